@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/db"
@@ -48,7 +49,7 @@ const eventWindow = 10_000
 // it is now. Ask for [Store.Changed] before reading. Other readers may be given
 // the same events: they must not be changed.
 func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
-	page, err := s.eventCache.get(ctx, q, func() (page EventPage, err error) {
+	page, err := s.eventPages.Load().get(q, func() (page EventPage, err error) {
 		err = s.read(ctx, func(r *readTx) {
 			r.limitTo(q.Only)
 			page = r.events(q)
@@ -59,6 +60,67 @@ func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 		return EventPage{}, fmt.Errorf("read events: %w", err)
 	}
 	return page, nil
+}
+
+// eventPages shares readings of the log until the next commit: streams all wake at the
+// same commit, and most ask for the same part.
+type eventPages struct {
+	mu    sync.Mutex // guards all below
+	pages map[string]func() (EventPage, error)
+	size  int // of the pages that were read, in bytes of JSON
+}
+
+// Between two commits, readers that catch up each ask for something else.
+const (
+	maxEventPages = 64
+	maxEventBytes = 2 * bridge.PageBytes
+)
+
+// get returns the page that another reader of the same query has read or is reading, or
+// else reads it.
+func (p *eventPages) get(q EventQuery, read func() (EventPage, error)) (EventPage, error) {
+	key := q.key()
+	p.mu.Lock()
+	shared, known := p.pages[key]
+	if !known {
+		shared = sync.OnceValues(func() (EventPage, error) {
+			page, err := read()
+			p.keep(key, page.size)
+			return page, err
+		})
+		if p.pages == nil {
+			p.pages = make(map[string]func() (EventPage, error))
+		}
+		if len(p.pages) < maxEventPages {
+			p.pages[key] = shared
+		}
+	}
+	p.mu.Unlock()
+	page, err := shared()
+	if known && err != nil { // perhaps only the other reader's caller went away
+		return read()
+	}
+	return page, err
+}
+
+// keep counts a page that was read, or drops it where all would be too large.
+func (p *eventPages) keep(key string, size int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pages[key] == nil || p.size+size > maxEventBytes {
+		delete(p.pages, key)
+		return
+	}
+	p.size += size
+}
+
+// key returns a text that only equal queries have.
+func (q EventQuery) key() string {
+	fromMe := "any"
+	if q.FromMe != nil {
+		fromMe = fmt.Sprint(*q.FromMe)
+	}
+	return fmt.Sprintf("%d %d %d %v %v %v %s %s %t %v", q.After, q.Limit, q.Bytes, q.Types, q.Chats, q.ExcludeChats, q.ChatType, fromMe, q.Only == nil, q.Only)
 }
 
 // LastEvent returns the number of the newest event: to ask after for what comes

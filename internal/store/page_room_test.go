@@ -147,7 +147,7 @@ func TestEvents_PagesEndByBytes(t *testing.T) {
 	s.tuning.page = 100 << 20
 	want := lines(events(t, s, EventQuery{Limit: 20_000}).Events)
 	s.tuning.page = 300_000
-	s.eventCache.empty()
+	s.eventPages.Store(new(eventPages))
 	var found []string
 	query := EventQuery{Limit: 1000}
 	for more := true; more; {
@@ -170,13 +170,18 @@ func TestEvents_CacheIsBoundedByBytes(t *testing.T) {
 	for after := range int64(40) {
 		events(t, s, EventQuery{After: after, Limit: 1000})
 	}
-	s.eventCache.mu.Lock()
-	defer s.eventCache.mu.Unlock()
+	kept := s.eventPages.Load()
+	kept.mu.Lock()
+	defer kept.mu.Unlock()
 	held := 0
-	for _, page := range s.eventCache.pages {
-		held += page.page.size
+	for _, shared := range kept.pages {
+		page, err := shared()
+		if err != nil {
+			t.Fatal(err)
+		}
+		held += page.size
 	}
-	if held > maxCachedBytes || held == 0 || s.eventCache.size != held {
-		t.Errorf("the cache holds %d bytes and counts %d", held, s.eventCache.size)
+	if held > maxEventBytes || held == 0 || kept.size != held {
+		t.Errorf("%d bytes are kept, and %d counted", held, kept.size)
 	}
 }

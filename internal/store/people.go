@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"maps"
 	"sync"
 
 	"bridged/internal/bridge"
@@ -47,10 +46,8 @@ func (p person) pushName() string {
 	return cmp.Or(p.push, p.business, p.name, p.username)
 }
 
-// people is the copy in memory of the tables people and identities, so that
-// reading needs no join and JIDs inside stored JSON are always today's.
-type people struct {
-	mu    sync.RWMutex // guards all fields
+// identities are people by their JIDs and by their ids.
+type identities struct {
 	byJID map[bridge.JID]int64
 	byID  map[int64]person
 	// merged leads from people that were found to be another person to that
@@ -59,12 +56,15 @@ type people struct {
 	owner  int64 // the account's own person; 0 until it is known
 }
 
-func newPeople() *people {
-	return &people{
-		byJID:  make(map[bridge.JID]int64),
-		byID:   make(map[int64]person),
-		merged: make(map[int64]int64),
-	}
+func newIdentities(owner int64) identities {
+	return identities{byJID: make(map[bridge.JID]int64), byID: make(map[int64]person), merged: make(map[int64]int64), owner: owner}
+}
+
+// people is the copy in memory of the tables people and identities, so that
+// reading needs no join and JIDs inside stored JSON are always today's.
+type people struct {
+	mu sync.RWMutex // guards all below
+	identities
 }
 
 func (s *Store) loadPeople(ctx context.Context) error {
@@ -140,23 +140,13 @@ func (s *Store) UsernameOf(jid bridge.JID) *string {
 }
 
 // peopleChange is what one transaction learns of people, on top of what is
-// published.
+// published. An entry without an id removes the published one.
 type peopleChange struct {
-	base   *people
-	byJID  map[bridge.JID]int64
-	byID   map[int64]person
-	merged map[int64]int64
-	owner  int64
+	base *people
+	identities
 }
 
-func (p *people) change() *peopleChange {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	return &peopleChange{
-		base: p, owner: p.owner,
-		byJID: make(map[bridge.JID]int64), byID: make(map[int64]person), merged: make(map[int64]int64),
-	}
-}
+func (p *people) change() *peopleChange { return &peopleChange{p, newIdentities(p.ownerID())} }
 
 func (c *peopleChange) find(jid bridge.JID) (person, bool) {
 	if id, ok := c.byJID[jid]; ok {
@@ -170,21 +160,16 @@ func (c *peopleChange) find(jid bridge.JID) (person, bool) {
 }
 
 func (c *peopleChange) get(id int64) (person, bool) {
-	if p, ok := c.byID[id]; ok {
-		return p, true
+	p, changed := c.byID[id]
+	if !changed {
+		c.base.mu.RLock()
+		defer c.base.mu.RUnlock()
+		p = c.base.byID[id]
 	}
-	c.base.mu.RLock()
-	defer c.base.mu.RUnlock()
-	p, ok := c.base.byID[id]
-	return p, ok
+	return p, p.id != 0
 }
 
-func (c *peopleChange) canonical(jid bridge.JID) bridge.JID {
-	if p, ok := c.find(jid); ok {
-		return p.jid()
-	}
-	return jid
-}
+func (c *peopleChange) canonical(jid bridge.JID) bridge.JID { return finder(c.find).canonical(jid) }
 
 func (c *peopleChange) set(p person) { c.byID[p.id] = p }
 
@@ -192,55 +177,32 @@ func (c *peopleChange) point(jid bridge.JID, id int64) { c.byJID[jid] = id }
 
 func (c *peopleChange) merge(from, into int64) {
 	c.merged[from] = into
-	delete(c.byID, from)
+	c.byID[from] = person{}
 	if c.owner == from {
 		c.owner = into
 	}
 }
 
-// publish shows readers what a transaction has learned that is about to commit:
-// readers who see its messages must know who wrote them. It returns how to take that
-// back where the commit fails.
-func (p *people) publish(c *peopleChange) (undo func()) {
+// swap publishes a change, which then holds what was published before: swapping it once
+// more takes it back.
+func (p *people) swap(c *peopleChange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(c.byJID)+len(c.byID)+len(c.merged) == 0 && p.owner == c.owner {
-		return func() {}
-	}
-	owner := p.owner
-	restore := []func(){func() { p.owner = owner }, replace(p.byJID, c.byJID), replace(p.byID, c.byID), replace(p.merged, c.merged)}
-	for id := range c.merged {
-		if former, known := p.byID[id]; known {
-			restore = append(restore, func() { p.byID[id] = former })
-			delete(p.byID, id)
-		}
-	}
-	p.owner = c.owner
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for _, f := range restore {
-			f()
-		}
-	}
+	swapEntries(p.byJID, c.byJID)
+	swapEntries(p.byID, c.byID)
+	swapEntries(p.merged, c.merged)
+	p.owner, c.owner = c.owner, p.owner
 }
 
-// replace copies entries into a map, and returns how to bring back what they
-// replace.
-func replace[K comparable, V any](into, entries map[K]V) (undo func()) {
-	former, added := make(map[K]V), []K(nil)
-	for key, value := range entries {
-		if before, known := into[key]; known {
-			former[key] = before
+// swapEntries exchanges entries of two maps. The zero value stands for no entry.
+func swapEntries[K, V comparable](all, some map[K]V) {
+	var none V
+	for key, value := range some {
+		some[key] = all[key]
+		if value == none {
+			delete(all, key)
 		} else {
-			added = append(added, key)
-		}
-		into[key] = value
-	}
-	return func() {
-		maps.Copy(into, former)
-		for _, key := range added {
-			delete(into, key)
+			all[key] = value
 		}
 	}
 }

@@ -81,7 +81,7 @@ type Store struct {
 	beforeCommit func() error
 	tuning       tuning
 
-	eventCache eventCache
+	eventPages atomic.Pointer[eventPages]
 
 	// waking guards changed.
 	waking  sync.Mutex
@@ -203,7 +203,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		watch:        o.Watch,
 		clock:        o.Clock,
 		began:        time.Now(),
-		people:       newPeople(),
+		people:       &people{identities: newIdentities(0)},
 		mergeEdit:    o.MergeEdit,
 		decrypt:      o.Open,
 		beforeCommit: o.BeforeCommit,
@@ -211,12 +211,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		changed:      make(chan struct{}),
 		closed:       make(chan struct{}),
 
-		eventCache: eventCache{pages: make(map[string]*cachedEvents)},
-		tuning:     tuning{small: 768, page: bridge.PageBytes},
+		tuning:   tuning{small: 768, page: bridge.PageBytes},
 
 		checked:  make(chan struct{}),
 		nreaders: o.Readers,
 	}
+	s.eventPages.Store(new(eventPages))
 	s.index = search.New(indexed{s}, search.Options{Log: o.Log, BlockBits: o.blockBits, PackSize: o.packSize})
 	s.eraser = newEraser(s)
 	if s.nreaders <= 0 {

@@ -116,13 +116,16 @@ func (s *Store) mayWrite(ctx context.Context) error {
 // commit runs f and commits what it has done. People are published first, and
 // taken back where the commit fails: readers who see a message find its sender.
 func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
-	unlearn, committed := func() {}, false
+	published, committed := false, false
 	defer func() { // also behind a panic of f
-		if !committed {
-			clear(s.chats)
-			unlearn()
-			s.eventCache.empty() // a page that was read meanwhile may name them
+		if committed {
+			return
 		}
+		clear(s.chats)
+		if published {
+			s.people.swap(t.people)
+		}
+		s.eventPages.Store(new(eventPages)) // a page that was read meanwhile may name them
 	}()
 	err := t.Update(func() {
 		f(t)
@@ -130,7 +133,8 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 		// that were taken away nothing is written, shown or acknowledged.
 		t.Fail(s.watch.Check())
 		if t.Err() == nil {
-			unlearn = s.people.publish(t.people)
+			s.people.swap(t.people)
+			published = true
 			t.Fail(s.beforeCommit())
 		}
 	})
@@ -141,7 +145,7 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 // publish shows readers what a committed transaction has changed.
 func (s *Store) publish(t *writeTx) {
 	s.numbers = t.numbers
-	s.eventCache.empty()
+	s.eventPages.Store(new(eventPages))
 	if len(t.appended) > 0 {
 		s.notifyChanged()
 	}

@@ -11,9 +11,8 @@ import (
 	"bridged/internal/store/db"
 )
 
-// The states of deliveries as they are numbered in the column status. The
-// numbers are written into queries: SQLite uses the index of pending
-// deliveries only with the number itself.
+// The states of deliveries in the column status. Queries have the numbers themselves:
+// SQLite does not use a partial index for a parameter.
 const (
 	webhookPending   = 0
 	webhookDelivered = 1
@@ -28,8 +27,7 @@ var deliveryStates = [...]bridge.DeliveryState{
 
 func stateNumber(state bridge.DeliveryState) int { return slices.Index(deliveryStates[:], state) }
 
-// keptDeliveries is how many of the events that were delivered a webhook
-// remembers.
+// keptDeliveries is how many successful deliveries of a webhook are kept.
 const keptDeliveries = 200
 
 const deliveryColumns = `d.id, d.webhook, d.event, d.event_at, d.type, d.chat, d.status, d.attempts,
@@ -61,7 +59,7 @@ func (s *Store) Delivery(ctx context.Context, webhook, id int64) (bridge.Webhook
 // [bridge.CodeNotFound] when there is no such webhook.
 func (s *Store) Deliveries(ctx context.Context, q bridge.DeliveryQuery) (bridge.Page[bridge.WebhookDelivery], error) {
 	return readAs(ctx, s, "list deliveries", func(r *readTx) bridge.Page[bridge.WebhookDelivery] {
-		r.webhook(q.Webhook)
+		findWebhook(r.Conn, q.Webhook)
 		query, args := r.deliveriesQuery(q)
 		return pageOf(r, listDeliveries, limitOf(q.Limit), query, args, func(row *db.Row) (bridge.WebhookDelivery, []any) {
 			d := s.scanDelivery(row)
@@ -84,13 +82,11 @@ func (r *readTx) deliveriesQuery(q bridge.DeliveryQuery) (string, []any) {
 		append(f.Args, limitOf(q.Limit)+1)
 }
 
-// DeliveryProgress is how far a webhook has come: all events up to Cursor were
-// looked at (where it is not negative), Deliveries went as they say, and the
-// events of Dropped are not to be delivered.
+// DeliveryProgress is how far a webhook has come.
 type DeliveryProgress struct {
-	Cursor     int64
+	Cursor     int64 // up to which event the log was looked at; negative for no change
 	Deliveries []bridge.WebhookDelivery
-	Dropped    []int64
+	Dropped    []int64 // events that are not to be delivered
 }
 
 // SaveDeliveries keeps the progress of a webhook in one transaction. It fails
@@ -115,8 +111,8 @@ var forgetDeliveredQuery = fmt.Sprintf(`
 	DELETE FROM deliveries WHERE webhook = ?1 AND status = %[1]d AND id <=
 		(SELECT id FROM deliveries WHERE webhook = ?1 AND status = %[1]d ORDER BY id DESC LIMIT 1 OFFSET ?2)`, webhookDelivered)
 
-// saveDelivery adds or changes a delivery. Its chat is looked up here, in the
-// transaction: two chats may have become one since the event was read.
+// saveDelivery adds or changes a delivery. It looks the chat up anew: two chats may have
+// become one since the event was read.
 func (t *writeTx) saveDelivery(webhook int64, d bridge.WebhookDelivery) {
 	t.Run(`
 		INSERT INTO deliveries (webhook, event, event_at, type, chat, chat_id, status, attempts, first_at, last_at, next_at, response, error, tried_ms)
@@ -133,7 +129,7 @@ func (t *writeTx) saveDelivery(webhook int64, d bridge.WebhookDelivery) {
 		d.ResponseStatus, d.LastError, d.Tried.Milliseconds(), bridge.QueueReset, bridge.QueueAccount, bridge.EventReset)
 }
 
-// showTries enters the last success and the last failure into the webhook.
+// showTries keeps the last success and the last failure with the webhook.
 func (t *writeTx) showTries(webhook int64, deliveries []bridge.WebhookDelivery) {
 	var delivered, failed *bridge.WebhookDelivery
 	for i := range deliveries {
@@ -155,15 +151,15 @@ func (t *writeTx) showTries(webhook int64, deliveries []bridge.WebhookDelivery) 
 	}
 }
 
-// moveDeliveries gives what is pending for one chat to another, which has
-// become one with it, and counts that for those who have read the queues before.
+// moveDeliveries moves pending deliveries to the chat that theirs was merged into, and
+// counts the merge for those who have read the queues before.
 func (t *writeTx) moveDeliveries(from, into int64) {
 	t.setSetting(settingMerges, strconv.FormatInt(readNumber(t.Conn, settingMerges)+1, 10))
 	t.Run(fmt.Sprintf("UPDATE deliveries SET chat_id = ? WHERE chat_id = ? AND status = %d", webhookPending), into, from)
 }
 
-// PruneDeliveries forgets deliveries of events that are not in the log any
-// more, but for those that are pending.
+// PruneDeliveries forgets deliveries of events that were removed from the log, except
+// pending ones.
 func (s *Store) PruneDeliveries(ctx context.Context) error {
 	return s.writeAs(ctx, "forget old deliveries", func(t *writeTx) {
 		t.Run("DELETE FROM deliveries WHERE status != ? AND event <= ?", webhookPending, readNumber(t.Conn, settingPruned))

@@ -13,11 +13,7 @@ const selectHooks = `SELECT id, name, chat, template, ifnull(secret, ''), key_ha
 // Hooks returns all hooks, the oldest first.
 func (s *Store) Hooks(ctx context.Context) ([]bridge.Hook, error) {
 	return readAs(ctx, s, "list hooks", func(r *readTx) []bridge.Hook {
-		hooks := []bridge.Hook{}
-		for row := range r.Rows(selectHooks + " ORDER BY id") {
-			hooks = append(hooks, s.scanHook(row))
-		}
-		return hooks
+		return db.Collect(r.Conn, s.scanHook, selectHooks+" ORDER BY id")
 	})
 }
 
@@ -54,8 +50,8 @@ func (s *Store) AddHook(ctx context.Context, h bridge.Hook) (bridge.Hook, error)
 	return h, err
 }
 
-// ChangeHook changes what change does to a hook's settings:
-// [bridge.CodeNotFound] when there is none. An error of change changes nothing.
+// ChangeHook applies change to the settings of a hook, unless change fails:
+// [bridge.CodeNotFound] when there is none.
 func (s *Store) ChangeHook(ctx context.Context, id int64, change func(*bridge.Hook) error) (h bridge.Hook, err error) {
 	err = s.writeAs(ctx, "change a hook", func(t *writeTx) {
 		h = s.readHook(t.Conn, id)
@@ -76,8 +72,7 @@ func (s *Store) RemoveHook(ctx context.Context, id int64) error {
 	return s.writeAs(ctx, "remove a hook", func(t *writeTx) { t.Run("DELETE FROM hooks WHERE id = ?", id) })
 }
 
-// NoteDelivery notes when a hook's last delivery came, and why it was refused;
-// an empty problem is none.
+// NoteDelivery notes the last delivery to a hook, and why it was refused, if it was.
 func (s *Store) NoteDelivery(ctx context.Context, id int64, at bridge.Time, problem string) error {
 	return s.writeAs(ctx, "note a hook's delivery", func(t *writeTx) {
 		if problem == "" {

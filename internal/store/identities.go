@@ -77,7 +77,7 @@ func (t *writeTx) saveIdentity(f bridge.Identity) {
 
 // nameByPhone gives a person known by a LID alone their phone number.
 func (t *writeTx) nameByPhone(p person, pn bridge.JID) {
-	t.renamePending(p.lid, pn)
+	t.movePending("sender", string(p.lid), string(pn))
 	p.pn = pn
 	t.people.point(pn, p.id)
 	t.saveNumbersOf(p)

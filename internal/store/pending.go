@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -9,13 +12,13 @@ import (
 	"bridged/internal/store/db"
 )
 
-// A change may come before the message that it is about: long queues are not
-// delivered in order. Then it is pending, and made when the message comes, by the
-// same rules as if it had come after. A deletion in a group whose members are
-// not known waits for them, and the edit of a placeholder for its message.
+// A change may come before its message: long queues are not delivered in order. Then it is
+// pending, and made when the message comes, by the same rules as if it had come after. A
+// deletion in a group whose members are not known waits for them, and the edit of a
+// placeholder for its message.
 
-// The kinds of pending change as they are numbered in the table pending_changes. The
-// numbers are stored: they never change their meaning.
+// The kinds of change in the table pending_changes. Their numbers are stored: they never
+// change their meaning.
 const (
 	pendingDeletion  = 1
 	pendingEdit      = 2
@@ -28,7 +31,7 @@ const (
 	pendingKeep      = 9
 )
 
-// pendingChange is a change that waits for a message.
+// pendingChange is a row of pending_changes.
 type pendingChange struct {
 	kind   int
 	chat   bridge.JID
@@ -39,9 +42,8 @@ type pendingChange struct {
 	raw    []byte
 }
 
-// postpone keeps a change until its message comes. A deletion takes what its sender
-// has postponed for the message before, and lets nothing more of theirs wait: what
-// is deleted is not kept.
+// postpone keeps a change until its message comes. A deletion removes its sender's other
+// changes of the message, and keeps more of them from waiting.
 func (t *writeTx) postpone(fact bridge.Fact) {
 	row := t.packPending(fact)
 	if !isChat(row.chat) || row.target == "" || !row.sender.IsPerson() || row.size() > maxPendingSize {
@@ -55,15 +57,13 @@ func (t *writeTx) postpone(fact bridge.Fact) {
 	if row.kind == pendingDeletion {
 		t.dropPending("chat = ? AND target = ? AND sender = ? AND kind != ?", chat, row.target, sender, pendingDeletion)
 	}
-	id, added := t.insertPending(row, chat, sender)
-	if added {
+	if id, added := t.insertPending(row, chat, sender); added {
 		t.limitPending(id, sender)
 	}
 }
 
-// insertPending reports whether the change is pending now: it is not where one of
-// the same kind is there that counts, the last edit, reaction or vote, or a
-// deletion by the same sender.
+// insertPending reports whether the change is pending now: not where a deletion by the same
+// sender is, or a later change of the kind.
 func (t *writeTx) insertPending(row pendingChange, chat, sender string) (id int64, added bool) {
 	if row.kind != pendingDeletion {
 		t.dropPending("chat = ? AND target = ? AND kind = ? AND sender = ? AND stanza = ? AND fact ->> '$.t' <= ? ->> '$.t'",
@@ -78,8 +78,8 @@ func (t *writeTx) insertPending(row pendingChange, chat, sender string) (id int6
 	return id, added
 }
 
-// pendingChat returns the name of a chat in the table pending_changes: it must outlast that
-// a number is learned for a LID. It is empty for a person who is not known.
+// pendingChat returns the name of a chat in pending_changes, which stays when a number is
+// learned for a LID; empty for a person who is not known.
 func (t *writeTx) pendingChat(chat bridge.JID) string {
 	if chat.IsGroup() {
 		return string(chat)
@@ -92,9 +92,8 @@ func (t *writeTx) pendingChat(chat bridge.JID) string {
 
 func pendingPerson(id int64) string { return "person " + strconv.FormatInt(id, 10) }
 
-// applyPending makes the changes that have waited for a message, which is stored
-// now. Deletions come first: what one of them deletes was never there for
-// anybody, because the message is stored in this transaction.
+// applyPending makes the changes that have waited for a message, which this transaction
+// stores. Deletions come first, so that what they delete is never seen.
 func (t *writeTx) applyPending(chat bridge.JID, id string) {
 	name := t.pendingChat(chat)
 	var rows []pendingChange
@@ -114,8 +113,8 @@ func (t *writeTx) applyPending(chat bridge.JID, id string) {
 	}
 }
 
-// applyPendingIn makes the changes that have waited in a chat for what is known
-// now, its members, or that it is one with another.
+// applyPendingIn makes the changes that have waited for the members of a chat to be known,
+// or for two chats to become one.
 func (t *writeTx) applyPendingIn(jid bridge.JID) {
 	c, found := t.findChat(jid)
 	if !found {
@@ -128,21 +127,13 @@ func (t *writeTx) applyPendingIn(jid bridge.JID) {
 	}
 }
 
-// hasPendingEdit reports whether an edit waits for the real message of a placeholder.
-func (t *writeTx) hasPendingEdit(chat bridge.JID, id string) (pending bool) {
-	t.Find("SELECT 1 FROM pending_changes WHERE chat = ? AND target = ? AND kind = ?",
-		[]any{t.pendingChat(chat), id, pendingEdit}, &pending)
-	return pending
-}
-
-// dropPendingOf removes what waits for a message of the chat under any of its ids.
+// dropPendingOf removes the changes that wait for a message under any of its ids.
 func (t *writeTx) dropPendingOf(chat bridge.JID, seq int64) {
 	t.dropPending(`chat = ?1 AND target IN (
 		SELECT id FROM messages WHERE seq = ?2 UNION SELECT id FROM aliases WHERE message = ?2)`, t.pendingChat(chat), seq)
 }
 
-// dropPending removes pending changes, whose texts must not stay on the disk, and
-// returns how many.
+// dropPending removes pending changes, also from the disk, and returns how many.
 func (t *writeTx) dropPending(where string, args ...any) int64 {
 	removed := t.Change("DELETE FROM pending_changes WHERE "+where, args...)
 	if removed > 0 {
@@ -151,13 +142,11 @@ func (t *writeTx) dropPending(where string, args ...any) int64 {
 	return removed
 }
 
-// What waits for its message is bounded in age, in size and in number, for each
-// sender and in all, so that no stranger fills the disk or drives out what others
-// have postponed. Deletions go last.
+// Pending changes are bounded in age, size and number, for each sender and in all, so that
+// no stranger fills the disk or drives out those of others. Deletions go last.
 const (
 	// pendingLife is as long as the network keeps stanzas for a device, and as long
-	// as a phone may be away before its devices are unlinked: what has not come by
-	// then will not come.
+	// as a phone may be away before its devices are unlinked.
 	pendingLife = 14 * 24 * time.Hour
 
 	maxPendingSize         = 1 << 20 // of one change, in bytes
@@ -166,18 +155,15 @@ const (
 	maxPending             = 20_000
 	maxPendingSizeInAll    = 64 << 20
 
-	// pendingCheck is after how many changes the whole table is looked at.
+	// pendingCheck is how many changes are added between two looks at the whole table.
 	pendingCheck = 64
 )
 
-// limitPending removes what is too much: of a sender with each change, in all with
-// every pendingCheck-th.
 func (t *writeTx) limitPending(id int64, sender string) {
 	t.trimPending("sender = ?", sender, maxPendingOfSender, maxPendingSizeOfSender)
-	if id%pendingCheck != 0 {
-		return
+	if id%pendingCheck == 0 {
+		t.trimPending("? != ''", sender, maxPending, maxPendingSizeInAll)
 	}
-	t.trimPending("? != ''", sender, maxPending, maxPendingSizeInAll)
 }
 
 func (t *writeTx) trimPending(where, sender string, most, mostSize int64) {
@@ -199,35 +185,23 @@ func (s *Store) ForgetPending(ctx context.Context) (int, error) {
 	return s.forgetPendingBefore(ctx, s.clock.Now().Add(-pendingLife))
 }
 
-func (s *Store) forgetPendingBefore(ctx context.Context, before time.Time) (int, error) {
-	removed := int64(0)
-	err := s.writeAs(ctx, "remove changes whose messages have not come", func(t *writeTx) {
-		removed = t.dropPending("at < ?", before.UnixMilli())
+func (s *Store) forgetPendingBefore(ctx context.Context, before time.Time) (removed int, err error) {
+	err = s.writeAs(ctx, "remove changes whose messages have not come", func(t *writeTx) {
+		removed = int(t.dropPending("at < ?", before.UnixMilli()))
 	})
-	if err != nil {
-		return 0, err
-	}
-	return int(removed), nil
+	return removed, err
 }
 
-// mergePending moves what waits in the chat with one person to another's, and
-// has what the first has sent bear the other's name.
+// mergePending moves changes in the chat with one person, or by that person, to another.
 func (t *writeTx) mergePending(from, into int64) {
 	t.movePending("chat", pendingPerson(from), pendingPerson(into))
 	one, _ := t.people.get(from)
 	other, _ := t.people.get(into)
-	t.renamePending(one.jid(), other.jid())
+	t.movePending("sender", string(one.jid()), string(other.jid()))
 }
 
-// renamePending has what waits bear the present name of its sender: a deletion takes
-// back what was postponed under that name.
-func (t *writeTx) renamePending(from, into bridge.JID) {
-	t.movePending("sender", string(from), string(into))
-}
-
-// movePending changes the chat or the sender of pending change. As where they are
-// pending under one name, the last of a kind counts, and a deletion takes the
-// others of its sender.
+// movePending renames the chat or the sender of pending changes. The rules of postpone and
+// insertPending go for those that meet.
 func (t *writeTx) movePending(column, from, into string) {
 	same := map[string]string{"chat": "sender", "sender": "chat"}[column]
 	t.dropPending(`id IN (
@@ -242,4 +216,110 @@ func (t *writeTx) movePending(column, from, into string) {
 		SELECT 1 FROM pending_changes d
 		WHERE d.chat = pending_changes.chat AND d.target = pending_changes.target AND d.sender = pending_changes.sender AND d.kind = ?2)`,
 		into, pendingDeletion)
+}
+
+// pendingFact is the JSON of a pending change: what is not in the row's columns.
+type pendingFact struct {
+	Timestamp int64           `json:"t"`
+	Emoji     string          `json:"e,omitempty"`
+	Type      string          `json:"y,omitempty"`
+	Content   string          `json:"c,omitempty"`
+	Details   json.RawMessage `json:"d,omitempty"`
+	Ref       json.RawMessage `json:"r,omitempty"`
+	ViewOnce  bool            `json:"o,omitempty"`
+	FromMe    bool            `json:"f,omitempty"`
+	PushName  string          `json:"p,omitempty"`
+	Answer    int             `json:"a,omitempty"`
+	Guests    int             `json:"g,omitempty"`
+	Until     int64           `json:"u,omitempty"`
+	Kept      bool            `json:"k,omitempty"`
+}
+
+// size returns what a row counts for the limits.
+func (r pendingChange) size() int { return len(r.target) + len(r.stanza) + len(r.fact) + len(r.raw) }
+
+// packPending returns the row of a change; the row of any other fact has no target.
+func (t *writeTx) packPending(fact bridge.Fact) (row pendingChange) {
+	var p pendingFact
+	change := func(kind int, chat bridge.JID, target string, sender bridge.JID, at bridge.Time) {
+		row = pendingChange{kind: kind, chat: chat, target: target, sender: sender}
+		p.Timestamp = at.UnixMilli()
+	}
+	switch f := fact.(type) {
+	case bridge.Deletion:
+		change(pendingDeletion, f.Chat, f.Target, f.By, f.Timestamp)
+	case bridge.Edit:
+		change(pendingEdit, f.Chat, f.Target, f.Editor, f.Timestamp)
+		row.raw, p.Type, p.Content, p.ViewOnce = f.New.Raw, f.New.MessageType, f.New.Content, f.New.ViewOnce
+		p.Details, p.Ref = packedJSON(t.pack(detailsOf(f.New))), packedJSON(t.packRef(f.New))
+	case bridge.ReactionChange:
+		change(pendingReaction, f.Chat, f.Target, f.Sender, f.Timestamp)
+		p.Emoji = f.Emoji
+	case bridge.PollVote:
+		change(pendingVote, f.Chat, f.Target, f.Voter, f.Timestamp)
+		row.raw = slices.Concat(f.Hashes...)
+	case bridge.Encrypted:
+		change(pendingEncrypted, f.Chat, f.Target, f.Sender, f.Timestamp)
+		row.stanza, row.raw, p.FromMe, p.PushName = f.ID, f.Payload, f.FromMe, f.PushName
+	case bridge.EventResponse:
+		change(pendingResponse, f.Chat, f.Target, f.Sender, f.Timestamp)
+		p.Answer, p.Guests = int(f.Answer), f.Guests
+	case bridge.PollOptionAdded:
+		change(pendingOption, f.Chat, f.Target, f.By, f.Timestamp)
+		row.stanza = f.Name
+	case bridge.Pin:
+		change(pendingPin, f.Chat, f.Target, f.By, f.Timestamp)
+		p.Until = millis(f.Until)
+	case bridge.Keep:
+		change(pendingKeep, f.Chat, f.Target, f.By, f.Timestamp)
+		p.Kept = f.Kept
+	}
+	row.fact = t.Encode(p)
+	return row
+}
+
+// packedJSON turns a column of JSON, which may be null, into a field.
+func packedJSON(column any) json.RawMessage {
+	text, _ := column.(string)
+	return json.RawMessage(text)
+}
+
+func (t *writeTx) unpackPending(row pendingChange) bridge.Fact {
+	var p pendingFact
+	t.Decode([]byte(row.fact), &p)
+	at := bridge.Millis(p.Timestamp)
+	switch row.kind {
+	case pendingDeletion:
+		return bridge.Deletion{Chat: row.chat, Target: row.target, By: row.sender, Timestamp: at}
+	case pendingReaction:
+		return bridge.ReactionChange{Chat: row.chat, Target: row.target, Sender: row.sender, Emoji: p.Emoji, Timestamp: at}
+	case pendingVote:
+		return bridge.PollVote{Chat: row.chat, Target: row.target, Voter: row.sender, Hashes: [][]byte{row.raw}, Timestamp: at}
+	case pendingEncrypted:
+		return bridge.Encrypted{
+			Chat: row.chat, Target: row.target, ID: row.stanza, Sender: row.sender, FromMe: p.FromMe,
+			PushName: p.PushName, Timestamp: at, Payload: row.raw,
+		}
+	case pendingResponse:
+		return bridge.EventResponse{Chat: row.chat, Target: row.target, Sender: row.sender, Answer: bridge.EventAnswer(p.Answer), Guests: p.Guests, Timestamp: at}
+	case pendingOption:
+		return bridge.PollOptionAdded{Chat: row.chat, Target: row.target, By: row.sender, Name: row.stanza, Timestamp: at}
+	case pendingPin:
+		pin := bridge.Pin{Chat: row.chat, Target: row.target, By: row.sender, Timestamp: at}
+		if p.Until != 0 {
+			pin.Until = bridge.Millis(p.Until)
+		}
+		return pin
+	case pendingKeep:
+		return bridge.Keep{Chat: row.chat, Target: row.target, By: row.sender, Kept: p.Kept, Timestamp: at}
+	case pendingEdit:
+		edited := bridge.Message{MessageType: p.Type, Content: p.Content, ViewOnce: p.ViewOnce, Raw: row.raw}
+		t.Fail(t.s.unpack(p.Details, &edited))
+		if edited.Media != nil {
+			t.Decode(p.Ref, &edited.Media.Ref)
+		}
+		return bridge.Edit{Chat: row.chat, Target: row.target, Editor: row.sender, Timestamp: at, New: edited}
+	}
+	t.Fail(fmt.Errorf("a pending change of the unknown kind %d", row.kind))
+	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"bridged/internal/store/db"
 )
 
-// LogState is what changes under readers of a part of the log, or of what is
-// pending: how far events were removed, and how often two chats became one.
+// LogState changes when events are removed (Pruned is the last that was), and when two
+// chats become one.
 type LogState struct{ Pruned, Merges int64 }
 
 func (r *readTx) logState() LogState {
@@ -24,8 +24,7 @@ type EventRef struct {
 	Queue int64
 }
 
-// EventRefs is a part of the log without its content, as a webhook asks for it.
-// Next and More are as in [EventPage].
+// EventRefs is a part of the log without its content. Next and More are as in [EventPage].
 type EventRefs struct {
 	Webhook bridge.Webhook // its settings
 	Refs    []EventRef
@@ -34,10 +33,8 @@ type EventRefs struct {
 	Log     LogState
 }
 
-// EventRefs reads which events there are after a number that a webhook wants,
-// as it is set at that moment: [bridge.CodeNotFound] when it is gone, or the token
-// that made it has expired. It leaves out events that were removed: Log says how
-// far these went.
+// EventRefs reads the events after a number that a webhook wants:
+// [bridge.CodeNotFound] when it is gone, or the token that made it has expired.
 func (s *Store) EventRefs(ctx context.Context, webhook, after int64, limit int) (EventRefs, error) {
 	return readAs(ctx, s, "read the log", func(r *readTx) EventRefs {
 		page := EventRefs{Next: after, Log: r.logState(), Webhook: r.liveWebhook(webhook)}
@@ -55,18 +52,16 @@ func (s *Store) EventRefs(ctx context.Context, webhook, after int64, limit int) 
 	})
 }
 
-// Post is all that one try of a delivery needs, as it is at one moment.
+// Post is all that one try of a delivery needs, of one snapshot.
 type Post struct {
 	Webhook bridge.Webhook // its settings
 	Event   bridge.Event
-	// Shown reports whether there is something to post: the event is in the log,
-	// what it is about is still shown, and the webhook wants it.
-	Shown bool
-	Log   LogState
+	Shown   bool // the event is in the log and has content, and the webhook wants it
+	Log     LogState
 }
 
-// Post reads what a try needs: [bridge.CodeNotFound] when the webhook is gone, or
-// the token that made it has expired. Event 0 is none.
+// Post reads a webhook and an event to post; event 0 is none. It fails with
+// [bridge.CodeNotFound] when the webhook is gone, or the token that made it has expired.
 func (s *Store) Post(ctx context.Context, webhook, event int64) (Post, error) {
 	return readAs(ctx, s, "read an event to post", func(r *readTx) Post {
 		p := Post{Log: r.logState(), Webhook: r.liveWebhook(webhook)}
@@ -82,14 +77,12 @@ func (s *Store) Post(ctx context.Context, webhook, event int64) (Post, error) {
 	})
 }
 
-// PendingQueues is what is pending for a webhook: the first delivery of each
-// queue. InFlight are the queues of deliveries that were asked for; More says
-// that there are queues beyond the limit.
+// PendingQueues are the queues of deliveries that are pending for a webhook.
 type PendingQueues struct {
-	Webhook  bridge.Webhook // its settings
-	Heads    []bridge.WebhookDelivery
-	More     bool
-	InFlight map[int64]int64
+	Webhook  bridge.Webhook           // its settings
+	Heads    []bridge.WebhookDelivery // the first of each queue
+	More     bool                     // there are queues beyond the limit
+	InFlight map[int64]int64          // queues by the events that were asked for
 	Log      LogState
 }
 
@@ -100,11 +93,11 @@ var pendingHeadsQuery = fmt.Sprintf(`
 		d.first_at, d.last_at, d.next_at, d.response, d.error, d.chat_id, d.tried_ms
 	FROM deliveries d WHERE d.webhook = ? AND d.status = %d GROUP BY d.chat_id`, webhookPending) + db.Limited
 
-// PendingQueues reads the queues of a webhook, at most limit of them, and in
-// which of them some events are: [bridge.CodeNotFound] when the webhook is gone.
+// PendingQueues reads the queues of a webhook, at most limit of them, and the queues of
+// the events in flight: [bridge.CodeNotFound] when the webhook is gone.
 func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, inFlight []int64) (PendingQueues, error) {
 	return readAs(ctx, s, "read pending deliveries", func(r *readTx) PendingQueues {
-		p := PendingQueues{Log: r.logState(), Webhook: r.webhook(webhook), InFlight: make(map[int64]int64)}
+		p := PendingQueues{Log: r.logState(), Webhook: findWebhook(r.Conn, webhook), InFlight: make(map[int64]int64)}
 		p.Heads = db.Collect(r.Conn, s.scanDelivery, pendingHeadsQuery, webhook, limit+1)
 		if p.More = len(p.Heads) > limit; p.More {
 			p.Heads = p.Heads[:limit]
@@ -131,9 +124,8 @@ func (s *Store) PendingOf(ctx context.Context, webhook, queue, after int64, limi
 	return list, state, err
 }
 
-// LoseDeliveries puts a reset in place of what was pending for a webhook,
-// or still to be looked at, and has left the log. It reports whether there was
-// any.
+// LoseDeliveries puts a reset in place of events that were removed from the log before
+// a webhook got them, and reports whether there were any.
 func (s *Store) LoseDeliveries(ctx context.Context, webhook int64) (bool, error) {
 	lost, err := readAs(ctx, s, "look for lost deliveries", func(r *readTx) (lost bool) {
 		r.Find(hasLostQuery, []any{webhook, r.logState().Pruned}, &lost)
@@ -150,8 +142,7 @@ var hasLostQuery = fmt.Sprintf(`
 	SELECT EXISTS (SELECT 1 FROM deliveries WHERE webhook = ?1 AND status = %d AND event <= ?2 AND type != '%s')
 		OR EXISTS (SELECT 1 FROM webhooks WHERE id = ?1 AND cursor < ?2)`, webhookPending, bridge.EventReset)
 
-// loseDeliveries leaves one reset for all that is lost: an older one that is
-// still pending says nothing more.
+// loseDeliveries leaves one reset, also in place of an older one that is still pending.
 func (t *writeTx) loseDeliveries(webhook int64) {
 	pruned := readNumber(t.Conn, settingPruned)
 	t.Run("DELETE FROM deliveries WHERE webhook = ? AND event <= ?", webhook, pruned)

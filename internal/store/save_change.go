@@ -1,72 +1,70 @@
 package store
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 
 	"bridged/internal/bridge"
 )
 
-// answered returns the message that a fact by a person is about, and the person;
-// not ok where there is nothing to change. Where the message has not come yet, the
-// fact waits.
-func (t *writeTx) answered(f bridge.Fact, chat bridge.JID, id string, by bridge.JID) (m target, p person, ok bool) {
+// saveAnswer keeps what a person answered to a message, by a query that leaves a later
+// answer as it is. It returns the message, 0 where nothing has changed.
+func (t *writeTx) saveAnswer(f bridge.Fact, chat bridge.JID, id string, by bridge.JID, query string, answer ...any) (seq int64) {
 	m, found := t.findMessage(chat, id)
 	switch {
 	case !found:
 		t.postpone(f)
-		return m, p, false
+		return 0
 	case m.deleted != 0 || !by.IsPerson():
-		return m, p, false
+		return 0
 	}
-	return m, t.ensurePerson(by), true
+	if t.Change(query, append([]any{m.seq, t.ensurePerson(by).id}, answer...)...) == 0 {
+		return 0
+	}
+	t.appendEvent(eventMessageUpdated, m.seq, 0)
+	return m.seq
 }
 
-// saveReaction sets or removes a person's reaction. An older one that comes again
-// does not replace a newer one.
+// saveReaction sets or removes a person's reaction.
 func (t *writeTx) saveReaction(f bridge.ReactionChange) {
-	m, p, ok := t.answered(f, f.Chat, f.Target, f.Sender)
-	if !ok {
-		return
-	}
-	changed := t.Change(`
+	seq := t.saveAnswer(f, f.Chat, f.Target, f.Sender, `
 		INSERT INTO reactions (message, person, emoji, timestamp) VALUES (?, ?, ?, ?)
 		ON CONFLICT (message, person) DO UPDATE SET emoji = excluded.emoji, timestamp = excluded.timestamp
 		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.emoji != emoji`,
-		m.seq, p.id, f.Emoji, f.Timestamp.UnixMilli())
-	if changed > 0 {
-		t.countReactions(m.seq)
-		t.appendEvent(eventMessageUpdated, m.seq, 0)
+		f.Emoji, f.Timestamp.UnixMilli())
+	if seq != 0 {
+		t.countReactions(seq)
 	}
 }
 
-// countReactions keeps on the message how many reactions it has, so that pages
-// look only where there are some.
+// saveVote replaces a person's votes in a poll.
+func (t *writeTx) saveVote(f bridge.PollVote) {
+	t.saveAnswer(f, f.Chat, f.Target, f.Voter, `
+		INSERT INTO votes (message, person, hashes, timestamp) VALUES (?, ?, ?, ?)
+		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
+		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.hashes != hashes`,
+		notNil(slices.Concat(f.Hashes...)), f.Timestamp.UnixMilli())
+}
+
+// saveEventResponse replaces a person's answer to an event.
+func (t *writeTx) saveEventResponse(f bridge.EventResponse) {
+	t.saveAnswer(f, f.Chat, f.Target, f.Sender, `
+		INSERT INTO event_responses (message, person, answer, guests, timestamp) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (message, person) DO UPDATE SET answer = excluded.answer, guests = excluded.guests, timestamp = excluded.timestamp
+		WHERE excluded.timestamp > timestamp
+			OR excluded.timestamp = timestamp AND (excluded.answer, excluded.guests) != (answer, guests)`,
+		int64(f.Answer), f.Guests, f.Timestamp.UnixMilli())
+}
+
+// countReactions keeps a message's number of reactions, so that pages look only where
+// there are some.
 func (t *writeTx) countReactions(seq int64) {
 	t.Run(`
 		UPDATE messages SET reactions = (SELECT count(*) FROM reactions WHERE message = ?1 AND emoji != '')
 		WHERE seq = ?1`, seq)
 }
 
-// saveVote replaces a person's votes in a poll.
-func (t *writeTx) saveVote(f bridge.PollVote) {
-	m, p, ok := t.answered(f, f.Chat, f.Target, f.Voter)
-	if !ok {
-		return
-	}
-	hashes := notNil(slices.Concat(f.Hashes...))
-	changed := t.Change(`
-		INSERT INTO votes (message, person, hashes, timestamp) VALUES (?, ?, ?, ?)
-		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
-		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.hashes != hashes`,
-		m.seq, p.id, hashes, f.Timestamp.UnixMilli())
-	if changed > 0 {
-		t.appendEvent(eventMessageUpdated, m.seq, 0)
-	}
-}
-
-// saveDeletion empties a message, for its author or an admin of the group. Nothing
-// of what it said stays in the store.
+// saveDeletion empties a message, for its author or an admin of the group.
 func (t *writeTx) saveDeletion(f bridge.Deletion) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	if !found {
@@ -98,9 +96,9 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 	t.contentChanged(m.seq)
 }
 
-// postponeUnchecked postpones a deletion that is not permitted where the group's
-// members are not known yet: it may be an admin's. So it does where the id is one
-// that an upload claims for a picture that has not come.
+// postponeUnchecked postpones a deletion that may turn out to be permitted: by an admin
+// of a group whose members are not known yet, or of a picture that has not come and whose
+// id an upload claims.
 func (t *writeTx) postponeUnchecked(m target, f bridge.Deletion) {
 	known := m.isPrivate
 	if !m.isPrivate {
@@ -111,16 +109,15 @@ func (t *writeTx) postponeUnchecked(m target, f bridge.Deletion) {
 	}
 }
 
-// saveRemovedElsewhere keeps what another own device deleted for itself, and logs
-// an event.
+// saveRemovedElsewhere logs that another own device deleted something for itself, and
+// keeps it.
 func (t *writeTx) saveRemovedElsewhere(f bridge.RemovedElsewhere) {
 	if c, found := t.findChat(f.Chat); found {
 		t.appendEvent(eventChatUpdated, 0, c.id)
 	}
 }
 
-// isAuthor reports whether jid wrote m. A private chat has two sides, so there it
-// is enough to know which side jid is on.
+// isAuthor reports whether jid wrote m. Private chats have two sides, so the side is enough.
 func (t *writeTx) isAuthor(m target, jid bridge.JID) bool {
 	p, known := t.people.find(jid)
 	if m.isPrivate {
@@ -144,36 +141,15 @@ func (t *writeTx) mayDelete(m target, jid bridge.JID) bool {
 	return isAdmin
 }
 
-// saveMediaMoved notes where a file lies now.
+// saveMediaMoved keeps the new place of a file.
 func (t *writeTx) saveMediaMoved(f bridge.MediaMoved) {
-	m, found := t.findMessage(f.Chat, f.ID)
-	if !found {
-		return
-	}
-	t.Run("UPDATE message_raw SET media_ref = json_set(media_ref, '$.directPath', ?) WHERE seq = ?",
-		f.DirectPath, m.seq)
-}
-
-// saveEventResponse replaces a person's answer to an event. An older one that is
-// comes again does not replace a newer one.
-func (t *writeTx) saveEventResponse(f bridge.EventResponse) {
-	m, p, ok := t.answered(f, f.Chat, f.Target, f.Sender)
-	if !ok {
-		return
-	}
-	changed := t.Change(`
-		INSERT INTO event_responses (message, person, answer, guests, timestamp) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (message, person) DO UPDATE SET answer = excluded.answer, guests = excluded.guests, timestamp = excluded.timestamp
-		WHERE excluded.timestamp > timestamp
-			OR excluded.timestamp = timestamp AND (excluded.answer, excluded.guests) != (answer, guests)`,
-		m.seq, p.id, int64(f.Answer), f.Guests, f.Timestamp.UnixMilli())
-	if changed > 0 {
-		t.appendEvent(eventMessageUpdated, m.seq, 0)
+	if m, found := t.findMessage(f.Chat, f.ID); found {
+		t.Run("UPDATE message_raw SET media_ref = json_set(media_ref, '$.directPath', ?) WHERE seq = ?", f.DirectPath, m.seq)
 	}
 }
 
-// saveEncrypted opens what is encrypted with the secret of a message and saves what
-// it says. Until the message comes, it waits.
+// saveEncrypted decrypts a change with the secret of its message and saves it. Until the
+// message comes, it waits.
 func (t *writeTx) saveEncrypted(f bridge.Encrypted) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	if !found || m.isPlaceholder() && m.deleted == 0 {
@@ -188,14 +164,14 @@ func (t *writeTx) saveEncrypted(f bridge.Encrypted) {
 	original.Chat, original.ID, original.FromMe, original.SenderJID = f.Chat, f.Target, m.fromMe, author.jid()
 	for _, fact := range t.s.decrypt(f, original, t.formsOf(f.Sender), author.forms()) {
 		if _, again := fact.(bridge.Encrypted); again {
-			t.Fail(fmt.Errorf("what was decrypted is encrypted again"))
+			t.Fail(errors.New("an encrypted change contains another one"))
 			return
 		}
 		t.save(bridge.Bounded(fact))
 	}
 }
 
-// formsOf returns the forms in which a person is known.
+// formsOf returns the JIDs by which a person is known.
 func (t *writeTx) formsOf(jid bridge.JID) []bridge.JID {
 	if p, known := t.people.find(jid); known {
 		return p.forms()
@@ -204,11 +180,6 @@ func (t *writeTx) formsOf(jid bridge.JID) []bridge.JID {
 }
 
 // forms returns the number and the LID of a person, as far as they are known.
-func (p person) forms() (forms []bridge.JID) {
-	for _, form := range []bridge.JID{p.pn, p.lid} {
-		if form != "" {
-			forms = append(forms, form)
-		}
-	}
-	return forms
+func (p person) forms() []bridge.JID {
+	return slices.DeleteFunc([]bridge.JID{p.pn, p.lid}, func(jid bridge.JID) bool { return jid == "" })
 }

@@ -13,8 +13,8 @@ type chatRow struct {
 	isGroup bool
 }
 
-// isChat reports whether messages with this JID are kept: status updates and
-// broadcast lists are no chats.
+// isChat reports whether messages of a JID are kept: not those of status updates and
+// broadcast lists.
 func isChat(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
 
 // findChat looks a chat up by its JID in either form.
@@ -32,8 +32,7 @@ func (t *writeTx) findChat(jid bridge.JID) (chatRow, bool) {
 	return c, found
 }
 
-// ensureChat finds a chat or adds it. A new group is known by its JID alone until
-// the network says more.
+// ensureChat finds a chat or adds it.
 func (t *writeTx) ensureChat(jid bridge.JID) chatRow {
 	c, found := t.findChat(jid)
 	if found {
@@ -97,8 +96,8 @@ func (t *writeTx) updatePrivateChat(p person) {
 	}
 }
 
-// countMessage enters a message into what its chat keeps of its messages; unread
-// is 1 for one that the account has not read, else 0.
+// countMessage updates the chat of a new message; unread is 1 for one that the account
+// has not read, else 0.
 func (t *writeTx) countMessage(chat, timestamp, unread int64) {
 	t.Run(`
 		UPDATE chats SET message_count = message_count + 1,
@@ -108,7 +107,7 @@ func (t *writeTx) countMessage(chat, timestamp, unread int64) {
 		WHERE id = ?3`, timestamp, unread, chat)
 }
 
-// uncountMessage takes a message out again, after its row is gone or has moved.
+// uncountMessage updates the chat of a message whose row is gone or has moved.
 func (t *writeTx) uncountMessage(chat int64) {
 	t.Run(`
 		UPDATE chats SET message_count = message_count - 1, last_message_at =
@@ -116,7 +115,7 @@ func (t *writeTx) uncountMessage(chat int64) {
 }
 
 // saveSettings keeps how the account's devices show a chat. Those of a chat
-// that is not stored wait for it: the account's state alone makes no chat.
+// that is not stored wait for it.
 func (t *writeTx) saveSettings(f bridge.ChatSettings) {
 	if !isChat(f.Chat) {
 		return
@@ -126,13 +125,18 @@ func (t *writeTx) saveSettings(f bridge.ChatSettings) {
 		t.postponeSettings(f)
 		return
 	}
-	changed := t.Change(`
+	t.changeChat(c.id, `
 		UPDATE chats SET archived = ifnull(?1, archived), pinned = ifnull(?2, pinned), muted_until = iif(?3, ?4, muted_until)
 		WHERE id = ?5 AND (archived, pinned, muted_until) IS NOT (ifnull(?1, archived), ifnull(?2, pinned), iif(?3, ?4, muted_until))`,
 		f.Archived, f.Pinned, f.MutedUntil != nil, mutedColumn(f.MutedUntil), c.id)
-	if changed > 0 {
-		t.appendEvent(eventChatUpdated, 0, c.id)
+}
+
+// changeChat runs a statement, and logs the chat if that has changed anything.
+func (t *writeTx) changeChat(id int64, query string, args ...any) (changed bool) {
+	if changed = t.Change(query, args...) > 0; changed {
+		t.appendEvent(eventChatUpdated, 0, id)
 	}
+	return changed
 }
 
 // mutedColumn returns null for a chat that is not muted.
@@ -143,8 +147,8 @@ func mutedColumn(until *bridge.Time) any {
 	return until.UnixMilli()
 }
 
-// postponeSettings keeps the settings of a chat that is not stored yet, unless they
-// are those of any chat.
+// postponeSettings keeps the settings of a chat that is not stored yet, unless they are
+// the defaults.
 func (t *writeTx) postponeSettings(f bridge.ChatSettings) {
 	jid := string(t.people.canonical(f.Chat))
 	t.Run(`
@@ -155,8 +159,7 @@ func (t *writeTx) postponeSettings(f bridge.ChatSettings) {
 	t.Run("DELETE FROM pending_settings WHERE jid = ? AND NOT archived AND NOT pinned AND muted_until IS NULL", jid)
 }
 
-// takeSettings gives a new chat the settings that waited for it, under either
-// form of its JID.
+// takeSettings gives a new chat its pending settings, under either form of its JID.
 func (t *writeTx) takeSettings(chat int64, jid, lid bridge.JID) {
 	for _, name := range []bridge.JID{lid, jid} {
 		var archived, pinned bool
@@ -167,9 +170,8 @@ func (t *writeTx) takeSettings(chat int64, jid, lid bridge.JID) {
 	}
 }
 
-// saveTimer keeps a chat's timer for disappearing messages, unless it was set
-// before the one that is known. Between two it belongs to the person, so that
-// it is known before there is a chat.
+// saveTimer keeps a chat's timer for disappearing messages, unless it is older than the
+// one that is stored. A private chat's belongs to the person: it may come before the chat.
 func (t *writeTx) saveTimer(f bridge.ChatTimer) {
 	if !isChat(f.Chat) {
 		return
@@ -182,9 +184,13 @@ func (t *writeTx) saveTimer(f bridge.ChatTimer) {
 		return
 	}
 	p := t.ensurePerson(f.Chat)
-	set := int64(0)
-	if !f.SetAt.IsZero() {
-		set = f.SetAt.UnixMilli()
+	t.Run("UPDATE people SET timer = ?1, timer_set_at = ?2 WHERE id = ?3 AND timer_set_at <= ?2", f.Seconds, millis(f.SetAt), p.id)
+}
+
+// millis returns a moment in milliseconds, 0 for none.
+func millis(moment bridge.Time) int64 {
+	if moment.IsZero() {
+		return 0
 	}
-	t.Run("UPDATE people SET timer = ?1, timer_set_at = ?2 WHERE id = ?3 AND timer_set_at <= ?2", f.Seconds, set, p.id)
+	return moment.UnixMilli()
 }

@@ -19,8 +19,7 @@ func (t *writeTx) saveEdit(f bridge.Edit) {
 	case !t.isAuthor(m, f.Editor), m.deleted != 0, f.Timestamp.UnixMilli() < m.edited:
 		return
 	}
-	waits := t.awaitsOriginal(m, f.Chat, f.Target)
-	if waits {
+	if t.awaitsOriginal(m, f.Chat, f.Target) {
 		t.postpone(f)
 	}
 	if m.isPlaceholder() && !isWhole(f.New) {
@@ -62,14 +61,12 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	t.recordReplacedFile(m.seq, before.Media, f.New.Media)
 	t.Run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE seq = ?",
 		f.New.Raw, t.packRef(f.New), f.New.ViewOnce, m.seq)
-	// What was edited away may have been a secret.
-	t.markErased()
+	t.markErased() // what was edited away may have been a secret
 	t.contentChanged(m.seq)
 }
 
-// recaption applies the edit of a caption, which may come without the file: the
-// message then keeps its file, and its protobuf gets the caption. It is not ok where
-// the message takes no caption.
+// recaption completes the edit of a caption, which may come without the file, with the
+// file of the message. It is not ok where the message takes no caption.
 func (t *writeTx) recaption(m target, f *mediaDetails, edited bridge.Message) (_ bridge.Message, ok bool) {
 	stored := t.rawOf(m.seq)
 	edited.Raw, ok = t.s.mergeEdit(stored.Raw, edited.Raw)
@@ -78,7 +75,7 @@ func (t *writeTx) recaption(m target, f *mediaDetails, edited bridge.Message) (_
 	return edited, ok
 }
 
-// rawOf reads what the store has of a message's protobuf and file.
+// rawOf reads a message's protobuf and the place of its file.
 func (t *writeTx) rawOf(seq int64) bridge.Message {
 	m := bridge.Message{Media: new(bridge.Media)}
 	var ref []byte
@@ -87,8 +84,7 @@ func (t *writeTx) rawOf(seq int64) bridge.Message {
 	return m
 }
 
-// keepQuote lets an edit that says nothing of a quote keep the message's: what
-// an answer answers cannot be edited.
+// keepQuote gives an edit without a quote the message's: quotes cannot be edited.
 func keepQuote(before *contextDetails, edited *bridge.Message) {
 	if before == nil || before.QuotedID == nil || edited.ContextInfo != nil && edited.ContextInfo.QuotedMsgID != nil {
 		return
@@ -103,16 +99,16 @@ func keepQuote(before *contextDetails, edited *bridge.Message) {
 
 // awaitsOriginal reports whether the real message of m, which chat and id name,
 // may still come: m is a placeholder, or was one when it was edited.
-func (t *writeTx) awaitsOriginal(m target, chat bridge.JID, id string) bool {
+func (t *writeTx) awaitsOriginal(m target, chat bridge.JID, id string) (waits bool) {
 	if m.isPlaceholder() || m.edited == 0 {
 		return m.isPlaceholder()
 	}
-	return t.hasPendingEdit(chat, id)
+	t.Find("SELECT 1 FROM pending_changes WHERE chat = ? AND target = ? AND kind = ?", []any{t.pendingChat(chat), id, pendingEdit}, &waits)
+	return waits
 }
 
-// saveUpload has an HD upload replace the file of the picture that went before it.
-// They are one message with two ids. Where the picture has not come, the upload
-// is the message, and the picture nothing new when it comes.
+// saveUpload has an HD upload replace the file of the picture that was sent before it.
+// They are one message with two ids, whichever of them comes first.
 func (t *writeTx) saveUpload(f bridge.Edit, m target, found bool) {
 	if found && t.isAuthor(m, f.Editor) {
 		t.addAlias(f.Chat, f.Upload.ID, m.seq)
@@ -154,9 +150,9 @@ func (t *writeTx) addAlias(chat bridge.JID, id string, seq int64) {
 	}
 }
 
-// isStoredAs returns the number that m is stored under by another id, as the picture
-// is that comes after its HD upload; 0 where it is not.
-func (t *writeTx) isStoredAs(m bridge.Message, c chatRow, sender person) (seq int64) {
+// storedAs returns the seq of the message that m is stored as under another id, as a
+// picture is that comes after its HD upload; 0 where it is not.
+func (t *writeTx) storedAs(m bridge.Message, c chatRow, sender person) (seq int64) {
 	var author int64
 	var fromMe bool
 	found := t.Find(`
@@ -168,8 +164,7 @@ func (t *writeTx) isStoredAs(m bridge.Message, c chatRow, sender person) (seq in
 	return seq
 }
 
-// joinAlbumLate makes an upload a part of the album that the picture names which it
-// came before.
+// joinAlbumLate makes an upload that came before its picture a part of the picture's album.
 func (t *writeTx) joinAlbumLate(m bridge.Message, seq int64) {
 	if m.AlbumID == nil {
 		return

@@ -7,17 +7,13 @@ import (
 	"bridged/internal/bridge"
 )
 
-// savePin puts a message at the top of its chat, or takes it from there. The last
-// one counts, from any member.
+// savePin pins a message, or unpins it. The last one counts, from any member.
 func (t *writeTx) savePin(f bridge.Pin) {
 	m, d := t.marked(f, f.Chat, f.Target, f.By)
 	if m.seq == 0 {
 		return
 	}
-	pin := pinDetails{At: f.Timestamp.UnixMilli()}
-	if !f.Until.IsZero() {
-		pin.Until = f.Until.UnixMilli()
-	}
+	pin := pinDetails{At: f.Timestamp.UnixMilli(), Until: millis(f.Until)}
 	if d.Pin != nil && (*d.Pin == pin || d.Pin.At > pin.At) {
 		return
 	}
@@ -25,8 +21,8 @@ func (t *writeTx) savePin(f bridge.Pin) {
 	t.changeDetails(m.seq, d)
 }
 
-// saveKeep keeps a disappearing message, or lets it go. What its author lets go
-// stays so, whichever of two comes first.
+// saveKeep keeps a disappearing message, or lets it go. If its author lets it go, that is
+// final.
 func (t *writeTx) saveKeep(f bridge.Keep) {
 	m, d := t.marked(f, f.Chat, f.Target, f.By)
 	if m.seq == 0 {
@@ -40,8 +36,7 @@ func (t *writeTx) saveKeep(f bridge.Keep) {
 	t.changeDetails(m.seq, d)
 }
 
-// replaces reports whether one decision about a message counts instead of an
-// earlier one; nil for none.
+// replaces reports whether a decision counts instead of another; nil for none.
 func (k keepDetails) replaces(before *keepDetails) bool {
 	switch {
 	case before == nil:
@@ -57,9 +52,8 @@ func (k keepDetails) replaces(before *keepDetails) bool {
 // isFinal reports whether only the author can change it.
 func (k keepDetails) isFinal() bool { return k.ByAuthor && !k.Kept }
 
-// marked returns the message that a person wants to mark for everybody, without a
-// number where it is not to be marked: it is not stored, was deleted, or they may
-// not. Where its message or the group is not known yet, the fact waits.
+// marked returns the message that a person wants to mark for everybody, without a seq
+// where they may not. Where the message or the group is not known yet, the fact waits.
 func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge.JID) (target, details) {
 	m, found := t.findMessage(chat, id)
 	if !found {
@@ -82,9 +76,8 @@ func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge
 	return m, t.detailsIn(m.details)
 }
 
-// mayMark reports whether a person may mark messages of the chat for everybody: in
-// a group that only admins may change, only they. It is not known of a group that
-// the network has not described.
+// mayMark reports whether a person may mark messages of the chat for everybody: only admins
+// where only they may change the group. It is not known of a group without a description.
 func (t *writeTx) mayMark(m target, by bridge.JID) (allowed, known bool) {
 	if m.isPrivate {
 		return true, true
@@ -121,8 +114,7 @@ func (t *writeTx) savePollOption(f bridge.PollOptionAdded) {
 	}
 }
 
-// add reports whether the poll has an option now that it had not. Options that were
-// added stand in the order of their time.
+// add adds an option and reports whether it is new. Added options are ordered by time.
 func (p *pollDetails) add(option addedOption) bool {
 	if slices.Contains(p.Options, option.Name) || len(p.Options)+len(p.Added) >= bridge.MaxPollOptions ||
 		slices.ContainsFunc(p.Added, func(o addedOption) bool { return o.Name == option.Name }) {
@@ -133,7 +125,7 @@ func (p *pollDetails) add(option addedOption) bool {
 	return true
 }
 
-// detailsIn reads the column of a message.
+// detailsIn decodes the column.
 func (t *writeTx) detailsIn(column string) (d details) {
 	t.Decode([]byte(column), &d)
 	return d
@@ -141,13 +133,11 @@ func (t *writeTx) detailsIn(column string) (d details) {
 
 // changeDetails changes what a message shows beside its content, and logs that.
 func (t *writeTx) changeDetails(seq int64, d details) {
-	column := t.pack(d)
-	t.Run("UPDATE messages SET details = ? WHERE seq = ?", column, seq)
+	t.Run("UPDATE messages SET details = ? WHERE seq = ?", t.pack(d), seq)
 	t.appendEvent(eventMessageUpdated, seq, 0)
 }
 
-// mergeMarks has what was made of either of two rows of one message count for the
-// one that is kept.
+// mergeMarks merges the marks of two rows of one message.
 func (t *writeTx) mergeMarks(kept, dropped int64) {
 	var columns [2]string
 	for i, seq := range []int64{kept, dropped} {
@@ -156,8 +146,7 @@ func (t *writeTx) mergeMarks(kept, dropped int64) {
 			return
 		}
 	}
-	d := t.detailsIn(columns[0])
-	other := t.detailsIn(columns[1])
+	d, other := t.detailsIn(columns[0]), t.detailsIn(columns[1])
 	if d.Pin != nil && (other.Pin == nil || other.Pin.At < d.Pin.At) {
 		other.Pin = d.Pin
 	}
@@ -165,12 +154,11 @@ func (t *writeTx) mergeMarks(kept, dropped int64) {
 		other.Keep = d.Keep
 	}
 	d.keepMarks(other)
-	column := t.pack(d)
-	t.Run("UPDATE messages SET details = ? WHERE seq = ?", column, kept)
+	t.Run("UPDATE messages SET details = ? WHERE seq = ?", t.pack(d), kept)
 }
 
-// keepMarks keeps of a message what an edit, or the real one for a placeholder,
-// says nothing of: what others made of it, and how it came to the chat.
+// keepMarks keeps of a message what neither an edit nor the real message of a placeholder
+// has: what others made of it, and how it came to the chat.
 func (d *details) keepMarks(before details) {
 	d.Pin, d.Keep = before.Pin, before.Keep
 	if d.Poll != nil && before.Poll != nil {

@@ -20,7 +20,7 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 	}
 	isAlias, isAwaited := t.isNamed(m.Chat, m.ID)
 	if isAlias {
-		if stored := t.isStoredAs(m, c, sender); stored != 0 {
+		if stored := t.storedAs(m, c, sender); stored != 0 {
 			t.joinAlbumLate(m, stored)
 			return
 		}
@@ -39,17 +39,16 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 	}
 }
 
-// isNamed reports whether an id is a further one of some message, and whether
-// changes wait for it. Few are either, and every message is asked about.
+// isNamed reports in one query whether an id is a further one of some message, and whether
+// changes wait for it: mostly neither.
 func (t *writeTx) isNamed(chat bridge.JID, id string) (isAlias, isAwaited bool) {
 	t.Find("SELECT EXISTS (SELECT 1 FROM aliases WHERE id = ?1), EXISTS (SELECT 1 FROM pending_changes WHERE chat = ?2 AND target = ?1)",
 		[]any{id, t.pendingChat(chat)}, &isAlias, &isAwaited)
 	return isAlias, isAwaited
 }
 
-// countNew enters a new message into its chat. Whoever writes in a chat has read
-// what came before; a message that is still to be sent is not written yet, and
-// what was taken over from the phone is not new.
+// countNew updates the chat of a new message. An own one that was sent shows that the
+// account has read what came before.
 func (t *writeTx) countNew(m bridge.Message, c chatRow, seq int64) {
 	unread := int64(0)
 	if !m.FromMe && !m.Imported {
@@ -61,8 +60,8 @@ func (t *writeTx) countNew(m bridge.Message, c chatRow, seq int64) {
 	}
 }
 
-// ensureSender returns the person who wrote m. Where the fact does not say, it is the
-// account itself or the other side of the chat.
+// ensureSender returns the person who wrote m: without a sender, the account or the other
+// side of the chat.
 func (t *writeTx) ensureSender(m bridge.Message, c chatRow) person {
 	switch {
 	case m.SenderJID.IsPerson():
@@ -77,20 +76,19 @@ func (t *writeTx) ensureSender(m bridge.Message, c chatRow) person {
 	return t.ensurePerson(unknownSender)
 }
 
-// unknownSender stands for the author a message whose stanza does not say:
-// WhatsApp's own number for its announcements.
+// unknownSender is the author where the stanza names none: WhatsApp's own number for its
+// announcements.
 const unknownSender bridge.JID = "0@" + bridge.ServerUser
 
 // insertMessage returns 0 where the message is stored already.
 func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender person) int64 {
-	column := t.pack(detailsOf(m))
 	seq := t.numbers.seq + 1
 	added := t.Change(`
 		INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, status, imported)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chat, id) DO NOTHING`,
 		seq, c.id, m.ID, sender.id, m.FromMe, m.Timestamp.UnixMilli(), m.MessageType, m.PushName,
-		m.Content, search.Folded(m.Content), column, statusColumn(m), m.Imported)
+		m.Content, search.Folded(m.Content), t.pack(detailsOf(m)), statusColumn(m), m.Imported)
 	if added == 0 {
 		return 0
 	}
@@ -99,12 +97,11 @@ func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender person) int6
 }
 
 func (t *writeTx) insertRaw(m bridge.Message, seq int64) {
-	ref := t.packRef(m)
 	t.Run(`
 		INSERT INTO message_raw (seq, raw, media_ref, wire_id, view_once, expiration) VALUES (?, ?, ?, nullif(?, x''), ?, ?)
 		ON CONFLICT (seq) DO UPDATE SET raw = excluded.raw, media_ref = excluded.media_ref,
 			wire_id = ifnull(excluded.wire_id, wire_id), view_once = excluded.view_once, expiration = excluded.expiration`,
-		seq, m.Raw, ref, []byte(m.WireID), m.ViewOnce, m.Expiration)
+		seq, m.Raw, t.packRef(m), []byte(m.WireID), m.ViewOnce, m.Expiration)
 }
 
 // target is the stored message that a fact is about.
@@ -146,15 +143,14 @@ func (t *writeTx) findMessage(chat bridge.JID, id string) (m target, found bool)
 	return m, found
 }
 
-// onDuplicate handles a message that is stored already: usually one that came twice, sometimes the
-// real one for a placeholder, or an own message that got further.
+// onDuplicate handles a message that is stored already: the real one for a placeholder, an
+// own one that got further, or one that came twice.
 func (t *writeTx) onDuplicate(m bridge.Message, sender person) {
 	stored, found := t.findMessage(m.Chat, m.ID)
 	if !found {
 		return
 	}
-	waits := t.awaitsOriginal(stored, m.Chat, m.ID)
-	if waits && m.MessageType != bridge.TypeUndecryptable {
+	if t.awaitsOriginal(stored, m.Chat, m.ID) && m.MessageType != bridge.TypeUndecryptable {
 		t.replacePlaceholder(m, stored, sender)
 		return
 	}
@@ -163,30 +159,26 @@ func (t *writeTx) onDuplicate(m bridge.Message, sender person) {
 	}
 }
 
-// replacePlaceholder puts a real message over its placeholder. It keeps the
-// placeholder's place in the order and is logged as message.updated: that there
-// is a message was logged before. A deletion that came meanwhile stays, and so
-// does an edit.
+// replacePlaceholder replaces a placeholder by its real message, which keeps its seq. A
+// deletion that came meanwhile stays, and so does an edit.
 func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender person) {
 	if stored.deleted != 0 || stored.fromMe != m.FromMe || !t.couldBeOne(stored.sender, sender) {
 		return
 	}
-	before := t.detailsIn(stored.details)
 	d := detailsOf(m)
-	d.keepMarks(before)
-	column := t.pack(d)
+	d.keepMarks(t.detailsIn(stored.details))
 	t.Run(`
 		UPDATE messages SET sender = ?, type = ?, push_name = ?, content = ?, folded = ?, details = ?, status = ?, edited_at = NULL
 		WHERE seq = ?`,
-		sender.id, m.MessageType, m.PushName, m.Content, search.Folded(m.Content), column, statusColumn(m), stored.seq)
+		sender.id, m.MessageType, m.PushName, m.Content, search.Folded(m.Content), t.pack(d), statusColumn(m), stored.seq)
 	t.insertRaw(m, stored.seq)
 	t.joinAlbum(stored.seq, m.AlbumID)
 	t.contentChanged(stored.seq)
 	t.applyPending(m.Chat, m.ID)
 }
 
-// couldBeOne reports whether two people may be one: it is false only where they are known to be different: a
-// sender may be named by number once and by LID the next time.
+// couldBeOne reports whether two people may be one: a sender may be named by number once
+// and by LID the next time.
 func (t *writeTx) couldBeOne(stored int64, p person) bool {
 	other, ok := t.people.get(stored)
 	if !ok || other.id == p.id {
@@ -207,7 +199,7 @@ func (t *writeTx) removeMessage(seq int64) {
 	t.removeUnpacked(seq)
 }
 
-// removeUnpacked removes a message that is in no pack of the search index any more.
+// removeUnpacked removes a message that the search index knows as changed.
 func (t *writeTx) removeUnpacked(seq int64) {
 	t.recordErasedFile(seq)
 	t.markErased()
@@ -225,8 +217,7 @@ func (t *writeTx) removeUnpacked(seq int64) {
 	t.uncountMessage(chat)
 }
 
-// joinAlbum notes that a message is a part of an album, and logs the album
-// where it is stored.
+// joinAlbum makes a message a part of an album, and logs the album if it is stored.
 func (t *writeTx) joinAlbum(seq int64, album *string) {
 	if album == nil {
 		return
@@ -242,7 +233,7 @@ func (t *writeTx) leaveAlbum(seq int64) {
 	t.Run("DELETE FROM album_parts WHERE message = ?", seq)
 }
 
-// albumChanged logs that the album of a part has more or fewer of them.
+// albumChanged logs that the album of a part has changed.
 func (t *writeTx) albumChanged(part int64) {
 	albums := db.List[int64](t.Conn, `
 		SELECT album.seq FROM album_parts p JOIN messages m ON m.seq = p.message

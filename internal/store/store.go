@@ -211,7 +211,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		changed:      make(chan struct{}),
 		closed:       make(chan struct{}),
 
-		tuning:   tuning{small: 768, page: bridge.PageBytes},
+		tuning: tuning{small: 768, page: bridge.PageBytes},
 
 		checked:  make(chan struct{}),
 		nreaders: o.Readers,

@@ -10,16 +10,14 @@ import (
 // Tokens returns all tokens, the oldest first.
 func (s *Store) Tokens(ctx context.Context) ([]bridge.Token, error) {
 	return readAs(ctx, s, "list tokens", func(r *readTx) []bridge.Token {
-		tokens := []bridge.Token{}
-		for row := range r.Rows("SELECT id, name, hash, scopes, chats, expires_at, created_at, last_used_at, ifnull(parent, 0) FROM tokens ORDER BY id") {
-			var t bridge.Token
+		scan := func(row *db.Row) (t bridge.Token) {
 			var scopes, chats []byte
 			row.Scan(&t.ID, &t.Name, &t.Hash, &scopes, &chats, &t.ExpiresAt, &t.CreatedAt, &t.LastUsedAt, &t.Parent)
 			r.Decode(scopes, &t.Scopes)
 			r.Decode(chats, &t.Chats)
-			tokens = append(tokens, t)
+			return t
 		}
-		return tokens
+		return db.Collect(r.Conn, scan, "SELECT id, name, hash, scopes, chats, expires_at, created_at, last_used_at, ifnull(parent, 0) FROM tokens ORDER BY id")
 	})
 }
 
@@ -52,8 +50,7 @@ func (s *Store) RemoveToken(ctx context.Context, id int64) (removed RemovedToken
 	return removed, err
 }
 
-// RemoveExpiredTokens removes the tokens whose time is over, and all that was
-// made with them.
+// RemoveExpiredTokens removes expired tokens, and all that was made with them.
 func (s *Store) RemoveExpiredTokens(ctx context.Context) (removed RemovedTokens, err error) {
 	err = s.writeAs(ctx, "remove expired tokens", func(t *writeTx) { removed = t.removeTokens("expires_at <= ?", t.at) })
 	return removed, err

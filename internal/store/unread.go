@@ -11,21 +11,19 @@ import (
 // unreadPage is how many read receipts are sent at a time.
 const unreadPage = 1000
 
-// latest is how much older than what came before it a message can be that comes: the
-// network keeps none for longer.
+// latest bounds how late a message may come: the network keeps none for longer.
 const latest = 30 * 24 * time.Hour
 
 // unreadQuery selects the messages of others in a chat whose authors have no read
-// receipt yet. The time bounds what is looked at of a long chat.
+// receipt yet. The time bounds how much of a long chat it reads.
 var unreadQuery = fmt.Sprintf(`
 	SELECT seq, id, sender, CASE WHEN id GLOB 'x-*' THEN (SELECT wire_id FROM message_raw r WHERE r.seq = messages.seq) END
 	FROM messages
 	WHERE chat = ?1 AND seq > ?2 AND seq <= ?3 AND timestamp >= ?4 AND NOT from_me AND NOT imported AND type != '%s'
 	ORDER BY seq LIMIT %d`, bridge.TypeUndecryptable, unreadPage)
 
-// Unread returns the next messages of a chat, in the order in which they came, whose authors
-// have no read receipt yet, up to the message with an id; an empty id
-// is up to the last that came. What cannot be read yet is left out.
+// Unread returns the next messages of a chat whose authors have no read receipt yet, by
+// seq, up to the message with an id or, without one, to the last. Placeholders are left out.
 func (s *Store) Unread(ctx context.Context, chat bridge.JID, upTo string) (bridge.UnreadPage, error) {
 	return readAs(ctx, s, "read what is unread", func(r *readTx) bridge.UnreadPage { return r.unread(r.findChat(chat), upTo) })
 }
@@ -34,10 +32,8 @@ func (r *readTx) unread(chat int64, upTo string) (page bridge.UnreadPage) {
 	var receipt, since int64
 	if upTo == "" {
 		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &page.UpTo)
-	} else {
-		if !r.Find("SELECT seq FROM messages WHERE chat = ? AND id = ?", []any{chat, upTo}, &page.UpTo) {
-			r.Fail(bridge.NotFound("there is no message %s in the chat in the store", upTo))
-		}
+	} else if !r.Find("SELECT seq FROM messages WHERE chat = ? AND id = ?", []any{chat, upTo}, &page.UpTo) {
+		r.Fail(bridge.NotFound("there is no message %s in the chat in the store", upTo))
 	}
 	r.Find(`
 		SELECT receipt_seq, ifnull((SELECT timestamp FROM messages WHERE seq <= receipt_seq ORDER BY seq DESC LIMIT 1), 0)
@@ -62,44 +58,24 @@ func (t *writeTx) saveChatRead(f bridge.ChatRead) {
 	if !found {
 		return
 	}
-	seq, receipt := f.Seq, true
-	switch {
-	case seq > 0:
-	case len(f.IDs) > 0:
-		seq = t.lastOf(f)
-	default:
-		// Receipts come beside it, and say more exactly what they cover.
-		receipt = false
-		seq = t.lastUntil(c.id, f.Until.UnixMilli())
-	}
-	if seq == 0 {
-		return
-	}
-	if receipt {
-		t.Run("UPDATE chats SET receipt_seq = ? WHERE id = ? AND receipt_seq < ?", seq, c.id, seq)
-	}
-	changed := t.readUpTo(c.id, seq)
-	if !changed {
-		return
-	}
-	t.appendEvent(eventChatUpdated, 0, c.id)
-}
-
-// lastOf returns which of the messages that were read arrived last, 0 where
-// none is stored.
-func (t *writeTx) lastOf(f bridge.ChatRead) int64 {
-	var last int64
+	seq := f.Seq
 	for _, id := range f.IDs {
-		m, found := t.findMessage(f.Chat, id)
-		if found {
-			last = max(last, m.seq)
+		if m, found := t.findMessage(f.Chat, id); found {
+			seq = max(seq, m.seq)
 		}
 	}
-	return last
+	if f.Seq == 0 && len(f.IDs) == 0 { // without receipts: these come beside it, and are more exact
+		seq = t.lastUntil(c.id, f.Until.UnixMilli())
+	} else {
+		t.Run("UPDATE chats SET receipt_seq = ? WHERE id = ? AND receipt_seq < ?", seq, c.id, seq)
+	}
+	if seq != 0 && t.readUpTo(c.id, seq) {
+		t.appendEvent(eventChatUpdated, 0, c.id)
+	}
 }
 
-// lastUntil returns up to which seq a chat is read whose messages were read
-// up to a moment: where none is newer, all that there is.
+// lastUntil returns the seq up to which a chat is read whose messages were read
+// up to a moment: where none is newer, the last one.
 func (t *writeTx) lastUntil(chat, moment int64) int64 {
 	var newer, last int64
 	if !t.Find("SELECT seq FROM messages WHERE chat = ? AND timestamp > ? LIMIT 1", []any{chat, moment}, &newer) {
@@ -111,11 +87,10 @@ func (t *writeTx) lastUntil(chat, moment int64) int64 {
 	return last
 }
 
-// readUpTo notes that the account has read a chat up to a seq, and reports
-// whether the chat looks different now. What counts is the order of arrival: a
-// message that comes late has not been read, whatever time it bears.
+// readUpTo marks a chat as read up to a seq, and reports whether the chat looks different
+// now. Seqs count, not times: a message that comes late has not been read.
 func (t *writeTx) readUpTo(chat, seq int64) bool {
-	var unread, left int64
+	var unread int64
 	var marked bool
 	found := t.Find("SELECT unread, marked_unread FROM chats WHERE id = ? AND (read_seq < ? OR marked_unread)",
 		[]any{chat, seq}, &unread, &marked)
@@ -123,15 +98,10 @@ func (t *writeTx) readUpTo(chat, seq int64) bool {
 		return false
 	}
 	t.Run("UPDATE chats SET read_seq = max(read_seq, ?), marked_unread = 0 WHERE id = ?", seq, chat)
-	if unread == 0 {
-		return marked
-	}
-	left = t.countUnread(chat)
-	return marked || left != unread
+	return unread != 0 && t.countUnread(chat) != unread || marked
 }
 
-// countUnread counts a chat's unread messages anew, among those that are not
-// older than the oldest unread one was.
+// countUnread counts a chat's unread messages anew, from the oldest unread one on.
 func (t *writeTx) countUnread(chat int64) (left int64) {
 	t.Find(`
 		UPDATE chats SET (unread, unread_since) = (
@@ -142,8 +112,7 @@ func (t *writeTx) countUnread(chat int64) (left int64) {
 	return left
 }
 
-// uncountUnread takes a message of another person, which is gone, out of the
-// unread ones, if it was one.
+// uncountUnread subtracts a removed message of another person, if it was unread.
 func (t *writeTx) uncountUnread(chat, seq int64) {
 	t.Run("UPDATE chats SET unread = unread - 1 WHERE id = ? AND unread > 0 AND read_seq < ?", chat, seq)
 }
@@ -154,7 +123,5 @@ func (t *writeTx) saveMarkedUnread(f bridge.ChatMarkedUnread) {
 	if !found {
 		return
 	}
-	if t.Change("UPDATE chats SET marked_unread = 1 WHERE id = ? AND NOT marked_unread", c.id) > 0 {
-		t.appendEvent(eventChatUpdated, 0, c.id)
-	}
+	t.changeChat(c.id, "UPDATE chats SET marked_unread = 1 WHERE id = ? AND NOT marked_unread", c.id)
 }

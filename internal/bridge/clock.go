@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -87,5 +88,15 @@ func (c *Clock) Confirm(at time.Time) {
 	run := c.run()
 	if c.network.IsZero() || at.After(c.network.Add(run-c.networkAt)) {
 		c.network, c.networkAt = at, run
+	}
+}
+
+// Sleep waits for d and reports whether it did: false when ctx ended first.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }

@@ -40,6 +40,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"bridged/internal/bridge"
 	"bridged/internal/store/db"
 )
 
@@ -212,7 +213,7 @@ func (x *Index) Run(ctx context.Context) {
 			return
 		case err != nil:
 			x.log.Error().Err(err).Msg("search index cannot be written; searches scan meanwhile")
-			if !sleep(ctx, time.Minute) {
+			if !bridge.Sleep(ctx, time.Minute) {
 				return
 			}
 		case !worked:
@@ -258,19 +259,9 @@ func (x *Index) awaitQuiet(ctx context.Context, most time.Duration) error {
 		if pause >= quiet || waiting > maxTail {
 			return nil
 		}
-		if !sleep(ctx, quiet-pause) {
+		if !bridge.Sleep(ctx, quiet-pause) {
 			return ctx.Err()
 		}
 	}
 	return nil
-}
-
-// sleep waits for d and reports whether it did: false when ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }

@@ -38,7 +38,7 @@ const (
 func (s *Store) checkInBackground(ctx context.Context) {
 	defer close(s.checked)
 	for pause := firstCheckPause; ; pause = min(2*pause, longestCheckPause) {
-		if s.check(ctx, s.checkTables) || !sleep(ctx, pause) {
+		if s.check(ctx, s.checkTables) || !bridge.Sleep(ctx, pause) {
 			return
 		}
 	}
@@ -62,10 +62,10 @@ func (s *Store) check(ctx context.Context, tables func(context.Context) (map[str
 	case err != nil:
 		sentence := explainRead(ctx, err)
 		s.unchecked.Store(&sentence)
-		s.log.Error().Err(err).Msg("store not checked; trying again")
+		s.o.Log.Error().Err(err).Msg("store not checked; trying again")
 		return false
 	case len(damaged) == 0:
-		s.log.Debug().Dur("took", time.Since(began)).Msg("store checked: no damage")
+		s.o.Log.Debug().Dur("took", time.Since(began)).Msg("store checked: no damage")
 	}
 	s.unchecked.Store(nil)
 	return true
@@ -73,7 +73,7 @@ func (s *Store) check(ctx context.Context, tables func(context.Context) (map[str
 
 // checkTables returns what is wrong with the tables that are damaged.
 func (s *Store) checkTables(ctx context.Context) (damaged map[string]string, err error) {
-	c, err := db.Open(s.path, readerPragmas)
+	c, err := db.Open(s.o.Path, readerPragmas)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (s *Store) checkTables(ctx context.Context) (damaged map[string]string, err
 		if verdict != "ok" {
 			damaged[table] = verdict
 		}
-		if !sleep(ctx, time.Since(began)) {
+		if !bridge.Sleep(ctx, time.Since(began)) {
 			return damaged, ctx.Err()
 		}
 	}
@@ -121,7 +121,7 @@ func realTables(ctx context.Context, c *db.Conn) (names []string, err error) {
 func (s *Store) noteDamagedTables(damaged map[string]string) {
 	var causes []error
 	for table, verdict := range damaged {
-		s.log.Error().Str("table", table).Str("verdict", verdict).Msg("the store is damaged")
+		s.o.Log.Error().Str("table", table).Str("verdict", verdict).Msg("the store is damaged")
 		if !search.IsTable(table) {
 			causes = append(causes, fmt.Errorf("table %s: %s", table, verdict))
 		}
@@ -131,14 +131,14 @@ func (s *Store) noteDamagedTables(damaged map[string]string) {
 		return
 	}
 	if s.index.SetBroken() {
-		s.log.Warn().Msg("search index is damaged; searches scan until it is rebuilt")
+		s.o.Log.Warn().Msg("search index is damaged; searches scan until it is rebuilt")
 	}
 }
 
 // noteDamage keeps the first damage that was found.
 func (s *Store) noteDamage(err error) {
 	if s.damage.CompareAndSwap(nil, &err) {
-		s.log.Error().Err(err).Msg("the store is damaged")
+		s.o.Log.Error().Err(err).Msg("the store is damaged")
 	}
 }
 

@@ -135,7 +135,7 @@ func TestDamage_OfTheIndexAloneIsRepaired(t *testing.T) {
 // TestCheck_TellsAPassingErrorUntilItHasPassed: an I/O error that has passed
 // must not stay in the status until a restart, nor hide damage that was found.
 func TestCheck_TellsAPassingErrorUntilItHasPassed(t *testing.T) {
-	s := &Store{log: zerolog.Nop()}
+	s := &Store{o: Options{Log: zerolog.Nop()}}
 	answer := func(damaged map[string]string, err error) func(context.Context) (map[string]string, error) {
 		return func(context.Context) (map[string]string, error) { return damaged, err }
 	}

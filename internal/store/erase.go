@@ -53,7 +53,7 @@ func newEraser(s *Store) *eraser {
 // open opens the connection that cuts off the log. It waits for readers only
 // briefly, because writers wait for it.
 func (e *eraser) open() (err error) {
-	e.db, err = db.Open(e.s.path, []string{"busy_timeout(100)", "synchronous(FULL)"})
+	e.db, err = db.Open(e.s.o.Path, []string{"busy_timeout(100)", "synchronous(FULL)"})
 	return explain(err)
 }
 
@@ -91,7 +91,7 @@ func (e *eraser) run(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			e.s.log.Error().Err(err).Msg("deleted text is not yet overwritten everywhere; trying again in a minute")
+			e.s.o.Log.Error().Err(err).Msg("deleted text is not yet overwritten everywhere; trying again in a minute")
 			pause = time.Minute
 		}
 		if !e.await(ctx, pause) {
@@ -116,7 +116,7 @@ func (e *eraser) await(ctx context.Context, pause time.Duration) bool {
 	case <-again:
 		return true
 	case <-e.work:
-		return sleep(ctx, eraseGather)
+		return bridge.Sleep(ctx, eraseGather)
 	}
 }
 
@@ -186,7 +186,7 @@ func (e *eraser) truncateLog(ctx context.Context) error {
 		if !errors.Is(err, errBusyLog) {
 			return err
 		}
-		if !sleep(ctx, pause) {
+		if !bridge.Sleep(ctx, pause) {
 			return ctx.Err()
 		}
 	}
@@ -202,7 +202,7 @@ func (e *eraser) truncateOnce(ctx context.Context) error {
 	if err := e.s.mayWrite(ctx); err != nil {
 		return err
 	}
-	if err := e.s.watch.Check(); err != nil {
+	if err := e.s.o.Watch.Check(); err != nil {
 		return err
 	}
 	return e.checkpoint(ctx, "TRUNCATE")

@@ -43,7 +43,7 @@ func erased(t *testing.T, s *Store) {
 func onDisk(t *testing.T, s *Store, words ...string) (found []string) {
 	t.Helper()
 	for _, suffix := range []string{"", "-wal", "-shm"} {
-		data, err := os.ReadFile(s.path + suffix)
+		data, err := os.ReadFile(s.o.Path + suffix)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}
@@ -259,10 +259,10 @@ func TestDeletion_IsFinishedAfterAKill(t *testing.T) {
 	live.stop() // the background finishes nothing
 	live.done.Wait()
 	save(t, live, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(2)})
-	crashed := live.path + ".crashed"
+	crashed := live.o.Path + ".crashed"
 	live.writing.Lock()
 	for _, suffix := range []string{"", "-wal"} {
-		data, err := os.ReadFile(live.path + suffix)
+		data, err := os.ReadFile(live.o.Path + suffix)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,5 +301,5 @@ func TestEraser_ForgetsNoDeletion(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	erased(t, openStore(t, s.path))
+	erased(t, openStore(t, s.o.Path))
 }

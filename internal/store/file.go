@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,21 +19,23 @@ import (
 // applicationID marks a SQLite file as a store of ours ("brdg").
 const applicationID = 0x62726467
 
-// prepareFile makes sure that there is a sound store of today's schema at
-// path.
+// prepareFile makes sure that there is a sound store of today's schema at path. It changes
+// nothing in a file that is no store.
 func prepareFile(path string) error {
-	present, err := exists(path)
-	if err != nil {
-		return err
-	}
-	if !present {
-		if err := create(path); err != nil {
-			return fmt.Errorf("create the store: %w", err)
-		}
-		return nil
-	}
-	if err := inspect(path); err != nil {
-		return err
+	head, err := readHead(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return createMissing(path)
+	case err != nil:
+		return fmt.Errorf("open the store: %w", err)
+	case len(head) == 0: // a new database to SQLite
+		return fmt.Errorf("%s is empty, and a store never is: restore a backup, "+
+			"or move the file away to begin with an empty store", path)
+	case len(head) < headSize || string(head[:16]) != "SQLite format 3\x00":
+		return damaged(path, errors.New("it does not begin as a SQLite database does"))
+	case binary.BigEndian.Uint32(head[68:]) != applicationID:
+		return fmt.Errorf("%s is a database of another program: "+
+			"choose another data directory, or move the file away", path)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return fmt.Errorf("keep the store private: %w", err)
@@ -39,27 +43,33 @@ func prepareFile(path string) error {
 	return upgrade(path, writerPragmas)
 }
 
-// exists reports whether there is a store at path. A write-ahead log without its
-// database means that the database was taken away: nothing is made in its
-// place.
-func exists(path string) (bool, error) {
-	_, err := os.Stat(path)
-	if err == nil {
-		return true, nil
+// headSize is the size of a SQLite file's header (sqlite.org/fileformat.html, 1.3).
+const headSize = 100
+
+func readHead(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("look for the store: %w", err)
-	}
-	if _, err := os.Stat(path + "-wal"); err == nil {
-		return false, fmt.Errorf("%s is missing, but %s-wal is there: put the database back beside it, "+
-			"or restore a backup after moving %s-wal away", path, path, path)
-	}
-	return false, nil
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, headSize))
 }
 
-// create makes a new store beside path and moves it there when it is whole, so
-// that a process killed meanwhile leaves nothing that looks like a damaged
-// store.
+// createMissing creates a store where there was none. A write-ahead log without its
+// database means that the database was taken away.
+func createMissing(path string) error {
+	if _, err := os.Stat(path + "-wal"); err == nil {
+		return fmt.Errorf("%s is missing, but %s-wal is there: put the database back beside it, "+
+			"or restore a backup after moving %s-wal away", path, path, path)
+	}
+	if err := create(path); err != nil {
+		return fmt.Errorf("create the store: %w", err)
+	}
+	return nil
+}
+
+// create makes a new store beside path and moves it there when it is whole: a process that
+// is killed meanwhile leaves no store that looks damaged.
 func create(path string) error {
 	draft := path + ".new"
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} { // left by a process that was killed
@@ -70,8 +80,7 @@ func create(path string) error {
 	if err := reserve(draft); err != nil {
 		return err
 	}
-	// Nothing waits for the disk but the whole of it: a draft that is not finished
-	// is thrown away.
+	// Only the whole draft is synced: one that is not finished is thrown away.
 	if err := upgrade(draft, append(slices.Clone(writerPragmas), "synchronous(OFF)")); err != nil {
 		return err
 	}
@@ -84,33 +93,12 @@ func create(path string) error {
 	return dbfile.SyncDir(filepath.Dir(path))
 }
 
-// inspect refuses a file that is not a store, or not a whole one, without
-// changing it.
-func inspect(path string) error {
-	head, err := dbfile.ReadHeader(path)
-	switch {
-	case errors.Is(err, dbfile.ErrEmpty):
-		return fmt.Errorf("%s is empty, and a store never is: restore a backup, "+
-			"or move the file away to begin with an empty store", path)
-	case errors.As(err, new(*fs.PathError)): // it could not be opened, which says nothing about its content
-		return fmt.Errorf("open the store: %w", err)
-	case err != nil && head == (dbfile.Header{}):
-		return damaged(path, err)
-	case head.Application != applicationID:
-		return fmt.Errorf("%s is a database of another program: "+
-			"choose another data directory, or move the file away", path)
-	case err != nil:
-		return damaged(path, err)
-	}
-	return nil
-}
-
 func damaged(path string, why error) error {
 	return fmt.Errorf("%s is damaged: restore a backup, or move the file away to begin with an empty store: %w", path, why)
 }
 
-// upgrade brings the schema up to date, each step in a transaction of its own.
-// The number of the last one is the file's user_version.
+// upgrade brings the schema up to date, each step in a transaction of its own. The file's
+// user_version is the number of the last one.
 func upgrade(path string, pragmas []string) (err error) {
 	c, err := db.Open(path, pragmas)
 	if err != nil {
@@ -144,9 +132,8 @@ func upgrade(path string, pragmas []string) (err error) {
 	return nil
 }
 
-// readable reads the schema and the top of every table. It finds what stops a
-// store from working at all; reading every page would take seconds at a
-// million messages (see checkInBackground).
+// readable reads the schema and the top of every table. Reading every page would take
+// seconds at a million messages (see checkInBackground).
 func readable(c *db.Conn) error {
 	tables, err := realTables(context.Background(), c)
 	if err != nil {
@@ -160,19 +147,15 @@ func readable(c *db.Conn) error {
 	return nil
 }
 
-// Backup writes a consistent copy of the store to a new file, while the store
-// goes on being used. It never overwrites anything. To restore a backup, stop
-// the program and put it in place of the database, without the files beside it
-// that end in -wal and -shm.
+// Backup writes a consistent copy of the store to a new file, while the store is in use.
 //
 // Without secrets the copy has no tokens, webhooks and hooks: once restored, they
 // would let in, and post to, those who were shut out since.
 func (s *Store) Backup(ctx context.Context, path string, secrets bool) error {
-	return BackupFile(ctx, s.path, path, secrets)
+	return BackupFile(ctx, s.o.Path, path, secrets)
 }
 
-// BackupFile does what [Store.Backup] does, for the store in a file, which another process
-// may be using.
+// BackupFile is [Store.Backup] of the store in a file, which another process may be using.
 func BackupFile(ctx context.Context, from, to string, secrets bool) error {
 	if _, err := os.Stat(from); err != nil {
 		return fmt.Errorf("there is no store to back up: %w", err)
@@ -184,8 +167,7 @@ func BackupFile(ctx context.Context, from, to string, secrets bool) error {
 }
 
 func backup(ctx context.Context, from, path string, secrets bool) error {
-	// The name is taken first, so that two backups cannot meet under it; what
-	// it stands for is moved there when it is whole.
+	// The name is taken first, so that two backups cannot meet under it.
 	if err := reserve(path); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("%s exists already: choose another name", path)
@@ -200,10 +182,10 @@ func backup(ctx context.Context, from, path string, secrets bool) error {
 	if err == nil {
 		err = syncFile(part)
 	}
-	if err != nil {
-		return errors.Join(err, remove(part), remove(path))
+	if err == nil {
+		err = os.Rename(part, path)
 	}
-	if err := os.Rename(part, path); err != nil {
+	if err != nil {
 		return errors.Join(err, remove(part), remove(path))
 	}
 	return dbfile.SyncDir(filepath.Dir(path))
@@ -225,8 +207,7 @@ func remove(path string) error {
 	return nil
 }
 
-// copyTo copies on a connection of its own: reading ones may not write, not
-// even elsewhere.
+// copyTo uses a connection of its own: those of readers may not write another file, either.
 func copyTo(ctx context.Context, from, path string) (err error) {
 	if err := remove(path); err != nil { // left by a backup that was killed
 		return err
@@ -242,12 +223,11 @@ func copyTo(ctx context.Context, from, path string) (err error) {
 	return explain(c.Use(ctx, func() { c.Run("VACUUM INTO ?", path) }))
 }
 
-// secretTables hold what lets somebody in, or signs, and what names it.
+// secretTables hold secrets, and deliveries, which refer to webhooks.
 var secretTables = []string{"deliveries", "webhooks", "hooks", "tokens"}
 
-// eraseSecrets removes what secretTables hold from a copy that nobody else uses,
-// and overwrites where it stood. There is no journal, which would keep it; a copy
-// that is not finished is removed.
+// eraseSecrets empties and overwrites secretTables in a copy that nothing else uses, without
+// a journal, which would keep their content.
 func eraseSecrets(path string) (err error) {
 	c, err := db.Open(path, []string{"journal_mode(off)", "secure_delete(on)"})
 	if err != nil {

@@ -154,7 +154,7 @@ func TestOpen_FindsWhatACrashLeftInTheLog(t *testing.T) {
 	save(t, live, says(alice, alice, "A1", 1, "only in the log"))
 	crashed := filepath.Join(dir, "crashed.db")
 	for _, suffix := range []string{"", "-wal"} { // as a killed process leaves them
-		data, err := os.ReadFile(live.path + suffix)
+		data, err := os.ReadFile(live.o.Path + suffix)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -182,7 +182,7 @@ func (t *writeTx) trimPending(where, sender string, most, mostSize int64) {
 // ForgetPending removes the changes that have waited too long for their message,
 // and returns how many.
 func (s *Store) ForgetPending(ctx context.Context) (int, error) {
-	return s.forgetPendingBefore(ctx, s.clock.Now().Add(-pendingLife))
+	return s.forgetPendingBefore(ctx, s.o.Clock.Now().Add(-pendingLife))
 }
 
 func (s *Store) forgetPendingBefore(ctx context.Context, before time.Time) (removed int, err error) {

@@ -70,7 +70,7 @@ func TestPending_IsForgottenAfterAWhile(t *testing.T) {
 	at := func(age time.Duration) {
 		save(t, s, bridge.ReactionChange{Chat: club, Target: fmt.Sprint("R", age), Sender: alice, Emoji: "👍", Timestamp: bridge.At(now)})
 		if err := s.write(t.Context(), func(w *writeTx) {
-			w.Run("UPDATE pending_changes SET at = ? WHERE target = ?", s.clock.Now().Add(-age).UnixMilli(), fmt.Sprint("R", age))
+			w.Run("UPDATE pending_changes SET at = ? WHERE target = ?", s.o.Clock.Now().Add(-age).UnixMilli(), fmt.Sprint("R", age))
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestPending_IsForgottenAfterAWhile(t *testing.T) {
 	if n, err := s.ForgetPending(t.Context()); n != 1 || err != nil {
 		t.Errorf("removed %d, %v", n, err)
 	}
-	if _, err := s.Retain(t.Context(), s.clock.Now().Add(-24*time.Hour)); err != nil {
+	if _, err := s.Retain(t.Context(), s.o.Clock.Now().Add(-24*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if n := pendingCount(t, s); n != 1 {

@@ -91,8 +91,8 @@ func ruin(t *testing.T, s *Store) {
 	t.Helper()
 	settle(t, s) // nothing is read meanwhile
 	onWriter(t, s, "PRAGMA wal_checkpoint(TRUNCATE)")
-	overwrite(t, s.path)
-	for range s.nreaders {
+	overwrite(t, s.o.Path)
+	for range cap(s.readers) {
 		r := <-s.readers
 		for _, pragma := range []string{"PRAGMA cache_size = 0", "PRAGMA shrink_memory"} {
 			if err := r.Script(pragma); err != nil {

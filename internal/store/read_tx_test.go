@@ -7,7 +7,7 @@ import (
 // TestRead_EndsBehindAPanic: the connection is used for the next one.
 func TestRead_EndsBehindAPanic(t *testing.T) {
 	s := newStore(t)
-	for range 2 * s.nreaders {
+	for range 2 * cap(s.readers) {
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -34,7 +34,7 @@ func (s *Store) Size(ctx context.Context) (Size, error) {
 // FileSize returns the bytes of the database's files.
 func (s *Store) FileSize() (bytes int64, err error) {
 	for _, suffix := range []string{"", "-wal"} {
-		info, err := os.Stat(s.path + suffix)
+		info, err := os.Stat(s.o.Path + suffix)
 		if errors.Is(err, fs.ErrNotExist) && suffix != "" {
 			continue
 		}
@@ -71,7 +71,7 @@ func (s *Store) Count(ctx context.Context, since bridge.Time) (Counts, error) {
 // connection that is reading keeps its pages.
 func (s *Store) ReleaseMemory(ctx context.Context) error {
 	var errs []error
-	for range s.nreaders { // each time the one that has rested longest
+	for range cap(s.readers) { // each time the one that has rested longest
 		select {
 		case <-s.closed:
 			return errClosed()

@@ -18,7 +18,7 @@ func TestReleaseMemory_GivesPagesBack(t *testing.T) {
 	// All readers are held meanwhile, so that the background reads with none.
 	failures := func() (n int) {
 		var held []*db.Conn
-		for range s.nreaders {
+		for range cap(s.readers) {
 			held = append(held, <-s.readers)
 		}
 		for _, r := range held {
@@ -33,7 +33,7 @@ func TestReleaseMemory_GivesPagesBack(t *testing.T) {
 	if n := failures(); n != 0 {
 		t.Fatalf("%d readers cannot read", n)
 	}
-	overwrite(t, s.path)
+	overwrite(t, s.o.Path)
 	if n := failures(); n != 0 {
 		t.Errorf("%d readers have not kept what they read", n)
 	}
@@ -43,11 +43,11 @@ func TestReleaseMemory_GivesPagesBack(t *testing.T) {
 		if err := s.ReleaseMemory(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n = failures(); n == s.nreaders {
+		if n = failures(); n == cap(s.readers) {
 			return
 		}
 	}
-	t.Errorf("%d of %d readers have given their pages back", n, s.nreaders)
+	t.Errorf("%d of %d readers have given their pages back", n, cap(s.readers))
 }
 
 // TestConnections_KeepFewPages in KiB, as SQLite counts them with a minus.

@@ -162,7 +162,7 @@ func (t *writeTx) saveEncrypted(f bridge.Encrypted) {
 	}
 	author, _ := t.people.get(m.sender)
 	original.Chat, original.ID, original.FromMe, original.SenderJID = f.Chat, f.Target, m.fromMe, author.jid()
-	for _, fact := range t.s.decrypt(f, original, t.formsOf(f.Sender), author.forms()) {
+	for _, fact := range t.s.o.Open(f, original, t.formsOf(f.Sender), author.forms()) {
 		if _, again := fact.(bridge.Encrypted); again {
 			t.Fail(errors.New("an encrypted change contains another one"))
 			return

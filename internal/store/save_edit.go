@@ -69,7 +69,7 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 // file of the message. It is not ok where the message takes no caption.
 func (t *writeTx) recaption(m target, f *mediaDetails, edited bridge.Message) (_ bridge.Message, ok bool) {
 	stored := t.rawOf(m.seq)
-	edited.Raw, ok = t.s.mergeEdit(stored.Raw, edited.Raw)
+	edited.Raw, ok = t.s.o.MergeEdit(stored.Raw, edited.Raw)
 	edited.MessageType, edited.ViewOnce, edited.Media = m.kind, stored.ViewOnce, f.shown("", "")
 	edited.Media.Caption, edited.Media.Ref = edited.Content, stored.Media.Ref
 	return edited, ok
@@ -133,7 +133,7 @@ func (t *writeTx) replaceFile(f bridge.Edit) {
 	}
 	if m.content != "" && (m.edited != 0 || f.New.Content == "") {
 		stored := t.rawOf(m.seq)
-		if raw, ok := t.s.mergeEdit(f.New.Raw, stored.Raw); ok && f.New.Media != nil {
+		if raw, ok := t.s.o.MergeEdit(f.New.Raw, stored.Raw); ok && f.New.Media != nil {
 			media := *f.New.Media
 			media.Caption = m.content
 			f.New.Content, f.New.Media, f.New.Raw = m.content, &media, raw

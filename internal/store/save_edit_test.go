@@ -30,7 +30,7 @@ func recaptioned(id string, seconds int, caption string) bridge.Edit {
 func storeOfEdits(t *testing.T) *Store {
 	t.Helper()
 	s := newStore(t)
-	s.mergeEdit = func(original, edit []byte) ([]byte, bool) {
+	s.o.MergeEdit = func(original, edit []byte) ([]byte, bool) {
 		return slices.Concat(original, []byte(" + "), edit), true
 	}
 	return s
@@ -106,7 +106,7 @@ func TestEdit_OfAPlaceholder(t *testing.T) {
 
 func TestEdit_WithoutAPlaceForItIsLeftOut(t *testing.T) {
 	s := newStore(t)
-	s.mergeEdit = func([]byte, []byte) ([]byte, bool) { return nil, false }
+	s.o.MergeEdit = func([]byte, []byte) ([]byte, bool) { return nil, false }
 	voice := says(alice, alice, "A1", 1, "")
 	voice.MessageType, voice.Media = "audioMessage", &bridge.Media{Type: bridge.MediaAudio, Ref: bridge.MediaRef{MediaKey: []byte("key")}}
 	save(t, s, voice, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(2), New: says(alice, alice, "A1", 2, "words")})

@@ -88,7 +88,7 @@ func (s *Store) searching(ctx context.Context, f func(*readTx)) error {
 		f(r)
 	})
 	if scanned == nil && s.index.SetBroken() {
-		s.log.Error().Err(err).Msg("search index is damaged; searches scan until it is rebuilt")
+		s.o.Log.Error().Err(err).Msg("search index is damaged; searches scan until it is rebuilt")
 	}
 	return scanned
 }

@@ -30,7 +30,7 @@ func awaitIndexed(t *testing.T, s *Store, want int) {
 		if indexedMessages(t, s) >= want {
 			return
 		}
-		sleep(t.Context(), 20*time.Millisecond)
+		bridge.Sleep(t.Context(), 20*time.Millisecond)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestIndex_ThatIsDamagedIsScannedAroundAndMadeAnew(t *testing.T) {
 		t.Errorf("%d matches while it is damaged", got)
 	}
 	for s.index.IsBroken() {
-		sleep(t.Context(), 20*time.Millisecond)
+		bridge.Sleep(t.Context(), 20*time.Millisecond)
 	}
 	settle(t, s)
 	if got := len(matchesOf(t, s, q)); got != 11 {

@@ -22,7 +22,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -34,52 +33,38 @@ import (
 
 // Options says how a store is opened.
 type Options struct {
-	Path string         // of the database file, whose directory exists
-	Log  zerolog.Logger // no message text is ever written to it
-	// Watch notices files that are taken away, those of others included; without
-	// one the store watches its own.
-	Watch *dbfile.Watch
-	// MergeEdit returns a message's protobuf with the caption of an edit that
-	// came without the file; not ok where the message takes no caption. Without
-	// it the protobuf stays as it is.
+	Path  string         // of the database file, whose directory exists
+	Log   zerolog.Logger // gets no message text
+	Watch *dbfile.Watch  // of the data directory; nil for one of the store's own
+	// MergeEdit returns a message's protobuf with the caption of an edit that came
+	// without the file; not ok where the message takes no caption. Nil keeps the protobuf.
 	MergeEdit func(original, edit []byte) (merged []byte, ok bool)
-	// Open opens what is encrypted with the secret of a message; senders and authors
-	// are the forms of who sent it and of who wrote the message. It returns nothing
-	// where it cannot. Without it nothing is opened.
+	// Open decrypts a change with the secret of its message; senders and authors are the
+	// JIDs of who sent it and of who wrote the message. It returns nothing where it
+	// cannot. Nil never can.
 	Open func(pending bridge.Encrypted, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
-	// Clock is what things expire by; without one it is a new one that knows the
-	// time of the last event.
+	// Clock is what things expire by; nil is a new one, from the last event on.
 	Clock *bridge.Clock
 	// BeforeCommit may refuse a commit; tests use it to make writes fail.
 	BeforeCommit func() error
-	// Readers is how many reads run at once; 0 is chosen by the processors.
-	Readers int
 
 	blockBits, packSize int // of the search index; 0 but in tests
 }
 
 // Store is an open store. All methods may be called at the same time.
 type Store struct {
-	log       zerolog.Logger
-	path      string
-	watch     *dbfile.Watch
-	clock     *bridge.Clock
-	began     time.Time // for durations, which no leap of the clock changes
-	people    *people
-	mergeEdit func(original, edit []byte) (merged []byte, ok bool)
-	decrypt   func(pending bridge.Encrypted, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
+	o      Options
+	people *people
 
 	// writing guards writer, numbers and chats, and the order in which
 	// commits are published.
-	writing      sync.Mutex
-	writer       *db.Conn
-	numbers      numbers
-	chats        map[bridge.JID]chatRow // found before; emptied when one may have changed
-	readers      chan *db.Conn
-	nreaders     int
-	opened       int // of them
-	beforeCommit func() error
-	tuning       tuning
+	writing sync.Mutex
+	writer  *db.Conn
+	numbers numbers
+	chats   map[bridge.JID]chatRow // found before; emptied when one may have changed
+	readers chan *db.Conn
+	opened  int // of them
+	tuning  tuning
 
 	eventPages atomic.Pointer[eventPages]
 
@@ -90,10 +75,9 @@ type Store struct {
 	index  *search.Index
 	eraser *eraser
 
-	damage atomic.Pointer[error] // the first that was found
-	// unchecked is why the last check could not read the store; nil where it could.
-	unchecked atomic.Pointer[error]
-	checked   chan struct{} // closed when the whole store was looked at
+	damage    atomic.Pointer[error] // the first that was found
+	unchecked atomic.Pointer[error] // why the last check could not read the store; nil where it could
+	checked   chan struct{}         // closed when the whole store was looked at
 
 	closed  chan struct{}
 	stop    context.CancelFunc
@@ -101,19 +85,15 @@ type Store struct {
 	closing sync.Once
 }
 
-// tuning is where one way of reading gives way to another, and where a page ends.
-// What is read is the same; tests choose other values to see both ways in small
-// stores.
+// tuning has limits that tests change, to reach them with small stores.
 type tuning struct {
-	// page is how many bytes of JSON the elements of a page take at most.
-	page int
+	page int // bytes of JSON that the elements of a page take at most
 	// small is how many messages a chat has at most that is searched without the
 	// index: they are spread over as many packs.
 	small int
 }
 
-// Close ends the store. It waits for writes and reads that are under way; later
-// ones are refused.
+// Close waits for writes and reads that are under way, and refuses later ones.
 func (s *Store) Close() error {
 	var errs []error
 	s.closing.Do(func() {
@@ -137,20 +117,19 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Changed returns a channel that is closed at the next commit that appends events. Ask for it before
-// reading, so that nothing falls between reading and waiting.
+// Changed returns a channel that is closed at the next commit that appends events. Ask for
+// it before reading, so that nothing falls between reading and waiting.
 func (s *Store) Changed() <-chan struct{} {
 	s.waking.Lock()
 	defer s.waking.Unlock()
 	return s.changed
 }
 
-// notify puts a token into a channel with room for one: the receiver
-// is awake, or will be.
+// notify puts a token into a channel with room for one.
 func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
-	default:
+	default: // the receiver is awake, or will be
 	}
 }
 
@@ -162,20 +141,10 @@ func (s *Store) notifyChanged() {
 }
 
 // Clock returns the clock by which things expire.
-func (s *Store) Clock() *bridge.Clock { return s.clock }
+func (s *Store) Clock() *bridge.Clock { return s.o.Clock }
 
-// now returns the moment that goes into the log of events.
-func (s *Store) now() int64 { return s.clock.Now().UnixMilli() }
-
-// sleep waits for d and reports whether it did: false when ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
-}
+// now returns the time in milliseconds by the store's clock.
+func (s *Store) now() int64 { return s.o.Clock.Now().UnixMilli() }
 
 // minReaders lets a slow search not hold up short reads on small machines.
 const minReaders = 4
@@ -198,30 +167,18 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		o.BeforeCommit = func() error { return nil }
 	}
 	s := &Store{
-		log:          o.Log,
-		path:         o.Path,
-		watch:        o.Watch,
-		clock:        o.Clock,
-		began:        time.Now(),
-		people:       &people{identities: newIdentities(0)},
-		mergeEdit:    o.MergeEdit,
-		decrypt:      o.Open,
-		beforeCommit: o.BeforeCommit,
-		chats:        make(map[bridge.JID]chatRow),
-		changed:      make(chan struct{}),
-		closed:       make(chan struct{}),
-
-		tuning: tuning{small: 768, page: bridge.PageBytes},
-
-		checked:  make(chan struct{}),
-		nreaders: o.Readers,
+		o:       o,
+		people:  &people{identities: newIdentities(0)},
+		chats:   make(map[bridge.JID]chatRow),
+		changed: make(chan struct{}),
+		closed:  make(chan struct{}),
+		checked: make(chan struct{}),
+		tuning:  tuning{small: 768, page: bridge.PageBytes},
+		readers: make(chan *db.Conn, max(minReaders, runtime.GOMAXPROCS(0))),
 	}
 	s.eventPages.Store(new(eventPages))
 	s.index = search.New(indexed{s}, search.Options{Log: o.Log, BlockBits: o.blockBits, PackSize: o.packSize})
 	s.eraser = newEraser(s)
-	if s.nreaders <= 0 {
-		s.nreaders = max(minReaders, runtime.GOMAXPROCS(0))
-	}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -229,29 +186,21 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context) (err error) {
-	if s.writer, err = db.Open(s.path, writerPragmas); err != nil {
-		return fmt.Errorf("open %s: %w", s.path, explain(err))
+	if s.writer, err = db.Open(s.o.Path, writerPragmas); err != nil {
+		return fmt.Errorf("open %s: %w", s.o.Path, explain(err))
 	}
-	s.readers = make(chan *db.Conn, s.nreaders)
-	for range s.nreaders {
-		r, err := db.Open(s.path, readerPragmas)
+	for range cap(s.readers) {
+		r, err := db.Open(s.o.Path, readerPragmas)
 		if err != nil {
-			return fmt.Errorf("open %s for reading: %w", s.path, explain(err))
+			return fmt.Errorf("open %s for reading: %w", s.o.Path, explain(err))
 		}
 		s.opened++
 		s.readers <- r
 	}
-	if err := s.loadPeople(ctx); err != nil {
-		return err
-	}
-	if err := s.loadNumbers(ctx); err != nil {
-		return fmt.Errorf("open %s: %w", s.path, err)
-	}
-	if err := s.startClock(ctx); err != nil {
-		return fmt.Errorf("open %s: %w", s.path, err)
-	}
-	if err := s.index.Prepare(ctx); err != nil {
-		return err
+	for _, load := range []func(context.Context) error{s.loadPeople, s.loadNumbers, s.startClock, s.index.Prepare} {
+		if err := load(ctx); err != nil {
+			return fmt.Errorf("open %s: %w", s.o.Path, err)
+		}
 	}
 	if err := s.eraser.open(); err != nil {
 		return err
@@ -268,23 +217,21 @@ func (s *Store) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// startWatch watches the files that are open now.
+// startWatch watches the open files.
 func (s *Store) startWatch() (err error) {
-	if s.watch == nil {
-		if s.watch, err = dbfile.NewWatch(filepath.Dir(s.path)); err != nil {
+	if s.o.Watch == nil {
+		if s.o.Watch, err = dbfile.NewWatch(filepath.Dir(s.o.Path)); err != nil {
 			return err
 		}
 	}
-	return s.watch.AddDatabase(s.path)
+	return s.o.Watch.AddDatabase(s.o.Path)
 }
 
-// Files are opened, never made (see create): a connection that is opened anew
-// must not put an empty database where the store was taken away.
-//
 // The order of pragmas counts: the first to open waits, and does not fail, while
 // another process finishes. synchronous(FULL), because an acknowledged message
-// must survive a power cut; secure_delete, because a deleted one must not. A longer write-ahead log than usual lets pages that
-// every message writes be copied into the database once for many messages.
+// must survive a power cut; secure_delete, because a deleted one must not. With a longer
+// write-ahead log than usual, pages that every message writes are copied into the database
+// once for many messages.
 var (
 	writerPragmas = []string{
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)",
@@ -295,19 +242,12 @@ var (
 	}
 )
 
-// startClock makes the clock by which things expire.
 func (s *Store) startClock(ctx context.Context) error {
-	if s.clock != nil {
+	if s.o.Clock != nil {
 		return nil
 	}
-	var last int64
-	err := s.read(ctx, func(r *readTx) {
-		r.Find("SELECT ifnull((SELECT at FROM events ORDER BY id DESC LIMIT 1), 0)", nil, &last)
-	})
-	var at time.Time
-	if last > 0 {
-		at = time.UnixMilli(last)
-	}
-	s.clock = bridge.NewClock(at)
+	var last bridge.Time
+	err := s.read(ctx, func(r *readTx) { r.Find("SELECT at FROM events ORDER BY id DESC LIMIT 1", nil, &last) })
+	s.o.Clock = bridge.NewClock(last.Time)
 	return err
 }

@@ -131,11 +131,11 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 		f(t)
 		// One look at the files, as late as a commit can still be undone: into files
 		// that were taken away nothing is written, shown or acknowledged.
-		t.Fail(s.watch.Check())
+		t.Fail(s.o.Watch.Check())
 		if t.Err() == nil {
 			s.people.swap(t.people)
 			published = true
-			t.Fail(s.beforeCommit())
+			t.Fail(s.o.BeforeCommit())
 		}
 	})
 	committed = err == nil

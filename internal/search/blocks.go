@@ -7,7 +7,7 @@ import (
 	"bridged/internal/store/db"
 )
 
-const indexedQuery = "SELECT ifnull(max(id), -1) FROM blocks"
+const indexedQuery = "SELECT ifnull(max(id), -1) FROM blocks" // -1 is noneIndexed
 
 // lastIndexed returns the last block that is indexed.
 func lastIndexed(c *db.Conn) (indexed int64) {
@@ -20,21 +20,20 @@ func (x *Index) blockOf(seq int64) int64 { return seq >> x.blockBits }
 // firstSeq returns the first seq that belongs to a block.
 func (x *Index) firstSeq(block int64) int64 { return block << x.blockBits }
 
-// block is a block that is about to be indexed.
+// block is a block that is being indexed.
 type block struct {
 	id             int64
 	oldest, newest int64
 	packs          []packPlan
 }
 
-// planned is a message that is about to be packed.
+// planned is a message that is being packed.
 type planned struct {
 	packed
 	group int64 // 1 in groups
 }
 
-// planBlock reads which messages a block has, all but their texts, and divides
-// them among packs.
+// planBlock divides the messages of a block among packs, without reading their texts.
 func (x *Index) planBlock(c *db.Conn, id int64) block {
 	b := block{id: id}
 	var messages []planned
@@ -57,7 +56,7 @@ func (x *Index) planBlock(c *db.Conn, id int64) block {
 	return b
 }
 
-// cut divides sorted messages of a block among packs.
+// cut divides the sorted messages of a block among packs.
 func (x *Index) cut(block int64, messages []planned) []packPlan {
 	var packs []packPlan
 	next, size := [2]int64{firstPack(block), firstPack(block) + groupBit}, 0
@@ -72,8 +71,7 @@ func (x *Index) cut(block int64, messages []planned) []packPlan {
 	return packs
 }
 
-// saveBlock enters a block whose packs are all there: from now on it is searched
-// by them.
+// saveBlock adds a block whose packs are all there, or widens its time range.
 func saveBlock(c *db.Conn, b block) {
 	c.Run(`
 		INSERT INTO blocks (id, oldest, newest, upto, downto) VALUES (?1, ?2, ?3,
@@ -82,9 +80,8 @@ func saveBlock(c *db.Conn, b block) {
 		ON CONFLICT (id) DO UPDATE SET oldest = min(oldest, excluded.oldest), newest = max(newest, excluded.newest),
 			upto = max(upto, excluded.upto), downto = min(downto, excluded.downto)`,
 		b.id, b.oldest, b.newest)
-	// upto and downto stay true of the blocks around. Both grow with the block's
-	// number, so that one look at a neighbour mostly shows that there is nothing to
-	// do.
+	// upto and downto stay true of the other blocks. Both grow with the block's number, so
+	// that one look at a neighbour mostly shows that there is nothing to do.
 	var neighbour int64
 	if c.Find("SELECT upto FROM blocks WHERE id > ? ORDER BY id LIMIT 1", []any{b.id}, &neighbour) && neighbour < b.newest {
 		c.Run(extendUpto, b.newest, b.id)
@@ -99,23 +96,23 @@ const (
 	extendDownto = "UPDATE blocks SET downto = ?1 WHERE downto > ?1 AND +id < ?2"
 )
 
-// firstUptoQuery is the first block that may hold messages from after a moment,
-// lastDowntoQuery the last one that may hold some from before it.
+// firstUptoQuery finds the first block that may have messages since a moment,
+// lastDowntoQuery the last one that may have some until then.
 const (
 	firstUptoQuery  = "SELECT id FROM blocks WHERE upto >= ? ORDER BY upto, id LIMIT 1"
 	lastDowntoQuery = "SELECT id FROM blocks WHERE downto <= ? ORDER BY downto DESC, id DESC LIMIT 1"
 )
 
-// Before returns where messages from before a moment may be: up to one seq among
-// those that are indexed, and from another on among those that are not.
+// Before returns where messages from before a moment may be: up to the seq last, and from
+// the seq tail on, where they are not indexed.
 func (x *Index) Before(c *db.Conn, moment int64) (last, tail int64) {
 	edge := int64(noneIndexed)
 	c.Find(lastDowntoQuery, []any{moment}, &edge)
 	return x.firstSeq(edge+1) - 1, x.firstSeq(lastIndexed(c) + 1)
 }
 
-// DropEmpty removes the blocks of some messages from the index of which no message
-// is left. One that is not indexed yet may be about to be.
+// DropEmpty removes those blocks of some messages from the index that have no message left.
+// One that is not indexed yet may be about to be.
 func (x *Index) DropEmpty(c *db.Conn, seqs []int64) {
 	indexed, blocks := lastIndexed(c), make(map[int64]bool)
 	for _, seq := range seqs {

@@ -8,17 +8,14 @@ import (
 )
 
 const (
-	// indexBatch is how many packs are indexed in one transaction: it holds up an
-	// acknowledgement for as long as that takes.
+	// indexBatch and mergePages are how many packs are indexed, and pages of the index
+	// merged, in one transaction: acknowledgements wait for it.
 	indexBatch = 2
-	// mergePages is how many pages of the index are merged in one transaction, for
-	// the same reason.
 	mergePages = 64
 )
 
-// indexNext indexes the next full block and reports whether there was one. Grams
-// are taken outside the transactions; a message that changes meanwhile finds
-// its block claimed, and its pack becomes stale.
+// indexNext indexes the next full block and reports whether there was one. It reads the
+// messages outside the transactions; if one changes meanwhile, its pack becomes stale.
 func (x *Index) indexNext(ctx context.Context) (bool, error) {
 	x.building.Lock()
 	defer x.building.Unlock()
@@ -52,7 +49,7 @@ func (x *Index) indexNext(ctx context.Context) (bool, error) {
 }
 
 // claim returns which block to index next, if one is full, and notes that it is
-// being indexed. Gaps in the numbers of messages cost nothing.
+// being indexed. It passes over blocks without messages.
 func (x *Index) claim(ctx context.Context) (block int64, found bool, err error) {
 	err = x.store.View(ctx, func(c *db.Conn) {
 		var first, newest int64
@@ -71,12 +68,12 @@ func (x *Index) claim(ctx context.Context) (block int64, found bool, err error) 
 	})
 }
 
-// readPacks makes packs of what their messages say now.
+// readPacks makes packs of their messages as they are now.
 func (x *Index) readPacks(ctx context.Context, plans []packPlan) ([]madePack, error) {
-	made := make([]madePack, len(plans))
+	var made []madePack
 	err := x.store.View(ctx, func(c *db.Conn) {
-		for i, plan := range plans {
-			made[i] = readPack(c, plan)
+		for _, plan := range plans {
+			made = append(made, readPack(c, plan))
 		}
 	})
 	if err != nil {
@@ -85,9 +82,8 @@ func (x *Index) readPacks(ctx context.Context, plans []packPlan) ([]madePack, er
 	return made, nil
 }
 
-// writePacks enters packs of a block, those as stale of which a message has
-// changed since they were read. With the last of them the block counts as
-// indexed.
+// writePacks adds packs of a block, as stale ones where a message has changed since they
+// were read. With the last of them the block counts as indexed.
 func (x *Index) writePacks(ctx context.Context, b block, plans []packPlan, made []madePack, last bool) error {
 	err := x.store.Update(ctx, func(c *db.Conn) {
 		if len(plans) > 0 && plans[0].id == b.packs[0].id { // what is left of an interruption
@@ -119,7 +115,7 @@ func (x *Index) reindexStale(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	err = x.store.Update(ctx, func(c *db.Conn) {
-		for _, plan := range stalePlans(c, indexBatch) {
+		for _, plan := range stalePlans(c, indexBatch) { // again: there may be others by now
 			reindexPack(c, plan)
 		}
 	})
@@ -130,9 +126,8 @@ func (x *Index) reindexStale(ctx context.Context) (bool, error) {
 	return true, err
 }
 
-// merge merges some pages of the index's segments, where packs that were written
-// have made that worth it, and reports whether there was anything to merge. A
-// negative number of pages begins with all segments, also with a single one.
+// merge merges some pages of the index's segments, where that is worth it, and reports
+// whether there was anything to merge. A negative number of pages merges all segments.
 func (x *Index) merge(ctx context.Context, pages int) (bool, error) {
 	var before, after int64
 	err := x.store.Update(ctx, func(c *db.Conn) {
@@ -147,8 +142,8 @@ func (x *Index) merge(ctx context.Context, pages int) (bool, error) {
 	return after-before >= 2, nil
 }
 
-// Forget indexes the blocks with deleted messages again, and then merges
-// the segments of the index, which leaves out what was deleted from it.
+// Forget indexes stale packs again, and then merges the segments of the index, which
+// removes the grams of deleted texts from them.
 func (x *Index) Forget(ctx context.Context) error {
 	for more := true; more; {
 		var err error
@@ -156,8 +151,7 @@ func (x *Index) Forget(ctx context.Context) error {
 			return err
 		}
 	}
-	// New blocks come in meanwhile, so that there may always be something left to
-	// merge: so many steps merge the whole index at most.
+	// So many steps merge the whole index. With new blocks, there may always be more to merge.
 	var steps int
 	err := x.store.View(ctx, func(c *db.Conn) { c.Find("SELECT count(*) / ? + 2 FROM grams_data", []any{mergePages}, &steps) })
 	if err != nil {
@@ -172,7 +166,7 @@ func (x *Index) Forget(ctx context.Context) error {
 	return nil
 }
 
-// mergeAlone merges some pages of all segments while nothing is indexed.
+// mergeAlone merges pages of all segments while nothing is indexed.
 func (x *Index) mergeAlone(ctx context.Context) (bool, error) {
 	x.building.Lock()
 	defer x.building.Unlock()
@@ -180,7 +174,7 @@ func (x *Index) mergeAlone(ctx context.Context) (bool, error) {
 }
 
 // Rebuild builds the index anew and reports how many messages of how many are
-// indexed; progress may be nil. Searches go on meanwhile; they are exact, but slow.
+// indexed; progress may be nil. Searches are exact meanwhile, but slow.
 func (x *Index) Rebuild(ctx context.Context, progress func(done, total int)) error {
 	if err := x.drop(ctx); err != nil {
 		return err
@@ -213,11 +207,12 @@ func (x *Index) drop(ctx context.Context) error {
 	if err := x.store.Update(ctx, x.empty); err != nil {
 		return fmt.Errorf("empty the search index: %w", err)
 	}
-	return x.store.Update(ctx, func(*db.Conn) { x.claimed.Store(noneIndexed) })
+	x.claimed.Store(noneIndexed)
+	return nil
 }
 
-// Indexed returns how many messages the index covers, of how many. What it does
-// not cover yet is scanned; the last few wait until there are more.
+// Indexed returns how many messages the index covers, of how many. The last few count: they
+// wait until there are more.
 func (x *Index) Indexed(ctx context.Context) (done, total int, err error) {
 	done, total, err = x.coverage(ctx)
 	if total-done < 2<<x.blockBits {

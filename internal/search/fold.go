@@ -8,10 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold brings text to the form in which substrings are looked for: case is
-// folded in every script and canonically equal spellings become one. Folding
-// comes between decomposing and composing, because some letters have a
-// composed form in one case only.
+// Fold folds case in every script and makes canonically equal spellings one. It folds
+// between decomposing and composing: some letters have a composed form in one case only.
 func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -29,8 +27,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Folded returns the column that goes beside content: null where they are equal,
-// which in scripts without case is nearly always.
+// Folded returns the column that goes beside content: null where they are equal.
 func Folded(content string) any {
 	if f := Fold(content); f != content {
 		return f

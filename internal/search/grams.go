@@ -1,20 +1,18 @@
 package search
 
 import (
+	"cmp"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// The search index knows of every pack of messages which sequences of one to four
-// characters (grams) its folded texts contain, and of which chats they are. A
-// text that contains q contains all grams of q, so the packs that have them all
-// are the only ones to look into.
-//
 // A gram is spelled as one word of SQLite's ascii tokenizer, for which letters,
 // digits and everything beyond ASCII belong to words. Other ASCII characters
-// are moved to where they do; should the letters that live there (Thaana, NKo)
-// be meant, a pack too many is looked into, never one too few.
+// are moved to Thaana and NKo: a search for these letters looks into a pack too many,
+// never into one too few.
 
 // gramLength is the length of the longest grams in characters. With four the
 // index is twice as large as with three, and a text of common words names a
@@ -31,8 +29,7 @@ func spell(r rune) rune {
 	return r
 }
 
-// chatWord stands for a chat among the grams of its packs. It is longer than any
-// of them.
+// chatWord stands for a chat among the grams of its packs. It is longer than any gram.
 func chatWord(chat int64) string { return "chat" + strconv.FormatInt(chat, 10) }
 
 // gramSet collects the distinct grams of a pack's texts.
@@ -51,12 +48,16 @@ type spelling struct {
 
 func newGramSet() *gramSet { return &gramSet{seen: make(map[string]struct{}, 4096)} }
 
-// add enters all grams of a folded text.
-func (g *gramSet) add(folded []byte) {
-	g.spell(folded)
-	for i := range g.characters() {
-		for n := 1; n <= gramLength && i+n < len(g.starts); n++ {
-			g.enter(g.gram(i, n))
+// grams returns all grams of a folded text, each of them valid until the next text.
+func (s *spelling) grams(folded []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		s.spell(folded)
+		for i := range s.characters() {
+			for n := 1; n <= gramLength && i+n < len(s.starts); n++ {
+				if !yield(s.gram(i, n)) {
+					return
+				}
+			}
 		}
 	}
 }
@@ -95,8 +96,7 @@ const (
 )
 
 // gramQuery returns the full-text query for the packs that may contain a folded
-// text, in some chats if any are named. Of long texts the rarest grams do: what
-// is found is compared as a whole.
+// text, in some chats if any are named. Of long texts it asks for the rarest grams.
 func gramQuery(folded string, chats []int64, rare *rarity, packs float64) string {
 	var words []string
 	if len(chats) > 0 {
@@ -115,55 +115,28 @@ func gramQuery(folded string, chats []int64, rare *rarity, packs float64) string
 	return strings.Join(words, " AND ")
 }
 
-// candidate is a gram of a query.
-type candidate struct {
-	at     int
-	share  float64
-	chosen bool
-}
-
 // choose returns where the grams of length n begin that are worth asking for: the
-// rarest, and of those that do not overlap a chosen one, until so few packs are
-// left that it is cheaper to look into them. Overlapping grams mostly stand in
-// the same packs.
-func (s *spelling) choose(n int, rare *rarity, packs float64) []int {
-	candidates := make([]candidate, s.characters()-n+1)
-	for i := range candidates {
-		candidates[i] = candidate{at: i, share: rare.share(s.gram(i, n))}
+// rarest, until it is cheaper to look into the packs that are left. First come those that
+// do not overlap a chosen one: overlapping grams mostly stand in the same packs.
+func (s *spelling) choose(n int, rare *rarity, packs float64) (chosen []int) {
+	left, shares := make([]int, s.characters()-n+1), make([]float64, s.characters()-n+1)
+	for i := range left {
+		left[i], shares[i] = i, rare.share(s.gram(i, n))
 	}
-	var chosen []int
-	for len(chosen) < min(mostGrams, len(candidates)) && (len(chosen) == 0 || packs > fewPacks) {
-		best := -1
-		for i, c := range candidates {
-			if c.chosen {
-				continue
-			}
-			if best < 0 || candidates[i].better(candidates[best], chosen, n) {
-				best = i
-			}
+	overlaps := func(i int) (count int) {
+		if slices.ContainsFunc(chosen, func(at int) bool { return i < at+n && at < i+n }) {
+			count = 1
 		}
-		candidates[best].chosen = true
-		chosen = append(chosen, candidates[best].at)
-		packs *= candidates[best].share
+		return count
+	}
+	better := func(i, j int) int {
+		return cmp.Or(cmp.Compare(overlaps(i), overlaps(j)), cmp.Compare(shares[i], shares[j]))
+	}
+	for len(left) > 0 && len(chosen) < mostGrams && (len(chosen) == 0 || packs > fewPacks) {
+		best := slices.MinFunc(left, better)
+		left = slices.DeleteFunc(left, func(i int) bool { return i == best })
+		chosen = append(chosen, best)
+		packs *= shares[best]
 	}
 	return chosen
-}
-
-// better reports whether c is to be chosen before another gram.
-func (c candidate) better(other candidate, chosen []int, n int) bool {
-	free, otherFree := c.isFree(chosen, n), other.isFree(chosen, n)
-	if free != otherFree {
-		return free
-	}
-	return c.share < other.share
-}
-
-// isFree reports whether a gram overlaps no chosen one.
-func (c candidate) isFree(chosen []int, n int) bool {
-	for _, at := range chosen {
-		if c.at < at+n && at < c.at+n {
-			return false
-		}
-	}
-	return true
 }

@@ -4,26 +4,24 @@
 // # Why not FTS5 alone
 //
 // SQLite's full-text search finds words, or sequences of three characters
-// (trigrams). Chinese, Japanese and Korean words have one or two characters, which
-// trigrams cannot find: a scan of a million messages takes 120 ms. The index here
-// finds texts of any length, and its tails are 4 to 10 times shorter (p99 of
-// random texts 11 ms against 37, of common phrases 4 against 55).
+// (trigrams), but Chinese, Japanese and Korean words have one or two: these take a scan,
+// 120 ms for a million messages. This index finds texts of any length, and its tails
+// are 4 to 10 times shorter (p99 of random texts 11 ms against 37, of common phrases 4
+// against 55).
 //
 // # How
 //
-// Messages are indexed in blocks of some thousand consecutive seqs. A block is cut
-// into packs of a few dozen messages, mostly of one chat, whose folded texts
-// stand one behind the other ([Fold]). An FTS5 table knows which sequences of one
-// to four characters (grams) each pack contains, and which chats are in it. A text
-// that contains q contains all grams of q: so a search asks for the packs that
-// have the rarest of q's grams, from the newest block or the oldest one on,
-// compares their texts, and stops as soon as no block that is left can hold
-// anything better than what it has.
+// Messages are indexed in blocks of some thousand consecutive seqs. The messages of a
+// block are sorted by chat, those of individual chats first, and cut into packs of a few
+// dozen, each with their folded texts ([Fold]). An FTS5 table has the sequences of one to
+// four characters (grams) of each pack, and its chats. A text that contains q contains all
+// grams of q: so a search asks for the packs that have the rarest of q's grams, from the
+// newest or the oldest block on, compares their texts, and stops when no block that is
+// left can have anything better.
 //
-// Searches are exact whatever is indexed yet: what is not, and packs whose
-// messages have changed since ([Index.MarkStale]), is scanned in the same
-// snapshot. The index is built in the background, behind the acknowledgements, and
-// can be made anew from the messages.
+// Searches are exact at any time: they scan messages that are not indexed yet, or have
+// changed since ([Index.MarkStale]), in the same snapshot. The index is built in the
+// background, and can be made anew from the messages.
 //
 // The package reads the tables messages and chats, and owns blocks, packs and
 // grams. It does not know who asks, or what a message shows.
@@ -34,6 +32,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,21 +56,18 @@ type Index struct {
 	store Store
 	log   zerolog.Logger
 	work  chan struct{} // a token when there is something to index
-	began time.Time     // for durations, which no leap of the clock changes
+	began time.Time     // lastSave counts from it: no leap of the clock changes that
 
 	blockBits, packSize int
-	// OfSender is how many of a sender's messages are looked at for one pack. More
-	// lie between its messages only where a chat did not come in in its order; then
-	// its messages are looked at one by one.
+	// OfSender is how many of a sender's messages are looked at for one pack. There may be
+	// more where a chat did not come in its order; then those of the pack are looked at.
 	OfSender int
 
-	building sync.Mutex // held while blocks are indexed
-	// touched are the messages of the claimed block that have changed since it was
-	// claimed, stale says that some pack is; used in transactions alone.
-	touched map[int64]bool
-	stale   bool
-	claimed atomic.Int64 // the last block that is indexed or about to be
-	newest  atomic.Int64 // the last message
+	building sync.Mutex     // held while blocks are indexed
+	touched  map[int64]bool // messages that have changed since their block was claimed; transactions only
+	stale    bool           // some pack is; transactions only
+	claimed  atomic.Int64   // the last block that is indexed or about to be
+	newest   atomic.Int64   // the last message
 
 	rarity    atomic.Pointer[rarity]
 	sampledAt int64        // how many blocks there were; only the background's
@@ -81,22 +77,20 @@ type Index struct {
 }
 
 const (
-	// blockBits makes blocks of 2,048 messages. With more, a large chat has packs of
-	// its own more often, but more messages wait for their block to be full and are
-	// scanned by every search.
+	// blockBits makes blocks of 2,048 messages. With more, large chats have packs of
+	// their own more often, but every search scans more that wait for a full block.
 	blockBits = 11
 
 	// noneIndexed is the number before the first block's.
 	noneIndexed = -1
 
-	// version changes with the form of grams or with [Fold]; an index of another
-	// version is rebuilt.
+	// version changes with the form of grams or with [Fold].
 	version = 2
 
 	createGrams = `CREATE VIRTUAL TABLE grams USING fts5
 		(words, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii')`
-	// mergeByHand has segments merged in transactions of their own ([Index.merge]),
-	// not in one that writes packs: that would hold up an acknowledgement longer.
+	// mergeByHand has segments merged in transactions of their own ([Index.merge]), not in
+	// those that write packs, for which acknowledgements would wait longer.
 	mergeByHand = "INSERT INTO grams (grams, rank) VALUES ('automerge', 0)"
 	createPacks = `CREATE TABLE packs (id INTEGER PRIMARY KEY, messages BLOB NOT NULL, texts BLOB) STRICT`
 	createStale = `CREATE INDEX packs_stale ON packs (id) WHERE texts IS NULL`
@@ -116,14 +110,13 @@ func New(store Store, o Options) *Index {
 	return x
 }
 
-// setting names the setting that says how the index is written.
+// setting names the setting with the form of the index.
 const setting = "store.search_index"
 
-// form returns its value: an index of another form is rebuilt.
+// form returns today's form: an index of another one is rebuilt.
 func (x *Index) form() string { return fmt.Sprintf("%d/%d", version, x.blockBits) }
 
-// Prepare makes sure that there is an index of today's form, if need be an
-// empty one that is filled in the background.
+// Prepare replaces an index that is not of today's form by an empty one.
 func (x *Index) Prepare(ctx context.Context) error {
 	return x.store.Update(ctx, func(c *db.Conn) {
 		var form string
@@ -137,12 +130,11 @@ func (x *Index) Prepare(ctx context.Context) error {
 		indexed := lastIndexed(c)
 		x.claimed.Store(indexed)
 		c.Run(mergeByHand)
-		// What a killed process has written of the next block.
-		dropPacks(c, firstPack(indexed+1), math.MaxInt64)
+		dropPacks(c, firstPack(indexed+1), math.MaxInt64) // of a block that was not finished
 	})
 }
 
-// empty replaces the index with one that knows nothing yet.
+// empty replaces the index by an empty one.
 func (x *Index) empty(c *db.Conn) {
 	for _, step := range []string{
 		"DROP TABLE IF EXISTS grams", createGrams, "DROP TABLE IF EXISTS packs", createPacks, createStale, "DELETE FROM blocks", mergeByHand,
@@ -153,19 +145,16 @@ func (x *Index) empty(c *db.Conn) {
 }
 
 const (
-	// quiet is how long nothing must have been saved before indexing goes on:
-	// a burst is taken in first.
-	quiet = 20 * time.Millisecond
-	// mostBetween is how long a block that is begun waits for such a pause.
+	// quiet is how long nothing must have been saved before indexing goes on, and
+	// mostBetween how long a block that is begun waits for that.
+	quiet       = 20 * time.Millisecond
 	mostBetween = 200 * time.Millisecond
-	// maxTail is how many messages may wait for the index in a burst: more
-	// would make searches slow.
+	// maxTail is how many messages may wait for such a pause: more make searches slow.
 	maxTail = 8192
 )
 
-// Committed is called after each transaction, with the last message, and whether
-// the transaction changed any. It wakes the background if there is something to
-// index.
+// Committed is called after each transaction, with the last message and whether anything
+// was logged. It wakes the background if there is something to index.
 func (x *Index) Committed(newest int64, changed bool) {
 	if changed {
 		x.lastSave.Store(int64(time.Since(x.began)))
@@ -185,7 +174,7 @@ func (x *Index) Wake() {
 	}
 }
 
-// SetBroken makes searches scan until the background has rebuilt the index. It
+// SetBroken makes searches scan until the background has rebuilt the index, and
 // reports whether the index was whole so far.
 func (x *Index) SetBroken() bool {
 	first := !x.broken.Swap(true)
@@ -198,10 +187,9 @@ func (x *Index) SetBroken() bool {
 // IsBroken reports whether searches scan.
 func (x *Index) IsBroken() bool { return x.broken.Load() }
 
-// IsTable reports whether a table is the index's, and so can be made anew from the
-// messages.
+// IsTable reports whether a table is the index's, and so can be made anew from the messages.
 func IsTable(name string) bool {
-	return name == "blocks" || name == "packs" || len(name) > 6 && name[:6] == "grams_"
+	return name == "blocks" || name == "packs" || strings.HasPrefix(name, "grams_")
 }
 
 // Run indexes in the background until ctx ends.
@@ -250,8 +238,7 @@ func (x *Index) IndexSome(ctx context.Context) (bool, error) {
 	return x.indexNext(ctx)
 }
 
-// awaitQuiet waits for a pause between writes, unless much has gathered, for most
-// at most.
+// awaitQuiet waits for a pause between writes, for most at most, unless much has gathered.
 func (x *Index) awaitQuiet(ctx context.Context, most time.Duration) error {
 	for began := time.Now(); time.Since(began) < most; {
 		pause := time.Since(x.began) - time.Duration(x.lastSave.Load())

@@ -1,13 +1,14 @@
 package search
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	"bridged/internal/store/db"
 )
 
-// lookUp looks into the packs that the index names.
+// lookUp looks into the packs that the index names, block by block.
 func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 	first, last := blockRange(c, q, indexed)
 	if first > last {
@@ -30,7 +31,7 @@ func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 	}
 }
 
-// blockRange returns the blocks that the time range may reach into.
+// blockRange returns the blocks that may have messages of the time range.
 func blockRange(c *db.Conn, q *Query, indexed int64) (first, last int64) {
 	first, last = 0, indexed
 	if q.Since != nil && !c.Find(firstUptoQuery, []any{*q.Since}, &first) {
@@ -62,9 +63,9 @@ func (x *Index) match(c *db.Conn, q *Query, p pack, needle []byte, found *topK) 
 	}
 }
 
-// bySender returns those of a pack's messages, all of q's chat, that q's sender
-// wrote: packs do not know who wrote them. One look at all that the sender wrote
-// between the first and the last of them is cheaper than one at each.
+// bySender returns those of a pack's messages, all of q's chat, that q's sender wrote. One
+// look at all that the sender wrote between the first and the last of them is cheaper than
+// one at each.
 func (x *Index) bySender(c *db.Conn, q *Query, matching []Position) []Position {
 	first, last, seqs := matching[0].Timestamp, matching[0].Timestamp, make([]int64, len(matching))
 	for i, at := range matching {
@@ -81,14 +82,13 @@ func (x *Index) bySender(c *db.Conn, q *Query, matching []Position) []Position {
 	return slices.DeleteFunc(matching, func(at Position) bool { return !slices.Contains(wrote, at.Seq) })
 }
 
-// Nothing of a block, or of those behind it, is newer than upto or older than downto.
 const (
 	uptoQuery   = "SELECT upto FROM blocks WHERE id = ?"
 	downtoQuery = "SELECT downto FROM blocks WHERE id = ?"
 )
 
-// isSettled reports whether nothing in a block or behind it can be among the first
-// messages any more.
+// isSettled reports whether no message of a block, or of the blocks that come after it in
+// the query's order, can be among the first ones any more.
 func (x *Index) isSettled(c *db.Conn, q *Query, block int64, found *topK) bool {
 	if !found.full() {
 		return false
@@ -100,12 +100,11 @@ func (x *Index) isSettled(c *db.Conn, q *Query, block int64, found *topK) bool {
 	return c.Find(query, []any{block}, &boundary.Timestamp) && found.settled(boundary)
 }
 
-// mostChats is how many chats the index is asked for by name. Beyond that, packs
-// of other chats are looked into as well.
+// mostChats is how many chats the index is asked for by name. With more, a search looks into
+// the packs of all chats.
 const mostChats = 64
 
-// lookUpQuery looks packs up in the order of their blocks. Stale ones have no
-// texts.
+// lookUpQuery selects packs in the order of their blocks. Stale ones have no texts.
 func (x *Index) lookUpQuery(q *Query, first, last int64) (string, []any) {
 	var chats []int64
 	switch {
@@ -115,10 +114,8 @@ func (x *Index) lookUpQuery(q *Query, first, last int64) (string, []any) {
 		chats = slices.Sorted(maps.Keys(q.Only))
 	}
 	kind := ""
-	if group, one := q.group(); one && group {
-		kind = " AND g.rowid & 2048 != 0"
-	} else if one {
-		kind = " AND g.rowid & 2048 = 0"
+	if group, one := q.group(); one {
+		kind = fmt.Sprintf(" AND (g.rowid & %d != 0) = %t", groupBit, group)
 	}
 	packs := float64(last-first+1) * float64(int(1)<<x.blockBits) / float64(x.packSize)
 	return `

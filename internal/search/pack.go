@@ -10,24 +10,18 @@ import (
 	"bridged/internal/store/db"
 )
 
-// A block is some 2,000 consecutive seqs. Its messages are sorted by chat,
-// those of individual chats first, and cut into packs of a few dozen, whose
-// folded texts stand one behind the other: a search compares them without
-// looking a message up, and most of what a pack holds is of one chat.
-
 const (
 	// packBits bounds how many packs a block has: a pack's number is its block's,
 	// one bit for groups and its place among those.
 	packBits = 12
-	// groupBit tells packs of groups from those of individual chats.
 	groupBit = 1 << (packBits - 1)
 	// packSize is how many messages a pack has at most. Fewer make a larger index,
 	// and more a larger text to compare for every pack that the index names.
 	packSize = 64
 	// packBytes is the length of texts from which on a pack takes no more messages.
 	packBytes = 4096
-	// textEnd stands behind each text. UTF-8 has no such byte, so that nothing is
-	// found across two texts.
+	// textEnd ends each text, so that nothing is found across two of them: UTF-8 has no
+	// such byte.
 	textEnd = 0xFF
 )
 
@@ -42,8 +36,7 @@ type packed struct {
 
 func (m packed) position() Position { return Position{m.timestamp, m.seq} }
 
-// pack is a pack as it is stored. Without texts it is stale: what its messages
-// say has changed since.
+// pack is a pack as it is stored; a stale one has no texts.
 type pack struct {
 	id       int64
 	messages []byte // what differs from the one before, in the order of packed's fields
@@ -61,7 +54,6 @@ func (p *pack) enter(m packed, text []byte) {
 	p.last = m
 }
 
-// errPack is about a pack that cannot be read: the index is damaged.
 var errPack = errors.New("a pack of the search index is not as it was written")
 
 // all returns the messages of a pack in order.
@@ -118,7 +110,7 @@ func (p pack) matching(needle []byte) iter.Seq2[packed, error] {
 	}
 }
 
-// packPlan is which messages a pack is to have.
+// packPlan says which messages a pack is to have.
 type packPlan struct {
 	id   int64
 	seqs []int64
@@ -128,14 +120,14 @@ func (p packPlan) hasAny(seqs map[int64]bool) bool {
 	return slices.ContainsFunc(p.seqs, func(seq int64) bool { return seqs[seq] })
 }
 
-// madePack is a pack with what the index is to know of it.
+// madePack is a pack with its grams and the time range of its messages.
 type madePack struct {
 	pack
 	oldest, newest int64
 	grams          string
 }
 
-// readPack reads the messages that a pack is to have, and takes their grams.
+// readPack makes a pack of its messages as they are now.
 func readPack(c *db.Conn, plan packPlan) madePack {
 	p, grams := madePack{pack: pack{id: plan.id}}, newGramSet()
 	for row := range c.Rows(`
@@ -149,14 +141,16 @@ func readPack(c *db.Conn, plan packPlan) madePack {
 		}
 		p.oldest, p.newest = min(p.oldest, m.timestamp), max(p.newest, m.timestamp)
 		p.enter(m, text)
-		grams.add(text)
+		for gram := range grams.grams(text) {
+			grams.enter(gram)
+		}
 		grams.enter([]byte(chatWord(m.chat)))
 	}
 	p.grams = grams.text.String()
 	return p
 }
 
-// emptyPack returns the pack of a plan as one that is stale from the beginning.
+// emptyPack returns the pack of a plan as a stale one.
 func emptyPack(plan packPlan) (p madePack) {
 	p.id = plan.id
 	for _, seq := range plan.seqs {
@@ -166,7 +160,7 @@ func emptyPack(plan packPlan) (p madePack) {
 	return p
 }
 
-// savePack enters a pack into the index.
+// savePack adds a pack to the index.
 func savePack(c *db.Conn, p madePack) {
 	if p.texts != nil {
 		c.Run("INSERT INTO grams (rowid, words) VALUES (?, ?)", p.id, p.grams)
@@ -180,7 +174,7 @@ func dropPack(c *db.Conn, id int64) {
 	c.Run("DELETE FROM packs WHERE id = ?", id)
 }
 
-// dropPacks removes the packs from one number up to another.
+// dropPacks removes the packs of a range of numbers.
 func dropPacks(c *db.Conn, from, to int64) {
 	for _, id := range db.List[int64](c, "SELECT id FROM packs WHERE id >= ? AND id < ?", from, to) {
 		dropPack(c, id)

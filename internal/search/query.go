@@ -35,8 +35,7 @@ func (q *Query) narrow() {
 	}
 }
 
-// Where returns the condition on a message m, with its text last: that is the
-// most expensive to look at.
+// Where returns the condition on a message m.
 func (q *Query) Where(c *db.Conn) (string, []any) {
 	var f db.Filter
 	if q.Chat != 0 {
@@ -55,7 +54,11 @@ func (q *Query) Where(c *db.Conn) (string, []any) {
 		f.Add("m.timestamp <= ?", *q.Until)
 	}
 	if q.After != nil {
-		f.Add("(m.timestamp, m.seq) "+behind(q.Desc)+" (?, ?)", q.After.Timestamp, q.After.Seq)
+		behind := ">"
+		if q.Desc {
+			behind = "<"
+		}
+		f.Add("(m.timestamp, m.seq) "+behind+" (?, ?)", q.After.Timestamp, q.After.Seq)
 	}
 	if q.Needle != "" {
 		f.Add("instr(ifnull(m.folded, m.content), ?) > 0", q.Needle)
@@ -66,34 +69,16 @@ func (q *Query) Where(c *db.Conn) (string, []any) {
 	return f.Where(), f.Args
 }
 
-// group reports whether only one kind of chat is searched, and whether that is
-// groups.
+// group reports whether only one kind of chat is searched, and whether it is groups.
 func (q *Query) group() (group, one bool) {
 	return q.Kind == bridge.ChatsGroup, q.Kind == bridge.ChatsGroup || q.Kind == bridge.ChatsIndividual
 }
 
-// wants is [Query.Where] of a message in a pack, but for its kind, its
-// sender and its text.
+// wants is [Query.Where] of a message in a pack, but for its kind, its sender and its text.
 func (q *Query) wants(m packed) bool {
-	if q.Chat != 0 && m.chat != q.Chat || q.Only != nil && !q.Only[m.chat] ||
-		q.Since != nil && m.timestamp < *q.Since || q.Until != nil && m.timestamp > *q.Until {
-		return false
-	}
-	switch {
-	case q.After == nil:
-		return true
-	case q.Desc:
-		return m.position().Before(*q.After)
-	}
-	return q.After.Before(m.position())
-}
-
-// behind returns the comparison that is true of what comes later in an order.
-func behind(desc bool) string {
-	if desc {
-		return "<"
-	}
-	return ">"
+	return (q.Chat == 0 || m.chat == q.Chat) && (q.Only == nil || q.Only[m.chat]) &&
+		(q.Since == nil || m.timestamp >= *q.Since) && (q.Until == nil || m.timestamp <= *q.Until) &&
+		(q.After == nil || q.After.compare(m.position(), q.Desc) < 0)
 }
 
 // direction returns the order as it stands behind a column.
@@ -109,16 +94,15 @@ func (q *Query) Order() string {
 	return " ORDER BY m.timestamp" + direction(q.Desc) + ", m.seq" + direction(q.Desc)
 }
 
-// Scan finds what a query asks for without the index: it looks at all messages.
+// Scan finds messages without the index: it looks at all of them.
 func (q Query) Scan(c *db.Conn) []Position {
 	found := &topK{desc: q.Desc, limit: q.Limit}
 	q.scanFrom(c, 0, q.Chat != 0, found)
 	return found.positions
 }
 
-// Find finds what a query asks for: it scans what the index does not know, the tail
-// of messages that are not indexed and stale packs, and looks into the packs that
-// the index names.
+// Find scans the messages that are not indexed yet and those of stale packs, and looks into
+// the packs that the index names.
 func (x *Index) Find(c *db.Conn, q Query) []Position {
 	q.narrow()
 	found := &topK{desc: q.Desc, limit: q.Limit}
@@ -137,8 +121,8 @@ func (q *Query) scanFrom(c *db.Conn, seq int64, byChat bool, found *topK) {
 	found.collect(c, query, args)
 }
 
-// scanQuery goes by seq, or through one chat in the order of the search: that
-// is better where many messages are not indexed.
+// scanQuery goes by seq or, better where many messages are not indexed, through the chat
+// in the order of the search.
 func (q *Query) scanQuery(c *db.Conn, seq int64, byChat bool) (string, []any) {
 	where, args := q.Where(c)
 	args = append([]any{seq}, args...)
@@ -164,8 +148,7 @@ func (b *topK) collect(c *db.Conn, query string, args []any) {
 	}
 }
 
-// scanStale looks at every message of the packs that have changed since they were
-// indexed.
+// scanStale looks at every message of stale packs.
 func (q *Query) scanStale(c *db.Conn, found *topK) {
 	stale := stalePlans(c, noLimit)
 	if len(stale) == 0 {

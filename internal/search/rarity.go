@@ -9,9 +9,8 @@ import (
 	"bridged/internal/store/db"
 )
 
-// rarity estimates how many packs have a gram: what it costs to ask the index for
-// a gram, and what that is worth, depends on it. It is taken from a sample of the
-// packs, and kept by hashes. A wrong estimate makes a search slower, never wrong.
+// rarity estimates from a sample, by hashes, which share of the packs has a gram. A wrong
+// estimate makes a search slower, never wrong.
 type rarity struct {
 	packs  int // of the sample
 	counts [1 << rarityBits]uint8
@@ -29,8 +28,8 @@ var raritySeed = maphash.MakeSeed()
 
 func rarityOf(gram []byte) uint64 { return maphash.Bytes(raritySeed, gram) >> (64 - rarityBits) }
 
-// share returns which part of the packs has a gram, never 0: what no pack of the
-// sample has may be in others. Without a sample every gram counts as common.
+// share returns which share of the packs has a gram, never 0: packs beside the sample may
+// have it. Without a sample every gram counts as common.
 func (r *rarity) share(gram []byte) float64 {
 	if r == nil || r.packs == 0 {
 		return 1
@@ -38,8 +37,7 @@ func (r *rarity) share(gram []byte) float64 {
 	return (float64(r.counts[rarityOf(gram)]) + 0.5) / float64(r.packs)
 }
 
-// sampling is what counting a sample needs besides the counts. It is used again
-// for each pack.
+// sampling has the buffers for counting.
 type sampling struct {
 	spelling
 	lastIn [1 << rarityBits]uint8 // the last pack that had a gram
@@ -48,13 +46,10 @@ type sampling struct {
 // add counts the grams of a pack's texts, each once.
 func (r *rarity) add(texts []byte, s *sampling) {
 	r.packs++
-	s.spell(texts)
-	for i := range s.characters() {
-		for n := 1; n <= gramLength && i+n < len(s.starts); n++ {
-			if h := rarityOf(s.gram(i, n)); s.lastIn[h] != uint8(r.packs) {
-				s.lastIn[h] = uint8(r.packs)
-				r.counts[h]++
-			}
+	for gram := range s.grams(texts) {
+		if h := rarityOf(gram); s.lastIn[h] != uint8(r.packs) {
+			s.lastIn[h] = uint8(r.packs)
+			r.counts[h]++
 		}
 	}
 }
@@ -75,7 +70,7 @@ func (x *Index) sample(ctx context.Context) error {
 	return nil
 }
 
-// packToSample is a pack of one of the blocks from a number on.
+// packToSample selects a pack from a number on.
 const packToSample = "SELECT texts FROM packs WHERE id >= ? AND texts IS NOT NULL ORDER BY id LIMIT 1 OFFSET ?"
 
 func (x *Index) samplePacks(c *db.Conn, indexed int64) *rarity {

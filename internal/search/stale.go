@@ -6,36 +6,32 @@ import (
 	"bridged/internal/store/db"
 )
 
-// What a message says or when it was written may change after its block was
-// indexed, and it may be removed. Its pack is stale from then on: its texts are
-// gone from the disk with the transaction, searches look at its messages
+// When a message changes after its block was indexed, or is removed, its pack becomes
+// stale: the transaction removes the pack's texts, searches look at its messages
 // themselves, and the background packs them again.
 
-// staleQuery selects the stale packs before a number. Those of blocks that are not
-// indexed yet are left out: until then their messages are scanned anyway.
+// staleQuery selects the stale packs before a number: of blocks that are not indexed yet,
+// all messages are scanned.
 const staleQuery = "SELECT id, messages FROM packs WHERE texts IS NULL AND id < ?" + db.Limited
 
-// packsOfBlockQuery selects what messages packs have. Their texts are not read.
+// packsOfBlockQuery selects which messages packs have. It does not read their texts.
 const packsOfBlockQuery = "SELECT id, messages FROM packs WHERE id >= ? AND id < ?"
 
 // noLimit tells SQLite that a query has none.
 const noLimit = -1
 
-// MarkStale notes, in the transaction of the change, that messages have changed:
-// what they say, when they were written, or their chat. Only blocks that are
-// indexed, or are about to be, need to be indexed again.
+// MarkStale notes, in the transaction of the change, that the texts, the times or the chats
+// of messages have changed.
 func (x *Index) MarkStale(c *db.Conn, seqs ...int64) {
-	if x.markStale(c, seqs) {
+	if x.MarkRemoved(c, seqs) {
 		x.stale = true
 	}
 }
 
-// MarkRemoved does what MarkStale does for messages that are removed for their
-// age. It does not wake the background: most of their blocks are empty soon, and
-// need not be indexed again.
-func (x *Index) MarkRemoved(c *db.Conn, seqs []int64) { x.markStale(c, seqs) }
-
-func (x *Index) markStale(c *db.Conn, seqs []int64) (any bool) {
+// MarkRemoved is MarkStale of messages that are removed for their age, and reports whether
+// it concerns any pack. It does not wake the background: most of their blocks are empty
+// soon, and need not be indexed again.
+func (x *Index) MarkRemoved(c *db.Conn, seqs []int64) (any bool) {
 	blocks, claimed := make(map[int64]map[int64]bool), x.claimed.Load()
 	for _, seq := range seqs {
 		block := x.blockOf(seq)
@@ -51,49 +47,40 @@ func (x *Index) markStale(c *db.Conn, seqs []int64) (any bool) {
 		blocks[block][seq] = true
 	}
 	for block, changed := range blocks {
-		for _, id := range packsWith(c, block, changed) {
-			c.Run("UPDATE packs SET texts = NULL WHERE id = ?", id)
-			any = true
+		for _, plan := range plansOf(c, packsOfBlockQuery, firstPack(block), firstPack(block+1)) {
+			if plan.hasAny(changed) {
+				c.Run("UPDATE packs SET texts = NULL WHERE id = ?", plan.id)
+				any = true
+			}
 		}
 	}
 	return any
 }
 
-// packsWith returns the packs of a block that have any of some messages.
-func packsWith(c *db.Conn, block int64, seqs map[int64]bool) (packs []int64) {
-	for row := range c.Rows(packsOfBlockQuery, firstPack(block), firstPack(block+1)) {
-		if plan := scanPlan(c, row); plan.hasAny(seqs) {
-			packs = append(packs, plan.id)
+// plansOf reads which messages packs have.
+func plansOf(c *db.Conn, query string, args ...any) []packPlan {
+	scan := func(row *db.Row) packPlan {
+		var p pack
+		row.Scan(&p.id, (*db.Raw)(&p.messages))
+		plan := packPlan{id: p.id}
+		for m, err := range p.all() {
+			if err != nil {
+				c.Fail(fmt.Errorf("pack %d: %w", p.id, err))
+				break
+			}
+			plan.seqs = append(plan.seqs, m.seq)
 		}
+		return plan
 	}
-	return packs
-}
-
-// scanPlan reads which messages a pack has.
-func scanPlan(c *db.Conn, row *db.Row) packPlan {
-	var p pack
-	row.Scan(&p.id, (*db.Raw)(&p.messages))
-	plan := packPlan{id: p.id}
-	for m, err := range p.all() {
-		if err != nil {
-			c.Fail(fmt.Errorf("pack %d: %w", p.id, err))
-			break
-		}
-		plan.seqs = append(plan.seqs, m.seq)
-	}
-	return plan
+	return db.Collect(c, scan, query, args...)
 }
 
 // stalePlans reads which messages the first few stale packs have.
-func stalePlans(c *db.Conn, limit int) (plans []packPlan) {
-	for row := range c.Rows(staleQuery, firstPack(lastIndexed(c)+1), limit) {
-		plans = append(plans, scanPlan(c, row))
-	}
-	return plans
+func stalePlans(c *db.Conn, limit int) []packPlan {
+	return plansOf(c, staleQuery, firstPack(lastIndexed(c)+1), limit)
 }
 
-// reindexPack packs the messages of a stale pack again, as far as they are still
-// there.
+// reindexPack packs the messages of a stale pack again that are still there.
 func reindexPack(c *db.Conn, plan packPlan) {
 	p := readPack(c, plan)
 	dropPack(c, plan.id)

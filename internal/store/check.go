@@ -14,8 +14,7 @@ import (
 )
 
 // Damage returns the damage that was found since the store was opened, as a
-// [bridge.CodeStorageUnavailable] error that says what to do; nil while none is
-// known. What is not damaged goes on working.
+// [bridge.CodeStorageUnavailable] error that says what to do; nil for none.
 func (s *Store) Damage() error {
 	for _, found := range []*error{s.damage.Load(), s.unchecked.Load()} {
 		if found != nil {
@@ -25,16 +24,15 @@ func (s *Store) Damage() error {
 	return nil
 }
 
-// The pauses between two tries of a check that could not read the store.
+// Pauses before a check that could not read the store is tried again.
 const (
 	firstCheckPause   = time.Minute
 	longestCheckPause = time.Hour
 )
 
-// checkInBackground reads every table once after the start: damage must not
-// wait until what it has hit is read. It goes table by table, each in
-// a snapshot of its own, so that the write-ahead log can be cut off in between,
-// and rests as long as it works.
+// checkInBackground looks for damage in every table once after the start, each in a
+// snapshot of its own, so that the write-ahead log can be cut off in between, and rests as
+// long as it works.
 func (s *Store) checkInBackground(ctx context.Context) {
 	defer close(s.checked)
 	for pause := firstCheckPause; ; pause = min(2*pause, longestCheckPause) {
@@ -44,9 +42,8 @@ func (s *Store) checkInBackground(ctx context.Context) {
 	}
 }
 
-// check checks the tables and reports whether that came to an end. What is
-// damaged counts, also where the rest could not be read; an error that may pass
-// counts as damage only until the next check succeeds.
+// check notes which tables are damaged and reports whether it came to an end. An error that
+// may pass counts as damage until the next check succeeds.
 func (s *Store) check(ctx context.Context, tables func(context.Context) (map[string]string, error)) (done bool) {
 	began := time.Now()
 	damaged, err := tables(ctx)
@@ -84,12 +81,14 @@ func (s *Store) checkTables(ctx context.Context) (damaged map[string]string, err
 	}
 	damaged = make(map[string]string)
 	for _, table := range tables {
-		began := time.Now()
-		verdict, err := checkTable(ctx, c, table)
-		if err != nil {
+		began, verdict := time.Now(), ""
+		err := c.Use(ctx, func() { c.Find(`PRAGMA quick_check("`+table+`")`, nil, &verdict) })
+		switch {
+		case dbfile.IsDamage(err):
+			damaged[table] = err.Error()
+		case err != nil:
 			return damaged, err
-		}
-		if verdict != "ok" {
+		case verdict != "ok":
 			damaged[table] = verdict
 		}
 		if !bridge.Sleep(ctx, time.Since(began)) {
@@ -99,17 +98,8 @@ func (s *Store) checkTables(ctx context.Context) (damaged map[string]string, err
 	return damaged, nil
 }
 
-// checkTable checks a table and its indexes. Damage is a verdict, not an error.
-func checkTable(ctx context.Context, c *db.Conn, table string) (verdict string, err error) {
-	err = c.Use(ctx, func() { c.Find(`PRAGMA quick_check("`+table+`")`, nil, &verdict) })
-	if dbfile.IsDamage(err) {
-		return err.Error(), nil
-	}
-	return verdict, err
-}
-
-// realTables returns those that have pages of their own, the schema with the list
-// of free pages first.
+// realTables returns the tables that have pages, first the schema with the list of free
+// pages.
 func realTables(ctx context.Context, c *db.Conn) (names []string, err error) {
 	err = c.Use(ctx, func() {
 		names = db.List[string](c, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
@@ -149,9 +139,8 @@ var database = dbfile.Database{
 		"without a copy, move it away to begin with an empty store",
 }
 
-// explain turns what SQLite refuses, and stored JSON that cannot be read, into
-// an error of [bridge.CodeStorageUnavailable], for which nothing may be
-// acknowledged. Other errors stay as they are.
+// explain turns errors of SQLite, and of stored JSON, into [bridge.CodeStorageUnavailable].
+// Other errors stay as they are.
 func explain(err error) error {
 	var known *bridge.Error
 	var syntax *json.SyntaxError
@@ -162,9 +151,8 @@ func explain(err error) error {
 	return database.Explain(err)
 }
 
-// explainRead explains an error of reading, where everything that a caller or
-// the end of ctx does not account for is the store's: a row that
-// cannot be decoded is damage that SQLite has not noticed.
+// explainRead explains an error of reading: one that is neither the caller's nor that of
+// ctx is damage that SQLite has not noticed, such as a row that cannot be decoded.
 func explainRead(ctx context.Context, err error) error {
 	err = explain(err)
 	var known *bridge.Error

@@ -12,21 +12,18 @@ import (
 )
 
 // What is deleted is to be gone from the disk. SQLite overwrites what it
-// deletes (secure_delete), but two copies stay: the pages as they were, in the
-// write-ahead log until it is cut off, and the grams of the text, in the
-// full-text index until its segments are merged. Both are worked off after the
-// transaction that deletes.
+// deletes (secure_delete), but copies stay: old pages in the write-ahead log until it is cut
+// off, and grams of the text in the full-text index until its segments are merged. Both
+// happens in the background.
 
 const (
-	// eraseGather is how long deletions are gathered before they are worked off.
-	eraseGather = time.Second
-	// eraseRetry is how soon the log is tried again while it is being read; the pauses double up to eraseRetryMax.
+	eraseGather = time.Second // for which deletions are gathered
+	// eraseRetry is the pause while the log is being read; it doubles up to eraseRetryMax.
 	eraseRetry    = 100 * time.Millisecond
 	eraseRetryMax = 5 * time.Second
 	// readsHeld is how long reads are held up at most, once in eraseRetryMax.
 	readsHeld = time.Second
-	// mergeShare is the part of the time that merging may take: a large index is
-	// not merged again for every deletion.
+	// mergeShare is the part of the time that merging the index may take.
 	mergeShare = 0.02
 )
 
@@ -38,9 +35,8 @@ type eraser struct {
 	s  *Store
 	db *db.Conn // cuts off the write-ahead log
 
-	work      chan struct{} // a token after each deletion
-	texts     chan struct{} // a token for the keeper of copies of texts
-	files     chan struct{} // a token for the remover of files
+	work, texts, files chan struct{} // tokens after deletions: for the background, TextErased, FilesErased
+
 	deletions atomic.Int64  // how many transactions have deleted something
 	mergeAt   time.Time     // when the index may be merged again; only the background's
 	retryMax  time.Duration // eraseRetryMax but in tests
@@ -50,11 +46,17 @@ func newEraser(s *Store) *eraser {
 	return &eraser{s: s, retryMax: eraseRetryMax, work: make(chan struct{}, 1), texts: make(chan struct{}, 1), files: make(chan struct{}, 1)}
 }
 
-// open opens the connection that cuts off the log. It waits for readers only
-// briefly, because writers wait for it.
-func (e *eraser) open() (err error) {
-	e.db, err = db.Open(e.s.o.Path, []string{"busy_timeout(100)", "synchronous(FULL)"})
-	return explain(err)
+// open opens the connection that cuts off the log, and wakes the background if an earlier
+// process has left work. It waits for readers only briefly: writers wait for it.
+func (e *eraser) open(ctx context.Context) (err error) {
+	if e.db, err = db.Open(e.s.o.Path, []string{"busy_timeout(100)", "synchronous(FULL)"}); err != nil {
+		return explain(err)
+	}
+	pending, err := e.s.Setting(ctx, settingErasing)
+	if pending != "" {
+		notify(e.work)
+	}
+	return err
 }
 
 // committed wakes the background if a transaction has deleted something.
@@ -69,8 +71,8 @@ func (e *eraser) committed(t *writeTx) {
 	}
 }
 
-// TextErased gives a token after a transaction that deleted text, whose copies
-// elsewhere are to go too; for a single listener.
+// TextErased gives a token after a transaction that deleted text, so that copies elsewhere
+// are deleted, too; for a single listener.
 func (s *Store) TextErased() <-chan struct{} { return s.eraser.texts }
 
 // markErased notes that a transaction deletes text.
@@ -82,11 +84,18 @@ func (t *writeTx) markErased() {
 	t.setSetting(settingErasing, "1")
 }
 
-// run works until ctx ends; the first time on what an earlier run has left.
+// run works until ctx ends.
 func (e *eraser) run(ctx context.Context) {
-	step := e.resume
+	var again <-chan time.Time
 	for {
-		pause, err := step(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-again:
+		case <-e.work:
+			bridge.Sleep(ctx, eraseGather)
+		}
+		pause, err := e.erase(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -94,43 +103,15 @@ func (e *eraser) run(ctx context.Context) {
 			e.s.o.Log.Error().Err(err).Msg("deleted text is not yet overwritten everywhere; trying again in a minute")
 			pause = time.Minute
 		}
-		if !e.await(ctx, pause) {
-			return
+		again = nil
+		if pause > 0 {
+			again = time.After(pause)
 		}
-		step = e.erase
 	}
 }
 
-// await waits for deletions, and gathers them, or for a pause, where it is not
-// 0. It returns false when ctx ended first.
-func (e *eraser) await(ctx context.Context, pause time.Duration) bool {
-	var again <-chan time.Time
-	if pause > 0 {
-		timer := time.NewTimer(pause)
-		defer timer.Stop()
-		again = timer.C
-	}
-	select {
-	case <-ctx.Done():
-		return false
-	case <-again:
-		return true
-	case <-e.work:
-		return bridge.Sleep(ctx, eraseGather)
-	}
-}
-
-// resume goes on where an earlier run was interrupted, if it was.
-func (e *eraser) resume(ctx context.Context) (time.Duration, error) {
-	pending, err := e.s.Setting(ctx, settingErasing)
-	if err != nil || pending == "" {
-		return 0, err
-	}
-	return e.erase(ctx)
-}
-
-// erase leaves nothing of what was deleted. Where the index may not be merged
-// yet, it returns how long that has to wait.
+// erase leaves nothing of deleted text. It returns how long it has to wait before the index
+// may be merged again, 0 when it is done.
 func (e *eraser) erase(ctx context.Context) (time.Duration, error) {
 	if err := e.truncateLog(ctx); err != nil {
 		return 0, err
@@ -158,15 +139,13 @@ func (e *eraser) erase(ctx context.Context) (time.Duration, error) {
 	return time.Until(e.mergeAt), nil // some came too late for this time
 }
 
-// finish notes that the index has forgotten the first so many deletions, and
-// reports whether these were all. It compares in the transaction: a deletion
-// that comes in between would never be worked off.
+// finish notes that the index has forgotten the first so many deletions, and reports
+// whether these were all, in one transaction, so that no deletion comes in between.
 func (e *eraser) finish(ctx context.Context, deletions int64) (done bool, err error) {
 	err = e.s.write(ctx, func(t *writeTx) {
-		if done = e.deletions.Load() == deletions; !done {
-			return
+		if done = e.deletions.Load() == deletions; done {
+			t.setSetting(settingErasing, "")
 		}
-		t.setSetting(settingErasing, "")
 	})
 	return done, err
 }
@@ -174,9 +153,8 @@ func (e *eraser) finish(ctx context.Context, deletions int64) (done bool, err er
 // errBusyLog means that the log is still being read.
 var errBusyLog = errors.New("the write-ahead log is being read")
 
-// truncateLog copies the write-ahead log into the database and cuts it off. It
-// tries until the log is not being read any more, by a slow search, or a backup. Slow reads
-// of which each begins before the last one ends are held up in the end.
+// truncateLog copies the write-ahead log into the database and cuts it off, once nothing
+// reads it. Slow reads that overlap without an end are held up.
 func (e *eraser) truncateLog(ctx context.Context) error {
 	for pause := eraseRetry; ; pause = min(2*pause, e.retryMax) {
 		err := e.truncateOnce(ctx)
@@ -193,7 +171,7 @@ func (e *eraser) truncateLog(ctx context.Context) error {
 }
 
 func (e *eraser) truncateOnce(ctx context.Context) error {
-	// Most of the copying without anybody waiting for it.
+	// Nothing waits for most of the copying.
 	if err := e.checkpoint(ctx, "PASSIVE"); err != nil && !errors.Is(err, errBusyLog) {
 		return err
 	}
@@ -244,7 +222,7 @@ func (e *eraser) checkpoint(ctx context.Context, mode string) error {
 	return nil
 }
 
-// recordErasedFile notes the file of a message that is about to be deleted.
+// recordErasedFile notes the file of a message that is being deleted.
 func (t *writeTx) recordErasedFile(seq int64) {
 	noted := t.Change(`
 		INSERT INTO erased_files (type, ref)
@@ -255,8 +233,8 @@ func (t *writeTx) recordErasedFile(seq int64) {
 	}
 }
 
-// recordReplacedFile notes the file of a message that is about to get another one.
-// A new path of the same file leaves it what it is.
+// recordReplacedFile notes the file of a message that gets another one. A new path is no
+// other file.
 func (t *writeTx) recordReplacedFile(seq int64, before *mediaDetails, edited *bridge.Media) {
 	if before == nil || edited == nil {
 		return
@@ -280,19 +258,18 @@ type ErasedFile struct {
 // ErasedFiles returns the files of deleted messages, and those that edits replaced,
 // that are not removed yet, the oldest first.
 func (s *Store) ErasedFiles(ctx context.Context, limit int) ([]ErasedFile, error) {
-	return readAs(ctx, s, "read the files of deleted messages", func(r *readTx) (files []ErasedFile) {
-		for row := range r.Rows("SELECT id, type, ref FROM erased_files ORDER BY id"+db.Limited, limit) {
-			var f ErasedFile
+	return readAs(ctx, s, "read the files of deleted messages", func(r *readTx) []ErasedFile {
+		scan := func(row *db.Row) (f ErasedFile) {
 			var ref []byte
 			row.Scan(&f.ID, &f.Media.Type, &ref)
 			r.Decode(ref, &f.Media.Ref)
-			files = append(files, f)
+			return f
 		}
-		return files
+		return db.Collect(r.Conn, scan, "SELECT id, type, ref FROM erased_files ORDER BY id"+db.Limited, limit)
 	})
 }
 
-// FileRemoved notes that the file of a deleted message is gone.
+// FileRemoved forgets a file that was removed.
 func (s *Store) FileRemoved(ctx context.Context, id int64) error {
 	return s.write(ctx, func(t *writeTx) {
 		t.erased = true
@@ -300,6 +277,5 @@ func (s *Store) FileRemoved(ctx context.Context, id int64) error {
 	})
 }
 
-// FilesErased gives a token after a deletion that left a file; for a single
-// listener.
+// FilesErased gives a token after a deletion that left a file; for a single listener.
 func (s *Store) FilesErased() <-chan struct{} { return s.eraser.files }

@@ -237,7 +237,7 @@ func TestDeletion_WhileReadsOverlap(t *testing.T) {
 	defer cancel()
 	e := newEraser(s)
 	e.retryMax = eraseRetry
-	if err := e.open(); err != nil {
+	if err := e.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer e.db.Close()

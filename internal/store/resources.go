@@ -11,14 +11,10 @@ import (
 	"bridged/internal/store/db"
 )
 
-// Size is how much the store holds.
-type Size struct {
-	Bytes int64 // of the database's files
-	Log   int64 // of these, for the log of events
-}
+// Size is the size of the database's files in bytes, and the part of the log of events.
+type Size struct{ Bytes, Log int64 }
 
-// Size measures the store. It looks at every page of the log, which takes about
-// 60 ms for a million events.
+// Size measures the store. That takes about 60 ms for a million events.
 func (s *Store) Size(ctx context.Context) (Size, error) {
 	size, err := readAs(ctx, s, "measure the store", func(r *readTx) (size Size) {
 		r.Find("SELECT pgsize FROM dbstat WHERE schema = 'main' AND aggregate = 1 AND name = 'events'", nil, &size.Log)
@@ -46,11 +42,10 @@ func (s *Store) FileSize() (bytes int64, err error) {
 	return bytes, nil
 }
 
-// Counts is how many messages of a time are stored, by where they came from.
+// Counts is how many messages there are of others and of the account.
 type Counts struct{ Received, Sent int }
 
-// countQuery looks only at chats in which something was said in that time, and
-// there only at the messages of that time.
+// countQuery looks only at chats with messages of that time.
 const countQuery = `
 	SELECT ifnull(sum(m.from_me = 0), 0), ifnull(sum(m.from_me = 1), 0)
 	FROM chats c INDEXED BY chats_by_recency
@@ -66,9 +61,8 @@ func (s *Store) Count(ctx context.Context, since bridge.Time) (Counts, error) {
 	})
 }
 
-// ReleaseMemory gives back the pages of the database that the connections keep.
-// They are read again when they are needed, mostly from the kernel's memory. A
-// connection that is reading keeps its pages.
+// ReleaseMemory gives back the pages that connections keep, but for those that are reading.
+// They are read again when they are needed, mostly from the kernel's memory.
 func (s *Store) ReleaseMemory(ctx context.Context) error {
 	var errs []error
 	for range cap(s.readers) { // each time the one that has rested longest
@@ -89,8 +83,7 @@ func (s *Store) ReleaseMemory(ctx context.Context) error {
 	return errors.Join(append(errs, release(s.writer))...)
 }
 
-// release gives back the pages of one connection. SQLite does it when it
-// prepares the statement, so that it cannot be kept.
+// release uses a statement that is not kept: SQLite releases when it prepares it.
 func release(c *db.Conn) error {
 	if err := c.Script("PRAGMA shrink_memory"); err != nil {
 		return fmt.Errorf("release memory: %w", explain(err))

@@ -11,14 +11,12 @@ import (
 	"bridged/internal/store/db"
 )
 
-// retainBatch is how many messages are looked at, and at most removed, in one
-// transaction: it holds up an acknowledgement for as long as that takes.
+// retainBatch is how many messages one transaction removes at most: acknowledgements wait
+// for it.
 const retainBatch = 256
 
-// Retain removes the messages that are older than a moment, with all that
-// belongs to them, and returns how many. So it does with calls, and with changes
-// that have waited since then for their message. Their chats stay. The log of events
-// is left as it is: see [Store.PruneEvents].
+// Retain removes messages, calls and pending changes that are older than a moment, and
+// returns how many messages. Chats and events stay.
 //
 // It goes by seq, not by chat, so that whole blocks of the search index
 // become empty instead of many being indexed again.
@@ -46,7 +44,7 @@ func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 	return total, nil
 }
 
-// retainRange removes the old ones of some messages and returns how many.
+// retainRange removes the old messages of a range and returns how many.
 func (s *Store) retainRange(ctx context.Context, from, to, before int64) (total int, err error) {
 	for seen := retainBatch; seen == retainBatch; {
 		var old []int64
@@ -73,8 +71,7 @@ func (s *Store) retainRange(ctx context.Context, from, to, before int64) (total 
 	return total, nil
 }
 
-// removeOld removes messages, and from the index what only they contained. It
-// returns how many: some may have got another time since they were looked at.
+// removeOld removes messages that are still old, and returns how many.
 func (t *writeTx) removeOld(seqs []int64, before int64) int {
 	old := slices.DeleteFunc(seqs, func(seq int64) bool {
 		var timestamp int64
@@ -92,46 +89,30 @@ func (t *writeTx) removeOld(seqs []int64, before int64) int {
 // pruneBatch is how many events are removed in one transaction.
 const pruneBatch = 2000
 
-// PruneEvents removes events from before a moment, and as many more that no
-// more than keep are left; keep 0 is no such limit. It returns how many it
-// removed.
-func (s *Store) PruneEvents(ctx context.Context, before time.Time, keep int) (int, error) {
-	total := 0
-	for {
-		n, err := s.pruneSome(ctx, before.UnixMilli(), keep)
-		total += n
+// PruneEvents removes events from before a moment, and those beyond the newest keep, where
+// that is not 0. It returns how many it removed.
+func (s *Store) PruneEvents(ctx context.Context, before time.Time, keep int) (total int, err error) {
+	for removed := int64(pruneBatch); removed == pruneBatch; total += int(removed) {
+		err = s.writeAs(ctx, "remove old events", func(t *writeTx) { removed = t.pruneSome(before.UnixMilli(), keep) })
 		if err != nil {
-			return total, fmt.Errorf("remove old events: %w", err)
-		}
-		if n < pruneBatch {
-			return total, nil
+			return total, err
 		}
 	}
+	return total, nil
 }
 
-func (s *Store) pruneSome(ctx context.Context, before int64, keep int) (int, error) {
-	var removed int64
-	err := s.write(ctx, func(t *writeTx) {
-		last := t.lastToPrune(before, keep)
-		if last == 0 {
-			return
-		}
-		t.setSetting(settingPruned, strconv.FormatInt(last, 10))
-		removed = t.Change("DELETE FROM events WHERE id <= ?", last)
-	})
-	return int(removed), err
-}
-
-// lastToPrune returns the last event of the next batch to remove, 0 when there is
-// none.
-func (t *writeTx) lastToPrune(before int64, keep int) int64 {
-	surplus := int64(0)
+// pruneSome removes the next batch of old events and returns how many these were.
+func (t *writeTx) pruneSome(before int64, keep int) int64 {
+	var surplus, last int64
 	if keep > 0 {
 		t.Find("SELECT ifnull(max(id), 0) - ? FROM events", []any{keep}, &surplus)
 	}
-	var last int64
 	t.Find(`
 		SELECT ifnull(max(id), 0) FROM (SELECT id, at FROM events ORDER BY id LIMIT ?) WHERE at < ? OR id <= ?`,
 		[]any{pruneBatch, before, surplus}, &last)
-	return last
+	if last == 0 {
+		return 0
+	}
+	t.setSetting(settingPruned, strconv.FormatInt(last, 10))
+	return t.Change("DELETE FROM events WHERE id <= ?", last)
 }

@@ -197,13 +197,10 @@ func (s *Store) open(ctx context.Context) (err error) {
 		s.opened++
 		s.readers <- r
 	}
-	for _, load := range []func(context.Context) error{s.loadPeople, s.loadNumbers, s.startClock, s.index.Prepare} {
+	for _, load := range []func(context.Context) error{s.loadPeople, s.loadNumbers, s.startClock, s.index.Prepare, s.eraser.open} {
 		if err := load(ctx); err != nil {
 			return fmt.Errorf("open %s: %w", s.o.Path, err)
 		}
-	}
-	if err := s.eraser.open(); err != nil {
-		return err
 	}
 	if err := s.startWatch(); err != nil {
 		return err

@@ -120,7 +120,7 @@ var ours = map[string][]string{
 	"internal/client":          {"internal/bridge"},
 	"internal/config":          {"internal/api/front", "internal/bridge", "internal/wa", "internal/webhook"},
 	"internal/pairscreen":      {"internal/bridge", "internal/shell"},
-	"internal/upkeep":          {"internal/media", "internal/store", "internal/webhook"},
+	"internal/upkeep":          {"internal/bridge", "internal/media", "internal/store", "internal/webhook"},
 	"internal/doctor":          {"internal/bridge", "internal/client", "internal/dbfile"},
 	"internal/demo":            {"internal/bridge", "internal/client", "internal/simnet"},
 	"internal/e2e":             {},

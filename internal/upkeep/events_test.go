@@ -37,7 +37,7 @@ func newKeptLog(t *testing.T, o Options) *keptLog {
 	k.store, o.Store, o.Log = s, s, zerolog.Nop()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	limits := newEventLimits(o)
+	limits := &eventLimits{Options: o}
 	go func() {
 		defer close(done)
 		limits.keep(ctx)

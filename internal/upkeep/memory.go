@@ -9,21 +9,16 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// What a burst of work took, a start, searches, pages of a thousand messages,
-// stays with the process: Go keeps its heap at twice what is in use, each
-// connection to a database the pages that it read last. Where a hundred bridges
-// share a machine, most of them are idle most of the time.
+// After a burst of work the process keeps its memory: Go's heap is twice what is in use,
+// and connections to a database keep the pages that they read last. Where a hundred bridges
+// share a machine, most of them are idle.
 const (
-	// memoryPause is how long it must have been quiet to give memory back.
-	memoryPause = 2 * time.Second
-	// quietBytes is what an idle bridge allocates in that time, at most.
-	quietBytes = 256 << 10
-	// workedBytes is what must have been allocated for it to be worth while.
-	workedBytes = 4 << 20
+	memoryPause = 2 * time.Second // between looks
+	quietBytes  = 256 << 10       // an idle bridge allocates in that time, at most
+	workedBytes = 4 << 20         // must have been allocated to give memory back
 )
 
-// idleMemory gives memory back to the system when the bridge has worked and is
-// quiet again.
+// idleMemory gives memory back to the system once the bridge is idle after work.
 type idleMemory struct {
 	allocated func() uint64 // by the process so far
 	release   func(context.Context) error

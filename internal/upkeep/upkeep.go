@@ -12,39 +12,36 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"bridged/internal/bridge"
 	"bridged/internal/media"
 	"bridged/internal/store"
 	"bridged/internal/webhook"
 )
 
 const (
-	// choresPause is the time between two rounds of chores.
 	choresPause = time.Hour
-	// erasedBatch is how many files are removed between two looks at the store,
-	// and erasedRetry when one is tried again that could not be.
-	erasedBatch = 100
-	erasedRetry = time.Minute
+	erasedBatch = 100         // files are removed between two looks at the store
+	erasedRetry = time.Minute // after a file that could not be removed
 )
 
-// Options are what is looked after, and its limits; 0 is no limit.
+// Options are the things to keep up, and their limits; 0 is no limit.
 type Options struct {
 	RetentionDays  int
 	EventsMaxAge   time.Duration
 	EventsMaxCount int
 
-	Store    *store.Store
-	Files    *media.Cache
-	Webhooks *webhook.Dispatcher
-	// ReleaseMemory gives back what is kept for speed.
+	Store         *store.Store
+	Files         *media.Cache
+	Webhooks      *webhook.Dispatcher
 	ReleaseMemory func(context.Context) error
 	Log           zerolog.Logger
 }
 
-// Run keeps all of it within its limits until ctx ends.
+// Run works until ctx ends.
 func Run(ctx context.Context, o Options) {
 	var all sync.WaitGroup
 	all.Go(func() { doHourly(ctx, o.chores(), o.Log) })
-	all.Go(func() { newEventLimits(o).keep(ctx) })
+	all.Go(func() { (&eventLimits{Options: o}).keep(ctx) })
 	all.Go(func() { idleMemory{allocatedBytes, o.ReleaseMemory, o.Log}.watch(ctx) })
 	all.Go(func() { o.removeErased(ctx) })
 	all.Wait()
@@ -75,19 +72,11 @@ func (o Options) chores() []chore {
 	return list
 }
 
-// doHourly does the chores now and hourly, until ctx ends. One that fails
-// holds up no other and is done again in an hour.
+// doHourly does the chores now and hourly, until ctx ends.
 func doHourly(ctx context.Context, chores []chore, log zerolog.Logger) {
-	ticker := time.NewTicker(choresPause)
-	defer ticker.Stop()
-	for {
+	for again := true; again; again = bridge.Sleep(ctx, choresPause) {
 		for _, c := range chores {
 			c.run(ctx, log)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
 		}
 	}
 }
@@ -103,9 +92,8 @@ func (c chore) run(ctx context.Context, log zerolog.Logger) {
 	}
 }
 
-// removeErased removes the files of deleted messages from the cache until ctx
-// ends, also those that an earlier run has left. The store remembers each until
-// it is gone.
+// removeErased removes the files of deleted messages from the cache until ctx ends. The
+// store remembers each until it is gone.
 func (o Options) removeErased(ctx context.Context) {
 	for {
 		var again <-chan time.Time

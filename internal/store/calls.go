@@ -71,8 +71,8 @@ func (r *readTx) call(where string, arg any) (call bridge.Call, found bool) {
 // maxCallsOfOne is how many calls of one caller are kept: the newest.
 const maxCallsOfOne = 1000
 
-// saveCall notes a call that begins to ring, or was missed. A group that is not stored is not
-// made known by a call: anybody may name one.
+// saveCall stores a call that begins to ring, or was missed. It adds no group: anybody may
+// name one.
 func (t *writeTx) saveCall(f bridge.Call) {
 	if f.ID == "" || !f.FromJID.IsPerson() {
 		return
@@ -104,53 +104,37 @@ func (t *writeTx) callChat(f bridge.Call) int64 {
 	if f.IsGroup {
 		return 0
 	}
-	c := t.ensureChat(f.FromJID)
-	return c.id
+	return t.ensureChat(f.FromJID).id
 }
 
-// callRow is what changing a call needs to know of it.
-type callRow struct {
-	seq, caller, chat int64
-	isGroup           bool
-	state             bridge.CallState
-}
-
-// saveCallChange takes over what became of a call.
+// saveCallChange changes the state of a call, for its caller, the account's own devices or,
+// of a group's call, for all.
 func (t *writeTx) saveCallChange(f bridge.CallChange) {
-	var c callRow
-	found := t.Find("SELECT seq, caller, ifnull(chat, 0), is_group, state FROM calls WHERE id = ?", []any{f.ID},
-		&c.seq, &c.caller, &c.chat, &c.isGroup, &c.state)
-	if !found || !t.mayChange(f, c) {
+	var seq, callerID, chat int64
+	var isGroup bool
+	var state bridge.CallState
+	if !t.Find("SELECT seq, caller, ifnull(chat, 0), is_group, state FROM calls WHERE id = ?", []any{f.ID}, &seq, &callerID, &chat, &isGroup, &state) {
 		return
 	}
-	next, changes := c.after(f.State)
-	if !changes {
+	caller, _ := t.people.find(f.Caller)
+	by, known := t.people.find(f.By)
+	mayChange := caller.id == callerID && (isGroup || known && (by.id == callerID || by.id == t.people.owner))
+	next, changes := callAfter(state, f.State)
+	if !mayChange || !changes {
 		return
 	}
 	var endedAt any
 	if next != bridge.CallAnsweredElsewhere {
 		endedAt = f.At.UnixMilli()
 	}
-	t.Run("UPDATE calls SET state = ?, ended_at = ? WHERE seq = ?", string(next), endedAt, c.seq)
-	t.appendCallEvent(eventCallUpdated, c.seq, c.chat)
+	t.Run("UPDATE calls SET state = ?, ended_at = ? WHERE seq = ?", string(next), endedAt, seq)
+	t.appendCallEvent(eventCallUpdated, seq, chat)
 }
 
-// mayChange reports whether a change of a call counts: it comes from the caller or
-// the account's own devices, or the call is a group's.
-func (t *writeTx) mayChange(f bridge.CallChange, c callRow) bool {
-	caller, ok := t.people.find(f.Caller)
-	if !ok || caller.id != c.caller {
-		return false
-	}
-	by, ok := t.people.find(f.By)
-	return c.isGroup || ok && (by.id == c.caller || by.id == t.people.owner)
-}
-
-// after returns the state of a call after a notification of another one. One
-// that counts as missed may turn out to have been taken elsewhere: the bridge was
-// away meanwhile.
-func (c callRow) after(to bridge.CallState) (next bridge.CallState, changes bool) {
-	switch c.state {
+// callAfter returns the state of a call after a notification. A missed one may turn out to
+// have been answered or rejected elsewhere, while the bridge was away.
+func callAfter(state, to bridge.CallState) (next bridge.CallState, changes bool) {
+	switch state {
 	case bridge.CallRinging:
 		if to == bridge.CallEnded {
 			to = bridge.CallMissed
@@ -161,24 +145,23 @@ func (c callRow) after(to bridge.CallState) (next bridge.CallState, changes bool
 	case bridge.CallAnsweredElsewhere:
 		return bridge.CallEnded, to == bridge.CallEnded
 	}
-	return c.state, false
+	return state, false
 }
 
-// saveCallsMissed makes missed calls of those that have been ringing for so long.
+// saveCallsMissed makes calls missed that have been ringing for so long.
 func (t *writeTx) saveCallsMissed(f bridge.CallsMissed) {
-	var ringing []callRow
 	before := t.at - f.Ringing.Milliseconds()
 	if f.Ringing == 0 {
 		before = math.MaxInt64 // the clock may have been set back
 	}
-	for rows := range t.Rows("SELECT seq, ifnull(chat, 0) FROM calls WHERE state = 'ringing' AND noted_at <= ? ORDER BY noted_at, seq", before) {
-		var c callRow
-		rows.Scan(&c.seq, &c.chat)
-		ringing = append(ringing, c)
+	scan := func(row *db.Row) (call [2]int64) {
+		row.Scan(&call[0], &call[1])
+		return call
 	}
-	for _, c := range ringing {
-		t.Run("UPDATE calls SET state = 'missed' WHERE seq = ?", c.seq)
-		t.appendCallEvent(eventCallUpdated, c.seq, c.chat)
+	ringing := db.Collect(t.Conn, scan, "SELECT seq, ifnull(chat, 0) FROM calls WHERE state = 'ringing' AND noted_at <= ? ORDER BY noted_at, seq", before)
+	for _, call := range ringing {
+		t.Run("UPDATE calls SET state = 'missed' WHERE seq = ?", call[0])
+		t.appendCallEvent(eventCallUpdated, call[0], call[1])
 	}
 }
 
@@ -186,7 +169,7 @@ func (t *writeTx) appendCallEvent(event int, call, chat int64) {
 	t.appendEntry(entryKey{event: event, chat: chat, data: strconv.FormatInt(call, 10)})
 }
 
-// mergeCalls moves the calls of one chat to another, and their events with them.
+// mergeCalls moves the calls of one chat, and their events, to another.
 func (t *writeTx) mergeCalls(from, into int64) {
 	if t.Change("UPDATE calls SET chat = ? WHERE chat = ?", into, from) > 0 {
 		t.Run("UPDATE events SET chat = ? WHERE chat = ? AND type IN (?, ?)", into, from, eventCallCreated, eventCallUpdated)

@@ -25,18 +25,15 @@ func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[brid
 	})
 }
 
-// selectChats reads what lists show of a chat. One that is marked as unread has
-// an unread message at least.
+// selectChats reads chats for lists. One that is marked as unread has at least one unread
+// message.
 const selectChats = `SELECT c.id, c.jid, ifnull(c.person, 0), c.is_group, c.name, c.last_message_at, c.participants,
 	max(c.unread, c.marked_unread), c.archived, c.pinned, c.muted_until, c.recency FROM chats c WHERE `
 
 func (r *readTx) chatsQuery(q bridge.ChatQuery) (string, []any) {
 	var f db.Filter
-	switch q.Type {
-	case bridge.ChatsGroup:
-		f.Add("c.is_group = 1")
-	case bridge.ChatsIndividual:
-		f.Add("c.is_group = 0")
+	if q.Type == bridge.ChatsGroup || q.Type == bridge.ChatsIndividual {
+		f.Add("c.is_group = ?", q.Type == bridge.ChatsGroup)
 	}
 	if q.Only != nil {
 		f.Add("c.id IN (SELECT value FROM json_each(?))", r.chatIDs(q.Only))
@@ -68,17 +65,15 @@ func (r *readTx) scanChat(row *db.Row) (chat bridge.Chat, id, recency int64) {
 	return chat, id, recency
 }
 
-// lastMessagesQuery looks the newest message of each chat up in the index that
-// histories are read by, so that there is nothing to keep up to date. Of a long
-// text it reads as much as is shown, and what is needed to cut it.
+// lastMessagesQuery looks up the newest message of each chat in the index of histories. Of a
+// long text it reads what is shown, and what is needed to cut it.
 var lastMessagesQuery = fmt.Sprintf(`
 	SELECT m.chat, m.id, m.from_me, m.sender, m.push_name, m.type, substr(m.content, 1, %d), m.timestamp
 	FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = (
 		SELECT seq FROM messages WHERE chat = wanted.value ORDER BY timestamp DESC, seq DESC LIMIT 1)`,
 	bridge.MaxPreview+32)
 
-// addLastMessages fills the last message of chats, whose ids are in the same
-// order.
+// addLastMessages adds the last messages of chats, whose ids are in the same order.
 func (r *readTx) addLastMessages(chats []bridge.Chat, ids []int64) {
 	byID := make(map[int64]*bridge.Chat, len(chats))
 	wanted := make([]int64, 0, len(chats))
@@ -114,21 +109,17 @@ func (s *Store) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) {
 
 // chat returns the chat with an id, and reports whether there is one.
 func (r *readTx) chat(id int64) (bridge.Chat, bool) {
-	chats := make([]bridge.Chat, 0, 1)
 	for row := range r.Rows(selectChats+"c.id = ?", id) {
 		chat, _, _ := r.scanChat(row)
-		chats = append(chats, chat)
+		chats := []bridge.Chat{chat}
+		r.addLastMessages(chats, []int64{id})
+		return chats[0], true
 	}
-	if len(chats) == 0 {
-		return bridge.Chat{}, false
-	}
-	r.addLastMessages(chats, []int64{id})
-	return chats[0], true
+	return bridge.Chat{}, false
 }
 
-// findChat returns the id of the chat of a JID in either form. What memory knows of
-// identities may be newer than the snapshot, so all of a person's names are
-// looked for.
+// findChat returns the id of the chat of a JID in either form. Memory may know newer
+// identities than the snapshot, so it looks for all of a person's JIDs.
 func (r *readTx) findChat(jid bridge.JID) (id int64) {
 	canonical := r.s.Canonical(jid)
 	if !r.Find("SELECT id FROM chats WHERE jid IN (?, ?, ?) ORDER BY jid = ? DESC LIMIT 1",
@@ -138,8 +129,8 @@ func (r *readTx) findChat(jid bridge.JID) (id int64) {
 	return id
 }
 
-// chatSetQuery looks names up where this snapshot has them: what the program
-// knows of people may be a transaction ahead, or behind.
+// chatSetQuery looks JIDs up in the snapshot: what memory knows of people may be a
+// transaction ahead, or behind.
 const chatSetQuery = `
 	SELECT c.id FROM json_each(?1) named CROSS JOIN chats c ON c.jid = named.value
 	UNION ALL
@@ -147,8 +138,7 @@ const chatSetQuery = `
 	UNION ALL
 	SELECT c.id FROM json_each(?1) named CROSS JOIN identities i ON i.lid = named.value CROSS JOIN chats c ON c.person = i.person`
 
-// chatSet returns the ids of those chats that are stored, by any of their names;
-// nil for nil.
+// chatSet returns the ids of those chats that are stored, by any of their JIDs; nil for nil.
 func (r *readTx) chatSet(jids []bridge.JID) map[int64]bool {
 	if jids == nil {
 		return nil
@@ -163,8 +153,8 @@ func (r *readTx) chatSet(jids []bridge.JID) map[int64]bool {
 // chatIDs returns the same as an argument of json_each.
 func (r *readTx) chatIDs(jids []bridge.JID) string { return r.Encode(keysOf(r.chatSet(jids))) }
 
-// ChatTimer returns a chat's timer for disappearing messages, which need not be
-// stored itself: 0 seconds when it is off or not known.
+// ChatTimer returns the timer for disappearing messages of a chat, which need not be stored:
+// 0 seconds when it is off or not known.
 func (s *Store) ChatTimer(ctx context.Context, jid bridge.JID) (bridge.ChatTimer, error) {
 	return readAs(ctx, s, "read a chat's timer", func(r *readTx) bridge.ChatTimer {
 		timer := bridge.ChatTimer{Chat: jid}

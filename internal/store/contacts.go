@@ -16,8 +16,8 @@ func (s *Store) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Pag
 	})
 }
 
-// Contact returns one person, by any of their JIDs: [bridge.CodeNotFound] for
-// a person who is not stored.
+// Contact returns one person, by any of their JIDs: [bridge.CodeNotFound] when they are not
+// stored.
 func (s *Store) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownContact, error) {
 	return readAs(ctx, s, "read a contact", func(r *readTx) (contact bridge.KnownContact) {
 		for row := range r.Rows(contactQuery, jid) {
@@ -29,7 +29,7 @@ func (s *Store) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownContac
 	})
 }
 
-// selectContacts reads what lists show of a person.
+// selectContacts reads people for lists.
 const selectContacts = `SELECT p.id, ifnull(p.pn, ''), ifnull(p.lid, ''), p.name, p.push_name, p.business_name, nullif(p.username, ''), p.nameless, p.sort_key,
 	ifnull((SELECT c.jid FROM chats c WHERE c.person = p.id), '') FROM people p WHERE `
 
@@ -72,8 +72,7 @@ func scanContact(row *db.Row) (c bridge.KnownContact, place []any) {
 	row.Scan(&id, &pn, &c.LID, &c.Name, &c.PushName, &c.BusinessName, &c.Username, &nameless, &sortKey, &c.ChatJID)
 	c.JID, c.IsSaved = person{pn: pn, lid: c.LID}.jid(), c.Name != ""
 	if pn.Server() == bridge.ServerUser {
-		number := pn.User()
-		c.Phone = &number
+		c.Phone = new(pn.User())
 	}
 	return c, []any{nameless, sortKey, id}
 }

@@ -9,28 +9,28 @@ import (
 	"bridged/internal/bridge"
 )
 
-// details is the JSON column of what few messages have. Names are short
-// because there may be millions of them.
+// details is the JSON column of what few messages have. Names are short: there may be
+// millions of them.
 type details struct {
 	Context *contextDetails `json:"c,omitempty"`
 	Media   *mediaDetails   `json:"m,omitempty"`
 	Poll    *pollDetails    `json:"p,omitempty"`
 	Parts   *partsDetails   `json:"x,omitempty"`
-	// Forwarded and Expiration (seconds) are those of the message.
+
 	Forwarded  bool   `json:"f,omitempty"`
-	Expiration uint32 `json:"e,omitempty"`
-	// Pin and Keep are what people in the chat have decided, none before they do.
+	Expiration uint32 `json:"e,omitempty"` // in seconds
+
 	Pin  *pinDetails  `json:"n,omitempty"`
 	Keep *keepDetails `json:"k,omitempty"`
 }
 
-// pinDetails is the last pin of a message: until when, 0 where it was taken off.
+// pinDetails is the last pin of a message.
 type pinDetails struct {
-	Until int64 `json:"u,omitempty"`
+	Until int64 `json:"u,omitempty"` // 0 where it was unpinned
 	At    int64 `json:"t"`
 }
 
-// keepDetails is the last decision whether a message is kept that counts.
+// keepDetails is the last decision that counts whether a message is kept.
 type keepDetails struct {
 	Kept     bool  `json:"k,omitempty"`
 	ByAuthor bool  `json:"a,omitempty"`
@@ -74,12 +74,11 @@ type mediaDetails struct {
 }
 
 type pollDetails struct {
-	Name       string   `json:"n"`
-	Options    []string `json:"o"`
-	Votes      []int    `json:"v,omitempty"` // of a poll that was held elsewhere
-	Selectable int      `json:"s,omitempty"`
-	// Added are the options that were added later, by their time.
-	Added      []addedOption `json:"a,omitempty"`
+	Name       string        `json:"n"`
+	Options    []string      `json:"o"`
+	Votes      []int         `json:"v,omitempty"` // of a poll that was held elsewhere
+	Selectable int           `json:"s,omitempty"`
+	Added      []addedOption `json:"a,omitempty"` // later, by time
 	Extensible bool          `json:"x,omitempty"`
 }
 
@@ -89,7 +88,7 @@ type addedOption struct {
 	At   int64      `json:"t"`
 }
 
-// pack returns the column, nil where there is nothing in it.
+// pack returns the column, nil for no details.
 func (t *writeTx) pack(d details) any {
 	if d == (details{}) {
 		return nil
@@ -108,8 +107,7 @@ func (t *writeTx) packRef(m bridge.Message) any {
 func detailsOf(m bridge.Message) details {
 	d := details{Forwarded: m.IsForwarded, Expiration: m.Expiration}
 	if !m.Parts.IsZero() {
-		parts := partsDetails(m.Parts)
-		d.Parts = &parts
+		d.Parts = new(partsDetails(m.Parts))
 	}
 	if c := m.ContextInfo; c != nil {
 		d.Context = &contextDetails{QuotedID: c.QuotedMsgID, QuotedSender: c.QuotedSenderJID, Mentioned: c.MentionedJID, MentionsAll: c.MentionsAll}
@@ -122,20 +120,18 @@ func detailsOf(m bridge.Message) details {
 	}
 	if p := m.Poll; p != nil {
 		d.Poll = &pollDetails{Name: p.Name, Selectable: p.SelectableCount, Extensible: p.Extensible}
-		var votes []int
 		for _, option := range p.Options {
 			d.Poll.Options = append(d.Poll.Options, option.Name)
-			votes = append(votes, option.Votes)
+			d.Poll.Votes = append(d.Poll.Votes, option.Votes)
 		}
-		if slices.ContainsFunc(votes, func(n int) bool { return n > 0 }) {
-			d.Poll.Votes = votes
+		if len(d.Poll.Votes) > 0 && slices.Max(d.Poll.Votes) == 0 {
+			d.Poll.Votes = nil
 		}
 	}
 	return d
 }
 
-// unpack fills the fields of m that the column holds. The content is read
-// already.
+// unpack fills the fields of m that the column has. The content is read already.
 func (s *Store) unpack(column []byte, m *bridge.Message) error {
 	if len(column) == 0 {
 		return nil
@@ -145,25 +141,17 @@ func (s *Store) unpack(column []byte, m *bridge.Message) error {
 		return err
 	}
 	m.IsForwarded, m.Kept = d.Forwarded, d.Keep != nil && d.Keep.Kept
-	if !m.Kept {
-		m.ExpiresAt = expiry(*m, d.Expiration)
+	if !m.Kept && d.Expiration > 0 {
+		m.ExpiresAt = new(bridge.At(m.Timestamp.Add(time.Duration(d.Expiration) * time.Second)))
 	}
 	if d.Pin != nil && d.Pin.Until > s.now() {
-		until := bridge.Millis(d.Pin.Until)
-		m.PinnedUntil = &until
+		m.PinnedUntil = new(bridge.Millis(d.Pin.Until))
 	}
 	if d.Parts != nil {
 		m.Parts = bridge.Parts(*d.Parts)
 	}
 	if c := d.Context; c != nil {
-		mentions := mentions(s.people.find, c.Mentioned, m.Content)
-		m.ContextInfo = &bridge.ContextInfo{
-			QuotedMsgID:     c.QuotedID,
-			QuotedSenderJID: s.Canonical(c.QuotedSender),
-			MentionedJID:    mentionedJIDs(mentions),
-			Mentions:        mentions,
-			MentionsAll:     c.MentionsAll,
-		}
+		m.ContextInfo = c.shown(s.people.find, m.Content)
 	}
 	m.Media = d.Media.shown(m.Chat, m.ID)
 	if d.Poll != nil {
@@ -172,7 +160,7 @@ func (s *Store) unpack(column []byte, m *bridge.Message) error {
 	return nil
 }
 
-// pollOf returns a poll without the votes that the store has.
+// pollOf returns a poll without the votes that are stored.
 func (s *Store) pollOf(p pollDetails) *bridge.PollTally {
 	poll := &bridge.PollTally{
 		Name: p.Name, SelectableCount: p.Selectable, Extensible: p.Extensible,
@@ -188,15 +176,6 @@ func (s *Store) pollOf(p pollDetails) *bridge.PollTally {
 		poll.Options = append(poll.Options, bridge.PollOption{Name: added.Name, Voters: []bridge.JID{}, AddedBy: s.Canonical(added.By)})
 	}
 	return poll
-}
-
-// expiry returns when a message disappears, nil where it does not.
-func expiry(m bridge.Message, seconds uint32) *bridge.Time {
-	if seconds == 0 {
-		return nil
-	}
-	at := bridge.At(m.Timestamp.Add(time.Duration(seconds) * time.Second))
-	return &at
 }
 
 // shown returns the media of a message; nil for none.

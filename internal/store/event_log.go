@@ -4,8 +4,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The types of events as they are numbered in the table events. The numbers
-// are stored: they never change their meaning.
+// The types of events in the table events. Their numbers are stored: they never change
+// their meaning.
 const (
 	eventMessageCreated = 1
 	eventMessageUpdated = 2
@@ -17,7 +17,6 @@ const (
 	eventCallUpdated    = 8
 )
 
-// eventTypes are the names of the event types by number.
 var eventTypes = [...]bridge.EventType{
 	eventMessageCreated: bridge.EventMessageCreated,
 	eventMessageUpdated: bridge.EventMessageUpdated,
@@ -34,25 +33,23 @@ func (t *writeTx) appendEvent(event int, message, chat int64) {
 	t.appendEntry(entryKey{event: event, message: message, chat: chat})
 }
 
-// appendEntry appends an event, unless the transaction has appended it already,
-// or is silent. Numbers have no gaps that a reader could mistake, because there
-// is one writer: nothing with a lower number is ever committed later.
-func (t *writeTx) appendEntry(what entryKey) {
-	if t.silent || t.appended[what] {
+// appendEntry appends an event, unless the transaction has appended it already, or is
+// silent. There is one writer: nothing with a lower number is ever committed later.
+func (t *writeTx) appendEntry(key entryKey) {
+	if t.silent || t.appended[key] {
 		return
 	}
 	t.numbers.event++
 	t.Run("INSERT INTO events (id, type, message, chat, data, at) VALUES (?, ?, nullif(?, 0), nullif(?, 0), nullif(?, ''), ?)",
-		t.numbers.event, what.event, what.message, what.chat, what.data, t.at)
+		t.numbers.event, key.event, key.message, key.chat, key.data, t.at)
 	if t.appended == nil {
 		t.appended = make(map[entryKey]bool)
 	}
-	t.appended[what] = true
+	t.appended[key] = true
 }
 
-// saveStatus logs the account's status where it is another than the last one. The
-// log is read by more people than may pair the account: what pairing needs is
-// left out.
+// saveStatus logs the account's status if it has changed, without its secrets for pairing:
+// more people read the log than may pair the account.
 func (t *writeTx) saveStatus(f bridge.Status) {
 	f.PairingCode, f.PairingCodeExpiresAt, f.QR, f.Passkey = nil, nil, nil, nil
 	data := t.Encode(f)
@@ -63,7 +60,7 @@ func (t *writeTx) saveStatus(f bridge.Status) {
 	t.appendEntry(entryKey{event: eventAccountStatus, data: data})
 }
 
-// noMessage is what the log keeps of a placeholder that was none: its row is gone.
+// noMessage is the data of the event of a placeholder whose row was removed.
 type noMessage struct {
 	ID        string `json:"id"`
 	Sender    int64  `json:"sender"` // a person
@@ -72,8 +69,7 @@ type noMessage struct {
 	RemovedAt int64  `json:"removedAt"`
 }
 
-// saveNoMessage removes the placeholder of what proves to be no message, and logs
-// it as deleted.
+// saveNoMessage removes a placeholder that was for no message, and logs it as deleted.
 func (t *writeTx) saveNoMessage(f bridge.NoMessage) {
 	m, found := t.findMessage(f.Chat, f.ID)
 	if !found || !m.isPlaceholder() || m.isAlias || m.fromMe != f.FromMe {
@@ -88,8 +84,7 @@ func (t *writeTx) saveNoMessage(f bridge.NoMessage) {
 	t.appendEntry(entryKey{event: eventMessageUpdated, chat: m.chat, data: data})
 }
 
-// removedMessage returns a message of an event that has no row any more; nil for
-// none.
+// removedMessage returns the message of an event that has no row any more; nil for none.
 func (r *readTx) removedMessage(e entry) *bridge.Message {
 	var kept noMessage
 	var chat bridge.JID

@@ -13,41 +13,34 @@ import (
 	"bridged/internal/store/db"
 )
 
-// EventQuery is a part of the log of events: what came after a number and passes
-// a filter. Only, unless it is nil, names the chats whose events are read, and
-// no others are.
+// EventQuery asks for events after a number that pass a filter.
 type EventQuery struct {
 	bridge.EventFilter
-	Only  []bridge.JID
+	Only  []bridge.JID // the chats that the reader may see; nil for all
 	After int64
 	Limit int // 0 is 100
 	Bytes int // of JSON that a page may take, if it has more than one event; 0 is bridge.PageBytes
 }
 
-// EventPage is what was found. Next is the number to ask after next time; it
-// moves on also over events that were not asked for, so that Events may be
-// empty although More follow.
+// EventPage is a part of the log of events.
 type EventPage struct {
-	Events []bridge.Event
-	Next   int64
+	Events []bridge.Event // may be empty although more follow
+	Next   int64          // to ask after next time
 	More   bool
-	// Reset says that events after the number asked for are not in the log any
-	// more, or that the number is of another log (a backup was restored). The
-	// reader has missed something and should read the chats anew. 0 is the
+	// Reset says that the reader has missed events: those after the number asked for were
+	// removed, or the number is of another log (a backup was restored). 0 is the
 	// beginning of the log, wherever that is.
 	Reset bool
 
 	size int // of the events, in bytes of JSON
 }
 
-// eventWindow is how many events are looked at for one page when most are not
-// asked for: a read should not last long.
+// eventWindow bounds how many events a read of one page looks at.
 const eventWindow = 10_000
 
-// Events reads the log, rendered in today's shape. What an event is about may
-// be gone, or have moved on since: the event then is left out, or shows it as
-// it is now. Ask for [Store.Changed] before reading. Other readers may be given
-// the same events: they must not be changed.
+// Events reads the log. An event shows its message, chat, group or call as it is now, and
+// is left out where that is gone. Ask for [Store.Changed] before reading. Readers share
+// the events, and must not change them.
 func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 	page, err := s.eventPages.Load().get(q, func() (page EventPage, err error) {
 		err = s.read(ctx, func(r *readTx) {
@@ -123,8 +116,7 @@ func (q EventQuery) key() string {
 	return fmt.Sprintf("%d %d %d %v %v %v %s %s %t %v", q.After, q.Limit, q.Bytes, q.Types, q.Chats, q.ExcludeChats, q.ChatType, fromMe, q.Only == nil, q.Only)
 }
 
-// LastEvent returns the number of the newest event: to ask after for what comes
-// from now on.
+// LastEvent returns the number of the newest event.
 func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	return readAs(ctx, s, "read the log", func(r *readTx) int64 {
 		last, _ := lastEvent(r.Conn)
@@ -166,17 +158,16 @@ type entry struct {
 	at                int64
 }
 
-// entries reads what q asks for of the log after a number, until the page is
-// full, and up to which number that was. last is the end of the log.
+// entries reads the rows that q asks for after a number, until the page is full, and
+// returns up to which number it has read. last is the end of the log.
 func (r *readTx) entries(q EventQuery, after, last int64) ([]entry, int64) {
 	upTo := min(after+eventWindow, last)
 	query, args := r.entriesQuery(q, after, upTo)
-	var list []entry
-	for rows := range r.Rows(query, args...) {
-		var e entry
-		rows.Scan(&e.id, &e.kind, &e.message, &e.chat, &e.data, &e.at)
-		list = append(list, e)
+	scan := func(row *db.Row) (e entry) {
+		row.Scan(&e.id, &e.kind, &e.message, &e.chat, &e.data, &e.at)
+		return e
 	}
+	list := db.Collect(r.Conn, scan, query, args...)
 	if n := len(list); n == limitOf(q.Limit) {
 		upTo = list[n-1].id
 	}
@@ -190,12 +181,11 @@ func typeOf(kind int) bridge.EventType {
 	return eventTypes[kind]
 }
 
-// renderedAtOnce is of how many entries the messages are read in one query. More
-// than a page has room for may be read in vain.
+// renderedAtOnce is of how many entries the messages are read in one query.
 const renderedAtOnce = 32
 
-// render joins entries with what they are about, as far as there is room, and
-// returns how many of them it has gone through.
+// render reads the content of entries, as far as there is room, and returns how many of
+// them it has gone through.
 func (r *readTx) render(entries []entry, room *pageRoom) (events []bridge.Event, rendered int) {
 	events = make([]bridge.Event, 0, len(entries))
 	for some := range slices.Chunk(entries, renderedAtOnce) {
@@ -232,7 +222,8 @@ func (r *readTx) eventMessages(entries []entry) map[int64]*bridge.Message {
 	return bySeq
 }
 
-// addContent adds what an event is about, and reports whether it is there.
+// addContent adds the message, chat, group, call or status of an event, and reports whether
+// it is there.
 func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*bridge.Message) (found bool) {
 	switch e.kind {
 	case eventMessageCreated, eventMessageUpdated, eventMessageStatus:
@@ -267,11 +258,8 @@ func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*br
 	return false
 }
 
-// entriesQuery returns the rows of the log after a number and up to another
-// that q asks for, as many as its page has. SQLite judges them: rows that are
-// not asked for never come up to the program. What the row itself says is
-// judged before its message is looked up. A list of chats of which none is stored
-// yet matches nothing.
+// entriesQuery selects the rows of the log after a number and up to another that q asks
+// for, as many as its page has. A list of chats of which none is stored matches nothing.
 func (r *readTx) entriesQuery(q EventQuery, after, upTo int64) (string, []any) {
 	var f db.Filter
 	f.Add("e.id > ? AND e.id <= ?", after, upTo)
@@ -281,13 +269,10 @@ func (r *readTx) entriesQuery(q EventQuery, after, upTo int64) (string, []any) {
 	if q.FromMe != nil {
 		f.Add("CASE WHEN e.message IS NOT NULL THEN m.from_me = ? WHEN e.type = ? THEN e.data ->> 'fromMe' = ? ELSE TRUE END", *q.FromMe, eventMessageUpdated, *q.FromMe)
 	}
-	switch q.ChatType {
-	case bridge.ChatsGroup:
-		f.Add("EXISTS (SELECT 1 FROM chats c WHERE c.id = ifnull(m.chat, e.chat) AND c.is_group)")
-	case bridge.ChatsIndividual:
-		f.Add("EXISTS (SELECT 1 FROM chats c WHERE c.id = ifnull(m.chat, e.chat) AND NOT c.is_group)")
-	}
 	const chat = "ifnull(m.chat, ifnull(e.chat, 0))"
+	if q.ChatType == bridge.ChatsGroup || q.ChatType == bridge.ChatsIndividual {
+		f.Add("EXISTS (SELECT 1 FROM chats c WHERE c.id = "+chat+" AND c.is_group = ?)", q.ChatType == bridge.ChatsGroup)
+	}
 	if q.Only != nil {
 		f.Add(chat+" IN (SELECT value FROM json_each(?))", r.chatIDs(q.Only))
 	}
@@ -302,7 +287,7 @@ func (r *readTx) entriesQuery(q EventQuery, after, upTo int64) (string, []any) {
 		WHERE ` + f.Where() + " ORDER BY e.id" + db.Limited, append(f.Args, limitOf(q.Limit))
 }
 
-// typeNumbers returns the numbers of types as they stand in a query.
+// typeNumbers returns the numbers of types, separated by commas.
 func typeNumbers(types []bridge.EventType) string {
 	var numbers []string
 	for _, name := range types {

@@ -64,9 +64,8 @@ func (r *readTx) members(chat int64) []bridge.Participant {
 	return members
 }
 
-// GroupsWithoutInfo returns the groups that are known by their JID alone: the
-// network has still to be asked for their names and members. Those of which it
-// says nothing are not among them.
+// GroupsWithoutInfo returns the groups for whose description the network has still to be
+// asked.
 func (s *Store) GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error) {
 	return s.jids(ctx, "SELECT c.jid FROM groups g JOIN chats c ON c.id = g.chat WHERE g.known = 0 AND NOT g.withheld")
 }
@@ -259,16 +258,15 @@ func (t *writeTx) changeMembers(chat int64, f bridge.GroupChange) bool {
 	return changed
 }
 
-// askingData is the data of an event of a group, about those who ask to be let in.
-// They are named as the network named them: reading finds who that is today.
+// askingData is the data of an event of a group: requests to be let in, with JIDs as the
+// network gave them.
 type askingData struct {
 	Created []bridge.JID `json:"created,omitempty"`
 	Revoked []bridge.JID `json:"revoked,omitempty"`
 }
 
-// changeRequests notes who asks to be let into a group since a moment, and who does
-// so no more, and returns the data of an event with what of it is new; empty
-// for nothing. Whoever is in asks no more.
+// changeRequests keeps who asks to be let into a group, and returns the changes as the data
+// of an event; empty for none.
 func (t *writeTx) changeRequests(chat int64, f bridge.GroupChange, at int64) string {
 	var data askingData
 	for _, step := range []struct {
@@ -298,15 +296,14 @@ func (t *writeTx) changeRequests(chat int64, f bridge.GroupChange, at int64) str
 	return t.Encode(data)
 }
 
-// joinRequests returns who an event's data names, as far as the reader may know
-// them.
+// joinRequests returns the requests in the data of an event.
 func (r *readTx) joinRequests(data string, at bridge.Time) *bridge.JoinRequestChange {
 	var named askingData
 	r.Decode([]byte(data), &named)
 	return &bridge.JoinRequestChange{Created: r.asking(named.Created, &at), Revoked: r.asking(named.Revoked, nil)}
 }
 
-// asking returns [Store.Asking] of some people, as far as the reader may know them.
+// asking returns requests of some people, with what the reader may know of them.
 func (r *readTx) asking(people []bridge.JID, at *bridge.Time) []bridge.JoinRequest {
 	requests := make([]bridge.JoinRequest, len(people))
 	for i, jid := range people {
@@ -318,8 +315,8 @@ func (r *readTx) asking(people []bridge.JID, at *bridge.Time) []bridge.JoinReque
 	return requests
 }
 
-// Asking returns the request of a person to be let into a group, with all that is
-// known of them.
+// Asking returns the request of a person to be let into a group, with all that is known of
+// the person.
 func (s *Store) Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest {
 	request := bridge.JoinRequest{JID: s.Canonical(jid), LID: s.LIDOf(jid), Username: s.UsernameOf(jid), RequestedAt: at, Named: jid}
 	if p, known := s.people.find(jid); known {

@@ -9,8 +9,8 @@ import (
 // unknownPerson is no person's id.
 const unknownPerson = -1
 
-// historyQuery returns a query of one chat, looked up and checked. Its limit is one
-// more than the page, which shows whether there is another one.
+// historyQuery returns the query of a page of one chat. Its limit is one more than the
+// page's, which shows whether there is another one.
 func (r *readTx) historyQuery(chat int64, q bridge.MessageQuery) search.Query {
 	h := search.Query{
 		Chat: chat, Desc: q.Order != bridge.OrderAsc, Limit: limitOf(q.Limit) + 1,
@@ -28,8 +28,8 @@ func (r *readTx) historyQuery(chat int64, q bridge.MessageQuery) search.Query {
 	return h
 }
 
-// firstMillis returns the first whole millisecond that is not before a moment,
-// lastMillis the last one that is not after it; nil for nil.
+// firstMillis returns the first millisecond that is not before a moment, lastMillis the last
+// one that is not after it; nil for nil.
 func firstMillis(moment *bridge.Time) *int64 {
 	ms := lastMillis(moment)
 	if ms != nil && bridge.Millis(*ms).Before(moment.Time) {
@@ -42,8 +42,7 @@ func lastMillis(moment *bridge.Time) *int64 {
 	if moment == nil {
 		return nil
 	}
-	ms := moment.UnixMilli()
-	return &ms
+	return new(moment.UnixMilli())
 }
 
 func (r *readTx) history(q bridge.MessageQuery) bridge.Page[bridge.Message] {
@@ -63,15 +62,14 @@ func (r *readTx) history(q bridge.MessageQuery) bridge.Page[bridge.Message] {
 	return cut(messages, positions, h.Limit-1, room.full)
 }
 
-// historyPage selects the messages that a query without a text asks for, by the
-// chat's index.
+// historyPage selects the messages of a query without a text by the chat's index.
 func historyPage(c *db.Conn, h search.Query, offset int) (string, []any) {
 	where, args := h.Where(c)
 	return "SELECT " + messageColumns + " FROM messages m WHERE " + where + h.Order() + db.Limited + " OFFSET ?", append(args, h.Limit, offset)
 }
 
-// cut drops the message that only says that there are more. A page that is full
-// may be shorter than its limit, and is not the last one.
+// cut drops the message beyond the limit. A page that is full is not the last one, also
+// where it is shorter than its limit.
 func cut(messages []bridge.Message, positions []position, limit int, full bool) bridge.Page[bridge.Message] {
 	page := bridge.Page[bridge.Message]{Items: messages[:min(len(messages), limit)]}
 	if len(messages) > limit || full && len(messages) > 0 {
@@ -80,12 +78,12 @@ func cut(messages []bridge.Message, positions []position, limit int, full bool) 
 	return page
 }
 
-// rowsExpected bounds for how many messages of a page room is made at once: a
-// chat may have fewer than were asked for.
+// rowsExpected bounds for how many messages of a page memory is taken at once: most chats
+// have fewer than are asked for.
 const rowsExpected = 128
 
-// pageRoom counts the bytes of JSON that the elements of a page take, so that a
-// page of long messages ends before it fills the memory. A nil one has no end.
+// pageRoom bounds the bytes of JSON that the elements of a page take. A nil one has no
+// bound.
 type pageRoom struct {
 	most, used int
 	full       bool // an element was left out
@@ -93,8 +91,8 @@ type pageRoom struct {
 
 func newPageRoom(most int) *pageRoom { return &pageRoom{most: most} }
 
-// takes reports whether the page takes one more element of a size. The first one
-// always finds room: a page must get on.
+// takes reports whether the page has room for an element of a size. It always has for the
+// first one.
 func (p *pageRoom) takes(size int) bool {
 	if p == nil {
 		return true
@@ -107,17 +105,15 @@ func (p *pageRoom) takes(size int) bool {
 	return true
 }
 
-// What a reaction, a vote and an answer to an event add to a message that has been
-// read without them.
+// Sizes of what is added to a message later, in bytes of JSON.
 const (
-	reactionSize = 200
-	voteSize     = 48
-	// responsesSize is what an event's answers take where there are none.
-	responsesSize = 80
+	reactionSize  = 200
+	voteSize      = 48 // and that of an answer to an event
+	responsesSize = 80 // of no answers to an event
 )
 
-// fits reports whether the page takes a message, whose reactions and answers have
-// not been read yet.
+// fits reports whether the page has room for a message and its reactions and answers, which
+// are not read yet.
 func (r *readTx) fits(room *pageRoom, m *bridge.Message, row messageRow) bool {
 	if room == nil {
 		return true

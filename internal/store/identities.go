@@ -32,7 +32,7 @@ func (t *writeTx) addPerson(pn, lid bridge.JID) person {
 	return p
 }
 
-// assignLID says that a LID means a person from now on.
+// assignLID gives a LID to a person.
 func (t *writeTx) assignLID(lid bridge.JID, id int64) {
 	t.people.point(lid, id)
 	t.Run(`
@@ -40,7 +40,6 @@ func (t *writeTx) assignLID(lid bridge.JID, id int64) {
 		ON CONFLICT (lid) DO UPDATE SET person = excluded.person`, string(lid), id)
 }
 
-// saveNumbersOf writes the identities of p.
 func (t *writeTx) saveNumbersOf(p person) {
 	t.people.set(p)
 	t.Run("UPDATE people SET pn = nullif(?, ''), lid = nullif(?, '') WHERE id = ?",
@@ -49,11 +48,10 @@ func (t *writeTx) saveNumbersOf(p person) {
 
 // saveIdentity learns that a phone number and a LID are one person.
 //
-// A person who was known by the LID alone becomes the one with the number:
-// their chats become one. Where the LID belonged to another number, it moves:
-// a phone number names a person for good, so nothing that was said under the
-// old number is ever attributed to the new one. A number that gets a new LID
-// stays the person it was, and its old LID goes on meaning that person.
+// A person who was known by the LID alone becomes the one with the number: their chats
+// become one. A LID that belonged to another number moves: a number names a person for
+// good, so no message of the old number is ever attributed to the new one. A number that
+// gets a new LID keeps its old ones.
 func (t *writeTx) saveIdentity(f bridge.Identity) {
 	if !f.PN.IsPerson() || f.PN.IsLID() || !f.LID.IsLID() {
 		return
@@ -84,8 +82,8 @@ func (t *writeTx) nameByPhone(p person, pn bridge.JID) {
 	t.updatePrivateChat(p)
 }
 
-// giveLID makes lid the LID of p. The present holder, if there is one, loses
-// it, or becomes p where the LID is all that was known of them.
+// giveLID makes lid the LID of p. Its holder, if there is one, loses it, or becomes p where
+// only the LID was known of them.
 func (t *writeTx) giveLID(p, holder person, lid bridge.JID) {
 	if holder.id != 0 && holder.id != p.id {
 		t.takeLID(&p, holder, lid)
@@ -129,20 +127,17 @@ func (t *writeTx) saveContact(f bridge.Contact) {
 	t.saveNames(p)
 }
 
-// takeUsername takes the username of p from those who had it before: it is one
-// person's at a time.
+// takeUsername takes the username of p from those who had it before.
 func (t *writeTx) takeUsername(p person) {
 	if p.username == "" {
 		return
 	}
 	former := db.List[int64](t.Conn, "SELECT id FROM people WHERE username = ? AND username != '' AND id != ?", p.username, p.id)
 	for _, id := range former {
-		holder, known := t.people.get(id)
-		if !known {
-			continue
+		if holder, known := t.people.get(id); known {
+			holder.username = ""
+			t.saveNames(holder)
 		}
-		holder.username = ""
-		t.saveNames(holder)
 	}
 }
 
@@ -161,8 +156,7 @@ func (t *writeTx) savePushName(p person, name string) {
 	t.saveNames(p)
 }
 
-// maxSortName bounds what contacts are sorted by, in characters: it stands in
-// cursors.
+// maxSortName bounds what contacts are sorted by, in characters: cursors contain it.
 const maxSortName = 64
 
 // sortName returns what a person is sorted by; empty where they have no name.
@@ -176,8 +170,7 @@ func (p person) sortName() string {
 	return name
 }
 
-// foldedNames returns all names of a person as they are searched: a username with
-// the @ that people write before it.
+// foldedNames returns all names of a person for searches, the username with an @.
 func (p person) foldedNames() string {
 	names := []string{fold(p.name), fold(p.push), fold(p.business)}
 	if p.username != "" {
@@ -186,8 +179,8 @@ func (p person) foldedNames() string {
 	return strings.TrimSpace(strings.Join(names, "\n"))
 }
 
-// foldedChat returns what the chat with a person is found by beside its JID: its
-// name, the LID where that is not its JID, and the username.
+// foldedChat returns the name, the LID where that is not the JID, and the username of the
+// chat with a person, for searches.
 func (p person) foldedChat() string {
 	folded := fold(chatName(p))
 	if p.pn != "" && p.lid != "" {

@@ -7,9 +7,9 @@ import (
 	"bridged/internal/store/db"
 )
 
-// saveImported stores a message of the phone's history with what became of it,
-// or changes of one that was stored so. What came over the connection stays as
-// it is, but for placeholders: the real message fills them in, and that is logged.
+// saveImported stores a message of the phone's history and its changes, or changes of one
+// that was imported. Messages that came over the connection stay as they are, but
+// placeholders are replaced, and that is logged.
 func (t *writeTx) saveImported(f bridge.Imported) {
 	if f.Message != nil {
 		t.saveImportedMessage(*f.Message)
@@ -39,8 +39,7 @@ func (t *writeTx) silently(f func()) {
 	f()
 }
 
-// saveImportedChange applies a change of the phone's history to a message that
-// came with the history.
+// saveImportedChange applies a change of the phone's history to an imported message.
 func (t *writeTx) saveImportedChange(change bridge.Fact) {
 	of := t.packPending(change)
 	stored, found := t.findMessage(of.chat, of.target)
@@ -53,38 +52,27 @@ func (t *writeTx) saveImportedChange(change bridge.Fact) {
 	}
 }
 
-// saveChatName gives a person or a group the name that the phone shows, where
-// nothing better is known.
+// saveChatName gives a person or a group without a name the one that the phone shows.
 func (t *writeTx) saveChatName(f bridge.ChatName) {
-	if f.Name == "" {
-		return
-	}
-	if f.JID.IsGroup() {
-		t.nameUnknownGroup(f)
-		return
-	}
-	if !f.JID.IsPerson() {
-		return
-	}
-	p := t.ensurePerson(f.JID)
-	if p.name != "" {
-		return
-	}
-	p.name = f.Name
-	t.saveNames(p)
-}
-
-func (t *writeTx) nameUnknownGroup(f bridge.ChatName) {
-	c, _ := t.findChat(f.JID)
-	unknown := false
-	t.Find("SELECT known = 0 FROM groups WHERE chat = ?", []any{c.id}, &unknown)
-	if unknown {
-		t.renameGroup(c.id, f.Name)
+	switch {
+	case f.Name == "":
+	case f.JID.IsGroup():
+		c, _ := t.findChat(f.JID)
+		unknown := false
+		t.Find("SELECT known = 0 FROM groups WHERE chat = ?", []any{c.id}, &unknown)
+		if unknown {
+			t.renameGroup(c.id, f.Name)
+		}
+	case f.JID.IsPerson():
+		if p := t.ensurePerson(f.JID); p.name == "" {
+			p.name = f.Name
+			t.saveNames(p)
+		}
 	}
 }
 
-// saveHistoryPart writes a part of the phone's history down. One of the same
-// kind and number that could not be had is replaced by it.
+// saveHistoryPart keeps a part of the phone's history, which replaces one of the same kind
+// and number that could not be downloaded.
 func (t *writeTx) saveHistoryPart(f bridge.HistoryPart) {
 	added := t.Change(`
 		INSERT INTO history_parts (id, kind, chunk, notification) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
@@ -98,8 +86,7 @@ func (t *writeTx) saveHistoryPart(f bridge.HistoryPart) {
 		bridge.HistoryReplaced, f.Kind, f.Chunk, bridge.HistoryWaiting, f.ID)
 }
 
-// saveHistoryStep notes what has become of a part. What it needed to be read
-// goes once it is over with.
+// saveHistoryStep keeps the progress of a part, and removes its notification once it is done.
 func (t *writeTx) saveHistoryStep(f bridge.HistoryStep) {
 	over := f.State >= bridge.HistoryDone
 	if over {
@@ -117,8 +104,8 @@ func (t *writeTx) forgetHistory() {
 	}
 }
 
-// NextHistoryPart returns the part of the phone's history that is to be taken
-// over next, and whether there is one. It may not be due yet.
+// NextHistoryPart returns the part of the phone's history to take over next, due or not, and
+// reports whether there is one.
 func (s *Store) NextHistoryPart(ctx context.Context) (part bridge.HistoryPart, found bool, err error) {
 	part, err = readAs(ctx, s, "read the history that waits", func(r *readTx) (p bridge.HistoryPart) {
 		found = r.Find(`
@@ -130,8 +117,7 @@ func (s *Store) NextHistoryPart(ctx context.Context) (part bridge.HistoryPart, f
 	return part, found, err
 }
 
-// HistoryKinds returns the kinds of parts that the phone has announced since the
-// session began.
+// HistoryKinds returns the kinds of parts that the phone has announced in this session.
 func (s *Store) HistoryKinds(ctx context.Context) (map[string]bool, error) {
 	return readAs(ctx, s, "read which history was announced", func(r *readTx) map[string]bool {
 		kinds := make(map[string]bool)
@@ -142,8 +128,7 @@ func (s *Store) HistoryKinds(ctx context.Context) (map[string]bool, error) {
 	})
 }
 
-// HistoryCount returns how many parts of the phone's history wait, are taken
-// over and are given up.
+// HistoryCount counts the parts of the phone's history by their state.
 func (s *Store) HistoryCount(ctx context.Context) (bridge.HistoryCount, error) {
 	return readAs(ctx, s, "count the parts of the history", func(r *readTx) (count bridge.HistoryCount) {
 		r.Find(`

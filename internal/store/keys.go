@@ -11,10 +11,9 @@ import (
 // keyLife is how long an Idempotency-Key is remembered.
 const keyLife = 24 * time.Hour
 
-// saveSendKey binds a key to a message. A key that is bound to another message is
-// refused, and the message that came with it is not stored: two requests under
-// one key can never become two messages. The key of a change is saved again once
-// the network has taken the change.
+// saveSendKey binds a key to a message. A key that is bound to another message fails the
+// transaction with the message that came with it: two requests under one key never become
+// two messages. The key of a change is saved again once the network has taken the change.
 func (t *writeTx) saveSendKey(f bridge.SendKey) {
 	if f.At.IsZero() {
 		f.At = bridge.Millis(t.at)
@@ -39,14 +38,12 @@ func notNil[T any](list []T) []T {
 	return list
 }
 
-// SendKey finds what an Idempotency-Key is bound to, and reports whether it is.
-// A key is forgotten after 24 hours.
+// SendKey returns an Idempotency-Key of the last 24 hours, and reports whether there is one.
 func (s *Store) SendKey(ctx context.Context, key string) (found bridge.SendKey, isBound bool, err error) {
 	found, err = readAs(ctx, s, "look up an idempotency key", func(r *readTx) (k bridge.SendKey) {
 		var takenAt, changedAt *bridge.Time
 		isBound = r.Find("SELECT key, route, body_hash, chat, msg_id, at, taken_at, changed_at FROM send_keys WHERE key = ? AND at > ?",
-			[]any{key, s.now() - keyLife.Milliseconds()},
-			&k.Key, &k.Route, &k.BodyHash, &k.Chat, &k.MsgID, &k.At, &takenAt, &changedAt)
+			[]any{key, s.now() - keyLife.Milliseconds()}, &k.Key, &k.Route, &k.BodyHash, &k.Chat, &k.MsgID, &k.At, &takenAt, &changedAt)
 		set(&k.TakenAt, takenAt)
 		set(&k.ChangedAt, changedAt)
 		k.Chat = s.Canonical(k.Chat)
@@ -55,7 +52,7 @@ func (s *Store) SendKey(ctx context.Context, key string) (found bridge.SendKey, 
 	return found, isBound, err
 }
 
-// saveKeyedRequest notes a request, or what became of it. It is forgotten with its key.
+// saveKeyedRequest keeps a request, or its result, as long as its key.
 func (t *writeTx) saveKeyedRequest(f bridge.KeyedRequest) {
 	t.Run("DELETE FROM keyed_requests WHERE at <= ?", t.at-keyLife.Milliseconds())
 	t.Run(`
@@ -70,7 +67,7 @@ func (t *writeTx) saveGroupMade(f bridge.GroupMade) {
 	t.Run("UPDATE keyed_requests SET chat = ? WHERE id = ?", f.JID, f.Key)
 }
 
-// KeyedRequest returns what is known of a request: [bridge.CodeNotFound] when there is none.
+// KeyedRequest returns a request: [bridge.CodeNotFound] when there is none.
 func (s *Store) KeyedRequest(ctx context.Context, id string) (bridge.KeyedRequest, error) {
 	return readAs(ctx, s, "look up a request", func(r *readTx) bridge.KeyedRequest {
 		request := bridge.KeyedRequest{ID: id}

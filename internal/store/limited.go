@@ -9,24 +9,21 @@ import (
 	"bridged/internal/bridge"
 )
 
-// A reader who may see some chats only knows the people of these chats: those who
-// are one of them, are a member of one, founded one, or wrote, reacted, voted or
-// answered an event in one. Others bear the names that the messages give them, as if
-// nothing else were known of them.
+// A reader who may see some chats only knows the people of these chats: their other sides,
+// members and owners, and those who wrote, reacted, voted or answered an event in one.
+// Others appear as the messages name them, as if nothing else were known of them.
 
-// limitTo has the reader see some chats only; nil is all of them.
+// limitTo limits the reader to some chats; nil is all of them.
 func (r *readTx) limitTo(only []bridge.JID) {
-	if only == nil {
-		return
+	if only != nil {
+		r.limit = &limit{chats: r.chatIDs(only), known: make(map[int64]bool)}
 	}
-	ids := r.chatIDs(only)
-	r.limit = &limit{chats: ids, known: make(map[int64]bool)}
 }
 
 // limit is what a limited reader may see.
 type limit struct {
-	chats string         // their ids, as an argument of json_each
-	known map[int64]bool // the people who were looked for, by id
+	chats string         // ids, as an argument of json_each
+	known map[int64]bool // of people who were looked for, by id
 }
 
 // insideQuery reports whether a person is one of some chats' people.
@@ -76,8 +73,7 @@ func (f finder) lid(jid bridge.JID) bridge.JID {
 	return ""
 }
 
-// conceal names the people in messages to whom they refer as a limited reader may
-// know them.
+// conceal names the people to whom messages refer as a limited reader may know them.
 func (r *readTx) conceal(messages []bridge.Message, positions []position) {
 	if r.limit == nil {
 		return
@@ -88,20 +84,6 @@ func (r *readTx) conceal(messages []bridge.Message, positions []position) {
 			bySeq[positions[i].Seq] = &messages[i]
 		}
 	}
-	for row := range r.rowsOf("SELECT m.seq, m.details FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value", keysOf(bySeq)) {
-		var seq int64
-		var column []byte
-		row.Scan(&seq, &column)
-		var d details
-		r.Decode(column, &d)
-		r.concealOne(bySeq[seq], d.Context)
-	}
-}
-
-func (r *readTx) concealOne(m *bridge.Message, named *contextDetails) {
-	if named == nil {
-		return
-	}
 	find := finder(func(jid bridge.JID) (person, bool) {
 		p, known := r.s.people.find(jid)
 		if !known || !r.knows(p) {
@@ -109,16 +91,22 @@ func (r *readTx) concealOne(m *bridge.Message, named *contextDetails) {
 		}
 		return p, true
 	})
-	m.ContextInfo.QuotedSenderJID = find.canonical(named.QuotedSender)
-	m.ContextInfo.Mentions = mentions(find, named.Mentioned, m.Content)
-	m.ContextInfo.MentionedJID = mentionedJIDs(m.ContextInfo.Mentions)
+	for row := range r.rowsOf("SELECT m.seq, m.details FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value", keysOf(bySeq)) {
+		var seq int64
+		var column []byte
+		row.Scan(&seq, &column)
+		var d details
+		r.Decode(column, &d)
+		if m := bySeq[seq]; d.Context != nil {
+			m.ContextInfo = d.Context.shown(find, m.Content)
+		}
+	}
 }
 
 func keysOf[V any](m map[int64]V) []int64 { return notNil(slices.Sorted(maps.Keys(m))) }
 
-// Outsiders returns those of some people whom a caller who may see some chats only
-// does not know: people of no such chat, and people of whom nothing is known. Only
-// nil is a caller who may see all, and knows everybody.
+// Outsiders returns those of some people whom a caller who may see some chats only does not
+// know; none where only is nil.
 func (s *Store) Outsiders(ctx context.Context, only, people []bridge.JID) ([]bridge.JID, error) {
 	if only == nil || len(people) == 0 {
 		return nil, nil
@@ -134,8 +122,8 @@ func (s *Store) Outsiders(ctx context.Context, only, people []bridge.JID) ([]bri
 	})
 }
 
-// mentions returns the people that a message mentions, each once by whatever
-// identity, with the word of the text that names them.
+// mentions returns the people that a message mentions, each once, with the word of the text
+// that names them.
 func mentions(find finder, mentioned []bridge.JID, text string) []bridge.Mention {
 	list := make([]bridge.Mention, 0, len(mentioned))
 	index := make(map[bridge.JID]int, len(mentioned))
@@ -158,8 +146,8 @@ func mentions(find finder, mentioned []bridge.JID, text string) []bridge.Mention
 // maxTokens bounds how many words with an @ are looked at in one text.
 const maxTokens = 4096
 
-// findTokens gives each of the people the first word of the text that is one
-// of their identities behind an @.
+// findTokens gives each of the people the first word of the text that is an @ and one of
+// their numbers.
 func findTokens(find finder, list []bridge.Mention, index map[bridge.JID]int, text string) {
 	for range maxTokens {
 		at := strings.IndexByte(text, '@')
@@ -182,11 +170,14 @@ func findTokens(find finder, list []bridge.Mention, index map[bridge.JID]int, te
 	}
 }
 
-// mentionedJIDs returns the people of mentions.
-func mentionedJIDs(mentions []bridge.Mention) []bridge.JID {
-	jids := make([]bridge.JID, len(mentions))
-	for i, m := range mentions {
-		jids[i] = m.JID
+// shown returns the context of a message with a text, with people as find knows them.
+func (c *contextDetails) shown(find finder, text string) *bridge.ContextInfo {
+	context := &bridge.ContextInfo{
+		QuotedMsgID: c.QuotedID, QuotedSenderJID: find.canonical(c.QuotedSender), MentionsAll: c.MentionsAll,
+		Mentions: mentions(find, c.Mentioned, text), MentionedJID: make([]bridge.JID, 0, len(c.Mentioned)),
 	}
-	return jids
+	for _, m := range context.Mentions {
+		context.MentionedJID = append(context.MentionedJID, m.JID)
+	}
+	return context
 }

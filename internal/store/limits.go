@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -9,11 +10,11 @@ import (
 	"bridged/internal/store/db"
 )
 
-// newChatLife is how long the beginning of a chat counts.
+// newChatLife is how long a new chat counts.
 const newChatLife = 24 * time.Hour
 
-// saveNewChat counts the first message of a chat, or refuses it. A try counts, also one
-// that fails: the network has seen it. Another try in the same chat does not count again.
+// saveNewChat counts the first message of a chat, or refuses it. One that fails counts: the
+// network has seen it. Another try in the same chat does not count again.
 func (t *writeTx) saveNewChat(f bridge.NewChat) {
 	if !f.Limit.IsLimited() || !f.Chat.IsPerson() {
 		return
@@ -27,8 +28,8 @@ func (t *writeTx) saveNewChat(f bridge.NewChat) {
 	t.Run("INSERT INTO new_chats (chat, at) VALUES (?, ?)", c.id, t.at)
 }
 
-// MayBegin fails with [bridge.CodeNewChatsLimited] if a first message may not be sent
-// now. Any of the names may be the chat's: if one of them is not new, none is.
+// MayBegin fails with [bridge.CodeNewChatsLimited] if a chat with all of these names is new,
+// and may not be begun now.
 func (s *Store) MayBegin(ctx context.Context, limit bridge.NewChats, names ...bridge.JID) error {
 	return s.read(ctx, func(r *readTx) {
 		if s.areNew(r, names) {
@@ -37,14 +38,13 @@ func (s *Store) MayBegin(ctx context.Context, limit bridge.NewChats, names ...br
 	})
 }
 
-// IsNewChat reports whether nothing was ever sent or received in a chat that has any of
-// the names. The chat with oneself is never new.
+// IsNewChat reports whether no chat with any of these names was ever used. The chat with
+// oneself is never new.
 func (s *Store) IsNewChat(ctx context.Context, names ...bridge.JID) (isNew bool, err error) {
 	err = s.read(ctx, func(r *readTx) { isNew = s.areNew(r, names) })
 	return isNew, err
 }
 
-// areNew reports whether none of the names is that of a chat in use.
 func (s *Store) areNew(r *readTx, names []bridge.JID) bool {
 	for _, name := range names {
 		if p, known := s.people.find(name); known && p.id == s.people.ownerID() || !isNewChat(r.Conn, s.Canonical(name)) {
@@ -54,8 +54,7 @@ func (s *Store) areNew(r *readTx, names []bridge.JID) bool {
 	return true
 }
 
-// isNewChat reports whether nothing was ever sent or received in a chat. An own message
-// that failed was not sent.
+// isNewChat reports whether a chat was never used. An own message that failed was not sent.
 func isNewChat(c *db.Conn, canonical bridge.JID) bool {
 	var used bool
 	c.Find(`
@@ -65,7 +64,7 @@ func isNewChat(c *db.Conn, canonical bridge.JID) bool {
 	return !used
 }
 
-// markUsed keeps a chat from being new again without the message.
+// markUsed keeps a chat from being new again once the message is removed.
 func (t *writeTx) markUsed(seq int64) {
 	t.Run(`
 		UPDATE chats SET used = 1 WHERE used = 0 AND id =
@@ -75,31 +74,28 @@ func (t *writeTx) markUsed(seq int64) {
 // mayBegin refuses a new chat beyond the limit, and says when there may be one.
 func mayBegin(c *db.Conn, limit bridge.NewChats, now int64) {
 	if limit.PerDay > 0 {
-		if wait := sinceNewChat(c, limit.PerDay-1, newChatLife, now); wait > 0 {
-			c.Fail(newChatsLimited(wait, "the new chats of a day are used up (NEW_CHATS_PER_DAY=%d)", limit.PerDay))
-		}
+		mayBeginAfter(c, limit.PerDay-1, newChatLife, now, fmt.Sprintf("the new chats of a day are used up (NEW_CHATS_PER_DAY=%d)", limit.PerDay))
 	}
-	if wait := sinceNewChat(c, 0, limit.MinGap, now); wait > 0 {
-		c.Fail(newChatsLimited(wait, "two new chats are at least %s apart (NEW_CHATS_MIN_GAP)", inWords(limit.MinGap)))
-	}
+	mayBeginAfter(c, 0, limit.MinGap, now, fmt.Sprintf("two new chats are at least %s apart (NEW_CHATS_MIN_GAP)", inWords(limit.MinGap)))
 }
 
-// sinceNewChat returns how much is missing from the time that must have passed since
-// the last new chat but a few.
-func sinceNewChat(c *db.Conn, but int, must time.Duration, now int64) time.Duration {
+// mayBeginAfter refuses a new chat before some time has passed since the last one but some.
+func mayBeginAfter(c *db.Conn, but int, must time.Duration, now int64, because string) {
 	var at int64
 	if !c.Find("SELECT min(at, ?1) FROM new_chats WHERE at > ?2 ORDER BY at DESC LIMIT 1 OFFSET ?3",
 		[]any{now, now - must.Milliseconds(), but}, &at) {
-		return 0
+		return
 	}
-	return must - time.Duration(now-at)*time.Millisecond
+	if wait := must - time.Duration(now-at)*time.Millisecond; wait > 0 {
+		refuse(c, bridge.CodeNewChatsLimited, wait, "%s: the next may begin in %s; whoever wrote first can be answered at any time", because, inWords(wait))
+	}
 }
 
-func newChatsLimited(wait time.Duration, because string, args ...any) error {
-	refusal := bridge.Fail(bridge.CodeNewChatsLimited, because+": the next may begin in %s; whoever wrote first can be answered at any time",
-		append(args, inWords(wait))...)
+// refuse fails with an error that says after what time to try again.
+func refuse(c *db.Conn, code bridge.Code, wait time.Duration, sentence string, args ...any) {
+	refusal := bridge.Fail(code, sentence, args...)
 	refusal.RetryAfter = wait
-	return refusal
+	c.Fail(refusal)
 }
 
 // inWords returns a duration without the parts that are zero: 21h, 1h30m, 4s.
@@ -115,14 +111,11 @@ func inWords(d time.Duration) string {
 }
 
 const (
-	// numberCheckLife is how long what the network said about a number is kept.
 	numberCheckLife = 24 * time.Hour
-	// lookUpsPerHour bounds how many numbers the network is asked about: accounts
-	// that ask about many are banned.
-	lookUpsPerHour = 200
+	lookUpsPerHour  = 200 // numbers; accounts that ask about many are banned
 )
 
-// NumberChecks returns what is known of some numbers.
+// NumberChecks returns the answers of the last day to look-ups of some numbers.
 func (s *Store) NumberChecks(ctx context.Context, phones []string) (map[string]bridge.NumberCheck, error) {
 	return readAs(ctx, s, "read what is known of numbers", func(r *readTx) map[string]bridge.NumberCheck {
 		known := make(map[string]bridge.NumberCheck, len(phones))
@@ -138,7 +131,7 @@ func (s *Store) NumberChecks(ctx context.Context, phones []string) (map[string]b
 	})
 }
 
-// saveNumberCheck keeps what the network said about a number.
+// saveNumberCheck keeps the network's answer to the look-up of a number.
 func (t *writeTx) saveNumberCheck(f bridge.NumberCheck) {
 	t.Run(`
 		INSERT INTO number_checks (phone, jid, is_business, at) VALUES (?, nullif(?, ''), ?, ?)
@@ -146,19 +139,14 @@ func (t *writeTx) saveNumberCheck(f bridge.NumberCheck) {
 		f.Phone, string(f.JID), f.IsBusiness, t.at)
 }
 
-// ReserveLookUps counts look-ups of so many numbers before the network is asked,
-// or refuses them all with [bridge.CodeLookUpsLimited] where there is no room for
-// as many as they may become. They count also when the network does not answer:
-// it was asked.
+// ReserveLookUps counts look-ups of so many numbers before the network is asked, or refuses
+// them with [bridge.CodeLookUpsLimited] where not even room more are free. They count also
+// when the network does not answer.
 func (s *Store) ReserveLookUps(ctx context.Context, count, room int) error {
 	return s.write(ctx, func(t *writeTx) {
-		wait := t.untilLookUps(room)
-		if wait > 0 {
-			refusal := bridge.Fail(bridge.CodeLookUpsLimited, "at most %d numbers an hour are looked up, because accounts that ask about many are banned: ask again in %s",
-				lookUpsPerHour, inWords(wait))
-			refusal.RetryAfter = wait
-			t.Fail(refusal)
-			return
+		if wait := t.untilLookUps(room); wait > 0 {
+			refuse(t.Conn, bridge.CodeLookUpsLimited, wait,
+				"at most %d numbers an hour are looked up, because accounts that ask about many are banned: ask again in %s", lookUpsPerHour, inWords(wait))
 		}
 		t.Run("DELETE FROM number_look_ups WHERE at <= ?", t.at-time.Hour.Milliseconds())
 		t.Run("DELETE FROM number_checks WHERE at <= ?", t.at-numberCheckLife.Milliseconds())

@@ -7,15 +7,15 @@ import (
 	"bridged/internal/store/db"
 )
 
-// mergePeople makes from, who was known by a LID alone, one with into: all
-// that they wrote, their memberships, reactions and answers, and their chat.
+// mergePeople makes from, who was known by a LID alone, one with into.
 func (t *writeTx) mergePeople(from person, into *person) {
 	clear(t.s.chats)
 	for _, step := range []func(from, into int64){
-		t.mergeRows, t.mergeMembers, t.mergeReactions, t.mergeAnswers, t.mergePrivateChats, t.mergePending,
+		t.mergeRows, t.mergeMembers, t.mergeReactions, t.mergePrivateChats, t.mergePending,
 	} {
 		step(from.id, into.id)
 	}
+	t.moveAnswers("person", from.id, into.id)
 	t.people.merge(from.id, into.id)
 	t.dropPerson(from.id, into.id)
 	into.name = cmp.Or(into.name, from.name)
@@ -33,8 +33,8 @@ func (t *writeTx) dropPerson(from, into int64) {
 	t.Run("DELETE FROM people WHERE id = ?", from)
 }
 
-// mergePerson moves what needs no further look from one person (?1) to another.
-// The timer that was set last stays.
+// mergePerson are the simple moves from one person (?1) to another. The timer that was set
+// last stays.
 var mergePerson = []string{
 	`UPDATE people SET timer = old.timer, timer_set_at = old.timer_set_at
 	FROM (SELECT timer, timer_set_at FROM people WHERE id = ?1) AS old
@@ -83,20 +83,11 @@ func (t *writeTx) mergeReactions(from, into int64) {
 	}
 }
 
-// answerTables are the tables of what people answered to polls and events, each
-// their latest.
-var answerTables = []string{"votes", "event_responses"}
-
-// mergeAnswers has the later answer of two people who are one count.
-func (t *writeTx) mergeAnswers(from, into int64) {
-	t.moveAnswers("person", from, into)
-}
-
-// moveAnswers changes the message or the person of answers. Of two to one message
-// by one person the later counts.
+// moveAnswers changes the message or the person of answers to polls and events. Of two to
+// one message by one person the later counts.
 func (t *writeTx) moveAnswers(column string, from, into int64) {
 	same := map[string]string{"message": "person", "person": "message"}[column]
-	for _, table := range answerTables {
+	for _, table := range []string{"votes", "event_responses"} {
 		t.Run(`
 			DELETE FROM `+table+` AS old WHERE `+column+` IN (?1, ?2) AND EXISTS (
 				SELECT 1 FROM `+table+` AS other
@@ -148,7 +139,7 @@ func (t *writeTx) mergeChats(from, into int64) {
 }
 
 // receiptOfBoth returns up to where read receipts were sent in two chats: before the
-// first message of either without one. Some of the other chat may get a second one.
+// first message of either without one. Some messages may get a second receipt.
 func (t *writeTx) receiptOfBoth(one, other int64) (receipt int64) {
 	t.Find(`
 		SELECT ifnull(
@@ -159,13 +150,7 @@ func (t *writeTx) receiptOfBoth(one, other int64) (receipt int64) {
 	return receipt
 }
 
-// duplicate is a message that is in both of two chats.
-type duplicate struct {
-	old, kept           int64
-	oldWorth, keptWorth int
-}
-
-// duplicatesQuery ranks what the two rows of one message know: a deletion must
+// duplicatesQuery finds messages that are in two chats, and ranks both rows: a deletion must
 // stay, an edit too, and anything beats a placeholder.
 const duplicatesQuery = `
 	SELECT old.seq, kept.seq,
@@ -175,23 +160,23 @@ const duplicatesQuery = `
 	WHERE old.chat = ?2`
 
 func (t *writeTx) dropDuplicates(from, into int64) {
-	var found []duplicate
-	for rows := range t.Rows(duplicatesQuery, into, from, bridge.TypeUndecryptable) {
-		var d duplicate
-		rows.Scan(&d.old, &d.kept, &d.oldWorth, &d.keptWorth)
-		found = append(found, d)
-	}
-	for _, d := range found {
-		kept, dropped := d.kept, d.old
-		if d.oldWorth > d.keptWorth || d.oldWorth == d.keptWorth && d.old < d.kept {
-			kept, dropped = d.old, d.kept
+	type duplicate struct{ kept, dropped int64 }
+	scan := func(row *db.Row) duplicate {
+		var old, kept int64
+		var oldWorth, keptWorth int
+		row.Scan(&old, &kept, &oldWorth, &keptWorth)
+		if oldWorth > keptWorth || oldWorth == keptWorth && old < kept {
+			return duplicate{old, kept}
 		}
-		t.dropDuplicate(kept, dropped)
+		return duplicate{kept, old}
+	}
+	for _, d := range db.Collect(t.Conn, scan, duplicatesQuery, into, from, bridge.TypeUndecryptable) {
+		t.dropDuplicate(d.kept, d.dropped)
 	}
 }
 
-// dropDuplicate removes one of two rows of a message; reactions, answers, marks and
-// a further delivery status go over to the other.
+// dropDuplicate removes one of two rows of a message, and moves reactions, answers, marks and
+// a later delivery status to the other.
 func (t *writeTx) dropDuplicate(kept, dropped int64) {
 	t.Run(`
 		INSERT INTO reactions (message, person, emoji, timestamp)
@@ -200,9 +185,8 @@ func (t *writeTx) dropDuplicate(kept, dropped int64) {
 		WHERE excluded.timestamp > reactions.timestamp`, kept, dropped)
 	t.countReactions(kept)
 	t.moveAnswers("message", dropped, kept)
-	for _, names := range []string{"aliases", "album_parts"} {
-		t.Run("UPDATE OR IGNORE "+names+" SET message = ? WHERE message = ?", kept, dropped)
-	}
+	t.Run("UPDATE OR IGNORE aliases SET message = ? WHERE message = ?", kept, dropped)
+	t.Run("UPDATE OR IGNORE album_parts SET message = ? WHERE message = ?", kept, dropped)
 	t.mergeMarks(kept, dropped)
 	status := int64(-1)
 	t.Find("SELECT ifnull(status, -1) FROM messages WHERE seq = ?", []any{dropped}, &status)

@@ -34,8 +34,7 @@ const messageColumns = `m.seq, m.id, m.from_me, m.sender, m.push_name, m.type, m
 	m.timestamp, m.reactions, m.edited_at, m.deleted_at, ifnull(m.status, -1), m.imported`
 
 // messagesOf reads a query of messageColumns, and of the chat's JID unless all are
-// of one chat, reactions and answers included. Most is how many there may be; it
-// reads no further than there is room.
+// of one chat, with reactions and answers: at most most, and as many as there is room for.
 func (r *readTx) messagesOf(chat bridge.JID, most int, room *pageRoom, query string, args ...any) ([]bridge.Message, []position) {
 	first := min(most, rowsExpected)
 	messages, positions := make([]bridge.Message, 0, first), make([]position, 0, first)
@@ -63,8 +62,8 @@ func (r *readTx) messagesOf(chat bridge.JID, most int, room *pageRoom, query str
 	return messages, positions
 }
 
-// messagesAt reads the messages with certain seqs, in that order. Those that are
-// gone are left out, and those for which there is no room.
+// messagesAt reads the messages with certain seqs, in that order, that are stored and for
+// which there is room.
 func (r *readTx) messagesAt(seqs []int64, room *pageRoom) ([]bridge.Message, []position) {
 	if len(seqs) == 0 {
 		return []bridge.Message{}, nil
@@ -74,9 +73,9 @@ func (r *readTx) messagesAt(seqs []int64, room *pageRoom) ([]bridge.Message, []p
 		CROSS JOIN messages m ON m.seq = wanted.value CROSS JOIN chats c ON c.id = m.chat`, r.Encode(seqs))
 }
 
-// messageRow is what messageColumns say beside what a message shows as it is.
+// messageRow has the columns that are no field of a message.
 type messageRow struct {
-	chat      bridge.JID // of all, where that is known
+	chat      bridge.JID // of all rows, where that is known
 	at        position
 	sender    int64
 	details   db.Raw
@@ -84,9 +83,8 @@ type messageRow struct {
 	status    int64 // -1 for other people's messages
 }
 
-// scanMessage reads messageColumns, and the chat's JID unless it is known, into m,
-// where it stands in its list: messages are large. Reactions is left an empty
-// list, not nil.
+// scanMessage reads messageColumns, and the chat's JID unless it is known, into m, which is
+// in its list: messages are large. Reactions become an empty list, not nil.
 func (r *readTx) scanMessage(rows *db.Row, row *messageRow, m *bridge.Message) {
 	into := [...]any{
 		&row.at.Seq, &m.ID, &m.FromMe, &row.sender, &m.PushName, &m.MessageType, &m.Content, &row.details,
@@ -114,8 +112,8 @@ func (r *readTx) scanMessage(rows *db.Row, row *messageRow, m *bridge.Message) {
 	r.Fail(r.s.unpack(row.details, m))
 }
 
-// addAnswersAndReactions reads what others made of messages: the reactions to those
-// that have some, the answers to polls and events, and the parts of albums.
+// addAnswersAndReactions reads the reactions to messages that have some, the answers to
+// polls and events, and how many parts of albums are there.
 func (r *readTx) addAnswersAndReactions(messages []bridge.Message, positions []position, reacted []int64) {
 	bySeq := make(map[int64]*bridge.Message)
 	var polls, events, albums []int64
@@ -127,87 +125,71 @@ func (r *readTx) addAnswersAndReactions(messages []bridge.Message, positions []p
 		}
 		if m.Event != nil {
 			events = append(events, seq)
+			m.Event.Responses = &bridge.EventResponses{Going: []bridge.JID{}, Maybe: []bridge.JID{}, NotGoing: []bridge.JID{}}
 		}
 		if m.Album != nil {
 			albums = append(albums, seq)
 		}
 	}
-	r.addReactions(reacted, bySeq)
-	for _, seq := range reacted {
-		sortReactions(bySeq[seq].Reactions)
-	}
-	r.addVotes(polls, bySeq)
-	r.addEventResponses(events, bySeq)
-	r.countArrived(albums, bySeq)
-}
-
-func (r *readTx) addReactions(seqs []int64, messages map[int64]*bridge.Message) {
-	for row := range r.rowsOf(`
+	var reaction bridge.MessageReaction
+	for m, by := range r.answersTo(reacted, bySeq, `
 		SELECT r.message, r.person, r.emoji, r.timestamp
 		FROM json_each(?) wanted CROSS JOIN reactions r ON r.message = wanted.value
-		WHERE r.emoji != ''`, seqs) {
-		var seq, person int64
-		var reaction bridge.MessageReaction
-		if !row.Scan(&seq, &person, &reaction.Emoji, &reaction.Timestamp) {
-			break
-		}
-		reaction.SenderJID = r.s.people.get(person).jid()
-		m := messages[seq]
+		WHERE r.emoji != ''`, &reaction.Emoji, &reaction.Timestamp) {
+		reaction.SenderJID = by
 		m.Reactions = append(m.Reactions, reaction)
 	}
-}
-
-// sortReactions puts the oldest first.
-func sortReactions(reactions []bridge.MessageReaction) {
-	slices.SortFunc(reactions, func(a, b bridge.MessageReaction) int {
-		return cmp.Or(a.Timestamp.Compare(b.Timestamp.Time), cmp.Compare(a.SenderJID, b.SenderJID))
-	})
-}
-
-func (r *readTx) addVotes(seqs []int64, messages map[int64]*bridge.Message) {
-	for row := range r.rowsOf(`
+	for _, seq := range reacted {
+		slices.SortFunc(bySeq[seq].Reactions, func(a, b bridge.MessageReaction) int {
+			return cmp.Or(a.Timestamp.Compare(b.Timestamp.Time), cmp.Compare(a.SenderJID, b.SenderJID))
+		})
+	}
+	var hashes []byte
+	for m, by := range r.answersTo(polls, bySeq, `
 		SELECT v.message, v.person, v.hashes
-		FROM json_each(?) wanted CROSS JOIN votes v ON v.message = wanted.value`, seqs) {
-		var seq, person int64
-		var hashes []byte
-		if !row.Scan(&seq, &person, &hashes) {
-			break
-		}
-		tally(messages[seq].Poll, r.s.people.get(person).jid(), hashes)
+		FROM json_each(?) wanted CROSS JOIN votes v ON v.message = wanted.value`, &hashes) {
+		tally(m.Poll, by, hashes)
 	}
-}
-
-// addEventResponses reads the answers to events, in the order in which they were
-// given.
-func (r *readTx) addEventResponses(seqs []int64, messages map[int64]*bridge.Message) {
-	for _, seq := range seqs {
-		messages[seq].Event.Responses = &bridge.EventResponses{Going: []bridge.JID{}, Maybe: []bridge.JID{}, NotGoing: []bridge.JID{}}
-	}
-	for row := range r.rowsOf(`
+	var answer, guests, arrived int
+	for m, by := range r.answersTo(events, bySeq, `
 		SELECT e.message, e.person, e.answer, e.guests
 		FROM json_each(?) wanted CROSS JOIN event_responses e ON e.message = wanted.value
 		CROSS JOIN people p ON p.id = e.person
-		ORDER BY e.timestamp, ifnull(p.pn, p.lid)`, seqs) {
+		ORDER BY e.timestamp, ifnull(p.pn, p.lid)`, &answer, &guests) {
+		addResponse(m.Event.Responses, by, bridge.EventAnswer(answer), guests)
+	}
+	for m := range r.answersTo(albums, bySeq, arrivedQuery, &arrived) {
+		m.Album.Arrived = arrived
+	}
+}
+
+// answersTo runs a query over some messages, which returns a message, a person and what is
+// read into the variables. It returns the messages and the people.
+func (r *readTx) answersTo(seqs []int64, messages map[int64]*bridge.Message, query string, into ...any) iter.Seq2[*bridge.Message, bridge.JID] {
+	return func(yield func(*bridge.Message, bridge.JID) bool) {
 		var seq, person int64
-		var answer, guests int
-		if !row.Scan(&seq, &person, &answer, &guests) {
-			break
-		}
-		jid, responses := r.s.people.get(person).jid(), messages[seq].Event.Responses
-		switch bridge.EventAnswer(answer) {
-		case bridge.EventGoing:
-			responses.Going = append(responses.Going, jid)
-			responses.Guests += guests
-		case bridge.EventMaybe:
-			responses.Maybe = append(responses.Maybe, jid)
-		case bridge.EventNotGoing:
-			responses.NotGoing = append(responses.NotGoing, jid)
+		into = append([]any{&seq, &person}, into...)
+		for row := range r.rowsOf(query, seqs) {
+			if !row.Scan(into...) || !yield(messages[seq], r.s.people.get(person).jid()) {
+				return
+			}
 		}
 	}
 }
 
-// addQuoted reads the messages that others answer, of the same chat, as far as lists
-// show them. A message that is not stored leaves Quoted nil.
+func addResponse(to *bridge.EventResponses, by bridge.JID, answer bridge.EventAnswer, guests int) {
+	switch answer {
+	case bridge.EventGoing:
+		to.Going = append(to.Going, by)
+		to.Guests += guests
+	case bridge.EventMaybe:
+		to.Maybe = append(to.Maybe, by)
+	case bridge.EventNotGoing:
+		to.NotGoing = append(to.NotGoing, by)
+	}
+}
+
+// addQuoted adds the messages of the same chat that others answer, where they are stored.
 func (r *readTx) addQuoted(messages []bridge.Message, positions []position) {
 	type answer struct {
 		Index int    `json:"i"`
@@ -242,23 +224,12 @@ func (r *readTx) addQuoted(messages []bridge.Message, positions []position) {
 // mostParts bounds how many parts of an album are counted: anybody can name one.
 const mostParts = 2000
 
-// arrivedQuery counts the parts of albums that are stored: those by its author.
+// arrivedQuery counts the parts of albums that are stored and by the album's author.
 var arrivedQuery = fmt.Sprintf(`
-	SELECT parent.seq, (
+	SELECT parent.seq, parent.sender, (
 		SELECT count(*) FROM (SELECT message FROM album_parts WHERE album = parent.id LIMIT %d) p
 		CROSS JOIN messages m ON m.seq = p.message WHERE m.chat = parent.chat AND m.sender = parent.sender)
 	FROM json_each(?) wanted CROSS JOIN messages parent ON parent.seq = wanted.value`, mostParts)
-
-func (r *readTx) countArrived(seqs []int64, messages map[int64]*bridge.Message) {
-	for row := range r.rowsOf(arrivedQuery, seqs) {
-		var seq int64
-		var arrived int
-		if !row.Scan(&seq, &arrived) {
-			break
-		}
-		messages[seq].Album.Arrived = arrived
-	}
-}
 
 // rowsOf runs a query over a list of ids, which is its one argument.
 func (r *readTx) rowsOf(query string, ids []int64) iter.Seq[*db.Row] {
@@ -268,14 +239,13 @@ func (r *readTx) rowsOf(query string, ids []int64) iter.Seq[*db.Row] {
 	return r.Rows(query, r.Encode(ids))
 }
 
-// Message returns one message with all that the store has of it, Raw and the place
-// of its file included: [bridge.CodeNotFound] when it is not stored.
+// Message returns one message with Raw and the place of its file: [bridge.CodeNotFound]
+// when it is not stored.
 func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error) {
 	return s.MessageFor(ctx, nil, chat, id)
 }
 
-// MessageFor is [Store.Message] for a caller who may see some chats only; nil is
-// all of them.
+// MessageFor is [Store.Message] for a caller who may see some chats only, nil for all.
 func (s *Store) MessageFor(ctx context.Context, only []bridge.JID, chat bridge.JID, id string) (bridge.Message, error) {
 	return readAs(ctx, s, "read a message", func(r *readTx) (m bridge.Message) {
 		r.limitTo(only)

@@ -8,8 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// person is who stands behind a phone number, a LID, or both. Values are never
-// changed in place: readers may hold them.
+// person is the person of a phone number, a LID, or both.
 type person struct {
 	id       int64
 	pn, lid  bridge.JID
@@ -19,49 +18,40 @@ type person struct {
 	username string // by which the network finds them
 }
 
-// jid returns the person's name in every answer: the phone JID where it is known.
-func (p person) jid() bridge.JID {
-	if p.pn != "" {
-		return p.pn
-	}
-	return p.lid
-}
+// jid returns the canonical JID: the phone JID where it is known.
+func (p person) jid() bridge.JID { return cmp.Or(p.pn, p.lid) }
 
 // displayName returns the best name known, empty when there is none.
 func (p person) displayName() string {
 	return cmp.Or(p.name, p.push, p.business, p.username)
 }
 
-// usernameOrNil returns what answers show.
 func (p person) usernameOrNil() *string {
 	if p.username == "" {
 		return nil
 	}
-	name := p.username // a copy: p does not leave the stack
-	return &name
+	return new(p.username) // a copy: p does not leave the stack
 }
 
-// pushName returns what messages show where they carry no name themselves.
+// pushName returns the name of the author of messages without one.
 func (p person) pushName() string {
 	return cmp.Or(p.push, p.business, p.name, p.username)
 }
 
 // identities are people by their JIDs and by their ids.
 type identities struct {
-	byJID map[bridge.JID]int64
-	byID  map[int64]person
-	// merged leads from people that were found to be another person to that
-	// person: a snapshot from before may still name them.
-	merged map[int64]int64
-	owner  int64 // the account's own person; 0 until it is known
+	byJID  map[bridge.JID]int64
+	byID   map[int64]person
+	merged map[int64]int64 // people to those that they are now: old snapshots may name them
+	owner  int64           // the account's own person; 0 until it is known
 }
 
 func newIdentities(owner int64) identities {
 	return identities{byJID: make(map[bridge.JID]int64), byID: make(map[int64]person), merged: make(map[int64]int64), owner: owner}
 }
 
-// people is the copy in memory of the tables people and identities, so that
-// reading needs no join and JIDs inside stored JSON are always today's.
+// people is a copy in memory of the tables people and identities: reading needs no join, and
+// JIDs in stored JSON are always today's.
 type people struct {
 	mu sync.RWMutex // guards all below
 	identities
@@ -121,8 +111,8 @@ func (p *people) get(id int64) person {
 	}
 }
 
-// Canonical returns the form of a JID that every answer bears: the phone JID of a
-// person where it is known. Groups and unknown people stay as they are.
+// Canonical returns the JID of answers: the phone JID of a person where it is known. Groups
+// and unknown people stay as they are.
 func (s *Store) Canonical(jid bridge.JID) bridge.JID {
 	return finder(s.people.find).canonical(jid)
 }
@@ -132,8 +122,7 @@ func (s *Store) LIDOf(jid bridge.JID) bridge.JID {
 	return finder(s.people.find).lid(jid)
 }
 
-// UsernameOf returns the username of a person given in either form, nil where none
-// is known.
+// UsernameOf returns the username of a person given in either form, nil when unknown.
 func (s *Store) UsernameOf(jid bridge.JID) *string {
 	p, _ := s.people.find(jid)
 	return p.usernameOrNil()

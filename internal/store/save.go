@@ -7,12 +7,11 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Save writes the facts of one stanza: all of them or none. When it returns
-// nil they are on the disk; saving them again changes nothing. A fact that
-// cannot apply (an edit by another person) is left out without an error, so that
-// no stanza comes back endlessly; one whose message has not come yet waits for
-// it. What strangers chose is kept within [bridge.Bounded]. What the disk
-// refuses is [bridge.CodeStorageUnavailable].
+// Save writes the facts of one stanza, [bridge.Bounded]: all of them or none. When it
+// returns nil they are on the disk; saving them again changes nothing. A fact that cannot
+// apply (an edit by another person) is left out without an error, so that no stanza comes
+// back endlessly; one whose message has not come yet waits for it. It fails with
+// [bridge.CodeStorageUnavailable].
 func (s *Store) Save(ctx context.Context, facts ...bridge.Fact) error {
 	return s.write(ctx, func(t *writeTx) {
 		for _, fact := range facts {

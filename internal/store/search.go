@@ -11,7 +11,7 @@ import (
 	"bridged/internal/store/db"
 )
 
-// indexed is the store as its search index sees it.
+// indexed makes the store a [search.Store].
 type indexed struct{ *Store }
 
 // View runs f on one snapshot.
@@ -24,13 +24,12 @@ func (s indexed) Update(ctx context.Context, f func(*db.Conn)) error {
 	return s.write(ctx, func(t *writeTx) { f(t.Conn) })
 }
 
-// Reindex rebuilds the search index and reports how many messages of how many
-// are indexed. Searches go on meanwhile; they are exact, but slow.
+// Reindex is [search.Index.Rebuild].
 func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) error {
 	return s.index.Rebuild(ctx, progress)
 }
 
-// Indexed returns how many messages the search index covers, of how many.
+// Indexed is [search.Index.Indexed].
 func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
 	return s.index.Indexed(ctx)
 }
@@ -59,8 +58,8 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 	return page, nil
 }
 
-// search finds what q asks for. Few messages are simply looked at: they are spread
-// over as many packs of the index.
+// search runs a query, without the index where the chat has few messages: these may be in
+// as many packs.
 func (r *readTx) search(q search.Query) []position {
 	var small bool
 	switch {
@@ -75,9 +74,8 @@ func (r *readTx) search(q search.Query) []position {
 	return r.s.index.Find(r.Conn, q)
 }
 
-// searching reads with the index, and where that meets damage once more
-// without it. Where the messages themselves can be read, the damage is the
-// index's.
+// searching is read, but where f meets damage, it runs f once more without the index. If
+// that succeeds, the index is damaged.
 func (s *Store) searching(ctx context.Context, f func(*readTx)) error {
 	err := s.read(ctx, f)
 	if !dbfile.IsDamage(err) || s.index.IsBroken() {
@@ -96,8 +94,8 @@ func (s *Store) searching(ctx context.Context, f func(*readTx)) error {
 const matchColumns = `m.seq, c.jid, c.name, c.is_group, m.id, m.from_me, m.sender, m.push_name, m.type, m.content,
 	m.details, m.timestamp`
 
-// matches reads what is shown of the messages at positions, in their order: up to
-// limit, and as many as there is room for on a page.
+// matches reads the messages at positions, in their order: up to limit, and as many as there
+// is room for on a page.
 func (r *readTx) matches(positions []position, limit int) bridge.Page[bridge.Match] {
 	page := bridge.Page[bridge.Match]{Items: make([]bridge.Match, 0, min(len(positions), limit))}
 	room, last := newPageRoom(r.s.tuning.page), position{}

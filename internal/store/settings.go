@@ -14,7 +14,7 @@ const (
 	settingOwnerPN  = "store.owner.pn"
 	settingOwnerLID = "store.owner.lid"
 	settingStatus   = "store.status"
-	settingLastSeq  = "store.last_seq" // when it was removed
+	settingLastSeq  = "store.last_seq" // of the messages that were removed
 	settingPruned   = "store.events_pruned"
 	settingMerges   = "store.chat_merges" // how many there were
 )
@@ -62,8 +62,7 @@ func readOwner(c *db.Conn) (bridge.Owner, bool) {
 	return owner, owner != bridge.Owner{}
 }
 
-// saveOwner binds the store to its account for good. The LID may be learned
-// later, and may change.
+// saveOwner binds the store to its account for good. The LID may come later, and change.
 func (t *writeTx) saveOwner(f bridge.Owner) {
 	stored, known := readOwner(t.Conn)
 	if known && !stored.SameAccount(f) {

@@ -7,9 +7,6 @@ import (
 	"bridged/internal/store/db"
 )
 
-// The code of transactions follows [db.Conn]: what fails is kept, and what comes
-// after it does nothing.
-
 // readTx is one consistent view of the store, for reading.
 type readTx struct {
 	*db.Conn
@@ -19,7 +16,7 @@ type readTx struct {
 	limit        *limit // what the reader may see; nil is all
 }
 
-// read runs f on one snapshot. Its errors are those of explainRead.
+// read runs f on one snapshot.
 func (s *Store) read(ctx context.Context, f func(*readTx)) error {
 	var r *db.Conn
 	select {
@@ -43,12 +40,11 @@ func readAs[T any](ctx context.Context, s *Store, what string, f func(*readTx) T
 	return value, nil
 }
 
-// writeTx is one write transaction. What it learns of people is published to
-// readers as it commits.
+// writeTx is one write transaction.
 type writeTx struct {
 	*db.Conn
 	s        *Store
-	people   *peopleChange
+	people   *peopleChange // published as it commits
 	at       int64
 	appended map[entryKey]bool
 
@@ -58,12 +54,10 @@ type writeTx struct {
 	silent     bool // changes append no events
 }
 
-// numbers are the last ones that were given to messages and to events. None is
-// ever given twice, also when what bore it is gone.
+// numbers are the last ones that were given to messages and to events. None is ever given
+// twice, also when its row is gone.
 type numbers struct{ seq, event int64 }
 
-// loadNumbers goes on where the store ended: behind what is there, and behind
-// what was removed.
 func (s *Store) loadNumbers(ctx context.Context) error {
 	return s.read(ctx, func(r *readTx) {
 		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &s.numbers.seq)
@@ -72,16 +66,16 @@ func (s *Store) loadNumbers(ctx context.Context) error {
 	})
 }
 
-// entryKey is an event that the transaction has appended: content is joined when
-// it is read, so one of a kind is enough.
+// entryKey identifies an event of a transaction. Content is read later, so that one event
+// is enough.
 type entryKey struct {
 	event         int
 	message, chat int64
 	data          string
 }
 
-// write runs f in one immediate transaction, which does not end with ctx once it
-// has begun: a commit that was asked for is either made or failed, never unknown.
+// write runs f in one immediate transaction, which does not end with ctx once it has begun:
+// it is either committed or failed, never unknown.
 func (s *Store) write(ctx context.Context, f func(*writeTx)) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -129,8 +123,8 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 	}()
 	err := t.Update(func() {
 		f(t)
-		// One look at the files, as late as a commit can still be undone: into files
-		// that were taken away nothing is written, shown or acknowledged.
+		// As late as a commit can be undone: nothing is acknowledged that was written into
+		// files that were taken away.
 		t.Fail(s.o.Watch.Check())
 		if t.Err() == nil {
 			s.people.swap(t.people)

@@ -20,7 +20,7 @@ func TestArguments_AreCheckedAsTheirSchemaSays(t *testing.T) {
 		}
 	}
 	for _, arguments := range []string{`{"jid":"x","limit":20}`, `{"jid":"x","limit":20.0,"q":null}`, `{"limit":2e1,"jid":"x"}`} {
-		if got, err := decodeArguments[listMessages](json.RawMessage(arguments), schema); err != nil || got != (listMessages{JID: "x", Limit: 20}) {
+		if got, err := decodeArguments[listMessages](json.RawMessage(arguments), schema); err != nil || got != (listMessages{inChat: inChat{JID: "x"}, Limit: 20}) {
 			t.Errorf("%s: %+v, %v", arguments, got, err)
 		}
 	}

@@ -20,8 +20,8 @@ const (
 	maxValues = 2000
 )
 
-// checkMessage refuses a message with more, or deeper, values than any call has.
-// Whether it is JSON at all is for the SDK to say.
+// checkMessage refuses a message with more, or deeper, values than any call has. The
+// SDK refuses text that is not JSON.
 func checkMessage(body []byte) error {
 	if begin := bytes.TrimLeft(body, " \t\r\n"); len(begin) > 0 && begin[0] == '[' {
 		return bridge.Invalid("send one message at a time, without a list around it")
@@ -50,8 +50,8 @@ func checkMessage(body []byte) error {
 	return nil
 }
 
-// admitted reads the body of a request that the server has a place for, and
-// checks it before the SDK decodes it.
+// admitted reads the body of a request for which the server has a place, and checks
+// it before the SDK decodes it.
 func admitted(server HTTP, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := server.Admit(r); err != nil {
@@ -81,7 +81,7 @@ func admitted(server HTTP, next http.Handler) http.Handler {
 	})
 }
 
-// refuse answers a request that the SDK does not get to see.
+// refuse answers a request that does not reach the SDK.
 func refuse(w http.ResponseWriter, err error) {
 	status := http.StatusServiceUnavailable
 	switch bridge.CodeOf(err) {
@@ -93,8 +93,8 @@ func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, sentence(err), status)
 }
 
-// decoded gives back the memory of a body once its message is decoded: what is
-// called may wait for long.
+// decoded gives back the memory of a body once its message is decoded: a call may
+// wait for long.
 func decoded(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {
@@ -106,8 +106,8 @@ func decoded(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// private keeps answers out of caches, and closes connections behind bodies that
-// were not read, and behind those in chunks, as the API does: see head.go there.
+// private keeps answers out of caches, and closes connections after bodies that were
+// not read or came in chunks, as the API does: see head.go there.
 func private(server HTTP, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
@@ -120,7 +120,7 @@ func private(server HTTP, next http.Handler) http.Handler {
 // privateWriter sets headers that the SDK sets otherwise.
 type privateWriter struct {
 	http.ResponseWriter
-	last  bool // the connection is closed behind the answer
+	last  bool // the connection is closed after the answer
 	begun bool
 }
 

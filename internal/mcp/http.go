@@ -24,7 +24,7 @@ const (
 // Path is where agents find the door over HTTP.
 const Path = "/mcp"
 
-// HTTP is what the program's server does for a door beside its router.
+// HTTP holds the services of the program's server for a door beside its router.
 type HTTP struct {
 	// Stopping ends when the program stops, and streams with it.
 	Stopping context.Context
@@ -42,12 +42,11 @@ type HTTP struct {
 // versions: those with sessions, which belong to the token that began them, and
 // that without. Every request carries a token.
 func (s *Server) Handler(server HTTP) http.Handler {
+	// A reverse proxy on this machine passes its own name on, which the SDK would refuse.
+	// A page of another site has no token.
 	sessions := sdk.NewStreamableHTTPHandler(begin, &sdk.StreamableHTTPOptions{SessionTimeout: idleTimeout, DisableLocalhostProtection: true})
 	single := sdk.NewStreamableHTTPHandler(begin, &sdk.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
-		// A reverse proxy on this machine passes its own name on. A page that made
-		// its name lead here would have no token.
-		DisableLocalhostProtection: true,
+		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true,
 	})
 	byVersion := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Protocol-Version") >= sessionless {
@@ -66,7 +65,7 @@ const (
 	bodyKey   = "body" // gives back the memory that the body takes
 )
 
-// verify finds out who calls.
+// verify returns the caller that a token names.
 func (s *Server) verify(ctx context.Context, secret string, _ *http.Request) (*auth.TokenInfo, error) {
 	c, err := s.caller(ctx, secret)
 	switch {

@@ -1,16 +1,17 @@
 // Package mcp is the door for agents: the Model Context Protocol over HTTP and
 // over standard input and output, with the official SDK.
 //
-// It is a client of the API with the token of its caller, and nothing else:
-// what that token may not do, no tool can. What people wrote reaches a model
-// only below a key named "untrusted", with control and bidirectional characters
-// shown instead of acting. A tool that sends takes the exact JID of a chat that
-// the token, or the operator, has named.
+// It is a client of the API with the token of its caller: no tool can do more than
+// that token. Texts and names that people chose reach a model only below a key named
+// "untrusted", with control and bidirectional characters shown instead of acting. A
+// tool that sends takes the exact JID of a chat that the token, or the operator, has
+// named.
 package mcp
 
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"sync"
@@ -29,8 +30,8 @@ type Options struct {
 	Client *client.Client
 	// Send offers the tools that send.
 	Send bool
-	// Chats are those that may be sent to, beside what a token names; nil where
-	// the token alone decides.
+	// Chats are those that may be sent to, beside those of a token; nil where the
+	// token alone decides.
 	Chats []bridge.JID
 	// Confirm has a person confirm each send, and refuses clients that cannot ask.
 	Confirm bool
@@ -46,30 +47,28 @@ type Options struct {
 // Server serves callers.
 type Server struct {
 	options Options
-	limits  limits
+	key     []byte // signs the sends to be confirmed, as long as the process lasts
 
-	sessions sessions
-	key      []byte // signs what is to be confirmed, as long as the process lasts
-
-	mu     sync.Mutex
-	shared map[rights]*sdk.Server // of callers over HTTP; guarded by mu
+	mu       sync.Mutex                      // guards all below
+	limiters map[string]*rate.Limiter        // of sends, by share
+	sessions map[string][]*sdk.ServerSession // by share, the oldest first
+	shared   map[rights]*sdk.Server          // of callers over HTTP
 }
 
 // New returns a server.
 func New(o Options) *Server {
 	return &Server{
-		options: o, key: []byte(rand.Text()), shared: make(map[rights]*sdk.Server),
-		limits:   limits{perMinute: o.SendsPerMinute, of: make(map[string]*rate.Limiter)},
-		sessions: sessions{of: make(map[string][]*sdk.ServerSession)},
+		options: o, key: []byte(rand.Text()),
+		limiters: make(map[string]*rate.Limiter), sessions: make(map[string][]*sdk.ServerSession), shared: make(map[rights]*sdk.Server),
 	}
 }
 
-// caller calls the API with its token, and knows what that may do.
+// caller calls the API with its token.
 type caller struct {
 	s      *Server
 	client *client.Client
 	token  bridge.Token
-	id     string // of the token
+	id     string // a name for the token that does not disclose it
 	share  string // of the token and those of its family, for the limits
 }
 
@@ -80,8 +79,8 @@ func (s *Server) caller(ctx context.Context, secret string) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &caller{s: s, client: api, token: token, id: identify(secret)}
-	c.share = c.id
+	id := fmt.Sprintf("%x", sha256.Sum256([]byte(secret)))
+	c := &caller{s: s, client: api, token: token, id: id, share: id}
 	if s.options.Family == nil {
 		return c, nil
 	}
@@ -141,11 +140,9 @@ func (s *Server) newServer(r rights, only *caller) *sdk.Server {
 		},
 	}
 	d.AddReceivingMiddleware(s.bounded, decoded)
-	d.addStatus()
+	addRead(d, "status", "Status", "Shows the state of the account, and the rights of this token.", (*caller).status)
 	if r.reads {
-		d.addChats()
-		d.addMessages()
-		d.addMedia()
+		d.addReads()
 		d.addResources()
 		d.addPrompts()
 	}
@@ -155,8 +152,7 @@ func (s *Server) newServer(r rights, only *caller) *sdk.Server {
 	return d.Server
 }
 
-// keepPrivate has clients and what is between keep nothing of an answer for
-// anybody else, or for later: tools and resources depend on the token. The
+// keepPrivate forbids to cache answers: tools and resources depend on the token. The
 // protocol's own default is "public".
 func keepPrivate(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
 	c.CacheScope, c.TTLMs = "private", 0
@@ -168,8 +164,8 @@ func (c *caller) maySend() bool {
 	return c.s.options.Send && c.token.Allows(bridge.ScopeSend) && (c.token.Chats != nil || c.s.options.Chats != nil)
 }
 
-// allows refuses a chat that the operator has not named. What the token names is
-// for the API to judge.
+// allows refuses a chat that the operator has not named. The API checks the chats of
+// the token.
 func (c *caller) allows(chat bridge.JID) error {
 	if c.s.options.Chats != nil && !slices.Contains(c.s.options.Chats, chat) {
 		return bridge.NoChat(chat)

@@ -23,7 +23,7 @@ func (d door) addResources() {
 	d.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: scheme + "messages/{+jid}/{+id}", Name: "message", Title: "A message", MIMEType: "application/json"}, read)
 }
 
-// resource reads what a URI names.
+// resource reads the resource of a URI.
 func (c *caller) resource(ctx context.Context, uri string) (*sdk.ReadResourceResult, error) {
 	parts, err := partsOf(uri)
 	if err != nil {
@@ -87,8 +87,7 @@ func (d door) addPrompts() {
 	}, d.prompt("Draft a reply to the latest messages of this chat, in its language and tone. Show me the draft; send nothing."))
 }
 
-// prompt returns what asks for something about a chat, whose latest messages
-// go with it.
+// prompt returns a prompt about a chat, followed by its latest messages.
 func (d door) prompt(ask string) sdk.PromptHandler {
 	return func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 		c, jid := d.of(req.Extra), bridge.JID(req.Params.Arguments["jid"])

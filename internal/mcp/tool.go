@@ -15,20 +15,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// tool describes a tool of ours.
-type tool struct {
-	name, title, description string
-	writes                   bool // it changes something at the network
-}
-
 // call is a call of a tool, with its caller.
 type call struct {
 	*caller
 	req *sdk.CallToolRequest
 }
 
-// handler does the work of a tool. It returns its answer, and a result where that
-// holds more than the answer.
+// handler carries out a tool. It returns the answer, and a result if that holds more
+// than the answer.
 type handler[In any] func(c call, ctx context.Context, in In) (*sdk.CallToolResult, answer, error)
 
 // aboutChat is implemented by the arguments that name a chat.
@@ -36,11 +30,11 @@ type aboutChat interface{ chat() bridge.JID }
 
 // add registers a tool. Each call leaves a line in the log, without anything that
 // people wrote.
-func add[In any](d door, t tool, handle handler[In]) {
-	no, yes, schema := false, true, schemaOf[In]()
+func add[In any](d door, name, title, description string, writes bool, handle handler[In]) {
+	schema := schemaOf[In]()
 	d.AddTool(&sdk.Tool{
-		Name: t.name, Title: t.title, Description: t.description, InputSchema: schema,
-		Annotations: &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.writes, DestructiveHint: &t.writes, OpenWorldHint: &yes, IdempotentHint: no},
+		Name: name, Title: title, Description: description, InputSchema: schema,
+		Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: !writes, DestructiveHint: &writes, OpenWorldHint: new(true)},
 	}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c, began := call{d.of(req.Extra), req}, time.Now()
 		var chat bridge.JID
@@ -60,12 +54,12 @@ func add[In any](d door, t tool, handle handler[In]) {
 			result, shown, err = handle(c, ctx, in)
 			return err
 		})
-		c.audit(t.name, chat, result, err, time.Since(began))
+		c.audit(name, chat, result, err, time.Since(began))
 		return answered(result, shown, err)
 	})
 }
 
-// answered returns what a client gets of a tool's answer: the same JSON as a
+// answered returns a tool's answer as the protocol has it: the same JSON as a
 // structure and as text. An error is an answer, too, which the model reads.
 func answered(result *sdk.CallToolResult, shown answer, err error) (*sdk.CallToolResult, error) {
 	if result == nil {
@@ -113,8 +107,8 @@ func (c *caller) audit(name string, chat bridge.JID, result *sdk.CallToolResult,
 		Dur("took_ms", took).Msg("agent")
 }
 
-// redacted returns what the log gets of a chat that a model named: what is no JID
-// may be anything.
+// redacted returns a chat that a model named for the log: a text that is no JID may
+// be anything.
 func redacted(chat bridge.JID) string {
 	if chat == "" {
 		return ""
@@ -126,8 +120,7 @@ func redacted(chat bridge.JID) string {
 	return jid.Redacted()
 }
 
-// reads answers what is read beside the tools, a resource or a prompt, with the
-// same recovery and a line in the log.
+// reads answers a resource or a prompt, with the same recovery and a line in the log.
 func (c *caller) reads(what string, chat bridge.JID, read func() (answer, error)) (shown answer, err error) {
 	began := time.Now()
 	err = recovered(func() error {
@@ -140,15 +133,13 @@ func (c *caller) reads(what string, chat bridge.JID, read func() (answer, error)
 
 // sentence returns the part of an error that a model may know.
 func sentence(err error) string {
-	var known *bridge.Error
-	if errors.As(err, &known) && known.Code != bridge.CodeInternal {
+	if known, ok := errors.AsType[*bridge.Error](err); ok && known.Code != bridge.CodeInternal {
 		return visible(known.Msg)
 	}
 	return "something went wrong inside the bridge; its log says what"
 }
 
-// schemaOf returns the schema of a tool's arguments. That they are a struct of
-// ours is known when the program is built.
+// schemaOf returns the schema of a tool's arguments, which are a struct of ours.
 func schemaOf[In any]() *jsonschema.Schema {
 	schema, err := jsonschema.For[In](nil)
 	if err != nil {
@@ -157,8 +148,9 @@ func schemaOf[In any]() *jsonschema.Schema {
 	return schema
 }
 
-// decodeArguments decodes a tool's arguments into their struct, at once: nothing
-// that the struct does not have takes memory. It refuses what its schema does.
+// decodeArguments decodes a tool's arguments into their struct directly, so that
+// members which the struct does not have take no memory. It refuses what the schema
+// does.
 func decodeArguments[In any](raw json.RawMessage, schema *jsonschema.Schema) (in In, err error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
@@ -183,13 +175,13 @@ func decodeArguments[In any](raw json.RawMessage, schema *jsonschema.Schema) (in
 	return in, nil
 }
 
-// present notes that an argument is there, and keeps nothing of it.
+// present notes that an argument is there, without its value.
 type present struct{}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (present) UnmarshalJSON([]byte) error { return nil }
 
-// argumentError returns what a model can do about arguments that do not fit.
+// argumentError returns a sentence for the model about arguments that do not fit.
 func argumentError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	var ours *bridge.Error

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -15,19 +16,28 @@ type nothing struct{}
 
 // addRead registers a tool that only reads.
 func addRead[In any](d door, name, title, description string, read func(*caller, context.Context, In) (answer, error)) {
-	add(d, tool{name: name, title: title, description: description},
-		func(c call, ctx context.Context, in In) (*sdk.CallToolResult, answer, error) {
-			shown, err := read(c.caller, ctx, in)
-			return nil, shown, err
-		})
+	add(d, name, title, description, false, func(c call, ctx context.Context, in In) (*sdk.CallToolResult, answer, error) {
+		shown, err := read(c.caller, ctx, in)
+		return nil, shown, err
+	})
 }
 
-func (d door) addStatus() {
-	addRead(d, "status", "Status", "Says how the account is, and what this token may do.", (*caller).status)
+// addReads registers the tools that every caller with the scope to read is offered.
+func (d door) addReads() {
+	addRead(d, "list_chats", "List chats", "Lists chats, the latest message first.", (*caller).chats)
+	addRead(d, "get_chat", "Get a chat", "Shows one chat and its latest messages.",
+		func(c *caller, ctx context.Context, in inChat) (answer, error) { return c.chat(ctx, in.JID) })
+	addRead(d, "get_group", "Get a group", "Shows a group's topic and members.", (*caller).group)
+	addRead(d, "find_contact", "Find a person", "Finds people in the address book, and others that the account has met, by a part of their name, username or number.", (*caller).contacts)
+	addRead(d, "list_messages", "List messages", "Lists the messages of one chat.", (*caller).messages)
+	addRead(d, "search_messages", "Search messages", "Searches the text of the messages of all chats, newest first.", (*caller).search)
+	addRead(d, "get_message_context", "Get a message in its context", "Shows one message with those before and after it.", (*caller).context)
+	addRead(d, "wait_for_messages", "Wait for messages", "Waits for new messages of any chat. Call it again with nextCursor to miss none.", (*caller).wait)
+	add(d, "get_media", "Get a file", "Shows a small picture, or where any other file can be downloaded with the same token.", false, call.media)
 }
 
-// status returns what the token may do, and the account's status where it may
-// be told.
+// status returns the rights of the token, and the account's status if the token may
+// see that.
 func (c *caller) status(ctx context.Context, _ nothing) (answer, error) {
 	may := answer{"scopes": c.token.Scopes, "chats": c.token.Chats, "expiresAt": c.token.ExpiresAt, "toolsThatSend": c.maySend()}
 	if c.maySend() {
@@ -65,38 +75,15 @@ type listChats struct {
 	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
 }
 
-type named struct {
+// inChat is the argument that names a chat to read.
+type inChat struct {
 	JID bridge.JID `json:"jid" jsonschema:"the chat's JID, such as 15551234567@s.whatsapp.net or 120363025246125486@g.us"`
 }
 
-func (in named) chat() bridge.JID          { return in.JID }
-func (in listMessages) chat() bridge.JID   { return in.JID }
-func (in messageContext) chat() bridge.JID { return in.JID }
-func (in getMedia) chat() bridge.JID       { return in.JID }
-func (in sendText) chat() bridge.JID       { return in.JID }
-func (in reply) chat() bridge.JID          { return in.JID }
-func (in react) chat() bridge.JID          { return in.JID }
-func (in sendFile) chat() bridge.JID       { return in.JID }
+func (in inChat) chat() bridge.JID { return in.JID }
 
 type findContact struct {
 	Q string `json:"q" jsonschema:"a part of the person's name, username or number"`
-}
-
-// person is what is shown of a contact.
-type person struct {
-	JID      bridge.JID `json:"jid"`
-	ChatJID  bridge.JID `json:"chatJid,omitempty"` // of the chat with them
-	Name     string     `json:"name"`
-	PushName string     `json:"pushName,omitempty"`
-	Username string     `json:"username,omitempty"`
-}
-
-func (d door) addChats() {
-	addRead(d, "list_chats", "List chats", "Lists chats, the latest message first.", (*caller).chats)
-	addRead(d, "get_chat", "Get a chat", "Shows one chat and its latest messages.",
-		func(c *caller, ctx context.Context, in named) (answer, error) { return c.chat(ctx, in.JID) })
-	addRead(d, "get_group", "Get a group", "Shows a group's topic and members.", (*caller).group)
-	addRead(d, "find_contact", "Find a person", "Finds people of the address book, and whoever the account has met, by a part of their name, username or number.", (*caller).contacts)
 }
 
 func (c *caller) chats(ctx context.Context, in listChats) (answer, error) {
@@ -109,10 +96,10 @@ func (c *caller) contacts(ctx context.Context, in findContact) (answer, error) {
 	return answer{"untrusted": answer{"people": each(page.Items, personOf)}}, err
 }
 
-func personOf(p bridge.KnownContact) person {
-	shown := person{JID: p.JID, ChatJID: p.ChatJID, Name: capped(p.Name, maxName), PushName: capped(p.PushName, maxName)}
+func personOf(p bridge.KnownContact) answer {
+	shown := answer{"jid": p.JID, "name": capped(p.Name, maxName)}.named("chatJid", string(p.ChatJID)).named("pushName", p.PushName)
 	if p.Username != nil {
-		shown.Username = capped(*p.Username, maxName)
+		shown.named("username", *p.Username)
 	}
 	return shown
 }
@@ -151,23 +138,17 @@ func (c *caller) chat(ctx context.Context, jid bridge.JID) (answer, error) {
 	return answer{"chatJid": found.JID, "untrusted": answer{"chat": chatOf(found), "messages": messagesOf(page.Items)}}.with(page.NextCursor), nil
 }
 
-type member struct {
-	JID     bridge.JID `json:"jid"`
-	Name    string     `json:"name"`
-	IsAdmin bool       `json:"isAdmin"`
-}
-
 // maxMembers bounds the members that are shown of one group.
 const maxMembers = 200
 
-func (c *caller) group(ctx context.Context, in named) (answer, error) {
+func (c *caller) group(ctx context.Context, in inChat) (answer, error) {
 	found, err := c.client.Group(ctx, in.JID)
 	if err != nil {
 		return nil, err
 	}
 	people := found.Stored.Participants
-	shown := each(people[:min(len(people), maxMembers)], func(p bridge.Participant) member {
-		return member{p.JID, capped(p.DisplayName, maxName), p.IsAdmin || p.IsSuperAdmin}
+	shown := each(people[:min(len(people), maxMembers)], func(p bridge.Participant) answer {
+		return answer{"jid": p.JID, "name": capped(p.DisplayName, maxName), "isAdmin": p.IsAdmin || p.IsSuperAdmin}
 	})
 	return answer{"chatJid": found.JID, "memberCount": len(people), "untrusted": answer{
 		"name": capped(found.Stored.Name, maxName), "topic": capped(found.Stored.Topic, maxShort), "members": shown,
@@ -175,14 +156,14 @@ func (c *caller) group(ctx context.Context, in named) (answer, error) {
 }
 
 type listMessages struct {
-	JID    bridge.JID `json:"jid" jsonschema:"the chat's JID"`
-	Since  string     `json:"since,omitempty" jsonschema:"RFC 3339 or a date"`
-	Until  string     `json:"until,omitempty" jsonschema:"RFC 3339 or a date"`
-	Q      string     `json:"q,omitempty" jsonschema:"a part of the text"`
-	Sender string     `json:"sender,omitempty" jsonschema:"the JID of one person, in groups"`
-	Order  string     `json:"order,omitempty" jsonschema:"desc (the newest first, the default) or asc"`
-	Limit  whole      `json:"limit,omitempty" jsonschema:"1 to 50, by default 20"`
-	Cursor string     `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
+	inChat
+	Since  string `json:"since,omitempty" jsonschema:"RFC 3339 or a date"`
+	Until  string `json:"until,omitempty" jsonschema:"RFC 3339 or a date"`
+	Q      string `json:"q,omitempty" jsonschema:"a part of the text"`
+	Sender string `json:"sender,omitempty" jsonschema:"the JID of one person, in groups"`
+	Order  string `json:"order,omitempty" jsonschema:"desc (the newest first, the default) or asc"`
+	Limit  whole  `json:"limit,omitempty" jsonschema:"1 to 50, by default 20"`
+	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
 }
 
 type searchMessages struct {
@@ -195,22 +176,15 @@ type searchMessages struct {
 }
 
 type messageContext struct {
-	JID    bridge.JID `json:"jid" jsonschema:"the chat's JID"`
-	MsgID  string     `json:"msgId" jsonschema:"the message in the middle"`
-	Before whole      `json:"before,omitempty" jsonschema:"how many messages before it, at most 25, by default 5"`
-	After  whole      `json:"after,omitempty" jsonschema:"how many messages after it, at most 25, by default 5"`
+	inChat
+	MsgID  string `json:"msgId" jsonschema:"the message in the middle"`
+	Before whole  `json:"before,omitempty" jsonschema:"how many messages before it, at most 25, by default 5"`
+	After  whole  `json:"after,omitempty" jsonschema:"how many messages after it, at most 25, by default 5"`
 }
 
 type waitForMessages struct {
 	After   string `json:"after,omitempty" jsonschema:"nextCursor of an earlier call; left out: from now on"`
 	Timeout whole  `json:"timeout,omitempty" jsonschema:"seconds to wait, at most 60, by default 30"`
-}
-
-func (d door) addMessages() {
-	addRead(d, "list_messages", "List messages", "Lists the messages of one chat.", (*caller).messages)
-	addRead(d, "search_messages", "Search messages", "Searches the text of the messages of all chats, newest first.", (*caller).search)
-	addRead(d, "get_message_context", "Get a message in its context", "Shows one message with those before and after it.", (*caller).context)
-	addRead(d, "wait_for_messages", "Wait for messages", "Waits for new messages of any chat. Call it again with nextCursor to miss none.", (*caller).wait)
 }
 
 // span reads since and until.
@@ -234,8 +208,7 @@ func moment(name, value string, more time.Duration) (*bridge.Time, error) {
 		}
 		t = t.Add(more)
 	}
-	at := bridge.At(t)
-	return &at, nil
+	return new(bridge.At(t)), nil
 }
 
 func (c *caller) messages(ctx context.Context, in listMessages) (answer, error) {
@@ -249,24 +222,17 @@ func (c *caller) messages(ctx context.Context, in listMessages) (answer, error) 
 	return answer{"chatJid": in.JID, "untrusted": answer{"messages": messagesOf(page.Items)}}.with(page.NextCursor), err
 }
 
-// match is what is shown of a hit.
-type match struct {
-	ChatJID   bridge.JID  `json:"chatJid"`
-	MsgID     string      `json:"msgId"`
-	SenderJID bridge.JID  `json:"senderJid"`
-	Name      string      `json:"senderName"`
-	Timestamp bridge.Time `json:"timestamp"`
-	Text      string      `json:"text"`
-}
-
 func (c *caller) search(ctx context.Context, in searchMessages) (answer, error) {
 	since, until, err := span(in.Since, in.Until)
 	if err != nil {
 		return nil, err
 	}
 	page, err := c.client.Search(ctx, bridge.SearchQuery{Q: in.Q, Since: since, Until: until, ChatType: bridge.ChatType(in.ChatType), Limit: pageOf(in.Limit), Cursor: in.Cursor})
-	shown := each(page.Items, func(m bridge.Match) match {
-		return match{m.ChatJID, capped(m.MsgID, maxName), m.SenderJID, capped(m.PushName, maxName), m.Timestamp, capped(m.Content, maxShort)}
+	shown := each(page.Items, func(m bridge.Match) answer {
+		return answer{
+			"chatJid": m.ChatJID, "msgId": capped(m.MsgID, maxName), "senderJid": m.SenderJID, "senderName": capped(m.PushName, maxName),
+			"timestamp": m.Timestamp, "text": capped(m.Content, maxShort),
+		}
 	})
 	return answer{"untrusted": answer{"matches": shown}}.with(page.NextCursor), err
 }
@@ -323,29 +289,22 @@ func (c *caller) behind(ctx context.Context, id string, count int, q bridge.Mess
 	return list, nil
 }
 
-// received is a message with its chat.
-type received struct {
-	ChatJID bridge.JID `json:"chatJid"`
-	message
-}
-
 func (c *caller) wait(ctx context.Context, in waitForMessages) (answer, error) {
 	timeout := time.Duration(in.Timeout) * time.Second
 	if timeout <= 0 {
 		timeout = 30 * time.Second
 	}
-	after := in.After
-	if after == "" {
-		after = "now"
-	}
-	page, err := c.client.EventPage(ctx, client.EventQuery{After: after, Types: []bridge.EventType{bridge.EventMessageCreated}}, maxPage, min(timeout, time.Minute))
+	query := client.EventQuery{After: cmp.Or(in.After, "now"), Types: []bridge.EventType{bridge.EventMessageCreated}}
+	page, err := c.client.EventPage(ctx, query, maxPage, min(timeout, time.Minute))
 	if err != nil {
 		return nil, err
 	}
-	shown := []received{}
+	shown := []answer{}
 	for _, e := range page.Events {
 		if e.Message != nil {
-			shown = append(shown, received{e.ChatJID, messageOf(*e.Message, maxShort)})
+			m := messageOf(*e.Message, maxShort)
+			m["chatJid"] = e.ChatJID
+			shown = append(shown, m)
 		}
 	}
 	return answer{"missedSome": page.Reset, "untrusted": answer{"messages": shown}}.with(&page.NextCursor), nil

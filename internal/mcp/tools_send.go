@@ -18,46 +18,57 @@ import (
 	"bridged/internal/client"
 )
 
+// toChat is the argument that names a chat to write to.
+type toChat struct {
+	JID bridge.JID `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
+}
+
+func (to toChat) chat() bridge.JID { return to.JID }
+
+// once is the argument that makes a send repeatable.
+type once struct {
+	Key string `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
+}
+
 type sendText struct {
-	JID  bridge.JID `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
-	Text string     `json:"text"`
-	Key  string     `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
+	toChat
+	Text string `json:"text"`
+	once
 }
 
 type reply struct {
-	JID   bridge.JID `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
-	MsgID string     `json:"msgId" jsonschema:"the message of that chat to answer"`
-	Text  string     `json:"text"`
-	Key   string     `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
+	toChat
+	MsgID string `json:"msgId" jsonschema:"the message of that chat to answer"`
+	Text  string `json:"text"`
+	once
 }
 
 type react struct {
-	JID   bridge.JID `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
-	MsgID string     `json:"msgId" jsonschema:"the message of that chat to react to"`
-	Emoji string     `json:"emoji" jsonschema:"one emoji; empty removes the reaction"`
+	toChat
+	MsgID string `json:"msgId" jsonschema:"the message of that chat to react to"`
+	Emoji string `json:"emoji" jsonschema:"one emoji; empty removes the reaction"`
 }
 
 type sendFile struct {
-	JID      bridge.JID `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
-	URL      string     `json:"url,omitempty" jsonschema:"a public http or https address to fetch the file from; or give data"`
-	Data     string     `json:"data,omitempty" jsonschema:"the file in base64, at most 700 KiB; or give url"`
-	Type     string     `json:"type" jsonschema:"image, video, audio or document"`
-	FileName string     `json:"fileName,omitempty"`
-	Caption  string     `json:"caption,omitempty"`
-	Key      string     `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
+	toChat
+	URL      string `json:"url,omitempty" jsonschema:"a public http or https address to fetch the file from; or give data"`
+	Data     string `json:"data,omitempty" jsonschema:"the file in base64, at most 700 KiB; or give url"`
+	Type     string `json:"type" jsonschema:"image, video, audio or document"`
+	FileName string `json:"fileName,omitempty"`
+	Caption  string `json:"caption,omitempty"`
+	once
 }
 
-// addSend registers a tool that sends what compose makes of its arguments.
+// addSend registers a tool that sends the message which compose makes of its arguments.
 func addSend[In aboutChat](d door, name, title, description string, compose func(In) (outgoing, error)) {
-	add(d, tool{name: name, title: title, description: description, writes: true},
-		func(c call, ctx context.Context, in In) (*sdk.CallToolResult, answer, error) {
-			out, err := compose(in)
-			if err != nil {
-				return nil, nil, err
-			}
-			out.chat = in.chat()
-			return c.send(ctx, out)
-		})
+	add(d, name, title, description, true, func(c call, ctx context.Context, in In) (*sdk.CallToolResult, answer, error) {
+		out, err := compose(in)
+		if err != nil {
+			return nil, nil, err
+		}
+		out.chat = in.chat()
+		return c.send(ctx, out)
+	})
 }
 
 func (d door) addSends() {
@@ -99,11 +110,11 @@ func composeFile(in sendFile) (outgoing, error) {
 	return out, nil
 }
 
-// outgoing is a send that a tool asks for: of a message, or of a file.
+// outgoing is a message or a file that a tool sends.
 type outgoing struct {
 	chat    bridge.JID
 	key     string
-	shown   string // what a person is asked to confirm
+	shown   string // to the person who confirms it
 	message client.Message
 	upload  *upload
 }
@@ -113,8 +124,8 @@ type upload struct {
 	Data []byte
 }
 
-// send sends a message once the chat is allowed, the limit is kept and, where
-// that is wanted, a person has confirmed it.
+// send sends a message once the chat is allowed, a person has confirmed it, where the
+// operator wants that, and the limit is kept.
 func (c call) send(ctx context.Context, out outgoing) (*sdk.CallToolResult, answer, error) {
 	if err := c.allows(out.chat); err != nil {
 		return nil, nil, err
@@ -122,7 +133,7 @@ func (c call) send(ctx context.Context, out outgoing) (*sdk.CallToolResult, answ
 	if ask, err := c.confirm(out); ask != nil || err != nil {
 		return ask, nil, err
 	}
-	if err := c.s.limits.take(c.share); err != nil {
+	if err := c.s.takeSend(c.share); err != nil {
 		return nil, nil, err
 	}
 	out.key = cmp.Or(out.key, rand.Text())
@@ -139,11 +150,11 @@ func (c call) send(ctx context.Context, out outgoing) (*sdk.CallToolResult, answ
 	return nil, answer{"chatJid": sent.Chat, "msgId": sent.ID, "timestamp": sent.Timestamp, "idempotencyKey": out.key}, nil
 }
 
-// confirmation is the name of the question in what a client is asked for.
+// confirmation is the name of the question to a person.
 const confirmation = "confirm"
 
-// confirm returns the question to a person, as long as it is not answered; nil
-// where nobody needs to be asked. An answer counts for the send that was shown.
+// confirm returns the question to a person until it is answered; nil if sends need no
+// confirmation. An answer counts for the send that was shown.
 func (c call) confirm(out outgoing) (*sdk.CallToolResult, error) {
 	if !c.s.options.Confirm {
 		return nil, nil
@@ -156,7 +167,7 @@ func (c call) confirm(out outgoing) (*sdk.CallToolResult, error) {
 		return nil, bridge.Fail(bridge.CodeForbidden, "a person must confirm each send, and this client cannot ask one: use a client with elicitation")
 	}
 	state := c.s.sign(c.id, string(shown))
-	said, ok := c.req.Params.InputResponses[confirmation].(*sdk.ElicitResult)
+	response, ok := c.req.Params.InputResponses[confirmation].(*sdk.ElicitResult)
 	switch {
 	case !ok || c.req.Params.RequestState != state:
 		return &sdk.CallToolResult{RequestState: state, InputRequests: sdk.InputRequestMap{confirmation: &sdk.ElicitParams{
@@ -164,7 +175,7 @@ func (c call) confirm(out outgoing) (*sdk.CallToolResult, error) {
 			Message:         fmt.Sprintf("Send this to the chat %s?\n\n%s", out.chat, capped(out.shown, maxLong)),
 			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
 		}}}, nil
-	case said.Action != "accept":
+	case response.Action != "accept":
 		return nil, bridge.Fail(bridge.CodeForbidden, "the person at the other end did not confirm this; do not try again")
 	}
 	return nil, nil
@@ -183,12 +194,8 @@ const maxInline = 1 << 20
 var inlineTypes = []string{"image/jpeg", "image/png", "image/webp", "image/gif"}
 
 type getMedia struct {
-	JID   bridge.JID `json:"jid" jsonschema:"the chat's JID"`
-	MsgID string     `json:"msgId" jsonschema:"the message with the file"`
-}
-
-func (d door) addMedia() {
-	add(d, tool{name: "get_media", title: "Get a file", description: "Shows a small picture, or where any other file can be downloaded with the same token."}, call.media)
+	inChat
+	MsgID string `json:"msgId" jsonschema:"the message with the file"`
 }
 
 func (c call) media(ctx context.Context, in getMedia) (*sdk.CallToolResult, answer, error) {
@@ -197,7 +204,7 @@ func (c call) media(ctx context.Context, in getMedia) (*sdk.CallToolResult, answ
 		return nil, nil, err
 	}
 	shown := answer{"chatJid": in.JID, "downloadUrl": info.DownloadURL, "untrusted": answer{
-		"file": file{string(info.Type), capped(info.MimeType, maxName), capped(info.FileName, maxName), info.Size}, "caption": capped(info.Caption, maxShort),
+		"file": fileOf(info), "caption": capped(info.Caption, maxShort),
 	}}
 	if info.Size > maxInline || !slices.Contains(inlineTypes, info.MimeType) {
 		return nil, shown, nil

@@ -18,7 +18,7 @@ const (
 )
 
 // visible returns a text in which control, formatting and bidirectional
-// characters stand as their numbers: nothing in it acts on a terminal, or makes
+// characters are written as their numbers: nothing in it acts on a terminal, or makes
 // words look like others. Line breaks and tabs stay.
 func visible(s string) string {
 	acts := func(r rune) bool {
@@ -52,109 +52,83 @@ func capped(s string, most int) string {
 	return visible(s)
 }
 
-// message is what is shown of a message.
-type message struct {
-	MsgID     string      `json:"msgId"`
-	FromMe    bool        `json:"fromMe"`
-	SenderJID bridge.JID  `json:"senderJid"`
-	Name      string      `json:"senderName"`
-	Timestamp bridge.Time `json:"timestamp"`
-	Type      string      `json:"messageType"`
-	Text      string      `json:"text"`
-	Quotes    string      `json:"quotedMsgId,omitempty"`
-	File      *file       `json:"file,omitempty"`
-	Reactions []reaction  `json:"reactions,omitempty"`
-	Poll      *poll       `json:"poll,omitempty"`
-	Status    string      `json:"status,omitempty"`
-	IsEdited  bool        `json:"isEdited,omitempty"`
-	IsDeleted bool        `json:"isDeleted,omitempty"`
-}
-
-type file struct {
-	Type     string `json:"type"`
-	MimeType string `json:"mimetype"`
-	Name     string `json:"fileName,omitempty"`
-	Size     int64  `json:"size"`
-}
-
-type reaction struct {
-	SenderJID bridge.JID `json:"senderJid"`
-	Emoji     string     `json:"emoji"`
-}
-
-type poll struct {
-	Name    string       `json:"name"`
-	Options []pollOption `json:"options"`
-}
-
-type pollOption struct {
-	Name  string `json:"name"`
-	Votes int    `json:"votes"`
-}
-
 // maxReactions bounds the reactions that are shown of one message.
 const maxReactions = 20
 
-// messageOf returns what is shown of a message, with at most so many characters
-// of its text.
-func messageOf(m bridge.Message, most int) message {
-	shown := message{
-		MsgID: capped(m.ID, maxName), FromMe: m.FromMe, SenderJID: m.SenderJID, Name: capped(m.PushName, maxName), Timestamp: m.Timestamp,
-		Type: capped(m.MessageType, maxName), Text: capped(m.Content, most), IsEdited: m.EditedAt != nil, IsDeleted: m.DeletedAt != nil,
+// messageOf shows a message, with at most so many characters of its text.
+func messageOf(m bridge.Message, most int) answer {
+	shown := answer{
+		"msgId": capped(m.ID, maxName), "fromMe": m.FromMe, "senderJid": m.SenderJID, "senderName": capped(m.PushName, maxName),
+		"timestamp": m.Timestamp, "messageType": capped(m.MessageType, maxName), "text": capped(m.Content, most),
 	}
 	if m.ContextInfo != nil && m.ContextInfo.QuotedMsgID != nil {
-		shown.Quotes = capped(*m.ContextInfo.QuotedMsgID, maxName)
+		shown["quotedMsgId"] = capped(*m.ContextInfo.QuotedMsgID, maxName)
 	}
 	if m.Status != nil {
-		shown.Status = string(*m.Status)
+		shown["status"] = *m.Status
+	}
+	if m.EditedAt != nil {
+		shown["isEdited"] = true
+	}
+	if m.DeletedAt != nil {
+		shown["isDeleted"] = true
 	}
 	if m.Media != nil {
-		shown.File = &file{string(m.Media.Type), capped(m.Media.MimeType, maxName), capped(m.Media.FileName, maxName), m.Media.Size}
+		shown["file"] = fileOf(*m.Media)
 	}
-	shown.Reactions = each(m.Reactions[:min(len(m.Reactions), maxReactions)], func(r bridge.MessageReaction) reaction { return reaction{r.SenderJID, capped(r.Emoji, maxName)} })
+	if len(m.Reactions) > 0 {
+		shown["reactions"] = each(m.Reactions[:min(len(m.Reactions), maxReactions)], func(r bridge.MessageReaction) answer {
+			return answer{"senderJid": r.SenderJID, "emoji": capped(r.Emoji, maxName)}
+		})
+	}
 	if m.Poll != nil {
-		shown.Poll = &poll{capped(m.Poll.Name, maxName), each(m.Poll.Options, func(o bridge.PollOption) pollOption { return pollOption{capped(o.Name, maxName), o.Votes} })}
+		shown["poll"] = answer{"name": capped(m.Poll.Name, maxName), "options": each(m.Poll.Options, func(o bridge.PollOption) answer {
+			return answer{"name": capped(o.Name, maxName), "votes": o.Votes}
+		})}
 	}
 	return shown
 }
 
-// each returns what is shown of each element of a list.
-func each[T, S any](list []T, show func(T) S) []S {
-	shown := make([]S, len(list))
+func fileOf(m bridge.Media) answer {
+	return answer{"type": m.Type, "mimetype": capped(m.MimeType, maxName), "size": m.Size}.named("fileName", m.FileName)
+}
+
+// each shows each element of a list.
+func each[T any](list []T, show func(T) answer) []answer {
+	shown := make([]answer, len(list))
 	for i, one := range list {
 		shown[i] = show(one)
 	}
 	return shown
 }
 
-func messagesOf(list []bridge.Message) []message {
-	return each(list, func(m bridge.Message) message { return messageOf(m, maxShort) })
+func messagesOf(list []bridge.Message) []answer {
+	return each(list, func(m bridge.Message) answer { return messageOf(m, maxShort) })
 }
 
-// chat is what is shown of a chat.
-type chat struct {
-	JID           bridge.JID   `json:"jid"`
-	IsGroup       bool         `json:"isGroup"`
-	Name          string       `json:"name"`
-	Username      string       `json:"username,omitempty"`
-	LastMessageAt *bridge.Time `json:"lastMessageAt"`
-}
-
-func chatOf(c bridge.Chat) chat {
-	shown := chat{JID: c.JID, IsGroup: c.IsGroup, Name: capped(c.Name, maxName), LastMessageAt: c.LastMessageAt}
+func chatOf(c bridge.Chat) answer {
+	shown := answer{"jid": c.JID, "isGroup": c.IsGroup, "name": capped(c.Name, maxName), "lastMessageAt": c.LastMessageAt}
 	if c.Username != nil {
-		shown.Username = capped(*c.Username, maxName)
+		shown.named("username", *c.Username)
 	}
 	return shown
 }
 
-// answer is a tool's answer: what the bridge says, and below untrusted what
-// other people wrote.
+// answer is a tool's answer: facts of the bridge, and below untrusted the texts and
+// names that other people chose.
 type answer map[string]any
 
 // with returns the answer with a cursor, if there is one.
 func (a answer) with(next *string) answer {
 	a["nextCursor"] = next
+	return a
+}
+
+// named returns the answer with a name, if there is one.
+func (a answer) named(key, name string) answer {
+	if name != "" {
+		a[key] = capped(name, maxName)
+	}
 	return a
 }
 

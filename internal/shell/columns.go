@@ -36,28 +36,26 @@ func runeColumns(r rune, isJoined bool) int {
 	return 1
 }
 
-// cut returns as much of a text as fits into so many columns, with an ellipsis
-// where that is not all. Accents without end do not make it longer.
+// cut returns as much of a text as fits into so many columns, with an ellipsis if that
+// is not all. Accents without end do not make it longer.
 func cut(s string, most int) string {
 	if columnsOf(s) <= most && len(s) <= 16*most {
 		return s
 	}
-	end, _ := fitting(s, most-1)
-	return s[:end] + "…"
+	return s[:fitting(s, most-1)] + "…"
 }
 
-// fitting returns where in a text so many columns end, and how many it takes up
-// to there.
-func fitting(s string, most int) (end, columns int) {
-	isJoined := false
+// fitting returns the byte of a text where so many columns end.
+func fitting(s string, most int) int {
+	columns, isJoined := 0, false
 	for i, r := range s {
 		columns += runeColumns(r, isJoined)
 		isJoined = r == joiner
 		if columns > most || i > 16*most {
-			return i, columns - runeColumns(r, false)
+			return i
 		}
 	}
-	return len(s), columns
+	return len(s)
 }
 
 // Wrap returns a printable text in lines of at most so many columns, broken at
@@ -65,7 +63,7 @@ func fitting(s string, most int) (end, columns int) {
 func Wrap(s string, most int) (lines []string) {
 	for line := range strings.SplitSeq(s, "\n") {
 		for columnsOf(line) > most {
-			end, _ := fitting(line, most)
+			end := fitting(line, most)
 			if end == 0 { // one wide character, in one column
 				break
 			}
@@ -80,11 +78,11 @@ func Wrap(s string, most int) (lines []string) {
 	return lines
 }
 
-// leftToRight keeps what stands beside a text of a script that runs from right to
-// left in its place.
+// leftToRight is the mark that keeps the text after it in its place.
 const leftToRight = "\u200e"
 
-// anchored returns a text that moves nothing beside it.
+// anchored returns a text that does not move its neighbours if its script runs from
+// right to left.
 func anchored(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)

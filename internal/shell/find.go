@@ -1,15 +1,15 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"bridged/internal/bridge"
 )
 
-// find returns the chat that a person names: by JID, by phone number, or by its
+// find returns a chat: by JID, by phone number, or by its
 // exact name or @username. A name that several chats have is refused.
 func (s *Shell) find(ctx context.Context, who string) (bridge.JID, error) {
 	who = strings.TrimSpace(who)
@@ -21,8 +21,7 @@ func (s *Shell) find(ctx context.Context, who string) (bridge.JID, error) {
 		return jid, nil
 	}
 	if bridge.PhoneDigits(who) != "" {
-		number, err := bridge.ParsePhone(who)
-		if err == nil {
+		if number, err := bridge.ParsePhone(who); err == nil {
 			return bridge.PhoneJID(number), nil
 		}
 	}
@@ -63,37 +62,30 @@ func (s *Shell) named(ctx context.Context, name string) (named, similar []bridge
 // candidates lists chats, one a line.
 func (s *Shell) candidates(chats []bridge.Chat) string {
 	const most = 10
-	lines := make([]string, 0, most+1)
-	for i, chat := range chats {
-		if i == most {
-			lines = append(lines, fmt.Sprintf("and %d more", len(chats)-most))
-			break
-		}
+	var lines []string
+	for _, chat := range chats[:min(len(chats), most)] {
 		line := fmt.Sprintf("%s  %s", chat.JID, nameOf(chat))
 		if chat.LastMessageAt != nil {
 			line += "  last message " + s.when(chat.LastMessageAt)
 		}
 		lines = append(lines, line)
 	}
+	if others := len(chats) - most; others > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", others))
+	}
 	return strings.Join(lines, "\n")
 }
 
-// nameOf returns a chat's name, or what stands for it.
-func nameOf(chat bridge.Chat) string {
-	if chat.Name != "" {
-		return chat.Name
-	}
-	return chat.JID.User()
-}
+// nameOf returns a chat's name, or else the user of its JID.
+func nameOf(chat bridge.Chat) string { return cmp.Or(chat.Name, chat.JID.User()) }
 
-// names knows the names of chats that events are about.
+// names holds the names of chats that events are about.
 type names map[bridge.JID]string
 
-// maxNames bounds how many are kept.
+// maxNames bounds the names that are kept.
 const maxNames = 4096
 
-// name returns a chat's name, which it asks for once. A chat that cannot be asked
-// for goes by its JID.
+// name returns a chat's name, which is requested once, or else its JID.
 func (s *Shell) name(ctx context.Context, known names, jid bridge.JID) string {
 	if name, ok := known[jid]; ok {
 		return name
@@ -107,6 +99,3 @@ func (s *Shell) name(ctx context.Context, known names, jid bridge.JID) string {
 	}
 	return name
 }
-
-// isEventType reports whether there are events of a type.
-func isEventType(kind bridge.EventType) bool { return slices.Contains(bridge.EventTypes(), kind) }

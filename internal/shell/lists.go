@@ -11,15 +11,15 @@ import (
 // maxPage is the API's largest page.
 const maxPage = 500
 
-// Chats asks for a list of chats.
+// Chats chooses chats.
 type Chats struct {
 	Q      string
 	Type   bridge.ChatType
-	Unread bool // those alone in which something is unread
+	Unread bool // only those with unread messages
 	Limit  int  // 0 is all
 }
 
-// Chats prints chats, the one that was written in last first.
+// Chats prints chats, the one with the latest message first.
 func (s *Shell) Chats(ctx context.Context, q Chats) error {
 	chats := func(yield func(bridge.Chat, error) bool) {
 		for chat, err := range s.API.AllChats(ctx, bridge.ChatQuery{Q: q.Q, Type: q.Type, Limit: pageOf(q.Limit)}) {
@@ -33,7 +33,7 @@ func (s *Shell) Chats(ctx context.Context, q Chats) error {
 		return err
 	}
 	if len(rows) == 0 {
-		return s.note("There are no such chats: those are listed in which something was written while the account was linked.")
+		return s.note("There are no such chats. Listed are those with messages since the account was linked.")
 	}
 	return s.table([]column{{title: "NAME", most: 28, flexible: true}, {title: "JID"}, {title: "UNREAD"}, {title: "LAST"}, {title: "MESSAGE", flexible: true}}, rows)
 }
@@ -71,7 +71,7 @@ func textOf(content, kind string) string {
 	return content
 }
 
-// senderOf returns the name under which somebody writes.
+// senderOf returns the name of a sender, or else the user of its JID.
 func senderOf(pushName string, jid bridge.JID) string {
 	if strings.TrimSpace(pushName) != "" {
 		return pushName

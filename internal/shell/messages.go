@@ -10,13 +10,13 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Messages asks for messages of a chat.
+// Messages chooses messages of a chat.
 type Messages struct {
 	Chat          string
 	Q             string // a part of their text
 	Since, Before string
 	Limit         int  // the newest ones; 0 is all
-	IDs           bool // with their ids, and the JIDs of those who sent them
+	IDs           bool // with their ids, and the JIDs of their senders
 }
 
 // Messages prints messages, the oldest first.
@@ -30,21 +30,27 @@ func (s *Shell) Messages(ctx context.Context, q Messages) error {
 		return err
 	}
 	if q.Limit == 0 && s.JSON {
-		query.Order = bridge.OrderAsc // as they come
+		query.Order = bridge.OrderAsc // they are printed as they come
 		for m, err := range s.API.AllMessages(ctx, query) {
-			if err != nil {
-				return err
+			if err == nil {
+				err = s.printJSON(shownMessage{m.Chat, m})
 			}
-			if err := s.printJSON(asShown(m)); err != nil {
+			if err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	list, err := s.newest(ctx, query, q.Limit)
-	if err != nil {
-		return err
+	var list []bridge.Message
+	for m, err := range s.API.AllMessages(ctx, query) {
+		if err != nil {
+			return err
+		}
+		if list = append(list, m); len(list) == q.Limit {
+			break
+		}
 	}
+	slices.Reverse(list)
 	return s.printMessages(list, q.IDs)
 }
 
@@ -56,21 +62,7 @@ func (s *Shell) between(since, before string) (from, until *bridge.Time, err err
 	if until, err = s.moment("--before", before); err != nil || until == nil {
 		return from, nil, err
 	}
-	return from, moment(until.Add(-time.Millisecond)), nil
-}
-
-// newest returns the newest messages, the oldest of them first.
-func (s *Shell) newest(ctx context.Context, query bridge.MessageQuery, limit int) (list []bridge.Message, err error) {
-	for m, err := range s.API.AllMessages(ctx, query) {
-		if err != nil {
-			return nil, err
-		}
-		if list = append(list, m); len(list) == limit {
-			break
-		}
-	}
-	slices.Reverse(list)
-	return list, nil
+	return from, new(bridge.At(until.Add(-time.Millisecond))), nil
 }
 
 // shownMessage is a message as JSON, with its chat.
@@ -79,12 +71,10 @@ type shownMessage struct {
 	bridge.Message
 }
 
-func asShown(m bridge.Message) shownMessage { return shownMessage{m.Chat, m} }
-
 func (s *Shell) printMessages(list []bridge.Message, ids bool) error {
 	if s.JSON {
 		for _, m := range list {
-			if err := s.printJSON(asShown(m)); err != nil {
+			if err := s.printJSON(shownMessage{m.Chat, m}); err != nil {
 				return err
 			}
 		}
@@ -107,7 +97,7 @@ func (s *Shell) printMessages(list []bridge.Message, ids bool) error {
 	return s.table(columns, rows)
 }
 
-// from returns who wrote a message.
+// from names the sender of a message.
 func from(m bridge.Message) string {
 	if m.FromMe {
 		return "me"
@@ -115,7 +105,7 @@ func from(m bridge.Message) string {
 	return senderOf(m.PushName, m.SenderJID)
 }
 
-// messageText returns what a message says, with its file, and what became of it.
+// messageText returns the text of a message, with its file, its state and reactions.
 func messageText(m bridge.Message) string {
 	if m.DeletedAt != nil {
 		return "[deleted]"
@@ -132,11 +122,11 @@ func messageText(m bridge.Message) string {
 		text += fmt.Sprintf(" (%s)", *m.Status)
 	}
 	if len(m.Reactions) > 0 {
-		emoji := make([]string, len(m.Reactions))
-		for i, r := range m.Reactions {
-			emoji[i] = r.Emoji
+		text += " ["
+		for _, r := range m.Reactions {
+			text += r.Emoji
 		}
-		text += " [" + strings.Join(emoji, "") + "]"
+		text += "]"
 	}
 	return text
 }

@@ -8,17 +8,17 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Search asks for messages with a text in them.
+// Search chooses messages by their text.
 type Search struct {
 	Q             string
-	Chat          string // in this one alone
+	Chat          string // only in this one
 	Type          bridge.ChatType
 	Since, Before string
 	Limit         int  // 0 is all
 	IDs           bool // with ids and JIDs
 }
 
-// Search prints what it finds, the newest first.
+// Search prints the messages that it finds, the newest first.
 func (s *Shell) Search(ctx context.Context, q Search) error {
 	if strings.TrimSpace(q.Q) == "" {
 		return usage("give a text to search for")

@@ -1,41 +1,48 @@
+// Package shell is the bridge at a command line, for people and for cron: lists of
+// chats and messages, searching, sending, and following the events.
+//
+// It is a client of the API with the caller's token. It prints tables or lines for
+// people, with local times, cut to the terminal; or JSON, one object a line, as the
+// API has them.
+//
+// Other people choose names and texts. None of them acts on the terminal: characters
+// that would move the cursor, start a line or reverse the text are printed as escapes
+// ([Printable]).
 package shell
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
 	"strings"
 	"time"
 
+	"bridged/internal/bridge"
 	"bridged/internal/client"
 )
 
-// Shell does what a command asks of a running bridge.
+// Shell carries out commands on a running bridge.
 type Shell struct {
 	API   *client.Client
-	Out   io.Writer        // takes what was asked for
-	Notes io.Writer        // takes what else there is to say
+	Out   io.Writer        // for results
+	Notes io.Writer        // for remarks
 	Width int              // columns of the terminal that Out is; 0 where it is none
-	Color bool             // names and times may be set off
+	Color bool             // whether names and times may be highlighted
 	JSON  bool             // one object a line, for programs
 	Now   func() time.Time // in the zone of the person
 }
 
-// printJSON prints a value on a line of its own. What would act on a terminal is
-// escaped, as JSON permits.
+// printJSON prints a value on a line of its own.
 func (s *Shell) printJSON(value any) error {
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	line, err := bridge.EncodeJSON(value)
+	if err != nil {
 		return err
 	}
-	return s.print("%s\n", EscapeUnsafe(strings.TrimSuffix(b.String(), "\n")))
+	return s.print("%s\n", EscapeUnsafe(string(line)))
 }
 
-// EscapeUnsafe escapes what is unsafe in the strings of a JSON text. All of it
-// lies in the basic plane.
+// EscapeUnsafe escapes the unsafe characters in the strings of a JSON text. They are
+// all in the basic plane.
 func EscapeUnsafe(text string) string {
 	if !strings.ContainsFunc(text, IsUnsafe) {
 		return text
@@ -51,7 +58,7 @@ func EscapeUnsafe(text string) string {
 	return b.String()
 }
 
-// note says something beside the output.
+// note prints a remark.
 func (s *Shell) note(format string, args ...any) error {
 	return Printf(s.Notes, format+"\n", args...)
 }

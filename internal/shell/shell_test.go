@@ -185,11 +185,11 @@ func TestPrintJSON_ActsOnNothing(t *testing.T) {
 func TestColour_WhereItIsWanted(t *testing.T) {
 	t.Parallel()
 	s, _ := onTerminal(80)
-	if got := s.bold("x"); got != "x" {
+	if got := s.styled(boldText, "x"); got != "x" {
 		t.Errorf("without colour: %q", got)
 	}
 	s.Color = true
-	if got := s.bold("x"); got != boldText+"x"+asBefore {
+	if got := s.styled(boldText, "x"); got != boldText+"x"+asBefore {
 		t.Errorf("with colour: %q", got)
 	}
 }

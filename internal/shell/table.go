@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// column is one column of a table. One that is flexible gives way where the
-// terminal is too narrow.
+// column is one column of a table. A flexible one shrinks on a narrow terminal.
 type column struct {
 	title    string
 	most     int // columns of the terminal; 0 is any number
@@ -23,15 +22,15 @@ const leastFlexible = 12
 // table prints rows under titles. Cells are cut for a terminal, and whole
 // elsewhere.
 func (s *Shell) table(columns []column, rows [][]string) error {
-	for _, cells := range rows {
-		s.clean(columns, cells)
-	}
-	widths := s.widths(columns, rows)
 	titles := make([]string, len(columns))
 	for i, c := range columns {
 		titles[i] = c.title
+		for _, cells := range rows {
+			cells[i] = s.printable(c, cells[i])
+		}
 	}
-	if err := s.print("%s\n", s.dim(s.row(widths, titles))); err != nil {
+	widths := s.widths(columns, rows)
+	if err := s.print("%s\n", s.styled(dimText, s.row(widths, titles))); err != nil {
 		return err
 	}
 	for _, cells := range rows {
@@ -42,15 +41,12 @@ func (s *Shell) table(columns []column, rows [][]string) error {
 	return nil
 }
 
-// clean makes cells printable, each on one line but those that are wrapped.
-func (s *Shell) clean(columns []column, cells []string) {
-	for i, cell := range cells {
-		if columns[i].wraps && s.Width > 0 {
-			cells[i] = PrintableLines(strings.ReplaceAll(strings.TrimSpace(cell), "\t", "    "))
-		} else {
-			cells[i] = oneLine(cell)
-		}
+// printable returns a cell as it can be printed, on one line unless it is wrapped.
+func (s *Shell) printable(c column, cell string) string {
+	if c.wraps && s.Width > 0 {
+		return PrintableLines(strings.ReplaceAll(strings.TrimSpace(cell), "\t", "    "))
 	}
+	return oneLine(cell)
 }
 
 // widths returns how wide each column is.
@@ -86,16 +82,12 @@ func (s *Shell) printRow(columns []column, widths []int, cells []string) error {
 	if columns[last].wraps && s.Width > 0 {
 		lines = Wrap(cells[last], widths[last])
 	}
-	shown := make([]string, len(cells))
-	copy(shown, cells[:last])
-	for i, line := range lines {
-		if i > 0 {
-			clear(shown)
-		}
-		shown[last] = line
-		if err := s.print("%s\n", s.row(widths, shown)); err != nil {
+	for _, line := range lines {
+		cells[last] = line
+		if err := s.print("%s\n", s.row(widths, cells)); err != nil {
 			return err
 		}
+		clear(cells)
 	}
 	return nil
 }
@@ -131,9 +123,6 @@ const (
 	boldText = "\x1b[1m"
 	asBefore = "\x1b[0m"
 )
-
-func (s *Shell) dim(text string) string  { return s.styled(dimText, text) }
-func (s *Shell) bold(text string) string { return s.styled(boldText, text) }
 
 func (s *Shell) styled(style, text string) string {
 	if !s.Color || text == "" {

@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,20 +11,20 @@ import (
 	"bridged/internal/client"
 )
 
-// Tail asks for the events of the log as they come.
+// Tail chooses events of the log.
 type Tail struct {
-	Chat  string // of this one alone
+	Chat  string // only this one
 	Types []string
-	Since string // an event's number, or a moment; empty for what comes from now on
+	Since string // an event's number, or a moment; empty for now
 }
 
-// Tail prints events until ctx ends. A connection that is lost is made again, and
-// goes on behind the last event.
+// Tail prints events as they come until ctx ends. After a lost connection it goes on
+// behind the last event.
 func (s *Shell) Tail(ctx context.Context, t Tail) error {
 	query := client.EventQuery{After: "now"}
 	for _, name := range t.Types {
 		kind := bridge.EventType(strings.TrimSpace(name))
-		if !isEventType(kind) {
+		if !slices.Contains(bridge.EventTypes(), kind) {
 			return usage("%q is no type of event: there are %s", name, typeNames())
 		}
 		query.Types = append(query.Types, kind)
@@ -76,8 +77,7 @@ func (s *Shell) cursor(ctx context.Context, since string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the bridge's log ends at %q, which is no number", end)
 	}
-	// The log is in the order of time, so that its middle tells which half to look
-	// at.
+	// The log is in the order of time: a binary search.
 	from, to := int64(0), last
 	for from < to {
 		middle := from + (to-from)/2
@@ -100,9 +100,13 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 	case e.Type == bridge.EventReset && s.JSON:
 		return s.printJSON(map[string]bridge.EventType{"type": e.Type})
 	case e.Type == bridge.EventReset:
-		return s.print("%s\n", "Events are lost: they have left the log. What comes is whole again.")
+		return s.print("%s\n", "Some events were deleted before they could be read. From here on there are no gaps.")
 	case s.JSON:
-		return s.printJSON(shownEvent{e, eventMessage(e)})
+		shown := shownEvent{Event: e}
+		if e.Message != nil {
+			shown.Message = &shownMessage{e.ChatJID, *e.Message}
+		}
+		return s.printJSON(shown)
 	}
 	about, text := "", ""
 	switch {
@@ -133,15 +137,15 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 			text += ": " + *e.Status.LastError
 		}
 	}
-	line := fmt.Sprintf("%s  %s  ", s.dim(s.when(&e.At)), s.bold(anchored(oneLine(about))))
+	at, about, text := s.when(&e.At), oneLine(about), oneLine(text)
 	if s.Width > 0 {
-		plain := columnsOf(s.when(&e.At)) + columnsOf(oneLine(about)) + 2*len(gap)
-		return s.print("%s%s\n", line, anchored(cut(oneLine(text), max(s.Width-plain, leastFlexible))))
+		room := s.Width - columnsOf(at) - columnsOf(about) - 2*len(gap)
+		text = anchored(cut(text, max(room, leastFlexible)))
 	}
-	return s.print("%s%s\n", line, oneLine(text))
+	return s.print("%s  %s  %s\n", s.styled(dimText, at), s.styled(boldText, anchored(about)), text)
 }
 
-// callText returns what a call is, and what became of it.
+// callText describes a call and its state.
 func callText(call bridge.Call) string {
 	kind := "voice call"
 	if call.IsVideo {
@@ -153,7 +157,7 @@ func callText(call bridge.Call) string {
 	return kind + ": " + strings.ReplaceAll(string(call.State), "_", " ")
 }
 
-// aboutMessage returns who wrote, and where.
+// aboutMessage names the sender and the chat of a message.
 func (s *Shell) aboutMessage(ctx context.Context, known names, e bridge.Event) string {
 	chat := s.name(ctx, known, e.ChatJID)
 	switch {
@@ -169,11 +173,4 @@ func (s *Shell) aboutMessage(ctx context.Context, known names, e bridge.Event) s
 type shownEvent struct {
 	bridge.Event
 	Message *shownMessage `json:"message,omitempty"`
-}
-
-func eventMessage(e bridge.Event) *shownMessage {
-	if e.Message == nil {
-		return nil
-	}
-	return &shownMessage{e.ChatJID, *e.Message}
 }

@@ -25,7 +25,7 @@ func TestPrintEvent(t *testing.T) {
 		"12:00  Grace\\x1b[2J  video call: answered elsewhere\n":                {Type: bridge.EventCallUpdated, ChatJID: grace, Call: &bridge.Call{FromJID: grace, IsVideo: true, State: bridge.CallAnsweredElsewhere}},
 		"12:00  Readers  Grace\\x1b[2J asks to be let in\n":                     {Type: bridge.EventGroupUpdated, ChatJID: club, Group: &bridge.StoredGroup{Group: bridge.Group{Name: "Readers"}}, JoinRequests: &bridge.JoinRequestChange{Created: []bridge.JoinRequest{{JID: grace}}}},
 		"12:00  account  closed: no network\n":                                  {Type: bridge.EventAccountStatus, Status: &bridge.Status{Status: bridge.StateClosed, LastError: &why}},
-		"Events are lost: they have left the log. What comes is whole again.\n": {Type: bridge.EventReset},
+		"Some events were deleted before they could be read. From here on there are no gaps.\n": {Type: bridge.EventReset},
 		"12:00  Alan in Readers  a text that is too long for the ter…\n":        {Type: bridge.EventMessageCreated, ChatJID: club, Message: &bridge.Message{PushName: "Alan", Content: "a text that is too long for the terminal"}},
 	} {
 		e.At = at

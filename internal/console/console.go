@@ -1,10 +1,9 @@
 // Package console is the web console: pages for the person who sets a bridge
 // up, and for the one who asks whether a message arrived.
 //
-// It is a client of the API. Pages are built from what the routes answer,
-// through the router in the same process, with the token that the visitor has
-// logged in with; the console knows neither the store nor the account. Every
-// page can be read without its script, which makes it live and quicker to use.
+// It is a client of the API. Pages are built from answers of the router in the same
+// process, with the token that the visitor has logged in with. Every page can be read
+// without its script, which makes it live and quicker to use.
 //
 // [New] returns the handler of everything below the paths that [Serves] names.
 package console
@@ -27,21 +26,19 @@ import (
 type Options struct {
 	// API is the router that the pages are built from.
 	API http.Handler
-	// Token is what one logs in with, and what is sent to the API then.
+	// Token is the bearer of those who log in with a link.
 	Token string
-	// EnableSend shows what sends; the API refuses it otherwise.
+	// EnableSend shows the forms that send.
 	EnableSend bool
-	// PhoneNumber is the only account that may pair, in E.164 digits; empty
-	// where whoever pairs names it.
+	// PhoneNumber is the only account that may pair, in E.164 digits; empty for any.
 	PhoneNumber string
 	// PublicURLs are the addresses at which a reverse proxy shows the console.
 	PublicURLs []*url.URL
-	// Settings is what the settings page shows, without secrets.
+	// Settings are shown on the settings page; they hold no secrets.
 	Settings []Setting
-	// Family returns whose share the holder of a token takes, see [bridge.Token];
-	// nil takes all for one.
+	// Family returns the family of a token, whose share it takes; see [bridge.Token].
 	Family func(ctx context.Context, secret string) (family int64, known bool)
-	// Streams ends streams of events; nil never ends.
+	// Streams ends streams of events.
 	Streams context.Context
 	Log     zerolog.Logger
 	// Now is the clock; nil is the real one.
@@ -72,19 +69,13 @@ func New(o Options) (*Console, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Streams == nil {
-		o.Streams = context.Background()
-	}
-	if o.Family == nil {
-		o.Family = func(context.Context, string) (int64, bool) { return intake.Operator, true }
-	}
 	views, err := newViews()
 	if err != nil {
 		return nil, err
 	}
 	c := &Console{
 		options: o, api: client.InProcess(o.API, o.Token), now: o.Now, views: views,
-		sessions: newSessions(o.Now), bodies: intake.NewBodies(), tries: &throttle{tried: make(map[netip.Prefix]tries)},
+		sessions: &sessions{now: o.Now, byID: make(map[hash]*session), links: make(map[hash]time.Time)}, bodies: intake.NewBodies(), tries: &throttle{tried: make(map[netip.Prefix]tries)},
 	}
 	c.handler = c.observe(c.guard(c.routes()))
 	return c, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/console"
+	"bridged/internal/intake"
 )
 
 const token = "a-token-of-the-tests-0123456789"
@@ -36,7 +37,10 @@ type site struct {
 func newSite(t *testing.T, change ...func(*console.Options)) *site {
 	t.Helper()
 	s := &site{t: t, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), header: http.Header{"Sec-Fetch-Site": {"same-origin"}}}
-	options := console.Options{API: http.HandlerFunc(s.api), Token: token, Now: func() time.Time { return s.now }, Log: zerolog.Nop()}
+	options := console.Options{
+		API: http.HandlerFunc(s.api), Token: token, Now: func() time.Time { return s.now }, Log: zerolog.Nop(), Streams: t.Context(),
+		Family: func(context.Context, string) (int64, bool) { return intake.Operator, true },
+	}
 	for _, c := range change {
 		c(&options)
 	}

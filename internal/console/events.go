@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -19,7 +18,7 @@ import (
 	"bridged/internal/client"
 )
 
-// pageOfEvents is how many events are shown at first.
+// pageOfEvents is the number of events that are shown at first.
 const pageOfEvents = 100
 
 // eventsPage is the end of the log of events.
@@ -27,7 +26,7 @@ type eventsPage struct {
 	Types  []eventType
 	Chat   bridge.JID
 	Events []eventRow
-	Blank  eventRow // what the script fills in
+	Blank  eventRow // for the script to fill in
 	Query  string   // for the stream
 	Curl   string
 }
@@ -75,8 +74,8 @@ func (c *Console) showEvents(v *visit) error {
 	return v.show("events", "Events", page)
 }
 
-// lastEvents returns the newest events, the newest first. The log is read
-// forwards, so that it looks further and further back until there are enough.
+// lastEvents returns the newest events, the newest first. The log can only be read
+// forwards: it begins further and further back until there are enough.
 func (v *visit) lastEvents(ctx context.Context, q client.EventQuery) ([]bridge.Event, error) {
 	last, err := strconv.ParseInt(v.cursor, 10, 64)
 	if err != nil {
@@ -156,58 +155,36 @@ func namesAsking(requests []bridge.JoinRequest) string {
 	return name
 }
 
-// streamEvents passes on the API's stream of events to a page's script, from
-// where the page was made. It ends with the session.
+// streamEvents passes on the API's stream of events to a page's script. It ends with
+// the session.
 func (c *Console) streamEvents(v *visit) error {
-	asked := v.r.URL.Query()
-	query := url.Values{}
-	for _, name := range []string{"after", "types", "chat"} {
-		if value := asked.Get(name); value != "" {
-			query.Set(name, value)
-		}
-	}
-	header := http.Header{"Accept": {"text/event-stream"}}
-	if id := v.r.Header.Get("Last-Event-ID"); id != "" {
-		header.Set("Last-Event-ID", id)
-	}
+	header := http.Header{"Accept": {"text/event-stream"}, "Last-Event-Id": v.r.Header["Last-Event-Id"]}
 	ctx, cancel := v.untilLoggedOut()
 	defer cancel()
-	stream, err := v.api.Do(ctx, http.MethodGet, "/api/events?"+query.Encode(), nil, header)
+	stream, err := v.api.Do(ctx, http.MethodGet, "/api/events?"+v.r.URL.RawQuery, nil, header)
 	if err != nil {
 		return err
 	}
 	defer stream.Body.Close()
 	v.w.Header().Set("Content-Type", "text/event-stream")
-	err = copyTimed(v.w, stream.Body)
+	_, err = io.Copy(prompt{v.w}, stream.Body)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		hlog.FromRequest(v.r).Debug().Err(err).Msg("stream not read")
 	}
 	return nil
 }
 
-// copyTimed passes on each piece at once. Each piece has its own time: the sender may
-// be silent for long, but the reader must take what is there.
-func copyTimed(w http.ResponseWriter, from io.Reader) error {
-	control := http.NewResponseController(w)
-	piece := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(piece)
-		if n > 0 {
-			answerNow(w)
-			if _, err := w.Write(piece[:n]); err != nil {
-				return err
-			}
-			if err := control.Flush(); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+// prompt writes each piece at once. The visitor has [answerTime] for each, while the
+// sender may be silent for long.
+type prompt struct{ w http.ResponseWriter }
+
+func (p prompt) Write(piece []byte) (int, error) {
+	answerNow(p.w)
+	n, err := p.w.Write(piece)
+	if err == nil {
+		err = http.NewResponseController(p.w).Flush()
 	}
+	return n, err
 }
 
 // untilLoggedOut returns a context for long answers, which ends with the request, the

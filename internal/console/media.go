@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -34,9 +35,7 @@ func (c *Console) showMedia(v *visit) error {
 	}
 	asked := http.Header{}
 	for _, name := range []string{"Range", "If-Range", "If-None-Match"} {
-		if value := v.r.Header.Get(name); value != "" {
-			asked.Set(name, value)
-		}
+		asked[name] = v.r.Header[name]
 	}
 	ctx, cancel := v.untilLoggedOut()
 	defer cancel()
@@ -51,7 +50,7 @@ func (c *Console) showMedia(v *visit) error {
 	defer answer.Body.Close()
 	describeFile(v.w.Header(), answer.Header, save)
 	v.w.WriteHeader(answer.StatusCode)
-	if err := copyTimed(v.w, answer.Body); err != nil {
+	if _, err := io.Copy(prompt{v.w}, answer.Body); err != nil {
 		hlog.FromRequest(v.r).Debug().Err(err).Msg("file not read")
 	}
 	return nil

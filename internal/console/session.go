@@ -16,8 +16,8 @@ import (
 const (
 	sessionTime = 12 * time.Hour
 	linkTime    = time.Hour
-	// maxSessions and maxLinks bound what is remembered; the one that would end
-	// first makes room.
+	// maxSessions and maxLinks bound the memory; the session that would end first
+	// makes room.
 	maxSessions = 64
 	maxOfFamily = 16 // of one token with those that it made, so that it cannot end the sessions of others
 	maxLinks    = 16
@@ -27,12 +27,12 @@ const (
 type session struct {
 	ctx  context.Context // ends with the session
 	end  context.CancelFunc
-	csrf string // what its forms carry
+	csrf string // the token in its forms
 	ends time.Time
 
-	api    *client.Client // with the token that was logged in with
-	token  bridge.Token   // what that may do
-	family int64          // whose share that takes
+	api    *client.Client
+	token  bridge.Token // of api
+	family int64        // whose share the token takes
 
 	zone   atomic.Pointer[time.Location] // of the visitor
 	notice atomic.Pointer[notice]        // for the next page that is shown
@@ -54,18 +54,18 @@ func (s *session) setZone(name string) {
 	}
 }
 
+// hash is the key of a session or a link: their names are not kept.
+type hash [sha256.Size]byte
+
+func hashOf(name string) hash { return sha256.Sum256([]byte(name)) }
+
 // sessions are the browsers that have logged in, and the links that do so once.
-// They are kept in memory under the hashes of their names.
 type sessions struct {
 	now func() time.Time
 
 	mu    sync.Mutex // guards all below
-	byID  map[[sha256.Size]byte]*session
-	links map[[sha256.Size]byte]time.Time
-}
-
-func newSessions(now func() time.Time) *sessions {
-	return &sessions{now: now, byID: make(map[[sha256.Size]byte]*session), links: make(map[[sha256.Size]byte]time.Time)}
+	byID  map[hash]*session
+	links map[hash]time.Time // when they end
 }
 
 // open begins a session for the holder of a token and returns the value of its
@@ -78,13 +78,11 @@ func (s *sessions) open(api *client.Client, token bridge.Token, family int64) (i
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prune()
-	for s.countOf(family) >= maxOfFamily {
-		s.endFirst(func(one *session) bool { return one.family == family })
+	s.makeRoom(maxOfFamily, func(one *session) bool { return one.family == family })
+	if len(s.byID) >= maxSessions {
+		s.makeRoom(1, func(one *session) bool { return one.family != intake.Operator })
 	}
-	for len(s.byID) >= maxSessions {
-		s.endFirst(func(one *session) bool { return one.family != intake.Operator })
-	}
-	s.byID[sha256.Sum256([]byte(id))] = opened
+	s.byID[hashOf(id)] = opened
 	return id, opened
 }
 
@@ -99,35 +97,29 @@ func (s *sessions) prune() {
 	}
 }
 
-// countOf returns how many sessions a family has. The caller holds mu.
-func (s *sessions) countOf(family int64) (count int) {
-	for _, one := range s.byID {
-		if one.family == family {
-			count++
-		}
-	}
-	return count
-}
-
-// endFirst ends the session among some that would end first. The caller holds
-// mu.
-func (s *sessions) endFirst(among func(*session) bool) {
-	var first [sha256.Size]byte
-	var found *session
+// makeRoom ends the session that would end first among some, where there are most of
+// them or more. The caller holds mu.
+func (s *sessions) makeRoom(most int, among func(*session) bool) {
+	var first hash
+	count := 0
 	for id, one := range s.byID {
-		if among(one) && (found == nil || one.ends.Before(found.ends)) {
-			first, found = id, one
+		if among(one) {
+			if count++; count == 1 || one.ends.Before(s.byID[first].ends) {
+				first = id
+			}
 		}
 	}
-	found.end()
-	delete(s.byID, first)
+	if count >= most {
+		s.byID[first].end()
+		delete(s.byID, first)
+	}
 }
 
 // get returns the session of a cookie's value; nil for none.
 func (s *sessions) get(id string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.byID[sha256.Sum256([]byte(id))]
+	one := s.byID[hashOf(id)]
 	if one == nil || !s.now().Before(one.ends) {
 		return nil
 	}
@@ -138,10 +130,9 @@ func (s *sessions) get(id string) *session {
 func (s *sessions) close(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := sha256.Sum256([]byte(id))
-	if one := s.byID[key]; one != nil {
+	if one := s.byID[hashOf(id)]; one != nil {
 		one.end()
-		delete(s.byID, key)
+		delete(s.byID, hashOf(id))
 	}
 }
 
@@ -156,16 +147,15 @@ func (s *sessions) newLink() string {
 			delete(s.links, key)
 		}
 	}
-	s.links[sha256.Sum256([]byte(link))] = now.Add(linkTime)
+	s.links[hashOf(link)] = now.Add(linkTime)
 	return link
 }
 
 // useLink reports whether a link is good, and makes it useless.
 func (s *sessions) useLink(link string) bool {
-	key := sha256.Sum256([]byte(link))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ends, known := s.links[key]
-	delete(s.links, key)
+	ends, known := s.links[hashOf(link)]
+	delete(s.links, hashOf(link))
 	return known && s.now().Before(ends)
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 
 	template "github.com/DataDog/datadog-agent/pkg/template/html"
@@ -10,13 +11,15 @@ import (
 	"bridged/internal/bridge"
 )
 
-// summaryLength is how many characters of a text stand in a line.
+// summaryLength is the length of a summary's text, in characters.
 const summaryLength = 200
+
+const deletedText = "This message was deleted"
 
 // summary returns a message in one line.
 func summary(m bridge.Message) string {
 	if m.DeletedAt != nil {
-		return "This message was deleted"
+		return deletedText
 	}
 	text := oneLine(m.Content)
 	switch kind := kindOf(m); {
@@ -33,20 +36,25 @@ func quotedLine(q bridge.Quoted) string {
 	text, kind := oneLine(q.Content), kindsOfTypes[q.MessageType]
 	switch {
 	case q.DeletedAt != nil:
-		return "This message was deleted"
+		return deletedText
 	case text == "":
-		return cmp.Or(q.FileName, kind, kindOfType(q.MessageType))
+		return cmp.Or(q.FileName, kindOfType(q.MessageType))
 	case kind != "":
 		return kind + ": " + text
 	}
 	return text
 }
 
+// lastLine returns the newest message of a chat in one line.
+func lastLine(m bridge.LastMessage) string {
+	return cmp.Or(strings.Join(strings.Fields(m.Content), " "), kindOfType(m.MessageType))
+}
+
 func oneLine(text string) string {
 	return firstCharacters(strings.Join(strings.Fields(text), " "), summaryLength)
 }
 
-// kindOf returns what a message is, in words.
+// kindOf returns the kind of a message in words.
 func kindOf(m bridge.Message) string {
 	switch {
 	case m.MessageType == bridge.TypeUndecryptable:
@@ -69,8 +77,10 @@ func kindOf(m bridge.Message) string {
 		return "Order"
 	case m.Product != nil:
 		return "Product"
+	case m.Media != nil && m.Media.PTT:
+		return "Voice note"
 	case m.Media != nil:
-		return kindOfFile(*m.Media)
+		return cmp.Or(kindsOfFiles[m.Media.Type], m.Media.FileName, "Document")
 	}
 	return kindOfType(m.MessageType)
 }
@@ -80,14 +90,7 @@ var kindsOfFiles = map[bridge.MediaType]string{
 	bridge.MediaImage: "Picture", bridge.MediaVideo: "Video", bridge.MediaAudio: "Sound", bridge.MediaSticker: "Sticker",
 }
 
-func kindOfFile(file bridge.Media) string {
-	if file.PTT {
-		return "Voice note"
-	}
-	return cmp.Or(kindsOfFiles[file.Type], file.FileName, "Document")
-}
-
-// kindOfType returns words for a type that has nothing to show of its own.
+// kindOfType returns words for a message without text of which only the type is known.
 func kindOfType(messageType string) string {
 	switch messageType {
 	case "conversation", "extendedTextMessage":
@@ -95,15 +98,7 @@ func kindOfType(messageType string) string {
 	case "unknown":
 		return "A message of a kind that this version does not know"
 	}
-	return "A message of the type " + strings.TrimSuffix(messageType, "Message")
-}
-
-// lastLine returns the newest message of a chat in one line.
-func lastLine(m bridge.LastMessage) string {
-	if text := strings.Join(strings.Fields(m.Content), " "); text != "" {
-		return text
-	}
-	return cmp.Or(kindsOfTypes[m.MessageType], kindOfType(m.MessageType))
+	return cmp.Or(kindsOfTypes[messageType], "A message of the type "+strings.TrimSuffix(messageType, "Message"))
 }
 
 // kindsOfTypes are words for messages of which only the type is known.
@@ -114,7 +109,7 @@ var kindsOfTypes = map[string]string{
 	"pollCreationMessage": "Poll", "pollCreationMessageV2": "Poll", "pollCreationMessageV3": "Poll", "pollCreationMessageV5": "Poll", "pollCreationMessageV6": "Poll",
 }
 
-// eventAnswer is one of the answers to an event, and who gave it.
+// eventAnswer is one of the answers to an event, with those who gave it.
 type eventAnswer struct {
 	Answer string
 	Who    string
@@ -122,7 +117,7 @@ type eventAnswer struct {
 	Guests int
 }
 
-// responsesOf returns the answers to an event that somebody gave.
+// responsesOf returns the answers to an event.
 func responsesOf(event *bridge.CalendarEvent, n names) (given []eventAnswer) {
 	if event == nil || event.Responses == nil {
 		return nil
@@ -140,7 +135,7 @@ func responsesOf(event *bridge.CalendarEvent, n names) (given []eventAnswer) {
 	return given
 }
 
-// all returns what people are called.
+// all returns the names of people.
 func (n names) all(people []bridge.JID) string {
 	who := make([]string, len(people))
 	for i, jid := range people {
@@ -149,20 +144,19 @@ func (n names) all(people []bridge.JID) string {
 	return strings.Join(who, ", ")
 }
 
-// albumWords says what an album has.
+// albumWords counts the pictures and videos that an album announces.
 func albumWords(a *bridge.Album) string {
 	var parts []string
-	for _, part := range []struct {
-		count     int
-		one, many string
-	}{{a.Images, "picture", "pictures"}, {a.Videos, "video", "videos"}} {
+	count := func(n int, noun string) {
 		switch {
-		case part.count == 1:
-			parts = append(parts, "1 "+part.one)
-		case part.count > 1:
-			parts = append(parts, fmt.Sprintf("%d %s", part.count, part.many))
+		case n == 1:
+			parts = append(parts, "1 "+noun)
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %ss", n, noun))
 		}
 	}
+	count(a.Images, "picture")
+	count(a.Videos, "video")
 	if len(parts) == 0 {
 		return "Album"
 	}
@@ -189,21 +183,20 @@ func gather(messages []bridge.Message) (rest []bridge.Message, parts map[string]
 	return rest, parts
 }
 
-// adPicture returns the small picture of an ad for an image's address. Anything but a
-// picture is left out.
+// dataPicture matches the address of a picture that stands in the page itself, which
+// runs nothing.
+var dataPicture = regexp.MustCompile(`^data:image/(jpeg|png|webp);base64,`)
+
+// adPicture returns the small picture of an ad as an image's address; empty for
+// anything but a picture.
 func adPicture(url *string) template.URL {
-	if url == nil {
+	if url == nil || !dataPicture.MatchString(*url) {
 		return ""
 	}
-	for _, kind := range []string{"jpeg", "png", "webp"} {
-		if strings.HasPrefix(*url, "data:image/"+kind+";base64,") {
-			return template.URL(*url) //nolint:gosec // a picture in base64 runs nothing
-		}
-	}
-	return ""
+	return template.URL(*url) //nolint:gosec // a picture
 }
 
-// adLink returns the address of an ad; empty where it is none of the web.
+// adLink returns the address of an ad; empty if it is not on the web.
 func adLink(address string) string {
 	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
 		return ""

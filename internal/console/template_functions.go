@@ -1,14 +1,17 @@
 package console
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 	_ "time/tzdata" // zones, also on an image that has none
 	"unicode"
+	"unicode/utf8"
 
 	template "github.com/DataDog/datadog-agent/pkg/template/html"
 
@@ -19,28 +22,26 @@ import (
 func (v *views) functions() template.FuncMap {
 	return template.FuncMap{
 		"asset": v.assetPath, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
-		"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "percent": percent, "chatName": nameOf, "lastLine": lastLine, "jids": jids, "whose": whose, "adPicture": adPicture, "adLink": adLink, "announced": announced,
+		"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "jids": jids, "whose": whose, "adPicture": adPicture, "adLink": adLink, "announced": announced,
 		"blocks": blocks, "inline": inline,
 		"timeOfDay": clock.timeOfDay, "exact": clock.exact, "when": clock.when, "on": clock.on, "ago": clock.ago,
 	}
 }
 
-// byteCount returns a size as people write it.
+// byteCount returns a size as people write it, with powers of 1000.
 func byteCount(n int64) string {
-	const unit = 1000
-	if n < unit {
+	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
 	}
-	size, prefix := float64(n)/unit, 0
-	for size >= unit && prefix < len("kMGTPE")-1 {
-		size /= unit
-		prefix++
+	size := float64(n)
+	for _, prefix := range "kMGTPE" {
+		if size /= 1000; size < 100 {
+			return fmt.Sprintf("%.1f %cB", size, prefix)
+		} else if size < 1000 {
+			return fmt.Sprintf("%.0f %cB", size, prefix)
+		}
 	}
-	form := "%.1f %cB"
-	if size >= 100 {
-		form = "%.0f %cB"
-	}
-	return fmt.Sprintf(form, size, "kMGTPE"[prefix])
+	return ""
 }
 
 // number returns a count with its thousands apart.
@@ -52,36 +53,23 @@ func number(n int) string {
 	return digits
 }
 
-// percent returns the part of the whole, in full percents.
-func percent(part, whole int) int {
-	if whole <= 0 {
-		return 0
-	}
-	return min(100, part*100/whole)
-}
-
-// initial returns the letter that stands for somebody; empty where the name has
-// none.
+// initial returns the first letter of a name; empty where it has none.
 func initial(name string) string {
-	for _, r := range name {
-		if unicode.IsLetter(r) {
-			return string(unicode.ToUpper(r))
-		}
+	if i := strings.IndexFunc(name, unicode.IsLetter); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(name[i:])
+		return string(unicode.ToUpper(r))
 	}
 	return ""
 }
 
-// hues is how many colours the style sheet has for people.
-const hues = 8
-
-// hue returns the number of the colour that stands for somebody.
+// hue returns the number of a person's colour, of which the style sheet has 8.
 func hue(jid bridge.JID) int {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(jid)) // a hash takes everything
-	return int(h.Sum32() % hues)
+	_, _ = h.Write([]byte(jid)) // never fails
+	return int(h.Sum32() % 8)
 }
 
-// phoneOf returns a person as the apps show somebody without a name.
+// phoneOf returns a person as the apps show people without a name.
 func phoneOf(jid bridge.JID) string {
 	switch {
 	case jid == "":
@@ -94,13 +82,8 @@ func phoneOf(jid bridge.JID) string {
 	return string(jid)
 }
 
-// nameOf returns the name of a chat, or what stands for one.
-func nameOf(chat bridge.Chat) string {
-	if name := strings.TrimSpace(chat.Name); name != "" {
-		return name
-	}
-	return phoneOf(chat.JID)
-}
+// nameOf returns the name of a chat, or else its number.
+func nameOf(chat bridge.Chat) string { return cmp.Or(strings.TrimSpace(chat.Name), phoneOf(chat.JID)) }
 
 // chatPath returns the page of a chat.
 func chatPath(jid bridge.JID) string { return root + "/chats/" + jid.Escaped() }
@@ -110,23 +93,20 @@ func mediaPath(chat bridge.JID, id string) string {
 	return root + "/media/" + chat.Escaped() + "/" + bridge.PathID(id)
 }
 
-// dict makes one value of several, for parts of templates.
+// dict makes one value of several, for parts of templates: names and values in turn.
 func dict(pairs ...any) (map[string]any, error) {
-	if len(pairs)%2 != 0 {
-		return nil, fmt.Errorf("dict needs names and values")
-	}
 	values := make(map[string]any, len(pairs)/2)
-	for i := 0; i < len(pairs); i += 2 {
-		name, ok := pairs[i].(string)
-		if !ok {
-			return nil, fmt.Errorf("dict: %v is not a name", pairs[i])
+	for pair := range slices.Chunk(pairs, 2) {
+		name, ok := pair[0].(string)
+		if !ok || len(pair) != 2 {
+			return nil, fmt.Errorf("dict: %v is not a name with a value", pair)
 		}
-		values[name] = pairs[i+1]
+		values[name] = pair[1]
 	}
 	return values, nil
 }
 
-// clock shows times as the visitor's clock does.
+// clock formats times in the zone of the visitor.
 type clock struct {
 	Zone *time.Location
 	now  time.Time

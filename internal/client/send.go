@@ -7,7 +7,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Message is what can be sent: [Text], [File], [Location], [Poll], [Contacts],
+// Message is something to send: [Text], [File], [Location], [Poll], [Contacts],
 // [Reaction] or [Forward].
 type Message interface{ route() string }
 
@@ -87,54 +87,42 @@ func (Contacts) route() string { return "/api/messages/send-contact" }
 func (Reaction) route() string { return "/api/messages/react" }
 func (Forward) route() string  { return "/api/messages/forward" }
 
-// Sent is a message that the network accepted. Replayed reports that an earlier
-// call with the same key had sent it.
+// Sent is a message that the network accepted.
 type Sent struct {
-	bridge.Sent
-	Replayed bool
+	ID        string      `json:"msgId"`
+	Chat      bridge.JID  `json:"chatJid"`
+	Timestamp bridge.Time `json:"timestamp"`
+	Replayed  bool        `json:"replayed"` // an earlier call with the same key had sent it
 }
 
 // Send sends a message. With a key, the call can be repeated until it is
 // answered: the message is sent once. Without one (""), it cannot.
 func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) {
-	return c.sendOnce(ctx, http.MethodPost, m.route(), m, key)
+	return sentBy(c.Do(ctx, http.MethodPost, m.route(), m, keyed(key)))
 }
 
-// Edit replaces the text or the caption of an own message. Mentions that are nil
-// stay those that the text still names. The key is as that of Send.
+// Edit replaces the text or the caption of an own message. Nil mentions keep those
+// that the text still names, an empty list removes all. The key is as that of Send.
 func (c *Client) Edit(ctx context.Context, chat bridge.JID, id, text string, mentions []bridge.JID, key string) (Sent, error) {
 	body := map[string]any{"text": text}
 	if mentions != nil {
-		body["mentions"] = mentions // an empty list is nobody
+		body["mentions"] = mentions
 	}
-	return c.sendOnce(ctx, http.MethodPatch, messagePath(chat, id), body, key)
+	return sentBy(c.Do(ctx, http.MethodPatch, messagePath(chat, id), body, keyed(key)))
 }
 
 // Delete deletes a message for everybody. The key is as that of Send.
 func (c *Client) Delete(ctx context.Context, chat bridge.JID, id, key string) (Sent, error) {
-	return c.sendOnce(ctx, http.MethodDelete, messagePath(chat, id), nil, key)
+	return sentBy(c.Do(ctx, http.MethodDelete, messagePath(chat, id), nil, keyed(key)))
 }
 
-func (c *Client) sendOnce(ctx context.Context, method, path string, body any, key string) (Sent, error) {
-	resp, err := c.Do(ctx, method, path, body, keyed(key))
+// sentBy reads the answer of a sending route.
+func sentBy(resp *http.Response, err error) (sent Sent, _ error) {
 	if err != nil {
-		return Sent{}, err
-	}
-	return decodeSent(resp)
-}
-
-// decodeSent reads the answer of a sending route.
-func decodeSent(resp *http.Response) (sent Sent, err error) {
-	defer resp.Body.Close()
-	var answer struct {
-		MsgID     string
-		ChatJID   bridge.JID
-		Timestamp bridge.Time
-	}
-	if err := decode(resp, &answer); err != nil {
 		return sent, err
 	}
-	sent.Sent = bridge.Sent{ID: answer.MsgID, Chat: answer.ChatJID, Timestamp: answer.Timestamp}
+	defer resp.Body.Close()
+	err = decode(resp, &sent)
 	sent.Replayed = resp.Header.Get("Idempotency-Replayed") == "true"
-	return sent, nil
+	return sent, err
 }

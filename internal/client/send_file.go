@@ -34,10 +34,7 @@ func (c *Client) SendFile(ctx context.Context, upload Upload, file io.Reader, ke
 	}()
 	// The transport closes the body before it returns from a refusal; the writer
 	// ends then, and no longer reads the file.
-	resp, err := c.send(ctx, http.MethodPost, "/api/messages/send-file", writer.FormDataContentType(), body, keyed(key))
-	if err == nil {
-		sent, err = decodeSent(resp)
-	}
+	sent, err = sentBy(c.send(ctx, http.MethodPost, "/api/messages/send-file", writer.FormDataContentType(), body, keyed(key)))
 	_ = body.Close() // ends the writer, if it has not ended
 	<-written
 	return sent, err
@@ -45,17 +42,17 @@ func (c *Client) SendFile(ctx context.Context, upload Upload, file io.Reader, ke
 
 // write writes the form, the file last.
 func (u Upload) write(w *multipart.Writer, file io.Reader) error {
-	fields := []struct{ name, value string }{
-		{"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID},
-	}
+	ptt := ""
 	if u.PTT {
-		fields = append(fields, struct{ name, value string }{"ptt", "true"})
+		ptt = "true"
 	}
-	for _, field := range fields {
-		if field.value == "" {
+	for _, field := range [][2]string{
+		{"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID}, {"ptt", ptt},
+	} {
+		if field[1] == "" {
 			continue
 		}
-		if err := w.WriteField(field.name, field.value); err != nil {
+		if err := w.WriteField(field[0], field[1]); err != nil {
 			return err
 		}
 	}

@@ -16,13 +16,13 @@ import (
 	"bridged/internal/client"
 )
 
-// Send asks for a message to be sent.
+// Send describes a message to send.
 type Send struct {
 	To      string
 	Text    string // the caption where there is a file
 	File    string // its path; empty for a text
-	ReplyTo string // the id of the message of that chat that is answered
-	Key     string // one is made up where it is empty
+	ReplyTo string // the id of the message that is answered, in the same chat
+	Key     string // random if empty
 	Wait    time.Duration
 }
 
@@ -84,7 +84,7 @@ func (s *Shell) post(ctx context.Context, to bridge.JID, m Send) (sent client.Se
 	if m.File == "" {
 		return s.API.Send(ctx, client.Text{To: to, Text: m.Text, Quote: client.Quote{QuotedMsgID: m.ReplyTo}}, m.Key)
 	}
-	// Opening a pipe would wait for somebody who writes to it.
+	// Opening a pipe would wait for its writer.
 	if info, err := os.Stat(m.File); err != nil {
 		return sent, &fileError{err}
 	} else if !info.Mode().IsRegular() {
@@ -109,7 +109,7 @@ type fileError struct{ error }
 
 func (e *fileError) Unwrap() error { return e.error }
 
-// noted notes why reading has ended early.
+// noted keeps the error of its reader.
 type noted struct {
 	io.Reader
 	err error
@@ -123,18 +123,10 @@ func (n *noted) Read(p []byte) (int, error) {
 	return count, err
 }
 
-// sentMessage is what is printed of a message that was sent.
-type sentMessage struct {
-	MsgID     string      `json:"msgId"`
-	ChatJID   bridge.JID  `json:"chatJid"`
-	Timestamp bridge.Time `json:"timestamp"`
-	Replayed  bool        `json:"replayed"`
-}
-
 // printSent prints the id alone, so that a script can take it.
 func (s *Shell) printSent(sent client.Sent) error {
 	if s.JSON {
-		return s.printJSON(sentMessage{sent.ID, sent.Chat, sent.Timestamp, sent.Replayed})
+		return s.printJSON(sent)
 	}
 	how := "Sent to %s."
 	if sent.Replayed {

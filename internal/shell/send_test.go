@@ -101,7 +101,7 @@ func TestSendOnce_InterruptedAtItsEnd(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		sent, err := s.sendOnce(ctx, "K1", func(context.Context) (client.Sent, error) {
 			cancel()
-			return client.Sent{Sent: bridge.Sent{ID: "M1"}}, outcome
+			return client.Sent{ID: "M1"}, outcome
 		})
 		if err != outcome || sent.ID != "M1" || out.Len() != 0 {
 			t.Errorf("ended with %v: %+v, %v, %q", outcome, sent, err, out)

@@ -17,16 +17,16 @@ func TestPrintEvent(t *testing.T) {
 	said := bridge.Message{ID: "M1", PushName: "Alan", Content: "two\nlines", Timestamp: at}
 	own := bridge.Message{ID: "M2", FromMe: true, Content: "mine", Status: &read}
 	for want, e := range map[string]bridge.Event{
-		"12:00  Alan in Readers  two lines\n":                                   {Type: bridge.EventMessageCreated, ChatJID: club, Message: &said},
-		"12:00  Grace\\x1b[2J  changed: two lines\n":                            {Type: bridge.EventMessageUpdated, ChatJID: grace, Message: &said},
-		"12:00  me to Readers  read: mine\n":                                    {Type: bridge.EventMessageStatus, ChatJID: club, Message: &own},
-		"12:00  Readers  the chat has changed: 3 unread\n":                      {Type: bridge.EventChatUpdated, ChatJID: club, Chat: &bridge.Chat{JID: club, Name: "Readers", UnreadCount: 3}},
-		"12:00  Readers  the group has changed: 1 people\n":                     {Type: bridge.EventGroupUpdated, ChatJID: club, Group: &bridge.StoredGroup{Group: bridge.Group{Name: "Readers", Participants: make([]bridge.Participant, 1)}}},
-		"12:00  Grace\\x1b[2J  video call: answered elsewhere\n":                {Type: bridge.EventCallUpdated, ChatJID: grace, Call: &bridge.Call{FromJID: grace, IsVideo: true, State: bridge.CallAnsweredElsewhere}},
-		"12:00  Readers  Grace\\x1b[2J asks to be let in\n":                     {Type: bridge.EventGroupUpdated, ChatJID: club, Group: &bridge.StoredGroup{Group: bridge.Group{Name: "Readers"}}, JoinRequests: &bridge.JoinRequestChange{Created: []bridge.JoinRequest{{JID: grace}}}},
-		"12:00  account  closed: no network\n":                                  {Type: bridge.EventAccountStatus, Status: &bridge.Status{Status: bridge.StateClosed, LastError: &why}},
+		"12:00  Alan in Readers  two lines\n":                                                   {Type: bridge.EventMessageCreated, ChatJID: club, Message: &said},
+		"12:00  Grace\\x1b[2J  changed: two lines\n":                                            {Type: bridge.EventMessageUpdated, ChatJID: grace, Message: &said},
+		"12:00  me to Readers  read: mine\n":                                                    {Type: bridge.EventMessageStatus, ChatJID: club, Message: &own},
+		"12:00  Readers  the chat has changed: 3 unread\n":                                      {Type: bridge.EventChatUpdated, ChatJID: club, Chat: &bridge.Chat{JID: club, Name: "Readers", UnreadCount: 3}},
+		"12:00  Readers  the group has changed: 1 people\n":                                     {Type: bridge.EventGroupUpdated, ChatJID: club, Group: &bridge.StoredGroup{Group: bridge.Group{Name: "Readers", Participants: make([]bridge.Participant, 1)}}},
+		"12:00  Grace\\x1b[2J  video call: answered elsewhere\n":                                {Type: bridge.EventCallUpdated, ChatJID: grace, Call: &bridge.Call{FromJID: grace, IsVideo: true, State: bridge.CallAnsweredElsewhere}},
+		"12:00  Readers  Grace\\x1b[2J asks to be let in\n":                                     {Type: bridge.EventGroupUpdated, ChatJID: club, Group: &bridge.StoredGroup{Group: bridge.Group{Name: "Readers"}}, JoinRequests: &bridge.JoinRequestChange{Created: []bridge.JoinRequest{{JID: grace}}}},
+		"12:00  account  closed: no network\n":                                                  {Type: bridge.EventAccountStatus, Status: &bridge.Status{Status: bridge.StateClosed, LastError: &why}},
 		"Some events were deleted before they could be read. From here on there are no gaps.\n": {Type: bridge.EventReset},
-		"12:00  Alan in Readers  a text that is too long for the ter…\n":        {Type: bridge.EventMessageCreated, ChatJID: club, Message: &bridge.Message{PushName: "Alan", Content: "a text that is too long for the terminal"}},
+		"12:00  Alan in Readers  a text that is too long for the ter…\n":                        {Type: bridge.EventMessageCreated, ChatJID: club, Message: &bridge.Message{PushName: "Alan", Content: "a text that is too long for the terminal"}},
 	} {
 		e.At = at
 		s, out := onTerminal(60)

@@ -9,7 +9,6 @@ import (
 	"bridged/internal/bridge"
 )
 
-// messagePath returns the path of one message.
 func messagePath(chat bridge.JID, id string) string {
 	return "/api/chats/" + chat.Escaped() + "/messages/" + bridge.PathID(id)
 }

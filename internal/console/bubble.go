@@ -151,7 +151,7 @@ func (v *visit) actionable(b bubble, chat bridge.JID) bubble {
 	b.ChatJID, b.Actions = chat, v.sends() && b.DeletedAt == nil
 	b.Editable = b.Actions && b.Message.Editable(v.c.now(), bridge.EditTime) == nil
 	b.Deletable = b.Actions && b.FromMe && b.Message.Deletable(v.c.now(), false) == nil
-	b.Curl = curlGet("/api/chats/" + chat.Escaped() + "/messages/" + bridge.PathID(b.ID))
+	b.Curl = curl("GET", "/api/chats/"+chat.Escaped()+"/messages/"+bridge.PathID(b.ID), nil)
 	return b
 }
 

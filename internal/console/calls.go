@@ -35,7 +35,7 @@ func (c *Console) showCalls(v *visit) error {
 		Calls []callRow
 		More  string // the address of the next part; empty for none
 		Curl  string
-	}{calls, more(root+"/calls", url.Values{}, "cursor", next), curlGet("/api/calls")})
+	}{calls, more(root+"/calls", url.Values{}, "cursor", next), curl("GET", "/api/calls", nil)})
 }
 
 // calls returns calls with the names of their callers: those of the chats with them,
@@ -67,7 +67,6 @@ func (v *visit) calls(q bridge.CallQuery) (rows []callRow, next *string, err err
 	return rows, page.NextCursor, nil
 }
 
-// rejectCall rejects a call that rings.
 func (c *Console) rejectCall(v *visit) error {
 	return v.done(v.api.RejectCall(v.r.Context(), v.id, newKey()), "The call was rejected.", root+"/calls")
 }

@@ -35,7 +35,7 @@ func (c *Console) showChat(v *visit) (err error) {
 	if page.Chat, err = v.api.Chat(ctx, v.chat); err != nil {
 		return err
 	}
-	page.Name, page.Curl = nameOf(page.Chat), curlGet(client.HistoryPath(page.Chat.JID)+"?limit=50")
+	page.Name, page.Curl = nameOf(page.Chat), curl("GET", client.HistoryPath(page.Chat.JID)+"?limit=50", nil)
 	if page.List, err = v.listChats(ctx, nil, page.Chat.JID); err != nil {
 		return err
 	}
@@ -139,7 +139,6 @@ func chatTypeOf(query url.Values) bridge.ChatType {
 	return ""
 }
 
-// showChats answers the list of chats alone.
 func (c *Console) showChats(v *visit) error {
 	list, err := v.listChats(v.r.Context(), v.r.URL.Query(), "")
 	if err != nil {
@@ -148,7 +147,7 @@ func (c *Console) showChats(v *visit) error {
 	return v.show("chats", "Chats", struct {
 		List chatList
 		Curl string
-	}{list, curlGet("/api/chats")})
+	}{list, curl("GET", "/api/chats", nil)})
 }
 
 // membersPage shows the members of a group, and the requests to join it.
@@ -171,7 +170,7 @@ func (c *Console) showMembers(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := membersPage{Chat: detail.JID, Name: detail.Stored.Name, Group: detail.Stored.Group, Decides: v.sends(), Curl: curlGet("/api/groups/" + detail.JID.Escaped())}
+	page := membersPage{Chat: detail.JID, Name: detail.Stored.Name, Group: detail.Stored.Group, Decides: v.sends(), Curl: curl("GET", "/api/groups/"+detail.JID.Escaped(), nil)}
 	if detail.Live != nil {
 		page.Group = *detail.Live
 		page.Requests, err = v.api.JoinRequests(v.r.Context(), detail.JID)

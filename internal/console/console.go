@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/time/rate"
 
 	"bridged/internal/client"
 	"bridged/internal/intake"
@@ -75,7 +76,7 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		options: o, api: client.InProcess(o.API, o.Token), now: o.Now, views: views,
-		sessions: &sessions{now: o.Now, byID: make(map[hash]*session), links: make(map[hash]time.Time)}, bodies: intake.NewBodies(), tries: &throttle{tried: make(map[netip.Prefix]tries)},
+		sessions: &sessions{now: o.Now, byID: make(map[hash]*session), links: make(map[hash]time.Time)}, bodies: intake.NewBodies(), tries: &throttle{tried: make(map[netip.Prefix]*rate.Limiter)},
 	}
 	c.handler = c.observe(c.guard(c.routes()))
 	return c, nil

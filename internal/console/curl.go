@@ -11,14 +11,6 @@ import (
 // and token from the environment, so that no secret is copied along.
 const curlHead = `curl -sS -H "Authorization: Bearer $BRIDGE_TOKEN"`
 
-// curlGet returns a line that reads a path.
-func curlGet(path string) string { return curl("GET", path, nil) }
-
-// curlPost returns a line that posts a body.
-func curlPost(path string, body any, arguments ...string) string {
-	return curl("POST", path, body, arguments...)
-}
-
 // curl returns a line that calls a route. Arguments go on lines of their own; those
 // of a form imply the method, as a body implies POST.
 func curl(method, path string, body any, arguments ...string) string {

@@ -62,7 +62,7 @@ func (c *Console) showEvents(v *visit) error {
 	}
 	page := eventsPage{
 		Types: typesOf(query.Types), Chat: query.Chat, Query: query.Encode(),
-		Curl: curlGet("/api/events?after=0") + " -N -H 'Accept: text/event-stream'",
+		Curl: curl("GET", "/api/events?after=0", nil) + " -N -H 'Accept: text/event-stream'",
 	}
 	for _, event := range events {
 		row, err := rowOf(event)
@@ -112,7 +112,6 @@ func (v *visit) readEvents(ctx context.Context, q client.EventQuery, last int64)
 	}
 }
 
-// rowOf returns an event as a line.
 func rowOf(event bridge.Event) (eventRow, error) {
 	encoded, err := bridge.EncodeJSON(event)
 	if err != nil {

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"crypto/subtle"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // policy lets pages load what this address serves, and nothing else but pictures
@@ -161,14 +164,8 @@ const (
 // many people may come from one address. Addresses of IPv6 count by their /64,
 // which is what one customer has.
 type throttle struct {
-	mu    sync.Mutex // guards tried
-	tried map[netip.Prefix]tries
-}
-
-// tries are the wrong tokens of one address since a moment.
-type tries struct {
-	since time.Time
-	count int
+	mu    sync.Mutex
+	tried map[netip.Prefix]*rate.Limiter // guarded by mu
 }
 
 // failed counts a wrong token from an address, and reports whether there were too
@@ -176,29 +173,16 @@ type tries struct {
 func (t *throttle) failed(address netip.Prefix, now time.Time) (tooMany bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	known := t.tried[address]
-	if now.Sub(known.since) >= tryTime {
-		known = tries{since: now}
-	}
-	known.count++
 	if len(t.tried) >= maxAddresses {
-		t.forget(now)
-	}
-	t.tried[address] = known
-	return known.count > maxTries
-}
-
-// forget removes the addresses whose time is over; if there are none, all. The
-// caller holds mu.
-func (t *throttle) forget(now time.Time) {
-	for address, known := range t.tried {
-		if now.Sub(known.since) >= tryTime {
-			delete(t.tried, address)
-		}
+		maps.DeleteFunc(t.tried, func(_ netip.Prefix, l *rate.Limiter) bool { return l.TokensAt(now) >= maxTries })
 	}
 	if len(t.tried) >= maxAddresses {
 		clear(t.tried)
 	}
+	if t.tried[address] == nil {
+		t.tried[address] = rate.NewLimiter(rate.Every(tryTime/maxTries), maxTries)
+	}
+	return !t.tried[address].AllowN(now, 1)
 }
 
 // addressOf returns the network that a request comes from; the zero prefix

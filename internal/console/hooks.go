@@ -23,7 +23,6 @@ var hookTemplates = []hookTemplate{
 	{"text", "Text, as it is posted"},
 }
 
-// showHooks answers the list of hooks, with a form for another one.
 func (c *Console) showHooks(v *visit) error {
 	hooks, err := v.api.Hooks(v.r.Context())
 	if err != nil {
@@ -33,7 +32,7 @@ func (c *Console) showHooks(v *visit) error {
 		Hooks     []bridge.Hook
 		Templates []hookTemplate
 		Curl      string
-	}{hooks, hookTemplates, curlPost("/api/hooks", map[string]any{"name": "pushes", "chatJid": "120363025246125486@g.us", "template": "gitea"})})
+	}{hooks, hookTemplates, curl("POST", "/api/hooks", map[string]any{"name": "pushes", "chatJid": "120363025246125486@g.us", "template": "gitea"})})
 }
 
 // hookForm reads the form of a hook. An own template goes before a shipped one,
@@ -84,7 +83,6 @@ type hookPage struct {
 	Curl      string
 }
 
-// showHook answers one hook.
 func (c *Console) showHook(v *visit) error {
 	hook, err := v.api.Hook(v.r.Context(), v.number)
 	if err != nil {
@@ -98,7 +96,7 @@ func (v *visit) showHookWith(page hookPage) error {
 	if !slices.ContainsFunc(hookTemplates, func(t hookTemplate) bool { return t.Name == page.Hook.Template }) {
 		page.Own = page.Hook.Template
 	}
-	page.Curl = curlPost(fmt.Sprintf("/api/hooks/%d/preview", page.Hook.ID), map[string]any{"payload": map[string]any{"text": "hello"}})
+	page.Curl = curl("POST", fmt.Sprintf("/api/hooks/%d/preview", page.Hook.ID), map[string]any{"payload": map[string]any{"text": "hello"}})
 	return v.show("hook", "Hook", page)
 }
 

@@ -141,7 +141,6 @@ func nextOf(r *http.Request) string {
 	return next.RequestURI()
 }
 
-// logOut ends the session of this browser.
 func (c *Console) logOut(v *visit) error {
 	c.endSession(v.r)
 	http.SetCookie(v.w, c.cookie(v.r, cookieName(v.r), "", root, -time.Second))
@@ -149,7 +148,6 @@ func (c *Console) logOut(v *visit) error {
 	return nil
 }
 
-// endSession ends the session of a request.
 func (c *Console) endSession(r *http.Request) {
 	if cookie, err := r.Cookie(cookieName(r)); err == nil {
 		c.sessions.close(cookie.Value)

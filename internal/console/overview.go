@@ -21,7 +21,6 @@ type overviewPage struct {
 // webhookSums counts webhooks and their deliveries.
 type webhookSums struct{ All, Off, Pending, Dead int }
 
-// showOverview answers the first page.
 func (c *Console) showOverview(v *visit) (err error) {
 	if !v.administers() {
 		http.Redirect(v.w, v.r, root+"/chats", http.StatusSeeOther)
@@ -59,12 +58,10 @@ func (v *visit) administers() bool {
 	return token.Chats == nil && token.Allows(bridge.ScopeRead) && token.Allows(bridge.ScopeManage)
 }
 
-// sends reports whether the visitor may send.
 func (v *visit) sends() bool {
 	return v.c.options.EnableSend && v.session.token.Allows(bridge.ScopeSend)
 }
 
-// midnight returns the beginning of the visitor's day.
 func (v *visit) midnight() bridge.Time {
 	now := v.c.now().In(v.session.zone.Load())
 	return bridge.At(time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location()))

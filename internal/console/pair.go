@@ -25,9 +25,8 @@ type pairPage struct {
 	Curl    string
 }
 
-// showPair answers the page that links the account.
 func (c *Console) showPair(v *visit) (err error) {
-	page := pairPage{Phone: c.options.PhoneNumber, Asked: v.r.URL.Query().Get("phone"), Curl: curlPost("/api/auth/pair", map[string]string{"phone": "15551234567"})}
+	page := pairPage{Phone: c.options.PhoneNumber, Asked: v.r.URL.Query().Get("phone"), Curl: curl("POST", "/api/auth/pair", map[string]string{"phone": "15551234567"})}
 	if page.Account, err = v.status(); err != nil {
 		return err
 	}
@@ -47,7 +46,6 @@ func (c *Console) showPair(v *visit) (err error) {
 	return v.show("pair", "Link an account", page)
 }
 
-// pair requests a code.
 func (c *Console) pair(v *visit) error {
 	phone := strings.TrimSpace(v.r.PostForm.Get("phone"))
 	if phone != "" {

@@ -99,7 +99,6 @@ type field struct {
 // answer is a status and its description.
 type answer struct{ Status, About string }
 
-// showReference shows the reference.
 func (c *Console) showReference(v *visit) error {
 	var d document
 	if err := v.api.Call(v.r.Context(), http.MethodGet, "/openapi.json", nil, &d); err != nil {
@@ -108,7 +107,6 @@ func (c *Console) showReference(v *visit) error {
 	return v.show("reference", "API", d.page())
 }
 
-// page returns the reference by tags.
 func (d *document) page() referencePage {
 	page := referencePage{About: d.Info.Description}
 	for _, tag := range d.Tags {
@@ -170,7 +168,6 @@ func (d *document) fields(s schema) (list []field) {
 	return list
 }
 
-// typeOf returns the type of a value in words.
 func (d *document) typeOf(s schema) string {
 	s = resolve(s, s.Ref, d.Components.Schemas)
 	kinds, isList := s.Type.([]any)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -47,7 +48,6 @@ type part struct {
 	Found bool
 }
 
-// showSearch answers a search over all chats, or in one.
 func (c *Console) showSearch(v *visit) (err error) {
 	query := v.r.URL.Query()
 	page := searchPage{Q: query.Get("q"), Type: chatTypeOf(query), Since: query.Get("since"), Until: query.Get("until")}
@@ -88,18 +88,14 @@ func (p *searchPage) find(ctx context.Context, v *visit, query url.Values) error
 	} else {
 		found, err = v.api.Search(ctx, bridge.SearchQuery{Q: p.Q, Since: since, Until: until, ChatType: p.Type, Limit: pageOfHits, Cursor: query.Get("cursor")})
 	}
-	p.Curl = curlGet(path + "?" + url.Values{"q": {p.Q}}.Encode())
+	p.Curl = curl("GET", path+"?"+url.Values{"q": {p.Q}}.Encode(), nil)
 	if err != nil {
 		return err
 	}
-	if p.Hits, err = hitsOf(ctx, found.Items, p.Q); err != nil {
-		return err
-	}
-	p.More = more(root+"/search", query, "cursor", found.NextCursor)
+	p.Hits, p.More = hitsOf(found.Items, p.Q), more(root+"/search", query, "cursor", found.NextCursor)
 	return nil
 }
 
-// findIn searches one chat.
 func (p *searchPage) findIn(ctx context.Context, v *visit, q bridge.MessageQuery) (found bridge.Page[bridge.Match], err error) {
 	page, err := v.api.Messages(ctx, q)
 	for _, m := range page.Items {
@@ -112,18 +108,14 @@ func (p *searchPage) findIn(ctx context.Context, v *visit, q bridge.MessageQuery
 	return found, err
 }
 
-// hitsOf shows what was found, unless the visitor leaves meanwhile.
-func hitsOf(ctx context.Context, found []bridge.Match, q string) (hits []hit, err error) {
+func hitsOf(found []bridge.Match, q string) (hits []hit) {
 	for _, m := range found {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		hits = append(hits, hit{
 			Chat: m.ChatJID, Name: nameOf(bridge.Chat{JID: m.ChatJID, Name: m.ChatName}), Group: m.IsGroup,
 			Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp, Parts: excerpt(m.Content, q), Path: jump(m.ChatJID, m.MsgID),
 		})
 	}
-	return hits, nil
+	return hits
 }
 
 // day reads a day of a form, in the visitor's time zone; nil for none.
@@ -142,13 +134,10 @@ func (v *visit) day(text string, last bool) (*bridge.Time, error) {
 }
 
 func senderOf(pushName string, jid bridge.JID, fromMe bool) string {
-	switch {
-	case fromMe:
+	if fromMe {
 		return "You"
-	case strings.TrimSpace(pushName) != "":
-		return pushName
 	}
-	return phoneOf(jid)
+	return cmp.Or(strings.TrimSpace(pushName), phoneOf(jid))
 }
 
 // jump returns the page of a chat at a message.
@@ -162,9 +151,9 @@ const (
 	wordsAfter  = 160
 )
 
-// excerpt returns what stands around the words that were looked for, with them
-// marked. The bridge finds more than what has the same letters here (ligatures, for
-// one); such a hit is shown from its beginning.
+// excerpt returns the text around the words of a search, with them marked. The bridge
+// also finds other spellings, such as ligatures; such a hit is shown from its
+// beginning.
 func excerpt(content, q string) []part {
 	text := strings.Join(strings.Fields(content), " ")
 	start, end := foundAt(text, strings.Join(strings.Fields(q), " "))
@@ -221,7 +210,6 @@ func foldedRune(r rune) string {
 	return string(unicode.ToLower(unicode.ToUpper(r))) // the long s, the Kelvin sign and the like change with the first
 }
 
-// firstCharacters returns the beginning of a text.
 func firstCharacters(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"

@@ -1,13 +1,9 @@
 package console
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
-
-	"bridged/internal/bridge"
 )
 
 func TestExcerpt_MarksWhatWasFound(t *testing.T) {
@@ -49,27 +45,5 @@ func TestExcerpt_IsLinear(t *testing.T) {
 	}
 	if took := time.Since(began); took > time.Minute { // they take a tenth of a second; compared at every place, minutes
 		t.Errorf("a hundred excerpts took %v", took)
-	}
-}
-
-// leaving is the context of a visitor who leaves after a first look.
-type leaving struct {
-	context.Context
-	looks int
-}
-
-func (l *leaving) Err() error {
-	if l.looks++; l.looks > 1 {
-		return context.Canceled
-	}
-	return nil
-}
-
-// A visitor who leaves ends the work on the page.
-func TestSearch_EndsWithItsVisitor(t *testing.T) {
-	visitor := &leaving{Context: t.Context()}
-	hits, err := hitsOf(visitor, make([]bridge.Match, 3), "q")
-	if !errors.Is(err, context.Canceled) || hits != nil || visitor.looks != 2 {
-		t.Errorf("%d looks, %v, %v", visitor.looks, hits, err)
 	}
 }

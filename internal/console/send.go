@@ -45,7 +45,7 @@ var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 // which message is answered, or changed.
 func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values) (composer, error) {
 	c := composer{On: v.sends(), Chat: chat.JID, Key: newKey(), Emojis: quickEmojis}
-	c.Curl = curlPost("/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+shellQuoted("Idempotency-Key: "+c.Key))
+	c.Curl = curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+shellQuoted("Idempotency-Key: "+c.Key))
 	for name, field := range map[string]**target{"reply": &c.Reply, "react": &c.React, "edit": &c.Edit, "delete": &c.Delete} {
 		id := query.Get(name)
 		if id == "" {
@@ -64,14 +64,12 @@ func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values
 	return c, nil
 }
 
-// newKey returns an Idempotency-Key.
 func newKey() string { return "console-" + rand.Text() }
 
 // key returns the Idempotency-Key of the form that was sent. With it a repeated click,
 // or a repeated call of the script, is the same message.
 func (v *visit) key() string { return cmp.Or(v.r.PostForm.Get("key"), newKey()) }
 
-// send sends the message in the form of a chat.
 func (c *Console) send(v *visit) error {
 	message, err := messageOf(v.chat, v.r.PostForm)
 	if err != nil {
@@ -109,7 +107,6 @@ func messageOf(to bridge.JID, form url.Values) (client.Message, error) {
 	return nil, problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "The form does not say what to send: load the page again.", ""}
 }
 
-// mentionsIn returns the people whom a form mentions.
 func mentionsIn(form url.Values) (people []bridge.JID) {
 	for _, jid := range form["mention"] {
 		people = append(people, bridge.JID(jid))
@@ -148,14 +145,12 @@ func messagePath(chat bridge.JID, id string) string {
 	return chatPath(chat) + "/messages/" + bridge.PathID(id)
 }
 
-// edit replaces the text of an own message, for everybody.
 func (c *Console) edit(v *visit) error {
 	text := strings.ReplaceAll(v.r.PostForm.Get("text"), "\r\n", "\n")
 	_, err := v.api.Edit(v.r.Context(), v.chat, v.id, text, nil, v.key())
 	return v.done(err, "", chatPath(v.chat))
 }
 
-// deleteMessage deletes an own message for everybody.
 func (c *Console) deleteMessage(v *visit) error {
 	_, err := v.api.Delete(v.r.Context(), v.chat, v.id, v.key())
 	return v.done(err, "The message was deleted for everybody.", chatPath(v.chat))

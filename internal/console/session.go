@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,24 +78,19 @@ func (s *sessions) open(api *client.Client, token bridge.Token, family int64) (i
 	opened.zone.Store(time.UTC)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.prune()
+	maps.DeleteFunc(s.byID, func(_ hash, one *session) bool {
+		over := !s.now().Before(one.ends)
+		if over {
+			one.end()
+		}
+		return over
+	})
 	s.makeRoom(maxOfFamily, func(one *session) bool { return one.family == family })
 	if len(s.byID) >= maxSessions {
 		s.makeRoom(1, func(one *session) bool { return one.family != intake.Operator })
 	}
 	s.byID[hashOf(id)] = opened
 	return id, opened
-}
-
-// prune ends the sessions whose time is over. The caller holds mu.
-func (s *sessions) prune() {
-	now := s.now()
-	for id, one := range s.byID {
-		if !now.Before(one.ends) {
-			one.end()
-			delete(s.byID, id)
-		}
-	}
 }
 
 // makeRoom ends the session that would end first among some, where there are most of
@@ -126,7 +122,6 @@ func (s *sessions) get(id string) *session {
 	return one
 }
 
-// close ends the session of a cookie's value.
 func (s *sessions) close(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

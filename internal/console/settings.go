@@ -17,12 +17,11 @@ type settingsPage struct {
 	Curl     string
 }
 
-// showSettings answers the settings.
 func (c *Console) showSettings(v *visit) (err error) {
 	if !v.administers() {
 		return errUnknown
 	}
-	page := settingsPage{Settings: c.options.Settings, Curl: curlPost("/api/auth/reconnect", nil)}
+	page := settingsPage{Settings: c.options.Settings, Curl: curl("POST", "/api/auth/reconnect", nil)}
 	if page.Account, err = v.status(); err != nil {
 		return err
 	}
@@ -33,7 +32,6 @@ func (c *Console) showSettings(v *visit) (err error) {
 	return v.show("settings", "Settings", page)
 }
 
-// reconnect dials at once.
 func (c *Console) reconnect(v *visit) error {
 	return v.done(v.api.Reconnect(v.r.Context()), "Connecting.", root+"/")
 }
@@ -74,11 +72,10 @@ type tokensPage struct {
 	Curl   string
 }
 
-// showTokens answers the list of tokens.
 func (c *Console) showTokens(v *visit) error { return v.showTokensWith("", "") }
 
 func (v *visit) showTokensWith(secret, name string) (err error) {
-	page := tokensPage{Made: secret, Name: name, Scopes: bridge.Scopes(), Curl: curlPost("/api/tokens", map[string]any{"name": "support desk", "scopes": []string{"read"}})}
+	page := tokensPage{Made: secret, Name: name, Scopes: bridge.Scopes(), Curl: curl("POST", "/api/tokens", map[string]any{"name": "support desk", "scopes": []string{"read"}})}
 	if page.Tokens, err = v.api.Tokens(v.r.Context()); err != nil {
 		return err
 	}
@@ -106,7 +103,6 @@ func (c *Console) createToken(v *visit) error {
 	return v.showTokensWith(made.Secret, made.Name)
 }
 
-// revokeToken ends a token.
 func (c *Console) revokeToken(v *visit) error {
 	return v.done(v.api.RevokeToken(v.r.Context(), v.number), "The token is revoked.", root+"/tokens")
 }

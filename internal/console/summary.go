@@ -117,7 +117,6 @@ type eventAnswer struct {
 	Guests int
 }
 
-// responsesOf returns the answers to an event.
 func responsesOf(event *bridge.CalendarEvent, n names) (given []eventAnswer) {
 	if event == nil || event.Responses == nil {
 		return nil
@@ -135,7 +134,6 @@ func responsesOf(event *bridge.CalendarEvent, n names) (given []eventAnswer) {
 	return given
 }
 
-// all returns the names of people.
 func (n names) all(people []bridge.JID) string {
 	who := make([]string, len(people))
 	for i, jid := range people {

@@ -24,7 +24,10 @@ func (v *views) functions() template.FuncMap {
 		"asset": v.assetPath, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
 		"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "jids": jids, "whose": whose, "adPicture": adPicture, "adLink": adLink, "announced": announced,
 		"blocks": blocks, "inline": inline,
-		"timeOfDay": clock.timeOfDay, "exact": clock.exact, "when": clock.when, "on": clock.on, "ago": clock.ago,
+		"when": clock.when, "ago": clock.ago,
+		"timeOfDay": func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04") },
+		"exact":     func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04:05") },
+		"on":        func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "2 Jan 2006, 15:04:05") },
 	}
 }
 
@@ -85,7 +88,6 @@ func phoneOf(jid bridge.JID) string {
 // nameOf returns the name of a chat, or else its number.
 func nameOf(chat bridge.Chat) string { return cmp.Or(strings.TrimSpace(chat.Name), phoneOf(chat.JID)) }
 
-// chatPath returns the page of a chat.
 func chatPath(jid bridge.JID) string { return root + "/chats/" + jid.Escaped() }
 
 // mediaPath returns the address of a message's file on the console.
@@ -114,15 +116,6 @@ type clock struct {
 
 func (v *visit) clock() clock { return clock{v.session.zone.Load(), v.c.now()} }
 
-// timeOfDay returns the time of the day.
-func (c clock) timeOfDay(t bridge.Time) template.HTML { return c.formatted(t, "15:04") }
-
-// exact returns the time of the day with seconds.
-func (c clock) exact(t bridge.Time) template.HTML { return c.formatted(t, "15:04:05") }
-
-// on returns day and time.
-func (c clock) on(t bridge.Time) template.HTML { return c.formatted(t, "2 Jan 2006, 15:04:05") }
-
 // when returns a time as a list shows it: the time of today, the day before
 // that.
 func (c clock) when(t *bridge.Time) template.HTML {
@@ -131,7 +124,7 @@ func (c clock) when(t *bridge.Time) template.HTML {
 	}
 	switch days := c.daysAgo(t.Time); {
 	case days <= 0:
-		return c.timeOfDay(*t)
+		return c.formatted(*t, "15:04")
 	case days == 1:
 		return c.element(*t, "Yesterday")
 	case days < 7:

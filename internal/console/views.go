@@ -130,7 +130,6 @@ func (v *visit) showAs(status int, name, title string, page any) error {
 	return v.c.views.render(v.w, status, name, "frame", frame)
 }
 
-// showBare answers a page that stands outside of the frame.
 func (c *Console) showBare(w http.ResponseWriter, r *http.Request, status int, name string, page any) {
 	if err := c.views.render(w, status, name, "page", page); err != nil {
 		broken(w, r, err.Error())

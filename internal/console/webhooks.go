@@ -12,7 +12,6 @@ import (
 	"bridged/internal/client"
 )
 
-// showWebhooks answers the list of webhooks, with a form for another one.
 func (c *Console) showWebhooks(v *visit) error {
 	hooks, err := v.api.Webhooks(v.r.Context())
 	if err != nil {
@@ -25,7 +24,7 @@ func (c *Console) showWebhooks(v *visit) error {
 		Curl  string
 	}{
 		Hooks: hooks, Types: typesOf(nil),
-		Curl: curlPost("/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}}),
+		Curl: curl("POST", "/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}}),
 	})
 }
 
@@ -46,7 +45,6 @@ func (c *Console) createWebhook(v *visit) error {
 	return v.showWebhookWith(hook)
 }
 
-// webhookForm reads the form of a webhook.
 func (v *visit) webhookForm() client.WebhookChange {
 	form := v.r.PostForm
 	types := make([]bridge.EventType, 0, len(form["type"]))
@@ -100,7 +98,6 @@ type webhookPage struct {
 	Curl       string
 }
 
-// showWebhook answers one webhook.
 func (c *Console) showWebhook(v *visit) error {
 	hook, err := v.api.Webhook(v.r.Context(), v.number)
 	if err != nil {
@@ -113,7 +110,7 @@ func (v *visit) showWebhookWith(hook client.Webhook) error {
 	asked := v.r.URL.Query()
 	page := webhookPage{
 		Hook: hook.Webhook, Fixed: hook.Source == bridge.WebhookFromEnvironment, Secret: hook.Secret, Types: typesOf(hook.Types),
-		Curl: curlGet(fmt.Sprintf("/api/webhooks/%d/deliveries", hook.ID)),
+		Curl: curl("GET", fmt.Sprintf("/api/webhooks/%d/deliveries", hook.ID), nil),
 	}
 	switch status := bridge.DeliveryState(asked.Get("status")); status {
 	case bridge.WebhookPending, bridge.WebhookDelivered, bridge.WebhookDead:
@@ -177,7 +174,6 @@ func (v *visit) testWebhook() error {
 	return v.done(nil, "", webhookPath(v.number))
 }
 
-// redeliver posts an event again.
 func (c *Console) redeliver(v *visit) error {
 	_, err := v.api.Redeliver(v.r.Context(), v.number, v.delivery)
 	return v.done(err, "It is posted again.", webhookPath(v.number))

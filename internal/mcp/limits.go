@@ -53,7 +53,6 @@ func (s *Server) enter(share string, session *sdk.ServerSession) (old *sdk.Serve
 	return old
 }
 
-// leave forgets a session.
 func (s *Server) leave(share string, session *sdk.ServerSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,7 +33,6 @@ func usage(format string, args ...any) error { return Usage(fmt.Sprintf(format, 
 // Usage returns the error of a command that cannot be carried out as it was typed.
 func Usage(sentence string) error { return &UsageError{sentence} }
 
-// hinted adds a hint to an error.
 func hinted(err error, format string, args ...any) error {
 	return &Error{err, fmt.Sprintf(format, args...)}
 }

@@ -58,7 +58,6 @@ func EscapeUnsafe(text string) string {
 	return b.String()
 }
 
-// note prints a remark.
 func (s *Shell) note(format string, args ...any) error {
 	return Printf(s.Notes, format+"\n", args...)
 }

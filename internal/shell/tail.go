@@ -94,7 +94,6 @@ func (s *Shell) cursor(ctx context.Context, since string) (string, error) {
 	return strconv.FormatInt(from, 10), nil
 }
 
-// printEvent prints one event.
 func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) error {
 	switch {
 	case e.Type == bridge.EventReset && s.JSON:

@@ -58,7 +58,7 @@ func (s *Server) Handler(server HTTP) http.Handler {
 		sessions.ServeHTTP(w, r)
 	})
 	authenticated := auth.RequireBearerToken(s.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
-	return ending(server.Stopping, private(server, sameOrigin(authenticated(admitted(server, byVersion)))))
+	return guarded(server, authenticated(admitted(server, byVersion)))
 }
 
 // The keys of the extra data of a token, which each request has for itself.
@@ -100,30 +100,6 @@ func begin(r *http.Request) *sdk.Server {
 	}
 	c := info.Extra[callerKey].(*caller)
 	return c.s.server(c.rights())
-}
-
-// sameOrigin refuses requests that pages of other sites make. Agents send no
-// Origin.
-func sameOrigin(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if origin := r.Header.Get("Origin"); origin != "" {
-			if at, err := url.Parse(origin); err != nil || at.Host != r.Host {
-				http.Error(w, "this door is not open to pages of other sites", http.StatusForbidden)
-				return
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// ending ends requests when the program stops.
-func ending(stopping context.Context, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		defer context.AfterFunc(stopping, cancel)()
-		next.ServeHTTP(w, r.WithContext(ctx))
-	})
 }
 
 const (
@@ -220,14 +196,26 @@ func decoded(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// private keeps answers out of caches, and closes connections after bodies that were
-// not read or came in chunks, as the API does: see head.go there.
-func private(server HTTP, next http.Handler) http.Handler {
+// guarded ends requests when the program stops, keeps answers out of caches, closes
+// connections after bodies that were not read or came in chunks, as the API does (see
+// head.go there), and refuses requests that pages of other sites make: agents send no
+// Origin.
+func guarded(server HTTP, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(server.Stopping, cancel)()
 		if r.ContentLength != 0 {
 			server.Unwanted(w, r)
 		}
-		next.ServeHTTP(&privateWriter{ResponseWriter: w, last: r.ContentLength != 0}, r)
+		w = &privateWriter{ResponseWriter: w, last: r.ContentLength != 0}
+		if origin := r.Header.Get("Origin"); origin != "" {
+			if at, err := url.Parse(origin); err != nil || at.Host != r.Host {
+				http.Error(w, "this door is not open to pages of other sites", http.StatusForbidden)
+				return
+			}
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 

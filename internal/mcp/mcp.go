@@ -10,10 +10,8 @@ package mcp
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"sync"
@@ -199,13 +197,6 @@ func (s *Server) takeSend(share string) error {
 		return bridge.Fail(bridge.CodeRateLimited, "%d sends a minute is the limit of this door; wait a little", perMinute)
 	}
 	return nil
-}
-
-// sign binds a confirmation to the token and the send that was shown.
-func (s *Server) sign(token, shown string) string {
-	mac := hmac.New(sha256.New, s.key)
-	mac.Write([]byte(token + "\n" + shown))
-	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // maxSessions bounds the sessions of one token with those that it made.

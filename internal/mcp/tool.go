@@ -36,25 +36,19 @@ func add[In any](d door, name, title, description string, writes bool, handle ha
 		Name: name, Title: title, Description: description, InputSchema: schema,
 		Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: !writes, DestructiveHint: &writes, OpenWorldHint: new(true)},
 	}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		c, began := call{d.of(req.Extra), req}, time.Now()
+		c := call{d.of(req.Extra), req}
 		var chat bridge.JID
-		var result *sdk.CallToolResult
-		var shown answer
-		err := recovered(func() error {
-			in, err := decodeArguments[In](req.Params.Arguments, schema)
+		in, err := decodeArguments[In](req.Params.Arguments, schema)
+		if named, is := any(in).(aboutChat); is && err == nil {
+			chat = named.chat()
+			err = checkJID(chat)
+		}
+		result, shown, err := c.observed(name, chat, func() (*sdk.CallToolResult, answer, error) {
 			if err != nil {
-				return err
+				return nil, nil, err
 			}
-			if named, is := any(in).(aboutChat); is {
-				chat = named.chat()
-				if err := checkJID(chat); err != nil {
-					return err
-				}
-			}
-			result, shown, err = handle(c, ctx, in)
-			return err
+			return handle(c, ctx, in)
 		})
-		c.audit(name, chat, result, err, time.Since(began))
 		return answered(result, shown, err)
 	})
 }
@@ -80,31 +74,27 @@ func answered(result *sdk.CallToolResult, shown answer, err error) (*sdk.CallToo
 	return result, err
 }
 
-// recovered runs a handler. The SDK calls it in a goroutine of its own, in which
-// a panic would end the whole program.
-func recovered(handle func() error) (err error) {
+// observed runs a handler and leaves a line in the log. The SDK calls it in a goroutine
+// of its own, in which a panic would end the whole program.
+func (c *caller) observed(name string, chat bridge.JID, handle func() (*sdk.CallToolResult, answer, error)) (result *sdk.CallToolResult, shown answer, err error) {
+	began := time.Now()
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("panic of type %T\n%s", cause, debug.Stack()) // its value may hold what people wrote
 		}
+		event, outcome := c.s.options.Log.Info(), "done"
+		switch code := bridge.CodeOf(err); {
+		case err != nil && code == bridge.CodeInternal:
+			event, outcome = c.s.options.Log.Error().Str("error", bridge.Redact(err.Error())), string(code)
+		case err != nil:
+			outcome = string(code)
+		case result != nil && result.InputRequests != nil:
+			outcome = "asked for confirmation"
+		}
+		event.Str("tool", name).Str("token_name", visible(c.token.Name)).Str("chat", redacted(chat)).Str("outcome", outcome).
+			Dur("took_ms", time.Since(began)).Msg("agent")
 	}()
 	return handle()
-}
-
-func (c *caller) audit(name string, chat bridge.JID, result *sdk.CallToolResult, err error, took time.Duration) {
-	event := c.s.options.Log.Info()
-	outcome := "done"
-	switch {
-	case err != nil && bridge.CodeOf(err) == bridge.CodeInternal:
-		event = c.s.options.Log.Error().Str("error", bridge.Redact(err.Error()))
-		outcome = string(bridge.CodeInternal)
-	case err != nil:
-		outcome = string(bridge.CodeOf(err))
-	case result != nil && result.InputRequests != nil:
-		outcome = "asked for confirmation"
-	}
-	event.Str("tool", name).Str("token_name", visible(c.token.Name)).Str("chat", redacted(chat)).Str("outcome", outcome).
-		Dur("took_ms", took).Msg("agent")
 }
 
 // redacted returns a chat that a model named for the log: a text that is no JID may
@@ -118,17 +108,6 @@ func redacted(chat bridge.JID) string {
 		return "not a JID"
 	}
 	return jid.Redacted()
-}
-
-// reads answers a resource or a prompt, with the same recovery and a line in the log.
-func (c *caller) reads(what string, chat bridge.JID, read func() (answer, error)) (shown answer, err error) {
-	began := time.Now()
-	err = recovered(func() error {
-		shown, err = read()
-		return err
-	})
-	c.audit(what, chat, nil, err, time.Since(began))
-	return shown, err
 }
 
 // sentence returns the part of an error that a model may know.
@@ -183,17 +162,17 @@ func (present) UnmarshalJSON([]byte) error { return nil }
 
 // argumentError returns a sentence for the model about arguments that do not fit.
 func argumentError(err error) error {
-	var wrong *json.UnmarshalTypeError
-	var ours *bridge.Error
-	switch {
-	case errors.As(err, &ours):
+	if ours, ok := errors.AsType[*bridge.Error](err); ok {
 		return ours
-	case errors.As(err, &wrong) && wrong.Field == "":
+	}
+	switch wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); {
+	case !ok:
+		return bridge.Invalid("the arguments are not valid JSON: %v", err)
+	case wrong.Field == "":
 		return bridge.Invalid("the arguments must be an object")
-	case wrong != nil:
+	default:
 		return bridge.Invalid("the argument %s must be a text, not a JSON %s", wrong.Field, wrong.Value)
 	}
-	return bridge.Invalid("the arguments are not valid JSON: %v", err)
 }
 
 // whole is a whole number. Some models write one as 20.0.

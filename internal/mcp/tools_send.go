@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -166,7 +169,9 @@ func (c call) confirm(out outgoing) (*sdk.CallToolResult, error) {
 	if !canAsk(c.req.ClientCapabilities()) {
 		return nil, bridge.Fail(bridge.CodeForbidden, "a person must confirm each send, and this client cannot ask one: use a client with elicitation")
 	}
-	state := c.s.sign(c.id, string(shown))
+	mac := hmac.New(sha256.New, c.s.key) // binds the answer to the token and this send
+	fmt.Fprintf(mac, "%s\n%s", c.id, shown)
+	state := hex.EncodeToString(mac.Sum(nil))
 	response, ok := c.req.Params.InputResponses[confirmation].(*sdk.ElicitResult)
 	switch {
 	case !ok || c.req.Params.RequestState != state:

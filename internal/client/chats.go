@@ -9,7 +9,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Chats returns a page of the list of chats. Zero values are the API's
+// Chats returns a page of the list of chats. In queries, zero values are the API's
 // defaults.
 func (c *Client) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bridge.Chat], error) {
 	path := query{"type": string(q.Type), "q": q.Q, "limit": number(q.Limit), "offset": number(q.Offset), "cursor": q.Cursor}.on("/api/chats")
@@ -19,12 +19,7 @@ func (c *Client) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bri
 // AllChats returns all chats from the page of q on. Limit is the size of a
 // page.
 func (c *Client) AllChats(ctx context.Context, q bridge.ChatQuery) iter.Seq2[bridge.Chat, error] {
-	return pages(func(cursor *string) (bridge.Page[bridge.Chat], error) {
-		if cursor != nil {
-			q.Cursor, q.Offset = *cursor, 0
-		}
-		return c.Chats(ctx, q)
-	})
+	return pages(func() (bridge.Page[bridge.Chat], error) { return c.Chats(ctx, q) }, &q.Cursor, &q.Offset)
 }
 
 // Chat returns one chat.
@@ -32,8 +27,8 @@ func (c *Client) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) 
 	return call[bridge.Chat](ctx, c, http.MethodGet, "/api/chats/"+jid.Escaped(), nil)
 }
 
-// GroupDetail is a group as it is stored, and as the network shows it now: Live
-// is nil where the network could not be asked.
+// GroupDetail is a group as it is stored, and as it is on the network now: Live is nil
+// if the network could not be asked.
 type GroupDetail struct {
 	JID    bridge.JID
 	Stored bridge.StoredGroup
@@ -45,15 +40,13 @@ func (c *Client) Group(ctx context.Context, jid bridge.JID) (GroupDetail, error)
 	return call[GroupDetail](ctx, c, http.MethodGet, "/api/groups/"+jid.Escaped(), nil)
 }
 
-// Contacts returns a page of the people whom the store knows, by name. Zero values
-// are the API's defaults.
+// Contacts returns a page of the people whom the store knows, by name.
 func (c *Client) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Page[bridge.KnownContact], error) {
 	path := query{"q": q.Q, "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/contacts")
 	return getPage[bridge.KnownContact](ctx, c, path, "contacts")
 }
 
-// Calls returns a page of the calls to the account, the newest first. Zero values
-// are the API's defaults.
+// Calls returns a page of the calls to the account, the newest first.
 func (c *Client) Calls(ctx context.Context, q bridge.CallQuery) (bridge.Page[bridge.Call], error) {
 	path := query{"chat": string(q.Chat), "since": moment(q.Since), "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/calls")
 	return getPage[bridge.Call](ctx, c, path, "calls")
@@ -64,8 +57,8 @@ func (c *Client) RejectCall(ctx context.Context, id, key string) error {
 	return c.CallOnce(ctx, http.MethodPost, "/api/calls/"+bridge.PathID(id)+"/reject", nil, key, nil)
 }
 
-// MarkRead marks a chat as read up to the message with an id, or all of it where that
-// is empty, and shows that to those who wrote.
+// MarkRead marks a chat as read up to the message with an id, or all of it if that is
+// empty, and sends read receipts.
 func (c *Client) MarkRead(ctx context.Context, chat bridge.JID, upTo, key string) error {
 	body := struct {
 		MsgID string `json:"msgId,omitempty"`
@@ -99,8 +92,7 @@ func HistoryPath(chat bridge.JID) string {
 	return "/api/messages/individual/" + chat.Escaped()
 }
 
-// Messages returns a page of a chat's messages. Zero values are the API's
-// defaults.
+// Messages returns a page of a chat's messages.
 func (c *Client) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
 	path := query{
 		"since": moment(q.Since), "until": moment(q.Until), "q": q.Q, "sender": string(q.Sender), "order": string(q.Order),
@@ -121,12 +113,7 @@ func (c *Client) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Pa
 // AllMessages returns all messages from the page of q on. Limit is the size of
 // a page.
 func (c *Client) AllMessages(ctx context.Context, q bridge.MessageQuery) iter.Seq2[bridge.Message, error] {
-	return pages(func(cursor *string) (bridge.Page[bridge.Message], error) {
-		if cursor != nil {
-			q.Cursor, q.Offset = *cursor, 0
-		}
-		return c.Messages(ctx, q)
-	})
+	return pages(func() (bridge.Page[bridge.Message], error) { return c.Messages(ctx, q) }, &q.Cursor, &q.Offset)
 }
 
 // Message returns one message of a chat.
@@ -151,12 +138,7 @@ func (c *Client) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[
 
 // AllMatches returns all messages that contain a text, from the page of q on.
 func (c *Client) AllMatches(ctx context.Context, q bridge.SearchQuery) iter.Seq2[bridge.Match, error] {
-	return pages(func(cursor *string) (bridge.Page[bridge.Match], error) {
-		if cursor != nil {
-			q.Cursor = *cursor
-		}
-		return c.Search(ctx, q)
-	})
+	return pages(func() (bridge.Page[bridge.Match], error) { return c.Search(ctx, q) }, &q.Cursor, new(int))
 }
 
 // MediaInfo describes a message's file.

@@ -1,8 +1,7 @@
 // Package client speaks the API, typed with the values of package bridge.
 //
-// A client reaches a bridge over the wire ([New]), or in the process through
-// its router ([InProcess]). Both take the same way through authentication,
-// checks and errors: whatever is refused to curl is refused to them, too.
+// A client reaches a bridge over the wire ([New]), or in the process through its
+// router ([InProcess]), with the same authentication, checks and errors.
 package client
 
 import (
@@ -87,9 +86,8 @@ func keyed(key string) http.Header {
 	return header
 }
 
-// decode reads an answer to its end, and into out unless that is nil. It waits for
-// the end because only then the bridge has finished with the request, and its
-// Idempotency-Key and its connection are free.
+// decode reads an answer to its end, and into out unless that is nil. Only at the end
+// the bridge has finished with the request, and its Idempotency-Key is free.
 func decode(resp *http.Response, out any) error {
 	data, err := io.ReadAll(resp.Body)
 	if err == nil && out != nil {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,11 +61,10 @@ func (c *Client) LastEvent(ctx context.Context) (cursor string, err error) {
 	return page.NextCursor, err
 }
 
-// Events follows the log until ctx ends. When a connection is lost it dials
-// again and resumes behind the last event, so none is lost and none comes
-// twice. Where events are gone for good, one of type [bridge.EventReset] stands
-// for them. An error that trying again does not help is yielded last; so is one
-// of the first connection.
+// Events follows the log until ctx ends. After a lost connection it resumes behind the
+// last event, so that none is lost and none comes twice. Events that are gone for good
+// are replaced by one of type [bridge.EventReset]. An error that trying again cannot
+// help is yielded last; so is one of the first connection.
 func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[bridge.Event, error] {
 	return func(yield func(bridge.Event, error) bool) {
 		s := &stream{client: c, query: q, retry: retryPause, yield: yield}
@@ -94,21 +94,20 @@ var errStopped = errors.New("the reader wants no more events")
 // errUnreadable is the error of an event that is not JSON.
 var errUnreadable = errors.New("the bridge sent an event that cannot be read")
 
-// stream is the place of one reader in the log, over as many connections as it
-// takes.
+// stream is the place of one reader in the log, over several connections.
 type stream struct {
 	client *Client
 	query  EventQuery
 	yield  func(bridge.Event, error) bool
-	lastID string        // what it has read up to; empty until the bridge says so
+	lastID string        // of the last event; empty until the bridge sends one
 	retry  time.Duration // before the next connection
 }
 
-// resumes reports whether trying again may help: the place is known, and the
-// bridge neither refused the request as it is nor sent what is unreadable.
+// resumes reports whether trying again may help: the place is known, and the bridge
+// neither refused the request nor sent an unreadable event.
 func (s *stream) resumes(err error) bool {
-	var refused *Error
-	isRefused := errors.As(err, &refused) && refused.Status < http.StatusInternalServerError
+	refused, ok := errors.AsType[*Error](err)
+	isRefused := ok && refused.Status < http.StatusInternalServerError
 	return s.lastID != "" && !isRefused && !errors.Is(err, errUnreadable)
 }
 
@@ -132,30 +131,18 @@ func (s *stream) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := s.take(f); err != nil {
-			return err
+		s.retry = cmp.Or(f.retry, s.retry)
+		if f.data != "" {
+			event := bridge.Event{Type: bridge.EventType(f.event)}
+			if err := json.Unmarshal([]byte(f.data), &event); err != nil {
+				return fmt.Errorf("%w: %w", errUnreadable, err)
+			}
+			if !s.yield(event, nil) {
+				return errStopped
+			}
 		}
+		s.lastID = cmp.Or(f.id, s.lastID)
 	}
-}
-
-// take hands on the event of a frame and notes the place behind it.
-func (s *stream) take(f frame) error {
-	if f.retry > 0 {
-		s.retry = f.retry
-	}
-	if f.data != "" {
-		event := bridge.Event{Type: bridge.EventType(f.event)}
-		if err := json.Unmarshal([]byte(f.data), &event); err != nil {
-			return fmt.Errorf("%w: %w", errUnreadable, err)
-		}
-		if !s.yield(event, nil) {
-			return errStopped
-		}
-	}
-	if f.id != "" {
-		s.lastID = f.id
-	}
-	return nil
 }
 
 // sleep waits for d, or until ctx ends.

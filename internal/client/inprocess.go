@@ -11,19 +11,17 @@ import (
 )
 
 // InProcess returns a client that calls handler, the router of a bridge in this
-// process, without a connection. Requests carry token as over the wire, so they
-// may do what its holder may do, and nothing more.
+// process, without a connection. Requests carry token as over the wire.
 func InProcess(handler http.Handler, token string) *Client {
 	return Over(Transport(handler, "in-process"), "http://in-process", token)
 }
 
 // Transport returns a transport that calls handler, the router of a bridge in this
-// process. Requests keep the bearer that they have; from stands for their caller's
-// address.
+// process. Requests keep their bearer; from replaces their caller's address.
 func Transport(handler http.Handler, from string) http.RoundTripper { return inProcess{handler, from} }
 
-// inProcess is a transport that calls a handler. Answers are streamed: what the
-// handler writes can be read before it returns, and it waits for its reader.
+// inProcess is a transport that calls a handler. Answers are streamed, and the handler
+// waits for their reader.
 type inProcess struct {
 	handler http.Handler
 	from    string
@@ -128,7 +126,7 @@ type pipeBody struct {
 	cancel context.CancelFunc
 }
 
-// Close ends the handler's context: nobody reads any more.
+// Close ends the handler's context.
 func (b *pipeBody) Close() error {
 	b.cancel()
 	return b.PipeReader.Close()

@@ -68,13 +68,12 @@ func getAll[T any](ctx context.Context, c *Client, path, name string) ([]T, erro
 	return page.Items, err
 }
 
-// pages follows the cursors of a list to its end; the first page has none. An error
-// is yielded last.
-func pages[T any](get func(cursor *string) (bridge.Page[T], error)) iter.Seq2[T, error] {
+// pages follows a list to its end, by the cursor and offset of the query that get
+// uses. An error is yielded last.
+func pages[T any](get func() (bridge.Page[T], error), cursor *string, offset *int) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var cursor *string
 		for {
-			page, err := get(cursor)
+			page, err := get()
 			if err != nil {
 				var none T
 				yield(none, err)
@@ -85,9 +84,10 @@ func pages[T any](get func(cursor *string) (bridge.Page[T], error)) iter.Seq2[T,
 					return
 				}
 			}
-			if cursor = page.NextCursor; cursor == nil {
+			if page.NextCursor == nil {
 				return
 			}
+			*cursor, *offset = *page.NextCursor, 0
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,31 +12,30 @@ import (
 // bubble is a message as a chat shows it.
 type bubble struct {
 	bridge.Message
-	ChatJID  bridge.JID
-	Key      string // its name in the page
-	Day      string // what stands before it where a day begins
-	Sender   string // who wrote it
-	ShowName bool
-	First    bool // of a run of one person's
-	Quote    *quote
-	Text     []span
-	IsLong   bool
-	IsJumbo  bool // a few emoji and nothing else
-	Votes    []vote
-	Answers  []eventAnswer // to an event
-	Pictures []bubble      // of an album, and its videos
-	Marks    []mark
-	Tick     *tick
-	Kind     string // what it is, where there is nothing else to show
-	Curl     string
-	Actions  bool
-	Editable bool // for everybody
-
+	ChatJID   bridge.JID
+	Key       string // its name in the page
+	Day       string // the heading before it, where a day begins
+	Sender    string
+	ShowName  bool
+	First     bool // of a run of one person's
+	Quote     *quote
+	Text      []span
+	IsLong    bool
+	IsJumbo   bool // a few emoji and nothing else
+	Votes     []vote
+	Answers   []eventAnswer // to an event
+	Pictures  []bubble      // of an album, and its videos
+	Marks     []mark
+	Tick      *tick
+	Kind      string // in words, for messages that have nothing else to show
+	Curl      string
+	Actions   bool
+	Editable  bool // for everybody
 	Deletable bool // an own one, for everybody
 	Clock     clock
 }
 
-// longText is from how many characters on a text is folded.
+// longText is the length from which on a text is folded, in characters.
 const longText = 1500
 
 // quote is the message that another one answers.
@@ -43,7 +43,7 @@ type quote struct {
 	JID    bridge.JID
 	Sender string
 	Text   string
-	Path   string // where it stands; empty where it is not stored
+	Path   string // of its place in the chat; empty where it is not stored
 }
 
 // vote is one option of a poll.
@@ -54,7 +54,7 @@ type vote struct {
 	AddedBy    string // empty for one that the poll was made with
 }
 
-// mark is a reaction that one or several people gave.
+// mark is an emoji with which people reacted.
 type mark struct {
 	Emoji string
 	Count int
@@ -62,41 +62,36 @@ type mark struct {
 	Own   bool
 }
 
-// tick is how far an own message got.
-type tick struct {
-	Icon, Text, Tone string
-}
+// tick shows the delivery of an own message.
+type tick struct{ Icon, Text, Tone string }
 
-// names knows what people are called on a page.
+// names holds the names of people on a page.
 type names struct {
 	me    bridge.JID
 	known map[bridge.JID]string
 }
 
-// of returns what a person is called.
+// of returns the name of a person, or else the number.
 func (n names) of(jid bridge.JID) string {
 	if jid == n.me && jid != "" {
 		return "You"
 	}
-	if name := n.known[jid]; name != "" {
-		return name
-	}
-	return phoneOf(jid)
+	return cmp.Or(n.known[jid], phoneOf(jid))
 }
 
-// learn notes a name where none is known.
+// learn notes a name if there is none yet.
 func (n names) learn(jid bridge.JID, name string) {
 	if name = strings.TrimSpace(name); name != "" && n.known[jid] == "" {
 		n.known[jid] = name
 	}
 }
 
-// names collects what people are called: by the account's contacts, which name
-// their chats, else by themselves.
+// names collects the names of people: those of the account's contacts, which name their
+// chats, else their own.
 func (v *visit) names(chats []bridge.Chat, messages []bridge.Message) (names, error) {
 	n := names{known: make(map[bridge.JID]string)}
 	status, err := v.status()
-	if err != nil && bridge.CodeOf(err) != bridge.CodeForbidden { // a token for some chats is not told of the account
+	if err != nil && bridge.CodeOf(err) != bridge.CodeForbidden { // to a token for some chats
 		return n, err
 	}
 	if status.User != nil {
@@ -132,21 +127,18 @@ func (v *visit) bubbles(chat bridge.Chat, chats []bridge.Chat, messages []bridge
 			b.Pictures = append(b.Pictures, v.actionable(newBubble(part, n, clock), chat.JID))
 		}
 		b.Quote = quoteOf(chat.JID, m, n)
-		b.First = true
-		if i > 0 {
-			before := messages[i-1]
-			b.First = before.SenderJID != m.SenderJID || before.FromMe != m.FromMe || m.Timestamp.Sub(before.Timestamp.Time).Minutes() > 10
+		before := messages[max(i-1, 0)]
+		if i == 0 || clock.day(before.Timestamp) != clock.day(m.Timestamp) {
+			b.Day = clock.day(m.Timestamp)
 		}
-		if i == 0 || clock.day(messages[i-1].Timestamp) != clock.day(m.Timestamp) {
-			b.Day, b.First = clock.day(m.Timestamp), true
-		}
+		b.First = b.Day != "" || before.SenderJID != m.SenderJID || before.FromMe != m.FromMe || m.Timestamp.Sub(before.Timestamp.Time).Minutes() > 10
 		b.ShowName = b.First && chat.IsGroup && !m.FromMe
 		shown[i] = b
 	}
 	return shown, nil
 }
 
-// actionable returns a bubble of a chat with what can be done with its message.
+// actionable returns a bubble of a chat with the actions on its message.
 func (v *visit) actionable(b bubble, chat bridge.JID) bubble {
 	b.ChatJID, b.Actions = chat, v.sends() && b.DeletedAt == nil
 	b.Editable = b.Actions && b.Message.Editable(v.c.now(), bridge.EditTime) == nil
@@ -155,7 +147,6 @@ func (v *visit) actionable(b bubble, chat bridge.JID) bubble {
 	return b
 }
 
-// newBubble returns a message as it is shown anywhere.
 func newBubble(m bridge.Message, n names, c clock) bubble {
 	b := bubble{Message: m, Key: "m-" + bridge.PathID(m.ID), Sender: n.of(m.SenderJID), Clock: c, Kind: kindOf(m)}
 	b.IsLong = utf8.RuneCountInString(m.Content) > longText
@@ -171,13 +162,13 @@ func newBubble(m bridge.Message, n names, c clock) bubble {
 	return b
 }
 
-// showsContent reports whether a message's content is its text: of others it
-// repeats what is shown as a card.
+// showsContent reports whether a message's content is shown as its text: that of others
+// repeats their card.
 func showsContent(m bridge.Message) bool {
 	return m.Poll == nil && m.Location == nil && len(m.Contacts) == 0 && m.Event == nil && m.DeletedAt == nil
 }
 
-// quoteOf returns what a message answers; nil for nothing.
+// quoteOf returns the message that another one answers; nil for none.
 func quoteOf(chat bridge.JID, m bridge.Message, n names) *quote {
 	if m.ContextInfo == nil || m.ContextInfo.QuotedMsgID == nil || m.DeletedAt != nil {
 		return nil
@@ -189,7 +180,6 @@ func quoteOf(chat bridge.JID, m bridge.Message, n names) *quote {
 	return &quote{JID: m.Quoted.SenderJID, Sender: n.of(m.Quoted.SenderJID), Text: quotedLine(*m.Quoted), Path: jump(chat, *m.ContextInfo.QuotedMsgID)}
 }
 
-// ticks show how far own messages got.
 var ticks = map[bridge.Delivery]tick{
 	bridge.DeliveryPending:   {"clock", "not sent yet", ""},
 	bridge.DeliverySent:      {"check", "sent", ""},

@@ -16,13 +16,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// policy lets pages load what this address serves, and nothing else but pictures
-// that stand in the page: neither scripts nor styles do.
+// policy lets pages load files of this address, and pictures that stand in the page.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard sets the headers of all answers, and refuses what does not come from a
-// page of this console.
+// guard sets the headers of all answers, and refuses requests of other sites.
 func (c *Console) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -36,7 +34,7 @@ func (c *Console) guard(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		if r.ContentLength < 0 {
-			h.Set("Connection", "close") // the end of chunks is not known to the server's count
+			h.Set("Connection", "close") // the server does not see the end of chunks
 		}
 		if r.Method != http.MethodPost {
 			noBody(w, r)
@@ -54,8 +52,8 @@ func (c *Console) guard(next http.Handler) http.Handler {
 	})
 }
 
-// noBody keeps a body that no page reads from being read: the server takes the
-// rest of it for a moment at most.
+// noBody replaces a body that no page reads, which the server takes for a second at
+// most.
 func noBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 {
 		return
@@ -65,9 +63,9 @@ func noBody(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.NoBody
 }
 
-// knowsHost reports whether the name that a request was sent to is one of this
-// console: an address, localhost, or a name in PUBLIC_URL. A page of another
-// site may make its own name lead here, and would then be of this origin.
+// knowsHost reports whether a host is one of this console: an address, localhost, or a
+// name in PUBLIC_URL. A page of another site may make its own name lead here, and would
+// then be of this origin (DNS rebinding).
 func (c *Console) knowsHost(host string) bool {
 	name := hostname(host)
 	if _, err := netip.ParseAddr(name); err == nil {
@@ -94,8 +92,8 @@ func hostname(host string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
 }
 
-// isOwn reports whether a browser says that a request comes from a page of this
-// console. One that says nothing is refused: all of the last years do.
+// isOwn reports whether a request comes from a page of this console, as all browsers of
+// the last years say.
 func (c *Console) isOwn(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin"
@@ -104,15 +102,14 @@ func (c *Console) isOwn(r *http.Request) bool {
 	return err == nil && origin.Host != "" && strings.EqualFold(origin.Host, r.Host)
 }
 
-// isSecure reports whether a request came over TLS, here or at the reverse
-// proxy that PUBLIC_URL names.
+// isSecure reports whether a request came over TLS, here or to the reverse proxy.
 func (c *Console) isSecure(r *http.Request) bool {
 	return r.TLS != nil || slices.ContainsFunc(c.options.PublicURLs, func(u *url.URL) bool {
 		return u.Scheme == "https" && strings.EqualFold(u.Hostname(), hostname(r.Host))
 	})
 }
 
-// cookieName returns the name of the session's cookie. Cookies know no ports,
+// cookieName returns the name of the session's cookie. Cookies do not tell ports apart,
 // and one machine may run several bridges.
 func cookieName(r *http.Request) string {
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
@@ -130,7 +127,7 @@ func (c *Console) sessionOf(r *http.Request) *session {
 	return c.sessions.get(cookie.Value)
 }
 
-// checked lets h have a POST whose form carries the session's CSRF token.
+// checked calls h for a POST whose form carries the session's CSRF token.
 func (c *Console) checked(h handler) handler {
 	return func(v *visit) error {
 		done, err := v.parseForm()
@@ -151,18 +148,14 @@ func (s *session) owns(token string) bool {
 }
 
 const (
-	// maxTries is how many wrong tokens an address may try within tryTime before
-	// each further one is answered slowly.
-	maxTries = 5
-	tryTime  = time.Minute
-	slowTime = time.Second
-	// maxAddresses bounds the addresses that are remembered.
-	maxAddresses = 1024
+	maxTries     = 5 // wrong tokens of an address within tryTime; further ones are answered after slowTime
+	tryTime      = time.Minute
+	slowTime     = time.Second
+	maxAddresses = 1024 // that are remembered
 )
 
-// throttle slows down who tries wrong tokens. It never keeps a right one out:
-// many people may come from one address. Addresses of IPv6 count by their /64,
-// which is what one customer has.
+// throttle slows down wrong tokens of an address. It never keeps a right one out: many
+// people may come from one address.
 type throttle struct {
 	mu    sync.Mutex
 	tried map[netip.Prefix]*rate.Limiter // guarded by mu
@@ -185,9 +178,9 @@ func (t *throttle) failed(address netip.Prefix, now time.Time) (tooMany bool) {
 	return !t.tried[address].AllowN(now, 1)
 }
 
-// addressOf returns the network that a request comes from; the zero prefix
-// where that is not known. Of one that came through the operator's proxy, that is
-// what the proxy says last: all else in X-Forwarded-For is the visitor's word.
+// addressOf returns the network that a request comes from, for IPv6 the /64 that one
+// customer has; the zero prefix if it is not known. Behind the operator's proxy it is
+// the last one in X-Forwarded-For: the others are the visitor's word.
 func (c *Console) addressOf(r *http.Request) netip.Prefix {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

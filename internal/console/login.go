@@ -21,7 +21,7 @@ import (
 type loginPage struct {
 	CSRF  string
 	Next  string
-	Wrong string // what was wrong with the last try
+	Wrong string // the fault of the last try
 }
 
 // showLogin shows the form, or takes a link that logs in once.
@@ -37,8 +37,7 @@ func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// loginForm shows the form. Its CSRF token is also in a cookie: nobody has a
-// session yet.
+// loginForm shows the form. Without a session, its CSRF token is kept in a cookie.
 func (c *Console) loginForm(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	token := rand.Text()
 	http.SetCookie(w, c.cookie(r, cookieName(r)+"-form", token, loginPath, time.Hour))
@@ -46,17 +45,12 @@ func (c *Console) loginForm(w http.ResponseWriter, r *http.Request, status int, 
 }
 
 const (
-	// maxLogin bounds the form of the login, in bytes: a token, a page to show and
-	// two short fields.
-	maxLogin = 8 << 10
-	// loginTime is how long it may take to arrive.
-	loginTime = 5 * time.Second
-	// maxNext bounds the page that is shown after the login.
-	maxNext = 2 << 10
+	maxLogin  = 8 << 10         // bytes of the form of the login
+	loginTime = 5 * time.Second // in which it has to arrive
+	maxNext   = 2 << 10         // bytes of the address of the page that is shown after the login
 )
 
-// logIn takes the token, once, and gives a session. Until then nothing is known
-// of the sender, whose form is short.
+// logIn gives a session for a token. The sender may be a stranger: the form is short.
 func (c *Console) logIn(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength > maxLogin {
 		noBody(w, r)
@@ -94,8 +88,7 @@ func isFormOf(r *http.Request) bool {
 	return err == nil && cookie.Value != "" && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(r.PostForm.Get("csrf"))) == 1
 }
 
-// begin opens a session for the holder of a token, BRIDGE_TOKEN or one with
-// less power, and shows a page.
+// begin opens a session for the holder of a token, and shows a page.
 func (c *Console) begin(w http.ResponseWriter, r *http.Request, api *client.Client, zone, next string) {
 	token, err := api.OwnToken(r.Context())
 	switch {
@@ -118,8 +111,8 @@ func (c *Console) begin(w http.ResponseWriter, r *http.Request, api *client.Clie
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// cookie returns a cookie that neither scripts nor other sites can use. It is
-// good for the pages below path only.
+// cookie returns a cookie for the pages below path, which neither scripts nor other
+// sites can use.
 func (c *Console) cookie(r *http.Request, name, value, path string, age time.Duration) *http.Cookie {
 	return &http.Cookie{
 		Name: name, Value: value, Path: path, MaxAge: int(age.Seconds()),
@@ -127,8 +120,8 @@ func (c *Console) cookie(r *http.Request, name, value, path string, age time.Dur
 	}
 }
 
-// nextOf returns the page to show after the login: one of the console's. It
-// reads no body: whoever asks may be a stranger.
+// nextOf returns the page to show after the login: one of the console's. It reads no
+// body.
 func nextOf(r *http.Request) string {
 	wanted := r.URL.Query().Get("next")
 	if r.Method == http.MethodPost {
@@ -154,7 +147,7 @@ func (c *Console) endSession(r *http.Request) {
 	}
 }
 
-// setZone notes in which time zone the visitor is.
+// setZone sets the time zone of the visitor.
 func (c *Console) setZone(v *visit) error {
 	v.session.setZone(v.r.PostForm.Get("zone"))
 	return v.done(nil, "", root+"/")

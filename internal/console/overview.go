@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"bridged/internal/bridge"
@@ -79,7 +80,7 @@ func sum(hooks []bridge.Webhook) (sums webhookSums) {
 	return sums
 }
 
-// state is the account's state in words.
+// state is the state of the account in words.
 type state struct {
 	Tone   string // good, busy or bad: its colour
 	Word   string
@@ -89,7 +90,6 @@ type state struct {
 	Dial   bool   // whether to offer connecting again
 }
 
-// states are the account's states in words.
 var states = map[bridge.State]state{
 	bridge.StateOpen:       {Tone: "good", Word: "Connected", Text: "Messages come in and are kept as they arrive."},
 	bridge.StateConnecting: {Tone: "busy", Word: "Connecting", Text: "The bridge is reaching WhatsApp. What arrives meanwhile waits there and comes in order."},
@@ -111,18 +111,16 @@ func describe(status bridge.Status) state {
 	return s
 }
 
-// sentence begins with a capital letter and ends with a stop.
+// sentence returns a text with a capital letter at its beginning and a stop at its end.
 func sentence(text string) string {
 	if text == "" {
 		return ""
 	}
-	runes := []rune(text)
-	if 'a' <= runes[0] && runes[0] <= 'z' {
-		runes[0] -= 'a' - 'A'
+	if c := text[0]; 'a' <= c && c <= 'z' {
+		text = strings.ToUpper(text[:1]) + text[1:]
 	}
-	switch runes[len(runes)-1] {
-	case '.', '!', '?':
-		return string(runes)
+	if !strings.ContainsAny(text[len(text)-1:], ".!?") {
+		text += "."
 	}
-	return string(runes) + "."
+	return text
 }

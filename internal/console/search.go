@@ -145,10 +145,9 @@ func jump(chat bridge.JID, id string) string {
 	return chatPath(chat) + "?at=" + url.QueryEscape(id) + "#m-" + bridge.PathID(id)
 }
 
-// Characters that stand before and behind the words that were found.
 const (
-	wordsBefore = 60
-	wordsAfter  = 160
+	wordsBefore = 60  // characters before the words that were found
+	wordsAfter  = 160 // characters after them
 )
 
 // excerpt returns the text around the words of a search, with them marked. The bridge
@@ -167,8 +166,8 @@ func excerpt(content, q string) []part {
 	return []part{{Text: before}, {Text: found, Found: true}, {Text: firstCharacters(after, wordsAfter)}}
 }
 
-// foundAt returns where words stand in a text, whatever their case. It takes time by
-// the length of the two together, not by their product: others write the texts.
+// foundAt returns where words stand in a text, whatever their case. Its time grows with
+// the sum of the two lengths, not with their product: strangers write the texts.
 func foundAt(text, words string) (start, end int) {
 	if words == "" {
 		return 0, 0
@@ -202,7 +201,7 @@ func folded(text string) string {
 	return b.String()
 }
 
-// foldedRune returns the one case that stands for all cases of a letter.
+// foldedRune returns the same for all cases of a letter.
 func foldedRune(r rune) string {
 	if r == 'ß' || r == 'ẞ' {
 		return "ss"

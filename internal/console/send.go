@@ -41,8 +41,8 @@ type target struct {
 // quickEmojis are offered as reactions.
 var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 
-// composer returns the form of a chat. Without the script, the address says
-// which message is answered, or changed.
+// composer returns the form of a chat. Without the script, the address names the message
+// that is answered or changed.
 func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values) (composer, error) {
 	c := composer{On: v.sends(), Chat: chat.JID, Key: newKey(), Emojis: quickEmojis}
 	c.Curl = curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+shellQuoted("Idempotency-Key: "+c.Key))
@@ -222,7 +222,7 @@ func (v *visit) fileForm() (fields map[string]string, file *multipart.Part, err 
 	return nil, nil, errNoFile
 }
 
-// steady reads a body of which each piece has its own time.
+// steady reads a body, each piece of which has [pieceTime] to arrive.
 type steady struct {
 	io.Reader
 	control *http.ResponseController

@@ -9,8 +9,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// span is a part of a text that looks the same throughout. Templates escape it:
-// nothing that somebody wrote becomes a part of the page.
+// span is a part of a text with one style. Templates escape it.
 type span struct {
 	Text   string
 	Link   string // an address, http or https
@@ -21,16 +20,13 @@ type span struct {
 	Code   bool
 }
 
-// linkPattern finds addresses as people write them. What ends a sentence is not
-// a part of them.
+// linkPattern finds addresses, without the marks that end a sentence.
 var linkPattern = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"]+[^\s<>".,;:!?'»”)\]}]`)
 
-// maxSpans bounds how much of a text is looked at: one of 65,536 asterisks is
-// shown as it is.
+// maxSpans bounds the spans of a text: one of 65,536 asterisks is shown as it is.
 const maxSpans = 500
 
-// mentionsOf returns the names of the people whom a message mentions, by the
-// words that stand for them.
+// mentionsOf returns the people whom a message mentions, by the words in its text.
 func mentionsOf(m bridge.Message, n names) map[string]bridge.Mention {
 	if m.ContextInfo == nil {
 		return nil
@@ -122,8 +118,8 @@ func markup(text string) (spans []span) {
 // marks are the apps' marks. The longest comes first.
 var marks = []string{"```", "`", "*", "_", "~"}
 
-// nextMark returns the first part of a text that stands between marks, and
-// where it begins and ends with them.
+// nextMark returns the first part of a text between marks, and where it begins and ends
+// with them.
 func nextMark(text string) (start int, inner string, end int, mark string) {
 	before := ' '
 	for i, r := range text {
@@ -139,11 +135,11 @@ func nextMark(text string) (start int, inner string, end int, mark string) {
 	return 0, "", 0, ""
 }
 
-// maxMarked bounds how far the end of a mark is looked for.
+// maxMarked bounds the search for the end of a mark, in bytes.
 const maxMarked = 2000
 
-// between returns what stands between a mark at the beginning of a text and
-// the next one, on one line but for code.
+// between returns the text between a mark at the beginning and the next one, on one line
+// unless it is code.
 func between(text, mark string) (inner string, found bool) {
 	rest, begins := strings.CutPrefix(text[:min(len(text), maxMarked)], mark)
 	if !begins {
@@ -170,7 +166,7 @@ func isJumbo(text string) bool {
 	joined := false
 	for _, r := range text {
 		switch {
-		case r == 0x200D: // joins the next one to the one before
+		case r == 0x200D: // joins two emoji
 			joined = true
 			continue
 		case r == 0xFE0F || 0x1F3FB <= r && r <= 0x1F3FF: // changes the one before

@@ -29,20 +29,20 @@ type views struct {
 	assets map[string]asset
 }
 
-// parsed returns the template of a page, which it parses when it is called for
-// the first time: all of them take 4 MB, and most bridges are never visited.
+// parsed returns the template of a page, parsed at the first call: all of them take
+// 4 MB, and most consoles are never visited.
 type parsed func() (*template.Template, error)
 
-// asset is a file that pages load. Its address changes with its content, so
-// that browsers may keep it.
+// asset is a file that pages load. Its address has its version, so that browsers may
+// keep it.
 type asset struct {
 	content     []byte
 	contentType string
 	version     string
 }
 
-// newViews finds the templates. Each page is a file of its own; files that
-// begin with an underscore are parts of all.
+// newViews finds the templates. Each page is a file of its own; files whose names begin
+// with an underscore are parts of all.
 func newViews() (*views, error) {
 	v := &views{pages: make(map[string]parsed), assets: make(map[string]asset)}
 	if err := v.readAssets(); err != nil {

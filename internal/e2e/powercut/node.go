@@ -5,81 +5,74 @@ package powercut
 import (
 	"context"
 	"syscall"
-	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// node is a file or a folder as the kernel knows it. Locks are the kernel's own.
+// node is an entry as the kernel knows it. Locks are the kernel's own.
 type node struct {
 	fs.Inode
 	disk  *Disk
-	entry entry
+	entry *entry
 }
 
 // The kernel asks for these.
-var (
-	_ fs.NodeLookuper  = (*node)(nil)
-	_ fs.NodeReaddirer = (*node)(nil)
-	_ fs.NodeCreater   = (*node)(nil)
-	_ fs.NodeMkdirer   = (*node)(nil)
-	_ fs.NodeUnlinker  = (*node)(nil)
-	_ fs.NodeRmdirer   = (*node)(nil)
-	_ fs.NodeRenamer   = (*node)(nil)
-	_ fs.NodeLinker    = (*node)(nil)
-	_ fs.NodeGetattrer = (*node)(nil)
-	_ fs.NodeSetattrer = (*node)(nil)
-	_ fs.NodeOpener    = (*node)(nil)
-	_ fs.NodeReader    = (*node)(nil)
-	_ fs.NodeWriter    = (*node)(nil)
-	_ fs.NodeFsyncer   = (*node)(nil)
-	_ fs.NodeStatfser  = (*node)(nil)
-)
+var _ interface {
+	fs.NodeLookuper
+	fs.NodeReaddirer
+	fs.NodeCreater
+	fs.NodeMkdirer
+	fs.NodeUnlinker
+	fs.NodeRmdirer
+	fs.NodeRenamer
+	fs.NodeLinker
+	fs.NodeGetattrer
+	fs.NodeSetattrer
+	fs.NodeOpener
+	fs.NodeReader
+	fs.NodeWriter
+	fs.NodeFsyncer
+	fs.NodeStatfser
+} = (*node)(nil)
 
-// typeOf returns the kind of an entry as file modes have it.
-func typeOf(e entry) uint32 {
-	if _, is := e.(*folder); is {
+// fileType returns the type of an entry as file modes have it.
+func (e *entry) fileType() uint32 {
+	if e.isFolder {
 		return syscall.S_IFDIR
 	}
 	return syscall.S_IFREG
 }
 
-// describe fills in what stat shows.
-func describe(e entry, out *fuse.Attr) {
-	a := e.about()
-	out.Ino, out.Mode, out.Nlink = a.ino, typeOf(e)|a.mode, 1
-	if f, is := e.(*file); is {
-		out.Size = uint64(len(f.live))
-		out.Blocks = (out.Size + 511) / 512
-	}
-	out.SetTimes(&a.changed, &a.changed, &a.changed)
+// describe fills in the attributes that stat shows.
+func (e *entry) describe(out *fuse.Attr) {
+	out.Ino, out.Mode, out.Nlink = e.ino, e.fileType()|e.mode, 1
+	out.Size = uint64(len(e.live))
+	out.Blocks = (out.Size + 511) / 512
+	out.SetTimes(&e.changed, &e.changed, &e.changed)
 }
 
 // child returns an entry as the kernel is to know it.
-func (n *node) child(ctx context.Context, e entry, out *fuse.EntryOut) *fs.Inode {
-	describe(e, &out.Attr)
-	return n.NewInode(ctx, &node{disk: n.disk, entry: e}, fs.StableAttr{Mode: typeOf(e), Ino: e.about().ino})
+func (n *node) child(ctx context.Context, e *entry, out *fuse.EntryOut) *fs.Inode {
+	e.describe(&out.Attr)
+	return n.NewInode(ctx, &node{disk: n.disk, entry: e}, fs.StableAttr{Mode: e.fileType(), Ino: e.ino})
 }
 
-// as runs f on the file or the folder that n is, and fails where n is the other.
-func as[E entry](n *node, otherwise syscall.Errno, f func(E) syscall.Errno) syscall.Errno {
-	return n.disk.do(func() syscall.Errno {
-		e, is := n.entry.(E)
-		if !is {
-			return otherwise
-		}
-		return f(e)
-	})
-}
+// in runs f on a folder, on runs it on a file.
+func (n *node) in(f func() syscall.Errno) syscall.Errno { return n.as(true, syscall.ENOTDIR, f) }
+func (n *node) on(f func() syscall.Errno) syscall.Errno { return n.as(false, syscall.EISDIR, f) }
 
-func (n *node) in(f func(*folder) syscall.Errno) syscall.Errno { return as(n, syscall.ENOTDIR, f) }
-func (n *node) on(f func(*file) syscall.Errno) syscall.Errno   { return as(n, syscall.EISDIR, f) }
+func (n *node) as(folder bool, otherwise syscall.Errno, f func() syscall.Errno) syscall.Errno {
+	if n.entry.isFolder != folder { // which never changes
+		return otherwise
+	}
+	return n.disk.do(f)
+}
 
 // Lookup finds an entry.
 func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (found *fs.Inode, errno syscall.Errno) {
-	errno = n.in(func(dir *folder) syscall.Errno {
-		e, ok := dir.live[name]
+	errno = n.in(func() syscall.Errno {
+		e, ok := n.entry.liveNames[name]
 		if !ok {
 			return syscall.ENOENT
 		}
@@ -92,9 +85,9 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (fou
 // Readdir lists the entries.
 func (n *node) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 	var list []fuse.DirEntry
-	errno := n.in(func(dir *folder) syscall.Errno {
-		for name, e := range dir.live {
-			list = append(list, fuse.DirEntry{Name: name, Mode: typeOf(e), Ino: e.about().ino})
+	errno := n.in(func() syscall.Errno {
+		for name, e := range n.entry.liveNames {
+			list = append(list, fuse.DirEntry{Name: name, Mode: e.fileType(), Ino: e.ino})
 		}
 		return 0
 	})
@@ -102,13 +95,14 @@ func (n *node) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 }
 
 // add makes an entry of a folder.
-func (n *node) add(ctx context.Context, name string, out *fuse.EntryOut, made func() entry) (inode *fs.Inode, errno syscall.Errno) {
-	errno = n.in(func(dir *folder) syscall.Errno {
-		if _, is := dir.live[name]; is {
+func (n *node) add(ctx context.Context, name string, out *fuse.EntryOut, made func() *entry) (inode *fs.Inode, errno syscall.Errno) {
+	errno = n.in(func() syscall.Errno {
+		if n.entry.liveNames[name] != nil {
 			return syscall.EEXIST
 		}
-		dir.live[name] = made()
-		inode = n.child(ctx, dir.live[name], out)
+		e := made()
+		n.entry.liveNames[name] = e
+		inode = n.child(ctx, e, out)
 		return 0
 	})
 	return inode, errno
@@ -116,13 +110,13 @@ func (n *node) add(ctx context.Context, name string, out *fuse.EntryOut, made fu
 
 // Create makes a file.
 func (n *node) Create(ctx context.Context, name string, _, mode uint32, out *fuse.EntryOut) (made *fs.Inode, handle fs.FileHandle, flags uint32, errno syscall.Errno) {
-	made, errno = n.add(ctx, name, out, func() entry { return n.disk.newFile(mode) })
+	made, errno = n.add(ctx, name, out, func() *entry { return n.disk.newEntry(mode, false) })
 	return made, nil, fuse.FOPEN_KEEP_CACHE, errno
 }
 
 // Mkdir makes a folder.
 func (n *node) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	return n.add(ctx, name, out, func() entry { return n.disk.newFolder(mode) })
+	return n.add(ctx, name, out, func() *entry { return n.disk.newEntry(mode, true) })
 }
 
 // Unlink removes a file.
@@ -130,31 +124,30 @@ func (n *node) Unlink(ctx context.Context, name string) syscall.Errno { return n
 
 // Rmdir removes an empty folder, or a file.
 func (n *node) Rmdir(_ context.Context, name string) syscall.Errno {
-	return n.in(func(dir *folder) syscall.Errno {
-		if sub, is := dir.live[name].(*folder); is && len(sub.live) > 0 {
+	return n.in(func() syscall.Errno {
+		if e := n.entry.liveNames[name]; e != nil && len(e.liveNames) > 0 {
 			return syscall.ENOTEMPTY
 		}
-		delete(dir.live, name)
+		delete(n.entry.liveNames, name)
 		return 0
 	})
 }
 
 // Rename moves an entry, and replaces what has its new name.
 func (n *node) Rename(_ context.Context, name string, newParent fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
-	return n.in(func(dir *folder) syscall.Errno {
-		to, is := newParent.(*node).entry.(*folder)
-		e, found := dir.live[name]
+	return n.in(func() syscall.Errno {
+		from, to := n.entry.liveNames, newParent.(*node).entry
+		e := from[name]
 		switch {
-		case !is || flags&^renameNoReplace != 0:
+		case !to.isFolder || flags&^renameNoReplace != 0:
 			return syscall.EINVAL
-		case !found:
+		case e == nil:
 			return syscall.ENOENT
-		}
-		if _, taken := to.live[newName]; taken && flags&renameNoReplace != 0 {
+		case to.liveNames[newName] != nil && flags&renameNoReplace != 0:
 			return syscall.EEXIST
 		}
-		delete(dir.live, name)
-		to.live[newName] = e
+		delete(from, name)
+		to.liveNames[newName] = e
 		return 0
 	})
 }
@@ -164,13 +157,13 @@ const renameNoReplace = 1
 
 // Link gives a file one more name.
 func (n *node) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	return n.add(ctx, name, out, func() entry { return target.(*node).entry })
+	return n.add(ctx, name, out, func() *entry { return target.(*node).entry })
 }
 
 // Getattr answers stat.
 func (n *node) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	return n.disk.do(func() syscall.Errno {
-		describe(n.entry, &out.Attr)
+		n.entry.describe(&out.Attr)
 		return 0
 	})
 }
@@ -178,31 +171,29 @@ func (n *node) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) sy
 // Setattr changes the size, the permissions or the time.
 func (n *node) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	return n.disk.do(func() syscall.Errno {
-		a := n.entry.about()
+		e := n.entry
 		if mode, ok := in.GetMode(); ok {
-			a.mode = mode & 0o7777
+			e.mode = mode & 0o7777
 		}
 		if at, ok := in.GetMTime(); ok {
-			a.changed = at
+			e.changed = at
 		}
 		if size, ok := in.GetSize(); ok {
-			f, is := n.entry.(*file)
-			if !is {
+			if e.isFolder {
 				return syscall.EISDIR
 			}
-			f.resize(int64(size))
-			f.changed = time.Now()
+			e.resize(int64(size))
 		}
-		describe(n.entry, &out.Attr)
+		e.describe(&out.Attr)
 		return 0
 	})
 }
 
 // Open opens a file. Its pages stay in the kernel: it has the only way to them.
 func (n *node) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	return nil, fuse.FOPEN_KEEP_CACHE, n.on(func(f *file) syscall.Errno {
+	return nil, fuse.FOPEN_KEEP_CACHE, n.on(func() syscall.Errno {
 		if flags&syscall.O_TRUNC != 0 {
-			f.resize(0)
+			n.entry.resize(0)
 		}
 		return 0
 	})
@@ -211,8 +202,8 @@ func (n *node) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, sys
 // Read reads a part of a file.
 func (n *node) Read(_ context.Context, _ fs.FileHandle, into []byte, at int64) (fuse.ReadResult, syscall.Errno) {
 	var count int
-	errno := n.on(func(f *file) syscall.Errno {
-		count = f.read(into, at)
+	errno := n.on(func() syscall.Errno {
+		count = n.entry.read(into, at)
 		return 0
 	})
 	return fuse.ReadResultData(into[:count]), errno
@@ -220,9 +211,8 @@ func (n *node) Read(_ context.Context, _ fs.FileHandle, into []byte, at int64) (
 
 // Write writes a part of a file.
 func (n *node) Write(_ context.Context, _ fs.FileHandle, data []byte, at int64) (uint32, syscall.Errno) {
-	errno := n.on(func(f *file) syscall.Errno {
-		f.write(data, at)
-		f.changed = time.Now()
+	errno := n.on(func() syscall.Errno {
+		n.entry.write(data, at)
 		return 0
 	})
 	if errno != 0 {
@@ -231,7 +221,7 @@ func (n *node) Write(_ context.Context, _ fs.FileHandle, data []byte, at int64) 
 	return uint32(len(data)), 0
 }
 
-// Fsync brings a file or a folder onto the disk.
+// Fsync brings an entry onto the disk.
 func (n *node) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	return n.disk.do(func() syscall.Errno {
 		n.entry.sync()

@@ -11,15 +11,14 @@ import (
 	"bridged/internal/dbfile"
 )
 
-// A bridge with less room on its disk than roomWarns may run into trouble soon,
-// with less than roomFails at once.
+// The bytes of free disk space below which there is trouble soon, or at once.
 const (
 	roomWarns = 1 << 30
 	roomFails = 50 << 20
 )
 
-// DataDir checks the data directory: its room, and whether it may be written to;
-// and the databases in it, if no bridge runs, which checks them itself.
+// DataDir checks the data directory and its room, and the databases in it unless a bridge
+// runs, which checks them itself.
 func DataDir(path string, runs func(context.Context) bool) Check {
 	return Check{Name: "disk", Look: func(ctx context.Context) []Finding {
 		info, err := os.Stat(path)
@@ -31,12 +30,8 @@ func DataDir(path string, runs func(context.Context) bool) Check {
 		case !info.IsDir():
 			return []Finding{fail("DATA_DIR is not a directory", "name a directory")}
 		}
-		findings := []Finding{writable(path), room(path)}
-		beingUsed := runs(ctx)
-		for _, name := range []string{"bridged.db", "session.db"} {
-			findings = append(findings, database(ctx, path, name, beingUsed))
-		}
-		return findings
+		inUse := runs(ctx)
+		return []Finding{writable(path), room(path), database(ctx, path, "bridged.db", inUse), database(ctx, path, "session.db", inUse)}
 	}}
 }
 
@@ -50,7 +45,7 @@ func writable(path string) Finding {
 func room(path string) Finding {
 	free, err := freeBytes(path)
 	if err != nil {
-		return warn(fmt.Sprintf("how much room is left is not known: %v", err), "make sure that there is 1 GB or more")
+		return warn(fmt.Sprintf("the free disk space is not known: %v", err), "make sure that there is 1 GB or more")
 	}
 	switch message := fmt.Sprintf("%.1f GB free", float64(free)/1e9); {
 	case free < roomFails:
@@ -62,8 +57,8 @@ func room(path string) Finding {
 	}
 }
 
-// database checks a database that no bridge uses.
-func database(ctx context.Context, dir, name string, beingUsed bool) Finding {
+// database checks a database unless a bridge uses it.
+func database(ctx context.Context, dir, name string, inUse bool) Finding {
 	path := filepath.Join(dir, name)
 	info, err := os.Stat(path)
 	switch {
@@ -71,7 +66,7 @@ func database(ctx context.Context, dir, name string, beingUsed bool) Finding {
 		return warn("there is no "+name+" yet", "nothing, if bridged was never started here. Otherwise correct DATA_DIR, or mount its volume")
 	case err != nil:
 		return fail(fmt.Sprintf("%s cannot be read: %v", name, err), "check owner and mode of the file")
-	case beingUsed:
+	case inUse:
 		return ok(fmt.Sprintf("%s, %.1f MB, is in use: the bridge checks it itself", name, float64(info.Size())/1e6))
 	}
 	err = dbfile.Check(ctx, path)

@@ -4,14 +4,13 @@ package doctor
 
 import "syscall"
 
-// mayWrite reports why this process may not write to a directory, without
-// trying it.
+// mayWrite returns why this process may not write to a directory, without trying it.
 func mayWrite(path string) error {
 	const write, search = 2, 1
 	return syscall.Access(path, write|search)
 }
 
-// freeBytes returns how much this process may still store on a disk.
+// freeBytes returns the disk space that is left for this process.
 func freeBytes(path string) (uint64, error) {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(path, &disk); err != nil {

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +27,7 @@ const (
 	Fail Verdict = "fail"
 )
 
-// Finding is what a check found, with what helps if it is not [OK].
+// Finding is the result of a check, with a remedy if it is not [OK].
 type Finding struct {
 	Check   string  `json:"check"`
 	Verdict Verdict `json:"verdict"`
@@ -38,8 +39,7 @@ type Finding struct {
 type Check struct {
 	Name string
 	Look func(ctx context.Context) []Finding
-	// Public marks findings without anything from outside this program, whose
-	// long numbers are no phone numbers.
+	// Public marks findings whose long numbers are no phone numbers.
 	Public bool
 }
 
@@ -52,7 +52,7 @@ type Report struct {
 // patience bounds each check.
 const patience = 15 * time.Second
 
-// Examine takes the checks at the same time.
+// Examine runs the checks at the same time.
 func Examine(ctx context.Context, checks []Check) Report {
 	found := make([][]Finding, len(checks))
 	var looking sync.WaitGroup
@@ -60,18 +60,13 @@ func Examine(ctx context.Context, checks []Check) Report {
 		looking.Go(func() { found[i] = check.take(ctx, patience) })
 	}
 	looking.Wait()
-	report := Report{OK: true}
-	for _, findings := range found {
-		for _, f := range findings {
-			report.OK = report.OK && f.Verdict != Fail
-			report.Findings = append(report.Findings, f)
-		}
-	}
+	var report Report
+	report.Findings = slices.Concat(found...)
+	report.OK = !slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Verdict == Fail })
 	return report
 }
 
-// take looks, for so long at most: a file system that hangs does not end with
-// the context.
+// take runs a check for so long at most: a file system that hangs ignores the context.
 func (c *Check) take(ctx context.Context, limit time.Duration) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

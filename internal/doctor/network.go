@@ -16,20 +16,18 @@ import (
 type Way struct {
 	// HTTP connects as the account does: through its proxy, and to its network.
 	HTTP *http.Client
-	// Simulated and Proxied say what stands between this machine and the real
-	// servers.
+	// Whether the network is a simulated one, or reached through a proxy.
 	Simulated, Proxied bool
 }
 
-// SocketHost is the host of the network's socket, MediaHost one of those that
-// its files lie on.
+// SocketHost is the host of the network's socket, MediaHost one of its media servers.
 const (
 	SocketHost = "web.whatsapp.com"
 	MediaHost  = "mmg.whatsapp.net"
 )
 
-// Network connects to the hosts that the account needs: name, TCP, TLS. A
-// simulated network has all of them at one address.
+// Network connects to the hosts that the account needs: name, TCP, TLS. Those of a
+// simulated network have one address.
 func Network(way Way) Check {
 	return Check{Name: "network", Look: func(ctx context.Context) []Finding {
 		if way.Simulated {
@@ -92,9 +90,8 @@ func head(ctx context.Context, way Way, host string) (date string, reached stage
 	client := *way.HTTP
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp, err := client.Do(req)
-	var failed *url.Error
-	if errors.As(err, &failed) {
-		err = failed.Err // the address stands beside it
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err // the finding names the address
 	}
 	if err != nil {
 		return "", *at.Load(), err
@@ -102,8 +99,8 @@ func head(ctx context.Context, way Way, host string) (date string, reached stage
 	return resp.Header.Get("Date"), *at.Load(), resp.Body.Close()
 }
 
-// How far this machine's clock may be off. Certificates and codes are judged by
-// it, and so are messages by everybody who sees them.
+// How far this machine's clock may be off: certificates, codes and the times of messages
+// depend on it.
 const (
 	clockWarns = 30 * time.Second
 	clockFails = 5 * time.Minute
@@ -125,8 +122,8 @@ func Clock(way Way) Check {
 	}}
 }
 
-// compare judges the clock by a time of the network, which has whole seconds,
-// and was sent between two moments.
+// compare judges the clock by a time of the network in whole seconds, sent between two
+// moments.
 func compare(theirs, before, after time.Time) Finding {
 	off := max(before.Sub(theirs.Add(time.Second)), theirs.Sub(after), 0)
 	switch message := fmt.Sprintf("off by %v", off.Round(time.Second)); {

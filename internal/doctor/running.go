@@ -20,9 +20,11 @@ func Bridge(c *client.Client, version string) Check {
 			return []Finding{unanswered(c, err)}
 		}
 		stats, err := c.Stats(ctx, bridge.At(time.Now().Add(-24*time.Hour)))
-		findings := []Finding{running(c, stats, err, version), account(status), stored(ctx, c), webhooks(ctx, c)}
+		findings := []Finding{
+			running(c, stats, err, version), account(status).about("account"), stored(ctx, c).about("store"), webhooks(ctx, c).about("webhooks"),
+		}
 		if err == nil && status.HasSession && stats.HistoryImport != "" { // an older bridge does not return it
-			findings = append(findings, history(stats))
+			findings = append(findings, history(stats).about("history"))
 		}
 		return findings
 	}}
@@ -30,22 +32,21 @@ func Bridge(c *client.Client, version string) Check {
 
 // unanswered explains why the bridge did not return its status.
 func unanswered(c *client.Client, err error) Finding {
-	var refused *client.Error
+	refused, ok := errors.AsType[*client.Error](err)
 	switch {
-	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
+	case ok && refused.Status == http.StatusUnauthorized:
 		return fail(fmt.Sprintf("the bridge at %s does not take this BRIDGE_TOKEN", c.BaseURL()),
 			"run bridged doctor with the variables that the bridge runs with")
-	case errors.As(err, &refused):
+	case ok:
 		return fail(fmt.Sprintf("what answers at %s is in trouble, or no bridge: %v", c.BaseURL(), err),
 			"look into its log; if another program has this address, change LISTEN_ADDR")
 	}
 	return warn(fmt.Sprintf("no bridge answers at %s", c.BaseURL()), "start it, then run bridged doctor again with the same variables")
 }
 
-// running names the program that answers.
 func running(c *client.Client, stats client.Stats, err error, version string) Finding {
 	if err != nil {
-		return fail(fmt.Sprintf("the bridge at %s tells no numbers: %v", c.BaseURL(), err), "restart it if this program is a newer version; its log has the cause")
+		return fail(fmt.Sprintf("the bridge at %s returns no statistics: %v", c.BaseURL(), err), "restart it if this program is a newer version; its log has the cause")
 	}
 	message := fmt.Sprintf("version %s answers at %s since %s; in the last 24 hours %d received, %d sent",
 		stats.Version, c.BaseURL(), moment(stats.StartedAt), stats.Received, stats.Sent)
@@ -55,7 +56,6 @@ func running(c *client.Client, stats client.Stats, err error, version string) Fi
 	return ok(message)
 }
 
-// account judges the account's state.
 func account(s bridge.Status) Finding {
 	message := fmt.Sprintf("%s since %s", s.Status, moment(s.Since))
 	if s.User != nil && s.User.Phone != "" {
@@ -67,37 +67,36 @@ func account(s bridge.Status) Finding {
 	const remedies = "docs/operations.md names what to do for each lastError"
 	switch {
 	case s.Status == bridge.StateOpen && s.LastError == nil:
-		return ok(message).about("account")
+		return ok(message)
 	case s.Status == bridge.StateOpen:
-		return warn(message, remedies).about("account")
+		return warn(message, remedies)
 	case s.Status == bridge.StateNeedsPair && s.LastError == nil:
-		return fail(message, "link the account: bridged pair").about("account")
+		return fail(message, "link the account: bridged pair")
 	}
-	return fail(message, remedies).about("account")
+	return fail(message, remedies)
 }
 
-// stored asks whether the messages can be read. The account's state is judged
-// by its status.
+// stored asks whether the messages can be read.
 func stored(ctx context.Context, c *client.Client) Finding {
 	err := c.Call(ctx, http.MethodGet, "/readyz", nil, nil)
 	if bridge.CodeOf(err) == bridge.CodeStorageUnavailable {
-		return fail(err.Error(), "do what the sentence says; the log has the cause").about("store")
+		return fail(err.Error(), "do what the sentence says; the log has the cause")
 	}
-	return ok("messages can be read").about("store")
+	return ok("messages can be read")
 }
 
-// history compares how much history is wanted with what the pairing has asked for.
+// history compares the wanted history with the history that the pairing asked for.
 func history(s client.Stats) Finding {
 	message := "HISTORY_IMPORT is " + string(s.HistoryImport)
 	switch paired := string(s.HistoryPaired); {
 	case !s.HistoryImport.Exceeds(s.HistoryPaired):
-		return ok(message).about("history")
+		return ok(message)
 	case paired == "":
 		message += ", which the pairing did not ask for"
 	default:
 		message += ", and was " + paired + " at the pairing"
 	}
-	return warn(message, "pair again: the phone sends its history only then. Or ask for older messages of a chat with POST /api/chats/{jid}/history").about("history")
+	return warn(message, "pair again: the phone sends its history only then. Or ask for older messages of a chat with POST /api/chats/{jid}/history")
 }
 
 // webhooks checks whether receivers take what is posted to them.
@@ -105,7 +104,7 @@ func webhooks(ctx context.Context, c *client.Client) Finding {
 	const look = "GET /api/webhooks names the receivers and their last errors; dead deliveries can be posted again"
 	hooks, err := c.Webhooks(ctx)
 	if err != nil {
-		return fail(err.Error(), "the log has the cause").about("webhooks")
+		return fail(err.Error(), "the log has the cause")
 	}
 	pending, dead := 0, 0
 	for _, hook := range hooks {
@@ -113,9 +112,9 @@ func webhooks(ctx context.Context, c *client.Client) Finding {
 	}
 	message := fmt.Sprintf("%d, with %d deliveries pending and %d dead", len(hooks), pending, dead)
 	if dead > 0 {
-		return warn(message, look).about("webhooks")
+		return warn(message, look)
 	}
-	return ok(message).about("webhooks")
+	return ok(message)
 }
 
 func moment(t bridge.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -11,28 +11,27 @@ import (
 
 // layout fits a QR code and a text on a screen.
 type layout struct {
-	blocks  blocks
-	quiet   int // modules around the code; 4 are the standard
-	arrange func(picture, text []string) []string
-	beside  bool
+	blocks blocks
+	quiet  int // modules around the code; 4 are the standard
+	beside bool
 }
 
 // layouts are tried in this order: half blocks need no new font.
 var layouts = []layout{
-	{halfBlocks, 4, beside, true},
-	{halfBlocks, 4, below, false},
-	{halfBlocks, 2, beside, true},
-	{halfBlocks, 2, below, false},
-	{sextants, 4, beside, true},
-	{sextants, 2, beside, true},
-	{sextants, 2, below, false},
+	{halfBlocks, 4, true},
+	{halfBlocks, 4, false},
+	{halfBlocks, 2, true},
+	{halfBlocks, 2, false},
+	{sextants, 4, true},
+	{sextants, 2, true},
+	{sextants, 2, false},
 }
 
 // textWidth is the least width of a text beside a QR code.
 const textWidth = 36
 
-// layOut arranges a QR code, if there is one, and paragraphs in the room there
-// is. Where not even the smallest drawing fits, the text says how much it needs.
+// layOut arranges a QR code, if there is one, and paragraphs. Where not even the smallest
+// drawing fits, the text says how much room it needs.
 func layOut(code *qr.Code, said []string, columns, lines int) []string {
 	if code == nil {
 		return paragraphs(said, columns)
@@ -43,15 +42,18 @@ func layOut(code *qr.Code, said []string, columns, lines int) []string {
 			note = append(slices.Clone(said), enlarge(code, "If the QR code looks torn, make the terminal"))
 		}
 		if text, fits := l.fit(code, note, columns, lines); fits {
-			return l.arrange(l.blocks.lines(code, l.quiet), text)
+			picture := l.blocks.lines(code, l.quiet)
+			if l.beside {
+				return beside(picture, text)
+			}
+			return append(beside(picture, nil), text...)
 		}
 	}
 	text := compact(append(slices.Clone(said), enlarge(code, "For the QR code make the terminal")), columns)
 	return text[:min(len(text), max(lines, 1))]
 }
 
-// fit wraps the paragraphs for a layout, and reports whether there is room for
-// it.
+// fit wraps the paragraphs for a layout, and reports whether they fit.
 func (l layout) fit(code *qr.Code, said []string, columns, lines int) (text []string, fits bool) {
 	wide, high := l.blocks.size(code, l.quiet)
 	if !l.beside {
@@ -82,7 +84,7 @@ func paragraphs(said []string, width int) (lines []string) {
 	return lines
 }
 
-// compact wraps all of it, with nothing between.
+// compact wraps each text, without empty lines.
 func compact(said []string, width int) (lines []string) {
 	for _, text := range said {
 		lines = append(lines, shell.Wrap(text, max(width, 1))...)
@@ -90,7 +92,7 @@ func compact(said []string, width int) (lines []string) {
 	return lines
 }
 
-// beside puts text to the right of a picture whose lines are equally wide.
+// beside puts text to the right of a picture.
 func beside(picture, text []string) []string {
 	lines := make([]string, len(picture))
 	for i := range picture {
@@ -100,9 +102,4 @@ func beside(picture, text []string) []string {
 		}
 	}
 	return lines
-}
-
-// below puts text under a picture.
-func below(picture, text []string) []string {
-	return append(beside(picture, nil), text...)
 }

@@ -1,6 +1,5 @@
-// Package pairscreen shows a person in a terminal how to link the account: pairing
-// code, QR code and countdown, in place and in as little room as there is, or line
-// by line where the output is no terminal.
+// Package pairscreen shows in a terminal how to link the account: pairing code, QR code
+// and countdown, in place, or line by line if the output is no terminal.
 package pairscreen
 
 import (
@@ -17,14 +16,12 @@ import (
 
 // Display shows how to link the account, as that changes.
 type Display interface {
-	// Show shows a status of the account that is not linked yet.
 	Show(status bridge.Status) error
-	// Close gives the terminal back.
-	Close() error
+	Close() error // gives the terminal back
 }
 
-// New takes over the terminal, or prints line by line if w is none. code is nil
-// without a phone number.
+// New takes over the terminal, or prints line by line if w is none. code is nil without a
+// phone number.
 func New(w io.Writer, code *bridge.PairingCode) (Display, error) {
 	if s, ok := openScreen(w); ok {
 		return &pairScreen{screen: s, asked: code, now: time.Now}, nil
@@ -95,7 +92,7 @@ func (p *pairScreen) Show(status bridge.Status) error {
 	return p.draw(layOut(code, p.text(status), columns, lines))
 }
 
-// text returns what is said beside the QR code, in paragraphs.
+// text returns the paragraphs beside the QR code.
 func (p *pairScreen) text(status bridge.Status) []string {
 	var said []string
 	switch {
@@ -113,7 +110,7 @@ func (p *pairScreen) text(status bridge.Status) []string {
 	}
 	switch {
 	case status.Passkey != nil:
-		said = append(said, "WhatsApp asks for the account's passkey. Send it to POST /api/auth/passkey, as the documentation tells.")
+		said = append(said, "WhatsApp asks for the account's passkey. Send it to POST /api/auth/passkey, as the documentation says.")
 	case status.QR != nil:
 		said = append(said, "To scan the QR code: WhatsApp > Linked devices > Link a device.")
 	default:

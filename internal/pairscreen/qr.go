@@ -6,18 +6,16 @@ import (
 	"rsc.io/qr"
 )
 
-// WhatsApp's QR codes hold about 277 characters, which are 61 by 61 modules at
-// the lowest level of correction. Half blocks, two modules to a cell, are the
-// most readable, but 31 lines with nothing around them. Sextants, six modules
-// to a cell, are 23 lines with the whole quiet zone of 4 modules, and fit into
-// 24: their modules are a third higher than wide, which decoders correct as they
-// do the tilt of a phone. Braille has more dots to a cell, but gaps between.
+// WhatsApp's QR codes hold about 277 characters: 61 by 61 modules at the lowest level of
+// correction. Half blocks, two modules to a cell, are the most readable, but take 31 lines
+// with nothing around them. Sextants, six modules to a cell, take 23 with the whole quiet
+// zone of 4 modules: their modules are a third higher than wide, which decoders correct.
+// Braille has more dots to a cell, but gaps between.
 
 // blocks are characters that show several modules each.
 type blocks struct {
 	wide, high int // modules to a character
-	// draw returns the character for the dark modules: bit 0 is the first of the
-	// upper row, and so on, row by row.
+	// draw returns the character for the dark modules, in bits, row by row.
 	draw func(dark int) rune
 }
 
@@ -50,8 +48,7 @@ func sextant(dark int) rune {
 	return rune(0x1FB00 + dark)
 }
 
-// size returns the columns and lines that a code takes with a quiet zone around
-// it.
+// size returns the columns and lines of a code with its quiet zone.
 func (b blocks) size(code *qr.Code, quiet int) (columns, lines int) {
 	modules := code.Size + 2*quiet
 	return (modules + b.wide - 1) / b.wide, (modules + b.high - 1) / b.high
@@ -71,8 +68,8 @@ func (b blocks) lines(code *qr.Code, quiet int) []string {
 	return lines
 }
 
-// cell returns which modules are dark in the character whose first one is at x
-// and y. What lies outside of the code is light.
+// cell returns the dark modules of the character whose first one is at x and y. Outside of
+// the code all are light.
 func (b blocks) cell(code *qr.Code, x, y int) (dark int) {
 	for i := range b.wide * b.high {
 		if code.Black(x+i%b.wide, y+i/b.wide) {
@@ -82,8 +79,8 @@ func (b blocks) cell(code *qr.Code, x, y int) (dark int) {
 	return dark
 }
 
-// inverted draws with half blocks what is light: for a terminal of unknown
-// colours, of which most are dark.
+// inverted draws the light modules with half blocks: for a terminal of unknown colours, of
+// which most are dark.
 func inverted(code *qr.Code, quiet int) []string {
 	opposite := strings.NewReplacer(" ", "█", "█", " ", "▀", "▄", "▄", "▀")
 	lines := halfBlocks.lines(code, quiet)

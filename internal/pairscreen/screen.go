@@ -8,16 +8,14 @@ import (
 	"golang.org/x/term"
 )
 
-// screen draws over a whole terminal, again and again in the same place, and
-// gives it back as it was.
+// screen draws over a whole terminal, and gives it back as it was.
 type screen struct {
 	out   io.Writer
 	size  func() (columns, lines int, err error)
-	drawn string // what the terminal shows
+	drawn string // last
 }
 
-// The sequences of ECMA-48 and xterm that a screen is drawn with. The colours
-// are of the fixed palette, which no theme changes.
+// Sequences of ECMA-48 and xterm. No theme changes the colours, of the fixed palette.
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[2J" // the other buffer, without a cursor
 	leaveScreen = "\x1b[0m\x1b[?25h\x1b[?1049l"
@@ -29,8 +27,8 @@ const (
 	plain       = "\x1b[0m"
 )
 
-// openScreen takes over the terminal that w is. It reports false if w is none,
-// or one that cannot move its cursor.
+// openScreen takes over a terminal. It reports false if w is none, or cannot move its
+// cursor.
 func openScreen(w io.Writer) (*screen, bool) {
 	file, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) {
@@ -44,8 +42,7 @@ func openScreen(w io.Writer) (*screen, bool) {
 	return s, err == nil
 }
 
-// draw shows lines and nothing else. The last one ends without a line break,
-// which would move the first one out of sight.
+// draw shows lines. A line break behind the last one would move the first one out of sight.
 func (s *screen) draw(lines []string) error {
 	frame := toTheTop + strings.Join(lines, plain+endOfLine+"\r\n") + plain + endOfLine + restEmpty
 	if frame == s.drawn {

@@ -26,7 +26,7 @@ const benchSize = 100 << 20
 // same machine.
 func BenchmarkDownload(b *testing.B) {
 	c, cdn := newTestCache(b, 0)
-	c.maxFile = benchSize
+	c.opts.MaxFile = benchSize
 	m := cdn.send(bridge.MediaVideo, randomBytes(benchSize))
 	b.SetBytes(benchSize)
 	for b.Loop() {
@@ -148,7 +148,7 @@ func BenchmarkCipher(b *testing.B) {
 
 func BenchmarkCached(b *testing.B) {
 	c, cdn := newTestCache(b, 1<<30)
-	c.maxFile = benchSize
+	c.opts.MaxFile = benchSize
 	m := cdn.send(bridge.MediaVideo, randomBytes(benchSize))
 	for b.Loop() {
 		f, err := c.Open(b.Context(), m)
@@ -198,7 +198,7 @@ func TestMemory_StaysFlat(t *testing.T) {
 	}
 	const size, limit = 32 << 20, 64 << 20
 	c, cdn := newTestCache(t, 0)
-	c.maxFile = size
+	c.opts.MaxFile = size
 	plain := randomBytes(size)
 	messages := make([]bridge.Message, 8)
 	for i := range messages {

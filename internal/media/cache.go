@@ -38,9 +38,9 @@ type CacheOptions struct {
 // When it grows too large, it evicts the least recently used files, but none that is
 // open. It is safe for concurrent use.
 type Cache struct {
-	downloader
-	hasFile    func(ctx context.Context, m bridge.Message) (bool, error)
-	background context.Context // ends with Close
+	opts       CacheOptions
+	create     func() (*os.File, error) // the temporary file of a download
+	background context.Context          // ends with Close
 	stop       context.CancelFunc
 	work       sync.WaitGroup // the downloads
 
@@ -58,13 +58,9 @@ func NewCache(o CacheOptions) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open media cache: %w", err)
 	}
-	c := &Cache{lru: kept, downloads: map[string]*download{}, hasFile: o.HasFile, admission: admission{patience: admissionPatience}}
+	c := &Cache{opts: o, create: kept.createPartial, lru: kept, downloads: map[string]*download{}, admission: admission{patience: admissionPatience}}
 	c.changed = sync.NewCond(&c.mu)
-	if c.hasFile == nil {
-		c.hasFile = func(context.Context, bridge.Message) (bool, error) { return true, nil }
-	}
 	c.background, c.stop = context.WithCancel(context.Background())
-	c.downloader = downloader{cdn: o.CDN, account: o.Account, maxFile: o.MaxFile, create: kept.createPartial, room: c.makeRoom, log: o.Log}
 	o.CDN.cache.Store(c)
 	return c, nil
 }
@@ -121,7 +117,7 @@ func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
 			return nil, bridge.Fail(bridge.CodeStorageUnavailable, "the stored file could not be opened").Because(err)
 		}
 		// The directory was wiped, or the file changed: get it again.
-		c.log.Warn().Err(err).Str("msg_id", m.ID).Msg("cached media lost")
+		c.opts.Log.Warn().Err(err).Str("msg_id", m.ID).Msg("cached media lost")
 	}
 }
 
@@ -211,7 +207,7 @@ func (c *Cache) openEntry(b *entry, m bridge.Message) (*File, error) {
 	}
 	now := time.Now()
 	if err := os.Chtimes(path, now, now); err != nil { // the order of use survives restarts
-		c.log.Warn().Err(err).Msg("use of cached media not noted")
+		c.opts.Log.Warn().Err(err).Msg("use of cached media not noted")
 	}
 	closeOnce := sync.OnceValue(func() error {
 		defer c.giveBack(b, false)
@@ -279,13 +275,14 @@ var errForgotten = errors.New("file forgotten")
 
 // stillHasFile fails with [bridge.CodeNotFound] for a message that was deleted.
 func (c *Cache) stillHasFile(ctx context.Context, m bridge.Message) error {
-	switch has, err := c.hasFile(ctx, m); {
-	case err != nil:
-		return err
-	case !has:
-		return bridge.NotFound("the message was deleted, and its file with it")
+	if c.opts.HasFile == nil {
+		return nil
 	}
-	return nil
+	has, err := c.opts.HasFile(ctx, m)
+	if err == nil && !has {
+		err = bridge.NotFound("the message was deleted, and its file with it")
+	}
+	return err
 }
 
 // Forget removes the files of deleted messages from the disk at once; nil files are

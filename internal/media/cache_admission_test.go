@@ -30,7 +30,7 @@ func blocked(cdn *fakeCDN) (begun chan struct{}, goOn func()) {
 
 // large sends a file of nearly the largest size.
 func large(c *Cache, cdn *fakeCDN, i int) (bridge.Message, []byte) {
-	plain := randomBytes(int(c.maxFile) - i)
+	plain := randomBytes(int(c.opts.MaxFile) - i)
 	return cdn.send(bridge.MediaVideo, plain), plain
 }
 
@@ -38,7 +38,7 @@ func large(c *Cache, cdn *fakeCDN, i int) (bridge.Message, []byte) {
 // the disk at a time, and all arrive.
 func TestAdmission_BoundsTheBytesUnderWay(t *testing.T) {
 	c, cdn := newTestCache(t, 1000)
-	c.maxFile = 4 * chunkSize
+	c.opts.MaxFile = 4 * chunkSize
 	begun, goOn := blocked(cdn)
 	defer goOn()
 	var wait sync.WaitGroup
@@ -58,7 +58,7 @@ func TestAdmission_BoundsTheBytesUnderWay(t *testing.T) {
 	}
 	goOn()
 	wait.Wait()
-	if got, most := peak.Load(), downloadsOfDisk*encryptedSize(c.maxFile)+c.lru.max; got > most {
+	if got, most := peak.Load(), downloadsOfDisk*encryptedSize(c.opts.MaxFile)+c.lru.max; got > most {
 		t.Errorf("%d bytes on the disk, at most %d were allowed", got, most)
 	}
 	if c.running != 0 || c.reserved != 0 || len(c.waiting) != 0 {
@@ -83,7 +83,7 @@ func diskUse(t *testing.T, c *Cache) (size int64) {
 // A file that is read slowly takes room as well: downloads wait until it is closed.
 func TestAdmission_CountsWhatIsOpen(t *testing.T) {
 	c, cdn := newTestCache(t, 0)
-	c.maxFile = chunkSize
+	c.opts.MaxFile = chunkSize
 	var held []*File
 	for i := range 2 {
 		m, _ := large(c, cdn, i)

@@ -73,10 +73,10 @@ func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Mess
 	if got, err := c.verifyKept(name); err == nil {
 		return got, nil
 	} else if !errors.Is(err, errMissing) {
-		c.log.Warn().Err(err).Str("msg_id", m.ID).Msg("cached media unusable")
+		c.opts.Log.Warn().Err(err).Str("msg_id", m.ID).Msg("cached media unusable")
 	}
-	if m.Media.Size > c.maxFile {
-		return received{}, bridge.Fail(bridge.CodeMediaTooLarge, "the file has %d bytes, but at most %d are downloaded", m.Media.Size, c.maxFile)
+	if m.Media.Size > c.opts.MaxFile {
+		return received{}, bridge.Fail(bridge.CodeMediaTooLarge, "the file has %d bytes, but at most %d are downloaded", m.Media.Size, c.opts.MaxFile)
 	}
 	began := time.Now()
 	got, err := c.downloadOnTurn(ctx, f, m)
@@ -89,7 +89,7 @@ func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Mess
 		}
 		return received{}, errors.Join(err, os.Remove(got.path))
 	}
-	c.log.Info().Str("msg_id", m.ID).Int64("bytes", got.size).Dur("took", time.Since(began)).Msg("media downloaded")
+	c.opts.Log.Info().Str("msg_id", m.ID).Int64("bytes", got.size).Dur("took", time.Since(began)).Msg("media downloaded")
 	c.warnOfClaims(m, got.content)
 	return got, nil
 }
@@ -102,7 +102,7 @@ func (c *Cache) downloadOnTurn(ctx context.Context, f *download, m bridge.Messag
 	if err := c.admit(ctx, f, size); err != nil {
 		return received{}, err
 	}
-	got, err := c.downloadWhole(ctx, m)
+	got, err := c.download(ctx, m)
 	if !errors.Is(err, errTooLong) {
 		return got, err
 	}
@@ -118,24 +118,11 @@ func (c *Cache) downloadOnTurn(ctx context.Context, f *download, m bridge.Messag
 // warnOfClaims logs where the message's description of its file is wrong.
 func (c *Cache) warnOfClaims(m bridge.Message, got content) {
 	if m.Media.Size > 0 && m.Media.Size != got.size {
-		c.log.Warn().Str("msg_id", m.ID).Int64("bytes", got.size).Int64("claimed", m.Media.Size).Msg("media has another size than its message says")
+		c.opts.Log.Warn().Str("msg_id", m.ID).Int64("bytes", got.size).Int64("claimed", m.Media.Size).Msg("media has another size than its message says")
 	}
 	if claimed := m.Media.Ref.FileSHA256; len(claimed) > 0 && !bytes.Equal(claimed, got.sha256) {
-		c.log.Warn().Str("msg_id", m.ID).Msg("media has another hash than its message says")
+		c.opts.Log.Warn().Str("msg_id", m.ID).Msg("media has another hash than its message says")
 	}
-}
-
-// downloadWhole downloads, and once more if the directory was wiped meanwhile.
-func (c *Cache) downloadWhole(ctx context.Context, m bridge.Message) (got received, err error) {
-	for range 2 {
-		if got, err = c.download(ctx, m); err != nil {
-			return received{}, err
-		}
-		if _, err = os.Stat(got.path); err == nil {
-			return got, nil
-		}
-	}
-	return received{}, explain(ctx, &writeError{err})
 }
 
 // land puts a file in the lru, held by all waiters, and wakes them. It removes a file
@@ -203,7 +190,7 @@ func (c *Cache) admit(ctx context.Context, f *download, size int64) error {
 	defer stop()
 	c.waiting = append(c.waiting, f)
 	fits := func() bool {
-		return c.running < maxDownloads && size <= downloadsOfDisk*encryptedSize(c.maxFile)-c.lru.excess()-c.reserved
+		return c.running < maxDownloads && size <= downloadsOfDisk*encryptedSize(c.opts.MaxFile)-c.lru.excess()-c.reserved
 	}
 	for ctx.Err() == nil && (c.waiting[0] != f || !fits()) {
 		c.changed.Wait()
@@ -245,6 +232,6 @@ func (c *Cache) makeRoom(size int64) bool {
 	if removed == 0 {
 		return false
 	}
-	c.log.Warn().Int64("bytes", removed).Msg("the disk is full: cached media removed")
+	c.opts.Log.Warn().Int64("bytes", removed).Msg("the disk is full: cached media removed")
 	return true
 }

@@ -63,7 +63,7 @@ func TestForget_WhileItIsDownloaded(t *testing.T) {
 			forward := m
 			forward.ID = "3EB0FF"
 			var deleted atomic.Bool
-			c.hasFile = func(_ context.Context, asked bridge.Message) (bool, error) {
+			c.opts.HasFile = func(_ context.Context, asked bridge.Message) (bool, error) {
 				return asked.ID != m.ID || !deleted.Load(), nil
 			}
 			begun, goOn := make(chan struct{}), make(chan struct{})
@@ -100,7 +100,7 @@ func TestForget_WhileItIsDownloaded(t *testing.T) {
 func TestForget_BeforeTheDownloadBegins(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	m := cdn.send(bridge.MediaVideo, []byte("deleted"))
-	c.hasFile = func(context.Context, bridge.Message) (bool, error) { return false, nil }
+	c.opts.HasFile = func(context.Context, bridge.Message) (bool, error) { return false, nil }
 	_, err := c.Open(t.Context(), m)
 	wantCode(t, err, bridge.CodeNotFound)
 	wantOnly(t, c.lru.dir, 0)

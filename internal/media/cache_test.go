@@ -381,6 +381,8 @@ func TestCache_SurvivesAWipe(t *testing.T) {
 			t.Error(err)
 		}
 	}))
+	_, err := c.Open(t.Context(), other)
+	wantCode(t, err, bridge.CodeStorageUnavailable)
 	wantFile(t, c, other, plain[:4000])
 	wantFile(t, c, m, plain)
 	wantOnly(t, c.lru.dir, 2)

@@ -9,8 +9,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"bridged/internal/bridge"
 )
 
@@ -69,16 +67,6 @@ func (c *CDN) probe(ctx context.Context, address string) (status int, err error)
 	return resp.StatusCode, resp.Body.Close()
 }
 
-// downloader downloads files from the CDN into temporary ones.
-type downloader struct {
-	cdn     *CDN
-	account Account
-	maxFile int64
-	create  func() (*os.File, error) // the temporary file of a try
-	room    room
-	log     zerolog.Logger
-}
-
 // received is a verified file that was downloaded.
 type received struct {
 	content
@@ -87,40 +75,40 @@ type received struct {
 
 // download downloads and verifies a message's file. If the CDN has lost it, the
 // phone is asked to upload it again, once.
-func (d *downloader) download(ctx context.Context, m bridge.Message) (got received, err error) {
+func (c *Cache) download(ctx context.Context, m bridge.Message) (got received, err error) {
 	place := m.Media.Ref.DirectPath
 	err = errGone // a message without a path may still be known to the phone
 	if place != "" {
-		got, err = d.from(ctx, m, place)
+		got, err = c.from(ctx, m, place)
 	}
 	if errors.Is(err, errGone) {
-		d.log.Info().Str("msg_id", m.ID).Msg("media expired, asking the phone")
-		if place, err = d.account.Reupload(ctx, m); err == nil {
-			got, err = d.from(ctx, m, place)
+		c.opts.Log.Info().Str("msg_id", m.ID).Msg("media expired, asking the phone")
+		if place, err = c.opts.Account.Reupload(ctx, m); err == nil {
+			got, err = c.from(ctx, m, place)
 		}
 	}
 	return got, explain(ctx, err)
 }
 
-func (d *downloader) from(ctx context.Context, m bridge.Message, place string) (got received, err error) {
-	conn, err := d.cdn.connect(ctx, d.account.MediaConn, false)
+func (c *Cache) from(ctx context.Context, m bridge.Message, place string) (got received, err error) {
+	conn, err := c.opts.CDN.connect(ctx, c.opts.Account.MediaConn, false)
 	if err != nil {
 		return received{}, err
 	}
-	err = d.cdn.onHosts(ctx, conn.Hosts, func(host string) error {
-		address, err := d.cdn.fileURL(host, place, m.Media)
+	err = c.opts.CDN.onHosts(ctx, conn.Hosts, func(host string) error {
+		address, err := c.opts.CDN.fileURL(host, place, m.Media)
 		if err != nil {
 			return bridge.Fail(bridge.CodeMediaInvalid, "the message does not say properly where its file is: it cannot be downloaded").Because(err)
 		}
-		got, err = d.try(ctx, address, m.Media)
+		got, err = c.try(ctx, address, m.Media)
 		return err
 	})
 	return got, err
 }
 
 // try downloads into a new file, and removes it again if that fails.
-func (d *downloader) try(ctx context.Context, address string, m *bridge.Media) (got received, err error) {
-	file, err := d.room.create(d.create)
+func (c *Cache) try(ctx context.Context, address string, m *bridge.Media) (got received, err error) {
+	file, err := room(c.makeRoom).create(c.create)
 	if err != nil {
 		return received{}, &writeError{err}
 	}
@@ -132,24 +120,24 @@ func (d *downloader) try(ctx context.Context, address string, m *bridge.Media) (
 			got, err = received{}, errors.Join(err, os.Remove(file.Name()))
 		}
 	}()
-	watch := watchIdle(ctx, d.cdn.downloadIdle)
+	watch := watchIdle(ctx, c.opts.CDN.downloadIdle)
 	defer watch.stop()
-	limit, tooLong := d.limit(m)
-	body, err := d.cdn.fetch(watch, address, limit, tooLong)
+	limit, tooLong := c.limit(m)
+	body, err := c.opts.CDN.fetch(watch, address, limit, tooLong)
 	if err == nil {
 		defer func() { _ = body.Close() }()
-		got.content, err = decrypt(d.room.writer(file), body, m)
+		got.content, err = decrypt(room(c.makeRoom).writer(file), body, m)
 	}
 	got.path = file.Name()
 	return got, watch.explain(err)
 }
 
 // limit returns how long the encrypted file may be, and the error for a longer one.
-func (d *downloader) limit(m *bridge.Media) (int64, error) {
-	if m.Size > 0 && m.Size <= d.maxFile {
+func (c *Cache) limit(m *bridge.Media) (int64, error) {
+	if m.Size > 0 && m.Size <= c.opts.MaxFile {
 		return encryptedSize(m.Size), errTooLong
 	}
-	return encryptedSize(d.maxFile), errOverLimit
+	return encryptedSize(c.opts.MaxFile), errOverLimit
 }
 
 // fetch returns the body of a file, which ends with tooLong beyond a limit.

@@ -108,7 +108,7 @@ func TestDownload_RepeatsWhatMayPass(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, cdn := newTestCache(t, 1<<30)
 			if strings.HasPrefix(name, "stalled") {
-				c.cdn.downloadIdle = 500 * time.Millisecond
+				c.opts.CDN.downloadIdle = 500 * time.Millisecond
 			}
 			m := cdn.send(bridge.MediaVideo, plain)
 			cdn.serve(times(2, fault(cdn)))
@@ -121,7 +121,7 @@ func TestDownload_RepeatsWhatMayPass(t *testing.T) {
 		t.Run(name+" forever", func(t *testing.T) {
 			c, cdn := newTestCache(t, 1<<30)
 			if strings.HasPrefix(name, "stalled") {
-				c.cdn.downloadIdle = 500 * time.Millisecond
+				c.opts.CDN.downloadIdle = 500 * time.Millisecond
 			}
 			m := cdn.send(bridge.MediaVideo, plain)
 			cdn.serve(fault(cdn))
@@ -137,7 +137,7 @@ func TestDownload_RepeatsWhatMayPass(t *testing.T) {
 
 func TestDownload_TriesTheHostsInTurn(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
-	c.cdn.pause = time.Hour // another host needs no pause
+	c.opts.CDN.pause = time.Hour // another host needs no pause
 	broken := newCDN(t)
 	m := cdn.send(bridge.MediaImage, []byte("hello"))
 	path := plainPath(m.Media.Ref.DirectPath)
@@ -220,7 +220,7 @@ func TestDownload_SizesThatAreNone(t *testing.T) {
 func TestDownload_TooLargeIsNotFetched(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	m := cdn.send(bridge.MediaImage, []byte("hello"))
-	m.Media.Size = c.maxFile + 1
+	m.Media.Size = c.opts.MaxFile + 1
 	_, err := c.Open(t.Context(), m)
 	wantCode(t, err, bridge.CodeMediaTooLarge)
 	if n := cdn.downloads(); n != 0 {

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -67,12 +66,13 @@ func (n named) Reupload(context.Context, bridge.Message) (string, error) {
 // everyWay uses each way to reach the CDN, and returns the errors.
 func everyWay(t *testing.T, cdn *CDN, account Account, m bridge.Message) (failed map[string]error) {
 	t.Helper()
-	d := downloader{
-		cdn: cdn, account: account, maxFile: 1 << 20, log: zerolog.Nop(),
-		create: func() (*os.File, error) { return os.CreateTemp(t.TempDir(), "x") },
+	c, err := NewCache(CacheOptions{Dir: t.TempDir(), MaxFile: 1 << 20, CDN: cdn, Account: account, Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer c.Close()
 	failed = map[string]error{}
-	_, failed["download"] = d.download(t.Context(), m)
+	_, failed["download"] = c.download(t.Context(), m)
 	if there, err := cdn.Exists(t.Context(), account.MediaConn, m.Media); err != nil || !there {
 		failed["probe"] = errors.Join(errors.New("not there"), err)
 	}

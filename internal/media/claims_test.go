@@ -46,7 +46,7 @@ func TestDownload_TakesSizeAndHashFromTheBytes(t *testing.T) {
 func TestDownload_WarnsOfWrongClaims(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	var log bytes.Buffer
-	c.log = zerolog.New(&log)
+	c.opts.Log = zerolog.New(&log)
 	m := cdn.send(bridge.MediaImage, []byte("hello"))
 	wantFile(t, c, m, []byte("hello"))
 	if bytes.Contains(log.Bytes(), []byte(`"warn"`)) {
@@ -76,7 +76,7 @@ func TestAdmission_WrongSizesTakeTheRoomOfTheLargest(t *testing.T) {
 		reserved = append(reserved, c.reserved)
 	})
 	wantFile(t, c, m, plain)
-	if len(reserved) != 2 || reserved[0] != encryptedSize(1) || reserved[1] != encryptedSize(c.maxFile) {
+	if len(reserved) != 2 || reserved[0] != encryptedSize(1) || reserved[1] != encryptedSize(c.opts.MaxFile) {
 		t.Errorf("reserved %v", reserved)
 	}
 	waitFor(t, c, func() bool { return c.reserved == 0 && c.running == 0 })

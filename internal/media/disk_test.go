@@ -124,7 +124,7 @@ func TestUpload_FullDiskEvictsTheCache(t *testing.T) {
 func TestNewCache_GivesRoomToUploads(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	wantFile(t, c, cdn.send(bridge.MediaImage, []byte("kept")), []byte("kept"))
-	if !c.cdn.makeRoom(1) || c.cdn.makeRoom(1) {
+	if !c.opts.CDN.makeRoom(1) || c.opts.CDN.makeRoom(1) {
 		t.Error("room was made from another than the one file of the cache")
 	}
 	wantOnly(t, c.lru.dir, 0)

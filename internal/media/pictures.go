@@ -58,12 +58,9 @@ type PicturesOptions struct {
 // day or until the network announces a change, also those that there is no picture. It is
 // safe for concurrent use.
 type Pictures struct {
-	cdn     *CDN
-	account PictureAccount
-	now     func() time.Time
-	asking  singleflight.Group
-	turns   *semaphore.Weighted
-	log     zerolog.Logger
+	opts   PicturesOptions
+	asking singleflight.Group
+	turns  *semaphore.Weighted
 
 	mu      sync.Mutex
 	kept    *lru   // guarded by mu
@@ -87,7 +84,7 @@ func NewPictures(o PicturesOptions) (*Pictures, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the pictures: %w", err)
 	}
-	p := &Pictures{cdn: o.CDN, account: o.Account, now: o.Now, kept: kept, turns: semaphore.NewWeighted(picturesAtOnce), log: o.Log}
+	p := &Pictures{opts: o, kept: kept, turns: semaphore.NewWeighted(picturesAtOnce)}
 	return p, p.evict()
 }
 
@@ -113,7 +110,7 @@ func (p *Pictures) Open(ctx context.Context, of bridge.JID, size bridge.PictureS
 		}
 		data := answer.Val.([]byte)
 		sum := sha256.Sum256(data)
-		return pictureIn(inMemory{bytes.NewReader(data)}, sum[:], p.now())
+		return pictureIn(inMemory{bytes.NewReader(data)}, sum[:], p.opts.Now())
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -191,7 +188,7 @@ func (p *Pictures) Forget(names ...bridge.JID) {
 		p.changes++
 		err := errors.Join(p.kept.forget(nameOfPicture(of, bridge.PicturePreview)), p.kept.forget(nameOfPicture(of, bridge.PictureFull)))
 		if err != nil {
-			p.log.Error().Err(err).Msg("a picture that has changed was not removed")
+			p.opts.Log.Error().Err(err).Msg("a picture that has changed was not removed")
 		}
 	}
 }
@@ -210,21 +207,21 @@ func (p *Pictures) ask(ctx context.Context, of bridge.JID, size bridge.PictureSi
 		return nil, err
 	}
 	if err := p.keep(nameOfPicture(of, size), before, data); err != nil {
-		p.log.Warn().Err(err).Msg("a picture was not kept")
+		p.opts.Log.Warn().Err(err).Msg("a picture was not kept")
 	}
 	return data, nil
 }
 
 // fetch returns the picture, or the code of the reason why there is none.
 func (p *Pictures) fetch(ctx context.Context, of bridge.JID, size bridge.PictureSize) ([]byte, error) {
-	place, err := p.account.Picture(ctx, of, size)
+	place, err := p.opts.Account.Picture(ctx, of, size)
 	if code := bridge.CodeOf(err); err != nil && (code == bridge.CodeNoPicture || code == bridge.CodePictureHidden) {
 		return []byte(code), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	data, err := p.cdn.picture(ctx, p.account.MediaConn, place)
+	data, err := p.opts.CDN.picture(ctx, p.opts.Account.MediaConn, place)
 	if errors.Is(err, errGone) { // it has changed since the network was asked
 		return nil, bridge.Fail(bridge.CodeMediaUnavailable, "the network's media server does not have the picture: try again later").Because(err)
 	}
@@ -251,7 +248,7 @@ func (p *Pictures) keep(name string, changes uint64, data []byte) error {
 	if err != nil {
 		return err
 	}
-	sum, at := sha256.Sum256(data), p.now()
+	sum, at := sha256.Sum256(data), p.opts.Now()
 	_, err = file.Write(data)
 	err = errors.Join(err, file.Close(), os.Chtimes(file.Name(), at, at))
 	if err == nil {
@@ -264,7 +261,7 @@ func (p *Pictures) keep(name string, changes uint64, data []byte) error {
 	return p.evict()
 }
 
-func (p *Pictures) isOld(kept *entry) bool { return p.now().Sub(kept.at) >= pictureLife }
+func (p *Pictures) isOld(kept *entry) bool { return p.opts.Now().Sub(kept.at) >= pictureLife }
 
 // evict removes the pictures that are too old, and the least recently used of too
 // many. The caller holds mu.

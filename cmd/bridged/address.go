@@ -58,7 +58,6 @@ func dialable(listenAddr string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// isWebAddress reports whether a bridge can be called at an address.
 func isWebAddress(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""

@@ -39,7 +39,6 @@ const (
 
 const maxPictureBytes = 64 << 20 // of the disk, for pictures of people and groups
 
-// app is a running bridge.
 type app struct {
 	log      zerolog.Logger
 	dir      *dataDir
@@ -206,7 +205,6 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 	})
 }
 
-// run starts the parts that run until the app stops.
 func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 	var connected, posting context.Context
 	connected, a.disconnect = context.WithCancel(context.WithoutCancel(ctx))

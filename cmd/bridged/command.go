@@ -39,7 +39,6 @@ func (a argument) String() string {
 	return "<" + a.name + ">"
 }
 
-// group is a heading of the help, with its commands.
 type group struct {
 	title    string
 	commands []*command
@@ -51,7 +50,6 @@ const (
 	helpColumns = 80
 )
 
-// newCommand returns a command without flags of its own.
 func newCommand(name, help string, arguments ...argument) *command {
 	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SortFlags = false
@@ -62,7 +60,6 @@ func newCommand(name, help string, arguments ...argument) *command {
 	return &command{name: name, help: help, arguments: arguments, flags: flags}
 }
 
-// commandLineError is about what was typed.
 type commandLineError string
 
 func (e commandLineError) Error() string { return string(e) }

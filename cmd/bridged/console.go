@@ -23,7 +23,6 @@ func (a *app) openConsole(c config.Config, router *api.Handler) (*console.Consol
 	})
 }
 
-// tokenOfSession returns the token of a visitor who is logged in to the console.
 func (a *app) tokenOfSession(r *http.Request) string {
 	if a.console == nil {
 		return ""

@@ -45,7 +45,6 @@ func openDataDir(path string) (*dataDir, error) {
 	return d, nil
 }
 
-// prepare makes the directories within, of which tmp is empty.
 func (d *dataDir) prepare() error {
 	if err := os.RemoveAll(d.file("tmp")); err != nil {
 		return err

@@ -84,7 +84,6 @@ func (l fleetLog) SavePosition(ctx context.Context, p fleet.Position) error {
 	return l.SetSetting(ctx, settingFleet, string(value))
 }
 
-// fleetLease is the right to run the account, as the account asks for it.
 type fleetLease struct{ *fleet.Fleet }
 
 // Seek implements [wa.Lease].

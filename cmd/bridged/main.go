@@ -34,7 +34,6 @@ func main() {
 	os.Exit(code)
 }
 
-// commands returns the command line, in the order of its help.
 func commands() []group {
 	return []group{
 		{"Run a bridge:", []*command{serveCommand(), pairCommand(), doctorCommand(), demoCommand()}},

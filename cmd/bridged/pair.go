@@ -46,7 +46,6 @@ func pair(e *environment, c *client.Client, phone string) error {
 	return waitLinked(e, c, &code)
 }
 
-// waitLinked shows how to link the account until that is done.
 func waitLinked(e *environment, c *client.Client, code *bridge.PairingCode) error {
 	display, err := pairscreen.New(e.stdout, code)
 	if err != nil {

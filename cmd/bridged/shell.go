@@ -22,7 +22,6 @@ import (
 	"bridged/internal/shell"
 )
 
-// shellFlags are the flags of all commands for people.
 type shellFlags struct {
 	address, tokenFile string
 	json               bool
@@ -94,13 +93,11 @@ func terminalColumns(e *environment) int {
 
 const chatNames = "a JID, a phone number, its exact name, or an @username."
 
-// addType adds the flag for types of chats.
 func addType(c *command, kind *bridge.ChatType, help string) {
 	*kind = bridge.ChatsAll
 	c.flags.Var(&choiceFlag{(*string)(kind), []string{"all", "group", "individual"}}, "type", help)
 }
 
-// addPastFlags adds the flags that select messages by time and number.
 func addPastFlags(c *command, since, before *string, ids *bool) {
 	c.flags.StringVar(since, "since", "", "`TIME` From then on: how long ago (90m, 3d), or a moment (2026-11-21, '2026-11-21 08:15').")
 	c.flags.StringVar(before, "before", "", "`TIME` Before then.")

@@ -13,7 +13,6 @@ import (
 	"bridged/internal/shell"
 )
 
-// tokenCommand manages tokens through a running bridge's own API.
 func tokenCommand() *command {
 	c := newCommand("token", "Manage tokens with less power than BRIDGE_TOKEN, through the running bridge.")
 	c.commands = []*command{createTokenCommand(), listTokensCommand(), revokeTokenCommand()}
@@ -100,7 +99,6 @@ func printTokens(w io.Writer, tokens []bridge.Token) error {
 	return table.Flush()
 }
 
-// describe returns what a token may do, in words.
 func describe(token bridge.Token) string {
 	scopes := make([]string, len(token.Scopes))
 	for i, scope := range token.Scopes {
@@ -116,7 +114,6 @@ func describe(token bridge.Token) string {
 	return strings.Join(scopes, ", ") + " in " + chats
 }
 
-// momentOr returns a moment to the minute, in local time.
 func momentOr(at *bridge.Time, none string) string {
 	if at == nil {
 		return none

@@ -9,7 +9,6 @@ import (
 // version names the release; its build sets it (-ldflags "-X main.version=…").
 var version = "dev"
 
-// versionCommand prints which program this is, for reports of faults.
 func versionCommand() *command {
 	c := newCommand("version", versionHelp)
 	c.run = func(e *environment, _ []string) error {
@@ -24,10 +23,8 @@ func versionLine() string {
 	return fmt.Sprintf("bridged %s (%s %s/%s, whatsmeow %s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, libraryVersion())
 }
 
-// userAgent names this program to servers.
 func userAgent() string { return "bridged/" + version }
 
-// libraryVersion returns the version of whatsmeow that was built in.
 func libraryVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, dep := range info.Deps {

@@ -105,7 +105,6 @@ func secret(name, value, file string, faults *Faults) string {
 	return strings.TrimSpace(string(data))
 }
 
-// minTokenLength bounds bearer tokens from below.
 const minTokenLength = 16
 
 // CheckToken reads the token, or its file.
@@ -234,7 +233,6 @@ func (c *Config) checkFetchAllow(faults *Faults) {
 	}
 }
 
-// checkPublicURL reads the addresses at which a reverse proxy shows the console.
 func (c *Config) checkPublicURL(faults *Faults) {
 	var ok bool
 	c.PublicURLs, ok = parseList(c.PublicURL, func(item string) (*url.URL, bool) {
@@ -269,7 +267,6 @@ func (c *Config) CheckMCP(faults *Faults) {
 	}
 }
 
-// parseChat parses the JID of a person or a group.
 func parseChat(item string) (bridge.JID, bool) {
 	jid, err := bridge.ParseJID(item)
 	return jid, err == nil && (jid.IsPerson() || jid.IsGroup())

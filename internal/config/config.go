@@ -144,7 +144,6 @@ func Part(environ []string, checks ...func(*Config, *Faults)) (Config, error) {
 	return c, nil
 }
 
-// parse reads the environment and fills in the defaults.
 func parse(environ []string) (c Config, faults Faults) {
 	err := env.ParseWithOptions(&c, env.Options{Environment: env.ToMap(environ), FuncMap: valueParsers()})
 	var all env.AggregateError

@@ -34,7 +34,6 @@ func (c *Config) checkNATS(faults *Faults) {
 	}
 }
 
-// checkNATSURL reads the addresses of the servers.
 func (c *Config) checkNATSURL(faults *Faults) {
 	c.NATSURL = strings.TrimSpace(c.NATSURL)
 	if c.NATSURL == "" {

@@ -118,7 +118,6 @@ func readDuration(s string) (time.Duration, bool) {
 	return long*day + short, true
 }
 
-// unitNames finds the units of durations as people write them out.
 var unitNames = regexp.MustCompile(`^(sec(?:onds?)?|min(?:utes?)?|h(?:ou)?rs?|days?|weeks?|months?|years?)$`)
 
 // shortDuration returns "30d" for "30 days" and the like, or "".
@@ -138,7 +137,6 @@ func shortDuration(s string) string {
 	return digits + unit[:1]
 }
 
-// parseDays reads a number of days, also written as 30d, 4w or 720h.
 func parseDays(s string) (Days, error) {
 	s = strings.TrimSpace(s)
 	if n, err := strconv.Atoi(s); err == nil {
@@ -186,7 +184,6 @@ var sizeUnits = map[string]float64{
 	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
 }
 
-// parseSize reads a number of bytes: 104857600, 100MB, 1.5GB, 512MiB.
 func parseSize(s string) (Size, error) {
 	value := strings.ToLower(strings.TrimSpace(s))
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
@@ -211,7 +208,6 @@ func (b Size) String() string {
 	return strconv.FormatInt(int64(b), 10)
 }
 
-// durationText returns a duration as people write it: 30d, 60s.
 func durationText(d time.Duration) string {
 	if d != 0 && d%day == 0 {
 		return strconv.Itoa(int(d/day)) + "d"

@@ -49,7 +49,6 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 }
 
-// patience bounds each check.
 const patience = 15 * time.Second
 
 // Examine runs the checks at the same time.

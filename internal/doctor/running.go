@@ -76,7 +76,6 @@ func account(s bridge.Status) Finding {
 	return fail(message, remedies)
 }
 
-// stored asks whether the messages can be read.
 func stored(ctx context.Context, c *client.Client) Finding {
 	err := c.Call(ctx, http.MethodGet, "/readyz", nil, nil)
 	if bridge.CodeOf(err) == bridge.CodeStorageUnavailable {

@@ -250,7 +250,6 @@ func (c *Cache) verifyKept(name string) (received, error) {
 	return received{content: kept}, verify(c.lru.path(name, kept.sha256), kept.sha256)
 }
 
-// verify checks the hash of a file.
 func verify(path string, sum []byte) (err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -273,7 +272,6 @@ func verify(path string, sum []byte) (err error) {
 // errForgotten is the end of a download whose file was forgotten meanwhile.
 var errForgotten = errors.New("file forgotten")
 
-// stillHasFile fails with [bridge.CodeNotFound] for a message that was deleted.
 func (c *Cache) stillHasFile(ctx context.Context, m bridge.Message) error {
 	if c.opts.HasFile == nil {
 		return nil

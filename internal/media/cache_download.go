@@ -115,7 +115,6 @@ func (c *Cache) downloadOnTurn(ctx context.Context, f *download, m bridge.Messag
 	return c.downloadOnTurn(ctx, f, m)
 }
 
-// warnOfClaims logs where the message's description of its file is wrong.
 func (c *Cache) warnOfClaims(m bridge.Message, got content) {
 	if m.Media.Size > 0 && m.Media.Size != got.size {
 		c.opts.Log.Warn().Str("msg_id", m.ID).Int64("bytes", got.size).Int64("claimed", m.Media.Size).Msg("media has another size than its message says")

@@ -124,7 +124,6 @@ func (l *lru) find(name string) *entry {
 	return element.Value.(*entry)
 }
 
-// put adds a verified file that lies in the directory.
 func (l *lru) put(name string, what content) *entry {
 	b := l.find(name)
 	if b == nil {
@@ -165,7 +164,6 @@ func (l *lru) forget(name string) error {
 	return nil
 }
 
-// drop removes a file from the lru.
 func (l *lru) drop(b *entry) {
 	b.gone = true
 	l.order.Remove(l.byName[b.name])

@@ -109,7 +109,6 @@ func withTimeout(dial dialFunc) dialFunc {
 	}
 }
 
-// checkedTransport refuses every request whose address fails the check.
 type checkedTransport struct {
 	*http.Transport
 	check func(*url.URL) error

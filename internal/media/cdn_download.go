@@ -67,7 +67,6 @@ func (c *CDN) probe(ctx context.Context, address string) (status int, err error)
 	return resp.StatusCode, resp.Body.Close()
 }
 
-// received is a verified file that was downloaded.
 type received struct {
 	content
 	path string // of a temporary file, to keep or to remove

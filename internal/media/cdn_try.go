@@ -34,7 +34,6 @@ func (c *CDN) onHosts(ctx context.Context, hosts []string, try func(host string)
 	return last
 }
 
-// wait pauses before a host is asked again.
 func (c *CDN) wait(ctx context.Context, try int, last error) error {
 	pause := c.pause * time.Duration(try)
 	if after := retryAfter(last); after > 0 {
@@ -81,7 +80,6 @@ func (w *idleWatch) explain(err error) error {
 	return err
 }
 
-// statusError is an unexpected status of an answer.
 type statusError struct {
 	status int
 	after  time.Duration // from Retry-After; 0 without

@@ -87,7 +87,6 @@ func (c *CDN) offer(ctx context.Context, conns bridge.MediaConns, t bridge.Media
 	return notUploaded(ctx, err)
 }
 
-// isForAuth reports whether the credentials may have expired.
 func isForAuth(err error) bool {
 	answer, ok := errors.AsType[*statusError](err)
 	return ok && (answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden)
@@ -104,7 +103,6 @@ func refusal(err error) error {
 	return bridge.Fail(bridge.CodeSendRefused, "the network's media server refused the file (status %d)", answer.status).Because(err)
 }
 
-// notUploaded turns a failure into an error for the caller.
 func notUploaded(ctx context.Context, err error) error {
 	switch {
 	case err == nil, is[*bridge.Error](err):

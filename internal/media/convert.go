@@ -143,13 +143,11 @@ func flatten(m *image.NRGBA) *image.RGBA {
 	return &image.RGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
 }
 
-// whitened shows any picture on white.
 type whitened struct{ image.Image }
 
 // At implements [image.Image].
 func (w whitened) At(x, y int) color.Color { return white(w.Image.At(x, y)) }
 
-// white returns a colour as it looks on white.
 func white(c color.Color) color.Color {
 	r, g, b, a := c.RGBA() // multiplied by a already
 	rest := 0xFFFF - a

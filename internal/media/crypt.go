@@ -52,7 +52,6 @@ var families = map[bridge.MediaType]family{
 	bridge.MediaDocument: {"WhatsApp Document Keys", "document"},
 }
 
-// fileKeys are the keys that one media key expands to.
 type fileKeys struct {
 	iv, mac []byte
 	block   cipher.Block
@@ -225,5 +224,4 @@ func decrypt(dst io.Writer, src io.Reader, m *bridge.Media) (content, error) {
 	return content{sha256: plainHash.Sum(nil), size: size}, nil
 }
 
-// hasEncryptedHash reports whether the message gives a hash of the encrypted file.
 func hasEncryptedHash(m *bridge.Media) bool { return len(m.Ref.FileEncSHA256) > 0 }

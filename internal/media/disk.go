@@ -20,7 +20,6 @@ func (r room) retry(size int64, do func() error) error {
 	}
 }
 
-// create creates a temporary file, and makes room for it if the disk is full.
 func (r room) create(create func() (*os.File, error)) (file *os.File, err error) {
 	err = r.retry(1, func() (err error) { file, err = create(); return err })
 	return file, err

@@ -55,7 +55,6 @@ func usual(base string) string {
 	return cmp.Or(usualTypes[base], base)
 }
 
-// isVoice reports whether a MIME type may be a voice note's.
 func isVoice(mimeType string) bool {
 	return base(mimeType) == "audio/ogg" || base(mimeType) == "audio/opus"
 }
@@ -70,7 +69,6 @@ func belongs(mimeType string, t bridge.MediaType) bool {
 	return strings.HasPrefix(mimeType, string(t)+"/") && base(mimeType) != "image/svg+xml"
 }
 
-// base returns a MIME type without its parameters.
 func base(mimeType string) string {
 	b, _, _ := strings.Cut(mimeType, ";")
 	return strings.ToLower(strings.TrimSpace(b))
@@ -146,7 +144,6 @@ func fits(extension, mimeType string) bool {
 	return base(mime.TypeByExtension(extension)) == mimeType
 }
 
-// extensionOf returns the usual extension of a type, with its dot, or empty.
 func extensionOf(mimeType string, k kind) string {
 	if m := mimetype.Lookup(mimeType); m != nil && m.Extension() != "" {
 		return m.Extension()

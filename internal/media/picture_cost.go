@@ -137,7 +137,6 @@ func (t timed) Read(p []byte) (int, error) {
 	return t.Reader.Read(p)
 }
 
-// decodeInTime decodes a picture, unless that takes too long.
 func decodeInTime(r io.Reader) (image.Image, error) {
 	picture, _, err := image.Decode(timed{r, time.Now().Add(maxDecoding)})
 	if err != nil {

@@ -29,7 +29,6 @@ const (
 	picturesAtOnce = 4                // queries at a time
 )
 
-// pictureTypes are what pictures of people and groups may be.
 var pictureTypes = []string{"image/jpeg", "image/png", "image/webp"}
 
 // PictureAccount asks the network for pictures and names its media servers.
@@ -277,7 +276,6 @@ func (p *Pictures) evict() (err error) {
 	return err
 }
 
-// picture downloads a picture from the network's media servers.
 func (c *CDN) picture(ctx context.Context, conns bridge.MediaConns, picture bridge.Picture) (data []byte, err error) {
 	conn, err := c.connect(ctx, conns, false)
 	if err != nil {

@@ -41,7 +41,6 @@ func (p *Preparer) measureImage(f *bridge.File, r io.ReadSeeker) error {
 	return err
 }
 
-// thumbnail makes a JPEG thumbnail of a picture. It decodes one picture at a time.
 func (p *Preparer) thumbnail(r io.ReadSeeker, orientation int) ([]byte, error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -78,7 +77,6 @@ func shrink(picture image.Image) *image.RGBA {
 	return small
 }
 
-// upright rotates and mirrors a picture according to its EXIF orientation.
 func upright(src *image.RGBA, orientation int) *image.RGBA {
 	if orientation < 2 || orientation > 8 {
 		return src
@@ -109,7 +107,6 @@ type jpegHead struct {
 	progressive bool // decoding takes a lot more memory
 }
 
-// isSideways reports whether the picture is shown with width and height swapped.
 func (h jpegHead) isSideways() bool { return h.orientation > 4 }
 
 // readJPEGHead reads the segments up to the frame header.

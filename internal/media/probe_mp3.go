@@ -82,7 +82,6 @@ var (
 	mp3Clocks = [4]int{44100, 48000, 32000}
 )
 
-// parseMP3 parses a frame's head.
 func parseMP3(b []byte) (mp3Frame, bool) {
 	version, layer := b[1]>>3&3, b[1]>>1&3
 	if b[0] != 0xFF || b[1]&0xE0 != 0xE0 || version == 1 || layer != 1 {

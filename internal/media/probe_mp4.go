@@ -7,7 +7,6 @@ import (
 	"io"
 )
 
-// movie describes an MP4 file by its head.
 type movie struct {
 	seconds       float64 // 0 where unknown
 	width, height int     // as shown, after rotation
@@ -52,7 +51,6 @@ func readMovie(r io.ReadSeeker) (*movie, error) {
 	return &m.movie, nil
 }
 
-// walk reads the boxes between two offsets in the file.
 func (m *movieReader) walk(at, end uint64, depth int) error {
 	for at+8 <= end {
 		if m.boxes++; m.boxes > maxBoxes || depth > maxDepth {
@@ -92,7 +90,6 @@ func (m *movieReader) readAt(b []byte, at uint64) error {
 	return err
 }
 
-// read reads a box whose payload lies between two offsets.
 func (m *movieReader) read(name string, at, end uint64, depth int) error {
 	switch name {
 	case "moov", "mdia", "mvex":

@@ -53,7 +53,6 @@ func readOgg(r io.ReadSeeker) (*ogg, error) {
 	return o, nil // a file that breaks off plays up to there
 }
 
-// identify reads the codec's header, which is the first packet.
 func (o *ogg) identify(head []byte) error {
 	switch {
 	case bytes.HasPrefix(head, []byte("OpusHead")) && len(head) >= 19:

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/image/riff"
 )
 
-// webp is what the chunks of a WebP file say of it.
 type webp struct {
 	width, height int
 	animated      bool

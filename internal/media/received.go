@@ -65,7 +65,6 @@ func (p *Preparer) Receive(ctx context.Context, in Incoming) (*Received, error) 
 	return f, nil
 }
 
-// crowded explains that a file found no room, or lost it.
 func crowded(err error) error {
 	var sentence string
 	switch {

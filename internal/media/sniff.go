@@ -30,7 +30,6 @@ type kind struct {
 	ogg       *ogg   // of Ogg with Opus or Vorbis; nil otherwise
 }
 
-// isUnknown reports whether the bytes look like no known format.
 func (k kind) isUnknown() bool { return k.sniffed == unknownType }
 
 // decideKind decides on the type that a file is sent as: the caller's, else the server's
@@ -83,7 +82,6 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 	return k, k.settleVoice(req, given)
 }
 
-// sniff determines the format of a file by its bytes.
 func sniff(file io.ReadSeeker) (kind, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return kind{}, err
@@ -163,7 +161,6 @@ func unmarked(t bridge.MediaType, declared string, file io.ReadSeeker) string {
 	return declared
 }
 
-// settleVoice refuses a voice note that is not Opus in Ogg.
 func (k *kind) settleVoice(req Request, given string) error {
 	if !req.PTT {
 		return nil
@@ -179,7 +176,6 @@ func notVoice(what string) error {
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "a voice note (ptt) must be Ogg with Opus (%s), not %s: convert it, or send it as audio without ptt", voiceType, what)
 }
 
-// htmlIsMeant reports whether a document is supposed to be a web page.
 func htmlIsMeant(req Request, given string, result urlguard.Result) bool {
 	if req.Type != bridge.MediaDocument {
 		return false
@@ -221,7 +217,6 @@ func article(t bridge.MediaType) string {
 // apps show.
 var convertible = []string{"image/png", "image/apng", "image/gif", "image/webp", "image/bmp"}
 
-// isConverted reports whether a file is sent as JPEG instead.
 func (k kind) isConverted(t bridge.MediaType) bool {
 	return t == bridge.MediaImage && slices.Contains(convertible, k.sniffed)
 }

@@ -84,7 +84,6 @@ func paragraphs(said []string, width int) (lines []string) {
 	return lines
 }
 
-// compact wraps each text, without empty lines.
 func compact(said []string, width int) (lines []string) {
 	for _, text := range said {
 		lines = append(lines, shell.Wrap(text, max(width, 1))...)
@@ -92,7 +91,6 @@ func compact(said []string, width int) (lines []string) {
 	return lines
 }
 
-// beside puts text to the right of a picture.
 func beside(picture, text []string) []string {
 	lines := make([]string, len(picture))
 	for i := range picture {

@@ -122,5 +122,4 @@ func (p *pairScreen) text(status bridge.Status) []string {
 	return append(said, "Ctrl-C stops waiting.")
 }
 
-// countdown returns how long is left as minutes and seconds.
 func countdown(seconds int) string { return fmt.Sprintf("%d:%02d", seconds/60, seconds%60) }

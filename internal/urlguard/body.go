@@ -78,7 +78,6 @@ func copyLimited(w io.Writer, r io.Reader, req Request, total int64) (int64, err
 	}
 }
 
-// readError explains why a body could not be read.
 func readError(err error, limit int64) error {
 	switch {
 	case is[*http.MaxBytesError](err):

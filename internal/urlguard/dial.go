@@ -127,7 +127,6 @@ func (d *dialer) control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// connect tries the addresses in turn.
 func (d *dialer) connect(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	var failures []error
 	for i, addr := range addrs {

@@ -60,7 +60,6 @@ func (g *Guard) Fetch(ctx context.Context, req Request, w io.Writer) (Result, er
 	return result, nil
 }
 
-// admit waits for one of the slots.
 func (g *Guard) admit(ctx context.Context) (release func(), err error) {
 	select {
 	case g.slots <- struct{}{}:

@@ -74,7 +74,6 @@ func (g *Guard) vet(raw string, u *url.URL) (*url.URL, error) {
 	return &vetted, nil
 }
 
-// authority returns the text between the slashes of a URL or of a reference.
 func authority(raw string) string {
 	if i := strings.IndexAny(raw, ":/?#"); i >= 0 && raw[i] == ':' {
 		raw = raw[i+1:]

@@ -31,7 +31,6 @@ type Disk struct {
 	over  chan struct{}
 }
 
-// entry is a file or a folder.
 type entry struct {
 	ino     uint64
 	mode    uint32 // permissions
@@ -81,7 +80,6 @@ func (d *Disk) Cut(kill func()) {
 	close(d.over)
 }
 
-// read copies bytes of a file from a position on.
 func (e *entry) read(into []byte, at int64) int {
 	if at >= int64(len(e.live)) {
 		return 0
@@ -89,7 +87,6 @@ func (e *entry) read(into []byte, at int64) int {
 	return copy(into, e.live[at:])
 }
 
-// write writes bytes at a position.
 func (e *entry) write(data []byte, at int64) {
 	end := at + int64(len(data))
 	if end > int64(len(e.live)) {

@@ -36,7 +36,6 @@ var _ interface {
 	fs.NodeStatfser
 } = (*node)(nil)
 
-// fileType returns the type of an entry as file modes have it.
 func (e *entry) fileType() uint32 {
 	if e.isFolder {
 		return syscall.S_IFDIR
@@ -44,7 +43,6 @@ func (e *entry) fileType() uint32 {
 	return syscall.S_IFREG
 }
 
-// describe fills in the attributes that stat shows.
 func (e *entry) describe(out *fuse.Attr) {
 	out.Ino, out.Mode, out.Nlink = e.ino, e.fileType()|e.mode, 1
 	out.Size = uint64(len(e.live))
@@ -94,7 +92,6 @@ func (n *node) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 	return fs.NewListDirStream(list), errno
 }
 
-// add makes an entry of a folder.
 func (n *node) add(ctx context.Context, name string, out *fuse.EntryOut, made func() *entry) (inode *fs.Inode, errno syscall.Errno) {
 	errno = n.in(func() syscall.Errno {
 		if n.entry.liveNames[name] != nil {

@@ -2,7 +2,11 @@ package media
 
 import (
 	"bufio"
+	"encoding/binary"
+	"errors"
 	"io"
+
+	"golang.org/x/image/riff"
 )
 
 // isAnimated reports whether a picture has more than one frame. One that cannot be
@@ -64,3 +68,102 @@ func gifColours(flags byte) int {
 	}
 	return 3 << (flags&0x07 + 1)
 }
+
+type webp struct {
+	width, height int
+	animated      bool
+	lossless      bool // has a picture of that kind
+	alpha         bool // has transparency beside a picture
+}
+
+var errNoWebP = errors.New("not a whole WebP file")
+
+// maxWebPChunks bounds the chunks of a file, of which an animation has one a frame.
+const maxWebPChunks = 10_000
+
+// readWebP walks the chunks of a WebP file (RFC 9649), and checks that they fill it. It
+// decodes no pictures: of an animation it reads where the frames lie.
+func readWebP(r io.ReadSeeker) (w webp, err error) {
+	form, chunks, err := riff.NewReader(r)
+	if err != nil || form != (riff.FourCC{'W', 'E', 'B', 'P'}) {
+		return w, errors.Join(errNoWebP, err)
+	}
+	pictures := 0
+	for n := 0; ; n++ {
+		name, length, data, err := chunks.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil || n == maxWebPChunks {
+			return w, errors.Join(errNoWebP, err)
+		}
+		payload := make([]byte, min(length, 24))
+		if _, err := io.ReadFull(data, payload); err != nil {
+			return w, err
+		}
+		shows, err := w.take(string(name[:]), payload, n)
+		if err != nil {
+			return w, err
+		}
+		if shows {
+			pictures++
+		}
+	}
+	if pictures == 0 || w.width < 1 || w.height < 1 {
+		return w, errNoWebP
+	}
+	return w, nil
+}
+
+// take reads one chunk, and reports whether it shows something.
+func (w *webp) take(name string, payload []byte, chunk int) (shows bool, err error) {
+	switch name {
+	case "VP8X":
+		if len(payload) < 10 || chunk != 0 {
+			return false, errNoWebP
+		}
+		w.animated = payload[0]&0x02 != 0
+		w.width, w.height = int(uint24(payload[4:]))+1, int(uint24(payload[7:]))+1
+	case "VP8 ":
+		return !w.animated, w.still(len(payload) >= 10 && string(payload[3:6]) == "\x9d\x01\x2a", func() (int, int) {
+			return int(binary.LittleEndian.Uint16(payload[6:]) & 0x3FFF), int(binary.LittleEndian.Uint16(payload[8:]) & 0x3FFF)
+		})
+	case "ALPH":
+		w.alpha = true
+	case "VP8L":
+		w.lossless = true
+		return !w.animated, w.still(len(payload) >= 5 && payload[0] == 0x2F, func() (int, int) {
+			bits := binary.LittleEndian.Uint32(payload[1:])
+			return int(bits&0x3FFF) + 1, int(bits>>14&0x3FFF) + 1
+		})
+	case "ANMF":
+		return w.animated, w.frame(payload)
+	}
+	return false, nil
+}
+
+// still reads the size of a picture that stands still; the extended header has it too.
+func (w *webp) still(whole bool, size func() (int, int)) error {
+	if !whole {
+		return errNoWebP
+	}
+	if width, height := size(); w.width == 0 {
+		w.width, w.height = width, height
+	}
+	return nil
+}
+
+// frame checks that a frame of an animation lies within it and holds a picture.
+func (w *webp) frame(payload []byte) error {
+	if len(payload) < 24 {
+		return errNoWebP
+	}
+	right, bottom := 2*int(uint24(payload))+int(uint24(payload[6:]))+1, 2*int(uint24(payload[3:]))+int(uint24(payload[9:]))+1
+	switch first := string(payload[16:20]); {
+	case right > w.width, bottom > w.height, first != "ALPH" && first != "VP8 " && first != "VP8L":
+		return errNoWebP
+	}
+	return nil
+}
+
+func uint24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }

@@ -1,7 +1,9 @@
 package urlguard
 
 import (
+	"context"
 	"net/netip"
+	"net/url"
 	"slices"
 
 	"code.dny.dev/ssrf"
@@ -46,4 +48,65 @@ func translated(addr netip.Addr) (inner []netip.Addr) {
 		inner = append(inner, netip.AddrFrom4([4]byte(b[2:6])))
 	}
 	return inner
+}
+
+// Reach connects to addresses within named prefixes, in private networks too, and to no
+// others. Names of any kind are looked up; every address of a name must be within reach.
+//
+// Link-local addresses and those of clouds' metadata services are never within reach.
+type Reach struct {
+	dialer
+	prefixes []netip.Prefix
+}
+
+// NewReach returns a Reach to some prefixes; a nil resolver means the system's.
+func NewReach(prefixes []netip.Prefix, resolver Resolver) *Reach {
+	r := &Reach{prefixes: slices.Clone(prefixes)}
+	r.dialer = newDialer(r, resolver)
+	return r
+}
+
+// Everywhere returns the prefixes of all addresses.
+func Everywhere() []netip.Prefix {
+	return []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
+}
+
+// Check refuses a URL whose host is out of reach. A host that cannot be looked up now is
+// judged when it is dialled. The error is an *Error.
+func (r *Reach) Check(ctx context.Context, rawURL string) error {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Hostname() == "" {
+		return refuse("the URL names no host")
+	}
+	if _, err = r.resolve(ctx, u.Hostname()); isRefusal(err) {
+		return err
+	}
+	return nil
+}
+
+func (r *Reach) vetTarget(host string) (name string, addr netip.Addr, err error) {
+	addr, _ = netip.ParseAddr(host)
+	return host, addr, nil
+}
+
+func (r *Reach) allows(addr netip.Addr) bool {
+	return isWithin(addr, r.prefixes) && !isNeverReached(addr) && !slices.ContainsFunc(translated(addr), isNeverReached)
+}
+
+// metadataHosts are the addresses at which clouds serve a machine's configuration, beside
+// link-local ones: Azure, Alibaba, Oracle; AWS (machines, pods), Google, Oracle, Scaleway.
+var metadataHosts = [...]string{
+	"168.63.129.16", "100.100.100.200", "192.0.0.192",
+	"fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42",
+}
+
+// isNeverReached reports whether an address is out of reach even if it was named.
+func isNeverReached(addr netip.Addr) bool {
+	return addr.IsLinkLocalUnicast() || addr.IsMulticast() ||
+		addr.Is4() && addr.IsUnspecified() || // ::1 stands for 0.0.0.1, which is no host
+		addr == netip.IPv6Unspecified() || slices.Contains(metadataHosts[:], addr.String())
+}
+
+func (r *Reach) refusal() error {
+	return refuse("the URL does not lead to an address that is permitted")
 }

@@ -13,7 +13,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The codes of what this door refuses by itself. All others come from the API.
+// The codes of refusals before the API. All others come from it.
 const (
 	CodeInvalidEnvelope  bridge.Code = "invalid_envelope"
 	CodeNotOverNATS      bridge.Code = "not_over_nats"
@@ -23,7 +23,7 @@ const (
 	CodeRequestTimeout   bridge.Code = "request_timeout"
 )
 
-// statuses maps the codes to what HTTP would say.
+// statuses maps the codes to HTTP's statuses.
 var statuses = map[bridge.Code]int{
 	CodeInvalidEnvelope:  http.StatusBadRequest,
 	CodeNotOverNATS:      http.StatusBadRequest,
@@ -33,9 +33,9 @@ var statuses = map[bridge.Code]int{
 	CodeRequestTimeout:   http.StatusGatewayTimeout,
 }
 
-// answer is what goes back over NATS. Of body, bodyBase64 and file there is one
-// at most: JSON as it is, text as a string, other bytes in base64, and what is
-// too large for a message as the name of an object.
+// answer is sent back over NATS. It has at most one of body (JSON as it is, text as a
+// string), bodyBase64 (other bytes) and file (the name of an object, where the body does
+// not fit into a message).
 type answer struct {
 	Status     int               `json:"status"`
 	Headers    map[string]string `json:"headers"`
@@ -43,8 +43,8 @@ type answer struct {
 	BodyBase64 string            `json:"bodyBase64,omitempty"`
 	File       *fileOut          `json:"file,omitempty"`
 
-	code    bridge.Code // of a refusal of this door's own
-	message []byte      // the answer encoded, if that was done before
+	code    bridge.Code // of a refusal before the API
+	message []byte      // the encoded answer, if it exists already
 }
 
 // fileOut names the object that holds an answer's body.
@@ -101,7 +101,7 @@ func refusal(err error) *answer {
 	return &answer{Status: status, Headers: map[string]string{"Content-Type": jsonType}, Body: encoded(map[string]any{"error": e.Msg, "code": e.Code}), code: e.Code}
 }
 
-// encoded returns JSON of what can always be encoded.
+// encoded returns the JSON of values that always have one.
 func encoded(v any) []byte {
 	data, err := bridge.EncodeJSON(v)
 	if err != nil {

@@ -13,11 +13,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// A batch is stored as a whole or not at all (atomic batch publishing, servers
-// from 2.12 on): no message of it can be missing, doubled or out of place,
-// whatever is lost on the way. A server holds few batches at a time (50 of a
-// stream), so that they are for those who have fallen behind: what comes one by
-// one is published one by one.
+// A batch is stored as a whole or not at all (atomic batch publishing, NATS 2.12).
+// A server holds 50 open batches of a stream, so they are for a backlog only.
 const (
 	minBatch      = 8
 	maxBatch      = 256
@@ -28,12 +25,11 @@ const (
 	headerBatchCommit = "Nats-Batch-Commit"
 )
 
-// errDuplicate says that the server knows the id of a message: it was stored
-// before, without the publisher knowing.
+// errDuplicate says that the server knows the id: the message was stored, and its
+// acknowledgement was lost.
 var errDuplicate = errors.New("the message was stored before")
 
-// outgoing is a message, and the event up to which the log is published once it
-// is stored.
+// outgoing is a message and the event up to which it publishes the log.
 type outgoing struct {
 	*nats.Msg
 	event int64
@@ -83,7 +79,7 @@ func (s *publication) together(list []outgoing) int {
 }
 
 // publish publishes messages behind the account's last one, all of them or none.
-// After an error nobody knows which: so a stop lets it end.
+// After an error it is not known which, so a stop lets it end.
 func (s *publication) publish(list []outgoing) error {
 	ctx, cancel := context.WithTimeout(s.publishing, storeTime)
 	defer cancel()
@@ -120,7 +116,7 @@ func markBatch(list []outgoing) {
 	list[len(list)-1].Header.Set(headerBatchCommit, "1")
 }
 
-// stored notes what the stream has acknowledged.
+// stored notes messages that the stream has acknowledged.
 func (s *publication) stored(sequence uint64, event int64, count int) {
 	s.last, s.hasPublished, s.failures = sequence, true, 0
 	s.at.Event, s.at.Sequence, s.at.Stream = event, sequence, s.stream.info.Created

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// redialPause is the time between two tries of one server, and redialJitter
-	// what is left to chance, so that a fleet does not come back in one moment.
+	// redialPause and at most redialJitter pass between two tries of one server, so
+	// that a fleet does not come back in one moment.
 	redialPause  = 500 * time.Millisecond
 	redialJitter = time.Second
-	// pingPause and pingsLost bound how long a silent connection counts as one.
+	// A silent connection is lost after pingsLost pings.
 	pingPause = 10 * time.Second
 	pingsLost = 2
 	dialTime  = 5 * time.Second
@@ -54,8 +54,8 @@ func (l *link) whileUp(ctx context.Context) (context.Context, context.CancelFunc
 	return ctx, func() { stop(); cancel() }
 }
 
-// dial makes the connection, in the background and without end. What is
-// published while it is lost fails at once: whoever publishes must know.
+// dial makes the connection, in the background and without end. While it is lost,
+// publishing fails at once.
 func (l *link) dial(s Server, name string, log zerolog.Logger) (*nats.Conn, error) {
 	made := func(nc *nats.Conn) {
 		l.connected.Store(true)

@@ -166,7 +166,7 @@ func (e *envelope) readHeaders() error {
 	return nil
 }
 
-// readBody takes an object or a list as it is, and a string for what it says.
+// readBody takes an object or a list as it is, and the content of a string.
 func (e *envelope) readBody() error {
 	if e.Body != nil && e.BodyBase64 != nil {
 		return invalidEnvelope("body and bodyBase64 exclude each other")

@@ -17,8 +17,8 @@ import (
 
 const jsonType = "application/json"
 
-// refuse returns what to do instead of a request that makes no sense as one
-// question and one answer; nil for all others. events is the stream of events.
+// refuse refuses event streams and waiting pages, and names events, the stream to
+// read instead.
 func (e *envelope) refuse(events string) error {
 	if e.url.Path != "/api/events" || e.Method != http.MethodGet && e.Method != http.MethodHead {
 		return nil
@@ -32,8 +32,7 @@ func (e *envelope) refuse(events string) error {
 	return nil
 }
 
-// request returns the HTTP request that an envelope stands for. file is the file
-// of a form; nil for none.
+// request returns the envelope's HTTP request. file is the file of its form, if any.
 func (e *envelope) request(ctx context.Context, file io.Reader) (*http.Request, error) {
 	body, contentType := io.Reader(http.NoBody), ""
 	switch {
@@ -53,8 +52,8 @@ func (e *envelope) request(ctx context.Context, file io.Reader) (*http.Request, 
 	return req, nil
 }
 
-// multipart writes a form while it is read: its fields first, so that what is
-// wrong with them is known before the file comes.
+// multipart writes a form while it is read: its fields first, so that they can be
+// refused before the file comes.
 func (e *envelope) multipart(file io.Reader) (io.Reader, string) {
 	r, w := io.Pipe()
 	form := multipart.NewWriter(w)

@@ -28,8 +28,7 @@ const (
 	chunksAhead = 4         // are on their way to a reader at once
 )
 
-// files is the bucket of what is too large for a message. It is made when it is
-// first needed, unless it is there.
+// files is the bucket for files and large answers. It is made when it is first needed.
 type files struct {
 	js     jetstream.JetStream
 	config jetstream.ObjectStoreConfig
@@ -57,7 +56,7 @@ func (f *files) open(ctx context.Context) (jetstream.Stream, error) {
 	return found, nil
 }
 
-// about returns the subject of what is known of an object.
+// about returns the subject of an object's description.
 func (f *files) about(name string) string {
 	return "$O." + f.config.Bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
 }
@@ -73,10 +72,9 @@ func unavailable(cause error) *bridge.Error {
 	return bridge.Fail(CodeFilesUnavailable, "the bucket of files cannot be used (is it full, or JetStream not there?): ask for less at once, or try again in a while").Because(cause)
 }
 
-// put keeps a body under a name that nobody can guess. It writes the object as NATS lays
-// it down (ADR-20), one message after the other. The client's own Put has many under way
-// and repeats those to which nobody responded, which happens around an election; by then
-// its buffer holds what comes later, and the object is corrupt.
+// put keeps a body under a random name. It writes the object's messages (ADR-20 of NATS)
+// one after the other: the client's own Put has many under way and repeats those without
+// a response, as around an election, when its buffer holds later bytes already.
 func (f *files) put(ctx context.Context, body io.Reader) (*fileOut, error) {
 	bucket, err := f.open(ctx)
 	if err != nil {
@@ -137,9 +135,8 @@ func (f *files) writeInfo(ctx context.Context, info *jetstream.ObjectInfo) error
 	return nil
 }
 
-// objectReader reads an object of the bucket, for as many chunks as it has. The client's
-// own Get takes an object for whole as soon as the node that it asks has no more of it,
-// and a node may be behind.
+// objectReader reads as many chunks as an object has. The client's own Get ends where the
+// node that it asks has no more of it, and a node may be behind.
 type objectReader struct {
 	ctx    context.Context
 	chunks jetstream.MessagesContext
@@ -172,8 +169,8 @@ func (f *files) get(ctx context.Context, name string) (*objectReader, error) {
 	return &objectReader{ctx: ctx, chunks: chunks, info: info, digest: sha256.New()}, nil
 }
 
-// info reads what is known of an object. A link is not followed: it may lead to what
-// its maker must not read.
+// info reads an object's description. A link is not followed: it may lead to objects
+// that its maker must not read.
 func (f *files) info(ctx context.Context, leader *stream, name string) (info jetstream.ObjectInfo, err error) {
 	m, err := leader.get(ctx, wanted{LastFor: f.about(name)})
 	if err == nil {

@@ -6,19 +6,15 @@
 //
 //   - A [Fleet] owns one connection, which is made in the background and without
 //     end: the bridge works whether NATS is there or not.
-//   - The account is named by its phone's digits, which the bridge knows from
-//     its first pairing on. Until then the fleet waits.
-//   - Events out: the publisher is one more reader of the log of events. Each
-//     event becomes one message of a stream, exactly once and in order, whatever
-//     happens to the bridge or to NATS. Where it goes on is read from the
-//     stream itself; see resume.go for the rules.
-//   - Requests in: an envelope of method, path, headers and body goes through the
-//     API's router with the bearer that it carries. See requests.go.
+//   - The account is named by its phone's digits. The fleet waits for the first pairing.
+//   - Events out: the publisher reads the log of events. Each event becomes one message
+//     of a stream, exactly once and in order; resume.go has the rules.
+//   - Requests in: an envelope of method, path, headers and body goes through the API's
+//     router with its bearer. See requests.go.
 //   - One owner: a key with a time to live says which process runs the account, and
-//     everything else of the fleet is done by that one. See owner.go.
+//     only that one publishes and takes requests. See owner.go.
 //
-// The package sees neither the store nor whatsmeow. What it needs of the log is
-// [Log], which the program gives it.
+// The package sees neither the store nor whatsmeow. The program gives it a [Log].
 package fleet
 
 import (
@@ -55,8 +51,8 @@ type Fleet struct {
 	log     zerolog.Logger
 	link    *link
 	events  *publisher
-	owner   *owner
 	api     http.Handler // nil takes no requests
+	*owner               // whose Seek and Refusal decide whether a session may run here
 }
 
 // New makes a fleet. Nothing is dialled until it runs.
@@ -70,17 +66,6 @@ func New(o Options) *Fleet {
 // TakeRequests has the fleet take requests for api, the router of the bridge. Call
 // it before Run.
 func (f *Fleet) TakeRequests(api http.Handler) { f.api = api }
-
-// Seek seeks the right to run a session, which is the same for all of its copies and
-// for no other one. onChange is called, from any goroutine, when Refusal has changed.
-// release gives the right back, after the session's connection has ended.
-func (f *Fleet) Seek(session string, onChange func()) (release func()) {
-	return f.owner.Seek(session, onChange)
-}
-
-// Refusal returns why the session may not run now, ErrSought until that is known, and
-// nil while it may.
-func (f *Fleet) Refusal() error { return f.owner.Refusal() }
 
 // Run serves until ctx ends. It fails where NATS could never be reached with these
 // options.

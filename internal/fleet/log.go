@@ -7,27 +7,25 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Log is the log of events, as the program hands it to the fleet, and the place
-// where the fleet keeps how far it has come: beside the log, so that a backup
-// holds both as they were at one moment.
+// Log is the log of events and the fleet's position in it, which is kept beside the
+// log, so that a backup holds both as they were at one moment.
 type Log interface {
 	// Account returns the phone's digits, empty where no account was paired yet.
 	Account(ctx context.Context) (string, error)
 	// Changed returns a channel that is closed when the log grows. Ask for it
 	// before reading.
 	Changed() <-chan struct{}
-	// Events returns what comes after a number, at most limit events, as they
-	// are shown now.
+	// Events returns at most limit events after a number, as they are shown now.
 	Events(ctx context.Context, after int64, limit int) (Page, error)
 	// Last returns the number of the newest event.
 	Last(ctx context.Context) (int64, error)
-	// Position returns what was saved last, the zero Position if nothing was.
+	// Position returns the position that was saved last, the zero value for none.
 	Position(ctx context.Context) (Position, error)
 	SavePosition(ctx context.Context, p Position) error
 }
 
-// Page is a part of the log. Next is the number to ask after next time, also
-// where nothing is shown of what lies before it.
+// Page is a part of the log. Next is the number to ask after next time: events up to
+// it may not be shown any more.
 type Page struct {
 	Events []bridge.Event
 	Next   int64

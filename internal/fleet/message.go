@@ -12,15 +12,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The headers of a message beside its id, for consumers that want to know more
-// of it without reading the body. The names are matched with their case.
+// The headers of a message beside its id. NATS matches names with their case.
 const (
 	headerContentType = "Content-Type"
 	headerWebhookID   = "Webhook-Id"        // as webhooks name it
 	headerLog         = "Bridged-Log"       // the log that the number is of
 	headerEvent       = "Bridged-Event"     // its number in the log
 	headerChat        = "Bridged-Chat"      // the chat's JID, where it is of one
-	headerTruncated   = "Bridged-Truncated" // true for what was too large to be shown
+	headerTruncated   = "Bridged-Truncated" // true where the content was too large
 )
 
 const (
@@ -29,7 +28,7 @@ const (
 	resetMark  = ".reset"
 )
 
-// subjects is what the subjects of an account's events begin with.
+// subjects is the prefix of the subjects of an account's events.
 type subjects string
 
 func subjectsOf(prefix, account string) subjects {
@@ -39,11 +38,11 @@ func subjectsOf(prefix, account string) subjects {
 // all returns the filter of all events of the account.
 func (s subjects) all() string { return string(s) + ">" }
 
-// streamSubject returns what the stream of all accounts takes.
+// streamSubject returns the subjects of the stream of all accounts.
 func streamSubject(prefix string) string { return prefix + ".*.events.>" }
 
-// newMessage returns the message of an event. Where its body is larger than
-// limit, the content is left out: what it is about can be read over the API.
+// newMessage returns the message of an event. Where its body is larger than limit,
+// the content is left out: consumers read it over the API.
 func newMessage(s subjects, logID string, e bridge.Event, limit int) (*nats.Msg, error) {
 	m, err := encode(s, logID, e.ID, "", e.Payload())
 	if err == nil && len(m.Data) > limit-headerRoom {
@@ -88,8 +87,7 @@ type published struct {
 	at       bridge.Time // zero for a reset, whose time is another
 }
 
-// readPublished reads whose message it is. What others have published under the
-// account's subjects is of no log.
+// readPublished reads whose message it is. Messages of other programs are of no log.
 func readPublished(sequence uint64, header nats.Header, body []byte) published {
 	p := published{sequence: sequence}
 	id, isReset := strings.CutSuffix(header.Get(jetstream.MsgIDHeader), resetMark)

@@ -13,7 +13,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// OwnerOptions are what one process is to the others.
+// OwnerOptions describe this process to the others.
 type OwnerOptions struct {
 	Place *Place
 	TTL   time.Duration // of the key, where the bucket is made
@@ -37,13 +37,13 @@ var ErrSought = errors.New("NATS is being asked whether another process runs the
 // owner decides whether this process may run the account's session.
 //
 //   - The account's key, taken and renewed by compare-and-set, says which process runs
-//     it. It is a lease: the key of a process that has died runs out.
-//   - The last run of a session says from which directory, and how far its log came. It
-//     is begun again only from there, or where it was given back, and never by a log
-//     that is behind what was run or published.
+//     it. It is a lease: the key of a process that has died expires.
+//   - The last run of a session says from which directory, and how far its log came. The
+//     session runs again only from there, or where it was given back, and never with a
+//     log that is behind that run or the stream.
 //   - A process that cannot ask NATS goes on with the session that its directory has
-//     run last: nobody else may have that, by the second rule, and a second process on
-//     the same directory does not get its lock.
+//     run last: by the second rule no other directory may, and a second process on the
+//     same directory does not get its lock.
 type owner struct {
 	options OwnerOptions
 	events  Log
@@ -74,7 +74,7 @@ type owner struct {
 	cancel   context.CancelFunc // of the present step
 }
 
-// standing is what is known.
+// standing is the answer of NATS, as far as it is known.
 type standing int
 
 const (

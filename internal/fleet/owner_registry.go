@@ -13,11 +13,12 @@ import (
 	"bridged/internal/bridge"
 )
 
-// registry is where an account's processes meet: the account's key, which runs out, and
-// the last runs of its sessions, which stay. A value is named by its session; the key
-// has no name. Only one goroutine uses it at a time.
+// registry holds the values that an account's processes share: the account's key, which
+// expires, and the last runs of its sessions, which stay. A run is named by its session;
+// the key has no name. Only one goroutine uses it at a time.
 type registry interface {
-	// open makes what is missing, and returns how long the key lives after a write.
+	// open makes the buckets that are missing, and returns how long the key lives
+	// after a write.
 	open(ctx context.Context) (ttl time.Duration, err error)
 	// read reads a value and returns its revision, 0 where there is none.
 	read(ctx context.Context, session string, into any) (revision uint64, err error)
@@ -95,8 +96,8 @@ func (r *natsRegistry) bucket(ctx context.Context, name, what string, ttl time.D
 		func() (jetstream.KeyValue, error) { return r.js.CreateKeyValue(ctx, config) })
 }
 
-// openOrMake opens what may exist on the servers, or makes it: another process may
-// do so at the same time.
+// openOrMake opens a stream or bucket, or makes it: another process may do so at the
+// same time.
 func openOrMake[T any](missing, exists error, open, create func() (T, error)) (T, error) {
 	found, err := open()
 	if errors.Is(err, missing) {

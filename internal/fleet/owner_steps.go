@@ -30,7 +30,7 @@ func (o *owner) stepNow() {
 	}
 }
 
-// step does what is due, and returns when something is due again.
+// step asks NATS, and returns when to ask again.
 func (o *owner) step(ctx context.Context) time.Duration {
 	o.turn.Lock()
 	defer o.turn.Unlock()
@@ -78,10 +78,9 @@ func (o *owner) ask(ctx context.Context, session string, isHeld bool) error {
 	return err
 }
 
-// free returns the revision of a key that nobody has, and refuses one that another
-// process has. A holder has ended that is this process, or had the lock of this directory
-// on this machine, which this process has now; after this process had the key, such a
-// holder is alive on a clone of the machine.
+// free returns the revision of the key if no other process has it, and refuses otherwise.
+// A holder on this directory and machine has ended: this process has the directory's lock
+// now. Once this process has had the key, such a holder runs on a clone of the machine.
 func (o *owner) free(ctx context.Context) (revision uint64, err error) {
 	var h holder
 	if revision, err = o.registry.read(ctx, "", &h); err != nil || h.Process == "" || h.Process == o.process {
@@ -97,8 +96,7 @@ func (o *owner) free(ctx context.Context) (revision uint64, err error) {
 // that something could not be asked.
 func isRefusal(err error) bool { return bridge.CodeOf(err) == bridge.CodeNotConnected }
 
-// takeOrRenew writes the key: as it was written last, or, where this process does not
-// have it, if nobody else has and the session may run here.
+// takeOrRenew renews the key, or takes it if it is free and the session may run here.
 func (o *owner) takeOrRenew(ctx context.Context, session string, isHeld bool) (err error) {
 	isNew := !isHeld || o.revision == 0
 	if isNew {
@@ -131,8 +129,8 @@ func (o *owner) takeOrRenew(ctx context.Context, session string, isHeld bool) (e
 	return err
 }
 
-// without goes on where NATS cannot be asked: with the session that this directory has
-// run last and not given back.
+// without decides where NATS cannot be asked: the session goes on if this directory has
+// run it last and not given it back.
 func (o *owner) without(session string, cause error) time.Duration {
 	o.mu.Lock()
 	isPatient := o.standing == sought && time.Since(o.began) < startPatience
@@ -160,7 +158,7 @@ func (o *owner) warn(cause error, what string) {
 	}
 }
 
-// mayRun refuses a session that an old copy of the directory holds, or that might.
+// mayRun refuses a session where this directory is, or may be, an old copy.
 func (o *owner) mayRun(ctx context.Context, session string) (err error) {
 	var run sessionRun
 	if o.runs, err = o.registry.read(ctx, session, &run); err != nil {
@@ -183,7 +181,7 @@ func (o *owner) mayRun(ctx context.Context, session string) (err error) {
 	return o.hasCome(ctx, last.event, last.at)
 }
 
-// hasCome refuses a log that does not have an event; 0 is none.
+// hasCome refuses a log that lacks an event; 0 is none.
 func (o *owner) hasCome(ctx context.Context, event int64, at bridge.Time) error {
 	has, err := hasEvent(ctx, o.events, event, at)
 	if err != nil || has {
@@ -192,8 +190,8 @@ func (o *owner) hasCome(ctx context.Context, event int64, at bridge.Time) error 
 	return bridge.NotConnected("this data directory is old: the account has gone on elsewhere since, up to event %d. An old session must never be started: use the directory that ran it last, or log out here and pair again", event)
 }
 
-// save writes down a run, for all and for this directory, unless another process
-// has meanwhile.
+// save writes down a run, in the registry and in this directory, unless another process
+// has written meanwhile.
 func (o *owner) save(ctx context.Context, session string, returned bool) error {
 	place := o.options.Place
 	run := sessionRun{Directory: place.Directory, Host: o.options.Host, Returned: returned}

@@ -11,8 +11,8 @@ import (
 	"bridged/internal/dbfile"
 )
 
-// Place is a data directory as the processes of a fleet tell it from others: a random
-// name, kept in a file with the session that was run here last.
+// Place identifies a data directory in a fleet: by a random name, kept in a file with
+// the session that was run here last.
 type Place struct {
 	// Directory is the random name. Inode is that of the directory's lock file when
 	// the name was made: a copy of the directory has another one, and gets a name of

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// lazySave is how far the cursor may stay behind what is published: where to
-	// go on is in the stream.
+	// lazySave is how far the cursor may stay behind: the publisher resumes from the
+	// stream.
 	lazySave = time.Second
 	// firstPause and longestPause bound the time between two tries, foreignPause
-	// is how long to leave an account to another bridge.
+	// leaves an account to another bridge.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 10 * time.Second
 	foreignPause = time.Minute
@@ -43,12 +43,12 @@ type publication struct {
 	*publisher
 	source     Log
 	subjects   subjects
-	publishing context.Context // of what is published: it outlives run's own a little
+	publishing context.Context // outlives run's own by graceTime
 
 	stream       *stream
 	last         uint64   // sequence of the account's last message, 0 for none
-	at           Position // what is published
-	saved        Position // what the cursor says
+	at           Position // published up to here
+	saved        Position // the cursor in the store
 	savedAt      time.Time
 	isLoaded     bool
 	isReset      bool // a reset is published before anything else
@@ -81,8 +81,7 @@ func (p *publisher) run(ctx context.Context, nc *nats.Conn, js jetstream.JetStre
 	}
 }
 
-// follow publishes what is in the log and what comes, until something is in
-// doubt.
+// follow publishes the log as it grows, until something is in doubt.
 func (s *publication) follow(ctx, lasting context.Context, nc *nats.Conn, js jetstream.JetStream) (err error) {
 	ctx, cancel := s.link.whileUp(ctx)
 	defer cancel()
@@ -137,7 +136,7 @@ func (s *publication) step(ctx context.Context) (more bool, err error) {
 	if err := s.publishAll(ctx, list); err != nil {
 		return false, err
 	}
-	s.at.Event = page.Next // nothing is shown of what lies before it
+	s.at.Event = page.Next // events before it may not be shown any more
 	s.event.Store(page.Next)
 	if time.Since(s.savedAt) >= lazySave {
 		err = s.save(ctx)
@@ -145,7 +144,7 @@ func (s *publication) step(ctx context.Context) (more bool, err error) {
 	return page.More, err
 }
 
-// lost returns the number up to which consumers have missed something.
+// lost returns the number up to which consumers have missed events.
 func (s *publication) lost(page Page) int64 {
 	switch {
 	case !page.IsReset:

@@ -25,7 +25,7 @@ import (
 const (
 	// mostRequests are worked on at once; others are refused for a second.
 	mostRequests = 64
-	// answerMargin is what a message needs beside its data.
+	// answerMargin is left for a message's headers.
 	answerMargin = 4 << 10
 	// requestsMayEnd is how long requests have after the service has stopped.
 	requestsMayEnd = 5 * time.Second

@@ -11,25 +11,23 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Where to go on is read from the stream, which is the only one who knows what
-// it has stored: an acknowledgement may have been lost, and the cursor is saved
-// behind what is published. The rules, for the account's last message in the
-// stream (M) and the cursor (C):
+// The publisher resumes from the stream: acknowledgements may have been lost, and the
+// cursor is saved later than events are published. The rules, for the account's last
+// message in the stream (M) and the cursor (C):
 //
-//   - M is of this log: go on behind it. Is C further, the messages between were
-//     stored and are gone: where the stream has lost its end (a restored copy, a
-//     node without power), they are published again; where they were removed by
-//     its limits or by hand, they are not.
-//   - There is no M: the same, with nothing before it. A stream that was made
-//     anew gets all that the log keeps.
-//   - M is of this log, and this log has another event under that number, or has
-//     not come so far: the log goes on from an old copy. It gets another id, goes
-//     on behind the last event that both have, and consumers get a reset.
+//   - M is of this log: go on behind it. If C is further, the messages between were
+//     stored and are gone. They are published again where the stream has lost its end (a
+//     restored copy, a node without power), and not where its limits or a person removed
+//     them.
+//   - There is no M: the same, with nothing before it. A new stream gets all that the
+//     log keeps.
+//   - M is of this log, which has another event under that number or has not come so
+//     far: the log goes on from an old copy. It gets another id, goes on behind the last
+//     event that both have, and consumers get a reset.
 //   - M is of another log: consumers get a reset, and C counts.
 //
-// Every message then names the one before it, and the stream refuses it if
-// another has become the last meanwhile. So whatever was read too early or
-// published too late does no harm.
+// Every message then names the one before it, and the stream refuses it if another has
+// become the last meanwhile. So an early read or a late publish does no harm.
 
 // resume finds out where to go on.
 func (s *publication) resume(ctx context.Context) error {
@@ -42,7 +40,7 @@ func (s *publication) resume(ctx context.Context) error {
 	}
 	s.last = last.sequence
 	if last.sequence > 0 && last.logID == s.at.LogID {
-		s.isReset = false // what is of this log follows the reset
+		s.isReset = false // messages of this log follow the reset
 	}
 	switch {
 	case last.sequence == 0 || last.logID == s.at.LogID && last.event < s.at.Event:
@@ -53,8 +51,7 @@ func (s *publication) resume(ctx context.Context) error {
 	return s.resumeBehind(ctx, last)
 }
 
-// load reads the cursor. A log without an id gets one, before anything is
-// published under it.
+// load reads the cursor. A log without an id gets one before it is published.
 func (s *publication) load(ctx context.Context) (err error) {
 	if s.isLoaded {
 		return nil
@@ -152,8 +149,8 @@ func (s *publication) resumeCopy(ctx context.Context) error {
 	return s.save(ctx)
 }
 
-// lastCommon returns the last event that was published and that the log has,
-// too. The copy was made behind its cursor, so that is where to begin.
+// lastCommon returns the last event that both the stream and the log have. It begins
+// at the cursor, behind which the copy was made.
 func (s *publication) lastCommon(ctx context.Context) (int64, error) {
 	common, sequence := s.at.Event, s.at.Sequence
 	if !s.at.Stream.Equal(s.stream.info.Created) {
@@ -180,7 +177,7 @@ func (s *publication) lastCommon(ctx context.Context) (int64, error) {
 	return common, nil
 }
 
-// resumeForeign goes on behind what another log has published for the account.
+// resumeForeign goes on behind messages that another log has published for the account.
 func (s *publication) resumeForeign(ctx context.Context) error {
 	if s.hasPublished {
 		s.isForeign = true

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// askTime bounds every question to the server, storeTime what is published.
+// askTime bounds every question to the server, storeTime every publish.
 const (
 	askTime   = 2 * time.Second
 	storeTime = 5 * time.Second
@@ -41,8 +41,7 @@ func (l Limits) config(prefix string) jetstream.StreamConfig {
 	return c
 }
 
-// stream is the stream of events as its leader shows it. Nothing here is asked
-// of another node: those may be behind.
+// stream is the stream of events as its leader shows it: other nodes may be behind.
 type stream struct {
 	nc   *nats.Conn
 	js   jetstream.JetStream
@@ -63,8 +62,8 @@ func openStream(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, want
 	return &stream{nc: nc, js: js, info: found.CachedInfo()}, nil
 }
 
-// unfit returns why a stream that others have made cannot hold the promise,
-// empty where it can.
+// unfit returns why a stream that others have made cannot hold each event once, empty
+// where it can.
 func (s *stream) unfit(want jetstream.StreamConfig) string {
 	have := s.info.Config
 	switch {

@@ -46,14 +46,14 @@ func Start(dir string, nodes int) (*Cluster, error) {
 	return c, nil
 }
 
-// Ports are chosen below those that systems give to outgoing connections and to
-// whoever asks for any: nobody else takes them while a node is down.
+// Ports are chosen below those that systems give out by themselves: they stay free while
+// a node is down.
 const (
 	lowestPort  = 15000
 	highestPort = 32000
 )
 
-// freePorts returns ports of which nobody makes use.
+// freePorts returns ports that are not in use.
 func freePorts(n int) (ports []int, err error) {
 	var open []net.Listener
 	for tries := 0; len(ports) < n && tries < 100*n; tries++ {

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,11 +20,11 @@ type attempt struct {
 	cancel    context.CancelFunc
 	hasFailed bool                       // the delivery was tried before
 	isProbe   bool                       // whether the receiver is back
-	posts     atomic.Pointer[store.Post] // what, and with which settings
+	posts     atomic.Pointer[store.Post] // the event and the settings
 }
 
-// isOutdated reports whether it posts with other settings, or something that
-// is not wanted any more.
+// isOutdated reports whether it posts with other settings, or an event that is not
+// wanted any more.
 func (a *attempt) isOutdated(now bridge.Webhook) bool {
 	p := a.posts.Load()
 	if p == nil {
@@ -31,7 +32,7 @@ func (a *attempt) isOutdated(now bridge.Webhook) bool {
 	}
 	w := p.Webhook
 	isWanted := a.item.EventType == bridge.EventReset || w.NamesSameChats(now.EventFilter) && now.Wants(p.Event)
-	return w.URL != now.URL || w.Secret != now.Secret || w.AllowPrivate != now.AllowPrivate || !isWanted
+	return isElsewhere(w, now) || !isWanted
 }
 
 // result holds how a try ended.
@@ -90,7 +91,13 @@ func (w *worker) choose() *queue {
 			}
 		}
 	}
-	if w.failedUnderWay() >= parallelFailed {
+	failedUnderWay := 0
+	for a := range w.underWay {
+		if a.hasFailed {
+			failedUnderWay++
+		}
+	}
+	if failedUnderWay >= parallelFailed {
 		failed = nil
 	}
 	switch {
@@ -126,18 +133,6 @@ func (w *worker) start(ctx context.Context) error {
 		w.forgetEmpty(q)
 	}
 	return nil
-}
-
-// failedUnderWay returns how many posts under way are for chats of which something
-// has failed.
-func (w *worker) failedUnderWay() int {
-	n := 0
-	for a := range w.underWay {
-		if a.hasFailed {
-			n++
-		}
-	}
-	return n
 }
 
 // roomAt returns when there is room for another post, if none ends before.
@@ -176,7 +171,7 @@ func (w *worker) begin(q *queue) {
 func (d *Dispatcher) try(ctx context.Context, a *attempt, of bridge.WebhookDelivery) result {
 	p, err := d.read(ctx, of)
 	r := result{attempt: a, state: p.Log, err: err}
-	// What was read in another state of the log may not be what is next.
+	// In another state of the log another delivery may be next.
 	if ctx.Err() == nil && err == nil && p.Log == a.state && p.Shown {
 		a.posts.Store(&p)
 		r.isPosted, r.outcome = true, d.deliver(ctx, p, of)
@@ -255,7 +250,7 @@ func (w *worker) note(q *queue, it *item, a *attempt, got outcome) {
 	w.judge(q, a, got)
 }
 
-// judge applies what a post shows about the receiver as a whole.
+// judge counts a post for or against the receiver as a whole.
 func (w *worker) judge(q *queue, a *attempt, got outcome) {
 	if got.about == aboutReceiver {
 		if w.outage.fail(q.chat, a.began, a.isProbe, got.status == http.StatusGone) {
@@ -273,7 +268,7 @@ func (w *worker) judge(q *queue, a *attempt, got outcome) {
 // change records that a delivery will be tried again.
 func (w *worker) change(q *queue, it *item) {
 	w.saver.tried(it)
-	if !q.holds(it) { // two chats have become one, and it is further back
+	if !slices.Contains(q.items, it) { // two chats have become one, and it is further back
 		q.leaveToStore(it)
 	}
 }

@@ -25,8 +25,8 @@ func (d *Dispatcher) check(ctx context.Context, w bridge.Webhook) error {
 	return nil
 }
 
-// checkForm refuses what can be judged without the network. Whoever sets the
-// environment owns the network that it is in.
+// checkForm refuses settings that can be judged without the network. The operator who
+// sets the environment owns the network.
 func (d *Dispatcher) checkForm(w bridge.Webhook) error {
 	if err := CheckURL(w.URL); err != nil {
 		return err
@@ -55,7 +55,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// CheckURL refuses what is no address of a receiver.
+// CheckURL refuses a URL that cannot be a receiver's.
 func CheckURL(raw string) error {
 	u, err := url.Parse(raw)
 	switch {
@@ -77,7 +77,7 @@ const (
 	secretPrefix = "whsec_"
 	secretSize   = 32 // bytes of a new secret
 
-	// What Standard Webhooks asks of secrets.
+	// The sizes that Standard Webhooks permits.
 	minSecretSize = 24
 	maxSecretSize = 64
 )
@@ -89,7 +89,7 @@ func NewSecret() string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(key)
 }
 
-// CheckSecret refuses what receivers could not check signatures with.
+// CheckSecret refuses a secret that Standard Webhooks does not permit.
 func CheckSecret(secret string) error {
 	encoded, found := strings.CutPrefix(secret, secretPrefix)
 	key, err := base64.StdEncoding.DecodeString(encoded)

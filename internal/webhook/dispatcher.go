@@ -6,37 +6,31 @@
 // below; beside it run only posts (one try of one delivery each) and at most one
 // save.
 //
-//   - A queue holds what is pending of one chat, by the chat's row in the store, in
-//     the order of the log. At most one delivery of a queue is under way. Queues do
-//     not depend on each other: a delivery that hangs or fails holds up its own chat
-//     alone.
+//   - A queue holds the pending deliveries of one chat, by the chat's row in the store,
+//     in the order of the log. At most one delivery of a queue is under way, and one
+//     that hangs or fails holds up its own chat alone.
 //   - The worker reads the log as it grows, together with the settings of that
-//     moment, and enters numbers into queues, never content. A try reads the
-//     settings of the webhook and the event in one snapshot just before it posts,
-//     so it posts what the read routes show at that moment, to the address and
-//     under the secret of that moment. What they no longer show is not posted.
-//   - A save brings the store up to date with the worker: how tries went, what is
-//     pending, how far the log was read. The worker holds a part of each queue, the
-//     store all of it. When two chats have become one, or events have left the log,
-//     the worker saves everything, forgets the queues and reads them again; posts
-//     under way go on meanwhile, and count in the queue that they are in now.
+//     moment, and enters numbers into queues, never content. A try reads settings and
+//     event in one snapshot just before it posts, so that it posts what the API shows
+//     at that moment, to the address and under the secret of that moment.
+//   - A save brings the store up to date: outcomes of tries, pending deliveries, how far
+//     the log was read. The worker holds the beginning of each queue, the store all of
+//     it. When two chats have become one, or events have left the log, the worker saves
+//     everything and reads the queues again; posts under way go on meanwhile.
 //   - A change of the settings cancels posts under way to an old address or under an
 //     old secret; they are posted again with the new settings. A worker that is
 //     switched off starts no posts and lets those under way end.
-//   - A stop lets posts under way end for a moment, then cancels them, and saves.
-//     After a kill the store knows less than was posted: the promise is at least
-//     once, with the same webhook-id.
+//   - A stop gives posts under way a moment, then cancels them, and saves. After a kill
+//     the store knows of fewer posts than were made: the promise is at least once, with
+//     the same webhook-id.
 //
 // Whether the receiver is down is judged apart from the single event: see outage.
 // A delivery that the receiver does not take is tried for three days and then kept
 // as a dead letter, which can be listed and posted again.
 //
-// Posts are signed as Standard Webhooks has it (https://www.standardwebhooks.com):
-// the header webhook-id names the event and is the same at every try, so that a
-// receiver can recognise repetitions.
-//
-// The package reads and writes the store as it is. It does not know how events
-// come to be.
+// Posts are signed as in Standard Webhooks (https://www.standardwebhooks.com): the
+// header webhook-id names the event and is the same at every try, so that a receiver
+// can recognise repetitions.
 package webhook
 
 import (
@@ -52,7 +46,7 @@ import (
 	"bridged/internal/urlguard"
 )
 
-// Options is what a dispatcher is made of.
+// Options are the parts of a dispatcher.
 type Options struct {
 	Store *store.Store
 	// Guard judges the addresses of webhooks that may not be private.
@@ -63,7 +57,7 @@ type Options struct {
 	Resolver     urlguard.Resolver // of private addresses; nil is the system's
 	// Transport replaces the three real ones in tests.
 	Transport http.RoundTripper
-	UserAgent string // of what is posted; Go's own where it is empty
+	UserAgent string // of posts; Go's own where it is empty
 	Log       zerolog.Logger
 }
 
@@ -75,7 +69,7 @@ type Dispatcher struct {
 	transports [toAll + 1]http.RoundTripper
 	userAgent  string
 	log        zerolog.Logger
-	wall       func() time.Time // what clocks on walls show; tests change it
+	wall       func() time.Time // may jump, unlike time.Now; tests change it
 
 	added chan struct{} // holds a token where webhooks were added
 
@@ -118,8 +112,8 @@ func New(o Options) *Dispatcher {
 // storeRetry is how long to wait when the store does not answer.
 const storeRetry = 5 * time.Second
 
-// Run posts until ctx ends. What is under way then may end within a moment;
-// what does not is posted again at the next start.
+// Run posts until ctx ends. Posts under way have graceTime then; those that take longer
+// are made again at the next start.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	posting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
@@ -166,8 +160,8 @@ func (d *Dispatcher) startWorkers(ctx, posting context.Context, workers *sync.Wa
 	return nil
 }
 
-// notify makes the worker of a webhook look at its settings, and with isRetry try at
-// once what is pending. A webhook without a worker gets one.
+// notify makes the worker of a webhook look at its settings, and with isRetry try its
+// pending deliveries at once. A webhook without a worker gets one.
 func (d *Dispatcher) notify(id int64, isRetry bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

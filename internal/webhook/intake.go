@@ -8,13 +8,13 @@ import (
 	"bridged/internal/store"
 )
 
-// mayTakeIn reports whether the log may be read: not while the queues must be
-// read again, and not far ahead of what is posted and saved.
+// mayTakeIn reports whether the log may be read: not while the queues must be read
+// again, and not far ahead of posts and saves.
 func (w *worker) mayTakeIn() bool {
-	return w.settings.Enabled && !w.isStale && !w.isFull && len(w.queues) < maxQueues && w.saver.size() < maxDirty
+	return w.settings.Enabled && !w.isStale && !w.isFull && len(w.queues) < maxQueues && len(w.saver.dirty)+len(w.saver.saving) < maxDirty
 }
 
-// takeIn enters what is new in the log into the queues.
+// takeIn enters new events into the queues.
 func (w *worker) takeIn(ctx context.Context, changed <-chan struct{}) error {
 	if !w.mayTakeIn() || changed == w.seen && !w.behind {
 		return nil
@@ -24,7 +24,7 @@ func (w *worker) takeIn(ctx context.Context, changed <-chan struct{}) error {
 		return err
 	}
 	if w.compare(page.Log) {
-		return nil // and read again when the queues are right
+		return nil // until the queues are right
 	}
 	if w.adopt(page.Webhook); !w.settings.Enabled { // as it was set when the log was read
 		return nil
@@ -53,7 +53,7 @@ func (w *worker) enter(ref store.EventRef, now time.Time) {
 	}}
 	q := w.queues[ref.Queue]
 	if q == nil {
-		q = newQueue(ref.Queue, now)
+		q = &queue{chat: ref.Queue, due: now}
 		w.queues[ref.Queue] = q
 	}
 	w.saver.mark(it)
@@ -66,8 +66,8 @@ func (w *worker) enter(ref store.EventRef, now time.Time) {
 	q.push(it)
 }
 
-// refill reads on in the store where a queue has come to the end of what it
-// holds. It reports whether that must wait for a save.
+// refill reads the rest of a queue from the store. It reports whether that must wait
+// for a save.
 func (w *worker) refill(ctx context.Context, q *queue) (wait bool, err error) {
 	if q.unsaved > 0 {
 		w.saver.soon = true
@@ -88,8 +88,8 @@ func (w *worker) refill(ctx context.Context, q *queue) (wait bool, err error) {
 	return false, nil
 }
 
-// reload reads the queues as the store has them. What was lost to the log
-// becomes a reset there first. The store knows all that the worker knows.
+// reload reads the queues from the store, which has saved everything. Events that have
+// left the log become a reset there first.
 func (w *worker) reload(ctx context.Context) error {
 	lost, err := w.d.store.LoseDeliveries(ctx, w.id)
 	if err != nil {
@@ -115,8 +115,7 @@ func (w *worker) reload(ctx context.Context) error {
 	known := w.queues
 	w.queues, w.held = make(map[int64]*queue), len(p.Heads)
 	for _, head := range p.Heads {
-		q := newQueue(head.Queue, w.dueOf(head, known[head.Queue], isFirst))
-		q.more = true // perhaps
+		q := &queue{chat: head.Queue, due: w.dueOf(head, known[head.Queue], isFirst), more: true} // perhaps
 		q.push(&item{WebhookDelivery: head})
 		w.queues[head.Queue] = q
 	}
@@ -138,8 +137,8 @@ func (w *worker) dueOf(head bridge.WebhookDelivery, known *queue, isFirst bool) 
 	return time.Now().Add(min(max(head.NextAttemptAt.Sub(w.d.wall()), 0), longestPause))
 }
 
-// attach counts a post under way in the queue that its delivery is in now. A post
-// whose delivery the store does not have any more is in none.
+// attach counts a post under way in the present queue of its delivery. A post whose
+// delivery has left the store is in none.
 func (w *worker) attach(a *attempt, queues map[int64]int64) {
 	a.queue = nil
 	chat, ok := queues[a.item.EventID]
@@ -149,8 +148,7 @@ func (w *worker) attach(a *attempt, queues map[int64]int64) {
 	}
 	q := w.queues[chat]
 	if q == nil {
-		q = newQueue(chat, time.Now())
-		q.more = true
+		q = &queue{chat: chat, due: time.Now(), more: true}
 		w.queues[chat] = q
 	}
 	if len(q.items) > 0 && q.items[0].EventID == a.item.EventID {

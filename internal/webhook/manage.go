@@ -56,7 +56,7 @@ func (d *Dispatcher) Update(ctx context.Context, id int64, moves bool, change fu
 			return errFromEnvironment()
 		}
 		change(w)
-		if !moves { // what is no longer permitted can still be switched off
+		if !moves { // a receiver that is no longer permitted can still be switched off
 			return CheckSecret(w.Secret)
 		}
 		return d.checkForm(*w)
@@ -129,7 +129,7 @@ func (d *Dispatcher) Test(ctx context.Context, id int64) (Tried, error) {
 
 // Redeliver posts an event once more, whether it was delivered or given up, and
 // answers the delivery as it is then: where that fails it is a dead letter (again).
-// What is pending anyway is tried as soon as it is its turn.
+// A pending delivery is tried as soon as it is its turn.
 func (d *Dispatcher) Redeliver(ctx context.Context, webhook, delivery int64) (bridge.WebhookDelivery, error) {
 	kept, err := d.store.Delivery(ctx, webhook, delivery)
 	if err != nil {

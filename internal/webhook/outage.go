@@ -10,10 +10,9 @@ const (
 	longestOutage = time.Minute
 )
 
-// outage tracks whether anything gets through to a receiver: one that cannot be
-// reached, does not answer in time, or fails whatever it is sent. What it
-// refuses (4xx) says something of the event alone. While it is down one event
-// at a time is tried, with growing pauses. It belongs to a worker.
+// outage tracks whether a receiver is down: it cannot be reached, does not answer in
+// time, or always fails. A refusal (4xx) is about the event alone. While it is down one
+// event at a time is tried, with growing pauses. It belongs to a worker.
 type outage struct {
 	failed  map[int64]bool // chats, since something has got through
 	heard   time.Time      // when that was
@@ -52,9 +51,8 @@ func (o *outage) fail(chat int64, began time.Time, isProbe, isGone bool) bool {
 	return !was
 }
 
-// triesNew reports whether it is the turn of what is new, while the receiver is
-// down, and not of what failed before: neither may keep the other from showing
-// that it would get through.
+// triesNew reports whether a new delivery is tried next while the receiver is down, in
+// turn with those that failed before: either may be the one that it takes.
 func (o *outage) triesNew() bool { return o.rounds%2 == 1 }
 
 // pass notes that something got through.
@@ -63,7 +61,7 @@ func (o *outage) pass() {
 	o.heard = time.Now()
 }
 
-// end forgets what failed, for when the settings have changed.
+// end forgets failures, for when the settings have changed.
 func (o *outage) end() {
 	o.failed, o.isGone, o.rounds, o.until = nil, false, 0, time.Time{}
 }

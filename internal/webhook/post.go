@@ -27,13 +27,12 @@ const (
 	tryTime = 30 * time.Second
 	// graceTime is how long a try may go on when the program stops.
 	graceTime = time.Second
-	// answerLimit and answerTime bound how much of an answer is read, which
-	// only serves to use the connection again: the status has decided.
+	// answerLimit and answerTime bound how much of an answer is read.
 	answerLimit = 16 << 10
 	answerTime  = 100 * time.Millisecond
 )
 
-// read returns what is posted for a delivery, as the read routes show it now.
+// read returns the event of a delivery as the API shows it now.
 func (d *Dispatcher) read(ctx context.Context, of bridge.WebhookDelivery) (store.Post, error) {
 	if of.EventType != bridge.EventReset {
 		return d.store.Post(ctx, of.WebhookID, of.EventID)
@@ -43,8 +42,8 @@ func (d *Dispatcher) read(ctx context.Context, of bridge.WebhookDelivery) (store
 	return p, err
 }
 
-// deliver posts what was read for a delivery. Its id is the same for every try of
-// an event, and for no other event ever.
+// deliver posts the event that was read for a delivery. Every try of an event has the
+// same id, and no other event ever has.
 func (d *Dispatcher) deliver(ctx context.Context, p store.Post, of bridge.WebhookDelivery) outcome {
 	id := bridge.EventName(of.EventID, of.EventAt)
 	if of.EventType == bridge.EventReset {
@@ -137,8 +136,8 @@ func (d *Dispatcher) transport(w bridge.Webhook) http.RoundTripper {
 	return d.transports[toPublic]
 }
 
-// drain reads what is left of an answer, if it is little and comes at once, and
-// closes it.
+// drain closes the body of an answer, and reads it first if it is short and comes at
+// once, so that the connection can be used again.
 func drain(body io.ReadCloser) {
 	late := time.AfterFunc(answerTime, func() { _ = body.Close() })
 	_, _ = io.CopyN(io.Discard, body, answerLimit)
@@ -160,7 +159,7 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return min(max(date.Sub(now), 0), longestAsked)
 }
 
-// request signs and addresses what is posted.
+// request returns the signed request of a post.
 func (d *Dispatcher) request(ctx context.Context, w bridge.Webhook, id string, p bridge.EventPayload) (*http.Request, error) {
 	body, err := bridge.EncodeJSON(p)
 	if err != nil {
@@ -192,8 +191,8 @@ func (d *Dispatcher) request(ctx context.Context, w bridge.Webhook, id string, p
 	return req, nil
 }
 
-// explain returns what went wrong without the addresses that a look-up brought
-// to light.
+// explain returns a sentence about an error, without the addresses that a look-up
+// found.
 func explain(err error) string {
 	var refused *urlguard.Error
 	var name *net.DNSError

@@ -17,7 +17,7 @@ type item struct {
 	queue   *queue    // which does not hold it: it goes to the store; else nil
 }
 
-// queue is what is pending of one chat.
+// queue holds the pending deliveries of one chat.
 type queue struct {
 	chat    int64
 	items   []*item // the first ones, in order
@@ -30,16 +30,13 @@ type queue struct {
 	isWaiting bool // for a save, before others are read from the store
 }
 
-func newQueue(chat int64, due time.Time) *queue { return &queue{chat: chat, due: due} }
-
 // push enters an item at the end.
 func (q *queue) push(it *item) {
 	q.items = append(q.items, it)
 	q.last = it.EventID
 }
 
-// leaveToStore keeps an item in the store alone, from where it may be read again
-// when it is saved.
+// leaveToStore keeps an item in the store alone, from where it is read after a save.
 func (q *queue) leaveToStore(it *item) {
 	if it.queue == nil {
 		it.queue = q
@@ -56,9 +53,6 @@ func (q *queue) remove(event int64) bool {
 	q.items = slices.Delete(q.items, i, i+1)
 	return true
 }
-
-// holds reports whether the queue holds an item itself, not the store alone.
-func (q *queue) holds(it *item) bool { return slices.Contains(q.items, it) }
 
 // hasFailed reports whether the delivery that is next was tried before.
 func (q *queue) hasFailed() bool { return len(q.items) > 0 && q.items[0].Attempts > 0 }

@@ -21,8 +21,8 @@ const (
 	resetTries = 8
 )
 
-// backOff returns the pause after a number of failures: doubling, with a part left to
-// chance so that what failed together does not come back together.
+// backOff returns the pause after a number of failures: doubling, with a random part so
+// that deliveries which failed together are not tried together again.
 func backOff(failures int, longest time.Duration) time.Duration {
 	pause := longest
 	if failures < 16 {
@@ -31,9 +31,9 @@ func backOff(failures int, longest time.Duration) time.Duration {
 	return pause*9/10 + rand.N(pause/5)
 }
 
-// enterTry enters how a post went into its delivery. How long it has been tried
-// is added up from pauses that this process has measured, and of others no more
-// than the longest: neither a clock that jumps nor a stop makes a dead letter.
+// enterTry enters the outcome of a post into its delivery. How long it has been tried is
+// the sum of pauses: those of other processes count at most as the longest, so that
+// neither a clock that jumps nor a stop makes a dead letter.
 func (w *worker) enterTry(it *item, got outcome, now time.Time) {
 	wall := w.d.wall()
 	switch {
@@ -49,7 +49,7 @@ func (w *worker) enterTry(it *item, got outcome, now time.Time) {
 	}
 }
 
-// enter enters how a post went, without what follows from it.
+// enter enters the outcome of a post, but no consequence of it.
 func enter(d *bridge.WebhookDelivery, got outcome, wall time.Time) {
 	at := bridge.At(wall)
 	d.Attempts++

@@ -8,7 +8,7 @@ import (
 	"bridged/internal/store"
 )
 
-// saver holds what the store does not know yet.
+// saver holds the changes that are not in the store yet.
 type saver struct {
 	done   chan error // of the save under way
 	saving []*item    // in it; nil where there is none
@@ -29,16 +29,13 @@ func newSaver() saver { return saver{done: make(chan error, 1)} }
 // isClean reports whether the store knows all deliveries.
 func (s *saver) isClean() bool { return !s.busy && len(s.dirty) == 0 }
 
-// isFailing reports whether the last save has failed: until one goes well
-// nothing more is posted, or it would be posted again and again.
+// isFailing reports whether the last save has failed: nothing is posted until one
+// succeeds, or it would be posted again and again.
 func (s *saver) isFailing() bool { return !s.again.IsZero() }
 
-// reset begins with what the store knows. A save that failed before is none of
-// it, or nothing would be posted until there is something to save again.
+// reset begins anew behind the store's cursor. A failure before does not count, or no post
+// would start until there is something to save.
 func (s *saver) reset(cursor int64) { s.cursor, s.again = cursor, time.Time{} }
-
-// size returns how many deliveries the store is behind.
-func (s *saver) size() int { return len(s.dirty) + len(s.saving) }
 
 // mark notes that an item has changed.
 func (s *saver) mark(it *item) {
@@ -52,7 +49,7 @@ func (s *saver) mark(it *item) {
 	s.dirty = append(s.dirty, it)
 }
 
-// tried notes that an item was tried, or need not be.
+// tried notes that an item was tried or dropped.
 func (s *saver) tried(it *item) {
 	s.mark(it)
 	s.noted++
@@ -74,7 +71,7 @@ func (s *saver) at(read int64) time.Time {
 	return s.since.Add(lazySave)
 }
 
-// begin returns everything that has to be saved.
+// begin begins a save and returns its content.
 func (s *saver) begin(read int64) store.DeliveryProgress {
 	p := store.DeliveryProgress{Cursor: read}
 	for _, it := range s.dirty {
@@ -90,8 +87,7 @@ func (s *saver) begin(read int64) store.DeliveryProgress {
 	return p
 }
 
-// end takes the outcome of the save under way and returns what is in the store
-// now.
+// end takes the outcome of the save under way and returns the items that it stored.
 func (s *saver) end(err error) []*item {
 	saved := s.saving
 	s.saving, s.busy = nil, false
@@ -117,7 +113,7 @@ func (s *saver) end(err error) []*item {
 	return nil
 }
 
-// save begins to save what is worth it.
+// save begins a save if one is due.
 func (w *worker) save() {
 	w.saver.soon = w.saver.soon || w.isStale
 	at := w.saver.at(w.read)

@@ -15,7 +15,6 @@ const (
 	// parallel is how many posts of a webhook are under way at most. One that
 	// takes longer than slowAfter makes room for another, up to maxUnderWay;
 	// parallelFailed of them may be for chats of which something has failed.
-	// So what hangs leaves room for what does not.
 	parallel       = 32
 	slowAfter      = 2 * time.Second
 	maxUnderWay    = 128
@@ -44,7 +43,7 @@ type worker struct {
 	id       int64
 	log      zerolog.Logger
 	notified chan struct{} // holds a token where the settings may have changed
-	asked    atomic.Bool   // what is pending is to be tried at once
+	asked    atomic.Bool   // pending deliveries are to be tried at once
 	results  chan result   // of posts
 
 	posting  context.Context // of posts: it outlives run's own a little
@@ -95,7 +94,7 @@ func (w *worker) run(ctx, posting context.Context) {
 		if err != nil && ctx.Err() == nil {
 			w.log.Error().Err(err).Msg("webhook not served")
 			wait = storeRetry
-			w.save() // what was posted before is not posted again
+			w.save() // or posts would be repeated
 		}
 		w.sleep(ctx, changed, wait)
 	}
@@ -105,7 +104,7 @@ func (w *worker) run(ctx, posting context.Context) {
 	w.finish()
 }
 
-// step does what is due and returns how long until something else is.
+// step does everything that is due and returns how long nothing else is.
 func (w *worker) step(ctx context.Context, changed <-chan struct{}) (time.Duration, error) {
 	if w.isStale && w.saver.isClean() {
 		if err := w.reload(ctx); err != nil {
@@ -178,9 +177,8 @@ func (w *worker) configure(ctx context.Context) error {
 	return nil
 }
 
-// adopt takes settings over, and ends the posts that use others. Where what
-// failed before may get through now, or a caller has asked, everything is tried
-// at once.
+// adopt takes settings over, and ends the posts that use others. Everything is tried at
+// once if posts that failed may succeed now, or a caller has asked.
 func (w *worker) adopt(settings bridge.Webhook) {
 	isAsked := w.asked.Swap(false)
 	if isAsked || reachesAnew(w.settings, settings) {
@@ -196,11 +194,14 @@ func (w *worker) adopt(settings bridge.Webhook) {
 	}
 }
 
-// reachesAnew reports whether a change of settings may let through what failed
-// before it.
+// reachesAnew reports whether posts that failed may succeed after a change of settings.
 func reachesAnew(old, now bridge.Webhook) bool {
-	return old.URL != now.URL || old.Secret != now.Secret || old.AllowPrivate != now.AllowPrivate ||
-		now.Enabled && !old.Enabled
+	return isElsewhere(old, now) || now.Enabled && !old.Enabled
+}
+
+// isElsewhere reports whether two settings differ in where and how they post.
+func isElsewhere(a, b bridge.Webhook) bool {
+	return a.URL != b.URL || a.Secret != b.Secret || a.AllowPrivate != b.AllowPrivate
 }
 
 // dueNow makes every queue due: the reason for its pause has gone.

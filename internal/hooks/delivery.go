@@ -29,29 +29,28 @@ func firstHeader(header http.Header, names ...string) string {
 	return ""
 }
 
-// eventOf returns what a code host tells of.
+// eventOf returns the event of a code host's delivery.
 func eventOf(header http.Header) string {
 	return firstHeader(header, "X-Forgejo-Event", "X-Gitea-Event", "X-Gogs-Event", "X-GitHub-Event")
 }
 
-// IsPing reports whether a delivery only asks whether somebody is there.
+// IsPing reports whether a code host only tests the address.
 func IsPing(header http.Header) bool { return eventOf(header) == "ping" }
 
-// Identity is what tells one delivery from another.
+// Identity distinguishes deliveries.
 type Identity struct {
-	// ID is empty where nothing tells: each is one of its own then.
+	// ID is empty where nothing identifies a delivery: each counts as a new one then.
 	ID string
-	// IsBrief reports that the same ID may mean another delivery later: alerts
-	// that go on are told again, with nothing new in them.
+	// IsBrief reports that the same ID may mean another delivery later: alerts that go
+	// on are repeated without a change.
 	IsBrief bool
-	// IsSigned reports that the ID is that of a signed delivery: of its event and
-	// what is signed, for a day.
+	// IsSigned reports that the ID is of the event and the signed bytes, for a day.
 	IsSigned bool
 }
 
-// IdentifySigned returns the identity of a signed delivery: what else it carries,
-// ids too, anybody may change who has seen it. The event counts where the
-// template has a text for each.
+// IdentifySigned returns the identity of a signed delivery, without its unsigned parts,
+// which an eavesdropper could change. The event counts where the template has a text
+// for each.
 func (t *Template) IdentifySigned(header http.Header, signed []byte) Identity {
 	event := ""
 	if t.byEvent[eventOf(header)] != nil {
@@ -60,8 +59,8 @@ func (t *Template) IdentifySigned(header http.Header, signed []byte) Identity {
 	return Identity{ID: hashed("signed " + event + " " + string(signed)), IsSigned: true}
 }
 
-// Identify returns the identity of a delivery: the sender's own, or what its
-// service makes of a monitor's moment or of a group of alerts.
+// Identify returns the identity of a delivery: the sender's own, or that of a monitor's
+// heartbeat or of a group of alerts.
 func Identify(header http.Header, payload any, body []byte) Identity {
 	object, _ := payload.(map[string]any)
 	if firstHeader(header, "X-Forgejo-Delivery", "X-Gitea-Delivery") != "" && !isTest(object) {
@@ -84,15 +83,15 @@ func Identify(header http.Header, payload any, body []byte) Identity {
 	return Identity{}
 }
 
-// isTest reports whether a payload is what Gitea and Forgejo post to try a webhook
-// out: a push of nothing, which is the same each time. What else they post is the
-// same only when they deliver it again, and then under another id.
+// isTest reports whether a payload is the empty push with which Gitea and Forgejo test a
+// webhook. It is the same each time; other payloads repeat only when they are delivered
+// again, under another id.
 func isTest(push map[string]any) bool {
 	after, _ := push["after"].(string)
 	return after != "" && push["before"] == after
 }
 
-// hashed returns a name of fixed length for whatever a sender calls a delivery.
+// hashed returns a name of fixed length.
 func hashed(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -104,20 +103,19 @@ var signatureHeaders = []string{
 	"X-Hub-Signature-256", "X-Forgejo-Signature", "X-Gitea-Signature", "X-Gogs-Signature", "X-Grafana-Alerting-Signature",
 }
 
-// timestampHeader is where Grafana puts the time that it signs before the body,
-// if it is told to use this name.
+// timestampHeader has the time that Grafana signs before the body, if it is configured
+// to use this name.
 const timestampHeader = "X-Grafana-Alerting-Timestamp"
 
 // maxSkew is how far a signed time may be from the clock.
 const maxSkew = 5 * time.Minute
 
-// Verify refuses a delivery that was not made by somebody who knows the secret:
-// with [bridge.CodeSignatureInvalid]. Services that cannot sign send the secret
-// itself, as a bearer or a password. Each way that a delivery tries must be
-// right, and a time that is signed must be now.
+// Verify refuses a delivery whose sender does not know the secret, with
+// [bridge.CodeSignatureInvalid]. Services that cannot sign send the secret itself, as a
+// bearer or a password. Each signature must be right, and a signed time must be now.
 //
-// It returns what the signatures cover beside such a time: the body, or the
-// payload in its form; nil where there are none. It is a copy.
+// It returns a copy of the signed bytes, without such a time: the body, or the payload
+// in its form; nil where there is no signature.
 func Verify(secret string, header http.Header, body []byte, now time.Time) (signed []byte, err error) {
 	tried := 0
 	for _, name := range signatureHeaders {
@@ -149,9 +147,9 @@ func isNow(at string, now time.Time) bool {
 	return err == nil && seconds >= now.Add(-maxSkew).Unix() && seconds <= now.Add(maxSkew).Unix()
 }
 
-// signedPart returns what a signature of a delivery covers: its body, or the payload
-// in its form, which Gitea signs where GitHub signs the form. It is nil where the
-// signature is wrong.
+// signedPart returns the bytes that a signature covers: the body, or the payload in its
+// form, which Gitea signs where GitHub signs the form. It is nil where the signature is
+// wrong.
 func signedPart(secret, signature string, header http.Header, body []byte) []byte {
 	given, err := hex.DecodeString(strings.TrimPrefix(signature, "sha256="))
 	if err != nil {

@@ -24,21 +24,15 @@ func (r *run) orDefault(other, value any) (any, error) {
 
 // truncate cuts a text to n characters, the last of which is an ellipsis then.
 func (r *run) truncate(n, value any) (string, error) {
-	most, text, err := r.cutting(n, value)
-	if err != nil || utf8.RuneCountInString(text) <= most {
-		return text, err
-	}
-	return strings.TrimRightFunc(prefix(text, most-1), unicode.IsSpace) + "…", nil
-}
-
-// cutting returns a number of characters and the text that is cut to them.
-func (r *run) cutting(n, value any) (int, string, error) {
 	most, isNumber := number(n)
 	if !isNumber || most < 1 || most > maxOutput {
-		return 0, "", fmt.Errorf("a number of characters must be 1 to %d", maxOutput)
+		return "", fmt.Errorf("a number of characters must be 1 to %d", maxOutput)
 	}
 	text, err := r.text(value)
-	return int(most), text, err
+	if err != nil || utf8.RuneCountInString(text) <= int(most) {
+		return text, err
+	}
+	return strings.TrimRightFunc(prefix(text, int(most)-1), unicode.IsSpace) + "…", nil
 }
 
 // prefix returns the first n characters of a text.
@@ -52,7 +46,7 @@ func prefix(text string, n int) string {
 	return text
 }
 
-// ofText returns a function that makes a text of another.
+// ofText returns a function of a text.
 func (r *run) ofText(make func(string) string) func(value any) (string, error) {
 	return func(value any) (string, error) {
 		text, err := r.text(value)
@@ -66,10 +60,10 @@ func firstLine(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// shortHash returns how the hash of a commit is written in short.
+// shortHash returns the short form of a commit's hash.
 func shortHash(text string) string { return prefix(text, 7) }
 
-// titled makes a sentence's beginning of a name as services write it.
+// titled returns a service's name for something as the beginning of a sentence.
 func titled(text string) string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "_", " "))
 	first, size := utf8.DecodeRuneInString(text)
@@ -79,7 +73,7 @@ func titled(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// trimmedBy returns a function that takes a part away from a text.
+// trimmedBy returns a function that removes a part of a text.
 func (r *run) trimmedBy(trim func(text, part string) string) func(part, value any) (string, error) {
 	return func(part, value any) (string, error) {
 		texts, err := r.texts(part, value)
@@ -109,14 +103,14 @@ func (r *run) asks(has func(text, part string) bool) func(part, value any) (bool
 	}
 }
 
-// print returns values one behind the other.
+// print concatenates values.
 func (r *run) print(values ...any) (string, error) {
 	texts, err := r.texts(values...)
 	return strings.Join(texts, ""), err
 }
 
-// badFormat finds what makes a format long: widths beyond 99, those from
-// arguments, and arguments named again.
+// badFormat matches verbs that make a text long: widths beyond 99, widths from
+// arguments, and indexes of arguments.
 var badFormat = regexp.MustCompile(`%[^a-zA-Z%]*([*\[]|[0-9]{3})`)
 
 // printf is fmt's, with numbers as numbers and everything else as text.
@@ -144,7 +138,7 @@ func (r *run) printf(format any, values ...any) (string, error) {
 }
 
 // date formats a moment: RFC 3339, or seconds since 1970, which are shown in UTC.
-// What is no moment is shown as it is.
+// Other values are shown as they are.
 func (r *run) date(layout, value any) (string, error) {
 	texts, err := r.texts(layout, value)
 	if err != nil {
@@ -244,16 +238,15 @@ func (r *run) slice(value any, bounds ...any) (any, error) {
 	return string(text[from:to]), r.step(1)
 }
 
-func (r *run) add(a, b any) (any, error) { return r.sum(a, b, 1) }
-func (r *run) sub(a, b any) (any, error) { return r.sum(a, b, -1) }
-
-// sum adds, or subtracts. What is no number counts as 0.
-func (r *run) sum(a, b any, sign float64) (any, error) {
-	x, _ := number(a)
-	y, _ := number(b)
-	total := x + sign*y
-	if whole := int64(total); float64(whole) == total {
-		return whole, r.step(1)
+// sum returns a function that adds, or subtracts. Values other than numbers count as 0.
+func (r *run) sum(sign float64) func(a, b any) (any, error) {
+	return func(a, b any) (any, error) {
+		x, _ := number(a)
+		y, _ := number(b)
+		total := x + sign*y
+		if whole := int64(total); float64(whole) == total {
+			return whole, r.step(1)
+		}
+		return total, r.step(1)
 	}
-	return total, r.step(1)
 }

@@ -24,10 +24,10 @@ const (
 	fnField = "_field" // stands for .a.b
 )
 
-// guard walks through a template. It refuses what could run long or names what there
-// is not, and rewrites the rest so that it cannot run on, nor mark up with a payload's
-// words, nor fail where a field is missing: text/template looks at neither a clock nor a
-// limit by itself, but it calls functions.
+// guard walks through a template. It refuses nodes that could run long and names that do
+// not exist, and rewrites the others to call functions that end a run, show a payload's
+// words without markup, and do not fail where a field is missing: text/template itself has
+// no limits.
 type guard struct {
 	tree *parse.Tree
 	err  error // the first problem
@@ -49,7 +49,7 @@ func secure(t *template.Template) error {
 	return g.err
 }
 
-// scope is what surrounds a node.
+// scope is the surroundings of a node.
 type scope struct {
 	ranges int  // how many ranges
 	root   bool // whether the dot is the template's data

@@ -18,8 +18,8 @@ const (
 	maxDepth  = 32     // of its objects and lists in each other
 )
 
-// Payload reads a body: JSON, a form (its field payload, as code hosts send it,
-// or all of them) or text. What is not readable is a [bridge.CodeInvalid].
+// Payload reads a body: JSON, a form (its field payload, as code hosts send it, or all
+// of them) or text. An unreadable one is a [bridge.CodeInvalid].
 func (t *Template) Payload(header http.Header, body []byte) (any, error) {
 	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	switch {
@@ -40,8 +40,8 @@ func (t *Template) Payload(header http.Header, body []byte) (any, error) {
 
 func textPayload(body []byte) string { return strings.ToValidUTF8(string(body), "\uFFFD") }
 
-// formPayload reads a form. What has no field with a value is text that was sent
-// as a form by accident, as curl does.
+// formPayload reads a form. Without a field with a value it is text that was sent as a
+// form by accident, as curl does.
 func formPayload(body []byte) (any, error) {
 	if fields := bytes.Count(body, []byte("&")); fields > maxValues/10 {
 		return nil, bridge.Invalid("the body has more than %d fields", maxValues/10)
@@ -77,8 +77,8 @@ func JSONPayload(text []byte) (any, error) {
 	return value, err
 }
 
-// payloadReader reads JSON into values that templates know, and not more of
-// them than memory should hold: a megabyte of small values would take a hundred.
+// payloadReader reads JSON into the values of templates. It bounds their number: a
+// megabyte of small values takes a hundred megabytes of memory.
 type payloadReader struct {
 	*json.Decoder
 	left int

@@ -13,9 +13,8 @@ const (
 	maxWork  = 16 << 20 // bytes that its functions read and make
 )
 
-// run is one rendering. Every function of a template, and every turn of a range,
-// goes through step, so that nothing runs on; text that is read or made is
-// charged before it is.
+// run is one rendering. Every function of a template and every turn of a range calls
+// step, so that nothing runs on; text is charged before it is read or made.
 type run struct {
 	header   http.Header
 	deadline time.Time
@@ -23,11 +22,11 @@ type run struct {
 	work     int
 }
 
-// functions returns what a template can call, bound to a run. and, or and not
-// are those of text/template, which evaluates them lazily.
+// functions returns the functions of templates, bound to a run. and, or and not are
+// those of text/template, which evaluates them lazily.
 func (r *run) functions() template.FuncMap {
 	return template.FuncMap{
-		fnShow: r.show, fnOver: r.over, fnStep: r.turn, fnField: r.field,
+		fnShow: r.show, fnOver: r.over, fnStep: func() (string, error) { return "", r.step(1) }, fnField: r.field,
 
 		"eq": r.eq, "ne": r.ne,
 		"lt": r.ordered(func(order int) bool { return order < 0 }), "le": r.ordered(func(order int) bool { return order <= 0 }),
@@ -39,7 +38,7 @@ func (r *run) functions() template.FuncMap {
 		"upper": r.ofText(strings.ToUpper), "lower": r.ofText(strings.ToLower), "title": r.ofText(titled),
 		"trimPrefix": r.trimmedBy(strings.TrimPrefix), "trimSuffix": r.trimmedBy(strings.TrimSuffix),
 		"replace": r.replace, "contains": r.asks(strings.Contains), "hasPrefix": r.asks(strings.HasPrefix), "hasSuffix": r.asks(strings.HasSuffix),
-		"split": r.split, "join": r.join, "first": r.first, "add": r.add, "sub": r.sub,
+		"split": r.split, "join": r.join, "first": r.first, "add": r.sum(1), "sub": r.sum(-1),
 		"date": r.date, "header": r.headerOf,
 	}
 }
@@ -63,10 +62,7 @@ func (r *run) charge(n int) error {
 	return r.step(1)
 }
 
-// turn begins each turn of a range.
-func (r *run) turn() (string, error) { return "", r.step(1) }
-
-// over returns what a range may go over: lists and objects.
+// over returns a list or an object that a range may go over, and refuses other values.
 func (r *run) over(value any) (any, error) {
 	switch value := value.(type) {
 	case nil:

@@ -1,14 +1,11 @@
-// Package hooks turns what other services post into texts for a chat: it reads
-// payloads, checks signatures, finds out which delivery it is, and renders
-// templates.
+// Package hooks turns the posts of other services into texts for a chat: it reads
+// payloads, checks signatures, identifies deliveries and renders templates.
 //
-// [Parse] reads a template, one of the names that are shipped or a text/template
-// of the caller's, and refuses what could run long. [Template.Render] runs it
-// within a second and 64 KiB. What a payload says is shown as text: only the
-// template's own words mark up.
+// [Parse] reads the name of a shipped template or a text/template, and refuses one that
+// could run long. [Template.Render] runs it within a second and 64 KiB. Only the
+// template's own words mark up; those of a payload are shown as text.
 //
-// The package knows neither the store nor the account, and sends nothing: the
-// API's route of hooks does, as the hook that was called.
+// The package knows neither the store nor the account, and sends nothing: the API does.
 package hooks
 
 import (
@@ -42,8 +39,8 @@ type Template struct {
 	always  *template.Template
 }
 
-// Parse reads the name of a shipped template, or a text/template. What it
-// refuses is a [bridge.CodeInvalid] that names the place.
+// Parse reads the name of a shipped template, or a text/template. Its refusals are
+// [bridge.CodeInvalid] and name the place.
 func Parse(source string) (*Template, error) {
 	if t, found := shipped()[source]; found {
 		return t, nil
@@ -63,12 +60,12 @@ func Parse(source string) (*Template, error) {
 	return &Template{always: p}, nil
 }
 
-// choices returns what a template can be.
+// choices returns the forms of a template, for a sentence.
 func choices() string {
 	return "one of " + strings.Join(Names(), ", ") + ", or a template with {{ }}, such as {{.payload.title}}"
 }
 
-// templateName stands before the place in what text/template reports.
+// templateName stands before the place in the errors of text/template.
 const templateName = "template"
 
 // compile parses a text/template, checks it and makes it safe to run. Forms send
@@ -82,12 +79,10 @@ func compile(source string) (*template.Template, error) {
 	return parsed, secure(parsed)
 }
 
-// TakesText reports whether the payload is the body as it stands, whatever its
-// type.
+// TakesText reports whether the payload is the body itself, of any type.
 func (t *Template) TakesText() bool { return t.name == textName }
 
-// Needs refuses headers without which the template has nothing to say of any
-// payload: for those who try it out.
+// Needs refuses headers with which the template has no text for any payload.
 func (t *Template) Needs(header http.Header) error {
 	if t.byEvent == nil || eventOf(header) != "" {
 		return nil
@@ -95,9 +90,8 @@ func (t *Template) Needs(header http.Header) error {
 	return bridge.Invalid("headers must name the event, such as %q: the template %s has a text for each", "X-Gitea-Event: push", t.name)
 }
 
-// Render returns the text of a payload. It is empty where the template has
-// nothing to say. A template that fails, or goes beyond its limits, is a
-// [bridge.CodeTemplateFailed].
+// Render returns the text of a payload, empty where the template has none. A template
+// that fails or exceeds its limits is a [bridge.CodeTemplateFailed].
 func (t *Template) Render(payload any, header http.Header) (string, error) {
 	p := t.always
 	if t.byEvent != nil {
@@ -119,7 +113,7 @@ func (t *Template) Render(payload any, header http.Header) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// headersOf returns the headers of a delivery without those that open doors.
+// headersOf returns the headers of a delivery without credentials.
 func headersOf(header http.Header) map[string]any {
 	headers := make(map[string]any, len(header))
 	for name := range header {
@@ -151,7 +145,7 @@ var (
 	errBadFormat = errors.New("printf takes widths up to 99, and neither * nor [ ]")
 )
 
-// place finds line and column in what text/template reports.
+// place matches line and column in the errors of text/template.
 var place = regexp.MustCompile(`^template: ` + templateName + `:(\d+)(?::(\d+))?:? ?`)
 
 // placed puts the place of a report before a problem.

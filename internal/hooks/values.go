@@ -16,8 +16,7 @@ import (
 // raw is a text that may mark up.
 type raw string
 
-// text returns a value as text. It is what print shows, and empty for what is
-// missing.
+// text returns a value as text, empty for a missing one.
 func (r *run) text(value any) (string, error) {
 	text, err := textOf(value)
 	if err != nil {
@@ -47,8 +46,8 @@ func textOf(value any) (string, error) {
 	return string(text), err
 }
 
-// formatOf returns how a number is written, as JSON writes it: with an exponent
-// only where the digits would be very many.
+// formatOf returns the format of a number in JSON: with an exponent only for very many
+// digits.
 func formatOf(n float64) byte {
 	if size := math.Abs(n); size != 0 && (size < 1e-6 || size >= 1e21) {
 		return 'e'
@@ -68,8 +67,7 @@ func (r *run) texts(values ...any) ([]string, error) {
 	return texts, nil
 }
 
-// field returns what lies at the end of some names, and nil where there is
-// nothing.
+// field returns the value at a path of names, nil where there is none.
 func (r *run) field(value any, names ...string) (any, error) {
 	for _, name := range names {
 		object, isObject := value.(map[string]any)
@@ -103,7 +101,7 @@ func (r *run) index(value any, keys ...any) (any, error) {
 	return value, r.step(1)
 }
 
-// kind names what a value is.
+// kind names the type of a value.
 func (r *run) kind(value any) (string, error) {
 	name := "number"
 	switch value.(type) {
@@ -160,8 +158,7 @@ func (r *run) compare(a, b any) (int, error) {
 	return strings.Compare(texts[0], texts[1]), nil
 }
 
-// eq reports whether a value is one of others. What is missing equals nothing but
-// nil.
+// eq reports whether a value is one of others. A missing one equals only nil.
 func (r *run) eq(value any, others ...any) (bool, error) {
 	for _, other := range others {
 		if (value == nil) != (other == nil) {
@@ -196,8 +193,7 @@ func (r *run) json(value any) (string, error) {
 	return string(text), r.charge(len(text))
 }
 
-// show returns a value as it is printed: what came from outside marks nothing
-// up. Only the template's own words do, and what it calls raw.
+// show returns a value as it is printed, without markup unless it is raw.
 func (r *run) show(value any) (string, error) {
 	text, err := r.text(value)
 	if _, isRaw := value.(raw); isRaw || err != nil {
@@ -215,9 +211,8 @@ func (r *run) raw(value any) (raw, error) {
 // address finds addresses in a text.
 var address = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"]+`)
 
-// plain returns a text whose characters mark nothing up in the apps. There is no
-// escape for them: within addresses they are percent-encoded, which means the
-// same, and elsewhere characters that look alike stand in their place.
+// plain returns a text without the characters that mark up in the apps, which have no
+// escape: within addresses they are percent-encoded, elsewhere replaced by look-alikes.
 func plain(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if !strings.ContainsAny(text, "*_~`") {
@@ -260,8 +255,7 @@ func replaceMarks(text string, by map[rune]string) string {
 
 func isWord(char rune) bool { return unicode.IsLetter(char) || unicode.IsDigit(char) }
 
-// visible returns a text without characters that act instead of showing:
-// control characters, and those that turn the direction of what follows.
+// visible returns a text without control characters and changes of direction.
 func visible(text string) string {
 	return strings.Map(func(char rune) rune {
 		switch {

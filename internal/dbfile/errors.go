@@ -9,6 +9,7 @@ package dbfile
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -73,4 +74,14 @@ func ResultCode(err error) int {
 func IsDamage(err error) bool {
 	code := ResultCode(err)
 	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
+}
+
+// SyncDir brings the names in a directory onto the disk: a file that was renamed there
+// keeps its new name over a power cut.
+func SyncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }

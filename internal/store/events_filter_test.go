@@ -81,7 +81,7 @@ func compareFilters(t *testing.T, s *Store, random *rand.Rand, when string) {
 				want = append(want, e.ID)
 			}
 		}
-		sameList(t, fmt.Sprintf("%s, %+v, fromMe %v", when, q, q.key()), numbersOf(t, s, q), want)
+		sameList(t, fmt.Sprintf("%s, %+v, fromMe %v", when, q, q.FromMe), numbersOf(t, s, q), want)
 		found += len(want)
 	}
 	if found == 0 {

@@ -147,15 +147,11 @@ func readable(c *db.Conn) error {
 	return nil
 }
 
-// Backup writes a consistent copy of the store to a new file, while the store is in use.
+// BackupFile writes a consistent copy of the store in a file, which this or another process
+// may be using, to a new file.
 //
 // Without secrets the copy has no tokens, webhooks and hooks: once restored, they
 // would let in, and post to, those who were shut out since.
-func (s *Store) Backup(ctx context.Context, path string, secrets bool) error {
-	return BackupFile(ctx, s.o.Path, path, secrets)
-}
-
-// BackupFile is [Store.Backup] of the store in a file, which another process may be using.
 func BackupFile(ctx context.Context, from, to string, secrets bool) error {
 	if _, err := os.Stat(from); err != nil {
 		return fmt.Errorf("there is no store to back up: %w", err)

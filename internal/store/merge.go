@@ -17,20 +17,16 @@ func (t *writeTx) mergePeople(from person, into *person) {
 	}
 	t.moveAnswers("person", from.id, into.id)
 	t.people.merge(from.id, into.id)
-	t.dropPerson(from.id, into.id)
+	for _, lid := range db.List[bridge.JID](t.Conn, "SELECT lid FROM identities WHERE person = ?", from.id) {
+		t.assignLID(lid, into.id)
+	}
+	t.Run("DELETE FROM people WHERE id = ?", from.id)
 	into.name = cmp.Or(into.name, from.name)
 	into.push = cmp.Or(into.push, from.push)
 	into.business = cmp.Or(into.business, from.business)
 	into.username = cmp.Or(from.username, into.username) // a new LID comes with its username
 	t.saveNames(*into)
 	t.applyPendingIn(into.jid())
-}
-
-func (t *writeTx) dropPerson(from, into int64) {
-	for _, lid := range db.List[bridge.JID](t.Conn, "SELECT lid FROM identities WHERE person = ?", from) {
-		t.assignLID(lid, into)
-	}
-	t.Run("DELETE FROM people WHERE id = ?", from)
 }
 
 // mergePerson are the simple moves from one person (?1) to another. The timer that was set

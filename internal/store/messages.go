@@ -15,30 +15,26 @@ import (
 // Messages returns a page of a chat's history: [bridge.CodeNotFound] when the chat
 // is not stored. Raw is not read.
 func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
-	var page bridge.Page[bridge.Message]
 	read := s.read
 	if !blank(q.Q) {
 		read = s.searching
 	}
-	err := read(ctx, func(r *readTx) {
+	return readWith(ctx, read, "read a history", func(r *readTx) bridge.Page[bridge.Message] {
 		r.limitTo(q.Only)
-		page = r.history(q)
+		return r.history(q)
 	})
-	if err != nil {
-		return bridge.Page[bridge.Message]{}, fmt.Errorf("read a history: %w", err)
-	}
-	return page, nil
 }
 
 // messageColumns are what a list shows of a message.
 const messageColumns = `m.seq, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, m.details,
 	m.timestamp, m.reactions, m.edited_at, m.deleted_at, ifnull(m.status, -1), m.imported`
 
-// messagesOf reads a query of messageColumns, and of the chat's JID unless all are
-// of one chat, with reactions and answers: at most most, and as many as there is room for.
+// messagesOf reads a query of messageColumns and the chat's JID, which is not needed where
+// all are of one chat, with reactions and answers: at most most, and as many as there is
+// room for.
 func (r *readTx) messagesOf(chat bridge.JID, most int, room *pageRoom, query string, args ...any) ([]bridge.Message, []position) {
-	first := min(most, rowsExpected)
-	messages, positions := make([]bridge.Message, 0, first), make([]position, 0, first)
+	expected := min(most, rowsExpected)
+	messages, positions := make([]bridge.Message, 0, expected), make([]position, 0, expected)
 	var reacted []int64
 	row := messageRow{chat: r.s.Canonical(chat)}
 	for rows := range r.Rows(query, args...) {
@@ -84,18 +80,14 @@ type messageRow struct {
 	status    int64 // -1 for other people's messages
 }
 
-// scanMessage reads messageColumns, and the chat's JID unless it is known, into m, which is
-// in its list: messages are large. Reactions become an empty list, not nil.
+// scanMessage reads messageColumns and the chat's JID into m, which is in its list: messages
+// are large. Reactions become an empty list, not nil.
 func (r *readTx) scanMessage(rows *db.Row, row *messageRow, m *bridge.Message) {
 	into := [...]any{
 		&row.at.Seq, &m.ID, &m.FromMe, &row.sender, &m.PushName, &m.MessageType, &m.Content, &row.details,
 		&m.Timestamp, &row.reactions, &m.EditedAt, &m.DeletedAt, &row.status, &m.Imported, &m.Chat,
 	}
-	columns := len(into)
-	if row.chat != "" {
-		columns--
-	}
-	rows.Scan(into[:columns]...)
+	rows.Scan(into[:]...)
 	if row.chat == "" {
 		m.Chat = r.s.Canonical(m.Chat)
 	} else {
@@ -328,7 +320,7 @@ func (r *readTx) history(q bridge.MessageQuery) bridge.Page[bridge.Message] {
 // historyPage selects the messages of a query without a text by the chat's index.
 func historyPage(c *db.Conn, h search.Query, offset int) (string, []any) {
 	where, args := h.Where(c)
-	return "SELECT " + messageColumns + " FROM messages m WHERE " + where + h.Order() + db.Limited + " OFFSET ?", append(args, h.Limit, offset)
+	return "SELECT " + messageColumns + ", '' FROM messages m WHERE " + where + h.Order() + db.Limited + " OFFSET ?", append(args, h.Limit, offset)
 }
 
 // cut drops the message beyond the limit. A page that is full is not the last one, also

@@ -79,8 +79,7 @@ func (s *Store) loadPeople(ctx context.Context) error {
 			row.Scan(&lid, &id)
 			p.byJID[lid] = id
 		}
-		owner, known := readOwner(r.Conn)
-		if known {
+		if owner, known := readOwner(r.Conn); known {
 			p.owner = p.byJID[cmp.Or(owner.PN, owner.LID)]
 		}
 	})
@@ -144,10 +143,7 @@ func (c *peopleChange) find(jid bridge.JID) (person, bool) {
 	if id, ok := c.byJID[jid]; ok {
 		return c.get(id)
 	}
-	p, ok := c.base.find(jid)
-	if !ok {
-		return p, false
-	}
+	p, _ := c.base.find(jid)
 	return c.get(p.id)
 }
 
@@ -162,10 +158,6 @@ func (c *peopleChange) get(id int64) (person, bool) {
 }
 
 func (c *peopleChange) canonical(jid bridge.JID) bridge.JID { return finder(c.find).canonical(jid) }
-
-func (c *peopleChange) set(p person) { c.byID[p.id] = p }
-
-func (c *peopleChange) point(jid bridge.JID, id int64) { c.byJID[jid] = id }
 
 func (c *peopleChange) merge(from, into int64) {
 	c.merged[from] = into
@@ -213,9 +205,9 @@ func (t *writeTx) ensurePerson(jid bridge.JID) person {
 func (t *writeTx) addPerson(pn, lid bridge.JID) person {
 	id := t.Insert("INSERT INTO people (pn, lid) VALUES (nullif(?, ''), nullif(?, ''))", string(pn), string(lid))
 	p := person{id: id, pn: pn, lid: lid}
-	t.people.set(p)
+	t.people.byID[p.id] = p
 	if pn != "" {
-		t.people.point(pn, id)
+		t.people.byJID[pn] = id
 	}
 	if lid != "" {
 		t.assignLID(lid, id)
@@ -225,16 +217,16 @@ func (t *writeTx) addPerson(pn, lid bridge.JID) person {
 
 // assignLID gives a LID to a person.
 func (t *writeTx) assignLID(lid bridge.JID, id int64) {
-	t.people.point(lid, id)
+	t.people.byJID[lid] = id
 	t.Run(`
 		INSERT INTO identities (lid, person) VALUES (?, ?)
 		ON CONFLICT (lid) DO UPDATE SET person = excluded.person`, string(lid), id)
 }
 
 func (t *writeTx) saveNumbersOf(p person) {
-	t.people.set(p)
-	t.Run("UPDATE people SET pn = nullif(?, ''), lid = nullif(?, '') WHERE id = ?",
-		string(p.pn), string(p.lid), p.id)
+	t.people.byID[p.id] = p
+	t.Run("UPDATE people SET pn = nullif(?, ''), lid = nullif(?, '') WHERE id = ?", string(p.pn), string(p.lid), p.id)
+	t.updatePrivateChat(p)
 }
 
 // saveIdentity learns that a phone number and a LID are one person.
@@ -268,9 +260,8 @@ func (t *writeTx) saveIdentity(f bridge.Identity) {
 func (t *writeTx) nameByPhone(p person, pn bridge.JID) {
 	t.movePending("sender", string(p.lid), string(pn))
 	p.pn = pn
-	t.people.point(pn, p.id)
+	t.people.byJID[pn] = p.id
 	t.saveNumbersOf(p)
-	t.updatePrivateChat(p)
 }
 
 // giveLID makes lid the LID of p. Its holder, if there is one, loses it, or becomes p where
@@ -280,22 +271,18 @@ func (t *writeTx) giveLID(p, holder person, lid bridge.JID) {
 		t.takeLID(&p, holder, lid)
 	}
 	p.lid = lid
-	t.saveNumbersOf(p)
 	t.assignLID(lid, p.id)
-	t.updatePrivateChat(p)
+	t.saveNumbersOf(p)
 }
 
 func (t *writeTx) takeLID(p *person, holder person, lid bridge.JID) {
-	if holder.pn == "" {
+	switch {
+	case holder.pn == "":
 		t.mergePeople(holder, p)
-		return
+	case holder.lid == lid: // else it is one of its former LIDs
+		holder.lid = ""
+		t.saveNumbersOf(holder)
 	}
-	if holder.lid != lid {
-		return // one of its former LIDs
-	}
-	holder.lid = ""
-	t.saveNumbersOf(holder)
-	t.updatePrivateChat(holder)
 }
 
 // saveContact learns a person's names.
@@ -303,8 +290,8 @@ func (t *writeTx) saveContact(f bridge.Contact) {
 	if !f.JID.IsPerson() {
 		return
 	}
-	p := t.ensurePerson(f.JID)
-	before := p
+	before := t.ensurePerson(f.JID)
+	p := before
 	set(&p.name, f.Name)
 	set(&p.push, f.PushName)
 	set(&p.business, f.BusinessName)
@@ -340,11 +327,10 @@ func set[T any](field *T, value *T) {
 
 // savePushName learns a name that came with a message.
 func (t *writeTx) savePushName(p person, name string) {
-	if name == "" || name == p.push {
-		return
+	if name != "" && name != p.push {
+		p.push = name
+		t.saveNames(p)
 	}
-	p.push = name
-	t.saveNames(p)
 }
 
 // maxSortName bounds what contacts are sorted by, in characters: cursors contain it.
@@ -384,7 +370,7 @@ func (p person) foldedChat() string {
 }
 
 func (t *writeTx) saveNames(p person) {
-	t.people.set(p)
+	t.people.byID[p.id] = p
 	t.Run("UPDATE people SET name = ?, push_name = ?, business_name = ?, username = ?, sort_name = ?, folded_names = ? WHERE id = ?",
 		p.name, p.push, p.business, p.username, p.sortName(), p.foldedNames(), p.id)
 	t.updatePrivateChat(p)

@@ -80,12 +80,13 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 	}
 	t.recordErasedFile(m.seq)
 	t.dropPendingOf(f.Chat, m.seq)
-	t.leaveAlbum(m.seq)
+	t.albumChanged(m.seq)
 	for _, empty := range []string{
 		"UPDATE message_raw SET raw = NULL, media_ref = NULL WHERE seq = ?",
 		"DELETE FROM reactions WHERE message = ?",
 		"DELETE FROM votes WHERE message = ?",
 		"DELETE FROM event_responses WHERE message = ?",
+		"DELETE FROM album_parts WHERE message = ?",
 	} {
 		t.Run(empty, m.seq)
 	}

@@ -18,7 +18,9 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 	if !m.Imported || sender.push == "" { // history knows old names
 		t.savePushName(sender, m.PushName)
 	}
-	isAlias, isAwaited := t.isNamed(m.Chat, m.ID)
+	var isAlias, isAwaited bool // mostly neither: one query asks for both
+	t.Find("SELECT EXISTS (SELECT 1 FROM aliases WHERE id = ?1), EXISTS (SELECT 1 FROM pending_changes WHERE chat = ?2 AND target = ?1)",
+		[]any{m.ID, t.pendingChat(m.Chat)}, &isAlias, &isAwaited)
 	if isAlias {
 		if stored := t.storedAs(m, c, sender); stored != 0 {
 			t.joinAlbumLate(m, stored)
@@ -37,14 +39,6 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 	if isAwaited {
 		t.applyPending(m.Chat, m.ID)
 	}
-}
-
-// isNamed reports in one query whether an id is a further one of some message, and whether
-// changes wait for it: mostly neither.
-func (t *writeTx) isNamed(chat bridge.JID, id string) (isAlias, isAwaited bool) {
-	t.Find("SELECT EXISTS (SELECT 1 FROM aliases WHERE id = ?1), EXISTS (SELECT 1 FROM pending_changes WHERE chat = ?2 AND target = ?1)",
-		[]any{id, t.pendingChat(chat)}, &isAlias, &isAwaited)
-	return isAlias, isAwaited
 }
 
 // countNew updates the chat of a new message. An own one that was sent shows that the
@@ -225,12 +219,6 @@ func (t *writeTx) joinAlbum(seq int64, album *string) {
 	if t.Change("INSERT INTO album_parts (album, message) VALUES (?, ?) ON CONFLICT DO NOTHING", *album, seq) > 0 {
 		t.albumChanged(seq)
 	}
-}
-
-// leaveAlbum takes a message that was deleted out of its album.
-func (t *writeTx) leaveAlbum(seq int64) {
-	t.albumChanged(seq)
-	t.Run("DELETE FROM album_parts WHERE message = ?", seq)
 }
 
 // albumChanged logs that the album of a part has changed.

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
@@ -41,21 +40,16 @@ func blank(q string) bool     { return search.IsBlank(q) }
 // Search finds the messages of all chats whose text contains q.Q, newest
 // first.
 func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
-	page := bridge.Page[bridge.Match]{Items: []bridge.Match{}}
-	if blank(q.Q) {
-		return page, bridge.Invalid("q must not be blank")
-	}
 	limit := limitOf(q.Limit)
-	err := s.searching(ctx, func(r *readTx) {
-		page = r.matches(r.search(search.Query{
+	if blank(q.Q) {
+		return bridge.Page[bridge.Match]{}, bridge.Invalid("q must not be blank")
+	}
+	return readWith(ctx, s.searching, "search", func(r *readTx) bridge.Page[bridge.Match] {
+		return r.matches(r.search(search.Query{
 			Needle: fold(q.Q), Desc: true, Limit: limit + 1, Kind: q.ChatType, Only: r.chatSet(q.Only),
 			Since: firstMillis(q.Since), Until: lastMillis(q.Until), After: r.positionAt(q.Cursor),
 		}), limit)
 	})
-	if err != nil {
-		return bridge.Page[bridge.Match]{}, fmt.Errorf("search: %w", err)
-	}
-	return page, nil
 }
 
 // search runs a query, without the index where the chat has few messages: these may be in

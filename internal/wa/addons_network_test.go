@@ -19,7 +19,7 @@ import (
 // tinyPicture begins as a JPEG file does.
 var tinyPicture = []byte{0xff, 0xd8, 0xff, 0xe0, 0, 16, 'J', 'F', 'I', 'F', 0}
 
-// anAd is what the apps put beside the first message after a tap on an ad.
+// anAd returns the context of the first message after a tap on an ad.
 func anAd() *waE2E.ContextInfo {
 	return &waE2E.ContextInfo{
 		ExternalAdReply: &waE2E.ContextInfo_ExternalAdReplyInfo{
@@ -100,7 +100,7 @@ func TestReferral_OfAds(t *testing.T) {
 	}
 }
 
-// TestAlbum_OverTheNetwork: its parts come before it and after it.
+// TestAlbum_OverTheNetwork: its items come before it and after it.
 func TestAlbum_OverTheNetwork(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -138,7 +138,8 @@ func TestAlbum_OverTheNetwork(t *testing.T) {
 	eventually(t, "a part is deleted", func() bool { return a.message(jidOf(friend), "ALBUM").Album.Arrived == 1 })
 }
 
-// clubOf makes a group with the account, of which Sam is the admin and Robin a member.
+// clubOf creates a group with the account, with Sam as the admin and Robin as a
+// member.
 func clubOf(t *testing.T, network *simnet.Network, a *account) (sam, robin *simnet.Phone, group *simnet.Group, chat bridge.JID) {
 	t.Helper()
 	sam, robin = newPhone(t, network, "15550100301", "Sam"), newPhone(t, network, "15550100302", "Robin")
@@ -154,8 +155,8 @@ func clubOf(t *testing.T, network *simnet.Network, a *account) (sam, robin *simn
 	return sam, robin, group, chat
 }
 
-// TestEventResponses_OverTheNetwork: answers that come before their event and after it,
-// one's own among them; the latest of each counts.
+// TestEventResponses_OverTheNetwork: answers that come before their event and after
+// it, own ones included; the latest of each person counts.
 func TestEventResponses_OverTheNetwork(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -210,7 +211,7 @@ func TestEventResponses_OverTheNetwork(t *testing.T) {
 	})
 }
 
-// TestPollOptions_OverTheNetwork: sealed as the apps do, and as whatsmeow does; before
+// TestPollOptions_OverTheNetwork: encrypted as by the apps and by whatsmeow, before
 // the poll and after it. A vote for one counts.
 func TestPollOptions_OverTheNetwork(t *testing.T) {
 	t.Parallel()
@@ -218,7 +219,7 @@ func TestPollOptions_OverTheNetwork(t *testing.T) {
 	network := newNetwork(t)
 	a := newAccount(t, network)
 	sam, robin, group, chat := clubOf(t, network, a)
-	for id, sealed := range map[string][]simnet.SendOption{"APPS": nil, "LIBRARY": {simnet.EncryptedAsEdit()}, "LATE": nil} {
+	for id, options := range map[string][]simnet.SendOption{"APPS": nil, "LIBRARY": {simnet.EncryptedAsEdit()}, "LATE": nil} {
 		if id == "LATE" {
 			a.device().HoldBack(id)
 		}
@@ -229,8 +230,8 @@ func TestPollOptions_OverTheNetwork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"soup", "rice"} { // the poll has rice
-			if _, err := robin.AddOption(ctx, poll, name, sealed...); err != nil {
+		for _, name := range []string{"soup", "rice"} { // the poll already has rice
+			if _, err := robin.AddOption(ctx, poll, name, options...); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -265,8 +266,8 @@ func must(t *testing.T) func(*simnet.Received, error) *simnet.Received {
 	}
 }
 
-// TestMarks_OverTheNetwork: messages are pinned and kept by those who may, also before
-// they have come.
+// TestMarks_OverTheNetwork: messages are pinned and kept by people who may, even
+// before they have come.
 func TestMarks_OverTheNetwork(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

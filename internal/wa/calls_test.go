@@ -15,7 +15,7 @@ import (
 	"bridged/internal/store"
 )
 
-// waitCall waits until a call is in a state.
+// waitCall waits until a call reaches a state.
 func (a *account) waitCall(id string, state bridge.CallState) (call bridge.Call) {
 	a.t.Helper()
 	eventually(a.t, "the call "+id+" to be "+string(state), func() bool {
@@ -26,7 +26,7 @@ func (a *account) waitCall(id string, state bridge.CallState) (call bridge.Call)
 	return call
 }
 
-// ring has somebody call, and waits until it rings.
+// ring makes a person call, and waits until it rings.
 func (a *account) ring(by *simnet.Phone, opts simnet.CallOptions) (*simnet.Call, bridge.Call) {
 	a.t.Helper()
 	c, err := by.Call(testContext(a.t), a.phone, opts)
@@ -36,7 +36,7 @@ func (a *account) ring(by *simnet.Phone, opts simnet.CallOptions) (*simnet.Call,
 	return c, a.waitCall(c.ID(), bridge.CallRinging)
 }
 
-func TestCalls_WhatBecomesOfThem(t *testing.T) {
+func TestCalls_Outcomes(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
 	a := newAccount(t, network)
@@ -72,7 +72,7 @@ func TestCalls_WhatBecomesOfThem(t *testing.T) {
 	}
 }
 
-// The notice of a group's call does not say which group it is.
+// The notice of a group call does not name the group.
 func TestCalls_OfAGroup(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -96,8 +96,8 @@ func TestCalls_OfAGroup(t *testing.T) {
 	a.waitCall(c.ID(), bridge.CallMissed)
 }
 
-// A call is rejected by the id of the wire, whatever its characters are, and rings
-// nowhere any more.
+// A call is rejected by the id of the wire, whatever its characters are, and stops
+// ringing everywhere.
 func TestCalls_Reject(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -138,10 +138,10 @@ func TestCalls_Reject(t *testing.T) {
 	if err := a.manager.RejectCall(ctx, call); bridge.CodeOf(err) != bridge.CodeSendTimeout {
 		t.Errorf("without an answer: %v", err)
 	}
-	a.waitCall(call.ID, bridge.CallRinging) // as far as anybody knows
+	a.waitCall(call.ID, bridge.CallRinging) // as far as the bridge knows
 }
 
-// A call is stored before it is acknowledged: what was not comes again.
+// A call is stored before it is acknowledged: an unacknowledged one comes again.
 func TestCalls_AreAcknowledgedOnceStored(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -168,7 +168,7 @@ func TestCalls_AreAcknowledgedOnceStored(t *testing.T) {
 	eventually(t, "its acknowledgement", acknowledged)
 }
 
-// What rang when the process ended is missed at its next start.
+// A call that rang when the process ended is missed at its next start.
 func TestCalls_ThatRangAtTheEndAreMissed(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -186,7 +186,7 @@ func TestCalls_ThatRangAtTheEndAreMissed(t *testing.T) {
 	b.waitCall(c.ID(), bridge.CallMissed)
 	b.waitState(bridge.StateOpen)
 	b.phone = a.phone
-	if err := c.Accept(ctx, a.phone); err != nil { // it was ringing on the phone all the same
+	if err := c.Accept(ctx, a.phone); err != nil { // it was ringing on the phone nevertheless
 		t.Fatal(err)
 	}
 	b.waitCall(c.ID(), bridge.CallAnsweredElsewhere)
@@ -198,8 +198,8 @@ func TestCalls_ThatRangAtTheEndAreMissed(t *testing.T) {
 	}
 }
 
-// An offer that was delivered after an outage is of a call that was missed, unless
-// the phone turns out to have taken it; one that is a little late rings.
+// An offer delivered after an outage is a missed call, unless the phone turns out
+// to have answered it; one that is a little late rings.
 func TestCalls_ThatRangDuringAnOutageAreMissed(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)

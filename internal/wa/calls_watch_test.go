@@ -15,17 +15,19 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// missedCalls is a store that notes when calls are made missed ones.
+// missedCalls is a store that records when it is asked to turn calls into missed
+// ones.
 type missedCalls struct {
 	Store
 	began time.Time
 
-	mu  sync.Mutex      // guards the fields below
-	err error           // what the store answers
-	at  []time.Duration // when it was asked
+	mu  sync.Mutex      // guards everything below
+	err error           // the store's answer
+	at  []time.Duration // times of the requests
 }
 
-// looks returns when the store was asked so far, and has it answer err from now on.
+// looks returns the times of the requests so far and makes the store answer err
+// from now on.
 func (s *missedCalls) looks(err error) []time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,8 +45,9 @@ func (s *missedCalls) Save(_ context.Context, facts ...bridge.Fact) error {
 	return s.err
 }
 
-// A call of whose end nobody tells is missed soon after it has rung for long enough,
-// also where the store fails for a while. While nothing rings, the store is left alone.
+// A call without a reported end becomes missed soon after it has rung for long
+// enough, even if the store fails for a while. While nothing rings, the store gets
+// no requests.
 func TestWatchCalls_LooksWhileSomethingRings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, drill := &missedCalls{began: time.Now()}, errors.New("drill")

@@ -11,7 +11,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// chatWith is the stored chat with a person, the zero value while there is none.
+// chatWith returns the stored chat with a person, or the zero value if there is
+// none.
 func (a *account) chatWith(p *simnet.Phone) bridge.Chat {
 	a.t.Helper()
 	c, err := a.store.Chat(testContext(a.t), jidOf(p))
@@ -26,15 +27,16 @@ func (a *account) waitUnread(p *simnet.Phone, want int, after string) {
 	eventually(a.t, after, func() bool { return a.chatWith(p).UnreadCount == want })
 }
 
-// TestChatState_FollowsTheAccountsOtherDevices: what a person does with a chat
-// on the phone shows in its fields.
+// TestChatState_FollowsTheAccountsOtherDevices: a person's actions in a chat on the
+// phone show in its fields.
 func TestChatState_FollowsTheAccountsOtherDevices(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
 	network := newNetwork(t)
 	a := newAccount(t, network)
 	friend := newPhone(t, network, "15550100301", "Sam")
-	// receive has the friend write, until phone and bridge have it.
+	// receive makes the friend write and waits until phone and bridge have the
+	// message.
 	receive := func(text string) *simnet.Received {
 		t.Helper()
 		before := a.chatWith(friend).UnreadCount
@@ -61,7 +63,7 @@ func TestChatState_FollowsTheAccountsOtherDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.waitUnread(friend, 1, "a read receipt of the phone")
-	// Whoever shows no blue ticks tells the own devices alone.
+	// A person without read receipts sends them only to the own devices.
 	three := receive("three")
 	err := a.phone.Client().MarkRead(ctx, []types.MessageID{three.Info.ID}, time.Now(), three.Info.Chat, three.Info.Sender, types.ReceiptTypeReadSelf)
 	if err != nil {
@@ -79,8 +81,8 @@ func TestChatState_FollowsTheAccountsOtherDevices(t *testing.T) {
 	}
 	a.waitUnread(friend, 0, "an answer from here")
 
-	// The first change of a collection brings all of it, of which whatsmeow
-	// tells nothing but that it is there.
+	// The first change of a collection brings all of it, which whatsmeow reports
+	// with a single event.
 	change(appstate.BuildArchive(friend.PN(), true, time.Time{}, nil))
 	eventually(t, "archived", func() bool { return a.chatWith(friend).Archived })
 	change(appstate.BuildArchive(friend.PN(), false, time.Time{}, nil))
@@ -105,8 +107,8 @@ func TestChatState_FollowsTheAccountsOtherDevices(t *testing.T) {
 	eventually(t, "not muted", func() bool { return a.chatWith(friend).MutedUntil == nil })
 }
 
-// TestChatState_IsCaughtUpWith: a change that could not be stored when it came
-// is there after the next login.
+// TestChatState_IsCaughtUpWith: a change that could not be stored when it came is
+// applied after the next login.
 func TestChatState_IsCaughtUpWith(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -132,8 +134,8 @@ func TestChatState_IsCaughtUpWith(t *testing.T) {
 	eventually(t, "not pinned", func() bool { return !a.chatWith(friend).Pinned })
 }
 
-// TestChatState_MarksOfAWholeSync: the first change of a collection brings all of it;
-// what is marked as read or unread in there counts as single changes do.
+// TestChatState_MarksOfAWholeSync: the first change of a collection brings all of
+// it; its marks as read and unread count as single changes do.
 func TestChatState_MarksOfAWholeSync(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -156,7 +158,7 @@ func TestChatState_MarksOfAWholeSync(t *testing.T) {
 	if got := a.chatWith(unread).UnreadCount; got != 1 {
 		t.Errorf("%d unread in a chat that was not marked", got)
 	}
-	// What whatsmeow knows of the collection is as before: single changes go on.
+	// whatsmeow's state of the collection is unchanged: single changes go on.
 	if err := a.phone.SendAppState(ctx, appstate.BuildMarkChatAsRead(unread.PN(), true, time.Now(), nil)); err != nil {
 		t.Fatal(err)
 	}

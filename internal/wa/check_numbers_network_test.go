@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// check asks about numbers and fails the test if that is refused.
+// check looks numbers up and fails the test if that is refused.
 func (a *account) check(numbers ...string) []bridge.NumberCheck {
 	a.t.Helper()
 	checks, err := a.manager.CheckNumbers(testContext(a.t), numbers)
@@ -21,7 +21,7 @@ func (a *account) check(numbers ...string) []bridge.NumberCheck {
 	return checks
 }
 
-func TestCheckNumbers_TellsWhoHasThem(t *testing.T) {
+func TestCheckNumbers_FindTheirAccounts(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
 	a := newAccount(t, network)
@@ -72,7 +72,7 @@ func TestCheckNumbers_TellsWhoHasThem(t *testing.T) {
 	}
 }
 
-// A request beyond the limit asks about none of its numbers, also after a restart.
+// A request beyond the limit looks up none of its numbers, even after a restart.
 func TestCheckNumbers_AreLimited(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -96,12 +96,12 @@ func TestCheckNumbers_AreLimited(t *testing.T) {
 	}
 }
 
-// The other spelling of a number is a look-up, too, where it is asked for.
+// The other spelling of a number counts as a look-up, too, if it is queried.
 func TestCheckNumbers_CountOtherSpellings(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
 	a := newAccount(t, network)
-	mobile := func(i int) string { return fmt.Sprintf("55119876%05d", i) } // Brazil's have two
+	mobile := func(i int) string { return fmt.Sprintf("55119876%05d", i) } // Brazilian numbers have two
 	asked := func(numbers []string) (n int) {
 		for _, number := range numbers {
 			for _, spelling := range append(bridge.PhoneAliases(number), number) {
@@ -123,7 +123,7 @@ func TestCheckNumbers_CountOtherSpellings(t *testing.T) {
 	}
 }
 
-// What the network refuses is named, and counts: it was asked.
+// A refusal by the network has a code, and counts as a look-up.
 func TestCheckNumbers_TheNetworkRefuses(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)

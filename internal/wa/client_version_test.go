@@ -9,17 +9,17 @@ import (
 	"bridged/internal/bridge"
 )
 
-// present is the version that a new client says it is, and newer one that it does not.
+// present is the version that a new client claims, and newer a later one.
 var present, newer = waStore.GetWAVersion(), waStore.WAVersionContainer{2, 3000, 4_000_000_000}
 
-// TestConnection_OutdatedSaysSo: versions are cut off without notice. Where the newest
-// one cannot be looked up, the status names the version and what to do, and each later
-// try asks again.
+// TestConnection_OutdatedSaysSo: versions are cut off without notice. If the newest
+// one cannot be looked up, the status names the version and a remedy, and each
+// later attempt looks it up again.
 func TestConnection_OutdatedSaysSo(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
 	a := newAccount(t, network)
-	a.manager.SetVersionPause(50 * time.Millisecond) // an hour
+	a.manager.SetVersionPause(50 * time.Millisecond) // an hour otherwise
 	network.CutOff(newer)
 	a.device().Drop()
 	for _, want := range []string{present.String(), "cannot be looked up", "web.whatsapp.com", "update bridged", "hourly"} {
@@ -34,7 +34,7 @@ func TestConnection_OutdatedSaysSo(t *testing.T) {
 	}
 }
 
-// TestPairing_OutdatedSaysSo: a version that is cut off cannot pair either.
+// TestPairing_OutdatedSaysSo: an outdated version cannot pair either.
 func TestPairing_OutdatedSaysSo(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -43,7 +43,7 @@ func TestPairing_OutdatedSaysSo(t *testing.T) {
 	a.waitError(bridge.StateNeedsPair, present.String())
 	a.waitError(bridge.StateNeedsPair, "cannot be looked up")
 	network.PublishVersion(newer)
-	if err := a.manager.RenewPairing(testContext(t)); err != nil { // in place of an hour
+	if err := a.manager.RenewPairing(testContext(t)); err != nil { // instead of an hour's wait
 		t.Fatal(err)
 	}
 	a.phone = newPhone(t, network, accountNumber, "Alex")

@@ -11,16 +11,16 @@ import (
 	"bridged/internal/store"
 )
 
-// After days without a run the clock by which things expire waits for the
-// network to confirm the machine's. The acknowledgement of a message tells the
-// network's time too: nobody needs to write first.
+// After days offline, the clock for expiry waits until the network confirms the
+// machine's. The acknowledgement of a message carries the network's time too, so no
+// incoming message is needed.
 func TestClock_IsConfirmedByAnAcknowledgement(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	past := time.Now().Add(-48 * time.Hour)
 	network := newNetwork(t)
 	friend := newPhone(t, network, "15550100301", "Sam")
-	friend.Disconnect() // no receipt comes
+	friend.Disconnect() // so that no receipt comes
 	newAccountIn(t, network, dir).stop()
 	lastRun(t, dir, past)
 	a := startAccount(t, network, dir)
@@ -36,7 +36,7 @@ func TestClock_IsConfirmedByAnAcknowledgement(t *testing.T) {
 	}
 }
 
-// lastRun leaves a store whose last event is of a moment.
+// lastRun leaves a store whose last event is from the given time.
 func lastRun(t *testing.T, dir string, at time.Time) {
 	t.Helper()
 	clock := bridge.ClockOf(at, func() time.Time { return at }, func() time.Duration { return 0 })

@@ -13,12 +13,12 @@ import (
 	"bridged/internal/simnet"
 )
 
-// keyed is a text with a secret of its own, as the apps send all of theirs.
+// keyed returns a text with a secret of its own, as in the apps.
 func keyed(text string) *waE2E.Message {
 	return &waE2E.Message{Conversation: proto.String(text), MessageContextInfo: &waE2E.MessageContextInfo{MessageSecret: bytes.Repeat([]byte{7}, 32)}}
 }
 
-// announcements makes a community with the account in it, and returns its own
+// announcements creates a community with the account in it, and returns its own
 // group and its announcement group.
 func (a *account) announcements(by *simnet.Phone, members ...*simnet.Phone) (parent, news *simnet.Group) {
 	a.t.Helper()
@@ -34,8 +34,8 @@ func (a *account) announcements(by *simnet.Phone, members ...*simnet.Phone) (par
 	return parent, news
 }
 
-// TestCommunity_ReactionsAreEncrypted in announcement groups, both ways, also to
-// a message whose secret whatsmeow has forgotten.
+// TestCommunity_ReactionsAreEncrypted in announcement groups, both ways, even those
+// to a message whose secret whatsmeow has dropped.
 func TestCommunity_ReactionsAreEncrypted(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -99,7 +99,7 @@ func opens(t *testing.T, p *simnet.Phone, r *simnet.Received, emoji string) bool
 	return reaction.GetText() == emoji
 }
 
-// forgetSecrets removes what whatsmeow knows of the secrets of messages.
+// forgetSecrets removes whatsmeow's secrets of messages.
 func forgetSecrets(t *testing.T, dir string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "session.db")+"?_pragma=busy_timeout(5000)")
@@ -112,7 +112,7 @@ func forgetSecrets(t *testing.T, dir string) {
 	}
 }
 
-// TestCommunity_CommentsQuoteTheirMessage, also when they come before it.
+// TestCommunity_CommentsQuoteTheirMessage, even if they come before it.
 func TestCommunity_CommentsQuoteTheirMessage(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -158,7 +158,8 @@ func TestCommunity_CommentsQuoteTheirMessage(t *testing.T) {
 	}
 }
 
-// TestCommunity_IsNoChat: nobody can write there, and the answer says where.
+// TestCommunity_IsNoChat: it cannot be written to, and the error names the group to
+// use.
 func TestCommunity_IsNoChat(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -166,7 +167,7 @@ func TestCommunity_IsNoChat(t *testing.T) {
 	a := newAccount(t, network)
 	admin := newPhone(t, network, "15550100301", "Sam")
 	parent, news := a.announcements(admin)
-	for range 2 { // asked of the network, and remembered
+	for range 2 { // asked of the network, then remembered
 		_, err := a.send(bridge.JID(parent.JID().String()), "hello")
 		if bridge.CodeOf(err) != bridge.CodeNotAChat {
 			t.Errorf("got %v, want %s", err, bridge.CodeNotAChat)

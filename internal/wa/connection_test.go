@@ -15,7 +15,7 @@ import (
 	"bridged/internal/wa"
 )
 
-// bridgeDevice is the bridge as the network sees it.
+// device returns the bridge's device on the network.
 func (a *account) device() *simnet.Device {
 	a.t.Helper()
 	devices := a.phone.LinkedDevices()
@@ -32,7 +32,7 @@ func (a *account) lastError() string {
 	return ""
 }
 
-// waitError waits for a state with a sentence that contains part.
+// waitError waits for a state whose sentence contains part.
 func (a *account) waitError(want bridge.State, part string) {
 	a.t.Helper()
 	eventually(a.t, fmt.Sprintf("status %s because %q", want, part), func() bool {
@@ -210,8 +210,7 @@ func TestUndecryptable_PlaceholderIsReplacedByTheRealMessage(t *testing.T) {
 	})
 }
 
-// TestPair_OtherAccountIsRefused names the rule that a store belongs to one
-// account for good.
+// TestPair_OtherAccountIsRefused: a store belongs to one account for good.
 func TestPair_OtherAccountIsRefused(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -260,7 +259,7 @@ func TestPhoneAway_IsWarnedAboutBeforeTheLinkIsRemoved(t *testing.T) {
 		t.Errorf("warned without a cause: %s", sentence)
 	}
 	if err := a.device().WaitQuiet(testContext(t)); err != nil {
-		t.Fatal(err) // else what the phone still has to say is a sign of life
+		t.Fatal(err) // otherwise the phone's remaining messages would count as a sign of life
 	}
 	a.phone.Disconnect()
 	a.stop()
@@ -273,8 +272,8 @@ func TestPhoneAway_IsWarnedAboutBeforeTheLinkIsRemoved(t *testing.T) {
 	b.waitError(bridge.StateOpen, "the phone was last seen on")
 }
 
-// TestPhoneAway_IsAskedFirst: the phone of an idle account has had nothing to say, and
-// answers when it is asked. Nobody is warned of it.
+// TestPhoneAway_IsAskedFirst: the phone of an idle account has had nothing to send,
+// and answers a query. There is no warning.
 func TestPhoneAway_IsAskedFirst(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -318,8 +317,8 @@ func (p *panickyStore) Save(ctx context.Context, facts ...bridge.Fact) error {
 	return p.Store.Save(ctx, facts...)
 }
 
-// TestHandlerPanic_IsNoAcknowledgement names whatsmeow's rule that a
-// panicking handler counts as success.
+// TestHandlerPanic_IsNoAcknowledgement: whatsmeow counts a panicking handler as
+// success.
 func TestHandlerPanic_IsNoAcknowledgement(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -362,7 +361,7 @@ func TestDelivery_TwiceIsStoredOnce(t *testing.T) {
 		}
 	}
 	eventually(t, "ten messages", func() bool { return len(a.messages(jidOf(friend))) == 10 })
-	device.Drop() // what was not acknowledged comes again
+	device.Drop() // the unacknowledged message comes again
 	if err := device.WaitQuiet(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -376,8 +375,8 @@ func TestDelivery_TwiceIsStoredOnce(t *testing.T) {
 	}
 }
 
-// A refusal may leave its connection open. If the next dial used that one, it
-// could not be cut: a refused stanza would never come again.
+// A refusal may leave its connection open. If the next dial reused it, it could not
+// be cut: a refused stanza would never come again.
 func TestConnection_CanBeCutAfterTheNetworkRefusedOne(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

@@ -13,8 +13,8 @@ import (
 	"bridged/internal/wa"
 )
 
-// TestSend_PanicSettlesTheRow: the message has failed, its key can be asked
-// again, and a message that panics each time is refused for good.
+// TestSend_PanicSettlesTheRow: the message fails, its key can be used again, and a
+// message that always panics is refused for good.
 func TestSend_PanicSettlesTheRow(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -49,7 +49,7 @@ func TestSend_PanicSettlesTheRow(t *testing.T) {
 	}
 }
 
-// TestResend_OfARowThatPanics is for rows that earlier versions left pending.
+// TestResend_OfARowThatPanics covers rows that earlier versions left pending.
 func TestResend_OfARowThatPanics(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -79,7 +79,7 @@ func TestResend_OfARowThatPanics(t *testing.T) {
 	}
 }
 
-// faultyTimers panics where composing asks for a chat's timer.
+// faultyTimers panics when composing reads a chat's timer.
 type faultyTimers struct{ *store.Store }
 
 func (faultyTimers) ChatTimer(context.Context, bridge.JID) (bridge.ChatTimer, error) {

@@ -11,15 +11,15 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestSend_WaitsLongerForManyDevices: the network takes its time with a large
-// group, and the message goes out once.
+// TestSend_WaitsLongerForManyDevices: the network is slow with a large group, and
+// the message is sent once.
 func TestSend_WaitsLongerForManyDevices(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
 	a := newAccount(t, network)
 	a.manager.SetWaits(200*time.Millisecond, time.Minute, 50*time.Millisecond)
 	group, _ := a.largeGroup(network, 300)
-	network.SlowGroups(2 * time.Millisecond) // thrice what few devices get
+	network.SlowGroups(2 * time.Millisecond) // three times the wait for few devices
 	sent := a.device().Counters().Sent
 	if _, err := a.send(group, "to everybody"); err != nil {
 		t.Fatal(err)
@@ -29,8 +29,8 @@ func TestSend_WaitsLongerForManyDevices(t *testing.T) {
 	}
 }
 
-// TestSend_IsRepeatedOnce where the network does not answer, and then nobody
-// knows.
+// TestSend_IsRepeatedOnce if the network does not answer; then the outcome is
+// unknown.
 func TestSend_IsRepeatedOnce(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -68,8 +68,8 @@ func TestSend_IsRepeatedOnce(t *testing.T) {
 	}
 }
 
-// TestSend_AReceiptEndsTheWait for an acknowledgement that is lost: the wait
-// itself would outlast the test.
+// TestSend_AReceiptEndsTheWait for a lost acknowledgement: the wait itself would
+// outlast the test.
 func TestSend_AReceiptEndsTheWait(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -86,8 +86,8 @@ func TestSend_AReceiptEndsTheWait(t *testing.T) {
 	}
 }
 
-// TestSend_WaitingForASlowGroupHoldsUpNoOther: whatsmeow sends nothing while it
-// waits for an acknowledgement, which takes long for a large group.
+// TestSend_WaitingForASlowGroupHoldsUpNoOther: whatsmeow alone sends nothing while
+// it waits for an acknowledgement, which takes long for a large group.
 func TestSend_WaitingForASlowGroupHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -101,7 +101,7 @@ func TestSend_WaitingForASlowGroupHoldsUpNoOther(t *testing.T) {
 		}
 	}
 	a.manager.SetWaits(time.Hour, 2*time.Hour, 0)
-	network.SlowGroups(time.Minute) // a device
+	network.SlowGroups(time.Minute) // for each device
 	sent := a.device().Counters().Sent
 	answered := make(chan error, 1)
 	go func() {
@@ -125,8 +125,8 @@ func TestSend_WaitingForASlowGroupHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// TestSend_ARepeatedOneIsNoWarning: "send interrupted" used to be a warning also
-// for messages that the next try brought to their end.
+// TestSend_ARepeatedOneIsNoWarning: "send interrupted" used to be a warning even if
+// the next attempt succeeded.
 func TestSend_ARepeatedOneIsNoWarning(t *testing.T) {
 	t.Parallel()
 	network, log := newNetwork(t), new(lockedBuffer)

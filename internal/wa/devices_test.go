@@ -8,8 +8,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestDevices_TheFirstMessageReachesANewDevice of a contact, and of a member of a
-// group, whichever way the last one was sent.
+// TestDevices_TheFirstMessageReachesANewDevice of a contact and of a member of a
+// group, however the previous one was sent.
 func TestDevices_TheFirstMessageReachesANewDevice(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

@@ -24,8 +24,8 @@ func upgraded(t *testing.T, d *dial) (*wire, net.Conn) {
 	return conn.(*wire), far
 }
 
-// whatsmeow sets its handler of the end in the handshake's last step, and the
-// reader of a connection that ends at that moment reads it: a data race.
+// whatsmeow sets its handler for the end of a connection in the last step of the
+// handshake, while the reader of an ending connection reads it: a data race.
 func TestDial_TheEndIsHeldBackUntilTheHandshakeIsOver(t *testing.T) {
 	for name, end := range map[string]func(d *dial, far net.Conn){
 		"lost":     func(_ *dial, far net.Conn) { _ = far.Close() },
@@ -90,7 +90,7 @@ func TestDial_GivenUpBeforeTheUpgradeEndsAtOnce(t *testing.T) {
 	}
 }
 
-// closeable is a body that knows whether it was closed.
+// closeable is a body that records its Close.
 type closeable struct {
 	io.Reader
 	closed bool

@@ -19,7 +19,7 @@ func (a *account) revoke(m bridge.Message) error {
 	return err
 }
 
-// sendStored sends a text and returns it as it is stored.
+// sendStored sends a text and returns its stored row.
 func (a *account) sendStored(to bridge.JID, text string) bridge.Message {
 	a.t.Helper()
 	sent, err := a.send(to, text)
@@ -29,7 +29,7 @@ func (a *account) sendStored(to bridge.JID, text string) bridge.Message {
 	return a.message(sent.Chat, sent.ID)
 }
 
-// shows waits until phones show a message in a certain way.
+// shows waits until phones display a message as wanted.
 func shows(t *testing.T, id string, want simnet.Bubble, phones ...*simnet.Phone) {
 	t.Helper()
 	for _, p := range phones {
@@ -40,7 +40,7 @@ func shows(t *testing.T, id string, want simnet.Bubble, phones ...*simnet.Phone)
 	}
 }
 
-// group makes a group of the account and others, by whom is its admin.
+// group creates a group of the account and others, with by as the admin.
 func (a *account) group(by *simnet.Phone, byNumber bool, members ...*simnet.Phone) (*simnet.Group, bridge.JID) {
 	a.t.Helper()
 	g, err := by.CreateGroup(testContext(a.t), simnet.GroupOptions{Subject: "Readers", Members: members, ByNumber: byNumber})
@@ -55,9 +55,9 @@ func (a *account) group(by *simnet.Phone, byNumber bool, members ...*simnet.Phon
 	return g, jid
 }
 
-// TestChange_IsSeenByPhones: edits and deletions of own messages, in private chats
-// (by number and by LID alone) and in groups of both kinds, reach the other
-// side's phones and the account's own.
+// TestChange_IsSeenByPhones: edits and deletions of own messages, in direct chats
+// (by number and by LID alone) and in groups of both kinds, reach the other side's
+// phones and the account's own.
 func TestChange_IsSeenByPhones(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -101,8 +101,8 @@ func TestChange_IsSeenByPhones(t *testing.T) {
 	}
 }
 
-// TestEditOwn_Mentions in the form that the chat knows, with the text as the caller
-// wrote it in the store.
+// TestEditOwn_Mentions in the chat's form of address, with the caller's text in the
+// store.
 func TestEditOwn_Mentions(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -130,7 +130,7 @@ func TestEditOwn_Mentions(t *testing.T) {
 	}
 }
 
-// TestEditOwn_Captions goes without the file, which the store keeps.
+// TestEditOwn_Captions are sent without the file, which the store keeps.
 func TestEditOwn_Captions(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -169,8 +169,8 @@ func TestEditOwn_Captions(t *testing.T) {
 	}
 }
 
-// TestRevocation_ByAnAdmin: other people's messages in groups, with their author in the
-// key. Phones heed nobody else.
+// TestRevocation_ByAnAdmin: other people's messages in groups, with their author in
+// the key. Phones ignore revocations by others.
 func TestRevocation_ByAnAdmin(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -184,7 +184,7 @@ func TestRevocation_ByAnAdmin(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "the message", func() bool { _, err := a.store.Message(ctx, chat, id); return err == nil })
-		// Who is no admin is not heeded, whatever they send: not by phones, nor by the store.
+		// Phones and the store ignore revocations by members who are not admins.
 		if err := a.revoke(a.message(chat, id)); err != nil {
 			t.Fatal(err)
 		}
@@ -221,8 +221,8 @@ func (a *account) isAdmin(chat bridge.JID) bool {
 	return false
 }
 
-// TestChange_WithoutAnAnswer leaves the stored message as it was; the repeated call
-// is the same stanza with the same time, and settles it.
+// TestChange_WithoutAnAnswer leaves the stored message unchanged; the repeated call
+// sends the same stanza with the same time, and completes it.
 func TestChange_WithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -287,7 +287,7 @@ func TestChange_Refused(t *testing.T) {
 	}
 }
 
-// TestChange_NotStored says so: the call may be repeated.
+// TestChange_NotStored is reported: the call may be repeated.
 func TestChange_NotStored(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)

@@ -12,9 +12,9 @@ import (
 	"bridged/internal/store"
 )
 
-// TestRemovedElsewhere_KeepsEverythingAndTells: what the phone deletes for
-// itself stays in the store.
-func TestRemovedElsewhere_KeepsEverythingAndTells(t *testing.T) {
+// TestRemovedElsewhere_KeepsEverythingAndNotifies: deletions on the phone alone keep
+// the messages in the store.
+func TestRemovedElsewhere_KeepsEverythingAndNotifies(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
 	network := newNetwork(t)
@@ -41,8 +41,8 @@ func TestRemovedElsewhere_KeepsEverythingAndTells(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The first change of all brings a device the whole state, of which
-		// whatsmeow tells nothing: so the phone does it again.
+		// A device's first change brings the whole state, for which whatsmeow has
+		// no event, so the phone makes it again.
 		var sent time.Time
 		eventually(t, "the event of: "+name, func() bool {
 			if time.Since(sent) > time.Second {

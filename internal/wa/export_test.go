@@ -13,30 +13,30 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// SetPatience shortens how long a lost connection counts as connecting, for
-// the tests of the whole process.
+// SetPatience shortens how long a lost connection counts as connecting, for all
+// tests of the process.
 func SetPatience(d time.Duration) { patience = d }
 
-// SetPreKeyBatch bounds how many one-time keys an upload has, for the tests of
-// the whole process.
+// SetPreKeyBatch bounds the one-time keys of an upload, for all tests of the
+// process.
 func SetPreKeyBatch(largest uint32) { session.LargestBatch = largest }
 
-// BeforeTry has every hand-over of a message to whatsmeow begin with f. It must
-// be set while nothing is being sent.
+// BeforeTry calls f before each message is handed to whatsmeow. It must be set
+// while nothing is being sent.
 func (m *Manager) BeforeTry(f func()) { m.OnTry = f }
 
-// SetWaits shortens how long sends wait: for an acknowledgement, in all, and
-// longer for each device beyond the first hundred. It must be called while nothing
-// is being sent.
+// SetWaits shortens the waits of sends: for an acknowledgement, in total, and for
+// each device beyond the first hundred. It must be called while nothing is being
+// sent.
 func (m *Manager) SetWaits(answer, budget, perDevice time.Duration) {
 	m.Waits = sending.Waits{Answer: answer, Budget: budget, PerDevice: perDevice, Longest: budget, Alone: 200 * time.Millisecond}
 }
 
-// SetAlone sets how long an acknowledgement is waited for while nothing else is sent.
+// SetAlone sets the wait for an acknowledgement while nothing else is sent.
 func (m *Manager) SetAlone(d time.Duration) { m.Waits.Alone = d }
 
-// Deliver hands an event to the present link's handler, as whatsmeow does once
-// it has decrypted a stanza, and reports whether it would be acknowledged.
+// Deliver hands an event to the current link's handler, as whatsmeow does with a
+// decrypted stanza, and reports whether it would be acknowledged.
 func (m *Manager) Deliver(evt any) (acknowledged bool, err error) {
 	m.mu.Lock()
 	l := m.link
@@ -47,20 +47,20 @@ func (m *Manager) Deliver(evt any) (acknowledged bool, err error) {
 	return l.handle(evt), nil
 }
 
-// HurryHistory shortens how long the phone has to tell of its history, and the
-// pauses after failures, for the tests of the whole process.
+// HurryHistory shortens the wait for the phone's history and the pauses after
+// failures, for all tests of the process.
 func HurryHistory() { history.Hurry(time.Second, 100*time.Millisecond) }
 
-// PairingRounds is how many sockets a pairing opens before it rests.
+// PairingRounds is the number of sockets that a pairing opens before it rests.
 const PairingRounds = pairingRounds
 
-// DeleteSecrets deletes the secrets of all messages from session.db, as if they were
-// old, and returns how many.
+// DeleteSecrets deletes the secrets of all messages from session.db, as if they
+// were old, and returns their number.
 func (m *Manager) DeleteSecrets(ctx context.Context) (int64, error) {
 	return m.db.DeleteSecrets(ctx, 0)
 }
 
-// SetPingPatience shortens how long the phone has to answer, for the tests of the whole
+// SetPingPatience shortens the wait for the phone's answer, for all tests of the
 // process.
 func SetPingPatience(d time.Duration) { pingPatience = d }
 
@@ -74,7 +74,7 @@ func (m *Manager) AgeQRCodes(by time.Duration) {
 	o.turnEnds = o.turnEnds.Add(-by)
 }
 
-// SetVersionPause shortens how long a version that the network refuses is left alone.
+// SetVersionPause shortens the pause after the network has refused a version.
 func (m *Manager) SetVersionPause(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -87,7 +87,7 @@ func (m *Manager) RenewPairing(ctx context.Context) error {
 	return err
 }
 
-// HoldDecryption holds up every decryption until release is called.
+// HoldDecryption delays every decryption until release is called.
 func (m *Manager) HoldDecryption(ctx context.Context) (release func(), err error) {
 	m.mu.Lock()
 	cli := m.link.cli
@@ -97,5 +97,5 @@ func (m *Manager) HoldDecryption(ctx context.Context) (release func(), err error
 	return end, err
 }
 
-// Shows reports whether a message has content that belongs into a list.
+// Shows reports whether a message has content to list.
 func Shows(raw *waE2E.Message) bool { return convert.Shows(raw) }

@@ -14,9 +14,9 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Forms in which the network sends what it sent in others before.
+// Newer forms of stanzas and messages that the network used to send in other forms.
 
-// contents returns what the messages of a chat say.
+// contents returns the contents of a chat's messages.
 func (a *account) contents(chat bridge.JID) (out []string) {
 	a.t.Helper()
 	for _, m := range a.messages(chat) {
@@ -25,8 +25,8 @@ func (a *account) contents(chat bridge.JID) (out []string) {
 	return out
 }
 
-// TestMessage_WithoutASessionIsRead: a message that begins a session, and says that none
-// is to be kept, is read, and what follows on the sessions that there are.
+// TestMessage_WithoutASessionIsRead: a message that begins a session without
+// keeping it is read, and so are later ones on the existing sessions.
 func TestMessage_WithoutASessionIsRead(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -50,7 +50,8 @@ func TestMessage_WithoutASessionIsRead(t *testing.T) {
 	}
 }
 
-// TestGroup_DeletedWithoutAReason: the account is no member any more, and the chat stays.
+// TestGroup_DeletedWithoutAReason: the account is no longer a member, and the chat
+// stays.
 func TestGroup_DeletedWithoutAReason(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -66,8 +67,8 @@ func TestGroup_DeletedWithoutAReason(t *testing.T) {
 	})
 }
 
-// TestMessage_OfANumberGroupByLID: groups that are addressed by number name some senders
-// by LID, with the number beside it.
+// TestMessage_OfANumberGroupByLID: groups that are addressed by number name some
+// senders by LID, together with the number.
 func TestMessage_OfANumberGroupByLID(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -85,7 +86,7 @@ func TestMessage_OfANumberGroupByLID(t *testing.T) {
 	}
 }
 
-// TestMessage_ABotWritesBitByBit: each bit replaces what the answer said before.
+// TestMessage_ABotWritesBitByBit: each update replaces the answer's earlier text.
 func TestMessage_ABotWritesBitByBit(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t, newNetwork(t))

@@ -41,7 +41,7 @@ func (g groupAccount) make(group bridge.NewGroup) bridge.JID {
 	return made.JID
 }
 
-// unknown checks that nobody knows whether a change was made.
+// unknown checks that the outcome of a change is unknown.
 func (g groupAccount) unknown(err error) {
 	g.t.Helper()
 	if bridge.CodeOf(err) != bridge.CodeSendTimeout {
@@ -49,15 +49,15 @@ func (g groupAccount) unknown(err error) {
 	}
 }
 
-// Repeated after lost answers, groups are found by their keys or, where the
-// network forgets these, by what tells them from others.
+// Repeated calls after lost answers find their groups by their keys or, if the
+// network drops these, by their distinguishing marks.
 func TestGroupsOnce_GroupsWithoutTheirKeysAreFound(t *testing.T) {
 	t.Parallel()
 	g := newGroupAccount(t)
 	g.network.DropCreateKeys()
 	group := bridge.NewGroup{Name: "Found", Participants: []bridge.JID{jidOf(g.sam)}, Key: "K1"}
 	older := g.make(group)
-	for key := range 2 { // each call knows those that were there before it, and those that others made
+	for key := range 2 { // each call knows the earlier groups, and those of the other calls
 		group.Key, group.Again = "K", false
 		g.forgetful("create", 0)
 		_, err := g.manager.CreateGroup(g.ctx, group)
@@ -69,7 +69,8 @@ func TestGroupsOnce_GroupsWithoutTheirKeysAreFound(t *testing.T) {
 			t.Errorf("call %d found the group of another", key)
 		}
 	}
-	// What was never made is made; a group of somebody else with the name does not count.
+	// A group that was never created is created; another person's group with that
+	// name does not count.
 	other, err := g.sam.CreateGroup(g.ctx, simnet.GroupOptions{Subject: "Theirs", Members: []*simnet.Phone{g.phone}})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +83,7 @@ func TestGroupsOnce_GroupsWithoutTheirKeysAreFound(t *testing.T) {
 	}
 }
 
-// A group that is found by what tells it from others is the call's from then on: no
+// A group found by its distinguishing marks belongs to the call from then on: no
 // other call finds it.
 func TestGroupsOnce_AGroupThatWasFoundIsTheCalls(t *testing.T) {
 	t.Parallel()
@@ -112,7 +113,7 @@ func TestGroupsOnce_AGroupThatWasFoundIsTheCalls(t *testing.T) {
 	}
 }
 
-// Repeated after lost answers, everything else is found done.
+// Repeated calls after lost answers find every other change already made.
 func TestGroupsOnce_ChangesAreFoundMade(t *testing.T) {
 	t.Parallel()
 	g := newGroupAccount(t)
@@ -167,7 +168,7 @@ func TestGroupsOnce_ChangesAreFoundMade(t *testing.T) {
 	}
 }
 
-// What the network refuses has its name, and what it cannot name keeps its number.
+// Refusals by the network have codes, and unknown ones keep their number.
 func TestGroups_RefusalsAreNamed(t *testing.T) {
 	t.Parallel()
 	g := newGroupAccount(t)
@@ -226,7 +227,7 @@ func TestGroups_RefusalsAreNamed(t *testing.T) {
 	} {
 		times := 1
 		if c.tag == "description" {
-			times = 2 // it is tried over the description that somebody else has written
+			times = 2 // it replaces another member's description
 		}
 		g.device().FailQueries(simnet.IQFault{Namespace: "w:g2", Tag: c.tag, Code: c.code, Text: "no", Times: times})
 		if err := calls[c.tag](); bridge.CodeOf(err) != c.want {
@@ -239,8 +240,7 @@ func TestGroups_RefusalsAreNamed(t *testing.T) {
 	}
 }
 
-// A description that somebody else has changed at that moment is written over
-// theirs.
+// A description that another member has just changed is replaced.
 func TestGroups_ATopicThatWasJustChanged(t *testing.T) {
 	t.Parallel()
 	g := newGroupAccount(t)
@@ -255,7 +255,7 @@ func TestGroups_ATopicThatWasJustChanged(t *testing.T) {
 	}
 }
 
-// Numbers that are asked for together are those of people with other spellings, and of nobody.
+// Numbers that are looked up together may have other spellings, or no account.
 func TestGroups_PeopleByNumbersNeverMet(t *testing.T) {
 	t.Parallel()
 	g := newGroupAccount(t)
@@ -282,8 +282,9 @@ func TestGroups_PeopleByNumbersNeverMet(t *testing.T) {
 	}
 }
 
-// The account's own changes are told once, though the network tells of them too.
-func TestGroups_TheLogTellsOwnChangesOnce(t *testing.T) {
+// The account's own changes appear once in the log, although the network reports
+// them, too.
+func TestGroups_TheLogHasOwnChangesOnce(t *testing.T) {
 	t.Parallel()
 	g := newGroupAccount(t)
 	tells := func(what string, change func() error, want ...bridge.EventType) {
@@ -321,7 +322,7 @@ func TestGroups_TheLogTellsOwnChangesOnce(t *testing.T) {
 	tells("leaving", func() error { return g.manager.LeaveGroup(g.ctx, jid, false) }, bridge.EventChatUpdated, bridge.EventGroupUpdated)
 }
 
-// events returns the kinds of all events of groups, in their order.
+// events returns the types of all events of groups, in order.
 func (g groupAccount) events() (kinds []bridge.EventType) {
 	g.t.Helper()
 	page, err := g.store.Events(g.ctx, store.EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventChatUpdated, bridge.EventGroupUpdated}}, Limit: 1000})
@@ -334,7 +335,7 @@ func (g groupAccount) events() (kinds []bridge.EventType) {
 	return kinds
 }
 
-// In a group of numbers, people are named by theirs.
+// A group of numbers names people by their numbers.
 func TestGroups_MembersOfAGroupOfNumbers(t *testing.T) {
 	t.Parallel()
 	g := newGroupAccount(t)

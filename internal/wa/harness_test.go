@@ -18,8 +18,8 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// account is a bridge's manager with its store on a simulated network, and
-// the phone that it is linked to.
+// account is a bridge's manager and store on a simulated network, with its linked
+// phone.
 type account struct {
 	t       testing.TB
 	manager *wa.Manager
@@ -65,7 +65,7 @@ func newAccount(t testing.TB, network *simnet.Network) *account {
 	return newAccountIn(t, network, t.TempDir())
 }
 
-// newAccountIn is newAccount on a data directory.
+// newAccountIn does so in a data directory.
 func newAccountIn(t testing.TB, network *simnet.Network, dir string) *account {
 	t.Helper()
 	a := startAccount(t, network, dir)
@@ -74,8 +74,8 @@ func newAccountIn(t testing.TB, network *simnet.Network, dir string) *account {
 	return a
 }
 
-// startAccount starts a manager on a data directory, whose store may be
-// prepared first.
+// startAccount starts a manager in a data directory, whose store may be prepared
+// first.
 func startAccount(t testing.TB, network *simnet.Network, dir string, prepare ...func(*store.Store)) *account {
 	t.Helper()
 	return startAccountWith(t, network, dir, func(s *store.Store) wa.Store {
@@ -95,14 +95,13 @@ func testLog(t testing.TB) zerolog.Logger {
 	return log
 }
 
-// startAccountWith is startAccount with something before the store.
+// startAccountWith does so with a wrapper around the store.
 func startAccountWith(t testing.TB, network *simnet.Network, dir string, wrap func(*store.Store) wa.Store) *account {
 	t.Helper()
 	return startAccountLogging(t, network, dir, testLog(t), wrap)
 }
 
-// startAccountLogging is startAccountWith with another log than the test's, and
-// with other options.
+// startAccountLogging does so with another log and other options.
 func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log zerolog.Logger, wrap func(*store.Store) wa.Store, change ...func(*wa.Options)) *account {
 	t.Helper()
 	ctx := testContext(t)
@@ -154,7 +153,7 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 	return a
 }
 
-// pair links the phone by QR code, since pairing codes cost each side a slow
+// pair links the phone by QR code, because a pairing code costs each side a slow
 // derivation of keys.
 func (a *account) pair() {
 	a.t.Helper()
@@ -203,7 +202,7 @@ func (a *account) send(to bridge.JID, text string) (bridge.Sent, error) {
 	return a.manager.Send(testContext(a.t), bridge.Outgoing{To: to, Content: bridge.Text{Text: text}})
 }
 
-// texts are the contents of a chat in order.
+// messages returns the messages of a chat, in order.
 func (a *account) messages(chat bridge.JID) []bridge.Message {
 	a.t.Helper()
 	page, err := a.store.Messages(testContext(a.t), bridge.MessageQuery{Chat: chat, Order: bridge.OrderAsc, Limit: 1000})

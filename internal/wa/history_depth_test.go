@@ -21,8 +21,9 @@ func pastYears(friend *simnet.Phone, id string, years int) *simnet.PastInfo {
 	return simnet.PastText(friend.PN(), friend.PN(), id, time.Now().AddDate(-years, 0, -1), "long ago")
 }
 
-// TestImport_AsDeepAsThePhoneGives: the full history is years of messages, a span is
-// as much of them, and what is older is not stored even where the phone sends it.
+// TestImport_AsDeepAsThePhoneGives: the full history spans years, a limited span
+// has only its messages, and older ones are not stored even if the phone sends
+// them.
 func TestImport_AsDeepAsThePhoneGives(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[bridge.HistoryImport][]string{
@@ -71,7 +72,7 @@ func TestImport_AsDeepAsThePhoneGives(t *testing.T) {
 	}
 }
 
-// TestImport_WhatIsAskedForHasNoBound: older messages of a chat come on demand
+// TestImport_WhatIsAskedForHasNoBound: older messages of a chat come on demand,
 // however old they are.
 func TestImport_WhatIsAskedForHasNoBound(t *testing.T) {
 	t.Parallel()
@@ -86,8 +87,9 @@ func TestImport_WhatIsAskedForHasNoBound(t *testing.T) {
 	eventually(t, "the older message", func() bool { return len(a.messages(jidOf(anna))) == 2 })
 }
 
-// TestImport_CountsAtThePairing: what asks for more than the pairing did is told in
-// the log at each start, until the account is paired again.
+// TestImport_CountsAtThePairing: a setting that wants more than the pairing
+// requested is reported in the log at each start, until the account is paired
+// again.
 func TestImport_CountsAtThePairing(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

@@ -14,8 +14,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestImport_AddOns: the history has ads, albums, answers to events, and what is pinned
-// and kept, in the message or as messages of their own.
+// TestImport_AddOns: the history has ads, albums, answers to events, and pinned and
+// kept messages, as fields or as messages of their own.
 func TestImport_AddOns(t *testing.T) {
 	t.Parallel()
 	a, anna := importing(t, bridge.HistoryRecent, plainly)

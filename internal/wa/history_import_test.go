@@ -21,8 +21,8 @@ import (
 	"bridged/internal/wa"
 )
 
-// importing returns an account that imports history, not paired yet, and its
-// phone's friend.
+// importing returns an unpaired account that imports history, and its phone's
+// friend.
 func importing(t *testing.T, mode bridge.HistoryImport, wrap func(*store.Store) wa.Store) (*account, *simnet.Phone) {
 	t.Helper()
 	network := newNetwork(t)
@@ -33,7 +33,7 @@ func importing(t *testing.T, mode bridge.HistoryImport, wrap func(*store.Store) 
 
 func plainly(s *store.Store) wa.Store { return s }
 
-// longAgo is when the past began.
+// longAgo is the beginning of the past.
 var longAgo = time.Now().Add(-30 * 24 * time.Hour).Truncate(time.Second)
 
 func pastText(friend *simnet.Phone, id string, minute int, text string) *simnet.PastInfo {
@@ -41,7 +41,7 @@ func pastText(friend *simnet.Phone, id string, minute int, text string) *simnet.
 }
 
 // TestImport_AsMuchAsTheOperatorWants: the history's messages become rows like any
-// others, of which nothing tells.
+// others, without events.
 func TestImport_AsMuchAsTheOperatorWants(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[bridge.HistoryImport][]string{
@@ -85,8 +85,8 @@ func TestImport_AsMuchAsTheOperatorWants(t *testing.T) {
 	}
 }
 
-// TestImport_WhatBecameOfAMessage: reactions, edits, deletions, votes, files and
-// delivery are in the history's messages as in those that are received.
+// TestImport_WhatBecameOfAMessage: the history's messages have their reactions,
+// edits, deletions, votes, files and delivery, like received ones.
 func TestImport_WhatBecameOfAMessage(t *testing.T) {
 	t.Parallel()
 	a, anna := importing(t, bridge.HistoryRecent, plainly)
@@ -148,8 +148,8 @@ func TestImport_WhatBecameOfAMessage(t *testing.T) {
 	}
 }
 
-// TestImport_WhatWasReceivedStays: a message that came over the connection is not
-// changed by the history.
+// TestImport_WhatWasReceivedStays: the history does not change a message that came
+// over the connection.
 func TestImport_WhatWasReceivedStays(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -183,8 +183,8 @@ func TestImport_WhatWasReceivedStays(t *testing.T) {
 	}
 }
 
-// TestImport_OnDemand: the phone is asked for what came before the oldest stored
-// message.
+// TestImport_OnDemand: the phone is asked for messages before the oldest stored
+// one.
 func TestImport_OnDemand(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -249,8 +249,8 @@ func (s interrupted) Save(ctx context.Context, facts ...bridge.Fact) error {
 	return err
 }
 
-// TestImport_GoesOnWhereItWasInterrupted: an import that fails halfway imports the
-// rest the next time, and nothing twice.
+// TestImport_GoesOnWhereItWasInterrupted: after a failure halfway, the next import
+// adds the rest, without duplicates.
 func TestImport_GoesOnWhereItWasInterrupted(t *testing.T) {
 	t.Parallel()
 	counts := &importCounts{failAt: 2}

@@ -18,8 +18,7 @@ import (
 	"bridged/internal/wa"
 )
 
-// ownerWith returns the account's phone with a past, and an account that is not
-// paired yet.
+// ownerWith returns an unpaired account, with a phone that has a past.
 func ownerWith(t *testing.T, network *simnet.Network, past ...simnet.Past) *account {
 	t.Helper()
 	a := startAccount(t, network, t.TempDir())
@@ -28,9 +27,9 @@ func ownerWith(t *testing.T, network *simnet.Network, past ...simnet.Past) *acco
 	return a
 }
 
-// TestHistory_OldCustomersAreNotRefused: people who let no strangers write to
-// them take the first message after a fresh pairing, by the token that they
-// gave the account long ago, or by one derived from the account's salt.
+// TestHistory_OldCustomersAreNotRefused: people who refuse strangers accept the
+// first message after a new pairing, by the token that they gave the account long
+// ago, or by one derived from the account's salt.
 func TestHistory_OldCustomersAreNotRefused(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -57,7 +56,7 @@ func TestHistory_OldCustomersAreNotRefused(t *testing.T) {
 	}
 }
 
-// TestHistory_NamesOutsideTheAddressBook: chats bear the names that the phone
+// TestHistory_NamesOutsideTheAddressBook: chats have the names that the phone
 // knows, and both identities of a person mean one chat.
 func TestHistory_NamesOutsideTheAddressBook(t *testing.T) {
 	t.Parallel()
@@ -81,9 +80,8 @@ func TestHistory_NamesOutsideTheAddressBook(t *testing.T) {
 	}
 }
 
-// TestHistory_TheFirstAnswerDisappears: where messages of a chat disappear, the
-// first one that a fresh session sends there does, too. What was set later
-// counts.
+// TestHistory_TheFirstAnswerDisappears: in a chat whose messages disappear, the
+// first one of a new session does, too. A later change of the timer wins.
 func TestHistory_TheFirstAnswerDisappears(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -111,8 +109,7 @@ func TestHistory_TheFirstAnswerDisappears(t *testing.T) {
 	if info := timer(carla); info.GetExpiration() != 0 {
 		t.Errorf("to Carla: %v", info)
 	}
-	// Ben sets a timer while connected; what the phone tells later is older, or
-	// newer.
+	// Ben sets a timer while connected; the phone's history is older, or newer.
 	if err := ben.SetDisappearing(ctx, a.phone.PN(), 604800); err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +142,8 @@ func TestHistory_TheFirstAnswerDisappears(t *testing.T) {
 	}
 }
 
-// TestHistory_IsTakenOverAfterARestart: a part that was told of and not had yet
-// is had by the next run.
+// TestHistory_IsTakenOverAfterARestart: the next run downloads a part that was
+// announced but not downloaded yet.
 func TestHistory_IsTakenOverAfterARestart(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -183,8 +180,7 @@ func TestHistory_IsTakenOverAfterARestart(t *testing.T) {
 	}
 }
 
-// forgetful loses what the network forgets, as a kill just before the writing
-// down does.
+// forgetful loses the announcement of a part, as a kill just before storing it does.
 type forgetful struct {
 	*store.Store
 	lost chan struct{} // has a token for each part to lose
@@ -203,8 +199,8 @@ func (f forgetful) Save(ctx context.Context, facts ...bridge.Fact) error {
 	return f.Store.Save(ctx, facts...)
 }
 
-// TestHistory_WhatAKillTookIsAskedForAgain: the phone is asked for parts that it
-// has told of without a trace, and for those that expired.
+// TestHistory_WhatAKillTookIsAskedForAgain: the phone is asked for parts whose
+// announcement was lost, and for expired ones.
 func TestHistory_WhatAKillTookIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -258,8 +254,8 @@ func TestHistory_ExpiredPartsAreUploadedAgain(t *testing.T) {
 	})
 }
 
-// TestHistory_BadPartsBlockNothing: parts that are too large, damaged or no history
-// are given up, and hold up neither other parts nor messages.
+// TestHistory_BadPartsBlockNothing: parts that are too large, damaged or not
+// history at all are given up, and hold up neither other parts nor messages.
 func TestHistory_BadPartsBlockNothing(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -315,8 +311,8 @@ func TestHistory_BadPartsBlockNothing(t *testing.T) {
 	}
 }
 
-// TestHistory_IsOfItsSession: after a logout nothing of the history waits, and the
-// next pairing brings it again.
+// TestHistory_IsOfItsSession: after a logout no parts are pending, and the next
+// pairing brings the history again.
 func TestHistory_IsOfItsSession(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -326,7 +322,7 @@ func TestHistory_IsOfItsSession(t *testing.T) {
 	anna.Trust(a.phone)
 	anna.RefuseStrangers(true)
 	a.pair()
-	// One more part, which cannot be had: it must not outlast the session.
+	// Another part, which cannot be downloaded: it must not outlast the session.
 	if err := a.phone.SendHistory(ctx, a.device(), waHistorySync.HistorySync_RECENT, nil, func(n *waE2E.HistorySyncNotification) { n.FileLength = proto.Uint64(1 << 40) }); err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestMalformedMessage_DoesNotBlockWhatIsBehindIt names the messages that
-// once panicked in the handler, were refused and came again forever.
+// TestMalformedMessage_DoesNotBlockWhatIsBehindIt covers messages that once
+// panicked in the handler, were refused and came again forever.
 func TestMalformedMessage_DoesNotBlockWhatIsBehindIt(t *testing.T) {
 	key := &waCommon.MessageKey{ID: proto.String("GONE"), FromMe: proto.Bool(true)}
 	for name, msg := range map[string]*waE2E.Message{
@@ -47,9 +47,8 @@ func TestMalformedMessage_DoesNotBlockWhatIsBehindIt(t *testing.T) {
 	}
 }
 
-// TestReaction_FromTheFutureDoesNotOutlastTheNext names a sender's claim of
-// time that once kept every later change out, and was shown with a year of nine
-// digits.
+// TestReaction_FromTheFutureDoesNotOutlastTheNext covers a sender's claimed time
+// that once blocked every later change and was shown with a year of nine digits.
 func TestReaction_FromTheFutureDoesNotOutlastTheNext(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -126,8 +125,8 @@ func TestLargePicture_WithoutItsSmallOneIsAMessage(t *testing.T) {
 	})
 }
 
-// TestSessionStoreFailing_MessageComesAgain locks session.db as another
-// program would: what comes meanwhile is neither acknowledged nor lost.
+// TestSessionStoreFailing_MessageComesAgain locks session.db as another program
+// would: messages that come meanwhile are neither acknowledged nor lost.
 func TestSessionStoreFailing_MessageComesAgain(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/store"
 )
 
-// guarded is a group of the account's, whose link leads to an admin.
+// guarded creates a group of the account's with approval of new members.
 func (a *account) guarded(members ...*simnet.Phone) (*simnet.Group, bridge.JID, string) {
 	a.t.Helper()
 	ctx := testContext(a.t)
@@ -32,8 +32,8 @@ func (a *account) guarded(members ...*simnet.Phone) (*simnet.Group, bridge.JID, 
 	return group, jid, link
 }
 
-// asking returns what the log tells of those who ask, from an event on: "+" and "-"
-// with their JIDs.
+// asking returns the log's requests to join after an event: "+" and "-" with their
+// JIDs.
 func (a *account) asking(after int64) (told []string) {
 	a.t.Helper()
 	page, err := a.store.Events(testContext(a.t), store.EventQuery{After: after, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventGroupUpdated}}})
@@ -59,7 +59,7 @@ func (a *account) waitAsking(after int64, want ...string) {
 	eventually(a.t, "the log's requests to join", func() bool { return slices.Equal(a.asking(after), want) })
 }
 
-func TestJoinRequests_AreToldListedAndDecided(t *testing.T) {
+func TestJoinRequests_AreReportedListedAndDecided(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
 	network := newNetwork(t)
@@ -130,8 +130,8 @@ func TestJoinRequests_AreToldListedAndDecided(t *testing.T) {
 	}
 }
 
-// Baileys and others name who asks as a participant, or as the sender alone; whoever
-// was added by a member is not the sender.
+// Baileys and others name the person as a participant, or only as the sender; a
+// person added by a member is not the sender.
 func TestJoinRequests_AreReadInEveryForm(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -161,7 +161,7 @@ func TestJoinRequests_AreReadInEveryForm(t *testing.T) {
 	}
 	const asked, revoked = "created_membership_requests", "revoked_membership_requests"
 	push("1", "1790000001", anna, "invite_link", asked)
-	push("2", "1790000001", anna, "invite_link", asked) // told again
+	push("2", "1790000001", anna, "invite_link", asked) // repeated
 	push("3", "1790000002", anna, "non_admin_add", asked, ben)
 	push("4", "1790000003", anna, "non_admin_add", asked)
 	push("5", "1790000004", anna, "", revoked, ben)
@@ -170,8 +170,8 @@ func TestJoinRequests_AreReadInEveryForm(t *testing.T) {
 	a.waitAsking(last, plusAnna, plusBen, "-"+string(jidOf(ben)), plusBen)
 }
 
-// Whether an admin has to let people in is read as it is: when it changes, and when the
-// group is described.
+// The approval setting is read correctly from its changes and from descriptions of
+// the group.
 func TestJoinApproval_IsReadAsItIs(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

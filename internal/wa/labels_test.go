@@ -10,7 +10,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// labelOf returns how a member describes themselves, as it is stored.
+// labelOf returns a member's stored label.
 func (a *account) labelOf(group, member bridge.JID) string {
 	a.t.Helper()
 	g, err := a.store.Group(testContext(a.t), group)
@@ -59,14 +59,14 @@ func TestLabels_OfMembersAreStored(t *testing.T) {
 	}
 	eventually(t, "both messages", func() bool { return len(a.messages(jid)) == before+2 })
 	is(friend, "Admiral")
-	if err := group.SetSubject(ctx, friend, "The crew"); err != nil { // the members' labels are not told with it
+	if err := group.SetSubject(ctx, friend, "The crew"); err != nil { // this event does not include the members' labels
 		t.Fatal(err)
 	}
 	eventually(t, "the new name", func() bool { g, err := a.store.Group(ctx, jid); return err == nil && g.Name == "The crew" })
 	is(friend, "Admiral")
 }
 
-// The phone tells a new device of the labels that members have.
+// The phone sends a new device the labels of members.
 func TestLabels_ComeWithTheHistory(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

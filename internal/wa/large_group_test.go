@@ -9,8 +9,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// largeGroup makes a group of the account's with so many devices of others, all
-// of which are switched off, and waits until the bridge knows it.
+// largeGroup creates a group of the account's with that many devices of others, all
+// switched off, and waits until the bridge knows it.
 func (a *account) largeGroup(network *simnet.Network, devices int) (bridge.JID, *simnet.Crowd) {
 	a.t.Helper()
 	ctx := testContext(a.t)
@@ -28,8 +28,8 @@ func (a *account) largeGroup(network *simnet.Network, devices int) (bridge.JID, 
 	return bridge.JID(group.JID().String()), crowd
 }
 
-// keysTaken returns how many keys the network gave out of the device that it
-// gave most of, and of how many devices it gave any.
+// keysTaken returns the highest number of keys taken from one device, and the
+// number of devices that any were taken from.
 func keysTaken(crowd *simnet.Crowd) (most, devices int) {
 	for _, d := range crowd.Devices() {
 		taken := d.Counters().KeysTaken
@@ -42,7 +42,7 @@ func keysTaken(crowd *simnet.Crowd) (most, devices int) {
 }
 
 // TestSend_FirstToALargeGroupOverASlowDisk: a session with every device is begun
-// and kept, whatever a write costs, and costs each device one of its keys.
+// and stored, however slow the disk, and takes one key of each device.
 func TestSend_FirstToALargeGroupOverASlowDisk(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -65,8 +65,8 @@ func TestSend_FirstToALargeGroupOverASlowDisk(t *testing.T) {
 	}
 }
 
-// TestSend_ToALargeGroupGoesOnWhereItWasRefused: the sessions that were begun
-// are kept, and no device pays twice.
+// TestSend_ToALargeGroupGoesOnWhereItWasRefused: sessions already begun are kept,
+// so no device loses a second key.
 func TestSend_ToALargeGroupGoesOnWhereItWasRefused(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -93,7 +93,7 @@ func TestSend_ToALargeGroupGoesOnWhereItWasRefused(t *testing.T) {
 }
 
 // TestSend_ReceivesWhileTheNetworkLooksForKeys: a send that waits for the keys of
-// many devices holds up nothing that comes in.
+// many devices does not delay incoming messages.
 func TestSend_ReceivesWhileTheNetworkLooksForKeys(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -129,9 +129,9 @@ func TestSend_ReceivesWhileTheNetworkLooksForKeys(t *testing.T) {
 	}
 }
 
-// BenchmarkSend_FirstToALargeGroup measures a first send to a group of 800
-// devices where a write to session.db takes 5 ms more than it needs, and the one
-// after it. It is for -benchtime 1x.
+// BenchmarkSend_FirstToALargeGroup measures a first send to a group of 800 devices,
+// with 5 ms added to each write to session.db, and the send after it. Run it with
+// -benchtime 1x.
 func BenchmarkSend_FirstToALargeGroup(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()

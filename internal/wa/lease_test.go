@@ -13,7 +13,7 @@ import (
 	"bridged/internal/wa"
 )
 
-// fakeLease gives and takes the right to run the session on cue.
+// fakeLease grants and withdraws the lease of the session on demand.
 type fakeLease struct {
 	mu       sync.Mutex
 	refusal  error  // guarded by mu
@@ -60,8 +60,8 @@ func leasedAccount(t *testing.T, network *simnet.Network, lease *fakeLease) *acc
 	return a
 }
 
-// A session that another process runs is not dialled, not even when somebody asks
-// for it, and is as soon as it may be.
+// A session that another process runs is not dialled, not even on request, until
+// the lease is granted.
 func TestLease_NothingIsDialledWithoutIt(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -87,8 +87,8 @@ func TestLease_NothingIsDialledWithoutIt(t *testing.T) {
 	a.waitState(bridge.StateOpen)
 }
 
-// A session that may not run any more is closed at once, and nothing of what comes
-// then is acknowledged or sent.
+// When the lease is withdrawn, the session is closed at once, and later stanzas are
+// neither acknowledged nor sent.
 func TestLease_TakenAway(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -97,7 +97,7 @@ func TestLease_TakenAway(t *testing.T) {
 	a.waitState(bridge.StateOpen)
 	ben := newPhone(t, network, "15550100300", "Ben")
 	lease.mu.Lock()
-	lease.refusal = errors.New("it is run by node-2") // the supervisor has not heard of it
+	lease.refusal = errors.New("it is run by node-2") // the supervisor does not know yet
 	lease.mu.Unlock()
 	if _, err := a.send(jidOf(ben), "not sent"); bridge.CodeOf(err) != bridge.CodeNotConnected {
 		t.Errorf("a send: %v", err)
@@ -115,7 +115,7 @@ func TestLease_TakenAway(t *testing.T) {
 	eventually(t, "the message", func() bool { return len(a.messages(jidOf(ben))) == 1 })
 }
 
-// The right is given back once the session's connection has ended.
+// The lease is released after the session's connection has ended.
 func TestLease_ReleasedBehindTheConnection(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -125,8 +125,8 @@ func TestLease_ReleasedBehindTheConnection(t *testing.T) {
 	a.waitState(bridge.StateOpen)
 	device := a.device()
 	lease.released = func() {
-		// The network may notice the end a little later; it does not come at all
-		// while the session is being given back.
+		// The network may notice the end a little later; while the lease is being
+		// released it would not.
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		defer cancel()
 		ended = device.WaitOffline(ctx)

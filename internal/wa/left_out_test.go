@@ -14,14 +14,14 @@ import (
 	"bridged/internal/simnet"
 )
 
-// waitSentAgain waits until so many messages went out once more.
+// waitSentAgain waits until that many messages were sent once more.
 func (a *account) waitSentAgain(want uint64) {
 	a.t.Helper()
 	eventually(a.t, "messages that go out once more", func() bool { return a.manager.Traffic().SentAgain == want })
 }
 
-// linkUnnoticed links a companion to somebody's account, of which the bridge is not
-// told.
+// linkUnnoticed links a companion to a person's account without a notification to
+// the bridge.
 func (a *account) linkUnnoticed(to *simnet.Phone) *simnet.Bare {
 	a.t.Helper()
 	ctx, device := testContext(a.t), a.phone.LinkedDevices()[0]
@@ -38,7 +38,7 @@ func (a *account) linkUnnoticed(to *simnet.Phone) *simnet.Bare {
 	return linked
 }
 
-// deliveries returns how often a device was given a message that it could decrypt.
+// deliveries returns how often a device got a message that it could decrypt.
 func deliveries(d *simnet.Bare, id string) (n int) {
 	for _, a := range d.AcknowledgedMessages() {
 		if a.ID == id && a.By != "retry" {
@@ -48,9 +48,9 @@ func deliveries(d *simnet.Bare, id string) (n int) {
 	return n
 }
 
-// TestLeftOut_DevicesGetTheMessage that the bridge does not know of: those of a
-// contact, the account's own, and those of a member of a group. It goes out once
-// more under its id, and the next one goes to all of them at once.
+// TestLeftOut_DevicesGetTheMessage: devices unknown to the bridge, of a contact, of
+// the account or of a member of a group. The message is sent once more under its
+// id, and the next one goes to all devices at once.
 func TestLeftOut_DevicesGetTheMessage(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ group, byNumber, own bool }{
@@ -94,7 +94,7 @@ func TestLeftOut_DevicesGetTheMessage(t *testing.T) {
 				t.Errorf("%d messages are stored, want 3", rows)
 			}
 			if test.group {
-				return // such a device asks for the message, too
+				return // such a device sends a retry receipt, too
 			}
 			if got := device.Counters().Sent - before; got != 3 {
 				t.Errorf("%d messages left, want the first twice and the next once", got)
@@ -106,8 +106,8 @@ func TestLeftOut_DevicesGetTheMessage(t *testing.T) {
 	}
 }
 
-// TestLeftOut_NotWithoutAReason: nothing is sent where asking brings no other
-// devices, and no third time, whatever the second answer says.
+// TestLeftOut_NotWithoutAReason: nothing is sent again if the query brings no new
+// devices, and nothing a third time, whatever the second answer says.
 func TestLeftOut_NotWithoutAReason(t *testing.T) {
 	t.Parallel()
 	network, log := newNetwork(t), new(lockedBuffer)
@@ -128,7 +128,7 @@ func TestLeftOut_NotWithoutAReason(t *testing.T) {
 	if _, err := a.send(jidOf(friend), "the same again"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.send(jidOf(friend), "to all as before"); err != nil { // whatsmeow asks before it, once
+	if _, err := a.send(jidOf(friend), "to all as before"); err != nil { // whatsmeow queries the devices before it, once
 		t.Fatal(err)
 	}
 	a.linkUnnoticed(friend)
@@ -138,14 +138,14 @@ func TestLeftOut_NotWithoutAReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.waitSentAgain(1)
-	if _, err := a.send(jidOf(friend), "to all"); err != nil { // after the second answer the list was asked for again
+	if _, err := a.send(jidOf(friend), "to all"); err != nil { // after the second answer the list was queried again
 		t.Fatal(err)
 	}
 	a.linkUnnoticed(friend)
 	if _, err := a.send(jidOf(friend), "and again"); err != nil {
 		t.Fatal(err)
 	}
-	a.waitSentAgain(2) // one after the other: what was before has had its turn
+	a.waitSentAgain(2) // in order: the earlier message has had its turn
 	if got := a.device().Counters().Sent - before; got != 8 {
 		t.Errorf("%d messages left, want 1, 1, 1, 2, 1 and 2", got)
 	}
@@ -154,7 +154,7 @@ func TestLeftOut_NotWithoutAReason(t *testing.T) {
 	}
 }
 
-// TestLeftOut_ByALateAnswer, which whatsmeow does not look at.
+// TestLeftOut_ByALateAnswer, which whatsmeow ignores.
 func TestLeftOut_ByALateAnswer(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -180,7 +180,7 @@ func TestLeftOut_ByALateAnswer(t *testing.T) {
 	}
 }
 
-// TestLeftOut_ByAnAnswerBehindTheReceipt, which has ended the send before.
+// TestLeftOut_ByAnAnswerBehindTheReceipt, which had already ended the send.
 func TestLeftOut_ByAnAnswerBehindTheReceipt(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -208,10 +208,10 @@ func TestLeftOut_ByAnAnswerBehindTheReceipt(t *testing.T) {
 	}
 }
 
-// TestLeftOut_NobodyWaitsForIt: the send is answered while the network does not
-// answer about the devices. A lost connection ends the asking, not the sending: the
-// next connection brings it, unless the message was deleted in the meantime.
-func TestLeftOut_NobodyWaitsForIt(t *testing.T) {
+// TestLeftOut_TheSendDoesNotWaitForIt: the send is answered even if the network does not
+// answer the query about devices. A lost connection ends the query, not the resend:
+// the next connection makes it, unless the message was deleted in the meantime.
+func TestLeftOut_TheSendDoesNotWaitForIt(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
 	network := newNetwork(t)
@@ -259,7 +259,7 @@ func TestLeftOut_NobodyWaitsForIt(t *testing.T) {
 	}
 }
 
-// forget stores the deletion of an own message, which the phone has made.
+// forget stores the deletion of an own message by the phone.
 func (a *account) forget(ctx context.Context, chat bridge.JID, id string) error {
 	return a.store.Save(ctx, bridge.Deletion{Chat: chat, Target: id, By: jidOf(a.phone), Timestamp: bridge.At(time.Now())})
 }

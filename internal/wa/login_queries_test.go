@@ -13,8 +13,7 @@ import (
 	"bridged/internal/wa"
 )
 
-// decided counts after how many logins it was decided that the list of groups
-// need not be read.
+// decided counts the logins after which the list of groups need not be read.
 type decided struct {
 	wa.Store
 	not atomic.Int32
@@ -28,7 +27,7 @@ func (d *decided) GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error) {
 
 const groupQueries, groupsSetting = "w:g2", "groups_read"
 
-// newDecided is newAccountIn with a count of decisions.
+// newDecided is newAccountIn with such a count.
 func newDecided(t *testing.T, network *simnet.Network, dir string, phone *simnet.Phone) (*account, *decided) {
 	t.Helper()
 	d := new(decided)
@@ -36,7 +35,7 @@ func newDecided(t *testing.T, network *simnet.Network, dir string, phone *simnet
 	if a.phone = phone; phone == nil {
 		a.phone = newPhone(t, network, accountNumber, "Alex")
 		a.pair()
-		// Reading the list ends with a look at what is missing.
+		// Reading the list ends with a check for missing groups.
 		eventually(t, "the list of groups", func() bool { return d.not.Load() == 1 })
 		d.not.Store(0)
 	}
@@ -114,7 +113,7 @@ func TestLogin_AskingIsPaced(t *testing.T) {
 	}
 }
 
-// TestLogin_AGroupThatIsWithheldIsAskedForOnce: also after a restart.
+// TestLogin_AGroupThatIsWithheldIsAskedForOnce, restarts included.
 func TestLogin_AGroupThatIsWithheldIsAskedForOnce(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -123,7 +122,7 @@ func TestLogin_AGroupThatIsWithheldIsAskedForOnce(t *testing.T) {
 	a, _ := newDecided(t, network, dir, nil)
 	device := a.device()
 	device.FailQueries(simnet.IQFault{Namespace: groupQueries, Tag: "query", Code: 403, Text: "forbidden"})
-	// A group of which only a message tells.
+	// A group known only from a message.
 	group := bridge.JID("120363000000000099@g.us")
 	before := device.Queries(groupQueries)
 	if err := a.store.Save(ctx, bridge.Message{Chat: group, ID: "M1", SenderJID: jidOf(friend), Timestamp: bridge.At(time.Now()), MessageType: "conversation", Content: "hi"}); err != nil {
@@ -151,7 +150,7 @@ func TestConnection_OneLostAnswerIsNoSilence(t *testing.T) {
 	device := a.device()
 	logins, pings := device.Counters().Logins, device.Queries("w:p")
 	device.FailQueries(simnet.IQFault{Namespace: "w:p", Silent: true, Times: 1})
-	// The lost one, the one more, and one in the usual turn.
+	// The lost one, its repetition, and the next regular one.
 	eventually(t, "three keepalives", func() bool { return device.Queries("w:p") >= pings+3 })
 	if got := device.Counters().Logins; got != logins || a.manager.Status().Status != bridge.StateOpen {
 		t.Errorf("%d logins more, status %s", got-logins, a.manager.Status().Status)

@@ -11,13 +11,13 @@ import (
 	"bridged/internal/wa"
 )
 
-// preKeyBatch is how many one-time keys a new session of the tests has, which
-// would otherwise make 812 each.
+// preKeyBatch is the number of one-time keys of the tests' new sessions, which
+// would otherwise generate 812 each.
 const preKeyBatch = 50
 
-// TestMain shortens what is set for the whole process: a silent socket is
-// noticed within 2 s instead of 40, and a lost one counts as closed after 3 s
-// instead of 30, and the history that waits is tried again soon. It fails when the tests leave goroutines behind.
+// TestMain shortens times for the whole process: a silent socket is noticed within
+// 2 s instead of 40, a lost one counts as closed after 3 s instead of 30, and
+// history is retried soon. It fails if the tests leave goroutines behind.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = 500*time.Millisecond, 600*time.Millisecond
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	wa.SetPingPatience(500 * time.Millisecond)
 	wa.HurryHistory()
 	wa.SetPreKeyBatch(preKeyBatch)
-	// A frame that arrives while whatsmeow disconnects stays in its goroutine
-	// forever; nothing outside can reach it.
+	// A frame that arrives while whatsmeow disconnects blocks its goroutine
+	// forever; no other code can reach it.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("go.mau.fi/whatsmeow/socket.(*FrameSocket).frameComplete"))
 }

@@ -8,8 +8,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestMentions_StrangersAreNamedAsGiven: what the account knows of them stays with
-// it, in groups of either kind, in sends and in edits.
+// TestMentions_StrangersAreNamedAsGiven: the account's knowledge about them is not
+// disclosed, in groups of either kind, in sends and in edits.
 func TestMentions_StrangersAreNamedAsGiven(t *testing.T) {
 	t.Parallel()
 	ctx, network := testContext(t), newNetwork(t)

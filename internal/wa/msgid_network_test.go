@@ -12,9 +12,10 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestStrangeIDs_LeaveAsTheyCame: a message whose id cannot stand in a path is shown
-// under a made-up one. Reactions, quotes, receipts, edits and deletions name it by the
-// id that its sender knows, and so does what the account's phone is asked for or told.
+// TestStrangeIDs_LeaveAsTheyCame: a message whose id cannot be part of a path is
+// shown under a generated one. Reactions, quotes, receipts, edits and deletions use
+// the id that its sender knows, and so do requests and notifications to the
+// account's phone.
 func TestStrangeIDs_LeaveAsTheyCame(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -26,7 +27,7 @@ func TestStrangeIDs_LeaveAsTheyCame(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, chat := range map[string]struct {
-		theirs, ours simnet.JID // as the friend and the account's phone write there
+		theirs, ours simnet.JID // as addressed by the friend and by the account's phone
 		jid          bridge.JID
 	}{
 		"private": {a.phone.PN(), friend.PN(), jidOf(friend)},
@@ -75,7 +76,7 @@ func TestStrangeIDs_LeaveAsTheyCame(t *testing.T) {
 	}
 }
 
-// stored returns a message of a chat by its text, with all that is known of it.
+// stored returns a message of a chat by its text, with all its fields.
 func (a *account) stored(ctx context.Context, chat bridge.JID, text string) bridge.Message {
 	a.t.Helper()
 	for _, m := range a.messages(chat) {
@@ -92,8 +93,8 @@ func (a *account) stored(ctx context.Context, chat bridge.JID, text string) brid
 	panic("unreachable")
 }
 
-// readAll marks a chat as read whose last message has a strange id, and asks the phone
-// for what came before it.
+// readAll marks a chat as read whose last message has a strange id, and requests
+// earlier messages from the phone.
 func (a *account) readAll(ctx context.Context, t *testing.T, chat bridge.JID, friend *simnet.Phone, id string) {
 	t.Helper()
 	last := "last: " + id

@@ -13,9 +13,9 @@ import (
 	"bridged/internal/store"
 )
 
-// TestUndecrypted_ThatProvesToBeNoMessage: what could not be decrypted and then is a
-// setting of the chat, a kept message, a reaction or an edit leaves no placeholder
-// behind, and nothing unread.
+// TestUndecrypted_ThatProvesToBeNoMessage: an undecryptable stanza that turns out
+// to be a setting of the chat, a kept message, a reaction or an edit leaves no
+// placeholder and nothing unread.
 func TestUndecrypted_ThatProvesToBeNoMessage(t *testing.T) {
 	t.Parallel()
 	key := func(id string) *waCommon.MessageKey {
@@ -54,7 +54,7 @@ func TestUndecrypted_ThatProvesToBeNoMessage(t *testing.T) {
 			if err := a.device().WaitQuiet(ctx); err != nil {
 				t.Fatal(err)
 			}
-			a.phone.Disconnect() // it would send it again at once
+			a.phone.Disconnect() // it would resend the message at once
 			a.device().CorruptMessages(test.damaged)
 			if _, err := friend.Send(ctx, a.phone.PN(), test.msg(first), simnet.WithID("NONE")); err != nil {
 				t.Fatal(err)
@@ -70,7 +70,8 @@ func TestUndecrypted_ThatProvesToBeNoMessage(t *testing.T) {
 	}
 }
 
-// awaitRemoval waits until the log has told of a placeholder, and of its end.
+// awaitRemoval waits until the log has the events of a placeholder and of its
+// removal.
 func (a *account) awaitRemoval(ctx context.Context, id string) {
 	a.t.Helper()
 	eventually(a.t, "the end of the placeholder", func() bool {

@@ -8,8 +8,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestNumbers_AreAskedForOnce: answers are kept, those that nobody has the number too,
-// because look-ups of many numbers get accounts banned.
+// TestNumbers_AreAskedForOnce: answers are cached, even negative ones, because
+// look-ups of many numbers get accounts banned.
 func TestNumbers_AreAskedForOnce(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -37,8 +37,8 @@ func TestNumbers_AreAskedForOnce(t *testing.T) {
 	}
 }
 
-// TestNumbers_WithTwoSpellings: whichever of them is dialled, it is one chat, and the
-// one by which the network knows the person.
+// TestNumbers_WithTwoSpellings: either spelling leads to one chat, under the
+// network's spelling.
 func TestNumbers_WithTwoSpellings(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)

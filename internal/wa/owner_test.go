@@ -12,7 +12,7 @@ import (
 	"bridged/internal/wa"
 )
 
-// ownerless cannot read whose account the store holds while broken is set.
+// ownerless cannot read the store's owner while broken is set.
 type ownerless struct {
 	*store.Store
 	broken atomic.Bool
@@ -27,9 +27,9 @@ func (o *ownerless) OwnerOf(ctx context.Context) (bridge.Owner, bool, error) {
 	return o.Store.OwnerOf(ctx)
 }
 
-// TestOwner_ThatCannotBeReadIsNoPermission: a session connects only to the
-// store that it belongs to, so while that cannot be told it stays away, and
-// tries again by itself.
+// TestOwner_ThatCannotBeReadIsNoPermission: a session connects only to its own
+// account's store. While the owner cannot be read it stays offline and tries again
+// by itself.
 func TestOwner_ThatCannotBeReadIsNoPermission(t *testing.T) {
 	t.Parallel()
 	network, dir := newNetwork(t), t.TempDir()
@@ -55,7 +55,7 @@ func TestOwner_ThatCannotBeReadIsNoPermission(t *testing.T) {
 	b.waitState(bridge.StateOpen)
 }
 
-// damaged has found damage.
+// damaged reports damage.
 type damaged struct {
 	*store.Store
 	broken atomic.Bool
@@ -68,9 +68,9 @@ func (d *damaged) Damage() error {
 	return nil
 }
 
-// TestDamage_IsToldInTheStatus: what is not damaged goes on, so the account
-// stays open.
-func TestDamage_IsToldInTheStatus(t *testing.T) {
+// TestDamage_IsReportedInTheStatus: undamaged functions go on, so the account stays
+// open.
+func TestDamage_IsReportedInTheStatus(t *testing.T) {
 	t.Parallel()
 	wrapped := new(damaged)
 	network := newNetwork(t)

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/wa"
 )
 
-// resting is an unpaired account that rests, on a network that hangs up soon.
+// resting returns an unpaired account that rests, on a network that hangs up soon.
 func resting(t *testing.T) (*simnet.Network, *account) {
 	t.Helper()
 	network, err := simnet.New(context.Background(), simnet.Options{PairingTimeout: 300 * time.Millisecond})
@@ -36,9 +36,10 @@ func (a *account) rests() {
 	}
 }
 
-// TestPairing_RestsUntilSomebodyAsks: nothing official opens a socket every few minutes
-// without end. A look at the status goes on, and the next one has a QR code.
-func TestPairing_RestsUntilSomebodyAsks(t *testing.T) {
+// TestPairing_RestsUntilTheNextQuery: official clients do not open a socket every
+// few minutes forever. A query of the status resumes the pairing, and the next one
+// has a QR code.
+func TestPairing_RestsUntilTheNextQuery(t *testing.T) {
 	t.Parallel()
 	network, a := resting(t)
 	a.manager.WakePairing()
@@ -52,7 +53,7 @@ func TestPairing_RestsUntilSomebodyAsks(t *testing.T) {
 	}
 }
 
-// TestPairing_RestEndsWithACode: whoever asks for a code need not ask twice.
+// TestPairing_RestEndsWithACode: the first request for a code succeeds.
 func TestPairing_RestEndsWithACode(t *testing.T) {
 	t.Parallel()
 	_, a := resting(t)
@@ -61,7 +62,8 @@ func TestPairing_RestEndsWithACode(t *testing.T) {
 	}
 }
 
-// TestPairing_AskedGoesOn: as long as somebody looks, codes are renewed.
+// TestPairing_AskedGoesOn: while there are queries of the status, codes are
+// renewed.
 func TestPairing_AskedGoesOn(t *testing.T) {
 	t.Parallel()
 	network, err := simnet.New(context.Background(), simnet.Options{PairingTimeout: 100 * time.Millisecond})

@@ -12,7 +12,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// unpaired is an account that is not paired yet, with its phone, on a network of its own.
+// unpaired returns an unpaired account with its phone, on a network of its own.
 func unpaired(t *testing.T, options simnet.Options) (*simnet.Network, *account) {
 	t.Helper()
 	network, err := simnet.New(context.Background(), options)
@@ -42,7 +42,7 @@ func withoutSecret(code string) string {
 	return strings.Join(parts, ",")
 }
 
-// TestPairing_ARotatedSecretIsShownAtOnce: the network voids a QR code once it was
+// TestPairing_ARotatedSecretIsShownAtOnce: the network voids a QR code after it was
 // scanned. The same ref with the new secret takes its place.
 func TestPairing_ARotatedSecretIsShownAtOnce(t *testing.T) {
 	t.Parallel()
@@ -65,8 +65,8 @@ func TestPairing_ARotatedSecretIsShownAtOnce(t *testing.T) {
 	a.waitState(bridge.StateOpen)
 }
 
-// TestPairing_ACodeSurvivesARotation: a rotation concerns the QR codes, and the secret
-// that was derived from a code stays, whichever comes first.
+// TestPairing_ACodeSurvivesARotation: a rotation changes the QR codes only; the
+// secret derived from a code stays, whichever comes first.
 func TestPairing_ACodeSurvivesARotation(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]simnet.CodeStep{"before the secret is derived": simnet.BeforeHello, "after it": simnet.BeforeSuccess} {
@@ -82,8 +82,8 @@ func TestPairing_ACodeSurvivesARotation(t *testing.T) {
 	}
 }
 
-// TestPairing_EachWayWorksAfterTheOther: a mistyped code leaves a secret behind, and a
-// scanned QR code a rotation; neither is in the way of the other.
+// TestPairing_EachWayWorksAfterTheOther: a mistyped code leaves a secret behind,
+// and a scanned QR code a rotation; neither blocks the other way.
 func TestPairing_EachWayWorksAfterTheOther(t *testing.T) {
 	t.Parallel()
 	t.Run("the QR code after a mistyped code", func(t *testing.T) {
@@ -112,8 +112,8 @@ func TestPairing_EachWayWorksAfterTheOther(t *testing.T) {
 	})
 }
 
-// TestPairing_ACodeOutlivesTheQRCodes: their end is not the end of the code, nor is a
-// rotation then.
+// TestPairing_ACodeOutlivesTheQRCodes: it stays valid after they have expired, even
+// across a rotation.
 func TestPairing_ACodeOutlivesTheQRCodes(t *testing.T) {
 	t.Parallel()
 	network, a := unpaired(t, simnet.Options{QRRefs: 1})
@@ -133,8 +133,9 @@ func TestPairing_ACodeOutlivesTheQRCodes(t *testing.T) {
 	a.waitState(bridge.StateOpen)
 }
 
-// TestPairing_ARefusedCodeIsToldAtOnce, with what to do, and not when it expires.
-func TestPairing_ARefusedCodeIsToldAtOnce(t *testing.T) {
+// TestPairing_ARefusedCodeIsReportedAtOnce, with a remedy, and not only when it
+// expires.
+func TestPairing_ARefusedCodeIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	network, a := unpaired(t, simnet.Options{})
 	code := a.askCode()
@@ -164,8 +165,8 @@ func TestPairing_ARefusedCodeIsToldAtOnce(t *testing.T) {
 	a.waitState(bridge.StateOpen)
 }
 
-// TestPairing_ACodeLeavesOtherDevicesAlone: whoever asks for a code, or scans in vain,
-// ends none of the account's devices.
+// TestPairing_ACodeLeavesOtherDevicesAlone: neither a code request nor a failed
+// scan ends any of the account's devices.
 func TestPairing_ACodeLeavesOtherDevicesAlone(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

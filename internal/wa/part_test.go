@@ -19,8 +19,8 @@ func recaption(id, caption string) *waE2E.Message {
 	}}
 }
 
-// TestPart_AnHDUploadReplacesItsPicture without a trace, whichever comes first,
-// and is the same message: an edit or a deletion of either is one of it.
+// TestPart_AnHDUploadReplacesItsPicture without a trace, whichever comes first, and
+// counts as the same message: editing or deleting either changes it.
 func TestPart_AnHDUploadReplacesItsPicture(t *testing.T) {
 	t.Parallel()
 	for name, late := range map[string][]string{"in order": nil, "the upload first": {"SD"}, "the edit first": {"SD", "HD"}} {
@@ -65,7 +65,7 @@ func TestPart_AnHDUploadReplacesItsPicture(t *testing.T) {
 	}
 }
 
-// TestPart_TheFilmOfAMotionPhotoIsNoMessage, nor is a copy of a film.
+// TestPart_TheFilmOfAMotionPhotoIsNoMessage, nor is the copy of a film.
 func TestPart_TheFilmOfAMotionPhotoIsNoMessage(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -94,7 +94,7 @@ func isStored(a *account, chat bridge.JID, id string) bool {
 	return err == nil
 }
 
-// only returns the one message of a type.
+// only returns the only message of a type.
 func only(t *testing.T, a *account, chat bridge.JID, kind string) (found bridge.Message) {
 	t.Helper()
 	for _, m := range a.messages(chat) {

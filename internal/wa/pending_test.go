@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestPending_OverTheNetwork: changes overtake the messages that they are about.
+// TestPending_OverTheNetwork: changes overtake their messages.
 func TestPending_OverTheNetwork(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -68,7 +68,7 @@ func TestPending_OverTheNetwork(t *testing.T) {
 	}
 }
 
-// isInFiles reports whether a word stands in a file of a directory.
+// isInFiles reports whether any file of a directory contains a word.
 func isInFiles(t *testing.T, dir, word string) bool {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPreKeys_OfAnUploadAreStoredTogether: else 812 commits, each with a wait for
-// the disk, stand before the first login.
+// TestPreKeys_OfAnUploadAreStoredTogether: otherwise 812 commits, each with a wait
+// for the disk, precede the first login.
 func TestPreKeys_OfAnUploadAreStoredTogether(t *testing.T) {
 	t.Parallel()
 	network, dir := newNetwork(t), t.TempDir()

@@ -26,8 +26,7 @@ func (a *account) markRead(jid bridge.JID, upTo string) {
 	}
 }
 
-// ticks returns the read receipts that a phone has seen so far: which messages, in
-// the order in which they came.
+// ticks returns the ids in the read receipts that a phone has got so far, in order.
 func ticks(p *simnet.Phone) (ids []string) {
 	for _, event := range p.Events() {
 		if r, ok := event.(*events.Receipt); ok && !r.IsFromMe && r.Type == types.ReceiptTypeRead {
@@ -50,7 +49,7 @@ func readElsewhere(t *testing.T, p *simnet.Phone, id string, kind types.ReceiptT
 	}
 }
 
-// receive has a phone write, until the bridge has it.
+// receive makes a phone write, and waits until the bridge has the messages.
 func (a *account) receive(from *simnet.Phone, to types.JID, chat bridge.JID, texts ...string) (ids []string) {
 	a.t.Helper()
 	for _, text := range texts {
@@ -73,8 +72,8 @@ func (a *account) unread(jid bridge.JID) int {
 	return chat.UnreadCount
 }
 
-// TestMarkRead_ShowsTicks to whoever wrote, and to the account's phone, up to where it
-// was read and once.
+// TestMarkRead_ShowsTicks to the sender and to the account's phone, up to the
+// message that was read, once.
 func TestMarkRead_ShowsTicks(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -98,7 +97,8 @@ func TestMarkRead_ShowsTicks(t *testing.T) {
 		if got := a.unread(c.chat); got != 1 {
 			t.Errorf("%s: %d unread behind the second of three", name, got)
 		}
-		// Who answers has read in the store, but tells nobody by that.
+		// An answer marks the chat as read in the store, but sends no read
+		// receipts.
 		if _, err := a.send(c.chat, "an answer"); err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestMarkRead_ShowsTicks(t *testing.T) {
 	}
 }
 
-// TestMarkRead_InGroups: each author gets the ticks of their own messages.
+// TestMarkRead_InGroups: each author gets receipts for their own messages.
 func TestMarkRead_InGroups(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -147,8 +147,8 @@ func TestMarkRead_InGroups(t *testing.T) {
 	}
 }
 
-// TestMarkRead_WithoutBlueTicks: where the account shows none, its own devices alone are
-// told, also after the setting was changed meanwhile.
+// TestMarkRead_WithoutBlueTicks: with read receipts switched off, only the
+// account's own devices get them, even if the setting was changed meanwhile.
 func TestMarkRead_WithoutBlueTicks(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -176,7 +176,7 @@ func TestMarkRead_WithoutBlueTicks(t *testing.T) {
 	}
 }
 
-// TestMarkRead_AsksFirst whether others may see what the account has read.
+// TestMarkRead_AsksFirst whether others may see read receipts.
 func TestMarkRead_AsksFirst(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -209,7 +209,7 @@ func TestMarkRead_TakesBackThatAChatIsUnread(t *testing.T) {
 	if _, err := a.phone.Event(testContext(t), isRead); err != nil {
 		t.Fatal(err)
 	}
-	a.phone.Forget() // what is told of the second time counts
+	a.phone.Forget() // only the second notification counts
 	if err := a.phone.SendAppState(testContext(t), appstate.BuildMarkChatAsRead(friend.PN(), false, time.Time{}, nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -240,8 +240,8 @@ func TestMarkRead_Repeats(t *testing.T) {
 	}
 }
 
-// TestMarkRead_AtOnce tells everybody once, and no call waits for a confirmation that
-// another took.
+// TestMarkRead_AtOnce sends each receipt once, and no call waits for a confirmation
+// that another call got.
 func TestMarkRead_AtOnce(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -259,7 +259,7 @@ func TestMarkRead_AtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if took := time.Since(began); took > 8*time.Second { // less than it takes to send a receipt again
+	if took := time.Since(began); took > 8*time.Second { // less than sending a receipt again takes
 		t.Errorf("took %s", took)
 	}
 	want = append(want, a.receive(friend, a.phone.PN(), jidOf(friend), "two")...)
@@ -272,7 +272,7 @@ func TestMarkRead_AtOnce(t *testing.T) {
 	}
 }
 
-// TestMarkRead_Many messages go in receipts that are bounded.
+// TestMarkRead_Many messages go in receipts of bounded size.
 func TestMarkRead_Many(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)

@@ -25,10 +25,10 @@ type examination struct {
 	t *testing.T
 	received
 	chat  bridge.JID
-	shown *shownMessage // nil where the message belongs into no list
+	shown *shownMessage // nil if the message is not listed
 }
 
-// shownMessage is what the answers tell of a message.
+// shownMessage holds a message's fields from the answers.
 type shownMessage struct {
 	ID          string           `json:"msgId"`
 	MessageType string           `json:"messageType"`
@@ -57,7 +57,7 @@ func (e *examination) events(query string) (page shownEvents) {
 	return page
 }
 
-// history is the path of a chat's messages.
+// history returns the path of a chat's messages.
 func history(chat bridge.JID) string {
 	if chat.IsGroup() {
 		return "/api/groups/" + chat.Escaped() + "/messages"
@@ -77,7 +77,7 @@ func (e *examination) messages(chat bridge.JID, query url.Values) []shownMessage
 	return page.Messages
 }
 
-// readLists asks for everything that is answered whatever was received.
+// readLists requests every list that must work whatever was received.
 func (e *examination) readLists() {
 	e.t.Helper()
 	e.Get("/api/chats?limit=5").Want(http.StatusOK)
@@ -90,7 +90,7 @@ func (e *examination) readLists() {
 	}
 }
 
-// readMessage looks for the message wherever it has to show.
+// readMessage looks for the message everywhere it has to show.
 func (e *examination) readMessage() {
 	e.t.Helper()
 	m := e.shown
@@ -110,7 +110,7 @@ func (e *examination) readMessage() {
 	e.download(m)
 }
 
-// inHistory looks for the message among the latest of its moment.
+// inHistory looks for the message among the latest of its time.
 func (e *examination) inHistory(m *shownMessage) bool {
 	moment := url.Values{"limit": {"5"}, "order": {"desc"}, "since": {m.Timestamp}, "until": {m.Timestamp}}
 	return slices.ContainsFunc(e.messages(e.chat, moment), func(other shownMessage) bool { return other.ID == m.ID })
@@ -164,8 +164,8 @@ func (e *examination) download(m *shownMessage) {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// normalised is a path as browsers send it (the URL standard): dots that stand
-// alone lead nowhere or upwards, encoded ones too.
+// normalised returns a path as browsers send it (the URL standard): dot segments
+// are resolved, encoded ones too.
 func normalised(path string) string {
 	var kept []string
 	for part := range strings.SplitSeq(path, "/") {
@@ -182,8 +182,8 @@ func normalised(path string) string {
 	return strings.Join(kept, "/")
 }
 
-// forward sends the message on to somebody who gets nothing else. What is sent
-// arrives, and what is not leaves no row that waits.
+// forward forwards the message to a person who gets nothing else. It arrives if it
+// was sent, and otherwise leaves no pending row.
 func (e *examination) forward() {
 	e.t.Helper()
 	to := jidOf(e.sink)
@@ -219,9 +219,9 @@ func (e *examination) quote() {
 	e.wantAnswer("quote", e.Post("/api/messages/send", map[string]string{"jid": string(e.chat), "text": "about this", "quotedMsgId": e.shown.ID}))
 }
 
-// TestReceived_GroupOfNobody names groups whose description lacks what every
-// group has: they are shown all the same.
-func TestReceived_GroupOfNobody(t *testing.T) {
+// TestReceived_IncompleteGroup covers groups whose description lacks the usual
+// fields: they are shown nevertheless.
+func TestReceived_IncompleteGroup(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	client := apitest.NewClient(t, l.handler.URL, labToken)

@@ -27,16 +27,16 @@ import (
 	"bridged/internal/wa"
 )
 
-// perReceived is what a message may cost that is stored, read, searched, quoted,
+// perReceived bounds the cost of a message that is stored, read, searched, quoted,
 // forwarded and deleted.
 var perReceived = fuzzbudget.Budget{Base: 32 << 20, PerByte: 2 << 10, Time: 5 * time.Second}
 
-// FuzzReceived takes what a stranger's phone may send through the whole
-// bridge: the handler that acknowledges it, the store, every route that reads
-// it, and the sends that work from it (a forward, a reaction, a quote), which
-// whatsmeow encrypts and a simulated network delivers. However it is made, it
-// must not panic, must be acknowledged, found, and shown as openapi.yaml says,
-// and each send is answered with success or with what is wrong with it.
+// FuzzReceived takes anything that a stranger's phone may send through the whole
+// bridge: the handler that acknowledges it, the store, every route that reads it,
+// and the sends that build on it (a forward, a reaction, a quote), which whatsmeow
+// encrypts and a simulated network delivers. It must never panic, must be
+// acknowledged, found, and shown as openapi.yaml says, and each send must succeed
+// or fail with a reason.
 func FuzzReceived(f *testing.F) {
 	lab := newLab(f)
 	for _, s := range append(lab.sentByPhones(f), hostile()...) {
@@ -46,14 +46,14 @@ func FuzzReceived(f *testing.F) {
 		perReceived.Check(t, len(data)+len(id)+len(pushName), func() {
 			msg := new(waE2E.Message)
 			if id == "" || proto.Unmarshal(data, msg) != nil {
-				return // whatsmeow hands no such message to anybody
+				return // whatsmeow never delivers such a message
 			}
 			lab.examine(t, received{msg: msg, id: id, pushName: pushName, at: at, from: from})
 		})
 	})
 }
 
-// The bits of a message's origin.
+// Bits of a message's origin.
 const (
 	InGroup byte = 1 << iota
 	ownMessage
@@ -73,14 +73,14 @@ type lab struct {
 	*account
 	handler *httptest.Server
 	log     *lockedBuffer
-	friend  *simnet.Phone // in a chat of two
+	friend  *simnet.Phone // in a direct chat
 	group   *simnet.Group // with the friend
-	sink    *simnet.Phone // gets what is forwarded
-	count   int           // of messages examined
+	sink    *simnet.Phone // gets the forwards
+	count   int           // of examined messages
 	known   map[string]bool
 }
 
-// lockedBuffer is a log that is looked at while it is written.
+// lockedBuffer is a log that can be read while it is written.
 type lockedBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu
@@ -136,7 +136,7 @@ func newLab(t testing.TB) *lab {
 	return l
 }
 
-// event is the message as whatsmeow hands it over.
+// event returns the message as whatsmeow delivers it.
 func (l *lab) event(r received) *events.Message {
 	from := types.MessageSource{Chat: l.friend.LID(), Sender: l.friend.LID(), SenderAlt: l.friend.PN()}
 	if r.from&ownMessage != 0 {
@@ -155,7 +155,7 @@ func (l *lab) event(r received) *events.Message {
 	return (&events.Message{Info: info, RawMessage: proto.Clone(r.msg).(*waE2E.Message)}).UnwrapRaw()
 }
 
-// chat is where the message shows.
+// chat returns the chat that shows the message.
 func (l *lab) chat(r received) bridge.JID {
 	if r.from&InGroup != 0 {
 		return bridge.JID(l.group.JID().String())
@@ -187,7 +187,7 @@ func (l *lab) examine(t *testing.T, r received) {
 	}
 }
 
-// deliver hands the message over twice; the second time changes nothing.
+// deliver delivers the message twice; the second time changes nothing.
 func (e *examination) deliver() {
 	// Without message.status: receipts of earlier sends may still come.
 	const changes = "?limit=1000&types=message.created,message.updated,chat.updated,group.updated&after="
@@ -215,9 +215,9 @@ func (e *examination) accept() {
 	}
 }
 
-// wantAnswer fails the test at an answer that is no answer to a caller: the
-// account is open and the store is sound, so what is refused is the caller's
-// to change, or a file that is gone.
+// wantAnswer fails the test unless the answer is a success or a refusal that the
+// caller can act on, or reports a lost file: the account is open and the store is
+// sound, so no other error is acceptable.
 func (e *examination) wantAnswer(what string, r apitest.Response) {
 	e.t.Helper()
 	switch {

@@ -24,10 +24,10 @@ type specimen struct {
 	from         byte
 }
 
-// specimenTime is when most of them were written.
+// specimenTime is the time of most of them.
 const specimenTime = 1_790_000_000
 
-// sentByPhones are messages of each kind as phones send them.
+// sentByPhones returns messages of each kind as phones send them.
 func (l *lab) sentByPhones(t testing.TB) (all []specimen) {
 	t.Helper()
 	ctx, to, by := testContext(t), l.phone.PN(), l.friend
@@ -71,7 +71,7 @@ func (l *lab) sentByPhones(t testing.TB) (all []specimen) {
 	return append(all, changes(text, poll)...)
 }
 
-// changes are what acts on earlier messages.
+// changes returns messages that act on earlier ones.
 func changes(text, poll simnet.MessageID) (all []specimen) {
 	key := func(id string, fromMe bool) *waCommon.MessageKey {
 		return &waCommon.MessageKey{ID: &id, FromMe: &fromMe, RemoteJID: proto.String("1@lid")}
@@ -127,12 +127,12 @@ func image(m *waE2E.ImageMessage) *waE2E.Message { return &waE2E.Message{ImageMe
 func encode(msg *waE2E.Message) []byte {
 	data, err := proto.Marshal(msg)
 	if err != nil {
-		panic(err) // proto2: there is nothing that it refuses
+		panic(err) // proto2 cannot refuse it
 	}
 	return data
 }
 
-// hostile are messages, ids, names and times that no phone of good will sends.
+// hostile returns messages, ids, names and times that no honest phone sends.
 func hostile() (all []specimen) {
 	for i, msg := range slices.Concat(emptyMessages(), absurdMessages(), absurdBusiness()) {
 		all = append(all, specimen{encode(msg), fmt.Sprintf("HOSTILE%d", i), "Mallory", specimenTime, 0})
@@ -158,7 +158,7 @@ func hostile() (all []specimen) {
 	return append(all, specimen{unknown, "UNKNOWN", "Mallory", specimenTime, 0}, specimen{nil, "EMPTY", "Mallory", specimenTime, 0})
 }
 
-// emptyMessages have a kind and nothing in it.
+// emptyMessages returns messages with a kind but no content.
 func emptyMessages() []*waE2E.Message {
 	empty := &waE2E.FutureProofMessage{}
 	nested := &waE2E.Message{Conversation: proto.String("deep")}
@@ -206,7 +206,7 @@ func emptyMessages() []*waE2E.Message {
 	}
 }
 
-// absurdMessages have sizes, places and texts beyond all measure.
+// absurdMessages returns messages with absurd sizes, places and texts.
 func absurdMessages() []*waE2E.Message {
 	mentioned, options := make([]string, 65_536), make([]*waE2E.PollCreationMessage_Option, 10_000)
 	for i := range mentioned {
@@ -266,7 +266,7 @@ func absurdMessages() []*waE2E.Message {
 	}
 }
 
-// absurdBusiness are messages of businesses beyond all measure.
+// absurdBusiness returns absurd messages of businesses.
 func absurdBusiness() []*waE2E.Message {
 	bad, long := "bad \xff text\x00", strings.Repeat("long ", 20_000)
 	flow := func(params string) *waE2E.InteractiveMessage {

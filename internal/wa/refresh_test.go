@@ -7,8 +7,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestSend_GroupThatKnowsItsMembersInAnotherForm: the group is asked for, and the
-// message goes out again under its id.
+// TestSend_GroupThatKnowsItsMembersInAnotherForm: the bridge queries the group, and
+// sends the message again under its id.
 func TestSend_GroupThatKnowsItsMembersInAnotherForm(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -43,9 +43,9 @@ func TestSend_GroupThatKnowsItsMembersInAnotherForm(t *testing.T) {
 	}
 }
 
-// TestSend_ToDevicesThatHaveChanged: the network calls the message invalid, the
-// recipient's devices are asked for, and it goes out again under its id, but not
-// a third time.
+// TestSend_ToDevicesThatHaveChanged: after the network has called the message
+// invalid, the bridge queries the recipient's devices and sends it again under its
+// id, but not a third time.
 func TestSend_ToDevicesThatHaveChanged(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

@@ -10,8 +10,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestBan_OutlastsARestart: a program that is started again knows the ban, says
-// when it ends, and leaves the network alone until then or until a person asks.
+// TestBan_OutlastsARestart: a restarted program knows the ban, says when it ends,
+// and leaves the network alone until then or until a person asks.
 func TestBan_OutlastsARestart(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -41,7 +41,7 @@ func TestBan_OutlastsARestart(t *testing.T) {
 	b.stop()
 
 	c := startAccount(t, network, dir)
-	c.waitState(bridge.StateOpen) // a ban that was lifted is forgotten
+	c.waitState(bridge.StateOpen) // a lifted ban is forgotten
 }
 
 func TestBan_EndsInALaterRun(t *testing.T) {
@@ -58,8 +58,8 @@ func TestBan_EndsInALaterRun(t *testing.T) {
 	b.waitState(bridge.StateOpen)
 }
 
-// TestTimelock_RefusesNewChatsUntilItsEnd, and nothing else; the status tells
-// until when, also after a restart.
+// TestTimelock_RefusesNewChatsUntilItsEnd, and nothing else; the status names the
+// end, even after a restart.
 func TestTimelock_RefusesNewChatsUntilItsEnd(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -94,7 +94,7 @@ func TestTimelock_RefusesNewChatsUntilItsEnd(t *testing.T) {
 	}
 }
 
-// refusesNewChats writes to somebody new, who is not even asked for, and to a
+// refusesNewChats writes to a new person, who is not even looked up, and to a
 // friend.
 func (a *account) refusesNewChats(stranger, friend *simnet.Phone) {
 	a.t.Helper()
@@ -113,8 +113,8 @@ func (a *account) refusesNewChats(stranger, friend *simnet.Phone) {
 	}
 }
 
-// TestTimelock_EndsByItself: the network does not tell of the end that it has
-// named.
+// TestTimelock_EndsByItself: the network does not notify the end that it has
+// announced.
 func TestTimelock_EndsByItself(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -128,8 +128,8 @@ func TestTimelock_EndsByItself(t *testing.T) {
 	}
 }
 
-// TestConnection_AskedToLogInAgain: the network sends 515 and leaves it to the
-// client to hang up.
+// TestConnection_AskedToLogInAgain: the network sends 515 and leaves hanging up to
+// the client.
 func TestConnection_AskedToLogInAgain(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

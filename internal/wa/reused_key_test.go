@@ -9,8 +9,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestReusedKey_IsAskedForAgain: a message whose sender used its key a second time
-// was acknowledged and dropped without a trace.
+// TestReusedKey_IsAskedForAgain: a message whose sender used a key a second time
+// used to be acknowledged and dropped without a trace.
 func TestReusedKey_IsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -28,7 +28,7 @@ func TestReusedKey_IsAskedForAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, text := range []string{"ONE", "TWO"} { // until both sides have answered the session is begun with each
+		for _, text := range []string{"ONE", "TWO"} { // each message begins the session until both sides have answered
 			say(text)
 			eventually(t, text, func() bool { return isStored(a, chat, text) })
 		}

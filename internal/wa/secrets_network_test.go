@@ -7,8 +7,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestSecrets_OfAStoredMessageAreNotMissed: a vote on a poll whose secret session.db has
-// no more is opened with the one in the stored poll.
+// TestSecrets_OfAStoredMessageAreNotMissed: a vote in a poll whose secret is no
+// longer in session.db is decrypted with the one in the stored poll.
 func TestSecrets_OfAStoredMessageAreNotMissed(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

@@ -12,8 +12,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestSend_StoreFailing: what cannot be stored does not leave, and what has
-// left is sent, whatever the store does then.
+// TestSend_StoreFailing: a message that cannot be stored is not sent, and one that
+// was sent stays sent, whatever happens to the store.
 func TestSend_StoreFailing(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -65,7 +65,7 @@ func TestSend_StoreFailing(t *testing.T) {
 	eventually(t, "the second receipt", func() bool { return a.delivered(jidOf(friend), "out already") })
 }
 
-// delivered reports whether a chat's own message has reached somebody.
+// delivered reports whether an own message of a chat has been delivered.
 func (a *account) delivered(chat bridge.JID, text string) bool {
 	a.t.Helper()
 	return slices.ContainsFunc(a.messages(chat), func(m bridge.Message) bool {
@@ -73,8 +73,8 @@ func (a *account) delivered(chat bridge.JID, text string) bool {
 	})
 }
 
-// TestSend_CommitsOnceToTheSession, to one person and to a group: each commit
-// waits for the disk.
+// TestSend_CommitsOnceToTheSession, to one person and to a group: each commit waits
+// for the disk.
 func TestSend_CommitsOnceToTheSession(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -88,7 +88,7 @@ func TestSend_CommitsOnceToTheSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		fewest := int64(math.MaxInt64)
-		for range 5 { // what was received earlier is cleared meanwhile
+		for range 5 { // earlier received messages are cleared meanwhile
 			before := commits.Load()
 			if _, err := a.send(to, "later"); err != nil {
 				t.Fatal(err)

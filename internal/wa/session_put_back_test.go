@@ -14,10 +14,10 @@ import (
 	"bridged/internal/simnet"
 )
 
-// sessionFiles are what a session is in.
+// sessionFiles holds the files of a session.
 type sessionFiles map[string][]byte
 
-// readSession returns the files of a session as they are now.
+// readSession returns the current files of a session.
 func readSession(t *testing.T, dir string) sessionFiles {
 	t.Helper()
 	files := make(sessionFiles)
@@ -44,11 +44,11 @@ func (f sessionFiles) restore(t *testing.T, dir string) {
 	}
 }
 
-// TestSessionPutBack_WhatWasDecryptedLastMayBeUndone: the transactions of decryptions do
-// not wait for the disk, so that a power cut may put the session back to where it
-// was at the last send. Here its files are put back by hand. All that was
-// acknowledged is stored, all that was not comes again, and everybody's next messages
-// can be read, those of people who wrote for the first time too.
+// TestSessionPutBack_WhatWasDecryptedLastMayBeUndone: transactions of decryptions
+// do not wait for the disk, so a power cut may put the session back to its state at
+// the last send. This test puts its files back by hand. Everything acknowledged is
+// stored, everything else comes again, and everyone's next messages can be
+// decrypted, even those of new senders.
 func TestSessionPutBack_WhatWasDecryptedLastMayBeUndone(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -82,7 +82,7 @@ func TestSessionPutBack_WhatWasDecryptedLastMayBeUndone(t *testing.T) {
 			}
 		}
 	}
-	for round := range 2 { // the session with a friend is begun by both
+	for round := range 2 { // both sides have begun the session with a friend
 		say(friend, a.phone.PN(), jidOf(friend), fmt.Sprint("hello ", round))
 		say(friend, group.JID(), club, fmt.Sprint("hello club ", round))
 		if err := a.device().WaitQuiet(ctx); err != nil {
@@ -102,7 +102,7 @@ func TestSessionPutBack_WhatWasDecryptedLastMayBeUndone(t *testing.T) {
 	if err := a.device().WaitAcknowledged(ctx, ids...); err != nil {
 		t.Fatal(err)
 	}
-	a.fault.Set(errors.New("drill")) // what comes now is decrypted, and not acknowledged
+	a.fault.Set(errors.New("drill")) // what comes now is decrypted but not acknowledged
 	say(friend, a.phone.PN(), jidOf(friend), "not acknowledged")
 	say(stranger, a.phone.PN(), jidOf(stranger), "not acknowledged, from a stranger")
 	eventually(t, "that the store fails", func() bool { return a.lastError() != "" })

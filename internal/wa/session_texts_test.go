@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSession_KeepsNoTextOfStoredMessages: what whatsmeow keeps of a message
-// until it is stored is gone from session.db afterwards.
+// TestSession_KeepsNoTextOfStoredMessages: whatsmeow's buffered copy of a message
+// is removed from session.db once the message is stored.
 func TestSession_KeepsNoTextOfStoredMessages(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)

@@ -10,8 +10,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// slowDisks are the files whose commits take longer than they need, by path, and
-// countedDisks those whose commits are counted.
+// slowDisks maps the paths of files with slow commits to the delay, countedDisks
+// those of files with counted commits to the counter.
 var slowDisks, countedDisks sync.Map
 
 func init() {
@@ -30,14 +30,14 @@ func init() {
 	})
 }
 
-// slowDisk makes every commit to a SQLite file take longer until the test ends.
+// slowDisk delays every commit to a SQLite file until the test ends.
 func slowDisk(t testing.TB, path string, delay time.Duration) {
 	t.Helper()
 	slowDisks.Store(path, delay)
 	t.Cleanup(func() { slowDisks.Delete(path) })
 }
 
-// countCommits returns how many commits there are to a SQLite file from now on.
+// countCommits counts the commits to a SQLite file from now on.
 func countCommits(t testing.TB, path string) *atomic.Int64 {
 	t.Helper()
 	count := new(atomic.Int64)

@@ -15,7 +15,7 @@ import (
 	"bridged/internal/wa"
 )
 
-// lines is a log that is read while it is written.
+// lines is a log that can be read while it is written.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder // guarded by mu
@@ -34,17 +34,17 @@ func (l *lines) count(part string) int {
 	return strings.Count(l.text.String(), part)
 }
 
-// slowStore holds up the saving of messages until it is released.
+// slowStore delays the saving of messages until it is released.
 type slowStore struct {
 	*store.Store
-	entered chan struct{} // has a token for each message that is held up
+	entered chan struct{} // gets a token for each delayed message
 	release chan struct{} // closed
 
 	mu           sync.Mutex
 	saving, most int // messages; guarded by mu
 }
 
-// Save saves facts, those of a message when it is released.
+// Save saves facts, those of a message only after release.
 func (s *slowStore) Save(ctx context.Context, facts ...bridge.Fact) error {
 	if !slices.ContainsFunc(facts, func(f bridge.Fact) bool { _, ok := f.(bridge.Message); return ok }) {
 		return s.Store.Save(ctx, facts...)
@@ -63,15 +63,15 @@ func (s *slowStore) Save(ctx context.Context, facts ...bridge.Fact) error {
 	return s.Store.Save(ctx, facts...)
 }
 
-// atOnce returns how many messages were being saved at one time, at most.
+// atOnce returns the highest number of messages that were being saved concurrently.
 func (s *slowStore) atOnce() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.most
 }
 
-// slowAccount is a paired account whose handler of messages is slow, with a friend and
-// everything that is logged.
+// slowAccount is a paired account with a slow message handler, a friend, and its
+// log.
 type slowAccount struct {
 	*account
 	slow   *slowStore
@@ -124,11 +124,11 @@ func (s *slowAccount) stored(want ...string) {
 	}
 }
 
-// decrypting is logged when a handler has begun with a message.
+// decrypting is logged when a handler begins with a message.
 const decrypting = "Decrypting message from"
 
-// TestReceive_OneStanzaIsStoredAtATimeOverAReconnect: a handler that is still at work
-// when the next connection has begun is waited for by those of that connection.
+// TestReceive_OneStanzaIsStoredAtATimeOverAReconnect: handlers of the next
+// connection wait for one that is still running.
 func TestReceive_OneStanzaIsStoredAtATimeOverAReconnect(t *testing.T) {
 	t.Parallel()
 	s := newSlowAccount(t)
@@ -163,9 +163,9 @@ func TestReceive_OneStanzaIsStoredAtATimeOverAReconnect(t *testing.T) {
 	}
 }
 
-// TestReceive_AMessageIsDecryptedOnceOverAReconnect: a handler that has yet to decrypt
-// when the next connection brings its message again leaves it to that connection. The
-// second decryption would fail, and the message be asked for again.
+// TestReceive_AMessageIsDecryptedOnceOverAReconnect: a handler that has not
+// decrypted its message when the next connection brings it again leaves it to that
+// connection. A second decryption would fail and cause a retry receipt.
 func TestReceive_AMessageIsDecryptedOnceOverAReconnect(t *testing.T) {
 	t.Parallel()
 	s := newSlowAccount(t)
@@ -195,13 +195,14 @@ func TestReceive_AMessageIsDecryptedOnceOverAReconnect(t *testing.T) {
 	}
 }
 
-// TestConnection_ReplacedDuringASlowHandler: whatsmeow tells why a connection ended
-// after its end then, when the next try is planned already. It must not be made.
+// TestConnection_ReplacedDuringASlowHandler: whatsmeow then reports the reason for
+// a connection's end after the end, when the next attempt is already planned. It
+// must be cancelled.
 func TestConnection_ReplacedDuringASlowHandler(t *testing.T) {
 	t.Parallel()
 	s := newSlowAccount(t)
 	logins := s.device().Counters().Logins + 1
-	s.device().Drop() // so that the next try has to wait
+	s.device().Drop() // so that the next attempt has to wait
 	if err := s.device().WaitLogins(testContext(t), logins); err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestPause_IsBackSoonAfterAShortOutageAndWithinAMinuteAfterALongOne holds
-// the pauses to the promise: 10 s after a minute's outage, 60 s after hours.
+// TestPause_IsBackSoonAfterAShortOutageAndWithinAMinuteAfterALongOne: as promised,
+// 10 s after a minute's outage, 60 s after hours.
 func TestPause_IsBackSoonAfterAShortOutageAndWithinAMinuteAfterALongOne(t *testing.T) {
 	if got := pause(0, 0); got != 0 {
 		t.Errorf("first try after %v, want at once", got)
@@ -25,8 +25,8 @@ func TestPause_IsBackSoonAfterAShortOutageAndWithinAMinuteAfterALongOne(t *testi
 	}
 }
 
-// TestRetry_ALineThatDropsOftenIsDialledAtOnce: what worked for a while is tried
-// again without a pause, and what never works with growing ones.
+// TestRetry_ALineThatDropsOftenIsDialledAtOnce: a connection that worked for a
+// while is dialled again without a pause, one that never works with growing ones.
 func TestRetry_ALineThatDropsOftenIsDialledAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		lasts, most, least time.Duration

@@ -15,7 +15,7 @@ import (
 
 const contacts = appstate.WAPatchCriticalUnblockLow
 
-// addressBook is an account whose phone names people, and one of them.
+// addressBook is an account whose phone names people, with one of them.
 type addressBook struct {
 	*account
 	network *simnet.Network
@@ -35,7 +35,7 @@ func newAddressBook(t *testing.T) *addressBook {
 	return b
 }
 
-// name enters the friend into the phone's address book.
+// name adds the friend to the phone's address book.
 func (b *addressBook) name(name string) {
 	b.t.Helper()
 	if err := b.phone.SetContact(testContext(b.t), b.friend.Number(), name, "Sam"); err != nil {
@@ -49,15 +49,15 @@ func (b *addressBook) named(name string) {
 	eventually(b.t, "the name "+name, func() bool { return b.chatWith(b.friend).Name == name })
 }
 
-// spoil enters a name of which the bridge gets a wrong hash.
+// spoil adds a name of which the bridge gets a wrong hash.
 func (b *addressBook) spoil(name string) {
 	b.t.Helper()
 	b.phone.SpoilAppState(contacts, -1)
 	b.name(name)
 }
 
-// TestSyncRepair_ReadsTheWholeCollection: once is enough where one patch was
-// damaged on its way.
+// TestSyncRepair_ReadsTheWholeCollection: once is enough if one patch was damaged
+// on its way.
 func TestSyncRepair_ReadsTheWholeCollection(t *testing.T) {
 	t.Parallel()
 	b := newAddressBook(t)
@@ -77,8 +77,8 @@ func TestSyncRepair_ReadsTheWholeCollection(t *testing.T) {
 	archive(true)
 }
 
-// TestSyncRepair_AsksThePhone: for what cannot be read whole, either, and not
-// again within two days, also after a restart.
+// TestSyncRepair_AsksThePhone for a collection that cannot be read whole either,
+// and not again within two days, restarts included.
 func TestSyncRepair_AsksThePhone(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -89,7 +89,7 @@ func TestSyncRepair_AsksThePhone(t *testing.T) {
 		t.Errorf("the phone was asked for %v", asked)
 	}
 	b.name("Sam Three")
-	b.named("Sam Three") // changes are seen again
+	b.named("Sam Three") // changes come through again
 
 	const noted = "appstate_recovered." + string(contacts)
 	device := b.device()
@@ -120,8 +120,8 @@ func TestSyncRepair_AsksThePhone(t *testing.T) {
 	}
 }
 
-// TestSyncRepair_FindsThePushName: without one there is no presence, and the
-// phone does not ring.
+// TestSyncRepair_FindsThePushName: without it there is no presence, and the phone
+// does not ring.
 func TestSyncRepair_FindsThePushName(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -138,8 +138,8 @@ func TestSyncRepair_FindsThePushName(t *testing.T) {
 	})
 }
 
-// TestSyncRepair_AsksForKeysAgain: a request that the phone never saw is made
-// again after a restart.
+// TestSyncRepair_AsksForKeysAgain: a request that the phone never got is repeated
+// after a restart.
 func TestSyncRepair_AsksForKeysAgain(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

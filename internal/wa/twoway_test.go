@@ -37,8 +37,8 @@ func twoWay(t *testing.T, contacts, each int) {
 	allHeard(ctx, t, a, phones, 2*each, each)
 }
 
-// allHeard waits until a number of messages with each contact is stored, and
-// checks that all could be decrypted, and that the contacts got theirs.
+// allHeard waits until a number of messages with each contact is stored, and checks
+// that all could be decrypted and that the contacts got theirs.
 func allHeard(ctx context.Context, t *testing.T, a *account, phones []*simnet.Phone, stored, down int) {
 	t.Helper()
 	for _, phone := range phones {
@@ -73,8 +73,8 @@ func answer(t *testing.T, a *account, phone *simnet.Phone, count int) {
 }
 
 // TestTwoWayTraffic_WithALargeGroup: members write to the account while it writes
-// to a group for which it encrypts without the lock, so that it is overtaken now
-// and then. Nothing is lost.
+// to a group for which it encrypts without the lock, so that decryptions sometimes
+// overtake it. Nothing is lost.
 func TestTwoWayTraffic_WithALargeGroup(t *testing.T) {
 	t.Parallel()
 	const contacts, each = 3, 30

@@ -9,8 +9,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestType_IsSeenByPhones: the account types and is available for so long; a message ends
-// both, a pause too, and the end of the connection.
+// TestType_IsSeenByPhones: the account types and is available for a while; a
+// message ends both, and so do a pause and the end of the connection.
 func TestType_IsSeenByPhones(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -67,7 +67,7 @@ func TestType_IsSeenByPhones(t *testing.T) {
 	sees(friend, a.phone.PN(), "")
 }
 
-// TestType_IsRefused where nobody can be written to.
+// TestType_IsRefused for chats that cannot be written to.
 func TestType_IsRefused(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)

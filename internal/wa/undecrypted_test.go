@@ -12,7 +12,7 @@ import (
 	"bridged/internal/wa"
 )
 
-// heldPlaceholders is a store that holds up placeholders until they are let through or
+// heldPlaceholders is a store that delays placeholders until they are released or
 // refused.
 type heldPlaceholders struct {
 	*store.Store
@@ -32,9 +32,9 @@ func (s heldPlaceholders) Save(ctx context.Context, facts ...bridge.Fact) error 
 	return s.Store.Save(ctx, facts...)
 }
 
-// TestUndecrypted_IsStoredBeforeItIsAnswered: neither an acknowledgement nor a request
-// for another copy leaves before the placeholder is stored. Where the store fails just
-// then, as where the program dies, the network has the message still.
+// TestUndecrypted_IsStoredBeforeItIsAnswered: neither an acknowledgement nor a
+// retry receipt is sent before the placeholder is stored. If the store fails at
+// that moment, or the program dies, the network still has the message.
 func TestUndecrypted_IsStoredBeforeItIsAnswered(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ group, hidden bool }{
@@ -85,7 +85,7 @@ func TestUndecrypted_IsStoredBeforeItIsAnswered(t *testing.T) {
 				}
 				held.answers <- answer
 			}
-			go func() { // it is told of once more
+			go func() { // it is reported once more
 				for {
 					select {
 					case <-held.came:
@@ -115,7 +115,7 @@ func await[T any](t *testing.T, c <-chan T) (v T) {
 	return v
 }
 
-// TestUndecrypted_IsCountedOnce though it is stored twice.
+// TestUndecrypted_IsCountedOnce although it is stored twice.
 func TestUndecrypted_IsCountedOnce(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)

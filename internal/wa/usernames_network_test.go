@@ -21,7 +21,7 @@ func newStranger(t *testing.T, network *simnet.Network, number, name, username s
 
 func lidOf(p *simnet.Phone) bridge.JID { return bridge.JID(p.LID().String()) }
 
-// username returns what the store shows of a person: "" for null.
+// username returns a person's stored username, or "" for null.
 func (a *account) username(of bridge.JID) string {
 	a.t.Helper()
 	contact, err := a.store.Contact(testContext(a.t), of)
@@ -38,8 +38,8 @@ func textOf(s *string) string {
 	return *s
 }
 
-// hear has a person write, and checks that the first page that shows the message
-// also shows who wrote it.
+// hear makes a person write, and checks that the first page with the message also
+// shows the author's username.
 func (a *account) hear(from *simnet.Phone, to simnet.JID, chat bridge.JID, text, name, username string) {
 	a.t.Helper()
 	if _, err := from.SendText(testContext(a.t), to, text); err != nil {
@@ -59,10 +59,10 @@ func (a *account) hear(from *simnet.Phone, to simnet.JID, chat bridge.JID, text,
 	}
 }
 
-// TestUsernames_AreLearnedWhereverTheyAreTold: in the history and the address book
+// TestUsernames_AreLearnedFromEverySource: in the history and the address book
 // of a new session, with messages of others and own ones, as members of groups, in
 // answers about numbers, and when the address book changes.
-func TestUsernames_AreLearnedWhereverTheyAreTold(t *testing.T) {
+func TestUsernames_AreLearnedFromEverySource(t *testing.T) {
 	t.Parallel()
 	ctx, network := testContext(t), newNetwork(t)
 	owner := newPhone(t, network, accountNumber, "Alex")
@@ -105,15 +105,16 @@ func TestUsernames_AreLearnedWhereverTheyAreTold(t *testing.T) {
 	if _, err := a.manager.CheckNumbers(ctx, []string{june.Number()}); err != nil {
 		t.Fatal(err)
 	}
-	knows("the answer about a number", jidOf(june), "june.x") // another save may have taken it along
+	knows("the answer about a number", jidOf(june), "june.x") // another save may have included it
 	if err := owner.SetLIDContact(ctx, ivo.LID(), "Ivo Ix", "ivo.x"); err != nil {
 		t.Fatal(err)
 	}
 	knows("a change of the address book", lidOf(ivo), "ivo.x")
 }
 
-// TestUsernames_ChangeAndAreTakenAway: a new one replaces the old one, somebody
-// else may get it, and the address book and the network say when it is given up.
+// TestUsernames_ChangeAndAreTakenAway: a new one replaces the old one, another
+// person may get it, and the address book and the network report that it was given
+// up.
 func TestUsernames_ChangeAndAreTakenAway(t *testing.T) {
 	t.Parallel()
 	ctx, network := testContext(t), newNetwork(t)
@@ -132,7 +133,7 @@ func TestUsernames_ChangeAndAreTakenAway(t *testing.T) {
 			t.Errorf("%q is by %q", m.Content, textOf(m.SenderUsername))
 		}
 	}
-	gil.SetUsername("fay.2") // the network has taken it from Fay, and says nothing of that
+	gil.SetUsername("fay.2") // the network has taken it from Fay without a notification
 	a.hear(gil, a.phone.LID(), lidOf(gil), "now mine", "Gil", "fay.2")
 	if got := a.username(lidOf(fay)); got != "" {
 		t.Errorf("two people have the username %q", got)
@@ -159,9 +160,9 @@ func TestUsernames_ChangeAndAreTakenAway(t *testing.T) {
 	check("")
 }
 
-// TestUsernames_HostileOnesAreNone: what cannot be a username is not cut, for a
-// part of it may be somebody's, and keeps no message from being stored.
-func TestUsernames_HostileOnesAreNone(t *testing.T) {
+// TestUsernames_InvalidOnesAreDropped: an invalid username is dropped, not cut,
+// because a part of it may be another person's. Its message is stored.
+func TestUsernames_InvalidOnesAreDropped(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
 	a := newAccount(t, network)
@@ -179,8 +180,8 @@ func TestUsernames_HostileOnesAreNone(t *testing.T) {
 	}
 }
 
-// TestUsernames_WaitForTheStore: what a stanza tells while the store fails is
-// stored with the message once it comes again.
+// TestUsernames_WaitForTheStore: usernames from a stanza that comes while the store
+// fails are stored with the message when it comes again.
 func TestUsernames_WaitForTheStore(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)

@@ -7,7 +7,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// TestUsernames_WaitWithinBounds: what is never stored does not grow for ever.
+// TestUsernames_WaitWithinBounds: usernames that are never stored do not pile up.
 func TestUsernames_WaitWithinBounds(t *testing.T) {
 	var u usernames
 	for i := range mostUsernames + 10 {

@@ -17,9 +17,9 @@ import (
 	"bridged/internal/simnet"
 )
 
-// sealedVote is a vote that is encrypted for a voter and a creator in given forms,
-// and names the creator in a third.
-func sealedVote(t *testing.T, group, voter, creator, named types.JID, id string, secret []byte, option string) *waE2E.Message {
+// encryptedVote returns a vote encrypted for a voter and a creator in given forms,
+// which names the creator in a third.
+func encryptedVote(t *testing.T, group, voter, creator, named types.JID, id string, secret []byte, option string) *waE2E.Message {
 	t.Helper()
 	plain, err := proto.Marshal(&waE2E.PollVoteMessage{SelectedOptions: whatsmeow.HashPollOptions([]string{option})})
 	if err != nil {
@@ -27,13 +27,13 @@ func sealedVote(t *testing.T, group, voter, creator, named types.JID, id string,
 	}
 	key := hkdfutil.SHA256(secret, nil, []byte(id+creator.String()+voter.String()+string(whatsmeow.EncSecretPollVote)), 32)
 	iv := []byte("twelve bytes")
-	sealed, err := gcmutil.Encrypt(key, iv, plain, fmt.Appendf(nil, "%s\x00%s", id, voter))
+	encrypted, err := gcmutil.Encrypt(key, iv, plain, fmt.Appendf(nil, "%s\x00%s", id, voter))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &waE2E.Message{PollUpdateMessage: &waE2E.PollUpdateMessage{
 		PollCreationMessageKey: &waCommon.MessageKey{RemoteJID: proto.String(group.String()), Participant: proto.String(named.String()), FromMe: proto.Bool(false), ID: &id},
-		Vote:                   &waE2E.PollEncValue{EncPayload: sealed, EncIV: iv}, SenderTimestampMS: proto.Int64(time.Now().UnixMilli()),
+		Vote:                   &waE2E.PollEncValue{EncPayload: encrypted, EncIV: iv}, SenderTimestampMS: proto.Int64(time.Now().UnixMilli()),
 	}}
 }
 
@@ -72,7 +72,7 @@ func TestVotes_InEveryMixtureOfNumbersAndLIDs(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				vote := sealedVote(t, group.JID(), form(voter, mixture&1), form(creator, mixture>>1&1), form(creator, mixture>>2&1), id,
+				vote := encryptedVote(t, group.JID(), form(voter, mixture&1), form(creator, mixture>>1&1), form(creator, mixture>>2&1), id,
 					poll.RawMessage.GetMessageContextInfo().GetMessageSecret(), "no")
 				if _, err := voter.Send(ctx, group.JID(), vote); err != nil {
 					t.Fatal(err)

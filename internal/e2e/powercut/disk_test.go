@@ -19,7 +19,7 @@ import (
 	"bridged/internal/e2e/powercut"
 )
 
-// mounted shows a disk at a directory, as long as the test runs.
+// mounted mounts a disk for the duration of the test.
 func mounted(t *testing.T, disk *powercut.Disk) (path string) {
 	t.Helper()
 	path = t.TempDir()
@@ -38,7 +38,7 @@ func mounted(t *testing.T, disk *powercut.Disk) (path string) {
 	return path
 }
 
-// contents returns what a cut would leave now, as "path=text".
+// contents returns the files that a cut would leave now, as "path=text".
 func contents(disk *powercut.Disk) []string {
 	files := disk.Files()
 	var all []string
@@ -48,11 +48,11 @@ func contents(disk *powercut.Disk) []string {
 	return all
 }
 
-// step is one thing that a program does with its files.
+// step is one action of a program on its files.
 type step struct {
 	name string
 	do   func(dir string) error
-	left []string // behind a cut
+	left []string // after a cut
 }
 
 func write(name, text string, flags int) func(string) error {
@@ -76,8 +76,8 @@ func sync(name string) func(string) error {
 	}
 }
 
-// Bytes are kept as of the last fsync of their file, and names as of the last one of
-// their directory.
+// Bytes are kept as of the last fsync of their file, and names as of the last one
+// of their directory.
 func TestDisk_KeepsWhatWasSynced(t *testing.T) {
 	disk := powercut.New()
 	dir := mounted(t, disk)
@@ -110,8 +110,8 @@ func TestDisk_KeepsWhatWasSynced(t *testing.T) {
 	}
 }
 
-// What was not synced may have reached the disk all the same: pages each for
-// themselves, names all together.
+// Unsynced data may have reached the disk, too: single pages, but names only all
+// together.
 func TestDisk_MoreMaySurvive(t *testing.T) {
 	disk := powercut.New()
 	dir := mounted(t, disk)
@@ -138,8 +138,8 @@ func TestDisk_MoreMaySurvive(t *testing.T) {
 	}
 }
 
-// writerOf names the directory in which the test binary, run once more, writes a
-// database. A process must not map a file that it serves itself: it waits for itself.
+// writerOf names the directory in which another run of the test binary writes a
+// database. A process that maps a file that it serves itself would deadlock.
 const writerOf = "POWERCUT_WRITES_IN"
 
 func TestMain(m *testing.M) {
@@ -152,8 +152,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeDatabase commits a row after the other until it is killed, and prints how many
-// there are when that is done.
+// writeDatabase commits rows, one after the other, until it is killed, and prints
+// their number after each commit.
 func writeDatabase(dir string) error {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "x.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	if err != nil {
@@ -162,7 +162,7 @@ func writeDatabase(dir string) error {
 	if _, err := db.Exec("CREATE TABLE IF NOT EXISTS t (n INTEGER)"); err != nil {
 		return err
 	}
-	if err := sync(".")(dir); err != nil { // SQLite does so for its log, not for the database
+	if err := sync(".")(dir); err != nil { // SQLite syncs the directory for its log, but not for the database
 		return err
 	}
 	for {
@@ -177,8 +177,8 @@ func writeDatabase(dir string) error {
 	}
 }
 
-// SQLite works on the disk, log, shared memory and all, and finds each commit again
-// that it has waited for.
+// SQLite works on the disk, log, shared memory and all, and finds every commit
+// whose sync it has waited for.
 func TestDisk_HoldsADatabase(t *testing.T) {
 	disk, committed := powercut.New(), 0
 	for round := range 4 {
@@ -189,8 +189,8 @@ func TestDisk_HoldsADatabase(t *testing.T) {
 	}
 }
 
-// cutWriter cuts the power while a program writes, and returns what is left and how
-// many rows there were for certain. The program must find those that there were before.
+// cutWriter cuts the power while a program writes, and returns the remains and the
+// number of rows committed for certain. The program must find the earlier rows.
 func cutWriter(t *testing.T, disk *powercut.Disk, before int) (left *powercut.Disk, committed int) {
 	t.Helper()
 	dir := mounted(t, disk)

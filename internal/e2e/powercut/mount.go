@@ -10,17 +10,18 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// Mount is a disk that programs see.
+// Mount is a mounted disk.
 type Mount struct{ server *fuse.Server }
 
-// Mount shows the disk at an empty directory: [ErrNoFUSE] where that is not possible.
+// Mount mounts the disk at an empty directory, or returns [ErrNoFUSE] if that is
+// not possible.
 func (d *Disk) Mount(path string) (*Mount, error) {
-	long := time.Hour // nothing changes but through the kernel
+	long := time.Hour // all changes go through the kernel
 	server, err := fs.Mount(path, &node{disk: d, entry: d.root}, &fs.Options{
 		MountOptions: fuse.MountOptions{
 			Name: "powercut", FsName: "powercut", DirectMount: true, DisableXAttrs: true,
-			// The kernel keeps the pages of files that are mapped into memory, as SQLite's
-			// index of its log is.
+			// The kernel keeps the pages of mapped files, like SQLite's index of
+			// its log.
 			ExplicitDataCacheControl: true,
 		},
 		EntryTimeout: &long, AttrTimeout: &long,
@@ -33,7 +34,7 @@ func (d *Disk) Mount(path string) (*Mount, error) {
 	return &Mount{server}, nil
 }
 
-// Unmount takes the disk away, which nothing may use any more.
+// Unmount unmounts the disk. Its files must not be in use.
 func (m *Mount) Unmount() error {
 	if err := m.server.Unmount(); err != nil {
 		return fmt.Errorf("unmount: %w", err)

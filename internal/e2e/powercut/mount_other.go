@@ -2,10 +2,10 @@
 
 package powercut
 
-// Mount is a disk that programs see, which there is on Linux of 64 bits only.
+// Mount is a mounted disk, supported on 64-bit Linux only.
 type Mount struct{}
 
-// Mount answers [ErrNoFUSE].
+// Mount returns [ErrNoFUSE].
 func (d *Disk) Mount(string) (*Mount, error) { return nil, ErrNoFUSE }
 
 // Unmount does nothing.

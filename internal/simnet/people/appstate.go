@@ -94,7 +94,7 @@ func (n *Directory) announceAppState(d *Device, name string) {
 	}
 }
 
-// spoiledPatch is a patch that companions get with a wrong hash of the collection, left more times.
+// spoiledPatch is a patch that companions get with a wrong hash of the collection, for the next left times; negative is forever.
 type spoiledPatch struct{ version, left int }
 
 // spoiled returns a collection with its spoiled patch replaced, if it has one. The caller holds Directory.Mu.

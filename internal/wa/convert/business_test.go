@@ -12,7 +12,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// businessMessages are one of every kind, with files in their headers.
+// businessMessages returns one message of every kind, with files in their headers.
 func businessMessages() []simnet.BusinessMessage {
 	return simnet.BusinessMessages(simnet.BusinessFiles{
 		Image:    &waE2E.ImageMessage{Mimetype: proto.String("image/png"), DirectPath: proto.String("/image"), URL: proto.String("https://cdn/image")},
@@ -21,8 +21,8 @@ func businessMessages() []simnet.BusinessMessage {
 	})
 }
 
-// personalMessages are kinds that people send, as far as other tests do not
-// read their every field.
+// personalMessages returns kinds of personal messages whose fields other tests do
+// not cover.
 func personalMessages() []simnet.BusinessMessage {
 	place := &waE2E.LocationMessage{DegreesLatitude: proto.Float64(52.5), DegreesLongitude: proto.Float64(13.4), Name: proto.String("Tor"), Address: proto.String("Platz 1"), URL: proto.String("https://tor.example")}
 	card := &waE2E.ContactMessage{DisplayName: proto.String("Dora"), Vcard: proto.String("BEGIN:VCARD\nFN:Dora\nTEL;waid=491510000077:+49 151 0000077\nEND:VCARD")}
@@ -55,7 +55,7 @@ func personalMessages() []simnet.BusinessMessage {
 	}
 }
 
-// reads is what a message shows.
+// reads is the expected reading of a message.
 type reads struct {
 	Type, Content string
 	Media         bridge.MediaType
@@ -95,7 +95,7 @@ var (
 	theResult = &bridge.PollTally{Name: "Best shoe?", Options: []bridge.PollOption{{Name: "Boot", Votes: 12, Voters: []bridge.JID{}}, {Name: "Sandal", Votes: 3, Voters: []bridge.JID{}}}}
 )
 
-// bankReads is what a phone shows of what a bank sends, and of payments.
+// bankReads are the expected readings of a bank's messages and of payments.
 func bankReads() map[string]reads {
 	return map[string]reads{
 		"one-time passcode": {Type: "placeholderMessage", Content: "A one-time passcode was sent. Only the phone shows it."},
@@ -128,7 +128,7 @@ func bankReads() map[string]reads {
 	}
 }
 
-// airlineReads is what a phone shows of what an airline sends.
+// airlineReads are the expected readings of an airline's messages.
 func airlineReads() map[string]reads {
 	return map[string]reads{
 		"boarding pass": {
@@ -159,7 +159,7 @@ func airlineReads() map[string]reads {
 	}
 }
 
-// shopReads is what a phone shows of what a shop sends.
+// shopReads are the expected readings of a shop's messages.
 func shopReads() map[string]reads {
 	return map[string]reads{
 		"buttons": {
@@ -206,7 +206,7 @@ func shopReads() map[string]reads {
 	}
 }
 
-// otherReads is what a phone shows of the rest, and of answers.
+// otherReads are the expected readings of other messages and of answers.
 func otherReads() map[string]reads {
 	return map[string]reads{
 		"poll result":       {Type: "pollResultSnapshotMessage", Content: "Best shoe?\nBoot: 12\nSandal: 3", Poll: theResult},
@@ -226,7 +226,7 @@ func otherReads() map[string]reads {
 	}
 }
 
-// personalReads is what a phone shows of what people send.
+// personalReads are the expected readings of personal messages.
 func personalReads() map[string]reads {
 	dora := bridge.SharedContact{
 		DisplayName: "Dora", Phones: []bridge.SharedPhone{{Number: "+49 151 0000077", JID: "491510000077@s.whatsapp.net"}}, Emails: []string{},
@@ -287,8 +287,8 @@ func TestRead_EveryKindShowsWhatAPhoneShows(t *testing.T) {
 	}
 }
 
-// TestForwardForm_OfBusinessMessages: their text under their file, which can be
-// given another place.
+// TestForwardForm_OfBusinessMessages: their text under their file, which can get a
+// new path.
 func TestForwardForm_OfBusinessMessages(t *testing.T) {
 	for _, m := range businessMessages() {
 		original := described(m.Message)
@@ -318,11 +318,11 @@ func TestForwardForm_OfBusinessMessages(t *testing.T) {
 	}
 }
 
-// TestSetDirectPath_InAHeader is for a file that the phone has uploaded again.
+// TestSetDirectPath_InAHeader covers a file that the phone has uploaded again.
 func TestSetDirectPath_InAHeader(t *testing.T) {
 	for _, m := range businessMessages() {
 		msg := proto.Clone(m.Message).(*waE2E.Message)
-		if before := MediaOf(msg); before == nil || msg.InvoiceMessage != nil { // of which a copy is forwarded
+		if before := MediaOf(msg); before == nil || msg.InvoiceMessage != nil { // a copy of it is forwarded
 			continue
 		}
 		SetDirectPath(msg, "/another")

@@ -10,8 +10,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// wrapperFields are the fields of a message that hold another one, by name,
-// each around inner; around nothing where inner is nil.
+// wrapperFields returns the fields of a message that wrap another one, by name,
+// each around inner; around nothing if inner is nil.
 func wrapperFields(t *testing.T, inner *waE2E.Message) map[string]*waE2E.Message {
 	t.Helper()
 	found := make(map[string]*waE2E.Message)
@@ -46,8 +46,8 @@ func wantInvalid(t *testing.T, what string, err error) {
 	}
 }
 
-// TestForwardable_NoWrapperWithoutContent names the messages that made
-// whatsmeow panic when they were sent on.
+// TestForwardable_NoWrapperWithoutContent covers messages that made whatsmeow panic
+// when they were forwarded.
 func TestForwardable_NoWrapperWithoutContent(t *testing.T) {
 	for name, msg := range wrapperFields(t, nil) {
 		m := described(msg)
@@ -65,7 +65,7 @@ func TestForwardable_NoWrapperWithoutContent(t *testing.T) {
 	wantInvalid(t, "fifty wrappers", m.Forwardable())
 }
 
-// TestForwardable_NoEvents and nothing that is encrypted for its chat.
+// TestForwardable_NoEvents, and nothing that is encrypted for its chat.
 func TestForwardable_NoEvents(t *testing.T) {
 	for name, msg := range map[string]*waE2E.Message{
 		"event":           {EventMessage: &waE2E.EventMessage{Name: proto.String("party")}},
@@ -83,7 +83,7 @@ func TestForwardable_NoEvents(t *testing.T) {
 	}
 }
 
-// TestForward_TakesTheContentAlone of a message in which a stranger set fields
+// TestForward_TakesTheContentAlone from a message in which a stranger set fields
 // that the apps never set together.
 func TestForward_TakesTheContentAlone(t *testing.T) {
 	picture := &waE2E.ImageMessage{Caption: proto.String("look")}
@@ -101,7 +101,7 @@ func TestForward_TakesTheContentAlone(t *testing.T) {
 	}
 }
 
-// TestDescribe_BelievesNoNumber of a sender's.
+// TestDescribe_BelievesNoNumber from a sender.
 func TestDescribe_BelievesNoNumber(t *testing.T) {
 	huge := proto.Uint32(math.MaxUint32)
 	for name, msg := range map[string]*waE2E.Message{
@@ -118,7 +118,7 @@ func TestDescribe_BelievesNoNumber(t *testing.T) {
 	}
 }
 
-// TestContext_ManyMentions are read once each, and not without end.
+// TestContext_ManyMentions are deduplicated and limited.
 func TestContext_ManyMentions(t *testing.T) {
 	mentions := make([]string, 1<<16)
 	for i := range mentions {

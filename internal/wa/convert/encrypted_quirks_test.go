@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// TestQuirk_MalformedContentPanics: opened turns it into an error.
+// TestQuirk_MalformedContentPanics: opened turns the panic into an error.
 func TestQuirk_MalformedContentPanics(t *testing.T) {
 	for name, decrypt := range map[string]func() ([]byte, error){
 		"a nonce of another length": func() ([]byte, error) {
@@ -34,14 +34,14 @@ func TestQuirk_MalformedContentPanics(t *testing.T) {
 	}
 }
 
-// TestQuirk_SecretsSealAsOpenSecretOpens: votes, reactions, comments and others that
-// whatsmeow encrypts with a message's secret.
-func TestQuirk_SecretsSealAsOpenSecretOpens(t *testing.T) {
+// TestQuirk_OpenSecretDecryptsWhatWhatsmeowEncrypts: votes, reactions, comments and others
+// that whatsmeow encrypts with a message's secret.
+func TestQuirk_OpenSecretDecryptsWhatWhatsmeowEncrypts(t *testing.T) {
 	t.Parallel()
 	device := simnet.NewDevice(waLog.Noop)
 	own, friend := types.NewJID("100", types.HiddenUserServer), types.NewJID("101", types.HiddenUserServer)
 	device.ID, device.LID = &types.JID{User: "15550100200", Device: 1, Server: types.DefaultUserServer}, own
-	c := whatsmeow.NewClient(device, waLog.Noop) // it encrypts without a connection
+	c := whatsmeow.NewClient(device, waLog.Noop) // encrypts without a connection
 	ctx, secret := t.Context(), bytes.Repeat([]byte{7}, 32)
 	about := types.MessageInfo{ID: "SECRET", MessageSource: types.MessageSource{Chat: friend, Sender: friend}}
 	if err := c.Store.MsgSecrets.PutMessageSecret(ctx, about.Chat, about.Sender, about.ID, secret); err != nil {
@@ -59,28 +59,28 @@ func TestQuirk_SecretsSealAsOpenSecretOpens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// For these whatsmeow has no method.
-	sealed := map[whatsmeow.MsgSecretType]*waE2E.SecretEncryptedMessage{}
+	// whatsmeow has no method for these.
+	encrypted := map[whatsmeow.MsgSecretType]*waE2E.SecretEncryptedMessage{}
 	for _, use := range []whatsmeow.MsgSecretType{whatsmeow.EncSecretEventResponse, whatsmeow.EncSecretPollAddOption} {
 		//lint:ignore SA1019 nothing else encrypts them, and the library's version is pinned
 		payload, iv, err := c.DangerousInternals().EncryptMsgSecret(ctx, own, about.Chat, about.Sender, about.ID, use, []byte("something"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		sealed[use] = &waE2E.SecretEncryptedMessage{
+		encrypted[use] = &waE2E.SecretEncryptedMessage{
 			TargetMessageKey: &waCommon.MessageKey{ID: &about.ID}, EncPayload: payload, EncIV: iv,
 			SecretEncType: waE2E.SecretEncryptedMessage_POLL_ADD_OPTION.Enum(),
 		}
 	}
-	response := sealed[whatsmeow.EncSecretEventResponse]
+	response := encrypted[whatsmeow.EncSecretEventResponse]
 	for name, msg := range map[string]*waE2E.Message{
 		"vote": vote, "reaction": {EncReactionMessage: reaction}, "comment": comment,
-		"added option":       {SecretEncryptedMessage: sealed[whatsmeow.EncSecretPollAddOption]},
+		"added option":       {SecretEncryptedMessage: encrypted[whatsmeow.EncSecretPollAddOption]},
 		"answer to an event": {EncEventResponseMessage: &waE2E.EncEventResponseMessage{EventCreationMessageKey: response.TargetMessageKey, EncPayload: response.EncPayload, EncIV: response.EncIV}},
 	} {
 		part, ok := encryptedIn(msg)
 		if !ok {
-			t.Errorf("%s: not sealed", name)
+			t.Errorf("%s: not encrypted", name)
 			continue
 		}
 		if plain, err := openSecret(part, part.Use, secret, own, about.Sender); err != nil || len(plain) == 0 {

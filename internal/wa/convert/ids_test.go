@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMessageID_IsTheSendersOwnUnlessItLeadsAstray names ids that browsers
+// TestMessageID_IsTheSendersOwnUnlessItLeadsAstray covers ids that browsers
 // normalise away, that proxies decode into other paths, and that forge lines.
 func TestMessageID_IsTheSendersOwnUnlessItLeadsAstray(t *testing.T) {
 	for _, id := range []string{"", "3EB0D467C0908FF4C75180", "A", "1700000000.123-4", "a:b=c+d", strings.Repeat("F", maxIDLength)} {

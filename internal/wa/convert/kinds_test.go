@@ -12,8 +12,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// TestKinds_EveryFieldHasItsPlace: what a newer library knows beyond these is
-// to be decided on.
+// TestKinds_EveryFieldHasItsPlace: a newer library's additional fields need a
+// decision.
 func TestKinds_EveryFieldHasItsPlace(t *testing.T) {
 	fields := new(waE2E.Message).ProtoReflect().Descriptor().Fields()
 	known := make(map[string]bool)
@@ -39,8 +39,8 @@ func TestKinds_EveryFieldHasItsPlace(t *testing.T) {
 	}
 }
 
-// TestKinds_RefusedForwardsAreThoseOfTheAPI, which refuses before the socket is
-// asked.
+// TestKinds_RefusedForwardsAreThoseOfTheAPI, which refuses them before it needs the
+// socket.
 func TestKinds_RefusedForwardsAreThoseOfTheAPI(t *testing.T) {
 	for _, k := range kinds {
 		for _, name := range k.fields {
@@ -52,7 +52,7 @@ func TestKinds_RefusedForwardsAreThoseOfTheAPI(t *testing.T) {
 	}
 }
 
-// TestKinds_AnEmptyMessageOfEachIsReadAndForwarded, or refused: never a panic.
+// TestKinds_AnEmptyMessageOfEachIsReadAndForwarded, or refused, without a panic.
 func TestKinds_AnEmptyMessageOfEachIsReadAndForwarded(t *testing.T) {
 	fields := new(waE2E.Message).ProtoReflect().Descriptor().Fields()
 	for _, k := range kinds {
@@ -74,7 +74,7 @@ func TestKinds_AnEmptyMessageOfEachIsReadAndForwarded(t *testing.T) {
 	}
 }
 
-// kindsTable is the table of docs/api.md.
+// kindsTable returns the table of docs/api.md.
 func kindsTable() string {
 	var table strings.Builder
 	table.WriteString("| `messageType` | `content` | Fields | File | Forwarded |\n|---|---|---|---|---|\n")
@@ -104,8 +104,8 @@ func TestKinds_AreDocumented(t *testing.T) {
 	}
 }
 
-// TestKinds_TheTableIsTrue holds what the table says of fields and files
-// against messages as businesses send them.
+// TestKinds_TheTableIsTrue checks the table's fields and files against messages of
+// businesses.
 func TestKinds_TheTableIsTrue(t *testing.T) {
 	filled, withFile := make(map[*kind]map[string]bool), make(map[*kind]bool)
 	for _, m := range append(businessMessages(), personalMessages()...) {
@@ -138,7 +138,7 @@ func TestKinds_TheTableIsTrue(t *testing.T) {
 	}
 }
 
-// partNames reports which fields a message fills.
+// partNames returns the fields that a message fills.
 func partNames(m bridge.Message) map[string]bool {
 	return map[string]bool{
 		"location": m.Location != nil, "contacts": m.Contacts != nil, "interactive": m.Interactive != nil, "event": m.Event != nil,

@@ -13,9 +13,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// FuzzDescribe holds the reading of messages to its promise: whatever a
-// stranger's phone sends, it never panics, keeps the whole protobuf, and
-// names a type.
+// FuzzDescribe checks that reading a message never panics, keeps the whole protobuf
+// and names a type, whatever a stranger's phone sends.
 func FuzzDescribe(f *testing.F) {
 	seeds := []*waE2E.Message{
 		{Conversation: proto.String("hello")},

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/fuzzbudget"
 )
 
-// Cards of strangers are read in whatever form they are.
+// Strangers' cards can be read in any form.
 func FuzzReadVCard(f *testing.F) {
 	for _, card := range []string{
 		"BEGIN:VCARD\nVERSION:3.0\nFN:Ada\nitem1.TEL;waid=15551234567:+1 555\nEND:VCARD", "N;ENCODING=QUOTED-PRINTABLE:=41=\n=42;x", "TEL;TYPE=a,b:\n tel", strings.Repeat("X:=\n", 100),
@@ -33,7 +33,7 @@ func FuzzReadVCard(f *testing.F) {
 	})
 }
 
-// The names that strangers have others read are bounded and valid.
+// Ids from strangers are bounded and valid.
 func FuzzMessageID(f *testing.F) {
 	for _, id := range []string{"3EB0ABC", "..", "a/b", "%2e", "\xff", "x-1", strings.Repeat("é", 300)} {
 		f.Add(id)

@@ -46,7 +46,7 @@ func TestVCard_IsReadInEveryVersion(t *testing.T) {
 	}
 }
 
-// TestVCard_WritesWhatItReads: what one bridge sends, another one understands.
+// TestVCard_WritesWhatItReads: one bridge understands another one's cards.
 func TestVCard_WritesWhatItReads(t *testing.T) {
 	sent := bridge.ContactCard{
 		DisplayName: "Dr. Dora; \\ Döring, jr.", Phone: "491510000077", PhoneDisplay: "+49 151 0000077", Email: "dora@example.org",

@@ -55,8 +55,8 @@ func TestVCardOf(t *testing.T) {
 	}
 }
 
-// FuzzVCardOf: whatever a field holds, a reader finds the properties that were
-// written and no other.
+// FuzzVCardOf: whatever the fields hold, a reader finds exactly the properties that
+// were written.
 func FuzzVCardOf(f *testing.F) {
 	for _, seed := range []string{"", "Ada", "a\nNOTE:x", "a\r\n b", "\\", ";,:\"", "\u2028END:VCARD", "a\\\nTEL:1", "=0A", "\x1e"} {
 		f.Add(seed, seed)
@@ -78,7 +78,7 @@ func FuzzVCardOf(f *testing.F) {
 	})
 }
 
-// endsLine reports whether some reader of vCards might end a line there.
+// endsLine reports whether any reader of vCards might end a line there.
 func endsLine(r rune) bool {
 	return strings.ContainsRune("\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029", r)
 }

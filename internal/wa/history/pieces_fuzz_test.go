@@ -11,8 +11,8 @@ import (
 	"bridged/internal/fuzzbudget"
 )
 
-// A part of the history is read in pieces, which take no more than it does, and
-// each of which is what was asked for or refused.
+// A part of the history is read in pieces that take no more memory than the part,
+// and each piece is either of the expected kind or refused.
 func FuzzHistoryPieces(f *testing.F) {
 	whole := &waHistorySync.HistorySync{
 		SyncType: waHistorySync.HistorySync_RECENT.Enum(), Pushnames: []*waHistorySync.Pushname{{ID: proto.String("1@s.whatsapp.net"), Pushname: proto.String("One")}},
@@ -48,7 +48,7 @@ func FuzzHistoryPieces(f *testing.F) {
 				t.Error("an error without a word")
 			}
 		})
-		// As it comes, it need not even be compressed.
+		// The download need not even be compressed.
 		perPart.Check(t, len(raw), func() {
 			_ = eachPiece(raw, waHistorySync.HistorySync_RECENT, withMessages, func([]byte) error { return nil })
 		})

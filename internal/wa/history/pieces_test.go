@@ -28,8 +28,8 @@ func compressed(t *testing.T, raw []byte) []byte {
 	return out.Bytes()
 }
 
-// TestEachPiece_IsTheWholePart: the pieces together are the part, what is not of
-// single chats first, and without messages where nobody wants them.
+// TestEachPiece_IsTheWholePart: the pieces add up to the part, fields beyond single
+// chats first, and without messages if those are not wanted.
 func TestEachPiece_IsTheWholePart(t *testing.T) {
 	whole := &waHistorySync.HistorySync{
 		SyncType: waHistorySync.HistorySync_RECENT.Enum(), NctSalt: []byte("salt"), ChunkOrder: proto.Uint32(3),
@@ -82,7 +82,7 @@ func TestEachPiece_IsTheWholePart(t *testing.T) {
 	}
 }
 
-// TestEachPiece_IsBounded: neither a length that is claimed nor a bomb fills
+// TestEachPiece_IsBounded: neither a claimed length nor a decompression bomb fills
 // the memory.
 func TestEachPiece_IsBounded(t *testing.T) {
 	bomb := protowire.AppendVarint(protowire.AppendTag(nil, 7, protowire.BytesType), maxRecord)
@@ -105,8 +105,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// TestBounded_EndsLongAnswers: an answer beyond the limit is an error, whether it
-// says how long it is or not.
+// TestBounded_EndsLongAnswers: an answer beyond the limit is an error, with or
+// without its length.
 func TestBounded_EndsLongAnswers(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/flowing" {

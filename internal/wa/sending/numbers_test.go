@@ -33,7 +33,7 @@ func TestNumbers_AreKeptForADay(t *testing.T) {
 	}
 }
 
-// TestNumbers_AreBounded: old answers go first.
+// TestNumbers_AreBounded: the oldest answers are dropped first.
 func TestNumbers_AreBounded(t *testing.T) {
 	t.Parallel()
 	var n numbers

@@ -13,14 +13,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// stage is a connection that keeps what it is to show. mu guards it.
+// stage is a connection that records the presence to show. mu guards it.
 type stage struct {
 	mu     sync.Mutex
 	socket any
 	shown  []string
 }
 
-// newStage returns a connection that is there.
+// newStage returns an open connection.
 func newStage() *stage { return &stage{socket: new(int)} }
 
 func (s *stage) connection() (any, bool) {
@@ -36,7 +36,7 @@ func (s *stage) reconnect() {
 	s.socket = new(int)
 }
 
-// take returns what was shown since it was last asked for.
+// take returns the presence shown since the last call.
 func (s *stage) take() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,15 +60,15 @@ func (s *stage) showChatState(_ context.Context, to types.JID, state bridge.Typi
 	return s.show(string(state) + " " + to.User)
 }
 
-// TestPresence_ShowsForAWhile: each chat for 25 seconds after it was last asked for, and the
-// account as available only while there is one.
+// TestPresence_ShowsForAWhile: each chat for 25 seconds after the last request, and
+// the account as available only while there is such a chat.
 func TestPresence_ShowsForAWhile(t *testing.T) {
 	one, two := types.NewJID("1", types.HiddenUserServer), types.NewJID("2", types.HiddenUserServer)
 	type step struct {
 		after time.Duration
 		to    types.JID
-		state bridge.TypingState // "" only looks
-		lose  bool               // the connection, before
+		state bridge.TypingState // "" only checks
+		lose  bool               // lose the connection before
 		want  []string
 	}
 	for name, steps := range map[string][]step{
@@ -132,8 +132,8 @@ func TestPresence_ShowsForAWhile(t *testing.T) {
 	}
 }
 
-// TestPresence_RestsUnlessItTypes: a login makes the account unavailable, but must not end
-// what was asked for a moment before.
+// TestPresence_RestsUnlessItTypes: a login makes the account unavailable, but must
+// not end a request from just before.
 func TestPresence_RestsUnlessItTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())

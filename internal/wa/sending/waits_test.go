@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestWaits_AnswersAndBudgets: few devices get the minute that is promised to
-// callers, and nobody waits beyond what the API allows.
+// TestWaits_AnswersAndBudgets: for few devices callers get the promised minute, and
+// no wait exceeds the API's limit.
 func TestWaits_AnswersAndBudgets(t *testing.T) {
 	for _, test := range []struct {
 		devices        int

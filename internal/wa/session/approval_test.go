@@ -10,8 +10,8 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// TestQuirk_AnApprovalThatIsOffIsTakenForOn: that is why stanzas are mended before
-// whatsmeow reads them, and what it does with one that is.
+// TestQuirk_AnApprovalThatIsOffIsTakenForOn: this is why stanzas are corrected
+// before whatsmeow reads them. Also tests its reading of a corrected one.
 func TestQuirk_AnApprovalThatIsOffIsTakenForOn(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)

@@ -13,13 +13,13 @@ import (
 	"bridged/internal/simnet"
 )
 
-// clientOf returns a client that asks the network through a plain one.
+// clientOf returns a client that sends its queries through a plain one.
 func clientOf(c *plainClient) *Client {
 	return &Client{Client: c.Client, Device: *c.Store.ID, log: zerolog.Nop(), stores: storesOf(c.Store)}
 }
 
-// TestQuirk_ADeviceWhoseSessionIsNotReturnedIsLeftOut, and the network is not
-// asked for its keys, which it is where the session is returned as nil.
+// TestQuirk_ADeviceWhoseSessionIsNotReturnedIsLeftOut, and its keys are not
+// queried, unlike those of a device whose session is returned as nil.
 func TestQuirk_ADeviceWhoseSessionIsNotReturnedIsLeftOut(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
@@ -45,8 +45,8 @@ func TestQuirk_ADeviceWhoseSessionIsNotReturnedIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestQuirk_KeysAreAskedForAndReadAsWhatsmeowDoes: both read the same keys out
-// of the same answer, but for the one-time key, of which there is one for each.
+// TestQuirk_KeysAreAskedForAndReadAsWhatsmeowDoes: both read the same keys from an
+// answer, except for the one-time key, which each gets its own of.
 func TestQuirk_KeysAreAskedForAndReadAsWhatsmeowDoes(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
@@ -93,9 +93,9 @@ func TestQuirk_TheMembersThatASendGoesTo(t *testing.T) {
 	}
 }
 
-// TestQuirk_ALateAnswerComesToWhoeverWaits: an acknowledgement that comes after
+// TestQuirk_ALateAnswerReachesItsWaiter: an acknowledgement that comes after
 // whatsmeow has stopped waiting, a refusal, and the end of the connection.
-func TestQuirk_ALateAnswerComesToWhoeverWaits(t *testing.T) {
+func TestQuirk_ALateAnswerReachesItsWaiter(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
 	ctx := plainContext(t)

@@ -7,8 +7,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestQuirk_CallsAreAcknowledgedWhateverTheHandlerSays: only a connection that is
-// cut before the handler returns keeps whatsmeow from it.
+// TestQuirk_CallsAreAcknowledgedWhateverTheHandlerSays: only cutting the connection
+// before the handler returns prevents it.
 func TestQuirk_CallsAreAcknowledgedWhateverTheHandlerSays(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)

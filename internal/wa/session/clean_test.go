@@ -11,7 +11,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// savedDevice returns the session of an account, as it is after pairing.
+// savedDevice returns an account's session in its state after pairing.
 func savedDevice(t *testing.T, container *sqlstore.Container) *store.Device {
 	t.Helper()
 	device := container.NewDevice()
@@ -23,8 +23,8 @@ func savedDevice(t *testing.T, container *sqlstore.Container) *store.Device {
 	return device
 }
 
-// TestQuirk_ContentThatAKillLeftIsCleared: once all that was not acknowledged
-// has come again, and not what came since.
+// TestQuirk_ContentThatAKillLeftIsCleared once everything unacknowledged has come
+// again, but not content that came since.
 func TestQuirk_ContentThatAKillLeftIsCleared(t *testing.T) {
 	t.Parallel()
 	ctx := plainContext(t)
@@ -62,8 +62,8 @@ func TestQuirk_ContentThatAKillLeftIsCleared(t *testing.T) {
 	}
 }
 
-// TestQuirk_SecretsOfMessagesAreRowsInTheirOrder: the oldest secrets are those with
-// the lowest numbers.
+// TestQuirk_SecretsOfMessagesAreRowsInTheirOrder: the oldest secrets have the
+// lowest numbers.
 func TestQuirk_SecretsOfMessagesAreRowsInTheirOrder(t *testing.T) {
 	t.Parallel()
 	ctx := plainContext(t)
@@ -73,7 +73,7 @@ func TestQuirk_SecretsOfMessagesAreRowsInTheirOrder(t *testing.T) {
 	}
 	device := savedDevice(t, container)
 	chat := types.NewJID("15550100302", types.DefaultUserServer)
-	for _, id := range []string{"A", "B", "C", "D", "A"} { // A again: it stays where it was
+	for _, id := range []string{"A", "B", "C", "D", "A"} { // A again: it stays in its place
 		if err := device.MsgSecrets.PutMessageSecret(ctx, chat, chat, id, []byte("secret of "+id)); err != nil {
 			t.Fatal(err)
 		}

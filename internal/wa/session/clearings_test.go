@@ -12,14 +12,14 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// countedBuffer is a buffer that counts transactions, and remembers what was
-// cleared within and without one.
+// countedBuffer counts transactions and records what was cleared inside and outside
+// of them.
 type countedBuffer struct {
 	heldSessions
-	mu              sync.Mutex // guards what follows
+	mu              sync.Mutex // guards everything below
 	transactions    int
 	inside, outside [][32]byte
-	broken          error // of the next commit
+	broken          error // the error of the next commit
 }
 
 func (b *countedBuffer) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
@@ -62,7 +62,7 @@ func newCountedStore() (*countedBuffer, *lockedStore) {
 	return b, newLockedStore(signalStores{b, b, b, b, b}, func(error) {}, zerolog.Nop())
 }
 
-// clearAll asks for all hashes to be cleared, as whatsmeow does after a handler.
+// clearAll clears all hashes, as whatsmeow does after a handler.
 func clearAll(t *testing.T, s *lockedStore, hashes ...[32]byte) {
 	t.Helper()
 	for _, hash := range hashes {
@@ -133,7 +133,7 @@ func TestClearedContent_AreFlushedWhenItIsQuiet(t *testing.T) {
 	})
 }
 
-// Also when nothing comes after what failed: a flush, or the transaction of a message
+// Even if nothing comes after the failure: a flush, or the transaction of a message
 // that could not be decrypted.
 func TestClearedContent_AreFlushedAfterAFailure(t *testing.T) {
 	for what, fail := range map[string]func(*testing.T, *countedBuffer, *lockedStore){
@@ -166,7 +166,7 @@ func TestClearedContent_AreFlushedAtTheEnd(t *testing.T) {
 	if !slices.Equal(b.inside, [][32]byte{one}) {
 		t.Errorf("cleared %v at the end, want the one", b.inside)
 	}
-	clearAll(t, s, two) // a stanza whose handler was still under way
+	clearAll(t, s, two) // a stanza whose handler is still running
 	if !slices.Equal(b.outside, [][32]byte{two}) {
 		t.Errorf("cleared %v at once, want what came after the end", b.outside)
 	}

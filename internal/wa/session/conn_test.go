@@ -16,7 +16,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// newWordsDB returns a session database with a table of its own.
+// newWordsDB returns a session database with an additional table.
 func newWordsDB(t *testing.T) *DB {
 	t.Helper()
 	db, err := openFile(t.Context(), filepath.Join(t.TempDir(), "session.db"))
@@ -45,7 +45,7 @@ func add(t *testing.T, ctx context.Context, db *DB, word string) {
 	}
 }
 
-// onConn calls f with the database's one connection.
+// onConn calls f with the database's only connection.
 func onConn(t *testing.T, db *DB, f func(*connection)) {
 	t.Helper()
 	conn, err := db.sql.Conn(t.Context())
@@ -86,7 +86,7 @@ func TestConnection_PreparesAStatementOnce(t *testing.T) {
 	})
 }
 
-// A statement whose rows are being read cannot be run for other rows.
+// A statement cannot run again while its rows are being read.
 func TestConnection_ReadsTheSameStatementTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	db := newWordsDB(t)
@@ -120,7 +120,7 @@ func TestConnection_ReadsTheSameStatementTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// level returns which commits wait for the disk, as SQLite numbers it.
+// level returns SQLite's number for which commits wait for the disk.
 func level(t *testing.T, q interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 },
@@ -166,8 +166,8 @@ func TestConnection_WaitsForTheDiskUnlessPermitted(t *testing.T) {
 	}
 }
 
-// TestConnection_ThatGoesOnLaggingIsClosed: what could not be told to wait for the
-// disk again must not store a session that is sent with.
+// TestConnection_ThatGoesOnLaggingIsClosed: a connection that cannot be switched
+// back to waiting for the disk must not store the session of a send.
 func TestConnection_ThatGoesOnLaggingIsClosed(t *testing.T) {
 	t.Parallel()
 	db := newWordsDB(t)
@@ -185,8 +185,8 @@ func TestConnection_ThatGoesOnLaggingIsClosed(t *testing.T) {
 	})
 }
 
-// A process that is killed leaves its files as they are: transactions that did not
-// wait for the disk are in them.
+// A killed process leaves its files as they are, including transactions that did
+// not wait for the disk.
 func TestConnection_AKillUndoesNothing(t *testing.T) {
 	t.Parallel()
 	db, killed := newWordsDB(t), t.TempDir()
@@ -208,7 +208,7 @@ func TestConnection_AKillUndoesNothing(t *testing.T) {
 	}
 }
 
-// laggingBuffer notes which transactions lag.
+// laggingBuffer records which transactions lag.
 type laggingBuffer struct {
 	countedBuffer
 	lags []bool
@@ -219,7 +219,7 @@ func (b *laggingBuffer) DoDecryptionTxn(ctx context.Context, fn func(context.Con
 	return b.countedBuffer.DoDecryptionTxn(ctx, fn)
 }
 
-// What was received may lag behind for a second at most, what is sent never.
+// Decryptions may lag by at most a second, sends never.
 func TestLockedStore_DecryptionsLagAndSendsDoNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := new(laggingBuffer)

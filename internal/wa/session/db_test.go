@@ -12,9 +12,9 @@ import (
 	"modernc.org/sqlite"
 )
 
-// TestDB_CutsOffTheLogOfAKilledRun: the text of a message that was
-// decrypted, stored and removed must not stay in the log of a run that could
-// not close its file.
+// TestDB_CutsOffTheLogOfAKilledRun: the text of a message that was decrypted,
+// stored and removed must not stay in the log of a run that could not close its
+// file.
 func TestDB_CutsOffTheLogOfAKilledRun(t *testing.T) {
 	t.Parallel()
 	running, killed := t.TempDir(), t.TempDir()
@@ -28,7 +28,7 @@ func TestDB_CutsOffTheLogOfAKilledRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"session.db", "session.db-wal"} { // as a kill leaves them
+	for _, name := range []string{"session.db", "session.db-wal"} { // as left by a kill
 		data, err := os.ReadFile(filepath.Join(running, name))
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +48,7 @@ func TestDB_CutsOffTheLogOfAKilledRun(t *testing.T) {
 	defer next.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	deletions := make(chan struct{}) // the first is taken once the log has been cut off
+	deletions := make(chan struct{}) // the first is received once the log has been cut off
 	go func() {
 		defer close(done)
 		next.KeepLogShort(ctx, deletions, zerolog.Nop())
@@ -102,7 +102,7 @@ func TestDB_GivesPagesBack(t *testing.T) {
 		if err := db.ReleaseMemory(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if kept(db.sql) > 16<<10 || kept(db.keeper) > 16<<10 { // tables of their own
+		if kept(db.sql) > 16<<10 || kept(db.keeper) > 16<<10 { // room for their own tables
 			t.Errorf("kept: %d and %d bytes", kept(db.sql), kept(db.keeper))
 		}
 	}

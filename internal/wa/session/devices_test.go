@@ -10,9 +10,9 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestQuirk_ChangesOfDevicesAreToldInTheLogAlone, of every kind and whatever
-// whatsmeow knows of the number's devices.
-func TestQuirk_ChangesOfDevicesAreToldInTheLogAlone(t *testing.T) {
+// TestQuirk_ChangesOfDevicesAreOnlyLogged, whatever their kind and whatever
+// whatsmeow has cached of the number's devices.
+func TestQuirk_ChangesOfDevicesAreOnlyLogged(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
 	ctx := plainContext(t)
@@ -69,9 +69,9 @@ func TestQuirk_AnUpdateOfDevicesEmptiesTheirList(t *testing.T) {
 	}
 }
 
-// TestQuirk_OtherDevicesAreToldBeforeTheNextSend: the warning comes while the
-// message is being sent, with the hash that the network names.
-func TestQuirk_OtherDevicesAreToldBeforeTheNextSend(t *testing.T) {
+// TestQuirk_OtherDevicesAreReportedBeforeTheNextSend: the warning comes while the
+// message is being sent, with the network's hash.
+func TestQuirk_OtherDevicesAreReportedBeforeTheNextSend(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
 	ctx := plainContext(t)

@@ -13,8 +13,9 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestQuirk_AGroupWhoseAnswerIsLostIsMadeTwice: whatsmeow asks again by itself on
-// the next connection. That is why changes of groups do not go through it.
+// TestQuirk_AGroupWhoseAnswerIsLostIsMadeTwice: whatsmeow repeats the query by
+// itself on the next connection. That is why changes of groups do not go through
+// it.
 func TestQuirk_AGroupWhoseAnswerIsLostIsMadeTwice(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
@@ -49,8 +50,7 @@ func TestQuirk_AGroupWhoseAnswerIsLostIsMadeTwice(t *testing.T) {
 	}
 }
 
-// TestQuirk_MembersThatAreNotedGetTheNextMessage: before the network tells of
-// them.
+// TestQuirk_MembersThatAreNotedGetTheNextMessage, before the network reports them.
 func TestQuirk_MembersThatAreNotedGetTheNextMessage(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)

@@ -15,7 +15,7 @@ import (
 type heldSessions struct {
 	store.NoopStore
 	identities map[string][32]byte
-	outside    int // identities that were stored outside of a transaction
+	outside    int // identities stored outside of a transaction
 }
 
 type inTransaction struct{}
@@ -47,8 +47,7 @@ func newTestStore() *lockedStore {
 	return newLockedStore(signalStores{s, s, s, s, s}, func(error) {}, zerolog.Nop())
 }
 
-// decrypting starts a decryption and returns a channel that is closed when it
-// ended.
+// decrypting starts a decryption and returns a channel that is closed at its end.
 func decrypting(t *testing.T, s *lockedStore) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -145,8 +144,8 @@ func TestSignalLock_AnEncryptionThatFailsLosesItAfterAWhile(t *testing.T) {
 	})
 }
 
-// TestSignalLock_ASendThatGetsOnKeepsIt, however long it takes, and one that does
-// nothing is ended.
+// TestSignalLock_ASendThatGetsOnKeepsIt, however long it takes; an idle one loses
+// it.
 func TestSignalLock_ASendThatGetsOnKeepsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestStore()
@@ -168,7 +167,7 @@ func TestSignalLock_ASendThatGetsOnKeepsIt(t *testing.T) {
 	})
 }
 
-// TestSignalLock_ASendStoresIdentitiesWithItsSessions, not one by one, and knows
+// TestSignalLock_ASendStoresIdentitiesWithItsSessions, not one by one, and sees
 // them before.
 func TestSignalLock_ASendStoresIdentitiesWithItsSessions(t *testing.T) {
 	s := newTestStore()

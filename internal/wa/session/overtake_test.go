@@ -10,7 +10,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// manyAddresses are more than a send holds the lock for.
+// manyAddresses returns more addresses than a send may hold the lock for.
 func manyAddresses() (addresses []string) {
 	for n := range fewSessions + 1 {
 		addresses = append(addresses, fmt.Sprintf("%d_1:0", n))
@@ -28,8 +28,8 @@ func encrypting(t *testing.T, s *lockedStore, again bool) (context.Context, func
 	return ctx, end
 }
 
-// TestOvertaking_DecryptionDoesNotWaitForASendToMany, but for one that was overtaken
-// before.
+// TestOvertaking_DecryptionDoesNotWaitForASendToMany, except for one that was
+// overtaken before.
 func TestOvertaking_DecryptionDoesNotWaitForASendToMany(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -52,8 +52,8 @@ func TestOvertaking_DecryptionDoesNotWaitForASendToMany(t *testing.T) {
 	}
 }
 
-// TestOvertaking_VoidsWhatIsEncrypted, where a session has changed of somebody that
-// it is for.
+// TestOvertaking_VoidsWhatIsEncrypted if the session with one of the recipients has
+// changed.
 func TestOvertaking_VoidsWhatIsEncrypted(t *testing.T) {
 	t.Parallel()
 	member, stranger := types.NewJID("3", types.HiddenUserServer), types.NewJID("999", types.HiddenUserServer)
@@ -100,8 +100,8 @@ func TestOvertaking_VoidsWhatIsEncrypted(t *testing.T) {
 	}
 }
 
-// TestOvertaking_OfAnEarlierSendChangesNothing: what ends late does not end the
-// next.
+// TestOvertaking_OfAnEarlierSendChangesNothing: a send that ends late does not end
+// the next.
 func TestOvertaking_OfAnEarlierSendChangesNothing(t *testing.T) {
 	t.Parallel()
 	_, s := newKeptWrites()

@@ -24,8 +24,8 @@ type unlinked struct {
 	codes   []string
 }
 
-// newUnlinked connects a client whose log and events go to secrets, where there are
-// any, as a bridge has it.
+// newUnlinked connects a client. Its log and events go to secrets, if set, as in a
+// bridge.
 func newUnlinked(t *testing.T, secrets *PairingSecrets, log waLog.Logger) *unlinked {
 	t.Helper()
 	network, err := simnet.New(context.Background(), simnet.Options{})
@@ -94,7 +94,7 @@ func TestQuirk_AQRCodeHasTheSecretInItsFourthField(t *testing.T) {
 	}
 }
 
-// TestQuirk_ARotationReplacesTheSecretThatACodeMade: PairingSecrets puts it back.
+// TestQuirk_ARotationReplacesTheSecretThatACodeMade: PairingSecrets restores it.
 func TestQuirk_ARotationReplacesTheSecretThatACodeMade(t *testing.T) {
 	t.Parallel()
 	c := newUnlinked(t, nil, waLog.Noop)
@@ -105,8 +105,8 @@ func TestQuirk_ARotationReplacesTheSecretThatACodeMade(t *testing.T) {
 	}
 }
 
-// TestQuirk_PairSuccessIsLoggedBeforeItIsHandled, with its stanza, so that the secret
-// that it was made with is found: here that of the QR codes, after a code was mistyped.
+// TestQuirk_PairSuccessIsLoggedBeforeItIsHandled, with its stanza, so that its
+// secret can be found: here that of the QR codes, after a mistyped code.
 func TestQuirk_PairSuccessIsLoggedBeforeItIsHandled(t *testing.T) {
 	t.Parallel()
 	secrets := new(PairingSecrets)
@@ -126,7 +126,7 @@ func TestQuirk_PairSuccessIsLoggedBeforeItIsHandled(t *testing.T) {
 	}
 }
 
-func TestQuirk_ARefusedCodeIsToldInTheLogAlone(t *testing.T) {
+func TestQuirk_ARefusedCodeIsOnlyLogged(t *testing.T) {
 	t.Parallel()
 	log := new(recordedLog)
 	c := newUnlinked(t, nil, log)

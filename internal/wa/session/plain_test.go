@@ -18,8 +18,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// plainClient is whatsmeow alone, linked to a phone on a simulated network,
-// with the settings that bridged relies on.
+// plainClient is whatsmeow alone, linked to a phone on a simulated network, with
+// bridged's settings.
 type plainClient struct {
 	*whatsmeow.Client
 	device *simnet.Device
@@ -30,7 +30,7 @@ type plainClient struct {
 
 	mu       sync.Mutex
 	onText   func(id string) bool // the handler of messages and of calls; guarded by mu
-	received []string             // ids of what it was told of; guarded by mu
+	received []string             // ids that it was called with; guarded by mu
 }
 
 func newPlainClient(t *testing.T) *plainClient {
@@ -139,7 +139,7 @@ func (c *plainClient) handleWith(onText func(id string) bool) {
 	c.onText = onText
 }
 
-// say has the friend write, and returns the message's id.
+// say makes the friend write, and returns the message's id.
 func (c *plainClient) say(t *testing.T, text string) string {
 	t.Helper()
 	id, err := c.friend.SendText(plainContext(t), c.phone.PN(), text)
@@ -162,7 +162,7 @@ func (c *plainClient) acknowledged(id string) bool {
 	return slices.ContainsFunc(c.device.AcknowledgedMessages(), func(a simnet.Acknowledged) bool { return a.ID == id })
 }
 
-// recordedLog keeps what whatsmeow logs.
+// recordedLog records whatsmeow's log.
 type recordedLog struct {
 	mu    sync.Mutex
 	lines []logLine // guarded by mu
@@ -179,21 +179,21 @@ func (l *recordedLog) add(level, module, format string, args []any) {
 	l.lines = append(l.lines, logLine{level, module, format, fmt.Sprintf(format, args...), args})
 }
 
-// all returns what was logged so far.
+// all returns all lines so far.
 func (l *recordedLog) all() []logLine {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.lines)
 }
 
-// forget drops what was logged so far.
+// forget drops all lines so far.
 func (l *recordedLog) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines = nil
 }
 
-// count returns how many lines have a text.
+// count returns the number of lines with a text.
 func (l *recordedLog) count(text string) (n int) {
 	for _, line := range l.all() {
 		if strings.Contains(line.text, text) {
@@ -203,7 +203,7 @@ func (l *recordedLog) count(text string) (n int) {
 	return n
 }
 
-// waitWarning waits until a warning of a format was logged.
+// waitWarning waits until a warning with this format was logged.
 func (l *recordedLog) waitWarning(t *testing.T, format string) {
 	t.Helper()
 	waitFor(t, "the warning "+format, func() bool {
@@ -211,7 +211,7 @@ func (l *recordedLog) waitWarning(t *testing.T, format string) {
 	})
 }
 
-// waitDebug waits until n lines of debug output have a format that is wanted.
+// waitDebug waits for n lines of debug output with a wanted format.
 func (l *recordedLog) waitDebug(t *testing.T, what string, n int, wanted func(format string) bool) {
 	t.Helper()
 	waitFor(t, what, func() bool {
@@ -249,7 +249,7 @@ func (l *recordedModule) Debugf(format string, args ...any) {
 }
 func (l *recordedModule) Sub(module string) waLog.Logger { return &recordedModule{l.log, module} }
 
-// recordedStore keeps the order in which whatsmeow calls its store.
+// recordedStore records the order in which whatsmeow calls its store.
 type recordedStore struct {
 	store.SessionStore
 	store.EventBuffer
@@ -257,15 +257,15 @@ type recordedStore struct {
 
 	mu    sync.Mutex
 	calls []storeCall // guarded by mu
-	// keepBack is an address whose session is not returned with others.
+	// keepBack is an address whose session is left out of bulk reads.
 	keepBack string // guarded by mu
-	// decrypt and storeMany, if set, are called in place of the store.
+	// decrypt and storeMany, if set, are called instead of the store.
 	decrypt   func() error // guarded by mu
 	storeMany func()       // guarded by mu
 }
 
-// storeCall is one call: of which send, if any, and whether inside a
-// decryption's transaction.
+// storeCall is one call, with the number of its send, if any, and whether it was
+// inside a decryption's transaction.
 type storeCall struct {
 	name, send string
 	decrypting bool
@@ -284,7 +284,7 @@ func (s *recordedStore) add(ctx context.Context, name string) {
 	s.calls = append(s.calls, storeCall{name, send, decrypting})
 }
 
-// names returns the calls that were chosen, in order.
+// names returns the names of the chosen calls, in order.
 func (s *recordedStore) names(chosen func(storeCall) bool) (names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,8 +303,8 @@ func (s *recordedStore) forget() {
 	s.calls = nil
 }
 
-// interfere sets what happens in place of a decryption, and before the
-// sessions of a send are stored.
+// interfere sets functions to run instead of a decryption, and before the sessions
+// of a send are stored.
 func (s *recordedStore) interfere(decrypt func() error, storeMany func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"go.mau.fi/whatsmeow/util/keys"
 )
 
-// preKeyMaker makes keys, and calls during meanwhile.
+// preKeyMaker generates keys, and calls during meanwhile.
 type preKeyMaker struct {
 	store.PreKeyStore
 	store.EventBuffer
@@ -40,9 +40,9 @@ func (m *preKeyMaker) DoDecryptionTxn(ctx context.Context, f func(context.Contex
 	return f(ctx)
 }
 
-// TestPreKeys_OneIsMadeAtATime guards the session database against an upload and a
-// retry receipt that wait for each other: the one has the connection, the other
-// whatsmeow's lock.
+// TestPreKeys_OneIsMadeAtATime guards against a deadlock of an upload and a retry
+// receipt: one has the connection of the session database, the other whatsmeow's
+// lock.
 func TestPreKeys_OneIsMadeAtATime(t *testing.T) {
 	t.Parallel()
 	upload := func(s preKeyBatches) error { _, err := s.GetOrGenPreKeys(context.Background(), 5); return err }

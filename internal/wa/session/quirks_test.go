@@ -26,7 +26,7 @@ import (
 
 func text(s string) *waE2E.Message { return &waE2E.Message{Conversation: proto.String(s)} }
 
-func TestQuirk_ALostFrameIsToldInTheLogAlone(t *testing.T) {
+func TestQuirk_ALostFrameIsOnlyLogged(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
 	c.device.CorruptFrames(1)
@@ -108,7 +108,7 @@ func TestQuirk_StanzasAreLoggedByKnownModulesAlone(t *testing.T) {
 	}
 }
 
-// TestQuirk_LibsignalPrintsNothing is not parallel: it takes away the standard
+// TestQuirk_LibsignalPrintsNothing is not parallel because it replaces the standard
 // output.
 func TestQuirk_LibsignalPrintsNothing(t *testing.T) {
 	read, write, err := os.Pipe()
@@ -130,7 +130,7 @@ func TestQuirk_LibsignalPrintsNothing(t *testing.T) {
 	}
 }
 
-func TestQuirk_ErrorOfANumberThatNobodyHas(t *testing.T) {
+func TestQuirk_ErrorOfAnUnknownNumber(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
 	_, err := c.SendMessage(plainContext(t), types.NewJID("15550100999", types.DefaultUserServer), text("anybody?"))
@@ -193,7 +193,7 @@ func countRows(t *testing.T, db *DB, table string) (count int) {
 	return count
 }
 
-// anyAccount is what a device that is stored must have.
+// anyAccount is required of a device to be stored.
 var anyAccount = &waAdv.ADVSignedDeviceIdentity{Details: []byte{1}, AccountSignatureKey: make([]byte, 32), AccountSignature: make([]byte, 64), DeviceSignature: make([]byte, 64)}
 
 func TestQuirk_MediaHosts(t *testing.T) {
@@ -213,10 +213,9 @@ func (faultyTokens) PutPrivacyTokens(context.Context, ...store.PrivacyToken) err
 	return errors.New("the disk is full")
 }
 
-func TestQuirk_APieceOfHistoryIsTakenInlineAndItsFailuresAreLoggedAlone(t *testing.T) {
+func TestQuirk_APieceOfHistoryIsTakenInlineAndItsFailuresAreOnlyLogged(t *testing.T) {
 	t.Parallel()
-	// A second client, which is not connected: nothing else reads what changes in
-	// its device.
+	// A second, unconnected client: no other code reads the changes of its device.
 	device := deviceLike(newPlainClient(t).Store)
 	c := whatsmeow.NewClient(device, waLog.Noop)
 	ctx := plainContext(t)
@@ -313,8 +312,8 @@ func TestQuirk_ASingleEncryptionLoadsOneSessionAndStoresIt(t *testing.T) {
 	}
 }
 
-// TestQuirk_ACancelledDecryptionIsNotAcknowledged, where any other failure is
-// an undecryptable message, which is.
+// TestQuirk_ACancelledDecryptionIsNotAcknowledged; any other failure makes an
+// undecryptable message, which is.
 func TestQuirk_ACancelledDecryptionIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
@@ -334,11 +333,11 @@ func TestQuirk_ACancelledDecryptionIsNotAcknowledged(t *testing.T) {
 	c.waitReceived(t, id)
 }
 
-// TestQuirk_ADeletedDeviceLosesItsStores, so a link holds on to those that it
-// reads.
+// TestQuirk_ADeletedDeviceLosesItsStores, so a link keeps references to those that
+// it reads.
 func TestQuirk_ADeletedDeviceLosesItsStores(t *testing.T) {
 	t.Parallel()
-	device := simnet.NewDevice(waLog.Noop) // no client has it, whose goroutines would read what is deleted
+	device := simnet.NewDevice(waLog.Noop) // without a client, whose goroutines would read the deleted device
 	device.ID = &types.JID{User: "15550100200", Device: 1, Server: types.DefaultUserServer}
 	kept := storesOf(device)
 	if err := device.Delete(plainContext(t)); err != nil {
@@ -352,8 +351,8 @@ func TestQuirk_ADeletedDeviceLosesItsStores(t *testing.T) {
 	}
 }
 
-// TestQuirk_ASendWithoutTheRecipientsKeysSucceeds, and EncryptedFor finds out: a message
-// to a number goes to the LID, which whatsmeow names.
+// TestQuirk_ASendWithoutTheRecipientsKeysSucceeds, and EncryptedFor detects it: a
+// message to a number goes to the LID, which whatsmeow names.
 func TestQuirk_ASendWithoutTheRecipientsKeysSucceeds(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)

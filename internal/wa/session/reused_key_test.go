@@ -6,8 +6,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestQuirk_AMessageWithAReusedKeyIsDropped by whatsmeow, which acknowledges it and
-// tells nobody: lockedStore makes it one that cannot be decrypted.
+// TestQuirk_AMessageWithAReusedKeyIsDropped by whatsmeow, which acknowledges it
+// without an event: lockedStore turns it into an undecryptable one.
 func TestQuirk_AMessageWithAReusedKeyIsDropped(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)

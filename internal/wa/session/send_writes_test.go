@@ -10,8 +10,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// keptWrites is a store that counts what is stored, inside and outside of a
-// transaction.
+// keptWrites counts the writes inside and outside of a transaction.
 type keptWrites struct {
 	heldSessions
 	inside, outside map[string]int
@@ -61,7 +60,7 @@ func newKeptWrites() (*keptWrites, *lockedStore) {
 	return kept, s
 }
 
-// encrypt makes the calls that whatsmeow makes while it encrypts for a group.
+// encrypt makes whatsmeow's calls while it encrypts for a group.
 func encrypt(t *testing.T, ctx context.Context, s *lockedStore) {
 	t.Helper()
 	if err := s.PutMessageSecret(ctx, types.JID{}, types.JID{}, "ID", []byte("secret")); err != nil {
@@ -85,8 +84,7 @@ func encrypt(t *testing.T, ctx context.Context, s *lockedStore) {
 	}
 }
 
-// TestSendWrites_AreOneTransaction, in which nothing is stored that has not
-// changed.
+// TestSendWrites_AreOneTransaction, which stores only changes.
 func TestSendWrites_AreOneTransaction(t *testing.T) {
 	t.Parallel()
 	kept, s := newKeptWrites()
@@ -117,7 +115,7 @@ func TestSendWrites_AreOneTransaction(t *testing.T) {
 	}
 }
 
-// TestSendWrites_OfASendThatFailsAreDropped: the next try makes them anew.
+// TestSendWrites_OfASendThatFailsAreDropped: the next attempt makes them again.
 func TestSendWrites_OfASendThatFailsAreDropped(t *testing.T) {
 	t.Parallel()
 	kept, s := newKeptWrites()
@@ -138,8 +136,8 @@ func TestSendWrites_OfASendThatFailsAreDropped(t *testing.T) {
 	}
 }
 
-// TestSendWrites_OfAMessageToNobodyAreStored, though there are no sessions.
-func TestSendWrites_OfAMessageToNobodyAreStored(t *testing.T) {
+// TestSendWrites_OfAMessageWithoutRecipientsAreStored, although there are no sessions.
+func TestSendWrites_OfAMessageWithoutRecipientsAreStored(t *testing.T) {
 	t.Parallel()
 	kept, s := newKeptWrites()
 	ctx, end := s.lock.forSend(t.Context(), nil, false)
@@ -153,7 +151,7 @@ func TestSendWrites_OfAMessageToNobodyAreStored(t *testing.T) {
 	}
 }
 
-// TestSendWrites_OfOthersAreStoredAtOnce: those of what is received and of single
+// TestSendWrites_OfOthersAreStoredAtOnce: those of received messages and of single
 // encryptions.
 func TestSendWrites_OfOthersAreStoredAtOnce(t *testing.T) {
 	t.Parallel()

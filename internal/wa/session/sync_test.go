@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestQuirk_AMissingSyncKeyIsToldInTheLogAlone: whatsmeow has an event for any
+// TestQuirk_AMissingSyncKeyIsOnlyLogged: whatsmeow has an event for any
 // other fault of the account's state.
-func TestQuirk_AMissingSyncKeyIsToldInTheLogAlone(t *testing.T) {
+func TestQuirk_AMissingSyncKeyIsOnlyLogged(t *testing.T) {
 	t.Parallel()
 	ctx := plainContext(t)
 	c := newPlainClient(t)

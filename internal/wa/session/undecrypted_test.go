@@ -8,8 +8,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestQuirk_NotDecryptedIsLoggedBeforeItIsAnswered, with its id, in whatever way it
-// fails; and the stanza was logged before, whole.
+// TestQuirk_NotDecryptedIsLoggedBeforeItIsAnswered, with its id, for any failure;
+// and the whole stanza was logged before.
 func TestQuirk_NotDecryptedIsLoggedBeforeItIsAnswered(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

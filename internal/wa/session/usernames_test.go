@@ -14,7 +14,7 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// usernamesLogged returns the usernames in the stanzas that were logged so far.
+// usernamesLogged returns the usernames in the stanzas logged so far.
 func (l *recordedLog) usernamesLogged() map[bridge.JID]string {
 	found := make(map[bridge.JID]string)
 	for _, line := range l.all() {
@@ -26,7 +26,7 @@ func (l *recordedLog) usernamesLogged() map[bridge.JID]string {
 }
 
 // TestQuirk_StanzasAreLoggedBeforeTheyAreHandled, messages and answers alike, as
-// they are and not as texts.
+// nodes and not as texts.
 func TestQuirk_StanzasAreLoggedBeforeTheyAreHandled(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
@@ -50,8 +50,8 @@ func TestQuirk_StanzasAreLoggedBeforeTheyAreHandled(t *testing.T) {
 	}
 }
 
-// TestQuirk_TheAddressBookOfLIDsIsInEventsAndCanBeReadWhole: a change is an event
-// without one of its own, and a whole sync is none.
+// TestQuirk_TheAddressBookOfLIDsIsInEventsAndCanBeReadWhole: a change comes as a
+// generic event, a whole sync without any.
 func TestQuirk_TheAddressBookOfLIDsIsInEventsAndCanBeReadWhole(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
@@ -96,7 +96,6 @@ func TestQuirk_TheAddressBookOfLIDsIsInEventsAndCanBeReadWhole(t *testing.T) {
 	}
 }
 
-// TestUsernamesIn_WhateverShapeTheStanzaHas.
 func TestUsernamesIn_WhateverShapeTheStanzaHas(t *testing.T) {
 	anna, dora := types.NewJID("100000000000001", types.HiddenUserServer), types.NewADJID("4915100000301", 0, 7)
 	club := types.NewJID("120363000000000001", types.GroupServer)
@@ -130,7 +129,6 @@ func TestUsernamesIn_WhateverShapeTheStanzaHas(t *testing.T) {
 	}
 }
 
-// TestLIDContactFacts_OfHostileIndexes.
 func TestLIDContactFacts_OfHostileIndexes(t *testing.T) {
 	action := &waSyncAction.SyncActionValue{LidContactAction: &waSyncAction.LidContactAction{FullName: proto.String("Dora")}}
 	for _, index := range [][]string{nil, {"lid_contact"}, {"lid_contact", ""}, {"lid_contact", "nonsense"}, {"lid_contact", "4915100000301@s.whatsapp.net"}, {"contact", "100000000000001@lid"}} {

@@ -73,7 +73,7 @@ func (c *CDN) offer(ctx context.Context, conns bridge.MediaConns, t bridge.Media
 	auth, renewed := conn.Auth, false
 	err = c.onHosts(ctx, conn.Hosts, func(host string) error {
 		err := c.offerTo(ctx, host, auth, t, encrypted, up)
-		if isForAuth(err) && !renewed {
+		if status := statusOf(err); !renewed && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
 			renewed = true
 			fresh, connErr := c.connect(ctx, conns, true)
 			if connErr != nil {
@@ -84,26 +84,6 @@ func (c *CDN) offer(ctx context.Context, conns bridge.MediaConns, t bridge.Media
 		}
 		return refusal(err)
 	})
-	return notUploaded(ctx, err)
-}
-
-func isForAuth(err error) bool {
-	answer, ok := errors.AsType[*statusError](err)
-	return ok && (answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden)
-}
-
-// refusal turns an answer that no further try would change into an error for the
-// caller.
-func refusal(err error) error {
-	answer, ok := errors.AsType[*statusError](err)
-	if !ok || answer.status < 400 || answer.status >= 500 ||
-		answer.status == http.StatusRequestTimeout || answer.status == http.StatusTooManyRequests {
-		return err
-	}
-	return bridge.Fail(bridge.CodeSendRefused, "the network's media server refused the file (status %d)", answer.status).Because(err)
-}
-
-func notUploaded(ctx context.Context, err error) error {
 	switch {
 	case err == nil, is[*bridge.Error](err):
 		return err
@@ -111,6 +91,24 @@ func notUploaded(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	return bridge.NotConnected("the file could not be uploaded to the network: try again in a moment").Because(err)
+}
+
+// refusal turns an answer that no further try would change into an error for the
+// caller.
+func refusal(err error) error {
+	status := statusOf(err)
+	if status < 400 || status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests {
+		return err
+	}
+	return bridge.Fail(bridge.CodeSendRefused, "the network's media server refused the file (status %d)", status).Because(err)
+}
+
+// statusOf returns the status of an unexpected answer, 0 for other errors.
+func statusOf(err error) int {
+	if answer, ok := errors.AsType[*statusError](err); ok {
+		return answer.status
+	}
+	return 0
 }
 
 func (c *CDN) offerTo(ctx context.Context, host, auth string, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {

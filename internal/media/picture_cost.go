@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/color"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -97,9 +98,8 @@ func jpegCost(model color.Model, progressive bool) float64 {
 // themselves, which together are as large as the whole.
 func pngCost(model color.Model, interlaced bool) float64 {
 	perPixel := 4.0
-	switch model {
-	case color.RGBA64Model, color.NRGBA64Model, color.Gray16Model:
-		perPixel = 8
+	if slices.Contains([]color.Model{color.RGBA64Model, color.NRGBA64Model, color.Gray16Model}, model) {
+		perPixel *= 2
 	}
 	if interlaced {
 		perPixel *= 2
@@ -111,13 +111,12 @@ func pngCost(model color.Model, interlaced bool) float64 {
 // lossless, as transparency usually is, is decoded as four bytes, up to twice, beside
 // the smaller pictures of its transforms.
 func webpCost(w webp) float64 {
-	const lossy, lossless = 1.7, 9
-	perPixel := float64(lossy)
+	perPixel := 1.7
 	if w.lossless {
-		perPixel = lossless
+		perPixel = 9
 	}
 	if w.alpha {
-		perPixel += lossless + 1
+		perPixel += 9 + 1
 	}
 	return perPixel
 }

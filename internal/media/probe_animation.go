@@ -125,32 +125,32 @@ func (w *webp) take(name string, payload []byte, chunk int) (shows bool, err err
 		w.animated = payload[0]&0x02 != 0
 		w.width, w.height = int(uint24(payload[4:]))+1, int(uint24(payload[7:]))+1
 	case "VP8 ":
-		return !w.animated, w.still(len(payload) >= 10 && string(payload[3:6]) == "\x9d\x01\x2a", func() (int, int) {
-			return int(binary.LittleEndian.Uint16(payload[6:]) & 0x3FFF), int(binary.LittleEndian.Uint16(payload[8:]) & 0x3FFF)
-		})
+		if len(payload) < 10 || string(payload[3:6]) != "\x9d\x01\x2a" {
+			return false, errNoWebP
+		}
+		w.setSize(binary.LittleEndian.Uint16(payload[6:])&0x3FFF, binary.LittleEndian.Uint16(payload[8:])&0x3FFF)
+		return !w.animated, nil
 	case "ALPH":
 		w.alpha = true
 	case "VP8L":
 		w.lossless = true
-		return !w.animated, w.still(len(payload) >= 5 && payload[0] == 0x2F, func() (int, int) {
-			bits := binary.LittleEndian.Uint32(payload[1:])
-			return int(bits&0x3FFF) + 1, int(bits>>14&0x3FFF) + 1
-		})
+		if len(payload) < 5 || payload[0] != 0x2F {
+			return false, errNoWebP
+		}
+		bits := binary.LittleEndian.Uint32(payload[1:])
+		w.setSize(uint16(bits&0x3FFF)+1, uint16(bits>>14&0x3FFF)+1)
+		return !w.animated, nil
 	case "ANMF":
 		return w.animated, w.frame(payload)
 	}
 	return false, nil
 }
 
-// still reads the size of a picture that stands still; the extended header has it too.
-func (w *webp) still(whole bool, size func() (int, int)) error {
-	if !whole {
-		return errNoWebP
+// setSize sets the size of a still picture, unless an extended header has done so.
+func (w *webp) setSize(width, height uint16) {
+	if w.width == 0 {
+		w.width, w.height = int(width), int(height)
 	}
-	if width, height := size(); w.width == 0 {
-		w.width, w.height = width, height
-	}
-	return nil
 }
 
 // frame checks that a frame of an animation lies within it and holds a picture.

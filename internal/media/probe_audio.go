@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 )
 
 // ogg describes an Ogg file with one stream of sound.
@@ -90,8 +91,12 @@ func walkOgg(src io.Reader, visit func(*packet) error, granule func(int64)) erro
 		if first {
 			serial = id
 		}
-		if id != serial {
-			if err := skip(r, lacing); err != nil {
+		if id != serial { // another stream's page
+			total := 0
+			for _, length := range lacing {
+				total += int(length)
+			}
+			if _, err := r.Discard(total); err != nil {
 				return err
 			}
 			continue
@@ -127,29 +132,18 @@ func (p *packet) page(r *bufio.Reader, lacing []byte, visit func(*packet) error)
 	return nil
 }
 
-func skip(r *bufio.Reader, lacing []byte) error {
-	total := 0
-	for _, length := range lacing {
-		total += int(length)
-	}
-	_, err := r.Discard(total)
-	return err
-}
-
 // opusSamples returns how long an Opus packet plays, in samples of 48 kHz (RFC 6716,
 // section 3.1).
 func opusSamples(head []byte) int64 {
 	if len(head) == 0 {
 		return 0
 	}
-	frame := int64(0)
-	switch config := head[0] >> 3; {
-	case config < 12: // SILK: 10, 20, 40, 60 ms
-		frame = [...]int64{480, 960, 1920, 2880}[config&3]
-	case config < 16: // both: 10, 20 ms
-		frame = [...]int64{480, 960}[config&1]
-	default: // CELT: 2.5, 5, 10, 20 ms
-		frame = [...]int64{120, 240, 480, 960}[config&3]
+	config := head[0] >> 3
+	frame := [...]int64{120, 240, 480, 960}[config&3] // CELT: 2.5, 5, 10, 20 ms
+	if config < 12 {
+		frame = [...]int64{480, 960, 1920, 2880}[config&3] // SILK: 10, 20, 40, 60 ms
+	} else if config < 16 {
+		frame = [...]int64{480, 960}[config&1] // both: 10, 20 ms
 	}
 	switch head[0] & 3 {
 	case 0:
@@ -206,10 +200,7 @@ func (b *barSums) add(size int, samples int64) {
 }
 
 func (b *barSums) scaled() []byte {
-	quietest, loudest := b.bytes[0], b.bytes[0]
-	for _, v := range b.bytes {
-		quietest, loudest = min(quietest, v), max(loudest, v)
-	}
+	quietest, loudest := slices.Min(b.bytes[:]), slices.Max(b.bytes[:])
 	values := make([]byte, waveformBars)
 	spread := loudest - quietest
 	for i, v := range b.bytes {

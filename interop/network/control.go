@@ -29,15 +29,15 @@ func newControl(network *simnet.Network) http.Handler {
 	c := &control{network: network, phones: map[string]*simnet.Phone{}}
 	mux := http.NewServeMux()
 	mux.Handle("POST /phones", step(c.addPhone))
-	mux.Handle("POST /link", step(c.link))
-	mux.Handle("POST /groups", step(c.addGroup))
-	mux.Handle("POST /texts", step(c.sendText))
-	mux.Handle("POST /heard", step(c.heard))
-	mux.Handle("POST /hide", step(c.hide))
-	mux.Handle("POST /username", step(c.username))
-	mux.Handle("POST /damage", step(c.damage))
-	mux.Handle("POST /heal", step(c.heal))
-	mux.Handle("GET /unknown", step(c.unknown))
+	mux.Handle("POST /link", c.of(link))
+	mux.Handle("POST /groups", c.of(c.addGroup))
+	mux.Handle("POST /texts", c.of(c.sendText))
+	mux.Handle("POST /heard", c.of(heard))
+	mux.Handle("POST /hide", c.of(hide))
+	mux.Handle("POST /username", c.of(setUsername))
+	mux.Handle("POST /damage", c.of(damage))
+	mux.Handle("POST /heal", c.of(heal))
+	mux.Handle("GET /unknown", step(func(context.Context, request) (any, error) { return network.Unknown(), nil }))
 	mux.HandleFunc("GET /files/{name}", serveFile)
 	return mux
 }
@@ -78,6 +78,17 @@ func step(take func(context.Context, request) (any, error)) http.Handler {
 	})
 }
 
+// of handles a request about a phone with take.
+func (c *control) of(take func(context.Context, *simnet.Phone, request) (any, error)) http.Handler {
+	return step(func(ctx context.Context, asked request) (any, error) {
+		p, err := c.phone(asked.Phone)
+		if err != nil {
+			return nil, err
+		}
+		return take(ctx, p, asked)
+	})
+}
+
 // phone returns the phone with a number.
 func (c *control) phone(number string) (*simnet.Phone, error) {
 	c.mu.Lock()
@@ -102,16 +113,14 @@ func (c *control) addPhone(ctx context.Context, asked request) (any, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.phones[asked.Phone] = p
-	return address{p.PN().String(), p.LID().String()}, nil
+	return addressOf(p), nil
 }
+
+func addressOf(p *simnet.Phone) address { return address{p.PN().String(), p.LID().String()} }
 
 // link enters a pairing code on a phone, or scans a QR code with it, and waits
 // until the new device has logged in.
-func (c *control) link(ctx context.Context, asked request) (any, error) {
-	p, err := c.phone(asked.Phone)
-	if err != nil {
-		return nil, err
-	}
+func link(ctx context.Context, p *simnet.Phone, asked request) (any, error) {
 	device, err := use(ctx, p, asked)
 	if err != nil {
 		return nil, err
@@ -136,11 +145,7 @@ func use(ctx context.Context, p *simnet.Phone, asked request) (*simnet.Device, e
 	return nil, errors.New("neither a code nor a QR code")
 }
 
-func (c *control) addGroup(ctx context.Context, asked request) (any, error) {
-	creator, err := c.phone(asked.Phone)
-	if err != nil {
-		return nil, err
-	}
+func (c *control) addGroup(ctx context.Context, creator *simnet.Phone, asked request) (any, error) {
 	options := simnet.GroupOptions{Subject: asked.Name, ByNumber: asked.ByNumber}
 	for _, number := range asked.Members {
 		member, err := c.phone(number)
@@ -159,11 +164,7 @@ func (c *control) addGroup(ctx context.Context, asked request) (any, error) {
 }
 
 // sendText sends from a phone itself, not from a linked device.
-func (c *control) sendText(ctx context.Context, asked request) (any, error) {
-	from, err := c.phone(asked.Phone)
-	if err != nil {
-		return nil, err
-	}
+func (c *control) sendText(ctx context.Context, from *simnet.Phone, asked request) (any, error) {
 	to, err := c.phone(asked.To)
 	if err != nil {
 		return nil, err
@@ -175,11 +176,7 @@ func (c *control) sendText(ctx context.Context, asked request) (any, error) {
 }
 
 // heard waits until a phone has received a text.
-func (c *control) heard(ctx context.Context, asked request) (any, error) {
-	p, err := c.phone(asked.Phone)
-	if err != nil {
-		return nil, err
-	}
+func heard(ctx context.Context, p *simnet.Phone, asked request) (any, error) {
 	got, err := p.ReceivedText(ctx, asked.Text)
 	if err != nil {
 		return nil, err
@@ -190,29 +187,20 @@ func (c *control) heard(ctx context.Context, asked request) (any, error) {
 }
 
 // hide hides which number and which LID belong together.
-func (c *control) hide(_ context.Context, asked request) (any, error) {
-	p, err := c.phone(asked.Phone)
-	if err != nil {
-		return nil, err
-	}
+func hide(_ context.Context, p *simnet.Phone, _ request) (any, error) {
 	p.WithholdMapping(true)
-	return address{p.PN().String(), p.LID().String()}, nil
+	return addressOf(p), nil
 }
 
-// username gives a person a username.
-func (c *control) username(_ context.Context, asked request) (any, error) {
-	p, err := c.phone(asked.Phone)
-	if err != nil {
-		return nil, err
-	}
+func setUsername(_ context.Context, p *simnet.Phone, asked request) (any, error) {
 	p.SetUsername(asked.Text)
-	return address{p.PN().String(), p.LID().String()}, nil
+	return addressOf(p), nil
 }
 
 // damage corrupts the next message to the device that was linked first. The phone
 // does not resend it, so the sender has to.
-func (c *control) damage(_ context.Context, asked request) (any, error) {
-	p, d, err := c.firstLinked(asked.Phone)
+func damage(_ context.Context, p *simnet.Phone, _ request) (any, error) {
+	d, err := firstLinked(p)
 	if err != nil {
 		return nil, err
 	}
@@ -223,8 +211,8 @@ func (c *control) damage(_ context.Context, asked request) (any, error) {
 
 // heal undoes damage and returns how often the device has asked for a message
 // again.
-func (c *control) heal(_ context.Context, asked request) (any, error) {
-	p, d, err := c.firstLinked(asked.Phone)
+func heal(_ context.Context, p *simnet.Phone, _ request) (any, error) {
+	d, err := firstLinked(p)
 	if err != nil {
 		return nil, err
 	}
@@ -233,20 +221,10 @@ func (c *control) heal(_ context.Context, asked request) (any, error) {
 	return d.Counters(), nil
 }
 
-func (c *control) firstLinked(number string) (*simnet.Phone, *simnet.Device, error) {
-	p, err := c.phone(number)
-	if err != nil {
-		return nil, nil, err
-	}
+func firstLinked(p *simnet.Phone) (*simnet.Device, error) {
 	devices := p.LinkedDevices()
 	if len(devices) == 0 {
-		return nil, nil, fmt.Errorf("phone %s has no linked devices", number)
+		return nil, fmt.Errorf("the phone %s has no linked devices", p.PN())
 	}
-	return p, devices[0], nil
-}
-
-// unknown returns the queries that the network did not understand, with their
-// counts.
-func (c *control) unknown(context.Context, request) (any, error) {
-	return c.network.Unknown(), nil
+	return devices[0], nil
 }

@@ -1,9 +1,11 @@
 package fleet
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
@@ -105,4 +107,28 @@ func TestPublish_AResetWhoseAcknowledgementIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, newConsumer(t, sharedCluster(t), prefix).read(ada, 7), -5, 6, 7)
+}
+
+// Messages are read from the stream's leader, although the stream permits direct reads
+// from every node.
+func TestStream_IsReadFromItsLeader(t *testing.T) {
+	t.Parallel()
+	s := openPublication(t, sharedCluster(t), fresh("leader"), "log")
+	nc, _ := dial(t, sharedCluster(t).URL())
+	asked := make(chan *nats.Msg, 8)
+	if _, err := nc.ChanSubscribe("$JS.API.*.*.*."+s.stream.info.Config.Name, asked); err != nil { // STREAM.MSG.GET
+		t.Fatal(err)
+	}
+	if _, err := nc.ChanSubscribe("$JS.API.DIRECT.GET."+s.stream.info.Config.Name+".>", asked); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.stream.last(t.Context(), s.subjects.all()); err != nil {
+		t.Fatal(err)
+	}
+	if m := <-asked; !strings.HasPrefix(m.Subject, "$JS.API.STREAM.MSG.GET.") {
+		t.Errorf("asked %s", m.Subject)
+	}
 }

@@ -53,6 +53,7 @@ func (f *files) open(ctx context.Context) (jetstream.Stream, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
+	readFromLeader(found)
 	return found, nil
 }
 
@@ -154,7 +155,7 @@ func (f *files) get(ctx context.Context, name string) (*objectReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.info(ctx, &stream{nc: f.js.Conn(), js: f.js, info: bucket.CachedInfo()}, name)
+	info, err := f.info(ctx, bucket, name)
 	if err != nil {
 		return nil, err
 	}
@@ -171,13 +172,15 @@ func (f *files) get(ctx context.Context, name string) (*objectReader, error) {
 
 // info reads an object's description. A link is not followed: it may lead to objects
 // that its maker must not read.
-func (f *files) info(ctx context.Context, leader *stream, name string) (info jetstream.ObjectInfo, err error) {
-	m, err := leader.get(ctx, wanted{LastFor: f.about(name)})
+func (f *files) info(ctx context.Context, bucket jetstream.Stream, name string) (info jetstream.ObjectInfo, err error) {
+	asking, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	m, err := bucket.GetLastMsgForSubject(asking, f.about(name))
 	if err == nil {
 		err = json.Unmarshal(m.Data, &info)
 	}
 	switch {
-	case errors.Is(err, errNoMessage):
+	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return info, f.notFound("there is no such object")
 	case err != nil:
 		return info, unavailable(err)

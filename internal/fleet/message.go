@@ -88,13 +88,13 @@ type published struct {
 }
 
 // readPublished reads whose message it is. Messages of other programs are of no log.
-func readPublished(sequence uint64, header nats.Header, body []byte) published {
-	p := published{sequence: sequence}
-	id, isReset := strings.CutSuffix(header.Get(jetstream.MsgIDHeader), resetMark)
+func readPublished(m *jetstream.RawStreamMsg) published {
+	p := published{sequence: m.Sequence}
+	id, isReset := strings.CutSuffix(m.Header.Get(jetstream.MsgIDHeader), resetMark)
 	logID, number, _ := strings.Cut(id, ".")
 	event, err := strconv.ParseInt(number, 10, 64)
 	var payload struct{ Timestamp bridge.Time }
-	if err != nil || json.Unmarshal(body, &payload) != nil {
+	if err != nil || json.Unmarshal(m.Data, &payload) != nil {
 		return p
 	}
 	p.logID, p.event = logID, event

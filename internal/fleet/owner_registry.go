@@ -167,9 +167,5 @@ func (r *natsRegistry) published(ctx context.Context) (published, error) {
 	if err != nil {
 		return published{}, err
 	}
-	p, err := events.published(ctx, wanted{LastFor: subjectsOf(r.options.Prefix, r.account).all()})
-	if errors.Is(err, errNoMessage) {
-		err = nil
-	}
-	return p, err
+	return events.last(ctx, subjectsOf(r.options.Prefix, r.account).all())
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"bridged/internal/bridge"
 )
 
@@ -34,8 +36,8 @@ func (s *publication) resume(ctx context.Context) error {
 	if err := s.load(ctx); err != nil {
 		return err
 	}
-	last, err := s.stream.published(ctx, wanted{LastFor: s.subjects.all()})
-	if err != nil && !errors.Is(err, errNoMessage) {
+	last, err := s.stream.last(ctx, s.subjects.all())
+	if err != nil {
 		return err
 	}
 	s.last = last.sequence
@@ -102,11 +104,8 @@ func (s *publication) hasLostItsEnd(ctx context.Context) (bool, error) {
 	case !s.at.Stream.Equal(info.Created) || s.at.Sequence > info.State.LastSeq:
 		return true, nil
 	}
-	_, err := s.stream.get(ctx, wanted{Sequence: s.at.Sequence})
-	if errors.Is(err, errNoMessage) {
-		return false, nil
-	}
-	return err == nil, err
+	p, err := s.stream.from(ctx, s.at.Sequence)
+	return p.sequence > 0, err
 }
 
 // resumeBehind goes on behind a message of this log, if it is the log's own.
@@ -157,12 +156,12 @@ func (s *publication) lastCommon(ctx context.Context) (int64, error) {
 		sequence = 0
 	}
 	for sequence < s.last {
-		p, err := s.stream.published(ctx, wanted{Sequence: sequence + 1, NextFor: s.subjects.all()})
-		if errors.Is(err, errNoMessage) {
-			break
-		}
+		p, err := s.stream.from(ctx, sequence+1, jetstream.WithGetMsgSubject(s.subjects.all()))
 		if err != nil {
 			return 0, err
+		}
+		if p.sequence == 0 {
+			break
 		}
 		sequence = p.sequence
 		if p.logID != s.at.LogID || p.event <= common {

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,6 +42,7 @@ func (l Limits) config(prefix string) jetstream.StreamConfig {
 
 // stream is the stream of events as its leader shows it: other nodes may be behind.
 type stream struct {
+	jetstream.Stream
 	nc   *nats.Conn
 	js   jetstream.JetStream
 	info *jetstream.StreamInfo
@@ -59,7 +59,8 @@ func openStream(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, want
 	if err != nil {
 		return nil, fmt.Errorf("open the stream %s: %w", want.Name, err)
 	}
-	return &stream{nc: nc, js: js, info: found.CachedInfo()}, nil
+	readFromLeader(found)
+	return &stream{found, nc, js, found.CachedInfo()}, nil
 }
 
 // unfit returns why a stream that others have made cannot hold each event once, empty
@@ -77,65 +78,31 @@ func (s *stream) unfit(want jetstream.StreamConfig) string {
 	return ""
 }
 
-// errNoMessage says that the stream has no such message.
-var errNoMessage = errors.New("there is no such message in the stream")
+// readFromLeader has messages read from a stream's leader. Where a stream permits direct
+// reads, as those of bridged do, the client would ask any node.
+func readFromLeader(s jetstream.Stream) { s.CachedInfo().Config.AllowDirect = false }
 
-// codeNoMessage is the server's code for that.
-const codeNoMessage = 10037
-
-// wanted is the one message that is asked for.
-type wanted struct {
-	Sequence uint64 `json:"seq,omitempty"`
-	LastFor  string `json:"last_by_subj,omitempty"`
-	NextFor  string `json:"next_by_subj,omitempty"`
+// last returns the last message of some subjects. The zero value is none, here and below.
+func (s *stream) last(ctx context.Context, subjects string) (published, error) {
+	return read(ctx, func(ctx context.Context) (*jetstream.RawStreamMsg, error) { return s.GetLastMsgForSubject(ctx, subjects) })
 }
 
-// stored is a message as the stream's leader returns it.
-type stored struct {
-	Subject  string `json:"subject"`
-	Sequence uint64 `json:"seq"`
-	Header   []byte `json:"hdrs"`
-	Data     []byte `json:"data"`
+// from returns the message at a sequence, or with options a later one.
+func (s *stream) from(ctx context.Context, sequence uint64, options ...jetstream.GetMsgOpt) (published, error) {
+	return read(ctx, func(ctx context.Context) (*jetstream.RawStreamMsg, error) { return s.GetMsg(ctx, sequence, options...) })
 }
 
-// get asks the stream's leader for a message.
-func (s *stream) get(ctx context.Context, w wanted) (stored, error) {
+func read(ctx context.Context, get func(context.Context) (*jetstream.RawStreamMsg, error)) (published, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	request, err := json.Marshal(w)
-	if err != nil {
-		return stored{}, err
-	}
-	answer, err := s.nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+s.info.Config.Name, request)
-	if err != nil {
-		return stored{}, fmt.Errorf("read a message of the stream: %w", err)
-	}
-	var got struct {
-		Message stored              `json:"message"`
-		Error   *jetstream.APIError `json:"error"`
-	}
-	switch err := json.Unmarshal(answer.Data, &got); {
+	m, err := get(ctx)
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return published{}, nil
 	case err != nil:
-		return stored{}, fmt.Errorf("read a message of the stream: %w", err)
-	case got.Error != nil && got.Error.ErrorCode == codeNoMessage:
-		return stored{}, errNoMessage
-	case got.Error != nil:
-		return stored{}, fmt.Errorf("read a message of the stream: %w", got.Error)
+		return published{}, fmt.Errorf("read a message of the stream: %w", err)
 	}
-	return got.Message, nil
-}
-
-// published reads a message of an account.
-func (s *stream) published(ctx context.Context, w wanted) (published, error) {
-	m, err := s.get(ctx, w)
-	if err != nil || len(m.Header) == 0 {
-		return published{sequence: m.Sequence}, err
-	}
-	header, err := nats.DecodeHeadersMsg(m.Header)
-	if err != nil {
-		return published{}, fmt.Errorf("read a message's headers: %w", err)
-	}
-	return readPublished(m.Sequence, header, m.Data), nil
+	return readPublished(m), nil
 }
 
 // limit returns how large a message may be.

@@ -40,8 +40,8 @@ func runTests(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// measured runs a small benchmark and returns its report. What it measures is not
-// looked at, that it does is.
+// measured runs a small benchmark and returns its report. The tests check that
+// figures exist, not their values.
 func measured(t *testing.T, args ...string) Report {
 	t.Helper()
 	args = append([]string{"--program", program, "--messages", "1000", "--chats", "20", "--requests", "6", "--period", "200ms", "--json"}, args...)
@@ -100,7 +100,7 @@ func TestRun_Ingest(t *testing.T) {
 func TestRun_AgainstAnotherBuild(t *testing.T) {
 	t.Parallel()
 	report := measured(t, "--against", program, "--only", "pages,ingest,send")
-	if len(report.Values) != 14+4+1 { // and nothing of send
+	if len(report.Values) != 14+4+1 { // and nothing from send
 		t.Errorf("measured: %+v", report.Values)
 	}
 	for _, timing := range report.Timings {

@@ -11,8 +11,8 @@ import (
 	"bridged/internal/store"
 )
 
-// TestYardstick_FindsWhatTheStoreFinds: figures are only worth comparing if the
-// answers are the same.
+// TestYardstick_FindsWhatTheStoreFinds: times can only be compared if the answers are
+// the same.
 func TestYardstick_FindsWhatTheStoreFinds(t *testing.T) {
 	t.Parallel()
 	filled := &filledStore{corpus: newCorpus(1, 3000, 10), dir: t.TempDir()}
@@ -47,7 +47,7 @@ func TestYardstick_FindsWhatTheStoreFinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		slices.Sort(found) // the scan's order is that of seq
+		slices.Sort(found) // the scan is in the order of seq
 		slices.Sort(plain)
 		if text != "zqxj" && len(plain) == 0 {
 			t.Errorf("no message has %q", text)

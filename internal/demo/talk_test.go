@@ -2,7 +2,7 @@ package demo
 
 import "testing"
 
-// Every line has somebody to say it, and a place.
+// Every line has a known speaker and place.
 func TestSmallTalk_HasItsPeopleAndPlaces(t *testing.T) {
 	known := map[string]bool{}
 	for _, person := range acquaintances {

@@ -73,7 +73,7 @@ func TestActs_AreSeenByPhones(t *testing.T) {
 		}
 	}
 	if changes[sent.ID] != 2 || changes[file.ID] != 1 {
-		t.Errorf("the log tells of changes %v", changes)
+		t.Errorf("the log has changes %v", changes)
 	}
 
 	// Two messages marked as read, and typing an answer.

@@ -212,7 +212,7 @@ func (s agentScene) checkAudit(t *testing.T) {
 	}
 	for _, unwanted := range []string{"an answer", "the owner's secrets", "SYSTEM"} {
 		if strings.Contains(log, unwanted) {
-			t.Errorf("the log tells %q", unwanted)
+			t.Errorf("the log contains %q", unwanted)
 		}
 	}
 }
@@ -378,7 +378,7 @@ func TestAgents_TheAuditHoldsNothingThatWasWritten(t *testing.T) {
 		t.Errorf("a text names a chat: %s", text)
 	}
 	if text := a.want("status", nil); strings.Contains(text, s.kim.Number()) {
-		t.Errorf("the status tells of a chat outside: %s", text)
+		t.Errorf("the status shows a chat outside: %s", text)
 	}
 	must(a.ReadResource(within(t), &sdk.ReadResourceParams{URI: "bridged://chats/" + s.sam.PN().String()}))(t)
 	must(a.GetPrompt(within(t), &sdk.GetPromptParams{Name: "draft_reply", Arguments: map[string]string{"jid": s.sam.PN().String()}}))(t)
@@ -386,6 +386,6 @@ func TestAgents_TheAuditHoldsNothingThatWasWritten(t *testing.T) {
 		s.waitForLog(t, want)
 	}
 	if strings.Contains(s.log.String(), "the words of a message") {
-		t.Error("the log tells what was written")
+		t.Error("the log contains the written text")
 	}
 }

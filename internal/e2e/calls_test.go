@@ -67,6 +67,6 @@ func TestCalls_OverHTTP(t *testing.T) {
 		told = append(told, string(e.Type))
 	}
 	if want := "[call.created call.updated call.created call.updated]"; fmt.Sprint(told) != want {
-		t.Errorf("the log tells %v, want %s", told, want)
+		t.Errorf("the log has %v, want %s", told, want)
 	}
 }

@@ -234,7 +234,7 @@ func TestConsole_HostileContentIsText(t *testing.T) {
 		b.open(address)
 		b.waitFor(`document.readyState == "complete"`)
 		if evaluate[bool](b, `window.hacked !== undefined || document.querySelector("script:not([src]), [onerror], [onload], [onmouseover], style, main img[src='x'], main b") !== null`) {
-			t.Errorf("%s: what somebody wrote became a part of the page", address)
+			t.Errorf("%s: a person's text became a part of the page", address)
 		}
 		if wide := evaluate[int](b, `document.documentElement.scrollWidth - window.innerWidth`); wide > 0 {
 			t.Errorf("%s: the page is %d pixels too wide", address, wide)

@@ -162,7 +162,7 @@ func changesSettings(t *testing.T, g administered) {
 	events := must(g.c.bridge.api.EventPage(within(t), client.EventQuery{After: "0", Chat: g.jid}, 500, 0))(t)
 	if !slices.ContainsFunc(events.Events, func(e bridge.Event) bool { return e.Type == bridge.EventGroupUpdated }) ||
 		!slices.ContainsFunc(events.Events, func(e bridge.Event) bool { return e.Type == bridge.EventChatUpdated }) {
-		t.Errorf("the log tells %+v", events.Events)
+		t.Errorf("the log has %+v", events.Events)
 	}
 }
 

@@ -70,7 +70,7 @@ func TestGroupsOnce_AfterALostAnswer(t *testing.T) {
 			}
 		}
 	}
-	t.Run("a group that the network tells of", func(t *testing.T) {
+	t.Run("a group that the network reports", func(t *testing.T) {
 		c.device.FailQueries(simnet.IQFault{Namespace: "w:g2", Tag: "create", LoseAnswer: true, HangUp: true, Times: 1})
 		unknown(t, c, create("Told", "told"))
 		isOne(t, "Told", "told")

@@ -43,7 +43,7 @@ func TestGroupRequests_OverHTTP(t *testing.T) {
 		t.Helper()
 		eventually(t, func() error {
 			if got := asked(); fmt.Sprint(got) != fmt.Sprint(want) {
-				return fmt.Errorf("the log tells %v, want %v", got, want)
+				return fmt.Errorf("the log has %v, want %v", got, want)
 			}
 			return nil
 		})

@@ -242,11 +242,11 @@ func (p *process) checkLog() {
 	}
 	for _, secret := range append(p.secrets, p.env["BRIDGE_TOKEN"]) {
 		if i := strings.Index(text, secret); i >= 0 {
-			p.t.Errorf("the log tells the secret %q: %s", secret, lineAt(text, i))
+			p.t.Errorf("the log contains the secret %q: %s", secret, lineAt(text, i))
 		}
 	}
 	if at := phoneNumber.FindStringIndex(text); at != nil {
-		p.t.Errorf("the log tells a whole phone number: %s", lineAt(text, at[0]))
+		p.t.Errorf("the log contains a whole phone number: %s", lineAt(text, at[0]))
 	}
 	if p.t.Failed() {
 		p.t.Logf("the log of bridged:\n%s", p.log.withoutRequests())

@@ -77,7 +77,7 @@ func TestHistory_Import(t *testing.T) {
 	var log struct{ Events []bridge.Event }
 	b.Get("/api/events?after=0&types=message.created,message.updated,chat.updated").Want(http.StatusOK).Decode(&log)
 	if len(log.Events) != 0 {
-		t.Errorf("the log tells of the past: %+v", log.Events)
+		t.Errorf("the log has events of the past: %+v", log.Events)
 	}
 	b.restart()
 	b.answers(annas, history(anna.PN(), []object{imported("RECENT", "since then", 1), imported("OLD", "the beginning", 0)}))

@@ -53,10 +53,10 @@ func TestNewChats_AreLimited(t *testing.T) {
 	c.bridge.becomes(bridge.StateOpen)
 	stays()
 	if n := c.network.LookUps(c.carla.Number()); n != 0 {
-		t.Errorf("the network was asked %d times about somebody who may not be written to", n)
+		t.Errorf("the network was asked %d times about a person who may not be written to", n)
 	}
 	if n := c.network.CDN().Uploads() - uploads; n != 0 {
-		t.Errorf("%d uploads for nobody", n)
+		t.Errorf("%d uploads for a refused chat", n)
 	}
 
 	customer.Trust(c.owner)

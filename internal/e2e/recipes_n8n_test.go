@@ -78,7 +78,7 @@ func TestRecipes_N8nImports(t *testing.T) {
 		}
 		for _, credential := range n.Credentials {
 			if credential.ID != "" {
-				t.Errorf("%s names a credential of somebody's n8n", n.Name)
+				t.Errorf("%s names a credential of a certain n8n", n.Name)
 			}
 		}
 		nodes[n.Name], ids[n.ID] = n, true

@@ -36,7 +36,7 @@ func (s *scene) adopt(ts *testscript.TestScript, p *process) {
 func (s *scene) phone(ts *testscript.TestScript, name string) *simnet.Phone {
 	people := map[string]*simnet.Phone{"anna": s.cast.anna, "ben": s.cast.ben, "carla": s.cast.carla}
 	if people[name] == nil {
-		ts.Fatalf("nobody is called %s", name)
+		ts.Fatalf("there is no phone of %s", name)
 	}
 	return people[name]
 }

@@ -80,7 +80,7 @@ func (s *soak) compareReaders(ctx context.Context, stored []string) {
 	s.followOnce(ctx, 3*time.Second)
 	for _, id := range stored {
 		if n := s.streams.told.of(id); n != 1 {
-			s.t.Errorf("the streams told of message %s %d times", id, n)
+			s.t.Errorf("the streams had message %s %d times", id, n)
 		}
 	}
 	const catchUp = 5 * time.Minute

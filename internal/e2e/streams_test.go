@@ -67,7 +67,7 @@ func (p *process) statusField(t testing.TB, field string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
-		t.Skipf("this system does not tell a program's memory: %v", err)
+		t.Skipf("this system does not report a program's memory: %v", err)
 	}
 	for line := range strings.Lines(string(status)) {
 		if rest, found := strings.CutPrefix(line, field); found {
@@ -78,7 +78,7 @@ func (p *process) statusField(t testing.TB, field string) int {
 			return kilobytes << 10
 		}
 	}
-	t.Fatal("/proc does not tell the memory")
+	t.Fatal("/proc does not report the memory")
 	return 0
 }
 

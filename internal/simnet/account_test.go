@@ -71,7 +71,7 @@ func TestHistory_TellsWhoIsWho(t *testing.T) {
 		told := await(c, func(m *events.Message) bool {
 			return m.Message.GetProtocolMessage().GetHistorySyncNotification() != nil
 		})
-		// By itself, the client would store the part after it has reported it.
+		// By itself, the client would report the part before it stores it.
 		part, err := c.cli.DownloadHistorySync(within(t), told.Message.GetProtocolMessage().GetHistorySyncNotification(), true)
 		if err != nil {
 			t.Fatal(err)

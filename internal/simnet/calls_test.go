@@ -10,8 +10,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// A call rings on the phone and on linked devices. What one of them does with it is
-// told to the caller and to the others.
+// A call rings on the phone and on linked devices. Answering or rejecting it on one
+// of them notifies the caller and the other devices.
 func TestCalls_RingOnAllDevices(t *testing.T) {
 	_, own, anna, c := pair(t)
 	call, err := anna.Call(within(t), own, simnet.CallOptions{Video: true})
@@ -29,7 +29,7 @@ func TestCalls_RingOnAllDevices(t *testing.T) {
 	}
 	told, err := own.Event(within(t), func(e any) bool { end, ok := e.(*events.CallTerminate); return ok && end.CallID == call.ID() })
 	if err != nil || told.(*events.CallTerminate).Reason != "rejected_elsewhere" {
-		t.Errorf("the phone is told %+v, %v", told, err)
+		t.Errorf("the phone got %+v, %v", told, err)
 	}
 	if err := call.HangUp(within(t)); !errors.Is(err, whatsmeow.ErrServerReturnedError) {
 		t.Errorf("hanging up on a call that is over: %v", err)

@@ -28,7 +28,8 @@ func TestFault_DroppedConnectionComesBack(t *testing.T) {
 
 func TestFault_RefusedSocketsAndAWholeOutage(t *testing.T) {
 	n, own, anna, c := pair(t)
-	// The test reconnects by itself: doing so while whatsmeow does is a race inside whatsmeow.
+	// The test reconnects by itself: reconnecting while whatsmeow does is a race
+	// inside whatsmeow.
 	c.cli.EnableAutoReconnect = false
 	n.RefuseSockets(http.StatusServiceUnavailable)
 	c.device.Drop()

@@ -15,7 +15,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// What clients of other makes send and expect, where whatsmeow does not.
+// Stanzas that clients other than whatsmeow send and expect.
 
 // ask makes a query of any kind and returns the answer.
 func (c *companion) ask(namespace, kind string, content ...waBinary.Node) (*waBinary.Node, error) {
@@ -35,7 +35,8 @@ func (c *companion) mustAsk(namespace, kind string, content ...waBinary.Node) *w
 	return answer
 }
 
-// part returns a child of an answer, which must be there: whatsmeow's GetChildByTag of a missing one returns the parent.
+// part returns a child of an answer, which must exist: for a missing one, whatsmeow's
+// GetChildByTag returns the parent.
 func (c *companion) part(answer *waBinary.Node, tags ...string) *waBinary.Node {
 	c.t.Helper()
 	found, ok := answer.GetOptionalChildByTag(tags...)
@@ -77,7 +78,8 @@ func TestPreKeys_DigestDescribesTheStoredOnes(t *testing.T) {
 	}
 }
 
-// A rotation replaces the signed key alone; an upload of one-time keys, which carries a signed key too, is none.
+// A rotation replaces only the signed key; an upload of one-time keys, which has a
+// signed key too, is not a rotation.
 func TestPreKeys_RotationReplacesTheSignedKey(t *testing.T) {
 	_, _, _, c := pair(t)
 	before := c.device.PreKeys()
@@ -105,7 +107,8 @@ func TestQueries_ExperimentsAreAnswered(t *testing.T) {
 	}
 }
 
-// The answer to a retry receipt in a group may list the one device as a participant, besides the ciphertext for it.
+// The answer to a retry receipt in a group may list the device as a participant,
+// besides the ciphertext for it.
 func TestGroups_ResendWithOneParticipantGoesToItAlone(t *testing.T) {
 	for _, attribute := range []bool{true, false} {
 		n, own, anna, c := pair(t)
@@ -154,7 +157,8 @@ func got(p *simnet.Phone, id types.MessageID) bool {
 	return false
 }
 
-// Whoever is asked about by LID has no LID in the answer: clients would store it as one's number.
+// The answer about a user named by LID has no LID: clients would store it as one of a
+// number.
 func TestUsync_TellsTheLIDOfNumbersOnly(t *testing.T) {
 	_, _, anna, c := pair(t)
 	info, err := c.cli.GetUserInfo(within(t), []types.JID{anna.PN(), anna.LID()})
@@ -169,7 +173,7 @@ func TestUsync_TellsTheLIDOfNumbersOnly(t *testing.T) {
 	}
 }
 
-// A client that makes its code itself shows it before the network has heard of it.
+// A client that generates its code shows it before the network knows it.
 func TestPairing_PhoneWaitsForTheRequestOfACode(t *testing.T) {
 	n := newNetwork(t)
 	own := newPhone(t, n, "4915100000001", "Owner")

@@ -14,7 +14,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// A client administers a group as an admin, and every phone in it shows what he did.
+// A client administers a group as an admin, and every phone in it shows the changes.
 func TestGroupAdmin_TheClientsChangesAreShown(t *testing.T) {
 	n, own, anna, c := pair(t)
 	ben, carla := newPhone(t, n, "4915100000003", "Ben"), newPhone(t, n, "4915100000004", "Carla")
@@ -93,7 +93,8 @@ func TestGroupAdmin_TheClientsChangesAreShown(t *testing.T) {
 	shows(carla, func(v simnet.GroupView) bool { return v.Ephemeral == 604800 })
 }
 
-// A link lets in, also through an admin, until it is taken back.
+// A link admits people, subject to an admin's approval if that is on, until it is
+// revoked.
 func TestGroupAdmin_Links(t *testing.T) {
 	n, own, anna, c := pair(t)
 	ben := newPhone(t, n, "4915100000003", "Ben")
@@ -151,7 +152,7 @@ func TestGroupAdmin_Links(t *testing.T) {
 	}
 }
 
-// What a query asks for is done where only its answer is lost.
+// A query whose answer is lost still takes effect.
 func TestGroupAdmin_LosesAnswers(t *testing.T) {
 	n, _, anna, c := pair(t)
 	n.FailQueries(simnet.IQFault{Namespace: "w:g2", Tag: "create", LoseAnswer: true, HangUp: true, Times: 1})
@@ -165,7 +166,7 @@ func TestGroupAdmin_LosesAnswers(t *testing.T) {
 	}
 	joined, err := anna.Event(within(t), func(event any) bool { _, ok := event.(*events.JoinedGroup); return ok })
 	if err != nil || joined.(*events.JoinedGroup).CreateKey != "K1" {
-		t.Errorf("Anna was told %+v: %v", joined, err)
+		t.Errorf("Anna got %+v: %v", joined, err)
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestHistory_BringsWhatAFreshCompanionNeeds: without the history the server refuses messages to those who let no strangers in.
+// TestHistory_BringsWhatAFreshCompanionNeeds: without the history the server refuses
+// messages to people who refuse strangers.
 func TestHistory_BringsWhatAFreshCompanionNeeds(t *testing.T) {
 	n := newNetwork(t)
 	own, anna, ben := newPhone(t, n, "4915100000001", "Owner"), newPhone(t, n, "4915100000002", "Anna"), newPhone(t, n, "4915100000003", "Ben")
@@ -65,7 +66,8 @@ func TestHistory_BringsWhatAFreshCompanionNeeds(t *testing.T) {
 	}
 	mustReceive(t, anna, "hello!")
 
-	// Who has given no token takes one that is derived from the account's salt.
+	// For people who have given no token, one derived from the account's salt is
+	// accepted.
 	if _, err := c.cli.SendMessage(within(t), ben.PN(), &waE2E.Message{Conversation: proto.String("hello?")}); !errors.Is(err, whatsmeow.ErrServerReturnedError) {
 		t.Errorf("a message without a salt: %v", err)
 	}
@@ -103,7 +105,8 @@ func TestHistory_OnDemand(t *testing.T) {
 	}
 }
 
-// TestHistory_DepthIsWhatTheCompanionSays: the full history alone is a year; a desktop that names its limits gets what it asks for.
+// TestHistory_DepthIsWhatTheCompanionSays: by default the full history spans a year;
+// a desktop that names its limits gets as much as they allow.
 func TestHistory_DepthIsWhatTheCompanionSays(t *testing.T) {
 	deep := func(days uint32) *waCompanionReg.DeviceProps_HistorySyncConfig {
 		return &waCompanionReg.DeviceProps_HistorySyncConfig{FullSyncDaysLimit: &days, FullSyncSizeMbLimit: proto.Uint32(102400), StorageQuotaMb: proto.Uint32(102400)}

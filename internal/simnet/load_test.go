@@ -28,7 +28,8 @@ func BenchmarkBurst(b *testing.B) {
 	}
 }
 
-// loadScene links a client in memory and has four contacts begin their sessions with it.
+// loadScene links a client in memory and makes four contacts begin their sessions
+// with it.
 func loadScene(b *testing.B, n *simnet.Network) (own *simnet.Phone, contacts []*simnet.Phone, device *simnet.Device) {
 	b.Helper()
 	own, err := n.NewPhone(b.Context(), simnet.PhoneOptions{Number: "4915100000001", Name: "Owner"})

@@ -260,7 +260,7 @@ func TestPresence_IsToldToSubscribers(t *testing.T) {
 	if err := c.cli.SubscribePresence(within(t), anna.LID()); err != nil {
 		t.Fatal(err)
 	}
-	// A query after it makes sure that the server has the subscription.
+	// After another query the server is sure to have the subscription.
 	if _, err := c.cli.GetUserInfo(within(t), []types.JID{anna.PN()}); err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,8 @@ func TestPairing_ByQRCode(t *testing.T) {
 	}
 }
 
-// pair links the client by QR code, which is faster than by code: no key is stretched.
+// pair links the client by QR code, which is faster than by pairing code: no key is
+// stretched.
 func (c *companion) pair(p *simnet.Phone) {
 	c.t.Helper()
 	c.connect()
@@ -142,7 +143,7 @@ func TestPairing_Refusals(t *testing.T) {
 	n := newNetwork(t, func(o *simnet.Options) { o.MaxLinkedDevices = 1 })
 	own := newPhone(t, n, "4915100000001", "Owner")
 	if _, err := own.EnterPairingCode(within(t), "ABCDEFGH"); !errors.Is(err, simnet.ErrNoPairing) {
-		t.Errorf("nobody waits: %v, want ErrNoPairing", err)
+		t.Errorf("no client waits: %v, want ErrNoPairing", err)
 	}
 	if _, err := own.ScanQR(within(t), "https://example.org"); !errors.Is(err, simnet.ErrBadQR) {
 		t.Errorf("no QR code: %v, want ErrBadQR", err)

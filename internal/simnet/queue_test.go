@@ -102,7 +102,7 @@ func TestQueue_KeepsToItsWindow(t *testing.T) {
 	}
 }
 
-// crowd returns some contacts that have begun their sessions with the account.
+// crowd returns contacts that have begun their sessions with the account.
 func crowd(t *testing.T, n *simnet.Network, own *simnet.Phone, c *companion, size int) []*simnet.Phone {
 	t.Helper()
 	var contacts []*simnet.Phone
@@ -160,7 +160,8 @@ func TestBurst_InAGroupComesOnceAndInOrder(t *testing.T) {
 	if err := n.WaitQuiet(within(t)); err != nil {
 		t.Fatal(err)
 	}
-	// The members began their sessions with each other all at once. Retries repair what that broke.
+	// The members began their sessions with each other all at once, and retries
+	// repair the conflicts.
 	for i, p := range contacts {
 		for j := range count {
 			if j%len(contacts) != i {

@@ -10,7 +10,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestRotation_VoidsTheScannedCode: a client that goes on showing a void secret is never linked; the same ref with the new one links it.
+// TestRotation_VoidsTheScannedCode: a client that goes on showing a void secret is
+// never linked; the same ref with the new secret links it.
 func TestRotation_VoidsTheScannedCode(t *testing.T) {
 	n := newNetwork(t, func(o *simnet.Options) { o.Rotations = 3 })
 	own := newPhone(t, n, "4915100000001", "Owner")
@@ -18,7 +19,7 @@ func TestRotation_VoidsTheScannedCode(t *testing.T) {
 	c.connect()
 	shown := await[*events.QR](c, nil).Codes[3]
 	for range 3 {
-		for range 2 { // the second time nothing is rotated
+		for range 2 { // nothing is rotated the second time
 			if _, err := own.ScanQR(within(t), shown); !errors.Is(err, simnet.ErrCheckConnection) {
 				t.Fatalf("a void code: %v, want ErrCheckConnection", err)
 			}

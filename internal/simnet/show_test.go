@@ -7,7 +7,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// The network takes any file for any kind of message; the app does not show all.
+// The network accepts any file for any kind of message; the app does not show all of
+// them.
 func TestShow_OnlyWhatTheAppShows(t *testing.T) {
 	_, own, anna, _ := pair(t)
 	jpeg, png := []byte("\xff\xd8\xff\xe0 and so on"), []byte("\x89PNG\r\n\x1a\n and so on")

@@ -20,7 +20,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// testLog shows what the clients log where SIMNET_LOG is set: this is a test's aid only.
+// testLog prints the clients' logs if SIMNET_LOG is set, as an aid for debugging
+// tests.
 func testLog(name string) waLog.Logger {
 	if level := os.Getenv("SIMNET_LOG"); level != "" {
 		return waLog.Stdout(name, level, false)
@@ -42,11 +43,11 @@ func newNetwork(t *testing.T, opts ...func(*simnet.Options)) *simnet.Network {
 	return n
 }
 
-// patience is how long anything may take that the tests wait for. Under the race
-// detector the 812 keys of a client on SQLite alone take seconds.
+// patience bounds every wait of the tests. Under the race detector the 812 keys of a
+// client on SQLite alone take seconds.
 const patience = 60 * time.Second
 
-// within gives each wait a limit, so that a test that is stuck says where.
+// within limits a wait, so that a stuck test shows where.
 func within(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -71,17 +72,18 @@ type companion struct {
 	seen   []any
 	screen simnet.Screen
 	device *simnet.Device
-	// ended means that the server has hung up for good: whatsmeow's Disconnect would race with that.
+	// ended means that the server has hung up for good: whatsmeow's Disconnect would
+	// race with that.
 	ended bool
 }
 
-// newCompanion makes a client whose session is in memory.
+// newCompanion returns a client with its session in memory.
 func newCompanion(t *testing.T, n *simnet.Network) *companion {
 	t.Helper()
 	return companionOn(t, n, simnet.NewDevice(testLog("device")))
 }
 
-// newSQLCompanion makes one on SQLite.
+// newSQLCompanion returns one with its session in SQLite.
 func newSQLCompanion(t *testing.T, n *simnet.Network) *companion {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+t.TempDir()+"/session.db?_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=busy_timeout(10000)&_txlock=immediate")
@@ -118,7 +120,7 @@ func companionOn(t *testing.T, n *simnet.Network, device *store.Device) *compani
 	return c
 }
 
-// await waits for the first event of a type that matches, of those not asked about before.
+// await waits for the next matching event of a type. Each event matches once.
 func await[T any](c *companion, match func(T) bool) T {
 	c.t.Helper()
 	timeout := time.After(patience)
@@ -181,8 +183,8 @@ func (c *companion) online() {
 	}
 }
 
-// calm waits until the client has taken in all of its welcome, so that nothing uses its store when the test has it deleted:
-// whatsmeow does not wait for itself there.
+// calm waits until the client has handled all of its welcome, so that it does not use
+// its store when the test deletes it: whatsmeow itself does not wait.
 func (c *companion) calm(own *simnet.Phone) {
 	c.t.Helper()
 	await(c, func(e *events.AppStateSyncComplete) bool { return e.Name == appstate.WAPatchRegularLow })

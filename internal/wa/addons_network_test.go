@@ -92,7 +92,7 @@ func TestReferral_OfAds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if text := got.Message.RawMessage.String(); strings.Contains(text, "Boots") || strings.Contains(text, "FB_Ads") || strings.Contains(text, "ARAkLk") {
-			t.Errorf("%s tells of the ad: %s", name, text)
+			t.Errorf("%s shows the ad: %s", name, text)
 		}
 		if m := a.message(jidOf(friend), sent.ID); m.Referral != nil {
 			t.Errorf("%s: %+v", name, m.Referral)
@@ -182,7 +182,7 @@ func TestEventResponses_OverTheNetwork(t *testing.T) {
 	send("FIRST")
 	eventually(t, "the event", func() bool { return len(a.messages(chat)) == 1 })
 	if r := a.message(chat, "FIRST").Event.Responses; r == nil || len(r.Going)+len(r.Maybe)+len(r.NotGoing) != 0 {
-		t.Errorf("nobody has answered: %+v", r)
+		t.Errorf("there are answers: %+v", r)
 	}
 	answer(robin, "FIRST", waE2E.EventResponseMessage_GOING, 2)
 	answer(a.phone, "FIRST", waE2E.EventResponseMessage_MAYBE, 0)

@@ -109,7 +109,7 @@ func TestCalls_Reject(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rejected, err := c.WaitRejected(ctx); err != nil || rejected.From.User != a.phone.LID().User {
-		t.Errorf("the caller is told %+v, %v", rejected, err)
+		t.Errorf("the caller got %+v, %v", rejected, err)
 	}
 	if got := a.waitCall(c.ID(), bridge.CallRejected); got.EndedAt == nil {
 		t.Errorf("%+v", got)

@@ -61,7 +61,7 @@ func TestCheckNumbers_FindTheirAccounts(t *testing.T) {
 	}
 	contact, err := a.store.Contact(testContext(t), bridge.JID(shop.LID().String()))
 	if err != nil || contact.JID != jidOf(shop) || contact.BusinessName != "Flowers Ltd" {
-		t.Errorf("the network told of the business; stored is %+v, %v", contact, err)
+		t.Errorf("the network reported the business; stored is %+v, %v", contact, err)
 	}
 	if _, err := a.send(bridge.PhoneJID(nobody), "hello?"); bridge.CodeOf(err) != bridge.CodeNotOnNetwork || network.LookUps(nobody) != 1 {
 		t.Errorf("a send asked again: %v", err)
@@ -144,6 +144,6 @@ func TestCheckNumbers_TheNetworkRefuses(t *testing.T) {
 		}
 	}
 	if got := a.check(number); got[0].JID != "" {
-		t.Errorf("nobody's number: %+v", got)
+		t.Errorf("an unused number: %+v", got)
 	}
 }

@@ -76,7 +76,7 @@ func TestGroupsOnce_GroupsWithoutTheirKeysAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if made := g.make(bridge.NewGroup{Name: "Theirs", Participants: group.Participants, Key: "K4", Again: true}); made == bridge.JID(other.JID().String()) {
-		t.Error("took somebody else's group for the account's")
+		t.Error("took another account's group for the account's")
 	}
 	if groups, err := g.phone.Client().GetJoinedGroups(g.ctx); err != nil || len(groups) != 5 {
 		t.Errorf("%d groups, %v", len(groups), err)
@@ -278,7 +278,7 @@ func TestGroups_PeopleByNumbersNeverMet(t *testing.T) {
 		t.Errorf("named as %+v", made.Participants)
 	}
 	if _, err := g.manager.CreateGroup(g.ctx, bridge.NewGroup{Name: "Nobody", Participants: people[2:3], Key: "K2"}); bridge.CodeOf(err) != bridge.CodeNotOnNetwork {
-		t.Errorf("a group of nobody: %v", err)
+		t.Errorf("a group without members: %v", err)
 	}
 }
 
@@ -297,7 +297,7 @@ func TestGroups_TheLogHasOwnChangesOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := g.events()[len(before):]; !slices.Equal(got, want) {
-			t.Errorf("%s is told as %v, want %v", what, got, want)
+			t.Errorf("%s is logged as %v, want %v", what, got, want)
 		}
 	}
 	var jid bridge.JID

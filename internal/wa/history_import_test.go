@@ -72,7 +72,7 @@ func TestImport_AsMuchAsTheOperatorWants(t *testing.T) {
 			}
 			page, err := a.store.Events(ctx, store.EventQuery{After: before, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated, bridge.EventMessageUpdated, bridge.EventChatUpdated}}})
 			if err != nil || len(page.Events) != 0 {
-				t.Errorf("the log tells %+v, %v", page.Events, err)
+				t.Errorf("the log has %+v, %v", page.Events, err)
 			}
 			found, err := a.store.Search(ctx, bridge.SearchQuery{Q: "SWALLOW", Limit: 10})
 			if err != nil || len(found.Items) != len(want)-len(want)/3 {

@@ -21,7 +21,7 @@ func TestNumbers_AreAskedForOnce(t *testing.T) {
 		for range 4 {
 			sends.Go(func() {
 				if _, err := a.send(bridge.PhoneJID(nobody), "hello?"); bridge.CodeOf(err) != bridge.CodeNotOnNetwork {
-					t.Errorf("nobody's number: %v", err)
+					t.Errorf("an unused number: %v", err)
 				}
 				if _, err := a.send(jidOf(anna), "hello"); err != nil {
 					t.Error(err)

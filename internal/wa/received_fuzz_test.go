@@ -174,7 +174,7 @@ func (l *lab) examine(t *testing.T, r received) {
 	e := &examination{lab: l, Client: apitest.NewClient(t, l.handler.URL, labToken), t: t, received: r, chat: chat}
 	defer func() {
 		if text := l.log.take(); strings.Contains(text, "panic") || strings.Contains(text, "not understood") {
-			t.Errorf("the log tells of a panic: %s", text)
+			t.Errorf("the log reports a panic: %s", text)
 		}
 	}()
 	e.deliver()

@@ -151,7 +151,7 @@ func TestReceive_OneStanzaIsStoredAtATimeOverAReconnect(t *testing.T) {
 	}
 	s.stop()
 	if s.log.count("in the middle of handling <message>") == 0 {
-		t.Error("the log does not tell that a handler was still at work")
+		t.Error("the log does not report the running handler")
 	}
 	for _, leak := range []string{"<enc", "participant=", "offline=", s.friend.Number()} {
 		if s.log.count(leak) > 0 {

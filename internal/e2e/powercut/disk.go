@@ -1,10 +1,10 @@
-// Package powercut is a disk for tests whose power can be cut. [Disk] is a file
-// system in memory that also keeps the state that has reached the disk: the bytes of a
-// file as of its last fsync, and the entries of a directory as of the directory's last
-// fsync. That is the least that POSIX promises; file systems keep more.
+// Package powercut provides a disk for tests whose power can be cut. [Disk] is a file
+// system in memory that also keeps the state that has reached the disk: the bytes of
+// a file as of its last fsync, and the entries of a directory as of the directory's
+// last fsync. That is the least that POSIX promises; real file systems keep more.
 //
-// [Disk.Mount] shows it to programs, with FUSE. [Disk.Cut] cuts the power at one moment,
-// and [Disk.Remains] is the disk that is found when the power is back.
+// [Disk.Mount] mounts it with FUSE. [Disk.Cut] cuts the power at one moment, and
+// [Disk.Remains] returns the disk that a program finds when the power is back.
 package powercut
 
 import (
@@ -19,15 +19,15 @@ import (
 // pageSize is the unit in which the bytes of a file are kept or lost.
 const pageSize = 4096
 
-// ErrNoFUSE says that this system mounts no file systems of its users' making.
+// ErrNoFUSE reports that this system does not let users mount file systems.
 var ErrNoFUSE = errors.New("FUSE is missing here: there is no /dev/fuse, or no fusermount3, or no right to mount")
 
 // Disk is a file system in memory. It is safe for concurrent use.
 type Disk struct {
-	mu    sync.Mutex // guards all below, and every entry
+	mu    sync.Mutex // guards everything below, and every entry
 	root  *entry
 	next  uint64 // the number of the next entry
-	isCut bool   // nothing is read or written any more
+	isCut bool   // no more reads or writes
 	over  chan struct{}
 }
 
@@ -70,8 +70,9 @@ func (d *Disk) do(f func() syscall.Errno) syscall.Errno {
 	return f()
 }
 
-// Cut cuts the power: writes no longer change the disk, and programs wait at its files
-// until kill has killed them. They must not act on an error that no power cut reports.
+// Cut cuts the power: writes no longer change the disk, and programs block at its
+// files until kill has killed them, because they must not act on an error that no
+// power cut causes.
 func (d *Disk) Cut(kill func()) {
 	d.mu.Lock()
 	d.isCut = true
@@ -96,7 +97,7 @@ func (e *entry) write(data []byte, at int64) {
 	e.touch(at, end)
 }
 
-// resize cuts a file off, or fills it up with zeros.
+// resize truncates a file, or extends it with zeros.
 func (e *entry) resize(size int64) {
 	old := int64(len(e.live))
 	if size < old {
@@ -116,7 +117,7 @@ func (e *entry) touch(from, to int64) {
 	e.changed = time.Now()
 }
 
-// sync brings an entry onto the disk.
+// sync copies an entry's changes to the disk.
 func (e *entry) sync() {
 	if e.isFolder {
 		e.savedNames = maps.Clone(e.liveNames)
@@ -129,7 +130,7 @@ func (e *entry) sync() {
 	clear(e.dirty)
 }
 
-// keep brings one page of a file onto the disk.
+// keep copies one page of a file to the disk.
 func (e *entry) keep(page int64) {
 	from := int(page * pageSize)
 	to := min(from+pageSize, len(e.live))
@@ -140,7 +141,7 @@ func (e *entry) keep(page int64) {
 	copy(e.disk[from:to], e.live[from:to])
 }
 
-// resized cuts data off, or appends zeros.
+// resized returns data with a new length, extended with zeros.
 func resized(data []byte, size int) []byte {
 	if size <= len(data) {
 		return data[:size:size]
@@ -148,9 +149,9 @@ func resized(data []byte, size int) []byte {
 	return append(data, make([]byte, size-len(data))...)
 }
 
-// Remains returns the disk that is found after a power cut. Of the changes that fsync had
-// not brought onto it, those for which survives reports so remain, too: each page for
-// itself, and names all together or none, as a journal keeps them. nil is none.
+// Remains returns the disk after a power cut. Unsynced changes survive as survives
+// decides: page by page, and names all together or none, as with a journal; nil means
+// that none do.
 func (d *Disk) Remains(survives func() bool) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -163,7 +164,8 @@ func (d *Disk) Remains(survives func() bool) *Disk {
 	return left
 }
 
-// copier copies the entries that a power cut leaves. A file with two names stays one.
+// copier copies the entries that survive a power cut. A file with two names stays one
+// file.
 type copier struct {
 	survives   func() bool
 	keepsNames bool
@@ -194,7 +196,7 @@ func (c *copier) copy(e *entry) *entry {
 	return &left
 }
 
-// Files returns the files that a power cut would leave now, by their paths.
+// Files returns the contents that a power cut would leave now, by path.
 func (d *Disk) Files() map[string][]byte {
 	files := make(map[string][]byte)
 	d.Remains(nil).root.walk("", files)

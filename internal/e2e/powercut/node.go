@@ -10,14 +10,14 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// node is an entry as the kernel knows it. Locks are the kernel's own.
+// node is an entry in the kernel's view. The kernel handles locks.
 type node struct {
 	fs.Inode
 	disk  *Disk
 	entry *entry
 }
 
-// The kernel asks for these.
+// The kernel requires these interfaces.
 var _ interface {
 	fs.NodeLookuper
 	fs.NodeReaddirer
@@ -50,7 +50,7 @@ func (e *entry) describe(out *fuse.Attr) {
 	out.SetTimes(&e.changed, &e.changed, &e.changed)
 }
 
-// child returns an entry as the kernel is to know it.
+// child returns the kernel's inode of an entry.
 func (n *node) child(ctx context.Context, e *entry, out *fuse.EntryOut) *fs.Inode {
 	e.describe(&out.Attr)
 	return n.NewInode(ctx, &node{disk: n.disk, entry: e}, fs.StableAttr{Mode: e.fileType(), Ino: e.ino})
@@ -105,13 +105,13 @@ func (n *node) add(ctx context.Context, name string, out *fuse.EntryOut, made fu
 	return inode, errno
 }
 
-// Create makes a file.
+// Create creates a file.
 func (n *node) Create(ctx context.Context, name string, _, mode uint32, out *fuse.EntryOut) (made *fs.Inode, handle fs.FileHandle, flags uint32, errno syscall.Errno) {
 	made, errno = n.add(ctx, name, out, func() *entry { return n.disk.newEntry(mode, false) })
 	return made, nil, fuse.FOPEN_KEEP_CACHE, errno
 }
 
-// Mkdir makes a folder.
+// Mkdir creates a folder.
 func (n *node) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	return n.add(ctx, name, out, func() *entry { return n.disk.newEntry(mode, true) })
 }
@@ -130,7 +130,7 @@ func (n *node) Rmdir(_ context.Context, name string) syscall.Errno {
 	})
 }
 
-// Rename moves an entry, and replaces what has its new name.
+// Rename moves an entry and replaces any entry of the new name.
 func (n *node) Rename(_ context.Context, name string, newParent fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	return n.in(func() syscall.Errno {
 		from, to := n.entry.liveNames, newParent.(*node).entry
@@ -152,7 +152,7 @@ func (n *node) Rename(_ context.Context, name string, newParent fs.InodeEmbedder
 // renameNoReplace is RENAME_NOREPLACE of renameat2(2).
 const renameNoReplace = 1
 
-// Link gives a file one more name.
+// Link adds a name to a file.
 func (n *node) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	return n.add(ctx, name, out, func() *entry { return target.(*node).entry })
 }
@@ -186,7 +186,8 @@ func (n *node) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, o
 	})
 }
 
-// Open opens a file. Its pages stay in the kernel: it has the only way to them.
+// Open opens a file. The kernel may cache its pages, since all access goes through
+// it.
 func (n *node) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	return nil, fuse.FOPEN_KEEP_CACHE, n.on(func() syscall.Errno {
 		if flags&syscall.O_TRUNC != 0 {
@@ -218,7 +219,7 @@ func (n *node) Write(_ context.Context, _ fs.FileHandle, data []byte, at int64) 
 	return uint32(len(data)), 0
 }
 
-// Fsync brings an entry onto the disk.
+// Fsync copies an entry's changes to the disk.
 func (n *node) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	return n.disk.do(func() syscall.Errno {
 		n.entry.sync()
@@ -226,7 +227,7 @@ func (n *node) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	})
 }
 
-// Statfs answers that there is room.
+// Statfs reports free space.
 func (n *node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 	const blocks = 1 << 24 // 64 GiB
 	out.Bsize, out.Frsize, out.NameLen = pageSize, pageSize, 255

@@ -47,7 +47,7 @@ func (n *Server) userNode(query *Node, asked types.JID, a *people.Account) Node 
 		case "devices":
 			facts = append(facts, devicesNode(a))
 		case "lid":
-			// A user named by LID needs no answer to this.
+			// No LID for a user named by LID: clients would store it as one of a number.
 			if !a.Withheld && asked.Server != types.HiddenUserServer {
 				facts = append(facts, Node{Tag: "lid", Attrs: attrs{"val": a.LID()}})
 			}

@@ -87,7 +87,7 @@ func TestQuirk_OpenSecretDecryptsWhatWhatsmeowEncrypts(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := openSecret(part, part.Use, secret, friend, about.Sender); err == nil {
-			t.Errorf("%s: opened as somebody else's", name)
+			t.Errorf("%s: decrypted as another person's", name)
 		}
 	}
 }

@@ -95,6 +95,6 @@ func TestQuirk_OtherDevicesAreReportedBeforeTheNextSend(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := told(), []string{DevicesHash(devices), "2:other"}; !slices.Equal(got, want) {
-		t.Errorf("told of %v, want %v", got, want)
+		t.Errorf("logged %v, want %v", got, want)
 	}
 }

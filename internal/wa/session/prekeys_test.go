@@ -71,7 +71,7 @@ func TestPreKeys_OneIsMadeAtATime(t *testing.T) {
 				end()
 				s.making <- struct{}{}
 				if _, err := s.GenOnePreKey(ended); err != context.Canceled {
-					t.Errorf("a key for nobody: %v", err)
+					t.Errorf("an unwanted key: %v", err)
 				}
 			})
 		})

@@ -51,7 +51,7 @@ func TestQuirk_NotDecryptedIsLoggedBeforeItIsAnswered(t *testing.T) {
 				return line.module == "Send" && strings.Contains(line.text, id)
 			})
 			if came < 0 || told < came || answered >= 0 && answered < told {
-				t.Errorf("received in line %d, told of in line %d, answered in line %d", came, told, answered)
+				t.Errorf("received in line %d, reported in line %d, answered in line %d", came, told, answered)
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/config"
 )
 
-// listen opens the address of the API. Its error says what to do.
+// listen opens the address of the API. Its error has a remedy.
 func listen(address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	var hint string

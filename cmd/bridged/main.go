@@ -59,8 +59,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	return 0
 }
 
-// fail prints what went wrong, with a hint where there is one, and returns the
-// exit code.
+// fail prints an error with its hint, and returns the exit code.
 func fail(stderr io.Writer, err error) int {
 	if faults, ok := errors.AsType[config.Faults](err); ok {
 		fmt.Fprintln(stderr, "bridged: the configuration has to be changed:")

@@ -18,7 +18,7 @@ func versionCommand() *command {
 	return c
 }
 
-// versionLine returns what a report of a fault should name.
+// versionLine returns the versions that a report of a fault should name.
 func versionLine() string {
 	return fmt.Sprintf("bridged %s (%s %s/%s, whatsmeow %s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, libraryVersion())
 }

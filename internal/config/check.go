@@ -255,7 +255,7 @@ const (
 	MCPSend = "send"
 )
 
-// CheckMCP reads what agents may do.
+// CheckMCP reads the rights of agents.
 func (c *Config) CheckMCP(faults *Faults) {
 	c.MCP = strings.ToLower(strings.TrimSpace(c.MCP))
 	if !slices.Contains([]string{MCPOff, MCPRead, MCPSend}, c.MCP) {

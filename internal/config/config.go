@@ -1,7 +1,6 @@
-// Package config reads the environment, the only configuration there is: every
-// variable once, with its default, its check and the sentence that says what to
-// change. Sentences are for the operator, so that all faults are reported at once,
-// each with its remedy, and a misspelt variable is named.
+// Package config reads the environment, the only configuration there is: every variable
+// once, with its default and its check. All faults are reported at once, each with its
+// remedy, and misspelt variables are named.
 //
 // [Read] is for a bridge that starts, [Examine] for its doctor, and [Part] for a
 // command that needs a few variables.
@@ -123,7 +122,7 @@ func Read(environ []string) (Config, error) {
 	return Config{}, faults
 }
 
-// Examine returns what could be read of the environment, and its faults.
+// Examine reads the environment as far as possible, and returns its faults.
 func Examine(environ []string) (Config, Faults) {
 	c, faults := parse(environ)
 	c.check(&faults)
@@ -131,7 +130,7 @@ func Examine(environ []string) (Config, Faults) {
 	return c, faults
 }
 
-// Part reads what one command needs of the environment, and checks only that.
+// Part reads the variables of one command, with its checks.
 func Part(environ []string, checks ...func(*Config, *Faults)) (Config, error) {
 	c, _ := parse(environ)
 	var faults Faults

@@ -37,7 +37,7 @@ func settingText(value reflect.Value) string {
 	return fmt.Sprint(value.Interface())
 }
 
-// shownSetting returns what everybody may see of a value.
+// shownSetting returns a value without secrets.
 func shownSetting(name, text string) string {
 	switch {
 	case text == "":
@@ -50,8 +50,8 @@ func shownSetting(name, text string) string {
 	return text
 }
 
-// withoutSecrets returns addresses without what may be a secret in them: of a
-// webhook, that is the path, too.
+// withoutSecrets returns addresses without user, password and path, which of a webhook
+// may be a secret.
 func withoutSecrets(list string) string {
 	addresses := strings.Split(list, ",")
 	for i, address := range addresses {

@@ -35,8 +35,8 @@ func valueParsers() map[reflect.Type]env.ParserFunc {
 	}
 }
 
-// orMeant returns an error of what a value must be, and of what was probably
-// meant, if that is known.
+// orMeant returns an error with the values that are accepted, and the one that was
+// probably meant.
 func orMeant(must, meant string) error {
 	if meant != "" {
 		return fmt.Errorf("%s: did you mean %s?", must, meant)

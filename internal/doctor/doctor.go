@@ -1,8 +1,6 @@
-// Package doctor checks a bridge and what it needs: for the operator, and for
-// reports of faults.
-//
-// A check changes nothing, and ends in time. A report holds no token, no text of a
-// message and no whole phone number.
+// Package doctor checks a bridge and its needs, for the operator and for reports of
+// faults. A check changes nothing, and ends in time. A report holds no token, no text of
+// a message and no whole phone number.
 package doctor
 
 import (

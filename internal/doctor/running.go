@@ -98,7 +98,7 @@ func history(s client.Stats) Finding {
 	return warn(message, "pair again: the phone sends its history only then. Or ask for older messages of a chat with POST /api/chats/{jid}/history")
 }
 
-// webhooks checks whether receivers take what is posted to them.
+// webhooks checks whether receivers accept deliveries.
 func webhooks(ctx context.Context, c *client.Client) Finding {
 	const look = "GET /api/webhooks names the receivers and their last errors; dead deliveries can be posted again"
 	hooks, err := c.Webhooks(ctx)

@@ -1,6 +1,5 @@
-// Package fuzzbudget bounds what one input of a fuzz target may cost, in time and
-// in memory: a parser of strangers' bytes takes a small multiple of what it is
-// given, whatever that is. It is for tests.
+// Package fuzzbudget bounds the cost of one input of a fuzz target, in time and in
+// memory: a parser of strangers' bytes takes a small multiple of any input.
 package fuzzbudget
 
 import (
@@ -19,14 +18,14 @@ type Budget struct {
 	Time time.Duration
 }
 
-// Usual is the budget of a parser that keeps what it is given in other words.
+// Usual is the budget of a parser that keeps its input in another form.
 var Usual = Budget{Base: 1 << 20, PerByte: 256, Time: time.Second}
 
 // tries is how often an input is run that costs too much: a first run may build
 // tables, and the collector may run beside any.
 const tries = 3
 
-// T is what Check wants of a test.
+// T is the part of [testing.T] that Check needs.
 type T interface {
 	Helper()
 	Errorf(format string, args ...any)

@@ -6,6 +6,5 @@ import "time"
 
 var began = time.Now()
 
-// processorTime returns the time that has gone by: this system does not tell
-// that of the process as others do.
+// processorTime returns the time that has gone by, in place of the processor's.
 func processorTime() time.Duration { return time.Since(began) }

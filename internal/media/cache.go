@@ -22,7 +22,7 @@ type CacheOptions struct {
 	// Dir holds the files, decrypted, and the downloads in progress. It is created
 	// if it does not exist, and again if it is wiped.
 	Dir string
-	// MaxBytes limits what is kept on the disk beyond open files; 0 keeps nothing.
+	// MaxBytes limits the disk space beyond open files; 0 keeps nothing.
 	MaxBytes int64
 	// MaxFile is the largest file that is downloaded.
 	MaxFile int64
@@ -216,7 +216,7 @@ func (c *Cache) openEntry(b *entry, m bridge.Message) (*File, error) {
 	return &File{File: file, Size: b.size, ModTime: m.Timestamp.Time, SHA256: b.sha256, close: closeOnce}, nil
 }
 
-// errMissing means that a file is gone, or not what it was.
+// errMissing means that a file is gone, or has changed.
 var errMissing = errors.New("file missing or changed")
 
 func openSized(path string, size int64) (*os.File, error) {

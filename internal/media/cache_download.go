@@ -222,8 +222,8 @@ func (c *Cache) endTurn(f *download) {
 	c.changed.Broadcast()
 }
 
-// makeRoom removes cached files that nobody reads, the least recently used first,
-// until that many bytes of a full disk are free. It is a [room].
+// makeRoom removes cached files that are not open, the least recently used first, until
+// so many bytes of a full disk are free. It is a [room].
 func (c *Cache) makeRoom(size int64) bool {
 	c.mu.Lock()
 	removed := c.lru.shrink(c.lru.total - size)

@@ -25,7 +25,7 @@ const (
 	minTries = 3 // of a file; every host is tried once, even if there are more
 	// defaultPause, times the tries so far, is the pause before a host is asked again.
 	defaultPause = time.Second
-	maxPause     = 5 * time.Second            // bounds what a Retry-After may ask for
+	maxPause     = 5 * time.Second            // at most, whatever Retry-After asks for
 	webOrigin    = "https://web.whatsapp.com" // the CDN expects it of its clients
 
 	dialTimeout         = 10 * time.Second

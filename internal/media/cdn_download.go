@@ -33,7 +33,7 @@ var (
 )
 
 // Exists reports whether the CDN still has a file, by asking for its first byte. It
-// returns true if no server can tell.
+// returns true if no server answers that.
 func (c *CDN) Exists(ctx context.Context, conns bridge.MediaConns, m *bridge.Media) (bool, error) {
 	conn, err := c.connect(ctx, conns, false)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *CDN) Exists(ctx context.Context, conns bridge.MediaConns, m *bridge.Med
 		switch status, err := c.probe(ctx, address); {
 		case ctx.Err() != nil:
 			return false, ctx.Err()
-		case err != nil: // the next host may be able to tell
+		case err != nil: // the next host may know
 		case isGone(status):
 			return false, nil
 		case status == http.StatusOK, status == http.StatusPartialContent:

@@ -77,7 +77,7 @@ func decodeBounded(r io.ReadSeeker) (p decodedPicture, err error) {
 	return p, err
 }
 
-// overwrite writes into a file, in place of what was there, and returns its size.
+// overwrite replaces the content of a file, and returns its size.
 func (p *Preparer) overwrite(file *os.File, write func(io.Writer) error) (int64, error) {
 	if err := file.Truncate(0); err != nil {
 		return 0, err

@@ -176,9 +176,9 @@ func TestPrepare_RefusesWhatTheAppsDoNotShow(t *testing.T) {
 		return append(box("ftyp", []byte(name), words(0), []byte(name)), make([]byte, 64)...)
 	}
 	for name, c := range map[string]struct {
-		body []byte
-		kind bridge.MediaType
-		told string
+		body   []byte
+		kind   bridge.MediaType
+		served string
 	}{
 		"HEIC":        {brand("heic"), bridge.MediaImage, "image/jpeg"},
 		"AVIF":        {brand("avif"), bridge.MediaImage, "image/avif"},
@@ -192,7 +192,7 @@ func TestPrepare_RefusesWhatTheAppsDoNotShow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, given := range []string{"", string(c.kind) + "/" + map[bridge.MediaType]string{bridge.MediaImage: "jpeg", bridge.MediaVideo: "mp4"}[c.kind]} {
-				_, err := w.prepare(served{body: c.body, contentType: c.told}, Request{Type: c.kind, MimeType: given})
+				_, err := w.prepare(served{body: c.body, contentType: c.served}, Request{Type: c.kind, MimeType: given})
 				wantCode(t, err, bridge.CodeUnsupportedMedia)
 				if err != nil && !strings.Contains(err.Error(), "send it as a document") {
 					t.Errorf("says %v", err)

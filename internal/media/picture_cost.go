@@ -18,7 +18,7 @@ const (
 	maxDecoding = 20 * time.Second
 )
 
-// pictureHead is what a picture's file says before it is decoded.
+// pictureHead describes a picture before it is decoded.
 type pictureHead struct {
 	image.Config
 	format string
@@ -28,8 +28,8 @@ type pictureHead struct {
 	interlaced bool
 }
 
-// readPictureHead reads a picture's head. Where it cannot tell how the picture is
-// decoded, it assumes what takes the most memory.
+// readPictureHead reads a picture's head. Where the head does not say how the picture is
+// decoded, it assumes the way that takes the most memory.
 func readPictureHead(r io.ReadSeeker) (head pictureHead, err error) {
 	head.jpeg.orientation = 1
 	if head.Config, head.format, err = image.DecodeConfig(r); err != nil {
@@ -75,7 +75,7 @@ func (h pictureHead) cost() float64 {
 	return width * height * 4 // GIF: a byte, and one more for interlaced ones; BMP: up to four
 }
 
-// jpegCost returns what image/jpeg allocates for a pixel, in bytes. All coefficients of
+// jpegCost returns the bytes that image/jpeg allocates for a pixel. All coefficients of
 // a progressive picture are held beside it, four bytes each.
 func jpegCost(model color.Model, progressive bool) float64 {
 	components, converted := 3.0, 0.0
@@ -93,7 +93,7 @@ func jpegCost(model color.Model, progressive bool) float64 {
 	return components + converted
 }
 
-// pngCost returns what image/png allocates for a pixel, in bytes: eight where a grey of
+// pngCost returns the bytes that image/png allocates for a pixel: eight where a grey of
 // 16 bits has a transparent one. The passes of an interlaced picture are pictures
 // themselves, which together are as large as the whole.
 func pngCost(model color.Model, interlaced bool) float64 {
@@ -107,7 +107,7 @@ func pngCost(model color.Model, interlaced bool) float64 {
 	return perPixel
 }
 
-// webpCost returns what golang.org/x/image/webp allocates for a pixel, in bytes. What is
+// webpCost returns the bytes that golang.org/x/image/webp allocates for a pixel. What is
 // lossless, as transparency usually is, is decoded as four bytes, up to twice, beside
 // the smaller pictures of its transforms.
 func webpCost(w webp) float64 {

@@ -44,7 +44,7 @@ type PictureAccount interface {
 type PicturesOptions struct {
 	// Dir holds the pictures. It is created if it does not exist.
 	Dir string
-	// MaxBytes limits what is kept on the disk.
+	// MaxBytes limits the disk space.
 	MaxBytes int64
 	CDN      *CDN
 	Account  PictureAccount

@@ -284,13 +284,13 @@ func TestMP3(t *testing.T) {
 		file []byte
 		want float64
 	}{
-		"frames":          {mp3File(100), 100 * frame},
-		"tag in front":    {append(tag, mp3File(50)...), 50 * frame},
-		"tag behind":      {append(mp3File(50), append([]byte("TAG"), make([]byte, 125)...)...), 50 * frame},
-		"rubbish first":   {append(bytes.Repeat([]byte{0xFF, 0xFB, 0x90, 1}, 3), mp3File(50)...), 50 * frame},
-		"rubbish between": {append(append(mp3File(10), make([]byte, 999)...), mp3File(10)...), 20 * frame},
-		"one frame":       {mp3File(1), frame},
-		"22 kHz":          {bytes.Repeat(append([]byte{0xFF, 0xF3, 0x80, 0}, make([]byte, 208-4)...), 10), 10 * 576.0 / 22050},
+		"frames":       {mp3File(100), 100 * frame},
+		"tag in front": {append(tag, mp3File(50)...), 50 * frame},
+		"tag behind":   {append(mp3File(50), append([]byte("TAG"), make([]byte, 125)...)...), 50 * frame},
+		"junk first":   {append(bytes.Repeat([]byte{0xFF, 0xFB, 0x90, 1}, 3), mp3File(50)...), 50 * frame},
+		"junk between": {append(append(mp3File(10), make([]byte, 999)...), mp3File(10)...), 20 * frame},
+		"one frame":    {mp3File(1), frame},
+		"22 kHz":       {bytes.Repeat(append([]byte{0xFF, 0xF3, 0x80, 0}, make([]byte, 208-4)...), 10), 10 * 576.0 / 22050},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := mp3Seconds(bytes.NewReader(c.file))

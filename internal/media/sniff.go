@@ -23,7 +23,7 @@ const (
 
 // kind describes the format of a file.
 type kind struct {
-	mime      string // what it is sent as
+	mime      string // the type that it is sent as
 	sniffed   string // the type that its bytes look like, without parameters
 	extension string // of the sniffed type, with its dot; may be empty
 	movie     *movie // of MP4 and its relatives; nil otherwise
@@ -69,7 +69,7 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 		k.mime = webpType
 		return k, nil
 	case bridge.MediaImage:
-		k.mime = jpegType // whatever the caller and the server say: it is what leaves
+		k.mime = jpegType // which is sent, whatever the caller and the server say
 		return k, nil
 	}
 	switch {

@@ -12,25 +12,25 @@ func TestPrepare_VideoAndSound(t *testing.T) {
 	video := mp4File("isom", 12500, track{handler: "soun"}, track{handler: "vide", width: 640, height: 360, turned: true})
 	for name, c := range map[string]struct {
 		body    []byte
-		told    string
+		served  string
 		req     Request
 		want    bridge.File
 		drawing bool
 	}{
 		"video":             {body: video, req: Request{Type: bridge.MediaVideo}, want: bridge.File{MimeType: "video/mp4", Width: 360, Height: 640, Seconds: 13}},
 		"film of quicktime": {body: mp4File("qt  ", 2000, track{handler: "vide", width: 4, height: 3}), req: Request{Type: bridge.MediaVideo}, want: bridge.File{MimeType: "video/quicktime", Width: 4, Height: 3, Seconds: 2}},
-		"mp3":               {body: mp3File(200), told: "audio/mp3", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mpeg", Seconds: 5}},
-		"m4a":               {body: mp4File("M4A ", 61000, track{handler: "soun"}), told: "audio/x-m4a", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mp4", Seconds: 61}},
-		"sound in mp4":      {body: mp4File("isom", 61000, track{handler: "soun"}), told: "video/mp4", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mp4", Seconds: 61}},
+		"mp3":               {body: mp3File(200), served: "audio/mp3", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mpeg", Seconds: 5}},
+		"m4a":               {body: mp4File("M4A ", 61000, track{handler: "soun"}), served: "audio/x-m4a", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mp4", Seconds: 61}},
+		"sound in mp4":      {body: mp4File("isom", 61000, track{handler: "soun"}), served: "video/mp4", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mp4", Seconds: 61}},
 		"vorbis":            {body: vorbisFile(44100, 441000), req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/ogg", Seconds: 10}},
-		"opus":              {body: opusFile(repeat(60, 200)...), told: "application/ogg", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: voiceType, Seconds: 4}},
-		"voice note":        {body: opusFile(repeat(60, 200)...), told: "audio/ogg", req: Request{Type: bridge.MediaAudio, PTT: true}, want: bridge.File{MimeType: voiceType, Seconds: 4}, drawing: true},
+		"opus":              {body: opusFile(repeat(60, 200)...), served: "application/ogg", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: voiceType, Seconds: 4}},
+		"voice note":        {body: opusFile(repeat(60, 200)...), served: "audio/ogg", req: Request{Type: bridge.MediaAudio, PTT: true}, want: bridge.File{MimeType: voiceType, Seconds: 4}, drawing: true},
 		"voice note, named": {body: opusFile(repeat(60, 200)...), req: Request{Type: bridge.MediaAudio, PTT: true, MimeType: "audio/ogg"}, want: bridge.File{MimeType: voiceType, Seconds: 4}, drawing: true},
-		"unmarked mp3":      {body: append(make([]byte, 3000), mp3File(200)...), told: "audio/mpeg", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mpeg", Seconds: 5}},
-		"unmarked video":    {body: append([]byte{0x47, 0x40}, make([]byte, 374)...), told: "video/mp2t", req: Request{Type: bridge.MediaVideo}, want: bridge.File{MimeType: "video/mp2t"}},
+		"unmarked mp3":      {body: append(make([]byte, 3000), mp3File(200)...), served: "audio/mpeg", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mpeg", Seconds: 5}},
+		"unmarked video":    {body: append([]byte{0x47, 0x40}, make([]byte, 374)...), served: "video/mp2t", req: Request{Type: bridge.MediaVideo}, want: bridge.File{MimeType: "video/mp2t"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := w.prepare(served{body: c.body, contentType: cmp.Or(c.told, unknownType)}, c.req)
+			f, err := w.prepare(served{body: c.body, contentType: cmp.Or(c.served, unknownType)}, c.req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,10 +86,10 @@ func TestPrepare_TypeOfTheBytes(t *testing.T) {
 	pdf := []byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
 	video := mp4File("isom", 1000, track{handler: "vide", width: 8, height: 8})
 	for name, c := range map[string]struct {
-		given, told string
-		body        []byte
-		kind        bridge.MediaType
-		want        string
+		given, served string
+		body          []byte
+		kind          bridge.MediaType
+		want          string
 	}{
 		"given first":                   {"video/3gpp", "video/quicktime", video, bridge.MediaVideo, "video/3gpp"},
 		"then told":                     {"", "video/quicktime", video, bridge.MediaVideo, "video/quicktime"},
@@ -110,7 +110,7 @@ func TestPrepare_TypeOfTheBytes(t *testing.T) {
 		"parameters given":              {"text/plain; charset=iso-8859-1", "", []byte("hello"), bridge.MediaDocument, "text/plain; charset=iso-8859-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := w.prepare(served{body: c.body, contentType: c.told}, Request{Type: c.kind, MimeType: c.given})
+			f, err := w.prepare(served{body: c.body, contentType: c.served}, Request{Type: c.kind, MimeType: c.given})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,9 +125,9 @@ func TestPrepare_NamesOfDocuments(t *testing.T) {
 	w := newWeb(t)
 	pdf, text, page := []byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"), []byte("a,b\n1,2\n3,4\n"), []byte("<!DOCTYPE html><html></html>")
 	for name, c := range map[string]struct {
-		given, path, disposition, told string
-		body                           []byte
-		want, mimeType                 string
+		given, path, disposition, served string
+		body                             []byte
+		want, mimeType                   string
 	}{
 		"given":                {given: "Q3.final", path: "/x.pdf", body: pdf, want: "Q3.final", mimeType: "application/pdf"},
 		"from the answer":      {path: "/dl?id=1", disposition: `attachment; filename="Übersicht.pdf"; filename*=UTF-8''%C3%9Cbersicht.pdf`, body: pdf, want: "Übersicht.pdf", mimeType: "application/pdf"},
@@ -139,14 +139,14 @@ func TestPrepare_NamesOfDocuments(t *testing.T) {
 		"no name, no type":     {path: "/", body: randomBytes(999), want: "document.bin", mimeType: unknownType},
 		"name, no type":        {path: "/firmware.img", body: randomBytes(999), want: "firmware.img", mimeType: unknownType},
 		"bare name, no type":   {path: "/firmware", body: randomBytes(999), want: "firmware", mimeType: unknownType},
-		"text by its name":     {path: "/table.csv", told: "text/plain", body: text, want: "table.csv", mimeType: "text/csv"},
+		"text by its name":     {path: "/table.csv", served: "text/plain", body: text, want: "table.csv", mimeType: "text/csv"},
 		"upper case":           {path: "/REPORT.PDF", body: pdf, want: "REPORT.PDF", mimeType: "application/pdf"},
-		"web page by name":     {path: "/page.html", told: "text/html", body: page, want: "page.html", mimeType: "text/html"},
+		"web page by name":     {path: "/page.html", served: "text/html", body: page, want: "page.html", mimeType: "text/html"},
 		"markdown":             {path: "/notes.md", body: []byte("# Notes\n\nhello"), want: "notes.md", mimeType: "text/markdown"},
-		"type without a table": {path: "/x", told: "application/yaml", body: []byte("a: b\n"), want: "x.yaml", mimeType: "application/yaml"},
+		"type without a table": {path: "/x", served: "application/yaml", body: []byte("a: b\n"), want: "x.yaml", mimeType: "application/yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := w.prepare(served{body: c.body, contentType: cmp.Or(c.told, unknownType), disposition: c.disposition},
+			f, err := w.prepare(served{body: c.body, contentType: cmp.Or(c.served, unknownType), disposition: c.disposition},
 				Request{Type: bridge.MediaDocument, FileName: c.given, URL: w.url + c.path, Caption: "here"})
 			if err != nil {
 				t.Fatal(err)

@@ -30,7 +30,7 @@ func (k kind) isStickerFormat() bool {
 	return k.sniffed == webpType || k.sniffed == "image/png" || k.sniffed == jpegType
 }
 
-// isSticker reports whether a WebP file is what makers of stickers make: a square of
+// isSticker reports whether a WebP file looks like one of a maker of stickers: a square of
 // the largest side, as small as the apps want it.
 func (p *Preparer) isSticker(file *os.File, size int64, k kind) bool {
 	if k.sniffed != webpType {

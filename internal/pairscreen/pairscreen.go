@@ -44,7 +44,7 @@ type pairLines struct {
 	qr, note string // printed last
 }
 
-// Show prints what is new.
+// Show prints new codes and notes.
 func (p *pairLines) Show(status bridge.Status) error {
 	if status.QR != nil && *status.QR != p.qr {
 		replaced := p.qr != ""
@@ -69,7 +69,7 @@ func (p *pairLines) Show(status bridge.Status) error {
 	return nil
 }
 
-// Close does nothing: what was printed stays.
+// Close does nothing.
 func (p *pairLines) Close() error { return nil }
 
 // pairScreen draws code, QR code and countdown in place.

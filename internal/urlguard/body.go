@@ -36,7 +36,7 @@ func receive(w io.Writer, resp *http.Response, req Request) (int64, error) {
 	return 0, refuse("the server compressed the file in a way that was not asked for")
 }
 
-// receiveGzip bounds what comes in as well as what comes out: empty gzip blocks can go on
+// receiveGzip bounds its input as well as its output: empty gzip blocks can go on
 // forever without yielding a byte. Compression may make a file a little longer.
 func receiveGzip(w io.Writer, body io.ReadCloser, req Request) (int64, error) {
 	limit := min(req.MaxBytes, math.MaxInt64/2)

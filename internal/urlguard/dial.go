@@ -15,7 +15,7 @@ import (
 // has another.
 const nextAddressAfter = 5 * time.Second
 
-// policy decides what a dialer may connect to. [Guard] and [Reach] are the two.
+// policy decides on the addresses of a dialer. [Guard] and [Reach] are the two.
 type policy interface {
 	// vetTarget returns the address that a URL's host stands for, or else the name
 	// to look up.

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxNameBytes is what file systems accept.
+// maxNameBytes is the limit of file systems.
 const maxNameBytes = 255
 
 // contentType returns the header in its canonical spelling, or nothing; without

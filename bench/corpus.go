@@ -143,8 +143,8 @@ func (c *corpus) person(jid bridge.JID, chat corpusChat) []bridge.Fact {
 	return facts
 }
 
-// id returns the id of the i-th message.
-func (c *corpus) id(i int) string { return fmt.Sprintf("3EB0%016X", uint64(i)*0x9E3779B97F4A7C15) }
+// messageID returns the id of the i-th message.
+func messageID(i int) string { return fmt.Sprintf("3EB0%016X", uint64(i)*0x9E3779B97F4A7C15) }
 
 // facts returns the i-th message and everything that happens to it.
 func (c *corpus) facts(i int) []bridge.Fact {
@@ -169,7 +169,7 @@ func (c *corpus) message(i int, chat *corpusChat) bridge.Message {
 		language = c.spread[c.r.IntN(len(c.spread))]
 	}
 	m := bridge.Message{
-		Chat: chat.jid, ID: c.id(i), Timestamp: bridge.At(epoch.Add(since.Truncate(time.Second))),
+		Chat: chat.jid, ID: messageID(i), Timestamp: bridge.At(epoch.Add(since.Truncate(time.Second))),
 		MessageType: "conversation", Content: c.text(language),
 	}
 	// A few people write most of a group's messages.
@@ -220,7 +220,7 @@ func (c *corpus) attach(m *bridge.Message) {
 
 // quote makes m an answer to an earlier message.
 func (c *corpus) quote(m *bridge.Message, i int, chat *corpusChat) {
-	id := c.id(max(0, i-1-c.r.IntN(1000)))
+	id := messageID(max(0, i-1-c.r.IntN(1000)))
 	m.MessageType = "extendedTextMessage"
 	m.ContextInfo = &bridge.ContextInfo{QuotedMsgID: &id, QuotedSenderJID: chat.people[0], MentionedJID: []bridge.JID{}}
 }

@@ -71,8 +71,8 @@ func (c *corpus) kinds() []queryKind {
 	}
 }
 
-// queries chooses the texts, by the corpus alone.
-func (b *bench) queries(ctx context.Context, s *server) ([]queries, error) {
+// queries chooses the search texts, which depend only on the corpus.
+func (s *server) queries(ctx context.Context) ([]queries, error) {
 	var list []queries
 	for _, kind := range s.corpus.kinds() {
 		q, err := kind.choose(ctx, s)

@@ -33,7 +33,7 @@ func (b *bench) serveMany(ctx context.Context) (*server, error) {
 }
 
 func (b *bench) searchIn(ctx context.Context, s *server) error {
-	kinds, err := b.queries(ctx, s)
+	kinds, err := s.queries(ctx)
 	if err != nil {
 		return err
 	}

@@ -181,12 +181,9 @@ func (p *Phone) SetContact(ctx context.Context, number, fullName, firstName stri
 	p.mu.Lock()
 	p.book[number] = fullName
 	p.mu.Unlock()
-	if _, err := p.beginAppState(ctx); err != nil {
-		return err
-	}
-	pn := types.NewJID(number, types.DefaultUserServer)
+	pn := types.NewJID(number, types.DefaultUserServer).String()
 	action := &waSyncAction.ContactAction{
-		FullName: proto.String(fullName), FirstName: proto.String(firstName), PnJID: proto.String(pn.String()),
+		FullName: proto.String(fullName), FirstName: proto.String(firstName), PnJID: proto.String(pn),
 		SaveOnPrimaryAddressbook: proto.Bool(true),
 	}
 	p.net.Mu.Lock()
@@ -194,14 +191,26 @@ func (p *Phone) SetContact(ctx context.Context, number, fullName, firstName stri
 		action.LidJID = proto.String(a.LID().String())
 	}
 	p.net.Mu.Unlock()
-	err := p.client.SendAppState(ctx, appstate.PatchInfo{
-		Type: appstate.WAPatchCriticalUnblockLow,
-		Mutations: []appstate.MutationInfo{{
-			Index: []string{appstate.IndexContact, pn.String()}, Version: 2, Value: &waSyncAction.SyncActionValue{ContactAction: action},
-		}},
+	return p.changeBook(ctx, 2, &waSyncAction.SyncActionValue{ContactAction: action}, appstate.IndexContact, pn)
+}
+
+// SetLIDContact adds a person without a number to the account's address book, which the companions share. An empty username stands for a
+// person who has given theirs up.
+func (p *Phone) SetLIDContact(ctx context.Context, person types.JID, fullName, username string) error {
+	action := &waSyncAction.LidContactAction{FullName: proto.String(fullName)}
+	if username != "" {
+		action.Username = proto.String(username)
+	}
+	return p.changeBook(ctx, 1, &waSyncAction.SyncActionValue{LidContactAction: action}, appstate.IndexLIDContact, person.String())
+}
+
+func (p *Phone) changeBook(ctx context.Context, version int32, value *waSyncAction.SyncActionValue, index ...string) error {
+	err := p.SendAppState(ctx, appstate.PatchInfo{
+		Type:      appstate.WAPatchCriticalUnblockLow,
+		Mutations: []appstate.MutationInfo{{Index: index, Version: version, Value: value}},
 	})
 	if err != nil {
-		return fmt.Errorf("enter a contact: %w", err)
+		return fmt.Errorf("change the address book: %w", err)
 	}
 	return nil
 }
@@ -212,23 +221,4 @@ func (p *Phone) SendAppState(ctx context.Context, patch appstate.PatchInfo) erro
 		return err
 	}
 	return p.client.SendAppState(ctx, patch)
-}
-
-// SetLIDContact adds a person without a number to the account's address book, which the companions share. An empty username stands for a
-// person who has given theirs up.
-func (p *Phone) SetLIDContact(ctx context.Context, person types.JID, fullName, username string) error {
-	action := &waSyncAction.LidContactAction{FullName: proto.String(fullName)}
-	if username != "" {
-		action.Username = proto.String(username)
-	}
-	err := p.SendAppState(ctx, appstate.PatchInfo{
-		Type: appstate.WAPatchCriticalUnblockLow,
-		Mutations: []appstate.MutationInfo{{
-			Index: []string{appstate.IndexLIDContact, person.String()}, Version: 1, Value: &waSyncAction.SyncActionValue{LidContactAction: action},
-		}},
-	})
-	if err != nil {
-		return fmt.Errorf("enter a contact: %w", err)
-	}
-	return nil
 }

@@ -67,7 +67,7 @@ func (p *Phone) CreateGroup(ctx context.Context, opts GroupOptions) (*Group, err
 	handle := &Group{net: n, jid: g.JID()}
 	members := g.Sorted()
 	n.Mu.Unlock()
-	if err := n.acquaint(ctx, members); err != nil {
+	if err := acquaint(ctx, members); err != nil {
 		return nil, err
 	}
 	return handle, handle.settle(ctx)
@@ -152,7 +152,7 @@ func (g *Group) changeMembers(ctx context.Context, by *Phone, change string, who
 	g.net.ApplyMembers(state, by.Account, change, accountsOf(who))
 	members := state.Sorted()
 	g.net.Mu.Unlock()
-	if err := g.net.acquaint(ctx, members); err != nil {
+	if err := acquaint(ctx, members); err != nil {
 		return err
 	}
 	return g.settle(ctx)

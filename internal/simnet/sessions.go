@@ -19,7 +19,7 @@ const maxAcquainted = 32
 
 // acquaint gives every two phones of a group a Signal session, as people have who know each other. When many strangers in a new group begin
 // sessions from both sides at once, whatsmeow needs two retries for each of the first messages.
-func (n *Network) acquaint(ctx context.Context, members []*people.Account) error {
+func acquaint(ctx context.Context, members []*people.Account) error {
 	if len(members) > maxAcquainted {
 		return nil
 	}

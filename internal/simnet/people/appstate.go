@@ -38,10 +38,10 @@ func (n *Directory) syncCollection(d *Device, asked *Node) Node {
 	}
 	patch, sending := wire.Child(asked, "patch")
 	if !sending {
-		return n.spoiled(d, name, n.collectionNode(d.Account, name, known))
+		return n.spoiled(d, name, collectionNode(d.Account, name, known))
 	}
 	if known != len(d.Account.AppState[name]) {
-		conflict := n.collectionNode(d.Account, name, known)
+		conflict := collectionNode(d.Account, name, known)
 		conflict.Attrs["type"] = "error"
 		conflict.Content = append([]Node{{Tag: "error", Attrs: attrs{"code": "409", "text": "conflict"}}}, conflict.GetChildren()...)
 		return conflict
@@ -71,7 +71,7 @@ func (a *Account) addPatch(name string, raw []byte) error {
 	return nil
 }
 
-func (n *Directory) collectionNode(a *Account, name string, known int) Node {
+func collectionNode(a *Account, name string, known int) Node {
 	all := a.AppState[name]
 	out := Node{Tag: "collection", Attrs: attrs{"name": name, "version": strconv.Itoa(len(all))}}
 	var patches []Node

@@ -108,12 +108,12 @@ func (n *Directory) pump(d *Device) {
 			s.acked = true
 			continue
 		}
-		n.deliver(d, s)
+		d.deliver(s)
 	}
 	q.trim()
 }
 
-func (n *Directory) deliver(d *Device, s *stanza) {
+func (d *Device) deliver(s *stanza) {
 	s.delivered++
 	d.Count.Delivered++
 	if s.delivered > 1 {

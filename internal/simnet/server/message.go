@@ -147,12 +147,12 @@ func (n *Server) directNode(d, target *people.Device, chat *people.Account, form
 		wire.Set(a, "sender_"+wire.ShortForm(wire.OtherForm(form)), d.Account.Alternative(form))
 		wire.Set(a, "username", d.Account.Username)
 	}
-	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, enc)}
+	return Node{Tag: "message", Attrs: a, Content: contentFor(d, target, node, enc)}
 }
 
 // contentFor returns the children of a message for one device: its ciphertexts, the sender's identity if a session begins, and everything
 // else not meant for the server.
-func (n *Server) contentFor(d, target *people.Device, node *Node, encs ...Node) []Node {
+func contentFor(d, target *people.Device, node *Node, encs ...Node) []Node {
 	if hidden := d.Account.Wishes[wire.Text(node, "id")].Hidden; hidden != "" && target.Number != 0 {
 		return []Node{{Tag: "unavailable", Attrs: attrs{"type": hidden}}}
 	}
@@ -189,7 +189,7 @@ func (n *Server) routePeer(d *people.Device, node *Node, to types.JID) int {
 	form := types.DefaultUserServer
 	n.Push(target, Node{Tag: "message", Attrs: attrs{
 		"from": d.Address(form), "id": wire.Text(node, "id"), "t": wire.UnixNow(), "type": wire.Text(node, "type"), "category": "peer",
-	}, Content: n.contentFor(d, target, node, *enc)})
+	}, Content: contentFor(d, target, node, *enc)})
 	return 0
 }
 
@@ -241,7 +241,7 @@ func (n *Server) groupNode(d, target *people.Device, chat types.JID, form string
 	if chat.Server == types.GroupServer {
 		a["addressing_mode"] = wire.ShortForm(form)
 	}
-	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, encs...)}
+	return Node{Tag: "message", Attrs: a, Content: contentFor(d, target, node, encs...)}
 }
 
 // routeGroup delivers a message to all devices of all members. A device without a ciphertext of its own gets only the group's, and will send

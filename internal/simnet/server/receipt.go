@@ -162,18 +162,18 @@ func (n *Server) handleChatState(d *people.Device, node *Node) {
 		}
 		for _, a := range g.Sorted() {
 			if a != d.Account {
-				n.pass(a, Node{Tag: "chatstate", Attrs: attrs{"from": to, "participant": d.Address(g.Form()).ToNonAD()}, Content: node.Content})
+				pass(a, Node{Tag: "chatstate", Attrs: attrs{"from": to, "participant": d.Address(g.Form()).ToNonAD()}, Content: node.Content})
 			}
 		}
 		return
 	}
 	if a := n.AccountOf(to); a != nil && a != d.Account {
-		n.pass(a, Node{Tag: "chatstate", Attrs: attrs{"from": d.Account.Address(to.Server, 0)}, Content: node.Content})
+		pass(a, Node{Tag: "chatstate", Attrs: attrs{"from": d.Account.Address(to.Server, 0)}, Content: node.Content})
 	}
 }
 
 // pass sends a stanza to those devices of an account that are online, without queueing it.
-func (n *Server) pass(a *people.Account, node Node) {
+func pass(a *people.Account, node Node) {
 	for _, d := range a.Sorted() {
 		if d.Conn != nil && d.Active {
 			d.Conn.Send(node)

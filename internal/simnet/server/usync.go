@@ -27,7 +27,7 @@ func (n *Server) answerUsync(asking *people.Device, node *Node) wire.Answer {
 			continue
 		}
 		jid := wire.JID(&user, "jid")
-		users = append(users, n.userNode(query, jid, n.AccountOf(jid)))
+		users = append(users, userNode(query, jid, n.AccountOf(jid)))
 	}
 	return wire.Result(Node{Tag: "usync", Attrs: attrs{"sid": wire.Text(request, "sid"), "mode": "query", "context": "interactive"}, Content: []Node{
 		{Tag: "result"},
@@ -36,7 +36,7 @@ func (n *Server) answerUsync(asking *people.Device, node *Node) wire.Answer {
 }
 
 // userNode returns the answer about one user, named in the form of the query.
-func (n *Server) userNode(query *Node, asked types.JID, a *people.Account) Node {
+func userNode(query *Node, asked types.JID, a *people.Account) Node {
 	out := Node{Tag: "user", Attrs: attrs{"jid": asked}}
 	if a == nil {
 		return out
@@ -77,7 +77,7 @@ func (n *Server) contactNode(asking *people.Device, query *Node, asked string) N
 		return out
 	}
 	answer.Attrs["type"] = "in"
-	out = n.userNode(query, a.PN(), a)
+	out = userNode(query, a.PN(), a)
 	out.Content = append([]Node{answer}, out.GetChildren()...)
 	if mode, _ := wire.Child(query, "contact"); wire.Text(mode, "addressing_mode") == "lid" && !a.Withheld {
 		out.Attrs["jid"], out.Attrs["pn_jid"] = a.LID(), a.PN()

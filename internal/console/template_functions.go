@@ -116,21 +116,12 @@ type clock struct {
 
 func (v *visit) clock() clock { return clock{v.session.zone.Load(), v.c.now()} }
 
-// when returns a time as a list shows it: the time of today, the day before
-// that.
+// when returns a time as a list shows it: the time of today, the day before that.
 func (c clock) when(t *bridge.Time) template.HTML {
 	if t == nil {
 		return ""
 	}
-	switch days := c.daysAgo(t.Time); {
-	case days <= 0:
-		return c.formatted(*t, "15:04")
-	case days == 1:
-		return c.element(*t, "Yesterday")
-	case days < 7:
-		return c.formatted(*t, "Monday")
-	}
-	return c.formatted(*t, "2 Jan 2006")
+	return c.element(*t, c.dayOf(*t, t.In(c.Zone).Format("15:04"), "2 Jan 2006"))
 }
 
 // ago returns how long ago something was.
@@ -142,16 +133,19 @@ func (c clock) ago(t *bridge.Time) template.HTML {
 }
 
 // day returns a day as it stands between messages.
-func (c clock) day(t bridge.Time) string {
+func (c clock) day(t bridge.Time) string { return c.dayOf(t, "Today", "2 January 2006") }
+
+// dayOf returns the name of a recent day, and others in a layout.
+func (c clock) dayOf(t bridge.Time, today, layout string) string {
 	switch days := c.daysAgo(t.Time); {
 	case days == 0:
-		return "Today"
+		return today
 	case days == 1:
 		return "Yesterday"
 	case days > 0 && days < 7:
-		return t.In(c.Zone).Format("Monday")
+		layout = "Monday"
 	}
-	return t.In(c.Zone).Format("2 January 2006")
+	return t.In(c.Zone).Format(layout)
 }
 
 // daysAgo returns how many midnights have passed since a time.

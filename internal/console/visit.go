@@ -272,15 +272,13 @@ func logAccess(r *http.Request, status, size int, took time.Duration) {
 func (c *Console) recoverPanic(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
-			cause := recover()
-			if cause == nil {
-				return
-			}
-			if cause == http.ErrAbortHandler {
+			switch cause := recover(); cause {
+			case nil:
+			case http.ErrAbortHandler:
 				panic(cause)
+			default: // its value may hold messages: the log gets its type
+				broken(w, r, fmt.Sprintf("panic of type %T\n%s", cause, debug.Stack()))
 			}
-			// The value may hold messages: the log gets its type.
-			broken(w, r, fmt.Sprintf("panic of type %T\n%s", cause, debug.Stack()))
 		}()
 		next.ServeHTTP(w, r)
 	})

@@ -37,23 +37,22 @@ func hinted(err error, format string, args ...any) error {
 	return &Error{err, fmt.Sprintf(format, args...)}
 }
 
-// hints are what helps where the API's own sentence is for programs.
+// hints complete sentences of the API that are for programs.
 var hints = map[bridge.Code]string{
 	bridge.CodeUnauthorized:  "set BRIDGE_TOKEN to the bridge's token, or to one of: bridged token create",
 	bridge.CodeForbidden:     "BRIDGE_TOKEN may do everything; a token for this is made with: bridged token create NAME --scopes read,send",
 	bridge.CodeSendDisabled:  "start the bridge with ENABLE_SEND=true",
-	bridge.CodeNotConnected:  "look at what is wrong with: bridged doctor",
+	bridge.CodeNotConnected:  "find the fault with: bridged doctor",
 	bridge.CodeNotFound:      "look for it with: bridged chats, or bridged messages CHAT --ids",
 	bridge.CodeNotOnNetwork:  "a number needs its country code, as in +1 555 123-4567",
-	bridge.CodeInternal:      "the bridge's log tells why",
+	bridge.CodeInternal:      "the bridge's log says why",
 	bridge.CodeMediaTooLarge: "MEDIA_MAX_BYTES is the bridge's limit",
 }
 
 // Explain adds a hint to an answer of the API that has none.
 func Explain(err error) error {
-	var refused *client.Error
-	var said *Error
-	if err == nil || errors.As(err, &said) || !errors.As(err, &refused) {
+	refused, ok := errors.AsType[*client.Error](err)
+	if _, hinted := errors.AsType[*Error](err); hinted || !ok {
 		return err
 	}
 	hint := hints[refused.Code]

@@ -15,12 +15,12 @@ import (
 // pauses lie between tries whose outcome is not known.
 var pauses = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second}
 
-// longestPause bounds what the bridge may ask for.
+// longestPause bounds the pauses that the bridge asks for.
 const longestPause = 30 * time.Second
 
-// sendOnce sends until the bridge says how it went. Each try has the same key, so
-// that the message is sent once. The first one fails at once where no bridge is
-// reached: nothing was sent then.
+// sendOnce sends until the bridge answers with the outcome. Each try has the same key,
+// so that the message is sent once. If the first one does not reach a bridge it fails at
+// once: nothing was sent.
 func (s *Shell) sendOnce(ctx context.Context, key string, send func(context.Context) (client.Sent, error)) (client.Sent, error) {
 	for try := 0; ; try++ {
 		sent, err := send(ctx)
@@ -35,21 +35,18 @@ func (s *Shell) sendOnce(ctx context.Context, key string, send func(context.Cont
 				return sent, err
 			}
 		}
-		pause := time.NewTimer(pauseOf(err, pauses[try]))
 		select {
 		case <-ctx.Done():
-		case <-pause.C:
+		case <-time.After(pauseOf(err, pauses[try])):
 		}
-		pause.Stop()
 	}
 }
 
-// repeatWith says how a command is repeated.
 func repeatWith(key string) string {
 	return fmt.Sprintf("repeat the command with --key %s, which never sends it twice", key)
 }
 
-// withKey adds to a refusal what there is to do about what may have left before it.
+// withKey adds a hint to a refusal after which the message may have been sent.
 func withKey(err error, key string, isRepeated bool) error {
 	switch code := bridge.CodeOf(err); {
 	case err == nil:
@@ -62,16 +59,16 @@ func withKey(err error, key string, isRepeated bool) error {
 	return err
 }
 
-// mayHaveLeft reports whether a message may have left although its try has failed,
-// or one before it.
+// mayHaveLeft reports whether a failed try, or one before it, may have sent the message.
 func mayHaveLeft(err error, isRepeated bool) bool {
-	var refused *client.Error
-	var ofFile *fileError
-	switch {
-	case errors.As(err, &ofFile):
+	if _, ok := errors.AsType[*fileError](err); ok {
 		return false
-	case !errors.As(err, &refused): // no answer
-		return isRepeated || !isUnreached(err)
+	}
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok { // no answer
+		dial, ok := errors.AsType[*net.OpError](err)
+		isUnreached := ok && dial.Op == "dial"
+		return isRepeated || !isUnreached
 	}
 	switch refused.Code {
 	case bridge.CodeSendRefused:
@@ -79,20 +76,13 @@ func mayHaveLeft(err error, isRepeated bool) bool {
 	case bridge.CodeSendTimeout, bridge.CodeRequestInProgress:
 		return true
 	case bridge.CodeNotConnected, bridge.CodeRateLimited, bridge.CodeUnauthorized:
-		return isRepeated // they say nothing of the try before
+		return isRepeated // the outcome of the try before is unknown
 	}
-	return refused.Status >= http.StatusInternalServerError // also what stands before the bridge, while it restarts
-}
-
-// isUnreached reports whether no connection came about.
-func isUnreached(err error) bool {
-	var dial *net.OpError
-	return errors.As(err, &dial) && dial.Op == "dial"
+	return refused.Status >= http.StatusInternalServerError // also from a proxy, while the bridge restarts
 }
 
 func pauseOf(err error, usual time.Duration) time.Duration {
-	var refused *client.Error
-	if errors.As(err, &refused) && refused.RetryAfter > 0 {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.RetryAfter > 0 {
 		return min(refused.RetryAfter, longestPause)
 	}
 	return usual

@@ -11,10 +11,8 @@
 package shell
 
 import (
-	"fmt"
 	"io"
 	"iter"
-	"strings"
 	"time"
 
 	"bridged/internal/bridge"
@@ -39,23 +37,6 @@ func (s *Shell) printJSON(value any) error {
 		return err
 	}
 	return s.print("%s\n", EscapeUnsafe(string(line)))
-}
-
-// EscapeUnsafe escapes the unsafe characters in the strings of a JSON text. They are
-// all in the basic plane.
-func EscapeUnsafe(text string) string {
-	if !strings.ContainsFunc(text, IsUnsafe) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if IsUnsafe(r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 func (s *Shell) note(format string, args ...any) error {

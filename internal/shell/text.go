@@ -96,17 +96,27 @@ func anchored(s string) string {
 	return s
 }
 
-// Printable returns s as it can be shown on a terminal, on one line: what would
-// move the cursor, start a line or turn the writing round is written as an
-// escape. Strangers choose names, message ids and texts.
+// Printable returns s as it can be shown on a terminal, on one line: characters that
+// would move the cursor, start a line or reverse the text are written as escapes.
+// Strangers choose names, message ids and texts.
 func Printable(s string) string {
+	return escaped(s, func(r rune) string { return strings.Trim(strconv.QuoteRuneToASCII(r), "'") })
+}
+
+// EscapeUnsafe escapes the unsafe characters in the strings of a JSON text. They are
+// all in the basic plane.
+func EscapeUnsafe(text string) string {
+	return escaped(text, func(r rune) string { return fmt.Sprintf(`\u%04x`, r) })
+}
+
+func escaped(s string, escape func(rune) string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, IsUnsafe) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
 		if IsUnsafe(r) {
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+			b.WriteString(escape(r))
 		} else {
 			b.WriteRune(r) // U+FFFD for what is not UTF-8
 		}

@@ -25,32 +25,23 @@ import (
 
 // Options configures [New].
 type Options struct {
-	// API is the router that the pages are built from.
-	API http.Handler
-	// Token is the bearer of those who log in with a link.
-	Token string
-	// EnableSend shows the forms that send.
-	EnableSend bool
-	// PhoneNumber is the only account that may pair, in E.164 digits; empty for any.
-	PhoneNumber string
-	// PublicURLs are the addresses at which a reverse proxy shows the console.
-	PublicURLs []*url.URL
-	// Settings are shown on the settings page; they hold no secrets.
-	Settings []Setting
+	API         http.Handler // the router that the pages are built from
+	Token       string       // the bearer of those who log in with a link
+	EnableSend  bool         // whether forms that send are shown
+	PhoneNumber string       // the only account that may pair, in E.164 digits; empty for any
+	PublicURLs  []*url.URL   // the addresses at which a reverse proxy shows the console
+	Settings    []Setting    // for the settings page, without secrets
 	// Family returns the family of a token, whose share it takes; see [bridge.Token].
-	Family func(ctx context.Context, secret string) (family int64, known bool)
-	// Streams ends streams of events.
-	Streams context.Context
+	Family  func(ctx context.Context, secret string) (family int64, known bool)
+	Streams context.Context // ends streams of events
 	Log     zerolog.Logger
-	// Now is the clock; nil is the real one.
-	Now func() time.Time
+	Now     func() time.Time // nil is the real clock
 }
 
 // Setting is one variable of the configuration as it is in force.
 type Setting struct {
-	Name      string
-	Value     string
-	IsDefault bool
+	Name, Value string
+	IsDefault   bool
 }
 
 // Console serves the pages. It may be used by many goroutines.

@@ -1,10 +1,8 @@
 package console
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -114,14 +112,7 @@ func (v *visit) readEvents(ctx context.Context, q client.EventQuery, last int64)
 
 func rowOf(event bridge.Event) (eventRow, error) {
 	encoded, err := bridge.EncodeJSON(event)
-	if err != nil {
-		return eventRow{}, err
-	}
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, encoded, "", "  "); err != nil {
-		return eventRow{}, err
-	}
-	return eventRow{ID: event.ID, Type: event.Type, Chat: event.ChatJID, Text: aboutEvent(event), JSON: indented.String(), At: event.At}, nil
+	return eventRow{ID: event.ID, Type: event.Type, Chat: event.ChatJID, Text: aboutEvent(event), JSON: indented(encoded), At: event.At}, err
 }
 
 // aboutEvent sums up an event in a few words.

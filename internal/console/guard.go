@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/subtle"
 	"maps"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -84,13 +83,7 @@ func (c *Console) isPublic(host string) bool {
 }
 
 // hostname returns a Host header without its port.
-func hostname(host string) string {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = host
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
-}
+func hostname(host string) string { return (&url.URL{Host: host}).Hostname() }
 
 // isOwn reports whether a request comes from a page of this console, as all browsers of
 // the last years say.
@@ -112,7 +105,7 @@ func (c *Console) isSecure(r *http.Request) bool {
 // cookieName returns the name of the session's cookie. Cookies do not tell ports apart,
 // and one machine may run several bridges.
 func cookieName(r *http.Request) string {
-	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+	if port := (&url.URL{Host: r.Host}).Port(); port != "" {
 		return "bridged-" + port
 	}
 	return "bridged"

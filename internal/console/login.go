@@ -3,7 +3,6 @@ package console
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"math"
 	"net/http"
 	"net/url"
 	"path"
@@ -78,7 +77,7 @@ func (c *Console) refuseToken(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
-	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(tryTime.Seconds()))))
+	w.Header().Set("Retry-After", strconv.Itoa(int(tryTime.Seconds())))
 	c.loginForm(w, r, http.StatusTooManyRequests, "This is not a token of this bridge, and too many wrong ones came from your address.")
 }
 

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -37,11 +36,7 @@ func (c *Console) showPair(v *visit) (err error) {
 		}
 	}
 	if p := page.Account.Passkey; p != nil {
-		var indented bytes.Buffer
-		if err := json.Indent(&indented, p.PublicKey, "", "  "); err != nil {
-			return err
-		}
-		page.Passkey = indented.String()
+		page.Passkey = indented(p.PublicKey)
 	}
 	return v.show("pair", "Link an account", page)
 }

@@ -93,7 +93,7 @@ func messageOf(to bridge.JID, form url.Values) (client.Message, error) {
 	quote := client.Quote{QuotedMsgID: form.Get("reply")}
 	switch form.Get("kind") {
 	case "text":
-		return client.Text{To: to, Text: strings.ReplaceAll(form.Get("text"), "\r\n", "\n"), Mentions: mentionsIn(form), Quote: quote}, nil
+		return client.Text{To: to, Text: strings.ReplaceAll(form.Get("text"), "\r\n", "\n"), Mentions: typed[bridge.JID](form["mention"]), Quote: quote}, nil
 	case "reaction":
 		return client.Reaction{Chat: to, MsgID: form.Get("react"), Emoji: strings.TrimSpace(form.Get("emoji"))}, nil
 	case "place":
@@ -107,11 +107,13 @@ func messageOf(to bridge.JID, form url.Values) (client.Message, error) {
 	return nil, problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "The form does not say what to send: load the page again.", ""}
 }
 
-func mentionsIn(form url.Values) (people []bridge.JID) {
-	for _, jid := range form["mention"] {
-		people = append(people, bridge.JID(jid))
+// typed returns the values of a form's field as values of a type.
+func typed[T ~string](values []string) []T {
+	list := make([]T, len(values))
+	for i, value := range values {
+		list[i] = T(value)
 	}
-	return people
+	return list
 }
 
 // placeOf reads latitude and longitude, which maps copy in one piece.

@@ -85,12 +85,9 @@ func (v *visit) showTokensWith(secret, name string) (err error) {
 // createToken makes a token, and shows its secret once.
 func (c *Console) createToken(v *visit) error {
 	form := v.r.PostForm
-	wanted := client.NewToken{Name: form.Get("name")}
-	for _, scope := range form["scope"] {
-		wanted.Scopes = append(wanted.Scopes, bridge.Scope(scope))
-	}
-	for _, jid := range jidsIn(form.Get("chats")) {
-		wanted.Chats = append(wanted.Chats, bridge.JID(jid))
+	wanted := client.NewToken{Name: form.Get("name"), Scopes: typed[bridge.Scope](form["scope"])}
+	if chats := jidsIn(form.Get("chats")); len(chats) > 0 { // none is all
+		wanted.Chats = typed[bridge.JID](chats)
 	}
 	var err error
 	if wanted.ExpiresAt, err = v.day(form.Get("expires"), false); err != nil {

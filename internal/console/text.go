@@ -160,24 +160,11 @@ func between(text, mark string) (inner string, found bool) {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// isJumbo reports whether a text is up to three emoji, which are shown large.
-func isJumbo(text string) bool {
-	count := 0
-	joined := false
-	for _, r := range text {
-		switch {
-		case r == 0x200D: // joins two emoji
-			joined = true
-			continue
-		case r == 0xFE0F || 0x1F3FB <= r && r <= 0x1F3FF: // changes the one before
-		case 0x1F000 <= r && r <= 0x1FAFF || 0x2600 <= r && r <= 0x27BF || 0x2B00 <= r && r <= 0x2BFF:
-			if !joined {
-				count++
-			}
-		default:
-			return false
-		}
-		joined = false
-	}
-	return 1 <= count && count <= 3
-}
+const emoji = `[\x{1F000}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B00}-\x{2BFF}]`
+
+// jumboPattern matches up to three emoji, each of which may have variants and skin tones
+// and be joined with others.
+var jumboPattern = regexp.MustCompile(`^(?:` + emoji + `(?:[\x{FE0F}\x{1F3FB}-\x{1F3FF}]|\x{200D}` + emoji + `)*){1,3}$`)
+
+// isJumbo reports whether a text is shown large.
+func isJumbo(text string) bool { return jumboPattern.MatchString(text) }

@@ -47,16 +47,12 @@ func (c *Console) createWebhook(v *visit) error {
 
 func (v *visit) webhookForm() client.WebhookChange {
 	form := v.r.PostForm
-	types := make([]bridge.EventType, 0, len(form["type"]))
-	for _, name := range form["type"] {
-		types = append(types, bridge.EventType(name))
-	}
 	var fromMe *bool
 	if own, err := strconv.ParseBool(form.Get("fromMe")); err == nil {
 		fromMe = &own
 	}
 	return client.WebhookChange{
-		URL: new(strings.TrimSpace(form.Get("url"))), Types: &types, Chats: new(jidsIn(form.Get("chats"))), ExcludeChats: new(jidsIn(form.Get("excludeChats"))),
+		URL: new(strings.TrimSpace(form.Get("url"))), Types: new(typed[bridge.EventType](form["type"])), Chats: new(jidsIn(form.Get("chats"))), ExcludeChats: new(jidsIn(form.Get("excludeChats"))),
 		ChatType: new(bridge.ChatType(form.Get("chatType"))), FromMe: &fromMe, AllowPrivate: new(form.Get("private") != ""),
 	}
 }

@@ -28,8 +28,7 @@ const Path = "/mcp"
 
 // HTTP holds the services of the program's server for a door beside its router.
 type HTTP struct {
-	// Stopping ends when the program stops, and streams with it.
-	Stopping context.Context
+	Stopping context.Context // ends when the program stops, and streams with it
 	// Unwanted leaves little time to a body that is not read.
 	Unwanted func(http.ResponseWriter, *http.Request)
 	// Admit takes note of a request with a token, and refuses it where the server

@@ -27,19 +27,13 @@ import (
 
 // Options configures [New].
 type Options struct {
-	// Client calls the bridge. Its token is replaced by each caller's.
-	Client *client.Client
-	// Send offers the tools that send.
-	Send bool
-	// Chats are those that may be sent to, beside those of a token; nil where the
-	// token alone decides.
-	Chats []bridge.JID
-	// Confirm has a person confirm each send, and refuses clients that cannot ask.
-	Confirm bool
-	// SendsPerMinute bounds the sends of one token, together with those that it made.
-	SendsPerMinute int
-	// Family returns whose share the holder of a token takes, see [bridge.Token];
-	// nil where each token is one for itself.
+	Client         *client.Client // calls the bridge; its token is replaced by each caller's
+	Send           bool           // whether tools that send are offered
+	Chats          []bridge.JID   // the only ones that may be sent to; nil where the token alone decides
+	Confirm        bool           // whether a person confirms each send; clients that cannot ask are refused
+	SendsPerMinute int            // of one token, together with those that it made
+	// Family returns the family of a token, whose share it takes (see [bridge.Token]); nil
+	// where each token is one for itself.
 	Family  func(ctx context.Context, secret string) (family int64, known bool)
 	Version string
 	Log     zerolog.Logger

@@ -74,10 +74,7 @@ func textOf(content, kind string) string {
 
 // senderOf returns the name of a sender, or else the user of its JID.
 func senderOf(pushName string, jid bridge.JID) string {
-	if strings.TrimSpace(pushName) != "" {
-		return pushName
-	}
-	return jid.User()
+	return cmp.Or(strings.TrimSpace(pushName), jid.User())
 }
 
 // find returns a chat: by JID, by phone number, or by its

@@ -39,8 +39,7 @@ func (c *Client) Stats(ctx context.Context, since bridge.Time) (Stats, error) {
 	return call[Stats](ctx, c, http.MethodGet, query{"since": since.String()}.on("/api/stats"), nil)
 }
 
-// Pair requests a pairing code for a phone number, or for the one that is
-// configured if phone is empty.
+// Pair requests a pairing code for a phone number; empty is the configured one.
 func (c *Client) Pair(ctx context.Context, phone string) (bridge.PairingCode, error) {
 	var body any
 	if phone != "" {
@@ -64,8 +63,7 @@ func (c *Client) Reconnect(ctx context.Context) error {
 	return c.Call(ctx, http.MethodPost, "/api/auth/reconnect", nil, nil)
 }
 
-// Logout wipes the session, and reports whether the network unlinked the device
-// too.
+// Logout wipes the session, and reports whether the network unlinked the device.
 func (c *Client) Logout(ctx context.Context) (unlinked bool, err error) {
 	resp, err := c.Do(ctx, http.MethodPost, "/api/auth/logout", nil, http.Header{"X-Confirm-Wipe": {"yes"}})
 	if err != nil {
@@ -84,8 +82,7 @@ func (c *Client) WaitState(ctx context.Context, want bridge.State) (bridge.Statu
 	return c.WaitStatus(ctx, func(s bridge.Status) (bool, error) { return s.Status == want, nil })
 }
 
-// WaitStatus requests the status again and again until done reports true of it, or
-// fails.
+// WaitStatus requests the status until done reports true of it, or fails.
 func (c *Client) WaitStatus(ctx context.Context, done func(bridge.Status) (bool, error)) (bridge.Status, error) {
 	for {
 		status, err := c.Status(ctx)

@@ -2,9 +2,12 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"iter"
 	"net/http"
+	"net/url"
+	"strconv"
 
 	"bridged/internal/bridge"
 )
@@ -16,8 +19,7 @@ func (c *Client) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bri
 	return getPage[bridge.Chat](ctx, c, path, "chats")
 }
 
-// AllChats returns all chats from the page of q on. Limit is the size of a
-// page.
+// AllChats returns all chats from the page of q on, by pages of q.Limit.
 func (c *Client) AllChats(ctx context.Context, q bridge.ChatQuery) iter.Seq2[bridge.Chat, error] {
 	return pages(func() (bridge.Page[bridge.Chat], error) { return c.Chats(ctx, q) }, &q.Cursor, &q.Offset)
 }
@@ -71,8 +73,7 @@ func (c *Client) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.Joi
 	return getAll[bridge.JoinRequest](ctx, c, "/api/groups/"+jid.Escaped()+"/requests", "requests")
 }
 
-// DecideJoinRequests approves or rejects people who ask to join a group, and returns
-// the result of each.
+// DecideJoinRequests approves or rejects requests, and returns the result of each.
 func (c *Client) DecideJoinRequests(ctx context.Context, jid bridge.JID, action bridge.ParticipantAction, people []bridge.JID, key string) ([]bridge.ParticipantResult, error) {
 	var answer struct{ Participants []bridge.ParticipantResult }
 	body := map[string]any{"action": action, "participants": people}
@@ -110,8 +111,7 @@ func (c *Client) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Pa
 	return bridge.Page[bridge.Message]{Items: answer.Messages, NextCursor: answer.NextCursor}, err
 }
 
-// AllMessages returns all messages from the page of q on. Limit is the size of
-// a page.
+// AllMessages returns all messages from the page of q on, by pages of q.Limit.
 func (c *Client) AllMessages(ctx context.Context, q bridge.MessageQuery) iter.Seq2[bridge.Message, error] {
 	return pages(func() (bridge.Page[bridge.Message], error) { return c.Messages(ctx, q) }, &q.Cursor, &q.Offset)
 }
@@ -148,12 +148,91 @@ func (c *Client) MediaInfo(ctx context.Context, chat bridge.JID, msgID string) (
 	return answer.Media, err
 }
 
-// Download opens a message's file, which the caller closes. Size is -1 where
-// it is not known.
+// Download opens a message's file. Its size is -1 if it is not known.
 func (c *Client) Download(ctx context.Context, chat bridge.JID, msgID string) (file io.ReadCloser, size int64, err error) {
 	resp, err := c.Do(ctx, http.MethodGet, bridge.DownloadPath(chat, msgID), nil, nil)
 	if err != nil {
 		return nil, 0, err
 	}
 	return resp.Body, resp.ContentLength, nil
+}
+
+// query holds the parameters of a request; empty ones are left out.
+type query map[string]string
+
+// encode returns the parameters as they stand in an address.
+func (q query) encode() string {
+	values := url.Values{}
+	for name, value := range q {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	return values.Encode()
+}
+
+// on returns path with the parameters.
+func (q query) on(path string) string {
+	if encoded := q.encode(); encoded != "" {
+		path += "?" + encoded
+	}
+	return path
+}
+
+// number returns the value of a parameter; 0 is none.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// moment returns the value of a parameter; nil is none.
+func moment(at *bridge.Time) string {
+	if at == nil {
+		return ""
+	}
+	return at.String()
+}
+
+// getPage requests one page of a list, or a list without pages.
+func getPage[T any](ctx context.Context, c *Client, path, name string) (page bridge.Page[T], err error) {
+	answer, err := call[map[string]json.RawMessage](ctx, c, http.MethodGet, path, nil)
+	if err == nil {
+		err = json.Unmarshal(answer[name], &page.Items)
+	}
+	if next := answer["nextCursor"]; err == nil && next != nil {
+		err = json.Unmarshal(next, &page.NextCursor)
+	}
+	return page, err
+}
+
+// getAll requests a list without pages.
+func getAll[T any](ctx context.Context, c *Client, path, name string) ([]T, error) {
+	page, err := getPage[T](ctx, c, path, name)
+	return page.Items, err
+}
+
+// pages follows a list to its end, by the cursor and offset of the query that get
+// uses. An error is yielded last.
+func pages[T any](get func() (bridge.Page[T], error), cursor *string, offset *int) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for {
+			page, err := get()
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range page.Items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if page.NextCursor == nil {
+				return
+			}
+			*cursor, *offset = *page.NextCursor, 0
+		}
+	}
 }

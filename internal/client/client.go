@@ -13,11 +13,14 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
+
+	"bridged/internal/bridge"
 )
 
-// Client calls the API of one bridge with one token. It may be used by many
-// goroutines.
+// Client calls the API of one bridge with one token. It is safe for concurrent use.
 type Client struct {
 	base  string
 	token string
@@ -31,14 +34,12 @@ func New(base, token string) *Client {
 	return Over(&http.Transport{MaxIdleConnsPerHost: 64}, base, token)
 }
 
-// Over returns a client of the bridge at base that sends its requests through
-// transport.
+// Over returns a client of the bridge at base that uses transport.
 func Over(transport http.RoundTripper, base, token string) *Client {
 	return &Client{base: strings.TrimSuffix(base, "/"), token: token, http: &http.Client{Transport: transport}}
 }
 
-// WithToken returns a client of the same bridge for the holder of another
-// token.
+// WithToken returns a client of the same bridge with another token.
 func (c *Client) WithToken(token string) *Client {
 	other := *c
 	other.token = token
@@ -66,8 +67,7 @@ func call[T any](ctx context.Context, c *Client, method, path string, body any) 
 	return out, err
 }
 
-// CallOnce is [Client.Call] for a route that takes an Idempotency-Key; an empty key is
-// none.
+// CallOnce is [Client.Call] with an Idempotency-Key; an empty key is none.
 func (c *Client) CallOnce(ctx context.Context, method, path string, body any, key string, out any) error {
 	resp, err := c.Do(ctx, method, path, body, keyed(key))
 	if err != nil {
@@ -133,4 +133,56 @@ func (c *Client) send(ctx context.Context, method, path, contentType string, bod
 		return nil, errors.Join(err, resp.Body.Close())
 	}
 	return resp, nil
+}
+
+// Error is an answer other than 2xx. It unwraps to a [*bridge.Error].
+type Error struct {
+	Method, Path string
+	Status       int
+	Code         bridge.Code
+	Message      string        // a sentence for the caller that says what to change
+	RetryAfter   time.Duration // how long to wait before trying again; 0 is unknown
+	Changed      []string      // the fields of a group that were changed before it
+}
+
+// Error returns the API's sentence.
+func (e *Error) Error() string {
+	if e.Message != "" {
+		return e.Message
+	}
+	return fmt.Sprintf("%s %s was answered %d %s", e.Method, e.Path, e.Status, http.StatusText(e.Status))
+}
+
+// Unwrap returns the error as the bridge knows it.
+func (e *Error) Unwrap() error {
+	return &bridge.Error{Code: e.Code, Msg: e.Message, RetryAfter: e.RetryAfter, Changed: e.Changed}
+}
+
+// maxErrorBody limits how much of an error's body is read.
+const maxErrorBody = 64 << 10
+
+// readError makes an error of an answer: of one that is no bridge's, by its status alone.
+func readError(resp *http.Response) error {
+	e := &Error{Method: resp.Request.Method, Path: resp.Request.URL.Path, Status: resp.StatusCode, Code: bridge.CodeInternal}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	var body struct {
+		Error   string
+		Code    bridge.Code
+		Changed []string
+	}
+	if err == nil && json.Unmarshal(data, &body) == nil && body.Code != "" {
+		e.Code, e.Message, e.Changed = body.Code, body.Error, body.Changed
+	}
+	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
+		e.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return e
+}
+
+// unreachable explains a request that got no answer.
+func (c *Client) unreachable(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("no bridge answers at %s: start it first (%w)", c.base, err)
 }

@@ -36,16 +36,14 @@ func (q EventQuery) parameters() query {
 // Encode returns the query as it stands in an address.
 func (q EventQuery) Encode() string { return q.parameters().encode() }
 
-// EventPage is a part of the log. Reset reports that events between the cursor
-// and the first one are gone for good.
+// EventPage is a part of the log. Reset reports that events before it are gone for good.
 type EventPage struct {
 	Events     []bridge.Event
 	NextCursor string
 	Reset      bool
 }
 
-// EventPage returns the next events of the log. If there are none it waits for
-// the first, as long as wait.
+// EventPage returns the next events of the log, for the first of which it may wait.
 func (c *Client) EventPage(ctx context.Context, q EventQuery, limit int, wait time.Duration) (EventPage, error) {
 	parameters := q.parameters()
 	parameters["limit"] = number(limit)
@@ -84,8 +82,7 @@ func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[bridge.Even
 	}
 }
 
-// retryPause is the time before a lost stream is opened again, unless
-// the bridge asks for another pause.
+// retryPause is the time before the next connection, unless the bridge names another.
 const retryPause = 2 * time.Second
 
 // errStopped ends a stream whose reader wants no more.
@@ -155,8 +152,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// frame is one piece of a stream of server-sent events. One without data is
-// for the reader of the stream alone.
+// frame is one piece of a stream of server-sent events.
 type frame struct {
 	id    string
 	event string

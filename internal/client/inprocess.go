@@ -20,15 +20,13 @@ func InProcess(handler http.Handler, token string) *Client {
 // process. Requests keep their bearer; from replaces their caller's address.
 func Transport(handler http.Handler, from string) http.RoundTripper { return inProcess{handler, from} }
 
-// inProcess is a transport that calls a handler. Answers are streamed, and the handler
-// waits for their reader.
+// inProcess calls a handler. Answers are streamed: the handler waits for their reader.
 type inProcess struct {
 	handler http.Handler
 	from    string
 }
 
-// RoundTrip runs the handler until it returns, or the request's context ends,
-// or the answer's body is closed.
+// RoundTrip runs the handler until it returns, ctx ends, or the answer is closed.
 func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	in := req.Clone(ctx)

@@ -43,15 +43,14 @@ func (c *Client) OwnToken(ctx context.Context) (bridge.Token, error) {
 	return call[bridge.Token](ctx, c, http.MethodGet, "/api/token", nil)
 }
 
-// Hook is a hook with its address, which is empty but where it was made new.
+// Hook is a hook with its address, which is empty unless it is new.
 type Hook struct {
 	bridge.Hook
 	URL  string
 	Path string
 }
 
-// HookChange is what is set of a hook; what is nil stays as it is, or has its
-// default.
+// HookChange sets fields of a hook; nil ones stay as they are, or have their default.
 type HookChange struct {
 	Name      *string `json:"name,omitempty"`
 	ChatJID   *string `json:"chatJid,omitempty"`
@@ -99,8 +98,7 @@ func (c *Client) PreviewHook(ctx context.Context, id int64, payload json.RawMess
 	return answer.Text, err
 }
 
-// Webhook is a webhook with its secret, which is empty but where it was made
-// new.
+// Webhook is a webhook with its secret, which is empty unless it is new.
 type Webhook struct {
 	bridge.Webhook
 	Secret string

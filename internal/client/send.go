@@ -11,12 +11,10 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Message is something to send: [Text], [File], [Location], [Poll], [Contacts] or
-// [Reaction].
+// Message is a [Text], [File], [Location], [Poll], [Contacts] or [Reaction] to send.
 type Message interface{ route() string }
 
-// Quote names an earlier message to answer. Without a chat it is in the chat
-// that the answer goes to.
+// Quote names an earlier message to answer, by default in the same chat.
 type Quote struct {
 	QuotedChatJID bridge.JID `json:"quotedChatJid,omitempty"`
 	QuotedMsgID   string     `json:"quotedMsgId,omitempty"`
@@ -68,8 +66,7 @@ type Contacts struct {
 	Quote
 }
 
-// Reaction sets the account's reaction on a message, or removes it with an
-// empty emoji.
+// Reaction sets the account's reaction on a message; an empty emoji removes it.
 type Reaction struct {
 	Chat  bridge.JID `json:"chatJid"`
 	MsgID string     `json:"msgId"`
@@ -123,8 +120,7 @@ func sentBy(resp *http.Response, err error) (sent Sent, _ error) {
 	return sent, err
 }
 
-// Upload describes a file that is sent with the request. Without a type the
-// bytes decide.
+// Upload describes a file to send. Without a type its bytes decide.
 type Upload struct {
 	To          bridge.JID
 	FileName    string // on the sender's device
@@ -134,8 +130,7 @@ type Upload struct {
 	QuotedMsgID string
 }
 
-// SendFile sends a file while it is read. With a key, the call can be repeated
-// until it is answered.
+// SendFile sends a file while it is read. The key is as that of Send.
 func (c *Client) SendFile(ctx context.Context, upload Upload, file io.Reader, key string) (sent Sent, err error) {
 	body, form := io.Pipe()
 	writer := multipart.NewWriter(form)
@@ -178,8 +173,7 @@ func (u Upload) write(w *multipart.Writer, file io.Reader) error {
 	return w.Close()
 }
 
-// headerText returns a name as a header can have it: without control characters,
-// which files may have in theirs.
+// headerText returns a name without the control characters that files may have in theirs.
 func headerText(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -162,8 +162,7 @@ func newBubble(m bridge.Message, n names, c clock) bubble {
 	return b
 }
 
-// showsContent reports whether a message's content is shown as its text: that of others
-// repeats their card.
+// showsContent reports whether a message's content is shown: other kinds repeat their card.
 func showsContent(m bridge.Message) bool {
 	return m.Poll == nil && m.Location == nil && len(m.Contacts) == 0 && m.Event == nil && m.DeletedAt == nil
 }

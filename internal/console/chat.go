@@ -82,8 +82,7 @@ func (p *chatPage) read(ctx context.Context, v *visit, query url.Values) (messag
 	return messages, err
 }
 
-// part returns messages of a chat, the oldest first, and the address of those that
-// follow in the order of q.
+// part returns messages, the oldest first, and the address of those that follow in q's order.
 func (v *visit) part(ctx context.Context, q bridge.MessageQuery) (messages []bridge.Message, next string, err error) {
 	page, err := v.api.Messages(ctx, q)
 	if err != nil {
@@ -160,8 +159,7 @@ type membersPage struct {
 	Curl     string
 }
 
-// showMembers answers the members of a group, and where the account is one of its
-// admins, the requests to join it.
+// showMembers answers the members of a group, and to its admins the requests to join it.
 func (c *Console) showMembers(v *visit) error {
 	if !v.chat.IsGroup() {
 		return errUnknown

@@ -44,7 +44,7 @@ type Setting struct {
 	IsDefault   bool
 }
 
-// Console serves the pages. It may be used by many goroutines.
+// Console serves the pages. It is safe for concurrent use.
 type Console struct {
 	options  Options
 	api      *client.Client
@@ -81,8 +81,7 @@ func Serves(path string) bool {
 	return path == "/" || path == loginPath || path == root || strings.HasPrefix(path, root+"/") || path == "/favicon.ico"
 }
 
-// TokenOf returns the token of the session that a request's cookie names; empty
-// for none.
+// TokenOf returns the token of the session of a request; empty for none.
 func (c *Console) TokenOf(r *http.Request) string {
 	s := c.sessionOf(r)
 	if s == nil {
@@ -91,8 +90,7 @@ func (c *Console) TokenOf(r *http.Request) string {
 	return s.api.Token()
 }
 
-// LoginLink returns a path that logs in once, without the token, within the
-// next hour.
+// LoginLink returns a path that logs in once, without the token, within an hour.
 func (c *Console) LoginLink() string { return loginPath + "?once=" + c.sessions.newLink() }
 
 const (

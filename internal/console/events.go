@@ -145,8 +145,7 @@ func namesAsking(requests []bridge.JoinRequest) string {
 	return name
 }
 
-// streamEvents passes on the API's stream of events to a page's script. It ends with
-// the session.
+// streamEvents passes on the API's stream of events. It ends with the session.
 func (c *Console) streamEvents(v *visit) error {
 	header := http.Header{"Accept": {"text/event-stream"}, "Last-Event-Id": v.r.Header["Last-Event-Id"]}
 	ctx, cancel := v.untilLoggedOut()
@@ -177,8 +176,7 @@ func (p prompt) Write(piece []byte) (int, error) {
 	return n, err
 }
 
-// untilLoggedOut returns a context for long answers, which ends with the request, the
-// session, or the service.
+// untilLoggedOut returns a context that ends with the request, the session or the service.
 func (v *visit) untilLoggedOut() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(v.r.Context(), v.session.ends.Sub(v.c.now()))
 	loggedOut := context.AfterFunc(v.session.ctx, cancel)

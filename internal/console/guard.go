@@ -51,8 +51,7 @@ func (c *Console) guard(next http.Handler) http.Handler {
 	})
 }
 
-// noBody replaces a body that no page reads, which the server takes for a second at
-// most.
+// noBody drops a body that no page reads; the server takes it for a second at most.
 func noBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 {
 		return
@@ -76,8 +75,7 @@ func (c *Console) knowsHost(host string) bool {
 	return c.isPublic(host)
 }
 
-// isPublic reports whether a host is one of PUBLIC_URL, behind which a reverse proxy
-// is.
+// isPublic reports whether a host is in PUBLIC_URL, behind which a reverse proxy is.
 func (c *Console) isPublic(host string) bool {
 	return slices.ContainsFunc(c.options.PublicURLs, func(u *url.URL) bool { return strings.EqualFold(u.Hostname(), hostname(host)) })
 }
@@ -85,8 +83,7 @@ func (c *Console) isPublic(host string) bool {
 // hostname returns a Host header without its port.
 func hostname(host string) string { return (&url.URL{Host: host}).Hostname() }
 
-// isOwn reports whether a request comes from a page of this console, as all browsers of
-// the last years say.
+// isOwn reports whether a request comes from a page of this console, by what browsers send.
 func (c *Console) isOwn(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin"
@@ -154,8 +151,7 @@ type throttle struct {
 	tried map[netip.Prefix]*rate.Limiter // guarded by mu
 }
 
-// failed counts a wrong token from an address, and reports whether there were too
-// many.
+// failed counts a wrong token of an address, and reports whether there are too many.
 func (t *throttle) failed(address netip.Prefix, now time.Time) (tooMany bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -57,8 +57,7 @@ func (c *Console) createHook(v *visit) error {
 	return v.showHookWith(hookPage{Hook: hook.Hook, Address: v.addressOf(hook)})
 }
 
-// addressOf returns the address of a new hook: as PUBLIC_URL names the bridge, and
-// without it as the visitor reaches it.
+// addressOf returns the address of a new hook, under PUBLIC_URL or as the visitor came.
 func (v *visit) addressOf(hook client.Hook) string {
 	if len(v.c.options.PublicURLs) > 0 {
 		return hook.URL
@@ -128,8 +127,7 @@ func (c *Console) changeHook(v *visit) error {
 	return errOutdated
 }
 
-// previewHook shows the message that a payload would become. A payload that is not
-// JSON is text.
+// previewHook shows the message of a payload. One that is not JSON is text.
 func (v *visit) previewHook() error {
 	page := hookPage{Payload: v.r.PostForm.Get("payload"), Event: strings.TrimSpace(v.r.PostForm.Get("event")), Tried: true}
 	payload := json.RawMessage(page.Payload)

@@ -110,8 +110,7 @@ func (c *Console) begin(w http.ResponseWriter, r *http.Request, api *client.Clie
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// cookie returns a cookie for the pages below path, which neither scripts nor other
-// sites can use.
+// cookie returns a cookie for pages below path; scripts and other sites cannot use it.
 func (c *Console) cookie(r *http.Request, name, value, path string, age time.Duration) *http.Cookie {
 	return &http.Cookie{
 		Name: name, Value: value, Path: path, MaxAge: int(age.Seconds()),
@@ -119,8 +118,7 @@ func (c *Console) cookie(r *http.Request, name, value, path string, age time.Dur
 	}
 }
 
-// nextOf returns the page to show after the login: one of the console's. It reads no
-// body.
+// nextOf returns the page of the console to show after the login. It reads no body.
 func nextOf(r *http.Request) string {
 	wanted := r.URL.Query().Get("next")
 	if r.Method == http.MethodPost {

@@ -15,8 +15,7 @@ import (
 	"bridged/internal/client"
 )
 
-// shownTypes are the types that a page shows itself. Anything else, such as pages and
-// drawings with scripts, is only saved.
+// shownTypes are shown by pages. Other files, which may hold scripts, are only saved.
 var shownTypes = []string{
 	"image/jpeg", "image/png", "image/webp", "image/gif",
 	"video/mp4", "video/webm", "video/3gpp", "video/quicktime",
@@ -56,8 +55,7 @@ func (c *Console) showMedia(v *visit) error {
 	return nil
 }
 
-// describeFile sets the headers of a file. A browser neither guesses its type
-// nor runs anything that is in it.
+// describeFile sets the headers of a file, of which a browser guesses and runs nothing.
 func describeFile(to, from http.Header, save bool) {
 	for _, name := range passedOn {
 		if value := from.Get(name); value != "" {

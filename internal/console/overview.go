@@ -52,8 +52,7 @@ func (c *Console) showOverview(v *visit) (err error) {
 	return v.show("overview", "Overview", page)
 }
 
-// administers reports whether the visitor's token may see and change the whole
-// account.
+// administers reports whether the token of the visitor has power over the whole account.
 func (v *visit) administers() bool {
 	token := v.session.token
 	return token.Chats == nil && token.Allows(bridge.ScopeRead) && token.Allows(bridge.ScopeManage)
@@ -98,8 +97,7 @@ var states = map[bridge.State]state{
 	bridge.StateIdle:       {Tone: "busy", Word: "Starting or stopping", Text: "The account is not in use at the moment."},
 }
 
-// describe puts a status into words. The account's own sentence replaces the general
-// one.
+// describe puts a status into words, the account's own if it has some.
 func describe(status bridge.Status) state {
 	s, known := states[status.Status]
 	if !known {

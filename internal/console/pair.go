@@ -71,8 +71,7 @@ func (c *Console) answerPasskey(v *visit) error {
 // quiet is the light zone around a QR code, in modules.
 const quiet = 4
 
-// qrSVG draws a QR code. One path for all dark modules, a rectangle for each run
-// of them.
+// qrSVG draws a QR code: one path, a rectangle for each run of dark modules.
 func qrSVG(text string) (template.HTML, error) {
 	code, err := qr.Encode(text, qr.L)
 	if err != nil {

@@ -84,7 +84,15 @@ func (p *searchPage) find(ctx context.Context, v *visit, query url.Values) error
 	path := "/api/messages/search"
 	if p.Chat != "" {
 		path = client.HistoryPath(p.Chat)
-		found, err = p.findIn(ctx, v, bridge.MessageQuery{Chat: p.Chat, Q: p.Q, Since: since, Until: until, Limit: pageOfHits, Cursor: query.Get("cursor")})
+		var page bridge.Page[bridge.Message]
+		page, err = v.api.Messages(ctx, bridge.MessageQuery{Chat: p.Chat, Q: p.Q, Since: since, Until: until, Limit: pageOfHits, Cursor: query.Get("cursor")})
+		for _, m := range page.Items {
+			found.Items = append(found.Items, bridge.Match{
+				ChatJID: p.Chat, ChatName: p.Name, IsGroup: p.Chat.IsGroup(), MsgID: m.ID,
+				PushName: m.PushName, SenderJID: m.SenderJID, FromMe: m.FromMe, Timestamp: m.Timestamp, Content: m.Content,
+			})
+		}
+		found.NextCursor = page.NextCursor
 	} else {
 		found, err = v.api.Search(ctx, bridge.SearchQuery{Q: p.Q, Since: since, Until: until, ChatType: p.Type, Limit: pageOfHits, Cursor: query.Get("cursor")})
 	}
@@ -94,18 +102,6 @@ func (p *searchPage) find(ctx context.Context, v *visit, query url.Values) error
 	}
 	p.Hits, p.More = hitsOf(found.Items, p.Q), more(root+"/search", query, "cursor", found.NextCursor)
 	return nil
-}
-
-func (p *searchPage) findIn(ctx context.Context, v *visit, q bridge.MessageQuery) (found bridge.Page[bridge.Match], err error) {
-	page, err := v.api.Messages(ctx, q)
-	for _, m := range page.Items {
-		found.Items = append(found.Items, bridge.Match{
-			ChatJID: p.Chat, ChatName: p.Name, IsGroup: p.Chat.IsGroup(), MsgID: m.ID,
-			PushName: m.PushName, SenderJID: m.SenderJID, FromMe: m.FromMe, Timestamp: m.Timestamp, Content: m.Content,
-		})
-	}
-	found.NextCursor = page.NextCursor
-	return found, err
 }
 
 func hitsOf(found []bridge.Match, q string) (hits []hit) {
@@ -190,8 +186,7 @@ func foundAt(text, words string) (start, end int) {
 	return start, len(text)
 }
 
-// folded returns a text in which all cases of a letter are one. As in the bridge's
-// index, ß is ss.
+// folded returns a text in which all cases of a letter are one, and ß is ss.
 func folded(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))

@@ -41,8 +41,7 @@ type target struct {
 // quickEmojis are offered as reactions.
 var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 
-// composer returns the form of a chat. Without the script, the address names the message
-// that is answered or changed.
+// composer returns the form of a chat. Without the script, its state is in the address.
 func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values) (composer, error) {
 	c := composer{On: v.sends(), Chat: chat.JID, Key: newKey(), Emojis: quickEmojis}
 	c.Curl = curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+shellQuoted("Idempotency-Key: "+c.Key))
@@ -129,15 +128,14 @@ func placeOf(to bridge.JID, form url.Values, quote client.Quote) (client.Message
 
 // pollOf reads a poll whose options stand on lines of their own.
 func pollOf(to bridge.JID, form url.Values, quote client.Quote) client.Message {
-	poll := client.Poll{To: to, Name: form.Get("question"), Quote: quote}
+	poll := client.Poll{To: to, Name: form.Get("question"), SelectableCount: new(1), Quote: quote}
+	if form.Get("several") != "" {
+		poll.SelectableCount = new(0)
+	}
 	for line := range strings.Lines(form.Get("options")) {
 		if line = strings.TrimSpace(line); line != "" {
 			poll.Values = append(poll.Values, line)
 		}
-	}
-	poll.SelectableCount = new(1)
-	if form.Get("several") != "" {
-		poll.SelectableCount = new(0)
 	}
 	return poll
 }

@@ -17,8 +17,7 @@ import (
 const (
 	sessionTime = 12 * time.Hour
 	linkTime    = time.Hour
-	// maxSessions and maxLinks bound the memory; the session that would end first
-	// makes room.
+	// maxSessions and maxLinks bound the memory; the session that ends first makes room.
 	maxSessions = 64
 	maxOfFamily = 16 // of one token with those that it made, so that it cannot end the sessions of others
 	maxLinks    = 16
@@ -69,8 +68,7 @@ type sessions struct {
 	links map[hash]time.Time // when they end
 }
 
-// open begins a session for the holder of a token and returns the value of its
-// cookie.
+// open begins a session for the holder of a token. Its id is the value of its cookie.
 func (s *sessions) open(api *client.Client, token bridge.Token, family int64) (id string, opened *session) {
 	id = rand.Text()
 	ctx, end := context.WithCancel(context.Background())
@@ -93,8 +91,7 @@ func (s *sessions) open(api *client.Client, token bridge.Token, family int64) (i
 	return id, opened
 }
 
-// makeRoom ends the session that would end first among some, where there are most of
-// them or more. The caller holds mu.
+// makeRoom ends the first to end among some, if there are most of them. The caller holds mu.
 func (s *sessions) makeRoom(most int, among func(*session) bool) {
 	var first hash
 	count := 0

@@ -36,8 +36,7 @@ func (c *Console) reconnect(v *visit) error {
 	return v.done(v.api.Reconnect(v.r.Context()), "Connecting.", root+"/")
 }
 
-// unlink wipes the session of the account, once its number was typed. Where the
-// pairing is stopped there is no number yet.
+// unlink wipes the session of the account, once its number, if it has one, was typed.
 func (c *Console) unlink(v *visit) error {
 	status, err := v.status()
 	if err != nil {

@@ -181,12 +181,10 @@ func gather(messages []bridge.Message) (rest []bridge.Message, parts map[string]
 	return rest, parts
 }
 
-// dataPicture matches the address of a picture that stands in the page itself, which
-// runs nothing.
+// dataPicture matches the address of a picture in the page itself, which runs nothing.
 var dataPicture = regexp.MustCompile(`^data:image/(jpeg|png|webp);base64,`)
 
-// adPicture returns the small picture of an ad as an image's address; empty for
-// anything but a picture.
+// adPicture returns the picture of an ad as an image's address; empty for anything else.
 func adPicture(url *string) template.URL {
 	if url == nil || !dataPicture.MatchString(*url) {
 		return ""

@@ -209,8 +209,7 @@ var icons = sync.OnceValues(func() (map[string]template.HTML, error) {
 	return byName, nil
 })
 
-// icon returns a drawing. Screen readers skip it: there are words beside it, or in
-// its button's label.
+// icon returns a drawing, which screen readers skip: there are words beside it.
 func icon(name string) (template.HTML, error) {
 	all, err := icons()
 	if err == nil && all[name] == "" {

@@ -118,8 +118,7 @@ func markup(text string) (spans []span) {
 // marks are the apps' marks. The longest comes first.
 var marks = []string{"```", "`", "*", "_", "~"}
 
-// nextMark returns the first part of a text between marks, and where it begins and ends
-// with them.
+// nextMark returns the first part of a text between marks, and its bounds with them.
 func nextMark(text string) (start int, inner string, end int, mark string) {
 	before := ' '
 	for i, r := range text {
@@ -138,8 +137,7 @@ func nextMark(text string) (start int, inner string, end int, mark string) {
 // maxMarked bounds the search for the end of a mark, in bytes.
 const maxMarked = 2000
 
-// between returns the text between a mark at the beginning and the next one, on one line
-// unless it is code.
+// between returns the text up to the next mark, on one line unless it is code.
 func between(text, mark string) (inner string, found bool) {
 	rest, begins := strings.CutPrefix(text[:min(len(text), maxMarked)], mark)
 	if !begins {
@@ -162,8 +160,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 const emoji = `[\x{1F000}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B00}-\x{2BFF}]`
 
-// jumboPattern matches up to three emoji, each of which may have variants and skin tones
-// and be joined with others.
+// jumboPattern matches up to three emoji, with variants, skin tones and joined others.
 var jumboPattern = regexp.MustCompile(`^(?:` + emoji + `(?:[\x{FE0F}\x{1F3FB}-\x{1F3FF}]|\x{200D}` + emoji + `)*){1,3}$`)
 
 // isJumbo reports whether a text is shown large.

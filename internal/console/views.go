@@ -23,18 +23,14 @@ import (
 //go:embed templates/* assets/*
 var files embed.FS
 
-// views are the templates and the files that pages load.
+// views are the templates and the files that pages load. A template is parsed at the
+// first call: all of them take 4 MB, and most consoles are never visited.
 type views struct {
-	pages  map[string]parsed
+	pages  map[string]func() (*template.Template, error)
 	assets map[string]asset
 }
 
-// parsed returns the template of a page, parsed at the first call: all of them take
-// 4 MB, and most consoles are never visited.
-type parsed func() (*template.Template, error)
-
-// asset is a file that pages load. Its address has its version, so that browsers may
-// keep it.
+// asset is a file that pages load, at an address with its version.
 type asset struct {
 	content     []byte
 	contentType string
@@ -44,7 +40,7 @@ type asset struct {
 // newViews finds the templates. Each page is a file of its own; files whose names begin
 // with an underscore are parts of all.
 func newViews() (*views, error) {
-	v := &views{pages: make(map[string]parsed), assets: make(map[string]asset)}
+	v := &views{pages: make(map[string]func() (*template.Template, error)), assets: make(map[string]asset)}
 	if err := v.readAssets(); err != nil {
 		return nil, err
 	}
@@ -136,8 +132,7 @@ func (c *Console) showBare(w http.ResponseWriter, r *http.Request, status int, n
 	}
 }
 
-// render executes a part of a page's template before anything is sent, so that
-// its error can still be answered.
+// render executes a part of a page's template before anything is sent.
 func (v *views) render(w http.ResponseWriter, status int, name, part string, data any) error {
 	var body bytes.Buffer
 	page, err := v.pages[name]()

@@ -88,8 +88,7 @@ func (v *visit) status() (bridge.Status, error) {
 	return *v.account, nil
 }
 
-// live notes the end of the log of events before h makes a page, whose script follows
-// the log from there.
+// live notes the end of the log, from where the page of h follows it.
 func (c *Console) live(h handler) handler {
 	return func(v *visit) (err error) {
 		if v.cursor, err = v.api.LastEvent(v.r.Context()); err != nil {
@@ -267,8 +266,7 @@ func logAccess(r *http.Request, status, size int, took time.Duration) {
 		Int("status", status).Int("size", size).Dur("took_ms", took).Msg("console")
 }
 
-// recoverPanic answers 500 if a page panics. A deliberate abort passes on to
-// net/http.
+// recoverPanic answers 500 if a page panics, but passes on a deliberate abort.
 func (c *Console) recoverPanic(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

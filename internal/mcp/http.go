@@ -31,8 +31,7 @@ type HTTP struct {
 	Stopping context.Context // ends when the program stops, and streams with it
 	// Unwanted leaves little time to a body that is not read.
 	Unwanted func(http.ResponseWriter, *http.Request)
-	// Admit takes note of a request with a token, and refuses it where the server
-	// has no place for it.
+	// Admit notes a request with a token, and refuses it if the server has no place for it.
 	Admit func(*http.Request) error
 	// Body reads a body that is as large as the API's may be. It takes its memory
 	// until done, which may be called more than once.
@@ -109,8 +108,7 @@ const (
 	maxValues = 2000
 )
 
-// checkMessage refuses a message with more, or deeper, values than any call has. The
-// SDK refuses text that is not JSON.
+// checkMessage refuses a message with more, or deeper, values than any call has.
 func checkMessage(body []byte) error {
 	if begin := bytes.TrimLeft(body, " \t\r\n"); len(begin) > 0 && begin[0] == '[' {
 		return bridge.Invalid("send one message at a time, without a list around it")
@@ -139,8 +137,7 @@ func checkMessage(body []byte) error {
 	return nil
 }
 
-// admitted reads the body of a request for which the server has a place, and checks
-// it before the SDK decodes it.
+// admitted reads the body of a request, and checks it before the SDK decodes it.
 func admitted(server HTTP, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := server.Admit(r); err != nil {
@@ -182,8 +179,7 @@ func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, sentence(err), status)
 }
 
-// decoded gives back the memory of a body once its message is decoded: a call may
-// wait for long.
+// decoded gives back the memory of a body once it is decoded: a call may wait for long.
 func decoded(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {

@@ -99,7 +99,6 @@ func (c *caller) rights() rights {
 }
 
 // server returns the server of all callers over HTTP who have the same rights.
-// Each of their requests carries its caller.
 func (s *Server) server(r rights) *sdk.Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,8 +114,7 @@ type door struct {
 	of func(*sdk.RequestExtra) *caller
 }
 
-// newServer returns a server with the tools that some rights open. Requests that
-// carry no caller are of only.
+// newServer returns a server with the tools of some rights. Requests without a caller are of only.
 func (s *Server) newServer(r rights, only *caller) *sdk.Server {
 	unchanging := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}} // what is offered lasts as long as the token
 	if r.reads {
@@ -147,8 +145,7 @@ func (s *Server) newServer(r rights, only *caller) *sdk.Server {
 	return d.Server
 }
 
-// keepPrivate forbids to cache answers: tools and resources depend on the token. The
-// protocol's own default is "public".
+// keepPrivate forbids caching, the protocol's default: answers depend on the token.
 func keepPrivate(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
 	c.CacheScope, c.TTLMs = "private", 0
 }
@@ -159,8 +156,7 @@ func (c *caller) maySend() bool {
 	return c.s.options.Send && c.token.Allows(bridge.ScopeSend) && (c.token.Chats != nil || c.s.options.Chats != nil)
 }
 
-// allows refuses a chat that the operator has not named. The API checks the chats of
-// the token.
+// allows refuses a chat that the operator has not named. The API checks those of the token.
 func (c *caller) allows(chat bridge.JID) error {
 	if c.s.options.Chats != nil && !slices.Contains(c.s.options.Chats, chat) {
 		return bridge.NoChat(chat)
@@ -196,8 +192,7 @@ func (s *Server) takeSend(share string) error {
 // maxSessions bounds the sessions of one token with those that it made.
 const maxSessions = 16
 
-// enter notes a session, and returns the oldest one of its share if that is to make
-// room for it.
+// enter notes a session, and returns the oldest one of its share if there are too many.
 func (s *Server) enter(share string, session *sdk.ServerSession) (old *sdk.ServerSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

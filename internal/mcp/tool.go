@@ -21,15 +21,13 @@ type call struct {
 	req *sdk.CallToolRequest
 }
 
-// handler carries out a tool. It returns the answer, and a result if that holds more
-// than the answer.
+// handler carries out a tool. Its result is nil unless it holds more than the answer.
 type handler[In any] func(c call, ctx context.Context, in In) (*sdk.CallToolResult, answer, error)
 
 // aboutChat is implemented by the arguments that name a chat.
 type aboutChat interface{ chat() bridge.JID }
 
-// add registers a tool. Each call leaves a line in the log, without anything that
-// people wrote.
+// add registers a tool.
 func add[In any](d door, name, title, description string, writes bool, handle handler[In]) {
 	schema := schemaOf[In]()
 	d.AddTool(&sdk.Tool{
@@ -97,8 +95,7 @@ func (c *caller) observed(name string, chat bridge.JID, handle func() (*sdk.Call
 	return handle()
 }
 
-// redacted returns a chat that a model named for the log: a text that is no JID may
-// be anything.
+// redacted returns for the log a chat that a model named, unless it is no JID.
 func redacted(chat bridge.JID) string {
 	if chat == "" {
 		return ""

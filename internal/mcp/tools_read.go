@@ -36,8 +36,7 @@ func (d door) addReads() {
 	add(d, "get_media", "Get a file", "Shows a small picture, or where any other file can be downloaded with the same token.", false, call.media)
 }
 
-// status returns the rights of the token, and the account's status if the token may
-// see that.
+// status returns the rights of the token, and the account's status if it may see that.
 func (c *caller) status(ctx context.Context, _ nothing) (answer, error) {
 	may := answer{"scopes": c.token.Scopes, "chats": c.token.Chats, "expiresAt": c.token.ExpiresAt, "toolsThatSend": c.maySend()}
 	if c.maySend() {
@@ -239,8 +238,7 @@ func (c *caller) search(ctx context.Context, in searchMessages) (answer, error) 
 
 const (
 	maxBeside = 25
-	// sameMoment is how many messages of one second may stand between a message
-	// and its neighbours.
+	// sameMoment bounds the messages of one second between a message and its neighbours.
 	sameMoment = 25
 )
 

@@ -90,8 +90,7 @@ func (d door) addSends() {
 	addSend(d, "send_file", "Send a file", "Sends a file to a chat.", composeFile)
 }
 
-// maxFile is the size of the largest file that a call may hold, in bytes: in
-// base64 it fits into a body.
+// maxFile is the size of the largest file in a call, in bytes: in base64 it fits a body.
 const maxFile = 700 << 10
 
 func composeFile(in sendFile) (outgoing, error) {
@@ -214,23 +213,14 @@ func (c call) media(ctx context.Context, in getMedia) (*sdk.CallToolResult, answ
 	if info.Size > maxInline || !slices.Contains(inlineTypes, info.MimeType) {
 		return nil, shown, nil
 	}
-	data, err := c.download(ctx, in.JID, in.MsgID)
-	if err != nil || len(data) > maxInline {
+	file, _, err := c.client.Download(ctx, in.JID, in.MsgID)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxInline+1))
+	if err = errors.Join(err, file.Close()); err != nil || len(data) > maxInline {
 		return nil, shown, err
 	}
 	text, err := shown.text()
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.ImageContent{Data: data, MIMEType: info.MimeType}}}, shown, err
-}
-
-// download reads a small file, and one byte more of a larger one.
-func (c *caller) download(ctx context.Context, jid bridge.JID, msgID string) ([]byte, error) {
-	body, _, err := c.client.Download(ctx, jid, msgID)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(body, maxInline+1))
-	if err := errors.Join(err, body.Close()); err != nil {
-		return nil, fmt.Errorf("read the file: %w", err)
-	}
-	return data, nil
 }

@@ -42,8 +42,7 @@ func visible(s string) string {
 // it, as in emoji and in Persian.
 func joins(r rune) bool { return r == '\u200d' || r == '\u200c' }
 
-// capped returns the beginning of a text, visible, and says how much is left
-// out.
+// capped returns the beginning of a text, visible, and how much is left out.
 func capped(s string, most int) string {
 	if count := utf8.RuneCountInString(s); count > most {
 		runes := []rune(s)

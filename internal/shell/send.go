@@ -44,8 +44,7 @@ func ReadText(r io.Reader) (string, error) {
 	return text, nil
 }
 
-// Send sends a message once, however often the connection to the bridge is lost,
-// and prints its id.
+// Send sends a message once, over lost connections, and prints its id.
 func (s *Shell) Send(ctx context.Context, m Send) error {
 	if m.File == "" && strings.TrimSpace(m.Text) == "" {
 		return usage("there is no text to send")
@@ -138,8 +137,7 @@ func (s *Shell) printSent(sent client.Sent) error {
 	return s.print("%s\n", Printable(sent.ID))
 }
 
-// awaitDelivery waits until a phone has taken the message. The log is read from
-// before it was sent.
+// awaitDelivery waits until a phone has taken the message, by the log since before it.
 func (s *Shell) awaitDelivery(ctx context.Context, sent client.Sent, cursor string, wait time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

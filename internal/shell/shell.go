@@ -11,8 +11,11 @@
 package shell
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"time"
 
 	"bridged/internal/bridge"
@@ -43,8 +46,7 @@ func (s *Shell) note(format string, args ...any) error {
 	return Printf(s.Notes, format+"\n", args...)
 }
 
-// list prints items as JSON, one a line, or returns their rows for a table: limit of
-// them at most, 0 for all.
+// list prints items as JSON, or returns their rows for a table: at most limit, 0 for all.
 func list[T any](s *Shell, items iter.Seq2[T, error], limit int, row func(T) []string) (rows [][]string, err error) {
 	printed := 0
 	for item, err := range items {
@@ -62,4 +64,59 @@ func list[T any](s *Shell, items iter.Seq2[T, error], limit int, row func(T) []s
 		}
 	}
 	return rows, nil
+}
+
+// Error is a failure with a hint on what to do about it.
+type Error struct {
+	Err  error
+	Hint string // lines
+}
+
+// Error returns what went wrong, without the hint.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// UsageError is a command that cannot be carried out as it was typed.
+type UsageError struct{ msg string }
+
+// Error returns what to change.
+func (e *UsageError) Error() string { return e.msg }
+
+func usage(format string, args ...any) error { return Usage(fmt.Sprintf(format, args...)) }
+
+// Usage returns the error of a command that cannot be carried out as it was typed.
+func Usage(sentence string) error { return &UsageError{sentence} }
+
+func hinted(err error, format string, args ...any) error {
+	return &Error{err, fmt.Sprintf(format, args...)}
+}
+
+// hints complete sentences of the API that are for programs.
+var hints = map[bridge.Code]string{
+	bridge.CodeUnauthorized:  "set BRIDGE_TOKEN to the bridge's token, or to one of: bridged token create",
+	bridge.CodeForbidden:     "BRIDGE_TOKEN may do everything; a token for this is made with: bridged token create NAME --scopes read,send",
+	bridge.CodeSendDisabled:  "start the bridge with ENABLE_SEND=true",
+	bridge.CodeNotConnected:  "find the fault with: bridged doctor",
+	bridge.CodeNotFound:      "look for it with: bridged chats, or bridged messages CHAT --ids",
+	bridge.CodeNotOnNetwork:  "a number needs its country code, as in +1 555 123-4567",
+	bridge.CodeInternal:      "the bridge's log says why",
+	bridge.CodeMediaTooLarge: "MEDIA_MAX_BYTES is the bridge's limit",
+}
+
+// Explain adds a hint to an answer of the API that has none.
+func Explain(err error) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	if _, hinted := errors.AsType[*Error](err); hinted || !ok {
+		return err
+	}
+	hint := hints[refused.Code]
+	if refused.RetryAfter > 0 {
+		hint = strings.TrimPrefix(hint+"\ntry again in "+refused.RetryAfter.Round(time.Second).String(), "\n")
+	}
+	if hint == "" {
+		return err
+	}
+	return &Error{err, hint}
 }

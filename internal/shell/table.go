@@ -19,8 +19,7 @@ const gap = "  "
 // leastFlexible is how narrow a flexible column may become.
 const leastFlexible = 12
 
-// table prints rows under titles. Cells are cut for a terminal, and whole
-// elsewhere.
+// table prints rows under titles. On a terminal their cells are cut.
 func (s *Shell) table(columns []column, rows [][]string) error {
 	titles := make([]string, len(columns))
 	for i, c := range columns {

@@ -18,8 +18,7 @@ type Tail struct {
 	Since string // an event's number, or a moment; empty for now
 }
 
-// Tail prints events as they come until ctx ends. After a lost connection it goes on
-// behind the last event.
+// Tail prints events as they come until ctx ends, over lost connections.
 func (s *Shell) Tail(ctx context.Context, t Tail) error {
 	query := client.EventQuery{After: "now"}
 	for _, name := range t.Types {

@@ -14,8 +14,7 @@ import (
 // joiner puts two emoji into one.
 const joiner = '\u200d'
 
-// columnsOf returns how many columns of a terminal a text takes: wide characters
-// two, accents and what joins emoji none.
+// columnsOf returns how many columns a text takes: wide characters two, accents none.
 func columnsOf(s string) int {
 	columns, isJoined := 0, false
 	for _, r := range s {
@@ -62,8 +61,7 @@ func fitting(s string, most int) int {
 	return len(s)
 }
 
-// Wrap returns a printable text in lines of at most so many columns, broken at
-// spaces where there are some.
+// Wrap breaks a printable text into lines of at most so many columns, at spaces if it can.
 func Wrap(s string, most int) (lines []string) {
 	for line := range strings.SplitSeq(s, "\n") {
 		for columnsOf(line) > most {
@@ -85,8 +83,7 @@ func Wrap(s string, most int) (lines []string) {
 // leftToRight is the mark that keeps the text after it in its place.
 const leftToRight = "\u200e"
 
-// anchored returns a text that does not move its neighbours if its script runs from
-// right to left.
+// anchored keeps a text that runs from right to left from moving its neighbours.
 func anchored(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
@@ -103,8 +100,7 @@ func Printable(s string) string {
 	return escaped(s, func(r rune) string { return strings.Trim(strconv.QuoteRuneToASCII(r), "'") })
 }
 
-// EscapeUnsafe escapes the unsafe characters in the strings of a JSON text. They are
-// all in the basic plane.
+// EscapeUnsafe escapes the unsafe characters, all of the basic plane, in a JSON text.
 func EscapeUnsafe(text string) string {
 	return escaped(text, func(r rune) string { return fmt.Sprintf(`\u%04x`, r) })
 }

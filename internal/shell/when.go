@@ -8,8 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// when returns a moment in local time: on a terminal without what is obvious today,
-// elsewhere in full.
+// when returns a moment in local time, on a terminal without what is obvious today.
 func (s *Shell) when(at *bridge.Time) string {
 	if at == nil {
 		return ""
@@ -35,8 +34,7 @@ func (s *Shell) when(at *bridge.Time) string {
 // momentLayouts are the forms of moments in local time.
 var momentLayouts = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"}
 
-// moment reads a moment: how long ago, a local time, or one with its zone; nil where
-// text is empty.
+// moment reads how long ago, a local time, or one with its zone; nil for an empty text.
 func (s *Shell) moment(flag, text string) (*bridge.Time, error) {
 	if text == "" {
 		return nil, nil

@@ -11,13 +11,11 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// ErrUnfinished means that a database has changes beside it that are not in it
-// yet: it was not closed, or is in use.
+// ErrUnfinished means that a database was not closed, or is in use.
 var ErrUnfinished = errors.New("there are changes in the log beside it")
 
-// Check looks for damage in a database file that no program has open, without
-// changing anything: no log is made beside it. What it returns names the
-// damage.
+// Check looks for damage in a database file that no program has open, without changing
+// anything, and returns it as an error.
 func Check(ctx context.Context, path string) (err error) {
 	switch log, err := os.Stat(path + "-wal"); {
 	case err == nil && log.Size() > 0:
@@ -31,13 +29,12 @@ func Check(ctx context.Context, path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
-	// An empty file is a database to SQLite, but none to anybody else.
 	var tables int
 	if err = db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
 		return err
 	}
 	if tables == 0 {
-		return errors.New("it is empty")
+		return errors.New("it is empty") // which is a database to SQLite
 	}
 	var verdict string
 	if err = db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {

@@ -1,9 +1,6 @@
-// Package dbfile knows what can happen to a database file under a running
-// program: SQLite's refusals, for which it has sentences with a remedy
-// ([Database.Explain]), and that the file is taken away or replaced by another,
-// which SQLite does not notice ([Watch]).
-//
-// It does not know what the databases hold.
+// Package dbfile handles what can happen to a database file under a running program: errors
+// of SQLite, for which it has sentences with a remedy ([Database.Explain]), and removal or
+// replacement of the file, which SQLite does not notice ([Watch]).
 package dbfile
 
 import (
@@ -16,15 +13,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Database is what people are told of one database file.
+// Database names a database file in sentences.
 type Database struct {
 	Name   string // of the file
 	Repair string // what helps when it is damaged, as an imperative
 }
 
-// Explain turns SQLite's refusals into an error of
-// [bridge.CodeStorageUnavailable] whose sentence says what to do. Other errors,
-// and those that have a sentence already, stay as they are.
+// Explain turns an error of SQLite into [bridge.CodeStorageUnavailable], with a sentence
+// that says what to do. Other errors, and [bridge.Error], stay as they are.
 func (d Database) Explain(err error) error {
 	var known *bridge.Error
 	if err == nil || errors.As(err, &known) {
@@ -76,8 +72,8 @@ func IsDamage(err error) bool {
 	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
 }
 
-// SyncDir brings the names in a directory onto the disk: a file that was renamed there
-// keeps its new name over a power cut.
+// SyncDir syncs a directory, so that a file that was renamed there keeps its name over a
+// power cut.
 func SyncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

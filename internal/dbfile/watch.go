@@ -9,11 +9,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Watch notices that files are not those any more that were opened: removed
-// with their directory, on a volume that was unmounted, replaced by others.
-// SQLite goes on writing into such a file, and what it writes is lost. A check
-// costs about a microsecond for each file, so it can be asked after every
-// commit.
+// Watch notices when open files are removed, unmounted or replaced: SQLite would go on writing
+// into them. A check takes about a microsecond for each file.
 type Watch struct {
 	dir string
 
@@ -52,41 +49,30 @@ func (w *Watch) AddDatabase(path string) error {
 	return w.Add(path, path+"-wal", path+"-shm")
 }
 
-// Check returns a [bridge.CodeStorageUnavailable] error while a file is not
-// the one that was opened. It is nil again when the same files are back, and
-// while nothing is watched (a nil Watch).
+// Check returns a [bridge.CodeStorageUnavailable] error while a file is not the one that was
+// opened; nil for a nil Watch.
 func (w *Watch) Check() error {
 	if w == nil {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, file := range w.files {
-		if err := file.check(); err != nil {
-			return w.sentence(file.path).Because(err)
+	for _, opened := range w.files {
+		now, err := os.Stat(opened.path)
+		if err == nil && !os.SameFile(opened.info, now) {
+			err = errReplaced
 		}
+		if err == nil {
+			continue
+		}
+		what := "the data directory"
+		if opened.path != w.dir {
+			what = "a file of the data directory"
+		}
+		return bridge.Fail(bridge.CodeStorageUnavailable, "%s (%s) was removed or replaced while bridged was running, so nothing more is taken: "+
+			"put it back, or restart bridged to go on with what is there now", what, opened.path).Because(err)
 	}
 	return nil
 }
 
 var errReplaced = errors.New("it is another file than the one that was opened")
-
-func (f watched) check() error {
-	now, err := os.Stat(f.path)
-	if err != nil {
-		return err
-	}
-	if !os.SameFile(f.info, now) {
-		return fmt.Errorf("%s: %w", f.path, errReplaced)
-	}
-	return nil
-}
-
-func (w *Watch) sentence(path string) *bridge.Error {
-	what := "the data directory"
-	if path != w.dir {
-		what = "a file of the data directory"
-	}
-	return bridge.Fail(bridge.CodeStorageUnavailable,
-		"%s (%s) was removed or replaced while bridged was running, so nothing more is taken: put it back, or restart bridged to go on with what is there now", what, path)
-}

@@ -1,11 +1,9 @@
 // Package db is the one way into bridged.db: a connection to SQLite with the
 // statements that it has prepared.
 //
-// Code between the beginning and the end of a transaction reads top to bottom: the
-// first statement that fails is kept ([Conn.Err]), what follows it does nothing
-// and finds nothing, and the transaction ends with that error ([Conn.View],
-// [Conn.Update]), as with bufio's Writer. A transaction is all or nothing, so
-// there is nothing that could be done in between.
+// A transaction keeps its first error, as bufio's Writer does ([Conn.Err]): statements after
+// it do nothing and find nothing, and the transaction ends with it ([Conn.View],
+// [Conn.Update]).
 //
 // The package does without database/sql, which boxes every value of every row and
 // takes a lock for each: that costs more than reading the rows. It does not know
@@ -13,6 +11,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,8 +22,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Conn is one connection. SQLite takes longer to prepare most of our statements
-// than to run them, so it keeps them. It is used by one goroutine at a time.
+// Conn is one connection, for one goroutine at a time. It keeps its statements: most take
+// longer to prepare than to run.
 type Conn struct {
 	sqlite *sqlite.Conn
 	stmts  map[string]*stmt
@@ -38,9 +37,8 @@ type stmt struct {
 	running bool
 }
 
-// Limited ends a query whose number of rows is an argument. SQLite prepares a
-// statement with a bare "LIMIT ?" anew for each run (sqlite3ExprIsInteger looks at
-// the value).
+// Limited ends a query whose number of rows is an argument. SQLite prepares a statement with
+// a bare "LIMIT ?" anew for each run (sqlite3ExprIsInteger looks at the value).
 const Limited = " LIMIT 0 + ?"
 
 // Open opens the file at path, which must be there.
@@ -49,7 +47,7 @@ func Open(path string, pragmas []string) (*Conn, error) {
 	if err != nil {
 		return nil, coded(err)
 	}
-	conn.SetBusyTimeout(0) // the pragmas say how long another one's lock is waited for
+	conn.SetBusyTimeout(0) // the pragmas set it
 	c := &Conn{sqlite: conn, stmts: make(map[string]*stmt)}
 	for _, pragma := range pragmas {
 		if err := c.Script("PRAGMA " + pragma); err != nil {
@@ -59,8 +57,7 @@ func Open(path string, pragmas []string) (*Conn, error) {
 	return c, nil
 }
 
-// Close closes the connection. The last one of a file copies the log into it and
-// removes the log.
+// Close closes the connection. The last one of a file removes its write-ahead log.
 func (c *Conn) Close() error {
 	for _, s := range c.stmts {
 		_ = s.Finalize() // the error of its last run, which was returned then
@@ -68,7 +65,7 @@ func (c *Conn) Close() error {
 	return coded(c.sqlite.Close())
 }
 
-// Script runs statements that are not kept, whatever failed before.
+// Script runs statements without keeping them, whatever failed before.
 func (c *Conn) Script(script string) error {
 	for script = strings.TrimSpace(script); script != ""; script = strings.TrimSpace(script) {
 		s, rest, err := c.sqlite.PrepareTransient(script)
@@ -86,8 +83,7 @@ func (c *Conn) Script(script string) error {
 	return nil
 }
 
-// Use runs f without a transaction, and its statements until ctx ends. It returns
-// the first error.
+// Use runs f without a transaction, until ctx ends, and returns the first error.
 func (c *Conn) Use(ctx context.Context, f func()) error {
 	c.err = nil
 	c.sqlite.SetInterrupt(ctx.Done())
@@ -96,7 +92,7 @@ func (c *Conn) Use(ctx context.Context, f func()) error {
 	return c.err
 }
 
-// View runs f on one snapshot, and its statements until ctx ends.
+// View runs f on one snapshot, until ctx ends.
 func (c *Conn) View(ctx context.Context, f func()) (err error) {
 	// Beginning and ending are not interrupted: the connection is used again.
 	if err := c.always("BEGIN"); err != nil {
@@ -110,8 +106,7 @@ func (c *Conn) View(ctx context.Context, f func()) (err error) {
 	return c.Use(ctx, f)
 }
 
-// Update runs f in one immediate transaction. On an error, or a panic of f, it
-// rolls back: an open transaction would hold up every later one.
+// Update runs f in one immediate transaction. It rolls back after an error or a panic of f.
 func (c *Conn) Update(f func()) error {
 	if err := c.always("BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin writing: %w", err)
@@ -119,9 +114,7 @@ func (c *Conn) Update(f func()) error {
 	committed := false
 	defer func() {
 		if !committed {
-			// SQLite has rolled back by itself after some failures, so that this
-			// may fail: the first error is the one that counts.
-			_ = c.always("ROLLBACK")
+			_ = c.always("ROLLBACK") // fails where SQLite has rolled back by itself
 		}
 	}()
 	c.err = nil
@@ -137,17 +130,15 @@ func (c *Conn) Update(f func()) error {
 }
 
 // always runs a statement whatever has failed before.
-func (c *Conn) always(query string) error {
-	before := c.err
-	c.err = nil
+func (c *Conn) always(query string) (err error) {
+	c.err, err = nil, c.err
 	c.Run(query)
-	err := c.err
-	c.err = before
+	c.err, err = err, c.err
 	return err
 }
 
-// Fail ends the transaction with an error, unless it has failed before; nil is
-// none.
+// Fail ends the transaction with an error, unless it is nil or the transaction has failed
+// before.
 func (c *Conn) Fail(err error) {
 	if c.err == nil {
 		c.err = err
@@ -181,7 +172,7 @@ func (c *Conn) Insert(query string, args ...any) int64 {
 	return c.sqlite.LastInsertRowID()
 }
 
-// Find reads the first row of a query and reports whether there is one.
+// Find reads the first row of a query, and reports whether there is one.
 func (c *Conn) Find(query string, args []any, into ...any) bool {
 	for row := range c.Rows(query, args...) {
 		return row.Scan(into...)
@@ -208,8 +199,7 @@ func Collect[T any](c *Conn, scan func(*Row) T, query string, args ...any) []T {
 	return list
 }
 
-// Rows runs a query and returns its rows, each of which is valid until the next
-// one.
+// Rows runs a query and returns its rows, each of them valid until the next one.
 func (c *Conn) Rows(query string, args ...any) iter.Seq[*Row] {
 	return func(yield func(*Row) bool) {
 		s := c.begin(query, args)
@@ -217,8 +207,7 @@ func (c *Conn) Rows(query string, args ...any) iter.Seq[*Row] {
 			return
 		}
 		defer func() {
-			// Both return the error of the run, which step has kept.
-			_, _ = s.Reset(), s.ClearBindings()
+			_, _ = s.Reset(), s.ClearBindings() // both return the error that step has kept
 			s.running = false
 		}()
 		row := &Row{conn: c, stmt: s.Stmt}
@@ -227,7 +216,7 @@ func (c *Conn) Rows(query string, args ...any) iter.Seq[*Row] {
 	}
 }
 
-// begin binds arguments to a statement. It returns nil where something has failed.
+// begin binds arguments to a statement; nil where something has failed.
 func (c *Conn) begin(query string, args []any) *stmt {
 	if c.err != nil {
 		return nil
@@ -302,22 +291,16 @@ func (f *Filter) Add(condition string, args ...any) {
 	f.conditions, f.Args = append(f.conditions, condition), append(f.Args, args...)
 }
 
-// Where returns all conditions, and one that is true where there is none.
-func (f *Filter) Where() string {
-	if len(f.conditions) == 0 {
-		return "1"
-	}
-	return strings.Join(f.conditions, " AND ")
-}
+// Where returns all conditions.
+func (f *Filter) Where() string { return cmp.Or(strings.Join(f.conditions, " AND "), "1") }
 
-// codedError is an error of SQLite, with the code by which dbfile knows it.
+// codedError is an error of SQLite with its code, for package dbfile.
 type codedError struct{ error }
 
 func (e codedError) Unwrap() error { return e.error }
 
 func (e codedError) Code() int { return int(sqlite.ErrCode(e.error)) }
 
-// coded gives an error of the sqlite package its code; nil stays nil.
 func coded(err error) error {
 	if err == nil {
 		return nil

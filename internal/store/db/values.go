@@ -11,8 +11,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Times are milliseconds in the database, and NULL where there is none. A pointer
-// is NULL where it is nil; types of our own are what they are made of.
+// Times are milliseconds in the database, the zero time and nil are NULL, and types of our own
+// are their underlying types.
 
 // bind gives a statement one argument.
 func bind(s *sqlite.Stmt, param int, arg any) error {
@@ -29,8 +29,6 @@ func bind(s *sqlite.Stmt, param int, arg any) error {
 		s.BindText(param, arg)
 	case bridge.JID:
 		s.BindText(param, string(arg))
-	case float64:
-		s.BindFloat(param, arg)
 	case []byte:
 		if arg == nil {
 			s.BindNull(param)
@@ -74,11 +72,11 @@ type Row struct {
 	stmt *sqlite.Stmt
 }
 
-// Raw is a column of bytes that is read in place, and valid until the next row.
+// Raw is a column of bytes whose memory is used again for the next row.
 type Raw []byte
 
-// Scan reads the columns of the row, and reports whether it could. NULL goes only
-// into pointers, [Raw] and []byte.
+// Scan reads the columns of the row, and reports whether it could. NULL becomes nil in
+// pointers, [Raw] and []byte, and fails in other variables.
 func (r *Row) Scan(into ...any) bool {
 	if n := r.stmt.ColumnCount(); n != len(into) {
 		r.conn.Fail(fmt.Errorf("%d columns are read into %d variables", n, len(into)))
@@ -116,8 +114,6 @@ func scanColumn(s *sqlite.Stmt, col int, dest any) error {
 		*dest = readBytes(s, col, (*dest)[:0])
 	case *[]byte:
 		*dest = readBytes(s, col, nil)
-	case *float64:
-		*dest = s.ColumnFloat(col)
 	case *bridge.Time:
 		var ms int64
 		err := scanInt(s, col, kind, &ms)
@@ -132,7 +128,7 @@ func scanColumn(s *sqlite.Stmt, col int, dest any) error {
 	return nil
 }
 
-// scanInt reads a number. A text is none, whatever it says: columns are typed.
+// scanInt reads a number, and fails for a text.
 func scanInt[T int | int64](s *sqlite.Stmt, col int, kind sqlite.ColumnType, dest *T) error {
 	if kind != sqlite.TypeInteger {
 		return fmt.Errorf("the store has a %s where a whole number belongs", kind)
@@ -141,7 +137,7 @@ func scanInt[T int | int64](s *sqlite.Stmt, col int, kind sqlite.ColumnType, des
 	return nil
 }
 
-// readBytes reads a column behind what is in the buffer.
+// readBytes reads a column into a buffer.
 func readBytes(s *sqlite.Stmt, col int, buffer []byte) []byte {
 	n := s.ColumnLen(col)
 	buffer = slices.Grow(buffer, n)[:n]
@@ -152,10 +148,8 @@ func readBytes(s *sqlite.Stmt, col int, buffer []byte) []byte {
 	return buffer
 }
 
-// errNull is the error of a NULL where a value is wanted.
 var errNull = errors.New("NULL is not a value for this column")
 
-// scanNull makes dest what stands for NULL.
 func scanNull(dest any) error {
 	if moment, ok := dest.(**bridge.Time); ok { // the most frequent
 		*moment = nil
@@ -173,8 +167,7 @@ func isBytes(v reflect.Value) bool {
 	return v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8
 }
 
-// scanKind reads a column into a type of ours that is a number or a text, or
-// into a new variable behind a pointer.
+// scanKind reads a column into a type of ours, or into a new variable behind a pointer.
 func scanKind(s *sqlite.Stmt, col int, kind sqlite.ColumnType, v reflect.Value) error {
 	var n int64
 	if v.CanInt() || v.CanUint() {

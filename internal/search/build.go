@@ -69,9 +69,8 @@ func (x *Index) claim(ctx context.Context) (block int64, found bool, err error) 
 }
 
 // readPacks makes packs of their messages as they are now.
-func (x *Index) readPacks(ctx context.Context, plans []packPlan) ([]madePack, error) {
-	var made []madePack
-	err := x.store.View(ctx, func(c *db.Conn) {
+func (x *Index) readPacks(ctx context.Context, plans []packPlan) (made []madePack, err error) {
+	err = x.store.View(ctx, func(c *db.Conn) {
 		for _, plan := range plans {
 			made = append(made, readPack(c, plan))
 		}
@@ -158,7 +157,9 @@ func (x *Index) Forget(ctx context.Context) error {
 		return err
 	}
 	for range steps {
-		more, err := x.mergeAlone(ctx)
+		x.building.Lock()
+		more, err := x.merge(ctx, -mergePages)
+		x.building.Unlock()
 		if err != nil || !more {
 			return err
 		}
@@ -166,18 +167,17 @@ func (x *Index) Forget(ctx context.Context) error {
 	return nil
 }
 
-// mergeAlone merges pages of all segments while nothing is indexed.
-func (x *Index) mergeAlone(ctx context.Context) (bool, error) {
-	x.building.Lock()
-	defer x.building.Unlock()
-	return x.merge(ctx, -mergePages)
-}
-
 // Rebuild builds the index anew and reports how many messages of how many are
 // indexed; progress may be nil. Searches are exact meanwhile, but slow.
 func (x *Index) Rebuild(ctx context.Context, progress func(done, total int)) error {
-	if err := x.drop(ctx); err != nil {
-		return err
+	x.building.Lock()
+	err := x.store.Update(ctx, x.empty)
+	if err == nil {
+		x.claimed.Store(noneIndexed)
+	}
+	x.building.Unlock()
+	if err != nil {
+		return fmt.Errorf("empty the search index: %w", err)
 	}
 	for {
 		more, err := x.indexNext(ctx)
@@ -199,16 +199,6 @@ func (x *Index) Rebuild(ctx context.Context, progress func(done, total int)) err
 			return nil
 		}
 	}
-}
-
-func (x *Index) drop(ctx context.Context) error {
-	x.building.Lock()
-	defer x.building.Unlock()
-	if err := x.store.Update(ctx, x.empty); err != nil {
-		return fmt.Errorf("empty the search index: %w", err)
-	}
-	x.claimed.Store(noneIndexed)
-	return nil
 }
 
 // Indexed returns how many messages the index covers, of how many. The last few count: they

@@ -131,17 +131,15 @@ func (t *writeTx) saveDelivery(webhook int64, d bridge.WebhookDelivery) {
 
 // showTries keeps the last success and the last failure with the webhook.
 func (t *writeTx) showTries(webhook int64, deliveries []bridge.WebhookDelivery) {
-	var delivered, failed *bridge.WebhookDelivery
-	for i := range deliveries {
-		d := &deliveries[i]
-		switch {
-		case d.LastAttemptAt == nil:
-		case d.Status == bridge.WebhookDelivered && (delivered == nil || !d.LastAttemptAt.Before(delivered.LastAttemptAt.Time)):
-			delivered = d
-		case d.Status != bridge.WebhookDelivered && (failed == nil || !d.LastAttemptAt.Before(failed.LastAttemptAt.Time)):
-			failed = d
+	last := func(delivered bool) (last *bridge.WebhookDelivery) {
+		for i, d := range deliveries {
+			if d.LastAttemptAt != nil && (d.Status == bridge.WebhookDelivered) == delivered && (last == nil || !d.LastAttemptAt.Before(last.LastAttemptAt.Time)) {
+				last = &deliveries[i]
+			}
 		}
+		return last
 	}
+	delivered, failed := last(true), last(false)
 	if failed != nil {
 		t.Run("UPDATE webhooks SET last_failed_at = ?, last_error = ? WHERE id = ?", failed.LastAttemptAt, failed.LastError, webhook)
 	}

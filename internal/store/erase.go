@@ -227,13 +227,13 @@ func (e *eraser) checkpoint(ctx context.Context, mode string) error {
 
 // recordErasedFile notes the file of a message that is being deleted.
 func (t *writeTx) recordErasedFile(seq int64) {
-	noted := t.Change(`
-		INSERT INTO erased_files (type, ref)
+	t.recordFile(`
 		SELECT m.details ->> '$.m.t', r.media_ref FROM messages m JOIN message_raw r ON r.seq = m.seq
 		WHERE m.seq = ? AND r.media_ref IS NOT NULL AND m.details ->> '$.m.t' IS NOT NULL`, seq)
-	if noted > 0 {
-		t.erasedFile = true
-	}
+}
+
+func (t *writeTx) recordFile(query string, args ...any) {
+	t.erasedFile = t.Change("INSERT INTO erased_files (type, ref) "+query, args...) > 0 || t.erasedFile
 }
 
 // recordReplacedFile notes the file of a message that gets another one. A new path is no
@@ -242,14 +242,10 @@ func (t *writeTx) recordReplacedFile(seq int64, before *mediaDetails, edited *br
 	if before == nil || edited == nil {
 		return
 	}
-	noted := t.Change(`
-		INSERT INTO erased_files (type, ref)
+	t.recordFile(`
 		SELECT ?1, media_ref FROM message_raw
 		WHERE seq = ?2 AND json_remove(media_ref, '$.directPath') != json_remove(?3, '$.directPath')`,
 		before.Type, seq, t.Encode(edited.Ref))
-	if noted > 0 {
-		t.erasedFile = true
-	}
 }
 
 // ErasedFile is the file of a message that was deleted, or that got another file.

@@ -134,32 +134,24 @@ func (t *writeTx) saveGroupChange(f bridge.GroupChange) {
 		return
 	}
 	c := t.ensureChat(f.JID)
-	changed := t.changeGroupFacts(c.id, f)
-	if f.Name != nil {
-		changed = t.renameGroup(c.id, *f.Name) || changed
-	}
-	moved := t.changeMembers(c.id, f)
-	if f.Expiration != nil {
-		changed = t.setGroupTimer(c.id, *f.Expiration) || changed
-	}
-	t.countMembers(c.id)
-	at := t.at
-	if !f.Timestamp.IsZero() {
-		at = f.Timestamp.UnixMilli()
-	}
-	if asking := t.changeRequests(c.id, f, at); changed || moved || asking != "" {
-		t.appendGroupEvent(c.id, at, asking)
-	}
-}
-
-func (t *writeTx) changeGroupFacts(chat int64, f bridge.GroupChange) bool {
 	changed := t.Change(`
 		UPDATE groups SET topic = ifnull(?2, topic), is_announce = ifnull(?3, is_announce), is_locked = ifnull(?4, is_locked),
 			join_approval = ifnull(?5, join_approval)
 		WHERE chat = ?1 AND (topic, is_announce, is_locked, join_approval)
 			IS NOT (ifnull(?2, topic), ifnull(?3, is_announce), ifnull(?4, is_locked), ifnull(?5, join_approval))`,
-		chat, f.Topic, f.IsAnnounce, f.IsLocked, f.JoinApproval)
-	return changed > 0
+		c.id, f.Topic, f.IsAnnounce, f.IsLocked, f.JoinApproval) > 0
+	if f.Name != nil {
+		changed = t.renameGroup(c.id, *f.Name) || changed
+	}
+	changed = t.changeMembers(c.id, f) || changed
+	if f.Expiration != nil {
+		changed = t.setGroupTimer(c.id, *f.Expiration) || changed
+	}
+	t.countMembers(c.id)
+	at := cmp.Or(millis(f.Timestamp), t.at)
+	if asking := t.changeRequests(c.id, f, at); changed || asking != "" {
+		t.appendGroupEvent(c.id, at, asking)
+	}
 }
 
 // replaceMembers reports whether the members are others than before.

@@ -57,8 +57,12 @@ func (t *writeTx) postpone(fact bridge.Fact) {
 	if row.kind == pendingDeletion {
 		t.dropPending("chat = ? AND target = ? AND sender = ? AND kind != ?", chat, row.target, sender, pendingDeletion)
 	}
-	if id, added := t.insertPending(row, chat, sender); added {
-		t.limitPending(id, sender)
+	id, added := t.insertPending(row, chat, sender)
+	if added {
+		t.trimPending("sender = ?", sender, maxPendingOfSender, maxPendingSizeOfSender)
+	}
+	if added && id%pendingCheck == 0 {
+		t.trimPending("? != ''", sender, maxPending, maxPendingSizeInAll)
 	}
 }
 
@@ -158,13 +162,6 @@ const (
 	// pendingCheck is how many changes are added between two looks at the whole table.
 	pendingCheck = 64
 )
-
-func (t *writeTx) limitPending(id int64, sender string) {
-	t.trimPending("sender = ?", sender, maxPendingOfSender, maxPendingSizeOfSender)
-	if id%pendingCheck == 0 {
-		t.trimPending("? != ''", sender, maxPending, maxPendingSizeInAll)
-	}
-}
 
 func (t *writeTx) trimPending(where, sender string, most, mostSize int64) {
 	var count, size int64

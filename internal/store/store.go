@@ -133,13 +133,6 @@ func notify(c chan struct{}) {
 	}
 }
 
-func (s *Store) notifyChanged() {
-	s.waking.Lock()
-	defer s.waking.Unlock()
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
 // Clock returns the clock by which things expire.
 func (s *Store) Clock() *bridge.Clock { return s.o.Clock }
 
@@ -202,7 +195,12 @@ func (s *Store) open(ctx context.Context) (err error) {
 			return fmt.Errorf("open %s: %w", s.o.Path, err)
 		}
 	}
-	if err := s.startWatch(); err != nil {
+	if s.o.Watch == nil {
+		if s.o.Watch, err = dbfile.NewWatch(filepath.Dir(s.o.Path)); err != nil {
+			return err
+		}
+	}
+	if err := s.o.Watch.AddDatabase(s.o.Path); err != nil {
 		return err
 	}
 	s.index.Wake()
@@ -212,16 +210,6 @@ func (s *Store) open(ctx context.Context) (err error) {
 	s.done.Go(func() { s.eraser.run(background) })
 	s.done.Go(func() { s.checkInBackground(background) })
 	return nil
-}
-
-// startWatch watches the open files.
-func (s *Store) startWatch() (err error) {
-	if s.o.Watch == nil {
-		if s.o.Watch, err = dbfile.NewWatch(filepath.Dir(s.o.Path)); err != nil {
-			return err
-		}
-	}
-	return s.o.Watch.AddDatabase(s.o.Path)
 }
 
 // The order of pragmas counts: the first to open waits, and does not fail, while

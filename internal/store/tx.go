@@ -146,7 +146,10 @@ func (s *Store) publish(t *writeTx) {
 	s.numbers = t.numbers
 	s.eventPages.Store(new(eventPages))
 	if len(t.appended) > 0 {
-		s.notifyChanged()
+		s.waking.Lock()
+		close(s.changed)
+		s.changed = make(chan struct{})
+		s.waking.Unlock()
 	}
 	s.index.Committed(t.numbers.seq, len(t.appended) > 0)
 	s.eraser.committed(t)

@@ -40,7 +40,7 @@ func (f *fileForm) complete(s *server) (err error) {
 	if f.file == nil {
 		return bridge.Invalid("file is required: a part of the form with the file's bytes")
 	}
-	f.SHA256 = f.file.SHA256()
+	f.SHA256 = f.file.SHA256
 	switch {
 	case f.Type == "" && f.PTT:
 		f.Type = bridge.MediaAudio

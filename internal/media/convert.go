@@ -48,7 +48,7 @@ func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, s
 	}); err != nil {
 		return storageFailed(err)
 	}
-	if f.Size > p.maxBytes {
+	if f.Size > p.opts.MaxBytes {
 		return notConvertible(sniffed, tooLarge{size})
 	}
 	return nil

@@ -48,9 +48,7 @@ type PreparerOptions struct {
 
 // Preparer fetches and describes files to be sent. It is safe for concurrent use.
 type Preparer struct {
-	guard    *urlguard.Guard
-	maxBytes int64
-	log      zerolog.Logger
+	opts PreparerOptions
 	// decoding admits one picture at a time: decoding is the only step whose memory
 	// depends on the file.
 	decoding sync.Mutex
@@ -91,7 +89,7 @@ func NewPreparer(o PreparerOptions) (*Preparer, error) {
 		}
 		return os.CreateTemp(o.TempDir, fetchedPrefix+"*")
 	}
-	p := &Preparer{guard: o.Guard, maxBytes: o.MaxBytes, log: o.Log, create: create, files: intake.NewFiles(o.MaxBytes), every: progressEvery}
+	p := &Preparer{opts: o, create: create, files: intake.NewFiles(o.MaxBytes), every: progressEvery}
 	if o.Cache != nil {
 		p.room = o.Cache.makeRoom
 	}
@@ -104,7 +102,7 @@ func (p *Preparer) Check(req Request) error {
 	if err := p.CheckReceived(req); err != nil {
 		return err
 	}
-	if err := p.guard.Check(req.URL); err != nil {
+	if err := p.opts.Guard.Check(req.URL); err != nil {
 		return fetchFailed(context.Background(), err)
 	}
 	return nil
@@ -145,7 +143,7 @@ func (p *Preparer) temporary() (file *os.File, remove func(), err error) {
 	}
 	return file, sync.OnceFunc(func() {
 		if err := os.Remove(file.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
-			p.log.Error().Err(err).Msg("temporary file not removed")
+			p.opts.Log.Error().Err(err).Msg("temporary file not removed")
 		}
 	}), nil
 }
@@ -177,16 +175,16 @@ func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Re
 func (p *Preparer) fetch(ctx context.Context, url string, file *os.File) (urlguard.Result, error) {
 	began := time.Now()
 	logged := began
-	result, err := p.guard.Fetch(ctx, urlguard.Request{URL: url, MaxBytes: p.maxBytes, Progress: func(done, total int64) {
+	result, err := p.opts.Guard.Fetch(ctx, urlguard.Request{URL: url, MaxBytes: p.opts.MaxBytes, Progress: func(done, total int64) {
 		if now := time.Now(); now.Sub(logged) >= p.every {
 			logged = now
-			p.log.Info().Int64("bytes", done).Int64("total", total).Dur("took", now.Sub(began)).Msg("fetching media")
+			p.opts.Log.Info().Int64("bytes", done).Int64("total", total).Dur("took", now.Sub(began)).Msg("fetching media")
 		}
 	}}, p.room.writer(file))
 	if err != nil {
 		return result, fetchFailed(ctx, err)
 	}
-	p.log.Info().Int64("bytes", result.Size).Dur("took", time.Since(began)).Msg("media fetched")
+	p.opts.Log.Info().Int64("bytes", result.Size).Dur("took", time.Since(began)).Msg("media fetched")
 	if result.Size == 0 {
 		return result, bridge.Fail(bridge.CodeFetchFailed, "fetch failed: the file is empty")
 	}
@@ -226,7 +224,7 @@ func (p *Preparer) measure(f *bridge.File, file *os.File, kind kind) {
 		return struct{}{}, nil
 	})
 	if err != nil {
-		p.log.Debug().Err(err).Str("type", string(f.Type)).Msg("media not measured")
+		p.opts.Log.Debug().Err(err).Str("type", string(f.Type)).Msg("media not measured")
 	}
 }
 

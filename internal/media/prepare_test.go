@@ -278,7 +278,7 @@ func TestPrepare_MemoryStaysFlat(t *testing.T) {
 	}
 	const size, limit = 32 << 20, 64 << 20
 	w := newWeb(t)
-	w.maxBytes = size
+	w.opts.MaxBytes = size
 	chunk := make([]byte, 64<<10)
 	copy(chunk, []byte{0xFF, 0xFB, 0x90, 0x00})
 	for i := 0; i+417 <= len(chunk); i += 417 {
@@ -312,7 +312,7 @@ func TestPrepare_MemoryStaysFlat(t *testing.T) {
 
 func BenchmarkPrepare(b *testing.B) {
 	w := newWeb(b)
-	w.maxBytes = benchSize
+	w.opts.MaxBytes = benchSize
 	w.serve(served{body: make([]byte, benchSize)})
 	b.SetBytes(benchSize)
 	for b.Loop() {

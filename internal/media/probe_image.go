@@ -66,15 +66,19 @@ func encodeThumbnail(picture image.Image, orientation int) ([]byte, error) {
 // shrink scales a picture down to the size of a thumbnail, and puts transparent ones
 // on white. Small pictures keep their size.
 func shrink(picture image.Image) *image.RGBA {
-	from := picture.Bounds()
-	width, height := from.Dx(), from.Dy()
-	if longer := max(width, height); longer > thumbnailSide {
-		width, height = max(1, width*thumbnailSide/longer), max(1, height*thumbnailSide/longer)
-	}
-	small := image.NewRGBA(image.Rect(0, 0, width, height))
-	draw.Draw(small, small.Bounds(), image.White, image.Point{}, draw.Src)
-	draw.BiLinear.Scale(small, small.Bounds(), picture, from, draw.Over, nil)
+	small := image.NewRGBA(within(picture, thumbnailSide))
+	draw.Draw(small, small.Rect, image.White, image.Point{}, draw.Src)
+	draw.BiLinear.Scale(small, small.Rect, picture, picture.Bounds(), draw.Over, nil)
 	return small
+}
+
+// within returns the bounds of a picture after it is scaled down to fit into a square.
+func within(picture image.Image, side int) image.Rectangle {
+	width, height := picture.Bounds().Dx(), picture.Bounds().Dy()
+	if longer := max(width, height); longer > side {
+		width, height = max(1, width*side/longer), max(1, height*side/longer)
+	}
+	return image.Rect(0, 0, width, height)
 }
 
 func upright(src *image.RGBA, orientation int) *image.RGBA {

@@ -17,12 +17,9 @@ import (
 type Received struct {
 	file    *os.File
 	size    int64
-	sha256  []byte
+	SHA256  []byte
 	cleanup func()
 }
-
-// SHA256 returns the hash of the file.
-func (f *Received) SHA256() []byte { return f.sha256 }
 
 // Close removes the file. It may be called more than once, also on nil.
 func (f *Received) Close() {
@@ -83,27 +80,27 @@ func crowded(err error) error {
 // fill copies at most as many bytes as may be sent.
 func (f *Received) fill(p *Preparer, from io.Reader) error {
 	sum := sha256.New()
-	size, err := io.Copy(io.MultiWriter(p.room.writer(f.file), sum), io.LimitReader(from, p.maxBytes+1))
+	size, err := io.Copy(io.MultiWriter(p.room.writer(f.file), sum), io.LimitReader(from, p.opts.MaxBytes+1))
 	switch {
 	case is[*writeError](err):
 		return storageFailed(err)
 	case err != nil:
 		return err
-	case size > p.maxBytes:
+	case size > p.opts.MaxBytes:
 		return p.tooLarge()
 	}
-	f.size, f.sha256 = size, sum.Sum(nil)
+	f.size, f.SHA256 = size, sum.Sum(nil)
 	return nil
 }
 
 func (p *Preparer) tooLarge() error {
-	return bridge.Fail(bridge.CodePayloadTooLarge, "the file is larger than the %d bytes that MEDIA_MAX_BYTES allows", p.maxBytes)
+	return bridge.Fail(bridge.CodePayloadTooLarge, "the file is larger than the %d bytes that MEDIA_MAX_BYTES allows", p.opts.MaxBytes)
 }
 
 // CheckSize refuses a body whose length says that its file is too large. What
 // stands around a file has at most margin bytes.
 func (p *Preparer) CheckSize(length, margin int64) error {
-	if length > p.maxBytes+margin {
+	if length > p.opts.MaxBytes+margin {
 		return p.tooLarge()
 	}
 	return nil

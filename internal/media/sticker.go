@@ -128,18 +128,12 @@ func encodeSticker(picture image.Image, orientation int) (webp []byte, side int,
 // coarse picks pixels of a picture until it is at most four times as large as a sticker:
 // scaling it down well takes memory for all of its lines.
 func coarse(picture image.Image) image.Image {
-	const most = 4 * stickerSide
-	from := picture.Bounds()
-	longer := max(from.Dx(), from.Dy())
-	if longer <= most {
+	bounds := within(picture, 4*stickerSide)
+	if bounds.Size() == picture.Bounds().Size() {
 		return picture
 	}
-	small := image.NewRGBA(image.Rect(0, 0, max(1, from.Dx()*most/longer), max(1, from.Dy()*most/longer)))
-	for y := range small.Rect.Dy() {
-		for x := range small.Rect.Dx() {
-			small.Set(x, y, picture.At(from.Min.X+x*from.Dx()/small.Rect.Dx(), from.Min.Y+y*from.Dy()/small.Rect.Dy()))
-		}
-	}
+	small := image.NewRGBA(bounds)
+	draw.NearestNeighbor.Scale(small, bounds, picture, picture.Bounds(), draw.Src, nil)
 	return small
 }
 

@@ -21,8 +21,10 @@ var registries = ssrf.New(
 
 // allows reports whether an address is public, or an exception.
 func (g *Guard) allows(addr netip.Addr) bool {
-	isPrivate := func(addr netip.Addr) bool { return !isWithin(addr, g.exceptions) && registries.SafeAddr(addr) != nil }
-	return isWithin(addr, g.exceptions) || !isPrivate(addr) && !slices.ContainsFunc(translated(addr), isPrivate)
+	isPrivate := func(addr netip.Addr) bool {
+		return !isWithin(addr, g.opts.AllowPrefixes) && registries.SafeAddr(addr) != nil
+	}
+	return isWithin(addr, g.opts.AllowPrefixes) || !isPrivate(addr) && !slices.ContainsFunc(translated(addr), isPrivate)
 }
 
 func isWithin(addr netip.Addr, prefixes []netip.Prefix) bool {

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 )
 
 const maxRedirects = 5
@@ -45,13 +44,12 @@ func (g *Guard) Fetch(ctx context.Context, req Request, w io.Writer) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	release, err := g.admit(ctx)
-	if err != nil {
+	if err := g.admit(ctx); err != nil {
 		return Result{}, err
 	}
-	defer release()
+	defer g.slots.Release(1)
 
-	fetchCtx, cancel := context.WithTimeout(ctx, g.timeout)
+	fetchCtx, cancel := context.WithTimeout(ctx, g.opts.Timeout)
 	defer cancel()
 	result, err := g.fetch(fetchCtx, target, req, w)
 	if err != nil {
@@ -60,15 +58,16 @@ func (g *Guard) Fetch(ctx context.Context, req Request, w io.Writer) (Result, er
 	return result, nil
 }
 
-func (g *Guard) admit(ctx context.Context) (release func(), err error) {
-	select {
-	case g.slots <- struct{}{}:
-		return func() { <-g.slots }, nil
-	case <-time.After(g.timeout):
-		return nil, refuse("too many other files are being fetched; try again later")
-	case <-ctx.Done():
-		return nil, stopped(ctx)
+func (g *Guard) admit(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, g.opts.Timeout)
+	defer cancel()
+	switch err := g.slots.Acquire(waiting, 1); {
+	case err != nil && ctx.Err() != nil:
+		return stopped(ctx)
+	case err != nil:
+		return refuse("too many other files are being fetched; try again later")
 	}
+	return nil
 }
 
 func (g *Guard) fetch(ctx context.Context, target *url.URL, req Request, w io.Writer) (Result, error) {
@@ -133,8 +132,8 @@ func (g *Guard) get(ctx context.Context, transport http.RoundTripper, target *ur
 		Host:   target.Host,
 		Header: http.Header{"Accept": {"*/*"}, "Accept-Encoding": {"identity"}},
 	}).WithContext(ctx)
-	if g.userAgent != "" {
-		r.Header.Set("User-Agent", g.userAgent)
+	if g.opts.UserAgent != "" {
+		r.Header.Set("User-Agent", g.opts.UserAgent)
 	}
 	resp, err := transport.RoundTrip(r)
 	return resp, transportError(err)
@@ -172,7 +171,7 @@ func (g *Guard) explain(caller, fetch context.Context, err error) error {
 	case caller.Err() != nil:
 		return stopped(caller)
 	case fetch.Err() != nil:
-		return broke(err, "no complete answer within %g seconds", g.timeout.Seconds())
+		return broke(err, "no complete answer within %g seconds", g.opts.Timeout.Seconds())
 	}
 	return err
 }

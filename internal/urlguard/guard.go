@@ -27,13 +27,9 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"time"
-)
 
-const (
-	defaultTimeout       = 60 * time.Second
-	defaultMaxConcurrent = 4
+	"golang.org/x/sync/semaphore"
 )
 
 // Resolver looks up all addresses of a name. A *net.Resolver is one. The names of
@@ -59,20 +55,14 @@ type Options struct {
 // Guard fetches from public addresses only. It is safe for concurrent use.
 type Guard struct {
 	dialer
-	timeout    time.Duration
-	userAgent  string
-	exceptions []netip.Prefix
-	slots      chan struct{} // one element for each running fetch
+	opts  Options
+	slots *semaphore.Weighted // of running fetches
 }
 
 // New returns a Guard with these options.
 func New(o Options) *Guard {
-	g := &Guard{
-		timeout:    cmp.Or(o.Timeout, defaultTimeout),
-		userAgent:  o.UserAgent,
-		exceptions: slices.Clone(o.AllowPrefixes),
-		slots:      make(chan struct{}, cmp.Or(o.MaxConcurrent, defaultMaxConcurrent)),
-	}
+	o.Timeout = cmp.Or(o.Timeout, 60*time.Second)
+	g := &Guard{opts: o, slots: semaphore.NewWeighted(int64(cmp.Or(o.MaxConcurrent, 4)))}
 	g.dialer = newDialer(g, o.Resolver)
 	return g
 }

@@ -136,7 +136,7 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	cdn := media.NewCDN(media.CDNOptions{Proxy: c.Network.Proxy, Authority: c.Network.Authority(), TempDir: a.dir.file("tmp"), Log: a.log})
 	var lease wa.Lease
 	if a.fleet != nil {
-		lease = fleetLease{a.fleet}
+		lease = a.fleet
 	}
 	a.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,

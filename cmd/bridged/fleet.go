@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 
@@ -12,7 +11,6 @@ import (
 	"bridged/internal/config"
 	"bridged/internal/fleet"
 	"bridged/internal/store"
-	"bridged/internal/wa"
 )
 
 // settingFleet names the setting with the position up to which the log was published.
@@ -82,19 +80,4 @@ func (l fleetLog) SavePosition(ctx context.Context, p fleet.Position) error {
 		return err
 	}
 	return l.SetSetting(ctx, settingFleet, string(value))
-}
-
-type fleetLease struct{ *fleet.Fleet }
-
-// Seek implements [wa.Lease].
-func (l fleetLease) Seek(s wa.LeasedSession, changed func()) (release func()) {
-	return l.Fleet.Seek(s.ID, changed)
-}
-
-// Refusal implements [wa.Lease].
-func (l fleetLease) Refusal() error {
-	if err := l.Fleet.Refusal(); !errors.Is(err, fleet.ErrSought) {
-		return err
-	}
-	return wa.ErrLeaseSought
 }

@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -30,9 +29,6 @@ const (
 	startPatience  = 5 * time.Second // before a start says that there is no NATS
 	shortestOfWait = 20 * time.Millisecond
 )
-
-// ErrSought is the refusal as long as it is not known whether the session may run.
-var ErrSought = errors.New("NATS is being asked whether another process runs the account")
 
 // owner decides whether this process may run the account's session.
 //
@@ -103,7 +99,7 @@ func (o *owner) Seek(session string, onChange func()) (release func()) {
 	return o.release
 }
 
-// Refusal returns why the session may not run now, ErrSought until that is known, and
+// Refusal returns why the session may not run now, [bridge.ErrLeaseSought] until that is known, and
 // nil while it may.
 func (o *owner) Refusal() error {
 	o.mu.Lock()
@@ -114,7 +110,7 @@ func (o *owner) Refusal() error {
 	case refused:
 		return o.refusal
 	}
-	return ErrSought
+	return bridge.ErrLeaseSought
 }
 
 // become changes the standing of a session, unless it is not the present one any more.

@@ -84,7 +84,9 @@ func readFromLeader(s jetstream.Stream) { s.CachedInfo().Config.AllowDirect = fa
 
 // last returns the last message of some subjects. The zero value is none, here and below.
 func (s *stream) last(ctx context.Context, subjects string) (published, error) {
-	return read(ctx, func(ctx context.Context) (*jetstream.RawStreamMsg, error) { return s.GetLastMsgForSubject(ctx, subjects) })
+	return read(ctx, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+		return s.GetLastMsgForSubject(ctx, subjects)
+	})
 }
 
 // from returns the message at a sequence, or with options a later one.

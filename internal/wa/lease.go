@@ -13,31 +13,22 @@ import (
 // has ended for good; nothing is dialled without it.
 type Lease interface {
 	// Seek seeks the right for a session, keeps it, and calls changed, from any
-	// goroutine, whenever Refusal has become another. release gives the right back;
-	// the session is not connected any more then.
-	Seek(s LeasedSession, changed func()) (release func())
-	// Refusal returns nil while the session may run, [ErrLeaseSought] until that is
+	// goroutine, whenever Refusal has become another. The session's name is the same for
+	// all of its copies and for no other one. release gives the right back; the session
+	// is not connected any more then.
+	Seek(session string, changed func()) (release func())
+	// Refusal returns nil while the session may run, [bridge.ErrLeaseSought] until that is
 	// known, and else an error whose sentence says who runs it or what to do. It
 	// looks at the clock, so that it tells of an end in time whatever else hangs.
 	Refusal() error
 }
-
-// LeasedSession names a session: Account is the phone's digits, ID the same for all
-// copies of the session and for no other one.
-type LeasedSession struct {
-	Account string
-	ID      string
-}
-
-// ErrLeaseSought is what [Lease.Refusal] returns while it asks.
-var ErrLeaseSought = errors.New("whether another process runs this account is being asked")
 
 // seekLease seeks the right to run a link's session, and returns how to give it back.
 func (m *Manager) seekLease(l *link, device *session.Device) (release func()) {
 	if m.opts.Lease == nil {
 		return func() {}
 	}
-	return m.opts.Lease.Seek(LeasedSession{Account: device.User().Phone, ID: device.Fingerprint()}, func() { l.notify(notice{kind: noticeLease}) })
+	return m.opts.Lease.Seek(device.Fingerprint(), func() { l.notify(notice{kind: noticeLease}) })
 }
 
 // refused returns why the session may not run now; nil if it may.
@@ -74,7 +65,7 @@ func (s *connection) onLease() {
 // yield closes the connection at once, and waits until the session may run.
 func (s *connection) yield(why error) {
 	s.l.cut()
-	if errors.Is(why, ErrLeaseSought) {
+	if errors.Is(why, bridge.ErrLeaseSought) {
 		s.endDial()
 	} else {
 		s.halt(why.Error())

@@ -18,11 +18,11 @@ type fakeLease struct {
 	mu       sync.Mutex
 	refusal  error  // guarded by mu
 	changed  func() // guarded by mu
-	session  wa.LeasedSession
+	session  string
 	released func()
 }
 
-func (f *fakeLease) Seek(s wa.LeasedSession, changed func()) (release func()) {
+func (f *fakeLease) Seek(s string, changed func()) (release func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.session, f.changed = s, changed
@@ -65,10 +65,10 @@ func leasedAccount(t *testing.T, network *simnet.Network, lease *fakeLease) *acc
 func TestLease_NothingIsDialledWithoutIt(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
-	lease := &fakeLease{refusal: wa.ErrLeaseSought}
+	lease := &fakeLease{refusal: bridge.ErrLeaseSought}
 	a := leasedAccount(t, network, lease)
 	eventually(t, "the lease to be sought", func() bool { lease.mu.Lock(); defer lease.mu.Unlock(); return lease.changed != nil })
-	if lease.session.Account != accountNumber || len(lease.session.ID) != 16 {
+	if len(lease.session) != 16 {
 		t.Errorf("sought for %+v", lease.session)
 	}
 	held := errors.New("it is run by node-2")

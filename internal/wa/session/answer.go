@@ -10,17 +10,15 @@ import (
 	waBinary "go.mau.fi/whatsmeow/binary"
 )
 
-// AwaitResponse returns a channel that is given the answer to a stanza, or the end
-// of the connection. whatsmeow forgets it with either, or when the stanza is sent
-// again; to take it away would race with an answer that comes at that moment.
-// It waits without whatsmeow's lock of sends.
+// AwaitResponse returns a channel for the answer to a stanza; the end of the connection
+// closes it. whatsmeow forgets it with either, or when the stanza is sent again; removing
+// it would race with an answer.
 func (c *Client) AwaitResponse(id string) <-chan *waBinary.Node {
 	return c.dangerous().WaitResponse(id)
 }
 
-// LateAnswer waits for the acknowledgement of a message for which whatsmeow has
-// stopped waiting. hash is that of the devices that the message should have gone
-// to; it may be empty.
+// LateAnswer waits for the acknowledgement of a message for which whatsmeow has stopped
+// waiting. hash is of the devices that the message should have gone to, or empty.
 func (c *Client) LateAnswer(ctx context.Context, answered <-chan *waBinary.Node, limit time.Duration) (resp whatsmeow.SendResponse, hash string, err error) {
 	if !c.IsConnected() { // the channel was closed before
 		return resp, "", LostAnswer(nil)

@@ -8,16 +8,12 @@ import (
 )
 
 const (
-	// cleanPause is how often session.db is cleaned. A program that is restarted often
-	// would not live to see a longer one.
-	cleanPause = settledAfter
-	// settledAfter is how long a connection has been open when the network has
-	// surely sent again what was not acknowledged on earlier ones: it does so at the
-	// login.
+	cleanPause = time.Hour
+	// settledAfter is how long after a login the network has surely sent again what was
+	// not acknowledged.
 	settledAfter = time.Hour
-	// secretsKept is how many secrets of messages session.db keeps, the newest ones;
-	// votes and edits are opened with them. The secret of a stored message is in the
-	// store as well, and is looked up there.
+	// secretsKept is how many secrets of messages, which open votes and edits,
+	// session.db keeps. The store has those of stored messages.
 	secretsKept = 100_000
 )
 
@@ -50,9 +46,8 @@ func (c *Cleaner) Run(ctx context.Context) {
 	}
 }
 
-// clearLeftContent clears what was decrypted before the present connection and
-// not cleared by a process that was killed (see [clearedContent]), once all that was
-// not acknowledged then has come again.
+// clearLeftContent clears content that a killed process left (see [clearedContent]),
+// once all that was not acknowledged then has come again.
 func (c *Cleaner) clearLeftContent(ctx context.Context, now time.Time) error {
 	since, open := c.OpenSince()
 	if !open || now.Sub(since) < settledAfter {

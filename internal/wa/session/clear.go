@@ -6,14 +6,11 @@ import (
 	"time"
 )
 
-// clearedContent holds the hashes of stanzas whose decrypted content whatsmeow wants
-// cleared from its buffer: they are stored, and about to be acknowledged.
-// whatsmeow would commit that before each acknowledgement, one durable commit a
-// message. It is part of the next decryption's transaction instead, and of one of its
-// own when nothing came for clearPause and at the client's end.
-//
-// What a kill leaves in the buffer does no harm: the stanza is acknowledged and
-// does not come again, or it does and is saved again, which changes nothing.
+// clearedContent gathers the hashes of stored stanzas whose decrypted content whatsmeow
+// clears from its buffer, with a durable commit before each acknowledgement. It is part
+// of the next decryption's transaction instead, or of its own after clearPause and at
+// the client's end. Content that a kill leaves does no harm: a stanza that comes again
+// is saved again, which changes nothing.
 type clearedContent struct {
 	flush func() // clears what waits
 
@@ -24,16 +21,14 @@ type clearedContent struct {
 	ended   bool
 }
 
-// clearPause is how long the content of a message may stay after it was
-// stored, when no other is decrypted, and clearRetry how long after clearing it
-// has failed.
+// Content is cleared clearPause after the last message was stored, and clearRetry after
+// a failure.
 const (
 	clearPause = time.Second
 	clearRetry = 10 * time.Second
 )
 
-// add notes a hash, and reports false at the end of the client: then it has to be
-// cleared at once.
+// add notes a hash. It returns false after the client's end: the caller clears it.
 func (c *clearedContent) add(hash [32]byte) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,8 +72,7 @@ func (c *clearedContent) take() [][32]byte {
 	return hashes
 }
 
-// restore gives back what could not be cleared, for the next transaction, or the
-// next flush if none comes.
+// restore gives back hashes that could not be cleared.
 func (c *clearedContent) restore(hashes [][32]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,8 +105,7 @@ func (s *lockedStore) ClearBufferedEventPlaintext(ctx context.Context, hash [32]
 	return s.EventBuffer.ClearBufferedEventPlaintext(ctx, hash)
 }
 
-// flushTimeout is how long a flush may take. At the end of the program there is
-// not more time.
+// flushTimeout bounds a flush: a stop has no more time.
 const flushTimeout = 2 * time.Second
 
 // flush clears what waits in a transaction of its own.

@@ -14,8 +14,7 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// AddressBook reads the account's address book whole, beside whatsmeow, which makes
-// no events of a whole sync and keeps no usernames.
+// AddressBook reads the whole address book: whatsmeow keeps no usernames.
 func (c *Client) AddressBook(ctx context.Context) (facts []bridge.Fact, err error) {
 	entries, err := c.ReadCollection(ctx, appstate.WAPatchCriticalUnblockLow)
 	if err != nil {
@@ -27,10 +26,9 @@ func (c *Client) AddressBook(ctx context.Context) (facts []bridge.Fact, err erro
 	return facts, nil
 }
 
-// ReadCollection returns the entries of one collection of the account's state, the
-// ones set last at the end. It reads them once more beside whatsmeow, which keeps
-// only some kinds of entries and makes no events of a whole sync, and changes nothing
-// of what whatsmeow knows of the collection.
+// ReadCollection returns the entries of one collection of the account's state, the ones
+// set last at the end. whatsmeow keeps only some kinds of entries, and makes no events of
+// a whole sync; its own state of the collection is not changed.
 func (c *Client) ReadCollection(ctx context.Context, name appstate.WAPatchName) ([]appstate.Mutation, error) {
 	scratch := &scratchState{values: make(map[string][]byte)}
 	reader := appstate.NewProcessor(&store.Device{AppState: scratch, AppStateKeys: c.stores.syncKeys}, waLog.Noop)

@@ -9,9 +9,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// connector opens connections to session.db that keep their prepared
-// statements: whatsmeow prepares none, and SQLite takes longer to prepare most of
-// them than to run them.
+// connector opens connections that keep their prepared statements: whatsmeow prepares
+// none, and SQLite takes longer to prepare most of them than to run them.
 type connector struct{ driver.Connector }
 
 func newConnector(dsn string) (connector, error) {
@@ -28,9 +27,9 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &connection{conn: conn.(sqliteConn), idle: make(map[string]driver.Stmt)}, nil
 }
 
-// sqliteConn is what the driver's connections can do. [connection] has no
-// ExecContext and no QueryContext: without them database/sql prepares each
-// statement, and closes it after its last row.
+// sqliteConn is implemented by the driver's connections. [connection] has no
+// ExecContext and no QueryContext, so that database/sql prepares each statement, and
+// closes it after its last row.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -47,8 +46,8 @@ type connection struct {
 	lags bool                   // commits do not wait for the disk
 }
 
-// maxIdleStatements is how many statements a connection keeps: those of whatsmeow
-// that do not vary, and some of those that do with the number of their rows.
+// maxIdleStatements has room for whatsmeow's constant statements, and some of those
+// that vary with their number of rows.
 const maxIdleStatements = 64
 
 // PrepareContext returns a statement that is idle, or prepares one.
@@ -93,8 +92,8 @@ func (s *statement) Close() error {
 	return nil
 }
 
-// releaseMemory gives back the pages that the connection keeps. SQLite does it
-// when it prepares the statement, so that it cannot be one of those that are kept.
+// releaseMemory gives back cached pages. SQLite does so when it prepares the
+// statement, which must not be a kept one.
 func (c *connection) releaseMemory(ctx context.Context) error {
 	_, err := c.conn.ExecContext(ctx, "PRAGMA shrink_memory", nil)
 	return err
@@ -113,8 +112,8 @@ func (c *connection) Close() error {
 // ResetSession reports a connection that cannot be used again.
 func (c *connection) ResetSession(ctx context.Context) error { return c.conn.ResetSession(ctx) }
 
-// IsValid reports whether the connection can be used again. One that could not be
-// set to wait for the disk again is closed.
+// IsValid reports whether the connection can be used again: not if it could not be
+// made to wait for the disk again.
 func (c *connection) IsValid() bool { return c.conn.IsValid() && !c.lags }
 
 // Begin begins a transaction.
@@ -124,15 +123,14 @@ func (c *connection) Begin() (driver.Tx, error) {
 
 type laggingKey struct{}
 
-// lagging returns a context whose transactions do not wait for the disk: after a
-// power cut the last of them may be undone, the newest first, without harm to the
-// file. A kill undoes none. The next transaction that does wait takes them with it.
+// lagging returns a context whose transactions do not wait for the disk: a power cut
+// may undo the newest of them, without harm to the file; a kill undoes none. The next
+// durable transaction takes them with it.
 //
-// Decryptions may lag. What is acknowledged is in the store, which waits for the
-// disk; a session that is put back reads its people's next messages as it would
-// after lost ones; and what is not acknowledged comes again, and is decrypted
-// again. Encryptions must not: a session that goes back after a message has left
-// would use its key a second time, and the recipient would drop the next one.
+// Decryptions may lag: what is acknowledged is in the store, which does wait; a session
+// that was put back reads on as after lost messages; what is not acknowledged comes
+// again. Encryptions must not: a session put back after a message has left would use its
+// key twice, and the recipient would drop the next message.
 func lagging(ctx context.Context) context.Context { return context.WithValue(ctx, laggingKey{}, true) }
 
 // durable returns a context whose transactions wait for the disk.
@@ -144,9 +142,8 @@ func isLagging(ctx context.Context) bool {
 	return lags
 }
 
-// lagLimit is how long decryptions may lag: one in each second waits for the disk,
-// and so does what is done when it is quiet (see [clearedContent]). Sessions read on
-// behind at most 2,000 messages of one sender that they do not know of.
+// lagLimit is how long decryptions may lag, as sessions skip at most 2,000 messages of
+// one sender. What is done when it is quiet waits for the disk (see [clearedContent]).
 const lagLimit = time.Second
 
 // BeginTx begins a transaction.
@@ -164,7 +161,7 @@ func (c *connection) BeginTx(ctx context.Context, opts driver.TxOptions) (driver
 	return laggingTx{tx, c}, nil
 }
 
-// lag says whether commits wait for the disk.
+// lag sets whether commits wait for the disk.
 func (c *connection) lag(lags bool) error {
 	level := "FULL"
 	if lags {

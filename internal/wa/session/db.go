@@ -34,22 +34,20 @@ var file = dbfile.Database{
 // Explain adds a remedy to an error of session.db that has one.
 func Explain(err error) error { return file.Explain(err) }
 
-// DB is session.db: the keys of the linked device, whatsmeow's. It has one
-// connection, so that a decryption's transaction cannot be interleaved with a
-// send's reads and writes. Its transactions wait for the disk, but for those of
-// decryptions (see [lagging]).
+// DB owns session.db, the keys of the linked device. One connection keeps a
+// decryption's transaction apart from a send's reads and writes. Transactions wait
+// for the disk, except those of decryptions (see [lagging]).
 type DB struct {
 	sql       *sql.DB
 	container *sqlstore.Container // whatsmeow's stores over sql
 	path      string
-	// keeper only holds the file open. A connection whose statement is
-	// interrupted is closed; were it the last one, SQLite would remove the
-	// write-ahead log, and the watch take that for damage.
+	// keeper holds the file open. An interrupted statement closes its connection;
+	// SQLite would remove the write-ahead log with the last one.
 	keeper *sql.DB
 }
 
-// Open opens session.db with whatsmeow's present tables, and makes a new one only
-// where there is none.
+// Open opens session.db, or makes a new one where there is none, and upgrades
+// whatsmeow's tables.
 func Open(ctx context.Context, path string, log zerolog.Logger) (_ *DB, err error) {
 	db, err := openFile(ctx, path)
 	if err != nil {
@@ -62,7 +60,7 @@ func Open(ctx context.Context, path string, log zerolog.Logger) (_ *DB, err erro
 	return db, nil
 }
 
-// openFile opens the database, whatever its tables are.
+// openFile opens the database and checks it, whatever its tables are.
 func openFile(ctx context.Context, path string) (_ *DB, err error) {
 	if err := prepareFile(ctx, path); err != nil {
 		return nil, err
@@ -103,9 +101,9 @@ func dsn(path, mode string) string {
 // sqliteHeader begins every SQLite database (sqlite.org/fileformat.html, 1.3).
 const sqliteHeader = "SQLite format 3\x00"
 
-// prepareFile refuses a file that is no whole database, and makes a new one
-// where there is none. SQLite itself would take an emptied one for a new one,
-// and the session would be gone silently.
+// prepareFile refuses a file that is not a database, and makes a new one where there
+// is none. SQLite would take an emptied file for a new one, and the session would be
+// gone silently.
 func prepareFile(ctx context.Context, path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,9 +119,8 @@ func prepareFile(ctx context.Context, path string) error {
 	return nil
 }
 
-// createFile makes a database and moves it to its place when it is whole: from
-// then on it is only ever opened, so that no connection puts an empty one where
-// the file was taken away.
+// createFile makes a database and renames it once it is whole. It is only opened from
+// then on, so that no connection replaces a file that was taken away by an empty one.
 func createFile(ctx context.Context, path string) error {
 	if _, err := os.Stat(path + "-wal"); err == nil {
 		return fmt.Errorf("%s is missing, but %s-wal is there: put session.db back beside it, "+
@@ -189,10 +186,8 @@ func (db *DB) ReleaseMemory(ctx context.Context) error {
 	return nil
 }
 
-// Erase leaves nothing of a session that was deleted. What whatsmeow does not
-// delete with it (tokens, messages that it had decrypted or may have to send
-// again) goes too. Then the pages that are in use are written anew, the others
-// are cut off, and so is the log, which has copies of both.
+// Erase removes every trace of a deleted session from the file and its log, with what
+// whatsmeow leaves: tokens, and messages that it had decrypted or may have to send again.
 func (db *DB) Erase(ctx context.Context) error {
 	if err := db.empty(ctx); err != nil {
 		return fmt.Errorf("clear the session's tables: %w", Explain(err))
@@ -203,9 +198,8 @@ func (db *DB) Erase(ctx context.Context) error {
 	return db.truncateLog(ctx)
 }
 
-// truncateLog cuts off the write-ahead log, which still has what was deleted
-// since it was last cut off: keys that were used up, and the text of messages,
-// which whatsmeow keeps in the file until they are stored.
+// truncateLog truncates the write-ahead log, which keeps what was deleted since: keys
+// that were used up, and texts of messages.
 func (db *DB) truncateLog(ctx context.Context) error {
 	var busy, frames, copied int
 	err := db.sql.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &copied)
@@ -219,14 +213,13 @@ func (db *DB) truncateLog(ctx context.Context) error {
 }
 
 const (
-	// truncateGather is how long deletions are gathered before the log is cut
-	// off, and truncatePause how often that is done without one.
+	// The log is truncated truncateGather after a deletion, and every truncatePause.
 	truncateGather = time.Second
 	truncatePause  = time.Hour
 )
 
-// KeepLogShort cuts the log off at once, for a run that was killed leaves its log
-// behind, then after deletions of texts and hourly, until ctx ends.
+// KeepLogShort truncates the log at once (a killed run left its own), after deletions
+// of texts and hourly, until ctx ends.
 func (db *DB) KeepLogShort(ctx context.Context, deletions <-chan struct{}, log zerolog.Logger) {
 	ticker := time.NewTicker(truncatePause)
 	defer ticker.Stop()
@@ -285,8 +278,7 @@ func (db *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// Device is the linked device whose keys session.db has, or one that is to be
-// linked.
+// Device is the device whose keys session.db has, linked or to be linked.
 type Device struct{ device *store.Device }
 
 // Device returns the linked device, or a new one.
@@ -321,8 +313,7 @@ func (d *Device) User() *bridge.User {
 	}
 }
 
-// Fingerprint returns what is the same for all copies of the device's keys, and for
-// no other ones.
+// Fingerprint returns a name for the device's keys, the same for all copies of them.
 func (d *Device) Fingerprint() string {
 	key := sha256.Sum256(d.device.IdentityKey.Pub[:])
 	return hex.EncodeToString(key[:8])

@@ -13,22 +13,16 @@ import (
 
 // Formats of whatsmeow's log that mean something.
 const (
-	// logFrameLost is how whatsmeow drops a frame that does not decrypt. A
-	// stanza is missing then, and the network sends it again only on the next
-	// connection.
+	// A frame that does not decrypt is dropped; the network sends its stanza again only
+	// on the next connection.
 	logFrameLost = "Failed to decrypt frame: %v"
-	// logConnectionEnded is how whatsmeow says that a connection has ended,
-	// on either side. The account's status names those that are lost.
+	// The account's status names connections that are lost.
 	logConnectionEnded = "Error reading from websocket: %v"
-	// logOtherDevices is how whatsmeow says, before SendMessage returns and lets
-	// another message go, that the network has named other devices for a message
-	// than it went to: some were left out.
+	// Logged before SendMessage returns: some devices were left out.
 	logOtherDevices = "Server returned different participant list hash (%s != %s) when sending to %s. Some devices may not have received the message."
-	// logOutdated is how whatsmeow says that the network refuses the client's version. It
-	// names the one that is built in; the account's status names the one that was refused.
+	// It names the built-in version; the account's status names the refused one.
 	logOutdated = "Client outdated (405) connect failure (client version: %s)"
-	// logHandlerFailed is whatsmeow's echo of our own refusals, one for each
-	// stanza behind the first.
+	// An echo of our own refusals, for each stanza after the first.
 	logHandlerFailed = "Handler for %s failed"
 )
 
@@ -40,15 +34,14 @@ const (
 	logDecryptionPanics = "Message decryption for %s panicked: %v\n%s"
 )
 
-// decryptionFailure is a message that whatsmeow is about to acknowledge though it
-// could not decrypt it.
+// decryptionFailure names an undecrypted message that whatsmeow is about to acknowledge.
 type decryptionFailure struct {
 	id       types.MessageID
 	panicked bool // no event follows
 }
 
-// failedDecryption returns the message that a line of whatsmeow's log says not to be
-// decrypted. One that the session database fails is left with the network.
+// failedDecryption returns the undecrypted message that a line of the log is about. One
+// that failed for the session database is left with the network.
 func failedDecryption(format string, args []any) (failure decryptionFailure, ok bool) {
 	switch format {
 	case logNotDecrypted:
@@ -65,8 +58,8 @@ func failedDecryption(format string, args []any) (failure decryptionFailure, ok 
 	return failure, ok
 }
 
-// handledTheEnd reports whether a format is one of those with which whatsmeow
-// closes its handling of a connection's end (client.go, onDisconnect).
+// handledTheEnd reports whether a format ends whatsmeow's handling of a connection's end
+// (client.go, onDisconnect).
 func handledTheEnd(format string) bool {
 	switch format {
 	case "Emitting Disconnected event",
@@ -84,8 +77,7 @@ const (
 	logDevicesChanged = "%s's device list "
 )
 
-// changedDevices returns the number whose devices a line of whatsmeow's log says
-// to have changed.
+// changedDevices returns the number whose devices have changed by a line of the log.
 func changedDevices(format string, args []any) (number types.JID, ok bool) {
 	if len(args) == 0 || format != logDevicesUnknown && !strings.HasPrefix(format, logDevicesChanged) {
 		return types.JID{}, false
@@ -94,14 +86,13 @@ func changedDevices(format string, args []any) (number types.JID, ok bool) {
 	return number, ok && number.Server == types.DefaultUserServer
 }
 
-// logsStanzas reports whether the debug output of one of whatsmeow's loggers
-// is whole stanzas, keys and pairing secrets among them.
+// logsStanzas reports whether the debug output of a logger has whole stanzas, with keys
+// and pairing secrets.
 func logsStanzas(module string) bool {
 	return module == "Recv" || module == "Send" || module == "Socket"
 }
 
-// otherDevicesIn returns the hash of the devices that the network names, from the
-// arguments of logOtherDevices.
+// otherDevicesIn returns the network's hash from the arguments of logOtherDevices.
 func otherDevicesIn(args []any) string {
 	if len(args) < 2 {
 		return ""
@@ -110,8 +101,8 @@ func otherDevicesIn(args []any) string {
 	return hash
 }
 
-// received returns the stanza that whatsmeow logs as received, which it does before
-// it queues it for its handler (client.go, handleFrame).
+// received returns the stanza that whatsmeow logs as received, before it queues it for
+// its handler (client.go, handleFrame).
 func received(module string, args []any) (node *waBinary.Node, ok bool) {
 	if !strings.HasSuffix(module, "/Recv") || len(args) != 1 {
 		return nil, false
@@ -120,12 +111,11 @@ func received(module string, args []any) (node *waBinary.Node, ok bool) {
 	return node, ok
 }
 
-// logCodeFailed is how whatsmeow says that it could not complete what a code that
-// was entered on the phone had begun (pair-code.go).
+// logCodeFailed reports a failed pairing by a code that was entered on the phone
+// (pair-code.go).
 const logCodeFailed = "Failed to handle code pair notification: %s"
 
-// codeRefused reports whether a line of whatsmeow's log says that the network has
-// refused a code that was entered on the phone.
+// codeRefused reports whether the network has refused a code entered on the phone.
 func codeRefused(format string, args []any) bool {
 	if format != logCodeFailed || len(args) != 1 {
 		return false
@@ -135,8 +125,8 @@ func codeRefused(format string, args []any) bool {
 	return errors.As(err, &refusal)
 }
 
-// missesSyncKey reports whether whatsmeow logs that a key of the account's state
-// is missing, and makes no event of.
+// missesSyncKey reports whether a key of the account's state is missing, of which
+// whatsmeow makes no event.
 func missesSyncKey(args []any) bool {
 	for _, arg := range args {
 		if err, is := arg.(error); is && errors.Is(err, appstate.ErrKeyNotFound) {

@@ -11,21 +11,17 @@ import (
 // signalLock lets one encryption or decryption at a time change Signal
 // sessions.
 //
-// whatsmeow loads a Signal session, changes it and stores it without a lock:
-// when one goroutine encrypts for a contact while another decrypts from them,
-// one of the two changes is lost, a message key is used twice, and the contact
-// drops a message as "old counter". The lock is held
+// whatsmeow loads a session, changes it and stores it without a lock: of an encryption
+// for a contact and a decryption from them at the same time, one change is lost, a
+// message key is used twice, and the contact drops a message as "old counter". The lock
+// is held
 //
 //   - over each decryption transaction,
-//   - over each send, from the loading of its sessions to their storing
-//     (see [Client.HoldForSend]); one to many devices gives it back in between
-//     (see [unlockedSend]),
-//   - over each batch of sessions that are begun for a send beforehand (see
-//     [Client.BeginSessions]), and
-//   - over each single encryption outside a send (answers to retry receipts,
-//     requests to the phone), from loading the session to storing it.
-//
-// Where whatsmeow's calls begin and end a hold, [lockedStore] knows.
+//   - over each send, from loading to storing its sessions ([Client.HoldForSend]); one
+//     to many devices gives it back in between ([unlockedSend]),
+//   - over each batch of sessions begun for a send beforehand ([Client.BeginSessions]),
+//   - over each encryption outside a send (answers to retry receipts, requests to the
+//     phone).
 type signalLock struct {
 	free     chan struct{} // has one token while the lock is free
 	unlocked unlockedSend  // the send that encrypts without it
@@ -50,22 +46,19 @@ type hold struct {
 	sendWrites
 }
 
-// singleHold is the hold of a single encryption. whatsmeow does not say when
-// one fails halfway, so it ends by itself after singleLimit.
+// singleHold is the hold of a single encryption. It ends after singleLimit, as
+// whatsmeow does not report one that fails halfway.
 type singleHold struct{ limit *time.Timer }
 
 const (
-	// idleLimit is how long a send may hold up decryption without getting on.
-	// Its sessions were begun before, but where a device appeared since then,
-	// whatsmeow asks the network for its keys while the lock is held.
+	// idleLimit is how long a send may hold up decryptions without progress: whatsmeow
+	// asks for the keys of a device that has appeared meanwhile under the lock.
 	idleLimit = 5 * time.Second
-	// singleLimit is far beyond what lies between loading and storing one
-	// session: an encryption and no round trip.
+	// singleLimit is far beyond one encryption, which needs no round trip.
 	singleLimit = 2 * time.Second
 )
 
-// ErrHeldTooLong ends a send that did nothing for idleLimit: nothing has left
-// yet.
+// ErrHeldTooLong ends a send that made no progress for idleLimit; nothing has left.
 var ErrHeldTooLong = errors.New("the network did not answer about the recipient's keys")
 
 func newSignalLock() *signalLock {
@@ -93,11 +86,9 @@ func holdOf(ctx context.Context) *hold {
 	return h
 }
 
-// HoldForSend returns a context for one send, which may take the lock, and what
-// ends its hold. Nothing is encrypted for the addresses in without; again is
-// whether the send was overtaken before. The context
-// is cancelled because of [ErrHeldTooLong] when the send holds the lock and does
-// nothing for too long.
+// HoldForSend returns a context for one send, which may take the lock, and the function
+// that ends its hold. Nothing is encrypted for the addresses in without; again says that
+// the send was overtaken before. [ErrHeldTooLong] cancels the context.
 func (c *Client) HoldForSend(ctx context.Context, without map[string]bool, again bool) (holding context.Context, end func()) {
 	return c.store.lock.forSend(ctx, without, again)
 }
@@ -127,8 +118,8 @@ func (l *signalLock) begin(ctx context.Context, h *hold) error {
 	return nil
 }
 
-// noteOthers notes that the network has named other devices for the message that is
-// being sent, by their hash.
+// noteOthers notes the hash of other devices that the network has named for the message
+// that is being sent.
 func (l *signalLock) noteOthers(hash string) {
 	h := l.sending.Load()
 	if h == nil {
@@ -139,8 +130,8 @@ func (l *signalLock) noteOthers(hash string) {
 	h.others = hash
 }
 
-// OtherDevices returns the hash of the devices that the network has named for the
-// message of a send's context; empty where it went to these.
+// OtherDevices returns the hash of the devices that the network named for the message
+// of a send's context, empty where the message went to these.
 func OtherDevices(ctx context.Context) string {
 	h := holdOf(ctx)
 	h.mu.Lock()
@@ -163,8 +154,7 @@ func (l *signalLock) end(h *hold) {
 	}
 }
 
-// holds reports whether h holds the lock now, or has what it needs without it; a
-// nil h never does.
+// holds reports whether h holds the lock, or does without it; a nil h does not.
 func (h *hold) holds() bool {
 	if h == nil {
 		return false
@@ -174,7 +164,7 @@ func (h *hold) holds() bool {
 	return h.held || h.open
 }
 
-// setStored notes that the sessions of a send are stored, and whose they are.
+// setStored notes the sessions of a send that are stored.
 func (h *hold) setStored(sessions map[string][]byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -193,8 +183,7 @@ func (h *hold) progressed() {
 	}
 }
 
-// MayHaveLeft reports whether the send of a context came so far that its
-// message may have left.
+// MayHaveLeft reports whether the message of a send's context may have left.
 func MayHaveLeft(ctx context.Context) bool {
 	h := holdOf(ctx)
 	h.mu.Lock()
@@ -215,8 +204,7 @@ func (l *signalLock) beginSingle(ctx context.Context) error {
 	return nil
 }
 
-// endSingle gives back what h holds, or, if h is nil, the present single
-// encryption.
+// endSingle gives back what h holds; a nil h stands for the present single encryption.
 func (l *signalLock) endSingle(h *singleHold) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

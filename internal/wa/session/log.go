@@ -13,8 +13,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// logger passes whatsmeow's log on. Debug output of the socket is whole
-// stanzas, keys and pairing secrets among them: it goes nowhere.
+// logger passes whatsmeow's log on, without whole stanzas.
 type logger struct {
 	log    zerolog.Logger
 	module string
@@ -34,8 +33,8 @@ func (l *logger) write(level zerolog.Level, msg string, args []any) {
 	}
 }
 
-// withoutStanzas puts the tags of stanzas in their places: the rest of one is keys,
-// ciphertexts and who writes to whom.
+// withoutStanzas replaces stanzas by their tags: the rest is keys, ciphertexts and who
+// writes to whom.
 func withoutStanzas(args []any) []any {
 	out := slices.Clone(args)
 	for i, arg := range out {

@@ -17,20 +17,17 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// advSecret proves that a pairing is the one that was shown on the screen. Every
-// value that whatsmeow ever has of it is of this length.
+// advSecret proves that a pairing is the one shown on the screen.
 type advSecret [32]byte
 
-// PairingSecrets keeps apart the secrets of one pairing. There may be two: that of the
-// QR codes, which the network voids once a phone has scanned it, and the one that
-// both sides derive from a pairing code, or agree on with a passkey. whatsmeow has
-// one place for them, device.AdvSecretKey: pair-code.go and pair-passkey.go overwrite
-// what the QR codes show, and rotateADVSecret (pair.go) overwrites whatever is there,
-// so that a rotation between companion_finish and pair-success would end the pairing
-// with "hmac-mismatch".
+// PairingSecrets keeps apart two secrets of one pairing: that of the QR codes, which the
+// network voids once a phone has scanned one, and that of a pairing code or a passkey.
+// whatsmeow has one place for both, device.AdvSecretKey: pair-code.go and pair-passkey.go
+// overwrite the one of the QR codes, rotateADVSecret (pair.go) whatever is there, which
+// would end a pairing by code with "hmac-mismatch".
 //
-// A rotation concerns the QR codes alone, so what else is there is put back; and
-// when pair-success comes, the secret that it was made with takes the place.
+// After a rotation a secret of the other kind is put back, and with pair-success the
+// secret that it was made with.
 type PairingSecrets struct {
 	device *store.Device
 
@@ -47,8 +44,8 @@ func (s *PairingSecrets) OnCodes() {
 	s.qr, s.apart, s.proved = s.present(), false, nil
 }
 
-// OnRotation takes a new secret for the QR codes, and puts back one of another kind.
-// whatsmeow calls the handler of the event right after it has replaced the secret.
+// OnRotation takes a new secret for the QR codes, and puts back one of another kind. It
+// must be called by the event's handler.
 func (s *PairingSecrets) OnRotation(e *events.RotateADVSecret) error {
 	former, errOld := decodeSecret(e.OldSecret)
 	fresh, errNew := decodeSecret(e.NewSecret)
@@ -70,8 +67,7 @@ func (s *PairingSecrets) OnRotation(e *events.RotateADVSecret) error {
 	return nil
 }
 
-// onStanza looks at what the network sends, before whatsmeow handles it: the secret
-// that pair-success was made with has to be in place by then.
+// onStanza puts the secret of a pair-success in place before whatsmeow handles it.
 func (s *PairingSecrets) onStanza(node *waBinary.Node) {
 	proof, ok := node.GetOptionalChildByTag("pair-success", "device-identity")
 	if !ok {
@@ -89,8 +85,7 @@ func (s *PairingSecrets) onStanza(node *waBinary.Node) {
 	}
 }
 
-// InQR returns a QR code with the present secret. One of another form is returned
-// as it is.
+// InQR returns a QR code with the present secret; one of another form as it is.
 func (s *PairingSecrets) InQR(code string) string {
 	head, fields, found := strings.Cut(code, "#")
 	parts := strings.Split(fields, ",")
@@ -107,9 +102,8 @@ func (s *PairingSecrets) InQR(code string) string {
 	return head + "#" + strings.Join(parts, ",")
 }
 
-// present copies the device's secret. whatsmeow replaces the slice in goroutines of
-// its own without a lock; all values are of one length, so a header read at that
-// moment is still that of one of them. The caller holds mu.
+// present copies the device's secret. whatsmeow replaces the slice without a lock; all
+// values are of one length. The caller holds mu.
 //
 //go:norace
 func (s *PairingSecrets) present() (secret advSecret) {

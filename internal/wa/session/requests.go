@@ -17,8 +17,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// dangerous returns whatsmeow's methods that it does not promise to keep. They are
-// the only way to what the methods below do, and the library's version is pinned.
+// dangerous returns the methods that whatsmeow does not promise to keep; its version is
+// pinned.
 func (c *Client) dangerous() *whatsmeow.DangerousInternalClient {
 	//lint:ignore SA1019 see above
 	return c.DangerousInternals()
@@ -38,10 +38,9 @@ func (c *Client) SendNode(ctx context.Context, node waBinary.Node) error {
 	return c.dangerous().SendNode(ctx, node)
 }
 
-// Unlink asks the network to remove this device from the account (client.go,
-// Logout). whatsmeow's own method then deletes the keys by taking the stores from
-// under whatever still uses them, a data race: the caller wipes them, once the
-// connection is closed.
+// Unlink asks the network to remove this device from the account. whatsmeow's Logout
+// (client.go) also takes the stores away while they are used, a data race: the caller
+// deletes the keys once the connection is closed.
 func (c *Client) Unlink(ctx context.Context) error {
 	_, err := c.dangerous().SendIQ(ctx, whatsmeow.DangerousInfoQuery{
 		Namespace: "md", Type: "set", To: types.ServerJID,
@@ -69,8 +68,8 @@ func (c *Client) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn,
 	return conn, nil
 }
 
-// groupMembers returns a group's members as whatsmeow will address them. Only the
-// first time costs a query.
+// groupMembers returns a group's members as whatsmeow will address them; the first call
+// costs a query.
 func (c *Client) groupMembers(ctx context.Context, group types.JID) ([]types.JID, error) {
 	known, err := c.dangerous().GetCachedGroupData(ctx, group)
 	if err != nil {
@@ -79,10 +78,9 @@ func (c *Client) groupMembers(ctx context.Context, group types.JID) ([]types.JID
 	return known.Members, nil
 }
 
-// ChangeGroups asks the network once for a change of groups, and waits at most limit
-// for the answer. whatsmeow's own methods ask a second time, by themselves, when the
-// connection is lost before the answer: a group would be made twice. A change without
-// an answer may have been made.
+// ChangeGroups asks the network once for a change of groups, and waits at most limit for
+// the answer; without one the change may have been made. whatsmeow's own methods ask
+// again when the connection is lost, and would make a group twice.
 func (c *Client) ChangeGroups(ctx context.Context, to types.JID, change waBinary.Node, limit time.Duration) (*waBinary.Node, error) {
 	return c.dangerous().SendIQ(ctx, whatsmeow.DangerousInfoQuery{
 		Namespace: "w:g2", Type: "set", To: to, Content: []waBinary.Node{change}, NoRetry: true, Timeout: limit,
@@ -94,8 +92,7 @@ func (c *Client) ParseGroup(group waBinary.Node) (*types.GroupInfo, error) {
 	return c.dangerous().ParseGroupNode(&group)
 }
 
-// NoteMembers has whatsmeow send to those who joined, and no more to those who
-// left, before the network announces them.
+// NoteMembers updates whatsmeow's members of a group before the network announces them.
 func (c *Client) NoteMembers(change *events.GroupInfo) {
 	c.dangerous().UpdateGroupParticipantCache(change)
 }
@@ -109,10 +106,9 @@ func (c *Client) TrustToken(ctx context.Context, person types.JID) ([]byte, erro
 // ErrNotStored says that what a part of the history holds could not be stored.
 var ErrNotStored = errors.New("not stored")
 
-// StoreHistory has whatsmeow store what it keeps of a piece of the phone's history:
-// tokens, the salt, identities, push names, settings. whatsmeow takes a piece
-// that was downloaded already where a notification carries it inline. It only
-// logs what it could not store, so the stores note it.
+// StoreHistory has whatsmeow store its share of a downloaded piece of history (tokens,
+// the salt, identities, push names, settings), which it takes as an inline payload.
+// whatsmeow only logs what it could not store, so the stores note it.
 func (c *Client) StoreHistory(ctx context.Context, piece []byte) error {
 	var inline bytes.Buffer
 	writer, err := zlib.NewWriterLevel(&inline, zlib.NoCompression)

@@ -8,13 +8,10 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// sendWrites is what whatsmeow stores while it encrypts one message. It would
-// commit the message's secret, the group's sender key and the identity of each
-// device by themselves, before the sessions. All of it is kept until the sessions
-// are stored, and stored with them, in one durable commit; nothing has left
-// before. What a send that fails has kept is dropped: it is made anew.
-//
-// It is guarded by the mutex of its hold.
+// sendWrites keeps what whatsmeow would commit one by one while it encrypts a message
+// (the secret, the group's sender key, the identity of each device) until the sessions
+// are stored, in one durable commit before anything leaves. A failed send drops it. The
+// mutex of its hold guards it.
 type sendWrites struct {
 	known      map[string][32]byte // identities that are stored, by address
 	changed    map[string][32]byte // identities to be stored
@@ -65,8 +62,8 @@ func (h *hold) dropIdentity(address string) {
 	delete(h.known, address)
 }
 
-// EncryptedFor reports whether the message of a send's context was encrypted for the
-// phone of a person: a session with it was stored.
+// EncryptedFor reports whether the message of a send's context was encrypted for a
+// person's phone.
 func EncryptedFor(ctx context.Context, person types.JID) bool {
 	h := holdOf(ctx)
 	h.mu.Lock()
@@ -158,9 +155,8 @@ func (s *lockedStore) storeSend(ctx context.Context, kept sendWrites, sessions m
 	})
 }
 
-// StoreRest stores what the send of a context has kept whose message went to no
-// device, so that it had no sessions to store. The message is out: a store that fails
-// now changes nothing.
+// StoreRest stores what a send has kept whose message went to no device, and so had no
+// sessions to store. The message is out: an error is only logged.
 func (c *Client) StoreRest(ctx context.Context) { c.store.storeRest(ctx) }
 
 func (s *lockedStore) storeRest(ctx context.Context) {

@@ -10,9 +10,9 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// amend changes a stanza that whatsmeow would misread: it takes the approval of those
-// who come by the link for on whatever its state is (group.go). Where it is off, it is
-// taken out of a group's description, and marked in a notification.
+// amend changes a stanza that whatsmeow would misread: it takes membership approval for
+// on whatever its state is (group.go). Where it is off, it is removed from a group's
+// description, and marked in a notification.
 func amend(stanza *waBinary.Node) {
 	children := stanza.GetChildren()
 	for i := range children {
@@ -32,8 +32,7 @@ func amend(stanza *waBinary.Node) {
 	}
 }
 
-// isApprovalOff reports whether a part of a group says that admins need not let in those
-// who come by the link.
+// isApprovalOff reports whether a group's node switches membership approval off.
 func isApprovalOff(part waBinary.Node) bool {
 	if part.Tag != "membership_approval_mode" {
 		return false
@@ -41,10 +40,6 @@ func isApprovalOff(part waBinary.Node) bool {
 	mode, found := part.GetOptionalChildByTag("group_join")
 	return found && mode.AttrGetter().OptionalString("state") == "off"
 }
-
-// whatsmeow asks for usernames and reads none of them. It gives each stanza to the
-// logger of what it receives, before it handles the stanza, and in the order in
-// which they came: there they are read.
 
 // usernameAttrs are the attributes that name a person, with those that hold the
 // person's username.
@@ -57,9 +52,8 @@ var usernameAttrs = map[string][]string{
 	"s_o":         {"s_o_username"},
 }
 
-// usernamesIn returns the usernames in a stanza, by the form in which it
-// names the person; empty for somebody who has none. A person of whom it says
-// nothing is not among them.
+// usernamesIn returns the usernames in a stanza, of which whatsmeow reads none, by the
+// form in which it names the person; empty for a person without one.
 func usernamesIn(stanza *waBinary.Node) map[bridge.JID]string {
 	switch stanza.Tag {
 	case "message", "notification", "iq":

@@ -14,13 +14,11 @@ import (
 	"modernc.org/sqlite"
 )
 
-// lockedStore stands between whatsmeow and its store, and takes and releases
-// the Signal lock by the calls that whatsmeow makes: GetManySessions and
-// PutManySessions around the encryptions of a send, DoDecryptionTxn around a
-// decryption, GetSession and PutSession around any other encryption.
-//
-// What whatsmeow stores beside a send's sessions is kept until these are stored,
-// in the same transaction (see [sendWrites]).
+// lockedStore takes and releases the Signal lock by the calls that whatsmeow makes of
+// its store: GetManySessions and PutManySessions around the encryptions of a send,
+// DoDecryptionTxn around a decryption, GetSession and PutSession around any other
+// encryption. What a send stores beside its sessions is stored with them (see
+// [sendWrites]).
 type lockedStore struct {
 	signalStores
 	lock    *signalLock
@@ -53,17 +51,14 @@ func newLockedStore(stores signalStores, failed func(error), log zerolog.Logger)
 	return s
 }
 
-// DoDecryptionTxn holds the lock over one decryption. A failing store must not
-// look like an undecryptable message, which whatsmeow would acknowledge: as a
-// cancelled context it leaves the message unacknowledged, and the network
-// sends it again. A message whose sender used a key for the second time must
-// look like one: whatsmeow would acknowledge it and drop it.
+// DoDecryptionTxn holds the lock over one decryption. An error of the store becomes a
+// cancelled context, for which whatsmeow leaves the message unacknowledged; it would
+// acknowledge an undecryptable one. A key that was used before becomes an undecryptable
+// message: whatsmeow would drop it.
 //
-// A handler may still run when the next connection has begun (client.go,
-// handlerQueueLoop), which brings its stanza once more. The two would decrypt one
-// message twice, so the former is given up. This is decided within the transaction:
-// the other handler looks for what was decrypted over the database's one connection,
-// so either behind this or before it began.
+// A handler may still run when the next connection, which brings its stanza again, has
+// begun (client.go, handlerQueueLoop). It is given up, within the transaction, so that
+// no message is decrypted twice.
 func (s *lockedStore) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
 	err := s.unacknowledged(s.transact(lagging(ctx), func(txn context.Context) error {
 		if s.isOver != nil && s.isOver(ctx) {
@@ -77,8 +72,7 @@ func (s *lockedStore) DoDecryptionTxn(ctx context.Context, fn func(context.Conte
 	return err
 }
 
-// transact holds the lock over one transaction. whatsmeow's transaction of a
-// decryption is one like any other.
+// transact holds the lock over one transaction.
 func (s *lockedStore) transact(ctx context.Context, fn func(context.Context) error) error {
 	if err := s.lock.acquire(ctx); err != nil {
 		return err
@@ -109,9 +103,9 @@ func (s *lockedStore) unacknowledged(err error) error {
 	return fmt.Errorf("%w: %w", context.Canceled, err)
 }
 
-// GetManySessions begins a send's hold: whatsmeow loads all sessions that the
-// send needs at once. It asks the network for the keys of those that are
-// returned as nil, and leaves out those that are not returned.
+// GetManySessions begins a send's hold. whatsmeow loads all sessions of a send at once,
+// asks the network for the keys of those returned as nil, and leaves out those that are
+// not returned.
 func (s *lockedStore) GetManySessions(ctx context.Context, addresses []string) (map[string][]byte, error) {
 	h := holdOf(ctx)
 	open := false
@@ -147,8 +141,7 @@ func (s *lockedStore) readIdentities(ctx context.Context, h *hold, addresses []s
 	return err
 }
 
-// PutManySessions ends a send's hold: its sessions are stored, and all that was
-// kept of it with them.
+// PutManySessions stores a send's sessions with all that was kept, and ends its hold.
 func (s *lockedStore) PutManySessions(ctx context.Context, sessions map[string][]byte) error {
 	h := holdOf(ctx)
 	if !h.ofSend() {
@@ -165,8 +158,8 @@ func (s *lockedStore) PutManySessions(ctx context.Context, sessions map[string][
 	return err
 }
 
-// PutIdentity keeps the identity of a send's recipient, if it has changed, until
-// its session is stored.
+// PutIdentity keeps a changed identity of a send's recipient until its session is
+// stored.
 func (s *lockedStore) PutIdentity(ctx context.Context, address string, key [32]byte) error {
 	h := holdOf(ctx)
 	if !h.ofSend() {

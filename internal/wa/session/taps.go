@@ -10,9 +10,7 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// lidTap notifies the store of every mapping that whatsmeow learns, wherever it
-// learns it (stanzas, device lists, groups, the phone's sync), so that one
-// person stays one chat.
+// lidTap reports each mapping that whatsmeow learns, so that one person stays one chat.
 type lidTap struct {
 	store.LIDStore
 	learned func([]bridge.Identity)
@@ -70,9 +68,8 @@ func (t tokenTap) PutPrivacyTokens(ctx context.Context, tokens ...store.PrivacyT
 	return noted(ctx, t.PrivacyTokenStore.PutPrivacyTokens(ctx, tokens...))
 }
 
-// secretTap stores the secrets of messages without waiting for the disk, which
-// would be once more for nearly every message: the store has them with their
-// messages, and they are looked for there as well.
+// secretTap stores the secrets of messages without waiting for the disk: the store has
+// them with their messages, too.
 type secretTap struct {
 	store.MsgSecretStore
 	buffer store.EventBuffer // for its transactions

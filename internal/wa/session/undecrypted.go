@@ -8,14 +8,12 @@ import (
 	"go.mau.fi/whatsmeow/types/events"
 )
 
-// whatsmeow acknowledges a message that it cannot decrypt, and asks for it again,
-// before it makes an event of it. Where the store fails just then, or the program dies, nobody
-// would ever learn that there was one. So its placeholder is stored when whatsmeow
-// logs the failure, which it does first of all; where that fails, the connection is
-// cut, so that nothing leaves.
+// whatsmeow acknowledges a message that it cannot decrypt, and asks for it again, before
+// it makes an event of it: a crash in between would hide that there was one. So its
+// placeholder is stored when whatsmeow logs the failure, before all else; where that
+// fails, the connection is cut.
 
-// onUndecrypted passes on a message that whatsmeow is about to acknowledge, and of
-// which nothing was answered yet.
+// onUndecrypted passes on a message that whatsmeow is about to acknowledge.
 func (c *Client) onUndecrypted(failure decryptionFailure) {
 	node := c.pending.find(failure.id)
 	if node == nil {
@@ -40,8 +38,7 @@ func (c *Client) onUndecrypted(failure decryptionFailure) {
 	c.observer.Undecrypted(e, failure.panicked)
 }
 
-// pendingMessages are the messages that came and were not handled yet, in their
-// order: whatsmeow handles one at a time.
+// pendingMessages keeps the messages that were not handled yet, in order.
 type pendingMessages struct {
 	mu    sync.Mutex
 	nodes []*waBinary.Node // without what is encrypted; guarded by mu

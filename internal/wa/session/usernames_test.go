@@ -110,7 +110,7 @@ func TestUsernamesIn_WhateverShapeTheStanzaHas(t *testing.T) {
 		"in a group":           {node{Tag: "message", Attrs: attrs{"from": club, "participant": anna, "participant_username": "anna", "username": "club"}}, map[bridge.JID]string{convert.JID(anna): "anna"}},
 		"an own message":       {node{Tag: "message", Attrs: attrs{"from": dora, "recipient": anna, "recipient_username": "anna"}}, map[bridge.JID]string{convert.JID(anna): "anna"}},
 		"an own one's peer":    {node{Tag: "message", Attrs: attrs{"from": dora, "recipient": anna, "peer_recipient_username": "anna"}}, map[bridge.JID]string{convert.JID(anna): "anna"}},
-		"nothing is named":      {node{Tag: "message", Attrs: attrs{"from": anna}}, nil},
+		"nothing is named":     {node{Tag: "message", Attrs: attrs{"from": anna}}, nil},
 		"given up":             {node{Tag: "iq", Content: []node{{Tag: "user", Attrs: attrs{"jid": anna}, Content: []node{{Tag: "username"}}}}}, map[bridge.JID]string{convert.JID(anna): ""}},
 		"as text":              {node{Tag: "iq", Content: []node{{Tag: "user", Attrs: attrs{"jid": anna}, Content: []node{{Tag: "username", Content: "12345"}}}}}, map[bridge.JID]string{convert.JID(anna): "12345"}},
 		"of nobody":            {node{Tag: "iq", Content: []node{{Tag: "user", Content: []node{{Tag: "username", Content: []byte("x")}}}}}, nil},

@@ -169,12 +169,8 @@ func (s *Store) ChatTimer(ctx context.Context, jid bridge.JID) (bridge.ChatTimer
 	})
 }
 
-// chatRow is what writing needs to know of a chat.
-type chatRow struct {
-	id      int64
-	person  int64 // 0 for groups
-	isGroup bool
-}
+// chatRow identifies a chat and, unless it is a group, the person it is with.
+type chatRow struct{ id, person int64 }
 
 // isChat reports whether messages of a JID are kept: not those of status updates and
 // broadcast lists.
@@ -187,8 +183,7 @@ func (t *writeTx) findChat(jid bridge.JID) (chatRow, bool) {
 		return c, true
 	}
 	var c chatRow
-	found := t.Find("SELECT id, ifnull(person, 0), is_group FROM chats WHERE jid = ?",
-		[]any{string(jid)}, &c.id, &c.person, &c.isGroup)
+	found := t.Find("SELECT id, ifnull(person, 0) FROM chats WHERE jid = ?", []any{string(jid)}, &c.id, &c.person)
 	if found {
 		t.s.chats[jid] = c
 	}
@@ -217,7 +212,7 @@ func (t *writeTx) addGroup(jid bridge.JID) chatRow {
 		string(jid), name, fold(name))
 	t.Run("INSERT INTO groups (chat) VALUES (?)", id)
 	t.takeSettings(id, jid, "")
-	return chatRow{id: id, isGroup: true}
+	return chatRow{id: id}
 }
 
 func (t *writeTx) addPrivateChat(jid bridge.JID) chatRow {

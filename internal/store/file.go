@@ -84,7 +84,16 @@ func create(path string) error {
 	if err := upgrade(draft, append(slices.Clone(writerPragmas), "synchronous(OFF)")); err != nil {
 		return err
 	}
-	if err := syncFile(draft); err != nil {
+	return finish(draft, path)
+}
+
+// finish moves a draft to its path once it is on the disk.
+func finish(draft, path string) error {
+	file, err := os.OpenFile(draft, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(draft, path); err != nil {
@@ -176,15 +185,12 @@ func backup(ctx context.Context, from, path string, secrets bool) error {
 		err = eraseSecrets(part)
 	}
 	if err == nil {
-		err = syncFile(part)
-	}
-	if err == nil {
-		err = os.Rename(part, path)
+		err = finish(part, path)
 	}
 	if err != nil {
 		return errors.Join(err, remove(part), remove(path))
 	}
-	return dbfile.SyncDir(filepath.Dir(path))
+	return nil
 }
 
 // reserve makes an empty private file where there is none.
@@ -236,12 +242,4 @@ func eraseSecrets(path string) (err error) {
 		}
 	}
 	return nil
-}
-
-func syncFile(path string) error {
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close())
 }

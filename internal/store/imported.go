@@ -34,8 +34,9 @@ func (t *writeTx) saveImportedMessage(m bridge.Message) {
 
 // silently runs f without events of what it changes.
 func (t *writeTx) silently(f func()) {
+	before := t.silent
+	defer func() { t.silent = before }()
 	t.silent = true
-	defer func() { t.silent = false }()
 	f()
 }
 

@@ -44,12 +44,11 @@ func (r *readTx) knows(p person) bool {
 	if r.limit == nil || p.id == r.s.people.ownerID() {
 		return true
 	}
-	if inside, looked := r.limit.known[p.id]; looked {
-		return inside
+	inside, looked := r.limit.known[p.id]
+	if !looked {
+		r.Find(insideQuery, []any{r.limit.chats, p.id}, &inside)
+		r.limit.known[p.id] = inside
 	}
-	var inside bool
-	r.Find(insideQuery, []any{r.limit.chats, p.id}, &inside)
-	r.limit.known[p.id] = inside
 	return inside
 }
 
@@ -86,10 +85,7 @@ func (r *readTx) conceal(messages []bridge.Message, positions []position) {
 	}
 	find := finder(func(jid bridge.JID) (person, bool) {
 		p, known := r.s.people.find(jid)
-		if !known || !r.knows(p) {
-			return person{}, false
-		}
-		return p, true
+		return p, known && r.knows(p)
 	})
 	for row := range r.rowsOf("SELECT m.seq, m.details FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value", keysOf(bySeq)) {
 		var seq int64

@@ -102,7 +102,7 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 // id an upload claims.
 func (t *writeTx) postponeUnchecked(m target, f bridge.Deletion) {
 	known := m.isPrivate
-	if !m.isPrivate {
+	if !known {
 		t.Find("SELECT known FROM groups WHERE chat = ?", []any{m.chat}, &known)
 	}
 	if m.isAlias || !known {

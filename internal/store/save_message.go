@@ -100,25 +100,24 @@ func (t *writeTx) insertRaw(m bridge.Message, seq int64) {
 
 // target is the stored message that a fact is about.
 type target struct {
-	seq, chat          int64
-	sender             int64
-	fromMe             bool
-	kind               string
-	timestamp          int64
-	content, details   string
-	edited, deleted    int64
-	status             int64 // -1 for other people's messages
-	isGroup, isPrivate bool
-	imported           bool
-	isAlias            bool // found by a further id
+	seq, chat        int64
+	sender           int64
+	fromMe           bool
+	kind             string
+	timestamp        int64
+	content, details string
+	edited, deleted  int64
+	status           int64 // -1 for other people's messages
+	isPrivate        bool  // of a chat between two
+	imported         bool
+	isAlias          bool // found by a further id
 }
 
 func (m target) isPlaceholder() bool { return m.kind == bridge.TypeUndecryptable }
 
-// targetQuery selects what a [target] is made of.
 const targetQuery = `
 	SELECT m.seq, m.chat, m.sender, m.from_me, m.type, m.timestamp, m.content, ifnull(m.details, ''),
-		ifnull(m.edited_at, 0), ifnull(m.deleted_at, 0), ifnull(m.status, -1), c.is_group, m.imported
+		ifnull(m.edited_at, 0), ifnull(m.deleted_at, 0), ifnull(m.status, -1), NOT c.is_group, m.imported
 	FROM chats c JOIN messages m ON m.chat = c.id WHERE c.jid = ?`
 
 // findMessage looks a message up by its chat, in either form, and its id, or one
@@ -128,12 +127,11 @@ func (t *writeTx) findMessage(chat bridge.JID, id string) (m target, found bool)
 		m.isAlias = i > 0
 		found = t.Find(targetQuery+named, []any{string(t.people.canonical(chat)), id},
 			&m.seq, &m.chat, &m.sender, &m.fromMe, &m.kind, &m.timestamp, &m.content, &m.details,
-			&m.edited, &m.deleted, &m.status, &m.isGroup, &m.imported)
+			&m.edited, &m.deleted, &m.status, &m.isPrivate, &m.imported)
 		if found {
 			break
 		}
 	}
-	m.isPrivate = !m.isGroup
 	return m, found
 }
 

@@ -1,4 +1,4 @@
--- "brdg": how a store is told from any other SQLite file.
+-- "brdg": tells stores from other SQLite files.
 PRAGMA application_id = 1651663975;
 
 CREATE TABLE settings (
@@ -145,7 +145,7 @@ CREATE INDEX join_requests_by_person ON join_requests (person);
 -- a person would read all messages. folded is null where it equals content.
 -- details is the JSON of what few messages have: quote, mentions, media, poll.
 -- imported are those taken over from the phone's history: they were never
--- received over the connection, and no event tells of them.
+-- received over the connection, and have no events.
 CREATE TABLE messages (
     seq        INTEGER PRIMARY KEY,
     chat       INTEGER NOT NULL REFERENCES chats (id),
@@ -365,7 +365,7 @@ CREATE TABLE keyed_requests (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX keyed_requests_by_age ON keyed_requests (at);
 
--- What the network said about numbers, for a day. jid is null where nobody on
+-- Answers of the network about numbers, for a day. jid is null where no account on
 -- the network has the number.
 CREATE TABLE number_checks (
     phone       TEXT PRIMARY KEY,

@@ -85,7 +85,7 @@ func (x *Index) readPacks(ctx context.Context, plans []packPlan) (made []madePac
 // were read. With the last of them the block counts as indexed.
 func (x *Index) writePacks(ctx context.Context, b block, plans []packPlan, made []madePack, last bool) error {
 	err := x.store.Update(ctx, func(c *db.Conn) {
-		if len(plans) > 0 && plans[0].id == b.packs[0].id { // what is left of an interruption
+		if len(plans) > 0 && plans[0].id == b.packs[0].id { // after an interruption
 			dropPacks(c, firstPack(b.id), firstPack(b.id+1))
 		}
 		for i, p := range made {

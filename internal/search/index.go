@@ -166,7 +166,7 @@ func (x *Index) Committed(newest int64, changed bool) {
 	}
 }
 
-// Wake has the background look for what there is to index.
+// Wake makes the background look for work.
 func (x *Index) Wake() {
 	select {
 	case x.work <- struct{}{}:

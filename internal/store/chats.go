@@ -236,7 +236,7 @@ func (t *writeTx) privateParticipants(p person) int {
 	return 2
 }
 
-// updatePrivateChat brings the chat with p up to date with what is known of p.
+// updatePrivateChat updates the JID and the names of the chat with p.
 func (t *writeTx) updatePrivateChat(p person) {
 	name := chatName(p)
 	changed := t.Change(`

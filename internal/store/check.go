@@ -68,7 +68,7 @@ func (s *Store) check(ctx context.Context, tables func(context.Context) (map[str
 	return true
 }
 
-// checkTables returns what is wrong with the tables that are damaged.
+// checkTables returns SQLite's verdicts on damaged tables, by name.
 func (s *Store) checkTables(ctx context.Context) (damaged map[string]string, err error) {
 	c, err := db.Open(s.o.Path, readerPragmas)
 	if err != nil {

@@ -242,7 +242,7 @@ type PendingQueues struct {
 	Log      LogState
 }
 
-// pendingHeadsQuery walks the index of what is pending; the other columns are
+// pendingHeadsQuery walks the index of pending deliveries; the other columns are
 // those of the row with the lowest event.
 var pendingHeadsQuery = fmt.Sprintf(`
 	SELECT d.id, d.webhook, min(d.event), d.event_at, d.type, d.chat, d.status, d.attempts,
@@ -271,7 +271,7 @@ func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, inF
 var pendingOfQuery = "SELECT " + deliveryColumns + fmt.Sprintf(` FROM deliveries d
 	WHERE d.webhook = ? AND d.status = %d AND d.chat_id = ? AND d.event > ? ORDER BY d.event`, webhookPending) + db.Limited
 
-// PendingOf reads what is pending in a queue behind an event, in order.
+// PendingOf reads the pending deliveries of a queue behind an event, in order.
 func (s *Store) PendingOf(ctx context.Context, webhook, queue, after int64, limit int) (list []bridge.WebhookDelivery, state LogState, err error) {
 	list, err = readAs(ctx, s, "read a queue of deliveries", func(r *readTx) []bridge.WebhookDelivery {
 		state = r.logState()

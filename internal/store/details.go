@@ -37,7 +37,7 @@ type keepDetails struct {
 	At       int64 `json:"t"`
 }
 
-// partsDetails is [bridge.Parts] without what is not there.
+// partsDetails is [bridge.Parts] with short names.
 type partsDetails struct {
 	Location    *bridge.Place          `json:"l,omitempty"`
 	Contacts    []bridge.SharedContact `json:"c,omitempty"`

@@ -14,10 +14,9 @@ import (
 	"bridged/internal/store/db"
 )
 
-// What is deleted is to be gone from the disk. SQLite overwrites what it
-// deletes (secure_delete), but copies stay: old pages in the write-ahead log until it is cut
-// off, and grams of the text in the full-text index until its segments are merged. Both
-// happens in the background.
+// Deleted text must be gone from the disk. SQLite overwrites it (secure_delete), but copies
+// stay: old pages in the write-ahead log until it is cut off, and grams in the full-text
+// index until its segments are merged. Both happen in the background.
 
 const (
 	eraseGather = time.Second // for which deletions are gathered

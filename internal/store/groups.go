@@ -9,7 +9,7 @@ import (
 	"bridged/internal/store/db"
 )
 
-// Group returns what is stored of a group: [bridge.CodeNotFound] when it is not.
+// Group returns a stored group: [bridge.CodeNotFound] when there is none.
 func (s *Store) Group(ctx context.Context, jid bridge.JID) (bridge.StoredGroup, error) {
 	return readAs(ctx, s, "read a group", func(r *readTx) bridge.StoredGroup {
 		var id int64
@@ -174,7 +174,7 @@ func (t *writeTx) replaceMembers(chat int64, members []bridge.Participant) bool 
 }
 
 // saveMember adds or changes a member, and reports whether that makes a difference. A
-// notification that somebody joined may come again, and changes no member.
+// notification of a new member may come again, and changes no member.
 func (t *writeTx) saveMember(chat int64, f bridge.Participant, joined bool) (id int64, changed bool) {
 	p, known := t.ensureParticipant(f)
 	if !known {

@@ -25,7 +25,7 @@ func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Pag
 	})
 }
 
-// messageColumns are what a list shows of a message.
+// messageColumns are the columns of messages in lists.
 const messageColumns = `m.seq, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, m.details,
 	m.timestamp, m.reactions, m.edited_at, m.deleted_at, ifnull(m.status, -1), m.imported`
 
@@ -156,8 +156,8 @@ func (r *readTx) addAnswersAndReactions(messages []bridge.Message, positions []p
 	}
 }
 
-// answersTo runs a query over some messages, which returns a message, a person and what is
-// read into the variables. It returns the messages and the people.
+// answersTo runs a query over some messages. It returns the messages and people of its first
+// two columns, and reads the others into variables.
 func (r *readTx) answersTo(seqs []int64, messages map[int64]*bridge.Message, query string, into ...any) iter.Seq2[*bridge.Message, bridge.JID] {
 	return func(yield func(*bridge.Message, bridge.JID) bool) {
 		var seq, person int64
@@ -360,7 +360,7 @@ func (p *pageRoom) takes(size int) bool {
 	return true
 }
 
-// Sizes of what is added to a message later, in bytes of JSON.
+// Sizes of reactions and answers, which are added to messages later, in bytes of JSON.
 const (
 	reactionSize  = 200
 	voteSize      = 48 // and that of an answer to an event

@@ -215,7 +215,7 @@ func (t *writeTx) movePending(column, from, into string) {
 		into, pendingDeletion)
 }
 
-// pendingFact is the JSON of a pending change: what is not in the row's columns.
+// pendingFact is the JSON of a pending change: the fields that are no columns.
 type pendingFact struct {
 	Timestamp int64           `json:"t"`
 	Emoji     string          `json:"e,omitempty"`
@@ -232,7 +232,7 @@ type pendingFact struct {
 	Kept      bool            `json:"k,omitempty"`
 }
 
-// size returns what a row counts for the limits.
+// size returns the bytes of a row that count for the limits.
 func (r pendingChange) size() int { return len(r.target) + len(r.stanza) + len(r.fact) + len(r.raw) }
 
 // packPending returns the row of a change; the row of any other fact has no target.

@@ -130,8 +130,7 @@ func (s *Store) UsernameOf(jid bridge.JID) *string {
 	return p.usernameOrNil()
 }
 
-// peopleChange is what one transaction learns of people, on top of what is
-// published. An entry without an id removes the published one.
+// peopleChange is a transaction's change of people, on top of the published ones. An entry without an id removes the published one.
 type peopleChange struct {
 	base *people
 	identities
@@ -167,8 +166,8 @@ func (c *peopleChange) merge(from, into int64) {
 	}
 }
 
-// swap publishes a change, which then holds what was published before: swapping it once
-// more takes it back.
+// swap exchanges the entries of a change with the published ones. Swapping once more takes
+// the change back.
 func (p *people) swap(c *peopleChange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -336,7 +335,7 @@ func (t *writeTx) savePushName(p person, name string) {
 // maxSortName bounds what contacts are sorted by, in characters: cursors contain it.
 const maxSortName = 64
 
-// sortName returns what a person is sorted by; empty where they have no name.
+// sortName returns the key by which a person is sorted; empty where they have no name.
 func (p person) sortName() string {
 	name := strings.TrimSpace(fold(p.displayName()))
 	for i := range name {

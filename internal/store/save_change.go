@@ -7,8 +7,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// saveAnswer keeps what a person answered to a message, by a query that leaves a later
-// answer as it is. It returns the message, 0 where nothing has changed.
+// saveAnswer keeps a person's answer to a message, by a query that leaves a later answer as it
+// is. It returns the message's seq, 0 where nothing has changed.
 func (t *writeTx) saveAnswer(f bridge.Fact, chat bridge.JID, id string, by bridge.JID, query string, answer ...any) (seq int64) {
 	m, found := t.findMessage(chat, id)
 	switch {

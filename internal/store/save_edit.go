@@ -43,7 +43,7 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 		}
 	}
 	keepQuote(before.Context, &f.New)
-	// An edit starts no new time, and what was forwarded stays so.
+	// An edit starts no new time, and a forwarded message stays one.
 	f.New.Expiration, f.New.IsForwarded = before.Expiration, before.Forwarded || f.New.IsForwarded
 	edited := f.Timestamp.UnixMilli()
 	if f.Upload != nil {
@@ -61,7 +61,7 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	t.recordReplacedFile(m.seq, before.Media, f.New.Media)
 	t.Run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE seq = ?",
 		f.New.Raw, t.packRef(f.New), f.New.ViewOnce, m.seq)
-	t.markErased() // what was edited away may have been a secret
+	t.markErased() // the old text may have been a secret
 	t.contentChanged(m.seq)
 }
 

@@ -131,7 +131,7 @@ func (t *writeTx) detailsIn(column string) (d details) {
 	return d
 }
 
-// changeDetails changes what a message shows beside its content, and logs that.
+// changeDetails replaces the details of a message, and logs that.
 func (t *writeTx) changeDetails(seq int64, d details) {
 	t.Run("UPDATE messages SET details = ? WHERE seq = ?", t.pack(d), seq)
 	t.appendEvent(eventMessageUpdated, seq, 0)
@@ -157,8 +157,8 @@ func (t *writeTx) mergeMarks(kept, dropped int64) {
 	t.Run("UPDATE messages SET details = ? WHERE seq = ?", t.pack(d), kept)
 }
 
-// keepMarks keeps of a message what neither an edit nor the real message of a placeholder
-// has: what others made of it, and how it came to the chat.
+// keepMarks keeps details that neither an edit nor the real message of a placeholder has:
+// pins, added options, how the message came to the chat.
 func (d *details) keepMarks(before details) {
 	d.Pin, d.Keep = before.Pin, before.Keep
 	if d.Poll != nil && before.Poll != nil {

@@ -13,7 +13,7 @@ type readTx struct {
 	s *Store
 
 	withoutIndex bool   // searches scan
-	limit        *limit // what the reader may see; nil is all
+	limit        *limit // of the reader; nil for none
 }
 
 // read runs f on one snapshot.
@@ -141,7 +141,7 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 	return err
 }
 
-// publish shows readers what a committed transaction has changed.
+// publish shows readers the changes of a committed transaction.
 func (s *Store) publish(t *writeTx) {
 	s.numbers = t.numbers
 	s.eventPages.Store(new(eventPages))

@@ -47,7 +47,7 @@ func Run(ctx context.Context, o Options) {
 	all.Wait()
 }
 
-// chore removes what is old, and returns how much that was.
+// chore removes old things, and returns how many.
 type chore struct {
 	what string // is removed
 	do   func(ctx context.Context) (int, error)

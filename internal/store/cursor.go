@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
@@ -13,12 +14,7 @@ import (
 // defaultLimit applies where a query names none.
 const defaultLimit = 100
 
-func limitOf(limit int) int {
-	if limit <= 0 {
-		return defaultLimit
-	}
-	return limit
-}
+func limitOf(limit int) int { return cmp.Or(max(limit, 0), defaultLimit) }
 
 // The lists that cursors belong to.
 const (

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -340,10 +339,8 @@ func (s *Store) retainRange(ctx context.Context, from, to, before int64) (total 
 
 // removeOld removes messages that are still old, and returns how many.
 func (t *writeTx) removeOld(seqs []int64, before int64) int {
-	old := slices.DeleteFunc(seqs, func(seq int64) bool {
-		var timestamp int64
-		return !t.Find("SELECT timestamp FROM messages WHERE seq = ? AND timestamp < ?", []any{seq, before}, &timestamp)
-	})
+	old := db.List[int64](t.Conn, "SELECT m.seq FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value WHERE m.timestamp < ?",
+		t.Encode(seqs), before)
 	t.s.index.MarkRemoved(t.Conn, old)
 	for _, seq := range old {
 		t.markUsed(seq)

@@ -207,12 +207,7 @@ func (r *readTx) eventMessages(entries []entry) map[int64]*bridge.Message {
 		}
 	}
 	slices.Sort(wanted)
-	messages, positions := r.messagesAt(slices.Compact(wanted), nil)
-	bySeq := make(map[int64]*bridge.Message, len(messages))
-	for i, p := range positions {
-		bySeq[p.Seq] = &messages[i]
-	}
-	return bySeq
+	return bySeq(r.messagesAt(slices.Compact(wanted), nil))
 }
 
 // addContent adds the message, chat, group, call or status of an event, and reports whether

@@ -77,12 +77,8 @@ func (r *readTx) conceal(messages []bridge.Message, positions []position) {
 	if r.limit == nil {
 		return
 	}
-	bySeq := make(map[int64]*bridge.Message)
-	for i := range messages {
-		if messages[i].ContextInfo != nil {
-			bySeq[positions[i].Seq] = &messages[i]
-		}
-	}
+	bySeq := bySeq(messages, positions)
+	maps.DeleteFunc(bySeq, func(_ int64, m *bridge.Message) bool { return m.ContextInfo == nil })
 	find := finder(func(jid bridge.JID) (person, bool) {
 		p, known := r.s.people.find(jid)
 		return p, known && r.knows(p)

@@ -108,11 +108,10 @@ func (r *readTx) scanMessage(rows *db.Row, row *messageRow, m *bridge.Message) {
 // addAnswersAndReactions reads the reactions to messages that have some, the answers to
 // polls and events, and how many parts of albums are there.
 func (r *readTx) addAnswersAndReactions(messages []bridge.Message, positions []position, reacted []int64) {
-	bySeq := make(map[int64]*bridge.Message)
+	bySeq := bySeq(messages, positions)
 	var polls, events, albums []int64
 	for i := range messages {
 		m, seq := &messages[i], positions[i].Seq
-		bySeq[seq] = m
 		if m.Poll != nil {
 			polls = append(polls, seq)
 		}
@@ -154,6 +153,14 @@ func (r *readTx) addAnswersAndReactions(messages []bridge.Message, positions []p
 	for m := range r.answersTo(albums, bySeq, arrivedQuery, &arrived) {
 		m.Album.Arrived = arrived
 	}
+}
+
+func bySeq(messages []bridge.Message, positions []position) map[int64]*bridge.Message {
+	found := make(map[int64]*bridge.Message, len(messages))
+	for i, p := range positions {
+		found[p.Seq] = &messages[i]
+	}
+	return found
 }
 
 // answersTo runs a query over some messages. It returns the messages and people of its first

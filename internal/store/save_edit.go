@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+
 	"bridged/internal/bridge"
 	"bridged/internal/search"
 )
@@ -89,10 +91,7 @@ func keepQuote(before *contextDetails, edited *bridge.Message) {
 	if before == nil || before.QuotedID == nil || edited.ContextInfo != nil && edited.ContextInfo.QuotedMsgID != nil {
 		return
 	}
-	context := bridge.ContextInfo{}
-	if edited.ContextInfo != nil {
-		context = *edited.ContextInfo
-	}
+	context := *cmp.Or(edited.ContextInfo, new(bridge.ContextInfo))
 	context.QuotedMsgID, context.QuotedSenderJID = before.QuotedID, before.QuotedSender
 	edited.ContextInfo = &context
 }

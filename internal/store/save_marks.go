@@ -170,10 +170,7 @@ func (d *details) keepMarks(before details) {
 	if before.Parts == nil || before.Parts.Referral == nil && before.Parts.AlbumID == nil {
 		return
 	}
-	parts := partsDetails{}
-	if d.Parts != nil {
-		parts = *d.Parts
-	}
+	parts := *cmp.Or(d.Parts, new(partsDetails))
 	parts.Referral, parts.AlbumID = cmp.Or(parts.Referral, before.Parts.Referral), cmp.Or(parts.AlbumID, before.Parts.AlbumID)
 	d.Parts = &parts
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"strconv"
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/db"
@@ -35,13 +34,8 @@ func readSetting(c *db.Conn, name string) (value string) {
 }
 
 // readNumber returns the setting as a number, 0 when it was never set.
-func readNumber(c *db.Conn, name string) int64 {
-	value := readSetting(c, name)
-	if value == "" {
-		return 0
-	}
-	number, err := strconv.ParseInt(value, 10, 64)
-	c.Fail(err)
+func readNumber(c *db.Conn, name string) (number int64) {
+	c.Find("SELECT CAST(value AS INTEGER) FROM settings WHERE name = ?", []any{name}, &number)
 	return number
 }
 

@@ -161,9 +161,7 @@ func (s *Store) ChatTimer(ctx context.Context, jid bridge.JID) (bridge.ChatTimer
 		if jid.IsGroup() {
 			r.Find("SELECT timer FROM chats WHERE jid = ?", []any{jid}, &timer.Seconds)
 		} else if p, known := s.people.find(jid); known {
-			var setAt *bridge.Time
-			r.Find("SELECT timer, nullif(timer_set_at, 0) FROM people WHERE id = ?", []any{p.id}, &timer.Seconds, &setAt)
-			set(&timer.SetAt, setAt)
+			r.Find("SELECT timer, nullif(timer_set_at, 0) FROM people WHERE id = ?", []any{p.id}, &timer.Seconds, &timer.SetAt)
 		}
 		return timer
 	})

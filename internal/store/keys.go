@@ -41,11 +41,8 @@ func notNil[T any](list []T) []T {
 // SendKey returns an Idempotency-Key of the last 24 hours, and reports whether there is one.
 func (s *Store) SendKey(ctx context.Context, key string) (found bridge.SendKey, isBound bool, err error) {
 	found, err = readAs(ctx, s, "look up an idempotency key", func(r *readTx) (k bridge.SendKey) {
-		var takenAt, changedAt *bridge.Time
 		isBound = r.Find("SELECT key, route, body_hash, chat, msg_id, at, taken_at, changed_at FROM send_keys WHERE key = ? AND at > ?",
-			[]any{key, s.now() - keyLife.Milliseconds()}, &k.Key, &k.Route, &k.BodyHash, &k.Chat, &k.MsgID, &k.At, &takenAt, &changedAt)
-		set(&k.TakenAt, takenAt)
-		set(&k.ChangedAt, changedAt)
+			[]any{key, s.now() - keyLife.Milliseconds()}, &k.Key, &k.Route, &k.BodyHash, &k.Chat, &k.MsgID, &k.At, &k.TakenAt, &k.ChangedAt)
 		k.Chat = s.Canonical(k.Chat)
 		return k
 	})

@@ -11,11 +11,10 @@ import (
 func (t *writeTx) mergePeople(from person, into *person) {
 	clear(t.s.chats)
 	for _, step := range []func(from, into int64){
-		t.mergeRows, t.mergeMembers, t.mergeReactions, t.mergePrivateChats, t.mergePending,
+		t.mergeRows, t.mergeMembers, t.mergeAnswers, t.mergePrivateChats, t.mergePending,
 	} {
 		step(from.id, into.id)
 	}
-	t.moveAnswers("person", from.id, into.id)
 	t.people.merge(from.id, into.id)
 	for _, lid := range db.List[bridge.JID](t.Conn, "SELECT lid FROM identities WHERE person = ?", from.id) {
 		t.assignLID(lid, into.id)
@@ -66,24 +65,19 @@ func (t *writeTx) mergeMembers(from, into int64) {
 	}
 }
 
-func (t *writeTx) mergeReactions(from, into int64) {
+func (t *writeTx) mergeAnswers(from, into int64) {
 	reacted := db.List[int64](t.Conn, "SELECT message FROM reactions WHERE person = ?", from)
-	t.Run(`
-		INSERT INTO reactions (message, person, emoji, timestamp)
-		SELECT message, ?, emoji, timestamp FROM reactions WHERE person = ?
-		ON CONFLICT (message, person) DO UPDATE SET emoji = excluded.emoji, timestamp = excluded.timestamp
-		WHERE excluded.timestamp > reactions.timestamp`, into, from)
-	t.Run("DELETE FROM reactions WHERE person = ?", from)
+	t.moveAnswers("person", from, into)
 	for _, message := range reacted {
 		t.countReactions(message)
 	}
 }
 
-// moveAnswers changes the message or the person of answers to polls and events. Of two to
-// one message by one person the later counts.
+// moveAnswers changes the message or the person of reactions, and of answers to polls and
+// events. Of two to one message by one person the later counts.
 func (t *writeTx) moveAnswers(column string, from, into int64) {
 	same := map[string]string{"message": "person", "person": "message"}[column]
-	for _, table := range []string{"votes", "event_responses"} {
+	for _, table := range []string{"reactions", "votes", "event_responses"} {
 		t.Run(`
 			DELETE FROM `+table+` AS old WHERE `+column+` IN (?1, ?2) AND EXISTS (
 				SELECT 1 FROM `+table+` AS other
@@ -174,13 +168,8 @@ func (t *writeTx) dropDuplicates(from, into int64) {
 // dropDuplicate removes one of two rows of a message, and moves reactions, answers, marks and
 // a later delivery status to the other.
 func (t *writeTx) dropDuplicate(kept, dropped int64) {
-	t.Run(`
-		INSERT INTO reactions (message, person, emoji, timestamp)
-		SELECT ?, person, emoji, timestamp FROM reactions WHERE message = ?
-		ON CONFLICT (message, person) DO UPDATE SET emoji = excluded.emoji, timestamp = excluded.timestamp
-		WHERE excluded.timestamp > reactions.timestamp`, kept, dropped)
-	t.countReactions(kept)
 	t.moveAnswers("message", dropped, kept)
+	t.countReactions(kept)
 	t.Run("UPDATE OR IGNORE aliases SET message = ? WHERE message = ?", kept, dropped)
 	t.Run("UPDATE OR IGNORE album_parts SET message = ? WHERE message = ?", kept, dropped)
 	t.mergeMarks(kept, dropped)

@@ -76,7 +76,7 @@ type Row struct {
 type Raw []byte
 
 // Scan reads the columns of the row, and reports whether it could. NULL becomes nil in
-// pointers, [Raw] and []byte, and fails in other variables.
+// pointers, [Raw] and []byte, and the zero time; it fails in other variables.
 func (r *Row) Scan(into ...any) bool {
 	if n := r.stmt.ColumnCount(); n != len(into) {
 		r.conn.Fail(fmt.Errorf("%d columns are read into %d variables", n, len(into)))
@@ -151,8 +151,12 @@ func readBytes(s *sqlite.Stmt, col int, buffer []byte) []byte {
 var errNull = errors.New("NULL is not a value for this column")
 
 func scanNull(dest any) error {
-	if moment, ok := dest.(**bridge.Time); ok { // the most frequent
+	switch moment := dest.(type) { // the most frequent
+	case **bridge.Time:
 		*moment = nil
+		return nil
+	case *bridge.Time:
+		*moment = bridge.Time{}
 		return nil
 	}
 	v := reflect.ValueOf(dest).Elem()

@@ -34,13 +34,12 @@ import (
 
 // Options are the parts of a fleet.
 type Options struct {
-	Server Server
-	Prefix string // of subjects, and in capitals of streams and buckets
-	Stream Limits
-	Owner  OwnerOptions
-	Log    Log
-	// Version is the program's, shown to those who look for services.
-	Version string
+	Server  Server
+	Prefix  string // of subjects, and in capitals of streams and buckets
+	Stream  Limits
+	Owner   OwnerOptions
+	Log     Log
+	Version string // of the program, shown to those who look for services
 	Name    string // by which the server's operator knows the connection
 	Logger  zerolog.Logger
 }
@@ -92,7 +91,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	return nil
 }
 
-// accountRetry is when to ask again after the store did not answer.
+// accountRetry follows a failure of the store.
 const accountRetry = 5 * time.Second
 
 // account returns the phone's digits as soon as they are known, or ctx's error. A store

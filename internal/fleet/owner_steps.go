@@ -14,9 +14,10 @@ func (o *owner) run(ctx context.Context, r registry) {
 	o.registry = r
 	o.turn.Unlock()
 	for ctx.Err() == nil {
+		due := time.After(max(o.step(ctx), shortestOfWait))
 		select {
 		case <-ctx.Done():
-		case <-time.After(max(o.step(ctx), shortestOfWait)):
+		case <-due:
 		case <-o.wake:
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// lazySave is how far the cursor may stay behind: the publisher resumes from the
+	// lazySave limits how long the cursor stays behind: the publisher resumes from the
 	// stream.
 	lazySave = time.Second
 	// firstPause and longestPause bound the time between two tries, foreignPause
@@ -21,8 +21,7 @@ const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 10 * time.Second
 	foreignPause = time.Minute
-	// graceTime is how long an acknowledgement may take when the program stops,
-	// stopTime the last save.
+	// graceTime limits an acknowledgement when the program stops, stopTime the last save.
 	graceTime = time.Second
 	stopTime  = 2 * time.Second
 )

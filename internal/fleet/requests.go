@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	// mostRequests are worked on at once; others are refused for a second.
+	// mostRequests limits the requests under way; others are refused for a second.
 	mostRequests = 64
 	// answerMargin is left for a message's headers.
 	answerMargin = 4 << 10
-	// requestsMayEnd is how long requests have after the service has stopped.
+	// requestsMayEnd limits requests that are under way when the service stops.
 	requestsMayEnd = 5 * time.Second
 )
 

@@ -107,7 +107,7 @@ var signatureHeaders = []string{
 // to use this name.
 const timestampHeader = "X-Grafana-Alerting-Timestamp"
 
-// maxSkew is how far a signed time may be from the clock.
+// maxSkew limits how far a signed time is from the clock.
 const maxSkew = 5 * time.Minute
 
 // Verify refuses a delivery whose sender does not know the secret, with

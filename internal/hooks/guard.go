@@ -13,7 +13,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// maxRanges is how many ranges may stand within one another.
+// maxRanges limits how deep ranges stand within one another.
 const maxRanges = 2
 
 // The functions that the guard puts into a template. Callers cannot use their names.

@@ -177,7 +177,7 @@ func failed(err error) error {
 	return bridge.Fail(bridge.CodeTemplateFailed, "the hook's template failed: %s", placed(err.Error(), problem))
 }
 
-// textName is the template that sends bodies as they are.
+// textName names the template that sends bodies as they are.
 const textName = "text"
 
 //go:embed templates

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/urlguard"
 )
 
-// maxURL is the length of the longest address.
+// maxURL limits the length of an address.
 const maxURL = 2048
 
 // check refuses a webhook that could never work.

@@ -109,7 +109,7 @@ func New(o Options) *Dispatcher {
 	return d
 }
 
-// storeRetry is how long to wait when the store does not answer.
+// storeRetry follows a failure of the store.
 const storeRetry = 5 * time.Second
 
 // Run posts until ctx ends. Posts under way have graceTime then; those that take longer

@@ -94,7 +94,7 @@ func (d *Dispatcher) Forget(ids []int64) {
 	}
 }
 
-// Tried is how a single try went.
+// Tried describes the outcome of a test.
 type Tried struct {
 	OK         bool    `json:"ok"`
 	Status     *int    `json:"responseStatus"`
@@ -102,7 +102,7 @@ type Tried struct {
 	DurationMS int64   `json:"durationMs"`
 }
 
-// eventTest is the type of what Test posts.
+// eventTest is the type of a test.
 const eventTest bridge.EventType = "webhook.test"
 
 // Test posts something that is no event, once, and returns how that went.

@@ -3,9 +3,8 @@ package webhook
 import "time"
 
 const (
-	// outageAfter is how many chats must have failed, and none gone well since,
-	// until the receiver counts as down; longestOutage is the longest time until
-	// it is tried again.
+	// A receiver counts as down after failures for outageAfter chats without a success.
+	// It is tried again at least every longestOutage.
 	outageAfter   = 3
 	longestOutage = time.Minute
 )

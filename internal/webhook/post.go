@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// tryTime is how long a receiver may take to answer.
+	// tryTime limits how long a receiver takes to answer.
 	tryTime = 30 * time.Second
-	// graceTime is how long a try may go on when the program stops.
+	// graceTime limits a try when the program stops.
 	graceTime = time.Second
 	// answerLimit and answerTime bound how much of an answer is read.
 	answerLimit = 16 << 10
@@ -60,7 +60,7 @@ const (
 	aboutReceiver              // it cannot be reached, or fails
 )
 
-// outcome is how a try went: failure is empty where it went well, else a
+// outcome describes a try: failure is empty where it went well, else a
 // sentence for the person who set the webhook up; status is 0 without an answer.
 type outcome struct {
 	status      int

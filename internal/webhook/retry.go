@@ -8,15 +8,14 @@ import (
 )
 
 const (
-	// giveUpAfter is how long a delivery is tried before it is a dead letter:
-	// long enough for a weekend.
+	// giveUpAfter makes a delivery a dead letter: long enough for a weekend.
 	giveUpAfter = 72 * time.Hour
 	// firstPause and longestPause bound the time between two tries.
 	firstPause   = time.Second
 	longestPause = 5 * time.Minute
-	// longestAsked is how long a receiver may ask to be left alone.
+	// longestAsked limits the pause that a receiver may ask for.
 	longestAsked = time.Hour
-	// resetTries is how often a receiver may refuse a reset before other events
+	// resetTries limits how often a receiver may refuse a reset before other events
 	// pass it: about two minutes.
 	resetTries = 8
 )

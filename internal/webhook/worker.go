@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// parallel is how many posts of a webhook are under way at most. One that
+	// parallel limits the posts of a webhook that are under way. One that
 	// takes longer than slowAfter makes room for another, up to maxUnderWay;
 	// parallelFailed of them may be for chats of which something has failed.
 	parallel       = 32
@@ -20,15 +20,14 @@ const (
 	maxUnderWay    = 128
 	parallelFailed = 8
 
-	// maxQueues is how many chats may have something pending until no more of
-	// the log is read, and maxHeld how many deliveries are held in memory, as
-	// maxOfQueue of one chat.
+	// The log is read until maxQueues chats have pending deliveries. maxHeld limits the
+	// deliveries in memory, maxOfQueue those of one chat.
 	maxQueues  = 4096
 	maxHeld    = 4096
 	maxOfQueue = 256
 
-	// pageSize is how many events are taken in at once, maxDirty how many
-	// deliveries the store may be behind.
+	// pageSize limits the events that are taken in at once, maxDirty the deliveries that
+	// the store may be behind.
 	pageSize = 256
 	maxDirty = 1024
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -57,9 +58,11 @@ type app struct {
 	giveUp     context.CancelFunc
 	streams    context.Context // of event streams, which would hold up a stop
 	endStreams context.CancelFunc
+	posting    context.Context // of webhooks and the fleet
 	endPosting context.CancelFunc
 	disconnect context.CancelFunc
 	background sync.WaitGroup // housekeeping, webhooks and the fleet
+	opened     []func() error // close the parts that were opened
 	failed     chan error
 	ended      chan struct{} // closed when the account has ended
 }
@@ -78,6 +81,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	a := &app{log: log, failed: make(chan error, 4), ended: make(chan struct{})}
 	a.lifetime, a.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	a.streams, a.endStreams = context.WithCancel(a.lifetime)
+	a.posting, a.endPosting = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.close())
@@ -114,6 +118,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	}
 	a.server = front.NewServer(a.lifetime, a.withAgents(c, router, a.withConsole(router)), connections, log)
 	a.client = client.New("http://"+dialable(listener.Addr().String()), c.Token)
+	a.opened = append(a.opened, func() error { a.client.Close(); return nil })
 	greet(log, c, listener.Addr())
 	a.run(ctx, connections.Listen(listener), c)
 	return a, nil
@@ -125,9 +130,11 @@ func (a *app) openStore(ctx context.Context, c config.Config) (err error) {
 	if a.dir, err = openDataDir(c.DataDir); err != nil {
 		return err
 	}
+	a.opened = append(a.opened, a.dir.close)
 	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: convert.MergeEdit, Open: convert.OpenEncrypted}); err != nil {
 		return err
 	}
+	a.opened = append(a.opened, a.store.Close)
 	return a.store.FailPending(ctx)
 }
 
@@ -148,6 +155,7 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	a.opened = append(a.opened, a.account.Close)
 	a.pictures, err = media.NewPictures(media.PicturesOptions{
 		Dir: a.dir.file("pictures"), MaxBytes: maxPictureBytes, CDN: cdn, Account: a.account, Now: a.store.Clock().Now, Log: a.log,
 	})
@@ -160,6 +168,7 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	a.opened = append(a.opened, func() error { a.files.Close(); return nil })
 	if len(c.FetchAllow) > 0 {
 		a.log.Warn().Strs("prefixes", strings.Split(c.SimulatedFetchAllow, ",")).Msg("SIMULATED_FETCH_ALLOW is set: send-media fetches from these addresses, public or not")
 	}
@@ -206,9 +215,8 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 }
 
 func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
-	var connected, posting context.Context
+	var connected context.Context
 	connected, a.disconnect = context.WithCancel(context.WithoutCancel(ctx))
-	posting, a.endPosting = context.WithCancel(context.WithoutCancel(ctx))
 	fails := func(ctx context.Context, run func(context.Context) error) {
 		if err := run(ctx); err != nil {
 			a.failed <- err
@@ -223,9 +231,9 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 			},
 		})
 	})
-	a.background.Go(func() { fails(posting, a.webhooks.Run) })
+	a.background.Go(func() { fails(a.posting, a.webhooks.Run) })
 	if a.fleet != nil {
-		a.background.Go(func() { fails(posting, a.fleet.Run) })
+		a.background.Go(func() { fails(a.posting, a.fleet.Run) })
 	}
 	go func() {
 		defer close(a.ended)
@@ -282,25 +290,11 @@ func (a *app) shutdown(within time.Duration) error {
 func (a *app) close() error {
 	a.giveUp()
 	a.endStreams()
-	if a.endPosting != nil {
-		a.endPosting()
-	}
+	a.endPosting()
 	a.background.Wait()
-	if a.client != nil {
-		a.client.Close()
-	}
 	var errs []error
-	if a.files != nil {
-		a.files.Close()
-	}
-	if a.account != nil {
-		errs = append(errs, a.account.Close())
-	}
-	if a.store != nil {
-		errs = append(errs, a.store.Close())
-	}
-	if a.dir != nil {
-		errs = append(errs, a.dir.close())
+	for _, end := range slices.Backward(a.opened) {
+		errs = append(errs, end())
 	}
 	return errors.Join(errs...)
 }

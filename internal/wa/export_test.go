@@ -92,7 +92,7 @@ func (m *Manager) HoldDecryption(ctx context.Context) (release func(), err error
 	m.mu.Lock()
 	cli := m.link.cli
 	m.mu.Unlock()
-	holding, end := cli.HoldForSend(ctx, nil, false)
+	holding, end := cli.HoldForSend(ctx, nil)
 	_, err = cli.Store.Sessions.GetManySessions(holding, nil)
 	return end, err
 }

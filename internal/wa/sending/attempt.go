@@ -38,7 +38,7 @@ func (s *Sender) try(ctx context.Context, d *delivery) (resp whatsmeow.SendRespo
 	sending, cancel := context.WithDeadline(ctx, d.deadline(s.Waits))
 	defer cancel()
 	d.answer = nil
-	holding, end := c.HoldForSend(sending, without, d.overtaken)
+	holding, end := c.HoldForSend(sending, without)
 	defer end()
 	defer s.receipts.await(d.id, func() {
 		if d.isOut() {

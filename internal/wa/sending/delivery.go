@@ -69,7 +69,6 @@ type delivery struct {
 	left      bool        // whether a try may have reached the network
 	silent    int         // tries that had no answer
 	refreshed bool        // what is known of the recipients was asked for anew
-	overtaken bool        // a session changed during a try
 	others    string      // the hash of the devices that the network names, where the message went to others
 
 	answer <-chan *waBinary.Node // of the last try, if whatsmeow has stopped waiting for it
@@ -94,10 +93,6 @@ func (s *Sender) deliver(ctx context.Context, d *delivery) (at time.Time, err er
 				s.leftOut.want(d)
 			}
 			return resp.Timestamp, nil
-		}
-		if errors.Is(err, session.ErrOvertaken) {
-			d.overtaken = true
-			continue
 		}
 		if isStale(err) && s.refresh(ctx, d) {
 			continue

@@ -155,8 +155,6 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 			o.s.sentAgain.Add(1)
 			log.Info().Int("devices", missed).Msg("message sent again to devices that were left out")
 			return
-		case errors.Is(err, session.ErrOvertaken):
-			d.overtaken = true
 		case !again || o.s.waitOpen(ctx, d) != nil:
 			if ctx.Err() == nil {
 				log.Warn().Str("error", bridge.Redact(err.Error())).Msg("message not sent again to devices that were left out")

@@ -246,7 +246,7 @@ func TestLockedStore_DecryptionsLagAndSendsDoNot(t *testing.T) {
 		decrypt()
 		expect("the decryption behind it", true)
 
-		ctx, end := s.lock.forSend(t.Context(), nil, false)
+		ctx, end := s.lock.forSend(t.Context(), nil)
 		if _, err := s.GetManySessions(ctx, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -17,14 +17,13 @@ import (
 // is held
 //
 //   - over each decryption transaction,
-//   - over each send, from loading to storing its sessions ([Client.HoldForSend]); one
-//     to many devices gives it back in between ([unlockedSend]),
+//   - over each send, from loading to storing its sessions ([Client.HoldForSend]): 0.1 s
+//     for a thousand devices,
 //   - over each batch of sessions begun for a send beforehand ([Client.BeginSessions]),
 //   - over each encryption outside a send (answers to retry receipts, requests to the
 //     phone).
 type signalLock struct {
-	free     chan struct{} // has one token while the lock is free
-	unlocked unlockedSend  // the send that encrypts without it
+	free chan struct{} // has one token while the lock is free
 
 	sending atomic.Pointer[hold] // the send that has loaded its sessions and waits for its answer
 
@@ -38,8 +37,6 @@ type hold struct {
 	mu      sync.Mutex
 	held    bool
 	limit   *time.Timer     // ends a send that holds the lock and does nothing; nil in a transaction
-	open    bool            // it has given the lock back while it encrypts (see [unlockedSend])
-	again   bool            // it was overtaken before, and keeps the lock
 	stored  bool            // its sessions are stored: the message may leave
 	others  string          // the hash of the devices that the network names, where the message went to others
 	without map[string]bool // addresses that it is not encrypted for: the network has no keys of them
@@ -87,15 +84,15 @@ func holdOf(ctx context.Context) *hold {
 }
 
 // HoldForSend returns a context for one send, which may take the lock, and the function
-// that ends its hold. Nothing is encrypted for the addresses in without; again says that
-// the send was overtaken before. [ErrHeldTooLong] cancels the context.
-func (c *Client) HoldForSend(ctx context.Context, without map[string]bool, again bool) (holding context.Context, end func()) {
-	return c.store.lock.forSend(ctx, without, again)
+// that ends its hold. Nothing is encrypted for the addresses in without. [ErrHeldTooLong]
+// cancels the context.
+func (c *Client) HoldForSend(ctx context.Context, without map[string]bool) (holding context.Context, end func()) {
+	return c.store.lock.forSend(ctx, without)
 }
 
-func (l *signalLock) forSend(ctx context.Context, without map[string]bool, again bool) (context.Context, func()) {
+func (l *signalLock) forSend(ctx context.Context, without map[string]bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	h := &hold{without: without, again: again}
+	h := &hold{without: without}
 	h.limit = time.AfterFunc(idleLimit, func() { cancel(ErrHeldTooLong) })
 	h.limit.Stop() // until it holds
 	return context.WithValue(ctx, holdKey{}, h), func() {
@@ -112,7 +109,7 @@ func (l *signalLock) begin(ctx context.Context, h *hold) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.held, h.open = true, false
+	h.held = true
 	h.limit.Reset(idleLimit)
 	l.sending.Store(h) // whatsmeow sends one message at a time, until its answer
 	return nil
@@ -148,20 +145,16 @@ func (l *signalLock) end(h *hold) {
 		h.limit.Stop()
 		l.release()
 	}
-	if h.open {
-		h.open = false
-		l.unlocked.end(h)
-	}
 }
 
-// holds reports whether h holds the lock, or does without it; a nil h does not.
+// holds reports whether h holds the lock; a nil h does not.
 func (h *hold) holds() bool {
 	if h == nil {
 		return false
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.held || h.open
+	return h.held
 }
 
 // setStored notes the sessions of a send that are stored.

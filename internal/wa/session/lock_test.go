@@ -71,7 +71,7 @@ func isDone(done <-chan struct{}) bool {
 func TestSignalLock_DecryptionWaitsForASend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestStore()
-		ctx, end := s.lock.forSend(context.Background(), nil, false)
+		ctx, end := s.lock.forSend(context.Background(), nil)
 		defer end()
 		if _, err := s.GetManySessions(ctx, nil); err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestSignalLock_DecryptionWaitsForASend(t *testing.T) {
 func TestSignalLock_ASendThatFailsHalfwayGivesItBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestStore()
-		ctx, end := s.lock.forSend(context.Background(), nil, false)
+		ctx, end := s.lock.forSend(context.Background(), nil)
 		if _, err := s.GetManySessions(ctx, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestSignalLock_AnEncryptionThatFailsLosesItAfterAWhile(t *testing.T) {
 func TestSignalLock_ASendThatGetsOnKeepsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestStore()
-		ctx, end := s.lock.forSend(context.Background(), nil, false)
+		ctx, end := s.lock.forSend(context.Background(), nil)
 		defer end()
 		if _, err := s.GetManySessions(ctx, nil); err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestSignalLock_ASendThatGetsOnKeepsIt(t *testing.T) {
 // them before.
 func TestSignalLock_ASendStoresIdentitiesWithItsSessions(t *testing.T) {
 	s := newTestStore()
-	ctx, end := s.lock.forSend(context.Background(), nil, false)
+	ctx, end := s.lock.forSend(context.Background(), nil)
 	defer end()
 	if _, err := s.GetManySessions(ctx, nil); err != nil {
 		t.Fatal(err)

@@ -358,7 +358,7 @@ func TestQuirk_ASendWithoutTheRecipientsKeysSucceeds(t *testing.T) {
 	c := newPlainClient(t)
 	c.device.FailQueries(simnet.IQFault{Namespace: "encrypt", Tag: "key", Code: 500, Text: "drill", Times: 1})
 	for _, want := range []bool{false, true} {
-		ctx, end := newSignalLock().forSend(plainContext(t), nil, false)
+		ctx, end := newSignalLock().forSend(plainContext(t), nil)
 		defer end()
 		resp, err := c.SendMessage(ctx, c.friend.PN(), text("to nobody, then to somebody"))
 		if err != nil {

@@ -88,7 +88,7 @@ func encrypt(t *testing.T, ctx context.Context, s *lockedStore) {
 func TestSendWrites_AreOneTransaction(t *testing.T) {
 	t.Parallel()
 	kept, s := newKeptWrites()
-	ctx, end := s.lock.forSend(t.Context(), nil, false)
+	ctx, end := s.lock.forSend(t.Context(), nil)
 	defer end()
 	encrypt(t, ctx, s)
 	if len(kept.inside)+len(kept.outside) != 0 {
@@ -120,7 +120,7 @@ func TestSendWrites_OfASendThatFailsAreDropped(t *testing.T) {
 	t.Parallel()
 	kept, s := newKeptWrites()
 	kept.failing = errors.New("drill")
-	ctx, end := s.lock.forSend(t.Context(), nil, false)
+	ctx, end := s.lock.forSend(t.Context(), nil)
 	encrypt(t, ctx, s)
 	if err := s.PutManySessions(ctx, nil); !errors.Is(err, kept.failing) {
 		t.Errorf("got %v", err)
@@ -129,7 +129,7 @@ func TestSendWrites_OfASendThatFailsAreDropped(t *testing.T) {
 		t.Error("the message may leave though nothing is stored")
 	}
 	end()
-	again, end := s.lock.forSend(t.Context(), nil, false)
+	again, end := s.lock.forSend(t.Context(), nil)
 	defer end()
 	if key, err := s.GetSenderKey(again, "group", "me"); err != nil || string(key) != "old" {
 		t.Errorf("the next try: got the sender key %s, %v", key, err)
@@ -140,7 +140,7 @@ func TestSendWrites_OfASendThatFailsAreDropped(t *testing.T) {
 func TestSendWrites_OfAMessageWithoutRecipientsAreStored(t *testing.T) {
 	t.Parallel()
 	kept, s := newKeptWrites()
-	ctx, end := s.lock.forSend(t.Context(), nil, false)
+	ctx, end := s.lock.forSend(t.Context(), nil)
 	defer end()
 	if err := s.PutSenderKey(ctx, "group", "me", []byte("first")); err != nil {
 		t.Fatal(err)

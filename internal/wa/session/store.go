@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"go.mau.fi/libsignal/signalerror"
 	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
 	"modernc.org/sqlite"
 )
 
@@ -108,22 +109,15 @@ func (s *lockedStore) unacknowledged(err error) error {
 // not returned.
 func (s *lockedStore) GetManySessions(ctx context.Context, addresses []string) (map[string][]byte, error) {
 	h := holdOf(ctx)
-	open := false
 	if h != nil && !h.holds() {
 		if err := s.lock.begin(ctx, h); err != nil {
 			return nil, err
-		}
-		if open = !h.again && len(addresses) > fewSessions; open {
-			s.lock.unlocked.begin(h, addresses)
 		}
 		if err := s.readIdentities(ctx, h, addresses); err != nil {
 			return nil, err
 		}
 	}
 	sessions, err := s.SessionStore.GetManySessions(ctx, addresses)
-	if open {
-		s.lock.lend(h)
-	}
 	if h.ofSend() {
 		maps.DeleteFunc(sessions, func(address string, session []byte) bool { return session == nil && h.without[address] })
 	}
@@ -148,10 +142,7 @@ func (s *lockedStore) PutManySessions(ctx context.Context, sessions map[string][
 		return s.SessionStore.PutManySessions(ctx, sessions)
 	}
 	defer s.lock.end(h)
-	err := s.lock.takeBack(ctx, h)
-	if err == nil {
-		err = s.storeSend(ctx, h.takeWrites(), sessions)
-	}
+	err := s.storeSend(ctx, h.takeWrites(), sessions)
 	if err == nil {
 		h.setStored(sessions)
 	}
@@ -202,10 +193,28 @@ func (s *lockedStore) GetSession(ctx context.Context, address string) ([]byte, e
 
 // PutSession ends the hold of a single encryption.
 func (s *lockedStore) PutSession(ctx context.Context, address string, session []byte) error {
-	s.lock.unlocked.changed(sessionUser(address))
 	err := s.SessionStore.PutSession(ctx, address, session)
 	if !holdOf(ctx).holds() {
 		s.lock.endSingle(nil)
+	}
+	return err
+}
+
+// MigratePNToLID holds the lock, because it re-keys sessions. Those of a number
+// are moved once while the program runs, as whatsmeow's store does.
+func (s *lockedStore) MigratePNToLID(ctx context.Context, pn, lid types.JID) error {
+	if _, moved := s.moved.Load(pn.SignalAddressUser()); moved {
+		return nil
+	}
+	if !holdOf(ctx).holds() {
+		if err := s.lock.acquire(ctx); err != nil {
+			return err
+		}
+		defer s.lock.release()
+	}
+	err := s.SessionStore.MigratePNToLID(ctx, pn, lid)
+	if err == nil {
+		s.moved.Store(pn.SignalAddressUser(), true)
 	}
 	return err
 }

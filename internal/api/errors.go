@@ -16,54 +16,42 @@ import (
 )
 
 // statuses maps codes to HTTP statuses. No other place does.
-var statuses = map[bridge.Code]int{
-	bridge.CodeInvalid:             http.StatusBadRequest,
-	bridge.CodeFetchFailed:         http.StatusBadRequest,
-	bridge.CodeUnsupportedMedia:    http.StatusBadRequest,
-	bridge.CodeNotOnNetwork:        http.StatusBadRequest,
-	bridge.CodeNotInGroup:          http.StatusBadRequest,
-	bridge.CodeNotAChat:            http.StatusBadRequest,
-	bridge.CodeNotEditable:         http.StatusBadRequest,
-	bridge.CodeNotDeletable:        http.StatusBadRequest,
-	bridge.CodeTemplateFailed:      http.StatusBadRequest,
-	bridge.CodeNotAdmin:            http.StatusBadRequest,
-	bridge.CodeJoinRefused:         http.StatusBadRequest,
-	bridge.CodeUnauthorized:        http.StatusUnauthorized,
-	bridge.CodeSignatureInvalid:    http.StatusUnauthorized,
-	bridge.CodeSendDisabled:        http.StatusForbidden,
-	bridge.CodeHistoryDisabled:     http.StatusForbidden,
-	bridge.CodeForbidden:           http.StatusForbidden,
-	bridge.CodeNotFound:            http.StatusNotFound,
-	bridge.CodeNoPicture:           http.StatusNotFound,
-	bridge.CodePictureHidden:       http.StatusNotFound,
-	bridge.CodeInviteInvalid:       http.StatusNotFound,
-	bridge.CodeMethodNotAllowed:    http.StatusMethodNotAllowed,
-	bridge.CodeAlreadyPaired:       http.StatusConflict,
-	bridge.CodeOtherAccount:        http.StatusConflict,
-	bridge.CodeNoSession:           http.StatusConflict,
-	bridge.CodeAlreadyInGroup:      http.StatusConflict,
-	bridge.CodeGroupFull:           http.StatusConflict,
-	bridge.CodeGroupChanged:        http.StatusConflict,
-	bridge.CodeNotRinging:          http.StatusConflict,
-	bridge.CodeRequestInProgress:   http.StatusConflict,
-	bridge.CodePreconditionFailed:  http.StatusPreconditionFailed,
-	bridge.CodePayloadTooLarge:     http.StatusRequestEntityTooLarge,
-	bridge.CodeInvalidRange:        http.StatusRequestedRangeNotSatisfiable,
-	bridge.CodeIdempotencyMismatch: http.StatusUnprocessableEntity,
-	bridge.CodeRateLimited:         http.StatusTooManyRequests,
-	bridge.CodeReachoutRestricted:  http.StatusTooManyRequests,
-	bridge.CodeNewChatsLimited:     http.StatusTooManyRequests,
-	bridge.CodeLookUpsLimited:      http.StatusTooManyRequests,
-	bridge.CodeInternal:            http.StatusInternalServerError,
-	bridge.CodeMediaGone:           http.StatusInternalServerError,
-	bridge.CodeMediaTooLarge:       http.StatusInternalServerError,
-	bridge.CodeMediaInvalid:        http.StatusInternalServerError,
-	bridge.CodeSendRefused:         http.StatusBadGateway,
-	bridge.CodeMediaUnavailable:    http.StatusServiceUnavailable,
-	bridge.CodeNotConnected:        http.StatusServiceUnavailable,
-	bridge.CodeStorageUnavailable:  http.StatusServiceUnavailable,
-	bridge.CodeTooManyConnections:  http.StatusServiceUnavailable,
-	bridge.CodeSendTimeout:         http.StatusGatewayTimeout,
+var statuses = statusesOf(map[int][]bridge.Code{
+	http.StatusBadRequest: {
+		bridge.CodeInvalid, bridge.CodeFetchFailed, bridge.CodeUnsupportedMedia, bridge.CodeNotOnNetwork,
+		bridge.CodeNotInGroup, bridge.CodeNotAChat, bridge.CodeNotEditable, bridge.CodeNotDeletable,
+		bridge.CodeTemplateFailed, bridge.CodeNotAdmin, bridge.CodeJoinRefused,
+	},
+	http.StatusUnauthorized:     {bridge.CodeUnauthorized, bridge.CodeSignatureInvalid},
+	http.StatusForbidden:        {bridge.CodeSendDisabled, bridge.CodeHistoryDisabled, bridge.CodeForbidden},
+	http.StatusNotFound:         {bridge.CodeNotFound, bridge.CodeNoPicture, bridge.CodePictureHidden, bridge.CodeInviteInvalid},
+	http.StatusMethodNotAllowed: {bridge.CodeMethodNotAllowed},
+	http.StatusConflict: {
+		bridge.CodeAlreadyPaired, bridge.CodeOtherAccount, bridge.CodeNoSession, bridge.CodeAlreadyInGroup,
+		bridge.CodeGroupFull, bridge.CodeGroupChanged, bridge.CodeNotRinging, bridge.CodeRequestInProgress,
+	},
+	http.StatusPreconditionFailed:           {bridge.CodePreconditionFailed},
+	http.StatusRequestEntityTooLarge:        {bridge.CodePayloadTooLarge},
+	http.StatusRequestedRangeNotSatisfiable: {bridge.CodeInvalidRange},
+	http.StatusUnprocessableEntity:          {bridge.CodeIdempotencyMismatch},
+	http.StatusTooManyRequests:              {bridge.CodeRateLimited, bridge.CodeReachoutRestricted, bridge.CodeNewChatsLimited, bridge.CodeLookUpsLimited},
+	http.StatusInternalServerError:          {bridge.CodeInternal, bridge.CodeMediaGone, bridge.CodeMediaTooLarge, bridge.CodeMediaInvalid},
+	http.StatusBadGateway:                   {bridge.CodeSendRefused},
+	http.StatusServiceUnavailable: {
+		bridge.CodeMediaUnavailable, bridge.CodeNotConnected, bridge.CodeStorageUnavailable,
+		bridge.CodeTooManyConnections,
+	},
+	http.StatusGatewayTimeout: {bridge.CodeSendTimeout},
+})
+
+func statusesOf(codes map[int][]bridge.Code) map[bridge.Code]int {
+	statuses := make(map[bridge.Code]int)
+	for status, list := range codes {
+		for _, code := range list {
+			statuses[code] = status
+		}
+	}
+	return statuses
 }
 
 // statusClientGone stands in the access log for a caller that hung up, who

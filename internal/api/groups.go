@@ -18,7 +18,7 @@ const (
 )
 
 // disappearing are the timers that the apps offer, in seconds.
-var disappearing = []int{0, 86400, 604800, 7776000}
+var disappearing = []uint32{0, 86400, 604800, 7776000}
 
 // GroupAdmin changes the account's groups. A repeated call whose first try has
 // no answer is told so. Refusals of the network are [bridge.Error] values; a
@@ -44,13 +44,11 @@ type GroupAdmin interface {
 	LeaveGroup(ctx context.Context, jid bridge.JID, again bool) error
 }
 
-type newGroupRequest struct {
-	Name         string   `json:"name"`
-	Participants []string `json:"participants"`
-}
-
 func (s *server) createGroup(in *input) (any, error) {
-	var req newGroupRequest
+	var req struct {
+		Name         string   `json:"name"`
+		Participants []string `json:"participants"`
+	}
 	body := in.body(&req, strict)
 	if in.err == nil {
 		in.err = checkGroupName(req.Name)
@@ -102,46 +100,26 @@ func (q *input) participants(values []string) (people, strangers []bridge.JID) {
 	return people, strangers
 }
 
-// groupRequest is the body that changes a group. A field that is left out or
-// null stays as it is.
-type groupRequest struct {
-	Name                *string `json:"name"`
-	Topic               *string `json:"topic"`
-	IsAnnounce          *bool   `json:"isAnnounce"`
-	IsLocked            *bool   `json:"isLocked"`
-	JoinApproval        *bool   `json:"joinApproval"`
-	DisappearingSeconds *int    `json:"disappearingSeconds"`
-}
-
-func (req groupRequest) patch() (bridge.GroupPatch, error) {
-	patch := bridge.GroupPatch{Name: req.Name, Topic: req.Topic, IsAnnounce: req.IsAnnounce, IsLocked: req.IsLocked, JoinApproval: req.JoinApproval}
-	if req == (groupRequest{}) {
-		return patch, bridge.Invalid("give at least one of name, topic, isAnnounce, isLocked, joinApproval and disappearingSeconds")
+// checkPatch reports what is wrong with a change of a group.
+func checkPatch(patch bridge.GroupPatch) error {
+	switch {
+	case patch == (bridge.GroupPatch{}):
+		return bridge.Invalid("give at least one of name, topic, isAnnounce, isLocked, joinApproval and disappearingSeconds")
+	case patch.Topic != nil && utf8.RuneCountInString(*patch.Topic) > maxGroupTopic:
+		return bridge.Invalid("topic must have at most %d characters; an empty one removes it", maxGroupTopic)
+	case patch.Disappearing != nil && !slices.Contains(disappearing, *patch.Disappearing):
+		return bridge.Invalid("disappearingSeconds must be 0, 86400, 604800 or 7776000: never, a day, a week or 90 days")
+	case patch.Name != nil:
+		return checkGroupName(*patch.Name)
 	}
-	if req.Name != nil {
-		if err := checkGroupName(*req.Name); err != nil {
-			return patch, err
-		}
-	}
-	if req.Topic != nil && utf8.RuneCountInString(*req.Topic) > maxGroupTopic {
-		return patch, bridge.Invalid("topic must have at most %d characters; an empty one removes it", maxGroupTopic)
-	}
-	if seconds := req.DisappearingSeconds; seconds != nil {
-		if !slices.Contains(disappearing, *seconds) {
-			return patch, bridge.Invalid("disappearingSeconds must be 0, 86400, 604800 or 7776000: never, a day, a week or 90 days")
-		}
-		timer := uint32(*seconds)
-		patch.Disappearing = &timer
-	}
-	return patch, nil
+	return nil
 }
 
 func (s *server) updateGroup(in *input) (any, error) {
 	jid := in.pathGroup()
-	var req groupRequest
-	body := in.body(&req, strict)
-	patch, err := req.patch()
-	keep(in, patch, err)
+	var patch bridge.GroupPatch
+	body := in.body(&patch, strict)
+	keep(in, patch, checkPatch(patch))
 	return s.requestOnce(in, body, keyedRequest{chat: jid, act: func(ctx context.Context, _ attempt) (any, error) {
 		changed, err := s.Account.ChangeGroup(ctx, jid, patch)
 		return struct {
@@ -150,11 +128,6 @@ func (s *server) updateGroup(in *input) (any, error) {
 			Changed []string   `json:"changed"`
 		}{true, jid, notNull(changed)}, err
 	}})
-}
-
-type participantsRequest struct {
-	Action       bridge.ParticipantAction `json:"action"`
-	Participants []string                 `json:"participants"`
 }
 
 // changeParticipants adds, removes, promotes or demotes members of a group.
@@ -170,7 +143,10 @@ func (s *server) decideJoinRequests(in *input) (any, error) {
 // changePeople does one of some actions with people of a group, or who want to be.
 func (s *server) changePeople(in *input, actions []bridge.ParticipantAction, otherwise string) (any, error) {
 	jid := in.pathGroup()
-	var req participantsRequest
+	var req struct {
+		Action       bridge.ParticipantAction `json:"action"`
+		Participants []string                 `json:"participants"`
+	}
 	body := in.body(&req, strict)
 	if !slices.Contains(actions, req.Action) {
 		in.refuse("%s", otherwise)

@@ -186,7 +186,7 @@ func TestGroups_BadInput(t *testing.T) {
 		{patch, `{"isAnnounce":"yes"}`, "isAnnounce must be true or false"},
 		{patch, `{"isLocked":1}`, "isLocked must be true or false"},
 		{patch, `{"disappearingSeconds":60}`, "disappearingSeconds must be 0, 86400"},
-		{patch, `{"disappearingSeconds":-1}`, "disappearingSeconds must be 0, 86400"},
+		{patch, `{"disappearingSeconds":-1}`, "disappearingSeconds must be an integer of 0 or more"},
 		{patch, `{"disappearingSeconds":"0"}`, "disappearingSeconds must be an integer"},
 		{patch, `{"subject":"x"}`, "subject is not a field"},
 		{members, `{"participants":["` + string(grace) + `"]}`, "action must be add, remove, promote or demote"},

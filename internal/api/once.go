@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -54,10 +53,10 @@ func (s *server) once(in *input, key *bridge.SendKey, a action) (any, error) {
 		}
 	}
 	if key != nil {
-		if err := s.keys.claim(*key); err != nil {
+		if err := s.claim(*key); err != nil {
 			return nil, err
 		}
-		defer s.keys.release(*key)
+		defer s.keys.Delete(key.Key)
 		answer, err := s.earlier(in.ctx(), *key, a.replay)
 		if answer != nil && err == nil {
 			in.w.Header().Set("Idempotency-Replayed", "true")
@@ -180,36 +179,19 @@ func sameRequest(key, earlier bridge.SendKey) error {
 	return nil
 }
 
-// keysInUse holds the keys of calls that are not answered yet. mu guards them.
-type keysInUse struct {
-	mu   sync.Mutex
-	keys map[string]bridge.SendKey
-}
-
 // claim takes a key for one call. While another call has it, the refusal says
 // whether repeating could ever succeed.
-func (k *keysInUse) claim(key bridge.SendKey) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if other, taken := k.keys[key.Key]; taken {
-		if err := sameRequest(key, other); err != nil {
-			return err
-		}
-		return &bridge.Error{
-			Code:       bridge.CodeRequestInProgress,
-			Msg:        "a call with this Idempotency-Key is still in progress; repeat it for its answer",
-			RetryAfter: time.Second,
-		}
+func (s *server) claim(key bridge.SendKey) error {
+	other, taken := s.keys.LoadOrStore(key.Key, key)
+	if !taken {
+		return nil
 	}
-	if k.keys == nil {
-		k.keys = make(map[string]bridge.SendKey)
+	if err := sameRequest(key, other.(bridge.SendKey)); err != nil {
+		return err
 	}
-	k.keys[key.Key] = key
-	return nil
-}
-
-func (k *keysInUse) release(key bridge.SendKey) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.keys, key.Key)
+	return &bridge.Error{
+		Code:       bridge.CodeRequestInProgress,
+		Msg:        "a call with this Idempotency-Key is still in progress; repeat it for its answer",
+		RetryAfter: time.Second,
+	}
 }

@@ -150,7 +150,7 @@ type server struct {
 	adds sync.Mutex
 
 	bodies  front.Bodies
-	keys    keysInUse
+	keys    sync.Map // of bridge.SendKey, by Key: those of calls that are not answered yet
 	metrics *metrics
 }
 

@@ -1,11 +1,10 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/rs/zerolog/hlog"
@@ -32,9 +31,9 @@ const (
 
 // eventStream is the answer of a stream.
 type eventStream struct {
-	out   http.ResponseWriter
-	flush *http.ResponseController
-	shown int64 // the last id that the other side was told
+	out     http.ResponseWriter
+	control *http.ResponseController
+	shown   int64 // the last id that was sent
 }
 
 // stream answers the log as server-sent events until one side ends it.
@@ -54,7 +53,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, q eventQuery) er
 	}
 	s.metrics.streams.Inc()
 	defer s.metrics.streams.Dec()
-	stream := &eventStream{out: w, flush: http.NewResponseController(w)}
+	stream := &eventStream{out: w, control: http.NewResponseController(w)}
 	err := s.sendEvents(r.Context(), stream, q.EventQuery)
 	if err != nil && r.Context().Err() == nil && !errors.Is(err, errNotRead) {
 		return err
@@ -84,88 +83,67 @@ func (s *server) sendEvents(ctx context.Context, stream *eventStream, q store.Ev
 // errNotRead is the end of a stream whose other side no longer reads.
 var errNotRead = errors.New("the stream is not read")
 
-// begin tells where the stream stands, so that a reader that is cut off before
-// its first event misses nothing either. There is no data in it: browsers note
-// the id and show nothing.
+// begin shows where the stream stands, so that a reader that is cut off before its first
+// event misses nothing either. Browsers note the id and show nothing.
 func (e *eventStream) begin(after int64) error {
 	e.shown = after
-	return e.show([]byte("retry: " + strconv.FormatInt(retryTime.Milliseconds(), 10) + "\nid: " + formatCursor(after) + "\n\n"))
+	return errors.Join(e.write("retry: %d\nid: %d\n\n", retryTime.Milliseconds(), after), e.flush())
 }
 
-// beat sends a comment line. If events were passed over that are not asked for,
-// it tells the new place too: the reader need not go through them again.
+// beat sends a comment line. If events were passed over that are not asked for, it
+// shows the new place, too: the reader need not go through them again.
 func (e *eventStream) beat(next int64) error {
-	text := ": heartbeat\n"
+	text := ": heartbeat\n\n"
 	if next != e.shown {
-		text += "id: " + formatCursor(next) + "\n"
+		text = fmt.Sprintf(": heartbeat\nid: %d\n\n", next)
 		e.shown = next
 	}
-	return e.show([]byte(text + "\n"))
+	return errors.Join(e.write("%s", text), e.flush())
 }
 
-// send sends a page of the log.
+// send sends a page of the log. A reset has the id before that of the events that follow.
 func (e *eventStream) send(page store.EventPage) error {
 	if page.Reset {
-		if err := e.write(e.reset(page)); err != nil {
+		before := page.Next
+		if len(page.Events) > 0 {
+			before = page.Events[0].ID - 1
+		}
+		if err := e.event(before, bridge.EventReset, []byte(`{"type":"reset"}`)); err != nil {
 			return err
 		}
 	}
 	for _, event := range page.Events {
 		data, err := bridge.EncodeJSON(event)
-		if err != nil {
-			return err
+		if err == nil {
+			err = e.event(event.ID, event.Type, data)
 		}
-		if err := e.write(e.frame(event.ID, string(event.Type), data)); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	if !page.Reset && len(page.Events) == 0 {
 		return nil
 	}
-	return e.flushed()
+	return e.flush()
 }
 
-// reset returns the frame that tells a reader that it has missed something for
-// good. The events that are left follow, so its id is the one before them.
-func (e *eventStream) reset(page store.EventPage) []byte {
-	before := page.Next
-	if len(page.Events) > 0 {
-		before = page.Events[0].ID - 1
-	}
-	return e.frame(before, string(bridge.EventReset), []byte(`{"type":"reset"}`))
-}
-
-// frame returns an event in the form of server-sent events. JSON has no line
-// breaks within, so that it is one line of data.
-func (e *eventStream) frame(id int64, kind string, data []byte) []byte {
+// event writes a server-sent event. JSON has no line breaks within, so it is one line.
+func (e *eventStream) event(id int64, kind bridge.EventType, data []byte) error {
 	e.shown = id
-	var b bytes.Buffer
-	b.WriteString("id: " + formatCursor(id) + "\nevent: " + kind + "\ndata: ")
-	b.Write(data)
-	b.WriteString("\n\n")
-	return b.Bytes()
+	return e.write("id: %d\nevent: %s\ndata: %s\n\n", id, kind, data)
 }
 
-// write sends a piece in its time.
-func (e *eventStream) write(piece []byte) error {
-	front.SetDeadline(e.flush.SetWriteDeadline, writeTime)
-	if _, err := e.out.Write(piece); err != nil {
+// write writes a piece, for which the reader has its time.
+func (e *eventStream) write(format string, args ...any) error {
+	front.SetDeadline(e.control.SetWriteDeadline, writeTime)
+	if _, err := fmt.Fprintf(e.out, format, args...); err != nil {
 		return errors.Join(errNotRead, err)
 	}
 	return nil
 }
 
-// show sends a piece, and keeps nothing in a buffer.
-func (e *eventStream) show(piece []byte) error {
-	if err := e.write(piece); err != nil {
-		return err
-	}
-	return e.flushed()
-}
-
-// flushed sends what is in the buffer.
-func (e *eventStream) flushed() error {
-	if err := e.flush.Flush(); err != nil {
+func (e *eventStream) flush() error {
+	if err := e.control.Flush(); err != nil {
 		return errors.Join(errNotRead, err)
 	}
 	return nil

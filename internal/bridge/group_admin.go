@@ -20,12 +20,12 @@ type GroupCreated struct {
 
 // GroupPatch is a change of a group's settings; nil fields stay as they are.
 type GroupPatch struct {
-	Name         *string
-	Topic        *string
-	IsAnnounce   *bool
-	IsLocked     *bool
-	JoinApproval *bool
-	Disappearing *uint32 // seconds; 0 is never
+	Name         *string `json:"name"`
+	Topic        *string `json:"topic"`
+	IsAnnounce   *bool   `json:"isAnnounce"`
+	IsLocked     *bool   `json:"isLocked"`
+	JoinApproval *bool   `json:"joinApproval"`
+	Disappearing *uint32 `json:"disappearingSeconds"` // 0 is never
 }
 
 // ParticipantAction is a change of a group's members.

@@ -89,8 +89,10 @@ func kindName(t reflect.Type) string {
 		return "a string"
 	case reflect.Bool:
 		return "true or false"
-	case reflect.Int, reflect.Int64, reflect.Uint32:
+	case reflect.Int, reflect.Int64:
 		return "an integer"
+	case reflect.Uint32:
+		return "an integer of 0 or more"
 	case reflect.Float64:
 		return "a number"
 	case reflect.Slice:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,13 +45,10 @@ func newBearers(root string, st *store.Store, now func() time.Time) *bearers {
 	return &bearers{root: sha256.Sum256([]byte(root)), store: st, now: now}
 }
 
-// find returns the bearer that a request carries; nil for none or an unknown
-// one. BRIDGE_TOKEN's has the id 0. It compares hashes, so that its time shows
-// neither a token's length nor the first wrong byte.
-func (b *bearers) find(r *http.Request) (*bearer, error) { return b.holder(r.Context(), secretOf(r)) }
-
-// holder returns the bearer with a secret, as find does.
-func (b *bearers) holder(ctx context.Context, secret string) (*bearer, error) {
+// find returns the bearer with a secret; nil for none or an unknown one. BRIDGE_TOKEN's
+// has the id 0. It compares hashes, so that its time shows neither a token's length nor
+// the first wrong byte.
+func (b *bearers) find(ctx context.Context, secret string) (*bearer, error) {
 	hash := sha256.Sum256([]byte(secret))
 	switch {
 	case secret == "":
@@ -181,11 +179,9 @@ func (b *bearers) remove(ids []int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for hash, entry := range b.tokens {
-		for _, id := range ids {
-			if entry.ID == id {
-				delete(b.tokens, hash)
-				entry.end(errTokenEnded)
-			}
+		if slices.Contains(ids, entry.ID) {
+			delete(b.tokens, hash)
+			entry.end(errTokenEnded)
 		}
 	}
 }

@@ -200,25 +200,19 @@ func (req hookRequest) apply(hook *bridge.Hook) error {
 		return bridge.Invalid("name is required: 1 to %d characters that say what the hook is for", maxHookName)
 	}
 	if req.ChatJID != nil || hook.Chat == "" {
-		given := ""
-		if req.ChatJID != nil {
-			given = *req.ChatJID
-		}
+		var given string
+		set(&given, req.ChatJID)
 		chat, err := parseDestination("chatJid", given)
 		if err != nil {
 			return err
 		}
 		hook.Chat = chat
 	}
-	if req.Template != nil {
-		hook.Template = *req.Template
-	}
+	set(&hook.Template, req.Template)
 	if _, err := hooks.Parse(hook.Template); err != nil {
 		return err
 	}
-	if req.Enabled != nil {
-		hook.Enabled = *req.Enabled
-	}
+	set(&hook.Enabled, req.Enabled)
 	return req.applySecret(hook)
 }
 

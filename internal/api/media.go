@@ -1,6 +1,7 @@
 package api
 
 import (
+	"io"
 	"net/http"
 
 	"github.com/rs/zerolog/hlog"
@@ -38,12 +39,15 @@ func (s *server) downloadMedia(in *input) (any, error) {
 	case err != nil:
 		return nil, err
 	}
-	defer func() {
-		if err := file.Close(); err != nil {
-			hlog.FromRequest(in.r).Warn().Err(err).Str("msg_id", m.ID).Msg("media file not closed")
-		}
-	}()
+	defer in.closed(file)
 	return nil, serveFile(in.w, in.r, file, m, disposition)
+}
+
+// closed closes a file that was answered.
+func (q *input) closed(file io.Closer) {
+	if err := file.Close(); err != nil {
+		hlog.FromRequest(q.r).Warn().Err(err).Msg("file not closed")
+	}
 }
 
 // messageWithFile returns the message that the path names.

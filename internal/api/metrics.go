@@ -135,24 +135,16 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
 }
 
-// Describe is part of prometheus.Collector.
-func (s *state) Describe(descs chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{
-		accountStateDesc, receivedDesc, undecryptableDesc, sentDesc, failedDesc, sentAgainDesc, lastReceivedDesc,
-		deliveriesDesc, historyDesc, storeSizeDesc, logSizeDesc, cacheSizeDesc,
-	} {
-		descs <- desc
-	}
-}
+// Describe is part of prometheus.Collector. It describes nothing, so that registering
+// collects nothing.
+func (s *state) Describe(chan<- *prometheus.Desc) {}
 
 // Collect is part of prometheus.Collector.
 func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
 	s.collectAccount(metrics)
-	s.collectWebhooks(ctx, metrics)
-	s.collectHistory(ctx, metrics)
-	s.collectSizes(ctx, metrics)
+	s.collectStored(ctx, metrics)
 }
 
 func (s *state) collectAccount(metrics chan<- prometheus.Metric) {
@@ -175,41 +167,32 @@ func (s *state) collectAccount(metrics chan<- prometheus.Metric) {
 	}
 }
 
-func (s *state) collectWebhooks(ctx context.Context, metrics chan<- prometheus.Metric) {
-	webhooks, err := s.store.Webhooks(ctx)
-	if err != nil {
+func (s *state) collectStored(ctx context.Context, metrics chan<- prometheus.Metric) {
+	if webhooks, err := s.store.Webhooks(ctx); err != nil {
 		metrics <- prometheus.NewInvalidMetric(deliveriesDesc, err)
-		return
+	} else {
+		pending, dead := 0, 0
+		for _, w := range webhooks {
+			pending += w.Pending
+			dead += w.Dead
+		}
+		metrics <- gauge(deliveriesDesc, pending, "pending")
+		metrics <- gauge(deliveriesDesc, dead, "dead")
 	}
-	var pending, dead int64
-	for _, w := range webhooks {
-		pending += int64(w.Pending)
-		dead += int64(w.Dead)
-	}
-	metrics <- gauge(deliveriesDesc, pending, "pending")
-	metrics <- gauge(deliveriesDesc, dead, "dead")
-}
-
-func (s *state) collectHistory(ctx context.Context, metrics chan<- prometheus.Metric) {
-	count, err := s.store.HistoryCount(ctx)
-	if err != nil {
+	if count, err := s.store.HistoryCount(ctx); err != nil {
 		metrics <- prometheus.NewInvalidMetric(historyDesc, err)
-		return
+	} else {
+		metrics <- gauge(historyDesc, count.Waiting, "waiting")
+		metrics <- gauge(historyDesc, count.Done, "done")
+		metrics <- gauge(historyDesc, count.GivenUp, "given_up")
 	}
-	metrics <- gauge(historyDesc, count.Waiting, "waiting")
-	metrics <- gauge(historyDesc, count.Done, "done")
-	metrics <- gauge(historyDesc, count.GivenUp, "given_up")
-}
-
-func (s *state) collectSizes(ctx context.Context, metrics chan<- prometheus.Metric) {
-	metrics <- gauge(cacheSizeDesc, s.files.Size())
-	size, err := s.store.Size(ctx)
-	if err != nil {
+	if size, err := s.store.Size(ctx); err != nil {
 		metrics <- prometheus.NewInvalidMetric(storeSizeDesc, err)
-		return
+	} else {
+		metrics <- gauge(storeSizeDesc, size.Bytes)
+		metrics <- gauge(logSizeDesc, size.Log)
 	}
-	metrics <- gauge(storeSizeDesc, size.Bytes)
-	metrics <- gauge(logSizeDesc, size.Log)
+	metrics <- gauge(cacheSizeDesc, s.files.Size())
 }
 
 func gauge[T int | int64 | float64](desc *prometheus.Desc, value T, labels ...string) prometheus.Metric {

@@ -121,7 +121,7 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (*bearer, error) 
 	if strings.HasPrefix(r.URL.Path, hookRoot) {
 		return s.admitHook(w, r)
 	}
-	caller, err := s.bearers.find(r)
+	caller, err := s.bearers.find(r.Context(), secretOf(r))
 	known := caller != nil
 	switch {
 	case !known && r.ContentLength != 0:

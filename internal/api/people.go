@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/rs/zerolog/hlog"
-
 	"bridged/internal/bridge"
 	"bridged/internal/media"
 )
@@ -122,11 +120,7 @@ func (s *server) answerPicture(in *input, of bridge.JID) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err := file.Close(); err != nil {
-			hlog.FromRequest(in.r).Warn().Err(err).Msg("picture not closed")
-		}
-	}()
+	defer in.closed(file)
 	describePicture(in.w.Header(), file, size)
 	in.r.Header.Del("Range") // pictures are small: they come whole
 	out := &fileWriter{ResponseWriter: in.w}

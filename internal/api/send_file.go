@@ -1,9 +1,20 @@
 package api
 
 import (
+	"context"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
 	"unicode/utf8"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
+	"bridged/internal/intake"
+	"bridged/internal/media"
 )
 
 // sendFile sends a file that comes with the request. It is stored while it
@@ -69,4 +80,180 @@ func (f *fileForm) check(s *server) error {
 		return err
 	}
 	return s.Preparer.CheckReceived(f.Request)
+}
+
+const (
+	// maxField bounds the value of a form's field: a caption, escaped by nobody.
+	maxField = maxText * utf8.UTFMax
+	// maxFieldsText bounds all fields of a form together.
+	maxFieldsText = maxField + 64<<10
+	// formMargin is what a form may take besides its file.
+	formMargin = 1 << 20
+	// maxFields bounds the parts of a form.
+	maxFields = 16
+)
+
+// formFields are the fields of a form with a file.
+type formFields struct {
+	addressed
+	media.Request // without a URL
+	// SHA256 is the file's, to which an Idempotency-Key is bound.
+	SHA256 []byte `json:"sha256"`
+}
+
+// fileForm is a form with a file, multipart/form-data (RFC 7578).
+type fileForm struct {
+	formFields
+	file        *media.Received
+	name        string // of the file on its sender's device
+	contentType string // that its sender's device names
+	given       map[string]bool
+
+	family int64
+	cut    func()
+	length int64 // of the whole form as it was announced; negative for unknown
+	text   int   // bytes of the fields so far
+}
+
+// Close removes the file.
+func (f *fileForm) Close() { f.file.Close() }
+
+// readForm reads a form while it arrives. Each piece has its own time: a caller
+// may be slow, but must go on.
+func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, error) {
+	if err := s.Preparer.CheckSize(r.ContentLength, formMargin); err != nil {
+		w.Header().Set("Connection", "close") // the body is never read
+		return nil, err
+	}
+	form := &fileForm{
+		given: make(map[string]bool), length: r.ContentLength, family: callerOf(r.Context()).Family, cut: intake.CutOff(w, r.Body),
+	}
+	r.Body = &pieces{ReadCloser: r.Body, w: w}
+	parts, err := intake.NewParts(r)
+	if err != nil {
+		return nil, bridge.Invalid("Content-Type must be multipart/form-data with a boundary, as curl -F and forms send it").Because(err)
+	}
+	if err := form.read(r.Context(), s, parts); err != nil {
+		form.Close()
+		w.Header().Set("Connection", "close") // the rest is not read
+		return nil, formFault(r.Context(), err)
+	}
+	front.BodyRead(w)
+	return form, nil
+}
+
+// read reads all parts.
+func (f *fileForm) read(ctx context.Context, s *server, parts *intake.Parts) error {
+	for {
+		part, err := parts.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := f.take(ctx, s, part); err != nil {
+			return err
+		}
+	}
+}
+
+// take reads one part of a form.
+func (f *fileForm) take(ctx context.Context, s *server, part *multipart.Part) (err error) {
+	name := part.FormName()
+	switch {
+	case f.given[name]:
+		return bridge.Invalid("%s is given more than once", quotedName(name))
+	case len(f.given) >= maxFields:
+		return bridge.Invalid("the form has more than %d parts", maxFields)
+	}
+	f.given[name] = true
+	if name != "file" {
+		return f.set(ctx, s, name, part)
+	}
+	if err := f.check(s); err != nil {
+		return err
+	}
+	f.name, f.contentType = plainName(part.FileName()), part.Header.Get("Content-Type")
+	f.file, err = s.Preparer.Receive(ctx, media.Incoming{From: part, Announced: f.length, Family: f.family, Cut: f.cut})
+	return err
+}
+
+// set sets a field. Names are those of send-media. What a field took of the quota is
+// given back before the next one is read: forms that kept it while they waited for
+// more would wait for each other without end. Their fields are small together.
+func (f *fileForm) set(ctx context.Context, s *server, name string, part io.Reader) error {
+	value, done, err := s.bodies.Read(ctx, intake.Source{Reader: part, Announced: -1, Most: maxField, Family: f.family, Cut: f.cut})
+	defer done()
+	f.text += len(value)
+	switch {
+	case errors.Is(err, intake.ErrBodyTooLarge):
+		return bridge.Fail(bridge.CodePayloadTooLarge, "%s is larger than %d bytes", quotedName(name), maxField)
+	case err != nil:
+		return err
+	case f.text > maxFieldsText:
+		return bridge.Fail(bridge.CodePayloadTooLarge, "the fields beside the file are larger than %d bytes together", maxFieldsText)
+	case !utf8.Valid(value):
+		return bridge.Invalid("%s is not valid UTF-8", quotedName(name))
+	}
+	text := string(value)
+	switch name {
+	case "jid":
+		f.JID = text
+	case "quotedChatJid":
+		f.QuotedChatJID = text
+	case "quotedMsgId":
+		f.QuotedMsgID = text
+	case "type":
+		f.Type = bridge.MediaType(text)
+	case "caption":
+		f.Caption = text
+	case "fileName":
+		f.FileName = text
+	case "mimetype":
+		f.MimeType = text
+	case "ptt":
+		if f.PTT, err = strconv.ParseBool(text); text != "" && err != nil {
+			return bridge.Invalid("ptt must be true or false")
+		}
+	default:
+		return bridge.Invalid("%s is not a field of this form; it has jid, file, type, caption, fileName, mimetype, ptt, quotedMsgId and quotedChatJid", quotedName(name))
+	}
+	return nil
+}
+
+// quotedName shortens a name that a caller chose.
+func quotedName(name string) string { return strconv.Quote(shortened(name, 60)) }
+
+// formFault explains a form that could not be read to its end. What the bridge
+// itself refuses has its own sentence.
+func formFault(ctx context.Context, err error) error {
+	var known *bridge.Error
+	switch {
+	case errors.As(err, &known):
+		return err
+	case errors.Is(err, intake.ErrPartHead):
+		return bridge.Fail(bridge.CodePayloadTooLarge, "the head of a part of the form is larger than 32 KiB")
+	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
+		return bridge.Invalid("the body did not arrive in time: no piece of it may take longer than %.0f seconds", front.BodyTime.Seconds()).Because(err)
+	case errors.Is(err, intake.ErrCut), ctx.Err() != nil:
+		return front.BodyFault(ctx, err)
+	}
+	return bridge.Invalid("the form is damaged or broke off; send all of it").Because(err)
+}
+
+// pieces gives each piece of a body its own time. Setting it for every read would
+// cost more than the copying.
+type pieces struct {
+	io.ReadCloser
+	w     http.ResponseWriter
+	until time.Time // when the time is set anew
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	if now := time.Now(); now.After(p.until) {
+		front.SetDeadline(http.NewResponseController(p.w).SetReadDeadline, front.BodyTime+time.Second)
+		p.until = now.Add(time.Second)
+	}
+	return p.ReadCloser.Read(b)
 }

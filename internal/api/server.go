@@ -163,7 +163,7 @@ type Handler struct {
 // Family returns whose share the holder of a token takes; see [bridge.Token]. It
 // reports false for no token.
 func (h *Handler) Family(ctx context.Context, secret string) (family int64, known bool) {
-	caller, err := h.bearers.holder(ctx, secret)
+	caller, err := h.bearers.find(ctx, secret)
 	if err != nil || caller == nil {
 		return 0, false
 	}

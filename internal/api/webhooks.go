@@ -1,7 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"slices"
 
 	"bridged/internal/bridge"
 	"bridged/internal/webhook"
@@ -138,4 +141,124 @@ func (s *server) pathWebhook(in *input) (bridge.Webhook, error) {
 func (s *server) pathWebhookID(in *input) int64 {
 	hook, err := s.pathWebhook(in)
 	return keep(in, hook.ID, err)
+}
+
+// webhookRequest is the body that makes or changes a webhook. A field that is
+// left out has its default, or stays as it is; so has one that is null, but for
+// fromMe, where null is any.
+type webhookRequest struct {
+	URL          *string          `json:"url"`
+	Types        *[]string        `json:"types"`
+	Chats        *[]string        `json:"chats"`
+	ExcludeChats *[]string        `json:"excludeChats"`
+	ChatType     *bridge.ChatType `json:"chatType"`
+	FromMe       json.RawMessage  `json:"fromMe"`
+	Chat         *string          `json:"chat"` // the only one of chats
+	AllowPrivate *bool            `json:"allowPrivate"`
+	Enabled      *bool            `json:"enabled"`
+	Secret       *string          `json:"secret"`
+	NewSecret    bool             `json:"rotateSecret"`
+	After        json.RawMessage  `json:"after"`
+}
+
+// decodeWebhook reads the body that makes or changes a webhook, and returns it with the
+// change that it asks for. A secret that it wants made is made.
+func (s *server) decodeWebhook(in *input) (req webhookRequest, change func(*bridge.Webhook)) {
+	in.body(&req, strict)
+	if req.Secret != nil && *req.Secret == "" {
+		req.Secret = nil
+	}
+	switch {
+	case req.Secret != nil && req.NewSecret:
+		in.refuse("give secret or rotateSecret, not both")
+	case req.NewSecret:
+		req.Secret = new(webhook.NewSecret())
+	}
+	if req.Chat != nil && req.Chats != nil {
+		in.refuse("give chats or chat, not both: chat is a list of one")
+	}
+	var types *[]bridge.EventType
+	if req.Types != nil {
+		list, err := parseEventTypes("types", *req.Types)
+		types = keep(in, &list, err)
+	}
+	chats, excluded := in.filterChats("chats", req.Chats), in.filterChats("excludeChats", req.ExcludeChats)
+	if req.Chat != nil {
+		only := []string{*req.Chat}
+		if *req.Chat == "" {
+			only = nil // no chat in particular
+		}
+		chats = in.filterChats("chat", &only)
+	}
+	if req.ChatType != nil {
+		*req.ChatType = cmp.Or(*req.ChatType, bridge.ChatsAll)
+		if !slices.Contains([]bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual}, *req.ChatType) {
+			in.refuse("chatType must be all, group or individual")
+		}
+	}
+	var fromMe *bool
+	if req.FromMe != nil && json.Unmarshal(req.FromMe, &fromMe) != nil {
+		in.refuse("fromMe must be true, false, or null for any")
+	}
+	return req, func(w *bridge.Webhook) {
+		set(&w.URL, req.URL)
+		set(&w.AllowPrivate, req.AllowPrivate)
+		set(&w.Enabled, req.Enabled)
+		set(&w.Secret, req.Secret)
+		set(&w.Types, types)
+		set(&w.Chats, chats)
+		set(&w.ExcludeChats, excluded)
+		set(&w.ChatType, req.ChatType)
+		if req.FromMe != nil { // null is any
+			w.FromMe = fromMe
+		}
+	}
+}
+
+// set sets a field that a request names.
+func set[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// maxFilterChats bounds each list of chats of a webhook.
+const maxFilterChats = 1000
+
+// filterChats reads chats that the caller may see and returns each once. They need not
+// be stored yet.
+func (q *input) filterChats(field string, values *[]string) *[]bridge.JID {
+	if values == nil {
+		return nil
+	}
+	if len(*values) > maxFilterChats {
+		q.refuse("%s must hold at most %d elements", field, maxFilterChats)
+	}
+	chats, seen := []bridge.JID{}, map[bridge.JID]bool{}
+	for _, value := range *values {
+		jid, err := parseChat(field, value)
+		if keep(q, jid, err); q.err == nil {
+			q.err = q.s.see(q.ctx(), jid)
+		}
+		if q.err != nil {
+			break
+		}
+		if name := q.s.canonical(jid); !seen[name] {
+			seen[name] = true
+			chats = append(chats, jid)
+		}
+	}
+	return &chats
+}
+
+// after returns where in the log a new webhook begins, negative for its end.
+func (req webhookRequest) after(in *input) int64 {
+	var after string
+	if json.Unmarshal(req.After, &after) != nil {
+		after = string(req.After) // a number, or nothing
+	}
+	if after == "now" || after == "" || after == "null" {
+		return -1
+	}
+	return in.eventCursor("after", after)
 }

@@ -168,10 +168,10 @@ func parseEventTypes(field string, names []string) ([]bridge.EventType, error) {
 	return types, nil
 }
 
-func joined(types []bridge.EventType) string {
-	names := make([]string, len(types))
-	for i, kind := range types {
-		names[i] = string(kind)
+func joined[T ~string](values []T) string {
+	names := make([]string, len(values))
+	for i, value := range values {
+		names[i] = string(value)
 	}
 	return strings.Join(names, ", ")
 }

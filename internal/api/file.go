@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -214,34 +213,11 @@ func fileName(m bridge.Message, mimeType string) string {
 	return kind + "-" + id[:min(len(id), 64)] + extension(mimeType)
 }
 
-// plainName returns a sender's name without what could mislead a person or a
-// file system: directories, control characters, and those that reverse text.
+// plainName returns a sender's name without directories, and without what could mislead a
+// person.
 func plainName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		switch {
-		case r == '/', r == '\\':
-			return '_'
-		case isUnseen(r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(name, "_"))
-	name = strings.TrimLeft(strings.TrimSpace(name), ".")
-	if runes := []rune(name); len(runes) > maxFileName {
-		end := []rune(path.Ext(name))
-		if len(end) > 16 {
-			end = nil
-		}
-		name = string(runes[:maxFileName-len(end)]) + string(end)
-	}
-	return name
-}
-
-// isUnseen reports whether a character does not belong in a name, because it
-// shows nothing or changes how its neighbours show. Joiners, which many scripts
-// need, do belong.
-func isUnseen(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff'
+	name = strings.NewReplacer("/", "_", `\`, "_", "\ufeff", "").Replace(strings.ToValidUTF8(name, "_"))
+	return strings.TrimLeft(strings.TrimSpace(bridge.PlainFileName(name)), ".")
 }
 
 // extension returns the usual one of a type, with its dot.
@@ -282,9 +258,5 @@ func contentDisposition(disposition, name string) string {
 	return value
 }
 
-// extValue encodes a name as RFC 8187 requires.
-func extValue(name string) string {
-	// PathEscape leaves some characters alone that RFC 8187 does not allow.
-	return strings.NewReplacer("'", "%27", "(", "%28", ")", "%29", "*", "%2A", "@", "%40", ":", "%3A", "=", "%3D", ",", "%2C", ";", "%3B", "/", "%2F").
-		Replace(url.PathEscape(name))
-}
+// extValue encodes a name as RFC 8187 requires, and more than it does.
+func extValue(name string) string { return strings.ReplaceAll(url.QueryEscape(name), "+", "%20") }

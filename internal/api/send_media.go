@@ -41,11 +41,7 @@ func checkFile(f media.Request, types ...bridge.MediaType) error {
 	case f.Type == "":
 		return bridge.Invalid("type is required: image, video, audio or document")
 	case !slices.Contains(types, f.Type):
-		names := make([]string, len(types))
-		for i, t := range types {
-			names[i] = string(t)
-		}
-		return bridge.Invalid("type must be one of %s", strings.Join(names, ", "))
+		return bridge.Invalid("type must be one of %s", joined(types))
 	case f.Caption != "" && (f.Type == bridge.MediaAudio || f.Type == bridge.MediaSticker):
 		return bridge.Invalid("caption is for image, video and document only")
 	case f.FileName != "" && f.Type != bridge.MediaDocument:
@@ -62,8 +58,7 @@ func checkFile(f media.Request, types ...bridge.MediaType) error {
 
 // isFileName reports whether a recipient's device can use a name as it is.
 func isFileName(name string) bool {
-	return utf8.RuneCountInString(name) <= maxFileName && !strings.ContainsAny(name, `/\`) && !strings.ContainsFunc(name, isUnseen) &&
-		(name == "" || strings.Trim(name, ". ") != "")
+	return bridge.PlainFileName(name) == name && !strings.ContainsAny(name, "/\\\ufeff") && (name == "" || strings.Trim(name, ". ") != "")
 }
 
 func errCaptionTooLong() error {

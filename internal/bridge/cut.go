@@ -71,9 +71,9 @@ func joined(before, after string) bool {
 // isFlagLetter reports whether r is one of the two letters that make a flag.
 func isFlagLetter(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
 
-// boundFileName returns a name without characters that would hide its end or break a
+// PlainFileName returns a name without characters that would hide its end or break a
 // line of a header. A long name keeps its extension.
-func boundFileName(name string) string {
+func PlainFileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
 			return -1

@@ -53,7 +53,7 @@ var (
 		"label": cutTo(100), // the apps have 30
 		// A part of one of these would lead elsewhere, or mean nothing.
 		"url": wholeOrNone(maxURL), "path": wholeOrNone(maxDirectPath), "payload": wholeOrNone(maxPayload),
-		"mimeType": boundMIMEType, "fileName": boundFileName,
+		"mimeType": boundMIMEType, "fileName": PlainFileName,
 	}
 	countLimits = map[string]int64{
 		"size": 2 << 30, "seconds": 30 * 24 * 60 * 60, "pixels": 1 << 16, "pages": 1_000_000, "votes": math.MaxInt32, "items": 1_000_000,

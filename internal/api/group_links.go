@@ -9,7 +9,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// askGroup returns the group that the path names, of which the network is asked.
+// askGroup returns the group that the path names, if the network can be asked about it.
 func (s *server) askGroup(in *input) (bridge.JID, error) {
 	jid := in.pathGroup()
 	if in.err != nil {
@@ -21,7 +21,6 @@ func (s *server) askGroup(in *input) (bridge.JID, error) {
 	return jid, s.Account.Ready()
 }
 
-// listJoinRequests answers who asks to be let into a group, as the network has it now.
 func (s *server) listJoinRequests(in *input) (any, error) {
 	jid, err := s.askGroup(in)
 	if err != nil {
@@ -38,8 +37,7 @@ func (s *server) listJoinRequests(in *input) (any, error) {
 	}{jid, len(requests), notNull(requests)}, err
 }
 
-// concealAsking leaves of those of whom the caller may know nothing how the network
-// named them.
+// concealAsking names people of whom the caller may know nothing as the network did.
 func (s *server) concealAsking(ctx context.Context, requests []bridge.JoinRequest) error {
 	named := make([]bridge.JID, len(requests))
 	for i := range requests {
@@ -57,7 +55,6 @@ func (s *server) concealAsking(ctx context.Context, requests []bridge.JoinReques
 	return nil
 }
 
-// getInvite answers the link by which a group may be joined.
 func (s *server) getInvite(in *input) (any, error) {
 	jid, err := s.askGroup(in)
 	if err != nil {
@@ -66,12 +63,11 @@ func (s *server) getInvite(in *input) (any, error) {
 	return s.Account.GroupLink(in.ctx(), jid)
 }
 
-// linkBefore is the plan of a revocation.
+// linkBefore is the plan of a revocation: the code from before it.
 type linkBefore struct {
 	Code string `json:"code"`
 }
 
-// revokeInvite takes a group's link back and answers the new one.
 func (s *server) revokeInvite(in *input) (any, error) {
 	jid := in.pathGroup()
 	return s.requestOnce(in, nil, keyedRequest{
@@ -112,8 +108,8 @@ func (s *server) joinGroup(in *input) (any, error) {
 	}})
 }
 
-// parseLink returns the code of a group's link: the link as the apps copy it,
-// with or without https, or the code alone.
+// parseLink returns the code of a group's link, with or without https, or of the code
+// alone.
 func parseLink(link string) (code string, err error) {
 	rest := strings.TrimSpace(link)
 	for _, prefix := range []string{"https://", "http://", "chat.whatsapp.com/", "invite/"} {

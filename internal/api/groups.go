@@ -20,27 +20,21 @@ const (
 // disappearing are the timers that the apps offer, in seconds.
 var disappearing = []uint32{0, 86400, 604800, 7776000}
 
-// GroupAdmin changes the account's groups. A repeated call whose first try has
-// no answer is told so. Refusals of the network are [bridge.Error] values; a
-// change that may have been made is [bridge.CodeSendTimeout].
+// GroupAdmin changes the account's groups. again marks a repeated call whose first try
+// has no answer.
 type GroupAdmin interface {
 	// CreateGroup makes a group, or finds the one that an earlier try made.
 	CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.GroupCreated, error)
-	// ChangeGroup changes what differs, and returns the names of what it changed.
+	// ChangeGroup changes what differs, and returns the names of those fields.
 	ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch) (changed []string, err error)
-	// ChangeParticipants changes members, or decides about those who ask to be let in,
-	// and returns what became of each.
+	// ChangeParticipants changes members, or decides about requests to join.
 	ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error)
-	// JoinRequests returns who asks to be let in.
 	JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error)
-	// GroupLink returns the link by which a group may be joined.
 	GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLink, error)
-	// RevokeGroupLink takes the link back. Where an earlier try may have done so,
-	// before is the code from before it.
+	// RevokeGroupLink replaces the link. If an earlier try may have done so, before is the
+	// code from before it.
 	RevokeGroupLink(ctx context.Context, jid bridge.JID, before string) (bridge.GroupLink, error)
-	// JoinGroup joins a group by the code of its link.
 	JoinGroup(ctx context.Context, code string, again bool) (bridge.GroupJoin, error)
-	// LeaveGroup leaves a group.
 	LeaveGroup(ctx context.Context, jid bridge.JID, again bool) error
 }
 
@@ -70,8 +64,8 @@ func (s *server) createGroup(in *input) (any, error) {
 	})
 }
 
-// knownGroups notes which groups a repeated call did not make: those that there
-// were before it, and those that other calls made.
+// knownGroups adds the groups that a repeated call did not make: those from before it, and
+// those that other calls made.
 func (s *server) knownGroups(ctx context.Context, c attempt, group *bridge.NewGroup) error {
 	if !c.again {
 		return nil
@@ -130,17 +124,16 @@ func (s *server) updateGroup(in *input) (any, error) {
 	}})
 }
 
-// changeParticipants adds, removes, promotes or demotes members of a group.
 func (s *server) changeParticipants(in *input) (any, error) {
 	return s.changePeople(in, bridge.ParticipantActions(), "action must be add, remove, promote or demote")
 }
 
-// decideJoinRequests lets people in who ask for it, or rejects them.
 func (s *server) decideJoinRequests(in *input) (any, error) {
 	return s.changePeople(in, bridge.RequestActions(), "action must be approve or reject")
 }
 
-// changePeople does one of some actions with people of a group, or who want to be.
+// changePeople does one of some actions with members of a group, or people who request to
+// join.
 func (s *server) changePeople(in *input, actions []bridge.ParticipantAction, otherwise string) (any, error) {
 	jid := in.pathGroup()
 	var req struct {
@@ -166,8 +159,8 @@ func (s *server) changePeople(in *input, actions []bridge.ParticipantAction, oth
 	}})
 }
 
-// nameAsAsked names strangers in the results of a change as they were asked for,
-// unless they belong to the caller's chats now that it is made.
+// nameAsAsked names strangers in the results of a change as the caller did, unless they
+// now belong to the caller's chats.
 func (s *server) nameAsAsked(ctx context.Context, strangers, asked []bridge.JID, results []bridge.ParticipantResult) {
 	outside, err := s.outsiders(ctx, strangers...)
 	if err != nil { // the change is made all the same

@@ -6,12 +6,10 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -20,33 +18,30 @@ import (
 )
 
 const (
-	// deliveryTime is how long a send may take besides the fetch of a file: three
-	// minutes, and fifteen for the upload. The account's own limits are shorter and
-	// say better what happened.
+	// deliveryTime bounds a send without the fetch of a file: three minutes, and fifteen
+	// for the upload. The account's own limits are shorter and explain more.
 	deliveryTime = 18 * time.Minute
 	// maxKey is the length of the longest Idempotency-Key.
 	maxKey = 255
 )
 
-// action is what a call has leave the machine: a message, a change of one, of a group,
-// or what others see of a chat.
+// action is what leaves for the network: a message, a change of one or of a group, a read
+// receipt, a presence.
 type action struct {
 	chat bridge.JID // that the caller must see; "" for none
-	// replay returns the answer of an earlier call with the same key: nil where it had
-	// none, and do is to go on where it stopped.
+	// replay returns the answer of an earlier call with the same key; nil if it had none
+	// and do is to continue it.
 	replay func(ctx context.Context, earlier bridge.SendKey) (answer any, err error)
 	lookUp func(ctx context.Context) error // finds what the call names; nil for nothing
 	do     func(ctx context.Context, key *bridge.SendKey) (answer any, err error)
 
-	noun   string // what the network is to confirm
-	doubt  string // what may have happened where it does not
-	remedy string // what to do then
+	// The words of the error if the network does not confirm it.
+	noun, doubt, remedy string
 }
 
-// once runs an action, unless its key says that an earlier call did, or answers the
-// fault that was found in the request. A nil key is none.
-// The order is that of all refusals: the key and its replay, which need no socket; what
-// the call names; the socket; the action.
+// once runs an action, unless its key shows that an earlier call did, or returns the fault
+// of the request. A nil key is none. The order is that of all refusals: the key and its
+// replay, what the call names, the connection, the action.
 func (s *server) once(in *input, key *bridge.SendKey, a action) (any, error) {
 	if in.err != nil {
 		return nil, in.err
@@ -80,7 +75,7 @@ func (s *server) once(in *input, key *bridge.SendKey, a action) (any, error) {
 	return s.run(in, key, a)
 }
 
-// earlier replays what a key was bound to by an earlier call of the same request.
+// earlier replays the earlier call that used a key, if any.
 func (s *server) earlier(ctx context.Context, key bridge.SendKey, replay func(context.Context, bridge.SendKey) (any, error)) (any, error) {
 	earlier, found, err := s.Store.SendKey(ctx, key.Key)
 	if err != nil || !found {
@@ -92,11 +87,10 @@ func (s *server) earlier(ctx context.Context, key bridge.SendKey, replay func(co
 	return replay(ctx, earlier)
 }
 
-// errStopping is the cause of the end of actions at the program's end.
 var errStopping = errors.New("the service is stopping")
 
-// run runs an action in a context of its own, which ends with its time or the program.
-// It outlives the caller, because what has begun to leave cannot be called back.
+// run runs an action, which outlives its caller: a message that has begun to leave cannot
+// be called back.
 func (s *server) run(in *input, key *bridge.SendKey, a action) (any, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), s.sendTime)
 	defer cancel()
@@ -108,8 +102,7 @@ func (s *server) run(in *input, key *bridge.SendKey, a action) (any, error) {
 	case err == nil:
 		return answer, nil
 	case errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errStopping):
-		// The cause without its identity: the request's context has ended too,
-		// and the answer would be that of a caller who hung up.
+		// The cause as text: context.Canceled would look like a caller that hung up.
 		return nil, bridge.NotConnected("the service is stopping and the %s was not confirmed; when it is back, %s", a.noun, a.remedy).
 			Because(errors.New(err.Error()))
 	case bridge.CodeOf(err) == bridge.CodeSendTimeout, ctx.Err() != nil && bridge.CodeOf(err) == bridge.CodeInternal:
@@ -124,8 +117,8 @@ func (s *server) run(in *input, key *bridge.SendKey, a action) (any, error) {
 	return nil, err
 }
 
-// sendKey returns the Idempotency-Key of a request; nil without one. It is bound to
-// the body, and to what the path names.
+// sendKey returns the Idempotency-Key of a request, which is bound to body and path; nil
+// without one.
 func (s *server) sendKey(in *input, body []byte) *bridge.SendKey {
 	values := in.r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
@@ -151,8 +144,7 @@ func (s *server) sendKey(in *input, body []byte) *bridge.SendKey {
 	return &bridge.SendKey{Key: ownKey(in.ctx(), values[0]), Route: route, BodyHash: hash.Sum(nil), At: bridge.At(s.Now())}
 }
 
-// ownKey returns the key of one caller: the keys of two have nothing to do with
-// each other. No key from outside has a space.
+// ownKey returns a key within those of the caller. No key from outside has a space.
 func ownKey(ctx context.Context, key string) string {
 	if id := callerOf(ctx).ID; id != 0 {
 		return fmt.Sprintf("token %d %s", id, key)
@@ -183,8 +175,7 @@ func sameRequest(key, earlier bridge.SendKey) error {
 	return nil
 }
 
-// claim takes a key for one call. While another call has it, the refusal says
-// whether repeating could ever succeed.
+// claim takes a key for one call, and refuses it while another call has it.
 func (s *server) claim(key bridge.SendKey) error {
 	other, taken := s.keys.LoadOrStore(key.Key, key)
 	if !taken {
@@ -200,15 +191,14 @@ func (s *server) claim(key bridge.SendKey) error {
 	}
 }
 
-// keyedRequest is a change at the network that is no message. It has neither an id that
-// the apps show once, nor a row that a repeat finds: what a repeated call needs
-// is kept beside its key.
+// keyedRequest is a change at the network that is no message. It has neither an id by which
+// the apps recognise a repeat, nor a row: what a repeat needs is stored beside its key.
 type keyedRequest struct {
 	chat bridge.JID // that it changes, which must be stored; "" for none
-	// plan returns how things are before the call, for a repeat after an unknown
-	// outcome; nil keeps nothing.
+	// plan returns the state before the call, for a repeat after an unknown outcome; nil
+	// for nothing.
 	plan func(ctx context.Context) (any, error)
-	// act makes the change, or finds it made where again, and returns the answer.
+	// act makes the change, or with again may find it made, and returns the answer.
 	act func(ctx context.Context, c attempt) (any, error)
 }
 
@@ -218,10 +208,10 @@ type attempt struct {
 	again bool // an earlier one with the same key ended without an answer
 }
 
-// requestOnce makes a change, unless its key says that an earlier call did, or answers
-// the fault that was found in the request. Key and plan are stored before anything
-// leaves, the outcome when it is known: a repeat is then answered from the store. A
-// repeat of a call that was refused, or has no answer, acts again.
+// requestOnce makes a change, unless its key shows that an earlier call did. Key and plan
+// are stored before anything leaves, the outcome when it is known; from then on a repeat is
+// answered from the store. A repeat of a call that was refused, or has no answer, acts
+// again.
 func (s *server) requestOnce(in *input, body []byte, c keyedRequest) (any, error) {
 	key := s.sendKey(in, body)
 	remedy := "look whether it was before you repeat the call, and send an Idempotency-Key next time, which makes repeating safe"
@@ -254,11 +244,11 @@ func (s *server) requestOnce(in *input, body []byte, c keyedRequest) (any, error
 	})
 }
 
-// newRequestID returns a new id, in the form of those of messages.
+// newRequestID returns an id in the form of those of messages.
 func newRequestID() string {
 	var random [9]byte
 	_, _ = rand.Read(random[:]) // never fails
-	return "3EB0" + strings.ToUpper(hex.EncodeToString(random[:]))
+	return fmt.Sprintf("3EB0%X", random)
 }
 
 // beginRequest stores the key of a call, acts and stores the answer.

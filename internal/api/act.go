@@ -6,17 +6,16 @@ import (
 	"bridged/internal/bridge"
 )
 
-// act is something that others see of a chat beside its messages: it is read, the
-// account types. It has no row; its key is kept once it is done, and until then a
-// repeated call does it again, which others see once.
+// act is what others see of a chat beside its messages: a read receipt, a presence. It has
+// no row. Its key is stored once it is done; until then a repeated call does it again,
+// which others see once.
 type act struct {
-	chat   bridge.JID                                     // empty where looking up finds it
-	lookUp func(ctx context.Context) error                // finds what the call names
-	do     func(ctx context.Context) (bridge.Sent, error) // what its key is bound to
+	chat   bridge.JID // empty where looking up finds it
+	lookUp func(ctx context.Context) error
+	do     func(ctx context.Context) (bridge.Sent, error) // returns the values stored with its key
 	answer func(bridge.Sent) any
 }
 
-// actOnce runs an act.
 func (s *server) actOnce(in *input, body []byte, a act) (any, error) {
 	return s.once(in, s.sendKey(in, body), action{
 		chat: a.chat, lookUp: a.lookUp,
@@ -35,8 +34,7 @@ func (s *server) actOnce(in *input, body []byte, a act) (any, error) {
 	})
 }
 
-// markRead marks a chat as read up to a message, or all of it, which those who wrote
-// in it are shown.
+// markRead marks a chat as read up to a message, or all of it.
 func (s *server) markRead(in *input) (any, error) {
 	jid := in.pathChat("jid")
 	var req struct {
@@ -86,7 +84,6 @@ func orNull(text string) *string {
 	return &text
 }
 
-// showTyping shows the account as typing in a chat, for a while.
 func (s *server) showTyping(in *input) (any, error) {
 	jid := in.pathChat("jid")
 	var req struct {
@@ -124,7 +121,6 @@ func (s *server) showTyping(in *input) (any, error) {
 	})
 }
 
-// listCalls answers a page of the calls to the account.
 func (s *server) listCalls(in *input) (any, error) {
 	calls := bridge.CallQuery{Chat: in.chat("chat"), Since: in.since(), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats}
 	if in.err == nil && calls.Chat != "" {
@@ -133,7 +129,6 @@ func (s *server) listCalls(in *input) (any, error) {
 	return answerPage(in, "calls", calls, s.Store.Calls)
 }
 
-// rejectCall has a call ring no more.
 func (s *server) rejectCall(in *input) (any, error) {
 	id := in.pathID("id")
 	body := in.body(&struct{}{}, optional)

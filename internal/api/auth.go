@@ -10,8 +10,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// logoutTimeout bounds a logout, which outlives its caller, because a session
-// must not be left half wiped.
+// logoutTimeout bounds a logout, which outlives its caller: a session must not stay half
+// wiped.
 const logoutTimeout = time.Minute
 
 func (s *server) getStatus(*input) (any, error) {
@@ -20,8 +20,8 @@ func (s *server) getStatus(*input) (any, error) {
 	return status, nil
 }
 
-// requestPairingCode answers a pairing code. The document gives the route no
-// body, so the number is configuration; where it is not set, a body names it.
+// requestPairingCode answers a pairing code for PHONE_NUMBER, or for the number in the body
+// if that is not set.
 func (s *server) requestPairingCode(in *input) (any, error) {
 	var req struct {
 		Phone string `json:"phone"`
@@ -34,8 +34,6 @@ func (s *server) requestPairingCode(in *input) (any, error) {
 	return s.Account.Pair(in.ctx(), phone)
 }
 
-// phoneToPair returns the number to pair: the configured one, or the one asked
-// for where none is configured.
 func (s *server) phoneToPair(asked string) (string, error) {
 	asked = strings.TrimSpace(asked)
 	switch {
@@ -54,8 +52,8 @@ func (s *server) phoneToPair(asked string) (string, error) {
 	return phone, nil
 }
 
-// answerPasskey takes the two steps of pairing with a passkey: the credential,
-// and the confirmation that a person has compared the two codes.
+// answerPasskey takes the steps of pairing with a passkey: the credential, and the
+// confirmation that a person has compared the codes.
 func (s *server) answerPasskey(in *input) (any, error) {
 	var req struct {
 		Confirm  *bool           `json:"confirm"`

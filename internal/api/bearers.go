@@ -21,8 +21,8 @@ import (
 // usedEvery is how often the last use of a token is noted.
 const usedEvery = time.Minute
 
-// bearers knows who may call: BRIDGE_TOKEN, and the tokens of the store, which
-// change through this process alone.
+// bearers holds BRIDGE_TOKEN and the tokens of the store, which change through this process
+// alone.
 type bearers struct {
 	root  [sha256.Size]byte
 	store *store.Store
@@ -70,7 +70,7 @@ func (b *bearers) find(ctx context.Context, secret string) (*bearer, error) {
 	return found, nil
 }
 
-// secretOf returns the bearer of a request; empty for none.
+// secretOf returns the secret in a request; empty for none.
 func secretOf(r *http.Request) string {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
@@ -103,7 +103,7 @@ func (b *bearers) load(ctx context.Context) error {
 	return nil
 }
 
-// enter makes a token known. Its parent is known already.
+// enter adds a token, whose parent is known. The caller holds mu.
 func (b *bearers) enter(token bridge.Token) {
 	token.Family = b.familyOf(token)
 	entry := &bearer{Token: token}
@@ -111,8 +111,7 @@ func (b *bearers) enter(token bridge.Token) {
 	b.tokens[[sha256.Size]byte(token.Hash)] = entry
 }
 
-// add keeps a new token and makes it known, unless there are too many: of one
-// family, or of all that tokens made, which leave room for BRIDGE_TOKEN's.
+// add stores a new token, unless there are too many.
 func (b *bearers) add(ctx context.Context, token bridge.Token) (bridge.Token, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -144,8 +143,7 @@ func (b *bearers) mayAdd(token bridge.Token) error {
 	return tokenQuota.admits(bridge.Token{ID: token.Parent}, len(b.tokens), own, made)
 }
 
-// familyOf returns the family of a token, whose parent is known already. The
-// caller holds mu.
+// familyOf returns the family of a token, whose parent is known. The caller holds mu.
 func (b *bearers) familyOf(token bridge.Token) int64 {
 	if token.Parent == 0 {
 		return token.ID
@@ -174,7 +172,7 @@ func (b *bearers) family(ctx context.Context) (map[int64]bool, error) {
 	return ids, nil
 }
 
-// remove forgets tokens and ends their requests.
+// remove removes tokens and ends their requests.
 func (b *bearers) remove(ids []int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -186,8 +184,7 @@ func (b *bearers) remove(ids []int64) {
 	}
 }
 
-// note keeps when a token was used, to the minute. A store that cannot take it
-// is no reason to refuse the request.
+// note stores when a token was used, to the minute. A failure is only logged.
 func (b *bearers) note(ctx context.Context, used *bearer, log *zerolog.Logger) {
 	at := b.now().Truncate(usedEvery)
 	b.mu.Lock()
@@ -202,8 +199,7 @@ func (b *bearers) note(ctx context.Context, used *bearer, log *zerolog.Logger) {
 	}
 }
 
-// byID returns a token that is in use, as the one that made something; nil for
-// one that has ended. BRIDGE_TOKEN's id is 0.
+// byID returns a token; nil for one that has ended. BRIDGE_TOKEN's id is 0.
 func (b *bearers) byID(ctx context.Context, id int64) (*bearer, error) {
 	if id == 0 {
 		return &bearer{ctx: context.Background()}, nil
@@ -221,7 +217,7 @@ func (b *bearers) byID(ctx context.Context, id int64) (*bearer, error) {
 	return nil, nil
 }
 
-// during returns the context of a request of a token: it ends with the token.
+// during returns the context of a request, which ends with its token.
 func (b *bearer) during(parent context.Context) (context.Context, context.CancelFunc) {
 	if b.hook != nil {
 		parent = context.WithValue(parent, hookKeyOf{}, b.hook)

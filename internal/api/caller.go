@@ -22,8 +22,8 @@ func callerOf(ctx context.Context) bridge.Token {
 	return bridge.Token{}
 }
 
-// callers returns what finds out whose a request is before anything else is done
-// for it. What a store that cannot be read means for it, its handler answers.
+// callers returns the function that identifies the family of a request before anything
+// else is done for it. The handler answers failures of the store.
 func (s *server) callers(h *Handler, sessions func(*http.Request) string) func(*http.Request) (family int64, known bool) {
 	return func(r *http.Request) (int64, bool) {
 		if strings.HasPrefix(r.URL.Path, hookRoot) {
@@ -41,11 +41,9 @@ func (s *server) callers(h *Handler, sessions func(*http.Request) string) func(*
 	}
 }
 
-// errTokenEnded is the cause of the end of requests whose token has ended.
 var errTokenEnded = errors.New("the token has ended")
 
-// endOfToken returns the refusal of a request whose token has ended meanwhile;
-// nil for others.
+// endOfToken returns the refusal of a request whose token has ended meanwhile, else nil.
 func endOfToken(r *http.Request) error {
 	if !errors.Is(context.Cause(r.Context()), errTokenEnded) {
 		return nil
@@ -63,7 +61,7 @@ func (s *server) needs(scope bridge.Scope) func(http.Handler) http.Handler {
 	})
 }
 
-// allChats refuses callers who may see some chats only: the route is about the account.
+// allChats refuses callers who may see some chats only.
 func allChats(caller bridge.Token) error {
 	if caller.Chats != nil {
 		return bridge.Fail(bridge.CodeForbidden, "this token is limited to some chats, and this route concerns the whole account")
@@ -71,7 +69,7 @@ func allChats(caller bridge.Token) error {
 	return nil
 }
 
-// gate lets those requests through whose caller admit does not refuse.
+// gate refuses requests whose caller admit refuses.
 func (s *server) gate(admit func(caller bridge.Token) error) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -84,17 +82,17 @@ func (s *server) gate(admit func(caller bridge.Token) error) func(http.Handler) 
 	}
 }
 
-// quota bounds how many there are of a thing that tokens make: of one family, so that a
-// limit does not grow with the tokens that a token makes, and of all tokens together,
-// so that BRIDGE_TOKEN has some left.
+// quota bounds the things that tokens make: those of one family, so that a limit does not
+// grow with the tokens that a token makes, and those of all tokens together, so that some
+// are left for BRIDGE_TOKEN.
 type quota struct {
 	things         string
 	all, own, made int
 	remedy         string
 }
 
-// admits refuses one thing too many of a caller: total are there, made by tokens and own
-// by the caller's family. BRIDGE_TOKEN is bounded by the total alone.
+// admits refuses one thing too many: there are total, of which tokens made some, and the
+// caller's family own. BRIDGE_TOKEN is bounded by the total alone.
 func (q quota) admits(caller bridge.Token, total, own, made int) error {
 	switch {
 	case total >= q.all:
@@ -109,7 +107,7 @@ func (q quota) admits(caller bridge.Token, total, own, made int) error {
 	return nil
 }
 
-// addOwn keeps a new thing of the caller, unless there are too many.
+// addOwn stores a new thing of the caller, unless there are too many.
 func addOwn[T any](ctx context.Context, s *server, q quota, maker func(T) int64,
 	list func(context.Context) ([]T, error), add func(context.Context, T) (T, error), thing T,
 ) (T, error) {
@@ -138,8 +136,8 @@ func addOwn[T any](ctx context.Context, s *server, q quota, maker func(T) int64,
 	return add(ctx, thing)
 }
 
-// ownOf returns those of some things that the caller may see, by the tokens that made
-// them: all for BRIDGE_TOKEN, for a token what it and the tokens of its making made.
+// ownOf returns the things that the caller may see: all for BRIDGE_TOKEN, for a token those
+// that it or a token of its making made.
 func ownOf[T any](ctx context.Context, s *server, all []T, maker func(T) int64) ([]T, error) {
 	if callerOf(ctx).ID == 0 {
 		return all, nil
@@ -167,8 +165,7 @@ func pathOwn[T any](in *input, noun string, own func(context.Context) ([]T, erro
 	return all[i], nil
 }
 
-// see refuses a chat that the caller may not see, in the words of one that is
-// not stored.
+// see refuses a chat that the caller may not see as one that is not stored.
 func (s *server) see(ctx context.Context, chat bridge.JID) error {
 	if caller := callerOf(ctx); caller.Chats != nil && !s.isAmong(chat, caller.Chats) {
 		return bridge.NoChat(chat)
@@ -176,7 +173,7 @@ func (s *server) see(ctx context.Context, chat bridge.JID) error {
 	return nil
 }
 
-// isAmong reports whether a chat is one of some, by any of its names.
+// isAmong reports whether a chat is one of some, in any of its forms.
 func (s *server) isAmong(chat bridge.JID, chats []bridge.JID) bool {
 	name := s.canonical(chat)
 	return slices.ContainsFunc(chats, func(jid bridge.JID) bool { return s.canonical(jid) == name })

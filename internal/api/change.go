@@ -9,20 +9,20 @@ import (
 	"bridged/internal/bridge"
 )
 
-// changed is the stored message that a call changes for everybody. The change is no
-// message of its own: its key tells when the network took it.
+// changed is the stored message that a call changes for everybody. The change has no row:
+// its key holds when the network accepted it.
 type changed struct {
 	msgID    string // in the answer; empty for the change's own id
 	repeated bool   // an earlier call with this key ended without an answer
 }
 
-// again has a change leave once more as an earlier call sent it.
+// again sends a change once more as an earlier call did.
 func (c *changed) again(key *bridge.SendKey, earlier bridge.SendKey) {
 	c.repeated = true
 	key.MsgID, key.ChangedAt = earlier.MsgID, earlier.ChangedAt
 }
 
-// answer returns what callers are told of a change that was sent.
+// answer returns what callers get of a change that was sent.
 func (c *changed) answer(sent bridge.Sent) bridge.Sent {
 	if c != nil && c.msgID != "" {
 		sent.ID = c.msgID
@@ -62,7 +62,6 @@ func (s *server) editMessage(in *input) (any, error) {
 	return s.sendOnce(in, body, d)
 }
 
-// editTime returns until when after a message its edit is sent.
 func (c *changed) editTime() time.Duration {
 	if c.repeated {
 		return bridge.EditTimeTaken
@@ -70,8 +69,8 @@ func (c *changed) editTime() time.Duration {
 	return bridge.EditTime
 }
 
-// stillMentioned returns the people whom a message mentions and whose word stands in
-// a new text, too.
+// stillMentioned returns the people whom a message mentions, if their word is in the new
+// text, too.
 func stillMentioned(m bridge.Message, text string) (people []bridge.JID) {
 	if m.ContextInfo == nil {
 		return nil
@@ -98,8 +97,7 @@ func hasWord(text, word string) bool {
 	}
 }
 
-// deleteMessage deletes a message for everybody: an own one, or as an admin of the
-// group somebody else's.
+// deleteMessage deletes a message for everybody: an own one, or as an admin another's.
 func (s *server) deleteMessage(in *input) (any, error) {
 	at := in.pathMessage("jid")
 	body := in.body(&struct{}{}, optional)
@@ -121,8 +119,8 @@ func (s *server) deleteMessage(in *input) (any, error) {
 	return s.sendOnce(in, body, d)
 }
 
-// administers reports whether the account is an admin of a group. Where its members
-// are not known yet, nobody can tell.
+// administers reports whether the account is an admin of a group, or fails if its members
+// are not known yet.
 func (s *server) administers(ctx context.Context, jid bridge.JID) (bool, error) {
 	user := s.Account.Status().User
 	if user == nil {

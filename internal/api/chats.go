@@ -10,11 +10,9 @@ import (
 	"bridged/internal/bridge"
 )
 
-// liveGroupTimeout bounds the question to the network. Without an answer the
-// stored half is still worth having.
+// liveGroupTimeout bounds the network's answer, without which the stored half is shown.
 const liveGroupTimeout = 10 * time.Second
 
-// listChats answers a page of the chats.
 func (s *server) listChats(in *input) (any, error) {
 	return answerPage(in, "chats", bridge.ChatQuery{
 		Type: in.chatType("type"), Q: in.text("q"), Limit: in.limit(maxPage), Offset: in.offset(), Cursor: in.text("cursor"), Only: in.caller().Chats,
@@ -26,7 +24,6 @@ func (q *input) chatType(name string) bridge.ChatType {
 		string(bridge.ChatsGroup), string(bridge.ChatsIndividual), string(bridge.ChatsAll)))
 }
 
-// getChat answers one chat, as the list shows it.
 func (s *server) getChat(in *input) (any, error) {
 	jid := in.pathChat("jid")
 	if in.err != nil {
@@ -35,7 +32,7 @@ func (s *server) getChat(in *input) (any, error) {
 	return s.chat(in.ctx(), jid)
 }
 
-// getGroup answers what is stored of a group and what the network says now.
+// getGroup answers the stored group and its present state at the network.
 func (s *server) getGroup(in *input) (any, error) {
 	jid := in.pathGroup()
 	if in.err == nil {
@@ -56,8 +53,7 @@ func (s *server) getGroup(in *input) (any, error) {
 	}{stored.JID, stored, s.liveGroup(in.r, stored)}, nil
 }
 
-// liveGroup returns what the network says of a group; nil where it cannot be
-// asked.
+// liveGroup returns the present state of a group at the network; nil for unknown.
 func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.Group {
 	ctx, cancel := context.WithTimeout(r.Context(), liveGroupTimeout)
 	defer cancel()
@@ -90,8 +86,7 @@ func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.G
 	return &shown
 }
 
-// canonical returns the JID that a chat or person is stored under; an empty one
-// stays empty.
+// canonical returns the JID of a stored chat or person; an empty one stays empty.
 func (s *server) canonical(jid bridge.JID) bridge.JID {
 	if jid == "" {
 		return ""
@@ -99,7 +94,7 @@ func (s *server) canonical(jid bridge.JID) bridge.JID {
 	return s.Store.Canonical(jid)
 }
 
-// notNull returns items, or an empty list for nil, as lists are never null.
+// notNull returns items, or an empty list for nil.
 func notNull[T any](items []T) []T {
 	if items == nil {
 		return []T{}

@@ -54,16 +54,13 @@ func statusesOf(codes map[int][]bridge.Code) map[bridge.Code]int {
 	return statuses
 }
 
-// statusClientGone stands in the access log for a caller that hung up, who
-// never sees it.
+// statusClientGone stands in the access log for a caller that hung up.
 const statusClientGone = 499
 
-// storeRetry is the Retry-After of a store that cannot be read or written, until
-// somebody makes room.
+// storeRetry is the Retry-After of a store that cannot be read or written.
 const storeRetry = 10 * time.Second
 
-// handler tells a request's story, and returns the answer: nil where it has written one
-// itself. handle answers it, or the error.
+// handler returns the answer to a request; nil if it has written one itself.
 type handler func(*input) (any, error)
 
 // created is the answer of a route that has made something.
@@ -98,8 +95,7 @@ type errorBody struct {
 	Changed []string `json:"changed,omitempty"`
 }
 
-// fail answers and logs an error. No other place does either. An answer that has
-// begun is left as it is.
+// fail answers and logs an error; no other place does. An answer that has begun stays.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if ended := endOfToken(r); ended != nil {
 		err = ended
@@ -140,9 +136,8 @@ func public(err error) (*bridge.Error, int) {
 		http.StatusInternalServerError
 }
 
-// logFailure logs failures of the service with their cause. Of a caller's
-// mistakes only the code is kept, in the access log's line, because their
-// sentences may repeat what the caller sent.
+// logFailure logs failures of the service with their cause. Of a caller's mistakes only
+// the code is logged, as their sentences may repeat what the caller sent.
 func logFailure(r *http.Request, status int, code bridge.Code, err error) {
 	log := hlog.FromRequest(r)
 	log.UpdateContext(func(c zerolog.Context) zerolog.Context { return c.Str("code", string(code)) })
@@ -161,21 +156,19 @@ func wentAway(r *http.Request, err error) bool {
 	return r.Context().Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// begun reports whether the answer's head was written. The access log's writer,
-// which wraps every handler's, knows.
+// begun reports whether the answer's head was written, as the access log's writer knows.
 func begun(w http.ResponseWriter) bool {
 	writer, ok := w.(interface{ Status() int })
 	return ok && writer.Status() != 0
 }
 
-// retryAfter formats a wait in seconds. It rounds up, so that no caller comes
-// back too early.
+// retryAfter formats a wait in seconds, rounded up.
 func retryAfter(wait time.Duration) string {
 	return strconv.Itoa(int(math.Ceil(wait.Seconds())))
 }
 
-// write writes v as an answer. It encodes first, so that an encoding error can
-// still be answered. That a caller no longer reads is no error.
+// write writes v as an answer, or returns an error of its encoding. A caller that no
+// longer reads is no error.
 func (s *server) write(w http.ResponseWriter, r *http.Request, status int, v any) error {
 	body, err := bridge.EncodeJSON(v)
 	if err != nil {

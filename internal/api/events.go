@@ -18,10 +18,10 @@ const (
 	longWait  = 60 * time.Second // how long a caller may wait for the next event
 )
 
-// eventQuery holds which events a reader of the log wants, and where it is.
+// eventQuery holds which events a reader of the log wants, and its place.
 type eventQuery struct {
 	store.EventQuery
-	hasCursor bool // it was somewhere before: it is told what it has missed
+	hasCursor bool // it has read before, so that lost events are reported
 	fromNow   bool // only what comes from now on
 }
 
@@ -58,7 +58,7 @@ func (s *server) listEvents(in *input) (any, error) {
 	})
 }
 
-// acceptsStream reports whether the caller asks for a stream of events by name.
+// acceptsStream reports whether the caller accepts text/event-stream by name.
 func acceptsStream(r *http.Request) bool {
 	for _, accepted := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		mediaType, _, _ := strings.Cut(accepted, ";")
@@ -69,8 +69,8 @@ func acceptsStream(r *http.Request) bool {
 	return false
 }
 
-// waitForEvents returns the first page that tells something, or an empty one
-// when the wait is over or the service stops.
+// waitForEvents returns the first page with an event or a reset, or an empty one when the
+// wait is over or the service stops.
 func (s *server) waitForEvents(ctx context.Context, q eventQuery, wait time.Duration) (store.EventPage, error) {
 	page, reset := store.EventPage{Next: q.After}, false
 	for got, err := range s.follow(ctx, q.EventQuery, wait) {
@@ -102,8 +102,8 @@ func (s *server) beginEvents(ctx context.Context, q *eventQuery) (err error) {
 	return err
 }
 
-// events reads what the stream and the pages share. A Last-Event-ID is newer
-// than the address, which a reconnecting EventSource never changes.
+// events reads the parameters of streams and pages. A Last-Event-ID is newer than the
+// address, which a reconnecting EventSource never changes.
 func (q *input) events(lastEventID string) eventQuery {
 	after, given := q.one("after")
 	cursor, alsoGiven := q.one("cursor") // what other lists call it
@@ -143,7 +143,7 @@ func (q *input) eventCursor(name, value string) int64 {
 
 func formatCursor(n int64) string { return strconv.FormatInt(n, 10) }
 
-// eventTypes returns a list separated by commas; blank is all.
+// eventTypes returns a list with commas; blank is all.
 func (q *input) eventTypes(name string) []bridge.EventType {
 	value := q.text(name)
 	if value == "" {

@@ -38,8 +38,8 @@ func serveFile(w http.ResponseWriter, r *http.Request, file *media.File, m bridg
 	return out.refusal(file.Size)
 }
 
-// refusal returns the error of what was refused, and takes the headers of the file
-// back; nil where nothing was.
+// refusal returns the error of a refused request, without the headers of the file; nil if
+// it was answered.
 func (w *fileWriter) refusal(size int64) error {
 	if w.refused == 0 {
 		return nil
@@ -59,9 +59,8 @@ func (w *fileWriter) refusal(size int64) error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the stored file could not be read")
 }
 
-// fileWriter receives what [http.ServeContent] writes. It holds back refusals,
-// which are answered like other errors, and gives every piece its own time: a
-// caller may read slowly, but must keep reading.
+// fileWriter receives what [http.ServeContent] writes. It holds back refusals, which are
+// answered like other errors, and gives every piece its own time.
 type fileWriter struct {
 	http.ResponseWriter
 	refused int // the status of a refusal
@@ -90,8 +89,8 @@ func (w *fileWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// ReadFrom passes the file on in pieces, in the form in which net/http lets the
-// kernel send it without copying: an [io.LimitedReader] around an [os.File].
+// ReadFrom writes the file in pieces, in the form in which net/http lets the kernel send it
+// without copying: an [io.LimitedReader] around an [os.File].
 func (w *fileWriter) ReadFrom(r io.Reader) (sent int64, err error) {
 	whole, limited := r.(*io.LimitedReader)
 	to, direct := w.ResponseWriter.(io.ReaderFrom)
@@ -114,21 +113,18 @@ func (w *fileWriter) ReadFrom(r io.Reader) (sent int64, err error) {
 // Unwrap lets a response controller reach the connection.
 func (w *fileWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// describeCopy sets the headers by which callers keep a copy of a file with this
-// hash. They keep it for themselves, and ask before they use it, because messages
-// can be deleted.
+// describeCopy sets the headers by which callers keep a private copy of a file. They ask
+// before they use it, because messages can be deleted.
 func describeCopy(header http.Header, m bridge.Message, sum []byte) {
 	header.Set("Cache-Control", "private, no-cache")
 	header.Set("ETag", etag(sum))
 	header.Set("Last-Modified", m.Timestamp.UTC().Format(http.TimeFormat))
 }
 
-// etag returns a strong tag: the same bytes, the same tag.
 func etag(sum []byte) string { return `"` + hex.EncodeToString(sum) + `"` }
 
-// alreadyHas reports whether the caller names the hash that the sender gives for
-// the file, so that the file itself is not needed: it is called by that tag only
-// where the sender told the truth. In every other case, and with If-Match,
+// alreadyHas reports whether the caller has the file with the hash that its sender gave,
+// which was its tag only if the hash was right. In every other case, and with If-Match,
 // [http.ServeContent] compares with the file's own hash.
 func alreadyHas(r *http.Request, m *bridge.Media) bool {
 	if r.Header.Get("If-Match") != "" || len(m.Ref.FileSHA256) == 0 {
@@ -144,7 +140,7 @@ func alreadyHas(r *http.Request, m *bridge.Media) bool {
 	return false
 }
 
-// describeFile sets the headers that say what a file is and what to do with it.
+// describeFile sets the headers with the type and the name of a file.
 func describeFile(header http.Header, m bridge.Message, disposition string) {
 	mimeType := contentType(m.Media.MimeType)
 	if isActive(mimeType) { // whatever was asked
@@ -174,17 +170,15 @@ func contentType(given string) string {
 
 func isNotPlain(r rune) bool { return r < ' ' || r > '~' }
 
-// activeTypes are types for which a browser runs what the sender wrote, or lets
-// others run it. Whole families of them are found by their names in isActive.
+// activeTypes are types that a browser runs, beside those of activeNames.
 var activeTypes = []string{
 	"text/xml", "application/xml", "text/xsl", "text/xml-external-parsed-entity", "application/xml-external-parsed-entity", "application/xml-dtd",
 	"text/vbscript", "text/x-component", "text/cache-manifest", "application/wasm", "application/hta",
 	"application/x-shockwave-flash", "application/x-java-applet",
 }
 
-// activeNames are parts of the names of all types that the WHATWG's MIME Sniffing
-// standard calls JavaScript, HTML or XML: text/javascript1.5, text/x-ecmascript,
-// application/xhtml+xml and their relatives.
+// activeNames are parts of the names of all types that the WHATWG's MIME Sniffing standard
+// calls JavaScript, HTML or XML, such as text/javascript1.5 and application/xhtml+xml.
 var activeNames = []string{"javascript", "ecmascript", "jscript", "livescript", "html", "svg", "+xml"}
 
 // isActive reports whether a browser might run what a file of this type holds.
@@ -242,8 +236,8 @@ func extension(mimeType string) string {
 	return ".bin"
 }
 
-// contentDisposition returns the header of RFC 6266: the name alone where it is
-// plain, else an approximation for old readers and the exact one.
+// contentDisposition returns the header of RFC 6266: the name if it is plain, else an
+// approximation for old readers and the exact one.
 func contentDisposition(disposition, name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if isNotPlain(r) || strings.ContainsRune(`"\%`, r) {

@@ -8,18 +8,16 @@ import (
 	"bridged/internal/store"
 )
 
-// logPage is what following the log found: a page, or that there was nothing for a
-// while.
+// logPage is a page of the log, or quiet: there was nothing for a while.
 type logPage struct {
 	store.EventPage
 	quiet bool
 }
 
-// follow returns the log of events from q.After on, page by page, and what is
-// added to it as it grows. It is the one loop of streams and of pages that are
-// waited for: replay and live are the same, so nothing comes twice and nothing
-// is left out. Whenever pause has passed it returns a quiet one. It ends with
-// an error, or without one when the service stops.
+// follow returns the log behind q.After, page by page, also as it grows, and a quiet page
+// after each pause. Streams and waits read old and new events in this one loop, so that
+// none comes twice or is left out. It ends with an error, or without one when the service
+// stops.
 func (s *server) follow(ctx context.Context, q store.EventQuery, pause time.Duration) iter.Seq2[logPage, error] {
 	return func(yield func(logPage, error) bool) {
 		timer := time.NewTimer(pause)

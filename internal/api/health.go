@@ -42,8 +42,7 @@ func (s *server) getReadiness(in *input) (any, error) {
 	}{true, bridge.At(s.Now()), s.Account.Status().Status}, s.Account.Ready()
 }
 
-// stats is what a person wants to know of a bridge at a glance. What monitoring
-// needs is in the metrics.
+// stats is an overview for people. Monitoring has the metrics.
 type stats struct {
 	Version     string      `json:"version"`
 	Library     string      `json:"library"`
@@ -59,8 +58,8 @@ type stats struct {
 	MediaBytes    int64                 `json:"mediaBytes"`
 }
 
-// getStats answers the messages since a moment, by default the last midnight in
-// UTC, and what the bridge takes up.
+// getStats answers the messages since a moment, by default the last midnight in UTC, and
+// sizes.
 func (s *server) getStats(in *input) (any, error) {
 	since := in.since()
 	if in.err != nil {

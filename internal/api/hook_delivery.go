@@ -22,29 +22,28 @@ import (
 const (
 	// hookRoot is where the addresses of hooks begin.
 	hookRoot = "/hooks/"
-	// hookRetry is the Retry-After of a delivery that came while the account was
-	// not open.
+	// hookRetry is the Retry-After of a delivery while the account is not open.
 	hookRetry = 30 * time.Second
-	// briefKeys is how long the same alerts are the same delivery: their senders
-	// try again for some minutes, and tell them anew after hours.
+	// briefKeys is how long equal alerts are the same delivery: their senders try again
+	// for some minutes, and repeat them after hours.
 	briefKeys = 10 * time.Minute
-	// keptLonger is how much longer than others the key of a delivery is kept: it
-	// is forgotten a day after its moment. Code hosts deliver again for days.
+	// keptLonger is how much longer than a day the key of a delivery is kept. Code hosts
+	// deliver again for days.
 	keptLonger = 6 * 24 * time.Hour
 )
 
-// hookKeyOf is the key of the hook that a request is for, in its context.
+// hookKeyOf is the key of a request's hook in its context.
 type hookKeyOf struct{}
 
-// hookOf returns the hook that a request is for, nil where it is another one.
+// hookOf returns the hook of a request; nil for none.
 func hookOf(ctx context.Context) *bridge.Hook {
 	hook, _ := ctx.Value(hookKeyOf{}).(*bridge.Hook)
 	return hook
 }
 
-// admitHook returns who calls at the address of a hook: the hook itself, which
-// may send to its chat and nothing else, for as long as the token that made it.
-// Whatever is not the address of a hook is an unknown route.
+// admitHook returns the bearer of a request to a hook's address: the hook, which may send
+// to its chat alone, as long as the token that made it lives. Other addresses are unknown
+// routes.
 func (s *server) admitHook(w http.ResponseWriter, r *http.Request) (*bearer, error) {
 	hook, maker, err := s.hookAt(r)
 	if err != nil {
@@ -80,8 +79,8 @@ func newHookKey() (key string, hash []byte) {
 // hookPath returns the path of a hook's address.
 func hookPath(id int64, key string) string { return fmt.Sprint(hookRoot, id, ".", key) }
 
-// hookAt returns the hook whose address a request came to, and the token that made
-// it; nil for any other.
+// hookAt returns the hook at the address of a request, and the token that made it; nil for
+// any other address.
 func (s *server) hookAt(r *http.Request) (hook *bridge.Hook, maker *bearer, err error) {
 	number, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, hookRoot), ".")
 	id, err := strconv.ParseInt(number, 10, 64)
@@ -101,8 +100,7 @@ func (s *server) hookAt(r *http.Request) (hook *bridge.Hook, maker *bearer, err 
 	return &found, maker, err
 }
 
-// familyOfHook returns whose share a hook takes: its own, or that of the token
-// that made it.
+// familyOfHook returns the family of a hook: its own, or that of the token that made it.
 func familyOfHook(id int64, maker *bearer) int64 {
 	if maker.ID == 0 {
 		return -id
@@ -110,7 +108,7 @@ func familyOfHook(id int64, maker *bearer) int64 {
 	return maker.Family
 }
 
-// receiveHook answers a delivery, and notes what became of it.
+// receiveHook answers a delivery, and notes its outcome.
 func (s *server) receiveHook(in *input) (any, error) {
 	hook := hookOf(in.ctx())
 	if hook == nil {
@@ -118,7 +116,7 @@ func (s *server) receiveHook(in *input) (any, error) {
 	}
 	answer, err := s.deliverHook(in, *hook)
 	if wentAway(in.r, err) {
-		return nil, err // what became of it shows when it comes again
+		return nil, err // its outcome shows when it comes again
 	}
 	problem := ""
 	if err != nil {
@@ -131,8 +129,7 @@ func (s *server) receiveHook(in *input) (any, error) {
 	return answer, forSenders(err)
 }
 
-// noteDelivery stores what became of a hook's delivery: when it changes, else to the
-// minute.
+// noteDelivery stores the outcome of a delivery, one of the same kind once a minute.
 func (s *server) noteDelivery(ctx context.Context, hook bridge.Hook, problem string) error {
 	at, last, lastProblem := bridge.At(s.Now()), hook.LastFailedAt, ""
 	if problem == "" {
@@ -147,8 +144,7 @@ func (s *server) noteDelivery(ctx context.Context, hook bridge.Hook, problem str
 	return s.Store.NoteDelivery(ctx, hook.ID, at, problem)
 }
 
-// forSenders returns an error as the sender may see it: services show answers to
-// people who need not know the chat's number.
+// forSenders returns an error without the chat's number: services show answers to people.
 func forSenders(err error) error {
 	var e *bridge.Error
 	if !errors.As(err, &e) {
@@ -161,8 +157,8 @@ func forSenders(err error) error {
 	return &bridge.Error{Code: e.Code, Msg: bridge.Redact(e.Msg), Err: err, RetryAfter: wait}
 }
 
-// deliverHook sends what a delivery says, once. The order is that of all
-// refusals: who sends it, the gate, what it says, and then as every send.
+// deliverHook sends the text of a delivery, once. It refuses in the usual order: sender,
+// gate, content, and then as every send.
 func (s *server) deliverHook(in *input, hook bridge.Hook) (any, error) {
 	if err := s.deliveries.take(hook.ID, s.Now()); err != nil {
 		return nil, err
@@ -203,8 +199,8 @@ func (s *server) deliverHook(in *input, hook bridge.Hook) (any, error) {
 	return s.sendUnder(in, key, draft{Outgoing: bridge.Outgoing{To: hook.Chat, Content: bridge.Text{Text: text}}})
 }
 
-// read returns what a delivery says, and which one it is. signed is what its
-// signature covers; nil for none.
+// read returns the text and the identity of a delivery. signed is covered by its
+// signature; nil for none.
 func (s *server) read(ctx context.Context, hook bridge.Hook, header http.Header, body, signed []byte) (string, hooks.Identity, error) {
 	template, err := hooks.Parse(hook.Template)
 	if err != nil {
@@ -221,8 +217,7 @@ func (s *server) read(ctx context.Context, hook bridge.Hook, header http.Header,
 	return text, hooks.Identify(header, payload, body), err
 }
 
-// hookKey returns the key of a delivery, as that of an Idempotency-Key; nil where
-// nothing tells it from others.
+// hookKey returns the idempotency key of a delivery; nil if it has no identity.
 func (s *server) hookKey(ctx context.Context, identity hooks.Identity, hash []byte) (*bridge.SendKey, error) {
 	if identity.ID == "" {
 		return nil, nil
@@ -245,7 +240,7 @@ func (s *server) hookKey(ctx context.Context, identity hooks.Identity, hash []by
 	return &key, nil
 }
 
-// hookAnswer is what became of a delivery. It names no chat.
+// hookAnswer is the answer to a delivery, which names no chat.
 type hookAnswer struct {
 	OK        bool    `json:"ok"`
 	Sent      bool    `json:"sent"`
@@ -254,7 +249,7 @@ type hookAnswer struct {
 	Reason    *string `json:"reason"`
 }
 
-// notSent returns the answer to a delivery that became no message, and says why.
+// notSent returns the answer to a delivery that became no message.
 func notSent(answer hookAnswer, reason string) hookAnswer {
 	answer.OK, answer.Reason = true, &reason
 	return answer

@@ -14,16 +14,14 @@ import (
 const (
 	// renderWait is how long a delivery or a preview waits for its turn.
 	renderWait = 5 * time.Second
-	// familyRenderings is how many renderings a family has in progress or waiting,
-	// and so has each hook that BRIDGE_TOKEN made: deliveries that come together are
-	// not refused, since many services post each only once.
+	// familyRenderings is how many renderings a family, or a hook of BRIDGE_TOKEN, has in
+	// progress or waiting: many services post a delivery only once.
 	familyRenderings = 4
 	// operatorRenderings is how many BRIDGE_TOKEN and all its hooks have together.
 	operatorRenderings = 16
 )
 
-// renderer renders the templates of hooks, one at a time: each may compute for a
-// second, and callers choose how many there are.
+// renderer renders the templates of hooks, one at a time: each may take a second.
 type renderer struct {
 	running chan struct{} // has a value while a template is rendered
 
@@ -31,7 +29,7 @@ type renderer struct {
 	families map[int64]*renderings // that render or wait; guarded by mu
 }
 
-// renderings are those of one family, in which all that is the operator's is one.
+// renderings are those of one family; the operator and all its hooks are one.
 type renderings struct {
 	next  chan struct{} // has a value while one of them is rendered or the next in line
 	count int           // of all
@@ -42,9 +40,8 @@ func newRenderer() *renderer {
 	return &renderer{running: make(chan struct{}, 1), families: make(map[int64]*renderings)}
 }
 
-// render returns the text of a payload, once it is the turn of the caller's family.
-// One beyond the family's share, and one that waits for too long, are refused with
-// [bridge.CodeRateLimited].
+// render returns the text of a payload. It refuses one beyond the share of the caller's
+// family, and one that waits for too long, with [bridge.CodeRateLimited].
 func (r *renderer) render(ctx context.Context, template *hooks.Template, payload any, header http.Header) (text string, err error) {
 	err = r.alone(ctx, callerOf(ctx).Family, func() error {
 		text, err = template.Render(payload, header)
@@ -53,8 +50,8 @@ func (r *renderer) render(ctx context.Context, template *hooks.Template, payload
 	return text, err
 }
 
-// alone runs f for a family while no other one runs. Only one of each family is in the
-// line for that, so that it waits for at most one of each other family.
+// alone runs f for a family while no other one runs. Each family has one in line for that,
+// which therefore waits for at most one of each other family.
 func (r *renderer) alone(ctx context.Context, family int64, f func() error) error {
 	busy := &bridge.Error{Code: bridge.CodeRateLimited, Msg: "too many hooks are waiting for their templates; try again a little later", RetryAfter: renderWait}
 	own := r.enter(family)

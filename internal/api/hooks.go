@@ -68,8 +68,7 @@ func (s *server) createHook(in *input) (any, error) {
 	return created{s.withAddress(in.r, hook, key)}, err
 }
 
-// withAddress returns a hook with its address: as PUBLIC_URL names the bridge, or
-// as the caller did.
+// withAddress returns a hook with its address, on PUBLIC_URL or the caller's host.
 func (s *server) withAddress(r *http.Request, hook bridge.Hook, key string) withAddress {
 	base := s.PublicURL
 	if base == "" {
@@ -113,8 +112,8 @@ func (s *server) updateHook(in *input) (any, error) {
 	return hook, err
 }
 
-// chatsOf returns the chats of the token that made a hook, nil for all: whoever
-// changes it gives it no more than that token may do.
+// chatsOf returns the chats of the token that made a hook, nil for all: a changed hook may
+// do no more than that token.
 func (s *server) chatsOf(ctx context.Context, token int64) ([]bridge.JID, error) {
 	tokens, err := s.Store.Tokens(ctx)
 	if err != nil {
@@ -180,8 +179,8 @@ const (
 	maxHookSecret = 256
 )
 
-// hookRequest is the body that makes or changes a hook. Fields that are left out
-// stay as they are; a secret of null is none.
+// hookRequest is the body that makes or changes a hook. Left out fields stay as they are;
+// a secret of null removes it.
 type hookRequest struct {
 	Name      *string         `json:"name"`
 	ChatJID   *string         `json:"chatJid"`
@@ -191,7 +190,7 @@ type hookRequest struct {
 	RotateKey bool            `json:"rotateKey"`
 }
 
-// apply sets what a request names.
+// apply sets the fields that a request names.
 func (req hookRequest) apply(hook *bridge.Hook) error {
 	if req.Name != nil {
 		hook.Name = strings.TrimSpace(*req.Name)
@@ -216,8 +215,7 @@ func (req hookRequest) apply(hook *bridge.Hook) error {
 	return req.applySecret(hook)
 }
 
-// applySecret sets or removes the secret. An empty one is one left out, as forms
-// send it.
+// applySecret sets or removes the secret. An empty one counts as left out.
 func (req hookRequest) applySecret(hook *bridge.Hook) error {
 	if req.Secret == nil {
 		return nil

@@ -17,9 +17,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// input is a request, read piece by piece: what its path names, its parameters and its
-// body. It keeps the first fault in err, to be checked once all is read: what is read
-// behind a fault is the zero value.
+// input reads a request: path, parameters and body. It keeps the first fault in err, to be
+// checked once all is read; values behind a fault are zero.
 type input struct {
 	s   *server
 	w   http.ResponseWriter
@@ -34,8 +33,7 @@ func (q *input) ctx() context.Context { return q.r.Context() }
 // caller returns the token that the request came with.
 func (q *input) caller() bridge.Token { return callerOf(q.r.Context()) }
 
-// body reads the body, a JSON object, into v, and returns its bytes, to which an
-// Idempotency-Key is bound.
+// body reads the body, a JSON object, into v, and returns its bytes.
 func (q *input) body(v any, form front.JSON) (body []byte) {
 	if q.err == nil {
 		body, q.err = q.s.bodies.Decode(q.w, q.r, q.caller().Family, v, form)
@@ -43,15 +41,15 @@ func (q *input) body(v any, form front.JSON) (body []byte) {
 	return body
 }
 
-// The ways in which bodies are read. The document's first routes ignore names that
-// they do not know; the others refuse them, lest a misspelt one be taken for none.
+// The ways in which bodies are read. The oldest routes ignore unknown names; the others
+// refuse them, as a misspelt one would count as left out.
 var (
 	lenient  = front.JSON{}
 	strict   = front.JSON{Strict: true}
 	optional = front.JSON{Strict: true, Optional: true}
 )
 
-// keep keeps a fault, unless there is one, and returns what was read.
+// keep keeps a fault, unless there is one, and returns the value.
 func keep[T any](q *input, value T, err error) T {
 	if q.err == nil {
 		q.err = err
@@ -65,8 +63,7 @@ func (q *input) refuse(format string, args ...any) {
 	}
 }
 
-// one returns the value of a parameter that may be given once. Unknown
-// parameters are ignored.
+// one returns the value of a parameter that may be given once.
 func (q *input) one(name string) (value string, given bool) {
 	if q.values == nil {
 		values, err := url.ParseQuery(q.r.URL.RawQuery)
@@ -88,7 +85,7 @@ func (q *input) one(name string) (value string, given bool) {
 	return all[0], true
 }
 
-// text returns a parameter whose blank value means none.
+// text returns a parameter; a blank one counts as left out.
 func (q *input) text(name string) string {
 	value, _ := q.one(name)
 	if strings.TrimSpace(value) == "" {
@@ -172,8 +169,8 @@ func (q *input) until() *bridge.Time {
 	return &at
 }
 
-// moment reads RFC 3339 or a date alone. A plus sign that was not encoded arrives
-// as a space, which can mean nothing else before a zone.
+// moment reads RFC 3339 or a date alone. A space before the zone is a plus sign that was
+// not encoded.
 func (q *input) moment(name, value string) (t time.Time, dateAlone bool) {
 	if t, err := time.Parse(time.DateOnly, value); err == nil {
 		return t, true
@@ -185,8 +182,8 @@ func (q *input) moment(name, value string) (t time.Time, dateAlone bool) {
 	return t, false
 }
 
-// path returns a decoded part of the path. chi leaves parameters encoded where it
-// routes by the path as it was sent.
+// path returns a decoded part of the path. chi leaves parameters encoded if it routes by
+// RawPath.
 func (q *input) path(name string) string {
 	value := chi.URLParam(q.r, name)
 	if q.r.URL.RawPath == "" {
@@ -199,7 +196,7 @@ func (q *input) path(name string) string {
 	return decoded
 }
 
-// pathID returns an id that its sender chose, as the path names it.
+// pathID returns an id in the path that its sender chose.
 func (q *input) pathID(name string) string {
 	id, err := bridge.ParsePathID(q.path(name))
 	if err != nil {
@@ -208,30 +205,26 @@ func (q *input) pathID(name string) string {
 	return id
 }
 
-// pathChat returns the chat that the path names.
 func (q *input) pathChat(name string) bridge.JID {
 	jid, err := parseChat("the path", q.path(name))
 	return keep(q, jid, err)
 }
 
-// pathMessage returns the chat and the message that the path names.
 func (q *input) pathMessage(chat string) reference {
 	return reference{q.pathChat(chat), q.pathID("msgId")}
 }
 
-// pathPerson returns the individual chat that the path names.
 func (q *input) pathPerson() bridge.JID {
 	jid, err := parsePerson("the path", q.path("jid"))
 	return keep(q, jid, err)
 }
 
-// pathGroup returns the group that the path names.
 func (q *input) pathGroup() bridge.JID {
 	jid, err := parseKind("the path", q.path("jid"), bridge.JID.IsGroup, "a group, as in 120363025246125486@g.us")
 	return keep(q, jid, err)
 }
 
-// pathNumber returns a number that the path names; anything else names nothing.
+// pathNumber returns a number in the path; anything else is not found.
 func (q *input) pathNumber(name, nothing string) int64 {
 	n, err := strconv.ParseInt(q.path(name), 10, 64)
 	if (err != nil || n < 1) && q.err == nil {

@@ -20,8 +20,8 @@ type list[T any] struct {
 	tail  any
 }
 
-// pageTail ends a page. HasMore is for those who continue by offset, behind the
-// count that this page has: a page may be shorter than its limit.
+// pageTail ends a page, which may be shorter than its limit. HasMore is for callers who
+// continue by offset.
 type pageTail struct {
 	NextCursor *string `json:"nextCursor"`
 	HasMore    bool    `json:"hasMore"`
@@ -31,7 +31,6 @@ func tailOf[T any](page bridge.Page[T]) pageTail {
 	return pageTail{page.NextCursor, page.NextCursor != nil}
 }
 
-// countHead is the head of a list that tells nothing but how many items it has.
 type countHead struct {
 	Count int `json:"count"`
 }
@@ -61,9 +60,8 @@ const maxPooled = 4 * listPiece
 // listBuffers holds the buffers of lists that have been answered.
 var listBuffers = sync.Pool{New: func() any { return bytes.NewBuffer(make([]byte, 0, listPiece+listPiece/4)) }}
 
-// answerList writes a page as it is encoded: it holds one piece, and the element that
-// did not fit into it. A page that cannot be encoded to its end is answered with an
-// error, or broken off where it has begun.
+// answerList writes a page as it is encoded, so that it holds one piece, and the element
+// that did not fit. A page that cannot be encoded is answered with an error, or broken off.
 func answerList[T any](in *input, l list[T]) (any, error) {
 	head, errHead := bridge.EncodeJSON(l.head)
 	tail, errTail := bridge.EncodeJSON(l.tail)

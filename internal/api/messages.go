@@ -20,7 +20,7 @@ type searchHead struct {
 	Count int    `json:"count"`
 }
 
-// filters echoes what was applied to a history; null for what was not.
+// filters are the applied filters of a history, null for none.
 type filters struct {
 	Since  *bridge.Time `json:"since"`
 	Until  *bridge.Time `json:"until"`
@@ -31,7 +31,6 @@ type filters struct {
 	Offset int          `json:"offset"`
 }
 
-// getMessage answers one message, as the histories show it.
 func (s *server) getMessage(in *input) (any, error) {
 	at := in.pathMessage("jid")
 	if in.err != nil {
@@ -103,7 +102,6 @@ func filtersOf(query bridge.MessageQuery) filters {
 	return f
 }
 
-// searchMessages answers a page of the messages of all chats that have some words.
 func (s *server) searchMessages(in *input) (any, error) {
 	search := bridge.SearchQuery{
 		Q: in.text("q"), Since: in.since(), Until: in.until(), ChatType: in.chatType("chatType"), Limit: in.limit(maxPage), Cursor: in.text("cursor"),
@@ -129,8 +127,8 @@ const (
 	maxHistory   = 500
 )
 
-// requestHistory asks the phone for messages of a chat from before the oldest one
-// that is stored. The answer says what was asked; the phone's comes later.
+// requestHistory requests messages before the oldest stored one of a chat from the phone,
+// which sends them later.
 func (s *server) requestHistory(in *input) (any, error) {
 	jid := in.pathChat("jid")
 	var req struct {
@@ -160,14 +158,12 @@ func (s *server) requestHistory(in *input) (any, error) {
 	}{id, oldest.Chat, count, historyAnchor{oldest.ID, oldest.Timestamp}}, err
 }
 
-// historyAnchor is the message from before which messages are asked for.
+// historyAnchor is the message before which messages are requested.
 type historyAnchor struct {
 	MsgID     string      `json:"msgId"`
 	Timestamp bridge.Time `json:"timestamp"`
 }
 
-// oldestMessage returns the oldest stored message of a chat, from before which the
-// phone can be asked.
 func (s *server) oldestMessage(ctx context.Context, jid bridge.JID) (bridge.Message, error) {
 	chat, err := s.chat(ctx, jid)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"bridged/internal/store"
 )
 
-// metrics holds what /metrics shows, in a registry of its own. Labels are routes,
-// never paths, so that no JID gets there and their number is fixed.
+// metrics holds the registry of /metrics. Labels are routes, never paths, so that they have
+// no JIDs and their number is fixed.
 type metrics struct {
 	registry *prometheus.Registry
 	log      zerolog.Logger
@@ -30,7 +30,7 @@ type metrics struct {
 	streams  prometheus.Gauge
 }
 
-// Build names what the running program was made of.
+// Build has the versions of the running program.
 type Build struct {
 	Version string // of bridged
 	Library string // the version of whatsmeow
@@ -70,8 +70,7 @@ func buildInfo(b Build) prometheus.Collector {
 	return info
 }
 
-// handler returns the handler of /metrics. It shows the rest when a part fails,
-// which the log tells.
+// handler returns the handler of /metrics. If a part fails, it shows the rest and logs it.
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, ErrorLog: scrapeLog{m.log},
@@ -86,7 +85,7 @@ func (l scrapeLog) Println(v ...any) {
 	l.log.Warn().Str("error", bridge.Redact(strings.TrimSpace(fmt.Sprintln(v...)))).Msg("metrics are incomplete")
 }
 
-// observe counts a request that has ended.
+// observe counts an ended request.
 func (m *metrics) observe(r *http.Request, status int, took time.Duration) {
 	route, method := chi.RouteContext(r.Context()).RoutePattern(), r.Method
 	if route == "" || status == http.StatusMethodNotAllowed {
@@ -98,8 +97,7 @@ func (m *metrics) observe(r *http.Request, status int, took time.Duration) {
 	}
 }
 
-// isHeld reports whether a request waits for something to happen, so that its
-// duration says nothing about the server.
+// isHeld reports whether a request waits for events, so that its duration means nothing.
 func isHeld(r *http.Request, route string) bool {
 	return route == "/api/events" && (acceptsStream(r) || r.URL.Query().Get("wait") != "")
 }
@@ -107,7 +105,7 @@ func isHeld(r *http.Request, route string) bool {
 // scrapeTime bounds the queries of a scrape.
 const scrapeTime = 5 * time.Second
 
-// state collects how the account, the store and the files are at each scrape.
+// state collects metrics of the account, the store and the files at each scrape.
 type state struct {
 	store   *store.Store
 	account Account

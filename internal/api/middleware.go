@@ -18,8 +18,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// observe returns the middleware that gives a request its id and logger, writes
-// the access log and turns a panic into an answer.
+// observe returns the middleware for ids, logs, metrics and panics.
 func (s *server) observe() []func(http.Handler) http.Handler {
 	return []func(http.Handler) http.Handler{
 		hlog.NewHandler(s.Log),
@@ -29,14 +28,14 @@ func (s *server) observe() []func(http.Handler) http.Handler {
 	}
 }
 
-// over logs and counts a request that has ended.
+// over logs and counts an ended request.
 func (s *server) over(r *http.Request, status, size int, took time.Duration) {
 	logAccess(r, status, size, took)
 	s.metrics.observe(r, status, took)
 }
 
-// logAccess writes a line of the access log. It leaves out the query, which may
-// hold what people search for.
+// logAccess writes a line of the access log, without the query, which people may keep
+// private.
 func logAccess(r *http.Request, status, size int, took time.Duration) {
 	event := hlog.FromRequest(r).Info()
 	if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" {
@@ -50,11 +49,10 @@ func logAccess(r *http.Request, status, size int, took time.Duration) {
 		Msg("request")
 }
 
-// hookInPath finds the address of a hook, wherever a proxy may have put it. Its
-// key is a secret.
+// hookInPath finds the address of a hook, whose key is a secret, also behind a prefix.
 var hookInPath = regexp.MustCompile(`(?i)(hooks/+[0-9]*)[^0-9/].*`)
 
-// hookKeyForm is what a key looks like, however the rest is encoded.
+// hookKeyForm finds a key, however the rest is encoded.
 var hookKeyForm = regexp.MustCompile(`[A-Z2-7]{20,}`)
 
 // withoutKeys returns a path without the key of a hook.
@@ -62,7 +60,7 @@ func withoutKeys(path string) string {
 	return hookKeyForm.ReplaceAllString(hookInPath.ReplaceAllString(path, "$1…"), "…")
 }
 
-// shortened bounds what a caller can make the log hold.
+// shortened bounds a caller's text.
 func shortened(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -70,8 +68,8 @@ func shortened(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// panicError returns what the log gets of a panic: the stack, and the runtime's
-// sentence. Of other values, which may hold what people wrote, it gets the type.
+// panicError returns the error of a panic for the log: the stack, with the sentence of a
+// runtime error, or the type of another value, which may have messages in it.
 func panicError(cause any) error {
 	what := fmt.Sprintf("of type %T", cause)
 	if fault, ok := cause.(runtime.Error); ok {
@@ -80,8 +78,7 @@ func panicError(cause any) error {
 	return fmt.Errorf("panic %s\n%s", what, debug.Stack())
 }
 
-// recoverPanic answers 500 if a handler panics. A deliberate abort passes on to
-// net/http.
+// recoverPanic answers 500 if a handler panics, except to abort.
 func (s *server) recoverPanic(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -97,8 +94,8 @@ func (s *server) recoverPanic(next http.Handler) http.Handler {
 	})
 }
 
-// authenticate refuses requests for protected paths without a bearer. The others
-// carry their caller.
+// authenticate refuses requests for protected paths without a bearer, and puts the caller
+// into the context of others.
 func (s *server) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := s.admit(w, r)
@@ -115,8 +112,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// admit returns who calls, nil for nobody in particular, and refuses a request
-// that authenticate must not let pass.
+// admit returns the caller of a request, nil for an unknown one, or a refusal.
 func (s *server) admit(w http.ResponseWriter, r *http.Request) (*bearer, error) {
 	if strings.HasPrefix(r.URL.Path, hookRoot) {
 		return s.admitHook(w, r)
@@ -173,8 +169,8 @@ func unknownRoute(*input) (any, error) {
 
 func errNoRoute() error { return bridge.NotFound("there is no such route; see /openapi.yaml") }
 
-// wrongMethod answers 405 with the methods that the path has. chi calls it also
-// for unknown methods on paths that do not exist.
+// wrongMethod answers 405 with the methods of the path. chi calls it also for unknown
+// methods on unknown paths.
 func wrongMethod(routes chi.Routes) handler {
 	return func(in *input) (any, error) {
 		allowed := methodsOf(routes, in.r)

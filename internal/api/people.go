@@ -21,10 +21,10 @@ func (s *server) listContacts(in *input) (any, error) {
 	}, s.Store.Contacts)
 }
 
-// getContact answers the stored person whom the path names, if the caller may see the
-// chat with them.
 func (s *server) getContact(in *input) (any, error) { return s.pathContact(in) }
 
+// pathContact returns the person whom the path names, if the caller may see the chat with
+// them.
 func (s *server) pathContact(in *input) (bridge.KnownContact, error) {
 	jid := in.pathPerson()
 	if in.err != nil {
@@ -78,8 +78,7 @@ func parsePhone(field, value string) (string, error) {
 	return phone, nil
 }
 
-// reaches reports whether a number, in any of its spellings, is that of a chat
-// that a token is limited to.
+// reaches reports whether a number, in any spelling, is that of a chat of the token.
 func (s *server) reaches(caller bridge.Token, phone string) bool {
 	for _, spelling := range append([]string{phone}, bridge.PhoneAliases(phone)...) {
 		if s.isAmong(bridge.PhoneJID(spelling), caller.Chats) {
@@ -89,7 +88,6 @@ func (s *server) reaches(caller bridge.Token, phone string) bool {
 	return false
 }
 
-// getContactPicture answers the picture of a person.
 func (s *server) getContactPicture(in *input) (any, error) {
 	contact, err := s.pathContact(in)
 	if err != nil {
@@ -98,7 +96,6 @@ func (s *server) getContactPicture(in *input) (any, error) {
 	return s.answerPicture(in, contact.JID)
 }
 
-// getGroupPicture answers the picture of a group.
 func (s *server) getGroupPicture(in *input) (any, error) {
 	jid := in.pathGroup()
 	if in.err != nil {
@@ -128,8 +125,8 @@ func (s *server) answerPicture(in *input, of bridge.JID) (any, error) {
 	return nil, out.refusal(0)
 }
 
-// describePicture sets the headers of a picture. Callers keep a copy for themselves
-// and ask before they use it, because pictures change.
+// describePicture sets the headers of a picture. Callers keep a private copy and ask before
+// they use it, because pictures change.
 func describePicture(header http.Header, file *media.PictureFile, size bridge.PictureSize) {
 	header.Set("Cache-Control", "private, no-cache")
 	header.Set("Content-Security-Policy", "default-src 'none'; sandbox")

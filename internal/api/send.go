@@ -17,8 +17,7 @@ const (
 	maxOptions = 12
 )
 
-// draft is a message as a request describes it: checked, but with nothing
-// looked up yet.
+// draft is a message as a request describes it, checked, before anything is looked up.
 type draft struct {
 	bridge.Outgoing
 
@@ -35,8 +34,7 @@ type reference struct {
 	id   string
 }
 
-// draftTo returns a draft to the chat that a request names, and the message that it
-// quotes.
+// draftTo returns a draft with the chat and the quote of a request.
 func (q *input) draftTo(a addressed) (d draft) {
 	to, quote, err := a.address()
 	keep(q, to, err)
@@ -44,15 +42,13 @@ func (q *input) draftTo(a addressed) (d draft) {
 	return d
 }
 
-// sendOnce sends a draft, unless its Idempotency-Key says that an earlier call did, or
-// answers the fault that was found in the request.
+// sendOnce sends a draft, unless its Idempotency-Key shows that an earlier call did.
 func (s *server) sendOnce(in *input, body []byte, d draft) (any, error) {
 	return s.sendUnder(in, s.sendKey(in, body), d)
 }
 
-// sendUnder sends a draft under a key that is found already; nil is none. The account
-// stores the message's id and the key before anything leaves, so that a repeated call
-// finds them.
+// sendUnder sends a draft under a key, nil for none. The account stores the message's id
+// and the key before anything leaves, for repeated calls.
 func (s *server) sendUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
 	return s.once(in, key, action{
 		chat: d.To,
@@ -67,9 +63,8 @@ func (s *server) sendUnder(in *input, key *bridge.SendKey, d draft) (any, error)
 	})
 }
 
-// replay returns the answer to a call whose key an earlier one bound to a message. If
-// that message may not have left, the draft is that it goes once more, under the same
-// id; the apps show it once, however often it arrives.
+// replay returns the answer to a call whose key an earlier one bound to a message. If that
+// message may not have left, it is sent again under the same id: the apps show it once.
 func (s *server) replay(ctx context.Context, d *draft, key *bridge.SendKey, earlier bridge.SendKey) (any, error) {
 	if d.about != nil && earlier.TakenAt.IsZero() {
 		d.about.again(key, earlier)
@@ -80,8 +75,7 @@ func (s *server) replay(ctx context.Context, d *draft, key *bridge.SendKey, earl
 	}
 	m, err := s.Store.Message(ctx, earlier.Chat, earlier.MsgID)
 	if bridge.CodeOf(err) == bridge.CodeNotFound {
-		// Key and message are stored together: this is our fault, not the
-		// caller's 404.
+		// Key and message are stored together: this is not the caller's 404.
 		return nil, fmt.Errorf("the message of an idempotency key is gone: %v", err)
 	}
 	if err != nil {
@@ -137,8 +131,7 @@ func (s *server) deliver(ctx context.Context, in *input, d draft) (bridge.Sent, 
 	return s.Account.Send(ctx, d.Outgoing)
 }
 
-// remedyFor returns what to do where nobody knows whether a message arrived, or
-// the change of one.
+// remedyFor returns what callers can do if it is unknown whether a message arrived.
 func remedyFor(in *input, about *changed) string {
 	switch {
 	case about != nil:
@@ -152,8 +145,8 @@ func remedyFor(in *input, about *changed) string {
 		"which makes repeating a call safe"
 }
 
-// answerSent returns the answer of a sending route, or of a hook's delivery. replayed
-// says that an earlier call had sent it.
+// answerSent returns the answer of a sending route, or of a hook's delivery. replayed marks
+// a message of an earlier call.
 func (s *server) answerSent(ctx context.Context, sent bridge.Sent, replayed bool) any {
 	switch isHook := hookOf(ctx) != nil; {
 	case isHook && replayed:
@@ -169,17 +162,16 @@ func (s *server) answerSent(ctx context.Context, sent bridge.Sent, replayed bool
 	}{true, sent.ID, sent.Timestamp, s.canonical(sent.Chat)}
 }
 
-// addressed holds the fields of all routes that send something new: the chat,
-// and the message that is answered. Empty strings are fields left out: tools
-// that fill in forms send them.
+// addressed holds the fields of all routes that send something new: the chat, and the
+// message that is answered. Empty strings count as left out, as tools with forms send
+// them.
 type addressed struct {
 	JID           string `json:"jid"`
 	QuotedChatJID string `json:"quotedChatJid"`
 	QuotedMsgID   string `json:"quotedMsgId"`
 }
 
-// address returns the chat to send to and the message to quote, which is of
-// that chat unless another is named.
+// address returns the chat to send to and the message to quote, by default of that chat.
 func (a addressed) address() (to bridge.JID, quote reference, err error) {
 	if to, err = parseDestination("jid", a.JID); err != nil {
 		return "", reference{}, err
@@ -232,7 +224,7 @@ func (q *input) checkText(text string) {
 }
 
 // people reads the people whom a field names, each once. The strangers among them, of
-// whom the caller may know nothing, are as they are given.
+// whom the caller may know nothing, stay in the form in which they are given.
 func (q *input) people(field string, values []string) (people, strangers []bridge.JID) {
 	named := make([]bridge.JID, len(values))
 	for i, value := range values {
@@ -349,8 +341,8 @@ func (s *server) sendPoll(in *input) (any, error) {
 	return s.sendOnce(in, body, d)
 }
 
-// checkPoll reports what is wrong with a poll. Votes name an option by its text
-// alone, so two options that look the same would be one.
+// checkPoll reports what is wrong with a poll. Votes name an option by its text alone, so
+// two equal ones would be one.
 func checkPoll(poll bridge.Poll) error {
 	if strings.TrimSpace(poll.Name) == "" {
 		return bridge.Invalid("name is required: the poll's question")

@@ -17,9 +17,8 @@ import (
 	"bridged/internal/media"
 )
 
-// sendFile sends a file that comes with the request. It is stored while it
-// arrives, and removed whatever becomes of it. What can be refused without the
-// file is refused before it is read, if its field came before.
+// sendFile sends a file that comes with the request. It is stored while it arrives, and
+// removed in any case. Fields before the file are checked before it is read.
 func (s *server) sendFile(in *input) (any, error) {
 	form, err := s.readForm(in.w, in.r)
 	if err != nil {
@@ -46,7 +45,7 @@ func (s *server) sendFile(in *input) (any, error) {
 	return s.sendOnce(in, identity, d)
 }
 
-// complete checks the whole form, and finds out what the file is sent as.
+// complete checks the whole form, and completes the type of the file.
 func (f *fileForm) complete(s *server) (err error) {
 	if f.file == nil {
 		return bridge.Invalid("file is required: a part of the form with the file's bytes")
@@ -63,7 +62,7 @@ func (f *fileForm) complete(s *server) (err error) {
 	return f.check(s)
 }
 
-// check reports what is wrong with the fields, as far as they have come.
+// check reports what is wrong with the fields that have come.
 func (f *fileForm) check(s *server) error {
 	if f.JID != "" || f.file != nil {
 		if _, _, err := f.address(); err != nil {
@@ -83,7 +82,7 @@ func (f *fileForm) check(s *server) error {
 }
 
 const (
-	// maxField bounds the value of a form's field: a caption, escaped by nobody.
+	// maxField bounds the value of a form's field, in bytes: a caption.
 	maxField = maxText * utf8.UTFMax
 	// maxFieldsText bounds all fields of a form together.
 	maxFieldsText = maxField + 64<<10
@@ -101,7 +100,7 @@ type formFields struct {
 	SHA256 []byte `json:"sha256"`
 }
 
-// fileForm is a form with a file, multipart/form-data (RFC 7578).
+// fileForm is a form with a file (RFC 7578).
 type fileForm struct {
 	formFields
 	file        *media.Received
@@ -118,8 +117,7 @@ type fileForm struct {
 // Close removes the file.
 func (f *fileForm) Close() { f.file.Close() }
 
-// readForm reads a form while it arrives. Each piece has its own time: a caller
-// may be slow, but must go on.
+// readForm reads a form while it arrives. Each piece has its own time.
 func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, error) {
 	if err := s.Preparer.CheckSize(r.ContentLength, formMargin); err != nil {
 		w.Header().Set("Connection", "close") // the body is never read
@@ -179,9 +177,8 @@ func (f *fileForm) take(ctx context.Context, s *server, part *multipart.Part) (e
 	return err
 }
 
-// set sets a field. Names are those of send-media. What a field took of the quota is
-// given back before the next one is read: forms that kept it while they waited for
-// more would wait for each other without end. Their fields are small together.
+// set sets a field. Its share of the quota is released before the next one is read: forms
+// that kept it while they waited for more would wait for each other without end.
 func (f *fileForm) set(ctx context.Context, s *server, name string, part io.Reader) error {
 	value, done, err := s.bodies.Read(ctx, intake.Source{Reader: part, Announced: -1, Most: maxField, Family: f.family, Cut: f.cut})
 	defer done()
@@ -222,11 +219,10 @@ func (f *fileForm) set(ctx context.Context, s *server, name string, part io.Read
 	return nil
 }
 
-// quotedName shortens a name that a caller chose.
+// quotedName quotes a caller's name, shortened.
 func quotedName(name string) string { return strconv.Quote(shortened(name, 60)) }
 
-// formFault explains a form that could not be read to its end. What the bridge
-// itself refuses has its own sentence.
+// formFault returns the error of a form that could not be read to its end.
 func formFault(ctx context.Context, err error) error {
 	var known *bridge.Error
 	switch {
@@ -242,8 +238,8 @@ func formFault(ctx context.Context, err error) error {
 	return bridge.Invalid("the form is damaged or broke off; send all of it").Because(err)
 }
 
-// pieces gives each piece of a body its own time. Setting it for every read would
-// cost more than the copying.
+// pieces gives each piece of a body its own time. Setting it for every read would cost more
+// than the copying.
 type pieces struct {
 	io.ReadCloser
 	w     http.ResponseWriter

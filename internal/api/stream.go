@@ -15,16 +15,14 @@ import (
 )
 
 const (
-	// heartbeat is how often a stream shows that it is alive, more often than
-	// proxies and phones give up.
+	// heartbeat is shorter than the time after which proxies and phones give up.
 	heartbeat = 15 * time.Second
-	// writeTime is how long one piece of a stream may take to be read. A reader
-	// that is slower is cut off, and goes on from its last event.
+	// writeTime is how long a piece of a stream may take to be read. A slower reader is cut
+	// off, and continues behind its last event.
 	writeTime = time.Minute
 	// retryTime is how long browsers wait before they come back.
 	retryTime = 2 * time.Second
-	// streamPage is how many events are read at once, and streamBytes how many
-	// bytes of JSON: what a reader that stops reading holds.
+	// streamPage and streamBytes of JSON are what a reader that stops reading holds.
 	streamPage  = 100
 	streamBytes = bridge.PageBytes / 4
 )
@@ -62,7 +60,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, q eventQuery) er
 	return nil
 }
 
-// sendEvents sends the log from a number on, as long as the stream lives.
+// sendEvents sends the log behind q.After, as long as the stream lives.
 func (s *server) sendEvents(ctx context.Context, stream *eventStream, q store.EventQuery) error {
 	if err := stream.begin(q.After); err != nil {
 		return err

@@ -19,16 +19,14 @@ const (
 	maxTokenChats = 1000 // of one token
 )
 
-// tokenQuota bounds the tokens. Those that one token makes count with all that these make.
 var tokenQuota = quota{"tokens", 1000, 50, 750, "revoke some"}
 
-// withTokenSecret is a token with its secret, which is shown once.
+// withTokenSecret is a new token, whose secret is shown once.
 type withTokenSecret struct {
 	bridge.Token
 	Secret string `json:"secret"`
 }
 
-// tokenRequest is the body that makes a token.
 type tokenRequest struct {
 	Name      string    `json:"name"`
 	Scopes    []string  `json:"scopes"`
@@ -57,7 +55,7 @@ func (s *server) createToken(in *input) (any, error) {
 	return created{withTokenSecret{token, secret}}, err
 }
 
-// tokenOf reads what a request describes.
+// tokenOf returns the token that a request describes.
 func (s *server) tokenOf(req tokenRequest) (bridge.Token, error) {
 	token := bridge.Token{Name: strings.TrimSpace(req.Name)}
 	if token.Name == "" || utf8.RuneCountInString(token.Name) > maxTokenName || strings.ContainsFunc(token.Name, unicode.IsControl) {
@@ -76,8 +74,7 @@ func (s *server) tokenOf(req tokenRequest) (bridge.Token, error) {
 	return token, err
 }
 
-// parseScopes reads names of scopes and returns each once, in the order of
-// [bridge.Scopes].
+// parseScopes returns scopes, each once, in the order of [bridge.Scopes].
 func parseScopes(names []string) ([]bridge.Scope, error) {
 	if most := len(bridge.Scopes()); len(names) > most {
 		return nil, bridge.Invalid("scopes must hold at most %d elements", most)
@@ -148,8 +145,8 @@ func (s *server) listTokens(in *input) (any, error) {
 	}{len(tokens), notNull(tokens)}, err
 }
 
-// ownTokens returns the tokens that the caller may see: all for BRIDGE_TOKEN,
-// itself and what it made for a token.
+// ownTokens returns the tokens that the caller may see: all for BRIDGE_TOKEN, for a token
+// itself and those of its making.
 func (s *server) ownTokens(ctx context.Context) ([]bridge.Token, error) {
 	tokens, err := s.Store.Tokens(ctx)
 	if err != nil {
@@ -169,7 +166,6 @@ func (s *server) pathToken(in *input) (bridge.Token, error) {
 	return pathOwn(in, "token", s.ownTokens, func(token bridge.Token) int64 { return token.ID })
 }
 
-// getOwnToken answers what the caller may do.
 func (s *server) getOwnToken(in *input) (any, error) {
 	caller := in.caller()
 	return struct {
@@ -180,8 +176,7 @@ func (s *server) getOwnToken(in *input) (any, error) {
 	}{caller.Name, caller.Scopes, caller.Chats, caller.ExpiresAt}, nil
 }
 
-// deleteToken revokes a token, with all that was made with it. Its requests and
-// streams end.
+// deleteToken revokes a token, with all that was made with it.
 func (s *server) deleteToken(in *input) (any, error) {
 	token, err := s.pathToken(in)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // webhookQuota bounds the webhooks, which all callers share.
 var webhookQuota = quota{"webhooks", webhook.Most, 10, webhook.Most - webhook.Most/4, "remove some"}
 
-// shownWebhook is a webhook as it is answered. Chat is what chats was when there
-// could be one only: the chat, if it is one.
+// shownWebhook is a webhook as it is answered. Chat is the only one of chats, if there is
+// one.
 type shownWebhook struct {
 	bridge.Webhook
 	Chat bridge.JID `json:"chat"`
@@ -101,8 +101,8 @@ func (s *server) deleteWebhook(in *input) (any, error) {
 	return done{true}, s.Webhooks.Delete(in.ctx(), id)
 }
 
-// testWebhook posts a test. It answers 200 also where the receiver refused it:
-// ok in the body reports whether it was accepted.
+// testWebhook posts a test. It answers 200 even if the receiver refused it; ok reports
+// whether it was accepted.
 func (s *server) testWebhook(in *input) (any, error) {
 	id := s.pathWebhookID(in)
 	if in.err != nil {
@@ -143,9 +143,8 @@ func (s *server) pathWebhookID(in *input) int64 {
 	return keep(in, hook.ID, err)
 }
 
-// webhookRequest is the body that makes or changes a webhook. A field that is
-// left out has its default, or stays as it is; so has one that is null, but for
-// fromMe, where null is any.
+// webhookRequest is the body that makes or changes a webhook. A field that is left out or
+// null has its default, or stays as it is; a fromMe of null is any.
 type webhookRequest struct {
 	URL          *string          `json:"url"`
 	Types        *[]string        `json:"types"`

@@ -20,8 +20,8 @@ type Bodies struct{ *intake.Bodies }
 // NewBodies returns a reader with a quota of its own.
 func NewBodies() Bodies { return Bodies{intake.NewBodies()} }
 
-// ReadBody reads a body of any type and of at most 1 MiB that a family sends. It takes
-// the memory until done, which may be called more than once.
+// ReadBody reads a family's body of at most 1 MiB, which counts for the family until done.
+// done may be called more than once.
 func (b Bodies) ReadBody(w http.ResponseWriter, r *http.Request, family int64) (body []byte, done func(), err error) {
 	body, done, err = b.ReadRequest(w, r, family, intake.MaxBody, BodyTime)
 	if err != nil {
@@ -56,7 +56,7 @@ func (b Bodies) Decode(w http.ResponseWriter, r *http.Request, family int64, v a
 	return body, decodeJSON(body, v, form.Strict)
 }
 
-// BodyFault explains a body that could not be read to its end.
+// BodyFault returns the error of a body that could not be read to its end.
 func BodyFault(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, intake.ErrBodyTooLarge):
@@ -74,8 +74,7 @@ func BodyFault(ctx context.Context, err error) error {
 	return bridge.Invalid("the body broke off; send all of it").Because(err)
 }
 
-// checkContentType refuses types other than JSON. A missing one passes, as users of
-// curl forget it.
+// checkContentType refuses types other than JSON. A missing one passes.
 func checkContentType(r *http.Request) error {
 	header := r.Header.Get("Content-Type")
 	if header == "" {

@@ -10,25 +10,22 @@ import (
 	"bridged/internal/intake"
 )
 
-// Connections bounds the connections that are open at once, in two parts: those
-// of strangers, and those of known callers, who have shown a token, the session
-// of the console or the address of a hook. Neither part takes places of the
-// other. Every connection begins as a stranger's, and whose it is shows anew with
-// each request, before anything is done for it.
+// Connections bounds the open connections, in two separate parts: those of strangers, and
+// those of known callers, who have shown a token, a session of the console or the address
+// of a hook. Every connection begins as a stranger's and is identified with each request,
+// before anything is done for it.
 //
-// Strangers' connections that wait (for a request, for the rest of a head or of a
-// body) make room for new ones, the longest waiting first, and at most half of
-// the strangers are answered at once: so a caller always gets as far as showing
-// a token.
+// Strangers' connections that wait for input make room for new ones, the longest waiting
+// first, and at most half of the strangers are answered at once, so that a caller can
+// always show a token.
 //
-// Known callers have shares, by [bridge.Token]'s Family; see [intake.Divide].
-// Connections that wait for their next request make room, and streams of events
-// and waits for one, which go on where they were when they come again: those of
-// the family that has the most. Whoever finds no room is refused.
+// Known callers have shares, by [bridge.Token]'s Family; see [intake.Divide]. Connections
+// that wait for their next request make room, and then streams of events and waits for one,
+// which can be continued: those of the family that has the most. Others are refused.
 type Connections struct {
-	// callers says whose a request is; nil knows nobody.
+	// callers identifies the family of a request; nil knows none.
 	callers func(*http.Request) (family int64, known bool)
-	// freed has a value when a stranger's place became free.
+	// freed has a value once a stranger's place is free.
 	freed chan struct{}
 
 	mu        sync.Mutex // guards all below and the states of the connections
@@ -53,8 +50,8 @@ type group struct {
 	family  int64
 	open    int
 	waiting queue.List // of *conn, the longest waiting first
-	// kept are the connections that make room in need: of strangers those that
-	// are answered, of known callers the streams. The oldest come first.
+	// kept are the connections that make room in need, the oldest first: of strangers those
+	// that are answered, of known callers the streams.
 	kept queue.List
 }
 
@@ -63,11 +60,10 @@ const (
 	MinConnections = 16
 	// mostStrangers bounds the places of strangers, who have a quarter of all.
 	mostStrangers = 1024
-	// answerPatience is how long a stranger's answer may take while others wait
-	// for a place. The routes that are open to strangers take milliseconds.
+	// answerPatience is how long a stranger's answer may take while others wait for a
+	// place. The routes for strangers take milliseconds.
 	answerPatience = 2 * time.Second
-	// grace is how long a new connection has in any case until its request is
-	// there: an honest one sends it at once.
+	// grace is how long a new connection has in any case for its first request.
 	grace = 20 * time.Millisecond
 )
 
@@ -80,7 +76,7 @@ func NewConnections(limit int) *Connections {
 	return c
 }
 
-// Identify sets what says whose a request is, before the first one comes.
+// Identify sets the function that identifies callers, before the first request.
 func (c *Connections) Identify(callers func(*http.Request) (family int64, known bool)) {
 	c.callers = callers
 }
@@ -93,8 +89,8 @@ type boundListener struct {
 	connections *Connections
 }
 
-// Accept returns the next connection, which has a place among the strangers. The
-// others wait meanwhile in the system's queue.
+// Accept returns the next connection once there is a place among the strangers. Others wait
+// in the system's queue.
 func (l *boundListener) Accept() (net.Conn, error) {
 	inner, err := l.Listener.Accept()
 	if err != nil {
@@ -111,8 +107,7 @@ func (l *boundListener) Accept() (net.Conn, error) {
 	return l.connections.admit(inner), nil
 }
 
-// untilRoom returns how long a new connection has to wait until one that makes
-// room has had its time.
+// untilRoom returns how long a new connection has to wait for the grace of another one.
 func (c *Connections) untilRoom() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,8 +142,7 @@ func (c *Connections) state(inner net.Conn, state http.ConnState) {
 	case state == http.StateActive: // it has sent a head, and waits until it is seen whose that is
 		conn.join(&conn.group.waiting)
 	case state == http.StateIdle && conn.head.encodings > 0:
-		// Whatever its handler answered: net/http has read what came behind the
-		// chunks, unchecked, and placed drops it.
+		// net/http has read unchecked bytes behind the chunks, which placed drops.
 		conn.leave()
 		_ = conn.Conn.Close()
 	case state == http.StateIdle:
@@ -159,8 +153,7 @@ func (c *Connections) state(inner net.Conn, state http.ConnState) {
 	}
 }
 
-// enter counts a connection in a group. The caller holds mu, as that of all
-// below.
+// enter counts a connection in a group. The caller holds mu, as for all below.
 func (c *Connections) enter(conn *conn, g *group) {
 	conn.group = g
 	g.open++
@@ -181,7 +174,7 @@ func (c *Connections) take(conn *conn) {
 	if g == &c.strangers.group {
 		select {
 		case c.freed <- struct{}{}:
-		default: // it has one already
+		default:
 		}
 		return
 	}

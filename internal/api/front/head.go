@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"bridged/internal/bridge"
@@ -21,9 +20,9 @@ const (
 	maxHeadLines = 100
 )
 
-// head checks the head of a request while it is read. net/http's own limit
-// counts no lines and leaves 4 KiB of slack, and of a request that has a length
-// and chunks it takes the chunks, where a proxy before it may take the length.
+// head checks the head of a request while it is read. net/http's limit counts no lines and
+// leaves 4 KiB of slack, and of a length and chunks it takes the chunks, where a proxy
+// before it may take the length.
 type head struct {
 	size, lines int
 	filled      bool // the last line is not empty
@@ -67,8 +66,8 @@ func (h *head) take(p []byte) (n int, ended bool, err error) {
 	return n, false, nil
 }
 
-// endLine notes the end of a line, and reports whether it ends the head. Empty
-// lines before a request do not belong to it: net/http skips some behind a POST.
+// endLine notes the end of a line, and reports whether it ends the head. net/http skips
+// empty lines before a request.
 func (h *head) endLine() (ended bool) {
 	if h.filled || h.lines > 0 {
 		h.lines++
@@ -79,8 +78,8 @@ func (h *head) endLine() (ended bool) {
 	return ended
 }
 
-// noteLength notes what the last line says of the body's length; a length that
-// is no plain number, or has zeros without end before it, is negative.
+// noteLength notes the body's length if the last line has it; a length that is no plain
+// number, or does not fit into start, is negative.
 func (h *head) noteLength() {
 	name, value, _ := bytes.Cut(h.start[:h.started], []byte(":"))
 	switch {
@@ -95,9 +94,8 @@ func (h *head) noteLength() {
 	}
 }
 
-// Read reads a head by itself and a body whose length is known by itself, so
-// that what follows is checked when it is a head in its turn. Behind chunks
-// there is no head: the connection is closed after them.
+// Read reads a head, or a body of known length, by itself, so that the next head is
+// checked. A connection is closed behind chunks.
 func (c *conn) Read(p []byte) (n int, err error) {
 	if c.body > 0 {
 		p = p[:min(int64(len(p)), c.body)]
@@ -126,7 +124,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	return used, nil
 }
 
-// headRefusals holds the answers to heads that net/http does not get to see.
+// headRefusals holds the answers to heads that do not reach net/http.
 var headRefusals = map[error][]byte{
 	errHeadTooLarge: plainAnswer(http.StatusRequestHeaderFieldsTooLarge, bridge.CodePayloadTooLarge,
 		"the head of the request is larger than 8 KiB or has more than 100 fields"),
@@ -135,17 +133,14 @@ var headRefusals = map[error][]byte{
 }
 
 // plainAnswer returns a whole answer after which the connection is closed.
-func plainAnswer(status int, code bridge.Code, sentence string, headers ...string) []byte {
+func plainAnswer(status int, code bridge.Code, sentence string) []byte {
 	body := fmt.Sprintf(`{"error":%q,"code":%q}`+"\n", sentence, code)
-	head := []string{
-		fmt.Sprintf("HTTP/1.1 %d %s", status, http.StatusText(status)), "Content-Type: application/json", "X-Content-Type-Options: nosniff",
-		"Cache-Control: no-store", "Connection: close", fmt.Sprint("Content-Length: ", len(body)),
-	}
-	return []byte(strings.Join(append(head, headers...), "\r\n") + "\r\n\r\n" + body)
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\n"+
+		"Cache-Control: no-store\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", status, http.StatusText(status), len(body), body)
 }
 
-// refuseHead answers a head that is refused, and reads what still arrives for a
-// moment, because closing at once could destroy the answer on its way.
+// refuseHead answers a refused head, and goes on reading for a moment, because closing at
+// once could destroy the answer on its way.
 func (c *conn) refuseHead(fault error) {
 	const lingering = 500 * time.Millisecond
 	_ = c.Conn.SetDeadline(time.Now().Add(lingering))
@@ -160,8 +155,7 @@ func (c *conn) refuseHead(fault error) {
 // ReadFrom writes what r has; of files the kernel sends it.
 func (c *conn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }
 
-// CloseWrite ends the answer and leaves the connection readable, which net/http
-// asks for.
+// CloseWrite ends the answer and leaves the connection readable, as net/http needs.
 func (c *conn) CloseWrite() error {
 	if inner, can := c.Conn.(interface{ CloseWrite() error }); can {
 		return inner.CloseWrite()

@@ -9,8 +9,7 @@ import (
 	"bridged/internal/intake"
 )
 
-// errNoPlace refuses a stranger's request while as many others are answered as
-// may be.
+// errNoPlace refuses a stranger's request.
 var errNoPlace = &bridge.Error{Code: bridge.CodeTooManyConnections, RetryAfter: time.Second, Msg: "too many requests without a token are being answered; try again"}
 
 // errNoRoom refuses a known caller's request or stream.
@@ -19,8 +18,8 @@ var errNoRoom = &bridge.Error{
 	Msg: "too many connections with the token are open; close some, or raise MAX_CONNECTIONS",
 }
 
-// place gives the connection of a request a place among those whose it is, or
-// refuses it. It reports whether the connection is still open.
+// place gives the connection of a request a place in its family, or refuses it. It reports
+// whether the connection is still open.
 func (c *Connections) place(conn *conn, r *http.Request) (isOpen bool, err *bridge.Error) {
 	family, known := int64(0), false
 	if c.callers != nil {
@@ -37,8 +36,8 @@ func (c *Connections) place(conn *conn, r *http.Request) (isOpen bool, err *brid
 	return true, c.placeStranger(conn, r.ContentLength != 0)
 }
 
-// placeKnown counts a connection for a family. While it is answered, it is in no
-// list. The caller holds mu, as that of all below.
+// placeKnown counts a connection for a family. While it is answered, it is in no list. The
+// caller holds mu, as for all below.
 func (c *Connections) placeKnown(conn *conn, family int64) *bridge.Error {
 	if conn.group != &c.strangers.group && conn.group.family == family {
 		conn.leaveList()
@@ -51,20 +50,14 @@ func (c *Connections) placeKnown(conn *conn, family int64) *bridge.Error {
 		c.known.refused++
 		return errNoRoom
 	}
-	c.enter(conn, c.familyGroup(family))
-	return nil
-}
-
-// familyGroup returns the connections of a family.
-func (c *Connections) familyGroup(family int64) *group {
 	if c.families[family] == nil {
 		c.families[family] = &group{family: family}
 	}
-	return c.families[family]
+	c.enter(conn, c.families[family])
+	return nil
 }
 
-// placeStranger notes that a stranger's request is answered. One with a body
-// goes on waiting, for the body.
+// placeStranger notes that a stranger's request is answered, or waits for its body.
 func (c *Connections) placeStranger(conn *conn, hasBody bool) *bridge.Error {
 	strangers := &c.strangers
 	if conn.group != &strangers.group {
@@ -88,16 +81,16 @@ func (c *Connections) placeStranger(conn *conn, hasBody bool) *bridge.Error {
 	return nil
 }
 
-// makeRoomAmongStrangers makes room for one more stranger. There always is one
-// that waits, because at most half of them are answered.
+// makeRoomAmongStrangers makes room for one more stranger. One always waits, because at
+// most half of them are answered.
 func (c *Connections) makeRoomAmongStrangers() {
 	if c.strangers.open >= c.strangers.limit {
 		c.strangers.displace(first(&c.strangers.waiting))
 	}
 }
 
-// makeRoomFor reports whether a family may have one more connection, for which
-// it displaces another one where it has to.
+// makeRoomFor reports whether a family may have one more connection, and displaces another
+// one if it must.
 func (c *Connections) makeRoomFor(family int64) bool {
 	mine, moreThan := int64(0), int64(0)
 	if g := c.families[family]; g != nil {
@@ -124,10 +117,9 @@ func (c *Connections) makeRoomFor(family int64) bool {
 	return makesRoom != nil
 }
 
-// displaceable returns the connection among some groups that makes room: the one
-// that has waited longest for a request, else the oldest stream of the family
-// that has the most, and more than so many. nil is none. The operator's streams
-// stay.
+// displaceable returns the connection among some groups that makes room: the one that has
+// waited longest for a request, else the oldest stream of the family with the most
+// connections, if it has more than so many. nil is none. The operator's streams stay.
 func (c *Connections) displaceable(moreThan int64, among func(*group) bool) *conn {
 	var waiting, stream *conn
 	for _, g := range c.families {
@@ -162,9 +154,8 @@ func first(list *queue.List) *conn {
 	return nil
 }
 
-// Keep notes that the connection of a request now carries a stream of events, or
-// waits for one, for as long as the request lasts, and makes room in need. A
-// quarter of a family's places is for calls.
+// Keep notes that the connection of a request carries a stream of events, or waits for
+// one, until the request ends. A quarter of a family's places is for calls.
 func Keep(r *http.Request) error {
 	conn := connOf(r)
 	if conn == nil {

@@ -26,10 +26,9 @@ func connOf(r *http.Request) *conn {
 	return conn
 }
 
-// placed gives the connection of each request its place before anything is done
-// for it, and refuses those that find none. It drops a request whose connection
-// was displaced after its last byte had come: its caller saw the connection
-// close, so nothing must happen.
+// placed gives the connection of each request its place, or refuses it. It drops a request
+// whose connection was displaced after its last byte had come: its caller saw the
+// connection close, so nothing must happen.
 func placed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn := connOf(r)
@@ -53,21 +52,17 @@ func placed(next http.Handler) http.Handler {
 // refuse answers a request for whose connection there is no place.
 func refuse(w http.ResponseWriter, r *http.Request, err *bridge.Error) {
 	RefuseBody(w, r)
-	body, encodeErr := bridge.EncodeJSON(map[string]string{"error": err.Msg, "code": string(err.Code)})
-	if encodeErr != nil {
-		panic("a refusal cannot be encoded: " + encodeErr.Error())
-	}
+	body, _ := bridge.EncodeJSON(map[string]string{"error": err.Msg, "code": string(err.Code)}) // which strings never fail
 	SecureHeader(w.Header())
 	w.Header().Set("Connection", "close")
 	w.Header().Set("Retry-After", strconv.Itoa(int(err.RetryAfter.Seconds())))
 	w.Header().Set("Content-Type", "application/json")
 	AnswerNow(w)
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write(append(body, '\n')) // whoever does not read it has gone
+	_, _ = w.Write(append(body, '\n')) // a caller that does not read it has gone
 }
 
-// Admit notes that a request, which has a place, takes a stream where it asks for
-// one, for doors beside the router.
+// Admit notes that a request with GET, which does not come through the router, is a stream.
 func Admit(r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return nil
@@ -75,8 +70,8 @@ func Admit(r *http.Request) error {
 	return Keep(r)
 }
 
-// handled notes that the handler of a stranger's request has returned: what is
-// left to do is the end of its answer and of its body, which may make room.
+// handled notes that the handler of a stranger's request has returned, so that the
+// connection may make room.
 func (c *conn) handled() {
 	c.pool.mu.Lock()
 	defer c.pool.mu.Unlock()

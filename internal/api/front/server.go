@@ -1,10 +1,9 @@
-// Package front is what stands before the routes of the API: the listener and how
-// many connections it takes, whose each is, the heads and bodies of requests, and the
-// time that callers have.
+// Package front bounds what callers may take before their requests reach the routes:
+// connections, heads and bodies of requests, and time.
 //
 // [NewServer] serves a handler within these limits, on the connections that
-// [Connections.Listen] accepts. The package knows no routes: what a token is worth it
-// asks of the function that [Connections.Identify] is given.
+// [Connections.Listen] accepts. The function of [Connections.Identify] says whose a
+// request is.
 package front
 
 import (
@@ -19,8 +18,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// How long a caller may keep a connection busy. The time that the service needs
-// for an answer does not count.
+// How long a caller may keep a connection busy, without the time for making an answer.
 const (
 	headerTime = 10 * time.Second // to send a request's head
 	refuseTime = time.Second      // to send the body of a request that is refused without it
@@ -34,10 +32,9 @@ const (
 	longestAnswer = 10 * time.Minute
 )
 
-// NewServer returns the HTTP server for handler, with limits that slow and
-// greedy callers run into and ordinary ones do not. The end of lifetime ends the
-// contexts of requests that are still under way. Connections that come from
-// [Connections.Listen] are counted, and their heads checked.
+// NewServer returns the HTTP server for handler. The end of lifetime ends the contexts of
+// requests that are under way. Connections of [Connections.Listen] are counted, and their
+// heads checked.
 func NewServer(lifetime context.Context, handler http.Handler, connections *Connections, logger zerolog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           placed(handler),
@@ -50,8 +47,7 @@ func NewServer(lifetime context.Context, handler http.Handler, connections *Conn
 		BaseContext:       func(net.Listener) context.Context { return lifetime },
 		ErrorLog:          log.New(connectionLog{logger}, "", 0),
 
-		// net/http would answer OPTIONS * itself, past all that handlers do, and
-		// wait for its body without an end.
+		// net/http would answer OPTIONS * itself, and wait for its body without an end.
 		DisableGeneralOptionsHandler: true,
 	}
 }
@@ -64,32 +60,32 @@ func (l connectionLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// SecureHeader sets the headers of all answers: browsers must not guess types, and
-// caches must not keep what is private.
+// SecureHeader sets the headers of all answers: browsers must not guess types, caches must
+// not keep private data.
 func SecureHeader(header http.Header) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
 }
 
-// StartBody starts the time in which a body must arrive. net/http's own limit for
-// whole requests would end a handler's context while it works.
+// StartBody starts the time in which a body must arrive. net/http's limit for whole requests
+// would end a handler's context while it works.
 func StartBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		SetDeadline(http.NewResponseController(w).SetReadDeadline, BodyTime)
 	}
 }
 
-// RefuseBody leaves little time to a body that is not wanted, because net/http
-// reads it before it sends the answer.
+// RefuseBody leaves little time for a refused body, which net/http reads before it sends
+// the answer.
 func RefuseBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		SetDeadline(http.NewResponseController(w).SetReadDeadline, refuseTime)
 	}
 }
 
-// BodyRead ends the time of a body that has arrived, which would otherwise run
-// out while the handler works and look like a caller that hung up. A body that
-// is not read keeps it: net/http reads a part of it after the answer.
+// BodyRead ends the time of a body that has arrived. If it ran out while the handler works,
+// that would look like a caller that hung up. A body that is not read keeps it: net/http
+// reads a part of it after the answer.
 func BodyRead(w http.ResponseWriter) { SetDeadline(http.NewResponseController(w).SetReadDeadline, 0) }
 
 // AnswerNow starts the time in which the caller must read the answer.
@@ -97,9 +93,8 @@ func AnswerNow(w http.ResponseWriter) {
 	SetDeadline(http.NewResponseController(w).SetWriteDeadline, AnswerTime)
 }
 
-// SetDeadline sets a connection's deadline, or removes it if after is 0. Writers
-// without a connection (tests, callers in the process) have none, and a broken
-// connection shows at the next read or write.
+// SetDeadline sets a connection's deadline, or removes it if after is 0. Writers in the
+// process have none, and a broken connection shows at the next read or write.
 func SetDeadline(set func(time.Time) error, after time.Duration) {
 	var at time.Time
 	if after > 0 {

@@ -243,3 +243,34 @@ func eraseSecrets(path string) (err error) {
 	}
 	return nil
 }
+
+// Size is the size of the database's files in bytes, and the part of the log of events.
+type Size struct{ Bytes, Log int64 }
+
+// Size measures the store. That takes about 60 ms for a million events.
+func (s *Store) Size(ctx context.Context) (Size, error) {
+	size, err := readAs(ctx, s, "measure the store", func(r *readTx) (size Size) {
+		r.Find("SELECT pgsize FROM dbstat WHERE schema = 'main' AND aggregate = 1 AND name = 'events'", nil, &size.Log)
+		return size
+	})
+	if err != nil {
+		return Size{}, err
+	}
+	size.Bytes, err = s.FileSize()
+	return size, err
+}
+
+// FileSize returns the bytes of the database's files.
+func (s *Store) FileSize() (bytes int64, err error) {
+	for _, suffix := range []string{"", "-wal"} {
+		info, err := os.Stat(s.o.Path + suffix)
+		if errors.Is(err, fs.ErrNotExist) && suffix != "" {
+			continue
+		}
+		if err != nil {
+			return 0, fmt.Errorf("measure the store: %w", err)
+		}
+		bytes += info.Size()
+	}
+	return bytes, nil
+}

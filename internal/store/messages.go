@@ -393,3 +393,22 @@ func (r *readTx) fits(room *pageRoom, m *bridge.Message, row messageRow) bool {
 	}
 	return room.takes(size)
 }
+
+// Counts is how many messages there are of others and of the account.
+type Counts struct{ Received, Sent int }
+
+// countQuery looks only at chats with messages of that time.
+const countQuery = `
+	SELECT ifnull(sum(m.from_me = 0), 0), ifnull(sum(m.from_me = 1), 0)
+	FROM chats c INDEXED BY chats_by_recency
+	CROSS JOIN messages m INDEXED BY messages_by_time ON m.chat = c.id AND m.timestamp >= ?
+	WHERE c.recency <= ?`
+
+// Count counts the messages since a moment.
+func (s *Store) Count(ctx context.Context, since bridge.Time) (Counts, error) {
+	return readAs(ctx, s, "count messages", func(r *readTx) (counts Counts) {
+		at := since.UnixMilli()
+		r.Find(countQuery, []any{at, -at}, &counts.Received, &counts.Sent)
+		return counts
+	})
+}

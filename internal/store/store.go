@@ -117,6 +117,36 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
+// ReleaseMemory gives back the pages that connections keep, but for those that are reading.
+// They are read again when they are needed, mostly from the kernel's memory.
+func (s *Store) ReleaseMemory(ctx context.Context) error {
+	var errs []error
+	for range cap(s.readers) { // each time the one that has rested longest
+		select {
+		case <-s.closed:
+			return errClosed()
+		case r := <-s.readers:
+			errs = append(errs, release(r))
+			s.readers <- r
+		default:
+		}
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.mayWrite(ctx); err != nil {
+		return err
+	}
+	return errors.Join(append(errs, release(s.writer))...)
+}
+
+// release uses a statement that is not kept: SQLite releases when it prepares it.
+func release(c *db.Conn) error {
+	if err := c.Script("PRAGMA shrink_memory"); err != nil {
+		return fmt.Errorf("release memory: %w", explain(err))
+	}
+	return nil
+}
+
 // Changed returns a channel that is closed at the next commit that appends events. Ask for
 // it before reading, so that nothing falls between reading and waiting.
 func (s *Store) Changed() <-chan struct{} {

@@ -89,7 +89,7 @@ func (t *writeTx) saveCall(f bridge.Call) {
 		[]any{f.ID, f.WireID, caller.id, chat, f.IsGroup, f.IsVideo, cmp.Or(f.State, bridge.CallRinging), f.StartedAt.UnixMilli(), t.at}, &seq) {
 		return
 	}
-	t.appendCallEvent(eventCallCreated, seq, chat)
+	t.appendCallEvent(bridge.EventCallCreated, seq, chat)
 	t.Run(`
 		DELETE FROM calls WHERE caller = ?1
 			AND seq <= (SELECT seq FROM calls WHERE caller = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, caller.id, maxCallsOfOne)
@@ -128,7 +128,7 @@ func (t *writeTx) saveCallChange(f bridge.CallChange) {
 		endedAt = f.At.UnixMilli()
 	}
 	t.Run("UPDATE calls SET state = ?, ended_at = ? WHERE seq = ?", string(next), endedAt, seq)
-	t.appendCallEvent(eventCallUpdated, seq, chat)
+	t.appendCallEvent(bridge.EventCallUpdated, seq, chat)
 }
 
 // callAfter returns the state of a call after a notification. A missed one may turn out to
@@ -161,18 +161,19 @@ func (t *writeTx) saveCallsMissed(f bridge.CallsMissed) {
 	ringing := db.Collect(t.Conn, scan, "SELECT seq, ifnull(chat, 0) FROM calls WHERE state = 'ringing' AND noted_at <= ? ORDER BY noted_at, seq", before)
 	for _, call := range ringing {
 		t.Run("UPDATE calls SET state = 'missed' WHERE seq = ?", call[0])
-		t.appendCallEvent(eventCallUpdated, call[0], call[1])
+		t.appendCallEvent(bridge.EventCallUpdated, call[0], call[1])
 	}
 }
 
-func (t *writeTx) appendCallEvent(event int, call, chat int64) {
+func (t *writeTx) appendCallEvent(event bridge.EventType, call, chat int64) {
 	t.appendEntry(entryKey{event: event, chat: chat, data: strconv.FormatInt(call, 10)})
 }
 
 // mergeCalls moves the calls of one chat, and their events, to another.
 func (t *writeTx) mergeCalls(from, into int64) {
 	if t.Change("UPDATE calls SET chat = ? WHERE chat = ?", into, from) > 0 {
-		t.Run("UPDATE events SET chat = ? WHERE chat = ? AND type IN (?, ?)", into, from, eventCallCreated, eventCallUpdated)
+		t.Run("UPDATE events SET chat = ? WHERE chat = ? AND type IN (?, ?)", into, from,
+			eventNumber(bridge.EventCallCreated), eventNumber(bridge.EventCallUpdated))
 	}
 }
 

@@ -199,7 +199,7 @@ func (t *writeTx) ensureChat(jid bridge.JID) chatRow {
 	} else {
 		c = t.addPrivateChat(jid)
 	}
-	t.appendEvent(eventChatUpdated, 0, c.id)
+	t.appendEvent(bridge.EventChatUpdated, 0, c.id)
 	return c
 }
 
@@ -248,7 +248,7 @@ func (t *writeTx) updatePrivateChat(p person) {
 	var chat int64
 	if t.Find("SELECT id FROM chats WHERE person = ?", []any{p.id}, &chat) {
 		t.takeSettings(chat, p.jid(), p.lid) // those of a JID that is only now known to be theirs
-		t.appendEvent(eventChatUpdated, 0, chat)
+		t.appendEvent(bridge.EventChatUpdated, 0, chat)
 	}
 }
 
@@ -290,7 +290,7 @@ func (t *writeTx) saveSettings(f bridge.ChatSettings) {
 // changeChat runs a statement, and logs the chat if that has changed anything.
 func (t *writeTx) changeChat(id int64, query string, args ...any) (changed bool) {
 	if changed = t.Change(query, args...) > 0; changed {
-		t.appendEvent(eventChatUpdated, 0, id)
+		t.appendEvent(bridge.EventChatUpdated, 0, id)
 	}
 	return changed
 }

@@ -201,7 +201,7 @@ func (s *Store) EventRefs(ctx context.Context, webhook, after int64, limit int) 
 		q := EventQuery{EventFilter: page.Webhook.EventFilter, Only: page.Webhook.Only, Limit: limit}
 		entries, next := r.entries(q, max(after, pruned), last)
 		for _, e := range entries {
-			page.Refs = append(page.Refs, EventRef{ID: e.id, Type: typeOf(e.kind), At: bridge.Millis(e.at), Queue: e.chat})
+			page.Refs = append(page.Refs, EventRef{ID: e.id, Type: e.event, At: bridge.Millis(e.at), Queue: e.chat})
 		}
 		page.Next, page.More = next, next < last
 		return page

@@ -145,10 +145,8 @@ func (r *readTx) events(q EventQuery) EventPage {
 
 // entry is a row of the log.
 type entry struct {
-	id, message, chat int64
-	kind              int
-	data              string
-	at                int64
+	entryKey
+	id, at int64
 }
 
 // entries reads the rows that q asks for after a number, until the page is full, and
@@ -157,7 +155,11 @@ func (r *readTx) entries(q EventQuery, after, last int64) ([]entry, int64) {
 	upTo := min(after+eventWindow, last)
 	query, args := r.entriesQuery(q, after, upTo)
 	scan := func(row *db.Row) (e entry) {
-		row.Scan(&e.id, &e.kind, &e.message, &e.chat, &e.data, &e.at)
+		var number int
+		row.Scan(&e.id, &number, &e.message, &e.chat, &e.data, &e.at)
+		if number > 0 && number < len(eventTypes) {
+			e.event = eventTypes[number]
+		}
 		return e
 	}
 	list := db.Collect(r.Conn, scan, query, args...)
@@ -165,13 +167,6 @@ func (r *readTx) entries(q EventQuery, after, last int64) ([]entry, int64) {
 		upTo = list[n-1].id
 	}
 	return list, upTo
-}
-
-func typeOf(kind int) bridge.EventType {
-	if kind <= 0 || kind >= len(eventTypes) {
-		return ""
-	}
-	return eventTypes[kind]
 }
 
 // renderedAtOnce is of how many entries the messages are read in one query.
@@ -184,7 +179,7 @@ func (r *readTx) render(entries []entry, room *pageRoom) (events []bridge.Event,
 	for some := range slices.Chunk(entries, renderedAtOnce) {
 		messages := r.eventMessages(some)
 		for _, e := range some {
-			event := bridge.Event{ID: e.id, Type: typeOf(e.kind), At: bridge.Millis(e.at)}
+			event := bridge.Event{ID: e.id, Type: e.event, At: bridge.Millis(e.at)}
 			switch {
 			case !r.addContent(&event, e, messages): // what it was about is gone
 			case !room.takes(event.Size()):
@@ -213,8 +208,8 @@ func (r *readTx) eventMessages(entries []entry) map[int64]*bridge.Message {
 // addContent adds the message, chat, group, call or status of an event, and reports whether
 // it is there.
 func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*bridge.Message) (found bool) {
-	switch e.kind {
-	case eventMessageCreated, eventMessageUpdated, eventMessageStatus:
+	switch e.event {
+	case bridge.EventMessageCreated, bridge.EventMessageUpdated, bridge.EventMessageStatus:
 		m := messages[e.message]
 		if m == nil {
 			m = r.removedMessage(e)
@@ -223,22 +218,22 @@ func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*br
 			event.Message, event.ChatJID = m, m.Chat
 		}
 		return m != nil
-	case eventChatUpdated:
+	case bridge.EventChatUpdated:
 		chat, found := r.chat(e.chat)
 		event.Chat, event.ChatJID = &chat, chat.JID
 		return found
-	case eventGroupUpdated:
+	case bridge.EventGroupUpdated:
 		group, found := r.group(e.chat)
 		event.Group, event.ChatJID = &group, group.JID
 		if e.data != "" {
 			event.JoinRequests = r.joinRequests(e.data, event.At)
 		}
 		return found
-	case eventCallCreated, eventCallUpdated:
+	case bridge.EventCallCreated, bridge.EventCallUpdated:
 		call, found := r.call("k.seq = CAST(? AS INTEGER)", e.data)
 		event.Call, event.ChatJID = &call, call.ChatJID
 		return found
-	case eventAccountStatus:
+	case bridge.EventAccountStatus:
 		event.Status = new(bridge.Status)
 		r.Decode([]byte(e.data), event.Status)
 		return true
@@ -255,7 +250,7 @@ func (r *readTx) entriesQuery(q EventQuery, after, upTo int64) (string, []any) {
 		f.Add("e.type IN (" + typeNumbers(q.Types) + ")")
 	}
 	if q.FromMe != nil {
-		f.Add("CASE WHEN e.message IS NOT NULL THEN m.from_me = ? WHEN e.type = ? THEN e.data ->> 'fromMe' = ? ELSE TRUE END", *q.FromMe, eventMessageUpdated, *q.FromMe)
+		f.Add("CASE WHEN e.message IS NOT NULL THEN m.from_me = ? WHEN e.type = ? THEN e.data ->> 'fromMe' = ? ELSE TRUE END", *q.FromMe, eventNumber(bridge.EventMessageUpdated), *q.FromMe)
 	}
 	const chat = "ifnull(m.chat, ifnull(e.chat, 0))"
 	if q.ChatType == bridge.ChatsGroup || q.ChatType == bridge.ChatsIndividual {
@@ -279,39 +274,30 @@ func (r *readTx) entriesQuery(q EventQuery, after, upTo int64) (string, []any) {
 func typeNumbers(types []bridge.EventType) string {
 	var numbers []string
 	for _, name := range types {
-		if number := slices.Index(eventTypes[:], name); number > 0 {
+		if number := eventNumber(name); number > 0 {
 			numbers = append(numbers, strconv.Itoa(number))
 		}
 	}
 	return strings.Join(numbers, ", ")
 }
 
-// The types of events in the table events. Their numbers are stored: they never change
-// their meaning.
-const (
-	eventMessageCreated = 1
-	eventMessageUpdated = 2
-	eventMessageStatus  = 3
-	eventChatUpdated    = 4
-	eventGroupUpdated   = 5
-	eventAccountStatus  = 6
-	eventCallCreated    = 7
-	eventCallUpdated    = 8
-)
-
+// eventTypes are the types of events by their numbers in the table events. The numbers are
+// stored: they never change their meaning.
 var eventTypes = [...]bridge.EventType{
-	eventMessageCreated: bridge.EventMessageCreated,
-	eventMessageUpdated: bridge.EventMessageUpdated,
-	eventMessageStatus:  bridge.EventMessageStatus,
-	eventChatUpdated:    bridge.EventChatUpdated,
-	eventGroupUpdated:   bridge.EventGroupUpdated,
-	eventAccountStatus:  bridge.EventAccountStatus,
-	eventCallCreated:    bridge.EventCallCreated,
-	eventCallUpdated:    bridge.EventCallUpdated,
+	1: bridge.EventMessageCreated,
+	2: bridge.EventMessageUpdated,
+	3: bridge.EventMessageStatus,
+	4: bridge.EventChatUpdated,
+	5: bridge.EventGroupUpdated,
+	6: bridge.EventAccountStatus,
+	7: bridge.EventCallCreated,
+	8: bridge.EventCallUpdated,
 }
 
+func eventNumber(name bridge.EventType) int { return slices.Index(eventTypes[:], name) }
+
 // appendEvent appends an event of a message or of a chat; the other one is 0.
-func (t *writeTx) appendEvent(event int, message, chat int64) {
+func (t *writeTx) appendEvent(event bridge.EventType, message, chat int64) {
 	t.appendEntry(entryKey{event: event, message: message, chat: chat})
 }
 
@@ -323,7 +309,7 @@ func (t *writeTx) appendEntry(key entryKey) {
 	}
 	t.numbers.event++
 	t.Run("INSERT INTO events (id, type, message, chat, data, at) VALUES (?, ?, nullif(?, 0), nullif(?, 0), nullif(?, ''), ?)",
-		t.numbers.event, key.event, key.message, key.chat, key.data, t.at)
+		t.numbers.event, eventNumber(key.event), key.message, key.chat, key.data, t.at)
 	if t.appended == nil {
 		t.appended = make(map[entryKey]bool)
 	}
@@ -339,7 +325,7 @@ func (t *writeTx) saveStatus(f bridge.Status) {
 		return
 	}
 	t.setSetting(settingStatus, data)
-	t.appendEntry(entryKey{event: eventAccountStatus, data: data})
+	t.appendEntry(entryKey{event: bridge.EventAccountStatus, data: data})
 }
 
 // noMessage is the data of the event of a placeholder whose row was removed.
@@ -363,7 +349,7 @@ func (t *writeTx) saveNoMessage(f bridge.NoMessage) {
 	}
 	t.removeMessage(m.seq)
 	data := t.Encode(noMessage{ID: f.ID, Sender: m.sender, FromMe: m.fromMe, Timestamp: m.timestamp, RemovedAt: t.at})
-	t.appendEntry(entryKey{event: eventMessageUpdated, chat: m.chat, data: data})
+	t.appendEntry(entryKey{event: bridge.EventMessageUpdated, chat: m.chat, data: data})
 }
 
 // removedMessage returns the message of an event that has no row any more; nil for none.

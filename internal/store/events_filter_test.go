@@ -130,7 +130,7 @@ func TestEvents_PassOverWhatIsNotAskedFor(t *testing.T) {
 		t.Run(`
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
 			INSERT INTO events (id, type, message, chat, at) SELECT (SELECT max(id) FROM events) + i, ?2, 1, NULL, 0 FROM n`,
-			crowd, eventMessageUpdated)
+			crowd, eventNumber(bridge.EventMessageUpdated))
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -117,7 +117,7 @@ func (t *writeTx) personID(jid bridge.JID) any {
 // appendGroupEvent logs that a group has changed, with data that is in the event alone.
 func (t *writeTx) appendGroupEvent(chat, at int64, data string) {
 	t.Run("UPDATE groups SET updated_at = max(ifnull(updated_at, 0), ?) WHERE chat = ?", at, chat)
-	t.appendEntry(entryKey{event: eventGroupUpdated, chat: chat, data: data})
+	t.appendEntry(entryKey{event: bridge.EventGroupUpdated, chat: chat, data: data})
 }
 
 // renameGroup reports whether the name is a new one. An empty one changes nothing.

@@ -125,7 +125,7 @@ func (t *writeTx) mergeChats(from, into int64) {
 	t.mergeCalls(from, into)
 	t.moveDeliveries(from, into)
 	t.Run("DELETE FROM chats WHERE id = ?", from)
-	t.appendEvent(eventChatUpdated, 0, into)
+	t.appendEvent(bridge.EventChatUpdated, 0, into)
 }
 
 // receiptOfBoth returns up to where read receipts were sent in two chats: before the

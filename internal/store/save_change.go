@@ -21,7 +21,7 @@ func (t *writeTx) saveAnswer(f bridge.Fact, chat bridge.JID, id string, by bridg
 	if t.Change(query, append([]any{m.seq, t.ensurePerson(by).id}, answer...)...) == 0 {
 		return 0
 	}
-	t.appendEvent(eventMessageUpdated, m.seq, 0)
+	t.appendEvent(bridge.EventMessageUpdated, m.seq, 0)
 	return m.seq
 }
 
@@ -114,7 +114,7 @@ func (t *writeTx) postponeUnchecked(m target, f bridge.Deletion) {
 // keeps it.
 func (t *writeTx) saveRemovedElsewhere(f bridge.RemovedElsewhere) {
 	if c, found := t.findChat(f.Chat); found {
-		t.appendEvent(eventChatUpdated, 0, c.id)
+		t.appendEvent(bridge.EventChatUpdated, 0, c.id)
 	}
 }
 

@@ -134,7 +134,7 @@ func (t *writeTx) detailsIn(column string) (d details) {
 // changeDetails replaces the details of a message, and logs that.
 func (t *writeTx) changeDetails(seq int64, d details) {
 	t.Run("UPDATE messages SET details = ? WHERE seq = ?", t.pack(d), seq)
-	t.appendEvent(eventMessageUpdated, seq, 0)
+	t.appendEvent(bridge.EventMessageUpdated, seq, 0)
 }
 
 // mergeMarks merges the marks of two rows of one message.

@@ -34,7 +34,7 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 	}
 	t.insertRaw(m, seq)
 	t.countNew(m, c, seq)
-	t.appendEvent(eventMessageCreated, seq, 0)
+	t.appendEvent(bridge.EventMessageCreated, seq, 0)
 	t.joinAlbum(seq, m.AlbumID)
 	if isAwaited {
 		t.applyPending(m.Chat, m.ID)
@@ -182,7 +182,7 @@ func (t *writeTx) couldBeOne(stored int64, p person) bool {
 // contentChanged logs that a message reads differently now.
 func (t *writeTx) contentChanged(seq int64) {
 	t.s.index.MarkStale(t.Conn, seq)
-	t.appendEvent(eventMessageUpdated, seq, 0)
+	t.appendEvent(bridge.EventMessageUpdated, seq, 0)
 }
 
 // removeMessage takes a message out altogether.
@@ -226,6 +226,6 @@ func (t *writeTx) albumChanged(part int64) {
 		JOIN messages album ON album.chat = m.chat AND album.id = p.album AND album.sender = m.sender
 		WHERE p.message = ?`, part)
 	for _, album := range albums {
-		t.appendEvent(eventMessageUpdated, album, 0)
+		t.appendEvent(bridge.EventMessageUpdated, album, 0)
 	}
 }

@@ -60,7 +60,7 @@ func (t *writeTx) advanceStatus(seq int64, to bridge.Delivery) {
 		condition, from = "status = ?3", statusPending
 	}
 	if t.Change("UPDATE messages SET status = ?1 WHERE seq = ?2 AND ("+condition+")", status, seq, from) > 0 {
-		t.appendEvent(eventMessageStatus, seq, 0)
+		t.appendEvent(bridge.EventMessageStatus, seq, 0)
 	}
 }
 
@@ -101,7 +101,7 @@ func (t *writeTx) saveSendResult(f bridge.SendResult) {
 		t.uncountMessage(m.chat)
 		t.countMessage(m.chat, timestamp, 0)
 		t.s.index.MarkStale(t.Conn, m.seq)
-		t.appendEvent(eventMessageStatus, m.seq, 0)
+		t.appendEvent(bridge.EventMessageStatus, m.seq, 0)
 	}
 	t.advanceMessage(m, f.Status)
 }

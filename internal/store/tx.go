@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"bridged/internal/bridge"
 	"bridged/internal/store/db"
 )
 
@@ -74,7 +75,7 @@ func (s *Store) loadNumbers(ctx context.Context) error {
 // entryKey identifies an event of a transaction. Content is read later, so that one event
 // is enough.
 type entryKey struct {
-	event         int
+	event         bridge.EventType
 	message, chat int64
 	data          string
 }

@@ -70,7 +70,7 @@ func (t *writeTx) saveChatRead(f bridge.ChatRead) {
 		t.Run("UPDATE chats SET receipt_seq = ? WHERE id = ? AND receipt_seq < ?", seq, c.id, seq)
 	}
 	if seq != 0 && t.readUpTo(c.id, seq) {
-		t.appendEvent(eventChatUpdated, 0, c.id)
+		t.appendEvent(bridge.EventChatUpdated, 0, c.id)
 	}
 }
 

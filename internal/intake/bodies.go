@@ -12,30 +12,26 @@ import (
 const MaxBody = 1 << 20
 
 const (
-	// free is what of a body is read without room in a quota: most bodies are
-	// smaller, and the connections bound their number.
+	// free is how much of a body is read without a quota: most are smaller, and the
+	// connections bound their number.
 	free = 512
-	// patience and pace are how slowly a body may come while others wait for room:
-	// an eighth of what it has room for, within two seconds.
+	// patience and pace bound how slowly a body may come while others wait: an eighth of
+	// its room within two seconds.
 	patience = 2 * time.Second
 )
 
-// steps are the sizes up to which a body has room, and what all bodies of that
-// size have together. A body takes the next step once it has filled the one
-// before, so that it has at most eight times the room of what has come; and as
-// it only ever waits for the step above, no two wait for each other.
+// steps are the sizes up to which a body has room, and the room of all bodies of that size.
+// A body takes the next step once it has filled one, so that its room is at most eight times
+// what has come; as it waits for the step above only, no two wait for each other.
 var steps = [...]struct{ size, all int64 }{{16 << 10, 2 << 20}, {128 << 10, 2 << 20}, {MaxBody, 8 << 20}}
 
 // Errors of [Bodies.Read].
 var (
-	// ErrBodyTooLarge is that of a body which is larger than it may be.
 	ErrBodyTooLarge = errors.New("the body is too large")
-	// ErrCut is that of a body which came too slowly while others waited.
-	ErrCut = errors.New("the body came too slowly while others waited")
+	ErrCut          = errors.New("the body came too slowly while others waited")
 )
 
-// Bodies bounds the memory of the bodies that are read and used at the same
-// time.
+// Bodies bounds the memory of the bodies that are in use.
 type Bodies struct{ steps [len(steps)]*Quota }
 
 // NewBodies returns the bound of all bodies of a process.
@@ -50,16 +46,11 @@ func NewBodies() *Bodies {
 // Source is where a body comes from.
 type Source struct {
 	io.Reader
-	// Announced is its length as it was announced; negative for unknown.
-	Announced int64
-	// Most is the size that is refused beyond, MaxBody at most.
-	Most int64
-	// Family is that of its sender.
-	Family int64
-	// Cut ends the reading; see [Quota.Take].
-	Cut func()
-	// Wait stops the time in which the body must arrive, and Resume lets it go
-	// on; both may be nil.
+	Announced int64  // its length; negative for unknown
+	Most      int64  // bytes, at most MaxBody
+	Family    int64  // of its sender
+	Cut       func() // ends the reading; see [Quota.Take]
+	// Wait stops the time of the body, and Resume continues it; both may be nil.
 	Wait, Resume func()
 }
 
@@ -120,7 +111,7 @@ func (r *room) fill(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// grow moves a body that has filled its room into that of a step.
+// grow moves a body that has filled its room to a step.
 func (r *room) grow(ctx context.Context, step int, body []byte) ([]byte, error) {
 	size := min(r.limit, steps[step].size)
 	larger, err := r.take(ctx, r.bodies.steps[step], size)
@@ -133,8 +124,7 @@ func (r *room) grow(ctx context.Context, step int, body []byte) ([]byte, error) 
 	return grown, nil
 }
 
-// take waits for room. The time of the body does not run meanwhile, and that its
-// sender cannot go on is not their fault.
+// take waits for room, without the time of the body running.
 func (r *room) take(ctx context.Context, quota *Quota, size int64) (*Grant, error) {
 	r.grant.Whole()
 	if r.from.Wait != nil {
@@ -144,8 +134,8 @@ func (r *room) take(ctx context.Context, quota *Quota, size int64) (*Grant, erro
 	return quota.Take(ctx, r.from.Family, size, r.from.Cut)
 }
 
-// ReadRequest reads the body of a request, at most so many bytes, that a family
-// sends. It has to arrive within a time, in which waiting for room does not count.
+// ReadRequest reads a family's body of at most so many bytes, which must arrive within a
+// time, without that of waiting for room.
 func (b *Bodies) ReadRequest(w http.ResponseWriter, r *http.Request, family, most int64, within time.Duration) (body []byte, done func(), err error) {
 	control, since := http.NewResponseController(w), time.Now()
 	arriveBy := func(at time.Time) { _ = control.SetReadDeadline(at) } // without a connection there is no time
@@ -169,8 +159,8 @@ func (b *Bodies) ReadRequest(w http.ResponseWriter, r *http.Request, family, mos
 	return body, done, err
 }
 
-// CutOff returns a function that ends the reading of a request's body: by the
-// connection's deadline, or where there is none by closing the body.
+// CutOff returns a function that ends the reading of a request's body, by the connection's
+// deadline or by closing the body.
 func CutOff(w http.ResponseWriter, body io.Closer) func() {
 	return func() {
 		if http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) != nil {

@@ -9,26 +9,24 @@ import (
 )
 
 const (
-	// smallFile is the size up to which files have a quota of their own, so that
-	// large ones hold up none of them, and smallFiles how many there are at once.
+	// smallFile is the size of files with a quota of their own, which large ones do not
+	// hold up, and smallFiles their number.
 	smallFile  = 1 << 20
 	smallFiles = 32
-	// largeFiles is how many larger files there are at once, and ofLargest how many
-	// of the largest size.
+	// largeFiles is the number of larger files, and ofLargest of those of the largest size.
 	largeFiles = 16
 	ofLargest  = 2
-	// filePatience and filePace are how slowly a file may come while others wait.
+	// filePatience and filePace bound how slowly a file may come while others wait.
 	filePatience = 10 * time.Second
 	filePace     = 256 << 10
 	// turnPatience is how long a file waits for room.
 	turnPatience = 2 * time.Minute
 )
 
-// ErrBusy is that of a file for which there was no room in time.
+// ErrBusy is the error of a file for which there was no room in time.
 var ErrBusy = errors.New("too many files are being received")
 
-// Files bounds the number and the bytes of the files that lie on the disk while
-// they are received and sent on.
+// Files bounds the files on the disk that are being received and sent.
 type Files struct {
 	small, large *Quota
 	step, most   int64
@@ -45,8 +43,8 @@ func NewFiles(most int64) *Files {
 	}
 }
 
-// Begin returns a file of a family, which has no room yet. cut must end its
-// reading; see [Quota.Take].
+// Begin returns a file of a family, without room. cut must end its reading; see
+// [Quota.Take].
 func (f *Files) Begin(family int64, cut func()) *File {
 	return &File{files: f, family: family, cut: cut, announced: f.most}
 }
@@ -69,9 +67,8 @@ func (f *File) Announce(size int64) {
 	}
 }
 
-// Came notes that n more bytes have come, which are not on the disk yet, and
-// waits until there is room for them. The errors are [ErrBusy], [ErrCut] and
-// those of ctx.
+// Came notes that n more bytes have come, and waits until there is room for them on the
+// disk. The errors are [ErrBusy], [ErrCut] and those of ctx.
 func (f *File) Came(ctx context.Context, n int) error {
 	before := f.came
 	f.came += int64(n)

@@ -7,15 +7,13 @@ import (
 	"net/http"
 )
 
-// maxPartHead bounds what of a form stands between the contents of two parts.
-// mime/multipart takes 10 MB for the head of one.
+// maxPartHead bounds the head of a part. mime/multipart takes 10 MB.
 const maxPartHead = 32 << 10
 
-// ErrPartHead is that of a form with a part whose head is too large.
+// ErrPartHead is the error of a part whose head is too large.
 var ErrPartHead = errors.New("the head of a part of the form is too large")
 
-// Parts are the parts of a form (multipart/form-data, RFC 7578), with bounded
-// heads.
+// Parts are the parts of a form (RFC 7578), with bounded heads.
 type Parts struct {
 	parts *multipart.Reader
 	body  *partBody
@@ -29,8 +27,7 @@ func NewParts(r *http.Request) (*Parts, error) {
 	return &Parts{parts, body}, err
 }
 
-// Next returns the next part, once the one before was read to its end. It fails
-// with io.EOF behind the last one.
+// Next returns the next part, once the one before was read to its end, or io.EOF.
 func (p *Parts) Next() (*multipart.Part, error) {
 	p.body.isHead, p.body.left = true, maxPartHead
 	part, err := p.parts.NextPart()

@@ -1,9 +1,8 @@
-// Package intake bounds what callers send at the same time: the bytes of bodies
-// that are being read, the files that are being received.
+// Package intake bounds what callers send at the same time: the bytes of bodies that are
+// being read, the files that are being received.
 //
-// A [Quota] is divided by shares, so that no caller keeps the others out. It
-// gives room for bytes that have come, never for those that were announced. [Bodies] reads
-// the bodies of requests within such quotas.
+// A [Quota] is divided by shares, so that no caller keeps the others out. It gives room for
+// bytes that have come, never for announced ones.
 package intake
 
 import (
@@ -14,14 +13,14 @@ import (
 	"time"
 )
 
-// Operator is the family of BRIDGE_TOKEN. A token that it made, and a hook that
-// it made, are a family each, with all that was made with them in turn.
+// Operator is the family of BRIDGE_TOKEN. Each token and hook that it made is a family,
+// with all that was made with it in turn.
 const Operator int64 = 0
 
 // Shares divides a number of places, or bytes, among families.
 type Shares struct {
 	All    int64 // of all families together
-	Others int64 // of all families but the operator's: the rest is its reserve
+	Others int64 // of all families but the operator's
 	Each   int64 // of one family but the operator's
 }
 
@@ -29,8 +28,7 @@ type Shares struct {
 // other family has more than half.
 func Divide(all int64) Shares { return Shares{all, all - all/4, max(all/2, 1)} }
 
-// A Quota bounds the sum of what is taken of it. Those who find no room wait, in
-// the order in which they came.
+// Quota bounds the sum of its grants. Callers without room wait in their order.
 type Quota struct {
 	shares   Shares
 	patience time.Duration
@@ -44,8 +42,8 @@ type Quota struct {
 	waiting []*Grant
 }
 
-// NewQuota returns a quota. While a grant waits, another one whose sender sends
-// less than pace bytes within patience is cut off.
+// NewQuota returns a quota. While a grant waits, one that gets less than pace bytes within
+// patience is cut off.
 func NewQuota(shares Shares, patience time.Duration, pace int64) *Quota {
 	return &Quota{shares: shares, patience: patience, pace: pace, of: make(map[int64]int64), grants: make(map[*Grant]bool)}
 }
@@ -68,9 +66,9 @@ type Grant struct {
 // ErrTooLarge is the error of a size that a family can never take.
 var ErrTooLarge = errors.New("larger than a whole share")
 
-// Take takes size of the quota for a family, and waits until there is room. cut
-// must end the reading that the grant is for; it is called once at most, by
-// another goroutine. The errors are those of ctx, and [ErrTooLarge].
+// Take takes size of the quota for a family, and waits until there is room. cut must end
+// the reading that the grant is for; another goroutine calls it at most once. The errors
+// are those of ctx, and [ErrTooLarge].
 func (q *Quota) Take(ctx context.Context, family, size int64, cut func()) (*Grant, error) {
 	if size > q.shares.All || family != Operator && size > q.shares.Each {
 		return nil, ErrTooLarge
@@ -100,8 +98,8 @@ func (q *Quota) Take(ctx context.Context, family, size int64, cut func()) (*Gran
 	}
 }
 
-// room reports whether a grant fits, and whether it waits for its own family
-// alone. The caller holds mu.
+// room reports whether a grant fits, and if not whether its own family is in the way. The
+// caller holds mu.
 func (q *Quota) room(g *Grant) (fits, isOwn bool) {
 	if q.used+g.size > q.shares.All {
 		return false, false
@@ -115,10 +113,10 @@ func (q *Quota) room(g *Grant) (fits, isOwn bool) {
 	return q.others+g.size <= q.shares.Others, false
 }
 
-// giveNext gives room to those who wait, in their order. A family that has its
-// share holds up nobody else, nor do the others the operator. The caller holds mu.
+// giveNext gives room to waiting grants in their order. A family that has its share holds
+// up no other one, and the others do not hold up the operator. The caller holds mu.
 func (q *Quota) giveNext() {
-	var heldOthers, heldAll bool // one that came earlier waits for room that others share
+	var heldOthers, heldAll bool // an earlier one waits for room that others share
 	q.waiting = slices.DeleteFunc(q.waiting, func(g *Grant) bool {
 		if heldAll || heldOthers && g.family != Operator {
 			return false
@@ -149,7 +147,7 @@ func (q *Quota) add(g *Grant, size int64) {
 	}
 }
 
-// withdraw takes a grant out of the queue, or gives back what it was just given.
+// withdraw takes a grant out of the queue, or releases it if it was just given.
 func (q *Quota) withdraw(g *Grant) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -161,8 +159,7 @@ func (q *Quota) withdraw(g *Grant) {
 	g.release()
 }
 
-// cutSlow cuts off the grants that send too little and stand in the way of one
-// that waits.
+// cutSlow cuts off slow grants that are in the way of a waiting one.
 func (q *Quota) cutSlow(waits *Grant) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -177,8 +174,7 @@ func (q *Quota) cutSlow(waits *Grant) {
 	}
 }
 
-// locked runs f with the quota's lock held; it does nothing on nil, and so do the
-// methods that use it.
+// locked runs f with the quota's lock held. It does nothing on nil.
 func (g *Grant) locked(f func()) {
 	if g == nil {
 		return
@@ -197,7 +193,7 @@ func (g *Grant) Came(n int) {
 	})
 }
 
-// Whole notes that everything has come: the grant is not cut off any more.
+// Whole notes that everything has come: the grant is no longer cut off.
 func (g *Grant) Whole() { g.locked(func() { delete(g.quota.grants, g) }) }
 
 // WasCut reports whether the grant was cut off to make room.
@@ -206,10 +202,10 @@ func (g *Grant) WasCut() (isCut bool) {
 	return isCut
 }
 
-// Release gives back what was taken. It may be called more than once.
+// Release releases the grant. It may be called more than once.
 func (g *Grant) Release() { g.locked(g.release) }
 
-// release gives back what was taken, once. The caller holds mu.
+// release releases the grant, once. The caller holds mu.
 func (g *Grant) release() {
 	if g.released {
 		return

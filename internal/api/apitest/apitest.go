@@ -1,11 +1,6 @@
-// Package apitest speaks to a bridged server in tests and holds every answer
-// that it sees against the OpenAPI document.
-//
-// [NewClient] is all that most tests need. [Checked] is the check alone, as a
-// transport, for tests that bring their own http.Client. What is checked: the
-// status is documented for the route, the body and headers fit their schemas,
-// a request that was accepted fits the document too, and a failure on a path
-// or method that is not documented carries the usual error body.
+// Package apitest is a client for tests that checks every answer against the OpenAPI
+// document: status, headers, body, and accepted requests. Other routes may only answer an
+// error.
 package apitest
 
 import (
@@ -17,8 +12,8 @@ import (
 	"testing"
 )
 
-// Client calls one server with its token. A call that cannot be made ends the
-// test; an answer that the document does not allow fails it.
+// Client calls one server. A failed call ends the test; an answer that the document does
+// not allow fails it.
 type Client struct {
 	t     testing.TB
 	base  string
@@ -33,12 +28,7 @@ func NewClient(t testing.TB, base, token string) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil
 	t.Cleanup(transport.CloseIdleConnections)
-	return &Client{
-		t:     t,
-		base:  strings.TrimSuffix(base, "/"),
-		token: token,
-		http:  &http.Client{Transport: Checked(t, transport)},
-	}
+	return &Client{t, strings.TrimSuffix(base, "/"), token, &http.Client{Transport: Checked(t, transport)}}
 }
 
 // WithToken returns c with another token.

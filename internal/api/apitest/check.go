@@ -50,8 +50,8 @@ type checker struct {
 	next http.RoundTripper
 }
 
-// RoundTrip makes the call and checks what came back. JSON answers are read
-// whole for it; streams and files pass through, checked by status and headers.
+// RoundTrip makes the call and checks the answer. JSON is read whole; streams and files
+// pass through, checked by status and headers.
 func (c *checker) RoundTrip(req *http.Request) (*http.Response, error) {
 	sent, err := keepBody(&req.Body)
 	if err != nil {
@@ -140,8 +140,8 @@ func (c *checker) check(req *http.Request, sent []byte, resp *http.Response, rec
 	return nil
 }
 
-// checkAccepted holds a request that was accepted against the document. JSON is
-// what is sent without a Content-Type, too.
+// checkAccepted checks an accepted request against the document. Without a Content-Type it
+// is JSON.
 func checkAccepted(input *openapi3filter.RequestValidationInput, contentType string, sent []byte) error {
 	body := input.Route.Operation.RequestBody
 	switch {
@@ -156,8 +156,7 @@ func checkAccepted(input *openapi3filter.RequestValidationInput, contentType str
 	return openapi3filter.ValidateRequest(context.Background(), input)
 }
 
-// checkUndocumented holds the answer of a path or method that the document
-// does not have: it can only be a refusal.
+// checkUndocumented checks that the answer of an undocumented route is a refusal.
 func (c *checker) checkUndocumented(resp *http.Response, received []byte) error {
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusNotFound:
@@ -174,8 +173,7 @@ func (c *checker) checkUndocumented(resp *http.Response, received []byte) error 
 	return checkSchema(c.doc.Components.Schemas["Error"].Value, received)
 }
 
-// route finds the operation that the document has for a request. HEAD is
-// answered wherever GET is and needs no entry of its own.
+// route finds the documented operation of a request; that of HEAD is GET.
 func (c *checker) route(req *http.Request) (*openapi3filter.RequestValidationInput, bool) {
 	method := req.Method
 	if method == http.MethodHead {
@@ -190,7 +188,7 @@ func (c *checker) route(req *http.Request) (*openapi3filter.RequestValidationInp
 	return nil, false
 }
 
-// inputOf returns what the validators need to know of a documented operation.
+// inputOf returns a documented operation for the validators.
 func inputOf(doc *openapi3.T, path string, item *openapi3.PathItem, method string, params map[string]string) *openapi3filter.RequestValidationInput {
 	return &openapi3filter.RequestValidationInput{
 		PathParams: params,
@@ -224,8 +222,7 @@ func match(template, path string) (map[string]string, bool) {
 	return params, true
 }
 
-// CheckPosted compares what a webhook's receiver was posted with the webhooks
-// of the document: the payload's type, its schema and the headers.
+// CheckPosted checks a webhook's post against the document.
 func CheckPosted(req *http.Request, body []byte) error {
 	doc, err := Document()
 	if err != nil {

@@ -11,13 +11,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// compiled holds the schemas of bodies as validators. kin-openapi compiles a
-// schema with each body that it looks at, which takes longer than what most
-// tests do besides.
+// compiled holds the validators of bodies. kin-openapi compiles a schema for each body,
+// which takes longer than most tests.
 var compiled sync.Map // of func() (*jsonschema.Schema, error), by *openapi3.Schema
 
-// checkJSON holds a JSON body against the schema that the document has for its
-// type.
+// checkJSON checks a JSON body against the schema of its type.
 func checkJSON(content openapi3.Content, contentType string, body []byte) error {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -33,7 +31,7 @@ func checkJSON(content openapi3.Content, contentType string, body []byte) error 
 	return checkSchema(media.Schema.Value, body)
 }
 
-// checkSchema holds a JSON body against a schema of the document.
+// checkSchema checks a JSON body against a schema of the document.
 func checkSchema(schema *openapi3.Schema, body []byte) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
@@ -49,8 +47,7 @@ func checkSchema(schema *openapi3.Schema, body []byte) error {
 	return validator.Validate(value)
 }
 
-// compileSchema returns a validator for a schema, which stands beside the
-// document's components so that its references lead there.
+// compileSchema returns a validator for a schema beside the components that it refers to.
 func compileSchema(schema *openapi3.Schema) (*jsonschema.Schema, error) {
 	doc, err := Document()
 	if err != nil {

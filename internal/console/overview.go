@@ -90,10 +90,10 @@ type state struct {
 }
 
 var states = map[bridge.State]state{
-	bridge.StateOpen:       {Tone: "good", Word: "Connected", Text: "Messages come in and are kept as they arrive."},
-	bridge.StateConnecting: {Tone: "busy", Word: "Connecting", Text: "The bridge is reaching WhatsApp. What arrives meanwhile waits there and comes in order."},
-	bridge.StateNeedsPair:  {Tone: "bad", Word: "Not linked", Text: "No account is linked to this bridge.", Advice: "Link it with the phone: that takes a minute.", Pair: true},
-	bridge.StateClosed:     {Tone: "bad", Word: "Disconnected", Text: "There is no connection to WhatsApp.", Advice: "If it does not come back by itself, connect again here.", Dial: true},
+	bridge.StateOpen:       {Tone: "good", Word: "Connected", Text: "Messages are stored as they arrive."},
+	bridge.StateConnecting: {Tone: "busy", Word: "Connecting", Text: "The bridge is connecting to WhatsApp. Messages wait there meanwhile, and arrive in order."},
+	bridge.StateNeedsPair:  {Tone: "bad", Word: "Not linked", Text: "No account is linked to this bridge.", Advice: "Link one with the phone: it takes a minute.", Pair: true},
+	bridge.StateClosed:     {Tone: "bad", Word: "Disconnected", Text: "There is no connection to WhatsApp.", Advice: "If it does not come back on its own, connect again here.", Dial: true},
 	bridge.StateIdle:       {Tone: "busy", Word: "Starting or stopping", Text: "The account is not in use at the moment."},
 }
 

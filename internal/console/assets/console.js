@@ -421,7 +421,7 @@ async function send(form, submitter) {
     body.delete("file");
     body.append("file", file);
   } else body = new URLSearchParams(body);
-  const text = form.elements.text?.value;
+  const text = form.elements.text?.value, chosen = form.elements.file?.files[0];
   if (kind === "text") {
     form.elements.text.value = "";
     sessionStorage.removeItem("draft " + location.pathname);
@@ -443,8 +443,10 @@ async function send(form, submitter) {
     if (kind === "text") replyTo("", "", "");
     if (kind === "react") form.closest("details.menu").open = false;
     if (kind === "reset" || kind === "file") {
-      form.reset();
-      find("#extras").open = false;
+      if (form.elements.file?.files[0] === chosen) { // else the next file is chosen already
+        form.reset();
+        find("#extras").open = false;
+      }
       toast("Sent");
     }
     newest();
@@ -485,6 +487,7 @@ function sendFiles(files) {
   const transfer = new DataTransfer();
   transfer.items.add(files[0]);
   form.elements.file.files = transfer.files;
+  all("button", form).forEach((button) => (button.disabled = false)); // the one before may still be on its way
   find("#extras").open = true;
   form.closest("details").open = true;
   form.elements.caption.focus();

@@ -38,7 +38,7 @@ func (c *Client) RevokeToken(ctx context.Context, id int64) error {
 	return c.Call(ctx, http.MethodDelete, "/api/tokens/"+strconv.FormatInt(id, 10), nil, nil)
 }
 
-// OwnToken returns what the client's own token may do. Its id is 0.
+// OwnToken returns the client's own token, without its id.
 func (c *Client) OwnToken(ctx context.Context) (bridge.Token, error) {
 	return call[bridge.Token](ctx, c, http.MethodGet, "/api/token", nil)
 }
@@ -104,8 +104,8 @@ type Webhook struct {
 	Secret string
 }
 
-// WebhookChange is what is set of a webhook; what is nil stays as it is, or has
-// its default. Empty lists are all events, all chats, no chats. FromMe points to
+// WebhookChange sets fields of a webhook; nil ones stay as they are, or have
+// their default. Empty lists are all events, all chats, no chats. FromMe points to
 // nil for any.
 type WebhookChange struct {
 	URL          *string             `json:"url,omitempty"`
@@ -119,7 +119,7 @@ type WebhookChange struct {
 	RotateSecret bool                `json:"rotateSecret,omitempty"`
 }
 
-// Tried is what became of a test of a webhook.
+// Tried is the result of a test of a webhook.
 type Tried struct {
 	OK             bool
 	ResponseStatus *int
@@ -154,7 +154,7 @@ func (c *Client) DeleteWebhook(ctx context.Context, id int64) error {
 	return c.Call(ctx, http.MethodDelete, webhookPath(id), nil, nil)
 }
 
-// TestWebhook posts a test, and returns what the receiver made of it.
+// TestWebhook posts a test, and returns the receiver's answer.
 func (c *Client) TestWebhook(ctx context.Context, id int64) (Tried, error) {
 	return call[Tried](ctx, c, http.MethodPost, webhookPath(id)+"/test", nil)
 }

@@ -49,7 +49,7 @@ type Console struct {
 	options  Options
 	api      *client.Client
 	sessions *sessions
-	bodies   *intake.Bodies // its own: the API has others for what a form makes it call
+	bodies   *intake.Bodies // not those of the API, which the calls of a form use
 	tries    *throttle
 	views    *views
 	handler  http.Handler

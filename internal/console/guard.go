@@ -83,7 +83,7 @@ func (c *Console) isPublic(host string) bool {
 // hostname returns a Host header without its port.
 func hostname(host string) string { return (&url.URL{Host: host}).Hostname() }
 
-// isOwn reports whether a request comes from a page of this console, by what browsers send.
+// isOwn reports whether a request comes from a page of this console, by its headers.
 func (c *Console) isOwn(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin"

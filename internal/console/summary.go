@@ -162,7 +162,7 @@ func albumWords(a *bridge.Album) string {
 }
 
 // gather takes the pictures and videos of albums from among messages, by the album.
-// Where the album is not among them, or is by somebody else, they stand alone.
+// Those whose album is not among them, or is by another sender, stand alone.
 func gather(messages []bridge.Message) (rest []bridge.Message, parts map[string][]bridge.Message) {
 	authors := make(map[string]bridge.JID)
 	for _, m := range messages {

@@ -18,7 +18,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// functions returns what templates call.
+// functions returns the functions of templates.
 func (v *views) functions() template.FuncMap {
 	return template.FuncMap{
 		"asset": v.assetPath, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,

@@ -19,7 +19,7 @@ const (
 	// idleTimeout is how long a session of a client that is gone stays.
 	idleTimeout = time.Hour
 	// sessionless is the first version of the protocol without sessions: each
-	// request says by itself who calls and what they can do (SEP-2575).
+	// request names its caller and its capabilities (SEP-2575).
 	sessionless = "2026-07-28"
 )
 

@@ -116,7 +116,7 @@ type door struct {
 
 // newServer returns a server with the tools of some rights. Requests without a caller are of only.
 func (s *Server) newServer(r rights, only *caller) *sdk.Server {
-	unchanging := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}} // what is offered lasts as long as the token
+	unchanging := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}} // tools do not change while the token lasts
 	if r.reads {
 		unchanging.Resources, unchanging.Prompts = &sdk.ResourceCapabilities{}, &sdk.PromptCapabilities{}
 	}
@@ -223,7 +223,7 @@ func (s *Server) bounded(next sdk.MethodHandler) sdk.MethodHandler {
 			return result, err
 		}
 		if old := s.enter(c.share, session); old != nil {
-			go func() { _ = old.Close() }() // it waits for what is under way
+			go func() { _ = old.Close() }() // it waits for its calls
 		}
 		go func() {
 			_ = session.Wait() // however it ended

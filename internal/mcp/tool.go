@@ -78,7 +78,7 @@ func (c *caller) observed(name string, chat bridge.JID, handle func() (*sdk.Call
 	began := time.Now()
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic of type %T\n%s", cause, debug.Stack()) // its value may hold what people wrote
+			err = fmt.Errorf("panic of type %T\n%s", cause, debug.Stack()) // its value may hold messages
 		}
 		event, outcome := c.s.options.Log.Info(), "done"
 		switch code := bridge.CodeOf(err); {

@@ -114,7 +114,7 @@ func pageOf(limit whole) int {
 // latest is how many messages are shown with a chat.
 const latest = 20
 
-// checkJID refuses what is no JID before it reaches a path, and so a log.
+// checkJID refuses texts that are no JIDs before they reach a path, and so a log.
 func checkJID(jid bridge.JID) error {
 	if _, err := bridge.ParseJID(string(jid)); err != nil {
 		return bridge.Invalid("jid: %v", err)

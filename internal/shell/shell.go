@@ -72,7 +72,7 @@ type Error struct {
 	Hint string // lines
 }
 
-// Error returns what went wrong, without the hint.
+// Error returns the failure without the hint.
 func (e *Error) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -81,7 +81,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // UsageError is a command that cannot be carried out as it was typed.
 type UsageError struct{ msg string }
 
-// Error returns what to change.
+// Error returns the sentence about the fault.
 func (e *UsageError) Error() string { return e.msg }
 
 func usage(format string, args ...any) error { return Usage(fmt.Sprintf(format, args...)) }

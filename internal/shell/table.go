@@ -110,7 +110,7 @@ func (s *Shell) row(widths []int, cells []string) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// print prints what is printable already.
+// print prints printable text.
 func (s *Shell) print(format string, args ...any) error {
 	_, err := fmt.Fprintf(s.Out, format, args...)
 	return err

@@ -114,7 +114,7 @@ func escaped(s string, escape func(rune) string) string {
 		if IsUnsafe(r) {
 			b.WriteString(escape(r))
 		} else {
-			b.WriteRune(r) // U+FFFD for what is not UTF-8
+			b.WriteRune(r) // U+FFFD for invalid UTF-8
 		}
 	}
 	return b.String()

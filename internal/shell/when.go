@@ -8,7 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// when returns a moment in local time, on a terminal without what is obvious today.
+// when returns a moment in local time, on a terminal without the obvious parts.
 func (s *Shell) when(at *bridge.Time) string {
 	if at == nil {
 		return ""

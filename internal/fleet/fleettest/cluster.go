@@ -24,7 +24,8 @@ const patience = time.Minute
 // Cluster is some nodes that know each other.
 type Cluster struct {
 	dir     string
-	clients []int // ports
+	guard   net.Listener // keeps other clusters off the ports, until it is garbage
+	clients []int        // ports
 	routes  []int
 
 	mu    sync.Mutex
@@ -34,11 +35,11 @@ type Cluster struct {
 // Start runs a cluster with its files below dir, and returns it once it takes
 // streams.
 func Start(dir string, nodes int) (*Cluster, error) {
-	ports, err := freePorts(2 * nodes)
+	ports, guard, err := reservePorts(2 * nodes)
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{dir: dir, clients: ports[:nodes], routes: ports[nodes:], nodes: make([]*server.Server, nodes)}
+	c := &Cluster{dir: dir, guard: guard, clients: ports[:nodes], routes: ports[nodes:], nodes: make([]*server.Server, nodes)}
 	if err := c.StartAll(); err != nil {
 		c.Stop()
 		return nil, err
@@ -46,32 +47,38 @@ func Start(dir string, nodes int) (*Cluster, error) {
 	return c, nil
 }
 
-// Ports are chosen below those that systems give out by themselves: they stay free while
-// a node is down.
+// Ports are chosen below those that systems give out by themselves, in blocks: they stay
+// free while a node is down.
 const (
-	lowestPort  = 15000
-	highestPort = 32000
+	lowestPort   = 15000
+	highestPort  = 32000
+	portsOfBlock = 16
 )
 
-// freePorts returns ports that are not in use.
-func freePorts(n int) (ports []int, err error) {
-	var open []net.Listener
-	for tries := 0; len(ports) < n && tries < 100*n; tries++ {
-		port := lowestPort + rand.IntN(highestPort-lowestPort)
-		listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-		if err != nil {
+// reservePorts returns free ports of a block, and the listener on its first port, by
+// which other clusters know that the block is taken.
+func reservePorts(n int) (ports []int, guard net.Listener, err error) {
+	for range 100 {
+		first := lowestPort + rand.IntN((highestPort-lowestPort)/portsOfBlock)*portsOfBlock
+		if guard, err = listen(first); err != nil {
 			continue // it is taken
 		}
-		open = append(open, listener)
-		ports = append(ports, port)
+		ports = nil
+		for port := first + 1; port < first+portsOfBlock && len(ports) < n; port++ {
+			if listener, err := listen(port); err == nil && listener.Close() == nil {
+				ports = append(ports, port)
+			}
+		}
+		if len(ports) == n {
+			return ports, guard, nil
+		}
+		err = errors.Join(errors.New("there are no free ports"), guard.Close())
 	}
-	if len(ports) < n {
-		err = errors.New("there are no free ports")
-	}
-	for _, listener := range open {
-		err = errors.Join(err, listener.Close())
-	}
-	return ports, err
+	return nil, nil, err
+}
+
+func listen(port int) (net.Listener, error) {
+	return net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
 }
 
 // URL returns the addresses of all nodes.

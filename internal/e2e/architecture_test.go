@@ -54,10 +54,10 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// TestArchitecture_OneRoomReachesIntoWhatsmeow: only one room uses its dangerous
+// TestArchitecture_OnePackageReachesIntoWhatsmeow: only one package uses its dangerous
 // methods, its device and stores, its tables in session.db and the formats of its
 // log.
-func TestArchitecture_OneRoomReachesIntoWhatsmeow(t *testing.T) {
+func TestArchitecture_OnePackageReachesIntoWhatsmeow(t *testing.T) {
 	t.Parallel()
 	reached := regexp.MustCompile(`DangerousInternals|database/sql|whatsmeow_[a-z]|\b(cli|Client)\.Store\.[A-Z]|waLog\.`)
 	err := filepath.WalkDir("../wa", func(path string, entry fs.DirEntry, err error) error {

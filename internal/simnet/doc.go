@@ -4,7 +4,7 @@
 // person: device 0 of an account, a real whatsmeow client in this process, so that the cryptography and the format of every message are real.
 // Tests, the demo and the benchmark write to the bridge through phones and cause failures through faults.
 //
-// This package has the phones and re-exports the rooms below it, each of which stands above those that it needs:
+// This package has the phones and re-exports the packages below it, each listed after those that it imports:
 //
 //	wire      sockets: TLS, Noise, frames and the codec; reading and writing stanzas
 //	media     the media server

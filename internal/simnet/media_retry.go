@@ -2,15 +2,17 @@ package simnet
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/proto/waMmsRetry"
 	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/util/gcmutil"
 	"go.mau.fi/whatsmeow/util/hkdfutil"
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/simnet/content"
-	"bridged/internal/simnet/media"
 	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
@@ -112,7 +114,7 @@ func (p *Phone) mediaAnswer(request *Node) (Node, error) {
 	}
 	file := content.FileOf(kept.message)
 	key := hkdfutil.SHA256(file.GetMediaKey(), nil, []byte("WhatsApp Media Retry Notification"), 32)
-	if err := media.CheckRequest(request, id, key); err != nil {
+	if err := checkMediaRequest(request, id, key); err != nil {
 		return Node{}, err
 	}
 	notification := &waMmsRetry.MediaRetryNotification{StanzaID: proto.String(id)}
@@ -131,5 +133,31 @@ func (p *Phone) mediaAnswer(request *Node) (Node, error) {
 		}
 		notification.Result, notification.DirectPath = waMmsRetry.MediaRetryNotification_SUCCESS.Enum(), proto.String(path)
 	}
-	return media.EncryptAnswer(notification, id, key)
+	return encryptMediaAnswer(notification, id, key)
+}
+
+// checkMediaRequest fails unless the request proves knowledge of the file's key.
+func checkMediaRequest(request *Node, id string, key []byte) error {
+	encrypted, iv := wire.ChildBytes(request, "encrypt", "enc_p"), wire.ChildBytes(request, "encrypt", "enc_iv")
+	if len(iv) != 12 {
+		return errors.New("a media request without nonce")
+	}
+	if _, err := gcmutil.Decrypt(key, iv, encrypted, []byte(id)); err != nil {
+		return fmt.Errorf("decrypt a media request: %w", err)
+	}
+	return nil
+}
+
+// encryptMediaAnswer returns the encrypted answer to such a request.
+func encryptMediaAnswer(notification *waMmsRetry.MediaRetryNotification, id string, key []byte) (Node, error) {
+	plain, err := proto.Marshal(notification)
+	if err != nil {
+		return Node{}, fmt.Errorf("marshal a media answer: %w", err)
+	}
+	iv := wire.Random(12)
+	encrypted, err := gcmutil.Encrypt(key, iv, plain, []byte(id))
+	if err != nil {
+		return Node{}, fmt.Errorf("encrypt a media answer: %w", err)
+	}
+	return Node{Tag: "encrypt", Content: []Node{{Tag: "enc_p", Content: encrypted}, {Tag: "enc_iv", Content: iv}}}, nil
 }

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// Names for the types of the rooms, so that users of this package need not import those.
+// Types of the packages below this one, so that its users need not import those.
 type (
 	// JID names an account, one of its devices, or a group.
 	JID = types.JID
@@ -59,12 +59,13 @@ type (
 	ConnectFailure = wire.ConnectFailure
 )
 
-// Steps of linking by a pairing code at which the network can void a client's secret, and the error of the server's refusals.
+// Steps of linking by a pairing code at which the network can void a client's secret.
 const (
 	BeforeHello   = pairing.BeforeHello
 	BeforeSuccess = pairing.BeforeSuccess
 )
 
+// Errors of registering and linking.
 var (
 	ErrNumberTaken    = people.ErrNumberTaken
 	ErrTooManyDevices = pairing.ErrTooManyDevices

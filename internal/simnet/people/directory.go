@@ -111,7 +111,7 @@ type Directory struct {
 	addr    string
 	cdn     *media.CDN
 
-	// Mu guards the accounts, devices and queues, the state of other rooms that name it as their lock, and everything below.
+	// Mu guards the accounts, devices and queues, the state of other packages that name it as their lock, and everything below.
 	Mu       sync.Mutex
 	ByNumber map[string]*Account
 	byLID    map[string]*Account

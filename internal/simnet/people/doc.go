@@ -2,7 +2,7 @@
 // devices share, and whom an account trusts.
 //
 // A [Directory] holds them all, and Directory.Mu is the only lock of a network: it guards the fields of an [Account], a [Device] and a [Client], and
-// the state of the rooms above. Exported functions of those rooms that take no lock say that the caller holds it. Every change calls
+// the state of the packages above. Their exported functions that take no lock say that the caller holds it. Every change calls
 // [Directory.Notify], which wakes the callers of [Directory.Wait].
 //
 // [Directory.Push] puts a stanza into a device's queue (outbox.go), from which it is delivered, in order, until the device has acknowledged it.

@@ -42,22 +42,6 @@ func (s *server) getReadiness(in *input) (any, error) {
 	}{true, bridge.At(s.Now()), s.Account.Status().Status}, s.Account.Ready()
 }
 
-// stats is an overview for people. Monitoring has the metrics.
-type stats struct {
-	Version     string      `json:"version"`
-	Library     string      `json:"library"`
-	StartedAt   bridge.Time `json:"startedAt"`
-	SendEnabled bool        `json:"sendEnabled"`
-	// HistoryPaired is null where it is not known.
-	HistoryImport bridge.HistoryImport  `json:"historyImport"`
-	HistoryPaired *bridge.HistoryImport `json:"historyPaired"`
-	Since         bridge.Time           `json:"since"`
-	Received      int                   `json:"received"`
-	Sent          int                   `json:"sent"`
-	StoreBytes    int64                 `json:"storeBytes"`
-	MediaBytes    int64                 `json:"mediaBytes"`
-}
-
 // getStats answers the messages since a moment, by default the last midnight in UTC, and
 // sizes.
 func (s *server) getStats(in *input) (any, error) {
@@ -78,14 +62,21 @@ func (s *server) getStats(in *input) (any, error) {
 		return nil, err
 	}
 	choice, err := s.Account.PairedHistory(in.ctx())
-	var paired *bridge.HistoryImport
-	if choice != "" {
-		paired = &choice
-	}
-	return stats{
-		Version: s.Build.Version, Library: s.Build.Library, StartedAt: s.started, SendEnabled: s.EnableSend,
-		HistoryImport: s.HistoryImport, HistoryPaired: paired,
-		Since: *since, Received: counts.Received, Sent: counts.Sent, StoreBytes: size, MediaBytes: s.Files.Size(),
+	return struct {
+		Version       string               `json:"version"`
+		Library       string               `json:"library"`
+		StartedAt     bridge.Time          `json:"startedAt"`
+		SendEnabled   bool                 `json:"sendEnabled"`
+		HistoryImport bridge.HistoryImport `json:"historyImport"`
+		HistoryPaired *string              `json:"historyPaired"` // null for unknown
+		Since         bridge.Time          `json:"since"`
+		Received      int                  `json:"received"`
+		Sent          int                  `json:"sent"`
+		StoreBytes    int64                `json:"storeBytes"`
+		MediaBytes    int64                `json:"mediaBytes"`
+	}{
+		s.Build.Version, s.Build.Library, s.started, s.EnableSend, s.HistoryImport, orNull(string(choice)),
+		*since, counts.Received, counts.Sent, size, s.Files.Size(),
 	}, err
 }
 

@@ -9,17 +9,6 @@ import (
 // maxMessages bounds a page of a history.
 const maxMessages = 1000
 
-type historyHead struct {
-	JID     bridge.JID `json:"jid"`
-	Count   int        `json:"count"`
-	Filters filters    `json:"filters"`
-}
-
-type searchHead struct {
-	Query string `json:"query"`
-	Count int    `json:"count"`
-}
-
 // filters are the applied filters of a history, null for none.
 type filters struct {
 	Since  *bridge.Time `json:"since"`
@@ -87,19 +76,19 @@ func (s *server) listHistory(in *input, query bridge.MessageQuery) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	head := historyHead{query.Chat, len(page.Items), filtersOf(query)}
+	head := struct {
+		JID     bridge.JID `json:"jid"`
+		Count   int        `json:"count"`
+		Filters filters    `json:"filters"`
+	}{query.Chat, len(page.Items), filtersOf(query)}
 	return answerList(in, list[bridge.Message]{head, "messages", page.Items, tailOf(page)})
 }
 
 func filtersOf(query bridge.MessageQuery) filters {
-	f := filters{
-		Since: query.Since, Until: query.Until, Sender: query.Sender,
+	return filters{
+		Since: query.Since, Until: query.Until, Q: orNull(query.Q), Sender: query.Sender,
 		Order: query.Order, Limit: query.Limit, Offset: query.Offset,
 	}
-	if query.Q != "" {
-		f.Q = &query.Q
-	}
-	return f
 }
 
 func (s *server) searchMessages(in *input) (any, error) {
@@ -117,7 +106,10 @@ func (s *server) searchMessages(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := searchHead{search.Q, len(page.Items)}
+	head := struct {
+		Query string `json:"query"`
+		Count int    `json:"count"`
+	}{search.Q, len(page.Items)}
 	return answerList(in, list[bridge.Match]{head, "matches", page.Items, tailOf(page)})
 }
 

@@ -138,11 +138,13 @@ func TestUpdate_TriesAtOnceWhatMayGetThrough(t *testing.T) {
 				b.say(grace, "A", 0, 1)
 				time.Sleep(time.Hour)
 				before := len(r.took())
-				changed, err := b.Update(t.Context(), w.ID, c.moves, c.change)
+				changed, err := b.Update(t.Context(), w.ID, c.moves, func(w *bridge.Webhook) {
+					c.change(w)
+					r.set(func(r *receiver) { r.secret = w.Secret }) // before anything is posted under it
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				r.set(func(r *receiver) { r.secret = changed.Secret })
 				synctest.Wait()
 				if n := len(r.took()) - before; n != c.tries {
 					t.Errorf("%d tries, want %d", n, c.tries)

@@ -40,7 +40,7 @@ func (s *Sender) try(ctx context.Context, d *delivery) (resp whatsmeow.SendRespo
 	d.answer = nil
 	holding, end := c.HoldForSend(sending, without)
 	defer end()
-	defer s.receipts.await(d.id, func() {
+	defer s.awaitReceipts(d.id, func() {
 		if d.isOut() {
 			cancel() // nothing is left to wait for
 		}

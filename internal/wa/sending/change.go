@@ -67,13 +67,11 @@ func (s *Sender) change(ctx context.Context, c *Client, to types.JID, chat bridg
 // changed stores a change that the network accepted, with the key that a
 // repeated call is answered from.
 func (s *Sender) changed(made change, chat bridge.JID, at bridge.Time, key *bridge.SendKey) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.o.Background), saveTimeout)
-	defer cancel()
 	facts := []bridge.Fact{made.fact(at)}
 	if key != nil {
 		facts = append(facts, keyOf(*key, chat, at))
 	}
-	err := s.o.Store.Save(ctx, facts...)
+	err := s.save(facts...)
 	if err == nil {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -71,7 +70,7 @@ type delivery struct {
 	refreshed bool        // what is known of the recipients was asked for anew
 	others    string      // the hash of the devices that the network names, where the message went to others
 
-	answer <-chan *waBinary.Node // of the last try, if whatsmeow has stopped waiting for it
+	answer <-chan *waBinary.Node // to the last try, if whatsmeow has stopped waiting for it
 }
 
 // isGone reports whether the message was deleted since it was sent.
@@ -174,37 +173,18 @@ func (c *Client) prepare(ctx context.Context, d *delivery) (without map[string]b
 	return without, nil
 }
 
-// receipts tells sends of the receipts that come for their messages: one of a
-// recipient proves that a message is out whose acknowledgement has not come.
-type receipts struct {
-	mu      sync.Mutex
-	waiting map[string]func() // what to call, by the message's id; guarded by mu
-}
-
-// await has came called with each receipt for a message, until done is called.
-func (r *receipts) await(id string, came func()) (done func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.waiting == nil {
-		r.waiting = make(map[string]func())
-	}
-	r.waiting[id] = came
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.waiting, id)
-	}
+// awaitReceipts has came called with each receipt for a message, until done is called:
+// one of a recipient proves that a message is out whose acknowledgement has not come.
+func (s *Sender) awaitReceipts(id string, came func()) (done func()) {
+	s.receipts.Store(id, came)
+	return func() { s.receipts.Delete(id) }
 }
 
 // ReceiptsStored calls what waits for receipts of these messages.
 func (s *Sender) ReceiptsStored(ids []string) {
-	r := &s.receipts
 	for _, id := range ids {
-		r.mu.Lock()
-		came := r.waiting[id]
-		r.mu.Unlock()
-		if came != nil {
-			came()
+		if came, waits := s.receipts.Load(id); waits {
+			came.(func())()
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow"
-	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
@@ -25,7 +24,7 @@ import (
 // brings the list up to date, that device has a gap, as without it.
 type leftOut struct {
 	s     *Sender
-	queue chan sentMessage
+	queue chan *delivery
 	// vain has the hashes for which no device was found to be left out. Only run uses
 	// it.
 	vain map[types.JID]vainHash
@@ -46,42 +45,33 @@ const (
 	maxVain = 1000
 )
 
-// sentMessage is a message that was sent. answer gives what the network says to it,
-// if that has not come yet.
-type sentMessage struct {
-	*delivery
-	answer <-chan *waBinary.Node
-}
-
 // leftOutQueue is how many messages may wait to be sent once more.
 const leftOutQueue = 256
 
 func newLeftOut(s *Sender) *leftOut {
-	return &leftOut{s: s, queue: make(chan sentMessage, leftOutQueue), vain: make(map[types.JID]vainHash)}
+	return &leftOut{s: s, queue: make(chan *delivery, leftOutQueue), vain: make(map[types.JID]vainHash)}
 }
-
-// want has a message sent once more whose answer names other devices.
-func (o *leftOut) want(d *delivery) { o.add(sentMessage{delivery: d}) }
 
 // await waits for the answer to a message that a recipient has already, and has it
 // sent once more if it names other devices.
 func (o *leftOut) await(d *delivery) {
-	answer := d.answer
-	if answer == nil {
+	if d.answer == nil {
 		c, err := o.s.o.Connection()
 		if err != nil {
 			return
 		}
-		answer = c.AwaitResponse(d.id)
+		d.answer = c.AwaitResponse(d.id)
 	}
-	o.add(sentMessage{d, answer})
+	o.want(d)
 }
 
-func (o *leftOut) add(s sentMessage) {
+// want has a message sent once more if the answer to it, which may not have come yet,
+// names other devices.
+func (o *leftOut) want(d *delivery) {
 	select {
-	case o.queue <- s:
+	case o.queue <- d:
 	default:
-		o.s.o.Log.Warn().Str("msg_id", s.id).Msg("a message is not sent again to devices that were left out: too many wait for that")
+		o.s.o.Log.Warn().Str("msg_id", d.id).Msg("a message is not sent again to devices that were left out: too many wait for that")
 	}
 }
 
@@ -92,15 +82,14 @@ func (o *leftOut) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case s := <-o.queue:
-			if s.answer == nil {
-				o.handle(ctx, s.delivery)
+		case d := <-o.queue:
+			if d.others != "" {
+				o.handle(ctx, d)
 				continue
 			}
 			awaiting.Go(func() {
-				if hash := o.otherDevices(ctx, s); hash != "" {
-					s.others = hash
-					o.want(s.delivery)
+				if d.others = o.otherDevices(ctx, d); d.others != "" {
+					o.want(d)
 				}
 			})
 		}
@@ -109,18 +98,18 @@ func (o *leftOut) run(ctx context.Context) {
 
 // otherDevices waits for the answer to a message, and returns the hash of the devices
 // that it names; empty where the message went to these.
-func (o *leftOut) otherDevices(ctx context.Context, s sentMessage) string {
-	ctx, cancel := context.WithTimeout(ctx, o.s.Waits.answerTime(s.devices))
+func (o *leftOut) otherDevices(ctx context.Context, d *delivery) string {
+	ctx, cancel := context.WithTimeout(ctx, o.s.Waits.answerTime(d.devices))
 	defer cancel()
 	select {
 	case <-ctx.Done():
 		return ""
-	case node, ok := <-s.answer:
+	case node, ok := <-d.answer:
 		if !ok {
 			return ""
 		}
 		_, hash, err := session.Acknowledgement(node)
-		if err != nil || hash == session.DevicesHash(s.known) {
+		if err != nil || hash == session.DevicesHash(d.known) {
 			return ""
 		}
 		return hash

@@ -3,6 +3,7 @@ package sending
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -54,24 +55,15 @@ func (n *numbers) put(number string, jid types.JID, now time.Time) {
 		n.answers = map[string]numberAnswer{}
 	}
 	if _, known := n.answers[number]; !known && len(n.answers) >= maxNumbers {
-		n.makeRoom(now)
+		maps.DeleteFunc(n.answers, func(_ string, a numberAnswer) bool { return now.Sub(a.at) >= numberLife })
+		for other := range n.answers {
+			if len(n.answers) < maxNumbers {
+				break
+			}
+			delete(n.answers, other)
+		}
 	}
 	n.answers[number] = numberAnswer{jid, now}
-}
-
-// makeRoom forgets answers. The caller holds mu.
-func (n *numbers) makeRoom(now time.Time) {
-	for number, answer := range n.answers {
-		if now.Sub(answer.at) >= numberLife {
-			delete(n.answers, number)
-		}
-	}
-	for number := range n.answers {
-		if len(n.answers) < maxNumbers {
-			break
-		}
-		delete(n.answers, number)
-	}
 }
 
 // lookUp returns the JID of whoever has a number, empty if nobody on the network has.
@@ -101,22 +93,18 @@ func (c *Client) lookUp(ctx context.Context, number string) (types.JID, error) {
 // findNumber asks the network for a number as it is dialled, and only if nobody has it
 // for its other spellings: they might be another's in a numbering plan of tomorrow.
 func (c *Client) findNumber(ctx context.Context, number string) (types.JID, error) {
-	jid, err := c.askNumbers(ctx, number)
-	if aliases := bridge.PhoneAliases(number); err == nil && jid.IsEmpty() && len(aliases) > 0 {
-		return c.askNumbers(ctx, aliases...)
-	}
-	return jid, err
-}
-
-// askNumbers returns the JID of the first who has one of the numbers.
-func (c *Client) askNumbers(ctx context.Context, numbers ...string) (types.JID, error) {
-	found, err := c.queryNumbers(ctx, numbers)
-	if err != nil {
-		return types.EmptyJID, err
-	}
-	for _, number := range numbers {
-		if answer, ok := found[number]; ok && answer.IsIn {
-			return jidOfNumber(answer), nil
+	for _, spellings := range [][]string{{number}, bridge.PhoneAliases(number)} {
+		if len(spellings) == 0 {
+			break
+		}
+		found, err := c.queryNumbers(ctx, spellings)
+		if err != nil {
+			return types.EmptyJID, err
+		}
+		for _, spelling := range spellings {
+			if answer := found[spelling]; answer.IsIn {
+				return jidOfNumber(answer), nil
+			}
 		}
 	}
 	return types.EmptyJID, nil
@@ -191,12 +179,10 @@ func unknownOf(phones []string, known map[string]bridge.NumberCheck) (unknown []
 // checkUnknown asks the network about the numbers that nothing is known of. One request
 // at a time does, so that none is asked about twice.
 func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]bridge.NumberCheck, error) {
-	select {
-	case s.checking <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := s.checking.Acquire(ctx, 1); err != nil {
+		return nil, err
 	}
-	defer func() { <-s.checking }()
+	defer s.checking.Release(1)
 	known, err := s.o.Store.NumberChecks(ctx, phones)
 	if err != nil {
 		return nil, err

@@ -49,15 +49,12 @@ func (s *Sender) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) er
 // call at a time does: two would send the same receipts, and take each other's
 // confirmations, which are known by the first message's id.
 func (s *Sender) tellUnread(ctx context.Context, chat bridge.JID, upTo string) error {
-	select {
-	case s.reading <- struct{}{}:
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return ctx.Err()
-		}
-		return bridge.NotConnected("the network was too slow to confirm what other calls have read: try again in a moment").Because(ctx.Err())
+	if err := s.reading.Acquire(ctx, 1); errors.Is(err, context.Canceled) {
+		return err
+	} else if err != nil {
+		return bridge.NotConnected("the network was too slow to confirm what other calls have read: try again in a moment").Because(err)
 	}
-	defer func() { <-s.reading }()
+	defer s.reading.Release(1)
 	for {
 		page, err := s.o.Store.Unread(ctx, chat, upTo)
 		if err != nil {

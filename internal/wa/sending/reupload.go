@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
@@ -14,19 +13,13 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// reuploads are the requests to the phone under way, one per message however
-// many wait for it.
-type reuploads struct {
-	mu      sync.Mutex
-	waiting map[string]*reupload // by message id; guarded by mu
-}
-
+// reupload is a request to the phone under way, one for each message however many
+// wait for it.
 type reupload struct {
-	done    chan struct{}
-	path    string
-	err     error
-	row     bridge.Message
-	answers chan phoneAnswer // of the phone; what nobody waits for is dropped
+	phoneAnswer // the last one; set before done is closed
+	done        chan struct{}
+	row         bridge.Message
+	answers     chan phoneAnswer // of the phone; those that nothing waits for are dropped
 }
 
 // phoneAnswer is where the phone has put a file, or why it has not.
@@ -49,9 +42,11 @@ func (s *Sender) Reupload(ctx context.Context, row bridge.Message) (string, erro
 	if err != nil {
 		return "", err
 	}
-	r, first := s.reupload.join(row)
-	if first {
-		s.workers.Go(func() { c.askPhone(row, r) })
+	r := &reupload{done: make(chan struct{}), row: row, answers: make(chan phoneAnswer, 4)}
+	if underWay, is := s.reuploads.LoadOrStore(row.ID, r); is {
+		r = underWay.(*reupload)
+	} else {
+		s.workers.Go(func() { c.askPhone(r) })
 	}
 	select {
 	case <-r.done:
@@ -61,40 +56,14 @@ func (s *Sender) Reupload(ctx context.Context, row bridge.Message) (string, erro
 	}
 }
 
-func (u *reuploads) join(row bridge.Message) (r *reupload, first bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if r, ok := u.waiting[row.ID]; ok {
-		return r, false
-	}
-	if u.waiting == nil {
-		u.waiting = map[string]*reupload{}
-	}
-	r = &reupload{done: make(chan struct{}), row: row, answers: make(chan phoneAnswer, 4)}
-	u.waiting[row.ID] = r
-	return r, true
-}
-
-// end settles a request; the first settlement holds.
-func (u *reuploads) end(id, path string, err error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if r, ok := u.waiting[id]; ok {
-		r.path, r.err = path, err
-		delete(u.waiting, id)
-		close(r.done)
-	}
-}
-
 // Reuploaded takes the phone's answer. The new place is stored before anybody is
 // notified, so that nobody asks for it again.
 func (s *Sender) Reuploaded(e *events.MediaRetry) {
-	s.reupload.mu.Lock()
-	r := s.reupload.waiting[convert.ID(e.MessageID)]
-	s.reupload.mu.Unlock()
-	if r == nil {
+	underWay, is := s.reuploads.Load(convert.ID(e.MessageID))
+	if !is {
 		return
 	}
+	r := underWay.(*reupload)
 	path, err := convert.NewPlace(e, r.row.Media.Ref.MediaKey)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(s.o.Background, saveTimeout)
@@ -110,11 +79,12 @@ func (s *Sender) Reuploaded(e *events.MediaRetry) {
 }
 
 // askPhone asks for a file and waits for the end.
-func (c *Client) askPhone(row bridge.Message, r *reupload) {
+func (c *Client) askPhone(r *reupload) {
 	ctx, cancel := context.WithTimeout(c.s.o.Background, reuploadWait)
 	defer cancel()
-	path, err := c.askInEachForm(ctx, row, r.answers)
-	c.s.reupload.end(row.ID, path, err)
+	r.path, r.err = c.askInEachForm(ctx, r.row, r.answers)
+	c.s.reuploads.Delete(r.row.ID)
+	close(r.done)
 }
 
 // askInEachForm sends the request in the form of the wire first, and in the other one

@@ -78,11 +78,10 @@ func (s *Sender) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, e
 	if len(row.Raw) == 0 {
 		return bridge.Sent{}, bridge.Invalid("the message was deleted in the meantime: it is not sent again")
 	}
-	msg := new(waE2E.Message)
+	began, msg := time.Now(), new(waE2E.Message)
 	if err := proto.Unmarshal(row.Raw, msg); err != nil {
 		return bridge.Sent{}, err
 	}
-	began := time.Now()
 	ctx, cancel := s.Within(ctx, s.Waits.most())
 	defer cancel()
 	asking, cancel := context.WithTimeout(ctx, s.Waits.Budget)
@@ -172,10 +171,7 @@ func (s *Sender) acknowledged(row bridge.Message, taken time.Time) bridge.Sent {
 	if !taken.IsZero() {
 		at = bridge.At(taken)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.o.Background), saveTimeout)
-	defer cancel()
-	result := bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliverySent, Timestamp: at}
-	if err := s.o.Store.Save(ctx, result); err != nil {
+	if err := s.save(bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliverySent, Timestamp: at}); err != nil {
 		s.o.Log.Error().Err(err).Str("msg_id", row.ID).Msg("message sent, but its status was not stored")
 	}
 	s.o.Log.Info().Str("chat", row.Chat.Redacted()).Str("msg_id", row.ID).Str("type", row.MessageType).Msg("message sent")
@@ -186,9 +182,7 @@ func (s *Sender) acknowledged(row bridge.Message, taken time.Time) bridge.Sent {
 // fail stores that a message did not leave.
 func (s *Sender) fail(row bridge.Message) {
 	s.failed.Add(1)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.o.Background), saveTimeout)
-	defer cancel()
-	if err := s.o.Store.Save(ctx, bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliveryFailed}); err != nil {
+	if err := s.save(bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliveryFailed}); err != nil {
 		s.o.Log.Error().Err(err).Str("msg_id", row.ID).Msg("status of a send not stored")
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"go.mau.fi/whatsmeow/types"
+	"golang.org/x/sync/semaphore"
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
@@ -81,21 +82,21 @@ type Sender struct {
 	Waits Waits
 	OnTry func() // is called by tests before anything is sent
 
-	workers  sync.WaitGroup
-	presence *presence
-	leftOut  *leftOut
-	reupload reuploads
-	numbers  numbers
-	checking chan struct{} // holds one while numbers are looked up for a check
-	reading  chan struct{} // holds one while read receipts are sent
-	receipts receipts
+	workers   sync.WaitGroup
+	presence  *presence
+	leftOut   *leftOut
+	reuploads sync.Map // those under way (*reupload), by the message's id
+	numbers   numbers
+	checking  *semaphore.Weighted // held while numbers are looked up for a check
+	reading   *semaphore.Weighted // held while read receipts are sent
+	receipts  sync.Map            // what to call (func()) with a receipt, by the message's id
 
 	sent, failed, sentAgain atomic.Uint64 // messages since the program started
 }
 
 // New returns a sender, which needs [Sender.Run] beside it.
 func New(opts Options) *Sender {
-	s := &Sender{o: opts, Waits: usualWaits, presence: newPresence(), checking: make(chan struct{}, 1), reading: make(chan struct{}, 1)}
+	s := &Sender{o: opts, Waits: usualWaits, presence: newPresence(), checking: semaphore.NewWeighted(1), reading: semaphore.NewWeighted(1)}
 	s.leftOut = newLeftOut(s)
 	return s
 }
@@ -120,6 +121,13 @@ func (s *Sender) ownPN() bridge.JID {
 
 // saveTimeout bounds one transaction of the store.
 const saveTimeout = 30 * time.Second
+
+// save stores what became of a send, also while the program ends.
+func (s *Sender) save(facts ...bridge.Fact) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.o.Background), saveTimeout)
+	defer cancel()
+	return s.o.Store.Save(ctx, facts...)
+}
 
 // Link is what the account knows of a connection.
 type Link struct {

@@ -11,7 +11,6 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
-	"bridged/internal/wa/history"
 )
 
 // catchUpTimeout bounds what is done after a login.
@@ -81,15 +80,6 @@ func (l *link) saveAll(ctx context.Context, facts []bridge.Fact) {
 			return
 		}
 	}
-}
-
-// openHistory returns the open connection as the history needs it.
-func (m *Manager) openHistory() (history.Conn, error) {
-	l, err := m.open()
-	if err != nil {
-		return history.Conn{}, err
-	}
-	return history.Conn{Client: l.cli.Client, Ctx: l.ctx, Facts: l.messageFacts}, nil
 }
 
 // catchUpMarks takes over which chats the account's devices have marked as read or

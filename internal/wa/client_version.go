@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waCompanionReg"
 	"go.mau.fi/whatsmeow/proto/waWa6"
 	"google.golang.org/protobuf/proto"
@@ -123,4 +124,24 @@ func (m *Manager) hourly() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.versionPause
+}
+
+// ClientVersion returns the version that the account's client says it is,
+// unless a newer one was looked up.
+func ClientVersion() string { return session.BuiltInVersion().String() }
+
+// LatestClientVersion asks the network for the version of its own web client.
+func LatestClientVersion(ctx context.Context, network *Network) (string, error) {
+	latest, err := latestVersion(ctx, network)
+	if err != nil {
+		return "", err
+	}
+	return latest.String(), nil
+}
+
+func latestVersion(ctx context.Context, network *Network) (*session.Version, error) {
+	client := network.Client()
+	client.Timeout = versionTimeout
+	defer client.CloseIdleConnections()
+	return whatsmeow.GetLatestVersion(ctx, client)
 }

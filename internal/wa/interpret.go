@@ -87,3 +87,13 @@ func (l *link) bothForms(people ...types.JID) (forms []types.JID) {
 	}
 	return forms
 }
+
+// groupChangeFacts returns a notification's change. The account's own leaving ends
+// the knowledge that it may send there.
+func (l *link) groupChangeFacts(e *events.GroupInfo) []bridge.Fact {
+	if jid := convert.JID(e.JID); jid != "" {
+		l.cli.ForgetGroup(jid)
+	}
+	pn, lid := l.m.own()
+	return convert.GroupChangeFacts(e, pn, lid)
+}

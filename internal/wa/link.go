@@ -99,7 +99,7 @@ func (l *link) configure() {
 	cli.GetClientPayload = l.clientPayload
 	cli.QRClientType = whatsmeow.PairClientChrome
 	cli.SetMaxParallelRetryReceiptHandling(1) // whatsmeow changes the one cached message in each
-	socket := m.opts.Network.socketClient()
+	socket := m.opts.Network.Client()
 	cli.SetWebsocketHTTPClient(socket)
 	cli.SetPreLoginHTTPClient(socket)
 	cli.SetMediaHTTPClient(history.Bounded(m.opts.CDN.HTTPClient()))
@@ -292,7 +292,7 @@ func (l *link) silent() {
 	l.m.workers.Go(func() {
 		defer l.asking.Store(false)
 		_, before := l.dials()
-		if l.ping(l.ctx) {
+		if answered, _ := l.cli.SendKeepAlive(l.ctx); answered {
 			l.m.log.Debug().Msg("a keepalive was not answered; the next one was")
 			return
 		}
@@ -300,10 +300,4 @@ func (l *link) silent() {
 			l.notify(notice{kind: noticeSilent, sentence: "the network does not answer; reconnecting"})
 		}
 	})
-}
-
-// ping reports whether the network answers a keepalive.
-func (l *link) ping(ctx context.Context) bool {
-	answered, _ := l.cli.SendKeepAlive(ctx)
-	return answered
 }

@@ -121,14 +121,18 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		Store: opts.Store, CDN: opts.CDN, Log: opts.Log, Clock: opts.Clock, NewChats: opts.NewChats, Connection: m.openClient,
 		Own: m.own, PushName: m.pushName, Timelock: m.timelock.left, Background: background,
 	})
-	m.Groups = m.newGroups()
+	m.Groups = groups.New(groups.Options{
+		Open: m.openGroups, Own: m.own, Within: m.Within, Answer: func() time.Duration { return m.Waits.Answer },
+		Refusal: m.AccountRefusal, IsLost: func(err error) bool { again, _ := sending.Uncertain(err); return again },
+		Background: background, Store: opts.Store, Clock: opts.Clock, Log: opts.Log,
+	})
 	m.History = history.New(history.Options{
 		Open: m.openHistory, Own: m.own, Within: m.Within, WireID: m.WireID, Import: opts.HistoryImport,
 		Background: background, Store: opts.Store, Clock: opts.Clock, Log: opts.Log,
 	})
 	m.sync = newSyncRepair(m)
 	if err := m.loadUser(ctx); err != nil {
-		return nil, errors.Join(err, m.close())
+		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
 }
@@ -191,9 +195,7 @@ func (m *Manager) openSince() (since time.Time, ok bool) {
 }
 
 // Close closes the session database, after Run has returned.
-func (m *Manager) Close() error { return m.close() }
-
-func (m *Manager) close() error {
+func (m *Manager) Close() error {
 	m.stop()
 	m.opts.CDN.HTTPClient().CloseIdleConnections()
 	return m.db.Close()

@@ -106,9 +106,10 @@ func (n *Network) transport() *http.Transport {
 	return t
 }
 
-// socketClient dials the websocket: in a simulated network its address stands
-// for web.whatsapp.com. Connections belong to the [dial] of their context.
-func (n *Network) socketClient() *http.Client {
+// Client returns a client that reaches the network as the account does, which dials the
+// websocket with it. In a simulated one its address stands for every other. Connections
+// belong to the [dial] of their context.
+func (n *Network) Client() *http.Client {
 	t := n.transport()
 	// A connection that a refusal left open would serve the next dial, which
 	// could not cut it. Go sends no "Connection: close" with upgrades.

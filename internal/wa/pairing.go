@@ -46,10 +46,10 @@ func (m *Manager) runPairing(ctx context.Context, device *session.Device) {
 
 // onTimer dials, or replaces a socket whose codes have run out.
 func (p *pairing) onTimer() bool {
-	if p.offer.isPaired() {
+	if p.offer.paired.Load() {
 		return true
 	}
-	if p.offer.awaitsPasskey() {
+	if awaited, since := p.offer.awaitedPasskey(); awaited != nil && time.Since(since) < passkeyLife {
 		p.timer.Reset(passkeyPatience)
 		return false
 	}
@@ -87,7 +87,7 @@ func (p *pairing) onNotice(n notice) bool {
 		p.timer.Reset(afterPairing)
 	case noticeRelogin:
 		p.relogin = true
-		return p.offer.isPaired()
+		return p.offer.paired.Load()
 	case noticeUnpaired:
 		p.m.setState(bridge.StateNeedsPair, n.sentence)
 		return true // whatsmeow may have deleted the device: begin with a new one
@@ -102,7 +102,7 @@ func (p *pairing) onNotice(n notice) bool {
 	case noticeAsked:
 		p.wake()
 	case noticeDisconnected, noticeSilent:
-		if p.offer.isPaired() {
+		if p.offer.paired.Load() {
 			return true
 		}
 		if p.phase != phaseHalted { // told of the socket that was given up
@@ -218,7 +218,7 @@ func (p *pairing) onPaired(e *events.PairSuccess) {
 	p.m.History.NotePaired()
 	p.m.clearError()
 	p.m.log.Info().Str("platform", e.Platform).Msg("paired")
-	p.offer.setPaired()
+	p.offer.paired.Store(true)
 	p.l.notify(notice{kind: noticePaired})
 }
 

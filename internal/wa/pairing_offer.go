@@ -2,6 +2,7 @@ package wa
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.mau.fi/whatsmeow/types/events"
@@ -13,6 +14,7 @@ import (
 // offer holds what an unpaired link has for somebody who wants to pair.
 type offer struct {
 	secrets *session.PairingSecrets
+	paired  atomic.Bool // the session is stored
 
 	mu          sync.Mutex // guards the fields below
 	codes       []string   // QR codes of the present socket, which take turns
@@ -23,7 +25,6 @@ type offer struct {
 	codeExpires time.Time
 	passkey     *bridge.Passkey
 	passkeyAt   time.Time
-	paired      bool // the session is stored
 }
 
 // show adds what is offered to the account's status.
@@ -36,14 +37,13 @@ func (o *offer) show(status *bridge.Status, now time.Time) {
 		status.PairingCode, status.PairingCodeExpiresAt = &code, &expires
 	}
 	if o.passkey != nil {
-		passkey := *o.passkey
-		status.Passkey = &passkey
+		status.Passkey = new(*o.passkey)
 	}
 }
 
 // qr returns the QR code to show now, or nil. The caller holds mu.
 func (o *offer) qr(now time.Time) *string {
-	if o.paired || o.passkey != nil || !o.takeTurns(now) {
+	if o.paired.Load() || o.passkey != nil || !o.takeTurns(now) {
 		return nil
 	}
 	code := o.secrets.InQR(o.codes[o.turn])
@@ -109,14 +109,62 @@ func (o *offer) dropCode() {
 	o.code = ""
 }
 
-func (o *offer) isPaired() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.paired
+// pairingRounds is how many sockets offer their codes, each for socketLife, before an
+// unpaired bridge rests because nobody asks for them. Nothing official opens sockets
+// without end.
+const pairingRounds = 5
+
+// resting is the sentence of a pairing that rests. Whoever reads it in the status has
+// ended the rest by asking.
+const resting = "nobody asked for a code for a while, so none is offered: asking for the status or a pairing code goes on, and the next status has a QR code"
+
+// attention is what is paid to a pairing by those who may pair the account.
+type attention struct {
+	mu      sync.Mutex // guards the fields below
+	rounds  int        // sockets since somebody asked
+	resting bool
 }
 
-func (o *offer) setPaired() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.paired = true
+// pass counts a socket whose codes were offered, and reports whether to rest now.
+func (a *attention) pass() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.rounds++
+	a.resting = a.rounds >= pairingRounds
+	return a.resting
+}
+
+// pay notes that somebody asks, and reports whether that ends a rest.
+func (a *attention) pay() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ended := a.resting
+	a.rounds, a.resting = 0, false
+	return ended
+}
+
+// WakePairing tells that somebody asks for what is needed to pair. A pairing that rests
+// goes on.
+func (m *Manager) WakePairing() {
+	m.mu.Lock()
+	p := m.pairing
+	m.mu.Unlock()
+	if p != nil && p.attention.pay() {
+		p.l.notify(notice{kind: noticeAsked})
+	}
+}
+
+// rest offers nothing until somebody asks.
+func (p *pairing) rest() {
+	p.offered = false
+	p.offer.reset()
+	p.l.disconnect()
+	p.enter(phaseHalted, 0)
+	p.m.setState(bridge.StateNeedsPair, resting)
+}
+
+// wake goes on.
+func (p *pairing) wake() {
+	p.m.forgetError(resting)
+	p.renew(0)
 }

@@ -44,44 +44,35 @@ func (o *offer) setPasskeyCode(code string) {
 	}
 }
 
-// passkeyCode returns the code to compare, or nil while it is not known.
-func (o *offer) passkeyCode() *string {
+// awaitedPasskey returns a copy of the passkey that the network has asked for, and when
+// it did; nil while it has not.
+func (o *offer) awaitedPasskey() (passkey *bridge.Passkey, since time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.passkey == nil {
-		return nil
+	if o.passkey != nil {
+		passkey = new(*o.passkey)
 	}
-	return o.passkey.Code
+	return passkey, o.passkeyAt
 }
 
-func (o *offer) hasPasskey() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.passkey != nil
-}
-
-// awaitsPasskey reports whether somebody may still be at the authenticator.
-func (o *offer) awaitsPasskey() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.passkey != nil && time.Since(o.passkeyAt) < passkeyLife
-}
-
-// passkeyPairing returns the pairing for which the network asked for a passkey.
-func (m *Manager) passkeyPairing() (*pairing, error) {
+// passkeyPairing returns the pairing for which the network asked for a passkey, and that.
+func (m *Manager) passkeyPairing() (*pairing, *bridge.Passkey, error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.pairing == nil || !m.pairing.offer.hasPasskey() {
-		return nil, bridge.Invalid("the network has not asked for a passkey: start a pairing first and wait until the status shows one")
+	p := m.pairing
+	m.mu.Unlock()
+	if p != nil {
+		if passkey, _ := p.offer.awaitedPasskey(); passkey != nil {
+			return p, passkey, nil
+		}
 	}
-	return m.pairing, nil
+	return nil, nil, bridge.Invalid("the network has not asked for a passkey: start a pairing first and wait until the status shows one")
 }
 
 // SubmitPasskey passes an authenticator's answer on (a WebAuthn
 // PublicKeyCredential in JSON) and waits for the phone's part. Where nobody
 // has to compare codes the pairing is confirmed at once.
 func (m *Manager) SubmitPasskey(ctx context.Context, response json.RawMessage) (bridge.PasskeyResult, error) {
-	p, err := m.passkeyPairing()
+	p, _, err := m.passkeyPairing()
 	if err != nil {
 		return bridge.PasskeyResult{}, err
 	}
@@ -119,12 +110,11 @@ func (m *Manager) SubmitPasskey(ctx context.Context, response json.RawMessage) (
 
 // ConfirmPasskey completes a pairing once a person has compared the two codes.
 func (m *Manager) ConfirmPasskey(ctx context.Context) (bridge.PasskeyResult, error) {
-	p, err := m.passkeyPairing()
+	p, passkey, err := m.passkeyPairing()
 	if err != nil {
 		return bridge.PasskeyResult{}, err
 	}
-	code := p.offer.passkeyCode()
-	if code == nil {
+	if passkey.Code == nil {
 		return bridge.PasskeyResult{}, bridge.Invalid("there is no code to confirm yet: send the passkey first")
 	}
 	ctx, cancel := context.WithTimeout(ctx, passkeyWait)
@@ -132,7 +122,7 @@ func (m *Manager) ConfirmPasskey(ctx context.Context) (bridge.PasskeyResult, err
 	if err := p.l.cli.SendPasskeyConfirmation(ctx); err != nil {
 		return bridge.PasskeyResult{}, passkeyError(err)
 	}
-	return bridge.PasskeyResult{OK: true, Code: code, Confirmed: true}, nil
+	return bridge.PasskeyResult{OK: true, Code: passkey.Code, Confirmed: true}, nil
 }
 
 func passkeyError(err error) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
@@ -73,39 +72,30 @@ func (p *phone) away(now time.Time) (seen time.Time, warning string) {
 	return p.seen, ""
 }
 
+// stanzaOf returns who caused an event, and the network's time of it; zero where it has
+// none.
+func stanzaOf(evt any) (by types.MessageSource, at time.Time) {
+	switch e := evt.(type) {
+	case *events.Message:
+		return e.Info.MessageSource, e.Info.Timestamp
+	case *events.UndecryptableMessage:
+		return e.Info.MessageSource, e.Info.Timestamp
+	case *events.Receipt:
+		return e.MessageSource, e.Timestamp
+	}
+	return by, at
+}
+
 // fromPhone returns when the phone did what an event tells of; zero for what was
 // not its doing. The server answers for the phone otherwise.
 func fromPhone(evt any) time.Time {
 	switch e := evt.(type) {
-	case *events.Message:
-		return ofPhone(e.Info.MessageSource, e.Info.Timestamp)
-	case *events.UndecryptableMessage:
-		return ofPhone(e.Info.MessageSource, e.Info.Timestamp)
-	case *events.Receipt:
-		return ofPhone(e.MessageSource, e.Timestamp)
 	case *events.MediaRetry:
 		return e.Timestamp
 	case *events.PairSuccess:
 		return time.Now()
 	}
-	return time.Time{}
-}
-
-// networkTime returns the network's time of a stanza; zero where it has none.
-func networkTime(evt any) time.Time {
-	switch e := evt.(type) {
-	case *events.Message:
-		return e.Info.Timestamp
-	case *events.UndecryptableMessage:
-		return e.Info.Timestamp
-	case *events.Receipt:
-		return e.Timestamp
-	}
-	return time.Time{}
-}
-
-func ofPhone(s types.MessageSource, at time.Time) time.Time {
-	if s.IsFromMe && s.Sender.Device == 0 {
+	if by, at := stanzaOf(evt); by.IsFromMe && by.Sender.Device == 0 {
 		return at
 	}
 	return time.Time{}
@@ -115,31 +105,20 @@ func ofPhone(s types.MessageSource, at time.Time) time.Time {
 func (m *Manager) sawPhone(at time.Time) {
 	note, ended := m.phone.saw(at)
 	m.forgetError(ended)
-	if !note {
-		return
+	if note {
+		m.workers.Go(func() { m.keepMoment(settingPhoneSeen, at.Truncate(time.Second)) })
 	}
-	m.workers.Go(func() {
-		ctx, cancel := context.WithTimeout(m.background, saveTimeout)
-		defer cancel()
-		if err := m.store.SetSetting(ctx, settingPhoneSeen, strconv.FormatInt(at.Unix(), 10)); err != nil && m.background.Err() == nil {
-			m.log.Warn().Err(err).Msg("the phone's sign of life was not written down")
-		}
-	})
 }
 
 // loadPhoneSeen reads when the phone was last seen; a session from before
 // that was written down counts from now.
 func (m *Manager) loadPhoneSeen(ctx context.Context) error {
-	text, err := m.store.Setting(ctx, settingPhoneSeen)
-	if err != nil {
-		return err
-	}
-	seen := time.Now()
-	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
-		seen = time.Unix(seconds, 0)
+	seen, err := m.moment(ctx, settingPhoneSeen)
+	if seen.IsZero() {
+		seen = time.Now()
 	}
 	m.phone.setSeen(seen)
-	return nil
+	return err
 }
 
 // checkPhone asks a phone that has been away for long for a sign of life, and warns,

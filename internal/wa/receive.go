@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"go.mau.fi/whatsmeow/appstate"
@@ -42,7 +43,8 @@ func (l *link) handle(evt any) (stored bool) {
 	}()
 	m := l.m
 	l.cli.Reached(evt)
-	m.opts.Clock.Confirm(networkTime(evt))
+	_, at := stanzaOf(evt)
+	m.opts.Clock.Confirm(at)
 	if at := fromPhone(evt); !at.IsZero() {
 		m.sawPhone(at)
 	}
@@ -294,4 +296,30 @@ func (m *Manager) learnIdentities(found []bridge.Identity) {
 		m.behind.Store(true)
 		m.log.Warn().Err(err).Int("mappings", len(found)).Msg("identities not stored")
 	}
+}
+
+// gate lets many in until it is shut, which waits for those inside. whatsmeow
+// has goroutines that nobody waits for, and a handler may be in one of them.
+type gate struct {
+	mu     sync.RWMutex
+	closed bool // guarded by mu
+}
+
+// enter returns false once the gate is shut; else leave must follow.
+func (g *gate) enter() bool {
+	g.mu.RLock()
+	if g.closed {
+		g.mu.RUnlock()
+		return false
+	}
+	return true
+}
+
+func (g *gate) leave() { g.mu.RUnlock() }
+
+// shut lets nobody in any more and waits for those inside.
+func (g *gate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
 }

@@ -4,7 +4,10 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/groups"
+	"bridged/internal/wa/history"
 	"bridged/internal/wa/sending"
+	"bridged/internal/wa/session"
 )
 
 // unreachable tells the operator what to look at while nothing answers.
@@ -117,6 +120,24 @@ func (m *Manager) openClient() (*sending.Client, error) {
 		return nil, err
 	}
 	return l.cli, nil
+}
+
+// openGroups returns the open connection as groups need it.
+func (m *Manager) openGroups() (*session.Client, groups.Recipients, error) {
+	c, err := m.openClient()
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.Client, c, nil
+}
+
+// openHistory returns the open connection as the history needs it.
+func (m *Manager) openHistory() (history.Conn, error) {
+	l, err := m.open()
+	if err != nil {
+		return history.Conn{}, err
+	}
+	return history.Conn{Client: l.cli.Client, Ctx: l.ctx, Facts: l.messageFacts}, nil
 }
 
 // setUser makes known whose session there is; nil ends it.

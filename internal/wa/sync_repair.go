@@ -50,12 +50,11 @@ func newSyncRepair(m *Manager) *syncRepair {
 func (r *syncRepair) fail(name appstate.WAPatchName, whole bool) {
 	r.mu.Lock()
 	r.failed[name] = r.failed[name] || whole
-	r.behind = true
 	r.mu.Unlock()
-	r.wake()
+	r.missKey()
 }
 
-// missKey notes that a key is missing. whatsmeow has asked the phone for it.
+// missKey notes that a key is missing, which whatsmeow has asked the phone for.
 func (r *syncRepair) missKey() {
 	r.mu.Lock()
 	r.behind = true
@@ -105,7 +104,8 @@ func (r *syncRepair) look(ctx context.Context, l *link) error {
 	failed, behind := r.take()
 	since, err := r.since(ctx, behind)
 	if err != nil {
-		return errors.Join(err, r.putBack(failed))
+		r.putBack(failed)
+		return err
 	}
 	if since.IsZero() {
 		return nil
@@ -124,7 +124,7 @@ func (r *syncRepair) look(ctx context.Context, l *link) error {
 // since returns since when something is not in order; the zero time where all
 // is.
 func (r *syncRepair) since(ctx context.Context, behind bool) (time.Time, error) {
-	at, err := r.time(ctx, settingSyncBehind)
+	at, err := r.m.moment(ctx, settingSyncBehind)
 	if err != nil || !behind || !at.IsZero() {
 		return at, err
 	}
@@ -140,7 +140,7 @@ func (r *syncRepair) repair(ctx context.Context, l *link, name appstate.WAPatchN
 			return err
 		}
 	}
-	asked, err := r.time(ctx, settingSyncRecovered+string(name))
+	asked, err := r.m.moment(ctx, settingSyncRecovered+string(name))
 	if err != nil {
 		return err
 	}
@@ -170,31 +170,18 @@ func (r *syncRepair) check(ctx context.Context, l *link, since time.Time) error 
 		}
 	}
 	if failed, behind := r.take(); len(failed) > 0 || behind {
-		return r.putBack(failed)
+		r.putBack(failed)
+		return nil
 	}
 	return r.m.store.SetSetting(ctx, settingSyncBehind, "")
 }
 
 // putBack notes again what came while it was looked.
-func (r *syncRepair) putBack(failed map[appstate.WAPatchName]bool) error {
+func (r *syncRepair) putBack(failed map[appstate.WAPatchName]bool) {
 	r.missKey()
 	for name, whole := range failed {
 		r.fail(name, whole)
 	}
-	return nil
-}
-
-// time reads a moment that was noted; the zero time where none was.
-func (r *syncRepair) time(ctx context.Context, setting string) (time.Time, error) {
-	text, err := r.m.store.Setting(ctx, setting)
-	if err != nil || text == "" {
-		return time.Time{}, err
-	}
-	seconds, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return time.Time{}, nil // as if none was
-	}
-	return time.Unix(seconds, 0), nil
 }
 
 // now notes this moment.

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -64,18 +65,11 @@ func offeredFacts(now time.Time, meta types.BasicCallMeta, video, ofGroup bool) 
 	if at := meta.Timestamp; !at.IsZero() && now.Sub(at) > staleOffer {
 		call.State = bridge.CallMissed
 	}
-	var facts []bridge.Fact
-	if identity, ok := Identity(meta.CallCreator, meta.CallCreatorAlt); ok {
-		facts = append(facts, identity)
-	}
-	return append(facts, call)
+	return append(identityFacts(meta.CallCreator, meta.CallCreatorAlt), call)
 }
 
 func callerOf(meta types.BasicCallMeta) bridge.JID {
-	if creator := JID(meta.CallCreator); creator != "" {
-		return creator
-	}
-	return JID(meta.From)
+	return cmp.Or(JID(meta.CallCreator), JID(meta.From))
 }
 
 func endedFacts(meta types.BasicCallMeta, state bridge.CallState) []bridge.Fact {

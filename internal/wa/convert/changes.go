@@ -108,9 +108,7 @@ func EditedContent(target bridge.Message, text string) *waE2E.Message {
 	case "videoMessage":
 		return &waE2E.Message{VideoMessage: &waE2E.VideoMessage{Caption: caption}}
 	case "documentMessage":
-		return &waE2E.Message{DocumentWithCaptionMessage: &waE2E.FutureProofMessage{
-			Message: &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{Caption: caption}},
-		}}
+		return captioned(&waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{Caption: caption}})
 	}
 	return textMessage(text)
 }

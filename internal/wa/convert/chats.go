@@ -44,18 +44,15 @@ func ChatSettingFacts(evt any) []bridge.Fact {
 	settings := bridge.ChatSettings{}
 	switch e := evt.(type) {
 	case *events.Archive:
-		archived := e.Action.GetArchived()
-		settings.Chat, settings.Archived = JID(e.JID), &archived
+		settings.Chat, settings.Archived = JID(e.JID), new(e.Action.GetArchived())
 	case *events.Pin:
-		pinned := e.Action.GetPinned()
-		settings.Chat, settings.Pinned = JID(e.JID), &pinned
+		settings.Chat, settings.Pinned = JID(e.JID), new(e.Action.GetPinned())
 	case *events.Mute:
 		end := e.Action.GetMuteEndTimestamp()
 		if end > 0 {
 			end /= 1000 // session.db has it in seconds, too
 		}
-		until := MutedUntil(e.Action.GetMuted(), end)
-		settings.Chat, settings.MutedUntil = JID(e.JID), &until
+		settings.Chat, settings.MutedUntil = JID(e.JID), new(MutedUntil(e.Action.GetMuted(), end))
 	}
 	if settings.Chat == "" {
 		return nil

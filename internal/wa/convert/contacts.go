@@ -47,29 +47,29 @@ func Contact(jid types.JID, info types.ContactInfo) bridge.Contact {
 	}
 }
 
-// PushNameFacts returns the name that a person has given themselves.
-func PushNameFacts(name *waHistorySync.Pushname) []bridge.Fact {
-	jid, push := ParseJID(name.GetID()), name.GetPushname()
-	if jid == "" || push == "" || push == "-" {
-		return nil
+// PeopleFacts returns what a part of the history says of people: the names that they
+// have given themselves, and their names and usernames in the address book.
+func PeopleFacts(history *waHistorySync.HistorySync) (facts []bridge.Fact) {
+	for _, name := range history.GetPushnames() {
+		if jid, push := ParseJID(name.GetID()), name.GetPushname(); jid != "" && push != "" && push != "-" {
+			facts = append(facts, bridge.Contact{JID: jid, PushName: &push})
+		}
 	}
-	return []bridge.Fact{bridge.Contact{JID: jid, PushName: &push}}
-}
-
-// InlineContactFacts returns the name and the username of a person in the history.
-func InlineContactFacts(contact *waHistorySync.InlineContact) []bridge.Fact {
-	jid := cmp.Or(ParseJID(contact.GetPnJID()), ParseJID(contact.GetLidJID()))
-	return append(nameFacts(jid, cmp.Or(contact.GetFullName(), contact.GetFirstName())), usernameFacts(jid, contact.GetUsername())...)
-}
-
-// AccountFacts returns the username of a person whom the phone knows by LID.
-func AccountFacts(account *waHistorySync.Account) []bridge.Fact {
-	user, _, _ := strings.Cut(account.GetLid(), "@") // phones write it with or without the server
-	jid := ParseJID(user + "@" + types.HiddenUserServer)
-	if gone := ""; jid != "" && account.GetIsUsernameDeleted() {
-		return []bridge.Fact{bridge.Contact{JID: jid, Username: &gone}}
+	for _, contact := range history.GetInlineContacts() {
+		jid := cmp.Or(ParseJID(contact.GetPnJID()), ParseJID(contact.GetLidJID()))
+		facts = append(facts, nameFacts(jid, cmp.Or(contact.GetFullName(), contact.GetFirstName()))...)
+		facts = append(facts, usernameFacts(jid, contact.GetUsername())...)
 	}
-	return usernameFacts(jid, account.GetUsername())
+	for _, account := range history.GetAccounts() {
+		user, _, _ := strings.Cut(account.GetLid(), "@") // phones write it with or without the server
+		jid := ParseJID(user + "@" + types.HiddenUserServer)
+		if jid != "" && account.GetIsUsernameDeleted() {
+			facts = append(facts, bridge.Contact{JID: jid, Username: new("")})
+			continue
+		}
+		facts = append(facts, usernameFacts(jid, account.GetUsername())...)
+	}
+	return facts
 }
 
 func usernameFacts(jid bridge.JID, username string) []bridge.Fact {

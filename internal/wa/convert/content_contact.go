@@ -169,24 +169,16 @@ func vcardOf(c bridge.ContactCard) string {
 		first = c.DisplayName
 	}
 	lines = append(lines, "N:"+esc(last)+";"+esc(first)+";;;", "FN:"+esc(c.DisplayName))
-	if c.Organization != "" {
-		lines = append(lines, "ORG:"+esc(c.Organization))
+	tel, number := "TEL;type=CELL;type=VOICE", c.PhoneDisplay
+	if c.Phone != "" {
+		tel, number = tel+";waid="+c.Phone, cmp.Or(number, "+"+c.Phone)
 	}
-	if c.Title != "" {
-		lines = append(lines, "TITLE:"+esc(c.Title))
-	}
-	shown := c.PhoneDisplay
-	if shown == "" && c.Phone != "" {
-		shown = "+" + c.Phone
-	}
-	switch {
-	case c.Phone != "":
-		lines = append(lines, "TEL;type=CELL;type=VOICE;waid="+c.Phone+":"+esc(shown))
-	case shown != "":
-		lines = append(lines, "TEL;type=CELL;type=VOICE:"+esc(shown))
-	}
-	if c.Email != "" {
-		lines = append(lines, "EMAIL;type=INTERNET:"+esc(c.Email))
+	for _, p := range []struct{ name, value string }{
+		{"ORG", c.Organization}, {"TITLE", c.Title}, {tel, number}, {"EMAIL;type=INTERNET", c.Email},
+	} {
+		if p.value != "" {
+			lines = append(lines, p.name+":"+esc(p.value))
+		}
 	}
 	return strings.Join(append(lines, "END:VCARD"), "\n")
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
-	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
 )
@@ -73,16 +72,13 @@ const inMilliseconds = 100_000_000_000
 // moment reads a sender's time, which some write in seconds and some in
 // milliseconds; nil without one.
 func moment(n int64) *bridge.Time {
-	var at bridge.Time
 	switch {
 	case n <= 0:
 		return nil
 	case n < inMilliseconds:
-		at = bridge.At(time.Unix(n, 0))
-	default:
-		at = bridge.Millis(n)
+		return new(bridge.At(time.Unix(n, 0)))
 	}
-	return &at
+	return new(bridge.Millis(n))
 }
 
 // responseFact returns a person's answer to an event.
@@ -114,12 +110,7 @@ func readChannelInvite(msg *waE2E.Message) shown {
 }
 
 func locationMessage(c bridge.Location) *waE2E.Message {
-	location := &waE2E.LocationMessage{DegreesLatitude: proto.Float64(c.Latitude), DegreesLongitude: proto.Float64(c.Longitude)}
-	if c.Name != "" {
-		location.Name = proto.String(c.Name)
-	}
-	if c.Address != "" {
-		location.Address = proto.String(c.Address)
-	}
-	return &waE2E.Message{LocationMessage: location}
+	return &waE2E.Message{LocationMessage: &waE2E.LocationMessage{
+		DegreesLatitude: &c.Latitude, DegreesLongitude: &c.Longitude, Name: optional(c.Name), Address: optional(c.Address),
+	}}
 }

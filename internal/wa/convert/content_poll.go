@@ -25,15 +25,8 @@ func readPoll(msg *waE2E.Message) shown {
 
 // pollCreation returns the poll in any of the fields that phones use for it.
 func pollCreation(msg *waE2E.Message) *waE2E.PollCreationMessage {
-	for _, poll := range []*waE2E.PollCreationMessage{
-		msg.GetPollCreationMessage(), msg.GetPollCreationMessageV2(), msg.GetPollCreationMessageV3(),
-		msg.GetPollCreationMessageV5(), msg.GetPollCreationMessageV6(),
-	} {
-		if poll != nil {
-			return poll
-		}
-	}
-	return nil
+	return cmp.Or(msg.GetPollCreationMessage(), msg.GetPollCreationMessageV2(), msg.GetPollCreationMessageV3(),
+		msg.GetPollCreationMessageV5(), msg.GetPollCreationMessageV6())
 }
 
 // readPollResult reads the result of a poll that was held elsewhere: it counts,

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -27,10 +28,7 @@ func readText(msg *waE2E.Message) shown {
 
 // plainText returns the text of a message within a message, if it is one.
 func plainText(msg *waE2E.Message) string {
-	if msg.GetConversation() != "" {
-		return msg.GetConversation()
-	}
-	return msg.GetExtendedTextMessage().GetText()
+	return cmp.Or(msg.GetConversation(), msg.GetExtendedTextMessage().GetText())
 }
 
 // lines puts what is not empty one below the other.

@@ -162,20 +162,18 @@ func (p EncryptedPart) facts(pending bridge.Encrypted, plain []byte) []bridge.Fa
 	s := source{sender: pending.Sender, fromMe: pending.FromMe}
 	switch p.Use {
 	case whatsmeow.EncSecretPollVote:
-		vote := new(waE2E.PollVoteMessage)
-		if proto.Unmarshal(plain, vote) != nil {
-			return nil
+		if vote := new(waE2E.PollVoteMessage); proto.Unmarshal(plain, vote) == nil {
+			return []bridge.Fact{bridge.PollVote{
+				Chat: pending.Chat, Target: pending.Target, Voter: pending.Sender,
+				Hashes: vote.GetSelectedOptions(), Timestamp: claimed(p.sentAt, pending.Timestamp),
+			}}
 		}
-		return []bridge.Fact{bridge.PollVote{
-			Chat: pending.Chat, Target: pending.Target, Voter: pending.Sender,
-			Hashes: vote.GetSelectedOptions(), Timestamp: claimed(p.sentAt, pending.Timestamp),
-		}}
+		return nil
 	case whatsmeow.EncSecretEventResponse:
-		response := new(waE2E.EventResponseMessage)
-		if proto.Unmarshal(plain, response) != nil {
-			return nil
+		if response := new(waE2E.EventResponseMessage); proto.Unmarshal(plain, response) == nil {
+			return []bridge.Fact{responseFact(response, pending.Chat, pending.Target, pending.Sender, pending.Timestamp)}
 		}
-		return []bridge.Fact{responseFact(response, pending.Chat, pending.Target, pending.Sender, pending.Timestamp)}
+		return nil
 	case whatsmeow.EncSecretReaction:
 		reaction := new(waE2E.ReactionMessage)
 		if proto.Unmarshal(plain, reaction) != nil {
@@ -188,16 +186,15 @@ func (p EncryptedPart) facts(pending bridge.Encrypted, plain []byte) []bridge.Fa
 	if proto.Unmarshal(plain, msg) != nil {
 		return nil
 	}
-	if p.Use == whatsmeow.EncSecretComment {
+	content := unwrap(msg).msg
+	switch add, protocol := content.GetPollAddOptionMessage(), content.GetProtocolMessage(); {
+	case p.Use == whatsmeow.EncSecretComment:
 		return commentFacts(msg, p.Key, s, pending)
-	}
-	if add := unwrap(msg).msg.GetPollAddOptionMessage(); add != nil {
+	case add != nil:
 		return optionFacts(add, s, pending.Chat, p.Key.GetID(), pending.Timestamp)
-	}
-	if p.Use == whatsmeow.EncSecretPollAddOption {
-		return addedOptions(pollCreation(unwrap(msg).msg), s, pending.Chat, p.Key.GetID(), pending.Timestamp)
-	}
-	if protocol := unwrap(msg).msg.GetProtocolMessage(); protocol != nil {
+	case p.Use == whatsmeow.EncSecretPollAddOption:
+		return addedOptions(pollCreation(content), s, pending.Chat, p.Key.GetID(), pending.Timestamp)
+	case protocol != nil:
 		return protocolFacts(protocol, s, pending.Chat, pending.Timestamp)
 	}
 	return editFacts(msg, s, pending.Chat, p.Key.GetID(), pending.Timestamp)

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"slices"
 
 	waBinary "go.mau.fi/whatsmeow/binary"
@@ -26,24 +27,16 @@ var PersonForms = []string{"jid", "phone_number", "lid"}
 // Group converts the library's group.
 func Group(info *types.GroupInfo) bridge.Group {
 	g := bridge.Group{
-		JID: JID(info.JID), Name: info.Name, Topic: info.Topic, OwnerJID: ownerOf(info),
+		JID: JID(info.JID), Name: info.Name, Topic: info.Topic, OwnerJID: cmp.Or(JID(info.OwnerPN), JID(info.OwnerJID)),
 		IsAnnounce: info.IsAnnounce, IsLocked: info.IsLocked, JoinApproval: info.IsJoinApprovalRequired, Participants: Participants(info.Participants),
 	}
 	if !info.GroupCreated.IsZero() {
-		created := bridge.At(info.GroupCreated)
-		g.CreatedAt = &created
+		g.CreatedAt = new(bridge.At(info.GroupCreated))
 	}
 	if info.IsEphemeral {
 		g.Expiration = info.DisappearingTimer
 	}
 	return g
-}
-
-func ownerOf(info *types.GroupInfo) bridge.JID {
-	if pn := JID(info.OwnerPN); pn != "" {
-		return pn
-	}
-	return JID(info.OwnerJID)
 }
 
 func Participants(list []types.GroupParticipant) []bridge.Participant {
@@ -62,9 +55,7 @@ func Participants(list []types.GroupParticipant) []bridge.Participant {
 		case own.Server() == bridge.ServerUser && participant.JID == "":
 			participant.JID = own
 		}
-		if participant.JID == "" {
-			participant.JID = participant.LID
-		}
+		participant.JID = cmp.Or(participant.JID, participant.LID)
 		participants = append(participants, participant)
 	}
 	return participants
@@ -76,10 +67,7 @@ func GroupFacts(info *types.GroupInfo) []bridge.Fact {
 	if g.JID == "" {
 		return nil
 	}
-	var facts []bridge.Fact
-	if identity, ok := Identity(info.OwnerPN, info.OwnerJID); ok {
-		facts = append(facts, identity)
-	}
+	facts := identityFacts(info.OwnerPN, info.OwnerJID)
 	for _, p := range g.Participants {
 		if p.LID != "" && p.JID != p.LID {
 			facts = append(facts, bridge.Identity{PN: p.JID, LID: p.LID})
@@ -125,8 +113,7 @@ func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
 		change.JoinApproval = &e.MembershipApprovalMode.IsJoinApprovalRequired
 	}
 	if e.Ephemeral != nil {
-		seconds := e.Ephemeral.DisappearingTimer
-		change.Expiration = &seconds
+		change.Expiration = new(e.Ephemeral.DisappearingTimer)
 	}
 	if e.Delete != nil { // for everybody; all that is left is that the account is no member
 		change.Left = append(change.Left, slices.DeleteFunc(own, func(j bridge.JID) bool { return j == "" })...)
@@ -134,9 +121,7 @@ func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
 	readUnknownChanges(e, &change)
 	var facts []bridge.Fact
 	if e.Sender != nil && e.SenderPN != nil {
-		if identity, ok := Identity(*e.Sender, *e.SenderPN); ok {
-			facts = append(facts, identity)
-		}
+		facts = identityFacts(*e.Sender, *e.SenderPN)
 	}
 	return append(facts, change)
 }
@@ -156,8 +141,7 @@ func readUnknownChanges(e *events.GroupInfo, change *bridge.GroupChange) {
 	for _, unknown := range e.UnknownChanges {
 		switch unknown.Tag {
 		case TagApprovalOff:
-			off := false
-			change.JoinApproval = &off
+			change.JoinApproval = new(false)
 		case tagAsked:
 			change.Asked = append(change.Asked, askingIn(e, unknown)...)
 		case tagAskNoMore:
@@ -172,7 +156,7 @@ func readUnknownChanges(e *events.GroupInfo, change *bridge.GroupChange) {
 func askingIn(e *events.GroupInfo, change *waBinary.Node) (people []bridge.Participant) {
 	for _, child := range change.GetChildren() {
 		if child.Tag == "requested_user" || child.Tag == "participant" {
-			people = appendAsking(people, child.Attrs, PersonForms...)
+			people = appendAsking(people, child.Attrs)
 		}
 	}
 	method, _ := change.Attrs["request_method"].(string)
@@ -181,15 +165,15 @@ func askingIn(e *events.GroupInfo, change *waBinary.Node) (people []bridge.Parti
 		if e.SenderPN != nil {
 			named["phone_number"] = *e.SenderPN
 		}
-		people = appendAsking(people, named, PersonForms...)
+		people = appendAsking(people, named)
 	}
 	return people
 }
 
 // appendAsking appends the person whom some attributes name, in one form or both.
-func appendAsking(people []bridge.Participant, named waBinary.Attrs, forms ...string) []bridge.Participant {
+func appendAsking(people []bridge.Participant, named waBinary.Attrs) []bridge.Participant {
 	var p bridge.Participant
-	for _, form := range forms {
+	for _, form := range PersonForms {
 		jid, _ := named[form].(types.JID)
 		switch known := JID(jid); {
 		case known.IsLID():
@@ -198,10 +182,7 @@ func appendAsking(people []bridge.Participant, named waBinary.Attrs, forms ...st
 			p.JID = known
 		}
 	}
-	if p.JID == "" {
-		p.JID = p.LID
-	}
-	if p.JID == "" {
+	if p.JID = cmp.Or(p.JID, p.LID); p.JID == "" {
 		return people
 	}
 	return append(people, p)

@@ -67,6 +67,14 @@ func Identity(a, b types.JID) (bridge.Identity, bool) {
 	return bridge.Identity{}, false
 }
 
+// identityFacts returns that two forms of a person belong together, if they do.
+func identityFacts(a, b types.JID) []bridge.Fact {
+	if identity, ok := Identity(a, b); ok {
+		return []bridge.Fact{identity}
+	}
+	return nil
+}
+
 // maxIDLength bounds the ids that are kept as they came; the apps' own have 32
 // characters at most.
 const maxIDLength = 128

@@ -40,15 +40,13 @@ func ReplaceName(text, user, by string) (replaced string, found bool) {
 // without thumbnails' companions: the phone shows it when it lacks the original.
 func QuotedMessage(m *bridge.Message) *waE2E.Message {
 	msg := new(waE2E.Message)
-	if err := proto.Unmarshal(m.Raw, msg); err != nil || len(m.Raw) == 0 {
-		return &waE2E.Message{Conversation: proto.String(m.Content)}
+	if err := proto.Unmarshal(m.Raw, msg); err == nil {
+		if quoted := contentAlone(msg); quoted != nil {
+			clearContext(quoted)
+			return quoted
+		}
 	}
-	quoted := contentAlone(msg)
-	if quoted == nil {
-		return &waE2E.Message{Conversation: proto.String(m.Content)}
-	}
-	clearContext(quoted)
-	return quoted
+	return textMessage(m.Content)
 }
 
 // Composed makes the protobuf of content that consists of values alone.

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -145,7 +146,7 @@ type source struct {
 	sender     bridge.JID
 	fromMe     bool
 	chats      []bridge.JID
-	identities []bridge.Identity
+	identities []bridge.Fact
 }
 
 // sourceOf reads the sender and the chat. A message to a broadcast list shows
@@ -155,27 +156,18 @@ func sourceOf(info types.MessageInfo, own bridge.JID) source {
 	if s.fromMe && own != "" {
 		s.sender = own
 	}
-	add := func(a, b types.JID) {
-		if identity, ok := Identity(a, b); ok {
-			s.identities = append(s.identities, identity)
-		}
-	}
 	if info.IsFromMe {
-		add(info.Chat, info.RecipientAlt)
+		s.identities = identityFacts(info.Chat, info.RecipientAlt)
 	} else {
-		add(info.Sender, info.SenderAlt)
+		s.identities = identityFacts(info.Sender, info.SenderAlt)
 	}
 	switch {
 	case info.IsIncomingBroadcast():
 		s.chats = []bridge.JID{JID(info.Sender)}
 	case info.Chat.Server == types.BroadcastServer:
 		for _, recipient := range info.BroadcastRecipients {
-			add(recipient.PN, recipient.LID)
-			jid := recipient.PN
-			if jid.IsEmpty() {
-				jid = recipient.LID
-			}
-			if chat := JID(jid); chat != "" {
+			s.identities = append(s.identities, identityFacts(recipient.PN, recipient.LID)...)
+			if chat := JID(cmp.Or(recipient.PN, recipient.LID)); chat != "" {
 				s.chats = append(s.chats, chat)
 			}
 		}
@@ -189,10 +181,7 @@ func sourceOf(info types.MessageInfo, own bridge.JID) source {
 
 // people returns the facts about who wrote.
 func (s source) people(info types.MessageInfo) []bridge.Fact {
-	var facts []bridge.Fact
-	for _, identity := range s.identities {
-		facts = append(facts, identity)
-	}
+	facts := slices.Clone(s.identities)
 	if info.IsFromMe {
 		return facts
 	}
@@ -334,11 +323,7 @@ func ReceiptFacts(e *events.Receipt) []bridge.Fact {
 	if at.IsZero() {
 		at = time.Now()
 	}
-	var facts []bridge.Fact
-	if identity, ok := Identity(e.Sender, e.SenderAlt); ok {
-		facts = append(facts, identity)
-	}
-	return append(facts, bridge.Receipt{Chat: chat, IDs: e.MessageIDs, From: from, Status: status, Timestamp: bridge.At(at)})
+	return append(identityFacts(e.Sender, e.SenderAlt), bridge.Receipt{Chat: chat, IDs: e.MessageIDs, From: from, Status: status, Timestamp: bridge.At(at)})
 }
 
 // historyPartOf returns the part of the history that a message tells of. Only

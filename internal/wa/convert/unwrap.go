@@ -161,7 +161,7 @@ const maxListed = 4096
 // people reads a list of people, each once, without what is none.
 func people(list []string) []bridge.JID {
 	found, seen := []bridge.JID{}, make(map[bridge.JID]bool)
-	for _, entry := range list[:min(len(list), maxListed)] {
+	for _, entry := range first(list) {
 		if jid := ParseJID(entry); jid != "" && !seen[jid] {
 			seen[jid] = true
 			found = append(found, jid)

@@ -29,9 +29,9 @@ func (gs *Groups) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.
 		return nil, err
 	}
 	defer end()
-	info, err := c.GetGroupInfo(ctx, convert.WireJID(jid))
+	info, err := c.describe(ctx, jid)
 	if err != nil {
-		return nil, QueryError(err)
+		return nil, err
 	}
 	steps := c.steps(info, patch)
 	if err := mayChange(info, steps); err != nil {
@@ -52,9 +52,9 @@ func (gs *Groups) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.
 func (c *conn) takeStep(ctx context.Context, jid bridge.JID, step step) error {
 	_, err := c.changeGroups(ctx, convert.WireJID(jid), step.node)
 	if iqCode(err) == codeConflict && step.node.Tag == "description" {
-		info, asked := c.GetGroupInfo(ctx, convert.WireJID(jid))
+		info, asked := c.describe(ctx, jid)
 		if asked != nil {
-			return QueryError(asked)
+			return asked
 		}
 		_, err = c.changeGroups(ctx, convert.WireJID(jid), c.topicNode(info.TopicID, *step.fact.Topic))
 	}

@@ -40,8 +40,7 @@ func (gs *Groups) CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.Gr
 			return c.foundGroup(made, g), nil
 		}
 	}
-	pn, lid := gs.o.Own()
-	people, err := c.groupPeople(ctx, true, slices.DeleteFunc(slices.Clone(g.Participants), func(jid bridge.JID) bool { return jid == pn || jid == lid }))
+	people, err := c.groupPeople(ctx, true, slices.DeleteFunc(slices.Clone(g.Participants), gs.isOwn))
 	if err != nil {
 		return bridge.GroupCreated{}, err
 	}
@@ -106,22 +105,14 @@ func (c *conn) createRefusal(err error) error {
 // account made since, and which no other call did. It is nil where there is none.
 func (c *conn) findCreated(ctx context.Context, g bridge.NewGroup) (*types.GroupInfo, error) {
 	if g.Made != "" {
-		info, err := c.GetGroupInfo(ctx, convert.WireJID(g.Made))
-		if err != nil {
-			return nil, QueryError(err)
-		}
-		return info, nil
+		return c.describe(ctx, g.Made)
 	}
 	groups, err := c.GetJoinedGroups(ctx)
 	if err != nil {
 		return nil, QueryError(err)
 	}
-	pn, lid := c.gs.o.Own()
 	for _, info := range groups {
-		isOwn := slices.ContainsFunc([]types.JID{info.OwnerJID, info.OwnerPN}, func(owner types.JID) bool {
-			by := convert.JID(owner)
-			return by != "" && (by == pn || by == lid)
-		})
+		isOwn := c.gs.isOwn(convert.JID(info.OwnerJID)) || c.gs.isOwn(convert.JID(info.OwnerPN))
 		if isOwn && info.Name == g.Name && !slices.Contains(g.Known, convert.JID(info.JID)) {
 			return info, nil
 		}

@@ -27,6 +27,14 @@ func newFetcher(gs *Groups) *fetcher {
 	return &fetcher{gs: gs, notify: make(chan struct{}, 1), wanted: map[bridge.JID]bool{}, known: map[bridge.JID]bool{}}
 }
 
+// wantAgain wants a group that was asked for in vain.
+func (f *fetcher) wantAgain(jid bridge.JID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.known, jid)
+	f.add(jid)
+}
+
 // want notes the groups that facts speak of.
 func (f *fetcher) want(facts []bridge.Fact) {
 	f.mu.Lock()
@@ -78,12 +86,6 @@ func (f *fetcher) next() (bridge.JID, bool) {
 	return "", false
 }
 
-func (f *fetcher) forget(jid bridge.JID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.known, jid)
-}
-
 // queryTimeout bounds one query about a group.
 const queryTimeout = 30 * time.Second
 
@@ -98,15 +100,6 @@ const (
 	limitedPause = time.Minute
 	longestPause = time.Hour
 )
-
-// wantAll notes groups.
-func (f *fetcher) wantAll(jids ...bridge.JID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, jid := range jids {
-		f.add(jid)
-	}
-}
 
 // wantList has the list of all groups read, before any single one.
 func (f *fetcher) wantList() {
@@ -156,15 +149,16 @@ func (f *fetcher) ask(ctx context.Context, jid bridge.JID) (limited bool) {
 		return true
 	case jid == "": // the next login asks again
 	case code == bridge.CodeRateLimited:
-		f.forget(jid)
-		f.wantAll(jid)
+		f.wantAgain(jid)
 		return true
 	case code == bridge.CodeNotInGroup:
 		if err := f.gs.o.Store.Save(ctx, bridge.GroupWithheld{JID: jid}); err != nil {
 			f.gs.o.Log.Warn().Err(err).Msg("a group that the network says nothing of was not noted")
 		}
 	default:
-		f.forget(jid) // the next message of the group, or the next login, asks again
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.known, jid) // the next message of the group, or the next login, asks again
 	}
 	return false
 }
@@ -219,11 +213,6 @@ func (c *conn) listDue(ctx context.Context, away time.Duration) bool {
 	return since < 0 || since >= listEvery
 }
 
-// noteList notes that the list of groups was read.
-func (c *conn) noteList(ctx context.Context) error {
-	return c.gs.o.Store.SetSetting(ctx, settingListRead, c.Device.String()+" "+c.gs.o.Clock.Now().UTC().Format(time.RFC3339))
-}
-
 // readList reads all joined groups with one query.
 func (c *conn) readList(ctx context.Context) error {
 	joined, err := c.GetJoinedGroups(ctx)
@@ -241,7 +230,8 @@ func (c *conn) readList(ctx context.Context) error {
 		c.gs.fetcher.want(facts)
 		c.NoteGroup(info)
 	}
-	if err := c.noteList(ctx); err != nil {
+	read := c.Device.String() + " " + c.gs.o.Clock.Now().UTC().Format(time.RFC3339)
+	if err := c.gs.o.Store.SetSetting(ctx, settingListRead, read); err != nil {
 		return err
 	}
 	return c.gs.wantMissing(ctx)
@@ -254,7 +244,12 @@ func (gs *Groups) wantMissing(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	gs.fetcher.wantAll(missing...)
+	f := gs.fetcher
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, jid := range missing {
+		f.add(jid)
+	}
 	return nil
 }
 

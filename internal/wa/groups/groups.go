@@ -49,16 +49,10 @@ type Recipients interface {
 	SaveAnswered(ctx context.Context)
 }
 
-// Conn is an open connection of the account.
-type Conn struct {
-	*session.Client
-	Recipients
-}
-
 // Options of [Groups].
 type Options struct {
 	// Open returns the open connection, or why there is none.
-	Open func() (Conn, error)
+	Open func() (*session.Client, Recipients, error)
 	// Own returns the account's number and LID.
 	Own func() (pn, lid bridge.JID)
 	// Within bounds a context by a time and by the end of the program.
@@ -90,13 +84,14 @@ func New(o Options) *Groups {
 
 // conn is an open connection in use.
 type conn struct {
-	Conn
+	*session.Client
+	Recipients
 	gs *Groups
 }
 
 func (gs *Groups) open() (*conn, error) {
-	c, err := gs.o.Open()
-	return &conn{c, gs}, err
+	client, recipients, err := gs.o.Open()
+	return &conn{client, recipients, gs}, err
 }
 
 // begin returns the open connection, and a context of at most limit.
@@ -108,15 +103,30 @@ func (gs *Groups) begin(ctx context.Context, limit time.Duration) (_ context.Con
 	return ctx, c, end, nil
 }
 
+// describe asks the network for a group's metadata.
+func (c *conn) describe(ctx context.Context, jid bridge.JID) (*types.GroupInfo, error) {
+	info, err := c.GetGroupInfo(ctx, convert.WireJID(jid))
+	if err != nil {
+		return nil, QueryError(err)
+	}
+	return info, nil
+}
+
+// isOwn reports whether a person is the account.
+func (gs *Groups) isOwn(person bridge.JID) bool {
+	pn, lid := gs.o.Own()
+	return person != "" && (person == pn || person == lid)
+}
+
 // LiveGroup asks the network for a group's metadata.
 func (gs *Groups) LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group, error) {
 	c, err := gs.open()
 	if err != nil {
 		return nil, err
 	}
-	info, err := c.GetGroupInfo(ctx, convert.WireJID(jid))
+	info, err := c.describe(ctx, jid)
 	if err != nil {
-		return nil, QueryError(err)
+		return nil, err
 	}
 	c.SaveAnswered(ctx)
 	g := convert.Group(info)

@@ -20,11 +20,8 @@ func (gs *Groups) GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLi
 	}
 	defer end()
 	link, err := c.GetGroupInviteLink(ctx, convert.WireJID(jid), false)
-	switch {
-	case iqCode(err) != 0:
-		return bridge.GroupLink{}, c.refusal(ctx, jid, err)
-	case err != nil:
-		return bridge.GroupLink{}, QueryError(err)
+	if err != nil {
+		return bridge.GroupLink{}, c.queryRefusal(ctx, jid, err)
 	}
 	return groupLinkOf(jid, link[len(whatsmeow.InviteLinkPrefix):]), nil
 }
@@ -110,8 +107,7 @@ func (c *conn) joined(ctx context.Context, jid types.JID) {
 	info, err := c.GetGroupInfo(ctx, jid)
 	if err != nil {
 		c.gs.o.Log.Debug().Str("group", group.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("a group that was joined is not described yet")
-		c.gs.fetcher.forget(group)
-		c.gs.fetcher.wantAll(group)
+		c.gs.fetcher.wantAgain(group)
 		return
 	}
 	c.gs.saveOwnChange(convert.GroupFacts(info)...)
@@ -134,4 +130,31 @@ func (c *conn) joinRefusal(err error) error {
 		return groupFull(err)
 	}
 	return c.refusedChange(err)
+}
+
+// JoinRequests returns who asks to be let into a group. Only admins may see it.
+func (gs *Groups) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
+	ctx, c, end, err := gs.begin(ctx, queryTimeout)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	asking, err := c.GetGroupRequestParticipants(ctx, convert.WireJID(jid))
+	if err != nil {
+		return nil, c.queryRefusal(ctx, jid, err)
+	}
+	requests := make([]bridge.JoinRequest, 0, len(asking))
+	for _, one := range asking {
+		person := convert.JID(one.JID)
+		if person == "" {
+			continue
+		}
+		request := gs.o.Store.Asking(person, nil)
+		if !one.RequestedAt.IsZero() {
+			at := bridge.At(one.RequestedAt)
+			request.RequestedAt = &at
+		}
+		requests = append(requests, request)
+	}
+	return requests, nil
 }

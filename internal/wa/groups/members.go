@@ -13,6 +13,9 @@ import (
 	"bridged/internal/wa/convert"
 )
 
+// tagDecision is the request that decides about those who ask.
+const tagDecision = "membership_requests_action"
+
 // ChangeParticipants adds, removes, promotes or demotes members, or lets in or
 // rejects those who ask to be, and returns what became of each.
 func (gs *Groups) ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error) {
@@ -21,16 +24,18 @@ func (gs *Groups) ChangeParticipants(ctx context.Context, change bridge.Particip
 		return nil, err
 	}
 	defer end()
-	pn, lid := gs.o.Own()
-	if change.Action == bridge.ParticipantRemove && slices.ContainsFunc(change.Participants, func(jid bridge.JID) bool { return jid == pn || jid == lid }) {
+	if change.Action == bridge.ParticipantRemove && slices.ContainsFunc(change.Participants, gs.isOwn) {
 		return nil, bridge.Invalid("participants must not hold the account itself: leave the group with POST /api/groups/{jid}/leave")
 	}
 	if err := c.InGroup(ctx, change.Group); err != nil {
 		return nil, err
 	}
 	people, err := c.groupPeople(ctx, c.AddressedByLID(ctx, change.Group), change.Participants)
-	if err != nil || !people.found() {
-		return resultsOf(people), err
+	if err != nil {
+		return nil, err
+	}
+	if !people.found() {
+		return people.results, nil
 	}
 	adding := change.Action == bridge.ParticipantAdd
 	named, err := c.participantNodes(ctx, people, adding)
@@ -52,13 +57,6 @@ func (gs *Groups) ChangeParticipants(ctx context.Context, change bridge.Particip
 	people.read(entries, change.Action, change.Again)
 	c.membersChanged(change, people)
 	return people.named(gs.o.Store), nil
-}
-
-func resultsOf(people *groupPeople) []bridge.ParticipantResult {
-	if people == nil {
-		return nil
-	}
-	return people.results
 }
 
 // membersChanged takes over a change of members, before the network announces it.
@@ -114,13 +112,10 @@ func (gs *Groups) LeaveGroup(ctx context.Context, jid bridge.JID, again bool) er
 }
 
 func (c *conn) leaveGroup(ctx context.Context, jid bridge.JID) error {
-	switch err := c.InGroup(ctx, jid); bridge.CodeOf(err) {
-	case bridge.CodeNotAChat:
+	if err := c.InGroup(ctx, jid); bridge.CodeOf(err) == bridge.CodeNotAChat {
 		return bridge.Fail(bridge.CodeNotAChat, "a community is left on the phone: leaving it leaves all of its groups")
-	default:
-		if err != nil {
-			return err
-		}
+	} else if err != nil {
+		return err
 	}
 	_, err := c.changeGroups(ctx, types.GroupServerJID, waBinary.Node{
 		Tag: "leave", Content: []waBinary.Node{{Tag: "group", Attrs: waBinary.Attrs{"id": convert.WireJID(jid)}}},

@@ -10,7 +10,6 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
-	"bridged/internal/wa/convert"
 )
 
 // The codes with which the network refuses changes of groups.
@@ -36,6 +35,14 @@ func iqCode(err error) int {
 	return 0
 }
 
+// queryRefusal names the reason why admins' knowledge of a group was not given out.
+func (c *conn) queryRefusal(ctx context.Context, jid bridge.JID, err error) error {
+	if iqCode(err) != 0 {
+		return c.refusal(ctx, jid, err)
+	}
+	return QueryError(err)
+}
+
 // refusal names the reason why a group was not changed, or that nobody
 // knows whether it was.
 func (c *conn) refusal(ctx context.Context, jid bridge.JID, err error) error {
@@ -44,9 +51,9 @@ func (c *conn) refusal(ctx context.Context, jid bridge.JID, err error) error {
 		return c.gs.unanswered(err)
 	case codeUnauthorized, codeForbidden:
 		// The network has one answer for strangers and for plain members.
-		if _, asked := c.GetGroupInfo(ctx, convert.WireJID(jid)); asked != nil && bridge.CodeOf(QueryError(asked)) == bridge.CodeNotInGroup {
+		if _, asked := c.describe(ctx, jid); bridge.CodeOf(asked) == bridge.CodeNotInGroup {
 			c.ForgetGroup(jid)
-			return QueryError(asked)
+			return asked
 		}
 		return bridge.Fail(bridge.CodeNotAdmin, "only an admin of the group may do that, and the account is none").Because(err)
 	case codeNotFound:
@@ -69,12 +76,11 @@ func (c *conn) refusedChange(err error) error {
 	if named := c.gs.o.Refusal(err); named != nil {
 		return named
 	}
-	switch code := iqCode(err); {
-	case code >= 500:
+	code := iqCode(err)
+	if code >= 500 {
 		return bridge.NotConnected("the network could not do it (code %d): try again in a moment", code).Because(err)
-	default:
-		return bridge.Fail(bridge.CodeSendRefused, "the network refused the change (code %d)", code).Because(err)
 	}
+	return bridge.Fail(bridge.CodeSendRefused, "the network refused the change (code %d)", code).Because(err)
 }
 
 // unanswered is the end of a change that the network has not answered.

@@ -100,23 +100,19 @@ func wasMade(code int, action bridge.ParticipantAction, again bool) bool {
 // refusedPerson returns what a person's code means.
 func refusedPerson(code int, action bridge.ParticipantAction) (bridge.ParticipantStatus, string) {
 	adding := action == bridge.ParticipantAdd
+	joining := adding || action == bridge.ParticipantApprove
 	switch {
 	case code == codeNotFound && action.IsDecision():
 		return bridge.ParticipantNoRequest, "does not ask to be let in, or not any more"
 	case action == bridge.ParticipantReject:
-		return bridge.ParticipantRefused, "was refused by the network (code " + strconv.Itoa(code) + ")"
-	case code == codeConflict && action == bridge.ParticipantApprove:
+	case code == codeConflict && joining:
 		return bridge.ParticipantAlready, "is in the group already"
-	case code == codeFull && action == bridge.ParticipantApprove:
+	case code == codeFull && joining:
 		return bridge.ParticipantFull, "does not fit: the group has as many members as it may have"
 	case code == codeForbidden && adding:
 		return bridge.ParticipantInvite, "lets only some people add them to groups: send them the group's link, or the invitation"
 	case code == codeLeft && adding:
 		return bridge.ParticipantRecentlyLeft, "left the group a short while ago: send them the group's link"
-	case code == codeConflict && adding:
-		return bridge.ParticipantAlready, "is in the group already"
-	case code == codeFull && adding:
-		return bridge.ParticipantFull, "does not fit: the group has as many members as it may have"
 	case code == codeNotFound && adding:
 		return bridge.ParticipantNotOnNetwork, "is not on WhatsApp: check the number (E.164 digits with country code)"
 	case code == codeNotFound:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
@@ -76,18 +77,8 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 	if err := t.c.StoreHistory(ctx, encoded); err != nil {
 		return err
 	}
-	for _, name := range history.GetPushnames() {
-		if err := t.add(ctx, convert.PushNameFacts(name)...); err != nil {
-			return err
-		}
-	}
-	for _, contact := range history.GetInlineContacts() {
-		if err := t.add(ctx, convert.InlineContactFacts(contact)...); err != nil {
-			return err
-		}
-	}
-	for _, account := range history.GetAccounts() {
-		if err := t.add(ctx, convert.AccountFacts(account)...); err != nil {
+	for some := range slices.Chunk(convert.PeopleFacts(history), batchSize) {
+		if err := t.add(ctx, some...); err != nil {
 			return err
 		}
 	}
@@ -97,10 +88,8 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 		if err := t.messages(ctx, chat); err != nil {
 			return err
 		}
-		if err := t.add(ctx, convert.ChatFacts(chat, time.Now())...); err != nil { // a group is named once it is there
-			return err
-		}
-		if err := t.add(ctx, convert.HistoricLabels(chat, pn, lid)...); err != nil {
+		facts := append(convert.ChatFacts(chat, time.Now()), convert.HistoricLabels(chat, pn, lid)...)
+		if err := t.add(ctx, facts...); err != nil { // after the messages: a group is named once it is there
 			return err
 		}
 	}

@@ -109,12 +109,10 @@ func (c *Client) withoutSession(ctx context.Context, recipients []Recipient) ([]
 // beginChunk asks for the keys of some recipients and begins sessions with them.
 // One send does so at a time, so that no two take keys of the same device.
 func (c *Client) beginChunk(ctx context.Context, recipients []Recipient) error {
-	select {
-	case c.starting <- struct{}{}:
-		defer func() { <-c.starting }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := c.starting.Acquire(ctx, 1); err != nil {
+		return err
 	}
+	defer c.starting.Release(1)
 	missing, err := c.withoutSession(ctx, recipients)
 	if err != nil || len(missing) == 0 {
 		return err

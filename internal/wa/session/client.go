@@ -15,6 +15,7 @@ package session
 
 import (
 	"context"
+	"sync"
 
 	"github.com/rs/zerolog"
 	signallog "go.mau.fi/libsignal/logger"
@@ -24,6 +25,7 @@ import (
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
+	"golang.org/x/sync/semaphore"
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
@@ -42,9 +44,9 @@ type Client struct {
 	store    *lockedStore    // nil while unpaired
 	secrets  *PairingSecrets // nil when paired
 	stores   deviceStores
-	stale    staleDevices
+	stale    sync.Map // numbers (types.JID) whose devices have changed
 	pending  pendingMessages
-	starting chan struct{} // holds a token while sessions are begun
+	starting *semaphore.Weighted // held while sessions are begun
 }
 
 // Observer receives what whatsmeow logs and stores but makes no event of. A function
@@ -78,7 +80,7 @@ type Observer struct {
 // NewClient returns a client of a device, which logs to log. Another one of the same
 // device must not be in use.
 func NewClient(db *DB, d *Device, observer Observer, log zerolog.Logger) *Client {
-	c := &Client{db: db, log: log, observer: observer, starting: make(chan struct{}, 1)}
+	c := &Client{db: db, log: log, observer: observer, starting: semaphore.NewWeighted(1)}
 	device := d.device
 	if device.ID != nil {
 		c.Device = *device.ID
@@ -154,7 +156,7 @@ func (c *Client) onLog(format string, args []any) {
 	number, changed := changedDevices(format, args)
 	switch {
 	case changed:
-		c.stale.add(number)
+		c.stale.Store(number.ToNonAD(), true)
 	case format == logOtherDevices && c.store != nil:
 		c.store.lock.noteOthers(otherDevicesIn(args))
 	case format == logFrameLost:

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
@@ -15,46 +14,22 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// staleDevices are the people whose devices have changed, as the network has said. whatsmeow keeps the devices of a number and of a LID apart, and
-// heeds a change of the LID's, to which all messages go, only in some cases: the
-// first message after somebody links a device would not reach that device.
-type staleDevices struct {
-	mu      sync.Mutex
-	numbers map[types.JID]bool // guarded by mu
-}
-
-// add notes a change of a number's devices.
-func (s *staleDevices) add(number types.JID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.numbers == nil {
-		s.numbers = make(map[types.JID]bool)
-	}
-	s.numbers[number.ToNonAD()] = true
-}
-
-// take returns whose devices have changed since the last call.
-func (s *staleDevices) take() map[types.JID]bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	taken := s.numbers
-	s.numbers = nil
-	return taken
-}
-
-// ForgetStaleDevices has whatsmeow ask for the devices of LIDs again where they
-// have changed.
+// ForgetStaleDevices has whatsmeow ask for the devices of LIDs again where the network has
+// said that those of their numbers have changed. whatsmeow keeps the devices of a number
+// and of a LID apart, and heeds a change of the LID's, to which all messages go, only in
+// some cases: the first message after somebody links a device would not reach it.
 func (c *Client) ForgetStaleDevices(ctx context.Context) {
-	for number := range c.stale.take() {
-		lid, err := c.stores.lids.GetLIDForPN(ctx, number)
-		if err != nil {
-			c.stale.add(number)
-			continue
-		}
-		if !lid.IsEmpty() {
+	c.stale.Range(func(number, _ any) bool {
+		c.stale.Delete(number)
+		lid, err := c.LIDOf(ctx, number.(types.JID))
+		switch {
+		case err != nil:
+			c.stale.Store(number, true)
+		case !lid.IsEmpty():
 			c.ForgetDevices(ctx, lid.ToNonAD())
 		}
-	}
+		return true
+	})
 }
 
 // ForgetDevices empties whatsmeow's list of a person's devices, by number or by

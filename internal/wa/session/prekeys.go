@@ -15,6 +15,7 @@ import (
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/util/keys"
+	"golang.org/x/sync/semaphore"
 )
 
 // LargestBatch bounds how many one-time keys an upload has. It is a variable for
@@ -34,41 +35,29 @@ type preKeyBatches struct {
 	// buffer is the session database's own. Its transaction of a decryption is
 	// one like any other.
 	buffer store.EventBuffer
-	making chan struct{} // holds a token while keys are made
+	making *semaphore.Weighted // held while keys are made
 }
 
 func newPreKeyBatches(keys store.PreKeyStore, buffer store.EventBuffer) preKeyBatches {
-	return preKeyBatches{keys, buffer, make(chan struct{}, 1)}
+	return preKeyBatches{keys, buffer, semaphore.NewWeighted(1)}
 }
-
-// begin waits until no keys are made, or until ctx ends.
-func (s preKeyBatches) begin(ctx context.Context) error {
-	select {
-	case s.making <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s preKeyBatches) end() { <-s.making }
 
 // GenOnePreKey makes the key of a retry receipt.
 func (s preKeyBatches) GenOnePreKey(ctx context.Context) (*keys.PreKey, error) {
-	if err := s.begin(ctx); err != nil {
+	if err := s.making.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer s.end()
+	defer s.making.Release(1)
 	return s.PreKeyStore.GenOnePreKey(ctx)
 }
 
 // GetOrGenPreKeys returns the keys that are to be uploaded. The missing ones are
 // all stored, or none is.
 func (s preKeyBatches) GetOrGenPreKeys(ctx context.Context, count uint32) (out []*keys.PreKey, err error) {
-	if err := s.begin(ctx); err != nil {
+	if err := s.making.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer s.end()
+	defer s.making.Release(1)
 	err = s.buffer.DoDecryptionTxn(ctx, func(ctx context.Context) error {
 		out, err = s.PreKeyStore.GetOrGenPreKeys(ctx, min(count, LargestBatch))
 		return err

@@ -69,7 +69,9 @@ func TestPreKeys_OneIsMadeAtATime(t *testing.T) {
 				}
 				ended, end := context.WithCancel(context.Background())
 				end()
-				s.making <- struct{}{}
+				if err := s.making.Acquire(context.Background(), 1); err != nil {
+					t.Fatal(err)
+				}
 				if _, err := s.GenOnePreKey(ended); err != context.Canceled {
 					t.Errorf("an unwanted key: %v", err)
 				}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -20,19 +19,30 @@ var keptTables = []string{"whatsmeow_version", "whatsmeow_lid_map"}
 
 // tablesOf lists whatsmeow's tables.
 func tablesOf(ctx context.Context, tx *sql.Tx) (tables []string, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'whatsmeow\_%' ESCAPE '\'`)
+	var table string
+	err = eachRow(ctx, tx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'whatsmeow\_%' ESCAPE '\'`, nil, func() {
+		tables = append(tables, table)
+	}, &table)
+	return tables, err
+}
+
+// eachRow calls f for each row of a query, whose columns it has put into into.
+func eachRow(ctx context.Context, db interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}, query string, args []any, f func(), into ...any,
+) error {
+	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var table string
-		if err := rows.Scan(&table); err != nil {
-			return nil, err
+		if err := rows.Scan(into...); err != nil {
+			return err
 		}
-		tables = append(tables, table)
+		f()
 	}
-	return tables, rows.Err()
+	return rows.Err()
 }
 
 // secretsAtOnce is how many secrets one statement deletes: the database has one
@@ -86,21 +96,12 @@ func (db *DB) LIDOf(ctx context.Context, pn bridge.JID) (bridge.JID, error) {
 
 // Identities reads which numbers and LIDs belong together. whatsmeow's own
 // methods look up one at a time.
-func (db *DB) Identities(ctx context.Context) ([]bridge.Fact, error) {
-	rows, err := db.sql.QueryContext(ctx, `SELECT lid, pn FROM whatsmeow_lid_map`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var facts []bridge.Fact
-	for rows.Next() {
-		var lid, pn string
-		if err := rows.Scan(&lid, &pn); err != nil {
-			return facts, err
-		}
+func (db *DB) Identities(ctx context.Context) (facts []bridge.Fact, err error) {
+	var lid, pn string
+	err = eachRow(ctx, db.sql, `SELECT lid, pn FROM whatsmeow_lid_map`, nil, func() {
 		facts = append(facts, bridge.Identity{PN: bridge.PhoneJID(pn), LID: bridge.JID(lid + "@" + bridge.ServerLID)})
-	}
-	return facts, rows.Err()
+	}, &lid, &pn)
+	return facts, err
 }
 
 // knownIdentities returns a function that reads the identities which are stored of
@@ -112,11 +113,10 @@ func (db *DB) knownIdentities(device types.JID) func(context.Context, []string) 
 		var key []byte
 		err := db.ofAddresses(ctx, `
 			SELECT their_id, identity FROM whatsmeow_identity_keys
-			WHERE our_jid = ? AND their_id IN (SELECT value FROM json_each(?))`, device, addresses, func() error {
+			WHERE our_jid = ? AND their_id IN (SELECT value FROM json_each(?))`, device, addresses, func() {
 			if len(key) == 32 {
 				identities[address] = [32]byte(key)
 			}
-			return nil
 		}, &address, &key)
 		return identities, err
 	}
@@ -129,54 +129,31 @@ func (db *DB) withoutSession(ctx context.Context, device types.JID, addresses []
 	var address string
 	err := db.ofAddresses(ctx, `
 		SELECT value FROM json_each(?2) WHERE NOT EXISTS
-			(SELECT 1 FROM whatsmeow_sessions WHERE our_jid = ?1 AND their_id = value)`, device, addresses, func() error {
-		missing[address] = true
-		return nil
-	}, &address)
+			(SELECT 1 FROM whatsmeow_sessions WHERE our_jid = ?1 AND their_id = value)`, device, addresses, func() { missing[address] = true }, &address)
 	return missing, err
 }
 
 // ofAddresses calls f for each row of a query about addresses of a device's.
-func (db *DB) ofAddresses(ctx context.Context, query string, device types.JID, addresses []string, f func() error, into ...any) error {
+func (db *DB) ofAddresses(ctx context.Context, query string, device types.JID, addresses []string, f func(), into ...any) error {
 	list, err := json.Marshal(addresses)
 	if err != nil {
 		return err
 	}
-	rows, err := db.sql.QueryContext(ctx, query, device.String(), string(list))
-	if err != nil {
-		return Explain(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := errors.Join(rows.Scan(into...), f()); err != nil {
-			return err
-		}
-	}
-	return Explain(rows.Err())
+	return Explain(eachRow(ctx, db.sql, query, []any{device.String(), string(list)}, f, into...))
 }
 
 // ChatSettings reads how the account's devices keep their chats. whatsmeow's own
 // method looks up one at a time; a negative end of muting is none.
-func (db *DB) ChatSettings(ctx context.Context) ([]bridge.Fact, error) {
-	rows, err := db.sql.QueryContext(ctx, `SELECT chat_jid, muted_until, pinned, archived FROM whatsmeow_chat_settings`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var facts []bridge.Fact
-	for rows.Next() {
-		var jid string
-		var muted int64 // seconds
-		var pinned, archived bool
-		if err := rows.Scan(&jid, &muted, &pinned, &archived); err != nil {
-			return facts, err
+func (db *DB) ChatSettings(ctx context.Context) (facts []bridge.Fact, err error) {
+	var jid string
+	var muted int64 // seconds
+	var pinned, archived bool
+	err = eachRow(ctx, db.sql, `SELECT chat_jid, muted_until, pinned, archived FROM whatsmeow_chat_settings`, nil, func() {
+		if chat := convert.ParseJID(jid); chat != "" {
+			facts = append(facts, bridge.ChatSettings{
+				Chat: chat, Archived: new(archived), Pinned: new(pinned), MutedUntil: new(convert.MutedUntil(muted != 0, muted)),
+			})
 		}
-		chat := convert.ParseJID(jid)
-		if chat == "" {
-			continue
-		}
-		until := convert.MutedUntil(muted != 0, muted)
-		facts = append(facts, bridge.ChatSettings{Chat: chat, Archived: &archived, Pinned: &pinned, MutedUntil: &until})
-	}
-	return facts, rows.Err()
+	}, &jid, &muted, &pinned, &archived)
+	return facts, err
 }

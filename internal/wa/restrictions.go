@@ -1,0 +1,180 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/bridge"
+)
+
+// settingTimelock is when the reach-out timelock ends, in Unix seconds. The
+// network tells of it once, so it is kept over restarts.
+const settingTimelock = "reachout_timelock"
+
+// timelock keeps the account from starting new chats.
+type timelock struct {
+	mu    sync.Mutex
+	until time.Time // zero where there is none, or its end is not known; guarded by mu
+	shown string    // its sentence in the status; guarded by mu
+}
+
+func (t *timelock) set(until time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.until = until
+}
+
+// left returns how long it lasts; 0 is unknown, or over.
+func (t *timelock) left() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return max(0, time.Until(t.until))
+}
+
+// show returns the sentence of the status while it lasts, and one that has to go.
+func (t *timelock) show() (sentence, over string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if time.Until(t.until) > 0 {
+		sentence = "the network does not let this account start new chats until " + bridge.At(t.until).String() +
+			": whoever has written to it can be answered"
+	}
+	if t.shown != sentence {
+		over, t.shown = t.shown, sentence
+	}
+	return sentence, over
+}
+
+// noteTimelock keeps what the network tells of the timelock, before it is
+// acknowledged.
+func (m *Manager) noteTimelock(e *events.NotifyAccountReachoutTimelock) {
+	var until time.Time
+	if e.IsActive {
+		until = e.TimeEnforcementEnds.Time
+	}
+	m.timelock.set(until)
+	m.keepMoment(settingTimelock, until)
+	m.showTimelock()
+}
+
+// showTimelock has the status tell of the timelock while the account is open,
+// and no more once it is over.
+func (m *Manager) showTimelock() {
+	sentence, over := m.timelock.show()
+	if m.forgetError(over) && sentence == "" {
+		m.announce("")
+	}
+	m.warn(sentence)
+}
+
+// keepMoment writes a moment down in whole seconds, not before it; the zero one is none.
+func (m *Manager) keepMoment(setting string, at time.Time) {
+	value := ""
+	if !at.IsZero() {
+		value = strconv.FormatInt(at.Add(time.Second-1).Unix(), 10)
+	}
+	m.keepSetting(setting, value)
+}
+
+// keepSetting writes a setting down, also while the program ends.
+func (m *Manager) keepSetting(setting, value string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.background), saveTimeout)
+	defer cancel()
+	if err := m.store.SetSetting(ctx, setting, value); err != nil {
+		m.log.Warn().Err(err).Str("setting", setting).Msg("not written down for the next start")
+	}
+}
+
+// moment reads a moment that was written down; the zero one where none was.
+func (m *Manager) moment(ctx context.Context, setting string) (time.Time, error) {
+	value, err := m.store.Setting(ctx, setting)
+	if err != nil {
+		return time.Time{}, err
+	}
+	seconds, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return time.Time{}, nil // as if none was
+	}
+	return time.Unix(seconds, 0), nil
+}
+
+// The settings of a ban: when to try again, in Unix seconds, and what the status
+// says until then. A login while it lasts would only be refused.
+const (
+	settingBan       = "ban_until"
+	settingBanReason = "ban_reason"
+)
+
+// ban keeps the account from logging in.
+type ban struct {
+	mu     sync.Mutex
+	until  time.Time // when to try again; zero where there is none; guarded by mu
+	reason string    // the sentence of the status; guarded by mu
+}
+
+// set notes a ban, or its end, and reports whether there was one.
+func (b *ban) set(until time.Time, reason string) (was bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	was = !b.until.IsZero()
+	b.until, b.reason = until, reason
+	return was
+}
+
+// present returns how long to wait, and why; 0 is no ban.
+func (b *ban) present() (left time.Duration, reason string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(0, time.Until(b.until)), b.reason
+}
+
+// banned keeps a ban over restarts, and returns what it means for the connection.
+func (m *Manager) banned(e *events.TemporaryBan) notice {
+	n := banNotice(e)
+	until := time.Now().Add(n.after)
+	m.ban.set(until, n.sentence)
+	m.keepMoment(settingBan, until)
+	m.keepSetting(settingBanReason, n.sentence)
+	return n
+}
+
+// endBan forgets a ban: the account was let in, or its session is gone.
+func (m *Manager) endBan() {
+	if m.ban.set(time.Time{}, "") {
+		m.keepMoment(settingBan, time.Time{})
+		m.keepSetting(settingBanReason, "")
+	}
+}
+
+// loadRestrictions reads what the network said of the account in an earlier run.
+func (m *Manager) loadRestrictions(ctx context.Context) error {
+	locked, lockErr := m.moment(ctx, settingTimelock)
+	banned, banErr := m.moment(ctx, settingBan)
+	reason, reasonErr := m.store.Setting(ctx, settingBanReason)
+	if err := errors.Join(lockErr, banErr, reasonErr); err != nil {
+		return err
+	}
+	m.timelock.set(locked)
+	m.ban.set(banned, reason)
+	return nil
+}
+
+func banNotice(e *events.TemporaryBan) notice {
+	until := "for an unknown time"
+	wait := e.Expire
+	if wait > 0 {
+		until = "until " + bridge.At(time.Now().Add(wait)).String()
+	} else {
+		wait = refusedPause
+	}
+	return notice{
+		kind: noticeRefusedLogin, after: wait,
+		sentence: fmt.Sprintf("the account is banned %s (%s): trying again at the end", until, e.Code),
+	}
+}

@@ -12,14 +12,13 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// callFacts returns what an event tells of a call.
 func (l *link) callFacts(evt any) []bridge.Fact {
 	pn, lid := l.m.own()
 	return convert.CallFacts(evt, l.m.opts.Clock.Now(), pn, lid)
 }
 
-// RejectCall has a call ring no more, on all devices of the account, and notes it.
-// It fails with [bridge.CodeNotConnected] or [bridge.CodeSendTimeout].
+// RejectCall rejects a call on all devices of the account. It fails with
+// [bridge.CodeNotConnected] or [bridge.CodeSendTimeout].
 func (m *Manager) RejectCall(ctx context.Context, call bridge.Call) error {
 	l, err := m.open()
 	if err != nil {
@@ -40,8 +39,7 @@ func (m *Manager) RejectCall(ctx context.Context, call bridge.Call) error {
 	return nil
 }
 
-// rejectCall asks the network, and waits until it has taken it: whatsmeow's own
-// method does not.
+// rejectCall waits for the network's answer, which whatsmeow's own method does not.
 func (l *link) rejectCall(ctx context.Context, call bridge.Call) error {
 	caller := convert.WireJID(call.FromJID)
 	if call.FromLID != "" {
@@ -65,8 +63,7 @@ func (l *link) rejectCall(ctx context.Context, call bridge.Call) error {
 	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm in time that the call was rejected").Because(err)
 }
 
-// missCalls makes missed calls of those that have been ringing for so long; 0 is
-// all. It reports whether it could.
+// missCalls marks calls as missed that have been ringing for so long, and reports success.
 func (m *Manager) missCalls(ctx context.Context, ringing time.Duration) bool {
 	err := m.store.Save(ctx, bridge.CallsMissed{Ringing: ringing})
 	if err != nil && ctx.Err() == nil {
@@ -75,7 +72,7 @@ func (m *Manager) missCalls(ctx context.Context, ringing time.Duration) bool {
 	return err == nil
 }
 
-// noteRinging has the calls among facts looked at until they ring no more.
+// noteRinging wakes watchCalls for calls among facts.
 func (m *Manager) noteRinging(facts []bridge.Fact) {
 	for _, fact := range facts {
 		if _, is := fact.(bridge.Call); is {
@@ -87,8 +84,8 @@ func (m *Manager) noteRinging(facts []bridge.Fact) {
 	}
 }
 
-// watchCalls makes missed calls of those of whose end nobody tells. It leaves the
-// store alone while nothing rings.
+// watchCalls marks calls without an end as missed. It leaves the store alone while
+// nothing rings.
 func (m *Manager) watchCalls(ctx context.Context) {
 	ticker := time.NewTicker(convert.RingTime / convert.LooksAtRinging)
 	defer ticker.Stop()

@@ -16,9 +16,8 @@ import (
 // catchUpTimeout bounds what is done after a login.
 const catchUpTimeout = 2 * time.Minute
 
-// catchUp makes the store agree, after a login, with what the session knows
-// and the network says: whose account it is, names, identities, groups. away is
-// how long the account was not connected.
+// catchUp makes the store agree with the session and the network after a login: owner,
+// names, identities, groups. away is how long the account was not connected.
 func (l *link) catchUp(away time.Duration) {
 	ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 	defer cancel()
@@ -38,8 +37,8 @@ func (l *link) catchUp(away time.Duration) {
 	l.m.Groups.CatchUp(ctx, away)
 }
 
-// catchUpPeople passes on identities and address book as the session has
-// them: what was learned while the store failed is not lost.
+// catchUpPeople passes on the session's identities and address book, also those learned
+// while the store failed.
 func (l *link) catchUpPeople(ctx context.Context) {
 	facts, err := l.m.db.Identities(ctx)
 	if err != nil {
@@ -82,9 +81,8 @@ func (l *link) saveAll(ctx context.Context, facts []bridge.Fact) {
 	}
 }
 
-// catchUpMarks takes over which chats the account's devices have marked as read or
-// unread, after a whole sync: whatsmeow keeps these marks nowhere, and tells of single
-// changes alone.
+// catchUpMarks takes over, after a whole sync, which chats are marked as read or unread:
+// whatsmeow stores no marks, and makes events of single changes alone.
 func (l *link) catchUpMarks(ctx context.Context) {
 	entries, err := l.cli.ReadCollection(ctx, appstate.WAPatchRegularLow)
 	if err != nil {
@@ -100,18 +98,16 @@ func (l *link) catchUpMarks(ctx context.Context) {
 	l.saveAll(ctx, facts)
 }
 
-// keepSettings saves one change of how a chat is kept. whatsmeow has entered it
-// into session.db before.
+// keepSettings saves one change of how a chat is kept; session.db has it already.
 func (l *link) keepSettings(facts []bridge.Fact) bool {
 	l.settings.Lock()
 	defer l.settings.Unlock()
 	return l.keep(facts)
 }
 
-// catchUpSettings passes on how chats are kept as the session has it: what a
-// whole sync brought, of which whatsmeow tells nothing, and what was learned
-// while the store failed. A change that comes meanwhile waits, so that what was
-// read before it does not overwrite it.
+// catchUpSettings passes on how the session keeps chats: whatsmeow makes no events of a
+// whole sync, and the store may have failed. Changes that come meanwhile wait, so that
+// older settings do not overwrite them.
 func (l *link) catchUpSettings(ctx context.Context) {
 	l.settings.Lock()
 	defer l.settings.Unlock()

@@ -14,9 +14,8 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// clientPayload returns what the client says of itself when it logs in or pairs.
-// The device's name and the version go in here and not through whatsmeow's package
-// variables, which every client of the process would share.
+// clientPayload returns what the client says of itself when it logs in or pairs, without
+// whatsmeow's package variables, which every client of the process would share.
 func (l *link) clientPayload() *waWa6.ClientPayload {
 	payload, version := l.cli.BasePayload(), l.m.clientVersion()
 	payload.UserAgent.AppVersion = version.ProtoAppVersion()
@@ -49,8 +48,7 @@ const settingVersion = "wa_client_version"
 // versionTimeout bounds the look-up of the client's version.
 const versionTimeout = 10 * time.Second
 
-// prepareVersion sets the last known good client version and looks for a
-// newer one. Offline the last one serves.
+// prepareVersion sets the last good client version and looks for a newer one.
 func (m *Manager) prepareVersion(ctx context.Context) {
 	if known, err := m.store.Setting(ctx, settingVersion); err != nil {
 		m.log.Warn().Err(err).Msg("client version not read")
@@ -80,8 +78,7 @@ func (m *Manager) clientVersion() session.Version {
 	return session.BuiltInVersion()
 }
 
-// lookUpVersion asks the network's web page for the present client version,
-// and reports whether it differs from the one in use.
+// lookUpVersion asks for the present client version, and reports whether it is another.
 func (m *Manager) lookUpVersion(ctx context.Context) (changed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
@@ -99,14 +96,12 @@ func (m *Manager) lookUpVersion(ctx context.Context) (changed bool, err error) {
 	return changed, nil
 }
 
-// outdatedSentence returns what is told while a newer version than a refused one is
-// looked for.
 func (m *Manager) outdatedSentence() string {
 	return fmt.Sprintf("the network refuses this client's version (%s); looking for a newer one", m.clientVersion())
 }
 
-// renewVersion looks for a newer version than one that the network refuses. It returns
-// how long to wait before the next try, and what to tell meanwhile.
+// renewVersion looks for a newer version than the refused one. It returns how long to
+// wait before the next try, and the status' sentence.
 func (m *Manager) renewVersion(ctx context.Context) (wait time.Duration, sentence string) {
 	refused := m.clientVersion()
 	changed, err := m.lookUpVersion(ctx)

@@ -10,18 +10,15 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// patience is how long a lost connection counts as connecting. It is a
-// variable for the tests alone.
+// patience is how long a lost connection counts as connecting; tests shorten it.
 var patience = 30 * time.Second
 
 const (
 	// loginTimeout is how long a login may take once the socket is open.
 	loginTimeout = 60 * time.Second
-	// steady is how long a connection has to last after its login, which both
-	// sides have answered, to count as one that works.
+	// steady is how long a connection has to last after its login to count as working.
 	steady = 10 * time.Second
-	// storageCheck is how often an idle connection looks whether its files are
-	// still there.
+	// storageCheck is how often an idle connection looks for its files.
 	storageCheck = 2 * time.Second
 )
 
@@ -63,8 +60,7 @@ func (s *connection) onTimer() bool {
 	return false
 }
 
-// tryConnect begins a dial, if that is allowed. What cannot be read is no
-// permission: it is asked again after a while.
+// tryConnect begins a dial, unless the storage, the owner or the lease forbid it.
 func (s *connection) tryConnect() {
 	if err := s.m.opts.Watch.Check(); err != nil {
 		s.suspend(err, reasonOf(err))
@@ -108,8 +104,8 @@ func (s *connection) checkPhone() {
 	s.l.checkPhone()
 }
 
-// checkStorage ends a connection whose messages could not be kept: the data
-// directory may be gone without a write that would tell.
+// checkStorage ends a connection whose messages could not be kept, because the data
+// directory is gone.
 func (s *connection) checkStorage() {
 	if s.phase != phaseLogin && s.phase != phaseOpen {
 		return
@@ -133,8 +129,8 @@ func (s *connection) suspend(cause error, sentence string) {
 	s.schedule(storageCheck)
 }
 
-// foreign returns why this session must not be used; empty when it may. A
-// store keeps one account's messages, whatever session lies beside it.
+// foreign returns why this session must not be used; empty when it may. A store keeps one
+// account's messages.
 func (s *connection) foreign(ctx context.Context) (string, error) {
 	owner, known, err := s.m.store.OwnerOf(ctx)
 	if err != nil {
@@ -176,9 +172,8 @@ func (s *connection) again() time.Duration {
 	return wait
 }
 
-// lost notes that the account is not open any more. Behind a connection that
-// worked the next try is made at once; one that did not last counts as a failed
-// try, so that one that flaps is dialled with pauses.
+// lost notes that the account is not open any more. A connection that did not last counts
+// as a failed try, so that a flapping line is dialled with pauses.
 func (s *connection) lost() {
 	if s.phase != phaseOpen {
 		return
@@ -236,9 +231,9 @@ func (s *connection) onNotice(n notice) bool {
 	return false
 }
 
-// finish ends a session that the network has ended, and reports whether it
-// could. whatsmeow tells of the end before it has deleted the keys, so that is
-// done here; while it fails the session stays closed, and it is tried again.
+// finish ends a session that the network has ended, and reports success. whatsmeow
+// reports the end before it has deleted the keys, so they are wiped here, again and
+// again until that succeeds.
 func (s *connection) finish(sentence string) bool {
 	if err := s.wipe(s.l.ctx); err != nil {
 		s.m.log.Error().Err(err).Dur("retry_in", longPause).Msg("session not wiped after the network ended it")
@@ -278,8 +273,7 @@ func (s *connection) halt(sentence string) {
 	s.m.setState(bridge.StateClosed, sentence)
 }
 
-// outdated looks up the client's version and tries at once with a new one,
-// else hourly.
+// outdated tries at once with a newer version, else hourly.
 func (s *connection) outdated() {
 	s.halt(s.m.outdatedSentence())
 	wait, sentence := s.m.renewVersion(s.l.ctx)
@@ -341,8 +335,7 @@ func (s *connection) logout(ctx context.Context) commandResult {
 	return commandResult{unlinked: unlinked}
 }
 
-// wipe deletes the session's keys, whether or not whatsmeow has done so, and
-// what the file still has of them.
+// wipe deletes the session's keys, also from the file's free pages.
 func (s *connection) wipe(ctx context.Context) error {
 	if err := s.m.db.DeleteDevice(ctx, s.l.cli.Device); err != nil {
 		return err

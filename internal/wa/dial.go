@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// dial is one try to connect, and the connection that it made. whatsmeow
-// changes and reads its handler of a connection's end (socket/noisesocket.go,
-// socket/framesocket.go) without a lock, so the end is held back where it
-// would meet a change: until the handshake is over, and before the connection
-// is replaced or closed on purpose.
+// dial is one try to connect, and its connection. whatsmeow changes and reads its handler
+// of a connection's end (socket/noisesocket.go, socket/framesocket.go) without a lock, so
+// the end is held back until the handshake is over, and awaited before the connection is
+// replaced or closed on purpose.
 type dial struct {
 	ctx     context.Context // the socket's
 	cancel  context.CancelFunc
@@ -37,8 +36,7 @@ var errGivenUp = errors.New("the dial was given up")
 // dialKey is the key of a dial in its context.
 type dialKey struct{}
 
-// newDial returns a dial whose context ends after parent, but not in the middle
-// of a handshake.
+// newDial returns a dial whose context ends after parent, but never in a handshake.
 func newDial(parent context.Context) *dial {
 	d := &dial{settled: make(chan struct{}), ended: make(chan struct{})}
 	d.settle = sync.OnceFunc(func() { close(d.settled) })
@@ -104,9 +102,9 @@ func (d *dial) abandon() {
 	d.cancel()
 }
 
-// giveUp ends the dial, or cuts the connection that it made, without a closing
-// handshake, which a silent peer would let hang. whatsmeow's context stays as
-// it is once there is a websocket: it would end the reader at any moment.
+// giveUp ends the dial, or cuts its connection without a closing handshake, for which a
+// silent peer would let us wait. It leaves a websocket's context, whose end would end the
+// reader at any moment.
 func (d *dial) giveUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -119,8 +117,8 @@ func (d *dial) giveUp() {
 	}
 }
 
-// close waits until whatsmeow has handled the end of the socket, and brings
-// that end about where it does not come.
+// close waits until whatsmeow has handled the end of the socket, and forces that end
+// where it does not come.
 func (d *dial) close() {
 	if !d.isUp() || d.awaitEnd() {
 		return
@@ -129,8 +127,7 @@ func (d *dial) close() {
 	d.awaitEnd()
 }
 
-// awaitEnd reports whether whatsmeow has handled the connection's end within
-// [politeClose].
+// awaitEnd waits up to [politeClose] for whatsmeow to handle the connection's end.
 func (d *dial) awaitEnd() bool {
 	select {
 	case <-d.ended:
@@ -171,8 +168,8 @@ func (d *dial) isUp() bool {
 	}
 }
 
-// wire is the connection below a websocket. From the upgrade on it keeps back
-// that the connection has ended, until the handshake is over.
+// wire is the connection below a websocket. From the upgrade on it holds back its end
+// until the handshake is over.
 type wire struct {
 	net.Conn
 	dial  *dial

@@ -1,8 +1,7 @@
-// Package wa is the socket manager: it owns the account's one connection and its
-// replacement, the account's status, pairing, reconnecting and logout, and it
-// decides what is acknowledged. Its rooms do the rest: session holds the inside of
-// whatsmeow, convert translates between protobufs and bridge values, and sending,
-// groups and history do what their names say.
+// Package wa is the socket manager: it owns the account's one connection, its status,
+// pairing, reconnecting and logout, and decides what is acknowledged. Of its rooms,
+// session holds the inside of whatsmeow, convert translates between protobufs and bridge
+// values, and sending, groups and history do what their names say.
 //
 // Call [Open], then [Manager.Run] in a goroutine of its own; everything else
 // may be called at any time from anywhere. Received facts go to the [Store]

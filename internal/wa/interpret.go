@@ -28,9 +28,8 @@ func (l *link) ownPN() bridge.JID {
 	return pn
 }
 
-// openWithKnownSecret tries the secrets that whatsmeow keeps, of whoever may have
-// written the message: the key names its author from the sender's point of view,
-// by number or by LID.
+// openWithKnownSecret tries whatsmeow's secrets of all possible authors: the key names the
+// author from the sender's point of view, by number or by LID.
 func (l *link) openWithKnownSecret(e *events.Message, pending bridge.Encrypted, part convert.EncryptedPart) ([]bridge.Fact, bool) {
 	senders := l.bothForms(e.Info.Sender, e.Info.SenderAlt)
 	var tried []types.JID
@@ -51,7 +50,7 @@ func (l *link) openWithKnownSecret(e *events.Message, pending bridge.Encrypted, 
 	return nil, false
 }
 
-// possibleAuthors returns who may have written the message of a key: whom the key
+// possibleAuthors returns the possible authors of a key's message: those whom the key
 // names, the sender, and in a private chat either side.
 func (l *link) possibleAuthors(s types.MessageSource, key *waCommon.MessageKey) (authors []types.JID) {
 	pn, _ := l.m.own()
@@ -88,8 +87,7 @@ func (l *link) bothForms(people ...types.JID) (forms []types.JID) {
 	return forms
 }
 
-// groupChangeFacts returns a notification's change. The account's own leaving ends
-// the knowledge that it may send there.
+// groupChangeFacts also forgets that the account may send there.
 func (l *link) groupChangeFacts(e *events.GroupInfo) []bridge.Fact {
 	if jid := convert.JID(e.JID); jid != "" {
 		l.cli.ForgetGroup(jid)

@@ -26,8 +26,8 @@ type link struct {
 
 	notices chan notice
 
-	// refusing is set after a stanza was refused: what follows it on the same
-	// connection is refused too, so that redelivery keeps the order.
+	// refusing is set after a stanza was refused: the rest of its connection is refused
+	// too, so that redelivery keeps the order.
 	refusing       atomic.Bool
 	told           usernames  // in messages and notifications
 	answered       usernames  // in answers to queries
@@ -81,8 +81,7 @@ func (m *Manager) newLink(ctx context.Context, device *session.Device) *link {
 	return l
 }
 
-// configure sets the rules that keep messages from being lost: acknowledge after
-// storing, keep what was decrypted until it is stored, and never reconnect by itself.
+// configure sets the rules that keep messages from being lost.
 func (l *link) configure() {
 	m, cli := l.m, l.cli
 	cli.SynchronousAck = true
@@ -125,8 +124,7 @@ func (l *link) observer() session.Observer {
 	}
 }
 
-// notify passes a notice to the supervisor. It never blocks the socket: notices
-// are few, and the supervisor looks at the client's own state as well.
+// notify passes a notice to the supervisor without blocking the socket.
 func (l *link) notify(n notice) {
 	select {
 	case l.notices <- n:
@@ -135,8 +133,7 @@ func (l *link) notify(n notice) {
 	}
 }
 
-// dials returns the dial that was begun last, and that of whatsmeow's present
-// socket.
+// dials returns the dial begun last, and that of whatsmeow's present socket.
 func (l *link) dials() (latest, socket *dial) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,8 +146,7 @@ func (l *link) present() any {
 	return socket
 }
 
-// isOver reports whether the connection that a context belongs to has been followed
-// by another.
+// isOver reports whether another connection has followed that of a context.
 func (l *link) isOver(ctx context.Context) bool {
 	of := dialOf(ctx)
 	_, socket := l.dials()
@@ -198,16 +194,14 @@ func (l *link) cut() {
 // politeClose is how long the end of a connection may take.
 const politeClose = 2 * time.Second
 
-// disconnected notes that whatsmeow has handled the end of the socket, or has closed
-// it by itself.
+// disconnected notes that whatsmeow has handled the socket's end, or has closed it.
 func (l *link) disconnected() {
 	_, socket := l.dials()
 	socket.finish()
 }
 
-// disconnect closes the socket, politely if the peer answers. A dial under way,
-// which holds whatsmeow's lock for as long as a handshake may take, has to be
-// cut before: connect ends what it makes all the same.
+// disconnect closes the socket, politely if the peer answers. A dial under way holds
+// whatsmeow's lock and has to be cut before; connect ends its connection all the same.
 func (l *link) disconnect() {
 	_, socket := l.dials()
 	if socket.isUp() {
@@ -224,9 +218,8 @@ func (l *link) disconnect() {
 	}
 }
 
-// end ends the link's life. A dial under way holds whatsmeow's lock until its
-// own time limits. It is cut after a while, its context cancelled, and after
-// another it is left alone.
+// end ends the link's life. A dial under way, which holds whatsmeow's lock, is cut after a
+// while, and left alone after another.
 func (l *link) end() {
 	defer l.cancel()
 	defer l.cli.Close()
@@ -248,8 +241,8 @@ func (l *link) end() {
 	}
 }
 
-// connected notifies the supervisor of a login that is still good. The LID is
-// read here, in the goroutine that wrote it.
+// connected notifies the supervisor of a login. The LID is read in the goroutine that
+// wrote it.
 func (l *link) connected() {
 	l.m.setLID(convert.JID(l.cli.OwnLID()))
 	if !l.cli.LoggedIn() {
@@ -282,9 +275,8 @@ func reasonOf(err error) string {
 	return "the log has the cause"
 }
 
-// silent asks the network once more after a keepalive that it did not answer,
-// and gives the connection up if that is not answered either: one answer that
-// was lost, or came late on a bad line, is no reason to log in anew.
+// silent asks once more after an unanswered keepalive, which may be late on a bad line,
+// before it gives the connection up.
 func (l *link) silent() {
 	if !l.asking.CompareAndSwap(false, true) {
 		return

@@ -51,9 +51,8 @@ func (n *Network) Authority() *x509.CertPool {
 	return n.simulated.roots
 }
 
-// ReadNetworkFile reads the description of a simulated network. The Noise
-// root key is process-wide in whatsmeow, so every network of one process must
-// have the same; it is set here, before any client exists.
+// ReadNetworkFile reads the description of a simulated network and sets the Noise root
+// key, which is process-wide in whatsmeow, before any client exists.
 func ReadNetworkFile(path string) (Network, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -79,9 +78,8 @@ func ReadNetworkFile(path string) (Network, error) {
 	return Network{simulated: &simulatedNetwork{address: address.Host, roots: roots}}, nil
 }
 
-// Time limits of a dial. Together with whatsmeow's 20 s for the Noise
-// handshake they bound a try to connect: the context cannot, because it lives
-// as long as the socket.
+// Time limits of a dial, beside whatsmeow's 20 s for the Noise handshake. The context
+// cannot bound a try, because it lives as long as the socket.
 const (
 	dialTimeout         = 10 * time.Second
 	tlsTimeout          = 10 * time.Second
@@ -111,8 +109,7 @@ func (n *Network) transport() *http.Transport {
 // belong to the [dial] of their context.
 func (n *Network) Client() *http.Client {
 	t := n.transport()
-	// A connection that a refusal left open would serve the next dial, which
-	// could not cut it. Go sends no "Connection: close" with upgrades.
+	// The next dial could not cut a connection that a refusal left open.
 	t.DisableKeepAlives = true
 	connect := t.DialContext
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {

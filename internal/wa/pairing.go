@@ -15,8 +15,7 @@ import (
 )
 
 const (
-	// socketLife is how long the network keeps an unpaired socket and with it a
-	// pairing code: six QR codes, the first for 60 s, the others for 20 s.
+	// socketLife is how long an unpaired socket and its pairing code live: six QR codes.
 	socketLife  = firstQRLife + 5*nextQRLife
 	firstQRLife = 60 * time.Second
 	nextQRLife  = 20 * time.Second
@@ -24,8 +23,7 @@ const (
 	afterPairing = 10 * time.Second
 )
 
-// pairing keeps an unpaired link open, renewing its codes as long as somebody
-// asks for them, until the account is paired.
+// pairing keeps an unpaired link open and renews its codes while they are asked for.
 type pairing struct {
 	supervisor
 	attention attention
@@ -159,8 +157,7 @@ func (m *Manager) presentPairing(l *link) *pairing {
 	return m.pairing
 }
 
-// onEvent handles what the unpaired socket tells. It runs in whatsmeow's
-// goroutine.
+// onEvent handles events of the unpaired socket, in whatsmeow's goroutine.
 func (p *pairing) onEvent(evt any) {
 	switch e := evt.(type) {
 	case *events.QR:
@@ -191,8 +188,6 @@ func (p *pairing) onEvent(evt any) {
 	}
 }
 
-// onRotation shows the QR code that takes the place of one that the network has
-// voided.
 func (p *pairing) onRotation(e *events.RotateADVSecret) {
 	if err := p.offer.rotate(e, time.Now()); err != nil {
 		p.m.log.Error().Err(err).Msg("the network voided the QR code, and the new one is not known")
@@ -201,7 +196,6 @@ func (p *pairing) onRotation(e *events.RotateADVSecret) {
 	p.m.log.Info().Msg("the network voided the QR code; a new one is shown")
 }
 
-// codeRefusedSentence is told of a code that was entered in vain.
 const codeRefusedSentence = "the network refused the pairing code that was entered on the phone: ask for a new code and enter that one"
 
 // onCodeRefused ends a code that the network has refused.
@@ -249,9 +243,8 @@ func (m *Manager) refusal(ctx context.Context, phone string) error {
 	return nil
 }
 
-// sameAccount reports whether a number is that of an account, as it is dialled or
-// as WhatsApp knows it. A number that was changed is the account's too, where an
-// earlier session has left the LIDs of both.
+// sameAccount reports whether a number is an account's, as dialled or as WhatsApp knows
+// it, or by the LIDs that an earlier session has left.
 func (m *Manager) sameAccount(ctx context.Context, account bridge.Owner, phone string) bool {
 	other := bridge.Owner{PN: bridge.PhoneJID(phone)}
 	if account.LID == "" {

@@ -60,8 +60,7 @@ func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, e
 	}, nil
 }
 
-// askCode asks on an unpaired socket that is young enough. Where the network
-// refuses the number as dialled, it asks for the other spelling.
+// askCode asks on a young socket, for the number as dialled and then its other spelling.
 func (m *Manager) askCode(ctx context.Context, phone string) (*pairing, string, error) {
 	p, err := m.freshPairing(ctx)
 	if err != nil {
@@ -106,9 +105,8 @@ func pairPhoneError(err error) error {
 	return bridge.NotConnected("the network did not give a pairing code: try again in a moment").Because(err)
 }
 
-// readyPairing waits until there is an unpaired socket with QR codes, the sign
-// that the network listens. At the start, and right after a logout, there is
-// none for a moment.
+// readyPairing waits for an unpaired socket with QR codes, the sign that the network
+// listens.
 func (m *Manager) readyPairing(ctx context.Context) (*pairing, time.Duration, error) {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()

@@ -50,8 +50,8 @@ func (o *offer) qr(now time.Time) *string {
 	return &code
 }
 
-// takeTurns finds whose turn it is, and reports whether there is a code left. The
-// caller holds mu.
+// takeTurns moves on to the present code, and reports whether there is one. The caller
+// holds mu.
 func (o *offer) takeTurns(now time.Time) bool {
 	for o.turn < len(o.codes) && !now.Before(o.turnEnds) {
 		o.turn++
@@ -60,8 +60,8 @@ func (o *offer) takeTurns(now time.Time) bool {
 	return o.turn < len(o.codes)
 }
 
-// rotate puts a new secret into the QR codes. The phone that has just scanned one
-// waits for the same code with the new secret, so that it stays for a whole turn.
+// rotate puts a new secret into the QR codes. The phone that has scanned one waits for the
+// same code with the new secret, which stays for a whole turn.
 func (o *offer) rotate(e *events.RotateADVSecret, now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -86,8 +86,7 @@ func (o *offer) setCodes(codes []string) {
 	o.secrets.OnCodes()
 }
 
-// age returns how old the socket's QR codes are, the sign that the network
-// listens; ok is false while there are none.
+// age returns how old the socket's QR codes are; not ok while there are none.
 func (o *offer) age() (age time.Duration, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -102,23 +101,20 @@ func (o *offer) setCode(code string) bridge.Time {
 	return bridge.At(o.codeExpires)
 }
 
-// dropCode forgets the pairing code.
 func (o *offer) dropCode() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.code = ""
 }
 
-// pairingRounds is how many sockets offer their codes, each for socketLife, before an
-// unpaired bridge rests because nobody asks for them. Nothing official opens sockets
-// without end.
+// pairingRounds is how many sockets offer codes for socketLife before a pairing that is
+// not asked for rests. No official client opens sockets without end.
 const pairingRounds = 5
 
-// resting is the sentence of a pairing that rests. Whoever reads it in the status has
-// ended the rest by asking.
+// resting is the sentence of a pairing that rests; asking for the status ends the rest.
 const resting = "nobody asked for a code for a while, so none is offered: asking for the status or a pairing code goes on, and the next status has a QR code"
 
-// attention is what is paid to a pairing by those who may pair the account.
+// attention counts unasked rounds of a pairing.
 type attention struct {
 	mu      sync.Mutex // guards the fields below
 	rounds  int        // sockets since somebody asked
@@ -143,8 +139,7 @@ func (a *attention) pay() bool {
 	return ended
 }
 
-// WakePairing tells that somebody asks for what is needed to pair. A pairing that rests
-// goes on.
+// WakePairing notes that codes are asked for, and ends a pairing's rest.
 func (m *Manager) WakePairing() {
 	m.mu.Lock()
 	p := m.pairing
@@ -154,7 +149,6 @@ func (m *Manager) WakePairing() {
 	}
 }
 
-// rest offers nothing until somebody asks.
 func (p *pairing) rest() {
 	p.offered = false
 	p.offer.reset()
@@ -163,7 +157,6 @@ func (p *pairing) rest() {
 	p.m.setState(bridge.StateNeedsPair, resting)
 }
 
-// wake goes on.
 func (p *pairing) wake() {
 	p.m.forgetError(resting)
 	p.renew(0)

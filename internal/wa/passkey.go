@@ -20,7 +20,6 @@ const (
 	passkeyPatience = 10 * time.Second // between looks at a passkey that is awaited
 )
 
-// onPasskeyRequest shows what the network wants signed.
 func (p *pairing) onPasskeyRequest(e *events.PairPasskeyRequest) {
 	options, err := json.Marshal(e.PublicKey)
 	if err != nil {
@@ -68,9 +67,8 @@ func (m *Manager) passkeyPairing() (*pairing, *bridge.Passkey, error) {
 	return nil, nil, bridge.Invalid("the network has not asked for a passkey: start a pairing first and wait until the status shows one")
 }
 
-// SubmitPasskey passes an authenticator's answer on (a WebAuthn
-// PublicKeyCredential in JSON) and waits for the phone's part. Where nobody
-// has to compare codes the pairing is confirmed at once.
+// SubmitPasskey passes an authenticator's answer on (a WebAuthn PublicKeyCredential in
+// JSON) and waits for the phone. It confirms the pairing if no codes are to be compared.
 func (m *Manager) SubmitPasskey(ctx context.Context, response json.RawMessage) (bridge.PasskeyResult, error) {
 	p, _, err := m.passkeyPairing()
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 )
 
 const (
-	// phoneLimit is how long the network keeps a linked device whose phone
-	// stays away; phoneWarning is when people are told.
+	// phoneLimit is how long the network keeps a device whose phone stays away.
 	phoneLimit   = 14 * 24 * time.Hour
 	phoneWarning = 12 * 24 * time.Hour
 	phoneCheck   = 6 * time.Hour
@@ -26,8 +25,7 @@ const (
 	settingPhoneSeen = "phone_seen"
 )
 
-// phone keeps track of the account's phone: if that stays away, the network
-// removes the link.
+// phone keeps track of the account's phone, without which the network removes the link.
 type phone struct {
 	mu      sync.Mutex // guards the fields below
 	seen    time.Time  // its last sign of life
@@ -36,8 +34,7 @@ type phone struct {
 	warning string     // the sentence of the status while it is away; "" else
 }
 
-// saw notes a sign of life. It returns whether to write it down, and the
-// warning that it ends.
+// saw notes a sign of life. It returns whether to write it down, and the warning it ends.
 func (p *phone) saw(at time.Time) (note bool, ended string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,15 +49,13 @@ func (p *phone) saw(at time.Time) (note bool, ended string) {
 	return note, ended
 }
 
-// setSeen takes over what was written down.
 func (p *phone) setSeen(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.seen = at
 }
 
-// away returns since when the phone has been away, and a warning if that is
-// long.
+// away returns since when the phone has been away, and a warning if that is long.
 func (p *phone) away(now time.Time) (seen time.Time, warning string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,8 +81,7 @@ func stanzaOf(evt any) (by types.MessageSource, at time.Time) {
 	return by, at
 }
 
-// fromPhone returns when the phone did what an event tells of; zero for what was
-// not its doing. The server answers for the phone otherwise.
+// fromPhone returns the time of an event that the phone itself caused, else zero.
 func fromPhone(evt any) time.Time {
 	switch e := evt.(type) {
 	case *events.MediaRetry:
@@ -110,8 +104,7 @@ func (m *Manager) sawPhone(at time.Time) {
 	}
 }
 
-// loadPhoneSeen reads when the phone was last seen; a session from before
-// that was written down counts from now.
+// loadPhoneSeen reads when the phone was last seen; now where that is not known.
 func (m *Manager) loadPhoneSeen(ctx context.Context) error {
 	seen, err := m.moment(ctx, settingPhoneSeen)
 	if seen.IsZero() {
@@ -121,9 +114,8 @@ func (m *Manager) loadPhoneSeen(ctx context.Context) error {
 	return err
 }
 
-// checkPhone asks a phone that has been away for long for a sign of life, and warns,
-// while the account is open, before the network removes the link because the phone
-// stayed away. It warns only when the phone has not answered.
+// checkPhone asks a phone that has been away for long for a sign of life, and warns if
+// that has not come.
 func (l *link) checkPhone() {
 	m := l.m
 	now := m.opts.Clock.Now()
@@ -138,8 +130,8 @@ func (l *link) checkPhone() {
 }
 
 const (
-	// phonePing is after how long without a sign of life the phone is asked for one, at
-	// most daily: that of an idle account is on, and has had nothing to say.
+	// phonePing is after how long the phone is asked for a sign of life, at most daily:
+	// an idle account's phone is on and silent.
 	phonePing  = 10 * 24 * time.Hour
 	pingPause  = 24 * time.Hour
 	pingBudget = 30 * time.Second
@@ -148,8 +140,7 @@ const (
 // pingPatience is how long the phone has for its answer before anybody is warned.
 var pingPatience = time.Minute
 
-// shouldPing reports whether to ask the phone for a sign of life now, and notes that it
-// is asked.
+// shouldPing reports whether to ask the phone for a sign of life now, and notes it.
 func (p *phone) shouldPing(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,8 +151,8 @@ func (p *phone) shouldPing(now time.Time) bool {
 	return true
 }
 
-// pingPhone asks the phone for a key that nobody has, which it answers, and has its
-// absence looked at again once it has had its time.
+// pingPhone asks the phone for an unknown key, which it answers, and later has its absence
+// checked again.
 func (l *link) pingPhone() {
 	ctx, cancel := context.WithTimeout(l.ctx, pingBudget)
 	defer cancel()

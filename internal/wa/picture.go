@@ -29,7 +29,6 @@ func (m *Manager) Picture(ctx context.Context, of bridge.JID, size bridge.Pictur
 	return bridge.Picture{DirectPath: info.DirectPath}, nil
 }
 
-// pictureChanged tells whoever keeps pictures that one has changed.
 func (m *Manager) pictureChanged(e *events.Picture) {
 	if of := convert.JID(e.JID); of != "" && m.opts.PictureChanged != nil {
 		m.opts.PictureChanged(of)

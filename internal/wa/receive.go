@@ -19,10 +19,8 @@ import (
 const saveTimeout = 30 * time.Second
 
 // handle receives everything that happens on the socket. Its result is the
-// acknowledgement: false keeps the network from forgetting the stanza.
-//
-// It recovers its own panics, because whatsmeow counts a panicking handler as
-// success. Nothing here asks the network: whatsmeow handles stanzas one at a
+// acknowledgement. It recovers its own panics, because whatsmeow counts a panicking
+// handler as success, and asks the network nothing, because stanzas are handled one at a
 // time.
 func (l *link) handle(evt any) (stored bool) {
 	defer func() {
@@ -142,9 +140,8 @@ func (l *link) handle(evt any) (stored bool) {
 	return true
 }
 
-// read interprets a stanza. What cannot be read must not be refused, or one
-// malformed message from anybody would come again forever and block what is
-// behind it: if interpreting panics, the plainer reading is kept.
+// read interprets a stanza, or plainer where that panics: a malformed message that was
+// refused would come again forever and block those behind it.
 func (l *link) read(evt any, facts, plainer func() []bridge.Fact) (found []bridge.Fact) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -159,8 +156,7 @@ func (l *link) read(evt any, facts, plainer func() []bridge.Fact) (found []bridg
 	return facts()
 }
 
-// keep saves the facts of one stanza in one transaction, and has done what they
-// bring with them.
+// keep saves the facts of one stanza and begins the work that they bring.
 func (l *link) keep(facts []bridge.Fact) bool {
 	if !l.save(facts) {
 		return false
@@ -172,9 +168,8 @@ func (l *link) keep(facts []bridge.Fact) bool {
 	return true
 }
 
-// save saves the facts of one stanza in one transaction, one stanza at a time: while
-// the store is slow, the next connection may bring the stanza again, and others
-// behind it, which have to wait for what becomes of this one.
+// save saves the facts of one stanza in one transaction, one stanza at a time: while the
+// store is slow, the next connection may bring the stanza again, and others behind it.
 func (l *link) save(facts []bridge.Fact) bool {
 	l.m.turn.Lock()
 	defer l.m.turn.Unlock()
@@ -202,9 +197,8 @@ func (l *link) save(facts []bridge.Fact) bool {
 	return true
 }
 
-// refuse leaves a stanza unacknowledged. The network sends it again only on
-// the next connection, so this one is cut; while the store keeps failing the
-// pauses grow.
+// refuse leaves a stanza unacknowledged and cuts the connection: the network sends it
+// again only on the next one. While the store keeps failing the pauses grow.
 func (l *link) refuse(cause error) bool {
 	if l.refusing.Swap(true) {
 		return false
@@ -231,9 +225,8 @@ func loggedOutSentence(e *events.LoggedOut, now time.Time) string {
 	return "unlinked from the phone on " + on + "; pair again"
 }
 
-// synced takes over what a whole sync of the account's own state brought:
-// whatsmeow tells single changes, but keeps a first sync to itself. The push
-// name is read here, in the goroutine that wrote it.
+// synced takes over a whole sync of the account's own state, of which whatsmeow makes no
+// events. The push name is read in the goroutine that wrote it.
 func (l *link) synced(e *events.AppStateSyncComplete) {
 	switch e.Name {
 	case appstate.WAPatchCriticalBlock:
@@ -259,8 +252,8 @@ func (l *link) synced(e *events.AppStateSyncComplete) {
 	}
 }
 
-// stayUnavailable keeps the phone ringing. It needs a push name, which a
-// fresh session gets with the first sync.
+// stayUnavailable keeps the phone ringing. It needs a push name, which a fresh session
+// gets with the first sync.
 func (l *link) stayUnavailable() {
 	if name := l.m.Status().User; name == nil || name.PushName == "" {
 		return
@@ -270,23 +263,19 @@ func (l *link) stayUnavailable() {
 	}
 }
 
-// notDecrypted is a message of which whatsmeow has just logged that it could not be
-// decrypted. Nothing was answered yet.
+// notDecrypted is a message that whatsmeow could not decrypt and has not answered.
 type notDecrypted struct {
 	*events.UndecryptableMessage
 	last bool // whatsmeow makes no event of it
 }
 
-// onUndecrypted stores the placeholder of a message that whatsmeow is about to
-// acknowledge.
 func (l *link) onUndecrypted(e *events.UndecryptableMessage, last bool) {
 	if l.ctx.Err() == nil && !l.handle(notDecrypted{e, last}) { // else whatsmeow leaves it with the network
 		l.cut()
 	}
 }
 
-// learnIdentities saves mappings outside a stanza's transaction. What cannot
-// be saved now is caught up with at the next login (see catchUp).
+// learnIdentities saves mappings outside a stanza's transaction, or at the next login.
 func (m *Manager) learnIdentities(found []bridge.Identity) {
 	facts := make([]bridge.Fact, len(found))
 	for i, identity := range found {
@@ -298,8 +287,8 @@ func (m *Manager) learnIdentities(found []bridge.Identity) {
 	}
 }
 
-// gate lets many in until it is shut, which waits for those inside. whatsmeow
-// has goroutines that nobody waits for, and a handler may be in one of them.
+// gate lets many in until it is shut, which waits for those inside: whatsmeow waits for
+// none of its goroutines, some of which run handlers.
 type gate struct {
 	mu     sync.RWMutex
 	closed bool // guarded by mu
@@ -317,7 +306,6 @@ func (g *gate) enter() bool {
 
 func (g *gate) leave() { g.mu.RUnlock() }
 
-// shut lets nobody in any more and waits for those inside.
 func (g *gate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// settingTimelock is when the reach-out timelock ends, in Unix seconds. The
-// network tells of it once, so it is kept over restarts.
+// settingTimelock is when the reach-out timelock ends, in Unix seconds: the network sends
+// it once.
 const settingTimelock = "reachout_timelock"
 
 // timelock keeps the account from starting new chats.
@@ -51,8 +51,7 @@ func (t *timelock) show() (sentence, over string) {
 	return sentence, over
 }
 
-// noteTimelock keeps what the network tells of the timelock, before it is
-// acknowledged.
+// noteTimelock keeps the timelock before it is acknowledged.
 func (m *Manager) noteTimelock(e *events.NotifyAccountReachoutTimelock) {
 	var until time.Time
 	if e.IsActive {
@@ -63,8 +62,7 @@ func (m *Manager) noteTimelock(e *events.NotifyAccountReachoutTimelock) {
 	m.showTimelock()
 }
 
-// showTimelock has the status tell of the timelock while the account is open,
-// and no more once it is over.
+// showTimelock shows the timelock in the status while the account is open, until it ends.
 func (m *Manager) showTimelock() {
 	sentence, over := m.timelock.show()
 	if m.forgetError(over) && sentence == "" {
@@ -104,8 +102,7 @@ func (m *Manager) moment(ctx context.Context, setting string) (time.Time, error)
 	return time.Unix(seconds, 0), nil
 }
 
-// The settings of a ban: when to try again, in Unix seconds, and what the status
-// says until then. A login while it lasts would only be refused.
+// The settings of a ban: when to try again, in Unix seconds, and the status' sentence.
 const (
 	settingBan       = "ban_until"
 	settingBanReason = "ban_reason"
@@ -152,7 +149,7 @@ func (m *Manager) endBan() {
 	}
 }
 
-// loadRestrictions reads what the network said of the account in an earlier run.
+// loadRestrictions reads the restrictions of an earlier run.
 func (m *Manager) loadRestrictions(ctx context.Context) error {
 	locked, lockErr := m.moment(ctx, settingTimelock)
 	banned, banErr := m.moment(ctx, settingBan)

@@ -77,9 +77,8 @@ func (m *Manager) Status() bridge.Status {
 	return status
 }
 
-// Ready returns nil while the socket is open, else a [bridge.CodeNotConnected]
-// error that says what to do, or [bridge.CodeStorageUnavailable] where the
-// files were taken away.
+// Ready returns nil while the socket is open, else a [bridge.CodeNotConnected] error, or
+// [bridge.CodeStorageUnavailable] where the files were taken away.
 func (m *Manager) Ready() error {
 	if err := m.opts.Watch.Check(); err != nil {
 		return err
@@ -156,8 +155,7 @@ func (m *Manager) setLID(lid bridge.JID) {
 	}
 }
 
-// setPushName keeps the account's own display name current, here and where the
-// members of groups are listed.
+// setPushName keeps the account's own name current, also in lists of members.
 func (m *Manager) setPushName(name string) {
 	m.mu.Lock()
 	if m.user != nil {
@@ -169,8 +167,7 @@ func (m *Manager) setPushName(name string) {
 	}
 }
 
-// ownNames returns the account as a person like the others; nothing while
-// unpaired.
+// ownNames returns the account as a person; nothing while unpaired.
 func (m *Manager) ownNames() []bridge.Fact {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -207,8 +204,7 @@ func (m *Manager) pushName() string {
 	return m.user.PushName
 }
 
-// forgetError forgets the last error if it is this one, and reports whether it
-// was.
+// forgetError forgets the last error if it is this one, and reports that.
 func (m *Manager) forgetError(sentence string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -219,8 +215,7 @@ func (m *Manager) forgetError(sentence string) bool {
 	return true
 }
 
-// warn tells, while the account is open and nothing else is told, what does not
-// end that.
+// warn shows a warning while the account is open without another error.
 func (m *Manager) warn(sentence string) {
 	m.mu.Lock()
 	told := sentence != "" && m.status.Status == bridge.StateOpen && m.status.LastError == nil

@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// dialLimit is beyond a dial's own time limits (network.go) and
-	// whatsmeow's 20 s for the handshake.
+	// dialLimit is beyond a dial's own limits and whatsmeow's 20 s for the handshake.
 	dialLimit = dialTimeout + tlsTimeout + answerHeaderTimeout + 25*time.Second
 	// shortOutage is how long the pauses between tries stay short.
 	shortOutage = 5 * time.Minute
@@ -20,8 +19,7 @@ const (
 	refusedPause = time.Hour
 )
 
-// supervise alternates between having a session and pairing for one. Each has
-// a link of its own, and both are supervised alike.
+// supervise alternates between pairing and running a session, each with its own link.
 func (m *Manager) supervise(ctx context.Context) error {
 	for ctx.Err() == nil {
 		device, err := m.db.Device(ctx)
@@ -40,9 +38,8 @@ func (m *Manager) supervise(ctx context.Context) error {
 	return nil
 }
 
-// supervised decides what happens to a link: a [connection] or a [pairing]. The
-// methods are called by one goroutine; those with a result return true when
-// the link has served its purpose.
+// supervised decides over a link: a [connection] or a [pairing]. One goroutine calls the
+// methods, whose result is true when the link has served its purpose.
 type supervised interface {
 	onTimer() (over bool)
 	onDialled(err error)
@@ -52,8 +49,8 @@ type supervised interface {
 	onLapse() // the end of patience
 }
 
-// supervisor dials one link and tells what happens to it. Its fields belong
-// to the goroutine of run.
+// supervisor dials one link and reports what happens to it. Its fields belong to the
+// goroutine of run.
 type supervisor struct {
 	m       *Manager
 	l       *link
@@ -79,8 +76,7 @@ const (
 	phaseYielding              // until this process may run the session
 )
 
-// dialResult names its dial, because one that was given up may end after the
-// next has begun.
+// dialResult names its dial, which may end after the next has begun.
 type dialResult struct {
 	dial int
 	err  error
@@ -94,8 +90,7 @@ func newSupervisor(m *Manager, l *link) supervisor {
 	}
 }
 
-// run reports everything that happens until ctx ends or the link has served
-// its purpose, and ends the link.
+// run serves until ctx ends or the link has served its purpose, and ends the link.
 func (s *supervisor) run(ctx context.Context, of supervised) {
 	defer s.l.end()
 	defer s.timer.Stop()

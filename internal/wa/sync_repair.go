@@ -25,9 +25,8 @@ const (
 	settingSyncRecovered = "appstate_recovered." // and a collection: when the phone was asked for it
 )
 
-// syncRepair brings the account's own state (names, settings of chats) into
-// order where it cannot be read: patches that do not agree with their hash, or
-// keys that are missing. Until then its changes would not be seen any more.
+// syncRepair repairs the account's own state (names, settings of chats) where patches do
+// not agree with their hash or keys are missing: its changes would not be seen any more.
 type syncRepair struct {
 	m      *Manager
 	notify chan struct{}
@@ -98,8 +97,7 @@ func (r *syncRepair) run(ctx context.Context) {
 	}
 }
 
-// look repairs what has failed, and looks now and then whether all is in order
-// again. That something is not outlasts a restart.
+// look repairs failed collections, and checks now and then whether all is in order again.
 func (r *syncRepair) look(ctx context.Context, l *link) error {
 	failed, behind := r.take()
 	since, err := r.since(ctx, behind)
@@ -121,8 +119,7 @@ func (r *syncRepair) look(ctx context.Context, l *link) error {
 	return errors.Join(errs...)
 }
 
-// since returns since when something is not in order; the zero time where all
-// is.
+// since returns since when something is not in order; zero where all is.
 func (r *syncRepair) since(ctx context.Context, behind bool) (time.Time, error) {
 	at, err := r.m.moment(ctx, settingSyncBehind)
 	if err != nil || !behind || !at.IsZero() {
@@ -131,8 +128,7 @@ func (r *syncRepair) since(ctx context.Context, behind bool) (time.Time, error) 
 	return r.now(ctx, settingSyncBehind)
 }
 
-// repair reads a collection whole; if that fails, or has failed, the phone is
-// asked for it.
+// repair reads a collection whole, or asks the phone for it where that fails.
 func (r *syncRepair) repair(ctx context.Context, l *link, name appstate.WAPatchName, whole bool) error {
 	if last, done := r.whole[name]; !whole && (!done || time.Since(last) >= wholeSyncEvery) {
 		r.whole[name] = time.Now()
@@ -156,8 +152,8 @@ func (r *syncRepair) repair(ctx context.Context, l *link, name appstate.WAPatchN
 	return err
 }
 
-// check looks whether every collection can be read. Of a key that is still
-// missing after a while the phone may know nothing any more.
+// check looks whether every collection can be read. The phone may have lost a key that is
+// still missing after a while.
 func (r *syncRepair) check(ctx context.Context, l *link, since time.Time) error {
 	waited := r.m.opts.Clock.Now().Sub(since) >= syncCheckEvery
 	for _, name := range appstate.AllPatchNames {

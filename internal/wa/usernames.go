@@ -7,15 +7,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// usernames are those that the network has told and that are not stored yet, by
-// number or LID. whatsmeow passes none of them on (see [session.Observer]).
+// usernames were received and are not stored yet, by number or LID. whatsmeow passes none
+// on (see [session.Observer]).
 type usernames struct {
 	mu   sync.Mutex
 	told map[bridge.JID]string // guarded by mu
 }
 
-// mostUsernames bounds what waits to be stored. Beyond it a username is learned
-// with the next message of the person.
+// mostUsernames bounds them; others are learned with the person's next message.
 const mostUsernames = 1 << 16
 
 func (u *usernames) add(found map[bridge.JID]string) {
@@ -61,8 +60,7 @@ func (u *usernames) putBack(facts []bridge.Fact) {
 }
 
 // learnUsernames notes the usernames in a stanza before whatsmeow handles it. Those of
-// messages and notifications are stored with the rest of them, those of answers
-// by themselves.
+// messages and notifications are stored with them, those of answers by themselves.
 func (l *link) learnUsernames(found map[bridge.JID]string, isAnswer bool) {
 	if !isAnswer {
 		l.told.add(found)
@@ -75,8 +73,7 @@ func (l *link) learnUsernames(found map[bridge.JID]string, isAnswer bool) {
 	}
 }
 
-// saveAnswered stores the usernames that answers have told. Afterwards those of
-// every answer that came before the call are stored.
+// saveAnswered stores the usernames of all answers that came before the call.
 func (l *link) saveAnswered(ctx context.Context) {
 	l.savingAnswered.Lock()
 	defer l.savingAnswered.Unlock()

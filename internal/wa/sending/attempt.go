@@ -74,13 +74,12 @@ func (s *Sender) try(ctx context.Context, d *delivery) (resp whatsmeow.SendRespo
 	return resp, err
 }
 
-// errPanicked is a send that ended in a panic. The message's row is failed
-// then like any other that did not leave; a receipt would prove otherwise.
+// errPanicked ends a send in a panic. Its row is failed like that of any message that did
+// not leave.
 var errPanicked = errors.New("the send panicked")
 
-// recovered turns a panic of the caller into an error, and logs its place. The
-// panic's value stays out of the log unless the runtime made it: it may hold
-// content.
+// recovered turns a panic of the caller into an error and logs its place. It logs only
+// the runtime's panic values, because others may hold content.
 func (s *Sender) recovered(doing string, err *error) {
 	r := recover()
 	if r == nil {
@@ -97,14 +96,11 @@ func (s *Sender) recovered(doing string, err *error) {
 // errNothingLeft marks the failure of a try before its message was encrypted.
 var errNothingLeft = errors.New("nothing was sent")
 
-// errNoKeys is a message that the network accepted, but with nothing in it for
-// its recipient.
+// errNoKeys says that an accepted message had nothing in it for its recipient.
 var errNoKeys = errors.New("the message was not encrypted for the recipient's phone")
 
-// reached makes sure that a message to a chat, as whatsmeow addressed it, was
-// encrypted for the phone of a person. whatsmeow leaves out devices whose keys it could not get
-// and says so in its log alone. In groups such devices ask for the message by
-// themselves.
+// reached fails where a message was not encrypted for a person's phone: whatsmeow leaves
+// out devices whose keys it could not get. In groups such devices ask for the message.
 func reached(holding context.Context, chat types.JID) error {
 	if chat.Server == types.HiddenUserServer && !session.EncryptedFor(holding, chat) {
 		return errNoKeys
@@ -112,8 +108,7 @@ func reached(holding context.Context, chat types.JID) error {
 	return nil
 }
 
-// Uncertain reports whether a try may be repeated with the same id, and whether
-// the message may have left.
+// Uncertain reports whether a try may be repeated with its id, and whether it may have left.
 func Uncertain(err error) (again, ambiguous bool) {
 	var disconnected *whatsmeow.DisconnectedError
 	left := !errors.Is(err, errNothingLeft)
@@ -132,9 +127,8 @@ func Uncertain(err error) (again, ambiguous bool) {
 // retryPause is the least time between two tries of a send.
 const retryPause = 100 * time.Millisecond
 
-// waitOpen waits a moment, and then until the socket is open, or fails when
-// ctx or the delivery's time ends. The status alone does not tell: it may be
-// behind the socket.
+// waitOpen waits a moment, and then until the socket, which may be ahead of the status, is
+// open. It fails when ctx or the delivery's time ends.
 func (s *Sender) waitOpen(ctx context.Context, d *delivery) error {
 	ctx, cancel := context.WithDeadline(ctx, d.deadline(s.Waits))
 	defer cancel()
@@ -152,8 +146,7 @@ func (s *Sender) waitOpen(ctx context.Context, d *delivery) error {
 	}
 }
 
-// isSocketError reports whether a write to the socket failed: the message may
-// have left or not.
+// isSocketError reports whether a write to the socket failed; the message may have left.
 func isSocketError(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, socket.ErrSocketClosed) || errors.Is(err, net.ErrClosed) || errors.As(err, &op) ||

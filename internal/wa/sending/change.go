@@ -14,9 +14,8 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// change is something that is sent about a stored message and has no row of its
-// own: a reaction, an edit, a deletion. What is stored is the change of the
-// message, after the network accepted it.
+// change is a reaction, an edit or a deletion of a stored message. It has no row of its
+// own, and is stored after the network accepted it.
 type change struct {
 	name   string // what it is called
 	target string // id of the message
@@ -34,9 +33,8 @@ func isChange(content bridge.Content) bool {
 	return false
 }
 
-// change sends a change. An edit or a deletion binds its key before it leaves, so
-// that a repeated call is the same stanza again; a reaction can be repeated
-// as a new one.
+// change sends a change. An edit or a deletion binds its key before it leaves, so that a
+// repeated call is the same stanza again; a reaction can be repeated as a new one.
 func (s *Sender) change(ctx context.Context, c *Client, to types.JID, chat bridge.JID, out bridge.Outgoing) (bridge.Sent, error) {
 	began := time.Now()
 	made, err := c.composeChange(ctx, to, chat, out)
@@ -64,8 +62,7 @@ func (s *Sender) change(ctx context.Context, c *Client, to types.JID, chat bridg
 	return bridge.Sent{ID: made.id, Chat: chat, Timestamp: bridge.At(at)}, s.changed(made, chat, bridge.At(at), out.Key)
 }
 
-// changed stores a change that the network accepted, with the key that a
-// repeated call is answered from.
+// changed stores an accepted change, with its key for repeated calls.
 func (s *Sender) changed(made change, chat bridge.JID, at bridge.Time, key *bridge.SendKey) error {
 	facts := []bridge.Fact{made.fact(at)}
 	if key != nil {
@@ -79,7 +76,6 @@ func (s *Sender) changed(made change, chat bridge.JID, at bridge.Time, key *brid
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the network took the %s, but it could not be stored: repeat the request, it cannot be doubled", made.name).Because(err)
 }
 
-// keyOf returns the key of a change as it is stored.
 func keyOf(key bridge.SendKey, chat bridge.JID, taken bridge.Time) bridge.SendKey {
 	key.Chat, key.TakenAt, key.At = chat, taken, bridge.Time{}
 	return key
@@ -99,7 +95,6 @@ func (s *Sender) changeFailed(ctx context.Context, made change, chat bridge.JID,
 	return s.RefusalOf(err, chat)
 }
 
-// composeChange makes a change in the form that the official clients use.
 func (c *Client) composeChange(ctx context.Context, to types.JID, chat bridge.JID, out bridge.Outgoing) (made change, err error) {
 	defer c.s.recovered("composing", &err)
 	switch content := out.Content.(type) {
@@ -123,8 +118,7 @@ func (c *Client) reactionChange(ctx context.Context, to types.JID, chat bridge.J
 	}}, err
 }
 
-// revocationChange deletes a message for everybody. The key of somebody else's
-// names its author.
+// revocationChange deletes a message for everybody; another's key names its author.
 func (c *Client) revocationChange(ctx context.Context, to types.JID, chat bridge.JID, r bridge.Revocation) (change, error) {
 	author := types.EmptyJID
 	if !r.Target.FromMe {
@@ -171,23 +165,22 @@ func (c *Client) reactionMessage(ctx context.Context, to types.JID, chat bridge.
 		return msg, nil
 	}
 	about := &types.MessageInfo{ID: convert.OnWire(&r.Target), MessageSource: types.MessageSource{Chat: to, Sender: sender, IsFromMe: r.Target.FromMe, IsGroup: true}}
-	sealed, err := c.sealReaction(ctx, about, r.Target.Raw, msg.GetReactionMessage())
+	encrypted, err := c.encryptReaction(ctx, about, r.Target.Raw, msg.GetReactionMessage())
 	if errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
 		return nil, bridge.Invalid("the key of that message is not known, and its group takes encrypted reactions alone").Because(err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &waE2E.Message{EncReactionMessage: sealed}, nil
+	return &waE2E.Message{EncReactionMessage: encrypted}, nil
 }
 
-// sealReaction encrypts a reaction with the secret of the message that it is
-// about. session.db keeps the newest secrets only (see [session.Cleaner]), the store those
-// of all its messages.
-func (c *Client) sealReaction(ctx context.Context, about *types.MessageInfo, raw []byte, reaction *waE2E.ReactionMessage) (*waE2E.EncReactionMessage, error) {
-	sealed, err := c.EncryptReaction(ctx, about, proto.Clone(reaction).(*waE2E.ReactionMessage))
+// encryptReaction encrypts a reaction with its target's secret, which is in the store
+// where session.db has deleted it (see [session.Cleaner]).
+func (c *Client) encryptReaction(ctx context.Context, about *types.MessageInfo, raw []byte, reaction *waE2E.ReactionMessage) (*waE2E.EncReactionMessage, error) {
+	encrypted, err := c.EncryptReaction(ctx, about, proto.Clone(reaction).(*waE2E.ReactionMessage))
 	if !errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
-		return sealed, err
+		return encrypted, err
 	}
 	secret, unread := convert.Secret(raw)
 	if unread != nil || len(secret) == 0 {

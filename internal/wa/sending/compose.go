@@ -13,9 +13,8 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// draft composes a message and makes the row that is stored of it. A panic in
-// between, whatever a stranger's message did to cause it, is an error: nothing
-// is stored then, and an Idempotency-Key stays free.
+// draft composes a message and its row. A panic, which a stranger's message may cause, is
+// an error: nothing is stored then, and an Idempotency-Key stays free.
 func (c *Client) draft(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (msg *waE2E.Message, row bridge.Message, err error) {
 	defer c.s.recovered("composing", &err)
 	if msg, err = c.compose(ctx, chat, out); err != nil {
@@ -24,8 +23,7 @@ func (c *Client) draft(ctx context.Context, chat bridge.JID, out bridge.Outgoing
 	return msg, convert.OwnMessage(msg, c.s.ownPN(), c.s.o.PushName(), chat, c.GenerateMessageID(), out.Content), nil
 }
 
-// compose makes the protobuf of an outgoing message, in the form that the
-// official clients use.
+// compose makes the protobuf of an outgoing message as the official clients do.
 func (c *Client) compose(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (*waE2E.Message, error) {
 	info, err := c.contextFor(ctx, chat, out)
 	if err != nil {
@@ -54,8 +52,7 @@ func (c *Client) compose(ctx context.Context, chat bridge.JID, out bridge.Outgoi
 	return msg, nil
 }
 
-// contextFor returns what the message refers to and the chat's timer, or nil
-// if there is neither.
+// contextFor returns the message's references and the chat's timer; nil without any.
 func (c *Client) contextFor(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (*waE2E.ContextInfo, error) {
 	info := new(waE2E.ContextInfo)
 	timer, err := c.s.o.Store.ChatTimer(ctx, chat)
@@ -85,10 +82,8 @@ func (c *Client) contextFor(ctx context.Context, chat bridge.JID, out bridge.Out
 	return info, nil
 }
 
-// wireForm returns a person's identity as the chat's members know it: the LID in
-// 1:1 chats, which all go to the LID, and in groups addressed by LID; the
-// number elsewhere. Groups, and people with one known identity, stay as they
-// are.
+// wireForm returns a person's identity as the chat's members know it: the LID, if it is
+// known, in 1:1 chats and in groups addressed by LID; the number elsewhere.
 func (c *Client) wireForm(ctx context.Context, chat, person bridge.JID) bridge.JID {
 	if !person.IsPerson() || chat.IsGroup() && !c.AddressedByLID(ctx, chat) {
 		return c.s.o.Store.Canonical(person)
@@ -104,9 +99,8 @@ func (c *Client) mentionForm(ctx context.Context, chat, person bridge.JID, out b
 	return c.wireForm(ctx, chat, person)
 }
 
-// mentionText makes the text name each mentioned person in the form that is
-// sent, or no app highlights it: the other form is replaced, a missing one
-// appended.
+// mentionText makes the text name each mentioned person in the form that is sent, or no
+// app highlights it: it replaces the other form and appends a missing one.
 func (c *Client) mentionText(ctx context.Context, chat bridge.JID, text string, out bridge.Outgoing) string {
 	for _, mentioned := range out.Mentions {
 		wire := c.mentionForm(ctx, chat, mentioned, out).User()
@@ -143,9 +137,8 @@ func (c *Client) forwardMessage(ctx context.Context, src bridge.Message, info **
 	return msg, c.keepMedia(ctx, src, msg)
 }
 
-// keepMedia makes sure that the file of a forwarded message is still on the
-// CDN: where it is lost, the phone is asked to upload it again. The stored
-// protobuf names the file's first place, the row its latest.
+// keepMedia asks the phone to upload a forwarded file again that the CDN has lost. The
+// stored protobuf names the file's first place, the row its latest.
 func (c *Client) keepMedia(ctx context.Context, src bridge.Message, msg *waE2E.Message) error {
 	media := convert.MediaOf(msg)
 	if media == nil || media.Ref.DirectPath == "" {
@@ -169,8 +162,7 @@ func (c *Client) keepMedia(ctx context.Context, src bridge.Message, msg *waE2E.M
 	return nil
 }
 
-// editChange replaces the text of an own message. What is stored is what an edit
-// on the phone would store.
+// editChange replaces the text of an own message.
 func (c *Client) editChange(ctx context.Context, to types.JID, chat bridge.JID, e bridge.TextEdit, out bridge.Outgoing) (change, error) {
 	named := bridge.Outgoing{Mentions: e.Mentions, Strangers: e.Strangers}
 	info, err := c.contextFor(ctx, chat, named)
@@ -187,8 +179,8 @@ func (c *Client) editChange(ctx context.Context, to types.JID, chat bridge.JID, 
 	}}, nil
 }
 
-// claimedTime returns the time that an edit claims. The phones heed the latest, so
-// that a repeated edit has to claim what it claimed at first.
+// claimedTime returns the time that an edit claims. Phones heed the latest, so that a
+// repeated edit has to claim its first time.
 func claimedTime(key *bridge.SendKey) bridge.Time {
 	now := bridge.At(time.Now())
 	if key == nil {

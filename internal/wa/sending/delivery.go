@@ -15,8 +15,7 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// Waits are how long a send waits. A message to many devices takes the network
-// long: what is added for them is the same for each try.
+// Waits are how long a send waits: longer for many devices, which take the network long.
 type Waits struct {
 	Answer    time.Duration // for the acknowledgement of one try
 	Budget    time.Duration // for one send in all, reconnections included
@@ -33,9 +32,8 @@ var usualWaits = Waits{
 const (
 	// fewDevices get no more time than one.
 	fewDevices = 100
-	// silentTries is how many tries may go without an answer on a connection
-	// that lasts: the message goes out, with the same id, to all its devices
-	// each time.
+	// silentTries is how many tries may go unanswered on a connection that lasts: each
+	// goes out to all devices.
 	silentTries = 2
 )
 
@@ -79,10 +77,9 @@ func (d *delivery) isGone() bool { return d.gone != nil && d.gone() }
 // deadline returns when the delivery is given up.
 func (d *delivery) deadline(w Waits) time.Time { return d.began.Add(w.budgetFor(d.devices)) }
 
-// deliver tries until the network answers or the time is over. A try whose fate
-// is unknown is not repeated once a recipient has the message; the error is
-// errOut then. It is an [unanswered] when the time or ctx ends, or nobody
-// answered twice, and else the refusal.
+// deliver tries until the network answers or the time is over. It fails with errOut once a
+// recipient has a message without an answer, with an [unanswered] when the time or ctx
+// ends or two tries were not answered, and else with the refusal.
 func (s *Sender) deliver(ctx context.Context, d *delivery) (at time.Time, err error) {
 	for {
 		resp, err := s.try(ctx, d)
@@ -116,9 +113,8 @@ func (s *Sender) deliver(ctx context.Context, d *delivery) (at time.Time, err er
 	}
 }
 
-// refresh asks anew who gets a message that the network refused because what is
-// known of its recipients is out of date, and reports whether to try again. It
-// does so once for each message.
+// refresh asks anew, once for each message, for the recipients of one that was refused as
+// stale, and reports whether to try again.
 func (s *Sender) refresh(ctx context.Context, d *delivery) bool {
 	if d.refreshed {
 		return false
@@ -138,8 +134,7 @@ func (s *Sender) refresh(ctx context.Context, d *delivery) bool {
 	return true
 }
 
-// errOut says that a receipt has come for a message whose acknowledgement has
-// not.
+// errOut says that a receipt has come for a message, but no acknowledgement.
 var errOut = errors.New("a recipient has the message")
 
 // unanswered is the end of a send without an answer of the network.
@@ -152,8 +147,7 @@ func (u *unanswered) Error() string { return u.cause.Error() }
 
 func (u *unanswered) Unwrap() error { return u.cause }
 
-// prepare begins the sessions that a delivery needs, and returns the addresses
-// that are left out. Nothing leaves.
+// prepare begins a delivery's sessions, and returns the addresses that are left out.
 func (c *Client) prepare(ctx context.Context, d *delivery) (without map[string]bool, err error) {
 	asking, cancel := context.WithDeadline(ctx, d.deadline(c.s.Waits))
 	defer cancel()

@@ -15,32 +15,25 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// leftOut sends messages once more that did not go to all devices of their
-// recipients. The network names the devices with its answer to each message, by a
-// hash; where it differs from that of the devices that the message was encrypted
-// for, the list was stale.
-//
-// Nobody waits for it, and it is not kept over a restart: until the next message
-// brings the list up to date, that device has a gap, as without it.
+// leftOut sends messages once more that did not go to all devices of their recipients:
+// the hash of devices in the network's answer differs from that of the devices which the
+// message was encrypted for. It is not kept over a restart, which leaves the device a gap.
 type leftOut struct {
 	s     *Sender
 	queue chan *delivery
-	// vain has the hashes for which no device was found to be left out. Only run uses
-	// it.
+	// vain has the hashes for which no device was found to be left out; only run's.
 	vain map[types.JID]vainHash
 }
 
-// vainHash is a hash of the network's that names no devices but those that are known:
-// asking for them again with each message would be for nothing, and in large groups
-// end in the network's limit of questions.
+// vainHash is a hash that names known devices only: asking again with each message would
+// end in the network's limit of queries.
 type vainHash struct {
 	hash string
 	at   time.Time
 }
 
 const (
-	// vainFor is how long a hash is not asked about again, and maxVain how many are
-	// remembered.
+	// vainFor is how long a hash is not asked about again.
 	vainFor = time.Hour
 	maxVain = 1000
 )
@@ -116,9 +109,8 @@ func (o *leftOut) otherDevices(ctx context.Context, d *delivery) string {
 	}
 }
 
-// handle asks for the devices anew, and sends a message once more, under its id, if
-// there are any that it did not go to. Who has it drops it. It is tried again only
-// where nothing has left; what the network answers changes nothing.
+// handle asks for the devices anew, and sends a message once more under its id if some
+// were left out; the others drop it. It tries again only where nothing has left.
 func (o *leftOut) handle(ctx context.Context, first *delivery) {
 	if len(first.known) == 0 {
 		return // whatsmeow has asked for them a moment ago
@@ -153,8 +145,7 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 	}
 }
 
-// askedInVain remembers that the network's hash names nothing new, and makes room for
-// it by forgetting what is old, or everything.
+// askedInVain remembers a vain hash, in place of old ones or of all.
 func (o *leftOut) askedInVain(d *delivery) {
 	if len(o.vain) >= maxVain {
 		maps.DeleteFunc(o.vain, func(_ types.JID, v vainHash) bool { return time.Since(v.at) >= vainFor })
@@ -165,8 +156,7 @@ func (o *leftOut) askedInVain(d *delivery) {
 	o.vain[d.to] = vainHash{hash: d.others, at: time.Now()}
 }
 
-// once sends a message if it misses devices, and returns how many; none where it was
-// deleted meanwhile.
+// once sends a message if it misses devices and was not deleted, and returns how many.
 func (o *leftOut) once(ctx context.Context, d *delivery, known []types.JID) (missed int, err error) {
 	missed, err = o.missed(ctx, d, known)
 	if err != nil || missed == 0 || d.isGone() {
@@ -176,8 +166,7 @@ func (o *leftOut) once(ctx context.Context, d *delivery, known []types.JID) (mis
 	return missed, err
 }
 
-// missed asks for the devices of a chat anew, and returns how many of them are not
-// among those that are known.
+// missed asks for the devices of a chat anew, and returns how many of them are new.
 func (o *leftOut) missed(ctx context.Context, d *delivery, known []types.JID) (int, error) {
 	c, err := o.s.o.Connection()
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// mayBegin refuses a first message beyond the limit before the network is asked about
-// the recipient: look-ups of strangers are limited with it.
+// mayBegin refuses a first message beyond the limit before the recipient is looked up.
 func (c *Client) mayBegin(ctx context.Context, to bridge.JID) error {
 	if !c.s.o.NewChats.IsLimited() || !to.IsPerson() || c.isTrusted(ctx, to) {
 		return nil
@@ -17,8 +16,7 @@ func (c *Client) mayBegin(ctx context.Context, to bridge.JID) error {
 	return c.s.o.Store.MayBegin(ctx, c.s.o.NewChats, c.namesOf(to)...)
 }
 
-// namesOf returns the names that the chat with a person may have: a number has other
-// spellings in some countries.
+// namesOf returns a person's possible chats: numbers have two spellings in some countries.
 func (c *Client) namesOf(to bridge.JID) []bridge.JID {
 	names := []bridge.JID{to}
 	if canonical := c.s.o.Store.Canonical(to); canonical.Server() == bridge.ServerUser {
@@ -29,8 +27,7 @@ func (c *Client) namesOf(to bridge.JID) []bridge.JID {
 	return names
 }
 
-// withNewChat puts what counts a first message, or refuses it, before the facts of the
-// message.
+// withNewChat puts the fact that counts or refuses a first message before the others.
 func (c *Client) withNewChat(ctx context.Context, chat bridge.JID, facts ...bridge.Fact) []bridge.Fact {
 	if !c.s.o.NewChats.IsLimited() || !chat.IsPerson() || c.isTrusted(ctx, chat) {
 		return facts
@@ -38,8 +35,8 @@ func (c *Client) withNewChat(ctx context.Context, chat bridge.JID, facts ...brid
 	return append([]bridge.Fact{bridge.NewChat{Chat: chat, Limit: c.s.o.NewChats}}, facts...)
 }
 
-// isTrusted reports whether a person's device has given this account its token: they
-// have been in touch, perhaps before the account was paired.
+// isTrusted reports whether a person has been in touch, perhaps before the pairing: their
+// device has given this account its token.
 func (c *Client) isTrusted(ctx context.Context, person bridge.JID) bool {
 	trusted, err := c.HasToken(ctx, convert.WireJID(c.s.o.Store.Canonical(person)))
 	if err != nil {
@@ -48,8 +45,7 @@ func (c *Client) isTrusted(ctx context.Context, person bridge.JID) bool {
 	return trusted
 }
 
-// refuseNewChat refuses a message to a person with whom the account was never in
-// touch, while the network would refuse it.
+// refuseNewChat refuses a first message to a person while the network would.
 func (c *Client) refuseNewChat(ctx context.Context, to bridge.JID) error {
 	left := c.s.o.Timelock()
 	if left == 0 || !to.IsPerson() || c.isTrusted(ctx, to) {

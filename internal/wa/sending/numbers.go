@@ -16,14 +16,12 @@ import (
 )
 
 const (
-	// numberLife is how long the network's answer about a number is kept. Asking about
-	// many numbers is what accounts are banned for.
+	// numberLife is how long an answer is kept: accounts are banned for many look-ups.
 	numberLife = 24 * time.Hour
 	maxNumbers = 10_000
 )
 
-// numbers keeps what the network has said about numbers, so that it is asked about each
-// once a day. Those of people with a LID need it no more: the session keeps them.
+// numbers keeps the network's answers about numbers without a known LID for a day.
 type numbers struct {
 	asking  singleflight.Group
 	mu      sync.Mutex
@@ -47,7 +45,7 @@ func (n *numbers) get(number string, now time.Time) (jid types.JID, known bool) 
 	return answer.jid, true
 }
 
-// put keeps an answer. It makes room by forgetting those that are too old, or else any.
+// put keeps an answer, in place of those that are too old, or else of any.
 func (n *numbers) put(number string, jid types.JID, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -66,8 +64,8 @@ func (n *numbers) put(number string, jid types.JID, now time.Time) {
 	n.answers[number] = numberAnswer{jid, now}
 }
 
-// lookUp returns the JID of whoever has a number, empty if nobody on the network has.
-// However many wait for the answer, it is asked for once.
+// lookUp returns the JID of a number, empty if it is not on the network. Callers share one
+// query.
 func (c *Client) lookUp(ctx context.Context, number string) (types.JID, error) {
 	if jid, known := c.s.numbers.get(number, time.Now()); known {
 		return jid, nil
@@ -90,8 +88,8 @@ func (c *Client) lookUp(ctx context.Context, number string) (types.JID, error) {
 	}
 }
 
-// findNumber asks the network for a number as it is dialled, and only if nobody has it
-// for its other spellings: they might be another's in a numbering plan of tomorrow.
+// findNumber asks for a number as dialled, and only then for its other spellings, which
+// might be another person's in a numbering plan of tomorrow.
 func (c *Client) findNumber(ctx context.Context, number string) (types.JID, error) {
 	for _, spellings := range [][]string{{number}, bridge.PhoneAliases(number)} {
 		if len(spellings) == 0 {
@@ -113,8 +111,7 @@ func (c *Client) findNumber(ctx context.Context, number string) (types.JID, erro
 // numbersAtOnce is how many numbers one query asks for.
 const numbersAtOnce = 50
 
-// LookUpAll asks for the numbers that are not known yet, many with one query and
-// within the limit of such look-ups.
+// LookUpAll asks for unknown numbers, many with one query and within the limit.
 func (c *Client) LookUpAll(ctx context.Context, people []bridge.JID) error {
 	var unknown []string
 	for _, person := range people {
@@ -147,8 +144,7 @@ func (c *Client) LookUpAll(ctx context.Context, people []bridge.JID) error {
 }
 
 // CheckNumbers returns whether the network knows some numbers, in E.164 digits and in
-// their order. What it said in the last day is not asked for again; new look-ups are
-// limited, and one that is refused asks nothing.
+// their order. Answers of the last day are not asked for again; new look-ups are limited.
 func (s *Sender) CheckNumbers(ctx context.Context, phones []string) ([]bridge.NumberCheck, error) {
 	known, err := s.o.Store.NumberChecks(ctx, phones)
 	if err != nil {
@@ -176,8 +172,8 @@ func unknownOf(phones []string, known map[string]bridge.NumberCheck) (unknown []
 	return unknown
 }
 
-// checkUnknown asks the network about the numbers that nothing is known of. One request
-// at a time does, so that none is asked about twice.
+// checkUnknown asks about unknown numbers, one request at a time, so that none is asked
+// about twice.
 func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]bridge.NumberCheck, error) {
 	if err := s.checking.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -198,7 +194,7 @@ func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]
 	if err := s.o.Store.ReserveLookUps(ctx, len(unknown), len(unknown)+len(aliasesOf(unknown))); err != nil {
 		return nil, err
 	}
-	// Whoever asked may be gone: the answers are kept all the same.
+	// The answers are kept although the caller may be gone.
 	asking, cancel := context.WithTimeout(c.ctx, s.Waits.Budget)
 	defer cancel()
 	checks, err := c.checkNumbers(asking, unknown)
@@ -212,8 +208,8 @@ func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]
 	return known, nil
 }
 
-// checkNumbers asks about numbers as they are written, and about their other spellings
-// where nobody has them; it keeps what the network says.
+// checkNumbers asks about numbers, then about other spellings of those that were not
+// found, and keeps the answers.
 func (c *Client) checkNumbers(ctx context.Context, numbers []string) ([]bridge.NumberCheck, error) {
 	found, err := c.queryNumbers(ctx, numbers)
 	if err != nil {
@@ -247,7 +243,7 @@ func aliasesOf(numbers []string) (aliases []string) {
 	return aliases
 }
 
-// keepChecks saves what the network says about numbers and of whom it knows by them.
+// keepChecks saves the network's answers about numbers and their people.
 func (c *Client) keepChecks(ctx context.Context, numbers []string, found map[string]types.IsOnWhatsAppResponse) ([]bridge.NumberCheck, error) {
 	checks := make([]bridge.NumberCheck, len(numbers))
 	facts := c.link.TakeUsernames()
@@ -273,7 +269,6 @@ func (c *Client) keepChecks(ctx context.Context, numbers []string, found map[str
 	return checks, nil
 }
 
-// factsOfNumber returns what the network tells of whoever has a number.
 func factsOfNumber(answer types.IsOnWhatsAppResponse) (facts []bridge.Fact) {
 	if identity, ok := convert.Identity(answer.JID, answer.PhoneNumber); ok {
 		facts = append(facts, identity)
@@ -285,9 +280,8 @@ func factsOfNumber(answer types.IsOnWhatsAppResponse) (facts []bridge.Fact) {
 	return facts
 }
 
-// jidOfNumber returns the JID by which the network knows whoever has a number, and to
-// which the chat belongs: in some countries its number differs from the one that people
-// dial.
+// jidOfNumber returns the JID of a number's chat; in some countries its number differs
+// from the dialled one.
 func jidOfNumber(answer types.IsOnWhatsAppResponse) types.JID {
 	if answer.PhoneNumber.Server == types.DefaultUserServer {
 		return answer.PhoneNumber.ToNonAD()

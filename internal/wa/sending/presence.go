@@ -16,9 +16,8 @@ import (
 // presenceTimeout bounds how long a stanza about presence may take to be written.
 const presenceTimeout = 5 * time.Second
 
-// presence shows the account as typing. One goroutine, run, owns what is shown: the
-// account is available while it types somewhere, and unavailable otherwise, so
-// that the phone goes on ringing.
+// presence shows the account as typing. Its goroutine, run, keeps the account available
+// only while it types, so that the phone goes on ringing.
 type presence struct {
 	requests chan presenceRequest
 	active   atomic.Int32 // chats in which the account types
@@ -32,8 +31,8 @@ type presenter interface {
 	showChatState(ctx context.Context, to types.JID, state bridge.TypingState) error
 }
 
-// presenceRequest asks for a state in a chat. Without a state it asks for the account
-// to be unavailable, unless it types.
+// presenceRequest asks for a state in a chat; without one, to be unavailable unless the
+// account types.
 type presenceRequest struct {
 	on      presenter
 	to      types.JID
@@ -71,7 +70,6 @@ type typing struct {
 	until  map[types.JID]time.Time
 }
 
-// run shows and ends what it is asked for, until ctx ends: then the connection does.
 func (p *presence) run(ctx context.Context) {
 	var now typing
 	timer := time.NewTimer(0)
@@ -104,7 +102,7 @@ func (s *typing) next() (first time.Time, ok bool) {
 	return first, ok
 }
 
-// take does what a request asks for, and returns until when the account types.
+// take serves a request, and returns until when the account types.
 func (s *typing) take(ctx context.Context, r presenceRequest) (time.Time, error) {
 	socket, ok := r.on.connection()
 	if !ok {
@@ -186,9 +184,8 @@ func (c *Client) showChatState(ctx context.Context, to types.JID, state bridge.T
 	return c.SendChatPresence(ctx, to, shown, media)
 }
 
-// Type shows the account as typing or recording in a chat, or no longer, and returns
-// until when: the zero time where it does not. It fails with
-// [bridge.CodeNotConnected] and as destinations do.
+// Type shows the account as typing or recording in a chat, or no longer, and returns until
+// when. It fails with [bridge.CodeNotConnected] and as destinations do.
 func (s *Sender) Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error) {
 	c, err := s.o.Connection()
 	if err != nil {
@@ -217,7 +214,6 @@ func (c *Client) typingTo(ctx context.Context, to types.JID) types.JID {
 	return convert.WireJID(c.Hidden(ctx, c.s.o.Store.Canonical(convert.JID(to))))
 }
 
-// stopTyping ends the account's typing in a chat, where a message has just gone out.
 func (s *Sender) stopTyping(chat bridge.JID) {
 	c, err := s.o.Connection()
 	if err != nil || s.presence.active.Load() == 0 {
@@ -230,8 +226,7 @@ func (s *Sender) stopTyping(chat bridge.JID) {
 	}
 }
 
-// RestPresence makes the account unavailable, unless it types: then the phone goes on
-// ringing.
+// RestPresence makes the account unavailable, unless it types.
 func (c *Client) RestPresence(ctx context.Context) error {
 	_, err := c.s.presence.ask(ctx, presenceRequest{on: c})
 	return err

@@ -19,8 +19,7 @@ import (
 const (
 	// maxReceiptIDs is how many messages one receipt is for.
 	maxReceiptIDs = 256
-	// readTimeout bounds how long a chat takes to be read, and receiptTimeout how
-	// long the network may take to confirm the receipts of one page.
+	// readTimeout bounds the reading of a chat, receiptTimeout the answers to one page.
 	readTimeout    = 60 * time.Second
 	receiptTimeout = 10 * time.Second
 	// receiptTries is how often the receipts of a page are sent: they cannot be doubled.
@@ -29,10 +28,9 @@ const (
 	markTimeout = 10 * time.Second
 )
 
-// MarkRead tells those who wrote in a chat, and the account's other devices, that the
-// account has read it up to the message with an id; an empty one is up to the
-// last. Nobody is told twice. It fails with [bridge.CodeNotConnected] and
-// [bridge.CodeSendTimeout]; what was told until then is stored.
+// MarkRead sends read receipts, each once, and marks the chat on the account's other
+// devices, up to the message with an id; an empty one is up to the last. It fails with
+// [bridge.CodeNotConnected] and [bridge.CodeSendTimeout]; confirmed receipts are stored.
 func (s *Sender) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) error {
 	ctx, cancel := s.Within(ctx, readTimeout)
 	defer cancel()
@@ -45,9 +43,8 @@ func (s *Sender) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) er
 	return nil
 }
 
-// tellUnread tells of what is unread, page by page, and stores what was told. One
-// call at a time does: two would send the same receipts, and take each other's
-// confirmations, which are known by the first message's id.
+// tellUnread sends receipts page by page and stores that, one call at a time: two would
+// take each other's confirmations, which are known by the first message's id.
 func (s *Sender) tellUnread(ctx context.Context, chat bridge.JID, upTo string) error {
 	if err := s.reading.Acquire(ctx, 1); errors.Is(err, context.Canceled) {
 		return err
@@ -69,7 +66,7 @@ func (s *Sender) tellUnread(ctx context.Context, chat bridge.JID, upTo string) e
 	}
 }
 
-// tellRead sends the receipts of messages and waits until the network has them all.
+// tellRead sends receipts until the network has confirmed them all.
 func (s *Sender) tellRead(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) (err error) {
 	if len(messages) == 0 {
 		_, err := s.o.Connection()
@@ -104,9 +101,8 @@ func isUnconfirmed(err error) bool {
 	return again || bridge.CodeOf(err) == bridge.CodeNotConnected
 }
 
-// sendReceipts sends the receipts of messages, each for several of one author, and
-// waits for the network's answers. Whether others see them is the account's choice:
-// while that is not known none are sent.
+// sendReceipts sends receipts, each for several messages of one author, and waits for the
+// answers. It needs the privacy settings, which say whether others see receipts.
 func (c *Client) sendReceipts(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) error {
 	ctx, cancel := context.WithTimeout(ctx, receiptTimeout)
 	defer cancel()
@@ -157,10 +153,8 @@ func receiptsOf(messages []bridge.UnreadMessage) (receipts []*readReceipt) {
 	return receipts
 }
 
-// markChat marks a chat as read in the state that the account's devices share. The
-// phone goes by the receipts, some devices by this alone, and nothing else takes
-// back that somebody marked the chat as unread. It is no reason to fail: those
-// who wrote have been told.
+// markChat marks a chat as read in the state that the account's devices share: some go by
+// this alone, and nothing else takes back a mark as unread. Its failure is only logged.
 func (s *Sender) markChat(ctx context.Context, chat bridge.Chat) {
 	c, err := s.o.Connection()
 	if err == nil {
@@ -184,8 +178,7 @@ func (c *Client) markAsRead(ctx context.Context, chat bridge.Chat) appstate.Patc
 	return appstate.BuildMarkChatAsRead(target, true, at, key)
 }
 
-// WireID returns the id by which the network knows a stored message of which only the
-// shown id is at hand.
+// WireID returns the network's id of a stored message by its shown one.
 func (s *Sender) WireID(ctx context.Context, chat bridge.JID, id string) string {
 	if !convert.IsMadeUpID(id) {
 		return id

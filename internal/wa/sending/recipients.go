@@ -14,8 +14,8 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// destination checks that there is somebody to send to, before anything is
-// stored, and returns the library's form of the chat.
+// destination checks the recipient before anything is stored, and returns the library's
+// form of the chat.
 func (c *Client) destination(ctx context.Context, jid bridge.JID) (types.JID, error) {
 	jid = c.s.o.Store.Canonical(jid)
 	to := convert.WireJID(jid)
@@ -82,9 +82,7 @@ func notOnNetwork() *bridge.Error {
 	return bridge.Fail(bridge.CodeNotOnNetwork, "the recipient is not on WhatsApp: check the number (E.164 digits with country code)")
 }
 
-// AddressedByLID reports whether a group's members know each other by LID. The
-// library keeps what it learned of a group; asking it costs a query only the
-// first time.
+// AddressedByLID reports whether a group's members know each other by LID, asking once.
 func (c *Client) AddressedByLID(ctx context.Context, jid bridge.JID) bool {
 	if mode, known := c.modes.Load(jid); known {
 		return mode == types.AddressingModeLID
@@ -97,9 +95,8 @@ func (c *Client) AddressedByLID(ctx context.Context, jid bridge.JID) bool {
 	return info.AddressingMode == types.AddressingModeLID
 }
 
-// isStale reports whether the network refused a message because what is known
-// of its recipients is out of date: a group knows its members by numbers no
-// more, or a device is gone or new. Nobody has the message.
+// isStale reports whether the network refused a message for stale recipients: a group has
+// changed its addressing, or a device is gone or new. Nobody has the message.
 func isStale(err error) bool {
 	if !errors.Is(err, whatsmeow.ErrServerReturnedError) {
 		return false
@@ -108,8 +105,7 @@ func isStale(err error) bool {
 	return code == codeWrongMode || code == codeStale
 }
 
-// refreshRecipients has the next send to a chat ask for its members and their
-// devices.
+// refreshRecipients has the next send ask for the chat's members and their devices.
 func (c *Client) refreshRecipients(ctx context.Context, to types.JID) error {
 	if to.Server == types.GroupServer {
 		info, err := c.GetGroupInfo(ctx, to) // whatsmeow keeps it

@@ -11,8 +11,7 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// The codes with which the network refuses a message (seen in the field;
-// whatsmeow passes them on as numbers).
+// The network's refusals of a message, as seen in the field.
 const (
 	codeReachout    = 463 // the account may not start new chats for now
 	codeRateLimited = 429

@@ -16,7 +16,7 @@ import (
 // reupload is a request to the phone under way, one for each message however many
 // wait for it.
 type reupload struct {
-	phoneAnswer // the last one; set before done is closed
+	phoneAnswer // that counts; set before done is closed
 	done        chan struct{}
 	row         bridge.Message
 	answers     chan phoneAnswer // of the phone; those that nothing waits for are dropped
@@ -56,8 +56,7 @@ func (s *Sender) Reupload(ctx context.Context, row bridge.Message) (string, erro
 	}
 }
 
-// Reuploaded takes the phone's answer. The new place is stored before anybody is
-// notified, so that nobody asks for it again.
+// Reuploaded takes the phone's answer, and stores the new place before it notifies.
 func (s *Sender) Reuploaded(e *events.MediaRetry) {
 	underWay, is := s.reuploads.Load(convert.ID(e.MessageID))
 	if !is {
@@ -78,7 +77,6 @@ func (s *Sender) Reuploaded(e *events.MediaRetry) {
 	}
 }
 
-// askPhone asks for a file and waits for the end.
 func (c *Client) askPhone(r *reupload) {
 	ctx, cancel := context.WithTimeout(c.s.o.Background, reuploadWait)
 	defer cancel()
@@ -87,8 +85,8 @@ func (c *Client) askPhone(r *reupload) {
 	close(r.done)
 }
 
-// askInEachForm sends the request in the form of the wire first, and in the other one
-// when the phone has not found the message, or not answered for its part of the time.
+// askInEachForm asks in the form of the wire first, and in the next one when the phone has
+// not found the message, or not answered in its share of the time.
 func (c *Client) askInEachForm(ctx context.Context, row bridge.Message, answers <-chan phoneAnswer) (string, error) {
 	forms := c.requestForms(ctx, row)
 	failure := convert.MediaGone(errors.New("the phone did not answer"))
@@ -120,9 +118,8 @@ func (c *Client) askInEachForm(ctx context.Context, row bridge.Message, answers 
 	}
 }
 
-// requestForms names a message as it came over the wire, and then as it would have
-// come otherwise: the phone looks for it by the name of its chat, and in groups of its
-// sender, and knows people by LID or by number.
+// requestForms names a message as it came, then in its other forms: the phone looks for it
+// by its chat, and in groups by its sender, as LID or number.
 func (c *Client) requestForms(ctx context.Context, row bridge.Message) []types.MessageInfo {
 	person := row.Chat
 	if row.Chat.IsGroup() {

@@ -25,8 +25,7 @@ const uploadBudget = 15 * time.Minute
 // [bridge.CodeSendRefused] and [bridge.CodeMediaGone] when the message did not and will not go out,
 // [bridge.CodeSendTimeout] when nobody knows yet: then it stays pending.
 //
-// A caller that goes away must not end ctx, because a message that has begun
-// to leave cannot be called back. Its end is the end of the program.
+// A caller that goes away must not end ctx, because a message cannot be called back.
 func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
 	c, err := s.o.Connection()
 	if err != nil {
@@ -68,8 +67,7 @@ func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, er
 	return s.transmit(ctx, s.newDelivery(ctx, to, row, msg, began), row, out.Key != nil)
 }
 
-// Resend hands a stored own message to the network once more, with the same
-// id, which the apps show once.
+// Resend sends a stored own message once more under its id, which the apps show once.
 func (s *Sender) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, error) {
 	c, err := s.o.Connection()
 	if err != nil {
@@ -123,8 +121,7 @@ func (s *Sender) Within(ctx context.Context, longest time.Duration) (context.Con
 // isStopping reports whether the program has ended a send, and not its budget.
 func isStopping(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
-// withKey adds the Idempotency-Key, if there is one, to what is stored of a
-// send.
+// withKey adds the Idempotency-Key, if there is one, to a send's facts.
 func withKey(key *bridge.SendKey, sent bridge.Sent, facts ...bridge.Fact) []bridge.Fact {
 	if key == nil {
 		return facts
@@ -163,8 +160,7 @@ func (s *Sender) isDeleted(row bridge.Message) bool {
 	return err != nil || now.DeletedAt != nil
 }
 
-// acknowledged notes the network's acknowledgement. The message is out: a store that
-// fails now does not make the send fail.
+// acknowledged stores the acknowledgement. The message is out, also if storing fails.
 func (s *Sender) acknowledged(row bridge.Message, taken time.Time) bridge.Sent {
 	s.sent.Add(1)
 	at := row.Timestamp
@@ -179,7 +175,6 @@ func (s *Sender) acknowledged(row bridge.Message, taken time.Time) bridge.Sent {
 	return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: at}
 }
 
-// fail stores that a message did not leave.
 func (s *Sender) fail(row bridge.Message) {
 	s.failed.Add(1)
 	if err := s.save(bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliveryFailed}); err != nil {
@@ -187,8 +182,8 @@ func (s *Sender) fail(row bridge.Message) {
 	}
 }
 
-// abandoned ends a send without an answer of the network. What never left is
-// failed. What may have left stays pending: its key, or a receipt, will tell.
+// abandoned ends an unanswered send. A message that never left is failed; one that may
+// have left stays pending until its key is used again or a receipt comes.
 func (s *Sender) abandoned(ctx context.Context, row bridge.Message, lost *unanswered, hasKey bool) error {
 	stopping := isStopping(ctx)
 	if !lost.left || stopping && !hasKey {
@@ -208,8 +203,7 @@ func shuttingDown(cause error) error {
 	return bridge.NotConnected("bridged is shutting down; the message was not confirmed").Because(cause)
 }
 
-// MediaConn returns the hosts and the right that the network names now, or, with
-// refresh, names anew. It needs the socket.
+// MediaConn returns the network's media hosts, asking anew with refresh.
 func (s *Sender) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error) {
 	c, err := s.o.Connection()
 	if err != nil {
@@ -218,8 +212,7 @@ func (s *Sender) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn,
 	return c.MediaConn(ctx, refresh)
 }
 
-// MessageForRetry returns an own message that a device could not decrypt. It
-// is the store's, so it is there after a restart too.
+// MessageForRetry returns the stored own message that a device could not decrypt.
 func (s *Sender) MessageForRetry(_, to types.JID, id types.MessageID) *waE2E.Message {
 	ctx, cancel := context.WithTimeout(s.o.Background, saveTimeout)
 	defer cancel()

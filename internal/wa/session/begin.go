@@ -17,18 +17,15 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// A message is encrypted for every device of its recipients, in a Signal session
-// with each. whatsmeow begins those that are missing while it sends: it asks for
-// all keys at once, and keeps nothing when the send fails. In a group of hundreds
-// that takes long, holds up decryption as long, and costs every device one of its
-// keys with each try. So sessions are begun before the send, a batch at a time:
-// the network is asked without the Signal lock, and what was begun is kept.
+// whatsmeow begins missing Signal sessions while it sends: it asks for all keys at
+// once, and keeps nothing when the send fails. In a group of hundreds that holds up
+// decryption for long, and costs every device one key with each try. So sessions are
+// begun before the send, in batches, asking without the Signal lock.
 
 const (
 	// keyQuery is how many devices' keys one query asks for.
 	keyQuery = 250
-	// sessionBatch is how many sessions are begun in one transaction, while
-	// nothing is decrypted: some tens of milliseconds.
+	// sessionBatch is how many sessions one transaction begins: tens of milliseconds.
 	sessionBatch = 50
 )
 
@@ -40,8 +37,8 @@ type Recipient struct {
 
 func (r Recipient) key() string { return r.address.SignalAddress().String() }
 
-// Recipients returns the recipients that devices are, but this one. Sessions that were kept
-// under a number are moved to the LID first, as whatsmeow does.
+// Recipients returns the recipients of devices other than this one. It moves sessions
+// that were kept under a number to the LID first, as whatsmeow does.
 func (c *Client) Recipients(ctx context.Context, devices []types.JID) ([]Recipient, error) {
 	numbers := slices.DeleteFunc(slices.Clone(devices), func(d types.JID) bool { return d.Server != types.DefaultUserServer })
 	lids, err := c.stores.lids.GetManyLIDsForPNs(ctx, numbers)
@@ -71,8 +68,8 @@ func (c *Client) isThisDevice(device types.JID) bool {
 	return jid != "" && (jid == pn || jid == lid) && device.Device == c.stores.number
 }
 
-// BeginSessions begins the sessions with recipients that have none, and returns
-// the addresses of those that the network has no keys of.
+// BeginSessions begins missing sessions, and returns the addresses of recipients whose
+// keys the network does not have.
 func (c *Client) BeginSessions(ctx context.Context, recipients []Recipient) (without map[string]bool, err error) {
 	missing, err := c.withoutSession(ctx, recipients)
 	if err != nil || len(missing) == 0 {
@@ -106,8 +103,8 @@ func (c *Client) withoutSession(ctx context.Context, recipients []Recipient) ([]
 	return slices.DeleteFunc(slices.Clone(recipients), func(r Recipient) bool { return !missing[r.key()] }), nil
 }
 
-// beginChunk asks for the keys of some recipients and begins sessions with them.
-// One send does so at a time, so that no two take keys of the same device.
+// beginChunk asks for keys and begins sessions, one send at a time, so that no two take
+// keys of one device.
 func (c *Client) beginChunk(ctx context.Context, recipients []Recipient) error {
 	if err := c.starting.Acquire(ctx, 1); err != nil {
 		return err
@@ -134,9 +131,8 @@ func (c *Client) beginChunk(ctx context.Context, recipients []Recipient) error {
 	return nil
 }
 
-// beginBatch begins sessions within a transaction. A session that the other side
-// has begun in the meantime is left as it is, and a device whose keys are not
-// valid is left out.
+// beginBatch begins sessions within a transaction. It leaves sessions that the other
+// side has begun meanwhile, and leaves out devices with invalid keys.
 func (c *Client) beginBatch(ctx context.Context, batch []Recipient, bundles map[types.JID]*prekey.Bundle) error {
 	for _, r := range batch {
 		bundle := bundles[r.wire]
@@ -158,8 +154,7 @@ func (c *Client) beginBatch(ctx context.Context, batch []Recipient, bundles map[
 	return nil
 }
 
-// beginSession begins a session with one device. An identity that has changed
-// is taken, as whatsmeow does: the person has a new phone.
+// beginSession accepts a changed identity, as whatsmeow does: the person has a new phone.
 func (c *Client) beginSession(ctx context.Context, r Recipient, bundle *prekey.Bundle) error {
 	builder := signalsession.NewBuilderFromSignal(c.stores.signal, r.address.SignalAddress(), store.SignalProtobufSerializer)
 	err := builder.ProcessBundle(ctx, bundle)

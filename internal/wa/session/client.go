@@ -3,14 +3,12 @@
 // sessions whole, what whatsmeow says in its log alone, and the methods that it
 // calls dangerous.
 //
-// [Open] opens session.db, and [NewClient] makes the client of the device whose keys
-// it has. The rest of the program knows these two types, and whatsmeow's promised
-// methods, which [Client] has too.
+// [Open] opens session.db, and [NewClient] makes the client of its device.
 //
-// Nearly all that leans on what whatsmeow does but does not promise is here (how
-// secrets open is in wa/convert, how a connection ends in wa/dial.go). Each such
-// assumption has a test whose name begins with TestQuirk: "make quirks
-// WHATSMEOW=<version>" runs them, and all tests of this package, against another version.
+// Assumptions about whatsmeow's inside belong here (but for opening secrets, in
+// wa/convert, and the end of connections, in wa/dial.go). Each has a test whose name
+// begins with TestQuirk, which "make quirks WHATSMEOW=<version>" runs against another
+// version.
 package session
 
 import (
@@ -49,9 +47,8 @@ type Client struct {
 	starting *semaphore.Weighted // held while sessions are begun
 }
 
-// Observer receives what whatsmeow logs and stores but makes no event of. A function
-// may be nil where the client has no device. They are called in whatsmeow's
-// goroutines.
+// Observer receives what whatsmeow logs and stores without an event, in whatsmeow's
+// goroutines. Its functions may be nil where the client has no device.
 type Observer struct {
 	// Own returns the account's number and LID, as far as they are known.
 	Own func() (pn, lid bridge.JID)
@@ -68,8 +65,7 @@ type Observer struct {
 	Undecrypted func(e *events.UndecryptableMessage, last bool)
 	// FrameLost is called when a frame of the connection could not be read.
 	FrameLost func()
-	// CodeRefused is called when the network has refused a pairing code that was
-	// entered on the phone.
+	// CodeRefused is called when the network refuses a code entered on the phone.
 	CodeRefused func()
 	// SyncKeyMissing is called when a key of the account's state is missing.
 	SyncKeyMissing func()
@@ -77,8 +73,7 @@ type Observer struct {
 	Ended func()
 }
 
-// NewClient returns a client of a device, which logs to log. Another one of the same
-// device must not be in use.
+// NewClient returns the only client of a device.
 func NewClient(db *DB, d *Device, observer Observer, log zerolog.Logger) *Client {
 	c := &Client{db: db, log: log, observer: observer, starting: semaphore.NewWeighted(1)}
 	device := d.device
@@ -118,8 +113,8 @@ func (c *Client) Close() {
 // PairingSecrets returns the secrets of the pairing; nil when the device is paired.
 func (c *Client) PairingSecrets() *PairingSecrets { return c.secrets }
 
-// OwnLID returns the account's LID. It must be called in the goroutine of an event
-// that whatsmeow makes after it has written it.
+// OwnLID returns the account's LID. It must be called in the goroutine of an event that
+// follows whatsmeow's writing of it.
 func (c *Client) OwnLID() types.JID { return c.Store.LID }
 
 // PushName returns the account's own push name, under the condition of [Client.OwnLID].
@@ -128,7 +123,6 @@ func (c *Client) PushName() string { return c.Store.PushName }
 // BasePayload returns what whatsmeow's client says of itself when it logs in or pairs.
 func (c *Client) BasePayload() *waWa6.ClientPayload { return c.Store.GetClientPayload() }
 
-// newLogger returns the log of the client, which the client reads.
 func (c *Client) newLogger() *logger {
 	log := newLogger(c.log, c.onLog)
 	log.onStanza = c.onStanza
@@ -138,7 +132,7 @@ func (c *Client) newLogger() *logger {
 	return log
 }
 
-// onStanza reads what the network sends, before whatsmeow handles it.
+// onStanza reads a received stanza before whatsmeow handles it.
 func (c *Client) onStanza(node *waBinary.Node) {
 	amend(node)
 	c.pending.add(node)
@@ -147,7 +141,6 @@ func (c *Client) onStanza(node *waBinary.Node) {
 	}
 }
 
-// onLog reads whatsmeow's log.
 func (c *Client) onLog(format string, args []any) {
 	if failure, ok := failedDecryption(format, args); ok {
 		c.onUndecrypted(failure)
@@ -170,9 +163,8 @@ func (c *Client) onLog(format string, args []any) {
 	}
 }
 
-// deviceStores are the stores of a device that are read beside whatsmeow, which
-// replaces those in its device, without a lock, when the network has logged it
-// out.
+// deviceStores are a device's stores, kept because whatsmeow replaces those in its
+// device without a lock when the network logs it out.
 type deviceStores struct {
 	contacts store.ContactStore
 	sessions store.SessionStore
@@ -185,7 +177,7 @@ type deviceStores struct {
 	number uint16
 }
 
-// storesOf returns the device's stores; it must be called before the device's client connects.
+// storesOf must be called before the device's client connects.
 func storesOf(device *store.Device) deviceStores {
 	stores := deviceStores{
 		contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs, tokens: device.PrivacyTokens,
@@ -224,8 +216,8 @@ func (c *Client) PutIdentities(ctx context.Context, found []bridge.Identity) err
 	return c.stores.lids.PutManyLIDMappings(ctx, mappings)
 }
 
-// HasToken reports whether a person's device has given this account its token: they
-// have been in touch, perhaps before the account was paired.
+// HasToken reports whether a person's device has given this account its token, perhaps
+// before the pairing.
 func (c *Client) HasToken(ctx context.Context, person types.JID) (bool, error) {
 	token, err := c.stores.tokens.GetPrivacyToken(ctx, person)
 	return token != nil && len(token.Token) > 0, err
@@ -242,16 +234,13 @@ func (c *Client) PutMessageSecret(ctx context.Context, chat, author types.JID, i
 	return c.stores.secrets.PutMessageSecret(ctx, chat, author, id, secret)
 }
 
-// libsignal prints to standard output whatever the client's logger is, and its
-// debug output is key material; what matters comes back as errors. Its logger
-// is one for the process and read without a lock by everything that encrypts,
-// so it is set before anything else runs.
+// libsignal prints to standard output, key material included, and reads its one logger
+// without a lock, so that is replaced before anything else runs.
 func init() {
 	var quiet signallog.Loggable = quietSignal{}
 	signallog.Setup(&quiet)
 }
 
-// quietSignal drops libsignal's log.
 type quietSignal struct{}
 
 func (quietSignal) Debug(string, string)   {}
@@ -260,18 +249,16 @@ func (quietSignal) Warning(string, string) {}
 func (quietSignal) Error(string, string)   {}
 func (quietSignal) Configure(string)       {}
 
-// SetNoiseRoot sets the key that signs the network's certificates. It is one
-// for the process and read without a lock: it must be set before any client
-// exists, and is only written if it changes.
+// SetNoiseRoot sets the process's key of the network's certificates, which clients read
+// without a lock: it must be set before any exists.
 func SetNoiseRoot(key [32]byte) {
 	if key != whatsmeow.WACertPubKey {
 		whatsmeow.WACertPubKey = key
 	}
 }
 
-// IsAcknowledgedAnyway reports whether whatsmeow acknowledges an event's stanza
-// whatever its handlers say (call.go): only a connection that is cut keeps it from
-// that.
+// IsAcknowledgedAnyway reports whether whatsmeow acknowledges an event's stanza whatever
+// its handlers say (call.go), unless the connection is cut.
 func IsAcknowledgedAnyway(evt any) bool {
 	switch evt.(type) {
 	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:

@@ -32,8 +32,8 @@ func (c *Client) ForgetStaleDevices(ctx context.Context) {
 	})
 }
 
-// ForgetDevices empties whatsmeow's list of a person's devices, by number or by
-// LID, as a change of an unknown kind does, so that it asks for them again.
+// ForgetDevices empties whatsmeow's list of a person's devices, as a change of an unknown
+// kind does, so that it asks for them again.
 func (c *Client) ForgetDevices(ctx context.Context, person types.JID) {
 	c.dangerous().HandleDeviceNotification(ctx, &waBinary.Node{
 		Tag: "notification", Attrs: waBinary.Attrs{"from": person, "type": "devices"}, Content: []waBinary.Node{{Tag: "update", Attrs: waBinary.Attrs{"device_hash": ""}}},

@@ -18,23 +18,18 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// LargestBatch bounds how many one-time keys an upload has. It is a variable for
-// tests alone: at a first login whatsmeow wants 812 keys.
+// LargestBatch bounds an upload of one-time keys, in tests alone: whatsmeow wants 812.
 var LargestBatch uint32 = math.MaxUint32
 
-// preKeyBatches stores the one-time keys of an upload in one transaction.
-// whatsmeow stores each in one of its own: 812 durable commits before the first
-// login is complete.
+// preKeyBatches stores the one-time keys of an upload in one transaction instead of
+// whatsmeow's 812 durable commits at the first login.
 //
-// Within that transaction, which has the database's one connection, whatsmeow takes
-// its lock for making keys (store/sqlstore/store.go, preKeyLock). A single key, of a
-// retry receipt, is made the other way round, the lock first and then the
-// connection: each would wait for the other. So one of the two is made at a time.
+// Within it, holding the one connection, whatsmeow takes its lock for making keys
+// (store/sqlstore/store.go, preKeyLock). A retry receipt's key takes the lock first and
+// then the connection. So one of the two is made at a time.
 type preKeyBatches struct {
 	store.PreKeyStore
-	// buffer is the session database's own. Its transaction of a decryption is
-	// one like any other.
-	buffer store.EventBuffer
+	buffer store.EventBuffer   // for its transactions
 	making *semaphore.Weighted // held while keys are made
 }
 
@@ -51,8 +46,7 @@ func (s preKeyBatches) GenOnePreKey(ctx context.Context) (*keys.PreKey, error) {
 	return s.PreKeyStore.GenOnePreKey(ctx)
 }
 
-// GetOrGenPreKeys returns the keys that are to be uploaded. The missing ones are
-// all stored, or none is.
+// GetOrGenPreKeys returns the keys to upload; it stores all missing ones or none.
 func (s preKeyBatches) GetOrGenPreKeys(ctx context.Context, count uint32) (out []*keys.PreKey, err error) {
 	if err := s.making.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -74,8 +68,7 @@ func keyRequest(devices []types.JID) waBinary.Node {
 	return waBinary.Node{Tag: "key", Content: users}
 }
 
-// keyBundles reads the answer to a query for keys. Devices that it has none of
-// are in refused, with the reason.
+// keyBundles reads the answer to a query for keys, and why devices have none.
 func keyBundles(answer *waBinary.Node) (bundles map[types.JID]*prekey.Bundle, refused map[types.JID]error) {
 	bundles, refused = make(map[types.JID]*prekey.Bundle), make(map[types.JID]error)
 	list, _ := answer.GetOptionalChildByTag("list")

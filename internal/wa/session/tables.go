@@ -45,13 +45,11 @@ func eachRow(ctx context.Context, db interface {
 	return rows.Err()
 }
 
-// secretsAtOnce is how many secrets one statement deletes: the database has one
-// connection, and messages wait for it.
+// secretsAtOnce bounds a statement, for which messages wait.
 const secretsAtOnce = 2000
 
-// DeleteSecrets deletes all message secrets but the newest kept ones, and returns how
-// many. whatsmeow deletes none, and SQLite numbers the rows in the order in which they
-// were inserted.
+// DeleteSecrets deletes all message secrets but the newest kept ones (by rowid), and
+// returns how many. whatsmeow deletes none.
 func (db *DB) DeleteSecrets(ctx context.Context, kept int64) (total int64, err error) {
 	for {
 		result, err := db.sql.ExecContext(ctx, `
@@ -94,8 +92,7 @@ func (db *DB) LIDOf(ctx context.Context, pn bridge.JID) (bridge.JID, error) {
 	return convert.JID(lid), err
 }
 
-// Identities reads which numbers and LIDs belong together. whatsmeow's own
-// methods look up one at a time.
+// Identities reads which numbers and LIDs belong together.
 func (db *DB) Identities(ctx context.Context) (facts []bridge.Fact, err error) {
 	var lid, pn string
 	err = eachRow(ctx, db.sql, `SELECT lid, pn FROM whatsmeow_lid_map`, nil, func() {
@@ -104,8 +101,7 @@ func (db *DB) Identities(ctx context.Context) (facts []bridge.Fact, err error) {
 	return facts, err
 }
 
-// knownIdentities returns a function that reads the identities which are stored of
-// addresses. whatsmeow's own method reads one at a time.
+// knownIdentities returns a function that reads the stored identities of addresses.
 func (db *DB) knownIdentities(device types.JID) func(context.Context, []string) (map[string][32]byte, error) {
 	return func(ctx context.Context, addresses []string) (map[string][32]byte, error) {
 		identities := make(map[string][32]byte, len(addresses))
@@ -122,8 +118,7 @@ func (db *DB) knownIdentities(device types.JID) func(context.Context, []string) 
 	}
 }
 
-// withoutSession returns those addresses with which there is no session.
-// whatsmeow's own method reads all sessions.
+// withoutSession returns the addresses without a session.
 func (db *DB) withoutSession(ctx context.Context, device types.JID, addresses []string) (map[string]bool, error) {
 	missing := make(map[string]bool)
 	var address string
@@ -142,8 +137,7 @@ func (db *DB) ofAddresses(ctx context.Context, query string, device types.JID, a
 	return Explain(eachRow(ctx, db.sql, query, []any{device.String(), string(list)}, f, into...))
 }
 
-// ChatSettings reads how the account's devices keep their chats. whatsmeow's own
-// method looks up one at a time; a negative end of muting is none.
+// ChatSettings reads how the account's devices keep their chats.
 func (db *DB) ChatSettings(ctx context.Context) (facts []bridge.Fact, err error) {
 	var jid string
 	var muted int64 // seconds

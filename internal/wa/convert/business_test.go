@@ -292,7 +292,7 @@ func TestRead_EveryKindShowsWhatAPhoneShows(t *testing.T) {
 func TestForwardForm_OfBusinessMessages(t *testing.T) {
 	for _, m := range businessMessages() {
 		original := described(m.Message)
-		k := kindNamed(original.MessageType)
+		k := kindOf[original.MessageType]
 		if k.forward == notForwarded {
 			continue
 		}
@@ -305,7 +305,7 @@ func TestForwardForm_OfBusinessMessages(t *testing.T) {
 		if got.Content != original.Content || (got.Media == nil) != (original.Media == nil) {
 			t.Errorf("%s is forwarded as %+v, it was %+v", m.Name, got, original)
 		}
-		if k.forward == asWords && kindNamed(got.MessageType).forward != asIs {
+		if k.forward == asWords && kindOf[got.MessageType].forward != asIs {
 			t.Errorf("%s is forwarded as a %s", m.Name, got.MessageType)
 		}
 		if got.Media == nil {

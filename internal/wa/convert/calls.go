@@ -11,25 +11,22 @@ import (
 	"bridged/internal/bridge"
 )
 
-// RingTime is beyond what a phone rings: a call of which nothing more was told by
-// then was missed.
+// RingTime is longer than a phone rings: a call without news by then was missed.
 const RingTime = 2 * time.Minute
 
 // LooksAtRinging is how often what rings is looked at in [RingTime].
 const LooksAtRinging = 4
 
-// staleOffer is beyond how long a call may have rung before it is known here: the
-// offer of an older one was delivered after an outage.
+// staleOffer is the age of an offer that was delivered after an outage: its call no
+// longer rings.
 const staleOffer = RingTime + RingTime/LooksAtRinging
 
-// The reasons of an end that are told to devices which the call was not taken on.
-const (
-	reasonAcceptedElsewhere = "accepted_elsewhere"
-	reasonRejectedElsewhere = "rejected_elsewhere"
-)
+// endReasons are the reasons of an end for devices that the call was not taken on.
+var endReasons = map[string]bridge.CallState{
+	"accepted_elsewhere": bridge.CallAnsweredElsewhere, "rejected_elsewhere": bridge.CallRejected,
+}
 
-// CallFacts returns what an event tells of a call; nil for events of anything
-// else, and for what goes on before and during a call.
+// CallFacts returns how a call begins or ends; nil for other events.
 func CallFacts(evt any, now time.Time, own ...bridge.JID) []bridge.Fact {
 	switch e := evt.(type) {
 	case *events.CallOffer:
@@ -38,17 +35,15 @@ func CallFacts(evt any, now time.Time, own ...bridge.JID) []bridge.Fact {
 	case *events.CallOfferNotice:
 		return offeredFacts(now, e.BasicCallMeta, e.Media == "video", e.Type == "group")
 	case *events.CallTerminate:
-		switch e.Reason {
-		case reasonAcceptedElsewhere:
+		return endedFacts(e.BasicCallMeta, cmp.Or(endReasons[e.Reason], bridge.CallEnded))
+	case *events.CallAccept:
+		if slices.Contains(own, JID(e.From)) { // what others of a group do with a call is theirs
 			return endedFacts(e.BasicCallMeta, bridge.CallAnsweredElsewhere)
-		case reasonRejectedElsewhere:
+		}
+	case *events.CallReject:
+		if slices.Contains(own, JID(e.From)) {
 			return endedFacts(e.BasicCallMeta, bridge.CallRejected)
 		}
-		return endedFacts(e.BasicCallMeta, bridge.CallEnded)
-	case *events.CallAccept:
-		return answeredFacts(e.BasicCallMeta, bridge.CallAnsweredElsewhere, own)
-	case *events.CallReject:
-		return answeredFacts(e.BasicCallMeta, bridge.CallRejected, own)
 	}
 	return nil
 }
@@ -76,13 +71,4 @@ func endedFacts(meta types.BasicCallMeta, state bridge.CallState) []bridge.Fact 
 	return []bridge.Fact{bridge.CallChange{
 		ID: ID(meta.CallID), Caller: callerOf(meta), By: JID(meta.From), State: state, At: bridge.At(meta.Timestamp),
 	}}
-}
-
-// answeredFacts returns what another device of the account did with a call. What
-// other people of a group do with it is theirs.
-func answeredFacts(meta types.BasicCallMeta, state bridge.CallState, own []bridge.JID) []bridge.Fact {
-	if !slices.Contains(own, JID(meta.From)) {
-		return nil
-	}
-	return endedFacts(meta, state)
 }

@@ -40,7 +40,7 @@ func MergeEdit(original, edit []byte) (merged []byte, ok bool) {
 	if proto.Unmarshal(original, msg) != nil || proto.Unmarshal(edit, changed) != nil {
 		return nil, false
 	}
-	content, by := innermost(msg), unwrap(changed).msg
+	content, by := unwrap(msg).place, unwrap(changed).msg
 	if !setCaption(content, read(by).text) {
 		return nil, false
 	}
@@ -84,18 +84,6 @@ func mergeMentions(msg *waE2E.Message, by *waE2E.ContextInfo) {
 	if n := by.GetNonJIDMentions(); n > 0 {
 		context.NonJIDMentions = proto.Uint32(n)
 	}
-}
-
-// innermost returns the message within the wrappers, in its place.
-func innermost(msg *waE2E.Message) *waE2E.Message {
-	for range maxWrappers {
-		inner := wrapped(msg)
-		if inner == nil {
-			break
-		}
-		msg = inner
-	}
-	return msg
 }
 
 // EditedContent returns the new content of an own message. An edited caption goes

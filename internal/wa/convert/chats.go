@@ -10,19 +10,6 @@ import (
 	"bridged/internal/bridge"
 )
 
-// readFacts returns what the account has read on another own device.
-func readFacts(e *events.Receipt) []bridge.Fact {
-	chat := JID(e.Chat)
-	if chat == "" || e.Type != types.ReceiptTypeRead && e.Type != types.ReceiptTypeReadSelf {
-		return nil
-	}
-	read := bridge.ChatRead{Chat: chat}
-	for _, id := range e.MessageIDs {
-		read.IDs = append(read.IDs, ID(id))
-	}
-	return []bridge.Fact{read}
-}
-
 // MarkFacts returns what somebody marked as read or unread in the list of chats.
 func MarkFacts(e *events.MarkChatAsRead) []bridge.Fact {
 	chat := JID(e.JID)

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -10,33 +11,30 @@ import (
 	"bridged/internal/bridge"
 )
 
-// choices is a message with choices while it is read. Its buttons are added by
-// [choices.button] and [choices.row], which also note what they show.
+// choices is a message with choices while it is read.
 type choices struct {
 	bridge.Interactive
-	header  string // what stands above the title, subtitle what stands below it
-	place   *waE2E.LocationMessage
-	file    proto.Message
-	product *bridge.Product
-	order   *bridge.ShopOrder
-
-	subtitle string
-	below    []string // what stands below the footer: buttons, rows, cards
+	header   string   // above the title
+	subtitle string   // below the title
+	below    []string // below the footer: buttons, rows, cards
+	place    *bridge.Place
+	file     proto.Message
+	product  *bridge.Product
+	order    *bridge.ShopOrder
 }
 
 // shown returns the choices in the order in which a phone shows them.
 func (c *choices) shown() shown {
-	text := []string{c.header, placeWords(c.place), c.Title, c.subtitle, c.Body, c.Footer}
+	text := []string{c.header, placeText(c.place), c.Title, c.subtitle, c.Body, c.Footer}
 	if c.Buttons == nil {
 		c.Buttons = []bridge.Button{}
 	}
 	return shown{
 		text: lines(append(text, c.below...)...), file: c.file,
-		parts: bridge.Parts{Interactive: &c.Interactive, Location: placeOf(c.place), Product: c.product, Order: c.order},
+		parts: bridge.Parts{Interactive: &c.Interactive, Location: c.place, Product: c.product, Order: c.order},
 	}
 }
 
-// button adds a button.
 func (c *choices) button(b bridge.Button) {
 	c.Buttons = append(c.Buttons, b)
 	c.below = append(c.below, labelled(b.Text, cmp.Or(b.URL, b.Phone)))
@@ -46,7 +44,7 @@ func readButtons(msg *waE2E.Message) shown {
 	m := msg.GetButtonsMessage()
 	c := choices{
 		Interactive: bridge.Interactive{Kind: bridge.InteractiveButtons, Title: m.GetText(), Body: m.GetContentText(), Footer: m.GetFooterText()},
-		place:       m.GetLocationMessage(), file: headerFile(m.GetImageMessage(), m.GetVideoMessage(), m.GetDocumentMessage()),
+		place:       placeOf(m.GetLocationMessage()), file: headerFile(m),
 	}
 	for _, b := range first(m.GetButtons()) {
 		if flow := b.GetNativeFlowInfo(); flow.GetName() != "" {
@@ -76,7 +74,6 @@ func readList(msg *waE2E.Message) shown {
 	return c.shown()
 }
 
-// row adds a row of a list.
 func (c *choices) row(id, title, description string) {
 	if len(c.Buttons) < maxListed {
 		c.Buttons = append(c.Buttons, bridge.Button{ID: id, Text: title})
@@ -84,7 +81,7 @@ func (c *choices) row(id, title, description string) {
 	}
 }
 
-// readAnswer reads what somebody chose.
+// readAnswer reads the choice of an answer.
 func readAnswer(msg *waE2E.Message) shown {
 	switch {
 	case msg.ButtonsResponseMessage != nil:
@@ -113,8 +110,7 @@ func readInteractive(msg *waE2E.Message) shown {
 	return interactiveChoices(msg.GetInteractiveMessage()).shown()
 }
 
-// interactiveChoices reads an interactive message with its cards, if it has
-// some.
+// interactiveChoices reads an interactive message with its cards.
 func interactiveChoices(m *waE2E.InteractiveMessage) *choices {
 	c := interactiveCard(m)
 	for _, card := range first(m.GetCarouselMessage().GetCards()) {
@@ -133,16 +129,14 @@ func interactiveCard(m *waE2E.InteractiveMessage) *choices {
 	header := m.GetHeader()
 	c := &choices{
 		Interactive: bridge.Interactive{Kind: interactiveKind(m), Title: header.GetTitle(), Body: m.GetBody().GetText(), Footer: m.GetFooter().GetText()},
-		place:       header.GetLocationMessage(),
-		file:        headerFile(header.GetImageMessage(), header.GetVideoMessage(), header.GetDocumentMessage()),
-		subtitle:    header.GetSubtitle(),
+		place:       placeOf(header.GetLocationMessage()), file: headerFile(header), subtitle: header.GetSubtitle(),
 	}
 	if product := header.GetProductMessage(); product != nil {
 		r := readProduct(&waE2E.Message{ProductMessage: product})
 		c.header, c.product, c.file = r.text, r.parts.Product, r.file
 	}
-	if c.file == nil && m.GetFooter().GetAudioMessage() != nil {
-		c.file = m.GetFooter().GetAudioMessage()
+	if audio := m.GetFooter().GetAudioMessage(); c.file == nil && audio != nil {
+		c.file = audio
 	}
 	for _, b := range first(m.GetNativeFlowMessage().GetButtons()) {
 		c.flow(b.GetName(), b.GetButtonParamsJSON())
@@ -162,74 +156,50 @@ func interactiveKind(m *waE2E.InteractiveMessage) bridge.InteractiveKind {
 	return bridge.InteractiveFlow
 }
 
-// readTemplate reads templates, in whichever of their forms they come.
+// readTemplate reads a template in any of its forms.
 func readTemplate(msg *waE2E.Message) shown {
+	m := msg.GetTemplateMessage()
 	if h := msg.GetHighlyStructuredMessage(); h != nil {
-		if hydrated(h.GetHydratedHsm()) == nil {
+		m = h.GetHydratedHsm()
+		if hydrated(m) == nil {
 			return shown{text: hsmText(h)}
 		}
-		return readHydrated(hydrated(h.GetHydratedHsm()))
 	}
-	m := msg.GetTemplateMessage()
-	switch {
-	case hydrated(m) != nil:
-		return readHydrated(hydrated(m))
+	c := &choices{}
+	switch words, rows := hydrated(m), m.GetFourRowTemplate(); {
+	case words != nil:
+		c.Title, c.Body, c.Footer = words.GetHydratedTitleText(), words.GetHydratedContentText(), words.GetHydratedFooterText()
+		c.place, c.file = placeOf(words.GetLocationMessage()), headerFile(words)
+		for _, b := range first(words.GetHydratedButtons()) {
+			url, call, reply := b.GetUrlButton(), b.GetCallButton(), b.GetQuickReplyButton()
+			text := cmp.Or(url.GetDisplayText(), call.GetDisplayText(), reply.GetDisplayText())
+			if b.GetHydratedButton() != nil {
+				c.button(bridge.Button{ID: reply.GetID(), Text: text, URL: url.GetURL(), Phone: call.GetPhoneNumber()})
+			}
+		}
 	case m.GetInteractiveMessageTemplate() != nil:
-		c := interactiveChoices(m.GetInteractiveMessageTemplate())
-		c.Kind = bridge.InteractiveTemplate
-		return c.shown()
-	case m.GetFourRowTemplate() != nil:
-		return readFourRows(m.GetFourRowTemplate())
+		c = interactiveChoices(m.GetInteractiveMessageTemplate())
+	case rows != nil: // its words lie in structured messages of their own
+		c.Title, c.Body, c.Footer = hsmText(rows.GetHighlyStructuredMessage()), hsmText(rows.GetContent()), hsmText(rows.GetFooter())
+		c.place, c.file = placeOf(rows.GetLocationMessage()), headerFile(rows)
+		for _, b := range first(rows.GetButtons()) {
+			url, call, reply := b.GetUrlButton(), b.GetCallButton(), b.GetQuickReplyButton()
+			text := hsmText(cmp.Or(url.GetDisplayText(), call.GetDisplayText(), reply.GetDisplayText()))
+			if b.GetButton() != nil {
+				c.button(bridge.Button{ID: reply.GetID(), Text: text, URL: hsmText(url.GetURL()), Phone: hsmText(call.GetPhoneNumber())})
+			}
+		}
+	default:
+		return shown{}
 	}
-	return shown{}
+	c.Kind = bridge.InteractiveTemplate
+	return c.shown()
 }
 
 // hydrated returns the form in which the words are filled in; nil where the
 // template has another.
 func hydrated(m *waE2E.TemplateMessage) *waE2E.TemplateMessage_HydratedFourRowTemplate {
-	if m.GetHydratedTemplate() != nil {
-		return m.GetHydratedTemplate()
-	}
-	return m.GetHydratedFourRowTemplate()
-}
-
-// template begins the choices of a template with its words and the rest of its header.
-func template(title, body, footer string, place *waE2E.LocationMessage, file proto.Message) choices {
-	return choices{Interactive: bridge.Interactive{Kind: bridge.InteractiveTemplate, Title: title, Body: body, Footer: footer}, place: place, file: file}
-}
-
-func readHydrated(t *waE2E.TemplateMessage_HydratedFourRowTemplate) shown {
-	c := template(t.GetHydratedTitleText(), t.GetHydratedContentText(), t.GetHydratedFooterText(),
-		t.GetLocationMessage(), headerFile(t.GetImageMessage(), t.GetVideoMessage(), t.GetDocumentMessage()))
-	for _, b := range first(t.GetHydratedButtons()) {
-		switch url, call, reply := b.GetUrlButton(), b.GetCallButton(), b.GetQuickReplyButton(); {
-		case url != nil:
-			c.button(bridge.Button{Text: url.GetDisplayText(), URL: url.GetURL()})
-		case call != nil:
-			c.button(bridge.Button{Text: call.GetDisplayText(), Phone: call.GetPhoneNumber()})
-		case reply != nil:
-			c.button(bridge.Button{ID: reply.GetID(), Text: reply.GetDisplayText()})
-		}
-	}
-	return c.shown()
-}
-
-// readFourRows reads the form whose words lie in structured messages of their
-// own.
-func readFourRows(t *waE2E.TemplateMessage_FourRowTemplate) shown {
-	c := template(hsmText(t.GetHighlyStructuredMessage()), hsmText(t.GetContent()), hsmText(t.GetFooter()),
-		t.GetLocationMessage(), headerFile(t.GetImageMessage(), t.GetVideoMessage(), t.GetDocumentMessage()))
-	for _, b := range first(t.GetButtons()) {
-		switch url, call, reply := b.GetUrlButton(), b.GetCallButton(), b.GetQuickReplyButton(); {
-		case url != nil:
-			c.button(bridge.Button{Text: hsmText(url.GetDisplayText()), URL: hsmText(url.GetURL())})
-		case call != nil:
-			c.button(bridge.Button{Text: hsmText(call.GetDisplayText()), Phone: hsmText(call.GetPhoneNumber())})
-		case reply != nil:
-			c.button(bridge.Button{ID: reply.GetID(), Text: hsmText(reply.GetDisplayText())})
-		}
-	}
-	return c.shown()
+	return cmp.Or(m.GetHydratedTemplate(), m.GetHydratedFourRowTemplate())
 }
 
 // hsmText returns the words of a structured message: those that are filled in,
@@ -238,7 +208,7 @@ func hsmText(h *waE2E.HighlyStructuredMessage) string {
 	if t := hydrated(h.GetHydratedHsm()); t != nil {
 		return lines(t.GetHydratedTitleText(), t.GetHydratedContentText(), t.GetHydratedFooterText())
 	}
-	values := append([]string{}, first(h.GetParams())...)
+	values := slices.Clone(first(h.GetParams()))
 	if len(values) == 0 {
 		for _, p := range first(h.GetLocalizableParams()) {
 			values = append(values, p.GetDefault())

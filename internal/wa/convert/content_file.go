@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -17,70 +18,56 @@ import (
 
 // readFile reads messages that are a file.
 func readFile(msg *waE2E.Message) shown {
-	s := shown{file: msg.ProtoReflect().Get(contentField(msg)).Message().Interface()}
-	if file, is := s.file.(interface{ GetCaption() string }); is {
-		s.text = file.GetCaption()
-	}
-	return s
+	file := msg.ProtoReflect().Get(contentField(msg)).Message().Interface()
+	return shown{file: file, text: get[string](file, "caption")}
 }
 
-// headerFile returns the first of some parts of a header that is a file, nil
-// if none is.
-func headerFile(image *waE2E.ImageMessage, video *waE2E.VideoMessage, document *waE2E.DocumentMessage) proto.Message {
-	switch {
-	case image != nil:
-		return image
-	case video != nil:
-		return video
-	case document != nil:
-		return document
+// headerFile returns the file of a header, nil if it has none.
+func headerFile(header proto.Message) proto.Message {
+	m := header.ProtoReflect()
+	for _, name := range []protoreflect.Name{"imageMessage", "videoMessage", "documentMessage"} {
+		if field := m.Descriptor().Fields().ByName(name); m.Has(field) {
+			return m.Get(field).Message().Interface()
+		}
 	}
 	return nil
 }
 
 // MediaOf describes the file that a message carries, within its wrappers; nil if it
 // has none.
-func MediaOf(msg *waE2E.Message) *bridge.Media { return descriptor(read(innermost(msg)).file) }
+func MediaOf(msg *waE2E.Message) *bridge.Media { return descriptor(read(unwrap(msg).msg).file) }
 
 // descriptor describes a file; nil for nil.
 func descriptor(file proto.Message) *bridge.Media {
-	f, is := file.(encryptedFile)
-	if !is {
+	if file == nil {
 		return nil
 	}
-	media := &bridge.Media{MimeType: f.GetMimetype(), Size: int64(f.GetFileLength()), Ref: bridge.MediaRef{
-		DirectPath: f.GetDirectPath(), MediaKey: f.GetMediaKey(), FileSHA256: f.GetFileSHA256(), FileEncSHA256: f.GetFileEncSHA256(),
-	}}
-	switch m := file.(type) {
-	case *waE2E.ImageMessage:
-		media.Type, media.Caption, media.Width, media.Height = bridge.MediaImage, m.GetCaption(), int(m.GetWidth()), int(m.GetHeight())
-	case *waE2E.VideoMessage:
-		media.Type, media.Caption, media.Width, media.Height = bridge.MediaVideo, m.GetCaption(), int(m.GetWidth()), int(m.GetHeight())
-		media.DurationSec = int(m.GetSeconds())
-	case *waE2E.AudioMessage:
-		media.Type, media.DurationSec, media.PTT = bridge.MediaAudio, int(m.GetSeconds()), m.GetPTT()
-	case *waE2E.DocumentMessage:
-		media.Type, media.Caption, media.FileName, media.Pages = bridge.MediaDocument, m.GetCaption(), cmp.Or(m.GetFileName(), m.GetTitle()), int(m.GetPageCount())
-	case *waE2E.StickerMessage:
-		media.Type, media.Width, media.Height, media.IsAnimated = bridge.MediaSticker, int(m.GetWidth()), int(m.GetHeight()), m.GetIsAnimated() || m.GetIsLottie()
+	kind := strings.TrimSuffix(string(file.ProtoReflect().Descriptor().Name()), "Message")
+	return &bridge.Media{
+		Type: bridge.MediaType(strings.ToLower(kind)), MimeType: get[string](file, "mimetype"), Size: int64(get[uint64](file, "fileLength")),
+		FileName: cmp.Or(get[string](file, "fileName"), get[string](file, "title")), Caption: get[string](file, "caption"),
+		Width: int(get[uint32](file, "width")), Height: int(get[uint32](file, "height")), Pages: int(get[uint32](file, "pageCount")),
+		DurationSec: int(get[uint32](file, "seconds")), PTT: get[bool](file, "PTT"),
+		IsAnimated: get[bool](file, "isAnimated") || get[bool](file, "isLottie"),
+		Ref: bridge.MediaRef{
+			DirectPath: get[string](file, "directPath"), MediaKey: get[[]byte](file, "mediaKey"),
+			FileSHA256: get[[]byte](file, "fileSHA256"), FileEncSHA256: get[[]byte](file, "fileEncSHA256"),
+		},
 	}
-	return media
 }
 
-// encryptedFile is what every message with a file says of it.
-type encryptedFile interface {
-	GetDirectPath() string
-	GetMediaKey() []byte
-	GetFileSHA256() []byte
-	GetFileEncSHA256() []byte
-	GetMimetype() string
-	GetFileLength() uint64
+// get returns a field by its name, the zero value where the message has none of it.
+func get[T any](msg proto.Message, name protoreflect.Name) (value T) {
+	if field := msg.ProtoReflect().Descriptor().Fields().ByName(name); field != nil {
+		value, _ = msg.ProtoReflect().Get(field).Interface().(T)
+	}
+	return value
 }
 
 // SetDirectPath gives the message's file a new place, wherever in the message
 // it is. The URL is the old place's and goes.
 func SetDirectPath(msg *waE2E.Message, path string) {
-	file := read(innermost(msg)).file
+	file := read(unwrap(msg).place).file
 	if file == nil {
 		return
 	}
@@ -131,27 +118,12 @@ func albumOf(msg *waE2E.Message) *string {
 
 // UploadedMessage describes an uploaded file as the official clients do.
 func UploadedMessage(f bridge.File, up bridge.UploadedFile) *waE2E.Message {
-	caption, width, height := optional(f.Caption), optionalSize(f.Width), optionalSize(f.Height)
 	msg := new(waE2E.Message)
-	var file proto.Message
-	switch f.Type {
-	case bridge.MediaImage:
-		msg.ImageMessage = &waE2E.ImageMessage{Caption: caption, Width: width, Height: height, JPEGThumbnail: f.Thumbnail}
-		file = msg.ImageMessage
-	case bridge.MediaVideo:
-		msg.VideoMessage = &waE2E.VideoMessage{Caption: caption, Width: width, Height: height, JPEGThumbnail: f.Thumbnail, Seconds: optionalSize(f.Seconds)}
-		file = msg.VideoMessage
-	case bridge.MediaAudio:
-		msg.AudioMessage = &waE2E.AudioMessage{Seconds: optionalSize(f.Seconds), PTT: &f.PTT, Waveform: f.Waveform}
-		file = msg.AudioMessage
-	case bridge.MediaSticker:
-		msg.StickerMessage = &waE2E.StickerMessage{Width: width, Height: height, IsAnimated: &f.Animated}
-		file = msg.StickerMessage
-	default:
-		msg.DocumentMessage = &waE2E.DocumentMessage{FileName: optional(f.FileName), Title: optional(f.FileName), Caption: caption, JPEGThumbnail: f.Thumbnail}
-		file = msg.DocumentMessage
-	}
-	setFields(file, map[protoreflect.Name]any{
+	m := msg.ProtoReflect()
+	kind := m.Descriptor().Fields().ByName(protoreflect.Name(f.Type) + "Message")
+	setFields(m.Mutable(kind).Message().Interface(), map[protoreflect.Name]any{
+		"caption": f.Caption, "width": uint32(max(0, f.Width)), "height": uint32(max(0, f.Height)), "JPEGThumbnail": f.Thumbnail,
+		"seconds": uint32(max(0, f.Seconds)), "PTT": f.PTT, "waveform": f.Waveform, "isAnimated": f.Animated, "fileName": f.FileName, "title": f.FileName,
 		"URL": up.URL, "directPath": up.DirectPath, "mediaKey": up.MediaKey, "mediaKeyTimestamp": time.Now().Unix(), "mimetype": f.MimeType,
 		"fileSHA256": up.FileSHA256, "fileEncSHA256": up.FileEncSHA256, "fileLength": uint64(up.Size),
 	})
@@ -161,23 +133,17 @@ func UploadedMessage(f bridge.File, up bridge.UploadedFile) *waE2E.Message {
 	return msg
 }
 
-// setFields sets fields that every kind of file has, by their names. Bytes that are
-// missing are not set.
+// setFields sets those fields that a kind of file has, by their names. Texts, sizes
+// and bytes that are missing are not set.
 func setFields(file proto.Message, values map[protoreflect.Name]any) {
 	m := file.ProtoReflect()
 	for name, value := range values {
-		if bytes, is := value.([]byte); is && bytes == nil {
-			continue
+		bytes, isBytes := value.([]byte)
+		field := m.Descriptor().Fields().ByName(name)
+		if field != nil && value != "" && value != uint32(0) && (!isBytes || bytes != nil) {
+			m.Set(field, protoreflect.ValueOf(value))
 		}
-		m.Set(m.Descriptor().Fields().ByName(name), protoreflect.ValueOf(value))
 	}
-}
-
-func optionalSize(n int) *uint32 {
-	if n <= 0 {
-		return nil
-	}
-	return proto.Uint32(uint32(n))
 }
 
 // captioned wraps a document with a caption, without which the apps do not

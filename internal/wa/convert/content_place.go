@@ -2,7 +2,6 @@ package convert
 
 import (
 	"strconv"
-	"time"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
 
@@ -10,15 +9,14 @@ import (
 )
 
 func readPlace(msg *waE2E.Message) shown {
-	l := msg.GetLocationMessage()
-	return shown{text: placeText(l.GetName(), l.GetAddress(), l.GetDegreesLatitude(), l.GetDegreesLongitude()), parts: bridge.Parts{Location: placeOf(l)}}
+	place := placeOf(msg.GetLocationMessage())
+	return shown{text: placeText(place), parts: bridge.Parts{Location: place}}
 }
 
 func readLivePlace(msg *waE2E.Message) shown {
 	l := msg.GetLiveLocationMessage()
-	return shown{text: placeText(l.GetCaption(), "", l.GetDegreesLatitude(), l.GetDegreesLongitude()), parts: bridge.Parts{Location: &bridge.Place{
-		Latitude: l.GetDegreesLatitude(), Longitude: l.GetDegreesLongitude(), Name: l.GetCaption(), IsLive: true,
-	}}}
+	place := &bridge.Place{Latitude: l.GetDegreesLatitude(), Longitude: l.GetDegreesLongitude(), Name: l.GetCaption(), IsLive: true}
+	return shown{text: placeText(place), parts: bridge.Parts{Location: place}}
 }
 
 // placeOf returns nil for nil.
@@ -32,23 +30,17 @@ func placeOf(l *waE2E.LocationMessage) *bridge.Place {
 	}
 }
 
-// placeWords returns what a location within another message shows; nothing of
-// none.
-func placeWords(l *waE2E.LocationMessage) string {
-	if l == nil {
-		return ""
-	}
-	return placeText(l.GetName(), l.GetAddress(), l.GetDegreesLatitude(), l.GetDegreesLongitude())
-}
-
-func placeText(name, address string, latitude, longitude float64) string {
+// placeText returns what a location shows, "" for nil.
+func placeText(place *bridge.Place) string {
 	switch {
-	case name != "" && address != "":
-		return name + ", " + address
-	case name+address != "":
-		return name + address
+	case place == nil:
+		return ""
+	case place.Name != "" && place.Address != "":
+		return place.Name + ", " + place.Address
+	case place.Name+place.Address != "":
+		return place.Name + place.Address
 	}
-	return strconv.FormatFloat(latitude, 'f', -1, 64) + "," + strconv.FormatFloat(longitude, 'f', -1, 64)
+	return strconv.FormatFloat(place.Latitude, 'f', -1, 64) + "," + strconv.FormatFloat(place.Longitude, 'f', -1, 64)
 }
 
 // readEvent reads events and invitations to them.
@@ -60,25 +52,24 @@ func readEvent(msg *waE2E.Message) shown {
 		}}}
 	}
 	e := msg.GetEventMessage()
-	return shown{text: lines(e.GetName(), e.GetDescription(), placeWords(e.GetLocation()), e.GetJoinLink()), parts: bridge.Parts{Event: &bridge.CalendarEvent{
-		Name: e.GetName(), Description: e.GetDescription(), Location: placeOf(e.GetLocation()), StartAt: moment(e.GetStartTime()), EndAt: moment(e.GetEndTime()),
+	place := placeOf(e.GetLocation())
+	return shown{text: lines(e.GetName(), e.GetDescription(), placeText(place), e.GetJoinLink()), parts: bridge.Parts{Event: &bridge.CalendarEvent{
+		Name: e.GetName(), Description: e.GetDescription(), Location: place, StartAt: moment(e.GetStartTime()), EndAt: moment(e.GetEndTime()),
 		Cancelled: e.GetIsCanceled(),
 	}}}
 }
 
-// inMilliseconds is a number that no time in seconds reaches: the year 5138.
-const inMilliseconds = 100_000_000_000
-
 // moment reads a sender's time, which some write in seconds and some in
 // milliseconds; nil without one.
 func moment(n int64) *bridge.Time {
-	switch {
-	case n <= 0:
+	if n <= 0 {
 		return nil
-	case n < inMilliseconds:
-		return new(bridge.At(time.Unix(n, 0)))
 	}
-	return new(bridge.Millis(n))
+	if n < 100_000_000_000 { // in seconds that is the year 5138
+		n *= 1000
+	}
+	at := bridge.Millis(n)
+	return &at
 }
 
 // responseFact returns a person's answer to an event.
@@ -98,15 +89,6 @@ func readGroupInvite(msg *waE2E.Message) shown {
 	return shown{text: lines(invite.GetGroupName(), invite.GetCaption()), parts: bridge.Parts{GroupInvite: &bridge.GroupInvite{
 		JID: group, Name: invite.GetGroupName(), Code: invite.GetInviteCode(), ExpiresAt: moment(invite.GetInviteExpiration()),
 	}}}
-}
-
-// readChannelInvite reads the invitation to follow a channel, or to lead it.
-func readChannelInvite(msg *waE2E.Message) shown {
-	if invite := msg.GetNewsletterAdminInviteMessage(); invite != nil {
-		return shown{text: lines(invite.GetNewsletterName(), invite.GetCaption())}
-	}
-	invite := msg.GetNewsletterFollowerInviteMessageV2()
-	return shown{text: lines(invite.GetNewsletterName(), invite.GetCaption())}
 }
 
 func locationMessage(c bridge.Location) *waE2E.Message {

@@ -27,10 +27,14 @@ func readProduct(msg *waE2E.Message) shown {
 	if article.GetSalePriceAmount1000() > 0 {
 		p.SalePrice = decimal(article.GetSalePriceAmount1000(), 1000)
 	}
-	return shown{
-		text: lines(p.Title, p.Description, price(cmp.Or(p.SalePrice, p.Price), p.Currency), p.URL, m.GetBody(), m.GetFooter()),
-		file: headerFile(cmp.Or(article.GetProductImage(), catalog.GetCatalogImage()), nil, nil), parts: bridge.Parts{Product: p},
+	read := shown{
+		text:  lines(p.Title, p.Description, price(cmp.Or(p.SalePrice, p.Price), p.Currency), p.URL, m.GetBody(), m.GetFooter()),
+		parts: bridge.Parts{Product: p},
 	}
+	if image := cmp.Or(article.GetProductImage(), catalog.GetCatalogImage()); image != nil {
+		read.file = image
+	}
+	return read
 }
 
 // readOrder reads a cart that was sent to a business.
@@ -59,8 +63,7 @@ func items(count int) string {
 	return strconv.Itoa(count) + " items"
 }
 
-// personIn returns the person whom a sender names; nobody where it names a
-// group, or nothing.
+// personIn returns the person whom a sender names; "" for a group, or nothing.
 func personIn(jid string) bridge.JID {
 	if person := ParseJID(jid); person.IsPerson() {
 		return person
@@ -68,7 +71,7 @@ func personIn(jid string) bridge.JID {
 	return ""
 }
 
-// price returns an amount with its currency; nothing without an amount.
+// price returns an amount with its currency, "" without an amount.
 func price(amount, currency string) string {
 	if amount == "" {
 		return ""
@@ -76,40 +79,28 @@ func price(amount, currency string) string {
 	return strings.TrimSpace(amount + " " + currency)
 }
 
-// decimal returns value/offset with two decimals, or with three where it has
-// them.
+// decimal returns value/offset with two decimals, or with three where it has them.
 func decimal(value, offset int64) string {
-	if offset <= 0 {
-		offset = 1
-	}
-	return strings.TrimSuffix(big.NewRat(value, offset).FloatString(3), "0")
+	return strings.TrimSuffix(big.NewRat(value, max(1, offset)).FloatString(3), "0")
 }
 
-// readPayment reads what is said about money. For some of it the apps have a
-// sentence that is not in the message: then the text is an English one.
+// payments are the English sentences for what the apps say of money without a text in
+// the message.
+var payments = map[string]string{
+	"sendPaymentMessage": "Payment", "requestPaymentMessage": "Payment request", "declinePaymentRequestMessage": "Payment request declined",
+	"cancelPaymentRequestMessage": "Payment request cancelled", "paymentInviteMessage": "Invitation to payments",
+	"paymentReminderMessage": "Payment reminder", "splitPaymentMessage": "Split payment",
+}
+
 func readPayment(msg *waE2E.Message) shown {
-	switch {
-	case msg.SendPaymentMessage != nil:
-		return shown{text: lines("Payment", plainText(msg.GetSendPaymentMessage().GetNoteMessage()))}
-	case msg.RequestPaymentMessage != nil:
-		m := msg.GetRequestPaymentMessage()
-		amount := money(m.GetAmount())
-		if m.GetAmount() == nil && m.Amount1000 != nil {
-			amount = price(decimal(int64(m.GetAmount1000()), 1000), m.GetCurrencyCodeIso4217())
-		}
-		return shown{text: lines(labelled("Payment request", amount), plainText(m.GetNoteMessage()))}
-	case msg.DeclinePaymentRequestMessage != nil:
-		return shown{text: "Payment request declined"}
-	case msg.CancelPaymentRequestMessage != nil:
-		return shown{text: "Payment request cancelled"}
-	case msg.PaymentInviteMessage != nil:
-		return shown{text: "Invitation to payments"}
-	case msg.PaymentReminderMessage != nil:
-		m := msg.GetPaymentReminderMessage()
-		return shown{text: lines(labelled("Payment reminder", money(m.GetAmount())), m.GetDescription())}
+	request, reminder, split := msg.GetRequestPaymentMessage(), msg.GetPaymentReminderMessage(), msg.GetSplitPaymentMessage()
+	amount := money(cmp.Or(request.GetAmount(), reminder.GetAmount(), split.GetTotalAmount()))
+	if request != nil && request.Amount == nil && request.Amount1000 != nil {
+		amount = price(decimal(int64(request.GetAmount1000()), 1000), request.GetCurrencyCodeIso4217())
 	}
-	m := msg.GetSplitPaymentMessage()
-	return shown{text: lines(labelled("Split payment", money(m.GetTotalAmount())), m.GetDescription())}
+	note := cmp.Or(msg.GetSendPaymentMessage().GetNoteMessage(), request.GetNoteMessage())
+	return shown{text: lines(labelled(payments[typeName(msg)], amount),
+		cmp.Or(note.GetConversation(), note.GetExtendedTextMessage().GetText(), reminder.GetDescription(), split.GetDescription()))}
 }
 
 func money(m *waE2E.Money) string {
@@ -119,8 +110,7 @@ func money(m *waE2E.Money) string {
 	return price(decimal(m.GetValue(), int64(m.GetOffset())), m.GetCurrencyCode())
 }
 
-// readInvoice reads an invoice. Its file has fields of its own, of which a
-// picture or a document is made.
+// readInvoice reads an invoice, and makes a picture or a document of its file.
 func readInvoice(msg *waE2E.Message) shown {
 	m := msg.GetInvoiceMessage()
 	s := shown{text: m.GetNote()}

@@ -9,6 +9,7 @@ import (
 
 	"go.mau.fi/whatsmeow/proto/waAICommonDeprecated"
 	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"bridged/internal/bridge"
 )
@@ -16,7 +17,7 @@ import (
 // readText reads plain and extended text.
 func readText(msg *waE2E.Message) shown {
 	if msg.Conversation != nil {
-		return shown{text: msg.GetConversation()}
+		return shown{text: *msg.Conversation}
 	}
 	text := msg.GetExtendedTextMessage()
 	s := shown{text: text.GetText()}
@@ -24,11 +25,6 @@ func readText(msg *waE2E.Message) shown {
 		s.parts.LinkPreview = &bridge.LinkPreview{URL: text.GetMatchedText(), Title: text.GetTitle(), Description: text.GetDescription()}
 	}
 	return s
-}
-
-// plainText returns the text of a message within a message, if it is one.
-func plainText(msg *waE2E.Message) string {
-	return cmp.Or(msg.GetConversation(), msg.GetExtendedTextMessage().GetText())
 }
 
 // lines puts what is not empty one below the other.
@@ -42,14 +38,10 @@ func lines(texts ...string) string {
 	return strings.Join(kept, "\n")
 }
 
-// labelled returns "label: text", or either where the other is empty or the
-// same.
+// labelled returns "label: text", or one of them where the other is empty or the same.
 func labelled(label, text string) string {
-	switch {
-	case label == "" || label == text:
-		return text
-	case text == "":
-		return label
+	if label == "" || text == "" || label == text {
+		return cmp.Or(label, text)
 	}
 	return label + ": " + text
 }
@@ -62,32 +54,25 @@ func optional(s string) *string {
 	return &s
 }
 
-// first returns what a list begins with: no list is read without end.
+// first bounds a sender's list.
 func first[T any](list []T) []T { return list[:min(len(list), maxListed)] }
 
-// readTitled reads kinds that show one text.
+// readTitled reads kinds that show nothing but a few texts, by the names of their fields.
 func readTitled(msg *waE2E.Message) shown {
-	switch {
-	case msg.ScheduledCallCreationMessage != nil:
-		return shown{text: msg.GetScheduledCallCreationMessage().GetTitle()}
-	case msg.MusicMessage != nil:
-		music := msg.GetMusicMessage()
+	if music := msg.GetMusicMessage(); music != nil {
 		return shown{text: lines(labelled(music.GetEmbeddedMusic().GetAuthor(), music.GetEmbeddedMusic().GetTitle()), music.GetSongUri())}
-	case msg.StickerPackMessage != nil:
-		pack := msg.GetStickerPackMessage()
-		return shown{text: lines(pack.GetName(), pack.GetPublisher(), pack.GetCaption())}
-	case msg.BcallMessage != nil:
-		return shown{text: msg.GetBcallMessage().GetCaption()}
-	case msg.StatusQuestionAnswerMessage != nil:
-		return shown{text: msg.GetStatusQuestionAnswerMessage().GetText()}
-	case msg.QuestionResponseMessage != nil:
-		return shown{text: msg.GetQuestionResponseMessage().GetText()}
 	}
-	return shown{text: msg.GetStatusQuotedMessage().GetText()}
+	content := msg.ProtoReflect().Get(contentField(msg)).Message()
+	var text []string
+	for _, name := range []protoreflect.Name{"title", "newsletterName", "name", "publisher", "caption", "text"} {
+		if field := content.Descriptor().Fields().ByName(name); field != nil {
+			text = append(text, content.Get(field).String())
+		}
+	}
+	return shown{text: lines(text...)}
 }
 
-// readPlaceholder reads what linked devices get of a message that is for the
-// phone alone: a business's one-time passcode.
+// readPlaceholder reads what linked devices get of a business's one-time passcode.
 func readPlaceholder(msg *waE2E.Message) shown {
 	if msg.GetPlaceholderMessage().GetType() == waE2E.PlaceholderMessage_MASK_LINKED_DEVICES {
 		return shown{text: "A one-time passcode was sent. Only the phone shows it."}
@@ -95,8 +80,7 @@ func readPlaceholder(msg *waE2E.Message) shown {
 	return shown{}
 }
 
-// readRichResponse reads the answer of an AI, which consists of texts, tables,
-// code, formulas, maps and pictures that lie on the web.
+// readRichResponse reads the answer of an AI, in the older form or the newer.
 func readRichResponse(msg *waE2E.Message) shown {
 	m := msg.GetRichResponseMessage()
 	var text []string
@@ -141,26 +125,25 @@ func richText(part *waAICommonDeprecated.AIRichResponseSubMessage) string {
 // unifiedTexts returns the texts of the newer form, which is JSON: every string
 // that is called "text", in the order of the lists that they are in.
 func unifiedTexts(data []byte) (texts []string) {
+	var collect func(v any)
+	collect = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, element := range v {
+				collect(element)
+			}
+		case map[string]any:
+			if text, ok := v["text"].(string); ok {
+				texts = append(texts, text)
+			}
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				collect(v[name])
+			}
+		}
+	}
 	var whole any
-	if err := json.Unmarshal(data, &whole); err != nil {
-		return nil // a stranger wrote something else there
+	if json.Unmarshal(data, &whole) == nil {
+		collect(whole)
 	}
-	collectTexts(whole, &texts)
 	return texts
-}
-
-func collectTexts(v any, texts *[]string) {
-	switch v := v.(type) {
-	case []any:
-		for _, element := range v {
-			collectTexts(element, texts)
-		}
-	case map[string]any:
-		if text, ok := v["text"].(string); ok {
-			*texts = append(*texts, text)
-		}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			collectTexts(v[name], texts)
-		}
-	}
 }

@@ -55,7 +55,7 @@ func Forwarded(src bridge.Message) (msg *waE2E.Message, score uint32, err error)
 // forwardedContent returns what is sent of a message's content.
 func forwardedContent(msg *waE2E.Message) (*waE2E.Message, error) {
 	form := asIs
-	if k := kindNamed(typeName(msg)); k != nil {
+	if k := kindOf[typeName(msg)]; k != nil {
 		form = k.forward
 	}
 	switch form {

@@ -119,11 +119,10 @@ func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
 		change.Left = append(change.Left, slices.DeleteFunc(own, func(j bridge.JID) bool { return j == "" })...)
 	}
 	readUnknownChanges(e, &change)
-	var facts []bridge.Fact
 	if e.Sender != nil && e.SenderPN != nil {
-		facts = identityFacts(*e.Sender, *e.SenderPN)
+		return append(identityFacts(*e.Sender, *e.SenderPN), change)
 	}
-	return append(facts, change)
+	return []bridge.Fact{change}
 }
 
 func jids(list []types.JID) []bridge.JID {

@@ -67,7 +67,7 @@ func Identity(a, b types.JID) (bridge.Identity, bool) {
 	return bridge.Identity{}, false
 }
 
-// identityFacts returns that two forms of a person belong together, if they do.
+// identityFacts returns [Identity] as a fact, nil if there is none.
 func identityFacts(a, b types.JID) []bridge.Fact {
 	if identity, ok := Identity(a, b); ok {
 		return []bridge.Fact{identity}

@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"strings"
+
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"google.golang.org/protobuf/proto"
 
@@ -15,19 +17,18 @@ type shown struct {
 	file  proto.Message // an image, video, audio, document or sticker within the message; nil without one
 }
 
-// read returns what an unwrapped message shows; nothing of a kind that is not
-// in the table.
+// read returns what an unwrapped message shows.
 func read(msg *waE2E.Message) shown {
-	if k := kindNamed(typeName(msg)); k != nil && k.read != nil {
+	if k := kindOf[typeName(msg)]; k != nil && k.read != nil {
 		return k.read(msg)
 	}
 	return shown{}
 }
 
-// kind is how messages of some protobuf fields are read and sent on. All of
-// docs/api.md's table of kinds is made of these.
+// kind is how messages of some protobuf fields are read and sent on. The table in
+// docs/api.md is made of these.
 type kind struct {
-	fields  []string // of waE2E.Message
+	fields  string // of waE2E.Message, by spaces
 	read    func(*waE2E.Message) shown
 	forward forwardForm // notForwarded for those that bridge.Message.Forwardable refuses
 	content string      // what the text is
@@ -35,135 +36,62 @@ type kind struct {
 	file    string      // which file can be downloaded
 }
 
-// kinds are all kinds of messages that can be in a chat. What is not here is
-// housekeeping, a wrapper, or newer than the library.
+// kinds has every kind of message that can be in a chat. Other fields are housekeeping,
+// wrappers, or newer than the library.
 var kinds = []kind{
+	{"conversation extendedTextMessage", readText, asIs, "the text", "`linkPreview`", ""},
+	{"imageMessage videoMessage ptvMessage", readFile, asIs, "the caption", "`media`", "yes"},
+	{"audioMessage stickerMessage", readFile, asIs, "empty", "`media`", "yes"},
+	{"documentMessage", readFile, asIs, "the caption", "`media`", "yes"},
+	{"locationMessage", readPlace, asIs, "name, address; else latitude,longitude", "`location`", ""},
+	{"liveLocationMessage", readLivePlace, asPlace, "the caption; else latitude,longitude", "`location`", ""},
+	{"contactMessage contactsArrayMessage", readContacts, asIs, "the names", "`contacts`", ""},
 	{
-		fields: []string{"conversation", "extendedTextMessage"}, read: readText, forward: asIs,
-		content: "the text", parts: "`linkPreview`",
+		"pollCreationMessage pollCreationMessageV2 pollCreationMessageV3 pollCreationMessageV5 pollCreationMessageV6", readPoll, asPoll,
+		"the question", "`poll`", "",
+	},
+	{"pollResultSnapshotMessage pollResultSnapshotMessageV3", readPollResult, asWords, "the question and the result", "`poll`", ""},
+	{"eventMessage eventInviteMessage", readEvent, notForwarded, "name, description, place, link", "`event`", ""},
+	{"groupInviteMessage", readGroupInvite, asIs, "the group's name, the caption", "`groupInvite`", ""},
+	{"newsletterAdminInviteMessage newsletterFollowerInviteMessageV2", readTitled, asIs, "the channel's name, the caption", "", ""},
+	{
+		"templateMessage highlyStructuredMessage", readTemplate, asWords,
+		"title, body, footer, buttons with their addresses", "`interactive`, `media`, `location`", "the header's",
+	},
+	{"buttonsMessage", readButtons, asWords, "title, body, footer, buttons", "`interactive`, `media`, `location`", "the header's"},
+	{"listMessage", readList, asWords, "title, body, footer, sections with their rows", "`interactive`", ""},
+	{
+		"interactiveMessage", readInteractive, asWords,
+		"title, body, footer, buttons with their addresses, cards", "`interactive`, `media`, `location`, `product`, `order`", "the header's, else the first card's",
 	},
 	{
-		fields: []string{"imageMessage", "videoMessage", "ptvMessage"}, read: readFile, forward: asIs,
-		content: "the caption", parts: "`media`", file: "yes",
+		"buttonsResponseMessage templateButtonReplyMessage listResponseMessage interactiveResponseMessage", readAnswer, asWords,
+		"the words that were chosen", "`interactive.selected`", "",
 	},
+	{"productMessage", readProduct, asIs, "title, description, price, address, body, footer", "`product`, `media`", "the picture"},
+	{"orderMessage", readOrder, asWords, "title, message, number of items, total", "`order`", ""},
+	{"invoiceMessage", readInvoice, asWords, "the note", "`media`", "the invoice"},
 	{
-		fields: []string{"audioMessage", "stickerMessage"}, read: readFile, forward: asIs,
-		content: "empty", parts: "`media`", file: "yes",
+		"sendPaymentMessage requestPaymentMessage declinePaymentRequestMessage cancelPaymentRequestMessage" +
+			" paymentInviteMessage paymentReminderMessage splitPaymentMessage", readPayment, asWords,
+		"what it is, the amount, the note", "", "",
 	},
+	{"richResponseMessage", readRichResponse, asWords, "the answer of an AI: texts, tables, code, addresses of pictures", "", ""},
+	{"placeholderMessage", readPlaceholder, notForwarded, "that a one-time passcode is on the phone", "", ""},
 	{
-		fields: []string{"documentMessage"}, read: readFile, forward: asIs,
-		content: "the caption", parts: "`media`", file: "yes",
+		"scheduledCallCreationMessage musicMessage stickerPackMessage bcallMessage" +
+			" statusQuestionAnswerMessage questionResponseMessage statusQuotedMessage", readTitled, asIs,
+		"title, name or text", "", "",
 	},
-	{
-		fields: []string{"locationMessage"}, read: readPlace, forward: asIs,
-		content: "name, address; else latitude,longitude", parts: "`location`",
-	},
-	{
-		fields: []string{"liveLocationMessage"}, read: readLivePlace, forward: asPlace,
-		content: "the caption; else latitude,longitude", parts: "`location`",
-	},
-	{
-		fields: []string{"contactMessage", "contactsArrayMessage"}, read: readContacts, forward: asIs,
-		content: "the names", parts: "`contacts`",
-	},
-	{
-		fields: []string{"pollCreationMessage", "pollCreationMessageV2", "pollCreationMessageV3", "pollCreationMessageV5", "pollCreationMessageV6"},
-		read:   readPoll, forward: asPoll, content: "the question", parts: "`poll`",
-	},
-	{
-		fields: []string{"pollResultSnapshotMessage", "pollResultSnapshotMessageV3"}, read: readPollResult, forward: asWords,
-		content: "the question and the result", parts: "`poll`",
-	},
-	{
-		fields: []string{"eventMessage", "eventInviteMessage"}, read: readEvent, forward: notForwarded,
-		content: "name, description, place, link", parts: "`event`",
-	},
-	{
-		fields: []string{"groupInviteMessage"}, read: readGroupInvite, forward: asIs,
-		content: "the group's name, the caption", parts: "`groupInvite`",
-	},
-	{
-		fields: []string{"newsletterAdminInviteMessage", "newsletterFollowerInviteMessageV2"}, read: readChannelInvite, forward: asIs,
-		content: "the channel's name, the caption",
-	},
-
-	{
-		fields: []string{"templateMessage", "highlyStructuredMessage"}, read: readTemplate, forward: asWords,
-		content: "title, body, footer, buttons with their addresses", parts: "`interactive`, `media`, `location`", file: "the header's",
-	},
-	{
-		fields: []string{"buttonsMessage"}, read: readButtons, forward: asWords,
-		content: "title, body, footer, buttons", parts: "`interactive`, `media`, `location`", file: "the header's",
-	},
-	{
-		fields: []string{"listMessage"}, read: readList, forward: asWords,
-		content: "title, body, footer, sections with their rows", parts: "`interactive`",
-	},
-	{
-		fields: []string{"interactiveMessage"}, read: readInteractive, forward: asWords,
-		content: "title, body, footer, buttons with their addresses, cards", parts: "`interactive`, `media`, `location`, `product`, `order`",
-		file: "the header's, else the first card's",
-	},
-	{
-		fields: []string{"buttonsResponseMessage", "templateButtonReplyMessage", "listResponseMessage", "interactiveResponseMessage"},
-		read:   readAnswer, forward: asWords, content: "the words that were chosen", parts: "`interactive.selected`",
-	},
-	{
-		fields: []string{"productMessage"}, read: readProduct, forward: asIs,
-		content: "title, description, price, address, body, footer", parts: "`product`, `media`", file: "the picture",
-	},
-	{
-		fields: []string{"orderMessage"}, read: readOrder, forward: asWords,
-		content: "title, message, number of items, total", parts: "`order`",
-	},
-	{
-		fields: []string{"invoiceMessage"}, read: readInvoice, forward: asWords,
-		content: "the note", parts: "`media`", file: "the invoice",
-	},
-	{
-		fields: []string{
-			"sendPaymentMessage", "requestPaymentMessage", "declinePaymentRequestMessage", "cancelPaymentRequestMessage",
-			"paymentInviteMessage", "paymentReminderMessage", "splitPaymentMessage",
-		}, read: readPayment, forward: asWords,
-		content: "what it is, the amount, the note",
-	},
-	{
-		fields: []string{"richResponseMessage"}, read: readRichResponse, forward: asWords,
-		content: "the answer of an AI: texts, tables, code, addresses of pictures",
-	},
-	{
-		fields: []string{"placeholderMessage"}, read: readPlaceholder, forward: notForwarded,
-		content: "that a one-time passcode is on the phone",
-	},
-
-	{
-		fields: []string{
-			"scheduledCallCreationMessage", "musicMessage", "stickerPackMessage", "bcallMessage", "statusQuestionAnswerMessage",
-			"questionResponseMessage", "statusQuotedMessage",
-		}, read: readTitled, forward: asIs,
-		content: "title, name or text",
-	},
-	{
-		fields: []string{"call", "chat", "callLogMesssage", "statusStickerInteractionMessage", "splitPaymentUpdateMessage"}, forward: asIs,
-		content: "empty",
-	},
-	{
-		fields: []string{"albumMessage"}, read: readAlbum, forward: notForwarded,
-		content: "empty", parts: "`album`",
-	},
-	{
-		fields: []string{"commentMessage", "encCommentMessage", "conditionalRevealMessage"}, forward: notForwarded,
-		content: "empty",
-	},
+	{"call chat callLogMesssage statusStickerInteractionMessage splitPaymentUpdateMessage", nil, asIs, "empty", "", ""},
+	{"albumMessage", readAlbum, notForwarded, "empty", "`album`", ""},
+	{"commentMessage encCommentMessage conditionalRevealMessage", nil, notForwarded, "empty", "", ""},
 }
 
-// kindNamed returns the row of a protobuf field; nil where there is none.
-func kindNamed(field string) *kind { return byField[field] }
-
-var byField = func() map[string]*kind {
+var kindOf = func() map[string]*kind {
 	index := make(map[string]*kind)
 	for i := range kinds {
-		for _, field := range kinds[i].fields {
+		for field := range strings.FieldsSeq(kinds[i].fields) {
 			index[field] = &kinds[i]
 		}
 	}

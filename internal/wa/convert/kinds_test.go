@@ -21,7 +21,7 @@ func TestKinds_EveryFieldHasItsPlace(t *testing.T) {
 		name := string(fields.Get(i).Name())
 		known[name] = true
 		places := 0
-		for _, is := range []bool{kindNamed(name) != nil, housekeeping[name], isWrapper(fields.Get(i))} {
+		for _, is := range []bool{kindOf[name] != nil, housekeeping[name], isWrapper(fields.Get(i))} {
 			if is {
 				places++
 			}
@@ -31,7 +31,7 @@ func TestKinds_EveryFieldHasItsPlace(t *testing.T) {
 		}
 	}
 	for _, k := range kinds {
-		for _, name := range k.fields {
+		for _, name := range strings.Fields(k.fields) {
 			if !known[name] {
 				t.Errorf("%s is no field", name)
 			}
@@ -43,7 +43,7 @@ func TestKinds_EveryFieldHasItsPlace(t *testing.T) {
 // socket.
 func TestKinds_RefusedForwardsAreThoseOfTheAPI(t *testing.T) {
 	for _, k := range kinds {
-		for _, name := range k.fields {
+		for _, name := range strings.Fields(k.fields) {
 			m := bridge.Message{MessageType: name, Raw: []byte("something")}
 			if refused := m.Forwardable() != nil; refused != (k.forward == notForwarded) {
 				t.Errorf("%s: refused %v, the table says %q", name, refused, k.forward)
@@ -56,7 +56,7 @@ func TestKinds_RefusedForwardsAreThoseOfTheAPI(t *testing.T) {
 func TestKinds_AnEmptyMessageOfEachIsReadAndForwarded(t *testing.T) {
 	fields := new(waE2E.Message).ProtoReflect().Descriptor().Fields()
 	for _, k := range kinds {
-		for _, name := range k.fields {
+		for _, name := range strings.Fields(k.fields) {
 			msg := new(waE2E.Message)
 			if field := fields.ByTextName(name); field.Message() != nil {
 				msg.ProtoReflect().Mutable(field)
@@ -79,17 +79,14 @@ func kindsTable() string {
 	var table strings.Builder
 	table.WriteString("| `messageType` | `content` | Fields | File | Forwarded |\n|---|---|---|---|---|\n")
 	for _, k := range kinds {
-		names := make([]string, len(k.fields))
-		for i, name := range k.fields {
-			names[i] = "`" + name + "`"
-		}
+		names := "`" + strings.ReplaceAll(k.fields, " ", "`, `") + "`"
 		dash := func(s string) string {
 			if s == "" {
 				return "–"
 			}
 			return s
 		}
-		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n", strings.Join(names, ", "), k.content, dash(k.parts), dash(k.file), k.forward)
+		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n", names, k.content, dash(k.parts), dash(k.file), k.forward)
 	}
 	return table.String()
 }
@@ -110,7 +107,7 @@ func TestKinds_TheTableIsTrue(t *testing.T) {
 	filled, withFile := make(map[*kind]map[string]bool), make(map[*kind]bool)
 	for _, m := range append(businessMessages(), personalMessages()...) {
 		got := described(m.Message)
-		k := kindNamed(got.MessageType)
+		k := kindOf[got.MessageType]
 		if filled[k] == nil {
 			filled[k] = make(map[string]bool)
 		}

@@ -89,16 +89,6 @@ func clearContext(msg *waE2E.Message) {
 	}
 }
 
-// contextField returns the content and its field for a context, or nil.
-func contextField(msg *waE2E.Message) (protoreflect.Message, protoreflect.FieldDescriptor) {
-	field := contentField(msg)
-	if field == nil || field.Message() == nil {
-		return nil, nil
-	}
-	content := msg.ProtoReflect().Mutable(field).Message()
-	return content, content.Descriptor().Fields().ByName("contextInfo")
-}
-
 // SetSecret gives a message its secret, unless it has one.
 func SetSecret(msg *waE2E.Message) {
 	if msg.MessageContextInfo == nil {

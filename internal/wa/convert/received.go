@@ -2,7 +2,6 @@ package convert
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -13,90 +12,82 @@ import (
 	"bridged/internal/bridge"
 )
 
-// MessageFacts interprets a decrypted message. It never fails: what it
-// does not understand becomes a message with its type name and empty content,
-// so no message can block the queue.
+// MessageFacts interprets a decrypted message. It never fails: what it does not
+// understand becomes a message with its type's name and empty content.
 func MessageFacts(e *events.Message, own bridge.JID, open opener) []bridge.Fact {
-	if part, is := historyPartOf(e); is {
-		return []bridge.Fact{part}
+	if notification := e.Message.GetProtocolMessage().GetHistorySyncNotification(); notification != nil && e.Info.IsFromMe && e.Info.Sender.Device == 0 {
+		return []bridge.Fact{bridge.HistoryPart{
+			ID: ID(e.Info.ID), Kind: notification.GetSyncType().String(), Chunk: int(notification.GetChunkOrder()), Notification: encoded(notification),
+		}}
 	}
 	if ignoredChat(e.Info.MessageSource) {
 		return nil
 	}
 	s := sourceOf(e.Info, own)
-	raw := e.RawMessage
-	if inner := raw.GetDeviceSentMessage().GetMessage(); inner != nil {
-		raw = inner
-	}
+	raw := cmp.Or(e.RawMessage.GetDeviceSentMessage().GetMessage(), e.RawMessage)
 	facts := s.people(e.Info)
 	for _, chat := range s.chats {
 		content := contentFacts(e, s, chat, raw, open)
-		nameOnWire(content, e.Info.ID)
+		shows := false // under its own id
+		for i, fact := range content {
+			switch f := fact.(type) {
+			case bridge.Message:
+				shows = true
+				f.WireID = wireIDOf(e.Info.ID)
+				content[i] = f
+			case bridge.Edit:
+				shows = shows || f.Upload != nil
+			}
+		}
 		facts = append(facts, content...)
-		if isNoMessage(raw, content) {
+		// A key for a group, which comes before its message, says nothing of the id.
+		if !shows && contentField(unwrap(raw).msg) != nil {
 			facts = append(facts, bridge.NoMessage{Chat: chat, ID: ID(e.Info.ID), FromMe: s.fromMe, Sender: s.sender})
 		}
 	}
 	return facts
 }
 
-// nameOnWire enters the id of the wire into the message that has a made-up one.
-func nameOnWire(facts []bridge.Fact, given string) {
-	wire := wireIDOf(given)
-	if wire == "" {
-		return
+// encoded marshals a message that was decoded or composed a moment ago, which cannot fail.
+func encoded(msg proto.Message) []byte {
+	data, err := proto.Marshal(msg)
+	if err != nil {
+		return nil
 	}
-	for i, fact := range facts {
-		if m, is := fact.(bridge.Message); is && m.ID == ID(given) {
-			m.WireID = wire
-			facts[i] = m
-		}
-	}
-}
-
-// isNoMessage reports whether the content that was read as facts shows nothing under
-// its own id. A key for a group, which comes before its message, says nothing of that.
-func isNoMessage(raw *waE2E.Message, facts []bridge.Fact) bool {
-	return contentField(unwrap(raw).msg) != nil && !slices.ContainsFunc(facts, func(fact bridge.Fact) bool {
-		edit, isEdit := fact.(bridge.Edit)
-		_, isMessage := fact.(bridge.Message)
-		return isMessage || isEdit && edit.Upload != nil
-	})
+	return data
 }
 
 // contentFacts interprets the content for one chat.
 func contentFacts(e *events.Message, s source, chat bridge.JID, raw *waE2E.Message, open opener) []bridge.Fact {
-	inner := unwrap(raw)
-	msg := inner.msg
-	at := bridge.At(e.Info.Timestamp)
+	msg, id, at := unwrap(raw).msg, ID(e.Info.ID), bridge.At(e.Info.Timestamp)
+	protocol, reaction, pin, keep := msg.GetProtocolMessage(), msg.GetReactionMessage(), msg.GetPinInChatMessage(), msg.GetKeepInChatMessage()
+	option, comment, bot := msg.GetPollAddOptionMessage(), msg.GetCommentMessage(), e.Info.MsgBotInfo
 	switch {
-	case msg.GetProtocolMessage() != nil:
-		return protocolFacts(msg.GetProtocolMessage(), s, chat, at)
-	case e.Info.MsgBotInfo.EditTargetID != "": // an answer that a bot writes bit by bit
-		return editFacts(raw, s, chat, e.Info.MsgBotInfo.EditTargetID, claimed(e.Info.MsgBotInfo.EditSenderTimestampMS.UnixMilli(), at))
-	case msg.GetReactionMessage() != nil:
-		return reactionFacts(msg.GetReactionMessage(), s, chat, at)
-	case msg.GetPinInChatMessage() != nil:
+	case protocol != nil:
+		return protocolFacts(protocol, s, chat, at)
+	case bot.EditTargetID != "": // an answer that a bot writes bit by bit
+		return editFacts(raw, s, chat, bot.EditTargetID, claimed(bot.EditSenderTimestampMS.UnixMilli(), at))
+	case reaction != nil:
+		return reactionFacts(reaction, s, chat, at)
+	case pin != nil:
 		return pinFacts(msg, s, chat, at)
-	case msg.GetKeepInChatMessage() != nil:
-		return keepFacts(msg.GetKeepInChatMessage(), s, chat, at)
-	case msg.GetPollAddOptionMessage() != nil:
-		return optionFacts(msg.GetPollAddOptionMessage(), s, chat, msg.GetPollAddOptionMessage().GetPollCreationMessageKey().GetID(), at)
-	case msg.GetCommentMessage() != nil:
-		comment := msg.GetCommentMessage()
-		return commentFacts(msg, comment.GetTargetMessageKey(), s,
-			bridge.Encrypted{Chat: chat, ID: ID(e.Info.ID), PushName: e.Info.PushName, Timestamp: at})
+	case keep != nil:
+		return keepFacts(keep, s, chat, at)
+	case option != nil:
+		return optionFacts(option, s, chat, option.GetPollCreationMessageKey().GetID(), at)
+	case comment != nil:
+		return commentFacts(msg, comment.GetTargetMessageKey(), s, bridge.Encrypted{Chat: chat, ID: id, PushName: e.Info.PushName, Timestamp: at})
 	}
 	if part, is := encryptedIn(msg); is {
 		return encryptedFacts(e, s, chat, msg, part, open)
 	}
 	if part := partOf(msg); part != nil {
-		return partFacts(part, describe(raw, s, chat, ID(e.Info.ID), at), e.Info.PushName)
+		return partFacts(part, describe(raw, s, chat, id, at), e.Info.PushName)
 	}
 	if !Shows(raw) {
 		return nil
 	}
-	message := describe(raw, s, chat, ID(e.Info.ID), at)
+	message := describe(raw, s, chat, id, at)
 	message.PushName = e.Info.PushName
 	facts := append([]bridge.Fact{message}, labelFacts(chat, s.sender, contextInfo(msg).GetMemberLabel(), at)...)
 	if message.Expiration > 0 && !chat.IsGroup() {
@@ -122,11 +113,7 @@ func UnreadableFacts(e *events.Message, own bridge.JID) []bridge.Fact {
 	if housekeeping[kind] || ignoredChat(e.Info.MessageSource) {
 		return nil
 	}
-	raw, err := proto.Marshal(e.RawMessage)
-	if err != nil {
-		raw = nil
-	}
-	return sourceOf(e.Info, own).bare(e.Info, bridge.Message{MessageType: kind, Raw: raw})
+	return sourceOf(e.Info, own).bare(e.Info, bridge.Message{MessageType: kind, Raw: encoded(e.RawMessage)})
 }
 
 // PlaceholderFacts keep the place of a message that cannot be decrypted,
@@ -181,9 +168,8 @@ func sourceOf(info types.MessageInfo, own bridge.JID) source {
 
 // people returns the facts about who wrote.
 func (s source) people(info types.MessageInfo) []bridge.Fact {
-	facts := slices.Clone(s.identities)
 	if info.IsFromMe {
-		return facts
+		return s.identities
 	}
 	contact := bridge.Contact{JID: s.sender}
 	if info.PushName != "-" {
@@ -193,9 +179,9 @@ func (s source) people(info types.MessageInfo) []bridge.Fact {
 		contact.BusinessName = optional(verified.Details.GetVerifiedName())
 	}
 	if contact.PushName != nil || contact.BusinessName != nil {
-		facts = append(facts, contact)
+		return append(s.identities, contact)
 	}
-	return facts
+	return s.identities
 }
 
 // bare returns a message in each chat of which nothing but its stanza was read.
@@ -218,18 +204,14 @@ func ignoredChat(s types.MessageSource) bool {
 // describe makes the message that the store keeps.
 func describe(raw *waE2E.Message, s source, chat bridge.JID, id string, at bridge.Time) bridge.Message {
 	inner := unwrap(raw)
-	encoded, err := proto.Marshal(raw)
-	if err != nil {
-		encoded = nil // cannot happen: it was decoded or composed a moment ago
-	}
-	context, content := contextInfo(inner.msg), read(inner.msg)
-	content = withHeadline(content, referralOf(context))
+	context := contextInfo(inner.msg)
+	content := withHeadline(read(inner.msg), referralOf(context))
 	content.parts.AlbumID = albumOf(inner.msg)
 	message := bridge.Message{
 		Chat: chat, ID: id, FromMe: s.fromMe, SenderJID: s.sender, Timestamp: at,
 		MessageType: typeName(inner.msg), Content: content.text, Parts: content.parts,
 		ContextInfo: contextOf(context), Media: descriptor(content.file), Poll: content.poll,
-		Raw: encoded, ViewOnce: inner.viewOnce, Expiration: context.GetExpiration(),
+		Raw: encoded(raw), ViewOnce: inner.viewOnce, Expiration: context.GetExpiration(),
 		IsForwarded: context.GetIsForwarded() || context.GetForwardingScore() > 0,
 	}
 	if s.fromMe {
@@ -295,49 +277,39 @@ func setAt(seconds int64, at bridge.Time) bridge.Time {
 	return at
 }
 
-// ReceiptFacts move own messages forward. Receipts of own devices say nothing
-// of the recipients, but what the account has read.
+// deliveries are how far the receipts of recipients move a message.
+var deliveries = map[types.ReceiptType]bridge.Delivery{
+	types.ReceiptTypeDelivered: bridge.DeliveryDelivered, types.ReceiptTypeInactive: bridge.DeliveryDelivered,
+	types.ReceiptTypeRead: bridge.DeliveryRead, types.ReceiptTypePlayed: bridge.DeliveryPlayed,
+}
+
+// ReceiptFacts returns how far own messages have got, and for receipts of own devices
+// what the account has read on them.
 func ReceiptFacts(e *events.Receipt) []bridge.Fact {
-	if e.IsFromMe {
-		return readFacts(e)
-	}
-	var status bridge.Delivery
-	switch e.Type {
-	case types.ReceiptTypeDelivered, types.ReceiptTypeInactive:
-		status = bridge.DeliveryDelivered
-	case types.ReceiptTypeRead:
-		status = bridge.DeliveryRead
-	case types.ReceiptTypePlayed:
-		status = bridge.DeliveryPlayed
-	default:
-		return nil
-	}
 	chat, from := JID(e.Chat), JID(e.Sender)
-	if chat == "" || chat.Server() == bridge.ServerBroadcast {
+	if e.IsFromMe {
+		if chat == "" || e.Type != types.ReceiptTypeRead && e.Type != types.ReceiptTypeReadSelf {
+			return nil
+		}
+		read := bridge.ChatRead{Chat: chat}
+		for _, id := range e.MessageIDs {
+			read.IDs = append(read.IDs, ID(id))
+		}
+		return []bridge.Fact{read}
+	}
+	if chat.Server() == bridge.ServerBroadcast {
 		chat = from
 	}
-	if chat == "" {
+	status, chat := deliveries[e.Type], cmp.Or(chat, from)
+	if status == "" || chat == "" {
 		return nil
 	}
 	at := e.Timestamp
 	if at.IsZero() {
 		at = time.Now()
 	}
-	return append(identityFacts(e.Sender, e.SenderAlt), bridge.Receipt{Chat: chat, IDs: e.MessageIDs, From: from, Status: status, Timestamp: bridge.At(at)})
-}
-
-// historyPartOf returns the part of the history that a message tells of. Only
-// the account's phone has any.
-func historyPartOf(e *events.Message) (bridge.HistoryPart, bool) {
-	notification := e.Message.GetProtocolMessage().GetHistorySyncNotification()
-	if notification == nil || !e.Info.IsFromMe || e.Info.Sender.Device != 0 {
-		return bridge.HistoryPart{}, false
-	}
-	encoded, err := proto.Marshal(notification)
-	if err != nil {
-		return bridge.HistoryPart{}, false // cannot happen: it was decoded a moment ago
-	}
-	return bridge.HistoryPart{ID: ID(e.Info.ID), Kind: notification.GetSyncType().String(), Chunk: int(notification.GetChunkOrder()), Notification: encoded}, true
+	receipt := bridge.Receipt{Chat: chat, IDs: e.MessageIDs, From: from, Status: status, Timestamp: bridge.At(at)}
+	return append(identityFacts(e.Sender, e.SenderAlt), receipt)
 }
 
 // labelFacts returns how a member describes themselves in a group, as they say in a

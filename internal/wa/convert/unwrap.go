@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"strings"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -10,15 +11,15 @@ import (
 	"bridged/internal/bridge"
 )
 
-// carriers are the fields beside the content: never the content themselves
-// while there is another field.
+// carriers are the fields beside the content.
 var carriers = map[string]bool{
 	"messageContextInfo": true, "senderKeyDistributionMessage": true, "fastRatchetKeySenderKeyDistributionMessage": true,
 }
 
 // unwrapped is the content of a message without its wrappers.
 type unwrapped struct {
-	msg      *waE2E.Message
+	msg      *waE2E.Message // with the MessageContextInfo of the innermost layer that has one
+	place    *waE2E.Message // the same, as it stands in the wrappers
 	viewOnce bool
 }
 
@@ -29,45 +30,30 @@ const maxWrappers = 10
 // (ephemeral, view-once, document with caption, edited, and those to come) and
 // the copy of a message sent from another own device.
 func unwrap(msg *waE2E.Message) unwrapped {
-	u := unwrapped{msg: msg}
-	var outer *waE2E.MessageContextInfo // of the innermost wrapper that has one
+	u := unwrapped{place: msg}
+	outer := msg.GetMessageContextInfo()
 	for range maxWrappers {
-		inner := wrapped(u.msg)
-		if inner == nil {
+		field := contentField(u.place)
+		if field == nil || !isWrapper(field) {
 			break
 		}
-		if strings.HasPrefix(string(contentField(u.msg).Name()), "viewOnce") {
-			u.viewOnce = true
+		wrapper := u.place.ProtoReflect().Get(field).Message().Interface().(interface{ GetMessage() *waE2E.Message })
+		if wrapper.GetMessage() == nil {
+			break
 		}
-		if u.msg.MessageContextInfo != nil {
-			outer = u.msg.MessageContextInfo
-		}
-		u.msg = inner
+		u.viewOnce = u.viewOnce || strings.HasPrefix(string(field.Name()), "viewOnce")
+		u.place = wrapper.GetMessage()
+		outer = cmp.Or(u.place.MessageContextInfo, outer)
 	}
-	if u.msg.MessageContextInfo == nil && outer != nil {
-		u.msg = proto.Clone(u.msg).(*waE2E.Message)
+	u.msg = u.place
+	if u.msg.GetMessageContextInfo() != outer {
+		u.msg = proto.Clone(u.place).(*waE2E.Message)
 		u.msg.MessageContextInfo = outer
 	}
 	for _, media := range []interface{ GetViewOnce() bool }{u.msg.GetImageMessage(), u.msg.GetVideoMessage(), u.msg.GetPtvMessage(), u.msg.GetAudioMessage(), u.msg.GetExtendedTextMessage()} {
 		u.viewOnce = u.viewOnce || media.GetViewOnce()
 	}
 	return u
-}
-
-// wrapped returns the message that is the content of another one; nil where
-// the content is something else.
-func wrapped(msg *waE2E.Message) *waE2E.Message {
-	field := contentField(msg)
-	if field == nil || field.Message() == nil {
-		return nil
-	}
-	switch wrapper := msg.ProtoReflect().Get(field).Message().Interface().(type) {
-	case *waE2E.FutureProofMessage:
-		return wrapper.GetMessage()
-	case *waE2E.DeviceSentMessage:
-		return wrapper.GetMessage()
-	}
-	return nil
 }
 
 // contentField returns the field that carries the content; nil when only carriers
@@ -83,13 +69,12 @@ func contentField(msg *waE2E.Message) protoreflect.FieldDescriptor {
 	return found
 }
 
-// contentAlone copies the field that carries the content, and nothing beside
-// it: a stranger may have set fields that the apps never set together. Kinds
-// that the library does not know are copied as they are. It is nil where there
-// is no content, or only wrappers.
+// contentAlone copies the field that carries the content without those that a
+// stranger may have set beside it, and what the library does not know as it is. It
+// returns nil where there is no content, or only wrappers.
 func contentAlone(msg *waE2E.Message) *waE2E.Message {
-	content := unwrap(msg).msg
-	inner, alone := content.ProtoReflect(), new(waE2E.Message)
+	content, alone := unwrap(msg).place, new(waE2E.Message)
+	inner := content.ProtoReflect()
 	switch field := contentField(content); {
 	case field != nil && isWrapper(field):
 		return nil
@@ -105,15 +90,8 @@ func contentAlone(msg *waE2E.Message) *waE2E.Message {
 
 // isWrapper reports whether a field of a message holds another whole message.
 func isWrapper(field protoreflect.FieldDescriptor) bool {
-	if field.Message() == nil {
-		return false
-	}
-	switch field.Message().FullName() {
-	case (&waE2E.FutureProofMessage{}).ProtoReflect().Descriptor().FullName(),
-		(&waE2E.DeviceSentMessage{}).ProtoReflect().Descriptor().FullName():
-		return true
-	}
-	return false
+	content := field.Message()
+	return content != nil && (content.Name() == "FutureProofMessage" || content.Name() == "DeviceSentMessage")
 }
 
 // typeName names the protobuf field that carries the content, "unknown" for one
@@ -125,20 +103,24 @@ func typeName(msg *waE2E.Message) string {
 	return "unknown"
 }
 
-// contextInfo returns the content's reference to other messages and people, or
-// nil.
+// contextInfo returns the content's reference to other messages and people, or nil.
 func contextInfo(msg *waE2E.Message) *waE2E.ContextInfo {
-	field := contentField(msg)
-	if field == nil || field.Message() == nil || field.IsList() {
+	content, field := contextField(msg)
+	if field == nil {
 		return nil
+	}
+	context, _ := content.Get(field).Message().Interface().(*waE2E.ContextInfo)
+	return context
+}
+
+// contextField returns the content and its field for a context, or nil.
+func contextField(msg *waE2E.Message) (protoreflect.Message, protoreflect.FieldDescriptor) {
+	field := contentField(msg)
+	if field == nil || field.Message() == nil {
+		return nil, nil
 	}
 	content := msg.ProtoReflect().Get(field).Message()
-	inner := content.Descriptor().Fields().ByName("contextInfo")
-	if inner == nil || !content.Has(inner) {
-		return nil
-	}
-	context, _ := content.Get(inner).Message().Interface().(*waE2E.ContextInfo)
-	return context
+	return content, content.Descriptor().Fields().ByName("contextInfo")
 }
 
 func contextOf(c *waE2E.ContextInfo) *bridge.ContextInfo {

@@ -20,25 +20,25 @@ func readContacts(msg *waE2E.Message) shown {
 	if msg.ContactMessage == nil {
 		cards = first(msg.GetContactsArrayMessage().GetContacts())
 	}
-	s := shown{parts: bridge.Parts{Contacts: make([]bridge.SharedContact, len(cards))}}
-	names := make([]string, len(cards))
+	contacts, names := make([]bridge.SharedContact, len(cards)), make([]string, len(cards))
 	for i, card := range cards {
-		names[i] = card.GetDisplayName()
-		s.parts.Contacts[i] = sharedContact(card)
+		contacts[i], names[i] = sharedContact(card), card.GetDisplayName()
 	}
-	s.text = strings.Join(names, ", ")
-	return s
+	return shown{text: strings.Join(names, ", "), parts: bridge.Parts{Contacts: contacts}}
 }
 
 func sharedContact(card *waE2E.ContactMessage) bridge.SharedContact {
-	c := bridge.SharedContact{Phones: []bridge.SharedPhone{}, Emails: []string{}, VCard: card.GetVcard()}
-	full := ""
+	c := bridge.SharedContact{DisplayName: card.GetDisplayName(), Phones: []bridge.SharedPhone{}, Emails: []string{}, VCard: card.GetVcard()}
 	for _, p := range vcardProperties(card.GetVcard()) {
 		switch p.name {
 		case "FN":
-			full = cmp.Or(full, p.text())
+			c.DisplayName = cmp.Or(c.DisplayName, p.text())
 		case "TEL":
-			c.Phones = append(c.Phones, p.phone())
+			phone := bridge.SharedPhone{Number: strings.TrimPrefix(p.text(), "tel:")}
+			if number, err := bridge.ParsePhone(p.params["WAID"]); err == nil { // the account, as the apps write it
+				phone.JID = bridge.PhoneJID(number)
+			}
+			c.Phones = append(c.Phones, phone)
 		case "EMAIL":
 			c.Emails = append(c.Emails, p.text())
 		case "ORG":
@@ -47,18 +47,7 @@ func sharedContact(card *waE2E.ContactMessage) bridge.SharedContact {
 			c.Title = cmp.Or(c.Title, p.text())
 		}
 	}
-	c.DisplayName = cmp.Or(card.GetDisplayName(), full)
 	return c
-}
-
-// phone returns a number with the account that the card names for it: the apps
-// write it as waid.
-func (p vcardProperty) phone() bridge.SharedPhone {
-	shared := bridge.SharedPhone{Number: strings.TrimPrefix(p.text(), "tel:")}
-	if number, err := bridge.ParsePhone(p.params["WAID"]); err == nil {
-		shared.JID = bridge.PhoneJID(number)
-	}
-	return shared
 }
 
 // vcardProperty is one line of a vCard. Names and parameters are in capitals.
@@ -68,33 +57,28 @@ type vcardProperty struct {
 	value  string // as it is written
 }
 
-// vcardProperties returns the lines of a card that the apps show, of versions
-// 2.1 to 4.0. What is no property is left out.
+// vcardProperties returns the properties of a card of versions 2.1 to 4.0, and leaves
+// out the lines that are none.
 func vcardProperties(card string) (properties []vcardProperty) {
-	for _, line := range first(vcardLines(card)) {
-		if p, ok := parseProperty(line); ok {
-			properties = append(properties, p)
-		}
-	}
-	return properties
-}
-
-// vcardLines returns a card's lines, with those put together again that were
-// folded: by a space at the next one's beginning, or in quoted-printable by a
-// = at their end.
-func vcardLines(card string) (unfolded []string) {
 	card = strings.NewReplacer("\r\n ", "", "\r\n\t", "", "\n ", "", "\n\t", "", "\r\n", "\n").Replace(card)
-	var folded strings.Builder
-	for line := range strings.SplitSeq(card, "\n") {
+	var folded strings.Builder // in quoted-printable, by a = at the end
+	lines := 0
+	for line := range strings.SplitSeq(card+"\n", "\n") {
+		if lines == maxListed {
+			break
+		}
 		if (folded.Len() > 0 || isQuotedPrintable(line)) && strings.HasSuffix(line, "=") {
 			folded.WriteString(line[:len(line)-1])
 			continue
 		}
 		folded.WriteString(line)
-		unfolded = append(unfolded, folded.String())
+		if p, ok := parseProperty(folded.String()); ok {
+			properties = append(properties, p)
+		}
 		folded.Reset()
+		lines++
 	}
-	return append(unfolded, folded.String())
+	return properties
 }
 
 func isQuotedPrintable(line string) bool {
@@ -145,8 +129,8 @@ func (p vcardProperty) components() (components []string) {
 var vcardEscaper = strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`,
 	"\u0085", `\n`, "\u2028", `\n`, "\u2029", `\n`)
 
-// vcardText escapes a text value: no input can end its line or begin a property of
-// its own. Other control characters, some of which end lines too, are spaces.
+// vcardText escapes a text value, so that it cannot end its line or begin a property.
+// Other control characters, some of which end lines too, become spaces.
 func vcardText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -162,31 +146,32 @@ func vcardOf(c bridge.ContactCard) string {
 	if c.VCard != "" {
 		return c.VCard
 	}
-	esc := vcardText
 	lines := []string{"BEGIN:VCARD", "VERSION:3.0"}
-	first, last := c.FirstName, c.LastName
-	if first == "" && last == "" {
-		first = c.DisplayName
-	}
-	lines = append(lines, "N:"+esc(last)+";"+esc(first)+";;;", "FN:"+esc(c.DisplayName))
-	tel, number := "TEL;type=CELL;type=VOICE", c.PhoneDisplay
-	if c.Phone != "" {
-		tel, number = tel+";waid="+c.Phone, cmp.Or(number, "+"+c.Phone)
-	}
-	for _, p := range []struct{ name, value string }{
-		{"ORG", c.Organization}, {"TITLE", c.Title}, {tel, number}, {"EMAIL;type=INTERNET", c.Email},
-	} {
-		if p.value != "" {
-			lines = append(lines, p.name+":"+esc(p.value))
+	add := func(name, value string) {
+		if value != "" {
+			lines = append(lines, name+":"+vcardText(value))
 		}
 	}
+	first := c.FirstName
+	if first == "" && c.LastName == "" {
+		first = c.DisplayName
+	}
+	lines = append(lines, "N:"+vcardText(c.LastName)+";"+vcardText(first)+";;;", "FN:"+vcardText(c.DisplayName))
+	add("ORG", c.Organization)
+	add("TITLE", c.Title)
+	if c.Phone != "" {
+		add("TEL;type=CELL;type=VOICE;waid="+c.Phone, cmp.Or(c.PhoneDisplay, "+"+c.Phone))
+	} else {
+		add("TEL;type=CELL;type=VOICE", c.PhoneDisplay)
+	}
+	add("EMAIL;type=INTERNET", c.Email)
 	return strings.Join(append(lines, "END:VCARD"), "\n")
 }
 
 func contactsMessage(cards []bridge.ContactCard) *waE2E.Message {
 	contacts := make([]*waE2E.ContactMessage, len(cards))
 	for i, card := range cards {
-		contacts[i] = &waE2E.ContactMessage{DisplayName: proto.String(card.DisplayName), Vcard: proto.String(vcardOf(card))}
+		contacts[i] = &waE2E.ContactMessage{DisplayName: &card.DisplayName, Vcard: proto.String(vcardOf(card))}
 	}
 	if len(contacts) == 1 {
 		return &waE2E.Message{ContactMessage: contacts[0]}

@@ -10,8 +10,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// flowParams are the parameters of a native flow's button, as far as phones
-// show them. Every kind of button has some of them.
+// flowParams are the parameters of a native flow's button that phones show. Each kind
+// of button has some of them.
 type flowParams struct {
 	DisplayText string   `json:"display_text"`
 	Title       string   `json:"title"`
@@ -23,37 +23,33 @@ type flowParams struct {
 	Link        struct {
 		URL string `json:"url"`
 	} `json:"link"`
-	Sections []flowSection `json:"sections"`
+	Sections []struct {
+		Title string `json:"title"`
+		Rows  []struct {
+			ID          flowText `json:"id"`
+			Header      string   `json:"header"`
+			Title       string   `json:"title"`
+			Description string   `json:"description"`
+		} `json:"rows"`
+	} `json:"sections"`
 
 	Currency    string     `json:"currency"`
 	Total       *flowMoney `json:"total_amount"`
 	ReferenceID flowText   `json:"reference_id"`
 	Order       *struct {
-		Status      string     `json:"status"`
-		Description string     `json:"description"`
-		Items       []flowItem `json:"items"`
+		Status      string `json:"status"`
+		Description string `json:"description"`
+		Items       []struct {
+			Name     string     `json:"name"`
+			Amount   *flowMoney `json:"amount"`
+			Quantity int        `json:"quantity"`
+		} `json:"items"`
 	} `json:"order"`
-}
-
-type flowSection struct {
-	Title string `json:"title"`
-	Rows  []struct {
-		ID          flowText `json:"id"`
-		Header      string   `json:"header"`
-		Title       string   `json:"title"`
-		Description string   `json:"description"`
-	} `json:"rows"`
 }
 
 type flowMoney struct {
 	Value  int64 `json:"value"`
 	Offset int64 `json:"offset"`
-}
-
-type flowItem struct {
-	Name     string     `json:"name"`
-	Amount   *flowMoney `json:"amount"`
-	Quantity int        `json:"quantity"`
 }
 
 // flowText is a text that some senders write as a number.
@@ -68,10 +64,9 @@ func (t *flowText) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// parseFlow reads parameters. A stranger wrote them: what is not as it should
-// be is left out, and the rest is kept.
+// parseFlow reads parameters as far as they are of the right form.
 func parseFlow(params string) (p flowParams) {
-	_ = json.Unmarshal([]byte(params), &p) // what could be read is kept
+	_ = json.Unmarshal([]byte(params), &p) // decodes the rest after a field of another type
 	return p
 }
 
@@ -84,7 +79,12 @@ func (c *choices) flow(name, params string) {
 			c.Kind = bridge.InteractiveList
 		}
 		c.below = append(c.below, cmp.Or(p.DisplayText, p.Title))
-		c.flowRows(p.Sections)
+		for _, section := range first(p.Sections) {
+			c.below = append(c.below, section.Title)
+			for _, row := range first(section.Rows) {
+				c.row(string(row.ID), cmp.Or(row.Title, row.Header), row.Description)
+			}
+		}
 		return
 	}
 	b := bridge.Button{ID: string(p.ID), Text: cmp.Or(p.DisplayText, p.FlowCTA, p.Title), URL: cmp.Or(p.URL, p.Link.URL), Phone: string(p.PhoneNumber)}
@@ -94,15 +94,6 @@ func (c *choices) flow(name, params string) {
 		c.below = append(c.below, labelled(b.Text, string(p.CopyCode)))
 	case b != bridge.Button{}:
 		c.button(b)
-	}
-}
-
-func (c *choices) flowRows(sections []flowSection) {
-	for _, section := range first(sections) {
-		c.below = append(c.below, section.Title)
-		for _, row := range first(section.Rows) {
-			c.row(string(row.ID), cmp.Or(row.Title, row.Header), row.Description)
-		}
 	}
 }
 
@@ -118,8 +109,11 @@ func (c *choices) flowOrder(p flowParams) {
 		var names []string
 		for _, item := range first(p.Order.Items) {
 			names = append(names, item.Name)
+			if item.Quantity > 1 {
+				item.Name = strconv.Itoa(item.Quantity) + " × " + item.Name
+			}
 			order.ItemCount += max(0, min(item.Quantity, math.MaxInt16))
-			c.below = append(c.below, labelled(quantity(item), price(item.Amount.decimal(), p.Currency)))
+			c.below = append(c.below, labelled(item.Name, price(item.Amount.decimal(), p.Currency)))
 		}
 		order.Title = strings.Join(names, ", ")
 	}
@@ -127,15 +121,7 @@ func (c *choices) flowOrder(p flowParams) {
 	c.order = order
 }
 
-func quantity(item flowItem) string {
-	if item.Quantity > 1 {
-		return strconv.Itoa(item.Quantity) + " × " + item.Name
-	}
-	return item.Name
-}
-
-// decimal returns the amount as a number with at least two decimals, and
-// nothing without one.
+// decimal returns the amount as a number with at least two decimals, "" for nil.
 func (m *flowMoney) decimal() string {
 	if m == nil {
 		return ""

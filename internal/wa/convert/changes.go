@@ -192,18 +192,9 @@ func withinSecond(ms int64, at bridge.Time) bridge.Time {
 	return bridge.At(from.Add(max(0, min(ahead, 999*time.Millisecond))))
 }
 
-// optionFacts read an option that is added to a poll.
-func optionFacts(add *waE2E.PollAddOptionMessage, s source, chat bridge.JID, poll string, at bridge.Time) []bridge.Fact {
-	return []bridge.Fact{bridge.PollOptionAdded{Chat: chat, Target: ID(poll), By: s.sender, Name: add.GetAddOption().GetOptionName(), Timestamp: at}}
-}
-
-// addedOptions read a whole poll as what is added to it: the store leaves out what
-// the poll has.
-func addedOptions(poll *waE2E.PollCreationMessage, s source, chat bridge.JID, id string, at bridge.Time) (facts []bridge.Fact) {
-	for _, option := range poll.GetOptions()[:min(len(poll.GetOptions()), bridge.MaxPollOptions)] {
-		facts = append(facts, optionFacts(&waE2E.PollAddOptionMessage{AddOption: option}, s, chat, id, at)...)
-	}
-	return facts
+// optionFacts returns an option that is added to a poll.
+func optionFacts(option *waE2E.PollCreationMessage_Option, s source, chat bridge.JID, poll string, at bridge.Time) []bridge.Fact {
+	return []bridge.Fact{bridge.PollOptionAdded{Chat: chat, Target: ID(poll), By: s.sender, Name: option.GetOptionName(), Timestamp: at}}
 }
 
 // marksOf returns whether a message of the history is pinned or kept. Who did it is

@@ -19,11 +19,10 @@ import (
 // another one: votes, answers to events, some edits, and in the announcement groups
 // of communities reactions and comments.
 type EncryptedPart struct {
-	Use         whatsmeow.MsgSecretType
-	alternative whatsmeow.MsgSecretType // what others call the same use; empty for most
+	Use         whatsmeow.MsgSecretType // "" for edits that are not understood
 	Key         *waCommon.MessageKey    // of the message that has the secret
 	iv, payload []byte
-	sentAt      int64 // by the sender's clock, in milliseconds; 0 if it is not told
+	sentAt      int64 // by the sender's clock, in milliseconds; 0 if unknown
 }
 
 // encryptedIn returns the encrypted part of an unwrapped message; not ok if it has none.
@@ -32,31 +31,20 @@ func encryptedIn(msg *waE2E.Message) (part EncryptedPart, ok bool) {
 	answer, edit := msg.GetEncEventResponseMessage(), msg.GetSecretEncryptedMessage()
 	switch {
 	case reaction != nil:
-		part = encryptedPart(whatsmeow.EncSecretReaction, reaction.GetTargetMessageKey(), reaction)
+		return EncryptedPart{whatsmeow.EncSecretReaction, reaction.TargetMessageKey, reaction.EncIV, reaction.EncPayload, 0}, true
 	case comment != nil:
-		part = encryptedPart(whatsmeow.EncSecretComment, comment.GetTargetMessageKey(), comment)
+		return EncryptedPart{whatsmeow.EncSecretComment, comment.TargetMessageKey, comment.EncIV, comment.EncPayload, 0}, true
 	case poll != nil:
-		part = encryptedPart(whatsmeow.EncSecretPollVote, poll.GetPollCreationMessageKey(), poll.GetVote())
-		part.sentAt = poll.GetSenderTimestampMS()
+		return EncryptedPart{
+			whatsmeow.EncSecretPollVote, poll.PollCreationMessageKey,
+			poll.GetVote().GetEncIV(), poll.GetVote().GetEncPayload(), poll.GetSenderTimestampMS(),
+		}, true
 	case answer != nil:
-		part = encryptedPart(whatsmeow.EncSecretEventResponse, answer.GetEventCreationMessageKey(), answer)
+		return EncryptedPart{whatsmeow.EncSecretEventResponse, answer.EventCreationMessageKey, answer.EncIV, answer.EncPayload, 0}, true
 	case edit != nil:
-		part = encryptedPart(editUses[edit.GetSecretEncType()], edit.GetTargetMessageKey(), edit)
-		if part.Use == whatsmeow.EncSecretPollAddOption {
-			part.alternative = whatsmeow.EncSecretPollEdit // as whatsmeow has it
-		}
-	default:
-		return EncryptedPart{}, false
+		return EncryptedPart{editUses[edit.GetSecretEncType()], edit.TargetMessageKey, edit.EncIV, edit.EncPayload, 0}, true
 	}
-	return part, true
-}
-
-func encryptedPart(use whatsmeow.MsgSecretType, key *waCommon.MessageKey, encrypted interface {
-	GetEncIV() []byte
-	GetEncPayload() []byte
-},
-) EncryptedPart {
-	return EncryptedPart{Use: use, Key: key, iv: encrypted.GetEncIV(), payload: encrypted.GetEncPayload()}
+	return EncryptedPart{}, false
 }
 
 // editUses are the kinds of encrypted edits that are understood.
@@ -71,9 +59,8 @@ var editUses = map[waE2E.SecretEncryptedMessage_SecretEncType]whatsmeow.MsgSecre
 // it is about; not ok where none of them fits.
 type opener func(pending bridge.Encrypted, part EncryptedPart) (facts []bridge.Fact, ok bool)
 
-// encryptedFacts opens what is encrypted with the secret of a message. Where that is not
-// known yet, it waits in the store for the message; a comment shows that there
-// is one.
+// encryptedFacts opens what is encrypted with the secret of a message. Without that
+// secret it is stored until the message comes; a comment leaves a placeholder.
 func encryptedFacts(e *events.Message, s source, chat bridge.JID, msg *waE2E.Message, part EncryptedPart, open opener) []bridge.Fact {
 	pending := bridge.Encrypted{
 		Chat: chat, Target: ID(part.Key.GetID()), ID: ID(e.Info.ID), Sender: s.sender, FromMe: s.fromMe,
@@ -82,11 +69,7 @@ func encryptedFacts(e *events.Message, s source, chat bridge.JID, msg *waE2E.Mes
 	if facts, ok := open(pending, part); ok {
 		return facts
 	}
-	encoded, err := proto.Marshal(msg)
-	if err != nil {
-		return nil // cannot happen: it was decoded a moment ago
-	}
-	pending.Payload = encoded
+	pending.Payload = encoded(msg)
 	if part.Use != whatsmeow.EncSecretComment {
 		return []bridge.Fact{pending}
 	}
@@ -97,9 +80,9 @@ func encryptedFacts(e *events.Message, s source, chat bridge.JID, msg *waE2E.Mes
 	return []bridge.Fact{comment, pending}
 }
 
-// OpenEncrypted opens what has waited in the store for the message whose secret it
-// is encrypted with. It returns nothing where the secret does not fit. What cannot be
-// read is nothing, too: the message that it waits for must not be refused.
+// OpenEncrypted opens what is stored as pending for the message whose secret it is
+// encrypted with. It returns nothing where the secret does not fit, or where the content
+// cannot be read: the message must not be refused for that.
 func OpenEncrypted(pending bridge.Encrypted, original bridge.Message, senders, authors []bridge.JID) (facts []bridge.Fact) {
 	defer func() {
 		if recover() != nil {
@@ -111,10 +94,13 @@ func OpenEncrypted(pending bridge.Encrypted, original bridge.Message, senders, a
 	if err != nil || proto.Unmarshal(pending.Payload, msg) != nil {
 		return nil
 	}
-	part, ok := encryptedIn(msg)
-	if !ok {
-		return nil
+	inWA := func(people []bridge.JID) (forms []types.JID) {
+		for _, jid := range people {
+			forms = append(forms, WireJID(jid))
+		}
+		return forms
 	}
+	part, _ := encryptedIn(msg)
 	facts, _ = part.Open(pending, secret, inWA(senders), inWA(authors))
 	return facts
 }
@@ -128,26 +114,20 @@ func Secret(raw []byte) ([]byte, error) {
 	return unwrap(msg).msg.GetMessageContextInfo().GetMessageSecret(), nil
 }
 
-func inWA(people []bridge.JID) (forms []types.JID) {
-	for _, jid := range people {
-		forms = append(forms, WireJID(jid))
-	}
-	return forms
-}
-
 // Open decrypts the part and returns what it says; not ok where the secret is none
-// or does not fit. Which of their two forms the sender and the author had when
-// it was encrypted does not show: all are tried.
+// or does not fit. In which of their two forms the sender and the author stand in the key
+// does not show: all are tried.
 func (p EncryptedPart) Open(pending bridge.Encrypted, secret []byte, senders, authors []types.JID) (facts []bridge.Fact, ok bool) {
 	if len(secret) == 0 || p.Use == "" {
 		return nil, false
 	}
+	uses := []whatsmeow.MsgSecretType{p.Use}
+	if p.Use == whatsmeow.EncSecretPollAddOption {
+		uses = append(uses, whatsmeow.EncSecretPollEdit) // as whatsmeow has it
+	}
 	for _, author := range authors {
 		for _, sender := range senders {
-			for _, use := range []whatsmeow.MsgSecretType{p.Use, p.alternative} {
-				if use == "" {
-					continue
-				}
+			for _, use := range uses {
 				if plain, err := openSecret(p, use, secret, sender, author); err == nil {
 					return p.facts(pending, plain), true
 				}
@@ -157,47 +137,50 @@ func (p EncryptedPart) Open(pending bridge.Encrypted, secret []byte, senders, au
 	return nil, false
 }
 
-// facts reads what was encrypted. What cannot be read says nothing.
+// facts reads what was encrypted, nothing where it is malformed.
 func (p EncryptedPart) facts(pending bridge.Encrypted, plain []byte) []bridge.Fact {
 	s := source{sender: pending.Sender, fromMe: pending.FromMe}
+	chat, target, at := pending.Chat, p.Key.GetID(), pending.Timestamp
+	vote, response, reaction, msg := new(waE2E.PollVoteMessage), new(waE2E.EventResponseMessage), new(waE2E.ReactionMessage), new(waE2E.Message)
+	contents := map[whatsmeow.MsgSecretType]proto.Message{
+		whatsmeow.EncSecretPollVote: vote, whatsmeow.EncSecretEventResponse: response, whatsmeow.EncSecretReaction: reaction,
+	}
+	content, is := contents[p.Use]
+	if !is {
+		content = msg
+	}
+	if proto.Unmarshal(plain, content) != nil {
+		return nil
+	}
 	switch p.Use {
 	case whatsmeow.EncSecretPollVote:
-		if vote := new(waE2E.PollVoteMessage); proto.Unmarshal(plain, vote) == nil {
-			return []bridge.Fact{bridge.PollVote{
-				Chat: pending.Chat, Target: pending.Target, Voter: pending.Sender,
-				Hashes: vote.GetSelectedOptions(), Timestamp: claimed(p.sentAt, pending.Timestamp),
-			}}
-		}
-		return nil
+		return []bridge.Fact{bridge.PollVote{
+			Chat: chat, Target: pending.Target, Voter: s.sender, Hashes: vote.GetSelectedOptions(), Timestamp: claimed(p.sentAt, at),
+		}}
 	case whatsmeow.EncSecretEventResponse:
-		if response := new(waE2E.EventResponseMessage); proto.Unmarshal(plain, response) == nil {
-			return []bridge.Fact{responseFact(response, pending.Chat, pending.Target, pending.Sender, pending.Timestamp)}
-		}
-		return nil
+		return []bridge.Fact{responseFact(response, chat, pending.Target, s.sender, at)}
 	case whatsmeow.EncSecretReaction:
-		reaction := new(waE2E.ReactionMessage)
-		if proto.Unmarshal(plain, reaction) != nil {
-			return nil
-		}
 		reaction.Key = p.Key
-		return reactionFacts(reaction, s, pending.Chat, pending.Timestamp)
-	}
-	msg := new(waE2E.Message)
-	if proto.Unmarshal(plain, msg) != nil {
-		return nil
-	}
-	content := unwrap(msg).msg
-	switch add, protocol := content.GetPollAddOptionMessage(), content.GetProtocolMessage(); {
-	case p.Use == whatsmeow.EncSecretComment:
+		return reactionFacts(reaction, s, chat, at)
+	case whatsmeow.EncSecretComment:
 		return commentFacts(msg, p.Key, s, pending)
-	case add != nil:
-		return optionFacts(add, s, pending.Chat, p.Key.GetID(), pending.Timestamp)
-	case p.Use == whatsmeow.EncSecretPollAddOption:
-		return addedOptions(pollCreation(content), s, pending.Chat, p.Key.GetID(), pending.Timestamp)
-	case protocol != nil:
-		return protocolFacts(protocol, s, pending.Chat, pending.Timestamp)
 	}
-	return editFacts(msg, s, pending.Chat, p.Key.GetID(), pending.Timestamp)
+	inner := unwrap(msg).msg
+	if add := inner.GetPollAddOptionMessage(); add != nil {
+		return optionFacts(add.GetAddOption(), s, chat, target, at)
+	}
+	if p.Use == whatsmeow.EncSecretPollAddOption { // a whole poll: the store leaves out what the poll has
+		options := pollCreation(inner).GetOptions()
+		var facts []bridge.Fact
+		for _, option := range options[:min(len(options), bridge.MaxPollOptions)] {
+			facts = append(facts, optionFacts(option, s, chat, target, at)...)
+		}
+		return facts
+	}
+	if protocol := inner.GetProtocolMessage(); protocol != nil {
+		return protocolFacts(protocol, s, chat, at)
+	}
+	return editFacts(msg, s, chat, target, at)
 }
 
 // commentFacts returns a comment on a message as a message that quotes it: the apps
@@ -206,7 +189,7 @@ func commentFacts(msg *waE2E.Message, on *waCommon.MessageKey, s source, pending
 	if comment := unwrap(msg).msg.GetCommentMessage(); comment != nil {
 		msg = comment.GetMessage()
 	}
-	if msg == nil || !Shows(msg) {
+	if !Shows(msg) {
 		return nil
 	}
 	message := describe(msg, s, pending.Chat, pending.ID, pending.Timestamp)
@@ -242,8 +225,8 @@ func openSecret(p EncryptedPart, use whatsmeow.MsgSecretType, secret []byte, sen
 	})
 }
 
-// opened runs one of whatsmeow's decryptions of what a sender encrypted. They panic at a nonce of another length and at fields that
-// are missing; here that is an error like any other.
+// opened runs one of whatsmeow's decryptions, which panic at a nonce of another length
+// and at missing fields; that becomes an error.
 func opened[T any](decrypt func() (T, error)) (content T, err error) {
 	defer func() {
 		if r := recover(); r != nil {

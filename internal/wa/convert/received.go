@@ -74,7 +74,7 @@ func contentFacts(e *events.Message, s source, chat bridge.JID, raw *waE2E.Messa
 	case keep != nil:
 		return keepFacts(keep, s, chat, at)
 	case option != nil:
-		return optionFacts(option, s, chat, option.GetPollCreationMessageKey().GetID(), at)
+		return optionFacts(option.GetAddOption(), s, chat, option.GetPollCreationMessageKey().GetID(), at)
 	case comment != nil:
 		return commentFacts(msg, comment.GetTargetMessageKey(), s, bridge.Encrypted{Chat: chat, ID: id, PushName: e.Info.PushName, Timestamp: at})
 	}

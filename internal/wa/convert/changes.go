@@ -13,8 +13,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// editFacts returns an edit of the message with an id. An edit without content, or
-// into what is no message, would only empty it: that is left out.
+// editFacts returns an edit of the message with an id. Edits without content, or into
+// what is no message, would only empty it and are left out.
 func editFacts(edited *waE2E.Message, s source, chat bridge.JID, id string, at bridge.Time) []bridge.Fact {
 	if edited == nil {
 		return nil
@@ -27,9 +27,8 @@ func editFacts(edited *waE2E.Message, s source, chat bridge.JID, id string, at b
 	return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at, New: describe(edited, s, chat, target, at)}}
 }
 
-// MergeEdit returns a stored message with the caption and the mentions of an
-// edit that came without the file. It is not ok where the message takes no
-// caption.
+// MergeEdit returns a stored message with the caption and the mentions of an edit that
+// came without the file; not ok where the message takes no caption.
 func MergeEdit(original, edit []byte) (merged []byte, ok bool) {
 	defer func() {
 		if recover() != nil { // what cannot be read must not refuse a message
@@ -89,23 +88,21 @@ func mergeMentions(msg *waE2E.Message, by *waE2E.ContextInfo) {
 // EditedContent returns the new content of an own message. An edited caption goes
 // without the file, which stays.
 func EditedContent(target bridge.Message, text string) *waE2E.Message {
-	caption := proto.String(text)
 	switch target.MessageType {
 	case "imageMessage":
-		return &waE2E.Message{ImageMessage: &waE2E.ImageMessage{Caption: caption}}
+		return &waE2E.Message{ImageMessage: &waE2E.ImageMessage{Caption: &text}}
 	case "videoMessage":
-		return &waE2E.Message{VideoMessage: &waE2E.VideoMessage{Caption: caption}}
+		return &waE2E.Message{VideoMessage: &waE2E.VideoMessage{Caption: &text}}
 	case "documentMessage":
-		return captioned(&waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{Caption: caption}})
+		return captioned(&waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{Caption: &text}})
 	}
-	return textMessage(text)
+	return &waE2E.Message{Conversation: &text}
 }
 
 // OwnEdit returns what is stored of an own edit. The content is the text as the
 // caller sent it, as that of a message.
 func OwnEdit(pn, chat bridge.JID, e bridge.TextEdit, edited *waE2E.Message, at bridge.Time) bridge.Fact {
-	s := source{sender: pn, fromMe: true}
-	content := describe(edited, s, chat, e.Target.ID, at)
+	content := describe(edited, source{sender: pn, fromMe: true}, chat, e.Target.ID, at)
 	content.Content = e.Text
 	return bridge.Edit{Chat: chat, Target: e.Target.ID, Editor: pn, Timestamp: at, New: content}
 }
@@ -114,52 +111,50 @@ func OwnEdit(pn, chat bridge.JID, e bridge.TextEdit, edited *waE2E.Message, at b
 // is a message of its own, as the pictures of an album are.
 func partOf(msg *waE2E.Message) *waE2E.MessageAssociation {
 	part := msg.GetMessageContextInfo().GetMessageAssociation()
-	switch part.GetAssociationType() {
-	case waE2E.MessageAssociation_HD_IMAGE_DUAL_UPLOAD, waE2E.MessageAssociation_HD_VIDEO_DUAL_UPLOAD,
-		waE2E.MessageAssociation_HEVC_VIDEO_DUAL_UPLOAD, waE2E.MessageAssociation_MOTION_PHOTO:
-		return part
+	if _, is := replaces[part.GetAssociationType()]; !is {
+		return nil
 	}
-	return nil
+	return part
 }
 
-// partFacts returns what a part changes. Phones send a small picture or film first
-// and its HD upload behind it, which replaces it. The film of a motion photo, and
+// replaces has the kinds of parts, and whether they replace the message: phones send a
+// small picture or film first and its HD upload behind it. The film of a motion photo, and
 // a copy in a coding that fewer programs play, change nothing.
+var replaces = map[waE2E.MessageAssociation_AssociationType]bool{
+	waE2E.MessageAssociation_HD_IMAGE_DUAL_UPLOAD: true, waE2E.MessageAssociation_HD_VIDEO_DUAL_UPLOAD: true,
+	waE2E.MessageAssociation_HEVC_VIDEO_DUAL_UPLOAD: false, waE2E.MessageAssociation_MOTION_PHOTO: false,
+}
+
+// partFacts returns what a part changes.
 func partFacts(part *waE2E.MessageAssociation, message bridge.Message, pushName string) []bridge.Fact {
-	target := ID(part.GetParentMessageKey().GetID())
-	switch part.GetAssociationType() {
-	case waE2E.MessageAssociation_HEVC_VIDEO_DUAL_UPLOAD, waE2E.MessageAssociation_MOTION_PHOTO:
+	if !replaces[part.GetAssociationType()] {
 		return nil
 	}
 	message.PushName = pushName
-	if target == "" {
+	hd := message
+	if hd.ID = ID(part.GetParentMessageKey().GetID()); hd.ID == "" {
 		return []bridge.Fact{message}
 	}
-	hd := message
-	hd.ID = target
-	return []bridge.Fact{bridge.Edit{Chat: message.Chat, Target: target, Editor: message.SenderJID, Timestamp: message.Timestamp, New: hd, Upload: &message}}
+	return []bridge.Fact{bridge.Edit{Chat: message.Chat, Target: hd.ID, Editor: message.SenderJID, Timestamp: message.Timestamp, New: hd, Upload: &message}}
 }
 
 const (
-	// longestPin is the longest that the apps offer; one that is claimed to be
-	// longer ends then.
-	longestPin = 30 * 24 * time.Hour
-	// usualPin is what the apps propose, for a pin that does not say.
-	usualPin = 7 * 24 * time.Hour
+	longestPin = 30 * 24 * time.Hour // that the apps offer; others end then
+	usualPin   = 7 * 24 * time.Hour  // that the apps propose, for a pin that does not say
 )
 
-// pinFacts read that a message is put at the top of the chat, or taken from there.
+// pinFacts returns that a message is pinned or no longer is.
 func pinFacts(msg *waE2E.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
 	p := msg.GetPinInChatMessage()
 	pin := bridge.Pin{Chat: chat, Target: ID(p.GetKey().GetID()), By: s.sender, Timestamp: withinSecond(p.GetSenderTimestampMS(), at)}
 	switch p.GetType() {
 	case waE2E.PinInChatMessage_PIN_FOR_ALL:
 		pin.Until = pinEnd(msg.GetMessageContextInfo().GetMessageAddOnDurationInSecs(), at)
+		return []bridge.Fact{pin}
 	case waE2E.PinInChatMessage_UNPIN_FOR_ALL:
-	default:
-		return nil
+		return []bridge.Fact{pin}
 	}
-	return []bridge.Fact{pin}
+	return nil
 }
 
 func pinEnd(seconds uint32, at bridge.Time) bridge.Time {
@@ -170,22 +165,18 @@ func pinEnd(seconds uint32, at bridge.Time) bridge.Time {
 	return bridge.At(at.Add(min(lasts, longestPin)))
 }
 
-// keepFacts read that a disappearing message is kept, or let go.
+// keepFacts returns that a disappearing message is kept or no longer is.
 func keepFacts(k *waE2E.KeepInChatMessage, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
-	keep := bridge.Keep{Chat: chat, Target: ID(k.GetKey().GetID()), By: s.sender, Timestamp: withinSecond(k.GetTimestampMS(), at)}
-	switch k.GetKeepType() {
-	case waE2E.KeepType_KEEP_FOR_ALL:
-		keep.Kept = true
-	case waE2E.KeepType_UNDO_KEEP_FOR_ALL:
-	default:
+	kept, undone := k.GetKeepType() == waE2E.KeepType_KEEP_FOR_ALL, k.GetKeepType() == waE2E.KeepType_UNDO_KEEP_FOR_ALL
+	if !kept && !undone {
 		return nil
 	}
-	return []bridge.Fact{keep}
+	return []bridge.Fact{bridge.Keep{Chat: chat, Target: ID(k.GetKey().GetID()), By: s.sender, Kept: kept, Timestamp: withinSecond(k.GetTimestampMS(), at)}}
 }
 
-// withinSecond returns the network's time of a change that anybody may undo, which
-// is in whole seconds, with the sender's milliseconds: a clock that is wrong, or
-// lies, must not outlast what others do a second later.
+// withinSecond adds the sender's milliseconds to the network's time of a change that
+// anybody may undo, which is in whole seconds: a clock that is wrong, or lies, must not
+// outlast what others do a second later.
 func withinSecond(ms int64, at bridge.Time) bridge.Time {
 	from := at.Truncate(time.Second)
 	ahead := bridge.Millis(ms).Sub(from)

@@ -20,13 +20,11 @@ const (
 	asWords forwardForm = "as its text, under its file"
 )
 
-// maxForwardingScore is the score of what was "forwarded many times". The apps
-// count no further.
+// maxForwardingScore is that of "forwarded many times": the apps count no further.
 const maxForwardingScore = 127
 
-// Forwarded copies a stored message, without its wrappers and without the original's
-// quotes, mentions and secrets. score is what marks it as forwarded; 0 for an own
-// message on its first way, which is not marked.
+// Forwarded copies a stored message without its wrappers, quotes, mentions and secrets.
+// score marks it as forwarded; 0 for an own message on its first way, which is not marked.
 func Forwarded(src bridge.Message) (msg *waE2E.Message, score uint32, err error) {
 	if err := src.Forwardable(); err != nil {
 		return nil, 0, err
@@ -60,9 +58,17 @@ func forwardedContent(msg *waE2E.Message) (*waE2E.Message, error) {
 	}
 	switch form {
 	case asPlace:
-		return standStill(msg.GetLiveLocationMessage()), nil
+		live := msg.GetLiveLocationMessage()
+		return &waE2E.Message{LocationMessage: &waE2E.LocationMessage{
+			DegreesLatitude: live.DegreesLatitude, DegreesLongitude: live.DegreesLongitude, Name: live.Caption, JPEGThumbnail: live.JPEGThumbnail,
+		}}, nil
 	case asPoll:
-		return askAgain(pollCreation(msg)), nil
+		poll := pollCreation(msg)
+		var options []string
+		for _, option := range poll.GetOptions() {
+			options = append(options, option.GetOptionName())
+		}
+		return pollMessage(poll.GetName(), options, int(poll.GetSelectableOptionsCount())), nil
 	case asWords:
 		return inWords(read(msg))
 	}
@@ -72,32 +78,16 @@ func forwardedContent(msg *waE2E.Message) (*waE2E.Message, error) {
 	return msg, nil
 }
 
-func standStill(live *waE2E.LiveLocationMessage) *waE2E.Message {
-	return &waE2E.Message{LocationMessage: &waE2E.LocationMessage{
-		DegreesLatitude:  live.DegreesLatitude,
-		DegreesLongitude: live.DegreesLongitude, Name: live.Caption, JPEGThumbnail: live.JPEGThumbnail,
-	}}
-}
-
-func askAgain(poll *waE2E.PollCreationMessage) *waE2E.Message {
-	options := make([]string, len(poll.GetOptions()))
-	for i, option := range poll.GetOptions() {
-		options[i] = option.GetOptionName()
-	}
-	return pollMessage(poll.GetName(), options, int(poll.GetSelectableOptionsCount()))
-}
-
-// inWords returns the message's file with its text as the caption, or the text
-// alone.
+// inWords returns the message's file with its text as the caption, or the text alone.
 func inWords(s shown) (*waE2E.Message, error) {
 	forwarded := new(waE2E.Message)
-	switch file := s.file.(type) {
+	switch file := proto.Clone(s.file).(type) {
 	case *waE2E.ImageMessage:
-		forwarded.ImageMessage = proto.Clone(file).(*waE2E.ImageMessage)
+		forwarded.ImageMessage = file
 	case *waE2E.VideoMessage:
-		forwarded.VideoMessage = proto.Clone(file).(*waE2E.VideoMessage)
+		forwarded.VideoMessage = file
 	case *waE2E.DocumentMessage:
-		forwarded.DocumentMessage = proto.Clone(file).(*waE2E.DocumentMessage)
+		forwarded.DocumentMessage = file
 	}
 	if s.text == "" && contentField(forwarded) == nil {
 		return nil, bridge.Invalid("the message shows neither text nor a file and cannot be forwarded")

@@ -16,44 +16,40 @@ import (
 // ReplaceName replaces one @user by another, and reports whether it was
 // there. The beginning of a longer number is not that user.
 func ReplaceName(text, user, by string) (replaced string, found bool) {
-	name := "@" + user
+	parts := strings.Split(text, "@"+user)
 	var out strings.Builder
-	for {
-		i := strings.Index(text, name)
-		if i < 0 {
-			break
+	for i, part := range parts {
+		switch {
+		case i == 0:
+		case part != "" && part[0] >= '0' && part[0] <= '9':
+			out.WriteString("@" + user)
+		default:
+			out.WriteString("@" + by)
+			found = true
 		}
-		out.WriteString(text[:i])
-		text = text[i+len(name):]
-		if len(text) > 0 && text[0] >= '0' && text[0] <= '9' {
-			out.WriteString(name)
-			continue
-		}
-		out.WriteString("@" + by)
-		found = true
+		out.WriteString(part)
 	}
-	out.WriteString(text)
 	return out.String(), found
 }
 
-// QuotedMessage returns the quoted content, without what it quoted itself and
-// without thumbnails' companions: the phone shows it when it lacks the original.
+// QuotedMessage returns the quoted content without its own context. The phone shows it
+// when it lacks the original.
 func QuotedMessage(m *bridge.Message) *waE2E.Message {
 	msg := new(waE2E.Message)
-	if err := proto.Unmarshal(m.Raw, msg); err == nil {
+	if proto.Unmarshal(m.Raw, msg) == nil {
 		if quoted := contentAlone(msg); quoted != nil {
 			clearContext(quoted)
 			return quoted
 		}
 	}
-	return textMessage(m.Content)
+	return &waE2E.Message{Conversation: proto.String(m.Content)}
 }
 
-// Composed makes the protobuf of content that consists of values alone.
+// Composed returns the protobuf of content that has no file.
 func Composed(content bridge.Content) (*waE2E.Message, error) {
 	switch content := content.(type) {
 	case bridge.Text:
-		return textMessage(content.Text), nil
+		return &waE2E.Message{Conversation: &content.Text}, nil
 	case bridge.Location:
 		return locationMessage(content), nil
 	case bridge.Poll:
@@ -62,10 +58,6 @@ func Composed(content bridge.Content) (*waE2E.Message, error) {
 		return contactsMessage(content.Contacts), nil
 	}
 	return nil, fmt.Errorf("compose %T: not a message", content)
-}
-
-func textMessage(text string) *waE2E.Message {
-	return &waE2E.Message{Conversation: proto.String(text)}
 }
 
 // SetContext puts a context, if there is one, where the content has a place for it.

@@ -20,36 +20,23 @@ const adEntry = "ctwa"
 func referralOf(c *waE2E.ContextInfo) *bridge.Referral {
 	ad := c.GetExternalAdReply()
 	entry := cmp.Or(c.GetEntryPointConversionSource(), c.GetEntryPointConversionExternalSource())
-	payload := opaquePart(c)
-	if ad == nil && payload == "" && c.GetConversionSource() == "" && !strings.HasPrefix(entry, adEntry) {
+	payload := c.GetCtwaPayload() // what only the apps understand, in the newest form that is there
+	for _, older := range [][]byte{c.GetConversionData(), []byte(c.GetCtwaSignals())} {
+		if len(payload) == 0 {
+			payload = older
+		}
+	}
+	media := map[waE2E.ContextInfo_ExternalAdReplyInfo_MediaType]string{
+		waE2E.ContextInfo_ExternalAdReplyInfo_IMAGE: "image", waE2E.ContextInfo_ExternalAdReplyInfo_VIDEO: "video",
+	}
+	if ad == nil && len(payload) == 0 && c.GetConversionSource() == "" && !strings.HasPrefix(entry, adEntry) {
 		return nil
 	}
 	return &bridge.Referral{
 		SourceType: ad.GetSourceType(), SourceID: ad.GetSourceID(), SourceURL: ad.GetSourceURL(),
-		Headline: ad.GetTitle(), Body: ad.GetBody(), MediaType: adMedia(ad), Thumbnail: thumbnailOf(ad.GetThumbnail()),
-		CTWAClid: ad.GetCtwaClid(), EntryPoint: entry, Payload: payload, ConversionSource: c.GetConversionSource(),
+		Headline: ad.GetTitle(), Body: ad.GetBody(), MediaType: media[ad.GetMediaType()], Thumbnail: thumbnailOf(ad.GetThumbnail()),
+		CTWAClid: ad.GetCtwaClid(), EntryPoint: entry, Payload: base64.StdEncoding.EncodeToString(payload), ConversionSource: c.GetConversionSource(),
 	}
-}
-
-// opaquePart returns what only the apps understand, in base64: the newer of the forms
-// that they send it in.
-func opaquePart(c *waE2E.ContextInfo) string {
-	for _, data := range [][]byte{c.GetCtwaPayload(), c.GetConversionData(), []byte(c.GetCtwaSignals())} {
-		if len(data) > 0 {
-			return base64.StdEncoding.EncodeToString(data)
-		}
-	}
-	return ""
-}
-
-func adMedia(ad *waE2E.ContextInfo_ExternalAdReplyInfo) string {
-	switch ad.GetMediaType() {
-	case waE2E.ContextInfo_ExternalAdReplyInfo_IMAGE:
-		return "image"
-	case waE2E.ContextInfo_ExternalAdReplyInfo_VIDEO:
-		return "video"
-	}
-	return ""
 }
 
 // thumbnailOf returns a picture as a data URL; nil for what is none, or too large.

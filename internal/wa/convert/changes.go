@@ -1,12 +1,9 @@
 package convert
 
 import (
-	"cmp"
 	"time"
 
-	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waE2E"
-	"go.mau.fi/whatsmeow/proto/waWeb"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -186,20 +183,4 @@ func withinSecond(ms int64, at bridge.Time) bridge.Time {
 // optionFacts returns an option that is added to a poll.
 func optionFacts(option *waE2E.PollCreationMessage_Option, s source, chat bridge.JID, poll string, at bridge.Time) []bridge.Fact {
 	return []bridge.Fact{bridge.PollOptionAdded{Chat: chat, Target: ID(poll), By: s.sender, Name: option.GetOptionName(), Timestamp: at}}
-}
-
-// marksOf returns whether a message of the history is pinned or kept. Who did it is
-// who is named, which the network has checked.
-func marksOf(info *waWeb.WebMessageInfo, m *bridge.Message, by func(*waCommon.MessageKey) bridge.JID) (facts []bridge.Fact) {
-	if p := info.GetPinInChat(); p.GetType() == waWeb.PinInChat_PIN_FOR_ALL {
-		at := changedAt(p.GetServerTimestampMS(), m)
-		facts = append(facts, bridge.Pin{
-			Chat: m.Chat, Target: cmp.Or(ID(p.GetKey().GetID()), m.ID), By: by(info.GetKey()),
-			Until: pinEnd(p.GetMessageAddOnContextInfo().GetMessageAddOnDurationInSecs(), at), Timestamp: at,
-		})
-	}
-	if k := info.GetKeepInChat(); k.GetKeepType() == waE2E.KeepType_KEEP_FOR_ALL {
-		facts = append(facts, bridge.Keep{Chat: m.Chat, Target: m.ID, By: by(info.GetKey()), Kept: true, Timestamp: changedAt(k.GetServerTimestampMS(), m)})
-	}
-	return facts
 }

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// MarkFacts returns what somebody marked as read or unread in the list of chats.
+// MarkFacts returns that a chat was marked as read or unread in the list of chats.
 func MarkFacts(e *events.MarkChatAsRead) []bridge.Fact {
 	chat := JID(e.JID)
 	if chat == "" {
@@ -26,9 +26,9 @@ func MarkFacts(e *events.MarkChatAsRead) []bridge.Fact {
 	return []bridge.Fact{bridge.ChatRead{Chat: chat, Until: bridge.At(until)}}
 }
 
-// ChatSettingFacts returns how a chat is kept after one change of the account's state.
+// ChatSettingFacts returns whether a chat was archived, pinned or muted.
 func ChatSettingFacts(evt any) []bridge.Fact {
-	settings := bridge.ChatSettings{}
+	var settings bridge.ChatSettings
 	switch e := evt.(type) {
 	case *events.Archive:
 		settings.Chat, settings.Archived = JID(e.JID), new(e.Action.GetArchived())
@@ -47,8 +47,8 @@ func ChatSettingFacts(evt any) []bridge.Fact {
 	return []bridge.Fact{settings}
 }
 
-// MutedUntil returns until when a chat is muted: the zero time where it is not.
-// The end is in seconds; a negative one is none.
+// MutedUntil returns until when a chat is muted, the zero time where it is not. end is
+// in seconds, negative for ever.
 func MutedUntil(muted bool, end int64) bridge.Time {
 	switch {
 	case !muted:

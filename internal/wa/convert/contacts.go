@@ -25,8 +25,8 @@ func ContactFacts(e *events.Contact) []bridge.Fact {
 	return append(facts, bridge.Contact{JID: JID(e.JID), Name: &name, Username: optional(e.Action.GetUsername())})
 }
 
-// LIDContactFacts returns what the account's address book says of a person without
-// a number, of which whatsmeow makes no event of its own.
+// LIDContactFacts returns a change in the address book of a person without a number, of
+// which whatsmeow makes no event of its own.
 func LIDContactFacts(index []string, value *waSyncAction.SyncActionValue) []bridge.Fact {
 	action := value.GetLidContactAction()
 	if len(index) < 2 || index[0] != appstate.IndexLIDContact || action == nil {
@@ -47,8 +47,7 @@ func Contact(jid types.JID, info types.ContactInfo) bridge.Contact {
 	}
 }
 
-// PeopleFacts returns what a part of the history says of people: the names that they
-// have given themselves, and their names and usernames in the address book.
+// PeopleFacts returns the names and usernames in a part of the history.
 func PeopleFacts(history *waHistorySync.HistorySync) (facts []bridge.Fact) {
 	for _, name := range history.GetPushnames() {
 		if jid, push := ParseJID(name.GetID()), name.GetPushname(); jid != "" && push != "" && push != "-" {

@@ -75,19 +75,18 @@ func SetDirectPath(msg *waE2E.Message, path string) {
 	file.ProtoReflect().Clear(file.ProtoReflect().Descriptor().Fields().ByName("URL"))
 }
 
-// NewPlace reads where the phone has put the file. A path that could lead to
-// another host is neither stored nor passed on.
+// NewPlace reads where the phone has put the file. A path that could lead to another host
+// is refused.
 func NewPlace(e *events.MediaRetry, key []byte) (string, error) {
 	notice, err := opened(func() (*waMmsRetry.MediaRetryNotification, error) {
 		return whatsmeow.DecryptMediaRetryNotification(e, key)
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", MediaGone(err)
-	}
-	if notice.GetResult() != waMmsRetry.MediaRetryNotification_SUCCESS || notice.GetDirectPath() == "" {
+	case notice.GetResult() != waMmsRetry.MediaRetryNotification_SUCCESS || notice.GetDirectPath() == "":
 		return "", MediaGone(fmt.Errorf("the phone answered %s", notice.GetResult()))
-	}
-	if !bridge.IsDirectPath(notice.GetDirectPath()) {
+	case !bridge.IsDirectPath(notice.GetDirectPath()):
 		return "", bridge.Fail(bridge.CodeMediaInvalid, "the phone uploaded the file again, but did not say properly where it is")
 	}
 	return notice.GetDirectPath(), nil
@@ -110,10 +109,7 @@ func albumOf(msg *waE2E.Message) *string {
 	if part.GetAssociationType() != waE2E.MessageAssociation_MEDIA_ALBUM {
 		return nil
 	}
-	if id := ID(part.GetParentMessageKey().GetID()); id != "" {
-		return &id
-	}
-	return nil
+	return optional(ID(part.GetParentMessageKey().GetID()))
 }
 
 // UploadedMessage describes an uploaded file as the official clients do.

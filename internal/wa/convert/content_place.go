@@ -68,8 +68,7 @@ func moment(n int64) *bridge.Time {
 	if n < 100_000_000_000 { // in seconds that is the year 5138
 		n *= 1000
 	}
-	at := bridge.Millis(n)
-	return &at
+	return new(bridge.Millis(n))
 }
 
 // responseFact returns a person's answer to an event.

@@ -11,15 +11,9 @@ import (
 	"bridged/internal/bridge"
 )
 
-// TagApprovalOff is what a change of a group is named that whatsmeow would misread:
-// it then is among those that it does not know.
+// TagApprovalOff names a change of a group that whatsmeow would misread among those that
+// it does not know.
 const TagApprovalOff = "membership_approval_mode off"
-
-// What the library does not read of a group's notifications.
-const (
-	tagAsked     = "created_membership_requests"
-	tagAskNoMore = "revoked_membership_requests"
-)
 
 // PersonForms are the attributes that name a person.
 var PersonForms = []string{"jid", "phone_number", "lid"}
@@ -76,8 +70,8 @@ func GroupFacts(info *types.GroupInfo) []bridge.Fact {
 	return append(facts, g)
 }
 
-// JoinedFacts returns a group that is new to the account, and the key of the
-// call that made it, if one did.
+// JoinedFacts returns a group that is new to the account, with the key of the request
+// that created it, if there is one.
 func JoinedFacts(e *events.JoinedGroup) []bridge.Fact {
 	facts := GroupFacts(&e.GroupInfo)
 	if jid := JID(e.JID); e.CreateKey != "" && jid != "" {
@@ -86,8 +80,7 @@ func JoinedFacts(e *events.JoinedGroup) []bridge.Fact {
 	return facts
 }
 
-// GroupChangeFacts returns a notification's change of a group; own are the account's
-// names.
+// GroupChangeFacts returns a notification's change of a group. own are the account's JIDs.
 func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
 	jid := JID(e.JID)
 	if jid == "" {
@@ -113,12 +106,21 @@ func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
 		change.JoinApproval = &e.MembershipApprovalMode.IsJoinApprovalRequired
 	}
 	if e.Ephemeral != nil {
-		change.Expiration = new(e.Ephemeral.DisappearingTimer)
+		change.Expiration = &e.Ephemeral.DisappearingTimer
 	}
 	if e.Delete != nil { // for everybody; all that is left is that the account is no member
 		change.Left = append(change.Left, slices.DeleteFunc(own, func(j bridge.JID) bool { return j == "" })...)
 	}
-	readUnknownChanges(e, &change)
+	for _, unknown := range e.UnknownChanges {
+		switch unknown.Tag {
+		case TagApprovalOff:
+			change.JoinApproval = new(bool)
+		case "created_membership_requests":
+			change.Asked = append(change.Asked, askingIn(e, unknown)...)
+		case "revoked_membership_requests":
+			change.AskNoMore = append(change.AskNoMore, askingIn(e, unknown)...)
+		}
+	}
 	if e.Sender != nil && e.SenderPN != nil {
 		return append(identityFacts(*e.Sender, *e.SenderPN), change)
 	}
@@ -135,54 +137,37 @@ func jids(list []types.JID) []bridge.JID {
 	return out
 }
 
-// readUnknownChanges reads what the library leaves unread of a notification.
-func readUnknownChanges(e *events.GroupInfo, change *bridge.GroupChange) {
-	for _, unknown := range e.UnknownChanges {
-		switch unknown.Tag {
-		case TagApprovalOff:
-			change.JoinApproval = new(false)
-		case tagAsked:
-			change.Asked = append(change.Asked, askingIn(e, unknown)...)
-		case tagAskNoMore:
-			change.AskNoMore = append(change.AskNoMore, askingIn(e, unknown)...)
-		}
-	}
-}
-
-// askingIn returns whom a change of requests names: the apps name them as requested
+// askingIn returns the people in a change of requests: the apps name them as requested
 // users, others as participants. Who comes by the link alone may be named as the
 // sender only.
 func askingIn(e *events.GroupInfo, change *waBinary.Node) (people []bridge.Participant) {
+	add := func(forms ...types.JID) {
+		var p bridge.Participant
+		for _, form := range forms {
+			switch known := JID(form); {
+			case known.IsLID():
+				p.LID = known
+			case known.IsPerson():
+				p.JID = known
+			}
+		}
+		if p.JID = cmp.Or(p.JID, p.LID); p.JID != "" {
+			people = append(people, p)
+		}
+	}
 	for _, child := range change.GetChildren() {
 		if child.Tag == "requested_user" || child.Tag == "participant" {
-			people = appendAsking(people, child.Attrs)
+			var forms []types.JID
+			for _, form := range PersonForms {
+				jid, _ := child.Attrs[form].(types.JID)
+				forms = append(forms, jid)
+			}
+			add(forms...)
 		}
 	}
 	method, _ := change.Attrs["request_method"].(string)
 	if len(people) == 0 && e.Sender != nil && (method == "" || method == "invite_link") {
-		named := waBinary.Attrs{"jid": *e.Sender}
-		if e.SenderPN != nil {
-			named["phone_number"] = *e.SenderPN
-		}
-		people = appendAsking(people, named)
+		add(*e.Sender, *cmp.Or(e.SenderPN, new(types.JID)))
 	}
 	return people
-}
-
-// appendAsking appends the person whom some attributes name, in one form or both.
-func appendAsking(people []bridge.Participant, named waBinary.Attrs) []bridge.Participant {
-	var p bridge.Participant
-	for _, form := range PersonForms {
-		jid, _ := named[form].(types.JID)
-		switch known := JID(jid); {
-		case known.IsLID():
-			p.LID = known
-		case known.IsPerson():
-			p.JID = known
-		}
-	}
-	if p.JID = cmp.Or(p.JID, p.LID); p.JID == "" {
-		return people
-	}
-	return append(people, p)
 }

@@ -1,10 +1,12 @@
 package convert
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waCommon"
+	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
 	"go.mau.fi/whatsmeow/proto/waWeb"
 	"go.mau.fi/whatsmeow/types"
@@ -12,8 +14,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// ImportedFacts returns a message of the history with what became of it, of what was
-// read as if it had come over the connection.
+// ImportedFacts returns a message of the history with its changes, from what was read of
+// it as if it had come over the connection.
 func ImportedFacts(read []bridge.Fact, about types.MessageInfo, info *waWeb.WebMessageInfo, own bridge.JID) (facts []bridge.Fact) {
 	var imported bridge.Imported
 	for _, fact := range read {
@@ -24,7 +26,10 @@ func ImportedFacts(read []bridge.Fact, about types.MessageInfo, info *waWeb.WebM
 			imported.Message = &f
 		case bridge.Edit:
 			if f.Upload == nil && imported.Message == nil {
-				imported.Message = editedMessage(f, about)
+				m := f.New // the history no longer has what was there before
+				m.Chat, m.ID, m.FromMe, m.SenderJID = f.Chat, f.Target, about.IsFromMe, f.Editor
+				m.PushName, m.Timestamp = about.PushName, bridge.At(about.Timestamp)
+				imported.Message = &m
 			}
 			imported.Changes = append(imported.Changes, f)
 		case bridge.Deletion, bridge.ReactionChange, bridge.PollVote, bridge.Encrypted, bridge.EventResponse, bridge.PollOptionAdded, bridge.Pin, bridge.Keep:
@@ -33,7 +38,7 @@ func ImportedFacts(read []bridge.Fact, about types.MessageInfo, info *waWeb.WebM
 	}
 	if m := imported.Message; m != nil {
 		if m.FromMe {
-			m.Status = statusOf(info.GetStatus())
+			m.Status = new(cmp.Or(statuses[info.GetStatus()], bridge.DeliverySent))
 		}
 		imported.Changes = append(imported.Changes, changesOf(info, m, own)...)
 	}
@@ -43,34 +48,16 @@ func ImportedFacts(read []bridge.Fact, about types.MessageInfo, info *waWeb.WebM
 	return append(facts, imported)
 }
 
-// editedMessage returns the message that an edit stands for in the history, which
-// has no longer what was there before.
-func editedMessage(f bridge.Edit, info types.MessageInfo) *bridge.Message {
-	m := f.New
-	m.Chat, m.ID, m.FromMe, m.SenderJID = f.Chat, f.Target, info.IsFromMe, f.Editor
-	m.PushName, m.Timestamp = info.PushName, bridge.At(info.Timestamp)
-	return &m
+// statuses are how far own messages of the history have got; others are sent.
+var statuses = map[waWeb.WebMessageInfo_Status]bridge.Delivery{
+	waWeb.WebMessageInfo_ERROR: bridge.DeliveryFailed, waWeb.WebMessageInfo_DELIVERY_ACK: bridge.DeliveryDelivered,
+	waWeb.WebMessageInfo_READ: bridge.DeliveryRead, waWeb.WebMessageInfo_PLAYED: bridge.DeliveryPlayed,
 }
 
-// statusOf returns how far an own message had got.
-func statusOf(status waWeb.WebMessageInfo_Status) *bridge.Delivery {
-	delivery := bridge.DeliverySent
-	switch status {
-	case waWeb.WebMessageInfo_ERROR:
-		delivery = bridge.DeliveryFailed
-	case waWeb.WebMessageInfo_DELIVERY_ACK:
-		delivery = bridge.DeliveryDelivered
-	case waWeb.WebMessageInfo_READ:
-		delivery = bridge.DeliveryRead
-	case waWeb.WebMessageInfo_PLAYED:
-		delivery = bridge.DeliveryPlayed
-	}
-	return &delivery
-}
-
-// changesOf returns what others made of a message, which the history keeps with it:
-// reactions, votes, answers to an event, whether it is pinned or kept.
+// changesOf returns the changes of a message that the history keeps with it: reactions,
+// votes, answers to an event, whether it is pinned or kept.
 func changesOf(info *waWeb.WebMessageInfo, m *bridge.Message, own bridge.JID) (facts []bridge.Fact) {
+	// A pin or a keep is by the message's author, whom the network has checked.
 	by := func(key *waCommon.MessageKey) bridge.JID {
 		switch participant := ParseJID(key.GetParticipant()); {
 		case key.GetFromMe():
@@ -95,11 +82,20 @@ func changesOf(info *waWeb.WebMessageInfo, m *bridge.Message, own bridge.JID) (f
 	for _, r := range first(info.GetEventResponses()) {
 		facts = append(facts, responseFact(r.GetEventResponseMessage(), m.Chat, m.ID, by(r.GetEventResponseMessageKey()), changedAt(r.GetTimestampMS(), m)))
 	}
-	return append(facts, marksOf(info, m, by)...)
+	if p := info.GetPinInChat(); p.GetType() == waWeb.PinInChat_PIN_FOR_ALL {
+		at := changedAt(p.GetServerTimestampMS(), m)
+		facts = append(facts, bridge.Pin{
+			Chat: m.Chat, Target: cmp.Or(ID(p.GetKey().GetID()), m.ID), By: by(info.GetKey()),
+			Until: pinEnd(p.GetMessageAddOnContextInfo().GetMessageAddOnDurationInSecs(), at), Timestamp: at,
+		})
+	}
+	if k := info.GetKeepInChat(); k.GetKeepType() == waE2E.KeepType_KEEP_FOR_ALL {
+		facts = append(facts, bridge.Keep{Chat: m.Chat, Target: m.ID, By: by(info.GetKey()), Kept: true, Timestamp: changedAt(k.GetServerTimestampMS(), m)})
+	}
+	return facts
 }
 
-// changedAt returns when a message was changed, which may be long after it was
-// written.
+// changedAt returns when a message was changed, which may be long after it was written.
 func changedAt(ms int64, m *bridge.Message) bridge.Time {
 	if ms <= 0 {
 		return m.Timestamp
@@ -107,8 +103,8 @@ func changedAt(ms int64, m *bridge.Message) bridge.Time {
 	return claimed(ms, bridge.At(time.Now()))
 }
 
-// HistoricLabels returns how the members of a group of the account describe
-// themselves, as the phone tells.
+// HistoricLabels returns the labels that the members of a group of the account have
+// given themselves.
 func HistoricLabels(chat *waHistorySync.Conversation, own ...bridge.JID) (facts []bridge.Fact) {
 	group, isIn := ParseJID(chat.GetID()), false
 	for _, p := range chat.GetParticipant() {
@@ -119,7 +115,7 @@ func HistoricLabels(chat *waHistorySync.Conversation, own ...bridge.JID) (facts 
 		}
 	}
 	if !isIn {
-		return nil // what is left of a group that the account is not in any more
+		return nil // the account is no longer in the group
 	}
 	return facts
 }

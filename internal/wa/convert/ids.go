@@ -37,11 +37,8 @@ func JID(j types.JID) bridge.JID {
 
 // ParseJID reads a JID from a protobuf's text; the empty JID if it is none.
 func ParseJID(s string) bridge.JID {
-	if s == "" {
-		return ""
-	}
 	j, err := types.ParseJID(s)
-	if err != nil {
+	if s == "" || err != nil {
 		return ""
 	}
 	return JID(j)
@@ -79,10 +76,9 @@ func identityFacts(a, b types.JID) []bridge.Fact {
 // characters at most.
 const maxIDLength = 128
 
-// ID returns the id by which a message is stored and shown. It is the
-// sender's own, unless that cannot stand in a path, in JSON or in a line of the
-// log: then it is made of its hash, always the same one, so that whatever names
-// the message later finds it.
+// ID returns the id by which a message is stored and shown. It is the sender's own,
+// unless that cannot stand in a path, in JSON or in a line of the log: then it is made of
+// its hash, so that later references to the message find it.
 func ID(given string) string {
 	if given == "" || isPlainID(given) {
 		return given
@@ -97,13 +93,12 @@ const madeUpID = "x-"
 // IsMadeUpID reports whether ID has made an id up.
 func IsMadeUpID(id string) bool { return strings.HasPrefix(id, madeUpID) }
 
-// maxWireID bounds, in bytes, the ids of the wire that are kept for what leaves about
-// a message or a call; those of the apps have 32.
+// maxWireID bounds, in bytes, the ids of the wire that are stored; those of the apps
+// have 32.
 const maxWireID = 1024
 
-// wireIDOf returns the id of the wire that is stored beside one that ID makes up for
-// it; empty where it makes up none, and where nothing that leaves could name it: one
-// that is no text, or too long.
+// wireIDOf returns the id of the wire that is stored beside one that ID makes up; empty
+// where it makes up none, and for one that is no text, or too long to be sent.
 func wireIDOf(given string) string {
 	if ID(given) == given || len(given) > maxWireID || !utf8.ValidString(given) {
 		return ""

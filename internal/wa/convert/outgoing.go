@@ -99,8 +99,7 @@ func newSecret() *waE2E.MessageContextInfo {
 // the text as the caller sent it, whatever the wire form makes of mentions.
 func OwnMessage(msg *waE2E.Message, pn bridge.JID, pushName string, chat bridge.JID, id string, content bridge.Content) bridge.Message {
 	row := describe(msg, source{sender: pn, fromMe: true}, chat, id, bridge.At(time.Now().Truncate(time.Second)))
-	pending := bridge.DeliveryPending
-	row.Status, row.PushName = &pending, pushName
+	row.Status, row.PushName = new(bridge.DeliveryPending), pushName
 	if text, ok := content.(bridge.Text); ok {
 		row.Content = text.Text
 	}

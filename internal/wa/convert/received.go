@@ -96,8 +96,8 @@ func contentFacts(e *events.Message, s source, chat bridge.JID, raw *waE2E.Messa
 	return facts
 }
 
-// Shows reports whether a message has content of its own: a kind that the library
-// does not know counts, what belongs to the protocol does not.
+// Shows reports whether a message has content of its own, also of a kind that the library
+// does not know. What belongs to the protocol has none.
 func Shows(raw *waE2E.Message) bool {
 	msg := unwrap(raw).msg
 	if field := contentField(msg); field != nil {
@@ -106,8 +106,8 @@ func Shows(raw *waE2E.Message) bool {
 	return len(msg.ProtoReflect().GetUnknown()) > 0
 }
 
-// UnreadableFacts returns what is kept of a message that could not be interpreted: its
-// type, and the whole protobuf.
+// UnreadableFacts returns the type and the whole protobuf of a message that could not be
+// interpreted.
 func UnreadableFacts(e *events.Message, own bridge.JID) []bridge.Fact {
 	kind := typeName(e.Message)
 	if housekeeping[kind] || ignoredChat(e.Info.MessageSource) {
@@ -116,8 +116,8 @@ func UnreadableFacts(e *events.Message, own bridge.JID) []bridge.Fact {
 	return sourceOf(e.Info, own).bare(e.Info, bridge.Message{MessageType: kind, Raw: encoded(e.RawMessage)})
 }
 
-// PlaceholderFacts keep the place of a message that cannot be decrypted,
-// unless its sender says that nothing shows when it is missing.
+// PlaceholderFacts keeps the place of a message that cannot be decrypted, unless its
+// sender says that nothing shows when it is missing.
 func PlaceholderFacts(e *events.UndecryptableMessage, own bridge.JID) []bridge.Fact {
 	if ignoredChat(e.Info.MessageSource) || e.DecryptFailMode == events.DecryptFailHide || e.Info.Category == "peer" {
 		return nil
@@ -184,7 +184,7 @@ func (s source) people(info types.MessageInfo) []bridge.Fact {
 	return s.identities
 }
 
-// bare returns a message in each chat of which nothing but its stanza was read.
+// bare returns a message of which only the stanza was read, in each chat.
 func (s source) bare(info types.MessageInfo, m bridge.Message) (facts []bridge.Fact) {
 	m.ID, m.WireID, m.FromMe, m.SenderJID = ID(info.ID), wireIDOf(info.ID), s.fromMe, s.sender
 	m.PushName, m.Timestamp = info.PushName, bridge.At(info.Timestamp)
@@ -195,8 +195,7 @@ func (s source) bare(info types.MessageInfo, m bridge.Message) (facts []bridge.F
 	return facts
 }
 
-// ignoredChat reports whether a chat is none of the account's chats:
-// status updates and channels.
+// ignoredChat reports whether a chat is none of the account's: status updates and channels.
 func ignoredChat(s types.MessageSource) bool {
 	return s.Chat.User == "status" && s.Chat.Server == types.BroadcastServer || s.Chat.Server == types.NewsletterServer
 }
@@ -215,8 +214,7 @@ func describe(raw *waE2E.Message, s source, chat bridge.JID, id string, at bridg
 		IsForwarded: context.GetIsForwarded() || context.GetForwardingScore() > 0,
 	}
 	if s.fromMe {
-		sent := bridge.DeliverySent
-		message.Status = &sent
+		message.Status = new(bridge.DeliverySent)
 	}
 	return message
 }
@@ -249,9 +247,9 @@ func reactionFacts(r *waE2E.ReactionMessage, s source, chat bridge.JID, at bridg
 // maxAhead is how far a sender's clock may be ahead of the network's.
 const maxAhead = 24 * time.Hour
 
-// claimed returns the sender's own time of a change, which is finer than the
-// network's whole seconds. A claim from the future would outlast every later
-// change: then the network's time at counts.
+// claimed returns the sender's own time of a change, which is finer than the network's
+// whole seconds. One from the future would outlast every later change: then the network's
+// time at counts.
 func claimed(ms int64, at bridge.Time) bridge.Time {
 	if own := bridge.Millis(ms); ms > 0 && own.Before(at.Add(maxAhead)) {
 		return own
@@ -312,8 +310,8 @@ func ReceiptFacts(e *events.Receipt) []bridge.Fact {
 	return append(identityFacts(e.Sender, e.SenderAlt), receipt)
 }
 
-// labelFacts returns how a member describes themselves in a group, as they say in a
-// message of its own, and beside all others; nil where they say nothing.
+// labelFacts returns the label that a member has given themselves in a group, in a message
+// of its own or beside any other; nil without one.
 func labelFacts(chat, member bridge.JID, label *waE2E.MemberLabel, at bridge.Time) []bridge.Fact {
 	if label == nil || !chat.IsGroup() {
 		return nil

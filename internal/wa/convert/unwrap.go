@@ -130,8 +130,7 @@ func contextOf(c *waE2E.ContextInfo) *bridge.ContextInfo {
 		return nil
 	}
 	if id := ID(c.GetStanzaID()); id != "" {
-		context.QuotedMsgID = &id
-		context.QuotedSenderJID = ParseJID(c.GetParticipant())
+		context.QuotedMsgID, context.QuotedSenderJID = &id, ParseJID(c.GetParticipant())
 	}
 	context.MentionedJID = people(c.GetMentionedJID())
 	return context

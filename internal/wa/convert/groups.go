@@ -114,7 +114,7 @@ func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
 	for _, unknown := range e.UnknownChanges {
 		switch unknown.Tag {
 		case TagApprovalOff:
-			change.JoinApproval = new(bool)
+			change.JoinApproval = new(false)
 		case "created_membership_requests":
 			change.Asked = append(change.Asked, askingIn(e, unknown)...)
 		case "revoked_membership_requests":

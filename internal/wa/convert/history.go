@@ -57,7 +57,7 @@ var statuses = map[waWeb.WebMessageInfo_Status]bridge.Delivery{
 // changesOf returns the changes of a message that the history keeps with it: reactions,
 // votes, answers to an event, whether it is pinned or kept.
 func changesOf(info *waWeb.WebMessageInfo, m *bridge.Message, own bridge.JID) (facts []bridge.Fact) {
-	// A pin or a keep is by the message's author, whom the network has checked.
+	// by returns whom a key names, which the network has checked.
 	by := func(key *waCommon.MessageKey) bridge.JID {
 		switch participant := ParseJID(key.GetParticipant()); {
 		case key.GetFromMe():

@@ -15,6 +15,10 @@ import (
 // as a search or a link, are no referral by themselves.
 const adEntry = "ctwa"
 
+var adMedia = map[waE2E.ContextInfo_ExternalAdReplyInfo_MediaType]string{
+	waE2E.ContextInfo_ExternalAdReplyInfo_IMAGE: "image", waE2E.ContextInfo_ExternalAdReplyInfo_VIDEO: "video",
+}
+
 // referralOf returns how a person came to the chat; nil where that was not by an ad
 // or another app. Nothing that it names is fetched.
 func referralOf(c *waE2E.ContextInfo) *bridge.Referral {
@@ -26,15 +30,12 @@ func referralOf(c *waE2E.ContextInfo) *bridge.Referral {
 			payload = older
 		}
 	}
-	media := map[waE2E.ContextInfo_ExternalAdReplyInfo_MediaType]string{
-		waE2E.ContextInfo_ExternalAdReplyInfo_IMAGE: "image", waE2E.ContextInfo_ExternalAdReplyInfo_VIDEO: "video",
-	}
 	if ad == nil && len(payload) == 0 && c.GetConversionSource() == "" && !strings.HasPrefix(entry, adEntry) {
 		return nil
 	}
 	return &bridge.Referral{
 		SourceType: ad.GetSourceType(), SourceID: ad.GetSourceID(), SourceURL: ad.GetSourceURL(),
-		Headline: ad.GetTitle(), Body: ad.GetBody(), MediaType: media[ad.GetMediaType()], Thumbnail: thumbnailOf(ad.GetThumbnail()),
+		Headline: ad.GetTitle(), Body: ad.GetBody(), MediaType: adMedia[ad.GetMediaType()], Thumbnail: thumbnailOf(ad.GetThumbnail()),
 		CTWAClid: ad.GetCtwaClid(), EntryPoint: entry, Payload: base64.StdEncoding.EncodeToString(payload), ConversionSource: c.GetConversionSource(),
 	}
 }

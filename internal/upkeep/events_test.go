@@ -37,10 +37,9 @@ func newKeptLog(t *testing.T, o Options) *keptLog {
 	k.store, o.Store, o.Log = s, s, zerolog.Nop()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	limits := &eventLimits{Options: o}
 	go func() {
 		defer close(done)
-		limits.keep(ctx)
+		do(ctx, limitPause, o.eventLimits(), o.Log)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -74,12 +73,12 @@ func (k *keptLog) size() int {
 	return len(page.Events)
 }
 
-func TestEventLimits_TakeEffectAsTheyAreExceeded(t *testing.T) {
+func TestEventLimits_TakeEffectWithinAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKeptLog(t, Options{EventsMaxCount: 20})
 		for range 5 {
 			k.say(30)
-			time.Sleep(busyPause + time.Millisecond)
+			time.Sleep(limitPause + time.Millisecond)
 			if n := k.size(); n != 20 {
 				t.Errorf("%d events are there", n)
 			}

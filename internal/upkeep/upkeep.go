@@ -20,6 +20,7 @@ import (
 
 const (
 	choresPause = time.Hour
+	limitPause  = time.Minute // the log of events may exceed its limits meanwhile
 	erasedBatch = 100         // files are removed between two looks at the store
 	erasedRetry = time.Minute // after a file that could not be removed
 )
@@ -40,8 +41,8 @@ type Options struct {
 // Run works until ctx ends.
 func Run(ctx context.Context, o Options) {
 	var all sync.WaitGroup
-	all.Go(func() { doHourly(ctx, o.chores(), o.Log) })
-	all.Go(func() { (&eventLimits{Options: o}).keep(ctx) })
+	all.Go(func() { do(ctx, choresPause, o.chores(), o.Log) })
+	all.Go(func() { do(ctx, limitPause, o.eventLimits(), o.Log) })
 	all.Go(func() { idleMemory{allocatedBytes, o.ReleaseMemory, o.Log}.watch(ctx) })
 	all.Go(func() { o.removeErased(ctx) })
 	all.Wait()
@@ -72,9 +73,25 @@ func (o Options) chores() []chore {
 	return list
 }
 
-// doHourly does the chores now and hourly, until ctx ends.
-func doHourly(ctx context.Context, chores []chore, log zerolog.Logger) {
-	for again := true; again; again = bridge.Sleep(ctx, choresPause) {
+// eventLimits returns what keeps the log of events within its limits. The store's clock does
+// not follow a leap of the machine's.
+func (o Options) eventLimits() []chore {
+	if o.EventsMaxAge == 0 && o.EventsMaxCount == 0 {
+		return nil
+	}
+	return []chore{{"old events", func(ctx context.Context) (int, error) {
+		var before time.Time
+		if o.EventsMaxAge > 0 {
+			before = o.Store.Clock().Now().Add(-o.EventsMaxAge)
+		}
+		_, err := o.Store.PruneEvents(ctx, before, o.EventsMaxCount)
+		return 0, err // on a busy bridge there are some every minute
+	}}}
+}
+
+// do does the chores now and after each pause, until ctx ends.
+func do(ctx context.Context, pause time.Duration, chores []chore, log zerolog.Logger) {
+	for again := true; again; again = bridge.Sleep(ctx, pause) {
 		for _, c := range chores {
 			c.run(ctx, log)
 		}
@@ -86,7 +103,7 @@ func (c chore) run(ctx context.Context, log zerolog.Logger) {
 	switch {
 	case errors.Is(err, context.Canceled):
 	case err != nil:
-		log.Error().Err(err).Msg(c.what + " not removed; trying again in an hour")
+		log.Error().Err(err).Msg(c.what + " not removed; trying again later")
 	case removed > 0:
 		log.Info().Int("count", removed).Msg(c.what + " removed")
 	}

@@ -19,7 +19,7 @@ import (
 	"bridged/internal/webhook"
 )
 
-func TestDoHourly_DoesEveryChoreNowAndHourly(t *testing.T) {
+func TestDo_DoesEveryChoreNowAndHourly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -28,7 +28,7 @@ func TestDoHourly_DoesEveryChoreNowAndHourly(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			doHourly(ctx, []chore{
+			do(ctx, choresPause, []chore{
 				{"failing things", func(context.Context) (int, error) { failing.Add(1); return 0, errors.New("disk full") }},
 				{"old things", func(context.Context) (int, error) { working.Add(1); return 7, nil }},
 			}, zerolog.New(&log))

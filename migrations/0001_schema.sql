@@ -322,18 +322,12 @@ CREATE TABLE events (
 -- themselves, are in the tables grams and packs, which the program makes: their
 -- form is the program's, and they can be made anew from the messages.
 --
--- oldest and newest are the block's timestamps. No message of this block or of
--- an earlier one is newer than upto; no message of this block or of a later one
--- is older than downto. Both only ever widen.
+-- No message of the block is older than oldest, or newer than newest.
 CREATE TABLE blocks (
     id     INTEGER PRIMARY KEY,
     oldest INTEGER NOT NULL,
-    newest INTEGER NOT NULL,
-    upto   INTEGER NOT NULL,
-    downto INTEGER NOT NULL
+    newest INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX blocks_by_upto ON blocks (upto);
-CREATE INDEX blocks_by_downto ON blocks (downto);
 
 -- Idempotency keys of sends, each with the message that it is bound to. What has
 -- no row of its own (a reaction, an edit, a deletion) is taken by the network at

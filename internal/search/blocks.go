@@ -74,42 +74,18 @@ func (x *Index) cut(block int64, messages []planned) []packPlan {
 // saveBlock adds a block whose packs are all there, or widens its time range.
 func saveBlock(c *db.Conn, b block) {
 	c.Run(`
-		INSERT INTO blocks (id, oldest, newest, upto, downto) VALUES (?1, ?2, ?3,
-			max(?3, ifnull((SELECT upto FROM blocks WHERE id < ?1 ORDER BY id DESC LIMIT 1), ?3)),
-			min(?2, ifnull((SELECT downto FROM blocks WHERE id > ?1 ORDER BY id LIMIT 1), ?2)))
-		ON CONFLICT (id) DO UPDATE SET oldest = min(oldest, excluded.oldest), newest = max(newest, excluded.newest),
-			upto = max(upto, excluded.upto), downto = min(downto, excluded.downto)`,
+		INSERT INTO blocks (id, oldest, newest) VALUES (?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET oldest = min(oldest, excluded.oldest), newest = max(newest, excluded.newest)`,
 		b.id, b.oldest, b.newest)
-	// upto and downto stay true of the other blocks. Both grow with the block's number, so
-	// that one look at a neighbour mostly shows that there is nothing to do.
-	var neighbour int64
-	if c.Find("SELECT upto FROM blocks WHERE id > ? ORDER BY id LIMIT 1", []any{b.id}, &neighbour) && neighbour < b.newest {
-		c.Run(extendUpto, b.newest, b.id)
-	}
-	if c.Find("SELECT downto FROM blocks WHERE id < ? ORDER BY id DESC LIMIT 1", []any{b.id}, &neighbour) && neighbour > b.oldest {
-		c.Run(extendDownto, b.oldest, b.id)
-	}
 }
 
+// firstSinceQuery finds the first block that may have messages since a moment,
+// lastUntilQuery the last one that may have some until then. A block is a row of ten
+// bytes or so, and a million messages have 500.
 const (
-	extendUpto   = "UPDATE blocks SET upto = ?1 WHERE id > ?2 AND +upto < ?1"
-	extendDownto = "UPDATE blocks SET downto = ?1 WHERE downto > ?1 AND +id < ?2"
+	firstSinceQuery = "SELECT id FROM blocks WHERE newest >= ? ORDER BY id LIMIT 1"
+	lastUntilQuery  = "SELECT id FROM blocks WHERE oldest <= ? ORDER BY id DESC LIMIT 1"
 )
-
-// firstUptoQuery finds the first block that may have messages since a moment,
-// lastDowntoQuery the last one that may have some until then.
-const (
-	firstUptoQuery  = "SELECT id FROM blocks WHERE upto >= ? ORDER BY upto, id LIMIT 1"
-	lastDowntoQuery = "SELECT id FROM blocks WHERE downto <= ? ORDER BY downto DESC, id DESC LIMIT 1"
-)
-
-// Before returns where messages from before a moment may be: up to the seq last, and from
-// the seq tail on, where they are not indexed.
-func (x *Index) Before(c *db.Conn, moment int64) (last, tail int64) {
-	edge := int64(noneIndexed)
-	c.Find(lastDowntoQuery, []any{moment}, &edge)
-	return x.firstSeq(edge+1) - 1, x.firstSeq(lastIndexed(c) + 1)
-}
 
 // DropEmpty removes those blocks of some messages from the index that have no message left.
 // One that is not indexed yet may be about to be.

@@ -276,15 +276,13 @@ func TestPlans_OfSearchesLookMessagesUp(t *testing.T) {
 func TestPlans_OfLookUpsAreCheap(t *testing.T) {
 	_, s := newIndex(t, 1)
 	for query, args := range map[string][]any{
-		firstUptoQuery:    {1},
-		lastDowntoQuery:   {1},
+		firstSinceQuery:   {1},
+		lastUntilQuery:    {1},
 		indexedQuery:      nil,
 		staleQuery:        {1 << 40, noLimit},
 		packsOfBlockQuery: {1, 2},
-		uptoQuery:         {1},
-		downtoQuery:       {1},
-		extendUpto:        {1, 1},
-		extendDownto:      {1, 1},
+		newerQuery:        {1, 1},
+		olderQuery:        {1, 1},
 		packToSample:      {1, math.MaxInt32},
 	} {
 		if p := plan(t, s, query, args); strings.Contains(p, "TEMP B-TREE") || strings.Contains(p, "SCAN blocks\n") || strings.HasPrefix(p, "SCAN packs") {

@@ -216,7 +216,7 @@ func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 		}
 		if next := p.id >> packBits; next != block {
 			block = next
-			if x.isSettled(c, q, block, found) {
+			if isSettled(c, block, found) {
 				break
 			}
 		}
@@ -227,10 +227,10 @@ func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 // blockRange returns the blocks that may have messages of the time range.
 func blockRange(c *db.Conn, q *Query, indexed int64) (first, last int64) {
 	first, last = 0, indexed
-	if q.Since != nil && !c.Find(firstUptoQuery, []any{*q.Since}, &first) {
+	if q.Since != nil && !c.Find(firstSinceQuery, []any{*q.Since}, &first) {
 		first = indexed + 1
 	}
-	if q.Until != nil && !c.Find(lastDowntoQuery, []any{*q.Until}, &last) {
+	if q.Until != nil && !c.Find(lastUntilQuery, []any{*q.Until}, &last) {
 		last = noneIndexed
 	}
 	return first, last
@@ -275,22 +275,24 @@ func (x *Index) bySender(c *db.Conn, q *Query, matching []Position) []Position {
 	return slices.DeleteFunc(matching, func(at Position) bool { return !slices.Contains(wrote, at.Seq) })
 }
 
+// Whether a block, or one that comes after it in the order of a search, may have messages
+// at a moment or before it in that order.
 const (
-	uptoQuery   = "SELECT upto FROM blocks WHERE id = ?"
-	downtoQuery = "SELECT downto FROM blocks WHERE id = ?"
+	newerQuery = "SELECT 1 FROM blocks WHERE id <= ? AND newest >= ? ORDER BY id DESC LIMIT 1"
+	olderQuery = "SELECT 1 FROM blocks WHERE id >= ? AND oldest <= ? ORDER BY id LIMIT 1"
 )
 
 // isSettled reports whether no message of a block, or of the blocks that come after it in
 // the query's order, can be among the first ones any more.
-func (x *Index) isSettled(c *db.Conn, q *Query, block int64, found *topK) bool {
-	if !found.full() {
-		return false
+func isSettled(c *db.Conn, block int64, found *topK) bool {
+	if !found.full() || found.limit == 0 {
+		return found.full()
 	}
-	query, boundary := downtoQuery, Position{Seq: x.firstSeq(block)}
-	if q.Desc {
-		query, boundary.Seq = uptoQuery, x.firstSeq(block+1)-1
+	query := olderQuery
+	if found.desc {
+		query = newerQuery
 	}
-	return c.Find(query, []any{block}, &boundary.Timestamp) && found.settled(boundary)
+	return !c.Find(query, []any{block, found.positions[found.limit-1].Timestamp}, new(int))
 }
 
 // mostChats is how many chats the index is asked for by name. With more, a search looks into

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -277,9 +277,12 @@ func (s *Store) FileRemoved(ctx context.Context, id int64) error {
 // FilesErased gives a token after a deletion that left a file; for a single listener.
 func (s *Store) FilesErased() <-chan struct{} { return s.eraser.files }
 
-// retainBatch is how many messages one transaction removes at most: acknowledgements wait
-// for it.
-const retainBatch = 256
+const (
+	// retainBatch is how many messages one transaction removes at most: acknowledgements
+	// wait for it.
+	retainBatch = 256
+	retainRead  = 16 << 10 // old messages are looked for at a time
+)
 
 // Retain removes messages, calls and pending changes that are older than a moment, and
 // returns how many messages. Chats and events stay.
@@ -294,45 +297,34 @@ func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 	if err := s.removeCallsBefore(ctx, before); err != nil {
 		return 0, fmt.Errorf("remove old calls: %w", err)
 	}
-	last, tail := int64(0), int64(0)
-	if err := s.read(ctx, func(r *readTx) { last, tail = s.index.Before(r.Conn, before) }); err != nil {
-		return 0, fmt.Errorf("look for old messages: %w", err)
-	}
-	total := 0
-	for _, seqs := range [][2]int64{{0, last}, {max(tail, last+1), math.MaxInt64}} {
-		n, err := s.retainRange(ctx, seqs[0], seqs[1], before)
-		total += n
-		if err != nil {
-			return total, fmt.Errorf("remove old messages: %w", err)
-		}
+	total, err := s.retainMessages(ctx, before)
+	if err != nil {
+		return total, fmt.Errorf("remove old messages: %w", err)
 	}
 	s.index.Wake() // packs that have lost only some of their messages
 	return total, nil
 }
 
-// retainRange removes the old messages of a range and returns how many.
-func (s *Store) retainRange(ctx context.Context, from, to, before int64) (total int, err error) {
-	for seen := retainBatch; seen == retainBatch; {
+// oldQuery selects messages from before a moment, in the order of the index's blocks.
+const oldQuery = `
+	SELECT m.seq FROM chats c CROSS JOIN messages m INDEXED BY messages_by_time ON m.chat = c.id AND m.timestamp < ?
+	ORDER BY m.seq` + db.Limited
+
+// retainMessages removes the messages from before a moment and returns how many.
+func (s *Store) retainMessages(ctx context.Context, before int64) (total int, err error) {
+	for found := retainRead; found == retainRead; {
 		var old []int64
-		seen = 0
-		err := s.read(ctx, func(r *readTx) {
-			for row := range r.Rows("SELECT seq, timestamp FROM messages WHERE seq BETWEEN ? AND ? ORDER BY seq"+db.Limited, from, to, retainBatch) {
-				var p position
-				row.Scan(&p.Seq, &p.Timestamp)
-				if p.Timestamp < before {
-					old = append(old, p.Seq)
-				}
-				seen, from = seen+1, p.Seq+1
-			}
-		})
-		removed := 0
-		if err == nil && len(old) > 0 {
-			err = s.write(ctx, func(t *writeTx) { removed = t.removeOld(old, before) })
-		}
-		if err != nil {
+		if err := s.read(ctx, func(r *readTx) { old = db.List[int64](r.Conn, oldQuery, before, retainRead) }); err != nil {
 			return total, err
 		}
-		total += removed
+		found = len(old)
+		for some := range slices.Chunk(old, retainBatch) {
+			removed := 0
+			if err := s.write(ctx, func(t *writeTx) { removed = t.removeOld(some, before) }); err != nil {
+				return total, err
+			}
+			total += removed
+		}
 	}
 	return total, nil
 }

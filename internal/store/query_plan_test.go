@@ -120,10 +120,9 @@ func TestPlans_OfLookUpsAreCheap(t *testing.T) {
 	for query, args := range map[string][]any{
 		"SELECT max(timestamp) FROM messages WHERE chat = ?": {1},
 		unfinishedQuery: {1},
-		"UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?":                       {1, 1, 1},
-		"UPDATE chats SET name = '' WHERE person = ?":                                        {1},
-		"SELECT seq, timestamp FROM messages WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?": {1, 2, 3},
-		"DELETE FROM send_keys WHERE at <= ?":                                                {1},
+		"UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?": {1, 1, 1},
+		"UPDATE chats SET name = '' WHERE person = ?":                  {1},
+		"DELETE FROM send_keys WHERE at <= ?":                          {1},
 	} {
 		wantCheap(t, s, query, args)
 	}

@@ -238,6 +238,7 @@ type PendingQueues struct {
 	Webhook  bridge.Webhook           // its settings
 	Heads    []bridge.WebhookDelivery // the first of each queue
 	More     bool                     // there are queues beyond the limit
+	Lost     bool                     // events were removed from the log before the webhook got them
 	InFlight map[int64]int64          // queues by the events that were asked for
 	Log      LogState
 }
@@ -254,6 +255,7 @@ var pendingHeadsQuery = fmt.Sprintf(`
 func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, inFlight []int64) (PendingQueues, error) {
 	return readAs(ctx, s, "read pending deliveries", func(r *readTx) PendingQueues {
 		p := PendingQueues{Log: r.logState(), Webhook: findWebhook(r.Conn, webhook), InFlight: make(map[int64]int64)}
+		r.Find(hasLostQuery, []any{webhook, p.Log.Pruned}, &p.Lost)
 		p.Heads = db.Collect(r.Conn, s.scanDelivery, pendingHeadsQuery, webhook, limit+1)
 		if p.More = len(p.Heads) > limit; p.More {
 			p.Heads = p.Heads[:limit]
@@ -281,17 +283,9 @@ func (s *Store) PendingOf(ctx context.Context, webhook, queue, after int64, limi
 }
 
 // LoseDeliveries puts a reset in place of events that were removed from the log before
-// a webhook got them, and reports whether there were any.
-func (s *Store) LoseDeliveries(ctx context.Context, webhook int64) (bool, error) {
-	lost, err := readAs(ctx, s, "look for lost deliveries", func(r *readTx) (lost bool) {
-		r.Find(hasLostQuery, []any{webhook, r.logState().Pruned}, &lost)
-		return lost
-	})
-	if err != nil || !lost {
-		return false, err
-	}
-	err = s.writeAs(ctx, "replace lost deliveries", func(t *writeTx) { t.loseDeliveries(webhook) })
-	return err == nil, err
+// a webhook got them (see [PendingQueues]).
+func (s *Store) LoseDeliveries(ctx context.Context, webhook int64) error {
+	return s.writeAs(ctx, "replace lost deliveries", func(t *writeTx) { t.loseDeliveries(webhook) })
 }
 
 var hasLostQuery = fmt.Sprintf(`

@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"net/http"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -46,8 +45,7 @@ type result struct {
 
 // mayStart reports whether another post may begin.
 func (w *worker) mayStart() bool {
-	return w.settings.Enabled && !w.isStale && !w.saver.isFailing() && w.saver.noted < maxDirty &&
-		len(w.underWay) < maxUnderWay && !(w.outage.isDown() && w.outage.probing)
+	return w.settings.Enabled && !w.isStale && w.saveAgain.IsZero() && len(w.underWay) < maxUnderWay && !(w.outage.isDown() && w.outage.probing)
 }
 
 // next returns the queue that is to be served next and when, nil for none. A
@@ -57,7 +55,7 @@ func (w *worker) next() (*queue, time.Time) {
 	if reset := w.queues[bridge.QueueReset]; reset != nil && w.refused < resetTries {
 		q = reset
 	}
-	if q == nil || !q.isReady() {
+	if q == nil || q.trying > 0 {
 		return nil, time.Time{}
 	}
 	at := q.due
@@ -77,7 +75,7 @@ func (w *worker) choose() *queue {
 	var fresh, newest, failed *queue
 	for _, q := range w.queues {
 		switch {
-		case !q.isReady():
+		case q.trying > 0:
 		case q.hasFailed():
 			if failed == nil || q.isBefore(failed) {
 				failed = q
@@ -126,8 +124,7 @@ func (w *worker) start(ctx context.Context) error {
 			w.begin(q)
 			continue
 		}
-		var err error
-		if q.isWaiting, err = w.refill(ctx, q); err != nil {
+		if err := w.refill(ctx, q); err != nil {
 			return err
 		}
 		w.forgetEmpty(q)
@@ -196,7 +193,7 @@ func (w *worker) settle(r result) {
 	case r.isBrokenOff:
 		q.due = time.Now()
 	case bridge.CodeOf(r.err) == bridge.CodeNotFound:
-		w.saver.gone = true
+		w.gone = true
 	case r.err != nil:
 		w.log.Error().Err(r.err).Msg("event to post not read; trying again")
 		w.hold(time.Now().Add(storeRetry))
@@ -235,7 +232,7 @@ func (w *worker) note(q *queue, it *item, a *attempt, got outcome) {
 		q.due = now.Add(backOff(it.Attempts, longestPause))
 		next := bridge.At(w.d.wall().Add(q.due.Sub(now)))
 		it.NextAttemptAt = &next
-		w.change(q, it)
+		w.tried(it)
 	} else {
 		q.due = now
 		w.leave(q, it)
@@ -265,20 +262,10 @@ func (w *worker) judge(q *queue, a *attempt, got outcome) {
 	w.outage.pass()
 }
 
-// change records that a delivery will be tried again.
-func (w *worker) change(q *queue, it *item) {
-	w.saver.tried(it)
-	if !slices.Contains(q.items, it) { // two chats have become one, and it is further back
-		q.leaveToStore(it)
-	}
-}
-
 // leave takes an item out of its queue: it is delivered, dead, or not shown.
 func (w *worker) leave(q *queue, it *item) {
-	w.saver.tried(it)
-	if q.remove(it.EventID) {
+	w.tried(it)
+	if q.remove(it.EventID) { // else two chats have become one, and it is further back
 		w.held--
-	} else {
-		q.leaveToStore(it)
 	}
 }

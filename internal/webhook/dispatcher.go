@@ -3,8 +3,7 @@
 // Each webhook has one worker, from the moment it is made until it is removed, also
 // while it is switched off: [Dispatcher.Run] starts it, and nothing else ever
 // serves the same webhook. The worker is one goroutine that owns all the state
-// below; beside it run only posts (one try of one delivery each) and at most one
-// save.
+// below; beside it run only posts, one try of one delivery each.
 //
 //   - A queue holds the pending deliveries of one chat, by the chat's row in the store,
 //     in the order of the log. At most one delivery of a queue is under way, and one

@@ -11,7 +11,7 @@ import (
 // mayTakeIn reports whether the log may be read: not while the queues must be read
 // again, and not far ahead of posts and saves.
 func (w *worker) mayTakeIn() bool {
-	return w.settings.Enabled && !w.isStale && !w.isFull && len(w.queues) < maxQueues && len(w.saver.dirty)+len(w.saver.saving) < maxDirty
+	return w.settings.Enabled && !w.isStale && !w.isFull && len(w.queues) < maxQueues && len(w.dirty) < maxDirty
 }
 
 // takeIn enters new events into the queues.
@@ -56,61 +56,56 @@ func (w *worker) enter(ref store.EventRef, now time.Time) {
 		q = &queue{chat: ref.Queue, due: now}
 		w.queues[ref.Queue] = q
 	}
-	w.saver.mark(it)
+	w.mark(it)
 	if q.more || len(q.items) >= maxOfQueue || w.held >= maxHeld && len(q.items) > 0 {
 		q.more = true
-		q.leaveToStore(it)
 		return
 	}
 	w.held++
 	q.push(it)
 }
 
-// refill reads the rest of a queue from the store. It reports whether that must wait
-// for a save.
-func (w *worker) refill(ctx context.Context, q *queue) (wait bool, err error) {
-	if q.unsaved > 0 {
-		w.saver.soon = true
-		return true, nil
+// refill reads the rest of a queue from the store, once that knows all of it.
+func (w *worker) refill(ctx context.Context, q *queue) error {
+	if len(w.dirty) > 0 {
+		if err := w.save(); err != nil {
+			return err
+		}
 	}
 	list, state, err := w.d.store.PendingOf(ctx, w.id, q.chat, q.last, maxOfQueue/4)
-	if err != nil {
-		return false, err
-	}
-	if w.compare(state) {
-		return true, nil
+	if err != nil || w.compare(state) {
+		return err
 	}
 	q.more = len(list) == maxOfQueue/4
 	for _, d := range list {
 		w.held++
 		q.push(&item{WebhookDelivery: d})
 	}
-	return false, nil
+	return nil
 }
 
 // reload reads the queues from the store, which has saved everything. Events that have
 // left the log become a reset there first.
 func (w *worker) reload(ctx context.Context) error {
-	lost, err := w.d.store.LoseDeliveries(ctx, w.id)
-	if err != nil {
-		return err
-	}
-	if lost {
-		w.refused = 0
-		w.log.Warn().Msg("webhook was behind the log: events are lost to it, and it is told")
-	}
 	trying := make([]int64, 0, len(w.underWay))
 	for a := range w.underWay {
 		trying = append(trying, a.item.EventID)
 	}
 	p, err := w.d.store.PendingQueues(ctx, w.id, maxQueues, trying)
+	if err == nil && p.Lost {
+		w.refused = 0
+		w.log.Warn().Msg("webhook was behind the log: events are lost to it, and it gets a reset")
+		if err = w.d.store.LoseDeliveries(ctx, w.id); err == nil {
+			return w.reload(ctx)
+		}
+	}
 	if err != nil {
 		return err
 	}
 	isFirst := w.settings.ID == 0
 	w.adopt(p.Webhook)
 	w.state, w.isFull, w.isStale = p.Log, p.More, false
-	w.saver.reset(p.Webhook.Cursor)
+	w.saved, w.saveAgain = p.Webhook.Cursor, time.Time{}
 	w.read, w.seen, w.behind = p.Webhook.Cursor, nil, true
 	known := w.queues
 	w.queues, w.held = make(map[int64]*queue), len(p.Heads)

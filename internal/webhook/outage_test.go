@@ -313,15 +313,23 @@ func (c *countLines) Write(line []byte) (int, error) {
 
 // A failed save of nothing but the cursor does not keep posts back once the
 // queues were read again.
-func TestSaver_ForgetsAFailureWhenQueuesAreReadAgain(t *testing.T) {
-	s := newSaver()
-	s.begin(7)
-	s.end(errDisk)
-	if !s.isFailing() {
-		t.Fatal("the failure was not noted")
-	}
-	s.reset(7)
-	if s.isFailing() || !s.at(7).IsZero() {
-		t.Errorf("nothing is to be saved, but %+v", s)
-	}
+func TestWorker_ForgetsAFailedSaveWhenQueuesAreReadAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		_, hook := b.receive("n8n", func(w *bridge.Webhook) { w.Enabled = false })
+		w := newWorker(b.Dispatcher, hook.ID)
+		w.posting, w.read = t.Context(), hook.Cursor+1
+		b.fault.Set(errDisk)
+		if err := w.save(); err == nil || w.saveAgain.IsZero() {
+			t.Fatalf("the failure was not noted: %v", err)
+		}
+		b.fault.Set(nil)
+		if err := w.reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !w.saveAgain.IsZero() || !w.saveAt().IsZero() {
+			t.Errorf("nothing is to be saved, but at %v, again at %v", w.saveAt(), w.saveAgain)
+		}
+	})
 }

@@ -14,34 +14,22 @@ type item struct {
 	lastTry time.Time // of this process
 	isDirty bool      // the store is behind
 	dropped bool      // it is not to be delivered
-	queue   *queue    // which does not hold it: it goes to the store; else nil
 }
 
 // queue holds the pending deliveries of one chat.
 type queue struct {
-	chat    int64
-	items   []*item // the first ones, in order
-	more    bool    // there are others behind them, in the store alone
-	unsaved int     // of these, how many the store does not have yet
-	last    int64   // the last event that was held
-	trying  int     // posts under way
-	due     time.Time
-
-	isWaiting bool // for a save, before others are read from the store
+	chat   int64
+	items  []*item // the first ones, in order
+	more   bool    // there may be others behind them, in the store alone
+	last   int64   // the last event that was held
+	trying int     // posts under way
+	due    time.Time
 }
 
 // push enters an item at the end.
 func (q *queue) push(it *item) {
 	q.items = append(q.items, it)
 	q.last = it.EventID
-}
-
-// leaveToStore keeps an item in the store alone, from where it is read after a save.
-func (q *queue) leaveToStore(it *item) {
-	if it.queue == nil {
-		it.queue = q
-		q.unsaved++
-	}
 }
 
 // remove takes an item out and reports whether the queue held it.
@@ -56,10 +44,6 @@ func (q *queue) remove(event int64) bool {
 
 // hasFailed reports whether the delivery that is next was tried before.
 func (q *queue) hasFailed() bool { return len(q.items) > 0 && q.items[0].Attempts > 0 }
-
-// isReady reports whether another delivery of the queue may be tried, once it is
-// due.
-func (q *queue) isReady() bool { return q.trying == 0 && !q.isWaiting }
 
 // isBefore reports whether the queue is due before another one.
 func (q *queue) isBefore(other *queue) bool {

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -63,7 +64,12 @@ type worker struct {
 	pause   time.Time // until which nothing is posted: the receiver asked for it, or the store cannot be read
 	refused int       // how often it has refused the present reset
 
-	saver saver
+	dirty     []*item   // the store is behind on them
+	urgent    bool      // some of them were tried
+	saved     int64     // read, as the store knows it
+	behindAt  time.Time // when the store fell behind; zero where it is not
+	saveAgain time.Time // after a save has failed; nothing is posted before, or it would be posted again and again
+	gone      bool      // the webhook was removed
 }
 
 func newWorker(d *Dispatcher, id int64) *worker {
@@ -74,7 +80,6 @@ func newWorker(d *Dispatcher, id int64) *worker {
 		isStale:  true,
 		queues:   make(map[int64]*queue),
 		underWay: make(map[*attempt]bool),
-		saver:    newSaver(),
 	}
 }
 
@@ -83,41 +88,40 @@ func (w *worker) run(ctx, posting context.Context) {
 	posting, giveUp := context.WithCancel(posting)
 	defer giveUp()
 	w.posting = posting
-	for ctx.Err() == nil && !w.saver.gone {
+	for ctx.Err() == nil && !w.gone {
 		changed := w.d.store.Changed()
-		wait, err := w.step(ctx, changed)
+		err := w.step(ctx, changed)
+		if at := w.saveAt(); !at.IsZero() && !at.After(time.Now()) { // also after an error, or posts would be repeated
+			err = errors.Join(err, w.save())
+		}
 		if bridge.CodeOf(err) == bridge.CodeNotFound {
-			w.saver.gone = true
+			w.gone = true
 			break
 		}
+		wait := w.idle()
 		if err != nil && ctx.Err() == nil {
-			w.log.Error().Err(err).Msg("webhook not served")
+			w.log.Error().Err(err).Msg("webhook not served; trying again")
 			wait = storeRetry
-			w.save() // or posts would be repeated
 		}
 		w.sleep(ctx, changed, wait)
 	}
-	if w.saver.gone {
+	if w.gone {
 		giveUp()
 	}
 	w.finish()
 }
 
-// step does everything that is due and returns how long nothing else is.
-func (w *worker) step(ctx context.Context, changed <-chan struct{}) (time.Duration, error) {
-	if w.isStale && w.saver.isClean() {
+// step takes in what is new and begins the posts that are due.
+func (w *worker) step(ctx context.Context, changed <-chan struct{}) error {
+	if w.isStale && w.saveAt().IsZero() {
 		if err := w.reload(ctx); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	if err := w.takeIn(ctx, changed); err != nil {
-		return 0, err
+		return err
 	}
-	if err := w.start(ctx); err != nil {
-		return 0, err
-	}
-	w.save()
-	return w.idle(), nil
+	return w.start(ctx)
 }
 
 // sleep waits until there may be something to do.
@@ -139,15 +143,13 @@ func (w *worker) sleep(ctx context.Context, changed <-chan struct{}, wait time.D
 		for len(w.results) > 0 { // many tries are one save
 			w.settle(<-w.results)
 		}
-	case err := <-w.saver.done:
-		w.saved(err)
 	}
 }
 
 // idle returns how long until something is due by itself.
 func (w *worker) idle() time.Duration {
 	now := time.Now()
-	if w.behind && w.mayTakeIn() || w.isStale && w.saver.isClean() {
+	if w.behind && w.mayTakeIn() || w.isStale && w.saveAt().IsZero() {
 		return 0
 	}
 	wait := time.Hour
@@ -156,7 +158,7 @@ func (w *worker) idle() time.Duration {
 			wait = min(wait, max(at.Sub(now), w.roomAt(now).Sub(now)))
 		}
 	}
-	if at := w.saver.at(w.read); !at.IsZero() {
+	if at := w.saveAt(); !at.IsZero() {
 		wait = min(wait, at.Sub(now))
 	}
 	return max(wait, 0)
@@ -166,7 +168,7 @@ func (w *worker) idle() time.Duration {
 func (w *worker) configure(ctx context.Context) error {
 	p, err := w.d.store.Post(ctx, w.id, 0)
 	if bridge.CodeOf(err) == bridge.CodeNotFound {
-		w.saver.gone = true
+		w.gone = true
 		return nil
 	}
 	if err != nil {
@@ -219,13 +221,10 @@ func (w *worker) finish() {
 	for len(w.underWay) > 0 {
 		w.settle(<-w.results)
 	}
-	if w.saver.busy {
-		w.saved(<-w.saver.done)
-	}
-	if w.saver.isClean() && w.saver.cursor == w.read || w.saver.gone {
+	if w.gone || w.saveAt().IsZero() {
 		return
 	}
-	if err := w.d.store.SaveDeliveries(context.WithoutCancel(w.posting), w.id, w.saver.begin(w.read)); err != nil {
+	if err := w.save(); err != nil {
 		w.log.Error().Err(err).Msg("deliveries not saved; what is not noted is posted again at the next start")
 	}
 }

@@ -45,7 +45,7 @@ func BenchmarkDownload(b *testing.B) {
 func BenchmarkDownloadInMemory(b *testing.B) {
 	_, cdn := newTestCache(b, 0)
 	m := cdn.send(bridge.MediaVideo, randomBytes(benchSize))
-	address, err := cdn.servers().fileURL(cdn.hosts[0], m.Media.Ref.DirectPath, m.Media)
+	address, err := fileURL(cdn.hosts[0], m.Media.Ref.DirectPath, m.Media)
 	if err != nil {
 		b.Fatal(err)
 	}

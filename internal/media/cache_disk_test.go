@@ -2,7 +2,6 @@ package media
 
 import (
 	"errors"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,13 +95,14 @@ func TestCache_SurvivesAWipe(t *testing.T) {
 
 	// While a download is under way.
 	other := cdn.send(bridge.MediaImage, plain[:4000])
-	cdn.serve(times(1, func(http.ResponseWriter, *http.Request) {
-		if err := os.RemoveAll(c.lru.dir); err != nil {
-			t.Error(err)
-		}
-	}))
+	create := c.create
+	c.create = func() (*os.File, error) {
+		file, err := create()
+		return file, errors.Join(err, os.RemoveAll(c.lru.dir))
+	}
 	_, err := c.Open(t.Context(), other)
 	wantCode(t, err, bridge.CodeStorageUnavailable)
+	c.create = create
 	wantFile(t, c, other, plain[:4000])
 	wantFile(t, c, m, plain)
 	wantOnly(t, c.lru.dir, 2)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"slices"
 	"sync"
@@ -98,21 +99,24 @@ func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Mess
 // than its message says, it waits for another turn, with the room of the largest: the
 // sender's figure may be wrong, and must not exceed the bound.
 func (c *Cache) downloadOnTurn(ctx context.Context, f *download, m bridge.Message) (received, error) {
-	size, _ := c.limit(m.Media)
-	if err := c.admit(ctx, f, size); err != nil {
-		return received{}, err
+	largest := encryptedSize(c.opts.MaxFile)
+	limit := largest
+	if m.Media.Size > 0 {
+		limit = encryptedSize(m.Media.Size)
 	}
-	got, err := c.download(ctx, m)
-	if !errors.Is(err, errTooLong) {
-		return got, err
+	for {
+		if err := c.admit(ctx, f, limit); err != nil {
+			return received{}, err
+		}
+		got, err := c.download(ctx, m, limit)
+		if limit == largest || !is[*http.MaxBytesError](err) {
+			return got, err
+		}
+		c.mu.Lock()
+		c.endTurn(f)
+		c.mu.Unlock()
+		limit = largest
 	}
-	c.mu.Lock()
-	c.endTurn(f)
-	c.mu.Unlock()
-	unsized := *m.Media
-	unsized.Size = 0
-	m.Media = &unsized
-	return c.downloadOnTurn(ctx, f, m)
 }
 
 func (c *Cache) warnOfClaims(m bridge.Message, got content) {

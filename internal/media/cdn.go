@@ -84,7 +84,12 @@ func (c *CDN) HTTPClient() *http.Client { return c.client }
 
 func (c *CDN) transport(o CDNOptions) *http.Transport {
 	t := c.guard.Transport()
-	t.DialContext = withTimeout(t.DialContext)
+	dial := t.DialContext
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+		defer cancel()
+		return dial(ctx, network, address)
+	}
 	t.ResponseHeaderTimeout = answerHeaderTimeout
 	t.MaxIdleConnsPerHost = 8
 	t.ForceAttemptHTTP2 = false
@@ -97,16 +102,6 @@ func (c *CDN) transport(o CDNOptions) *http.Transport {
 		t.TLSClientConfig = &tls.Config{RootCAs: o.Authority}
 	}
 	return t
-}
-
-type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
-
-func withTimeout(dial dialFunc) dialFunc {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-		defer cancel()
-		return dial(ctx, network, address)
-	}
 }
 
 type checkedTransport struct {
@@ -125,40 +120,22 @@ func (t *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.Transport.RoundTrip(r)
 }
 
-func (c *CDN) fileURL(host, directPath string, m *bridge.Media) (string, error) {
-	return c.placeURL(host, directPath, m.Ref.FileEncSHA256, families[m.Type].mms)
+func fileURL(host, directPath string, m *bridge.Media) (string, error) {
+	return placeURL(host, directPath, m.Ref.FileEncSHA256, families[m.Type].mms)
 }
 
 // placeURL returns the address of a file on a host, as the network's clients build it.
-// A picture has neither a hash nor a kind.
-func (c *CDN) placeURL(host, directPath string, hash []byte, mms string) (string, error) {
+// A picture has neither a hash nor a kind. The path comes from a sender, who must not
+// choose the host.
+func placeURL(host, directPath string, hash []byte, mms string) (string, error) {
 	if !bridge.IsDirectPath(directPath) {
-		return "", errors.New("the file's path is not a path on a media server")
+		return "", bridge.Fail(bridge.CodeMediaInvalid, "the message does not say properly where its file is: it cannot be downloaded")
 	}
 	separator := "&"
 	if !strings.Contains(directPath, "?") {
 		separator = "?"
 	}
-	return c.address(host, directPath+separator+"hash="+base64.URLEncoding.EncodeToString(hash)+"&mms-type="+mms+"&__wa-mms=")
-}
-
-func (c *CDN) uploadURL(host, auth string, t bridge.MediaType, hash []byte) (string, error) {
-	token := base64.URLEncoding.EncodeToString(hash)
-	return c.address(host, "/mms/"+families[t].mms+"/"+token+"?"+url.Values{"auth": {auth}, "token": {token}}.Encode())
-}
-
-// address builds every URL of the CDN. The path comes from a sender and the host
-// from the network: neither may lead anywhere but to a path on that host.
-func (c *CDN) address(host, path string) (string, error) {
-	address := "https://" + host + path
-	u, err := url.Parse(address)
-	if err != nil {
-		return "", withoutURL(err)
-	}
-	if u.Host != host {
-		return "", errors.New("the file's path leads to another host")
-	}
-	return address, c.checkURL(u)
+	return "https://" + host + directPath + separator + "hash=" + base64.URLEncoding.EncodeToString(hash) + "&mms-type=" + mms + "&__wa-mms=", nil
 }
 
 func (c *CDN) checkURL(u *url.URL) error {
@@ -202,25 +179,81 @@ func (c *CDN) connect(ctx context.Context, conns bridge.MediaConns, refresh bool
 	return conn, nil
 }
 
-// do makes a request as the network's web client does. Its errors do not show the
-// address, as knowing it is enough to get the file, or to upload.
-func (c *CDN) do(ctx context.Context, method, address string, body io.Reader, prepare func(*http.Request)) (*http.Response, error) {
+// do makes a request as the network's web client does. It ends with errStalled when its
+// bodies do not move for a while. Errors do not show the address, as knowing it is enough
+// to get the file, or to upload.
+func (c *CDN) do(ctx context.Context, idle time.Duration, method, address string, body io.Reader, prepare func(*http.Request)) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &idleWatch{idle: idle, ctx: ctx, cancel: cancel, timer: time.AfterFunc(idle, func() { cancel(errStalled) })}
+	if body != nil {
+		body = &watchedReader{body, w}
+	}
 	req, err := http.NewRequestWithContext(ctx, method, address, body)
-	if err != nil {
-		return nil, withoutURL(err)
-	}
-	req.Header.Set("Origin", webOrigin)
-	req.Header.Set("Referer", webOrigin+"/")
-	if prepare != nil {
+	if err == nil {
+		req.Header.Set("Origin", webOrigin)
+		req.Header.Set("Referer", webOrigin+"/")
 		prepare(req)
+		var resp *http.Response
+		if resp, err = c.client.Do(req); err == nil {
+			resp.Body = &watchedBody{watchedReader{resp.Body, w}, resp.Body}
+			return resp, nil
+		}
 	}
-	resp, err := c.client.Do(req)
-	return resp, withoutURL(err)
+	w.stop()
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	return nil, w.explain(err)
 }
 
-func withoutURL(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
+// errStalled ends a request in which nothing moved for too long.
+var errStalled = errors.New("the media server stopped sending or taking")
+
+// idleWatch cancels a request with errStalled when nothing moves for a while.
+type idleWatch struct {
+	timer  *time.Timer
+	idle   time.Duration
+	ctx    context.Context // the request's
+	cancel context.CancelCauseFunc
+}
+
+func (w *idleWatch) stop() {
+	w.timer.Stop()
+	w.cancel(nil)
+}
+
+// explain returns errStalled in place of an error that the watch caused.
+func (w *idleWatch) explain(err error) error {
+	if err != nil && errors.Is(context.Cause(w.ctx), errStalled) {
+		return errStalled
 	}
 	return err
+}
+
+// watchedReader reads the body of a request or of an answer.
+type watchedReader struct {
+	io.Reader
+	watch *idleWatch
+}
+
+func (r *watchedReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if n > 0 {
+		r.watch.timer.Reset(r.watch.idle)
+	}
+	if err == io.EOF {
+		return n, err
+	}
+	return n, r.watch.explain(err)
+}
+
+// watchedBody is the body of an answer; closing it ends the watch.
+type watchedBody struct {
+	watchedReader
+	body io.Closer
+}
+
+func (b *watchedBody) Close() error {
+	b.watch.stop()
+	return b.body.Close()
 }

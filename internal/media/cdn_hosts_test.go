@@ -72,7 +72,7 @@ func everyWay(t *testing.T, cdn *CDN, account Account, m bridge.Message) (failed
 	}
 	defer c.Close()
 	failed = map[string]error{}
-	_, failed["download"] = c.download(t.Context(), m)
+	_, failed["download"] = c.download(t.Context(), m, encryptedSize(c.opts.MaxFile))
 	if there, err := cdn.Exists(t.Context(), account.MediaConn, m.Media); err != nil || !there {
 		failed["probe"] = errors.Join(errors.New("not there"), err)
 	}

@@ -11,20 +11,25 @@ import (
 	"bridged/internal/bridge"
 )
 
-// onHosts calls try with the hosts in turn until it succeeds or fails for good.
-func (c *CDN) onHosts(ctx context.Context, hosts []string, try func(host string) error) error {
+// onHosts calls try with the hosts in turn until it succeeds or fails for good. try may
+// renew the credentials in conn.
+func (c *CDN) onHosts(ctx context.Context, conns bridge.MediaConns, try func(conn *bridge.MediaConn, host string) error) error {
+	conn, err := c.connect(ctx, conns, false)
+	if err != nil {
+		return err
+	}
 	var last error
-	for n := range max(minTries, len(hosts)) {
-		if n >= len(hosts) {
-			if !worthRepeating(last) {
-				break
+	for n := range max(minTries, len(conn.Hosts)) {
+		if n >= len(conn.Hosts) {
+			if errors.Is(last, errAltered) {
+				break // the same host would send the same bytes
 			}
 			if err := c.wait(ctx, n, last); err != nil {
 				return err
 			}
 		}
-		host := hosts[n%len(hosts)]
-		err := try(host)
+		host := conn.Hosts[n%len(conn.Hosts)]
+		err := try(&conn, host)
 		if err == nil || ctx.Err() != nil || isFinal(err) {
 			return err
 		}
@@ -45,39 +50,6 @@ func (c *CDN) wait(ctx context.Context, try int, last error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// errStalled ends a request in which nothing moved for too long.
-var errStalled = errors.New("the media server stopped sending or taking")
-
-// idleWatch cancels a request with errStalled when nothing moves for a while.
-type idleWatch struct {
-	timer  *time.Timer
-	idle   time.Duration
-	ctx    context.Context // the request's
-	cancel context.CancelCauseFunc
-}
-
-func watchIdle(ctx context.Context, idle time.Duration) *idleWatch {
-	w := &idleWatch{idle: idle}
-	w.ctx, w.cancel = context.WithCancelCause(ctx)
-	w.timer = time.AfterFunc(idle, func() { w.cancel(errStalled) })
-	return w
-}
-
-func (w *idleWatch) moved() { w.timer.Reset(w.idle) }
-
-func (w *idleWatch) stop() {
-	w.timer.Stop()
-	w.cancel(nil)
-}
-
-// explain returns errStalled in place of an error that the watch caused.
-func (w *idleWatch) explain(err error) error {
-	if err != nil && errors.Is(context.Cause(w.ctx), errStalled) {
-		return errStalled
-	}
-	return err
 }
 
 type statusError struct {
@@ -109,21 +81,16 @@ func isGone(status int) bool {
 
 // isFinal reports whether trying another host is pointless.
 func isFinal(err error) bool {
-	for _, final := range []error{errGone, errOverLimit, errShort, errForged, errPadding} {
+	for _, final := range []error{errGone, errShort, errForged, errPadding} {
 		if errors.Is(err, final) {
 			return true
 		}
 	}
-	return is[*writeError](err) || is[*bridge.Error](err)
+	return is[*writeError](err) || is[*bridge.Error](err) || is[*http.MaxBytesError](err)
 }
 
 // is reports whether an error of a type is in the tree of another.
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
-}
-
-// worthRepeating reports whether the same host may succeed later.
-func worthRepeating(err error) bool {
-	return !errors.Is(err, errAltered) && !errors.Is(err, errTooLong)
 }

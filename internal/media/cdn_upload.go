@@ -2,11 +2,13 @@ package media
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"time"
 
@@ -66,21 +68,17 @@ func notEncrypted(cause error) error {
 // offer tries the hosts in turn until one takes the file. Credentials that a host
 // refuses are renewed, once.
 func (c *CDN) offer(ctx context.Context, conns bridge.MediaConns, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {
-	conn, err := c.connect(ctx, conns, false)
-	if err != nil {
-		return err
-	}
-	auth, renewed := conn.Auth, false
-	err = c.onHosts(ctx, conn.Hosts, func(host string) error {
-		err := c.offerTo(ctx, host, auth, t, encrypted, up)
+	renewed := false
+	err := c.onHosts(ctx, conns, func(conn *bridge.MediaConn, host string) error {
+		err := c.offerTo(ctx, host, conn.Auth, t, encrypted, up)
 		if status := statusOf(err); !renewed && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
 			renewed = true
 			fresh, connErr := c.connect(ctx, conns, true)
 			if connErr != nil {
 				return connErr
 			}
-			auth = fresh.Auth
-			err = c.offerTo(ctx, host, auth, t, encrypted, up)
+			conn.Auth = fresh.Auth
+			err = c.offerTo(ctx, host, conn.Auth, t, encrypted, up)
 		}
 		return refusal(err)
 	})
@@ -112,23 +110,19 @@ func statusOf(err error) int {
 }
 
 func (c *CDN) offerTo(ctx context.Context, host, auth string, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {
-	address, err := c.uploadURL(host, auth, t, up.FileEncSHA256)
+	token := base64.URLEncoding.EncodeToString(up.FileEncSHA256)
+	address := "https://" + host + "/mms/" + families[t].mms + "/" + token + "?" + url.Values{"auth": {auth}, "token": {token}}.Encode()
+	// A new reader for each try: after a failure the transport may still read from the last one.
+	body := io.TeeReader(io.NewSectionReader(encrypted, 0, up.EncryptedSize), &progress{log: c.log, what: "uploading file", every: progressEvery, logged: time.Now()})
+	resp, err := c.do(ctx, c.uploadIdle, http.MethodPost, address, body, func(r *http.Request) { r.ContentLength = up.EncryptedSize })
 	if err != nil {
 		return err
-	}
-	watch := watchIdle(ctx, c.uploadIdle)
-	defer watch.stop()
-	// A new reader for each try: after a failure the transport may still read from the last one.
-	body := &outgoingBody{Reader: io.NewSectionReader(encrypted, 0, up.EncryptedSize), watch: watch, logged: time.Now(), total: up.EncryptedSize, log: c.log}
-	resp, err := c.do(watch.ctx, http.MethodPost, address, body, func(r *http.Request) { r.ContentLength = up.EncryptedSize })
-	if err != nil {
-		return watch.explain(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
 		return newStatusError(resp)
 	}
-	return watch.explain(readPlace(resp.Body, up))
+	return readPlace(resp.Body, up)
 }
 
 // readPlace reads the address of the file from the media server's answer.
@@ -147,22 +141,20 @@ func readPlace(body io.Reader, up *bridge.UploadedFile) error {
 	return nil
 }
 
-// outgoingBody watches a body that is being sent, and logs its progress.
-type outgoingBody struct {
-	io.Reader
-	watch       *idleWatch
-	logged      time.Time
-	done, total int64
-	log         zerolog.Logger
+// progress logs how much was written to it, from time to time.
+type progress struct {
+	log    zerolog.Logger
+	what   string
+	every  time.Duration
+	logged time.Time
+	bytes  int64
 }
 
-func (b *outgoingBody) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	b.watch.moved()
-	b.done += int64(n)
-	if now := time.Now(); now.Sub(b.logged) >= progressEvery {
-		b.logged = now
-		b.log.Info().Int64("bytes", b.done).Int64("total", b.total).Msg("uploading file")
+func (p *progress) Write(b []byte) (int, error) {
+	p.bytes += int64(len(b))
+	if now := time.Now(); now.Sub(p.logged) >= p.every {
+		p.logged = now
+		p.log.Info().Int64("bytes", p.bytes).Msg(p.what)
 	}
-	return n, err
+	return len(b), nil
 }

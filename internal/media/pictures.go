@@ -220,7 +220,12 @@ func (p *Pictures) fetch(ctx context.Context, of bridge.JID, size bridge.Picture
 	if err != nil {
 		return nil, err
 	}
-	data, err := p.opts.CDN.picture(ctx, p.opts.Account.MediaConn, place)
+	var data []byte
+	address := func(host string) (string, error) { return placeURL(host, place.DirectPath, nil, "") }
+	err = p.opts.CDN.get(ctx, p.opts.Account.MediaConn, address, maxPicture, func(body io.Reader) (err error) {
+		data, err = io.ReadAll(body)
+		return err
+	})
 	if errors.Is(err, errGone) { // it has changed since the network was asked
 		return nil, bridge.Fail(bridge.CodeMediaUnavailable, "the network's media server does not have the picture: try again later").Because(err)
 	}
@@ -274,27 +279,4 @@ func (p *Pictures) evict() (err error) {
 	}
 	p.kept.evict()
 	return err
-}
-
-func (c *CDN) picture(ctx context.Context, conns bridge.MediaConns, picture bridge.Picture) (data []byte, err error) {
-	conn, err := c.connect(ctx, conns, false)
-	if err != nil {
-		return nil, err
-	}
-	err = c.onHosts(ctx, conn.Hosts, func(host string) error {
-		address, err := c.placeURL(host, picture.DirectPath, nil, "")
-		if err != nil {
-			return bridge.Fail(bridge.CodeMediaInvalid, "the network does not say properly where the picture is").Because(err)
-		}
-		watch := watchIdle(ctx, c.downloadIdle)
-		defer watch.stop()
-		body, err := c.fetch(watch, address, maxPicture, errOverLimit)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = body.Close() }()
-		data, err = io.ReadAll(body)
-		return watch.explain(err)
-	})
-	return data, err
 }

@@ -174,13 +174,8 @@ func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Re
 // fetch downloads the URL into the file, and logs its progress.
 func (p *Preparer) fetch(ctx context.Context, url string, file *os.File) (urlguard.Result, error) {
 	began := time.Now()
-	logged := began
-	result, err := p.opts.Guard.Fetch(ctx, urlguard.Request{URL: url, MaxBytes: p.opts.MaxBytes, Progress: func(done, total int64) {
-		if now := time.Now(); now.Sub(logged) >= p.every {
-			logged = now
-			p.opts.Log.Info().Int64("bytes", done).Int64("total", total).Dur("took", now.Sub(began)).Msg("fetching media")
-		}
-	}}, p.room.writer(file))
+	to := io.MultiWriter(p.room.writer(file), &progress{log: p.opts.Log, what: "fetching media", every: p.every, logged: began})
+	result, err := p.opts.Guard.Fetch(ctx, url, p.opts.MaxBytes, to)
 	if err != nil {
 		return result, fetchFailed(ctx, err)
 	}

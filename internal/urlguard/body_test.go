@@ -202,7 +202,7 @@ func serveRaw(t *testing.T, answer string) string {
 func TestFetch_DoesNotBlameTheURLForAFullDisk(t *testing.T) {
 	base := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 1000)) })
 	full := errors.New("no space left on device")
-	_, err := newGuard(Options{}).Fetch(t.Context(), Request{URL: base, MaxBytes: 1000}, failingWriter{full})
+	_, err := newGuard(Options{}).Fetch(t.Context(), base, 1000, failingWriter{full})
 	var e *Error
 	if !errors.Is(err, full) || errors.As(err, &e) {
 		t.Errorf("got %v (%T)", err, err)
@@ -233,7 +233,7 @@ func FuzzReceive(f *testing.F) {
 				Body:          io.NopCloser(bytes.NewReader(body)),
 				ContentLength: -1,
 			}
-			n, err := receive(&w, resp, Request{MaxBytes: limit})
+			n, err := receive(&w, resp, limit)
 			if int64(w.Len()) != n || int64(w.Len()) > max(limit, 0) {
 				t.Fatalf("wrote %d, said %d, limit %d, %v", w.Len(), n, limit, err)
 			}

@@ -15,15 +15,6 @@ import (
 
 const maxRedirects = 5
 
-// Request describes a fetch.
-type Request struct {
-	URL      string
-	MaxBytes int64 // of the file, decompressed
-	// Progress, if set, is called often with the bytes so far and the total, -1 if the
-	// server does not send it. It must return quickly.
-	Progress func(done, total int64)
-}
-
 // Result describes a fetched file. Its strings come from the server: they are well
 // formed, but not to be believed.
 type Result struct {
@@ -34,13 +25,13 @@ type Result struct {
 	Size     int64 // the bytes written
 }
 
-// Fetch requests a URL with GET and streams the body into w. On an error w may have
-// received a part of it, never more than MaxBytes.
+// Fetch requests a URL with GET and streams the body, decompressed, into w. On an error w
+// may have received a part of it, never more than maxBytes.
 //
 // An *Error means that the URL is to blame, or the server behind it. Other errors are
 // those of w, or the end of ctx (errors.Is with ctx.Err() holds).
-func (g *Guard) Fetch(ctx context.Context, req Request, w io.Writer) (Result, error) {
-	target, err := g.parse(req.URL)
+func (g *Guard) Fetch(ctx context.Context, url string, maxBytes int64, w io.Writer) (Result, error) {
+	target, err := g.parse(url)
 	if err != nil {
 		return Result{}, err
 	}
@@ -51,7 +42,7 @@ func (g *Guard) Fetch(ctx context.Context, req Request, w io.Writer) (Result, er
 
 	fetchCtx, cancel := context.WithTimeout(ctx, g.opts.Timeout)
 	defer cancel()
-	result, err := g.fetch(fetchCtx, target, req, w)
+	result, err := g.fetch(fetchCtx, target, maxBytes, w)
 	if err != nil {
 		return Result{}, g.explain(ctx, fetchCtx, err)
 	}
@@ -70,7 +61,7 @@ func (g *Guard) admit(ctx context.Context) error {
 	return nil
 }
 
-func (g *Guard) fetch(ctx context.Context, target *url.URL, req Request, w io.Writer) (Result, error) {
+func (g *Guard) fetch(ctx context.Context, target *url.URL, maxBytes int64, w io.Writer) (Result, error) {
 	resp, from, err := g.request(ctx, g.fetchTransport(ctx), target)
 	if err != nil {
 		return Result{}, err
@@ -79,7 +70,7 @@ func (g *Guard) fetch(ctx context.Context, target *url.URL, req Request, w io.Wr
 	if err := checkStatus(resp.StatusCode); err != nil {
 		return Result{}, err
 	}
-	n, err := receive(w, resp, req)
+	n, err := receive(w, resp, maxBytes)
 	if err != nil {
 		return Result{}, err
 	}
@@ -163,10 +154,10 @@ func transportError(err error) error {
 }
 
 // explain attributes an error to the URL, to the caller or to the time-out. Refusals and
-// errors of the writer stand.
+// errors of the writer, the only ones that are no [Error], stand.
 func (g *Guard) explain(caller, fetch context.Context, err error) error {
 	switch {
-	case isRefusal(err), is[*writeError](err):
+	case isRefusal(err), !is[*Error](err):
 		return err
 	case caller.Err() != nil:
 		return stopped(caller)

@@ -42,29 +42,6 @@ func TestFetch_StreamsAFile(t *testing.T) {
 	}
 }
 
-func TestFetch_ReportsProgress(t *testing.T) {
-	base := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/known" {
-			w.Header().Set("Content-Length", "200000")
-		}
-		for range 20 {
-			w.Write(make([]byte, 10_000))
-		}
-	})
-	for path, wantTotal := range map[string]int64{"/known": 200_000, "/unknown": -1} {
-		var last int64
-		req := Request{URL: base + path, MaxBytes: 200_000, Progress: func(done, total int64) {
-			if done <= last || total != wantTotal {
-				t.Errorf("progress %d of %d after %d", done, total, last)
-			}
-			last = done
-		}}
-		if _, err := newGuard(Options{}).Fetch(t.Context(), req, io.Discard); err != nil || last != 200_000 {
-			t.Errorf("%s: ended at %d, %v", path, last, err)
-		}
-	}
-}
-
 func TestFetch_AcceptsOnlySuccess(t *testing.T) {
 	base := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		status, _ := strconv.Atoi(r.URL.Path[1:])
@@ -252,17 +229,17 @@ func TestFetch_TellsTheCallersEndFromItsOwn(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-begun; cancel() }()
-	_, err := newGuard(Options{}).Fetch(ctx, Request{URL: base, MaxBytes: 1000}, io.Discard)
+	_, err := newGuard(Options{}).Fetch(ctx, base, 1000, io.Discard)
 	wantStopped(t, err, context.Canceled)
 
 	ctx, cancel = context.WithTimeout(t.Context(), shortly)
 	defer cancel()
-	_, err = newGuard(Options{}).Fetch(ctx, Request{URL: base, MaxBytes: 1000}, io.Discard)
+	_, err = newGuard(Options{}).Fetch(ctx, base, 1000, io.Discard)
 	wantStopped(t, err, context.DeadlineExceeded)
 
-	_, err = newGuard(Options{}).Fetch(ctx, Request{URL: base, MaxBytes: 1000}, io.Discard)
+	_, err = newGuard(Options{}).Fetch(ctx, base, 1000, io.Discard)
 	wantStopped(t, err, context.DeadlineExceeded)
-	_, err = newGuard(Options{}).Fetch(ctx, Request{URL: "http://10.0.0.1/", MaxBytes: 1000}, io.Discard)
+	_, err = newGuard(Options{}).Fetch(ctx, "http://10.0.0.1/", 1000, io.Discard)
 	wantRefusal(t, err, saysNotPublic)
 }
 
@@ -289,7 +266,7 @@ func TestFetch_AtMostFourAtOnce(t *testing.T) {
 	results := make(chan error)
 	for range 12 {
 		go func() {
-			_, err := g.Fetch(t.Context(), Request{URL: base, MaxBytes: 10}, io.Discard)
+			_, err := g.Fetch(t.Context(), base, 10, io.Discard)
 			results <- err
 		}()
 	}

@@ -65,7 +65,7 @@ func portOf(t *testing.T, baseURL string) string {
 func fetch(t *testing.T, g *Guard, url string, maxBytes int64) (Result, []byte, error) {
 	t.Helper()
 	var w bytes.Buffer
-	result, err := g.Fetch(t.Context(), Request{URL: url, MaxBytes: maxBytes}, &w)
+	result, err := g.Fetch(t.Context(), url, maxBytes, &w)
 	return result, w.Bytes(), err
 }
 

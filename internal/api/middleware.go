@@ -1,11 +1,7 @@
 package api
 
 import (
-	"fmt"
 	"net/http"
-	"regexp"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -18,80 +14,16 @@ import (
 	"bridged/internal/bridge"
 )
 
-// observe returns the middleware for ids, logs, metrics and panics.
-func (s *server) observe() []func(http.Handler) http.Handler {
-	return []func(http.Handler) http.Handler{
-		hlog.NewHandler(s.Log),
-		hlog.RequestIDHandler("request_id", "X-Request-Id"),
-		hlog.AccessHandler(s.over),
-		s.recoverPanic,
-	}
-}
-
-// over logs and counts an ended request.
-func (s *server) over(r *http.Request, status, size int, took time.Duration) {
-	logAccess(r, status, size, took)
-	s.metrics.observe(r, status, took)
-}
-
-// logAccess writes a line of the access log, without the query, which people may keep
-// private.
-func logAccess(r *http.Request, status, size int, took time.Duration) {
-	event := hlog.FromRequest(r).Info()
-	if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" {
-		event = hlog.FromRequest(r).Debug() // polled every few seconds
-	}
-	event.Str("method", bridge.Redact(shortened(r.Method, 16))).
-		Str("path", bridge.Redact(withoutKeys(shortened(r.URL.Path, 256)))).
-		Int("status", status).
-		Int("size", size).
-		Dur("took_ms", took).
-		Msg("request")
-}
-
-// hookInPath finds the address of a hook, whose key is a secret, also behind a prefix.
-var hookInPath = regexp.MustCompile(`(?i)(hooks/+[0-9]*)[^0-9/].*`)
-
-// hookKeyForm finds a key, however the rest is encoded.
-var hookKeyForm = regexp.MustCompile(`[A-Z2-7]{20,}`)
-
-// withoutKeys returns a path without the key of a hook.
-func withoutKeys(path string) string {
-	return hookKeyForm.ReplaceAllString(hookInPath.ReplaceAllString(path, "$1…"), "…")
-}
-
-// shortened bounds a caller's text.
-func shortened(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
-
-// panicError returns the error of a panic for the log: the stack, with the sentence of a
-// runtime error, or the type of another value, which may have messages in it.
-func panicError(cause any) error {
-	what := fmt.Sprintf("of type %T", cause)
-	if fault, ok := cause.(runtime.Error); ok {
-		what = fault.Error()
-	}
-	return fmt.Errorf("panic %s\n%s", what, debug.Stack())
-}
-
-// recoverPanic answers 500 if a handler panics, except to abort.
-func (s *server) recoverPanic(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			switch cause := recover(); cause {
-			case nil:
-			case http.ErrAbortHandler:
-				panic(cause)
-			default:
-				s.fail(w, r, panicError(cause))
-			}
-		}()
-		next.ServeHTTP(w, r)
-	})
+// observe gives requests an id, a logger and a line of the access log, and answers panics.
+func (s *server) observe(next http.Handler) http.Handler {
+	return front.Observe(next, s.Log, func(r *http.Request, status, size int, took time.Duration) {
+		line := hlog.FromRequest(r).Info()
+		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" {
+			line = hlog.FromRequest(r).Debug() // polled every few seconds
+		}
+		front.Accessed(line, r, status, size, took).Msg("request")
+		s.metrics.observe(r, status, took)
+	}, s.fail)
 }
 
 // authenticate refuses requests for protected paths without a bearer, and puts the caller

@@ -220,7 +220,7 @@ func (f *fileForm) set(ctx context.Context, s *server, name string, part io.Read
 }
 
 // quotedName quotes a caller's name, shortened.
-func quotedName(name string) string { return strconv.Quote(shortened(name, 60)) }
+func quotedName(name string) string { return strconv.Quote(front.Shortened(name, 60)) }
 
 // formFault returns the error of a form that could not be read to its end.
 func formFault(ctx context.Context, err error) error {

@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/time/rate"
 
+	"bridged/internal/api/front"
 	"bridged/internal/client"
 	"bridged/internal/intake"
 )
@@ -69,7 +70,7 @@ func New(o Options) (*Console, error) {
 		options: o, api: client.InProcess(o.API, o.Token), now: o.Now, views: views,
 		sessions: &sessions{now: o.Now, byID: make(map[hash]*session), links: make(map[hash]time.Time)}, bodies: intake.NewBodies(), tries: &throttle{tried: make(map[netip.Prefix]*rate.Limiter)},
 	}
-	c.handler = c.observe(c.guard(c.routes()))
+	c.handler = front.Observe(c.guard(c.routes()), o.Log, logAccess, broken)
 	return c, nil
 }
 

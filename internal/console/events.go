@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog/hlog"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 )
@@ -163,12 +164,12 @@ func (c *Console) streamEvents(v *visit) error {
 	return nil
 }
 
-// prompt writes each piece at once. The visitor has [answerTime] for each, while the
+// prompt writes each piece at once. The visitor has [front.AnswerTime] for each, while the
 // sender may be silent for long.
 type prompt struct{ w http.ResponseWriter }
 
 func (p prompt) Write(piece []byte) (int, error) {
-	answerNow(p.w)
+	front.AnswerNow(p.w)
 	n, err := p.w.Write(piece)
 	if err == nil {
 		err = http.NewResponseController(p.w).Flush()

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"bridged/internal/api/front"
 )
 
 // policy lets pages load files of this address, and pictures that stand in the page.
@@ -23,15 +25,14 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 func (c *Console) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
+		front.SecureHeader(h)
 		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=()")
 		// With no-referrer browsers send "Origin: null" with a page's own forms.
 		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store")
 		if r.ContentLength < 0 {
 			h.Set("Connection", "close") // the server does not see the end of chunks
 		}
@@ -51,14 +52,13 @@ func (c *Console) guard(next http.Handler) http.Handler {
 	})
 }
 
-// noBody drops a body that no page reads; the server takes it for a second at most.
+// noBody drops a body that no page reads.
 func noBody(w http.ResponseWriter, r *http.Request) {
-	if r.ContentLength == 0 {
-		return
+	if r.ContentLength != 0 {
+		w.Header().Set("Connection", "close")
+		front.RefuseBody(w, r)
+		r.Body = http.NoBody
 	}
-	w.Header().Set("Connection", "close")
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // without a connection there is no deadline
-	r.Body = http.NoBody
 }
 
 // knowsHost reports whether a host is one of this console: an address, localhost, or a

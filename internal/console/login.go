@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog/hlog"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 )
@@ -57,12 +58,12 @@ func (c *Console) logIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(loginTime)) // without a connection there is no deadline
+	front.SetDeadline(http.NewResponseController(w).SetReadDeadline, loginTime)
 	if err := r.ParseForm(); err != nil || !isFormOf(r) {
 		c.loginForm(w, r, http.StatusForbidden, "The form was out of date. Try again.")
 		return
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	front.BodyRead(w)
 	c.begin(w, r, c.api.WithToken(strings.TrimSpace(r.PostForm.Get("token"))), r.PostForm.Get("zone"), nextOf(r))
 }
 

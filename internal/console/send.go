@@ -11,8 +11,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/intake"
@@ -162,9 +162,8 @@ func (c *Console) markRead(v *visit) error {
 }
 
 const (
-	maxField  = 256 << 10        // bytes of the fields of a form with a file, each and together
-	maxFields = 16               // parts of a form before its file
-	pieceTime = 30 * time.Second // in which a piece of a file has to arrive
+	maxField  = 256 << 10 // bytes of the fields of a form with a file, each and together
+	maxFields = 16        // parts of a form before its file
 )
 
 var errNoFile = problem{http.StatusBadRequest, "There is no file", "Choose a file, then send it.", ""}
@@ -174,8 +173,7 @@ func (c *Console) sendFile(v *visit) error {
 	if !v.sends() {
 		return errUnknown
 	}
-	control := http.NewResponseController(v.w)
-	_ = control.SetReadDeadline(time.Now().Add(formTime)) // without a connection there is no deadline
+	front.StartBody(v.w, v.r)
 	fields, file, err := v.fileForm()
 	if err != nil {
 		return err
@@ -190,7 +188,7 @@ func (c *Console) sendFile(v *visit) error {
 	if fields["as"] == "document" {
 		upload.Type = bridge.MediaDocument
 	}
-	sent, err := v.api.SendFile(v.r.Context(), upload, steady{file, control}, cmp.Or(fields["key"], newKey()))
+	sent, err := v.api.SendFile(v.r.Context(), upload, steady{file, v.w}, cmp.Or(fields["key"], newKey()))
 	return v.sent(sent, err)
 }
 
@@ -222,17 +220,17 @@ func (v *visit) fileForm() (fields map[string]string, file *multipart.Part, err 
 	return nil, nil, errNoFile
 }
 
-// steady reads a body, each piece of which has [pieceTime] to arrive.
+// steady reads a body, each piece of which has [front.BodyTime] to arrive.
 type steady struct {
 	io.Reader
-	control *http.ResponseController
+	w http.ResponseWriter
 }
 
 func (s steady) Read(p []byte) (int, error) {
-	_ = s.control.SetReadDeadline(time.Now().Add(pieceTime)) // without a connection there is no deadline
+	front.SetDeadline(http.NewResponseController(s.w).SetReadDeadline, front.BodyTime)
 	n, err := s.Reader.Read(p)
 	if errors.Is(err, io.EOF) {
-		_ = s.control.SetReadDeadline(time.Time{})
+		front.BodyRead(s.w)
 	}
 	return n, err
 }

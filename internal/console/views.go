@@ -128,7 +128,7 @@ func (v *visit) showAs(status int, name, title string, page any) error {
 
 func (c *Console) showBare(w http.ResponseWriter, r *http.Request, status int, name string, page any) {
 	if err := c.views.render(w, status, name, "page", page); err != nil {
-		broken(w, r, err.Error())
+		broken(w, r, err)
 	}
 }
 
@@ -147,8 +147,8 @@ func (v *views) render(w http.ResponseWriter, status int, name, part string, dat
 }
 
 // broken answers where no page can be shown.
-func broken(w http.ResponseWriter, r *http.Request, fault string) {
-	hlog.FromRequest(r).Error().Str("error", bridge.Redact(fault)).Msg("console page failed")
+func broken(w http.ResponseWriter, r *http.Request, err error) {
+	hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("console page failed")
 	http.Error(w, "Something went wrong inside the service; its log says what.", http.StatusInternalServerError)
 }
 

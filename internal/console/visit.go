@@ -2,26 +2,23 @@ package console
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/rs/zerolog/hlog"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/intake"
 )
 
-const (
-	maxForm    = intake.MaxBody   // bytes of a form without a file: a text of 65,536 characters, escaped
-	formTime   = 30 * time.Second // in which it has to arrive
-	answerTime = 30 * time.Second // in which a page has to be read
-)
+// maxForm is the size of the largest form without a file, in bytes: a text of 65,536
+// characters, escaped.
+const maxForm = intake.MaxBody
 
 // visit is one request of a visitor who has logged in.
 type visit struct {
@@ -175,7 +172,7 @@ func (v *visit) fail(err error) {
 		return
 	}
 	if err := v.showAs(p.Status, "problem", p.Title, p); err != nil {
-		broken(v.w, v.r, err.Error())
+		broken(v.w, v.r, err)
 	}
 }
 
@@ -196,23 +193,18 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	writeAnswer(w, status, "application/json", body)
 }
 
-// writeAnswer sends a whole answer, for whose reading the visitor has [answerTime].
+// writeAnswer sends a whole answer.
 func writeAnswer(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	answerNow(w)
+	front.AnswerNow(w)
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // fails where the visitor has left
 }
 
-// answerNow starts the time in which the visitor must read the answer.
-func answerNow(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // without a connection there is no deadline
-}
-
 // parseForm reads a form without files. Its memory is counted until done.
 func (v *visit) parseForm() (done func(), err error) {
-	body, done, err := v.c.bodies.ReadRequest(v.w, v.r, v.session.family, maxForm, formTime)
+	body, done, err := v.c.bodies.ReadRequest(v.w, v.r, v.session.family, maxForm, front.BodyTime)
 	if err == nil {
 		v.r.PostForm, err = url.ParseQuery(string(body))
 	}
@@ -244,40 +236,11 @@ func (v *visit) done(err error, text, path string) error {
 	return nil
 }
 
-// observe gives a request its id and logger, writes the access log and turns a
-// panic into an answer, as the API does for its routes.
-func (c *Console) observe(next http.Handler) http.Handler {
-	chain := hlog.AccessHandler(logAccess)(c.recoverPanic(next))
-	return hlog.NewHandler(c.options.Log)(hlog.RequestIDHandler("request_id", "X-Request-Id")(chain))
-}
-
-// logAccess leaves out the query, which may hold the words of a search. Successful
-// reads are for debugging only: the script repeats them.
+// logAccess leaves successful reads to debugging: the script repeats them.
 func logAccess(r *http.Request, status, size int, took time.Duration) {
-	event := hlog.FromRequest(r).Debug()
+	line := hlog.FromRequest(r).Debug()
 	if r.Method != http.MethodGet || status >= http.StatusBadRequest {
-		event = hlog.FromRequest(r).Info()
+		line = hlog.FromRequest(r).Info()
 	}
-	path := r.URL.Path
-	if len(path) > 256 {
-		path = strings.ToValidUTF8(path[:256], "") + "…"
-	}
-	event.Str("method", bridge.Redact(r.Method[:min(len(r.Method), 16)])).Str("path", bridge.Redact(path)).
-		Int("status", status).Int("size", size).Dur("took_ms", took).Msg("console")
-}
-
-// recoverPanic answers 500 if a page panics, but passes on a deliberate abort.
-func (c *Console) recoverPanic(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			switch cause := recover(); cause {
-			case nil:
-			case http.ErrAbortHandler:
-				panic(cause)
-			default: // its value may hold messages: the log gets its type
-				broken(w, r, fmt.Sprintf("panic of type %T\n%s", cause, debug.Stack()))
-			}
-		}()
-		next.ServeHTTP(w, r)
-	})
+	front.Accessed(line, r, status, size, took).Msg("console")
 }

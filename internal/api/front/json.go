@@ -114,9 +114,7 @@ func pathOf(pointer jsontext.Pointer) string {
 			path += "[" + name + "]"
 			continue
 		}
-		if len(name) > most {
-			name = strings.ToValidUTF8(name[:most], "") + "…"
-		}
+		name = Shortened(name, most)
 		isUnusual := func(r rune) bool {
 			return !strings.ContainsRune("…_-", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 		}

@@ -1,0 +1,73 @@
+package front
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/rs/zerolog/hlog"
+
+	"bridged/internal/bridge"
+)
+
+// Observe gives requests an id and a logger, calls ended for each, and fail where next
+// panics, except to abort.
+func Observe(next http.Handler, log zerolog.Logger, ended func(r *http.Request, status, size int, took time.Duration), fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
+	recovering := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch cause := recover(); cause {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(cause)
+			default:
+				fail(w, r, panicError(cause))
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+	return hlog.NewHandler(log)(hlog.RequestIDHandler("request_id", "X-Request-Id")(hlog.AccessHandler(ended)(recovering)))
+}
+
+// panicError returns the error of a panic for the log: the stack, with the sentence of a
+// runtime error, or the type of another value, which may have messages in it.
+func panicError(cause any) error {
+	what := fmt.Sprintf("of type %T", cause)
+	if fault, ok := cause.(runtime.Error); ok {
+		what = fault.Error()
+	}
+	return fmt.Errorf("panic %s\n%s", what, debug.Stack())
+}
+
+// Accessed adds a request and its answer to a line of the access log, without the query,
+// which people may keep private.
+func Accessed(line *zerolog.Event, r *http.Request, status, size int, took time.Duration) *zerolog.Event {
+	return line.Str("method", bridge.Redact(Shortened(r.Method, 16))).
+		Str("path", bridge.Redact(withoutKeys(Shortened(r.URL.Path, 256)))).
+		Int("status", status).
+		Int("size", size).
+		Dur("took_ms", took)
+}
+
+// hookInPath finds the address of a hook, whose key is a secret, also behind a prefix.
+var hookInPath = regexp.MustCompile(`(?i)(hooks/+[0-9]*)[^0-9/].*`)
+
+// hookKeyForm finds a key, however the rest is encoded.
+var hookKeyForm = regexp.MustCompile(`[A-Z2-7]{20,}`)
+
+// withoutKeys returns a path without the key of a hook.
+func withoutKeys(path string) string {
+	return hookKeyForm.ReplaceAllString(hookInPath.ReplaceAllString(path, "$1…"), "…")
+}
+
+// Shortened bounds a caller's text.
+func Shortened(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

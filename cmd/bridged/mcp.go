@@ -10,7 +10,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
-	"bridged/internal/api/front"
 	"bridged/internal/client"
 	"bridged/internal/config"
 	"bridged/internal/mcp"
@@ -29,7 +28,7 @@ func (a *app) withAgents(c config.Config, router *api.Handler, next http.Handler
 	if c.MCP == config.MCPOff {
 		return next
 	}
-	server := agents(c, client.InProcess(router, ""), a.log, router.Family).Handler(mcp.HTTP{Stopping: a.streams, Unwanted: front.RefuseBody, Admit: front.Admit, Body: router.NewBodies().Read})
+	server := agents(c, client.InProcess(router, ""), a.log, router.Family).Handler(a.streams)
 	return choose(func(path string) bool { return path == mcp.Path }, server, next)
 }
 

@@ -173,24 +173,3 @@ func New(o Options) *Handler {
 	}
 	return h
 }
-
-// Bodies reads the bodies of requests that do not come through the router, within the
-// same limits.
-type Bodies struct {
-	bodies  front.Bodies
-	handler *Handler
-}
-
-// NewBodies returns a reader with a quota of its own: a handler whose calls continue to
-// the router must not wait for a place that it holds itself.
-func (h *Handler) NewBodies() *Bodies { return &Bodies{front.NewBodies(), h} }
-
-// Read reads a body of at most 1 MiB. Its memory counts for the request's token until
-// done, which may be called more than once.
-func (b *Bodies) Read(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
-	family, known := b.handler.Family(r.Context(), secretOf(r))
-	if !known {
-		return nil, nil, errNoBearer()
-	}
-	return b.bodies.ReadBody(w, r, family)
-}

@@ -103,7 +103,7 @@ var ours = map[string][]string{
 	"internal/webhook":         {"internal/bridge", "internal/store", "internal/urlguard"},
 	"internal/hooks":           {"internal/bridge"},
 	"internal/console":         {"internal/api/front", "internal/bridge", "internal/client", "internal/intake"},
-	"internal/mcp":             {"internal/bridge", "internal/client"},
+	"internal/mcp":             {"internal/api/front", "internal/bridge", "internal/client"},
 	"internal/shell":           {"internal/bridge", "internal/client"},
 	"internal/fleet":           {"internal/bridge", "internal/client", "internal/dbfile"},
 	"internal/fleet/fleettest": {},

@@ -13,7 +13,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/fuzzbudget"
 )
@@ -43,16 +42,7 @@ func newDoor(t testing.TB) (post func(body string, headers ...string) doorAnswer
 		}
 	})
 	s := New(Options{Client: client.InProcess(api, ""), Send: true, SendsPerMinute: 1000, Log: zerolog.Nop()})
-	door := s.Handler(HTTP{
-		Stopping: t.Context(), Admit: func(*http.Request) error { return nil }, Unwanted: func(http.ResponseWriter, *http.Request) {},
-		Body: func(w http.ResponseWriter, r *http.Request) ([]byte, func(), error) {
-			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
-			if err != nil {
-				err = bridge.Fail(bridge.CodePayloadTooLarge, "the body is larger than 1 MiB")
-			}
-			return body, func() {}, err
-		},
-	})
+	door := s.Handler(t.Context())
 	return func(body string, headers ...string) doorAnswer {
 		r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer x")

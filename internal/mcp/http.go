@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
 
@@ -26,22 +27,10 @@ const (
 // Path is where agents find the door over HTTP.
 const Path = "/mcp"
 
-// HTTP holds the services of the program's server for a door beside its router.
-type HTTP struct {
-	Stopping context.Context // ends when the program stops, and streams with it
-	// Unwanted leaves little time to a body that is not read.
-	Unwanted func(http.ResponseWriter, *http.Request)
-	// Admit notes a request with a token, and refuses it if the server has no place for it.
-	Admit func(*http.Request) error
-	// Body reads a body that is as large as the API's may be. It takes its memory
-	// until done, which may be called more than once.
-	Body func(http.ResponseWriter, *http.Request) (body []byte, done func(), err error)
-}
-
 // Handler serves the protocol over HTTP ("streamable HTTP"), in all its
 // versions: those with sessions, which belong to the token that began them, and
-// that without. Every request carries a token.
-func (s *Server) Handler(server HTTP) http.Handler {
+// that without. Every request carries a token. The end of stopping ends streams.
+func (s *Server) Handler(stopping context.Context) http.Handler {
 	// A reverse proxy on this machine passes its own name on, which the SDK would refuse.
 	// A page of another site has no token.
 	sessions := sdk.NewStreamableHTTPHandler(begin, &sdk.StreamableHTTPOptions{SessionTimeout: idleTimeout, DisableLocalhostProtection: true})
@@ -56,7 +45,7 @@ func (s *Server) Handler(server HTTP) http.Handler {
 		sessions.ServeHTTP(w, r)
 	})
 	authenticated := auth.RequireBearerToken(s.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
-	return guarded(server, authenticated(admitted(server, byVersion)))
+	return guarded(stopping, authenticated(s.admitted(byVersion)))
 }
 
 // The keys of the extra data of a token, which each request has for itself.
@@ -137,18 +126,22 @@ func checkMessage(body []byte) error {
 	return nil
 }
 
-// admitted reads the body of a request, and checks it before the SDK decodes it.
-func admitted(server HTTP, next http.Handler) http.Handler {
+// admitted finds a place for a stream, or reads the body of a request, and checks it before
+// the SDK decodes it.
+func (s *Server) admitted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := server.Admit(r); err != nil {
-			refuse(w, err)
-			return
+		if r.Method == http.MethodGet {
+			if err := front.Keep(r); err != nil {
+				refuse(w, err)
+				return
+			}
 		}
 		if r.Method != http.MethodPost {
 			next.ServeHTTP(w, r)
 			return
 		}
-		body, done, err := server.Body(w, r)
+		extra := auth.TokenInfoFromContext(r.Context()).Extra
+		body, done, err := s.bodies.ReadBody(w, r, extra[callerKey].(*caller).family)
 		if err != nil {
 			refuse(w, err)
 			return
@@ -161,7 +154,7 @@ func admitted(server HTTP, next http.Handler) http.Handler {
 		if ours, is := w.(*privateWriter); is {
 			ours.last = r.ContentLength < 0
 		}
-		auth.TokenInfoFromContext(r.Context()).Extra[bodyKey] = done
+		extra[bodyKey] = done
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	})
@@ -195,14 +188,12 @@ func decoded(next sdk.MethodHandler) sdk.MethodHandler {
 // connections after bodies that were not read or came in chunks, as the API does (see
 // head.go there), and refuses requests that pages of other sites make: agents send no
 // Origin.
-func guarded(server HTTP, next http.Handler) http.Handler {
+func guarded(stopping context.Context, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		defer context.AfterFunc(server.Stopping, cancel)()
-		if r.ContentLength != 0 {
-			server.Unwanted(w, r)
-		}
+		defer context.AfterFunc(stopping, cancel)()
+		front.RefuseBody(w, r)
 		w = &privateWriter{ResponseWriter: w, last: r.ContentLength != 0}
 		if origin := r.Header.Get("Origin"); origin != "" {
 			if at, err := url.Parse(origin); err != nil || at.Host != r.Host {
@@ -228,8 +219,7 @@ func (w *privateWriter) WriteHeader(status int) {
 	}
 	w.begun = true
 	header := w.Header()
-	header.Set("Cache-Control", "no-store")
-	header.Set("X-Content-Type-Options", "nosniff")
+	front.SecureHeader(header)
 	header.Del("Connection")
 	if w.last {
 		header.Set("Connection", "close")

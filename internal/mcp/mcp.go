@@ -21,6 +21,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/time/rate"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 )
@@ -42,7 +43,8 @@ type Options struct {
 // Server serves callers.
 type Server struct {
 	options Options
-	key     []byte // signs the sends to be confirmed, as long as the process lasts
+	key     []byte       // signs the sends to be confirmed, as long as the process lasts
+	bodies  front.Bodies // not those of the API, which the calls of a tool use
 
 	mu       sync.Mutex                      // guards all below
 	limiters map[string]*rate.Limiter        // of sends, by share
@@ -53,7 +55,7 @@ type Server struct {
 // New returns a server.
 func New(o Options) *Server {
 	return &Server{
-		options: o, key: []byte(rand.Text()),
+		options: o, key: []byte(rand.Text()), bodies: front.NewBodies(),
 		limiters: make(map[string]*rate.Limiter), sessions: make(map[string][]*sdk.ServerSession), shared: make(map[rights]*sdk.Server),
 	}
 }
@@ -64,6 +66,7 @@ type caller struct {
 	client *client.Client
 	token  bridge.Token
 	id     string // a name for the token that does not disclose it
+	family int64  // of the token; 0 where each is one for itself
 	share  string // of the token and those of its family, for the limits
 }
 
@@ -83,7 +86,7 @@ func (s *Server) caller(ctx context.Context, secret string) (*caller, error) {
 	if !known {
 		return nil, bridge.Fail(bridge.CodeUnauthorized, "the token has expired or was revoked")
 	}
-	c.share = fmt.Sprint("family ", family)
+	c.family, c.share = family, fmt.Sprint("family ", family)
 	return c, nil
 }
 

@@ -62,14 +62,6 @@ func refuse(w http.ResponseWriter, r *http.Request, err *bridge.Error) {
 	_, _ = w.Write(append(body, '\n')) // a caller that does not read it has gone
 }
 
-// Admit notes that a request with GET, which does not come through the router, is a stream.
-func Admit(r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return nil
-	}
-	return Keep(r)
-}
-
 // handled notes that the handler of a stranger's request has returned, so that the
 // connection may make room.
 func (c *conn) handled() {

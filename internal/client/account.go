@@ -9,10 +9,9 @@ import (
 	"bridged/internal/bridge"
 )
 
-// statusPoll is the time between two requests for the status while waiting. QR codes
-// are renewed without an event, and one that the network voids must not stay on a
-// screen.
-const statusPoll = 100 * time.Millisecond
+// statusPoll is the time between two requests for the status while waiting. QR codes are
+// renewed without an event, and one that the network voids must not stay on a screen.
+const statusPoll = 400 * time.Millisecond
 
 // Status returns the account's status.
 func (c *Client) Status(ctx context.Context) (bridge.Status, error) {
@@ -92,8 +91,8 @@ func (c *Client) WaitStatus(ctx context.Context, done func(bridge.Status) (bool,
 		if over, err := done(status); over || err != nil {
 			return status, err
 		}
-		if err := sleep(ctx, statusPoll); err != nil {
-			return status, err
+		if !bridge.Sleep(ctx, statusPoll) {
+			return status, ctx.Err()
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[bridge.Even
 				yield(bridge.Event{}, err)
 				return
 			}
-			if sleep(ctx, s.retry) != nil {
+			if !bridge.Sleep(ctx, s.retry) {
 				return
 			}
 		}
@@ -139,16 +139,6 @@ func (s *stream) follow(ctx context.Context) error {
 			}
 		}
 		s.lastID = cmp.Or(f.id, s.lastID)
-	}
-}
-
-// sleep waits for d, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
 	}
 }
 

@@ -78,7 +78,7 @@ func (t *writeTx) saveCall(f bridge.Call) {
 		return
 	}
 	caller := t.ensurePerson(f.FromJID)
-	if caller.id == t.people.owner {
+	if caller.id == t.people.ownerID() {
 		return
 	}
 	chat := t.callChat(f)
@@ -118,7 +118,7 @@ func (t *writeTx) saveCallChange(f bridge.CallChange) {
 	}
 	caller, _ := t.people.find(f.Caller)
 	by, known := t.people.find(f.By)
-	mayChange := caller.id == callerID && (isGroup || known && (by.id == callerID || by.id == t.people.owner))
+	mayChange := caller.id == callerID && (isGroup || known && (by.id == callerID || by.id == t.people.ownerID()))
 	next, changes := callAfter(state, f.State)
 	if !mayChange || !changes {
 		return

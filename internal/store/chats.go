@@ -228,7 +228,7 @@ func chatName(p person) string { return cmp.Or(p.displayName(), p.jid().User()) 
 
 // privateParticipants returns 2, or 1 in the chat with oneself.
 func (t *writeTx) privateParticipants(p person) int {
-	if p.id == t.people.owner {
+	if p.id == t.people.ownerID() {
 		return 1
 	}
 	return 2

@@ -20,7 +20,7 @@ func (t *writeTx) saveNewChat(f bridge.NewChat) {
 		return
 	}
 	c := t.ensureChat(f.Chat)
-	if c.person == t.people.owner || !isNewChat(t.Conn, t.people.canonical(f.Chat)) {
+	if c.person == t.people.ownerID() || !isNewChat(t.Conn, t.people.canonical(f.Chat)) {
 		return
 	}
 	t.Run("DELETE FROM new_chats WHERE at <= ?", t.at-newChatLife.Milliseconds())

@@ -192,8 +192,8 @@ func (s *Store) forgetPendingBefore(ctx context.Context, before time.Time) (remo
 // mergePending moves changes in the chat with one person, or by that person, to another.
 func (t *writeTx) mergePending(from, into int64) {
 	t.movePending("chat", pendingPerson(from), pendingPerson(into))
-	one, _ := t.people.get(from)
-	other, _ := t.people.get(into)
+	one := t.people.get(from)
+	other := t.people.get(into)
 	t.movePending("sender", string(one.jid()), string(other.jid()))
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"maps"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -41,48 +42,63 @@ func (p person) pushName() string {
 	return cmp.Or(p.push, p.business, p.name, p.username)
 }
 
-// identities are people by their JIDs and by their ids.
-type identities struct {
+// people is a copy in memory of the tables people and identities: reading needs no join, and
+// JIDs in stored JSON are always today's. The writer changes it in its transactions, so that
+// it may be ahead of a reader's snapshot; one that fails is undone by reading the tables.
+type people struct {
+	mu     sync.RWMutex // guards all below
 	byJID  map[bridge.JID]int64
 	byID   map[int64]person
 	merged map[int64]int64 // people to those that they are now: old snapshots may name them
 	owner  int64           // the account's own person; 0 until it is known
-}
-
-func newIdentities(owner int64) identities {
-	return identities{byJID: make(map[bridge.JID]int64), byID: make(map[int64]person), merged: make(map[int64]int64), owner: owner}
-}
-
-// people is a copy in memory of the tables people and identities: reading needs no join, and
-// JIDs in stored JSON are always today's.
-type people struct {
-	mu sync.RWMutex // guards all below
-	identities
+	dirty  bool            // changed since the last commit
 }
 
 func (s *Store) loadPeople(ctx context.Context) error {
-	return s.read(ctx, func(r *readTx) {
-		p := s.people
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for row := range r.Rows("SELECT id, ifnull(pn, ''), ifnull(lid, ''), name, push_name, business_name, username FROM people") {
-			var q person
-			row.Scan(&q.id, &q.pn, &q.lid, &q.name, &q.push, &q.business, &q.username)
-			p.byID[q.id] = q
-			if q.pn != "" {
-				p.byJID[q.pn] = q.id
+	byJID, byID, owner := make(map[bridge.JID]int64), make(map[int64]person), bridge.Owner{}
+	err := s.writer.View(ctx, func() {
+		for row := range s.writer.Rows("SELECT id, ifnull(pn, ''), ifnull(lid, ''), name, push_name, business_name, username FROM people") {
+			var p person
+			row.Scan(&p.id, &p.pn, &p.lid, &p.name, &p.push, &p.business, &p.username)
+			byID[p.id] = p
+			if p.pn != "" {
+				byJID[p.pn] = p.id
 			}
 		}
-		for row := range r.Rows("SELECT lid, person FROM identities") {
+		for row := range s.writer.Rows("SELECT lid, person FROM identities") {
 			var lid bridge.JID
 			var id int64
 			row.Scan(&lid, &id)
-			p.byJID[lid] = id
+			byJID[lid] = id
 		}
-		if owner, known := readOwner(r.Conn); known {
-			p.owner = p.byJID[cmp.Or(owner.PN, owner.LID)]
-		}
+		owner, _ = readOwner(s.writer)
 	})
+	if err != nil {
+		return err
+	}
+	p := s.people
+	p.change(func() {
+		p.byJID, p.byID, p.owner = byJID, byID, byJID[cmp.Or(owner.PN, owner.LID)]
+		maps.DeleteFunc(p.merged, func(from, _ int64) bool { return byID[from].id != 0 })
+	})
+	p.dirty = false
+	return nil
+}
+
+// reloadPeople undoes the changes of a transaction that failed.
+func (s *Store) reloadPeople() error {
+	if !s.people.dirty {
+		return nil
+	}
+	return s.loadPeople(context.Background())
+}
+
+// change changes the copy.
+func (p *people) change(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dirty = true
+	f()
 }
 
 // find returns the person of a JID in either form.
@@ -100,7 +116,8 @@ func (p *people) ownerID() int64 {
 	return p.owner
 }
 
-// get returns the person with an id, or the one that it was merged into.
+// get returns the person with an id, or the one that it was merged into; the zero person
+// where there is none.
 func (p *people) get(id int64) person {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -115,9 +132,7 @@ func (p *people) get(id int64) person {
 
 // Canonical returns the JID of answers: the phone JID of a person where it is known. Groups
 // and unknown people stay as they are.
-func (s *Store) Canonical(jid bridge.JID) bridge.JID {
-	return finder(s.people.find).canonical(jid)
-}
+func (s *Store) Canonical(jid bridge.JID) bridge.JID { return s.people.canonical(jid) }
 
 // LIDOf returns the LID of a person given in either form, empty when unknown.
 func (s *Store) LIDOf(jid bridge.JID) bridge.JID {
@@ -130,64 +145,28 @@ func (s *Store) UsernameOf(jid bridge.JID) *string {
 	return p.usernameOrNil()
 }
 
-// peopleChange is a transaction's change of people, on top of the published ones. An entry without an id removes the published one.
-type peopleChange struct {
-	base *people
-	identities
-}
+func (p *people) canonical(jid bridge.JID) bridge.JID { return finder(p.find).canonical(jid) }
 
-func (p *people) change() *peopleChange { return &peopleChange{p, newIdentities(p.ownerID())} }
-
-func (c *peopleChange) find(jid bridge.JID) (person, bool) {
-	if id, ok := c.byJID[jid]; ok {
-		return c.get(id)
-	}
-	p, _ := c.base.find(jid)
-	return c.get(p.id)
-}
-
-func (c *peopleChange) get(id int64) (person, bool) {
-	p, changed := c.byID[id]
-	if !changed {
-		c.base.mu.RLock()
-		defer c.base.mu.RUnlock()
-		p = c.base.byID[id]
-	}
-	return p, p.id != 0
-}
-
-func (c *peopleChange) canonical(jid bridge.JID) bridge.JID { return finder(c.find).canonical(jid) }
-
-func (c *peopleChange) merge(from, into int64) {
-	c.merged[from] = into
-	c.byID[from] = person{}
-	if c.owner == from {
-		c.owner = into
+func (p *people) set(q person) {
+	if q.id != 0 { // else the transaction has failed
+		p.change(func() { p.byID[q.id] = q })
 	}
 }
 
-// swap exchanges the entries of a change with the published ones. Swapping once more takes
-// the change back.
-func (p *people) swap(c *peopleChange) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	swapEntries(p.byJID, c.byJID)
-	swapEntries(p.byID, c.byID)
-	swapEntries(p.merged, c.merged)
-	p.owner, c.owner = c.owner, p.owner
+func (p *people) name(jid bridge.JID, id int64) {
+	if id != 0 {
+		p.change(func() { p.byJID[jid] = id })
+	}
 }
 
-// swapEntries exchanges entries of two maps. The zero value stands for no entry.
-func swapEntries[K, V comparable](all, some map[K]V) {
-	var none V
-	for key, value := range some {
-		some[key] = all[key]
-		if value == none {
-			delete(all, key)
-		} else {
-			all[key] = value
+func (p *people) merge(from, into int64) {
+	p.change(func() {
+		p.merged[from] = into
+		delete(p.byID, from)
+		if p.owner == from {
+			p.owner = into
 		}
-	}
+	})
 }
 
 // ensurePerson returns the person with a JID, and adds one that is not stored.
@@ -204,9 +183,9 @@ func (t *writeTx) ensurePerson(jid bridge.JID) person {
 func (t *writeTx) addPerson(pn, lid bridge.JID) person {
 	id := t.Insert("INSERT INTO people (pn, lid) VALUES (nullif(?, ''), nullif(?, ''))", string(pn), string(lid))
 	p := person{id: id, pn: pn, lid: lid}
-	t.people.byID[p.id] = p
+	t.people.set(p)
 	if pn != "" {
-		t.people.byJID[pn] = id
+		t.people.name(pn, id)
 	}
 	if lid != "" {
 		t.assignLID(lid, id)
@@ -216,14 +195,14 @@ func (t *writeTx) addPerson(pn, lid bridge.JID) person {
 
 // assignLID gives a LID to a person.
 func (t *writeTx) assignLID(lid bridge.JID, id int64) {
-	t.people.byJID[lid] = id
+	t.people.name(lid, id)
 	t.Run(`
 		INSERT INTO identities (lid, person) VALUES (?, ?)
 		ON CONFLICT (lid) DO UPDATE SET person = excluded.person`, string(lid), id)
 }
 
 func (t *writeTx) saveNumbersOf(p person) {
-	t.people.byID[p.id] = p
+	t.people.set(p)
 	t.Run("UPDATE people SET pn = nullif(?, ''), lid = nullif(?, '') WHERE id = ?", string(p.pn), string(p.lid), p.id)
 	t.updatePrivateChat(p)
 }
@@ -259,7 +238,7 @@ func (t *writeTx) saveIdentity(f bridge.Identity) {
 func (t *writeTx) nameByPhone(p person, pn bridge.JID) {
 	t.movePending("sender", string(p.lid), string(pn))
 	p.pn = pn
-	t.people.byJID[pn] = p.id
+	t.people.name(pn, p.id)
 	t.saveNumbersOf(p)
 }
 
@@ -311,10 +290,9 @@ func (t *writeTx) takeUsername(p person) {
 	}
 	former := db.List[int64](t.Conn, "SELECT id FROM people WHERE username = ? AND username != '' AND id != ?", p.username, p.id)
 	for _, id := range former {
-		if holder, known := t.people.get(id); known {
-			holder.username = ""
-			t.saveNames(holder)
-		}
+		holder := t.people.get(id)
+		holder.username = ""
+		t.saveNames(holder)
 	}
 }
 
@@ -369,7 +347,7 @@ func (p person) foldedChat() string {
 }
 
 func (t *writeTx) saveNames(p person) {
-	t.people.byID[p.id] = p
+	t.people.set(p)
 	t.Run("UPDATE people SET name = ?, push_name = ?, business_name = ?, username = ?, sort_name = ?, folded_names = ? WHERE id = ?",
 		p.name, p.push, p.business, p.username, p.sortName(), p.foldedNames(), p.id)
 	t.updatePrivateChat(p)

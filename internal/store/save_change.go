@@ -122,10 +122,10 @@ func (t *writeTx) saveRemovedElsewhere(f bridge.RemovedElsewhere) {
 func (t *writeTx) isAuthor(m target, jid bridge.JID) bool {
 	p, known := t.people.find(jid)
 	if m.isPrivate {
-		isMe := known && p.id == t.people.owner
+		isMe := known && p.id == t.people.ownerID()
 		return m.fromMe == isMe || known && p.id == m.sender
 	}
-	return known && (p.id == m.sender || m.fromMe && p.id == t.people.owner)
+	return known && (p.id == m.sender || m.fromMe && p.id == t.people.ownerID())
 }
 
 func (t *writeTx) mayDelete(m target, jid bridge.JID) bool {
@@ -161,7 +161,7 @@ func (t *writeTx) saveEncrypted(f bridge.Encrypted) {
 	if len(original.Raw) == 0 {
 		return
 	}
-	author, _ := t.people.get(m.sender)
+	author := t.people.get(m.sender)
 	original.Chat, original.ID, original.FromMe, original.SenderJID = f.Chat, f.Target, m.fromMe, author.jid()
 	for _, fact := range t.s.o.Open(f, original, t.formsOf(f.Sender), author.forms()) {
 		if _, again := fact.(bridge.Encrypted); again {

@@ -60,11 +60,11 @@ func (t *writeTx) ensureSender(m bridge.Message, c chatRow) person {
 	switch {
 	case m.SenderJID.IsPerson():
 		return t.ensurePerson(m.SenderJID)
-	case m.FromMe && t.people.owner != 0:
-		me, _ := t.people.get(t.people.owner)
+	case m.FromMe && t.people.ownerID() != 0:
+		me := t.people.get(t.people.ownerID())
 		return me
 	case c.person != 0:
-		other, _ := t.people.get(c.person)
+		other := t.people.get(c.person)
 		return other
 	}
 	return t.ensurePerson(unknownSender)
@@ -172,8 +172,8 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender per
 // couldBeOne reports whether two people may be one: a sender may be named by number once
 // and by LID the next time.
 func (t *writeTx) couldBeOne(stored int64, p person) bool {
-	other, ok := t.people.get(stored)
-	if !ok || other.id == p.id {
+	other := t.people.get(stored)
+	if other.id == 0 || other.id == p.id {
 		return true
 	}
 	return (other.pn == "" || p.pn == "") && (other.lid == "" || p.lid == "")

@@ -78,7 +78,7 @@ func (t *writeTx) advanceMessage(m target, to bridge.Delivery) {
 // receipt counts. The account's other devices count only in the chat with oneself.
 func (t *writeTx) saveReceipt(f bridge.Receipt) {
 	p, known := t.people.find(f.From)
-	ownDevice := known && p.id == t.people.owner && t.people.canonical(f.Chat) != p.jid()
+	ownDevice := known && p.id == t.people.ownerID() && t.people.canonical(f.Chat) != p.jid()
 	if ownDevice {
 		return
 	}

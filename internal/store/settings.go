@@ -69,6 +69,6 @@ func (t *writeTx) saveOwner(f bridge.Owner) {
 	t.setSetting(settingOwnerLID, string(cmp.Or(f.LID, stored.LID)))
 	t.saveIdentity(bridge.Identity(f))
 	me := t.ensurePerson(cmp.Or(f.PN, f.LID))
-	t.people.owner = me.id
+	t.people.change(func() { t.people.owner = me.id })
 	t.updatePrivateChat(me)
 }

@@ -191,7 +191,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		o:       o,
-		people:  &people{identities: newIdentities(0)},
+		people:  &people{merged: make(map[int64]int64)},
 		chats:   make(map[bridge.JID]chatRow),
 		changed: make(chan struct{}),
 		closed:  make(chan struct{}),

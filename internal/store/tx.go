@@ -50,7 +50,7 @@ func readWith[T any](ctx context.Context, read func(context.Context, func(*readT
 type writeTx struct {
 	*db.Conn
 	s        *Store
-	people   *peopleChange // published as it commits
+	people   *people
 	at       int64
 	appended map[entryKey]bool
 
@@ -88,7 +88,10 @@ func (s *Store) write(ctx context.Context, f func(*writeTx)) error {
 	if err := s.mayWrite(ctx); err != nil {
 		return err
 	}
-	t := &writeTx{Conn: s.writer, s: s, people: s.people.change(), at: s.now(), numbers: s.numbers}
+	if err := s.reloadPeople(); err != nil {
+		return explain(err)
+	}
+	t := &writeTx{Conn: s.writer, s: s, people: s.people, at: s.now(), numbers: s.numbers}
 	if err := s.commit(t, f); err != nil {
 		return explain(err)
 	}
@@ -113,18 +116,15 @@ func (s *Store) mayWrite(ctx context.Context) error {
 	}
 }
 
-// commit runs f and commits what it has done. People are published first, and
-// taken back where the commit fails: readers who see a message find its sender.
+// commit runs f and commits what it has done.
 func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
-	published, committed := false, false
+	committed := false
 	defer func() { // also behind a panic of f
 		if committed {
 			return
 		}
 		clear(s.chats)
-		if published {
-			s.people.swap(t.people)
-		}
+		_ = s.reloadPeople()                // else before the next transaction
 		s.eventPages.Store(new(eventPages)) // a page that was read meanwhile may name them
 	}()
 	err := t.Update(func() {
@@ -133,8 +133,6 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 		// files that were taken away.
 		t.Fail(s.o.Watch.Check())
 		if t.Err() == nil {
-			s.people.swap(t.people)
-			published = true
 			t.Fail(s.o.BeforeCommit())
 		}
 	})
@@ -144,7 +142,7 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 
 // publish shows readers the changes of a committed transaction.
 func (s *Store) publish(t *writeTx) {
-	s.numbers = t.numbers
+	s.numbers, s.people.dirty = t.numbers, false
 	s.eventPages.Store(new(eventPages))
 	if len(t.appended) > 0 {
 		s.waking.Lock()

@@ -131,8 +131,9 @@ func detailsOf(m bridge.Message) details {
 	return d
 }
 
-// unpack fills the fields of m that the column has. The content is read already.
-func (s *Store) unpack(column []byte, m *bridge.Message) error {
+// unpack fills the fields of m that the column has, with people as find knows them. The
+// content is read already.
+func (s *Store) unpack(column []byte, m *bridge.Message, find finder) error {
 	if len(column) == 0 {
 		return nil
 	}
@@ -151,7 +152,7 @@ func (s *Store) unpack(column []byte, m *bridge.Message) error {
 		m.Parts = bridge.Parts(*d.Parts)
 	}
 	if c := d.Context; c != nil {
-		m.ContextInfo = c.shown(s.people.find, m.Content)
+		m.ContextInfo = c.shown(find, m.Content)
 	}
 	m.Media = d.Media.shown(m.Chat, m.ID)
 	if d.Poll != nil {

@@ -52,6 +52,12 @@ func (r *readTx) knows(p person) bool {
 	return inside
 }
 
+// find returns the person of a JID in either form, if the reader may know them.
+func (r *readTx) find(jid bridge.JID) (person, bool) {
+	p, known := r.s.people.find(jid)
+	return p, known && r.knows(p)
+}
+
 // finder finds a person by a JID in either form.
 type finder func(jid bridge.JID) (person, bool)
 
@@ -72,29 +78,6 @@ func (f finder) lid(jid bridge.JID) bridge.JID {
 	return ""
 }
 
-// conceal names the people to whom messages refer as a limited reader may know them.
-func (r *readTx) conceal(messages []bridge.Message, positions []position) {
-	if r.limit == nil {
-		return
-	}
-	bySeq := bySeq(messages, positions)
-	maps.DeleteFunc(bySeq, func(_ int64, m *bridge.Message) bool { return m.ContextInfo == nil })
-	find := finder(func(jid bridge.JID) (person, bool) {
-		p, known := r.s.people.find(jid)
-		return p, known && r.knows(p)
-	})
-	for row := range r.rowsOf("SELECT m.seq, m.details FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value", keysOf(bySeq)) {
-		var seq int64
-		var column []byte
-		row.Scan(&seq, &column)
-		var d details
-		r.Decode(column, &d)
-		if m := bySeq[seq]; d.Context != nil {
-			m.ContextInfo = d.Context.shown(find, m.Content)
-		}
-	}
-}
-
 func keysOf[V any](m map[int64]V) []int64 { return notNil(slices.Sorted(maps.Keys(m))) }
 
 // Outsiders returns those of some people whom a caller who may see some chats only does not
@@ -106,7 +89,7 @@ func (s *Store) Outsiders(ctx context.Context, only, people []bridge.JID) ([]bri
 	return readAs(ctx, s, "look for people outside", func(r *readTx) (outside []bridge.JID) {
 		r.limitTo(only)
 		for _, jid := range people {
-			if p, known := s.people.find(jid); !known || !r.knows(p) {
+			if _, known := r.find(jid); !known {
 				outside = append(outside, jid)
 			}
 		}

@@ -53,7 +53,6 @@ func (r *readTx) messagesOf(chat bridge.JID, most int, room *pageRoom, query str
 			reacted = append(reacted, row.at.Seq)
 		}
 	}
-	r.conceal(messages, positions)
 	r.addQuoted(messages, positions)
 	r.addAnswersAndReactions(messages, positions, reacted)
 	return messages, positions
@@ -102,7 +101,7 @@ func (r *readTx) scanMessage(rows *db.Row, row *messageRow, m *bridge.Message) {
 		r.Fail(err)
 		m.Status = &d
 	}
-	r.Fail(r.s.unpack(row.details, m))
+	r.Fail(r.s.unpack(row.details, m, r.find))
 }
 
 // addAnswersAndReactions reads the reactions to messages that have some, the answers to

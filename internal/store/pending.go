@@ -311,7 +311,7 @@ func (t *writeTx) unpackPending(row pendingChange) bridge.Fact {
 		return bridge.Keep{Chat: row.chat, Target: row.target, By: row.sender, Kept: p.Kept, Timestamp: at}
 	case pendingEdit:
 		edited := bridge.Message{MessageType: p.Type, Content: p.Content, ViewOnce: p.ViewOnce, Raw: row.raw}
-		t.Fail(t.s.unpack(p.Details, &edited))
+		t.Fail(t.s.unpack(p.Details, &edited, t.people.find))
 		if edited.Media != nil {
 			t.Decode(p.Ref, &edited.Media.Ref)
 		}

@@ -41,7 +41,7 @@ func (r Recipient) key() string { return r.address.SignalAddress().String() }
 // that were kept under a number to the LID first, as whatsmeow does.
 func (c *Client) Recipients(ctx context.Context, devices []types.JID) ([]Recipient, error) {
 	numbers := slices.DeleteFunc(slices.Clone(devices), func(d types.JID) bool { return d.Server != types.DefaultUserServer })
-	lids, err := c.stores.lids.GetManyLIDsForPNs(ctx, numbers)
+	lids, err := c.stores.LIDs.GetManyLIDsForPNs(ctx, numbers)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (c *Client) Recipients(ctx context.Context, devices []types.JID) ([]Recipie
 		}
 		address := device
 		if lid := lids[device]; !lid.IsEmpty() {
-			if err := c.stores.sessions.MigratePNToLID(ctx, device, lid); err != nil {
+			if err := c.stores.Sessions.MigratePNToLID(ctx, device, lid); err != nil {
 				return nil, err
 			}
 			address = lid
@@ -65,7 +65,7 @@ func (c *Client) Recipients(ctx context.Context, devices []types.JID) ([]Recipie
 func (c *Client) isThisDevice(device types.JID) bool {
 	pn, lid := c.observer.Own()
 	jid := convert.JID(device)
-	return jid != "" && (jid == pn || jid == lid) && device.Device == c.stores.number
+	return jid != "" && (jid == pn || jid == lid) && device.Device == c.Device.Device
 }
 
 // BeginSessions begins missing sessions, and returns the addresses of recipients whose
@@ -139,7 +139,7 @@ func (c *Client) beginBatch(ctx context.Context, batch []Recipient, bundles map[
 		if bundle == nil {
 			continue
 		}
-		if has, err := c.stores.sessions.HasSession(ctx, r.key()); err != nil {
+		if has, err := c.stores.Sessions.HasSession(ctx, r.key()); err != nil {
 			return err
 		} else if has {
 			continue
@@ -156,7 +156,7 @@ func (c *Client) beginBatch(ctx context.Context, batch []Recipient, bundles map[
 
 // beginSession accepts a changed identity, as whatsmeow does: the person has a new phone.
 func (c *Client) beginSession(ctx context.Context, r Recipient, bundle *prekey.Bundle) error {
-	builder := signalsession.NewBuilderFromSignal(c.stores.signal, r.address.SignalAddress(), store.SignalProtobufSerializer)
+	builder := signalsession.NewBuilderFromSignal(&c.stores, r.address.SignalAddress(), store.SignalProtobufSerializer)
 	err := builder.ProcessBundle(ctx, bundle)
 	if !errors.Is(err, signalerror.ErrUntrustedIdentity) {
 		return err

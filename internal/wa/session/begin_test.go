@@ -15,7 +15,7 @@ import (
 
 // clientOf returns a client that sends its queries through a plain one.
 func clientOf(c *plainClient) *Client {
-	return &Client{Client: c.Client, Device: *c.Store.ID, log: zerolog.Nop(), stores: storesOf(c.Store)}
+	return &Client{Client: c.Client, Device: *c.Store.ID, log: zerolog.Nop(), stores: *c.Store}
 }
 
 // TestQuirk_ADeviceWhoseSessionIsNotReturnedIsLeftOut, and its keys are not

@@ -84,7 +84,7 @@ func TestClearedContent_RideWithTheNextDecryption(t *testing.T) {
 	if b.transactions != 1 || !slices.Equal(b.inside, [][32]byte{one}) {
 		t.Errorf("%d transactions cleared %v; want 1 and the one hash", b.transactions, b.inside)
 	}
-	s.cleared.end()
+	s.end()
 	if b.transactions != 1 {
 		t.Errorf("the end cleared again")
 	}
@@ -129,7 +129,7 @@ func TestClearedContent_AreFlushedWhenItIsQuiet(t *testing.T) {
 		if b.transactions != 2 {
 			t.Errorf("%d transactions where nothing was left", b.transactions)
 		}
-		s.cleared.end()
+		s.end()
 	})
 }
 
@@ -154,7 +154,7 @@ func TestClearedContent_AreFlushedAfterAFailure(t *testing.T) {
 			if !slices.Equal(b.inside, [][32]byte{one}) {
 				t.Errorf("cleared %v after the failure of %s, want the one", b.inside, what)
 			}
-			s.cleared.end()
+			s.end()
 		})
 	}
 }
@@ -162,7 +162,7 @@ func TestClearedContent_AreFlushedAfterAFailure(t *testing.T) {
 func TestClearedContent_AreFlushedAtTheEnd(t *testing.T) {
 	b, s := newCountedStore()
 	clearAll(t, s, one)
-	s.cleared.end()
+	s.end()
 	if !slices.Equal(b.inside, [][32]byte{one}) {
 		t.Errorf("cleared %v at the end, want the one", b.inside)
 	}

@@ -41,7 +41,7 @@ type Client struct {
 	observer Observer
 	store    *lockedStore    // nil while unpaired
 	secrets  *PairingSecrets // nil when paired
-	stores   deviceStores
+	stores   store.Device // a copy: whatsmeow replaces its stores without a lock when the network logs it out
 	stale    sync.Map // numbers (types.JID) whose devices have changed
 	pending  pendingMessages
 	starting *semaphore.Weighted // held while sessions are begun
@@ -83,7 +83,7 @@ func NewClient(db *DB, d *Device, observer Observer, log zerolog.Logger) *Client
 	} else {
 		c.secrets = &PairingSecrets{device: device}
 	}
-	c.stores = storesOf(device)
+	c.stores = *device
 	c.Client = whatsmeow.NewClient(device, c.newLogger())
 	return c
 }
@@ -106,7 +106,7 @@ func (c *Client) guard(device *store.Device) {
 // Close stores what waits to be stored, once the connection has ended.
 func (c *Client) Close() {
 	if c.store != nil {
-		c.store.cleared.end()
+		c.store.end()
 	}
 }
 
@@ -163,48 +163,19 @@ func (c *Client) onLog(format string, args []any) {
 	}
 }
 
-// deviceStores are a device's stores, kept because whatsmeow replaces those in its
-// device without a lock when the network logs it out.
-type deviceStores struct {
-	contacts store.ContactStore
-	sessions store.SessionStore
-	lids     store.LIDStore
-	tokens   store.PrivacyTokenStore
-	secrets  store.MsgSecretStore
-	syncKeys store.AppStateSyncKeyStore
-	// signal has what beginning a session needs, and number is the device's own.
-	signal *store.Device
-	number uint16
-}
-
-// storesOf must be called before the device's client connects.
-func storesOf(device *store.Device) deviceStores {
-	stores := deviceStores{
-		contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs, tokens: device.PrivacyTokens,
-		secrets: device.MsgSecrets, syncKeys: device.AppStateKeys,
-	}
-	stores.signal = &store.Device{
-		IdentityKey: device.IdentityKey, RegistrationID: device.RegistrationID, Sessions: device.Sessions, Identities: device.Identities,
-	}
-	if device.ID != nil {
-		stores.number = device.ID.Device
-	}
-	return stores
-}
-
 // Contacts returns the account's address book.
 func (c *Client) Contacts(ctx context.Context) (map[types.JID]types.ContactInfo, error) {
-	return c.stores.contacts.GetAllContacts(ctx)
+	return c.stores.Contacts.GetAllContacts(ctx)
 }
 
 // LIDOf returns the LID of a number; empty where it is not known.
 func (c *Client) LIDOf(ctx context.Context, pn types.JID) (types.JID, error) {
-	return c.stores.lids.GetLIDForPN(ctx, pn)
+	return c.stores.LIDs.GetLIDForPN(ctx, pn)
 }
 
 // NumberOf returns the number of a LID; empty where it is not known.
 func (c *Client) NumberOf(ctx context.Context, lid types.JID) (types.JID, error) {
-	return c.stores.lids.GetPNForLID(ctx, lid)
+	return c.stores.LIDs.GetPNForLID(ctx, lid)
 }
 
 // PutIdentities stores numbers and LIDs that belong together.
@@ -213,25 +184,25 @@ func (c *Client) PutIdentities(ctx context.Context, found []bridge.Identity) err
 	for i, identity := range found {
 		mappings[i] = store.LIDMapping{LID: convert.WireJID(identity.LID), PN: convert.WireJID(identity.PN)}
 	}
-	return c.stores.lids.PutManyLIDMappings(ctx, mappings)
+	return c.stores.LIDs.PutManyLIDMappings(ctx, mappings)
 }
 
 // HasToken reports whether a person's device has given this account its token, perhaps
 // before the pairing.
 func (c *Client) HasToken(ctx context.Context, person types.JID) (bool, error) {
-	token, err := c.stores.tokens.GetPrivacyToken(ctx, person)
+	token, err := c.stores.PrivacyTokens.GetPrivacyToken(ctx, person)
 	return token != nil && len(token.Token) > 0, err
 }
 
 // MessageSecret returns the secret of a message by an author, and the form of the
 // author under which it is kept.
 func (c *Client) MessageSecret(ctx context.Context, chat, author types.JID, id types.MessageID) (secret []byte, as types.JID, err error) {
-	return c.stores.secrets.GetMessageSecret(ctx, chat, author, id)
+	return c.stores.MsgSecrets.GetMessageSecret(ctx, chat, author, id)
 }
 
 // PutMessageSecret stores the secret of a message.
 func (c *Client) PutMessageSecret(ctx context.Context, chat, author types.JID, id types.MessageID, secret []byte) error {
-	return c.stores.secrets.PutMessageSecret(ctx, chat, author, id, secret)
+	return c.stores.MsgSecrets.PutMessageSecret(ctx, chat, author, id, secret)
 }
 
 // libsignal prints to standard output, key material included, and reads its one logger

@@ -30,8 +30,8 @@ func (c *Client) AddressBook(ctx context.Context) (facts []bridge.Fact, err erro
 // set last at the end. whatsmeow keeps only some kinds of entries, and makes no events of
 // a whole sync; its own state of the collection is not changed.
 func (c *Client) ReadCollection(ctx context.Context, name appstate.WAPatchName) ([]appstate.Mutation, error) {
-	scratch := &scratchState{values: make(map[string][]byte)}
-	reader := appstate.NewProcessor(&store.Device{AppState: scratch, AppStateKeys: c.stores.syncKeys}, waLog.Noop)
+	scratch := &scratchState{new(store.NoopStore), make(map[string][]byte)}
+	reader := appstate.NewProcessor(&store.Device{AppState: scratch, AppStateKeys: c.stores.AppStateKeys}, waLog.Noop)
 	var (
 		state   appstate.HashState
 		entries []appstate.Mutation
@@ -63,15 +63,10 @@ func (c *Client) ReadCollection(ctx context.Context, name appstate.WAPatchName) 
 }
 
 // scratchState is the state of one reading of a collection.
-type scratchState struct{ values map[string][]byte }
-
-func (*scratchState) PutAppStateVersion(context.Context, string, uint64, [128]byte) error { return nil }
-
-func (*scratchState) GetAppStateVersion(context.Context, string) (version uint64, hash [128]byte, err error) {
-	return version, hash, nil
+type scratchState struct {
+	*store.NoopStore
+	values map[string][]byte
 }
-
-func (*scratchState) DeleteAppStateVersion(context.Context, string) error { return nil }
 
 // PutAppStateMutationMACs keeps what later patches refer to.
 func (s *scratchState) PutAppStateMutationMACs(_ context.Context, _ string, _ uint64, mutations []store.AppStateMutationMAC) error {

@@ -261,7 +261,7 @@ func TestLockedStore_DecryptionsLagAndSendsDoNot(t *testing.T) {
 		time.Sleep(2 * clearPause)
 		synctest.Wait()
 		expect("what is done when it is quiet", false)
-		s.cleared.end()
+		s.end()
 	})
 }
 

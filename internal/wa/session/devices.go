@@ -79,7 +79,7 @@ func (c *Client) PeopleOf(ctx context.Context, to types.JID) ([]types.JID, error
 	lid := to
 	if to.Server == types.DefaultUserServer {
 		var err error
-		if lid, err = c.stores.lids.GetLIDForPN(ctx, to); err != nil {
+		if lid, err = c.stores.LIDs.GetLIDForPN(ctx, to); err != nil {
 			return nil, err
 		}
 	}

@@ -339,14 +339,14 @@ func TestQuirk_ADeletedDeviceLosesItsStores(t *testing.T) {
 	t.Parallel()
 	device := simnet.NewDevice(waLog.Noop) // without a client, whose goroutines would read the deleted device
 	device.ID = &types.JID{User: "15550100200", Device: 1, Server: types.DefaultUserServer}
-	kept := storesOf(device)
+	kept := *device
 	if err := device.Delete(plainContext(t)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := device.Contacts.GetAllContacts(plainContext(t)); !errors.Is(err, store.ErrDeviceDeleted) {
 		t.Errorf("the device's own contacts: got %v, want %v", err, store.ErrDeviceDeleted)
 	}
-	if _, err := kept.contacts.GetAllContacts(plainContext(t)); err != nil {
+	if _, err := kept.Contacts.GetAllContacts(plainContext(t)); err != nil {
 		t.Errorf("the contacts that are held on to: %v", err)
 	}
 }

@@ -24,7 +24,7 @@ type lockedStore struct {
 	signalStores
 	lock    *signalLock
 	moved   sync.Map // the users (string) whose sessions were moved from a number to a LID
-	cleared *clearedContent
+	cleared clearedContent
 	durable time.Time // when a transaction was last waited for; guarded by lock
 	log     zerolog.Logger
 	failed  func(error) // called when the store fails; the stanza is left unacknowledged
@@ -48,7 +48,8 @@ type signalStores struct {
 // they fail a stanza, and logs when they fail something that can wait.
 func newLockedStore(stores signalStores, failed func(error), log zerolog.Logger) *lockedStore {
 	s := &lockedStore{signalStores: stores, lock: newSignalLock(), failed: failed, log: log}
-	s.cleared = &clearedContent{flush: s.flush}
+	s.cleared.timer = time.AfterFunc(clearPause, s.flush)
+	s.cleared.timer.Stop() // until something waits
 	return s
 }
 
@@ -73,17 +74,37 @@ func (s *lockedStore) DoDecryptionTxn(ctx context.Context, fn func(context.Conte
 	return err
 }
 
-// transact holds the lock over one transaction.
+// transact holds the lock over one transaction, which also clears the content that waits
+// (see [clearedContent]); a nil fn does only that.
 func (s *lockedStore) transact(ctx context.Context, fn func(context.Context) error) error {
 	if err := s.lock.acquire(ctx); err != nil {
 		return err
 	}
 	defer s.lock.release()
+	hashes := s.cleared.take()
+	if fn == nil && len(hashes) == 0 {
+		return nil
+	}
 	if isLagging(ctx) && time.Since(s.durable) >= lagLimit {
 		ctx = durable(ctx)
 	}
-	err := s.transactClearing(context.WithValue(ctx, holdKey{}, &hold{held: true}), fn)
-	if err == nil && !isLagging(ctx) {
+	err := s.EventBuffer.DoDecryptionTxn(context.WithValue(ctx, holdKey{}, &hold{held: true}), func(ctx context.Context) error {
+		if fn != nil {
+			if err := fn(ctx); err != nil {
+				return err
+			}
+		}
+		for _, hash := range hashes {
+			if err := s.EventBuffer.ClearBufferedEventPlaintext(ctx, hash); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		s.cleared.restore(hashes)
+	case !isLagging(ctx):
 		s.durable = time.Now()
 	}
 	return err

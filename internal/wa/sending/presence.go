@@ -3,6 +3,9 @@ package sending
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,11 +19,17 @@ import (
 // presenceTimeout bounds how long a stanza about presence may take to be written.
 const presenceTimeout = 5 * time.Second
 
-// presence shows the account as typing. Its goroutine, run, keeps the account available
-// only while it types, so that the phone goes on ringing.
+// presence shows the account as typing, and as available only while it types, so that the
+// phone goes on ringing.
 type presence struct {
-	requests chan presenceRequest
-	active   atomic.Int32 // chats in which the account types
+	active atomic.Int32 // chats in which the account types
+
+	mu sync.Mutex // guards what follows; held while stanzas are written
+	// What is shown on one connection, which takes it along when it ends.
+	on     presenter
+	socket any
+	until  map[types.JID]time.Time
+	timer  *time.Timer // expires
 }
 
 // presenter is a connection as presence needs it.
@@ -31,136 +40,99 @@ type presenter interface {
 	showChatState(ctx context.Context, to types.JID, state bridge.TypingState) error
 }
 
-// presenceRequest asks for a state in a chat; without one, to be unavailable unless the
-// account types.
-type presenceRequest struct {
-	on      presenter
-	to      types.JID
-	state   bridge.TypingState
-	answers chan presenceAnswer
+func newPresence() *presence {
+	p := new(presence)
+	p.timer = time.AfterFunc(time.Hour, p.expire)
+	p.timer.Stop() // until the account types
+	return p
 }
 
-type presenceAnswer struct {
-	until time.Time // zero where the account does not type
-	err   error
-}
-
-func newPresence() *presence { return &presence{requests: make(chan presenceRequest)} }
-
-// ask hands a request to run.
-func (p *presence) ask(ctx context.Context, r presenceRequest) (time.Time, error) {
-	r.answers = make(chan presenceAnswer, 1)
-	select {
-	case p.requests <- r:
-	case <-ctx.Done():
-		return time.Time{}, ctx.Err()
-	}
-	select {
-	case answer := <-r.answers:
-		return answer.until, answer.err
-	case <-ctx.Done():
-		return time.Time{}, ctx.Err()
-	}
-}
-
-// typing is what is shown on one connection, which takes it along when it ends.
-type typing struct {
-	on     presenter
-	socket any
-	until  map[types.JID]time.Time
-}
-
-func (p *presence) run(ctx context.Context) {
-	var now typing
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		timer.Stop()
-		if next, ok := now.next(); ok {
-			timer.Reset(time.Until(next))
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-			now.expire(ctx, time.Now())
-		case r := <-p.requests:
-			until, err := now.take(ctx, r)
-			r.answers <- presenceAnswer{until, err}
-		}
-		p.active.Store(int32(len(now.until)))
-	}
-}
-
-// next returns when the account stops typing somewhere.
-func (s *typing) next() (first time.Time, ok bool) {
-	for _, until := range s.until {
-		if !ok || until.Before(first) {
-			first, ok = until, true
-		}
-	}
-	return first, ok
-}
-
-// take serves a request, and returns until when the account types.
-func (s *typing) take(ctx context.Context, r presenceRequest) (time.Time, error) {
-	socket, ok := r.on.connection()
+// show shows a state in a chat, and returns until when the account types there; without a
+// state it makes the account unavailable, unless it types.
+func (p *presence) show(ctx context.Context, on presenter, to types.JID, state bridge.TypingState) (time.Time, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.schedule()
+	socket, ok := on.connection()
 	if !ok {
 		return time.Time{}, whatsmeow.ErrNotConnected
 	}
-	if socket != s.socket {
-		*s = typing{on: r.on, socket: socket, until: make(map[types.JID]time.Time)}
+	if socket != p.socket {
+		p.on, p.socket, p.until = on, socket, make(map[types.JID]time.Time)
 	}
 	ctx, cancel := context.WithTimeout(ctx, presenceTimeout)
 	defer cancel()
-	switch r.state {
+	switch state {
 	case bridge.TypingText, bridge.TypingVoice:
-		return s.begin(ctx, r)
+		return p.begin(ctx, to, state)
 	case bridge.TypingPaused:
-		return time.Time{}, s.end(ctx, r.to)
+		return time.Time{}, p.end(ctx, to)
 	}
-	return time.Time{}, s.rest(ctx)
+	return time.Time{}, p.rest(ctx)
 }
 
-func (s *typing) begin(ctx context.Context, r presenceRequest) (time.Time, error) {
-	if len(s.until) == 0 {
-		if err := s.on.showPresence(ctx, types.PresenceAvailable); err != nil {
+// schedule sets the timer to when the account stops typing somewhere. The caller holds mu.
+func (p *presence) schedule() {
+	p.active.Store(int32(len(p.until)))
+	p.timer.Stop()
+	if len(p.until) > 0 {
+		p.timer.Reset(time.Until(slices.MinFunc(slices.Collect(maps.Values(p.until)), time.Time.Compare)))
+	}
+}
+
+// stop leaves what is shown to the end of its connection.
+func (p *presence) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timer.Stop()
+}
+
+func (p *presence) begin(ctx context.Context, to types.JID, state bridge.TypingState) (time.Time, error) {
+	if len(p.until) == 0 {
+		if err := p.on.showPresence(ctx, types.PresenceAvailable); err != nil {
 			return time.Time{}, err
 		}
 	}
 	until := time.Now().Add(bridge.TypingTime)
-	s.until[r.to] = until // also where the next fails: then it is taken back
-	return until, s.on.showChatState(ctx, r.to, r.state)
+	p.until[to] = until // also where the next fails: then it is taken back
+	return until, p.on.showChatState(ctx, to, state)
 }
 
 // end stops typing in a chat, if the account does.
-func (s *typing) end(ctx context.Context, to types.JID) error {
-	if _, types := s.until[to]; !types {
+func (p *presence) end(ctx context.Context, to types.JID) error {
+	if _, types := p.until[to]; !types {
 		return nil
 	}
-	delete(s.until, to)
-	return errors.Join(s.on.showChatState(ctx, to, bridge.TypingPaused), s.rest(ctx))
+	delete(p.until, to)
+	return errors.Join(p.on.showChatState(ctx, to, bridge.TypingPaused), p.rest(ctx))
 }
 
 // rest makes the account unavailable, unless it types somewhere.
-func (s *typing) rest(ctx context.Context) error {
-	if len(s.until) > 0 {
+func (p *presence) rest(ctx context.Context) error {
+	if len(p.until) > 0 {
 		return nil
 	}
-	return s.on.showPresence(ctx, types.PresenceUnavailable)
+	return p.on.showPresence(ctx, types.PresenceUnavailable)
 }
 
 // expire ends what has lasted its time. What a lost connection has shown is over.
-func (s *typing) expire(ctx context.Context, now time.Time) {
-	if socket, ok := s.on.connection(); !ok || socket != s.socket {
-		*s = typing{}
+func (p *presence) expire() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.schedule()
+	if len(p.until) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, presenceTimeout)
+	if socket, ok := p.on.connection(); !ok || socket != p.socket {
+		p.on, p.socket, p.until = nil, nil, nil
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), presenceTimeout)
 	defer cancel()
-	for to, until := range s.until {
+	now := time.Now()
+	for to, until := range p.until {
 		if !until.After(now) {
-			_ = s.end(ctx, to) // a connection that fails takes it along
+			_ = p.end(ctx, to) // a connection that fails takes it along
 		}
 	}
 }
@@ -197,7 +169,7 @@ func (s *Sender) Type(ctx context.Context, chat bridge.JID, state bridge.TypingS
 	if err != nil {
 		return bridge.Time{}, err
 	}
-	until, err := s.presence.ask(ctx, presenceRequest{on: c, to: c.typingTo(ctx, to), state: state})
+	until, err := s.presence.show(ctx, c, c.typingTo(ctx, to), state)
 	switch {
 	case errors.Is(err, whatsmeow.ErrNoPushName):
 		return bridge.Time{}, bridge.NotConnected("the account's name is not known yet, without which it cannot be shown: try again in a moment").Because(err)
@@ -221,13 +193,13 @@ func (s *Sender) stopTyping(chat bridge.JID) {
 	}
 	ctx, cancel := context.WithTimeout(s.o.Background, presenceTimeout)
 	defer cancel()
-	if _, err := s.presence.ask(ctx, presenceRequest{on: c, to: c.typingTo(ctx, convert.WireJID(chat)), state: bridge.TypingPaused}); err != nil {
+	if _, err := s.presence.show(ctx, c, c.typingTo(ctx, convert.WireJID(chat)), bridge.TypingPaused); err != nil {
 		s.o.Log.Debug().Str("error", bridge.Redact(err.Error())).Msg("end of typing not sent")
 	}
 }
 
 // RestPresence makes the account unavailable, unless it types.
 func (c *Client) RestPresence(ctx context.Context) error {
-	_, err := c.s.presence.ask(ctx, presenceRequest{on: c})
+	_, err := c.s.presence.show(ctx, c, types.EmptyJID, "")
 	return err
 }

@@ -109,14 +109,13 @@ func TestPresence_ShowsForAWhile(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
 				s, shown := newStage(), newPresence()
-				go shown.run(ctx)
 				for i, step := range steps {
 					if step.lose {
 						s.reconnect()
 					}
 					time.Sleep(step.after)
 					if step.state != "" {
-						until, err := shown.ask(ctx, presenceRequest{on: s, to: step.to, state: step.state})
+						until, err := shown.show(ctx, s, step.to, step.state)
 						if err != nil || until.IsZero() != (step.state == bridge.TypingPaused) {
 							t.Fatal(until, err)
 						}
@@ -139,16 +138,15 @@ func TestPresence_RestsUnlessItTypes(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		s, shown := newStage(), newPresence()
-		go shown.run(ctx)
-		for _, r := range []presenceRequest{{on: s}, {on: s, to: types.NewJID("1", types.HiddenUserServer), state: bridge.TypingText}, {on: s}} {
-			if _, err := shown.ask(ctx, r); err != nil {
+		for _, state := range []bridge.TypingState{"", bridge.TypingText, ""} {
+			if _, err := shown.show(ctx, s, types.NewJID("1", types.HiddenUserServer), state); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if want := []string{"unavailable", "available", "typing 1"}; !slices.Equal(s.shown, want) {
 			t.Errorf("shows %v, want %v", s.shown, want)
 		}
-		if _, err := shown.ask(ctx, presenceRequest{on: new(stage)}); err == nil {
+		if _, err := shown.show(ctx, new(stage), types.EmptyJID, ""); err == nil {
 			t.Error("nothing is shown without a connection")
 		}
 	})

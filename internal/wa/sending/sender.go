@@ -103,9 +103,9 @@ func New(opts Options) *Sender {
 
 // Run does what goes on beside the calls until ctx ends, and waits for its end.
 func (s *Sender) Run(ctx context.Context) {
-	s.workers.Go(func() { s.presence.run(ctx) })
 	s.workers.Go(func() { s.leftOut.run(ctx) })
 	s.workers.Wait()
+	s.presence.stop()
 }
 
 // Counts returns how many messages were sent, how many were not, and how many were

@@ -133,6 +133,7 @@ func (s *Store) NumberChecks(ctx context.Context, phones []string) (map[string]b
 
 // saveNumberCheck keeps the network's answer to the look-up of a number.
 func (t *writeTx) saveNumberCheck(f bridge.NumberCheck) {
+	t.Run("DELETE FROM number_checks WHERE at <= ?", t.at-numberCheckLife.Milliseconds())
 	t.Run(`
 		INSERT INTO number_checks (phone, jid, is_business, at) VALUES (?, nullif(?, ''), ?, ?)
 		ON CONFLICT (phone) DO UPDATE SET jid = excluded.jid, is_business = excluded.is_business, at = excluded.at`,
@@ -149,7 +150,6 @@ func (s *Store) ReserveLookUps(ctx context.Context, count, room int) error {
 				"at most %d numbers an hour are looked up, because accounts that ask about many are banned: ask again in %s", lookUpsPerHour, inWords(wait))
 		}
 		t.Run("DELETE FROM number_look_ups WHERE at <= ?", t.at-time.Hour.Milliseconds())
-		t.Run("DELETE FROM number_checks WHERE at <= ?", t.at-numberCheckLife.Milliseconds())
 		t.Run("INSERT INTO number_look_ups (at, count) VALUES (?, ?)", t.at, count)
 	})
 }

@@ -3,109 +3,37 @@ package sending
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"sync"
-	"time"
 
 	"go.mau.fi/whatsmeow/types"
-	"golang.org/x/sync/singleflight"
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
 )
 
-const (
-	// numberLife is how long an answer is kept: accounts are banned for many look-ups.
-	numberLife = 24 * time.Hour
-	maxNumbers = 10_000
-)
-
-// numbers keeps the network's answers about numbers without a known LID for a day.
-type numbers struct {
-	asking  singleflight.Group
-	mu      sync.Mutex
-	answers map[string]numberAnswer // guarded by mu
-}
-
-// numberAnswer is one answer of the network.
-type numberAnswer struct {
-	jid types.JID // empty where nobody on the network has the number
-	at  time.Time
-}
-
-// get returns the answer about a number, if it is not too old.
-func (n *numbers) get(number string, now time.Time) (jid types.JID, known bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	answer, known := n.answers[number]
-	if !known || now.Sub(answer.at) >= numberLife {
-		return types.EmptyJID, false
-	}
-	return answer.jid, true
-}
-
-// put keeps an answer, in place of those that are too old, or else of any.
-func (n *numbers) put(number string, jid types.JID, now time.Time) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.answers == nil {
-		n.answers = map[string]numberAnswer{}
-	}
-	if _, known := n.answers[number]; !known && len(n.answers) >= maxNumbers {
-		maps.DeleteFunc(n.answers, func(_ string, a numberAnswer) bool { return now.Sub(a.at) >= numberLife })
-		for other := range n.answers {
-			if len(n.answers) < maxNumbers {
-				break
-			}
-			delete(n.answers, other)
-		}
-	}
-	n.answers[number] = numberAnswer{jid, now}
-}
-
-// lookUp returns the JID of a number, empty if it is not on the network. Callers share one
-// query.
-func (c *Client) lookUp(ctx context.Context, number string) (types.JID, error) {
-	if jid, known := c.s.numbers.get(number, time.Now()); known {
-		return jid, nil
-	}
-	answered := c.s.numbers.asking.DoChan(number, func() (any, error) {
+// lookUp returns what the network knows of a number, or has answered within a day: accounts
+// are banned for many look-ups. Callers share one query.
+func (c *Client) lookUp(ctx context.Context, number string) (bridge.NumberCheck, error) {
+	answered := c.s.asking.DoChan(number, func() (any, error) {
 		ctx, cancel := context.WithTimeout(c.ctx, c.s.Waits.Budget)
 		defer cancel()
-		jid, err := c.findNumber(ctx, number)
-		if err == nil {
-			c.s.numbers.put(number, jid, time.Now())
+		known, err := c.s.o.Store.NumberChecks(ctx, []string{number})
+		if check, found := known[number]; found || err != nil {
+			return check, err
 		}
-		return jid, err
+		checks, err := c.checkNumbers(ctx, []string{number}, false)
+		if err != nil {
+			return nil, err
+		}
+		return checks[0], nil
 	})
 	select {
 	case answer := <-answered:
-		jid, _ := answer.Val.(types.JID)
-		return jid, answer.Err
+		check, _ := answer.Val.(bridge.NumberCheck)
+		return check, answer.Err
 	case <-ctx.Done():
-		return types.EmptyJID, ctx.Err()
+		return bridge.NumberCheck{}, ctx.Err()
 	}
-}
-
-// findNumber asks for a number as dialled, and only then for its other spellings, which
-// might be another person's in a numbering plan of tomorrow.
-func (c *Client) findNumber(ctx context.Context, number string) (types.JID, error) {
-	for _, spellings := range [][]string{{number}, bridge.PhoneAliases(number)} {
-		if len(spellings) == 0 {
-			break
-		}
-		found, err := c.queryNumbers(ctx, spellings)
-		if err != nil {
-			return types.EmptyJID, err
-		}
-		for _, spelling := range spellings {
-			if answer := found[spelling]; answer.IsIn {
-				return jidOfNumber(answer), nil
-			}
-		}
-	}
-	return types.EmptyJID, nil
 }
 
 // numbersAtOnce is how many numbers one query asks for.
@@ -123,21 +51,13 @@ func (c *Client) LookUpAll(ctx context.Context, people []bridge.JID) error {
 		if err != nil {
 			return err
 		}
-		if _, known := c.s.numbers.get(person.User(), time.Now()); lid.IsEmpty() && !known {
+		if lid.IsEmpty() {
 			unknown = append(unknown, person.User())
 		}
 	}
 	for some := range slices.Chunk(unknown, numbersAtOnce) {
-		checks, err := c.s.CheckNumbers(ctx, some)
-		if err != nil {
+		if _, err := c.s.CheckNumbers(ctx, some); err != nil {
 			return err
-		}
-		for _, check := range checks {
-			known := types.EmptyJID
-			if check.JID != "" {
-				known = convert.WireJID(check.JID)
-			}
-			c.s.numbers.put(check.Phone, known, time.Now())
 		}
 	}
 	return nil
@@ -197,7 +117,7 @@ func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]
 	// The answers are kept although the caller may be gone.
 	asking, cancel := context.WithTimeout(c.ctx, s.Waits.Budget)
 	defer cancel()
-	checks, err := c.checkNumbers(asking, unknown)
+	checks, err := c.checkNumbers(asking, unknown, true)
 	if err != nil {
 		return nil, s.RefusalOf(err, "")
 	}
@@ -208,17 +128,20 @@ func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]
 	return known, nil
 }
 
-// checkNumbers asks about numbers, then about other spellings of those that were not
-// found, and keeps the answers.
-func (c *Client) checkNumbers(ctx context.Context, numbers []string) ([]bridge.NumberCheck, error) {
+// checkNumbers asks about numbers as dialled, and only then about other spellings of those
+// that were not found, which might be another person's in a numbering plan of tomorrow. It
+// keeps the answers.
+func (c *Client) checkNumbers(ctx context.Context, numbers []string, isLimited bool) ([]bridge.NumberCheck, error) {
 	found, err := c.queryNumbers(ctx, numbers)
 	if err != nil {
 		return nil, err
 	}
 	aliases := aliasesOf(slices.DeleteFunc(slices.Clone(numbers), func(number string) bool { return found[number].IsIn }))
 	if len(aliases) > 0 {
-		if err := c.s.o.Store.ReserveLookUps(ctx, len(aliases), len(aliases)); err != nil {
-			return nil, err
+		if isLimited {
+			if err := c.s.o.Store.ReserveLookUps(ctx, len(aliases), len(aliases)); err != nil {
+				return nil, err
+			}
 		}
 		others, err := c.queryNumbers(ctx, aliases)
 		if err != nil {
@@ -256,17 +179,7 @@ func (c *Client) keepChecks(ctx context.Context, numbers []string, found map[str
 		}
 		facts = append(facts, checks[i])
 	}
-	if err := c.s.o.Store.Save(ctx, facts...); err != nil {
-		return nil, err
-	}
-	for i, number := range numbers {
-		jid := types.EmptyJID
-		if checks[i].JID != "" {
-			jid = convert.WireJID(checks[i].JID)
-		}
-		c.s.numbers.put(number, jid, time.Now())
-	}
-	return checks, nil
+	return checks, c.s.o.Store.Save(ctx, facts...)
 }
 
 func factsOfNumber(answer types.IsOnWhatsAppResponse) (facts []bridge.Fact) {

@@ -56,10 +56,10 @@ func (c *Client) NumberExists(ctx context.Context, to types.JID) (types.JID, err
 	switch {
 	case err != nil:
 		return to, c.s.RefusalOf(err, convert.JID(to))
-	case known.IsEmpty():
+	case known.JID == "":
 		return to, notOnNetwork()
 	}
-	return known, nil
+	return convert.WireJID(known.JID), nil
 }
 
 func (c *Client) lidExists(ctx context.Context, to types.JID) error {

@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 	"go.mau.fi/whatsmeow/types"
 	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/singleflight"
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
@@ -39,7 +40,7 @@ type Store interface {
 	// MayBegin fails with [bridge.CodeNewChatsLimited] if a first message to
 	// whoever has one of the names may not be sent now.
 	MayBegin(ctx context.Context, limit bridge.NewChats, names ...bridge.JID) error
-	// NumberChecks returns what is known of some numbers.
+	// NumberChecks returns the network's answers about some numbers, which are kept for a day.
 	NumberChecks(ctx context.Context, phones []string) (map[string]bridge.NumberCheck, error)
 	// ReserveLookUps counts look-ups of so many numbers, which may become as many as
 	// room, or refuses them with [bridge.CodeLookUpsLimited].
@@ -85,8 +86,8 @@ type Sender struct {
 	workers   sync.WaitGroup
 	presence  *presence
 	leftOut   *leftOut
-	reuploads sync.Map // those under way (*reupload), by the message's id
-	numbers   numbers
+	reuploads sync.Map            // those under way (*reupload), by the message's id
+	asking    singleflight.Group  // for single numbers
 	checking  *semaphore.Weighted // held while numbers are looked up for a check
 	reading   *semaphore.Weighted // held while read receipts are sent
 	receipts  sync.Map            // what to call (func()) with a receipt, by the message's id

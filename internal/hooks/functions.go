@@ -12,14 +12,12 @@ import (
 
 // The functions take their value last, so that it can be piped to them.
 
-func (r *run) orDefault(other, value any) (any, error) {
-	if v := reflect.ValueOf(value); !v.IsValid() || v.IsZero() {
-		return other, r.step(1)
+func orDefault(other, value any) any {
+	list, isList := value.([]any)
+	if v := reflect.ValueOf(value); !v.IsValid() || v.IsZero() || isList && len(list) == 0 {
+		return other
 	}
-	if list, isList := value.([]any); isList && len(list) == 0 {
-		return other, r.step(1)
-	}
-	return value, r.step(1)
+	return value
 }
 
 // truncate cuts a text to n characters, the last of which is an ellipsis then.
@@ -60,9 +58,6 @@ func firstLine(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// shortHash returns the short form of a commit's hash.
-func shortHash(text string) string { return prefix(text, 7) }
-
 // titled returns a service's name for something as the beginning of a sentence.
 func titled(text string) string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "_", " "))
@@ -73,14 +68,14 @@ func titled(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// trimmedBy returns a function that removes a part of a text.
-func (r *run) trimmedBy(trim func(text, part string) string) func(part, value any) (string, error) {
-	return func(part, value any) (string, error) {
+// ofPart returns a function of a text and a part of it.
+func ofPart[T any](r *run, of func(text, part string) T) func(part, value any) (T, error) {
+	return func(part, value any) (made T, err error) {
 		texts, err := r.texts(part, value)
-		if err != nil {
-			return "", err
+		if err == nil {
+			made = of(texts[1], texts[0])
 		}
-		return trim(texts[1], texts[0]), nil
+		return made, err
 	}
 }
 
@@ -93,14 +88,6 @@ func (r *run) replace(old, new, value any) (string, error) {
 		return "", err
 	}
 	return strings.ReplaceAll(texts[2], texts[0], texts[1]), nil
-}
-
-// asks returns a function that looks for a part of a text.
-func (r *run) asks(has func(text, part string) bool) func(part, value any) (bool, error) {
-	return func(part, value any) (bool, error) {
-		texts, err := r.texts(part, value)
-		return err == nil && has(texts[1], texts[0]), err
-	}
 }
 
 // print concatenates values.
@@ -202,13 +189,13 @@ func (r *run) join(separator, value any) (string, error) {
 }
 
 // first returns the first n elements of a list.
-func (r *run) first(n, value any) ([]any, error) {
+func first(n, value any) ([]any, error) {
 	list, _ := value.([]any)
 	most, isNumber := number(n)
 	if !isNumber || most < 0 {
 		return nil, fmt.Errorf("first takes a number of elements")
 	}
-	return list[:int(min(most, float64(len(list))))], r.step(1)
+	return list[:int(min(most, float64(len(list))))], nil
 }
 
 // slice returns a part of a list, or of a text, from one position to another.
@@ -233,20 +220,20 @@ func (r *run) slice(value any, bounds ...any) (any, error) {
 	}
 	from, to := min(at[0], at[1]), at[1]
 	if isList {
-		return list[from:to], r.step(1)
+		return list[from:to], nil
 	}
-	return string(text[from:to]), r.step(1)
+	return string(text[from:to]), nil
 }
 
 // sum returns a function that adds, or subtracts. Values other than numbers count as 0.
-func (r *run) sum(sign float64) func(a, b any) (any, error) {
-	return func(a, b any) (any, error) {
+func sum(sign float64) func(a, b any) any {
+	return func(a, b any) any {
 		x, _ := number(a)
 		y, _ := number(b)
 		total := x + sign*y
 		if whole := int64(total); float64(whole) == total {
-			return whole, r.step(1)
+			return whole
 		}
-		return total, r.step(1)
+		return total
 	}
 }

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	maxSteps = 100_000  // of one rendering: elements gone over and functions called
+	maxSteps = 100_000  // of one rendering: turns of ranges, and functions that read or make text
 	maxWork  = 16 << 20 // bytes that its functions read and make
 )
 
-// run is one rendering. Every function of a template and every turn of a range calls
-// step, so that nothing runs on; text is charged before it is read or made.
+// run is one rendering. Every turn of a range and every function that reads or makes text
+// calls step, so that nothing runs on; the text is charged before.
 type run struct {
 	header   http.Header
 	deadline time.Time
@@ -26,19 +26,20 @@ type run struct {
 // those of text/template, which evaluates them lazily.
 func (r *run) functions() template.FuncMap {
 	return template.FuncMap{
-		fnShow: r.show, fnOver: r.over, fnStep: func() (string, error) { return "", r.step(1) }, fnField: r.field,
+		fnShow: r.show, fnOver: r.over, fnStep: func() (string, error) { return "", r.step(1) }, fnField: field,
 
 		"eq": r.eq, "ne": r.ne,
 		"lt": r.ordered(func(order int) bool { return order < 0 }), "le": r.ordered(func(order int) bool { return order <= 0 }),
 		"gt": r.ordered(func(order int) bool { return order > 0 }), "ge": r.ordered(func(order int) bool { return order >= 0 }),
-		"len": r.length, "index": r.index, "slice": r.slice, "kind": r.kind,
+		"len": r.length, "index": r.index, "slice": r.slice, "kind": kind,
 		"print": r.print, "printf": r.printf, "raw": r.raw, "json": r.json,
 
-		"default": r.orDefault, "truncate": r.truncate, "line": r.ofText(firstLine), "short": r.ofText(shortHash), "trim": r.ofText(strings.TrimSpace),
+		"default": orDefault, "truncate": r.truncate, "line": r.ofText(firstLine), "trim": r.ofText(strings.TrimSpace),
+		"short": r.ofText(func(hash string) string { return prefix(hash, 7) }),
 		"upper": r.ofText(strings.ToUpper), "lower": r.ofText(strings.ToLower), "title": r.ofText(titled),
-		"trimPrefix": r.trimmedBy(strings.TrimPrefix), "trimSuffix": r.trimmedBy(strings.TrimSuffix),
-		"replace": r.replace, "contains": r.asks(strings.Contains), "hasPrefix": r.asks(strings.HasPrefix), "hasSuffix": r.asks(strings.HasSuffix),
-		"split": r.split, "join": r.join, "first": r.first, "add": r.sum(1), "sub": r.sum(-1),
+		"trimPrefix": ofPart(r, strings.TrimPrefix), "trimSuffix": ofPart(r, strings.TrimSuffix),
+		"replace": r.replace, "contains": ofPart(r, strings.Contains), "hasPrefix": ofPart(r, strings.HasPrefix), "hasSuffix": ofPart(r, strings.HasSuffix),
+		"split": r.split, "join": r.join, "first": first, "add": sum(1), "sub": sum(-1),
 		"date": r.date, "header": r.headerOf,
 	}
 }
@@ -65,10 +66,8 @@ func (r *run) charge(n int) error {
 // over returns a list or an object that a range may go over, and refuses other values.
 func (r *run) over(value any) (any, error) {
 	switch value := value.(type) {
-	case nil:
-		return nil, r.step(1)
-	case []any:
-		return value, r.step(1)
+	case nil, []any:
+		return value, nil
 	case map[string]any:
 		return value, r.charge(16 * len(value)) // its names are sorted
 	}

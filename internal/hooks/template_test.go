@@ -161,7 +161,7 @@ func TestRender_Functions(t *testing.T) {
 		`{{.payload.o.k.d}} {{.payload.o.none.d}}{{.payload.title.x}}`:                                        "deep",
 		`{{$o := .payload.o}}{{$o.k.d}}{{(index .payload "o").k.d}}`:                                          "deepdeep",
 		`{{.payload.big}} {{.payload.f}} {{.payload.n}}`:                                                      "12345678901234567 2.5 3",
-		`{{.payload.bytes}} {{.payload.million}} {{add .payload.f 1000000}} {{.payload.tiny}}`:                "8123456789.5 1000000 1000002.5 1e-09",
+		`{{.payload.bytes}} {{.payload.million}} {{add .payload.f 1000000}} {{.payload.tiny}}`:                "8123456789.5 1000000 1000002.5 1e-9",
 		"{{.payload.n}}\r\n{{/* as a form\r\nsends it */ -}}\r\n{{.payload.f}}":                               "3\n2.5",
 		`{{.payload.none | default "nothing"}} {{default "x" .payload.zero}}`:                                 "nothing x",
 		`{{truncate 5 "abcdefgh"}} {{truncate 5 "abc"}}`:                                                      "abcd… abc",

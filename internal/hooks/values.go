@@ -3,9 +3,7 @@ package hooks
 import (
 	"cmp"
 	"encoding/json"
-	"math"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,26 +31,9 @@ func textOf(value any) (string, error) {
 		return value, nil
 	case raw:
 		return string(value), nil
-	case bool:
-		return strconv.FormatBool(value), nil
-	case int:
-		return strconv.Itoa(value), nil
-	case int64:
-		return strconv.FormatInt(value, 10), nil
-	case float64:
-		return strconv.FormatFloat(value, formatOf(value), -1, 64), nil
 	}
 	text, err := bridge.EncodeJSON(value)
 	return string(text), err
-}
-
-// formatOf returns the format of a number in JSON: with an exponent only for very many
-// digits.
-func formatOf(n float64) byte {
-	if size := math.Abs(n); size != 0 && (size < 1e-6 || size >= 1e21) {
-		return 'e'
-	}
-	return 'f'
 }
 
 // texts returns several values as text.
@@ -68,15 +49,12 @@ func (r *run) texts(values ...any) ([]string, error) {
 }
 
 // field returns the value at a path of names, nil where there is none.
-func (r *run) field(value any, names ...string) (any, error) {
+func field(value any, names ...string) any {
 	for _, name := range names {
-		object, isObject := value.(map[string]any)
-		if !isObject {
-			return nil, r.step(1)
-		}
+		object, _ := value.(map[string]any)
 		value = object[name]
 	}
-	return value, r.step(1)
+	return value
 }
 
 // index returns an element or a field, and nil where there is none.
@@ -98,37 +76,36 @@ func (r *run) index(value any, keys ...any) (any, error) {
 			return nil, nil
 		}
 	}
-	return value, r.step(1)
+	return value, nil
 }
 
 // kind names the type of a value.
-func (r *run) kind(value any) (string, error) {
-	name := "number"
+func kind(value any) string {
 	switch value.(type) {
 	case nil:
-		name = "nothing"
+		return "nothing"
 	case map[string]any:
-		name = "object"
+		return "object"
 	case []any:
-		name = "list"
+		return "list"
 	case string, raw:
-		name = "text"
+		return "text"
 	case bool:
-		name = "bool"
+		return "bool"
 	}
-	return name, r.step(1)
+	return "number"
 }
 
 // length counts elements, fields or characters.
 func (r *run) length(value any) (int, error) {
 	switch value := value.(type) {
 	case []any:
-		return len(value), r.step(1)
+		return len(value), nil
 	case map[string]any:
-		return len(value), r.step(1)
+		return len(value), nil
 	}
 	text, err := r.text(value)
-	return len([]rune(text)), err
+	return utf8.RuneCountInString(text), err
 }
 
 // number returns a value as a number.
@@ -149,7 +126,7 @@ func (r *run) compare(a, b any) (int, error) {
 	x, xNumber := number(a)
 	y, yNumber := number(b)
 	if xNumber && yNumber {
-		return cmp.Compare(x, y), r.step(1)
+		return cmp.Compare(x, y), nil
 	}
 	texts, err := r.texts(a, b)
 	if err != nil {

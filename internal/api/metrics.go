@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -112,27 +113,6 @@ type state struct {
 	files   *media.Cache
 }
 
-var (
-	accountStateDesc = describe("bridged_account_state", "1 for the account's present state, 0 for the others.", "state")
-
-	receivedDesc      = describe("bridged_messages_received_total", "Messages received and stored, own ones from other devices included.")
-	undecryptableDesc = describe("bridged_messages_undecryptable_total", "Messages received that could not be decrypted.")
-	sentDesc          = describe("bridged_messages_sent_total", "Messages that the network accepted.")
-	failedDesc        = describe("bridged_messages_failed_total", "Messages that could not be sent.")
-	sentAgainDesc     = describe("bridged_messages_sent_again_total", "Messages that went out once more, for devices that the network said were left out.")
-	lastReceivedDesc  = describe("bridged_last_message_received_timestamp_seconds", "When the last message was stored; missing before the first.")
-
-	deliveriesDesc = describe("bridged_webhook_deliveries", "Deliveries to webhooks that are tried again (pending) or were given up (dead).", "status")
-	historyDesc    = describe("bridged_history_parts", "Parts of the phone's history that wait, were taken over (done) or were given up.", "status")
-	storeSizeDesc  = describe("bridged_store_size_bytes", "Size of the database of chats and messages.")
-	logSizeDesc    = describe("bridged_event_log_size_bytes", "Size of the log of events, a part of the store.")
-	cacheSizeDesc  = describe("bridged_media_cache_size_bytes", "Size of the files that are kept for downloads.")
-)
-
-func describe(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc(name, help, labels, nil)
-}
-
 // Describe is part of prometheus.Collector. It describes nothing, so that registering
 // collects nothing.
 func (s *state) Describe(chan<- *prometheus.Desc) {}
@@ -152,51 +132,56 @@ func (s *state) collectAccount(metrics chan<- prometheus.Metric) {
 		if known == present {
 			value = 1
 		}
-		metrics <- gauge(accountStateDesc, value, string(known))
+		metrics <- gauge("bridged_account_state", "1 for the account's present state, 0 for the others.", value, "state", string(known))
 	}
 	traffic := s.account.Traffic()
-	metrics <- counter(receivedDesc, traffic.Received)
-	metrics <- counter(undecryptableDesc, traffic.Undecryptable)
-	metrics <- counter(sentDesc, traffic.Sent)
-	metrics <- counter(failedDesc, traffic.Failed)
-	metrics <- counter(sentAgainDesc, traffic.SentAgain)
+	metrics <- counter("bridged_messages_received_total", "Messages received and stored, own ones from other devices included.", traffic.Received)
+	metrics <- counter("bridged_messages_undecryptable_total", "Messages received that could not be decrypted.", traffic.Undecryptable)
+	metrics <- counter("bridged_messages_sent_total", "Messages that the network accepted.", traffic.Sent)
+	metrics <- counter("bridged_messages_failed_total", "Messages that could not be sent.", traffic.Failed)
+	metrics <- counter("bridged_messages_sent_again_total",
+		"Messages that went out once more, for devices that the network said were left out.", traffic.SentAgain)
 	if at := traffic.LastReceivedAt; at != nil {
-		metrics <- gauge(lastReceivedDesc, float64(at.UnixMilli())/1000)
+		metrics <- gauge("bridged_last_message_received_timestamp_seconds", "When the last message was stored; missing before the first.",
+			float64(at.UnixMilli())/1000)
 	}
 }
 
 func (s *state) collectStored(ctx context.Context, metrics chan<- prometheus.Metric) {
-	if webhooks, err := s.store.Webhooks(ctx); err != nil {
-		metrics <- prometheus.NewInvalidMetric(deliveriesDesc, err)
-	} else {
-		pending, dead := 0, 0
-		for _, w := range webhooks {
-			pending += w.Pending
-			dead += w.Dead
-		}
-		metrics <- gauge(deliveriesDesc, pending, "pending")
-		metrics <- gauge(deliveriesDesc, dead, "dead")
+	metrics <- gauge("bridged_media_cache_size_bytes", "Size of the files that are kept for downloads.", s.files.Size())
+	webhooks, errWebhooks := s.store.Webhooks(ctx)
+	parts, errParts := s.store.HistoryCount(ctx)
+	size, errSize := s.store.Size(ctx)
+	if err := errors.Join(errWebhooks, errParts, errSize); err != nil {
+		metrics <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(err), err)
+		return
 	}
-	if count, err := s.store.HistoryCount(ctx); err != nil {
-		metrics <- prometheus.NewInvalidMetric(historyDesc, err)
-	} else {
-		metrics <- gauge(historyDesc, count.Waiting, "waiting")
-		metrics <- gauge(historyDesc, count.Done, "done")
-		metrics <- gauge(historyDesc, count.GivenUp, "given_up")
+	pending, dead := 0, 0
+	for _, w := range webhooks {
+		pending += w.Pending
+		dead += w.Dead
 	}
-	if size, err := s.store.Size(ctx); err != nil {
-		metrics <- prometheus.NewInvalidMetric(storeSizeDesc, err)
-	} else {
-		metrics <- gauge(storeSizeDesc, size.Bytes)
-		metrics <- gauge(logSizeDesc, size.Log)
+	for status, count := range map[string]int{"pending": pending, "dead": dead} {
+		metrics <- gauge("bridged_webhook_deliveries", "Deliveries to webhooks that are tried again (pending) or were given up (dead).",
+			count, "status", status)
 	}
-	metrics <- gauge(cacheSizeDesc, s.files.Size())
+	for status, count := range map[string]int{"waiting": parts.Waiting, "done": parts.Done, "given_up": parts.GivenUp} {
+		metrics <- gauge("bridged_history_parts", "Parts of the phone's history that wait, were taken over (done) or were given up.",
+			count, "status", status)
+	}
+	metrics <- gauge("bridged_store_size_bytes", "Size of the database of chats and messages.", size.Bytes)
+	metrics <- gauge("bridged_event_log_size_bytes", "Size of the log of events, a part of the store.", size.Log)
 }
 
-func gauge[T int | int64 | float64](desc *prometheus.Desc, value T, labels ...string) prometheus.Metric {
-	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
+func counter(name, help string, value uint64) prometheus.Metric {
+	return prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, float64(value))
 }
 
-func counter[T int | uint64](desc *prometheus.Desc, value T, labels ...string) prometheus.Metric {
-	return prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(value), labels...)
+// gauge returns a metric, perhaps with the name and the value of a label.
+func gauge[T int | int64 | float64](name, help string, value T, label ...string) prometheus.Metric {
+	var labels prometheus.Labels
+	if len(label) > 0 {
+		labels = prometheus.Labels{label[0]: label[1]}
+	}
+	return prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, labels), prometheus.GaugeValue, float64(value))
 }

@@ -219,24 +219,18 @@ func (b *bearers) byID(ctx context.Context, id int64) (*bearer, error) {
 
 // during returns the context of a request, which ends with its token.
 func (b *bearer) during(parent context.Context) (context.Context, context.CancelFunc) {
-	if b.hook != nil {
-		parent = context.WithValue(parent, hookKeyOf{}, b.hook)
-	}
+	parent = context.WithValue(parent, callerKey{}, b)
 	if b.ID == 0 {
-		return context.WithValue(parent, callerKey{}, b.Token), func() {}
+		return parent, func() {}
 	}
-	ctx, cancel := context.WithCancelCause(context.WithValue(parent, callerKey{}, b.Token))
-	unhook := context.AfterFunc(b.ctx, func() { cancel(errTokenEnded) })
-	release := func() {
+	ctx, cancel := context.WithCancelCause(parent)
+	unhook, stop := context.AfterFunc(b.ctx, func() { cancel(errTokenEnded) }), func() {}
+	if b.ExpiresAt != nil {
+		ctx, stop = context.WithDeadlineCause(ctx, b.ExpiresAt.Time, errTokenEnded)
+	}
+	return ctx, func() {
+		stop()
 		unhook()
 		cancel(nil)
-	}
-	if b.ExpiresAt == nil {
-		return ctx, release
-	}
-	expiring, stop := context.WithDeadlineCause(ctx, b.ExpiresAt.Time, errTokenEnded)
-	return expiring, func() {
-		stop()
-		release()
 	}
 }

@@ -16,8 +16,8 @@ type callerKey struct{}
 // callerOf returns the token that a request came with. BRIDGE_TOKEN is the one
 // with the id 0, all scopes and all chats.
 func callerOf(ctx context.Context) bridge.Token {
-	if token, ok := ctx.Value(callerKey{}).(bridge.Token); ok {
-		return token
+	if caller, ok := ctx.Value(callerKey{}).(*bearer); ok {
+		return caller.Token
 	}
 	return bridge.Token{}
 }
@@ -26,19 +26,25 @@ func callerOf(ctx context.Context) bridge.Token {
 // else is done for it. The handler answers failures of the store.
 func (s *server) callers(h *Handler, sessions func(*http.Request) string) func(*http.Request) (family int64, known bool) {
 	return func(r *http.Request) (int64, bool) {
-		if strings.HasPrefix(r.URL.Path, hookRoot) {
-			hook, maker, err := s.hookAt(r)
-			if err != nil || maker == nil {
-				return 0, false
+		if secretOf(r) == "" && sessions != nil {
+			if family, known := h.Family(r.Context(), sessions(r)); known {
+				return family, true
 			}
-			return familyOfHook(hook.ID, maker), true
 		}
-		secret := secretOf(r)
-		if secret == "" && sessions != nil {
-			secret = sessions(r)
+		caller, err := s.bearerOf(r)
+		if err != nil || caller == nil {
+			return 0, false
 		}
-		return h.Family(r.Context(), secret)
+		return caller.Family, true
 	}
+}
+
+// bearerOf returns the bearer of a request; nil for none or an unknown one.
+func (s *server) bearerOf(r *http.Request) (*bearer, error) {
+	if strings.HasPrefix(r.URL.Path, hookRoot) {
+		return s.hookBearer(r)
+	}
+	return s.bearers.find(r.Context(), secretOf(r))
 }
 
 var errTokenEnded = errors.New("the token has ended")

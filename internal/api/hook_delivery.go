@@ -14,7 +14,6 @@ import (
 
 	"github.com/rs/zerolog/hlog"
 
-	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/hooks"
 )
@@ -32,40 +31,12 @@ const (
 	keptLonger = 6 * 24 * time.Hour
 )
 
-// hookKeyOf is the key of a request's hook in its context.
-type hookKeyOf struct{}
-
 // hookOf returns the hook of a request; nil for none.
 func hookOf(ctx context.Context) *bridge.Hook {
-	hook, _ := ctx.Value(hookKeyOf{}).(*bridge.Hook)
-	return hook
-}
-
-// admitHook returns the bearer of a request to a hook's address: the hook, which may send
-// to its chat alone, as long as the token that made it lives. Other addresses are unknown
-// routes.
-func (s *server) admitHook(w http.ResponseWriter, r *http.Request) (*bearer, error) {
-	hook, maker, err := s.hookAt(r)
-	if err != nil {
-		return nil, err
+	if caller, ok := ctx.Value(callerKey{}).(*bearer); ok {
+		return caller.hook
 	}
-	if maker == nil {
-		if r.ContentLength != 0 {
-			w.Header().Set("Connection", "close")
-			front.RefuseBody(w, r)
-		}
-		return nil, errNoRoute()
-	}
-	if r.ContentLength < 0 {
-		w.Header().Set("Connection", "close") // see conn.Read
-	}
-	return &bearer{
-		Token: bridge.Token{
-			ID: -hook.ID, Name: hook.Name, Scopes: []bridge.Scope{bridge.ScopeSend}, Chats: []bridge.JID{hook.Chat}, ExpiresAt: maker.ExpiresAt,
-			Family: familyOfHook(hook.ID, maker),
-		},
-		ctx: maker.ctx, hook: hook,
-	}, nil
+	return nil
 }
 
 // newHookKey returns the key of a hook's address and its hash. It has 130 random bits,
@@ -79,33 +50,36 @@ func newHookKey() (key string, hash []byte) {
 // hookPath returns the path of a hook's address.
 func hookPath(id int64, key string) string { return fmt.Sprint(hookRoot, id, ".", key) }
 
-// hookAt returns the hook at the address of a request, and the token that made it; nil for
-// any other address.
-func (s *server) hookAt(r *http.Request) (hook *bridge.Hook, maker *bearer, err error) {
+// hookBearer returns the bearer of a request to a hook's address: the hook, which may send
+// to its chat alone, as long as the token that made it lives. It returns nil for any other
+// address.
+func (s *server) hookBearer(r *http.Request) (*bearer, error) {
 	number, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, hookRoot), ".")
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || id < 1 || key == "" {
-		return nil, nil, nil
+		return nil, nil
 	}
 	hash := sha256.Sum256([]byte(key))
-	found, err := s.Store.Hook(r.Context(), id)
+	hook, err := s.Store.Hook(r.Context(), id)
 	switch {
 	case bridge.CodeOf(err) == bridge.CodeNotFound,
-		err == nil && (subtle.ConstantTimeCompare(hash[:], found.KeyHash) != 1 || !found.Enabled):
-		return nil, nil, nil
+		err == nil && (subtle.ConstantTimeCompare(hash[:], hook.KeyHash) != 1 || !hook.Enabled):
+		return nil, nil
 	case err != nil:
-		return nil, nil, err
+		return nil, err
 	}
-	maker, err = s.bearers.byID(r.Context(), found.Token)
-	return &found, maker, err
-}
-
-// familyOfHook returns the family of a hook: its own, or that of the token that made it.
-func familyOfHook(id int64, maker *bearer) int64 {
+	maker, err := s.bearers.byID(r.Context(), hook.Token)
+	if err != nil || maker == nil {
+		return nil, err
+	}
+	family := maker.Family
 	if maker.ID == 0 {
-		return -id
+		family = -id
 	}
-	return maker.Family
+	token := bridge.Token{
+		ID: -id, Name: hook.Name, Scopes: []bridge.Scope{bridge.ScopeSend}, Chats: []bridge.JID{hook.Chat}, ExpiresAt: maker.ExpiresAt, Family: family,
+	}
+	return &bearer{Token: token, ctx: maker.ctx, hook: &hook}, nil
 }
 
 // receiveHook answers a delivery, and notes its outcome.

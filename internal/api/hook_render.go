@@ -33,7 +33,7 @@ type renderer struct {
 type renderings struct {
 	next  chan struct{} // has a value while one of them is rendered or the next in line
 	count int           // of all
-	of    map[int64]int // by caller, as familyOfHook returns it
+	of    map[int64]int // by the caller's family
 }
 
 func newRenderer() *renderer {

@@ -126,7 +126,7 @@ func TestRenderer_RendersForItsCaller(t *testing.T) {
 			t.Fatal(err)
 		}
 		render := func(family int64) error {
-			_, err := r.render(context.WithValue(t.Context(), callerKey{}, bridge.Token{Family: family}), template, "hi", nil)
+			_, err := r.render(context.WithValue(t.Context(), callerKey{}, &bearer{Token: bridge.Token{Family: family}}), template, "hi", nil)
 			return err
 		}
 		stays := make(chan struct{})

@@ -46,24 +46,23 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 
 // admit returns the caller of a request, nil for an unknown one, or a refusal.
 func (s *server) admit(w http.ResponseWriter, r *http.Request) (*bearer, error) {
-	if strings.HasPrefix(r.URL.Path, hookRoot) {
-		return s.admitHook(w, r)
-	}
-	caller, err := s.bearers.find(r.Context(), secretOf(r))
-	known := caller != nil
+	caller, err := s.bearerOf(r)
 	switch {
-	case !known && r.ContentLength != 0:
+	case caller == nil && r.ContentLength != 0:
 		w.Header().Set("Connection", "close")
 		front.RefuseBody(w, r)
 	case r.ContentLength < 0:
 		w.Header().Set("Connection", "close") // see conn.Read
 	}
+	isHook := strings.HasPrefix(r.URL.Path, hookRoot)
 	switch {
+	case err != nil && (isHook || protected(r.URL.Path)):
+		return nil, err
+	case caller == nil && isHook:
+		return nil, errNoRoute()
 	case !protected(r.URL.Path):
 		return caller, nil
-	case err != nil:
-		return nil, err
-	case !known:
+	case caller == nil:
 		return nil, errNoBearer()
 	}
 	if caller.ID != 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // statuses maps codes to HTTP statuses. No other place does.
-var statuses = statusesOf(map[int][]bridge.Code{
+var statuses = map[int][]bridge.Code{
 	http.StatusBadRequest: {
 		bridge.CodeInvalid, bridge.CodeFetchFailed, bridge.CodeUnsupportedMedia, bridge.CodeNotOnNetwork,
 		bridge.CodeNotInGroup, bridge.CodeNotAChat, bridge.CodeNotEditable, bridge.CodeNotDeletable,
@@ -42,16 +43,6 @@ var statuses = statusesOf(map[int][]bridge.Code{
 		bridge.CodeTooManyConnections,
 	},
 	http.StatusGatewayTimeout: {bridge.CodeSendTimeout},
-})
-
-func statusesOf(codes map[int][]bridge.Code) map[bridge.Code]int {
-	statuses := make(map[bridge.Code]int)
-	for status, list := range codes {
-		for _, code := range list {
-			statuses[code] = status
-		}
-	}
-	return statuses
 }
 
 // statusClientGone stands in the access log for a caller that hung up.
@@ -127,9 +118,11 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 // public returns what a caller may know of err, and its status.
 func public(err error) (*bridge.Error, int) {
 	var e *bridge.Error
-	if errors.As(err, &e) {
-		if status, known := statuses[e.Code]; known && e.Code != bridge.CodeInternal {
-			return e, status
+	if errors.As(err, &e) && e.Code != bridge.CodeInternal {
+		for status, codes := range statuses {
+			if slices.Contains(codes, e.Code) {
+				return e, status
+			}
 		}
 	}
 	return bridge.Fail(bridge.CodeInternal, "something went wrong inside the service; its log says what"),

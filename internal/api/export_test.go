@@ -16,8 +16,10 @@ func ServeFile(w http.ResponseWriter, r *http.Request, file *media.File, m bridg
 // Codes returns the codes that have a status, sorted.
 func Codes() []string {
 	var codes []string
-	for code := range statuses {
-		codes = append(codes, string(code))
+	for _, list := range statuses {
+		for _, code := range list {
+			codes = append(codes, string(code))
+		}
 	}
 	slices.Sort(codes)
 	return codes

@@ -80,15 +80,10 @@ func (s *server) listHistory(in *input, query bridge.MessageQuery) (any, error) 
 		JID     bridge.JID `json:"jid"`
 		Count   int        `json:"count"`
 		Filters filters    `json:"filters"`
-	}{query.Chat, len(page.Items), filtersOf(query)}
+	}{query.Chat, len(page.Items), filters{
+		query.Since, query.Until, orNull(query.Q), query.Sender, query.Order, query.Limit, query.Offset,
+	}}
 	return answerList(in, list[bridge.Message]{head, "messages", page.Items, tailOf(page)})
-}
-
-func filtersOf(query bridge.MessageQuery) filters {
-	return filters{
-		Since: query.Since, Until: query.Until, Q: orNull(query.Q), Sender: query.Sender,
-		Order: query.Order, Limit: query.Limit, Offset: query.Offset,
-	}
 }
 
 func (s *server) searchMessages(in *input) (any, error) {

@@ -1,6 +1,9 @@
 package bridge
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 const (
 	// EditTime is how long the apps let an own message be edited.
@@ -77,8 +80,8 @@ func notDeletable(reason string, args ...any) error {
 
 func (m *Message) is(status Delivery) bool { return m.Status != nil && *m.Status == status }
 
-// unforwardable are the types of messages that are never forwarded, with the reason.
-var unforwardable = typesOf(map[string][]string{
+// unforwardable are the types of messages that are never forwarded, by the reason.
+var unforwardable = map[string][]string{
 	"is a calendar event or an answer to one, which bridged does not send": {
 		"eventMessage", "encEventResponseMessage", "eventInviteMessage", "eventCoverImage",
 	},
@@ -97,16 +100,6 @@ var unforwardable = typesOf(map[string][]string{
 		"questionReplyMessage", "newsletterAdminProfileMessage", "spoilerMessage", "newsletterAdminProfileStatusMessage",
 		"botPlatformRegistrationSuccessMessage", "newsletterScheduledMessage", "acp2SettingMessage", "audioStickerMessage",
 	},
-})
-
-func typesOf(reasons map[string][]string) map[string]string {
-	types := make(map[string]string)
-	for reason, list := range reasons {
-		for _, name := range list {
-			types[name] = reason
-		}
-	}
-	return types
 }
 
 // Forwardable returns nil for a stored message that can be forwarded, else an [Error] of
@@ -119,9 +112,13 @@ func (m *Message) Forwardable() error {
 		return Invalid("a view-once message cannot be forwarded")
 	case m.MessageType == TypeUndecryptable:
 		return Invalid("the message could not be decrypted yet and cannot be forwarded")
-	case unforwardable[m.MessageType] != "":
-		return Invalid("the message %s and cannot be forwarded", unforwardable[m.MessageType])
-	case len(m.Raw) == 0:
+	}
+	for reason, types := range unforwardable {
+		if slices.Contains(types, m.MessageType) {
+			return Invalid("the message %s and cannot be forwarded", reason)
+		}
+	}
+	if len(m.Raw) == 0 {
 		return Invalid("nothing of the message is stored that could be forwarded")
 	}
 	return nil

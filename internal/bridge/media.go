@@ -28,7 +28,7 @@ type Media struct {
 	Pages       int    `bound:"pages"`
 	IsAnimated  bool
 	DownloadURL string
-	Ref         MediaRef // never shown
+	Ref         MediaRef `json:"-"`
 }
 
 // MediaRef is where an encrypted file lies on the CDN, and the keys to decrypt it.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"bridged/internal/bridge"
 )
@@ -90,9 +91,7 @@ func (s *server) showTyping(in *input) (any, error) {
 		State bridge.TypingState `json:"state"`
 	}
 	body := in.body(&req, strict)
-	switch req.State {
-	case bridge.TypingText, bridge.TypingVoice, bridge.TypingPaused:
-	default:
+	if !slices.Contains([]bridge.TypingState{bridge.TypingText, bridge.TypingVoice, bridge.TypingPaused}, req.State) {
 		in.refuse("state must be %s, %s or %s", bridge.TypingText, bridge.TypingVoice, bridge.TypingPaused)
 	}
 	var chat bridge.Chat
@@ -136,7 +135,7 @@ func (s *server) rejectCall(in *input) (any, error) {
 	return s.actOnce(in, body, act{
 		lookUp: func(ctx context.Context) (err error) {
 			if call, err = s.call(ctx, id); err == nil && call.State != bridge.CallRinging {
-				err = bridge.NotRinging(call.State)
+				err = bridge.Fail(bridge.CodeNotRinging, "the call does not ring any more (state %s): only a call that rings can be rejected", call.State)
 			}
 			return err
 		},

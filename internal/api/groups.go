@@ -125,16 +125,17 @@ func (s *server) updateGroup(in *input) (any, error) {
 }
 
 func (s *server) changeParticipants(in *input) (any, error) {
-	return s.changePeople(in, bridge.ParticipantActions(), "action must be add, remove, promote or demote")
+	return s.changePeople(in, "action must be add, remove, promote or demote",
+		bridge.ParticipantAdd, bridge.ParticipantRemove, bridge.ParticipantPromote, bridge.ParticipantDemote)
 }
 
 func (s *server) decideJoinRequests(in *input) (any, error) {
-	return s.changePeople(in, bridge.RequestActions(), "action must be approve or reject")
+	return s.changePeople(in, "action must be approve or reject", bridge.ParticipantApprove, bridge.ParticipantReject)
 }
 
 // changePeople does one of some actions with members of a group, or people who request to
 // join.
-func (s *server) changePeople(in *input, actions []bridge.ParticipantAction, otherwise string) (any, error) {
+func (s *server) changePeople(in *input, otherwise string, actions ...bridge.ParticipantAction) (any, error) {
 	jid := in.pathGroup()
 	var req struct {
 		Action       bridge.ParticipantAction `json:"action"`

@@ -63,8 +63,3 @@ type CallQuery struct {
 func NoCall(id string) *Error {
 	return NotFound("there is no call %s in the store: GET /api/calls lists those that there are", quoted(id))
 }
-
-// NotRinging returns the error of a call that can no longer be rejected.
-func NotRinging(state CallState) *Error {
-	return Fail(CodeNotRinging, "the call does not ring any more (state %s): only a call that rings can be rejected", state)
-}

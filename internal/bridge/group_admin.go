@@ -39,21 +39,11 @@ const (
 	ParticipantDemote  ParticipantAction = "demote"
 )
 
-// ParticipantActions returns all actions.
-func ParticipantActions() []ParticipantAction {
-	return []ParticipantAction{ParticipantAdd, ParticipantRemove, ParticipantPromote, ParticipantDemote}
-}
-
 // The decisions about requests to join.
 const (
 	ParticipantApprove ParticipantAction = "approve"
 	ParticipantReject  ParticipantAction = "reject"
 )
-
-// RequestActions returns the decisions about requests to join.
-func RequestActions() []ParticipantAction {
-	return []ParticipantAction{ParticipantApprove, ParticipantReject}
-}
 
 // IsDecision reports whether an action decides about a request to join.
 func (a ParticipantAction) IsDecision() bool {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -213,9 +214,20 @@ func (p *PollTally) boundRest() {
 	}
 }
 
-func (c *Contact) boundRest() { c.Username = boundUsername(c.Username) }
+// boundRest drops a text that cannot be a username. It is not cut: a part of it may be
+// another person's.
+func (c *Contact) boundRest() {
+	if name := c.Username; name != nil && (!utf8.ValidString(*name) || utf8.RuneCountInString(*name) > maxUsername ||
+		strings.ContainsFunc(*name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) })) {
+		c.Username = nil
+	}
+}
 
-func (v *PollVote) boundRest() { v.Hashes = boundHashes(v.Hashes) }
+// boundRest keeps the hashes that have the size of SHA-256.
+func (v *PollVote) boundRest() {
+	fits := slices.DeleteFunc(slices.Clone(v.Hashes), func(hash []byte) bool { return len(hash) != sha256.Size })
+	v.Hashes = fits[:min(len(fits), maxOptions)]
+}
 
 // IsDirectPath reports whether a path can be that of a file on the network's media
 // servers: behind a host, it leads to no other one.
@@ -225,27 +237,6 @@ func IsDirectPath(path string) bool {
 	}
 	u, err := url.Parse("https://host" + path)
 	return err == nil && u.Host == "host"
-}
-
-// boundHashes returns the hashes that have the size of SHA-256.
-func boundHashes(hashes [][]byte) [][]byte {
-	kept := make([][]byte, 0, min(len(hashes), maxOptions))
-	for _, hash := range hashes {
-		if len(hash) == sha256.Size && len(kept) < maxOptions {
-			kept = append(kept, hash)
-		}
-	}
-	return kept
-}
-
-// boundUsername returns a username, nil for a text that cannot be one. It is not cut: a
-// part of it may be another person's.
-func boundUsername(name *string) *string {
-	if name == nil || !utf8.ValidString(*name) || utf8.RuneCountInString(*name) > maxUsername ||
-		strings.ContainsFunc(*name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
-		return nil
-	}
-	return name
 }
 
 // boundMIMEType returns a type that may stand in a header as it is.

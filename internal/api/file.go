@@ -152,18 +152,16 @@ func describeFile(header http.Header, m bridge.Message, disposition string) {
 	header.Set("X-Messenger-Media-Type", string(m.Media.Type))
 }
 
-const unknownType = "application/octet-stream"
-
 // maxMIMEType bounds a MIME type in a header.
 const maxMIMEType = 255
 
 // contentType returns the sender's MIME type where it is one.
 func contentType(given string) string {
 	if len(given) > maxMIMEType || !strings.Contains(given, "/") || strings.ContainsFunc(given, isNotPlain) {
-		return unknownType
+		return bridge.UnknownMIMEType
 	}
 	if _, _, err := mime.ParseMediaType(given); err != nil {
-		return unknownType
+		return bridge.UnknownMIMEType
 	}
 	return given
 }
@@ -227,7 +225,7 @@ func extension(mimeType string) string {
 		return ".mp3"
 	case "image/jpg":
 		return ".jpg"
-	case unknownType:
+	case bridge.UnknownMIMEType:
 		return ".bin"
 	}
 	if known := mimetype.Lookup(base); known != nil && known.Extension() != "" {

@@ -31,7 +31,7 @@ func TestDescribeFile_WithstandsAnyClaim(t *testing.T) {
 			header := http.Header{}
 			describeFile(header, bridge.Message{ID: "3EB0", Media: &media}, inline)
 			got := header.Get("Content-Type")
-			if len(got) > maxMIMEType || got != media.MimeType && got != unknownType || strings.ContainsFunc(got, isNotPlain) {
+			if len(got) > maxMIMEType || got != media.MimeType && got != bridge.UnknownMIMEType || strings.ContainsFunc(got, isNotPlain) {
 				t.Errorf("type %.100q", got)
 			}
 			shown, _, _ := strings.Cut(strings.TrimPrefix(header.Get("Content-Disposition"), `inline; filename="`), `"`)

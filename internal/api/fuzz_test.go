@@ -174,7 +174,7 @@ func FuzzForm(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		fuzzbudget.Usual.Check(t, len(body), func() {
 			form, s := &fileForm{given: make(map[string]bool)}, &server{bodies: front.NewBodies()}
-			defer form.Close()
+			defer form.file.Close()
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(body))
 			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
 			parts, err := intake.NewParts(r)

@@ -47,9 +47,6 @@ func newHookKey() (key string, hash []byte) {
 	return key, sum[:]
 }
 
-// hookPath returns the path of a hook's address.
-func hookPath(id int64, key string) string { return fmt.Sprint(hookRoot, id, ".", key) }
-
 // hookBearer returns the bearer of a request to a hook's address: the hook, which may send
 // to its chat alone, as long as the token that made it lives. It returns nil for any other
 // address.

@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -74,7 +74,7 @@ func (s *server) withAddress(r *http.Request, hook bridge.Hook, key string) with
 	if base == "" {
 		base = "http://" + r.Host
 	}
-	path := hookPath(hook.ID, key)
+	path := fmt.Sprint(hookRoot, hook.ID, ".", key)
 	return withAddress{hook, strings.TrimSuffix(base, "/") + path, path}
 }
 
@@ -90,7 +90,7 @@ func (s *server) updateHook(in *input) (any, error) {
 		return nil, in.err
 	}
 	key, hash := newHookKey()
-	may, err := s.chatsOf(in.ctx(), hook.Token)
+	maker, err := s.bearers.byID(in.ctx(), hook.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (s *server) updateHook(in *input) (any, error) {
 		if err := req.apply(hook); err != nil {
 			return err
 		}
-		if may != nil && !s.isAmong(hook.Chat, may) {
+		if maker != nil && maker.Chats != nil && !s.isAmong(hook.Chat, maker.Chats) { // it may do no more than its maker
 			return bridge.NoChat(hook.Chat)
 		}
 		return nil
@@ -110,19 +110,6 @@ func (s *server) updateHook(in *input) (any, error) {
 		return s.withAddress(in.r, hook, key), err
 	}
 	return hook, err
-}
-
-// chatsOf returns the chats of the token that made a hook, nil for all: a changed hook may
-// do no more than that token.
-func (s *server) chatsOf(ctx context.Context, token int64) ([]bridge.JID, error) {
-	tokens, err := s.Store.Tokens(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if i := slices.IndexFunc(tokens, func(t bridge.Token) bool { return t.ID == token }); i >= 0 {
-		return tokens[i].Chats, nil
-	}
-	return nil, nil
 }
 
 func (s *server) deleteHook(in *input) (any, error) {
@@ -174,10 +161,7 @@ func (s *server) previewHook(in *input) (any, error) {
 	}{text}, err
 }
 
-const (
-	maxHookName   = 100 // characters
-	maxHookSecret = 256
-)
+const maxHookSecret = 256 // characters
 
 // hookRequest is the body that makes or changes a hook. Left out fields stay as they are;
 // a secret of null removes it.
@@ -195,17 +179,15 @@ func (req hookRequest) apply(hook *bridge.Hook) error {
 	if req.Name != nil {
 		hook.Name = strings.TrimSpace(*req.Name)
 	}
-	if hook.Name == "" || utf8.RuneCountInString(hook.Name) > maxHookName || strings.ContainsFunc(hook.Name, unicode.IsControl) {
-		return bridge.Invalid("name is required: 1 to %d characters that say what the hook is for", maxHookName)
+	if err := checkName(hook.Name, "hook"); err != nil {
+		return err
 	}
-	if req.ChatJID != nil || hook.Chat == "" {
-		var given string
+	if given := string(hook.Chat); req.ChatJID != nil || given == "" {
+		var err error
 		set(&given, req.ChatJID)
-		chat, err := parseDestination("chatJid", given)
-		if err != nil {
+		if hook.Chat, err = parseDestination("chatJid", given); err != nil {
 			return err
 		}
-		hook.Chat = chat
 	}
 	set(&hook.Template, req.Template)
 	if _, err := hooks.Parse(hook.Template); err != nil {

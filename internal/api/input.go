@@ -3,6 +3,8 @@ package api
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -107,26 +109,19 @@ func (q *input) oneOf(name, fallback string, allowed ...string) string {
 
 // limit returns the size of a page, 1 to most.
 func (q *input) limit(most int) int {
-	const usual = 100
-	value, given := q.one("limit")
+	return q.number("limit", 100, 1, most, fmt.Sprintf("between 1 and %d", most))
+}
+
+func (q *input) offset() int { return q.number("offset", 0, 0, math.MaxInt, "of 0 or more") }
+
+func (q *input) number(name string, usual, least, most int, allowed string) int {
+	value, given := q.one(name)
 	if !given {
 		return usual
 	}
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > most {
-		q.refuse("limit must be an integer between 1 and %d", most)
-	}
-	return n
-}
-
-func (q *input) offset() int {
-	value, given := q.one("offset")
-	if !given {
-		return 0
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 0 {
-		q.refuse("offset must be an integer of 0 or more")
+	if err != nil || n < least || n > most {
+		q.refuse("%s must be an integer %s", name, allowed)
 	}
 	return n
 }

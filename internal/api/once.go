@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -153,15 +154,7 @@ func ownKey(ctx context.Context, key string) string {
 }
 
 func isKey(s string) bool {
-	if len(s) < 1 || len(s) > maxKey {
-		return false
-	}
-	for i := range len(s) {
-		if s[i] <= ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
+	return s != "" && len(s) <= maxKey && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // sameRequest refuses a key that was used for another request.

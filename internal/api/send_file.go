@@ -24,7 +24,7 @@ func (s *server) sendFile(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer form.Close()
+	defer form.file.Close()
 	if err := form.complete(s); err != nil {
 		return nil, err
 	}
@@ -114,9 +114,6 @@ type fileForm struct {
 	text   int   // bytes of the fields so far
 }
 
-// Close removes the file.
-func (f *fileForm) Close() { f.file.Close() }
-
 // readForm reads a form while it arrives. Each piece has its own time.
 func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, error) {
 	if err := s.Preparer.CheckSize(r.ContentLength, formMargin); err != nil {
@@ -132,7 +129,7 @@ func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, er
 		return nil, bridge.Invalid("Content-Type must be multipart/form-data with a boundary, as curl -F and forms send it").Because(err)
 	}
 	if err := form.read(r.Context(), s, parts); err != nil {
-		form.Close()
+		form.file.Close()
 		w.Header().Set("Connection", "close") // the rest is not read
 		return nil, formFault(r.Context(), err)
 	}
@@ -194,22 +191,14 @@ func (f *fileForm) set(ctx context.Context, s *server, name string, part io.Read
 		return bridge.Invalid("%s is not valid UTF-8", quotedName(name))
 	}
 	text := string(value)
-	switch name {
-	case "jid":
-		f.JID = text
-	case "quotedChatJid":
-		f.QuotedChatJID = text
-	case "quotedMsgId":
-		f.QuotedMsgID = text
-	case "type":
-		f.Type = bridge.MediaType(text)
-	case "caption":
-		f.Caption = text
-	case "fileName":
-		f.FileName = text
-	case "mimetype":
-		f.MimeType = text
-	case "ptt":
+	fields := map[string]*string{
+		"jid": &f.JID, "quotedChatJid": &f.QuotedChatJID, "quotedMsgId": &f.QuotedMsgID, "type": (*string)(&f.Type),
+		"caption": &f.Caption, "fileName": &f.FileName, "mimetype": &f.MimeType,
+	}
+	switch field := fields[name]; {
+	case field != nil:
+		*field = text
+	case name == "ptt":
 		if f.PTT, err = strconv.ParseBool(text); text != "" && err != nil {
 			return bridge.Invalid("ptt must be true or false")
 		}

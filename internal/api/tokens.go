@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxTokenName  = 100  // characters
+	maxGivenName  = 100  // characters of a token's or a hook's name
 	maxTokenChats = 1000 // of one token
 )
 
@@ -58,10 +58,10 @@ func (s *server) createToken(in *input) (any, error) {
 // tokenOf returns the token that a request describes.
 func (s *server) tokenOf(req tokenRequest) (bridge.Token, error) {
 	token := bridge.Token{Name: strings.TrimSpace(req.Name)}
-	if token.Name == "" || utf8.RuneCountInString(token.Name) > maxTokenName || strings.ContainsFunc(token.Name, unicode.IsControl) {
-		return token, bridge.Invalid("name is required: 1 to %d characters that say what the token is for", maxTokenName)
+	err := checkName(token.Name, "token")
+	if err != nil {
+		return token, err
 	}
-	var err error
 	if token.Scopes, err = parseScopes(req.Scopes); err != nil {
 		return token, err
 	}
@@ -72,6 +72,14 @@ func (s *server) tokenOf(req tokenRequest) (bridge.Token, error) {
 	}
 	token.ExpiresAt, err = s.parseExpiry(req.ExpiresAt)
 	return token, err
+}
+
+// checkName checks the name that a caller gives to a thing.
+func checkName(name, thing string) error {
+	if name == "" || utf8.RuneCountInString(name) > maxGivenName || strings.ContainsFunc(name, unicode.IsControl) {
+		return bridge.Invalid("name is required: 1 to %d characters that say what the %s is for", maxGivenName, thing)
+	}
+	return nil
 }
 
 // parseScopes returns scopes, each once, in the order of [bridge.Scopes].

@@ -3,8 +3,6 @@ package history
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -16,26 +14,21 @@ import (
 )
 
 const (
-	// settingAsked keeps how often and when the phone was last asked for
-	// the history that it has not announced.
-	settingAsked = "history_asked"
-	// askPause is how long the phone has to answer, mostAsks how often
-	// it is asked.
-	askPause = 24 * time.Hour
-	mostAsks = 3
+	settingAsked = "history_asked" // how often the phone was asked for a missing history, and when last (Unix)
+	askPause     = 24 * time.Hour  // for the phone to answer
+	mostAsks     = 3
+	askTimeout   = 30 * time.Second // for the network to accept a request to the phone
 )
 
-// patience is how long an open account waits for the phone to announce its
-// history. It is a variable for the tests alone.
+// patience is how long an open account waits for the phone to announce its history.
 var patience = 10 * time.Minute
 
 // needed are the parts that every phone sends, and every session needs.
 var needed = []waE2E.HistorySyncType{waE2E.HistorySyncType_INITIAL_BOOTSTRAP, waE2E.HistorySyncType_PUSH_NAME}
 
-// missing asks the phone for parts of its history that it has not announced, or
-// that a kill took between the network's forgetting and our writing down. It
-// returns after what time to look again.
-func (h *History) missing(ctx context.Context, c *conn) time.Duration {
+// missing asks the phone for parts of its history that it has not announced, or whose
+// announcement was lost in a crash before it was stored. It returns when to look again.
+func (h *History) missing(ctx context.Context, c Conn) time.Duration {
 	kinds, err := h.o.Store.HistoryKinds(ctx)
 	if err != nil {
 		return pause
@@ -76,19 +69,18 @@ func (h *History) asked(ctx context.Context) (count int, last time.Time) {
 	if err != nil {
 		return mostAsks, time.Time{} // what cannot be noted is not asked
 	}
-	number, at, _ := strings.Cut(text, " ")
-	count, _ = strconv.Atoi(number) // 0 where the phone was not asked
-	seconds, _ := strconv.ParseInt(at, 10, 64)
+	var seconds int64
+	_, _ = fmt.Sscan(text, &count, &seconds) // "" where the phone was not asked
 	return count, time.Unix(seconds, 0)
 }
 
-// ask notes the request before it makes it.
-func (h *History) ask(ctx context.Context, c *conn, kinds []waE2E.HistorySyncType, count int) error {
+// ask stores that it asks before it does.
+func (h *History) ask(ctx context.Context, c Conn, kinds []waE2E.HistorySyncType, count int) error {
 	if err := h.o.Store.SetSetting(ctx, settingAsked, fmt.Sprintf("%d %d", count, time.Now().Unix())); err != nil {
 		return err
 	}
 	for _, kind := range kinds {
-		h.o.Log.Info().Str("kind", kind.String()).Int("time", count).Msg("the phone has not told of its history: asking for it")
+		h.o.Log.Info().Str("kind", kind.String()).Int("time", count).Msg("the phone has not announced its history: asking for it")
 		if _, err := c.SendPeerMessage(ctx, chunkRequest(kind)); err != nil {
 			return err
 		}
@@ -109,11 +101,11 @@ func chunkRequest(kind waE2E.HistorySyncType) *waE2E.Message {
 	}}
 }
 
-// AskHistory asks the phone for messages of a chat from before the oldest one that
-// is stored, and returns the request's id. What the phone sends is imported
-// later. It fails with [bridge.CodeNotConnected].
+// AskHistory asks the phone for messages of a chat from before the oldest one that is
+// stored, and returns the request's id. The answer is imported later. It fails with
+// [bridge.CodeNotConnected].
 func (h *History) AskHistory(ctx context.Context, oldest bridge.Message, count int) (string, error) {
-	c, err := h.open()
+	c, err := h.o.Open()
 	if err != nil {
 		return "", err
 	}
@@ -130,7 +122,3 @@ func (h *History) AskHistory(ctx context.Context, oldest bridge.Message, count i
 	h.o.Log.Info().Str("chat", oldest.Chat.Redacted()).Int("count", count).Msg("the phone was asked for older messages")
 	return sent.ID, nil
 }
-
-// askTimeout bounds how long the network may take to accept a request to
-// the phone.
-const askTimeout = 30 * time.Second

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -10,71 +11,56 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The phone decides once, at the pairing, how much of its past it sends, by what
-// the companion says of itself then.
-
-// megabytes is how many megabytes of history the companion says to have room for:
-// as much as the desktop app.
+// megabytes is how much history the companion has room for: the desktop app's number.
 const megabytes = 102400
 
-// Request enters how far back the phone is to send its messages. The full
-// history alone is a shallow one: phones give years only to what calls itself a
-// desktop and names its limits.
+// Request sets how far back the phone is to send its messages, which it decides once, at
+// the pairing. The full history alone is a shallow one: phones send years only to a
+// desktop that names its limits.
 func Request(props *waCompanionReg.DeviceProps, wanted bridge.HistoryImport) {
 	props.RequireFullSync = proto.Bool(wanted.IsDeep())
 	if !wanted.IsDeep() {
 		return
 	}
-	days := wanted.Bound()
-	if days == 0 {
-		days = bridge.MaxHistoryDays
-	}
+	days := cmp.Or(wanted.Bound(), bridge.MaxHistoryDays)
 	props.PlatformType = waCompanionReg.DeviceProps_DESKTOP.Enum()
-	if props.HistorySyncConfig == nil {
-		props.HistorySyncConfig = new(waCompanionReg.DeviceProps_HistorySyncConfig)
-	}
+	props.HistorySyncConfig = cmp.Or(props.HistorySyncConfig, new(waCompanionReg.DeviceProps_HistorySyncConfig))
 	config := props.HistorySyncConfig
-	config.FullSyncDaysLimit = proto.Uint32(uint32(days))
-	config.FullSyncSizeMbLimit = proto.Uint32(megabytes)
-	config.StorageQuotaMb = proto.Uint32(megabytes)
+	config.FullSyncDaysLimit = new(uint32(days))
+	config.FullSyncSizeMbLimit, config.StorageQuotaMb = new(uint32(megabytes)), new(uint32(megabytes))
 }
 
-// since returns before what time messages are too old to be imported,
-// unless they were asked for; zero where none is.
+// since returns the time before which messages are too old to be imported; zero for none.
 func (h *History) since() time.Time {
-	days := h.o.Import.Bound()
-	if days == 0 {
-		return time.Time{}
+	if days := h.o.Import.Bound(); days > 0 {
+		return h.o.Clock.Now().AddDate(0, 0, -days)
 	}
-	return h.o.Clock.Now().AddDate(0, 0, -days)
+	return time.Time{}
 }
 
-// settingPaired keeps how much history was asked for at the pairing.
-const settingPaired = "history_paired"
+const settingPaired = "history_paired" // how much history the pairing asked for
 
-// NotePaired remembers how much history the pairing has asked for.
+// NotePaired stores how much history the pairing has asked for.
 func (h *History) NotePaired() {
 	if err := h.o.Store.SetSetting(h.o.Background, settingPaired, string(h.o.Import)); err != nil {
-		h.o.Log.Warn().Err(err).Msg("how much history the pairing has asked for is not remembered")
+		h.o.Log.Warn().Err(err).Msg("how much history the pairing asked for was not stored")
 	}
 }
 
-// PairedHistory returns how much history the session's pairing has asked for; ""
-// where that is not known, or there is no session.
+// PairedHistory returns how much history the session's pairing has asked for, "" if unknown.
 func (h *History) PairedHistory(ctx context.Context) (bridge.HistoryImport, error) {
 	paired, err := h.o.Store.Setting(ctx, settingPaired)
 	return bridge.HistoryImport(paired), err
 }
 
-// Compare logs that the configuration asks for more history than the
-// pairing has.
+// Compare warns if the configuration asks for more history than the pairing did.
 func (h *History) Compare(ctx context.Context) {
 	if pn, _ := h.o.Own(); pn == "" {
 		return
 	}
 	paired, err := h.PairedHistory(ctx)
 	if err != nil {
-		h.o.Log.Warn().Err(err).Msg("how much history the pairing has asked for is not known")
+		h.o.Log.Warn().Err(err).Msg("how much history the pairing asked for cannot be read")
 		return
 	}
 	if wanted := h.o.Import; wanted.Exceeds(paired) {

@@ -13,16 +13,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// maxPart bounds a part of the history as it is downloaded, compressed. The
-// apps cut their history into pieces of a few megabytes.
+// maxPart bounds a compressed part of the history. The apps cut their history into parts
+// of a few megabytes.
 const maxPart = 64 << 20
 
-// errTooLarge says that a part is beyond the limits; it will not be smaller the
-// next time.
 var errTooLarge = errors.New("larger than what is taken over")
 
 // download returns a part as the phone has compressed it.
-func (c *conn) download(ctx context.Context, n *waE2E.HistorySyncNotification) ([]byte, error) {
+func download(ctx context.Context, c Conn, n *waE2E.HistorySyncNotification) ([]byte, error) {
 	if inline := n.GetInitialHistBootstrapInlinePayload(); inline != nil {
 		return inline, nil
 	}
@@ -30,20 +28,24 @@ func (c *conn) download(ctx context.Context, n *waE2E.HistorySyncNotification) (
 		return nil, fmt.Errorf("%w: %d bytes", errTooLarge, n.GetFileLength())
 	}
 	data, err := c.Download(ctx, n)
-	var withAddress *url.Error
-	if errors.As(err, &withAddress) {
-		err = withAddress.Err // the address is a key to the file
-	}
 	if err != nil {
-		return nil, fmt.Errorf("download: %w", err)
+		return nil, fmt.Errorf("download: %w", withoutAddress(err))
 	}
 	return data, nil
 }
 
-// isTooLarge reports whether a part is beyond the limits.
+// withoutAddress removes the address from an error: it is a key to the file.
+func withoutAddress(err error) error {
+	if withAddress, is := errors.AsType[*url.Error](err); is {
+		return withAddress.Err
+	}
+	return err
+}
+
+// isTooLarge reports whether a part is beyond the limits, as it will be the next time.
 func isTooLarge(err error) bool {
-	var beyond *http.MaxBytesError
-	return errors.Is(err, errTooLarge) || errors.As(err, &beyond)
+	_, beyond := errors.AsType[*http.MaxBytesError](err)
+	return beyond || errors.Is(err, errTooLarge)
 }
 
 // isGone reports whether the network no longer has a file.
@@ -52,35 +54,31 @@ func isGone(err error) bool {
 		errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith410)
 }
 
-// askForPart asks the phone to upload a part again that the network has lost.
-// The phone announces it with another message.
-func (c *conn) askForPart(ctx context.Context, part bridge.HistoryPart) {
+// askForPart asks the phone to upload a part again that the network has lost. The phone
+// announces it with another message.
+func (h *History) askForPart(ctx context.Context, c Conn, part bridge.HistoryPart) {
 	notification, err := readNotification(part)
 	if err == nil {
 		err = c.SendHistorySyncServerErrorReceipt(ctx, part.ID, notification.GetMediaKey())
 	}
 	if err != nil {
-		c.h.o.Log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the phone could not be asked to upload its history again")
+		h.o.Log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the phone could not be asked to upload its history again")
 	}
 }
 
 // deletePart has the network delete a part that was taken over, as the apps do.
-func (c *conn) deletePart(ctx context.Context, part bridge.HistoryPart) error {
+func (h *History) deletePart(ctx context.Context, c Conn, part bridge.HistoryPart) error {
 	notification, err := readNotification(part)
 	if err != nil {
 		return err
 	}
 	err = c.DeleteMedia(ctx, whatsmeow.MediaHistory, notification.GetDirectPath(), notification.GetFileEncSHA256(), notification.GetEncHandle())
-	var withAddress *url.Error
-	if errors.As(err, &withAddress) {
-		err = withAddress.Err
-	}
 	if err != nil {
-		return fmt.Errorf("delete: %w", err)
+		return fmt.Errorf("delete: %w", withoutAddress(err))
 	}
 	step := stepOf(part)
 	step.State = bridge.HistoryDone
-	return c.h.o.Store.Save(ctx, step)
+	return h.o.Store.Save(ctx, step)
 }
 
 // Bounded returns a client for whatsmeow's downloads, which it reads whole into

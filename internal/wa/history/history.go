@@ -1,10 +1,10 @@
-// Package history takes over what the phone sends of its past.
+// Package history takes over the history that the phone sends.
 //
-// After pairing the phone uploads what it has of the past in parts, and announces each
-// with a message. That message is stored before anything else,
-// because the network forgets it even where we do not acknowledge it. The part
-// itself is taken over later: what a fresh session needs (tokens, salt,
-// identities, names, timers), and the messages where the operator wants them.
+// After pairing the phone uploads its history in parts, and announces each with a
+// message. That message is stored before anything else, because the network forgets it
+// even where we do not acknowledge it. The part itself is taken over later: what a fresh
+// session needs (tokens, salt, identities, names, timers), and the messages where the
+// operator wants them.
 package history
 
 import (
@@ -24,20 +24,17 @@ import (
 const (
 	// takeoverTimeout bounds one try to take a part over.
 	takeoverTimeout = 10 * time.Minute
-	// idle is after how long Run looks again if nothing wakes it.
+	// idle is how often Run looks if nothing wakes it.
 	idle = time.Hour
 )
 
-// pause is how long what has nothing to do with a part (the store, the
-// connection) holds it up.
+// pause follows failures that are not a part's own: of the store, of the connection.
 var pause = 10 * time.Second
 
-// pauses are the pauses after failures of one part. With the last one
-// it is given up.
+// pauses follow the failures of one part. After the last it is given up.
 var pauses = []time.Duration{10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
 
-// Store is where parts of the history are kept until they are taken over, and what
-// they hold.
+// Store keeps parts of the history until they are taken over, and their content.
 type Store interface {
 	Save(ctx context.Context, facts ...bridge.Fact) error
 	NextHistoryPart(ctx context.Context) (bridge.HistoryPart, bool, error)
@@ -77,25 +74,14 @@ type Options struct {
 type History struct {
 	o      Options
 	notify chan struct{}
-	// missingSince is when the phone of a session was first seen not to have announced
-	// its history; only Run uses both.
+	// missingSince is when missingIn was first seen without an announced history; only Run
+	// uses both.
 	missingSince time.Time
 	missingIn    *session.Client
 }
 
 // New returns the account's history. Nothing is asked before [History.Run].
 func New(o Options) *History { return &History{o: o, notify: make(chan struct{}, 1)} }
-
-// conn is an open connection in use.
-type conn struct {
-	Conn
-	h *History
-}
-
-func (h *History) open() (*conn, error) {
-	c, err := h.o.Open()
-	return &conn{c, h}, err
-}
 
 // Wake has Run look for something to do.
 func (h *History) Wake() {
@@ -117,21 +103,18 @@ func (h *History) Want(facts []bridge.Fact) {
 // Run takes over what comes until ctx ends.
 func (h *History) Run(ctx context.Context) {
 	for {
-		timer := time.NewTimer(h.step(ctx))
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		case <-h.notify:
-			timer.Stop()
-		case <-timer.C:
+		case <-time.After(h.step(ctx)):
 		}
 	}
 }
 
-// step does what is due and returns after what time to look again.
+// step does what is due, and returns when to look again.
 func (h *History) step(ctx context.Context) time.Duration {
-	c, err := h.open()
+	c, err := h.o.Open()
 	if err != nil {
 		return idle // it is woken when the account is open
 	}
@@ -139,7 +122,7 @@ func (h *History) step(ctx context.Context) time.Duration {
 	switch {
 	case err != nil:
 		if ctx.Err() == nil {
-			h.o.Log.Warn().Err(err).Msg("history that waits not read")
+			h.o.Log.Warn().Err(err).Msg("pending parts of the history not read")
 		}
 		return pause
 	case !found:
@@ -151,22 +134,22 @@ func (h *History) step(ctx context.Context) time.Duration {
 }
 
 // handle takes a part over, or has the network delete one that was taken over.
-func (h *History) handle(ctx context.Context, c *conn, part bridge.HistoryPart) time.Duration {
+func (h *History) handle(ctx context.Context, c Conn, part bridge.HistoryPart) time.Duration {
 	trying, cancel := context.WithTimeout(ctx, takeoverTimeout)
 	defer cancel()
 	defer context.AfterFunc(c.Ctx, cancel)()
 	var err error
 	if part.State == bridge.HistoryWaiting {
-		err = c.takeOver(trying, &part)
+		err = h.takeOver(trying, c, &part)
 	} else {
-		err = c.deletePart(trying, part)
+		err = h.deletePart(trying, c, part)
 	}
 	switch {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil, c.Ctx.Err() != nil, !c.LoggedIn():
 		return pause
-	case isOfStorage(err):
+	case errors.Is(err, session.ErrNotStored), bridge.CodeOf(err) == bridge.CodeStorageUnavailable: // not the part's fault
 		h.o.Log.Warn().Err(err).Str("kind", part.Kind).Msg("history not stored; trying again")
 		return pause
 	}
@@ -177,13 +160,8 @@ func (h *History) handle(ctx context.Context, c *conn, part bridge.HistoryPart) 
 	return 0
 }
 
-// isOfStorage reports whether a failure has nothing to do with the part.
-func isOfStorage(err error) bool {
-	return errors.Is(err, session.ErrNotStored) || bridge.CodeOf(err) == bridge.CodeStorageUnavailable
-}
-
 // failed plans the next try of a part, or gives it up.
-func (h *History) failed(ctx context.Context, c *conn, part bridge.HistoryPart, cause error) error {
+func (h *History) failed(ctx context.Context, c Conn, part bridge.HistoryPart, cause error) error {
 	step := stepOf(part)
 	step.Tries++
 	log := h.o.Log.Warn().Str("kind", part.Kind).Int("chunk", part.Chunk).Int("tries", step.Tries).Str("error", bridge.Redact(cause.Error()))
@@ -198,13 +176,13 @@ func (h *History) failed(ctx context.Context, c *conn, part bridge.HistoryPart, 
 		step.NextAt = bridge.At(time.Now().Add(pauses[step.Tries-1]))
 		log.Time("next", step.NextAt.Time).Msg("a part of the phone's history could not be taken over; trying again")
 		if isGone(cause) && part.State == bridge.HistoryWaiting {
-			c.askForPart(ctx, part)
+			h.askForPart(ctx, c, part)
 		}
 	}
 	return h.o.Store.Save(ctx, step)
 }
 
-// stepOf returns what is known of a part, to be changed.
+// stepOf returns the state of a part, to be changed.
 func stepOf(part bridge.HistoryPart) bridge.HistoryStep {
 	return bridge.HistoryStep{ID: part.ID, State: part.State, Position: part.Position, Tries: part.Tries, NextAt: part.NextAt}
 }
@@ -215,9 +193,8 @@ func readNotification(part bridge.HistoryPart) (*waE2E.HistorySyncNotification, 
 	return notification, proto.Unmarshal(part.Notification, notification)
 }
 
-// Forget removes what is known of the history, which belongs to a
-// session. Where nothing is known it writes nothing: a bridge that is not paired
-// starts with a full disk, too.
+// Forget removes the state of the history, which belongs to a session. Without any it
+// writes nothing: a bridge that is not paired starts with a full disk, too.
 func (h *History) Forget(ctx context.Context) error {
 	kinds, err := h.o.Store.HistoryKinds(ctx)
 	if err == nil && len(kinds) > 0 {

@@ -14,16 +14,12 @@ import (
 )
 
 const (
-	// maxInflated bounds a part of the history when it is decompressed.
-	maxInflated = 1 << 30
-	// maxRecord bounds one field of a part, such as a chat with its messages.
-	maxRecord = 128 << 20
-	// pieceSize is about how much of a part is decoded at once.
-	pieceSize = 1 << 20
+	maxInflated = 1 << 30   // of a part
+	maxRecord   = 128 << 20 // of one field of a part, such as a chat with its messages
+	pieceSize   = 1 << 20   // about as much is decoded at once
 )
 
-// The fields of waHistorySync.HistorySync and of a conversation that pieces are
-// made by.
+// The fields of waHistorySync.HistorySync and of a conversation by which pieces are made.
 const (
 	fieldConversations = 2
 	fieldStatuses      = 3
@@ -34,10 +30,9 @@ const (
 	fieldMessages = 2 // of a conversation
 )
 
-// eachPiece decompresses a part of the history and calls f with it in pieces, each
-// the protobuf of a part of the same kind, so that memory does not grow with
-// the part. The first has what is not of single chats. Messages are left out
-// unless they are wanted.
+// eachPiece decompresses a part of the history and calls f with it in pieces, each the
+// protobuf of a part of the same kind, so that memory does not grow with the part. The
+// first has everything beside the chats.
 func eachPiece(compressed []byte, kind waHistorySync.HistorySync_HistorySyncType, withMessages bool, f func(piece []byte) error) error {
 	p := &pieces{kind: kind, withMessages: withMessages, emit: f}
 	if err := p.read(compressed, p.common); err != nil {
@@ -49,7 +44,7 @@ func eachPiece(compressed []byte, kind waHistorySync.HistorySync_HistorySyncType
 	if err := p.read(compressed, p.conversation); err != nil {
 		return err
 	}
-	if p.empty() {
+	if len(p.piece) == 0 {
 		return nil
 	}
 	return p.flush()
@@ -63,9 +58,6 @@ type pieces struct {
 	piece        []byte
 }
 
-func (p *pieces) empty() bool { return len(p.piece) == 0 }
-
-// flush passes the present piece on.
 func (p *pieces) flush() error {
 	whole := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(p.kind))
 	whole = append(whole, p.piece...)
@@ -73,8 +65,7 @@ func (p *pieces) flush() error {
 	return p.emit(whole)
 }
 
-// read decompresses the part and calls take with each of its fields that is a
-// record; others are left out.
+// read decompresses the part and calls take with each field that is a record.
 func (p *pieces) read(compressed []byte, take func(f field, r *bufio.Reader) error) error {
 	inflated, err := zlib.NewReader(bytes.NewReader(compressed))
 	if err != nil {
@@ -92,13 +83,13 @@ func (p *pieces) read(compressed []byte, take func(f field, r *bufio.Reader) err
 // field is one field of a message in protobuf's wire format.
 type field struct {
 	number   protowire.Number
-	isRecord bool   // its content follows
-	length   int64  // of the content
-	raw      []byte // the whole field, or what is before a record's content
+	isRecord bool // with content of length bytes behind raw
+	length   int64
+	raw      []byte
 }
 
-// eachField reads a message and calls take with each of its fields, which has to read
-// or skip the content of a record.
+// eachField reads a message and calls take with each field, which has to read or skip
+// the content of a record.
 func eachField(r *bufio.Reader, take func(f field, r *bufio.Reader) error) error {
 	for {
 		tag, err := binary.ReadUvarint(r)
@@ -138,7 +129,7 @@ func eachField(r *bufio.Reader, take func(f field, r *bufio.Reader) error) error
 	}
 }
 
-// common gathers what is not of single chats and is of use.
+// common gathers the useful fields beside the chats.
 func (p *pieces) common(f field, r *bufio.Reader) error {
 	switch f.number {
 	case fieldConversations, fieldStatuses, fieldStickers, fieldMembers, fieldCalls:

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
+	"go.mau.fi/whatsmeow/proto/waWeb"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
 
@@ -16,16 +18,16 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// batchSize is how many facts of the history are saved in one transaction:
-// it holds up an acknowledgement for as long as that takes.
+// batchSize is how many facts are saved in one transaction, which delays an
+// acknowledgement by as long as it takes.
 const batchSize = 100
 
-// takeOver downloads a part and takes over what is needed of it, and the messages
-// where the operator wants them. Doing it twice changes nothing.
-func (c *conn) takeOver(ctx context.Context, part *bridge.HistoryPart) (err error) {
+// takeOver downloads a part and stores what is needed of it, and the messages where the
+// operator wants them. Doing it twice changes nothing.
+func (h *History) takeOver(ctx context.Context, c Conn, part *bridge.HistoryPart) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			c.h.o.Log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("taking history over panicked")
+			h.o.Log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("taking history over panicked")
 			err = fmt.Errorf("panic: %T", r)
 		}
 	}()
@@ -33,30 +35,36 @@ func (c *conn) takeOver(ctx context.Context, part *bridge.HistoryPart) (err erro
 	if err != nil {
 		return err
 	}
-	compressed, err := c.download(ctx, notification)
+	compressed, err := download(ctx, c, notification)
 	if err != nil {
 		return err
 	}
 	kind := waHistorySync.HistorySync_HistorySyncType(notification.GetSyncType())
-	t := &takeover{c: c, part: part, imports: c.h.imports(kind)}
-	if kind != waHistorySync.HistorySync_ON_DEMAND { // somebody has asked for those, however old they are
-		t.since = c.h.since()
+	t := &takeover{Conn: c, o: h.o, part: part}
+	switch kind {
+	case waHistorySync.HistorySync_ON_DEMAND: // a caller asked for these, however old they are
+		t.imports = h.o.Import.IsOn()
+	case waHistorySync.HistorySync_INITIAL_BOOTSTRAP, waHistorySync.HistorySync_RECENT:
+		t.imports, t.since = h.o.Import.IsOn(), h.since()
+	case waHistorySync.HistorySync_FULL:
+		t.imports, t.since = h.o.Import.IsDeep(), h.since()
 	}
 	if err := eachPiece(compressed, kind, t.imports, func(piece []byte) error { return t.piece(ctx, piece) }); err != nil {
 		return err
 	}
 	step := stepOf(*part)
 	step.State, step.Position, step.Tries, step.NextAt = bridge.HistoryTakenOver, t.seen, 0, bridge.At(time.Now())
-	if err := c.h.o.Store.Save(ctx, step); err != nil {
+	if err := h.o.Store.Save(ctx, step); err != nil {
 		return err
 	}
-	c.h.o.Log.Info().Str("kind", part.Kind).Int("chunk", part.Chunk).Int("chats", t.chats).Int("names", t.names).Int("messages", t.seen).Msg("history taken over")
+	h.o.Log.Info().Str("kind", part.Kind).Int("chunk", part.Chunk).Int("chats", t.chats).Int("names", t.names).Int("messages", t.seen).Msg("history taken over")
 	return nil
 }
 
 // takeover is one part on its way into the stores.
 type takeover struct {
-	c            *conn
+	Conn
+	o            Options
 	part         *bridge.HistoryPart
 	imports      bool      // whether messages are wanted
 	since        time.Time // messages from before are not
@@ -71,10 +79,10 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 	if err := proto.Unmarshal(encoded, history); err != nil {
 		return fmt.Errorf("read: %w", err)
 	}
-	if err := t.c.storeIdentities(ctx, history); err != nil {
+	if err := t.storeIdentities(ctx, history); err != nil {
 		return err
 	}
-	if err := t.c.StoreHistory(ctx, encoded); err != nil {
+	if err := t.StoreHistory(ctx, encoded); err != nil {
 		return err
 	}
 	for some := range slices.Chunk(convert.PeopleFacts(history), batchSize) {
@@ -82,7 +90,7 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 			return err
 		}
 	}
-	pn, lid := t.c.h.o.Own()
+	pn, lid := t.o.Own()
 	for _, chat := range history.GetConversations() {
 		t.chats++
 		if err := t.messages(ctx, chat); err != nil {
@@ -114,14 +122,14 @@ func (t *takeover) flush(ctx context.Context) error {
 		step.Position = t.seen
 		t.batch = append(t.batch, step)
 	}
-	err := t.c.h.o.Store.Save(ctx, t.batch...)
+	err := t.o.Store.Save(ctx, t.batch...)
 	t.batch = nil
 	return err
 }
 
-// storeIdentities stores which numbers and LIDs belong together by what is said of
-// single chats; whatsmeow reads only the list.
-func (c *conn) storeIdentities(ctx context.Context, history *waHistorySync.HistorySync) error {
+// storeIdentities stores the numbers and LIDs of chats and contacts; whatsmeow reads only
+// the list of its own.
+func (t *takeover) storeIdentities(ctx context.Context, history *waHistorySync.HistorySync) error {
 	var found []bridge.Identity
 	add := func(a, b string) {
 		first, _ := types.ParseJID(a)
@@ -140,8 +148,52 @@ func (c *conn) storeIdentities(ctx context.Context, history *waHistorySync.Histo
 	if len(found) == 0 {
 		return nil
 	}
-	if err := c.PutIdentities(ctx, found); err != nil {
+	if err := t.PutIdentities(ctx, found); err != nil {
 		return fmt.Errorf("%w: identities: %w", session.ErrNotStored, err)
 	}
 	return nil
+}
+
+// messages imports those of a chat, from the oldest on, without those that an earlier
+// try has imported: a part is always read in the same order.
+func (t *takeover) messages(ctx context.Context, chat *waHistorySync.Conversation) error {
+	jid, err := types.ParseJID(chat.GetID())
+	if err != nil || !t.imports {
+		return nil
+	}
+	messages := slices.SortedStableFunc(slices.Values(chat.GetMessages()), func(a, b *waHistorySync.HistorySyncMsg) int {
+		return cmp.Or(cmp.Compare(a.GetMessage().GetMessageTimestamp(), b.GetMessage().GetMessageTimestamp()), cmp.Compare(a.GetMsgOrderID(), b.GetMsgOrderID()))
+	})
+	for _, message := range messages {
+		t.seen++
+		at := time.Unix(int64(message.GetMessage().GetMessageTimestamp()), 0)
+		if t.seen <= t.part.Position || at.Before(t.since) {
+			continue
+		}
+		if err := t.add(ctx, t.importedFacts(jid, message.GetMessage())...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// importedFacts interprets a message of the history as one that comes over the
+// connection. Unreadable ones are left out.
+func (t *takeover) importedFacts(chat types.JID, info *waWeb.WebMessageInfo) (facts []bridge.Fact) {
+	defer func() {
+		if r := recover(); r != nil {
+			t.o.Log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("message of the history not understood")
+			facts = nil
+		}
+	}()
+	if info.GetMessage() == nil {
+		return nil // what the apps show between messages: calls, changes of a group
+	}
+	e, err := t.ParseWebMessage(chat, info)
+	if err != nil {
+		t.o.Log.Debug().Str("error", bridge.Redact(err.Error())).Msg("message of the history not read")
+		return nil
+	}
+	pn, _ := t.o.Own()
+	return convert.ImportedFacts(t.Facts(e), e.Info, info, pn)
 }

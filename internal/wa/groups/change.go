@@ -20,9 +20,9 @@ type step struct {
 	fact  bridge.GroupChange
 }
 
-// ChangeGroup changes what differs from the group as it is, field by field: name,
-// topic, isAnnounce, isLocked, joinApproval, disappearingSeconds. It returns what it changed. An
-// error says in Changed what had been changed before it.
+// ChangeGroup changes the fields that differ from the group as it is, one by one: name,
+// topic, isAnnounce, isLocked, joinApproval, disappearingSeconds. It returns the changed
+// fields; an error has those before it in Changed.
 func (gs *Groups) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch) ([]string, error) {
 	ctx, c, end, err := gs.begin(ctx, callTime)
 	if err != nil {
@@ -47,8 +47,8 @@ func (gs *Groups) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.
 	return changed, nil
 }
 
-// takeStep makes one change. A description that somebody else has changed since
-// it was read is changed over theirs, once.
+// takeStep makes one change. A description that another admin has changed since it was
+// read is overwritten, once.
 func (c *conn) takeStep(ctx context.Context, jid bridge.JID, step step) error {
 	_, err := c.changeGroups(ctx, convert.WireJID(jid), step.node)
 	if iqCode(err) == codeConflict && step.node.Tag == "description" {
@@ -69,7 +69,7 @@ func (c *conn) takeStep(ctx context.Context, jid bridge.JID, step step) error {
 	return nil
 }
 
-// after says what was changed before a change failed.
+// after adds the fields that were changed before a change failed.
 func after(changed []string, field string, err error) error {
 	e, named := err.(*bridge.Error)
 	if len(changed) == 0 || !named {
@@ -81,7 +81,7 @@ func after(changed []string, field string, err error) error {
 	return &failed
 }
 
-// mayChange refuses what makes no sense in a community, which is no chat.
+// mayChange refuses changes that make no sense in a community, which is no chat.
 func mayChange(info *types.GroupInfo, steps []step) error {
 	ofChats := []string{"isAnnounce", "isLocked", "joinApproval", "disappearingSeconds"}
 	if !info.IsParent || !slices.ContainsFunc(steps, func(s step) bool { return slices.Contains(ofChats, s.field) }) {
@@ -90,7 +90,7 @@ func mayChange(info *types.GroupInfo, steps []step) error {
 	return bridge.Fail(bridge.CodeNotAChat, "a community is no chat and has only a name and a topic: change its announcement group, or another of its groups")
 }
 
-// steps returns the requests for what differs.
+// steps returns the requests for the fields that differ.
 func (c *conn) steps(info *types.GroupInfo, patch bridge.GroupPatch) (steps []step) {
 	add := func(field string, node waBinary.Node, fact bridge.GroupChange) {
 		steps = append(steps, step{field, node, fact})

@@ -13,17 +13,14 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// storeTimeout bounds one transaction of the store.
-const storeTimeout = 30 * time.Second
+const (
+	storeTimeout = 30 * time.Second // of one transaction
+	callTime     = 3 * time.Minute  // of a change of a group with all of its queries
+)
 
-// callTime bounds a change of a group with all of its queries.
-const callTime = 3 * time.Minute
-
-// CreateGroup makes a group, or finds the one that an earlier try made.
-//
-// Errors: [bridge.CodeNotConnected] where nothing left, [bridge.CodeSendTimeout]
-// where nobody knows, [bridge.CodeNotOnNetwork], [bridge.CodeRateLimited],
-// [bridge.CodeSendRefused].
+// CreateGroup makes a group, or finds the one that an earlier try made. Errors:
+// [bridge.CodeNotConnected] if nothing left, [bridge.CodeSendTimeout] if the group may
+// exist, [bridge.CodeNotOnNetwork], [bridge.CodeRateLimited], [bridge.CodeSendRefused].
 func (gs *Groups) CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.GroupCreated, error) {
 	ctx, c, end, err := gs.begin(ctx, callTime)
 	if err != nil {
@@ -45,7 +42,7 @@ func (gs *Groups) CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.Gr
 		return bridge.GroupCreated{}, err
 	}
 	if !people.found() {
-		return bridge.GroupCreated{}, bridge.Fail(bridge.CodeNotOnNetwork, "participants: nobody else of them is on WhatsApp; check the numbers (E.164 digits with country code)")
+		return bridge.GroupCreated{}, bridge.Fail(bridge.CodeNotOnNetwork, "none of the participants is on WhatsApp; check the numbers (E.164 digits with country code)")
 	}
 	return c.createGroup(ctx, g, people)
 }
@@ -56,9 +53,20 @@ func (c *conn) createGroup(ctx context.Context, g bridge.NewGroup, people *group
 	if err != nil {
 		return bridge.GroupCreated{}, err
 	}
-	answer, err := c.changeGroups(ctx, types.GroupServerJID, createNode(g, members))
+	answer, err := c.changeGroups(ctx, types.GroupServerJID, waBinary.Node{ // as the apps put it; the notification of the group has the key, too
+		Tag: "create", Attrs: waBinary.Attrs{"subject": g.Name, "key": g.Key},
+		Content: append(members,
+			waBinary.Node{Tag: "member_add_mode", Content: string(types.GroupMemberAddModeAllMember)},
+			waBinary.Node{Tag: "ephemeral", Attrs: waBinary.Attrs{"expiration": 0}},
+			waBinary.Node{Tag: "membership_approval_mode", Content: []waBinary.Node{{Tag: "group_join", Attrs: waBinary.Attrs{"state": "off"}}}},
+		),
+	})
 	if err != nil {
-		return bridge.GroupCreated{}, c.createRefusal(err)
+		if iqCode(err) == codeBlocked {
+			err = bridge.Fail(bridge.CodeSendRefused, "the network does not accept this name for a group (code 406): shorten it").Because(err)
+			return bridge.GroupCreated{}, err
+		}
+		return bridge.GroupCreated{}, c.refusedChange(err)
 	}
 	node, ok := answer.GetOptionalChildByTag("group")
 	if !ok {
@@ -74,35 +82,9 @@ func (c *conn) createGroup(ctx context.Context, g bridge.NewGroup, people *group
 	return bridge.GroupCreated{JID: convert.JID(info.JID), Name: info.Name, Participants: people.named(c.gs.o.Store)}, nil
 }
 
-// createNode returns the query for a new group, as the apps put it. Its key
-// comes back in the notification of the group.
-func createNode(g bridge.NewGroup, members []waBinary.Node) waBinary.Node {
-	return waBinary.Node{
-		Tag: "create", Attrs: waBinary.Attrs{"subject": g.Name, "key": g.Key},
-		Content: append(members,
-			waBinary.Node{Tag: "member_add_mode", Content: string(types.GroupMemberAddModeAllMember)},
-			waBinary.Node{Tag: "ephemeral", Attrs: waBinary.Attrs{"expiration": 0}},
-			waBinary.Node{Tag: "membership_approval_mode", Content: []waBinary.Node{{Tag: "group_join", Attrs: waBinary.Attrs{"state": "off"}}}},
-		),
-	}
-}
-
-// createRefusal names the reason why a group was not made.
-func (c *conn) createRefusal(err error) error {
-	switch iqCode(err) {
-	case 0:
-		return c.gs.unanswered(err)
-	case codeBlocked:
-		return bridge.Fail(bridge.CodeSendRefused, "the network does not accept this name for a group (code 406): shorten it").Because(err)
-	case codeFull:
-		return groupFull(err)
-	}
-	return c.refusedChange(err)
-}
-
-// findCreated returns the group that an earlier try made: the one whose
-// notification came with the try's key, or else the one of that name which the
-// account made since, and which no other call did. It is nil where there is none.
+// findCreated returns the group that an earlier try made, nil if there is none: the one
+// whose notification came with the try's key, or else the one of that name which the
+// account made since then, and which is not another call's.
 func (c *conn) findCreated(ctx context.Context, g bridge.NewGroup) (*types.GroupInfo, error) {
 	if g.Made != "" {
 		return c.describe(ctx, g.Made)
@@ -120,8 +102,7 @@ func (c *conn) findCreated(ctx context.Context, g bridge.NewGroup) (*types.Group
 	return nil, nil
 }
 
-// foundGroup returns the answer for a group that was found: who is in it was
-// added.
+// foundGroup returns the answer for a group that an earlier try made.
 func (c *conn) foundGroup(info *types.GroupInfo, g bridge.NewGroup) bridge.GroupCreated {
 	members := make(map[bridge.JID]bridge.Participant)
 	for _, p := range convert.Participants(info.Participants) {
@@ -133,16 +114,15 @@ func (c *conn) foundGroup(info *types.GroupInfo, g bridge.NewGroup) bridge.Group
 		member, isIn := members[person]
 		result := bridge.ParticipantResult{JID: person, LID: member.LID, Status: bridge.ParticipantDone}
 		if !isIn {
-			sentence := "was not added when the group was made: add them to learn why"
-			result.Status, result.Error = bridge.ParticipantRefused, &sentence
+			result.Status, result.Error = bridge.ParticipantRefused, new("was not added when the group was made: add them to learn why")
 		}
 		made.Participants = append(made.Participants, result)
 	}
 	return made
 }
 
-// saveOwnChange stores at once what the account has changed. The network will
-// announce it too: a store that fails now does not make the change fail.
+// saveOwnChange stores a change at once. The network announces it, too: a store that
+// fails does not make the change fail.
 func (gs *Groups) saveOwnChange(facts ...bridge.Fact) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(gs.o.Background), storeTimeout)
 	defer cancel()
@@ -150,5 +130,5 @@ func (gs *Groups) saveOwnChange(facts ...bridge.Fact) {
 		gs.o.Log.Error().Err(err).Msg("a change of a group was made, but not stored")
 		return
 	}
-	gs.fetcher.want(facts)
+	gs.Want(facts)
 }

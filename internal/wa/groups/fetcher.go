@@ -10,33 +10,28 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// fetcher asks the network for the account's groups, and for those that are
-// known by their JID alone: one query at a time, off the path of the
-// acknowledgement.
-type fetcher struct {
-	gs     *Groups
+// fetches are the queries for the account's groups that [Groups.Run] is to make. It makes
+// one at a time, off the path of the acknowledgement.
+type fetches struct {
 	notify chan struct{}
 
 	mu     sync.Mutex
-	list   bool                // all are wanted; guarded by mu
+	list   bool                // of all groups; guarded by mu
 	wanted map[bridge.JID]bool // guarded by mu
 	known  map[bridge.JID]bool // or asked for in vain; guarded by mu
 }
 
-func newFetcher(gs *Groups) *fetcher {
-	return &fetcher{gs: gs, notify: make(chan struct{}, 1), wanted: map[bridge.JID]bool{}, known: map[bridge.JID]bool{}}
-}
-
-// wantAgain wants a group that was asked for in vain.
-func (f *fetcher) wantAgain(jid bridge.JID) {
+// again adds a group that was asked for in vain.
+func (f *fetches) again(jid bridge.JID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.known, jid)
 	f.add(jid)
 }
 
-// want notes the groups that facts speak of.
-func (f *fetcher) want(facts []bridge.Fact) {
+// Want has the network asked for the groups that facts name and that are not known.
+func (gs *Groups) Want(facts []bridge.Fact) {
+	f := &gs.fetches
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fact := range facts {
@@ -53,8 +48,8 @@ func (f *fetcher) want(facts []bridge.Fact) {
 	}
 }
 
-// add wants a group, unless it is known. The caller holds mu.
-func (f *fetcher) add(jid bridge.JID) {
+// add adds a group, unless it is known. The caller holds mu.
+func (f *fetches) add(jid bridge.JID) {
 	if !jid.IsGroup() || f.known[jid] {
 		return
 	}
@@ -62,8 +57,7 @@ func (f *fetcher) add(jid bridge.JID) {
 	f.wake()
 }
 
-// wake has run look. The caller holds mu.
-func (f *fetcher) wake() {
+func (f *fetches) wake() {
 	select {
 	case f.notify <- struct{}{}:
 	default:
@@ -71,7 +65,7 @@ func (f *fetcher) wake() {
 }
 
 // next returns a group to ask for; the empty JID for the list of all.
-func (f *fetcher) next() (bridge.JID, bool) {
+func (f *fetches) next() (bridge.JID, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.list {
@@ -86,30 +80,27 @@ func (f *fetcher) next() (bridge.JID, bool) {
 	return "", false
 }
 
-// queryTimeout bounds one query about a group.
-const queryTimeout = 30 * time.Second
-
-// queryGap lies between two queries about groups: more than one or two a second
-// are limited.
-const queryGap = 500 * time.Millisecond
-
-// limitedPause is how long queries about groups pause after the network has
-// limited them, doubling up to longestPause: more of them would block the
-// account's other queries.
 const (
+	queryTimeout = 30 * time.Second       // of one query about a group
+	queryGap     = 500 * time.Millisecond // between two: more than one or two a second are limited
+
+	// limitedPause is how long queries pause after the network has limited them, doubling
+	// up to longestPause: more of them would block the account's other queries.
 	limitedPause = time.Minute
 	longestPause = time.Hour
 )
 
-// wantList has the list of all groups read, before any single one.
-func (f *fetcher) wantList() {
+// addList adds the list of all groups, which comes before any single one.
+func (f *fetches) addList() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.list = true
 	f.wake()
 }
 
-func (f *fetcher) run(ctx context.Context) {
+// Run asks for groups until ctx ends.
+func (gs *Groups) Run(ctx context.Context) {
+	f := &gs.fetches
 	var limited time.Duration
 	for {
 		select {
@@ -119,7 +110,7 @@ func (f *fetcher) run(ctx context.Context) {
 		}
 		for jid, ok := f.next(); ok; jid, ok = f.next() {
 			wait := queryGap
-			if f.ask(ctx, jid) {
+			if gs.ask(ctx, jid) {
 				limited = min(max(2*limited, limitedPause), longestPause)
 				wait = limited
 			} else {
@@ -134,38 +125,37 @@ func (f *fetcher) run(ctx context.Context) {
 	}
 }
 
-// ask makes one query: about a group, or for the list of all where jid is
-// empty. It reports whether the network limits such queries; then it is made
-// again.
-func (f *fetcher) ask(ctx context.Context, jid bridge.JID) (limited bool) {
-	err := f.fetch(ctx, jid)
+// ask makes one query: about a group, or for the list of all where jid is empty. It
+// reports whether the network limits such queries; then the query is made again.
+func (gs *Groups) ask(ctx context.Context, jid bridge.JID) (limited bool) {
+	err := gs.fetch(ctx, jid)
 	if err == nil {
 		return false
 	}
-	f.gs.o.Log.Debug().Str("group", jid.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("groups not fetched")
+	gs.o.Log.Debug().Str("group", jid.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("groups not fetched")
 	switch code := bridge.CodeOf(QueryError(err)); {
 	case code == bridge.CodeRateLimited && jid == "":
-		f.wantList()
+		gs.fetches.addList()
 		return true
 	case jid == "": // the next login asks again
 	case code == bridge.CodeRateLimited:
-		f.wantAgain(jid)
+		gs.fetches.again(jid)
 		return true
 	case code == bridge.CodeNotInGroup:
-		if err := f.gs.o.Store.Save(ctx, bridge.GroupWithheld{JID: jid}); err != nil {
-			f.gs.o.Log.Warn().Err(err).Msg("a group that the network says nothing of was not noted")
+		if err := gs.o.Store.Save(ctx, bridge.GroupWithheld{JID: jid}); err != nil {
+			gs.o.Log.Warn().Err(err).Msg("that the network does not describe a group was not stored")
 		}
 	default:
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.known, jid) // the next message of the group, or the next login, asks again
+		gs.fetches.mu.Lock()
+		defer gs.fetches.mu.Unlock()
+		delete(gs.fetches.known, jid) // the next message of the group, or the next login, asks again
 	}
 	return false
 }
 
 // fetch makes one query and saves the answer.
-func (f *fetcher) fetch(ctx context.Context, jid bridge.JID) error {
-	c, err := f.gs.open()
+func (gs *Groups) fetch(ctx context.Context, jid bridge.JID) error {
+	c, err := gs.open()
 	if err != nil {
 		return err
 	}
@@ -178,31 +168,29 @@ func (f *fetcher) fetch(ctx context.Context, jid bridge.JID) error {
 	if err != nil {
 		return err
 	}
-	return f.gs.o.Store.Save(ctx, convert.GroupFacts(info)...)
+	return gs.o.Store.Save(ctx, convert.GroupFacts(info)...)
 }
 
-// What is asked of the network at a login is counted there: an account whose
-// line is bad would soon be limited, and then sends that need a group's members
-// fail. In between the network announces changes, also those during an outage.
+// The network limits accounts that read the list at each login of a bad line, and then
+// sends that need a group's members fail. In between it announces changes, also those
+// during an outage.
 const (
-	// listEvery is how long the list of groups counts as read.
-	listEvery = 24 * time.Hour
-	// longOutage is after how long away it is read in any case.
-	longOutage = 6 * time.Hour
+	listEvery  = 24 * time.Hour // is how long the list of groups counts as read
+	longOutage = 6 * time.Hour  // after which it is read in any case
 
 	settingListRead = "groups_read" // by which device, and when
 )
 
-// listDue reports whether to read the list of groups after a login: after
-// pairing, once a day, and after a long outage.
+// listDue reports whether to read the list of groups after a login: after pairing, once
+// a day, and after a long outage.
 func (c *conn) listDue(ctx context.Context, away time.Duration) bool {
 	if away >= longOutage {
 		return true
 	}
 	value, err := c.gs.o.Store.Setting(ctx, settingListRead)
 	if err != nil {
-		c.gs.o.Log.Warn().Err(err).Msg("when the groups were read is not known")
-		return false // what cannot be read cannot be written down, either
+		c.gs.o.Log.Warn().Err(err).Msg("when the groups were last read cannot be read")
+		return false // nor could it be stored
 	}
 	device, when, _ := strings.Cut(value, " ")
 	at, err := time.Parse(time.RFC3339, when)
@@ -227,7 +215,7 @@ func (c *conn) readList(ctx context.Context) error {
 		if err := c.gs.o.Store.Save(ctx, facts...); err != nil {
 			return err
 		}
-		c.gs.fetcher.want(facts)
+		c.gs.Want(facts)
 		c.NoteGroup(info)
 	}
 	read := c.Device.String() + " " + c.gs.o.Clock.Now().UTC().Format(time.RFC3339)
@@ -237,38 +225,29 @@ func (c *conn) readList(ctx context.Context) error {
 	return c.gs.wantMissing(ctx)
 }
 
-// wantMissing has the network asked for the groups of which only the JID
-// is known.
+// wantMissing has the network asked for the groups of which only the JID is known.
 func (gs *Groups) wantMissing(ctx context.Context) error {
 	missing, err := gs.o.Store.GroupsWithoutInfo(ctx)
 	if err != nil {
 		return err
 	}
-	f := gs.fetcher
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	gs.fetches.mu.Lock()
+	defer gs.fetches.mu.Unlock()
 	for _, jid := range missing {
-		f.add(jid)
+		gs.fetches.add(jid)
 	}
 	return nil
 }
 
-// Want has the network asked for the groups that facts name and that are not known.
-func (gs *Groups) Want(facts []bridge.Fact) { gs.fetcher.want(facts) }
-
-// Run asks for groups until ctx ends.
-func (gs *Groups) Run(ctx context.Context) { gs.fetcher.run(ctx) }
-
-// CatchUp has the list of groups read after a login where that is due, or else the
-// groups of which only the JID is known. away is how long the account was not
-// connected.
+// CatchUp has the list of groups read after a login if that is due, or else the groups of
+// which only the JID is known. away is how long the account was not connected.
 func (gs *Groups) CatchUp(ctx context.Context, away time.Duration) {
 	c, err := gs.open()
 	if err != nil {
 		return // the next login catches up
 	}
 	if c.listDue(ctx, away) {
-		gs.fetcher.wantList()
+		gs.fetches.addList()
 	} else if err := gs.wantMissing(ctx); err != nil {
 		gs.o.Log.Warn().Err(err).Msg("groups without metadata not read")
 	}

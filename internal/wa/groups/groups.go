@@ -1,9 +1,9 @@
 // Package groups reads and changes the account's groups, asks the network for those
 // that are known by their JID alone, and handles links, requests to be let in, and
-// what the network refuses.
+// refusals.
 //
-// A change is asked for once: no id makes a repeat of it harmless. Where a call is
-// repeated, what an earlier try did is found out first.
+// A change is requested once: no id makes a repeat of it harmless. A repeated call first
+// finds out what an earlier try did.
 package groups
 
 import (
@@ -24,8 +24,7 @@ import (
 type Store interface {
 	Save(ctx context.Context, facts ...bridge.Fact) error
 	Canonical(jid bridge.JID) bridge.JID
-	// Asking returns somebody who asks to be let into a group since a moment, by all
-	// that is known of them.
+	// Asking returns a request of a person to join a group, with all that is known of them.
 	Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest
 	GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error)
 	Setting(ctx context.Context, name string) (string, error)
@@ -72,14 +71,12 @@ type Options struct {
 // Groups are the account's.
 type Groups struct {
 	o       Options
-	fetcher *fetcher
+	fetches fetches
 }
 
 // New returns the account's groups. Nothing is asked before [Groups.Run].
 func New(o Options) *Groups {
-	gs := &Groups{o: o}
-	gs.fetcher = newFetcher(gs)
-	return gs
+	return &Groups{o: o, fetches: fetches{notify: make(chan struct{}, 1), wanted: map[bridge.JID]bool{}, known: map[bridge.JID]bool{}}}
 }
 
 // conn is an open connection in use.

@@ -12,7 +12,7 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// GroupLink returns the link by which a group may be joined. Only admins may see it.
+// GroupLink returns the link by which a group may be joined. Only admins see it.
 func (gs *Groups) GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLink, error) {
 	ctx, c, end, err := gs.begin(ctx, queryTimeout)
 	if err != nil {
@@ -30,8 +30,8 @@ func groupLinkOf(jid bridge.JID, code string) bridge.GroupLink {
 	return bridge.GroupLink{JID: jid, Link: bridge.InviteLinkPrefix + code, Code: code}
 }
 
-// RevokeGroupLink takes a group's link back and returns the new one. Where an
-// earlier try may have done so, before is the code from before it.
+// RevokeGroupLink revokes a group's link and returns the new one. If an earlier try may
+// have done so, before is the code from before it.
 func (gs *Groups) RevokeGroupLink(ctx context.Context, jid bridge.JID, before string) (bridge.GroupLink, error) {
 	c, err := gs.open()
 	if err != nil {
@@ -56,8 +56,8 @@ func (gs *Groups) RevokeGroupLink(ctx context.Context, jid bridge.JID, before st
 	return groupLinkOf(jid, code), nil
 }
 
-// JoinGroup joins a group by the code of its link, or asks its admins to be let
-// in. With again, an earlier try may have done so.
+// JoinGroup joins a group by the code of its link, or asks its admins to be let in. With
+// again, an earlier try may have done so.
 func (gs *Groups) JoinGroup(ctx context.Context, code string, again bool) (bridge.GroupJoin, error) {
 	ctx, c, end, err := gs.begin(ctx, callTime)
 	if err != nil {
@@ -97,8 +97,8 @@ func (c *conn) joinedBefore(ctx context.Context, code string) (bridge.GroupJoin,
 	return bridge.GroupJoin{JID: convert.JID(info.JID), Status: bridge.GroupJoined}, nil
 }
 
-// joined stores a group that the account is in from now on. If the network does
-// not describe it now, it is asked again in the background.
+// joined stores a group that the account has joined. If the network does not describe it
+// now, it is asked again in the background.
 func (c *conn) joined(ctx context.Context, jid types.JID) {
 	group := convert.JID(jid)
 	c.ForgetGroup(group)
@@ -107,7 +107,7 @@ func (c *conn) joined(ctx context.Context, jid types.JID) {
 	info, err := c.GetGroupInfo(ctx, jid)
 	if err != nil {
 		c.gs.o.Log.Debug().Str("group", group.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("a group that was joined is not described yet")
-		c.gs.fetcher.wantAgain(group)
+		c.gs.fetches.again(group)
 		return
 	}
 	c.gs.saveOwnChange(convert.GroupFacts(info)...)
@@ -116,8 +116,6 @@ func (c *conn) joined(ctx context.Context, jid types.JID) {
 // joinRefusal names the reason why a group was not joined.
 func (c *conn) joinRefusal(err error) error {
 	switch iqCode(err) {
-	case 0:
-		return c.gs.unanswered(err)
 	case codeBlocked, codeNotFound, 400:
 		return bridge.Fail(bridge.CodeInviteInvalid, "no group has this link: check it").Because(err)
 	case codeGone:
@@ -126,13 +124,11 @@ func (c *conn) joinRefusal(err error) error {
 		return bridge.Fail(bridge.CodeJoinRefused, "the account may not join this group by its link, perhaps because it was removed from it: ask an admin to add it").Because(err)
 	case codeConflict:
 		return bridge.Fail(bridge.CodeAlreadyInGroup, "the account is in this group already").Because(err)
-	case codeFull:
-		return groupFull(err)
 	}
 	return c.refusedChange(err)
 }
 
-// JoinRequests returns who asks to be let into a group. Only admins may see it.
+// JoinRequests returns the people who ask to be let into a group. Only admins see them.
 func (gs *Groups) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
 	ctx, c, end, err := gs.begin(ctx, queryTimeout)
 	if err != nil {
@@ -151,8 +147,7 @@ func (gs *Groups) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.Jo
 		}
 		request := gs.o.Store.Asking(person, nil)
 		if !one.RequestedAt.IsZero() {
-			at := bridge.At(one.RequestedAt)
-			request.RequestedAt = &at
+			request.RequestedAt = new(bridge.At(one.RequestedAt))
 		}
 		requests = append(requests, request)
 	}

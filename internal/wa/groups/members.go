@@ -52,7 +52,7 @@ func (gs *Groups) ChangeParticipants(ctx context.Context, change bridge.Particip
 	}
 	entries, ok := answer.GetOptionalChildByTag(path...)
 	if !ok {
-		return nil, c.gs.unanswered(fmt.Errorf("the answer to a change of members names nobody"))
+		return nil, c.gs.unanswered(fmt.Errorf("the answer to a change of members has no people"))
 	}
 	people.read(entries, change.Action, change.Again)
 	c.membersChanged(change, people)
@@ -98,30 +98,22 @@ func (gs *Groups) LeaveGroup(ctx context.Context, jid bridge.JID, again bool) er
 		return err
 	}
 	defer end()
-	err = c.leaveGroup(ctx, jid)
-	if again && bridge.CodeOf(err) == bridge.CodeNotInGroup {
-		err = nil
+	err = c.InGroup(ctx, jid)
+	if bridge.CodeOf(err) == bridge.CodeNotAChat {
+		return bridge.Fail(bridge.CodeNotAChat, "a community is left on the phone: leaving it leaves all of its groups")
 	}
-	if err != nil {
+	if err == nil {
+		if _, err = c.changeGroups(ctx, types.GroupServerJID, waBinary.Node{
+			Tag: "leave", Content: []waBinary.Node{{Tag: "group", Attrs: waBinary.Attrs{"id": convert.WireJID(jid)}}},
+		}); err != nil {
+			err = c.refusal(ctx, jid, err)
+		}
+	}
+	if err != nil && (!again || bridge.CodeOf(err) != bridge.CodeNotInGroup) {
 		return err
 	}
 	c.ForgetGroup(jid)
 	own, _ := gs.o.Own()
 	gs.saveOwnChange(bridge.GroupChange{JID: jid, Left: []bridge.JID{own}})
-	return nil
-}
-
-func (c *conn) leaveGroup(ctx context.Context, jid bridge.JID) error {
-	if err := c.InGroup(ctx, jid); bridge.CodeOf(err) == bridge.CodeNotAChat {
-		return bridge.Fail(bridge.CodeNotAChat, "a community is left on the phone: leaving it leaves all of its groups")
-	} else if err != nil {
-		return err
-	}
-	_, err := c.changeGroups(ctx, types.GroupServerJID, waBinary.Node{
-		Tag: "leave", Content: []waBinary.Node{{Tag: "group", Attrs: waBinary.Attrs{"id": convert.WireJID(jid)}}},
-	})
-	if err != nil {
-		return c.refusal(ctx, jid, err)
-	}
 	return nil
 }

@@ -1,8 +1,10 @@
 package groups
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strconv"
 
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
@@ -14,11 +16,10 @@ import (
 // groupPeople are the people whom a change of a group names.
 type groupPeople struct {
 	results []bridge.ParticipantResult
-	wire    []types.JID // how the network is to know each; empty for those who are not on it
+	wire    []types.JID // of each for the network; empty for those who are not on it
 }
 
-// groupPeople finds out how the network knows people: by their LIDs or by their
-// numbers, as the group does.
+// groupPeople looks people up, for the network by their LIDs or by their numbers.
 func (c *conn) groupPeople(ctx context.Context, byLID bool, people []bridge.JID) (*groupPeople, error) {
 	if err := c.LookUpAll(ctx, people); err != nil {
 		return nil, err
@@ -29,16 +30,11 @@ func (c *conn) groupPeople(ctx context.Context, byLID bool, people []bridge.JID)
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case byLID && !lid.IsEmpty(), pn.IsEmpty():
-			out.wire[i] = lid
-		default:
-			out.wire[i] = pn
+		out.wire[i] = cmp.Or(pn, lid)
+		if byLID {
+			out.wire[i] = cmp.Or(lid, pn)
 		}
-		person := asked
-		if !pn.IsEmpty() {
-			person = convert.JID(pn)
-		}
+		person := cmp.Or(convert.JID(pn), asked)
 		out.results[i] = bridge.ParticipantResult{JID: c.gs.o.Store.Canonical(person), LID: convert.JID(lid)}
 		if out.wire[i].IsEmpty() {
 			out.fail(i, bridge.ParticipantNotOnNetwork, "is not on WhatsApp: check the number (E.164 digits with country code)")
@@ -47,8 +43,8 @@ func (c *conn) groupPeople(ctx context.Context, byLID bool, people []bridge.JID)
 	return out, nil
 }
 
-// identities returns a person's number and LID as far as they are known. Both
-// are empty where nobody on the network has the number.
+// identities returns a person's number and LID as far as they are known. Both are empty
+// for a number that is not on the network.
 func (c *conn) identities(ctx context.Context, person bridge.JID) (pn, lid types.JID, err error) {
 	person = c.gs.o.Store.Canonical(person)
 	if person.IsLID() {
@@ -67,7 +63,6 @@ func (c *conn) identities(ctx context.Context, person bridge.JID) (pn, lid types
 	return pn, lid.ToNonAD(), err
 }
 
-// fail notes why the change was not made for a person.
 func (g *groupPeople) fail(i int, status bridge.ParticipantStatus, sentence string) {
 	g.results[i].Status, g.results[i].Error = status, &sentence
 }
@@ -77,8 +72,8 @@ func (g *groupPeople) found() bool {
 	return slices.ContainsFunc(g.wire, func(jid types.JID) bool { return !jid.IsEmpty() })
 }
 
-// participantNodes returns the people as a query names them. Who is added is shown the token
-// by which they know the account.
+// participantNodes returns the people as a query names them. Those who are added get the
+// token by which they know the account.
 func (c *conn) participantNodes(ctx context.Context, people *groupPeople, adding bool) ([]waBinary.Node, error) {
 	var nodes []waBinary.Node
 	for _, jid := range people.wire {
@@ -86,9 +81,22 @@ func (c *conn) participantNodes(ctx context.Context, people *groupPeople, adding
 			continue
 		}
 		node := waBinary.Node{Tag: "participant", Attrs: waBinary.Attrs{"jid": jid}}
-		if adding {
-			if err := c.introduce(ctx, jid, &node); err != nil {
+		if adding && jid.Server == types.HiddenUserServer {
+			pn, err := c.NumberOf(ctx, jid)
+			if err != nil {
 				return nil, err
+			}
+			if !pn.IsEmpty() {
+				node.Attrs["phone_number"] = pn.ToNonAD()
+			}
+		}
+		if adding {
+			token, err := c.TrustToken(ctx, jid)
+			if err != nil {
+				return nil, err
+			}
+			if len(token) > 0 {
+				node.Content = []waBinary.Node{{Tag: "privacy", Content: token}}
 			}
 		}
 		nodes = append(nodes, node)
@@ -96,19 +104,109 @@ func (c *conn) participantNodes(ctx context.Context, people *groupPeople, adding
 	return nodes, nil
 }
 
-func (c *conn) introduce(ctx context.Context, jid types.JID, node *waBinary.Node) error {
-	if jid.Server == types.HiddenUserServer {
-		pn, err := c.NumberOf(ctx, jid)
-		if err != nil {
-			return err
-		}
-		if !pn.IsEmpty() {
-			node.Attrs["phone_number"] = pn.ToNonAD()
+// read reads the network's answer for each person. With again, the first try may have
+// made the change already.
+func (g *groupPeople) read(answer waBinary.Node, action bridge.ParticipantAction, again bool) {
+	entries := make(map[types.JID]*waBinary.Node) // by all names of a person
+	for _, entry := range answer.GetChildrenByTag("participant") {
+		for _, form := range convert.PersonForms {
+			if jid, ok := entry.Attrs[form].(types.JID); ok {
+				entries[jid.ToNonAD()] = &entry
+			}
 		}
 	}
-	token, err := c.TrustToken(ctx, jid)
-	if err == nil && len(token) > 0 {
-		node.Content = []waBinary.Node{{Tag: "privacy", Content: token}}
+	for i := range g.results {
+		result := &g.results[i]
+		if result.Status != "" {
+			continue
+		}
+		// The network may answer with another name than it was asked with.
+		entry := cmp.Or(entries[g.wire[i]], entries[convert.WireJID(result.JID)], entries[convert.WireJID(result.LID)])
+		if entry == nil {
+			g.fail(i, bridge.ParticipantRefused, "the network said nothing of this person: look at the group")
+			continue
+		}
+		for _, form := range convert.PersonForms {
+			jid, _ := entry.Attrs[form].(types.JID)
+			switch known := convert.JID(jid); {
+			case known.Server() == bridge.ServerUser && result.JID.IsLID():
+				result.JID = known
+			case known.IsLID() && result.LID == "":
+				result.LID = known
+			}
+		}
+		code := entry.AttrGetter().OptionalInt("error")
+		if wasMade(code, action, again) {
+			result.Status = bridge.ParticipantDone
+			continue
+		}
+		status, sentence := refusedPerson(code, action)
+		if request, ok := entry.GetOptionalChildByTag("add_request"); ok {
+			attrs := request.AttrGetter()
+			result.Invite = &bridge.PersonalInvite{Code: attrs.OptionalString("code"), ExpiresAt: bridge.At(attrs.OptionalUnixTime("expiration"))}
+			status = bridge.ParticipantInvite
+		}
+		g.fail(i, status, sentence)
 	}
-	return err
+}
+
+// wasMade reports whether the network made the change for a person, or found it made.
+func wasMade(code int, action bridge.ParticipantAction, again bool) bool {
+	switch code {
+	case 0, 200:
+		return true
+	case codeConflict:
+		return again && (action == bridge.ParticipantAdd || action == bridge.ParticipantApprove)
+	case codeNotFound:
+		return again && (action == bridge.ParticipantRemove || action.IsDecision())
+	}
+	return false
+}
+
+// refusedPerson returns what a person's code means.
+func refusedPerson(code int, action bridge.ParticipantAction) (bridge.ParticipantStatus, string) {
+	adding := action == bridge.ParticipantAdd
+	joining := adding || action == bridge.ParticipantApprove
+	switch {
+	case code == codeNotFound && action.IsDecision():
+		return bridge.ParticipantNoRequest, "does not ask to be let in, or not any more"
+	case action == bridge.ParticipantReject:
+	case code == codeConflict && joining:
+		return bridge.ParticipantAlready, "is in the group already"
+	case code == codeFull && joining:
+		return bridge.ParticipantFull, "does not fit: the group has as many members as it may have"
+	case code == codeForbidden && adding:
+		return bridge.ParticipantInvite, "lets only some people add them to groups: send them the group's link, or the invitation"
+	case code == codeLeft && adding:
+		return bridge.ParticipantRecentlyLeft, "left the group a short while ago: send them the group's link"
+	case code == codeNotFound && adding:
+		return bridge.ParticipantNotOnNetwork, "is not on WhatsApp: check the number (E.164 digits with country code)"
+	case code == codeNotFound:
+		return bridge.ParticipantNotMember, "is not a member of the group"
+	case code == codeNotAllowed && !adding:
+		return bridge.ParticipantRefused, "founded the group, and a founder cannot be removed or demoted (code 405)"
+	case code == codeUnauthorized && adding:
+		return bridge.ParticipantRefused, "has blocked this account, or may not be added (code 401)"
+	}
+	return bridge.ParticipantRefused, "was refused by the network (code " + strconv.Itoa(code) + ")"
+}
+
+// named returns the results under the JIDs by which the store knows the people now: the
+// network may have named a number.
+func (g *groupPeople) named(store Store) []bridge.ParticipantResult {
+	for i := range g.results {
+		g.results[i].JID = store.Canonical(g.results[i].JID)
+	}
+	return g.results
+}
+
+// done returns the people for whom the change was made.
+func (g *groupPeople) done() (members []bridge.Participant, wire []types.JID) {
+	for i, result := range g.results {
+		if result.Status == bridge.ParticipantDone {
+			members = append(members, bridge.Participant{JID: result.JID, LID: result.LID})
+			wire = append(wire, g.wire[i])
+		}
+	}
+	return members, wire
 }

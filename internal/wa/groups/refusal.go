@@ -12,7 +12,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The codes with which the network refuses changes of groups.
+// Codes of the network's refusals.
 const (
 	codeUnauthorized = 401
 	codeForbidden    = 403
@@ -35,7 +35,7 @@ func iqCode(err error) int {
 	return 0
 }
 
-// queryRefusal names the reason why admins' knowledge of a group was not given out.
+// queryRefusal names the reason why the network did not show what only admins may see.
 func (c *conn) queryRefusal(ctx context.Context, jid bridge.JID, err error) error {
 	if iqCode(err) != 0 {
 		return c.refusal(ctx, jid, err)
@@ -43,12 +43,9 @@ func (c *conn) queryRefusal(ctx context.Context, jid bridge.JID, err error) erro
 	return QueryError(err)
 }
 
-// refusal names the reason why a group was not changed, or that nobody
-// knows whether it was.
+// refusal names the reason why a group was not changed, or that it may have been.
 func (c *conn) refusal(ctx context.Context, jid bridge.JID, err error) error {
 	switch iqCode(err) {
-	case 0:
-		return c.gs.unanswered(err)
 	case codeUnauthorized, codeForbidden:
 		// The network has one answer for strangers and for plain members.
 		if _, asked := c.describe(ctx, jid); bridge.CodeOf(asked) == bridge.CodeNotInGroup {
@@ -60,30 +57,30 @@ func (c *conn) refusal(ctx context.Context, jid bridge.JID, err error) error {
 		c.ForgetGroup(jid)
 		return bridge.Fail(bridge.CodeNotInGroup, "the account is not in that group").Because(err)
 	case codeConflict:
-		return bridge.Fail(bridge.CodeGroupChanged, "somebody else changed the group at the same moment: look at it, then try again").Because(err)
-	case codeFull:
-		return groupFull(err)
+		return bridge.Fail(bridge.CodeGroupChanged, "another admin changed the group at the same moment: look at it, then try again").Because(err)
 	}
 	return c.refusedChange(err)
 }
 
-func groupFull(err error) error {
-	return bridge.Fail(bridge.CodeGroupFull, "the group has as many members as it may have").Because(err)
-}
-
-// refusedChange is a refusal without a name.
+// refusedChange names the reasons that any change of a group can have.
 func (c *conn) refusedChange(err error) error {
+	code := iqCode(err)
+	if code == 0 {
+		return c.gs.unanswered(err)
+	}
+	if code == codeFull {
+		return bridge.Fail(bridge.CodeGroupFull, "the group has as many members as it may have").Because(err)
+	}
 	if named := c.gs.o.Refusal(err); named != nil {
 		return named
 	}
-	code := iqCode(err)
 	if code >= 500 {
 		return bridge.NotConnected("the network could not do it (code %d): try again in a moment", code).Because(err)
 	}
 	return bridge.Fail(bridge.CodeSendRefused, "the network refused the change (code %d)", code).Because(err)
 }
 
-// unanswered is the end of a change that the network has not answered.
+// unanswered returns the error of a change without an answer.
 func (gs *Groups) unanswered(err error) error {
 	switch {
 	case errors.Is(err, whatsmeow.ErrNotConnected):

@@ -173,8 +173,8 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 		a.log.Warn().Strs("prefixes", strings.Split(c.SimulatedFetchAllow, ",")).Msg("SIMULATED_FETCH_ALLOW is set: send-media fetches from these addresses, public or not")
 	}
 	guard := urlguard.New(urlguard.Options{Timeout: c.FetchTimeout, UserAgent: userAgent(), AllowPrefixes: c.FetchAllow})
-	a.preparer, err = media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Cache: a.files, Log: a.log})
-	return err
+	a.preparer = media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Cache: a.files, Log: a.log})
+	return nil
 }
 
 // hasFile reports whether a message that was read before still has its file.

@@ -60,11 +60,7 @@ func (c *counts) of(path string) int {
 func newPreparer(t testing.TB, tmp string) *media.Preparer {
 	t.Helper()
 	guard := urlguard.New(urlguard.Options{AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
-	p, err := media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: tmp, MaxBytes: 1 << 10, Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: tmp, MaxBytes: 1 << 10, Log: zerolog.Nop()})
 }
 
 func newFiles(t testing.TB, cdn *cdn, keep int64) *media.Cache {

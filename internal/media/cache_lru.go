@@ -98,20 +98,15 @@ func (l *lru) path(name string, sum []byte) string {
 	return filepath.Join(l.dir, name+"-"+hex.EncodeToString(sum))
 }
 
-func (l *lru) createPartial() (*os.File, error) {
-	if err := makeAgain(l.dir); err != nil {
+func (l *lru) createPartial() (*os.File, error) { return createIn(l.dir, partialPrefix+"*") }
+
+// createIn creates a temporary file in a directory that may have been wiped. It creates
+// none above that: if the whole data directory is gone, nothing should take its place.
+func createIn(dir, pattern string) (*os.File, error) {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return os.CreateTemp(l.dir, partialPrefix+"*")
-}
-
-// makeAgain creates a directory that may have been wiped, but none above it: if the
-// whole data directory is gone, nothing should take its place.
-func makeAgain(dir string) error {
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return nil
+	return os.CreateTemp(dir, pattern)
 }
 
 // find returns a file that is in the lru, nil if it is not, and marks it as used.

@@ -88,10 +88,7 @@ func TestPrepare_FullDiskEvictsTheCache(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(randomBytes(600 << 10)) }))
 	defer server.Close()
 	guard := urlguard.New(urlguard.Options{AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-	p, err := NewPreparer(PreparerOptions{Guard: guard, TempDir: filepath.Join(c.lru.dir, "tmp"), MaxBytes: 1 << 20, Cache: c, Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := NewPreparer(PreparerOptions{Guard: guard, TempDir: filepath.Join(c.lru.dir, "tmp"), MaxBytes: 1 << 20, Cache: c, Log: zerolog.Nop()})
 	f, cleanup, err := p.Prepare(t.Context(), Request{URL: server.URL, Type: bridge.MediaDocument})
 	defer cleanup()
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -29,18 +28,13 @@ import (
 	"bridged/internal/urlguard"
 )
 
-const (
-	// fetchedPrefix begins the names of temporary files. Those of an earlier process are
-	// removed at the start.
-	fetchedPrefix = "fetched-"
-	// progressEvery is how often a long transfer is logged.
-	progressEvery = 5 * time.Second
-)
+// progressEvery is how often a long transfer is logged.
+const progressEvery = 5 * time.Second
 
 // PreparerOptions configures a [Preparer].
 type PreparerOptions struct {
 	Guard    *urlguard.Guard
-	TempDir  string // created if it does not exist
+	TempDir  string // created if it does not exist, but none above it
 	MaxBytes int64  // of a fetched file
 	Cache    *Cache // evicts files when the disk is full; may be nil
 	Log      zerolog.Logger
@@ -68,32 +62,15 @@ type Request struct {
 	PTT      bool             `json:"ptt"` // a voice note
 }
 
-// NewPreparer creates the temporary directory, or removes the files that an earlier
-// process left in it.
-func NewPreparer(o PreparerOptions) (*Preparer, error) {
-	if err := os.MkdirAll(o.TempDir, 0o700); err != nil {
-		return nil, fmt.Errorf("make directory for fetched files: %w", err)
-	}
-	left, err := filepath.Glob(filepath.Join(o.TempDir, fetchedPrefix+"*"))
-	if err != nil {
-		return nil, fmt.Errorf("find fetched files of an earlier run: %w", err)
-	}
-	for _, path := range left {
-		if err := os.Remove(path); err != nil {
-			return nil, fmt.Errorf("remove fetched file of an earlier run: %w", err)
-		}
-	}
-	create := func() (*os.File, error) {
-		if err := makeAgain(o.TempDir); err != nil {
-			return nil, err
-		}
-		return os.CreateTemp(o.TempDir, fetchedPrefix+"*")
-	}
-	p := &Preparer{opts: o, create: create, files: intake.NewFiles(o.MaxBytes), every: progressEvery}
+// NewPreparer returns a Preparer. Files that an earlier process left in the temporary
+// directory are for the caller to remove.
+func NewPreparer(o PreparerOptions) *Preparer {
+	p := &Preparer{opts: o, files: intake.NewFiles(o.MaxBytes), every: progressEvery}
+	p.create = func() (*os.File, error) { return createIn(o.TempDir, "fetched-*") }
 	if o.Cache != nil {
 		p.room = o.Cache.makeRoom
 	}
-	return p, nil
+	return p
 }
 
 // Check refuses, without using the network, a request that [Preparer.Prepare] would
@@ -116,36 +93,21 @@ func (p *Preparer) Check(req Request) error {
 // starts "fetch failed:", [bridge.CodeUnsupportedMedia],
 // [bridge.CodeStorageUnavailable], or that of ctx.
 func (p *Preparer) Prepare(ctx context.Context, req Request) (_ bridge.File, cleanup func(), err error) {
-	file, cleanup, err := p.temporary()
+	f, err := p.temporary()
 	if err != nil {
 		return bridge.File{}, func() {}, err
 	}
 	defer func() {
-		if closeErr := file.Close(); err == nil && closeErr != nil {
-			err = storageFailed(closeErr)
-		}
 		if err != nil {
-			cleanup()
+			f.Close()
 		}
 	}()
-	result, err := p.fetch(ctx, req.URL, file)
+	result, err := p.fetch(ctx, req.URL, f.file)
 	if err != nil {
-		return bridge.File{}, cleanup, err
+		return bridge.File{}, f.Close, err
 	}
-	prepared, err := p.describe(ctx, req, result, file)
-	return prepared, cleanup, err
-}
-
-// temporary creates a file that exists until remove is called.
-func (p *Preparer) temporary() (file *os.File, remove func(), err error) {
-	if file, err = p.room.create(p.create); err != nil {
-		return nil, nil, storageFailed(err)
-	}
-	return file, sync.OnceFunc(func() {
-		if err := os.Remove(file.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
-			p.opts.Log.Error().Err(err).Msg("temporary file not removed")
-		}
-	}), nil
+	prepared, err := p.describe(ctx, req, result, f.file)
+	return prepared, f.Close, err
 }
 
 // describe returns a file as it is sent; it may convert the file for that.

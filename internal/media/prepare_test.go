@@ -59,11 +59,7 @@ func newWeb(t testing.TB) *web {
 	t.Cleanup(server.Close)
 	w.url = server.URL
 	guard := urlguard.New(urlguard.Options{AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-	var err error
-	w.Preparer, err = NewPreparer(PreparerOptions{Guard: guard, TempDir: w.dir, MaxBytes: 4 << 20, Log: zerolog.New(zerolog.SyncWriter(&w.log))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.Preparer = NewPreparer(PreparerOptions{Guard: guard, TempDir: w.dir, MaxBytes: 4 << 20, Log: zerolog.New(zerolog.SyncWriter(&w.log))})
 	return w
 }
 
@@ -262,16 +258,6 @@ func TestPrepare_LongFetchesShowInTheLog(t *testing.T) {
 	}
 }
 
-func TestNewPreparer_RemovesWhatAnEarlierRunLeft(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, fetchedPrefix+"1"), []byte("left"))
-	write(t, filepath.Join(dir, "upload-1"), []byte("another's"))
-	if _, err := NewPreparer(PreparerOptions{TempDir: dir}); err != nil {
-		t.Fatal(err)
-	}
-	wantOnly(t, dir, 1)
-}
-
 func TestPrepare_MemoryStaysFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("moves hundreds of megabytes")
@@ -338,10 +324,7 @@ func BenchmarkThumbnail(b *testing.B) {
 func TestCheck_RefusesWithoutTheNetwork(t *testing.T) {
 	w := newWeb(t)
 	w.serveWith(func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") })
-	strict, err := NewPreparer(PreparerOptions{Guard: urlguard.New(urlguard.Options{}), TempDir: w.dir, MaxBytes: 1, Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	strict := NewPreparer(PreparerOptions{Guard: urlguard.New(urlguard.Options{}), TempDir: w.dir, MaxBytes: 1, Log: zerolog.Nop()})
 	for name, c := range map[string]struct {
 		req  Request
 		want bridge.Code

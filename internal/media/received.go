@@ -15,17 +15,31 @@ import (
 
 // Received is a file that a caller has sent. It exists until it is closed.
 type Received struct {
-	file    *os.File
-	size    int64
-	SHA256  []byte
-	cleanup func()
+	file   *os.File
+	size   int64
+	SHA256 []byte
+	remove func()
 }
 
 // Close removes the file. It may be called more than once, also on nil.
 func (f *Received) Close() {
 	if f != nil {
-		f.cleanup()
+		f.remove()
 	}
+}
+
+// temporary creates an empty file.
+func (p *Preparer) temporary() (*Received, error) {
+	file, err := p.room.create(p.create)
+	if err != nil {
+		return nil, storageFailed(err)
+	}
+	return &Received{file: file, remove: sync.OnceFunc(func() {
+		_ = file.Close() // it was read from since, or is of no use
+		if err := os.Remove(file.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
+			p.opts.Log.Error().Err(err).Msg("temporary file not removed")
+		}
+	})}, nil
 }
 
 // Incoming is a file that a caller sends.
@@ -45,16 +59,16 @@ type Incoming struct {
 func (p *Preparer) Receive(ctx context.Context, in Incoming) (*Received, error) {
 	room := p.files.Begin(in.Family, in.Cut)
 	room.Announce(in.Announced)
-	file, remove, err := p.temporary()
+	f, err := p.temporary()
 	if err != nil {
 		room.Close()
 		return nil, err
 	}
-	f := &Received{file: file, cleanup: sync.OnceFunc(func() {
-		_ = file.Close() // it was read from since, or is of no use
+	remove := f.remove
+	f.remove = func() {
 		remove()
 		room.Close()
-	})}
+	}
 	if err := f.fill(p, room.Reader(ctx, in.From)); err != nil {
 		f.Close()
 		return nil, crowded(err)

@@ -94,11 +94,7 @@ func moving(t testing.TB, canvas, frame, frames int, ballast int) []byte {
 
 func newStickers(t *testing.T) *Preparer {
 	t.Helper()
-	p, err := NewPreparer(PreparerOptions{TempDir: t.TempDir(), MaxBytes: 8 << 20, Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return NewPreparer(PreparerOptions{TempDir: t.TempDir(), MaxBytes: 8 << 20, Log: zerolog.Nop()})
 }
 
 // prepareSticker prepares a file that was received, and returns its bytes.

@@ -121,13 +121,10 @@ func newLab(t testing.TB) *lab {
 		t.Fatal(err)
 	}
 	t.Cleanup(files.Close)
-	preparer, err := media.NewPreparer(media.PreparerOptions{
+	preparer := media.NewPreparer(media.PreparerOptions{
 		Guard:   urlguard.New(urlguard.Options{Timeout: time.Second}),
 		TempDir: t.TempDir(), MaxBytes: 1 << 20, Log: log,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	l.handler = httptest.NewServer(api.New(api.Options{
 		Store: l.store, Account: l.manager, Token: labToken, EnableSend: true,
 		Files: files, Preparer: preparer, FetchTimeout: time.Second, Log: log,

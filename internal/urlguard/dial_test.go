@@ -173,7 +173,7 @@ func TestFetch_RedirectsReachNothingPrivate(t *testing.T) {
 		"ftp://127.0.0.1:" + c.port() + "/":                 saysScheme,
 		"gopher://127.0.0.1:" + c.port() + "/":              saysScheme,
 		"data:text/plain,hunter2":                           saysScheme,
-		"http://exa mple.com/":                              "redirects to a malformed URL",
+		"http://exa mple.com/":                              "redirects to a URL that is malformed",
 		"http:///nowhere":                                   saysNoHost,
 		"/" + strings.Repeat("hunter2", maxURLBytes/6):      "longer than 8192 bytes",
 		"http://a.localhost:" + c.port() + "/?key=hunter2":  saysNotPublic,

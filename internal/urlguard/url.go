@@ -18,35 +18,45 @@ const maxURLBytes = 8192
 // parse returns a URL that may be requested, its host in ASCII, or an error that says
 // why it may not.
 func (g *Guard) parse(raw string) (*url.URL, error) {
+	u, err := parsePlain(raw, "the URL is")
+	if err != nil {
+		return nil, err
+	}
+	return g.vet(u)
+}
+
+// parsePlain parses a URL, perhaps a relative one. It refuses percent-encoding in hosts,
+// which parsing undoes and honest URLs do not have.
+func parsePlain(raw, subject string) (*url.URL, error) {
 	if len(raw) > maxURLBytes {
-		return nil, refuse("the URL is longer than %d bytes", maxURLBytes)
+		return nil, refuse("%s longer than %d bytes", subject, maxURLBytes)
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, refuse("the URL is malformed") // url's error would echo it
+		return nil, refuse("%s malformed", subject) // url's error would echo it
 	}
-	return g.vet(raw, u)
+	if _, authority, _ := strings.Cut(raw, "//"); u.User == nil && !strings.HasPrefix(authority, u.Host) {
+		return nil, refuse("the host must be written plainly, without escapes or zones")
+	}
+	return u, nil
 }
 
 // follow parses the Location of an answer that came from base. It refuses a redirect from
 // https to http: the file could be replaced on the way.
 func (g *Guard) follow(base *url.URL, location string) (*url.URL, error) {
-	if len(location) > maxURLBytes {
-		return nil, refuse("the server redirects to a URL longer than %d bytes", maxURLBytes)
-	}
-	next, err := base.Parse(location)
+	next, err := parsePlain(location, "the server redirects to a URL that is")
 	if err != nil {
-		return nil, refuse("the server redirects to a malformed URL")
+		return nil, err
 	}
+	next = base.ResolveReference(next)
 	if base.Scheme == "https" && next.Scheme == "http" {
 		return nil, refuse("the server redirects from https to http")
 	}
-	return g.vet(location, next)
+	return g.vet(next)
 }
 
-// vet checks a parsed URL and its text: parsing undoes percent-encoding in hosts, which
-// honest URLs do not have.
-func (g *Guard) vet(raw string, u *url.URL) (*url.URL, error) {
+// vet returns a parsed URL with its host in ASCII.
+func (g *Guard) vet(u *url.URL) (*url.URL, error) {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, refuse("only http and https URLs are fetched")
@@ -54,8 +64,6 @@ func (g *Guard) vet(raw string, u *url.URL) (*url.URL, error) {
 		return nil, refuse("the URL must not carry a user name or password")
 	case u.Hostname() == "":
 		return nil, refuse("the URL names no host")
-	case strings.ContainsAny(authority(raw), `%\@`):
-		return nil, refuse("the host must be written plainly, without escapes or zones")
 	}
 	if u.Port() != "" {
 		if _, err := parsePort(u.Port()); err != nil {
@@ -72,20 +80,6 @@ func (g *Guard) vet(raw string, u *url.URL) (*url.URL, error) {
 		vetted.Host += ":" + port
 	}
 	return &vetted, nil
-}
-
-func authority(raw string) string {
-	if i := strings.IndexAny(raw, ":/?#"); i >= 0 && raw[i] == ':' {
-		raw = raw[i+1:]
-	}
-	rest, ok := strings.CutPrefix(raw, "//")
-	if !ok {
-		return ""
-	}
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		rest = rest[:i]
-	}
-	return rest
 }
 
 // parsePort permits every port but 0.

@@ -154,7 +154,7 @@ func (c *Cache) land(name string, f *download, got received, err error) {
 	if f.err = err; err == nil {
 		f.entry = c.lru.put(name, got.content)
 		f.entry.holders += f.waiters
-		c.lru.evict()
+		c.lru.shrink(c.lru.max)
 	}
 	close(f.done)
 }

@@ -34,8 +34,6 @@ type lru struct {
 	total  int64
 	byName map[string]*list.Element
 	order  *list.List // of *entry, the most recently used first
-	// unwanted has the paths of forgotten files that could not be removed yet, by name.
-	unwanted map[string]string
 }
 
 // entry is a file that is kept.
@@ -45,18 +43,18 @@ type entry struct {
 	holders  int       // readers that have it open or are about to
 	verified bool      // by this process; a file found at the start may be damaged
 	at       time.Time // of the last use before the start; of pictures, when they were fetched
-	gone     bool      // no longer kept
+	unwanted bool      // forgotten, but could not be removed yet
 }
 
 func newLRU(dir string, limit int64) (*lru, error) {
-	l := &lru{dir: dir, max: limit, byName: map[string]*list.Element{}, order: list.New(), unwanted: map[string]string{}}
+	l := &lru{dir: dir, max: limit, byName: map[string]*list.Element{}, order: list.New()}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	if err := l.scan(); err != nil {
 		return nil, err
 	}
-	l.evict()
+	l.shrink(l.max)
 	return l, nil
 }
 
@@ -112,7 +110,7 @@ func createIn(dir, pattern string) (*os.File, error) {
 // find returns a file that is in the lru, nil if it is not, and marks it as used.
 func (l *lru) find(name string) *entry {
 	element := l.byName[name]
-	if element == nil {
+	if element == nil || element.Value.(*entry).unwanted {
 		return nil
 	}
 	l.order.MoveToFront(element)
@@ -120,48 +118,51 @@ func (l *lru) find(name string) *entry {
 }
 
 func (l *lru) put(name string, what content) *entry {
-	b := l.find(name)
-	if b == nil {
-		b = &entry{name: name}
-		l.byName[name] = l.order.PushFront(b)
+	element := l.byName[name]
+	if element == nil {
+		element = l.order.PushFront(&entry{name: name})
+		l.byName[name] = element
 	}
-	delete(l.unwanted, name)
+	l.order.MoveToFront(element)
+	b := element.Value.(*entry)
 	l.total += what.size - b.size
-	b.content, b.verified = what, true
+	b.content, b.verified, b.unwanted = what, true, false
 	return b
 }
 
 // discard removes a lost file from the lru and the disk, unless another has replaced it
 // since.
 func (l *lru) discard(b *entry) {
-	if !b.gone {
+	if element := l.byName[b.name]; element != nil && element.Value.(*entry) == b {
 		_ = os.Remove(l.path(b.name, b.sha256)) // most likely it is not there
-		l.drop(b)
+		l.drop(element)
 	}
 }
 
-// forget removes a file from the disk, even if it is open.
+// forget removes a file from the disk, even if it is open. One that cannot be removed is
+// no longer found, and the first to be evicted.
 func (l *lru) forget(name string) error {
-	path, known := l.unwanted[name]
-	if element := l.byName[name]; element != nil {
-		b := element.Value.(*entry)
-		l.drop(b)
-		path, known = l.path(b.name, b.sha256), true
-	}
-	if !known {
+	element := l.byName[name]
+	if element == nil {
 		return nil
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		l.unwanted[name] = path
+	element.Value.(*entry).unwanted = true
+	l.order.MoveToBack(element)
+	return l.remove(element)
+}
+
+// remove removes a file from the disk, and from the lru unless that fails.
+func (l *lru) remove(element *list.Element) error {
+	b := element.Value.(*entry)
+	if err := os.Remove(l.path(b.name, b.sha256)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	delete(l.unwanted, name)
+	l.drop(element)
 	return nil
 }
 
-func (l *lru) drop(b *entry) {
-	b.gone = true
-	l.order.Remove(l.byName[b.name])
+func (l *lru) drop(element *list.Element) {
+	b := l.order.Remove(element).(*entry)
 	delete(l.byName, b.name)
 	l.total -= b.size
 }
@@ -171,34 +172,27 @@ func (l *lru) release(b *entry) {
 	if b.holders == 0 && strings.HasPrefix(b.name, partialPrefix) {
 		l.discard(b)
 	}
-	l.evict()
+	l.shrink(l.max)
 }
 
 // excess returns how many bytes are kept beyond the limit, because they are open.
 func (l *lru) excess() int64 { return max(0, l.total-l.max) }
 
-// evict removes files beyond the limit, and forgotten ones that are still there.
-func (l *lru) evict() {
-	for name, path := range l.unwanted {
-		if err := os.Remove(path); err == nil || errors.Is(err, fs.ErrNotExist) {
-			delete(l.unwanted, name)
-		}
-	}
-	l.shrink(l.max)
-}
-
-// shrink removes the least recently used files until at most limit bytes are kept, but
-// none that is held, and returns how many bytes it removed. A file that cannot be
-// removed stays in the lru.
+// shrink removes the forgotten files that are still there, and the least recently used
+// until at most limit bytes are kept, but none that is held. It returns how many bytes it
+// removed. A file that cannot be removed stays in the lru.
 func (l *lru) shrink(limit int64) (removed int64) {
-	for element := l.order.Back(); element != nil && l.total > limit; {
-		b := element.Value.(*entry)
+	for element := l.order.Back(); element != nil; {
+		b, last := element.Value.(*entry), element
 		element = element.Prev()
-		if b.holders > 0 {
+		switch {
+		case b.unwanted:
+		case l.total <= limit:
+			return removed
+		case b.holders > 0:
 			continue
 		}
-		if err := os.Remove(l.path(b.name, b.sha256)); err == nil || errors.Is(err, fs.ErrNotExist) {
-			l.drop(b)
+		if l.remove(last) == nil {
 			removed += b.size
 		}
 	}

@@ -33,11 +33,11 @@ func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, s
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	decoded, err := guarded(file, decodeBounded)
+	picture, err := guarded(file, decodePicture)
 	if err != nil {
 		return notConvertible(sniffed, err)
 	}
-	picture := onWhite(decoded.Image)
+	picture = onWhite(picture)
 	if f.Thumbnail, err = encodeThumbnail(picture, 1); err != nil {
 		return err
 	}
@@ -54,27 +54,25 @@ func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, s
 	return nil
 }
 
-// decodedPicture is a picture in memory, with its EXIF orientation.
-type decodedPicture struct {
-	image.Image
-	orientation int
-}
-
 // decodeBounded decodes a picture unless it is too large.
-func decodeBounded(r io.ReadSeeker) (p decodedPicture, err error) {
+func decodeBounded(r io.ReadSeeker) (image.Image, pictureHead, error) {
 	head, err := readPictureHead(r)
 	if err != nil {
-		return p, err
+		return nil, head, err
 	}
 	if head.cost() > maxDecoded || max(head.Width, head.Height) > maxJPEGSide {
-		return p, tooLarge{image.Pt(head.Width, head.Height)}
+		return nil, head, tooLarge{image.Pt(head.Width, head.Height)}
 	}
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return p, err
+		return nil, head, err
 	}
-	p.orientation = head.jpeg.orientation
-	p.Image, err = decodeInTime(r)
-	return p, err
+	picture, err := decodeInTime(r)
+	return picture, head, err
+}
+
+func decodePicture(r io.ReadSeeker) (image.Image, error) {
+	picture, _, err := decodeBounded(r)
+	return picture, err
 }
 
 // overwrite replaces the content of a file, and returns its size.

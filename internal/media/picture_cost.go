@@ -21,24 +21,22 @@ const (
 // pictureHead describes a picture before it is decoded.
 type pictureHead struct {
 	image.Config
-	format string
-	jpeg   jpegHead
-	webp   webp
-	// interlaced marks a PNG that comes in seven passes.
-	interlaced bool
+	jpegHead
+	format     string
+	webp       webp
+	interlaced bool // of a PNG: it comes in seven passes
 }
 
 // readPictureHead reads a picture's head. Where the head does not say how the picture is
 // decoded, it assumes the way that takes the most memory.
 func readPictureHead(r io.ReadSeeker) (head pictureHead, err error) {
-	head.jpeg.orientation = 1
 	if head.Config, head.format, err = image.DecodeConfig(r); err != nil {
 		return head, fmt.Errorf("read picture's head: %w", err)
 	}
 	switch head.format {
 	case "jpeg":
-		if head.jpeg, err = guarded(r, readJPEGHead); err != nil {
-			head.jpeg = jpegHead{orientation: 1, progressive: true}
+		if head.jpegHead, err = guarded(r, readJPEGHead); err != nil {
+			head.jpegHead = jpegHead{progressive: true}
 		}
 	case "png":
 		head.interlaced, err = guarded(r, isInterlacedPNG)
@@ -66,7 +64,7 @@ func (h pictureHead) cost() float64 {
 	width, height := float64(h.Width), float64(h.Height)
 	switch h.format {
 	case "jpeg": // is decoded in blocks of up to 32 by 16 pixels
-		return (width + 31) * (height + 15) * jpegCost(h.ColorModel, h.jpeg.progressive)
+		return (width + 31) * (height + 15) * jpegCost(h.ColorModel, h.progressive)
 	case "png":
 		return width * height * pngCost(h.ColorModel, h.interlaced)
 	case "webp":

@@ -18,7 +18,7 @@ func FuzzPicture(f *testing.F) {
 	perPicture := fuzzbudget.Budget{Base: maxDecoded + 16<<20, PerByte: 512, Time: 20 * fuzzbudget.Usual.Time}
 	f.Fuzz(func(t *testing.T, content []byte) {
 		perPicture.Check(t, len(content), func() {
-			picture, err := decodeBounded(bytes.NewReader(content))
+			picture, err := decodePicture(bytes.NewReader(content))
 			if err == nil && picture.Bounds().Empty() {
 				t.Error("a picture of nothing")
 			}

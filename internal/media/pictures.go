@@ -277,6 +277,6 @@ func (p *Pictures) evict() (err error) {
 			err = errors.Join(err, p.kept.forget(kept.name))
 		}
 	}
-	p.kept.evict()
+	p.kept.shrink(p.kept.max)
 	return err
 }

@@ -26,32 +26,18 @@ const (
 // measureImage reads a picture's dimensions from its head, and makes its thumbnail if
 // decoding is affordable.
 func (p *Preparer) measureImage(f *bridge.File, r io.ReadSeeker) error {
-	head, err := readPictureHead(r)
+	p.decoding.Lock()
+	defer p.decoding.Unlock()
+	picture, head, err := decodeBounded(r)
+	f.Width, f.Height = head.Width, head.Height
+	if head.orientation > 4 { // on its side
+		f.Width, f.Height = f.Height, f.Width
+	}
 	if err != nil {
 		return err
 	}
-	f.Width, f.Height = head.Width, head.Height
-	if head.jpeg.isSideways() {
-		f.Width, f.Height = f.Height, f.Width
-	}
-	if head.cost() > maxDecoded {
-		return fmt.Errorf("picture of %d by %d is too large for a thumbnail", head.Width, head.Height)
-	}
-	f.Thumbnail, err = p.thumbnail(r, head.jpeg.orientation)
+	f.Thumbnail, err = encodeThumbnail(picture, head.orientation)
 	return err
-}
-
-func (p *Preparer) thumbnail(r io.ReadSeeker, orientation int) ([]byte, error) {
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	p.decoding.Lock()
-	defer p.decoding.Unlock()
-	picture, err := decodeInTime(r)
-	if err != nil {
-		return nil, err
-	}
-	return encodeThumbnail(picture, orientation)
 }
 
 func encodeThumbnail(picture image.Image, orientation int) ([]byte, error) {
@@ -110,8 +96,6 @@ type jpegHead struct {
 	orientation int  // of EXIF, 1 to 8; 1 is upright
 	progressive bool // decoding takes a lot more memory
 }
-
-func (h jpegHead) isSideways() bool { return h.orientation > 4 }
 
 // readJPEGHead reads the segments up to the frame header.
 func readJPEGHead(src io.ReadSeeker) (jpegHead, error) {

@@ -127,7 +127,7 @@ func TestImage_EnormousPicturesAreNotDecoded(t *testing.T) {
 		{image.Config{Width: 6000, Height: 4000, ColorModel: color.NRGBA64Model}, "png", false, false},
 		{image.Config{Width: 1 << 31, Height: 1 << 31}, "gif", false, false},
 	} {
-		head := pictureHead{Config: c.config, format: c.format, jpeg: jpegHead{progressive: c.progressive}}
+		head := pictureHead{Config: c.config, format: c.format, jpegHead: jpegHead{progressive: c.progressive}}
 		if got := head.cost() <= maxDecoded; got != c.affordable {
 			t.Errorf("%s %d by %d (progressive %v): affordable %v", c.format, c.config.Width, c.config.Height, c.progressive, got)
 		}

@@ -52,9 +52,9 @@ func (p *Preparer) sticker(ctx context.Context, f *bridge.File, file *os.File, k
 		return p.checkSticker(f, file)
 	}
 	webp, err := guarded(file, func(r io.ReadSeeker) (webp []byte, err error) {
-		picture, err := decodeBounded(r)
+		picture, head, err := decodeBounded(r)
 		if err == nil {
-			webp, f.Width, err = encodeSticker(coarse(picture.Image), picture.orientation)
+			webp, f.Width, err = encodeSticker(coarse(picture), head.orientation)
 		}
 		return webp, err
 	})
@@ -94,7 +94,7 @@ func (p *Preparer) checkSticker(f *bridge.File, file *os.File) error {
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file has %d KiB, and the apps show %s of at most %d KiB: compress it more", (f.Size+1023)>>10, what, limit>>10)
 	}
 	if !w.animated {
-		if _, err := guarded(file, decodeBounded); err != nil {
+		if _, err := guarded(file, decodePicture); err != nil {
 			return notWhole(err)
 		}
 	}
@@ -117,7 +117,7 @@ func encodeSticker(picture image.Image, orientation int) (webp []byte, side int,
 			return nil, 0, fmt.Errorf("encode a sticker: %w", err)
 		}
 		if out.Len() <= maxSticker || side <= smallest {
-			_, err := decodeBounded(bytes.NewReader(out.Bytes())) // others have to read it
+			_, err := decodePicture(bytes.NewReader(out.Bytes())) // others have to read it
 			return out.Bytes(), side, err
 		}
 		smaller := float64(side) * math.Sqrt(float64(maxSticker)/float64(out.Len()))

@@ -29,14 +29,9 @@ func (s *Shell) Chats(ctx context.Context, q Chats) error {
 			}
 		}
 	}
-	rows, err := list(s, chats, q.Limit, s.chatRow)
-	if err != nil || s.JSON {
-		return err
-	}
-	if len(rows) == 0 {
-		return s.note("There are no such chats. Listed are those with messages since the account was linked.")
-	}
-	return s.table([]column{{title: "NAME", most: 28, flexible: true}, {title: "JID"}, {title: "UNREAD"}, {title: "LAST"}, {title: "MESSAGE", flexible: true}}, rows)
+	columns := []column{{title: "NAME", most: 28, flexible: true}, {title: "JID"}, {title: "UNREAD"}, {title: "LAST"}, {title: "MESSAGE", flexible: true}}
+	const none = "There are no such chats. Listed are those with messages since the account was linked."
+	return list(s, chats, q.Limit, none, columns, s.chatRow)
 }
 
 func (s *Shell) chatRow(chat bridge.Chat) []string {

@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -25,33 +26,54 @@ func (s *Shell) Messages(ctx context.Context, q Messages) error {
 	if err != nil {
 		return err
 	}
-	query := bridge.MessageQuery{Chat: chat, Q: q.Q, Order: bridge.OrderDesc, Limit: pageOf(q.Limit)}
+	query := bridge.MessageQuery{Chat: chat, Q: q.Q, Limit: pageOf(q.Limit)}
 	if query.Since, query.Until, err = s.between(q.Since, q.Before); err != nil {
 		return err
 	}
-	if q.Limit == 0 && s.JSON {
-		query.Order = bridge.OrderAsc // they are printed as they come
+	return s.printMessages(s.newest(ctx, query, q.Limit), q.IDs)
+}
+
+func (s *Shell) printMessages(messages iter.Seq2[shownMessage, error], ids bool) error {
+	columns := []column{{title: "TIME"}, {title: "FROM", most: 24}, {title: "MESSAGE", flexible: true, wraps: true}}
+	if ids {
+		columns = slices.Insert(columns, 1, column{title: "ID"}, column{title: "JID"})
+	}
+	return list(s, messages, 0, "There are no such messages.", columns, func(m shownMessage) []string {
+		row := []string{s.when(&m.Timestamp), from(m.Message), messageText(m.Message)}
+		if ids {
+			row = slices.Insert(row, 1, m.ID, string(m.SenderJID))
+		}
+		return row
+	})
+}
+
+// newest returns the newest messages of a query, the oldest of them first. All of them, for
+// a limit of 0, come page by page.
+func (s *Shell) newest(ctx context.Context, query bridge.MessageQuery, limit int) iter.Seq2[shownMessage, error] {
+	query.Order = bridge.OrderDesc
+	if limit == 0 {
+		query.Order = bridge.OrderAsc
+	}
+	return func(yield func(shownMessage, error) bool) {
+		var latest []shownMessage
 		for m, err := range s.API.AllMessages(ctx, query) {
-			if err == nil {
-				err = s.printJSON(shownMessage{m.Chat, m})
+			shown := shownMessage{m.Chat, m}
+			if limit == 0 || err != nil {
+				if !yield(shown, err) {
+					return
+				}
+				continue
 			}
-			if err != nil {
-				return err
+			if latest = append(latest, shown); len(latest) == limit {
+				break
 			}
 		}
-		return nil
-	}
-	var list []bridge.Message
-	for m, err := range s.API.AllMessages(ctx, query) {
-		if err != nil {
-			return err
-		}
-		if list = append(list, m); len(list) == q.Limit {
-			break
+		for _, m := range slices.Backward(latest) {
+			if !yield(m, nil) {
+				return
+			}
 		}
 	}
-	slices.Reverse(list)
-	return s.printMessages(list, q.IDs)
 }
 
 // between reads the bounds of a stretch of time. The end is not in it.
@@ -69,32 +91,6 @@ func (s *Shell) between(since, before string) (from, until *bridge.Time, err err
 type shownMessage struct {
 	ChatJID bridge.JID `json:"chatJid"`
 	bridge.Message
-}
-
-func (s *Shell) printMessages(list []bridge.Message, ids bool) error {
-	if s.JSON {
-		for _, m := range list {
-			if err := s.printJSON(shownMessage{m.Chat, m}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if len(list) == 0 {
-		return s.note("There are no such messages.")
-	}
-	columns := []column{{title: "TIME"}, {title: "FROM", most: 24}, {title: "MESSAGE", flexible: true, wraps: true}}
-	if ids {
-		columns = slices.Insert(columns, 1, column{title: "ID"}, column{title: "JID"})
-	}
-	rows := make([][]string, len(list))
-	for i, m := range list {
-		rows[i] = []string{s.when(&m.Timestamp), from(m), messageText(m)}
-		if ids {
-			rows[i] = slices.Insert(rows[i], 1, m.ID, string(m.SenderJID))
-		}
-	}
-	return s.table(columns, rows)
 }
 
 // from names the sender of a message.
@@ -154,18 +150,11 @@ func (s *Shell) Search(ctx context.Context, q Search) error {
 	if query.Since, query.Until, err = s.between(q.Since, q.Before); err != nil {
 		return err
 	}
-	rows, err := list(s, s.API.AllMatches(ctx, query), q.Limit, func(m bridge.Match) []string { return s.matchRow(m, q) })
-	if err != nil || s.JSON {
-		return err
-	}
-	if len(rows) == 0 {
-		return s.note("Nothing was found.")
-	}
 	columns := []column{{title: "TIME"}, {title: "CHAT", most: 24}, {title: "FROM", most: 20}, {title: "MESSAGE", flexible: true}}
 	if q.IDs {
 		columns = slices.Insert(columns, 1, column{title: "ID"}, column{title: "CHAT JID"})
 	}
-	return s.table(columns, rows)
+	return list(s, s.API.AllMatches(ctx, query), q.Limit, "Nothing was found.", columns, func(m bridge.Match) []string { return s.matchRow(m, q) })
 }
 
 func (s *Shell) matchRow(m bridge.Match, q Search) []string {

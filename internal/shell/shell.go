@@ -46,15 +46,17 @@ func (s *Shell) note(format string, args ...any) error {
 	return Printf(s.Notes, format+"\n", args...)
 }
 
-// list prints items as JSON, or returns their rows for a table: at most limit, 0 for all.
-func list[T any](s *Shell, items iter.Seq2[T, error], limit int, row func(T) []string) (rows [][]string, err error) {
+// list prints items as JSON or in a table, or says that there are none: at most limit, 0
+// for all.
+func list[T any](s *Shell, items iter.Seq2[T, error], limit int, none string, columns []column, row func(T) []string) error {
+	var rows [][]string
 	printed := 0
 	for item, err := range items {
 		if err == nil && s.JSON {
 			err = s.printJSON(item)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !s.JSON {
 			rows = append(rows, row(item))
@@ -63,7 +65,13 @@ func list[T any](s *Shell, items iter.Seq2[T, error], limit int, row func(T) []s
 			break
 		}
 	}
-	return rows, nil
+	switch {
+	case s.JSON:
+		return nil
+	case len(rows) == 0:
+		return s.note("%s", none)
+	}
+	return s.table(columns, rows)
 }
 
 // Error is a failure with a hint on what to do about it.

@@ -116,7 +116,12 @@ func TestMessages_WrapOnATerminal(t *testing.T) {
 		{Timestamp: at, FromMe: true, Status: &pending, MessageType: "imageMessage", Media: &bridge.Media{Type: "image"}},
 		{Timestamp: at, PushName: "Grace", DeletedAt: &edited},
 	}
-	if err := s.printMessages(list, false); err != nil {
+	shown := func(yield func(shownMessage, error) bool) {
+		for _, m := range list {
+			yield(shownMessage{Message: m}, nil)
+		}
+	}
+	if err := s.printMessages(shown, false); err != nil {
 		t.Fatal(err)
 	}
 	want := "" +

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -72,25 +73,18 @@ func (s *Shell) cursor(ctx context.Context, since string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	last, err := strconv.ParseInt(end, 10, 64)
+	last, err := strconv.Atoi(end)
 	if err != nil {
 		return "", fmt.Errorf("the bridge's log ends at %q, which is no number", end)
 	}
-	// The log is in the order of time: a binary search.
-	from, to := int64(0), last
-	for from < to {
-		middle := from + (to-from)/2
-		page, err := s.API.EventPage(ctx, client.EventQuery{After: strconv.FormatInt(middle, 10)}, 1, 0)
-		if err != nil {
-			return "", err
+	var page client.EventPage
+	from := sort.Search(last, func(after int) bool { // the log is in the order of time
+		if err == nil {
+			page, err = s.API.EventPage(ctx, client.EventQuery{After: strconv.Itoa(after)}, 1, 0)
 		}
-		if len(page.Events) == 0 || page.Events[0].ID > to || !page.Events[0].At.Before(at.Time) {
-			to = middle
-		} else {
-			from = page.Events[0].ID
-		}
-	}
-	return strconv.FormatInt(from, 10), nil
+		return err != nil || len(page.Events) == 0 || !page.Events[0].At.Before(at.Time)
+	})
+	return strconv.Itoa(from), err
 }
 
 func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) error {

@@ -36,10 +36,7 @@ func (c *caller) resource(ctx context.Context, uri string) (*sdk.ReadResourceRes
 	if len(parts) > 1 {
 		chat = bridge.JID(parts[1])
 	}
-	_, shown, err := c.observed("resource "+kind, chat, func() (*sdk.CallToolResult, answer, error) {
-		shown, err := c.named(ctx, parts)
-		return nil, shown, err
-	})
+	shown, err := c.read("resource "+kind, chat, func() (answer, error) { return c.named(ctx, parts) })
 	switch {
 	case bridge.CodeOf(err) == bridge.CodeNotFound:
 		return nil, sdk.ResourceNotFoundError(uri)
@@ -94,10 +91,7 @@ func (d door) addPrompts() {
 func (d door) prompt(ask string) sdk.PromptHandler {
 	return func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 		c, jid := d.of(req.Extra), bridge.JID(req.Params.Arguments["jid"])
-		_, shown, err := c.observed("prompt", jid, func() (*sdk.CallToolResult, answer, error) {
-			shown, err := c.chat(ctx, jid)
-			return nil, shown, err
-		})
+		shown, err := c.read("prompt", jid, func() (answer, error) { return c.chat(ctx, jid) })
 		if err != nil {
 			return nil, bridge.Fail(bridge.CodeOf(err), "%s", sentence(err))
 		}

@@ -95,6 +95,15 @@ func (c *caller) observed(name string, chat bridge.JID, handle func() (*sdk.Call
 	return handle()
 }
 
+// read runs a handler that only reads, as observed does.
+func (c *caller) read(name string, chat bridge.JID, handle func() (answer, error)) (answer, error) {
+	_, shown, err := c.observed(name, chat, func() (*sdk.CallToolResult, answer, error) {
+		shown, err := handle()
+		return nil, shown, err
+	})
+	return shown, err
+}
+
 // redacted returns for the log a chat that a model named, unless it is no JID.
 func redacted(chat bridge.JID) string {
 	if chat == "" {
@@ -131,7 +140,7 @@ func decodeArguments[In any](raw json.RawMessage, schema *jsonschema.Schema) (in
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
-	var given map[string]present
+	var given map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &given); err != nil {
 		return in, argumentError(err)
 	}
@@ -150,12 +159,6 @@ func decodeArguments[In any](raw json.RawMessage, schema *jsonschema.Schema) (in
 	}
 	return in, nil
 }
-
-// present notes that an argument is there, without its value.
-type present struct{}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (present) UnmarshalJSON([]byte) error { return nil }
 
 // argumentError returns a sentence for the model about arguments that do not fit.
 func argumentError(err error) error {

@@ -9,6 +9,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -34,7 +35,7 @@ type Options struct {
 	Confirm        bool           // whether a person confirms each send; clients that cannot ask are refused
 	SendsPerMinute int            // of one token, together with those that it made
 	// Family returns the family of a token, whose share it takes (see [bridge.Token]); nil
-	// where each token is one for itself.
+	// where there is one caller.
 	Family  func(ctx context.Context, secret string) (family int64, known bool)
 	Version string
 	Log     zerolog.Logger
@@ -46,17 +47,17 @@ type Server struct {
 	key     []byte       // signs the sends to be confirmed, as long as the process lasts
 	bodies  front.Bodies // not those of the API, which the calls of a tool use
 
-	mu       sync.Mutex                      // guards all below
-	limiters map[string]*rate.Limiter        // of sends, by share
-	sessions map[string][]*sdk.ServerSession // by share, the oldest first
-	shared   map[rights]*sdk.Server          // of callers over HTTP
+	mu       sync.Mutex                     // guards all below
+	limiters map[int64]*rate.Limiter        // of sends, by family
+	sessions map[int64][]*sdk.ServerSession // by family, the oldest first
+	shared   map[rights]*sdk.Server         // of callers over HTTP
 }
 
 // New returns a server.
 func New(o Options) *Server {
 	return &Server{
 		options: o, key: []byte(rand.Text()), bodies: front.NewBodies(),
-		limiters: make(map[string]*rate.Limiter), sessions: make(map[string][]*sdk.ServerSession), shared: make(map[rights]*sdk.Server),
+		limiters: make(map[int64]*rate.Limiter), sessions: make(map[int64][]*sdk.ServerSession), shared: make(map[rights]*sdk.Server),
 	}
 }
 
@@ -66,8 +67,7 @@ type caller struct {
 	client *client.Client
 	token  bridge.Token
 	id     string // a name for the token that does not disclose it
-	family int64  // of the token; 0 where each is one for itself
-	share  string // of the token and those of its family, for the limits
+	family int64  // of the token, for the limits
 }
 
 // caller returns the holder of a token.
@@ -77,16 +77,13 @@ func (s *Server) caller(ctx context.Context, secret string) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := fmt.Sprintf("%x", sha256.Sum256([]byte(secret)))
-	c := &caller{s: s, client: api, token: token, id: id, share: id}
-	if s.options.Family == nil {
-		return c, nil
+	c := &caller{s: s, client: api, token: token, id: fmt.Sprintf("%x", sha256.Sum256([]byte(secret)))}
+	if s.options.Family != nil {
+		known := false
+		if c.family, known = s.options.Family(ctx, secret); !known {
+			return nil, bridge.Fail(bridge.CodeUnauthorized, "the token has expired or was revoked")
+		}
 	}
-	family, known := s.options.Family(ctx, secret)
-	if !known {
-		return nil, bridge.Fail(bridge.CodeUnauthorized, "the token has expired or was revoked")
-	}
-	c.family, c.share = family, fmt.Sprint("family ", family)
 	return c, nil
 }
 
@@ -114,8 +111,10 @@ func (s *Server) server(r rights) *sdk.Server {
 // door is a server of the SDK while its tools are added.
 type door struct {
 	*sdk.Server
-	of func(*sdk.RequestExtra) *caller
+	only *caller // of requests that name none
 }
+
+func (d door) of(extra *sdk.RequestExtra) *caller { return cmp.Or(callerOf(extra), d.only) }
 
 // newServer returns a server with the tools of some rights. Requests without a caller are of only.
 func (s *Server) newServer(r rights, only *caller) *sdk.Server {
@@ -123,18 +122,10 @@ func (s *Server) newServer(r rights, only *caller) *sdk.Server {
 	if r.reads {
 		unchanging.Resources, unchanging.Prompts = &sdk.ResourceCapabilities{}, &sdk.PromptCapabilities{}
 	}
-	d := door{
-		Server: sdk.NewServer(
-			&sdk.Implementation{Name: "bridged", Title: "bridged: a WhatsApp account", Version: s.options.Version},
-			&sdk.ServerOptions{Instructions: instructions, Capabilities: unchanging, SetCacheable: keepPrivate},
-		),
-		of: func(extra *sdk.RequestExtra) *caller {
-			if c := callerOf(extra); c != nil {
-				return c
-			}
-			return only
-		},
-	}
+	d := door{sdk.NewServer(
+		&sdk.Implementation{Name: "bridged", Title: "bridged: a WhatsApp account", Version: s.options.Version},
+		&sdk.ServerOptions{Instructions: instructions, Capabilities: unchanging, SetCacheable: keepPrivate},
+	), only}
 	d.AddReceivingMiddleware(s.bounded, decoded)
 	addRead(d, "status", "Status", "Shows the state of the account, and the rights of this token.", (*caller).status)
 	if r.reads {
@@ -176,15 +167,15 @@ func (s *Server) Run(ctx context.Context, secret string, transport sdk.Transport
 	return s.newServer(c.rights(), c).Run(ctx, transport)
 }
 
-// takeSend counts a send of a share, and refuses one too many.
-func (s *Server) takeSend(share string) error {
+// takeSend counts a send of a family, and refuses one too many.
+func (s *Server) takeSend(family int64) error {
 	perMinute := s.options.SendsPerMinute
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	limiter := s.limiters[share]
+	limiter := s.limiters[family]
 	if limiter == nil {
 		limiter = rate.NewLimiter(rate.Every(time.Minute/time.Duration(perMinute)), perMinute)
-		s.limiters[share] = limiter
+		s.limiters[family] = limiter
 	}
 	if !limiter.Allow() {
 		return bridge.Fail(bridge.CodeRateLimited, "%d sends a minute is the limit of this door; wait a little", perMinute)
@@ -195,24 +186,24 @@ func (s *Server) takeSend(share string) error {
 // maxSessions bounds the sessions of one token with those that it made.
 const maxSessions = 16
 
-// enter notes a session, and returns the oldest one of its share if there are too many.
-func (s *Server) enter(share string, session *sdk.ServerSession) (old *sdk.ServerSession) {
+// enter notes a session, and returns the oldest one of its family if there are too many.
+func (s *Server) enter(family int64, session *sdk.ServerSession) (old *sdk.ServerSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := append(s.sessions[share], session)
+	list := append(s.sessions[family], session)
 	if len(list) > maxSessions {
 		old, list = list[0], list[1:]
 	}
-	s.sessions[share] = list
+	s.sessions[family] = list
 	return old
 }
 
-func (s *Server) leave(share string, session *sdk.ServerSession) {
+func (s *Server) leave(family int64, session *sdk.ServerSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sessions[share] = slices.DeleteFunc(s.sessions[share], func(one *sdk.ServerSession) bool { return one == session })
-	if len(s.sessions[share]) == 0 {
-		delete(s.sessions, share)
+	s.sessions[family] = slices.DeleteFunc(s.sessions[family], func(one *sdk.ServerSession) bool { return one == session })
+	if len(s.sessions[family]) == 0 {
+		delete(s.sessions, family)
 	}
 }
 
@@ -225,12 +216,12 @@ func (s *Server) bounded(next sdk.MethodHandler) sdk.MethodHandler {
 		if method != "initialize" || err != nil || !ours || c == nil {
 			return result, err
 		}
-		if old := s.enter(c.share, session); old != nil {
+		if old := s.enter(c.family, session); old != nil {
 			go func() { _ = old.Close() }() // it waits for its calls
 		}
 		go func() {
 			_ = session.Wait() // however it ended
-			s.leave(c.share, session)
+			s.leave(c.family, session)
 		}()
 		return result, nil
 	}

@@ -32,7 +32,7 @@ func TestSends_AreCountedForATokenWithThoseItMade(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.takeSend(c.share); (err == nil) != want.taken {
+		if err := s.takeSend(c.family); (err == nil) != want.taken {
 			t.Errorf("send %d, of %s: %v", i, want.secret, err)
 		}
 	}

@@ -21,14 +21,11 @@ type call struct {
 	req *sdk.CallToolRequest
 }
 
-// handler carries out a tool. Its result is nil unless it holds more than the answer.
-type handler[In any] func(c call, ctx context.Context, in In) (*sdk.CallToolResult, answer, error)
-
 // aboutChat is implemented by the arguments that name a chat.
 type aboutChat interface{ chat() bridge.JID }
 
-// add registers a tool.
-func add[In any](d door, name, title, description string, writes bool, handle handler[In]) {
+// add registers a tool. The result of handle is nil unless it holds more than the answer.
+func add[In any](d door, name, title, description string, writes bool, handle func(call, context.Context, In) (*sdk.CallToolResult, answer, error)) {
 	schema := schemaOf[In]()
 	d.AddTool(&sdk.Tool{
 		Name: name, Title: title, Description: description, InputSchema: schema,

@@ -135,7 +135,7 @@ func (c call) send(ctx context.Context, out outgoing) (*sdk.CallToolResult, answ
 	if ask, err := c.confirm(out); ask != nil || err != nil {
 		return ask, nil, err
 	}
-	if err := c.s.takeSend(c.share); err != nil {
+	if err := c.s.takeSend(c.family); err != nil {
 		return nil, nil, err
 	}
 	out.key = cmp.Or(out.key, rand.Text())

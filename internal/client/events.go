@@ -162,30 +162,22 @@ func nextFrame(stream *bufio.Reader) (f frame, err error) {
 		if line == "" && some {
 			return f, nil
 		}
-		some = f.field(line) || some
-	}
-}
-
-// field reads one line and reports whether it says anything: comments do not.
-func (f *frame) field(line string) bool {
-	name, value, _ := strings.Cut(line, ":")
-	value = strings.TrimPrefix(value, " ")
-	switch name {
-	case "id":
-		f.id = value
-	case "event":
-		f.event = value
-	case "data":
-		if f.data != "" {
-			f.data += "\n"
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimPrefix(value, " ")
+		switch name {
+		case "id":
+			f.id = value
+		case "event":
+			f.event = value
+		case "data":
+			f.data = strings.TrimPrefix(f.data+"\n"+value, "\n")
+		case "retry":
+			if ms, err := strconv.Atoi(value); err == nil {
+				f.retry = time.Duration(ms) * time.Millisecond
+			}
+		default:
+			continue // a comment
 		}
-		f.data += value
-	case "retry":
-		if ms, err := strconv.Atoi(value); err == nil {
-			f.retry = time.Duration(ms) * time.Millisecond
-		}
-	default:
-		return false
+		some = true
 	}
-	return true
 }

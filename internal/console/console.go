@@ -52,7 +52,7 @@ type Console struct {
 	sessions *sessions
 	bodies   *intake.Bodies // not those of the API, which the calls of a form use
 	tries    *throttle
-	views    *views
+	views    views
 	handler  http.Handler
 	now      func() time.Time
 }
@@ -153,6 +153,6 @@ func (c *Console) routes() http.Handler {
 	page("/live", c.streamEvents)
 	post("/zone", c.setZone)
 	post("/logout", c.logOut)
-	page("/", c.unknownPage)
+	page("/", func(*visit) error { return errUnknown })
 	return mux
 }

@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"strings"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
@@ -42,7 +41,7 @@ func (c *Console) unlink(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if status.HasSession && (status.User == nil || onlyDigits(v.r.PostForm.Get("number")) != status.User.Phone) {
+	if status.HasSession && (status.User == nil || bridge.PhoneDigits(v.r.PostForm.Get("number")) != status.User.Phone) {
 		return problem{http.StatusBadRequest, "This is not the number", "Nothing was done. Type the number of the linked account, with its country code.", ""}
 	}
 	unlinked, err := v.api.Logout(v.r.Context())
@@ -51,15 +50,6 @@ func (c *Console) unlink(v *visit) error {
 		text = "The keys are wiped. The network could not be reached: remove the device on the phone, too."
 	}
 	return v.done(err, text, root+"/")
-}
-
-func onlyDigits(text string) string {
-	return strings.Map(func(r rune) rune {
-		if '0' <= r && r <= '9' {
-			return r
-		}
-		return -1
-	}, text)
 }
 
 // tokensPage lists the tokens, with a form for another one.

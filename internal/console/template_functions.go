@@ -2,9 +2,10 @@ package console
 
 import (
 	"cmp"
-	"encoding/xml"
+	_ "embed"
 	"fmt"
 	"hash/fnv"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,17 +19,15 @@ import (
 	"bridged/internal/bridge"
 )
 
-// functions returns the functions of templates.
-func (v *views) functions() template.FuncMap {
-	return template.FuncMap{
-		"asset": v.assetPath, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
-		"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "jids": jids, "whose": whose, "adPicture": adPicture, "adLink": adLink, "announced": announced,
-		"blocks": blocks, "inline": inline,
-		"when": clock.when, "ago": clock.ago,
-		"timeOfDay": func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04") },
-		"exact":     func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04:05") },
-		"on":        func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "2 Jan 2006, 15:04:05") },
-	}
+// functions are the functions of templates.
+var functions = template.FuncMap{
+	"asset": assetPath, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
+	"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "jids": jids, "whose": whose, "adPicture": adPicture, "adLink": adLink, "announced": announced,
+	"blocks": blocks, "inline": inline,
+	"when": clock.when, "ago": clock.ago,
+	"timeOfDay": func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04") },
+	"exact":     func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04:05") },
+	"on":        func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "2 Jan 2006, 15:04:05") },
 }
 
 // byteCount returns a size as people write it, with powers of 1000.
@@ -187,33 +186,25 @@ func ago(d time.Duration) string {
 	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }
 
+//go:embed templates/icons.svg
+var drawings string
+
+var symbolPattern = regexp.MustCompile(`<symbol id="(.+?)">(.+?)</symbol>`)
+
 // icons are the drawings in icons.svg, by name.
-var icons = sync.OnceValues(func() (map[string]template.HTML, error) {
-	content, err := files.ReadFile("templates/icons.svg")
-	if err != nil {
-		return nil, err
+var icons = sync.OnceValue(func() map[string]template.HTML {
+	byName := make(map[string]template.HTML)
+	for _, symbol := range symbolPattern.FindAllStringSubmatch(drawings, -1) {
+		byName[symbol[1]] = template.HTML(`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">` + symbol[2] + `</svg>`)
 	}
-	var drawn struct {
-		Symbols []struct {
-			ID    string `xml:"id,attr"`
-			Inner string `xml:",innerxml"`
-		} `xml:"symbol"`
-	}
-	if err := xml.Unmarshal(content, &drawn); err != nil {
-		return nil, err
-	}
-	byName := make(map[string]template.HTML, len(drawn.Symbols))
-	for _, s := range drawn.Symbols {
-		byName[s.ID] = template.HTML(`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">` + s.Inner + `</svg>`)
-	}
-	return byName, nil
+	return byName
 })
 
 // icon returns a drawing, which screen readers skip: there are words beside it.
 func icon(name string) (template.HTML, error) {
-	all, err := icons()
-	if err == nil && all[name] == "" {
-		err = fmt.Errorf("there is no icon %q", name)
+	drawing, known := icons()[name]
+	if !known {
+		return "", fmt.Errorf("there is no icon %q", name)
 	}
-	return all[name], err
+	return drawing, nil
 }

@@ -46,28 +46,21 @@ func spansOf(text string, mentions map[string]bridge.Mention) (spans []span) {
 	at := 0
 	for _, found := range linkPattern.FindAllStringIndex(text, maxSpans) {
 		spans = append(spans, marked(text[at:found[0]], mentions)...)
-		address := text[found[0]:found[1]]
-		if parsed, err := url.Parse(address); err == nil && parsed.Host != "" && parsed.User == nil {
-			spans = append(spans, span{Text: address, Link: address})
-		} else {
-			spans = append(spans, span{Text: address})
+		address := span{Text: text[found[0]:found[1]]}
+		if parsed, err := url.Parse(address.Text); err == nil && parsed.Host != "" && parsed.User == nil {
+			address.Link = address.Text
 		}
-		at = found[1]
+		spans, at = append(spans, address), found[1]
 	}
 	return append(spans, marked(text[at:], mentions)...)
 }
 
 // marked divides a text without addresses.
-func marked(text string, mentions map[string]bridge.Mention) []span {
-	spans := markup(text)
-	if len(mentions) == 0 {
-		return spans
+func marked(text string, mentions map[string]bridge.Mention) (spans []span) {
+	for _, s := range markup(text) {
+		spans = append(spans, mentioned(s, mentions)...)
 	}
-	var all []span
-	for _, s := range spans {
-		all = append(all, mentioned(s, mentions)...)
-	}
-	return all
+	return spans
 }
 
 // mentionPattern finds the words that may stand for people.

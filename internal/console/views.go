@@ -23,78 +23,54 @@ import (
 //go:embed templates/* assets/*
 var files embed.FS
 
-// views are the templates and the files that pages load. A template is parsed at the
-// first call: all of them take 4 MB, and most consoles are never visited.
-type views struct {
-	pages  map[string]func() (*template.Template, error)
-	assets map[string]asset
-}
-
-// asset is a file that pages load, at an address with its version.
-type asset struct {
-	content     []byte
-	contentType string
-	version     string
-}
+// views are the templates of the pages, by name. One is parsed at the first call: all of
+// them take 4 MB, and most consoles are never visited.
+type views map[string]func() (*template.Template, error)
 
 // newViews finds the templates. Each page is a file of its own; files whose names begin
 // with an underscore are parts of all.
-func newViews() (*views, error) {
-	v := &views{pages: make(map[string]func() (*template.Template, error)), assets: make(map[string]asset)}
-	if err := v.readAssets(); err != nil {
-		return nil, err
-	}
+func newViews() (views, error) {
 	names, err := fs.Glob(files, "templates/[a-z]*.html")
-	if err != nil {
-		return nil, err
-	}
+	v := make(views, len(names))
 	for _, name := range names {
-		v.pages[strings.TrimSuffix(path.Base(name), ".html")] = sync.OnceValues(func() (*template.Template, error) {
-			return template.New("").Funcs(v.functions()).ParseFS(files, "templates/_*.html", name)
+		v[strings.TrimSuffix(path.Base(name), ".html")] = sync.OnceValues(func() (*template.Template, error) {
+			return template.New("").Funcs(functions).ParseFS(files, "templates/_*.html", name)
 		})
 	}
-	return v, nil
+	return v, err
 }
 
-// contentTypes names the types of assets, whatever the machine's own table says.
+// contentTypes names the types of the files that pages load, whatever the machine's own
+// table says.
 var contentTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-func (v *views) readAssets() error {
-	names, err := fs.Glob(files, "assets/*")
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		content, err := files.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		hash := sha256.Sum256(content)
-		v.assets[path.Base(name)] = asset{content, contentTypes[path.Ext(name)], base64.RawURLEncoding.EncodeToString(hash[:9])}
-	}
-	return nil
+// assetPath returns the address of a file that pages load, with its version.
+func assetPath(name string) (string, error) {
+	content, err := files.ReadFile("assets/" + name)
+	return root + "/assets/" + name + "?v=" + versionOf(content), err
 }
 
-// assetPath returns the address of a file that pages load.
-func (v *views) assetPath(name string) string {
-	return root + "/assets/" + name + "?v=" + v.assets[name].version
+func versionOf(content []byte) string {
+	hash := sha256.Sum256(content)
+	return base64.RawURLEncoding.EncodeToString(hash[:9])
 }
 
 // serveAsset answers a file that pages load, and the icon where browsers look for it
 // by themselves. It needs no session: the login has a style, too.
 func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request) {
-	file, known := c.views.assets[cmp.Or(r.PathValue("name"), "icon.svg")]
-	if !known {
+	name := cmp.Or(r.PathValue("name"), "icon.svg")
+	content, err := files.ReadFile("assets/" + name)
+	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-cache")
-	if r.URL.Query().Get("v") == file.version {
+	if r.URL.Query().Get("v") == versionOf(content) {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	writeAnswer(w, http.StatusOK, file.contentType, file.content)
+	writeAnswer(w, http.StatusOK, contentTypes[path.Ext(name)], content)
 }
 
 // view is the frame of a page, with the page in it.
@@ -133,9 +109,9 @@ func (c *Console) showBare(w http.ResponseWriter, r *http.Request, status int, n
 }
 
 // render executes a part of a page's template before anything is sent.
-func (v *views) render(w http.ResponseWriter, status int, name, part string, data any) error {
+func (v views) render(w http.ResponseWriter, status int, name, part string, data any) error {
 	var body bytes.Buffer
-	page, err := v.pages[name]()
+	page, err := v[name]()
 	if err == nil {
 		err = page.ExecuteTemplate(&body, part, data)
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"path"
 	"testing"
 
 	template "github.com/DataDog/datadog-agent/pkg/template/html"
@@ -13,10 +14,10 @@ func TestViews_Parse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(v.pages) < 10 {
-		t.Errorf("only %d pages", len(v.pages))
+	if len(v) < 10 {
+		t.Errorf("only %d pages", len(v))
 	}
-	for name, page := range v.pages {
+	for name, page := range v {
 		first, err := page()
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -26,9 +27,13 @@ func TestViews_Parse(t *testing.T) {
 			t.Errorf("%s is parsed again: %v", name, err)
 		}
 	}
-	for name, asset := range v.assets {
-		if asset.contentType == "" {
-			t.Errorf("%s has no content type", name)
+	assets, err := files.ReadDir("assets")
+	if err != nil || len(assets) < 3 {
+		t.Errorf("assets %v, %v", assets, err)
+	}
+	for _, asset := range assets {
+		if contentTypes[path.Ext(asset.Name())] == "" {
+			t.Errorf("%s has no content type", asset.Name())
 		}
 	}
 }
@@ -46,7 +51,7 @@ func TestViews_TakeLittleBeforeTheyAreVisited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if page, err = v.pages["login"](); err != nil {
+		if page, err = v["login"](); err != nil {
 			t.Error(err)
 		}
 	})

@@ -176,9 +176,6 @@ func (v *visit) fail(err error) {
 	}
 }
 
-// unknownPage answers an address that leads nowhere.
-func (c *Console) unknownPage(*visit) error { return errUnknown }
-
 // wantsJSON reports whether a request is the script's.
 func wantsJSON(r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Accept"), "application/json")

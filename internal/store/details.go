@@ -131,8 +131,7 @@ func detailsOf(m bridge.Message) details {
 	return d
 }
 
-// unpack fills the fields of m that the column has, with people as find knows them. The
-// content is read already.
+// unpack fills the fields of m that the column has.
 func (s *Store) unpack(column []byte, m *bridge.Message, find finder) error {
 	if len(column) == 0 {
 		return nil
@@ -141,6 +140,13 @@ func (s *Store) unpack(column []byte, m *bridge.Message, find finder) error {
 	if err := json.Unmarshal(column, &d); err != nil {
 		return err
 	}
+	s.fill(m, d, find)
+	return nil
+}
+
+// fill fills the fields of m that details have, with people as find knows them. The content
+// is read already.
+func (s *Store) fill(m *bridge.Message, d details, find finder) {
 	m.IsForwarded, m.Kept = d.Forwarded, d.Keep != nil && d.Keep.Kept
 	if !m.Kept && d.Expiration > 0 {
 		m.ExpiresAt = new(bridge.At(m.Timestamp.Add(time.Duration(d.Expiration) * time.Second)))
@@ -158,7 +164,6 @@ func (s *Store) unpack(column []byte, m *bridge.Message, find finder) error {
 	if d.Poll != nil {
 		m.Poll = s.pollOf(*d.Poll)
 	}
-	return nil
 }
 
 // pollOf returns a poll without the votes that are stored.

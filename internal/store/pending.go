@@ -2,9 +2,8 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -17,19 +16,29 @@ import (
 // deletion in a group whose members are not known waits for them, and the edit of a
 // placeholder for its message.
 
-// The kinds of change in the table pending_changes. Their numbers are stored: they never
-// change their meaning.
+// The kinds of change in the table pending_changes that its queries know.
 const (
-	pendingDeletion  = 1
-	pendingEdit      = 2
-	pendingReaction  = 3
-	pendingVote      = 4
-	pendingEncrypted = 5
-	pendingResponse  = 6
-	pendingOption    = 7
-	pendingPin       = 8
-	pendingKeep      = 9
+	pendingDeletion = 1
+	pendingEdit     = 2
 )
+
+// pendingKinds are the kinds of change by their numbers, with the fields of who made one,
+// and of what tells several by one person apart. The numbers are stored: they never change
+// their meaning.
+var pendingKinds = [...]struct {
+	fact           reflect.Type
+	sender, stanza string
+}{
+	pendingDeletion: {reflect.TypeFor[bridge.Deletion](), "By", ""},
+	pendingEdit:     {reflect.TypeFor[bridge.Edit](), "Editor", ""},
+	3:               {reflect.TypeFor[bridge.ReactionChange](), "Sender", ""},
+	4:               {reflect.TypeFor[bridge.PollVote](), "Voter", ""},
+	5:               {reflect.TypeFor[bridge.Encrypted](), "Sender", "ID"},
+	6:               {reflect.TypeFor[bridge.EventResponse](), "Sender", ""},
+	7:               {reflect.TypeFor[bridge.PollOptionAdded](), "By", "Name"},
+	8:               {reflect.TypeFor[bridge.Pin](), "By", ""},
+	9:               {reflect.TypeFor[bridge.Keep](), "By", ""},
+}
 
 // pendingChange is a row of pending_changes.
 type pendingChange struct {
@@ -70,7 +79,7 @@ func (t *writeTx) postpone(fact bridge.Fact) {
 // sender is, or a later change of the kind.
 func (t *writeTx) insertPending(row pendingChange, chat, sender string) (id int64, added bool) {
 	if row.kind != pendingDeletion {
-		t.dropPending("chat = ? AND target = ? AND kind = ? AND sender = ? AND stanza = ? AND fact ->> '$.t' <= ? ->> '$.t'",
+		t.dropPending("chat = ? AND target = ? AND kind = ? AND sender = ? AND stanza = ? AND fact ->> '$.Timestamp' <= ? ->> '$.Timestamp'",
 			chat, row.target, row.kind, sender, row.stanza, row.fact)
 	}
 	added = t.Find(`
@@ -103,7 +112,7 @@ func (t *writeTx) applyPending(chat bridge.JID, id string) {
 	var rows []pendingChange
 	for found := range t.Rows(`
 		SELECT kind, sender, stanza, fact, raw FROM pending_changes WHERE chat = ? AND target = ?
-		ORDER BY kind = ? DESC, fact ->> '$.t', id`, name, id, pendingDeletion) {
+		ORDER BY kind = ? DESC, fact ->> '$.Timestamp', id`, name, id, pendingDeletion) {
 		row := pendingChange{chat: chat, target: id}
 		found.Scan(&row.kind, &row.sender, &row.stanza, &row.fact, &row.raw)
 		rows = append(rows, row)
@@ -202,7 +211,7 @@ func (t *writeTx) mergePending(from, into int64) {
 func (t *writeTx) movePending(column, from, into string) {
 	same := map[string]string{"chat": "sender", "sender": "chat"}[column]
 	t.dropPending(`id IN (
-		SELECT iif(a.fact ->> '$.t' > b.fact ->> '$.t', b.id, a.id)
+		SELECT iif(a.fact ->> '$.Timestamp' > b.fact ->> '$.Timestamp', b.id, a.id)
 		FROM pending_changes a JOIN pending_changes b USING (target, kind, stanza, `+same+`)
 		WHERE a.`+column+` = ? AND b.`+column+` = ?)`, from, into)
 	moved := t.Change("UPDATE pending_changes SET "+column+" = ? WHERE "+column+" = ?", into, from)
@@ -215,21 +224,14 @@ func (t *writeTx) movePending(column, from, into string) {
 		into, pendingDeletion)
 }
 
-// pendingFact is the JSON of a pending change: the fields that are no columns.
-type pendingFact struct {
-	Timestamp int64           `json:"t"`
-	Emoji     string          `json:"e,omitempty"`
-	Type      string          `json:"y,omitempty"`
-	Content   string          `json:"c,omitempty"`
-	Details   json.RawMessage `json:"d,omitempty"`
-	Ref       json.RawMessage `json:"r,omitempty"`
-	ViewOnce  bool            `json:"o,omitempty"`
-	FromMe    bool            `json:"f,omitempty"`
-	PushName  string          `json:"p,omitempty"`
-	Answer    int             `json:"a,omitempty"`
-	Guests    int             `json:"g,omitempty"`
-	Until     int64           `json:"u,omitempty"`
-	Kept      bool            `json:"k,omitempty"`
+// editFact is the JSON of a pending [bridge.Edit], whose protobuf has a column. That of
+// other changes is of the fact.
+type editFact struct {
+	Timestamp     bridge.Time
+	Type, Content string
+	ViewOnce      bool
+	Details       details
+	Ref           bridge.MediaRef
 }
 
 // size returns the bytes of a row that count for the limits.
@@ -237,86 +239,59 @@ func (r pendingChange) size() int { return len(r.target) + len(r.stanza) + len(r
 
 // packPending returns the row of a change; the row of any other fact has no target.
 func (t *writeTx) packPending(fact bridge.Fact) (row pendingChange) {
-	var p pendingFact
-	change := func(kind int, chat bridge.JID, target string, sender bridge.JID, at bridge.Time) {
-		row = pendingChange{kind: kind, chat: chat, target: target, sender: sender}
-		p.Timestamp = at.UnixMilli()
+	v := reflect.ValueOf(fact)
+	for kind, k := range pendingKinds {
+		if k.fact != v.Type() {
+			continue
+		}
+		row = pendingChange{kind: kind, chat: bridge.JID(v.FieldByName("Chat").String()), target: v.FieldByName("Target").String()}
+		row.sender = bridge.JID(v.FieldByName(k.sender).String())
+		if k.stanza != "" {
+			row.stanza = v.FieldByName(k.stanza).String()
+		}
 	}
-	switch f := fact.(type) {
-	case bridge.Deletion:
-		change(pendingDeletion, f.Chat, f.Target, f.By, f.Timestamp)
-	case bridge.Edit:
-		change(pendingEdit, f.Chat, f.Target, f.Editor, f.Timestamp)
-		row.raw, p.Type, p.Content, p.ViewOnce = f.New.Raw, f.New.MessageType, f.New.Content, f.New.ViewOnce
-		p.Details, p.Ref = packedJSON(t.pack(detailsOf(f.New))), packedJSON(t.packRef(f.New))
-	case bridge.ReactionChange:
-		change(pendingReaction, f.Chat, f.Target, f.Sender, f.Timestamp)
-		p.Emoji = f.Emoji
-	case bridge.PollVote:
-		change(pendingVote, f.Chat, f.Target, f.Voter, f.Timestamp)
-		row.raw = slices.Concat(f.Hashes...)
-	case bridge.Encrypted:
-		change(pendingEncrypted, f.Chat, f.Target, f.Sender, f.Timestamp)
-		row.stanza, row.raw, p.FromMe, p.PushName = f.ID, f.Payload, f.FromMe, f.PushName
-	case bridge.EventResponse:
-		change(pendingResponse, f.Chat, f.Target, f.Sender, f.Timestamp)
-		p.Answer, p.Guests = int(f.Answer), f.Guests
-	case bridge.PollOptionAdded:
-		change(pendingOption, f.Chat, f.Target, f.By, f.Timestamp)
-		row.stanza = f.Name
-	case bridge.Pin:
-		change(pendingPin, f.Chat, f.Target, f.By, f.Timestamp)
-		p.Until = millis(f.Until)
-	case bridge.Keep:
-		change(pendingKeep, f.Chat, f.Target, f.By, f.Timestamp)
-		p.Kept = f.Kept
+	f, isEdit := fact.(bridge.Edit)
+	if !isEdit {
+		row.fact = t.Encode(fact)
+		return row
 	}
-	row.fact = t.Encode(p)
+	edit := editFact{Timestamp: f.Timestamp, Type: f.New.MessageType, Content: f.New.Content, ViewOnce: f.New.ViewOnce, Details: detailsOf(f.New)}
+	if f.New.Media != nil {
+		edit.Ref = f.New.Media.Ref
+	}
+	row.raw, row.fact = f.New.Raw, t.Encode(edit)
 	return row
 }
 
-// packedJSON turns a column of JSON, which may be null, into a field.
-func packedJSON(column any) json.RawMessage {
-	text, _ := column.(string)
-	return json.RawMessage(text)
+// unpackPending returns the change of a row, of the chat and by the sender that the row has now.
+func (t *writeTx) unpackPending(row pendingChange) bridge.Fact {
+	if row.kind == pendingEdit {
+		return t.unpackEdit(row)
+	}
+	if row.kind <= 0 || row.kind >= len(pendingKinds) {
+		t.Fail(fmt.Errorf("a pending change of the unknown kind %d", row.kind))
+		return nil
+	}
+	k := pendingKinds[row.kind]
+	fact := reflect.New(k.fact)
+	t.Decode([]byte(row.fact), fact.Interface())
+	fact = fact.Elem()
+	fact.FieldByName("Chat").SetString(string(row.chat))
+	fact.FieldByName("Target").SetString(row.target)
+	fact.FieldByName(k.sender).SetString(string(row.sender))
+	if k.stanza != "" {
+		fact.FieldByName(k.stanza).SetString(row.stanza)
+	}
+	return fact.Interface().(bridge.Fact)
 }
 
-func (t *writeTx) unpackPending(row pendingChange) bridge.Fact {
-	var p pendingFact
-	t.Decode([]byte(row.fact), &p)
-	at := bridge.Millis(p.Timestamp)
-	switch row.kind {
-	case pendingDeletion:
-		return bridge.Deletion{Chat: row.chat, Target: row.target, By: row.sender, Timestamp: at}
-	case pendingReaction:
-		return bridge.ReactionChange{Chat: row.chat, Target: row.target, Sender: row.sender, Emoji: p.Emoji, Timestamp: at}
-	case pendingVote:
-		return bridge.PollVote{Chat: row.chat, Target: row.target, Voter: row.sender, Hashes: [][]byte{row.raw}, Timestamp: at}
-	case pendingEncrypted:
-		return bridge.Encrypted{
-			Chat: row.chat, Target: row.target, ID: row.stanza, Sender: row.sender, FromMe: p.FromMe,
-			PushName: p.PushName, Timestamp: at, Payload: row.raw,
-		}
-	case pendingResponse:
-		return bridge.EventResponse{Chat: row.chat, Target: row.target, Sender: row.sender, Answer: bridge.EventAnswer(p.Answer), Guests: p.Guests, Timestamp: at}
-	case pendingOption:
-		return bridge.PollOptionAdded{Chat: row.chat, Target: row.target, By: row.sender, Name: row.stanza, Timestamp: at}
-	case pendingPin:
-		pin := bridge.Pin{Chat: row.chat, Target: row.target, By: row.sender, Timestamp: at}
-		if p.Until != 0 {
-			pin.Until = bridge.Millis(p.Until)
-		}
-		return pin
-	case pendingKeep:
-		return bridge.Keep{Chat: row.chat, Target: row.target, By: row.sender, Kept: p.Kept, Timestamp: at}
-	case pendingEdit:
-		edited := bridge.Message{MessageType: p.Type, Content: p.Content, ViewOnce: p.ViewOnce, Raw: row.raw}
-		t.Fail(t.s.unpack(p.Details, &edited, t.people.find))
-		if edited.Media != nil {
-			t.Decode(p.Ref, &edited.Media.Ref)
-		}
-		return bridge.Edit{Chat: row.chat, Target: row.target, Editor: row.sender, Timestamp: at, New: edited}
+func (t *writeTx) unpackEdit(row pendingChange) bridge.Fact {
+	var f editFact
+	t.Decode([]byte(row.fact), &f)
+	edited := bridge.Message{MessageType: f.Type, Content: f.Content, ViewOnce: f.ViewOnce, Raw: row.raw}
+	t.s.fill(&edited, f.Details, t.people.find)
+	if edited.Media != nil {
+		edited.Media.Ref = f.Ref
 	}
-	t.Fail(fmt.Errorf("a pending change of the unknown kind %d", row.kind))
-	return nil
+	return bridge.Edit{Chat: row.chat, Target: row.target, Editor: row.sender, Timestamp: f.Timestamp, New: edited}
 }

@@ -15,7 +15,8 @@ const (
 )
 
 // indexNext indexes the next full block and reports whether there was one. It reads the
-// messages outside the transactions; if one changes meanwhile, its pack becomes stale.
+// messages outside the transactions, for which acknowledgements wait, unless one changes
+// meanwhile.
 func (x *Index) indexNext(ctx context.Context) (bool, error) {
 	x.building.Lock()
 	defer x.building.Unlock()
@@ -29,9 +30,9 @@ func (x *Index) indexNext(ctx context.Context) (bool, error) {
 	}
 	for left := b.packs; ; {
 		n := min(indexBatch, len(left))
-		made, err := x.readPacks(ctx, left[:n])
-		if err != nil {
-			return false, err
+		var made []madePack
+		if err := x.store.View(ctx, func(c *db.Conn) { made = readPacks(c, left[:n]) }); err != nil {
+			return false, fmt.Errorf("read messages to index: %w", err)
 		}
 		if err := x.writePacks(ctx, b, left[:n], made, n == len(left)); err != nil {
 			return false, err
@@ -64,34 +65,21 @@ func (x *Index) claim(ctx context.Context) (block int64, found bool, err error) 
 	}
 	return block, true, x.store.Update(ctx, func(*db.Conn) {
 		x.claimed.Store(max(x.claimed.Load(), block))
-		clear(x.touched)
+		x.touched = false
 	})
 }
 
-// readPacks makes packs of their messages as they are now.
-func (x *Index) readPacks(ctx context.Context, plans []packPlan) (made []madePack, err error) {
-	err = x.store.View(ctx, func(c *db.Conn) {
-		for _, plan := range plans {
-			made = append(made, readPack(c, plan))
-		}
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read messages to index: %w", err)
-	}
-	return made, nil
-}
-
-// writePacks adds packs of a block, as stale ones where a message has changed since they
-// were read. With the last of them the block counts as indexed.
+// writePacks adds packs of a block that were read before. With the last of them the block
+// counts as indexed.
 func (x *Index) writePacks(ctx context.Context, b block, plans []packPlan, made []madePack, last bool) error {
 	err := x.store.Update(ctx, func(c *db.Conn) {
 		if len(plans) > 0 && plans[0].id == b.packs[0].id { // after an interruption
 			dropPacks(c, firstPack(b.id), firstPack(b.id+1))
 		}
-		for i, p := range made {
-			if plans[i].hasAny(x.touched) {
-				p, x.stale = emptyPack(plans[i]), true
-			}
+		if x.touched {
+			made = readPacks(c, plans)
+		}
+		for _, p := range made {
 			savePack(c, p)
 		}
 		if last && len(b.packs) > 0 {
@@ -252,9 +240,7 @@ func (x *Index) MarkRemoved(c *db.Conn, seqs []int64) (any bool) {
 		if block > claimed {
 			continue
 		}
-		if block == claimed {
-			x.touched[seq] = true
-		}
+		x.touched = x.touched || block == claimed
 		if blocks[block] == nil {
 			blocks[block] = make(map[int64]bool)
 		}

@@ -63,11 +63,11 @@ type Index struct {
 	// more where a chat did not come in its order; then those of the pack are looked at.
 	OfSender int
 
-	building sync.Mutex     // held while blocks are indexed
-	touched  map[int64]bool // messages that have changed since their block was claimed; transactions only
-	stale    bool           // some pack is; transactions only
-	claimed  atomic.Int64   // the last block that is indexed or about to be
-	newest   atomic.Int64   // the last message
+	building sync.Mutex   // held while blocks are indexed
+	touched  bool         // a message has changed since its block was claimed; transactions only
+	stale    bool         // some pack is; transactions only
+	claimed  atomic.Int64 // the last block that is indexed or about to be
+	newest   atomic.Int64 // the last message
 
 	rarity    atomic.Pointer[rarity]
 	sampledAt int64        // how many blocks there were; only the background's
@@ -104,7 +104,7 @@ type Options struct {
 
 // New returns the index of a store. It must be prepared.
 func New(store Store, o Options) *Index {
-	x := &Index{store: store, log: o.Log, work: make(chan struct{}, 1), began: time.Now(), touched: make(map[int64]bool), OfSender: 256}
+	x := &Index{store: store, log: o.Log, work: make(chan struct{}, 1), began: time.Now(), OfSender: 256}
 	x.blockBits, x.packSize = cmp.Or(o.BlockBits, blockBits), cmp.Or(o.PackSize, packSize)
 	x.claimed.Store(noneIndexed)
 	return x

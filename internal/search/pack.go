@@ -127,6 +127,16 @@ type madePack struct {
 	grams          string
 }
 
+// readPacks makes packs of their messages as they are now, but none without any.
+func readPacks(c *db.Conn, plans []packPlan) (made []madePack) {
+	for _, plan := range plans {
+		if p := readPack(c, plan); len(p.messages) > 0 {
+			made = append(made, p)
+		}
+	}
+	return made
+}
+
 // readPack makes a pack of its messages as they are now.
 func readPack(c *db.Conn, plan packPlan) madePack {
 	p, grams := madePack{pack: pack{id: plan.id}}, newGramSet()
@@ -150,21 +160,9 @@ func readPack(c *db.Conn, plan packPlan) madePack {
 	return p
 }
 
-// emptyPack returns the pack of a plan as a stale one.
-func emptyPack(plan packPlan) (p madePack) {
-	p.id = plan.id
-	for _, seq := range plan.seqs {
-		p.enter(packed{seq: seq}, nil)
-	}
-	p.texts = nil
-	return p
-}
-
 // savePack adds a pack to the index.
 func savePack(c *db.Conn, p madePack) {
-	if p.texts != nil {
-		c.Run("INSERT INTO grams (rowid, words) VALUES (?, ?)", p.id, p.grams)
-	}
+	c.Run("INSERT INTO grams (rowid, words) VALUES (?, ?)", p.id, p.grams)
 	c.Run("INSERT INTO packs (id, messages, texts) VALUES (?, ?, ?)", p.id, p.messages, p.texts)
 }
 

@@ -59,18 +59,21 @@ type contextDetails struct {
 	MentionsAll  bool         `json:"a,omitempty"`
 }
 
+// mediaDetails is [bridge.Media] with short names.
 type mediaDetails struct {
-	Type       bridge.MediaType `json:"t"`
-	MimeType   string           `json:"y,omitempty"`
-	Size       int64            `json:"z,omitempty"`
-	FileName   string           `json:"f,omitempty"`
-	Caption    string           `json:"c,omitempty"`
-	Seconds    int              `json:"s,omitempty"`
-	PTT        bool             `json:"v,omitempty"`
-	Width      int              `json:"w,omitempty"`
-	Height     int              `json:"h,omitempty"`
-	Pages      int              `json:"p,omitempty"`
-	IsAnimated bool             `json:"a,omitempty"`
+	Type        bridge.MediaType `json:"t"`
+	MimeType    string           `json:"y,omitempty"`
+	Size        int64            `json:"z,omitempty"`
+	FileName    string           `json:"f,omitempty"`
+	Caption     string           `json:"c,omitempty"`
+	DurationSec int              `json:"s,omitempty"`
+	PTT         bool             `json:"v,omitempty"`
+	Width       int              `json:"w,omitempty"`
+	Height      int              `json:"h,omitempty"`
+	Pages       int              `json:"p,omitempty"`
+	IsAnimated  bool             `json:"a,omitempty"`
+	DownloadURL string           `json:"-"`
+	Ref         bridge.MediaRef  `json:"-"` // is in a column of its own
 }
 
 type pollDetails struct {
@@ -113,10 +116,7 @@ func detailsOf(m bridge.Message) details {
 		d.Context = &contextDetails{QuotedID: c.QuotedMsgID, QuotedSender: c.QuotedSenderJID, Mentioned: c.MentionedJID, MentionsAll: c.MentionsAll}
 	}
 	if f := m.Media; f != nil {
-		d.Media = &mediaDetails{
-			f.Type, f.MimeType, f.Size, f.FileName, f.Caption,
-			f.DurationSec, f.PTT, f.Width, f.Height, f.Pages, f.IsAnimated,
-		}
+		d.Media = new(mediaDetails(*f))
 	}
 	if p := m.Poll; p != nil {
 		d.Poll = &pollDetails{Name: p.Name, Selectable: p.SelectableCount, Extensible: p.Extensible}
@@ -189,11 +189,9 @@ func (f *mediaDetails) shown(chat bridge.JID, id string) *bridge.Media {
 	if f == nil {
 		return nil
 	}
-	return &bridge.Media{
-		Type: f.Type, MimeType: f.MimeType, Size: f.Size, FileName: f.FileName, Caption: f.Caption,
-		DurationSec: f.Seconds, PTT: f.PTT, Width: f.Width, Height: f.Height, Pages: f.Pages,
-		IsAnimated: f.IsAnimated, DownloadURL: bridge.DownloadPath(chat, id),
-	}
+	media := bridge.Media(*f)
+	media.DownloadURL = bridge.DownloadPath(chat, id)
+	return &media
 }
 
 // tally counts one person's vote: hashes are the SHA-256 of the names chosen.

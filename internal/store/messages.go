@@ -15,11 +15,7 @@ import (
 // Messages returns a page of a chat's history: [bridge.CodeNotFound] when the chat
 // is not stored. Raw is not read.
 func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
-	read := s.read
-	if !blank(q.Q) {
-		read = s.searching
-	}
-	return readWith(ctx, read, "read a history", func(r *readTx) bridge.Page[bridge.Message] {
+	return readAs(ctx, s, "read a history", func(r *readTx) bridge.Page[bridge.Message] {
 		r.limitTo(q.Only)
 		return r.history(q)
 	})

@@ -44,7 +44,7 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 	if blank(q.Q) {
 		return bridge.Page[bridge.Match]{}, bridge.Invalid("q must not be blank")
 	}
-	return readWith(ctx, s.searching, "search", func(r *readTx) bridge.Page[bridge.Match] {
+	return readAs(ctx, s, "search", func(r *readTx) bridge.Page[bridge.Match] {
 		return r.matches(r.search(search.Query{
 			Needle: fold(q.Q), Desc: true, Limit: limit + 1, Kind: q.ChatType, Only: r.chatSet(q.Only),
 			Since: firstMillis(q.Since), Until: lastMillis(q.Until), After: r.positionAt(q.Cursor),
@@ -53,36 +53,28 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 }
 
 // search runs a query, without the index where the chat has few messages: these may be in
-// as many packs.
-func (r *readTx) search(q search.Query) []position {
-	var small bool
+// as many packs. Where it meets damage that a scan does not meet, the index is damaged.
+func (r *readTx) search(q search.Query) (found []position) {
+	index, small := r.s.index, false
 	switch {
 	case r.Err() != nil || q.Only != nil && len(q.Only) == 0:
 		return nil
 	case q.Chat != 0:
 		r.Find("SELECT message_count <= ? FROM chats WHERE id = ?", []any{r.s.tuning.small, q.Chat}, &small)
 	}
-	if small || r.withoutIndex || r.s.index.IsBroken() {
+	if small || index.IsBroken() {
 		return q.Scan(r.Conn)
 	}
-	return r.s.index.Find(r.Conn, q)
-}
-
-// searching is read, but where f meets damage, it runs f once more without the index. If
-// that succeeds, the index is damaged.
-func (s *Store) searching(ctx context.Context, f func(*readTx)) error {
-	err := s.read(ctx, f)
-	if !dbfile.IsDamage(err) || s.index.IsBroken() {
-		return err
+	err := r.Try(func() { found = index.Find(r.Conn, q) })
+	if !dbfile.IsDamage(err) {
+		r.Fail(err)
+		return found
 	}
-	scanned := s.read(ctx, func(r *readTx) {
-		r.withoutIndex = true
-		f(r)
-	})
-	if scanned == nil && s.index.SetBroken() {
-		s.o.Log.Error().Err(err).Msg("search index is damaged; searches scan until it is rebuilt")
+	found = q.Scan(r.Conn)
+	if r.Err() == nil && index.SetBroken() {
+		r.s.o.Log.Error().Err(err).Msg("search index is damaged; searches scan until it is rebuilt")
 	}
-	return scanned
+	return found
 }
 
 const matchColumns = `m.seq, c.jid, c.name, c.is_group, m.id, m.from_me, m.sender, m.push_name, m.type, m.content,

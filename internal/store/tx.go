@@ -13,8 +13,7 @@ type readTx struct {
 	*db.Conn
 	s *Store
 
-	withoutIndex bool   // searches scan
-	limit        *limit // of the reader; nil for none
+	limit *limit // of the reader; nil for none
 }
 
 // read runs f on one snapshot.
@@ -33,13 +32,8 @@ func (s *Store) read(ctx context.Context, f func(*readTx)) error {
 
 // readAs returns what f reads on one snapshot; what says what was tried.
 func readAs[T any](ctx context.Context, s *Store, what string, f func(*readTx) T) (T, error) {
-	return readWith(ctx, s.read, what, f)
-}
-
-// readWith is readAs in another way of reading.
-func readWith[T any](ctx context.Context, read func(context.Context, func(*readTx)) error, what string, f func(*readTx) T) (T, error) {
 	var value T
-	if err := read(ctx, func(r *readTx) { value = f(r) }); err != nil {
+	if err := s.read(ctx, func(r *readTx) { value = f(r) }); err != nil {
 		var none T
 		return none, fmt.Errorf("%s: %w", what, err)
 	}

@@ -145,6 +145,13 @@ func (c *Conn) Fail(err error) {
 	}
 }
 
+// Try runs f and returns its first error, which does not end the transaction.
+func (c *Conn) Try(f func()) (err error) {
+	f()
+	err, c.err = c.err, nil
+	return err
+}
+
 // Err returns why the transaction has failed, nil while it has not.
 func (c *Conn) Err() error { return c.err }
 

@@ -75,16 +75,10 @@ func plainNumber(s string) string {
 	return strconv.Itoa(n)
 }
 
-// A day has 24 hours, whatever the clocks are set to, a month 30 days and a year
-// 365.
-const (
-	day   = 24 * time.Hour
-	week  = 7 * day
-	month = 30 * day
-	year  = 365 * day
-)
+// A day has 24 hours, whatever the clocks are set to.
+const day = 24 * time.Hour
 
-// longPart finds the years, months, weeks and days that a duration may begin with.
+// longPart finds the years, months (of 30 days), weeks and days that a duration may begin with.
 var longPart = regexp.MustCompile(`^(?:([0-9]{1,5})y)?(?:([0-9]{1,5})mo)?(?:([0-9]{1,5})w)?(?:([0-9]{1,5})d)?`)
 
 // parseDuration reads a duration of the time package, with years, months, weeks
@@ -102,20 +96,16 @@ func parseDuration(s string) (time.Duration, error) {
 
 func readDuration(s string) (time.Duration, bool) {
 	part := longPart.FindStringSubmatch(s)
-	var long time.Duration // in days
-	for i, unit := range []time.Duration{year, month, week, day} {
-		count, _ := strconv.Atoi(part[i+1]) // digits, or nothing
-		long += time.Duration(count) * (unit / day)
+	if part[0] != "" {
+		days := 0
+		for i, unit := range []int{365, 30, 7, 1} {
+			count, _ := strconv.Atoi(part[i+1]) // digits, or nothing
+			days += count * unit
+		}
+		s = strconv.Itoa(24*days) + "h" + s[len(part[0]):]
 	}
-	rest := s[len(part[0]):]
-	if rest == "" {
-		return long * day, part[0] != "" && long <= math.MaxInt64/day
-	}
-	short, err := time.ParseDuration(rest)
-	if err != nil || part[0] != "" && (short < 0 || rest[0] == '+') || long > (math.MaxInt64-max(short, 0))/day {
-		return 0, false
-	}
-	return long*day + short, true
+	d, err := time.ParseDuration(s)
+	return d, err == nil
 }
 
 var unitNames = regexp.MustCompile(`^(sec(?:onds?)?|min(?:utes?)?|h(?:ou)?rs?|days?|weeks?|months?|years?)$`)

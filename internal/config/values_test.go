@@ -15,7 +15,7 @@ func with(settings ...string) []string {
 
 func TestConfig_DurationsAsPeopleWriteThem(t *testing.T) {
 	for written, want := range map[string]time.Duration{
-		"0": 0, "30d": 30 * day, "2w": 2 * week, "1w2d3h": 9*day + 3*time.Hour, "6mo": 180 * day, "1y6mo5m": 545*day + 5*time.Minute, "1d90s": day + 90*time.Second, "720h": 30 * day, " 5m ": 5 * time.Minute,
+		"0": 0, "30d": 30 * day, "2w": 14 * day, "1w2d3h": 9*day + 3*time.Hour, "6mo": 180 * day, "1y6mo5m": 545*day + 5*time.Minute, "1d90s": day + 90*time.Second, "720h": 30 * day, " 5m ": 5 * time.Minute,
 	} {
 		if c, err := Read(with("EVENTS_MAX_AGE=" + written)); err != nil || c.EventsMaxAge != want {
 			t.Errorf("%q: %v, %v, want %v", written, c.EventsMaxAge, err, want)

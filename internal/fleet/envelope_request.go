@@ -33,11 +33,11 @@ func (e *envelope) refuse(events string) error {
 }
 
 // request returns the envelope's HTTP request. file is the file of its form, if any.
-func (e *envelope) request(ctx context.Context, file io.Reader) (*http.Request, error) {
+func (e *envelope) request(ctx context.Context, file *storedFile) (*http.Request, error) {
 	body, contentType := io.Reader(http.NoBody), ""
 	switch {
 	case e.Form != nil:
-		body, contentType = e.multipart(file)
+		body, contentType = e.multipart(ctx, file)
 	case e.body != nil:
 		body, contentType = bytes.NewReader(e.body), jsonType
 	}
@@ -54,14 +54,14 @@ func (e *envelope) request(ctx context.Context, file io.Reader) (*http.Request, 
 
 // multipart writes a form while it is read: its fields first, so that they can be
 // refused before the file comes.
-func (e *envelope) multipart(file io.Reader) (io.Reader, string) {
+func (e *envelope) multipart(ctx context.Context, file *storedFile) (io.Reader, string) {
 	r, w := io.Pipe()
 	form := multipart.NewWriter(w)
-	go func() { w.CloseWithError(e.writeForm(form, file)) }()
+	go func() { w.CloseWithError(e.writeForm(ctx, form, file)) }()
 	return r, form.FormDataContentType()
 }
 
-func (e *envelope) writeForm(form *multipart.Writer, file io.Reader) error {
+func (e *envelope) writeForm(ctx context.Context, form *multipart.Writer, file *storedFile) error {
 	for _, name := range slices.Sorted(maps.Keys(e.Form)) {
 		if err := form.WriteField(name, e.Form[name]); err != nil {
 			return err
@@ -72,7 +72,7 @@ func (e *envelope) writeForm(form *multipart.Writer, file io.Reader) error {
 		if err != nil {
 			return err
 		}
-		if _, err := io.Copy(part, file); err != nil {
+		if err := file.copyTo(ctx, part); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"sync/atomic"
 	"time"
@@ -136,21 +135,15 @@ func (f *files) writeInfo(ctx context.Context, info *jetstream.ObjectInfo) error
 	return nil
 }
 
-// objectReader reads as many chunks as an object has. The client's own Get ends where the
-// node that it asks has no more of it, and a node may be behind.
-type objectReader struct {
-	ctx    context.Context
-	chunks jetstream.MessagesContext
-	info   jetstream.ObjectInfo
-	digest hash.Hash
-	read   uint32 // chunks
-	rest   []byte // of the present one
-
+// storedFile is an object that was opened for reading.
+type storedFile struct {
+	info    jetstream.ObjectInfo
+	content jetstream.MessagesContext
 	failure atomic.Pointer[bridge.Error] // why it could not be read
 }
 
 // get opens an object.
-func (f *files) get(ctx context.Context, name string) (*objectReader, error) {
+func (f *files) get(ctx context.Context, name string) (*storedFile, error) {
 	bucket, err := f.open(ctx)
 	if err != nil {
 		return nil, err
@@ -163,11 +156,11 @@ func (f *files) get(ctx context.Context, name string) (*objectReader, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	chunks, err := consumer.Messages(jetstream.PullMaxMessages(chunksAhead))
+	content, err := consumer.Messages(jetstream.PullMaxMessages(chunksAhead))
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	return &objectReader{ctx: ctx, chunks: chunks, info: info, digest: sha256.New()}, nil
+	return &storedFile{info: info, content: content}, nil
 }
 
 // info reads an object's description. A link is not followed: it may lead to objects
@@ -192,42 +185,30 @@ func (f *files) info(ctx context.Context, bucket jetstream.Stream, name string) 
 	return info, nil
 }
 
-// Read implements [io.Reader].
-func (o *objectReader) Read(into []byte) (int, error) {
-	for len(o.rest) == 0 {
-		if err := o.next(); err != nil {
-			return 0, err
+// copyTo writes as many chunks as the object has, and compares their digest. The client's
+// own Get ends where the node that it asks has no more of it, and a node may be behind.
+func (o *storedFile) copyTo(ctx context.Context, w io.Writer) error {
+	digest := sha256.New()
+	for i := range o.info.Chunks {
+		waiting, cancel := context.WithTimeout(ctx, longestCall)
+		m, err := o.content.Next(jetstream.NextContext(waiting))
+		cancel()
+		if err != nil {
+			return o.fail(fmt.Errorf("read chunk %d of %d: %w", i+1, o.info.Chunks, err))
+		}
+		digest.Write(m.Data())
+		if _, err := w.Write(m.Data()); err != nil {
+			return err
 		}
 	}
-	n := copy(into, o.rest)
-	o.rest = o.rest[n:]
-	return n, nil
-}
-
-// next reads the next chunk, and behind the last one compares the digest.
-func (o *objectReader) next() error {
-	if o.read == o.info.Chunks {
-		if jetstream.GetObjectDigestValue(o.digest) != o.info.Digest {
-			return o.fail(errors.New("the object does not have its digest"))
-		}
-		return io.EOF
+	if jetstream.GetObjectDigestValue(digest) != o.info.Digest {
+		return o.fail(errors.New("the object does not have its digest"))
 	}
-	ctx, cancel := context.WithTimeout(o.ctx, longestCall)
-	defer cancel()
-	m, err := o.chunks.Next(jetstream.NextContext(ctx))
-	if err != nil {
-		return o.fail(fmt.Errorf("read chunk %d of %d: %w", o.read+1, o.info.Chunks, err))
-	}
-	o.read++
-	o.rest = m.Data()
-	o.digest.Write(o.rest)
 	return nil
 }
 
-func (o *objectReader) fail(cause error) error {
+func (o *storedFile) fail(cause error) error {
 	failure := unavailable(cause)
 	o.failure.Store(failure)
 	return failure
 }
-
-func (o *objectReader) close() { o.chunks.Stop() }

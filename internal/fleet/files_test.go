@@ -61,16 +61,16 @@ func TestFiles_OfANodeThatIsBehind(t *testing.T) {
 	}
 	chunks := [][]byte{bytes.Repeat([]byte{1}, chunkBytes), bytes.Repeat([]byte{2}, chunkBytes), {3}}
 	content := bytes.Join(chunks, nil)
-	begin := func(name string) (*objectReader, func(chunk int)) {
+	read := func(name string, order ...int) (got []byte, failed, err error) {
 		digest := sha256.New()
 		digest.Write(content)
 		info := &jetstream.ObjectInfo{ObjectMeta: jetstream.ObjectMeta{Name: name}, NUID: name, Chunks: 3, Size: uint64(len(content)), Digest: jetstream.GetObjectDigestValue(digest)}
 		write := func(chunk int) {
 			if _, err := c.js.Publish(t.Context(), f.chunks(name), chunks[chunk]); err != nil {
-				t.Fatal(err)
+				t.Error(err)
 			}
 		}
-		write(0)
+		write(order[0])
 		if err := f.writeInfo(t.Context(), info); err != nil {
 			t.Fatal(err)
 		}
@@ -78,22 +78,26 @@ func TestFiles_OfANodeThatIsBehind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(o.close)
-		if _, err := io.ReadFull(o, make([]byte, chunkBytes)); err != nil {
+		defer o.content.Stop()
+		r, w := io.Pipe()
+		go func() { w.CloseWithError(o.copyTo(t.Context(), w)) }()
+		first := make([]byte, chunkBytes)
+		if _, err := io.ReadFull(r, first); err != nil {
 			t.Fatal(err)
 		}
-		return o, write
+		for _, chunk := range order[1:] {
+			write(chunk)
+		}
+		rest, err := io.ReadAll(r)
+		if failure := o.failure.Load(); failure != nil {
+			failed = failure
+		}
+		return append(first, rest...), failed, err
 	}
-	o, write := begin("late")
-	write(1)
-	write(2)
-	if rest, err := io.ReadAll(o); err != nil || !bytes.Equal(rest, content[chunkBytes:]) || o.failure.Load() != nil {
-		t.Errorf("%d bytes, %v", len(rest), err)
+	if got, failed, err := read("late", 0, 1, 2); err != nil || !bytes.Equal(got, content) || failed != nil {
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	o, write = begin("corrupt")
-	write(2)
-	write(1)
-	if _, err := io.ReadAll(o); bridge.CodeOf(err) != CodeFilesUnavailable || o.failure.Load() == nil {
+	if _, failed, err := read("corrupt", 0, 2, 1); bridge.CodeOf(err) != CodeFilesUnavailable || failed == nil {
 		t.Errorf("chunks out of place: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -80,7 +81,7 @@ func (r *requests) serve(ctx context.Context, account string) error {
 	if err != nil {
 		return err
 	}
-	take := func(req micro.Request) { r.take(working, req.Data(), req.Reply()) }
+	take := func(req micro.Request) { r.take(ctx, working, req.Data(), req.Reply()) }
 	if err := service.AddEndpoint("api", micro.HandlerFunc(take), micro.WithEndpointSubject(r.options.Prefix+"."+account+".api")); err != nil {
 		return errors.Join(err, service.Stop())
 	}
@@ -96,7 +97,7 @@ func (r *requests) serve(ctx context.Context, account string) error {
 
 // take begins to work on a request, if there is room. It does not wait: micro
 // hands over one request after the other.
-func (r *requests) take(ctx context.Context, data []byte, reply string) {
+func (r *requests) take(serving, working context.Context, data []byte, reply string) {
 	if !r.mayAnswer(reply) {
 		return
 	}
@@ -104,13 +105,17 @@ func (r *requests) take(ctx context.Context, data []byte, reply string) {
 	case r.slots <- struct{}{}:
 		go func() {
 			defer func() { <-r.slots }()
-			r.work(ctx, data, reply)
+			r.work(working, data, reply)
 		}()
 	default:
 		r.mu.Lock()
 		r.stats.Refused++
 		r.mu.Unlock()
-		a := refusal(bridge.Fail(CodeTooManyRequests, "%d requests are under way: try again in a second", mostRequests))
+		why := fmt.Sprintf("%d requests are under way: try again in a second", mostRequests)
+		if serving.Err() != nil {
+			why = "the bridge is stopping: try again when it is back"
+		}
+		a := refusal(bridge.Fail(CodeTooManyRequests, "%s", why))
 		a.Headers["Retry-After"] = "1"
 		r.respond(reply, a)
 	}
@@ -190,7 +195,7 @@ func (r *requests) call(ctx context.Context, e *envelope) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.close()
+	defer file.content.Stop()
 	a, err := r.pass(ctx, e, file)
 	if failure := file.failure.Load(); failure != nil {
 		return nil, failure // which the API takes for the caller's fault
@@ -200,7 +205,7 @@ func (r *requests) call(ctx context.Context, e *envelope) (*answer, error) {
 
 // pass passes a request to the router, and packs its answer for one message. A body
 // that does not fit becomes an object.
-func (r *requests) pass(ctx context.Context, e *envelope, file io.Reader) (*answer, error) {
+func (r *requests) pass(ctx context.Context, e *envelope, file *storedFile) (*answer, error) {
 	req, err := e.request(ctx, file)
 	if err != nil {
 		return nil, err

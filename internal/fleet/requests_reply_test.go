@@ -1,9 +1,12 @@
 package fleet
 
 import (
+	"context"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -34,5 +37,23 @@ func TestRequests_AnswersGoToInboxesAlone(t *testing.T) {
 	}
 	if asked.Load() != 1 {
 		t.Errorf("%d requests were worked on", asked.Load())
+	}
+}
+
+// A request that comes while the service ends is refused, and hears why.
+func TestRequests_AreRefusedWhileItStops(t *testing.T) {
+	t.Parallel()
+	nc, _ := dial(t, sharedCluster(t).URL())
+	answers, err := nc.SubscribeSync(nats.NewInbox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	r := &requests{nc: nc, slots: make(chan struct{})} // no place is free
+	r.take(stopped, t.Context(), nil, answers.Subject)
+	msg, err := answers.NextMsg(time.Minute)
+	if err != nil || !strings.Contains(string(msg.Data), "the bridge is stopping") {
+		t.Fatalf("%v, %v", msg, err)
 	}
 }

@@ -176,8 +176,7 @@ func TestEvents_OfAStreamThatWasEmptied(t *testing.T) {
 	want(t, c.read(ada, 31), upTo(1, 31)...)
 }
 
-// A stream that others have made is left as it is, also where it takes no
-// batches.
+// A stream that others have made is left as it is.
 func TestEvents_IntoAStreamOfOthers(t *testing.T) {
 	t.Parallel()
 	prefix := fresh("others")
@@ -196,7 +195,7 @@ func TestEvents_IntoAStreamOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if config := stream.CachedInfo().Config; config.MaxMsgs != 1000 || config.Replicas != 1 || config.AllowAtomicPublish {
+	if config := stream.CachedInfo().Config; config.MaxMsgs != 1000 || config.Replicas != 1 {
 		t.Errorf("%+v", config)
 	}
 }

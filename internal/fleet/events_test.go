@@ -27,7 +27,7 @@ func TestEvents_AreInTheStreamOnceAndInOrder(t *testing.T) {
 	log.change(func(l *memoryLog) { l.account = ada })
 	c := newConsumer(t, sharedCluster(t), prefix)
 	c.read(ada, 3)
-	log.write(700) // batches
+	log.write(700) // several pages
 	all := c.read(ada, 703)
 	want(t, all, upTo(2, 703)...)
 	for i, m := range all {

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,8 @@ const (
 	// graceTime limits an acknowledgement when the program stops, stopTime the last save.
 	graceTime = time.Second
 	stopTime  = 2 * time.Second
+
+	pageEvents = 256 // are read of the log at once
 )
 
 // publisher brings the log of events into the stream. It may run again after it
@@ -53,7 +56,6 @@ type publication struct {
 	isReset      bool // a reset is published before anything else
 	isForeign    bool // another bridge publishes for the account
 	hasPublished bool
-	window       int    // how many messages may go at a time
 	failures     int    // since something was stored
 	warned       string // why the stream is unfit
 	reason       string // why nothing is published
@@ -97,7 +99,6 @@ func (s *publication) follow(ctx, lasting context.Context, nc *nats.Conn, js jet
 			s.log.Warn().Str("stream", want.Name).Msg(why)
 		}
 	}
-	s.window = 1
 	if err := s.resume(ctx); err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (s *publication) follow(ctx, lasting context.Context, nc *nats.Conn, js jet
 
 // step publishes a page of the log, and reports whether there is more.
 func (s *publication) step(ctx context.Context) (more bool, err error) {
-	page, err := s.source.Events(ctx, s.at.Event, maxBatch)
+	page, err := s.source.Events(ctx, s.at.Event, pageEvents)
 	if err != nil {
 		return false, err
 	}
@@ -128,12 +129,17 @@ func (s *publication) step(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 	}
-	list, err := s.messages(page.Events)
-	if err != nil {
-		return false, err
-	}
-	if err := s.publishAll(ctx, list); err != nil {
-		return false, err
+	for _, e := range page.Events {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		m, err := newMessage(s.subjects, s.at.LogID, e, s.stream.limit())
+		if err == nil {
+			err = s.publish(m, e.ID)
+		}
+		if err != nil {
+			return false, err
+		}
 	}
 	s.at.Event = page.Next // events before it may not be shown any more
 	s.event.Store(page.Next)
@@ -141,6 +147,26 @@ func (s *publication) step(ctx context.Context) (more bool, err error) {
 		err = s.save(ctx)
 	}
 	return page.More, err
+}
+
+// publish publishes a message behind the account's last one, up to an event of the log.
+// After an error it is not known whether it is stored, so a stop lets it end.
+func (s *publication) publish(m *nats.Msg, event int64) error {
+	ctx, cancel := context.WithTimeout(s.publishing, storeTime)
+	defer cancel()
+	ack, err := s.stream.js.PublishMsg(ctx, m, jetstream.WithExpectStream(s.stream.info.Config.Name),
+		jetstream.WithExpectLastSequenceForSubject(s.last, s.subjects.all()), jetstream.WithRetryAttempts(0))
+	if err != nil {
+		return fmt.Errorf("publish an event: %w", err)
+	}
+	if ack.Duplicate {
+		return errors.New("the event was stored before, and its acknowledgement was lost")
+	}
+	s.last, s.hasPublished, s.failures = ack.Sequence, true, 0
+	s.at.Event, s.at.Sequence, s.at.Stream = event, ack.Sequence, s.stream.info.Created
+	s.published.Add(1)
+	s.event.Store(event)
+	return nil
 }
 
 // lost returns the number up to which consumers have missed events.

@@ -195,7 +195,7 @@ func (s *publication) publishReset(after int64) error {
 	if err != nil {
 		return err
 	}
-	if err := s.publish([]outgoing{{m, after}}); err != nil {
+	if err := s.publish(m, after); err != nil {
 		return err
 	}
 	s.isReset = false

@@ -32,7 +32,7 @@ func (l Limits) config(prefix string) jetstream.StreamConfig {
 		Subjects: []string{streamSubject(prefix)}, Storage: jetstream.FileStorage, Compression: jetstream.S2Compression,
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld,
 		Replicas: l.Replicas, MaxAge: l.MaxAge, MaxBytes: l.MaxBytes, Duplicates: l.Duplicates,
-		AllowDirect: true, AllowAtomicPublish: true,
+		AllowDirect: true,
 	}
 	if c.MaxBytes == 0 {
 		c.MaxBytes = -1

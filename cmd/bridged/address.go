@@ -38,14 +38,16 @@ func newClient(environ []string) (*client.Client, error) {
 	return client.New("http://"+dialable(c.ListenAddr), c.Token), nil
 }
 
-// withClient calls do with a client of the bridge that runs with this environment.
-func withClient(e *environment, do func(*client.Client) error) error {
-	c, err := newClient(e.environ)
-	if err != nil {
-		return err
+// withClient returns the run of a command that calls the bridge of this environment.
+func withClient(do func(e *environment, c *client.Client, args []string) error) runner {
+	return func(e *environment, args []string) error {
+		c, err := newClient(e.environ)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return do(e, c, args)
 	}
-	defer c.Close()
-	return do(c)
 }
 
 // dialable returns the address at which a listener on listenAddr is reached

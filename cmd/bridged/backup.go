@@ -15,7 +15,7 @@ import (
 // a restore would bring revoked ones back. Never with the session's keys: a session that
 // goes on from an old copy uses message keys twice, and recipients drop such messages.
 func backupCommand() *command {
-	c := newCommand("backup", "Copy chats, messages and settings into a new file, also while the bridge runs.",
+	c := newCommand("backup", "Copy chats, messages and settings into a new file, also while the bridge runs.", nil,
 		argument{name: "file", help: "The new file; it must not exist."})
 	withSecrets := c.flags.Bool("with-secrets", false, "Copy tokens, webhooks and hooks, too, with their secrets. Those revoked since work again after a restore.")
 	c.run = func(e *environment, args []string) error {
@@ -38,8 +38,7 @@ func backupCommand() *command {
 }
 
 func reindexCommand() *command {
-	c := newCommand("reindex", "Rebuild the search index; the bridge must be stopped.")
-	c.run = func(e *environment, _ []string) (err error) {
+	return newCommand("reindex", "Rebuild the search index; the bridge must be stopped.", func(e *environment, _ []string) (err error) {
 		settings, err := config.Part(e.environ, (*config.Config).CheckDataDir)
 		if err != nil {
 			return err
@@ -57,6 +56,5 @@ func reindexCommand() *command {
 		err = s.Reindex(e.ctx, func(done, total int) { fmt.Fprintf(e.stdout, "\rindexed %d of %d messages", done, total) })
 		fmt.Fprintln(e.stdout)
 		return err
-	}
-	return c
+	})
 }

@@ -22,7 +22,7 @@ type command struct {
 	arguments  []argument
 	required   []string // flags
 	flags      *pflag.FlagSet
-	run        func(e *environment, args []string) error
+	run        runner
 	commands   []*command
 }
 
@@ -50,14 +50,17 @@ const (
 	helpColumns = 80
 )
 
-func newCommand(name, help string, arguments ...argument) *command {
+// runner runs a command with its arguments.
+type runner func(e *environment, args []string) error
+
+func newCommand(name, help string, do runner, arguments ...argument) *command {
 	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SortFlags = false
 	flags.Usage = func() {} // errors go to the caller
 	flags.SetOutput(io.Discard)
 	flags.BoolP("help", "h", false, "Show context-sensitive help.")
 	flags.Bool("version", false, versionHelp)
-	return &command{name: name, help: help, arguments: arguments, flags: flags}
+	return &command{name: name, help: help, arguments: arguments, flags: flags, run: do}
 }
 
 type commandLineError string
@@ -74,8 +77,7 @@ func (e *environment) dispatch(args []string) error {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
 	if len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		root := newCommand("bridged", about)
-		root.run = serveCommand().run
+		root := newCommand("bridged", about, serveCommand().run)
 		if args[0] == "--help" || args[0] == "-h" {
 			return e.printUsage("bridged <command> [flags]", root, groups)
 		}
@@ -119,8 +121,7 @@ func (e *environment) execute(path string, c *command, args []string) error {
 	case c.flags.Changed("help"):
 		return e.printUsage(c.usageLine(path), c, nil)
 	case c.flags.Changed("version"):
-		_, err := fmt.Fprintln(e.stdout, versionLine())
-		return err
+		return e.printVersion()
 	case err != nil:
 		return c.explain(err)
 	case len(c.commands) > 0:

@@ -19,7 +19,7 @@ var errFailed = errors.New("not everything is in order: see what failed")
 
 // doctorCommand checks a bridge and its needs, prints a report, and fails if a check does.
 func doctorCommand() *command {
-	c := newCommand("doctor", "Check version, configuration, account, disk, network and clock, and print what to report.")
+	c := newCommand("doctor", "Check version, configuration, account, disk, network and clock, and print what to report.", nil)
 	asJSON := c.flags.Bool("json", false, "Print the findings as JSON.")
 	c.run = func(e *environment, _ []string) error {
 		report := doctor.Examine(e.ctx, checks(e.environ))

@@ -35,8 +35,8 @@ func (a *app) withAgents(c config.Config, router *api.Handler, next http.Handler
 // mcpCommand serves one agent on standard input and output, as a client of the running
 // bridge.
 func mcpCommand() *command {
-	c := newCommand("mcp", "Serve one agent on standard input and output (Model Context Protocol), through the running bridge.")
-	c.run = func(e *environment, _ []string) error {
+	const help = "Serve one agent on standard input and output (Model Context Protocol), through the running bridge."
+	return newCommand("mcp", help, func(e *environment, _ []string) error {
 		c, err := config.Part(e.environ, (*config.Config).CheckListenAddr, (*config.Config).CheckToken, (*config.Config).CheckMCP, (*config.Config).CheckLog)
 		if err != nil {
 			return err
@@ -52,6 +52,5 @@ func mcpCommand() *command {
 			return nil
 		}
 		return err
-	}
-	return c
+	})
 }

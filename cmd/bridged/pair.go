@@ -13,11 +13,9 @@ import (
 // pairCommand asks a running bridge for a pairing code, and shows it until the account
 // is linked.
 func pairCommand() *command {
-	c := newCommand("pair", "Link the account: show a code and a QR code, and wait until the phone has used one.")
+	c := newCommand("pair", "Link the account: show a code and a QR code, and wait until the phone has used one.", nil)
 	phone := c.flags.String("phone", "", "`NUMBER` The account's phone number with the country code, if PHONE_NUMBER is not set.")
-	c.run = func(e *environment, _ []string) error {
-		return withClient(e, func(c *client.Client) error { return pair(e, c, *phone) })
-	}
+	c.run = withClient(func(e *environment, c *client.Client, _ []string) error { return pair(e, c, *phone) })
 	return c
 }
 

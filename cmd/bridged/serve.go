@@ -18,8 +18,7 @@ import (
 
 // serveCommand runs the bridge until the context ends or a part of it fails.
 func serveCommand() *command {
-	c := newCommand("serve", "Run the bridge (the default).")
-	c.run = func(e *environment, _ []string) error {
+	return newCommand("serve", "Run the bridge (the default).", func(e *environment, _ []string) error {
 		bridge, err := launch(e.ctx, e.environ, e.stderr)
 		if e.ctx.Err() != nil && bridge == nil {
 			return nil // stopped before it had begun
@@ -28,20 +27,17 @@ func serveCommand() *command {
 			return err
 		}
 		return errors.Join(bridge.Wait(e.ctx), bridge.Stop())
-	}
-	return c
+	})
 }
 
 // demoCommand runs the bridge on a simulated network in this process.
 func demoCommand() *command {
-	c := newCommand("demo", "Run the bridge on a simulated network, with people who write and answer.")
-	c.run = func(e *environment, _ []string) error {
+	return newCommand("demo", "Run the bridge on a simulated network, with people who write and answer.", func(e *environment, _ []string) error {
 		start := func(ctx context.Context, environ []string, log io.Writer) (demo.Bridge, error) {
 			return launch(ctx, environ, log)
 		}
 		return demo.Run(e.ctx, start, e.environ, e.stdout, e.stderr)
-	}
-	return c
+	})
 }
 
 // healthTimeout limits how long the answer to a health check may take.
@@ -50,8 +46,7 @@ const healthTimeout = 5 * time.Second
 // healthcheckCommand calls /healthz of a running bridge, so that an image without a
 // shell can check itself.
 func healthcheckCommand() *command {
-	c := newCommand("healthcheck", "Ask the running bridge whether it is alive (for containers).")
-	c.run = func(e *environment, _ []string) error {
+	return newCommand("healthcheck", "Ask the running bridge whether it is alive (for containers).", func(e *environment, _ []string) error {
 		settings, err := config.Part(e.environ, (*config.Config).CheckListenAddr)
 		if err != nil {
 			return err
@@ -61,8 +56,7 @@ func healthcheckCommand() *command {
 		ctx, cancel := context.WithTimeout(e.ctx, healthTimeout)
 		defer cancel()
 		return api.Call(ctx, http.MethodGet, "/healthz", nil, nil)
-	}
-	return c
+	})
 }
 
 // greet logs which program listens where, where its data is, and which settings are

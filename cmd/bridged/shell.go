@@ -30,7 +30,7 @@ type shellFlags struct {
 // shellCommand returns a command that runs in a shell, with the flags of all such
 // commands. An output that is closed ends it where it prints: "| head" is no failure.
 func shellCommand(name, help string, do func(ctx context.Context, s *shell.Shell, args []string) error, arguments ...argument) *command {
-	c := newCommand(name, help, arguments...)
+	c := newCommand(name, help, nil, arguments...)
 	var f shellFlags
 	c.flags.StringVar(&f.address, "address", "", "`URL` The bridge's address, such as https://bridge.example.com; BRIDGE_URL and LISTEN_ADDR name it otherwise.")
 	c.flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` A file with the token; BRIDGE_TOKEN and BRIDGE_TOKEN_FILE hold it otherwise.")

@@ -14,7 +14,7 @@ import (
 )
 
 func tokenCommand() *command {
-	c := newCommand("token", "Manage tokens with less power than BRIDGE_TOKEN, through the running bridge.")
+	c := newCommand("token", "Manage tokens with less power than BRIDGE_TOKEN, through the running bridge.", nil)
 	c.commands = []*command{createTokenCommand(), listTokensCommand(), revokeTokenCommand()}
 	return c
 }
@@ -22,12 +22,12 @@ func tokenCommand() *command {
 // createTokenCommand prints the secret alone, so that a script can take it; the
 // rest goes to standard error.
 func createTokenCommand() *command {
-	c := newCommand("create", "Make a token and print its secret, which is shown once.", argument{name: "name", help: "What the token is for."})
+	c := newCommand("create", "Make a token and print its secret, which is shown once.", nil, argument{name: "name", help: "What the token is for."})
 	c.required = []string{"scopes"}
 	scopes := c.flags.StringSlice("scopes", nil, "`SCOPE,…` What it may do: read, send, manage.")
 	chats := c.flags.StringSlice("chats", nil, "`JID,…` The chats that exist for it; all by default.")
 	expires := c.flags.Duration("expires", 0, "`DURATION` When it ends, from now on, as in 720h; never by default.")
-	c.run = func(e *environment, args []string) error {
+	c.run = withClient(func(e *environment, c *client.Client, args []string) error {
 		wanted := client.NewToken{Name: args[0]}
 		for _, scope := range *scopes {
 			wanted.Scopes = append(wanted.Scopes, bridge.Scope(scope))
@@ -39,49 +39,39 @@ func createTokenCommand() *command {
 			at := bridge.At(time.Now().Add(*expires))
 			wanted.ExpiresAt = &at
 		}
-		return withClient(e, func(c *client.Client) error {
-			made, err := c.CreateToken(e.ctx, wanted)
-			if err != nil {
-				return err
-			}
-			if err := shell.Printf(e.stderr, "Token %d, %s. Its secret is not shown again:\n", made.ID, describe(made.Token)); err != nil {
-				return err
-			}
-			return shell.Printf(e.stdout, "%s\n", made.Secret)
-		})
-	}
+		made, err := c.CreateToken(e.ctx, wanted)
+		if err != nil {
+			return err
+		}
+		if err := shell.Printf(e.stderr, "Token %d, %s. Its secret is not shown again:\n", made.ID, describe(made.Token)); err != nil {
+			return err
+		}
+		return shell.Printf(e.stdout, "%s\n", made.Secret)
+	})
 	return c
 }
 
 func listTokensCommand() *command {
-	c := newCommand("list", "List the tokens.")
-	c.run = func(e *environment, _ []string) error {
-		return withClient(e, func(c *client.Client) error {
-			tokens, err := c.Tokens(e.ctx)
-			if err != nil {
-				return err
-			}
-			return printTokens(e.stdout, tokens)
-		})
-	}
-	return c
+	return newCommand("list", "List the tokens.", withClient(func(e *environment, c *client.Client, _ []string) error {
+		tokens, err := c.Tokens(e.ctx)
+		if err != nil {
+			return err
+		}
+		return printTokens(e.stdout, tokens)
+	}))
 }
 
 func revokeTokenCommand() *command {
-	c := newCommand("revoke", "Revoke a token, with all that was made with it.", argument{name: "id", help: "The token's number, from the list."})
-	c.run = func(e *environment, args []string) error {
+	return newCommand("revoke", "Revoke a token, with all that was made with it.", withClient(func(e *environment, c *client.Client, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil {
 			return misused("<id>: expected a valid 64 bit int but got %q", args[0])
 		}
-		return withClient(e, func(c *client.Client) error {
-			if err := c.RevokeToken(e.ctx, id); err != nil {
-				return err
-			}
-			return shell.Printf(e.stdout, "Token %d is revoked.\n", id)
-		})
-	}
-	return c
+		if err := c.RevokeToken(e.ctx, id); err != nil {
+			return err
+		}
+		return shell.Printf(e.stdout, "Token %d is revoked.\n", id)
+	}), argument{name: "id", help: "The token's number, from the list."})
 }
 
 func printTokens(w io.Writer, tokens []bridge.Token) error {

@@ -10,12 +10,12 @@ import (
 var version = "dev"
 
 func versionCommand() *command {
-	c := newCommand("version", versionHelp)
-	c.run = func(e *environment, _ []string) error {
-		_, err := fmt.Fprintln(e.stdout, versionLine())
-		return err
-	}
-	return c
+	return newCommand("version", versionHelp, func(e *environment, _ []string) error { return e.printVersion() })
+}
+
+func (e *environment) printVersion() error {
+	_, err := fmt.Fprintln(e.stdout, versionLine())
+	return err
 }
 
 // versionLine returns the versions that a report of a fault should name.

@@ -78,18 +78,20 @@ func items(list string) iter.Seq[string] {
 	}
 }
 
-// parseList parses the items of a list, each once.
-func parseList[T comparable](list string, parse func(item string) (T, bool)) (parsed []T, ok bool) {
+// parseList parses the items of a list, each once. Of one that is not in order fault says
+// what it must be.
+func parseList[T comparable](faults *Faults, list, fault string, parse func(item string) (T, bool)) (parsed []T) {
 	for item := range items(list) {
 		value, ok := parse(item)
 		if !ok {
-			return nil, false
+			faults.add("%s", fault)
+			return nil
 		}
 		if !slices.Contains(parsed, value) {
 			parsed = append(parsed, value)
 		}
 	}
-	return parsed, true
+	return parsed
 }
 
 // secret returns the value of a variable, or the content of the file that its twin names.
@@ -226,26 +228,20 @@ func (c *Config) checkFetchAllow(faults *Faults) {
 		faults.add("SIMULATED_FETCH_ALLOW is for simulated networks only: unset it, or set WA_NETWORK_FILE")
 		return
 	}
-	var ok bool
-	c.FetchAllow, ok = parseList(c.SimulatedFetchAllow, func(item string) (netip.Prefix, bool) {
+	const fault = "SIMULATED_FETCH_ALLOW must be address prefixes with commas between, such as 127.0.0.0/8"
+	c.FetchAllow = parseList(faults, c.SimulatedFetchAllow, fault, func(item string) (netip.Prefix, bool) {
 		prefix, err := netip.ParsePrefix(item)
 		return prefix, err == nil
 	})
-	if !ok {
-		faults.add("SIMULATED_FETCH_ALLOW must be address prefixes with commas between, such as 127.0.0.0/8")
-	}
 }
 
 func (c *Config) checkPublicURL(faults *Faults) {
-	var ok bool
-	c.PublicURLs, ok = parseList(c.PublicURL, func(item string) (*url.URL, bool) {
+	const fault = "PUBLIC_URL must be the address of the console as browsers open it, such as https://bridge.example.com; several with commas between"
+	c.PublicURLs = parseList(faults, c.PublicURL, fault, func(item string) (*url.URL, bool) {
 		at, err := url.Parse(item)
 		return at, err == nil && at.Hostname() != "" && (at.Scheme == "http" || at.Scheme == "https") &&
 			strings.Trim(at.Path, "/") == "" && at.RawQuery == "" && at.User == nil
 	})
-	if !ok {
-		faults.add("PUBLIC_URL must be the address of the console as browsers open it, such as https://bridge.example.com; several with commas between")
-	}
 }
 
 // The values of MCP.
@@ -264,10 +260,8 @@ func (c *Config) CheckMCP(faults *Faults) {
 	if c.MCPSendsPerMinute < 1 || c.MCPSendsPerMinute > 1000 {
 		faults.add("MCP_SENDS_PER_MINUTE must be 1 to 1000")
 	}
-	var ok bool
-	if c.SendChats, ok = parseList(c.MCPSendChats, parseChat); !ok {
-		faults.add("MCP_SEND_CHATS must list JIDs of people and groups with commas between, such as 15551234567@s.whatsapp.net")
-	}
+	const fault = "MCP_SEND_CHATS must list JIDs of people and groups with commas between, such as 15551234567@s.whatsapp.net"
+	c.SendChats = parseList(faults, c.MCPSendChats, fault, parseChat)
 }
 
 func parseChat(item string) (bridge.JID, bool) {
@@ -300,8 +294,7 @@ func (c *Config) checkNATS(faults *Faults) {
 }
 
 func (c *Config) checkNATSURL(faults *Faults) {
-	c.NATSURL = strings.TrimSpace(c.NATSURL)
-	if c.NATSURL == "" {
+	if c.NATSURL = strings.TrimSpace(c.NATSURL); c.NATSURL == "" {
 		return
 	}
 	var urls []string

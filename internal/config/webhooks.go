@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -12,14 +13,11 @@ import (
 // checkWebhooks reads the webhooks of the environment, and the private addresses
 // that those made over the API may have.
 func (c *Config) checkWebhooks(faults *Faults) {
-	var ok bool
-	c.PrivateHooks, ok = parseList(c.WebhookPrivate, func(item string) (netip.Prefix, bool) {
+	const notPrefixes = "WEBHOOK_ALLOW_PRIVATE must be address prefixes with commas between, such as 10.0.0.0/8, fd00::/8"
+	c.PrivateHooks = parseList(faults, c.WebhookPrivate, notPrefixes, func(item string) (netip.Prefix, bool) {
 		prefix, err := netip.ParsePrefix(item)
 		return prefix, err == nil && prefix == prefix.Masked()
 	})
-	if !ok {
-		faults.add("WEBHOOK_ALLOW_PRIVATE must be address prefixes with commas between, such as 10.0.0.0/8, fd00::/8")
-	}
 	c.checkWebhookSecret(faults)
 	filter := bridge.EventFilter{
 		Types:        c.webhookTypes(faults),
@@ -56,9 +54,10 @@ func (c *Config) checkWebhookSecret(faults *Faults) {
 const maxWebhookChats = 1000
 
 func webhookChats(faults *Faults, variable, list string) []bridge.JID {
-	chats, ok := parseList(list, parseChat)
-	if !ok || len(chats) > maxWebhookChats {
-		faults.add("%s must list at most %d JIDs of people and groups with commas between, such as 15551234567@s.whatsapp.net", variable, maxWebhookChats)
+	fault := fmt.Sprintf("%s must list at most %d JIDs of people and groups with commas between, such as 15551234567@s.whatsapp.net", variable, maxWebhookChats)
+	chats := parseList(faults, list, fault, parseChat)
+	if len(chats) > maxWebhookChats {
+		faults.add("%s", fault)
 	}
 	return chats
 }

@@ -35,7 +35,7 @@ const textWidth = 36
 // drawing fits, the text says how much room it needs.
 func layOut(code *qr.Code, said []string, columns, lines int) []string {
 	if code == nil {
-		return paragraphs(said, columns)
+		return paragraphs(said, columns, 1)
 	}
 	for _, l := range layouts {
 		note := said
@@ -50,7 +50,7 @@ func layOut(code *qr.Code, said []string, columns, lines int) []string {
 			return append(beside(picture, nil), text...)
 		}
 	}
-	text := compact(append(slices.Clone(said), enlarge(code, "For the QR code make the terminal")), columns)
+	text := paragraphs(append(slices.Clone(said), enlarge(code, "For the QR code make the terminal")), columns, 0)
 	return text[:min(len(text), max(lines, 1))]
 }
 
@@ -58,12 +58,12 @@ func layOut(code *qr.Code, said []string, columns, lines int) []string {
 func (l layout) fit(code *qr.Code, said []string, columns, lines int) (text []string, fits bool) {
 	wide, high := l.blocks.size(code, l.quiet)
 	if !l.beside {
-		text = compact(said, columns)
+		text = paragraphs(said, columns, 0)
 		return text, wide <= columns && high+len(text) <= lines
 	}
 	room := columns - wide - 2
-	if text = paragraphs(said, room); len(text) > high {
-		text = compact(said, room)
+	if text = paragraphs(said, room, 1); len(text) > high {
+		text = paragraphs(said, room, 0)
 	}
 	return text, room >= textWidth && high <= lines && len(text) <= high
 }
@@ -74,19 +74,12 @@ func enlarge(code *qr.Code, why string) string {
 	return fmt.Sprintf("%s at least %d by %d.", why, wide+2+textWidth, high)
 }
 
-// paragraphs wraps each text, with an empty line between.
-func paragraphs(said []string, width int) (lines []string) {
+// paragraphs wraps each text, with so many empty lines between.
+func paragraphs(said []string, width, between int) (lines []string) {
 	for i, text := range said {
 		if i > 0 {
-			lines = append(lines, "")
+			lines = append(lines, make([]string, between)...)
 		}
-		lines = append(lines, shell.Wrap(text, max(width, 1))...)
-	}
-	return lines
-}
-
-func compact(said []string, width int) (lines []string) {
-	for _, text := range said {
 		lines = append(lines, shell.Wrap(text, max(width, 1))...)
 	}
 	return lines

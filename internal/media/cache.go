@@ -19,8 +19,7 @@ import (
 
 // CacheOptions configures a [Cache].
 type CacheOptions struct {
-	// Dir holds the files, decrypted, and the downloads in progress. It is created
-	// if it does not exist, and again if it is wiped.
+	// Dir holds the files, decrypted. It is created if it does not exist, also if it is wiped.
 	Dir string
 	// MaxBytes limits the disk space beyond open files; 0 keeps nothing.
 	MaxBytes int64
@@ -28,15 +27,13 @@ type CacheOptions struct {
 	MaxFile int64
 	CDN     *CDN
 	Account Account
-	// HasFile reports whether a message was not deleted since the caller of Open read
-	// it. If nil, every message still has its file.
+	// HasFile reports whether a message still has its file; nil for always.
 	HasFile func(ctx context.Context, m bridge.Message) (bool, error)
 	Log     zerolog.Logger
 }
 
-// Cache opens the files of messages. It shows a file only once it is verified whole.
-// When it grows too large, it evicts the least recently used files, but none that is
-// open. It is safe for concurrent use.
+// Cache opens the files of messages, verified whole. When it grows too large, it evicts the
+// least recently used ones that are not open. It is safe for concurrent use.
 type Cache struct {
 	opts       CacheOptions
 	create     func() (*os.File, error) // the temporary file of a download
@@ -65,8 +62,7 @@ func NewCache(o CacheOptions) (*Cache, error) {
 	return c, nil
 }
 
-// Close cancels the downloads in progress and waits until they have ended. Open
-// files stay readable.
+// Close cancels the downloads in progress and waits for them. Open files stay readable.
 func (c *Cache) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -122,12 +118,10 @@ func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
 }
 
 // nameOf returns the cache's name for a file: the hash of its encrypted bytes, which is
-// checked, and of the key that decrypts them. Files whose senders merely claim the same
-// contents have different names, and a message with the wrong key finds nothing.
+// checked, and of its key. The contents that a sender claims do not count.
 //
-// Without that hash, the name comes from the file's place on the CDN. As the place may
-// change, Forget might not find the file again: it is named as a partial file, and
-// removed once it is closed.
+// Without that hash the name comes from the file's place on the CDN, which may change: Forget
+// might not find the file again, so it is named as a partial one, and removed once closed.
 func nameOf(m *bridge.Media) (string, error) {
 	if _, err := expand(m.Ref.MediaKey, m.Type); err != nil {
 		return "", err
@@ -146,8 +140,7 @@ func nameOf(m *bridge.Media) (string, error) {
 	return prefix + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// take returns a file that is held against eviction. It downloads the file unless the
-// cache has it.
+// take returns a file that is held against eviction, downloaded unless it is kept.
 func (c *Cache) take(ctx context.Context, name string, m bridge.Message) (*entry, error) {
 	c.mu.Lock()
 	if b := c.lru.find(name); b != nil && b.verified {
@@ -184,8 +177,7 @@ func (c *Cache) release(b *entry) {
 	c.changed.Broadcast() // there may be room for a download
 }
 
-// File is a verified, complete file, open for reading. The embedded [os.File] lets
-// the kernel send it without copying.
+// File is a verified file. The embedded [os.File] lets the kernel send it without copying.
 type File struct {
 	*os.File
 	Size    int64
@@ -247,14 +239,11 @@ func (c *Cache) verifyKept(name string) (received, error) {
 	}
 	kept := b.content
 	c.mu.Unlock()
-	return received{content: kept}, verify(c.lru.path(name, kept.sha256), kept.sha256)
+	return received{content: kept}, verify(c.lru.path(name, kept.sha256), kept)
 }
 
-func verify(path string, sum []byte) (err error) {
-	file, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return errMissing
-	}
+func verify(path string, kept content) (err error) {
+	file, err := openSized(path, kept.size)
 	if err != nil {
 		return err
 	}
@@ -263,7 +252,7 @@ func verify(path string, sum []byte) (err error) {
 	if _, err := io.Copy(h, file); err != nil {
 		return err
 	}
-	if !bytes.Equal(h.Sum(nil), sum) {
+	if !bytes.Equal(h.Sum(nil), kept.sha256) {
 		return errors.New("the file is not what it was")
 	}
 	return nil
@@ -287,10 +276,9 @@ func (c *Cache) stillHasFile(ctx context.Context, m bridge.Message) error {
 // permitted. Readers that have one open may finish; a download in progress is not kept.
 // A message with the same file that is not deleted (a forward) downloads it again.
 //
-// Call it before the deletion is committed, so that a crash leaves nothing behind,
-// and again afterwards, for downloads that began in between; HasFile catches those
-// that begin later. On an error a file could not be removed: the cache never shows it
-// again, and retries when it evicts.
+// Call it before the deletion is committed, so that a crash leaves nothing behind, and again
+// afterwards; HasFile catches downloads that begin later. A file that could not be removed,
+// which is an error, is never shown again, and removed when the cache evicts.
 func (c *Cache) Forget(files ...*bridge.Media) error {
 	var failed []error
 	for _, file := range files {

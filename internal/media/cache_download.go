@@ -13,8 +13,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// download gets one file for all callers that wait for it. Its fields are guarded by
-// the cache's mu; entry and err are set before done is closed.
+// download gets one file for all callers that wait for it. The cache's mu guards its fields;
+// entry and err are set before done is closed.
 type download struct {
 	waiters  int
 	cancel   context.CancelFunc
@@ -24,8 +24,7 @@ type download struct {
 	reserved int64 // bytes of the disk, while it has its turn
 }
 
-// join adds a waiter to the download of a file, and starts the download if there is
-// none. The caller holds mu.
+// join adds a waiter to the download of a file, which it starts if need be. The caller holds mu.
 func (c *Cache) join(name string, m bridge.Message) (*download, error) {
 	if c.closed {
 		return nil, errStopping()
@@ -47,8 +46,7 @@ func (c *Cache) join(name string, m bridge.Message) (*download, error) {
 
 func errStopping() error { return bridge.NotConnected("the service is stopping") }
 
-// leave removes a waiter whose caller went away. A download without waiters is
-// cancelled and takes no more of them.
+// leave removes a waiter. A download without waiters is cancelled and takes no more of them.
 func (c *Cache) leave(name string, f *download) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,8 +66,7 @@ func (c *Cache) leave(name string, f *download) {
 	}
 }
 
-// get verifies the file that an earlier process left, or downloads it. The path is empty
-// if the file is already in its place.
+// get verifies the file that an earlier process left, without a path, or downloads it.
 func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Message) (received, error) {
 	if got, err := c.verifyKept(name); err == nil {
 		return got, nil
@@ -95,9 +92,8 @@ func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Mess
 	return got, nil
 }
 
-// downloadOnTurn downloads a file when its turn comes. If it turns out to be larger
-// than its message says, it waits for another turn, with the room of the largest: the
-// sender's figure may be wrong, and must not exceed the bound.
+// downloadOnTurn downloads a file when its turn comes. One that is larger than its message
+// claims waits for another turn, with the room of the largest.
 func (c *Cache) downloadOnTurn(ctx context.Context, f *download, m bridge.Message) (received, error) {
 	largest := encryptedSize(c.opts.MaxFile)
 	limit := largest
@@ -128,8 +124,7 @@ func (c *Cache) warnOfClaims(m bridge.Message, got content) {
 	}
 }
 
-// land puts a file in the lru, held by all waiters, and wakes them. It removes a file
-// that was forgotten meanwhile, or that has no waiters.
+// land puts a file in the lru, held by all waiters, and wakes them; one that was forgotten is removed.
 func (c *Cache) land(name string, f *download, got received, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -161,8 +156,7 @@ func (c *Cache) land(name string, f *download, got received, err error) {
 
 const (
 	maxDownloads = 8 // at a time; the others wait
-	// downloadsOfDisk limits the disk that is used beyond the cache, in files of the
-	// largest size: downloads in progress, and files being read.
+	// downloadsOfDisk limits the disk beyond the cache's own, in files of the largest size.
 	downloadsOfDisk   = 2
 	admissionPatience = 2 * time.Minute  // how long a download waits for its turn
 	busyRetry         = 10 * time.Second // the Retry-After for one that had no turn
@@ -226,8 +220,7 @@ func (c *Cache) endTurn(f *download) {
 	c.changed.Broadcast()
 }
 
-// makeRoom removes cached files that are not open, the least recently used first, until
-// so many bytes of a full disk are free. It is a [room].
+// makeRoom removes the least recently used files of a full disk that are not open. It is a [room].
 func (c *Cache) makeRoom(size int64) bool {
 	c.mu.Lock()
 	removed := c.lru.shrink(c.lru.total - size)

@@ -16,18 +16,16 @@ import (
 
 const (
 	namePrefix = "file-" // of files that are kept
-	// partialPrefix begins the names of downloads under way, and of files that are not
-	// kept once they are closed. Those of an earlier process are removed at the start.
+	// partialPrefix begins the names of files that are not kept, such as downloads under way.
+	// They are removed at the start.
 	partialPrefix = "partial-"
 )
 
-// ownName matches the names of kept files on the disk, with the hash of their contents.
-// Files with other names are left alone.
+// ownName matches the names of kept files, with the hash of their contents. Others are left alone.
 var ownName = regexp.MustCompile("^(" + namePrefix + "[0-9a-f]{64})-([0-9a-f]{64})$")
 
-// lru keeps track of the files in a cache's directory, in the order of use. The time of
-// use is the files' modification time, so it survives restarts. Only path and
-// createPartial may be called without the cache's mu.
+// lru keeps a directory's files in the order of use. The time of use is that of modification,
+// so it survives restarts. Only path and createPartial may be called without the cache's mu.
 type lru struct {
 	dir    string
 	max    int64
@@ -98,8 +96,8 @@ func (l *lru) path(name string, sum []byte) string {
 
 func (l *lru) createPartial() (*os.File, error) { return createIn(l.dir, partialPrefix+"*") }
 
-// createIn creates a temporary file in a directory that may have been wiped. It creates
-// none above that: if the whole data directory is gone, nothing should take its place.
+// createIn creates a temporary file in a directory that may have been wiped, but none above
+// it: nothing should take the place of a data directory that is gone.
 func createIn(dir, pattern string) (*os.File, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -130,8 +128,7 @@ func (l *lru) put(name string, what content) *entry {
 	return b
 }
 
-// discard removes a lost file from the lru and the disk, unless another has replaced it
-// since.
+// discard removes a lost file from the lru and the disk, unless another has replaced it.
 func (l *lru) discard(b *entry) {
 	if element := l.byName[b.name]; element != nil && element.Value.(*entry) == b {
 		_ = os.Remove(l.path(b.name, b.sha256)) // most likely it is not there
@@ -178,9 +175,8 @@ func (l *lru) release(b *entry) {
 // excess returns how many bytes are kept beyond the limit, because they are open.
 func (l *lru) excess() int64 { return max(0, l.total-l.max) }
 
-// shrink removes the forgotten files that are still there, and the least recently used
-// until at most limit bytes are kept, but none that is held. It returns how many bytes it
-// removed. A file that cannot be removed stays in the lru.
+// shrink removes forgotten files that are still there, and the least recently used ones that
+// are not held until at most limit bytes are kept. It returns how many bytes it removed.
 func (l *lru) shrink(limit int64) (removed int64) {
 	for element := l.order.Back(); element != nil; {
 		b, last := element.Value.(*entry), element

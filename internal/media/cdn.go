@@ -34,21 +34,17 @@ const (
 
 // CDNOptions configures a [CDN]. The zero value is for the real network.
 type CDNOptions struct {
-	// Proxy is an http, https or socks5 proxy. It resolves the hosts, and has to refuse
-	// private addresses itself.
+	// Proxy is an http, https or socks5 proxy. It has to refuse private addresses itself.
 	Proxy *url.URL
-	// Authority signs the certificates of a simulated network, whose hosts may be
-	// addresses of any kind. It is nil for the real network.
+	// Authority signs the certificates of a simulated network; nil for the real one.
 	Authority *x509.CertPool
 	Resolver  urlguard.Resolver // nil means the system's
 	TempDir   string            // for encrypted uploads
 	Log       zerolog.Logger
 }
 
-// CDN is a client of the network's media servers. Neither a sender nor the network
-// decides where it connects: every address is built and checked in one place, redirects
-// are not followed, and private addresses are refused at the moment of connecting. It is
-// safe for concurrent use.
+// CDN is a client of the network's media servers. It checks every address, follows no
+// redirects and connects to no private address. It is safe for concurrent use.
 type CDN struct {
 	client    *http.Client
 	guard     *urlguard.Guard
@@ -78,8 +74,7 @@ func NewCDN(o CDNOptions) *CDN {
 	return c
 }
 
-// HTTPClient returns the client for the library's own requests to the media servers.
-// It has no total time-out: callers set a deadline by context.
+// HTTPClient returns the client for whatsmeow's own requests. It has no total time-out.
 func (c *CDN) HTTPClient() *http.Client { return c.client }
 
 func (c *CDN) transport(o CDNOptions) *http.Transport {
@@ -124,9 +119,8 @@ func fileURL(host, directPath string, m *bridge.Media) (string, error) {
 	return placeURL(host, directPath, m.Ref.FileEncSHA256, families[m.Type].mms)
 }
 
-// placeURL returns the address of a file on a host, as the network's clients build it.
-// A picture has neither a hash nor a kind. The path comes from a sender, who must not
-// choose the host.
+// placeURL returns the address of a file on a host, as the network's clients build it. The
+// path comes from a sender, who must not choose the host. A picture has no hash and kind.
 func placeURL(host, directPath string, hash []byte, mms string) (string, error) {
 	if !bridge.IsDirectPath(directPath) {
 		return "", bridge.Fail(bridge.CodeMediaInvalid, "the message does not say properly where its file is: it cannot be downloaded")
@@ -179,9 +173,8 @@ func (c *CDN) connect(ctx context.Context, conns bridge.MediaConns, refresh bool
 	return conn, nil
 }
 
-// do makes a request as the network's web client does. It ends with errStalled when its
-// bodies do not move for a while. Errors do not show the address, as knowing it is enough
-// to get the file, or to upload.
+// do makes a request as the network's web client does, which ends with errStalled when its
+// bodies do not move. Errors do not show the address: knowing it is enough to get the file.
 func (c *CDN) do(ctx context.Context, idle time.Duration, method, address string, body io.Reader, prepare func(*http.Request)) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &idleWatch{idle: idle, ctx: ctx, cancel: cancel, timer: time.AfterFunc(idle, func() { cancel(errStalled) })}

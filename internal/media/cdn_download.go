@@ -15,20 +15,18 @@ import (
 // downloadIdle is how long a server may send nothing before the next try.
 const downloadIdle = 15 * time.Second
 
-// Account names the network's media servers. Its errors are [bridge.Error] values,
-// passed to the caller as they are.
+// Account names the network's media servers. Callers get its errors as they are.
 type Account interface {
 	// MediaConn implements [bridge.MediaConns].
 	MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error)
-	// Reupload asks the phone to upload a message's file again and returns its new
-	// place. It fails with [bridge.CodeMediaGone] if the phone cannot.
+	// Reupload asks the phone to upload a message's file again and returns its new place. It
+	// fails with [bridge.CodeMediaGone] if the phone cannot.
 	Reupload(ctx context.Context, m bridge.Message) (directPath string, err error)
 }
 
 var errGone = errors.New("the media server no longer has the file")
 
-// Exists reports whether the CDN still has a file, by asking for its first byte. It
-// returns true if no server answers that.
+// Exists asks whether the CDN still has a file. It returns true if no server answers that.
 func (c *CDN) Exists(ctx context.Context, conns bridge.MediaConns, m *bridge.Media) (bool, error) {
 	conn, err := c.connect(ctx, conns, false)
 	if err != nil {
@@ -61,8 +59,8 @@ type received struct {
 	path string // of a temporary file, to keep or to remove
 }
 
-// download downloads and verifies a message's file, of at most limit encrypted bytes. If
-// the CDN has lost it, the phone is asked to upload it again, once.
+// download downloads a file of at most limit encrypted bytes. If the CDN has lost it, the
+// phone is asked to upload it again, once.
 func (c *Cache) download(ctx context.Context, m bridge.Message, limit int64) (got received, err error) {
 	place := m.Media.Ref.DirectPath
 	err = errGone // a message without a path may still be known to the phone
@@ -104,8 +102,8 @@ func (c *Cache) receive(body io.Reader, m *bridge.Media) (got received, err erro
 	return got, nil
 }
 
-// get calls use with the body of a file, from the hosts in turn until one delivers it. The
-// body ends with [http.MaxBytesError] beyond a limit.
+// get calls use with the body of a file, from the hosts in turn until one delivers it. Beyond
+// a limit the body ends with [http.MaxBytesError].
 func (c *CDN) get(ctx context.Context, conns bridge.MediaConns, addressOn func(host string) (string, error), limit int64, use func(io.Reader) error) error {
 	return c.onHosts(ctx, conns, func(_ *bridge.MediaConn, host string) error {
 		address, err := addressOn(host)

@@ -11,8 +11,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// onHosts calls try with the hosts in turn until it succeeds or fails for good. try may
-// renew the credentials in conn.
+// onHosts calls try with the hosts in turn until it succeeds or fails for good. It may change conn.
 func (c *CDN) onHosts(ctx context.Context, conns bridge.MediaConns, try func(conn *bridge.MediaConn, host string) error) error {
 	conn, err := c.connect(ctx, conns, false)
 	if err != nil {

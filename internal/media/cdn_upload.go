@@ -20,9 +20,9 @@ import (
 // uploadIdle is how long a media server may take nothing before the next try.
 const uploadIdle = 30 * time.Second
 
-// Upload encrypts a file and uploads it to the CDN. Unlike whatsmeow's Upload, it tries
-// every host, repeats failures that may pass, and reads the file once. The encrypted
-// file is written to the disk first: the address of an upload contains its hash.
+// Upload encrypts a file and uploads it to the CDN. Unlike whatsmeow's, it tries every host
+// and repeats failures that may pass. The encrypted file is written to the disk first: the
+// address of an upload contains its hash.
 //
 // Its errors are [bridge.CodeStorageUnavailable], [bridge.CodeSendRefused],
 // [bridge.CodeNotConnected], or that of ctx if it was cancelled.
@@ -65,8 +65,7 @@ func notEncrypted(cause error) error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be encrypted for the network: the disk may be full").Because(cause)
 }
 
-// offer tries the hosts in turn until one takes the file. Credentials that a host
-// refuses are renewed, once.
+// offer tries the hosts in turn until one takes the file. Refused credentials are renewed once.
 func (c *CDN) offer(ctx context.Context, conns bridge.MediaConns, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {
 	renewed := false
 	err := c.onHosts(ctx, conns, func(conn *bridge.MediaConn, host string) error {
@@ -91,8 +90,7 @@ func (c *CDN) offer(ctx context.Context, conns bridge.MediaConns, t bridge.Media
 	return bridge.NotConnected("the file could not be uploaded to the network: try again in a moment").Because(err)
 }
 
-// refusal turns an answer that no further try would change into an error for the
-// caller.
+// refusal returns an error for the caller in place of one that no further try would change.
 func refusal(err error) error {
 	status := statusOf(err)
 	if status < 400 || status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests {

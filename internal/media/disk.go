@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// room frees so many bytes of a full disk, and reports whether it freed any. A nil
-// room frees none.
+// room frees bytes of a full disk, and reports whether it freed any; a nil one frees none.
 type room func(bytes int64) bool
 
 // retry calls do, and again as long as the disk is full and room can be made.
@@ -25,8 +24,7 @@ func (r room) create(create func() (*os.File, error)) (file *os.File, err error)
 	return file, err
 }
 
-// writer returns a writer that makes room when the disk is full, and goes on
-// where it stopped. Its errors are [writeError] values.
+// writer returns a writer that makes room and goes on when the disk is full. It fails with [writeError].
 func (r room) writer(w io.Writer) io.Writer { return &roomyWriter{w, r} }
 
 type roomyWriter struct {

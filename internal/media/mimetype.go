@@ -26,8 +26,7 @@ func givenType(req Request) (string, error) {
 	return mime.FormatMediaType(base, params), nil
 }
 
-// serverType returns the type of a response, empty if it is one that servers give to
-// files that they do not know.
+// serverType returns the type of a response, empty if servers give it to files they do not know.
 func serverType(contentType string) string {
 	base, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -91,8 +90,7 @@ var extensions = map[string]string{
 // scripts are the extensions of programs that generate a file, not of the file.
 var scripts = map[string]bool{".php": true, ".asp": true, ".aspx": true, ".jsp": true, ".cgi": true, ".do": true, ".ashx": true}
 
-// documentType returns the type of a document by its bytes, or by its name if the bytes
-// are just text, an archive or unknown.
+// documentType returns the type of a document's bytes, or of its name if they are unspecific.
 func documentType(k kind, names ...string) string {
 	switch k.sniffed {
 	case unknownType, "text/plain", "application/zip", "application/x-ole-storage":
@@ -103,8 +101,7 @@ func documentType(k kind, names ...string) string {
 	return usual(k.sniffed)
 }
 
-// documentName returns the name of a document: the caller's, else that of the server
-// or the URL with a fitting extension, else "document".
+// documentName returns the caller's name of a document, else the server's with a fitting extension.
 func documentName(given, fetched string, k kind) string {
 	if given != "" {
 		return given
@@ -124,8 +121,7 @@ func documentName(given, fetched string, k kind) string {
 	return name + extension
 }
 
-// fits reports whether an extension suits a type: it is the type's, or the type is so
-// unspecific that any may be right.
+// fits reports whether an extension suits a type, as any does that is unspecific.
 func fits(extension, mimeType string) bool {
 	if len(extension) < 2 {
 		return false

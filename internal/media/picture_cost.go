@@ -13,8 +13,7 @@ import (
 const (
 	// maxDecoded limits the memory for decoding a picture, in bytes.
 	maxDecoded = 150 << 20
-	// maxDecoding limits the time: a progressive JPEG may pass over its picture any number
-	// of times, at a few bytes each.
+	// maxDecoding limits the time: a progressive JPEG may have any number of passes.
 	maxDecoding = 20 * time.Second
 )
 
@@ -27,8 +26,7 @@ type pictureHead struct {
 	interlaced bool // of a PNG: it comes in seven passes
 }
 
-// readPictureHead reads a picture's head. Where the head does not say how the picture is
-// decoded, it assumes the way that takes the most memory.
+// readPictureHead reads a picture's head. What it does not say is taken for the most expensive.
 func readPictureHead(r io.ReadSeeker) (head pictureHead, err error) {
 	if head.Config, head.format, err = image.DecodeConfig(r); err != nil {
 		return head, fmt.Errorf("read picture's head: %w", err)
@@ -49,8 +47,7 @@ func readPictureHead(r io.ReadSeeker) (head pictureHead, err error) {
 	return head, nil
 }
 
-// isInterlacedPNG reads the interlace method, the last byte of the first chunk (PNG,
-// section 11.2.1).
+// isInterlacedPNG reads the last byte of the first chunk (PNG, section 11.2.1).
 func isInterlacedPNG(r io.ReadSeeker) (bool, error) {
 	var head [29]byte
 	_, err := io.ReadFull(r, head[:])
@@ -73,8 +70,7 @@ func (h pictureHead) cost() float64 {
 	return width * height * 4 // GIF: a byte, and one more for interlaced ones; BMP: up to four
 }
 
-// jpegCost returns the bytes that image/jpeg allocates for a pixel. All coefficients of
-// a progressive picture are held beside it, four bytes each.
+// jpegCost: all coefficients of a progressive picture are held beside it, four bytes each.
 func jpegCost(model color.Model, progressive bool) float64 {
 	components, converted := 3.0, 0.0
 	switch model {
@@ -91,9 +87,8 @@ func jpegCost(model color.Model, progressive bool) float64 {
 	return components + converted
 }
 
-// pngCost returns the bytes that image/png allocates for a pixel: eight where a grey of
-// 16 bits has a transparent one. The passes of an interlaced picture are pictures
-// themselves, which together are as large as the whole.
+// pngCost: eight bytes where a grey of 16 bits has a transparent one. The passes of an
+// interlaced picture are together as large as the whole.
 func pngCost(model color.Model, interlaced bool) float64 {
 	perPixel := 4.0
 	if slices.Contains([]color.Model{color.RGBA64Model, color.NRGBA64Model, color.Gray16Model}, model) {
@@ -105,9 +100,8 @@ func pngCost(model color.Model, interlaced bool) float64 {
 	return perPixel
 }
 
-// webpCost returns the bytes that golang.org/x/image/webp allocates for a pixel. What is
-// lossless, as transparency usually is, is decoded as four bytes, up to twice, beside
-// the smaller pictures of its transforms.
+// webpCost: what is lossless, as transparency usually is, is decoded as four bytes, up to
+// twice, beside the smaller pictures of its transforms.
 func webpCost(w webp) float64 {
 	perPixel := 1.7
 	if w.lossless {

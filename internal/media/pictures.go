@@ -53,9 +53,8 @@ type PicturesOptions struct {
 	Now func() time.Time
 }
 
-// Pictures opens the pictures of people and groups. It keeps the network's answers for a
-// day or until the network announces a change, also those that there is no picture. It is
-// safe for concurrent use.
+// Pictures opens the pictures of people and groups. It keeps the network's answers, also that
+// there is none, for a day or until a change is announced. It is safe for concurrent use.
 type Pictures struct {
 	opts   PicturesOptions
 	asking singleflight.Group
@@ -119,15 +118,13 @@ type inMemory struct{ *bytes.Reader }
 
 func (inMemory) Close() error { return nil }
 
-// nameOfPicture returns the cache's name for a picture, which does not show the JID:
-// that is a phone number.
+// nameOfPicture returns the cache's name for a picture, which does not show the phone number.
 func nameOfPicture(of bridge.JID, size bridge.PictureSize) string {
 	sum := sha256.Sum256([]byte(string(of) + " " + string(size)))
 	return namePrefix + hex.EncodeToString(sum[:])
 }
 
-// open returns a picture that is kept, nil without one, or the error of one that is known
-// not to exist.
+// open returns a kept picture, nil without one, or the error of one that does not exist.
 func (p *Pictures) open(name string) (*PictureFile, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +133,7 @@ func (p *Pictures) open(name string) (*PictureFile, error) {
 		return nil, nil
 	}
 	path := p.kept.path(name, kept.sha256)
-	if kept.verified = kept.verified || verify(path, kept.sha256) == nil; kept.verified {
+	if kept.verified = kept.verified || verify(path, kept.content) == nil; kept.verified {
 		if file, err := openSized(path, kept.size); err == nil {
 			picture, err := pictureIn(file, kept.sha256, kept.at)
 			if err == nil || bridge.CodeOf(err) != bridge.CodeInternal {
@@ -148,8 +145,7 @@ func (p *Pictures) open(name string) (*PictureFile, error) {
 	return nil, nil
 }
 
-// pictureIn returns the picture in a file, or the error whose code it holds instead. It
-// closes the file on every error.
+// pictureIn returns the picture in a file, or the error whose code it holds. It closes it on errors.
 func pictureIn(file io.ReadSeekCloser, sum []byte, at time.Time) (_ *PictureFile, err error) {
 	defer func() {
 		if err != nil {
@@ -267,8 +263,7 @@ func (p *Pictures) keep(name string, changes uint64, data []byte) error {
 
 func (p *Pictures) isOld(kept *entry) bool { return p.opts.Now().Sub(kept.at) >= pictureLife }
 
-// evict removes the pictures that are too old, and the least recently used of too
-// many. The caller holds mu.
+// evict removes pictures that are too old, and the least recently used of too many. The caller holds mu.
 func (p *Pictures) evict() (err error) {
 	for element := p.kept.order.Back(); element != nil; {
 		kept := element.Value.(*entry)

@@ -43,8 +43,7 @@ type PreparerOptions struct {
 // Preparer fetches and describes files to be sent. It is safe for concurrent use.
 type Preparer struct {
 	opts PreparerOptions
-	// decoding admits one picture at a time: decoding is the only step whose memory
-	// depends on the file.
+	// decoding admits one picture at a time: no other step's memory depends on the file.
 	decoding sync.Mutex
 	create   func() (*os.File, error) // a temporary file
 	room     room
@@ -62,8 +61,7 @@ type Request struct {
 	PTT      bool             `json:"ptt"` // a voice note
 }
 
-// NewPreparer returns a Preparer. Files that an earlier process left in the temporary
-// directory are for the caller to remove.
+// NewPreparer returns a Preparer. It leaves what an earlier process left in TempDir.
 func NewPreparer(o PreparerOptions) *Preparer {
 	p := &Preparer{opts: o, files: intake.NewFiles(o.MaxBytes), every: progressEvery}
 	p.create = func() (*os.File, error) { return createIn(o.TempDir, "fetched-*") }
@@ -185,8 +183,7 @@ func (p *Preparer) measure(f *bridge.File, file *os.File, kind kind) {
 	}
 }
 
-// guarded runs a probe from the beginning of the file, and turns a panic into an
-// error.
+// guarded runs a probe from the beginning of the file, and turns a panic into an error.
 func guarded[T any](file io.ReadSeeker, probe func(io.ReadSeeker) (T, error)) (result T, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -5,12 +5,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 
 	"golang.org/x/image/riff"
 )
 
-// isAnimated reports whether a picture has more than one frame. One that cannot be
-// read is taken for a still.
+// isAnimated reports whether a picture that can be read has more than one frame.
 func isAnimated(file io.ReadSeeker, sniffed string) bool {
 	switch sniffed {
 	case "image/apng":
@@ -25,8 +25,7 @@ func isAnimated(file io.ReadSeeker, sniffed string) bool {
 	return false
 }
 
-// hasSecondFrame walks the blocks of a GIF (GIF89a, appendix A) up to the second
-// picture. What is no block ends the file.
+// hasSecondFrame walks the blocks of a GIF (GIF89a, appendix A). What is no block ends the file.
 func hasSecondFrame(file io.ReadSeeker) (bool, error) {
 	r := bufio.NewReader(file)
 	var head [13]byte
@@ -74,6 +73,7 @@ type webp struct {
 	animated      bool
 	lossless      bool // has a picture of that kind
 	alpha         bool // has transparency beside a picture
+	shown         bool // has something to show
 }
 
 var errNoWebP = errors.New("not a whole WebP file")
@@ -81,14 +81,12 @@ var errNoWebP = errors.New("not a whole WebP file")
 // maxWebPChunks bounds the chunks of a file, of which an animation has one a frame.
 const maxWebPChunks = 10_000
 
-// readWebP walks the chunks of a WebP file (RFC 9649), and checks that they fill it. It
-// decodes no pictures: of an animation it reads where the frames lie.
+// readWebP walks the chunks of a WebP file (RFC 9649), which must fill it. It decodes nothing.
 func readWebP(r io.ReadSeeker) (w webp, err error) {
 	form, chunks, err := riff.NewReader(r)
 	if err != nil || form != (riff.FourCC{'W', 'E', 'B', 'P'}) {
 		return w, errors.Join(errNoWebP, err)
 	}
-	pictures := 0
 	for n := 0; ; n++ {
 		name, length, data, err := chunks.Next()
 		if err == io.EOF {
@@ -101,69 +99,55 @@ func readWebP(r io.ReadSeeker) (w webp, err error) {
 		if _, err := io.ReadFull(data, payload); err != nil {
 			return w, err
 		}
-		shows, err := w.take(string(name[:]), payload, n)
-		if err != nil {
-			return w, err
-		}
-		if shows {
-			pictures++
+		if !w.take(string(name[:]), payload, n) {
+			return w, errNoWebP
 		}
 	}
-	if pictures == 0 || w.width < 1 || w.height < 1 {
+	if !w.shown || w.width < 1 || w.height < 1 {
 		return w, errNoWebP
 	}
 	return w, nil
 }
 
-// take reads one chunk, and reports whether it shows something.
-func (w *webp) take(name string, payload []byte, chunk int) (shows bool, err error) {
+// take reads one chunk, and reports whether it is sound.
+func (w *webp) take(name string, payload []byte, chunk int) bool {
 	switch name {
 	case "VP8X":
 		if len(payload) < 10 || chunk != 0 {
-			return false, errNoWebP
+			return false
 		}
 		w.animated = payload[0]&0x02 != 0
-		w.width, w.height = int(uint24(payload[4:]))+1, int(uint24(payload[7:]))+1
+		w.width, w.height = uint24(payload[4:])+1, uint24(payload[7:])+1
 	case "VP8 ":
 		if len(payload) < 10 || string(payload[3:6]) != "\x9d\x01\x2a" {
-			return false, errNoWebP
+			return false
 		}
-		w.setSize(binary.LittleEndian.Uint16(payload[6:])&0x3FFF, binary.LittleEndian.Uint16(payload[8:])&0x3FFF)
-		return !w.animated, nil
+		w.still(binary.LittleEndian.Uint16(payload[6:])&0x3FFF, binary.LittleEndian.Uint16(payload[8:])&0x3FFF)
 	case "ALPH":
 		w.alpha = true
 	case "VP8L":
 		w.lossless = true
 		if len(payload) < 5 || payload[0] != 0x2F {
-			return false, errNoWebP
+			return false
 		}
 		bits := binary.LittleEndian.Uint32(payload[1:])
-		w.setSize(uint16(bits&0x3FFF)+1, uint16(bits>>14&0x3FFF)+1)
-		return !w.animated, nil
-	case "ANMF":
-		return w.animated, w.frame(payload)
+		w.still(uint16(bits&0x3FFF)+1, uint16(bits>>14&0x3FFF)+1)
+	case "ANMF": // which lies within the animation and begins with a picture
+		if len(payload) < 24 || !slices.Contains([]string{"ALPH", "VP8 ", "VP8L"}, string(payload[16:20])) {
+			return false
+		}
+		w.shown = w.shown || w.animated
+		return 2*uint24(payload)+uint24(payload[6:]) < w.width && 2*uint24(payload[3:])+uint24(payload[9:]) < w.height
 	}
-	return false, nil
+	return true
 }
 
-// setSize sets the size of a still picture, unless an extended header has done so.
-func (w *webp) setSize(width, height uint16) {
+// still notes a still picture; its size counts unless an extended header has given one.
+func (w *webp) still(width, height uint16) {
+	w.shown = w.shown || !w.animated
 	if w.width == 0 {
 		w.width, w.height = int(width), int(height)
 	}
 }
 
-// frame checks that a frame of an animation lies within it and holds a picture.
-func (w *webp) frame(payload []byte) error {
-	if len(payload) < 24 {
-		return errNoWebP
-	}
-	right, bottom := 2*int(uint24(payload))+int(uint24(payload[6:]))+1, 2*int(uint24(payload[3:]))+int(uint24(payload[9:]))+1
-	switch first := string(payload[16:20]); {
-	case right > w.width, bottom > w.height, first != "ALPH" && first != "VP8 " && first != "VP8L":
-		return errNoWebP
-	}
-	return nil
-}
-
-func uint24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }
+func uint24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }

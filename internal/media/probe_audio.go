@@ -22,10 +22,11 @@ func (o *ogg) seconds() float64 { return float64(o.last-o.preskip) / float64(o.r
 
 const opusRate = 48000
 
-// packet holds the beginning of a packet, and its size.
+// packet holds the beginning of a packet, its size and its place among the others.
 type packet struct {
 	head [32]byte
 	size int
+	n    int
 }
 
 func (p *packet) start() []byte { return p.head[:min(p.size, len(p.head))] }
@@ -38,17 +39,16 @@ var (
 // readOgg reads the first stream of an Ogg file, if it is Opus or Vorbis.
 func readOgg(r io.ReadSeeker) (*ogg, error) {
 	o := &ogg{}
-	n := 0
 	err := walkOgg(r, func(p *packet) error {
-		if n++; n == 1 {
+		if p.n == 0 {
 			return o.identify(p.start())
 		}
-		if o.isOpus && n > 2 { // the second packet has the tags
+		if o.isOpus && p.n > 1 { // the second packet has the tags
 			o.samples += opusSamples(p.start())
 		}
 		return nil
 	}, func(granule int64) { o.last = max(o.last, granule) })
-	if n == 0 || errors.Is(err, errNoOgg) {
+	if o.rate == 0 {
 		return nil, errors.Join(errNoOgg, err)
 	}
 	return o, nil // a file that breaks off plays up to there
@@ -67,8 +67,7 @@ func (o *ogg) identify(head []byte) error {
 	return errNoOgg
 }
 
-// walkOgg visits the packets of the first stream in a file, and the granule
-// positions of its pages. It holds no more than a packet's head.
+// walkOgg visits the packets of a file's first stream, and the granule positions of its pages.
 func walkOgg(src io.Reader, visit func(*packet) error, granule func(int64)) error {
 	r := bufio.NewReaderSize(src, 64<<10)
 	var serial uint32
@@ -92,11 +91,7 @@ func walkOgg(src io.Reader, visit func(*packet) error, granule func(int64)) erro
 			serial = id
 		}
 		if id != serial { // another stream's page
-			total := 0
-			for _, length := range lacing {
-				total += int(length)
-			}
-			if _, err := r.Discard(total); err != nil {
+			if err := new(packet).page(r, lacing, func(*packet) error { return nil }); err != nil {
 				return err
 			}
 			continue
@@ -128,12 +123,12 @@ func (p *packet) page(r *bufio.Reader, lacing []byte, visit func(*packet) error)
 			return err
 		}
 		p.size = 0
+		p.n++
 	}
 	return nil
 }
 
-// opusSamples returns how long an Opus packet plays, in samples of 48 kHz (RFC 6716,
-// section 3.1).
+// opusSamples returns how long an Opus packet plays, at 48 kHz (RFC 6716, section 3.1).
 func opusSamples(head []byte) int64 {
 	if len(head) == 0 {
 		return 0
@@ -159,17 +154,15 @@ func opusSamples(head []byte) int64 {
 
 const waveformBars = 64 // that the apps draw for a voice note
 
-// waveform approximates the loudness of an Opus stream over time, from 0 to 100, without
-// decoding it: at the variable bit rate of voice notes Opus spends many bytes on speech
-// and hardly any on silence. A constant bit rate is drawn flat.
+// waveform approximates the loudness of an Opus stream over time, from 0 to 100, by its bytes:
+// voice notes have a variable bit rate. A constant one is drawn flat.
 func waveform(r io.Reader, o *ogg) ([]byte, error) {
 	if !o.isOpus || o.samples <= 0 {
 		return nil, errors.New("no Opus packets to draw")
 	}
 	bars := barSums{bar: float64(o.samples) / waveformBars}
-	n := 0
 	err := walkOgg(r, func(p *packet) error {
-		if n++; n > 2 { // behind the two headers
+		if p.n > 1 { // behind the two headers
 			bars.add(p.size, opusSamples(p.start()))
 		}
 		return nil
@@ -212,14 +205,12 @@ func (b *barSums) scaled() []byte {
 	return values
 }
 
-// maxResync limits the bytes that are skipped in search of the next frame, not
-// counting the tag at the beginning.
+// maxResync limits the bytes that are skipped in search of the next frame.
 const maxResync = 64 << 10
 
 var errNoMP3 = errors.New("no MP3 frames")
 
-// mp3Seconds returns the duration of an MP3 file. It adds up all frames: the summary
-// that encoders write at the beginning is often missing or wrong.
+// mp3Seconds adds up all frames: the summary at the beginning is often missing or wrong.
 func mp3Seconds(src io.ReadSeeker) (float64, error) {
 	r := bufio.NewReaderSize(src, 64<<10)
 	if err := skipID3(r); err != nil {
@@ -266,8 +257,8 @@ func skipID3(r *bufio.Reader) error {
 	return err
 }
 
-// followed reports whether the first frame is followed by another. Four bytes that
-// look like a frame's head occur in any data, two heads at the right distance do not.
+// followed reports whether the first frame is followed by another: what looks like a single
+// frame occurs in any data.
 func followed(r *bufio.Reader, f mp3Frame) bool {
 	ahead, err := r.Peek(f.size + 4)
 	if err != nil {

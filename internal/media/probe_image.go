@@ -23,8 +23,7 @@ const (
 	thumbnailQuality = 60
 )
 
-// measureImage reads a picture's dimensions from its head, and makes its thumbnail if
-// decoding is affordable.
+// measureImage reads a picture's dimensions, and makes its thumbnail if decoding is affordable.
 func (p *Preparer) measureImage(f *bridge.File, r io.ReadSeeker) error {
 	p.decoding.Lock()
 	defer p.decoding.Unlock()
@@ -49,8 +48,7 @@ func encodeThumbnail(picture image.Image, orientation int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// shrink scales a picture down to the size of a thumbnail, and puts transparent ones
-// on white. Small pictures keep their size.
+// shrink scales a picture down to a thumbnail, on white. Small ones keep their size.
 func shrink(picture image.Image) *image.RGBA {
 	small := image.NewRGBA(within(picture, thumbnailSide))
 	draw.Draw(small, small.Rect, image.White, image.Point{}, draw.Src)
@@ -138,8 +136,8 @@ func hasNoLength(marker byte) bool {
 	return marker == 0xFF || marker <= 0x01 || marker >= 0xD0 && marker <= 0xD9
 }
 
-// exifOrientation returns the orientation in an APP1 segment: the tag 0x0112 of the
-// first directory. Anything unexpected counts as upright.
+// exifOrientation returns the tag 0x0112 of the first directory in an APP1 segment. Anything
+// unexpected counts as upright.
 func exifOrientation(b []byte) int {
 	b, isExif := bytes.CutPrefix(b, []byte("Exif\x00\x00"))
 	if !isExif || len(b) < 8 {

@@ -18,8 +18,7 @@ const (
 	maxDepth = 4       // moov, trak, mdia, and what is in it
 )
 
-// movieReader walks the boxes of a file (ISO/IEC 14496-12). It trusts neither the sizes
-// nor the counts in them.
+// movieReader walks the boxes of a file (ISO/IEC 14496-12), whose sizes and counts may be lies.
 type movieReader struct {
 	r     io.ReadSeeker
 	boxes int
@@ -111,8 +110,7 @@ func (m *movieReader) read(name string, at, end uint64, depth int) error {
 	return nil
 }
 
-// header reads a box that describes the file or a track. Those of version 1 have times
-// of 64 bits.
+// header reads a box that describes the file or a track. In version 1 times have 64 bits.
 func (m *movieReader) header(name string, b []byte) error {
 	isLong := len(b) > 0 && b[0] == 1
 	least := map[string][2]int{"mvhd": {20, 32}, "mehd": {8, 12}, "tkhd": {84, 96}, "hdlr": {12, 12}}[name]

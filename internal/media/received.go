@@ -52,10 +52,9 @@ type Incoming struct {
 	Cut func()
 }
 
-// Receive stores a file that a caller sends; beyond a number of files at a time callers
-// wait for their turn. Its errors are [bridge.CodePayloadTooLarge],
-// [bridge.CodeStorageUnavailable], [bridge.CodeTooManyConnections], or those of ctx and
-// from. After an error there is no file.
+// Receive stores a file that a caller sends, when its turn comes. Its errors are
+// [bridge.CodePayloadTooLarge], [bridge.CodeStorageUnavailable],
+// [bridge.CodeTooManyConnections], or those of ctx and From.
 func (p *Preparer) Receive(ctx context.Context, in Incoming) (*Received, error) {
 	room := p.files.Begin(in.Family, in.Cut)
 	room.Announce(in.Announced)
@@ -111,8 +110,7 @@ func (p *Preparer) tooLarge() error {
 	return bridge.Fail(bridge.CodePayloadTooLarge, "the file is larger than the %d bytes that MEDIA_MAX_BYTES allows", p.opts.MaxBytes)
 }
 
-// CheckSize refuses a body whose length says that its file is too large. What
-// stands around a file has at most margin bytes.
+// CheckSize refuses a body whose file is too large; around the file it has at most margin bytes.
 func (p *Preparer) CheckSize(length, margin int64) error {
 	if length > p.opts.MaxBytes+margin {
 		return p.tooLarge()
@@ -130,8 +128,7 @@ func (p *Preparer) CheckReceived(req Request) error {
 	return err
 }
 
-// TypeOf returns the kind of media as which a file is sent by default: one that the apps
-// show it as, else a document. A sticker has no caption.
+// TypeOf returns the kind of media that the apps show a file as. A sticker has no caption.
 func (p *Preparer) TypeOf(f *Received, captioned bool) (bridge.MediaType, error) {
 	k, err := sniff(f.file)
 	if err != nil {

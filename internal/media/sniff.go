@@ -32,9 +32,8 @@ type kind struct {
 
 func (k kind) isUnknown() bool { return k.sniffed == unknownType }
 
-// decideKind decides on the type that a file is sent as: the caller's, else the server's
-// if it is specific, else that of the bytes. It refuses bytes that contradict the kind of
-// media: the recipient could not open them.
+// decideKind decides on the type that a file is sent as: the caller's, else the server's if
+// it is specific, else that of the bytes, which must not contradict the kind of media.
 func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, error) {
 	given, err := givenType(req)
 	if err != nil {
@@ -54,8 +53,7 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 	}
 	actual := k.family(req.Type)
 	if actual == "" && k.isUnknown() {
-		// Some formats have no signature: then the declared type counts, unless it
-		// names a format that has one.
+		// Some formats have no signature: then a declared type without one counts.
 		actual = unmarked(req.Type, cmp.Or(given, served), file)
 	}
 	if actual == "" {
@@ -107,8 +105,7 @@ func isContainer(sniffed string) bool {
 	}, sniffed)
 }
 
-// family returns the MIME type of the bytes as a kind of media, empty if they are of
-// another kind. Containers may hold sound, pictures or both.
+// family returns the MIME type of the bytes as a kind of media, empty if they are of another.
 func (k kind) family(t bridge.MediaType) string {
 	major, minor, _ := strings.Cut(k.sniffed, "/")
 	switch t {
@@ -144,8 +141,7 @@ func (k kind) family(t bridge.MediaType) string {
 	return ""
 }
 
-// unmarked returns the declared type of bytes of no known format, empty if they would be
-// recognised as that type.
+// unmarked returns the declared type unless bytes of that type would be recognised.
 func unmarked(t bridge.MediaType, declared string, file io.ReadSeeker) string {
 	declared = base(declared)
 	if t == bridge.MediaSticker || !belongs(declared, t) {
@@ -213,16 +209,15 @@ func article(t bridge.MediaType) string {
 	return fmt.Sprintf("a %s", t)
 }
 
-// convertible are the formats of pictures that are sent as JPEG, the only one that all
-// apps show.
+// convertible are the formats that are sent as JPEG, the only one that all apps show.
 var convertible = []string{"image/png", "image/apng", "image/gif", "image/webp", "image/bmp"}
 
 func (k kind) isConverted(t bridge.MediaType) bool {
 	return t == bridge.MediaImage && slices.Contains(convertible, k.sniffed)
 }
 
-// isShown reports whether the apps show a file as this kind of media, perhaps after it
-// was converted. A video of no known format may be MP4.
+// isShown reports whether the apps show a file as this kind of media, perhaps converted. A
+// video of no known format may be MP4.
 func (k kind) isShown(t bridge.MediaType) bool {
 	switch t {
 	case bridge.MediaImage:

@@ -24,14 +24,12 @@ const (
 	maxMovingSticker = 500 << 10
 )
 
-// isStickerFormat reports whether a file can be sent as a sticker, perhaps after it was
-// converted.
+// isStickerFormat reports whether a file can be sent as a sticker, perhaps converted.
 func (k kind) isStickerFormat() bool {
 	return k.sniffed == webpType || k.sniffed == "image/png" || k.sniffed == jpegType
 }
 
-// isSticker reports whether a WebP file looks like one of a maker of stickers: a square of
-// the largest side, as small as the apps want it.
+// isSticker reports whether a file is WebP as makers of stickers send it.
 func (p *Preparer) isSticker(file *os.File, size int64, k kind) bool {
 	if k.sniffed != webpType {
 		return false
@@ -76,8 +74,7 @@ func noSticker(k kind, cause error) error {
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s that cannot be made a sticker: check it, or scale it to %d by %d pixels", k.sniffed, stickerSide, stickerSide).Because(cause)
 }
 
-// checkSticker measures a WebP file, and refuses one that the apps would not show as a
-// sticker.
+// checkSticker measures a WebP file, and refuses one that the apps do not show as a sticker.
 func (p *Preparer) checkSticker(f *bridge.File, file *os.File) error {
 	w, err := guarded(file, readWebP)
 	if err != nil {
@@ -106,9 +103,8 @@ func notWhole(cause error) error {
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is no whole WebP picture, so it cannot be shown as a sticker: check it").Because(cause)
 }
 
-// encodeSticker returns a picture as lossless WebP, in the middle of a transparent square.
-// As the apps scale all stickers to one size, a picture that is too rich for the largest
-// square is put into a smaller one.
+// encodeSticker returns a picture as lossless WebP in a transparent square, smaller if need be:
+// the apps scale all stickers to one size.
 func encodeSticker(picture image.Image, orientation int) (webp []byte, side int, err error) {
 	const smallest = 96 // whose pixels fit as they are
 	for side = stickerSide; ; {

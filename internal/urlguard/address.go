@@ -73,8 +73,7 @@ func Everywhere() []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 }
 
-// Check refuses a URL whose host is out of reach. A host that cannot be looked up now is
-// judged when it is dialled. The error is an *Error.
+// Check refuses a URL out of reach with an *Error. Failed look-ups are left to the dial.
 func (r *Reach) Check(ctx context.Context, rawURL string) error {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Hostname() == "" {

@@ -13,8 +13,7 @@ import (
 // pieceBytes is the memory that one fetch takes for a file of any size.
 const pieceBytes = 64 << 10
 
-// receive streams a body into w, decompressed, and returns its size. It returns errors of w
-// as they are.
+// receive streams a body into w, decompressed, and returns its size. Errors of w stay as they are.
 func receive(w io.Writer, resp *http.Response, limit int64) (int64, error) {
 	encoding := strings.ToLower(strings.TrimSpace(strings.Join(resp.Header.Values("Content-Encoding"), ",")))
 	switch encoding {
@@ -29,8 +28,7 @@ func receive(w io.Writer, resp *http.Response, limit int64) (int64, error) {
 	return 0, refuse("the server compressed the file in a way that was not asked for")
 }
 
-// receiveGzip bounds its input as well as its output: empty gzip blocks can go on
-// forever without yielding a byte. Compression may make a file a little longer.
+// receiveGzip bounds its input, too: empty blocks can go on forever without yielding a byte.
 func receiveGzip(w io.Writer, body io.ReadCloser, limit int64) (int64, error) {
 	most := min(limit, math.MaxInt64/2)
 	capped := http.MaxBytesReader(nil, body, most+most/64+64<<10)

@@ -11,14 +11,12 @@ import (
 	"time"
 )
 
-// nextAddressAfter is how long one address may keep a connection waiting while the name
-// has another.
+// nextAddressAfter is the time for connecting to an address while the name has another.
 const nextAddressAfter = 5 * time.Second
 
 // policy decides on the addresses of a dialer. [Guard] and [Reach] are the two.
 type policy interface {
-	// vetTarget returns the address that a URL's host stands for, or else the name
-	// to look up.
+	// vetTarget returns the address that a URL's host stands for, or else the name to look up.
 	vetTarget(host string) (name string, addr netip.Addr, err error)
 	// allows judges an address that has no zone and is not a mapped one.
 	allows(addr netip.Addr) bool
@@ -40,9 +38,8 @@ func newDialer(p policy, resolver Resolver) dialer {
 	return dialer{policy: p, resolver: resolver}
 }
 
-// Transport makes requests of any kind to permitted addresses only, and follows no
-// redirects. The cost of a request is for its context to bound. Call Check first for the
-// refusals that need no connection.
+// Transport makes requests of any kind to permitted addresses only, and follows no redirects.
+// Their contexts have to bound them. Call Check first for refusals that need no connection.
 func (d *dialer) Transport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  nil, // never, whatever the environment says
@@ -57,8 +54,7 @@ func (d *dialer) Transport() *http.Transport {
 	}
 }
 
-// dial connects to a host and port that the transport took from a URL. It repeats the
-// checks: the transport maps names in its own way.
+// dial repeats the checks of a URL: the transport maps names in its own way.
 func (d *dialer) dial(ctx context.Context, hostport string) (net.Conn, error) {
 	host, service, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -75,8 +71,7 @@ func (d *dialer) dial(ctx context.Context, hostport string) (net.Conn, error) {
 	return d.connect(ctx, addrs, port)
 }
 
-// resolve returns a host's addresses, in the resolver's order, if all of them may
-// be dialled.
+// resolve returns a host's addresses, in the resolver's order, if all may be dialled.
 func (d *dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	name, addr, err := d.policy.vetTarget(host)
 	if err != nil {

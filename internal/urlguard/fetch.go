@@ -15,12 +15,10 @@ import (
 
 const maxRedirects = 5
 
-// Result describes a fetched file. Its strings come from the server: they are well
-// formed, but not to be believed.
+// Result describes a fetched file. Its strings are the server's: well formed, not to be believed.
 type Result struct {
 	ContentType string // with its parameters; empty without a type that can be parsed
-	// FileName is from Content-Disposition, else from the URL's path. It has no
-	// directories and no control characters, and may be empty.
+	// FileName is from Content-Disposition or the URL, a plain name, perhaps empty.
 	FileName string
 	Size     int64 // the bytes written
 }
@@ -77,9 +75,8 @@ func (g *Guard) fetch(ctx context.Context, target *url.URL, maxBytes int64, w io
 	return Result{ContentType: contentType(resp.Header), FileName: fileName(resp.Header, from), Size: n}, nil
 }
 
-// fetchTransport makes connections for one fetch, which end with its context. By itself, a
-// transport lets a dial or a handshake run on after its request was given up: beyond the
-// time-out, and beyond the number at once.
+// fetchTransport makes connections that end with the context of a fetch. By itself, a transport
+// lets a dial or a handshake run on, beyond the time-out and the number at once.
 func (g *Guard) fetchTransport(ctx context.Context) *http.Transport {
 	transport := g.Transport()
 	transport.DisableKeepAlives = true // every request dials, so every request is judged
@@ -94,8 +91,7 @@ func (g *Guard) fetchTransport(ctx context.Context) *http.Transport {
 	return transport
 }
 
-// request requests a URL and follows its redirects. http.Client would send the URL with
-// its query as Referer, and put URLs into its errors.
+// request follows redirects. http.Client would send the URL as Referer, and put it into errors.
 func (g *Guard) request(ctx context.Context, transport http.RoundTripper, target *url.URL) (*http.Response, *url.URL, error) {
 	for hops := 0; ; hops++ {
 		resp, err := g.get(ctx, transport, target)
@@ -153,8 +149,8 @@ func transportError(err error) error {
 	return broke(err, "the server gave no proper answer")
 }
 
-// explain attributes an error to the URL, to the caller or to the time-out. Refusals and
-// errors of the writer, the only ones that are no [Error], stand.
+// explain attributes an error to the URL, to the caller or to the time-out. Refusals stand, and
+// errors of the writer, the only ones that are no [Error].
 func (g *Guard) explain(caller, fetch context.Context, err error) error {
 	switch {
 	case isRefusal(err), !is[*Error](err):

@@ -32,8 +32,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Resolver looks up all addresses of a name. A *net.Resolver is one. The names of
-// a Guard end in a dot: they are absolute, and search domains do not apply.
+// Resolver looks up all addresses of a name, as a *net.Resolver does. A Guard's names end in a
+// dot: search domains do not apply.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error)
 }
@@ -67,15 +67,13 @@ func New(o Options) *Guard {
 	return g
 }
 
-// Check refuses, without a look-up, a URL that Fetch would never request: malformed, not
-// http or https, or plainly not public. The error is an *Error.
+// Check refuses with an *Error, without a look-up, a URL that Fetch would never request.
 func (g *Guard) Check(rawURL string) error {
 	_, err := g.parse(rawURL)
 	return err
 }
 
-// Error explains to the person who gave a URL why it was not fetched. It names neither
-// addresses from a look-up nor a part of the URL.
+// Error says why a URL was not fetched. It shows neither addresses nor a part of the URL.
 type Error struct {
 	Reason string
 	cause  error

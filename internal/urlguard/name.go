@@ -14,8 +14,7 @@ import (
 // maxNameBytes is the limit of file systems.
 const maxNameBytes = 255
 
-// contentType returns the header in its canonical spelling, or nothing; without
-// parameters if those cannot be parsed.
+// contentType returns the header in its canonical spelling, or nothing.
 func contentType(h http.Header) string {
 	mediaType, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !strings.Contains(mediaType, "/") {
@@ -42,8 +41,7 @@ func fileName(h http.Header, from *url.URL) string {
 	return cleanName(path.Base("/" + from.Path))
 }
 
-// cleanName removes directories, with either kind of slash, and characters that do not
-// print, such as the marks that turn the direction of writing.
+// cleanName removes directories, with either kind of slash, and characters that do not print.
 func cleanName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {

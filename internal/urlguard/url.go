@@ -15,8 +15,7 @@ import (
 
 const maxURLBytes = 8192
 
-// parse returns a URL that may be requested, its host in ASCII, or an error that says
-// why it may not.
+// parse returns a URL that may be requested, its host in ASCII.
 func (g *Guard) parse(raw string) (*url.URL, error) {
 	u, err := parsePlain(raw, "the URL is")
 	if err != nil {
@@ -25,8 +24,7 @@ func (g *Guard) parse(raw string) (*url.URL, error) {
 	return g.vet(u)
 }
 
-// parsePlain parses a URL, perhaps a relative one. It refuses percent-encoding in hosts,
-// which parsing undoes and honest URLs do not have.
+// parsePlain parses a URL. It refuses percent-encoding in hosts, which honest URLs do not have.
 func parsePlain(raw, subject string) (*url.URL, error) {
 	if len(raw) > maxURLBytes {
 		return nil, refuse("%s longer than %d bytes", subject, maxURLBytes)
@@ -41,8 +39,8 @@ func parsePlain(raw, subject string) (*url.URL, error) {
 	return u, nil
 }
 
-// follow parses the Location of an answer that came from base. It refuses a redirect from
-// https to http: the file could be replaced on the way.
+// follow parses the Location of an answer from base. From https to http it refuses: the file
+// could be replaced on the way.
 func (g *Guard) follow(base *url.URL, location string) (*url.URL, error) {
 	next, err := parsePlain(location, "the server redirects to a URL that is")
 	if err != nil {
@@ -108,8 +106,7 @@ func (g *Guard) vetHost(u *url.URL) (string, error) {
 	return "[" + addr.String() + "]", nil
 }
 
-// vetTarget makes names absolute: search domains could turn a public name into one of
-// the local network.
+// vetTarget makes names absolute: search domains could lead into the local network.
 func (g *Guard) vetTarget(host string) (name string, addr netip.Addr, err error) {
 	if addr, err := netip.ParseAddr(host); err == nil && addr.Is6() {
 		return "", addr, nil
@@ -138,9 +135,8 @@ func (g *Guard) vetName(name string) (ascii string, addr netip.Addr, err error) 
 	return name, addr, nil
 }
 
-// vetQuad judges a name that ends in a number: it must be four plain decimal numbers.
-// Resolvers of the inet_aton family also read 127.1, 0177.0.0.1, 0x7f000001 and
-// 2130706433 as the loopback address.
+// vetQuad judges a name that ends in a number: it must be four plain decimal numbers. Some
+// resolvers read 127.1, 0177.0.0.1, 0x7f000001 and 2130706433 as the loopback address.
 func (g *Guard) vetQuad(name string) (string, netip.Addr, error) {
 	addr, err := netip.ParseAddr(name)
 	if err != nil {
@@ -216,12 +212,10 @@ func badLabel(label string) bool {
 	return err != nil
 }
 
-// isNumber reports whether some resolver might read the label as a number. No top-level
-// domain begins with a digit.
+// isNumber reports whether a resolver might read the label as a number: no TLD begins with a digit.
 func isNumber(label string) bool { return label[0] >= '0' && label[0] <= '9' }
 
-// isNotPublicName reports whether a name is reserved for private use, or below one that is.
-// Many hosts files append localdomain to localhost.
+// isNotPublicName reports whether a name is, or is below, one for private use.
 func isNotPublicName(name string) bool {
 	return slices.ContainsFunc([]string{"localhost", "localdomain", "local", "internal", "home.arpa"}, func(reserved string) bool {
 		return name == reserved || strings.HasSuffix(name, "."+reserved)

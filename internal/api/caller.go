@@ -144,9 +144,10 @@ func addOwn[T any](ctx context.Context, s *server, q quota, maker func(T) int64,
 
 // ownOf returns the things that the caller may see: all for BRIDGE_TOKEN, for a token those
 // that it or a token of its making made.
-func ownOf[T any](ctx context.Context, s *server, all []T, maker func(T) int64) ([]T, error) {
-	if callerOf(ctx).ID == 0 {
-		return all, nil
+func ownOf[T any](ctx context.Context, s *server, list func(context.Context) ([]T, error), maker func(T) int64) ([]T, error) {
+	all, err := list(ctx)
+	if err != nil || callerOf(ctx).ID == 0 {
+		return all, err
 	}
 	tokens, err := s.ownTokens(ctx)
 	return slices.DeleteFunc(all, func(thing T) bool {

@@ -63,27 +63,22 @@ func (s *server) getInvite(in *input) (any, error) {
 	return s.Account.GroupLink(in.ctx(), jid)
 }
 
-// linkBefore is the plan of a revocation: the code from before it.
-type linkBefore struct {
-	Code string `json:"code"`
-}
-
 func (s *server) revokeInvite(in *input) (any, error) {
 	jid := in.pathGroup()
 	return s.requestOnce(in, nil, keyedRequest{
 		chat: jid,
 		plan: func(ctx context.Context) (any, error) {
 			link, err := s.Account.GroupLink(ctx, jid)
-			return linkBefore{link.Code}, err
+			return link.Code, err
 		},
 		act: func(ctx context.Context, c attempt) (any, error) {
-			var before linkBefore
+			before := "" // the code from before it
 			if c.again {
 				if err := json.Unmarshal(c.Plan, &before); err != nil {
 					return nil, err
 				}
 			}
-			link, err := s.Account.RevokeGroupLink(ctx, jid, before.Code)
+			link, err := s.Account.RevokeGroupLink(ctx, jid, before)
 			return struct {
 				OK bool `json:"ok"`
 				bridge.GroupLink

@@ -34,11 +34,7 @@ func makerOfHook(hook bridge.Hook) int64 { return hook.Token }
 
 // ownHooks returns the hooks that the caller may see.
 func (s *server) ownHooks(ctx context.Context) ([]bridge.Hook, error) {
-	all, err := s.Store.Hooks(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return ownOf(ctx, s, all, makerOfHook)
+	return ownOf(ctx, s, s.Store.Hooks, makerOfHook)
 }
 
 // pathHook returns the hook that the path names, if the caller may see it.

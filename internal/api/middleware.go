@@ -119,13 +119,13 @@ func methodsOf(routes chi.Routes, r *http.Request) []string {
 		path = r.URL.Path
 	}
 	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		if routes.Match(chi.NewRouteContext(), method, path) {
 			allowed = append(allowed, method)
 		}
-		if method == http.MethodHead && slices.Contains(allowed, http.MethodGet) && !slices.Contains(allowed, method) {
-			allowed = append(allowed, method) // GetHead routes it to GET
-		}
+	}
+	if len(allowed) > 0 && allowed[0] == http.MethodGet {
+		allowed = slices.Insert(allowed, 1, http.MethodHead) // see headAsGet
 	}
 	return allowed
 }

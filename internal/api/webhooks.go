@@ -38,11 +38,7 @@ func makerOfWebhook(hook bridge.Webhook) int64 { return hook.Token }
 
 // ownWebhooks returns the webhooks that the caller may see.
 func (s *server) ownWebhooks(ctx context.Context) ([]bridge.Webhook, error) {
-	all, err := s.Store.Webhooks(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return ownOf(ctx, s, all, makerOfWebhook)
+	return ownOf(ctx, s, s.Store.Webhooks, makerOfWebhook)
 }
 
 func (s *server) listWebhooks(in *input) (any, error) {

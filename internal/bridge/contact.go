@@ -40,7 +40,6 @@ func (NumberCheck) fact() {}
 // PictureSize is which of the two files of a picture is meant.
 type PictureSize string
 
-// The sizes of pictures.
 const (
 	PicturePreview PictureSize = "preview"
 	PictureFull    PictureSize = "full"

@@ -8,7 +8,6 @@ import (
 // EventType names a kind of event in the log.
 type EventType string
 
-// The types of events.
 const (
 	EventMessageCreated EventType = "message.created"
 	EventMessageUpdated EventType = "message.updated"

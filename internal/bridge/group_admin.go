@@ -28,19 +28,14 @@ type GroupPatch struct {
 	Disappearing *uint32 `json:"disappearingSeconds"` // 0 is never
 }
 
-// ParticipantAction is a change of a group's members.
+// ParticipantAction is a change of a group's members, or a decision about a request to join.
 type ParticipantAction string
 
-// The changes of members.
 const (
 	ParticipantAdd     ParticipantAction = "add"
 	ParticipantRemove  ParticipantAction = "remove"
 	ParticipantPromote ParticipantAction = "promote"
 	ParticipantDemote  ParticipantAction = "demote"
-)
-
-// The decisions about requests to join.
-const (
 	ParticipantApprove ParticipantAction = "approve"
 	ParticipantReject  ParticipantAction = "reject"
 )
@@ -89,7 +84,6 @@ type ParticipantsChange struct {
 // ParticipantStatus is the outcome for one person of a [ParticipantsChange] or [NewGroup].
 type ParticipantStatus string
 
-// The outcomes for a person.
 const (
 	ParticipantDone         ParticipantStatus = "done"
 	ParticipantAlready      ParticipantStatus = "already_member"
@@ -130,7 +124,6 @@ const InviteLinkPrefix = "https://chat.whatsapp.com/"
 // JoinStatus is the outcome of joining a group: pending where an admin has to agree.
 type JoinStatus string
 
-// The outcomes of joining.
 const (
 	GroupJoined  JoinStatus = "joined"
 	GroupPending JoinStatus = "pending"

@@ -68,15 +68,10 @@ const HistoryOnDemand = "ON_DEMAND"
 
 // HistoryPart is a part of the history that the phone has announced.
 type HistoryPart struct {
-	ID           string // of the message that told of it
+	HistoryStep
 	Kind         string // the network's name for it, such as INITIAL_BOOTSTRAP
 	Chunk        int    // its number among those of its kind
 	Notification []byte // the announcement, in protobuf
-
-	State    HistoryState
-	Position int  // how many of its messages were taken over
-	Tries    int  // how often that failed
-	NextAt   Time // when it is to be tried
 }
 
 // HistoryState is how far a part of the history is.
@@ -93,11 +88,11 @@ const (
 
 // HistoryStep is the progress of a part of the history.
 type HistoryStep struct {
-	ID       string
+	ID       string // of the message that announced the part
 	State    HistoryState
-	Position int
-	Tries    int
-	NextAt   Time
+	Position int  // how many of its messages were taken over
+	Tries    int  // how often that failed
+	NextAt   Time // when it is to be tried
 }
 
 // HistoryForgotten removes all parts of the history: their session is over.
@@ -119,7 +114,6 @@ type Imported struct {
 // HistoryCount is how many parts of the history are in a state.
 type HistoryCount struct{ Waiting, Done, GivenUp int }
 
-func (HistoryPart) fact()      {}
 func (HistoryStep) fact()      {}
 func (HistoryForgotten) fact() {}
 func (ChatName) fact()         {}

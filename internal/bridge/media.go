@@ -5,7 +5,6 @@ import "context"
 // MediaType is the kind of a file that a message carries.
 type MediaType string
 
-// The kinds of media.
 const (
 	MediaImage    MediaType = "image"
 	MediaVideo    MediaType = "video"

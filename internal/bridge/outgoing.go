@@ -110,7 +110,6 @@ type Sent struct {
 // TypingState is the presence of the account in a chat.
 type TypingState string
 
-// The presences in a chat.
 const (
 	TypingText   TypingState = "typing"
 	TypingVoice  TypingState = "recording"

@@ -51,7 +51,6 @@ type SharedPhone struct {
 // InteractiveKind is the form of a message with choices.
 type InteractiveKind string
 
-// The forms in which businesses offer choices.
 const (
 	InteractiveButtons    InteractiveKind = "buttons"
 	InteractiveList       InteractiveKind = "list"

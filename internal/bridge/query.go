@@ -3,7 +3,6 @@ package bridge
 // ChatType filters lists by the kind of chat.
 type ChatType string
 
-// The values of the parameters type and chatType.
 const (
 	ChatsAll        ChatType = "all"
 	ChatsGroup      ChatType = "group"
@@ -13,7 +12,6 @@ const (
 // Order is the order of a history by timestamp, then seq.
 type Order string
 
-// The values of the parameter order.
 const (
 	OrderAsc  Order = "asc"
 	OrderDesc Order = "desc"

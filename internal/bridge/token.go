@@ -5,7 +5,6 @@ import "slices"
 // Scope is a part of what the API can do.
 type Scope string
 
-// The scopes of tokens.
 const (
 	ScopeRead   Scope = "read"   // all that reads
 	ScopeSend   Scope = "send"   // all that leaves

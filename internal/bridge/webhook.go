@@ -5,7 +5,6 @@ import "time"
 // WebhookSource is who configures a webhook.
 type WebhookSource string
 
-// The sources of webhooks.
 const (
 	WebhookFromAPI         WebhookSource = "api"
 	WebhookFromEnvironment WebhookSource = "environment"

@@ -23,8 +23,8 @@ func next(t *testing.T, s *Store) bridge.HistoryPart {
 func TestHistoryParts_WaitUntilTheyAreOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	s := openStore(t, path)
-	first := bridge.HistoryPart{ID: "A", Kind: "INITIAL_BOOTSTRAP", Chunk: 1, Notification: []byte("key of A")}
-	save(t, s, first, bridge.HistoryPart{ID: "B", Kind: "PUSH_NAME", Chunk: 1, Notification: []byte("key of B")})
+	first := bridge.HistoryPart{HistoryStep: bridge.HistoryStep{ID: "A"}, Kind: "INITIAL_BOOTSTRAP", Chunk: 1, Notification: []byte("key of A")}
+	save(t, s, first, bridge.HistoryPart{HistoryStep: bridge.HistoryStep{ID: "B"}, Kind: "PUSH_NAME", Chunk: 1, Notification: []byte("key of B")})
 	save(t, s, first) // told again
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestHistoryParts_WaitUntilTheyAreOver(t *testing.T) {
 	if part := next(t, s); part.ID != "A" || part.Position != 7 || part.Tries != 1 || part.NextAt != at(60) {
 		t.Errorf("A waits: %+v", part)
 	}
-	save(t, s, bridge.HistoryPart{ID: "C", Kind: "INITIAL_BOOTSTRAP", Chunk: 1, Notification: []byte("key of C")})
+	save(t, s, bridge.HistoryPart{HistoryStep: bridge.HistoryStep{ID: "C"}, Kind: "INITIAL_BOOTSTRAP", Chunk: 1, Notification: []byte("key of C")})
 	save(t, s, bridge.HistoryStep{ID: "C", State: bridge.HistoryGivenUp}, bridge.HistoryStep{ID: "C", State: bridge.HistoryWaiting})
 	if part := next(t, s); part.ID != "" {
 		t.Errorf("A was uploaded again as C, and C was given up: %+v", part)

@@ -17,7 +17,7 @@ import (
 func MessageFacts(e *events.Message, own bridge.JID, open opener) []bridge.Fact {
 	if notification := e.Message.GetProtocolMessage().GetHistorySyncNotification(); notification != nil && e.Info.IsFromMe && e.Info.Sender.Device == 0 {
 		return []bridge.Fact{bridge.HistoryPart{
-			ID: ID(e.Info.ID), Kind: notification.GetSyncType().String(), Chunk: int(notification.GetChunkOrder()), Notification: encoded(notification),
+			HistoryStep: bridge.HistoryStep{ID: ID(e.Info.ID)}, Kind: notification.GetSyncType().String(), Chunk: int(notification.GetChunkOrder()), Notification: encoded(notification),
 		}}
 	}
 	if ignoredChat(e.Info.MessageSource) {

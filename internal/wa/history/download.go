@@ -76,7 +76,7 @@ func (h *History) deletePart(ctx context.Context, c Conn, part bridge.HistoryPar
 	if err != nil {
 		return fmt.Errorf("delete: %w", withoutAddress(err))
 	}
-	step := stepOf(part)
+	step := part.HistoryStep
 	step.State = bridge.HistoryDone
 	return h.o.Store.Save(ctx, step)
 }

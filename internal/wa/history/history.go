@@ -162,7 +162,7 @@ func (h *History) handle(ctx context.Context, c Conn, part bridge.HistoryPart) t
 
 // failed plans the next try of a part, or gives it up.
 func (h *History) failed(ctx context.Context, c Conn, part bridge.HistoryPart, cause error) error {
-	step := stepOf(part)
+	step := part.HistoryStep
 	step.Tries++
 	log := h.o.Log.Warn().Str("kind", part.Kind).Int("chunk", part.Chunk).Int("tries", step.Tries).Str("error", bridge.Redact(cause.Error()))
 	switch final := isTooLarge(cause) || step.Tries > len(pauses); {
@@ -180,11 +180,6 @@ func (h *History) failed(ctx context.Context, c Conn, part bridge.HistoryPart, c
 		}
 	}
 	return h.o.Store.Save(ctx, step)
-}
-
-// stepOf returns the state of a part, to be changed.
-func stepOf(part bridge.HistoryPart) bridge.HistoryStep {
-	return bridge.HistoryStep{ID: part.ID, State: part.State, Position: part.Position, Tries: part.Tries, NextAt: part.NextAt}
 }
 
 // readNotification decodes the phone's announcement of a part.

@@ -52,7 +52,7 @@ func (h *History) takeOver(ctx context.Context, c Conn, part *bridge.HistoryPart
 	if err := eachPiece(compressed, kind, t.imports, func(piece []byte) error { return t.piece(ctx, piece) }); err != nil {
 		return err
 	}
-	step := stepOf(*part)
+	step := part.HistoryStep
 	step.State, step.Position, step.Tries, step.NextAt = bridge.HistoryTakenOver, t.seen, 0, bridge.At(time.Now())
 	if err := h.o.Store.Save(ctx, step); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (t *takeover) flush(ctx context.Context) error {
 		return nil
 	}
 	if t.seen > t.part.Position {
-		step := stepOf(*t.part)
+		step := t.part.HistoryStep
 		step.Position = t.seen
 		t.batch = append(t.batch, step)
 	}

@@ -178,8 +178,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 	m.workers.Go(func() { m.watchCalls(m.background) })
 	m.workers.Go(func() { m.db.KeepLogShort(m.background, m.store.TextErased(), m.log) })
-	cleaner := session.Cleaner{DB: m.db, OpenSince: m.openSince, Log: m.log}
-	m.workers.Go(func() { cleaner.Run(m.background) })
+	m.workers.Go(func() { m.db.KeepClean(m.background, m.openSince, m.log) })
 	err := m.supervise(ctx)
 	m.handlers.shut() // they may still begin work
 	m.setState(bridge.StateIdle, "")

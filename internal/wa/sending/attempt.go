@@ -53,7 +53,7 @@ func (s *Sender) try(ctx context.Context, d *delivery) (resp whatsmeow.SendRespo
 	limit := s.Waits.answerTime(d.devices)
 	alone := min(limit, s.Waits.Alone)
 	resp, err = c.SendMessage(holding, d.to, proto.Clone(d.msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: d.id, Timeout: alone})
-	chat, others := resp.Chat, session.OtherDevices(holding)
+	chat, others := resp.Chat, session.OutcomeOf(holding).OtherDevices
 	if errors.Is(err, whatsmeow.ErrMessageTimedOut) {
 		d.answer = c.AwaitResponse(d.id)
 		resp, others, err = c.LateAnswer(sending, d.answer, limit-alone)
@@ -68,7 +68,7 @@ func (s *Sender) try(ctx context.Context, d *delivery) (resp whatsmeow.SendRespo
 		err = reached(holding, chat)
 	case errors.Is(context.Cause(holding), session.ErrHeldTooLong):
 		err = session.ErrHeldTooLong
-	case !session.MayHaveLeft(holding):
+	case !session.OutcomeOf(holding).MayHaveLeft:
 		err = fmt.Errorf("%w: %w", errNothingLeft, err)
 	}
 	return resp, err
@@ -102,7 +102,7 @@ var errNoKeys = errors.New("the message was not encrypted for the recipient's ph
 // reached fails where a message was not encrypted for a person's phone: whatsmeow leaves
 // out devices whose keys it could not get. In groups such devices ask for the message.
 func reached(holding context.Context, chat types.JID) error {
-	if chat.Server == types.HiddenUserServer && !session.EncryptedFor(holding, chat) {
+	if chat.Server == types.HiddenUserServer && !session.OutcomeOf(holding).EncryptedFor(chat) {
 		return errNoKeys
 	}
 	return nil

@@ -176,7 +176,7 @@ func (c *Client) reactionMessage(ctx context.Context, to types.JID, chat bridge.
 }
 
 // encryptReaction encrypts a reaction with its target's secret, which is in the store
-// where session.db has deleted it (see [session.Cleaner]).
+// where session.db has deleted it (see [session.DB.KeepClean]).
 func (c *Client) encryptReaction(ctx context.Context, about *types.MessageInfo, raw []byte, reaction *waE2E.ReactionMessage) (*waE2E.EncReactionMessage, error) {
 	encrypted, err := c.EncryptReaction(ctx, about, proto.Clone(reaction).(*waE2E.ReactionMessage))
 	if !errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {

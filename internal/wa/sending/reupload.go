@@ -13,13 +13,10 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// reupload is a request to the phone under way, one for each message however many
-// wait for it.
+// reupload is a request to the phone under way.
 type reupload struct {
-	phoneAnswer // that counts; set before done is closed
-	done        chan struct{}
-	row         bridge.Message
-	answers     chan phoneAnswer // of the phone; those that nothing waits for are dropped
+	row     bridge.Message
+	answers chan phoneAnswer // of the phone; those that nothing waits for are dropped
 }
 
 // phoneAnswer is where the phone has put a file, or why it has not.
@@ -42,15 +39,11 @@ func (s *Sender) Reupload(ctx context.Context, row bridge.Message) (string, erro
 	if err != nil {
 		return "", err
 	}
-	r := &reupload{done: make(chan struct{}), row: row, answers: make(chan phoneAnswer, 4)}
-	if underWay, is := s.reuploads.LoadOrStore(row.ID, r); is {
-		r = underWay.(*reupload)
-	} else {
-		s.workers.Go(func() { c.askPhone(r) })
-	}
+	asked := s.asking.DoChan("file "+row.ID, func() (any, error) { return c.askPhone(row) })
 	select {
-	case <-r.done:
-		return r.path, r.err
+	case answer := <-asked:
+		path, _ := answer.Val.(string)
+		return path, answer.Err
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
@@ -77,17 +70,14 @@ func (s *Sender) Reuploaded(e *events.MediaRetry) {
 	}
 }
 
-func (c *Client) askPhone(r *reupload) {
+// askPhone asks in the form of the wire first, and in the next one when the phone has not
+// found the message, or not answered in its share of the time.
+func (c *Client) askPhone(row bridge.Message) (string, error) {
 	ctx, cancel := context.WithTimeout(c.s.o.Background, reuploadWait)
 	defer cancel()
-	r.path, r.err = c.askInEachForm(ctx, r.row, r.answers)
-	c.s.reuploads.Delete(r.row.ID)
-	close(r.done)
-}
-
-// askInEachForm asks in the form of the wire first, and in the next one when the phone has
-// not found the message, or not answered in its share of the time.
-func (c *Client) askInEachForm(ctx context.Context, row bridge.Message, answers <-chan phoneAnswer) (string, error) {
+	answers := make(chan phoneAnswer, 4)
+	c.s.reuploads.Store(row.ID, &reupload{row, answers})
+	defer c.s.reuploads.Delete(row.ID)
 	forms := c.requestForms(ctx, row)
 	failure := convert.MediaGone(errors.New("the phone did not answer"))
 	next := time.NewTimer(0)

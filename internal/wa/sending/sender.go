@@ -87,7 +87,7 @@ type Sender struct {
 	presence  *presence
 	leftOut   *leftOut
 	reuploads sync.Map            // those under way (*reupload), by the message's id
-	asking    singleflight.Group  // for single numbers
+	asking    singleflight.Group  // for single numbers, and files
 	checking  *semaphore.Weighted // held while numbers are looked up for a check
 	reading   *semaphore.Weighted // held while read receipts are sent
 	receipts  sync.Map            // what to call (func()) with a receipt, by the message's id

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -17,26 +18,20 @@ const (
 	secretsKept = 100_000
 )
 
-// Cleaner deletes from session.db what whatsmeow keeps without need.
-type Cleaner struct {
-	DB *DB
-	// OpenSince returns since when the account is open; not ok while it is not.
-	OpenSince func() (since time.Time, ok bool)
-	Log       zerolog.Logger
-}
-
-// Run cleans hourly until ctx ends.
-func (c *Cleaner) Run(ctx context.Context) {
+// KeepClean deletes hourly what whatsmeow keeps without need, until ctx ends. openSince
+// returns since when the account is open; not ok while it is not.
+func (db *DB) KeepClean(ctx context.Context, openSince func() (since time.Time, ok bool), log zerolog.Logger) {
 	ticker := time.NewTicker(cleanPause)
 	defer ticker.Stop()
 	for {
-		if n, err := c.DB.DeleteSecrets(ctx, secretsKept); err != nil && ctx.Err() == nil {
-			c.Log.Warn().Err(err).Msg("old message secrets not deleted; trying again in an hour")
-		} else if n > 0 {
-			c.Log.Info().Int64("secrets", n).Msg("old message secrets deleted")
+		secrets, err := db.DeleteSecrets(ctx, secretsKept)
+		since, open := openSince()
+		cleared, clearErr := db.clearLeftContent(ctx, since, open, time.Now())
+		if err := errors.Join(err, clearErr); err != nil && ctx.Err() == nil {
+			log.Warn().Err(err).Msg("session database not cleaned; trying again in an hour")
 		}
-		if err := c.clearLeftContent(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			c.Log.Warn().Err(err).Msg("content that a kill left in the session database not cleared; trying again in an hour")
+		if secrets+cleared > 0 {
+			log.Info().Int64("secrets", secrets).Int64("stanzas", cleared).Msg("old message secrets deleted, and content of stored messages that a kill had left")
 		}
 		select {
 		case <-ctx.Done():
@@ -47,15 +42,10 @@ func (c *Cleaner) Run(ctx context.Context) {
 }
 
 // clearLeftContent clears content that a killed process left (see [clearedContent]),
-// once all that was not acknowledged then has come again.
-func (c *Cleaner) clearLeftContent(ctx context.Context, now time.Time) error {
-	since, open := c.OpenSince()
+// once all that was not acknowledged then has come again, and returns how much.
+func (db *DB) clearLeftContent(ctx context.Context, since time.Time, open bool, now time.Time) (int64, error) {
 	if !open || now.Sub(since) < settledAfter {
-		return nil
+		return 0, nil
 	}
-	n, err := c.DB.clearContent(ctx, since)
-	if err == nil && n > 0 {
-		c.Log.Info().Int64("stanzas", n).Msg("content of stored messages cleared, which a kill had left")
-	}
-	return err
+	return db.clearContent(ctx, since)
 }

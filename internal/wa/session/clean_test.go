@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
 	"go.mau.fi/whatsmeow/proto/waAdv"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/store/sqlstore"
@@ -34,11 +33,6 @@ func TestQuirk_ContentThatAKillLeftIsCleared(t *testing.T) {
 	if err := device.EventBuffer.PutBufferedEvent(ctx, hash, []byte("text"), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	var status struct {
-		open  bool
-		since time.Time
-	}
-	cleaner := Cleaner{DB: db, OpenSince: func() (time.Time, bool) { return status.since, status.open }, Log: zerolog.Nop()}
 	opened := time.Now().Add(time.Second)
 	for _, c := range []struct {
 		open  bool
@@ -51,8 +45,7 @@ func TestQuirk_ContentThatAKillLeftIsCleared(t *testing.T) {
 		{true, opened.Add(-time.Hour), 2 * settledAfter, "text"}, // it came on this connection
 		{true, opened, settledAfter, ""},
 	} {
-		status.open, status.since = c.open, c.since
-		if err := cleaner.clearLeftContent(ctx, c.since.Add(c.after)); err != nil {
+		if _, err := db.clearLeftContent(ctx, c.since, c.open, c.since.Add(c.after)); err != nil {
 			t.Fatal(err)
 		}
 		event, err := device.EventBuffer.GetBufferedEvent(ctx, hash)

@@ -41,8 +41,8 @@ type Client struct {
 	observer Observer
 	store    *lockedStore    // nil while unpaired
 	secrets  *PairingSecrets // nil when paired
-	stores   store.Device // a copy: whatsmeow replaces its stores without a lock when the network logs it out
-	stale    sync.Map // numbers (types.JID) whose devices have changed
+	stores   store.Device    // a copy: whatsmeow replaces its stores without a lock when the network logs it out
+	stale    sync.Map        // numbers (types.JID) whose devices have changed
 	pending  pendingMessages
 	starting *semaphore.Weighted // held while sessions are begun
 }

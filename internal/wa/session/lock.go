@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"go.mau.fi/whatsmeow/types"
 )
 
 // signalLock lets one encryption or decryption at a time change Signal
@@ -127,13 +129,24 @@ func (l *signalLock) noteOthers(hash string) {
 	h.others = hash
 }
 
-// OtherDevices returns the hash of the devices that the network named for the message
-// of a send's context, empty where the message went to these.
-func OtherDevices(ctx context.Context) string {
+// Outcome is what became of the message of a send's context.
+type Outcome struct {
+	MayHaveLeft  bool
+	OtherDevices string            // the hash of the devices that the network named; empty where it went to these
+	reached      map[string][]byte // by address
+}
+
+// OutcomeOf returns what has become of a send by now.
+func OutcomeOf(ctx context.Context) Outcome {
 	h := holdOf(ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.others
+	return Outcome{h.stored, h.others, h.reached}
+}
+
+// EncryptedFor reports whether the message was encrypted for a person's phone.
+func (o Outcome) EncryptedFor(person types.JID) bool {
+	return o.reached[person.SignalAddress().String()] != nil
 }
 
 // end gives back what a send holds.
@@ -174,14 +187,6 @@ func (h *hold) progressed() {
 	if h.held {
 		h.limit.Reset(idleLimit)
 	}
-}
-
-// MayHaveLeft reports whether the message of a send's context may have left.
-func MayHaveLeft(ctx context.Context) bool {
-	h := holdOf(ctx)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.stored
 }
 
 // beginSingle takes the lock for a single encryption.

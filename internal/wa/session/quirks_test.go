@@ -364,7 +364,7 @@ func TestQuirk_ASendWithoutTheRecipientsKeysSucceeds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := EncryptedFor(ctx, resp.Chat); got != want || resp.Chat != c.friend.LID() {
+		if got := OutcomeOf(ctx).EncryptedFor(resp.Chat); got != want || resp.Chat != c.friend.LID() {
 			t.Errorf("sent to %s: encrypted for it: %v, want %v", resp.Chat, got, want)
 		}
 	}

@@ -23,13 +23,6 @@ type sendWrites struct {
 // senderKey names the key by which one sender encrypts for a group.
 type senderKey struct{ group, sender string }
 
-// setKnown notes which identities are stored.
-func (h *hold) setKnown(identities map[string][32]byte) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.known = identities
-}
-
 // setIdentity keeps an identity that differs from the stored one.
 func (h *hold) setIdentity(address string, key [32]byte) {
 	h.mu.Lock()
@@ -52,23 +45,6 @@ func (h *hold) identity(address string) (key [32]byte, known bool) {
 		key, known = h.known[address]
 	}
 	return key, known
-}
-
-// dropIdentity forgets the identity of an address.
-func (h *hold) dropIdentity(address string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.changed, address)
-	delete(h.known, address)
-}
-
-// EncryptedFor reports whether the message of a send's context was encrypted for a
-// person's phone.
-func EncryptedFor(ctx context.Context, person types.JID) bool {
-	h := holdOf(ctx)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.reached[person.SignalAddress().String()] != nil
 }
 
 // isSending reports whether h is the hold of a send that has stored nothing yet.

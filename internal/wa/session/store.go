@@ -31,7 +31,8 @@ type lockedStore struct {
 	// isOver reports whether the connection of a context has been followed by another;
 	// nil in tests.
 	isOver func(ctx context.Context) bool
-	// known returns the identities that are stored of addresses; nil in tests.
+	// known returns the identities that are stored of addresses, which whatsmeow asks for one
+	// by one; nil in tests.
 	known func(ctx context.Context, addresses []string) (map[string][32]byte, error)
 }
 
@@ -134,8 +135,14 @@ func (s *lockedStore) GetManySessions(ctx context.Context, addresses []string) (
 		if err := s.lock.begin(ctx, h); err != nil {
 			return nil, err
 		}
-		if err := s.readIdentities(ctx, h, addresses); err != nil {
-			return nil, err
+		if s.known != nil {
+			identities, err := s.known(ctx, addresses)
+			if err != nil {
+				return nil, err
+			}
+			h.mu.Lock()
+			h.known = identities
+			h.mu.Unlock()
 		}
 	}
 	sessions, err := s.SessionStore.GetManySessions(ctx, addresses)
@@ -143,17 +150,6 @@ func (s *lockedStore) GetManySessions(ctx context.Context, addresses []string) (
 		maps.DeleteFunc(sessions, func(address string, session []byte) bool { return session == nil && h.without[address] })
 	}
 	return sessions, err
-}
-
-// readIdentities reads the identities of those that a send goes to, which whatsmeow
-// asks for one by one.
-func (s *lockedStore) readIdentities(ctx context.Context, h *hold, addresses []string) error {
-	if s.known == nil {
-		return nil
-	}
-	identities, err := s.known(ctx, addresses)
-	h.setKnown(identities)
-	return err
 }
 
 // PutManySessions stores a send's sessions with all that was kept, and ends its hold.
@@ -182,7 +178,7 @@ func (s *lockedStore) PutIdentity(ctx context.Context, address string, key [32]b
 	return ctx.Err()
 }
 
-// IsTrustedIdentity knows what PutIdentity keeps, and what readIdentities has read.
+// IsTrustedIdentity knows what PutIdentity keeps, and what GetManySessions has read.
 func (s *lockedStore) IsTrustedIdentity(ctx context.Context, address string, key [32]byte) (bool, error) {
 	if h := holdOf(ctx); h.ofSend() {
 		h.progressed()
@@ -196,7 +192,10 @@ func (s *lockedStore) IsTrustedIdentity(ctx context.Context, address string, key
 // DeleteIdentity drops what is kept, too.
 func (s *lockedStore) DeleteIdentity(ctx context.Context, address string) error {
 	if h := holdOf(ctx); h.ofSend() {
-		h.dropIdentity(address)
+		h.mu.Lock()
+		delete(h.changed, address)
+		delete(h.known, address)
+		h.mu.Unlock()
 	}
 	return s.IdentityStore.DeleteIdentity(ctx, address)
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"mime"
 	"net/http"
-	"net/textproto"
 	"net/url"
 	"strconv"
 	"strings"
@@ -15,9 +14,6 @@ import (
 
 	"bridged/internal/bridge"
 )
-
-// canonical returns the name of a header as it is kept.
-func canonical(name string) string { return textproto.CanonicalMIMEHeaderKey(name) }
 
 // firstHeader returns the first of some headers that a delivery has.
 func firstHeader(header http.Header, names ...string) string {

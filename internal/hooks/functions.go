@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"fmt"
+	"net/http"
 	"reflect"
 	"regexp"
 	"strings"
@@ -148,7 +149,7 @@ func (r *run) date(layout, value any) (string, error) {
 // headerOf returns a header of the delivery by its name, in any case.
 func (r *run) headerOf(name any) (string, error) {
 	text, err := r.text(name)
-	value, _ := headersOf(r.header)[canonical(text)].(string)
+	value, _ := headersOf(r.header)[http.CanonicalHeaderKey(text)].(string)
 	return value, err
 }
 

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"path"
 	"regexp"
 	"strings"
 	"sync"
@@ -137,13 +136,17 @@ func (w *limitedWriter) Write(p []byte) (int, error) {
 }
 
 // The limits of a run. They end it as errors of its functions or its writer.
-var (
-	errTooLong   = errors.New("the text is longer than 64 KiB")
-	errTooMuch   = errors.New("it does too much: shorten its loops")
-	errTooSlow   = errors.New("it takes longer than a second")
-	errNotAList  = errors.New("range goes over lists and objects only")
-	errBadFormat = errors.New("printf takes widths up to 99, and neither * nor [ ]")
+const (
+	errTooLong   limitError = "the text is longer than 64 KiB"
+	errTooMuch   limitError = "it does too much: shorten its loops"
+	errTooSlow   limitError = "it takes longer than a second"
+	errNotAList  limitError = "range goes over lists and objects only"
+	errBadFormat limitError = "printf takes widths up to 99, and neither * nor [ ]"
 )
+
+type limitError string
+
+func (e limitError) Error() string { return string(e) }
 
 // place matches line and column in the errors of text/template.
 var place = regexp.MustCompile(`^template: ` + templateName + `:(\d+)(?::(\d+))?:? ?`)
@@ -163,10 +166,8 @@ func placed(report, problem string) string {
 // failed returns the error of a run that did not end well.
 func failed(err error) error {
 	problem := err.Error()
-	for _, limit := range []error{errTooLong, errTooMuch, errTooSlow, errNotAList, errBadFormat} {
-		if errors.Is(err, limit) {
-			problem = limit.Error()
-		}
+	if limit, is := errors.AsType[limitError](err); is {
+		problem = limit.Error()
 	}
 	if _, said, found := strings.Cut(problem, ">: "); found {
 		problem = said
@@ -195,25 +196,27 @@ var shipped = sync.OnceValue(func() map[string]*Template {
 	for _, name := range Names() {
 		templates[name] = &Template{name: name}
 	}
-	files, err := fs.Glob(templateFiles, "templates/*.tmpl")
-	events, errEvents := fs.Glob(templateFiles, "templates/*/*.tmpl")
-	if err := errors.Join(err, errEvents); err != nil {
-		panic(err)
-	}
-	for _, file := range files {
-		templates[baseName(file)].always = mustCompile(file)
-	}
-	for _, file := range events {
-		of := templates[path.Base(path.Dir(file))]
-		if of.byEvent == nil {
-			of.byEvent = make(map[string]*template.Template)
+	err := fs.WalkDir(templateFiles, "templates", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
 		}
-		of.byEvent[baseName(file)] = mustCompile(file)
+		name, event, isOfEvent := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(file, "templates/"), ".tmpl"), "/")
+		of := templates[name]
+		switch {
+		case !isOfEvent:
+			of.always = mustCompile(file)
+		case of.byEvent == nil:
+			of.byEvent = map[string]*template.Template{event: mustCompile(file)}
+		default:
+			of.byEvent[event] = mustCompile(file)
+		}
+		return nil
+	})
+	if err != nil {
+		panic(err)
 	}
 	return templates
 })
-
-func baseName(file string) string { return strings.TrimSuffix(path.Base(file), ".tmpl") }
 
 // mustCompile reads a file under the rules of everybody's templates.
 func mustCompile(file string) *template.Template {

@@ -96,29 +96,23 @@ func (m *Manager) lookUpVersion(ctx context.Context) (changed bool, err error) {
 	return changed, nil
 }
 
-func (m *Manager) outdatedSentence() string {
-	return fmt.Sprintf("the network refuses this client's version (%s); looking for a newer one", m.clientVersion())
+// refusedVersion begins the sentences of a status about a refused version.
+func (m *Manager) refusedVersion() string {
+	return fmt.Sprintf("the network refuses this client's version (%s)", m.clientVersion())
 }
 
 // renewVersion looks for a newer version than the refused one. It returns how long to
 // wait before the next try, and the status' sentence.
 func (m *Manager) renewVersion(ctx context.Context) (wait time.Duration, sentence string) {
-	refused := m.clientVersion()
+	refused, hourly := m.refusedVersion(), time.Duration(m.hourly.Load())
 	changed, err := m.lookUpVersion(ctx)
 	switch {
 	case err != nil:
-		return m.hourly(), fmt.Sprintf("the network refuses this client's version (%s), and the newest one cannot be looked up: let this machine reach https://web.whatsapp.com, or set PROXY_URL, or update bridged; trying again hourly", refused)
+		return hourly, refused + ", and the newest one cannot be looked up: let this machine reach https://web.whatsapp.com, or set PROXY_URL, or update bridged; trying again hourly"
 	case !changed:
-		return m.hourly(), fmt.Sprintf("the network refuses this client's version (%s), which is the newest one that it names: update bridged; trying again hourly", refused)
+		return hourly, refused + ", which is the newest one that it names: update bridged; trying again hourly"
 	}
-	return 0, fmt.Sprintf("the network refuses this client's version (%s); trying again as %s", refused, m.clientVersion())
-}
-
-// hourly returns how long a refused version is left alone.
-func (m *Manager) hourly() time.Duration {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.versionPause
+	return 0, fmt.Sprintf("%s; trying again as %s", refused, m.clientVersion())
 }
 
 // ClientVersion returns the version that the account's client says it is,

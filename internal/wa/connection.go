@@ -275,7 +275,7 @@ func (s *connection) halt(sentence string) {
 
 // outdated tries at once with a newer version, else hourly.
 func (s *connection) outdated() {
-	s.halt(s.m.outdatedSentence())
+	s.halt(s.m.refusedVersion() + "; looking for a newer one")
 	wait, sentence := s.m.renewVersion(s.l.ctx)
 	s.m.setState(bridge.StateClosed, sentence)
 	s.schedule(wait)

@@ -75,11 +75,7 @@ func (m *Manager) AgeQRCodes(by time.Duration) {
 }
 
 // SetVersionPause shortens the pause after the network has refused a version.
-func (m *Manager) SetVersionPause(d time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.versionPause = d
-}
+func (m *Manager) SetVersionPause(d time.Duration) { m.hourly.Store(int64(d)) }
 
 // RenewPairing replaces the unpaired socket now.
 func (m *Manager) RenewPairing(ctx context.Context) error {

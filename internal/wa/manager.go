@@ -87,14 +87,14 @@ type Manager struct {
 	ban      ban
 	refusals atomic.Int32                    // in a row
 	version  atomic.Pointer[session.Version] // that was looked up, or nil
+	hourly   atomic.Int64                    // how long a refused version is left alone; tests change it
 	behind   atomic.Bool                     // the session may know of people and chats what the store does not
 
-	mu           sync.Mutex    // guards the fields below
-	versionPause time.Duration // how long a refused version is left alone
-	status       bridge.Status
-	user         *bridge.User
-	link         *link    // the client of a session
-	pairing      *pairing // while there is none
+	mu      sync.Mutex // guards the fields below
+	status  bridge.Status
+	user    *bridge.User
+	link    *link    // the client of a session
+	pairing *pairing // while there is none
 }
 
 // Open opens the session database. Nothing is dialled before [Manager.Run].
@@ -112,14 +112,13 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		background: background, stop: stop,
 		commands: make(chan command),
 		rang:     make(chan struct{}, 1),
-
-		versionPause: refusedPause,
 	}
+	m.hourly.Store(int64(refusedPause))
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
 	m.behind.Store(true)
 	m.Sender = sending.New(sending.Options{
 		Store: opts.Store, CDN: opts.CDN, Log: opts.Log, Clock: opts.Clock, NewChats: opts.NewChats, Connection: m.openClient,
-		Own: m.own, PushName: m.pushName, Timelock: m.timelock.left, Background: background,
+		Own: m.own, PushName: func() string { return m.presentUser().PushName }, Timelock: m.timelock.left, Background: background,
 	})
 	m.Groups = groups.New(groups.Options{
 		Open: m.openGroups, Own: m.own, Within: m.Within, Answer: func() time.Duration { return m.Waits.Answer },

@@ -3,6 +3,7 @@ package wa
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -26,11 +27,12 @@ const (
 // pairing keeps an unpaired link open and renews its codes while they are asked for.
 type pairing struct {
 	supervisor
-	attention attention
-	offered   bool // codes, since the last dial
-	relogin   bool // the network has asked the paired client to log in
-	offer     offer
-	confirm   chan events.PairPasskeyConfirmation
+	asked   atomic.Bool // a notice says that somebody asks for codes
+	unasked int         // sockets since somebody asked
+	offered bool        // codes, since the last dial
+	relogin bool        // the network has asked the paired client to log in
+	offer   offer
+	confirm chan events.PairPasskeyConfirmation
 }
 
 func (m *Manager) runPairing(ctx context.Context, device *session.Device) {
@@ -51,9 +53,11 @@ func (p *pairing) onTimer() bool {
 		p.timer.Reset(passkeyPatience)
 		return false
 	}
-	if p.offered && p.attention.pass() {
-		p.rest()
-		return false
+	if p.offered {
+		if p.unasked++; p.unasked >= pairingRounds {
+			p.rest()
+			return false
+		}
 	}
 	p.offered = false
 	p.offer.reset()
@@ -90,7 +94,7 @@ func (p *pairing) onNotice(n notice) bool {
 		p.m.setState(bridge.StateNeedsPair, n.sentence)
 		return true // whatsmeow may have deleted the device: begin with a new one
 	case noticeOutdated:
-		p.m.setState(bridge.StateNeedsPair, p.m.outdatedSentence())
+		p.m.setState(bridge.StateNeedsPair, p.m.refusedVersion()+"; looking for a newer one")
 		wait, sentence := p.m.renewVersion(p.l.ctx)
 		p.m.setState(bridge.StateNeedsPair, sentence)
 		p.renew(wait)
@@ -98,7 +102,7 @@ func (p *pairing) onNotice(n notice) bool {
 		p.m.setState(bridge.StateNeedsPair, n.sentence)
 		p.renew(max(n.after, longPause))
 	case noticeAsked:
-		p.wake()
+		p.onAsked()
 	case noticeDisconnected, noticeSilent:
 		if p.offer.paired.Load() {
 			return true

@@ -114,37 +114,12 @@ const pairingRounds = 5
 // resting is the sentence of a pairing that rests; asking for the status ends the rest.
 const resting = "nobody asked for a code for a while, so none is offered: asking for the status or a pairing code goes on, and the next status has a QR code"
 
-// attention counts unasked rounds of a pairing.
-type attention struct {
-	mu      sync.Mutex // guards the fields below
-	rounds  int        // sockets since somebody asked
-	resting bool
-}
-
-// pass counts a socket whose codes were offered, and reports whether to rest now.
-func (a *attention) pass() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.rounds++
-	a.resting = a.rounds >= pairingRounds
-	return a.resting
-}
-
-// pay notes that somebody asks, and reports whether that ends a rest.
-func (a *attention) pay() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	ended := a.resting
-	a.rounds, a.resting = 0, false
-	return ended
-}
-
 // WakePairing notes that codes are asked for, and ends a pairing's rest.
 func (m *Manager) WakePairing() {
 	m.mu.Lock()
 	p := m.pairing
 	m.mu.Unlock()
-	if p != nil && p.attention.pay() {
+	if p != nil && !p.asked.Swap(true) {
 		p.l.notify(notice{kind: noticeAsked})
 	}
 }
@@ -157,7 +132,12 @@ func (p *pairing) rest() {
 	p.m.setState(bridge.StateNeedsPair, resting)
 }
 
-func (p *pairing) wake() {
-	p.m.forgetError(resting)
-	p.renew(0)
+// onAsked begins to count anew, and ends a rest.
+func (p *pairing) onAsked() {
+	p.asked.Store(false)
+	p.unasked = 0
+	if p.phase == phaseHalted {
+		p.m.forgetError(resting)
+		p.renew(0)
+	}
 }

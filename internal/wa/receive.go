@@ -255,7 +255,7 @@ func (l *link) synced(e *events.AppStateSyncComplete) {
 // stayUnavailable keeps the phone ringing. It needs a push name, which a fresh session
 // gets with the first sync.
 func (l *link) stayUnavailable() {
-	if name := l.m.Status().User; name == nil || name.PushName == "" {
+	if l.m.presentUser().PushName == "" {
 		return
 	}
 	if err := l.cli.RestPresence(l.ctx); err != nil && l.cli.LoggedIn() {

@@ -46,19 +46,15 @@ func (m *Manager) announce(sentence string) {
 	if sentence != "" {
 		event.Str("reason", sentence)
 	}
-	event.Msg(whatState(status))
+	sentence = "account status"
+	if status.Status == bridge.StateNeedsPair {
+		sentence = "not paired: run bridged pair"
+	}
+	event.Msg(sentence)
 	status.QR, status.PairingCode, status.PairingCodeExpiresAt = nil, nil, nil
 	if err := m.store.Save(m.background, status); err != nil {
 		m.log.Warn().Err(err).Msg("account status not stored")
 	}
-}
-
-// whatState returns the log's line for a status.
-func whatState(status bridge.Status) string {
-	if status.Status == bridge.StateNeedsPair {
-		return "not paired: run bridged pair"
-	}
-	return "account status"
 }
 
 // Status returns the account's status now.
@@ -67,8 +63,7 @@ func (m *Manager) Status() bridge.Status {
 	defer m.mu.Unlock()
 	status := m.status
 	if m.user != nil {
-		user := *m.user
-		status.User = &user
+		status.User = new(*m.user)
 		status.HasSession = true
 	}
 	if p := m.pairing; p != nil {
@@ -169,39 +164,31 @@ func (m *Manager) setPushName(name string) {
 
 // ownNames returns the account as a person; nothing while unpaired.
 func (m *Manager) ownNames() []bridge.Fact {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.user == nil {
-		return nil
-	}
+	user := m.presentUser()
 	var facts []bridge.Fact
-	if m.user.LID != "" {
-		facts = append(facts, bridge.Identity{PN: m.user.JID, LID: m.user.LID})
+	if user.LID != "" {
+		facts = append(facts, bridge.Identity{PN: user.JID, LID: user.LID})
 	}
-	if name := m.user.PushName; name != "" {
-		facts = append(facts, bridge.Contact{JID: m.user.JID, PushName: &name})
+	if user.PushName != "" {
+		facts = append(facts, bridge.Contact{JID: user.JID, PushName: &user.PushName})
 	}
 	return facts
 }
 
 // own returns the account's two identities; empty while unpaired.
 func (m *Manager) own() (pn, lid bridge.JID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.user == nil {
-		return "", ""
-	}
-	return m.user.JID, m.user.LID
+	user := m.presentUser()
+	return user.JID, user.LID
 }
 
-// pushName returns the account's own name; empty before it is known.
-func (m *Manager) pushName() string {
+// presentUser returns the account as far as it is known; empty while unpaired.
+func (m *Manager) presentUser() (user bridge.User) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.user == nil {
-		return ""
+	if m.user != nil {
+		user = *m.user
 	}
-	return m.user.PushName
+	return user
 }
 
 // forgetError forgets the last error if it is this one, and reports that.

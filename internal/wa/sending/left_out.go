@@ -3,7 +3,6 @@ package sending
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -124,7 +123,10 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 		missed, err := o.once(ctx, d, first.known)
 		if err == nil && missed == 0 {
 			log.Debug().Msg("not sent again: no devices were left out, or it was deleted")
-			o.askedInVain(first)
+			if len(o.vain) >= maxVain {
+				clear(o.vain)
+			}
+			o.vain[first.to] = vainHash{hash: first.others, at: time.Now()}
 			return
 		}
 		again, left := false, true
@@ -143,17 +145,6 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 			return
 		}
 	}
-}
-
-// askedInVain remembers a vain hash, in place of old ones or of all.
-func (o *leftOut) askedInVain(d *delivery) {
-	if len(o.vain) >= maxVain {
-		maps.DeleteFunc(o.vain, func(_ types.JID, v vainHash) bool { return time.Since(v.at) >= vainFor })
-	}
-	if len(o.vain) >= maxVain {
-		clear(o.vain)
-	}
-	o.vain[d.to] = vainHash{hash: d.others, at: time.Now()}
 }
 
 // once sends a message if it misses devices and was not deleted, and returns how many.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
@@ -137,44 +136,23 @@ func (q *input) person(name string) bridge.JID {
 }
 
 // since returns the earliest time stamp wanted.
-func (q *input) since() *bridge.Time {
-	value, given := q.one("since")
+func (q *input) since() *bridge.Time { return q.moment("since", bridge.ParseSince) }
+
+// until returns the latest time stamp wanted.
+func (q *input) until() *bridge.Time { return q.moment("until", bridge.ParseUntil) }
+
+// moment reads a parameter, in which a space before the zone is a plus sign that was not
+// encoded.
+func (q *input) moment(name string, parse func(string) (bridge.Time, error)) *bridge.Time {
+	value, given := q.one(name)
 	if !given {
 		return nil
 	}
-	t, _ := q.moment("since", value)
-	if fine := bridge.At(t); !fine.Equal(t) {
-		t = fine.Add(time.Millisecond) // the next moment that a message can have
-	}
-	at := bridge.At(t)
-	return &at
-}
-
-// until returns the latest time stamp wanted; a date alone means its end.
-func (q *input) until() *bridge.Time {
-	value, given := q.one("until")
-	if !given {
-		return nil
-	}
-	t, wholeDay := q.moment("until", value)
-	if wholeDay {
-		t = t.Add(24*time.Hour - time.Millisecond)
-	}
-	at := bridge.At(t)
-	return &at
-}
-
-// moment reads RFC 3339 or a date alone. A space before the zone is a plus sign that was
-// not encoded.
-func (q *input) moment(name, value string) (t time.Time, dateAlone bool) {
-	if t, err := time.Parse(time.DateOnly, value); err == nil {
-		return t, true
-	}
-	t, err := time.Parse(time.RFC3339, strings.Replace(value, " ", "+", 1))
+	at, err := parse(strings.Replace(value, " ", "+", 1))
 	if err != nil {
-		q.refuse("%s must be a moment like 2026-11-21T08:15:30Z or a date like 2026-11-21", name)
+		q.refuse("%s %v", name, err)
 	}
-	return t, false
+	return &at
 }
 
 // path returns a decoded part of the path. chi leaves parameters encoded if it routes by

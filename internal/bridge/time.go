@@ -1,6 +1,9 @@
 package bridge
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // timeLayout is RFC 3339 in UTC with exactly three decimals.
 const timeLayout = "2006-01-02T15:04:05.000Z"
@@ -44,4 +47,36 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 	}
 	*t = At(plain)
 	return nil
+}
+
+var errNoMoment = errors.New("must be a moment like 2026-11-21T08:15:30Z or a date like 2026-11-21")
+
+// parseMoment reads RFC 3339, or a date alone, which is its first moment in UTC.
+func parseMoment(text string) (t time.Time, isDate bool, err error) {
+	if t, err = time.Parse(time.DateOnly, text); err == nil {
+		return t, true, nil
+	}
+	if t, err = time.Parse(time.RFC3339, text); err != nil {
+		return t, false, errNoMoment
+	}
+	return t, false, nil
+}
+
+// ParseSince reads the first moment of a range, as RFC 3339 or a date: the next one that a
+// message can have.
+func ParseSince(text string) (Time, error) {
+	t, _, err := parseMoment(text)
+	if at := At(t); !at.Equal(t) {
+		t = at.Add(time.Millisecond)
+	}
+	return At(t), err
+}
+
+// ParseUntil reads the last moment of a range, as RFC 3339 or a date, which means its end.
+func ParseUntil(text string) (Time, error) {
+	t, isDate, err := parseMoment(text)
+	if isDate {
+		t = t.Add(24*time.Hour - time.Millisecond)
+	}
+	return At(t), err
 }

@@ -188,26 +188,22 @@ type waitForMessages struct {
 
 // span reads since and until.
 func span(since, until string) (from, to *bridge.Time, err error) {
-	if from, err = moment("since", since, 0); err != nil {
+	if from, err = moment("since", since, bridge.ParseSince); err != nil {
 		return nil, nil, err
 	}
-	to, err = moment("until", until, 24*time.Hour-time.Millisecond)
+	to, err = moment("until", until, bridge.ParseUntil)
 	return from, to, err
 }
 
-// moment reads RFC 3339, or a date, which means its beginning and so much more.
-func moment(name, value string, more time.Duration) (*bridge.Time, error) {
+func moment(name, value string, parse func(string) (bridge.Time, error)) (*bridge.Time, error) {
 	if value == "" {
 		return nil, nil
 	}
-	t, err := time.Parse(time.RFC3339, value)
+	at, err := parse(value)
 	if err != nil {
-		if t, err = time.Parse(time.DateOnly, value); err != nil {
-			return nil, bridge.Invalid("%s must be a moment like 2026-11-21T08:15:30Z or a date like 2026-11-21", name)
-		}
-		t = t.Add(more)
+		return nil, bridge.Invalid("%s %v", name, err)
 	}
-	return new(bridge.At(t)), nil
+	return &at, nil
 }
 
 func (c *caller) messages(ctx context.Context, in listMessages) (answer, error) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -90,10 +89,6 @@ func printTokens(w io.Writer, tokens []bridge.Token) error {
 }
 
 func describe(token bridge.Token) string {
-	scopes := make([]string, len(token.Scopes))
-	for i, scope := range token.Scopes {
-		scopes[i] = string(scope)
-	}
 	chats := fmt.Sprintf("%d chats", len(token.Chats))
 	switch len(token.Chats) {
 	case 0:
@@ -101,7 +96,7 @@ func describe(token bridge.Token) string {
 	case 1:
 		chats = "one chat"
 	}
-	return strings.Join(scopes, ", ") + " in " + chats
+	return bridge.Join(token.Scopes, ", ") + " in " + chats
 }
 
 func momentOr(at *bridge.Time, none string) string {

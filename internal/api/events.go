@@ -159,21 +159,13 @@ func parseEventTypes(field string, names []string) ([]bridge.EventType, error) {
 	for _, name := range names {
 		kind := bridge.EventType(strings.TrimSpace(name))
 		if !slices.Contains(bridge.EventTypes(), kind) {
-			return nil, bridge.Invalid("%s must be among %s", field, joined(bridge.EventTypes()))
+			return nil, bridge.Invalid("%s must be among %s", field, bridge.Join(bridge.EventTypes(), ", "))
 		}
 		if !slices.Contains(types, kind) {
 			types = append(types, kind)
 		}
 	}
 	return types, nil
-}
-
-func joined[T ~string](values []T) string {
-	names := make([]string, len(values))
-	for i, value := range values {
-		names[i] = string(value)
-	}
-	return strings.Join(names, ", ")
 }
 
 // chat returns a JID that must name a chat.

@@ -41,7 +41,7 @@ func checkFile(f media.Request, types ...bridge.MediaType) error {
 	case f.Type == "":
 		return bridge.Invalid("type is required: image, video, audio or document")
 	case !slices.Contains(types, f.Type):
-		return bridge.Invalid("type must be one of %s", joined(types))
+		return bridge.Invalid("type must be one of %s", bridge.Join(types, ", "))
 	case f.Caption != "" && (f.Type == bridge.MediaAudio || f.Type == bridge.MediaSticker):
 		return bridge.Invalid("caption is for image, video and document only")
 	case f.FileName != "" && f.Type != bridge.MediaDocument:

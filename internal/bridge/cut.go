@@ -91,3 +91,12 @@ func PlainFileName(name string) string {
 }
 
 const longestExtension = 16
+
+// Join puts texts of any type into one, with a separator between them.
+func Join[T ~string](texts []T, separator string) string {
+	plain := make([]string, len(texts))
+	for i, text := range texts {
+		plain[i] = string(text)
+	}
+	return strings.Join(plain, separator)
+}

@@ -26,11 +26,7 @@ type EventQuery struct {
 }
 
 func (q EventQuery) parameters() query {
-	types := make([]string, len(q.Types))
-	for i, t := range q.Types {
-		types[i] = string(t)
-	}
-	return query{"after": q.After, "types": strings.Join(types, ","), "chat": string(q.Chat)}
+	return query{"after": q.After, "types": bridge.Join(q.Types, ","), "chat": string(q.Chat)}
 }
 
 // Encode returns the query as it stands in an address.

@@ -22,7 +22,7 @@ import (
 // functions are the functions of templates.
 var functions = template.FuncMap{
 	"asset": assetPath, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
-	"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "jids": jids, "whose": whose, "adPicture": adPicture, "adLink": adLink, "announced": announced,
+	"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "lines": func(chats []bridge.JID) string { return bridge.Join(chats, "\n") }, "whose": whose, "adPicture": adPicture, "adLink": adLink, "announced": announced,
 	"blocks": blocks, "inline": inline,
 	"when": clock.when, "ago": clock.ago,
 	"timeOfDay": func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04") },

@@ -62,15 +62,6 @@ func jidsIn(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' || unicode.IsSpace(r) })
 }
 
-// jids returns chats as a form has them, each on a line.
-func jids(chats []bridge.JID) string {
-	lines := make([]string, len(chats))
-	for i, jid := range chats {
-		lines[i] = string(jid)
-	}
-	return strings.Join(lines, "\n")
-}
-
 // whose returns the authors that a filter wants, "own" or "others"; empty for all.
 func whose(fromMe *bool) string {
 	switch {

@@ -150,14 +150,6 @@ func (c *caller) maySend() bool {
 	return c.s.options.Send && c.token.Allows(bridge.ScopeSend) && (c.token.Chats != nil || c.s.options.Chats != nil)
 }
 
-// allows refuses a chat that the operator has not named. The API checks those of the token.
-func (c *caller) allows(chat bridge.JID) error {
-	if c.s.options.Chats != nil && !slices.Contains(c.s.options.Chats, chat) {
-		return bridge.NoChat(chat)
-	}
-	return nil
-}
-
 // Run serves one caller over a transport until it ends.
 func (s *Server) Run(ctx context.Context, secret string, transport sdk.Transport) error {
 	c, err := s.caller(ctx, secret)

@@ -129,8 +129,8 @@ type upload struct {
 // send sends a message once the chat is allowed, a person has confirmed it, where the
 // operator wants that, and the limit is kept.
 func (c call) send(ctx context.Context, out outgoing) (*sdk.CallToolResult, answer, error) {
-	if err := c.allows(out.chat); err != nil {
-		return nil, nil, err
+	if allowed := c.s.options.Chats; allowed != nil && !slices.Contains(allowed, out.chat) { // the API checks those of the token
+		return nil, nil, bridge.NoChat(out.chat)
 	}
 	if ask, err := c.confirm(out); ask != nil || err != nil {
 		return ask, nil, err

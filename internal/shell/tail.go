@@ -25,7 +25,7 @@ func (s *Shell) Tail(ctx context.Context, t Tail) error {
 	for _, name := range t.Types {
 		kind := bridge.EventType(strings.TrimSpace(name))
 		if !slices.Contains(bridge.EventTypes(), kind) {
-			return usage("%q is no type of event: there are %s", name, typeNames())
+			return usage("%q is no type of event: there are %s", name, bridge.Join(bridge.EventTypes(), ", "))
 		}
 		query.Types = append(query.Types, kind)
 	}
@@ -50,14 +50,6 @@ func (s *Shell) Tail(ctx context.Context, t Tail) error {
 		}
 	}
 	return nil
-}
-
-func typeNames() string {
-	var all []string
-	for _, kind := range bridge.EventTypes() {
-		all = append(all, string(kind))
-	}
-	return strings.Join(all, ", ")
 }
 
 // cursor returns the place in the log behind which to begin.

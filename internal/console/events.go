@@ -22,18 +22,12 @@ const pageOfEvents = 100
 
 // eventsPage is the end of the log of events.
 type eventsPage struct {
-	Types  []eventType
+	Types  []bridge.EventType // that were chosen
 	Chat   bridge.JID
 	Events []eventRow
 	Blank  eventRow // for the script to fill in
 	Query  string   // for the stream
 	Curl   string
-}
-
-// eventType is a kind of event that can be chosen.
-type eventType struct {
-	Name bridge.EventType
-	On   bool
 }
 
 // eventRow is an event in one line, with the whole of it below.
@@ -60,15 +54,15 @@ func (c *Console) showEvents(v *visit) error {
 		return err
 	}
 	page := eventsPage{
-		Types: typesOf(query.Types), Chat: query.Chat, Query: query.Encode(),
+		Types: query.Types, Chat: query.Chat, Query: query.Encode(),
 		Curl: curl("GET", "/api/events?after=0", nil) + " -N -H 'Accept: text/event-stream'",
 	}
 	for _, event := range events {
-		row, err := rowOf(event)
+		encoded, err := bridge.EncodeJSON(event)
 		if err != nil {
 			return err
 		}
-		page.Events = append(page.Events, row)
+		page.Events = append(page.Events, eventRow{event.ID, event.Type, event.ChatJID, aboutEvent(event), indented(encoded), event.At})
 	}
 	return v.show("events", "Events", page)
 }
@@ -109,11 +103,6 @@ func (v *visit) readEvents(ctx context.Context, q client.EventQuery, last int64)
 		}
 		q.After = page.NextCursor
 	}
-}
-
-func rowOf(event bridge.Event) (eventRow, error) {
-	encoded, err := bridge.EncodeJSON(event)
-	return eventRow{ID: event.ID, Type: event.Type, Chat: event.ChatJID, Text: aboutEvent(event), JSON: indented(encoded), At: event.At}, err
 }
 
 // aboutEvent sums up an event in a few words.

@@ -29,10 +29,9 @@ func (c *Console) showHooks(v *visit) error {
 		return err
 	}
 	return v.show("hooks", "Hooks", struct {
-		Hooks     []bridge.Hook
-		Templates []hookTemplate
-		Curl      string
-	}{hooks, hookTemplates, curl("POST", "/api/hooks", map[string]any{"name": "pushes", "chatJid": "120363025246125486@g.us", "template": "gitea"})})
+		Hooks []bridge.Hook
+		Curl  string
+	}{hooks, curl("POST", "/api/hooks", map[string]any{"name": "pushes", "chatJid": "120363025246125486@g.us", "template": "gitea"})})
 }
 
 // hookForm reads the form of a hook. An own template goes before a shipped one,
@@ -71,15 +70,14 @@ func (v *visit) addressOf(hook client.Hook) string {
 
 // hookPage is one hook, and perhaps a preview of a message.
 type hookPage struct {
-	Hook      bridge.Hook
-	Templates []hookTemplate
-	Own       string // the template that is not shipped
-	Address   string // shown once
-	Payload   string
-	Event     string
-	Tried     bool
-	Text      string // of the message that the payload becomes
-	Curl      string
+	Hook    bridge.Hook
+	Own     string // the template that is not shipped
+	Address string // shown once
+	Payload string
+	Event   string
+	Tried   bool
+	Text    string // of the message that the payload becomes
+	Curl    string
 }
 
 func (c *Console) showHook(v *visit) error {
@@ -91,7 +89,6 @@ func (c *Console) showHook(v *visit) error {
 }
 
 func (v *visit) showHookWith(page hookPage) error {
-	page.Templates = hookTemplates
 	if !slices.ContainsFunc(hookTemplates, func(t hookTemplate) bool { return t.Name == page.Hook.Template }) {
 		page.Own = page.Hook.Template
 	}

@@ -100,18 +100,14 @@ func (p *searchPage) find(ctx context.Context, v *visit, query url.Values) error
 	if err != nil {
 		return err
 	}
-	p.Hits, p.More = hitsOf(found.Items, p.Q), more(root+"/search", query, "cursor", found.NextCursor)
-	return nil
-}
-
-func hitsOf(found []bridge.Match, q string) (hits []hit) {
-	for _, m := range found {
-		hits = append(hits, hit{
+	for _, m := range found.Items {
+		p.Hits = append(p.Hits, hit{
 			Chat: m.ChatJID, Name: nameOf(bridge.Chat{JID: m.ChatJID, Name: m.ChatName}), Group: m.IsGroup,
-			Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp, Parts: excerpt(m.Content, q), Path: jump(m.ChatJID, m.MsgID),
+			Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp, Parts: excerpt(m.Content, p.Q), Path: jump(m.ChatJID, m.MsgID),
 		})
 	}
-	return hits
+	p.More = more(root+"/search", query, "cursor", found.NextCursor)
+	return nil
 }
 
 // day reads a day of a form, in the visitor's time zone; nil for none.

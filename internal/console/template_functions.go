@@ -22,8 +22,11 @@ import (
 // functions are the functions of templates.
 var functions = template.FuncMap{
 	"asset": assetPath, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
-	"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "lines": func(chats []bridge.JID) string { return bridge.Join(chats, "\n") }, "whose": whose, "adPicture": adPicture, "adLink": adLink, "announced": announced,
-	"blocks": blocks, "inline": inline,
+	"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "whose": whose,
+	"adPicture": adPicture, "adLink": adLink, "announced": announced, "blocks": blocks, "inline": inline,
+	"lines":      func(chats []bridge.JID) string { return bridge.Join(chats, "\n") },
+	"eventTypes": bridge.EventTypes, "chosen": slices.Contains[[]bridge.EventType],
+	"hookTemplates": func() []hookTemplate { return hookTemplates }, "emojis": func() []string { return quickEmojis },
 	"when": clock.when, "ago": clock.ago,
 	"timeOfDay": func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04") },
 	"exact":     func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04:05") },

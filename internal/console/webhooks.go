@@ -3,7 +3,6 @@ package console
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -19,21 +18,12 @@ func (c *Console) showWebhooks(v *visit) error {
 	}
 	return v.show("webhooks", "Webhooks", struct {
 		Hooks []bridge.Webhook
-		Types []eventType
 		None  bridge.EventFilter // of a new one
 		Curl  string
 	}{
-		Hooks: hooks, Types: typesOf(nil),
-		Curl: curl("POST", "/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}}),
+		Hooks: hooks,
+		Curl:  curl("POST", "/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}}),
 	})
-}
-
-// typesOf returns all types of events, with those that are chosen.
-func typesOf(chosen []bridge.EventType) (types []eventType) {
-	for _, name := range bridge.EventTypes() {
-		types = append(types, eventType{name, slices.Contains(chosen, name)})
-	}
-	return types
 }
 
 // createWebhook makes a webhook, and shows its secret once.
@@ -81,7 +71,6 @@ type webhookPage struct {
 	Status     bridge.DeliveryState
 	Deliveries []bridge.WebhookDelivery
 	More       string
-	Types      []eventType
 	Curl       string
 }
 
@@ -96,7 +85,7 @@ func (c *Console) showWebhook(v *visit) error {
 func (v *visit) showWebhookWith(hook client.Webhook) error {
 	asked := v.r.URL.Query()
 	page := webhookPage{
-		Hook: hook.Webhook, Fixed: hook.Source == bridge.WebhookFromEnvironment, Secret: hook.Secret, Types: typesOf(hook.Types),
+		Hook: hook.Webhook, Fixed: hook.Source == bridge.WebhookFromEnvironment, Secret: hook.Secret,
 		Curl: curl("GET", fmt.Sprintf("/api/webhooks/%d/deliveries", hook.ID), nil),
 	}
 	switch status := bridge.DeliveryState(asked.Get("status")); status {

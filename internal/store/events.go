@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/singleflight"
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/db"
@@ -32,8 +33,6 @@ type EventPage struct {
 	// removed, or the number is of another log (a backup was restored). 0 is the
 	// beginning of the log, wherever that is.
 	Reset bool
-
-	size int // of the events, in bytes of JSON
 }
 
 // eventWindow bounds how many events a read of one page looks at.
@@ -43,70 +42,38 @@ const eventWindow = 10_000
 // is left out where that is gone. Ask for [Store.Changed] before reading. Readers share
 // the events, and must not change them.
 func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
-	page, err := s.eventPages.Load().get(q, func() (page EventPage, err error) {
-		err = s.read(ctx, func(r *readTx) {
-			r.limitTo(q.Only)
-			page = r.events(q)
-		})
-		return page, err
-	})
-	if err != nil {
-		return EventPage{}, fmt.Errorf("read events: %w", err)
-	}
-	return page, nil
-}
-
-// eventPages shares readings of the log until the next commit: streams all wake at the
-// same commit, and most ask for the same part.
-type eventPages struct {
-	mu    sync.Mutex // guards all below
-	pages map[string]func() (EventPage, error)
-	size  int // of the pages that were read, in bytes of JSON
-}
-
-// Between two commits, readers that catch up each ask for something else.
-const (
-	maxEventPages = 64
-	maxEventBytes = 2 * bridge.PageBytes
-)
-
-// get returns the page that another reader of the same query has read or is reading, or
-// else reads it.
-func (p *eventPages) get(q EventQuery, read func() (EventPage, error)) (EventPage, error) {
 	text, _ := json.Marshal(q) // numbers and texts
-	key := string(text)
-	p.mu.Lock()
-	shared, known := p.pages[key]
-	if !known {
-		shared = sync.OnceValues(func() (EventPage, error) {
-			page, err := read()
-			p.keep(key, page.size)
-			return page, err
+	key, reads := string(text), s.eventReads.Load()
+	if last := reads.last.Load(); last != nil && last.key == key {
+		return last.page, nil
+	}
+	read := func() (any, error) {
+		page, err := readAs(ctx, s, "read events", func(r *readTx) EventPage {
+			r.limitTo(q.Only)
+			return r.events(q)
 		})
-		if p.pages == nil {
-			p.pages = make(map[string]func() (EventPage, error))
+		if err == nil {
+			reads.last.Store(&eventRead{key, page})
 		}
-		if len(p.pages) < maxEventPages {
-			p.pages[key] = shared
-		}
+		return page, err
 	}
-	p.mu.Unlock()
-	page, err := shared()
-	if known && err != nil { // perhaps only the other reader's caller went away
-		return read()
+	page, err, shared := reads.Do(key, read)
+	if err != nil && shared { // perhaps only the other reader's caller went away
+		page, err = read()
 	}
-	return page, err
+	return page.(EventPage), err
 }
 
-// keep counts a page that was read, or drops it where all would be too large.
-func (p *eventPages) keep(key string, size int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.pages[key] == nil || p.size+size > maxEventBytes {
-		delete(p.pages, key)
-		return
-	}
-	p.size += size
+// eventReads shares readings of the log until the next commit: streams all wake at the
+// same commit, and most ask for the same part.
+type eventReads struct {
+	singleflight.Group
+	last atomic.Pointer[eventRead]
+}
+
+type eventRead struct {
+	key  string
+	page EventPage
 }
 
 // LastEvent returns the number of the newest event.
@@ -139,7 +106,7 @@ func (r *readTx) events(q EventQuery) EventPage {
 	if room.full {
 		page.Next, page.More = entries[rendered-1].id, true
 	}
-	page.Events, page.size = events, room.used
+	page.Events = events
 	return page
 }
 

@@ -147,7 +147,6 @@ func TestEvents_PagesEndByBytes(t *testing.T) {
 	s.tuning.page = 100 << 20
 	want := lines(events(t, s, EventQuery{Limit: 20_000}).Events)
 	s.tuning.page = 300_000
-	s.eventPages.Store(new(eventPages))
 	var found []string
 	query := EventQuery{Limit: 1000}
 	for more := true; more; {
@@ -157,31 +156,4 @@ func TestEvents_PagesEndByBytes(t *testing.T) {
 		query.After, more = page.Next, page.More
 	}
 	sameList(t, "events", found, want)
-}
-
-// Readers who catch up, each somewhere else, do not fill the memory with the pages
-// that they have read.
-func TestEvents_CacheIsBoundedByBytes(t *testing.T) {
-	s := newStore(t)
-	for n := range 40 {
-		save(t, s, says(club, alice, fmt.Sprint("M", n), n, strings.Repeat("y", 60_000)))
-	}
-	settle(t, s) // a commit of the index would empty the cache
-	for after := range int64(40) {
-		events(t, s, EventQuery{After: after, Limit: 1000})
-	}
-	kept := s.eventPages.Load()
-	kept.mu.Lock()
-	defer kept.mu.Unlock()
-	held := 0
-	for _, shared := range kept.pages {
-		page, err := shared()
-		if err != nil {
-			t.Fatal(err)
-		}
-		held += page.size
-	}
-	if held > maxEventBytes || held == 0 || kept.size != held {
-		t.Errorf("%d bytes are kept, and %d counted", held, kept.size)
-	}
 }

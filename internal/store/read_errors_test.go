@@ -100,7 +100,7 @@ func ruin(t *testing.T, s *Store) {
 		}
 		s.readers <- r // in any case: the store waits for it when it is closed
 	}
-	s.eventPages.Store(new(eventPages))
+	s.eventReads.Store(new(eventReads))
 }
 
 // TestRead_RowsThatCannotBeDecodedAreDamage is for damage that SQLite does not

@@ -23,12 +23,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/rs/zerolog"
-
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
 	"bridged/internal/search"
 	"bridged/internal/store/db"
+	"github.com/rs/zerolog"
 )
 
 // Options says how a store is opened.
@@ -66,7 +65,7 @@ type Store struct {
 	opened  int // of them
 	tuning  tuning
 
-	eventPages atomic.Pointer[eventPages]
+	eventReads atomic.Pointer[eventReads]
 
 	// waking guards changed.
 	waking  sync.Mutex
@@ -199,7 +198,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		tuning:  tuning{small: 768, page: bridge.PageBytes},
 		readers: make(chan *db.Conn, max(minReaders, runtime.GOMAXPROCS(0))),
 	}
-	s.eventPages.Store(new(eventPages))
+	s.eventReads.Store(new(eventReads))
 	s.index = search.New(indexed{s}, search.Options{Log: o.Log, BlockBits: o.blockBits, PackSize: o.packSize})
 	s.eraser = newEraser(s)
 	if err := s.open(ctx); err != nil {

@@ -119,7 +119,7 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 		}
 		clear(s.chats)
 		_ = s.reloadPeople()                // else before the next transaction
-		s.eventPages.Store(new(eventPages)) // a page that was read meanwhile may name them
+		s.eventReads.Store(new(eventReads)) // one that is under way may name them
 	}()
 	err := t.Update(func() {
 		f(t)
@@ -137,7 +137,7 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 // publish shows readers the changes of a committed transaction.
 func (s *Store) publish(t *writeTx) {
 	s.numbers, s.people.dirty = t.numbers, false
-	s.eventPages.Store(new(eventPages))
+	s.eventReads.Store(new(eventReads))
 	if len(t.appended) > 0 {
 		s.waking.Lock()
 		close(s.changed)

@@ -179,14 +179,9 @@ func (t *writeTx) mergeCalls(from, into int64) {
 
 // removeCallsBefore removes the calls from before a moment, some at a time.
 func (s *Store) removeCallsBefore(ctx context.Context, before int64) error {
-	for {
-		var removed int64
-		err := s.write(ctx, func(t *writeTx) {
-			removed = t.Change("DELETE FROM calls WHERE seq IN (SELECT seq FROM calls WHERE started_at < ? ORDER BY started_at"+db.Limited+")",
-				before, retainBatch)
-		})
-		if err != nil || removed < retainBatch {
-			return err
-		}
-	}
+	_, err := s.inBatches(ctx, "remove old calls", retainBatch, func(t *writeTx) int64 {
+		return t.Change("DELETE FROM calls WHERE seq IN (SELECT seq FROM calls WHERE started_at < ? ORDER BY started_at"+db.Limited+")",
+			before, retainBatch)
+	})
+	return err
 }

@@ -283,24 +283,22 @@ func (s *Store) PendingOf(ctx context.Context, webhook, queue, after int64, limi
 }
 
 // LoseDeliveries puts a reset in place of events that were removed from the log before
-// a webhook got them (see [PendingQueues]).
+// a webhook got them (see [PendingQueues]): one, also in place of an older one that is
+// still pending.
 func (s *Store) LoseDeliveries(ctx context.Context, webhook int64) error {
-	return s.writeAs(ctx, "replace lost deliveries", func(t *writeTx) { t.loseDeliveries(webhook) })
+	return s.writeAs(ctx, "replace lost deliveries", func(t *writeTx) {
+		pruned := readNumber(t.Conn, settingPruned)
+		t.Run("DELETE FROM deliveries WHERE webhook = ? AND event <= ?", webhook, pruned)
+		if t.Change("UPDATE webhooks SET cursor = max(cursor, ?) WHERE id = ?", pruned, webhook) == 0 {
+			t.Fail(noWebhook(webhook))
+		}
+		now := bridge.Millis(t.at)
+		t.saveDelivery(webhook, bridge.WebhookDelivery{
+			EventID: pruned, EventType: bridge.EventReset, EventAt: now, Status: bridge.WebhookPending, NextAttemptAt: &now,
+		})
+	})
 }
 
 var hasLostQuery = fmt.Sprintf(`
 	SELECT EXISTS (SELECT 1 FROM deliveries WHERE webhook = ?1 AND status = %d AND event <= ?2 AND type != '%s')
 		OR EXISTS (SELECT 1 FROM webhooks WHERE id = ?1 AND cursor < ?2)`, webhookPending, bridge.EventReset)
-
-// loseDeliveries leaves one reset, also in place of an older one that is still pending.
-func (t *writeTx) loseDeliveries(webhook int64) {
-	pruned := readNumber(t.Conn, settingPruned)
-	t.Run("DELETE FROM deliveries WHERE webhook = ? AND event <= ?", webhook, pruned)
-	if t.Change("UPDATE webhooks SET cursor = max(cursor, ?) WHERE id = ?", pruned, webhook) == 0 {
-		t.Fail(noWebhook(webhook))
-	}
-	now := bridge.Millis(t.at)
-	t.saveDelivery(webhook, bridge.WebhookDelivery{
-		EventID: pruned, EventType: bridge.EventReset, EventAt: now, Status: bridge.WebhookPending, NextAttemptAt: &now,
-	})
-}

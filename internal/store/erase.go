@@ -295,7 +295,7 @@ func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 		return 0, err
 	}
 	if err := s.removeCallsBefore(ctx, before); err != nil {
-		return 0, fmt.Errorf("remove old calls: %w", err)
+		return 0, err
 	}
 	total, err := s.retainMessages(ctx, before)
 	if err != nil {
@@ -348,9 +348,14 @@ const pruneBatch = 2000
 // PruneEvents removes events from before a moment, and those beyond the newest keep, where
 // that is not 0. It returns how many it removed.
 func (s *Store) PruneEvents(ctx context.Context, before time.Time, keep int) (total int, err error) {
-	for removed := int64(pruneBatch); removed == pruneBatch; total += int(removed) {
-		err = s.writeAs(ctx, "remove old events", func(t *writeTx) { removed = t.pruneSome(before.UnixMilli(), keep) })
-		if err != nil {
+	return s.inBatches(ctx, "remove old events", pruneBatch, func(t *writeTx) int64 { return t.pruneSome(before.UnixMilli(), keep) })
+}
+
+// inBatches repeats a transaction that removes a batch of rows, until there are no more,
+// and returns how many it has removed.
+func (s *Store) inBatches(ctx context.Context, what string, batch int64, remove func(*writeTx) int64) (total int, err error) {
+	for removed := batch; removed == batch; total += int(removed) {
+		if err = s.writeAs(ctx, what, func(t *writeTx) { removed = remove(t) }); err != nil {
 			return total, err
 		}
 	}

@@ -101,7 +101,7 @@ func (r *readTx) events(q EventQuery) EventPage {
 	}
 	entries, next := r.entries(q, page.Next, last)
 	page.Next, page.More = next, next < last
-	room := newPageRoom(cmp.Or(q.Bytes, r.s.tuning.page))
+	room := &pageRoom{most: cmp.Or(q.Bytes, r.s.tuning.page)}
 	events, rendered := r.render(entries, room)
 	if room.full {
 		page.Next, page.More = entries[rendered-1].id, true

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/db"
@@ -41,7 +40,9 @@ func (r *readTx) group(id int64) (g bridge.StoredGroup, found bool) {
 // members returns a group's members, those with the most rights first.
 func (r *readTx) members(chat int64) []bridge.Participant {
 	members := []bridge.Participant{}
-	for row := range r.Rows("SELECT person, display_name, is_admin, is_super_admin, label FROM members WHERE chat = ?", chat) {
+	for row := range r.Rows(`
+		SELECT m.person, m.display_name, m.is_admin, m.is_super_admin, m.label FROM members m JOIN people p ON p.id = m.person
+		WHERE m.chat = ? ORDER BY m.is_super_admin DESC, m.is_admin DESC, ifnull(p.pn, p.lid)`, chat) {
 		var m bridge.Participant
 		var id int64
 		row.Scan(&id, &m.DisplayName, &m.IsAdmin, &m.IsSuperAdmin, &m.Label)
@@ -49,18 +50,6 @@ func (r *readTx) members(chat int64) []bridge.Participant {
 		m.JID, m.LID, m.Username, m.DisplayName = p.jid(), p.lid, p.usernameOrNil(), cmp.Or(p.displayName(), m.DisplayName)
 		members = append(members, m)
 	}
-	rank := func(m bridge.Participant) int {
-		switch {
-		case m.IsSuperAdmin:
-			return 0
-		case m.IsAdmin:
-			return 1
-		}
-		return 2
-	}
-	slices.SortFunc(members, func(a, b bridge.Participant) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.JID, b.JID))
-	})
 	return members
 }
 

@@ -121,15 +121,10 @@ func (r *readTx) addAnswersAndReactions(messages []bridge.Message, positions []p
 	var reaction bridge.MessageReaction
 	for m, by := range r.answersTo(reacted, bySeq, `
 		SELECT r.message, r.person, r.emoji, r.timestamp
-		FROM json_each(?) wanted CROSS JOIN reactions r ON r.message = wanted.value
-		WHERE r.emoji != ''`, &reaction.Emoji, &reaction.Timestamp) {
+		FROM json_each(?) wanted CROSS JOIN reactions r ON r.message = wanted.value CROSS JOIN people p ON p.id = r.person
+		WHERE r.emoji != '' ORDER BY r.timestamp, ifnull(p.pn, p.lid)`, &reaction.Emoji, &reaction.Timestamp) {
 		reaction.SenderJID = by
 		m.Reactions = append(m.Reactions, reaction)
-	}
-	for _, seq := range reacted {
-		slices.SortFunc(bySeq[seq].Reactions, func(a, b bridge.MessageReaction) int {
-			return cmp.Or(a.Timestamp.Compare(b.Timestamp.Time), cmp.Compare(a.SenderJID, b.SenderJID))
-		})
 	}
 	var hashes []byte
 	for m, by := range r.answersTo(polls, bySeq, `
@@ -306,7 +301,7 @@ func (r *readTx) history(q bridge.MessageQuery) bridge.Page[bridge.Message] {
 	h, offset := r.historyQuery(r.findChat(q.Chat), q), max(q.Offset, 0)
 	var messages []bridge.Message
 	var positions []position
-	room := newPageRoom(r.s.tuning.page)
+	room := &pageRoom{most: r.s.tuning.page}
 	if h.Needle == "" {
 		query, args := historyPage(r.Conn, h, offset)
 		messages, positions = r.messagesOf(q.Chat, h.Limit, room, query, args...)
@@ -345,8 +340,6 @@ type pageRoom struct {
 	most, used int
 	full       bool // an element was left out
 }
-
-func newPageRoom(most int) *pageRoom { return &pageRoom{most: most} }
 
 // takes reports whether the page has room for an element of a size. It always has for the
 // first one.

@@ -84,7 +84,7 @@ const matchColumns = `m.seq, c.jid, c.name, c.is_group, m.id, m.from_me, m.sende
 // is room for on a page.
 func (r *readTx) matches(positions []position, limit int) bridge.Page[bridge.Match] {
 	page := bridge.Page[bridge.Match]{Items: make([]bridge.Match, 0, min(len(positions), limit))}
-	room, last := newPageRoom(r.s.tuning.page), position{}
+	room, last := &pageRoom{most: r.s.tuning.page}, position{}
 	if len(positions) > limit {
 		last = positions[limit-1] // also where it is gone
 	}

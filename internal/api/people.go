@@ -117,7 +117,6 @@ func (s *server) answerPicture(in *input, of bridge.JID) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer in.closed(file)
 	describePicture(in.w.Header(), file, size)
 	in.r.Header.Del("Range") // pictures are small: they come whole
 	out := &fileWriter{ResponseWriter: in.w}

@@ -29,7 +29,14 @@ const (
 	picturesAtOnce = 4                // queries at a time
 )
 
-var pictureTypes = []string{"image/jpeg", "image/png", "image/webp"}
+var (
+	pictureTypes = []string{"image/jpeg", "image/png", "image/webp"}
+	// noPicture has the answers that there is no picture, which are kept by their codes.
+	noPicture = map[bridge.Code]string{
+		bridge.CodePictureHidden: "the picture is not shown to this account",
+		bridge.CodeNoPicture:     "there is no picture",
+	}
+)
 
 // PictureAccount asks the network for pictures and names its media servers.
 type PictureAccount interface {
@@ -65,9 +72,9 @@ type Pictures struct {
 	changes uint64 // how often something was forgotten; guarded by mu
 }
 
-// PictureFile is the picture of a person or a group, open for reading.
+// PictureFile is the picture of a person or a group.
 type PictureFile struct {
-	io.ReadSeekCloser
+	*bytes.Reader
 	MimeType string
 	SHA256   []byte
 	At       time.Time // when the network sent it
@@ -106,17 +113,11 @@ func (p *Pictures) Open(ctx context.Context, of bridge.JID, size bridge.PictureS
 		if answer.Err != nil {
 			return nil, answer.Err
 		}
-		data := answer.Val.([]byte)
-		sum := sha256.Sum256(data)
-		return pictureIn(inMemory{bytes.NewReader(data)}, sum[:], p.opts.Now())
+		return pictureIn(answer.Val.([]byte), p.opts.Now())
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
-
-type inMemory struct{ *bytes.Reader }
-
-func (inMemory) Close() error { return nil }
 
 // nameOfPicture returns the cache's name for a picture, which does not show the phone number.
 func nameOfPicture(of bridge.JID, size bridge.PictureSize) string {
@@ -132,47 +133,24 @@ func (p *Pictures) open(name string) (*PictureFile, error) {
 	if kept == nil || p.isOld(kept) {
 		return nil, nil
 	}
-	path := p.kept.path(name, kept.sha256)
-	if kept.verified = kept.verified || verify(path, kept.content) == nil; kept.verified {
-		if file, err := openSized(path, kept.size); err == nil {
-			picture, err := pictureIn(file, kept.sha256, kept.at)
-			if err == nil || bridge.CodeOf(err) != bridge.CodeInternal {
-				return picture, err
-			}
-		}
+	data, err := os.ReadFile(p.kept.path(name, kept.sha256))
+	if sum := sha256.Sum256(data); err == nil && bytes.Equal(sum[:], kept.sha256) {
+		return pictureIn(data, kept.at)
 	}
-	p.kept.discard(kept) // taken away, or not readable: the network is asked again
+	p.kept.discard(kept) // taken away, or damaged: the network is asked again
 	return nil, nil
 }
 
-// pictureIn returns the picture in a file, or the error whose code it holds. It closes it on errors.
-func pictureIn(file io.ReadSeekCloser, sum []byte, at time.Time) (_ *PictureFile, err error) {
-	defer func() {
-		if err != nil {
-			_ = file.Close()
-		}
-	}()
-	mimeType, err := mimetype.DetectReader(file)
-	if err != nil {
-		return nil, err
+// pictureIn returns the picture in an answer, or the error whose code it holds instead.
+func pictureIn(answer []byte, at time.Time) (*PictureFile, error) {
+	if why, ok := noPicture[bridge.Code(answer)]; ok {
+		return nil, bridge.Fail(bridge.Code(answer), "%s", why)
 	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, err
+	mimeType, sum := mimetype.Detect(answer).String(), sha256.Sum256(answer)
+	if !slices.Contains(pictureTypes, mimeType) {
+		return nil, bridge.Fail(bridge.CodeMediaInvalid, "what the network sent is not a picture").Because(fmt.Errorf("it is %s", mimeType))
 	}
-	if slices.Contains(pictureTypes, mimeType.String()) {
-		return &PictureFile{ReadSeekCloser: file, MimeType: mimeType.String(), SHA256: sum, At: at}, nil
-	}
-	reason, err := io.ReadAll(io.LimitReader(file, 64))
-	if err != nil {
-		return nil, err
-	}
-	switch code := bridge.Code(reason); code {
-	case bridge.CodePictureHidden:
-		return nil, bridge.Fail(code, "the picture is not shown to this account")
-	case bridge.CodeNoPicture:
-		return nil, bridge.Fail(code, "there is no picture")
-	}
-	return nil, errors.New("the file is neither a picture nor the reason why there is none")
+	return &PictureFile{Reader: bytes.NewReader(answer), MimeType: mimeType, SHA256: sum[:], At: at}, nil
 }
 
 // Forget removes the kept answers for a person or a group, by all of their JIDs.
@@ -210,10 +188,10 @@ func (p *Pictures) ask(ctx context.Context, of bridge.JID, size bridge.PictureSi
 // fetch returns the picture, or the code of the reason why there is none.
 func (p *Pictures) fetch(ctx context.Context, of bridge.JID, size bridge.PictureSize) ([]byte, error) {
 	place, err := p.opts.Account.Picture(ctx, of, size)
-	if code := bridge.CodeOf(err); err != nil && (code == bridge.CodeNoPicture || code == bridge.CodePictureHidden) {
-		return []byte(code), nil
-	}
 	if err != nil {
+		if code := bridge.CodeOf(err); noPicture[code] != "" {
+			return []byte(code), nil
+		}
 		return nil, err
 	}
 	var data []byte
@@ -225,13 +203,10 @@ func (p *Pictures) fetch(ctx context.Context, of bridge.JID, size bridge.Picture
 	if errors.Is(err, errGone) { // it has changed since the network was asked
 		return nil, bridge.Fail(bridge.CodeMediaUnavailable, "the network's media server does not have the picture: try again later").Because(err)
 	}
-	if err != nil {
-		return nil, explain(ctx, err)
+	if err == nil {
+		_, err = pictureIn(data, time.Time{}) // only what can be shown is kept
 	}
-	if mimeType := mimetype.Detect(data).String(); !slices.Contains(pictureTypes, mimeType) {
-		return nil, bridge.Fail(bridge.CodeMediaInvalid, "what the network sent is not a picture").Because(fmt.Errorf("it is %s", mimeType))
-	}
-	return data, nil
+	return data, explain(ctx, err)
 }
 
 // keep keeps a picture, unless one has changed since the count of changes was taken.

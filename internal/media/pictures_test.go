@@ -96,9 +96,6 @@ func (p *pictures) shows(of bridge.JID, want []byte, lookUps int32) {
 		if err != nil || !bytes.Equal(got, want) || file.MimeType != "image/jpeg" {
 			p.t.Errorf("%d bytes of %s, %v; want %d", len(got), file.MimeType, err, len(want))
 		}
-		if err := file.Close(); err != nil {
-			p.t.Error(err)
-		}
 	}
 	if n := p.lookUps.Load(); n != lookUps {
 		p.t.Errorf("the network was asked %d times, want %d", n, lookUps)

@@ -230,32 +230,25 @@ func openSized(path string, size int64) (*os.File, error) {
 }
 
 // verifyKept verifies a file that an earlier process left; errMissing if there is none.
-func (c *Cache) verifyKept(name string) (received, error) {
+func (c *Cache) verifyKept(name string) (kept content, err error) {
 	c.mu.Lock()
-	b := c.lru.find(name)
-	if b == nil {
-		c.mu.Unlock()
-		return received{}, errMissing
+	if b := c.lru.find(name); b != nil {
+		kept = b.content
 	}
-	kept := b.content
 	c.mu.Unlock()
-	return received{content: kept}, verify(c.lru.path(name, kept.sha256), kept)
-}
-
-func verify(path string, kept content) (err error) {
-	file, err := openSized(path, kept.size)
+	file, err := openSized(c.lru.path(name, kept.sha256), kept.size)
 	if err != nil {
-		return err
+		return kept, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	h := sha256.New()
 	if _, err := io.Copy(h, file); err != nil {
-		return err
+		return kept, err
 	}
 	if !bytes.Equal(h.Sum(nil), kept.sha256) {
-		return errors.New("the file is not what it was")
+		return kept, errors.New("the file is not what it was")
 	}
-	return nil
+	return kept, nil
 }
 
 // errForgotten is the end of a download whose file was forgotten meanwhile.

@@ -68,8 +68,8 @@ func (c *Cache) leave(name string, f *download) {
 
 // get verifies the file that an earlier process left, without a path, or downloads it.
 func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Message) (received, error) {
-	if got, err := c.verifyKept(name); err == nil {
-		return got, nil
+	if kept, err := c.verifyKept(name); err == nil {
+		return received{content: kept}, nil
 	} else if !errors.Is(err, errMissing) {
 		c.opts.Log.Warn().Err(err).Str("msg_id", m.ID).Msg("cached media unusable")
 	}

@@ -148,6 +148,6 @@ func explain(ctx context.Context, err error) error {
 		return bridge.Fail(bridge.CodeMediaInvalid, "the file on the network's media server is damaged, or not the one that was sent").Because(err)
 	}
 	e := bridge.Fail(bridge.CodeMediaUnavailable, "the network's media server did not deliver the file: try again later").Because(err)
-	e.RetryAfter = retryAfter(err)
+	e.RetryAfter = answerIn(err).after
 	return e
 }

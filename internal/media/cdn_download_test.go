@@ -301,7 +301,7 @@ func TestDownload_NeedsTheSocket(t *testing.T) {
 func TestDownload_HonoursRetryAfter(t *testing.T) {
 	d := CDN{pause: time.Minute}
 	began := time.Now()
-	if err := d.wait(t.Context(), 1, &statusError{status: 503, after: time.Millisecond}); err != nil || time.Since(began) > 10*time.Second {
+	if err := d.wait(t.Context(), 1, statusError{status: 503, after: time.Millisecond}); err != nil || time.Since(began) > 10*time.Second {
 		t.Errorf("waited %s: %v", time.Since(began), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -70,7 +70,7 @@ func (c *CDN) offer(ctx context.Context, conns bridge.MediaConns, t bridge.Media
 	renewed := false
 	err := c.onHosts(ctx, conns, func(conn *bridge.MediaConn, host string) error {
 		err := c.offerTo(ctx, host, conn.Auth, t, encrypted, up)
-		if status := statusOf(err); !renewed && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
+		if status := answerIn(err).status; !renewed && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
 			renewed = true
 			fresh, connErr := c.connect(ctx, conns, true)
 			if connErr != nil {
@@ -92,19 +92,11 @@ func (c *CDN) offer(ctx context.Context, conns bridge.MediaConns, t bridge.Media
 
 // refusal returns an error for the caller in place of one that no further try would change.
 func refusal(err error) error {
-	status := statusOf(err)
+	status := answerIn(err).status
 	if status < 400 || status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests {
 		return err
 	}
 	return bridge.Fail(bridge.CodeSendRefused, "the network's media server refused the file (status %d)", status).Because(err)
-}
-
-// statusOf returns the status of an unexpected answer, 0 for other errors.
-func statusOf(err error) int {
-	if answer, ok := errors.AsType[*statusError](err); ok {
-		return answer.status
-	}
-	return 0
 }
 
 func (c *CDN) offerTo(ctx context.Context, host, auth string, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {

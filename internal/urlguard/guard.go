@@ -97,7 +97,12 @@ func broke(cause error, format string, args ...any) error {
 
 func (g *Guard) refusal() error { return refuse("the URL does not lead to a public address") }
 
-func errTooLarge(limit int64) error { return refuse("larger than %s", size(limit)) }
+func errTooLarge(limit int64) error {
+	if limit > 0 && limit%(1<<20) == 0 {
+		return refuse("larger than %d MiB", limit>>20)
+	}
+	return refuse("larger than %d bytes", limit)
+}
 
 // isRefusal reports whether an error is a decision of the guard.
 func isRefusal(err error) bool {
@@ -109,12 +114,4 @@ func isRefusal(err error) bool {
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
-}
-
-func size(n int64) string {
-	const mib = 1 << 20
-	if n >= mib && n%mib == 0 {
-		return fmt.Sprintf("%d MiB", n/mib)
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

@@ -125,8 +125,11 @@ func (c *Client) send(ctx context.Context, method, path, contentType string, bod
 		req.Header.Set("Content-Type", contentType)
 	}
 	resp, err := c.http.Do(req)
+	if errors.Is(err, context.Canceled) {
+		return nil, err
+	}
 	if err != nil {
-		return nil, c.unreachable(err)
+		return nil, fmt.Errorf("no bridge answers at %s: start it first (%w)", c.base, err)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		err := readError(resp)
@@ -177,12 +180,4 @@ func readError(resp *http.Response) error {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e
-}
-
-// unreachable explains a request that got no answer.
-func (c *Client) unreachable(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return fmt.Errorf("no bridge answers at %s: start it first (%w)", c.base, err)
 }

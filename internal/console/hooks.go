@@ -49,11 +49,12 @@ func (v *visit) hookForm() client.HookChange {
 
 // createHook makes a hook, and shows its address once.
 func (c *Console) createHook(v *visit) error {
-	hook, err := v.api.CreateHook(v.r.Context(), v.hookForm())
-	if err != nil {
-		return err
-	}
-	return v.showHookWith(hookPage{Hook: hook.Hook, Address: v.addressOf(hook)})
+	return v.showMade(v.api.CreateHook(v.r.Context(), v.hookForm()))
+}
+
+// showMade shows a hook with its new address.
+func (v *visit) showMade(hook client.Hook, err error) error {
+	return v.showHookWith(hookPage{Hook: hook.Hook, Address: v.addressOf(hook)}, err)
 }
 
 // addressOf returns the address of a new hook, under PUBLIC_URL or as the visitor came.
@@ -82,13 +83,13 @@ type hookPage struct {
 
 func (c *Console) showHook(v *visit) error {
 	hook, err := v.api.Hook(v.r.Context(), v.number)
+	return v.showHookWith(hookPage{Hook: hook}, err)
+}
+
+func (v *visit) showHookWith(page hookPage, err error) error {
 	if err != nil {
 		return err
 	}
-	return v.showHookWith(hookPage{Hook: hook})
-}
-
-func (v *visit) showHookWith(page hookPage) error {
 	if !slices.ContainsFunc(hookTemplates, func(t hookTemplate) bool { return t.Name == page.Hook.Template }) {
 		page.Own = page.Hook.Template
 	}
@@ -111,11 +112,7 @@ func (c *Console) changeHook(v *visit) error {
 	case "off":
 		return update("Switched off: deliveries are refused until it is on again.", client.HookChange{Enabled: new(false)})
 	case "rotate":
-		made, err := v.api.UpdateHook(ctx, v.number, client.HookChange{RotateKey: true})
-		if err != nil {
-			return err
-		}
-		return v.showHookWith(hookPage{Hook: made.Hook, Address: v.addressOf(made)})
+		return v.showMade(v.api.UpdateHook(ctx, v.number, client.HookChange{RotateKey: true}))
 	case "preview":
 		return v.previewHook()
 	case "delete":
@@ -141,8 +138,6 @@ func (v *visit) previewHook() error {
 	if page.Hook, err = v.api.Hook(v.r.Context(), v.number); err != nil {
 		return err
 	}
-	if page.Text, err = v.api.PreviewHook(v.r.Context(), v.number, payload, headers); err != nil {
-		return err
-	}
-	return v.showHookWith(page)
+	page.Text, err = v.api.PreviewHook(v.r.Context(), v.number, payload, headers)
+	return v.showHookWith(page, err)
 }

@@ -61,10 +61,13 @@ type tokensPage struct {
 	Curl   string
 }
 
-func (c *Console) showTokens(v *visit) error { return v.showTokensWith("", "") }
+func (c *Console) showTokens(v *visit) error { return v.showTokensWith(client.MadeToken{}, nil) }
 
-func (v *visit) showTokensWith(secret, name string) (err error) {
-	page := tokensPage{Made: secret, Name: name, Scopes: bridge.Scopes(), Curl: curl("POST", "/api/tokens", map[string]any{"name": "support desk", "scopes": []string{"read"}})}
+func (v *visit) showTokensWith(made client.MadeToken, err error) error {
+	if err != nil {
+		return err
+	}
+	page := tokensPage{Made: made.Secret, Name: made.Name, Scopes: bridge.Scopes(), Curl: curl("POST", "/api/tokens", map[string]any{"name": "support desk", "scopes": []string{"read"}})}
 	if page.Tokens, err = v.api.Tokens(v.r.Context()); err != nil {
 		return err
 	}
@@ -82,11 +85,7 @@ func (c *Console) createToken(v *visit) error {
 	if wanted.ExpiresAt, err = v.day(form.Get("expires"), false); err != nil {
 		return err
 	}
-	made, err := v.api.CreateToken(v.r.Context(), wanted)
-	if err != nil {
-		return err
-	}
-	return v.showTokensWith(made.Secret, made.Name)
+	return v.showTokensWith(v.api.CreateToken(v.r.Context(), wanted))
 }
 
 func (c *Console) revokeToken(v *visit) error {

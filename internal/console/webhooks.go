@@ -28,11 +28,7 @@ func (c *Console) showWebhooks(v *visit) error {
 
 // createWebhook makes a webhook, and shows its secret once.
 func (c *Console) createWebhook(v *visit) error {
-	hook, err := v.api.CreateWebhook(v.r.Context(), v.webhookForm())
-	if err != nil {
-		return err
-	}
-	return v.showWebhookWith(hook)
+	return v.showWebhookWith(v.api.CreateWebhook(v.r.Context(), v.webhookForm()))
 }
 
 func (v *visit) webhookForm() client.WebhookChange {
@@ -76,13 +72,13 @@ type webhookPage struct {
 
 func (c *Console) showWebhook(v *visit) error {
 	hook, err := v.api.Webhook(v.r.Context(), v.number)
+	return v.showWebhookWith(client.Webhook{Webhook: hook}, err)
+}
+
+func (v *visit) showWebhookWith(hook client.Webhook, err error) error {
 	if err != nil {
 		return err
 	}
-	return v.showWebhookWith(client.Webhook{Webhook: hook})
-}
-
-func (v *visit) showWebhookWith(hook client.Webhook) error {
 	asked := v.r.URL.Query()
 	page := webhookPage{
 		Hook: hook.Webhook, Fixed: hook.Source == bridge.WebhookFromEnvironment, Secret: hook.Secret,
@@ -117,11 +113,7 @@ func (c *Console) changeWebhook(v *visit) error {
 	case "off":
 		return update("Switched off: events wait until it is on again.", client.WebhookChange{Enabled: new(false)})
 	case "rotate":
-		hook, err := v.api.UpdateWebhook(ctx, v.number, client.WebhookChange{RotateSecret: true})
-		if err != nil {
-			return err
-		}
-		return v.showWebhookWith(hook)
+		return v.showWebhookWith(v.api.UpdateWebhook(ctx, v.number, client.WebhookChange{RotateSecret: true}))
 	case "test":
 		return v.testWebhook()
 	case "delete":

@@ -49,13 +49,13 @@ func (c *Client) EventPage(ctx context.Context, q EventQuery, limit int, wait ti
 	return call[EventPage](ctx, c, http.MethodGet, parameters.on("/api/events"), nil)
 }
 
-// LastEvent returns the cursor behind the newest event.
+// LastEvent returns the cursor after the newest event.
 func (c *Client) LastEvent(ctx context.Context) (cursor string, err error) {
 	page, err := c.EventPage(ctx, EventQuery{After: "now"}, 1, 0)
 	return page.NextCursor, err
 }
 
-// Events follows the log until ctx ends. After a lost connection it resumes behind the
+// Events follows the log until ctx ends. After a lost connection it resumes after the
 // last event, so that none is lost and none comes twice. Events that are gone for good
 // are replaced by one of type [bridge.EventReset]. An error that trying again cannot
 // help is yielded last; so is one of the first connection.

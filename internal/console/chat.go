@@ -28,7 +28,7 @@ type chatPage struct {
 }
 
 // showChat answers a part of a chat: its newest messages, those around one
-// (at), before a cursor (older) or behind one (newer).
+// (at), before a cursor (older) or after one (newer).
 func (c *Console) showChat(v *visit) (err error) {
 	ctx, query := v.r.Context(), v.r.URL.Query()
 	page := chatPage{At: query.Get("at")}

@@ -185,9 +185,6 @@ func (c *Console) addressOf(r *http.Request) netip.Prefix {
 	if address.Is6() {
 		bits = 64
 	}
-	prefix, err := address.WithZone("").Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
+	prefix, _ := address.WithZone("").Prefix(bits) // which fit
 	return prefix
 }

@@ -73,9 +73,7 @@ func (c *Console) refuseToken(w http.ResponseWriter, r *http.Request) {
 		c.loginForm(w, r, http.StatusForbidden, "This is not a token of this bridge. BRIDGE_TOKEN in the configuration of the service is one.")
 		return
 	}
-	select {
-	case <-time.After(slowTime):
-	case <-r.Context().Done():
+	if !bridge.Sleep(r.Context(), slowTime) {
 		return
 	}
 	w.Header().Set("Retry-After", strconv.Itoa(int(tryTime.Seconds())))

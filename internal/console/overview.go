@@ -11,9 +11,7 @@ import (
 
 // overviewPage shows the account and the bridge at a glance.
 type overviewPage struct {
-	State    state
-	Account  bridge.Status
-	Stats    client.Stats
+	facts
 	Webhooks webhookSums
 	Latest   []bridge.Chat
 	Calls    []callRow
@@ -29,11 +27,7 @@ func (c *Console) showOverview(v *visit) (err error) {
 	}
 	ctx := v.r.Context()
 	page := overviewPage{}
-	if page.Account, err = v.status(); err != nil {
-		return err
-	}
-	page.State = describe(page.Account)
-	if page.Stats, err = v.api.Stats(ctx, v.midnight()); err != nil {
+	if page.facts, err = v.facts(); err != nil {
 		return err
 	}
 	hooks, err := v.api.Webhooks(ctx)
@@ -52,6 +46,23 @@ func (c *Console) showOverview(v *visit) (err error) {
 	return v.show("overview", "Overview", page)
 }
 
+// facts are the state of the account and its figures since midnight.
+type facts struct {
+	State   state
+	Account bridge.Status
+	Stats   client.Stats
+}
+
+func (v *visit) facts() (f facts, err error) {
+	if f.Account, err = v.status(); err != nil {
+		return f, err
+	}
+	now := v.c.now().In(v.session.zone.Load())
+	f.State = describe(f.Account)
+	f.Stats, err = v.api.Stats(v.r.Context(), bridge.At(time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())))
+	return f, err
+}
+
 // administers reports whether the token of the visitor has power over the whole account.
 func (v *visit) administers() bool {
 	token := v.session.token
@@ -60,11 +71,6 @@ func (v *visit) administers() bool {
 
 func (v *visit) sends() bool {
 	return v.c.options.EnableSend && v.session.token.Allows(bridge.ScopeSend)
-}
-
-func (v *visit) midnight() bridge.Time {
-	now := v.c.now().In(v.session.zone.Load())
-	return bridge.At(time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location()))
 }
 
 func sum(hooks []bridge.Webhook) (sums webhookSums) {

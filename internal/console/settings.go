@@ -10,10 +10,8 @@ import (
 // settingsPage shows the configuration, and actions on the account.
 type settingsPage struct {
 	Settings []Setting
-	Account  bridge.Status
-	State    state
-	Stats    client.Stats
-	Curl     string
+	facts
+	Curl string
 }
 
 func (c *Console) showSettings(v *visit) (err error) {
@@ -21,11 +19,7 @@ func (c *Console) showSettings(v *visit) (err error) {
 		return errUnknown
 	}
 	page := settingsPage{Settings: c.options.Settings, Curl: curl("POST", "/api/auth/reconnect", nil)}
-	if page.Account, err = v.status(); err != nil {
-		return err
-	}
-	page.State = describe(page.Account)
-	if page.Stats, err = v.api.Stats(v.r.Context(), v.midnight()); err != nil {
+	if page.facts, err = v.facts(); err != nil {
 		return err
 	}
 	return v.show("settings", "Settings", page)

@@ -1,11 +1,10 @@
-// Package mcp is the door for agents: the Model Context Protocol over HTTP and
-// over standard input and output, with the official SDK.
+// Package mcp serves agents: the Model Context Protocol over HTTP and over standard input
+// and output, with the official SDK.
 //
-// It is a client of the API with the token of its caller: no tool can do more than
-// that token. Texts and names that people chose reach a model only below a key named
-// "untrusted", with control and bidirectional characters shown instead of acting. A
-// tool that sends takes the exact JID of a chat that the token, or the operator, has
-// named.
+// It is a client of the API with its caller's token: no tool can do more than that token.
+// Texts and names that people chose reach a model only below a key named "untrusted", with
+// control and bidirectional characters written as numbers. A tool that sends takes the exact
+// JID of a chat that the token, or the operator, has named.
 package mcp
 
 import (

@@ -249,7 +249,7 @@ func (c *caller) context(ctx context.Context, in messageContext) (answer, error)
 		if count <= 0 {
 			count = 5
 		}
-		return c.behind(ctx, middle.ID, count, bridge.MessageQuery{Chat: middle.Chat, Since: since, Until: until, Order: order, Limit: count + 1 + sameMoment})
+		return c.following(ctx, middle.ID, count, bridge.MessageQuery{Chat: middle.Chat, Since: since, Until: until, Order: order, Limit: count + 1 + sameMoment})
 	}
 	before, err := beside(in.Before, bridge.OrderDesc, nil, &middle.Timestamp)
 	if err != nil {
@@ -264,9 +264,9 @@ func (c *caller) context(ctx context.Context, in messageContext) (answer, error)
 	return answer{"chatJid": middle.Chat, "untrusted": answer{"messages": append(shown, messagesOf(after)...)}}, nil
 }
 
-// behind returns up to count messages that follow one in a history, if it is among
+// following returns up to count messages that follow one in a history, if it is among
 // the first ones. Long messages may take several pages.
-func (c *caller) behind(ctx context.Context, id string, count int, q bridge.MessageQuery) (list []bridge.Message, err error) {
+func (c *caller) following(ctx context.Context, id string, count int, q bridge.MessageQuery) (list []bridge.Message, err error) {
 	looked, found := 0, false
 	for m, err := range c.client.AllMessages(ctx, q) {
 		switch {

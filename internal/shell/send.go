@@ -205,10 +205,7 @@ func (s *Shell) sendOnce(ctx context.Context, key string, send func(context.Cont
 				return sent, err
 			}
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pauseOf(err, pauses[try])):
-		}
+		bridge.Sleep(ctx, pauseOf(err, pauses[try]))
 	}
 }
 

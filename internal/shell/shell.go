@@ -1,13 +1,9 @@
 // Package shell is the bridge at a command line, for people and for cron: lists of
 // chats and messages, searching, sending, and following the events.
 //
-// It is a client of the API with the caller's token. It prints tables or lines for
-// people, with local times, cut to the terminal; or JSON, one object a line, as the
-// API has them.
-//
-// Other people choose names and texts. None of them acts on the terminal: characters
-// that would move the cursor, start a line or reverse the text are printed as escapes
-// ([Printable]).
+// It is a client of the API with the caller's token. It prints tables or lines for people,
+// with local times, cut to the terminal; or the API's JSON, one object a line. Names and
+// texts, which strangers choose, do not act on the terminal ([Printable]).
 package shell
 
 import (

@@ -52,7 +52,7 @@ func (s *Shell) Tail(ctx context.Context, t Tail) error {
 	return nil
 }
 
-// cursor returns the place in the log behind which to begin.
+// cursor returns the place in the log after which to begin.
 func (s *Shell) cursor(ctx context.Context, since string) (string, error) {
 	if n, err := strconv.ParseInt(since, 10, 64); err == nil && n >= 0 {
 		return since, nil

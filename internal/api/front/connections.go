@@ -142,7 +142,7 @@ func (c *Connections) state(inner net.Conn, state http.ConnState) {
 	case state == http.StateActive: // it has sent a head, and waits until it is seen whose that is
 		conn.join(&conn.group.waiting)
 	case state == http.StateIdle && conn.head.encodings > 0:
-		// net/http has read unchecked bytes behind the chunks, which placed drops.
+		// net/http has read unchecked bytes after the chunks, which placed drops.
 		conn.leave()
 		_ = conn.Conn.Close()
 	case state == http.StateIdle:
@@ -203,7 +203,7 @@ type conn struct {
 	inHead bool
 	head   head
 	body   int64  // bytes of a body that are still to come, where its length is known
-	rest   []byte // read already, but behind the head
+	rest   []byte // read already, but after the head
 }
 
 // join moves a connection to the end of a list.

@@ -95,7 +95,7 @@ func (h *head) noteLength() {
 }
 
 // Read reads a head, or a body of known length, by itself, so that the next head is
-// checked. A connection is closed behind chunks.
+// checked. A connection is closed after chunks.
 func (c *conn) Read(p []byte) (n int, err error) {
 	if c.body > 0 {
 		p = p[:min(int64(len(p)), c.body)]

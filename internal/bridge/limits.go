@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"math"
 	"net/url"
@@ -101,7 +102,10 @@ func (q *Quoted) Bound() { bound(reflect.ValueOf(q).Elem()) }
 // bound keeps a struct within the limits of its fields. It copies what pointers lead to,
 // since others may hold the fact, too.
 func bound(v reflect.Value) {
-	for _, f := range boundedFields(v.Type()) {
+	for _, f := range fieldsOf(v.Type()) {
+		if !f.isBound {
+			continue
+		}
 		field := v.Field(f.index)
 		if field.Kind() == reflect.Pointer {
 			if field.IsNil() {
@@ -151,30 +155,35 @@ func boundList(field reflect.Value, limit string) {
 	}
 }
 
-// boundedField is a field with a limit, or with limits in its fields.
-type boundedField struct {
-	index int
-	limit string
+// field is what is known of a field of a struct.
+type field struct {
+	index    int
+	limit    string
+	isBound  bool // it has a limit, or limits in its fields
+	nameSize int  // of its name in JSON, with quotes, colon and comma; 0 if it is not shown
 }
 
-// plans holds the bounded fields of types.
-var plans sync.Map // of []boundedField, by reflect.Type
+// plans holds the fields of types.
+var plans sync.Map // of []field, by reflect.Type
 
-func boundedFields(t reflect.Type) []boundedField {
+func fieldsOf(t reflect.Type) []field {
 	if known, found := plans.Load(t); found {
-		return known.([]boundedField)
+		return known.([]field)
 	}
-	var fields []boundedField
-	for i := range t.NumField() {
-		field := t.Field(i)
-		inner := field.Type
+	fields := make([]field, t.NumField())
+	for i := range fields {
+		declared := t.Field(i)
+		inner, name := declared.Type, declared.Tag.Get("json")
 		if inner.Kind() == reflect.Pointer {
 			inner = inner.Elem()
 		}
-		limit := field.Tag.Get("bound")
-		if limit != "" || field.IsExported() && inner.Kind() == reflect.Struct && len(boundedFields(inner)) > 0 {
-			fields = append(fields, boundedField{i, limit})
+		f := field{index: i, limit: declared.Tag.Get("bound")}
+		f.isBound = f.limit != "" || declared.IsExported() && inner.Kind() == reflect.Struct &&
+			slices.ContainsFunc(fieldsOf(inner), func(f field) bool { return f.isBound })
+		if name != "-" {
+			f.nameSize = len(cmp.Or(name, declared.Name)) + len(`"":,`)
 		}
+		fields[i] = f
 	}
 	plans.Store(t, fields)
 	return fields

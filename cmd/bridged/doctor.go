@@ -93,6 +93,6 @@ func clientVersion(c config.Config) func(context.Context) []doctor.Finding {
 		if err != nil {
 			return []doctor.Finding{{Verdict: doctor.Warn, Message: known + "; the network's is not known", Remedy: "see network"}}
 		}
-		return []doctor.Finding{{Verdict: doctor.OK, Message: known + ", the network has " + latest + ", which bridged takes over when it connects"}}
+		return []doctor.Finding{{Verdict: doctor.OK, Message: known + ", the network has " + latest.String() + ", which bridged takes over when it connects"}}
 	}
 }

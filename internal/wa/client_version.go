@@ -82,7 +82,7 @@ func (m *Manager) clientVersion() session.Version {
 func (m *Manager) lookUpVersion(ctx context.Context) (changed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	latest, err := latestVersion(ctx, &m.opts.Network)
+	latest, err := LatestClientVersion(ctx, &m.opts.Network)
 	if err != nil {
 		m.log.Warn().Err(err).Msg("client version not looked up")
 		return false, err
@@ -120,15 +120,7 @@ func (m *Manager) renewVersion(ctx context.Context) (wait time.Duration, sentenc
 func ClientVersion() string { return session.BuiltInVersion().String() }
 
 // LatestClientVersion asks the network for the version of its own web client.
-func LatestClientVersion(ctx context.Context, network *Network) (string, error) {
-	latest, err := latestVersion(ctx, network)
-	if err != nil {
-		return "", err
-	}
-	return latest.String(), nil
-}
-
-func latestVersion(ctx context.Context, network *Network) (*session.Version, error) {
+func LatestClientVersion(ctx context.Context, network *Network) (*session.Version, error) {
 	client := network.Client()
 	client.Timeout = versionTimeout
 	defer client.CloseIdleConnections()

@@ -86,14 +86,15 @@ const (
 	answerHeaderTimeout = 20 * time.Second
 )
 
-func (n *Network) transport() *http.Transport {
+// Client returns a client that reaches the network as the account does, which dials the
+// websocket with it. In a simulated one its address stands for every other. Connections
+// belong to the [dial] of their context.
+func (n *Network) Client() *http.Client {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
 	t := &http.Transport{
-		DialContext:           dialer.DialContext,
 		TLSHandshakeTimeout:   tlsTimeout,
 		ResponseHeaderTimeout: answerHeaderTimeout,
-		IdleConnTimeout:       90 * time.Second,
-		MaxIdleConnsPerHost:   8,
+		DisableKeepAlives:     true, // the next dial could not cut a connection that a refusal left open
 	}
 	if n.Proxy != nil {
 		t.Proxy = http.ProxyURL(n.Proxy)
@@ -101,22 +102,11 @@ func (n *Network) transport() *http.Transport {
 	if n.simulated != nil {
 		t.TLSClientConfig = &tls.Config{RootCAs: n.simulated.roots}
 	}
-	return t
-}
-
-// Client returns a client that reaches the network as the account does, which dials the
-// websocket with it. In a simulated one its address stands for every other. Connections
-// belong to the [dial] of their context.
-func (n *Network) Client() *http.Client {
-	t := n.transport()
-	// The next dial could not cut a connection that a refusal left open.
-	t.DisableKeepAlives = true
-	connect := t.DialContext
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if n.simulated != nil {
 			address = n.simulated.address
 		}
-		conn, err := connect(ctx, network, address)
+		conn, err := dialer.DialContext(ctx, network, address)
 		if d := dialOf(ctx); d != nil && err == nil {
 			return d.track(conn)
 		}

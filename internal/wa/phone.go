@@ -49,12 +49,6 @@ func (p *phone) saw(at time.Time) (note bool, ended string) {
 	return note, ended
 }
 
-func (p *phone) setSeen(at time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.seen = at
-}
-
 // away returns since when the phone has been away, and a warning if that is long.
 func (p *phone) away(now time.Time) (seen time.Time, warning string) {
 	p.mu.Lock()
@@ -104,13 +98,14 @@ func (m *Manager) sawPhone(at time.Time) {
 	}
 }
 
-// loadPhoneSeen reads when the phone was last seen; now where that is not known.
+// loadPhoneSeen reads when the phone was last seen, before the start; now where that is not
+// known.
 func (m *Manager) loadPhoneSeen(ctx context.Context) error {
 	seen, err := m.moment(ctx, settingPhoneSeen)
 	if seen.IsZero() {
 		seen = time.Now()
 	}
-	m.phone.setSeen(seen)
+	m.phone.seen = seen
 	return err
 }
 

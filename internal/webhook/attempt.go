@@ -249,7 +249,7 @@ func (w *worker) note(q *queue, it *item, a *attempt, got outcome) {
 
 // judge counts a post for or against the receiver as a whole.
 func (w *worker) judge(q *queue, a *attempt, got outcome) {
-	if got.about == aboutReceiver {
+	if got.isReceivers {
 		if w.outage.fail(q.chat, a.began, a.isProbe, got.status == http.StatusGone) {
 			w.log.Warn().Str("failure", got.failure).Msg("webhook's receiver is down: one event at a time is tried")
 		}

@@ -1,24 +1,21 @@
 // Package webhook posts the log of events to the addresses that want it.
 //
 // Each webhook has one worker, from the moment it is made until it is removed, also
-// while it is switched off: [Dispatcher.Run] starts it, and nothing else ever
-// serves the same webhook. The worker is one goroutine that owns all the state
-// below; beside it run only posts, one try of one delivery each.
+// while it is switched off. The worker is one goroutine that owns all the state below;
+// beside it run only posts, one try of one delivery each.
 //
 //   - A queue holds the pending deliveries of one chat, by the chat's row in the store,
 //     in the order of the log. At most one delivery of a queue is under way, and one
 //     that hangs or fails holds up its own chat alone.
-//   - The worker reads the log as it grows, together with the settings of that
-//     moment, and enters numbers into queues, never content. A try reads settings and
-//     event in one snapshot just before it posts, so that it posts what the API shows
-//     at that moment, to the address and under the secret of that moment.
+//   - The worker reads the log as it grows and enters numbers into queues, never content.
+//     A try reads settings and event in one snapshot just before it posts: it posts what
+//     the API shows at that moment, to the address and under the secret of that moment.
 //   - A save brings the store up to date: outcomes of tries, pending deliveries, how far
 //     the log was read. The worker holds the beginning of each queue, the store all of
 //     it. When two chats have become one, or events have left the log, the worker saves
 //     everything and reads the queues again; posts under way go on meanwhile.
 //   - A change of the settings cancels posts under way to an old address or under an
-//     old secret; they are posted again with the new settings. A worker that is
-//     switched off starts no posts and lets those under way end.
+//     old secret; they are posted again with the new settings.
 //   - A stop gives posts under way a moment, then cancels them, and saves. After a kill
 //     the store knows of fewer posts than were made: the promise is at least once, with
 //     the same webhook-id.
@@ -28,8 +25,7 @@
 // as a dead letter, which can be listed and posted again.
 //
 // Posts are signed as in Standard Webhooks (https://www.standardwebhooks.com): the
-// header webhook-id names the event and is the same at every try, so that a receiver
-// can recognise repetitions.
+// header webhook-id names the event, and is the same at every try.
 package webhook
 
 import (

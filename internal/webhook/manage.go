@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 
 	"bridged/internal/bridge"
 	"bridged/internal/store"
@@ -156,4 +157,44 @@ func (d *Dispatcher) Redeliver(ctx context.Context, webhook, delivery int64) (br
 	}
 	progress := store.DeliveryProgress{Cursor: -1, Deliveries: []bridge.WebhookDelivery{kept}}
 	return kept, d.store.SaveDeliveries(context.WithoutCancel(ctx), webhook, progress)
+}
+
+// Configure brings the webhooks of the environment up to date before a start.
+// One that is no longer named is switched off and keeps its place in the log,
+// so that it goes on there when it is named again.
+func (d *Dispatcher) Configure(ctx context.Context, named []bridge.Webhook) error {
+	all, err := d.store.Webhooks(ctx)
+	if err != nil {
+		return err
+	}
+	known := make(map[string]bool)
+	for _, w := range all {
+		i := slices.IndexFunc(named, func(n bridge.Webhook) bool { return n.URL == w.URL })
+		if w.Source != bridge.WebhookFromEnvironment || i < 0 && !w.Enabled {
+			continue
+		}
+		known[w.URL] = true
+		_, err := d.store.ChangeWebhook(ctx, w.ID, func(w *bridge.Webhook) error {
+			if w.Enabled = i >= 0; w.Enabled {
+				w.Secret, w.EventFilter, w.AllowPrivate = named[i].Secret, named[i].EventFilter, named[i].AllowPrivate
+			}
+			return d.checkForm(*w)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, w := range named {
+		if known[w.URL] {
+			continue
+		}
+		w.Source, w.Enabled, w.Cursor = bridge.WebhookFromEnvironment, true, -1
+		if err := d.check(ctx, w); err != nil {
+			return err
+		}
+		if _, err := d.store.AddWebhook(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
 }

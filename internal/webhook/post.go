@@ -52,21 +52,13 @@ func (d *Dispatcher) deliver(ctx context.Context, p store.Post, of bridge.Webhoo
 	return d.post(ctx, p.Webhook, id, p.Event.Payload())
 }
 
-// about says whether a failure is due to the event or to the receiver.
-type about int
-
-const (
-	aboutEvent    about = iota // it was taken or refused
-	aboutReceiver              // it cannot be reached, or fails
-)
-
 // outcome describes a try: failure is empty where it went well, else a
 // sentence for the person who set the webhook up; status is 0 without an answer.
 type outcome struct {
 	status      int
 	failure     string
 	took        time.Duration
-	about       about
+	isReceivers bool          // the failure: it cannot be reached, or fails, whatever the event
 	retryAfter  time.Duration // how long the receiver asks to be left alone
 	isBrokenOff bool          // how it went is not known
 }
@@ -79,13 +71,11 @@ func (d *Dispatcher) post(ctx context.Context, w bridge.Webhook, id string, p br
 	log := d.log.With().Int64("webhook", w.ID).Str("webhook_id", id).Logger()
 	switch {
 	case err != nil:
-		got.failure, got.about = explain(err), aboutReceiver
+		got.failure, got.isReceivers = explain(err), true
 		log.Warn().Str("failure", got.failure).Msg("webhook failed")
 	case got.status < 200 || got.status > 299:
 		got.failure = refusal(got.status)
-		if got.status < 400 || got.status > 499 || got.status == http.StatusGone {
-			got.about = aboutReceiver
-		}
+		got.isReceivers = got.status < 400 || got.status > 499 || got.status == http.StatusGone
 		log.Warn().Int("status", got.status).Msg("webhook failed")
 	default:
 		log.Debug().Int("status", got.status).Dur("took_ms", got.took).Msg("webhook delivered")

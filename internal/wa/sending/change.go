@@ -130,38 +130,11 @@ func (c *Client) revocationChange(ctx context.Context, to types.JID, chat bridge
 	}}, nil
 }
 
-// groupKind is what communities make of a group.
-type groupKind int
-
-const (
-	plainGroup        groupKind = iota
-	community                   // holds groups together: nobody can write there
-	announcementGroup           // of a community; takes encrypted reactions alone
-)
-
-func kindOf(info *types.GroupInfo) groupKind {
-	switch {
-	case info.IsParent:
-		return community
-	case info.IsDefaultSubGroup:
-		return announcementGroup
-	}
-	return plainGroup
-}
-
-// mayWrite returns why nobody can write to a group of this kind, or nil.
-func (k groupKind) mayWrite() error {
-	if k == community {
-		return bridge.Fail(bridge.CodeNotAChat, "a community is no chat: write to its announcement group, or to another of its groups")
-	}
-	return nil
-}
-
 // reactionMessage makes a reaction in the form that the chat takes.
 func (c *Client) reactionMessage(ctx context.Context, to types.JID, chat bridge.JID, r bridge.Reaction) (*waE2E.Message, error) {
 	sender := convert.WireJID(c.wireForm(ctx, chat, r.Target.SenderJID))
 	msg := c.BuildReaction(to, sender, convert.OnWire(&r.Target), r.Emoji)
-	if kind, _ := c.members.Load(chat); kind != announcementGroup {
+	if known, _ := c.groups.Load(chat); known == nil || !known.(knownGroup).isAnnouncement {
 		return msg, nil
 	}
 	about := &types.MessageInfo{ID: convert.OnWire(&r.Target), MessageSource: types.MessageSource{Chat: to, Sender: sender, IsFromMe: r.Target.FromMe, IsGroup: true}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
@@ -30,19 +31,62 @@ func (c *Client) destination(ctx context.Context, jid bridge.JID) (types.JID, er
 	return to, nil
 }
 
-func (c *Client) InGroup(ctx context.Context, jid bridge.JID) error {
-	if known, ok := c.members.Load(jid); ok {
-		return known.(groupKind).mayWrite()
+// knownGroup is what sending needs of a group that the account is in.
+type knownGroup struct {
+	isCommunity    bool // holds groups together: nobody can write there
+	isAnnouncement bool // of a community; takes encrypted reactions alone
+	byLID          bool // its members know each other by LID
+}
+
+func groupOf(info *types.GroupInfo) knownGroup {
+	return knownGroup{info.IsParent, info.IsDefaultSubGroup, info.AddressingMode == types.AddressingModeLID}
+}
+
+// NoteGroup notes a group that the account is in.
+func (c *Client) NoteGroup(info *types.GroupInfo) {
+	c.groups.Store(convert.JID(info.JID), groupOf(info))
+}
+
+// ForgetGroup forgets what is known of a group, which has changed.
+func (c *Client) ForgetGroup(jid bridge.JID) { c.groups.Delete(jid) }
+
+// group returns what is known of a group, asking once.
+func (c *Client) group(ctx context.Context, jid bridge.JID) (knownGroup, error) {
+	if known, ok := c.groups.Load(jid); ok {
+		return known.(knownGroup), nil
 	}
+	return c.askGroup(ctx, jid)
+}
+
+// askGroup asks for a group, of which whatsmeow keeps the members, and stores it.
+func (c *Client) askGroup(ctx context.Context, jid bridge.JID) (knownGroup, error) {
 	info, err := c.GetGroupInfo(ctx, convert.WireJID(jid))
 	if err != nil {
-		return groups.QueryError(err)
+		return knownGroup{}, err
 	}
-	c.NoteGroup(info)
 	if err := c.s.o.Store.Save(ctx, convert.GroupFacts(info)...); err != nil {
 		c.s.o.Log.Warn().Err(err).Msg("group not stored")
 	}
-	return kindOf(info).mayWrite()
+	c.NoteGroup(info)
+	return groupOf(info), nil
+}
+
+// InGroup returns nil if the account is in a group and may write there.
+func (c *Client) InGroup(ctx context.Context, jid bridge.JID) error {
+	known, err := c.group(ctx, jid)
+	switch {
+	case err != nil:
+		return groups.QueryError(err)
+	case known.isCommunity:
+		return bridge.Fail(bridge.CodeNotAChat, "a community is no chat: write to its announcement group, or to another of its groups")
+	}
+	return nil
+}
+
+// AddressedByLID reports whether a group's members know each other by LID.
+func (c *Client) AddressedByLID(ctx context.Context, jid bridge.JID) bool {
+	known, err := c.group(ctx, jid)
+	return err == nil && known.byLID
 }
 
 // NumberExists returns the number that the network knows the person by.
@@ -82,19 +126,6 @@ func notOnNetwork() *bridge.Error {
 	return bridge.Fail(bridge.CodeNotOnNetwork, "the recipient is not on WhatsApp: check the number (E.164 digits with country code)")
 }
 
-// AddressedByLID reports whether a group's members know each other by LID, asking once.
-func (c *Client) AddressedByLID(ctx context.Context, jid bridge.JID) bool {
-	if mode, known := c.modes.Load(jid); known {
-		return mode == types.AddressingModeLID
-	}
-	info, err := c.GetGroupInfo(ctx, convert.WireJID(jid))
-	if err != nil {
-		return false
-	}
-	c.modes.Store(jid, info.AddressingMode)
-	return info.AddressingMode == types.AddressingModeLID
-}
-
 // isStale reports whether the network refused a message for stale recipients: a group has
 // changed its addressing, or a device is gone or new. Nobody has the message.
 func isStale(err error) bool {
@@ -108,13 +139,8 @@ func isStale(err error) bool {
 // refreshRecipients has the next send ask for the chat's members and their devices.
 func (c *Client) refreshRecipients(ctx context.Context, to types.JID) error {
 	if to.Server == types.GroupServer {
-		info, err := c.GetGroupInfo(ctx, to) // whatsmeow keeps it
-		if err != nil {
+		if _, err := c.askGroup(ctx, convert.JID(to)); err != nil {
 			return fmt.Errorf("ask for the group: %w", err)
-		}
-		c.NoteGroup(info)
-		if err := c.s.o.Store.Save(ctx, convert.GroupFacts(info)...); err != nil {
-			return fmt.Errorf("store the group: %w", err)
 		}
 	}
 	people, err := c.PeopleOf(ctx, to)
@@ -125,4 +151,61 @@ func (c *Client) refreshRecipients(ctx context.Context, to types.JID) error {
 		c.ForgetDevices(ctx, person)
 	}
 	return nil
+}
+
+// mayBegin refuses a first message beyond the limit before the recipient is looked up.
+func (c *Client) mayBegin(ctx context.Context, to bridge.JID) error {
+	if !c.s.o.NewChats.IsLimited() || !to.IsPerson() || c.isTrusted(ctx, to) {
+		return nil
+	}
+	return c.s.o.Store.MayBegin(ctx, c.s.o.NewChats, c.namesOf(to)...)
+}
+
+// namesOf returns a person's possible chats: numbers have two spellings in some countries.
+func (c *Client) namesOf(to bridge.JID) []bridge.JID {
+	names := []bridge.JID{to}
+	if canonical := c.s.o.Store.Canonical(to); canonical.Server() == bridge.ServerUser {
+		for _, alias := range bridge.PhoneAliases(canonical.User()) {
+			names = append(names, bridge.PhoneJID(alias))
+		}
+	}
+	return names
+}
+
+// withNewChat puts the fact that counts or refuses a first message before the others.
+func (c *Client) withNewChat(ctx context.Context, chat bridge.JID, facts ...bridge.Fact) []bridge.Fact {
+	if !c.s.o.NewChats.IsLimited() || !chat.IsPerson() || c.isTrusted(ctx, chat) {
+		return facts
+	}
+	return append([]bridge.Fact{bridge.NewChat{Chat: chat, Limit: c.s.o.NewChats}}, facts...)
+}
+
+// isTrusted reports whether a person has been in touch, perhaps before the pairing: their
+// device has given this account its token.
+func (c *Client) isTrusted(ctx context.Context, person bridge.JID) bool {
+	trusted, err := c.HasToken(ctx, convert.WireJID(c.s.o.Store.Canonical(person)))
+	if err != nil {
+		c.s.o.Log.Warn().Err(err).Msg("a contact's token was not read")
+	}
+	return trusted
+}
+
+// refuseNewChat refuses a first message to a person while the network would.
+func (c *Client) refuseNewChat(ctx context.Context, to bridge.JID) error {
+	left := c.s.o.Timelock()
+	if left == 0 || !to.IsPerson() || c.isTrusted(ctx, to) {
+		return nil
+	}
+	isNew, err := c.s.o.Store.IsNewChat(ctx, c.namesOf(to)...)
+	if err != nil || !isNew {
+		return err
+	}
+	return reachoutRestricted(left)
+}
+
+func reachoutRestricted(left time.Duration) *bridge.Error {
+	return &bridge.Error{
+		Code: bridge.CodeReachoutRestricted, RetryAfter: left,
+		Msg: "the network does not let this account start new chats for now (code 463): wait, or let the recipient write first",
+	}
 }

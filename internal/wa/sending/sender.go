@@ -16,12 +16,10 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"go.mau.fi/whatsmeow/types"
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"bridged/internal/bridge"
-	"bridged/internal/wa/convert"
 	"bridged/internal/wa/session"
 )
 
@@ -143,11 +141,10 @@ type Link struct {
 // Client is the client of one device, with what is known of those it sends to.
 type Client struct {
 	*session.Client
-	s       *Sender
-	ctx     context.Context
-	link    Link
-	members sync.Map // kinds (groupKind) of the groups (bridge.JID) that the account is known to be in
-	modes   sync.Map // addressing modes (types.AddressingMode) by group
+	s      *Sender
+	ctx    context.Context
+	link   Link
+	groups sync.Map // knownGroup by group (bridge.JID)
 }
 
 // NewClient returns a client that lives as long as ctx.
@@ -157,15 +154,3 @@ func (s *Sender) NewClient(ctx context.Context, c *session.Client, link Link) *C
 
 // SaveAnswered stores the usernames of the answers so far.
 func (c *Client) SaveAnswered(ctx context.Context) { c.link.SaveUsernames(ctx) }
-
-// NoteGroup notes a group that the account is in.
-func (c *Client) NoteGroup(info *types.GroupInfo) {
-	c.members.Store(convert.JID(info.JID), kindOf(info))
-	c.modes.Store(convert.JID(info.JID), info.AddressingMode)
-}
-
-// ForgetGroup forgets what is known of a group, which has changed.
-func (c *Client) ForgetGroup(jid bridge.JID) {
-	c.members.Delete(jid)
-	c.modes.Delete(jid)
-}

@@ -252,3 +252,12 @@ func (c *Client) Hidden(ctx context.Context, person bridge.JID) bridge.JID {
 	}
 	return convert.JID(lid)
 }
+
+// Version is that of a client of the network's.
+type Version = store.WAVersionContainer
+
+// BuiltInVersion returns the version that whatsmeow was made for.
+func BuiltInVersion() Version { return store.GetWAVersion() }
+
+// ParseVersion reads what [Version.String] has written.
+func ParseVersion(text string) (Version, error) { return store.ParseVersion(text) }

@@ -53,21 +53,15 @@ func withoutStanzas(args []any) []any {
 	return out
 }
 
-func (l *logger) Errorf(msg string, args ...any) {
-	level := zerolog.ErrorLevel
-	if msg == logConnectionEnded || msg == logOutdated {
-		level = zerolog.DebugLevel
-	}
-	l.write(level, msg, args)
-	l.pass(msg, args)
-}
+func (l *logger) Errorf(msg string, args ...any) { l.report(zerolog.ErrorLevel, msg, args) }
 
-func (l *logger) Warnf(msg string, args ...any) {
-	if msg == logHandlerFailed {
+func (l *logger) Warnf(msg string, args ...any) { l.report(zerolog.WarnLevel, msg, args) }
+
+func (l *logger) report(level zerolog.Level, msg string, args []any) {
+	switch msg {
+	case logHandlerFailed:
 		return
-	}
-	level := zerolog.WarnLevel
-	if msg == logOtherDevices {
+	case logConnectionEnded, logOutdated, logOtherDevices:
 		level = zerolog.DebugLevel
 	}
 	l.write(level, msg, args)

@@ -160,7 +160,6 @@ func (c *Client) Download(ctx context.Context, chat bridge.JID, msgID string) (f
 // query holds the parameters of a request; empty ones are left out.
 type query map[string]string
 
-// encode returns the parameters as they stand in an address.
 func (q query) encode() string {
 	values := url.Values{}
 	for name, value := range q {
@@ -171,7 +170,6 @@ func (q query) encode() string {
 	return values.Encode()
 }
 
-// on returns path with the parameters.
 func (q query) on(path string) string {
 	if encoded := q.encode(); encoded != "" {
 		path += "?" + encoded
@@ -207,7 +205,6 @@ func getPage[T any](ctx context.Context, c *Client, path, name string) (page bri
 	return page, err
 }
 
-// getAll requests a list without pages.
 func getAll[T any](ctx context.Context, c *Client, path, name string) ([]T, error) {
 	page, err := getPage[T](ctx, c, path, name)
 	return page.Items, err

@@ -161,8 +161,7 @@ func (e *Error) Unwrap() error {
 	return &bridge.Error{Code: e.Code, Msg: e.Message, RetryAfter: e.RetryAfter, Changed: e.Changed}
 }
 
-// maxErrorBody limits how much of an error's body is read.
-const maxErrorBody = 64 << 10
+const maxErrorBody = 64 << 10 // bytes of an error's body that are read
 
 // readError makes an error of an answer: of one that is no bridge's, by its status alone.
 func readError(resp *http.Response) error {

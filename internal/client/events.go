@@ -81,10 +81,8 @@ func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[bridge.Even
 // retryPause is the time before the next connection, unless the bridge names another.
 const retryPause = 2 * time.Second
 
-// errStopped ends a stream whose reader wants no more.
 var errStopped = errors.New("the reader wants no more events")
 
-// errUnreadable is the error of an event that is not JSON.
 var errUnreadable = errors.New("the bridge sent an event that cannot be read")
 
 // stream is the place of one reader in the log, over several connections.
@@ -138,7 +136,6 @@ func (s *stream) follow(ctx context.Context) error {
 	}
 }
 
-// frame is one piece of a stream of server-sent events.
 type frame struct {
 	id    string
 	event string

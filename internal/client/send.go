@@ -109,7 +109,6 @@ func (c *Client) Delete(ctx context.Context, chat bridge.JID, id, key string) (S
 	return sentBy(c.Do(ctx, http.MethodDelete, messagePath(chat, id), nil, keyed(key)))
 }
 
-// sentBy reads the answer of a sending route.
 func sentBy(resp *http.Response, err error) (sent Sent, _ error) {
 	if err != nil {
 		return sent, err

@@ -35,8 +35,7 @@ type bubble struct {
 	Clock     clock
 }
 
-// longText is the length from which on a text is folded, in characters.
-const longText = 1500
+const longText = 1500 // characters from which on a text is folded
 
 // quote is the message that another one answers.
 type quote struct {
@@ -46,7 +45,6 @@ type quote struct {
 	Path   string // of its place in the chat; empty where it is not stored
 }
 
-// vote is one option of a poll.
 type vote struct {
 	Name       string
 	Votes, Max int
@@ -54,7 +52,6 @@ type vote struct {
 	AddedBy    string // empty for one that the poll was made with
 }
 
-// mark is an emoji with which people reacted.
 type mark struct {
 	Emoji string
 	Count int

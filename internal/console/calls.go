@@ -6,7 +6,6 @@ import (
 	"bridged/internal/bridge"
 )
 
-// callRow is a call in a list.
 type callRow struct {
 	bridge.Call
 	Name   string
@@ -14,7 +13,6 @@ type callRow struct {
 	Reject string // where to reject it; empty where that cannot be done
 }
 
-// callWord is the state of a call in words.
 type callWord struct{ Text, Tone string }
 
 var callWords = map[bridge.CallState]callWord{
@@ -25,7 +23,6 @@ var callWords = map[bridge.CallState]callWord{
 	bridge.CallAnsweredElsewhere: {"taken elsewhere", ""},
 }
 
-// showCalls answers a part of the list of calls.
 func (c *Console) showCalls(v *visit) error {
 	calls, next, err := v.calls(bridge.CallQuery{Limit: 50, Cursor: v.r.URL.Query().Get("cursor")})
 	if err != nil {

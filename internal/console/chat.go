@@ -15,7 +15,6 @@ const (
 	around         = 25 // messages on each side of the one that was asked for
 )
 
-// chatPage is one chat, with the list of chats beside it.
 type chatPage struct {
 	List         chatList
 	Chat         bridge.Chat
@@ -105,7 +104,6 @@ func more(path string, query url.Values, parameter string, cursor *string) strin
 	return path + "?" + query.Encode()
 }
 
-// chatList is a page of the list of chats.
 type chatList struct {
 	Items []bridge.Chat
 	Type  bridge.ChatType
@@ -113,7 +111,6 @@ type chatList struct {
 	More  string     // the address of the next page; empty for none
 }
 
-// listChats returns a page of the list of chats.
 func (v *visit) listChats(ctx context.Context, query url.Values, open bridge.JID) (chatList, error) {
 	list := chatList{Type: chatTypeOf(query), Open: open}
 	page, err := v.api.Chats(ctx, bridge.ChatQuery{Type: list.Type, Limit: pageOfChats, Cursor: query.Get("cursor")})
@@ -149,7 +146,6 @@ func (c *Console) showChats(v *visit) error {
 	}{list, curl("GET", "/api/chats", nil)})
 }
 
-// membersPage shows the members of a group, and the requests to join it.
 type membersPage struct {
 	Chat     bridge.JID
 	Name     string
@@ -183,7 +179,6 @@ func (c *Console) showMembers(v *visit) error {
 	return v.show("members", page.Name, page)
 }
 
-// decideJoinRequest lets a person into a group, or rejects the request.
 func (c *Console) decideJoinRequest(v *visit) error {
 	person, err := bridge.ParseJID(v.r.PostForm.Get("person"))
 	if err != nil {

@@ -17,10 +17,8 @@ import (
 	"bridged/internal/client"
 )
 
-// pageOfEvents is the number of events that are shown at first.
-const pageOfEvents = 100
+const pageOfEvents = 100 // that are shown at first
 
-// eventsPage is the end of the log of events.
 type eventsPage struct {
 	Types  []bridge.EventType // that were chosen
 	Chat   bridge.JID
@@ -40,7 +38,6 @@ type eventRow struct {
 	At   bridge.Time
 }
 
-// showEvents answers the newest events of the log.
 func (c *Console) showEvents(v *visit) error {
 	asked := v.r.URL.Query()
 	query := client.EventQuery{Chat: bridge.JID(asked.Get("chat"))}
@@ -105,7 +102,6 @@ func (v *visit) readEvents(ctx context.Context, q client.EventQuery, last int64)
 	}
 }
 
-// aboutEvent sums up an event in a few words.
 func aboutEvent(event bridge.Event) string {
 	switch {
 	case event.Message != nil && event.Type == bridge.EventMessageStatus && event.Message.Status != nil:

@@ -47,7 +47,6 @@ func (v *visit) hookForm() client.HookChange {
 	}
 }
 
-// createHook makes a hook, and shows its address once.
 func (c *Console) createHook(v *visit) error {
 	return v.showMade(v.api.CreateHook(v.r.Context(), v.hookForm()))
 }
@@ -69,7 +68,6 @@ func (v *visit) addressOf(hook client.Hook) string {
 	return scheme + v.r.Host + hook.Path
 }
 
-// hookPage is one hook, and perhaps a preview of a message.
 type hookPage struct {
 	Hook    bridge.Hook
 	Own     string // the template that is not shipped

@@ -17,7 +17,6 @@ import (
 	"bridged/internal/client"
 )
 
-// loginPage is the form that takes the token.
 type loginPage struct {
 	CSRF  string
 	Next  string
@@ -80,7 +79,6 @@ func (c *Console) refuseToken(w http.ResponseWriter, r *http.Request) {
 	c.loginForm(w, r, http.StatusTooManyRequests, "This is not a token of this bridge, and too many wrong ones came from your address.")
 }
 
-// isFormOf reports whether the form carries the token of its cookie.
 func isFormOf(r *http.Request) bool {
 	cookie, err := r.Cookie(cookieName(r) + "-form")
 	return err == nil && cookie.Value != "" && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(r.PostForm.Get("csrf"))) == 1
@@ -143,7 +141,6 @@ func (c *Console) endSession(r *http.Request) {
 	}
 }
 
-// setZone sets the time zone of the visitor.
 func (c *Console) setZone(v *visit) error {
 	v.session.setZone(v.r.PostForm.Get("zone"))
 	return v.done(nil, "", root+"/")

@@ -9,7 +9,6 @@ import (
 	"bridged/internal/client"
 )
 
-// overviewPage shows the account and the bridge at a glance.
 type overviewPage struct {
 	facts
 	Webhooks webhookSums
@@ -17,7 +16,6 @@ type overviewPage struct {
 	Calls    []callRow
 }
 
-// webhookSums counts webhooks and their deliveries.
 type webhookSums struct{ All, Off, Pending, Dead int }
 
 func (c *Console) showOverview(v *visit) (err error) {

@@ -70,13 +70,11 @@ type documented struct {
 	Responses            map[string]response
 }
 
-// referencePage is the reference of the API, made from its own document.
 type referencePage struct {
 	About  string
 	Groups []operationGroup
 }
 
-// operationGroup holds the operations of one tag.
 type operationGroup struct {
 	Name, About string
 	Operations  []operation
@@ -98,7 +96,6 @@ type field struct {
 	Required              bool
 }
 
-// answer is a status and its description.
 type answer struct{ Status, About string }
 
 func (c *Console) showReference(v *visit) error {
@@ -278,7 +275,6 @@ func curl(method, path string, body any, arguments ...string) string {
 	return line + data + ` "$BRIDGE` + path + `"`
 }
 
-// formArguments returns the arguments that send an example of a form.
 func formArguments(example json.RawMessage) (arguments []string) {
 	var fields map[string]string
 	if json.Unmarshal(example, &fields) != nil {
@@ -293,5 +289,4 @@ func formArguments(example json.RawMessage) (arguments []string) {
 	return arguments
 }
 
-// shellQuoted returns a text as one word of a shell.
 func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -14,10 +14,8 @@ import (
 	"bridged/internal/client"
 )
 
-// pageOfHits is how many hits a page shows.
 const pageOfHits = 50
 
-// searchPage holds a search and its hits.
 type searchPage struct {
 	Q     string
 	Type  bridge.ChatType
@@ -42,7 +40,6 @@ type hit struct {
 	Path   string
 }
 
-// part is a piece of a hit's text.
 type part struct {
 	Text  string
 	Found bool

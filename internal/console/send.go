@@ -18,7 +18,6 @@ import (
 	"bridged/internal/intake"
 )
 
-// composer is the form below a chat.
 type composer struct {
 	On     bool
 	Chat   bridge.JID
@@ -37,7 +36,6 @@ type target struct {
 	Path             string // of its forms
 }
 
-// quickEmojis are offered as reactions.
 var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 
 // composer returns the form of a chat. Without the script, its state is in the address.
@@ -86,7 +84,6 @@ func (v *visit) sent(sent client.Sent, err error) error {
 	return v.done(err, "", chatPath(v.chat))
 }
 
-// messageOf returns the message that a form describes.
 func messageOf(to bridge.JID, form url.Values) (client.Message, error) {
 	quote := client.Quote{QuotedMsgID: form.Get("reply")}
 	switch form.Get("kind") {
@@ -139,7 +136,6 @@ func pollOf(to bridge.JID, form url.Values, quote client.Quote) client.Message {
 	return poll
 }
 
-// messagePath returns the address of a message's forms.
 func messagePath(chat bridge.JID, id string) string {
 	return chatPath(chat) + "/messages/" + bridge.PathID(id)
 }

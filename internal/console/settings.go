@@ -7,7 +7,6 @@ import (
 	"bridged/internal/client"
 )
 
-// settingsPage shows the configuration, and actions on the account.
 type settingsPage struct {
 	Settings []Setting
 	facts
@@ -46,7 +45,6 @@ func (c *Console) unlink(v *visit) error {
 	return v.done(err, text, root+"/")
 }
 
-// tokensPage lists the tokens, with a form for another one.
 type tokensPage struct {
 	Tokens []bridge.Token
 	Made   string // the secret of a new one, shown once
@@ -68,7 +66,6 @@ func (v *visit) showTokensWith(made client.MadeToken, err error) error {
 	return v.show("tokens", "Tokens", page)
 }
 
-// createToken makes a token, and shows its secret once.
 func (c *Console) createToken(v *visit) error {
 	form := v.r.PostForm
 	wanted := client.NewToken{Name: form.Get("name"), Scopes: typed[bridge.Scope](form["scope"])}

@@ -11,12 +11,10 @@ import (
 	"bridged/internal/bridge"
 )
 
-// summaryLength is the length of a summary's text, in characters.
-const summaryLength = 200
+const summaryLength = 200 // characters
 
 const deletedText = "This message was deleted"
 
-// summary returns a message in one line.
 func summary(m bridge.Message) string {
 	if m.DeletedAt != nil {
 		return deletedText
@@ -54,7 +52,6 @@ func oneLine(text string) string {
 	return firstCharacters(strings.Join(strings.Fields(text), " "), summaryLength)
 }
 
-// kindOf returns the kind of a message in words.
 func kindOf(m bridge.Message) string {
 	switch {
 	case m.MessageType == bridge.TypeUndecryptable:
@@ -109,7 +106,6 @@ var kindsOfTypes = map[string]string{
 	"pollCreationMessage": "Poll", "pollCreationMessageV2": "Poll", "pollCreationMessageV3": "Poll", "pollCreationMessageV5": "Poll", "pollCreationMessageV6": "Poll",
 }
 
-// eventAnswer is one of the answers to an event, with those who gave it.
 type eventAnswer struct {
 	Answer string
 	Who    string

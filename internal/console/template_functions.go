@@ -19,7 +19,6 @@ import (
 	"bridged/internal/bridge"
 )
 
-// functions are the functions of templates.
 var functions = template.FuncMap{
 	"asset": assetPath, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
 	"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "whose": whose,
@@ -92,7 +91,6 @@ func nameOf(chat bridge.Chat) string { return cmp.Or(strings.TrimSpace(chat.Name
 
 func chatPath(jid bridge.JID) string { return root + "/chats/" + jid.Escaped() }
 
-// mediaPath returns the address of a message's file on the console.
 func mediaPath(chat bridge.JID, id string) string {
 	return root + "/media/" + chat.Escaped() + "/" + bridge.PathID(id)
 }
@@ -126,7 +124,6 @@ func (c clock) when(t *bridge.Time) template.HTML {
 	return c.element(*t, c.dayOf(*t, t.In(c.Zone).Format("15:04"), "2 Jan 2006"))
 }
 
-// ago returns how long ago something was.
 func (c clock) ago(t *bridge.Time) template.HTML {
 	if t == nil {
 		return "never"
@@ -170,7 +167,6 @@ func (c clock) element(t bridge.Time, text string) template.HTML {
 		t.String(), template.HTMLEscapeString(exact), template.HTMLEscapeString(text)))
 }
 
-// ago returns a duration in words.
 func ago(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:

@@ -86,7 +86,6 @@ type view struct {
 	Clock       clock
 }
 
-// show answers a page of the console in its frame.
 func (v *visit) show(name, title string, page any) error {
 	return v.showAs(http.StatusOK, name, title, page)
 }

@@ -190,7 +190,6 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	writeAnswer(w, status, "application/json", body)
 }
 
-// writeAnswer sends a whole answer.
 func writeAnswer(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))

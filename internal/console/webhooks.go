@@ -26,7 +26,6 @@ func (c *Console) showWebhooks(v *visit) error {
 	})
 }
 
-// createWebhook makes a webhook, and shows its secret once.
 func (c *Console) createWebhook(v *visit) error {
 	return v.showWebhookWith(v.api.CreateWebhook(v.r.Context(), v.webhookForm()))
 }
@@ -59,7 +58,6 @@ func whose(fromMe *bool) string {
 	return "others"
 }
 
-// webhookPage is one webhook with its deliveries.
 type webhookPage struct {
 	Hook       bridge.Webhook
 	Fixed      bool   // by the environment, which alone changes it

@@ -23,7 +23,6 @@ func (d door) addResources() {
 	d.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: scheme + "messages/{+jid}/{+id}", Name: "message", Title: "A message", MIMEType: "application/json"}, read)
 }
 
-// resource reads the resource of a URI.
 func (c *caller) resource(ctx context.Context, uri string) (*sdk.ReadResourceResult, error) {
 	parts, err := partsOf(uri)
 	if err != nil {
@@ -47,7 +46,6 @@ func (c *caller) resource(ctx context.Context, uri string) (*sdk.ReadResourceRes
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: "application/json", Text: text}}}, err
 }
 
-// partsOf returns the decoded parts of a resource's URI.
 func partsOf(uri string) ([]string, error) {
 	parts := strings.Split(strings.TrimPrefix(uri, scheme), "/")
 	for i, part := range parts {

@@ -15,7 +15,6 @@ import (
 	"bridged/internal/bridge"
 )
 
-// call is a call of a tool, with its caller.
 type call struct {
 	*caller
 	req *sdk.CallToolRequest

@@ -103,7 +103,6 @@ func personOf(p bridge.KnownContact) answer {
 	return shown
 }
 
-// pageOf bounds a page.
 func pageOf(limit whole) int {
 	if limit <= 0 {
 		return 20
@@ -186,7 +185,6 @@ type waitForMessages struct {
 	Timeout whole  `json:"timeout,omitempty" jsonschema:"seconds to wait, at most 60, by default 30"`
 }
 
-// span reads since and until.
 func span(since, until string) (from, to *bridge.Time, err error) {
 	if from, err = moment("since", since, bridge.ParseSince); err != nil {
 		return nil, nil, err

@@ -152,7 +152,6 @@ func (c call) send(ctx context.Context, out outgoing) (*sdk.CallToolResult, answ
 	return nil, answer{"chatJid": sent.Chat, "msgId": sent.ID, "timestamp": sent.Timestamp, "idempotencyKey": out.key}, nil
 }
 
-// confirmation is the name of the question to a person.
 const confirmation = "confirm"
 
 // confirm returns the question to a person until it is answered; nil if sends need no
@@ -194,7 +193,6 @@ func canAsk(client *sdk.ClientCapabilities) bool {
 // maxInline is the size of the largest picture, in bytes, that an answer holds.
 const maxInline = 1 << 20
 
-// inlineTypes are the pictures that models look at.
 var inlineTypes = []string{"image/jpeg", "image/png", "image/webp", "image/gif"}
 
 type getMedia struct {

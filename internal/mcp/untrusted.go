@@ -92,7 +92,6 @@ func fileOf(m bridge.Media) answer {
 	return answer{"type": m.Type, "mimetype": capped(m.MimeType, maxName), "size": m.Size}.named("fileName", m.FileName)
 }
 
-// each shows each element of a list.
 func each[T any](list []T, show func(T) answer) []answer {
 	shown := make([]answer, len(list))
 	for i, one := range list {

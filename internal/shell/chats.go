@@ -9,8 +9,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// maxPage is the API's largest page.
-const maxPage = 500
+const maxPage = 500 // the API's largest
 
 // Chats chooses chats.
 type Chats struct {
@@ -122,7 +121,6 @@ func (s *Shell) named(ctx context.Context, name string) (named, similar []bridge
 	return named, similar, nil
 }
 
-// candidates lists chats, one a line.
 func (s *Shell) candidates(chats []bridge.Chat) string {
 	const most = 10
 	var lines []string
@@ -145,8 +143,7 @@ func nameOf(chat bridge.Chat) string { return cmp.Or(chat.Name, chat.JID.User())
 // names holds the names of chats that events are about.
 type names map[bridge.JID]string
 
-// maxNames bounds the names that are kept.
-const maxNames = 4096
+const maxNames = 4096 // that are kept
 
 // name returns a chat's name, which is requested once, or else its JID.
 func (s *Shell) name(ctx context.Context, known names, jid bridge.JID) string {

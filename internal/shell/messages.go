@@ -93,7 +93,6 @@ type shownMessage struct {
 	bridge.Message
 }
 
-// from names the sender of a message.
 func from(m bridge.Message) string {
 	if m.FromMe {
 		return "me"

@@ -105,7 +105,6 @@ func (s *Shell) post(ctx context.Context, to bridge.JID, m Send) (sent client.Se
 	return sent, err
 }
 
-// fileError is a failure of the caller's own file.
 type fileError struct{ error }
 
 func (e *fileError) Unwrap() error { return e.error }

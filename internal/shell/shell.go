@@ -29,7 +29,6 @@ type Shell struct {
 	Now   func() time.Time // in the zone of the person
 }
 
-// printJSON prints a value on a line of its own.
 func (s *Shell) printJSON(value any) error {
 	line, err := bridge.EncodeJSON(value)
 	if err != nil {

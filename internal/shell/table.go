@@ -13,7 +13,6 @@ type column struct {
 	wraps    bool // over several lines, where there is a terminal; the last one
 }
 
-// gap stands between two columns.
 const gap = "  "
 
 // leastFlexible is how narrow a flexible column may become.
@@ -48,7 +47,6 @@ func (s *Shell) printable(c column, cell string) string {
 	return oneLine(cell)
 }
 
-// widths returns how wide each column is.
 func (s *Shell) widths(columns []column, rows [][]string) []int {
 	widths := make([]int, len(columns))
 	total := len(gap) * (len(columns) - 1)

@@ -129,7 +129,6 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 	return s.print("%s  %s  %s\n", s.styled(dimText, at), s.styled(boldText, anchored(about)), text)
 }
 
-// callText describes a call and its state.
 func callText(call bridge.Call) string {
 	kind := "voice call"
 	if call.IsVideo {
@@ -141,7 +140,6 @@ func callText(call bridge.Call) string {
 	return kind + ": " + strings.ReplaceAll(string(call.State), "_", " ")
 }
 
-// aboutMessage names the sender and the chat of a message.
 func (s *Shell) aboutMessage(ctx context.Context, known names, e bridge.Event) string {
 	chat := s.name(ctx, known, e.ChatJID)
 	switch {

@@ -36,7 +36,6 @@ type Connections struct {
 	families  map[int64]*group
 }
 
-// part counts one part of the connections.
 type part struct {
 	group // of the strangers alone; the known ones are in families
 
@@ -166,7 +165,6 @@ func (c *Connections) enter(conn *conn, g *group) {
 	}
 }
 
-// take takes a connection out of its group.
 func (c *Connections) take(conn *conn) {
 	conn.leaveList()
 	g := conn.group
@@ -206,7 +204,6 @@ type conn struct {
 	rest   []byte // read already, but after the head
 }
 
-// join moves a connection to the end of a list.
 func (c *conn) join(to *queue.List) {
 	c.leaveList()
 	c.list, c.at, c.since = to, to.PushBack(c), time.Now()
@@ -220,7 +217,6 @@ func (c *conn) leaveList() {
 	}
 }
 
-// leave gives up the place of a connection.
 func (c *conn) leave() {
 	c.pool.take(c)
 	c.gone = true

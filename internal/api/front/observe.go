@@ -59,7 +59,6 @@ var hookInPath = regexp.MustCompile(`(?i)(hooks/+[0-9]*)[^0-9/].*`)
 // hookKeyForm finds a key, however the rest is encoded.
 var hookKeyForm = regexp.MustCompile(`[A-Z2-7]{20,}`)
 
-// withoutKeys returns a path without the key of a hook.
 func withoutKeys(path string) string {
 	return hookKeyForm.ReplaceAllString(hookInPath.ReplaceAllString(path, "$1…"), "…")
 }

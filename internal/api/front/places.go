@@ -12,10 +12,8 @@ import (
 	"bridged/internal/intake"
 )
 
-// errNoPlace refuses a stranger's request.
 var errNoPlace = &bridge.Error{Code: bridge.CodeTooManyConnections, RetryAfter: time.Second, Msg: "too many requests without a token are being answered; try again"}
 
-// errNoRoom refuses a known caller's request or stream.
 var errNoRoom = &bridge.Error{
 	Code: bridge.CodeTooManyConnections, RetryAfter: 5 * time.Second,
 	Msg: "too many connections with the token are open; close some, or raise MAX_CONNECTIONS",
@@ -142,7 +140,6 @@ func (c *Connections) displaceable(moreThan int64, among func(*group) bool) *con
 	return stream
 }
 
-// displace closes a connection to make room.
 func (p *part) displace(conn *conn) {
 	conn.leave()
 	p.displaced++

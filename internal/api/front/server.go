@@ -52,7 +52,6 @@ func NewServer(lifetime context.Context, handler http.Handler, connections *Conn
 	}
 }
 
-// connectionLog receives what net/http logs of connections.
 type connectionLog struct{ log zerolog.Logger }
 
 func (l connectionLog) Write(line []byte) (int, error) {

@@ -112,11 +112,15 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	if a.console, err = a.openConsole(c, router); err != nil {
 		return nil, err
 	}
+	serving := http.Handler(router)
+	if a.console != nil {
+		serving = choose(console.Serves, a.console, serving)
+	}
 	listener, err := listen(c.ListenAddr)
 	if err != nil {
 		return nil, err
 	}
-	a.server = front.NewServer(a.lifetime, a.withAgents(c, router, a.withConsole(router)), connections, log)
+	a.server = front.NewServer(a.lifetime, a.withAgents(c, router, serving), connections, log)
 	a.client = client.New("http://"+dialable(listener.Addr().String()), c.Token)
 	a.opened = append(a.opened, func() error { a.client.Close(); return nil })
 	greet(log, c, listener.Addr())

@@ -159,33 +159,12 @@ func (c *command) explain(err error) error {
 		return misused("--%s: expected a value", err.GetFlag().Name)
 	case *pflag.InvalidValueError:
 		flag := err.GetFlag()
-		if choice, ok := flag.Value.(*choiceFlag); ok {
-			return misused("--%s must be one of \"%s\" but got %q", flag.Name, strings.Join(choice.of, `","`), err.GetValue())
+		if own, ok := errors.AsType[commandLineError](err); ok {
+			return own
 		}
 		return misused("--%s: expected %s but got %q", flag.Name, flag.Value.Type(), err.GetValue())
 	}
 	return misused("%v", err)
-}
-
-// choiceFlag is a flag with one of a few values.
-type choiceFlag struct {
-	value *string
-	of    []string
-}
-
-// String is part of [pflag.Value].
-func (c *choiceFlag) String() string { return *c.value }
-
-// Type is part of [pflag.Value].
-func (c *choiceFlag) Type() string { return "string" }
-
-// Set is part of [pflag.Value].
-func (c *choiceFlag) Set(value string) error {
-	if !slices.Contains(c.of, value) {
-		return errors.New("not one of them")
-	}
-	*c.value = value
-	return nil
 }
 
 func (c *command) usageLine(path string) string {

@@ -30,14 +30,6 @@ func (a *app) tokenOfSession(r *http.Request) string {
 	return a.console.TokenOf(r)
 }
 
-// withConsole serves the paths of the console from it, all others from the API.
-func (a *app) withConsole(router http.Handler) http.Handler {
-	if a.console == nil {
-		return router
-	}
-	return choose(console.Serves, a.console, router)
-}
-
 // choose returns a handler that passes the requests for some paths to one handler and
 // all others to another.
 func choose(isOf func(path string) bool, handler, otherwise http.Handler) http.Handler {

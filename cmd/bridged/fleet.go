@@ -58,9 +58,6 @@ func (l fleetLog) Events(ctx context.Context, after int64, limit int) (fleet.Pag
 	return fleet.Page{Events: page.Events, Next: page.Next, More: page.More, IsReset: page.Reset}, err
 }
 
-// Last implements fleet.Log.
-func (l fleetLog) Last(ctx context.Context) (int64, error) { return l.LastEvent(ctx) }
-
 // Position implements fleet.Log.
 func (l fleetLog) Position(ctx context.Context) (p fleet.Position, err error) {
 	value, err := l.Setting(ctx, settingFleet)

@@ -95,7 +95,14 @@ const chatNames = "a JID, a phone number, its exact name, or an @username."
 
 func addType(c *command, kind *bridge.ChatType, help string) {
 	*kind = bridge.ChatsAll
-	c.flags.Var(&choiceFlag{(*string)(kind), []string{"all", "group", "individual"}}, "type", help)
+	c.flags.Func("type", help, func(value string) error {
+		*kind = bridge.ChatType(value)
+		if slices.Contains([]bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual}, *kind) {
+			return nil
+		}
+		return misused(`--type must be one of "all","group","individual" but got %q`, value)
+	})
+	c.flags.Lookup("type").DefValue = string(bridge.ChatsAll)
 }
 
 func addPastFlags(c *command, since, before *string, ids *bool) {

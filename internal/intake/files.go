@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
 	"time"
 )
 
@@ -57,7 +56,6 @@ type File struct {
 	announced int64
 	came      int64
 	grant     *Grant
-	close     sync.Once
 }
 
 // Announce says how large the file will be, if that is known.
@@ -107,7 +105,7 @@ func (f *File) take(ctx context.Context, quota *Quota, size int64) error {
 func (f *File) Whole() { f.grant.Whole() }
 
 // Close gives back the room. It may be called more than once.
-func (f *File) Close() { f.close.Do(func() { f.grant.Release() }) }
+func (f *File) Close() { f.grant.Release() }
 
 // Reader returns from with the room of what is read.
 func (f *File) Reader(ctx context.Context, from io.Reader) io.Reader {

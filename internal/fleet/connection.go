@@ -28,9 +28,11 @@ type Server struct {
 	CAFile    string // of certificates to trust, PEM; the system's where it is empty
 }
 
-// link is the state of the connection.
+// link is the state of the connection, and what has gone over it.
 type link struct {
 	connected atomic.Bool
+	published atomic.Uint64 // events
+	event     atomic.Int64  // the last one published
 	online    chan struct{} // holds a token after the connection was made
 
 	mu   sync.Mutex

@@ -28,23 +28,19 @@ const (
 )
 
 // files is the bucket for files and large answers. It is made when it is first needed.
-type files struct {
-	js     jetstream.JetStream
-	config jetstream.ObjectStoreConfig
-}
+type files struct{ *session }
 
-func newFiles(js jetstream.JetStream, prefix string, replicas int) *files {
-	return &files{js, jetstream.ObjectStoreConfig{
-		Bucket: streamName(prefix, "FILES"), Description: "Files and large answers of bridged; they go after an hour.",
-		TTL: filesLife, MaxBytes: filesBytes, Replicas: replicas,
-	}}
-}
+func (f files) bucket() string { return streamName(f.options.Prefix, "FILES") }
 
 // open returns the bucket's stream.
-func (f *files) open(ctx context.Context) (jetstream.Stream, error) {
-	open := func() (jetstream.Stream, error) { return f.js.Stream(ctx, "OBJ_"+f.config.Bucket) }
+func (f files) open(ctx context.Context) (jetstream.Stream, error) {
+	config := jetstream.ObjectStoreConfig{
+		Bucket: f.bucket(), Description: "Files and large answers of bridged; they go after an hour.",
+		TTL: filesLife, MaxBytes: filesBytes, Replicas: f.options.Stream.Replicas,
+	}
+	open := func() (jetstream.Stream, error) { return f.js.Stream(ctx, "OBJ_"+f.bucket()) }
 	found, err := openOrMake(jetstream.ErrStreamNotFound, jetstream.ErrBucketExists, open, func() (jetstream.Stream, error) {
-		if _, err := f.js.CreateObjectStore(ctx, f.config); err != nil {
+		if _, err := f.js.CreateObjectStore(ctx, config); err != nil {
 			return nil, err
 		}
 		return open()
@@ -57,15 +53,15 @@ func (f *files) open(ctx context.Context) (jetstream.Stream, error) {
 }
 
 // about returns the subject of an object's description.
-func (f *files) about(name string) string {
-	return "$O." + f.config.Bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
+func (f files) about(name string) string {
+	return "$O." + f.bucket() + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
 }
 
 // chunks returns the subject of an object's content.
-func (f *files) chunks(nuid string) string { return "$O." + f.config.Bucket + ".C." + nuid }
+func (f files) chunks(nuid string) string { return "$O." + f.bucket() + ".C." + nuid }
 
-func (f *files) notFound(why string) error {
-	return bridge.Fail(CodeFileNotFound, "%s in the bucket %s: put it there first, for example with nats object put %s <file>", why, f.config.Bucket, f.config.Bucket)
+func (f files) notFound(why string) error {
+	return bridge.Fail(CodeFileNotFound, "%s in the bucket %s: put it there first, for example with nats object put %s <file>", why, f.bucket(), f.bucket())
 }
 
 func unavailable(cause error) *bridge.Error {
@@ -75,14 +71,14 @@ func unavailable(cause error) *bridge.Error {
 // put keeps a body under a random name. It writes the object's messages (ADR-20 of NATS)
 // one after the other: the client's own Put has many under way and repeats those without
 // a response, as around an election, when its buffer holds later bytes already.
-func (f *files) put(ctx context.Context, body io.Reader) (*fileOut, error) {
+func (f files) put(ctx context.Context, body io.Reader) (*fileOut, error) {
 	bucket, err := f.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	info := &jetstream.ObjectInfo{
 		ObjectMeta: jetstream.ObjectMeta{Name: rand.Text(), Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkBytes}},
-		Bucket:     f.config.Bucket, NUID: rand.Text(),
+		Bucket:     f.bucket(), NUID: rand.Text(),
 	}
 	if err = f.writeChunks(ctx, body, info); err == nil {
 		err = f.writeInfo(ctx, info)
@@ -96,7 +92,7 @@ func (f *files) put(ctx context.Context, body io.Reader) (*fileOut, error) {
 }
 
 // writeChunks writes the body, and counts it.
-func (f *files) writeChunks(ctx context.Context, body io.Reader, info *jetstream.ObjectInfo) error {
+func (f files) writeChunks(ctx context.Context, body io.Reader, info *jetstream.ObjectInfo) error {
 	subject, digest := f.chunks(info.NUID), sha256.New()
 	chunk := make([]byte, chunkBytes)
 	for {
@@ -121,7 +117,7 @@ func (f *files) writeChunks(ctx context.Context, body io.Reader, info *jetstream
 }
 
 // writeInfo makes a written object known.
-func (f *files) writeInfo(ctx context.Context, info *jetstream.ObjectInfo) error {
+func (f files) writeInfo(ctx context.Context, info *jetstream.ObjectInfo) error {
 	data, err := json.Marshal(info)
 	if err != nil {
 		return err
@@ -143,7 +139,7 @@ type storedFile struct {
 }
 
 // get opens an object.
-func (f *files) get(ctx context.Context, name string) (*storedFile, error) {
+func (f files) get(ctx context.Context, name string) (*storedFile, error) {
 	bucket, err := f.open(ctx)
 	if err != nil {
 		return nil, err
@@ -165,7 +161,7 @@ func (f *files) get(ctx context.Context, name string) (*storedFile, error) {
 
 // info reads an object's description. A link is not followed: it may lead to objects
 // that its maker must not read.
-func (f *files) info(ctx context.Context, bucket jetstream.Stream, name string) (info jetstream.ObjectInfo, err error) {
+func (f files) info(ctx context.Context, bucket jetstream.Stream, name string) (info jetstream.ObjectInfo, err error) {
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	m, err := bucket.GetLastMsgForSubject(asking, f.about(name))

@@ -46,20 +46,27 @@ type Options struct {
 
 // Fleet is a bridge's place among the others.
 type Fleet struct {
+	session
+	api    http.Handler // nil takes no requests
+	*owner              // whose Seek and Refusal decide whether a session may run here
+}
+
+// session is the account's connection, which all parts of a fleet share.
+type session struct {
 	options Options
 	log     zerolog.Logger
 	link    *link
-	events  *publisher
-	api     http.Handler // nil takes no requests
-	*owner               // whose Seek and Refusal decide whether a session may run here
+
+	// Set once it runs.
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	account string // the phone's digits
 }
 
 // New makes a fleet. Nothing is dialled until it runs.
 func New(o Options) *Fleet {
-	f := &Fleet{options: o, log: o.Logger.With().Str("part", "fleet").Logger(), link: newLink()}
-	f.events = &publisher{options: o, log: f.log, link: f.link}
-	f.owner = newOwner(o, f.log)
-	return f
+	log := o.Logger.With().Str("part", "fleet").Logger()
+	return &Fleet{session: session{options: o, log: log, link: newLink()}, owner: newOwner(o, log)}
 }
 
 // TakeRequests has the fleet take requests for api, the router of the bridge. Call
@@ -68,49 +75,44 @@ func (f *Fleet) TakeRequests(api http.Handler) { f.api = api }
 
 // Run serves until ctx ends. It fails where NATS could never be reached with these
 // options.
-func (f *Fleet) Run(ctx context.Context) error {
-	nc, err := f.link.dial(f.options.Server, f.options.Name, f.log)
-	if err != nil {
+func (f *Fleet) Run(ctx context.Context) (err error) {
+	if f.nc, err = f.link.dial(f.session.options.Server, f.session.options.Name, f.session.log); err != nil {
 		return fmt.Errorf("set up the connection to NATS: %w", err)
 	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
+	defer f.nc.Close()
+	if f.js, err = jetstream.New(f.nc); err != nil {
 		return fmt.Errorf("set up JetStream: %w", err)
 	}
-	account, err := f.account(ctx)
-	if err != nil {
+	if f.account, err = f.awaitAccount(ctx); err != nil {
 		return nil // it was stopped before
 	}
 	var serving sync.WaitGroup
 	defer serving.Wait()
-	serving.Go(func() {
-		f.owner.during(ctx, func(ctx context.Context) { f.serve(ctx, nc, js, account) })
-	})
-	f.owner.run(ctx, &natsRegistry{nc: nc, js: js, options: f.options, account: account})
+	serving.Go(func() { f.owner.during(ctx, f.serve) })
+	f.owner.run(ctx, &natsRegistry{session: &f.session})
 	return nil
 }
 
 // accountRetry follows a failure of the store.
 const accountRetry = 5 * time.Second
 
-// account returns the phone's digits as soon as they are known, or ctx's error. A store
+// awaitAccount returns the phone's digits as soon as they are known, or ctx's error. A store
 // belongs to one account for good.
-func (f *Fleet) account(ctx context.Context) (string, error) {
+func (s *session) awaitAccount(ctx context.Context) (string, error) {
 	var isLogged bool
 	for {
-		changed := f.options.Log.Changed() // before asking
-		name, err := f.options.Log.Account(ctx)
+		changed := s.options.Log.Changed() // before asking
+		name, err := s.options.Log.Account(ctx)
 		if err == nil && name != "" {
 			return name, nil
 		}
 		var again <-chan time.Time
 		if err != nil && ctx.Err() == nil {
-			f.log.Error().Err(err).Msg("account not read; trying again")
+			s.log.Error().Err(err).Msg("account not read; trying again")
 			again = time.After(accountRetry)
 		} else if !isLogged {
 			isLogged = true
-			f.log.Info().Msg("no account is paired yet: NATS hears of it once one is")
+			s.log.Info().Msg("no account is paired yet: NATS hears of it once one is")
 		}
 		select {
 		case <-ctx.Done():
@@ -122,13 +124,13 @@ func (f *Fleet) account(ctx context.Context) (string, error) {
 }
 
 // serve publishes and takes requests until ctx ends.
-func (f *Fleet) serve(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, account string) {
+func (f *Fleet) serve(ctx context.Context) {
 	var serving sync.WaitGroup
-	serving.Go(func() { f.events.run(ctx, nc, js, account) })
+	serving.Go(func() { f.publishLog(ctx) })
 	if f.api != nil {
 		serving.Go(func() {
-			if err := newRequests(f.options, f.api, nc, js, f.log).serve(ctx, account); err != nil {
-				f.log.Error().Err(err).Msg("requests are not taken from NATS")
+			if err := newRequests(&f.session, f.api).serve(ctx); err != nil {
+				f.session.log.Error().Err(err).Msg("requests are not taken from NATS")
 			}
 		})
 	}
@@ -149,16 +151,16 @@ func (f *Fleet) Metrics() []prometheus.Collector {
 	lag := func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 		defer cancel()
-		newest, err := f.options.Log.Last(ctx)
+		newest, err := f.session.options.Log.LastEvent(ctx)
 		if err != nil {
 			return math.NaN()
 		}
-		return float64(max(newest-f.events.event.Load(), 0))
+		return float64(max(newest-f.link.event.Load(), 0))
 	}
 	return []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bridged_nats_connected", Help: "1 while NATS is connected, else 0."}, connected),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "bridged_nats_events_published_total", Help: "Events that the stream has acknowledged."},
-			func() float64 { return float64(f.events.published.Load()) }),
+			func() float64 { return float64(f.link.published.Load()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bridged_nats_events_lag", Help: "Events of the log that are not in the stream yet."}, lag),
 	}
 }

@@ -75,7 +75,7 @@ func (l *memoryLog) Events(_ context.Context, after int64, limit int) (Page, err
 	return page, nil
 }
 
-func (l *memoryLog) Last(context.Context) (int64, error) {
+func (l *memoryLog) LastEvent(context.Context) (int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last, nil

@@ -17,8 +17,8 @@ type Log interface {
 	Changed() <-chan struct{}
 	// Events returns at most limit events after a number, as they are shown now.
 	Events(ctx context.Context, after int64, limit int) (Page, error)
-	// Last returns the number of the newest event.
-	Last(ctx context.Context) (int64, error)
+	// LastEvent returns the number of the newest event.
+	LastEvent(ctx context.Context) (int64, error)
 	// Position returns the position that was saved last, the zero value for none.
 	Position(ctx context.Context) (Position, error)
 	SavePosition(ctx context.Context, p Position) error

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"bridged/internal/bridge"
@@ -54,11 +53,7 @@ type sessionRun struct {
 // natsRegistry keeps two buckets as files: if a restart of the servers emptied them,
 // any copy could run the account.
 type natsRegistry struct {
-	nc      *nats.Conn
-	js      jetstream.JetStream
-	options Options
-	account string
-
+	*session
 	keys, runs jetstream.KeyValue // nil until they are open
 	ttl        time.Duration
 }
@@ -163,7 +158,7 @@ func (r *natsRegistry) remove(ctx context.Context, revision uint64) error {
 }
 
 func (r *natsRegistry) published(ctx context.Context) (published, error) {
-	events, err := openStream(ctx, r.nc, r.js, r.options.Stream.config(r.options.Prefix))
+	events, err := r.openStream(ctx)
 	if err != nil {
 		return published{}, err
 	}

@@ -196,7 +196,7 @@ func (o *owner) hasCome(ctx context.Context, event int64, at bridge.Time) error 
 func (o *owner) save(ctx context.Context, session string, returned bool) error {
 	place := o.options.Place
 	run := sessionRun{Directory: place.Directory, Host: o.options.Host, Returned: returned}
-	last, err := o.events.Last(ctx)
+	last, err := o.events.LastEvent(ctx)
 	if err != nil {
 		return err
 	}

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/rs/zerolog"
 )
 
 const (
@@ -29,20 +27,10 @@ const (
 	pageEvents = 256 // are read of the log at once
 )
 
-// publisher brings the log of events into the stream. It may run again after it
-// has ended, but never twice at a time.
-type publisher struct {
-	options   Options
-	log       zerolog.Logger
-	link      *link
-	published atomic.Uint64
-	event     atomic.Int64 // the last one published
-}
-
-// publication is one run of the publisher. All of it belongs to the goroutine that
-// runs.
+// publication brings the log of events into the stream. All of it belongs to the
+// goroutine that runs.
 type publication struct {
-	*publisher
+	*session
 	source     Log
 	subjects   subjects
 	publishing context.Context // outlives run's own by graceTime
@@ -61,48 +49,51 @@ type publication struct {
 	reason       string // why nothing is published
 }
 
-// run publishes until ctx ends.
-func (p *publisher) run(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, account string) {
-	s := &publication{publisher: p, source: p.options.Log, subjects: subjectsOf(p.options.Prefix, account)}
+// publishLog publishes until ctx ends. It may run again then, but never twice at a time.
+func (s *session) publishLog(ctx context.Context) {
+	p := &publication{session: s, source: s.options.Log, subjects: subjectsOf(s.options.Prefix, s.account)}
+	p.run(ctx)
+}
+
+func (s *publication) run(ctx context.Context) {
 	defer s.finish(ctx)
 	lasting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, giveUp) })()
 	for {
-		err := s.follow(ctx, lasting, nc, js)
+		err := s.follow(ctx, lasting)
 		if ctx.Err() != nil {
 			return
 		}
-		s.warn(err, nc.IsConnected())
+		s.warn(err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(s.pause()):
-		case <-p.link.online:
+		case <-s.link.online:
 		}
 	}
 }
 
 // follow publishes the log as it grows, until something is in doubt.
-func (s *publication) follow(ctx, lasting context.Context, nc *nats.Conn, js jetstream.JetStream) (err error) {
+func (s *publication) follow(ctx, lasting context.Context) (err error) {
 	ctx, cancel := s.link.whileUp(ctx)
 	defer cancel()
 	publishing, end := s.link.whileUp(lasting)
 	defer end()
 	s.publishing = publishing
-	want := s.options.Stream.config(s.options.Prefix)
-	if s.stream, err = openStream(ctx, nc, js, want); err != nil {
+	if s.stream, err = s.openStream(ctx); err != nil {
 		return err
 	}
-	if why := s.stream.unfit(want); why != s.warned {
+	if why := s.stream.unfit(streamSubject(s.options.Prefix)); why != s.warned {
 		s.warned = why
 		if why != "" {
-			s.log.Warn().Str("stream", want.Name).Msg(why)
+			s.log.Warn().Str("stream", s.stream.info.Config.Name).Msg(why)
 		}
 	}
 	if err := s.resume(ctx); err != nil {
 		return err
 	}
-	s.event.Store(s.at.Event)
+	s.link.event.Store(s.at.Event)
 	for {
 		changed := s.source.Changed() // before reading
 		more, err := s.step(ctx)
@@ -133,7 +124,7 @@ func (s *publication) step(ctx context.Context) (more bool, err error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		m, err := newMessage(s.subjects, s.at.LogID, e, s.stream.limit())
+		m, err := newMessage(s.subjects, s.at.LogID, e, s.limit())
 		if err == nil {
 			err = s.publish(m, e.ID)
 		}
@@ -142,7 +133,7 @@ func (s *publication) step(ctx context.Context) (more bool, err error) {
 		}
 	}
 	s.at.Event = page.Next // events before it may not be shown any more
-	s.event.Store(page.Next)
+	s.link.event.Store(page.Next)
 	if time.Since(s.savedAt) >= lazySave {
 		err = s.save(ctx)
 	}
@@ -154,7 +145,7 @@ func (s *publication) step(ctx context.Context) (more bool, err error) {
 func (s *publication) publish(m *nats.Msg, event int64) error {
 	ctx, cancel := context.WithTimeout(s.publishing, storeTime)
 	defer cancel()
-	ack, err := s.stream.js.PublishMsg(ctx, m, jetstream.WithExpectStream(s.stream.info.Config.Name),
+	ack, err := s.js.PublishMsg(ctx, m, jetstream.WithExpectStream(s.stream.info.Config.Name),
 		jetstream.WithExpectLastSequenceForSubject(s.last, s.subjects.all()), jetstream.WithRetryAttempts(0))
 	if err != nil {
 		return fmt.Errorf("publish an event: %w", err)
@@ -164,8 +155,8 @@ func (s *publication) publish(m *nats.Msg, event int64) error {
 	}
 	s.last, s.hasPublished, s.failures = ack.Sequence, true, 0
 	s.at.Event, s.at.Sequence, s.at.Stream = event, ack.Sequence, s.stream.info.Created
-	s.published.Add(1)
-	s.event.Store(event)
+	s.link.published.Add(1)
+	s.link.event.Store(event)
 	return nil
 }
 
@@ -215,8 +206,8 @@ func (s *publication) pause() time.Duration {
 }
 
 // warn logs why nothing is published, once for each reason.
-func (s *publication) warn(err error, isConnected bool) {
-	if s.failures == 0 && !s.isForeign || !isConnected {
+func (s *publication) warn(err error) {
+	if s.failures == 0 && !s.isForeign || !s.nc.IsConnected() {
 		s.log.Debug().Err(err).Msg("events not published; trying again") // it may be over at once, or was logged before
 		return
 	}

@@ -18,9 +18,13 @@ import (
 func openPublication(t testing.TB, cluster *fleettest.Cluster, prefix, logID string) *publication {
 	t.Helper()
 	nc, js := dial(t, cluster.URL())
-	s := &publication{publisher: &publisher{log: zerolog.Nop()}, subjects: subjectsOf(prefix, ada), at: Position{LogID: logID}, publishing: t.Context()}
+	o := Options{Prefix: prefix, Stream: Limits{Replicas: 3, Duplicates: time.Minute}}
+	s := &publication{
+		session:  &session{options: o, log: zerolog.Nop(), link: newLink(), nc: nc, js: js},
+		subjects: subjectsOf(prefix, ada), at: Position{LogID: logID}, publishing: t.Context(),
+	}
 	var err error
-	if s.stream, err = openStream(t.Context(), nc, js, Limits{Replicas: 3, Duplicates: time.Minute}.config(prefix)); err != nil {
+	if s.stream, err = s.openStream(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -29,7 +33,7 @@ func openPublication(t testing.TB, cluster *fleettest.Cluster, prefix, logID str
 // publishAll publishes events in their order.
 func (s *publication) publishAll(events []bridge.Event) error {
 	for _, e := range events {
-		m, err := newMessage(s.subjects, s.at.LogID, e, s.stream.limit())
+		m, err := newMessage(s.subjects, s.at.LogID, e, s.limit())
 		if err != nil {
 			return err
 		}

@@ -15,9 +15,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nats.go/micro"
-	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
@@ -35,12 +33,9 @@ const (
 // requests passes requests from NATS to the API's router: the bearer in their headers
 // decides what they may do.
 type requests struct {
-	nc      *nats.Conn
-	door    http.RoundTripper
-	files   *files
-	options Options
-	log     zerolog.Logger
-	slots   chan struct{} // holds a token for each request under way
+	*session
+	door  http.RoundTripper
+	slots chan struct{} // holds a token for each request under way
 
 	mu    sync.Mutex
 	stats requestStats  // guarded by mu
@@ -55,9 +50,9 @@ type requestStats struct {
 	AverageMS float64          `json:"averageMs"`
 }
 
-func newRequests(o Options, api http.Handler, nc *nats.Conn, js jetstream.JetStream, log zerolog.Logger) *requests {
+func newRequests(s *session, api http.Handler) *requests {
 	return &requests{
-		nc: nc, door: client.Transport(api, "nats"), files: newFiles(js, o.Prefix, o.Stream.Replicas), options: o, log: log,
+		session: s, door: client.Transport(api, "nats"),
 		slots: make(chan struct{}, mostRequests), stats: requestStats{Answers: make(map[string]int64)},
 	}
 }
@@ -65,8 +60,8 @@ func newRequests(o Options, api http.Handler, nc *nats.Conn, js jetstream.JetStr
 // semanticVersion matches the versions that micro permits.
 var semanticVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
 
-// serve answers an account's requests until ctx ends. Those under way may end then.
-func (r *requests) serve(ctx context.Context, account string) error {
+// serve answers the account's requests until ctx ends. Those under way may end then.
+func (r *requests) serve(ctx context.Context) error {
 	working, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	version := strings.TrimPrefix(r.options.Version, "v")
@@ -75,14 +70,14 @@ func (r *requests) serve(ctx context.Context, account string) error {
 	}
 	service, err := micro.AddService(r.nc, micro.Config{
 		Name: "bridged", Version: version, Description: "The HTTP API of one WhatsApp account",
-		Metadata:     map[string]string{"account": account, "version": r.options.Version},
+		Metadata:     map[string]string{"account": r.account, "version": r.options.Version},
 		StatsHandler: func(*micro.Endpoint) any { return r.readStats() },
 	})
 	if err != nil {
 		return err
 	}
 	take := func(req micro.Request) { r.take(ctx, working, req.Data(), req.Reply()) }
-	if err := service.AddEndpoint("api", micro.HandlerFunc(take), micro.WithEndpointSubject(r.options.Prefix+"."+account+".api")); err != nil {
+	if err := service.AddEndpoint("api", micro.HandlerFunc(take), micro.WithEndpointSubject(r.options.Prefix+"."+r.account+".api")); err != nil {
 		return errors.Join(err, service.Stop())
 	}
 	r.log.Info().Msg("requests are taken from NATS")
@@ -191,7 +186,7 @@ func (r *requests) call(ctx context.Context, e *envelope) (*answer, error) {
 	if e.File == nil {
 		return r.pass(ctx, e, nil)
 	}
-	file, err := r.files.get(ctx, e.File.Name)
+	file, err := files{r.session}.get(ctx, e.File.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +216,7 @@ func (r *requests) pass(ctx context.Context, e *envelope, file *storedFile) (*an
 	if err != nil || len(begun) <= limit && a.fits(begun, limit) {
 		return a, err
 	}
-	a.File, err = r.files.put(ctx, io.MultiReader(bytes.NewReader(begun), resp.Body))
+	a.File, err = files{r.session}.put(ctx, io.MultiReader(bytes.NewReader(begun), resp.Body))
 	return a, err
 }
 

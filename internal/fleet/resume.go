@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -62,20 +61,13 @@ func (s *publication) load(ctx context.Context) (err error) {
 		return err
 	}
 	if s.at.LogID == "" {
-		s.at = Position{LogID: newLogID()}
+		s.at = Position{LogID: rand.Text()}
 		if err := s.source.SavePosition(ctx, s.at); err != nil {
 			return err
 		}
 	}
 	s.saved, s.isLoaded = s.at, true
 	return nil
-}
-
-// newLogID makes an id that no other log has.
-func newLogID() string {
-	id := make([]byte, 8)
-	_, _ = rand.Read(id) // never fails (crypto/rand)
-	return hex.EncodeToString(id)
 }
 
 // resumeBefore goes on where the stream has less than the cursor knows of.
@@ -125,7 +117,7 @@ func (s *publication) resumeBehind(ctx context.Context, last published) error {
 // hasEvent reports whether a log has an event. One that is not shown any more, or
 // whose time is not known, cannot be compared.
 func hasEvent(ctx context.Context, log Log, event int64, at bridge.Time) (bool, error) {
-	newest, err := log.Last(ctx)
+	newest, err := log.LastEvent(ctx)
 	if err != nil || event == 0 || event > newest {
 		return event == 0, err
 	}
@@ -143,7 +135,7 @@ func (s *publication) resumeCopy(ctx context.Context) error {
 		return err
 	}
 	s.log.Warn().Int64("event", common).Msg("the log goes on from an old copy: it is published as another one, and consumers are told")
-	s.at = Position{LogID: newLogID(), Event: common, Sequence: s.last, Stream: s.stream.info.Created}
+	s.at = Position{LogID: rand.Text(), Event: common, Sequence: s.last, Stream: s.stream.info.Created}
 	s.isReset = true
 	return s.save(ctx)
 }

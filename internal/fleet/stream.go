@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -43,37 +42,36 @@ func (l Limits) config(prefix string) jetstream.StreamConfig {
 // stream is the stream of events as its leader shows it: other nodes may be behind.
 type stream struct {
 	jetstream.Stream
-	nc   *nats.Conn
-	js   jetstream.JetStream
 	info *jetstream.StreamInfo
 }
 
 // openStream looks the stream up, or makes it. One that is there is left as it
 // is, whatever its limits.
-func openStream(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, want jetstream.StreamConfig) (*stream, error) {
+func (s *session) openStream(ctx context.Context) (*stream, error) {
+	want := s.options.Stream.config(s.options.Prefix)
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	found, err := openOrMake(jetstream.ErrStreamNotFound, jetstream.ErrStreamNameAlreadyInUse,
-		func() (jetstream.Stream, error) { return js.Stream(ctx, want.Name) },
-		func() (jetstream.Stream, error) { return js.CreateStream(ctx, want) })
+		func() (jetstream.Stream, error) { return s.js.Stream(ctx, want.Name) },
+		func() (jetstream.Stream, error) { return s.js.CreateStream(ctx, want) })
 	if err != nil {
 		return nil, fmt.Errorf("open the stream %s: %w", want.Name, err)
 	}
 	readFromLeader(found)
-	return &stream{found, nc, js, found.CachedInfo()}, nil
+	return &stream{found, found.CachedInfo()}, nil
 }
 
 // unfit returns why a stream that others have made cannot hold each event once, empty
 // where it can.
-func (s *stream) unfit(want jetstream.StreamConfig) string {
+func (s *stream) unfit(subject string) string {
 	have := s.info.Config
 	switch {
 	case have.Retention != jetstream.LimitsPolicy:
 		return "the stream removes what was read: use limits retention, or events may come twice"
 	case have.NoAck:
 		return "the stream acknowledges nothing: switch no_ack off"
-	case !slices.Contains(have.Subjects, want.Subjects[0]):
-		return "the stream may not take all accounts: its subjects should be " + want.Subjects[0]
+	case !slices.Contains(have.Subjects, subject):
+		return "the stream may not take all accounts: its subjects should be " + subject
 	}
 	return ""
 }
@@ -108,9 +106,9 @@ func read(ctx context.Context, get func(context.Context) (*jetstream.RawStreamMs
 }
 
 // limit returns how large a message may be.
-func (s *stream) limit() int {
+func (s *publication) limit() int {
 	limit := int(s.nc.MaxPayload())
-	if most := int(s.info.Config.MaxMsgSize); most > 0 {
+	if most := int(s.stream.info.Config.MaxMsgSize); most > 0 {
 		limit = min(limit, most)
 	}
 	return limit

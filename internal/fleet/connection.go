@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 )
 
@@ -28,8 +29,16 @@ type Server struct {
 	CAFile    string // of certificates to trust, PEM; the system's where it is empty
 }
 
-// link is the state of the connection, and what has gone over it.
+// link is the account's connection, which all parts of a fleet share.
 type link struct {
+	options Options
+	log     zerolog.Logger
+
+	// Set once it runs.
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	account string // the phone's digits
+
 	connected atomic.Bool
 	published atomic.Uint64 // events
 	event     atomic.Int64  // the last one published
@@ -40,8 +49,8 @@ type link struct {
 	lose func()          // guarded by mu
 }
 
-func newLink() *link {
-	l := &link{online: make(chan struct{}, 1)}
+func newLink(o Options, log zerolog.Logger) *link {
+	l := &link{options: o, log: log, online: make(chan struct{}, 1)}
 	l.up, l.lose = context.WithCancel(context.Background())
 	return l
 }
@@ -58,7 +67,8 @@ func (l *link) whileUp(ctx context.Context) (context.Context, context.CancelFunc
 
 // dial makes the connection, in the background and without end. While it is lost,
 // publishing fails at once.
-func (l *link) dial(s Server, name string, log zerolog.Logger) (*nats.Conn, error) {
+func (l *link) dial() (*nats.Conn, error) {
+	s, log := l.options.Server, l.log
 	made := func(nc *nats.Conn) {
 		l.connected.Store(true)
 		select {
@@ -78,7 +88,7 @@ func (l *link) dial(s Server, name string, log zerolog.Logger) (*nats.Conn, erro
 		}
 	}
 	options := []nats.Option{
-		nats.Name(name), nats.Timeout(dialTime),
+		nats.Name(l.options.Name), nats.Timeout(dialTime),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
 		nats.ReconnectWait(redialPause), nats.ReconnectJitter(redialJitter, redialJitter), nats.ReconnectBufSize(-1),
 		nats.PingInterval(pingPause), nats.MaxPingsOutstanding(pingsLost),

@@ -28,7 +28,7 @@ const (
 )
 
 // files is the bucket for files and large answers. It is made when it is first needed.
-type files struct{ *session }
+type files struct{ *link }
 
 func (f files) bucket() string { return streamName(f.options.Prefix, "FILES") }
 

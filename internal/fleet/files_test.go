@@ -55,7 +55,7 @@ func TestRequests_AFileIsNamed(t *testing.T) {
 func TestFiles_OfANodeThatIsBehind(t *testing.T) {
 	t.Parallel()
 	c := connect(t, sharedCluster(t).URL(), "behind")
-	f := files{&session{js: c.js, options: Options{Prefix: "behind", Stream: Limits{Replicas: 3}}}}
+	f := files{&link{js: c.js, options: Options{Prefix: "behind", Stream: Limits{Replicas: 3}}}}
 	if _, err := f.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
@@ -46,27 +45,15 @@ type Options struct {
 
 // Fleet is a bridge's place among the others.
 type Fleet struct {
-	session
+	*link
 	api    http.Handler // nil takes no requests
 	*owner              // whose Seek and Refusal decide whether a session may run here
-}
-
-// session is the account's connection, which all parts of a fleet share.
-type session struct {
-	options Options
-	log     zerolog.Logger
-	link    *link
-
-	// Set once it runs.
-	nc      *nats.Conn
-	js      jetstream.JetStream
-	account string // the phone's digits
 }
 
 // New makes a fleet. Nothing is dialled until it runs.
 func New(o Options) *Fleet {
 	log := o.Logger.With().Str("part", "fleet").Logger()
-	return &Fleet{session: session{options: o, log: log, link: newLink()}, owner: newOwner(o, log)}
+	return &Fleet{link: newLink(o, log), owner: newOwner(o, log)}
 }
 
 // TakeRequests has the fleet take requests for api, the router of the bridge. Call
@@ -76,7 +63,7 @@ func (f *Fleet) TakeRequests(api http.Handler) { f.api = api }
 // Run serves until ctx ends. It fails where NATS could never be reached with these
 // options.
 func (f *Fleet) Run(ctx context.Context) (err error) {
-	if f.nc, err = f.link.dial(f.session.options.Server, f.session.options.Name, f.session.log); err != nil {
+	if f.nc, err = f.dial(); err != nil {
 		return fmt.Errorf("set up the connection to NATS: %w", err)
 	}
 	defer f.nc.Close()
@@ -89,7 +76,7 @@ func (f *Fleet) Run(ctx context.Context) (err error) {
 	var serving sync.WaitGroup
 	defer serving.Wait()
 	serving.Go(func() { f.owner.during(ctx, f.serve) })
-	f.owner.run(ctx, &natsRegistry{session: &f.session})
+	f.owner.run(ctx, &natsRegistry{link: f.link})
 	return nil
 }
 
@@ -98,21 +85,21 @@ const accountRetry = 5 * time.Second
 
 // awaitAccount returns the phone's digits as soon as they are known, or ctx's error. A store
 // belongs to one account for good.
-func (s *session) awaitAccount(ctx context.Context) (string, error) {
+func (l *link) awaitAccount(ctx context.Context) (string, error) {
 	var isLogged bool
 	for {
-		changed := s.options.Log.Changed() // before asking
-		name, err := s.options.Log.Account(ctx)
+		changed := l.options.Log.Changed() // before asking
+		name, err := l.options.Log.Account(ctx)
 		if err == nil && name != "" {
 			return name, nil
 		}
 		var again <-chan time.Time
 		if err != nil && ctx.Err() == nil {
-			s.log.Error().Err(err).Msg("account not read; trying again")
+			l.log.Error().Err(err).Msg("account not read; trying again")
 			again = time.After(accountRetry)
 		} else if !isLogged {
 			isLogged = true
-			s.log.Info().Msg("no account is paired yet: NATS hears of it once one is")
+			l.log.Info().Msg("no account is paired yet: NATS hears of it once one is")
 		}
 		select {
 		case <-ctx.Done():
@@ -129,8 +116,8 @@ func (f *Fleet) serve(ctx context.Context) {
 	serving.Go(func() { f.publishLog(ctx) })
 	if f.api != nil {
 		serving.Go(func() {
-			if err := newRequests(&f.session, f.api).serve(ctx); err != nil {
-				f.session.log.Error().Err(err).Msg("requests are not taken from NATS")
+			if err := newRequests(f.link, f.api).serve(ctx); err != nil {
+				f.link.log.Error().Err(err).Msg("requests are not taken from NATS")
 			}
 		})
 	}
@@ -143,7 +130,7 @@ const scrapeTime = 5 * time.Second
 // Metrics returns what /metrics shows of the fleet.
 func (f *Fleet) Metrics() []prometheus.Collector {
 	connected := func() float64 {
-		if f.link.connected.Load() {
+		if f.connected.Load() {
 			return 1
 		}
 		return 0
@@ -151,16 +138,16 @@ func (f *Fleet) Metrics() []prometheus.Collector {
 	lag := func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 		defer cancel()
-		newest, err := f.session.options.Log.LastEvent(ctx)
+		newest, err := f.link.options.Log.LastEvent(ctx)
 		if err != nil {
 			return math.NaN()
 		}
-		return float64(max(newest-f.link.event.Load(), 0))
+		return float64(max(newest-f.event.Load(), 0))
 	}
 	return []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bridged_nats_connected", Help: "1 while NATS is connected, else 0."}, connected),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "bridged_nats_events_published_total", Help: "Events that the stream has acknowledged."},
-			func() float64 { return float64(f.link.published.Load()) }),
+			func() float64 { return float64(f.published.Load()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bridged_nats_events_lag", Help: "Events of the log that are not in the stream yet."}, lag),
 	}
 }

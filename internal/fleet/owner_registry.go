@@ -53,7 +53,7 @@ type sessionRun struct {
 // natsRegistry keeps two buckets as files: if a restart of the servers emptied them,
 // any copy could run the account.
 type natsRegistry struct {
-	*session
+	*link
 	keys, runs jetstream.KeyValue // nil until they are open
 	ttl        time.Duration
 }

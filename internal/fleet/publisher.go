@@ -30,7 +30,7 @@ const (
 // publication brings the log of events into the stream. All of it belongs to the
 // goroutine that runs.
 type publication struct {
-	*session
+	*link
 	source     Log
 	subjects   subjects
 	publishing context.Context // outlives run's own by graceTime
@@ -50,8 +50,8 @@ type publication struct {
 }
 
 // publishLog publishes until ctx ends. It may run again then, but never twice at a time.
-func (s *session) publishLog(ctx context.Context) {
-	p := &publication{session: s, source: s.options.Log, subjects: subjectsOf(s.options.Prefix, s.account)}
+func (l *link) publishLog(ctx context.Context) {
+	p := &publication{link: l, source: l.options.Log, subjects: subjectsOf(l.options.Prefix, l.account)}
 	p.run(ctx)
 }
 
@@ -69,16 +69,16 @@ func (s *publication) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(s.pause()):
-		case <-s.link.online:
+		case <-s.online:
 		}
 	}
 }
 
 // follow publishes the log as it grows, until something is in doubt.
 func (s *publication) follow(ctx, lasting context.Context) (err error) {
-	ctx, cancel := s.link.whileUp(ctx)
+	ctx, cancel := s.whileUp(ctx)
 	defer cancel()
-	publishing, end := s.link.whileUp(lasting)
+	publishing, end := s.whileUp(lasting)
 	defer end()
 	s.publishing = publishing
 	if s.stream, err = s.openStream(ctx); err != nil {
@@ -93,7 +93,7 @@ func (s *publication) follow(ctx, lasting context.Context) (err error) {
 	if err := s.resume(ctx); err != nil {
 		return err
 	}
-	s.link.event.Store(s.at.Event)
+	s.event.Store(s.at.Event)
 	for {
 		changed := s.source.Changed() // before reading
 		more, err := s.step(ctx)
@@ -133,7 +133,7 @@ func (s *publication) step(ctx context.Context) (more bool, err error) {
 		}
 	}
 	s.at.Event = page.Next // events before it may not be shown any more
-	s.link.event.Store(page.Next)
+	s.event.Store(page.Next)
 	if time.Since(s.savedAt) >= lazySave {
 		err = s.save(ctx)
 	}
@@ -155,8 +155,8 @@ func (s *publication) publish(m *nats.Msg, event int64) error {
 	}
 	s.last, s.hasPublished, s.failures = ack.Sequence, true, 0
 	s.at.Event, s.at.Sequence, s.at.Stream = event, ack.Sequence, s.stream.info.Created
-	s.link.published.Add(1)
-	s.link.event.Store(event)
+	s.published.Add(1)
+	s.event.Store(event)
 	return nil
 }
 

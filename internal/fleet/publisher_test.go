@@ -20,9 +20,9 @@ func openPublication(t testing.TB, cluster *fleettest.Cluster, prefix, logID str
 	nc, js := dial(t, cluster.URL())
 	o := Options{Prefix: prefix, Stream: Limits{Replicas: 3, Duplicates: time.Minute}}
 	s := &publication{
-		session:  &session{options: o, log: zerolog.Nop(), link: newLink(), nc: nc, js: js},
-		subjects: subjectsOf(prefix, ada), at: Position{LogID: logID}, publishing: t.Context(),
+		link: newLink(o, zerolog.Nop()), subjects: subjectsOf(prefix, ada), at: Position{LogID: logID}, publishing: t.Context(),
 	}
+	s.nc, s.js = nc, js
 	var err error
 	if s.stream, err = s.openStream(t.Context()); err != nil {
 		t.Fatal(err)

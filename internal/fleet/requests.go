@@ -33,7 +33,7 @@ const (
 // requests passes requests from NATS to the API's router: the bearer in their headers
 // decides what they may do.
 type requests struct {
-	*session
+	*link
 	door  http.RoundTripper
 	slots chan struct{} // holds a token for each request under way
 
@@ -50,9 +50,9 @@ type requestStats struct {
 	AverageMS float64          `json:"averageMs"`
 }
 
-func newRequests(s *session, api http.Handler) *requests {
+func newRequests(l *link, api http.Handler) *requests {
 	return &requests{
-		session: s, door: client.Transport(api, "nats"),
+		link: l, door: client.Transport(api, "nats"),
 		slots: make(chan struct{}, mostRequests), stats: requestStats{Answers: make(map[string]int64)},
 	}
 }
@@ -186,7 +186,7 @@ func (r *requests) call(ctx context.Context, e *envelope) (*answer, error) {
 	if e.File == nil {
 		return r.pass(ctx, e, nil)
 	}
-	file, err := files{r.session}.get(ctx, e.File.Name)
+	file, err := files{r.link}.get(ctx, e.File.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func (r *requests) pass(ctx context.Context, e *envelope, file *storedFile) (*an
 	if err != nil || len(begun) <= limit && a.fits(begun, limit) {
 		return a, err
 	}
-	a.File, err = files{r.session}.put(ctx, io.MultiReader(bytes.NewReader(begun), resp.Body))
+	a.File, err = files{r.link}.put(ctx, io.MultiReader(bytes.NewReader(begun), resp.Body))
 	return a, err
 }
 

@@ -50,7 +50,7 @@ func TestRequests_AreRefusedWhileItStops(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	r := &requests{session: &session{nc: nc}, slots: make(chan struct{})} // no place is free
+	r := &requests{link: &link{nc: nc}, slots: make(chan struct{})} // no place is free
 	r.take(stopped, t.Context(), nil, answers.Subject)
 	msg, err := answers.NextMsg(time.Minute)
 	if err != nil || !strings.Contains(string(msg.Data), "the bridge is stopping") {

@@ -47,13 +47,13 @@ type stream struct {
 
 // openStream looks the stream up, or makes it. One that is there is left as it
 // is, whatever its limits.
-func (s *session) openStream(ctx context.Context) (*stream, error) {
-	want := s.options.Stream.config(s.options.Prefix)
+func (l *link) openStream(ctx context.Context) (*stream, error) {
+	want := l.options.Stream.config(l.options.Prefix)
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	found, err := openOrMake(jetstream.ErrStreamNotFound, jetstream.ErrStreamNameAlreadyInUse,
-		func() (jetstream.Stream, error) { return s.js.Stream(ctx, want.Name) },
-		func() (jetstream.Stream, error) { return s.js.CreateStream(ctx, want) })
+		func() (jetstream.Stream, error) { return l.js.Stream(ctx, want.Name) },
+		func() (jetstream.Stream, error) { return l.js.CreateStream(ctx, want) })
 	if err != nil {
 		return nil, fmt.Errorf("open the stream %s: %w", want.Name, err)
 	}

@@ -153,20 +153,11 @@ func (s *spelling) choose(n int, rare *rarity, packs float64) (chosen []int) {
 // Fold folds case in every script and makes canonically equal spellings one. It folds
 // between decomposing and composing: some letters have a composed form in one case only.
 func Fold(s string) string {
-	if isASCII(s) {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return strings.ToLower(s)
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return norm.NFC.String(cases.Fold().String(norm.NFD.String(s)))
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // Folded returns the column that goes beside content: null where they are equal.

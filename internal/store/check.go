@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,12 +17,7 @@ import (
 // Damage returns the damage that was found since the store was opened, as a
 // [bridge.CodeStorageUnavailable] error that says what to do; nil for none.
 func (s *Store) Damage() error {
-	for _, found := range []*error{s.damage.Load(), s.unchecked.Load()} {
-		if found != nil {
-			return *found
-		}
-	}
-	return nil
+	return *cmp.Or(s.damage.Load(), s.unchecked.Load(), new(error))
 }
 
 // Pauses before a check that could not read the store is tried again.

@@ -369,11 +369,10 @@ CREATE TABLE number_checks (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX number_checks_by_age ON number_checks (at);
 
--- How many numbers the network was asked about, and when.
+-- When the network was asked about numbers, one row for each.
 CREATE TABLE number_look_ups (
-    id    INTEGER PRIMARY KEY,
-    at    INTEGER NOT NULL,
-    count INTEGER NOT NULL
+    id INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL
 ) STRICT;
 
 -- Bearers with less power than BRIDGE_TOKEN. hash is the SHA-256 of the secret.

@@ -334,8 +334,12 @@ func (t *writeTx) removeOld(seqs []int64, before int64) int {
 	old := db.List[int64](t.Conn, "SELECT m.seq FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value WHERE m.timestamp < ?",
 		t.Encode(seqs), before)
 	t.s.index.MarkRemoved(t.Conn, old)
+	// No chat becomes a new one because its messages are gone.
+	t.Run(`
+		UPDATE chats SET used = 1 WHERE used = 0 AND id IN (
+			SELECT m.chat FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value
+			WHERE ifnull(m.status, -1) != ?)`, t.Encode(old), statusFailed)
 	for _, seq := range old {
-		t.markUsed(seq)
 		t.removeUnpacked(seq)
 	}
 	t.s.index.DropEmpty(t.Conn, old)

@@ -68,7 +68,10 @@ func (t *writeTx) saveGroup(f bridge.Group) {
 	var known bool
 	t.Find("SELECT known FROM groups WHERE chat = ?", []any{c.id}, &known)
 	members := t.replaceMembers(c.id, f.Participants)
-	owner := t.personID(f.OwnerJID)
+	var owner *int64
+	if f.OwnerJID.IsPerson() {
+		owner = new(t.ensurePerson(f.OwnerJID).id)
+	}
 	facts := t.Change(`
 		UPDATE groups SET known = 1, withheld = 0, topic = ?2, owner = ?3, created_at = ?4, is_announce = ?5, is_locked = ?6, join_approval = ?7
 		WHERE chat = ?1 AND (known, topic, owner, created_at, is_announce, is_locked, join_approval) IS NOT (1, ?2, ?3, ?4, ?5, ?6, ?7)`,
@@ -94,13 +97,6 @@ func (t *writeTx) saveWithheld(f bridge.GroupWithheld) {
 // setGroupTimer reports whether a group's disappearing-messages timer is a new one.
 func (t *writeTx) setGroupTimer(chat int64, seconds uint32) bool {
 	return t.Change("UPDATE chats SET timer = ?1 WHERE id = ?2 AND timer != ?1", seconds, chat) > 0
-}
-
-func (t *writeTx) personID(jid bridge.JID) any {
-	if !jid.IsPerson() {
-		return nil
-	}
-	return t.ensurePerson(jid).id
 }
 
 // appendGroupEvent logs that a group has changed, with data that is in the event alone.

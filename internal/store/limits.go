@@ -64,31 +64,27 @@ func isNewChat(c *db.Conn, canonical bridge.JID) bool {
 	return !used
 }
 
-// markUsed keeps a chat from being new again once the message is removed.
-func (t *writeTx) markUsed(seq int64) {
-	t.Run(`
-		UPDATE chats SET used = 1 WHERE used = 0 AND id =
-			(SELECT chat FROM messages WHERE seq = ? AND ifnull(status, -1) != ?)`, seq, statusFailed)
-}
-
 // mayBegin refuses a new chat beyond the limit, and says when there may be one.
 func mayBegin(c *db.Conn, limit bridge.NewChats, now int64) {
-	if limit.PerDay > 0 {
-		mayBeginAfter(c, limit.PerDay-1, newChatLife, now, fmt.Sprintf("the new chats of a day are used up (NEW_CHATS_PER_DAY=%d)", limit.PerDay))
+	refuseFor := func(wait time.Duration, because string) {
+		if wait > 0 {
+			refuse(c, bridge.CodeNewChatsLimited, wait, "%s: the next may begin in %s; whoever wrote first can be answered at any time", because, inWords(wait))
+		}
 	}
-	mayBeginAfter(c, 0, limit.MinGap, now, fmt.Sprintf("two new chats are at least %s apart (NEW_CHATS_MIN_GAP)", inWords(limit.MinGap)))
+	if limit.PerDay > 0 {
+		refuseFor(untilFewer(c, "new_chats", limit.PerDay, newChatLife, now), fmt.Sprintf("the new chats of a day are used up (NEW_CHATS_PER_DAY=%d)", limit.PerDay))
+	}
+	refuseFor(untilFewer(c, "new_chats", 1, limit.MinGap, now), fmt.Sprintf("two new chats are at least %s apart (NEW_CHATS_MIN_GAP)", inWords(limit.MinGap)))
 }
 
-// mayBeginAfter refuses a new chat before some time has passed since the last one but some.
-func mayBeginAfter(c *db.Conn, but int, must time.Duration, now int64, because string) {
+// untilFewer returns how long it takes until a table has fewer than so many rows of the last
+// hours or days.
+func untilFewer(c *db.Conn, table string, many int, last time.Duration, now int64) (wait time.Duration) {
 	var at int64
-	if !c.Find("SELECT min(at, ?1) FROM new_chats WHERE at > ?2 ORDER BY at DESC LIMIT 1 OFFSET ?3",
-		[]any{now, now - must.Milliseconds(), but}, &at) {
-		return
+	if c.Find("SELECT min(at, ?1) FROM "+table+" WHERE at > ?2 ORDER BY at DESC LIMIT 1 OFFSET ?3", []any{now, now - last.Milliseconds(), many - 1}, &at) {
+		wait = last - time.Duration(now-at)*time.Millisecond
 	}
-	if wait := must - time.Duration(now-at)*time.Millisecond; wait > 0 {
-		refuse(c, bridge.CodeNewChatsLimited, wait, "%s: the next may begin in %s; whoever wrote first can be answered at any time", because, inWords(wait))
-	}
+	return wait
 }
 
 // refuse fails with an error that says after what time to try again.
@@ -145,25 +141,13 @@ func (t *writeTx) saveNumberCheck(f bridge.NumberCheck) {
 // when the network does not answer.
 func (s *Store) ReserveLookUps(ctx context.Context, count, room int) error {
 	return s.write(ctx, func(t *writeTx) {
-		if wait := t.untilLookUps(room); wait > 0 {
+		if wait := untilFewer(t.Conn, "number_look_ups", lookUpsPerHour-room+1, time.Hour, t.at); wait > 0 {
 			refuse(t.Conn, bridge.CodeLookUpsLimited, wait,
 				"at most %d numbers an hour are looked up, because accounts that ask about many are banned: ask again in %s", lookUpsPerHour, inWords(wait))
 		}
 		t.Run("DELETE FROM number_look_ups WHERE at <= ?", t.at-time.Hour.Milliseconds())
-		t.Run("INSERT INTO number_look_ups (at, count) VALUES (?, ?)", t.at, count)
-	})
-}
-
-// untilLookUps returns how long it takes until so many look-ups are free.
-func (t *writeTx) untilLookUps(count int) (wait time.Duration) {
-	used, hour := count, time.Hour.Milliseconds()
-	for rows := range t.Rows("SELECT min(at, ?1), count FROM number_look_ups WHERE at > ?2 ORDER BY id DESC", t.at, t.at-hour) {
-		var at int64
-		var n int
-		rows.Scan(&at, &n)
-		if used += n; used > lookUpsPerHour && wait == 0 {
-			wait = time.Duration(at+hour-t.at) * time.Millisecond
+		for range count {
+			t.Run("INSERT INTO number_look_ups (at) VALUES (?)", t.at)
 		}
-	}
-	return wait
+	})
 }

@@ -245,22 +245,17 @@ func (t *writeTx) nameByPhone(p person, pn bridge.JID) {
 // giveLID makes lid the LID of p. Its holder, if there is one, loses it, or becomes p where
 // only the LID was known of them.
 func (t *writeTx) giveLID(p, holder person, lid bridge.JID) {
-	if holder.id != 0 && holder.id != p.id {
-		t.takeLID(&p, holder, lid)
-	}
-	p.lid = lid
-	t.assignLID(lid, p.id)
-	t.saveNumbersOf(p)
-}
-
-func (t *writeTx) takeLID(p *person, holder person, lid bridge.JID) {
 	switch {
+	case holder.id == 0 || holder.id == p.id:
 	case holder.pn == "":
-		t.mergePeople(holder, p)
+		t.mergePeople(holder, &p)
 	case holder.lid == lid: // else it is one of its former LIDs
 		holder.lid = ""
 		t.saveNumbersOf(holder)
 	}
+	p.lid = lid
+	t.assignLID(lid, p.id)
+	t.saveNumbersOf(p)
 }
 
 // saveContact learns a person's names.

@@ -201,7 +201,7 @@ func (t *writeTx) removeUnpacked(seq int64) {
 		return
 	}
 	if counted {
-		t.uncountUnread(chat, seq)
+		t.Run("UPDATE chats SET unread = unread - 1 WHERE id = ? AND unread > 0 AND read_seq < ?", chat, seq)
 	}
 	if seq == t.numbers.seq {
 		t.setSetting(settingLastSeq, strconv.FormatInt(seq, 10))

@@ -112,11 +112,6 @@ func (t *writeTx) countUnread(chat int64) (left int64) {
 	return left
 }
 
-// uncountUnread subtracts a removed message of another person, if it was unread.
-func (t *writeTx) uncountUnread(chat, seq int64) {
-	t.Run("UPDATE chats SET unread = unread - 1 WHERE id = ? AND unread > 0 AND read_seq < ?", chat, seq)
-}
-
 // saveMarkedUnread notes a chat to come back to.
 func (t *writeTx) saveMarkedUnread(f bridge.ChatMarkedUnread) {
 	c, found := t.findChat(f.Chat)

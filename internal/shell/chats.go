@@ -76,7 +76,7 @@ func senderOf(pushName string, jid bridge.JID) string {
 func (s *Shell) find(ctx context.Context, who string) (bridge.JID, error) {
 	who = strings.TrimSpace(who)
 	if who == "" {
-		return "", usage("name a chat: by JID, phone number, exact name or @username")
+		return "", Usage("name a chat: by JID, phone number, exact name or @username")
 	}
 	jid, notJID := bridge.ParseJID(who)
 	if notJID == nil {
@@ -94,9 +94,9 @@ func (s *Shell) find(ctx context.Context, who string) (bridge.JID, error) {
 	case len(named) == 1:
 		return named[0].JID, nil
 	case len(named) > 1:
-		return "", hinted(usage("%d chats have the name %q: give the JID of the one that you mean", len(named), who), "%s", s.candidates(named))
+		return "", hinted(Usage("%d chats have the name %q: give the JID of the one that you mean", len(named), who), "%s", s.candidates(named))
 	case strings.Contains(who, "@"):
-		return "", usage("%s", notJID)
+		return "", Usage("%s", notJID)
 	case len(similar) > 0:
 		return "", hinted(bridge.NotFound("no chat has exactly the name %q", who), "%s", s.candidates(similar))
 	}

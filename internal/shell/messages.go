@@ -139,7 +139,7 @@ type Search struct {
 // Search prints the messages that it finds, the newest first.
 func (s *Shell) Search(ctx context.Context, q Search) error {
 	if strings.TrimSpace(q.Q) == "" {
-		return usage("give a text to search for")
+		return Usage("give a text to search for")
 	}
 	if q.Chat != "" {
 		return s.Messages(ctx, Messages{Chat: q.Chat, Q: q.Q, Since: q.Since, Before: q.Before, Limit: q.Limit, IDs: q.IDs})

@@ -41,7 +41,7 @@ func ReadText(r io.Reader) (string, error) {
 	}
 	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	if utf8.RuneCountInString(text) > maxText {
-		return "", usage("the text is longer than %d characters: send it as a file with --file", maxText)
+		return "", Usage("the text is longer than %d characters: send it as a file with --file", maxText)
 	}
 	return text, nil
 }
@@ -49,13 +49,13 @@ func ReadText(r io.Reader) (string, error) {
 // Send sends a message once, over lost connections, and prints its id.
 func (s *Shell) Send(ctx context.Context, m Send) error {
 	if m.File == "" && strings.TrimSpace(m.Text) == "" {
-		return usage("there is no text to send")
+		return Usage("there is no text to send")
 	}
 	if m.Key == "" {
 		m.Key = "shell-" + rand.Text()
 	}
 	if len(m.Key) > maxKey || strings.ContainsFunc(m.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return usage("--key must have 1 to %d visible ASCII characters", maxKey)
+		return Usage("--key must have 1 to %d visible ASCII characters", maxKey)
 	}
 	to, err := s.find(ctx, m.To)
 	if err != nil {

@@ -82,15 +82,10 @@ func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
 // UsageError is a command that cannot be carried out as it was typed.
-type UsageError struct{ msg string }
-
-// Error returns the sentence about the fault.
-func (e *UsageError) Error() string { return e.msg }
-
-func usage(format string, args ...any) error { return Usage(fmt.Sprintf(format, args...)) }
+type UsageError struct{ error }
 
 // Usage returns the error of a command that cannot be carried out as it was typed.
-func Usage(sentence string) error { return &UsageError{sentence} }
+func Usage(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
 func hinted(err error, format string, args ...any) error {
 	return &Error{err, fmt.Sprintf(format, args...)}

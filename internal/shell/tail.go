@@ -25,7 +25,7 @@ func (s *Shell) Tail(ctx context.Context, t Tail) error {
 	for _, name := range t.Types {
 		kind := bridge.EventType(strings.TrimSpace(name))
 		if !slices.Contains(bridge.EventTypes(), kind) {
-			return usage("%q is no type of event: there are %s", name, bridge.Join(bridge.EventTypes(), ", "))
+			return Usage("%q is no type of event: there are %s", name, bridge.Join(bridge.EventTypes(), ", "))
 		}
 		query.Types = append(query.Types, kind)
 	}

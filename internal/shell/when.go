@@ -54,7 +54,7 @@ func (s *Shell) moment(flag, text string) (*bridge.Time, error) {
 			return new(bridge.At(t)), nil
 		}
 	}
-	return nil, usage("%s must be how long ago (90m, 12h, 3d, 2w), a local time (2026-11-21, 2026-11-21 08:15, 08:15), or one with its zone (2026-11-21T08:15:30Z)", flag)
+	return nil, Usage("%s must be how long ago (90m, 12h, 3d, 2w), a local time (2026-11-21, 2026-11-21 08:15, 08:15), or one with its zone (2026-11-21T08:15:30Z)", flag)
 }
 
 // parseAgo reads a duration, which may be in days or weeks.

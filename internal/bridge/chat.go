@@ -90,21 +90,18 @@ type UnreadPage struct {
 	More     bool
 }
 
-// ChatMarkedUnread reports that a chat was marked as unread on one of the account's
-// devices.
+// ChatMarkedUnread reports that one of the account's devices marked a chat as unread.
 type ChatMarkedUnread struct{ Chat JID }
 
 // ChatSettings is how the account's devices keep a chat; nil fields stay as they are.
-// A MutedUntil in the past unmutes it.
 type ChatSettings struct {
 	Chat       JID
 	Archived   *bool
 	Pinned     *bool
-	MutedUntil *Time
+	MutedUntil *Time // one in the past unmutes
 }
 
-// GroupWithheld is a group whose metadata the network refuses: it is gone, or the account
-// is not in it.
+// GroupWithheld is a group that is gone, or that the account is not in.
 type GroupWithheld struct{ JID JID }
 
 // MutedForever returns the MutedUntil of a chat that is muted without an end.

@@ -45,13 +45,11 @@ type Event struct {
 // EventFilter chooses events of the log; empty fields choose all. Events without a chat
 // (the account's status, a call of an unknown group) are of no type of chat.
 type EventFilter struct {
-	Types []EventType `json:"types"`
-	// ExcludeChats counts also for chats that are among Chats.
-	Chats        []JID    `json:"chats"`
-	ExcludeChats []JID    `json:"excludeChats"`
-	ChatType     ChatType `json:"chatType"`
-	// FromMe chooses own messages or those of others; it filters events of messages alone.
-	FromMe *bool `json:"fromMe"`
+	Types        []EventType `json:"types"`
+	Chats        []JID       `json:"chats"`
+	ExcludeChats []JID       `json:"excludeChats"` // also where Chats has them
+	ChatType     ChatType    `json:"chatType"`
+	FromMe       *bool       `json:"fromMe"` // filters events of messages alone
 }
 
 // Wants reports whether an event passes the filter but for its lists of chats: only the

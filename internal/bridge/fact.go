@@ -41,8 +41,7 @@ type Edit struct {
 	Upload *Message
 }
 
-// Deletion empties a message. The store ignores one by anybody but the author or an admin
-// of the group.
+// Deletion empties a message. The store ignores one by others than the author and admins.
 type Deletion struct {
 	Chat      JID
 	Target    string
@@ -50,8 +49,8 @@ type Deletion struct {
 	Timestamp Time
 }
 
-// RemovedElsewhere reports that another own device deleted a message, or a chat, for
-// itself. The store keeps everything; the log notes that the chat has changed.
+// RemovedElsewhere reports that another own device deleted something for itself. The store
+// keeps it; the log notes that the chat has changed.
 type RemovedElsewhere struct{ Chat JID }
 
 // NoMessage reports that what came under an id is no message, but a reaction, an edit or a
@@ -116,15 +115,13 @@ type GroupChange struct {
 	Left         []JID
 	Promoted     []JID
 	Demoted      []JID
-	// Asked are people who request to join; the requests of AskNoMore were withdrawn or
-	// rejected.
+	// Asked request to join; the requests of AskNoMore were withdrawn or rejected.
 	Asked     []Participant `bound:"asking"`
 	AskNoMore []Participant `bound:"asking"`
 	Timestamp Time
 }
 
-// MemberLabel is how members of a group describe themselves in it. Older ones than the
-// stored one are ignored.
+// MemberLabel is how members of a group describe themselves in it. The latest SetAt counts.
 type MemberLabel struct {
 	Chat   JID
 	Member JID
@@ -132,8 +129,7 @@ type MemberLabel struct {
 	SetAt  Time
 }
 
-// ChatTimer is the disappearing-messages timer of a chat, in seconds. Older ones than the
-// stored one are ignored.
+// ChatTimer sets the disappearing-messages timer of a chat. The latest SetAt counts.
 type ChatTimer struct {
 	Chat    JID
 	Seconds uint32
@@ -142,12 +138,10 @@ type ChatTimer struct {
 	FromHistory bool
 }
 
-// Owner is the account that a store belongs to for good: another one is refused with
-// [CodeOtherAccount].
+// Owner is the account of a store. Another one is refused with [CodeOtherAccount].
 type Owner struct{ PN, LID JID }
 
-// SameAccount reports whether two owners have the same LID, or the same number in any
-// spelling.
+// SameAccount reports whether two owners share a LID, or a number in any spelling.
 func (o Owner) SameAccount(other Owner) bool {
 	if o.LID != "" && o.LID == other.LID {
 		return true
@@ -196,20 +190,17 @@ func (MediaMoved) fact()       {}
 func (SendKey) fact()          {}
 func (Status) fact()           {}
 
-// KeyedRequest is a change at the network that is no message, under an Idempotency-Key. It
-// is saved before it begins, and again with its answer. Its ID is the MsgID of the
-// [SendKey].
+// KeyedRequest is a change at the network that is no message, under an Idempotency-Key, whose
+// MsgID is its ID. It is saved before it begins, and again with its answer.
 type KeyedRequest struct {
-	ID     string
-	Plan   []byte // JSON: how things were before
-	Chat   JID    // the group that it made, once the network has told of it
-	Answer []byte // JSON; nil until the call has ended well
-	// Refused means that the last try has ended, and changed nothing more.
-	Refused bool
+	ID      string
+	Plan    []byte // JSON: how things were before
+	Chat    JID    // the group that it made, once the network has told of it
+	Answer  []byte // JSON; nil until the call has ended well
+	Refused bool   // the last try has ended, and changed nothing more
 }
 
-// GroupMade is a group that the account made, with the key that it was made with: the ID of
-// a [KeyedRequest], if it was one.
+// GroupMade is a group that the account made. Key is the ID of its [KeyedRequest], if any.
 type GroupMade struct {
 	Key string
 	JID JID

@@ -45,14 +45,13 @@ func (a ParticipantAction) IsDecision() bool {
 	return a == ParticipantApprove || a == ParticipantReject
 }
 
-// JoinRequest is a person's request to join a group. RequestedAt is nil in one that was
-// withdrawn.
+// JoinRequest is a person's request to join a group.
 type JoinRequest struct {
 	JID         JID     `json:"jid"`
 	LID         JID     `json:"lid"`
 	Username    *string `json:"username"`
 	DisplayName string  `json:"displayName"`
-	RequestedAt *Time   `json:"requestedAt"`
+	RequestedAt *Time   `json:"requestedAt"` // nil in one that was withdrawn
 
 	Named JID `json:"-"` // as the network named them, by number or by LID
 }
@@ -66,8 +65,7 @@ func (r JoinRequest) AsNamed() JoinRequest {
 	return bare
 }
 
-// JoinRequestChange has the requests to join that came with an event, and those that were
-// withdrawn or rejected.
+// JoinRequestChange has new requests to join, and those that were withdrawn or rejected.
 type JoinRequestChange struct {
 	Created []JoinRequest `json:"created"`
 	Revoked []JoinRequest `json:"revoked"`

@@ -139,8 +139,7 @@ func quoted(s string) string {
 }
 
 var (
-	// groupID finds the ids of groups, which are longer than phone numbers or
-	// have a time behind a dash.
+	// groupID finds ids longer than phone numbers, or with a time behind a dash.
 	groupID = regexp.MustCompile(`^([0-9]{16,20}|[0-9]{7,15}-[0-9]{10})$`)
 	// chatLink finds the number in links that open a chat.
 	chatLink = regexp.MustCompile(`^(?:https?://)?(?:wa\.me/|api\.whatsapp\.com/send/?\?phone=|web\.whatsapp\.com/send/?\?phone=)\+?([0-9]+)`)

@@ -91,9 +91,6 @@ func Bounded(fact Fact) Fact {
 }
 
 // Bound keeps what m shows within the limits.
-func (m *Message) Bound() { bound(reflect.ValueOf(m).Elem()) }
-
-// Bound keeps what m shows within the limits.
 func (m *LastMessage) Bound() { bound(reflect.ValueOf(m).Elem()) }
 
 // Bound keeps what q shows within the limits.
@@ -189,8 +186,7 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
-// boundRest drops a place that is not on earth, such as NaN, and cards of contacts beyond
-// maxVCards in all.
+// boundRest drops a place that is not on earth, and cards of contacts beyond maxVCards.
 func (p *Parts) boundRest() {
 	p.Location = p.Location.onEarth()
 	cards := 0
@@ -223,8 +219,7 @@ func (p *PollTally) boundRest() {
 	}
 }
 
-// boundRest drops a text that cannot be a username. It is not cut: a part of it may be
-// another person's.
+// boundRest drops an impossible username. A part of it may be another person's.
 func (c *Contact) boundRest() {
 	if name := c.Username; name != nil && (!utf8.ValidString(*name) || utf8.RuneCountInString(*name) > maxUsername ||
 		strings.ContainsFunc(*name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) })) {

@@ -1,7 +1,6 @@
 package bridge
 
-// TypeUndecryptable is the type of a placeholder for a message that could not be
-// decrypted; the message replaces it when it comes.
+// TypeUndecryptable is the type of a placeholder, which the message replaces once decrypted.
 const TypeUndecryptable = "undecryptable"
 
 // Delivery is the status of an own message.
@@ -19,11 +18,9 @@ const (
 )
 
 // Message is an element of message lists and, as a [Fact], a message received or about to
-// be sent.
-//
-// In a fact, Chat and SenderJID may be in either form of a person's identity. The store
-// fills SenderLID, SenderUsername, Quoted and ExpiresAt when reading. Reactions, EditedAt,
-// DeletedAt, PinnedUntil, Kept and the votes of Poll come from other facts.
+// be sent. The store fills SenderLID, SenderUsername, Quoted and ExpiresAt when reading.
+// Reactions, EditedAt, DeletedAt, PinnedUntil, Kept and the votes of Poll come from other
+// facts.
 type Message struct {
 	Chat           JID               `json:"-"`
 	ID             string            `json:"msgId"`
@@ -59,13 +56,12 @@ type Message struct {
 	Expiration uint32 `json:"-"` // the disappearing-messages timer in seconds; 0 is none
 }
 
-// ContextInfo has the messages and people that a message refers to. The store fills
-// Mentions when reading.
+// ContextInfo has the messages and people that a message refers to.
 type ContextInfo struct {
 	QuotedMsgID     *string   `json:"quotedMsgId"`
 	QuotedSenderJID JID       `json:"quotedSenderJid"`
 	MentionedJID    []JID     `json:"mentionedJid" bound:"mentions"`
-	Mentions        []Mention `json:"mentions" bound:"mentions"`
+	Mentions        []Mention `json:"mentions" bound:"mentions"` // filled by the store when reading
 	MentionsAll     bool      `json:"mentionsAll"`
 }
 
@@ -81,13 +77,12 @@ type Quoted struct {
 	DeletedAt   *Time  `json:"deletedAt"`
 }
 
-// Mention is a person whom a message mentions. Token is the word for them in the content,
-// such as "@15551234567"; nil if there is none.
+// Mention is a person whom a message mentions.
 type Mention struct {
 	JID   JID     `json:"jid"`
 	LID   JID     `json:"lid"`
 	Name  string  `json:"name"`
-	Token *string `json:"token"`
+	Token *string `json:"token"` // the word for them in the content, such as "@15551234567"
 }
 
 // MessageReaction is one person's reaction on a message.
@@ -105,13 +100,12 @@ type PollTally struct {
 	Extensible      bool         `json:"-"` // anybody in the chat may add options
 }
 
-// PollOption is a choice of a poll and who chose it. AddedBy is empty for one that the
-// poll was made with.
+// PollOption is a choice of a poll and who chose it.
 type PollOption struct {
 	Name    string `json:"name" bound:"option"`
 	Votes   int    `json:"votes" bound:"votes"`
 	Voters  []JID  `json:"voters"`
-	AddedBy JID    `json:"addedBy"`
+	AddedBy JID    `json:"addedBy"` // empty for one that the poll was made with
 }
 
 // Match is an element of a search's matches.
@@ -152,8 +146,8 @@ type EventResponse struct {
 	Timestamp Time
 }
 
-// PollOptionAdded adds an option to a poll. The store ignores one that the poll has, and
-// unless the poll is extensible one by anybody but the author.
+// PollOptionAdded adds an option to a poll that lacks it. Only in an extensible poll may
+// others than the author add any.
 type PollOptionAdded struct {
 	Chat      JID
 	Target    string // id of the poll's message

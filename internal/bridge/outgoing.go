@@ -4,13 +4,11 @@ import "time"
 
 // Outgoing is a message to be sent.
 type Outgoing struct {
-	To       JID
-	Content  Content
-	Quote    *Message // the stored message that is answered, with Chat and Raw
-	Mentions []JID
-	// Strangers are those of Mentions of whom the caller may know nothing: they are sent
-	// in the form in which they were given.
-	Strangers []JID
+	To        JID
+	Content   Content
+	Quote     *Message // the stored message that is answered, with Chat and Raw
+	Mentions  []JID
+	Strangers []JID    // those of Mentions of whom the caller may know nothing: sent as given
 	Key       *SendKey // nil without an Idempotency-Key
 }
 
@@ -129,8 +127,8 @@ type NewChats struct {
 // IsLimited reports whether there is a limit.
 func (n NewChats) IsLimited() bool { return n.PerDay > 0 || n.MinGap > 0 }
 
-// NewChat counts the first message in a chat, with which it is saved, or refuses it with
-// [CodeNewChatsLimited]. In a chat that is not new it does nothing.
+// NewChat counts the first message in a new chat, with which it is saved, or refuses it with
+// [CodeNewChatsLimited].
 type NewChat struct {
 	Chat  JID
 	Limit NewChats

@@ -87,23 +87,21 @@ type Choice struct {
 
 // CalendarEvent is an event that members of a chat can attend.
 type CalendarEvent struct {
-	Name        string `json:"name" bound:"content"`
-	Description string `json:"description" bound:"content"`
-	Location    *Place `json:"location"`
-	StartAt     *Time  `json:"startAt"`
-	EndAt       *Time  `json:"endAt"`
-	Cancelled   bool   `json:"cancelled"`
-	// Responses is filled by the store when reading.
-	Responses *EventResponses `json:"responses"`
+	Name        string          `json:"name" bound:"content"`
+	Description string          `json:"description" bound:"content"`
+	Location    *Place          `json:"location"`
+	StartAt     *Time           `json:"startAt"`
+	EndAt       *Time           `json:"endAt"`
+	Cancelled   bool            `json:"cancelled"`
+	Responses   *EventResponses `json:"responses"` // filled by the store when reading
 }
 
-// EventResponses are the latest answers to an event. Guests is how many more people those
-// who go bring along.
+// EventResponses are the latest answers to an event.
 type EventResponses struct {
 	Going    []JID `json:"going"`
 	Maybe    []JID `json:"maybe"`
 	NotGoing []JID `json:"notGoing"`
-	Guests   int   `json:"guests"`
+	Guests   int   `json:"guests"` // how many more people come along
 }
 
 // GroupInvite invites one person to a group.

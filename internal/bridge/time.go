@@ -9,9 +9,8 @@ import (
 
 // Clock returns the time by which keys, old messages and old events expire. It follows
 // the machine's clock, but not its leaps ahead (an empty battery, a restored virtual
-// machine), by which everything would expire at once. A leap is believed once the network
-// has confirmed it, or after a day: expiring late does no harm. A nil Clock is the
-// machine's.
+// machine), by which everything would expire at once. It believes a leap once the network
+// has confirmed it, or after a day. A nil Clock is the machine's.
 type Clock struct {
 	wall func() time.Time     // may leap
 	run  func() time.Duration // since some moment; never leaps
@@ -41,8 +40,7 @@ func NewClock(last time.Time) *Clock {
 	return ClockOf(last, func() time.Time { return time.Now().Round(0) }, func() time.Duration { return time.Since(start) })
 }
 
-// ClockOf returns the [NewClock] of another machine: wall is its clock, and run how long
-// it has been running.
+// ClockOf returns the [NewClock] of a machine, by its clock and the time since its start.
 func ClockOf(last time.Time, wall func() time.Time, run func() time.Duration) *Clock {
 	c := &Clock{wall: wall, run: run, leapt: -1, believed: last, believedAt: run()}
 	if last.IsZero() {
@@ -51,8 +49,7 @@ func ClockOf(last time.Time, wall func() time.Time, run func() time.Duration) *C
 	return c
 }
 
-// Now returns the time by which things expire: never ahead of the machine's clock, unless
-// the network's time is.
+// Now returns the time, never ahead of the machine's clock unless the network's time is.
 func (c *Clock) Now() time.Time {
 	if c == nil {
 		return time.Now()

@@ -7,9 +7,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// act is what others see of a chat beside its messages: a read receipt, a presence. It has
-// no row. Its key is stored once it is done; until then a repeated call does it again,
-// which others see once.
+// act is a read receipt or a presence. It has no row; its key is stored once it is done, and
+// until then a repeated call does it again, which others see once.
 type act struct {
 	chat   bridge.JID // empty where looking up finds it
 	lookUp func(ctx context.Context) error

@@ -10,8 +10,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// logoutTimeout bounds a logout, which outlives its caller: a session must not stay half
-// wiped.
+// logoutTimeout bounds a logout, which outlives its caller: no session stays half wiped.
 const logoutTimeout = time.Minute
 
 func (s *server) getStatus(*input) (any, error) {
@@ -20,8 +19,7 @@ func (s *server) getStatus(*input) (any, error) {
 	return status, nil
 }
 
-// requestPairingCode answers a pairing code for PHONE_NUMBER, or for the number in the body
-// if that is not set.
+// requestPairingCode answers a pairing code for PHONE_NUMBER or else the number in the body.
 func (s *server) requestPairingCode(in *input) (any, error) {
 	var req struct {
 		Phone string `json:"phone"`
@@ -52,8 +50,7 @@ func (s *server) phoneToPair(asked string) (string, error) {
 	return phone, nil
 }
 
-// answerPasskey takes the steps of pairing with a passkey: the credential, and the
-// confirmation that a person has compared the codes.
+// answerPasskey takes a passkey's credential, then the confirmation that the codes are equal.
 func (s *server) answerPasskey(in *input) (any, error) {
 	var req struct {
 		Confirm  *bool           `json:"confirm"`

@@ -21,8 +21,7 @@ import (
 // usedEvery is how often the last use of a token is noted.
 const usedEvery = time.Minute
 
-// bearers holds BRIDGE_TOKEN and the tokens of the store, which change through this process
-// alone.
+// bearers holds BRIDGE_TOKEN and the store's tokens, which only this process changes.
 type bearers struct {
 	root  [sha256.Size]byte
 	store *store.Store
@@ -45,9 +44,8 @@ func newBearers(root string, st *store.Store, now func() time.Time) *bearers {
 	return &bearers{root: sha256.Sum256([]byte(root)), store: st, now: now}
 }
 
-// find returns the bearer with a secret; nil for none or an unknown one. BRIDGE_TOKEN's
-// has the id 0. It compares hashes, so that its time shows neither a token's length nor
-// the first wrong byte.
+// find returns the bearer with a secret, 0 being BRIDGE_TOKEN's id; nil for an unknown one. It
+// compares hashes, so that its time shows neither a length nor the first wrong byte.
 func (b *bearers) find(ctx context.Context, secret string) (*bearer, error) {
 	hash := sha256.Sum256([]byte(secret))
 	switch {

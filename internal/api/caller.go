@@ -10,11 +10,9 @@ import (
 	"bridged/internal/bridge"
 )
 
-// callerKey is the key of a request's caller in its context.
 type callerKey struct{}
 
-// callerOf returns the token that a request came with. BRIDGE_TOKEN is the one
-// with the id 0, all scopes and all chats.
+// callerOf returns the token that a request came with. BRIDGE_TOKEN has the id 0.
 func callerOf(ctx context.Context) bridge.Token {
 	if caller, ok := ctx.Value(callerKey{}).(*bearer); ok {
 		return caller.Token
@@ -88,9 +86,8 @@ func (s *server) gate(admit func(caller bridge.Token) error) func(http.Handler) 
 	}
 }
 
-// quota bounds the things that tokens make: those of one family, so that a limit does not
-// grow with the tokens that a token makes, and those of all tokens together, so that some
-// are left for BRIDGE_TOKEN.
+// quota bounds the things that tokens make: those of one family, and those of all tokens
+// together, so that some are left for BRIDGE_TOKEN.
 type quota struct {
 	things         string
 	all, own, made int
@@ -142,8 +139,7 @@ func addOwn[T any](ctx context.Context, s *server, q quota, maker func(T) int64,
 	return add(ctx, thing)
 }
 
-// ownOf returns the things that the caller may see: all for BRIDGE_TOKEN, for a token those
-// that it or a token of its making made.
+// ownOf returns the things that the caller, or a token of its making, made: all for BRIDGE_TOKEN.
 func ownOf[T any](ctx context.Context, s *server, list func(context.Context) ([]T, error), maker func(T) int64) ([]T, error) {
 	all, err := list(ctx)
 	if err != nil || callerOf(ctx).ID == 0 {

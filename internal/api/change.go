@@ -9,8 +9,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// changed is the stored message that a call changes for everybody. The change has no row:
-// its key holds when the network accepted it.
+// changed is the stored message that a call changes. The change has no row: its key holds when
+// the network accepted it.
 type changed struct {
 	msgID    string // in the answer; empty for the change's own id
 	repeated bool   // an earlier call with this key ended without an answer
@@ -69,8 +69,7 @@ func (c *changed) editTime() time.Duration {
 	return bridge.EditTime
 }
 
-// stillMentioned returns the people whom a message mentions, if their word is in the new
-// text, too.
+// stillMentioned returns the people whom a message mentions and the new text still names.
 func stillMentioned(m bridge.Message, text string) (people []bridge.JID) {
 	if m.ContextInfo == nil {
 		return nil
@@ -119,8 +118,7 @@ func (s *server) deleteMessage(in *input) (any, error) {
 	return s.sendOnce(in, body, d)
 }
 
-// administers reports whether the account is an admin of a group, or fails if its members
-// are not known yet.
+// administers reports whether the account is an admin of a group, whose members must be known.
 func (s *server) administers(ctx context.Context, jid bridge.JID) (bool, error) {
 	user := s.Account.Status().User
 	if user == nil {

@@ -33,8 +33,7 @@ func checkContacts(contacts []bridge.ContactCard) error {
 	return nil
 }
 
-// checkContactPhone checks that a number is nothing but digits: it goes into the
-// card as it is. phoneDisplay is for a number as people read it.
+// checkContactPhone refuses all but digits, as the number goes into the card as it is.
 func checkContactPhone(s string) error {
 	if s == "" {
 		return nil
@@ -48,8 +47,7 @@ func checkContactPhone(s string) error {
 	return nil
 }
 
-// isVCard reports whether s is a single card. What lies between its ends is the
-// caller's choice: the card replaces the generated one.
+// isVCard reports whether s is a single card, whatever lies between its ends.
 func isVCard(s string) bool {
 	lines := strings.FieldsFunc(strings.ToUpper(s), func(r rune) bool { return r == '\r' || r == '\n' })
 	if len(s) > maxVCard || len(lines) < 2 {

@@ -78,14 +78,6 @@ type done struct {
 	OK bool `json:"ok"`
 }
 
-// errorBody is what callers get of every error.
-type errorBody struct {
-	Error string      `json:"error"`
-	Code  bridge.Code `json:"code"`
-	// Changed are the fields that were changed before it failed.
-	Changed []string `json:"changed,omitempty"`
-}
-
 // fail answers and logs an error; no other place does. An answer that has begun stays.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if ended := endOfToken(r); ended != nil {
@@ -112,7 +104,11 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if wait > 0 {
 		w.Header().Set("Retry-After", retryAfter(wait))
 	}
-	_ = s.write(w, r, status, errorBody{Error: e.Msg, Code: e.Code, Changed: e.Changed}) // its texts can be encoded
+	_ = s.write(w, r, status, struct { // its texts can be encoded
+		Error   string      `json:"error"`
+		Code    bridge.Code `json:"code"`
+		Changed []string    `json:"changed,omitempty"` // before it failed
+	}{e.Msg, e.Code, e.Changed})
 }
 
 // public returns what a caller may know of err, and its status.
@@ -160,8 +156,7 @@ func retryAfter(wait time.Duration) string {
 	return strconv.Itoa(int(math.Ceil(wait.Seconds())))
 }
 
-// write writes v as an answer, or returns an error of its encoding. A caller that no
-// longer reads is no error.
+// write writes v as an answer. A caller that no longer reads is no error.
 func (s *server) write(w http.ResponseWriter, r *http.Request, status int, v any) error {
 	body, err := bridge.EncodeJSON(v)
 	if err != nil {

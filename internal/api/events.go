@@ -25,8 +25,7 @@ type eventQuery struct {
 	fromNow   bool // only what comes from now on
 }
 
-// listEvents answers the log of events, as a stream to callers that accept one,
-// else in pages.
+// listEvents answers the log as a stream to callers that accept one, else in pages.
 func (s *server) listEvents(in *input) (any, error) {
 	if acceptsStream(in.r) {
 		from := in.events(in.r.Header.Get("Last-Event-ID"))
@@ -94,7 +93,7 @@ type eventTail struct {
 	Reset      bool   `json:"reset"`
 }
 
-// beginEvents moves a reader that wants only new events to the end of the log.
+// beginEvents moves a reader of new events alone to the end of the log.
 func (s *server) beginEvents(ctx context.Context, q *eventQuery) (err error) {
 	if q.fromNow {
 		q.After, err = s.Store.LastEvent(ctx)

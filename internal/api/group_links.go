@@ -103,8 +103,7 @@ func (s *server) joinGroup(in *input) (any, error) {
 	}})
 }
 
-// parseLink returns the code of a group's link, with or without https, or of the code
-// alone.
+// parseLink returns the code of a link, with or without https, or of the code alone.
 func parseLink(link string) (code string, err error) {
 	rest := strings.TrimSpace(link)
 	for _, prefix := range []string{"https://", "http://", "chat.whatsapp.com/", "invite/"} {

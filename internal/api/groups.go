@@ -20,8 +20,7 @@ const (
 // disappearing are the timers that the apps offer, in seconds.
 var disappearing = []uint32{0, 86400, 604800, 7776000}
 
-// GroupAdmin changes the account's groups. again marks a repeated call whose first try
-// has no answer.
+// GroupAdmin changes groups. again marks a repeated call whose first try has no answer.
 type GroupAdmin interface {
 	// CreateGroup makes a group, or finds the one that an earlier try made.
 	CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.GroupCreated, error)
@@ -31,8 +30,7 @@ type GroupAdmin interface {
 	ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error)
 	JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error)
 	GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLink, error)
-	// RevokeGroupLink replaces the link. If an earlier try may have done so, before is the
-	// code from before it.
+	// RevokeGroupLink replaces the link; before is the code from before an earlier try, if any.
 	RevokeGroupLink(ctx context.Context, jid bridge.JID, before string) (bridge.GroupLink, error)
 	JoinGroup(ctx context.Context, code string, again bool) (bridge.GroupJoin, error)
 	LeaveGroup(ctx context.Context, jid bridge.JID, again bool) error
@@ -64,8 +62,7 @@ func (s *server) createGroup(in *input) (any, error) {
 	})
 }
 
-// knownGroups adds the groups that a repeated call did not make: those from before it, and
-// those that other calls made.
+// knownGroups adds the groups that a repeated call did not make: older and others' ones.
 func (s *server) knownGroups(ctx context.Context, c attempt, group *bridge.NewGroup) error {
 	if !c.again {
 		return nil
@@ -133,8 +130,7 @@ func (s *server) decideJoinRequests(in *input) (any, error) {
 	return s.changePeople(in, "action must be approve or reject", bridge.ParticipantApprove, bridge.ParticipantReject)
 }
 
-// changePeople does one of some actions with members of a group, or people who request to
-// join.
+// changePeople does one of some actions with members, or people who request to join.
 func (s *server) changePeople(in *input, otherwise string, actions ...bridge.ParticipantAction) (any, error) {
 	jid := in.pathGroup()
 	var req struct {

@@ -42,8 +42,7 @@ func (s *server) getReadiness(in *input) (any, error) {
 	}{true, bridge.At(s.Now()), s.Account.Status().Status}, s.Account.Ready()
 }
 
-// getStats answers the messages since a moment, by default the last midnight in UTC, and
-// sizes.
+// getStats answers sizes and the messages since a moment, by default midnight in UTC.
 func (s *server) getStats(in *input) (any, error) {
 	since := in.since()
 	if in.err != nil {
@@ -102,7 +101,6 @@ func (s *server) getDocument(in *input) (any, error) {
 	return nil, nil
 }
 
-// getDocumentAsJSON answers the document for tools that read no YAML.
 func (s *server) getDocumentAsJSON(in *input) (any, error) {
 	document, err := documentAsJSON()
 	if err != nil {

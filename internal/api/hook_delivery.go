@@ -23,11 +23,9 @@ const (
 	hookRoot = "/hooks/"
 	// hookRetry is the Retry-After of a delivery while the account is not open.
 	hookRetry = 30 * time.Second
-	// briefKeys is how long equal alerts are the same delivery: their senders try again
-	// for some minutes, and repeat them after hours.
+	// briefKeys is how long equal alerts count as retries. Repetitions come after hours.
 	briefKeys = 10 * time.Minute
-	// keptLonger is how much longer than a day the key of a delivery is kept. Code hosts
-	// deliver again for days.
+	// keptLonger prolongs the day for which keys are kept: code hosts deliver again for days.
 	keptLonger = 6 * 24 * time.Hour
 )
 
@@ -39,17 +37,15 @@ func hookOf(ctx context.Context) *bridge.Hook {
 	return nil
 }
 
-// newHookKey returns the key of a hook's address and its hash. It has 130 random bits,
-// so that the hash needs no salt.
+// newHookKey returns the key of a hook's address, of 130 random bits, and its hash.
 func newHookKey() (key string, hash []byte) {
 	key = rand.Text()
 	sum := sha256.Sum256([]byte(key))
 	return key, sum[:]
 }
 
-// hookBearer returns the bearer of a request to a hook's address: the hook, which may send
-// to its chat alone, as long as the token that made it lives. It returns nil for any other
-// address.
+// hookBearer returns the hook at a request's address, which may send to its chat alone, as long
+// as the token that made it lives; nil for any other address.
 func (s *server) hookBearer(r *http.Request) (*bearer, error) {
 	number, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, hookRoot), ".")
 	id, err := strconv.ParseInt(number, 10, 64)
@@ -128,8 +124,7 @@ func forSenders(err error) error {
 	return &bridge.Error{Code: e.Code, Msg: bridge.Redact(e.Msg), Err: err, RetryAfter: wait}
 }
 
-// deliverHook sends the text of a delivery, once. It refuses in the usual order: sender,
-// gate, content, and then as every send.
+// deliverHook sends the text of a delivery, once. It refuses by sender, gate, then content.
 func (s *server) deliverHook(in *input, hook bridge.Hook) (any, error) {
 	if err := s.deliveries.take(hook.ID, s.Now()); err != nil {
 		return nil, err
@@ -170,8 +165,7 @@ func (s *server) deliverHook(in *input, hook bridge.Hook) (any, error) {
 	return s.sendUnder(in, key, draft{Outgoing: bridge.Outgoing{To: hook.Chat, Content: bridge.Text{Text: text}}})
 }
 
-// read returns the text and the identity of a delivery. signed is covered by its
-// signature; nil for none.
+// read returns the text and the identity of a delivery; signed is nil without a signature.
 func (s *server) read(ctx context.Context, hook bridge.Hook, header http.Header, body, signed []byte) (string, hooks.Identity, error) {
 	template, err := hooks.Parse(hook.Template)
 	if err != nil {

@@ -32,12 +32,10 @@ func (s *server) listHooks(in *input) (any, error) {
 
 func makerOfHook(hook bridge.Hook) int64 { return hook.Token }
 
-// ownHooks returns the hooks that the caller may see.
 func (s *server) ownHooks(ctx context.Context) ([]bridge.Hook, error) {
 	return ownOf(ctx, s, s.Store.Hooks, makerOfHook)
 }
 
-// pathHook returns the hook that the path names, if the caller may see it.
 func (s *server) pathHook(in *input) (bridge.Hook, error) {
 	return pathOwn(in, "hook", s.ownHooks, func(hook bridge.Hook) int64 { return hook.ID })
 }
@@ -159,8 +157,7 @@ func (s *server) previewHook(in *input) (any, error) {
 
 const maxHookSecret = 256 // characters
 
-// hookRequest is the body that makes or changes a hook. Left out fields stay as they are;
-// a secret of null removes it.
+// hookRequest makes or changes a hook. Left out fields stay; a secret of null removes it.
 type hookRequest struct {
 	Name      *string         `json:"name"`
 	ChatJID   *string         `json:"chatJid"`

@@ -155,8 +155,7 @@ func (q *input) moment(name string, parse func(string) (bridge.Time, error)) *br
 	return &at
 }
 
-// path returns a decoded part of the path. chi leaves parameters encoded if it routes by
-// RawPath.
+// path returns a decoded part of the path, which chi leaves encoded if it routes by RawPath.
 func (q *input) path(name string) string {
 	value := chi.URLParam(q.r, name)
 	if q.r.URL.RawPath == "" {
@@ -206,7 +205,6 @@ func (q *input) pathNumber(name, nothing string) int64 {
 	return n
 }
 
-// parsePerson reads a JID that must name a person, by number or by LID.
 func parsePerson(field, value string) (bridge.JID, error) {
 	return parseKind(field, value, bridge.JID.IsPerson, "a person, as in 15551234567@s.whatsapp.net")
 }

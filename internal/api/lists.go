@@ -11,8 +11,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// list is the answer of a route with pages: an object with the fields of head, the
-// items under a name, and the fields of tail.
+// list is a page as JSON: the fields of head, the items under a name, the fields of tail.
 type list[T any] struct {
 	head  any
 	name  string
@@ -50,11 +49,10 @@ func answerPage[Q, T any](in *input, name string, query Q, read func(context.Con
 	return answerList(in, list[T]{countHead{len(page.Items)}, name, page.Items, tailOf(page)})
 }
 
-// listPiece is how many bytes of a list are gathered before they are written.
+// listPiece is how many bytes are gathered before they are written.
 const listPiece = 64 << 10
 
-// maxPooled bounds a buffer that is used again, in bytes: one long message makes
-// it grow.
+// maxPooled bounds a buffer that is used again, in bytes.
 const maxPooled = 4 * listPiece
 
 // listBuffers holds the buffers of lists that have been answered.

@@ -35,8 +35,7 @@ func (s *server) getMedia(in *input) (any, error) {
 	}{m.Chat, m.ID, m.Media}, err
 }
 
-// downloadMedia answers the file of a message, decrypted. It comes from the
-// cache or the network's CDN, and is verified before its first byte is sent.
+// downloadMedia answers a decrypted file, verified before its first byte is sent.
 func (s *server) downloadMedia(in *input) (any, error) {
 	disposition := in.oneOf("disposition", inline, inline, attachment)
 	m, err := s.messageWithFile(in)
@@ -66,7 +65,6 @@ func (q *input) closed(file io.Closer) {
 	}
 }
 
-// messageWithFile returns the message that the path names.
 func (s *server) messageWithFile(in *input) (bridge.Message, error) {
 	at := in.pathMessage("chatJid")
 	if in.err != nil {
@@ -93,8 +91,7 @@ func serveFile(w http.ResponseWriter, r *http.Request, file *media.File, m bridg
 	return out.refusal(file.Size)
 }
 
-// refusal returns the error of a refused request, without the headers of the file; nil if
-// it was answered.
+// refusal returns the error of a refused request without the file's headers, or nil.
 func (w *fileWriter) refusal(size int64) error {
 	if w.refused == 0 {
 		return nil
@@ -168,8 +165,7 @@ func (w *fileWriter) ReadFrom(r io.Reader) (sent int64, err error) {
 // Unwrap lets a response controller reach the connection.
 func (w *fileWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// describeCopy sets the headers by which callers keep a private copy of a file. They ask
-// before they use it, because messages can be deleted.
+// describeCopy lets callers keep a copy, and ask before they use it: messages are deleted.
 func describeCopy(header http.Header, m bridge.Message, sum []byte) {
 	header.Set("Cache-Control", "private, no-cache")
 	header.Set("ETag", etag(sum))

@@ -42,7 +42,6 @@ func (s *server) listIndividualMessages(in *input) (any, error) {
 	return s.listHistory(in, in.history(in.pathPerson()))
 }
 
-// history reads the parameters of both histories.
 func (q *input) history(chat bridge.JID) bridge.MessageQuery {
 	return bridge.MessageQuery{
 		Chat:   chat,
@@ -114,8 +113,7 @@ const (
 	maxHistory   = 500
 )
 
-// requestHistory requests messages before the oldest stored one of a chat from the phone,
-// which sends them later.
+// requestHistory requests older messages of a chat from the phone, which sends them later.
 func (s *server) requestHistory(in *input) (any, error) {
 	jid := in.pathChat("jid")
 	var req struct {
@@ -137,18 +135,16 @@ func (s *server) requestHistory(in *input) (any, error) {
 		return nil, err
 	}
 	id, err := s.Account.AskHistory(in.ctx(), oldest, count)
+	type message struct {
+		MsgID     string      `json:"msgId"`
+		Timestamp bridge.Time `json:"timestamp"`
+	}
 	return struct {
-		RequestID string        `json:"requestId"`
-		ChatJID   bridge.JID    `json:"chatJid"`
-		Count     int           `json:"count"`
-		Before    historyAnchor `json:"before"`
-	}{id, oldest.Chat, count, historyAnchor{oldest.ID, oldest.Timestamp}}, err
-}
-
-// historyAnchor is the message before which messages are requested.
-type historyAnchor struct {
-	MsgID     string      `json:"msgId"`
-	Timestamp bridge.Time `json:"timestamp"`
+		RequestID string     `json:"requestId"`
+		ChatJID   bridge.JID `json:"chatJid"`
+		Count     int        `json:"count"`
+		Before    message    `json:"before"`
+	}{id, oldest.Chat, count, message{oldest.ID, oldest.Timestamp}}, err
 }
 
 func (s *server) oldestMessage(ctx context.Context, jid bridge.JID) (bridge.Message, error) {

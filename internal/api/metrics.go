@@ -21,8 +21,7 @@ import (
 	"bridged/internal/store"
 )
 
-// metrics holds the registry of /metrics. Labels are routes, never paths, so that they have
-// no JIDs and their number is fixed.
+// metrics holds the registry of /metrics. Labels are routes, never paths: no JIDs, a fixed number.
 type metrics struct {
 	registry *prometheus.Registry
 	log      zerolog.Logger
@@ -78,7 +77,6 @@ func (m *metrics) handler() http.Handler {
 	})
 }
 
-// scrapeLog receives what promhttp logs.
 type scrapeLog struct{ log zerolog.Logger }
 
 // Println is part of promhttp.Logger.
@@ -113,8 +111,7 @@ type state struct {
 	files   *media.Cache
 }
 
-// Describe is part of prometheus.Collector. It describes nothing, so that registering
-// collects nothing.
+// Describe describes nothing, so that registering collects nothing.
 func (s *state) Describe(chan<- *prometheus.Desc) {}
 
 // Collect is part of prometheus.Collector.

@@ -26,8 +26,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 	}, s.fail)
 }
 
-// authenticate refuses requests for protected paths without a bearer, and puts the caller
-// into the context of others.
+// authenticate refuses protected paths without a bearer, and puts callers into the context.
 func (s *server) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := s.admit(w, r)
@@ -100,8 +99,7 @@ func unknownRoute(*input) (any, error) {
 
 func errNoRoute() error { return bridge.NotFound("there is no such route; see /openapi.yaml") }
 
-// wrongMethod answers 405 with the methods of the path. chi calls it also for unknown
-// methods on unknown paths.
+// wrongMethod answers 405. chi calls it also for unknown methods on unknown paths.
 func wrongMethod(routes chi.Routes) handler {
 	return func(in *input) (any, error) {
 		allowed := methodsOf(routes, in.r)

@@ -26,8 +26,7 @@ const (
 	maxKey = 255
 )
 
-// action is what leaves for the network: a message, a change of one or of a group, a read
-// receipt, a presence.
+// action is a message, a change of one or of a group, a read receipt or a presence.
 type action struct {
 	chat bridge.JID // that the caller must see; "" for none
 	// replay returns the answer of an earlier call with the same key; nil if it had none
@@ -90,8 +89,7 @@ func (s *server) earlier(ctx context.Context, key bridge.SendKey, replay func(co
 
 var errStopping = errors.New("the service is stopping")
 
-// run runs an action, which outlives its caller: a message that has begun to leave cannot
-// be called back.
+// run runs an action, which outlives its caller: it cannot be called back.
 func (s *server) run(in *input, key *bridge.SendKey, a action) (any, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), s.sendTime)
 	defer cancel()
@@ -118,8 +116,7 @@ func (s *server) run(in *input, key *bridge.SendKey, a action) (any, error) {
 	return nil, err
 }
 
-// sendKey returns the Idempotency-Key of a request, which is bound to body and path; nil
-// without one.
+// sendKey returns the Idempotency-Key of a request, bound to body and path; nil without one.
 func (s *server) sendKey(in *input, body []byte) *bridge.SendKey {
 	values := in.r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
@@ -188,8 +185,7 @@ func (s *server) claim(key bridge.SendKey) error {
 // the apps recognise a repeat, nor a row: what a repeat needs is stored beside its key.
 type keyedRequest struct {
 	chat bridge.JID // that it changes, which must be stored; "" for none
-	// plan returns the state before the call, for a repeat after an unknown outcome; nil
-	// for nothing.
+	// plan returns the state before the call, for a repeat after an unknown outcome; may be nil.
 	plan func(ctx context.Context) (any, error)
 	// act makes the change, or with again may find it made, and returns the answer.
 	act func(ctx context.Context, c attempt) (any, error)
@@ -201,10 +197,9 @@ type attempt struct {
 	again bool // an earlier one with the same key ended without an answer
 }
 
-// requestOnce makes a change, unless its key shows that an earlier call did. Key and plan
-// are stored before anything leaves, the outcome when it is known; from then on a repeat is
-// answered from the store. A repeat of a call that was refused, or has no answer, acts
-// again.
+// requestOnce makes a change, unless its key shows that an earlier call did. Key and plan are
+// stored before anything leaves, then the outcome, with which repeats are answered. A repeat of
+// a call that was refused, or has no answer, acts again.
 func (s *server) requestOnce(in *input, body []byte, c keyedRequest) (any, error) {
 	key := s.sendKey(in, body)
 	remedy := "look whether it was before you repeat the call, and send an Idempotency-Key next time, which makes repeating safe"
@@ -245,13 +240,23 @@ func newRequestID() string {
 }
 
 // beginRequest stores the key of a call, acts and stores the answer.
-func (s *server) beginRequest(ctx context.Context, key *bridge.SendKey, b attempt, c keyedRequest) (any, error) {
+func (s *server) beginRequest(ctx context.Context, key *bridge.SendKey, b attempt, c keyedRequest) (answer any, err error) {
 	if key != nil && !b.again {
-		if err := s.saveRequest(ctx, *key, &b, c); err != nil {
+		var before any
+		if c.plan != nil {
+			if before, err = c.plan(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if b.Plan, err = bridge.EncodeJSON(before); err != nil {
+			return nil, err
+		}
+		key.Chat, key.MsgID, b.Refused = c.chat, b.ID, false
+		if err := s.Store.Save(ctx, *key, b.KeyedRequest); err != nil {
 			return nil, err
 		}
 	}
-	answer, err := c.act(ctx, b)
+	answer, err = c.act(ctx, b)
 	if key == nil || err != nil && !isRefusal(err) {
 		return answer, err
 	}
@@ -274,19 +279,4 @@ func isRefusal(err error) bool {
 		return false
 	}
 	return true
-}
-
-func (s *server) saveRequest(ctx context.Context, key bridge.SendKey, b *attempt, c keyedRequest) (err error) {
-	var before any
-	if c.plan != nil {
-		if before, err = c.plan(ctx); err != nil {
-			return err
-		}
-	}
-	if b.Plan, err = bridge.EncodeJSON(before); err != nil {
-		return err
-	}
-	b.Refused = false
-	key.Chat, key.MsgID = c.chat, b.ID
-	return s.Store.Save(ctx, key, b.KeyedRequest)
 }

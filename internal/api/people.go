@@ -14,7 +14,6 @@ const (
 	maxPhoneInput = 64 // characters of a number as people write it
 )
 
-// listContacts answers a page of the people whom the store knows.
 func (s *server) listContacts(in *input) (any, error) {
 	return answerPage(in, "contacts", bridge.ContactQuery{
 		Q: in.text("q"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats,
@@ -23,8 +22,7 @@ func (s *server) listContacts(in *input) (any, error) {
 
 func (s *server) getContact(in *input) (any, error) { return s.pathContact(in) }
 
-// pathContact returns the person whom the path names, if the caller may see the chat with
-// them.
+// pathContact returns the person whom the path names, if the caller may see their chat.
 func (s *server) pathContact(in *input) (bridge.KnownContact, error) {
 	jid := in.pathPerson()
 	if in.err != nil {
@@ -124,8 +122,7 @@ func (s *server) answerPicture(in *input, of bridge.JID) (any, error) {
 	return nil, out.refusal(0)
 }
 
-// describePicture sets the headers of a picture. Callers keep a private copy and ask before
-// they use it, because pictures change.
+// describePicture lets callers keep a copy, and ask before they use it: pictures change.
 func describePicture(header http.Header, file *media.PictureFile, size bridge.PictureSize) {
 	header.Set("Cache-Control", "private, no-cache")
 	header.Set("Content-Security-Policy", "default-src 'none'; sandbox")

@@ -126,14 +126,12 @@ func (s *server) routes() chi.Router {
 	return r
 }
 
-// protected reports whether a path needs the bearer. Without it nobody learns
-// whether the path exists, and for which methods.
+// protected reports whether a path needs a bearer, also to learn whether it exists.
 func protected(path string) bool {
 	return path == "/readyz" || path == "/metrics" || path == "/api" || strings.HasPrefix(path, "/api/")
 }
 
-// secure sets the headers of all answers, and starts the time in which a body must
-// arrive.
+// secure sets the headers of all answers, and starts the time for a body.
 func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		front.SecureHeader(w.Header())

@@ -34,7 +34,6 @@ type reference struct {
 	id   string
 }
 
-// draftTo returns a draft with the chat and the quote of a request.
 func (q *input) draftTo(a addressed) (d draft) {
 	to, quote, err := a.address()
 	keep(q, to, err)
@@ -42,7 +41,6 @@ func (q *input) draftTo(a addressed) (d draft) {
 	return d
 }
 
-// sendOnce sends a draft, unless its Idempotency-Key shows that an earlier call did.
 func (s *server) sendOnce(in *input, body []byte, d draft) (any, error) {
 	return s.sendUnder(in, s.sendKey(in, body), d)
 }
@@ -162,9 +160,8 @@ func (s *server) answerSent(ctx context.Context, sent bridge.Sent, replayed bool
 	}{true, sent.ID, sent.Timestamp, s.canonical(sent.Chat)}
 }
 
-// addressed holds the fields of all routes that send something new: the chat, and the
-// message that is answered. Empty strings count as left out, as tools with forms send
-// them.
+// addressed holds the chat and the quoted message of what routes send. Empty strings count as
+// left out, as tools with forms send them.
 type addressed struct {
 	JID           string `json:"jid"`
 	QuotedChatJID string `json:"quotedChatJid"`
@@ -188,7 +185,6 @@ func (a addressed) address() (to bridge.JID, quote reference, err error) {
 	return to, reference{chat, a.QuotedMsgID}, err
 }
 
-// destination returns the chat that a field names, which is required.
 func (q *input) destination(field, value string) bridge.JID {
 	jid, err := parseDestination(field, value)
 	return keep(q, jid, err)
@@ -314,8 +310,7 @@ func (s *server) sendLocation(in *input) (any, error) {
 	return s.sendOnce(in, body, d)
 }
 
-// degrees returns a number that must be given, between -most and most. JSON has no
-// infinities and no NaN.
+// degrees returns a required number between -most and most.
 func (q *input) degrees(field string, value *float64, most float64) float64 {
 	if value == nil || *value < -most || *value > most {
 		q.refuse("%s is required: a number between %v and %v", field, -most, most)

@@ -47,7 +47,7 @@ func (s *server) sendFile(in *input) (any, error) {
 	return s.sendOnce(in, identity, d)
 }
 
-// complete checks the whole form, and completes the type of the file.
+// complete checks the whole form, and finds its type.
 func (f *fileForm) complete(s *server) (err error) {
 	if f.file == nil {
 		return bridge.Invalid("file is required: a part of the form with the file's bytes")
@@ -139,7 +139,6 @@ func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, er
 	return form, nil
 }
 
-// read reads all parts.
 func (f *fileForm) read(ctx context.Context, s *server, parts *intake.Parts) error {
 	for {
 		part, err := parts.Next()
@@ -155,7 +154,6 @@ func (f *fileForm) read(ctx context.Context, s *server, parts *intake.Parts) err
 	}
 }
 
-// take reads one part of a form.
 func (f *fileForm) take(ctx context.Context, s *server, part *multipart.Part) (err error) {
 	name := part.FormName()
 	switch {
@@ -229,8 +227,7 @@ func formFault(ctx context.Context, err error) error {
 	return bridge.Invalid("the form is damaged or broke off; send all of it").Because(err)
 }
 
-// pieces gives each piece of a body its own time. Setting it for every read would cost more
-// than the copying.
+// pieces gives each piece of a body its own time; setting it for every read would be slow.
 type pieces struct {
 	io.ReadCloser
 	w     http.ResponseWriter
@@ -248,8 +245,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 // maxFileName bounds a document's name, in characters.
 const maxFileName = 255
 
-// sendMedia sends a file from a URL. What can be refused without fetching is
-// refused first, and nothing is fetched that cannot be sent.
+// sendMedia sends a file from a URL, which is fetched when everything else is checked.
 func (s *server) sendMedia(in *input) (any, error) {
 	var req struct {
 		addressed
@@ -270,8 +266,7 @@ func (s *server) sendMedia(in *input) (any, error) {
 	return s.sendOnce(in, body, d)
 }
 
-// checkFile reports fields that are missing, or do not belong to the type, which is one
-// of some.
+// checkFile reports missing fields, and those that do not belong to the type.
 func checkFile(f media.Request, types ...bridge.MediaType) error {
 	switch {
 	case f.Type == "":

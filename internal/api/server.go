@@ -57,8 +57,7 @@ type Account interface {
 	Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error)
 	RejectCall(ctx context.Context, call bridge.Call) error
 	Traffic() bridge.Traffic
-	// CheckNumbers returns whether the network knows some numbers, in E.164 digits
-	// and in their order.
+	// CheckNumbers returns whether the network knows numbers in E.164 digits, in their order.
 	CheckNumbers(ctx context.Context, phones []string) ([]bridge.NumberCheck, error)
 	// LiveGroup requests a group's metadata from the network.
 	LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group, error)
@@ -86,17 +85,13 @@ type Options struct {
 	HistoryImport bridge.HistoryImport
 	// PhoneNumber is the only account that may pair, in E.164 digits; empty for any.
 	PhoneNumber string
-	// PublicURL is the address of the bridge behind a reverse proxy, with which the
-	// addresses of hooks begin; empty for none.
-	PublicURL string
-	// WithoutPages removes the pages that need no token: openapi.yaml and openapi.json.
-	WithoutPages bool
+	// PublicURL begins the addresses of hooks, behind a reverse proxy; empty for none.
+	PublicURL    string
+	WithoutPages bool // without openapi.yaml and openapi.json, which need no token
 
-	// Lifetime ends sends that are still under way when the program stops: they
-	// outlive their callers. nil never ends.
+	// Lifetime ends sends that are under way, which outlive their callers; nil never ends.
 	Lifetime context.Context
-	// Streams ends streams of events and waits for them, which would otherwise
-	// hold up a shutdown; nil never ends.
+	// Streams ends streams of events, which would hold up a shutdown; nil never ends.
 	Streams context.Context
 
 	Build   Build

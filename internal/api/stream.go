@@ -82,15 +82,13 @@ func (s *server) sendEvents(ctx context.Context, stream *eventStream, q store.Ev
 // errNotRead is the end of a stream whose other side no longer reads.
 var errNotRead = errors.New("the stream is not read")
 
-// begin shows where the stream stands, so that a reader that is cut off before its first
-// event misses nothing either. Browsers note the id and show nothing.
+// begin shows where the stream stands, for readers that are cut off before the first event.
 func (e *eventStream) begin(after int64) error {
 	e.shown = after
 	return errors.Join(e.write("retry: %d\nid: %d\n\n", retryTime.Milliseconds(), after), e.flush())
 }
 
-// beat sends a comment line. If events were passed over that are not asked for, it
-// shows the new place, too: the reader need not go through them again.
+// beat sends a comment, with the new place if other events were passed over.
 func (e *eventStream) beat(next int64) error {
 	text := ": heartbeat\n\n"
 	if next != e.shown {
@@ -154,10 +152,9 @@ type logPage struct {
 	quiet bool
 }
 
-// follow returns the log behind q.After, page by page, also as it grows, and a quiet page
-// after each pause. Streams and waits read old and new events in this one loop, so that
-// none comes twice or is left out. It ends with an error, or without one when the service
-// stops.
+// follow returns the log behind q.After, page by page as it grows, and a quiet page after each
+// pause. Streams and waits share this loop, so that no event comes twice or is left out. It
+// ends with an error, or without one when the service stops.
 func (s *server) follow(ctx context.Context, q store.EventQuery, pause time.Duration) iter.Seq2[logPage, error] {
 	return func(yield func(logPage, error) bool) {
 		timer := time.NewTimer(pause)

@@ -153,8 +153,7 @@ func (s *server) listTokens(in *input) (any, error) {
 	}{len(tokens), notNull(tokens)}, err
 }
 
-// ownTokens returns the tokens that the caller may see: all for BRIDGE_TOKEN, for a token
-// itself and those of its making.
+// ownTokens returns what the caller may see: all, or a token itself and those of its making.
 func (s *server) ownTokens(ctx context.Context) ([]bridge.Token, error) {
 	tokens, err := s.Store.Tokens(ctx)
 	if err != nil {
@@ -169,7 +168,6 @@ func (s *server) ownTokens(ctx context.Context) ([]bridge.Token, error) {
 
 func (s *server) getToken(in *input) (any, error) { return s.pathToken(in) }
 
-// pathToken returns the token that the path names, if the caller may see it.
 func (s *server) pathToken(in *input) (bridge.Token, error) {
 	return pathOwn(in, "token", s.ownTokens, func(token bridge.Token) int64 { return token.ID })
 }

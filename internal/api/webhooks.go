@@ -10,11 +10,9 @@ import (
 	"bridged/internal/webhook"
 )
 
-// webhookQuota bounds the webhooks, which all callers share.
 var webhookQuota = quota{"webhooks", webhook.Most, 10, webhook.Most - webhook.Most/4, "remove some"}
 
-// shownWebhook is a webhook as it is answered. Chat is the only one of chats, if there is
-// one.
+// shownWebhook is a webhook as it is answered. Chat is the only one of chats, if any.
 type shownWebhook struct {
 	bridge.Webhook
 	Chat bridge.JID `json:"chat"`
@@ -36,7 +34,6 @@ type withSecret struct {
 
 func makerOfWebhook(hook bridge.Webhook) int64 { return hook.Token }
 
-// ownWebhooks returns the webhooks that the caller may see.
 func (s *server) ownWebhooks(ctx context.Context) ([]bridge.Webhook, error) {
 	return ownOf(ctx, s, s.Store.Webhooks, makerOfWebhook)
 }
@@ -97,8 +94,7 @@ func (s *server) deleteWebhook(in *input) (any, error) {
 	return done{true}, s.Webhooks.Delete(in.ctx(), id)
 }
 
-// testWebhook posts a test. It answers 200 even if the receiver refused it; ok reports
-// whether it was accepted.
+// testWebhook posts a test and answers 200; ok reports whether it was accepted.
 func (s *server) testWebhook(in *input) (any, error) {
 	id := s.pathWebhookID(in)
 	if in.err != nil {
@@ -127,13 +123,11 @@ func (s *server) redeliver(in *input) (any, error) {
 	return s.Webhooks.Redeliver(in.ctx(), id, delivery)
 }
 
-// pathWebhook returns the webhook that the path names, if it is the caller's.
 func (s *server) pathWebhook(in *input) (bridge.Webhook, error) {
 	return pathOwn(in, "webhook", s.ownWebhooks, func(hook bridge.Webhook) int64 { return hook.ID })
 }
 
-// pathWebhookID returns the id of the webhook that the path names, if it is the
-// caller's.
+// pathWebhookID returns the id of the webhook that the path names, if it is the caller's.
 func (s *server) pathWebhookID(in *input) int64 {
 	hook, err := s.pathWebhook(in)
 	return keep(in, hook.ID, err)
@@ -220,8 +214,7 @@ func set[T any](field, value *T) {
 // maxFilterChats bounds each list of chats of a webhook.
 const maxFilterChats = 1000
 
-// filterChats reads chats that the caller may see and returns each once. They need not
-// be stored yet.
+// filterChats reads chats that the caller may see, stored or not, each once.
 func (q *input) filterChats(field string, values *[]string) *[]bridge.JID {
 	if values == nil {
 		return nil

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -161,15 +162,14 @@ func (c *CDN) connect(ctx context.Context, conns bridge.MediaConns, refresh bool
 	if err != nil {
 		return conn, err
 	}
-	var usable []string
-	for _, host := range conn.Hosts {
-		if err := c.checkHost(host); err != nil {
+	conn.Hosts = slices.DeleteFunc(slices.Clone(conn.Hosts), func(host string) bool {
+		err := c.checkHost(host)
+		if err != nil {
 			c.log.Warn().AnErr("cause", err).Msg("the network named a media server that cannot be one: not used")
-			continue
 		}
-		usable = append(usable, host)
-	}
-	if conn.Hosts = usable; len(usable) == 0 {
+		return err != nil
+	})
+	if len(conn.Hosts) == 0 {
 		return conn, bridge.NotConnected("the network named no media servers that can be used: try again in a moment")
 	}
 	return conn, nil
@@ -249,7 +249,7 @@ type watchedBody struct {
 }
 
 func (b *watchedBody) Close() error {
-	b.watch.stop()
+	defer b.watch.stop()
 	return b.body.Close()
 }
 

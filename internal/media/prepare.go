@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -161,22 +160,29 @@ func storageFailed(err error) error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be stored: the disk may be full").Because(err)
 }
 
-// measure fills in dimensions, duration, thumbnail and waveform, as far as they can
-// be determined. Its failure does not stop the send, not even the panic of a decoder
-// over a strange file.
+// measure fills in dimensions, duration, thumbnail and waveform, as far as they can be
+// determined. Its failure does not stop the send, not even a panic over a strange file.
 func (p *Preparer) measure(f *bridge.File, file *os.File, kind kind) {
-	_, err := guarded(file, func(r io.ReadSeeker) (struct{}, error) {
-		switch f.Type {
-		case bridge.MediaImage:
-			return struct{}{}, p.measureImage(f, r)
-		case bridge.MediaVideo:
-			if kind.movie != nil {
-				f.Width, f.Height, f.Seconds = kind.movie.width, kind.movie.height, wholeSeconds(kind.movie.seconds)
+	_, err := guarded(file, func(r io.ReadSeeker) (seconds float64, err error) {
+		switch {
+		case f.Type == bridge.MediaDocument:
+		case f.Type == bridge.MediaImage:
+			err = p.measureImage(f, r)
+		case kind.movie != nil:
+			seconds = kind.movie.seconds
+			if f.Type == bridge.MediaVideo {
+				f.Width, f.Height = kind.movie.width, kind.movie.height
 			}
-		case bridge.MediaAudio:
-			return struct{}{}, measureAudio(f, r, kind)
+		case kind.ogg != nil:
+			seconds = kind.ogg.seconds()
+			if f.PTT {
+				f.Waveform, err = waveform(r, kind.ogg)
+			}
+		case kind.sniffed == "audio/mpeg", kind.mime == "audio/mpeg":
+			seconds, err = mp3Seconds(r)
 		}
-		return struct{}{}, nil
+		f.Seconds = wholeSeconds(seconds)
+		return seconds, err
 	})
 	if err != nil {
 		p.opts.Log.Debug().Err(err).Str("type", string(f.Type)).Msg("media not measured")
@@ -194,23 +200,6 @@ func guarded[T any](file io.ReadSeeker, probe func(io.ReadSeeker) (T, error)) (r
 		return result, err
 	}
 	return probe(file)
-}
-
-func measureAudio(f *bridge.File, r io.ReadSeeker, kind kind) (err error) {
-	var seconds float64
-	switch {
-	case kind.movie != nil:
-		seconds = kind.movie.seconds
-	case kind.ogg != nil:
-		seconds = kind.ogg.seconds()
-		if f.PTT {
-			f.Waveform, err = waveform(r, kind.ogg)
-		}
-	case strings.HasPrefix(kind.sniffed, "audio/mpeg"), kind.mime == "audio/mpeg":
-		seconds, err = mp3Seconds(r)
-	}
-	f.Seconds = wholeSeconds(seconds)
-	return err
 }
 
 // wholeSeconds rounds a duration as the apps show it: to one second at least.

@@ -26,38 +26,34 @@ func isAnimated(file io.ReadSeeker, sniffed string) bool {
 }
 
 // hasSecondFrame walks the blocks of a GIF (GIF89a, appendix A). What is no block ends the file.
-func hasSecondFrame(file io.ReadSeeker) (bool, error) {
-	r := bufio.NewReader(file)
-	var head [13]byte
-	_, err := io.ReadFull(r, head[:])
-	if err == nil {
-		_, err = r.Discard(gifColours(head[10]))
-	}
-	for frames := 0; err == nil; {
-		var kind byte
-		if kind, err = r.ReadByte(); err != nil {
-			break
+func hasSecondFrame(file io.ReadSeeker) (_ bool, err error) {
+	r, buf := bufio.NewReader(file), make([]byte, 1<<10)
+	next := func(n int) []byte { // zeros after an error
+		if err == nil {
+			_, err = io.ReadFull(r, buf[:n])
 		}
-		switch kind {
+		if err != nil {
+			clear(buf)
+		}
+		return buf[:n]
+	}
+	next(gifColours(next(13)[10]))
+	for frames := 0; ; {
+		switch next(1)[0] {
 		case '!': // an extension: its label, then sub-blocks
-			_, err = r.Discard(1)
+			next(1)
 		case ',': // a picture: its descriptor, colours, the size of its codes, then sub-blocks
 			if frames++; frames > 1 {
 				return true, nil
 			}
-			if _, err = io.ReadFull(r, head[:9]); err == nil {
-				_, err = r.Discard(gifColours(head[8]) + 1)
-			}
+			next(gifColours(next(9)[8]) + 1)
 		default:
-			return false, nil
+			return false, err
 		}
-		for length := byte(1); err == nil && length > 0; { // sub-blocks, up to the empty one
-			if length, err = r.ReadByte(); err == nil {
-				_, err = r.Discard(int(length))
-			}
+		for length := next(1)[0]; length > 0; length = next(1)[0] { // up to the empty one
+			next(int(length))
 		}
 	}
-	return false, err
 }
 
 // gifColours returns the size of the colour table that a descriptor's flags announce.

@@ -45,7 +45,13 @@ type Cache struct {
 	lru       *lru                 // guarded by mu
 	downloads map[string]*download // by name; guarded by mu
 	closed    bool                 // guarded by mu
-	admission                      // guarded by mu
+
+	// Downloads are admitted first come, first served; guarded by mu.
+	patience time.Duration
+	running  int
+	reserved int64       // bytes of the running ones
+	waiting  []*download // the longest waiting first
+	changed  *sync.Cond  // one may begin now
 }
 
 // NewCache opens the cache in a directory, with the files that an earlier one left
@@ -55,7 +61,7 @@ func NewCache(o CacheOptions) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open media cache: %w", err)
 	}
-	c := &Cache{opts: o, create: kept.createPartial, lru: kept, downloads: map[string]*download{}, admission: admission{patience: admissionPatience}}
+	c := &Cache{opts: o, create: kept.createPartial, lru: kept, downloads: map[string]*download{}, patience: admissionPatience}
 	c.changed = sync.NewCond(&c.mu)
 	c.background, c.stop = context.WithCancel(context.Background())
 	o.CDN.cache.Store(c)

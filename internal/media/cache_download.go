@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"bridged/internal/bridge"
@@ -162,18 +161,8 @@ const (
 	busyRetry         = 10 * time.Second // the Retry-After for one that had no turn
 )
 
-// admission admits downloads, first come, first served. It bounds their number, and the
-// bytes that they and open files take beyond the cache's limit.
-type admission struct {
-	patience time.Duration
-
-	running  int
-	reserved int64       // bytes of the running ones
-	waiting  []*download // the longest waiting first
-	changed  *sync.Cond  // one may begin now
-}
-
-// admit waits until a download of that size may begin.
+// admit waits until a download of that size may begin. It bounds the number of downloads,
+// and the bytes that they and open files take beyond the cache's limit.
 func (c *Cache) admit(ctx context.Context, f *download, size int64) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.patience, errBusy())
 	defer cancel()

@@ -13,7 +13,9 @@ type room func(bytes int64) bool
 // retry calls do, and again as long as the disk is full and room can be made.
 func (r room) retry(size int64, do func() error) error {
 	for {
-		if err := do(); err == nil || r == nil || !isDiskFull(err) || !r(size) {
+		err := do()
+		isFull := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+		if !isFull || r == nil || !r(size) {
 			return err
 		}
 	}
@@ -49,7 +51,3 @@ type writeError struct{ err error }
 
 func (e *writeError) Error() string { return "write media file: " + e.err.Error() }
 func (e *writeError) Unwrap() error { return e.err }
-
-func isDiskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}

@@ -230,7 +230,7 @@ func (h pictureHead) cost() float64 {
 	return width * height * 4 // GIF: a byte, and one more for interlaced ones; BMP: up to four
 }
 
-// jpegCost: all coefficients of a progressive picture are held beside it, four bytes each.
+// jpegCost returns the bytes of a pixel. A progressive picture's coefficients have four each.
 func jpegCost(model color.Model, progressive bool) float64 {
 	components, converted := 3.0, 0.0
 	switch model {
@@ -247,8 +247,8 @@ func jpegCost(model color.Model, progressive bool) float64 {
 	return components + converted
 }
 
-// pngCost: eight bytes where a grey of 16 bits has a transparent one. The passes of an
-// interlaced picture are together as large as the whole.
+// pngCost returns the bytes of a pixel: eight where a grey of 16 bits has a transparent one.
+// The passes of an interlaced picture are together as large as the whole.
 func pngCost(model color.Model, interlaced bool) float64 {
 	perPixel := 4.0
 	if slices.Contains([]color.Model{color.RGBA64Model, color.NRGBA64Model, color.Gray16Model}, model) {
@@ -260,8 +260,8 @@ func pngCost(model color.Model, interlaced bool) float64 {
 	return perPixel
 }
 
-// webpCost: what is lossless, as transparency usually is, is decoded as four bytes, up to
-// twice, beside the smaller pictures of its transforms.
+// webpCost returns the bytes of a pixel. What is lossless, as transparency usually is, has
+// four, up to twice, beside the smaller pictures of its transforms.
 func webpCost(w webp) float64 {
 	perPixel := 1.7
 	if w.lossless {

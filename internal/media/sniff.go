@@ -30,8 +30,6 @@ type kind struct {
 	ogg       *ogg   // of Ogg with Opus or Vorbis; nil otherwise
 }
 
-func (k kind) isUnknown() bool { return k.sniffed == unknownType }
-
 // decideKind decides on the type that a file is sent as: the caller's, else the server's if
 // it is specific, else that of the bytes, which must not contradict the kind of media.
 func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, error) {
@@ -52,7 +50,7 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 		return k, nil
 	}
 	actual := k.family(req.Type)
-	if actual == "" && k.isUnknown() {
+	if actual == "" && k.sniffed == unknownType {
 		// Some formats have no signature: then a declared type without one counts.
 		actual = unmarked(req.Type, cmp.Or(given, served), file)
 	}
@@ -223,7 +221,7 @@ func (k kind) isShown(t bridge.MediaType) bool {
 	case bridge.MediaImage:
 		return k.sniffed == jpegType || k.isConverted(t)
 	case bridge.MediaVideo:
-		return isContainer(k.sniffed) || k.isUnknown()
+		return isContainer(k.sniffed) || k.sniffed == unknownType
 	}
 	return true
 }

@@ -24,22 +24,21 @@ type policy interface {
 	vetTarget(host string) (name string, addr netip.Addr, err error)
 	// allows judges an address that has no zone and is not a mapped one.
 	allows(addr netip.Addr) bool
-	// refusal returns the error for an address that is not allowed.
-	refusal() error
 }
 
 // dialer connects to the addresses that its policy permits.
 type dialer struct {
 	policy    policy
+	refused   error // for an address that the policy does not allow
 	resolver  Resolver
 	tlsConfig *tls.Config // nil but in tests, which bring an authority of their own
 }
 
-func newDialer(p policy, resolver Resolver) dialer {
+func newDialer(p policy, resolver Resolver, refusal string) dialer {
 	if resolver == nil {
 		resolver = net.DefaultResolver
 	}
-	return dialer{policy: p, resolver: resolver}
+	return dialer{policy: p, refused: refuse("%s", refusal), resolver: resolver}
 }
 
 // Transport makes requests of any kind to permitted addresses only, and follows no redirects.
@@ -90,7 +89,7 @@ func (d *dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error)
 	addrs := make([]netip.Addr, len(found))
 	for i, addr := range found {
 		if !d.permits(addr) {
-			return nil, d.policy.refusal()
+			return nil, d.refused
 		}
 		addrs[i] = addr.Unmap()
 	}
@@ -121,7 +120,7 @@ func (d *dialer) control(network, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	isTCP := network == "tcp4" || network == "tcp6"
 	if !isTCP || err != nil || target.Port() == 0 || !d.permits(target.Addr()) {
-		return d.policy.refusal()
+		return d.refused
 	}
 	return nil
 }
@@ -200,7 +199,7 @@ type Reach struct {
 // NewReach returns a Reach to some prefixes; a nil resolver means the system's.
 func NewReach(prefixes []netip.Prefix, resolver Resolver) *Reach {
 	r := &Reach{prefixes: slices.Clone(prefixes)}
-	r.dialer = newDialer(r, resolver)
+	r.dialer = newDialer(r, resolver, "the URL does not lead to an address that is permitted")
 	return r
 }
 
@@ -242,8 +241,4 @@ func isNeverReached(addr netip.Addr) bool {
 	return addr.IsLinkLocalUnicast() || addr.IsMulticast() ||
 		addr.Is4() && addr.IsUnspecified() || // ::1 stands for 0.0.0.1, which is no host
 		addr == netip.IPv6Unspecified() || slices.Contains(metadataHosts[:], addr.String())
-}
-
-func (r *Reach) refusal() error {
-	return refuse("the URL does not lead to an address that is permitted")
 }

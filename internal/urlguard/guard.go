@@ -63,7 +63,7 @@ type Guard struct {
 func New(o Options) *Guard {
 	o.Timeout = cmp.Or(o.Timeout, 60*time.Second)
 	g := &Guard{opts: o, slots: semaphore.NewWeighted(int64(cmp.Or(o.MaxConcurrent, 4)))}
-	g.dialer = newDialer(g, o.Resolver)
+	g.dialer = newDialer(g, o.Resolver, "the URL does not lead to a public address")
 	return g
 }
 
@@ -94,8 +94,6 @@ func refuse(format string, args ...any) error {
 func broke(cause error, format string, args ...any) error {
 	return &Error{Reason: fmt.Sprintf(format, args...), cause: cause}
 }
-
-func (g *Guard) refusal() error { return refuse("the URL does not lead to a public address") }
 
 func errTooLarge(limit int64) error {
 	if limit > 0 && limit%(1<<20) == 0 {

@@ -1,6 +1,7 @@
 package urlguard
 
 import (
+	"cmp"
 	"errors"
 	"mime"
 	"net/http"
@@ -20,10 +21,7 @@ func contentType(h http.Header) string {
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !strings.Contains(mediaType, "/") {
 		return ""
 	}
-	if full := mime.FormatMediaType(mediaType, params); full != "" {
-		return full
-	}
-	return mediaType
+	return cmp.Or(mime.FormatMediaType(mediaType, params), mediaType)
 }
 
 // fileName returns the server's name for the file, else that in the URL.

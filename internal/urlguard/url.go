@@ -63,20 +63,19 @@ func (g *Guard) vet(u *url.URL) (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, refuse("the URL names no host")
 	}
-	if u.Port() != "" {
-		if _, err := parsePort(u.Port()); err != nil {
+	port := u.Port()
+	if port != "" {
+		if _, err := parsePort(port); err != nil {
 			return nil, err
 		}
+		port = ":" + port
 	}
 	host, err := g.vetHost(u)
 	if err != nil {
 		return nil, err
 	}
 	vetted := *u
-	vetted.Host = host
-	if port := u.Port(); port != "" {
-		vetted.Host += ":" + port
-	}
+	vetted.Host = host + port
 	return &vetted, nil
 }
 
@@ -101,7 +100,7 @@ func (g *Guard) vetHost(u *url.URL) (string, error) {
 		return "", refuse("the URL is malformed") // newer versions of url say so themselves
 	}
 	if !g.permits(addr) {
-		return "", g.refusal()
+		return "", g.refused
 	}
 	return "[" + addr.String() + "]", nil
 }
@@ -130,7 +129,7 @@ func (g *Guard) vetName(name string) (ascii string, addr netip.Addr, err error) 
 		return g.vetQuad(ascii)
 	}
 	if isNotPublicName(name) || len(labels) == 1 {
-		return "", addr, g.refusal()
+		return "", addr, g.refused
 	}
 	return name, addr, nil
 }
@@ -143,7 +142,7 @@ func (g *Guard) vetQuad(name string) (string, netip.Addr, error) {
 		return "", addr, refuse("an IPv4 address must be written as four plain decimal numbers")
 	}
 	if !g.permits(addr) {
-		return "", addr, g.refusal()
+		return "", addr, g.refused
 	}
 	return name, addr, nil
 }

@@ -219,7 +219,7 @@ const staleQuery = "SELECT id, messages FROM packs WHERE texts IS NULL AND id < 
 // packsOfBlockQuery selects which messages packs have. It does not read their texts.
 const packsOfBlockQuery = "SELECT id, messages FROM packs WHERE id >= ? AND id < ?"
 
-// noLimit tells SQLite that a query has none.
+// noLimit stands for no limit in SQLite.
 const noLimit = -1
 
 // MarkStale notes, in the transaction of the change, that the texts, the times or the chats

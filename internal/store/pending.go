@@ -22,8 +22,8 @@ const (
 	pendingEdit     = 2
 )
 
-// pendingKinds are the kinds of change by their numbers, with the fields of who made one,
-// and of what tells several by one person apart. The numbers are stored: they never change
+// pendingKinds are the kinds of change by their numbers, with the fields of the sender and
+// of what distinguishes several by one sender. The numbers are stored: they never change
 // their meaning.
 var pendingKinds = [...]struct {
 	fact           reflect.Type

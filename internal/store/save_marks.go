@@ -56,24 +56,20 @@ func (k keepDetails) isFinal() bool { return k.ByAuthor && !k.Kept }
 // where they may not. Where the message or the group is not known yet, the fact waits.
 func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge.JID) (target, details) {
 	m, found := t.findMessage(chat, id)
-	if !found {
-		t.postpone(fact)
-		return target{}, details{}
-	}
-	if m.deleted != 0 || !by.IsPerson() {
-		return target{}, details{}
+	allowed, known := false, false
+	if found {
+		allowed, known = t.mayMark(m, by)
 	}
 	_, isKeep := fact.(bridge.Keep)
-	allowed, known := t.mayMark(m, by)
 	switch {
-	case t.silent: // the phone's history, which the phone has checked
+	case found && (m.deleted != 0 || !by.IsPerson()):
+	case found && t.silent, // the phone's history, which the phone has checked
+		known && (allowed || isKeep && t.isAuthor(m, by)):
+		return m, t.detailsIn(m.details)
 	case !known:
 		t.postpone(fact)
-		return target{}, details{}
-	case !allowed && !(isKeep && t.isAuthor(m, by)):
-		return target{}, details{}
 	}
-	return m, t.detailsIn(m.details)
+	return target{}, details{}
 }
 
 // mayMark reports whether a person may mark messages of the chat for everybody: only admins

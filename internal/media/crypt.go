@@ -42,8 +42,7 @@ type family struct {
 	mms  string // in the CDN's addresses
 }
 
-// families has an entry for each type of media. Stickers are images to the
-// network, and voice notes are audio.
+// families has each type of media. Stickers are images to the network.
 var families = map[bridge.MediaType]family{
 	bridge.MediaImage:    {"WhatsApp Image Keys", "image"},
 	bridge.MediaSticker:  {"WhatsApp Image Keys", "image"},
@@ -82,8 +81,7 @@ func expand(mediaKey []byte, t bridge.MediaType) (fileKeys, error) {
 	return fileKeys{iv: b[:16], mac: b[48:80], block: block}, err
 }
 
-// encryptedSize returns the size of a file of n bytes on the CDN: padded, with its
-// MAC.
+// encryptedSize returns the size of a file of n bytes on the CDN: padded, with its MAC.
 func encryptedSize(n int64) int64 { return n - n%blockSize + trailerSize }
 
 // Encrypt encrypts src into dst under a new key, in one pass and in constant memory.
@@ -104,8 +102,9 @@ func Encrypt(dst io.Writer, src io.Reader, t bridge.MediaType) (f bridge.Encrypt
 		}
 		f.Size += int64(n)
 		blocks := plain[:n]
-		if ended {
-			blocks = pad(blocks)
+		if ended { // PKCS #7
+			padding := blockSize - n%blockSize
+			blocks = append(blocks, bytes.Repeat([]byte{byte(padding)}, padding)...)
 		}
 		out := encrypted[:len(blocks)]
 		together(func() { cbc.CryptBlocks(out, blocks) }, func() { plainHash.Write(blocks[:n]) })
@@ -123,19 +122,13 @@ func Encrypt(dst io.Writer, src io.Reader, t bridge.MediaType) (f bridge.Encrypt
 	return f, nil
 }
 
-// together runs two steps at the same time, and returns when both have ended. With two
-// processors, BenchmarkDownload takes two thirds of the time of one step after the other.
+// together runs two steps at the same time: with two processors, BenchmarkDownload takes
+// two thirds of the time.
 func together(first, second func()) {
 	var other sync.WaitGroup
 	other.Go(second)
 	first()
 	other.Wait()
-}
-
-// pad appends PKCS #7 padding within the capacity of b.
-func pad(b []byte) []byte {
-	n := blockSize - len(b)%blockSize
-	return append(b, bytes.Repeat([]byte{byte(n)}, n)...)
 }
 
 // fill reads until b is full or src has ended. [io.ReadFull] would not do: it returns
@@ -160,12 +153,12 @@ type content struct {
 	size   int64
 }
 
-// decrypt decrypts a file from the CDN into dst and verifies it, in one pass: by its
-// MAC, and by the hash of the encrypted bytes if the message has one. The bytes
-// written to dst must not be used unless the error is nil.
+// decrypt decrypts a file from the CDN into dst and verifies it, in one pass: by its MAC,
+// and by the hash of the encrypted bytes if the message has one. What was written to dst
+// must not be used unless the error is nil.
 //
-// It does not compare the result with the size and the hash that the sender gives
-// for the plaintext: in real messages they are sometimes wrong.
+// It ignores the sender's size and hash of the plaintext: in real messages they are
+// sometimes wrong.
 func decrypt(dst io.Writer, src io.Reader, m *bridge.Media) (content, error) {
 	keys, err := expand(m.Ref.MediaKey, m.Type)
 	if err != nil {

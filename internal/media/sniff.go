@@ -87,8 +87,7 @@ func sniff(file io.ReadSeeker) (kind, error) {
 		return kind{}, err
 	}
 	k := kind{sniffed: base(m.String()), extension: m.Extension()}
-	// A file that these probes cannot read is not refused for that.
-	switch {
+	switch { // a file that these probes cannot read is not refused for that
 	case isContainer(k.sniffed):
 		k.movie, _ = guarded(file, readMovie)
 	case strings.HasSuffix(k.sniffed, "/ogg"):

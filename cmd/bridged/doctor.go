@@ -70,7 +70,7 @@ func findings(c config.Config, faults config.Faults) (found []doctor.Finding) {
 		found = append(found, doctor.Finding{Verdict: doctor.Fail, Message: fault, Remedy: "change it; bridged does not start with it"})
 	}
 	for _, m := range c.Misspelt {
-		found = append(found, doctor.Finding{Verdict: doctor.Warn, Message: m.String(), Remedy: "rename or remove it"})
+		found = append(found, doctor.Finding{Verdict: doctor.Warn, Message: m, Remedy: "rename or remove it"})
 	}
 	if len(found) == 0 {
 		sending := "off"

@@ -46,19 +46,17 @@ func newFleet(c config.Config, dir *dataDir, s *store.Store, state func() string
 // fleetLog implements [fleet.Log] over the store.
 type fleetLog struct{ *store.Store }
 
-// Account implements fleet.Log.
+// Account is part of fleet.Log, as are those below.
 func (l fleetLog) Account(ctx context.Context) (string, error) {
 	owner, _, err := l.OwnerOf(ctx)
 	return owner.PN.User(), err
 }
 
-// Events implements fleet.Log.
 func (l fleetLog) Events(ctx context.Context, after int64, limit int) (fleet.Page, error) {
 	page, err := l.Store.Events(ctx, store.EventQuery{After: after, Limit: limit})
 	return fleet.Page{Events: page.Events, Next: page.Next, More: page.More, IsReset: page.Reset}, err
 }
 
-// Position implements fleet.Log.
 func (l fleetLog) Position(ctx context.Context) (p fleet.Position, err error) {
 	value, err := l.Setting(ctx, settingFleet)
 	if err != nil || value == "" {
@@ -70,7 +68,6 @@ func (l fleetLog) Position(ctx context.Context) (p fleet.Position, err error) {
 	return p, nil
 }
 
-// SavePosition implements fleet.Log.
 func (l fleetLog) SavePosition(ctx context.Context, p fleet.Position) error {
 	value, err := json.Marshal(p)
 	if err != nil {

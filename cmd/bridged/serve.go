@@ -63,7 +63,7 @@ func healthcheckCommand() *command {
 // off or look like a mistake.
 func greet(log zerolog.Logger, c config.Config, address net.Addr) {
 	for _, m := range c.Misspelt {
-		log.Warn().Msg(m.String())
+		log.Warn().Msg(m)
 	}
 	if c.Network.IsSimulated() {
 		log.Warn().Msg("WA_NETWORK_FILE is set: this is a simulated network, not WhatsApp")

@@ -173,8 +173,7 @@ func sendCommand() *command {
 	return c
 }
 
-// tailCommand follows the log of events until it is interrupted, or until its output has
-// no reader.
+// tailCommand follows the log until it is interrupted, or its output has no reader.
 func tailCommand() *command {
 	var q shell.Tail
 	c := shellCommand("tail", "Print messages and other events as they come.", func(ctx context.Context, s *shell.Shell, _ []string) error {

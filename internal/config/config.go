@@ -89,8 +89,8 @@ type Config struct {
 	PrivateHooks []netip.Prefix // addresses of webhooks that are made over the API
 	Level        zerolog.Level
 	PublicURLs   []*url.URL
-	SendChats    []bridge.JID  // of agents; nil for none
-	Misspelt     []Misspelling // variables that look like one of bridged's
+	SendChats    []bridge.JID // of agents; nil for none
+	Misspelt     []string     // a sentence for each variable that looks like one of bridged's
 }
 
 // Faults lists all the faults of a configuration, each with its remedy.
@@ -117,7 +117,7 @@ func Read(environ []string) (Config, error) {
 		return c, nil
 	}
 	for _, m := range c.Misspelt {
-		faults.add("%v", m)
+		faults.add("%s", m)
 	}
 	return Config{}, faults
 }

@@ -5,18 +5,9 @@ import (
 	"strings"
 )
 
-// Misspelling is a variable of the environment that bridged does not read, with
-// the one that was probably meant.
-type Misspelling struct{ Name, Meant string }
-
-// String returns the sentence for the operator.
-func (m Misspelling) String() string {
-	return m.Name + " is set, but not a variable of bridged: did you mean " + m.Meant + "?"
-}
-
-// misspellings returns the variables whose names are nearly one that bridged
+// misspellings returns a sentence for each variable whose name is nearly one that bridged
 // reads, in the order of the alphabet.
-func misspellings(environ []string) (found []Misspelling) {
+func misspellings(environ []string) (found []string) {
 	known := Variables()
 	for _, setting := range environ {
 		name, _, _ := strings.Cut(setting, "=")
@@ -24,10 +15,10 @@ func misspellings(environ []string) (found []Misspelling) {
 			continue
 		}
 		if meant := meantVariable(name, known); meant != "" {
-			found = append(found, Misspelling{name, meant})
+			found = append(found, name+" is set, but not a variable of bridged: did you mean "+meant+"?")
 		}
 	}
-	slices.SortFunc(found, func(a, b Misspelling) int { return strings.Compare(a.Name, b.Name) })
+	slices.Sort(found)
 	return found
 }
 
@@ -48,9 +39,8 @@ func meantVariable(name string, known []string) string {
 	return Nearest(plain, known...)
 }
 
-// Nearest returns the candidate that s was probably meant to be: the one with
-// the fewest letters changed, added or left out. It returns "" if that is more
-// than two, or more than a third of s.
+// Nearest returns the candidate that s was probably meant to be, "" where more than two
+// letters, or a third of s, would have to change.
 func Nearest[T ~string](s T, candidates ...T) string {
 	return NearestWithin(min(2, len(s)/3), s, candidates...)
 }
@@ -67,8 +57,8 @@ func NearestWithin[T ~string](most int, s T, candidates ...T) string {
 	return best
 }
 
-// editDistance returns how many letters have to be changed, added or removed to
-// make b of a. Two that have changed places count once.
+// editDistance returns how many letters have to be changed, added, removed or swapped to
+// make b of a.
 func editDistance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

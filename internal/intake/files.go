@@ -101,9 +101,6 @@ func (f *File) take(ctx context.Context, quota *Quota, size int64) error {
 	return nil
 }
 
-// Whole notes that everything has come.
-func (f *File) Whole() { f.grant.Whole() }
-
 // Close gives back the room. It may be called more than once.
 func (f *File) Close() { f.grant.Release() }
 
@@ -126,7 +123,7 @@ func (r fileReader) Read(p []byte) (int, error) {
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		r.file.Whole()
+		r.file.grant.Whole()
 	case err != nil && r.file.grant.WasCut():
 		err = ErrCut
 	}

@@ -25,8 +25,9 @@ type Display interface {
 // New takes over the terminal, or prints line by line if w is none. code is nil without a
 // phone number.
 func New(w io.Writer, code *bridge.PairingCode) (Display, error) {
-	if s, ok := openScreen(w); ok {
-		return &pairScreen{screen: s, asked: code, now: time.Now}, nil
+	if p, ok := openScreen(w); ok {
+		p.asked, p.now = code, time.Now
+		return p, nil
 	}
 	p := &pairLines{out: w}
 	if code == nil {
@@ -72,9 +73,12 @@ func (p *pairLines) Show(status bridge.Status) error {
 // Close does nothing.
 func (p *pairLines) Close() error { return nil }
 
-// pairScreen draws code, QR code and countdown in place.
+// pairScreen draws code, QR code and countdown over a whole terminal, and gives it back as
+// it was.
 type pairScreen struct {
-	*screen
+	out   io.Writer
+	size  func() (columns, lines int, err error)
+	drawn string // last
 	asked *bridge.PairingCode
 	now   func() time.Time
 }
@@ -107,7 +111,7 @@ func (p *pairScreen) text(status bridge.Status) []string {
 		said = append(said, bold+"Pairing code: "+shell.Printable(*status.PairingCode)+plain, shell.Printable(p.asked.Hint))
 		if expires := status.PairingCodeExpiresAt; expires != nil {
 			left := max(expires.Sub(p.now()), 0)
-			said = append(said, "Valid for "+countdown(int(left.Seconds()))+".")
+			said = append(said, fmt.Sprintf("Valid for %d:%02d.", left/time.Minute, left%time.Minute/time.Second))
 		}
 	}
 	switch {
@@ -124,15 +128,6 @@ func (p *pairScreen) text(status bridge.Status) []string {
 	return append(said, "Ctrl-C stops waiting.")
 }
 
-func countdown(seconds int) string { return fmt.Sprintf("%d:%02d", seconds/60, seconds%60) }
-
-// screen draws over a whole terminal, and gives it back as it was.
-type screen struct {
-	out   io.Writer
-	size  func() (columns, lines int, err error)
-	drawn string // last
-}
-
 // Sequences of ECMA-48 and xterm. No theme changes the colours, of the fixed palette.
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[2J" // the other buffer, without a cursor
@@ -147,12 +142,12 @@ const (
 
 // openScreen takes over a terminal. It reports false if w is none, or cannot move its
 // cursor.
-func openScreen(w io.Writer) (*screen, bool) {
+func openScreen(w io.Writer) (*pairScreen, bool) {
 	file, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) {
 		return nil, false
 	}
-	s := &screen{out: file, size: func() (int, int, error) { return term.GetSize(int(file.Fd())) }}
+	s := &pairScreen{out: file, size: func() (int, int, error) { return term.GetSize(int(file.Fd())) }}
 	if _, _, err := s.size(); err != nil {
 		return nil, false
 	}
@@ -161,7 +156,7 @@ func openScreen(w io.Writer) (*screen, bool) {
 }
 
 // draw shows lines. A line break behind the last one would move the first one out of sight.
-func (s *screen) draw(lines []string) error {
+func (s *pairScreen) draw(lines []string) error {
 	frame := toTheTop + strings.Join(lines, plain+endOfLine+"\r\n") + plain + endOfLine + restEmpty
 	if frame == s.drawn {
 		return nil
@@ -172,7 +167,7 @@ func (s *screen) draw(lines []string) error {
 }
 
 // Close gives the terminal back.
-func (s *screen) Close() error {
+func (s *pairScreen) Close() error {
 	_, err := io.WriteString(s.out, leaveScreen)
 	return err
 }

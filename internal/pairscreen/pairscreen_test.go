@@ -148,9 +148,9 @@ func shownOn(t *testing.T, columns, lines int, statuses ...bridge.Status) *termi
 	terminal := newTerminal(columns, lines)
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	p := &pairScreen{
-		screen: &screen{out: terminal, size: func() (int, int, error) { return columns, lines, nil }},
-		asked:  &bridge.PairingCode{Code: "ABCD-EFGH", Hint: "On the phone: WhatsApp > Linked devices > Link a device > Link with phone number instead, then enter the code."},
-		now:    func() time.Time { return now },
+		out: terminal, size: func() (int, int, error) { return columns, lines, nil },
+		asked: &bridge.PairingCode{Code: "ABCD-EFGH", Hint: "On the phone: WhatsApp > Linked devices > Link a device > Link with phone number instead, then enter the code."},
+		now:   func() time.Time { return now },
 	}
 	for _, status := range statuses {
 		if err := p.Show(status); err != nil {

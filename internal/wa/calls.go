@@ -29,9 +29,8 @@ func (m *Manager) RejectCall(ctx context.Context, call bridge.Call) error {
 	if err := l.rejectCall(ctx, call); err != nil {
 		return err
 	}
-	own, _ := m.own()
 	err = m.store.Save(context.WithoutCancel(ctx), bridge.CallChange{
-		ID: call.ID, Caller: call.FromJID, By: own, State: bridge.CallRejected, At: bridge.At(time.Now()),
+		ID: call.ID, Caller: call.FromJID, By: m.presentUser().JID, State: bridge.CallRejected, At: bridge.At(time.Now()),
 	})
 	if err != nil {
 		return fmt.Errorf("note that a call was rejected: %w", err)

@@ -13,19 +13,13 @@ import (
 
 // messageFacts interprets a decrypted message.
 func (l *link) messageFacts(e *events.Message) []bridge.Fact {
-	return convert.MessageFacts(e, l.ownPN(), func(pending bridge.Encrypted, part convert.EncryptedPart) ([]bridge.Fact, bool) {
+	return convert.MessageFacts(e, l.m.presentUser().JID, func(pending bridge.Encrypted, part convert.EncryptedPart) ([]bridge.Fact, bool) {
 		facts, ok := l.openWithKnownSecret(e, pending, part)
 		if !ok {
 			l.m.log.Debug().Str("msg_id", pending.ID).Str("use", string(part.Use)).Msg("the secret is not known yet")
 		}
 		return facts, ok
 	})
-}
-
-// ownPN returns the account's number; the empty JID before it is known.
-func (l *link) ownPN() bridge.JID {
-	pn, _ := l.m.own()
-	return pn
 }
 
 // openWithKnownSecret tries whatsmeow's secrets of all possible authors: the key names the
@@ -53,14 +47,13 @@ func (l *link) openWithKnownSecret(e *events.Message, pending bridge.Encrypted, 
 // possibleAuthors returns the possible authors of a key's message: those whom the key
 // names, the sender, and in a private chat either side.
 func (l *link) possibleAuthors(s types.MessageSource, key *waCommon.MessageKey) (authors []types.JID) {
-	pn, _ := l.m.own()
 	named := []types.JID{s.Sender}
 	for _, text := range []string{key.GetParticipant(), key.GetRemoteJID()} {
 		if jid, err := types.ParseJID(text); err == nil && !key.GetFromMe() {
 			named = append([]types.JID{jid}, named...)
 		}
 	}
-	for _, jid := range append(named, s.Chat, convert.WireJID(pn)) {
+	for _, jid := range append(named, s.Chat, convert.WireJID(l.m.presentUser().JID)) {
 		if convert.IsPerson(jid) {
 			authors = append(authors, jid.ToNonAD())
 		}

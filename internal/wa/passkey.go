@@ -26,13 +26,9 @@ func (p *pairing) onPasskeyRequest(e *events.PairPasskeyRequest) {
 		p.m.log.Error().Err(err).Msg("passkey request unreadable")
 		return
 	}
-	p.offer.setPasskey(options)
-}
-
-func (o *offer) setPasskey(options json.RawMessage) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.passkey, o.passkeyAt = &bridge.Passkey{PublicKey: options}, time.Now()
+	p.offer.mu.Lock()
+	defer p.offer.mu.Unlock()
+	p.offer.passkey, p.offer.passkeyAt = &bridge.Passkey{PublicKey: options}, time.Now()
 }
 
 func (o *offer) setPasskeyCode(code string) {

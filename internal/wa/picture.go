@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"go.mau.fi/whatsmeow"
-	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
@@ -27,10 +26,4 @@ func (m *Manager) Picture(ctx context.Context, of bridge.JID, size bridge.Pictur
 		return bridge.Picture{}, m.RefusalOf(err, of)
 	}
 	return bridge.Picture{DirectPath: info.DirectPath}, nil
-}
-
-func (m *Manager) pictureChanged(e *events.Picture) {
-	if of := convert.JID(e.JID); of != "" && m.opts.PictureChanged != nil {
-		m.opts.PictureChanged(of)
-	}
 }

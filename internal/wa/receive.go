@@ -49,11 +49,11 @@ func (l *link) handle(evt any) (stored bool) {
 	switch e := evt.(type) {
 	// Facts: stored, then acknowledged.
 	case *events.Message:
-		return l.keep(l.read(evt, func() []bridge.Fact { return l.messageFacts(e) }, func() []bridge.Fact { return convert.UnreadableFacts(e, l.ownPN()) }))
+		return l.keep(l.read(evt, func() []bridge.Fact { return l.messageFacts(e) }, func() []bridge.Fact { return convert.UnreadableFacts(e, m.presentUser().JID) }))
 	case *events.UndecryptableMessage:
-		return l.keep(l.read(evt, func() []bridge.Fact { return convert.PlaceholderFacts(e, l.ownPN()) }, nil))
+		return l.keep(l.read(evt, func() []bridge.Fact { return convert.PlaceholderFacts(e, m.presentUser().JID) }, nil))
 	case notDecrypted:
-		facts := l.read(evt, func() []bridge.Fact { return convert.PlaceholderFacts(e.UndecryptableMessage, l.ownPN()) }, nil)
+		facts := l.read(evt, func() []bridge.Fact { return convert.PlaceholderFacts(e.UndecryptableMessage, m.presentUser().JID) }, nil)
 		if e.last {
 			return l.keep(facts)
 		}
@@ -135,7 +135,9 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.MediaRetry:
 		m.Reuploaded(e)
 	case *events.Picture:
-		m.pictureChanged(e)
+		if of := convert.JID(e.JID); of != "" && m.opts.PictureChanged != nil {
+			m.opts.PictureChanged(of)
+		}
 	}
 	return true
 }

@@ -38,7 +38,8 @@ func (r *run) functions() template.FuncMap {
 		"short": r.ofText(func(hash string) string { return prefix(hash, 7) }),
 		"upper": r.ofText(strings.ToUpper), "lower": r.ofText(strings.ToLower), "title": r.ofText(titled),
 		"trimPrefix": ofPart(r, strings.TrimPrefix), "trimSuffix": ofPart(r, strings.TrimSuffix),
-		"replace": r.replace, "contains": ofPart(r, strings.Contains), "hasPrefix": ofPart(r, strings.HasPrefix), "hasSuffix": ofPart(r, strings.HasSuffix),
+		"replace": r.replace, "contains": ofPart(r, strings.Contains),
+		"hasPrefix": ofPart(r, strings.HasPrefix), "hasSuffix": ofPart(r, strings.HasSuffix),
 		"split": r.split, "join": r.join, "first": first, "add": sum(1), "sub": sum(-1),
 		"date": r.date, "header": r.headerOf,
 	}

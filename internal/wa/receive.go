@@ -49,7 +49,8 @@ func (l *link) handle(evt any) (stored bool) {
 	switch e := evt.(type) {
 	// Facts: stored, then acknowledged.
 	case *events.Message:
-		return l.keep(l.read(evt, func() []bridge.Fact { return l.messageFacts(e) }, func() []bridge.Fact { return convert.UnreadableFacts(e, m.presentUser().JID) }))
+		plainer := func() []bridge.Fact { return convert.UnreadableFacts(e, m.presentUser().JID) }
+		return l.keep(l.read(evt, func() []bridge.Fact { return l.messageFacts(e) }, plainer))
 	case *events.UndecryptableMessage:
 		return l.keep(l.read(evt, func() []bridge.Fact { return convert.PlaceholderFacts(e, m.presentUser().JID) }, nil))
 	case notDecrypted:

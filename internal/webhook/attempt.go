@@ -45,7 +45,8 @@ type result struct {
 
 // mayStart reports whether another post may begin.
 func (w *worker) mayStart() bool {
-	return w.settings.Enabled && !w.isStale && w.saveAgain.IsZero() && len(w.underWay) < maxUnderWay && !(w.outage.isDown() && w.outage.probing)
+	return w.settings.Enabled && !w.isStale && w.saveAgain.IsZero() && len(w.underWay) < maxUnderWay &&
+		!(w.outage.isDown() && w.outage.probing)
 }
 
 // next returns the queue that is to be served next and when, nil for none. A

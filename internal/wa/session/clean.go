@@ -31,7 +31,7 @@ func (db *DB) KeepClean(ctx context.Context, openSince func() (since time.Time, 
 			log.Warn().Err(err).Msg("session database not cleaned; trying again in an hour")
 		}
 		if secrets+cleared > 0 {
-			log.Info().Int64("secrets", secrets).Int64("stanzas", cleared).Msg("old message secrets deleted, and content of stored messages that a kill had left")
+			log.Info().Int64("secrets", secrets).Int64("stanzas", cleared).Msg("old message secrets deleted, and content that a kill had left")
 		}
 		select {
 		case <-ctx.Done():

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"mime"
@@ -94,10 +95,7 @@ func unreadable(err error) error {
 		return invalidEnvelope("the envelope has no field %s", shownPath(semantic.JSONPointer))
 	case errors.As(err, &semantic):
 		kind := map[reflect.Kind]string{reflect.String: "a string", reflect.Slice: "base64 with + and /, and padding"}[semantic.GoType.Kind()]
-		if kind == "" {
-			kind = "a JSON object"
-		}
-		return invalidEnvelope("%s must be %s", shownPath(semantic.JSONPointer), kind)
+		return invalidEnvelope("%s must be %s", shownPath(semantic.JSONPointer), cmp.Or(kind, "a JSON object"))
 	case errors.As(err, &syntactic) && errors.Is(err, jsontext.ErrDuplicateName):
 		return invalidEnvelope("%s is given twice", shownPath(syntactic.JSONPointer))
 	}

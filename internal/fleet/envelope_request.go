@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -81,10 +82,7 @@ func (e *envelope) writeForm(ctx context.Context, form *multipart.Writer, file *
 
 // header returns the head of a file's part.
 func (f *fileIn) header() textproto.MIMEHeader {
-	given := map[string]string{"name": "file", "filename": f.FileName}
-	if f.FileName == "" {
-		given["filename"] = "file"
-	}
+	given := map[string]string{"name": "file", "filename": cmp.Or(f.FileName, "file")}
 	head := textproto.MIMEHeader{"Content-Disposition": {mime.FormatMediaType("form-data", given)}}
 	if f.ContentType != "" {
 		head.Set("Content-Type", f.ContentType)

@@ -35,9 +35,8 @@ type Page struct {
 	IsReset bool
 }
 
-// Position is how far the log was published: up to Event, as Sequence of a
-// stream that was made at Stream. LogID names the log, so that no two events
-// ever have the same name: a log that goes on from an old copy gets another.
+// Position is how far the log was published: up to Event, as Sequence of a stream that was
+// made at Stream. A log that goes on from an old copy gets another LogID.
 type Position struct {
 	LogID    string    `json:"log"`
 	Event    int64     `json:"event"`

@@ -87,9 +87,9 @@ func newOwner(o Options, log zerolog.Logger) *owner {
 	}
 }
 
-// Seek seeks the right to run a session, whose name is the same for all of its copies and
-// for no other one. onChange is called, from any goroutine, when Refusal has changed.
-// release gives the right back, after the session's connection has ended.
+// Seek seeks the right to run a session, whose name all its copies share. onChange is
+// called, from any goroutine, when Refusal has changed. release gives the right back, after
+// the session's connection has ended.
 func (o *owner) Seek(session string, onChange func()) (release func()) {
 	o.mu.Lock()
 	o.session, o.onChange = session, onChange

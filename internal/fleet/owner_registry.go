@@ -91,8 +91,7 @@ func (r *natsRegistry) bucket(ctx context.Context, name, what string, ttl time.D
 		func() (jetstream.KeyValue, error) { return r.js.CreateKeyValue(ctx, config) })
 }
 
-// openOrMake opens a stream or bucket, or makes it: another process may do so at the
-// same time.
+// openOrMake opens a stream or bucket, or makes it, as another process may at that time.
 func openOrMake[T any](missing, exists error, open, create func() (T, error)) (T, error) {
 	found, err := open()
 	if errors.Is(err, missing) {

@@ -97,17 +97,17 @@ func (x *Index) reindexStale(ctx context.Context) (bool, error) {
 	x.building.Lock()
 	defer x.building.Unlock()
 	var stale []packPlan
-	err := x.store.Update(ctx, func(c *db.Conn) {
-		stale = stalePlans(c, indexBatch)
-		for _, plan := range stale {
+	err := x.store.View(ctx, func(c *db.Conn) { stale = stalePlans(c, 1) })
+	if err != nil || len(stale) == 0 {
+		return false, err
+	}
+	err = x.store.Update(ctx, func(c *db.Conn) {
+		for _, plan := range stalePlans(c, indexBatch) { // again: there may be others by now
 			reindexPack(c, plan)
 		}
 	})
 	if err != nil {
 		return false, fmt.Errorf("index packs again: %w", err)
-	}
-	if len(stale) == 0 {
-		return false, nil
 	}
 	_, err = x.merge(ctx, mergePages)
 	return true, err

@@ -19,7 +19,7 @@ type act struct {
 func (s *server) actOnce(in *input, body []byte, a act) (any, error) {
 	return s.once(in, s.sendKey(in, body), action{
 		chat: a.chat, lookUp: a.lookUp,
-		noun: "message", doubt: "may still arrive", remedy: "repeat the call: nobody is told twice",
+		noun: "message", doubt: "may still arrive", remedy: "repeat the call: it takes effect once",
 		replay: func(_ context.Context, earlier bridge.SendKey) (any, error) {
 			return a.answer(bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.TakenAt}), nil
 		},

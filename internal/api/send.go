@@ -133,7 +133,7 @@ func (s *server) deliver(ctx context.Context, in *input, d draft) (bridge.Sent, 
 func remedyFor(in *input, about *changed) string {
 	switch {
 	case about != nil:
-		return "repeat the call: what is about a message that is there cannot be doubled"
+		return "repeat the call: a change of a message takes effect once"
 	case hookOf(in.ctx()) != nil:
 		return "have it delivered again: a delivery that has an id is sent once"
 	case in.r.Header.Get("Idempotency-Key") != "":

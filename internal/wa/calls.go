@@ -66,7 +66,7 @@ func (l *link) rejectCall(ctx context.Context, call bridge.Call) error {
 func (m *Manager) missCalls(ctx context.Context, ringing time.Duration) bool {
 	err := m.store.Save(ctx, bridge.CallsMissed{Ringing: ringing})
 	if err != nil && ctx.Err() == nil {
-		m.log.Warn().Err(err).Msg("calls that ring no more were not noted; trying again")
+		m.log.Warn().Err(err).Msg("ends of calls not stored; trying again")
 	}
 	return err == nil
 }

@@ -74,7 +74,7 @@ func (l *link) saveAll(ctx context.Context, facts []bridge.Fact) {
 	const batch = 500
 	for ; len(facts) > 0; facts = facts[min(batch, len(facts)):] {
 		if err := l.m.store.Save(ctx, facts[:min(batch, len(facts))]...); err != nil {
-			l.m.log.Warn().Err(err).Msg("not all that the session knows is stored")
+			l.m.log.Warn().Err(err).Msg("contacts, usernames or settings not stored")
 			l.m.behind.Store(true)
 			return
 		}

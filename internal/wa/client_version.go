@@ -55,7 +55,7 @@ func (m *Manager) prepareVersion(ctx context.Context) {
 	} else if known != "" {
 		m.adoptVersion(known)
 	}
-	_, _ = m.lookUpVersion(ctx) // it has logged why not, and the login tells whether the version serves
+	_, _ = m.lookUpVersion(ctx) // logs its failure; the login shows whether the version serves
 }
 
 // adoptVersion takes a remembered version, unless the library's own is newer.

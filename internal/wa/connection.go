@@ -76,7 +76,7 @@ func (s *connection) tryConnect() {
 	case sentence != "":
 		s.halt(sentence)
 	default:
-		// Not at the login: what was refused comes again before that is told.
+		// Not at the login: refused stanzas come again before its event.
 		s.l.refusing.Store(false)
 		s.connect(dialLimit)
 	}
@@ -194,17 +194,17 @@ func (s *connection) onNotice(n notice) bool {
 		return false
 	}
 	if n.kind == noticeHalted && s.phase == phaseWaiting {
-		s.halt(n.sentence) // whatsmeow tells why a connection ended after its end
+		s.halt(n.sentence) // whatsmeow reports the reason after the end
 		return false
 	}
 	if s.phase == phaseWaiting || s.phase == phaseHalted || s.phase == phaseEnding || s.phase == phaseYielding {
-		return false // told of a connection that was given up already
+		return false // the notice of a connection that was given up
 	}
 	switch n.kind {
 	case noticeConnected:
 		s.opened()
 	case noticeDisconnected:
-		// While dialling it is an old socket's; the dial tells of its own.
+		// While dialling it is an old socket's; the dial reports its own.
 		if s.phase != phaseDialling && !s.l.cli.IsConnected() {
 			s.retry("the connection was lost; reconnecting")
 		}

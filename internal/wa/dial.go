@@ -144,7 +144,7 @@ func (d *dial) isGivenUp() bool {
 	return d.givenUp
 }
 
-// hangUp tells the peer that nothing more comes. It closes the connection then.
+// hangUp makes the peer close the connection.
 func (d *dial) hangUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -190,7 +190,7 @@ func (w *wire) Close() error {
 	return w.Conn.Close()
 }
 
-// upgrades tells dials of the websockets that were made for them.
+// upgrades hands dials the websockets that were made for them.
 type upgrades struct{ http.RoundTripper }
 
 func (u upgrades) RoundTrip(req *http.Request) (*http.Response, error) {

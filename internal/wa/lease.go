@@ -19,7 +19,7 @@ type Lease interface {
 	Seek(session string, changed func()) (release func())
 	// Refusal returns nil while the session may run, [bridge.ErrLeaseSought] until that is
 	// known, and else an error whose sentence says who runs it or what to do. It
-	// looks at the clock, so that it tells of an end in time whatever else hangs.
+	// looks at the clock, so that it reports an end in time even if renewals hang.
 	Refusal() error
 }
 
@@ -39,7 +39,7 @@ func (m *Manager) refused() error {
 	return m.opts.Lease.Refusal()
 }
 
-// leave leaves a stanza, and what follows it, to whoever may run the session now.
+// leave leaves a stanza, and those behind it, to the process that may run the session now.
 func (l *link) leave() bool {
 	l.m.behind.Store(true)
 	l.refusing.Store(true)

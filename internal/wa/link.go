@@ -29,8 +29,8 @@ type link struct {
 	// refusing is set after a stanza was refused: the rest of its connection is refused
 	// too, so that redelivery keeps the order.
 	refusing       atomic.Bool
-	told           usernames  // in messages and notifications
-	answered       usernames  // in answers to queries
+	learned        usernames  // from messages and notifications
+	answered       usernames  // from answers to queries
 	savingAnswered sync.Mutex // held while those are stored
 
 	asking   atomic.Bool // a second keepalive is under way
@@ -65,7 +65,7 @@ const (
 	noticeRelogin                        // the network wants the paired client to log in
 	noticeUnpaired                       // a try to pair failed
 	noticePinged                         // the phone has had its time to answer
-	noticeAsked                          // somebody asks for what a resting pairing offers
+	noticeAsked                          // a caller asks for a resting pairing's codes
 	noticeLease                          // whether the session may run here has changed
 )
 

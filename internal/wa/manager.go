@@ -33,24 +33,18 @@ import (
 // Save keeps all its facts or none; its failure refuses the acknowledgement.
 type Store interface {
 	sending.Store
-	// Asking returns somebody who asks to be let into a group since a moment, by all
-	// that is known of them.
-	Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest
+	groups.Store
+	history.Store
 	// TextErased gives a token after the deletion of a text.
 	TextErased() <-chan struct{}
 	// Damage returns the damage that is known, with a sentence for people.
 	Damage() error
 	OwnerOf(ctx context.Context) (bridge.Owner, bool, error)
-	GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error)
-	NextHistoryPart(ctx context.Context) (bridge.HistoryPart, bool, error)
-	HistoryKinds(ctx context.Context) (map[string]bool, error)
-	Setting(ctx context.Context, name string) (string, error)
-	SetSetting(ctx context.Context, name, value string) error
 }
 
 // Options of a [Manager].
 type Options struct {
-	SessionPath string          // of session.db, whatsmeow's keys; nobody else's file
+	SessionPath string          // of session.db, whatsmeow's keys, which no other program opens
 	DeviceName  string          // what the phone shows under linked devices
 	PhoneNumber string          // E.164 digits of the only account that may pair; "" for any
 	NewChats    bridge.NewChats // how many chats the account may begin
@@ -60,13 +54,13 @@ type Options struct {
 	Store         Store
 	Log           zerolog.Logger
 	CDN           sending.CDN
-	// PictureChanged is told whose picture has changed; nil tells nobody.
+	// PictureChanged is called with the person or group whose picture has changed.
 	PictureChanged func(of bridge.JID)
 	// Watch notices files that are taken away, those of others included; without
 	// one the session's own are watched.
 	Watch *dbfile.Watch
-	// Clock is told the network's time, and is what the phone's absence is
-	// measured by; nil is the machine's.
+	// Clock is set to the network's time, and measures the phone's absence; nil is the
+	// machine's.
 	Clock *bridge.Clock
 	// Lease decides whether the session may run here; nil where nothing else can
 	// run it.

@@ -82,7 +82,7 @@ func (p *pairing) onDialled(err error) {
 
 func (p *pairing) onNotice(n notice) bool {
 	switch n.kind {
-	case noticePaired: // told after the session is stored, so perhaps behind the next
+	case noticePaired: // comes after the session is stored, so perhaps behind the next
 		if p.relogin {
 			return true
 		}
@@ -107,7 +107,7 @@ func (p *pairing) onNotice(n notice) bool {
 		if p.offer.paired.Load() {
 			return true
 		}
-		if p.phase != phaseHalted { // told of the socket that was given up
+		if p.phase != phaseHalted { // the notice of a socket that was given up
 			p.retry("")
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// offer holds what an unpaired link has for somebody who wants to pair.
+// offer holds the codes by which an unpaired link can be paired.
 type offer struct {
 	secrets *session.PairingSecrets
 	paired  atomic.Bool // the session is stored
@@ -112,7 +112,7 @@ func (o *offer) dropCode() {
 const pairingRounds = 5
 
 // resting is the sentence of a pairing that rests; asking for the status ends the rest.
-const resting = "nobody asked for a code for a while, so none is offered: asking for the status or a pairing code goes on, and the next status has a QR code"
+const resting = "pairing is paused, because no code was requested for a while: requesting the status or a pairing code resumes it, and the next status has a QR code"
 
 // WakePairing notes that codes are asked for, and ends a pairing's rest.
 func (m *Manager) WakePairing() {

@@ -30,7 +30,7 @@ func resting(t *testing.T) (*simnet.Network, *account) {
 
 func (a *account) rests() {
 	a.t.Helper()
-	eventually(a.t, "the pairing rests", func() bool { return strings.Contains(a.lastError(), "nobody asked") })
+	eventually(a.t, "the pairing rests", func() bool { return strings.Contains(a.lastError(), "pairing is paused") })
 	if status := a.manager.Status(); status.QR != nil || status.Status != bridge.StateNeedsPair {
 		a.t.Errorf("a pairing that rests shows %+v", status)
 	}

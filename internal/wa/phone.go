@@ -119,7 +119,7 @@ func (l *link) checkPhone() {
 		return
 	}
 	if seen, warning := m.phone.away(now); warning != "" {
-		m.log.Warn().Time("phone_seen", seen).Msg("the phone has been away for long")
+		m.log.Warn().Time("phone_seen", seen).Msg("the phone has been offline for a long time")
 		m.setState(bridge.StateOpen, warning)
 	}
 }
@@ -160,7 +160,7 @@ func (l *link) pingPhone() {
 		},
 	}})
 	if err != nil {
-		l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the phone was not asked for a sign of life")
+		l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the phone could not be asked for a sign of life")
 	}
 	select {
 	case <-l.ctx.Done():

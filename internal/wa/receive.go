@@ -58,7 +58,7 @@ func (l *link) handle(evt any) (stored bool) {
 		if e.last {
 			return l.keep(facts)
 		}
-		return l.save(facts) // whatsmeow tells of it once more
+		return l.save(facts) // whatsmeow reports it once more
 	case *events.Receipt:
 		stored := l.keep(l.read(evt, func() []bridge.Fact { return convert.ReceiptFacts(e) }, nil))
 		if stored {
@@ -191,9 +191,9 @@ func (l *link) save(facts []bridge.Fact) bool {
 	}
 	ctx, cancel := context.WithTimeout(l.m.background, saveTimeout)
 	defer cancel()
-	known := l.told.take()
+	known := l.learned.take()
 	if err := l.m.store.Save(ctx, append(known, facts...)...); err != nil {
-		l.told.putBack(known)
+		l.learned.putBack(known)
 		return l.refuse(err)
 	}
 	l.m.refusals.Store(0)

@@ -43,7 +43,7 @@ func (t *timelock) show() (sentence, over string) {
 	defer t.mu.Unlock()
 	if time.Until(t.until) > 0 {
 		sentence = "the network does not let this account start new chats until " + bridge.At(t.until).String() +
-			": whoever has written to it can be answered"
+			": people who have written to it can be answered"
 	}
 	if t.shown != sentence {
 		over, t.shown = t.shown, sentence

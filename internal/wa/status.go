@@ -10,7 +10,7 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// unreachable tells the operator what to look at while nothing answers.
+// unreachable is the last error while nothing answers.
 const unreachable = "WhatsApp cannot be reached: check the internet connection and the DNS of this machine, or set PROXY_URL; trying again"
 
 // setState moves the account to a state and says why. An empty sentence
@@ -205,12 +205,12 @@ func (m *Manager) forgetError(sentence string) bool {
 // warn shows a warning while the account is open without another error.
 func (m *Manager) warn(sentence string) {
 	m.mu.Lock()
-	told := sentence != "" && m.status.Status == bridge.StateOpen && m.status.LastError == nil
-	if told {
+	shown := sentence != "" && m.status.Status == bridge.StateOpen && m.status.LastError == nil
+	if shown {
 		m.status.LastError = &sentence
 	}
 	m.mu.Unlock()
-	if told {
+	if shown {
 		m.announce(sentence)
 	}
 }

@@ -72,7 +72,7 @@ const (
 	phaseOpen                  // the session is logged in
 	phaseHalted                // until a person asks for another try
 	phaseEnding                // until the keys of an ended session are wiped
-	phaseOffering              // until somebody has used one of the codes
+	phaseOffering              // until one of the codes is used
 	phaseYielding              // until this process may run the session
 )
 

@@ -10,8 +10,8 @@ import (
 // usernames were received and are not stored yet, by number or LID. whatsmeow passes none
 // on (see [session.Observer]).
 type usernames struct {
-	mu   sync.Mutex
-	told map[bridge.JID]string // guarded by mu
+	mu    sync.Mutex
+	names map[bridge.JID]string // guarded by mu
 }
 
 // mostUsernames bounds them; others are learned with the person's next message.
@@ -27,11 +27,11 @@ func (u *usernames) add(found map[bridge.JID]string) {
 
 // put needs mu.
 func (u *usernames) put(of bridge.JID, name string) {
-	if u.told == nil {
-		u.told = make(map[bridge.JID]string)
+	if u.names == nil {
+		u.names = make(map[bridge.JID]string)
 	}
-	if _, waits := u.told[of]; waits || len(u.told) < mostUsernames {
-		u.told[of] = name
+	if _, waits := u.names[of]; waits || len(u.names) < mostUsernames {
+		u.names[of] = name
 	}
 }
 
@@ -39,11 +39,11 @@ func (u *usernames) put(of bridge.JID, name string) {
 func (u *usernames) take() []bridge.Fact {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	facts := make([]bridge.Fact, 0, len(u.told))
-	for of, name := range u.told {
+	facts := make([]bridge.Fact, 0, len(u.names))
+	for of, name := range u.names {
 		facts = append(facts, bridge.Contact{JID: of, Username: &name})
 	}
-	u.told = nil
+	u.names = nil
 	return facts
 }
 
@@ -53,7 +53,7 @@ func (u *usernames) putBack(facts []bridge.Fact) {
 	defer u.mu.Unlock()
 	for _, fact := range facts {
 		contact := fact.(bridge.Contact)
-		if _, newer := u.told[contact.JID]; !newer {
+		if _, newer := u.names[contact.JID]; !newer {
 			u.put(contact.JID, *contact.Username)
 		}
 	}
@@ -63,7 +63,7 @@ func (u *usernames) putBack(facts []bridge.Fact) {
 // messages and notifications are stored with them, those of answers by themselves.
 func (l *link) learnUsernames(found map[bridge.JID]string, isAnswer bool) {
 	if !isAnswer {
-		l.told.add(found)
+		l.learned.add(found)
 		return
 	}
 	if l.m.handlers.enter() {

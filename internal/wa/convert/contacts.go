@@ -90,8 +90,8 @@ func isName(name string) bool {
 	return strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsDigit(r) && !strings.ContainsRune("+-() .\u00a0\u202a\u202c~", r) })
 }
 
-// ChatFacts returns the name and the timer of a chat. A group's timer is told
-// by the network.
+// ChatFacts returns the name and the timer of a chat. A group's timer comes
+// from the network.
 func ChatFacts(chat *waHistorySync.Conversation, now time.Time) []bridge.Fact {
 	jid := ParseJID(chat.GetID())
 	if !jid.IsPerson() && !jid.IsGroup() {

@@ -87,7 +87,7 @@ func NewPlace(e *events.MediaRetry, key []byte) (string, error) {
 	case notice.GetResult() != waMmsRetry.MediaRetryNotification_SUCCESS || notice.GetDirectPath() == "":
 		return "", MediaGone(fmt.Errorf("the phone answered %s", notice.GetResult()))
 	case !bridge.IsDirectPath(notice.GetDirectPath()):
-		return "", bridge.Fail(bridge.CodeMediaInvalid, "the phone uploaded the file again, but did not say properly where it is")
+		return "", bridge.Fail(bridge.CodeMediaInvalid, "the phone uploaded the file again, but its answer has no valid place of it")
 	}
 	return notice.GetDirectPath(), nil
 }

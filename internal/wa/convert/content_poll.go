@@ -29,8 +29,8 @@ func pollCreation(msg *waE2E.Message) *waE2E.PollCreationMessage {
 		msg.GetPollCreationMessageV5(), msg.GetPollCreationMessageV6())
 }
 
-// readPollResult reads the result of a poll that was held elsewhere: it counts,
-// but names nobody.
+// readPollResult reads the result of a poll that was held elsewhere: it has
+// numbers, but no names.
 func readPollResult(msg *waE2E.Message) shown {
 	result := cmp.Or(msg.GetPollResultSnapshotMessage(), msg.GetPollResultSnapshotMessageV3())
 	poll := &bridge.PollTally{Name: result.GetName(), Options: []bridge.PollOption{}}

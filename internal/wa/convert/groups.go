@@ -36,7 +36,7 @@ func Group(info *types.GroupInfo) bridge.Group {
 func Participants(list []types.GroupParticipant) []bridge.Participant {
 	participants := make([]bridge.Participant, 0, len(list))
 	for _, p := range list {
-		if p.Error != 0 { // a new group's answer names whoever was not added
+		if p.Error != 0 { // a new group's answer names those who were not added
 			continue
 		}
 		participant := bridge.Participant{

@@ -230,7 +230,7 @@ func protocolFacts(p *waE2E.ProtocolMessage, s source, chat bridge.JID, at bridg
 		return labelFacts(chat, s.sender, p.GetMemberLabel(), at)
 	case waE2E.ProtocolMessage_EPHEMERAL_SETTING:
 		if chat.IsGroup() {
-			return nil // a group's timer is told by the network, not by any member
+			return nil // a group's timer comes from the network, not from any member
 		}
 		return []bridge.Fact{bridge.ChatTimer{Chat: chat, Seconds: p.GetEphemeralExpiration(), SetAt: setAt(p.GetEphemeralSettingTimestamp(), at)}}
 	}

@@ -75,7 +75,7 @@ func (c *conn) refusedChange(err error) error {
 		return named
 	}
 	if code >= 500 {
-		return bridge.NotConnected("the network could not do it (code %d): try again in a moment", code).Because(err)
+		return bridge.NotConnected("the network failed (code %d): try again in a moment", code).Because(err)
 	}
 	return bridge.Fail(bridge.CodeSendRefused, "the network refused the change (code %d)", code).Because(err)
 }

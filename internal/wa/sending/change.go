@@ -52,7 +52,7 @@ func (s *Sender) change(ctx context.Context, c *Client, to types.JID, chat bridg
 			return bridge.Sent{}, err
 		}
 	}
-	// Nobody acknowledges a change.
+	// Changes get no delivery receipts.
 	at, err := s.deliver(ctx, &delivery{to: to, id: made.id, msg: made.msg, began: began, isOut: func() bool { return false }})
 	if err != nil {
 		return bridge.Sent{}, s.changeFailed(ctx, made, chat, err)
@@ -73,7 +73,7 @@ func (s *Sender) changed(made change, chat bridge.JID, at bridge.Time, key *brid
 		return nil
 	}
 	s.o.Log.Error().Err(err).Str("msg_id", made.target).Msg(made.name + " sent, but not stored")
-	return bridge.Fail(bridge.CodeStorageUnavailable, "the network took the %s, but it could not be stored: repeat the request, it cannot be doubled", made.name).Because(err)
+	return bridge.Fail(bridge.CodeStorageUnavailable, "the network accepted the %s, but it could not be stored: repeat the request, which takes effect only once", made.name).Because(err)
 }
 
 func keyOf(key bridge.SendKey, chat bridge.JID, taken bridge.Time) bridge.SendKey {
@@ -89,7 +89,7 @@ func (s *Sender) changeFailed(ctx context.Context, made change, chat bridge.JID,
 	case errors.As(err, &lost) && !lost.left:
 		return bridge.NotConnected("the connection was lost before the %s left: try again", made.name).Because(err)
 	case errors.As(err, &lost):
-		return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the %s in time: repeat the request, it cannot be doubled", made.name).Because(err)
+		return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the %s in time: repeat the request, which takes effect only once", made.name).Because(err)
 	}
 	s.failed.Add(1)
 	return s.RefusalOf(err, chat)

@@ -65,7 +65,7 @@ type delivery struct {
 	known     []types.JID // the devices that the last try went to, and this one
 	left      bool        // whether a try may have reached the network
 	silent    int         // tries that had no answer
-	refreshed bool        // what is known of the recipients was asked for anew
+	refreshed bool        // what is known of the recipients was looked up again
 	others    string      // the hash of the devices that the network names, where the message went to others
 
 	answer <-chan *waBinary.Node // to the last try, if whatsmeow has stopped waiting for it
@@ -127,10 +127,10 @@ func (s *Sender) refresh(ctx context.Context, d *delivery) bool {
 		err = c.refreshRecipients(ctx, d.to)
 	}
 	if err != nil {
-		s.o.Log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("recipients of a refused message not asked for anew")
+		s.o.Log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("recipients of a refused message not looked up again")
 		return false
 	}
-	s.o.Log.Info().Str("msg_id", d.id).Msg("recipients of a refused message asked for anew")
+	s.o.Log.Info().Str("msg_id", d.id).Msg("recipients of a refused message looked up again")
 	return true
 }
 

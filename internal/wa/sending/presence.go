@@ -172,7 +172,7 @@ func (s *Sender) Type(ctx context.Context, chat bridge.JID, state bridge.TypingS
 	until, err := s.presence.show(ctx, c, c.typingTo(ctx, to), state)
 	switch {
 	case errors.Is(err, whatsmeow.ErrNoPushName):
-		return bridge.Time{}, bridge.NotConnected("the account's name is not known yet, without which it cannot be shown: try again in a moment").Because(err)
+		return bridge.Time{}, bridge.NotConnected("the account's name, which presence needs, is not known yet: try again in a moment").Because(err)
 	case err != nil:
 		return bridge.Time{}, bridge.NotConnected("the connection was lost: try again in a moment").Because(err)
 	case until.IsZero():

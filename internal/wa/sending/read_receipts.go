@@ -22,7 +22,7 @@ const (
 	// readTimeout bounds the reading of a chat, receiptTimeout the answers to one page.
 	readTimeout    = 60 * time.Second
 	receiptTimeout = 10 * time.Second
-	// receiptTries is how often the receipts of a page are sent: they cannot be doubled.
+	// receiptTries is how often the receipts of a page are sent; repeats have no effect.
 	receiptTries = 2
 	// markTimeout bounds the change of the account's own state.
 	markTimeout = 10 * time.Second
@@ -90,9 +90,9 @@ func (s *Sender) tellRead(ctx context.Context, chat bridge.JID, messages []bridg
 		return err
 	}
 	if isStopping(ctx) {
-		return bridge.NotConnected("bridged is shutting down, and the network did not confirm that the chat was read: repeat the request, nobody is told twice").Because(err)
+		return bridge.NotConnected("bridged is shutting down, and the network did not confirm that the chat was read: repeat the request: no read receipt is sent twice").Because(err)
 	}
-	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm that the chat was read: repeat the request, nobody is told twice").Because(err)
+	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm that the chat was read: repeat the request: no read receipt is sent twice").Because(err)
 }
 
 // isUnconfirmed reports whether receipts may have been lost with the connection.
@@ -107,7 +107,7 @@ func (c *Client) sendReceipts(ctx context.Context, chat bridge.JID, messages []b
 	ctx, cancel := context.WithTimeout(ctx, receiptTimeout)
 	defer cancel()
 	if _, err := c.TryFetchPrivacySettings(ctx, false); err != nil {
-		return bridge.NotConnected("the account's privacy settings cannot be read, without which nobody is told: try again in a moment").Because(err)
+		return bridge.NotConnected("the account's privacy settings, which read receipts depend on, cannot be read: try again in a moment").Because(err)
 	}
 	to := convert.WireJID(c.wireForm(ctx, chat, chat))
 	var answers []<-chan *waBinary.Node
@@ -117,7 +117,7 @@ func (c *Client) sendReceipts(ctx context.Context, chat bridge.JID, messages []b
 			return err
 		}
 	}
-	if !c.IsConnected() { // the end was told before
+	if !c.IsConnected() { // its end was announced already
 		return session.LostAnswer(nil)
 	}
 	for _, answer := range answers {

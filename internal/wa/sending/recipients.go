@@ -127,7 +127,7 @@ func notOnNetwork() *bridge.Error {
 }
 
 // isStale reports whether the network refused a message for stale recipients: a group has
-// changed its addressing, or a device is gone or new. Nobody has the message.
+// changed its addressing, or a device is gone or new. The message was not delivered.
 func isStale(err error) bool {
 	if !errors.Is(err, whatsmeow.ErrServerReturnedError) {
 		return false

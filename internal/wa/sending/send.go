@@ -23,7 +23,7 @@ const uploadBudget = 15 * time.Minute
 // [bridge.CodeNotOnNetwork], [bridge.CodeNotInGroup], [bridge.CodeRateLimited],
 // [bridge.CodeReachoutRestricted], [bridge.CodeNewChatsLimited],
 // [bridge.CodeSendRefused] and [bridge.CodeMediaGone] when the message did not and will not go out,
-// [bridge.CodeSendTimeout] when nobody knows yet: then it stays pending.
+// [bridge.CodeSendTimeout] while the outcome is unknown: then it stays pending.
 //
 // A caller that goes away must not end ctx, because a message cannot be called back.
 func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {

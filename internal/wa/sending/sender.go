@@ -32,11 +32,11 @@ type Store interface {
 	// IsNewChat reports whether nothing was ever sent or received in a chat, which
 	// may have any of the names.
 	IsNewChat(ctx context.Context, names ...bridge.JID) (bool, error)
-	// Unread returns the next messages of a chat whose authors have not been told that
-	// the account has read them, up to a message; an empty id is up to the last.
+	// Unread returns the next messages of a chat that have no read receipt yet, up to a
+	// message; an empty id is up to the last.
 	Unread(ctx context.Context, chat bridge.JID, upTo string) (bridge.UnreadPage, error)
-	// MayBegin fails with [bridge.CodeNewChatsLimited] if a first message to
-	// whoever has one of the names may not be sent now.
+	// MayBegin fails with [bridge.CodeNewChatsLimited] if a first message to a person,
+	// by their names, may not be sent now.
 	MayBegin(ctx context.Context, limit bridge.NewChats, names ...bridge.JID) error
 	// NumberChecks returns the network's answers about some numbers, which are kept for a day.
 	NumberChecks(ctx context.Context, phones []string) (map[string]bridge.NumberCheck, error)

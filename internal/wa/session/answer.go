@@ -71,5 +71,5 @@ func IsNodeNotWritten(err error) bool {
 	return strings.Contains(err.Error(), "failed to send message node")
 }
 
-// IsNumberUnknown reports whether nobody on the network has the number.
+// IsNumberUnknown reports whether a number is not on the network.
 func IsNumberUnknown(err error) bool { return strings.Contains(err.Error(), "no LID found for") }

@@ -17,7 +17,7 @@ import (
 // ForgetStaleDevices has whatsmeow ask for the devices of LIDs again where the network has
 // said that those of their numbers have changed. whatsmeow keeps the devices of a number
 // and of a LID apart, and heeds a change of the LID's, to which all messages go, only in
-// some cases: the first message after somebody links a device would not reach it.
+// some cases: the first message after a device was linked would not reach it.
 func (c *Client) ForgetStaleDevices(ctx context.Context) {
 	c.stale.Range(func(number, _ any) bool {
 		c.stale.Delete(number)

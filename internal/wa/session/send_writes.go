@@ -141,6 +141,6 @@ func (s *lockedStore) storeRest(ctx context.Context) {
 		return
 	}
 	if err := s.storeSend(ctx, kept, nil); err != nil {
-		s.log.Warn().Err(err).Msg("keys of a message to nobody were not stored")
+		s.log.Warn().Err(err).Msg("keys of a message without recipients were not stored")
 	}
 }

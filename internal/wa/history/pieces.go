@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -30,43 +31,58 @@ const (
 	fieldMessages = 2 // of a conversation
 )
 
-// eachPiece decompresses a part of the history and calls f with it in pieces, each the
+// eachPiece decompresses a part of the history and calls emit with it in pieces, each the
 // protobuf of a part of the same kind, so that memory does not grow with the part. The
 // first has everything beside the chats.
-func eachPiece(compressed []byte, kind waHistorySync.HistorySync_HistorySyncType, withMessages bool, f func(piece []byte) error) error {
-	p := &pieces{kind: kind, withMessages: withMessages, emit: f}
-	if err := p.read(compressed, p.common); err != nil {
+func eachPiece(compressed []byte, kind waHistorySync.HistorySync_HistorySyncType, withMessages bool, emit func(piece []byte) error) error {
+	empty := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(kind))
+	piece := slices.Clone(empty)
+	flush := func() error {
+		whole := piece
+		piece = slices.Clone(empty)
+		return emit(whole)
+	}
+	add := func(number protowire.Number, record []byte) {
+		piece = protowire.AppendBytes(protowire.AppendTag(piece, number, protowire.BytesType), record)
+	}
+	err := eachRecord(compressed, func(f field, r *bufio.Reader) error {
+		switch f.number {
+		case fieldConversations, fieldStatuses, fieldStickers, fieldMembers, fieldCalls:
+			return skip(r, f.length)
+		}
+		record, err := readRecord(r, f.length)
+		add(f.number, record)
+		return err
+	})
+	if err == nil {
+		err = flush()
+	}
+	if err != nil {
 		return err
 	}
-	if err := p.flush(); err != nil {
-		return err
+	read := readWithoutMessages
+	if withMessages {
+		read = readRecord
 	}
-	if err := p.read(compressed, p.conversation); err != nil {
-		return err
+	err = eachRecord(compressed, func(f field, r *bufio.Reader) error {
+		if f.number != fieldConversations {
+			return skip(r, f.length)
+		}
+		record, err := read(r, f.length)
+		add(fieldConversations, record)
+		if err != nil || len(piece) < pieceSize {
+			return err
+		}
+		return flush()
+	})
+	if err == nil && len(piece) > len(empty) {
+		err = flush()
 	}
-	if len(p.piece) == 0 {
-		return nil
-	}
-	return p.flush()
+	return err
 }
 
-// pieces gathers records of a part until they are worth decoding.
-type pieces struct {
-	kind         waHistorySync.HistorySync_HistorySyncType
-	withMessages bool
-	emit         func(piece []byte) error
-	piece        []byte
-}
-
-func (p *pieces) flush() error {
-	whole := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(p.kind))
-	whole = append(whole, p.piece...)
-	p.piece = nil
-	return p.emit(whole)
-}
-
-// read decompresses the part and calls take with each field that is a record.
-func (p *pieces) read(compressed []byte, take func(f field, r *bufio.Reader) error) error {
+// eachRecord decompresses a part and calls take with each field that is a record.
+func eachRecord(compressed []byte, take func(f field, r *bufio.Reader) error) error {
 	inflated, err := zlib.NewReader(bytes.NewReader(compressed))
 	if err != nil {
 		return fmt.Errorf("decompress: %w", err)
@@ -127,43 +143,6 @@ func eachField(r *bufio.Reader, take func(f field, r *bufio.Reader) error) error
 			return fmt.Errorf("read field %d: %w", number, err)
 		}
 	}
-}
-
-// common gathers the useful fields beside the chats.
-func (p *pieces) common(f field, r *bufio.Reader) error {
-	switch f.number {
-	case fieldConversations, fieldStatuses, fieldStickers, fieldMembers, fieldCalls:
-		return skip(r, f.length)
-	}
-	record, err := readRecord(r, f.length)
-	if err == nil {
-		p.append(f.number, record)
-	}
-	return err
-}
-
-// conversation gathers chats.
-func (p *pieces) conversation(f field, r *bufio.Reader) error {
-	if f.number != fieldConversations {
-		return skip(r, f.length)
-	}
-	read := readWithoutMessages
-	if p.withMessages {
-		read = readRecord
-	}
-	record, err := read(r, f.length)
-	if err != nil {
-		return err
-	}
-	p.append(fieldConversations, record)
-	if len(p.piece) < pieceSize {
-		return nil
-	}
-	return p.flush()
-}
-
-func (p *pieces) append(number protowire.Number, record []byte) {
-	p.piece = protowire.AppendBytes(protowire.AppendTag(p.piece, number, protowire.BytesType), record)
 }
 
 func readRecord(r *bufio.Reader, length int64) ([]byte, error) {

@@ -54,7 +54,7 @@ type Options struct {
 	Store         Store
 	Log           zerolog.Logger
 	CDN           sending.CDN
-	// PictureChanged is called with the person or group whose picture has changed.
+	// PictureChanged, unless nil, is called with the person or group of a new picture.
 	PictureChanged func(of bridge.JID)
 	// Watch notices files that are taken away, those of others included; without
 	// one the session's own are watched.

@@ -14,7 +14,7 @@ import (
 // RingTime is longer than a phone rings: a call without news by then was missed.
 const RingTime = 2 * time.Minute
 
-// LooksAtRinging is how often what rings is looked at in [RingTime].
+// LooksAtRinging is how often ringing calls are checked in [RingTime].
 const LooksAtRinging = 4
 
 // staleOffer is the age of an offer that was delivered after an outage: its call no
@@ -37,7 +37,7 @@ func CallFacts(evt any, now time.Time, own ...bridge.JID) []bridge.Fact {
 	case *events.CallTerminate:
 		return endedFacts(e.BasicCallMeta, cmp.Or(endReasons[e.Reason], bridge.CallEnded))
 	case *events.CallAccept:
-		if slices.Contains(own, JID(e.From)) { // what others of a group do with a call is theirs
+		if slices.Contains(own, JID(e.From)) { // not by other members of a group
 			return endedFacts(e.BasicCallMeta, bridge.CallAnsweredElsewhere)
 		}
 	case *events.CallReject:

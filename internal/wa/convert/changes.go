@@ -11,7 +11,7 @@ import (
 )
 
 // editFacts returns an edit of the message with an id. Edits without content, or into
-// what is no message, would only empty it and are left out.
+// something that is no message, would only empty it and are left out.
 func editFacts(edited *waE2E.Message, s source, chat bridge.JID, id string, at bridge.Time) []bridge.Fact {
 	if edited == nil {
 		return nil
@@ -28,7 +28,7 @@ func editFacts(edited *waE2E.Message, s source, chat bridge.JID, id string, at b
 // came without the file; not ok where the message takes no caption.
 func MergeEdit(original, edit []byte) (merged []byte, ok bool) {
 	defer func() {
-		if recover() != nil { // what cannot be read must not refuse a message
+		if recover() != nil { // an unreadable edit must not refuse a message
 			merged, ok = nil, false
 		}
 	}()
@@ -62,7 +62,7 @@ func setCaption(msg *waE2E.Message, caption string) bool {
 	return true
 }
 
-// mergeMentions replaces who is mentioned. The message's quote stays.
+// mergeMentions replaces the mentions. The message's quote stays.
 func mergeMentions(msg *waE2E.Message, by *waE2E.ContextInfo) {
 	context := contextInfo(msg)
 	if context == nil {
@@ -96,7 +96,7 @@ func EditedContent(target bridge.Message, text string) *waE2E.Message {
 	return &waE2E.Message{Conversation: &text}
 }
 
-// OwnEdit returns what is stored of an own edit. The content is the text as the
+// OwnEdit returns an own edit. The content is the text as the
 // caller sent it, as that of a message.
 func OwnEdit(pn, chat bridge.JID, e bridge.TextEdit, edited *waE2E.Message, at bridge.Time) bridge.Fact {
 	content := describe(edited, source{sender: pn, fromMe: true}, chat, e.Target.ID, at)
@@ -122,7 +122,7 @@ var replaces = map[waE2E.MessageAssociation_AssociationType]bool{
 	waE2E.MessageAssociation_HEVC_VIDEO_DUAL_UPLOAD: false, waE2E.MessageAssociation_MOTION_PHOTO: false,
 }
 
-// partFacts returns what a part changes.
+// partFacts returns the change that a part makes.
 func partFacts(part *waE2E.MessageAssociation, message bridge.Message, pushName string) []bridge.Fact {
 	if !replaces[part.GetAssociationType()] {
 		return nil
@@ -173,7 +173,7 @@ func keepFacts(k *waE2E.KeepInChatMessage, s source, chat bridge.JID, at bridge.
 
 // withinSecond adds the sender's milliseconds to the network's time of a change that
 // anybody may undo, which is in whole seconds: a clock that is wrong, or lies, must not
-// outlast what others do a second later.
+// outlast the changes of others a second later.
 func withinSecond(ms int64, at bridge.Time) bridge.Time {
 	from := at.Truncate(time.Second)
 	ahead := bridge.Millis(ms).Sub(from)

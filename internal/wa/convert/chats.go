@@ -59,7 +59,7 @@ func MutedUntil(muted bool, end int64) bridge.Time {
 	return bridge.At(time.Unix(end, 0))
 }
 
-// MarkOf returns what an entry of the account's state marks as read or unread.
+// MarkOf returns the chat that an entry of the account's state marks as read or unread.
 func MarkOf(mutation appstate.Mutation) []bridge.Fact {
 	if len(mutation.Index) < 2 || mutation.Index[0] != appstate.IndexMarkChatAsRead {
 		return nil

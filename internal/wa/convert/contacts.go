@@ -39,7 +39,7 @@ func LIDContactFacts(index []string, value *waSyncAction.SyncActionValue) []brid
 	return []bridge.Fact{bridge.Contact{JID: jid, Name: &name, Username: &username}}
 }
 
-// Contact returns what the session knows of a person.
+// Contact converts a person in the session.
 func Contact(jid types.JID, info types.ContactInfo) bridge.Contact {
 	return bridge.Contact{
 		JID: JID(jid), Name: optional(cmp.Or(info.FullName, info.FirstName)), PushName: optional(info.PushName),
@@ -85,7 +85,7 @@ func nameFacts(jid bridge.JID, name string) []bridge.Fact {
 	return []bridge.Fact{bridge.ChatName{JID: jid, Name: name}}
 }
 
-// isName reports whether what a phone shows for a chat is more than a number.
+// isName reports whether a chat's name is more than a number.
 func isName(name string) bool {
 	return strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsDigit(r) && !strings.ContainsRune("+-() .\u00a0\u202a\u202c~", r) })
 }

@@ -107,7 +107,7 @@ func parseProperty(line string) (vcardProperty, bool) {
 	return p, true
 }
 
-// vcardUnescaper takes back what vcardEscaper does.
+// vcardUnescaper reverses vcardEscaper.
 var vcardUnescaper = strings.NewReplacer(`\\`, `\`, `\;`, ";", `\,`, ",", `\n`, "\n", `\N`, "\n")
 
 func (p vcardProperty) text() string { return strings.TrimSpace(vcardUnescaper.Replace(p.value)) }
@@ -124,7 +124,7 @@ func (p vcardProperty) components() (components []string) {
 	return components
 }
 
-// vcardEscaper escapes what has a meaning in a text value of a vCard 3.0
+// vcardEscaper escapes characters with a meaning in a text value of a vCard 3.0
 // (RFC 2426, section 5), and every line end that some reader may know.
 var vcardEscaper = strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`,
 	"\u0085", `\n`, "\u2028", `\n`, "\u2029", `\n`)

@@ -55,7 +55,7 @@ type flowMoney struct {
 // flowText is a text that some senders write as a number.
 type flowText string
 
-// UnmarshalJSON takes texts and numbers, and leaves out what is neither.
+// UnmarshalJSON takes texts and numbers, and ignores other values.
 func (t *flowText) UnmarshalJSON(data []byte) error {
 	var number json.Number
 	if json.Unmarshal(data, (*string)(t)) != nil && json.Unmarshal(data, &number) == nil {
@@ -70,7 +70,7 @@ func parseFlow(params string) (p flowParams) {
 	return p
 }
 
-// flow adds what a native flow's button shows.
+// flow adds a native flow's button.
 func (c *choices) flow(name, params string) {
 	p := parseFlow(params)
 	c.flowOrder(p)

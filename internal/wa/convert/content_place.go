@@ -30,7 +30,7 @@ func placeOf(l *waE2E.LocationMessage) *bridge.Place {
 	}
 }
 
-// placeText returns what a location shows, "" for nil.
+// placeText returns the text of a location, "" for nil.
 func placeText(place *bridge.Place) string {
 	switch {
 	case place == nil:

@@ -27,7 +27,7 @@ func readText(msg *waE2E.Message) shown {
 	return s
 }
 
-// lines puts what is not empty one below the other.
+// lines joins the texts that are not empty.
 func lines(texts ...string) string {
 	kept := texts[:0:0]
 	for _, text := range texts {
@@ -72,7 +72,7 @@ func readTitled(msg *waE2E.Message) shown {
 	return shown{text: lines(text...)}
 }
 
-// readPlaceholder reads what linked devices get of a business's one-time passcode.
+// readPlaceholder reads a business's one-time passcode, which linked devices do not get.
 func readPlaceholder(msg *waE2E.Message) shown {
 	if msg.GetPlaceholderMessage().GetType() == waE2E.PlaceholderMessage_MASK_LINKED_DEVICES {
 		return shown{text: "A one-time passcode was sent. Only the phone shows it."}

@@ -59,7 +59,7 @@ var editUses = map[waE2E.SecretEncryptedMessage_SecretEncType]whatsmeow.MsgSecre
 // it is about; not ok where none of them fits.
 type opener func(pending bridge.Encrypted, part EncryptedPart) (facts []bridge.Fact, ok bool)
 
-// encryptedFacts opens what is encrypted with the secret of a message. Without that
+// encryptedFacts opens content that is encrypted with the secret of a message. Without that
 // secret it is stored until the message comes; a comment leaves a placeholder.
 func encryptedFacts(e *events.Message, s source, chat bridge.JID, msg *waE2E.Message, part EncryptedPart, open opener) []bridge.Fact {
 	pending := bridge.Encrypted{
@@ -80,8 +80,8 @@ func encryptedFacts(e *events.Message, s source, chat bridge.JID, msg *waE2E.Mes
 	return []bridge.Fact{comment, pending}
 }
 
-// OpenEncrypted opens what is stored as pending for the message whose secret it is
-// encrypted with. It returns nothing where the secret does not fit, or where the content
+// OpenEncrypted opens pending content with the secret of the message that it waited
+// for. It returns nothing where the secret does not fit, or where the content
 // cannot be read: the message must not be refused for that.
 func OpenEncrypted(pending bridge.Encrypted, original bridge.Message, senders, authors []bridge.JID) (facts []bridge.Fact) {
 	defer func() {
@@ -114,8 +114,7 @@ func Secret(raw []byte) ([]byte, error) {
 	return unwrap(msg).msg.GetMessageContextInfo().GetMessageSecret(), nil
 }
 
-// Open decrypts the part and returns what it says; not ok where the secret is none
-// or does not fit. In which of their two forms the sender and the author stand in the key
+// Open decrypts the part; not ok where the secret is none or does not fit. In which of their two forms the sender and the author stand in the key
 // does not show: all are tried.
 func (p EncryptedPart) Open(pending bridge.Encrypted, secret []byte, senders, authors []types.JID) (facts []bridge.Fact, ok bool) {
 	if len(secret) == 0 || p.Use == "" {
@@ -137,7 +136,7 @@ func (p EncryptedPart) Open(pending bridge.Encrypted, secret []byte, senders, au
 	return nil, false
 }
 
-// facts reads what was encrypted, nothing where it is malformed.
+// facts reads the decrypted content, nothing where it is malformed.
 func (p EncryptedPart) facts(pending bridge.Encrypted, plain []byte) []bridge.Fact {
 	s := source{sender: pending.Sender, fromMe: pending.FromMe}
 	chat, target, at := pending.Chat, p.Key.GetID(), pending.Timestamp
@@ -197,7 +196,7 @@ func commentFacts(msg *waE2E.Message, on *waCommon.MessageKey, s source, pending
 	return []bridge.Fact{message}
 }
 
-// commentContext adds the message that a comment is on to what it refers to.
+// commentContext adds the message that a comment is on to its references.
 func commentContext(context *bridge.ContextInfo, on *waCommon.MessageKey) *bridge.ContextInfo {
 	quoted := bridge.ContextInfo{MentionedJID: []bridge.JID{}}
 	if context != nil {

@@ -50,7 +50,7 @@ func Forwarded(src bridge.Message) (msg *waE2E.Message, score uint32, err error)
 	return msg, score, nil
 }
 
-// forwardedContent returns what is sent of a message's content.
+// forwardedContent returns the content as it is sent on.
 func forwardedContent(msg *waE2E.Message) (*waE2E.Message, error) {
 	form := asIs
 	if k := kindOf[typeName(msg)]; k != nil {

@@ -55,7 +55,7 @@ func Participants(list []types.GroupParticipant) []bridge.Participant {
 	return participants
 }
 
-// GroupFacts returns a whole group: who is who in it, then the group.
+// GroupFacts returns the identities in a group, then the whole group.
 func GroupFacts(info *types.GroupInfo) []bridge.Fact {
 	g := Group(info)
 	if g.JID == "" {
@@ -138,7 +138,7 @@ func jids(list []types.JID) []bridge.JID {
 }
 
 // askingIn returns the people in a change of requests: the apps name them as requested
-// users, others as participants. Who comes by the link alone may be named as the
+// users, others as participants. Those who come by the link may be named as the
 // sender only.
 func askingIn(e *events.GroupInfo, change *waBinary.Node) (people []bridge.Participant) {
 	add := func(forms ...types.JID) {

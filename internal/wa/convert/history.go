@@ -14,8 +14,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// ImportedFacts returns a message of the history with its changes, from what was read of
-// it as if it had come over the connection.
+// ImportedFacts returns a message of the history with its changes. read are its facts as
+// if it had come over the connection.
 func ImportedFacts(read []bridge.Fact, about types.MessageInfo, info *waWeb.WebMessageInfo, own bridge.JID) (facts []bridge.Fact) {
 	var imported bridge.Imported
 	for _, fact := range read {
@@ -26,7 +26,7 @@ func ImportedFacts(read []bridge.Fact, about types.MessageInfo, info *waWeb.WebM
 			imported.Message = &f
 		case bridge.Edit:
 			if f.Upload == nil && imported.Message == nil {
-				m := f.New // the history no longer has what was there before
+				m := f.New // the history no longer has the message before
 				m.Chat, m.ID, m.FromMe, m.SenderJID = f.Chat, f.Target, about.IsFromMe, f.Editor
 				m.PushName, m.Timestamp = about.PushName, bridge.At(about.Timestamp)
 				imported.Message = &m

@@ -9,7 +9,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// shown is what a phone shows of a message: what bridged reads from it.
+// shown is the content of a message, as a phone shows it.
 type shown struct {
 	text  string // in the order in which it stands on the screen
 	parts bridge.Parts
@@ -17,7 +17,7 @@ type shown struct {
 	file  proto.Message // an image, video, audio, document or sticker within the message; nil without one
 }
 
-// read returns what an unwrapped message shows.
+// read reads an unwrapped message.
 func read(msg *waE2E.Message) shown {
 	if k := kindOf[typeName(msg)]; k != nil && k.read != nil {
 		return k.read(msg)

@@ -12,8 +12,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// MessageFacts interprets a decrypted message. It never fails: what it does not
-// understand becomes a message with its type's name and empty content.
+// MessageFacts interprets a decrypted message. It never fails: unknown content
+// becomes a message with its type's name and empty content.
 func MessageFacts(e *events.Message, own bridge.JID, open opener) []bridge.Fact {
 	if notification := e.Message.GetProtocolMessage().GetHistorySyncNotification(); notification != nil && e.Info.IsFromMe && e.Info.Sender.Device == 0 {
 		return []bridge.Fact{bridge.HistoryPart{
@@ -128,7 +128,7 @@ func PlaceholderFacts(e *events.UndecryptableMessage, own bridge.JID) []bridge.F
 	})...)
 }
 
-// source is who wrote, and in which chats it shows.
+// source is the sender of a message and the chats that show it.
 type source struct {
 	sender     bridge.JID
 	fromMe     bool
@@ -166,7 +166,7 @@ func sourceOf(info types.MessageInfo, own bridge.JID) source {
 	return s
 }
 
-// people returns the facts about who wrote.
+// people returns the facts about the sender.
 func (s source) people(info types.MessageInfo) []bridge.Fact {
 	if info.IsFromMe {
 		return s.identities
@@ -266,8 +266,8 @@ func settingTime(seconds int64, now time.Time) bridge.Time {
 	return bridge.Time{}
 }
 
-// setAt returns when a chat's timer was set by what a message claims, else the
-// message's own time.
+// setAt returns the time at which a message claims that a chat's timer was set, else the
+// message's own.
 func setAt(seconds int64, at bridge.Time) bridge.Time {
 	if set := settingTime(seconds, at.Time); !set.IsZero() {
 		return set
@@ -282,7 +282,7 @@ var deliveries = map[types.ReceiptType]bridge.Delivery{
 }
 
 // ReceiptFacts returns how far own messages have got, and for receipts of own devices
-// what the account has read on them.
+// the messages that were read on them.
 func ReceiptFacts(e *events.Receipt) []bridge.Fact {
 	chat, from := JID(e.Chat), JID(e.Sender)
 	if e.IsFromMe {

@@ -24,7 +24,7 @@ var adMedia = map[waE2E.ContextInfo_ExternalAdReplyInfo_MediaType]string{
 func referralOf(c *waE2E.ContextInfo) *bridge.Referral {
 	ad := c.GetExternalAdReply()
 	entry := cmp.Or(c.GetEntryPointConversionSource(), c.GetEntryPointConversionExternalSource())
-	payload := c.GetCtwaPayload() // what only the apps understand, in the newest form that is there
+	payload := c.GetCtwaPayload() // opaque, in the newest of its forms
 	for _, older := range [][]byte{c.GetConversionData(), []byte(c.GetCtwaSignals())} {
 		if len(payload) == 0 {
 			payload = older
@@ -40,7 +40,7 @@ func referralOf(c *waE2E.ContextInfo) *bridge.Referral {
 	}
 }
 
-// thumbnailOf returns a picture as a data URL; nil for what is none, or too large.
+// thumbnailOf returns a picture as a data URL; nil for other data, or too large.
 func thumbnailOf(data []byte) *string {
 	switch kind := http.DetectContentType(data); kind {
 	case "image/jpeg", "image/png", "image/webp":
@@ -52,7 +52,7 @@ func thumbnailOf(data []byte) *string {
 	return nil
 }
 
-// withHeadline returns what a message shows that has nothing but an ad: its headline.
+// withHeadline shows the headline of a message that has nothing but an ad.
 func withHeadline(s shown, ad *bridge.Referral) shown {
 	if ad != nil && s.text == "" && s.file == nil && s.poll == nil && s.parts.IsZero() {
 		s.text = cmp.Or(ad.Headline, ad.Body)

@@ -69,8 +69,8 @@ func contentField(msg *waE2E.Message) protoreflect.FieldDescriptor {
 	return found
 }
 
-// contentAlone copies the field that carries the content without those that a
-// stranger may have set beside it, and what the library does not know as it is. It
+// contentAlone copies the field that carries the content without those that a stranger
+// may have set beside it. Content that the library does not know is copied as it is. It
 // returns nil where there is no content, or only wrappers.
 func contentAlone(msg *waE2E.Message) *waE2E.Message {
 	content, alone := unwrap(msg).place, new(waE2E.Message)
@@ -139,7 +139,7 @@ func contextOf(c *waE2E.ContextInfo) *bridge.ContextInfo {
 // maxListed bounds how many entries of a sender's list are looked at.
 const maxListed = 4096
 
-// people reads a list of people, each once, without what is none.
+// people reads a list of people, each once, without other JIDs.
 func people(list []string) []bridge.JID {
 	found, seen := []bridge.JID{}, make(map[bridge.JID]bool)
 	for _, entry := range first(list) {

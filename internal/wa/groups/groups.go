@@ -20,7 +20,7 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// Store is where groups and what is known of their members are kept.
+// Store keeps groups and their members.
 type Store interface {
 	Save(ctx context.Context, facts ...bridge.Fact) error
 	Canonical(jid bridge.JID) bridge.JID
@@ -31,7 +31,7 @@ type Store interface {
 	SetSetting(ctx context.Context, name, value string) error
 }
 
-// Recipients is what a connection knows of people and of the groups that it sends to.
+// Recipients are the people and groups that a connection knows.
 type Recipients interface {
 	// InGroup returns nil if the account is in a group and may write there.
 	InGroup(ctx context.Context, jid bridge.JID) error

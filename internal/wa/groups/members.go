@@ -17,7 +17,7 @@ import (
 const tagDecision = "membership_requests_action"
 
 // ChangeParticipants adds, removes, promotes or demotes members, or lets in or
-// rejects those who ask to be, and returns what became of each.
+// rejects those who ask to be, and returns the result for each.
 func (gs *Groups) ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error) {
 	ctx, c, end, err := gs.begin(ctx, callTime)
 	if err != nil {

@@ -163,7 +163,7 @@ func wasMade(code int, action bridge.ParticipantAction, again bool) bool {
 	return false
 }
 
-// refusedPerson returns what a person's code means.
+// refusedPerson returns the meaning of a person's code.
 func refusedPerson(code int, action bridge.ParticipantAction) (bridge.ParticipantStatus, string) {
 	adding := action == bridge.ParticipantAdd
 	joining := adding || action == bridge.ParticipantApprove

@@ -67,7 +67,7 @@ func (h *History) missing(ctx context.Context, c Conn) time.Duration {
 func (h *History) asked(ctx context.Context) (count int, last time.Time) {
 	text, err := h.o.Store.Setting(ctx, settingAsked)
 	if err != nil {
-		return mostAsks, time.Time{} // what cannot be noted is not asked
+		return mostAsks, time.Time{} // do not ask what cannot be counted
 	}
 	var seconds int64
 	_, _ = fmt.Sscan(text, &count, &seconds) // "" where the phone was not asked

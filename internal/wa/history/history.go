@@ -100,7 +100,7 @@ func (h *History) Want(facts []bridge.Fact) {
 	}
 }
 
-// Run takes over what comes until ctx ends.
+// Run takes parts over until ctx ends.
 func (h *History) Run(ctx context.Context) {
 	for {
 		select {

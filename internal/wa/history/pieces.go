@@ -146,7 +146,7 @@ func eachField(r *bufio.Reader, take func(f field, r *bufio.Reader) error) error
 }
 
 func readRecord(r *bufio.Reader, length int64) ([]byte, error) {
-	var record bytes.Buffer // grows with what comes, not with what was announced
+	var record bytes.Buffer // grows with the content, not to the announced length
 	_, err := io.CopyN(&record, r, length)
 	return record.Bytes(), err
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"bridged/internal/bridge"
@@ -55,7 +57,7 @@ func (s *server) historyTasks(ctx context.Context, chat corpusChat, messages int
 	makeTask := func(name string, p50 float64, query string, plain []plainWay) task {
 		return task{part: "one chat", name: name, goal: Goal{P50: p50}, paths: []string{history + query}, plain: plain}
 	}
-	return []task{
+	tasks := []task{
 		makeTask("newest 100", 0.6, "?limit=100", plain(100, 0)),
 		makeTask("newest 1,000", 3, "?limit=1000", plain(1000, 0)),
 		makeTask("100 behind nine tenths, by cursor", 5, "?limit=100&cursor="+cursor, plain(100, deep)),
@@ -64,7 +66,11 @@ func (s *server) historyTasks(ctx context.Context, chat corpusChat, messages int
 		makeTask("100 until a moment", 2, until, nil),
 		makeTask("one sender's newest 100", 2, from, nil),
 		makeTask("one sender's newest 100 with a common word", 5, from+"&q="+common, nil),
-	}, nil
+	}
+	if s.other != nil { // whose cursors are its own
+		tasks = slices.DeleteFunc(tasks, func(t task) bool { return strings.Contains(t.paths[0], "cursor=") })
+	}
+	return tasks, nil
 }
 
 func (b *bench) historyPages(ctx context.Context, s *server) error {

@@ -50,7 +50,7 @@ func answerPage[Q, T any](in *input, name string, query Q, read func(context.Con
 }
 
 // listPiece is how many bytes are gathered before they are written.
-const listPiece = 64 << 10
+const listPiece = 128 << 10
 
 // maxPooled bounds a buffer that is used again, in bytes.
 const maxPooled = 4 * listPiece
@@ -76,13 +76,12 @@ func answerList[T any](in *input, l list[T]) (any, error) {
 		if i > 0 {
 			buffer.WriteByte(',')
 		}
-		if err := encoder.Encode(&l.items[i]); err != nil && hasBegun {
+		if err := encodeItem(encoder, buffer, &l.items[i]); err != nil && hasBegun {
 			in.s.fail(in.w, in.r, err) // which only logs it by now
 			panic(http.ErrAbortHandler)
 		} else if err != nil {
 			return nil, err
 		}
-		buffer.Truncate(buffer.Len() - 1) // the end of the line
 		if buffer.Len() < listPiece {
 			continue
 		}
@@ -105,4 +104,18 @@ func answerList[T any](in *input, l list[T]) (any, error) {
 		listBuffers.Put(buffer)
 	}
 	return nil, nil
+}
+
+// encodeItem appends an element of a list to the buffer that the encoder writes to.
+func encodeItem(encoder *json.Encoder, buffer *bytes.Buffer, item any) error {
+	if m, is := item.(*bridge.Message); is {
+		encoded, err := appendMessage(buffer.AvailableBuffer(), m)
+		buffer.Write(encoded)
+		return err
+	}
+	err := encoder.Encode(item)
+	if err == nil {
+		buffer.Truncate(buffer.Len() - 1) // the end of the line
+	}
+	return err
 }

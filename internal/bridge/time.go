@@ -128,10 +128,11 @@ func Millis(ms int64) Time { return At(time.UnixMilli(ms)) }
 // String returns the API's form.
 func (t Time) String() string { return t.UTC().Format(timeLayout) }
 
+// Append appends the API's form.
+func (t Time) Append(b []byte) []byte { return t.UTC().AppendFormat(b, timeLayout) }
+
 // MarshalJSON writes the API's form.
-func (t Time) MarshalJSON() ([]byte, error) {
-	return []byte(`"` + t.String() + `"`), nil
-}
+func (t Time) MarshalJSON() ([]byte, error) { return append(t.Append([]byte{'"'}), '"'), nil }
 
 // UnmarshalJSON reads any RFC 3339 moment.
 func (t *Time) UnmarshalJSON(data []byte) error {

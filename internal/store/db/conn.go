@@ -89,6 +89,9 @@ func (c *Conn) Use(ctx context.Context, f func()) error {
 	c.sqlite.SetInterrupt(ctx.Done())
 	defer c.sqlite.SetInterrupt(nil)
 	f()
+	if ended := ctx.Err(); c.err != nil && ended != nil { // what SQLite calls an interrupt
+		return errors.Join(ended, c.err)
+	}
 	return c.err
 }
 

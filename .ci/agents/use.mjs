@@ -33,7 +33,7 @@ const bearer = { requestInit: { headers: { Authorization: `Bearer ${token.secret
 const command = {
   command: BRIDGED,
   args: ["mcp"],
-  env: { ...process.env, BRIDGE_TOKEN: token.secret, LISTEN_ADDR: new URL(BRIDGE).host, MCP: "send" },
+  env: { PATH: process.env.PATH, BRIDGE_TOKEN: token.secret, BRIDGE_URL: BRIDGE },
   stderr: "ignore",
 };
 const withSessions = () => new Client({ name: "independent", version: "1" });

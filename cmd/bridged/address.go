@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"syscall"
 
+	"github.com/caarlos0/env/v11"
+
 	"bridged/internal/client"
 	"bridged/internal/config"
 )
@@ -28,14 +30,31 @@ func listen(address string) (net.Listener, error) {
 	return nil, fmt.Errorf("LISTEN_ADDR %s cannot be used: %w (%s)", address, err, hint)
 }
 
-// newClient returns a client of the bridge that runs with this environment on
-// this machine.
+// newClient returns a client of the bridge at BRIDGE_URL, or of the one that runs with
+// this environment on this machine.
 func newClient(environ []string) (*client.Client, error) {
+	base := env.ToMap(environ)["BRIDGE_URL"]
+	if base != "" {
+		return clientAt(base, environ)
+	}
 	c, err := config.Part(environ, (*config.Config).CheckToken, (*config.Config).CheckListenAddr)
 	if err != nil {
 		return nil, err
 	}
 	return client.New("http://"+dialable(c.ListenAddr), c.Token), nil
+}
+
+// clientAt returns a client of the bridge at base, with the token of the environment.
+func clientAt(base string, environ []string) (*client.Client, error) {
+	c, err := config.Part(environ, (*config.Config).CheckToken, func(_ *config.Config, faults *config.Faults) {
+		if !isWebAddress(base) {
+			*faults = append(*faults, "BRIDGE_URL, or --address, must be an http:// or https:// address, such as https://bridge.example.com")
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return client.New(base, c.Token), nil
 }
 
 // withClient returns the run of a command that calls the bridge of this environment.

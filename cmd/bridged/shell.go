@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -18,7 +17,6 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
-	"bridged/internal/config"
 	"bridged/internal/shell"
 )
 
@@ -60,19 +58,10 @@ func (f *shellFlags) client(environ []string) (*client.Client, error) {
 	if f.tokenFile != "" {
 		environ = append(slices.Clone(environ), "BRIDGE_TOKEN=", "BRIDGE_TOKEN_FILE="+f.tokenFile)
 	}
-	base := cmp.Or(f.address, env.ToMap(environ)["BRIDGE_URL"])
-	if base == "" {
-		return newClient(environ)
+	if f.address != "" {
+		return clientAt(f.address, environ)
 	}
-	c, err := config.Part(environ, (*config.Config).CheckToken, func(_ *config.Config, faults *config.Faults) {
-		if !isWebAddress(base) {
-			*faults = append(*faults, "BRIDGE_URL, or --address, must be an http:// or https:// address, such as https://bridge.example.com")
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return client.New(base, c.Token), nil
+	return newClient(environ)
 }
 
 // terminalColumns returns the width of the terminal that the output goes to, 0 for none.

@@ -301,33 +301,81 @@ func (s agentScene) aPersonConfirms(t *testing.T, version string) {
 	}
 }
 
+// relay connects through "bridged mcp", which has nothing but the bridge's address and a token.
+func (p *process) relay(t *testing.T, version, token string, answer func(*sdk.ElicitParams) string) (agent, error) {
+	t.Helper()
+	cmd := exec.Command("bridged", "mcp")
+	cmd.Env = []string{"BRIDGE_URL=http://" + p.address, "BRIDGE_TOKEN=" + token}
+	return begin(t, &sdk.CommandTransport{Command: cmd}, version, answer)
+}
+
 func TestAgents_OnStandardInputAndOutput(t *testing.T) {
 	t.Parallel()
-	s := newAgentScene(t)
+	for _, version := range []string{withSessions, withoutSessions} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			s := newAgentScene(t)
+			a := must(s.relay(t, version, s.token, nil))(t)
+			a.want("list_chats", nil, s.sam.PN().String())
+			a.want("send_text", map[string]any{"jid": s.sam.PN().String(), "text": "from a desktop"}, `"msgId"`)
+			resource := must(a.ReadResource(within(t), &sdk.ReadResourceParams{URI: "bridged://chats/" + s.sam.PN().String()}))(t)
+			var shown struct {
+				ChatJID   string
+				Untrusted struct{ Messages []json.RawMessage }
+			}
+			if err := json.Unmarshal([]byte(resource.Contents[0].Text), &shown); err != nil || shown.ChatJID != s.sam.PN().String() || len(shown.Untrusted.Messages) == 0 {
+				t.Errorf("the resource: %v, %s", err, resource.Contents[0].Text)
+			}
+			prompt := must(a.GetPrompt(within(t), &sdk.GetPromptParams{Name: "catch_me_up", Arguments: map[string]string{"jid": s.sam.PN().String()}}))(t)
+			if text := prompt.Messages[0].Content.(*sdk.TextContent).Text; !strings.Contains(text, "untrusted") || !strings.Contains(text, "SYSTEM") {
+				t.Errorf("the prompt: %s", text)
+			}
+			_, err := a.ReadResource(within(t), &sdk.ReadResourceParams{URI: "bridged://chats/nobody"})
+			if err == nil {
+				t.Error("a resource that does not exist is answered")
+			}
+			s.set("LISTEN_ADDR=" + s.address)
+			s.restart()
+			a.want("list_chats", nil, s.sam.PN().String()) // the relay begins another session
+		})
+	}
+}
+
+// TestAgents_RelayObeysTheBridge shows that nothing in the environment of an agent's client
+// loosens the bridge's switches.
+func TestAgents_RelayObeysTheBridge(t *testing.T) {
+	t.Parallel()
+	s := newAgentScene(t, "MCP_CONFIRM=true", "MCP_SENDS_PER_MINUTE=2")
 	cmd := exec.Command("bridged", "mcp")
-	for name, value := range s.env {
-		cmd.Env = append(cmd.Env, name+"="+value)
+	cmd.Env = []string{"BRIDGE_URL=http://" + s.address, "BRIDGE_TOKEN=" + s.token, "MCP=send", "MCP_CONFIRM=false", "MCP_SENDS_PER_MINUTE=1000", "ENABLE_SEND=true"}
+	a := must(begin(t, &sdk.CommandTransport{Command: cmd}, withSessions, nil))(t)
+	arguments := map[string]any{"jid": s.sam.PN().String(), "text": "unconfirmed"}
+	if text, isError := a.call("send_text", arguments); !isError || !strings.Contains(text, "a person must confirm") {
+		t.Errorf("without a person: %s", text)
 	}
-	cmd.Env = append(cmd.Env, "LISTEN_ADDR="+s.address, "BRIDGE_TOKEN="+s.token)
-	a := must(begin(t, &sdk.CommandTransport{Command: cmd}, withoutSessions, nil))(t)
-	a.want("list_chats", nil, s.sam.PN().String())
-	a.want("send_text", map[string]any{"jid": s.sam.PN().String(), "text": "from a desktop"}, `"msgId"`)
-	resource := must(a.ReadResource(within(t), &sdk.ReadResourceParams{URI: "bridged://chats/" + s.sam.PN().String()}))(t)
-	var shown struct {
-		ChatJID   string
-		Untrusted struct{ Messages []json.RawMessage }
+	accept := func(*sdk.ElicitParams) string { return "accept" }
+	for i, sent := range []bool{true, true, false} { // three processes share the token's limit
+		one := must(s.relay(t, withSessions, s.token, accept))(t)
+		if text, isError := one.call("send_text", arguments); isError == sent {
+			t.Errorf("process %d: %s", i, text)
+		}
 	}
-	if err := json.Unmarshal([]byte(resource.Contents[0].Text), &shown); err != nil || shown.ChatJID != s.sam.PN().String() || len(shown.Untrusted.Messages) == 0 {
-		t.Errorf("the resource: %v, %s", err, resource.Contents[0].Text)
-	}
-	prompt := must(a.GetPrompt(within(t), &sdk.GetPromptParams{Name: "catch_me_up", Arguments: map[string]string{"jid": s.sam.PN().String()}}))(t)
-	if text := prompt.Messages[0].Content.(*sdk.TextContent).Text; !strings.Contains(text, "untrusted") || !strings.Contains(text, "SYSTEM") {
-		t.Errorf("the prompt: %s", text)
-	}
-	off := exec.Command("bridged", "mcp")
-	off.Env = append(cmd.Env, "MCP=off")
-	if out, err := off.CombinedOutput(); err == nil || !strings.Contains(string(out), "set MCP=read or MCP=send") {
-		t.Errorf("with MCP=off: %v\n%s", err, out)
+}
+
+func TestAgents_RelaySaysWhyItEnds(t *testing.T) {
+	t.Parallel()
+	network, _ := newOwner(t, simnet.PhoneOptions{})
+	off := startBridge(t, network)
+	for name, c := range map[string]struct{ url, token, want string }{
+		"off":           {"http://" + off.address, testToken, "set MCP=read or MCP=send in the bridge's environment"},
+		"not running":   {"http://127.0.0.1:1", testToken, "is it running?"},
+		"no address": {"127.0.0.1:8080", testToken, "BRIDGE_URL, or --address, must be an http:// or https:// address"},
+	} {
+		cmd := exec.Command("bridged", "mcp")
+		cmd.Env = []string{"BRIDGE_URL=" + c.url, "BRIDGE_TOKEN=" + c.token}
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), c.want) {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func TestToken_FromTheCommandLine(t *testing.T) {
 		t.Fatalf("create: %v\n%s", err, out)
 	}
 	secret := tokenSecret.FindString(out)
-	if secret == "" || !strings.Contains(out, "read, send in one chat") {
+	if secret == "" || !strings.Contains(out, "Token 1, read, send in one chat") {
 		t.Fatalf("create printed %q", out)
 	}
 	p.secrets = append(p.secrets, secret)
@@ -47,7 +47,7 @@ func TestToken_FromTheCommandLine(t *testing.T) {
 	if out, err := p.command("token", "list"); err != nil || !strings.Contains(out, "desk") || strings.Contains(out, secret) {
 		t.Errorf("list: %v\n%s", err, out)
 	}
-	if out, err := p.command("token", "revoke", "1"); err != nil {
+	if out, err := p.command("token", "revoke", "1"); err != nil || !strings.Contains(out, "Token 1 is revoked.") {
 		t.Errorf("revoke: %v\n%s", err, out)
 	}
 	desk.Get("/api/chats").Want(http.StatusUnauthorized)

@@ -137,10 +137,14 @@ func IsUnsafe(r rune) bool {
 // oneLine returns a text on one line, every stretch of space as one.
 func oneLine(s string) string { return Printable(strings.Join(strings.Fields(s), " ")) }
 
-// Printf prints to a terminal; every argument is made printable.
+// Printf prints to a terminal; every argument that is not a number is made printable.
 func Printf(w io.Writer, format string, args ...any) error {
 	for i, arg := range args {
-		args[i] = Printable(fmt.Sprint(arg))
+		switch arg.(type) {
+		case int, int64:
+		default:
+			args[i] = Printable(fmt.Sprint(arg))
+		}
 	}
 	_, err := fmt.Fprintf(w, format, args...)
 	return err

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
@@ -88,6 +89,34 @@ func TestConsole_PairsByItsQRPicture(t *testing.T) {
 		t.Errorf("the page shows %q", shown)
 	}
 	b.wantNoFaults()
+}
+
+// Enter in the number's field shows the code below it, and a region in which somebody
+// types is renewed all the same.
+func TestConsole_PairsByACodeFromTheKeyboard(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int64{1280, 390} {
+		t.Run(strconv.FormatInt(width, 10), func(t *testing.T) {
+			t.Parallel()
+			b := openBrowser(t, "http://127.0.0.1")
+			c := newCast(t)
+			b.at(c.bridge)
+			b.resize(width, 900, width < 600)
+			b.open("/console/pair")
+			b.waitFor(`document.querySelector("svg.qr")`)
+			b.do(chromedp.SendKeys(chromedp.CSS("input[name=phone]"), c.owner.Number()+kb.Enter))
+			b.waitFor(`document.querySelector(".pair-code")`)
+			if focused := evaluate[string](b, `document.activeElement.name + " " + document.activeElement.value`); focused != "phone "+c.owner.Number() {
+				t.Errorf("the focus is on %q", focused)
+			}
+			if button := b.text(`form[action="/console/pair"] button`); button != "Another code" {
+				t.Errorf("the button says %q", button)
+			}
+			must(c.owner.EnterPairingCode(within(t), strings.ReplaceAll(b.text(".pair-code"), "-", "")))(t)
+			b.waitFor(`document.querySelector(".linked")`)
+			b.wantNoFaults()
+		})
+	}
 }
 
 // scanned reads a QR code in a picture.

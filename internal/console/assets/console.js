@@ -82,20 +82,55 @@ async function refresh(region) {
   }
 }
 
-// replace puts fresh content into a region. What is open stays open, and where
-// somebody is typing, nothing changes but the parts (data-part) that are marked.
+// replace puts fresh content into a region. What is open stays open, what was typed
+// stays typed, and the focus stays where it is.
 function replace(region, fresh) {
   if (!fresh || region.innerHTML === fresh.innerHTML) return;
-  if (region.contains(document.activeElement) && document.activeElement.matches("input, textarea, select")) {
-    for (const part of all("[data-part]", region)) part.replaceChildren(...(find(`[data-part="${part.dataset.part}"]`, fresh)?.childNodes ?? []));
-    return;
-  }
   const open = all("details", region).map((one) => one.open);
-  const focused = region.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-  region.replaceChildren(...fresh.childNodes);
+  const typed = all("input:not([type=hidden], [type=file]), textarea, select", region).filter(isTyped);
+  update(region, fresh);
   const details = all("details", region);
   if (details.length === open.length) details.forEach((one, i) => (one.open = one.open || open[i]));
-  if (focused) find(`[href="${CSS.escape(focused)}"]`, region)?.focus();
+  const fields = all("input, textarea, select", region);
+  for (const field of typed) {
+    if (field.isConnected) continue;
+    const twin = fields.find((one) => alike(one, field) && alike(one.form, field.form));
+    if (!twin) continue;
+    if (field.matches("[type=checkbox], [type=radio]")) twin.checked = field.checked;
+    else twin.value = field.value;
+  }
+}
+
+// isTyped reports whether a field holds something other than the page gave it.
+function isTyped(field) {
+  if (field.matches("select")) return [...field.options].some((option) => option.selected !== option.defaultSelected);
+  return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+}
+
+// alike reports whether two elements are the same one of two versions of a page.
+function alike(one, other) {
+  if (!one || !other) return one === other;
+  const named = ["id", "name", "href", "action", "type", "value", "data-id"].filter((name) => name !== "value" || one.matches("button, [type=checkbox], [type=radio]"));
+  return one.tagName === other.tagName && named.every((name) => one.getAttribute(name) === other.getAttribute(name));
+}
+
+// update makes an element like its fresh version. The element that has the focus, and those
+// around it, stay the same ones, so that typing goes on while all else is renewed.
+function update(old, fresh) {
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const active = document.activeElement;
+  const holds = (one) => alike(one, active) || all("*", one).some((inner) => alike(inner, active));
+  const kept = [...old.children].find((child) => child.contains(active));
+  const twin = kept && [...fresh.children].find((child) => alike(child, kept) && holds(child));
+  if (!twin) return old.replaceChildren(...fresh.childNodes);
+  while (old.firstChild !== kept) old.firstChild.remove();
+  while (kept.nextSibling) kept.nextSibling.remove();
+  const nodes = [...fresh.childNodes];
+  const at = nodes.indexOf(twin);
+  kept.before(...nodes.slice(0, at));
+  kept.after(...nodes.slice(at + 1));
+  if (!kept.matches("input, textarea, select")) update(kept, twin);
 }
 
 function debounced(run, pause) {

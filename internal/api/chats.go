@@ -15,13 +15,25 @@ const liveGroupTimeout = 10 * time.Second
 
 func (s *server) listChats(in *input) (any, error) {
 	return answerPage(in, "chats", bridge.ChatQuery{
-		Type: in.chatType("type"), Q: in.text("q"), Limit: in.limit(maxPage), Offset: in.offset(), Cursor: in.text("cursor"), Only: in.caller().Chats,
+		Type: in.chatType("type"), Q: in.text("q"), Unread: in.choice("unread"), Unanswered: in.choice("unanswered"), Archived: in.choice("archived"),
+		Limit: in.limit(maxPage), Offset: in.offset(), Cursor: in.text("cursor"), Only: in.caller().Chats,
 	}, s.Store.Chats)
 }
 
 func (q *input) chatType(name string) bridge.ChatType {
 	return bridge.ChatType(q.oneOf(name, string(bridge.ChatsAll),
 		string(bridge.ChatsGroup), string(bridge.ChatsIndividual), string(bridge.ChatsAll)))
+}
+
+// choice returns a parameter that is true or false; nil where it is not given.
+func (q *input) choice(name string) *bool {
+	switch q.oneOf(name, "", "true", "false") {
+	case "true":
+		return new(true)
+	case "false":
+		return new(false)
+	}
+	return nil
 }
 
 func (s *server) getChat(in *input) (any, error) {

@@ -119,6 +119,28 @@ func TestChats_Filters(t *testing.T) {
 	}
 }
 
+func TestChats_UnreadUnansweredArchived(t *testing.T) {
+	s := newServer(t)
+	mine := say(alan, me, "M2", "x", 2)
+	mine.FromMe = true
+	s.know(members(club, "Readers", grace, me), members(olden, "Quiet", grace, me), say(club, grace, "G1", "x", 0), say(grace, grace, "M1", "x", 1), mine,
+		bridge.ChatRead{Chat: club, IDs: []string{"G1"}}, bridge.ChatMarkedUnread{Chat: alan}, bridge.ChatSettings{Chat: club, Archived: new(true)})
+	for query, want := range map[string][]bridge.JID{
+		"?unread=true":                  {alan, grace},
+		"?unread=false":                 {club, olden},
+		"?unanswered=true":              {grace, club},
+		"?unanswered=false":             {alan, olden},
+		"?archived=true":                {club},
+		"?archived=false":               {alan, grace, olden},
+		"?unanswered=true&unread=false": {club},
+		"?unread=true&limit=1":          {alan},
+	} {
+		if diff := cmp.Diff(want, s.chats(query).jids()); diff != "" {
+			t.Errorf("%s: %s", query, diff)
+		}
+	}
+}
+
 func TestChats_CursorWalksThemAll(t *testing.T) {
 	s := newServer(t)
 	var want []bridge.JID
@@ -150,7 +172,7 @@ func TestChats_RefuseBadParameters(t *testing.T) {
 	for query, names := range map[string]string{
 		"?limit=0": "limit", "?limit=501": "limit", "?limit=-1": "limit", "?limit=ten": "limit", "?limit=": "limit", "?limit=1.5": "limit",
 		"?limit=99999999999999999999": "limit", "?limit=1&limit=2": "limit", "?offset=-1": "offset", "?offset=x": "offset", "?offset=": "offset",
-		"?type=channel": "type", "?type=": "type", "?type=GROUP": "type", "?q=%FF": "q", "?q=a&q=b": "q", "?cursor=garbage": "cursor", "?q=%zz": "query", "?a;b": "query",
+		"?type=channel": "type", "?type=": "type", "?type=GROUP": "type", "?q=%FF": "q", "?q=a&q=b": "q", "?cursor=garbage": "cursor", "?unread=yes": "unread", "?unanswered=": "unanswered", "?archived=1": "archived", "?q=%zz": "query", "?a;b": "query",
 	} {
 		got := s.Get("/api/chats" + query)
 		if got.Status != http.StatusBadRequest || got.Code() != "invalid_request" || !strings.Contains(got.Error(), names) {

@@ -20,12 +20,15 @@ const (
 // ChatQuery is a page of the list of chats. Q is a part of name or JID. Only, unless nil,
 // names the chats that may be shown.
 type ChatQuery struct {
-	Only   []JID
-	Type   ChatType
-	Q      string
-	Limit  int
-	Offset int
-	Cursor string
+	Only       []JID
+	Type       ChatType
+	Q          string
+	Unread     *bool
+	Unanswered *bool // whether the last message is somebody else's
+	Archived   *bool
+	Limit      int
+	Offset     int
+	Cursor     string
 }
 
 // MessageQuery is a page of one chat's history. Since and Until are inclusive. Offset

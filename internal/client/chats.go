@@ -15,7 +15,10 @@ import (
 // Chats returns a page of the list of chats. In queries, zero values are the API's
 // defaults.
 func (c *Client) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bridge.Chat], error) {
-	path := query{"type": string(q.Type), "q": q.Q, "limit": number(q.Limit), "offset": number(q.Offset), "cursor": q.Cursor}.on("/api/chats")
+	path := query{
+		"type": string(q.Type), "q": q.Q, "unread": choice(q.Unread), "unanswered": choice(q.Unanswered), "archived": choice(q.Archived),
+		"limit": number(q.Limit), "offset": number(q.Offset), "cursor": q.Cursor,
+	}.on("/api/chats")
 	return getPage[bridge.Chat](ctx, c, path, "chats")
 }
 
@@ -232,4 +235,12 @@ func pages[T any](get func() (bridge.Page[T], error), cursor *string, offset *in
 			*cursor, *offset = *page.NextCursor, 0
 		}
 	}
+}
+
+// choice returns the value of a parameter that is true or false; nil is none.
+func choice(value *bool) string {
+	if value == nil {
+		return ""
+	}
+	return strconv.FormatBool(*value)
 }

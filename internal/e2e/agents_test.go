@@ -367,9 +367,9 @@ func TestAgents_RelaySaysWhyItEnds(t *testing.T) {
 	network, _ := newOwner(t, simnet.PhoneOptions{})
 	off := startBridge(t, network)
 	for name, c := range map[string]struct{ url, token, want string }{
-		"off":           {"http://" + off.address, testToken, "set MCP=read or MCP=send in the bridge's environment"},
-		"not running":   {"http://127.0.0.1:1", testToken, "is it running?"},
-		"no address": {"127.0.0.1:8080", testToken, "BRIDGE_URL, or --address, must be an http:// or https:// address"},
+		"off":         {"http://" + off.address, testToken, "set MCP=read or MCP=send in the bridge's environment"},
+		"not running": {"http://127.0.0.1:1", testToken, "is it running?"},
+		"no address":  {"127.0.0.1:8080", testToken, "BRIDGE_URL, or --address, must be an http:// or https:// address"},
 	} {
 		cmd := exec.Command("bridged", "mcp")
 		cmd.Env = []string{"BRIDGE_URL=" + c.url, "BRIDGE_TOKEN=" + c.token}

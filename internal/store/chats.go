@@ -38,6 +38,15 @@ func (r *readTx) chatsQuery(q bridge.ChatQuery) (string, []any) {
 	if q.Only != nil {
 		f.Add("c.id IN (SELECT value FROM json_each(?))", r.chatIDs(q.Only))
 	}
+	if q.Unread != nil {
+		f.Add("max(c.unread, c.marked_unread) > 0 = ?", *q.Unread)
+	}
+	if q.Unanswered != nil {
+		f.Add("ifnull((SELECT from_me FROM messages WHERE chat = c.id ORDER BY timestamp DESC, seq DESC LIMIT 1), 1) <> ?", *q.Unanswered)
+	}
+	if q.Archived != nil {
+		f.Add("c.archived = ?", *q.Archived)
+	}
 	var recency int64
 	var jid string
 	if r.after(listChats, q.Cursor, &recency, &jid) {

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,4 +105,20 @@ func (l *link) dial() (*nats.Conn, error) {
 		options = append(options, nats.RootCAs(s.CAFile))
 	}
 	return nats.Connect(s.URL, options...)
+}
+
+// minVersion is the oldest server that checks in a cluster, too, which message was an
+// account's last before it stores the next one (nats-server 7060).
+var minVersion = [2]int{2, 12}
+
+// checkVersion refuses a server that may store events twice.
+func checkVersion(version string) error {
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
+		return nil // not a released server
+	}
+	if major > minVersion[0] || major == minVersion[0] && minor >= minVersion[1] {
+		return nil
+	}
+	return fmt.Errorf("the NATS server has version %s, and events are published to %d.%d or later: update the servers of NATS_URL, one after the other", version, minVersion[0], minVersion[1])
 }

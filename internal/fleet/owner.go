@@ -48,7 +48,8 @@ type owner struct {
 	version string
 	began   time.Time
 
-	wake chan struct{} // has a token when there is something to do
+	wake    chan struct{} // has a token when there is something to do
+	written string        // the state that the key says; of the goroutine that runs
 
 	// turn is held while the registry is used. It guards these.
 	turn     sync.Mutex

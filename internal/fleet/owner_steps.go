@@ -14,11 +14,28 @@ func (o *owner) run(ctx context.Context, r registry) {
 	o.registry = r
 	o.turn.Unlock()
 	for ctx.Err() == nil {
-		due := time.After(max(o.step(ctx), shortestOfWait))
+		o.rest(ctx, max(o.step(ctx), shortestOfWait))
+	}
+}
+
+// rest waits for the next step: that it is due, wanted now, or that the account's state is
+// another one than the key says. A change of the state is an event of the log.
+func (o *owner) rest(ctx context.Context, pause time.Duration) {
+	due := time.After(pause)
+	for {
+		changed := o.events.Changed()
+		if o.written != "" && o.options.State() != o.written {
+			o.written = "" // until it is written: a failure has its own pause
+			return
+		}
 		select {
 		case <-ctx.Done():
+			return
 		case <-due:
+			return
 		case <-o.wake:
+			return
+		case <-changed:
 		}
 	}
 }
@@ -112,11 +129,12 @@ func (o *owner) takeOrRenew(ctx context.Context, session string, isHeld bool) (e
 	if !isHeld {
 		o.since = bridge.At(time.Now())
 	}
+	state := o.options.State()
 	written, err := o.registry.write(ctx, "", holder{
-		Process: o.process, Host: o.options.Host, Version: o.version, State: o.options.State(), Since: o.since, Directory: o.options.Place.Directory,
+		Process: o.process, Host: o.options.Host, Version: o.version, State: state, Since: o.since, Directory: o.options.Place.Directory,
 	}, o.revision)
 	if err == nil {
-		o.taken = true
+		o.taken, o.written = true, state
 		if isNew {
 			err = o.save(ctx, session, false)
 		}

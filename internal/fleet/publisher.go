@@ -81,6 +81,9 @@ func (s *publication) follow(ctx, lasting context.Context) (err error) {
 	publishing, end := s.whileUp(lasting)
 	defer end()
 	s.publishing = publishing
+	if err := checkVersion(s.nc.ConnectedServerVersion()); err != nil {
+		return err
+	}
 	if s.stream, err = s.openStream(ctx); err != nil {
 		return err
 	}

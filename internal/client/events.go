@@ -115,41 +115,42 @@ func (s *stream) follow(ctx context.Context) error {
 	defer resp.Body.Close()
 	frames := bufio.NewReader(resp.Body)
 	for {
-		f, err := nextFrame(frames)
+		f, err := NextFrame(frames)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil // cut off
 		}
 		if err != nil {
 			return err
 		}
-		s.retry = cmp.Or(f.retry, s.retry)
-		if f.data != "" {
-			event := bridge.Event{Type: bridge.EventType(f.event)}
-			if err := json.Unmarshal([]byte(f.data), &event); err != nil {
+		s.retry = cmp.Or(f.Retry, s.retry)
+		if f.Data != "" {
+			event := bridge.Event{Type: bridge.EventType(f.Event)}
+			if err := json.Unmarshal([]byte(f.Data), &event); err != nil {
 				return fmt.Errorf("%w: %w", errUnreadable, err)
 			}
 			if !s.yield(event, nil) {
 				return errStopped
 			}
 		}
-		s.lastID = cmp.Or(f.id, s.lastID)
+		s.lastID = cmp.Or(f.ID, s.lastID)
 	}
 }
 
-type frame struct {
-	id    string
-	event string
-	data  string
-	retry time.Duration
+// Frame is an event of a server-sent stream.
+type Frame struct {
+	ID    string
+	Event string
+	Data  string
+	Retry time.Duration
 }
 
-// nextFrame reads a frame of server-sent events (the HTML standard's
+// NextFrame reads a frame of server-sent events (the HTML standard's
 // text/event-stream): io.EOF at the end, also where a frame is cut off.
-func nextFrame(stream *bufio.Reader) (f frame, err error) {
+func NextFrame(stream *bufio.Reader) (f Frame, err error) {
 	for some := false; ; {
 		line, err := stream.ReadString('\n')
 		if err != nil {
-			return frame{}, err
+			return Frame{}, err
 		}
 		line = strings.TrimRight(line, "\r\n")
 		if line == "" && some {
@@ -159,14 +160,14 @@ func nextFrame(stream *bufio.Reader) (f frame, err error) {
 		value = strings.TrimPrefix(value, " ")
 		switch name {
 		case "id":
-			f.id = value
+			f.ID = value
 		case "event":
-			f.event = value
+			f.Event = value
 		case "data":
-			f.data = strings.TrimPrefix(f.data+"\n"+value, "\n")
+			f.Data = strings.TrimPrefix(f.Data+"\n"+value, "\n")
 		case "retry":
 			if ms, err := strconv.Atoi(value); err == nil {
-				f.retry = time.Duration(ms) * time.Millisecond
+				f.Retry = time.Duration(ms) * time.Millisecond
 			}
 		default:
 			continue // a comment

@@ -8,7 +8,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -101,21 +100,16 @@ func (s *Server) server(r rights) *sdk.Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shared[r] == nil {
-		s.shared[r] = s.newServer(r, nil)
+		s.shared[r] = s.newServer(r)
 	}
 	return s.shared[r]
 }
 
 // door is a server of the SDK while its tools are added.
-type door struct {
-	*sdk.Server
-	only *caller // of requests that name none
-}
+type door struct{ *sdk.Server }
 
-func (d door) of(extra *sdk.RequestExtra) *caller { return cmp.Or(callerOf(extra), d.only) }
-
-// newServer returns a server with the tools of some rights. Requests without a caller are of only.
-func (s *Server) newServer(r rights, only *caller) *sdk.Server {
+// newServer returns a server with the tools of some rights.
+func (s *Server) newServer(r rights) *sdk.Server {
 	unchanging := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}} // tools do not change while the token lasts
 	if r.reads {
 		unchanging.Resources, unchanging.Prompts = &sdk.ResourceCapabilities{}, &sdk.PromptCapabilities{}
@@ -123,7 +117,7 @@ func (s *Server) newServer(r rights, only *caller) *sdk.Server {
 	d := door{sdk.NewServer(
 		&sdk.Implementation{Name: "bridged", Title: "bridged: a WhatsApp account", Version: s.options.Version},
 		&sdk.ServerOptions{Instructions: instructions, Capabilities: unchanging, SetCacheable: keepPrivate},
-	), only}
+	)}
 	d.AddReceivingMiddleware(s.bounded, decoded)
 	addRead(d, "status", "Status", "Shows the state of the account, and the rights of this token.", (*caller).status)
 	if r.reads {
@@ -146,15 +140,6 @@ func keepPrivate(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
 // chats are named, by itself or by the operator.
 func (c *caller) maySend() bool {
 	return c.s.options.Send && c.token.Allows(bridge.ScopeSend) && (c.token.Chats != nil || c.s.options.Chats != nil)
-}
-
-// Run serves one caller over a transport until it ends.
-func (s *Server) Run(ctx context.Context, secret string, transport sdk.Transport) error {
-	c, err := s.caller(ctx, secret)
-	if err != nil {
-		return err
-	}
-	return s.newServer(c.rights(), c).Run(ctx, transport)
 }
 
 // takeSend counts a send of a family, and refuses one too many.

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 )
 
 // Relay passes the messages of one agent on standard input and output to the door of a
@@ -236,24 +236,15 @@ func (r *Relay) post(ctx context.Context, s session, m message, raw json.RawMess
 		header.Set(sessionHeader, s.id)
 	}
 	if version >= sessionless && m.Method != "" { // SEP-2243
-		header.Set("Mcp-Method", headerValue(m.Method))
+		header.Set("Mcp-Method", m.Method)
 		switch m.Method {
 		case "tools/call", "prompts/get":
-			header.Set("Mcp-Name", headerValue(m.Params.Name))
+			header.Set("Mcp-Name", m.Params.Name)
 		case "resources/read":
-			header.Set("Mcp-Name", headerValue(m.Params.URI))
+			header.Set("Mcp-Name", m.Params.URI)
 		}
 	}
 	return r.do(ctx, http.MethodPost, header, raw)
-}
-
-// headerValue returns a text as SEP-2243 has it in a header.
-func headerValue(s string) string {
-	plain := func(c rune) bool { return c >= ' ' && c <= '~' }
-	if strings.TrimSpace(s) == s && strings.IndexFunc(s, func(c rune) bool { return !plain(c) }) < 0 {
-		return s
-	}
-	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?="
 }
 
 func (r *Relay) do(ctx context.Context, method string, header http.Header, body []byte) (*http.Response, error) {
@@ -296,10 +287,20 @@ func (r *Relay) answer(m message, raw json.RawMessage, resp *http.Response) erro
 	}
 	switch {
 	case kind == "text/event-stream":
-		if err := eachEvent(resp.Body, write); err != nil || answered || !m.isCall() {
-			return err
+		for frames := bufio.NewReader(resp.Body); ; {
+			frame, err := client.NextFrame(frames)
+			switch {
+			case err != nil && (answered || !m.isCall()):
+				return nil
+			case err != nil:
+				return fmt.Errorf("the connection to the bridge was lost before it answered: try again (%w)", err)
+			case strings.TrimSpace(frame.Data) == "":
+				continue
+			}
+			if err := write([]byte(frame.Data)); err != nil {
+				return err
+			}
 		}
-		return errors.New("the bridge ended the connection before it answered: try again")
 	case kind == "application/json" && resp.StatusCode < http.StatusInternalServerError && m.isCall():
 		data, err := io.ReadAll(resp.Body)
 		if err == nil {
@@ -314,33 +315,6 @@ func (r *Relay) answer(m message, raw json.RawMessage, resp *http.Response) erro
 		return fmt.Errorf("the bridge refused the message: %s (HTTP %s)", strings.TrimSpace(string(data)), resp.Status)
 	}
 	return nil
-}
-
-// eachEvent calls do with the data of each event of a stream (WHATWG, server-sent events).
-func eachEvent(stream io.Reader, do func([]byte) error) error {
-	lines := bufio.NewReader(stream)
-	var data []byte
-	for {
-		line, err := lines.ReadBytes('\n')
-		line = bytes.TrimRight(line, "\r\n")
-		if value, is := bytes.CutPrefix(line, []byte("data:")); is {
-			data = append(append(data, bytes.TrimPrefix(value, []byte(" "))...), '\n')
-		}
-		if len(line) == 0 || err != nil {
-			if len(bytes.TrimSpace(data)) > 0 {
-				if err := do(data); err != nil {
-					return err
-				}
-			}
-			data = nil
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("the connection to the bridge was lost: %w", err)
-		}
-	}
 }
 
 // write writes a message on one line.

@@ -16,7 +16,7 @@ const scheme = "bridged://"
 
 func (d door) addResources() {
 	read := func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-		return d.of(req.Extra).resource(ctx, req.Params.URI)
+		return callerOf(req.Extra).resource(ctx, req.Params.URI)
 	}
 	d.AddResource(&sdk.Resource{URI: scheme + "status", Name: "status", Title: "Status of the account", MIMEType: "application/json"}, read)
 	d.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: scheme + "chats/{+jid}", Name: "chat", Title: "A chat and its latest messages", MIMEType: "application/json"}, read)
@@ -88,7 +88,7 @@ func (d door) addPrompts() {
 // prompt returns a prompt about a chat, followed by its latest messages.
 func (d door) prompt(ask string) sdk.PromptHandler {
 	return func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-		c, jid := d.of(req.Extra), bridge.JID(req.Params.Arguments["jid"])
+		c, jid := callerOf(req.Extra), bridge.JID(req.Params.Arguments["jid"])
 		shown, err := c.read("prompt", jid, func() (answer, error) { return c.chat(ctx, jid) })
 		if err != nil {
 			return nil, bridge.Fail(bridge.CodeOf(err), "%s", sentence(err))

@@ -30,7 +30,7 @@ func add[In any](d door, name, title, description string, writes bool, handle fu
 		Name: name, Title: title, Description: description, InputSchema: schema,
 		Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: !writes, DestructiveHint: &writes, OpenWorldHint: new(true)},
 	}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		c := call{d.of(req.Extra), req}
+		c := call{callerOf(req.Extra), req}
 		var chat bridge.JID
 		in, err := decodeArguments[In](req.Params.Arguments, schema)
 		if named, is := any(in).(aboutChat); is && err == nil {

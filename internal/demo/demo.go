@@ -51,6 +51,9 @@ func Run(ctx context.Context, start Start, environ []string, stdout, stderr io.W
 		return fmt.Errorf("start the simulated network: %w", err)
 	}
 	defer network.Close()
+	if given := env.ToMap(environ); given["NATS_URL"] != "" && given["DEMO_NUMBER"] == "" {
+		fmt.Fprintln(stderr, "NATS_URL is not used: to join a fleet, set DEMO_NUMBER to a number that no other demo has, such as 15550100201.")
+	}
 	environ, number, err := prepare(environ, network, dir)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -29,6 +30,9 @@ func TestFleet_DemosJoinWithTheirNumbers(t *testing.T) {
 	}
 	alone := startDemo(t, settings...)
 	defer alone.interrupt()
+	if !strings.Contains(alone.stderr.String(), "NATS_URL is not used") {
+		t.Errorf("a demo without a number says %s", alone.stderr)
+	}
 	if got := c.ask(numbers[0], "GET", "/api/auth/status", nil); got.Status != http.StatusOK {
 		t.Errorf("beside a demo of its own: %d %s", got.Status, got.Body)
 	}

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"strings"
 	"testing"
 
 	"bridged/internal/fleet/fleettest"
@@ -26,4 +27,16 @@ func TestFleet_WaitsForItsServers(t *testing.T) {
 		eventually(t, "the end of the connection "+when, func() bool { return !f.link.connected.Load() })
 	}
 	f.stop() // while there is no server, and no account
+}
+
+func TestCheckVersion_RefusesOldServers(t *testing.T) {
+	for version, fine := range map[string]bool{"2.12.0": true, "2.15.2": true, "3.0.0": true, "2.12.0-RC.1": true, "dev": true, "2.11.9": false, "2.10.29": false, "1.4.1": false} {
+		err := checkVersion(version)
+		if (err == nil) != fine {
+			t.Errorf("%s: %v", version, err)
+		}
+		if err != nil && (!strings.Contains(err.Error(), version) || !strings.Contains(err.Error(), "update the servers of NATS_URL")) {
+			t.Errorf("%s: %q", version, err)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -138,6 +139,7 @@ type candidate struct {
 	t       *testing.T
 	seat    *seat
 	events  *memoryLog
+	state   atomic.Value // of the account: a string
 	kill    context.CancelFunc
 	done    chan struct{}
 	release func()
@@ -197,7 +199,8 @@ func (m *meeting) start(t *testing.T, host string, d directory) *candidate {
 	t.Helper()
 	s := &seat{meeting: m}
 	c := &candidate{t: t, seat: s, events: d.events, done: make(chan struct{})}
-	options := Options{Log: d.events, Owner: OwnerOptions{Place: d.place, TTL: m.life, Host: host, State: func() string { return "open" }}}
+	c.state.Store("open")
+	options := Options{Log: d.events, Owner: OwnerOptions{Place: d.place, TTL: m.life, Host: host, State: func() string { return c.state.Load().(string) }}}
 	c.owner = newOwner(options, zerolog.Nop())
 	ctx, cancel := context.WithCancel(context.Background())
 	c.kill = func() { cancel(); <-c.done }

@@ -242,3 +242,34 @@ func TestOwner_GivesBackBehindAnAnswerThatWasLost(t *testing.T) {
 		m.start(t, "node-b", home.copyTo(t, "new")).seek("s").takes(moment)
 	})
 }
+
+// The key says the account's state as it changes, not only when it is renewed. What
+// happens besides writes nothing.
+func TestOwner_WritesTheStateAsItChanges(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, home := newMeeting(), newDirectory(t, "home", 5)
+		a := m.start(t, "node-a", home).seek("s")
+		a.takes(moment)
+		time.Sleep(ownerTTL / renewalsInTTL / 2) // between two renewals
+		key := func() (h holder, revision uint64) {
+			revision, err := a.seat.read(t.Context(), "", &h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return h, revision
+		}
+		_, before := key()
+		home.happens()
+		synctest.Wait()
+		if _, revision := key(); revision != before {
+			t.Error("an event wrote the key")
+		}
+		a.state.Store("connecting")
+		home.happens()
+		synctest.Wait()
+		if h, revision := key(); h.State != "connecting" || revision != before+1 {
+			t.Errorf("the key says %q, written %d times", h.State, revision-before)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/appstate"
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/proto/waCommon"
@@ -160,7 +161,12 @@ func (s *Sender) markChat(ctx context.Context, chat bridge.Chat) {
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, markTimeout)
 		defer cancel()
-		err = c.SendAppState(ctx, c.markAsRead(ctx, chat))
+		// whatsmeow does not lock the state against a patch that comes meanwhile, and then fails.
+		for range 3 {
+			if err = c.SendAppState(ctx, c.markAsRead(ctx, chat)); !errors.Is(err, whatsmeow.ErrAppStateUpdate) {
+				break
+			}
+		}
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.o.Log.Warn().Str("chat", chat.JID.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("chat not marked as read on the other devices")

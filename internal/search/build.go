@@ -34,7 +34,7 @@ func (x *Index) indexNext(ctx context.Context) (bool, error) {
 		if err := x.store.View(ctx, func(c *db.Conn) { made = readPacks(c, left[:n]) }); err != nil {
 			return false, fmt.Errorf("read messages to index: %w", err)
 		}
-		if err := x.writePacks(ctx, b, left[:n], made, n == len(left)); err != nil {
+		if err := x.writePacks(ctx, &b, left[:n], made, n == len(left)); err != nil {
 			return false, err
 		}
 		if _, err := x.merge(ctx, mergePages); err != nil {
@@ -71,7 +71,7 @@ func (x *Index) claim(ctx context.Context) (block int64, found bool, err error) 
 
 // writePacks adds packs of a block that were read before. With the last of them the block
 // counts as indexed.
-func (x *Index) writePacks(ctx context.Context, b block, plans []packPlan, made []madePack, last bool) error {
+func (x *Index) writePacks(ctx context.Context, b *block, plans []packPlan, made []madePack, last bool) error {
 	err := x.store.Update(ctx, func(c *db.Conn) {
 		if len(plans) > 0 && plans[0].id == b.packs[0].id { // after an interruption
 			dropPacks(c, firstPack(b.id), firstPack(b.id+1))
@@ -81,9 +81,10 @@ func (x *Index) writePacks(ctx context.Context, b block, plans []packPlan, made 
 		}
 		for _, p := range made {
 			savePack(c, p)
+			b.oldest, b.newest = min(b.oldest, p.oldest), max(b.newest, p.newest) // sent messages get another time
 		}
 		if last && len(b.packs) > 0 {
-			saveBlock(c, b)
+			saveBlock(c, *b)
 		}
 	})
 	if err != nil {

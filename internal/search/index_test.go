@@ -127,11 +127,11 @@ func TestIndex_OfMessagesThatChangeMeanwhile(t *testing.T) {
 	}
 	var made []madePack
 	ok(t, s.View(t.Context(), func(c *db.Conn) { made = readPacks(c, b.packs) }))
-	ok(t, x.writePacks(t.Context(), b, b.packs[:2], made[:2], false))
+	ok(t, x.writePacks(t.Context(), &b, b.packs[:2], made[:2], false))
 	say(t, x, s, 3, "after its pack was written")
 	say(t, x, s, 20, "before its pack is written")
 	say(t, x, s, 21, "")
-	ok(t, x.writePacks(t.Context(), b, b.packs[2:], made[2:], true))
+	ok(t, x.writePacks(t.Context(), &b, b.packs[2:], made[2:], true))
 	for _, when := range []string{"at once", "later"} {
 		for text, want := range map[string]int{"number 3.": 0, "number 20.": 0, "number 21.": 0, "its pack": 2, "number 22.": 1, "number": testBlock - 3} {
 			if got := find(t, x, s, text); got != want {

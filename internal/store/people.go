@@ -74,7 +74,7 @@ func (s *Store) loadPeople(ctx context.Context) error {
 		owner, _ = readOwner(s.writer)
 	})
 	if err != nil {
-		return err
+		return explainRead(ctx, err)
 	}
 	p := s.people
 	p.change(func() {
@@ -149,7 +149,10 @@ func (p *people) canonical(jid bridge.JID) bridge.JID { return finder(p.find).ca
 
 func (p *people) set(q person) {
 	if q.id != 0 { // else the transaction has failed
-		p.change(func() { p.byID[q.id] = q })
+		p.change(func() {
+			p.byID[q.id] = q
+			delete(p.merged, q.id) // an id of a transaction that failed is given again
+		})
 	}
 }
 

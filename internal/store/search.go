@@ -62,7 +62,10 @@ func (r *readTx) search(q search.Query) (found []position) {
 	case q.Chat != 0:
 		r.Find("SELECT message_count <= ? FROM chats WHERE id = ?", []any{r.s.tuning.small, q.Chat}, &small)
 	}
-	if small || index.IsBroken() {
+	switch {
+	case r.Err() != nil: // no damage of the index
+		return nil
+	case small || index.IsBroken():
 		return q.Scan(r.Conn)
 	}
 	err := r.Try(func() { found = index.Find(r.Conn, q) })

@@ -143,6 +143,22 @@ func TestPeople_AreKnownWhenTheirMessagesShow(t *testing.T) {
 	}
 }
 
+// TestPeople_AreThemselvesAfterAMergeThatFailed: a person who was found and merged in a
+// transaction that failed gives the next new person their number in the tables.
+func TestPeople_AreThemselvesAfterAMergeThatFailed(t *testing.T) {
+	s, fault := newFailingStore(t)
+	save(t, s, owner(), says(alice, alice, "M1", 1, "hi"))
+	fault.Set(errors.New("disk full"))
+	if err := s.Save(t.Context(), says(aliceLID, aliceLID, "M2", 2, "by LID"), bridge.Identity{PN: alice, LID: aliceLID}); err == nil {
+		t.Fatal("the commit did not fail")
+	}
+	fault.Set(nil)
+	save(t, s, says(bob, bob, "M3", 3, "ho"))
+	if m := message(t, s, bob, "M3"); m.SenderJID != bob {
+		t.Errorf("bob's message is by %q", m.SenderJID)
+	}
+}
+
 // TestPeople_AreOnEveryPage while others write for the first time.
 func TestPeople_AreOnEveryPage(t *testing.T) {
 	s := newStore(t)

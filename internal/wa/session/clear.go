@@ -61,11 +61,18 @@ func (s *lockedStore) ClearBufferedEventPlaintext(ctx context.Context, hash [32]
 // flushTimeout bounds a flush: a stop has no more time.
 const flushTimeout = 2 * time.Second
 
+// waits reports whether there is content to clear.
+func (c *clearedContent) waits() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.hashes) > 0
+}
+
 // flush clears what waits in a transaction of its own.
 func (s *lockedStore) flush() {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
-	if err := s.transact(ctx, nil); err != nil {
+	if err := s.transact(ctx, nil); err != nil && s.cleared.waits() {
 		s.log.Warn().Err(err).Msg("content of stored messages not cleared from the session database yet")
 	}
 }

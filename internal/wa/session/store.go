@@ -49,7 +49,11 @@ type signalStores struct {
 // they fail a stanza, and logs when they fail something that can wait.
 func newLockedStore(stores signalStores, failed func(error), log zerolog.Logger) *lockedStore {
 	s := &lockedStore{signalStores: stores, lock: newSignalLock(), failed: failed, log: log}
-	s.cleared.timer = time.AfterFunc(clearPause, s.flush)
+	s.cleared.timer = time.AfterFunc(clearPause, func() {
+		if s.cleared.waits() { // no decryption has cleared it
+			s.flush()
+		}
+	})
 	s.cleared.timer.Stop() // until something waits
 	return s
 }

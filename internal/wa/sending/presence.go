@@ -30,6 +30,7 @@ type presence struct {
 	socket any
 	until  map[types.JID]time.Time
 	timer  *time.Timer // expires
+	ended  bool        // the timer is not set again
 }
 
 // presenter is a connection as presence needs it.
@@ -75,7 +76,7 @@ func (p *presence) show(ctx context.Context, on presenter, to types.JID, state b
 func (p *presence) schedule() {
 	p.active.Store(int32(len(p.until)))
 	p.timer.Stop()
-	if len(p.until) > 0 {
+	if len(p.until) > 0 && !p.ended {
 		p.timer.Reset(time.Until(slices.MinFunc(slices.Collect(maps.Values(p.until)), time.Time.Compare)))
 	}
 }
@@ -84,6 +85,7 @@ func (p *presence) schedule() {
 func (p *presence) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.ended = true
 	p.timer.Stop()
 }
 

@@ -64,10 +64,10 @@ func (c *Client) askGroup(ctx context.Context, jid bridge.JID) (knownGroup, erro
 	if err != nil {
 		return knownGroup{}, err
 	}
+	c.NoteGroup(info) // before a change of it can come
 	if err := c.s.o.Store.Save(ctx, convert.GroupFacts(info)...); err != nil {
 		c.s.o.Log.Warn().Err(err).Msg("group not stored")
 	}
-	c.NoteGroup(info)
 	return groupOf(info), nil
 }
 

@@ -125,7 +125,11 @@ func fileURL(host, directPath string, m *bridge.Media) (string, error) {
 // placeURL returns the address of a file on a host, as the network's clients build it. The
 // path comes from a sender, who must not choose the host. A picture has no hash and kind.
 func placeURL(host, directPath string, hash []byte, mms string) (string, error) {
-	if !bridge.IsDirectPath(directPath) {
+	switch {
+	case bridge.IsDirectPath(directPath):
+	case mms == "":
+		return "", bridge.Fail(bridge.CodeMediaInvalid, "the network does not say properly where the picture is")
+	default:
 		return "", bridge.Fail(bridge.CodeMediaInvalid, "the message does not say properly where its file is: it cannot be downloaded")
 	}
 	separator := "&"
@@ -262,7 +266,7 @@ func (c *CDN) onHosts(ctx context.Context, conns bridge.MediaConns, try func(con
 	var last error
 	for n := range max(minTries, len(conn.Hosts)) {
 		if n >= len(conn.Hosts) {
-			if errors.Is(last, errAltered) {
+			if errors.Is(last, errAltered) || is[*http.MaxBytesError](last) {
 				break // the same host would send the same bytes
 			}
 			if err := c.wait(ctx, n, last); err != nil {
@@ -325,7 +329,7 @@ func isFinal(err error) bool {
 			return true
 		}
 	}
-	return is[*writeError](err) || is[*bridge.Error](err) || is[*http.MaxBytesError](err)
+	return is[*writeError](err) || is[*bridge.Error](err)
 }
 
 // is reports whether an error of a type is in the tree of another.

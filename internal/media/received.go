@@ -28,7 +28,6 @@ func (f *Received) Close() {
 	}
 }
 
-// temporary creates an empty file.
 func (p *Preparer) temporary() (*Received, error) {
 	file, err := p.room.create(p.create)
 	if err != nil {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -84,7 +83,6 @@ func (l scrapeLog) Println(v ...any) {
 	l.log.Warn().Str("error", bridge.Redact(strings.TrimSpace(fmt.Sprintln(v...)))).Msg("metrics are incomplete")
 }
 
-// observe counts an ended request.
 func (m *metrics) observe(r *http.Request, status int, took time.Duration) {
 	route, method := chi.RouteContext(r.Context()).RoutePattern(), r.Method
 	if route == "" || status == http.StatusMethodNotAllowed {
@@ -146,28 +144,38 @@ func (s *state) collectAccount(metrics chan<- prometheus.Metric) {
 
 func (s *state) collectStored(ctx context.Context, metrics chan<- prometheus.Metric) {
 	metrics <- gauge("bridged_media_cache_size_bytes", "Size of the files that are kept for downloads.", s.files.Size())
-	webhooks, errWebhooks := s.store.Webhooks(ctx)
-	parts, errParts := s.store.HistoryCount(ctx)
-	size, errSize := s.store.Size(ctx)
-	if err := errors.Join(errWebhooks, errParts, errSize); err != nil {
-		metrics <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(err), err)
-		return
+	// One that the store cannot answer does not hide the others.
+	report := func(err error, collect func()) {
+		if err != nil {
+			metrics <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(err), err)
+			return
+		}
+		collect()
 	}
-	pending, dead := 0, 0
-	for _, w := range webhooks {
-		pending += w.Pending
-		dead += w.Dead
-	}
-	for status, count := range map[string]int{"pending": pending, "dead": dead} {
-		metrics <- gauge("bridged_webhook_deliveries", "Deliveries to webhooks that are tried again (pending) or were given up (dead).",
-			count, "status", status)
-	}
-	for status, count := range map[string]int{"waiting": parts.Waiting, "done": parts.Done, "given_up": parts.GivenUp} {
-		metrics <- gauge("bridged_history_parts", "Parts of the phone's history that wait, were taken over (done) or were given up.",
-			count, "status", status)
-	}
-	metrics <- gauge("bridged_store_size_bytes", "Size of the database of chats and messages.", size.Bytes)
-	metrics <- gauge("bridged_event_log_size_bytes", "Size of the log of events, a part of the store.", size.Log)
+	webhooks, err := s.store.Webhooks(ctx)
+	report(err, func() {
+		pending, dead := 0, 0
+		for _, w := range webhooks {
+			pending += w.Pending
+			dead += w.Dead
+		}
+		for status, count := range map[string]int{"pending": pending, "dead": dead} {
+			metrics <- gauge("bridged_webhook_deliveries", "Deliveries to webhooks that are tried again (pending) or were given up (dead).",
+				count, "status", status)
+		}
+	})
+	parts, err := s.store.HistoryCount(ctx)
+	report(err, func() {
+		for status, count := range map[string]int{"waiting": parts.Waiting, "done": parts.Done, "given_up": parts.GivenUp} {
+			metrics <- gauge("bridged_history_parts", "Parts of the phone's history that wait, were taken over (done) or were given up.",
+				count, "status", status)
+		}
+	})
+	size, err := s.store.Size(ctx)
+	report(err, func() {
+		metrics <- gauge("bridged_store_size_bytes", "Size of the database of chats and messages.", size.Bytes)
+		metrics <- gauge("bridged_event_log_size_bytes", "Size of the log of events, a part of the store.", size.Log)
+	})
 }
 
 func counter(name, help string, value uint64) prometheus.Metric {

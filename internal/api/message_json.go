@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -65,9 +66,11 @@ func (f *fieldWriter) plain(name, value string) {
 
 func (f *fieldWriter) text(name, value string) {
 	f.plain(name, "")
-	var err error
-	f.json, err = jsontext.AppendQuote(f.json, value)
-	f.err = errors.Join(f.err, err)
+	quoted, err := jsontext.AppendQuote(f.json, value)
+	if err != nil || strings.ContainsAny(value, "\u2028\u2029") { // which encoding/json writes otherwise
+		quoted = append(f.json, f.encoded(value)...)
+	}
+	f.json = quoted
 }
 
 func (f *fieldWriter) jid(name string, jid bridge.JID) {

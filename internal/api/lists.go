@@ -37,7 +37,6 @@ type countHead struct {
 // maxPage is the size of the largest page of most lists.
 const maxPage = 500
 
-// answerPage answers the page of a query.
 func answerPage[Q, T any](in *input, name string, query Q, read func(context.Context, Q) (bridge.Page[T], error)) (any, error) {
 	if in.err != nil {
 		return nil, in.err

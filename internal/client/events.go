@@ -102,7 +102,6 @@ func (s *stream) resumes(err error) bool {
 	return s.lastID != "" && !isRefused && !errors.Is(err, errUnreadable)
 }
 
-// follow reads one connection to its end.
 func (s *stream) follow(ctx context.Context) error {
 	header := http.Header{"Accept": {"text/event-stream"}}
 	if s.lastID != "" {

@@ -37,7 +37,6 @@ func settingText(value reflect.Value) string {
 	return fmt.Sprint(value.Interface())
 }
 
-// shownSetting returns a value without secrets.
 func shownSetting(name, text string) string {
 	switch {
 	case text == "":

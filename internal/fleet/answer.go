@@ -55,7 +55,6 @@ type fileOut struct {
 	Digest string `json:"digest"`
 }
 
-// answerOf returns the head of an answer.
 func answerOf(resp *http.Response) *answer {
 	a := &answer{Status: resp.StatusCode, Headers: make(map[string]string, len(resp.Header))}
 	for name, values := range resp.Header {

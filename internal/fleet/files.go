@@ -32,7 +32,6 @@ type files struct{ *link }
 
 func (f files) bucket() string { return streamName(f.options.Prefix, "FILES") }
 
-// open returns the bucket's stream.
 func (f files) open(ctx context.Context) (jetstream.Stream, error) {
 	config := jetstream.ObjectStoreConfig{
 		Bucket: f.bucket(), Description: "Files and large answers of bridged; they go after an hour.",
@@ -138,7 +137,6 @@ type storedFile struct {
 	failure atomic.Pointer[bridge.Error] // why it could not be read
 }
 
-// get opens an object.
 func (f files) get(ctx context.Context, name string) (*storedFile, error) {
 	bucket, err := f.open(ctx)
 	if err != nil {

@@ -40,7 +40,6 @@ func (o *owner) rest(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// stepNow has the next step begin now.
 func (o *owner) stepNow() {
 	select {
 	case o.wake <- struct{}{}:

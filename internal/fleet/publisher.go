@@ -229,7 +229,6 @@ func (s *publication) finish(ctx context.Context) {
 	}
 }
 
-// save saves the cursor.
 func (s *publication) save(ctx context.Context) error {
 	if s.at == s.saved {
 		return nil

@@ -130,7 +130,6 @@ func (r *requests) mayAnswer(to string) bool {
 	return true
 }
 
-// work answers one request.
 func (r *requests) work(ctx context.Context, data []byte, reply string) {
 	began := time.Now()
 	a, err := r.answer(ctx, data)

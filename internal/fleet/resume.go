@@ -30,7 +30,6 @@ import (
 // Every message then names the one before it, and the stream refuses it if another has
 // become the last meanwhile. So an early read or a late publish does no harm.
 
-// resume finds out where to go on.
 func (s *publication) resume(ctx context.Context) error {
 	if err := s.load(ctx); err != nil {
 		return err

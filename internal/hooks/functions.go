@@ -45,7 +45,6 @@ func prefix(text string, n int) string {
 	return text
 }
 
-// ofText returns a function of a text.
 func (r *run) ofText(make func(string) string) func(value any) (string, error) {
 	return func(value any) (string, error) {
 		text, err := r.text(value)
@@ -91,7 +90,6 @@ func (r *run) replace(old, new, value any) (string, error) {
 	return strings.ReplaceAll(texts[2], texts[0], texts[1]), nil
 }
 
-// print concatenates values.
 func (r *run) print(values ...any) (string, error) {
 	texts, err := r.texts(values...)
 	return strings.Join(texts, ""), err
@@ -153,7 +151,6 @@ func (r *run) headerOf(name any) (string, error) {
 	return value, err
 }
 
-// split divides a text at a separator.
 func (r *run) split(separator, value any) ([]any, error) {
 	texts, err := r.texts(separator, value)
 	if err != nil {

@@ -36,7 +36,6 @@ func textOf(value any) (string, error) {
 	return string(text), err
 }
 
-// texts returns several values as text.
 func (r *run) texts(values ...any) ([]string, error) {
 	texts := make([]string, len(values))
 	for i, value := range values {
@@ -79,7 +78,6 @@ func (r *run) index(value any, keys ...any) (any, error) {
 	return value, nil
 }
 
-// kind names the type of a value.
 func kind(value any) string {
 	switch value.(type) {
 	case nil:
@@ -96,7 +94,6 @@ func kind(value any) string {
 	return "number"
 }
 
-// length counts elements, fields or characters.
 func (r *run) length(value any) (int, error) {
 	switch value := value.(type) {
 	case []any:
@@ -108,7 +105,6 @@ func (r *run) length(value any) (int, error) {
 	return utf8.RuneCountInString(text), err
 }
 
-// number returns a value as a number.
 func number(value any) (n float64, isNumber bool) {
 	switch value := value.(type) {
 	case int:
@@ -161,7 +157,6 @@ func (r *run) ordered(is func(order int) bool) func(a, b any) (bool, error) {
 	}
 }
 
-// json returns a value as JSON.
 func (r *run) json(value any) (string, error) {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -79,7 +79,6 @@ func callerOf(extra *sdk.RequestExtra) *caller {
 	return c
 }
 
-// begin returns the server of a request.
 func begin(r *http.Request) *sdk.Server {
 	info := auth.TokenInfoFromContext(r.Context())
 	if info == nil {

@@ -68,7 +68,6 @@ type caller struct {
 	family int64  // of the token, for the limits
 }
 
-// caller returns the holder of a token.
 func (s *Server) caller(ctx context.Context, secret string) (*caller, error) {
 	api := s.options.Client.WithToken(secret)
 	token, err := api.OwnToken(ctx)

@@ -14,7 +14,6 @@ import (
 
 type nothing struct{}
 
-// addRead registers a tool that only reads.
 func addRead[In any](d door, name, title, description string, read func(*caller, context.Context, In) (answer, error)) {
 	add(d, name, title, description, false, func(c call, ctx context.Context, in In) (*sdk.CallToolResult, answer, error) {
 		shown, err := read(c.caller, ctx, in)

@@ -160,13 +160,11 @@ func readPack(c *db.Conn, plan packPlan) madePack {
 	return p
 }
 
-// savePack adds a pack to the index.
 func savePack(c *db.Conn, p madePack) {
 	c.Run("INSERT INTO grams (rowid, words) VALUES (?, ?)", p.id, p.grams)
 	c.Run("INSERT INTO packs (id, messages, texts) VALUES (?, ?, ?)", p.id, p.messages, p.texts)
 }
 
-// dropPack removes a pack from the index.
 func dropPack(c *db.Conn, id int64) {
 	c.Run("DELETE FROM grams WHERE rowid = ?", id)
 	c.Run("DELETE FROM packs WHERE id = ?", id)

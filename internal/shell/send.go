@@ -80,7 +80,6 @@ func (s *Shell) Send(ctx context.Context, m Send) error {
 	return nil
 }
 
-// post makes one try.
 func (s *Shell) post(ctx context.Context, to bridge.JID, m Send) (sent client.Sent, err error) {
 	if m.File == "" {
 		return s.API.Send(ctx, client.Text{To: to, Text: m.Text, Quote: client.Quote{QuotedMsgID: m.ReplyTo}}, m.Key)

@@ -108,7 +108,6 @@ func (s *Shell) row(widths []int, cells []string) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// print prints printable text.
 func (s *Shell) print(format string, args ...any) error {
 	_, err := fmt.Fprintf(s.Out, format, args...)
 	return err

@@ -197,7 +197,6 @@ func (t *writeTx) findChat(jid bridge.JID) (chatRow, bool) {
 	return c, found
 }
 
-// ensureChat finds a chat or adds it.
 func (t *writeTx) ensureChat(jid bridge.JID) chatRow {
 	c, found := t.findChat(jid)
 	if found {

@@ -33,7 +33,6 @@ const keptDeliveries = 200
 const deliveryColumns = `d.id, d.webhook, d.event, d.event_at, d.type, d.chat, d.status, d.attempts,
 	d.first_at, d.last_at, d.next_at, d.response, d.error, d.chat_id, d.tried_ms`
 
-// scanDelivery reads a row of deliveryColumns.
 func (s *Store) scanDelivery(row *db.Row) (d bridge.WebhookDelivery) {
 	var status int
 	var tried int64

@@ -113,7 +113,6 @@ func (t *writeTx) renameGroup(chat int64, name string) bool {
 	return t.changeChat(chat, "UPDATE chats SET name = ?1, folded_name = ?2 WHERE id = ?3 AND name != ?1", name, fold(name), chat)
 }
 
-// saveGroupChange applies a notification.
 func (t *writeTx) saveGroupChange(f bridge.GroupChange) {
 	if !f.JID.IsGroup() {
 		return

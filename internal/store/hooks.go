@@ -30,7 +30,6 @@ func (s *Store) readHook(c *db.Conn, id int64) (h bridge.Hook) {
 	return h
 }
 
-// scanHook reads a row of selectHooks.
 func (s *Store) scanHook(row *db.Row) (h bridge.Hook) {
 	row.Scan(&h.ID, &h.Name, &h.Chat, &h.Template, &h.Secret, &h.KeyHash, &h.Enabled, &h.CreatedAt, &h.UpdatedAt,
 		&h.LastDeliveryAt, &h.LastFailedAt, &h.LastError, &h.Token)

@@ -93,7 +93,6 @@ func (s *Store) reloadPeople() error {
 	return s.loadPeople(context.Background())
 }
 
-// change changes the copy.
 func (p *people) change(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

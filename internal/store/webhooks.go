@@ -49,7 +49,6 @@ func (r *readTx) liveWebhook(id int64) bridge.Webhook {
 	return w
 }
 
-// scanWebhook reads a row of selectWebhooks.
 func scanWebhook(c *db.Conn, row *db.Row) (w bridge.Webhook) {
 	var types, chats, exclude, only []byte
 	row.Scan(&w.ID, &w.URL, &w.Secret, &types, &chats, &exclude, &w.ChatType, &w.FromMe, &w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor,

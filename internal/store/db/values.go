@@ -14,7 +14,6 @@ import (
 // Times are milliseconds in the database, the zero time and nil are NULL, and types of our own
 // are their underlying types.
 
-// bind gives a statement one argument.
 func bind(s *sqlite.Stmt, param int, arg any) error {
 	switch arg := arg.(type) {
 	case nil:

@@ -81,7 +81,6 @@ func (c *choices) row(id, title, description string) {
 	}
 }
 
-// readAnswer reads the choice of an answer.
 func readAnswer(msg *waE2E.Message) shown {
 	switch {
 	case msg.ButtonsResponseMessage != nil:

@@ -16,7 +16,6 @@ import (
 	"bridged/internal/bridge"
 )
 
-// readFile reads messages that are a file.
 func readFile(msg *waE2E.Message) shown {
 	file := msg.ProtoReflect().Get(contentField(msg)).Message().Interface()
 	return shown{file: file, text: get[string](file, "caption")}

@@ -14,7 +14,6 @@ import (
 	"bridged/internal/bridge"
 )
 
-// readText reads plain and extended text.
 func readText(msg *waE2E.Message) shown {
 	if msg.Conversation != nil {
 		return shown{text: *msg.Conversation}
@@ -46,7 +45,6 @@ func labelled(label, text string) string {
 	return label + ": " + text
 }
 
-// optional returns nil for an empty text.
 func optional(s string) *string {
 	if s == "" {
 		return nil

@@ -17,7 +17,6 @@ type shown struct {
 	file  proto.Message // an image, video, audio, document or sticker within the message; nil without one
 }
 
-// read reads an unwrapped message.
 func read(msg *waE2E.Message) shown {
 	if k := kindOf[typeName(msg)]; k != nil && k.read != nil {
 		return k.read(msg)

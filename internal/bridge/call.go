@@ -2,7 +2,7 @@ package bridge
 
 import "time"
 
-// CallState is the state of a call to the account.
+// CallState names the state of a call to the account.
 type CallState string
 
 // The states of calls. The network does not always report the end of a call that was
@@ -32,7 +32,7 @@ type Call struct {
 	WireID string `json:"-"` // the ID at the network
 }
 
-// CallChange is a new state of a call. The store ignores one by anybody but its caller and
+// CallChange reports a new state of a call. The store ignores one by anybody but its caller and
 // the account, except in a group.
 type CallChange struct {
 	ID     string
@@ -49,7 +49,7 @@ func (Call) fact()        {}
 func (CallChange) fact()  {}
 func (CallsMissed) fact() {}
 
-// CallQuery is a page of the list of calls, the newest first. Since is inclusive. Only,
+// CallQuery asks for a page of the list of calls, the newest first. Since is inclusive. Only,
 // unless nil, names the chats whose calls may be shown.
 type CallQuery struct {
 	Only   []JID

@@ -1,6 +1,6 @@
 package bridge
 
-// Chat is an element of the list of chats. UnreadCount and the fields behind it are as
+// Chat describes a chat as the list of chats shows it. UnreadCount and the fields behind it are as
 // the account's own devices show the chat.
 type Chat struct {
 	JID           JID          `json:"jid"`
@@ -28,7 +28,7 @@ type Participant struct {
 	Label        string  `json:"label"` // how they describe themselves in the group
 }
 
-// Group is a group's metadata. As a [Fact] it replaces all that was stored of the group.
+// Group holds a group's metadata. As a [Fact] it replaces all that was stored of the group.
 type Group struct {
 	JID          JID           `json:"jid"`
 	Name         string        `json:"name" bound:"name"`
@@ -42,7 +42,7 @@ type Group struct {
 	Expiration   uint32        `json:"disappearingSeconds"` // 0 is off
 }
 
-// StoredGroup is what the store has of a group.
+// StoredGroup holds what the store has of a group.
 type StoredGroup struct {
 	Group
 	MessageCount  int   `json:"messageCount"`
@@ -50,7 +50,7 @@ type StoredGroup struct {
 	UpdatedAt     *Time `json:"updatedAt"`
 }
 
-// LastMessage is the newest message of a chat, as the list of chats shows it.
+// LastMessage describes the newest message of a chat, as the list of chats shows it.
 type LastMessage struct {
 	ID          string `json:"msgId"`
 	FromMe      bool   `json:"fromMe"`
@@ -61,7 +61,7 @@ type LastMessage struct {
 	Timestamp   Time   `json:"timestamp"`
 }
 
-// MaxPreview is how many characters of its content a last message has.
+// MaxPreview limits the content of a last message, in characters.
 const MaxPreview = 200
 
 // ChatRead reports that the account read a chat on one of its devices: up to the last
@@ -82,7 +82,7 @@ type UnreadMessage struct {
 	Seq       int64 // the order in which messages were stored
 }
 
-// UnreadPage is some of the unread messages of a chat. Once it is handled, the chat is
+// UnreadPage holds some of the unread messages of a chat. Once it is handled, the chat is
 // read up to the seq UpTo; More reports that the page is full.
 type UnreadPage struct {
 	Messages []UnreadMessage
@@ -93,7 +93,7 @@ type UnreadPage struct {
 // ChatMarkedUnread reports that one of the account's devices marked a chat as unread.
 type ChatMarkedUnread struct{ Chat JID }
 
-// ChatSettings is how the account's devices keep a chat; nil fields stay as they are.
+// ChatSettings says how the account's devices keep a chat; nil fields stay as they are.
 type ChatSettings struct {
 	Chat       JID
 	Archived   *bool
@@ -101,7 +101,7 @@ type ChatSettings struct {
 	MutedUntil *Time // one in the past unmutes
 }
 
-// GroupWithheld is a group that is gone, or that the account is not in.
+// GroupWithheld names a group that is gone, or that the account is not in.
 type GroupWithheld struct{ JID JID }
 
 // MutedForever returns the MutedUntil of a chat that is muted without an end.

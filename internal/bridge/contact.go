@@ -1,6 +1,6 @@
 package bridge
 
-// KnownContact is a person as the routes of contacts show them.
+// KnownContact describes a person as the routes of contacts show them.
 type KnownContact struct {
 	JID          JID     `json:"jid"`
 	LID          JID     `json:"lid"`
@@ -13,7 +13,7 @@ type KnownContact struct {
 	ChatJID      JID     `json:"chatJid"` // empty where no chat with them is stored
 }
 
-// ContactQuery is a page of the list of contacts. Q is a part of a name, of the username,
+// ContactQuery asks for a page of the list of contacts. Q is a part of a name, of the username,
 // or of the phone number as people write it. Only, unless nil, names who may be shown.
 type ContactQuery struct {
 	Only   []JID
@@ -27,7 +27,7 @@ func NoContact(jid JID) *Error {
 	return NotFound("there is no contact %s in the store: it holds the address book, and whoever the account met in a chat or a group", jid)
 }
 
-// NumberCheck is whether the network knows a phone number. As a [Fact] it is kept
+// NumberCheck says whether the network knows a phone number. As a [Fact] it is kept
 // for a day.
 type NumberCheck struct {
 	Phone      string `json:"phone"` // E.164 digits, as it was asked about
@@ -37,7 +37,7 @@ type NumberCheck struct {
 
 func (NumberCheck) fact() {}
 
-// PictureSize is which of the two files of a picture is meant.
+// PictureSize names one of the two files of a picture.
 type PictureSize string
 
 const (
@@ -45,5 +45,5 @@ const (
 	PictureFull    PictureSize = "full"
 )
 
-// Picture is where the network has the picture of a person or a group.
+// Picture says where the network has the picture of a person or a group.
 type Picture struct{ DirectPath string }

@@ -113,6 +113,6 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// ErrLeaseSought is returned while it is not known yet whether another process runs the
+// ErrLeaseSought says that it is not known yet whether another process runs the
 // account.
 var ErrLeaseSought = errors.New("whether another process runs this account is being asked")

@@ -93,7 +93,7 @@ type Receipt struct {
 	Timestamp Time
 }
 
-// SendResult is the outcome of sending an own message: sent or failed.
+// SendResult reports the outcome of sending an own message: sent or failed.
 type SendResult struct {
 	Chat      JID
 	ID        string
@@ -101,7 +101,7 @@ type SendResult struct {
 	Timestamp Time // the network's; zero keeps the message's
 }
 
-// GroupChange is a change that a notification reported; nil and empty fields stay as they
+// GroupChange describes a change that a notification reported; nil and empty fields stay as they
 // are. A group that is not stored becomes known under its JID.
 type GroupChange struct {
 	JID          JID
@@ -121,7 +121,7 @@ type GroupChange struct {
 	Timestamp Time
 }
 
-// MemberLabel is how members of a group describe themselves in it. The latest SetAt counts.
+// MemberLabel says how members of a group describe themselves in it. The latest SetAt counts.
 type MemberLabel struct {
 	Chat   JID
 	Member JID
@@ -138,7 +138,7 @@ type ChatTimer struct {
 	FromHistory bool
 }
 
-// Owner is the account of a store. Another one is refused with [CodeOtherAccount].
+// Owner names the account of a store. Another one is refused with [CodeOtherAccount].
 type Owner struct{ PN, LID JID }
 
 // SameAccount reports whether two owners share a LID, or a number in any spelling.
@@ -149,7 +149,7 @@ func (o Owner) SameAccount(other Owner) bool {
 	return o.PN != "" && other.PN != "" && SamePhone(o.PN.User(), other.PN.User())
 }
 
-// MediaMoved is the new place of a file that the phone uploaded again.
+// MediaMoved reports the new place of a file that the phone uploaded again.
 type MediaMoved struct {
 	Chat       JID
 	ID         string
@@ -190,7 +190,7 @@ func (MediaMoved) fact()       {}
 func (SendKey) fact()          {}
 func (Status) fact()           {}
 
-// KeyedRequest is a change at the network that is no message, under an Idempotency-Key, whose
+// KeyedRequest records a change at the network that is no message, under an Idempotency-Key, whose
 // MsgID is its ID. It is saved before it begins, and again with its answer.
 type KeyedRequest struct {
 	ID      string
@@ -200,7 +200,7 @@ type KeyedRequest struct {
 	Refused bool   // the last try has ended, and changed nothing more
 }
 
-// GroupMade is a group that the account made. Key is the ID of its [KeyedRequest], if any.
+// GroupMade names a group that the account made. Key is the ID of its [KeyedRequest], if any.
 type GroupMade struct {
 	Key string
 	JID JID

@@ -1,6 +1,6 @@
 package bridge
 
-// NewGroup is a group to be made.
+// NewGroup describes a group to be made.
 type NewGroup struct {
 	Name         string
 	Participants []JID
@@ -11,14 +11,14 @@ type NewGroup struct {
 	Known []JID // groups of that name which other calls made, or which there were before
 }
 
-// GroupCreated is a group that was made.
+// GroupCreated describes a group that was made.
 type GroupCreated struct {
 	JID          JID                 `json:"jid"`
 	Name         string              `json:"name"`
 	Participants []ParticipantResult `json:"participants"`
 }
 
-// GroupPatch is a change of a group's settings; nil fields stay as they are.
+// GroupPatch changes a group's settings; nil fields stay as they are.
 type GroupPatch struct {
 	Name         *string `json:"name"`
 	Topic        *string `json:"topic"`
@@ -28,7 +28,7 @@ type GroupPatch struct {
 	Disappearing *uint32 `json:"disappearingSeconds"` // 0 is never
 }
 
-// ParticipantAction is a change of a group's members, or a decision about a request to join.
+// ParticipantAction names a change of a group's members, or a decision about a request to join.
 type ParticipantAction string
 
 const (
@@ -71,7 +71,7 @@ type JoinRequestChange struct {
 	Revoked []JoinRequest `json:"revoked"`
 }
 
-// ParticipantsChange is a change of members, or a decision about requests to join.
+// ParticipantsChange changes the members of a group, or decides about requests to join.
 type ParticipantsChange struct {
 	Group        JID
 	Action       ParticipantAction
@@ -79,7 +79,7 @@ type ParticipantsChange struct {
 	Again        bool // see [NewGroup]
 }
 
-// ParticipantStatus is the outcome for one person of a [ParticipantsChange] or [NewGroup].
+// ParticipantStatus names the outcome for one person of a [ParticipantsChange] or [NewGroup].
 type ParticipantStatus string
 
 const (
@@ -94,7 +94,7 @@ const (
 	ParticipantRefused      ParticipantStatus = "refused"
 )
 
-// ParticipantResult is the outcome for one person. Error is a sentence, nil for success.
+// ParticipantResult reports the outcome for one person. Error is a sentence, nil for success.
 type ParticipantResult struct {
 	JID    JID               `json:"jid"`
 	LID    JID               `json:"lid"`
@@ -109,7 +109,7 @@ type PersonalInvite struct {
 	ExpiresAt Time   `json:"expiresAt"`
 }
 
-// GroupLink is the link by which a group may be joined.
+// GroupLink holds the link by which a group may be joined.
 type GroupLink struct {
 	JID  JID    `json:"jid"`
 	Link string `json:"link"`
@@ -119,7 +119,7 @@ type GroupLink struct {
 // InviteLinkPrefix begins the link of every group; the code follows.
 const InviteLinkPrefix = "https://chat.whatsapp.com/"
 
-// JoinStatus is the outcome of joining a group: pending where an admin has to agree.
+// JoinStatus names the outcome of joining a group: pending where an admin has to agree.
 type JoinStatus string
 
 const (

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// HistoryImport is how much of the phone's history is imported: one of the choices below,
+// HistoryImport says how much of the phone's history is imported: one of the choices below,
 // or a [HistoryOfDays]. The empty one is unknown.
 type HistoryImport string
 
@@ -17,7 +17,7 @@ const (
 )
 
 const (
-	// MaxHistoryDays is the most that a phone is asked for, as full does.
+	// MaxHistoryDays bounds what a phone is asked for; full asks for as many.
 	MaxHistoryDays = 3650
 	recentDays     = 90 // about what phones send as recent
 )
@@ -63,10 +63,10 @@ func (i HistoryImport) days() int {
 	return i.Bound()
 }
 
-// HistoryOnDemand is the kind of requested parts, any number of which may be under way.
+// HistoryOnDemand names the kind of requested parts, any number of which may be under way.
 const HistoryOnDemand = "ON_DEMAND"
 
-// HistoryPart is a part of the history that the phone has announced.
+// HistoryPart describes a part of the history that the phone has announced.
 type HistoryPart struct {
 	HistoryStep
 	Kind         string // the network's name for it, such as INITIAL_BOOTSTRAP
@@ -74,7 +74,7 @@ type HistoryPart struct {
 	Notification []byte // the announcement, in protobuf
 }
 
-// HistoryState is how far a part of the history is.
+// HistoryState says how far a part of the history is.
 type HistoryState int
 
 // The states of a part. They are stored: their numbers never change.
@@ -86,7 +86,7 @@ const (
 	HistoryReplaced // by one that the phone has uploaded again
 )
 
-// HistoryStep is the progress of a part of the history.
+// HistoryStep reports the progress of a part of the history.
 type HistoryStep struct {
 	ID       string // of the message that announced the part
 	State    HistoryState
@@ -98,20 +98,20 @@ type HistoryStep struct {
 // HistoryForgotten removes all parts of the history: their session is over.
 type HistoryForgotten struct{}
 
-// ChatName is the phone's name for a chat, used where no other is known.
+// ChatName holds the phone's name for a chat, used where no other is known.
 type ChatName struct {
 	JID  JID
 	Name string `bound:"name"`
 }
 
-// Imported is a message from the phone's history with its changes, or changes alone. It
+// Imported holds a message from the phone's history with its changes, or changes alone. It
 // causes no events, and a message that is stored already stays as it is.
 type Imported struct {
 	Message *Message
 	Changes []Fact
 }
 
-// HistoryCount is how many parts of the history are in a state.
+// HistoryCount counts the parts of the history by their state.
 type HistoryCount struct{ Waiting, Done, GivenUp int }
 
 func (HistoryStep) fact()      {}

@@ -38,10 +38,10 @@ const (
 	maxPayload    = 32 << 10 // bytes of base64
 )
 
-// MaxThumbnail is how long the data URL of an ad's picture may be, in bytes.
+// MaxThumbnail limits the data URL of an ad's picture, in bytes.
 const MaxThumbnail = 64 << 10
 
-// MaxPollOptions is how many options a poll has at most, later ones included.
+// MaxPollOptions limits the options of a poll, later ones included.
 const MaxPollOptions = 100
 
 // UnknownMIMEType is the type of a file without one that could stand in a header.
@@ -152,7 +152,7 @@ func boundList(field reflect.Value, limit string) {
 	}
 }
 
-// field is what is known of a field of a struct.
+// field holds what is known of a field of a struct.
 type field struct {
 	index    int
 	limit    string

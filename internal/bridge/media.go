@@ -2,7 +2,7 @@ package bridge
 
 import "context"
 
-// MediaType is the kind of a file that a message carries.
+// MediaType names the kind of a file that a message carries.
 type MediaType string
 
 const (
@@ -13,7 +13,7 @@ const (
 	MediaSticker  MediaType = "sticker"
 )
 
-// Media is the descriptor of a message's file. The fields of its JSON depend on Type.
+// Media describes a message's file. The fields of its JSON depend on Type.
 type Media struct {
 	Type        MediaType
 	MimeType    string `bound:"mimeType"`
@@ -30,7 +30,7 @@ type Media struct {
 	Ref         MediaRef `json:"-"`
 }
 
-// MediaRef is where an encrypted file lies on the CDN, and the keys to decrypt it.
+// MediaRef says where an encrypted file lies on the CDN, and has the keys to decrypt it.
 type MediaRef struct {
 	DirectPath    string `json:"directPath" bound:"path"`
 	MediaKey      []byte `json:"mediaKey" bound:"key"`      // 32 bytes, from which IV, cipher and MAC keys are derived

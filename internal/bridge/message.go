@@ -1,6 +1,6 @@
 package bridge
 
-// TypeUndecryptable is the type of a placeholder, which the message replaces once decrypted.
+// TypeUndecryptable marks a placeholder, which the message replaces once decrypted.
 const TypeUndecryptable = "undecryptable"
 
 // Delivery is the status of an own message.
@@ -47,7 +47,7 @@ type Message struct {
 	PinnedUntil *Time `json:"pinnedUntil"`
 	Kept        bool  `json:"kept"`
 
-	// Raw is the whole marshalled waE2E.Message, wrappers included, for quoting,
+	// Raw holds the whole marshalled waE2E.Message, wrappers included, for quoting,
 	// forwarding, media and retries.
 	Raw []byte `json:"-"`
 	// WireID is the id at the network, if it cannot stand in a path and ID replaces it.
@@ -65,7 +65,7 @@ type ContextInfo struct {
 	MentionsAll     bool      `json:"mentionsAll"`
 }
 
-// Quoted is the message that another one answers, if it is stored in the same chat.
+// Quoted describes the message that another one answers, if it is stored in the same chat.
 type Quoted struct {
 	FromMe      bool   `json:"fromMe"`
 	SenderJID   JID    `json:"senderJid"`
@@ -77,7 +77,7 @@ type Quoted struct {
 	DeletedAt   *Time  `json:"deletedAt"`
 }
 
-// Mention is a person whom a message mentions.
+// Mention names a person whom a message mentions.
 type Mention struct {
 	JID   JID     `json:"jid"`
 	LID   JID     `json:"lid"`
@@ -92,7 +92,7 @@ type MessageReaction struct {
 	Timestamp Time   `json:"timestamp"`
 }
 
-// PollTally is a poll with its votes.
+// PollTally shows a poll with its votes.
 type PollTally struct {
 	Name            string       `json:"name" bound:"content"`
 	Options         []PollOption `json:"options" bound:"options"`
@@ -108,7 +108,7 @@ type PollOption struct {
 	AddedBy JID    `json:"addedBy"` // empty for one that the poll was made with
 }
 
-// Match is an element of a search's matches.
+// Match describes a message that a search found.
 type Match struct {
 	ChatJID        JID     `json:"chatJid"`
 	ChatName       string  `json:"chatName"`

@@ -33,12 +33,12 @@ type Poll struct {
 	Selectable int
 }
 
-// Contacts is one contact, or several.
+// Contacts holds one contact, or several.
 type Contacts struct {
 	Contacts []ContactCard `json:"contacts"`
 }
 
-// ContactCard is a contact to be sent.
+// ContactCard describes a contact to be sent.
 type ContactCard struct {
 	DisplayName  string `json:"displayName"`
 	FirstName    string `json:"firstName"`
@@ -51,7 +51,7 @@ type ContactCard struct {
 	VCard        string `json:"vcard"`
 }
 
-// File is a prepared file, which lies at Path.
+// File describes a prepared file, which lies at Path.
 type File struct {
 	Type      MediaType
 	Path      string
@@ -105,7 +105,7 @@ type Sent struct {
 	Timestamp Time
 }
 
-// TypingState is the presence of the account in a chat.
+// TypingState names the presence of the account in a chat.
 type TypingState string
 
 const (

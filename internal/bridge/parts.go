@@ -1,6 +1,6 @@
 package bridge
 
-// Parts are the structured parts of a message beside its text, each nil where it has none.
+// Parts holds the structured parts of a message beside its text, each nil where it has none.
 type Parts struct {
 	Location    *Place          `json:"location"`
 	Contacts    []SharedContact `json:"contacts" bound:"contacts"`
@@ -48,7 +48,7 @@ type SharedPhone struct {
 	JID    JID    `json:"jid"`
 }
 
-// InteractiveKind is the form of a message with choices.
+// InteractiveKind names the form of a message with choices.
 type InteractiveKind string
 
 const (
@@ -96,7 +96,7 @@ type CalendarEvent struct {
 	Responses   *EventResponses `json:"responses"` // filled by the store when reading
 }
 
-// EventResponses are the latest answers to an event.
+// EventResponses lists the latest answers to an event.
 type EventResponses struct {
 	Going    []JID `json:"going"`
 	Maybe    []JID `json:"maybe"`
@@ -138,14 +138,14 @@ type Product struct {
 	SellerJID   JID    `json:"sellerJid"`
 }
 
-// LinkPreview is what a message shows of an address in its text.
+// LinkPreview holds what a message shows of an address in its text.
 type LinkPreview struct {
 	URL         string `json:"url" bound:"url"`
 	Title       string `json:"title" bound:"option"`
 	Description string `json:"description" bound:"topic"`
 }
 
-// Referral is the ad, or the entry point of another app, by which a person came to the
+// Referral names the ad, or the entry point of another app, by which a person came to the
 // chat. The first message after an ad often has Payload alone.
 type Referral struct {
 	SourceType       string  `json:"sourceType" bound:"name"` // as the network says, such as "ad" or "post"

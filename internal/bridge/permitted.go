@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	// EditTime is how long the apps let an own message be edited.
+	// EditTime says how long the apps let an own message be edited.
 	EditTime = 15 * time.Minute
-	// EditTimeTaken is how long the network accepts the edit of a message, and an edit
+	// EditTimeTaken says how long the network accepts the edit of a message, and an edit
 	// without an answer may be repeated.
 	EditTimeTaken = 20 * time.Minute
-	// DeleteTime is how long the apps let a message be deleted for everybody.
+	// DeleteTime says how long the apps let a message be deleted for everybody.
 	DeleteTime = 60 * time.Hour
 )
 
-// editable are the types of messages that can be edited; true for those with a caption.
+// editable lists the types of messages that can be edited; true for those with a caption.
 var editable = map[string]bool{
 	"conversation": false, "extendedTextMessage": false,
 	"imageMessage": true, "videoMessage": true, "documentMessage": true,
@@ -80,7 +80,7 @@ func notDeletable(reason string, args ...any) error {
 
 func (m *Message) is(status Delivery) bool { return m.Status != nil && *m.Status == status }
 
-// unforwardable are the types of messages that are never forwarded, by the reason.
+// unforwardable lists the types of messages that are never forwarded, by the reason.
 var unforwardable = map[string][]string{
 	"is a calendar event or an answer to one, which bridged does not send": {
 		"eventMessage", "encEventResponseMessage", "eventInviteMessage", "eventCoverImage",

@@ -124,7 +124,7 @@ func (s spelling) mayFollow(digits string) bool {
 // a server, and bare digits.
 var numberInText = regexp.MustCompile(`\+?\b\d{7,}(?:[.:_]\d+)*(?:@[a-z.]+)?`)
 
-// serverLegacyUser is the server of phone numbers in old JIDs.
+// serverLegacyUser names the server of phone numbers in old JIDs.
 const serverLegacyUser = "c.us"
 
 // Redact returns a text for the log with only the last two digits of its phone numbers,

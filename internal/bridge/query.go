@@ -9,7 +9,7 @@ const (
 	ChatsIndividual ChatType = "individual"
 )
 
-// Order is the order of a history by timestamp, then seq.
+// Order sorts a history by timestamp, then seq.
 type Order string
 
 const (
@@ -17,7 +17,7 @@ const (
 	OrderDesc Order = "desc"
 )
 
-// ChatQuery is a page of the list of chats. Q is a part of name or JID. Only, unless nil,
+// ChatQuery asks for a page of the list of chats. Q is a part of name or JID. Only, unless nil,
 // names the chats that may be shown.
 type ChatQuery struct {
 	Only       []JID
@@ -31,7 +31,7 @@ type ChatQuery struct {
 	Cursor     string
 }
 
-// MessageQuery is a page of one chat's history. Since and Until are inclusive. Offset
+// MessageQuery asks for a page of one chat's history. Since and Until are inclusive. Offset
 // counts from the Cursor, where an earlier page ended.
 type MessageQuery struct {
 	Only   []JID // the chats that the caller may see; nil is all
@@ -46,7 +46,7 @@ type MessageQuery struct {
 	Cursor string
 }
 
-// SearchQuery is a page of the search in all chats, newest first, or in those of Only
+// SearchQuery asks for a page of the search in all chats, newest first, or in those of Only
 // unless that is nil.
 type SearchQuery struct {
 	Only     []JID
@@ -58,7 +58,7 @@ type SearchQuery struct {
 	Cursor   string
 }
 
-// Page is a part of a list. NextCursor is nil when nothing follows.
+// Page holds a part of a list. NextCursor is nil when nothing follows.
 type Page[T any] struct {
 	Items      []T
 	NextCursor *string

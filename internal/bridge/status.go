@@ -27,7 +27,7 @@ type Status struct {
 	Passkey              *Passkey `json:"passkey"`
 }
 
-// User is the paired account.
+// User describes the paired account.
 type User struct {
 	JID      JID    `json:"jid"`
 	LID      JID    `json:"lid"`
@@ -36,20 +36,20 @@ type User struct {
 	Platform string `json:"platform"`
 }
 
-// Passkey is the network's request for a passkey.
+// Passkey holds the network's request for a passkey.
 type Passkey struct {
 	PublicKey json.RawMessage `json:"publicKey"` // WebAuthn request options
 	Code      *string         `json:"code"`      // to be compared with the phone's, once known
 }
 
-// PairingCode is the answer to a request for a pairing code.
+// PairingCode answers a request for a pairing code.
 type PairingCode struct {
 	Code      string `json:"code"`
 	Hint      string `json:"hint"`
 	ExpiresAt Time   `json:"expiresAt"`
 }
 
-// PasskeyResult is the answer to a step of pairing with a passkey.
+// PasskeyResult answers a step of pairing with a passkey.
 type PasskeyResult struct {
 	OK        bool    `json:"ok"`
 	Code      *string `json:"code"`

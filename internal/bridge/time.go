@@ -27,9 +27,9 @@ type Clock struct {
 }
 
 const (
-	// leapSize is how far ahead of the expected time a clock is still believed.
+	// leapSize bounds how far ahead of the expected time a clock is still believed.
 	leapSize = time.Hour
-	// leapLasts is how long a leap that is not confirmed is not believed.
+	// leapLasts bounds how long a leap that is not confirmed is not believed.
 	leapLasts = 24 * time.Hour
 )
 
@@ -99,7 +99,7 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// timeLayout is RFC 3339 in UTC with exactly three decimals.
+// timeLayout writes RFC 3339 in UTC with exactly three decimals.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // Time is a moment in UTC with milliseconds, "2026-11-21T08:15:30.000Z".

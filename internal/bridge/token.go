@@ -2,7 +2,7 @@ package bridge
 
 import "slices"
 
-// Scope is a part of what the API can do.
+// Scope names a part of what the API can do.
 type Scope string
 
 const (
@@ -14,7 +14,7 @@ const (
 // Scopes returns all scopes.
 func Scopes() []Scope { return []Scope{ScopeRead, ScopeSend, ScopeManage} }
 
-// TokenPrefix is how the secrets of tokens begin.
+// TokenPrefix begins the secrets of tokens.
 const TokenPrefix = "brt_"
 
 // Token is a bearer with limited permissions.

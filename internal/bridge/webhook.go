@@ -2,7 +2,7 @@ package bridge
 
 import "time"
 
-// WebhookSource is who configures a webhook.
+// WebhookSource says who configures a webhook.
 type WebhookSource string
 
 const (
@@ -75,7 +75,7 @@ const (
 	QueueReset   int64 = -1
 )
 
-// DeliveryQuery is a page of a webhook's deliveries, the newest first.
+// DeliveryQuery asks for a page of a webhook's deliveries, the newest first.
 type DeliveryQuery struct {
 	Webhook int64
 	Status  DeliveryState

@@ -9,7 +9,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// statusPoll is the time between two requests for the status while waiting. QR codes are
+// statusPoll separates two requests for the status while waiting. QR codes are
 // renewed without an event, and one that the network voids must not stay on a screen.
 const statusPoll = 400 * time.Millisecond
 
@@ -18,7 +18,7 @@ func (c *Client) Status(ctx context.Context) (bridge.Status, error) {
 	return call[bridge.Status](ctx, c, http.MethodGet, "/api/auth/status", nil)
 }
 
-// Stats are the answer of /api/stats.
+// Stats holds the answer of /api/stats.
 type Stats struct {
 	Version       string
 	Library       string

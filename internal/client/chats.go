@@ -32,7 +32,7 @@ func (c *Client) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) 
 	return call[bridge.Chat](ctx, c, http.MethodGet, "/api/chats/"+jid.Escaped(), nil)
 }
 
-// GroupDetail is a group as it is stored, and as it is on the network now: Live is nil
+// GroupDetail describes a group as it is stored, and as it is on the network now: Live is nil
 // if the network could not be asked.
 type GroupDetail struct {
 	JID    bridge.JID

@@ -61,13 +61,13 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 	return c.CallOnce(ctx, method, path, body, "", out)
 }
 
-// call is [Client.Call] for an answer of one type.
+// call wraps [Client.Call] for an answer of one type.
 func call[T any](ctx context.Context, c *Client, method, path string, body any) (out T, err error) {
 	err = c.Call(ctx, method, path, body, &out)
 	return out, err
 }
 
-// CallOnce is [Client.Call] with an Idempotency-Key; an empty key is none.
+// CallOnce does what [Client.Call] does, with an Idempotency-Key; an empty key is none.
 func (c *Client) CallOnce(ctx context.Context, method, path string, body any, key string, out any) error {
 	resp, err := c.Do(ctx, method, path, body, keyed(key))
 	if err != nil {

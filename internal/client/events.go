@@ -32,7 +32,7 @@ func (q EventQuery) parameters() query {
 // Encode returns the query as it stands in an address.
 func (q EventQuery) Encode() string { return q.parameters().encode() }
 
-// EventPage is a part of the log. Reset reports that events before it are gone for good.
+// EventPage holds a part of the log. Reset reports that events before it are gone for good.
 type EventPage struct {
 	Events     []bridge.Event
 	NextCursor string
@@ -78,14 +78,14 @@ func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[bridge.Even
 	}
 }
 
-// retryPause is the time before the next connection, unless the bridge names another.
+// retryPause separates two connections, unless the bridge names another time.
 const retryPause = 2 * time.Second
 
 var errStopped = errors.New("the reader wants no more events")
 
 var errUnreadable = errors.New("the bridge sent an event that cannot be read")
 
-// stream is the place of one reader in the log, over several connections.
+// stream keeps the place of one reader in the log, over several connections.
 type stream struct {
 	client *Client
 	query  EventQuery

@@ -17,7 +17,7 @@ type NewToken struct {
 	ExpiresAt *bridge.Time   `json:"expiresAt"`
 }
 
-// MadeToken is a new token with its secret, which is shown once.
+// MadeToken holds a new token with its secret, which is shown once.
 type MadeToken struct {
 	bridge.Token
 	Secret string
@@ -43,7 +43,7 @@ func (c *Client) OwnToken(ctx context.Context) (bridge.Token, error) {
 	return call[bridge.Token](ctx, c, http.MethodGet, "/api/token", nil)
 }
 
-// Hook is a hook with its address, which is empty unless it is new.
+// Hook describes a hook with its address, which is empty unless it is new.
 type Hook struct {
 	bridge.Hook
 	URL  string
@@ -98,7 +98,7 @@ func (c *Client) PreviewHook(ctx context.Context, id int64, payload json.RawMess
 	return answer.Text, err
 }
 
-// Webhook is a webhook with its secret, which is empty unless it is new.
+// Webhook describes a webhook with its secret, which is empty unless it is new.
 type Webhook struct {
 	bridge.Webhook
 	Secret string
@@ -119,7 +119,7 @@ type WebhookChange struct {
 	RotateSecret bool                `json:"rotateSecret,omitempty"`
 }
 
-// Tried is the result of a test of a webhook.
+// Tried reports the result of a test of a webhook.
 type Tried struct {
 	OK             bool
 	ResponseStatus *int

@@ -28,7 +28,7 @@ type Text struct {
 	Quote
 }
 
-// File is a file that the bridge fetches from a URL.
+// File names a file that the bridge fetches from a URL.
 type File struct {
 	To       bridge.JID       `json:"jid"`
 	URL      string           `json:"url"`
@@ -59,7 +59,7 @@ type Poll struct {
 	Quote
 }
 
-// Contacts is one contact or several.
+// Contacts holds one contact or several.
 type Contacts struct {
 	To       bridge.JID           `json:"jid"`
 	Contacts []bridge.ContactCard `json:"contacts"`

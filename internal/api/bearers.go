@@ -18,7 +18,7 @@ import (
 	"bridged/internal/store"
 )
 
-// usedEvery is how often the last use of a token is noted.
+// usedEvery separates two notes of a token's last use.
 const usedEvery = time.Minute
 
 // bearers holds BRIDGE_TOKEN and the store's tokens, which only this process changes.

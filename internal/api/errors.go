@@ -48,13 +48,13 @@ var statuses = map[int][]bridge.Code{
 // statusClientGone stands in the access log for a caller that hung up.
 const statusClientGone = 499
 
-// storeRetry is the Retry-After of a store that cannot be read or written.
+// storeRetry goes into Retry-After while the store cannot be read or written.
 const storeRetry = 10 * time.Second
 
 // handler returns the answer to a request; nil if it has written one itself.
 type handler func(*input) (any, error)
 
-// created is the answer of a route that has made something.
+// created holds the answer of a route that has made something.
 type created struct{ made any }
 
 func (s *server) handle(h handler) http.HandlerFunc {
@@ -73,7 +73,7 @@ func (s *server) handle(h handler) http.HandlerFunc {
 	}
 }
 
-// done is the answer of what needs no other.
+// done answers calls that have nothing else to return.
 type done struct {
 	OK bool `json:"ok"`
 }

@@ -17,7 +17,7 @@ const (
 	maxLink         = 200  // characters of an invite link
 )
 
-// disappearing are the timers that the apps offer, in seconds.
+// disappearing lists the timers that the apps offer, in seconds.
 var disappearing = []uint32{0, 86400, 604800, 7776000}
 
 // GroupAdmin changes groups. again marks a repeated call whose first try has no answer.

@@ -79,7 +79,7 @@ func (s *server) getStats(in *input) (any, error) {
 	}, err
 }
 
-// Document is the OpenAPI description of everything that [New] serves. Tests
+// Document describes everything that [New] serves, in OpenAPI. Tests
 // hold every answer against it.
 //
 //go:embed openapi.yaml

@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// hookRoot is where the addresses of hooks begin.
+	// hookRoot begins the addresses of hooks.
 	hookRoot = "/hooks/"
-	// hookRetry is the Retry-After of a delivery while the account is not open.
+	// hookRetry goes into the Retry-After of a delivery while the account is not open.
 	hookRetry = 30 * time.Second
-	// briefKeys is how long equal alerts count as retries. Repetitions come after hours.
+	// briefKeys limits how long equal alerts count as retries. Repetitions come after hours.
 	briefKeys = 10 * time.Minute
 	// keptLonger prolongs the day for which keys are kept: code hosts deliver again for days.
 	keptLonger = 6 * 24 * time.Hour
@@ -205,7 +205,7 @@ func (s *server) hookKey(ctx context.Context, identity hooks.Identity, hash []by
 	return &key, nil
 }
 
-// hookAnswer is the answer to a delivery, which names no chat.
+// hookAnswer answers a delivery. It names no chat.
 type hookAnswer struct {
 	OK        bool    `json:"ok"`
 	Sent      bool    `json:"sent"`

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// renderWait is how long a delivery or a preview waits for its turn.
+	// renderWait limits how long a delivery or a preview waits for its turn.
 	renderWait = 5 * time.Second
-	// familyRenderings is how many renderings a family, or a hook of BRIDGE_TOKEN, has in
+	// familyRenderings limits the renderings that a family, or a hook of BRIDGE_TOKEN, has in
 	// progress or waiting: many services post a delivery only once.
 	familyRenderings = 4
-	// operatorRenderings is how many BRIDGE_TOKEN and all its hooks have together.
+	// operatorRenderings limits those of BRIDGE_TOKEN and all its hooks together.
 	operatorRenderings = 16
 )
 
@@ -29,7 +29,7 @@ type renderer struct {
 	families map[int64]*renderings // that render or wait; guarded by mu
 }
 
-// renderings are those of one family; the operator and all its hooks are one.
+// renderings counts those of one family; the operator and all its hooks are one.
 type renderings struct {
 	next  chan struct{} // has a value while one of them is rendered or the next in line
 	count int           // of all

@@ -15,7 +15,7 @@ import (
 
 var hookQuota = quota{"hooks", 500, 50, 375, "remove some"}
 
-// withAddress is a hook with its address, which is shown once.
+// withAddress shows a hook with its address, once.
 type withAddress struct {
 	bridge.Hook
 	URL  string `json:"url"`

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// list is a page as JSON: the fields of head, the items under a name, the fields of tail.
+// list writes a page as JSON: the fields of head, the items under a name, the fields of tail.
 type list[T any] struct {
 	head  any
 	name  string
@@ -34,7 +34,7 @@ type countHead struct {
 	Count int `json:"count"`
 }
 
-// maxPage is the size of the largest page of most lists.
+// maxPage limits a page of most lists.
 const maxPage = 500
 
 func answerPage[Q, T any](in *input, name string, query Q, read func(context.Context, Q) (bridge.Page[T], error)) (any, error) {
@@ -48,7 +48,7 @@ func answerPage[Q, T any](in *input, name string, query Q, read func(context.Con
 	return answerList(in, list[T]{countHead{len(page.Items)}, name, page.Items, tailOf(page)})
 }
 
-// listPiece is how many bytes are gathered before they are written.
+// listPiece says how many bytes are gathered before they are written.
 const listPiece = 128 << 10
 
 // maxPooled bounds a buffer that is used again, in bytes.

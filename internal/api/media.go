@@ -118,7 +118,7 @@ type fileWriter struct {
 	refused int // the status of a refusal
 }
 
-// filePiece is how much a caller must read within front.AnswerTime.
+// filePiece says how much a caller must read within front.AnswerTime.
 const filePiece = 256 << 10
 
 func (w *fileWriter) WriteHeader(status int) {
@@ -219,14 +219,14 @@ func contentType(given string) string {
 
 func isNotPlain(r rune) bool { return r < ' ' || r > '~' }
 
-// activeTypes are types that a browser runs, beside those of activeNames.
+// activeTypes lists types that a browser runs, beside those of activeNames.
 var activeTypes = []string{
 	"text/xml", "application/xml", "text/xsl", "text/xml-external-parsed-entity", "application/xml-external-parsed-entity", "application/xml-dtd",
 	"text/vbscript", "text/x-component", "text/cache-manifest", "application/wasm", "application/hta",
 	"application/x-shockwave-flash", "application/x-java-applet",
 }
 
-// activeNames are parts of the names of all types that the WHATWG's MIME Sniffing standard
+// activeNames lists parts of the names of all types that the WHATWG's MIME Sniffing standard
 // calls JavaScript, HTML or XML, such as text/javascript1.5 and application/xhtml+xml.
 var activeNames = []string{"javascript", "ecmascript", "jscript", "livescript", "html", "svg", "+xml"}
 

@@ -48,7 +48,7 @@ func appendMessage(b []byte, m *bridge.Message) ([]byte, error) {
 	return append(f.json, '}'), f.err
 }
 
-// noParts are the fields of a message without structured parts.
+// noParts holds the fields of a message without structured parts.
 const noParts = `,"location":null,"contacts":null,"interactive":null,"event":null,"groupInvite":null,"order":null,"product":null,"linkPreview":null,"referral":null,"album":null,"albumId":null`
 
 // fieldWriter appends the fields of an object. Its names are plain.

@@ -9,7 +9,7 @@ import (
 // maxMessages bounds a page of a history.
 const maxMessages = 1000
 
-// filters are the applied filters of a history, null for none.
+// filters lists the applied filters of a history, null for none.
 type filters struct {
 	Since  *bridge.Time `json:"since"`
 	Until  *bridge.Time `json:"until"`

@@ -78,7 +78,7 @@ func (m *metrics) handler() http.Handler {
 
 type scrapeLog struct{ log zerolog.Logger }
 
-// Println is part of promhttp.Logger.
+// Println implements promhttp.Logger.
 func (l scrapeLog) Println(v ...any) {
 	l.log.Warn().Str("error", bridge.Redact(strings.TrimSpace(fmt.Sprintln(v...)))).Msg("metrics are incomplete")
 }
@@ -112,7 +112,7 @@ type state struct {
 // Describe describes nothing, so that registering collects nothing.
 func (s *state) Describe(chan<- *prometheus.Desc) {}
 
-// Collect is part of prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()

@@ -22,7 +22,7 @@ const (
 	// deliveryTime bounds a send without the fetch of a file: three minutes, and fifteen
 	// for the upload. The account's own limits are shorter and explain more.
 	deliveryTime = 18 * time.Minute
-	// maxKey is the length of the longest Idempotency-Key.
+	// maxKey limits the length of an Idempotency-Key.
 	maxKey = 255
 )
 

@@ -88,13 +88,13 @@ const (
 	maxField = maxText * utf8.UTFMax
 	// maxFieldsText bounds all fields of a form together.
 	maxFieldsText = maxField + 64<<10
-	// formMargin is what a form may take besides its file.
+	// formMargin bounds the rest of a form besides its file.
 	formMargin = 1 << 20
 	// maxFields bounds the parts of a form.
 	maxFields = 16
 )
 
-// formFields are the fields of a form with a file.
+// formFields holds the fields of a form with a file.
 type formFields struct {
 	addressed
 	media.Request // without a URL

@@ -83,7 +83,7 @@ type Options struct {
 	Token         string // BRIDGE_TOKEN
 	EnableSend    bool
 	HistoryImport bridge.HistoryImport
-	// PhoneNumber is the only account that may pair, in E.164 digits; empty for any.
+	// PhoneNumber names the only account that may pair, in E.164 digits; empty for any.
 	PhoneNumber string
 	// PublicURL begins the addresses of hooks, behind a reverse proxy; empty for none.
 	PublicURL    string

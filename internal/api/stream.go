@@ -18,17 +18,17 @@ import (
 const (
 	// heartbeat is shorter than the time after which proxies and phones give up.
 	heartbeat = 15 * time.Second
-	// writeTime is how long a piece of a stream may take to be read. A slower reader is cut
+	// writeTime limits how long it takes to read a piece of a stream. A slower reader is cut
 	// off, and continues behind its last event.
 	writeTime = time.Minute
-	// retryTime is how long browsers wait before they come back.
+	// retryTime says how long browsers wait before they come back.
 	retryTime = 2 * time.Second
 	// streamPage and streamBytes of JSON are what a reader that stops reading holds.
 	streamPage  = 100
 	streamBytes = bridge.PageBytes / 4
 )
 
-// eventStream is the answer of a stream.
+// eventStream writes the answer of a stream.
 type eventStream struct {
 	out     http.ResponseWriter
 	control *http.ResponseController
@@ -79,7 +79,7 @@ func (s *server) sendEvents(ctx context.Context, stream *eventStream, q store.Ev
 	return nil
 }
 
-// errNotRead is the end of a stream whose other side no longer reads.
+// errNotRead ends a stream whose other side no longer reads.
 var errNotRead = errors.New("the stream is not read")
 
 // begin shows where the stream stands, for readers that are cut off before the first event.

@@ -21,7 +21,7 @@ const (
 
 var tokenQuota = quota{"tokens", 1000, 50, 750, "revoke some"}
 
-// withTokenSecret is a new token, whose secret is shown once.
+// withTokenSecret shows a new token with its secret, once.
 type withTokenSecret struct {
 	bridge.Token
 	Secret string `json:"secret"`

@@ -12,7 +12,7 @@ import (
 
 var webhookQuota = quota{"webhooks", webhook.Most, 10, webhook.Most - webhook.Most/4, "remove some"}
 
-// shownWebhook is a webhook as it is answered. Chat is the only one of chats, if any.
+// shownWebhook describes a webhook in an answer. Chat is the only one of chats, if any.
 type shownWebhook struct {
 	bridge.Webhook
 	Chat bridge.JID `json:"chat"`
@@ -26,7 +26,7 @@ func showWebhook(hook bridge.Webhook) shownWebhook {
 	return shown
 }
 
-// withSecret is a webhook with its secret, which is shown once.
+// withSecret shows a webhook with its secret, once.
 type withSecret struct {
 	shownWebhook
 	Secret string `json:"secret"`

@@ -23,7 +23,7 @@ const (
 	dialTime  = 5 * time.Second
 )
 
-// Server is where NATS is, and how it is reached.
+// Server says where NATS is, and how it is reached.
 type Server struct {
 	URL       string // several with commas between
 	CredsFile string // of a user, as nsc writes it; read at every connect

@@ -130,7 +130,7 @@ func (f files) writeInfo(ctx context.Context, info *jetstream.ObjectInfo) error 
 	return nil
 }
 
-// storedFile is an object that was opened for reading.
+// storedFile holds an object that was opened for reading.
 type storedFile struct {
 	info    jetstream.ObjectInfo
 	content jetstream.MessagesContext

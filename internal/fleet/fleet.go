@@ -31,7 +31,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Options are the parts of a fleet.
+// Options lists the parts of a fleet.
 type Options struct {
 	Server  Server
 	Prefix  string // of subjects, and in capitals of streams and buckets

@@ -24,7 +24,7 @@ type Log interface {
 	SavePosition(ctx context.Context, p Position) error
 }
 
-// Page is a part of the log. Next is the number to ask after next time: events up to
+// Page holds a part of the log. Next is the number to ask after next time: events up to
 // it may not be shown any more.
 type Page struct {
 	Events []bridge.Event
@@ -35,7 +35,7 @@ type Page struct {
 	IsReset bool
 }
 
-// Position is how far the log was published: up to Event, as Sequence of a stream that was
+// Position says how far the log was published: up to Event, as Sequence of a stream that was
 // made at Stream. A log that goes on from an old copy gets another LogID.
 type Position struct {
 	LogID    string    `json:"log"`

@@ -23,12 +23,12 @@ const (
 )
 
 const (
-	// headerRoom is what is left of the server's payload limit for headers.
+	// headerRoom leaves some of the server's payload limit for headers.
 	headerRoom = 1 << 10
 	resetMark  = ".reset"
 )
 
-// subjects is the prefix of the subjects of an account's events.
+// subjects holds the prefix of the subjects of an account's events.
 type subjects string
 
 func subjectsOf(prefix, account string) subjects {
@@ -78,7 +78,7 @@ func encode(s subjects, logID string, event int64, mark string, payload bridge.E
 	}}, nil
 }
 
-// published is a message of the account in the stream: an event of a log, or
+// published describes a message of the account in the stream: an event of a log, or
 // the reset before the one behind it.
 type published struct {
 	sequence uint64

@@ -31,7 +31,7 @@ type registry interface {
 
 var errTaken = errors.New("another process was faster")
 
-// holder is the key's value: who runs an account.
+// holder says, as the key's value, who runs an account.
 type holder struct {
 	Process   string      `json:"process"`
 	Host      string      `json:"host"`
@@ -41,7 +41,7 @@ type holder struct {
 	Directory string      `json:"directory"`
 }
 
-// sessionRun is the last run of a session, wherever it was.
+// sessionRun describes the last run of a session, wherever it was.
 type sessionRun struct {
 	Directory string      `json:"directory"` // its name; see Place
 	Host      string      `json:"host"`

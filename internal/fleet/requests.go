@@ -24,7 +24,7 @@ import (
 const (
 	// mostRequests limits the requests under way; others are refused for a second.
 	mostRequests = 64
-	// answerMargin is left for a message's headers.
+	// answerMargin leaves room for a message's headers.
 	answerMargin = 4 << 10
 	// requestsMayEnd limits requests that are under way when the service stops.
 	requestsMayEnd = 5 * time.Second

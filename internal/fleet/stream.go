@@ -16,7 +16,7 @@ const (
 	storeTime = 5 * time.Second
 )
 
-// Limits are how the stream of events is made where there is none.
+// Limits says how the stream of events is made where there is none.
 type Limits struct {
 	Replicas   int
 	MaxAge     time.Duration // 0 is no limit
@@ -39,7 +39,7 @@ func (l Limits) config(prefix string) jetstream.StreamConfig {
 	return c
 }
 
-// stream is the stream of events as its leader shows it: other nodes may be behind.
+// stream shows the stream of events as its leader does: other nodes may be behind.
 type stream struct {
 	jetstream.Stream
 	info *jetstream.StreamInfo

@@ -9,23 +9,23 @@ import (
 
 // Budget bounds the cost of one input.
 type Budget struct {
-	// Base is how many bytes any input may have allocated.
+	// Base limits the bytes that any input may have allocated.
 	Base uint64
-	// PerByte is how many more it may for each byte of the input.
+	// PerByte adds to that for each byte of the input.
 	PerByte uint64
 	// Time bounds the processor's time of the process, in which a busy machine
 	// does not show.
 	Time time.Duration
 }
 
-// Usual is the budget of a parser that keeps its input in another form.
+// Usual suits a parser that keeps its input in another form.
 var Usual = Budget{Base: 1 << 20, PerByte: 256, Time: time.Second}
 
-// tries is how often an input is run that costs too much: a first run may build
+// tries limits the runs of an input that costs too much: a first run may build
 // tables, and the collector may run beside any.
 const tries = 3
 
-// T is the part of [testing.T] that Check needs.
+// T lists the methods of [testing.T] that Check needs.
 type T interface {
 	Helper()
 	Errorf(format string, args ...any)

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// MaxBody is the size of the largest body that is read into memory, in bytes.
+// MaxBody limits a body that is read into memory, in bytes.
 const MaxBody = 1 << 20
 
 const (
-	// free is how much of a body is read without a quota: most are smaller, and the
+	// free bytes of a body are read without a quota: most are smaller, and the
 	// connections bound their number.
 	free = 512
 	// patience and pace bound how slowly a body may come while others wait: an eighth of
@@ -20,7 +20,7 @@ const (
 	patience = 2 * time.Second
 )
 
-// steps are the sizes up to which a body has room, and the room of all bodies of that size.
+// steps lists the sizes up to which a body has room, and the room of all bodies of that size.
 // A body takes the next step once it has filled one, so that its room is at most eight times
 // what has come; as it waits for the step above only, no two wait for each other.
 var steps = [...]struct{ size, all int64 }{{16 << 10, 2 << 20}, {128 << 10, 2 << 20}, {MaxBody, 8 << 20}}
@@ -43,7 +43,7 @@ func NewBodies() *Bodies {
 	return b
 }
 
-// Source is where a body comes from.
+// Source says where a body comes from.
 type Source struct {
 	io.Reader
 	Announced int64  // its length; negative for unknown
@@ -76,7 +76,7 @@ func (b *Bodies) Read(ctx context.Context, from Source) (body []byte, done func(
 	return body, room.grant.Release, nil
 }
 
-// room is the memory of one body.
+// room holds the memory of one body.
 type room struct {
 	bodies *Bodies
 	from   Source

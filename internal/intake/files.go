@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	// smallFile is the size of files with a quota of their own, which large ones do not
+	// smallFile bounds the size of files with a quota of their own, which large ones do not
 	// hold up, and smallFiles their number.
 	smallFile  = 1 << 20
 	smallFiles = 32
-	// largeFiles is the number of larger files, and ofLargest of those of the largest size.
+	// largeFiles limits the number of larger files, and ofLargest that of files of the largest size.
 	largeFiles = 16
 	ofLargest  = 2
 	// filePatience and filePace bound how slowly a file may come while others wait.
 	filePatience = 10 * time.Second
 	filePace     = 256 << 10
-	// turnPatience is how long a file waits for room.
+	// turnPatience limits how long a file waits for room.
 	turnPatience = 2 * time.Minute
 )
 
-// ErrBusy is the error of a file for which there was no room in time.
+// ErrBusy reports that there was no room for a file in time.
 var ErrBusy = errors.New("too many files are being received")
 
 // Files bounds the files on the disk that are being received and sent.
@@ -48,7 +48,7 @@ func (f *Files) Begin(family int64, cut func()) *File {
 	return &File{files: f, family: family, cut: cut, announced: f.most}
 }
 
-// File is the room of one file. One goroutine uses it at a time.
+// File holds the room of one file. One goroutine uses it at a time.
 type File struct {
 	files     *Files
 	family    int64

@@ -10,10 +10,10 @@ import (
 // maxPartHead bounds the head of a part. mime/multipart takes 10 MB.
 const maxPartHead = 32 << 10
 
-// ErrPartHead is the error of a part whose head is too large.
+// ErrPartHead reports a part with too large a head.
 var ErrPartHead = errors.New("the head of a part of the form is too large")
 
-// Parts are the parts of a form (RFC 7578), with bounded heads.
+// Parts reads the parts of a form (RFC 7578), with bounded heads.
 type Parts struct {
 	parts *multipart.Reader
 	body  *partBody

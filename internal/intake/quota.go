@@ -63,7 +63,7 @@ type Grant struct {
 	since    time.Time
 }
 
-// ErrTooLarge is the error of a size that a family can never take.
+// ErrTooLarge refuses a size that a family can never take.
 var ErrTooLarge = errors.New("larger than a whole share")
 
 // Take takes size of the quota for a family, and waits until there is room. cut must end

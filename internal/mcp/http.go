@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// idleTimeout is how long a session of a client that is gone stays.
+	// idleTimeout ends the session of a client that is gone.
 	idleTimeout = time.Hour
 	// sessionless is the first version of the protocol without sessions: each
 	// request names its caller and its capabilities (SEP-2575).
@@ -89,7 +89,7 @@ func begin(r *http.Request) *sdk.Server {
 }
 
 const (
-	// maxDepth is how deep the values of one message may nest.
+	// maxDepth limits how deep the values of one message nest.
 	maxDepth = 32
 	// maxValues bounds the values of one message. The SDK decodes parts of it into
 	// maps, where a value of two bytes takes a hundred.

@@ -35,13 +35,13 @@ type Relay struct {
 	calls   map[string]context.CancelFunc // in progress, by their id
 }
 
-// session is what has to be sent with each request after "initialize".
+// session holds the values that go with each request after "initialize".
 type session struct {
 	id, version string
 	initialize  json.RawMessage // as the agent sent it: begins another session if the bridge has lost this one
 }
 
-// message is the part of a JSON-RPC message that its HTTP request depends on.
+// message holds the part of a JSON-RPC message that its HTTP request depends on.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -69,7 +69,7 @@ const (
 const (
 	// maxCalls bounds the requests in progress; the agent's next ones wait.
 	maxCalls = 64
-	// lastWords is how long calls may go on after the agent has closed its output.
+	// lastWords limits how long calls go on after the agent has closed its output.
 	lastWords = time.Minute
 	// sessionHeader names the session of a request (streamable HTTP).
 	sessionHeader = "Mcp-Session-Id"

@@ -73,7 +73,7 @@ type listChats struct {
 	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
 }
 
-// inChat is the argument that names a chat to read.
+// inChat names a chat to read.
 type inChat struct {
 	JID bridge.JID `json:"jid" jsonschema:"the chat's JID, such as 15551234567@s.whatsapp.net or 120363025246125486@g.us"`
 }
@@ -109,7 +109,7 @@ func pageOf(limit whole) int {
 	return min(int(limit), maxPage)
 }
 
-// latest is how many messages are shown with a chat.
+// latest limits the messages that are shown with a chat.
 const latest = 20
 
 // checkJID refuses texts that are no JIDs before they reach a path, and so a log.

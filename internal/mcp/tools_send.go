@@ -21,14 +21,14 @@ import (
 	"bridged/internal/client"
 )
 
-// toChat is the argument that names a chat to write to.
+// toChat names a chat to write to.
 type toChat struct {
 	JID bridge.JID `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
 }
 
 func (to toChat) chat() bridge.JID { return to.JID }
 
-// once is the argument that makes a send repeatable.
+// once makes a send repeatable.
 type once struct {
 	Key string `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
 }
@@ -90,7 +90,7 @@ func (d door) addSends() {
 	addSend(d, "send_file", "Send a file", "Sends a file to a chat.", composeFile)
 }
 
-// maxFile is the size of the largest file in a call, in bytes: in base64 it fits a body.
+// maxFile limits a file in a call, in bytes: in base64 it fits a body.
 const maxFile = 700 << 10
 
 func composeFile(in sendFile) (outgoing, error) {
@@ -190,7 +190,7 @@ func canAsk(client *sdk.ClientCapabilities) bool {
 	return client != nil && client.Elicitation != nil && (client.Elicitation.Form != nil || client.Elicitation.URL == nil)
 }
 
-// maxInline is the size of the largest picture, in bytes, that an answer holds.
+// maxInline limits a picture that an answer holds, in bytes.
 const maxInline = 1 << 20
 
 var inlineTypes = []string{"image/jpeg", "image/png", "image/webp", "image/gif"}

@@ -112,7 +112,7 @@ func chatOf(c bridge.Chat) answer {
 	return shown
 }
 
-// answer is a tool's answer: facts of the bridge, and below untrusted the texts and
+// answer holds a tool's answer: facts of the bridge, and below untrusted the texts and
 // names that other people chose.
 type answer map[string]any
 

@@ -23,7 +23,7 @@ import (
 // are moved to Thaana and NKo: a search for these letters looks into a pack too many,
 // never into one too few.
 
-// gramLength is the length of the longest grams in characters. With four the
+// gramLength limits the length of grams, in characters. With four the
 // index is twice as large as with three, and a text of common words names a
 // tenth of the packs.
 const gramLength = 4
@@ -48,7 +48,7 @@ type gramSet struct {
 	spelling
 }
 
-// spelling is the text at hand in its spelling, and where each of its characters
+// spelling holds the text at hand in its spelling, and where each of its characters
 // begins; both are kept to be used again.
 type spelling struct {
 	spelled []byte
@@ -97,9 +97,9 @@ func (g *gramSet) enter(gram []byte) {
 }
 
 const (
-	// mostGrams is how many grams of a text are asked for at most.
+	// mostGrams limits the grams of a text that are asked for.
 	mostGrams = 6
-	// fewPacks is how many packs are looked into rather than asking for one gram
+	// fewPacks limits the packs that are looked into rather than asking for one gram
 	// more: to look into a pack costs as much as to pass some hundred in the index.
 	fewPacks = 4
 )
@@ -180,9 +180,9 @@ type rarity struct {
 
 const (
 	rarityBits = 18
-	// sampleSize is how many packs the sample has; a count must hold it.
+	// sampleSize counts the packs of the sample; a count must hold it.
 	sampleSize = 250
-	// sampleAgain is how much longer the index must have become to sample again.
+	// sampleAgain says how much longer the index must have become to sample again.
 	sampleAgain = 1.25
 )
 

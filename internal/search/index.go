@@ -59,7 +59,7 @@ type Index struct {
 	began time.Time     // lastSave counts from it: no leap of the clock changes that
 
 	blockBits, packSize int
-	// OfSender is how many of a sender's messages are looked at for one pack. There may be
+	// OfSender limits how many of a sender's messages are looked at for one pack. There may be
 	// more where a chat did not come in its order; then those of the pack are looked at.
 	OfSender int
 
@@ -81,7 +81,7 @@ const (
 	// their own more often, but every search scans more that wait for a full block.
 	blockBits = 11
 
-	// noneIndexed is the number before the first block's.
+	// noneIndexed comes before the first block's number.
 	noneIndexed = -1
 
 	// version changes with the form of grams or with [Fold].
@@ -96,7 +96,7 @@ const (
 	createStale = `CREATE INDEX packs_stale ON packs (id) WHERE texts IS NULL`
 )
 
-// Options are for tests, but for the log.
+// Options serve tests, but for the log.
 type Options struct {
 	Log                 zerolog.Logger
 	BlockBits, PackSize int // 0 for what the constants say
@@ -149,7 +149,7 @@ const (
 	// mostBetween how long a block that is begun waits for that.
 	quiet       = 20 * time.Millisecond
 	mostBetween = 200 * time.Millisecond
-	// maxTail is how many messages may wait for such a pause: more make searches slow.
+	// maxTail limits the messages that wait for such a pause: more make searches slow.
 	maxTail = 8192
 )
 

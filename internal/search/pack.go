@@ -15,7 +15,7 @@ const (
 	// one bit for groups and its place among those.
 	packBits = 12
 	groupBit = 1 << (packBits - 1)
-	// packSize is how many messages a pack has at most. Fewer make a larger index,
+	// packSize limits the messages of a pack. Fewer make a larger index,
 	// and more a larger text to compare for every pack that the index names.
 	packSize = 64
 	// packBytes is the length of texts from which on a pack takes no more messages.
@@ -36,7 +36,7 @@ type packed struct {
 
 func (m packed) position() Position { return Position{m.timestamp, m.seq} }
 
-// pack is a pack as it is stored; a stale one has no texts.
+// pack holds a pack as it is stored; a stale one has no texts.
 type pack struct {
 	id       int64
 	messages []byte // what differs from the one before, in the order of packed's fields
@@ -120,7 +120,7 @@ func (p packPlan) hasAny(seqs map[int64]bool) bool {
 	return slices.ContainsFunc(p.seqs, func(seq int64) bool { return seqs[seq] })
 }
 
-// madePack is a pack with its grams and the time range of its messages.
+// madePack holds a pack with its grams and the time range of its messages.
 type madePack struct {
 	pack
 	oldest, newest int64

@@ -76,7 +76,7 @@ func (q *Query) group() (group, one bool) {
 	return q.Kind == bridge.ChatsGroup, q.Kind == bridge.ChatsGroup || q.Kind == bridge.ChatsIndividual
 }
 
-// wants is [Query.Where] of a message in a pack, but for its kind, its sender and its text.
+// wants applies the condition of [Query.Where] to a message in a pack, but for its kind, its sender and its text.
 func (q *Query) wants(m packed) bool {
 	return (q.Chat == 0 || m.chat == q.Chat) && (q.Only == nil || q.Only[m.chat]) &&
 		(q.Since == nil || m.timestamp >= *q.Since) && (q.Until == nil || m.timestamp <= *q.Until) &&
@@ -164,10 +164,10 @@ func (q *Query) scanStale(c *db.Conn, found *topK) {
 	}
 }
 
-// Position is where a message stands in the order of every list.
+// Position says where a message stands in the order of every list.
 type Position struct{ Timestamp, Seq int64 }
 
-// compare is less than 0 if p comes before q in the order that is asked for.
+// compare returns less than 0 if p comes before q in the order that is asked for.
 func (p Position) compare(q Position, desc bool) int {
 	if desc {
 		p, q = q, p
@@ -295,7 +295,7 @@ func isSettled(c *db.Conn, block int64, found *topK) bool {
 	return !c.Find(query, []any{block, found.positions[found.limit-1].Timestamp}, new(int))
 }
 
-// mostChats is how many chats the index is asked for by name. With more, a search looks into
+// mostChats limits the chats that the index is asked for by name. With more, a search looks into
 // the packs of all chats.
 const mostChats = 64
 

@@ -103,7 +103,7 @@ func (s *Shell) find(ctx context.Context, who string) (bridge.JID, error) {
 	return "", hinted(bridge.NotFound("no chat has the name %q", who), "look for it with: bridged chats\na number needs its country code, as in +1 555 123-4567")
 }
 
-// maxSimilar is how many chats are shown that may have been meant.
+// maxSimilar limits how many chats are shown that may have been meant.
 const maxSimilar = 5
 
 // named returns the chats with a name, and some that have it in theirs.

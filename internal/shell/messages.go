@@ -87,7 +87,7 @@ func (s *Shell) between(since, before string) (from, until *bridge.Time, err err
 	return from, new(bridge.At(until.Add(-time.Millisecond))), nil
 }
 
-// shownMessage is a message as JSON, with its chat.
+// shownMessage shows a message as JSON, with its chat.
 type shownMessage struct {
 	ChatJID bridge.JID `json:"chatJid"`
 	bridge.Message

@@ -15,7 +15,7 @@ type column struct {
 
 const gap = "  "
 
-// leastFlexible is how narrow a flexible column may become.
+// leastFlexible bounds how narrow a flexible column may become.
 const leastFlexible = 12
 
 // table prints rows under titles. On a terminal their cells are cut.

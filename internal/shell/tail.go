@@ -151,7 +151,7 @@ func (s *Shell) aboutMessage(ctx context.Context, known names, e bridge.Event) s
 	return chat
 }
 
-// shownEvent is an event as JSON; its message has its chat.
+// shownEvent shows an event as JSON; its message has its chat.
 type shownEvent struct {
 	bridge.Event
 	Message *shownMessage `json:"message,omitempty"`

@@ -31,7 +31,7 @@ func (s *Shell) when(at *bridge.Time) string {
 	return t.Format("2006-01-02")
 }
 
-// momentLayouts are the forms of moments in local time.
+// momentLayouts lists the forms of moments in local time.
 var momentLayouts = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"}
 
 // moment reads how long ago, a local time, or one with its zone; nil for an empty text.

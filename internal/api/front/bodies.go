@@ -31,7 +31,7 @@ func (b Bodies) ReadBody(w http.ResponseWriter, r *http.Request, family int64) (
 	return body, done, nil
 }
 
-// JSON is how strictly a body in JSON is read.
+// JSON says how strictly a body in JSON is read.
 type JSON struct {
 	Strict   bool // refuses names that are not known
 	Optional bool // there may be no body

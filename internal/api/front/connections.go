@@ -49,7 +49,7 @@ type group struct {
 	family  int64
 	open    int
 	waiting queue.List // of *conn, the longest waiting first
-	// kept are the connections that make room in need, the oldest first: of strangers those
+	// kept lists the connections that make room in need, the oldest first: of strangers those
 	// that are answered, of known callers the streams.
 	kept queue.List
 }
@@ -59,10 +59,10 @@ const (
 	MinConnections = 16
 	// mostStrangers bounds the places of strangers, who have a quarter of all.
 	mostStrangers = 1024
-	// answerPatience is how long a stranger's answer may take while others wait for a
+	// answerPatience limits the time of a stranger's answer while others wait for a
 	// place. The routes for strangers take milliseconds.
 	answerPatience = 2 * time.Second
-	// grace is how long a new connection has in any case for its first request.
+	// grace gives a new connection time for its first request in any case.
 	grace = 20 * time.Millisecond
 )
 

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxHead is the size of the largest head of a request, in bytes.
+	// maxHead limits the head of a request, in bytes.
 	maxHead = 8 << 10
 	// maxHeadLines bounds its fields: a field of three bytes costs net/http 150.
 	maxHeadLines = 100

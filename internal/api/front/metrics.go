@@ -13,10 +13,10 @@ var (
 	displacedDesc = describe("bridged_http_connections_displaced_total", "Connections that were closed to make room.")
 )
 
-// Describe is part of prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (c *Connections) Describe(descs chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, descs) }
 
-// Collect is part of prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (c *Connections) Collect(metrics chan<- prometheus.Metric) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -24,11 +24,11 @@ const (
 	refuseTime = time.Second      // to send the body of a request that is refused without it
 	idleTime   = 2 * time.Minute  // between two requests
 
-	// BodyTime is how long a caller may take to send a body, or a piece of a form.
+	// BodyTime limits how long a caller takes to send a body, or a piece of a form.
 	BodyTime = 30 * time.Second
-	// AnswerTime is how long a caller may take to read an answer, or a piece of it.
+	// AnswerTime limits how long a caller takes to read an answer, or a piece of it.
 	AnswerTime = 30 * time.Second
-	// longestAnswer is for routes that set no time of their own.
+	// longestAnswer limits routes that set no time of their own.
 	longestAnswer = 10 * time.Minute
 )
 

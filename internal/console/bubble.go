@@ -9,7 +9,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// bubble is a message as a chat shows it.
+// bubble describes a message as a chat shows it.
 type bubble struct {
 	bridge.Message
 	ChatJID   bridge.JID

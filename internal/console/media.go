@@ -15,14 +15,14 @@ import (
 	"bridged/internal/client"
 )
 
-// shownTypes are shown by pages. Other files, which may hold scripts, are only saved.
+// shownTypes lists the types of files that pages show. Others, which may hold scripts, are only saved.
 var shownTypes = []string{
 	"image/jpeg", "image/png", "image/webp", "image/gif",
 	"video/mp4", "video/webm", "video/3gpp", "video/quicktime",
 	"audio/ogg", "application/ogg", "audio/mpeg", "audio/mp4", "audio/aac", "audio/amr", "audio/webm", "audio/wav", "audio/x-wav", "audio/x-m4a",
 }
 
-// passedOn are the headers of the API's answer that describe a file.
+// passedOn lists the headers of the API's answer that describe a file.
 var passedOn = []string{"Content-Length", "Content-Range", "Accept-Ranges", "Etag", "Last-Modified"}
 
 // showMedia answers the file of a message, or a part of it.

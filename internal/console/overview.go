@@ -44,7 +44,7 @@ func (c *Console) showOverview(v *visit) (err error) {
 	return v.show("overview", "Overview", page)
 }
 
-// facts are the state of the account and its figures since midnight.
+// facts holds the state of the account and its figures since midnight.
 type facts struct {
 	State   state
 	Account bridge.Status
@@ -83,7 +83,7 @@ func sum(hooks []bridge.Webhook) (sums webhookSums) {
 	return sums
 }
 
-// state is the state of the account in words.
+// state describes the account's state in words.
 type state struct {
 	Tone   string // good, busy or bad: its colour
 	Word   string

@@ -16,7 +16,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// document is the part of an OpenAPI document that the reference shows.
+// document holds the part of an OpenAPI document that the reference shows.
 type document struct {
 	Info  struct{ Description string }
 	Tags  []struct{ Name, Description string }
@@ -80,7 +80,7 @@ type operationGroup struct {
 	Operations  []operation
 }
 
-// operation is one method of one path.
+// operation describes one method of one path.
 type operation struct {
 	documented
 	Method, Path     string
@@ -90,7 +90,7 @@ type operation struct {
 	Curl             string
 }
 
-// field is a parameter, or a property of a body.
+// field describes a parameter, or a property of a body.
 type field struct {
 	Name, In, Type, About string
 	Required              bool

@@ -59,7 +59,7 @@ type hash [sha256.Size]byte
 
 func hashOf(name string) hash { return sha256.Sum256([]byte(name)) }
 
-// sessions are the browsers that have logged in, and the links that do so once.
+// sessions holds the browsers that have logged in, and the links that do so once.
 type sessions struct {
 	now func() time.Time
 

@@ -82,7 +82,7 @@ func kindOf(m bridge.Message) string {
 	return kindOfType(m.MessageType)
 }
 
-// kindsOfFiles are words for files; others are documents.
+// kindsOfFiles has words for files; others are documents.
 var kindsOfFiles = map[bridge.MediaType]string{
 	bridge.MediaImage: "Picture", bridge.MediaVideo: "Video", bridge.MediaAudio: "Sound", bridge.MediaSticker: "Sticker",
 }
@@ -98,7 +98,7 @@ func kindOfType(messageType string) string {
 	return cmp.Or(kindsOfTypes[messageType], "A message of the type "+strings.TrimSuffix(messageType, "Message"))
 }
 
-// kindsOfTypes are words for messages of which only the type is known.
+// kindsOfTypes has words for messages of which only the type is known.
 var kindsOfTypes = map[string]string{
 	"imageMessage": "Picture", "videoMessage": "Video", "ptvMessage": "Video", "audioMessage": "Voice note or sound",
 	"documentMessage": "Document", "stickerMessage": "Sticker", "albumMessage": "Album", "locationMessage": "Place", "liveLocationMessage": "Place",

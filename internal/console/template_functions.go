@@ -190,7 +190,7 @@ var drawings string
 
 var symbolPattern = regexp.MustCompile(`<symbol id="(.+?)">(.+?)</symbol>`)
 
-// icons are the drawings in icons.svg, by name.
+// icons returns the drawings in icons.svg, by name.
 var icons = sync.OnceValue(func() map[string]template.HTML {
 	byName := make(map[string]template.HTML)
 	for _, symbol := range symbolPattern.FindAllStringSubmatch(drawings, -1) {

@@ -108,7 +108,7 @@ func markup(text string) (spans []span) {
 	return spans
 }
 
-// marks are the apps' marks. The longest comes first.
+// marks lists the apps' marks. The longest comes first.
 var marks = []string{"```", "`", "*", "_", "~"}
 
 // nextMark returns the first part of a text between marks, and its bounds with them.

@@ -23,7 +23,7 @@ import (
 //go:embed templates/* assets/*
 var files embed.FS
 
-// views are the templates of the pages, by name. One is parsed at the first call: all of
+// views holds the templates of the pages, by name. One is parsed at the first call: all of
 // them take 4 MB, and most consoles are never visited.
 type views map[string]func() (*template.Template, error)
 

@@ -16,7 +16,7 @@ import (
 	"bridged/internal/intake"
 )
 
-// maxForm is the size of the largest form without a file, in bytes: a text of 65,536
+// maxForm limits a form without a file, in bytes: a text of 65,536
 // characters, escaped.
 const maxForm = intake.MaxBody
 
@@ -110,7 +110,7 @@ func (c *Console) sendToLogin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// problem is an error as a visitor sees it.
+// problem describes an error to a visitor.
 type problem struct {
 	Status int    `json:"-"`
 	Title  string `json:"title,omitempty"`

@@ -68,7 +68,7 @@ func (r *readTx) call(where string, arg any) (call bridge.Call, found bool) {
 	return call, false
 }
 
-// maxCallsOfOne is how many calls of one caller are kept: the newest.
+// maxCallsOfOne limits the calls of one caller that are kept, to the newest.
 const maxCallsOfOne = 1000
 
 // saveCall stores a call that begins to ring, or was missed. It adds no group: anybody may

@@ -36,7 +36,7 @@ const selectContacts = `SELECT p.id, ifnull(p.pn, ''), ifnull(p.lid, ''), p.name
 // contactQuery finds a person by number, or by a present or former LID.
 const contactQuery = selectContacts + `p.id = ifnull((SELECT person FROM identities WHERE lid = ?1), (SELECT id FROM people WHERE pn = ?1))`
 
-// onlyPeople are the people whom a list of JIDs names, in either form.
+// onlyPeople selects the people whom a list of JIDs names, in either form.
 const onlyPeople = `p.id IN (
 	SELECT q.id FROM json_each(?) wanted CROSS JOIN people q ON q.pn = wanted.value
 	UNION ALL SELECT i.person FROM json_each(?) wanted CROSS JOIN identities i ON i.lid = wanted.value)`

@@ -27,7 +27,7 @@ var deliveryStates = [...]bridge.DeliveryState{
 
 func stateNumber(state bridge.DeliveryState) int { return slices.Index(deliveryStates[:], state) }
 
-// keptDeliveries is how many successful deliveries of a webhook are kept.
+// keptDeliveries limits the successful deliveries of a webhook that are kept.
 const keptDeliveries = 200
 
 const deliveryColumns = `d.id, d.webhook, d.event, d.event_at, d.type, d.chat, d.status, d.attempts,
@@ -81,7 +81,7 @@ func (r *readTx) deliveriesQuery(q bridge.DeliveryQuery) (string, []any) {
 		append(f.Args, limitOf(q.Limit)+1)
 }
 
-// DeliveryProgress is how far a webhook has come.
+// DeliveryProgress says how far a webhook has come.
 type DeliveryProgress struct {
 	Cursor     int64 // up to which event the log was looked at; negative for no change
 	Deliveries []bridge.WebhookDelivery
@@ -179,7 +179,7 @@ type EventRef struct {
 	Queue int64
 }
 
-// EventRefs is a part of the log without its content. Next and More are as in [EventPage].
+// EventRefs holds a part of the log without its content. Next and More are as in [EventPage].
 type EventRefs struct {
 	Webhook bridge.Webhook // its settings
 	Refs    []EventRef
@@ -207,7 +207,7 @@ func (s *Store) EventRefs(ctx context.Context, webhook, after int64, limit int) 
 	})
 }
 
-// Post is all that one try of a delivery needs, of one snapshot.
+// Post holds all that one try of a delivery needs, of one snapshot.
 type Post struct {
 	Webhook bridge.Webhook // its settings
 	Event   bridge.Event
@@ -232,7 +232,7 @@ func (s *Store) Post(ctx context.Context, webhook, event int64) (Post, error) {
 	})
 }
 
-// PendingQueues are the queues of deliveries that are pending for a webhook.
+// PendingQueues holds the queues of deliveries that are pending for a webhook.
 type PendingQueues struct {
 	Webhook  bridge.Webhook           // its settings
 	Heads    []bridge.WebhookDelivery // the first of each queue

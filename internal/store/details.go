@@ -24,13 +24,13 @@ type details struct {
 	Keep *keepDetails `json:"k,omitempty"`
 }
 
-// pinDetails is the last pin of a message.
+// pinDetails records the last pin of a message.
 type pinDetails struct {
 	Until int64 `json:"u,omitempty"` // 0 where it was unpinned
 	At    int64 `json:"t"`
 }
 
-// keepDetails is the last decision that counts whether a message is kept.
+// keepDetails records the last decision that counts whether a message is kept.
 type keepDetails struct {
 	Kept     bool  `json:"k,omitempty"`
 	ByAuthor bool  `json:"a,omitempty"`

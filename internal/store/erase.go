@@ -22,9 +22,9 @@ const (
 	// eraseRetry is the pause while the log is being read; it doubles up to eraseRetryMax.
 	eraseRetry    = 100 * time.Millisecond
 	eraseRetryMax = 5 * time.Second
-	// readsHeld is how long reads are held up at most, once in eraseRetryMax.
+	// readsHeld limits how long reads are held up, once in eraseRetryMax.
 	readsHeld = time.Second
-	// mergeShare is the part of the time that merging the index may take.
+	// mergeShare limits the part of the time that merging the index takes.
 	mergeShare = 0.02
 )
 
@@ -278,7 +278,7 @@ func (s *Store) FileRemoved(ctx context.Context, id int64) error {
 func (s *Store) FilesErased() <-chan struct{} { return s.eraser.files }
 
 const (
-	// retainBatch is how many messages one transaction removes at most: acknowledgements
+	// retainBatch limits the messages that one transaction removes: acknowledgements
 	// wait for it.
 	retainBatch = 256
 	retainRead  = 16 << 10 // old messages are looked for at a time
@@ -346,7 +346,7 @@ func (t *writeTx) removeOld(seqs []int64, before int64) int {
 	return len(old)
 }
 
-// pruneBatch is how many events are removed in one transaction.
+// pruneBatch limits the events that one transaction removes.
 const pruneBatch = 2000
 
 // PruneEvents removes events from before a moment, and those beyond the newest keep, where

@@ -24,7 +24,7 @@ type EventQuery struct {
 	Bytes int // of JSON that a page may take, if it has more than one event; 0 is bridge.PageBytes
 }
 
-// EventPage is a part of the log of events.
+// EventPage holds a part of the log of events.
 type EventPage struct {
 	Events []bridge.Event // may be empty although more follow
 	Next   int64          // to ask after next time
@@ -136,7 +136,7 @@ func (r *readTx) entries(q EventQuery, after, last int64) ([]entry, int64) {
 	return list, upTo
 }
 
-// renderedAtOnce is of how many entries the messages are read in one query.
+// renderedAtOnce limits the entries whose messages one query reads.
 const renderedAtOnce = 32
 
 // render reads the content of entries, as far as there is room, and returns how many of
@@ -248,7 +248,7 @@ func typeNumbers(types []bridge.EventType) string {
 	return strings.Join(numbers, ", ")
 }
 
-// eventTypes are the types of events by their numbers in the table events. The numbers are
+// eventTypes lists the types of events by their numbers in the table events. The numbers are
 // stored: they never change their meaning.
 var eventTypes = [...]bridge.EventType{
 	1: bridge.EventMessageCreated,

@@ -43,7 +43,7 @@ func prepareFile(path string) error {
 	return upgrade(path, writerPragmas)
 }
 
-// headSize is the size of a SQLite file's header (sqlite.org/fileformat.html, 1.3).
+// headSize counts the bytes of a SQLite file's header (sqlite.org/fileformat.html, 1.3).
 const headSize = 100
 
 func readHead(path string) ([]byte, error) {
@@ -244,7 +244,7 @@ func eraseSecrets(path string) (err error) {
 	return nil
 }
 
-// Size is the size of the database's files in bytes, and the part of the log of events.
+// Size counts the bytes of the database's files, and of the log of events in them.
 type Size struct{ Bytes, Log int64 }
 
 // Size measures the store. That takes about 60 ms for a million events.

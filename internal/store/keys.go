@@ -8,7 +8,7 @@ import (
 	"bridged/internal/store/db"
 )
 
-// keyLife is how long an Idempotency-Key is remembered.
+// keyLife limits how long an Idempotency-Key is remembered.
 const keyLife = 24 * time.Hour
 
 // saveSendKey binds a key to a message. A key that is bound to another message fails the

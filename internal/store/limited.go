@@ -20,7 +20,7 @@ func (r *readTx) limitTo(only []bridge.JID) {
 	}
 }
 
-// limit is what a limited reader may see.
+// limit says what a limited reader may see.
 type limit struct {
 	chats string         // ids, as an argument of json_each
 	known map[int64]bool // of people who were looked for, by id

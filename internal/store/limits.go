@@ -10,7 +10,7 @@ import (
 	"bridged/internal/store/db"
 )
 
-// newChatLife is how long a new chat counts.
+// newChatLife limits how long a new chat counts.
 const newChatLife = 24 * time.Hour
 
 // saveNewChat counts the first message of a chat, or refuses it. One that fails counts: the

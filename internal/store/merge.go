@@ -28,7 +28,7 @@ func (t *writeTx) mergePeople(from person, into *person) {
 	t.applyPendingIn(into.jid())
 }
 
-// mergePerson are the simple moves from one person (?1) to another. The timer that was set
+// mergePerson lists the simple moves from one person (?1) to another. The timer that was set
 // last stays.
 var mergePerson = []string{
 	`UPDATE people SET timer = old.timer, timer_set_at = old.timer_set_at

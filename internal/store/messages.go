@@ -21,7 +21,7 @@ func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Pag
 	})
 }
 
-// messageColumns are the columns of messages in lists.
+// messageColumns names the columns of messages in lists.
 const messageColumns = `m.seq, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, m.details,
 	m.timestamp, m.reactions, m.edited_at, m.deleted_at, ifnull(m.status, -1), m.imported`
 
@@ -382,7 +382,7 @@ func (r *readTx) fits(room *pageRoom, m *bridge.Message, row messageRow) bool {
 	return room.takes(size)
 }
 
-// Counts is how many messages there are of others and of the account.
+// Counts holds the numbers of messages of others and of the account.
 type Counts struct{ Received, Sent int }
 
 // countQuery looks only at chats with messages of that time.

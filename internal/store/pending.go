@@ -22,7 +22,7 @@ const (
 	pendingEdit     = 2
 )
 
-// pendingKinds are the kinds of change by their numbers, with the fields of the sender and
+// pendingKinds lists the kinds of change by their numbers, with the fields of the sender and
 // of what distinguishes several by one sender. The numbers are stored: they never change
 // their meaning.
 var pendingKinds = [...]struct {
@@ -168,7 +168,7 @@ const (
 	maxPending             = 20_000
 	maxPendingSizeInAll    = 64 << 20
 
-	// pendingCheck is how many changes are added between two looks at the whole table.
+	// pendingCheck counts the changes that are added between two looks at the whole table.
 	pendingCheck = 64
 )
 

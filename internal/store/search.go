@@ -23,12 +23,12 @@ func (s indexed) Update(ctx context.Context, f func(*db.Conn)) error {
 	return s.write(ctx, func(t *writeTx) { f(t.Conn) })
 }
 
-// Reindex is [search.Index.Rebuild].
+// Reindex calls [search.Index.Rebuild].
 func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) error {
 	return s.index.Rebuild(ctx, progress)
 }
 
-// Indexed is [search.Index.Indexed].
+// Indexed calls [search.Index.Indexed].
 func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
 	return s.index.Indexed(ctx)
 }

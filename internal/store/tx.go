@@ -54,7 +54,7 @@ type writeTx struct {
 	silent     bool // changes append no events
 }
 
-// numbers are the last ones that were given to messages and to events. None is ever given
+// numbers holds the last ones that were given to messages and to events. None is ever given
 // twice, also when its row is gone.
 type numbers struct{ seq, event int64 }
 

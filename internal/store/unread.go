@@ -8,7 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// unreadPage is how many read receipts are sent at a time.
+// unreadPage limits the read receipts that are sent at a time.
 const unreadPage = 1000
 
 // latest bounds how late a message may come: the network keeps none for longer.

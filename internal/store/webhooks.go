@@ -85,7 +85,7 @@ func (s *Store) canonicalOnce(chats []bridge.JID) []bridge.JID {
 	return once
 }
 
-// filterColumns are the columns of a filter, in the order of filterValues.
+// filterColumns lists the columns of a filter, in the order of filterValues.
 const filterColumns = "types, chats, exclude_chats, chat_type, from_me"
 
 func filterValues(c *db.Conn, f bridge.EventFilter) []any {

@@ -10,15 +10,15 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// patience is how long a lost connection counts as connecting; tests shorten it.
+// patience limits how long a lost connection counts as connecting; tests shorten it.
 var patience = 30 * time.Second
 
 const (
-	// loginTimeout is how long a login may take once the socket is open.
+	// loginTimeout limits a login once the socket is open.
 	loginTimeout = 60 * time.Second
 	// steady is how long a connection has to last after its login to count as working.
 	steady = 10 * time.Second
-	// storageCheck is how often an idle connection looks for its files.
+	// storageCheck separates two looks of an idle connection for its files.
 	storageCheck = 2 * time.Second
 )
 

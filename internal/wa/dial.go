@@ -33,7 +33,7 @@ type dial struct {
 
 var errGivenUp = errors.New("the dial was given up")
 
-// dialKey is the key of a dial in its context.
+// dialKey finds a dial in its context.
 type dialKey struct{}
 
 // newDial returns a dial whose context ends after parent, but never in a handshake.

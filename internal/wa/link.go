@@ -43,7 +43,7 @@ type link struct {
 	socket *dial // the dial of whatsmeow's present socket; guarded by mu
 }
 
-// notice is what the socket's events mean for the connection.
+// notice says what the socket's events mean for the connection.
 type notice struct {
 	kind     noticeKind
 	sentence string        // for lastError
@@ -191,7 +191,7 @@ func (l *link) cut() {
 	latest.giveUp()
 }
 
-// politeClose is how long the end of a connection may take.
+// politeClose limits how long the end of a connection takes.
 const politeClose = 2 * time.Second
 
 // disconnected notes that whatsmeow has handled the socket's end, or has closed it.

@@ -48,7 +48,7 @@ type Options struct {
 	DeviceName  string          // what the phone shows under linked devices
 	PhoneNumber string          // E.164 digits of the only account that may pair; "" for any
 	NewChats    bridge.NewChats // how many chats the account may begin
-	// HistoryImport is how much of the phone's messages is imported.
+	// HistoryImport says how much of the phone's messages is imported.
 	HistoryImport bridge.HistoryImport
 	Network       Network
 	Store         Store

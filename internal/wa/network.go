@@ -32,7 +32,7 @@ type simulatedNetwork struct {
 	roots   *x509.CertPool
 }
 
-// networkFile is the form of WA_NETWORK_FILE.
+// networkFile has the form of WA_NETWORK_FILE.
 type networkFile struct {
 	WebsocketURL  string `json:"websocketUrl"`
 	CACertificate string `json:"caCertificate"`

@@ -20,7 +20,7 @@ const (
 	socketLife  = firstQRLife + 5*nextQRLife
 	firstQRLife = 60 * time.Second
 	nextQRLife  = 20 * time.Second
-	// afterPairing is how long the network may take to ask for the reconnection.
+	// afterPairing limits the network's time to ask for the reconnection.
 	afterPairing = 10 * time.Second
 )
 

@@ -107,11 +107,11 @@ func (o *offer) dropCode() {
 	o.code = ""
 }
 
-// pairingRounds is how many sockets offer codes for socketLife before a pairing that is
+// pairingRounds limits the sockets that offer codes for socketLife before a pairing that is
 // not asked for rests. No official client opens sockets without end.
 const pairingRounds = 5
 
-// resting is the sentence of a pairing that rests; asking for the status ends the rest.
+// resting describes a pairing that rests; asking for the status ends the rest.
 const resting = "pairing is paused, because no code was requested for a while: requesting the status or a pairing code resumes it, and the next status has a QR code"
 
 // WakePairing notes that codes are asked for, and ends a pairing's rest.

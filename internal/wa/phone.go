@@ -19,7 +19,7 @@ const (
 	phoneLimit   = 14 * 24 * time.Hour
 	phoneWarning = 12 * 24 * time.Hour
 	phoneCheck   = 6 * time.Hour
-	// phoneNote is how often the phone's signs of life are written down.
+	// phoneNote separates two notes of the phone's signs of life.
 	phoneNote = time.Hour
 
 	settingPhoneSeen = "phone_seen"
@@ -132,7 +132,7 @@ const (
 	pingBudget = 30 * time.Second
 )
 
-// pingPatience is how long the phone has for its answer before anybody is warned.
+// pingPatience limits the wait for the phone's answer before anybody is warned.
 var pingPatience = time.Minute
 
 // shouldPing reports whether to ask the phone for a sign of life now, and notes it.

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// dialLimit is beyond a dial's own limits and whatsmeow's 20 s for the handshake.
+	// dialLimit exceeds a dial's own limits and whatsmeow's 20 s for the handshake.
 	dialLimit = dialTimeout + tlsTimeout + answerHeaderTimeout + 25*time.Second
 	// shortOutage is how long the pauses between tries stay short.
 	shortOutage = 5 * time.Minute
@@ -62,7 +62,7 @@ type supervisor struct {
 	lapse   *time.Timer // when connecting becomes closed
 }
 
-// phase is what is done with a link now.
+// phase says what is done with a link now.
 type phase int
 
 const (

@@ -18,7 +18,7 @@ const (
 	// recoverEvery how soon the phone is asked for it again.
 	wholeSyncEvery = time.Hour
 	recoverEvery   = 48 * time.Hour
-	// syncCheckEvery is how often it is looked whether all is in order again.
+	// syncCheckEvery separates two checks whether all is in order again.
 	syncCheckEvery = time.Hour
 
 	settingSyncBehind    = "appstate_behind"     // since when something is not in order

@@ -304,7 +304,7 @@ func (f *Filter) Add(condition string, args ...any) {
 // Where returns all conditions.
 func (f *Filter) Where() string { return cmp.Or(strings.Join(f.conditions, " AND "), "1") }
 
-// codedError is an error of SQLite with its code, for package dbfile.
+// codedError carries an error of SQLite with its code, for package dbfile.
 type codedError struct{ error }
 
 func (e codedError) Unwrap() error { return e.error }

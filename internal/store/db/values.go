@@ -71,7 +71,7 @@ type Row struct {
 	stmt *sqlite.Stmt
 }
 
-// Raw is a column of bytes whose memory is used again for the next row.
+// Raw holds a column of bytes whose memory is used again for the next row.
 type Raw []byte
 
 // Scan reads the columns of the row, and reports whether it could. NULL becomes nil in

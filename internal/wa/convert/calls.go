@@ -14,14 +14,14 @@ import (
 // RingTime is longer than a phone rings: a call without news by then was missed.
 const RingTime = 2 * time.Minute
 
-// LooksAtRinging is how often ringing calls are checked in [RingTime].
+// LooksAtRinging counts the checks of ringing calls in [RingTime].
 const LooksAtRinging = 4
 
 // staleOffer is the age of an offer that was delivered after an outage: its call no
 // longer rings.
 const staleOffer = RingTime + RingTime/LooksAtRinging
 
-// endReasons are the reasons of an end for devices that the call was not taken on.
+// endReasons lists the reasons of an end for devices that the call was not taken on.
 var endReasons = map[string]bridge.CallState{
 	"accepted_elsewhere": bridge.CallAnsweredElsewhere, "rejected_elsewhere": bridge.CallRejected,
 }

@@ -50,7 +50,7 @@ func sharedContact(card *waE2E.ContactMessage) bridge.SharedContact {
 	return c
 }
 
-// vcardProperty is one line of a vCard. Names and parameters are in capitals.
+// vcardProperty holds one line of a vCard. Names and parameters are in capitals.
 type vcardProperty struct {
 	name   string
 	params map[string]string

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// flowParams are the parameters of a native flow's button that phones show. Each kind
+// flowParams holds the parameters of a native flow's button that phones show. Each kind
 // of button has some of them.
 type flowParams struct {
 	DisplayText string   `json:"display_text"`

@@ -84,7 +84,7 @@ func decimal(value, offset int64) string {
 	return strings.TrimSuffix(big.NewRat(value, max(1, offset)).FloatString(3), "0")
 }
 
-// payments are English texts for messages about money, for which the apps have their own.
+// payments has English texts for messages about money, for which the apps have their own.
 var payments = map[string]string{
 	"sendPaymentMessage": "Payment", "requestPaymentMessage": "Payment request", "declinePaymentRequestMessage": "Payment request declined",
 	"cancelPaymentRequestMessage": "Payment request cancelled", "paymentInviteMessage": "Invitation to payments",

@@ -47,7 +47,7 @@ func encryptedIn(msg *waE2E.Message) (part EncryptedPart, ok bool) {
 	return EncryptedPart{}, false
 }
 
-// editUses are the kinds of encrypted edits that are understood.
+// editUses lists the kinds of encrypted edits that are understood.
 var editUses = map[waE2E.SecretEncryptedMessage_SecretEncType]whatsmeow.MsgSecretType{
 	waE2E.SecretEncryptedMessage_EVENT_EDIT:      whatsmeow.EncSecretEventEdit,
 	waE2E.SecretEncryptedMessage_POLL_EDIT:       whatsmeow.EncSecretPollEdit,

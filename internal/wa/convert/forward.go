@@ -7,7 +7,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// forwardForm is what forwarding makes of a kind of message.
+// forwardForm says what forwarding makes of a kind of message.
 type forwardForm string
 
 const (

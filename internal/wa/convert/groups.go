@@ -15,7 +15,7 @@ import (
 // it does not know.
 const TagApprovalOff = "membership_approval_mode off"
 
-// PersonForms are the attributes that name a person.
+// PersonForms lists the attributes that name a person.
 var PersonForms = []string{"jid", "phone_number", "lid"}
 
 // Group converts the library's group.

@@ -48,7 +48,7 @@ func ImportedFacts(read []bridge.Fact, about types.MessageInfo, info *waWeb.WebM
 	return append(facts, imported)
 }
 
-// statuses are how far own messages of the history have got; others are sent.
+// statuses says how far own messages of the history have got; others are sent.
 var statuses = map[waWeb.WebMessageInfo_Status]bridge.Delivery{
 	waWeb.WebMessageInfo_ERROR: bridge.DeliveryFailed, waWeb.WebMessageInfo_DELIVERY_ACK: bridge.DeliveryDelivered,
 	waWeb.WebMessageInfo_READ: bridge.DeliveryRead, waWeb.WebMessageInfo_PLAYED: bridge.DeliveryPlayed,

@@ -24,7 +24,7 @@ func read(msg *waE2E.Message) shown {
 	return shown{}
 }
 
-// kind is how messages of some protobuf fields are read and sent on. The table in
+// kind says how messages of some protobuf fields are read and sent on. The table in
 // docs/api.md is made of these.
 type kind struct {
 	fields  string // of waE2E.Message, by spaces
@@ -97,7 +97,7 @@ var kindOf = func() map[string]*kind {
 	return index
 }()
 
-// housekeeping are the protobuf fields that are no messages: they belong to the
+// housekeeping lists the protobuf fields that are no messages: they belong to the
 // protocol, or change other messages.
 var housekeeping = map[string]bool{
 	"senderKeyDistributionMessage": true, "fastRatchetKeySenderKeyDistributionMessage": true,

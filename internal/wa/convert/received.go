@@ -244,7 +244,7 @@ func reactionFacts(r *waE2E.ReactionMessage, s source, chat bridge.JID, at bridg
 	}}
 }
 
-// maxAhead is how far a sender's clock may be ahead of the network's.
+// maxAhead limits how far a sender's clock may be ahead of the network's.
 const maxAhead = 24 * time.Hour
 
 // claimed returns the sender's own time of a change, which is finer than the network's

@@ -11,12 +11,12 @@ import (
 	"bridged/internal/bridge"
 )
 
-// carriers are the fields beside the content.
+// carriers lists the fields beside the content.
 var carriers = map[string]bool{
 	"messageContextInfo": true, "senderKeyDistributionMessage": true, "fastRatchetKeySenderKeyDistributionMessage": true,
 }
 
-// unwrapped is the content of a message without its wrappers.
+// unwrapped holds the content of a message without its wrappers.
 type unwrapped struct {
 	msg      *waE2E.Message // with the MessageContextInfo of the innermost layer that has one
 	place    *waE2E.Message // the same, as it stands in the wrappers

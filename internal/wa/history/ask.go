@@ -20,10 +20,10 @@ const (
 	askTimeout   = 30 * time.Second // for the network to accept a request to the phone
 )
 
-// patience is how long an open account waits for the phone to announce its history.
+// patience limits how long an open account waits for the phone to announce its history.
 var patience = 10 * time.Minute
 
-// needed are the parts that every phone sends, and every session needs.
+// needed lists the parts that every phone sends, and every session needs.
 var needed = []waE2E.HistorySyncType{waE2E.HistorySyncType_INITIAL_BOOTSTRAP, waE2E.HistorySyncType_PUSH_NAME}
 
 // missing asks the phone for parts of its history that it has not announced, or whose

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// megabytes is how much history the companion has room for: the desktop app's number.
+// megabytes says how much history the companion has room for: the desktop app's number.
 const megabytes = 102400
 
 // Request sets how far back the phone is to send its messages, which it decides once, at

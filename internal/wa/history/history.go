@@ -24,7 +24,7 @@ import (
 const (
 	// takeoverTimeout bounds one try to take a part over.
 	takeoverTimeout = 10 * time.Minute
-	// idle is how often Run looks if nothing wakes it.
+	// idle separates two looks of Run if nothing wakes it.
 	idle = time.Hour
 )
 
@@ -74,7 +74,7 @@ type Options struct {
 type History struct {
 	o      Options
 	notify chan struct{}
-	// missingSince is when missingIn was first seen without an announced history; only Run
+	// missingSince says when missingIn was first seen without an announced history; only Run
 	// uses both.
 	missingSince time.Time
 	missingIn    *session.Client

@@ -18,7 +18,7 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// batchSize is how many facts are saved in one transaction, which delays an
+// batchSize limits the facts that one transaction saves, which delays an
 // acknowledgement by as long as it takes.
 const batchSize = 100
 

@@ -15,7 +15,7 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// Waits are how long a send waits: longer for many devices, which take the network long.
+// Waits limits how long a send waits: longer for many devices, which take the network long.
 type Waits struct {
 	Answer    time.Duration // for the acknowledgement of one try
 	Budget    time.Duration // for one send in all, reconnections included
@@ -32,7 +32,7 @@ var usualWaits = Waits{
 const (
 	// fewDevices get no more time than one.
 	fewDevices = 100
-	// silentTries is how many tries may go unanswered on a connection that lasts: each
+	// silentTries limits the tries that go unanswered on a connection that lasts: each
 	// goes out to all devices.
 	silentTries = 2
 )

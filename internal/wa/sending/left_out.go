@@ -37,7 +37,7 @@ const (
 	maxVain = 1000
 )
 
-// leftOutQueue is how many messages may wait to be sent once more.
+// leftOutQueue limits the messages that wait to be sent once more.
 const leftOutQueue = 256
 
 func newLeftOut(s *Sender) *leftOut {

@@ -36,7 +36,7 @@ func (c *Client) lookUp(ctx context.Context, number string) (bridge.NumberCheck,
 	}
 }
 
-// numbersAtOnce is how many numbers one query asks for.
+// numbersAtOnce limits the numbers that one query asks for.
 const numbersAtOnce = 50
 
 // LookUpAll asks for unknown numbers, many with one query and within the limit.

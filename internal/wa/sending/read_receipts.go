@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// maxReceiptIDs is how many messages one receipt is for.
+	// maxReceiptIDs limits the messages of one receipt.
 	maxReceiptIDs = 256
 	// readTimeout bounds the reading of a chat, receiptTimeout the answers to one page.
 	readTimeout    = 60 * time.Second
 	receiptTimeout = 10 * time.Second
-	// receiptTries is how often the receipts of a page are sent; repeats have no effect.
+	// receiptTries counts how often the receipts of a page are sent; repeats have no effect.
 	receiptTries = 2
 	// markTimeout bounds the change of the account's own state.
 	markTimeout = 10 * time.Second

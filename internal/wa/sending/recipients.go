@@ -31,7 +31,7 @@ func (c *Client) destination(ctx context.Context, jid bridge.JID) (types.JID, er
 	return to, nil
 }
 
-// knownGroup is what sending needs of a group that the account is in.
+// knownGroup holds what sending needs of a group that the account is in.
 type knownGroup struct {
 	isCommunity    bool // holds groups together: nobody can write there
 	isAnnouncement bool // of a community; takes encrypted reactions alone

@@ -19,13 +19,13 @@ type reupload struct {
 	answers chan phoneAnswer // of the phone; those that nothing waits for are dropped
 }
 
-// phoneAnswer is where the phone has put a file, or why it has not.
+// phoneAnswer says where the phone has put a file, or why it has not.
 type phoneAnswer struct {
 	path string
 	err  error
 }
 
-// reuploadWait is how long the phone may take.
+// reuploadWait limits the wait for the phone.
 const reuploadWait = 30 * time.Second
 
 // Reupload asks the phone to upload a message's file again, once for all who

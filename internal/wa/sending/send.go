@@ -13,7 +13,7 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// uploadBudget is how long the file of a send may take beside it.
+// uploadBudget limits the time that the file of a send takes beside it.
 const uploadBudget = 15 * time.Minute
 
 // Send composes a message, stores it as pending with the id it will have,

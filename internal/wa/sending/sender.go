@@ -128,7 +128,7 @@ func (s *Sender) save(facts ...bridge.Fact) error {
 	return s.o.Store.Save(ctx, facts...)
 }
 
-// Link is what the account knows of a connection.
+// Link holds what the account knows of a connection.
 type Link struct {
 	// Socket returns what identifies the present socket.
 	Socket func() any

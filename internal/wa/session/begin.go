@@ -23,9 +23,9 @@ import (
 // begun before the send, in batches, asking without the Signal lock.
 
 const (
-	// keyQuery is how many devices' keys one query asks for.
+	// keyQuery limits the devices in one query for keys.
 	keyQuery = 250
-	// sessionBatch is how many sessions one transaction begins: tens of milliseconds.
+	// sessionBatch limits the sessions that one transaction begins: tens of milliseconds.
 	sessionBatch = 50
 )
 

@@ -54,22 +54,22 @@ type Observer struct {
 	Own func() (pn, lid bridge.JID)
 	// IsOver reports whether the connection of a context has been followed by another.
 	IsOver func(ctx context.Context) bool
-	// Failed is called when session.db fails; the stanza is left unacknowledged.
+	// Failed receives the errors of session.db; the stanza is left unacknowledged.
 	Failed func(err error)
-	// Learned is called with numbers and LIDs that were not known to belong together.
+	// Learned receives numbers and LIDs that were not known to belong together.
 	Learned func(found []bridge.Identity)
-	// Usernames is called with the usernames in a stanza, before it is handled.
+	// Usernames receives the usernames in a stanza, before it is handled.
 	Usernames func(found map[bridge.JID]string, isAnswer bool)
-	// Undecrypted is called before whatsmeow acknowledges a message that it could not
+	// Undecrypted runs before whatsmeow acknowledges a message that it could not
 	// decrypt. With last, whatsmeow makes no event of it.
 	Undecrypted func(e *events.UndecryptableMessage, last bool)
-	// FrameLost is called when a frame of the connection could not be read.
+	// FrameLost runs when a frame of the connection could not be read.
 	FrameLost func()
-	// CodeRefused is called when the network refuses a code entered on the phone.
+	// CodeRefused runs when the network refuses a code entered on the phone.
 	CodeRefused func()
-	// SyncKeyMissing is called when a key of the account's state is missing.
+	// SyncKeyMissing runs when a key of the account's state is missing.
 	SyncKeyMissing func()
-	// Ended is called once whatsmeow has handled the end of a connection.
+	// Ended runs once whatsmeow has handled the end of a connection.
 	Ended func()
 }
 

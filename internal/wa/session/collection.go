@@ -62,7 +62,7 @@ func (c *Client) ReadCollection(ctx context.Context, name appstate.WAPatchName) 
 	return kept, nil
 }
 
-// scratchState is the state of one reading of a collection.
+// scratchState holds the state of one reading of a collection.
 type scratchState struct {
 	*store.NoopStore
 	values map[string][]byte

@@ -64,7 +64,7 @@ func (c *connection) PrepareContext(ctx context.Context, query string) (driver.S
 	return &statement{sqliteStmt: stmt.(sqliteStmt), conn: c, query: query}, nil
 }
 
-// Prepare is PrepareContext without a context.
+// Prepare calls PrepareContext without a context.
 func (c *connection) Prepare(query string) (driver.Stmt, error) {
 	return c.PrepareContext(context.Background(), query)
 }
@@ -142,7 +142,7 @@ func isLagging(ctx context.Context) bool {
 	return lags
 }
 
-// lagLimit is how long decryptions may lag, as sessions skip at most 2,000 messages of
+// lagLimit bounds how long decryptions lag, as sessions skip at most 2,000 messages of
 // one sender. What is done when it is quiet waits for the disk (see [clearedContent]).
 const lagLimit = time.Second
 

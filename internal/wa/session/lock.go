@@ -50,7 +50,7 @@ type hold struct {
 type singleHold struct{ limit *time.Timer }
 
 const (
-	// idleLimit is how long a send may hold up decryptions without progress: whatsmeow
+	// idleLimit bounds how long a send may hold up decryptions without progress: whatsmeow
 	// asks for the keys of a device that has appeared meanwhile under the lock.
 	idleLimit = 5 * time.Second
 	// singleLimit is far beyond one encryption, which needs no round trip.
@@ -129,7 +129,7 @@ func (l *signalLock) noteOthers(hash string) {
 	h.others = hash
 }
 
-// Outcome is what became of the message of a send's context.
+// Outcome says what became of the message of a send's context.
 type Outcome struct {
 	MayHaveLeft  bool
 	OtherDevices string            // the hash of the devices that the network named; empty where it went to these

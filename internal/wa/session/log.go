@@ -19,7 +19,7 @@ type logger struct {
 	module string
 	silent bool                            // no debug output
 	onLog  func(format string, args []any) // called with warnings and debug output; may be nil
-	// onStanza is given what the network sends, before it is handled; may be nil.
+	// onStanza receives what the network sends, before it is handled; may be nil.
 	onStanza func(node *waBinary.Node)
 }
 

@@ -41,7 +41,7 @@ func isApprovalOff(part waBinary.Node) bool {
 	return found && mode.AttrGetter().OptionalString("state") == "off"
 }
 
-// usernameAttrs are the attributes that name a person, with those that hold the
+// usernameAttrs lists the attributes that name a person, with those that hold the
 // person's username.
 var usernameAttrs = map[string][]string{
 	"from":        {"username"},

@@ -36,7 +36,7 @@ type lockedStore struct {
 	known func(ctx context.Context, addresses []string) (map[string][32]byte, error)
 }
 
-// signalStores are the stores that a lockedStore stands before.
+// signalStores holds the stores that a lockedStore stands before.
 type signalStores struct {
 	store.SessionStore
 	store.EventBuffer

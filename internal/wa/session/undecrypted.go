@@ -47,7 +47,7 @@ type pendingMessages struct {
 // maxPending bounds how many messages are pending; whatsmeow's queue is shorter.
 const maxPending = 4096
 
-// messageParts are the parts of a message that say what it is.
+// messageParts lists the parts of a message that say what it is.
 var messageParts = map[string]bool{"enc": true, "unavailable": true, "participants": true, "meta": true, "bot": true, "multicast": true}
 
 // add notes a stanza, if it is a message.

@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
@@ -139,67 +137,11 @@ const (
 	wordsAfter  = 160 // characters after them
 )
 
-// excerpt returns the text around the words of a search, with them marked. The bridge
-// also finds other spellings, such as ligatures; such a hit is shown from its
-// beginning.
+// excerpt returns the text around the words of a search, with them marked.
 func excerpt(content, q string) []part {
-	text := strings.Join(strings.Fields(content), " ")
-	start, end := foundAt(text, strings.Join(strings.Fields(q), " "))
-	if end == 0 {
-		return []part{{Text: firstCharacters(text, wordsBefore+wordsAfter)}}
+	around := bridge.Around(content, q, wordsBefore, wordsAfter)
+	if around.Found == "" {
+		return []part{{Text: around.Before}}
 	}
-	before, found, after := text[:start], text[start:end], text[end:]
-	if n := utf8.RuneCountInString(before); n > wordsBefore {
-		before = "…" + string([]rune(before)[n-wordsBefore:])
-	}
-	return []part{{Text: before}, {Text: found, Found: true}, {Text: firstCharacters(after, wordsAfter)}}
-}
-
-// foundAt returns where words stand in a text, whatever their case. Its time grows with
-// the sum of the two lengths, not with their product: strangers write the texts.
-func foundAt(text, words string) (start, end int) {
-	if words == "" {
-		return 0, 0
-	}
-	wanted := folded(words)
-	at := strings.Index(folded(text), wanted)
-	if at < 0 {
-		return 0, 0
-	}
-	n := 0 // how long the folded text is up to i
-	for i, r := range text {
-		if n <= at {
-			start = i
-		}
-		if n >= at+len(wanted) {
-			return start, i
-		}
-		n += len(foldedRune(r))
-	}
-	return start, len(text)
-}
-
-// folded returns a text in which all cases of a letter are one, and ß is ss.
-func folded(text string) string {
-	var b strings.Builder
-	b.Grow(len(text))
-	for _, r := range text {
-		b.WriteString(foldedRune(r))
-	}
-	return b.String()
-}
-
-// foldedRune returns the same for all cases of a letter.
-func foldedRune(r rune) string {
-	if r == 'ß' || r == 'ẞ' {
-		return "ss"
-	}
-	return string(unicode.ToLower(unicode.ToUpper(r))) // the long s, the Kelvin sign and the like change with the first
-}
-
-func firstCharacters(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
+	return []part{{Text: around.Before}, {Text: around.Found, Found: true}, {Text: around.After}}
 }

@@ -49,7 +49,7 @@ func lastLine(m bridge.LastMessage) string {
 }
 
 func oneLine(text string) string {
-	return firstCharacters(strings.Join(strings.Fields(text), " "), summaryLength)
+	return bridge.Beginning(strings.Join(strings.Fields(text), " "), summaryLength)
 }
 
 func kindOf(m bridge.Message) string {

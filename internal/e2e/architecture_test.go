@@ -96,6 +96,7 @@ var ours = map[string][]string{
 	"internal/store/storetest": {},
 	"internal/urlguard":        {},
 	"internal/media":           {"internal/bridge", "internal/intake", "internal/urlguard"},
+	"internal/document":        {"internal/bridge"},
 	"internal/intake":          {},
 	"internal/api":             {"internal/api/front", "internal/bridge", "internal/intake", "internal/store", "internal/media", "internal/webhook", "internal/hooks"},
 	"internal/api/apitest":     {"internal/api"},

@@ -3,6 +3,7 @@ package media
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 const (
 	thumbnailSide    = 100 // the longer one; the apps show it blurred until the picture is loaded
 	thumbnailQuality = 60
+	smallQuality     = 80 // of pictures that are scaled for a reader
 )
 
 // measureImage reads a picture's dimensions, and makes its thumbnail if decoding is affordable.
@@ -42,18 +44,43 @@ func (p *Preparer) measureImage(f *bridge.File, r io.ReadSeeker) error {
 	return err
 }
 
+// Scale returns a picture as an upright JPEG whose longer side is at most so many pixels.
+// It fails with [bridge.CodeUnsupportedMedia].
+func (p *Preparer) Scale(ctx context.Context, file []byte, side int) ([]byte, error) {
+	p.decoding.Lock()
+	defer p.decoding.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	small, err := guarded(bytes.NewReader(file), func(r io.ReadSeeker) ([]byte, error) {
+		picture, head, err := decodeBounded(r)
+		if err != nil {
+			return nil, err
+		}
+		return encodeSmall(picture, head.orientation, side, smallQuality)
+	})
+	if err != nil {
+		return nil, bridge.Fail(bridge.CodeUnsupportedMedia, "the picture is too large, or of a kind that cannot be shown").Because(err)
+	}
+	return small, nil
+}
+
 func encodeThumbnail(picture image.Image, orientation int) ([]byte, error) {
-	small := upright(shrink(picture), orientation)
+	return encodeSmall(picture, orientation, thumbnailSide, thumbnailQuality)
+}
+
+func encodeSmall(picture image.Image, orientation, side, quality int) ([]byte, error) {
+	small := upright(shrink(picture, side), orientation)
 	var out bytes.Buffer
-	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: thumbnailQuality}); err != nil {
-		return nil, fmt.Errorf("encode thumbnail: %w", err)
+	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: quality}); err != nil {
+		return nil, fmt.Errorf("encode a picture: %w", err)
 	}
 	return out.Bytes(), nil
 }
 
-// shrink scales a picture down to a thumbnail, on white. Small ones keep their size.
-func shrink(picture image.Image) *image.RGBA {
-	small := image.NewRGBA(within(picture, thumbnailSide))
+// shrink scales a picture down, on white. Small ones keep their size.
+func shrink(picture image.Image, side int) *image.RGBA {
+	small := image.NewRGBA(within(picture, side))
 	draw.Draw(small, small.Rect, image.White, image.Point{}, draw.Src)
 	draw.BiLinear.Scale(small, small.Rect, picture, picture.Bounds(), draw.Over, nil)
 	return small

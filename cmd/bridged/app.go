@@ -116,11 +116,14 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	if a.console != nil {
 		serving = choose(console.Serves, a.console, serving)
 	}
+	if serving, err = a.withAgents(c, router, serving); err != nil {
+		return nil, err
+	}
 	listener, err := listen(c.ListenAddr)
 	if err != nil {
 		return nil, err
 	}
-	a.server = front.NewServer(a.lifetime, a.withAgents(c, router, serving), connections, log)
+	a.server = front.NewServer(a.lifetime, serving, connections, log)
 	a.client = client.New("http://"+dialable(listener.Addr().String()), c.Token)
 	a.opened = append(a.opened, func() error { a.client.Close(); return nil })
 	greet(log, c, listener.Addr())

@@ -83,7 +83,7 @@ func (e *environment) dispatch(args []string) error {
 		}
 		return e.execute("bridged", root, args)
 	}
-	top := &command{run: serveCommand().run}
+	top := &command{run: serveCommand().run, commands: []*command{documentTextCommand()}}
 	for _, g := range groups {
 		top.commands = append(top.commands, g.commands...)
 	}

@@ -118,9 +118,7 @@ func (q *input) events(lastEventID string) eventQuery {
 	}
 	events := eventQuery{EventQuery: store.EventQuery{EventFilter: bridge.EventFilter{Types: q.eventTypes("types")}}}
 	events.Only = q.caller().Chats
-	if chat := q.chat("chat"); chat != "" {
-		events.Chats = []bridge.JID{chat}
-	}
+	events.Chats, events.FromMe = q.chats("chat"), q.choice("fromMe")
 	switch {
 	case !given || after == "":
 	case after == "now":
@@ -175,6 +173,24 @@ func (q *input) chat(name string) bridge.JID {
 	}
 	jid, err := parseChat(name, value)
 	return keep(q, jid, err)
+}
+
+// chats returns the chats of a list with commas; blank is all.
+func (q *input) chats(name string) (chats []bridge.JID) {
+	value := q.text(name)
+	if value == "" {
+		return nil
+	}
+	values := strings.Split(value, ",")
+	if len(values) > maxTokenChats {
+		q.refuse("%s may name at most %d chats", name, maxTokenChats)
+		return nil
+	}
+	for _, one := range values {
+		jid, err := parseChat(name, strings.TrimSpace(one))
+		chats = append(chats, keep(q, jid, err))
+	}
+	return chats
 }
 
 // wait returns how long to wait for the first event: a duration, or seconds.

@@ -231,16 +231,22 @@ func TestEvents_Filter(t *testing.T) {
 		s.know(say(club, alan, fmt.Sprint("A", i), "a", i), say(grace, grace, fmt.Sprint("B", i), "b", i))
 	}
 	s.know(bridge.ReactionChange{Chat: grace, Target: "B0", Sender: grace, Emoji: "👍", Timestamp: bridge.At(noon)})
+	own := say(grace, grace, "C0", "c", 4)
+	own.FromMe = true
+	s.know(own)
 	for query, wanted := range map[string][]string{
 		"?types=message.updated":                      {"message.updated B0"},
 		"?types=message.created&chat=" + string(club): {"message.created A0", "message.created A1", "message.created A2"},
 		"?types=message.created,message.updated&chat=" + string(grace): {
-			"message.created B0", "message.created B1", "message.created B2", "message.updated B0",
+			"message.created B0", "message.created B1", "message.created B2", "message.updated B0", "message.created C0",
 		},
-		"?types=message.created&chat=" + string(graceLID):     {"message.created B0", "message.created B1", "message.created B2"},
-		"?types=message.created&chat=" + string(alan):         {},
-		"?types=account.status":                               {},
-		"?types=message.created&limit=2&chat=" + string(club): {"message.created A0", "message.created A1"},
+		"?types=message.created&chat=" + string(graceLID):                                                   {"message.created B0", "message.created B1", "message.created B2", "message.created C0"},
+		"?types=message.created&chat=" + string(alan):                                                       {},
+		"?types=message.created&limit=3&chat=" + string(alan) + "," + string(club) + "," + string(graceLID): {"message.created A0", "message.created B0", "message.created A1"},
+		"?types=message.created&fromMe=true":                                                                {"message.created C0"},
+		"?types=message.created&fromMe=false&chat=" + string(grace):                                         {"message.created B0", "message.created B1", "message.created B2"},
+		"?types=account.status":                                                                             {},
+		"?types=message.created&limit=2&chat=" + string(club):                                               {"message.created A0", "message.created A1"},
 	} {
 		page := s.eventPage(query)
 		want(t, query, told(page.Events), wanted)
@@ -353,18 +359,20 @@ func TestEvents_KeepPairingSecrets(t *testing.T) {
 func TestEvents_RefuseWhatIsNotUnderstood(t *testing.T) {
 	s := newServer(t)
 	for query, sentence := range map[string]string{
-		"?after=-1":                  "after must be",
-		"?after=soon":                "after must be",
-		"?after=1&cursor=1":          "mean the same",
-		"?types=message.gone":        "types must be among message.created",
-		"?chat=nobody":               "chat",
-		"?chat=status@broadcast":     "chat",
-		"?limit=0":                   "limit must be",
-		"?limit=1001":                "limit must be",
-		"?wait=61s":                  "wait must be between 0s and 60s",
-		"?wait=-1":                   "wait must be",
-		"?wait=9223372036854775807s": "wait must be",
-		"?wait=long":                 "wait must be",
+		"?after=-1":                         "after must be",
+		"?after=soon":                       "after must be",
+		"?after=1&cursor=1":                 "mean the same",
+		"?types=message.gone":               "types must be among message.created",
+		"?chat=nobody":                      "chat",
+		"?chat=status@broadcast":            "chat",
+		"?chat=15550100301@s.whatsapp.net,": "chat",
+		"?fromMe=yes":                       "fromMe must be",
+		"?limit=0":                          "limit must be",
+		"?limit=1001":                       "limit must be",
+		"?wait=61s":                         "wait must be between 0s and 60s",
+		"?wait=-1":                          "wait must be",
+		"?wait=9223372036854775807s":        "wait must be",
+		"?wait=long":                        "wait must be",
 	} {
 		got := s.Get("/api/events" + query).Want(http.StatusBadRequest)
 		if !strings.Contains(got.Error(), sentence) {

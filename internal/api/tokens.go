@@ -179,7 +179,8 @@ func (s *server) getOwnToken(in *input) (any, error) {
 		Scopes    []bridge.Scope `json:"scopes"`
 		Chats     []bridge.JID   `json:"chats"`
 		ExpiresAt *bridge.Time   `json:"expiresAt"`
-	}{caller.Name, caller.Scopes, caller.Chats, caller.ExpiresAt}, nil
+		Account   *bridge.User   `json:"account"`
+	}{caller.Name, caller.Scopes, caller.Chats, caller.ExpiresAt, s.Account.Status().User}, nil
 }
 
 // deleteToken revokes a token, with all that was made with it.

@@ -58,12 +58,13 @@ func TestTokens_TheSecretIsShownOnce(t *testing.T) {
 		}
 	}
 	var self struct {
-		Name   string
-		Scopes []bridge.Scope
-		Chats  []bridge.JID
+		Name    string
+		Scopes  []bridge.Scope
+		Chats   []bridge.JID
+		Account *bridge.User
 	}
 	s.as(made).Get("/api/token").Want(http.StatusOK).Decode(&self)
-	if self.Name != "desk" || len(self.Scopes) != 2 || len(self.Chats) != 1 {
+	if self.Name != "desk" || len(self.Scopes) != 2 || len(self.Chats) != 1 || self.Account == nil || self.Account.JID == "" {
 		t.Errorf("self: %+v", self)
 	}
 	s.Get("/api/token").Want(http.StatusOK).Decode(&self)

@@ -20,13 +20,14 @@ import (
 // EventQuery chooses events. After is a cursor, the id of an event, "0" for all
 // that are kept, or empty for those that are still to come.
 type EventQuery struct {
-	After string
-	Types []bridge.EventType
-	Chat  bridge.JID
+	After  string
+	Types  []bridge.EventType
+	Chats  []bridge.JID
+	FromMe *bool // of messages
 }
 
 func (q EventQuery) parameters() query {
-	return query{"after": q.After, "types": bridge.Join(q.Types, ","), "chat": string(q.Chat)}
+	return query{"after": q.After, "types": bridge.Join(q.Types, ","), "chat": bridge.Join(q.Chats, ","), "fromMe": choice(q.FromMe)}
 }
 
 // Encode returns the query as it stands in an address.

@@ -79,7 +79,7 @@ var created = []bridge.EventType{bridge.EventMessageCreated}
 func TestEvents_ReplayThenLive(t *testing.T) {
 	both(t, func(t *testing.T, b *bridgeUnderTest) {
 		b.know(said(grace, "M1", "one", 1))
-		f := b.follow(client.EventQuery{After: "0", Types: created, Chat: grace})
+		f := b.follow(client.EventQuery{After: "0", Types: created, Chats: []bridge.JID{grace}})
 		if id := f.message(); id != "M1" {
 			t.Errorf("first %s", id)
 		}

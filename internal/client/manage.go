@@ -38,9 +38,16 @@ func (c *Client) RevokeToken(ctx context.Context, id int64) error {
 	return c.Call(ctx, http.MethodDelete, "/api/tokens/"+strconv.FormatInt(id, 10), nil, nil)
 }
 
-// OwnToken returns the client's own token, without its id.
-func (c *Client) OwnToken(ctx context.Context) (bridge.Token, error) {
-	return call[bridge.Token](ctx, c, http.MethodGet, "/api/token", nil)
+// OwnToken describes the caller's token, without its id, and names the account, which is
+// nil while none is paired.
+type OwnToken struct {
+	bridge.Token
+	Account *bridge.User
+}
+
+// OwnToken returns the client's own token.
+func (c *Client) OwnToken(ctx context.Context) (OwnToken, error) {
+	return call[OwnToken](ctx, c, http.MethodGet, "/api/token", nil)
 }
 
 // Hook describes a hook with its address, which is empty unless it is new.

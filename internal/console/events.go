@@ -40,7 +40,11 @@ type eventRow struct {
 
 func (c *Console) showEvents(v *visit) error {
 	asked := v.r.URL.Query()
-	query := client.EventQuery{Chat: bridge.JID(asked.Get("chat"))}
+	chat := bridge.JID(asked.Get("chat"))
+	query := client.EventQuery{}
+	if chat != "" {
+		query.Chats = []bridge.JID{chat}
+	}
 	for _, name := range bridge.EventTypes() {
 		if slices.Contains(asked["type"], string(name)) {
 			query.Types = append(query.Types, name)
@@ -51,7 +55,7 @@ func (c *Console) showEvents(v *visit) error {
 		return err
 	}
 	page := eventsPage{
-		Types: query.Types, Chat: query.Chat, Query: query.Encode(),
+		Types: query.Types, Chat: chat, Query: query.Encode(),
 		Curl: curl("GET", "/api/events?after=0", nil) + " -N -H 'Accept: text/event-stream'",
 	}
 	for _, event := range events {

@@ -101,7 +101,7 @@ func (c *Console) begin(w http.ResponseWriter, r *http.Request, api *client.Clie
 		c.refuseToken(w, r)
 		return
 	}
-	id, opened := c.sessions.open(api, token, family)
+	id, opened := c.sessions.open(api, token.Token, family)
 	opened.setZone(zone)
 	http.SetCookie(w, c.cookie(r, cookieName(r), id, root, sessionTime))
 	http.Redirect(w, r, next, http.StatusSeeOther)

@@ -159,7 +159,7 @@ func changesSettings(t *testing.T, g administered) {
 		return s.Name == name && s.Topic == "" && !s.IsAnnounce && !s.IsLocked && s.Expiration == 0
 	})
 	g.shows(func(v simnet.GroupView) bool { return v.Topic == "" && !v.Announce && !v.Locked && v.Ephemeral == 0 }, members...)
-	events := must(g.c.bridge.api.EventPage(within(t), client.EventQuery{After: "0", Chat: g.jid}, 500, 0))(t)
+	events := must(g.c.bridge.api.EventPage(within(t), client.EventQuery{After: "0", Chats: []bridge.JID{g.jid}}, 500, 0))(t)
 	if !slices.ContainsFunc(events.Events, func(e bridge.Event) bool { return e.Type == bridge.EventGroupUpdated }) ||
 		!slices.ContainsFunc(events.Events, func(e bridge.Event) bool { return e.Type == bridge.EventChatUpdated }) {
 		t.Errorf("the log has %+v", events.Events)

@@ -14,11 +14,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rs/zerolog"
-	"golang.org/x/time/rate"
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
@@ -32,6 +30,11 @@ type Options struct {
 	Chats          []bridge.JID   // the only ones that may be sent to; nil where the token alone decides
 	Confirm        bool           // whether a person confirms each send; clients that cannot ask are refused
 	SendsPerMinute int            // of one token, together with those that it made
+	// Scale returns a picture as a JPEG that a model takes, or fails with
+	// [bridge.CodeUnsupportedMedia].
+	Scale func(ctx context.Context, picture []byte) ([]byte, error)
+	// Text returns the text of a document, or fails with [bridge.CodeUnsupportedMedia].
+	Text func(ctx context.Context, document []byte) (string, error)
 	// Family returns the family of a token, whose share it takes (see [bridge.Token]); nil
 	// where there is one caller.
 	Family  func(ctx context.Context, secret string) (family int64, known bool)
@@ -46,7 +49,7 @@ type Server struct {
 	bodies  front.Bodies // not those of the API, which the calls of a tool use
 
 	mu       sync.Mutex                     // guards all below
-	limiters map[int64]*rate.Limiter        // of sends, by family
+	rates    map[int64]*sendRate            // by family
 	sessions map[int64][]*sdk.ServerSession // by family, the oldest first
 	shared   map[rights]*sdk.Server         // of callers over HTTP
 }
@@ -55,7 +58,7 @@ type Server struct {
 func New(o Options) *Server {
 	return &Server{
 		options: o, key: []byte(rand.Text()), bodies: front.NewBodies(),
-		limiters: make(map[int64]*rate.Limiter), sessions: make(map[int64][]*sdk.ServerSession), shared: make(map[rights]*sdk.Server),
+		rates: make(map[int64]*sendRate), sessions: make(map[int64][]*sdk.ServerSession), shared: make(map[rights]*sdk.Server),
 	}
 }
 
@@ -63,7 +66,7 @@ func New(o Options) *Server {
 type caller struct {
 	s      *Server
 	client *client.Client
-	token  bridge.Token
+	token  client.OwnToken
 	id     string // a name for the token that does not disclose it
 	family int64  // of the token, for the limits
 }
@@ -117,8 +120,8 @@ func (s *Server) newServer(r rights) *sdk.Server {
 		&sdk.Implementation{Name: "bridged", Title: "bridged: a WhatsApp account", Version: s.options.Version},
 		&sdk.ServerOptions{Instructions: instructions, Capabilities: unchanging, SetCacheable: keepPrivate},
 	)}
-	d.AddReceivingMiddleware(s.bounded, decoded)
-	addRead(d, "status", "Status", "Shows the state of the account, and the rights of this token.", (*caller).status)
+	d.AddReceivingMiddleware(s.bounded, decoded, askable)
+	addRead(d, "status", "Status", "Shows whose account it is and its state, and the rights of this token.", (*caller).status)
 	if r.reads {
 		d.addReads()
 		d.addResources()
@@ -139,22 +142,6 @@ func keepPrivate(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
 // chats are named, by itself or by the operator.
 func (c *caller) maySend() bool {
 	return c.s.options.Send && c.token.Allows(bridge.ScopeSend) && (c.token.Chats != nil || c.s.options.Chats != nil)
-}
-
-// takeSend counts a send of a family, and refuses one too many.
-func (s *Server) takeSend(family int64) error {
-	perMinute := s.options.SendsPerMinute
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	limiter := s.limiters[family]
-	if limiter == nil {
-		limiter = rate.NewLimiter(rate.Every(time.Minute/time.Duration(perMinute)), perMinute)
-		s.limiters[family] = limiter
-	}
-	if !limiter.Allow() {
-		return bridge.Fail(bridge.CodeRateLimited, "%d sends a minute is the limit of this door; wait a little", perMinute)
-	}
-	return nil
 }
 
 // maxSessions bounds the sessions of one token with those that it made.

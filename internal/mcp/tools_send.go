@@ -4,15 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"net/url"
+	"path"
 	"slices"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -64,28 +60,33 @@ type sendFile struct {
 
 // addSend registers a tool that sends the message which compose makes of its arguments.
 func addSend[In aboutChat](d door, name, title, description string, compose func(In) (outgoing, error)) {
-	add(d, name, title, description, true, func(c call, ctx context.Context, in In) (*sdk.CallToolResult, answer, error) {
+	add(d, name, title, description, true, func(c call, ctx context.Context, in In) (*sdk.ImageContent, *sentAnswer, error) {
 		out, err := compose(in)
 		if err != nil {
 			return nil, nil, err
 		}
 		out.chat = in.chat()
-		return c.send(ctx, out)
+		sent, err := c.send(ctx, out)
+		return nil, sent, err
 	})
 }
 
 func (d door) addSends() {
 	addSend(d, "send_text", "Send a text", "Sends a text to a chat.", func(in sendText) (outgoing, error) {
-		return outgoing{key: in.Key, shown: in.Text, message: client.Text{To: in.JID, Text: in.Text}}, nil
+		return outgoing{key: in.Key, what: "this text", text: in.Text, message: client.Text{To: in.JID, Text: in.Text}}, nil
 	})
 	addSend(d, "reply", "Reply", "Answers a message with a text that quotes it.", func(in reply) (outgoing, error) {
 		return outgoing{
-			key: in.Key, shown: fmt.Sprintf("in answer to %q:\n%s", in.MsgID, in.Text),
+			key: in.Key, what: "this reply", about: in.MsgID, text: in.Text,
 			message: client.Text{To: in.JID, Text: in.Text, Quote: client.Quote{QuotedMsgID: in.MsgID}},
 		}, nil
 	})
 	addSend(d, "react", "React", "Reacts to a message with an emoji.", func(in react) (outgoing, error) {
-		return outgoing{shown: "the reaction " + in.Emoji, message: client.Reaction{Chat: in.JID, MsgID: in.MsgID, Emoji: in.Emoji}}, nil
+		out := outgoing{what: "the reaction " + capped(in.Emoji, maxName), about: in.MsgID, message: client.Reaction{Chat: in.JID, MsgID: in.MsgID, Emoji: in.Emoji}}
+		if in.Emoji == "" {
+			out.what = "no reaction any more"
+		}
+		return out, nil
 	})
 	addSend(d, "send_file", "Send a file", "Sends a file to a chat.", composeFile)
 }
@@ -98,25 +99,38 @@ func composeFile(in sendFile) (outgoing, error) {
 	if err != nil {
 		return outgoing{}, bridge.Invalid("data must be base64, with its padding")
 	}
-	out := outgoing{key: in.Key, shown: fmt.Sprintf("a file (%s), named %q, from %q, with the caption:\n%s", in.Type, in.FileName, in.URL, in.Caption)}
+	out := outgoing{key: in.Key, text: in.Caption}
 	switch {
 	case (in.URL == "") == (len(data) == 0):
 		return outgoing{}, bridge.Invalid("give the file as url or as data, one of them")
 	case len(data) > maxFile:
 		return outgoing{}, bridge.Invalid("data holds more than %d KiB: give a url", maxFile>>10)
 	case in.URL != "":
+		out.what = fmt.Sprintf("the %s %s from %s", capped(in.Type, maxName), quoted(fileName(in)), capped(in.URL, maxShort))
 		out.message = client.File{To: in.JID, URL: in.URL, Type: bridge.MediaType(in.Type), FileName: in.FileName, Caption: in.Caption}
 	default:
+		out.what = fmt.Sprintf("the %s %s of %d bytes", capped(in.Type, maxName), quoted(fileName(in)), len(data))
 		out.upload = &upload{client.Upload{To: in.JID, FileName: in.FileName, Type: bridge.MediaType(in.Type), Caption: in.Caption}, data}
 	}
 	return out, nil
 }
 
-// outgoing is a message or a file that a tool sends.
+// fileName returns the name by which a file is sent.
+func fileName(in sendFile) string {
+	if at, err := url.Parse(in.URL); in.FileName == "" && err == nil {
+		return path.Base(at.Path)
+	}
+	return in.FileName
+}
+
+// outgoing is a message or a file that a tool sends. The person who confirms it is shown
+// what it is, with the message that it is about.
 type outgoing struct {
 	chat    bridge.JID
 	key     string
-	shown   string // to the person who confirms it
+	what    string // visible
+	about   string // the id of a message
+	text    string
 	message client.Message
 	upload  *upload
 }
@@ -126,99 +140,61 @@ type upload struct {
 	Data []byte
 }
 
+type sentAnswer struct {
+	ChatJID        bridge.JID  `json:"chatJid"`
+	MsgID          string      `json:"msgId"`
+	Timestamp      bridge.Time `json:"timestamp"`
+	IdempotencyKey string      `json:"idempotencyKey"`
+	Replayed       bool        `json:"replayed"` // an earlier call with this key had sent it
+}
+
+func (a *sentAnswer) brief() any { return map[string]any{"sent": true, "msgId": a.MsgID} }
+
 // send sends a message once the chat is allowed, a person has confirmed it, where the
 // operator wants that, and the limit is kept.
-func (c call) send(ctx context.Context, out outgoing) (*sdk.CallToolResult, answer, error) {
-	if allowed := c.s.options.Chats; allowed != nil && !slices.Contains(allowed, out.chat) { // the API checks those of the token
-		return nil, nil, bridge.NoChat(out.chat)
-	}
-	if ask, err := c.confirm(out); ask != nil || err != nil {
-		return ask, nil, err
-	}
-	if err := c.s.takeSend(c.family); err != nil {
-		return nil, nil, err
+func (c call) send(ctx context.Context, out outgoing) (*sentAnswer, error) {
+	if err := c.mayWrite(ctx, out.chat); err != nil {
+		return nil, err
 	}
 	out.key = cmp.Or(out.key, rand.Text())
+	rate, counted := c.s.rateOf(c.family), c.id+out.key
+	if err := rate.refuse(counted); err != nil { // before a person is asked
+		return nil, err
+	}
+	if err := c.confirm(ctx, out); err != nil {
+		return nil, err
+	}
+	done, err := rate.take(counted)
+	if err != nil {
+		return nil, err
+	}
 	var sent client.Sent
-	var err error
 	if out.upload != nil {
 		sent, err = c.client.SendFile(ctx, out.upload.Upload, bytes.NewReader(out.upload.Data), out.key)
 	} else {
 		sent, err = c.client.Send(ctx, out.message, out.key)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return nil, answer{"chatJid": sent.Chat, "msgId": sent.ID, "timestamp": sent.Timestamp, "idempotencyKey": out.key}, nil
-}
-
-const confirmation = "confirm"
-
-// confirm returns the question to a person until it is answered; nil if sends need no
-// confirmation. An answer counts for the send that was shown.
-func (c call) confirm(out outgoing) (*sdk.CallToolResult, error) {
-	if !c.s.options.Confirm {
-		return nil, nil
-	}
-	shown, err := json.Marshal([]any{c.req.Params.Name, out.message, out.upload})
+	done(err == nil && !sent.Replayed || mayHaveLeft(err))
 	if err != nil {
 		return nil, err
 	}
-	if !canAsk(c.req.ClientCapabilities()) {
-		return nil, bridge.Fail(bridge.CodeForbidden, "a person must confirm each send, and this client cannot ask one: use a client with elicitation")
-	}
-	mac := hmac.New(sha256.New, c.s.key) // binds the answer to the token and this send
-	fmt.Fprintf(mac, "%s\n%s", c.id, shown)
-	state := hex.EncodeToString(mac.Sum(nil))
-	response, ok := c.req.Params.InputResponses[confirmation].(*sdk.ElicitResult)
-	switch {
-	case !ok || c.req.Params.RequestState != state:
-		return &sdk.CallToolResult{RequestState: state, InputRequests: sdk.InputRequestMap{confirmation: &sdk.ElicitParams{
-			Mode:            "form",
-			Message:         fmt.Sprintf("Send this to the chat %s?\n\n%s", out.chat, capped(out.shown, maxLong)),
-			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
-		}}}, nil
-	case response.Action != "accept":
-		return nil, bridge.Fail(bridge.CodeForbidden, "the person at the other end did not confirm this; do not try again")
-	}
-	return nil, nil
+	return &sentAnswer{sent.Chat, sent.ID, sent.Timestamp, out.key, sent.Replayed}, nil
 }
 
-// canAsk reports whether a client can show a person a question. One that names
-// no kind of questions can show these (protocol of 2025-06-18).
-func canAsk(client *sdk.ClientCapabilities) bool {
-	return client != nil && client.Elicitation != nil && (client.Elicitation.Form != nil || client.Elicitation.URL == nil)
+// mayHaveLeft reports whether a send may have reached the network although it failed.
+func mayHaveLeft(err error) bool {
+	code := bridge.CodeOf(err)
+	return err != nil && (code == bridge.CodeSendTimeout || code == bridge.CodeInternal)
 }
 
-// maxInline limits a picture that an answer holds, in bytes.
-const maxInline = 1 << 20
-
-var inlineTypes = []string{"image/jpeg", "image/png", "image/webp", "image/gif"}
-
-type getMedia struct {
-	inChat
-	MsgID string `json:"msgId" jsonschema:"the message with the file"`
-}
-
-func (c call) media(ctx context.Context, in getMedia) (*sdk.CallToolResult, answer, error) {
-	info, err := c.client.MediaInfo(ctx, in.JID, in.MsgID)
-	if err != nil {
-		return nil, nil, err
+// mayWrite refuses a chat that the operator has not named. The API checks those of the token.
+func (c call) mayWrite(ctx context.Context, jid bridge.JID) error {
+	allowed := c.s.options.Chats
+	if allowed == nil || slices.Contains(allowed, jid) {
+		return nil
 	}
-	shown := answer{"chatJid": in.JID, "downloadUrl": info.DownloadURL, "untrusted": answer{
-		"file": fileOf(info), "caption": capped(info.Caption, maxShort),
-	}}
-	if info.Size > maxInline || !slices.Contains(inlineTypes, info.MimeType) {
-		return nil, shown, nil
+	if _, err := c.client.Chat(ctx, jid); bridge.CodeOf(err) == bridge.CodeNotFound {
+		return err
 	}
-	file, _, err := c.client.Download(ctx, in.JID, in.MsgID)
-	if err != nil {
-		return nil, nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxInline+1))
-	if err = errors.Join(err, file.Close()); err != nil || len(data) > maxInline {
-		return nil, shown, err
-	}
-	text, err := shown.text()
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.ImageContent{Data: data, MIMEType: info.MimeType}}}, shown, err
+	return bridge.Fail(bridge.CodeForbidden, "agents may not write to this chat: MCP_SEND_CHATS in the bridge's environment does not name it; status shows the chats that it names")
 }

@@ -148,7 +148,7 @@ func (s *Shell) awaitDelivery(ctx context.Context, sent client.Sent, cursor stri
 	if done, err := s.isDelivered(m); done {
 		return err
 	}
-	query := client.EventQuery{After: cursor, Chat: sent.Chat, Types: []bridge.EventType{bridge.EventMessageStatus}}
+	query := client.EventQuery{After: cursor, Chats: []bridge.JID{sent.Chat}, Types: []bridge.EventType{bridge.EventMessageStatus}}
 	for event, err := range s.API.Events(waiting, query) {
 		if err != nil && waiting.Err() == nil {
 			return err

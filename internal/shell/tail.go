@@ -31,9 +31,11 @@ func (s *Shell) Tail(ctx context.Context, t Tail) error {
 	}
 	var err error
 	if t.Chat != "" {
-		if query.Chat, err = s.find(ctx, t.Chat); err != nil {
+		chat, err := s.find(ctx, t.Chat)
+		if err != nil {
 			return err
 		}
+		query.Chats = []bridge.JID{chat}
 	}
 	if t.Since != "" {
 		if query.After, err = s.cursor(ctx, t.Since); err != nil {

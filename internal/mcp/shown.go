@@ -1,0 +1,310 @@
+package mcp
+
+import (
+	"cmp"
+
+	"bridged/internal/bridge"
+)
+
+// Limits of what is shown, in characters as JSON writes them, or in entries.
+const (
+	maxShort = 2000 // of a text in a list
+	maxBrief = 500  // of a text among those of several chats
+	maxLong  = 8000 // of the text of one message
+	maxName  = 100
+	maxQuote = 200 // of the message that another answers, of a file's name or an address
+	maxFew   = 12  // reactions, options and the like of one message
+	maxCards = 5   // contacts of one message, and numbers of one contact
+)
+
+type shownChat struct {
+	JID           bridge.JID   `json:"jid"`
+	IsGroup       bool         `json:"isGroup"`
+	Name          string       `json:"name"`
+	Username      string       `json:"username,omitempty"`
+	UnreadCount   int          `json:"unreadCount"`
+	Archived      bool         `json:"archived,omitempty"`
+	LastMessageAt *bridge.Time `json:"lastMessageAt"`
+	LastMessage   *shownLast   `json:"lastMessage,omitempty"`
+}
+
+type shownLast struct {
+	MsgID       string `json:"msgId"`
+	FromMe      bool   `json:"fromMe"`
+	SenderName  string `json:"senderName,omitempty"`
+	MessageType string `json:"messageType"`
+	Text        string `json:"text"`
+}
+
+func chatOf(c bridge.Chat) shownChat {
+	shown := shownChat{
+		JID: c.JID, IsGroup: c.IsGroup, Name: capped(c.Name, maxName), Username: optional(c.Username), UnreadCount: c.UnreadCount, Archived: c.Archived,
+		LastMessageAt: c.LastMessageAt,
+	}
+	if last := c.LastMessage; last != nil {
+		shown.LastMessage = &shownLast{
+			capped(last.ID, maxName), last.FromMe, capped(last.PushName, maxName), capped(last.MessageType, maxName), capped(last.Content, maxQuote),
+		}
+	}
+	return shown
+}
+
+func (c shownChat) brief() []any {
+	rest := notes{"unread": c.UnreadCount, "archived": c.Archived}
+	if last := c.LastMessage; last != nil {
+		rest["last"] = cmp.Or(last.Text, last.MessageType)
+		rest["lastFrom"] = senderOf(last.FromMe, last.SenderName)
+	}
+	return rest.behind(c.JID, c.Name, c.LastMessageAt)
+}
+
+func senderOf(fromMe bool, name string) string {
+	if fromMe {
+		return "me"
+	}
+	return name
+}
+
+func optional(name *string) string {
+	if name == nil {
+		return ""
+	}
+	return capped(*name, maxName)
+}
+
+type shownPerson struct {
+	JID      bridge.JID `json:"jid"`
+	Phone    *string    `json:"phone"`
+	Name     string     `json:"name"`
+	PushName string     `json:"pushName,omitempty"`
+	Username string     `json:"username,omitempty"`
+	IsSaved  bool       `json:"isSaved"`
+	ChatJID  bridge.JID `json:"chatJid"`
+}
+
+func personOf(p bridge.KnownContact) shownPerson {
+	return shownPerson{
+		p.JID, p.Phone, capped(cmp.Or(p.Name, p.BusinessName), maxName), capped(p.PushName, maxName), optional(p.Username), p.IsSaved, p.ChatJID,
+	}
+}
+
+func (p shownPerson) brief() []any {
+	rest := notes{"username": p.Username, "hasNoChat": p.ChatJID == ""}
+	if p.PushName != p.Name {
+		rest["pushName"] = p.PushName
+	}
+	return rest.behind(p.JID, p.Name)
+}
+
+type shownMember struct {
+	JID     bridge.JID `json:"jid"`
+	Name    string     `json:"name"`
+	IsAdmin bool       `json:"isAdmin"`
+	Label   string     `json:"label,omitempty"`
+}
+
+func memberOf(p bridge.Participant) shownMember {
+	return shownMember{p.JID, capped(p.DisplayName, maxName), p.IsAdmin || p.IsSuperAdmin, capped(p.Label, maxName)}
+}
+
+func (m shownMember) brief() []any {
+	return notes{"admin": m.IsAdmin, "label": m.Label}.behind(m.JID, m.Name)
+}
+
+// shownMessage shows a message, with its chat where several are shown.
+type shownMessage struct {
+	ChatJID     bridge.JID       `json:"chatJid,omitempty"`
+	ChatName    string           `json:"chatName,omitempty"`
+	MsgID       string           `json:"msgId"`
+	FromMe      bool             `json:"fromMe"`
+	SenderJID   bridge.JID       `json:"senderJid"`
+	SenderName  string           `json:"senderName,omitempty"`
+	Timestamp   bridge.Time      `json:"timestamp"`
+	MessageType string           `json:"messageType"`
+	Text        string           `json:"text"`
+	Status      *bridge.Delivery `json:"status,omitempty"`
+	IsEdited    bool             `json:"isEdited,omitempty"`
+	IsDeleted   bool             `json:"isDeleted,omitempty"`
+	IsForwarded bool             `json:"isForwarded,omitempty"`
+	ReplyTo     *shownQuote      `json:"replyTo,omitempty"`
+	Mentions    []shownMention   `json:"mentions,omitempty"`
+	File        *shownFile       `json:"file,omitempty"`
+	Poll        *shownPoll       `json:"poll,omitempty"`
+	Location    *shownPlace      `json:"location,omitempty"`
+	Contacts    []shownCard      `json:"contacts,omitempty"`
+	Event       *shownEvent      `json:"event,omitempty"`
+	Referral    *shownReferral   `json:"referral,omitempty"`
+	Reactions   []shownReaction  `json:"reactions,omitempty"`
+}
+
+type shownQuote struct {
+	MsgID      string `json:"msgId"`
+	FromMe     bool   `json:"fromMe"`
+	SenderName string `json:"senderName,omitempty"`
+	Text       string `json:"text"`
+}
+
+type shownMention struct {
+	JID  bridge.JID `json:"jid"`
+	Name string     `json:"name"`
+}
+
+type shownFile struct {
+	Type        bridge.MediaType `json:"type"`
+	MimeType    string           `json:"mimetype"`
+	Size        int64            `json:"size"`
+	FileName    string           `json:"fileName,omitempty"`
+	DurationSec int              `json:"durationSec,omitempty"`
+}
+
+type shownPoll struct {
+	Name    string        `json:"name"`
+	Options []shownOption `json:"options"`
+}
+
+type shownOption struct {
+	Name  string `json:"name"`
+	Votes int    `json:"votes"`
+}
+
+type shownPlace struct {
+	Latitude  float64 `json:"latitude"`
+	Longitude float64 `json:"longitude"`
+	Name      string  `json:"name,omitempty"`
+	Address   string  `json:"address,omitempty"`
+}
+
+type shownCard struct {
+	Name   string       `json:"name"`
+	Phones []shownPhone `json:"phones"`
+	Emails []string     `json:"emails,omitempty"`
+}
+
+type shownPhone struct {
+	Number string     `json:"number"`
+	JID    bridge.JID `json:"jid"`
+}
+
+type shownEvent struct {
+	Name      string       `json:"name"`
+	StartAt   *bridge.Time `json:"startAt"`
+	EndAt     *bridge.Time `json:"endAt,omitempty"`
+	Location  *shownPlace  `json:"location,omitempty"`
+	Cancelled bool         `json:"cancelled,omitempty"`
+}
+
+// shownReferral shows the ad by which a person came to the chat.
+type shownReferral struct {
+	SourceType string `json:"sourceType"`
+	SourceURL  string `json:"sourceUrl,omitempty"`
+	Headline   string `json:"headline,omitempty"`
+	Body       string `json:"body,omitempty"`
+}
+
+type shownReaction struct {
+	SenderJID bridge.JID `json:"senderJid"`
+	Emoji     string     `json:"emoji"`
+}
+
+// messageOf shows a message, with at most so many characters of its text.
+func messageOf(m bridge.Message, most int) shownMessage {
+	shown := shownMessage{
+		MsgID: capped(m.ID, maxName), FromMe: m.FromMe, SenderJID: m.SenderJID, SenderName: capped(m.PushName, maxName), Timestamp: m.Timestamp,
+		MessageType: capped(m.MessageType, maxName), Text: capped(m.Content, most), Status: m.Status, IsEdited: m.EditedAt != nil,
+		IsDeleted: m.DeletedAt != nil, IsForwarded: m.IsForwarded, ReplyTo: quoteOf(m), Location: placeOf(m.Location), Event: eventOf(m.Event),
+	}
+	if m.Media != nil {
+		shown.File = new(fileOf(*m.Media))
+	}
+	if m.ContextInfo != nil {
+		shown.Mentions = few(m.ContextInfo.Mentions, maxFew, func(p bridge.Mention) shownMention { return shownMention{p.JID, capped(p.Name, maxName)} })
+	}
+	if m.Poll != nil {
+		shown.Poll = &shownPoll{capped(m.Poll.Name, maxName), few(m.Poll.Options, maxFew, func(o bridge.PollOption) shownOption { return shownOption{capped(o.Name, maxName), o.Votes} })}
+	}
+	if r := m.Referral; r != nil {
+		shown.Referral = &shownReferral{capped(r.SourceType, maxName), capped(r.SourceURL, maxQuote), capped(r.Headline, maxQuote), capped(r.Body, maxQuote)}
+	}
+	shown.Contacts = few(m.Contacts, maxCards, cardOf)
+	shown.Reactions = few(m.Reactions, maxFew, func(r bridge.MessageReaction) shownReaction {
+		return shownReaction{r.SenderJID, capped(r.Emoji, maxName)}
+	})
+	return shown
+}
+
+func quoteOf(m bridge.Message) *shownQuote {
+	if m.ContextInfo == nil || m.ContextInfo.QuotedMsgID == nil {
+		return nil
+	}
+	shown := &shownQuote{MsgID: capped(*m.ContextInfo.QuotedMsgID, maxName)}
+	if q := m.Quoted; q != nil {
+		shown.FromMe, shown.SenderName, shown.Text = q.FromMe, capped(q.PushName, maxName), capped(cmp.Or(q.Content, q.FileName), maxQuote)
+	}
+	return shown
+}
+
+func fileOf(m bridge.Media) shownFile {
+	return shownFile{m.Type, capped(m.MimeType, maxName), m.Size, capped(m.FileName, maxQuote), m.DurationSec}
+}
+
+func placeOf(p *bridge.Place) *shownPlace {
+	if p == nil {
+		return nil
+	}
+	return &shownPlace{p.Latitude, p.Longitude, capped(p.Name, maxName), capped(p.Address, maxQuote)}
+}
+
+func cardOf(c bridge.SharedContact) shownCard {
+	return shownCard{
+		capped(c.DisplayName, maxName), few(c.Phones, maxCards, func(p bridge.SharedPhone) shownPhone { return shownPhone{capped(p.Number, maxName), p.JID} }),
+		few(c.Emails, maxCards, func(email string) string { return capped(email, maxName) }),
+	}
+}
+
+func eventOf(e *bridge.CalendarEvent) *shownEvent {
+	if e == nil {
+		return nil
+	}
+	return &shownEvent{capped(e.Name, maxName), e.StartAt, e.EndAt, placeOf(e.Location), e.Cancelled}
+}
+
+// few shows the first entries of a list.
+func few[T, S any](list []T, most int, show func(T) S) []S {
+	return each(list[:min(len(list), most)], show)
+}
+
+func each[T, S any](list []T, show func(T) S) []S {
+	shown := make([]S, len(list))
+	for i, one := range list {
+		shown[i] = show(one)
+	}
+	return shown
+}
+
+func messagesOf(list []bridge.Message) []shownMessage {
+	return each(list, func(m bridge.Message) shownMessage { return messageOf(m, maxShort) })
+}
+
+func (m shownMessage) brief() []any {
+	rest := notes{"edited": m.IsEdited, "deleted": m.IsDeleted, "replyTo": m.ReplyTo, "file": m.File, "poll": m.Poll, "location": m.Location, "event": m.Event, "referral": m.Referral}
+	if len(m.Contacts) > 0 {
+		rest["contacts"] = m.Contacts
+	}
+	if len(m.Mentions) > 0 {
+		rest["mentions"] = m.Mentions
+	}
+	if len(m.Reactions) > 0 {
+		rest["reactions"] = each(m.Reactions, func(r shownReaction) string { return r.Emoji })
+	}
+	if m.ChatJID != "" {
+		rest["chatJid"], rest["chat"] = m.ChatJID, m.ChatName
+	}
+	if m.Text == "" && m.File == nil {
+		rest["type"] = m.MessageType
+	}
+	from := any("me")
+	if !m.FromMe {
+		from = m.SenderJID
+	}
+	return rest.behind(m.Timestamp, from, senderOf(false, m.SenderName), m.MsgID, m.Text)
+}

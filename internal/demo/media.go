@@ -87,7 +87,9 @@ func oggChecksum(page []byte) (crc uint32) {
 }
 
 // PDF returns a page with one line.
-func PDF() []byte {
+func PDF() []byte { return pageWith("Saturday: meet at nine") }
+
+func pageWith(words string) []byte {
 	var b bytes.Buffer
 	var offsets []int
 	object := func(text string) {
@@ -98,7 +100,7 @@ func PDF() []byte {
 	object("<< /Type /Catalog /Pages 2 0 R >>")
 	object("<< /Type /Pages /Kids [3 0 R] /Count 1 >>")
 	object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>")
-	line := "BT /F1 18 Tf 40 100 Td (Saturday: meet at nine) Tj ET"
+	line := "BT /F1 18 Tf 40 100 Td (" + words + ") Tj ET"
 	object(fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(line), line))
 	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
 	start := b.Len()

@@ -55,9 +55,9 @@ func (s *script) voice(p *simnet.Phone, to simnet.JID) {
 	})
 }
 
-func (s *script) document(p *simnet.Phone, to simnet.JID, name, caption string) {
+func (s *script) document(p *simnet.Phone, to simnet.JID, name, caption string, page []byte) {
 	s.do(func() (simnet.MessageID, error) {
-		return p.SendDocument(s.ctx, to, simnet.Media{Data: PDF(), Mimetype: "application/pdf", FileName: name, Caption: caption, Pages: 1}, simnet.At(s.at))
+		return p.SendDocument(s.ctx, to, simnet.Media{Data: page, Mimetype: "application/pdf", FileName: name, Caption: caption, Pages: 1}, simnet.At(s.at))
 	})
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 var functions = template.FuncMap{
-	"asset": assetPath, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
+	"asset": assetPath, "scripts": scripts, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
 	"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "whose": whose,
 	"adPicture": adPicture, "adLink": adLink, "announced": announced, "blocks": blocks, "inline": inline,
 	"lines":      func(chats []bridge.JID) string { return bridge.Join(chats, "\n") },

@@ -6,10 +6,13 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -46,31 +49,84 @@ var contentTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// assetPath returns the address of a file that pages load, with its version.
-func assetPath(name string) (string, error) {
-	content, err := files.ReadFile("assets/" + name)
-	return root + "/assets/" + name + "?v=" + versionOf(content), err
+// asset is a file that pages load.
+type asset struct {
+	content []byte
+	version string
 }
 
-func versionOf(content []byte) string {
+// importPattern finds the modules that a script imports.
+var importPattern = regexp.MustCompile(`"\./([a-z]+\.js)"`)
+
+// assets returns the files that pages load. Scripts import each other with their versions.
+var assets = sync.OnceValues(func() (map[string]asset, error) {
+	read := make(map[string]asset)
+	entries, err := files.ReadDir("assets")
+	for _, entry := range entries {
+		if err == nil {
+			err = readAsset(entry.Name(), read)
+		}
+	}
+	return read, err
+})
+
+// readAsset reads a file, and those that it imports before it.
+func readAsset(name string, read map[string]asset) error {
+	if read[name].content != nil {
+		return nil
+	}
+	content, err := files.ReadFile("assets/" + name)
+	if err != nil {
+		return err
+	}
+	if path.Ext(name) == ".js" {
+		content = importPattern.ReplaceAllFunc(content, func(imported []byte) []byte {
+			other := string(importPattern.FindSubmatch(imported)[1])
+			err = errors.Join(err, readAsset(other, read))
+			return []byte(`"./` + other + `?v=` + read[other].version + `"`)
+		})
+	}
 	hash := sha256.Sum256(content)
-	return base64.RawURLEncoding.EncodeToString(hash[:9])
+	read[name] = asset{content, base64.RawURLEncoding.EncodeToString(hash[:9])}
+	return err
+}
+
+// scripts returns the names of all scripts, which pages load at once rather than one
+// after the other.
+func scripts() (names []string, err error) {
+	all, err := assets()
+	for name := range all {
+		if path.Ext(name) == ".js" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// assetPath returns the address of a file that pages load, with its version.
+func assetPath(name string) (string, error) {
+	all, err := assets()
+	if err == nil && all[name].content == nil {
+		err = fmt.Errorf("there is no asset %s", name)
+	}
+	return root + "/assets/" + name + "?v=" + all[name].version, err
 }
 
 // serveAsset answers a file that pages load, and the icon where browsers look for it
 // by themselves. It needs no session: the login has a style, too.
 func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request) {
 	name := cmp.Or(r.PathValue("name"), "icon.svg")
-	content, err := files.ReadFile("assets/" + name)
-	if err != nil {
-		http.NotFound(w, r)
+	all, err := assets()
+	if found := all[name]; err == nil && found.content != nil {
+		w.Header().Set("Cache-Control", "no-cache")
+		if r.URL.Query().Get("v") == found.version {
+			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		}
+		writeAnswer(w, http.StatusOK, contentTypes[path.Ext(name)], found.content)
 		return
 	}
-	w.Header().Set("Cache-Control", "no-cache")
-	if r.URL.Query().Get("v") == versionOf(content) {
-		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	}
-	writeAnswer(w, http.StatusOK, contentTypes[path.Ext(name)], content)
+	http.NotFound(w, r)
 }
 
 // view is the frame of a page, with the page in it.

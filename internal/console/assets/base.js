@@ -1,0 +1,74 @@
+// What all scripts use: finding elements, requests, sentences that go by, copying.
+
+export const csrf = document.body.dataset.csrf;
+export const find = (selector, from = document) => from.querySelector(selector);
+export const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+
+// Sentences that go by
+
+let toastTimer;
+export function toast(text, failed = false) {
+  const box = find("#toast");
+  if (!box || !text) return;
+  box.textContent = text;
+  box.classList.toggle("bad", failed);
+  box.classList.add("shown");
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => box.classList.remove("shown"), failed ? 8000 : 3000);
+}
+
+// Requests
+
+// ask sends a request and returns what was answered, or throws a sentence.
+export async function ask(path, body) {
+  const headers = { Accept: "application/json", "X-CSRF-Token": csrf };
+  let response;
+  try {
+    response = await fetch(path, body ? { method: "POST", headers, body } : { headers });
+  } catch {
+    throw Object.assign(new Error("The bridge cannot be reached."), { unreached: true });
+  }
+  const answer = await response.json().catch(() => ({}));
+  if (response.ok) return answer;
+  throw Object.assign(new Error(answer.error || "This was not possible."), { status: response.status });
+}
+
+// load fetches a page as a document.
+export async function load(path, signal) {
+  const response = await fetch(path, { headers: { Accept: "text/html" }, signal });
+  if (response.redirected && new URL(response.url).pathname === "/login") location.reload();
+  if (!response.ok) throw new Error("The page cannot be loaded.");
+  return new DOMParser().parseFromString(await response.text(), "text/html");
+}
+
+// randomKey returns a key for a send. crypto.randomUUID needs TLS.
+export function randomKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(18));
+  return "console-" + [...bytes].map((b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+export function debounced(run, pause) {
+  let timer;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(run, pause);
+  };
+}
+
+// copy puts a text into the clipboard.
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch { // without TLS browsers have the old way only
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.className = "vh";
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  toast("Copied");
+}
+
+document.documentElement.classList.add("js");

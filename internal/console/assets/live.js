@@ -1,0 +1,143 @@
+// Pages that renew themselves: one stream of events, and the regions that it changes.
+import { all, ask, csrf, debounced, find, load } from "./base.js";
+
+// The visitor's time zone
+
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "";
+for (const field of all("[data-zone-field]")) field.value = zone;
+if (csrf && zone && document.body.dataset.zone !== zone && !sessionStorage.getItem("zone " + zone)) {
+  sessionStorage.setItem("zone " + zone, "told"); // once, also where the bridge does not know it
+  ask("/console/zone", new URLSearchParams({ zone, csrf })).then(() => location.reload(), () => {});
+}
+
+// What is live
+
+// A region (data-live) is fetched again when one of its events (data-on) comes,
+// or every so many seconds (data-every), and takes the place of the one before.
+export const listeners = []; // called with each event
+
+export async function refresh(region) {
+  if (region.loading) {
+    region.again = true;
+    return;
+  }
+  region.loading = true;
+  try {
+    const fresh = await load(region.dataset.from || location.href);
+    replace(region, find(`[data-live="${region.dataset.live}"]`, fresh));
+  } catch {
+    // The next event, or the next look, tries again.
+  }
+  region.loading = false;
+  if (region.again) {
+    region.again = false;
+    refresh(region);
+  }
+}
+
+// replace puts fresh content into a region. What is open stays open, what was typed
+// stays typed, and the focus stays where it is.
+function replace(region, fresh) {
+  if (!fresh || region.innerHTML === fresh.innerHTML) return;
+  const open = all("details", region).map((one) => one.open);
+  const typed = all("input:not([type=hidden], [type=file]), textarea, select", region).filter(isTyped);
+  update(region, fresh);
+  const details = all("details", region);
+  if (details.length === open.length) details.forEach((one, i) => (one.open = one.open || open[i]));
+  const fields = all("input, textarea, select", region);
+  for (const field of typed) {
+    if (field.isConnected) continue;
+    const twin = fields.find((one) => alike(one, field) && alike(one.form, field.form));
+    if (!twin) continue;
+    if (field.matches("[type=checkbox], [type=radio]")) twin.checked = field.checked;
+    else twin.value = field.value;
+  }
+}
+
+// isTyped reports whether a field holds something other than the page gave it.
+function isTyped(field) {
+  if (field.matches("select")) return [...field.options].some((option) => option.selected !== option.defaultSelected);
+  return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+}
+
+// alike reports whether two elements are the same one of two versions of a page.
+function alike(one, other) {
+  if (!one || !other) return one === other;
+  const named = ["id", "name", "href", "action", "type", "value", "data-id"].filter((name) => name !== "value" || one.matches("button, [type=checkbox], [type=radio]"));
+  return one.tagName === other.tagName && named.every((name) => one.getAttribute(name) === other.getAttribute(name));
+}
+
+// update makes an element like its fresh version. The element that has the focus, and those
+// around it, stay the same ones, so that typing goes on while all else is renewed.
+function update(old, fresh) {
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const active = document.activeElement;
+  const holds = (one) => alike(one, active) || all("*", one).some((inner) => alike(inner, active));
+  const kept = [...old.children].find((child) => child.contains(active));
+  const twin = kept && [...fresh.children].find((child) => alike(child, kept) && holds(child));
+  if (!twin) return old.replaceChildren(...fresh.childNodes);
+  while (old.firstChild !== kept) old.firstChild.remove();
+  while (kept.nextSibling) kept.nextSibling.remove();
+  const nodes = [...fresh.childNodes];
+  const at = nodes.indexOf(twin);
+  kept.before(...nodes.slice(0, at));
+  kept.after(...nodes.slice(at + 1));
+  if (!kept.matches("input, textarea, select")) update(kept, twin);
+}
+
+
+for (const region of all("[data-live]")) {
+  const again = debounced(() => refresh(region), 200);
+  const types = (region.dataset.on || "").split(",");
+  listeners.push((event) => {
+    if (types.includes(event.type)) again();
+  });
+  if (region.dataset.every) {
+    setInterval(() => document.hidden || refresh(region), region.dataset.every * 1000);
+  }
+}
+
+// One stream for a page. It is closed while nobody looks, because browsers open
+// few connections to one place, and goes on from where it was.
+let stream;
+let lastEvent = find("[data-after]")?.dataset.after;
+const eventTypes = ["message.created", "message.updated", "message.status", "chat.updated", "group.updated", "call.created", "call.updated", "account.status", "reset"];
+
+function follow() {
+  if (stream || !lastEvent) return;
+  stream = new EventSource("/console/live?after=" + encodeURIComponent(lastEvent));
+  const take = (message) => {
+    lastEvent = message.lastEventId || lastEvent;
+    const event = message.data ? JSON.parse(message.data) : {};
+    event.type = message.type;
+    for (const listener of listeners) listener(event);
+  };
+  for (const type of eventTypes) stream.addEventListener(type, take);
+  stream.addEventListener("open", () => document.body.classList.remove("offline"));
+  stream.addEventListener("error", () => {
+    document.body.classList.add("offline");
+    if (stream.readyState !== EventSource.CLOSED) return; // it connects again by itself
+    stream = undefined;
+    setTimeout(follow, 5000);
+  });
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) {
+    all("[data-every]").forEach(refresh);
+    return follow();
+  }
+  stream?.close();
+  stream = undefined;
+});
+follow();
+
+// A code that ends
+
+setInterval(() => {
+  for (const one of all("[data-until]")) {
+    const left = Math.round((new Date(one.dataset.until) - Date.now()) / 1000);
+    one.textContent = left > 0 ? `for ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}` : "no longer: get another";
+  }
+}, 1000);

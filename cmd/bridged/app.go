@@ -51,6 +51,7 @@ type app struct {
 	webhooks *webhook.Dispatcher
 	server   *http.Server
 	console  *console.Console // nil where it is switched off
+	hasDoors bool             // for other bridges' clients
 	fleet    *fleet.Fleet     // nil without NATS
 	client   *client.Client
 
@@ -104,6 +105,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	if err = a.webhooks.Configure(ctx, c.Webhooks); err != nil {
 		return nil, err
 	}
+	a.hasDoors = len(c.Doors)+len(c.DoorListeners) > 0
 	connections := front.NewConnections(c.MaxConnections)
 	router := a.handler(c, connections)
 	if a.fleet != nil {
@@ -119,7 +121,11 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	if serving, err = a.withAgents(c, router, serving); err != nil {
 		return nil, err
 	}
-	listener, err := listen(c.ListenAddr)
+	serving, others, err := a.withDoors(c, router, serving)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := listen("LISTEN_ADDR", c.ListenAddr)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +133,9 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	a.client = client.New("http://"+dialable(listener.Addr().String()), c.Token)
 	a.opened = append(a.opened, func() error { a.client.Close(); return nil })
 	greet(log, c, listener.Addr())
+	for _, other := range others {
+		go a.serve(connections.Listen(other))
+	}
 	a.run(ctx, connections.Listen(listener), c)
 	return a, nil
 }
@@ -211,7 +220,7 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 		metrics = a.fleet.Metrics()
 	}
 	return api.New(api.Options{
-		Connections: connections, Sessions: a.tokenOfSession,
+		Connections: connections, Sessions: a.tokenOf,
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, FetchTimeout: c.FetchTimeout,
@@ -246,11 +255,14 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 		defer close(a.ended)
 		fails(connected, a.account.Run)
 	}()
-	go func() {
-		if err := a.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			a.failed <- err
-		}
-	}()
+	go a.serve(listener)
+}
+
+// serve serves what comes in at a listener until the server is closed.
+func (a *app) serve(listener net.Listener) {
+	if err := a.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		a.failed <- err
+	}
 }
 
 // Wait waits until ctx ends or a part fails.

@@ -71,6 +71,11 @@ func (c *Client) MarkRead(ctx context.Context, chat bridge.JID, upTo, key string
 	return c.CallOnce(ctx, http.MethodPost, "/api/chats/"+chat.Escaped()+"/read", body, key, nil)
 }
 
+// ShowTyping shows the account as typing, or no longer, in a chat.
+func (c *Client) ShowTyping(ctx context.Context, chat bridge.JID, state bridge.TypingState) error {
+	return c.Call(ctx, http.MethodPost, "/api/chats/"+chat.Escaped()+"/typing", map[string]any{"state": state}, nil)
+}
+
 // JoinRequests returns the requests to join a group.
 func (c *Client) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
 	return getAll[bridge.JoinRequest](ctx, c, "/api/groups/"+jid.Escaped()+"/requests", "requests")

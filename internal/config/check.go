@@ -64,6 +64,7 @@ func (c *Config) check(faults *Faults) {
 	c.checkWebhooks(faults)
 	c.checkPublicURL(faults)
 	c.CheckMCP(faults)
+	c.checkDoors(faults)
 	c.checkNATS(faults)
 }
 

@@ -53,6 +53,10 @@ type Config struct {
 	MCPConfirm        bool   `env:"MCP_CONFIRM" envDefault:"false"`
 	MCPSendsPerMinute int    `env:"MCP_SENDS_PER_MINUTE" envDefault:"10"`
 
+	// The doors for other bridges' clients.
+	Compat       string `env:"COMPAT"`
+	CompatListen string `env:"COMPAT_LISTEN"`
+
 	// The log of events, and where it is posted to.
 	EventsMaxAge      time.Duration `env:"EVENTS_MAX_AGE" envDefault:"30d"`
 	EventsMaxCount    int           `env:"EVENTS_MAX_COUNT" envDefault:"1000000"`
@@ -83,14 +87,16 @@ type Config struct {
 
 	// What the checks read out of the variables.
 
-	Network      wa.Network
-	FetchAllow   []netip.Prefix
-	Webhooks     []bridge.Webhook
-	PrivateHooks []netip.Prefix // addresses of webhooks that are made over the API
-	Level        zerolog.Level
-	PublicURLs   []*url.URL
-	SendChats    []bridge.JID // of agents; nil for none
-	Misspelt     []string     // a sentence for each variable that looks like one of bridged's
+	Network       wa.Network
+	FetchAllow    []netip.Prefix
+	Webhooks      []bridge.Webhook
+	PrivateHooks  []netip.Prefix // addresses of webhooks that are made over the API
+	Level         zerolog.Level
+	PublicURLs    []*url.URL
+	SendChats     []bridge.JID   // of agents; nil for none
+	Doors         []string       // that are open below their prefixes
+	DoorListeners []DoorListener // of doors that are open at the root
+	Misspelt      []string       // a sentence for each variable that looks like one of bridged's
 }
 
 // Faults lists all the faults of a configuration, each with its remedy.

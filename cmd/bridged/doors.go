@@ -1,0 +1,72 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"strings"
+
+	"bridged/internal/api"
+	"bridged/internal/client"
+	"bridged/internal/compat"
+	"bridged/internal/compat/evolution"
+	"bridged/internal/compat/waha"
+	"bridged/internal/config"
+)
+
+// doors are the doors for other bridges' clients.
+var doors = map[string]struct {
+	prefix string
+	open   func(compat.Options) http.Handler
+}{
+	"waha":      {waha.Prefix, waha.New},
+	"evolution": {evolution.Prefix, evolution.New},
+}
+
+// withDoors serves the doors of COMPAT below their prefixes, and those of COMPAT_LISTEN at
+// the root of listeners of their own, which it returns.
+func (a *app) withDoors(c config.Config, router *api.Handler, next http.Handler) (http.Handler, []net.Listener, error) {
+	options := compat.Options{Client: client.InProcess(router, ""), Family: router.Family, Log: a.log}
+	for _, name := range c.Doors {
+		door := doors[name]
+		mounted := compat.Mount(door.prefix, door.open(options), a.streams, a.log)
+		next = choose(func(path string) bool { return path == door.prefix || strings.HasPrefix(path, door.prefix+"/") }, mounted, next)
+	}
+	var listeners []net.Listener
+	own := make(map[int]http.Handler) // by port
+	for _, at := range c.DoorListeners {
+		listener, err := listen("COMPAT_LISTEN", at.Address)
+		if err != nil {
+			return nil, nil, err
+		}
+		listeners = append(listeners, listener)
+		own[listener.Addr().(*net.TCPAddr).Port] = compat.Mount("", doors[at.Door].open(options), a.streams, a.log)
+		a.log.Info().Str("door", at.Door).Stringer("address", listener.Addr()).Msg("a door is open at an address of its own")
+	}
+	return byPort(own, next), listeners, nil
+}
+
+// byPort passes requests that came in at some ports to their handlers, and others on.
+func byPort(own map[int]http.Handler, next http.Handler) http.Handler {
+	if len(own) == 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		at, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+		if at != nil && own[at.Port] != nil {
+			own[at.Port].ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// tokenOf returns the token of a request that does not carry it as a bearer: that of the
+// console's visitor, or the key of a door's caller. It finds a connection's place.
+func (a *app) tokenOf(r *http.Request) string {
+	for _, name := range []string{"X-Api-Key", "apikey"} {
+		if key := r.Header.Get(name); key != "" && a.hasDoors {
+			return key
+		}
+	}
+	return a.tokenOfSession(r)
+}

@@ -1,0 +1,179 @@
+// Package compat holds what the doors share that let clients of other bridges in: each
+// door answers another bridge's routes, as a client of the API with its caller's token. So
+// whatever the API checks, refuses, limits and sends once holds behind a door, too.
+package compat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/rs/zerolog/hlog"
+
+	"bridged/internal/api/front"
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// Options configures a door.
+type Options struct {
+	Client *client.Client // calls the bridge; its token is replaced by each caller's
+	// Family returns the family of a token, whose share it takes (see [bridge.Token]).
+	Family func(ctx context.Context, secret string) (family int64, known bool)
+	Log    zerolog.Logger
+}
+
+// Peer is the bridge whose clients a door serves.
+type Peer interface {
+	// Key returns the token that a request carries; empty for none.
+	Key(r *http.Request) string
+	// Refusal returns the peer's answer for an error. The call is nil without a known caller.
+	Refusal(r *http.Request, c *Call, err *bridge.Error) (status int, body any)
+}
+
+// Door answers requests of a peer's clients.
+type Door struct {
+	options Options
+	peer    Peer
+	bodies  front.Bodies // not those of the API, which the calls of a door use
+}
+
+// NewDoor returns the door for a peer's clients.
+func NewDoor(o Options, peer Peer) *Door { return &Door{o, peer, front.NewBodies()} }
+
+// Call is a request of a known caller.
+type Call struct {
+	*http.Request
+	API  *client.Client // with the caller's token
+	body []byte
+}
+
+// Key returns the caller's Idempotency-Key; empty for none.
+func (c *Call) Key() string { return c.Header.Get("Idempotency-Key") }
+
+// Decode reads the body, a JSON object whose other members are ignored.
+func (c *Call) Decode(v any) error {
+	if len(c.body) == 0 {
+		return bridge.Invalid("the body is empty; it must be a JSON object")
+	}
+	if err := json.Unmarshal(c.body, v); err != nil {
+		return bridge.Invalid("the body is not the expected JSON object: %v", err)
+	}
+	return nil
+}
+
+// Answer is what a route answers.
+type Answer struct {
+	Status int
+	Body   any
+	Replay bool // an earlier call with the same Idempotency-Key had done it
+}
+
+// OK returns an answer with the status 200.
+func OK(body any) (Answer, error) { return Answer{Status: http.StatusOK, Body: body}, nil }
+
+// Handle returns the handler of a route for known callers.
+func (d *Door) Handle(route func(*Call) (Answer, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		call, done, err := d.admit(w, r)
+		if err != nil {
+			d.fail(w, r, nil, err)
+			return
+		}
+		defer done()
+		answer, err := route(call)
+		if err != nil {
+			d.fail(w, r, call, err)
+			return
+		}
+		if answer.Replay {
+			w.Header().Set("Idempotency-Replayed", "true")
+		}
+		write(w, answer.Status, answer.Body)
+	}
+}
+
+// Open returns the handler of a route that needs no key.
+func (d *Door) Open(body any) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, body) }
+}
+
+// Refuse returns the handler of routes that the door does not have.
+func (d *Door) Refuse(err func(*http.Request) error) http.HandlerFunc {
+	return d.Handle(func(c *Call) (Answer, error) { return Answer{}, err(c.Request) })
+}
+
+// admit returns the call of a known caller, with its body read.
+func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*Call, func(), error) {
+	secret := d.peer.Key(r)
+	family, known := int64(0), false
+	if secret != "" {
+		family, known = d.options.Family(r.Context(), secret)
+	}
+	if !known {
+		return nil, nil, bridge.Fail(bridge.CodeUnauthorized, "the key is missing or wrong: it is a token of the bridge")
+	}
+	body, done, err := d.bodies.ReadBody(w, r, family)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Call{r, d.options.Client.WithToken(secret), body}, done, nil
+}
+
+// fail answers an error in the peer's form. The cause of an internal one goes to the log.
+func (d *Door) fail(w http.ResponseWriter, r *http.Request, c *Call, err error) {
+	front.RefuseBody(w, r)
+	known, ok := errors.AsType[*bridge.Error](err)
+	if !ok || known.Code == bridge.CodeInternal {
+		hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("door")
+		known = &bridge.Error{Code: bridge.CodeInternal, Msg: "something went wrong inside the bridge; its log says what"}
+	}
+	if known.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(known.RetryAfter.Seconds()))))
+	}
+	status, body := d.peer.Refusal(r, c, known)
+	write(w, status, body)
+}
+
+// write answers JSON.
+func write(w http.ResponseWriter, status int, body any) {
+	encoded, err := bridge.EncodeJSON(body)
+	if err != nil {
+		status, encoded = http.StatusInternalServerError, []byte(`{}`)
+	}
+	front.SecureHeader(w.Header())
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	front.AnswerNow(w)
+	w.WriteHeader(status)
+	_, _ = w.Write(encoded) // a caller that does not read it has gone
+}
+
+// Mount serves a door below a prefix, or at the root of a listener of its own where that
+// is empty. Clients join addresses by string: slashes at the end, and twice behind the
+// prefix, are ignored. The end of stopping ends calls.
+func Mount(prefix string, door http.Handler, stopping context.Context, log zerolog.Logger) http.Handler {
+	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(stopping, cancel)()
+		if r.ContentLength < 0 {
+			w.Header().Set("Connection", "close") // the server does not see the end of chunks
+		}
+		r = r.Clone(ctx)
+		r.URL.Path = "/" + strings.Trim(strings.TrimPrefix(r.URL.Path, prefix), "/")
+		r.URL.RawPath = ""
+		door.ServeHTTP(w, r)
+	})
+	return front.Observe(inner, log, func(r *http.Request, status, size int, took time.Duration) {
+		front.Accessed(hlog.FromRequest(r).Info(), r, status, size, took).Msg("door")
+	}, func(w http.ResponseWriter, r *http.Request, err error) {
+		hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("door")
+		write(w, http.StatusInternalServerError, map[string]any{"statusCode": http.StatusInternalServerError, "status": http.StatusInternalServerError, "message": "something went wrong inside the bridge; its log says what"})
+	})
+}

@@ -1,0 +1,29 @@
+package config
+
+import (
+	"net"
+	"slices"
+	"strings"
+)
+
+// DoorListener is an address at whose root a door is served.
+type DoorListener struct{ Door, Address string }
+
+// knownDoors are the doors that there are.
+var knownDoors = []string{"waha", "evolution"}
+
+// checkDoors reads which doors are open, and where.
+func (c *Config) checkDoors(faults *Faults) {
+	known := strings.Join(knownDoors, ", ")
+	c.Doors = parseList(faults, c.Compat, "COMPAT must list doors with commas between: "+known, func(item string) (string, bool) {
+		item = strings.ToLower(item)
+		return item, slices.Contains(knownDoors, item)
+	})
+	const fault = "COMPAT_LISTEN must list doors with their addresses, such as evolution=127.0.0.1:8081; the doors are "
+	c.DoorListeners = parseList(faults, c.CompatListen, fault+known, func(item string) (DoorListener, bool) {
+		door, address, _ := strings.Cut(item, "=")
+		door, address = strings.ToLower(strings.TrimSpace(door)), strings.TrimSpace(address)
+		_, port, err := net.SplitHostPort(address)
+		return DoorListener{door, address}, slices.Contains(knownDoors, door) && err == nil && port != ""
+	})
+}

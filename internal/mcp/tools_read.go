@@ -531,6 +531,7 @@ func (c *caller) unread(ctx context.Context, in paged) (*unreadAnswer, error) {
 			return nil, 0, err
 		}
 		shown, size := &unreadAnswer{facts: facts{NextCursor: page.NextCursor}}, 0
+		shown.Untrusted.Chats = []unreadChat{}
 		for i, one := range page.Items {
 			if i == len(unread) || unread[i].JID != one.JID {
 				read, err := c.unreadIn(ctx, one)

@@ -58,6 +58,40 @@ func TestAppState_NamesComeBeforeAndAfterLinking(t *testing.T) {
 	}
 }
 
+// What a companion changes shows on the phone, under either name of the person, together with the phone's own changes.
+func TestAppState_ThePhoneShowsChats(t *testing.T) {
+	n := newNetwork(t)
+	own, anna := newPhone(t, n, "4915100000001", "Owner"), newPhone(t, n, "4915100000002", "Anna")
+	c := newCompanion(t, n)
+	c.pair(own)
+	for _, name := range appstate.AllPatchNames {
+		await(c, func(e *events.AppStateSyncComplete) bool { return e.Name == name })
+	}
+	until := time.Now().Add(time.Hour).Truncate(time.Millisecond)
+	for _, step := range []struct {
+		patch appstate.PatchInfo
+		want  simnet.ChatState
+	}{
+		{appstate.BuildPin(anna.LID(), true), simnet.ChatState{Pinned: true}},
+		{appstate.BuildMarkChatAsRead(anna.LID(), false, time.Time{}, nil), simnet.ChatState{Pinned: true, Unread: true}},
+		{appstate.BuildArchive(anna.LID(), true, time.Time{}, nil), simnet.ChatState{Archived: true, Unread: true}},
+		{appstate.BuildMute(anna.LID(), true, 0), simnet.ChatState{Archived: true, Unread: true, Muted: true}},
+		{appstate.BuildMuteAbs(anna.LID(), true, new(until.UnixMilli())), simnet.ChatState{Archived: true, Unread: true, Muted: true, MutedUntil: until}},
+	} {
+		if err := c.cli.SendAppState(within(t), step.patch); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []types.JID{anna.PN(), anna.LID()} {
+			if got, err := own.ChatState(within(t), name); err != nil || got != step.want {
+				t.Errorf("%s: %+v, %v, want %+v", step.patch.Mutations[0].Index[0], got, err, step.want)
+			}
+		}
+	}
+	if got, err := own.ChatState(within(t), own.PN()); err != nil || got != (simnet.ChatState{}) {
+		t.Errorf("another chat: %+v, %v", got, err)
+	}
+}
+
 func TestHistory_TellsWhoIsWho(t *testing.T) {
 	n := newNetwork(t)
 	own, anna := newPhone(t, n, "4915100000001", "Owner"), newPhone(t, n, "4915100000002", "Anna")

@@ -8,17 +8,13 @@ import (
 	"fmt"
 	"slices"
 
-	"go.mau.fi/whatsmeow/appstate"
 	"go.mau.fi/whatsmeow/proto/waE2E"
-	"go.mau.fi/whatsmeow/proto/waServerSync"
 	"go.mau.fi/whatsmeow/proto/waSyncAction"
 	"go.mau.fi/whatsmeow/proto/waSyncdSnapshotRecovery"
-	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/simnet/people"
-	"bridged/internal/simnet/signal"
 )
 
 // ChangeSyncKey encrypts the account's state with a new key from now on. Companions get the key only when they ask for it.
@@ -98,44 +94,4 @@ func (p *Phone) collection(ctx context.Context, name string) ([]byte, error) {
 		err = w.Close()
 	}
 	return packed.Bytes(), err
-}
-
-// readCollection decrypts all patches of a collection from the beginning, apart from the phone's own state, and returns the remaining
-// mutations.
-func (p *Phone) readCollection(ctx context.Context, name string) ([]appstate.Mutation, appstate.HashState, error) {
-	scratch := signal.NewStore()
-	p.appState.Lock()
-	keys := slices.Clone(p.syncKeys)
-	p.appState.Unlock()
-	for _, key := range keys {
-		if err := scratch.PutAppStateSyncKey(ctx, key.id, store.AppStateSyncKey{Data: key.data, Timestamp: key.at}); err != nil {
-			return nil, appstate.HashState{}, err
-		}
-	}
-	list := &appstate.PatchList{Name: appstate.WAPatchName(name)}
-	p.net.Mu.Lock()
-	raw := slices.Clone(p.Account.AppState[name])
-	p.net.Mu.Unlock()
-	for _, data := range raw {
-		patch := new(waServerSync.SyncdPatch)
-		if err := proto.Unmarshal(data, patch); err != nil {
-			return nil, appstate.HashState{}, err
-		}
-		list.Patches = append(list.Patches, patch)
-	}
-	device := &store.Device{AppState: scratch, AppStateKeys: scratch}
-	mutations, state, err := appstate.NewProcessor(device, p.net.phoneLog).DecodePatches(ctx, list, appstate.HashState{}, true)
-	return remaining(mutations), state, err
-}
-
-// remaining returns the last mutation of each index, without those that were removed.
-func remaining(mutations []appstate.Mutation) []appstate.Mutation {
-	var kept []appstate.Mutation
-	for i, m := range mutations {
-		later := slices.ContainsFunc(mutations[i+1:], func(other appstate.Mutation) bool { return bytes.Equal(other.IndexMAC, m.IndexMAC) })
-		if !later && m.Operation == waServerSync.SyncdMutation_SET {
-			kept = append(kept, m)
-		}
-	}
-	return kept
 }

@@ -214,11 +214,3 @@ func (p *Phone) changeBook(ctx context.Context, version int32, value *waSyncActi
 	}
 	return nil
 }
-
-// SendAppState changes any of the account's synced settings, as the phone's menus do.
-func (p *Phone) SendAppState(ctx context.Context, patch appstate.PatchInfo) error {
-	if _, err := p.beginAppState(ctx); err != nil {
-		return err
-	}
-	return p.client.SendAppState(ctx, patch)
-}

@@ -56,6 +56,20 @@ func (n *Directory) syncCollection(d *Device, asked *Node) Node {
 	return Node{Tag: "collection", Attrs: attrs{"name": name, "version": strconv.Itoa(len(d.Account.AppState[name]))}}
 }
 
+// ChangeAppState adds a patch to a collection that has a version, and reports whether it still had it.
+func (n *Directory) ChangeAppState(d *Device, name string, version int, patch []byte) (changed bool, err error) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	if len(d.Account.AppState[name]) != version {
+		return false, nil
+	}
+	if err := d.Account.addPatch(name, patch); err != nil {
+		return false, err
+	}
+	n.announceAppState(d, name)
+	return true, nil
+}
+
 // addPatch stores a patch after writing its version, which the sender leaves to the server.
 func (a *Account) addPatch(name string, raw []byte) error {
 	var patch waServerSync.SyncdPatch

@@ -7,19 +7,24 @@ import (
 	"bridged/internal/bridge"
 )
 
-// act is a read receipt or a presence. It has no row; its key is stored once it is done, and
+// act is a read receipt, a presence or a change of how a chat is kept. It has no row; its key is stored once it is done, and
 // until then a repeated call does it again, which others see once.
 type act struct {
 	chat   bridge.JID // empty where looking up finds it
 	lookUp func(ctx context.Context) error
 	do     func(ctx context.Context) (bridge.Sent, error) // returns the values stored with its key
 	answer func(bridge.Sent) any
+	change bool // and no message, in the words of an error
 }
 
 func (s *server) actOnce(in *input, body []byte, a act) (any, error) {
+	noun, doubt := "message", "may still arrive"
+	if a.change {
+		noun, doubt = "change", "may have been made"
+	}
 	return s.once(in, s.sendKey(in, body), action{
 		chat: a.chat, lookUp: a.lookUp,
-		noun: "message", doubt: "may still arrive", remedy: "repeat the call: it takes effect once",
+		noun: noun, doubt: doubt, remedy: "repeat the call: it takes effect once",
 		replay: func(_ context.Context, earlier bridge.SendKey) (any, error) {
 			return a.answer(bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.TakenAt}), nil
 		},

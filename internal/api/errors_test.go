@@ -152,14 +152,19 @@ func TestErrors_EveryRefusalOfTheAccountHasItsStatus(t *testing.T) {
 		bridge.CodeNotConnected: 503, bridge.CodeStorageUnavailable: 503, bridge.CodeSendTimeout: 504,
 	}
 	reading := map[bridge.Code]int{bridge.CodeNotConnected: 503, bridge.CodeStorageUnavailable: 503, bridge.CodeSendTimeout: 504, bridge.CodeInternal: 500}
+	changing := map[bridge.Code]int{
+		bridge.CodeRateLimited: 429, bridge.CodeInternal: 500, bridge.CodeSendRefused: 502,
+		bridge.CodeNotConnected: 503, bridge.CodeStorageUnavailable: 503, bridge.CodeSendTimeout: 504,
+	}
 	codes := map[string]map[bridge.Code]int{
-		"/api/chats/" + string(grace) + "/read": reading,
-		"/api/auth/pair":                        pairing, "/api/auth/passkey": passkey, "/api/auth/reconnect": session, "/api/auth/logout": session,
-		"/api/chats/" + string(grace) + "/history": session,
+		"PATCH /api/chats/" + string(grace):          changing,
+		"POST /api/chats/" + string(grace) + "/read": reading,
+		"POST /api/auth/pair":                        pairing, "POST /api/auth/passkey": passkey, "POST /api/auth/reconnect": session, "POST /api/auth/logout": session,
+		"POST /api/chats/" + string(grace) + "/history": session,
 	}
 	s := stocked(t)
 	for _, r := range everyRoute {
-		of, named := codes[r.path]
+		of, named := codes[r.method+" "+r.path]
 		if r.sends && !named {
 			of = sending
 		}

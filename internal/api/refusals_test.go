@@ -107,6 +107,10 @@ var everyRoute = []route{
 		invalid: `{"for":"me"}`, missing: "/api/chats/" + string(grace) + "/messages/NONE",
 	},
 	{
+		method: "PATCH", path: "/api/chats/" + string(grace), sends: true, socket: true, acts: true,
+		body: `{"pinned":true}`, invalid: `{}`, missing: "/api/chats/999@g.us",
+	},
+	{
 		method: "POST", path: "/api/chats/" + string(grace) + "/read", sends: true, socket: true, acts: true,
 		body: `{"msgId":"M1"}`, invalid: `{"msgId":7}`, missing: `{"msgId":"NONE"}`,
 	},

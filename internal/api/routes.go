@@ -99,7 +99,8 @@ func (s *server) routes() chi.Router {
 	send.Post("/api/messages/send-poll", s.handle(s.sendPoll))
 	send.Post("/api/messages/send-contact", s.handle(s.sendContact))
 
-	// What others see of a chat beside its messages
+	// What others, or the account's devices, see of a chat beside its messages
+	send.Patch("/api/chats/{jid}", s.handle(s.updateChat))
 	send.Patch("/api/chats/{jid}/messages/{msgId}", s.handle(s.editMessage))
 	send.Delete("/api/chats/{jid}/messages/{msgId}", s.handle(s.deleteMessage))
 	send.Post("/api/chats/{jid}/read", s.handle(s.markRead))

@@ -53,6 +53,8 @@ type Account interface {
 	// MarkRead marks a chat as read up to the message with an id, or to its last one for
 	// an empty id, and sends read receipts.
 	MarkRead(ctx context.Context, chat bridge.Chat, upTo string) error
+	// UpdateChat changes how the account's devices keep a chat.
+	UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge.ChatPatch) error
 	// Type shows a presence in a chat and returns until when; zero for paused.
 	Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error)
 	RejectCall(ctx context.Context, call bridge.Call) error

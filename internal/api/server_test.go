@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -226,6 +227,11 @@ func (a *account) Resend(ctx context.Context, m bridge.Message) (bridge.Sent, er
 
 func (a *account) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) error {
 	return a.do(ctx, "read "+string(chat.JID)+" "+upTo)
+}
+
+func (a *account) UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge.ChatPatch) error {
+	what, err := json.Marshal(patch)
+	return errors.Join(err, a.do(ctx, "update "+string(chat.JID)+" "+string(what)))
 }
 
 func (a *account) Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (until bridge.Time, err error) {

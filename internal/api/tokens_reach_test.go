@@ -90,6 +90,7 @@ var reaches = map[string]reach{
 
 	"PATCH /api/chats/{jid}/messages/{msgId}":  {scope: "send"},
 	"DELETE /api/chats/{jid}/messages/{msgId}": {scope: "send"},
+	"PATCH /api/chats/{jid}":                   {scope: "send"},
 	"POST /api/chats/{jid}/read":               {scope: "send"},
 	"POST /api/chats/{jid}/typing":             {scope: "send"},
 
@@ -165,6 +166,7 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 		{route: "PATCH /api/chats/{jid}/messages/{msgId}", body: `{"text":"x"}`},
 		{route: "DELETE /api/chats/{jid}/messages/{msgId}"},
 		{route: "POST /api/contacts/check", body: `{"phones":["` + grace.User() + `","4912345678901"]}`},
+		{route: "PATCH /api/chats/{jid}", body: `{"pinned":true}`},
 		{route: "POST /api/chats/{jid}/read"},
 		{route: "POST /api/chats/{jid}/typing", body: `{"state":"typing"}`},
 		{route: "GET /api/contacts/{jid}/picture"},

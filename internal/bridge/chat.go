@@ -101,6 +101,31 @@ type ChatSettings struct {
 	MutedUntil *Time // one in the past unmutes
 }
 
+// ChatPatch changes how the account's devices keep a chat; nil fields stay as they are.
+type ChatPatch struct {
+	Archived   *bool
+	Pinned     *bool
+	MutedUntil *Time // the zero time unmutes
+	Unread     *bool // false sends no read receipts
+}
+
+// Fields returns the names of the fields that a change names.
+func (p ChatPatch) Fields() (names []string) {
+	if p.Archived != nil {
+		names = append(names, "archived")
+	}
+	if p.Pinned != nil {
+		names = append(names, "pinned")
+	}
+	if p.MutedUntil != nil {
+		names = append(names, "mutedUntil")
+	}
+	if p.Unread != nil {
+		names = append(names, "unread")
+	}
+	return names
+}
+
 // GroupWithheld names a group that is gone, or that the account is not in.
 type GroupWithheld struct{ JID JID }
 

@@ -3,6 +3,7 @@ package bridge
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -99,6 +100,18 @@ func NotFound(format string, args ...any) *Error { return Fail(CodeNotFound, for
 // NoChat returns the error of a chat that is not stored.
 func NoChat(jid JID) *Error {
 	return NotFound("there is no chat %s in the store: it holds chats with messages received while the account was connected", jid)
+}
+
+// AfterChanges adds to an error the fields that were changed before the change of one failed.
+func AfterChanges(changed []string, field string, err error) error {
+	e, named := err.(*Error)
+	if len(changed) == 0 || !named {
+		return err
+	}
+	failed := *e
+	failed.Changed = changed
+	failed.Msg = "changed " + strings.Join(changed, ", ") + "; then " + field + " was not: " + e.Msg
+	return &failed
 }
 
 // NotConnected returns the error of an operation that needs the connection.

@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 )
 
 func TestChange_NamesTheMessage(t *testing.T) {
@@ -28,6 +31,31 @@ func TestChange_NamesTheMessage(t *testing.T) {
 			t.Errorf("keys %+v, %+v", key, b.account.sends[1].Key)
 		}
 		if _, err := b.Delete(t.Context(), club, "NONE", ""); bridge.CodeOf(err) != bridge.CodeNotFound {
+			t.Errorf("of nothing: %v", err)
+		}
+	})
+}
+
+func TestUpdateChat_NamesWhatChanges(t *testing.T) {
+	both(t, func(t *testing.T, b *bridgeUnderTest) {
+		b.know(said(club, "ONE", "hello", 0))
+		until := bridge.At(time.Now().Add(time.Hour))
+		yes, no := new(true), new(false)
+		changes := []client.ChatChange{
+			{Archived: no, Pinned: yes, Unread: yes},
+			{MutedUntil: &until}, {MutedUntil: new(bridge.MutedForever())}, {MutedUntil: new(bridge.Time{}), Unread: no},
+		}
+		var want []bridge.ChatPatch
+		for _, change := range changes {
+			if err := b.UpdateChat(t.Context(), club, change, ""); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, bridge.ChatPatch(change))
+		}
+		if diff := cmp.Diff(want, b.account.patches); diff != "" {
+			t.Error(diff)
+		}
+		if err := b.UpdateChat(t.Context(), club, client.ChatChange{}, ""); bridge.CodeOf(err) != bridge.CodeInvalid {
 			t.Errorf("of nothing: %v", err)
 		}
 	})

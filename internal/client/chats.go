@@ -76,6 +76,43 @@ func (c *Client) ShowTyping(ctx context.Context, chat bridge.JID, state bridge.T
 	return c.Call(ctx, http.MethodPost, "/api/chats/"+chat.Escaped()+"/typing", map[string]any{"state": state}, nil)
 }
 
+// ChatChange changes how all of the account's devices keep a chat; nil fields stay as they are.
+type ChatChange struct {
+	Archived *bool // true also takes the pin off
+	Pinned   *bool // true also takes the chat out of the archive
+	// MutedUntil mutes until a moment, or with [bridge.MutedForever] for ever; the zero time
+	// unmutes.
+	MutedUntil *bridge.Time
+	Unread     *bool // false marks as read, without read receipts
+}
+
+// MarshalJSON writes the fields that change.
+func (c ChatChange) MarshalJSON() ([]byte, error) {
+	fields := map[string]any{}
+	for name, value := range map[string]*bool{"archived": c.Archived, "pinned": c.Pinned, "unread": c.Unread} {
+		if value != nil {
+			fields[name] = *value
+		}
+	}
+	if until := c.MutedUntil; until != nil {
+		switch {
+		case until.IsZero():
+			fields["mutedUntil"] = nil
+		case until.Equal(bridge.MutedForever().Time):
+			fields["mutedUntil"] = "forever"
+		default:
+			fields["mutedUntil"] = until
+		}
+	}
+	return json.Marshal(fields)
+}
+
+// UpdateChat archives, pins or mutes a chat, or marks it as unread or, without read
+// receipts, as read. The key is as that of Send.
+func (c *Client) UpdateChat(ctx context.Context, chat bridge.JID, change ChatChange, key string) error {
+	return c.CallOnce(ctx, http.MethodPatch, "/api/chats/"+chat.Escaped(), change, key, nil)
+}
+
 // JoinRequests returns the requests to join a group.
 func (c *Client) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
 	return getAll[bridge.JoinRequest](ctx, c, "/api/groups/"+jid.Escaped()+"/requests", "requests")

@@ -109,10 +109,11 @@ type account struct {
 	store       *store.Store
 
 	mu         sync.Mutex
-	status     bridge.Status     // guarded by mu
-	sends      []bridge.Outgoing // guarded by mu
-	acts       []string          // guarded by mu
-	reconnects int               // guarded by mu
+	status     bridge.Status      // guarded by mu
+	sends      []bridge.Outgoing  // guarded by mu
+	acts       []string           // guarded by mu
+	patches    []bridge.ChatPatch // guarded by mu
+	reconnects int                // guarded by mu
 }
 
 func (a *account) Status() bridge.Status {
@@ -169,6 +170,13 @@ func (a *account) MarkRead(_ context.Context, chat bridge.Chat, upTo string) err
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.acts = append(a.acts, "read "+string(chat.JID)+" "+upTo)
+	return nil
+}
+
+func (a *account) UpdateChat(_ context.Context, chat bridge.Chat, patch bridge.ChatPatch) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.patches = append(a.patches, patch)
 	return nil
 }
 

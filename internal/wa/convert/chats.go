@@ -47,6 +47,24 @@ func ChatSettingFacts(evt any) []bridge.Fact {
 	return []bridge.Fact{settings}
 }
 
+// PatchFacts returns what a change of the account's own state says of a chat.
+func PatchFacts(chat bridge.JID, patch appstate.PatchInfo) (facts []bridge.Fact) {
+	jid := WireJID(chat)
+	for _, m := range patch.Mutations {
+		switch m.Index[0] {
+		case appstate.IndexArchive:
+			facts = append(facts, ChatSettingFacts(&events.Archive{JID: jid, Action: m.Value.GetArchiveChatAction()})...)
+		case appstate.IndexPin:
+			facts = append(facts, ChatSettingFacts(&events.Pin{JID: jid, Action: m.Value.GetPinAction()})...)
+		case appstate.IndexMute:
+			facts = append(facts, ChatSettingFacts(&events.Mute{JID: jid, Action: m.Value.GetMuteAction()})...)
+		case appstate.IndexMarkChatAsRead:
+			facts = append(facts, MarkFacts(&events.MarkChatAsRead{JID: jid, Timestamp: patch.Timestamp, Action: m.Value.GetMarkChatAsReadAction()})...)
+		}
+	}
+	return facts
+}
+
 // MutedUntil returns until when a chat is muted, the zero time where it is not. end is
 // in seconds, negative for ever.
 func MutedUntil(muted bool, end int64) bridge.Time {

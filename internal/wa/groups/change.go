@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
@@ -40,7 +39,7 @@ func (gs *Groups) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.
 	changed := []string{}
 	for _, step := range steps {
 		if err := c.takeStep(ctx, jid, step); err != nil {
-			return nil, after(changed, step.field, err)
+			return nil, bridge.AfterChanges(changed, step.field, err)
 		}
 		changed = append(changed, step.field)
 	}
@@ -67,18 +66,6 @@ func (c *conn) takeStep(ctx context.Context, jid bridge.JID, step step) error {
 	step.fact.JID = jid
 	c.gs.saveOwnChange(step.fact)
 	return nil
-}
-
-// after adds the fields that were changed before a change failed.
-func after(changed []string, field string, err error) error {
-	e, named := err.(*bridge.Error)
-	if len(changed) == 0 || !named {
-		return err
-	}
-	failed := *e
-	failed.Changed = changed
-	failed.Msg = "changed " + strings.Join(changed, ", ") + "; then " + field + " was not: " + e.Msg
-	return &failed
 }
 
 // mayChange refuses changes that make no sense in a community, which is no chat.

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"go.mau.fi/whatsmeow"
-	"go.mau.fi/whatsmeow/appstate"
 	waBinary "go.mau.fi/whatsmeow/binary"
-	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
@@ -23,10 +20,8 @@ const (
 	// readTimeout bounds the reading of a chat, receiptTimeout the answers to one page.
 	readTimeout    = 60 * time.Second
 	receiptTimeout = 10 * time.Second
-	// receiptTries counts how often the receipts of a page are sent; repeats have no effect.
-	receiptTries = 2
-	// markTimeout bounds the change of the account's own state.
-	markTimeout = 10 * time.Second
+	// confirmTries counts how often what may be repeated is sent.
+	confirmTries = 2
 )
 
 // MarkRead sends read receipts, each once, and marks the chat on the account's other
@@ -68,21 +63,28 @@ func (s *Sender) tellUnread(ctx context.Context, chat bridge.JID, upTo string) e
 }
 
 // tellRead sends receipts until the network has confirmed them all.
-func (s *Sender) tellRead(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) (err error) {
+func (s *Sender) tellRead(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) error {
 	if len(messages) == 0 {
 		_, err := s.o.Connection()
 		return err
 	}
+	return s.untilConfirmed(ctx, chat, "that the chat was read", "no read receipt is sent twice", func(c *Client) error {
+		return c.sendReceipts(ctx, chat, messages)
+	})
+}
+
+// untilConfirmed does something that may be repeated, until the network has confirmed it.
+func (s *Sender) untilConfirmed(ctx context.Context, chat bridge.JID, what, safety string, do func(*Client) error) (err error) {
 	d := &delivery{began: time.Now()}
-	for range receiptTries {
+	for range confirmTries {
 		var c *Client
 		if c, err = s.o.Connection(); err == nil {
-			err = c.sendReceipts(ctx, chat, messages)
+			err = do(c)
 		}
 		if err == nil || !isUnconfirmed(err) {
 			return err
 		}
-		s.o.Log.Warn().Str("chat", chat.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("read receipts not confirmed")
+		s.o.Log.Warn().Str("chat", chat.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("the network did not confirm " + what)
 		if s.waitOpen(ctx, d) != nil {
 			break
 		}
@@ -91,12 +93,12 @@ func (s *Sender) tellRead(ctx context.Context, chat bridge.JID, messages []bridg
 		return err
 	}
 	if isStopping(ctx) {
-		return bridge.NotConnected("bridged is shutting down, and the network did not confirm that the chat was read: repeat the request: no read receipt is sent twice").Because(err)
+		return bridge.NotConnected("bridged is shutting down, and the network did not confirm %s: repeat the request: %s", what, safety).Because(err)
 	}
-	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm that the chat was read: repeat the request: no read receipt is sent twice").Because(err)
+	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm %s: repeat the request: %s", what, safety).Because(err)
 }
 
-// isUnconfirmed reports whether receipts may have been lost with the connection.
+// isUnconfirmed reports whether something may have been lost with the connection.
 func isUnconfirmed(err error) bool {
 	again, _ := Uncertain(err)
 	return again || bridge.CodeOf(err) == bridge.CodeNotConnected
@@ -159,29 +161,11 @@ func receiptsOf(messages []bridge.UnreadMessage) (receipts []*readReceipt) {
 func (s *Sender) markChat(ctx context.Context, chat bridge.Chat) {
 	c, err := s.o.Connection()
 	if err == nil {
-		ctx, cancel := context.WithTimeout(ctx, markTimeout)
-		defer cancel()
-		// whatsmeow does not lock the state against a patch that comes meanwhile, and then fails.
-		for range 3 {
-			if err = c.SendAppState(ctx, c.markAsRead(ctx, chat)); !errors.Is(err, whatsmeow.ErrAppStateUpdate) {
-				break
-			}
-		}
+		err = c.changeState(ctx, chat, bridge.ChatPatch{Unread: new(false)})
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.o.Log.Warn().Str("chat", chat.JID.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("chat not marked as read on the other devices")
 	}
-}
-
-func (c *Client) markAsRead(ctx context.Context, chat bridge.Chat) appstate.PatchInfo {
-	target := convert.WireJID(c.wireForm(ctx, chat.JID, chat.JID))
-	var at time.Time
-	var key *waCommon.MessageKey
-	if last := chat.LastMessage; last != nil {
-		at = last.Timestamp.Time
-		key = c.BuildMessageKey(target, convert.WireJID(c.wireForm(ctx, chat.JID, last.SenderJID)), c.s.WireID(ctx, chat.JID, last.ID))
-	}
-	return appstate.BuildMarkChatAsRead(target, true, at, key)
 }
 
 // WireID returns the network's id of a stored message by its shown one.

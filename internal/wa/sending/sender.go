@@ -88,6 +88,7 @@ type Sender struct {
 	asking    singleflight.Group  // for single numbers, and files
 	checking  *semaphore.Weighted // held while numbers are looked up for a check
 	reading   *semaphore.Weighted // held while read receipts are sent
+	changing  *semaphore.Weighted // held while the state is changed that the account's devices share
 	receipts  sync.Map            // what to call (func()) with a receipt, by the message's id
 
 	sent, failed, sentAgain atomic.Uint64 // messages since the program started
@@ -95,7 +96,7 @@ type Sender struct {
 
 // New returns a sender, which needs [Sender.Run] beside it.
 func New(opts Options) *Sender {
-	s := &Sender{o: opts, Waits: usualWaits, presence: newPresence(), checking: semaphore.NewWeighted(1), reading: semaphore.NewWeighted(1)}
+	s := &Sender{o: opts, Waits: usualWaits, presence: newPresence(), checking: semaphore.NewWeighted(1), reading: semaphore.NewWeighted(1), changing: semaphore.NewWeighted(1)}
 	s.leftOut = newLeftOut(s)
 	return s
 }

@@ -1,0 +1,81 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// mutedForever is the mutedUntil of a chat that is muted without an end.
+const mutedForever = "forever"
+
+// chatRequest changes how the account's devices keep a chat. Left out fields stay.
+type chatRequest struct {
+	Archived   *bool           `json:"archived"`
+	Pinned     *bool           `json:"pinned"`
+	MutedUntil json.RawMessage `json:"mutedUntil"` // null unmutes
+	Unread     *bool           `json:"unread"`
+}
+
+// patch returns the change, which must not be in itself impossible.
+func (req chatRequest) patch(now time.Time) (patch bridge.ChatPatch, err error) {
+	patch = bridge.ChatPatch{Archived: req.Archived, Pinned: req.Pinned, Unread: req.Unread}
+	if req.MutedUntil != nil {
+		if patch.MutedUntil, err = parseMute(req.MutedUntil, now); err != nil {
+			return patch, err
+		}
+	}
+	switch {
+	case patch == (bridge.ChatPatch{}):
+		return patch, bridge.Invalid("give at least one of archived, pinned, mutedUntil and unread")
+	case patch.Archived != nil && *patch.Archived && patch.Pinned != nil && *patch.Pinned:
+		return patch, bridge.Invalid("archived and pinned cannot both be true: archiving a chat takes its pin off")
+	}
+	return patch, nil
+}
+
+// parseMute reads until when a chat is muted: a moment to come, forever, or null for not.
+func parseMute(value json.RawMessage, now time.Time) (*bridge.Time, error) {
+	var text *string
+	if err := json.Unmarshal(value, &text); err == nil && text == nil {
+		return new(bridge.Time{}), nil
+	}
+	if text != nil && *text == mutedForever {
+		return new(bridge.MutedForever()), nil
+	}
+	if text != nil {
+		if until, err := time.Parse(time.RFC3339, *text); err == nil && until.After(now) {
+			return new(bridge.At(until)), nil
+		}
+	}
+	return nil, bridge.Invalid("mutedUntil must be a moment to come, like 2027-01-31T00:00:00Z, or %q, or null to unmute", mutedForever)
+}
+
+// updateChat archives, pins or mutes a chat, or marks it as unread, on all devices.
+func (s *server) updateChat(in *input) (any, error) {
+	jid := in.pathChat("jid")
+	var req chatRequest
+	body := in.body(&req, strict)
+	patch, err := req.patch(s.Now())
+	keep(in, patch, err)
+	var chat bridge.Chat
+	return s.actOnce(in, body, act{
+		chat: jid, change: true,
+		lookUp: func(ctx context.Context) (err error) {
+			chat, err = s.chat(ctx, jid)
+			return err
+		},
+		do: func(ctx context.Context) (bridge.Sent, error) {
+			return bridge.Sent{Chat: chat.JID, Timestamp: bridge.At(s.Now())}, s.Account.UpdateChat(ctx, chat, patch)
+		},
+		answer: func(done bridge.Sent) any {
+			return struct {
+				OK      bool       `json:"ok"`
+				ChatJID bridge.JID `json:"chatJid"`
+				Changed []string   `json:"changed"`
+			}{true, s.canonical(done.Chat), patch.Fields()}
+		},
+	})
+}

@@ -1,0 +1,85 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
+)
+
+// What a request leaves out stays, null unmutes, and the answer says what changed.
+func TestUpdateChat_ChangesWhatIsNamed(t *testing.T) {
+	s := stocked(t)
+	s.know(bridge.Identity{PN: grace, LID: graceLID})
+	for _, c := range []struct {
+		chat          bridge.JID
+		body, patch   string
+		changed, name string
+	}{
+		{grace, `{"archived":true}`, `{"Archived":true,"Pinned":null,"MutedUntil":null,"Unread":null}`, "archived", string(grace)},
+		{graceLID, `{"pinned":false,"archived":null}`, `{"Archived":null,"Pinned":false,"MutedUntil":null,"Unread":null}`, "pinned", string(grace)},
+		{club, `{"unread":false}`, `{"Archived":null,"Pinned":null,"MutedUntil":null,"Unread":false}`, "unread", string(club)},
+		{club, `{"mutedUntil":"forever"}`, `{"Archived":null,"Pinned":null,"MutedUntil":"9999-12-31T23:59:59.999Z","Unread":null}`, "mutedUntil", string(club)},
+		{club, `{"mutedUntil":"9999-12-31T23:59:59.999Z"}`, `{"Archived":null,"Pinned":null,"MutedUntil":"9999-12-31T23:59:59.999Z","Unread":null}`, "mutedUntil", string(club)},
+		{club, `{"mutedUntil":"2127-01-31T02:00:00+02:00"}`, `{"Archived":null,"Pinned":null,"MutedUntil":"2127-01-31T00:00:00.000Z","Unread":null}`, "mutedUntil", string(club)},
+		{
+			club, `{"mutedUntil":null,"archived":false,"pinned":true,"unread":true}`, `{"Archived":false,"Pinned":true,"MutedUntil":"0001-01-01T00:00:00.000Z","Unread":true}`,
+			"archived,pinned,mutedUntil,unread", string(club),
+		},
+	} {
+		var answer struct {
+			OK      bool
+			ChatJID string
+			Changed []string
+		}
+		s.Do("PATCH", "/api/chats/"+string(c.chat), c.body).Want(http.StatusOK).Decode(&answer)
+		if got := strings.Join(answer.Changed, ","); !answer.OK || answer.ChatJID != c.name || got != c.changed {
+			t.Errorf("%s: answer %+v", c.body, answer)
+		}
+		done := s.account.done()
+		if diff := cmp.Diff("update "+c.name+" "+c.patch, done[len(done)-1]); diff != "" {
+			t.Errorf("%s: %s", c.body, diff)
+		}
+	}
+}
+
+func TestUpdateChat_RefusesBadInput(t *testing.T) {
+	s := stocked(t)
+	for _, c := range []struct{ body, says string }{
+		{``, "empty"},
+		{`{}`, "at least one of archived, pinned, mutedUntil and unread"},
+		{`{"archived":null}`, "at least one of"},
+		{`{"archived":"yes"}`, "archived must be true or false"},
+		{`{"archived":true,"pinned":true}`, "cannot both be true"},
+		{`{"mutedUntil":"2020-01-31T00:00:00Z"}`, "moment to come"},
+		{`{"mutedUntil":"tomorrow"}`, "moment to come"},
+		{`{"mutedUntil":"Forever"}`, "moment to come"},
+		{`{"mutedUntil":""}`, "moment to come"},
+		{`{"mutedUntil":3600}`, "moment to come"},
+		{`{"muted":true}`, "muted is not a field"},
+	} {
+		got := s.Do("PATCH", "/api/chats/"+string(grace), c.body)
+		if got.Status != http.StatusBadRequest || got.Code() != "invalid_request" || !strings.Contains(got.Error(), c.says) {
+			t.Errorf("%s: %d %s, want %q", c.body, got.Status, got.Body, c.says)
+		}
+	}
+	s.Do("PATCH", "/api/chats/status@broadcast", `{"pinned":true}`).Want(http.StatusBadRequest)
+	if done := s.account.done(); len(done) != 0 {
+		t.Errorf("changed %v", done)
+	}
+}
+
+// What was changed before a refusal stays, and the error says so.
+func TestUpdateChat_SaysWhatWasChangedBeforeItFailed(t *testing.T) {
+	s := stocked(t)
+	s.account.refuseAll(bridge.AfterChanges([]string{"pinned"}, "mutedUntil", bridge.Fail(bridge.CodeSendRefused, "the network refused the change")))
+	var answer struct{ Changed []string }
+	got := s.Do("PATCH", "/api/chats/"+string(grace), `{"pinned":true,"mutedUntil":"forever"}`)
+	got.Decode(&answer)
+	if got.Status != http.StatusBadGateway || !strings.Contains(got.Error(), "changed pinned; then mutedUntil was not: the network refused the change") || len(answer.Changed) != 1 {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}

@@ -1,0 +1,122 @@
+package sending
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mau.fi/whatsmeow/appstate"
+	"go.mau.fi/whatsmeow/proto/waCommon"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+	"bridged/internal/wa/session"
+)
+
+const (
+	// chatStateTimeout bounds the change of a chat, stateTimeout one request of it.
+	chatStateTimeout = 60 * time.Second
+	stateTimeout     = 10 * time.Second
+)
+
+// UpdateChat changes how all of the account's devices keep a chat, and stores what the
+// network accepted. Muting is a request of its own, and the last.
+func (s *Sender) UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge.ChatPatch) error {
+	ctx, cancel := s.Within(ctx, chatStateTimeout)
+	defer cancel()
+	muting := bridge.ChatPatch{MutedUntil: patch.MutedUntil}
+	patch.MutedUntil = nil
+	var changed []string
+	for _, part := range []bridge.ChatPatch{patch, muting} {
+		fields := part.Fields()
+		if len(fields) == 0 {
+			continue
+		}
+		if err := s.changeChat(ctx, chat, part); err != nil {
+			return bridge.AfterChanges(changed, fields[0], err)
+		}
+		changed = append(changed, fields...)
+	}
+	return nil
+}
+
+// changeChat sends a change of one collection of the account's state, and stores it.
+func (s *Sender) changeChat(ctx context.Context, chat bridge.Chat, part bridge.ChatPatch) error {
+	err := s.untilConfirmed(ctx, chat.JID, "the change of the chat", "it takes effect once", func(c *Client) error {
+		return c.changeState(ctx, chat, part)
+	})
+	switch {
+	case errors.Is(err, session.ErrNoStateKey):
+		return bridge.NotConnected("the phone has not handed over the keys of the chats' settings yet: open WhatsApp on it, and try again in a moment").Because(err)
+	case errors.Is(err, session.ErrStateRefused):
+		return bridge.Fail(bridge.CodeSendRefused, "the network refused the change of the chat: try again in a moment, and update bridged if this stays").Because(err)
+	case err != nil && bridge.CodeOf(err) == bridge.CodeInternal:
+		return s.RefusalOf(err, chat.JID)
+	}
+	return err
+}
+
+// changeState changes how all devices keep a chat, one call at a time, and stores the
+// change before the network's report of it comes.
+func (c *Client) changeState(ctx context.Context, chat bridge.Chat, change bridge.ChatPatch) error {
+	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
+	defer cancel()
+	if err := c.s.changing.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer c.s.changing.Release(1)
+	patch := c.statePatch(ctx, chat, change)
+	if err := c.ChangeState(ctx, patch); err != nil {
+		return err
+	}
+	if err := c.s.save(convert.PatchFacts(chat.JID, patch)...); err != nil {
+		return err
+	}
+	if err := c.FollowState(ctx, patch.Type); err != nil { // the next change is followed with this one
+		c.s.o.Log.Warn().Str("chat", chat.JID.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("change of a chat made, but not followed")
+	}
+	return nil
+}
+
+// statePatch returns a change of a chat as the apps write it.
+func (c *Client) statePatch(ctx context.Context, chat bridge.Chat, patch bridge.ChatPatch) appstate.PatchInfo {
+	target, at, last := c.lastOf(ctx, chat)
+	if until := patch.MutedUntil; until != nil {
+		return appstate.BuildMuteAbs(target, !until.IsZero(), muteEnd(*until))
+	}
+	archived := patch.Archived
+	if archived == nil && chat.Archived && patch.Pinned != nil && *patch.Pinned {
+		archived = new(false) // no app shows a chat as both
+	}
+	info := appstate.PatchInfo{Type: appstate.WAPatchRegularLow}
+	if archived != nil { // archiving also takes the pin off
+		info.Mutations = appstate.BuildArchive(target, *archived, at, last).Mutations
+	}
+	if patch.Pinned != nil && (archived == nil || !*archived) {
+		info.Mutations = append(info.Mutations, appstate.BuildPin(target, *patch.Pinned).Mutations...)
+	}
+	if patch.Unread != nil {
+		info.Mutations = append(info.Mutations, appstate.BuildMarkChatAsRead(target, !*patch.Unread, at, last).Mutations...)
+	}
+	return info
+}
+
+// muteEnd returns the end of muting in milliseconds; nil is for ever, or not muted.
+func muteEnd(until bridge.Time) *int64 {
+	if until.IsZero() || until.Equal(bridge.MutedForever().Time) {
+		return nil
+	}
+	return new(until.UnixMilli())
+}
+
+// lastOf returns a chat as the account's state names it, and its last message, up to which
+// a change of it counts.
+func (c *Client) lastOf(ctx context.Context, chat bridge.Chat) (target types.JID, at time.Time, key *waCommon.MessageKey) {
+	target = convert.WireJID(c.wireForm(ctx, chat.JID, chat.JID))
+	if last := chat.LastMessage; last != nil {
+		at = last.Timestamp.Time
+		key = c.BuildMessageKey(target, convert.WireJID(c.wireForm(ctx, chat.JID, last.SenderJID)), c.s.WireID(ctx, chat.JID, last.ID))
+	}
+	return target, at, key
+}

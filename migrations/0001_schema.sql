@@ -146,6 +146,9 @@ CREATE INDEX join_requests_by_person ON join_requests (person);
 -- details is the JSON of what few messages have: quote, mentions, media, poll.
 -- imported are those taken over from the phone's history: they were never
 -- received over the connection, and have no events.
+--
+-- media is the kind of the message's file. has_link is 1 where the text has an
+-- http(s) address, or the message the preview of a page.
 CREATE TABLE messages (
     seq        INTEGER PRIMARY KEY,
     chat       INTEGER NOT NULL REFERENCES chats (id),
@@ -162,11 +165,19 @@ CREATE TABLE messages (
     edited_at  INTEGER,
     deleted_at INTEGER,
     status     INTEGER,
-    imported   INTEGER NOT NULL DEFAULT 0
+    imported   INTEGER NOT NULL DEFAULT 0,
+    has_link   INTEGER NOT NULL DEFAULT 0,
+    media      TEXT GENERATED ALWAYS AS (iif(json_valid(details), details ->> '$.m.t', NULL)) VIRTUAL
 ) STRICT;
 CREATE UNIQUE INDEX messages_by_id ON messages (chat, id);
 CREATE INDEX messages_by_time ON messages (chat, timestamp);
 CREATE INDEX messages_by_sender ON messages (chat, sender, timestamp);
+-- What the lists of messages filter by. An ordinary text of somebody else is in
+-- none of these, so that receiving it writes no further page.
+CREATE INDEX messages_by_media ON messages (chat, media, timestamp) WHERE media IS NOT NULL;
+CREATE INDEX messages_by_type ON messages (chat, type, timestamp) WHERE type NOT IN ('conversation', 'extendedTextMessage');
+CREATE INDEX messages_with_link ON messages (chat, timestamp) WHERE has_link = 1;
+CREATE INDEX messages_own ON messages (chat, timestamp) WHERE from_me = 1;
 CREATE INDEX messages_pending ON messages (status) WHERE status = 0;
 
 -- What no list shows: the protobuf as it came, and where its file lies. wire_id

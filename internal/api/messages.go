@@ -11,13 +11,16 @@ const maxMessages = 1000
 
 // filters lists the applied filters of a history, null for none.
 type filters struct {
-	Since  *bridge.Time `json:"since"`
-	Until  *bridge.Time `json:"until"`
-	Q      *string      `json:"q"`
-	Sender bridge.JID   `json:"sender"`
-	Order  bridge.Order `json:"order"`
-	Limit  int          `json:"limit"`
-	Offset int          `json:"offset"`
+	Since    *bridge.Time `json:"since"`
+	Until    *bridge.Time `json:"until"`
+	Q        *string      `json:"q"`
+	Sender   bridge.JID   `json:"sender"`
+	Type     *string      `json:"type"`
+	FromMe   *bool        `json:"fromMe"`
+	HasMedia *bool        `json:"hasMedia"`
+	Order    bridge.Order `json:"order"`
+	Limit    int          `json:"limit"`
+	Offset   int          `json:"offset"`
 }
 
 func (s *server) getMessage(in *input) (any, error) {
@@ -43,16 +46,34 @@ func (s *server) listIndividualMessages(in *input) (any, error) {
 }
 
 func (q *input) history(chat bridge.JID) bridge.MessageQuery {
-	return bridge.MessageQuery{
-		Chat:   chat,
-		Since:  q.since(),
-		Until:  q.until(),
-		Q:      q.text("q"),
-		Order:  bridge.Order(q.oneOf("order", string(bridge.OrderDesc), string(bridge.OrderAsc), string(bridge.OrderDesc))),
-		Limit:  q.limit(maxMessages),
-		Offset: q.offset(),
-		Cursor: q.text("cursor"),
+	history := bridge.MessageQuery{
+		Chat:          chat,
+		Since:         q.since(),
+		Until:         q.until(),
+		Q:             q.text("q"),
+		MessageFilter: q.messageFilter(),
+		Order:         bridge.Order(q.oneOf("order", string(bridge.OrderDesc), string(bridge.OrderAsc), string(bridge.OrderDesc))),
+		Limit:         q.limit(maxMessages),
+		Offset:        q.offset(),
+		Cursor:        q.text("cursor"),
 	}
+	if history.Offset > 0 && !history.MessageFilter.IsZero() {
+		q.refuse("offset does not go with type, fromMe and hasMedia, whose pages may end early: follow nextCursor")
+	}
+	return history
+}
+
+// messageFilter reads the filters of the lists of messages.
+func (q *input) messageFilter() bridge.MessageFilter {
+	f := bridge.MessageFilter{FromMe: q.choice("fromMe"), HasMedia: q.choice("hasMedia")}
+	if text := q.text("type"); text != "" {
+		kind, err := bridge.ParseMessageType(text)
+		if err != nil {
+			q.refuse("type %v", err)
+		}
+		f.Type = kind
+	}
+	return f
 }
 
 // listHistory answers a page of one chat's messages.
@@ -80,18 +101,22 @@ func (s *server) listHistory(in *input, query bridge.MessageQuery) (any, error) 
 		Count   int        `json:"count"`
 		Filters filters    `json:"filters"`
 	}{query.Chat, len(page.Items), filters{
-		query.Since, query.Until, orNull(query.Q), query.Sender, query.Order, query.Limit, query.Offset,
+		query.Since, query.Until, orNull(query.Q), query.Sender, orNull(query.Type), query.FromMe, query.HasMedia, query.Order, query.Limit, query.Offset,
 	}}
 	return answerList(in, list[bridge.Message]{head, "messages", page.Items, tailOf(page)})
 }
 
 func (s *server) searchMessages(in *input) (any, error) {
 	search := bridge.SearchQuery{
-		Q: in.text("q"), Since: in.since(), Until: in.until(), ChatType: in.chatType("chatType"), Limit: in.limit(maxPage), Cursor: in.text("cursor"),
+		Q: in.text("q"), Chat: in.chat("chat"), Sender: in.person("sender"), MessageFilter: in.messageFilter(),
+		Since: in.since(), Until: in.until(), ChatType: in.chatType("chatType"), Limit: in.limit(maxPage), Cursor: in.text("cursor"),
 		Only: in.caller().Chats,
 	}
-	if search.Q == "" {
-		in.refuse("q is required: at least one character that is not blank")
+	if !search.IsNarrow() {
+		in.refuse("q is required, at least one character that is not blank, unless chat, sender, type, fromMe or hasMedia is given")
+	}
+	if in.err == nil && search.Chat != "" {
+		in.err = s.see(in.ctx(), search.Chat)
 	}
 	if in.err != nil {
 		return nil, in.err
@@ -101,9 +126,9 @@ func (s *server) searchMessages(in *input) (any, error) {
 		return nil, err
 	}
 	head := struct {
-		Query string `json:"query"`
-		Count int    `json:"count"`
-	}{search.Q, len(page.Items)}
+		Query *string `json:"query"`
+		Count int     `json:"count"`
+	}{orNull(search.Q), len(page.Items)}
 	return answerList(in, list[bridge.Match]{head, "matches", page.Items, tailOf(page)})
 }
 

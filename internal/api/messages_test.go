@@ -94,16 +94,20 @@ func TestHistory_Filters(t *testing.T) {
 
 func TestHistory_EchoesWhatWasApplied(t *testing.T) {
 	s := chatty(t)
-	none := map[string]any{"since": nil, "until": nil, "q": nil, "sender": nil, "order": "desc", "limit": 100.0, "offset": 0.0}
+	none := map[string]any{"since": nil, "until": nil, "q": nil, "sender": nil, "type": nil, "fromMe": nil, "hasMedia": nil, "order": "desc", "limit": 100.0, "offset": 0.0}
 	if diff := cmp.Diff(none, s.history(clubHistory+"?q=%20%20").Filters); diff != "" {
 		t.Error(diff)
 	}
 	all := map[string]any{
 		"since": "2026-11-21T00:00:00.000Z", "until": "2026-11-21T23:59:59.999Z", "q": " s ", "sender": string(grace),
-		"order": "asc", "limit": 7.0, "offset": 2.0,
+		"type": nil, "fromMe": nil, "hasMedia": nil, "order": "asc", "limit": 7.0, "offset": 2.0,
 	}
 	query := "?since=2026-11-21&until=2026-11-21&q=%20s%20&sender=81234567890123@lid&order=asc&limit=7&offset=2"
 	if diff := cmp.Diff(all, s.history(clubHistory+query).Filters); diff != "" {
+		t.Error(diff)
+	}
+	none["type"], none["fromMe"], none["hasMedia"] = "image", false, true
+	if diff := cmp.Diff(none, s.history(clubHistory+"?type=image&fromMe=false&hasMedia=true").Filters); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -296,7 +300,7 @@ func TestHistory_ShowsEveryPart(t *testing.T) {
 
 // searchResult is the answer of the search.
 type searchResult struct {
-	Query      string
+	Query      *string
 	Count      int
 	Matches    []bridge.Match
 	NextCursor *string
@@ -345,7 +349,7 @@ func TestSearch_Filters(t *testing.T) {
 		"?q=_":                                  "D",
 		"?q=%F0%9F%91%8D":                       "E",
 		"?q=nowhere":                            "",
-		"?q=STRASSE&offset=1&sender=x":          "M A", // not parameters of the search
+		"?q=STRASSE&offset=1&kind=x":            "M A", // not parameters of the search
 	} {
 		if got, _ := s.search(query); got != want {
 			t.Errorf("%s: %q, want %q", query, got, want)
@@ -357,7 +361,7 @@ func TestSearch_ShowsEveryFieldAndPages(t *testing.T) {
 	s := chatty(t)
 	s.know(say(grace, grace, "M", "what a Strasse", 5))
 	first, result := s.search("?q=%20a%20&limit=1")
-	if first != "M" || result.Query != " a " || result.NextCursor != nil {
+	if first != "M" || *result.Query != " a " || result.NextCursor != nil {
 		t.Errorf("%s %+v", first, result)
 	}
 	want := bridge.Match{
@@ -382,6 +386,9 @@ func TestSearch_RefusesBadParameters(t *testing.T) {
 	for query, names := range map[string]string{
 		"": "q", "?q=": "q", "?q=%20%09": "q", "?q=%FF": "q", "?q=a&q=b": "q", "?q=a&limit=0": "limit", "?q=a&limit=501": "limit", "?q=a&chatType=channel": "chatType",
 		"?q=a&since=x": "since", "?q=a&until=x": "until", "?q=a&cursor=!": "cursor",
+		"?chat=": "q is required", "?type=": "q is required", "?chatType=group": "q is required", "?since=2026-11-21": "q is required",
+		"?chat=x": "chat", "?chat=status@broadcast": "chat", "?sender=x": "sender", "?sender=": "sender", "?type=images": "type must be a messageType",
+		"?type=Image": "type", "?type=image&type=video": "type", "?fromMe=1": "fromMe", "?fromMe=": "fromMe", "?hasMedia=yes": "hasMedia",
 	} {
 		got := s.Get("/api/messages/search" + query)
 		if got.Status != http.StatusBadRequest || got.Code() != "invalid_request" || !strings.Contains(got.Error(), names) {

@@ -13,6 +13,9 @@ const (
 	MediaSticker  MediaType = "sticker"
 )
 
+// MediaTypes lists all kinds of files.
+var MediaTypes = []MediaType{MediaImage, MediaVideo, MediaAudio, MediaDocument, MediaSticker}
+
 // Media describes a message's file. The fields of its JSON depend on Type.
 type Media struct {
 	Type        MediaType

@@ -1,5 +1,11 @@
 package bridge
 
+// The types of messages that are nothing but text.
+const (
+	TypeText         = "conversation"
+	TypeExtendedText = "extendedTextMessage"
+)
+
 // TypeUndecryptable marks a placeholder, which the message replaces once decrypted.
 const TypeUndecryptable = "undecryptable"
 

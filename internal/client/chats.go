@@ -142,6 +142,7 @@ func HistoryPath(chat bridge.JID) string {
 func (c *Client) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
 	path := query{
 		"since": moment(q.Since), "until": moment(q.Until), "q": q.Q, "sender": string(q.Sender), "order": string(q.Order),
+		"type": q.Type, "fromMe": choice(q.FromMe), "hasMedia": choice(q.HasMedia),
 		"limit": number(q.Limit), "offset": number(q.Offset), "cursor": q.Cursor,
 	}.on(HistoryPath(q.Chat))
 	var answer struct {
@@ -172,16 +173,18 @@ func (c *Client) Message(ctx context.Context, chat bridge.JID, id string) (bridg
 	return answer.Message, err
 }
 
-// Search returns a page of the messages of all chats that contain a text.
+// Search returns a page of the messages of all chats, or of one, that contain a text or that
+// filters let through.
 func (c *Client) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
 	path := query{
-		"q": q.Q, "since": moment(q.Since), "until": moment(q.Until), "chatType": string(q.ChatType),
+		"q": q.Q, "chat": string(q.Chat), "sender": string(q.Sender), "type": q.Type, "fromMe": choice(q.FromMe), "hasMedia": choice(q.HasMedia),
+		"since": moment(q.Since), "until": moment(q.Until), "chatType": string(q.ChatType),
 		"limit": number(q.Limit), "cursor": q.Cursor,
 	}.on("/api/messages/search")
 	return getPage[bridge.Match](ctx, c, path, "matches")
 }
 
-// AllMatches returns all messages that contain a text, from the page of q on.
+// AllMatches returns all messages of a search, from the page of q on.
 func (c *Client) AllMatches(ctx context.Context, q bridge.SearchQuery) iter.Seq2[bridge.Match, error] {
 	return pages(func() (bridge.Page[bridge.Match], error) { return c.Search(ctx, q) }, &q.Cursor, new(int))
 }

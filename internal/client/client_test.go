@@ -70,6 +70,26 @@ func TestLists_AreFollowedByCursor(t *testing.T) {
 	})
 }
 
+func TestLists_AreFiltered(t *testing.T) {
+	both(t, func(t *testing.T, b *bridgeUnderTest) {
+		picture, link := said(grace, "PICTURE", "", 1), said(grace, "LINK", "see https://example.com", 2)
+		picture.MessageType, picture.Media = "imageMessage", &bridge.Media{Type: bridge.MediaImage}
+		b.know(picture, link, said(club, "TEXT", "a text", 3))
+		yes, no := true, false
+		for want, f := range map[string]bridge.MessageFilter{
+			"[PICTURE]": {Type: "imageMessage", HasMedia: &yes, FromMe: &no}, "[LINK]": {Type: bridge.TypeLink, HasMedia: &no}, "[]": {FromMe: &yes},
+		} {
+			matches := b.AllMatches(t.Context(), bridge.SearchQuery{Chat: grace, Sender: grace, MessageFilter: f, Limit: 1})
+			found := collected(t, matches, func(m bridge.Match) string { return m.MsgID })
+			messages := b.AllMessages(t.Context(), bridge.MessageQuery{Chat: grace, MessageFilter: f, Limit: 1})
+			listed := collected(t, messages, func(m bridge.Message) string { return m.ID })
+			if fmt.Sprint(found) != want || fmt.Sprint(listed) != want {
+				t.Errorf("%+v: found %v, listed %v", f, found, listed)
+			}
+		}
+	})
+}
+
 func TestErrors_HaveCodeStatusAndSentence(t *testing.T) {
 	both(t, func(t *testing.T, b *bridgeUnderTest) {
 		_, err := b.Messages(t.Context(), bridge.MessageQuery{Chat: grace})

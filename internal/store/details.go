@@ -131,6 +131,11 @@ func detailsOf(m bridge.Message) details {
 	return d
 }
 
+// hasLink reports whether a message with these details and a text has the address of a page.
+func (d details) hasLink(text string) bool {
+	return d.Parts != nil && d.Parts.LinkPreview != nil || bridge.HasAddress(text)
+}
+
 // unpack fills the fields of m that the column has.
 func (s *Store) unpack(column []byte, m *bridge.Message, find finder) error {
 	if len(column) == 0 {

@@ -265,19 +265,24 @@ const unknownPerson = -1
 // page's, which shows whether there is another one.
 func (r *readTx) historyQuery(chat int64, q bridge.MessageQuery) search.Query {
 	h := search.Query{
-		Chat: chat, Desc: q.Order != bridge.OrderAsc, Limit: limitOf(q.Limit) + 1,
+		Chat: chat, Desc: q.Order != bridge.OrderAsc, Limit: limitOf(q.Limit) + 1, Sender: r.senderID(q.Sender),
 		Since: firstMillis(q.Since), Until: lastMillis(q.Until), After: r.positionAt(q.Cursor),
 	}
 	if !blank(q.Q) {
 		h.Needle = fold(q.Q)
 	}
-	if q.Sender != "" {
-		h.Sender = unknownPerson
-		if p, known := r.s.people.find(q.Sender); known {
-			h.Sender = p.id
-		}
-	}
 	return h
+}
+
+// senderID returns the id of a person by whom messages are to be, 0 where none is named.
+func (r *readTx) senderID(jid bridge.JID) int64 {
+	if jid == "" {
+		return 0
+	}
+	if p, known := r.s.people.find(jid); known {
+		return p.id
+	}
+	return unknownPerson
 }
 
 // firstMillis returns the first millisecond that is not before a moment, lastMillis the last
@@ -301,17 +306,19 @@ func (r *readTx) history(q bridge.MessageQuery) bridge.Page[bridge.Message] {
 	h, offset := r.historyQuery(r.findChat(q.Chat), q), max(q.Offset, 0)
 	var messages []bridge.Message
 	var positions []position
+	var end *position
 	room := &pageRoom{most: r.s.tuning.page}
-	if h.Needle == "" {
+	if h.Needle == "" && q.MessageFilter.IsZero() {
 		query, args := historyPage(r.Conn, h, offset)
 		messages, positions = r.messagesOf(q.Chat, h.Limit, room, query, args...)
 	} else {
 		wanted := h
 		wanted.Limit += offset
-		found := r.search(wanted)
+		var found []position
+		found, end = r.filtered(wanted, q.MessageFilter)
 		messages, positions = r.messagesAt(seqs(found[min(offset, len(found)):]), room)
 	}
-	return cut(messages, positions, h.Limit-1, room.full)
+	return cut(messages, positions, h.Limit-1, room.full, end)
 }
 
 // historyPage selects the messages of a query without a text by the chat's index.
@@ -321,11 +328,14 @@ func historyPage(c *db.Conn, h search.Query, offset int) (string, []any) {
 }
 
 // cut drops the message beyond the limit. A page that is full is not the last one, also
-// where it is shorter than its limit.
-func cut(messages []bridge.Message, positions []position, limit int, full bool) bridge.Page[bridge.Message] {
+// where it is shorter than its limit, nor is one whose search ended early.
+func cut(messages []bridge.Message, positions []position, limit int, full bool, end *position) bridge.Page[bridge.Message] {
 	page := bridge.Page[bridge.Message]{Items: messages[:min(len(messages), limit)]}
-	if len(messages) > limit || full && len(messages) > 0 {
+	switch {
+	case len(messages) > limit || full && len(messages) > 0:
 		page.NextCursor = messageCursor(positions[len(page.Items)-1])
+	case end != nil:
+		page.NextCursor = messageCursor(*end)
 	}
 	return page
 }

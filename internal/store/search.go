@@ -37,19 +37,70 @@ func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
 func fold(text string) string { return search.Fold(text) }
 func blank(q string) bool     { return search.IsBlank(q) }
 
-// Search finds the messages of all chats whose text contains q.Q, newest
-// first.
+// Search finds the messages of all chats whose text contains q.Q and that the filters let
+// through, newest first: [bridge.CodeNotFound] when q.Chat is not stored.
 func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
 	limit := limitOf(q.Limit)
-	if blank(q.Q) {
-		return bridge.Page[bridge.Match]{}, bridge.Invalid("q must not be blank")
+	if !q.IsNarrow() {
+		return bridge.Page[bridge.Match]{}, bridge.Invalid("q must not be blank without a chat, a sender or a filter")
 	}
 	return readAs(ctx, s, "search", func(r *readTx) bridge.Page[bridge.Match] {
-		return r.matches(r.search(search.Query{
-			Needle: fold(q.Q), Desc: true, Limit: limit + 1, Kind: q.ChatType, Only: r.chatSet(q.Only),
-			Since: firstMillis(q.Since), Until: lastMillis(q.Until), After: r.positionAt(q.Cursor),
-		}), limit)
+		found, end := r.filtered(r.searchQuery(q), q.MessageFilter)
+		return r.matches(found, limit, end)
 	})
+}
+
+// searchQuery returns the query of a page of the search. Its limit is one more than the
+// page's.
+func (r *readTx) searchQuery(q bridge.SearchQuery) search.Query {
+	sq := search.Query{
+		Desc: true, Limit: limitOf(q.Limit) + 1, Kind: q.ChatType, Only: r.chatSet(q.Only), Sender: r.senderID(q.Sender),
+		Since: firstMillis(q.Since), Until: lastMillis(q.Until), After: r.positionAt(q.Cursor),
+	}
+	if !blank(q.Q) {
+		sq.Needle = fold(q.Q)
+	}
+	if q.Chat != "" {
+		sq.Chat = r.findChat(q.Chat)
+	}
+	return sq
+}
+
+// firstLook is how many hits of a text are looked at first for those that a filter lets
+// through; then come four times as many each time, up to mostLook.
+const (
+	firstLook = 256
+	mostLook  = 4096
+)
+
+// filtered runs a query with a filter. Where few of many messages pass it, end is the position
+// up to which all are found.
+func (r *readTx) filtered(q search.Query, filter bridge.MessageFilter) (found []position, end *position) {
+	f := search.Filter{MessageFilter: filter}
+	if q.Chat == 0 { // the index knows senders in one chat only
+		f.Sender = q.Sender
+	}
+	switch {
+	case r.Err() != nil || q.Only != nil && len(q.Only) == 0:
+		return nil, nil
+	case q.Needle == "":
+		return q.Walk(r.Conn, f, r.s.tuning.look)
+	case f == search.Filter{}:
+		return r.search(q), nil
+	case q.Chat == 0:
+		q.Sender = 0
+	}
+	limit, looked := q.Limit, 0
+	for q.Limit = max(limit, firstLook); ; q.Limit = max(limit, min(4*q.Limit, mostLook)) {
+		hits := r.search(q)
+		found, looked = append(found, f.Among(r.Conn, hits)...), looked+len(hits)
+		if len(found) >= limit || len(hits) < q.Limit {
+			return found[:min(len(found), limit)], nil
+		}
+		if q.After = &hits[len(hits)-1]; looked >= r.s.tuning.look {
+			return found, q.After
+		}
+	}
 }
 
 // search runs a query, without the index where the chat has few messages: these may be in
@@ -84,8 +135,9 @@ const matchColumns = `m.seq, c.jid, c.name, c.is_group, m.id, m.from_me, m.sende
 	m.details, m.timestamp`
 
 // matches reads the messages at positions, in their order: up to limit, and as many as there
-// is room for on a page.
-func (r *readTx) matches(positions []position, limit int) bridge.Page[bridge.Match] {
+// is room for on a page. The next page begins behind them, or behind end where that is not nil
+// and all have room.
+func (r *readTx) matches(positions []position, limit int, end *position) bridge.Page[bridge.Match] {
 	page := bridge.Page[bridge.Match]{Items: make([]bridge.Match, 0, min(len(positions), limit))}
 	room, last := &pageRoom{most: r.s.tuning.page}, position{}
 	if len(positions) > limit {
@@ -100,8 +152,11 @@ func (r *readTx) matches(positions []position, limit int) bridge.Page[bridge.Mat
 		}
 		page.Items, last = append(page.Items, match), at
 	}
-	if len(positions) > limit || room.full {
+	switch {
+	case len(positions) > limit || room.full:
 		page.NextCursor = messageCursor(last)
+	case end != nil:
+		page.NextCursor = messageCursor(*end)
 	}
 	return page
 }

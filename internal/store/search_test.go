@@ -102,13 +102,18 @@ type posted struct {
 	id, text     string
 	ts           bridge.Time
 	seq          int
+	kind         string // its message type
+	media        bridge.MediaType
+	hasLink      bool
+	fromMe       bool
 }
 
 var worldChats = []bridge.JID{alice, bob, carol, club, "120363000000000002@g.us", "120363000000000003@g.us"}
 
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{t: t, s: newStore(t), r: rand.New(rand.NewPCG(seed, 1))}
-	w.s.tuning, w.s.index.OfSender = tuning{small: 30, page: bridge.PageBytes}, 2
+	w.s.tuning, w.s.index.OfSender = tuning{small: 30, page: bridge.PageBytes, look: 40}, 2
+	save(t, w.s, owner())
 	return w
 }
 
@@ -128,8 +133,9 @@ func (w *world) write(n int) {
 		if !m.chat.IsGroup() {
 			m.sender = m.chat
 		}
+		message := w.dress(&m)
 		w.list = append(w.list, m)
-		facts = append(facts, bridge.Message{Chat: m.chat, ID: m.id, SenderJID: m.sender, Timestamp: m.ts, MessageType: "conversation", Content: m.text})
+		facts = append(facts, message)
 	}
 	save(w.t, w.s, facts...)
 }
@@ -142,14 +148,17 @@ func (w *world) change(n int) {
 	for range n {
 		m := &w.list[w.r.IntN(len(w.list))]
 		if w.r.IntN(3) == 0 {
-			m.text = ""
+			m.text, m.media, m.hasLink = "", "", false
 			save(w.t, w.s, bridge.Deletion{Chat: m.chat, Target: m.id, By: m.sender, Timestamp: at(99999)})
 			continue
 		}
-		if m.text == "" {
+		if m.text == "" || m.media != "" {
 			continue
 		}
-		m.text = randomText(w.r, 1+w.r.IntN(25))
+		m.kind, m.text, m.hasLink = "conversation", randomText(w.r, 1+w.r.IntN(25)), false
+		if w.r.IntN(3) == 0 {
+			w.addLink(m)
+		}
 		save(w.t, w.s, bridge.Edit{
 			Chat: m.chat, Target: m.id, Editor: m.sender, Timestamp: at(99999),
 			New: bridge.Message{MessageType: "conversation", Content: m.text},
@@ -369,6 +378,7 @@ func TestSearch_AnswersAsANaiveScanDoes(t *testing.T) {
 				for range 60 {
 					w.ask()
 					w.askPlain()
+					w.askFiltered()
 				}
 			}
 			if err := w.s.Reindex(context.Background(), nil); err != nil {
@@ -376,6 +386,7 @@ func TestSearch_AnswersAsANaiveScanDoes(t *testing.T) {
 			}
 			for range 60 {
 				w.ask()
+				w.askFiltered()
 			}
 			checkCounts(t, w.s)
 		})

@@ -90,6 +90,8 @@ type tuning struct {
 	// small is how many messages a chat has at most that is searched without the
 	// index: they are spread over as many packs.
 	small int
+	// look is how many messages a page with a filter looks at, or little more: then it ends.
+	look int
 }
 
 // Close waits for writes and reads that are under way, and refuses later ones.
@@ -195,7 +197,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		changed: make(chan struct{}),
 		closed:  make(chan struct{}),
 		checked: make(chan struct{}),
-		tuning:  tuning{small: 768, page: bridge.PageBytes},
+		tuning:  tuning{small: 768, page: bridge.PageBytes, look: 1 << 14},
 		readers: make(chan *db.Conn, max(minReaders, runtime.GOMAXPROCS(0))),
 	}
 	s.eventReads.Store(new(eventReads))

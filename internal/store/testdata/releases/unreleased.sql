@@ -101,7 +101,9 @@ CREATE TABLE messages (
     edited_at  INTEGER,
     deleted_at INTEGER,
     status     INTEGER,
-    imported   INTEGER NOT NULL DEFAULT 0
+    imported   INTEGER NOT NULL DEFAULT 0,
+    has_link   INTEGER NOT NULL DEFAULT 0,
+    media      TEXT GENERATED ALWAYS AS (iif(json_valid(details), details ->> '$.m.t', NULL)) VIRTUAL
 ) STRICT;
 CREATE TABLE message_raw (
     seq        INTEGER PRIMARY KEY REFERENCES messages (seq) ON DELETE CASCADE,
@@ -301,6 +303,10 @@ CREATE INDEX join_requests_by_person ON join_requests (person);
 CREATE UNIQUE INDEX messages_by_id ON messages (chat, id);
 CREATE INDEX messages_by_time ON messages (chat, timestamp);
 CREATE INDEX messages_by_sender ON messages (chat, sender, timestamp);
+CREATE INDEX messages_by_media ON messages (chat, media, timestamp) WHERE media IS NOT NULL;
+CREATE INDEX messages_by_type ON messages (chat, type, timestamp) WHERE type NOT IN ('conversation', 'extendedTextMessage');
+CREATE INDEX messages_with_link ON messages (chat, timestamp) WHERE has_link = 1;
+CREATE INDEX messages_own ON messages (chat, timestamp) WHERE from_me = 1;
 CREATE INDEX messages_pending ON messages (status) WHERE status = 0;
 CREATE INDEX aliases_by_message ON aliases (message);
 CREATE INDEX album_parts_by_message ON album_parts (message);
@@ -338,28 +344,28 @@ INSERT INTO chats (id, jid, person, is_group, name, folded_name, participants, m
 10000000000002@lid
 @alice', 2, 3, 1795248003000, 0, 0, 2, 1795248001000, 0, 0, 0, 0, 0, NULL);
 INSERT INTO chats (id, jid, person, is_group, name, folded_name, participants, message_count, last_message_at, timer, used, unread, unread_since, read_seq, receipt_seq, marked_unread, archived, pinned, muted_until) VALUES (2, '120363000000000001@g.us', NULL, 1, 'Club', 'club', 2, 1, 1795248005000, 0, 0, 1, 1795248005000, 0, 0, 0, 0, 0, NULL);
-INSERT INTO groups (chat, known, withheld, topic, owner, created_at, is_announce, is_locked, join_approval, updated_at) VALUES (2, 1, 0, '', NULL, NULL, 0, 0, 0, 1795473204584);
+INSERT INTO groups (chat, known, withheld, topic, owner, created_at, is_announce, is_locked, join_approval, updated_at) VALUES (2, 1, 0, '', NULL, NULL, 0, 0, 0, 1795727155744);
 INSERT INTO members (chat, person, display_name, is_admin, is_super_admin, label, label_at) VALUES (2, 1, '', 0, 0, '', 0);
 INSERT INTO members (chat, person, display_name, is_admin, is_super_admin, label, label_at) VALUES (2, 3, '', 1, 0, '', 0);
-INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, reactions, edited_at, deleted_at, status, imported) VALUES (1, 1, 'A1', 2, 0, 1795248001000, 'conversation', '', 'a text from an earlier release', NULL, NULL, 1, NULL, NULL, NULL, 0);
-INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, reactions, edited_at, deleted_at, status, imported) VALUES (2, 1, 'A2', 2, 0, 1795248002000, 'conversation', '', 'a picture', NULL, '{"m":{"t":"image","y":"image/jpeg","z":7,"c":"a picture"}}', 0, NULL, NULL, NULL, 0);
-INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, reactions, edited_at, deleted_at, status, imported) VALUES (3, 1, 'A3', 1, 1, 1795248003000, 'conversation', '', 'an answer', NULL, NULL, 0, NULL, NULL, 0, 0);
-INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, reactions, edited_at, deleted_at, status, imported) VALUES (4, 2, 'B1', 3, 0, 1795248005000, 'conversation', '', 'in the club', NULL, NULL, 0, NULL, NULL, NULL, 0);
+INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, reactions, edited_at, deleted_at, status, imported, has_link) VALUES (1, 1, 'A1', 2, 0, 1795248001000, 'conversation', '', 'a text from an earlier release', NULL, NULL, 1, NULL, NULL, NULL, 0, 0);
+INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, reactions, edited_at, deleted_at, status, imported, has_link) VALUES (2, 1, 'A2', 2, 0, 1795248002000, 'conversation', '', 'a picture', NULL, '{"m":{"t":"image","y":"image/jpeg","z":7,"c":"a picture"}}', 0, NULL, NULL, NULL, 0, 0);
+INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, reactions, edited_at, deleted_at, status, imported, has_link) VALUES (3, 1, 'A3', 1, 1, 1795248003000, 'conversation', '', 'an answer', NULL, NULL, 0, NULL, NULL, 0, 0, 0);
+INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, reactions, edited_at, deleted_at, status, imported, has_link) VALUES (4, 2, 'B1', 3, 0, 1795248005000, 'conversation', '', 'in the club', NULL, NULL, 0, NULL, NULL, NULL, 0, 0);
 INSERT INTO message_raw (seq, raw, media_ref, view_once, expiration, wire_id) VALUES (1, X'726177206F66204131', NULL, 0, 0, NULL);
 INSERT INTO message_raw (seq, raw, media_ref, view_once, expiration, wire_id) VALUES (2, X'726177206F66204132', '{"directPath":"","mediaKey":null,"fileSha256":null,"fileEncSha256":null}', 0, 0, NULL);
 INSERT INTO message_raw (seq, raw, media_ref, view_once, expiration, wire_id) VALUES (3, X'726177206F66204133', NULL, 0, 0, NULL);
 INSERT INTO message_raw (seq, raw, media_ref, view_once, expiration, wire_id) VALUES (4, X'726177206F66204231', NULL, 0, 0, NULL);
 INSERT INTO reactions (message, person, emoji, timestamp) VALUES (1, 1, '👍', 1795248004000);
-INSERT INTO pending_changes (id, chat, target, kind, sender, stanza, at, size, fact, raw) VALUES (1, '120363000000000001@g.us', 'B2', 2, '491700000003@s.whatsapp.net', '', 1795473204584, 201, '{"Timestamp":"2026-11-21T08:00:07.000Z","Type":"conversation","Content":"edited","ViewOnce":false,"Details":{},"Ref":{"directPath":"","mediaKey":null,"fileSha256":null,"fileEncSha256":null}}', X'726177206F66204232');
-INSERT INTO calls (seq, id, wire_id, caller, chat, is_group, is_video, state, started_at, noted_at, ended_at) VALUES (1, 'call', 'call', 2, 1, 0, 0, 'ringing', 1795248008000, 1795473204584, NULL);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (1, 4, NULL, 1, NULL, 1795473204584);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (2, 1, 1, NULL, NULL, 1795473204584);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (3, 1, 2, NULL, NULL, 1795473204584);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (4, 1, 3, NULL, NULL, 1795473204584);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (5, 2, 1, NULL, NULL, 1795473204584);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (6, 4, NULL, 2, NULL, 1795473204584);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (7, 5, NULL, 2, NULL, 1795473204584);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (8, 1, 4, NULL, NULL, 1795473204584);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (9, 7, NULL, 1, '1', 1795473204584);
-INSERT INTO tokens (id, name, hash, scopes, chats, expires_at, created_at, last_used_at, parent) VALUES (1, 'script', X'68617368', '["read"]', NULL, NULL, 1795473204590, NULL, NULL);
-INSERT INTO webhooks (id, url, secret, types, chats, exclude_chats, chat_type, from_me, allow_private, enabled, source, cursor, created_at, updated_at, last_delivered_at, last_failed_at, last_error, token) VALUES (1, 'https://example.com', '', '[]', '[]', '[]', 'all', NULL, 0, 1, 'api', 0, 1795473204593, 1795473204593, NULL, NULL, NULL, NULL);
+INSERT INTO pending_changes (id, chat, target, kind, sender, stanza, at, size, fact, raw) VALUES (1, '120363000000000001@g.us', 'B2', 2, '491700000003@s.whatsapp.net', '', 1795727155744, 201, '{"Timestamp":"2026-11-21T08:00:07.000Z","Type":"conversation","Content":"edited","ViewOnce":false,"Details":{},"Ref":{"directPath":"","mediaKey":null,"fileSha256":null,"fileEncSha256":null}}', X'726177206F66204232');
+INSERT INTO calls (seq, id, wire_id, caller, chat, is_group, is_video, state, started_at, noted_at, ended_at) VALUES (1, 'call', 'call', 2, 1, 0, 0, 'ringing', 1795248008000, 1795727155744, NULL);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (1, 4, NULL, 1, NULL, 1795727155744);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (2, 1, 1, NULL, NULL, 1795727155744);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (3, 1, 2, NULL, NULL, 1795727155744);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (4, 1, 3, NULL, NULL, 1795727155744);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (5, 2, 1, NULL, NULL, 1795727155744);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (6, 4, NULL, 2, NULL, 1795727155744);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (7, 5, NULL, 2, NULL, 1795727155744);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (8, 1, 4, NULL, NULL, 1795727155744);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (9, 7, NULL, 1, '1', 1795727155744);
+INSERT INTO tokens (id, name, hash, scopes, chats, expires_at, created_at, last_used_at, parent) VALUES (1, 'script', X'68617368', '["read"]', NULL, NULL, 1795727155756, NULL, NULL);
+INSERT INTO webhooks (id, url, secret, types, chats, exclude_chats, chat_type, from_me, allow_private, enabled, source, cursor, created_at, updated_at, last_delivered_at, last_failed_at, last_error, token) VALUES (1, 'https://example.com', '', '[]', '[]', '[]', 'all', NULL, 0, 1, 'api', 0, 1795727155758, 1795727155758, NULL, NULL, NULL, NULL);

@@ -1,0 +1,133 @@
+package api_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+)
+
+// gallery returns a server with messages of many kinds in the club and with grace.
+func gallery(t *testing.T) *server {
+	s := chatty(t)
+	picture, video, link, mine := say(club, grace, "P", "at the gate", 5), say(grace, grace, "V", "", 6), say(club, alan, "L", "see https://example.com", 7), say(grace, me, "O", "a link? http://", 8)
+	picture.MessageType, picture.Media = "imageMessage", &bridge.Media{Type: bridge.MediaImage, MimeType: "image/jpeg", Caption: "at the gate"}
+	video.MessageType, video.Media = "ptvMessage", &bridge.Media{Type: bridge.MediaVideo, MimeType: "video/mp4"}
+	preview := say(grace, grace, "W", "example dot com", 9)
+	preview.MessageType, preview.LinkPreview = "extendedTextMessage", &bridge.LinkPreview{Title: "Example"}
+	mine.FromMe = true
+	s.know(picture, video, link, mine, preview)
+	return s
+}
+
+func TestSearch_FindsByKindAndSenderAndChat(t *testing.T) {
+	s := gallery(t)
+	for query, want := range map[string]string{
+		"?type=media":                "V P",
+		"?type=image":                "P",
+		"?type=video":                "V",
+		"?type=audio":                "",
+		"?type=document":             "",
+		"?type=sticker":              "",
+		"?type=link":                 "W L",
+		"?type=imageMessage":         "P",
+		"?type=ptvMessage":           "V",
+		"?type=extendedTextMessage":  "W",
+		"?type=aKindOfTomorrow":      "",
+		"?hasMedia=true":             "V P",
+		"?hasMedia=false&type=media": "",
+		"?hasMedia=false&limit=2":    "W O",
+		"?fromMe=true":               "O",
+		"?fromMe=false&limit=3":      "W L V",
+		"?chat=" + string(grace):     "W O V",
+		"?chat=" + string(graceLID) + "&fromMe=false":    "W V",
+		"?chat=" + string(club) + "&type=link":           "L",
+		"?chat=" + string(club) + "&chatType=individual": "",
+		"?sender=" + string(graceLID):                    "W V P E C A",
+		"?sender=" + string(alan) + "&type=link":         "L",
+		"?q=GATE&type=image":                             "P",
+		"?q=GATE&type=video":                             "",
+		"?q=e&type=link":                                 "W L",
+		"?q=e&sender=" + string(alan):                    "L B",
+		"?q=%20&type=image":                              "P",
+		"?type=media&since=2026-11-21T12:06:00Z":         "V",
+		"?type=media&until=2026-11-21T12:05:00Z":         "P",
+		"?type=media&limit=1":                            "V",
+	} {
+		if got, result := s.search(query); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		} else if isText := strings.Contains(query, "q=") && !strings.Contains(query, "q=%20"); isText != (result.Query != nil) {
+			t.Errorf("%s: query %v", query, result.Query)
+		}
+	}
+}
+
+// TestSearch_OfAChatThatIsNotStored is 404, as its history is.
+func TestSearch_OfAChatThatIsNotStored(t *testing.T) {
+	s := gallery(t)
+	if got := s.Get("/api/messages/search?q=x&chat=" + string(alan)); got.Status != http.StatusNotFound || got.Code() != string(bridge.CodeNotFound) {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}
+
+func TestHistory_FiltersByKind(t *testing.T) {
+	s := gallery(t)
+	for path, want := range map[string]string{
+		clubHistory + "?type=image":                               "P",
+		clubHistory + "?type=link":                                "L",
+		clubHistory + "?hasMedia=true":                            "P",
+		clubHistory + "?hasMedia=false&order=asc":                 "A B C D E L",
+		clubHistory + "?fromMe=true":                              "",
+		clubHistory + "?q=e&type=link":                            "L",
+		clubHistory + "?type=link&sender=" + string(grace):        "",
+		graceHistory + "?type=media":                              "V",
+		graceHistory + "?fromMe=true":                             "O",
+		graceHistory + "?fromMe=false&order=asc":                  "V W",
+		graceHistory + "?type=":                                   "W O V",
+		graceHistory + "?fromMe=false&until=2026-11-21T12:06:00Z": "V",
+	} {
+		if got := s.history(path).ids(); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	first := s.history(graceHistory + "?fromMe=false&limit=1")
+	if first.ids() != "W" || first.NextCursor == nil {
+		t.Fatalf("the first page: %+v", first)
+	}
+	second := s.history(graceHistory + "?fromMe=false&limit=1&cursor=" + url.QueryEscape(*first.NextCursor))
+	if second.ids() != "V" || second.NextCursor != nil {
+		t.Errorf("the second page: %+v", second)
+	}
+}
+
+func TestHistory_RefusesFiltersThatMakeNoSense(t *testing.T) {
+	s := gallery(t)
+	for query, names := range map[string]string{
+		"?type=pictures": "type", "?fromMe=me": "fromMe", "?hasMedia=": "hasMedia", "?type=image&offset=1": "offset does not go with type", "?fromMe=true&offset=1": "nextCursor",
+	} {
+		for _, path := range []string{clubHistory, graceHistory} {
+			got := s.Get(path + query)
+			if got.Status != http.StatusBadRequest || !strings.Contains(got.Error(), names) {
+				t.Errorf("%s: %d %s", path+query, got.Status, got.Body)
+			}
+		}
+	}
+}
+
+// TestSearch_OfATokenWithChats finds nothing outside of them, whatever is filtered by.
+func TestSearch_OfATokenWithChats(t *testing.T) {
+	s := gallery(t)
+	limited := s.as(s.token(`{"name":"x","scopes":["read"],"chats":["` + string(grace) + `"]}`))
+	for query, want := range map[string]string{
+		"?type=media": "V", "?fromMe=true": "O", "?sender=" + string(grace): "W V", "?hasMedia=false": "W O", "?sender=" + string(alan): "",
+	} {
+		if got, _ := limited.search(query); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	if got := limited.Get("/api/messages/search?chat=" + string(club)); got.Status != http.StatusNotFound || got.Code() != string(bridge.CodeNotFound) {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}

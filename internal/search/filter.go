@@ -1,0 +1,119 @@
+package search
+
+import (
+	"slices"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store/db"
+)
+
+// Filter chooses messages by what their rows say, beside their texts.
+type Filter struct {
+	bridge.MessageFilter
+	Sender int64 // 0 is all
+}
+
+// where returns the condition on a message m.
+func (f Filter) where() (string, []any) {
+	var w db.Filter
+	switch {
+	case f.Type == "":
+	case f.Type == bridge.TypeMedia:
+		w.Add("m.media IS NOT NULL")
+	case f.Type == bridge.TypeLink:
+		w.Add("m.has_link = 1")
+	case f.isOfOneMedia():
+		w.Add("m.media = ?", f.Type)
+	default:
+		w.Add("m.type = ?", f.Type)
+	}
+	if f.HasMedia != nil {
+		w.Add("(m.media IS NOT NULL) = ?", *f.HasMedia)
+	}
+	if f.FromMe != nil {
+		w.Add("m.from_me = ?", *f.FromMe)
+	}
+	if f.Sender != 0 {
+		w.Add("m.sender = ?", f.Sender)
+	}
+	return w.Where(), w.Args
+}
+
+func (f Filter) isOfOneMedia() bool {
+	return slices.Contains(bridge.MediaTypes, bridge.MediaType(f.Type))
+}
+
+// Among returns those of some messages that the filter lets through, in their order.
+func (f Filter) Among(c *db.Conn, positions []Position) []Position {
+	if len(positions) == 0 {
+		return nil
+	}
+	seqs := make([]int64, len(positions))
+	for i, p := range positions {
+		seqs[i] = p.Seq
+	}
+	where, args := f.where()
+	return db.Collect(c, scanPosition, `
+		SELECT m.seq, m.timestamp FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value
+		WHERE `+where, append([]any{c.Encode(seqs)}, args...)...)
+}
+
+func scanPosition(row *db.Row) (p Position) {
+	row.Scan(&p.Seq, &p.Timestamp)
+	return p
+}
+
+// path is a way through the messages of a chat, in their order: an index, and a condition
+// that leaves those of a part of it.
+type path struct {
+	index, where string
+	args         []any
+	rest         Filter // what is left to check of each message
+}
+
+// paths returns the ways through a chat that pass all messages that the filter lets
+// through, and as few others as is known without counting.
+func (f Filter) paths() []path {
+	rest := f
+	switch {
+	case f.Type == bridge.TypeLink:
+		rest.Type = ""
+		return []path{{"messages_with_link", "m.has_link = 1", nil, rest}}
+	case f.isOfOneMedia():
+		rest.Type = ""
+		return []path{{"messages_by_media", "m.media = ?", []any{f.Type}, rest}}
+	case f.isOfRareType():
+		rest.Type = ""
+		return []path{{"messages_by_type", "m.type = ? AND " + isRareType, []any{f.Type}, rest}}
+	case f.Sender != 0:
+		rest.Sender = 0
+		return []path{{"messages_by_sender", "m.sender = ?", []any{f.Sender}, rest}}
+	case f.Type == bridge.TypeMedia || f.HasMedia != nil && *f.HasMedia:
+		return f.mediaPaths()
+	case f.FromMe != nil && *f.FromMe:
+		rest.FromMe = nil
+		return []path{{"messages_own", "m.from_me = 1", nil, rest}}
+	}
+	return []path{{"messages_by_time", "1", nil, rest}}
+}
+
+// isRareType is the condition of the index messages_by_type, word for word.
+const isRareType = "m.type NOT IN ('" + bridge.TypeText + "', '" + bridge.TypeExtendedText + "')"
+
+func (f Filter) isOfRareType() bool {
+	return !slices.Contains([]string{"", bridge.TypeMedia, bridge.TypeText, bridge.TypeExtendedText}, f.Type)
+}
+
+// mediaPaths returns one path for each kind of file.
+func (f Filter) mediaPaths() (paths []path) {
+	if f.Type == bridge.TypeMedia {
+		f.Type = ""
+	}
+	if f.HasMedia != nil && *f.HasMedia {
+		f.HasMedia = nil
+	}
+	for _, kind := range bridge.MediaTypes {
+		paths = append(paths, path{"messages_by_media", "m.media = ?", []any{string(kind)}, f})
+	}
+	return paths
+}

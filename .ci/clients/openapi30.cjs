@@ -28,12 +28,11 @@ function merged({ discriminator, oneOf, ...rest }) {
 }
 
 // rewrite returns a schema, or any other part of the document, without nulls and
-// unions of objects, and with one representation of each answer.
+// unions of objects.
 function rewrite(part) {
   if (Array.isArray(part)) return part.map(rewrite);
   if (part === null || typeof part !== "object") return part;
   let out = part;
-  if (out.content?.["application/json"]) out = { ...out, content: { "application/json": out.content["application/json"] } };
   if (Array.isArray(out.oneOf)) {
     const { oneOf, ...rest } = out;
     const left = oneOf.filter((alternative) => !isNull(alternative));

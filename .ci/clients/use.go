@@ -40,6 +40,9 @@ func answerFirst(ctx context.Context, server, token string) error {
 		if err != nil {
 			return err
 		}
+		if created.Message.Status != nil && *created.Message.Status != bridged.MessageStatusFailed {
+			continue // an own one
+		}
 		key := created.Message.MsgId
 		sent, err := client.SendTextWithResponse(ctx, &bridged.SendTextParams{IdempotencyKey: &key}, bridged.SendText{
 			Jid: created.ChatJid, Text: "Thank you", QuotedMsgId: &created.Message.MsgId,

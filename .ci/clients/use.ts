@@ -1,5 +1,6 @@
-// Uses the generated types.
-import type { components, operations, webhooks } from "./bridged";
+// Uses the generated types, alone and with openapi-fetch.
+import createClient from "openapi-fetch";
+import type { components, operations, paths, webhooks } from "./bridged";
 
 type Event = components["schemas"]["Event"];
 type Media = components["schemas"]["Media"];
@@ -39,4 +40,21 @@ export async function send(text: SendText): Promise<components["schemas"]["Sent"
     throw new Error(`${failure.code}: ${failure.error}`);
   }
   return response.json();
+}
+
+// Events come as a page or as a stream: a client of JSON gets the page.
+const client = createClient<paths, "application/json">({ baseUrl: "http://127.0.0.1:8080" });
+
+export async function waitForMessages(after: string): Promise<{ ids: number[]; next: string }> {
+  const query = { after, types: "message.created", wait: "60s" };
+  const { data, error } = await client.GET("/api/events", { params: { query } });
+  if (error) throw new Error(`${error.code}: ${error.error}`);
+  return { ids: data.events.map((event) => event.id), next: data.nextCursor };
+}
+
+export async function expireAfterAWeek(jid: string): Promise<string[]> {
+  const body = { disappearingSeconds: 604800 } as const;
+  const { data, error } = await client.PATCH("/api/groups/{jid}", { params: { path: { jid } }, body });
+  if (error) throw new Error(`${error.code}: ${error.error}`);
+  return data.changed;
 }

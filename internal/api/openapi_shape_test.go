@@ -1,7 +1,10 @@
 package api_test
 
 import (
+	"bytes"
+	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,7 +109,8 @@ func TestOpenAPI_ErrorsAreOneSchemaWithCodes(t *testing.T) {
 
 // The shapes that generators of clients understand, those of Python the least:
 // a type wherever there is no reference or choice, one type beside null,
-// choices between named schemas, and answers that may get more fields.
+// choices between named schemas, answers that may get more fields, and values and
+// names that make a constant or a field each.
 func TestOpenAPI_SchemasSuitGenerators(t *testing.T) {
 	doc := asWritten(t)
 	shapes := &shapes{t: t, seen: make(map[*openapi3.Schema]bool)}
@@ -135,6 +139,41 @@ func TestOpenAPI_SchemasSuitGenerators(t *testing.T) {
 	}
 }
 
+// Generators take the first of several representations for the type of an answer, so
+// that of events must be the page and not the text of a stream.
+func TestOpenAPI_JSONIsTheFirstRepresentation(t *testing.T) {
+	several := 0
+	for _, at := range contentLine.FindAllSubmatchIndex(api.Document, -1) {
+		kinds := mediaTypes(string(api.Document[at[1]:]), string(api.Document[at[2]:at[3]])+"  ")
+		if len(kinds) > 1 {
+			several++
+		}
+		if slices.Index(kinds, "application/json") > 0 {
+			t.Errorf("line %d: %s comes before application/json", bytes.Count(api.Document[:at[0]], []byte("\n"))+1, kinds[0])
+		}
+	}
+	if several == 0 {
+		t.Error("no answer has several representations, but events have two")
+	}
+}
+
+var contentLine = regexp.MustCompile(`(?m)^( *)content:\n`)
+
+// mediaTypes returns the keys of the block of YAML that text begins with, in order.
+func mediaTypes(text, indent string) (kinds []string) {
+	for line := range strings.Lines(text) {
+		key, isInside := strings.CutPrefix(line, indent)
+		switch {
+		case strings.TrimSpace(line) == "":
+		case !isInside:
+			return kinds
+		case key[0] != ' ':
+			kinds = append(kinds, strings.Trim(key, "\":\n"))
+		}
+	}
+	return kinds
+}
+
 // shapes fails t for every schema that does not suit generators.
 type shapes struct {
 	t    testing.TB
@@ -158,6 +197,8 @@ func (s *shapes) check(where string, ref *openapi3.SchemaRef) {
 	}
 	s.seen[schema] = true
 	s.checkType(where, schema)
+	s.checkValues(where, schema)
+	s.checkNames(where, schema)
 	if closed := schema.AdditionalProperties.Has; closed != nil && !*closed {
 		s.t.Errorf("%s: additionalProperties: false breaks clients when a field is added", where)
 	}
@@ -189,3 +230,59 @@ func (s *shapes) checkType(where string, schema *openapi3.Schema) {
 		s.t.Errorf("%s: properties beside a choice", where)
 	}
 }
+
+// checkValues checks that the listed values are of the schema's one type: a type of
+// integers has no constant for null, which has to be a choice of its own.
+func (s *shapes) checkValues(where string, schema *openapi3.Schema) {
+	names, values := make(map[string]any), schema.Enum
+	for _, value := range schema.Enum {
+		if !slices.ContainsFunc(typesOf(value), schema.Type.Is) {
+			s.t.Errorf("%s: the value %v is not of the type %v; null belongs into a choice beside the type", where, value, schema.Type.Slice())
+		}
+		s.checkName(where, names, value)
+	}
+	for _, branch := range schema.OneOf {
+		values = slices.Concat(values, branch.Value.Enum)
+	}
+	if schema.Default != nil && len(values) > 0 && !slices.Contains(values, schema.Default) {
+		s.t.Errorf("%s: the default %v is not among the values", where, schema.Default)
+	}
+}
+
+// typesOf returns the types of JSON Schema that a value is of.
+func typesOf(value any) []string {
+	switch value.(type) {
+	case string:
+		return []string{"string"}
+	case float64, int, int64, uint64:
+		return []string{"integer", "number"}
+	case bool:
+		return []string{"boolean"}
+	}
+	return nil // a constant cannot be null, a list or an object
+}
+
+// checkNames checks the fields of an object.
+func (s *shapes) checkNames(where string, schema *openapi3.Schema) {
+	names := make(map[string]any)
+	for name := range schema.Properties {
+		s.checkName(where, names, name)
+	}
+	for _, name := range schema.Required {
+		if schema.Properties[name] == nil {
+			s.t.Errorf("%s requires %s, which it does not describe", where, name)
+		}
+	}
+}
+
+// checkName fails if a value becomes the same identifier as another one: generators drop
+// what is neither letter nor digit, and write capitals as they like.
+func (s *shapes) checkName(where string, names map[string]any, value any) {
+	name := strings.ToLower(noIdentifier.ReplaceAllString(fmt.Sprint(value), ""))
+	if other, isTaken := names[name]; isTaken {
+		s.t.Errorf("%s: %v and %v become one identifier", where, other, value)
+	}
+	names[name] = value
+}
+
+var noIdentifier = regexp.MustCompile(`[^\pL\pN]`)

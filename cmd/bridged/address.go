@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"syscall"
 
 	"github.com/caarlos0/env/v11"
@@ -30,49 +31,74 @@ func listen(variable, address string) (net.Listener, error) {
 	return nil, fmt.Errorf("%s %s cannot be used: %w (%s)", variable, address, err, hint)
 }
 
+// bridgeFlags hold what the flags of a command say of the bridge that it calls.
+type bridgeFlags struct{ address, tokenFile string }
+
+func (f *bridgeFlags) addTo(c *command) {
+	f.addAddressTo(c)
+	c.flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` A file with the token; BRIDGE_TOKEN and BRIDGE_TOKEN_FILE hold it otherwise.")
+}
+
+func (f *bridgeFlags) addAddressTo(c *command) {
+	c.flags.StringVar(&f.address, "address", "", "`URL` The bridge's address, such as https://bridge.example.com; BRIDGE_URL and LISTEN_ADDR name it otherwise.")
+}
+
+// environ returns the variables of an environment, with the flags in their place.
+func (f *bridgeFlags) environ(variables []string) []string {
+	variables = slices.Clone(variables)
+	if f.tokenFile != "" {
+		variables = append(variables, "BRIDGE_TOKEN=", "BRIDGE_TOKEN_FILE="+f.tokenFile)
+	}
+	if f.address != "" {
+		variables = append(variables, "BRIDGE_URL="+f.address)
+	}
+	return variables
+}
+
 // newClient returns a client of the bridge at BRIDGE_URL, or of the one that runs with
 // this environment on this machine.
 func newClient(environ []string) (*client.Client, error) {
-	base := env.ToMap(environ)["BRIDGE_URL"]
-	if base != "" {
-		return clientAt(base, environ)
-	}
-	c, err := config.Part(environ, (*config.Config).CheckToken, (*config.Config).CheckListenAddr)
-	if err != nil {
-		return nil, err
-	}
-	return client.New("http://"+dialable(c.ListenAddr), c.Token), nil
-}
-
-// clientAt returns a client of the bridge at base, with the token of the environment.
-func clientAt(base string, environ []string) (*client.Client, error) {
-	c, err := config.Part(environ, (*config.Config).CheckToken, func(_ *config.Config, faults *config.Faults) {
-		if !isWebAddress(base) {
-			*faults = append(*faults, "BRIDGE_URL, or --address, must be an http:// or https:// address, such as https://bridge.example.com")
-		}
-	})
+	var base string
+	c, err := config.Part(environ, (*config.Config).CheckToken, findBridge(environ, &base))
 	if err != nil {
 		return nil, err
 	}
 	return client.New(base, c.Token), nil
 }
 
-// withClient returns the run of a command that calls the bridge of this environment.
-func withClient(do func(e *environment, c *client.Client, args []string) error) runner {
-	return func(e *environment, args []string) error {
-		c, err := newClient(e.environ)
+// findBridge returns a check that sets base to the address of the bridge to call.
+func findBridge(environ []string, base *string) func(*config.Config, *config.Faults) {
+	return func(c *config.Config, faults *config.Faults) {
+		*base = env.ToMap(environ)["BRIDGE_URL"]
+		switch {
+		case *base == "":
+			c.CheckListenAddr(faults)
+			*base = "http://" + dialable(c.ListenAddr)
+		case !isWebAddress(*base):
+			*faults = append(*faults, "BRIDGE_URL, or --address, must be an http:// or https:// address, such as https://bridge.example.com")
+		}
+	}
+}
+
+// callsBridge makes c call the bridge that its flags or the environment name.
+func (c *command) callsBridge(do func(e *environment, api *client.Client, args []string) error) *command {
+	var flags bridgeFlags
+	flags.addTo(c)
+	c.run = func(e *environment, args []string) error {
+		api, err := newClient(flags.environ(e.environ))
 		if err != nil {
 			return err
 		}
-		defer c.Close()
-		return do(e, c, args)
+		defer api.Close()
+		return do(e, api, args)
 	}
+	return c
 }
 
 // dialable returns the address at which a listener on listenAddr is reached
 // from this machine.
 func dialable(listenAddr string) string {
-	host, port, _ := net.SplitHostPort(listenAddr) // checked when it was read
+	host, port, _ := net.SplitHostPort(listenAddr) // its fault was reported when it was read
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}

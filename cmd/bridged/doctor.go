@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
+	"slices"
 
-	"bridged/internal/client"
 	"bridged/internal/config"
 	"bridged/internal/doctor"
 	"bridged/internal/shell"
@@ -21,8 +20,10 @@ var errFailed = errors.New("not everything is in order: see what failed")
 func doctorCommand() *command {
 	c := newCommand("doctor", "Check version, configuration, account, disk, network and clock, and print what to report.", nil)
 	asJSON := c.flags.Bool("json", false, "Print the findings as JSON.")
+	var flags bridgeFlags
+	flags.addTo(c)
 	c.run = func(e *environment, _ []string) error {
-		report := doctor.Examine(e.ctx, checks(e.environ))
+		report := doctor.Examine(e.ctx, checks(flags.environ(e.environ)))
 		var err error
 		if *asJSON {
 			encoder := json.NewEncoder(e.stdout)
@@ -50,18 +51,36 @@ func checks(environ []string) []doctor.Check {
 		{Name: "client version", Look: clientVersion(c), Public: true},
 		{Name: "configuration", Look: func(context.Context) []doctor.Finding { return findings(c, faults) }},
 	}
-	runs := func(context.Context) bool { return false }
-	if _, err := config.Part(environ, (*config.Config).CheckListenAddr); err == nil {
-		api := client.New("http://"+dialable(c.ListenAddr), c.Token)
-		runs = func(ctx context.Context) bool { return api.Call(ctx, http.MethodGet, "/healthz", nil, nil) == nil }
-		if _, err := config.Part(environ, (*config.Config).CheckToken); err == nil {
-			list = append(list, doctor.Bridge(api, version))
-		}
-	}
+	list = append(list, bridgeCheck(environ, faults))
 	if c.DataDir != "" {
-		list = append(list, doctor.DataDir(c.DataDir, runs))
+		list = append(list, doctor.DataDir(c.DataDir, func(ctx context.Context) bool { return runsHere(ctx, environ) }))
 	}
 	return append(list, doctor.Network(way), doctor.Clock(way))
+}
+
+// bridgeCheck returns the check of the bridge that the environment names. Faults that the
+// configuration's check reports are not repeated.
+func bridgeCheck(environ []string, reported config.Faults) doctor.Check {
+	api, err := newClient(environ)
+	if err == nil {
+		return doctor.Bridge(api, version)
+	}
+	return doctor.Check{Name: "bridge", Look: func(context.Context) (found []doctor.Finding) {
+		faults, _ := errors.AsType[config.Faults](err)
+		for _, fault := range faults {
+			if !slices.Contains(reported, fault) {
+				found = append(found, doctor.Finding{Verdict: doctor.Fail, Message: fault, Remedy: "change it, or unset it to ask the bridge on this machine"})
+			}
+		}
+		return found
+	}}
+}
+
+// runsHere reports whether the bridge of this environment, which uses its DATA_DIR, runs.
+// That is the one on this machine, wherever BRIDGE_URL leads.
+func runsHere(ctx context.Context, environ []string) bool {
+	c, err := config.Part(environ, (*config.Config).CheckListenAddr)
+	return err == nil && isAlive(ctx, "http://"+dialable(c.ListenAddr)) == nil
 }
 
 // findings returns the faults of a configuration, and probable ones.

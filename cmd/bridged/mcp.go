@@ -46,12 +46,8 @@ func documentTextCommand() *command {
 
 // mcpCommand relays one agent on standard input and output to the running bridge.
 func mcpCommand() *command {
-	return newCommand("mcp", "Connect one agent on standard input and output (Model Context Protocol) to the running bridge.", func(e *environment, _ []string) error {
-		api, err := newClient(e.environ)
-		if err != nil {
-			return err
-		}
-		defer api.Close()
+	c := newCommand("mcp", "Connect one agent on standard input and output (Model Context Protocol) to the running bridge.", nil)
+	return c.callsBridge(func(e *environment, api *client.Client, _ []string) error {
 		relay := mcp.Relay{URL: api.BaseURL(), Token: api.Token(), HTTP: &http.Client{Transport: new(http.Transport)}}
 		return relay.Run(e.ctx, os.Stdin, e.stdout)
 	})

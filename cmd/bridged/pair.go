@@ -15,8 +15,7 @@ import (
 func pairCommand() *command {
 	c := newCommand("pair", "Link the account: show a code and a QR code, and wait until the phone has used one.", nil)
 	phone := c.flags.String("phone", "", "`NUMBER` The account's phone number with the country code, if PHONE_NUMBER is not set.")
-	c.run = withClient(func(e *environment, c *client.Client, _ []string) error { return pair(e, c, *phone) })
-	return c
+	return c.callsBridge(func(e *environment, api *client.Client, _ []string) error { return pair(e, api, *phone) })
 }
 
 func pair(e *environment, c *client.Client, phone string) error {

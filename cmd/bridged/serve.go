@@ -46,17 +46,26 @@ const healthTimeout = 5 * time.Second
 // healthcheckCommand calls /healthz of a running bridge, so that an image without a
 // shell can check itself.
 func healthcheckCommand() *command {
-	return newCommand("healthcheck", "Ask the running bridge whether it is alive (for containers).", func(e *environment, _ []string) error {
-		settings, err := config.Part(e.environ, (*config.Config).CheckListenAddr)
-		if err != nil {
+	c := newCommand("healthcheck", "Ask the running bridge whether it is alive (for containers).", nil)
+	var flags bridgeFlags
+	flags.addAddressTo(c)
+	c.run = func(e *environment, _ []string) error {
+		environ, base := flags.environ(e.environ), ""
+		if _, err := config.Part(environ, findBridge(environ, &base)); err != nil {
 			return err
 		}
-		api := client.New("http://"+dialable(settings.ListenAddr), "")
-		defer api.Close()
 		ctx, cancel := context.WithTimeout(e.ctx, healthTimeout)
 		defer cancel()
-		return api.Call(ctx, http.MethodGet, "/healthz", nil, nil)
-	})
+		return isAlive(ctx, base)
+	}
+	return c
+}
+
+// isAlive asks the bridge at an address, which needs no token.
+func isAlive(ctx context.Context, base string) error {
+	api := client.New(base, "")
+	defer api.Close()
+	return api.Call(ctx, http.MethodGet, "/healthz", nil, nil)
 }
 
 // greet logs which program listens where, where its data is, and which settings are

@@ -20,48 +20,23 @@ import (
 	"bridged/internal/shell"
 )
 
-type shellFlags struct {
-	address, tokenFile string
-	json               bool
-}
-
 // shellCommand returns a command that runs in a shell, with the flags of all such
 // commands. An output that is closed ends it where it prints: "| head" is no failure.
 func shellCommand(name, help string, do func(ctx context.Context, s *shell.Shell, args []string) error, arguments ...argument) *command {
 	c := newCommand(name, help, nil, arguments...)
-	var f shellFlags
-	c.flags.StringVar(&f.address, "address", "", "`URL` The bridge's address, such as https://bridge.example.com; BRIDGE_URL and LISTEN_ADDR name it otherwise.")
-	c.flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` A file with the token; BRIDGE_TOKEN and BRIDGE_TOKEN_FILE hold it otherwise.")
-	c.flags.BoolVar(&f.json, "json", false, "Print JSON, one object a line.")
-	c.run = func(e *environment, args []string) error {
-		api, err := f.client(e.environ)
-		if err != nil {
-			return err
-		}
-		defer api.Close()
+	asJSON := c.flags.Bool("json", false, "Print JSON, one object a line.")
+	return c.callsBridge(func(e *environment, api *client.Client, args []string) error {
 		signal.Ignore(syscall.SIGPIPE) // which would end the program where writing fails
 		variables, columns := env.ToMap(e.environ), terminalColumns(e)
-		err = do(e.ctx, &shell.Shell{
-			API: api, Out: e.stdout, Notes: e.stderr, Width: columns, JSON: f.json, Now: time.Now,
+		err := do(e.ctx, &shell.Shell{
+			API: api, Out: e.stdout, Notes: e.stderr, Width: columns, JSON: *asJSON, Now: time.Now,
 			Color: columns > 0 && variables["NO_COLOR"] == "" && variables["TERM"] != "dumb",
 		}, args)
 		if errors.Is(err, syscall.EPIPE) {
 			return nil
 		}
 		return shell.Explain(err)
-	}
-	return c
-}
-
-// client returns a client of the bridge that the flags or the environment name.
-func (f *shellFlags) client(environ []string) (*client.Client, error) {
-	if f.tokenFile != "" {
-		environ = append(slices.Clone(environ), "BRIDGE_TOKEN=", "BRIDGE_TOKEN_FILE="+f.tokenFile)
-	}
-	if f.address != "" {
-		return clientAt(f.address, environ)
-	}
-	return newClient(environ)
+	})
 }
 
 // terminalColumns returns the width of the terminal that the output goes to, 0 for none.
@@ -130,7 +105,7 @@ func searchCommand() *command {
 		return s.Search(ctx, q)
 	}, argument{name: "text", help: "What to search for."})
 	addPastFlags(c, &q.Since, &q.Before, &q.IDs)
-	c.flags.StringVar(&q.Chat, "chat", "", "Only in this chat: "+chatNames)
+	c.flags.StringVar(&q.Chat, "chat", "", "`CHAT` Only in this chat: "+chatNames)
 	addType(c, &q.Type, "Only in groups, or only in chats with people: group, individual.")
 	c.flags.IntVarP(&q.Limit, "limit", "n", 20, "How many at most; 0 is all.")
 	return c
@@ -181,7 +156,7 @@ func tailCommand() *command {
 		}
 		return err
 	})
-	c.flags.StringVar(&q.Chat, "chat", "", "Only of this chat: "+chatNames)
+	c.flags.StringVar(&q.Chat, "chat", "", "`CHAT` Only of this chat: "+chatNames)
 	c.flags.StringSliceVar(&q.Types, "types", []string{"message.created"}, "`TYPE,…` Types of events; message.created by default, all for every type.")
 	c.flags.StringVar(&q.Since, "since", "", "`TIME` From then on: how long ago (90m, 3d), a moment, or behind an event's number; 0 is all that is kept. Now by default.")
 	return c

@@ -26,7 +26,7 @@ func createTokenCommand() *command {
 	scopes := c.flags.StringSlice("scopes", nil, "`SCOPE,…` What it may do: read, send, manage.")
 	chats := c.flags.StringSlice("chats", nil, "`JID,…` The chats that exist for it; all by default.")
 	expires := c.flags.Duration("expires", 0, "`DURATION` When it ends, from now on, as in 720h; never by default.")
-	c.run = withClient(func(e *environment, c *client.Client, args []string) error {
+	return c.callsBridge(func(e *environment, api *client.Client, args []string) error {
 		wanted := client.NewToken{Name: args[0]}
 		for _, scope := range *scopes {
 			wanted.Scopes = append(wanted.Scopes, bridge.Scope(scope))
@@ -38,7 +38,7 @@ func createTokenCommand() *command {
 			at := bridge.At(time.Now().Add(*expires))
 			wanted.ExpiresAt = &at
 		}
-		made, err := c.CreateToken(e.ctx, wanted)
+		made, err := api.CreateToken(e.ctx, wanted)
 		if err != nil {
 			return err
 		}
@@ -47,30 +47,30 @@ func createTokenCommand() *command {
 		}
 		return shell.Printf(e.stdout, "%s\n", made.Secret)
 	})
-	return c
 }
 
 func listTokensCommand() *command {
-	return newCommand("list", "List the tokens.", withClient(func(e *environment, c *client.Client, _ []string) error {
-		tokens, err := c.Tokens(e.ctx)
+	return newCommand("list", "List the tokens.", nil).callsBridge(func(e *environment, api *client.Client, _ []string) error {
+		tokens, err := api.Tokens(e.ctx)
 		if err != nil {
 			return err
 		}
 		return printTokens(e.stdout, tokens)
-	}))
+	})
 }
 
 func revokeTokenCommand() *command {
-	return newCommand("revoke", "Revoke a token, with all that was made with it.", withClient(func(e *environment, c *client.Client, args []string) error {
+	c := newCommand("revoke", "Revoke a token, with all that was made with it.", nil, argument{name: "id", help: "The token's number, from the list."})
+	return c.callsBridge(func(e *environment, api *client.Client, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil {
 			return misused("<id>: expected a valid 64 bit int but got %q", args[0])
 		}
-		if err := c.RevokeToken(e.ctx, id); err != nil {
+		if err := api.RevokeToken(e.ctx, id); err != nil {
 			return err
 		}
 		return shell.Printf(e.stdout, "Token %d is revoked.\n", id)
-	}), argument{name: "id", help: "The token's number, from the list."})
+	})
 }
 
 func printTokens(w io.Writer, tokens []bridge.Token) error {

@@ -38,9 +38,11 @@ func TestDocs_ExamplesRunAsPrinted(t *testing.T) {
 	if address == nil {
 		t.Fatalf("the demo prints no address:\n%s", d.stdout)
 	}
-	if err := os.WriteFile(filepath.Join(d.dir, ".env"), []byte("BRIDGE_TOKEN="+docsToken+"\n"), 0o600); err != nil {
-		t.Fatal(err)
+	blocks := secretBlocks(t, "../../README.md")
+	if len(blocks) != 1 {
+		t.Fatalf("README makes .env in %d places", len(blocks))
 	}
+	runBlock(t, d.dir, strings.ReplaceAll(blocks[0], "$(openssl rand -hex 24)", docsToken))
 	for _, page := range documents(t) {
 		for i, output := range d.runPage(page, address[1]) {
 			if strings.Contains(output, `"error":`) {
@@ -61,8 +63,8 @@ func documents(t *testing.T) []string {
 	return append([]string{"../../README.md"}, docs...)
 }
 
-// runPage types the examples of a page into one shell and returns the output of
-// each.
+// runPage types the examples of a page into one shell, those of README into any, and
+// returns the output of each.
 func (d *demoRun) runPage(page, address string) []string {
 	d.t.Helper()
 	text, err := os.ReadFile(page)
@@ -77,7 +79,11 @@ func (d *demoRun) runPage(page, address string) []string {
 	if script.Len() == 0 {
 		return nil
 	}
-	cmd := exec.Command("bash", "-eu", "-c", script.String())
+	shell := "bash"
+	if filepath.Base(page) == "README.md" {
+		shell = "sh"
+	}
+	cmd := exec.Command(shell, "-eu", "-c", script.String())
 	cmd.Dir = d.dir
 	printed, err := cmd.CombinedOutput()
 	if err != nil {

@@ -17,7 +17,7 @@ func (d *demo) print(w io.Writer) {
 	fmt.Fprintf(w, `
 bridged runs on a simulated WhatsApp network: a paired account, people who write
 and answer, groups, pictures, voice notes, documents. Somebody writes every half
-minute. Nothing leaves this machine.
+minute, and now and then a "ping" for bots to answer. Nothing leaves this machine.
 
   address  %s
   token    %s

@@ -22,25 +22,34 @@ const (
 	toFamily  = "the family"
 )
 
-// smallTalk is said line by line, over and over.
+// ping is what the receivers in examples/ answer with "pong".
+const ping = "ping"
+
+// smallTalk is said line by line, over and over. It has a ping every few lines, so that a
+// receiver which was just started has something to answer.
 var smallTalk = []line{
 	{"jonas", toHike, "Der Wetterbericht sagt Sonne bis zum Nachmittag ☀️"},
+	{"elif", toAccount, ping},
 	{"elif", toHike, "Harika! Güneş kremini unutmayın."},
 	{"yuki", toHike, "楽しみです！おにぎりは何個いりますか？"},
 	{"layla", toFamily, "هل يريد أحد القهوة؟ ☕"},
 	{"arjun", toFamily, "मैं समोसे ला रहा हूँ!"},
+	{"yuki", toAccount, ping},
 	{"arjun", toAccount, "क्या रविवार को फ़ोन पर बात करें?"},
 	{"yuki", toAccount, "駅で待っていますね。"},
 	{"jonas", toHike, "Wer fährt mit dem Zug? Abfahrt ist um 8:12 Uhr von Gleis 3."},
 	{"sofia", toHike, "Yo voy en tren, ¿quién más?"},
+	{"elif", toAccount, ping},
 	{"elif", toHike, "Ben de trenle geliyorum 🚆"},
 	{"layla", toAccount, "وصلت إلى البيت، شكراً على كل شيء!"},
 	{"jonas", toAccount, "Kannst du mir die Fotos vom letzten Mal schicken?"},
 	{"elif", toAccount, "Toplantı yarın saat üçte, unutma!"},
+	{"yuki", toAccount, ping},
 	{"sofia", toAccount, "¿Has visto mis gafas de sol? 😎"},
 	{"arjun", toFamily, "Train is late again, start without me."},
 	{"layla", toFamily, "لا تقلق، سننتظرك."},
 	{"yuki", toHike, "雨が降ったらどうしますか？☔"},
+	{"elif", toAccount, ping},
 	{"jonas", toHike, "Dann gehen wir ins Museum 😄"},
 	{"sofia", toAccount, "Te llamo luego, ¿vale?"},
 }

@@ -1,6 +1,11 @@
 package demo
 
-import "testing"
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
 
 // Every line has a known speaker and place.
 func TestSmallTalk_HasItsPeopleAndPlaces(t *testing.T) {
@@ -17,5 +22,29 @@ func TestSmallTalk_HasItsPeopleAndPlaces(t *testing.T) {
 		if !members[l.where][l.who] || l.text == "" {
 			t.Errorf("%+v cannot be said", l)
 		}
+	}
+}
+
+// The word that receivers answer is said within the first minute, and again before one who
+// has just started a receiver loses patience.
+func TestSmallTalk_HasPingsForReceivers(t *testing.T) {
+	for file, reacts := range map[string]string{"receiver.py": `.lower() == "` + ping + `"`, "n8n.json": `"rightValue": "` + ping + `"`} {
+		text, err := os.ReadFile("../../examples/" + file)
+		if err != nil || !strings.Contains(string(text), reacts) {
+			t.Errorf("%s does not react to %q: %v", file, ping, err)
+		}
+	}
+	last, waited := time.Duration(0), firstWords
+	for i := range 2 * len(smallTalk) {
+		if smallTalk[i%len(smallTalk)].text == ping {
+			if last == 0 && waited > time.Minute || waited-last > 150*time.Second {
+				t.Errorf("a ping comes after %v, the one before after %v", waited, last)
+			}
+			last = waited
+		}
+		waited += pace
+	}
+	if last == 0 {
+		t.Error("there is no ping")
 	}
 }

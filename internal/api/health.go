@@ -56,7 +56,7 @@ func (s *server) getStats(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, err := s.Store.FileSize()
+	size, err := s.Store.FileSize(in.ctx())
 	if err != nil {
 		return nil, err
 	}

@@ -173,7 +173,7 @@ func (s *state) collectStored(ctx context.Context, metrics chan<- prometheus.Met
 	})
 	size, err := s.store.Size(ctx)
 	report(err, func() {
-		metrics <- gauge("bridged_store_size_bytes", "Size of the database of chats and messages.", size.Bytes)
+		metrics <- gauge("bridged_store_size_bytes", "Size of the database of chats and messages, without its write-ahead log.", size.Bytes)
 		metrics <- gauge("bridged_event_log_size_bytes", "Size of the log of events, a part of the store.", size.Log)
 	})
 }

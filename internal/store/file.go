@@ -244,33 +244,29 @@ func eraseSecrets(path string) (err error) {
 	return nil
 }
 
-// Size counts the bytes of the database's files, and of the log of events in them.
+// Size counts the bytes of the database, and of the log of events in it.
 type Size struct{ Bytes, Log int64 }
 
 // Size measures the store. That takes about 60 ms for a million events.
 func (s *Store) Size(ctx context.Context) (Size, error) {
-	size, err := readAs(ctx, s, "measure the store", func(r *readTx) (size Size) {
+	return readAs(ctx, s, "measure the store", func(r *readTx) (size Size) {
 		r.Find("SELECT pgsize FROM dbstat WHERE schema = 'main' AND aggregate = 1 AND name = 'events'", nil, &size.Log)
+		size.Bytes = r.fileSize()
 		return size
 	})
-	if err != nil {
-		return Size{}, err
-	}
-	size.Bytes, err = s.FileSize()
-	return size, err
 }
 
-// FileSize returns the bytes of the database's files.
-func (s *Store) FileSize() (bytes int64, err error) {
-	for _, suffix := range []string{"", "-wal"} {
-		info, err := os.Stat(s.o.Path + suffix)
-		if errors.Is(err, fs.ErrNotExist) && suffix != "" {
-			continue
-		}
-		if err != nil {
-			return 0, fmt.Errorf("measure the store: %w", err)
-		}
-		bytes += info.Size()
-	}
-	return bytes, nil
+// FileSize returns the bytes of the database.
+func (s *Store) FileSize(ctx context.Context) (int64, error) {
+	return readAs(ctx, s, "measure the store", (*readTx).fileSize)
+}
+
+// fileSize returns the size that the database's file has once the write-ahead log is in
+// it. The log itself grows and shrinks with how busy the bridge was, not with what it
+// holds.
+func (r *readTx) fileSize() int64 {
+	var pages, size int64
+	r.Find("PRAGMA page_count", nil, &pages)
+	r.Find("PRAGMA page_size", nil, &size)
+	return pages * size
 }

@@ -182,9 +182,19 @@ func (b *bearers) remove(ids []int64) {
 	}
 }
 
+// toTheMinute returns the moment of a use to the minute, but none before the creation of
+// what was used.
+func toTheMinute(used time.Time, created bridge.Time) time.Time {
+	at := used.Truncate(usedEvery)
+	if at.Before(created.Time) {
+		return created.Time
+	}
+	return at
+}
+
 // note stores when a token was used, to the minute. A failure is only logged.
 func (b *bearers) note(ctx context.Context, used *bearer, log *zerolog.Logger) {
-	at := b.now().Truncate(usedEvery)
+	at := toTheMinute(b.now(), used.CreatedAt)
 	b.mu.Lock()
 	known := !at.After(used.noted)
 	used.noted = at

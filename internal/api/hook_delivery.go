@@ -100,7 +100,7 @@ func (s *server) receiveHook(in *input) (any, error) {
 func (s *server) noteDelivery(ctx context.Context, hook bridge.Hook, problem string) error {
 	at, last, lastProblem := bridge.At(s.Now()), hook.LastFailedAt, ""
 	if problem == "" {
-		at, last = bridge.At(at.Truncate(usedEvery)), hook.LastDeliveryAt
+		at, last = bridge.At(toTheMinute(at.Time, hook.CreatedAt)), hook.LastDeliveryAt
 	}
 	if hook.LastError != nil {
 		lastProblem = *hook.LastError

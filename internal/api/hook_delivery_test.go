@@ -347,6 +347,29 @@ func TestDelivery_IsNoted(t *testing.T) {
 	}
 }
 
+// The time of a delivery is noted to the minute, but not as one before the hook was made.
+func TestDelivery_IsNotedNoEarlierThanItsHookWasMade(t *testing.T) {
+	now := noon
+	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
+	made := s.hook()
+	created := made.CreatedAt.Time
+	for _, c := range []struct {
+		later time.Duration
+		shown time.Time
+	}{
+		{time.Millisecond, created},
+		{90 * time.Second, created.Add(90 * time.Second).Truncate(time.Minute)},
+	} {
+		now = created.Add(c.later)
+		s.Post(made.Path, `{"text":"hi"}`).Want(http.StatusOK)
+		var hook bridge.Hook
+		s.Get(hookRoute(made)).Want(http.StatusOK).Decode(&hook)
+		if hook.LastDeliveryAt == nil || !hook.LastDeliveryAt.Equal(c.shown) {
+			t.Errorf("made at %v, delivered %v later: delivered at %v", created, c.later, hook.LastDeliveryAt)
+		}
+	}
+}
+
 // Neither the key nor the secret of a hook is in the log or in the metrics,
 // wherever a proxy, or somebody who copied a part, puts them.
 func TestDelivery_KeysStayOutOfTheLog(t *testing.T) {

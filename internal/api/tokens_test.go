@@ -113,15 +113,24 @@ func TestTokens_NoteTheirLastUse(t *testing.T) {
 	now := noon
 	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
 	made := s.token(`{"name":"x","scopes":["read"]}`)
-	now = noon.Add(90 * time.Second)
-	s.as(made).Get("/api/chats").Want(http.StatusOK)
-	var got bridge.Token
-	s.Get(fmt.Sprint("/api/tokens/", made.ID)).Want(http.StatusOK).Decode(&got)
-	if got.LastUsedAt == nil || !got.LastUsedAt.Equal(noon.Add(time.Minute)) {
-		t.Errorf("used at %v", got.LastUsedAt)
+	created := made.CreatedAt.Time
+	for _, c := range []struct {
+		later time.Duration
+		shown time.Time
+	}{
+		{time.Millisecond, created}, // its minute began before it was made
+		{90 * time.Second, created.Add(90 * time.Second).Truncate(time.Minute)},
+	} {
+		now = created.Add(c.later)
+		s.as(made).Get("/api/chats").Want(http.StatusOK)
+		var got bridge.Token
+		s.Get(fmt.Sprint("/api/tokens/", made.ID)).Want(http.StatusOK).Decode(&got)
+		if got.LastUsedAt == nil || !got.LastUsedAt.Equal(c.shown) {
+			t.Errorf("made at %v, used %v later: used at %v", created, c.later, got.LastUsedAt)
+		}
 	}
 	s.fault.Set(fmt.Errorf("drill"))
-	now = noon.Add(time.Hour)
+	now = created.Add(time.Hour)
 	s.as(made).Get("/api/chats").Want(http.StatusOK)
 }
 

@@ -15,7 +15,7 @@ CREATE TABLE settings (
 --
 -- sort_name is the beginning of the name that the list of contacts shows, folded;
 -- empty where there is none, and those come last, by their JID. folded_names are
--- all names, folded.
+-- all names, folded, as those of chats are: without accents, too.
 CREATE TABLE people (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
     pn            TEXT UNIQUE,
@@ -98,7 +98,8 @@ CREATE INDEX new_chats_by_time ON new_chats (at);
 
 -- known says whether the network has described the group; until then only its
 -- JID is sure. withheld says that the network says nothing of it, because it is
--- gone or the account is not in it: it is not asked again at every login.
+-- gone or the account is not in it: it is not asked again at every login. A
+-- community holds groups together.
 CREATE TABLE groups (
     chat          INTEGER PRIMARY KEY REFERENCES chats (id),
     known         INTEGER NOT NULL DEFAULT 0,
@@ -109,6 +110,7 @@ CREATE TABLE groups (
     is_announce   INTEGER NOT NULL DEFAULT 0,
     is_locked     INTEGER NOT NULL DEFAULT 0,
     join_approval INTEGER NOT NULL DEFAULT 0,
+    is_community  INTEGER NOT NULL DEFAULT 0,
     updated_at    INTEGER
 ) STRICT;
 CREATE INDEX groups_unknown ON groups (chat) WHERE known = 0;

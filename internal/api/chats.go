@@ -15,7 +15,7 @@ const liveGroupTimeout = 10 * time.Second
 
 func (s *server) listChats(in *input) (any, error) {
 	return answerPage(in, "chats", bridge.ChatQuery{
-		Type: in.chatType("type"), Q: in.text("q"), Unread: in.choice("unread"), Unanswered: in.choice("unanswered"), Archived: in.choice("archived"),
+		Type: in.chatType("type"), Kind: in.chatKind(), Q: in.text("q"), Unread: in.choice("unread"), Unanswered: in.choice("unanswered"), Archived: in.choice("archived"),
 		Limit: in.limit(maxPage), Offset: in.offset(), Cursor: in.text("cursor"), Only: in.caller().Chats,
 	}, s.Store.Chats)
 }
@@ -23,6 +23,11 @@ func (s *server) listChats(in *input) (any, error) {
 func (q *input) chatType(name string) bridge.ChatType {
 	return bridge.ChatType(q.oneOf(name, string(bridge.ChatsAll),
 		string(bridge.ChatsGroup), string(bridge.ChatsIndividual), string(bridge.ChatsAll)))
+}
+
+func (q *input) chatKind() bridge.ChatKind {
+	return bridge.ChatKind(q.oneOf("kind", "",
+		string(bridge.KindGroup), string(bridge.KindIndividual), string(bridge.KindCommunity), string(bridge.KindSelf)))
 }
 
 // choice returns a parameter that is true or false; nil where it is not given.

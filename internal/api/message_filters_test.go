@@ -131,3 +131,22 @@ func TestSearch_OfATokenWithChats(t *testing.T) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 }
+
+func TestChats_ByKind(t *testing.T) {
+	s := gallery(t)
+	s.know(bridge.Owner{PN: me, LID: hidden}, bridge.Contact{JID: grace, Name: new("Sofía")}, say(me, me, "N", "a note", 10))
+	for query, want := range map[string]bridge.JID{
+		"?kind=group": club, "?kind=individual": grace, "?kind=self": me, "?kind=community": "", "?kind=group&type=individual": "", "?kind=self&type=individual": me,
+		"?kind=individual&q=sofia": grace, "?q=SOFÍA": grace,
+	} {
+		got := s.chats(query).jids()
+		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || got[0] != want) {
+			t.Errorf("%s: %v, want %s", query, got, want)
+		}
+	}
+	for _, query := range []string{"?kind=", "?kind=all", "?kind=channel", "?kind=group&kind=self"} {
+		if got := s.Get("/api/chats" + query); got.Status != http.StatusBadRequest || !strings.Contains(got.Error(), "kind") {
+			t.Errorf("%s: %d %s", query, got.Status, got.Body)
+		}
+	}
+}

@@ -40,6 +40,7 @@ type Group struct {
 	JoinApproval bool          `json:"joinApproval"` // who comes by the link waits for an admin
 	Participants []Participant `json:"participants" bound:"members"`
 	Expiration   uint32        `json:"disappearingSeconds"` // 0 is off
+	IsCommunity  bool          `json:"-"`                   // holds groups together, and has no messages
 }
 
 // StoredGroup holds what the store has of a group.

@@ -18,6 +18,16 @@ const (
 	ChatsIndividual ChatType = "individual"
 )
 
+// ChatKind filters the list of chats by what they are. Each chat is of one kind.
+type ChatKind string
+
+const (
+	KindGroup      ChatKind = "group"
+	KindIndividual ChatKind = "individual" // with another person
+	KindCommunity  ChatKind = "community"  // holds groups together
+	KindSelf       ChatKind = "self"       // notes to oneself
+)
+
 // Order sorts a history by timestamp, then seq.
 type Order string
 
@@ -31,6 +41,7 @@ const (
 type ChatQuery struct {
 	Only       []JID
 	Type       ChatType
+	Kind       ChatKind
 	Q          string
 	Unread     *bool
 	Unanswered *bool // whether the last message is somebody else's

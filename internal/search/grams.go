@@ -12,9 +12,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
 	"bridged/internal/store/db"
 )
 
@@ -149,27 +146,6 @@ func (s *spelling) choose(n int, rare *rarity, packs float64) (chosen []int) {
 	}
 	return chosen
 }
-
-// Fold folds case in every script and makes canonically equal spellings one. It folds
-// between decomposing and composing: some letters have a composed form in one case only.
-func Fold(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		return strings.ToLower(s)
-	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	return norm.NFC.String(cases.Fold().String(norm.NFD.String(s)))
-}
-
-// Folded returns the column that goes beside content: null where they are equal.
-func Folded(content string) any {
-	if f := Fold(content); f != content {
-		return f
-	}
-	return nil
-}
-
-// IsBlank reports whether a q is no filter at all.
-func IsBlank(q string) bool { return strings.TrimSpace(q) == "" }
 
 // rarity estimates from a sample, by hashes, which share of the packs has a gram. A wrong
 // estimate makes a search slower, never wrong.

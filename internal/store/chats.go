@@ -35,6 +35,7 @@ func (r *readTx) chatsQuery(q bridge.ChatQuery) (string, []any) {
 	if q.Type == bridge.ChatsGroup || q.Type == bridge.ChatsIndividual {
 		f.Add("c.is_group = ?", q.Type == bridge.ChatsGroup)
 	}
+	r.addKind(&f, q.Kind)
 	if q.Only != nil {
 		f.Add("c.id IN (SELECT value FROM json_each(?))", r.chatIDs(q.Only))
 	}
@@ -53,10 +54,25 @@ func (r *readTx) chatsQuery(q bridge.ChatQuery) (string, []any) {
 		f.Add("(c.recency, c.jid) > (?, ?)", recency, jid)
 	}
 	if !blank(q.Q) {
-		needle := fold(q.Q)
+		needle := foldName(q.Q)
 		f.Add("(instr(c.folded_name, ?) > 0 OR instr(c.jid, ?) > 0)", needle, needle)
 	}
 	return selectChats + f.Where() + " ORDER BY c.recency, c.jid" + db.Limited + " OFFSET ?", append(f.Args, limitOf(q.Limit)+1, max(q.Offset, 0))
+}
+
+// addKind adds the condition on chats of a kind, of which each chat has one.
+func (r *readTx) addKind(f *db.Filter, kind bridge.ChatKind) {
+	const isCommunity = "(SELECT is_community FROM groups g WHERE g.chat = c.id)"
+	switch kind {
+	case bridge.KindGroup:
+		f.Add("c.is_group AND NOT " + isCommunity)
+	case bridge.KindCommunity:
+		f.Add("c.is_group AND " + isCommunity)
+	case bridge.KindIndividual:
+		f.Add("NOT c.is_group AND c.person != ?", r.s.people.ownerID())
+	case bridge.KindSelf:
+		f.Add("NOT c.is_group AND c.person = ?", r.s.people.ownerID())
+	}
 }
 
 // scanChat reads a row of selectChats. The last message is read separately.
@@ -215,7 +231,7 @@ func (t *writeTx) addGroup(jid bridge.JID) chatRow {
 	name := jid.User()
 	id := t.Insert(`
 		INSERT INTO chats (jid, is_group, name, folded_name, participants) VALUES (?, 1, ?, ?, 0)`,
-		string(jid), name, fold(name))
+		string(jid), name, foldName(name))
 	t.Run("INSERT INTO groups (chat) VALUES (?)", id)
 	t.takeSettings(id, jid, "")
 	return chatRow{id: id}

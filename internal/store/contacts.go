@@ -53,7 +53,7 @@ func (r *readTx) contactsQuery(q bridge.ContactQuery) (string, []any) {
 	if r.after(listContacts, q.Cursor, &nameless, &sortKey, &id) {
 		f.Add("(p.nameless, p.sort_key, p.id) > (?, ?, ?)", nameless, sortKey, id)
 	}
-	if needle := fold(strings.TrimSpace(q.Q)); needle != "" {
+	if needle := foldName(strings.TrimSpace(q.Q)); needle != "" {
 		if number := bridge.PhoneDigits(q.Q); number != "" {
 			f.Add("(instr(p.folded_names, ?) > 0 OR instr(p.pn, ?) > 0)", needle, number)
 		} else {

@@ -73,9 +73,9 @@ func (t *writeTx) saveGroup(f bridge.Group) {
 		owner = new(t.ensurePerson(f.OwnerJID).id)
 	}
 	facts := t.Change(`
-		UPDATE groups SET known = 1, withheld = 0, topic = ?2, owner = ?3, created_at = ?4, is_announce = ?5, is_locked = ?6, join_approval = ?7
-		WHERE chat = ?1 AND (known, topic, owner, created_at, is_announce, is_locked, join_approval) IS NOT (1, ?2, ?3, ?4, ?5, ?6, ?7)`,
-		c.id, f.Topic, owner, f.CreatedAt, f.IsAnnounce, f.IsLocked, f.JoinApproval)
+		UPDATE groups SET known = 1, withheld = 0, topic = ?2, owner = ?3, created_at = ?4, is_announce = ?5, is_locked = ?6, join_approval = ?7, is_community = ?8
+		WHERE chat = ?1 AND (known, topic, owner, created_at, is_announce, is_locked, join_approval, is_community) IS NOT (1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
+		c.id, f.Topic, owner, f.CreatedAt, f.IsAnnounce, f.IsLocked, f.JoinApproval, f.IsCommunity)
 	renamed := t.renameGroup(c.id, f.Name)
 	timed := t.setGroupTimer(c.id, f.Expiration)
 	t.countMembers(c.id)
@@ -110,7 +110,7 @@ func (t *writeTx) renameGroup(chat int64, name string) bool {
 	if name == "" {
 		return false
 	}
-	return t.changeChat(chat, "UPDATE chats SET name = ?1, folded_name = ?2 WHERE id = ?3 AND name != ?1", name, fold(name), chat)
+	return t.changeChat(chat, "UPDATE chats SET name = ?1, folded_name = ?2 WHERE id = ?3 AND name != ?1", name, foldName(name), chat)
 }
 
 func (t *writeTx) saveGroupChange(f bridge.GroupChange) {

@@ -312,7 +312,7 @@ const maxSortName = 64
 
 // sortName returns the key by which a person is sorted; empty where they have no name.
 func (p person) sortName() string {
-	name := strings.TrimSpace(fold(p.displayName()))
+	name := strings.TrimSpace(foldName(p.displayName()))
 	for i := range name {
 		if utf8.RuneCountInString(name[:i]) == maxSortName {
 			return name[:i]
@@ -323,9 +323,9 @@ func (p person) sortName() string {
 
 // foldedNames returns all names of a person for searches, the username with an @.
 func (p person) foldedNames() string {
-	names := []string{fold(p.name), fold(p.push), fold(p.business)}
+	names := []string{foldName(p.name), foldName(p.push), foldName(p.business)}
 	if p.username != "" {
-		names = append(names, "@"+fold(p.username))
+		names = append(names, "@"+foldName(p.username))
 	}
 	return strings.TrimSpace(strings.Join(names, "\n"))
 }
@@ -333,12 +333,12 @@ func (p person) foldedNames() string {
 // foldedChat returns the name, the LID where that is not the JID, and the username of the
 // chat with a person, for searches.
 func (p person) foldedChat() string {
-	folded := fold(chatName(p))
+	folded := foldName(chatName(p))
 	if p.pn != "" && p.lid != "" {
 		folded += "\n" + string(p.lid)
 	}
 	if p.username != "" {
-		folded += "\n@" + fold(p.username)
+		folded += "\n@" + foldName(p.username)
 	}
 	return folded
 }

@@ -57,6 +57,11 @@ func TestPlans_OfTheChatsListAreCheap(t *testing.T) {
 	for _, kind := range []bridge.ChatType{"", bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual} {
 		for _, q := range []string{"", "x"} {
 			for _, cursor := range []string{"", cursorOf(listChats, 1, alice)} {
+				for _, of := range []bridge.ChatKind{bridge.KindGroup, bridge.KindIndividual, bridge.KindCommunity, bridge.KindSelf} {
+					wantCheapPage(t, s, func(r *readTx) (string, []any) {
+						return r.chatsQuery(bridge.ChatQuery{Type: kind, Kind: of, Q: q, Cursor: cursor})
+					})
+				}
 				for _, offset := range []int{0, 100} {
 					wantCheapPage(t, s, func(r *readTx) (string, []any) {
 						return r.chatsQuery(bridge.ChatQuery{Type: kind, Q: q, Cursor: cursor, Offset: offset})

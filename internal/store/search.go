@@ -33,9 +33,10 @@ func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
 	return s.index.Indexed(ctx)
 }
 
-// fold and blank are those of the search.
-func fold(text string) string { return search.Fold(text) }
-func blank(q string) bool     { return search.IsBlank(q) }
+// fold, foldName and blank are those of the search.
+func fold(text string) string     { return search.Fold(text) }
+func foldName(name string) string { return search.FoldName(name) }
+func blank(q string) bool         { return search.IsBlank(q) }
 
 // Search finds the messages of all chats whose text contains q.Q and that the filters let
 // through, newest first: [bridge.CodeNotFound] when q.Chat is not stored.

@@ -176,6 +176,10 @@ func TestCommunity_IsNoChat(t *testing.T) {
 	if list := a.messages(bridge.JID(parent.JID().String())); len(list) != 0 {
 		t.Errorf("stored: %+v", list)
 	}
+	page, err := a.store.Chats(ctx, bridge.ChatQuery{Kind: bridge.KindCommunity})
+	if err != nil || len(page.Items) != 1 || page.Items[0].JID != bridge.JID(parent.JID().String()) {
+		t.Errorf("the communities: %+v, %v", page.Items, err)
+	}
 	if err := news.Promote(ctx, admin, a.phone); err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,8 @@ var PersonForms = []string{"jid", "phone_number", "lid"}
 func Group(info *types.GroupInfo) bridge.Group {
 	g := bridge.Group{
 		JID: JID(info.JID), Name: info.Name, Topic: info.Topic, OwnerJID: cmp.Or(JID(info.OwnerPN), JID(info.OwnerJID)),
-		IsAnnounce: info.IsAnnounce, IsLocked: info.IsLocked, JoinApproval: info.IsJoinApprovalRequired, Participants: Participants(info.Participants),
+		IsAnnounce: info.IsAnnounce, IsLocked: info.IsLocked, JoinApproval: info.IsJoinApprovalRequired, IsCommunity: info.IsParent,
+		Participants: Participants(info.Participants),
 	}
 	if !info.GroupCreated.IsZero() {
 		g.CreatedAt = new(bridge.At(info.GroupCreated))

@@ -57,16 +57,39 @@ func terminalColumns(e *environment) int {
 
 const chatNames = "a JID, a phone number, its exact name, or an @username."
 
+var chatTypes = []bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual}
+
 func addType(c *command, kind *bridge.ChatType, help string) {
 	*kind = bridge.ChatsAll
 	c.flags.Func("type", help, func(value string) error {
 		*kind = bridge.ChatType(value)
-		if slices.Contains([]bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual}, *kind) {
+		if slices.Contains(chatTypes, *kind) {
 			return nil
 		}
 		return misused(`--type must be one of "all","group","individual" but got %q`, value)
 	})
 	c.flags.Lookup("type").DefValue = string(bridge.ChatsAll)
+}
+
+// addMessageType adds the flag of a kind of message, which beside it may be one of chats where
+// chats is not nil: the two have no value in common.
+func addMessageType(c *command, filter *bridge.MessageFilter, chats *bridge.ChatType) {
+	help := "`TYPE` Only messages of this kind: media, image, video, audio, document, sticker, link, or a messageType of the API"
+	if chats != nil {
+		help += "; or only those in groups, or in chats with people: group, individual"
+		*chats = bridge.ChatsAll
+	}
+	c.flags.Func("type", help+".", func(value string) (err error) {
+		kind := bridge.ChatType(value)
+		if chats != nil && slices.Contains(chatTypes, kind) {
+			*chats = kind
+			return nil
+		}
+		if filter.Type, err = bridge.ParseMessageType(value); err != nil {
+			return misused("--type %v", err)
+		}
+		return nil
+	})
 }
 
 func addPastFlags(c *command, since, before *string, ids *bool) {
@@ -94,19 +117,26 @@ func messagesCommand() *command {
 		return s.Messages(ctx, q)
 	}, argument{name: "chat", help: "The chat: " + chatNames})
 	addPastFlags(c, &q.Since, &q.Before, &q.IDs)
+	addMessageType(c, &q.Filter, nil)
 	c.flags.IntVarP(&q.Limit, "limit", "n", 20, "How many at most, the newest ones; 0 is all.")
 	return c
 }
 
 func searchCommand() *command {
 	var q shell.Search
+	var mine bool
 	c := shellCommand("search", "Search for messages.", func(ctx context.Context, s *shell.Shell, args []string) error {
-		q.Q = args[0]
+		q.Q = strings.Join(args, "")
+		if mine {
+			q.Filter.FromMe = &mine
+		}
 		return s.Search(ctx, q)
-	}, argument{name: "text", help: "What to search for."})
+	}, argument{"text", "What to search for; may be left out with --chat, --from, --mine or a --type of messages.", true})
 	addPastFlags(c, &q.Since, &q.Before, &q.IDs)
 	c.flags.StringVar(&q.Chat, "chat", "", "`CHAT` Only in this chat: "+chatNames)
-	addType(c, &q.Type, "Only in groups, or only in chats with people: group, individual.")
+	c.flags.StringVar(&q.From, "from", "", "`PERSON` Only by this person: "+chatNames)
+	c.flags.BoolVar(&mine, "mine", false, "Only what the account wrote.")
+	addMessageType(c, &q.Filter, &q.Type)
 	c.flags.IntVarP(&q.Limit, "limit", "n", 20, "How many at most; 0 is all.")
 	return c
 }

@@ -23,7 +23,7 @@ type call struct {
 	req *sdk.CallToolRequest
 }
 
-// aboutChat is implemented by the arguments that name a chat.
+// aboutChat is implemented by the arguments that name a chat, or may.
 type aboutChat interface{ chat() bridge.JID }
 
 // add registers a tool. The picture of handle is nil for most.
@@ -47,8 +47,9 @@ func (d door) register(tool *sdk.Tool, arguments reflect.Type, handle func(call,
 		in := reflect.New(arguments).Interface()
 		err := decodeArguments(req.Params.Arguments, schema, in)
 		if named, is := in.(aboutChat); is && err == nil {
-			chat = named.chat()
-			err = checkJID(chat)
+			if chat = named.chat(); chat != "" || slices.Contains(schema.Required, "jid") {
+				err = checkJID(chat)
+			}
 		}
 		var picture *sdk.ImageContent
 		var shown answer

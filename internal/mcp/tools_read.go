@@ -63,8 +63,8 @@ func (d door) addReads() {
 		func(c *caller, ctx context.Context, in getChat) (*chatAnswer, error) { return c.chat(ctx, in) })
 	addRead(d, "get_group", "Get a group", "Shows a group's topic and members.", (*caller).group)
 	addRead(d, "find_contact", "Find a person", "Finds people in the address book, and others that the account has met, by a part of their name, username or number.", (*caller).contacts)
-	addRead(d, "list_messages", "List messages", "Lists the messages of one chat, or those with a text in it.", (*caller).messages)
-	addRead(d, "search_messages", "Search messages", "Searches the text of the messages of all chats, newest first, and shows the words around each hit.", (*caller).search)
+	addRead(d, "list_messages", "List messages", "Lists the messages of one chat, or those with a text or of a type in it.", (*caller).messages)
+	addRead(d, "search_messages", "Search messages", "Searches the messages of all chats by text, chat, person or type, newest first, and shows the words around each hit. A page may be empty and still have a nextCursor.", (*caller).search)
 	addRead(d, "get_message_context", "Get a message in its context", "Shows one message, with more of its text than lists do, and those before and after it.", (*caller).context)
 	addRead(d, "catch_me_up", "Catch me up", "Shows the unread messages of all chats.", (*caller).unread)
 	addRead(d, "wait_for_messages", "Wait for messages", "Waits for new messages of other people. Call it again with nextCursor to miss none.", (*caller).wait)
@@ -301,12 +301,18 @@ func (c *caller) group(ctx context.Context, in getGroup) (*groupAnswer, error) {
 	})
 }
 
+// ofType chooses messages by what they are.
+type ofType struct {
+	Type string `json:"type,omitempty" jsonschema:"media (any file), image, video, audio, document, sticker, link, or a messageType such as pollCreationMessageV3"`
+}
+
 type listMessages struct {
 	inChat
 	inTime
 	Q      string `json:"q,omitempty" jsonschema:"a part of the text"`
 	Sender string `json:"sender,omitempty" jsonschema:"the JID of one person, in groups"`
-	Order  string `json:"order,omitempty" jsonschema:"desc (the newest first) by default" enum:"desc,asc"`
+	ofType
+	Order string `json:"order,omitempty" jsonschema:"desc (the newest first) by default" enum:"desc,asc"`
 	paged
 }
 
@@ -328,7 +334,8 @@ func (c *caller) messages(ctx context.Context, in listMessages) (*messagesAnswer
 	}
 	return fitting(in.limit(), func(most int) (*messagesAnswer, int, error) {
 		page, err := c.client.Messages(ctx, bridge.MessageQuery{
-			Chat: in.JID, Since: since, Until: until, Q: in.Q, Sender: bridge.JID(in.Sender), Order: bridge.Order(in.Order), Limit: most, Cursor: in.Cursor,
+			Chat: in.JID, Since: since, Until: until, Q: in.Q, Sender: bridge.JID(in.Sender), MessageFilter: bridge.MessageFilter{Type: in.Type},
+			Order: bridge.Order(in.Order), Limit: most, Cursor: in.Cursor,
 		})
 		shown := &messagesAnswer{facts: facts{in.JID, page.NextCursor}}
 		shown.Untrusted.Messages = messagesOf(page.Items)
@@ -337,11 +344,17 @@ func (c *caller) messages(ctx context.Context, in listMessages) (*messagesAnswer
 }
 
 type searchMessages struct {
-	Q string `json:"q" jsonschema:"a part of the text, in any case"`
+	Q      string     `json:"q,omitempty" jsonschema:"a part of the text, in any case; may be left out with chat, sender, type or fromMe"`
+	Chat   bridge.JID `json:"chat,omitempty" jsonschema:"the JID of the only chat to search"`
+	Sender bridge.JID `json:"sender,omitempty" jsonschema:"the JID of one person"`
+	ofType
+	FromMe *bool `json:"fromMe,omitempty" jsonschema:"true: only the account's own messages; false: only those of others"`
 	inTime
 	ChatType string `json:"chatType,omitempty" enum:"all,group,individual"`
 	paged
 }
+
+func (in searchMessages) chat() bridge.JID { return in.Chat }
 
 type matchesAnswer struct {
 	facts
@@ -402,7 +415,10 @@ func (c *caller) search(ctx context.Context, in searchMessages) (*matchesAnswer,
 		return nil, err
 	}
 	return fitting(in.limit(), func(most int) (*matchesAnswer, int, error) {
-		page, err := c.client.Search(ctx, bridge.SearchQuery{Q: in.Q, Since: since, Until: until, ChatType: bridge.ChatType(in.ChatType), Limit: most, Cursor: in.Cursor})
+		page, err := c.client.Search(ctx, bridge.SearchQuery{
+			Q: in.Q, Chat: in.Chat, Sender: in.Sender, MessageFilter: bridge.MessageFilter{Type: in.Type, FromMe: in.FromMe},
+			Since: since, Until: until, ChatType: bridge.ChatType(in.ChatType), Limit: most, Cursor: in.Cursor,
+		})
 		shown := &matchesAnswer{facts: facts{NextCursor: page.NextCursor}}
 		shown.Untrusted.Matches = each(page.Items, func(m bridge.Match) shownMatch { return matchOf(m, in.Q) })
 		return shown, len(page.Items), err

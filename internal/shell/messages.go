@@ -15,6 +15,7 @@ import (
 type Messages struct {
 	Chat          string
 	Q             string // a part of their text
+	Filter        bridge.MessageFilter
 	Since, Before string
 	Limit         int  // the newest ones; 0 is all
 	IDs           bool // with their ids, and the JIDs of their senders
@@ -26,7 +27,7 @@ func (s *Shell) Messages(ctx context.Context, q Messages) error {
 	if err != nil {
 		return err
 	}
-	query := bridge.MessageQuery{Chat: chat, Q: q.Q, Limit: pageOf(q.Limit)}
+	query := bridge.MessageQuery{Chat: chat, Q: q.Q, MessageFilter: q.Filter, Limit: pageOf(q.Limit)}
 	if query.Since, query.Until, err = s.between(q.Since, q.Before); err != nil {
 		return err
 	}
@@ -105,11 +106,7 @@ func messageText(m bridge.Message) string {
 	if m.DeletedAt != nil {
 		return "[deleted]"
 	}
-	text := textOf(m.Content, m.MessageType)
-	if m.Media != nil {
-		text = strings.TrimSpace(fmt.Sprintf("[%s %s] %s", m.Media.Type, m.Media.FileName, m.Content))
-		text = strings.Replace(text, " ]", "]", 1)
-	}
+	text := fileText(m.Content, m.MessageType, m.Media)
 	if m.EditedAt != nil {
 		text += " (edited)"
 	}
@@ -126,27 +123,35 @@ func messageText(m bridge.Message) string {
 	return text
 }
 
-// Search chooses messages by their text.
+// fileText returns the text of a message behind what its file is, if it has one.
+func fileText(content, kind string, file *bridge.Media) string {
+	if file == nil {
+		return textOf(content, kind)
+	}
+	text := strings.TrimSpace(fmt.Sprintf("[%s %s] %s", file.Type, file.FileName, content))
+	return strings.Replace(text, " ]", "]", 1)
+}
+
+// Search chooses messages by their text, or by what they are.
 type Search struct {
 	Q             string
 	Chat          string // only in this one
+	From          string // only by this person
 	Type          bridge.ChatType
+	Filter        bridge.MessageFilter
 	Since, Before string
 	Limit         int  // 0 is all
 	IDs           bool // with ids and JIDs
 }
 
-// Search prints the messages that it finds, the newest first.
+// Search prints the messages that it finds, the newest first; those of one chat as [Shell.Messages]
+// does.
 func (s *Shell) Search(ctx context.Context, q Search) error {
-	if strings.TrimSpace(q.Q) == "" {
-		return Usage("give a text to search for")
+	if q.Chat != "" && q.From == "" {
+		return s.Messages(ctx, Messages{Chat: q.Chat, Q: q.Q, Filter: q.Filter, Since: q.Since, Before: q.Before, Limit: q.Limit, IDs: q.IDs})
 	}
-	if q.Chat != "" {
-		return s.Messages(ctx, Messages{Chat: q.Chat, Q: q.Q, Since: q.Since, Before: q.Before, Limit: q.Limit, IDs: q.IDs})
-	}
-	query := bridge.SearchQuery{Q: q.Q, ChatType: q.Type, Limit: pageOf(q.Limit)}
-	var err error
-	if query.Since, query.Until, err = s.between(q.Since, q.Before); err != nil {
+	query, err := s.searchQuery(ctx, q)
+	if err != nil {
 		return err
 	}
 	columns := []column{{title: "TIME"}, {title: "CHAT", most: 24}, {title: "FROM", most: 20}, {title: "MESSAGE", flexible: true}}
@@ -156,12 +161,34 @@ func (s *Shell) Search(ctx context.Context, q Search) error {
 	return list(s, s.API.AllMatches(ctx, query), q.Limit, "Nothing was found.", columns, func(m bridge.Match) []string { return s.matchRow(m, q) })
 }
 
+func (s *Shell) searchQuery(ctx context.Context, q Search) (query bridge.SearchQuery, err error) {
+	query = bridge.SearchQuery{Q: q.Q, MessageFilter: q.Filter, ChatType: q.Type, Limit: pageOf(q.Limit)}
+	if q.Chat != "" {
+		if query.Chat, err = s.find(ctx, q.Chat); err != nil {
+			return query, err
+		}
+	}
+	if q.From != "" {
+		if query.Sender, err = s.find(ctx, q.From); err != nil {
+			return query, err
+		}
+		if !query.Sender.IsPerson() {
+			return query, Usage("--from must name a person, and %s is none", q.From)
+		}
+	}
+	if !query.IsNarrow() {
+		return query, Usage("give a text to search for, or one of --chat, --from, --type (of messages) and --mine")
+	}
+	query.Since, query.Until, err = s.between(q.Since, q.Before)
+	return query, err
+}
+
 func (s *Shell) matchRow(m bridge.Match, q Search) []string {
 	sender := "me"
 	if !m.FromMe {
 		sender = senderOf(m.PushName, m.SenderJID)
 	}
-	text := textOf(m.Content, m.MessageType)
+	text := fileText(m.Content, m.MessageType, m.Media)
 	if s.Width > 0 {
 		text = around(text, q.Q)
 	}

@@ -298,7 +298,7 @@ func TestLogin_WithLessPower(t *testing.T) {
 			t.Errorf("asked with another token: %s", asked)
 		}
 	}
-	for _, hidden := range []string{`href="/console/webhooks"`, `href="/console/hooks"`, `href="/console/settings"`} {
+	for _, hidden := range []string{`href="/console/webhooks"`, `href="/console/hooks"`} {
 		if strings.Contains(page.body, hidden) {
 			t.Errorf("the page shows %s", hidden)
 		}

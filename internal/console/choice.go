@@ -179,9 +179,19 @@ func (v *visit) chatsLike(ctx context.Context, text string, limit int) (found []
 
 // suggestChats answers the script's question for chats whose names contain a text.
 func (c *Console) suggestChats(v *visit) error {
-	found, err := v.chatsLike(v.r.Context(), strings.TrimSpace(v.r.URL.Query().Get("q")), 8)
+	text := strings.TrimSpace(v.r.URL.Query().Get("q"))
+	found, err := v.chatsLike(v.r.Context(), text, 8)
 	if err != nil {
 		return err
+	}
+	if len(found) == 0 && text != "" { // a JID or a number names a chat that is not stored yet
+		jid, wrong, err := v.chatCalled(text)
+		if err != nil {
+			return err
+		}
+		if wrong == "" {
+			found = append(found, v.named(jid))
+		}
 	}
 	writeJSON(v.w, http.StatusOK, map[string]any{"chats": found})
 	return nil

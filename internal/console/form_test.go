@@ -105,8 +105,14 @@ func TestChoose_ChatsByName(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, chatsByName)
 		},
-		"/api/contacts": replies(`{"count":1,"contacts":[{"jid":"15550100999@s.whatsapp.net","name":"Ada","isSaved":true,"chatJid":null}],"nextCursor":null}`),
-		"/api/tokens":   replies(`{"tokens":[]}`),
+		"/api/contacts": func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.URL.Query().Get("q"), "@") {
+				_, _ = io.WriteString(w, `{"count":0,"contacts":[],"nextCursor":null}`)
+				return
+			}
+			_, _ = io.WriteString(w, `{"count":1,"contacts":[{"jid":"15550100999@s.whatsapp.net","name":"Ada","isSaved":true,"chatJid":null}],"nextCursor":null}`)
+		},
+		"/api/tokens": replies(`{"tokens":[]}`),
 	})
 	form := url.Values{"csrf": {s.logIn().csrf()}, "name": {"desk"}, "scope": {"read"}, "chats": {"3@g.us 4@g.us", "grace, hopper\nAda", "+1 555 010-0777", ""}}
 	s.do(http.MethodPost, "/console/tokens", form).want(t, http.StatusOK, "")
@@ -114,6 +120,9 @@ func TestChoose_ChatsByName(t *testing.T) {
 		t.Errorf("asked for %+v, want %s", writes(*all), want)
 	}
 	if found := s.get("/console/choose?q=Grace").want(t, http.StatusOK, "").body; !strings.Contains(found, `{"jid":"`+grace+`","name":"Grace, Hopper","about":"+15550100301","isGroup":false}`) || !strings.Contains(found, `"name":"Ada"`) {
+		t.Errorf("found %s", found)
+	}
+	if found := s.get("/console/choose?q=7@g.us").want(t, http.StatusOK, "").body; !strings.Contains(found, `"jid":"7@g.us"`) {
 		t.Errorf("found %s", found)
 	}
 	if page := s.get("/console/events?chat=Grace,+Hopper").want(t, http.StatusOK, "").body; !strings.Contains(page, `data-query="chat=15550100301%40s.whatsapp.net"`) {

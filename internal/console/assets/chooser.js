@@ -62,9 +62,10 @@ function key(event, chooser, list, input) {
     event.preventDefault();
     const step = event.key === "ArrowDown" ? at + 1 : at < 0 ? options.length - 1 : at - 1 + options.length;
     mark(options, step % options.length, input);
-  } else if (event.key === "Enter" && !list.hidden && (at >= 0 || options.length === 1)) {
-    event.preventDefault();
-    choose(chooser, list, input, options[Math.max(at, 0)]);
+  } else if (event.key === "Enter" && (at >= 0 || input.value.trim())) {
+    event.preventDefault(); // it chooses, and does not submit
+    if (at >= 0) choose(chooser, list, input, options[at]);
+    else chooseFirst(chooser, list, input);
   } else if (event.key === "Escape" && !list.hidden) {
     event.stopPropagation();
     close(list, input);
@@ -72,6 +73,13 @@ function key(event, chooser, list, input) {
     const last = all(".picked", chooser).pop();
     if (last) remove(chooser, input, last);
   }
+}
+
+// chooseFirst chooses the best chat for what is typed.
+async function chooseFirst(chooser, list, input) {
+  await suggestInto(list, input);
+  const first = find("[role=option]", list);
+  if (first) choose(chooser, list, input, first);
 }
 
 function mark(options, at, input) {

@@ -39,7 +39,7 @@ export async function refresh(region) {
 // replace puts fresh content into a region. What is open stays open, what was typed
 // stays typed, and the focus stays where it is.
 function replace(region, fresh) {
-  if (!fresh || region.innerHTML === fresh.innerHTML) return;
+  if (!fresh || isSame(region, fresh)) return;
   const open = all("details", region).map((one) => one.open);
   const typed = all("input:not([type=hidden], [type=file]), textarea, select", region).filter((field) => isTyped(field) || isWrong(field));
   const faults = new Map(typed.filter(isWrong).map((field) => [field, field.parentElement.querySelector(".wrong")]));
@@ -57,6 +57,16 @@ function replace(region, fresh) {
     if (field.matches("[type=checkbox], [type=radio]")) twin.checked = field.checked;
     else twin.value = field.value;
   }
+}
+
+// isSame reports whether a region is like its fresh version, but for faults that a script
+// has put beside its fields.
+function isSame(region, fresh) {
+  if (!find("[aria-invalid]", region)) return region.innerHTML === fresh.innerHTML;
+  const bare = region.cloneNode(true);
+  all(".wrong", bare).forEach((one) => one.remove());
+  all("[aria-invalid]", bare).forEach((one) => one.removeAttribute("aria-invalid"));
+  return bare.innerHTML === fresh.innerHTML;
 }
 
 // isTyped reports whether a field holds something other than the page gave it.

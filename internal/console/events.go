@@ -121,7 +121,7 @@ func aboutEvent(event bridge.Event) string {
 	case event.Chat != nil:
 		return nameOf(*event.Chat)
 	case event.JoinRequests != nil && len(event.JoinRequests.Created) > 0:
-		return event.Group.Name + ": " + namesAsking(event.JoinRequests.Created) + " asks to join"
+		return event.Group.Name + ": request to join from " + namesAsking(event.JoinRequests.Created)
 	case event.Group != nil:
 		return event.Group.Name
 	case event.Call != nil:
@@ -136,7 +136,7 @@ func aboutEvent(event bridge.Event) string {
 func namesAsking(requests []bridge.JoinRequest) string {
 	name := cmp.Or(requests[0].DisplayName, phoneOf(requests[0].JID))
 	if others := len(requests) - 1; others > 0 {
-		name += fmt.Sprintf(" (and %d more)", others)
+		name += fmt.Sprintf(" and %d more", others)
 	}
 	return name
 }

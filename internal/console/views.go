@@ -181,7 +181,7 @@ func (v views) render(w http.ResponseWriter, status int, name, part string, data
 // broken answers where no page can be shown.
 func broken(w http.ResponseWriter, r *http.Request, err error) {
 	hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("console page failed")
-	http.Error(w, "Something went wrong inside the service; its log says what.", http.StatusInternalServerError)
+	http.Error(w, "Something went wrong. The bridge’s log has the details.", http.StatusInternalServerError)
 }
 
 // refuse answers a request before there is a session.

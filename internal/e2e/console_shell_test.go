@@ -105,6 +105,7 @@ func TestConsole_ChatsAreChosenByName(t *testing.T) {
 	v.wantStored(v.carla, "Good morning")
 	v.resize(1280, 800, false)
 	v.open("/console/tokens")
+	v.waitFor(`document.body.dataset.zone === Intl.DateTimeFormat().resolvedOptions().timeZone`) // until when the page is loaded again
 	v.do(chromedp.SendKeys(chromedp.CSS("[name=name]"), "Desk"), chromedp.SendKeys(chromedp.CSS("#choose-chats"), "be"))
 	v.waitFor(`document.querySelector(".suggestions [role=option]")?.textContent.startsWith("Ben")`)
 	v.do(chromedp.SendKeys(chromedp.CSS("#choose-chats"), kb.ArrowDown+kb.Enter))

@@ -7,7 +7,7 @@ const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "";
 for (const field of all("[data-zone-field]")) field.value = zone;
 if (csrf && zone && document.body.dataset.zone !== zone && !sessionStorage.getItem("zone " + zone)) {
   sessionStorage.setItem("zone " + zone, "told"); // once, also where the bridge does not know it
-  ask("/console/zone", new URLSearchParams({ zone, csrf })).then(() => location.reload(), () => {});
+  ask("/console/zone", new URLSearchParams({ zone, csrf })).then(() => all("input:not([type=hidden]), textarea").some(isTyped) || location.reload(), () => {});
 }
 
 // What is live

@@ -37,9 +37,13 @@ func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// loginForm shows the form. Without a session, its CSRF token is kept in a cookie.
+// loginForm shows the form. Without a session, its CSRF token is kept in a cookie. A form
+// that is open stays good: a page that renews itself may be led here while it is filled in.
 func (c *Console) loginForm(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	token := rand.Text()
+	if open, err := r.Cookie(cookieName(r) + "-form"); err == nil && len(open.Value) == len(token) {
+		token = open.Value
+	}
 	http.SetCookie(w, c.cookie(r, cookieName(r)+"-form", token, loginPath, time.Hour))
 	c.showBare(w, r, status, "login", loginPage{CSRF: token, Next: nextOf(r), Wrong: wrong, Theme: themeOf(r)})
 }

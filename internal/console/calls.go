@@ -16,11 +16,11 @@ type callRow struct {
 type callWord struct{ Text, Tone string }
 
 var callWords = map[bridge.CallState]callWord{
-	bridge.CallRinging:           {"rings", "good"},
-	bridge.CallMissed:            {"missed", "warn"},
-	bridge.CallRejected:          {"rejected", ""},
-	bridge.CallEnded:             {"taken elsewhere, and over", ""},
-	bridge.CallAnsweredElsewhere: {"taken elsewhere", ""},
+	bridge.CallRinging:           {"Ringing", "good"},
+	bridge.CallMissed:            {"Missed", "warn"},
+	bridge.CallRejected:          {"Declined", ""},
+	bridge.CallEnded:             {"Answered elsewhere", ""},
+	bridge.CallAnsweredElsewhere: {"Answered elsewhere", ""},
 }
 
 func (c *Console) showCalls(v *visit) error {
@@ -65,5 +65,5 @@ func (v *visit) calls(q bridge.CallQuery) (rows []callRow, next *string, err err
 }
 
 func (c *Console) rejectCall(v *visit) error {
-	return v.done(v.api.RejectCall(v.r.Context(), v.id, newKey()), "The call was rejected.", root+"/calls")
+	return v.done(v.api.RejectCall(v.r.Context(), v.id, newKey()), "Call declined.", root+"/calls")
 }

@@ -25,7 +25,7 @@ func TestCalls_AreShownAndRejected(t *testing.T) {
 	form := url.Values{"csrf": {s.logIn().csrf()}}
 	for _, path := range []string{"/console/calls", "/console/"} {
 		page := s.get(path).want(t, http.StatusOK, "").body
-		for what, count := range map[string]int{"Grace &lt;b&gt;": 2, "missed": 1, `action="/console/calls/K1/reject"`: 1, "/console/calls/K2": 0} {
+		for what, count := range map[string]int{"Grace &lt;b&gt;": 2, "Missed": 1, `action="/console/calls/K1/reject"`: 1, "/console/calls/K2": 0} {
 			if got := strings.Count(page, what); got != count {
 				t.Errorf("%s has %q %d times, want %d", path, what, got, count)
 			}

@@ -21,7 +21,9 @@ const pageOfEvents = 100 // that are shown at first
 
 type eventsPage struct {
 	Types  []bridge.EventType // that were chosen
-	Chat   bridge.JID
+	Chat   choice
+	Known  []named
+	Wrong  map[string]string
 	Events []eventRow
 	Blank  eventRow // for the script to fill in
 	Query  string   // for the stream
@@ -40,11 +42,12 @@ type eventRow struct {
 
 func (c *Console) showEvents(v *visit) error {
 	asked := v.r.URL.Query()
-	chat := bridge.JID(asked.Get("chat"))
-	query := client.EventQuery{}
-	if chat != "" {
-		query.Chats = []bridge.JID{chat}
+	f := &form{asked, make(map[string]string)}
+	chat, err := v.chooseOne(f, "chat")
+	if err != nil {
+		return err
 	}
+	query := client.EventQuery{Chats: chat.jids()}
 	for _, name := range bridge.EventTypes() {
 		if slices.Contains(asked["type"], string(name)) {
 			query.Types = append(query.Types, name)
@@ -55,8 +58,11 @@ func (c *Console) showEvents(v *visit) error {
 		return err
 	}
 	page := eventsPage{
-		Types: query.Types, Chat: chat, Query: query.Encode(),
+		Types: query.Types, Chat: chat, Wrong: f.Wrong, Query: query.Encode(),
 		Curl: curl("GET", "/api/events?after=0", nil) + " -N -H 'Accept: text/event-stream'",
+	}
+	if page.Known, err = v.chatsLike(v.r.Context(), "", suggestions); err != nil {
+		return err
 	}
 	for _, event := range events {
 		encoded, err := bridge.EncodeJSON(event)
@@ -115,7 +121,7 @@ func aboutEvent(event bridge.Event) string {
 	case event.Chat != nil:
 		return nameOf(*event.Chat)
 	case event.JoinRequests != nil && len(event.JoinRequests.Created) > 0:
-		return event.Group.Name + ": " + namesAsking(event.JoinRequests.Created) + " asks to be let in"
+		return event.Group.Name + ": request to join from " + namesAsking(event.JoinRequests.Created)
 	case event.Group != nil:
 		return event.Group.Name
 	case event.Call != nil:
@@ -130,7 +136,7 @@ func aboutEvent(event bridge.Event) string {
 func namesAsking(requests []bridge.JoinRequest) string {
 	name := cmp.Or(requests[0].DisplayName, phoneOf(requests[0].JID))
 	if others := len(requests) - 1; others > 0 {
-		name += fmt.Sprintf(" (and %d more)", others)
+		name += fmt.Sprintf(" and %d more", others)
 	}
 	return name
 }

@@ -41,11 +41,11 @@ func (c *Console) guard(next http.Handler) http.Handler {
 		}
 		switch {
 		case !c.knowsHost(r.Host):
-			refuse(w, http.StatusMisdirectedRequest, "This console is not served under this name",
-				"Open it by its address or as localhost, or name it in PUBLIC_URL: other names may be another site's.")
+			refuse(w, http.StatusMisdirectedRequest, "The console isn’t available under this name",
+				"Open it by its IP address or as localhost, or add this name to PUBLIC_URL. Other names could belong to another site.")
 		case r.Method == http.MethodPost && !c.isOwn(r):
 			refuse(w, http.StatusForbidden, "This request came from another site",
-				"It was not carried out. Go back to the console and try again there.")
+				"Nothing was changed. Go back to the console and try again there.")
 		default:
 			next.ServeHTTP(w, r)
 		}

@@ -21,6 +21,7 @@ type loginPage struct {
 	CSRF  string
 	Next  string
 	Wrong string // the fault of the last try
+	Theme string
 }
 
 // showLogin shows the form, or takes a link that logs in once.
@@ -30,17 +31,21 @@ func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
 	case link != "" && c.sessions.useLink(link):
 		c.begin(w, r, c.api, "", root+"/")
 	case link != "":
-		c.loginForm(w, r, http.StatusForbidden, "This link has been used, or is too old. Log in with the token.")
+		c.loginForm(w, r, http.StatusForbidden, "This link has expired or has already been used. Log in with a token instead.")
 	default:
 		c.loginForm(w, r, http.StatusOK, "")
 	}
 }
 
-// loginForm shows the form. Without a session, its CSRF token is kept in a cookie.
+// loginForm shows the form. Without a session, its CSRF token is kept in a cookie. A form
+// that is open stays good: a page that renews itself may be led here while it is filled in.
 func (c *Console) loginForm(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	token := rand.Text()
+	if open, err := r.Cookie(cookieName(r) + "-form"); err == nil && len(open.Value) == len(token) {
+		token = open.Value
+	}
 	http.SetCookie(w, c.cookie(r, cookieName(r)+"-form", token, loginPath, time.Hour))
-	c.showBare(w, r, status, "login", loginPage{CSRF: token, Next: nextOf(r), Wrong: wrong})
+	c.showBare(w, r, status, "login", loginPage{CSRF: token, Next: nextOf(r), Wrong: wrong, Theme: themeOf(r)})
 }
 
 const (
@@ -53,13 +58,13 @@ const (
 func (c *Console) logIn(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength > maxLogin {
 		noBody(w, r)
-		c.loginForm(w, r, http.StatusRequestEntityTooLarge, "This form was too long. Try again.")
+		c.loginForm(w, r, http.StatusRequestEntityTooLarge, "That was too long for a token. Try again.")
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
 	front.SetDeadline(http.NewResponseController(w).SetReadDeadline, loginTime)
 	if err := r.ParseForm(); err != nil || !isFormOf(r) {
-		c.loginForm(w, r, http.StatusForbidden, "The form was out of date. Try again.")
+		c.loginForm(w, r, http.StatusForbidden, "This page was open for too long. Try again.")
 		return
 	}
 	front.BodyRead(w)
@@ -69,14 +74,14 @@ func (c *Console) logIn(w http.ResponseWriter, r *http.Request) {
 // refuseToken answers a wrong token, slowly where too many came from its address.
 func (c *Console) refuseToken(w http.ResponseWriter, r *http.Request) {
 	if !c.tries.failed(c.addressOf(r), c.now()) {
-		c.loginForm(w, r, http.StatusForbidden, "This is not a token of this bridge. BRIDGE_TOKEN in the configuration of the service is one.")
+		c.loginForm(w, r, http.StatusForbidden, "That token isn’t valid for this bridge. Check it against BRIDGE_TOKEN in the bridge’s configuration.")
 		return
 	}
 	if !bridge.Sleep(r.Context(), slowTime) {
 		return
 	}
 	w.Header().Set("Retry-After", strconv.Itoa(int(tryTime.Seconds())))
-	c.loginForm(w, r, http.StatusTooManyRequests, "This is not a token of this bridge, and too many wrong ones came from your address.")
+	c.loginForm(w, r, http.StatusTooManyRequests, "That token isn’t valid, and there have been too many attempts from your address. Wait a minute, then try again.")
 }
 
 func isFormOf(r *http.Request) bool {
@@ -93,7 +98,7 @@ func (c *Console) begin(w http.ResponseWriter, r *http.Request, api *client.Clie
 		return
 	case err != nil:
 		hlog.FromRequest(r).Warn().Str("error", bridge.Redact(err.Error())).Msg("token not looked up")
-		c.loginForm(w, r, http.StatusServiceUnavailable, "The token could not be looked up: try again in a moment.")
+		c.loginForm(w, r, http.StatusServiceUnavailable, "The token couldn’t be checked. Try again in a moment.")
 		return
 	}
 	family, known := c.options.Family(r.Context(), api.Token())
@@ -103,6 +108,9 @@ func (c *Console) begin(w http.ResponseWriter, r *http.Request, api *client.Clie
 	}
 	id, opened := c.sessions.open(api, token.Token, family)
 	opened.setZone(zone)
+	if limits := c.limits(opened.token); limits != "" {
+		opened.notice.Store(&notice{Text: limits})
+	}
 	http.SetCookie(w, c.cookie(r, cookieName(r), id, root, sessionTime))
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }

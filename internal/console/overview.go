@@ -24,6 +24,11 @@ func (c *Console) showOverview(v *visit) (err error) {
 		return nil
 	}
 	ctx := v.r.Context()
+	if status, err := v.status(); err != nil {
+		return err
+	} else if status.Status == bridge.StateNeedsPair || status.Passkey != nil {
+		return c.showPair(v)
+	}
 	page := overviewPage{}
 	if page.facts, err = v.facts(); err != nil {
 		return err
@@ -61,16 +66,6 @@ func (v *visit) facts() (f facts, err error) {
 	return f, err
 }
 
-// administers reports whether the token of the visitor has power over the whole account.
-func (v *visit) administers() bool {
-	token := v.session.token
-	return token.Chats == nil && token.Allows(bridge.ScopeRead) && token.Allows(bridge.ScopeManage)
-}
-
-func (v *visit) sends() bool {
-	return v.c.options.EnableSend && v.session.token.Allows(bridge.ScopeSend)
-}
-
 func sum(hooks []bridge.Webhook) (sums webhookSums) {
 	for _, hook := range hooks {
 		sums.All++
@@ -95,10 +90,10 @@ type state struct {
 
 var states = map[bridge.State]state{
 	bridge.StateOpen:       {Tone: "good", Word: "Connected", Text: "Messages are stored as they arrive."},
-	bridge.StateConnecting: {Tone: "busy", Word: "Connecting", Text: "The bridge is connecting to WhatsApp. Messages wait there meanwhile, and arrive in order."},
-	bridge.StateNeedsPair:  {Tone: "bad", Word: "Not linked", Text: "No account is linked to this bridge.", Advice: "Link one with the phone: it takes a minute.", Pair: true},
-	bridge.StateClosed:     {Tone: "bad", Word: "Disconnected", Text: "There is no connection to WhatsApp.", Advice: "If it does not come back on its own, connect again here.", Dial: true},
-	bridge.StateIdle:       {Tone: "busy", Word: "Starting or stopping", Text: "The account is not in use at the moment."},
+	bridge.StateConnecting: {Tone: "busy", Word: "Connecting", Text: "Connecting to WhatsApp. Anything sent to you in the meantime arrives once the connection is back."},
+	bridge.StateNeedsPair:  {Tone: "bad", Word: "Not linked", Text: "No WhatsApp account is linked yet.", Pair: true},
+	bridge.StateClosed:     {Tone: "bad", Word: "Disconnected", Text: "There’s no connection to WhatsApp.", Advice: "If it doesn’t come back on its own, reconnect.", Dial: true},
+	bridge.StateIdle:       {Tone: "busy", Word: "Not running", Text: "The account isn’t in use at the moment."},
 }
 
 // describe puts a status into words, the account's own if it has some.

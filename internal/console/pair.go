@@ -20,12 +20,18 @@ type pairPage struct {
 	QR      template.HTML
 	Phone   string // the only number that may pair; empty for any
 	Asked   string // the number that was typed
+	Typed   string // the answer of an authenticator
+	Wrong   map[string]string
 	Passkey string // the network's request to an authenticator
 	Curl    string
 }
 
-func (c *Console) showPair(v *visit) (err error) {
-	page := pairPage{Phone: c.options.PhoneNumber, Asked: v.r.URL.Query().Get("phone"), Curl: curl("POST", "/api/auth/pair", map[string]string{"phone": "15551234567"})}
+func (c *Console) showPair(v *visit) error {
+	return v.showPairWith(http.StatusOK, pairPage{Asked: v.r.URL.Query().Get("phone")})
+}
+
+func (v *visit) showPairWith(status int, page pairPage) (err error) {
+	page.Phone, page.Curl = v.c.options.PhoneNumber, curl("POST", "/api/auth/pair", map[string]string{"phone": "15551234567"})
 	if page.Account, err = v.status(); err != nil {
 		return err
 	}
@@ -38,31 +44,51 @@ func (c *Console) showPair(v *visit) (err error) {
 	if p := page.Account.Passkey; p != nil {
 		page.Passkey = indented(p.PublicKey)
 	}
-	return v.show("pair", "Link an account", page)
+	return v.showAs(status, "pair", "Link an account", page)
 }
 
+// pairingFields names the fields of the API as the page calls them.
+var pairingFields = map[string]words{"phone": {"phone", "The number"}}
+
 func (c *Console) pair(v *visit) error {
-	phone := strings.TrimSpace(v.r.PostForm.Get("phone"))
+	f := v.form()
+	phone := strings.TrimSpace(f.Get("phone"))
+	var err error
 	if phone != "" {
-		digits, err := bridge.ParsePhone(phone)
-		if err != nil {
-			return problem{http.StatusBadRequest, "This is not a phone number", sentence("the number " + err.Error()), ""}
+		if phone, err = bridge.ParsePhone(phone); err != nil {
+			f.refuse("phone", "Enter the number with its country code, for example +1 555 123 4567.")
+			return v.pairAgain(f, http.StatusBadRequest)
 		}
-		phone = digits
 	}
-	_, err := v.api.Pair(v.r.Context(), phone)
-	return v.done(err, "", root+"/pair")
+	if _, err = v.api.Pair(v.r.Context(), phone); err == nil || wantsJSON(v.r) && bridge.CodeOf(err) != bridge.CodeInvalid {
+		return v.done(err, "", root+"/pair")
+	}
+	status, err := v.refusal(f, err, pairingFields)
+	if err != nil {
+		return err
+	}
+	return v.pairAgain(f, status)
+}
+
+// pairAgain shows the page with what was typed, and what is wrong with it.
+func (v *visit) pairAgain(f *form, status int) error {
+	if wantsJSON(v.r) {
+		return v.answerFaults(f)
+	}
+	return v.showPairWith(status, pairPage{Asked: f.Get("phone"), Typed: f.Get("credential"), Wrong: f.Wrong})
 }
 
 // answerPasskey hands in the answer of an authenticator, or confirms the codes.
 func (c *Console) answerPasskey(v *visit) error {
-	if v.r.PostForm.Get("confirm") != "" {
+	f := v.form()
+	if f.Get("confirm") != "" {
 		_, err := v.api.ConfirmPasskey(v.r.Context())
 		return v.done(err, "", root+"/pair")
 	}
-	credential := strings.TrimSpace(v.r.PostForm.Get("credential"))
+	credential := strings.TrimSpace(f.Get("credential"))
 	if !json.Valid([]byte(credential)) {
-		return problem{http.StatusBadRequest, "This is not the credential", "Paste the whole JSON that the authenticator's page printed.", ""}
+		f.refuse("credential", "Paste everything that the script printed, from the first { to the last }.")
+		return v.pairAgain(f, http.StatusBadRequest)
 	}
 	_, err := v.api.SubmitPasskey(v.r.Context(), json.RawMessage(credential))
 	return v.done(err, "", root+"/pair")

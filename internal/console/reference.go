@@ -40,6 +40,8 @@ type schema struct {
 	Properties  map[string]schema
 	Items       *schema
 	OneOf       []schema
+	Pattern     string
+	Default     any
 }
 
 type parameter struct {
@@ -48,6 +50,7 @@ type parameter struct {
 	Description string
 	Required    bool
 	Schema      schema
+	Example     any
 }
 
 type content map[string]struct {
@@ -87,6 +90,9 @@ type operation struct {
 	Parameters, Body []field
 	Answers          []answer
 	Example          string // of an answer
+	Sample           string // of a body
+	Kind             string // of the body; empty for none
+	Writes           bool   // whether it may change something
 	Curl             string
 }
 
@@ -94,16 +100,30 @@ type operation struct {
 type field struct {
 	Name, In, Type, About string
 	Required              bool
+	Example               string
+	Default               string
+	Options               []any // the values that it may have; none for any
+	IsChat                bool  // whether it is a JID
+	OfGroup, OfPerson     bool  // of which kind
 }
 
 type answer struct{ Status, About string }
 
 func (c *Console) showReference(v *visit) error {
-	var d document
-	if err := v.api.Call(v.r.Context(), http.MethodGet, "/openapi.json", nil, &d); err != nil {
-		return fmt.Errorf("read the API's document: %w", err)
+	d, err := v.document()
+	if err != nil {
+		return err
 	}
 	return v.show("reference", "API", d.page())
+}
+
+// document returns the API's own description.
+func (v *visit) document() (*document, error) {
+	var d document
+	if err := v.api.Call(v.r.Context(), http.MethodGet, "/openapi.json", nil, &d); err != nil {
+		return nil, fmt.Errorf("read the API's document: %w", err)
+	}
+	return &d, nil
 }
 
 func (d *document) page() referencePage {
@@ -127,13 +147,14 @@ func (d *document) page() referencePage {
 }
 
 func (d *document) operation(method, path string, op documented, shared []parameter) operation {
-	shown := operation{documented: op, Method: method, Path: path, Curl: curl(method, path, nil)}
+	shown := operation{documented: op, Method: method, Path: path, Writes: method != http.MethodGet, Curl: curl(method, path, nil)}
 	for _, p := range slices.Concat(shared, op.Parameters) {
 		p = resolve(p, p.Ref, d.Components.Parameters)
-		shown.Parameters = append(shown.Parameters, field{p.Name, p.In, d.typeOf(p.Schema), p.Description, p.Required})
+		shown.Parameters = append(shown.Parameters, d.parameterField(p))
 	}
-	for kind, media := range op.RequestBody.Content {
-		shown.Body = d.fields(media.Schema)
+	for _, kind := range sortedKeys(op.RequestBody.Content)[:min(1, len(op.RequestBody.Content))] { // application/json, if it is among them
+		media := op.RequestBody.Content[kind]
+		shown.Body, shown.Kind, shown.Sample = d.fields(media.Schema), kind, indented(media.Example)
 		if kind == "multipart/form-data" {
 			shown.Curl = curl(method, path, nil, formArguments(media.Example)...)
 		} else if len(media.Example) > 0 {
@@ -150,6 +171,24 @@ func (d *document) operation(method, path string, op documented, shared []parame
 		}
 	}
 	return shown
+}
+
+// parameterField describes a parameter, and what may be filled in for it.
+func (d *document) parameterField(p parameter) field {
+	s := resolve(p.Schema, p.Schema.Ref, d.Components.Schemas)
+	f := field{Name: p.Name, In: p.In, Type: d.typeOf(s), About: p.Description, Required: p.Required, Options: s.Enum}
+	if p.Example != nil {
+		f.Example = fmt.Sprint(p.Example)
+	}
+	if s.Default != nil {
+		f.Default = fmt.Sprint(s.Default)
+	}
+	if s.Type == "boolean" {
+		f.Options = []any{true, false}
+	}
+	group, person := strings.Contains(s.Pattern, `@g\.us`), strings.Contains(s.Pattern, `s\.whatsapp`)
+	f.IsChat, f.OfGroup, f.OfPerson = group || person, group && !person, person && !group
+	return f
 }
 
 // fields returns the properties of a body, the required ones first.

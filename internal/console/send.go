@@ -20,6 +20,7 @@ import (
 
 type composer struct {
 	On     bool
+	Off    string // why nothing can be sent
 	Chat   bridge.JID
 	Key    string // of the next send
 	Reply  *target
@@ -40,7 +41,7 @@ var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 
 // composer returns the form of a chat. Without the script, its state is in the address.
 func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values) (composer, error) {
-	c := composer{On: v.sends(), Chat: chat.JID, Key: newKey()}
+	c := composer{On: v.sends(), Off: v.c.noSending(v.session.token), Chat: chat.JID, Key: newKey()}
 	c.Curl = curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+shellQuoted("Idempotency-Key: "+c.Key))
 	for name, field := range map[string]**target{"reply": &c.Reply, "react": &c.React, "edit": &c.Edit, "delete": &c.Delete} {
 		id := query.Get(name)

@@ -4,28 +4,40 @@ import (
 	"net/http"
 
 	"bridged/internal/bridge"
-	"bridged/internal/client"
 )
 
 type settingsPage struct {
-	Settings []Setting
 	facts
-	Curl string
+	Token       bridge.Token
+	Chats       []named // that the token is limited to
+	Limits      string
+	NoSending   string
+	Settings    []Setting // of the environment, for those who administer
+	Number      string    // that was typed to unlink
+	Wrong       map[string]string
+	Administers bool
+	Curl        string
 }
 
-func (c *Console) showSettings(v *visit) (err error) {
-	if !v.administers() {
-		return errUnknown
+func (c *Console) showSettings(v *visit) error {
+	return v.showSettingsWith(http.StatusOK, settingsPage{})
+}
+
+func (v *visit) showSettingsWith(status int, page settingsPage) (err error) {
+	page.Token, page.Administers, page.Limits = v.session.token, v.administers(), v.c.limits(v.session.token)
+	page.NoSending = v.c.noSending(v.session.token)
+	page.Chats = v.choiceOf(page.Token.Chats...).Chosen
+	if page.Administers {
+		page.Settings, page.Curl = v.c.options.Settings, curl("POST", "/api/auth/reconnect", nil)
+		if page.facts, err = v.facts(); err != nil {
+			return err
+		}
 	}
-	page := settingsPage{Settings: c.options.Settings, Curl: curl("POST", "/api/auth/reconnect", nil)}
-	if page.facts, err = v.facts(); err != nil {
-		return err
-	}
-	return v.show("settings", "Settings", page)
+	return v.showAs(status, "settings", "Settings", page)
 }
 
 func (c *Console) reconnect(v *visit) error {
-	return v.done(v.api.Reconnect(v.r.Context()), "Connecting.", root+"/")
+	return v.done(v.api.Reconnect(v.r.Context()), "Reconnecting…", root+"/")
 }
 
 // unlink wipes the session of the account, once its number, if it has one, was typed.
@@ -34,51 +46,15 @@ func (c *Console) unlink(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if status.HasSession && (status.User == nil || bridge.PhoneDigits(v.r.PostForm.Get("number")) != status.User.Phone) {
-		return problem{http.StatusBadRequest, "This is not the number", "Nothing was done. Type the number of the linked account, with its country code.", ""}
+	f := v.form()
+	if status.HasSession && (status.User == nil || bridge.PhoneDigits(f.Get("number")) != status.User.Phone) {
+		f.refuse("number", "That’s not the number of the linked account. Nothing was changed.")
+		return v.showSettingsWith(http.StatusBadRequest, settingsPage{Number: f.Get("number"), Wrong: f.Wrong})
 	}
 	unlinked, err := v.api.Logout(v.r.Context())
-	text := "The account is unlinked. Its messages are still here."
+	text := "The account was unlinked. Its messages are still here."
 	if !unlinked {
-		text = "The keys are wiped. The network could not be reached: remove the device on the phone, too."
+		text = "The keys were deleted, but WhatsApp couldn’t be reached. Remove this device on the phone too."
 	}
 	return v.done(err, text, root+"/")
-}
-
-type tokensPage struct {
-	Tokens []bridge.Token
-	Made   string // the secret of a new one, shown once
-	Name   string // of it
-	Scopes []bridge.Scope
-	Curl   string
-}
-
-func (c *Console) showTokens(v *visit) error { return v.showTokensWith(client.MadeToken{}, nil) }
-
-func (v *visit) showTokensWith(made client.MadeToken, err error) error {
-	if err != nil {
-		return err
-	}
-	page := tokensPage{Made: made.Secret, Name: made.Name, Scopes: bridge.Scopes(), Curl: curl("POST", "/api/tokens", map[string]any{"name": "support desk", "scopes": []string{"read"}})}
-	if page.Tokens, err = v.api.Tokens(v.r.Context()); err != nil {
-		return err
-	}
-	return v.show("tokens", "Tokens", page)
-}
-
-func (c *Console) createToken(v *visit) error {
-	form := v.r.PostForm
-	wanted := client.NewToken{Name: form.Get("name"), Scopes: typed[bridge.Scope](form["scope"])}
-	if chats := jidsIn(form.Get("chats")); len(chats) > 0 { // none is all
-		wanted.Chats = typed[bridge.JID](chats)
-	}
-	var err error
-	if wanted.ExpiresAt, err = v.day(form.Get("expires"), false); err != nil {
-		return err
-	}
-	return v.showTokensWith(v.api.CreateToken(v.r.Context(), wanted))
-}
-
-func (c *Console) revokeToken(v *visit) error {
-	return v.done(v.api.RevokeToken(v.r.Context(), v.number), "The token is revoked.", root+"/tokens")
 }

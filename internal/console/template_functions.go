@@ -23,7 +23,7 @@ var functions = template.FuncMap{
 	"asset": assetPath, "scripts": scripts, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
 	"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "whose": whose,
 	"adPicture": adPicture, "adLink": adLink, "announced": announced, "blocks": blocks, "inline": inline,
-	"lines":      func(chats []bridge.JID) string { return bridge.Join(chats, "\n") },
+	"scopes": bridge.Scopes, "sentence": sentence, "scopeWords": func(s bridge.Scope) any { return scopeWords[s] }, "permits": slices.Contains[[]bridge.Scope],
 	"eventTypes": bridge.EventTypes, "chosen": slices.Contains[[]bridge.EventType],
 	"hookTemplates": func() []hookTemplate { return hookTemplates }, "emojis": func() []string { return quickEmojis },
 	"when": clock.when, "ago": clock.ago,
@@ -126,7 +126,7 @@ func (c clock) when(t *bridge.Time) template.HTML {
 
 func (c clock) ago(t *bridge.Time) template.HTML {
 	if t == nil {
-		return "never"
+		return "Never"
 	}
 	return c.element(*t, ago(c.now.Sub(t.Time)))
 }
@@ -170,15 +170,15 @@ func (c clock) element(t bridge.Time, text string) template.HTML {
 func ago(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
-		return "just now"
+		return "Just now"
 	case d < time.Minute:
 		return fmt.Sprintf("%d seconds ago", int(d.Seconds()))
 	case d < 2*time.Minute:
-		return "a minute ago"
+		return "A minute ago"
 	case d < time.Hour:
 		return fmt.Sprintf("%d minutes ago", int(d.Minutes()))
 	case d < 2*time.Hour:
-		return "an hour ago"
+		return "An hour ago"
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d hours ago", int(d.Hours()))
 	}

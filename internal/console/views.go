@@ -46,7 +46,7 @@ func newViews() (views, error) {
 // contentTypes names the types of the files that pages load, whatever the machine's own
 // table says.
 var contentTypes = map[string]string{
-	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".webmanifest": "application/manifest+json",
 }
 
 // asset is a file that pages load.
@@ -135,9 +135,10 @@ type view struct {
 	Name        string // of the page's template
 	CSRF        string
 	Notice      *notice
-	Status      *bridge.Status // of the account; nil where it could not be requested
-	Administers bool           // whether pages about the whole account are offered
-	Cursor      string         // of the log of events, when the page was made
+	State       *state // of the account; nil where it could not be requested
+	Theme       string // light or dark; empty for the system's
+	Administers bool   // whether pages about the whole account are offered
+	Cursor      string // of the log of events, when the page was made
 	Page        any
 	Clock       clock
 }
@@ -149,10 +150,10 @@ func (v *visit) show(name, title string, page any) error {
 func (v *visit) showAs(status int, name, title string, page any) error {
 	frame := view{
 		Title: title, Name: name, CSRF: v.session.csrf, Notice: v.session.notice.Swap(nil), Administers: v.administers(),
-		Cursor: v.cursor, Page: page, Clock: v.clock(),
+		Cursor: v.cursor, Page: page, Clock: v.clock(), Theme: themeOf(v.r),
 	}
-	if state, err := v.status(); err == nil {
-		frame.Status = &state
+	if status, err := v.status(); err == nil {
+		frame.State = new(describe(status))
 	}
 	return v.c.views.render(v.w, status, name, "frame", frame)
 }
@@ -180,7 +181,7 @@ func (v views) render(w http.ResponseWriter, status int, name, part string, data
 // broken answers where no page can be shown.
 func broken(w http.ResponseWriter, r *http.Request, err error) {
 	hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("console page failed")
-	http.Error(w, "Something went wrong inside the service; its log says what.", http.StatusInternalServerError)
+	http.Error(w, "Something went wrong. The bridge’s log has the details.", http.StatusInternalServerError)
 }
 
 // refuse answers a request before there is a session.

@@ -22,13 +22,14 @@ const maxForm = intake.MaxBody
 
 // visit is one request of a visitor who has logged in.
 type visit struct {
-	c       *Console
-	w       http.ResponseWriter
-	r       *http.Request
-	api     *client.Client
-	session *session
-	account *bridge.Status // once it was requested
-	cursor  string         // of the log of events before the page was made; see [Console.live]
+	c         *Console
+	w         http.ResponseWriter
+	r         *http.Request
+	api       *client.Client
+	session   *session
+	account   *bridge.Status // once it was requested
+	cursor    string         // of the log of events before the page was made; see [Console.live]
+	chatNames map[bridge.JID]named
 
 	// These are named by the path, as far as its route has them.
 	chat     bridge.JID
@@ -100,7 +101,7 @@ func (c *Console) live(h handler) handler {
 func (c *Console) sendToLogin(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case wantsJSON(r) || r.Header.Get("Accept") == "text/event-stream":
-		writeJSON(w, http.StatusUnauthorized, problem{Text: "you are no longer logged in: load the page again"})
+		writeJSON(w, http.StatusUnauthorized, problem{Text: "You’ve been logged out. Reload the page to log in again."})
 	case r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") == "cross-site":
 		c.showBare(w, r, http.StatusOK, "again", r.URL.RequestURI())
 	case r.Method == http.MethodGet && r.URL.Path != root+"/":
@@ -122,8 +123,8 @@ type problem struct {
 func (p problem) Error() string { return p.Text }
 
 var (
-	errOutdated = problem{http.StatusForbidden, "This form is out of date", "Load the page again, and repeat what you did.", ""}
-	errUnknown  = problem{http.StatusNotFound, "There is no such page", "The address may be mistyped, or the page is gone.", ""}
+	errOutdated = problem{http.StatusForbidden, "This page is out of date", "Reload it, then try again.", ""}
+	errUnknown  = problem{http.StatusNotFound, "Page not found", "The address may be mistyped, or the page no longer exists.", ""}
 )
 
 // problemOf returns the problem that an error is shown as. The text of an error that
@@ -133,12 +134,12 @@ func problemOf(err error) problem {
 		return shown
 	}
 	if refused, ok := errors.AsType[*client.Error](err); ok {
-		return problem{refused.Status, titleOf(refused.Status), refused.Error(), string(refused.Code)}
+		return problem{Status: refused.Status, Title: titleOf(refused.Status), Text: sentence(refused.Error()), Code: string(refused.Code)}
 	}
 	if known, ok := errors.AsType[*bridge.Error](err); ok {
-		return problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), known.Msg, string(known.Code)}
+		return problem{Status: http.StatusBadRequest, Title: titleOf(http.StatusBadRequest), Text: sentence(known.Msg), Code: string(known.Code)}
 	}
-	return problem{http.StatusInternalServerError, titleOf(http.StatusInternalServerError), "The log of the service says what went wrong.", ""}
+	return problem{http.StatusInternalServerError, titleOf(http.StatusInternalServerError), "The bridge’s log has the details.", ""}
 }
 
 func titleOf(status int) string {
@@ -146,11 +147,11 @@ func titleOf(status int) string {
 	case status == http.StatusNotFound:
 		return "Not found"
 	case status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout:
-		return "Not possible at the moment"
+		return "Not available right now"
 	case status >= http.StatusInternalServerError:
 		return "Something went wrong"
 	}
-	return "This was not possible"
+	return "That didn’t work"
 }
 
 // fail shows an error, as a page or to the script.
@@ -206,11 +207,11 @@ func (v *visit) parseForm() (done func(), err error) {
 	}
 	switch {
 	case errors.Is(err, intake.ErrBodyTooLarge):
-		return done, problem{http.StatusRequestEntityTooLarge, "This is too long", "The form is longer than the bridge takes.", ""}
+		return done, problem{http.StatusRequestEntityTooLarge, "That’s too long", "The form has more text than the bridge accepts.", ""}
 	case errors.Is(err, intake.ErrCut):
-		return done, problem{http.StatusServiceUnavailable, titleOf(http.StatusServiceUnavailable), "The form came too slowly while others waited: send it again.", ""}
+		return done, problem{http.StatusServiceUnavailable, titleOf(http.StatusServiceUnavailable), "The connection was too slow. Try again.", ""}
 	case err != nil:
-		return done, problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "The form could not be read: load the page again.", ""}
+		return done, problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "The form couldn’t be read. Reload the page, then try again.", ""}
 	}
 	return done, nil
 }

@@ -5,46 +5,111 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 )
 
+type webhooksPage struct {
+	Hooks []bridge.Webhook
+	Form  webhookForm // of a new one
+	Known []named
+	Curl  string
+}
+
+// webhookForm holds the fields of a webhook.
+type webhookForm struct {
+	URL          string
+	Types        []bridge.EventType
+	Chats        choice
+	ExcludeChats choice
+	ChatType     bridge.ChatType
+	FromMe       string // true, false, or empty for any
+	Private      bool
+	Wrong        map[string]string
+}
+
 func (c *Console) showWebhooks(v *visit) error {
-	hooks, err := v.api.Webhooks(v.r.Context())
-	if err != nil {
+	return v.showWebhooksWith(http.StatusOK, webhookForm{})
+}
+
+func (v *visit) showWebhooksWith(status int, shown webhookForm) (err error) {
+	page := webhooksPage{Form: shown, Curl: curl("POST", "/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}})}
+	if page.Hooks, err = v.api.Webhooks(v.r.Context()); err != nil {
 		return err
 	}
-	return v.show("webhooks", "Webhooks", struct {
-		Hooks []bridge.Webhook
-		None  bridge.EventFilter // of a new one
-		Curl  string
-	}{
-		Hooks: hooks,
-		Curl:  curl("POST", "/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}}),
-	})
+	if page.Known, err = v.chatsLike(v.r.Context(), "", suggestions); err != nil {
+		return err
+	}
+	return v.showAs(status, "webhooks", "Webhooks", page)
 }
 
 func (c *Console) createWebhook(v *visit) error {
-	return v.showWebhookWith(v.api.CreateWebhook(v.r.Context(), v.webhookForm()))
+	f := v.form()
+	shown, change, err := v.webhookForm(f)
+	if err != nil {
+		return err
+	}
+	if len(f.Wrong) > 0 {
+		return v.showWebhooksWith(http.StatusBadRequest, shown)
+	}
+	made, err := v.api.CreateWebhook(v.r.Context(), change)
+	if err == nil {
+		return v.showWebhookWith(http.StatusOK, webhookPage{Hook: made.Webhook, Secret: made.Secret})
+	}
+	status, err := v.refusal(f, err, webhookFields)
+	if err != nil {
+		return err
+	}
+	return v.showWebhooksWith(status, shown)
 }
 
-func (v *visit) webhookForm() client.WebhookChange {
-	form := v.r.PostForm
+// webhookFields names the fields of the API as the page calls them.
+var webhookFields = map[string]words{
+	"url": {"url", "The address"}, "types": {"type", "Events"}, "chats": {"chats", "Only these chats"}, "excludeChats": {"excludeChats", "Except these chats"},
+	"allowPrivate": {"private", "Allow a private address"},
+}
+
+// webhookForm reads the form of a webhook, as the page shows it and as the API takes it.
+func (v *visit) webhookForm(f *form) (shown webhookForm, change client.WebhookChange, err error) {
+	shown = webhookForm{
+		URL: strings.TrimSpace(f.Get("url")), Types: typed[bridge.EventType](f.Values["type"]), ChatType: bridge.ChatType(f.Get("chatType")),
+		FromMe: f.Get("fromMe"), Private: f.Get("private") != "", Wrong: f.Wrong,
+	}
+	if shown.URL == "" {
+		f.refuse("url", "Enter the address that events are posted to.")
+	}
+	if shown.Chats, err = v.choose(f, "chats"); err == nil {
+		shown.ExcludeChats, err = v.choose(f, "excludeChats")
+	}
 	var fromMe *bool
-	if own, err := strconv.ParseBool(form.Get("fromMe")); err == nil {
+	if own, err := strconv.ParseBool(shown.FromMe); err == nil {
 		fromMe = &own
 	}
-	return client.WebhookChange{
-		URL: new(strings.TrimSpace(form.Get("url"))), Types: new(typed[bridge.EventType](form["type"])), Chats: new(jidsIn(form.Get("chats"))), ExcludeChats: new(jidsIn(form.Get("excludeChats"))),
-		ChatType: new(bridge.ChatType(form.Get("chatType"))), FromMe: &fromMe, AllowPrivate: new(form.Get("private") != ""),
-	}
+	return shown, client.WebhookChange{
+		URL: &shown.URL, Types: &shown.Types, Chats: new(texts(shown.Chats.jids())), ExcludeChats: new(texts(shown.ExcludeChats.jids())),
+		ChatType: &shown.ChatType, FromMe: &fromMe, AllowPrivate: &shown.Private,
+	}, err
 }
 
-// jidsIn reads a field for several chats, with lines, commas or spaces between them.
-func jidsIn(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' || unicode.IsSpace(r) })
+// texts returns JIDs as the API's requests hold them.
+func texts(jids []bridge.JID) []string {
+	list := make([]string, len(jids))
+	for i, jid := range jids {
+		list[i] = string(jid)
+	}
+	return list
+}
+
+// formOf returns the fields of a webhook as they are.
+func (v *visit) formOf(hook bridge.Webhook) webhookForm {
+	shown := webhookForm{
+		URL: hook.URL, Types: hook.Types, Chats: v.choiceOf(hook.Chats...), ExcludeChats: v.choiceOf(hook.ExcludeChats...), ChatType: hook.ChatType, Private: hook.AllowPrivate,
+	}
+	if hook.FromMe != nil {
+		shown.FromMe = strconv.FormatBool(*hook.FromMe)
+	}
+	return shown
 }
 
 // whose returns the authors that a filter wants, "own" or "others"; empty for all.
@@ -62,36 +127,53 @@ type webhookPage struct {
 	Hook       bridge.Webhook
 	Fixed      bool   // by the environment, which alone changes it
 	Secret     string // shown once
+	Form       webhookForm
+	Known      []named
 	Status     bridge.DeliveryState
-	Deliveries []bridge.WebhookDelivery
+	Deliveries []deliveryRow
 	More       string
 	Curl       string
 }
 
-func (c *Console) showWebhook(v *visit) error {
-	hook, err := v.api.Webhook(v.r.Context(), v.number)
-	return v.showWebhookWith(client.Webhook{Webhook: hook}, err)
+type deliveryRow struct {
+	bridge.WebhookDelivery
+	Chat named
 }
 
-func (v *visit) showWebhookWith(hook client.Webhook, err error) error {
+func (c *Console) showWebhook(v *visit) error {
+	hook, err := v.api.Webhook(v.r.Context(), v.number)
 	if err != nil {
 		return err
 	}
+	return v.showWebhookWith(http.StatusOK, webhookPage{Hook: hook})
+}
+
+func (v *visit) showWebhookWith(status int, page webhookPage) (err error) {
 	asked := v.r.URL.Query()
-	page := webhookPage{
-		Hook: hook.Webhook, Fixed: hook.Source == bridge.WebhookFromEnvironment, Secret: hook.Secret,
-		Curl: curl("GET", fmt.Sprintf("/api/webhooks/%d/deliveries", hook.ID), nil),
+	page.Fixed, page.Curl = page.Hook.Source == bridge.WebhookFromEnvironment, curl("GET", fmt.Sprintf("/api/webhooks/%d/deliveries", page.Hook.ID), nil)
+	if page.Form.Wrong == nil {
+		page.Form = v.formOf(page.Hook)
 	}
 	switch status := bridge.DeliveryState(asked.Get("status")); status {
 	case bridge.WebhookPending, bridge.WebhookDelivered, bridge.WebhookDead:
 		page.Status = status
 	}
-	deliveries, err := v.api.Deliveries(v.r.Context(), bridge.DeliveryQuery{Webhook: hook.ID, Status: page.Status, Limit: 50, Cursor: asked.Get("cursor")})
+	if page.Known, err = v.chatsLike(v.r.Context(), "", suggestions); err != nil {
+		return err
+	}
+	deliveries, err := v.api.Deliveries(v.r.Context(), bridge.DeliveryQuery{Webhook: page.Hook.ID, Status: page.Status, Limit: 50, Cursor: asked.Get("cursor")})
 	if err != nil {
 		return err
 	}
-	page.Deliveries, page.More = deliveries.Items, more(webhookPath(hook.ID), asked, "cursor", deliveries.NextCursor)
-	return v.show("webhook", "Webhook", page)
+	for _, delivery := range deliveries.Items {
+		row := deliveryRow{WebhookDelivery: delivery}
+		if delivery.ChatJID != "" {
+			row.Chat = v.named(delivery.ChatJID)
+		}
+		page.Deliveries = append(page.Deliveries, row)
+	}
+	page.More = more(webhookPath(page.Hook.ID), asked, "cursor", deliveries.NextCursor)
+	return v.showAs(status, "webhook", "Webhook", page)
 }
 
 func webhookPath(id int64) string { return fmt.Sprintf("%s/webhooks/%d", root, id) }
@@ -105,19 +187,47 @@ func (c *Console) changeWebhook(v *visit) error {
 	}
 	switch v.r.PostForm.Get("do") {
 	case "save":
-		return update("Saved.", v.webhookForm())
+		return v.saveWebhook()
 	case "on":
-		return update("Switched on: pending events are posted now.", client.WebhookChange{Enabled: new(true)})
+		return update("Turned on. Events that were waiting are being posted now.", client.WebhookChange{Enabled: new(true)})
 	case "off":
-		return update("Switched off: events wait until it is on again.", client.WebhookChange{Enabled: new(false)})
+		return update("Turned off. Events wait until you turn it on again.", client.WebhookChange{Enabled: new(false)})
 	case "rotate":
-		return v.showWebhookWith(v.api.UpdateWebhook(ctx, v.number, client.WebhookChange{RotateSecret: true}))
+		hook, err := v.api.UpdateWebhook(ctx, v.number, client.WebhookChange{RotateSecret: true})
+		if err != nil {
+			return err
+		}
+		return v.showWebhookWith(http.StatusOK, webhookPage{Hook: hook.Webhook, Secret: hook.Secret})
 	case "test":
 		return v.testWebhook()
 	case "delete":
-		return v.done(v.api.DeleteWebhook(ctx, v.number), "The webhook is removed.", root+"/webhooks")
+		return v.done(v.api.DeleteWebhook(ctx, v.number), "The webhook was deleted.", root+"/webhooks")
 	}
 	return errOutdated
+}
+
+// saveWebhook carries out the form of a webhook, or shows it again with its faults.
+func (v *visit) saveWebhook() error {
+	f := v.form()
+	shown, change, err := v.webhookForm(f)
+	if err != nil {
+		return err
+	}
+	status := http.StatusBadRequest
+	if len(f.Wrong) == 0 {
+		_, err := v.api.UpdateWebhook(v.r.Context(), v.number, change)
+		if err == nil {
+			return v.done(nil, "Saved.", webhookPath(v.number))
+		}
+		if status, err = v.refusal(f, err, webhookFields); err != nil {
+			return err
+		}
+	}
+	hook, err := v.api.Webhook(v.r.Context(), v.number)
+	if err != nil {
+		return err
+	}
+	return v.showWebhookWith(status, webhookPage{Hook: hook, Form: shown})
 }
 
 // testWebhook posts a test, and shows the receiver's answer.
@@ -127,9 +237,9 @@ func (v *visit) testWebhook() error {
 		return err
 	}
 	if tried.OK {
-		return v.done(nil, fmt.Sprintf("The receiver took the test with %d after %d ms.", *tried.ResponseStatus, tried.DurationMS), webhookPath(v.number))
+		return v.done(nil, fmt.Sprintf("The test was accepted: the receiver answered %d after %d ms.", *tried.ResponseStatus, tried.DurationMS), webhookPath(v.number))
 	}
-	why := fmt.Sprintf("The receiver did not take the test after %d ms.", tried.DurationMS)
+	why := fmt.Sprintf("The test failed after %d ms.", tried.DurationMS)
 	if tried.Error != nil {
 		why += " " + sentence(*tried.Error)
 	}
@@ -142,5 +252,5 @@ func (v *visit) testWebhook() error {
 
 func (c *Console) redeliver(v *visit) error {
 	_, err := v.api.Redeliver(v.r.Context(), v.number, v.delivery)
-	return v.done(err, "It is posted again.", webhookPath(v.number))
+	return v.done(err, "Posting it again.", webhookPath(v.number))
 }

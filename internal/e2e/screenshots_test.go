@@ -169,7 +169,7 @@ func shots() []shot {
 		{name: "webhooks", path: "/console/webhooks"},
 		{name: "webhook", path: "/console/webhooks/2"},
 		{name: "pair", path: "/console/pair"},
-		{name: "reference", path: "/console/api#sendText"},
+		{name: "reference", path: "/console/api/sendText"},
 		{name: "settings", path: "/console/settings"},
 		{name: "tokens", path: "/console/tokens"},
 		{name: "hooks", path: "/console/hooks"},

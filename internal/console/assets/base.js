@@ -26,18 +26,18 @@ export async function ask(path, body) {
   try {
     response = await fetch(path, body ? { method: "POST", headers, body } : { headers });
   } catch {
-    throw Object.assign(new Error("The bridge cannot be reached."), { unreached: true });
+    throw Object.assign(new Error("The bridge can’t be reached. Check your connection, then try again."), { unreached: true });
   }
   const answer = await response.json().catch(() => ({}));
   if (response.ok) return answer;
-  throw Object.assign(new Error(answer.error || "This was not possible."), { status: response.status });
+  throw Object.assign(new Error(answer.error || "That didn’t work."), { status: response.status, fields: answer.fields });
 }
 
 // load fetches a page as a document.
 export async function load(path, signal) {
   const response = await fetch(path, { headers: { Accept: "text/html" }, signal });
   if (response.redirected && new URL(response.url).pathname === "/login") location.reload();
-  if (!response.ok) throw new Error("The page cannot be loaded.");
+  if (!response.ok) throw new Error("The page couldn’t be loaded.");
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 

@@ -4,3 +4,4 @@ import "./forms.js";
 import "./chat.js";
 import "./composer.js";
 import "./events.js";
+import "./chooser.js";

@@ -32,13 +32,13 @@ if (log) {
     if (!paused) return show(event);
     waiting.push(event);
     if (waiting.length > most) waiting.shift();
-    find("span", pause).textContent = `Go on (${waiting.length})`;
+    find("span", pause).textContent = `Resume (${waiting.length})`;
   });
   pause.hidden = false;
   pause.addEventListener("click", () => {
     paused = !paused;
     pause.setAttribute("aria-pressed", paused);
-    find("span", pause).textContent = paused ? "Go on" : "Pause";
+    find("span", pause).textContent = paused ? "Resume" : "Pause";
     while (!paused && waiting.length) show(waiting.shift());
   });
 }

@@ -12,6 +12,7 @@ document.addEventListener("submit", async (event) => {
   event.preventDefault();
   const buttons = all("button", form).filter((button) => !button.disabled);
   const body = new URLSearchParams(new FormData(form, event.submitter));
+  showFaults(form, {});
   buttons.forEach((button) => (button.disabled = true));
   try {
     const answer = await ask(form.action, body);
@@ -19,10 +20,30 @@ document.addEventListener("submit", async (event) => {
     if (form.dataset.async === "reset") form.reset();
     all("[data-live]").forEach(refresh);
   } catch (failure) {
-    toast(failure.message, true);
+    if (failure.fields) showFaults(form, failure.fields);
+    else toast(failure.message, true);
   }
   buttons.forEach((button) => (button.disabled = false));
 });
+
+// showFaults puts what is wrong beside the fields of a form, and the focus into the first.
+function showFaults(form, fields) {
+  all(".wrong", form).forEach((one) => one.remove());
+  all("[aria-invalid]", form).forEach((one) => one.removeAttribute("aria-invalid"));
+  for (const [name, text] of Object.entries(fields).reverse()) {
+    const field = form.elements[name];
+    if (!field) {
+      toast(text, true);
+      continue;
+    }
+    const wrong = document.createElement("span");
+    wrong.className = "wrong";
+    wrong.textContent = text;
+    field.after(wrong);
+    field.setAttribute("aria-invalid", "true");
+    field.focus();
+  }
+}
 
 // Copying
 

@@ -7,7 +7,7 @@ const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "";
 for (const field of all("[data-zone-field]")) field.value = zone;
 if (csrf && zone && document.body.dataset.zone !== zone && !sessionStorage.getItem("zone " + zone)) {
   sessionStorage.setItem("zone " + zone, "told"); // once, also where the bridge does not know it
-  ask("/console/zone", new URLSearchParams({ zone, csrf })).then(() => location.reload(), () => {});
+  ask("/console/zone", new URLSearchParams({ zone, csrf })).then(() => all("input:not([type=hidden]), textarea").some(isTyped) || location.reload(), () => {});
 }
 
 // What is live
@@ -23,8 +23,9 @@ export async function refresh(region) {
   }
   region.loading = true;
   try {
-    const fresh = await load(region.dataset.from || location.href);
-    replace(region, find(`[data-live="${region.dataset.live}"]`, fresh));
+    const fresh = find(`[data-live="${region.dataset.live}"]`, await load(region.dataset.from || location.href));
+    if (!fresh && region.dataset.else === "reload") return location.reload(); // the page has become another one
+    replace(region, fresh);
   } catch {
     // The next event, or the next look, tries again.
   }
@@ -38,20 +39,34 @@ export async function refresh(region) {
 // replace puts fresh content into a region. What is open stays open, what was typed
 // stays typed, and the focus stays where it is.
 function replace(region, fresh) {
-  if (!fresh || region.innerHTML === fresh.innerHTML) return;
+  if (!fresh || isSame(region, fresh)) return;
   const open = all("details", region).map((one) => one.open);
-  const typed = all("input:not([type=hidden], [type=file]), textarea, select", region).filter(isTyped);
+  const typed = all("input:not([type=hidden], [type=file]), textarea, select", region).filter((field) => isTyped(field) || isWrong(field));
+  const faults = new Map(typed.filter(isWrong).map((field) => [field, field.parentElement.querySelector(".wrong")]));
   update(region, fresh);
   const details = all("details", region);
   if (details.length === open.length) details.forEach((one, i) => (one.open = one.open || open[i]));
   const fields = all("input, textarea, select", region);
   for (const field of typed) {
-    if (field.isConnected) continue;
     const twin = fields.find((one) => alike(one, field) && alike(one.form, field.form));
-    if (!twin) continue;
+    if (twin && faults.get(field) && !twin.parentElement.querySelector(".wrong")) {
+      twin.setAttribute("aria-invalid", "true");
+      twin.after(faults.get(field));
+    }
+    if (!twin || field.isConnected) continue;
     if (field.matches("[type=checkbox], [type=radio]")) twin.checked = field.checked;
     else twin.value = field.value;
   }
+}
+
+// isSame reports whether a region is like its fresh version, but for faults that a script
+// has put beside its fields.
+function isSame(region, fresh) {
+  if (!find("[aria-invalid]", region)) return region.innerHTML === fresh.innerHTML;
+  const bare = region.cloneNode(true);
+  all(".wrong", bare).forEach((one) => one.remove());
+  all("[aria-invalid]", bare).forEach((one) => one.removeAttribute("aria-invalid"));
+  return bare.innerHTML === fresh.innerHTML;
 }
 
 // isTyped reports whether a field holds something other than the page gave it.
@@ -59,6 +74,9 @@ function isTyped(field) {
   if (field.matches("select")) return [...field.options].some((option) => option.selected !== option.defaultSelected);
   return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
 }
+
+// isWrong reports whether a field was found wrong.
+const isWrong = (field) => field.getAttribute("aria-invalid") === "true";
 
 // alike reports whether two elements are the same one of two versions of a page.
 function alike(one, other) {
@@ -85,7 +103,6 @@ function update(old, fresh) {
   kept.after(...nodes.slice(at + 1));
   if (!kept.matches("input, textarea, select")) update(kept, twin);
 }
-
 
 for (const region of all("[data-live]")) {
   const again = debounced(() => refresh(region), 200);
@@ -114,13 +131,20 @@ function follow() {
     for (const listener of listeners) listener(event);
   };
   for (const type of eventTypes) stream.addEventListener(type, take);
-  stream.addEventListener("open", () => document.body.classList.remove("offline"));
+  stream.addEventListener("open", () => reached(true));
   stream.addEventListener("error", () => {
-    document.body.classList.add("offline");
+    reached(false);
     if (stream.readyState !== EventSource.CLOSED) return; // it connects again by itself
     stream = undefined;
     setTimeout(follow, 5000);
   });
+}
+
+// reached says above the page whether the bridge answers.
+function reached(answers) {
+  document.body.classList.toggle("offline", !answers);
+  const line = find("#unreached");
+  if (line) line.hidden = answers;
 }
 
 document.addEventListener("visibilitychange", () => {
@@ -138,6 +162,6 @@ follow();
 setInterval(() => {
   for (const one of all("[data-until]")) {
     const left = Math.round((new Date(one.dataset.until) - Date.now()) / 1000);
-    one.textContent = left > 0 ? `for ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}` : "no longer: get another";
+    one.textContent = left > 0 ? `for another ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}` : "no longer. Get a new code";
   }
 }, 1000);

@@ -1,0 +1,84 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"bridged/internal/console"
+)
+
+// A visitor with a lesser token hears what it does not include, rather than how to
+// configure the service, and can log out.
+func TestAccess_ReadersAreToldTheirOwnLimits(t *testing.T) {
+	s := newSite(t, func(o *console.Options) { o.EnableSend = true })
+	s.try("brt_LIMITED").want(t, http.StatusSeeOther, "/console/")
+	const limits = "You can read one chat. Sending is not included in your token."
+	first := s.get("/console/chats").want(t, http.StatusOK, "")
+	if !strings.Contains(first.body, limits) || !strings.Contains(first.body, `action="/console/logout"`) {
+		t.Errorf("the first page:\n%s", first.body)
+	}
+	if again := s.get("/console/chats").body; strings.Contains(again, limits) {
+		t.Error("it is said on every page")
+	}
+	settings := s.get("/console/settings").want(t, http.StatusOK, "").body
+	for _, want := range []string{limits, `action="/console/theme"`, `action="/console/logout"`, ">desk<", "15557654321</bdi>"} {
+		if !strings.Contains(settings, want) {
+			t.Errorf("the settings lack %q", want)
+		}
+	}
+	for _, hidden := range []string{"Environment", "/console/tokens", "/console/reconnect", "/console/logout-account", "ENABLE_SEND"} {
+		if strings.Contains(settings, hidden) {
+			t.Errorf("the settings show %q", hidden)
+		}
+	}
+	s.do(http.MethodPost, "/console/logout", url.Values{"csrf": {first.csrf()}}).want(t, http.StatusSeeOther, "/login")
+	s.get("/console/chats").want(t, http.StatusSeeOther, "/login?next=%2Fconsole%2Fchats")
+}
+
+// The account's state stands on every page in words.
+func TestFrame_SaysTheState(t *testing.T) {
+	for state, want := range map[string][]string{
+		`{"status":"open","since":"2026-11-21T08:15:30.000Z"}`:                                    {"Account: </span>Connected<"},
+		`{"status":"closed","lastError":"replaced elsewhere","since":"2026-11-21T08:15:30.000Z"}`: {"Account: </span>Disconnected<", "<strong>Disconnected.</strong>", "Replaced elsewhere."},
+		`{"status":"needs-pair","since":"2026-11-21T08:15:30.000Z"}`:                              {"Account: </span>Not linked<", ">Link an account</a>"},
+	} {
+		s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/auth/status": replies(state)})
+		s.logIn()
+		page := s.get("/console/chats").want(t, http.StatusOK, "").body
+		for _, text := range want {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s: the page lacks %q", state, text)
+			}
+		}
+	}
+}
+
+// The overview of a bridge without an account is the page that links one.
+func TestOverview_OfAnUnlinkedBridgeIsThePairing(t *testing.T) {
+	s, _ := overAPI(t, map[string]http.HandlerFunc{
+		"/api/auth/status": replies(`{"status":"needs-pair","since":"2026-11-21T08:15:30.000Z","qr":"2@abc"}`),
+	})
+	page := s.logIn().body
+	for _, want := range []string{`aria-label="QR code"`, `name="phone"`, "Linked devices", `data-from="/console/pair"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the overview lacks %q", want)
+		}
+	}
+}
+
+// What is done in the settings comes first, and the environment is folded at their end.
+func TestSettings_TheEnvironmentIsLast(t *testing.T) {
+	s := newSite(t, func(o *console.Options) { o.Settings = []console.Setting{{Name: "DEVICE_NAME", Value: "bridged"}} })
+	s.logIn()
+	page := s.get("/console/settings").want(t, http.StatusOK, "").body
+	at := -1
+	for _, part := range []string{"<h2>Account</h2>", "<h2>Appearance</h2>", "<h2>Tokens</h2>", "<h2>Backup</h2>", `<details class="panel environment">`, "<h2>Environment</h2>", "DEVICE_NAME"} {
+		next := strings.Index(page, part)
+		if next <= at {
+			t.Errorf("%q is at %d, after what is at %d", part, next, at)
+		}
+		at = next
+	}
+}

@@ -118,6 +118,9 @@ func (v *visit) listChats(ctx context.Context, query url.Values, open bridge.JID
 		return list, err
 	}
 	list.Items = page.Items
+	if err := v.nameSenders(list.Items); err != nil {
+		return list, err
+	}
 	next := url.Values{}
 	if list.Type != "" {
 		next.Set("type", string(list.Type))

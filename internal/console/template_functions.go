@@ -87,7 +87,12 @@ func phoneOf(jid bridge.JID) string {
 }
 
 // nameOf returns the name of a chat, or else its number.
-func nameOf(chat bridge.Chat) string { return cmp.Or(strings.TrimSpace(chat.Name), phoneOf(chat.JID)) }
+func nameOf(chat bridge.Chat) string {
+	if chat.Name == chat.JID.User() { // as the API names those without a name
+		return phoneOf(chat.JID)
+	}
+	return cmp.Or(strings.TrimSpace(chat.Name), phoneOf(chat.JID))
+}
 
 func chatPath(jid bridge.JID) string { return root + "/chats/" + jid.Escaped() }
 

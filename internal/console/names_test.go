@@ -25,7 +25,7 @@ func contactsList(contacts ...string) string {
 // bubbles, quotes, mentions, reactions, votes, the list, search hits and calls, whatever
 // they call themselves; and a page asks for all names in one call.
 func TestNames_AreTheSameEverywhere(t *testing.T) {
-	const alan, dora = "447700900123@s.whatsapp.net", "49151000077@s.whatsapp.net"
+	const dora = "49151000077@s.whatsapp.net"
 	token, quoted := "@49151000077", "M0"
 	message := bridge.Message{
 		Chat: club, ID: "M1", SenderJID: grace, PushName: "gracie", MessageType: "conversation", Content: "ask @49151000077",

@@ -26,6 +26,7 @@ var functions = template.FuncMap{
 	"lines":      func(chats []bridge.JID) string { return bridge.Join(chats, "\n") },
 	"eventTypes": bridge.EventTypes, "chosen": slices.Contains[[]bridge.EventType],
 	"hookTemplates": func() []hookTemplate { return hookTemplates }, "emojis": func() []string { return quickEmojis },
+	"picturePath": picturePath, "infoPath": infoPath, "isGroup": bridge.JID.IsGroup,
 	"when": clock.when, "ago": clock.ago,
 	"timeOfDay": func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04") },
 	"exact":     func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04:05") },

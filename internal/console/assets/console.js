@@ -4,3 +4,5 @@ import "./forms.js";
 import "./chat.js";
 import "./composer.js";
 import "./events.js";
+import "./pictures.js";
+import "./people.js";

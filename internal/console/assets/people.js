@@ -15,18 +15,31 @@ function suggests(form, root = document) {
       const page = await load((form.dataset.suggest || form.getAttribute("action").split("#")[0]) + "?" + query, asked.signal);
       const shown = find("[data-found]", root);
       const fresh = find("[data-found]", page);
-      if (shown && fresh) shown.replaceChildren(...fresh.childNodes);
+      if (shown && fresh) shown.replaceChildren(...keepChoice(shown, fresh), ...fresh.childNodes);
     } catch (failure) {
       if (failure.name !== "AbortError") toast(failure.message, true);
     }
   };
   field.addEventListener("input", debounced(renew, 180));
   find(".needless", form)?.remove();
-  form.addEventListener("keydown", (event) => { // Enter finds, and sends nothing
+  const stay = (event) => { // Enter finds, and sends nothing
     if (event.key !== "Enter" || form.method !== "post" || !event.target.matches("input")) return;
     event.preventDefault();
     field.focus();
-  });
+  };
+  form.addEventListener("keydown", stay);
+  form.addEventListener("keypress", stay); // which the next field gets
+}
+
+// keepChoice chooses in a fresh list what is chosen now, also since the list was asked
+// for, and returns the rows of what it lacks.
+function keepChoice(shown, fresh) {
+  const rows = new Map(all("input:checked", shown).map((box) => [box.value, box.closest("li")]));
+  for (const box of all("input[type=checkbox]", fresh)) {
+    box.checked = rows.has(box.value);
+    rows.delete(box.value);
+  }
+  return rows.values();
 }
 
 for (const form of all("form[data-suggest]")) suggests(form);
@@ -53,6 +66,7 @@ async function openForward(link) {
     dialog.remove();
     back.focus();
   });
+  dialog.addEventListener("keydown", (event) => event.stopPropagation()); // keys are not for the chat below
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog || event.target.closest("[data-close]")) {
       event.preventDefault();

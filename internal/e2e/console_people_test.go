@@ -88,7 +88,7 @@ func TestConsole_MakesAndAdministersAGroup(t *testing.T) {
 		v.wantStored(v.ben, "hello")
 		v.wantStored(v.anna, "hello")
 		v.open("/console/new/group")
-		v.waitFor(`document.readyState === "complete"`) // with its script
+		v.waitFor(`document.readyState === "complete"`)                 // with its script
 		v.do(chromedp.SendKeys(chromedp.CSS("[name=name]"), "Walks\r")) // Enter goes on to the members
 		for _, name := range []string{"Ben", "Anna Amsel"} {
 			v.fill("[name=q]", name)

@@ -51,6 +51,16 @@ func (c *Client) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Pa
 	return getPage[bridge.KnownContact](ctx, c, path, "contacts")
 }
 
+// Block blocks a person. The key is as that of Send.
+func (c *Client) Block(ctx context.Context, person bridge.JID, key string) error {
+	return c.CallOnce(ctx, http.MethodPost, "/api/contacts/"+person.Escaped()+"/block", nil, key, nil)
+}
+
+// Unblock takes the block of a person back. The key is as that of Send.
+func (c *Client) Unblock(ctx context.Context, person bridge.JID, key string) error {
+	return c.CallOnce(ctx, http.MethodDelete, "/api/contacts/"+person.Escaped()+"/block", nil, key, nil)
+}
+
 // Calls returns a page of the calls to the account, the newest first.
 func (c *Client) Calls(ctx context.Context, q bridge.CallQuery) (bridge.Page[bridge.Call], error) {
 	path := query{"chat": string(q.Chat), "since": moment(q.Since), "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/calls")

@@ -26,6 +26,7 @@ CREATE TABLE people (
     username      TEXT NOT NULL DEFAULT '',
     timer         INTEGER NOT NULL DEFAULT 0,
     timer_set_at  INTEGER NOT NULL DEFAULT 0,
+    blocked       INTEGER NOT NULL DEFAULT 0,
     sort_name     TEXT NOT NULL DEFAULT '',
     folded_names  TEXT NOT NULL DEFAULT '',
     nameless      INTEGER NOT NULL GENERATED ALWAYS AS (sort_name = '') VIRTUAL,
@@ -35,6 +36,7 @@ CREATE TABLE people (
 -- What the list filters by is in it, too.
 CREATE INDEX people_by_name ON people (nameless, sort_key, id, folded_names, pn);
 CREATE INDEX people_by_username ON people (username) WHERE username != '';
+CREATE INDEX people_blocked ON people (id) WHERE blocked;
 
 -- Every LID ever learned, the former ones of a person included.
 CREATE TABLE identities (

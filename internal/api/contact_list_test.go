@@ -26,7 +26,7 @@ func TestContacts_AreListedFoundAndShown(t *testing.T) {
 	}
 	shown := object{
 		"jid": string(grace), "lid": string(graceLID), "phone": grace.User(), "username": nil, "name": "Грейс Hopper", "pushName": "~" + grace.User(),
-		"businessName": "", "isSaved": true, "chatJid": string(grace),
+		"businessName": "", "isSaved": true, "isBlocked": false, "chatJid": string(grace),
 	}
 	for q, want := range map[string]bridge.JID{"ГРЕЙС": grace, "LTD": alan, "+1 (555) 765-4321": grace, "~1555": grace} {
 		s.Get("/api/contacts?q=" + url.QueryEscape(q)).Want(http.StatusOK).Decode(&page)

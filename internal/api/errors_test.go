@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -156,10 +157,14 @@ func TestErrors_EveryRefusalOfTheAccountHasItsStatus(t *testing.T) {
 		bridge.CodeRateLimited: 429, bridge.CodeInternal: 500, bridge.CodeSendRefused: 502,
 		bridge.CodeNotConnected: 503, bridge.CodeStorageUnavailable: 503, bridge.CodeSendTimeout: 504,
 	}
+	blocking := maps.Clone(changing)
+	blocking[bridge.CodeNotOnNetwork] = 400
 	codes := map[string]map[bridge.Code]int{
-		"PATCH /api/chats/" + string(grace):          changing,
-		"POST /api/chats/" + string(grace) + "/read": reading,
-		"POST /api/auth/pair":                        pairing, "POST /api/auth/passkey": passkey, "POST /api/auth/reconnect": session, "POST /api/auth/logout": session,
+		"POST /api/contacts/" + string(grace) + "/block":   blocking,
+		"DELETE /api/contacts/" + string(grace) + "/block": blocking,
+		"PATCH /api/chats/" + string(grace):                changing,
+		"POST /api/chats/" + string(grace) + "/read":       reading,
+		"POST /api/auth/pair":                              pairing, "POST /api/auth/passkey": passkey, "POST /api/auth/reconnect": session, "POST /api/auth/logout": session,
 		"POST /api/chats/" + string(grace) + "/history": session,
 	}
 	s := stocked(t)

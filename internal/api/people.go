@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -28,10 +29,46 @@ func (s *server) pathContact(in *input) (bridge.KnownContact, error) {
 	if in.err != nil {
 		return bridge.KnownContact{}, in.err
 	}
-	if chats := in.caller().Chats; chats != nil && !s.isAmong(jid, chats) {
+	return s.contact(in.ctx(), jid)
+}
+
+// contact returns a stored person whose chat the caller may see.
+func (s *server) contact(ctx context.Context, jid bridge.JID) (bridge.KnownContact, error) {
+	if chats := callerOf(ctx).Chats; chats != nil && !s.isAmong(jid, chats) {
 		return bridge.KnownContact{}, bridge.NoContact(jid)
 	}
-	return s.Store.Contact(in.ctx(), jid)
+	return s.Store.Contact(ctx, jid)
+}
+
+func (s *server) blockContact(in *input) (any, error) { return s.setBlocked(in, true) }
+
+func (s *server) unblockContact(in *input) (any, error) { return s.setBlocked(in, false) }
+
+// setBlocked blocks a person, or unblocks them. The account itself cannot be blocked.
+func (s *server) setBlocked(in *input, block bool) (any, error) {
+	jid := in.pathPerson()
+	body := in.body(&struct{}{}, optional)
+	if user := s.Account.Status().User; in.err == nil && user != nil && s.isAmong(jid, []bridge.JID{user.JID}) {
+		in.refuse("the account cannot block itself: name another person")
+	}
+	var person bridge.KnownContact
+	return s.actOnce(in, body, act{
+		change: true,
+		lookUp: func(ctx context.Context) (err error) {
+			person, err = s.contact(ctx, jid)
+			return err
+		},
+		do: func(ctx context.Context) (bridge.Sent, error) {
+			return bridge.Sent{Chat: person.JID, Timestamp: bridge.At(s.Now())}, s.Account.Block(ctx, person.JID, block)
+		},
+		answer: func(done bridge.Sent) any {
+			return struct {
+				OK        bool       `json:"ok"`
+				JID       bridge.JID `json:"jid"`
+				IsBlocked bool       `json:"isBlocked"`
+			}{true, s.canonical(done.Chat), block}
+		},
+	})
 }
 
 // checkNumbers answers whether the network knows phone numbers, in their order.

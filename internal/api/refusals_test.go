@@ -41,6 +41,14 @@ var everyRoute = []route{
 	{method: "GET", path: "/api/contacts/" + string(grace) + "/picture", socket: true, invalid: "?size=x", missing: "/api/contacts/999@s.whatsapp.net/picture"},
 	{method: "GET", path: "/api/groups/" + string(club) + "/picture", socket: true, invalid: "?size=x", missing: "/api/groups/999@g.us/picture"},
 	{method: "POST", path: "/api/contacts/check", socket: true, body: `{"phones":["+1 555 765 4321"]}`, invalid: `{"phones":[]}`},
+	{
+		method: "POST", path: "/api/contacts/" + string(grace) + "/block", sends: true, socket: true, acts: true,
+		invalid: `{"x":1}`, missing: "/api/contacts/999@s.whatsapp.net/block",
+	},
+	{
+		method: "DELETE", path: "/api/contacts/" + string(grace) + "/block", sends: true, socket: true, acts: true,
+		invalid: `{"x":1}`, missing: "/api/contacts/999@s.whatsapp.net/block",
+	},
 	{method: "GET", path: "/api/stats", invalid: "?since=now"},
 	{method: "GET", path: "/api/groups/" + string(club), missing: "/api/groups/999@g.us"},
 	{method: "GET", path: "/api/groups/" + string(club) + "/messages", invalid: "?order=up", missing: "/api/groups/999@g.us/messages"},

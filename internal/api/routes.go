@@ -59,6 +59,8 @@ func (s *server) routes() chi.Router {
 	read.Get("/api/contacts/{jid}/picture", s.handle(s.getContactPicture))
 	read.Get("/api/groups/{jid}/picture", s.handle(s.getGroupPicture))
 	read.Post("/api/contacts/check", s.handle(s.checkNumbers))
+	send.Post("/api/contacts/{jid}/block", s.handle(s.blockContact))
+	send.Delete("/api/contacts/{jid}/block", s.handle(s.unblockContact))
 
 	history.Post("/api/chats/{jid}/history", s.handle(s.requestHistory))
 

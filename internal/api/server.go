@@ -55,6 +55,8 @@ type Account interface {
 	MarkRead(ctx context.Context, chat bridge.Chat, upTo string) error
 	// UpdateChat changes how the account's devices keep a chat.
 	UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge.ChatPatch) error
+	// Block blocks a person, or unblocks them.
+	Block(ctx context.Context, person bridge.JID, block bool) error
 	// Type shows a presence in a chat and returns until when; zero for paused.
 	Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error)
 	RejectCall(ctx context.Context, call bridge.Call) error

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -232,6 +233,13 @@ func (a *account) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) e
 func (a *account) UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge.ChatPatch) error {
 	what, err := json.Marshal(patch)
 	return errors.Join(err, a.do(ctx, "update "+string(chat.JID)+" "+string(what)))
+}
+
+func (a *account) Block(ctx context.Context, person bridge.JID, block bool) error {
+	if err := a.do(ctx, fmt.Sprintf("block %s %v", person, block)); err != nil {
+		return err
+	}
+	return a.store.Save(ctx, bridge.Block{JID: person, IsBlocked: block})
 }
 
 func (a *account) Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (until bridge.Time, err error) {

@@ -10,8 +10,21 @@ type KnownContact struct {
 	PushName     string  `json:"pushName"`
 	BusinessName string  `json:"businessName"`
 	IsSaved      bool    `json:"isSaved"`
+	IsBlocked    bool    `json:"isBlocked"`
 	ChatJID      JID     `json:"chatJid"` // empty where no chat with them is stored
 }
+
+// Block reports that the account has blocked a person, or unblocked them.
+type Block struct {
+	JID       JID
+	IsBlocked bool
+}
+
+// Blocklist names all people whom the account blocks.
+type Blocklist struct{ JIDs []JID }
+
+func (Block) fact()     {}
+func (Blocklist) fact() {}
 
 // ContactQuery asks for a page of the list of contacts. Q is a part of a name, of the username,
 // or of the phone number as people write it. Among, unless nil, names who is looked for; Only,

@@ -61,6 +61,20 @@ func TestUpdateChat_NamesWhatChanges(t *testing.T) {
 	})
 }
 
+func TestBlock_NamesThePerson(t *testing.T) {
+	both(t, func(t *testing.T, b *bridgeUnderTest) {
+		b.know(said(club, "ONE", "hello", 0))
+		for _, err := range []error{b.Block(t.Context(), grace, "k"), b.Unblock(t.Context(), grace, "")} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := []string{"block " + string(grace) + " true", "block " + string(grace) + " false"}; !slices.Equal(b.account.acts, want) {
+			t.Errorf("done %v, want %v", b.account.acts, want)
+		}
+	})
+}
+
 func TestActs_NameTheChat(t *testing.T) {
 	both(t, func(t *testing.T, b *bridgeUnderTest) {
 		b.know(said(club, "ONE", "hello", 0))

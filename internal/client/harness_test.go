@@ -180,6 +180,13 @@ func (a *account) UpdateChat(_ context.Context, chat bridge.Chat, patch bridge.C
 	return nil
 }
 
+func (a *account) Block(_ context.Context, person bridge.JID, block bool) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.acts = append(a.acts, fmt.Sprintf("block %s %v", person, block))
+	return nil
+}
+
 func (a *account) Type(_ context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -18,6 +18,16 @@ func (c *Client) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownConta
 	return call[bridge.KnownContact](ctx, c, http.MethodGet, "/api/contacts/"+jid.Escaped(), nil)
 }
 
+// Block blocks a person. The key is as that of Send.
+func (c *Client) Block(ctx context.Context, person bridge.JID, key string) error {
+	return c.CallOnce(ctx, http.MethodPost, "/api/contacts/"+person.Escaped()+"/block", nil, key, nil)
+}
+
+// Unblock takes the block of a person back. The key is as that of Send.
+func (c *Client) Unblock(ctx context.Context, person bridge.JID, key string) error {
+	return c.CallOnce(ctx, http.MethodDelete, "/api/contacts/"+person.Escaped()+"/block", nil, key, nil)
+}
+
 // CheckNumber reports whether the network knows a phone number, in any spelling with its
 // country code.
 func (c *Client) CheckNumber(ctx context.Context, phone string) (check bridge.NumberCheck, err error) {

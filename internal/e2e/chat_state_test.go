@@ -72,3 +72,38 @@ func TestChatState_ShowsOnThePhone(t *testing.T) {
 		return err
 	})
 }
+
+// TestBlock_ShowsOnThePhone and in the contact, after a restart, too.
+func TestBlock_ShowsOnThePhone(t *testing.T) {
+	t.Parallel()
+	network, owner := newOwner(t, simnet.PhoneOptions{})
+	friend := newPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})
+	p := startBridge(t, network)
+	pair(t, p, owner)
+	chat := bridge.PhoneJID(friend.Number())
+	say(t, friend, owner.PN(), "hello")
+	eventually(t, func() error { _, err := p.api.Chat(within(t), chat); return err })
+	if err := p.api.Block(within(t), chat, "block"); err != nil {
+		t.Fatal(err)
+	}
+	p.restart()
+	p.becomes(bridge.StateOpen)
+	if err := p.api.Block(within(t), chat, "block"); err != nil {
+		t.Fatal(err)
+	}
+	isBlocked := func(want bool) {
+		t.Helper()
+		eventually(t, func() error {
+			found := must(p.api.Contacts(within(t), bridge.ContactQuery{Q: friend.Number()}))(t)
+			if len(found.Items) != 1 || found.Items[0].IsBlocked != want || owner.Blocks(friend.Account) != want {
+				return fmt.Errorf("the contacts are %+v; the network blocks: %v", found.Items, owner.Blocks(friend.Account))
+			}
+			return nil
+		})
+	}
+	isBlocked(true)
+	if err := owner.Block(within(t), friend.PN(), false); err != nil {
+		t.Fatal(err)
+	}
+	isBlocked(false)
+}

@@ -14,7 +14,7 @@ import (
 func contact(person *simnet.Phone, changes ...object) object {
 	all := object{
 		"jid": person.PN().String(), "lid": person.LID().String(), "phone": person.Number(), "username": nil, "name": "", "pushName": "",
-		"businessName": "", "isSaved": false, "chatJid": nil,
+		"businessName": "", "isSaved": false, "isBlocked": false, "chatJid": nil,
 	}
 	for _, change := range changes {
 		for field, value := range change {

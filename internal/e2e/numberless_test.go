@@ -51,7 +51,7 @@ func TestNumberless_IsShownAndFound(t *testing.T) {
 	for _, q := range []string{"fay.w", "@fay.w", "@FAY", lid.User, lid.String()} {
 		b.answers("/api/chats?q="+url.QueryEscape(q), chats(listed))
 	}
-	contact := object{"jid": lid.String(), "lid": lid.String(), "phone": nil, "username": "fay.w", "name": "", "pushName": "Fay", "businessName": "", "isSaved": false, "chatJid": lid.String()}
+	contact := object{"jid": lid.String(), "lid": lid.String(), "phone": nil, "username": "fay.w", "name": "", "pushName": "Fay", "businessName": "", "isSaved": false, "isBlocked": false, "chatJid": lid.String()}
 	b.answers(path("/api/contacts/%s", lid), contact)
 	b.answers("/api/contacts?q=%40fay", object{"count": 1, "contacts": []object{contact}, "hasMore": false, "nextCursor": nil})
 

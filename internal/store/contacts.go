@@ -30,7 +30,7 @@ func (s *Store) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownContac
 }
 
 // selectContacts reads people for lists.
-const selectContacts = `SELECT p.id, ifnull(p.pn, ''), ifnull(p.lid, ''), p.name, p.push_name, p.business_name, nullif(p.username, ''), p.nameless, p.sort_key,
+const selectContacts = `SELECT p.id, ifnull(p.pn, ''), ifnull(p.lid, ''), p.name, p.push_name, p.business_name, nullif(p.username, ''), p.blocked, p.nameless, p.sort_key,
 	ifnull((SELECT c.jid FROM chats c WHERE c.person = p.id), '') FROM people p WHERE `
 
 // contactQuery finds a person by number, or by a present or former LID.
@@ -71,7 +71,7 @@ func scanContact(row *db.Row) (c bridge.KnownContact, place []any) {
 	var nameless bool
 	var sortKey string
 	var id int64
-	row.Scan(&id, &pn, &c.LID, &c.Name, &c.PushName, &c.BusinessName, &c.Username, &nameless, &sortKey, &c.ChatJID)
+	row.Scan(&id, &pn, &c.LID, &c.Name, &c.PushName, &c.BusinessName, &c.Username, &c.IsBlocked, &nameless, &sortKey, &c.ChatJID)
 	c.JID, c.IsSaved = person{pn: pn, lid: c.LID}.jid(), c.Name != ""
 	if pn.Server() == bridge.ServerUser {
 		c.Phone = new(pn.User())

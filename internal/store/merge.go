@@ -34,6 +34,7 @@ var mergePerson = []string{
 	`UPDATE people SET timer = old.timer, timer_set_at = old.timer_set_at
 	FROM (SELECT timer, timer_set_at FROM people WHERE id = ?1) AS old
 	WHERE people.id = ?2 AND (old.timer_set_at > people.timer_set_at OR people.timer = 0 AND people.timer_set_at = 0)`,
+	"UPDATE people SET blocked = 1 WHERE id = ?2 AND (SELECT blocked FROM people WHERE id = ?1)",
 	"UPDATE OR IGNORE join_requests SET person = ?2 WHERE person = ?1",
 	"DELETE FROM join_requests WHERE person = ?1 AND person != ?2",
 	"UPDATE calls SET caller = ?2 WHERE caller = ?1",

@@ -30,6 +30,10 @@ func (t *writeTx) save(fact bridge.Fact) {
 		t.saveIdentity(f)
 	case bridge.Contact:
 		t.saveContact(f)
+	case bridge.Block:
+		t.saveBlock(f)
+	case bridge.Blocklist:
+		t.saveBlocklist(f)
 	case bridge.ReactionChange:
 		t.saveReaction(f)
 	case bridge.Edit:

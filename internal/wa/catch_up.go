@@ -35,6 +35,7 @@ func (l *link) catchUp(away time.Duration) {
 		l.catchUpSettings(ctx)
 	}
 	l.m.Groups.CatchUp(ctx, away)
+	l.catchUpBlocklist(away)
 }
 
 // catchUpPeople passes on the session's identities and address book, also those learned

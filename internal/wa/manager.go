@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
@@ -94,7 +95,9 @@ type Manager struct {
 	refusals atomic.Int32                    // in a row
 	version  atomic.Pointer[session.Version] // that was looked up, or nil
 	hourly   atomic.Int64                    // how long a refused version is left alone; tests change it
-	behind   atomic.Bool                     // the session may know of people and chats what the store does not
+	// blocksReadBy is the device that has read the list of blocked people; nil for none.
+	blocksReadBy atomic.Pointer[types.JID]
+	behind       atomic.Bool // the session may know of people and chats what the store does not
 
 	mu      sync.Mutex // guards the fields below
 	status  bridge.Status

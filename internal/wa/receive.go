@@ -77,6 +77,11 @@ func (l *link) handle(evt any) (stored bool) {
 		return l.keep([]bridge.Fact{bridge.Contact{JID: convert.JID(e.JID), BusinessName: &e.NewBusinessName}})
 	case *events.Contact:
 		return l.keep(convert.ContactFacts(e))
+	case *events.Blocklist:
+		if len(e.Changes) == 0 { // it says only that something has changed
+			m.workers.Go(l.readBlocklist)
+		}
+		return l.keep(convert.BlockFacts(e))
 	case *events.AppState:
 		return l.keep(convert.LIDContactFacts(e.Index, e.SyncActionValue))
 	case *events.MarkChatAsRead:

@@ -40,8 +40,10 @@ type Account struct {
 	keyIndex    uint32
 	AppState    map[string][][]byte
 	spoiled     map[string]*spoiledPatch // by collection
-	Blocked     map[types.JID]struct{}
+	Blocked     map[types.JID]struct{}   // by LID
 	Privacy     map[string]string
+	// BlocksHidden leaves out of notifications who was blocked or unblocked.
+	BlocksHidden bool
 	// Issued holds the privacy tokens that this account has given to those it trusts.
 	Issued map[*Account]IssuedToken
 	// refusing limits the senders to accounts that this one trusts.

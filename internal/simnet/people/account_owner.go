@@ -66,6 +66,21 @@ func (a *Account) Name() string {
 	return a.PushName
 }
 
+// Blocks reports whether the account blocks a person.
+func (a *Account) Blocks(person *Account) bool {
+	a.net.Mu.Lock()
+	defer a.net.Mu.Unlock()
+	_, blocked := a.Blocked[person.LID()]
+	return blocked
+}
+
+// HideBlocks makes notifications say only that the list of blocked people has changed, as the network does now and then.
+func (a *Account) HideBlocks() {
+	a.net.Mu.Lock()
+	defer a.net.Mu.Unlock()
+	a.BlocksHidden = true
+}
+
 // HidePicture hides the account's picture from all others, or shows it again.
 func (a *Account) HidePicture(hidden bool) {
 	a.net.Mu.Lock()

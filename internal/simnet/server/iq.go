@@ -3,7 +3,6 @@ package server
 import (
 	"maps"
 	"slices"
-	"strconv"
 
 	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
@@ -129,7 +128,7 @@ func (n *Server) answerPrivacy(d *people.Device, node *Node, setting bool) wire.
 		for _, category := range settings.GetChildren() {
 			d.Account.Privacy[wire.Text(&category, "name")] = wire.Text(&category, "value")
 		}
-		n.privacyChanged(d, settings.GetChildren())
+		n.accountChanged(d, Node{Tag: "privacy", Content: settings.GetChildren()})
 	}
 	var categories []Node
 	for _, name := range slices.Sorted(maps.Keys(d.Account.Privacy)) {
@@ -146,31 +145,14 @@ func (n *Server) answerStatus(d *people.Device, node *Node, setting bool) wire.A
 	return wire.Result(Node{Tag: "privacy", Content: []Node{{Tag: "list", Attrs: attrs{"type": "contacts", "default": "true"}}}})
 }
 
-func (n *Server) answerBlocklist(d *people.Device, node *Node, setting bool) wire.Answer {
-	if item, ok := wire.Child(node, "item"); ok && setting {
-		if wire.Text(item, "action") == "block" {
-			d.Account.Blocked[wire.JID(item, "jid")] = struct{}{}
-		} else {
-			delete(d.Account.Blocked, wire.JID(item, "jid"))
-		}
-	}
-	list := Node{Tag: "list", Attrs: attrs{"dhash": strconv.Itoa(len(d.Account.Blocked))}}
-	var items []Node
-	for jid := range d.Account.Blocked {
-		items = append(items, Node{Tag: "item", Attrs: attrs{"jid": jid}})
-	}
-	list.Content = items
-	return wire.Result(list)
-}
-
-// privacyChanged notifies the account's other devices of changed privacy settings. The caller holds Directory.Mu.
-func (n *Server) privacyChanged(d *people.Device, categories []Node) {
+// accountChanged notifies the account's other devices of changed settings. The caller holds Directory.Mu.
+func (n *Server) accountChanged(d *people.Device, change Node) {
 	for _, other := range d.Account.Sorted() {
 		if other == d {
 			continue
 		}
 		n.Push(other, Node{Tag: "notification", Attrs: attrs{
 			"from": d.Account.PN(), "type": "account_sync", "id": n.NextID(), "t": wire.UnixNow(),
-		}, Content: []Node{{Tag: "privacy", Content: categories}}})
+		}, Content: []Node{change}})
 	}
 }

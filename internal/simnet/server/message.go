@@ -105,12 +105,16 @@ func (n *Server) routeDirect(d *people.Device, node *Node, to types.JID) (phash 
 	}
 	form := d.Account.FormFor(node, to.Server)
 	encs := n.addressed(node)
+	_, blocked := chat.Blocked[d.Account.LID()]
 	for _, target := range append(chat.Sorted(), d.Account.Sorted()...) {
 		enc := encs[target]
 		if enc == nil || target == d {
 			continue
 		}
 		delete(encs, target)
+		if blocked && target.Account == chat {
+			continue // the sender does not learn of it
+		}
 		n.Push(target, n.directNode(d, target, chat, form, node, *enc))
 	}
 	return n.directHash(d, chat, node, to), 0

@@ -25,6 +25,16 @@ func ContactFacts(e *events.Contact) []bridge.Fact {
 	return append(facts, bridge.Contact{JID: JID(e.JID), Name: &name, Username: optional(e.Action.GetUsername())})
 }
 
+// BlockFacts returns who was blocked or unblocked.
+func BlockFacts(e *events.Blocklist) (facts []bridge.Fact) {
+	for _, change := range e.Changes {
+		if jid := JID(change.JID); jid.IsPerson() {
+			facts = append(facts, bridge.Block{JID: jid, IsBlocked: change.Action == events.BlocklistChangeActionBlock})
+		}
+	}
+	return facts
+}
+
 // LIDContactFacts returns a change in the address book of a person without a number, of
 // which whatsmeow makes no event of its own.
 func LIDContactFacts(index []string, value *waSyncAction.SyncActionValue) []bridge.Fact {

@@ -1,0 +1,44 @@
+package store
+
+import (
+	"slices"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store/db"
+)
+
+// saveBlock keeps whether the account blocks a person.
+func (t *writeTx) saveBlock(f bridge.Block) {
+	if f.JID.IsPerson() {
+		t.setBlocked(t.ensurePerson(f.JID).id, f.IsBlocked)
+	}
+}
+
+// saveBlocklist unblocks everybody who is not in the list.
+func (t *writeTx) saveBlocklist(f bridge.Blocklist) {
+	var listed []int64
+	for _, jid := range f.JIDs {
+		if jid.IsPerson() {
+			listed = append(listed, t.ensurePerson(jid).id)
+		}
+	}
+	for _, person := range db.List[int64](t.Conn, "SELECT id FROM people WHERE blocked") {
+		if !slices.Contains(listed, person) {
+			t.setBlocked(person, false)
+		}
+	}
+	for _, person := range listed {
+		t.setBlocked(person, true)
+	}
+}
+
+// setBlocked logs the chat with the person, if there is one and something has changed.
+func (t *writeTx) setBlocked(person int64, blocked bool) {
+	if t.Change("UPDATE people SET blocked = ?1 WHERE id = ?2 AND blocked != ?1", blocked, person) == 0 {
+		return
+	}
+	var chat int64
+	if t.Find("SELECT id FROM chats WHERE person = ?", []any{person}, &chat) {
+		t.appendEvent(bridge.EventChatUpdated, 0, chat)
+	}
+}

@@ -137,6 +137,7 @@ func (c *Console) routes() http.Handler {
 	post("/new/group", c.createGroup)
 	page("/contacts", c.showContacts)
 	page("/people/{jid}", c.showPerson)
+	post("/people/{jid}/block", c.blockPerson)
 	page("/chats/{jid}/messages/{id}/forward", c.showForward)
 	post("/chats/{jid}/messages/{id}/forward", c.forward)
 	post("/chats/{jid}/messages/{id}/edit", c.edit)

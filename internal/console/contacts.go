@@ -117,11 +117,16 @@ type personPage struct {
 	Chat    bridge.JID
 	Known   bool // whether a chat with them is stored
 	You     bool
+	Blocks  bool // whether the visitor may block them, or take it back
+	Key     string
+	Fault   fault
 	Curl    string
 }
 
 // showPerson answers what is known of a person.
-func (c *Console) showPerson(v *visit) error {
+func (c *Console) showPerson(v *visit) error { return v.showPersonPage(http.StatusOK, fault{}) }
+
+func (v *visit) showPersonPage(status int, f fault) error {
 	if v.chat.IsGroup() {
 		http.Redirect(v.w, v.r, infoPath(v.chat), http.StatusSeeOther)
 		return nil
@@ -136,12 +141,30 @@ func (c *Console) showPerson(v *visit) error {
 	}
 	page := personPage{
 		Contact: contact, Name: cmp.Or(contactName(contact), phoneOf(contact.JID)), Chat: cmp.Or(contact.ChatJID, contact.JID), Known: contact.ChatJID != "",
-		You: me != "" && contact.JID == me, Curl: curl("GET", "/api/contacts/"+contact.JID.Escaped(), nil),
+		You: me != "" && contact.JID == me, Key: newKey(), Fault: f, Curl: curl("GET", "/api/contacts/"+contact.JID.Escaped(), nil),
 	}
 	if contact.Phone != nil {
 		page.Number = "+" + *contact.Phone
 	}
-	return v.show("person", page.Name, page)
+	page.Blocks = v.sends() && !page.You && contact.JID.IsPerson()
+	return v.showAs(status, "person", page.Name, page)
+}
+
+// blockPerson blocks a person, or takes it back. A refusal is shown beside the form.
+func (c *Console) blockPerson(v *visit) error {
+	ctx, change, text := v.r.Context(), v.api.Block, "Blocked."
+	if v.r.PostForm.Get("action") == "unblock" {
+		change, text = v.api.Unblock, "Unblocked."
+	}
+	err := change(ctx, v.chat, v.key())
+	if err == nil || wantsJSON(v.r) {
+		return v.done(err, text, personPath(v.chat))
+	}
+	f, status, err := faultOf("block", err)
+	if err != nil {
+		return err
+	}
+	return v.showPersonPage(status, f)
 }
 
 // chatOf returns a chat, or an empty one with a person whom the account knows, in which

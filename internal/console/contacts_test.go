@@ -171,3 +171,43 @@ func TestPictures_AreKeptByBrowsers(t *testing.T) {
 		t.Error("a list of nobody has pictures")
 	}
 }
+
+// A person is blocked and unblocked by those who may send; a refusal stands beside the form.
+func TestPerson_IsBlockedAndUnblocked(t *testing.T) {
+	const page = "/console/people/15550100301%40s.whatsapp.net"
+	blocked, refused := "false", false
+	s, all := overAPI(t, map[string]http.HandlerFunc{
+		"/api/contacts/" + grace: func(w http.ResponseWriter, r *http.Request) {
+			replies(strings.Replace(knownContact(grace, "Grace", ""), `"isSaved"`, `"isBlocked":`+blocked+`,"isSaved"`, 1))(w, r)
+		},
+		"/api/contacts/" + grace + "/block": func(w http.ResponseWriter, r *http.Request) {
+			if refused {
+				refuses(http.StatusServiceUnavailable, "not_connected", "the account is not connected")(w, r)
+				return
+			}
+			replies(`{"ok":true}`)(w, r)
+		},
+	})
+	csrf := s.logIn().csrf()
+	for _, c := range []struct{ blocked, offered, method string }{{"false", "block", "POST"}, {"true", "unblock", "DELETE"}} {
+		blocked = c.blocked
+		if body := s.get(page).want(t, http.StatusOK, "").body; !strings.Contains(body, `value="`+c.offered+`"`) {
+			t.Errorf("blocked %s: %s is not offered", c.blocked, c.offered)
+		}
+		*all = nil
+		s.do(http.MethodPost, page+"/block", url.Values{"action": {c.offered}}).want(t, http.StatusForbidden, "")
+		s.do(http.MethodPost, page+"/block", url.Values{"csrf": {csrf}, "action": {c.offered}}).want(t, http.StatusSeeOther, page)
+		if done := writes(*all); len(done) != 1 || done[0].method != c.method || done[0].header.Get("Idempotency-Key") == "" {
+			t.Errorf("%s sent %+v", c.offered, done)
+		}
+	}
+	refused = true
+	if body := s.do(http.MethodPost, page+"/block", url.Values{"csrf": {csrf}, "action": {"block"}}).want(t, http.StatusServiceUnavailable, "").body; !strings.Contains(body, "The account is not connected.") || !strings.Contains(body, `id="block"`) {
+		t.Errorf("a refusal:\n%s", body)
+	}
+	s.do(http.MethodPost, "/logout", url.Values{"csrf": {csrf}})
+	s.try("brt_LIMITED")
+	if body := s.get(page).body; strings.Contains(body, `value="unblock"`) {
+		t.Error("a visitor who may not send is offered to unblock")
+	}
+}

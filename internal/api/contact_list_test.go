@@ -39,6 +39,12 @@ func TestContacts_AreListedFoundAndShown(t *testing.T) {
 			}
 		}
 	}
+	for jids, want := range map[string]int{string(graceLID): 1, string(grace) + "," + string(alan): 2, "99999999999@lid, " + string(grace): 1, "99999999999@lid": 0} {
+		s.Get("/api/contacts?jid=" + url.QueryEscape(jids)).Want(http.StatusOK).Decode(&page)
+		if page.Count != want {
+			t.Errorf("of %s there are %v", jids, page.Contacts)
+		}
+	}
 	for _, jid := range []bridge.JID{grace, graceLID} {
 		var one map[string]any
 		s.Get("/api/contacts/" + jid.Escaped()).Want(http.StatusOK).Decode(&one)
@@ -56,7 +62,7 @@ func TestContacts_RefuseWhatIsWrong(t *testing.T) {
 	s := newServer(t)
 	s.know(say(club, grace, "G1", "one", 0), bridge.Contact{JID: grace, PushName: name("Grace")})
 	for path, want := range map[string]int{
-		"?limit=0": 400, "?limit=501": 400, "?limit=x": 400, "?limit=1&limit=2": 400, "?cursor=x": 400, "?q=%ff": 400, "?q=a&q=b": 400,
+		"?limit=0": 400, "?limit=501": 400, "?limit=x": 400, "?limit=1&limit=2": 400, "?cursor=x": 400, "?q=%ff": 400, "?q=a&q=b": 400, "?jid=x": 400,
 		"/" + club.Escaped(): 400, "/15557654321": 400, "/x%40s.whatsapp.net": 400, "/status%40broadcast": 400,
 		"/" + alan.Escaped(): 404, "/99999999999%40lid": 404, "/" + grace.Escaped(): 200,
 	} {
@@ -78,6 +84,9 @@ func TestContacts_OfATokenWithChats(t *testing.T) {
 	pages := pagesOf(limited, "/api/contacts?limit=1")
 	if len(pages) != 1 || pages[0]["count"] != 1.0 {
 		t.Errorf("pages %v", pages)
+	}
+	if named := pagesOf(limited, "/api/contacts?jid="+url.QueryEscape(string(grace)+","+string(alan))); named[0]["count"] != 1.0 {
+		t.Errorf("by their JIDs: %v", named)
 	}
 	limited.Get("/api/contacts/" + grace.Escaped()).Want(http.StatusOK)
 	outside, nobody := limited.Get("/api/contacts/"+alan.Escaped()), limited.Get("/api/contacts/4912345678%40s.whatsapp.net")

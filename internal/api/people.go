@@ -17,7 +17,7 @@ const (
 
 func (s *server) listContacts(in *input) (any, error) {
 	return answerPage(in, "contacts", bridge.ContactQuery{
-		Q: in.text("q"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats,
+		Q: in.text("q"), Among: in.chats("jid"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats,
 	}, s.Store.Contacts)
 }
 

@@ -27,9 +27,11 @@ func (Block) fact()     {}
 func (Blocklist) fact() {}
 
 // ContactQuery asks for a page of the list of contacts. Q is a part of a name, of the username,
-// or of the phone number as people write it. Only, unless nil, names who may be shown.
+// or of the phone number as people write it. Among, unless nil, names who is looked for; Only,
+// unless nil, who may be shown.
 type ContactQuery struct {
 	Only   []JID
+	Among  []JID
 	Q      string
 	Limit  int
 	Cursor string

@@ -32,35 +32,6 @@ func (c *Client) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) 
 	return call[bridge.Chat](ctx, c, http.MethodGet, "/api/chats/"+jid.Escaped(), nil)
 }
 
-// GroupDetail describes a group as it is stored, and as it is on the network now: Live is nil
-// if the network could not be asked.
-type GroupDetail struct {
-	JID    bridge.JID
-	Stored bridge.StoredGroup
-	Live   *bridge.Group
-}
-
-// Group returns a group with its members.
-func (c *Client) Group(ctx context.Context, jid bridge.JID) (GroupDetail, error) {
-	return call[GroupDetail](ctx, c, http.MethodGet, "/api/groups/"+jid.Escaped(), nil)
-}
-
-// Contacts returns a page of the people whom the store knows, by name.
-func (c *Client) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Page[bridge.KnownContact], error) {
-	path := query{"q": q.Q, "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/contacts")
-	return getPage[bridge.KnownContact](ctx, c, path, "contacts")
-}
-
-// Block blocks a person. The key is as that of Send.
-func (c *Client) Block(ctx context.Context, person bridge.JID, key string) error {
-	return c.CallOnce(ctx, http.MethodPost, "/api/contacts/"+person.Escaped()+"/block", nil, key, nil)
-}
-
-// Unblock takes the block of a person back. The key is as that of Send.
-func (c *Client) Unblock(ctx context.Context, person bridge.JID, key string) error {
-	return c.CallOnce(ctx, http.MethodDelete, "/api/contacts/"+person.Escaped()+"/block", nil, key, nil)
-}
-
 // Calls returns a page of the calls to the account, the newest first.
 func (c *Client) Calls(ctx context.Context, q bridge.CallQuery) (bridge.Page[bridge.Call], error) {
 	path := query{"chat": string(q.Chat), "since": moment(q.Since), "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/calls")
@@ -121,19 +92,6 @@ func (c ChatChange) MarshalJSON() ([]byte, error) {
 // receipts, as read. The key is as that of Send.
 func (c *Client) UpdateChat(ctx context.Context, chat bridge.JID, change ChatChange, key string) error {
 	return c.CallOnce(ctx, http.MethodPatch, "/api/chats/"+chat.Escaped(), change, key, nil)
-}
-
-// JoinRequests returns the requests to join a group.
-func (c *Client) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
-	return getAll[bridge.JoinRequest](ctx, c, "/api/groups/"+jid.Escaped()+"/requests", "requests")
-}
-
-// DecideJoinRequests approves or rejects requests, and returns the result of each.
-func (c *Client) DecideJoinRequests(ctx context.Context, jid bridge.JID, action bridge.ParticipantAction, people []bridge.JID, key string) ([]bridge.ParticipantResult, error) {
-	var answer struct{ Participants []bridge.ParticipantResult }
-	body := map[string]any{"action": action, "participants": people}
-	err := c.CallOnce(ctx, http.MethodPost, "/api/groups/"+jid.Escaped()+"/requests", body, key, &answer)
-	return answer.Participants, err
 }
 
 func messagePath(chat bridge.JID, id string) string {

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Message is a [Text], [File], [Location], [Poll], [Contacts] or [Reaction] to send.
+// Message is a [Text], [File], [Location], [Poll], [Contacts], [Reaction] or [Forward] to send.
 type Message interface{ route() string }
 
 // Quote names an earlier message to answer, by default in the same chat.
@@ -73,12 +73,20 @@ type Reaction struct {
 	Emoji string     `json:"emoji"`
 }
 
+// Forward sends a stored message to another chat.
+type Forward struct {
+	SourceChat  bridge.JID `json:"sourceChatJid"`
+	SourceMsgID string     `json:"sourceMsgId"`
+	To          bridge.JID `json:"destJid"`
+}
+
 func (Text) route() string     { return "/api/messages/send" }
 func (File) route() string     { return "/api/messages/send-media" }
 func (Location) route() string { return "/api/messages/send-location" }
 func (Poll) route() string     { return "/api/messages/send-poll" }
 func (Contacts) route() string { return "/api/messages/send-contact" }
 func (Reaction) route() string { return "/api/messages/react" }
+func (Forward) route() string  { return "/api/messages/forward" }
 
 // Sent is a message that the network accepted.
 type Sent struct {

@@ -1,9 +1,7 @@
 package console
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
@@ -61,54 +59,6 @@ type mark struct {
 
 // tick shows the delivery of an own message.
 type tick struct{ Icon, Text, Tone string }
-
-// names holds the names of people on a page.
-type names struct {
-	me    bridge.JID
-	known map[bridge.JID]string
-}
-
-// of returns the name of a person, or else the number.
-func (n names) of(jid bridge.JID) string {
-	if jid == n.me && jid != "" {
-		return "You"
-	}
-	return cmp.Or(n.known[jid], phoneOf(jid))
-}
-
-// learn notes a name if there is none yet.
-func (n names) learn(jid bridge.JID, name string) {
-	if name = strings.TrimSpace(name); name != "" && n.known[jid] == "" {
-		n.known[jid] = name
-	}
-}
-
-// names collects the names of people: those of the account's contacts, which name their
-// chats, else their own.
-func (v *visit) names(chats []bridge.Chat, messages []bridge.Message) (names, error) {
-	n := names{known: make(map[bridge.JID]string)}
-	status, err := v.status()
-	if err != nil && bridge.CodeOf(err) != bridge.CodeForbidden { // to a token for some chats
-		return n, err
-	}
-	if status.User != nil {
-		n.me = status.User.JID
-	}
-	for _, chat := range chats {
-		if !chat.IsGroup {
-			n.learn(chat.JID, chat.Name)
-		}
-	}
-	for _, m := range messages {
-		n.learn(m.SenderJID, m.PushName)
-		if m.ContextInfo != nil {
-			for _, mentioned := range m.ContextInfo.Mentions {
-				n.learn(mentioned.JID, mentioned.Name)
-			}
-		}
-	}
-	return n, nil
-}
 
 // bubbles returns messages as a chat shows them, the oldest first.
 func (v *visit) bubbles(chat bridge.Chat, chats []bridge.Chat, messages []bridge.Message) ([]bubble, error) {

@@ -35,27 +35,22 @@ func (c *Console) showCalls(v *visit) error {
 	}{calls, more(root+"/calls", url.Values{}, "cursor", next), curl("GET", "/api/calls", nil)})
 }
 
-// calls returns calls with the names of their callers: those of the chats with them,
-// where there are any that the visitor may see.
+// calls returns calls with the names of their callers.
 func (v *visit) calls(q bridge.CallQuery) (rows []callRow, next *string, err error) {
-	ctx := v.r.Context()
-	page, err := v.api.Calls(ctx, q)
+	page, err := v.api.Calls(v.r.Context(), q)
 	if err != nil {
 		return nil, nil, err
 	}
-	names := make(map[bridge.JID]string)
+	callers := make([]bridge.JID, len(page.Items))
+	for i, call := range page.Items {
+		callers[i] = call.FromJID
+	}
+	n, err := v.namesOf(callers)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, call := range page.Items {
-		if names[call.FromJID] == "" {
-			chat, err := v.api.Chat(ctx, call.FromJID)
-			switch {
-			case bridge.CodeOf(err) == bridge.CodeNotFound:
-				chat.JID = call.FromJID
-			case err != nil:
-				return nil, nil, err
-			}
-			names[call.FromJID] = nameOf(chat)
-		}
-		row := callRow{Call: call, Name: names[call.FromJID], Words: callWords[call.State]}
+		row := callRow{Call: call, Name: n.of(call.FromJID), Words: callWords[call.State]}
 		if call.State == bridge.CallRinging && v.sends() {
 			row.Reject = root + "/calls/" + bridge.PathID(call.ID) + "/reject"
 		}

@@ -19,7 +19,7 @@ func TestCalls_AreShownAndRejected(t *testing.T) {
 	answers := map[string]http.HandlerFunc{
 		"/api/calls":           replies(`{"count":2,"calls":[` + aCall("K1", "ringing") + `,` + aCall("K2", "missed") + `],"nextCursor":"next"}`),
 		"/api/calls/K1/reject": replies(`{"ok":true,"id":"K1","chatJid":"` + grace + `"}`),
-		"/api/chats/" + grace:  replies(`{"jid":"` + grace + `","isGroup":false,"name":"Grace <b>","participants":2}`),
+		"/api/contacts":        replies(contactsList(knownContact(grace, "Grace <b>", "Gracie"))),
 	}
 	s, all := overAPI(t, answers)
 	form := url.Values{"csrf": {s.logIn().csrf()}}

@@ -22,6 +22,7 @@ type chatPage struct {
 	Bubbles      []bubble
 	Older, Newer string // the addresses of the messages before and after; empty for none
 	At           string // the message that was asked for
+	IsNew        bool   // nothing of it is stored yet
 	Composer     composer
 	Curl         string
 }
@@ -31,7 +32,7 @@ type chatPage struct {
 func (c *Console) showChat(v *visit) (err error) {
 	ctx, query := v.r.Context(), v.r.URL.Query()
 	page := chatPage{At: query.Get("at")}
-	if page.Chat, err = v.api.Chat(ctx, v.chat); err != nil {
+	if page.Chat, page.IsNew, err = v.chatOf(ctx, v.chat); err != nil {
 		return err
 	}
 	page.Name, page.Curl = nameOf(page.Chat), curl("GET", client.HistoryPath(page.Chat.JID)+"?limit=50", nil)
@@ -57,6 +58,8 @@ func (p *chatPage) read(ctx context.Context, v *visit, query url.Values) (messag
 	older := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Cursor: query.Get("older"), Limit: pageOfMessages}
 	newer := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderAsc, Cursor: query.Get("newer"), Limit: pageOfMessages}
 	switch {
+	case p.IsNew:
+		return nil, nil
 	case p.At != "":
 		m, err := v.api.Message(ctx, p.Chat.JID, p.At)
 		if err != nil {
@@ -118,6 +121,9 @@ func (v *visit) listChats(ctx context.Context, query url.Values, open bridge.JID
 		return list, err
 	}
 	list.Items = page.Items
+	if err := v.nameSenders(list.Items); err != nil {
+		return list, err
+	}
 	next := url.Values{}
 	if list.Type != "" {
 		next.Set("type", string(list.Type))
@@ -144,56 +150,4 @@ func (c *Console) showChats(v *visit) error {
 		List chatList
 		Curl string
 	}{list, curl("GET", "/api/chats", nil)})
-}
-
-type membersPage struct {
-	Chat     bridge.JID
-	Name     string
-	Group    bridge.Group
-	Requests []bridge.JoinRequest
-	Decides  bool // whether the visitor may let people in
-	Curl     string
-}
-
-// showMembers answers the members of a group, and to its admins the requests to join it.
-func (c *Console) showMembers(v *visit) error {
-	if !v.chat.IsGroup() {
-		return errUnknown
-	}
-	detail, err := v.api.Group(v.r.Context(), v.chat)
-	if err != nil {
-		return err
-	}
-	page := membersPage{Chat: detail.JID, Name: detail.Stored.Name, Group: detail.Stored.Group, Decides: v.sends(), Curl: curl("GET", "/api/groups/"+detail.JID.Escaped(), nil)}
-	if detail.Live != nil {
-		page.Group = *detail.Live
-		page.Requests, err = v.api.JoinRequests(v.r.Context(), detail.JID)
-		switch bridge.CodeOf(err) {
-		case bridge.CodeNotAdmin, bridge.CodeNotInGroup, bridge.CodeNotConnected:
-			err = nil // the requests are for admins only
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return v.show("members", page.Name, page)
-}
-
-func (c *Console) decideJoinRequest(v *visit) error {
-	person, err := bridge.ParseJID(v.r.PostForm.Get("person"))
-	if err != nil {
-		return err
-	}
-	action := bridge.ParticipantAction(v.r.PostForm.Get("action"))
-	results, err := v.api.DecideJoinRequests(v.r.Context(), v.chat, action, []bridge.JID{person}, v.key())
-	text := "They are in the group now."
-	if action == bridge.ParticipantReject {
-		text = "The request was rejected."
-	}
-	for _, result := range results {
-		if result.Error != nil {
-			text = sentence(*result.Error)
-		}
-	}
-	return v.done(err, text, chatPath(v.chat)+"/members")
 }

@@ -64,12 +64,16 @@ func (c *Console) showEvents(v *visit) error {
 	if page.Known, err = v.chatsLike(v.r.Context(), "", suggestions); err != nil {
 		return err
 	}
+	n, err := v.namesOf(peopleOf(events))
+	if err != nil {
+		return err
+	}
 	for _, event := range events {
 		encoded, err := bridge.EncodeJSON(event)
 		if err != nil {
 			return err
 		}
-		page.Events = append(page.Events, eventRow{event.ID, event.Type, event.ChatJID, aboutEvent(event), indented(encoded), event.At})
+		page.Events = append(page.Events, eventRow{event.ID, event.Type, event.ChatJID, aboutEvent(event, n), indented(encoded), event.At})
 	}
 	return v.show("events", "Events", page)
 }
@@ -112,12 +116,12 @@ func (v *visit) readEvents(ctx context.Context, q client.EventQuery, last int64)
 	}
 }
 
-func aboutEvent(event bridge.Event) string {
+func aboutEvent(event bridge.Event, n names) string {
 	switch {
 	case event.Message != nil && event.Type == bridge.EventMessageStatus && event.Message.Status != nil:
 		return string(*event.Message.Status) + " · " + summary(*event.Message)
 	case event.Message != nil:
-		return senderOf(event.Message.PushName, event.Message.SenderJID, event.Message.FromMe) + ": " + summary(*event.Message)
+		return senderOf(cmp.Or(n.known[event.Message.SenderJID], event.Message.PushName), event.Message.SenderJID, event.Message.FromMe) + ": " + summary(*event.Message)
 	case event.Chat != nil:
 		return nameOf(*event.Chat)
 	case event.JoinRequests != nil && len(event.JoinRequests.Created) > 0:
@@ -125,11 +129,24 @@ func aboutEvent(event bridge.Event) string {
 	case event.Group != nil:
 		return event.Group.Name
 	case event.Call != nil:
-		return phoneOf(event.Call.FromJID) + ": " + callWords[event.Call.State].Text
+		return n.of(event.Call.FromJID) + ": " + callWords[event.Call.State].Text
 	case event.Status != nil:
 		return describe(*event.Status).Word
 	}
 	return ""
+}
+
+// peopleOf returns those whom events name in their line.
+func peopleOf(events []bridge.Event) (people []bridge.JID) {
+	for _, event := range events {
+		if event.Message != nil {
+			people = append(people, event.Message.SenderJID)
+		}
+		if event.Call != nil {
+			people = append(people, event.Call.FromJID)
+		}
+	}
+	return people
 }
 
 // namesAsking names the first who asks to join a group, and counts the others.

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -92,6 +91,9 @@ func (p *searchPage) find(ctx context.Context, v *visit, query url.Values) error
 		found, err = v.api.Search(ctx, bridge.SearchQuery{Q: p.Q, Since: since, Until: until, ChatType: p.Type, Limit: pageOfHits, Cursor: query.Get("cursor")})
 	}
 	p.Curl = curl("GET", path+"?"+url.Values{"q": {p.Q}}.Encode(), nil)
+	if err == nil {
+		err = v.nameMatches(found.Items)
+	}
 	if err != nil {
 		return err
 	}
@@ -118,13 +120,6 @@ func (v *visit) day(text string, last bool) (*bridge.Time, error) {
 		day = day.AddDate(0, 0, 1).Add(-1)
 	}
 	return new(bridge.At(day)), nil
-}
-
-func senderOf(pushName string, jid bridge.JID, fromMe bool) string {
-	if fromMe {
-		return "You"
-	}
-	return cmp.Or(strings.TrimSpace(pushName), phoneOf(jid))
 }
 
 // jump returns the page of a chat at a message.

@@ -52,11 +52,11 @@ func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values
 		if err != nil {
 			return c, err
 		}
-		sender := "You"
-		if !m.FromMe {
-			sender = names{known: map[bridge.JID]string{m.SenderJID: m.PushName}}.of(m.SenderJID)
+		n, err := v.names([]bridge.Chat{chat}, []bridge.Message{m})
+		if err != nil {
+			return c, err
 		}
-		*field = &target{ID: m.ID, Sender: sender, Text: summary(m), Content: m.Content, Path: messagePath(chat.JID, m.ID)}
+		*field = &target{ID: m.ID, Sender: senderOf(n.of(m.SenderJID), m.SenderJID, m.FromMe), Text: summary(m), Content: m.Content, Path: messagePath(chat.JID, m.ID)}
 	}
 	return c, nil
 }

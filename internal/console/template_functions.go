@@ -26,6 +26,7 @@ var functions = template.FuncMap{
 	"scopes": bridge.Scopes, "sentence": sentence, "scopeWords": func(s bridge.Scope) any { return scopeWords[s] }, "permits": slices.Contains[[]bridge.Scope],
 	"eventTypes": bridge.EventTypes, "chosen": slices.Contains[[]bridge.EventType],
 	"hookTemplates": func() []hookTemplate { return hookTemplates }, "emojis": func() []string { return quickEmojis },
+	"picturePath": picturePath, "infoPath": infoPath, "isGroup": bridge.JID.IsGroup,
 	"when": clock.when, "ago": clock.ago,
 	"timeOfDay": func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04") },
 	"exact":     func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04:05") },
@@ -87,7 +88,12 @@ func phoneOf(jid bridge.JID) string {
 }
 
 // nameOf returns the name of a chat, or else its number.
-func nameOf(chat bridge.Chat) string { return cmp.Or(strings.TrimSpace(chat.Name), phoneOf(chat.JID)) }
+func nameOf(chat bridge.Chat) string {
+	if chat.Name == chat.JID.User() { // as the API names those without a name
+		return phoneOf(chat.JID)
+	}
+	return cmp.Or(strings.TrimSpace(chat.Name), phoneOf(chat.JID))
+}
 
 func chatPath(jid bridge.JID) string { return root + "/chats/" + jid.Escaped() }
 

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"image/color"
 	"strings"
 
 	"bridged/internal/simnet"
@@ -34,6 +35,10 @@ func (d *demo) castPeople(ctx context.Context) error {
 			return err
 		}
 		d.people[person.key] = phone
+		if i%2 == 0 { // the others have letters
+			shade := color.RGBA{R: uint8(90 + 60*i%140), G: uint8(130 + 35*i%90), B: uint8(210 - 30*i), A: 255}
+			phone.SetPicture(Portrait(640, shade), Portrait(96, shade))
+		}
 		if person.contact == "" {
 			continue
 		}

@@ -33,6 +33,33 @@ func landscape(x, y, width, height int) color.Color {
 	return color.RGBA{R: 60, G: uint8(150 - (y-hill)/3), B: 70, A: 255}
 }
 
+// Portrait returns a PNG of a head and shoulders before a background.
+func Portrait(size int, background color.RGBA) []byte {
+	img := image.NewRGBA(image.Rect(0, 0, size, size))
+	within := func(x, y, middleX, middleY, radius float64) bool {
+		dx, dy := x-middleX, y-middleY
+		return dx*dx+dy*dy < radius*radius
+	}
+	for y := range size {
+		for x := range size {
+			across, down := float64(x)/float64(size), float64(y)/float64(size)
+			shade := background
+			switch {
+			case within(across, down, .5, .4, .17):
+				shade = color.RGBA{R: 236, G: 200, B: 170, A: 255}
+			case within(across, down, .5, .36, .21) && down < .42:
+				shade = color.RGBA{R: 62, G: 44, B: 38, A: 255}
+			case within(across, down, .5, 1, .36):
+				shade = color.RGBA{R: background.R / 2, G: background.G / 2, B: background.B / 2, A: 255}
+			}
+			img.SetRGBA(x, y, shade)
+		}
+	}
+	var b bytes.Buffer
+	_ = png.Encode(&b, img) // writing to a bytes.Buffer cannot fail
+	return b.Bytes()
+}
+
 // Voice returns a silent Ogg Opus file (RFC 7845): 50 packets of 20 ms per second, on one page.
 func Voice(seconds int) []byte {
 	var b bytes.Buffer

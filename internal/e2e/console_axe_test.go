@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/simnet"
 )
 
 // axeVersion is the release of axe-core that checks the pages. The test downloads
@@ -28,10 +30,22 @@ func TestConsole_IsAccessible(t *testing.T) {
 	t.Parallel()
 	script := fetchAxe(t)
 	v := visit(t)
-	say(t, v.ben, v.owner.PN(), "Hello there, https://example.org/")
+	hello := say(t, v.ben, v.owner.PN(), "Hello there, https://example.org/")
 	v.wantStored(v.ben, "Hello there")
 	chat := "/console/chats/" + bridge.JID(v.ben.PN().String()).Escaped()
-	for _, address := range []string{"/console/", "/console/chats", chat, "/console/search?q=hello", "/console/events", "/console/webhooks", "/console/hooks", "/console/pair", "/console/api", "/console/settings", "/console/tokens", "/login"} {
+	group := must(v.owner.CreateGroup(within(t), simnet.GroupOptions{Subject: "Walks", Members: []*simnet.Phone{v.ben}}))(t)
+	say(t, v.ben, group.JID(), "hello")
+	eventually(t, func() error {
+		if got := v.bridge.Get(path("/api/groups/%s", group.JID())); got.Status != http.StatusOK {
+			return fmt.Errorf("the group is %d", got.Status)
+		}
+		return nil
+	})
+	people := []string{
+		"/console/contacts", "/console/new?q=b", "/console/new?phone=0123", "/console/new/group", path("/console/people/%s", v.ben.PN()), path("/console/chats/%s/info?invite", group.JID()),
+		path("/console/chats/%s/add", group.JID()), chat + "/messages/" + hello + "/forward",
+	}
+	for _, address := range append(people, "/console/", "/console/chats", chat, "/console/search?q=hello", "/console/events", "/console/webhooks", "/console/hooks", "/console/pair", "/console/api", "/console/settings", "/console/tokens", "/login") {
 		for _, dark := range []bool{false, true} {
 			v.resize(1280, 800, dark)
 			v.open(address)

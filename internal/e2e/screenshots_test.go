@@ -164,6 +164,13 @@ func shots() []shot {
 		{name: "contact", chat: "Elif"},
 		{name: "document", chat: "अर्जुन"},
 		{name: "extras", chat: "Yuki", prepare: click("[data-extras]")},
+		{name: "new", path: "/console/new"},
+		{name: "new-group", path: "/console/new/group"},
+		{name: "contacts", path: "/console/contacts"},
+		{name: "contact-info", path: "/console/people/34600100101%40s.whatsapp.net"},
+		{name: "group-info", chat: "Wandern", prepare: []chromedp.Action[chromedp.Void]{
+			chromedp.Evaluate[chromedp.Void](`location.href = document.querySelector(".chat-who").href`), chromedp.WaitVisible(chromedp.CSS("#members")),
+		}},
 		{name: "search", path: "/console/search?q=strasse"},
 		{name: "events", path: "/console/events"},
 		{name: "webhooks", path: "/console/webhooks"},

@@ -43,9 +43,11 @@ const onlyPeople = `p.id IN (
 
 func (r *readTx) contactsQuery(q bridge.ContactQuery) (string, []any) {
 	var f db.Filter
-	if q.Only != nil {
-		only := r.Encode(q.Only)
-		f.Add(onlyPeople, only, only)
+	for _, people := range [][]bridge.JID{q.Only, q.Among} {
+		if people != nil {
+			named := r.Encode(people)
+			f.Add(onlyPeople, named, named)
+		}
 	}
 	var nameless bool
 	var sortKey string

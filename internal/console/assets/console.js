@@ -5,3 +5,5 @@ import "./chat.js";
 import "./composer.js";
 import "./events.js";
 import "./chooser.js";
+import "./pictures.js";
+import "./people.js";

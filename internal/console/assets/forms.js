@@ -1,5 +1,6 @@
 // Forms that stay on their page, menus and keys.
 import { all, ask, copy, find, toast } from "./base.js";
+import { agreed } from "./agree.js";
 import { refresh } from "./live.js";
 
 // Forms that stay on their page
@@ -7,7 +8,7 @@ import { refresh } from "./live.js";
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   const question = (event.submitter || form).dataset.ask || form.dataset.ask;
-  if (question && !confirm(question)) return event.preventDefault();
+  if (question && !agreed(event, question)) return;
   if (!form.matches("[data-async]")) return;
   event.preventDefault();
   const buttons = all("button", form).filter((button) => !button.disabled);

@@ -1,0 +1,77 @@
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"bridged/internal/bridge"
+)
+
+// GroupDetail describes a group as it is stored, and as it is on the network now: Live is nil
+// if the network could not be asked.
+type GroupDetail struct {
+	JID    bridge.JID
+	Stored bridge.StoredGroup
+	Live   *bridge.Group
+}
+
+// Group returns a group with its members.
+func (c *Client) Group(ctx context.Context, jid bridge.JID) (GroupDetail, error) {
+	return call[GroupDetail](ctx, c, http.MethodGet, groupPath(jid), nil)
+}
+
+func groupPath(jid bridge.JID) string { return "/api/groups/" + jid.Escaped() }
+
+// CreateGroup makes a group of the account and some people. The answer has the result of
+// each. With a key it can be repeated as a Send can.
+func (c *Client) CreateGroup(ctx context.Context, name string, people []bridge.JID, key string) (made bridge.GroupCreated, err error) {
+	body := map[string]any{"name": name, "participants": people}
+	err = c.CallOnce(ctx, http.MethodPost, "/api/groups", body, key, &made)
+	return made, err
+}
+
+// ChangeGroup changes the settings of a group, and returns the names of those that were
+// changed. Where one is refused, those before it are changed; see [Error].
+func (c *Client) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch, key string) (changed []string, err error) {
+	var answer struct{ Changed []string }
+	err = c.CallOnce(ctx, http.MethodPatch, groupPath(jid), patch, key, &answer)
+	return answer.Changed, err
+}
+
+// ChangeParticipants adds, removes, promotes or demotes people, and returns the result of each.
+func (c *Client) ChangeParticipants(ctx context.Context, jid bridge.JID, action bridge.ParticipantAction, people []bridge.JID, key string) ([]bridge.ParticipantResult, error) {
+	return c.changePeople(ctx, groupPath(jid)+"/participants", action, people, key)
+}
+
+func (c *Client) changePeople(ctx context.Context, path string, action bridge.ParticipantAction, people []bridge.JID, key string) ([]bridge.ParticipantResult, error) {
+	var answer struct{ Participants []bridge.ParticipantResult }
+	body := map[string]any{"action": action, "participants": people}
+	err := c.CallOnce(ctx, http.MethodPost, path, body, key, &answer)
+	return answer.Participants, err
+}
+
+// JoinRequests returns the requests to join a group.
+func (c *Client) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
+	return getAll[bridge.JoinRequest](ctx, c, groupPath(jid)+"/requests", "requests")
+}
+
+// DecideJoinRequests approves or rejects requests, and returns the result of each.
+func (c *Client) DecideJoinRequests(ctx context.Context, jid bridge.JID, action bridge.ParticipantAction, people []bridge.JID, key string) ([]bridge.ParticipantResult, error) {
+	return c.changePeople(ctx, groupPath(jid)+"/requests", action, people, key)
+}
+
+// GroupLink returns the link by which a group may be joined.
+func (c *Client) GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLink, error) {
+	return call[bridge.GroupLink](ctx, c, http.MethodGet, groupPath(jid)+"/invite", nil)
+}
+
+// RevokeGroupLink ends the link of a group, and returns the new one.
+func (c *Client) RevokeGroupLink(ctx context.Context, jid bridge.JID, key string) (link bridge.GroupLink, err error) {
+	err = c.CallOnce(ctx, http.MethodDelete, groupPath(jid)+"/invite", nil, key, &link)
+	return link, err
+}
+
+// LeaveGroup ends the account's membership in a group.
+func (c *Client) LeaveGroup(ctx context.Context, jid bridge.JID, key string) error {
+	return c.CallOnce(ctx, http.MethodPost, groupPath(jid)+"/leave", nil, key, nil)
+}

@@ -2,5 +2,8 @@
 import "./live.js";
 import "./forms.js";
 import "./chat.js";
+import "./menu.js";
+import "./voice.js";
+import "./lightbox.js";
 import "./composer.js";
 import "./events.js";

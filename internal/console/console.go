@@ -126,6 +126,7 @@ func (c *Console) routes() http.Handler {
 	post("/chats/{jid}/messages/{id}/edit", c.edit)
 	post("/chats/{jid}/messages/{id}/delete", c.deleteMessage)
 	mux.HandleFunc("POST "+root+"/chats/{jid}/file", c.page(c.sendFile))
+	page("/chats/{jid}/media", c.showGallery)
 	page("/search", c.showSearch)
 	page("/media/{jid}/{id}", c.showMedia)
 	live("/calls", c.showCalls)

@@ -191,7 +191,7 @@ func TestConsole_VoiceNotesPlay(t *testing.T) {
 	say(t, v.ben, v.owner.PN(), "Did you hear it?")
 	must(v.ben.ReactTo(within(t), v.owner.PN(), v.ben.PN(), first, "🎧"))(t)
 	v.wantText("Did you hear it?")
-	v.waitFor(in(first, ".chip"))
+	v.waitFor(in(first, ".mark"))
 	v.waitFor(in(first, ".voice-player.playing") + ` && ` + in(first, "input") + `.value > 9`)
 	v.run(in(second, "[data-play]") + `.click()`)
 	v.waitFor(in(second, ".voice-player.playing") + ` && !` + in(first, ".voice-player.playing"))
@@ -324,7 +324,7 @@ func TestConsole_TheMenuIsASheetOnPhones(t *testing.T) {
 	v.finger(nil, v.middle(".msg .menu > summary"))
 	v.waitFor(isOpen)
 	v.finger(nil, v.middle(`#message-menu [data-emoji="👍"]`))
-	v.waitFor(`!` + isOpen + ` && document.querySelector(".chip.own")?.dataset.mark === "👍"`)
+	v.waitFor(`!` + isOpen + ` && document.querySelector(".mark.own")?.dataset.mark === "👍"`)
 	v.finger(nil, [2]float64{v.middle(".msg .text")[0], v.middle(".msg .text")[1]}, [2]float64{200, 500}) // moves on
 	if evaluate[bool](v.browser, `Boolean(`+isOpen+`)`) {
 		t.Error("a finger that moves opens the menu")
@@ -342,22 +342,22 @@ func TestConsole_ReactsWithAnyEmoji(t *testing.T) {
 	v.wantStored(v.ben, "The tent is back")
 	v.resize(1280, 800, false)
 	v.openChat(v.ben.PN())
-	chips := func(want string) {
+	marked := func(want string) {
 		t.Helper()
-		v.waitFor(fmt.Sprintf(`[...document.querySelectorAll(".chip")].map(one => one.dataset.mark + one.querySelector("span").textContent + (one.matches(".own") ? " mine" : "")).join() === %q`, want))
+		v.waitFor(fmt.Sprintf(`[...document.querySelectorAll(".mark")].map(one => one.dataset.mark + one.querySelector("span").textContent + (one.matches(".own") ? " mine" : "")).join() === %q`, want))
 	}
-	chips("👍1")
-	v.run(`document.querySelector(".chip").focus()`)
+	marked("👍1")
+	v.run(`document.querySelector(".mark").focus()`)
 	v.press(" ")
-	chips("👍2 mine")
-	if who := evaluate[string](v.browser, `document.querySelector(".chip").title`); who != "Ben, You" {
+	marked("👍2 mine")
+	if who := evaluate[string](v.browser, `document.querySelector(".mark").title`); who != "Ben, You" {
 		t.Errorf("%q reacted", who)
 	}
-	if below := evaluate[bool](v.browser, `document.querySelector(".chip").getBoundingClientRect().top > document.querySelector(".text").getBoundingClientRect().bottom`); !below {
+	if below := evaluate[bool](v.browser, `document.querySelector(".mark").getBoundingClientRect().top > document.querySelector(".text").getBoundingClientRect().bottom`); !below {
 		t.Error("the reactions are not below the text")
 	}
-	v.do(chromedp.Click(chromedp.CSS(".chip")))
-	chips("👍1")
+	v.do(chromedp.Click(chromedp.CSS(".mark")))
+	marked("👍1")
 	loaded := `performance.getEntriesByType("resource").some(one => one.name.includes("emoji.js"))`
 	if evaluate[bool](v.browser, loaded) {
 		t.Error("the emoji are loaded before they are needed")
@@ -374,11 +374,11 @@ func TestConsole_ReactsWithAnyEmoji(t *testing.T) {
 	v.press("camping")
 	v.waitFor(`document.querySelector(".emoji-list button")?.dataset.emoji === "🏕️"`)
 	v.press(kb.Enter)
-	chips("👍1,🏕️1 mine")
+	marked("👍1,🏕️1 mine")
 	v.run(inMessage("tent", ".menu > summary") + `.click()`)
 	v.waitFor(`document.querySelector(".quick [data-own]")?.dataset.emoji === "🏕️" && document.querySelector(".who").textContent === "👍 Ben🏕️ You"`)
 	v.do(chromedp.Click(chromedp.CSS(".quick [data-own]")))
-	chips("👍1")
+	marked("👍1")
 	v.wantNoFaults()
 }
 
@@ -397,7 +397,7 @@ func TestConsole_OldMessagesAreRenewed(t *testing.T) {
 	v.run(`document.querySelector("#history").scrollTo(0, -100000)`)
 	v.wantText("the oldest")
 	must(v.ben.ReactTo(within(t), v.owner.PN(), v.ben.PN(), id, "🦖"))(t)
-	v.waitFor(inMessage("the oldest", ".chip"))
+	v.waitFor(inMessage("the oldest", ".mark"))
 	if left := evaluate[int](v.browser, `document.querySelectorAll(".msg").length`); left != 61 {
 		t.Errorf("%d messages are shown", left)
 	}
@@ -466,6 +466,45 @@ func TestConsole_NothingIsWiderThanAPhone(t *testing.T) {
 	}
 	if href := evaluate[string](v.browser, `document.querySelector(".card-part a").getAttribute("href")`); href != "/console/new?phone=4915100009999" {
 		t.Errorf("the number of a card leads to %q", href)
+	}
+	v.wantNoFaults()
+}
+
+// A chat's pictures, files and links are found from its menu, by month, and lead back to
+// their messages.
+func TestConsole_TheGalleryOfAChat(t *testing.T) {
+	t.Parallel()
+	v := visit(t)
+	month := time.Now().AddDate(0, -2, 0)
+	for i := range 70 {
+		picture := simnet.Media{Data: demo.Picture(60+i, 40), Mimetype: "image/png", Caption: fmt.Sprintf("picture %d.", i), Width: uint32(60 + i), Height: 40}
+		must(v.ben.SendImage(within(t), v.owner.PN(), picture, simnet.At(month.Add(time.Duration(i)*24*time.Hour/2))))(t)
+	}
+	must(v.ben.SendDocument(within(t), v.owner.PN(), simnet.Media{Data: demo.PDF(), Mimetype: "application/pdf", FileName: "plan.pdf", Pages: 1}))(t)
+	say(t, v.ben, v.owner.PN(), "Read https://example.org/"+strings.Repeat("long", 60))
+	v.wantStored(v.ben, "longlong")
+	v.resize(1280, 800, false)
+	v.openChat(v.ben.PN())
+	v.do(chromedp.Click(chromedp.CSS(".chat-head .menu > summary")), chromedp.Click(chromedp.CSS(`.chat-head a[href$="/media"]`)), chromedp.WaitReady(chromedp.CSS("#gallery")))
+	v.waitFor(`document.querySelectorAll(".tile-view").length >= 60`)
+	v.run(`window.stays = true; document.querySelector("#main .pager")?.scrollIntoView()`)
+	v.waitFor(`document.querySelectorAll(".tile-view").length === 70 && window.stays`)
+	if months := evaluate[int](v.browser, `document.querySelectorAll("#gallery h2").length`); months < 2 || months > 3 {
+		t.Errorf("%d months have headings", months)
+	}
+	v.run(`document.querySelector(".tile-view").click()`)
+	v.waitFor(`document.querySelector("#viewer[open] [data-caption]").textContent === "picture 69."`)
+	v.press(kb.ArrowRight)
+	v.waitFor(`document.querySelector("#viewer[open] [data-caption]").textContent === "picture 68." && document.querySelector("#viewer [data-count]").textContent === "2 of 70"`)
+	v.do(chromedp.Click(chromedp.CSS("#viewer [data-show]")), chromedp.WaitReady(chromedp.CSS(".msg.found")))
+	v.waitFor(`document.querySelector(".msg.found").textContent.includes("picture 68.")`)
+	for _, width := range []int64{1280, 390, 320} {
+		v.resize(width, 844, true)
+		for tab, want := range map[string]string{"pictures": ".tile-view", "files": ".media-file", "links": ".media-file a"} {
+			v.open(path("/console/chats/%s/media?tab="+tab, v.ben.PN()))
+			v.do(chromedp.WaitReady(chromedp.CSS(want)))
+			v.wantInside(fmt.Sprintf("%s at %d pixels", tab, width), "#gallery *:not(.vh, svg *)")
+		}
 	}
 	v.wantNoFaults()
 }

@@ -5,5 +5,6 @@ import "./chat.js";
 import "./menu.js";
 import "./voice.js";
 import "./lightbox.js";
+import "./gallery.js";
 import "./composer.js";
 import "./events.js";

@@ -17,7 +17,7 @@ function open(message) {
   quick.hidden = !entries.some((one) => one.matches("[data-picks]"));
   showEmojis(false);
   showReactions(message);
-  dialog.classList.toggle("sheet", matchMedia("(hover: none), (max-width: 720px)").matches);
+  dialog.classList.toggle("sheet", matchMedia("(pointer: coarse), (max-width: 720px)").matches);
   message.classList.add("open");
   dialog.showModal();
   put();
@@ -34,7 +34,7 @@ function entryOf(original, at) {
 
 // showReactions marks the visitor's reaction, and lists who reacted.
 function showReactions(message) {
-  const own = find(".chip.own", message)?.dataset.mark;
+  const own = find(".mark.own", message)?.dataset.mark;
   all("[data-own]", quick).forEach((one) => one.remove());
   let button = all("[data-emoji]", quick).find((one) => one.dataset.emoji === own);
   if (own && !button) {
@@ -46,9 +46,9 @@ function showReactions(message) {
     one.setAttribute("aria-pressed", one === button);
     one.setAttribute("aria-label", one === button ? "Remove your " + own : "React with " + one.dataset.emoji);
   }
-  find(".who", dialog).replaceChildren(...all(".chip", message).map((chip) => {
+  find(".who", dialog).replaceChildren(...all(".mark", message).map((mark) => {
     const line = document.createElement("li");
-    line.textContent = chip.firstChild.textContent + " " + chip.title;
+    line.textContent = mark.firstChild.textContent + " " + mark.title;
     return line;
   }));
 }
@@ -95,7 +95,7 @@ async function showEmojis(shown) {
     toast("The emoji cannot be loaded.", true);
   }
   put();
-  field.focus();
+  if (!matchMedia("(pointer: coarse)").matches) field.focus(); // a keyboard on the screen would cover them
 }
 
 // listEmojis lists the emoji that a query finds, without one all by their groups.
@@ -181,22 +181,22 @@ function move(event) {
 
 document.addEventListener("click", (event) => {
   const summary = dialog && event.target.closest(".msg-line > .menu > summary");
-  const chip = dialog && event.target.closest(".chip");
+  const mark = dialog && event.target.closest(".mark");
   if (summary) {
     event.preventDefault();
     open(summary.closest(".msg"));
-  } else if (chip?.dataset.mark) {
+  } else if (mark?.dataset.mark) {
     event.preventDefault();
-    const message = chip.closest(".msg");
-    react(message.dataset.id, chip.matches(".own") ? "" : chip.dataset.mark).then(() => {
-      const who = all(".chip", messageOf(message.dataset.id) || message).find((one) => one.dataset.mark === chip.dataset.mark);
-      if (who && matchMedia("(hover: none)").matches) toast(chip.dataset.mark + " " + who.title);
+    const message = mark.closest(".msg");
+    react(message.dataset.id, mark.matches(".own") ? "" : mark.dataset.mark).then(() => {
+      const who = all(".mark", messageOf(message.dataset.id) || message).find((one) => one.dataset.mark === mark.dataset.mark);
+      if (who && matchMedia("(pointer: coarse)").matches) toast(mark.dataset.mark + " " + who.title);
     });
-  } else if (chip) open(chip.closest(".msg"));
+  } else if (mark) open(mark.closest(".msg"));
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === " " && event.target.matches("a.chip")) {
+  if (event.key === " " && event.target.matches("a.mark")) {
     event.preventDefault();
     event.target.click();
   }
@@ -228,7 +228,7 @@ if (dialog) {
   });
   find("#history").addEventListener("scroll", leave, { passive: true });
   list.addEventListener("contextmenu", (event) => {
-    if (event.target.closest(".bubble, .marks") && event.pointerType !== "mouse" && matchMedia("(hover: none)").matches) event.preventDefault();
+    if (event.target.closest(".bubble, .marks") && event.pointerType !== "mouse" && matchMedia("(pointer: coarse)").matches) event.preventDefault();
   });
   addEventListener("click", (event) => {
     if (!held) return;

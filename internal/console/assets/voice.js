@@ -25,9 +25,9 @@ export const pause = () => audio.pause();
 // dress gives the sounds of a message the player.
 function dress(message) {
   for (const sound of all("[data-sound]", message)) {
-    const bare = find("audio", sound);
-    if (!bare || !template) continue;
-    bare.replaceWith(template.content.cloneNode(true));
+    if (!template || find(".voice-player", sound)) continue;
+    find("audio", sound).hidden = true; // the browser's own, for pages without a script
+    sound.append(template.content.cloneNode(true));
     find("input", sound).setAttribute("aria-label", "Position in " + sound.dataset.name.toLowerCase());
     draw(sound);
     paint(sound);

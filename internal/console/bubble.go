@@ -12,12 +12,12 @@ type bubble struct {
 	bridge.Message
 	ChatJID   bridge.JID
 	Key       string // its name in the page
-	Day       string // the heading before it, where a day begins
+	Unread    int    // how many messages are unread from this one on; 0 but for the first of them
 	Sender    string
 	ShowName  bool
 	First     bool // of a run of one person's
 	Quote     *quote
-	Text      []span
+	Text      []block
 	IsLong    bool
 	IsJumbo   bool // a few emoji and nothing else
 	Votes     []vote
@@ -28,8 +28,8 @@ type bubble struct {
 	Kind      string // in words, for messages that have nothing else to show
 	Curl      string
 	Actions   bool
-	Editable  bool // for everybody
-	Deletable bool // an own one, for everybody
+	Editable  bool // for everyone
+	Deletable bool // an own one, for everyone
 	Clock     clock
 }
 
@@ -60,8 +60,8 @@ type mark struct {
 // tick shows the delivery of an own message.
 type tick struct{ Icon, Text, Tone string }
 
-// bubbles returns messages as a chat shows them, the oldest first.
-func (v *visit) bubbles(chat bridge.Chat, chats []bridge.Chat, messages []bridge.Message) ([]bubble, error) {
+// bubbles returns messages as a chat shows them, the oldest first, with what is unread.
+func (v *visit) bubbles(chat bridge.Chat, chats []bridge.Chat, messages []bridge.Message, unread unread) ([]bubble, error) {
 	n, err := v.names(append(slices.Clone(chats), chat), messages)
 	if err != nil {
 		return nil, err
@@ -74,11 +74,12 @@ func (v *visit) bubbles(chat bridge.Chat, chats []bridge.Chat, messages []bridge
 			b.Pictures = append(b.Pictures, v.actionable(newBubble(part, n, clock), chat.JID))
 		}
 		b.Quote = quoteOf(chat.JID, m, n)
-		before := messages[max(i-1, 0)]
-		if i == 0 || clock.day(before.Timestamp) != clock.day(m.Timestamp) {
-			b.Day = clock.day(m.Timestamp)
+		if m.ID == unread.First || slices.ContainsFunc(parts[m.ID], func(part bridge.Message) bool { return part.ID == unread.First }) {
+			b.Unread = unread.Count
 		}
-		b.First = b.Day != "" || before.SenderJID != m.SenderJID || before.FromMe != m.FromMe || m.Timestamp.Sub(before.Timestamp.Time).Minutes() > 10
+		before := messages[max(i-1, 0)]
+		b.First = i == 0 || b.Unread > 0 || clock.date(before.Timestamp) != clock.date(m.Timestamp) ||
+			before.SenderJID != m.SenderJID || before.FromMe != m.FromMe || m.Timestamp.Sub(before.Timestamp.Time).Minutes() > 10
 		b.ShowName = b.First && chat.IsGroup && !m.FromMe
 		shown[i] = b
 	}
@@ -98,7 +99,7 @@ func newBubble(m bridge.Message, n names, c clock) bubble {
 	b := bubble{Message: m, Key: "m-" + bridge.PathID(m.ID), Sender: n.of(m.SenderJID), Clock: c, Kind: kindOf(m)}
 	b.IsLong = utf8.RuneCountInString(m.Content) > longText
 	if showsContent(m) {
-		b.Text = spansOf(m.Content, mentionsOf(m, n))
+		b.Text = blocksOf(m.Content, mentionsOf(m, n))
 		b.IsJumbo = isJumbo(m.Content)
 	}
 	if m.Status != nil {

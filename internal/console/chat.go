@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"net/url"
-	"slices"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
@@ -19,7 +18,8 @@ type chatPage struct {
 	List         chatList
 	Chat         bridge.Chat
 	Name         string
-	Bubbles      []bubble
+	Days         []dayPart
+	Unread       unread
 	Older, Newer string // the addresses of the messages before and after; empty for none
 	At           string // the message that was asked for
 	IsNew        bool   // nothing of it is stored yet
@@ -43,59 +43,15 @@ func (c *Console) showChat(v *visit) (err error) {
 	if err != nil {
 		return err
 	}
-	if page.Bubbles, err = v.bubbles(page.Chat, page.List.Items, messages); err != nil {
+	bubbles, err := v.bubbles(page.Chat, page.List.Items, messages, page.Unread)
+	if err != nil {
 		return err
 	}
+	page.Days = inDays(bubbles)
 	if page.Composer, err = v.composer(ctx, page.Chat, query); err != nil {
 		return err
 	}
 	return v.show("chat", page.Name, page)
-}
-
-// read returns the messages that a page is asked for, the oldest first, and
-// notes where those before and after them are.
-func (p *chatPage) read(ctx context.Context, v *visit, query url.Values) (messages []bridge.Message, err error) {
-	older := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Cursor: query.Get("older"), Limit: pageOfMessages}
-	newer := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderAsc, Cursor: query.Get("newer"), Limit: pageOfMessages}
-	switch {
-	case p.IsNew:
-		return nil, nil
-	case p.At != "":
-		m, err := v.api.Message(ctx, p.Chat.JID, p.At)
-		if err != nil {
-			return nil, err
-		}
-		older.Cursor, older.Until, older.Limit = "", &m.Timestamp, around
-		newer.Cursor, newer.Since, newer.Limit = "", &m.Timestamp, around
-	case newer.Cursor != "":
-		messages, p.Newer, err = v.part(ctx, newer)
-		return messages, err
-	}
-	if messages, p.Older, err = v.part(ctx, older); err != nil || p.At == "" {
-		return messages, err
-	}
-	after, next, err := v.part(ctx, newer)
-	for _, m := range after {
-		if !slices.ContainsFunc(messages, func(known bridge.Message) bool { return known.ID == m.ID }) {
-			messages = append(messages, m)
-		}
-	}
-	p.Newer = next
-	return messages, err
-}
-
-// part returns messages, the oldest first, and the address of those that follow in q's order.
-func (v *visit) part(ctx context.Context, q bridge.MessageQuery) (messages []bridge.Message, next string, err error) {
-	page, err := v.api.Messages(ctx, q)
-	if err != nil {
-		return nil, "", err
-	}
-	parameter := "newer"
-	if q.Order == bridge.OrderDesc {
-		parameter = "older"
-		slices.Reverse(page.Items)
-	}
-	return page.Items, more(chatPath(q.Chat), url.Values{}, parameter, page.NextCursor), nil
 }
 
 // more returns the address of the page at a cursor; empty for none.

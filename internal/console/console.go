@@ -144,6 +144,7 @@ func (c *Console) routes() http.Handler {
 	post("/chats/{jid}/messages/{id}/delete", c.deleteMessage)
 	mux.HandleFunc("POST "+root+"/chats/{jid}/file", c.page(c.sendFile))
 	page("/pictures/{jid}", c.showPicture)
+	page("/chats/{jid}/media", c.showGallery)
 	page("/search", c.showSearch)
 	page("/media/{jid}/{id}", c.showMedia)
 	live("/calls", c.showCalls)

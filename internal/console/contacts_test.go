@@ -86,7 +86,7 @@ func TestNewChat_SaysWhatIsWrongBesideTheField(t *testing.T) {
 	}
 	wants("/console/new?phone=447700900123", http.StatusOK, "is not on WhatsApp")
 	wants("/console/new?phone=0770", http.StatusOK, "must begin with the country code")
-	answer = refuses(http.StatusTooManyRequests, "look_ups_limited", "at most 200 numbers an hour are looked up")
+	answer = refusesWith(http.StatusTooManyRequests, "look_ups_limited", "at most 200 numbers an hour are looked up")
 	wants("/console/new?phone=447700900123", http.StatusTooManyRequests, "At most 200 numbers an hour are looked up.")
 }
 
@@ -97,7 +97,7 @@ func TestNewGroup_IsMadeOfChosenPeople(t *testing.T) {
 		"/api/contacts": replies(contactsList(knownContact(grace, "Grace", ""), knownContact(alan, "Alan", ""))),
 		"/api/groups": func(w http.ResponseWriter, r *http.Request) {
 			if refused {
-				refuses(http.StatusBadRequest, "invalid_request", "name must have 1 to 100 characters")(w, r)
+				refusesWith(http.StatusBadRequest, "invalid_request", "name must have 1 to 100 characters")(w, r)
 				return
 			}
 			replies(`{"ok":true,"jid":"`+club+`","name":"Readers","participants":[{"jid":"`+grace+`","status":"done","error":null},{"jid":"`+alan+`","status":"invite_required","error":"lets only some people add them to groups"}]}`)(w, r)
@@ -135,7 +135,7 @@ func TestPictures_AreKeptByBrowsers(t *testing.T) {
 	var answer http.HandlerFunc
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		path:                               func(w http.ResponseWriter, r *http.Request) { answer(w, r) },
-		"/api/groups/" + club + "/picture": refuses(http.StatusNotFound, "no_picture", "there is no picture"),
+		"/api/groups/" + club + "/picture": refusesWith(http.StatusNotFound, "no_picture", "there is no picture"),
 	})
 	s.get("/console/pictures/"+grace).want(t, http.StatusSeeOther, "/login?next=%2Fconsole%2Fpictures%2F15550100301%40s.whatsapp.net")
 	s.logIn()
@@ -160,7 +160,7 @@ func TestPictures_AreKeptByBrowsers(t *testing.T) {
 	if got := s.get("/console/pictures/"+club).want(t, http.StatusNoContent, ""); got.Header.Get("Cache-Control") != "private, max-age=3600" {
 		t.Errorf("no picture: %v", got.Header)
 	}
-	answer = refuses(http.StatusTooManyRequests, "rate_limited", "slow down")
+	answer = refusesWith(http.StatusTooManyRequests, "rate_limited", "slow down")
 	if got := s.get("/console/pictures/"+grace).want(t, http.StatusNoContent, ""); got.Header.Get("Cache-Control") != "private, max-age=60" {
 		t.Errorf("no answer: %v", got.Header)
 	}
@@ -182,7 +182,7 @@ func TestPerson_IsBlockedAndUnblocked(t *testing.T) {
 		},
 		"/api/contacts/" + grace + "/block": func(w http.ResponseWriter, r *http.Request) {
 			if refused {
-				refuses(http.StatusServiceUnavailable, "not_connected", "the account is not connected")(w, r)
+				refusesWith(http.StatusServiceUnavailable, "not_connected", "the account is not connected")(w, r)
 				return
 			}
 			replies(`{"ok":true}`)(w, r)

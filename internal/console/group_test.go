@@ -35,8 +35,8 @@ func aGroup(admin bool, more map[string]http.HandlerFunc) map[string]http.Handle
 	return answers
 }
 
-// refuses answers with an error of the API.
-func refuses(status int, code, text string) http.HandlerFunc {
+// refusesWith answers with an error of the API.
+func refusesWith(status int, code, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		_, _ = fmt.Fprintf(w, `{"error":%q,"code":%q}`, text, code)
@@ -123,7 +123,7 @@ func TestGroup_RefusalsStandBesideTheirForm(t *testing.T) {
 	s, _ := overAPI(t, aGroup(true, map[string]http.HandlerFunc{
 		"/api/groups/" + club: func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPatch {
-				refuses(http.StatusBadRequest, "not_admin", "only an admin <of> the group may do that")(w, r)
+				refusesWith(http.StatusBadRequest, "not_admin", "only an admin <of> the group may do that")(w, r)
 				return
 			}
 			detail(w, r)
@@ -174,7 +174,7 @@ func TestForward_SendsWithAKeyEach(t *testing.T) {
 		"/api/contacts":                        replies(contactsList(knownContact(grace, "Grace", ""), knownContact("447700900123@s.whatsapp.net", "Gregor", ""))),
 		"/api/messages/forward": func(w http.ResponseWriter, r *http.Request) {
 			if key := r.Header.Get("Idempotency-Key"); fails != "" && strings.HasSuffix(key, fails) {
-				refuses(http.StatusForbidden, "forbidden", "this token may not send there")(w, r)
+				refusesWith(http.StatusForbidden, "forbidden", "this token may not send there")(w, r)
 				return
 			}
 			_, _ = io.WriteString(w, `{"ok":true,"msgId":"F1","chatJid":"`+club+`"}`)

@@ -198,3 +198,21 @@ func adLink(address string) string {
 
 // announced returns how many pictures and videos an album is to have.
 func announced(a bridge.Album) int { return a.Images + a.Videos }
+
+// digitsOf returns the number of a contact card with its country code, to begin a chat
+// with; empty where it is not known.
+func digitsOf(phone bridge.SharedPhone) string {
+	if phone.JID.Server() == bridge.ServerUser {
+		return phone.JID.User()
+	}
+	number, international := strings.CutPrefix(strings.TrimSpace(phone.Number), "+")
+	if !international {
+		return ""
+	}
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, number)
+}

@@ -27,7 +27,7 @@ var functions = template.FuncMap{
 	"eventTypes": bridge.EventTypes, "chosen": slices.Contains[[]bridge.EventType],
 	"hookTemplates": func() []hookTemplate { return hookTemplates }, "emojis": func() []string { return quickEmojis },
 	"picturePath": picturePath, "infoPath": infoPath, "isGroup": bridge.JID.IsGroup,
-	"when": clock.when, "ago": clock.ago,
+	"when": clock.when, "ago": clock.ago, "moment": clock.moment, "duration": duration, "beginning": oneLine, "digitsOf": digitsOf, "pathID": bridge.PathID,
 	"timeOfDay": func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04") },
 	"exact":     func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04:05") },
 	"on":        func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "2 Jan 2006, 15:04:05") },
@@ -151,6 +151,22 @@ func (c clock) dayOf(t bridge.Time, today, layout string) string {
 		layout = "Monday"
 	}
 	return t.In(c.Zone).Format(layout)
+}
+
+// date returns the day of a time in the visitor's zone, as 2026-11-21.
+func (c clock) date(t bridge.Time) string { return t.In(c.Zone).Format(time.DateOnly) }
+
+// moment returns a time as it stands beside a picture.
+func (c clock) moment(t bridge.Time) string {
+	return c.day(t) + ", " + t.In(c.Zone).Format("15:04")
+}
+
+// duration returns seconds as players show them.
+func duration(seconds int) string {
+	if seconds >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
+	}
+	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
 }
 
 // daysAgo returns how many midnights have passed since a time.

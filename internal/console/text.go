@@ -1,13 +1,35 @@
 package console
 
 import (
-	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 
 	"bridged/internal/bridge"
 )
+
+// block is a part of a text on lines of its own: plain lines, or one of the kinds below.
+type block struct {
+	Kind  blockKind
+	Items []item // of lists; others have one
+}
+
+type blockKind string
+
+const (
+	plainLines   blockKind = ""
+	codeBlock    blockKind = "code"
+	quotedLines  blockKind = "quote"
+	bulletList   blockKind = "bullets"
+	numberedList blockKind = "numbers"
+)
+
+// item is an entry of a list, or the content of another block.
+type item struct {
+	Number int // in a numbered list
+	Spans  []span
+}
 
 // span is a part of a text with one style. Templates escape it.
 type span struct {
@@ -20,10 +42,7 @@ type span struct {
 	Code   bool
 }
 
-// linkPattern finds addresses, without the marks that end a sentence.
-var linkPattern = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"]+[^\s<>".,;:!?'»”)\]}]`)
-
-// maxSpans bounds the spans of a text: one of 65,536 asterisks is shown as it is.
+// maxSpans bounds the lists' entries and the spans of a text: one of 65,536 asterisks is shown as it is.
 const maxSpans = 500
 
 // mentionsOf returns the people whom a message mentions, by the words in its text.
@@ -41,112 +60,259 @@ func mentionsOf(m bridge.Message, n names) map[string]bridge.Mention {
 	return found
 }
 
-// spansOf divides a text by its addresses, mentions and marks.
-func spansOf(text string, mentions map[string]bridge.Mention) (spans []span) {
-	at := 0
-	for _, found := range linkPattern.FindAllStringIndex(text, maxSpans) {
-		spans = append(spans, marked(text[at:found[0]], mentions)...)
-		address := span{Text: text[found[0]:found[1]]}
-		if parsed, err := url.Parse(address.Text); err == nil && parsed.Host != "" && parsed.User == nil {
-			address.Link = address.Text
+// blocksOf divides a text as the apps do: by code between lines of ```, by lists and
+// quotes, and these by addresses, mentions and marks.
+func blocksOf(text string, mentions map[string]bridge.Mention) (blocks []block) {
+	left := maxSpans
+	spans := func(text string) []span { return spansOf(text, mentions, &left) }
+	for text != "" {
+		before, code, after := cutCode(text)
+		blocks = append(blocks, linesOf(before, &left, spans)...)
+		if code != "" {
+			blocks = append(blocks, block{codeBlock, []item{{Spans: []span{{Text: code, Code: true}}}}})
 		}
-		spans, at = append(spans, address), found[1]
+		text = after
 	}
-	return append(spans, marked(text[at:], mentions)...)
+	return blocks
 }
 
-// marked divides a text without addresses.
-func marked(text string, mentions map[string]bridge.Mention) (spans []span) {
-	for _, s := range markup(text) {
-		spans = append(spans, mentioned(s, mentions)...)
+const fence = "```"
+
+// cutCode returns the first code of a text that has lines of its own, and what is around
+// it. Code within a line is a mark like others.
+func cutCode(text string) (before, code, after string) {
+	for at := 0; ; {
+		start := strings.Index(text[at:], fence)
+		if start < 0 {
+			return text, "", ""
+		}
+		start += at
+		inner, rest, found := strings.Cut(text[start+len(fence):], fence)
+		if !found {
+			return text, "", ""
+		}
+		at = start + len(fence)
+		if strings.TrimSpace(inner) == "" {
+			continue
+		}
+		isAlone := (start == 0 || text[start-1] == '\n') && (rest == "" || rest[0] == '\n')
+		if isAlone || strings.Contains(inner, "\n") {
+			return strings.TrimSuffix(text[:start], "\n"), strings.Trim(inner, "\n"), strings.TrimPrefix(rest, "\n")
+		}
+		at += len(inner) + len(fence)
 	}
-	return spans
+}
+
+// linePattern finds the beginnings of lines in quotes and lists.
+var linePattern = regexp.MustCompile(`^(?:(> )|([*-] )|([0-9]{1,3})\. )\S`)
+
+// linesOf divides lines without code into plain ones, quotes and lists.
+func linesOf(text string, left *int, spans func(string) []span) (blocks []block) {
+	if text == "" {
+		return nil
+	}
+	var plain []string
+	flush := func() {
+		if len(plain) > 0 {
+			blocks, plain = append(blocks, block{plainLines, []item{{Spans: spans(strings.Join(plain, "\n"))}}}), nil
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		kind, number, content := lineOf(line)
+		if kind == plainLines || *left <= 0 {
+			plain = append(plain, line)
+			continue
+		}
+		flush()
+		entry := item{number, spans(content)}
+		if last := len(blocks) - 1; last >= 0 && blocks[last].Kind == kind {
+			blocks[last].Items = append(blocks[last].Items, entry)
+			continue
+		}
+		blocks = append(blocks, block{kind, []item{entry}})
+	}
+	flush()
+	return blocks
+}
+
+// lineOf returns the kind of a line, and its content without what marks it.
+func lineOf(line string) (kind blockKind, number int, content string) {
+	found := linePattern.FindStringSubmatch(line)
+	switch {
+	case found == nil:
+		return plainLines, 0, line
+	case found[1] != "":
+		return quotedLines, 0, line[len(found[1]):]
+	case found[2] != "":
+		return bulletList, 0, line[len(found[2]):]
+	}
+	number, err := strconv.Atoi(found[3])
+	if err != nil { // never: these are digits
+		return plainLines, 0, line
+	}
+	return numberedList, number, line[len(found[3])+len(". "):]
+}
+
+// styler divides a text without blocks into spans.
+type styler struct {
+	text     string
+	links    [][]int // bounds of the addresses, within which marks mean nothing
+	mentions map[string]bridge.Mention
+	left     *int // spans that may still be made
+	spans    []span
+}
+
+// spansOf divides a text by its addresses, mentions and marks.
+func spansOf(text string, mentions map[string]bridge.Mention, left *int) []span {
+	s := styler{text: text, links: linksIn(text), mentions: mentions, left: left}
+	s.style(0, len(text), span{})
+	return s.spans
+}
+
+// style divides a part of the text by the apps' marks: *bold*, _italic_, ~struck~ and
+// `code`, of which those before code may stand within one another.
+func (s *styler) style(from, to int, look span) {
+	for from < to && *s.left > 0 {
+		start, end, mark := s.nextMark(from, to, look)
+		if mark == "" {
+			break
+		}
+		s.plain(from, start, look)
+		inner := look
+		switch mark {
+		case "*":
+			inner.Bold = true
+		case "_":
+			inner.Italic = true
+		case "~":
+			inner.Strike = true
+		default:
+			inner.Code = true
+			s.add(s.text[start+len(mark):end-len(mark)], inner)
+		}
+		if !inner.Code {
+			s.style(start+len(mark), end-len(mark), inner)
+		}
+		from = end
+	}
+	s.plain(from, to, look)
+}
+
+// add adds a span, unless it is empty.
+func (s *styler) add(text string, look span) {
+	if look.Text = text; text != "" {
+		s.spans = append(s.spans, look)
+		*s.left--
+	}
+}
+
+// plain adds a part of the text in which no marks are left.
+func (s *styler) plain(from, to int, look span) {
+	for from < to && *s.left > 0 && len(s.links) > 0 && s.links[0][0] < to {
+		link := s.links[0]
+		s.links = s.links[1:]
+		if link[0] < from {
+			continue // in code
+		}
+		s.mentioned(s.text[from:link[0]], look)
+		address := look
+		address.Link = s.text[link[0]:link[1]]
+		s.add(address.Link, address)
+		from = link[1]
+	}
+	if from < to {
+		s.mentioned(s.text[from:to], look)
+	}
 }
 
 // mentionPattern finds the words that may stand for people.
 var mentionPattern = regexp.MustCompile(`@[0-9]{5,20}`)
 
-func mentioned(s span, mentions map[string]bridge.Mention) (spans []span) {
+func (s *styler) mentioned(text string, look span) {
 	at := 0
-	for _, found := range mentionPattern.FindAllStringIndex(s.Text, maxSpans) {
-		mention, known := mentions[s.Text[found[0]:found[1]]]
+	for _, found := range mentionPattern.FindAllStringIndex(text, max(0, *s.left)) {
+		mention, known := s.mentions[text[found[0]:found[1]]]
 		if !known {
 			continue
 		}
-		before, person := s, s
-		before.Text, person.Text, person.Person = s.Text[at:found[0]], "@"+mention.Name, mention.JID
-		if before.Text != "" {
-			spans = append(spans, before)
-		}
-		spans = append(spans, person)
+		s.add(text[at:found[0]], look)
+		person := look
+		person.Person = mention.JID
+		s.add("@"+mention.Name, person)
 		at = found[1]
 	}
-	if s.Text = s.Text[at:]; s.Text != "" {
-		spans = append(spans, s)
-	}
-	return spans
-}
-
-// markup divides a text by the apps' marks: *bold*, _italic_, ~struck~ and
-// ```code```. They do not stand within one another here.
-func markup(text string) (spans []span) {
-	rest := text
-	for rest != "" && len(spans) < maxSpans {
-		start, inner, end, mark := nextMark(rest)
-		if mark == "" {
-			break
-		}
-		if start > 0 {
-			spans = append(spans, span{Text: rest[:start]})
-		}
-		spans = append(spans, span{Text: inner, Bold: mark == "*", Italic: mark == "_", Strike: mark == "~", Code: strings.HasPrefix(mark, "`")})
-		rest = rest[end:]
-	}
-	if rest != "" {
-		spans = append(spans, span{Text: rest})
-	}
-	return spans
+	s.add(text[at:], look)
 }
 
 // marks lists the apps' marks. The longest comes first.
-var marks = []string{"```", "`", "*", "_", "~"}
+var marks = []string{fence, "`", "*", "_", "~"}
 
-// nextMark returns the first part of a text between marks, and its bounds with them.
-func nextMark(text string) (start int, inner string, end int, mark string) {
-	before := ' '
-	for i, r := range text {
-		if strings.ContainsRune("`*_~", r) && !isWord(before) {
+// nextMark returns the bounds of the first part between marks, with them. Marks whose
+// look the text has already are text.
+func (s *styler) nextMark(from, to int, look span) (start, end int, mark string) {
+	before, links := ' ', s.links
+	for i := from; i < to; {
+		for len(links) > 0 && links[0][0] < i {
+			links = links[1:]
+		}
+		if len(links) > 0 && links[0][0] == i {
+			i, before = links[0][1], 'a'
+			continue
+		}
+		r, size := firstRune(s.text[i:to])
+		if strings.ContainsRune("`*_~", r) && !isWord(before) && !has(look, r) {
 			for _, mark := range marks {
-				if inner, found := between(text[i:], mark); found {
-					return i, inner, i + len(inner) + 2*len(mark), mark
+				if end := s.endOf(i, to, mark); end > 0 {
+					return i, end, mark
 				}
 			}
 		}
 		before = r
+		i += size
 	}
-	return 0, "", 0, ""
+	return 0, 0, ""
+}
+
+func has(look span, mark rune) bool {
+	return mark == '*' && look.Bold || mark == '_' && look.Italic || mark == '~' && look.Strike
 }
 
 // maxMarked bounds the search for the end of a mark, in bytes.
 const maxMarked = 2000
 
-// between returns the text up to the next mark, on one line unless it is code.
-func between(text, mark string) (inner string, found bool) {
-	rest, begins := strings.CutPrefix(text[:min(len(text), maxMarked)], mark)
-	if !begins {
-		return "", false
+// endOf returns the end of the part between a mark and the next one like it on the line;
+// 0 where none begins here.
+func (s *styler) endOf(start, to int, mark string) int {
+	if !strings.HasPrefix(s.text[start:to], mark) {
+		return 0
 	}
-	inner, after, found := strings.Cut(rest, mark)
-	isBlock := mark == "```"
-	switch {
-	case !found || strings.TrimSpace(inner) == "":
-		return "", false
-	case !isBlock && (strings.Contains(inner, "\n") || strings.TrimSpace(inner) != inner):
-		return "", false
-	case !isBlock && after != "" && isWord([]rune(after[:min(len(after), 4)])[0]):
-		return "", false
+	inner := start + len(mark)
+	links := s.links
+	for at, limit := inner, min(to, start+maxMarked); at < limit; {
+		found := strings.Index(s.text[at:limit], mark)
+		if found < 0 {
+			return 0
+		}
+		found += at
+		for len(links) > 0 && links[0][1] <= found {
+			links = links[1:]
+		}
+		if len(links) > 0 && links[0][0] <= found && mark[0] != '`' {
+			at = links[0][1]
+			continue
+		}
+		if !isMarked(s.text[inner:found], s.text[found+len(mark):to]) {
+			return 0
+		}
+		return found + len(mark)
 	}
-	return inner, true
+	return 0
+}
+
+// isMarked reports whether marks around a part of a line are marks, with what follows.
+func isMarked(inner, after string) bool {
+	next, _ := firstRune(after)
+	return inner != "" && strings.TrimSpace(inner) == inner && !strings.Contains(inner, "\n") && !isWord(next)
 }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

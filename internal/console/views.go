@@ -58,6 +58,9 @@ type asset struct {
 // importPattern finds the modules that a script imports.
 var importPattern = regexp.MustCompile(`"\./([a-z]+\.js)"`)
 
+// lazyPattern finds the modules that a script imports once they are needed.
+var lazyPattern = regexp.MustCompile(`import\("\./([a-z]+\.js)`)
+
 // assets returns the files that pages load. Scripts import each other with their versions.
 var assets = sync.OnceValues(func() (map[string]asset, error) {
 	read := make(map[string]asset)
@@ -91,15 +94,21 @@ func readAsset(name string, read map[string]asset) error {
 	return err
 }
 
-// scripts returns the names of all scripts, which pages load at once rather than one
-// after the other.
+// scripts returns the names of the scripts that pages load at once rather than one after
+// the other: all but those that are imported once they are needed.
 func scripts() (names []string, err error) {
 	all, err := assets()
-	for name := range all {
-		if path.Ext(name) == ".js" {
-			names = append(names, name)
+	lazy := make(map[string]bool)
+	for name, script := range all {
+		if path.Ext(name) != ".js" {
+			continue
+		}
+		names = append(names, name)
+		for _, imported := range lazyPattern.FindAllSubmatch(script.content, -1) {
+			lazy[string(imported[1])] = true
 		}
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return lazy[name] })
 	slices.Sort(names)
 	return names, err
 }

@@ -1,51 +1,146 @@
-// The messages of a chat: new ones, older ones as they are reached, menus.
+// The messages of a chat: new ones, older ones as they are reached, those that have changed.
 import { all, debounced, find, load } from "./base.js";
 import { listeners } from "./live.js";
 
 export const chat = find(".chat");
-const list = find("#messages");
+export const list = find("#messages");
 const scroller = find("#history");
+const end = find(".to-end");
 
-// take puts fresh messages in the place of those that have changed, and new ones
-// where they belong. A player that plays and a menu that is open stay.
-function take(fresh, first = true) {
-  let before = null;
-  // A picture that came before its album moves into it.
-  for (const part of all(".album-part", fresh)) find(`.msg[id="${CSS.escape(part.id)}"]`, list)?.remove();
-  for (const [i, item] of [...fresh.children].entries()) {
-    const known = document.getElementById(item.id);
-    if (!known) {
-      if (before) before.after(item);
-      else if (!list.children.length || first) list.append(item);
-      else continue;
-      before = item;
-      continue;
-    }
-    const busy = find("details[open]", known) || [...all("audio, video", known)].some((player) => !player.paused);
-    if (i > 1 && !busy && known.outerHTML !== item.outerHTML) {
-      known.replaceWith(item);
-      before = item;
-    } else before = known;
-  }
+// What is done to messages that come onto the page, such as giving their sounds a player.
+export const dressers = [];
+
+// The HTML that the server sent for a message, before scripts changed it.
+const sources = new WeakMap();
+
+function note(item) {
+  sources.set(item, item.outerHTML);
+  for (const dress of dressers) dress(item);
+}
+if (list) for (const item of all(".msg", list)) sources.set(item, item.outerHTML);
+
+// renew puts a message in the place of its earlier version, if it has changed. Pictures are
+// not loaded again, a sound plays on, and the focus and what is unfolded stay.
+function renew(known, fresh) {
+  if (sources.get(known) === fresh.outerHTML) return known;
+  note(fresh);
+  const same = (one) => find(`[data-sound="${one.dataset.sound}"], .picture[href="${one.getAttribute("href")}"], .sticker-img[src="${one.getAttribute("src")}"]`, fresh);
+  for (const one of all("[data-sound], .picture, .sticker-img", known)) same(one)?.replaceWith(one);
+  const details = all("details", fresh);
+  all("details", known).forEach((one, i) => details[i] && (details[i].open = one.open));
+  for (const name of ["found", "open"]) fresh.classList.toggle(name, known.classList.contains(name));
+  const at = all("a, button, input, summary", known).indexOf(document.activeElement);
+  known.replaceWith(fresh);
+  if (at >= 0) all("a, button, input, summary", fresh)[at]?.focus({ preventScroll: true });
+  return fresh;
 }
 
-export async function newest() {
-  if (list.dataset.past !== undefined) return;
+// place puts a new message behind another one, below its day.
+function place(item, before) {
+  const own = item.closest(".day-part");
+  let part = document.getElementById(own.id);
+  if (!part) {
+    part = own.cloneNode(false);
+    part.append(find(".day", own).cloneNode(true), document.createElement("ol"));
+    const beside = before?.closest(".day-part");
+    if (beside) beside.after(part);
+    else list.prepend(part);
+  }
+  if (before && part.contains(before)) before.after(item);
+  else find("ol", part).prepend(item);
+  note(item);
+  return item;
+}
+
+// take puts fresh messages in the place of those that have changed, and new ones where
+// they belong. The line above the unread ones stays where it was when the chat was opened.
+function take(fresh) {
+  find("#unread", fresh)?.remove();
+  // A picture that came before its album moves into it.
+  for (const part of all(".album-part", fresh)) find(`.msg[id="${CSS.escape(part.id)}"]`, list)?.remove();
+  const items = all(".msg", fresh);
+  const first = items.map((item) => document.getElementById(item.id)).find(Boolean);
+  if (!first) list.replaceChildren(...all("#messages > .msg", document)); // what is between is not known
+  const shown = all(".day-part .msg", list);
+  let before = shown[shown.indexOf(first) - 1];
+  let came = 0;
+  items.forEach((item, i) => {
+    const known = document.getElementById(item.id);
+    if (!known && item.matches(".in")) came++;
+    before = known ? (i || known === shown[0] ? renew(known, item) : known) : place(item, before);
+  });
+  for (const day of all(".day", fresh)) {
+    const known = find(`#${day.closest(".day-part").id} .day`, list);
+    if (known && known.textContent !== day.textContent) known.textContent = day.textContent;
+  }
+  return first ? came : 0;
+}
+
+// steadily changes the messages while what is read stays in its place.
+function steadily(change) {
+  const top = scroller.getBoundingClientRect().top;
+  const follows = list.dataset.past === undefined && scroller.scrollTop > -40;
+  const anchor = !follows && all(".msg", list).find((one) => one.getBoundingClientRect().bottom > top);
+  const at = anchor && anchor.getBoundingClientRect().top;
+  change();
+  const now = anchor && (anchor.isConnected ? anchor : document.getElementById(anchor.id));
+  if (now) scroller.scrollTop += now.getBoundingClientRect().top - at;
+  return follows;
+}
+
+// newest takes the newest messages, and those with the given ids wherever they stand.
+export async function newest(ids = []) {
   try {
-    const page = await load(location.pathname);
-    const fresh = find("#messages", page);
-    find(".history > .empty")?.remove();
-    take(fresh);
+    const left = new Set(ids);
+    if (list.dataset.past === undefined) {
+      const fresh = find("#messages", await load(location.pathname));
+      // The first one of a page looks like the first of its sender's, so that it is not taken.
+      for (const item of all(".msg, .album-part", fresh).slice(1)) left.delete(item.dataset.id);
+      find(".history > .empty")?.remove();
+      let came = 0;
+      const follows = steadily(() => (came = take(fresh)));
+      if (came && !follows) end.dataset.count = Number(end.dataset.count || 0) + came;
+    }
+    for (const id of left) await renewOne(id);
   } catch {
     // The next event tries again.
   }
 }
 
+// renewOne renews a message that is not among the newest ones.
+async function renewOne(id) {
+  const wanted = (from) => all(".msg", from).find((one) => one.dataset.id === id || find(`.album-part[data-id="${CSS.escape(id)}"]`, one));
+  if (!wanted(list)) return;
+  const fresh = wanted(find("#messages", await load(location.pathname + "?at=" + encodeURIComponent(id))));
+  const known = wanted(list);
+  if (fresh && known) steadily(() => renew(known, fresh));
+}
+
 if (chat) {
-  const again = debounced(newest, 120);
+  const changed = new Set();
+  const again = debounced(() => {
+    newest([...changed]);
+    changed.clear();
+  }, 120);
   listeners.push((event) => {
-    if (event.chatJid === chat.dataset.chat || event.type === "reset") again();
+    if (event.chatJid !== chat.dataset.chat && event.type !== "reset") return;
+    if (event.message) changed.add(event.message.msgId);
+    again();
   });
+}
+
+// join puts a page of older or newer messages at its end of the list.
+function join(fresh, older) {
+  if (find("#unread", list)) find("#unread", fresh)?.remove();
+  const parts = all(".day-part", fresh);
+  for (const part of older ? parts.reverse() : parts) {
+    for (const item of all(".msg", part)) if (document.getElementById(item.id)) item.remove();
+    all(".msg", part).forEach(note);
+    const known = document.getElementById(part.id);
+    const items = known && find("ol", known);
+    if (!known) list[older ? "prepend" : "append"](part);
+    else items[older ? "prepend" : "append"](...find("ol", part).children);
+  }
 }
 
 // What is older comes when it is nearly reached.
@@ -55,9 +150,7 @@ async function more(link) {
   const older = link.matches("[data-older]");
   try {
     const page = await load(link.href);
-    const fresh = find("#messages", page);
-    if (older) list.prepend(...fresh.children);
-    else list.append(...fresh.children);
+    steadily(() => join(find("#messages", page), older));
     const next = find(older ? "[data-older]" : "[data-newer]", page);
     if (next) {
       link.href = next.getAttribute("href");
@@ -81,30 +174,21 @@ if (scroller) {
       watch.unobserve(link);
       watch.observe(link);
     }
-  }).observe(list, { childList: true });
-  const end = find(".to-end");
+  }).observe(list, { childList: true, subtree: true });
   scroller.addEventListener("scroll", () => {
     end.hidden = list.dataset.past === undefined && scroller.scrollTop > -300;
+    if (scroller.scrollTop > -40) delete end.dataset.count;
   }, { passive: true });
   end.addEventListener("click", (event) => {
     if (list.dataset.past !== undefined) return;
     event.preventDefault();
-    scroller.scrollTo({ top: 0, behavior: "smooth" });
+    scroller.scrollTo({ top: 0, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
   });
-  const at = list.dataset.at && all(".msg", list).find((one) => one.dataset.id === list.dataset.at);
+  const at = list.dataset.at && all(".msg, .album-part", list).find((one) => one.dataset.id === list.dataset.at);
   if (at) {
     at.classList.add("found");
     at.scrollIntoView({ block: "center" });
+  } else {
+    find("#unread")?.scrollIntoView({ block: "center" });
   }
 }
-
-// Menus of messages open upwards where there is no room below.
-document.addEventListener("toggle", (event) => {
-  const menu = event.target;
-  if (!menu.matches?.("details.menu")) return;
-  find(".picker", menu)?.remove();
-  if (!menu.open) return menu.classList.remove("up");
-  const box = find(".menu-box", menu).getBoundingClientRect();
-  const room = (scroller || document.body).getBoundingClientRect().bottom;
-  if (scroller && menu.closest(".bubble") && box.bottom > room && box.top - box.height > scroller.getBoundingClientRect().top) menu.classList.add("up");
-}, true);

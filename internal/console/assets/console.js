@@ -2,6 +2,10 @@
 import "./live.js";
 import "./forms.js";
 import "./chat.js";
+import "./menu.js";
+import "./voice.js";
+import "./lightbox.js";
+import "./gallery.js";
 import "./composer.js";
 import "./events.js";
 import "./chooser.js";

@@ -1,0 +1,250 @@
+// The menu of a message, with reactions: at its button, or as a sheet where fingers are.
+import { all, ask, csrf, find, randomKey, toast } from "./base.js";
+import { list, newest } from "./chat.js";
+
+const dialog = find("#message-menu");
+const quick = dialog && find(".quick", dialog);
+const emojis = dialog && find(".emojis", dialog);
+const messageOf = (id) => all(".msg", list).find((one) => one.dataset.id === id);
+const current = () => messageOf(dialog.dataset.id);
+
+// Opening
+
+function open(message) {
+  dialog.dataset.id = message.dataset.id;
+  const entries = all(".menu-box > a, .menu-box > button", message);
+  find(".menu-items", dialog).replaceChildren(...entries.map(entryOf));
+  quick.hidden = !entries.some((one) => one.matches("[data-picks]"));
+  showEmojis(false);
+  showReactions(message);
+  dialog.classList.toggle("sheet", matchMedia("(pointer: coarse), (max-width: 720px)").matches);
+  message.classList.add("open");
+  dialog.showModal();
+  put();
+}
+
+// entryOf returns an entry of the menu, which stands for the one in the message.
+function entryOf(original, at) {
+  const entry = original.cloneNode(true);
+  for (const { name } of [...entry.attributes]) if (name.startsWith("data-")) entry.removeAttribute(name);
+  entry.dataset.at = at;
+  entry.hidden = original.matches("[data-picks]");
+  return entry;
+}
+
+// showReactions marks the visitor's reaction, and lists who reacted.
+function showReactions(message) {
+  const own = find(".mark.own", message)?.dataset.mark;
+  all("[data-own]", quick).forEach((one) => one.remove());
+  let button = all("[data-emoji]", quick).find((one) => one.dataset.emoji === own);
+  if (own && !button) {
+    button = buttonOf({ sign: own, name: own });
+    button.dataset.own = "";
+    find("[data-emojis]", quick).before(button);
+  }
+  for (const one of all("[data-emoji]", quick)) {
+    one.setAttribute("aria-pressed", one === button);
+    one.setAttribute("aria-label", one === button ? "Remove your " + own : "React with " + one.dataset.emoji);
+  }
+  find(".who", dialog).replaceChildren(...all(".mark", message).map((mark) => {
+    const line = document.createElement("li");
+    line.textContent = mark.firstChild.textContent + " " + mark.title;
+    return line;
+  }));
+}
+
+// put places the dialog at the message's button, inside the window.
+function put() {
+  const sheet = dialog.classList.contains("sheet");
+  const message = current();
+  const button = message && find(".msg-line > .menu > summary", message);
+  dialog.style.left = dialog.style.top = "";
+  if (sheet || !button) return;
+  const at = button.getBoundingClientRect();
+  const { width, height } = dialog.getBoundingClientRect();
+  const left = message.matches(".out") ? at.right - width : at.left;
+  const below = at.bottom + 4;
+  const top = below + height <= innerHeight - 8 ? below : at.top - height - 4;
+  dialog.style.left = Math.max(8, Math.min(left, innerWidth - width - 8)) + "px";
+  dialog.style.top = Math.max(8, Math.min(top, innerHeight - height - 8)) + "px";
+}
+
+// Emoji
+
+function buttonOf({ sign, name }) {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", className: "emoji", textContent: sign, title: name });
+  button.dataset.emoji = sign;
+  button.setAttribute("aria-label", name);
+  return button;
+}
+
+// showEmojis shows all emoji in the place of the menu's entries, or these again.
+async function showEmojis(shown) {
+  emojis.hidden = !shown;
+  find(".menu-items", dialog).hidden = shown;
+  find(".who", dialog).hidden = shown;
+  find("[data-emojis]", quick).setAttribute("aria-expanded", shown);
+  dialog.classList.toggle("wide", shown);
+  if (!shown) return;
+  const field = find("input", emojis);
+  field.value = "";
+  try {
+    await listEmojis("");
+  } catch {
+    toast("The emoji cannot be loaded.", true);
+  }
+  put();
+  if (!matchMedia("(pointer: coarse)").matches) field.focus(); // a keyboard on the screen would cover them
+}
+
+// listEmojis lists the emoji that a query finds, without one all by their groups.
+async function listEmojis(query) {
+  const { groups, search } = await import("./emoji.js");
+  if (query !== find("input", emojis).value.trim()) return;
+  let box = find(".emoji-list", emojis);
+  if (!box) emojis.append(box = Object.assign(document.createElement("div"), { className: "emoji-list" }));
+  const found = query && search(query);
+  box.replaceChildren(...(query ? [{ emoji: found }] : groups).flatMap((group) => {
+    const grid = document.createElement("div");
+    grid.append(...group.emoji.map(buttonOf));
+    return group.name ? [Object.assign(document.createElement("h3"), { textContent: group.name }), grid] : [grid];
+  }));
+  box.scrollTop = 0;
+  find(".hint", emojis).hidden = !query || found.length > 0;
+}
+
+// react gives the visitor's reaction to a message; an empty one takes it back.
+async function react(id, emoji) {
+  try {
+    await ask(location.pathname + "/send", new URLSearchParams({ csrf, kind: "reaction", react: id, emoji, key: randomKey() }));
+    await newest([id]);
+  } catch (failure) {
+    toast(failure.message, true);
+  }
+}
+
+// Clicks and keys
+
+function isOutside(event) {
+  const { left, right, top, bottom } = dialog.getBoundingClientRect();
+  return event.target === dialog && (event.clientX < left || event.clientX > right || event.clientY < top || event.clientY > bottom);
+}
+
+if (dialog) {
+  dialog.addEventListener("click", (event) => {
+    const button = event.target.closest("a, button");
+    if (isOutside(event)) return dialog.close();
+    if (!button) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (button.matches("[data-emojis]")) return showEmojis(emojis.hidden);
+    const { id } = dialog.dataset;
+    const original = button.dataset.at && all(".menu-box > a, .menu-box > button", current())[button.dataset.at];
+    const own = button.getAttribute("aria-pressed") === "true";
+    dialog.close();
+    if (original) original.click();
+    else if (button.dataset.emoji) react(id, own ? "" : button.dataset.emoji);
+  });
+  dialog.addEventListener("close", () => {
+    const message = all(".msg.open", list).map((one) => (one.classList.remove("open"), one))[0];
+    if (document.activeElement === document.body && message) find(".menu > summary", message).focus({ preventScroll: true });
+  });
+  find("input", emojis).addEventListener("input", (event) => listEmojis(event.target.value.trim()));
+  dialog.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.matches("input")) find(".emoji-list button", emojis)?.click();
+    if (move(event)) event.preventDefault();
+  });
+  addEventListener("resize", () => dialog.open && put());
+}
+
+// move moves the focus by the arrows: along the rows of emoji, and along the entries.
+function move(event) {
+  const { key, target } = event;
+  const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 }[key];
+  const upright = key === "ArrowUp" || key === "ArrowDown";
+  if (!step || target.matches("input") && key !== "ArrowDown") return false;
+  const spots = all(".quick:not([hidden]) button, .emojis:not([hidden]) input, .emojis:not([hidden]) button, .menu-items:not([hidden]) > :not([hidden])", dialog);
+  const at = spots.indexOf(target);
+  let next = spots[at + step];
+  if (upright) { // to the nearest one in the next row
+    const from = target.getBoundingClientRect();
+    const middle = (box) => (box.left + box.right) / 2;
+    const rows = spots.map((one) => [one, one.getBoundingClientRect()]).filter(([, box]) => (box.top - from.top) * step > 4);
+    const row = step > 0 ? Math.min(...rows.map(([, box]) => box.top)) : Math.max(...rows.map(([, box]) => box.top));
+    const near = rows.filter(([, box]) => Math.abs(box.top - row) < 4);
+    next = near.sort(([, one], [, other]) => Math.abs(middle(one) - middle(from)) - Math.abs(middle(other) - middle(from)))[0]?.[0];
+  }
+  next?.focus();
+  return true;
+}
+
+document.addEventListener("click", (event) => {
+  const summary = dialog && event.target.closest(".msg-line > .menu > summary");
+  const mark = dialog && event.target.closest(".mark");
+  if (summary) {
+    event.preventDefault();
+    open(summary.closest(".msg"));
+  } else if (mark?.dataset.mark) {
+    event.preventDefault();
+    const message = mark.closest(".msg");
+    react(message.dataset.id, mark.matches(".own") ? "" : mark.dataset.mark).then(() => {
+      const who = all(".mark", messageOf(message.dataset.id) || message).find((one) => one.dataset.mark === mark.dataset.mark);
+      if (who && matchMedia("(pointer: coarse)").matches) toast(mark.dataset.mark + " " + who.title);
+    });
+  } else if (mark) open(mark.closest(".msg"));
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === " " && event.target.matches("a.mark")) {
+    event.preventDefault();
+    event.target.click();
+  }
+});
+
+// A finger that rests on a message opens its menu. The click that may follow is none.
+let resting, held;
+
+function rest(event) {
+  held = false;
+  const on = event.target.closest(".bubble, .marks");
+  if (event.pointerType === "mouse" || !event.isPrimary || !on || event.target.closest("input")) return;
+  resting = { x: event.clientX, y: event.clientY, timer: setTimeout(() => {
+    held = true;
+    open(on.closest(".msg"));
+  }, 450) };
+}
+
+function leave() {
+  clearTimeout(resting?.timer);
+  resting = undefined;
+}
+
+if (dialog) {
+  list.addEventListener("pointerdown", rest);
+  for (const type of ["pointerup", "pointercancel"]) addEventListener(type, leave);
+  addEventListener("pointermove", (event) => {
+    if (resting && Math.hypot(event.clientX - resting.x, event.clientY - resting.y) > 10) leave();
+  });
+  find("#history").addEventListener("scroll", leave, { passive: true });
+  list.addEventListener("contextmenu", (event) => {
+    if (event.target.closest(".bubble, .marks") && event.pointerType !== "mouse" && matchMedia("(pointer: coarse)").matches) event.preventDefault();
+  });
+  addEventListener("click", (event) => {
+    if (!held) return;
+    held = false;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }, true);
+  addEventListener("pointerdown", () => (held = false), true);
+
+  // The sheet goes down with a finger.
+  let from;
+  dialog.addEventListener("touchstart", (event) => {
+    from = dialog.scrollTop || event.target.closest(".emoji-list") ? undefined : event.touches[0].clientY;
+  }, { passive: true });
+  dialog.addEventListener("touchend", (event) => {
+    if (dialog.matches(".sheet") && from !== undefined && event.changedTouches[0].clientY - from > 70) dialog.close();
+  });
+}
+

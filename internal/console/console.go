@@ -29,6 +29,7 @@ type Options struct {
 	API         http.Handler // the router that the pages are built from
 	Token       string       // the bearer of those who log in with a link
 	EnableSend  bool         // whether forms that send are shown
+	MaxFile     int64        // of a file that is sent, in bytes
 	PhoneNumber string       // the only account that may pair, in E.164 digits; empty for any
 	PublicURLs  []*url.URL   // the addresses at which a reverse proxy shows the console
 	Settings    []Setting    // for the settings page, without secrets
@@ -121,6 +122,7 @@ func (c *Console) routes() http.Handler {
 	live("/chats/{jid}", c.showChat)
 	post("/chats/{jid}/send", c.send)
 	post("/chats/{jid}/read", c.markRead)
+	page("/chats/{jid}/mentions", c.listMentions)
 	page("/chats/{jid}/members", c.showMembers)
 	post("/chats/{jid}/members", c.decideJoinRequest)
 	post("/chats/{jid}/messages/{id}/edit", c.edit)

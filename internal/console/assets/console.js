@@ -3,5 +3,8 @@ import "./live.js";
 import "./forms.js";
 import "./chat.js";
 import "./composer.js";
+import "./files.js";
+import "./record.js";
+import "./keys.js";
 import "./events.js";
 import "./chooser.js";

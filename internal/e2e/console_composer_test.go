@@ -20,9 +20,9 @@ import (
 )
 
 // chatting is a chat with Ben that is open in a browser.
-func chatting(t *testing.T, width int64) visited {
+func chatting(t *testing.T, width int64, settings ...string) visited {
 	t.Helper()
-	v := visit(t)
+	v := visit(t, settings...)
 	say(t, v.ben, v.owner.PN(), "Are you there?")
 	v.wantStored(v.ben, "Are you there?")
 	v.resize(width, 844, false)
@@ -45,10 +45,28 @@ func atBothWidths(t *testing.T, test func(t *testing.T, width int64)) {
 	}
 }
 
-// key presses keys where the focus is.
+// key presses keys where the focus is. As on a keyboard, a key that a page takes for
+// itself types nothing.
 func (b *browser) key(keys string, modifiers ...chromedp.Modifier) {
 	b.t.Helper()
-	b.do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
+	for _, r := range keys {
+		var down input.DispatchKeyEventParams
+		for _, event := range kb.Encode(r) {
+			for _, modifier := range modifiers {
+				event.Modifiers |= int64(modifier)
+			}
+			switch event.Type {
+			case kb.KeyChar:
+				down.Text = event.Text
+			case kb.KeyUp:
+				callBrowser(b, input.DispatchKeyEvent, down)
+				callBrowser(b, input.DispatchKeyEvent, *event)
+			default:
+				down = *event
+				down.Type = kb.KeyDown
+			}
+		}
+	}
 }
 
 // write writes a text into the composer, and sends it by the button.
@@ -264,10 +282,7 @@ func TestConsole_FilesArePastedAndChosen(t *testing.T) {
 // A file that is too large is named with the limit, and nothing is sent.
 func TestConsole_FilesHaveALimit(t *testing.T) {
 	t.Parallel()
-	v := visit(t, "MEDIA_MAX_BYTES=1MB")
-	say(t, v.ben, v.owner.PN(), "Send it")
-	v.wantStored(v.ben, "Send it")
-	v.openChat(v.ben.PN())
+	v := chatting(t, 1280, "MEDIA_MAX_BYTES=1MB")
 	dir := written(t, map[string][]byte{"film.bin": make([]byte, 2_000_000)})
 	v.drop(800, 300, filepath.Join(dir, "film.bin"))
 	v.waitFor(`document.querySelector("#files [data-problem]").textContent === "film.bin has 2.0 MB. Files can have up to 1.0 MB."`)
@@ -329,6 +344,25 @@ func TestConsole_DiscardsAVoiceNote(t *testing.T) {
 // focused describes the element that has the focus.
 const focused = `(one => one.id || one.dataset.id || one.getAttribute("aria-label") || one.name || one.className || one.tagName)(document.activeElement)`
 
+// On a desk a chat opens with the focus in the composer. On a phone it does not, where the
+// keyboard would cover the messages, nor where a message is looked for.
+func TestConsole_AChatOpensInTheComposer(t *testing.T) {
+	atBothWidths(t, func(t *testing.T, width int64) {
+		v := chatting(t, width)
+		const inField = `document.activeElement.matches(".say textarea")`
+		if got, want := evaluate[bool](v.browser, inField), width > 600; got != want {
+			t.Errorf("the focus is in the composer: %v, want %v", got, want)
+		}
+		id := evaluate[string](v.browser, `document.querySelector(".msg").dataset.id`)
+		v.open("/console/chats/" + bridge.JID(v.ben.PN().String()).Escaped() + "?at=" + id)
+		v.waitFor(`document.readyState === "complete" && document.querySelector(".found")`)
+		if evaluate[bool](v.browser, inField) {
+			t.Error("a message that was looked for has not the focus")
+		}
+		v.wantNoFaults()
+	})
+}
+
 // From the head of a page to the composer there are five stops of Tab at most, also where
 // the messages are full of links and menus.
 func TestConsole_TabReachesTheComposer(t *testing.T) {
@@ -341,8 +375,8 @@ func TestConsole_TabReachesTheComposer(t *testing.T) {
 	v.resize(1280, 844, false)
 	v.openChat(v.ben.PN())
 	v.waitFor(`document.activeElement.matches(".say textarea")`)
-	v.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur(); getSelection().collapse(document.body, 0)`))
-	var stops []string
+	v.do(chromedp.Focus(chromedp.CSS(".skip")))
+	stops := []string{"the skip link"}
 	for !evaluate[bool](v.browser, `document.querySelector("#composer").contains(document.activeElement)`) && len(stops) < 20 {
 		v.key(kb.Tab)
 		stops = append(stops, evaluate[string](v.browser, focused))
@@ -446,13 +480,14 @@ func TestConsole_ChatsByKeyboard(t *testing.T) {
 	v.resize(1280, 844, false)
 	v.openChat(v.ben.PN())
 	v.waitFor(`document.activeElement.matches(".say textarea")`)
-	at := func(phone *simnet.Phone) string {
-		return `document.querySelector(".chat")?.dataset.chat === ` + jsString(phone.PN().String()) + ` && document.activeElement.matches(".say textarea")`
+	for _, step := range []struct {
+		key string
+		to  *simnet.Phone
+	}{{kb.ArrowDown, v.carla}, {kb.ArrowUp, v.ben}} {
+		v.key(step.key, kb.ModifierAlt)
+		v.do(chromedp.WaitReady(chromedp.CSS(`.chat[data-chat="` + step.to.PN().String() + `"]`)))
+		v.waitFor(`document.activeElement.matches(".say textarea")`)
 	}
-	v.key(kb.ArrowDown, kb.ModifierAlt)
-	v.waitFor(at(v.carla))
-	v.key(kb.ArrowUp, kb.ModifierAlt)
-	v.waitFor(at(v.ben))
 	v.wantNoFaults()
 }
 

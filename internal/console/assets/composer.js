@@ -16,6 +16,11 @@ export function reply() {
   return id ? { id, sender: find("[data-sender]", say).textContent, text: find("#replying [data-quote]").textContent } : undefined;
 }
 
+// toField puts the focus into the field, unless that covers half of a phone by its keyboard.
+export function toField() {
+  if (!matchMedia("(pointer: coarse)").matches) area.focus();
+}
+
 export function replyTo(id, sender, text) {
   if (id) stopEditing();
   say.elements.reply.value = id;

@@ -1,7 +1,7 @@
 // Files: chosen, dropped or pasted ones are shown before they are sent.
 import { all, find } from "./base.js";
 import { chat } from "./chat.js";
-import { area, reply, toggleExtras, unreply } from "./composer.js";
+import { reply, toField, toggleExtras, unreply } from "./composer.js";
 import * as outbox from "./outbox.js";
 
 const form = find("[data-file-form]");
@@ -48,7 +48,7 @@ function offer(files) {
   count();
   toggleExtras(false);
   if (!dialog.open) dialog.showModal();
-  (find(".file-row:last-child [name=caption]", list) || find("[data-close]", dialog)).focus();
+  if (!matchMedia("(pointer: coarse)").matches) (find(".file-row:last-child [name=caption]", list) || find("[data-close]", dialog)).focus();
 }
 
 function addRow(file) {
@@ -129,7 +129,7 @@ if (form) {
   dialog.addEventListener("close", () => {
     rows.clear();
     list.replaceChildren();
-    area.focus();
+    toField();
   });
   find("form", dialog).addEventListener("submit", (event) => {
     event.preventDefault();

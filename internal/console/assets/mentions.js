@@ -2,6 +2,7 @@
 // between marks that are not shown (U+2068 and U+2069, which also keep names of other
 // directions together); in the text that is sent it is the member's number.
 import { debounced, find } from "./base.js";
+import { announce } from "./pending.js";
 
 const say = find("form.say");
 const box = find("#suggestions");
@@ -61,8 +62,9 @@ async function suggest() {
   const fits = (member) => folded(member.name).split(/\s+/).some((part) => part.startsWith(wanted)) || folded(member.name).startsWith(wanted) || (wanted.length > 2 && member.token.includes(wanted));
   found = all.filter(fits).slice(0, most);
   active = 0;
-  if (found.length) draw();
-  else close();
+  if (!found.length) return close();
+  draw();
+  announce(found.length === 1 ? "One member" : `${found.length} members`);
 }
 
 function draw() {

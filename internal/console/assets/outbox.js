@@ -52,7 +52,7 @@ async function deliver(item) {
     forget(item);
     show(item);
     wait = 1000;
-    if (chat && item.chat === location.pathname) newest();
+    if (pending.isShown(item.chat)) newest();
     return true;
   } catch (failure) {
     if (!items.has(item.key)) return true; // it was cancelled
@@ -61,17 +61,19 @@ async function deliver(item) {
     show(item);
     keep(item);
     if (passes) later();
-    else toast("Not sent: " + failure.message, true);
+    else if (!pending.isShown(item.chat)) toast("Not sent: " + item.reason, true);
     return !passes;
   }
 }
 
 function reasonOf(failure) {
-  if (failure.status === 401) return "You are logged out. It goes once you have logged in again.";
-  if (failure.unreached) return "The bridge cannot be reached. It goes by itself when the connection is back.";
+  if (failure.status === 401) return "You are logged out. This will be sent once you have logged in again.";
+  if (failure.unreached) return "The bridge cannot be reached. This will be sent as soon as the connection is back.";
   if (failure.status === 409) return ""; // another tab sends it
-  return failure.message;
+  return sentence(failure.message) + (failure.status >= 503 ? " This will be sent as soon as that is over." : "");
 }
+
+const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
 const post = (item) => ask(item.chat + "/send", new URLSearchParams([
   ["csrf", csrf], ["kind", "text"], ["key", item.key], ["reply", item.reply?.id || ""], ["text", item.text],
@@ -134,7 +136,7 @@ function drop(item) {
 }
 
 function show(item) {
-  if (chat && item.chat === location.pathname && (items.has(item.key) || item.state === "sent")) pending.show(item, { again, drop });
+  if (pending.isShown(item.chat) && (items.has(item.key) || item.state === "sent")) pending.show(item, { again, drop });
 }
 
 // What outlives the page

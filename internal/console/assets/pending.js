@@ -40,6 +40,9 @@ export function toEnd() {
   scroller.scrollTop = 0;
 }
 
+// isShown reports whether a chat is the one of this page.
+export const isShown = (path) => Boolean(list && find("#unsent")) && path === location.pathname;
+
 function describe(item, bubble) {
   find("[data-text]", bubble).textContent = item.shown || item.text;
   const at = find("time", bubble);
@@ -66,15 +69,25 @@ function paint({ item, bubble }) {
   bar.setAttribute("aria-label", "Sending " + (item.name || ""));
   const sends = item.file && item.state === "sending" && item.part < 1;
   find(".unsent-acts", bubble).hidden = !item.reason && !sends;
-  find("[data-reason]", bubble).textContent = item.reason || "";
+  const reason = find("[data-reason]", bubble);
+  if (item.reason && item.reason !== reason.textContent) announce(`${item.state === "failed" ? "Not sent" : "Not sent yet"}: ${item.reason}`);
+  reason.textContent = item.reason || "";
   find("[data-again]", bubble).hidden = item.state === "sending";
   find("[data-drop]", bubble).textContent = sends ? "Cancel" : "Delete";
+}
+
+// announce has a sentence read out that is seen elsewhere.
+export function announce(text) {
+  find("#announcement").textContent = text;
 }
 
 // arrange keeps the bubbles at the end, hides the stored messages that they stand for, and
 // lets these take the place of what was sent.
 function arrange() {
-  for (const one of all(".msg[hidden]", list)) one.hidden = false;
+  for (const one of all(".msg[data-twin]", list)) {
+    one.hidden = false;
+    delete one.dataset.twin;
+  }
   const taken = new Set();
   for (const [key, { item, bubble }] of [...shown]) {
     const twin = item.id ? stored().find((one) => one.dataset.id === item.id) : twinOf(item, taken);
@@ -84,6 +97,8 @@ function arrange() {
     } else if (twin) {
       taken.add(twin);
       twin.hidden = true;
+      twin.dataset.twin = item.key;
+      if (item.state === "failed") find("[data-drop]", bubble).textContent = "Dismiss"; // the stored one stays
     }
   }
   const bubbles = [...shown.values()].map((one) => one.bubble);

@@ -1,7 +1,8 @@
 // Voice notes, recorded in the browser.
 import { find, toast } from "./base.js";
-import { area, reply, unreply } from "./composer.js";
+import { area, reply, toField, unreply } from "./composer.js";
 import * as outbox from "./outbox.js";
+import { announce } from "./pending.js";
 
 const button = find("[data-record]");
 const bar = find("#recording");
@@ -62,7 +63,7 @@ function show(state) {
   bar.hidden = false;
   find("form.say").hidden = true;
   bar.classList.toggle("paused", paused);
-  find("[data-state]", bar).textContent = state;
+  announce(state);
   find("[data-pause]", bar).hidden = paused;
   find("[data-resume]", bar).hidden = !paused;
   tick();
@@ -97,8 +98,9 @@ async function end() {
   const blob = new Blob(now.chunks, { type });
   now = undefined;
   bar.hidden = true;
+  find("[data-length]", bar).textContent = minutes(0);
   find("form.say").hidden = false;
-  area.focus();
+  toField();
   return { blob, ms };
 }
 

@@ -78,7 +78,12 @@ func (b *browser) write(text string) {
 // offline cuts the browser off the bridge, or connects it again.
 func (b *browser) offline(cut bool) {
 	b.t.Helper()
-	conditions := network.Conditions{Offline: cut, DownloadThroughput: -1, UploadThroughput: -1}
+	b.throttle(network.Conditions{Offline: cut, DownloadThroughput: -1, UploadThroughput: -1})
+}
+
+// throttle limits the browser's connection.
+func (b *browser) throttle(conditions network.Conditions) {
+	b.t.Helper()
 	callBrowser(b, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{&conditions}})
 }
 
@@ -103,7 +108,7 @@ func (b *browser) wantOwn(texts ...string) {
 	})()`)
 }
 
-// A text stands in the chat at once. While the bridge cannot be reached it waits, also
+// A text stands in the chat at once. While the bridge can’t be reached it waits, also
 // over a reload of the page, and goes by itself afterwards.
 func TestConsole_TextsWaitForTheConnection(t *testing.T) {
 	atBothWidths(t, func(t *testing.T, width int64) {
@@ -111,7 +116,7 @@ func TestConsole_TextsWaitForTheConnection(t *testing.T) {
 		v.offline(true)
 		v.write("one")
 		v.write("two")
-		v.waitFor(`document.querySelectorAll(".unsent").length === 2 && document.querySelector(".unsent [data-reason]").textContent.includes("cannot be reached")`)
+		v.waitFor(`document.querySelectorAll(".unsent").length === 2 && document.querySelector(".unsent [data-reason]").textContent.includes("can’t be reached")`)
 		v.offline(false)
 		v.openChat(v.ben.PN())
 		v.wantOwn("one", "two")
@@ -232,8 +237,8 @@ func TestConsole_FilesAreDropped(t *testing.T) {
 			t.Errorf("the dialog says %q", problem)
 		}
 		v.do(
-			chromedp.Click(chromedp.CSS(`[aria-label="Leave wrong.txt out"]`)),
-			chromedp.Click(chromedp.CSS(`[aria-label="Send photo.png earlier"]`)),
+			chromedp.Click(chromedp.CSS(`[aria-label="Remove wrong.txt"]`)),
+			chromedp.Click(chromedp.CSS(`[aria-label="Move photo.png up"]`)),
 			chromedp.SendKeys(chromedp.CSS(`[aria-label="Caption for photo.png"]`), "The view"),
 			chromedp.SendKeys(chromedp.CSS(`[aria-label="Caption for list.txt"]`), "For Saturday"),
 			chromedp.SendKeys(chromedp.CSS(`[aria-label="Caption for plan.txt"]`), "The plan\r"),
@@ -285,11 +290,41 @@ func TestConsole_FilesHaveALimit(t *testing.T) {
 	v := chatting(t, 1280, "MEDIA_MAX_BYTES=1MB")
 	dir := written(t, map[string][]byte{"film.bin": make([]byte, 2_000_000)})
 	v.drop(800, 300, filepath.Join(dir, "film.bin"))
-	v.waitFor(`document.querySelector("#files [data-problem]").textContent === "film.bin has 2.0 MB. Files can have up to 1.0 MB."`)
+	v.waitFor(`document.querySelector("#files [data-problem]").textContent === "film.bin is 2.0 MB. The limit is 1.0 MB."`)
 	if !evaluate[bool](v.browser, `document.querySelector("#files [data-go]").disabled`) {
 		t.Error("there is something to send")
 	}
 	v.wantNoFaults()
+}
+
+// A file shows how much of it is sent. It can be cancelled; where it failed, it can be tried
+// again.
+func TestConsole_AFileShowsItsProgress(t *testing.T) {
+	t.Parallel()
+	v := chatting(t, 1280)
+	dir := written(t, map[string][]byte{"slow.bin": noise(3_000_000), "late.txt": []byte("late")})
+	upload := func(name string) {
+		v.do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{filepath.Join(dir, name)}))
+		v.waitFor(`document.querySelector("#files[open] .file-row")`)
+		v.do(chromedp.Click(chromedp.CSS("#files [data-go]")))
+	}
+	v.throttle(network.Conditions{DownloadThroughput: -1, UploadThroughput: 200_000})
+	upload("slow.bin")
+	v.waitFor(`(bar => bar && !bar.hidden && bar.value > 0 && bar.value < 1)(document.querySelector(".unsent progress"))`)
+	v.do(chromedp.Click(chromedp.CSS(".unsent [data-drop]")))
+	v.waitFor(`!document.querySelector(".unsent")`)
+	v.offline(true)
+	upload("late.txt")
+	v.waitFor(`document.querySelector(".unsent [data-reason]")?.textContent.includes("can’t be reached")`)
+	v.offline(false)
+	v.do(chromedp.Click(chromedp.CSS(".unsent [data-again]")))
+	v.waitFor(`!document.querySelector(".unsent")`)
+	got := must(v.ben.Received(within(t), func(r *simnet.Received) bool { return r.Message.Message.GetDocumentMessage() != nil }))(t)
+	if name := got.Message.Message.GetDocumentMessage().GetFileName(); name != "late.txt" {
+		t.Errorf("%s arrived", name)
+	}
+	v.wantOwn("")
+	v.forgetFaults()
 }
 
 // A voice note is recorded, paused and sent, and arrives as the phones record them.
@@ -409,9 +444,9 @@ func TestConsole_MessagesByKeyboard(t *testing.T) {
 	v.key(kb.ArrowUp)
 	wantFocus(`.msg[data-id="` + first + `"]`)
 	v.key(kb.Enter)
-	wantFocus(`.msg[data-id="` + first + `"] .menu-box *`)
+	wantFocus(`details.menu[open] .menu-box *, dialog[open] *`)
 	v.key(kb.Escape)
-	v.waitFor(`!document.querySelector("details.menu[open]")`)
+	v.waitFor(`!document.querySelector("details.menu[open], dialog[open]")`)
 	v.key(kb.Escape)
 	wantFocus(".say textarea")
 	v.key(kb.ArrowUp)
@@ -523,5 +558,38 @@ func TestConsole_MentionsMembers(t *testing.T) {
 		}
 		v.waitFor(`!document.querySelector(".unsent") && document.querySelector(".msg.out .mention")?.textContent === "@Anna Amsel"`)
 		v.wantNoFaults()
+	})
+}
+
+// What the composer opens is accessible, too.
+func TestConsole_TheComposerIsAccessible(t *testing.T) {
+	atBothWidths(t, func(t *testing.T, width int64) {
+		script := fetchAxe(t)
+		v := chatting(t, width)
+		v.do(chromedp.Evaluate[chromedp.Void](script))
+		check := func(what string) {
+			t.Helper()
+			found := evaluate[[]finding](v.browser, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => r.violations.map(v => ({ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.slice(0, 3).map(n => ({HTML: n.html.slice(0, 200)}))})))`)
+			for _, f := range found {
+				if f.Impact != "minor" {
+					t.Errorf("%s: %s: %s: %s %v", what, f.Impact, f.ID, f.Help, f.Nodes)
+				}
+			}
+		}
+		v.drop(float64(width)-100, 300, filepath.Join(written(t, map[string][]byte{"photo.png": demo.Picture(64, 40)}), "photo.png"))
+		v.waitFor(`document.querySelector(".file-row canvas")`)
+		check("files")
+		v.do(chromedp.Click(chromedp.CSS("#files [data-close]")), chromedp.Click(chromedp.CSS("[data-record]")), chromedp.WaitVisible(chromedp.CSS("#recording")))
+		check("recording")
+		v.do(chromedp.Click(chromedp.CSS("#recording [data-cancel]")))
+		v.device.FailSends(simnet.SendFault{Code: 406})
+		v.write("refused")
+		v.waitFor(`document.querySelector(".unsent[data-state=failed]")`)
+		check("a refused text")
+		v.do(chromedp.Click(chromedp.CSS("[data-extras]")))
+		check("attaching")
+		v.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#shortcuts").showModal()`))
+		check("shortcuts")
+		v.forgetFaults()
 	})
 }

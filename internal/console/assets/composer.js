@@ -88,7 +88,7 @@ function stopEditing() {
 async function saveEdit() {
   const form = editing;
   const { text, jids } = mentions.sent(area.value);
-  if (!text.trim()) return toast("A message needs a text. To remove it, delete it.", true);
+  if (!text.trim()) return toast("A message can’t be empty. To remove it, delete it.", true);
   form.elements.text.value = text;
   const body = new URLSearchParams(new FormData(form));
   for (const jid of jids) body.append("mention", jid);

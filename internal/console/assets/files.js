@@ -38,8 +38,8 @@ async function thumbnail(file) {
 function offer(files) {
   const problems = [];
   for (const file of files) {
-    if (!file.size) problems.push(`${file.name} is empty, or a folder.`);
-    else if (file.size > most) problems.push(`${file.name} has ${sizeOf(file.size)}. Files can have up to ${sizeOf(most)}.`);
+    if (!file.size) problems.push(`${file.name} is empty or a folder, and can’t be sent.`);
+    else if (file.size > most) problems.push(`${file.name} is ${sizeOf(file.size)}. The limit is ${sizeOf(most)}.`);
     else addRow(file);
   }
   const box = find("[data-problem]", dialog);
@@ -56,8 +56,8 @@ function addRow(file) {
   find("[data-name]", row).textContent = file.name;
   find("[data-size]", row).textContent = sizeOf(file.size);
   find("[name=caption]", row).setAttribute("aria-label", "Caption for " + file.name);
-  for (const [name, words] of [["up", "earlier"], ["down", "later"]]) find(`[data-${name}]`, row).setAttribute("aria-label", `Send ${file.name} ${words}`);
-  find("[data-remove]", row).setAttribute("aria-label", `Leave ${file.name} out`);
+  for (const way of ["up", "down"]) find(`[data-${way}]`, row).setAttribute("aria-label", `Move ${file.name} ${way}`);
+  find("[data-remove]", row).setAttribute("aria-label", `Remove ${file.name}`);
   rows.set(row, file);
   list.append(row);
   thumbnail(file).then((picture) => {

@@ -184,7 +184,7 @@ if (list) {
   new MutationObserver((changes) => {
     const gone = changes.some(({ removedNodes }) => [...removedNodes].some((node) => node.id === current));
     if (gone && document.activeElement === document.body) focusMessage(document.getElementById(current));
-  }).observe(list, { childList: true });
+  }).observe(list, { childList: true, subtree: true });
 }
 
 // Opening a chat begins in the composer. On a phone this would cover half of it.

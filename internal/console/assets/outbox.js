@@ -67,8 +67,8 @@ async function deliver(item) {
 }
 
 function reasonOf(failure) {
-  if (failure.status === 401) return "You are logged out. This will be sent once you have logged in again.";
-  if (failure.unreached) return "The bridge cannot be reached. This will be sent as soon as the connection is back.";
+  if (failure.status === 401) return "You’re logged out. This will be sent once you log in again.";
+  if (failure.unreached) return "The bridge can’t be reached. This will be sent as soon as the connection is back.";
   if (failure.status === 409) return ""; // another tab sends it
   return sentence(failure.message) + (failure.status >= 503 ? " This will be sent as soon as that is over." : "");
 }
@@ -105,7 +105,7 @@ function upload(item) {
       }
       if (request.status === 200) return resolve(answer);
       const unreached = !request.status;
-      reject(Object.assign(new Error(answer.error || "This was not possible."), { status: request.status, unreached }));
+      reject(Object.assign(new Error(answer.error || "That didn’t work."), { status: request.status, unreached }));
     });
     request.open("POST", item.chat + "/file");
     request.setRequestHeader("Accept", "application/json");

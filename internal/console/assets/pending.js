@@ -98,7 +98,8 @@ function arrange() {
       taken.add(twin);
       twin.hidden = true;
       twin.dataset.twin = item.key;
-      if (item.state === "failed") find("[data-drop]", bubble).textContent = "Dismiss"; // the stored one stays
+      const drop = find("[data-drop]", bubble);
+      if (item.state === "failed" && drop.textContent !== "Dismiss") drop.textContent = "Dismiss"; // the stored one stays
     }
   }
   const bubbles = [...shown.values()].map((one) => one.bubble);
@@ -120,4 +121,4 @@ const plain = (text) => text.replace(/@\d{5,}/g, "@").trim(); // mentions are st
 // says reports whether a message has a text, which its menu copies.
 const says = (message, text) => all("[data-copy]", message).some((button) => plain(button.dataset.copy) === plain(text));
 
-if (list) new MutationObserver(() => shown.size && arrange()).observe(list, { childList: true });
+if (list) new MutationObserver(() => shown.size && arrange()).observe(list, { childList: true, subtree: true });

@@ -18,7 +18,7 @@ async function start() {
     now = { recorder, stream, chunks: [], ms: 0, since: performance.now(), ...meter(stream) };
     recorder.addEventListener("dataavailable", (event) => now?.chunks.push(event.data));
     stream.getAudioTracks()[0].addEventListener("ended", () => {
-      toast("The microphone is gone. What was recorded until then can be sent.", true);
+      toast("The microphone was disconnected. You can still send what was recorded.", true);
     });
     recorder.start(1000);
     now.timer = setInterval(tick, 150);
@@ -26,8 +26,8 @@ async function start() {
     find("[data-finish]", bar).focus();
   } catch (failure) {
     toast(failure.name === "NotFoundError" ? "No microphone was found." : failure.name === "NotAllowedError"
-      ? "The browser does not let this page use the microphone. Allow it beside the address, then try again."
-      : "The microphone cannot be used: another program may have it.", true);
+      ? "Microphone access is blocked. Allow it in the browser’s settings for this site, then try again."
+      : "The microphone can’t be used. Another program may be using it.", true);
   }
   button.disabled = false;
 }
@@ -106,7 +106,7 @@ async function end() {
 
 async function finish() {
   const { blob, ms } = await end();
-  if (ms < 500) return toast("This was too short for a voice note.", true);
+  if (ms < 500) return toast("That was too short for a voice note.", true);
   try {
     const sound = type.startsWith("audio/webm") ? (await import("./ogg.js")).oggOf(new Uint8Array(await blob.arrayBuffer())) : blob;
     const answered = reply();

@@ -24,7 +24,7 @@ type told struct {
 }
 
 // overAPI returns a console over answers by path, and what it sent.
-func overAPI(t *testing.T, answers map[string]http.HandlerFunc, change ...func(*console.Options)) (*site, *[]told) {
+func overAPI(t *testing.T, answers map[string]http.HandlerFunc) (*site, *[]told) {
 	t.Helper()
 	var all []told
 	var s *site
@@ -42,9 +42,6 @@ func overAPI(t *testing.T, answers map[string]http.HandlerFunc, change ...func(*
 			}
 			s.api(w, r)
 		})
-		for _, c := range change {
-			c(o)
-		}
 	})
 	return s, &all
 }

@@ -51,6 +51,9 @@ func (c *Console) showChat(v *visit) (err error) {
 	if page.Composer, err = v.composer(ctx, page.Chat, query); err != nil {
 		return err
 	}
+	if page.Composer.On {
+		v.w.Header().Set("Permissions-Policy", permissions("self"))
+	}
 	return v.show("chat", page.Name, page)
 }
 

@@ -29,6 +29,7 @@ type Options struct {
 	API         http.Handler // the router that the pages are built from
 	Token       string       // the bearer of those who log in with a link
 	EnableSend  bool         // whether forms that send are shown
+	MaxFile     int64        // of a file that is sent, in bytes
 	PhoneNumber string       // the only account that may pair, in E.164 digits; empty for any
 	PublicURLs  []*url.URL   // the addresses at which a reverse proxy shows the console
 	Settings    []Setting    // for the settings page, without secrets
@@ -140,6 +141,7 @@ func (c *Console) routes() http.Handler {
 	post("/people/{jid}/block", c.blockPerson)
 	page("/chats/{jid}/messages/{id}/forward", c.showForward)
 	post("/chats/{jid}/messages/{id}/forward", c.forward)
+	page("/chats/{jid}/mentions", c.listMentions)
 	post("/chats/{jid}/messages/{id}/edit", c.edit)
 	post("/chats/{jid}/messages/{id}/delete", c.deleteMessage)
 	mux.HandleFunc("POST "+root+"/chats/{jid}/file", c.page(c.sendFile))

@@ -21,6 +21,12 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+// permissions returns the policy of what a page may use of a device: nothing, or the
+// microphone for itself ("self"), where voice notes are recorded.
+func permissions(microphone string) string {
+	return "camera=(), microphone=(" + microphone + "), geolocation=(), payment=(), usb=()"
+}
+
 // guard sets the headers of all answers, and refuses requests of other sites.
 func (c *Console) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +36,7 @@ func (c *Console) guard(next http.Handler) http.Handler {
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=()")
+		h.Set("Permissions-Policy", permissions(""))
 		// With no-referrer browsers send "Origin: null" with a page's own forms.
 		h.Set("Referrer-Policy", "same-origin")
 		if r.ContentLength < 0 {

@@ -30,6 +30,24 @@ func TestGuard_HeadersOfAllAnswers(t *testing.T) {
 	}
 }
 
+// A chat in which one may write may use the microphone, and no other page.
+func TestGuard_TheMicrophoneIsForVoiceNotes(t *testing.T) {
+	chat := "/console/chats/" + escapedGrace
+	s, _ := overAPI(t, aChat())
+	s.logIn()
+	for path, want := range map[string]string{
+		chat: "microphone=(self)", chat + "/messages/OWN": "microphone=()", "/console/chats": "microphone=()", "/login": "microphone=()",
+	} {
+		if got := s.get(path).Header.Get("Permissions-Policy"); !strings.Contains(got, want) || !strings.Contains(got, "camera=()") {
+			t.Errorf("%s: %q, want %s", path, got, want)
+		}
+	}
+	s.try("brt_LIMITED") // who may not send
+	if got := s.get(chat).Header.Get("Permissions-Policy"); !strings.Contains(got, "microphone=()") {
+		t.Errorf("a reader: %q", got)
+	}
+}
+
 func TestGuard_NamesOfOtherSitesAreRefused(t *testing.T) {
 	public, err := url.Parse("https://bridge.example.com")
 	if err != nil {

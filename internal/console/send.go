@@ -19,15 +19,17 @@ import (
 )
 
 type composer struct {
-	On     bool
-	Off    string // why nothing can be sent
-	Chat   bridge.JID
-	Key    string // of the next send
-	Reply  *target
-	React  *target
-	Edit   *target
-	Delete *target
-	Curl   string
+	On      bool
+	Off     string // why nothing can be written
+	Chat    bridge.JID
+	Group   bool
+	Key     string // of the next send
+	MaxFile int64  // in bytes
+	Reply   *target
+	React   *target
+	Edit    *target
+	Delete  *target
+	Curl    string
 }
 
 // target is the message that is answered, reacted to or changed.
@@ -41,7 +43,9 @@ var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 
 // composer returns the form of a chat. Without the script, its state is in the address.
 func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values) (composer, error) {
-	c := composer{On: v.sends(), Off: v.c.noSending(v.session.token), Chat: chat.JID, Key: newKey()}
+	c := composer{
+		On: v.sends(), Off: v.c.noSending(v.session.token), Chat: chat.JID, Group: chat.IsGroup, Key: newKey(), MaxFile: v.c.options.MaxFile,
+	}
 	c.Curl = curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+shellQuoted("Idempotency-Key: "+c.Key))
 	for name, field := range map[string]**target{"reply": &c.Reply, "react": &c.React, "edit": &c.Edit, "delete": &c.Delete} {
 		id := query.Get(name)
@@ -143,7 +147,10 @@ func messagePath(chat bridge.JID, id string) string {
 
 func (c *Console) edit(v *visit) error {
 	text := strings.ReplaceAll(v.r.PostForm.Get("text"), "\r\n", "\n")
-	_, err := v.api.Edit(v.r.Context(), v.chat, v.id, text, nil, v.key())
+	mentions, err := v.mentionsIn(text)
+	if err == nil {
+		_, err = v.api.Edit(v.r.Context(), v.chat, v.id, text, mentions, v.key())
+	}
 	return v.done(err, "", chatPath(v.chat))
 }
 

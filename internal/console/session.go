@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -36,6 +37,13 @@ type session struct {
 
 	zone   atomic.Pointer[time.Location] // of the visitor
 	notice atomic.Pointer[notice]        // for the next page that is shown
+}
+
+// visitor returns a name for those who come with one token, which stays the same over
+// sessions: a browser keeps unsent texts by it.
+func (s *session) visitor() string {
+	hash := hashOf("visitor " + s.api.Token())
+	return base64.RawURLEncoding.EncodeToString(hash[:12])
 }
 
 // notice is a sentence for the next page that is shown.

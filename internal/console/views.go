@@ -143,6 +143,7 @@ type view struct {
 	Title       string
 	Name        string // of the page's template
 	CSRF        string
+	Visitor     string // tells visitors of one browser apart; see [session.visitor]
 	Notice      *notice
 	State       *state // of the account; nil where it could not be requested
 	Theme       string // light or dark; empty for the system's
@@ -158,7 +159,7 @@ func (v *visit) show(name, title string, page any) error {
 
 func (v *visit) showAs(status int, name, title string, page any) error {
 	frame := view{
-		Title: title, Name: name, CSRF: v.session.csrf, Notice: v.session.notice.Swap(nil), Administers: v.administers(),
+		Title: title, Name: name, CSRF: v.session.csrf, Visitor: v.session.visitor(), Notice: v.session.notice.Swap(nil), Administers: v.administers(),
 		Cursor: v.cursor, Page: page, Clock: v.clock(), Theme: themeOf(v.r),
 	}
 	if status, err := v.status(); err == nil {

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"image/png"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -171,60 +168,6 @@ func (v visited) wantStored(from *simnet.Phone, text string) {
 		}
 		return nil
 	})
-}
-
-// A chosen file reaches the phone unchanged.
-func TestConsole_SendsAFile(t *testing.T) {
-	t.Parallel()
-	v := visit(t)
-	say(t, v.ben, v.owner.PN(), "Send me the list")
-	v.wantStored(v.ben, "Send me the list")
-	v.openChat(v.ben.PN())
-	list := filepath.Join(t.TempDir(), "list.txt")
-	if err := os.WriteFile(list, []byte("water, bread"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	v.do(chromedp.Click(chromedp.CSS("[data-extras]")), chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{list}),
-		chromedp.SendKeys(chromedp.CSS(`form[data-send=file] [name=caption]`), "For Saturday\r"))
-	v.wantText("list.txt")
-	v.wantText("For Saturday")
-	if link := evaluate[string](v.browser, `fetch(document.querySelector("a.doc").href).then(answer => answer.text())`); link != "water, bread" {
-		t.Errorf("the file is %q", link)
-	}
-	v.wantNoFaults()
-}
-
-// Files that are dropped on the conversation or pasted get a caption field, and are
-// sent when it is submitted.
-func TestConsole_FilesAreDroppedAndPasted(t *testing.T) {
-	t.Parallel()
-	v := visit(t)
-	say(t, v.ben, v.owner.PN(), "Send me the list")
-	v.wantStored(v.ben, "Send me the list")
-	v.resize(1280, 900, false)
-	v.openChat(v.ben.PN())
-	list := filepath.Join(t.TempDir(), "dropped.txt")
-	if err := os.WriteFile(list, []byte("water, bread"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
-		callBrowser(v.browser, input.DispatchDragEvent, input.DispatchDragEventParams{
-			Type: kind, X: 800, Y: 400, Data: &input.DragData{Items: []*input.DragDataItem{}, Files: []string{list}, DragOperationsMask: 1},
-		})
-	}
-	v.waitFor(`document.querySelector("[data-file]").files[0]?.name === "dropped.txt"`)
-	v.do(chromedp.SendKeys(chromedp.CSS(`form[data-send=file] [name=caption]`), "By drop\r"))
-	v.wantText("dropped.txt")
-	v.wantText("By drop")
-	v.do(chromedp.Evaluate[chromedp.Void](`(() => {
-		const clipboard = new DataTransfer();
-		clipboard.items.add(new File(["milk"], "pasted.txt", {type: "text/plain"}));
-		document.dispatchEvent(new ClipboardEvent("paste", {clipboardData: clipboard, bubbles: true, cancelable: true}));
-	})()`))
-	v.waitFor(`document.querySelector("[data-file]").files[0]?.name === "pasted.txt"`)
-	v.do(chromedp.SendKeys(chromedp.CSS(`form[data-send=file] [name=caption]`), "By paste\r"))
-	v.wantText("pasted.txt")
-	v.wantNoFaults()
 }
 
 func TestConsole_SearchJumpsToTheMessage(t *testing.T) {

@@ -20,11 +20,11 @@ export function toast(text, failed = false) {
 // Requests
 
 // ask sends a request and returns what was answered, or throws a sentence.
-export async function ask(path, body) {
+export async function ask(path, body, signal) {
   const headers = { Accept: "application/json", "X-CSRF-Token": csrf };
   let response;
   try {
-    response = await fetch(path, body ? { method: "POST", headers, body } : { headers });
+    response = await fetch(path, body ? { method: "POST", headers, body, signal } : { headers, signal });
   } catch {
     throw Object.assign(new Error("The bridge can’t be reached. Check your connection, then try again."), { unreached: true });
   }

@@ -1,128 +1,224 @@
-// The composer of a chat: texts, replies, reactions, files.
-import { all, ask, find, randomKey, toast } from "./base.js";
+// The composer of a chat: texts, drafts, replies, edits, reactions, and the forms of
+// whatever else is sent.
+import { all, ask, find, load, randomKey, toast } from "./base.js";
 import { chat, newest } from "./chat.js";
-
-// key returns the form's key, which is made anew after each send.
-const renew = (form) => {
-  const field = form.elements.key || form.appendChild(Object.assign(document.createElement("input"), { type: "hidden", name: "key" }));
-  field.value = randomKey();
-  return field.value;
-};
+import * as mentions from "./mentions.js";
+import * as outbox from "./outbox.js";
 
 const say = find("form.say");
+export const area = say?.elements.text;
+const draft = "draft " + location.pathname;
+let editing; // the form of the message that is edited: its address and key
 
-function replyTo(id, sender, text) {
+// reply returns the message that is answered; undefined for none.
+export function reply() {
+  const id = say.elements.reply.value;
+  return id ? { id, sender: find("[data-sender]", say).textContent, text: find("#replying [data-quote]").textContent } : undefined;
+}
+
+// toField puts the focus into the field, unless that covers half of a phone by its keyboard.
+export function toField() {
+  if (!matchMedia("(pointer: coarse)").matches) area.focus();
+}
+
+export function replyTo(id, sender, text) {
+  if (id) stopEditing();
   say.elements.reply.value = id;
   find("#replying").hidden = !id;
   find("[data-sender]", say).textContent = sender;
-  find("[data-quote]", say).textContent = text;
-  if (id) say.elements.text.focus();
+  find("#replying [data-quote]").textContent = text;
+  if (id) area.focus();
 }
 
-function grow(area) {
+export const unreply = () => replyTo("", "", "");
+
+// leave stops what the composer is at, and reports whether it was at something.
+export function leave() {
+  if (editing) stopEditing();
+  else if (say.elements.reply.value) unreply();
+  else if (find("#extras").open) toggleExtras(false);
+  else return false;
+  area.focus();
+  return true;
+}
+
+function write(text) {
+  area.value = text;
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+function grow() {
   if (CSS.supports("field-sizing", "content")) return;
   area.style.height = "auto";
   area.style.height = area.scrollHeight + 2 + "px";
 }
 
+// Editing and deleting, with the forms of the page without a script
+
+async function formOf(query) {
+  const page = await load(location.pathname + query);
+  const form = find(".change-form", page);
+  if (!form) throw new Error("This message can no longer be changed.");
+  return document.adoptNode(form);
+}
+
+export async function edit(query) {
+  try {
+    const form = await formOf(query);
+    unreply();
+    if (!editing) sessionStorage.setItem(draft, area.value);
+    editing = form;
+    find("#editing").hidden = false;
+    find("#editing [data-quote]").textContent = form.elements.text.defaultValue;
+    write(form.elements.text.defaultValue);
+    area.focus();
+    area.setSelectionRange(area.value.length, area.value.length);
+  } catch (failure) {
+    toast(failure.message, true);
+  }
+}
+
+function stopEditing() {
+  if (!editing) return;
+  editing = undefined;
+  find("#editing").hidden = true;
+  write(mentions.recalled(draft));
+}
+
+async function saveEdit() {
+  const form = editing;
+  const { text, jids } = mentions.sent(area.value);
+  if (!text.trim()) return toast("A message can’t be empty. To remove it, delete it.", true);
+  form.elements.text.value = text;
+  const body = new URLSearchParams(new FormData(form));
+  for (const jid of jids) body.append("mention", jid);
+  area.readOnly = true;
+  try {
+    await again(() => ask(form.action, body));
+    if (editing === form) stopEditing();
+    newest();
+  } catch (failure) {
+    form.elements.key.value = randomKey();
+    toast(failure.message, true);
+  }
+  area.readOnly = false;
+  area.focus();
+}
+
+async function askToDelete(query) {
+  try {
+    const form = await formOf(query);
+    const dialog = find("#deleting");
+    dialog.replaceChildren(form);
+    dialog.showModal();
+    find("[href]", form).focus();
+    all("a[href]", form).forEach((link) => link.addEventListener("click", (event) => {
+      event.preventDefault();
+      dialog.close();
+    }));
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      dialog.close();
+      try {
+        await again(() => ask(form.action, new URLSearchParams(new FormData(form))));
+        newest();
+      } catch (failure) {
+        toast(failure.message, true);
+      }
+    });
+  } catch (failure) {
+    toast(failure.message, true);
+  }
+}
+
+// What is chosen in the menus of messages
+
+function answer(link) {
+  const message = link.closest(".album-part, .msg") || document.getElementById("messages").querySelector(`[data-id="${CSS.escape(link.dataset.reply)}"]`);
+  const text = message && (find(".text", message)?.firstChild?.textContent || find(".doc strong, .card-part strong, h3", message)?.textContent);
+  replyTo(link.dataset.reply, link.dataset.sender, (text || "").trim());
+}
+
+export function toggleExtras(open) {
+  find("#extras").open = open;
+  find("[data-extras]").setAttribute("aria-expanded", open);
+  find("#composer").classList.toggle("with-extras", open);
+}
+
 document.addEventListener("click", (event) => {
-  const reply = event.target.closest("[data-reply]");
-  const react = event.target.closest("[data-react]");
-  const menu = event.target.closest("details.menu");
-  if (reply && say) {
+  const on = (selector) => event.target.closest(selector);
+  const menu = on("details.menu");
+  const close = () => {
     event.preventDefault();
-    const message = reply.closest(".msg");
     if (menu) menu.open = false;
-    replyTo(reply.dataset.reply, reply.dataset.sender, (find(".text", message)?.firstChild?.textContent || find(".doc strong, .card-part strong, h3", message)?.textContent || "").trim());
-  }
-  if (react && find("#picker")) {
+  };
+  if (!say) return;
+  const changes = on('#messages a[href^="?edit="], #messages a[href^="?delete="], [data-edit], [data-delete]');
+  if (on("[data-reply]")) close(answer(on("[data-reply]")));
+  else if (changes) {
+    close();
+    const query = changes.getAttribute("href").replace(/#.*/, "");
+    if (query.startsWith("?edit=")) edit(query);
+    else askToDelete(query);
+  } else if (on("[data-unreply], [data-unedit]")) {
     event.preventDefault();
-    if (find(".picker", menu)) return;
-    const picker = find("#picker").content.cloneNode(true).firstElementChild;
-    picker.elements.react.value = react.dataset.react;
-    find(".menu-box", menu).prepend(picker);
-    find("button", picker).focus();
-  }
-  if (event.target.closest("[data-unreply]") && say) {
-    event.preventDefault();
-    replyTo("", "", "");
-  }
-  const extras = event.target.closest("[data-extras]");
-  if (extras) {
-    const box = find("#extras");
-    box.open = !box.open;
-    extras.setAttribute("aria-expanded", box.open);
-  }
-  if (event.target.closest("[data-copy]") && menu) menu.open = false;
+    leave();
+  } else if (on("[data-extras]")) {
+    toggleExtras(!find("#extras").open);
+    if (find("#extras").open) find("[data-choose]").focus();
+  } else if (on("[data-copy]") && menu) menu.open = false;
 });
+
+// Texts
+
+function sendText() {
+  const written = area.value;
+  if (!written.trim()) return;
+  const { text, shown, jids } = mentions.sent(written);
+  const answered = reply();
+  write("");
+  sessionStorage.removeItem(draft);
+  unreply();
+  outbox.add({ text, shown, mentions: jids, reply: answered });
+}
 
 if (say) {
   find("[data-extras]").hidden = false;
-  const area = say.elements.text;
-  const draft = "draft " + location.pathname;
-  area.value = area.value || sessionStorage.getItem(draft) || "";
+  write(area.value || mentions.recalled(draft));
   area.addEventListener("input", () => {
-    grow(area);
-    sessionStorage.setItem(draft, area.value);
+    grow();
+    if (!editing) mentions.remember(draft, area.value);
     const line = find("#extras .curl code");
-    const body = JSON.stringify({ jid: chat.dataset.chat, text: area.value || "Hello" }).replaceAll("'", "'\\''");
+    const body = JSON.stringify({ jid: chat.dataset.chat, text: mentions.sent(area.value).text || "Hello" }).replaceAll("'", "'\\''");
     if (line) line.textContent = line.textContent.replace(/-d '[^]*' "\$BRIDGE/, () => `-d '${body}' "$BRIDGE`);
   });
   area.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !matchMedia("(pointer: coarse)").matches) {
-      event.preventDefault();
-      say.requestSubmit();
-    }
-    if (event.key === "Escape" && say.elements.reply.value) replyTo("", "", "");
+    if (event.defaultPrevented || event.key !== "Enter" || event.shiftKey || event.isComposing || matchMedia("(pointer: coarse)").matches) return;
+    event.preventDefault();
+    say.requestSubmit();
   });
+  grow();
 }
 
-// send posts a form. Where no answer came, the same key goes again: what arrived
-// is not sent twice.
+// send posts a form of another kind. Where no answer came, the same key goes again: what
+// arrived is not sent twice.
 async function send(form, submitter) {
-  const kind = form.dataset.send;
-  let body = new FormData(form, submitter);
-  if (kind === "text" && !body.get("text").trim()) return;
-  if (kind === "file") {
-    const file = body.get("file"); // behind what describes it
-    body.delete("file");
-    body.append("file", file);
-  } else body = new URLSearchParams(body);
-  const text = form.elements.text?.value, chosen = form.elements.file?.files[0];
-  if (kind === "text") {
-    form.elements.text.value = "";
-    sessionStorage.removeItem("draft " + location.pathname);
-    grow(form.elements.text);
-  }
-  const key = body.get("key") || renew(form);
-  body.set("key", key);
-  if (kind === "file") {
-    const file = body.get("file");
-    body.delete("file");
-    body.append("file", file);
-  }
-  renew(form);
-  const buttons = kind === "text" ? [] : all("button", form);
+  const body = new URLSearchParams(new FormData(form, submitter));
+  if (!body.get("key")) body.set("key", randomKey());
+  const buttons = all("button", form);
   buttons.forEach((button) => (button.disabled = true));
-  if (kind === "file") toast("Sending the file …");
   try {
     await again(() => ask(form.action, body));
-    if (kind === "text") replyTo("", "", "");
-    if (kind === "react") form.closest("details.menu").open = false;
-    if (kind === "reset" || kind === "file") {
-      if (form.elements.file?.files[0] === chosen) { // else the next file is chosen already
-        form.reset();
-        find("#extras").open = false;
-      }
+    if (form.elements.key) form.elements.key.value = randomKey();
+    if (form.dataset.send === "react" && form.closest("details.menu")) form.closest("details.menu").open = false;
+    if (form.dataset.send === "reset") {
+      form.reset();
+      toggleExtras(false);
       toast("Sent");
     }
     newest();
   } catch (failure) {
     toast(failure.message, true);
-    if (kind === "text" && !form.elements.text.value) {
-      form.elements.text.value = text;
-      grow(form.elements.text);
-    }
   }
   buttons.forEach((button) => (button.disabled = false));
 }
@@ -143,49 +239,7 @@ async function again(call, times = 3) {
 document.addEventListener("submit", (event) => {
   if (!event.target.matches("[data-send]")) return;
   event.preventDefault();
-  send(event.target, event.submitter);
+  if (event.target !== say) send(event.target, event.submitter);
+  else if (editing) saveEdit();
+  else sendText();
 });
-
-// Files by drag and by paste
-
-function sendFiles(files) {
-  const form = find('form[data-send="file"]');
-  if (!form || !files.length) return;
-  const transfer = new DataTransfer();
-  transfer.items.add(files[0]);
-  form.elements.file.files = transfer.files;
-  all("button", form).forEach((button) => (button.disabled = false)); // the one before may still be on its way
-  find("#extras").open = true;
-  form.closest("details").open = true;
-  form.elements.caption.focus();
-  toast(files[0].name + ": add a caption, or press Enter");
-}
-
-if (chat && find("#drop")) {
-  const drop = find("#drop");
-  let depth = 0;
-  const hasFiles = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
-  chat.addEventListener("dragenter", (event) => {
-    if (!hasFiles(event)) return;
-    event.preventDefault();
-    depth++;
-    drop.hidden = false;
-  });
-  chat.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
-  chat.addEventListener("dragleave", (event) => {
-    if (hasFiles(event) && --depth <= 0) drop.hidden = true;
-  });
-  chat.addEventListener("drop", (event) => {
-    if (!hasFiles(event)) return;
-    event.preventDefault();
-    depth = 0;
-    drop.hidden = true;
-    sendFiles(event.dataTransfer.files);
-  });
-  document.addEventListener("paste", (event) => {
-    if (event.clipboardData.files.length) {
-      event.preventDefault();
-      sendFiles(event.clipboardData.files);
-    }
-  });
-}

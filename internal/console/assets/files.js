@@ -1,0 +1,160 @@
+// Files: chosen, dropped or pasted ones are shown before they are sent.
+import { all, find } from "./base.js";
+import { chat } from "./chat.js";
+import { reply, toField, toggleExtras, unreply } from "./composer.js";
+import * as outbox from "./outbox.js";
+
+const form = find("[data-file-form]");
+const dialog = find("#files");
+const list = dialog && find(".file-list", dialog);
+const rows = new Map(); // the files, by their rows
+const most = Number(form?.dataset.most) || Infinity; // bytes
+const side = 112; // pixels of a small picture
+
+// sizeOf returns a size as people write it.
+export function sizeOf(bytes) {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let i = 0;
+  for (; bytes >= 1000 && i < units.length - 1; i++) bytes /= 1000;
+  return `${bytes < 100 && i ? bytes.toFixed(1) : Math.round(bytes)} ${units[i]}`;
+}
+
+// thumbnail returns a small picture of a file; undefined where the browser cannot draw it.
+async function thumbnail(file) {
+  if (!file.type.startsWith("image/") || file.size > 50e6) return undefined;
+  try {
+    const picture = await createImageBitmap(file);
+    const canvas = Object.assign(document.createElement("canvas"), { width: side, height: side });
+    const scale = Math.max(side / picture.width, side / picture.height);
+    canvas.getContext("2d").drawImage(picture, (side - picture.width * scale) / 2, (side - picture.height * scale) / 2, picture.width * scale, picture.height * scale);
+    picture.close();
+    return canvas;
+  } catch {
+    return undefined; // the icon stands for it
+  }
+}
+
+// offer adds files to those that are about to be sent, and names those that cannot be.
+function offer(files) {
+  const problems = [];
+  for (const file of files) {
+    if (!file.size) problems.push(`${file.name} is empty or a folder, and can’t be sent.`);
+    else if (file.size > most) problems.push(`${file.name} is ${sizeOf(file.size)}. The limit is ${sizeOf(most)}.`);
+    else addRow(file);
+  }
+  const box = find("[data-problem]", dialog);
+  box.hidden = !problems.length;
+  box.textContent = problems.join(" ");
+  count();
+  toggleExtras(false);
+  if (!dialog.open) dialog.showModal();
+  if (!matchMedia("(pointer: coarse)").matches) (find(".file-row:last-child [name=caption]", list) || find("[data-close]", dialog)).focus();
+}
+
+function addRow(file) {
+  const row = find("#file-row").content.cloneNode(true).firstElementChild;
+  find("[data-name]", row).textContent = file.name;
+  find("[data-size]", row).textContent = sizeOf(file.size);
+  find("[name=caption]", row).setAttribute("aria-label", "Caption for " + file.name);
+  for (const way of ["up", "down"]) find(`[data-${way}]`, row).setAttribute("aria-label", `Move ${file.name} ${way}`);
+  find("[data-remove]", row).setAttribute("aria-label", `Remove ${file.name}`);
+  rows.set(row, file);
+  list.append(row);
+  thumbnail(file).then((picture) => {
+    if (!picture) return;
+    find(".file-thumb", row).replaceChildren(picture);
+    row.picture = picture;
+  });
+}
+
+function count() {
+  const n = rows.size;
+  const name = find(".chat-title h1")?.textContent || "this chat";
+  find("#files-title").textContent = (n === 1 ? "Send a file" : `Send ${n} files`) + " to " + name;
+  find("[data-go] span", dialog).textContent = n > 1 ? `Send ${n}` : "Send";
+  find("[data-go]", dialog).disabled = !n;
+  all(".file-row", list).forEach((row, i) => {
+    find("[data-up]", row).disabled = !i;
+    find("[data-down]", row).disabled = i === n - 1;
+    for (const one of all("[data-up], [data-down]", row)) one.hidden = n === 1;
+  });
+}
+
+function change(event) {
+  const row = event.target.closest(".file-row");
+  const on = (selector) => event.target.closest(selector);
+  if (on("[data-close]")) dialog.close();
+  if (on("[data-add]")) form.elements.file.click();
+  if (!row) return;
+  if (on("[data-up]")) row.previousElementSibling?.before(row);
+  if (on("[data-down]")) row.nextElementSibling?.after(row);
+  if (on("[data-remove]")) {
+    const next = row.nextElementSibling || row.previousElementSibling;
+    rows.delete(row);
+    row.remove();
+    if (next) find("[data-remove]", next).focus();
+    else dialog.close();
+  }
+  count();
+  const moved = on("[data-up], [data-down]");
+  if (moved) (moved.disabled ? find("[data-up]:enabled, [data-down]:enabled", row) : moved)?.focus();
+}
+
+function send() {
+  const as = find("[name=as]", dialog).checked ? "document" : "";
+  const answered = reply();
+  const all = [...list.children].map((row, i) => ({
+    file: rows.get(row), name: rows.get(row).name, size: sizeOf(rows.get(row).size), picture: row.picture,
+    text: find("[name=caption]", row).value.trim(), as, reply: i ? undefined : answered,
+  }));
+  rows.clear();
+  dialog.close();
+  unreply();
+  for (const item of all) outbox.add(item);
+}
+
+const hasFiles = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
+
+if (form) {
+  const drop = find("#drop");
+  const input = form.elements.file;
+  let depth = 0;
+  input.multiple = true;
+  find("[data-choose]").addEventListener("click", () => input.click());
+  input.addEventListener("change", () => {
+    offer([...input.files]);
+    input.value = "";
+  });
+  dialog.addEventListener("click", change);
+  dialog.addEventListener("close", () => {
+    rows.clear();
+    list.replaceChildren();
+    toField();
+  });
+  find("form", dialog).addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (rows.size) send();
+  });
+  document.addEventListener("paste", (event) => {
+    if (!event.clipboardData.files.length || event.clipboardData.getData("text/plain")) return; // programs add pictures of texts
+    event.preventDefault();
+    offer([...event.clipboardData.files]);
+  });
+  chat.addEventListener("dragenter", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    depth++;
+    drop.hidden = false;
+  });
+  chat.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
+  chat.addEventListener("dragleave", (event) => {
+    if (hasFiles(event) && --depth <= 0) drop.hidden = true;
+  });
+  chat.addEventListener("drop", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    depth = 0;
+    drop.hidden = true;
+    offer([...event.dataTransfer.files]);
+  });
+}

@@ -1,0 +1,194 @@
+// The keyboard: where the focus begins, and how it gets to chats, messages and the composer.
+import { all, find } from "./base.js";
+import { area, edit, leave } from "./composer.js";
+import { close as closeSuggestions } from "./mentions.js";
+
+const history = find("#history");
+const list = find("#messages");
+const composer = find("#composer");
+let current; // the id of the message that has, or had, the focus
+const controls = "a[href], button, summary, input:not([type=hidden]), textarea, select, audio[controls], video[controls], [tabindex='0']";
+
+const visible = (one) => one.getClientRects().length > 0 && !one.disabled;
+const inside = (box) => all(controls, box).filter(visible);
+const typing = (target) => target.matches("input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable]");
+
+// Places with one stop
+
+// roving makes the controls of a box one stop of Tab, and arrows go from one to the next.
+function roving(box, chosen) {
+  const stops = () => inside(box).filter((one) => !one.closest(".menu-box, dialog"));
+  const apply = () => {
+    const list = stops();
+    const stop = list.find((one) => one === document.activeElement) || list.find((one) => one.matches(chosen)) || list[0];
+    for (const one of list) {
+      const wanted = one === stop ? "0" : "-1";
+      if (one.getAttribute("tabindex") !== wanted) one.setAttribute("tabindex", wanted);
+    }
+  };
+  apply();
+  new MutationObserver(apply).observe(box, { childList: true, subtree: true, attributeFilter: ["tabindex", "hidden"] });
+  box.addEventListener("focusin", apply);
+  box.addEventListener("keydown", (event) => {
+    const back = getComputedStyle(box).direction === "rtl" ? "ArrowRight" : "ArrowLeft";
+    const by = { ArrowDown: 1, ArrowUp: -1, ArrowRight: 1, ArrowLeft: 1, [back]: -1 }[event.key];
+    const list = stops();
+    const at = list.indexOf(event.target);
+    if (!by || at < 0 || plain(event)) return;
+    event.preventDefault();
+    list[(at + by + list.length) % list.length].focus();
+  });
+}
+
+// plain reports whether a key is pressed together with one that makes it another.
+const plain = (event) => event.ctrlKey || event.metaKey || event.altKey;
+
+// Messages
+
+const messages = () => all(".msg:not([hidden])", list);
+
+function focusMessage(message) {
+  if (!message) return;
+  current = message.id;
+  message.tabIndex = -1;
+  message.addEventListener("blur", () => message.removeAttribute("tabindex"), { once: true });
+  message.focus({ preventScroll: true });
+  message.scrollIntoView({ block: "nearest" });
+}
+
+const messageOf = (target) => target.closest(".msg");
+
+function toMessages() {
+  focusMessage(document.getElementById(current) || messages().at(-1));
+}
+
+function toComposer() {
+  const field = find("textarea:not([hidden])", composer);
+  if (field && visible(field)) field.focus();
+  else inside(composer)[0]?.focus();
+}
+
+function openMenu(message) {
+  const menu = find("details.menu", message);
+  if (!menu) return;
+  find("summary", menu).click();
+  requestAnimationFrame(() => find(".menu-box a, .menu-box button", menu)?.focus());
+}
+
+function inHistory(event) {
+  const message = messageOf(event.target);
+  if (event.target !== history && event.target !== message) return false;
+  const shown = messages();
+  const at = shown.indexOf(message);
+  const to = (i) => () => focusMessage(shown[Math.max(0, Math.min(shown.length - 1, i))]);
+  const act = {
+    ArrowUp: at < 0 ? toMessages : to(at - 1), ArrowDown: at < 0 ? toMessages : at === shown.length - 1 ? toComposer : to(at + 1),
+    Home: to(0), End: to(shown.length - 1), Enter: message && (() => openMenu(message)),
+    r: message && (() => find("[data-reply]", message)?.click()), R: message && (() => find("[data-reply]", message)?.click()),
+  }[event.key];
+  if (!act) return false;
+  act();
+  return true;
+}
+
+// pass takes Tab past the many controls of messages: from the history to the composer, and
+// back. Those of the message that has the focus are reached.
+function pass(event) {
+  const message = messageOf(event.target);
+  const own = message ? inside(message) : [];
+  if (event.shiftKey) {
+    if (event.target === inside(composer)[0]) history.focus();
+    else if (message && event.target === message) history.focus();
+    else if (message && event.target === own[0]) focusMessage(message);
+    else return false;
+    return true;
+  }
+  if (!history.contains(event.target) || (message && own.length && event.target !== own.at(-1))) return false;
+  toFirst();
+  return true;
+}
+
+const toFirst = () => inside(composer)[0]?.focus();
+
+// Composer
+
+// upFromComposer edits the last own message, or goes to the messages where it cannot be edited.
+function upFromComposer() {
+  const last = messages().filter((one) => one.matches(".out")).at(-1);
+  const link = last && find('a[href^="?edit="]', last);
+  if (link && !last.matches(".unsent")) edit(link.getAttribute("href").replace(/#.*/, ""));
+  else toMessages();
+}
+
+function escape(event) {
+  if (find("dialog[open]") || find("details.menu[open]") || event.isComposing) return false; // they close themselves
+  if (closeSuggestions()) return true;
+  if (history?.contains(event.target) && area) return toComposer() || true;
+  return Boolean(area && composer.contains(event.target) && leave());
+}
+
+// Pages
+
+function toSearch() {
+  const box = all("input[type=search]").find(visible);
+  if (!box) location.href = "/console/search";
+  else {
+    box.focus();
+    box.select();
+  }
+}
+
+function toChat(by) {
+  const rows = all(".chat-list .chat-row");
+  const at = rows.findIndex((row) => row.matches("[aria-current]"));
+  const next = rows[at < 0 ? 0 : at + by];
+  if (next) location.href = next.href;
+}
+
+function act(event) {
+  const key = event.key;
+  if (key === "Escape") return escape(event);
+  if (find("dialog[open]")) return false;
+  if (event.altKey && !event.ctrlKey && (key === "ArrowUp" || key === "ArrowDown")) {
+    toChat(key === "ArrowUp" ? -1 : 1);
+    return true;
+  }
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && key.toLowerCase() === "k") return toSearch() || true;
+  if (plain(event)) return false;
+  if (key === "?" && !typing(event.target)) return find("#shortcuts")?.showModal() || true;
+  if (key === "Tab") return Boolean(area && history) && pass(event);
+  if (key === "ArrowUp" && event.target === area && !area.value && !event.shiftKey) return upFromComposer() || true;
+  if (history?.contains(event.target)) return inHistory(event);
+  return (key === "ArrowUp" || key === "ArrowDown") && inList(event, key === "ArrowUp" ? -1 : 1);
+}
+
+// inList goes from chat to chat in the list.
+function inList(event, by) {
+  const row = event.target.closest(".chat-row");
+  if (!row) return false;
+  const rows = all(".chat-list .chat-row");
+  rows[rows.indexOf(row) + by]?.focus();
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!event.defaultPrevented && act(event)) event.preventDefault();
+});
+
+for (const [box, chosen] of [[".page-chat .rail, .page-chats .rail", "[aria-current]"], [".chat-head", ".chat-title a"]]) {
+  if (find(box)) roving(find(box), chosen);
+}
+
+if (list) {
+  // A message that is renewed while it has the focus keeps it.
+  new MutationObserver((changes) => {
+    const gone = changes.some(({ removedNodes }) => [...removedNodes].some((node) => node.id === current));
+    if (gone && document.activeElement === document.body) focusMessage(document.getElementById(current));
+  }).observe(list, { childList: true, subtree: true });
+}
+
+// Opening a chat begins in the composer. On a phone this would cover half of it.
+if (area && !list.dataset.at && !location.hash && document.activeElement === document.body && !matchMedia("(pointer: coarse)").matches) {
+  area.focus({ preventScroll: true });
+}
+if (area && new URLSearchParams(location.search).has("reply")) area.focus();

@@ -1,0 +1,217 @@
+// The outbox: what is sent goes one after the other, waits while the bridge cannot be
+// reached, and goes by itself when it can. Texts outlive the page. Each item keeps its key,
+// so that no try sends it twice.
+import { ask, csrf, find, randomKey, toast } from "./base.js";
+import { chat, newest } from "./chat.js";
+import { listeners } from "./live.js";
+import * as pending from "./pending.js";
+
+const visitor = document.body.dataset.visitor;
+const prefix = `unsent ${visitor} `;
+const items = new Map(); // by key, in the order in which they were written
+const busy = new Set(); // lanes that send now
+const keyLife = 20 * 3600e3; // ms; the bridge remembers keys for a day
+const longest = 90e3; // ms that a text is waited for
+let wait = 1000; // ms until the next try
+let timer;
+
+// add puts a text or a file of this chat into the outbox.
+export function add(item) {
+  Object.assign(item, { key: randomKey(), chat: location.pathname, at: Date.now(), state: "waiting", after: pending.lastOwn(), part: 0 });
+  items.set(item.key, item);
+  keep(item);
+  if (find("#messages").dataset.past !== undefined && !item.file) { // the end is not on this page
+    location.href = item.chat;
+    return;
+  }
+  show(item);
+  pending.toEnd();
+  work(laneOf(item));
+}
+
+// laneOf returns what an item waits in: texts do not wait for files.
+const laneOf = (item) => item.chat + (item.file ? " files" : "");
+
+async function work(lane) {
+  if (busy.has(lane)) return;
+  busy.add(lane);
+  for (;;) {
+    const item = [...items.values()].find((one) => laneOf(one) === lane && one.state === "waiting");
+    if (!item || !(await deliver(item))) break;
+  }
+  busy.delete(lane);
+}
+
+// deliver sends an item, and reports whether the next one may go.
+async function deliver(item) {
+  Object.assign(item, { state: "sending", reason: "", tried: true });
+  show(item);
+  try {
+    const answer = await (item.file ? upload(item) : post(item));
+    Object.assign(item, { state: "sent", id: answer.msgId });
+    forget(item);
+    show(item);
+    wait = 1000;
+    if (pending.isShown(item.chat)) newest();
+    return true;
+  } catch (failure) {
+    if (!items.has(item.key)) return true; // it was cancelled
+    const passes = failure.unreached || [401, 409, 503, 504].includes(failure.status);
+    Object.assign(item, { state: passes ? "waiting" : "failed", reason: reasonOf(failure), part: 0 });
+    show(item);
+    keep(item);
+    if (passes) later();
+    else if (!pending.isShown(item.chat)) toast("Not sent: " + item.reason, true);
+    return !passes;
+  }
+}
+
+function reasonOf(failure) {
+  if (failure.status === 401) return "You’re logged out. This will be sent once you log in again.";
+  if (failure.unreached) return "The bridge can’t be reached. This will be sent as soon as the connection is back.";
+  if (failure.status === 409) return ""; // another tab sends it
+  return sentence(failure.message) + (failure.status >= 503 ? " This will be sent as soon as that is over." : "");
+}
+
+const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+
+const post = (item) => ask(item.chat + "/send", new URLSearchParams([
+  ["csrf", csrf], ["kind", "text"], ["key", item.key], ["reply", item.reply?.id || ""], ["text", item.text],
+  ...(item.mentions || []).map((jid) => ["mention", jid]),
+]), AbortSignal.timeout(longest));
+
+// upload sends a file, and shows how much of it is sent.
+function upload(item) {
+  const form = new FormData();
+  const fields = { csrf, key: item.key, reply: item.reply?.id || "", caption: item.text, as: item.as || "", ptt: item.ptt ? "yes" : "" };
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append("file", item.file); // behind what describes it
+  const request = (item.request = new XMLHttpRequest());
+  return new Promise((resolve, reject) => {
+    request.upload.addEventListener("progress", (event) => {
+      item.part = event.loaded / event.total;
+      show(item);
+    });
+    request.upload.addEventListener("load", () => {
+      item.part = 1;
+      show(item);
+    });
+    request.addEventListener("loadend", () => {
+      let answer = {};
+      try {
+        answer = JSON.parse(request.responseText);
+      } catch {
+        // It says nothing, as an answer of a proxy or none at all.
+      }
+      if (request.status === 200) return resolve(answer);
+      const unreached = !request.status;
+      reject(Object.assign(new Error(answer.error || "That didn’t work."), { status: request.status, unreached }));
+    });
+    request.open("POST", item.chat + "/file");
+    request.setRequestHeader("Accept", "application/json");
+    request.setRequestHeader("X-CSRF-Token", csrf);
+    request.send(form);
+  });
+}
+
+// again tries an item that was not sent.
+function again(item) {
+  if (Date.now() - item.at > keyLife) {
+    drop(item);
+    item.key = randomKey();
+    item.at = Date.now();
+    items.set(item.key, item);
+  }
+  Object.assign(item, { state: "waiting", reason: "" });
+  keep(item);
+  show(item);
+  work(laneOf(item));
+}
+
+// drop takes an item out of the outbox.
+function drop(item) {
+  forget(item);
+  item.request?.abort();
+  pending.hide(item.key);
+}
+
+function show(item) {
+  if (pending.isShown(item.chat) && (items.has(item.key) || item.state === "sent")) pending.show(item, { again, drop });
+}
+
+// What outlives the page
+
+function keep(item) {
+  if (item.file) return;
+  try {
+    localStorage.setItem(prefix + item.key, JSON.stringify(item));
+  } catch {
+    // A browser that keeps nothing has it as long as the page.
+  }
+}
+
+function forget(item) {
+  items.delete(item.key);
+  localStorage.removeItem(prefix + item.key);
+}
+
+function restore() {
+  const kept = Object.keys(localStorage).filter((name) => name.startsWith(prefix)).map((name) => JSON.parse(localStorage[name]));
+  for (const item of kept.sort((a, b) => a.at - b.at)) {
+    if (item.state !== "failed") item.state = "waiting";
+    if (Date.now() - item.at > keyLife) Object.assign(item, { state: "failed", reason: "This was not sent." });
+    items.set(item.key, item);
+    show(item);
+  }
+}
+
+// When to try again
+
+function later() {
+  clearTimeout(timer);
+  timer = setTimeout(flush, wait);
+  wait = Math.min(wait * 2, 30e3);
+}
+
+function flush() {
+  for (const lane of new Set([...items.values()].map(laneOf))) work(lane);
+}
+
+function connected() {
+  wait = 1000;
+  flush();
+}
+
+if (visitor) {
+  restore();
+  flush();
+  addEventListener("online", connected);
+  listeners.push((event) => event.type === "account.status" && connected());
+  let offline = document.body.classList.contains("offline");
+  new MutationObserver(() => {
+    const now = document.body.classList.contains("offline");
+    if (offline && !now) connected();
+    offline = now;
+  }).observe(document.body, { attributeFilter: ["class"] });
+  addEventListener("storage", ({ key, newValue }) => { // another tab has sent or deleted it
+    const item = key?.startsWith(prefix) && !newValue && items.get(key.slice(prefix.length));
+    if (!item || item.state === "sending") return;
+    drop(item);
+    if (chat) newest();
+  });
+  addEventListener("beforeunload", (event) => {
+    if ([...items.values()].some((item) => item.file)) event.preventDefault();
+  });
+}
+
+// Nothing that was written stays in the browser of a visitor who logs out.
+document.addEventListener("submit", (event) => {
+  if (event.target.getAttribute("action") !== "/console/logout") return;
+  const count = items.size;
+  if (count && !confirm(`${count === 1 ? "One message has" : count + " messages have"} not been sent yet. Log out and delete ${count === 1 ? "it" : "them"}?`)) {
+    return event.preventDefault();
+  }
+  items.clear();
+  for (const name of Object.keys(localStorage)) if (name.startsWith(prefix)) localStorage.removeItem(name);
+  for (const name of Object.keys(sessionStorage)) if (name.startsWith("draft ")) sessionStorage.removeItem(name);
+});

@@ -1,0 +1,124 @@
+// Messages that are on their way: bubbles below those that are stored, until the
+// stored ones take their places.
+import { all, find } from "./base.js";
+
+const list = find("#messages");
+const scroller = find("#history");
+const shown = new Map(); // the bubbles, by the keys of their items
+
+// lastOwn returns the id of the newest stored message of the account.
+export const lastOwn = () => stored().at(-1)?.dataset.id || "";
+
+const stored = () => all(".msg.out:not(.unsent)", list);
+
+// show puts an item of the outbox at the end of the messages, or shows what has become of it.
+export function show(item, { again, drop }) {
+  let one = shown.get(item.key);
+  if (!one) {
+    const bubble = find("#unsent").content.cloneNode(true).firstElementChild;
+    bubble.id = "p-" + item.key;
+    find("[data-again]", bubble).addEventListener("click", () => again(item));
+    find("[data-drop]", bubble).addEventListener("click", () => drop(item));
+    shown.set(item.key, (one = { item, bubble }));
+    describe(item, bubble);
+    find(".history > .empty")?.remove();
+  }
+  one.item = item;
+  paint(one);
+  arrange();
+}
+
+// hide takes the bubble of an item away.
+export function hide(key) {
+  shown.get(key)?.bubble.remove();
+  shown.delete(key);
+  arrange();
+}
+
+// toEnd scrolls to the newest messages.
+export function toEnd() {
+  scroller.scrollTop = 0;
+}
+
+// isShown reports whether a chat is the one of this page.
+export const isShown = (path) => Boolean(list && find("#unsent")) && path === location.pathname;
+
+function describe(item, bubble) {
+  find("[data-text]", bubble).textContent = item.shown || item.text;
+  const at = find("time", bubble);
+  at.dateTime = new Date(item.at).toISOString();
+  at.textContent = new Date(item.at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: document.body.dataset.zone });
+  if (item.reply) {
+    find("[data-quote]", bubble).hidden = false;
+    find("[data-sender]", bubble).textContent = item.reply.sender;
+    find("[data-quoted]", bubble).textContent = item.reply.text;
+  }
+  if (item.file) {
+    find("[data-doc]", bubble).hidden = false;
+    find("[data-name]", bubble).textContent = item.name;
+    find("[data-size]", bubble).textContent = item.size;
+    if (item.picture) find(".file-thumb", bubble).replaceChildren(item.picture);
+  }
+}
+
+function paint({ item, bubble }) {
+  bubble.dataset.state = item.state;
+  const bar = find("progress", bubble);
+  bar.hidden = !item.file || item.state !== "sending";
+  bar.value = item.part || 0;
+  bar.setAttribute("aria-label", "Sending " + (item.name || ""));
+  const sends = item.file && item.state === "sending" && item.part < 1;
+  find(".unsent-acts", bubble).hidden = !item.reason && !sends;
+  const reason = find("[data-reason]", bubble);
+  if (item.reason && item.reason !== reason.textContent) announce(`${item.state === "failed" ? "Not sent" : "Not sent yet"}: ${item.reason}`);
+  reason.textContent = item.reason || "";
+  find("[data-again]", bubble).hidden = item.state === "sending";
+  find("[data-drop]", bubble).textContent = sends ? "Cancel" : "Delete";
+}
+
+// announce has a sentence read out that is seen elsewhere.
+export function announce(text) {
+  find("#announcement").textContent = text;
+}
+
+// arrange keeps the bubbles at the end, hides the stored messages that they stand for, and
+// lets these take the place of what was sent.
+function arrange() {
+  for (const one of all(".msg[data-twin]", list)) {
+    one.hidden = false;
+    delete one.dataset.twin;
+  }
+  const taken = new Set();
+  for (const [key, { item, bubble }] of [...shown]) {
+    const twin = item.id ? stored().find((one) => one.dataset.id === item.id) : twinOf(item, taken);
+    if (twin && item.state === "sent") {
+      shown.delete(key);
+      bubble.remove();
+    } else if (twin) {
+      taken.add(twin);
+      twin.hidden = true;
+      twin.dataset.twin = item.key;
+      const drop = find("[data-drop]", bubble);
+      if (item.state === "failed" && drop.textContent !== "Dismiss") drop.textContent = "Dismiss"; // the stored one stays
+    }
+  }
+  const bubbles = [...shown.values()].map((one) => one.bubble);
+  if (bubbles.some((bubble, i) => list.children[list.children.length - bubbles.length + i] !== bubble)) list.append(...bubbles);
+}
+
+// twinOf finds the stored message of an item whose send was not answered yet: the first
+// own one after those that were there before, with its text or a file.
+function twinOf(item, taken) {
+  if (!item.tried) return undefined;
+  const own = stored();
+  const before = own.findIndex((one) => one.dataset.id === item.after);
+  const later = before >= 0 ? own.slice(before + 1) : own.filter((one) => new Date(find("time", one)?.dateTime) > item.at - 60e3);
+  return later.find((one) => !taken.has(one) && (item.file ? item.part === 1 && find("img, [data-sound], .picture, .doc", one) : says(one, item.text)));
+}
+
+const plain = (text) => text.replace(/@\d{5,}/g, "@").trim(); // mentions are stored in another form
+
+// says reports whether a message has a text, which its menu copies.
+const says = (message, text) => all("[data-copy]", message).some((button) => plain(button.dataset.copy) === plain(text));
+
+if (list) new MutationObserver(() => shown.size && arrange()).observe(list, { childList: true, subtree: true });

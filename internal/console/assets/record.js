@@ -1,0 +1,141 @@
+// Voice notes, recorded in the browser.
+import { find, toast } from "./base.js";
+import { area, reply, toField, unreply } from "./composer.js";
+import * as outbox from "./outbox.js";
+import { announce } from "./pending.js";
+
+const button = find("[data-record]");
+const bar = find("#recording");
+const types = ["audio/ogg;codecs=opus", "audio/webm;codecs=opus"];
+const type = navigator.mediaDevices?.getUserMedia && window.MediaRecorder && types.find((one) => MediaRecorder.isTypeSupported(one));
+let now; // the recording that runs: recorder, chunks, stream, context, level, ms, since, timer
+
+async function start() {
+  button.disabled = true;
+  try {
+    const stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true } });
+    const recorder = new MediaRecorder(stream, { mimeType: type, audioBitsPerSecond: 32000 });
+    now = { recorder, stream, chunks: [], ms: 0, since: performance.now(), ...meter(stream) };
+    recorder.addEventListener("dataavailable", (event) => now?.chunks.push(event.data));
+    stream.getAudioTracks()[0].addEventListener("ended", () => {
+      toast("The microphone was disconnected. You can still send what was recorded.", true);
+    });
+    recorder.start(1000);
+    now.timer = setInterval(tick, 150);
+    show("Recording");
+    find("[data-finish]", bar).focus();
+  } catch (failure) {
+    toast(failure.name === "NotFoundError" ? "No microphone was found." : failure.name === "NotAllowedError"
+      ? "Microphone access is blocked. Allow it in the browser’s settings for this site, then try again."
+      : "The microphone can’t be used. Another program may be using it.", true);
+  }
+  button.disabled = false;
+}
+
+// meter returns what measures the loudness of a stream.
+function meter(stream) {
+  const context = new AudioContext();
+  const analyser = context.createAnalyser();
+  analyser.fftSize = 512;
+  context.createMediaStreamSource(stream).connect(analyser);
+  const wave = new Float32Array(analyser.fftSize);
+  return { context, level: () => {
+    analyser.getFloatTimeDomainData(wave);
+    return Math.min(1, 4 * Math.sqrt(wave.reduce((sum, one) => sum + one * one, 0) / wave.length));
+  } };
+}
+
+const length = () => now.ms + (now.recorder.state === "recording" ? performance.now() - now.since : 0);
+
+// minutes returns a length as it is shown.
+function minutes(ms) {
+  const seconds = Math.floor(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+function tick() {
+  find("[data-length]", bar).textContent = minutes(length());
+  find("meter", bar).value = now.recorder.state === "recording" ? now.level() : 0;
+}
+
+function show(state) {
+  const paused = state === "Paused";
+  bar.hidden = false;
+  find("form.say").hidden = true;
+  bar.classList.toggle("paused", paused);
+  announce(state);
+  find("[data-pause]", bar).hidden = paused;
+  find("[data-resume]", bar).hidden = !paused;
+  tick();
+}
+
+function pause() {
+  now.ms = length();
+  now.recorder.pause();
+  show("Paused");
+  find("[data-resume]", bar).focus();
+}
+
+function resume() {
+  now.since = performance.now();
+  now.recorder.resume();
+  show("Recording");
+  find("[data-pause]", bar).focus();
+}
+
+// end stops recording, and returns what was recorded.
+async function end() {
+  const { recorder, stream, context, timer } = now;
+  const ms = length();
+  clearInterval(timer);
+  if (recorder.state !== "inactive") {
+    const stopped = new Promise((resolve) => recorder.addEventListener("stop", resolve, { once: true }));
+    recorder.stop();
+    await stopped;
+  }
+  stream.getTracks().forEach((track) => track.stop());
+  context.close();
+  const blob = new Blob(now.chunks, { type });
+  now = undefined;
+  bar.hidden = true;
+  find("[data-length]", bar).textContent = minutes(0);
+  find("form.say").hidden = false;
+  toField();
+  return { blob, ms };
+}
+
+async function finish() {
+  const { blob, ms } = await end();
+  if (ms < 500) return toast("That was too short for a voice note.", true);
+  try {
+    const sound = type.startsWith("audio/webm") ? (await import("./ogg.js")).oggOf(new Uint8Array(await blob.arrayBuffer())) : blob;
+    const answered = reply();
+    unreply();
+    outbox.add({
+      file: new File([sound], "voice-note.ogg", { type: "audio/ogg; codecs=opus" }), ptt: true, text: "",
+      name: "Voice note", size: minutes(ms), picture: find("svg", button).cloneNode(true), reply: answered,
+    });
+  } catch (failure) {
+    toast(failure.message, true);
+  }
+}
+
+// offer shows the microphone where the text is empty, else the button that sends.
+function offer() {
+  const empty = !area.value.trim() && find("#editing").hidden;
+  button.hidden = !empty;
+  find("[data-say]").hidden = empty;
+}
+
+if (button && type) {
+  const on = (selector, act) => find(selector, bar).addEventListener("click", act);
+  offer();
+  area.addEventListener("input", offer);
+  new MutationObserver(offer).observe(find("#editing"), { attributeFilter: ["hidden"] });
+  button.addEventListener("click", start);
+  on("[data-pause]", pause);
+  on("[data-resume]", resume);
+  on("[data-cancel]", end);
+  on("[data-finish]", finish);
+  addEventListener("beforeunload", (event) => now && event.preventDefault());
+}

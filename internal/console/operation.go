@@ -37,8 +37,13 @@ type tryField struct {
 	Choice choice
 }
 
+// toTry returns a parameter to fill in: with its example if there has to be a value.
 func (p field) toTry() tryField {
-	return tryField{field: p, Key: p.In + "." + p.Name, Value: p.Example}
+	f := tryField{field: p, Key: p.In + "." + p.Name}
+	if p.Required {
+		f.Value = p.Example
+	}
+	return f
 }
 
 // result is what the API answered.

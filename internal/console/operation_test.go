@@ -12,7 +12,7 @@ import (
 // aDocument describes three calls of an API.
 const aDocument = `{"info":{"description":"**Errors.** They are sentences."},"tags":[{"name":"reading","description":"What is stored."}],"paths":{
 "/api/chats/{jid}":{"parameters":[{"$ref":"#/components/parameters/Chat"}],"get":{"tags":["reading"],"operationId":"getChat","summary":"One chat","parameters":[
- {"name":"order","in":"query","schema":{"type":"string","enum":["asc","desc"],"default":"desc"}},{"name":"limit","in":"query","schema":{"type":"integer","default":100}}],
+ {"name":"order","in":"query","schema":{"type":"string","enum":["asc","desc"],"default":"desc"}},{"name":"limit","in":"query","schema":{"type":"integer","default":100}},{"name":"kind","in":"query","example":"image","schema":{"type":"string"}}],
  "responses":{"200":{"description":"The chat.","content":{"application/json":{"example":{"jid":"1@g.us"}}}}}},
  "patch":{"tags":["reading"],"operationId":"updateChat","summary":"Change a chat","parameters":[{"name":"Idempotency-Key","in":"header","schema":{"type":"string"}}],
  "requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"pinned":{"type":"boolean"}}},"example":{"pinned":true}}}},"responses":{"200":{"description":"It is changed."}}}},
@@ -52,7 +52,7 @@ func TestReference_ListsCallsWithTheirPaths(t *testing.T) {
 		}
 	}
 	read := s.get("/console/api/getChat").want(t, http.StatusOK, "").body
-	for _, want := range []string{`name="path.jid" value="` + grace + `" checked`, `<option value="">desc (default)</option>`, `placeholder="100"`, `href="/console/api/updateChat"`} {
+	for _, want := range []string{`name="path.jid" value="` + grace + `" checked`, `<option value="">desc (default)</option>`, `placeholder="100"`, `name="query.kind" value="" placeholder="image"`, `href="/console/api/updateChat"`} {
 		if !strings.Contains(read, want) {
 			t.Errorf("the page of a call lacks %q\n%s", want, read)
 		}

@@ -35,6 +35,9 @@ async function suggestInto(list, input) {
   const typed = input.value.trim();
   const { chats } = await ask("/console/choose?q=" + encodeURIComponent(typed)).catch(() => ({ chats: [] }));
   if (input.value.trim() !== typed || document.activeElement !== input) return;
+  const found = (chats || []).map((chat) => chat.jid).join();
+  if (!list.hidden && list.dataset.found === found) return; // a finger may be on one of them
+  list.dataset.found = found;
   list.replaceChildren(...(chats || []).map((chat, i) => optionOf(chat, list.id + i)));
   list.hidden = !list.children.length;
   input.setAttribute("aria-expanded", !list.hidden);
@@ -90,6 +93,7 @@ function mark(options, at, input) {
 
 function close(list, input) {
   list.hidden = true;
+  list.replaceChildren();
   input.setAttribute("aria-expanded", "false");
   input.removeAttribute("aria-activedescendant");
 }

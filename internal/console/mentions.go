@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"net/http"
 	"strings"
 
@@ -30,20 +29,27 @@ func (c *Console) listMentions(v *visit) error {
 	if err != nil {
 		return err
 	}
+	people := make([]bridge.JID, 0, len(detail.Stored.Participants))
+	for _, member := range detail.Stored.Participants {
+		people = append(people, member.JID)
+	}
+	if err := n.lookUp(v.r.Context(), v, people); err != nil {
+		return err
+	}
 	members := []mentionable{}
 	for _, member := range detail.Stored.Participants {
 		if member.JID != n.me {
-			members = append(members, mentionableOf(member))
+			n.learn(member.JID, member.DisplayName)
+			members = append(members, mentionableOf(member.JID, n))
 		}
 	}
 	writeJSON(v.w, http.StatusOK, map[string]any{"members": members})
 	return nil
 }
 
-func mentionableOf(member bridge.Participant) mentionable {
-	number := phoneOf(member.JID)
-	m := mentionable{JID: member.JID, Token: "@" + member.JID.User(), Name: cmp.Or(strings.TrimSpace(member.DisplayName), number), Hue: hue(member.JID)}
-	if m.Name != number {
+func mentionableOf(jid bridge.JID, n names) mentionable {
+	m := mentionable{JID: jid, Token: "@" + jid.User(), Name: n.of(jid), Hue: hue(jid)}
+	if number := phoneOf(jid); m.Name != number {
 		m.Number = number
 	}
 	return m

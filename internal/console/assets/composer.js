@@ -1,4 +1,4 @@
-// The composer of a chat: texts, drafts, replies, edits, reactions, and the forms of
+// The composer of a chat: texts, drafts, replies, edits, and the forms of
 // whatever else is sent.
 import { all, ask, find, load, randomKey, toast } from "./base.js";
 import { chat, newest } from "./chat.js";
@@ -210,7 +210,6 @@ async function send(form, submitter) {
   try {
     await again(() => ask(form.action, body));
     if (form.elements.key) form.elements.key.value = randomKey();
-    if (form.dataset.send === "react" && form.closest("details.menu")) form.closest("details.menu").open = false;
     if (form.dataset.send === "reset") {
       form.reset();
       toggleExtras(false);

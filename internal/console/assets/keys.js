@@ -77,13 +77,14 @@ function openMenu(message) {
 
 function inHistory(event) {
   const message = messageOf(event.target);
-  if (event.target !== history && event.target !== message) return false;
+  const onMenu = event.target.matches(".menu > summary"); // where the focus is once a menu was closed
+  if (event.target !== history && event.target !== message && !onMenu) return false;
   const shown = messages();
   const at = shown.indexOf(message);
   const to = (i) => () => focusMessage(shown[Math.max(0, Math.min(shown.length - 1, i))]);
   const act = {
     ArrowUp: at < 0 ? toMessages : to(at - 1), ArrowDown: at < 0 ? toMessages : at === shown.length - 1 ? toComposer : to(at + 1),
-    Home: to(0), End: to(shown.length - 1), Enter: message && (() => openMenu(message)),
+    Home: to(0), End: to(shown.length - 1), Enter: message && !onMenu && (() => openMenu(message)),
     r: message && (() => find("[data-reply]", message)?.click()), R: message && (() => find("[data-reply]", message)?.click()),
   }[event.key];
   if (!act) return false;
@@ -123,7 +124,7 @@ function upFromComposer() {
 function escape(event) {
   if (find("dialog[open]") || find("details.menu[open]") || event.isComposing) return false; // they close themselves
   if (closeSuggestions()) return true;
-  if (history?.contains(event.target) && area) return toComposer() || true;
+  if (area && (event.target === document.body || history.contains(event.target))) return toComposer() || true;
   return Boolean(area && composer.contains(event.target) && leave());
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// refuses answers as the API does to a body that cannot be.
-func refuses(status int, text string) http.HandlerFunc {
+// refusesForms answers as the API does to a body that cannot be, and lists nothing.
+func refusesForms(status int, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			_, _ = io.WriteString(w, `{"count":0,"webhooks":[],"hooks":[],"tokens":[]}`)
@@ -66,7 +66,7 @@ func TestForms_KeepWhatWasTyped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, all := overAPI(t, map[string]http.HandlerFunc{
-				c.api: refuses(http.StatusBadRequest, c.refusal), "/api/chats": replies(chatsByName), "/api/contacts": replies(`{"count":0,"contacts":[],"nextCursor":null}`),
+				c.api: refusesForms(http.StatusBadRequest, c.refusal), "/api/chats": replies(chatsByName), "/api/contacts": replies(`{"count":0,"contacts":[],"nextCursor":null}`),
 				"/api/auth/status": replies(`{"status":"needs-pair","since":"2026-11-21T08:15:30.000Z"}`),
 			})
 			c.form.Set("csrf", s.logIn().csrf())

@@ -25,19 +25,15 @@ func (b *browser) top(selector string) float64 {
 func (b *browser) tap(selector string) {
 	b.t.Helper()
 	callBrowser(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
-	at := evaluate[[]float64](b, fmt.Sprintf(`(() => {
-		const one = document.querySelector(%q);
-		one.scrollIntoView({block: "center"});
-		const box = one.getBoundingClientRect();
-		return [box.x + box.width / 2, box.y + box.height / 2];
-	})()`, selector))
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%s).scrollIntoView({block: "center"})`, jsString(selector))))
+	at := b.middle(selector)
 	callBrowser(b, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: at[0], Y: at[1]}}})
 	callBrowser(b, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}})
 }
 
-// press presses keys as keyboards do: a page that takes one keeps its character from the
+// pressRaw presses keys as keyboards do: a page that takes one keeps its character from the
 // browser, which chromedp sends by itself.
-func (b *browser) press(keys ...string) {
+func (b *browser) pressRaw(keys ...string) {
 	b.t.Helper()
 	for _, key := range keys {
 		for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
@@ -119,7 +115,7 @@ func TestConsole_ChatsAreChosenByName(t *testing.T) {
 	v.waitFor(`document.body.dataset.zone === Intl.DateTimeFormat().resolvedOptions().timeZone`) // until when the page is loaded again
 	v.do(chromedp.SendKeys(chromedp.CSS("[name=name]"), "Desk"), chromedp.SendKeys(chromedp.CSS("#choose-chats"), "be"))
 	v.waitFor(`document.querySelector(".suggestions [role=option]")?.textContent.startsWith("Ben")`)
-	v.press("ArrowDown", "Enter")
+	v.pressRaw("ArrowDown", "Enter")
 	chips := func() string {
 		return evaluate[string](v.browser, `[...document.querySelectorAll(".picked")].map(one => one.textContent.trim()).join()`)
 	}
@@ -153,6 +149,7 @@ func TestConsole_ChatsAreChosenByName(t *testing.T) {
 	if why := v.text(".composer"); why != "Sending is not included in your token." {
 		t.Errorf("in place of the composer: %q", why)
 	}
+	v.open("/console/chats") // a chat fills the screen of a phone
 	v.logOutOnAPhone()
 	v.faultsOf(http.StatusBadRequest)
 	v.wantNoFaults()

@@ -28,6 +28,14 @@ func cut(s string, most int) string {
 	return s[:end]
 }
 
+// Beginning returns at most so many characters of a text, and "…" if there are more.
+func Beginning(text string, most int) string {
+	if end := byteOf(text, most); end < len(text) {
+		return text[:end] + "…"
+	}
+	return text
+}
+
 // byteOf returns where the character with a number begins, or the end of s.
 func byteOf(s string, character int) int {
 	if len(s) <= character {

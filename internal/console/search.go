@@ -9,6 +9,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/folding"
 )
 
 const pageOfHits = 50
@@ -33,13 +34,8 @@ type hit struct {
 	Group  bool
 	Sender string
 	At     bridge.Time
-	Parts  []part
+	Parts  []folding.Part
 	Path   string
-}
-
-type part struct {
-	Text  string
-	Found bool
 }
 
 func (c *Console) showSearch(v *visit) (err error) {
@@ -100,7 +96,7 @@ func (p *searchPage) find(ctx context.Context, v *visit, query url.Values) error
 	for _, m := range found.Items {
 		p.Hits = append(p.Hits, hit{
 			Chat: m.ChatJID, Name: nameOf(bridge.Chat{JID: m.ChatJID, Name: m.ChatName}), Group: m.IsGroup,
-			Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp, Parts: excerpt(m.Content, p.Q), Path: jump(m.ChatJID, m.MsgID),
+			Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp, Parts: folding.Around(m.Content, p.Q, wordsBefore, wordsAfter), Path: jump(m.ChatJID, m.MsgID),
 		})
 	}
 	p.More = more(root+"/search", query, "cursor", found.NextCursor)
@@ -131,12 +127,3 @@ const (
 	wordsBefore = 60  // characters before the words that were found
 	wordsAfter  = 160 // characters after them
 )
-
-// excerpt returns the text around the words of a search, with them marked.
-func excerpt(content, q string) []part {
-	around := bridge.Around(content, q, wordsBefore, wordsAfter)
-	if around.Found == "" {
-		return []part{{Text: around.Before}}
-	}
-	return []part{{Text: around.Before}, {Text: around.Found, Found: true}, {Text: around.After}}
-}

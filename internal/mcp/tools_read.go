@@ -8,6 +8,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/folding"
 )
 
 type nothing struct{}
@@ -389,11 +390,11 @@ const (
 )
 
 func matchOf(m bridge.Match, words string) shownMatch {
-	around := bridge.Around(m.Content, words, wordsBefore, wordsAfter)
+	around := folding.Around(m.Content, words, wordsBefore, wordsAfter)
 	shown := shownMatch{
 		ChatJID: m.ChatJID, ChatName: capped(m.ChatName, maxName), IsGroup: m.IsGroup, MsgID: capped(m.MsgID, maxName), FromMe: m.FromMe,
 		SenderJID: m.SenderJID, SenderName: capped(m.PushName, maxName), Timestamp: m.Timestamp, MessageType: capped(m.MessageType, maxName),
-		Excerpt: capped(around.Before+around.Found+around.After, maxBrief),
+		Excerpt: capped(folding.Plain(around), maxBrief),
 	}
 	if m.Media != nil {
 		shown.File = new(fileOf(*m.Media))

@@ -6,6 +6,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
+	"bridged/internal/folding"
 	"bridged/internal/search"
 	"bridged/internal/store/db"
 )
@@ -33,9 +34,9 @@ func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
 	return s.index.Indexed(ctx)
 }
 
-// fold, foldName and blank are those of the search.
-func fold(text string) string     { return search.Fold(text) }
-func foldName(name string) string { return search.FoldName(name) }
+// fold and foldName are those of all that is searched.
+func fold(text string) string     { return folding.Fold(text) }
+func foldName(name string) string { return folding.FoldName(name) }
 func blank(q string) bool         { return search.IsBlank(q) }
 
 // Search finds the messages of all chats whose text contains q.Q and that the filters let

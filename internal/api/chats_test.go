@@ -84,7 +84,7 @@ func TestChats_ShowEveryField(t *testing.T) {
 func lastBy(sender bridge.JID, id, content, timestamp string) map[string]any {
 	return map[string]any{
 		"msgId": id, "fromMe": false, "senderJid": string(sender), "pushName": "~" + sender.User(),
-		"messageType": "conversation", "content": content, "timestamp": timestamp,
+		"messageType": "conversation", "content": content, "timestamp": timestamp, "deletedAt": nil, "status": nil,
 	}
 }
 
@@ -119,12 +119,12 @@ func TestChats_Filters(t *testing.T) {
 	}
 }
 
-func TestChats_UnreadUnansweredArchived(t *testing.T) {
+func TestChats_UnreadUnansweredArchivedPinned(t *testing.T) {
 	s := newServer(t)
 	mine := say(alan, me, "M2", "x", 2)
 	mine.FromMe = true
 	s.know(members(club, "Readers", grace, me), members(olden, "Quiet", grace, me), say(club, grace, "G1", "x", 0), say(grace, grace, "M1", "x", 1), mine,
-		bridge.ChatRead{Chat: club, IDs: []string{"G1"}}, bridge.ChatMarkedUnread{Chat: alan}, bridge.ChatSettings{Chat: club, Archived: new(true)})
+		bridge.ChatRead{Chat: club, IDs: []string{"G1"}}, bridge.ChatMarkedUnread{Chat: alan}, bridge.ChatSettings{Chat: club, Archived: new(true)}, bridge.ChatSettings{Chat: alan, Pinned: new(true)})
 	for query, want := range map[string][]bridge.JID{
 		"?unread=true":                  {alan, grace},
 		"?unread=false":                 {club, olden},
@@ -132,6 +132,8 @@ func TestChats_UnreadUnansweredArchived(t *testing.T) {
 		"?unanswered=false":             {alan, olden},
 		"?archived=true":                {club},
 		"?archived=false":               {alan, grace, olden},
+		"?pinned=true":                  {alan},
+		"?pinned=false":                 {grace, club, olden},
 		"?unanswered=true&unread=false": {club},
 		"?unread=true&limit=1":          {alan},
 	} {
@@ -172,7 +174,7 @@ func TestChats_RefuseBadParameters(t *testing.T) {
 	for query, names := range map[string]string{
 		"?limit=0": "limit", "?limit=501": "limit", "?limit=-1": "limit", "?limit=ten": "limit", "?limit=": "limit", "?limit=1.5": "limit",
 		"?limit=99999999999999999999": "limit", "?limit=1&limit=2": "limit", "?offset=-1": "offset", "?offset=x": "offset", "?offset=": "offset",
-		"?type=channel": "type", "?type=": "type", "?type=GROUP": "type", "?q=%FF": "q", "?q=a&q=b": "q", "?cursor=garbage": "cursor", "?unread=yes": "unread", "?unanswered=": "unanswered", "?archived=1": "archived", "?q=%zz": "query", "?a;b": "query",
+		"?type=channel": "type", "?type=": "type", "?type=GROUP": "type", "?q=%FF": "q", "?q=a&q=b": "q", "?cursor=garbage": "cursor", "?unread=yes": "unread", "?unanswered=": "unanswered", "?archived=1": "archived", "?pinned=": "pinned", "?q=%zz": "query", "?a;b": "query",
 	} {
 		got := s.Get("/api/chats" + query)
 		if got.Status != http.StatusBadRequest || got.Code() != "invalid_request" || !strings.Contains(got.Error(), names) {

@@ -53,13 +53,15 @@ type StoredGroup struct {
 
 // LastMessage describes the newest message of a chat, as the list of chats shows it.
 type LastMessage struct {
-	ID          string `json:"msgId"`
-	FromMe      bool   `json:"fromMe"`
-	SenderJID   JID    `json:"senderJid"`
-	PushName    string `json:"pushName" bound:"name"`
-	MessageType string `json:"messageType" bound:"name"`
-	Content     string `json:"content" bound:"preview"`
-	Timestamp   Time   `json:"timestamp"`
+	ID          string    `json:"msgId"`
+	FromMe      bool      `json:"fromMe"`
+	SenderJID   JID       `json:"senderJid"`
+	PushName    string    `json:"pushName" bound:"name"`
+	MessageType string    `json:"messageType" bound:"name"`
+	Content     string    `json:"content" bound:"preview"`
+	Timestamp   Time      `json:"timestamp"`
+	DeletedAt   *Time     `json:"deletedAt"`
+	Status      *Delivery `json:"status"` // nil for other people's messages
 }
 
 // MaxPreview limits the content of a last message, in characters.

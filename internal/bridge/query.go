@@ -46,6 +46,7 @@ type ChatQuery struct {
 	Unread     *bool
 	Unanswered *bool // whether the last message is somebody else's
 	Archived   *bool
+	Pinned     *bool
 	Limit      int
 	Offset     int
 	Cursor     string

@@ -16,7 +16,7 @@ import (
 // defaults.
 func (c *Client) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bridge.Chat], error) {
 	path := query{
-		"type": string(q.Type), "kind": string(q.Kind), "q": q.Q, "unread": choice(q.Unread), "unanswered": choice(q.Unanswered), "archived": choice(q.Archived),
+		"type": string(q.Type), "kind": string(q.Kind), "q": q.Q, "unread": choice(q.Unread), "unanswered": choice(q.Unanswered), "archived": choice(q.Archived), "pinned": choice(q.Pinned),
 		"limit": number(q.Limit), "offset": number(q.Offset), "cursor": q.Cursor,
 	}.on("/api/chats")
 	return getPage[bridge.Chat](ctx, c, path, "chats")

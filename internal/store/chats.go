@@ -48,6 +48,9 @@ func (r *readTx) chatsQuery(q bridge.ChatQuery) (string, []any) {
 	if q.Archived != nil {
 		f.Add("c.archived = ?", *q.Archived)
 	}
+	if q.Pinned != nil {
+		f.Add("c.pinned = ?", *q.Pinned)
+	}
 	var recency int64
 	var jid string
 	if r.after(listChats, q.Cursor, &recency, &jid) {
@@ -93,7 +96,7 @@ func (r *readTx) scanChat(row *db.Row) (chat bridge.Chat, id, recency int64) {
 // lastMessagesQuery looks up the newest message of each chat in the index of histories. Of a
 // long text it reads what is shown, and what is needed to cut it.
 var lastMessagesQuery = fmt.Sprintf(`
-	SELECT m.chat, m.id, m.from_me, m.sender, m.push_name, m.type, substr(m.content, 1, %d), m.timestamp
+	SELECT m.chat, m.id, m.from_me, m.sender, m.push_name, m.type, substr(m.content, 1, %d), m.timestamp, m.deleted_at, ifnull(m.status, -1)
 	FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = (
 		SELECT seq FROM messages WHERE chat = wanted.value ORDER BY timestamp DESC, seq DESC LIMIT 1)`,
 	bridge.MaxPreview+32)
@@ -110,8 +113,13 @@ func (r *readTx) addLastMessages(chats []bridge.Chat, ids []int64) {
 	}
 	for row := range r.rowsOf(lastMessagesQuery, wanted) {
 		var m bridge.LastMessage
-		var chat, sender int64
-		row.Scan(&chat, &m.ID, &m.FromMe, &sender, &m.PushName, &m.MessageType, &m.Content, &m.Timestamp)
+		var chat, sender, status int64
+		row.Scan(&chat, &m.ID, &m.FromMe, &sender, &m.PushName, &m.MessageType, &m.Content, &m.Timestamp, &m.DeletedAt, &status)
+		if status != -1 {
+			d, err := delivery(status)
+			r.Fail(err)
+			m.Status = &d
+		}
 		p := r.s.people.get(sender)
 		m.SenderJID, m.PushName = p.jid(), cmp.Or(m.PushName, p.pushName())
 		m.Bound()

@@ -37,8 +37,14 @@ func TestLastMessage_FollowsWhatHappensToIt(t *testing.T) {
 	wantLast(t, s, alice, "A3", "edited", "an edit")
 	save(t, s, bridge.Deletion{Chat: alice, Target: "A3", By: alice, Timestamp: at(31)})
 	wantLast(t, s, alice, "A3", "", "a deletion")
+	if last := chatOf(t, s, alice).LastMessage; last.DeletedAt == nil || *last.DeletedAt != at(31) || last.Status != nil {
+		t.Errorf("a deletion: got %+v", last)
+	}
 	save(t, s, iSay(alice, "M1", 40, "mine"))
 	wantLast(t, s, alice, "M1", "mine", "an own one")
+	if last := chatOf(t, s, alice).LastMessage; last.DeletedAt != nil || last.Status == nil || *last.Status != bridge.DeliveryPending {
+		t.Errorf("an own one: got %+v", last)
+	}
 	save(t, s, bridge.SendResult{Chat: alice, ID: "M1", Status: bridge.DeliverySent, Timestamp: at(15)})
 	wantLast(t, s, alice, "A3", "", "the network gave the own one an earlier time")
 	if _, err := s.Retain(t.Context(), at(1000).Time); err != nil {

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"context"
 	"net/url"
 
 	"bridged/internal/bridge"
@@ -9,7 +8,6 @@ import (
 )
 
 const (
-	pageOfChats    = 50 // chats of a list
 	pageOfMessages = 50 // messages of a chat
 	around         = 25 // messages on each side of the one that was asked for
 )
@@ -36,7 +34,7 @@ func (c *Console) showChat(v *visit) (err error) {
 		return err
 	}
 	page.Name, page.Curl = nameOf(page.Chat), curl("GET", client.HistoryPath(page.Chat.JID)+"?limit=50", nil)
-	if page.List, err = v.listChats(ctx, nil, page.Chat.JID); err != nil {
+	if page.List, err = v.listChats(ctx, query, page.Chat.JID); err != nil {
 		return err
 	}
 	messages, err := page.read(ctx, v, query)
@@ -64,49 +62,4 @@ func more(path string, query url.Values, parameter string, cursor *string) strin
 	}
 	query.Set(parameter, *cursor)
 	return path + "?" + query.Encode()
-}
-
-type chatList struct {
-	Items []bridge.Chat
-	Type  bridge.ChatType
-	Open  bridge.JID // the chat that is shown beside the list
-	More  string     // the address of the next page; empty for none
-}
-
-func (v *visit) listChats(ctx context.Context, query url.Values, open bridge.JID) (chatList, error) {
-	list := chatList{Type: chatTypeOf(query), Open: open}
-	page, err := v.api.Chats(ctx, bridge.ChatQuery{Type: list.Type, Limit: pageOfChats, Cursor: query.Get("cursor")})
-	if err != nil {
-		return list, err
-	}
-	list.Items = page.Items
-	if err := v.nameSenders(list.Items); err != nil {
-		return list, err
-	}
-	next := url.Values{}
-	if list.Type != "" {
-		next.Set("type", string(list.Type))
-	}
-	list.More = more(root+"/chats", next, "cursor", page.NextCursor)
-	return list, nil
-}
-
-// chatTypeOf returns the kind of chats that a page is asked for.
-func chatTypeOf(query url.Values) bridge.ChatType {
-	switch kind := bridge.ChatType(query.Get("type")); kind {
-	case bridge.ChatsGroup, bridge.ChatsIndividual:
-		return kind
-	}
-	return ""
-}
-
-func (c *Console) showChats(v *visit) error {
-	list, err := v.listChats(v.r.Context(), v.r.URL.Query(), "")
-	if err != nil {
-		return err
-	}
-	return v.show("chats", "Chats", struct {
-		List chatList
-		Curl string
-	}{list, curl("GET", "/api/chats", nil)})
 }

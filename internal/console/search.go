@@ -4,27 +4,55 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/client"
 	"bridged/internal/folding"
 )
 
-const pageOfHits = 50
+const (
+	pageOfHits = 50
+	// hitsAsTyped, chatsFound and peopleFound are as many as are shown above or beside a
+	// page of messages.
+	hitsAsTyped = 5
+	chatsFound  = 5
+	peopleFound = 5
+	// mostQuiet is how many pages without a message are read for one with some.
+	mostQuiet = 20
+)
 
 type searchPage struct {
-	Q     string
-	Type  bridge.ChatType
-	Chat  bridge.JID
-	Name  string // of the chat, where only one is searched
-	Since string
-	Until string
-	Asked bool
-	Hits  []hit
-	More  string
-	Curl  string
+	terms
+	Asked   bool
+	Kinds   []kind
+	InName  string // as the form has it
+	Sender  string
+	Chips   []chip
+	Unclear []unclear
+	Wants   string // what is missing for a search, in a sentence
+
+	Chats  []foundChat
+	People []foundChat
+	Hits   []hit
+	More   string
+	All    string // the address of all messages, for results as they are typed
+	Curl   string
+}
+
+// chip is a part of a search that can be taken out of it.
+type chip struct{ Label, Text, Without string }
+
+// unclear is a name that means several chats or people, or none.
+type unclear struct {
+	Noun, Name string
+	Choices    []chip // of which Without is the search with this one
+}
+
+// foundChat is a chat or a person whose name was found.
+type foundChat struct {
+	named
+	Parts []folding.Part
+	Path  string
 }
 
 // hit is a message that was found, with an excerpt around the words.
@@ -33,74 +61,253 @@ type hit struct {
 	Name   string
 	Group  bool
 	Sender string
+	Kind   string // in words; empty for a text
 	At     bridge.Time
 	Parts  []folding.Part
 	Path   string
 }
 
-func (c *Console) showSearch(v *visit) (err error) {
-	query := v.r.URL.Query()
-	page := searchPage{Q: query.Get("q"), Type: chatTypeOf(query), Since: query.Get("since"), Until: query.Get("until")}
-	if jid, err := bridge.ParseJID(query.Get("chat")); err == nil {
-		page.Chat = jid
-	}
-	page.Asked = strings.TrimSpace(page.Q) != ""
-	if page.Chat != "" {
-		chat, err := v.api.Chat(v.r.Context(), page.Chat)
-		if err != nil {
-			return err
-		}
-		page.Name = nameOf(chat)
-	}
-	if page.Asked {
-		if err := page.find(v.r.Context(), v, query); err != nil {
-			return err
-		}
+func (c *Console) showSearch(v *visit) error {
+	page := searchPage{terms: termsOf(v.r.URL.Query())}
+	if err := page.find(v, pageOfHits, v.r.URL.Query().Get("cursor")); err != nil {
+		return err
 	}
 	return v.show("search", "Search", page)
 }
 
-// find searches, and shows the hits in their context.
-func (p *searchPage) find(ctx context.Context, v *visit, query url.Values) error {
-	since, err := v.day(p.Since, false)
-	if err != nil {
+// findAsTyped answers what is found while a search is typed.
+func (c *Console) findAsTyped(v *visit) error {
+	page := searchPage{terms: termsOf(v.r.URL.Query())}
+	if err := page.find(v, hitsAsTyped, ""); err != nil {
 		return err
 	}
-	until, err := v.day(p.Until, true)
-	if err != nil {
+	page.All = page.terms.path()
+	return v.partOf("search", "found", map[string]any{"Page": page, "Clock": v.clock()})
+}
+
+// find fills the page with what its terms ask for.
+func (p *searchPage) find(v *visit, limit int, cursor string) error {
+	ctx := v.r.Context()
+	p.Kinds, p.Asked = searchKinds, p.terms != terms{}
+	q := bridge.SearchQuery{Q: p.Words, Limit: limit, Cursor: cursor}
+	if err := p.narrow(ctx, v, &q); err != nil || !p.Asked {
 		return err
 	}
-	var found bridge.Page[bridge.Match]
-	path := "/api/messages/search"
-	if p.Chat != "" {
-		path = client.HistoryPath(p.Chat)
-		var page bridge.Page[bridge.Message]
-		page, err = v.api.Messages(ctx, bridge.MessageQuery{Chat: p.Chat, Q: p.Q, Since: since, Until: until, Limit: pageOfHits, Cursor: query.Get("cursor")})
-		for _, m := range page.Items {
-			found.Items = append(found.Items, bridge.Match{
-				ChatJID: p.Chat, ChatName: p.Name, IsGroup: p.Chat.IsGroup(), MsgID: m.ID,
-				PushName: m.PushName, SenderJID: m.SenderJID, FromMe: m.FromMe, Timestamp: m.Timestamp, Content: m.Content,
-			})
+	if !p.isNarrowed() && cursor == "" {
+		if err := p.findNames(ctx, v); err != nil {
+			return err
 		}
-		found.NextCursor = page.NextCursor
-	} else {
-		found, err = v.api.Search(ctx, bridge.SearchQuery{Q: p.Q, Since: since, Until: until, ChatType: p.Type, Limit: pageOfHits, Cursor: query.Get("cursor")})
 	}
-	p.Curl = curl("GET", path+"?"+url.Values{"q": {p.Q}}.Encode(), nil)
-	if err == nil {
-		err = v.nameMatches(found.Items)
+	switch {
+	case len(p.Unclear) > 0:
+		return nil
+	case !q.IsNarrow():
+		p.Wants = "Add a word, a chat, a person or a kind to search within these days."
+		return nil
 	}
+	return p.findMessages(ctx, v, q)
+}
+
+// narrow reads into a query what the terms ask for beside words, and notes it as chips.
+func (p *searchPage) narrow(ctx context.Context, v *visit, q *bridge.SearchQuery) error {
+	if p.In != "" {
+		if err := p.narrowChat(ctx, v, q); err != nil {
+			return err
+		}
+	}
+	if p.From != "" {
+		if err := p.narrowSender(ctx, v, q); err != nil {
+			return err
+		}
+	}
+	if p.Kind != "" {
+		if chosen, known := kindCalled(p.Kind); known {
+			p.Kind, q.Type = chosen.Name, chosen.Type
+			p.chip("Kind", chosen.Text, func(t *terms) { t.Kind = "" })
+		} else {
+			p.Unclear = append(p.Unclear, unclear{Noun: "kind of message", Name: p.Kind})
+		}
+	}
+	q.Since = p.day(v, "Since", p.Since, false, func(t *terms) { t.Since = "" })
+	q.Until = p.day(v, "Until", p.Until, true, func(t *terms) { t.Until = "" })
+	return nil
+}
+
+// day reads a day, and notes it as a chip; nil for none.
+func (p *searchPage) day(v *visit, label, text string, last bool, without func(*terms)) *bridge.Time {
+	day, err := v.day(text, last)
+	if err != nil {
+		p.Unclear = append(p.Unclear, unclear{Noun: "day", Name: text})
+	}
+	if day != nil {
+		p.chip(label, day.In(v.session.zone.Load()).Format("2 Jan 2006"), without)
+	}
+	return day
+}
+
+// chip notes a part of the search, and the search without it. Chips keep the terms as
+// they are once all are read.
+func (p *searchPage) chip(label, text string, without func(*terms)) {
+	rest := p.terms
+	without(&rest)
+	p.Chips = append(p.Chips, chip{label, text, rest.path()})
+}
+
+// narrowChat finds the chat that is searched.
+func (p *searchPage) narrowChat(ctx context.Context, v *visit, q *bridge.SearchQuery) error {
+	p.InName = p.In
+	jid, err := bridge.ParseJID(p.In)
+	if err != nil {
+		meant, err := v.chatsCalled(ctx, p.In)
+		if err != nil {
+			return err
+		}
+		if len(meant) != 1 {
+			p.ask("chat", p.In, meant, func(t *terms, jid bridge.JID) { t.In = string(jid) })
+			return nil
+		}
+		jid = meant[0].JID
+	}
+	chat, err := v.api.Chat(ctx, jid)
 	if err != nil {
 		return err
 	}
-	for _, m := range found.Items {
-		p.Hits = append(p.Hits, hit{
-			Chat: m.ChatJID, Name: nameOf(bridge.Chat{JID: m.ChatJID, Name: m.ChatName}), Group: m.IsGroup,
-			Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp, Parts: folding.Around(m.Content, p.Q, wordsBefore, wordsAfter), Path: jump(m.ChatJID, m.MsgID),
-		})
-	}
-	p.More = more(root+"/search", query, "cursor", found.NextCursor)
+	q.Chat, p.In, p.InName = chat.JID, string(chat.JID), v.unambiguous(ctx, chat.JID, nameOf(chat), v.chatsCalled)
+	p.chip("In", nameOf(chat), func(t *terms) { t.In = "" })
 	return nil
+}
+
+// narrowSender finds the person whose messages are searched.
+func (p *searchPage) narrowSender(ctx context.Context, v *visit, q *bridge.SearchQuery) error {
+	p.Sender = p.From
+	if p.isFromMe() {
+		q.FromMe = new(true)
+		p.chip("From", "me", func(t *terms) { t.From = "" })
+		return nil
+	}
+	if _, err := bridge.ParseJID(p.From); err != nil {
+		meant, err := v.peopleCalled(ctx, p.From)
+		if err != nil {
+			return err
+		}
+		if len(meant) != 1 {
+			p.ask("person", p.From, meant, func(t *terms, jid bridge.JID) { t.From = string(jid) })
+			return nil
+		}
+		p.From = string(meant[0].JID)
+	}
+	contact, err := v.api.Contact(ctx, bridge.JID(p.From))
+	if err != nil {
+		return err
+	}
+	q.Sender, p.From, p.Sender = contact.JID, string(contact.JID), v.unambiguous(ctx, contact.JID, personName(contact), v.peopleCalled)
+	p.chip("From", personName(contact), func(t *terms) { t.From = "" })
+	return nil
+}
+
+// unambiguous returns a name, or the JID where the name means others, too.
+func (v *visit) unambiguous(ctx context.Context, jid bridge.JID, name string, called func(context.Context, string) ([]named, error)) string {
+	if meant, err := called(ctx, name); err != nil || len(meant) != 1 || meant[0].JID != jid {
+		return string(jid)
+	}
+	return name
+}
+
+// ask notes a name that does not say whom it means, with those whom it may.
+func (p *searchPage) ask(noun, name string, meant []named, with func(*terms, bridge.JID)) {
+	asked := unclear{Noun: noun, Name: name}
+	for _, one := range meant[:min(len(meant), mostMeant)] {
+		rest := p.terms
+		with(&rest, one.JID)
+		label := one.Name
+		if one.About != one.Name && !one.IsGroup {
+			label += " (" + one.About + ")"
+		}
+		asked.Choices = append(asked.Choices, chip{Text: label, Without: rest.path()})
+	}
+	p.Unclear = append(p.Unclear, asked)
+}
+
+// findNames finds the chats and the people whose names have the words.
+func (p *searchPage) findNames(ctx context.Context, v *visit) error {
+	chats, err := v.api.Chats(ctx, bridge.ChatQuery{Q: p.Words, Limit: chatsFound})
+	if err != nil {
+		return err
+	}
+	listed := make(map[bridge.JID]bool)
+	for _, chat := range chats.Items {
+		listed[chat.JID] = true
+		p.Chats = append(p.Chats, foundChat{namedOf(chat), folding.Name(nameOf(chat), p.Words), chatPath(chat.JID)})
+	}
+	people, err := v.api.Contacts(ctx, bridge.ContactQuery{Q: p.Words, Limit: peopleFound + chatsFound})
+	for _, contact := range people.Items {
+		if person := namedPerson(contact); !listed[person.JID] && len(p.People) < peopleFound {
+			p.People = append(p.People, foundChat{person, folding.Name(person.Name, p.Words), chatPath(person.JID)})
+		}
+	}
+	return err
+}
+
+// findMessages finds the messages. Pages of a filtered search may be empty before it ends.
+func (p *searchPage) findMessages(ctx context.Context, v *visit, q bridge.SearchQuery) error {
+	asked := v.r.URL.Query()
+	asked.Del("cursor")
+	for range mostQuiet {
+		found, err := v.api.Search(ctx, q)
+		if err == nil {
+			err = v.nameMatches(found.Items)
+		}
+		if err != nil {
+			return err
+		}
+		for _, m := range found.Items {
+			p.Hits = append(p.Hits, hitOf(m, p.Words))
+		}
+		p.More = more(root+"/search", asked, "cursor", found.NextCursor)
+		if len(p.Hits) > 0 || found.NextCursor == nil {
+			break
+		}
+		q.Cursor = *found.NextCursor
+	}
+	p.Curl = curl("GET", "/api/messages/search?"+apiQuery(q).Encode(), nil)
+	return nil
+}
+
+// apiQuery returns a search as the API is asked for it, for its curl.
+func apiQuery(q bridge.SearchQuery) url.Values {
+	query := url.Values{}
+	set := func(name, value string) {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	set("q", q.Q)
+	set("chat", string(q.Chat))
+	set("sender", string(q.Sender))
+	set("type", q.Type)
+	if q.FromMe != nil {
+		set("fromMe", "true")
+	}
+	if q.Since != nil {
+		set("since", q.Since.String())
+	}
+	if q.Until != nil {
+		set("until", q.Until.String())
+	}
+	return query
+}
+
+func hitOf(m bridge.Match, words string) hit {
+	shown := hit{
+		Chat: m.ChatJID, Name: nameOf(bridge.Chat{JID: m.ChatJID, Name: m.ChatName}), Group: m.IsGroup,
+		Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp, Path: jump(m.ChatJID, m.MsgID),
+		Kind: kindOf(bridge.Message{MessageType: m.MessageType, Media: m.Media}),
+	}
+	if m.MessageType == bridge.TypeText || m.MessageType == bridge.TypeExtendedText {
+		shown.Kind = ""
+	}
+	shown.Parts = folding.Around(m.Content, words, wordsBefore, wordsAfter)
+	return shown
 }
 
 // day reads a day of a form, in the visitor's time zone; nil for none.
@@ -116,6 +323,24 @@ func (v *visit) day(text string, last bool) (*bridge.Time, error) {
 		day = day.AddDate(0, 0, 1).Add(-1)
 	}
 	return new(bridge.At(day)), nil
+}
+
+// suggestNames answers the names that the fields of a search offer while one is typed.
+func (c *Console) suggestNames(v *visit) error {
+	query, names := v.r.URL.Query(), []string{}
+	called := v.chatsCalled
+	if query.Get("for") == "from" {
+		called = v.peopleCalled
+	}
+	meant, err := called(v.r.Context(), query.Get("q"))
+	for _, one := range meant[:min(len(meant), mostMeant)] {
+		names = append(names, one.Name)
+	}
+	if err != nil {
+		return err
+	}
+	writeJSON(v.w, http.StatusOK, map[string]any{"names": names})
+	return nil
 }
 
 // jump returns the page of a chat at a message.

@@ -45,6 +45,9 @@ func quotedLine(q bridge.Quoted) string {
 
 // lastLine returns the newest message of a chat in one line.
 func lastLine(m bridge.LastMessage) string {
+	if m.DeletedAt != nil {
+		return deletedText
+	}
 	return cmp.Or(strings.Join(strings.Fields(m.Content), " "), kindOfType(m.MessageType))
 }
 

@@ -1,6 +1,9 @@
 // Makes the pages live and quicker to use. Each of them can be used without.
 import "./live.js";
 import "./forms.js";
+import "./chats.js";
+import "./finding.js";
+import "./notify.js";
 import "./chat.js";
 import "./menu.js";
 import "./voice.js";

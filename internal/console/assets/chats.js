@@ -1,0 +1,268 @@
+// The list of chats: renewed in place, longer as one scrolls, moved through by arrows.
+import { all, ask, debounced, find, load, toast } from "./base.js";
+import { listeners } from "./live.js";
+
+const pane = find(".pane");
+const list = find("#chats");
+const kept = "list " + (pane && new URL(list.dataset.from, location.href).searchParams.toString().replace(/&?(rows|open)=[^&]*/g, ""));
+
+// Renewing
+
+const source = new WeakMap(); // rows as they came, without what is added here
+const items = (from) => all(".chat-list > li", from);
+
+// takeRows makes the rows those of a fresh list. Rows that stay are the same elements, so
+// that the focus stays, too.
+function takeRows(fresh) {
+  for (const item of items(fresh)) source.set(item, item.innerHTML);
+  const old = find(".chat-list", list), next = find(".chat-list", fresh);
+  if (!old || !next) {
+    list.replaceChildren(...fresh.childNodes);
+    return;
+  }
+  const known = new Map([...old.children].map((item) => [item.dataset.key, item]));
+  const focused = document.activeElement;
+  let place = old.firstElementChild;
+  for (const item of [...next.children]) {
+    let row = known.get(item.dataset.key);
+    known.delete(item.dataset.key);
+    if (!row) row = item;
+    else if (source.get(row) !== source.get(item)) renew(row, item);
+    if (row === place) place = place.nextElementSibling;
+    else old.insertBefore(row, place);
+  }
+  const open = find("[aria-current]", old)?.closest("li");
+  for (const gone of known.values()) if (gone !== open) gone.remove(); // the open chat stays in a list of unread ones
+  if (focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
+  for (const name of [".archive-row", ".pager"]) {
+    const was = find(name, list), is = find(name, fresh);
+    if (was && is) was.replaceWith(is);
+    else if (was) was.remove();
+    else if (is) name === ".pager" ? list.append(is) : list.prepend(is);
+  }
+}
+
+// renew gives a row fresh content; its link stays the same element.
+function renew(row, fresh) {
+  source.set(row, source.get(fresh));
+  const was = find(".chat-row", row), is = find(".chat-row", fresh);
+  for (const { name, value } of is.attributes) was.setAttribute(name, value);
+  if (!is.hasAttribute("aria-current")) was.removeAttribute("aria-current");
+  was.replaceChildren(...is.childNodes);
+}
+
+// renewList fetches the list. What is read in it stays where it is.
+let loading, again;
+export async function renewList(from = list.dataset.from) {
+  if (loading) {
+    again = true;
+    return;
+  }
+  loading = true;
+  try {
+    const fresh = find("#chats", await load(from));
+    const top = list.getBoundingClientRect().top;
+    const anchor = list.scrollTop > 0 && items(list).find((item) => item.getBoundingClientRect().bottom > top);
+    const at = anchor && anchor.getBoundingClientRect().top;
+    Object.assign(list.dataset, fresh.dataset);
+    takeRows(fresh);
+    if (anchor?.isConnected) list.scrollTop += anchor.getBoundingClientRect().top - at;
+    arrange();
+  } catch {
+    // The next event tries again.
+  }
+  loading = false;
+  if (again) {
+    again = false;
+    renewList();
+  }
+}
+
+// Drafts
+
+function showDrafts() {
+  for (const row of all(".chat-list .chat-row", list)) {
+    const text = row.getAttribute("aria-current") ? "" : (sessionStorage.getItem("draft " + new URL(row.href).pathname) || "").trim();
+    const line = find(".chat-row-sub", row);
+    let draft = find(".draft", line);
+    if (!text) {
+      draft?.remove();
+      continue;
+    }
+    if (!draft) {
+      draft = Object.assign(document.createElement("span"), { className: "draft" });
+      line.prepend(draft);
+    }
+    const label = Object.assign(document.createElement("span"), { className: "draft-label", textContent: "Draft: " });
+    draft.replaceChildren(label, Object.assign(document.createElement("bdi"), { textContent: text.slice(0, 200) }));
+  }
+}
+
+// Keys: one stop for Tab, arrows from there
+
+const rowsIn = (box) => all("[data-row]", box).filter((row) => row.checkVisibility());
+
+function rove(box) {
+  const rows = rowsIn(box);
+  const stop = rows.find((row) => row === document.activeElement) || rows.find((row) => row.matches("[aria-current]")) || rows[0];
+  for (const row of rows) row.tabIndex = row === stop ? 0 : -1;
+}
+
+function arrange() {
+  showDrafts();
+  rove(list);
+  watchEnd();
+}
+
+function moveBy(event) {
+  const row = event.target.closest?.("[data-row]");
+  const box = row?.closest("#chats, #found");
+  if (!box || event.altKey || event.ctrlKey || event.metaKey) return;
+  const rows = rowsIn(box), at = rows.indexOf(row);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1, PageDown: Math.min(at + 8, rows.length - 1), PageUp: Math.max(at - 8, 0) }[event.key];
+  if (to === undefined) {
+    if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+      const menu = find("[data-menu-of-row]", row.parentElement);
+      if (menu) {
+        event.preventDefault();
+        openMenu(menu);
+      }
+    }
+    return;
+  }
+  event.preventDefault();
+  if (to < 0) return find("input[type=search]", pane).focus();
+  if (!rows[to]) return;
+  for (const one of rows) one.tabIndex = one === rows[to] ? 0 : -1;
+  rows[to].focus();
+}
+
+// Scrolling
+
+let end;
+function watchEnd() {
+  end ||= new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && longer(), { root: list, rootMargin: "600px" });
+  end.disconnect();
+  const link = find("[data-more-chats]", list);
+  if (link) end.observe(link);
+}
+
+// longer makes the list longer by a page.
+async function longer() {
+  const link = find("[data-more-chats]", list);
+  if (!link || link.loading) return;
+  link.loading = true;
+  const from = new URL(list.dataset.from, location.href);
+  from.searchParams.set("rows", new URL(link.href).searchParams.get("rows"));
+  await renewList(from.pathname + from.search);
+  link.loading = false;
+}
+
+// The place in the list is the same on the page of the next chat.
+function keepPlace() {
+  sessionStorage.setItem(kept, JSON.stringify({ top: Math.round(list.scrollTop), from: list.dataset.from.match(/rows=(\d+)/)?.[1] }));
+}
+
+async function returnToPlace() {
+  const { top = 0, from } = JSON.parse(sessionStorage.getItem(kept) || "{}");
+  const own = new URL(list.dataset.from, location.href);
+  if (Number(from) > Number(own.searchParams.get("rows")) && top > list.scrollHeight - list.clientHeight) {
+    own.searchParams.set("rows", from);
+    await renewList(own.pathname + own.search);
+  }
+  list.scrollTop = top;
+  const open = find("[aria-current]", list);
+  if (!top && open) open.scrollIntoView({ block: "nearest" });
+}
+
+// The menu of a row
+
+const sheet = Object.assign(document.createElement("dialog"), { className: "row-menu" });
+
+async function openMenu(link, point) {
+  try {
+    const page = await load(link.href);
+    const actions = find(".state-actions", page);
+    if (!actions) return;
+    sheet.setAttribute("aria-label", link.getAttribute("aria-label"));
+    sheet.replaceChildren(actions);
+    document.body.append(sheet);
+    find("[data-row]", link.parentElement).focus({ preventScroll: true }); // where the focus returns
+    sheet.showModal();
+    place(point || link.getBoundingClientRect());
+  } catch (failure) {
+    toast(failure.message, true);
+  }
+}
+
+// place puts the menu beside a point; on phones it is a sheet at the bottom.
+function place(point) {
+  sheet.style.inset = "";
+  if (matchMedia("(max-width: 720px)").matches) return;
+  const box = sheet.getBoundingClientRect();
+  const left = Math.min(point.right ?? point.x, innerWidth - box.width - 8);
+  const top = Math.min(point.bottom ?? point.y, innerHeight - box.height - 8);
+  sheet.style.inset = `${Math.max(8, top)}px auto auto ${Math.max(8, left)}px`;
+}
+
+sheet.addEventListener("click", (event) => event.target === sheet && sheet.close());
+sheet.addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  const stops = all("button, summary", sheet).filter((one) => one.checkVisibility());
+  stops.at((stops.indexOf(document.activeElement) + step) % stops.length).focus();
+});
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!form.matches("[data-state]")) return;
+  event.preventDefault();
+  const body = new URLSearchParams(new FormData(form, event.submitter));
+  const menu = form.closest("details.menu");
+  if (menu) menu.open = false;
+  sheet.close();
+  try {
+    toast((await ask(form.action, body)).text);
+    if (pane) renewList();
+    if (menu) renewForms(form);
+  } catch (failure) {
+    toast(failure.message, true);
+  }
+});
+
+// renewForms gives the menu of the open chat the actions that are possible now.
+async function renewForms(form) {
+  const page = await load(location.href).catch(() => null);
+  const fresh = page && find(".chat-head [data-state]", page);
+  if (fresh) form.replaceWith(fresh);
+}
+
+if (pane) {
+  const soon = debounced(() => renewList(), 200);
+  const types = ["message.created", "message.updated", "message.status", "chat.updated", "group.updated", "reset"];
+  listeners.push((event) => types.includes(event.type) && soon());
+  for (const item of items(list)) source.set(item, item.innerHTML);
+  arrange();
+  returnToPlace();
+  addEventListener("pagehide", keepPlace);
+  list.addEventListener("scroll", debounced(keepPlace, 200), { passive: true });
+  pane.addEventListener("keydown", moveBy);
+  addEventListener("pageshow", (event) => event.persisted && renewList());
+  document.addEventListener("visibilitychange", () => document.hidden || soon());
+  list.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-menu-of-row]");
+    if (!link) return;
+    event.preventDefault();
+    openMenu(link);
+  });
+  // A right click, the menu key and, on touch screens, a long press.
+  list.addEventListener("contextmenu", (event) => {
+    const link = find("[data-menu-of-row]", event.target.closest(".chat-list > li") || list.ownerDocument.createElement("i"));
+    if (!link) return;
+    event.preventDefault();
+    openMenu(link, event.clientX || event.clientY ? { x: event.clientX, y: event.clientY } : undefined);
+  });
+}
+
+export { pane, rove };

@@ -1,0 +1,131 @@
+// News while one looks elsewhere: the count in the title and on the app's badge, and
+// notifications where they were asked for.
+import { all, ask, csrf, debounced, find } from "./base.js";
+import { listeners } from "./live.js";
+
+// How many chats have news
+
+const title = document.title;
+
+function show(count) {
+  document.title = count ? `(${count > 99 ? "99+" : count}) ${title}` : title;
+  (count ? navigator.setAppBadge?.(count) : navigator.clearAppBadge?.())?.catch(() => {}); // where it is no app
+}
+
+async function count() {
+  const { unread, cursor } = await ask("/console/unread");
+  show(unread);
+  return cursor;
+}
+
+// One page of all that are open follows the events while others are hidden, since a
+// browser opens few connections to one place. It wakes the others through localStorage.
+const countSoon = debounced(() => count().catch(() => {}), 300); // else the next event asks again
+const woken = "bridged news";
+
+function wake() {
+  countSoon();
+  localStorage.setItem(woken, Date.now());
+}
+
+async function lead() {
+  for (let cursor; ; ) {
+    try {
+      cursor = await count();
+      await follow(cursor);
+    } catch (failure) {
+      if (failure.status === 401) return; // logged out
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+  }
+}
+
+// follow passes on the events from a cursor on, until their stream breaks off.
+function follow(cursor) {
+  return new Promise((resolve) => {
+    const stream = new EventSource("/console/live?types=message.created,chat.updated&after=" + encodeURIComponent(cursor));
+    stream.addEventListener("message.created", (event) => {
+      wake();
+      notify(JSON.parse(event.data));
+    });
+    for (const type of ["chat.updated", "reset"]) stream.addEventListener(type, wake);
+    stream.addEventListener("error", () => stream.readyState === EventSource.CLOSED && resolve());
+  });
+}
+
+if (csrf) {
+  addEventListener("storage", (event) => event.key === woken && countSoon());
+  if (navigator.locks) navigator.locks.request("bridged news", lead).catch(() => {});
+  else {
+    countSoon(); // without TLS there are no locks between pages
+    listeners.push((event) => ["message.created", "chat.updated", "reset"].includes(event.type) && countSoon());
+    setInterval(() => document.hidden && countSoon(), 20_000);
+  }
+}
+
+// Which chat is looked at, for the page that notifies
+
+const looked = "bridged looked at";
+const open = find(".chat")?.dataset.chat || "";
+function look() {
+  if (!document.hidden && document.hasFocus()) localStorage.setItem(looked, open);
+  else if (localStorage.getItem(looked) === open) localStorage.removeItem(looked);
+}
+for (const type of ["focus", "blur", "pagehide"]) addEventListener(type, look);
+document.addEventListener("visibilitychange", look);
+look();
+
+// Notifications
+
+const wanted = "bridged notifications"; // "text", "names" or nothing
+const possible = "Notification" in window && isSecureContext;
+
+async function notify(event) {
+  const mode = localStorage.getItem(wanted);
+  if (!mode || !possible || Notification.permission !== "granted" || event.message?.fromMe) return;
+  if (localStorage.getItem(looked) === event.chatJid) return;
+  try {
+    const news = await ask(`/console/notice?chat=${encodeURIComponent(event.chatJid)}&id=${encodeURIComponent(event.message.msgId)}`);
+    if (news.quiet) return;
+    const shown = new Notification(news.title, { body: mode === "text" ? news.text : "New message", tag: news.chat, renotify: true });
+    shown.addEventListener("click", () => {
+      shown.close();
+      focus();
+      location.href = news.path;
+    });
+  } catch {
+    // It is in the list all the same.
+  }
+}
+
+// The switches
+
+function hintOf(on) {
+  if (!isSecureContext) return "Browsers allow notifications only over HTTPS. Open this console at an https:// address to use them.";
+  if (!("Notification" in window)) return "This browser cannot show notifications. On an iPhone or iPad, add the console to the Home Screen first.";
+  if (Notification.permission === "denied") return "This browser blocks notifications from the console. Allow them in its settings for this site.";
+  return on ? "For new messages in chats that are neither muted nor archived, while the console is open in a tab." : "";
+}
+
+function draw() {
+  const mode = possible && Notification.permission === "granted" ? localStorage.getItem(wanted) : null;
+  for (const box of all("[data-notify]")) {
+    const on = find("[data-notify-on]", box), text = find("[data-notify-text]", box);
+    box.hidden = false;
+    on.checked = Boolean(mode);
+    on.disabled = !possible || Notification.permission === "denied";
+    text.checked = mode === "text";
+    text.parentElement.hidden = !mode;
+    find("[data-notify-hint]", box).textContent = hintOf(mode);
+  }
+}
+
+document.addEventListener("change", async (event) => {
+  const box = event.target.closest("[data-notify]");
+  if (!box) return;
+  if (event.target.matches("[data-notify-text]")) localStorage.setItem(wanted, event.target.checked ? "text" : "names");
+  else if (!event.target.checked) localStorage.removeItem(wanted);
+  else if ((await Notification.requestPermission()) === "granted") localStorage.setItem(wanted, "text");
+  draw();
+});
+draw();

@@ -1,0 +1,114 @@
+package console_test
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+const gracePath = "/console/chats/" + escapedGrace
+
+func listedChat(jid, name, rest string) string {
+	return `{"jid":"` + jid + `","name":"` + name + `","isGroup":` + map[bool]string{true: "true", false: "false"}[strings.HasSuffix(jid, "@g.us")] + `,"participants":3,"lastMessageAt":"2026-11-21T10:00:00.000Z",` + rest + `}`
+}
+
+// answersBy answers lists by one parameter of the query.
+func answersBy(parameter string, lists map[string]string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, lists[r.URL.Query().Get(parameter)])
+	}
+}
+
+// Pinned chats come first, archived ones stand apart, and the row says how far an own
+// message got.
+func TestChats_PinnedFirstArchivedApart(t *testing.T) {
+	s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/chats": answersBy("pinned", map[string]string{
+		"true":  `{"chats":[` + listedChat(club, "Readers", `"pinned":true,"mutedUntil":"9999-12-31T23:59:59.999Z"`) + `],"nextCursor":null}`,
+		"false": `{"chats":[` + listedChat(grace, "Grace", `"lastMessage":{"msgId":"M1","fromMe":true,"messageType":"conversation","content":"On my way","timestamp":"2026-11-21T10:00:00.000Z","status":"read"}`) + `],"nextCursor":null}`,
+		"":      `{"chats":[` + listedChat(grace, "Old", `"archived":true,"unreadCount":2`) + `],"nextCursor":null}`,
+	})})
+	s.logIn()
+	page := s.get("/console/chats").want(t, http.StatusOK, "").body
+	if strings.Index(page, "Readers") > strings.Index(page, "Grace") || strings.Contains(page, ">Old<") {
+		t.Errorf("the list is\n%s", page)
+	}
+	for _, want := range []string{`Archived</span><span class="archive-count">1<`, ", muted", ", pinned", `class="tick read"`, "read: ", `data-unread="1"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the list is without %q", want)
+		}
+	}
+}
+
+// What a row's menu does becomes a change in the API; a visitor who may only read has none.
+func TestChats_AreChangedFromTheList(t *testing.T) {
+	s, all := overAPI(t, map[string]http.HandlerFunc{
+		"/api/chats/" + grace: replies(listedChat(grace, "Grace", `"unreadCount":0`)), "/api/chats/" + grace + "/read": replies(`{"ok":true}`),
+	})
+	token := s.logIn().csrf()
+	if menu := s.get(gracePath+"/state").want(t, http.StatusOK, "").body; !strings.Contains(menu, `value="mute-8h"`) || strings.Contains(menu, `value="unpin"`) {
+		t.Errorf("the menu is\n%s", menu)
+	}
+	for change, body := range map[string]string{
+		"pin": `{"pinned":true}`, "unpin": `{"pinned":false}`, "archive": `{"archived":true}`, "unarchive": `{"archived":false}`, "unread": `{"unread":true}`, "read": `{}`,
+		"mute": `{"mutedUntil":"forever"}`, "unmute": `{"mutedUntil":null}`, "mute-8h": `{"mutedUntil":"2026-11-21T20:00:00.000Z"}`, "mute-week": `{"mutedUntil":"2026-11-28T12:00:00.000Z"}`,
+	} {
+		*all = nil
+		s.do(http.MethodPost, gracePath+"/state", url.Values{"csrf": {token}, "change": {change}}).want(t, http.StatusSeeOther, "/console/chats")
+		if len(*all) == 0 || (*all)[0].body != body || (*all)[0].header.Get("Idempotency-Key") == "" {
+			t.Errorf("%s: %+v", change, *all)
+		}
+	}
+	s.do(http.MethodPost, gracePath+"/state", url.Values{"csrf": {token}, "change": {"explode"}}).want(t, http.StatusBadRequest, "")
+	if s.try("brt_LIMITED"); s.get(gracePath+"/state").StatusCode != http.StatusNotFound {
+		t.Error("a visitor who may only read has a menu")
+	}
+}
+
+// A notification is for messages of others in chats that are neither muted nor archived.
+func TestNotice_IsQuietWhereNoneIsWanted(t *testing.T) {
+	for rest, quiet := range map[string]string{`"archived":false`: "false", `"archived":true`: "true", `"mutedUntil":"9999-12-31T23:59:59.999Z"`: "true"} {
+		s, _ := overAPI(t, map[string]http.HandlerFunc{
+			"/api/chats/" + grace: replies(listedChat(grace, "Grace", rest)), "/api/chats/" + grace + "/messages/M1": replies(`{"chatJid":"` + grace + `","message":` + aMessage("M1", false, "20") + `}`),
+		})
+		s.logIn()
+		if got := s.get("/console/notice?chat="+url.QueryEscape(grace)+"&id=M1").want(t, http.StatusOK, "").body; !strings.Contains(got, `"quiet":`+quiet) || !strings.Contains(got, "text of M1") {
+			t.Errorf("%s: %s", rest, got)
+		}
+	}
+}
+
+// What is typed as in:, from:, kind: and days becomes the filters of one search.
+func TestSearch_UnderstandsOperators(t *testing.T) {
+	asked := ""
+	s, _ := overAPI(t, map[string]http.HandlerFunc{
+		"/api/chats": replies(`{"chats":[` + listedChat(grace, "Grace", `"unreadCount":0`) + `],"nextCursor":null}`), "/api/chats/" + grace: replies(listedChat(grace, "Grace", `"unreadCount":0`)),
+		"/api/contacts": replies(`{"contacts":[{"jid":"` + grace + `","name":"Ada"},{"jid":"15557654321@s.whatsapp.net","name":"Adam"}],"nextCursor":null}`),
+		"/api/messages/search": func(w http.ResponseWriter, r *http.Request) {
+			asked = r.URL.RawQuery
+			_, _ = io.WriteString(w, `{"matches":[{"chatJid":"`+grace+`","chatName":"Grace","msgId":"M1","senderJid":"`+grace+`","messageType":"conversation","content":"Hauptstraße","timestamp":"2026-11-21T10:00:00.000Z"}],"nextCursor":null}`)
+		},
+	})
+	s.logIn()
+	page := s.get("/console/search?q="+url.QueryEscape(`in:"Grace" STRASSE from:me kind:link since:2026-11-01 until:2026-11-20`)).want(t, http.StatusOK, "").body
+	query, err := url.ParseQuery(asked)
+	for name, want := range map[string]string{"q": "STRASSE", "chat": grace, "fromMe": "true", "type": "link", "since": "2026-10-31T23:00:00.000Z", "until": "2026-11-20T22:59:59.999Z"} {
+		if err != nil || query.Get(name) != want {
+			t.Errorf("%s is %q, want %q", name, query.Get(name), want)
+		}
+	}
+	if !strings.Contains(page, "Haupt<mark>straße</mark>") || strings.Count(page, `class="term"`) != 5 {
+		t.Errorf("the page is\n%s", page)
+	}
+	if page = s.get("/console/search?q=" + url.QueryEscape("from:ad x")).body; !strings.Contains(page, "More than one person matches") || !strings.Contains(page, "Adam") {
+		t.Errorf("two of a name: the page is\n%s", page)
+	}
+	asked = ""
+	if page = s.get("/console/search?since=2026-11-01").body; asked != "" || !strings.Contains(page, "Add a word") {
+		t.Errorf("days alone asked for %q", asked)
+	}
+	if s.get("/console/search?kind=pictures").want(t, http.StatusOK, ""); asked != "limit=50&type=image" {
+		t.Errorf("a kind alone asked for %q", asked)
+	}
+}

@@ -159,7 +159,7 @@ func TestConsole_ChatsAreChosenByName(t *testing.T) {
 func (b *browser) logOutOnAPhone() {
 	b.t.Helper()
 	b.tap(".rail-more")
-	b.waitFor(`document.querySelector("#more").matches(":popover-open") && document.querySelector("#more").textContent.includes("Connected")`)
+	b.waitFor(`document.querySelector("#more").matches(":popover-open")`)
 	b.tap("#more [action='/console/logout'] button")
 	b.do(chromedp.WaitReady(chromedp.CSS("#token")))
 }

@@ -32,6 +32,9 @@ func TestConsoleChats_TheSearchBoxFindsAsOneTypes(t *testing.T) {
 		say(t, v.ben, v.owner.PN(), "We meet in the Hauptstraße, not in the Nebenstrasse")
 		v.wantStored(v.ben, "Hauptstraße")
 		v.open("/console/chats")
+		if !evaluate[bool](v.browser, `document.querySelector(".new-link").getBoundingClientRect().bottom <= document.querySelector(".pane .search").getBoundingClientRect().top`) {
+			t.Error("the button for a new chat is not in the line of the heading")
+		}
 		const box = ".pane input[type=search]"
 		v.do(chromedp.SendKeys(chromedp.CSS(box), v.ben.Name()))
 		v.waitFor(`document.querySelector("#found .found-part mark")`)

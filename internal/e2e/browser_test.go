@@ -174,7 +174,15 @@ func (b *browser) text(selector string) string {
 // waitFor waits until a JavaScript expression is true.
 func (b *browser) waitFor(expression string) {
 	b.t.Helper()
-	got(b, chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingTimeout(testPatience)))
+	for {
+		_, err := inBrowser(b, chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingTimeout(testPatience)))
+		switch {
+		case err == nil:
+			return
+		case !strings.Contains(err.Error(), "Cannot find context") && !strings.Contains(err.Error(), "navigated or closed"):
+			b.t.Fatalf("in the browser: %v\n%s", err, b.describe())
+		}
+	} // the page was left: the next one is waited for
 }
 
 // evaluate returns the value of a JavaScript expression, after awaiting its

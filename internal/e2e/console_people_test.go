@@ -37,7 +37,8 @@ func (b *browser) wantOnPage(text string) {
 // clickOn clicks what a selector finds, as soon as it is there.
 func (b *browser) clickOn(selector string) {
 	b.t.Helper()
-	b.do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+	b.waitFor(fmt.Sprintf(`document.readyState === "complete" && document.querySelector(%q)?.checkVisibility()`, selector))
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).click()`, selector)))
 }
 
 // fill types a text in the place of what a field has.
@@ -49,7 +50,7 @@ func (b *browser) fill(selector, text string) {
 // arrives waits until a page that has something is loaded.
 func (b *browser) arrives(selector string) {
 	b.t.Helper()
-	b.do(chromedp.WaitReady(chromedp.CSS(selector)))
+	b.waitFor(fmt.Sprintf(`document.readyState === "complete" && document.querySelector(%q)`, selector))
 }
 
 // agree presses the button of the question that is open.
@@ -152,7 +153,7 @@ func TestConsole_QuestionsAreAnsweredByKeyboard(t *testing.T) {
 	v.do(chromedp.Focus(chromedp.CSS("[value=remove]")), chromedp.KeyEvent(kb.Enter))
 	v.arrives("dialog[open]")
 	v.do(chromedp.KeyEvent(kb.Escape))
-	v.waitFor(`!document.querySelector("dialog") && document.activeElement.value === "remove"`)
+	v.waitFor(`!document.querySelector("dialog[open]") && document.activeElement.value === "remove"`)
 	if view := must(v.ben.WaitGroup(within(t), group.JID(), func(simnet.GroupView) bool { return true }))(t); !view.Has(v.ben) {
 		t.Error("Esc removed him")
 	}
@@ -179,15 +180,15 @@ func TestConsole_ForwardsToSeveralChats(t *testing.T) {
 		})(%q)`, id)))
 		v.waitFor(`document.querySelector("dialog[open] #forward")`)
 		for _, name := range []string{"Anna Amsel", "Carla"} {
-			v.fill("dialog [name=q]", name)
+			v.fill("dialog[open] [name=q]", name)
 			v.waitFor(fmt.Sprintf(`(window.found = [...document.querySelectorAll("dialog label")].find(row => row.innerText.includes(%q) && !row.querySelector(":checked")))`, name))
 			v.do(chromedp.Evaluate[chromedp.Void](`found.click()`))
 		}
-		v.clickOn("dialog button.primary")
+		v.clickOn("dialog[open] button.primary")
 		for _, one := range []*simnet.Phone{v.anna, v.carla} {
 			must(one.ReceivedText(within(t), "Pass it on"))(t)
 		}
-		v.waitFor(`!document.querySelector("dialog") && document.querySelector("#toast").textContent === "Forwarded to 2 chats."`)
+		v.waitFor(`!document.querySelector("dialog[open]") && document.querySelector("#toast").textContent === "Forwarded to 2 chats."`)
 	})
 }
 

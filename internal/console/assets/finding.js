@@ -72,12 +72,12 @@ if (form && pane) {
 }
 
 // Fields of names offer what begins as it is typed.
-for (const field of all("[data-suggest]")) {
+for (const field of all("[data-names]")) {
   const offered = field.list;
   field.addEventListener("input", debounced(async () => {
     if (!field.value.trim()) return;
     try {
-      const { names } = await ask(`/console/suggest?for=${field.dataset.suggest}&q=${encodeURIComponent(field.value)}`);
+      const { names } = await ask(`/console/suggest?for=${field.dataset.names}&q=${encodeURIComponent(field.value)}`);
       const own = all("option[value=me]", offered);
       offered.replaceChildren(...own, ...names.map((name) => Object.assign(document.createElement("option"), { value: name })));
     } catch {

@@ -43,7 +43,9 @@ func TestUpdateChat_NamesWhatChanges(t *testing.T) {
 		yes, no := new(true), new(false)
 		changes := []client.ChatChange{
 			{Archived: no, Pinned: yes, Unread: yes},
-			{MutedUntil: &until}, {MutedUntil: new(bridge.MutedForever())}, {MutedUntil: new(bridge.Time{}), Unread: no},
+			{MutedUntil: &until},
+			{MutedUntil: new(bridge.MutedForever())},
+			{MutedUntil: new(bridge.Time{}), Unread: no},
 		}
 		var want []bridge.ChatPatch
 		for _, change := range changes {

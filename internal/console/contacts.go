@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -91,11 +92,8 @@ func (p *contactsPage) add(contact bridge.KnownContact, me bridge.JID) {
 // letterOf returns the heading under which a name stands: its first letter without
 // accents, or # for anything else.
 func letterOf(name string) string {
-	for _, r := range norm.NFD.String(name) {
-		if unicode.IsLetter(r) {
-			return string(unicode.ToUpper(r))
-		}
-		break
+	if r, _ := utf8.DecodeRuneInString(norm.NFD.String(name)); unicode.IsLetter(r) {
+		return string(unicode.ToUpper(r))
 	}
 	return "#"
 }

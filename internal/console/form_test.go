@@ -40,27 +40,33 @@ func TestForms_KeepWhatWasTyped(t *testing.T) {
 			},
 		},
 		"webhook within": {
-			"/console/webhooks", "/api/webhooks", "url: 10.0.0.1 is private; a receiver in one's own network needs allowPrivate", url.Values{"url": {"http://10.0.0.1"}},
+			"/console/webhooks", "/api/webhooks", "url: 10.0.0.1 is private; a receiver in one's own network needs allowPrivate",
+			url.Values{"url": {"http://10.0.0.1"}},
 			[]string{"10.0.0.1 is private; a receiver in one&#39;s own network needs “Allow a private address”."},
 		},
 		"token without anything": {
-			"/console/tokens", "/api/tokens", "", url.Values{"name": {" "}, "expires": {"2020-01-01"}, "chats": {"Nobody"}},
+			"/console/tokens", "/api/tokens", "",
+			url.Values{"name": {" "}, "expires": {"2020-01-01"}, "chats": {"Nobody"}},
 			[]string{"Give the token a name", "Choose at least one permission.", "Choose a day in the future.", "There’s no chat called “Nobody”", `value="2020-01-01"`, `value="Nobody"`},
 		},
 		"token": {
-			"/console/tokens", "/api/tokens", "this token is limited to some chats: name chats among them", url.Values{"name": {"desk"}, "scope": {"send"}},
+			"/console/tokens", "/api/tokens", "this token is limited to some chats: name chats among them",
+			url.Values{"name": {"desk"}, "scope": {"send"}},
 			[]string{"This token is limited to some chats: name chats among them.", `value="desk"`, `value="send" checked`},
 		},
 		"hook": {
-			"/console/hooks", "/api/hooks", "template: unexpected } in operand", url.Values{"name": {"pushes"}, "chat": {grace}, "template": {"json"}, "own": {"{{}"}},
+			"/console/hooks", "/api/hooks", "template: unexpected } in operand",
+			url.Values{"name": {"pushes"}, "chat": {grace}, "template": {"json"}, "own": {"{{}"}},
 			[]string{"Unexpected } in operand.", `value="pushes"`, `value="json" selected`, ">{{}</textarea>", `value="` + grace + `" checked`},
 		},
 		"hook without a chat": {
-			"/console/hooks", "/api/hooks", "", url.Values{"name": {"pushes"}, "chat": {"Team"}, "template": {"text"}},
+			"/console/hooks", "/api/hooks", "",
+			url.Values{"name": {"pushes"}, "chat": {"Team"}, "template": {"text"}},
 			[]string{"More than one chat is called “Team”", `value="Team"`, `value="text" selected`},
 		},
 		"number": {
-			"/console/pair", "/api/auth/pair", "", url.Values{"phone": {"0171 555"}},
+			"/console/pair", "/api/auth/pair", "",
+			url.Values{"phone": {"0171 555"}},
 			[]string{"Enter the number with its country code", `value="0171 555"`},
 		},
 	} {

@@ -170,11 +170,11 @@ func TestConsole_VoiceNotesPlay(t *testing.T) {
 	t.Parallel()
 	v := visit(t)
 	first, second := voice(v, 60), voice(v, 10)
-	v.wantStored(v.ben, string(second))
+	v.wantStored(v.ben, second)
 	v.resize(1280, 800, false)
 	v.openChat(v.ben.PN())
 	in := func(id simnet.MessageID, selector string) string {
-		return fmt.Sprintf(`document.querySelector(%q)`, `.msg[data-id="`+string(id)+`"] `+selector)
+		return fmt.Sprintf(`document.querySelector(%q)`, `.msg[data-id="`+id+`"] `+selector)
 	}
 	v.waitFor(in(second, ".track path") + `?.getAttribute("d").length > 300`) // the waveform
 	if length := evaluate[string](v.browser, in(first, ".at")+`.textContent`); length != "1:00" {

@@ -31,7 +31,8 @@ func TestTools_PassFiltersOn(t *testing.T) {
 		{"search_messages", map[string]any{"type": "image"}, map[string]any{"type": "image"}},
 		{"search_messages", map[string]any{"fromMe": false}, map[string]any{"fromMe": "false"}},
 		{
-			"search_messages", map[string]any{"q": "x", "chat": testChat, "sender": testChat, "type": "link", "fromMe": true},
+			"search_messages",
+			map[string]any{"q": "x", "chat": testChat, "sender": testChat, "type": "link", "fromMe": true},
 			map[string]any{"q": "x", "chat": string(testChat), "sender": string(testChat), "type": "link", "fromMe": "true"},
 		},
 		{"list_messages", map[string]any{"jid": testChat, "type": "media"}, map[string]any{"type": "media"}},

@@ -128,9 +128,21 @@ func (b *browser) wantNoFaults() {
 // do runs actions with the tests' time limit.
 func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if _, err := inBrowser(b, chromedp.Steps(actions...)); err != nil {
-		b.t.Fatalf("in the browser: %v\n%s", err, b.describe())
+	for _, action := range actions {
+		_, err := inBrowser(b, action)
+		for tries := 0; err != nil && isGone(err) && tries < 5; tries++ {
+			_, err = inBrowser(b, action)
+		}
+		if err != nil {
+			b.t.Fatalf("in the browser: %v\n%s", err, b.describe())
+		}
 	}
+}
+
+// isGone reports whether an action found an element that the page has renewed before it
+// was acted on.
+func isGone(err error) bool {
+	return strings.Contains(err.Error(), "ode with given id")
 }
 
 // inBrowser runs an action with the tests' time limit.

@@ -356,7 +356,7 @@ func TestConsole_ReactsWithAnyEmoji(t *testing.T) {
 	if below := evaluate[bool](v.browser, `document.querySelector(".mark").getBoundingClientRect().top > document.querySelector(".text").getBoundingClientRect().bottom`); !below {
 		t.Error("the reactions are not below the text")
 	}
-	v.do(chromedp.Click(chromedp.CSS(".mark")))
+	v.clickOn(".mark")
 	marked("👍1")
 	loaded := `performance.getEntriesByType("resource").some(one => one.name.includes("emoji.js"))`
 	if evaluate[bool](v.browser, loaded) {
@@ -377,7 +377,7 @@ func TestConsole_ReactsWithAnyEmoji(t *testing.T) {
 	marked("👍1,🏕️1 mine")
 	v.run(inMessage("tent", ".menu > summary") + `.click()`)
 	v.waitFor(`document.querySelector(".quick [data-own]")?.dataset.emoji === "🏕️" && document.querySelector(".who").textContent === "👍 Ben🏕️ You"`)
-	v.do(chromedp.Click(chromedp.CSS(".quick [data-own]")))
+	v.clickOn(".quick [data-own]")
 	marked("👍1")
 	v.wantNoFaults()
 }

@@ -44,6 +44,9 @@ func TestBlock_RefusesTheAccountItselfAndGroups(t *testing.T) {
 		t.Errorf("%s", got.Body)
 	}
 	s.Post("/api/contacts/"+string(club)+"/block", "").Want(http.StatusBadRequest)
+	for _, method := range []string{"POST", "DELETE"} {
+		s.Do(method, "/api/contacts/"+string(grace)+"/block", strings.Repeat(" ", 1<<20+1)).Want(http.StatusRequestEntityTooLarge)
+	}
 	if done := s.account.done(); len(done) != 0 {
 		t.Errorf("done %v", done)
 	}

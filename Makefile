@@ -64,7 +64,7 @@ demo:
 	go run ./cmd/bridged demo
 
 # Takes screenshots of the console's pages, and the two of README. Needs Debian's
-# chromium and fonts (fonts-noto-core, fonts-noto-color-emoji), and pngquant.
+# chromium-headless-shell or chromium, fonts (fonts-noto-core, fonts-noto-color-emoji), and pngquant.
 screenshots:
 	go test ./internal/e2e -count=1 -run TestScreenshots -args -screenshots $(CURDIR)/screenshots
 	pngquant --force --speed 1 --strip --output docs/console-chat.png screenshots/group-desk-light.png

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -31,39 +32,91 @@ type browser struct {
 	faults []string
 }
 
-// browserNames lists Chromium's names.
-var browserNames = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
+// browserNames lists Chromium's names. Its headless shell is first: a page costs it half as
+// much.
+var browserNames = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
-// openBrowser opens a tab. It skips the test if no browser is installed.
+// chromium is the browser of all tests: they share its process, and each has its own
+// window, cookies and storage. It starts with the first test that needs it.
+var chromium struct {
+	once sync.Once
+	ctx  context.Context
+	end  func() error // nil as long as it has not been started
+	err  error
+}
+
+// openWindows bounds how many tests act in the browser at once: more only wait for each
+// other's pages.
+var openWindows = make(chan struct{}, 3)
+
+// startChromium starts the browser. It returns exec.ErrNotFound if none is installed.
+func startChromium() (context.Context, error) {
+	chromium.once.Do(func() {
+		var program string
+		for _, name := range browserNames {
+			if path, err := exec.LookPath(name); err == nil {
+				program = path
+				break
+			}
+		}
+		if program == "" {
+			chromium.err = exec.ErrNotFound
+			return
+		}
+		dir, err := os.MkdirTemp("", "bridged-e2e-browser-*")
+		if err != nil {
+			chromium.err = err
+			return
+		}
+		options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+			chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.UserDataDir(dir),
+			chromedp.Flag("use-fake-device-for-media-stream", true), chromedp.Flag("use-fake-ui-for-media-stream", true), // a microphone that beeps
+			chromedp.Flag("lang", "en-GB"), chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("hide-scrollbars", true),
+			chromedp.Env("HOME="+dir))
+		allocator, endAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+		ctx, endTab := chromedp.NewContext(allocator)
+		chromium.ctx = ctx
+		chromium.end = func() error {
+			err := chromedp.Cancel(ctx)
+			endTab()
+			endAllocator()
+			return errors.Join(err, os.RemoveAll(dir))
+		}
+		chromium.err = chromedp.Do(ctx)
+	})
+	return chromium.ctx, chromium.err
+}
+
+// stopChromium stops the browser if a test has started it.
+func stopChromium() error {
+	if chromium.end == nil {
+		return nil
+	}
+	return chromium.end()
+}
+
+// openBrowser opens a window. It skips the test if no browser is installed.
 func openBrowser(t testing.TB, base string) *browser {
 	t.Helper()
-	var program string
-	for _, name := range browserNames {
-		if path, err := exec.LookPath(name); err == nil {
-			program = path
-			break
-		}
+	shared, err := startChromium()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("no browser is installed: the console's pages are tried in Debian's chromium-headless-shell or chromium")
 	}
-	if program == "" {
-		t.Skip("no browser is installed: the console's pages are tried in Debian's chromium")
+	if err != nil {
+		t.Fatalf("start the browser: %v", err)
 	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("use-fake-device-for-media-stream", true), chromedp.Flag("use-fake-ui-for-media-stream", true), // a microphone that beeps
-		chromedp.Flag("lang", "en-GB"), chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("hide-scrollbars", true),
-		chromedp.Env("HOME="+t.TempDir()))
-	allocator, endAllocator := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, endTab := chromedp.NewContext(allocator, chromedp.WithErrorf(t.Logf))
+	openWindows <- struct{}{}
+	ctx, endWindow := chromedp.NewContext(shared, chromedp.WithNewBrowserContext())
 	b := &browser{t: t, ctx: ctx, base: strings.TrimSuffix(base, "/")}
 	t.Cleanup(func() {
 		if err := chromedp.Cancel(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("close the browser: %v", err)
+			t.Errorf("close the window: %v", err)
 		}
-		endTab()
-		endAllocator()
+		endWindow()
+		<-openWindows
 	})
 	if err := chromedp.Listen(ctx, b.notice); err != nil {
-		t.Fatalf("open a browser: %v", err)
+		t.Fatalf("open a window: %v", err)
 	}
 	for _, enable := range []cdp.Command[cdp.Empty, cdp.Empty]{log.Enable, runtime.Enable} {
 		if _, err := chromedp.Call(ctx, enable, cdp.Empty{}); err != nil {
@@ -71,6 +124,7 @@ func openBrowser(t testing.TB, base string) *browser {
 		}
 	}
 	callBrowser(b, network.Enable, network.EnableParams{})
+	callBrowser(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	return b
 }
 
@@ -129,27 +183,23 @@ func (b *browser) wantNoFaults() {
 func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	for _, action := range actions {
-		_, err := inBrowser(b, action)
-		for tries := 0; err != nil && isGone(err) && tries < 5; tries++ {
-			_, err = inBrowser(b, action)
-		}
-		if err != nil {
+		if _, err := inBrowser(b, action); err != nil {
 			b.t.Fatalf("in the browser: %v\n%s", err, b.describe())
 		}
 	}
 }
 
-// isGone reports whether an action found an element that the page has renewed before it
-// was acted on.
-func isGone(err error) bool {
-	return strings.Contains(err.Error(), "ode with given id")
-}
-
-// inBrowser runs an action with the tests' time limit.
+// inBrowser runs an action with the tests' time limit. An action that found an element
+// which the page renewed before it was acted on is run again: it did nothing.
 func inBrowser[T any](b *browser, action chromedp.Action[T]) (T, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, testPatience)
 	defer cancel()
-	return chromedp.Run(ctx, action)
+	for {
+		value, err := chromedp.Run(ctx, action)
+		if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "ode with given id") {
+			return value, err
+		}
+	}
 }
 
 // got returns the value of an action.
@@ -186,15 +236,27 @@ func (b *browser) text(selector string) string {
 // waitFor waits until a JavaScript expression is true.
 func (b *browser) waitFor(expression string) {
 	b.t.Helper()
-	for {
-		_, err := inBrowser(b, chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingTimeout(testPatience)))
-		switch {
-		case err == nil:
-			return
-		case !strings.Contains(err.Error(), "Cannot find context") && !strings.Contains(err.Error(), "navigated or closed"):
-			b.t.Fatalf("in the browser: %v\n%s", err, b.describe())
+	b.do(becomes(expression))
+}
+
+// becomes waits until a JavaScript expression is true, also in the next page if this one
+// is left meanwhile.
+func becomes(expression string) chromedp.Action[chromedp.Void] {
+	poll := chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingTimeout(testPatience), chromedp.WithPollingInterval(20*time.Millisecond))
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		for {
+			_, err := poll(ctx, t)
+			if err == nil || !strings.Contains(err.Error(), "Cannot find context") && !strings.Contains(err.Error(), "navigated or closed") {
+				return err
+			}
 		}
-	} // the page was left: the next one is waited for
+	})
+}
+
+// loads waits until a page is loaded that has what a selector finds. It needs a page
+// whose scripts may run.
+func loads(selector string) chromedp.Action[chromedp.Void] {
+	return becomes(fmt.Sprintf(`document.readyState === "complete" && document.querySelector(%q)`, selector))
 }
 
 // evaluate returns the value of a JavaScript expression, after awaiting its

@@ -150,7 +150,7 @@ func TestConsole_ChatsByKeyboard(t *testing.T) {
 		to  *simnet.Phone
 	}{{kb.ArrowDown, v.carla}, {kb.ArrowUp, v.ben}} {
 		v.key(step.key, kb.ModifierAlt)
-		v.do(chromedp.WaitReady(chromedp.CSS(`.chat[data-chat="` + step.to.PN().String() + `"]`)))
+		v.do(loads(`.chat[data-chat="` + step.to.PN().String() + `"]`))
 		v.waitFor(`document.activeElement.matches(".say textarea")`)
 	}
 	v.wantNoFaults()

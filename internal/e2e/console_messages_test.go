@@ -485,7 +485,7 @@ func TestConsole_TheGalleryOfAChat(t *testing.T) {
 	v.wantStored(v.ben, "longlong")
 	v.resize(1280, 800, false)
 	v.openChat(v.ben.PN())
-	v.do(chromedp.Click(chromedp.CSS(".chat-head .menu > summary")), chromedp.Click(chromedp.CSS(`.chat-head a[href$="/media"]`)), chromedp.WaitReady(chromedp.CSS("#gallery")))
+	v.do(chromedp.Click(chromedp.CSS(".chat-head .menu > summary")), chromedp.Click(chromedp.CSS(`.chat-head a[href$="/media"]`)), loads("#gallery"))
 	v.waitFor(`document.querySelectorAll(".tile-view").length >= 60`)
 	v.run(`window.stays = true; document.querySelector("#main .pager")?.scrollIntoView()`)
 	v.waitFor(`document.querySelectorAll(".tile-view").length === 70 && window.stays`)
@@ -496,13 +496,13 @@ func TestConsole_TheGalleryOfAChat(t *testing.T) {
 	v.waitFor(`document.querySelector("#viewer[open] [data-caption]").textContent === "picture 69."`)
 	v.press(kb.ArrowRight)
 	v.waitFor(`document.querySelector("#viewer[open] [data-caption]").textContent === "picture 68." && document.querySelector("#viewer [data-count]").textContent === "2 of 70"`)
-	v.do(chromedp.Click(chromedp.CSS("#viewer [data-show]")), chromedp.WaitReady(chromedp.CSS(".msg.found")))
+	v.do(chromedp.Click(chromedp.CSS("#viewer [data-show]")), loads(".msg.found"))
 	v.waitFor(`document.querySelector(".msg.found").textContent.includes("picture 68.")`)
 	for _, width := range []int64{1280, 390, 320} {
 		v.resize(width, 844, true)
 		for tab, want := range map[string]string{"pictures": ".tile-view", "files": ".media-file", "links": ".media-file a"} {
 			v.open(path("/console/chats/%s/media?tab="+tab, v.ben.PN()))
-			v.do(chromedp.WaitReady(chromedp.CSS(want)))
+			v.do(loads(want))
 			v.wantInside(fmt.Sprintf("%s at %d pixels", tab, width), "#gallery *:not(.vh, svg *)")
 		}
 	}

@@ -50,7 +50,7 @@ func (b *browser) fill(selector, text string) {
 // arrives waits until a page that has something is loaded.
 func (b *browser) arrives(selector string) {
 	b.t.Helper()
-	b.waitFor(fmt.Sprintf(`document.readyState === "complete" && document.querySelector(%q)`, selector))
+	b.do(loads(selector))
 }
 
 // agree presses the button of the question that is open.

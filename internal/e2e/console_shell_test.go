@@ -97,7 +97,7 @@ func TestConsole_TheOverviewNoticesThatItIsUnlinked(t *testing.T) {
 	v.open("/console/")
 	v.waitFor(`document.querySelector(".rail .state.good")?.textContent.includes("Connected")`)
 	v.owner.Unlink(v.device)
-	v.do(chromedp.WaitReady(chromedp.CSS("svg.qr")), chromedp.WaitReady(chromedp.CSS(".rail .state.bad")))
+	v.do(loads("svg.qr"), loads(".rail .state.bad"))
 	v.wantNoFaults()
 }
 
@@ -131,17 +131,17 @@ func TestConsole_ChatsAreChosenByName(t *testing.T) {
 	v.waitFor(`document.querySelector(".suggestions [role=option]")?.textContent.startsWith("Ben")`)
 	v.tap(".suggestions [role=option]")
 	v.waitFor(`document.querySelector(".picked input")`)
-	v.do(chromedp.SendKeys(chromedp.CSS("[name=expires]"), "01012020"), chromedp.Submit(chromedp.CSS("[action='/console/tokens'] [name=name]")), chromedp.WaitReady(chromedp.CSS("main .wrong")))
+	v.do(chromedp.SendKeys(chromedp.CSS("[name=expires]"), "01012020"), chromedp.Submit(chromedp.CSS("[action='/console/tokens'] [name=name]")), loads("main .wrong"))
 	if wrong := v.text("main .wrong"); wrong != "Choose a day in the future." || chips() != "Ben" || evaluate[string](v.browser, `document.querySelector("[name=name]").value`) != "Desk" {
 		t.Errorf("after a day in the past: %q, %q", wrong, chips())
 	}
-	v.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("[name=expires]").value = ""`), chromedp.Submit(chromedp.CSS("[action='/console/tokens'] [name=name]")), chromedp.WaitReady(chromedp.CSS("#secret")))
+	v.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("[name=expires]").value = ""`), chromedp.Submit(chromedp.CSS("[action='/console/tokens'] [name=name]")), loads("#secret"))
 	secret := v.text("#secret")
 	if listed := v.text("table.hooks"); !strings.Contains(listed, "Desk") || !strings.Contains(listed, "Ben") {
 		t.Errorf("the list of tokens: %s", listed)
 	}
 	v.logOutOnAPhone()
-	v.do(chromedp.SendKeys(chromedp.CSS("#token"), secret+"\r"), chromedp.WaitReady(chromedp.CSS(".chat-list")))
+	v.do(chromedp.SendKeys(chromedp.CSS("#token"), secret+"\r"), loads(".chat-list"))
 	if shown := v.text("main"); !strings.Contains(shown, "You can read one chat. Sending is not included in your token.") || strings.Contains(shown, "Carla") {
 		t.Errorf("a reader's first page: %s", shown)
 	}
@@ -161,7 +161,7 @@ func (b *browser) logOutOnAPhone() {
 	b.tap(".rail-more")
 	b.waitFor(`document.querySelector("#more").matches(":popover-open")`)
 	b.tap("#more [action='/console/logout'] button")
-	b.do(chromedp.WaitReady(chromedp.CSS("#token")))
+	b.do(loads("#token"))
 }
 
 // Without the script chats are typed, and what was chosen can be removed.
@@ -200,7 +200,7 @@ func TestConsole_TheThemeIsChosen(t *testing.T) {
 		same  bool // as the system's light one
 	}{{"dark", false, false}, {"light", true, true}, {"system", true, false}, {"system", false, true}} {
 		v.resize(1280, 800, step.dark)
-		v.do(chromedp.Click(chromedp.CSS("[name=theme][value="+step.theme+"]")), chromedp.WaitReady(chromedp.CSS("[name=theme][value="+step.theme+"][aria-pressed=true]")))
+		v.do(chromedp.Evaluate[chromedp.Void](`window.before = true`), chromedp.Click(chromedp.CSS("[name=theme][value="+step.theme+"]")), becomes("!window.before"), loads("[name=theme][value="+step.theme+"][aria-pressed=true]"))
 		if (background() == light) != step.same {
 			t.Errorf("%s with a system that is dark (%v): %s, light is %s", step.theme, step.dark, background(), light)
 		}
@@ -220,8 +220,8 @@ func TestConsole_TriesCallsOfTheAPI(t *testing.T) {
 		if path := v.text("#listIndividualMessages code"); path != "/api/messages/individual/{jid}" {
 			t.Errorf("at %d the list has %q", width, path)
 		}
-		v.do(chromedp.Click(chromedp.CSS("#listIndividualMessages a")), chromedp.WaitReady(chromedp.CSS("#try .picked")))
-		v.do(chromedp.Click(chromedp.CSS("#try button.primary")), chromedp.WaitReady(chromedp.CSS("#result .badge.good")))
+		v.do(chromedp.Click(chromedp.CSS("#listIndividualMessages a")), loads("#try .picked"))
+		v.do(chromedp.Click(chromedp.CSS("#try button.primary")), loads("#result .badge.good"))
 		if answer := v.text("#result"); !strings.Contains(answer, "200 OK") || !strings.Contains(answer, "Hello from Ben") {
 			t.Errorf("at %d the answer is %s", width, answer)
 		}
@@ -232,7 +232,7 @@ func TestConsole_TriesCallsOfTheAPI(t *testing.T) {
 	v.open("/console/api/sendText")
 	body := fmt.Sprintf(`{"jid": %q, "text": "by the console"}`, v.ben.PN())
 	v.do(chromedp.SetValue(chromedp.CSS("#try textarea"), body), chromedp.Click(chromedp.CSS("#try [name=confirm]")),
-		chromedp.Click(chromedp.CSS("#try button.primary")), chromedp.WaitReady(chromedp.CSS("#result .badge.good")))
+		chromedp.Click(chromedp.CSS("#try button.primary")), loads("#result .badge.good"))
 	must(v.ben.ReceivedText(within(t), "by the console"))(t)
 	v.wantNoFaults()
 }
@@ -244,9 +244,9 @@ func TestConsole_TriesCallsWithTheVisitorsRights(t *testing.T) {
 	say(t, v.ben, v.owner.PN(), "Hello")
 	v.wantStored(v.ben, "Hello")
 	made := must(v.bridge.api.CreateToken(within(t), client.NewToken{Name: "reader", Scopes: []bridge.Scope{bridge.ScopeRead}, Chats: []bridge.JID{bridge.JID(v.ben.PN().String())}}))(t)
-	v.do(chromedp.Click(chromedp.CSS(".rail-end [action='/console/logout'] button")), chromedp.WaitReady(chromedp.CSS("#token")), chromedp.SendKeys(chromedp.CSS("#token"), made.Secret+"\r"), chromedp.WaitReady(chromedp.CSS(".chat-list")))
+	v.do(chromedp.Click(chromedp.CSS(".rail-end [action='/console/logout'] button")), loads("#token"), chromedp.SendKeys(chromedp.CSS("#token"), made.Secret+"\r"), loads(".chat-list"))
 	v.open("/console/api/sendText")
-	v.do(chromedp.Click(chromedp.CSS("#try [name=confirm]")), chromedp.Click(chromedp.CSS("#try button.primary")), chromedp.WaitReady(chromedp.CSS("#result .badge.bad")))
+	v.do(chromedp.Click(chromedp.CSS("#try [name=confirm]")), chromedp.Click(chromedp.CSS("#try button.primary")), loads("#result .badge.bad"))
 	if answer := v.text("#result"); !strings.Contains(answer, "403 Forbidden") {
 		t.Errorf("the answer is %s", answer)
 	}

@@ -179,7 +179,7 @@ func TestConsole_SearchJumpsToTheMessage(t *testing.T) {
 	if marked := v.text(".hits mark"); marked != "straße" {
 		t.Errorf("marked %q", marked)
 	}
-	v.do(chromedp.Click(chromedp.CSS(".hits a")), chromedp.WaitReady(chromedp.CSS(".msg.found")))
+	v.do(chromedp.Click(chromedp.CSS(".hits a")), loads(".msg.found"))
 	v.wantText("Hauptstraße")
 	v.wantNoFaults()
 }
@@ -242,7 +242,7 @@ func TestConsole_LogsOut(t *testing.T) {
 	t.Parallel()
 	v := visit(t)
 	v.open("/console/settings")
-	v.do(chromedp.SendKeys(chromedp.CSS("[name=number]"), "+"+v.owner.Number()+"\r"), chromedp.WaitReady(chromedp.CSS("svg.qr")))
+	v.do(chromedp.SendKeys(chromedp.CSS("[name=number]"), "+"+v.owner.Number()+"\r"), loads("svg.qr"))
 	if len(v.owner.LinkedDevices()) != 0 {
 		t.Error("the phone still has the device")
 	}

@@ -65,6 +65,9 @@ func (r runner) run() (code int, err error) {
 		return 1, err
 	}
 	code = r.M.Run()
+	if err := stopChromium(); err != nil && code == 0 {
+		return 1, fmt.Errorf("stop the browser: %w", err)
+	}
 	http.DefaultClient.CloseIdleConnections()
 	// If a socket ends while a frame is still unread, whatsmeow leaks the goroutine
 	// that holds the frame (socket/framesocket.go, frameComplete).

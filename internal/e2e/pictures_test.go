@@ -94,6 +94,12 @@ func TestPictures_AreThoseOfTheNetwork(t *testing.T) {
 		return nil
 	})
 
+	// What was fetched while a change was announced is not kept.
+	if err := c.device.WaitQuiet(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	b.Get(ben).Want(http.StatusOK)
+
 	// Without the network, only cached pictures are served, even after a restart.
 	c.network.Down()
 	b.restart()

@@ -83,7 +83,7 @@ func TestScreenshots_OfNothing(t *testing.T) {
 func (b *browser) logIn() {
 	b.t.Helper()
 	b.open("/login")
-	b.do(chromedp.SendKeys(chromedp.CSS("#token"), testToken+"\r"), chromedp.WaitReady(chromedp.CSS(".rail")))
+	b.do(chromedp.SendKeys(chromedp.CSS("#token"), testToken+"\r"), loads(".rail"))
 }
 
 // populate adds what the demo lacks: webhooks, one of them failing, and unread

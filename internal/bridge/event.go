@@ -36,11 +36,34 @@ type Event struct {
 	Message *Message     `json:"message,omitempty"`
 	Chat    *Chat        `json:"chat,omitempty"`
 	Group   *StoredGroup `json:"group,omitempty"`
+	// Changes names the fields of Message that changed, where Type is message.updated. An event
+	// that an earlier version logged has none.
+	Changes []MessageField `json:"changes,omitempty"`
+	// Reactions are those that changed, with an empty emoji where one was removed; of very many
+	// at once the last.
+	Reactions []MessageReaction `json:"reactions,omitempty"`
 	// JoinRequests stands beside Group where requests to join came or were withdrawn.
 	JoinRequests *JoinRequestChange `json:"joinRequests,omitempty"`
 	Call         *Call              `json:"call,omitempty"`
 	Status       *Status            `json:"status,omitempty"`
 }
+
+// MessageField names a field of [Message] that can change.
+type MessageField string
+
+// The fields that change. An edit changes content, whatever of the message it replaces.
+const (
+	ChangedContent   MessageField = "content"
+	ChangedReactions MessageField = "reactions"
+	ChangedPoll      MessageField = "poll"
+	ChangedEvent     MessageField = "event"
+	ChangedPinned    MessageField = "pinnedUntil"
+	ChangedKept      MessageField = "kept"
+	ChangedAlbum     MessageField = "album"
+	ChangedAlbumID   MessageField = "albumId"
+	ChangedEdited    MessageField = "editedAt"
+	ChangedDeleted   MessageField = "deletedAt"
+)
 
 // EventFilter chooses events of the log; empty fields choose all. Events without a chat
 // (the account's status, a call of an unknown group) are of no type of chat.

@@ -183,6 +183,9 @@ func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*br
 		}
 		if m != nil {
 			event.Message, event.ChatJID = m, m.Chat
+			if e.event == bridge.EventMessageUpdated && e.data != "" {
+				r.addChanges(event, e.data)
+			}
 		}
 		return m != nil
 	case bridge.EventChatUpdated:
@@ -263,6 +266,72 @@ var eventTypes = [...]bridge.EventType{
 
 func eventNumber(name bridge.EventType) int { return slices.Index(eventTypes[:], name) }
 
+// messageChange is the data of the event of a message that has changed.
+type messageChange struct {
+	Changes   []bridge.MessageField `json:"changes"`
+	Reactions []reactionChange      `json:"reactions,omitempty"`
+}
+
+// reactionChange is a reaction that was set, or without an emoji removed.
+type reactionChange struct {
+	Sender    int64  `json:"sender"` // a person
+	Emoji     string `json:"emoji"`
+	Timestamp int64  `json:"timestamp"` // in milliseconds
+}
+
+// messageChanged logs which fields of a message have changed.
+func (t *writeTx) messageChanged(seq int64, fields ...bridge.MessageField) {
+	t.logChange(seq, messageChange{Changes: fields})
+}
+
+// maxReactionChanges bounds the reactions that one event names.
+const maxReactionChanges = 100
+
+// logChange logs a change of a message. All of one transaction are one event.
+func (t *writeTx) logChange(seq int64, change messageChange) {
+	if t.silent {
+		return
+	}
+	logged := t.changed[seq]
+	if logged == nil {
+		t.appendEntry(entryKey{event: bridge.EventMessageUpdated, message: seq, data: t.Encode(change)})
+		if t.changed == nil {
+			t.changed = make(map[int64]*loggedChange)
+		}
+		t.changed[seq] = &loggedChange{t.numbers.event, change}
+		return
+	}
+	logged.add(change)
+	t.Run("UPDATE events SET data = ? WHERE id = ?", t.Encode(logged.messageChange), logged.event)
+}
+
+// loggedChange is a change that a transaction has logged.
+type loggedChange struct {
+	event int64
+	messageChange
+}
+
+func (m *messageChange) add(other messageChange) {
+	for _, field := range other.Changes {
+		if !slices.Contains(m.Changes, field) {
+			m.Changes = append(m.Changes, field)
+		}
+	}
+	m.Reactions = append(m.Reactions, other.Reactions...)
+	m.Reactions = m.Reactions[max(len(m.Reactions)-maxReactionChanges, 0):]
+}
+
+// addChanges adds what an event says of a change.
+func (r *readTx) addChanges(event *bridge.Event, data string) {
+	var change messageChange
+	r.Decode([]byte(data), &change)
+	event.Changes = change.Changes
+	for _, reaction := range change.Reactions {
+		by := r.s.people.get(reaction.Sender)
+		event.Reactions = append(event.Reactions, bridge.MessageReaction{SenderJID: by.jid(), Emoji: reaction.Emoji, Timestamp: bridge.Millis(reaction.Timestamp)})
+	}
+}
+
 // appendEvent appends an event of a message or of a chat; the other one is 0.
 func (t *writeTx) appendEvent(event bridge.EventType, message, chat int64) {
 	t.appendEntry(entryKey{event: event, message: message, chat: chat})
@@ -297,6 +366,7 @@ func (t *writeTx) saveStatus(f bridge.Status) {
 
 // noMessage is the data of the event of a placeholder whose row was removed.
 type noMessage struct {
+	messageChange
 	ID        string `json:"id"`
 	Sender    int64  `json:"sender"` // a person
 	FromMe    bool   `json:"fromMe"`
@@ -315,7 +385,7 @@ func (t *writeTx) saveNoMessage(f bridge.NoMessage) {
 		return
 	}
 	t.removeMessage(m.seq)
-	data := t.Encode(noMessage{ID: f.ID, Sender: m.sender, FromMe: m.fromMe, Timestamp: m.timestamp, RemovedAt: t.at})
+	data := t.Encode(noMessage{messageChange: messageChange{Changes: []bridge.MessageField{bridge.ChangedDeleted}}, ID: f.ID, Sender: m.sender, FromMe: m.fromMe, Timestamp: m.timestamp, RemovedAt: t.at})
 	t.appendEntry(entryKey{event: bridge.EventMessageUpdated, chat: m.chat, data: data})
 }
 

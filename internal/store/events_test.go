@@ -72,6 +72,33 @@ func TestEvents_ShowEveryKindOfChangeAsItIsNow(t *testing.T) {
 	}
 }
 
+// An event says what of a message has changed, a reaction that was removed too, and all
+// that one transaction changes is one event.
+func TestEvents_SayWhatChanged(t *testing.T) {
+	s := newStore(t)
+	save(t, s, owner(), says(club, alice, "A1", 1, "first"))
+	react := func(emoji string, second int) bridge.ReactionChange {
+		return bridge.ReactionChange{Chat: club, Target: "A1", Sender: bob, Emoji: emoji, Timestamp: at(second)}
+	}
+	save(t, s, react("👍", 2))
+	save(t, s, react("", 3))
+	save(t, s, bridge.Edit{Chat: club, Target: "A1", Editor: alice, Timestamp: at(4), New: says(club, alice, "A1", 4, "edited")}, react("🎉", 5), react("🎈", 6))
+	save(t, s, bridge.Deletion{Chat: club, Target: "A1", By: alice, Timestamp: at(7)})
+
+	var got []string
+	for _, e := range events(t, s, EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}}).Events {
+		line := fmt.Sprint(e.Changes)
+		for _, reaction := range e.Reactions {
+			line += fmt.Sprintf(" %s %q", reaction.SenderJID.User(), reaction.Emoji)
+		}
+		got = append(got, line)
+	}
+	sameList(t, "changes", got, []string{
+		fmt.Sprintf(`[reactions] %s "👍"`, bob.User()), fmt.Sprintf(`[reactions] %s ""`, bob.User()),
+		fmt.Sprintf(`[content editedAt reactions] %s "🎉" %s "🎈"`, bob.User(), bob.User()), "[content deletedAt]",
+	})
+}
+
 func TestEvents_AreReadFromANumberOn(t *testing.T) {
 	s := newStore(t)
 	for i := range 10 {

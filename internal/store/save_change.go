@@ -8,7 +8,7 @@ import (
 )
 
 // saveAnswer keeps a person's answer to a message, by a query that leaves a later answer as it
-// is. It returns the message's seq, 0 where nothing has changed.
+// is. It returns the message's seq, 0 where nothing has changed. The caller logs it.
 func (t *writeTx) saveAnswer(f bridge.Fact, chat bridge.JID, id string, by bridge.JID, query string, answer ...any) (seq int64) {
 	m, found := t.findMessage(chat, id)
 	switch {
@@ -21,7 +21,6 @@ func (t *writeTx) saveAnswer(f bridge.Fact, chat bridge.JID, id string, by bridg
 	if t.Change(query, append([]any{m.seq, t.ensurePerson(by).id}, answer...)...) == 0 {
 		return 0
 	}
-	t.appendEvent(bridge.EventMessageUpdated, m.seq, 0)
 	return m.seq
 }
 
@@ -34,26 +33,34 @@ func (t *writeTx) saveReaction(f bridge.ReactionChange) {
 		f.Emoji, f.Timestamp.UnixMilli())
 	if seq != 0 {
 		t.countReactions(seq)
+		by := t.ensurePerson(f.Sender).id
+		t.logChange(seq, messageChange{[]bridge.MessageField{bridge.ChangedReactions}, []reactionChange{{by, f.Emoji, f.Timestamp.UnixMilli()}}})
 	}
 }
 
 // saveVote replaces a person's votes in a poll.
 func (t *writeTx) saveVote(f bridge.PollVote) {
-	t.saveAnswer(f, f.Chat, f.Target, f.Voter, `
+	seq := t.saveAnswer(f, f.Chat, f.Target, f.Voter, `
 		INSERT INTO votes (message, person, hashes, timestamp) VALUES (?, ?, ?, ?)
 		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
 		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.hashes != hashes`,
 		notNil(slices.Concat(f.Hashes...)), f.Timestamp.UnixMilli())
+	if seq != 0 {
+		t.messageChanged(seq, bridge.ChangedPoll)
+	}
 }
 
 // saveEventResponse replaces a person's answer to an event.
 func (t *writeTx) saveEventResponse(f bridge.EventResponse) {
-	t.saveAnswer(f, f.Chat, f.Target, f.Sender, `
+	seq := t.saveAnswer(f, f.Chat, f.Target, f.Sender, `
 		INSERT INTO event_responses (message, person, answer, guests, timestamp) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (message, person) DO UPDATE SET answer = excluded.answer, guests = excluded.guests, timestamp = excluded.timestamp
 		WHERE excluded.timestamp > timestamp
 			OR excluded.timestamp = timestamp AND (excluded.answer, excluded.guests) != (answer, guests)`,
 		int64(f.Answer), f.Guests, f.Timestamp.UnixMilli())
+	if seq != 0 {
+		t.messageChanged(seq, bridge.ChangedEvent)
+	}
 }
 
 // countReactions keeps a message's number of reactions, so that pages look only where
@@ -94,7 +101,7 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 		UPDATE messages SET content = '', folded = NULL, details = NULL, has_link = 0, reactions = 0, deleted_at = ?
 		WHERE seq = ?`, f.Timestamp.UnixMilli(), m.seq)
 	t.markErased()
-	t.contentChanged(m.seq)
+	t.contentChanged(m.seq, bridge.ChangedContent, bridge.ChangedDeleted)
 }
 
 // postponeUnchecked postpones a deletion that may turn out to be permitted: by an admin

@@ -64,7 +64,11 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	t.Run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE seq = ?",
 		f.New.Raw, t.packRef(f.New), f.New.ViewOnce, m.seq)
 	t.markErased() // the old text may have been a secret
-	t.contentChanged(m.seq)
+	fields := []bridge.MessageField{bridge.ChangedContent}
+	if f.Upload == nil {
+		fields = append(fields, bridge.ChangedEdited)
+	}
+	t.contentChanged(m.seq, fields...)
 }
 
 // recaption completes the edit of a caption, which may come without the file, with the
@@ -177,6 +181,6 @@ func (t *writeTx) joinAlbumLate(m bridge.Message, seq int64) {
 		return
 	}
 	d.keepMarks(details{Pin: d.Pin, Keep: d.Keep, Parts: &partsDetails{AlbumID: m.AlbumID}})
-	t.changeDetails(seq, d)
+	t.changeDetails(seq, d, bridge.ChangedAlbumID)
 	t.joinAlbum(seq, m.AlbumID)
 }

@@ -18,7 +18,7 @@ func (t *writeTx) savePin(f bridge.Pin) {
 		return
 	}
 	d.Pin = &pin
-	t.changeDetails(m.seq, d)
+	t.changeDetails(m.seq, d, bridge.ChangedPinned)
 }
 
 // saveKeep keeps a disappearing message, or lets it go. If its author lets it go, that is
@@ -33,7 +33,7 @@ func (t *writeTx) saveKeep(f bridge.Keep) {
 		return
 	}
 	d.Keep = &keep
-	t.changeDetails(m.seq, d)
+	t.changeDetails(m.seq, d, bridge.ChangedKept)
 }
 
 // replaces reports whether a decision counts instead of another; nil for none.
@@ -106,7 +106,7 @@ func (t *writeTx) savePollOption(f bridge.PollOptionAdded) {
 	}
 	t.ensurePerson(f.By)
 	if d.Poll.add(addedOption{Name: f.Name, By: f.By, At: f.Timestamp.UnixMilli()}) {
-		t.changeDetails(m.seq, d)
+		t.changeDetails(m.seq, d, bridge.ChangedPoll)
 	}
 }
 
@@ -127,10 +127,10 @@ func (t *writeTx) detailsIn(column string) (d details) {
 	return d
 }
 
-// changeDetails replaces the details of a message, and logs that.
-func (t *writeTx) changeDetails(seq int64, d details) {
+// changeDetails replaces the details of a message, and logs which field that changes.
+func (t *writeTx) changeDetails(seq int64, d details, field bridge.MessageField) {
 	t.Run("UPDATE messages SET details = ? WHERE seq = ?", t.pack(d), seq)
-	t.appendEvent(bridge.EventMessageUpdated, seq, 0)
+	t.messageChanged(seq, field)
 }
 
 // mergeMarks merges the marks of two rows of one message.

@@ -165,7 +165,7 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender per
 		sender.id, m.MessageType, m.PushName, m.Content, search.Folded(m.Content), t.pack(d), d.hasLink(m.Content), statusColumn(m), stored.seq)
 	t.insertRaw(m, stored.seq)
 	t.joinAlbum(stored.seq, m.AlbumID)
-	t.contentChanged(stored.seq)
+	t.contentChanged(stored.seq, bridge.ChangedContent)
 	t.applyPending(m.Chat, m.ID)
 }
 
@@ -179,10 +179,10 @@ func (t *writeTx) couldBeOne(stored int64, p person) bool {
 	return (other.pn == "" || p.pn == "") && (other.lid == "" || p.lid == "")
 }
 
-// contentChanged logs that a message reads differently now.
-func (t *writeTx) contentChanged(seq int64) {
+// contentChanged logs which fields of a message have changed, with its content.
+func (t *writeTx) contentChanged(seq int64, fields ...bridge.MessageField) {
 	t.s.index.MarkStale(t.Conn, seq)
-	t.appendEvent(bridge.EventMessageUpdated, seq, 0)
+	t.messageChanged(seq, fields...)
 }
 
 // removeMessage takes a message out altogether.
@@ -226,6 +226,6 @@ func (t *writeTx) albumChanged(part int64) {
 		JOIN messages album ON album.chat = m.chat AND album.id = p.album AND album.sender = m.sender
 		WHERE p.message = ?`, part)
 	for _, album := range albums {
-		t.appendEvent(bridge.EventMessageUpdated, album, 0)
+		t.messageChanged(album, bridge.ChangedAlbum)
 	}
 }

@@ -47,6 +47,7 @@ type writeTx struct {
 	people   *people
 	at       int64
 	appended map[entryKey]bool
+	changed  map[int64]*loggedChange // by message
 
 	numbers    numbers
 	erased     bool // something was deleted that must not stay on the disk

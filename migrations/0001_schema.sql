@@ -410,7 +410,8 @@ CREATE INDEX tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL;
 -- came before it was delivered or has a row in deliveries. What a webhook wants:
 -- these types, only these chats and never those (JSON lists, empty for all, all
 -- and none), one kind of chat (all, group, individual), and own messages or those
--- of others (null for both).
+-- of others (null for both). format is the form of its posts, format_options are settings
+-- of that form (JSON).
 CREATE TABLE webhooks (
     id                INTEGER PRIMARY KEY AUTOINCREMENT,
     url               TEXT NOT NULL,
@@ -420,6 +421,8 @@ CREATE TABLE webhooks (
     exclude_chats     TEXT NOT NULL,
     chat_type         TEXT NOT NULL,
     from_me           INTEGER,
+    format            TEXT NOT NULL,
+    format_options    TEXT NOT NULL,
     allow_private     INTEGER NOT NULL,
     enabled           INTEGER NOT NULL,
     source            TEXT NOT NULL,

@@ -8,6 +8,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/webhook"
+	"bridged/internal/webhook/format"
 )
 
 var webhookQuota = quota{"webhooks", webhook.Most, 10, webhook.Most - webhook.Most/4, "remove some"}
@@ -79,7 +80,7 @@ func (s *server) updateWebhook(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	hook, err := s.Webhooks.Update(in.ctx(), id, req.URL != nil || req.AllowPrivate != nil, change)
+	hook, err := s.Webhooks.Update(in.ctx(), id, req.moves(), change)
 	if req.Secret != nil {
 		return withSecret{showWebhook(hook), hook.Secret}, err
 	}
@@ -143,11 +144,21 @@ type webhookRequest struct {
 	ChatType     *bridge.ChatType `json:"chatType"`
 	FromMe       json.RawMessage  `json:"fromMe"`
 	Chat         *string          `json:"chat"` // the only one of chats
-	AllowPrivate *bool            `json:"allowPrivate"`
-	Enabled      *bool            `json:"enabled"`
-	Secret       *string          `json:"secret"`
-	NewSecret    bool             `json:"rotateSecret"`
-	After        json.RawMessage  `json:"after"`
+
+	Format  *bridge.WebhookFormat `json:"format"`
+	Options *bridge.FormatOptions `json:"formatOptions"`
+
+	AllowPrivate *bool           `json:"allowPrivate"`
+	Enabled      *bool           `json:"enabled"`
+	Secret       *string         `json:"secret"`
+	NewSecret    bool            `json:"rotateSecret"`
+	After        json.RawMessage `json:"after"`
+}
+
+// moves reports whether the request may change where a webhook posts, or whether its
+// receiver wants that.
+func (req webhookRequest) moves() bool {
+	return req.URL != nil || req.AllowPrivate != nil || req.Format != nil || req.Options != nil
 }
 
 // decodeWebhook reads the body that makes or changes a webhook, and returns it with the
@@ -161,10 +172,16 @@ func (s *server) decodeWebhook(in *input) (req webhookRequest, change func(*brid
 	case req.Secret != nil && req.NewSecret:
 		in.refuse("give secret or rotateSecret, not both")
 	case req.NewSecret:
-		req.Secret = new(webhook.NewSecret())
+		req.Secret = new(format.NewSecret())
 	}
 	if req.Chat != nil && req.Chats != nil {
 		in.refuse("give chats or chat, not both: chat is a list of one")
+	}
+	if req.Format != nil {
+		*req.Format = cmp.Or(*req.Format, bridge.FormatBridged)
+	}
+	if req.Options != nil && len(req.Options.Events) > maxFormatEvents {
+		in.refuse("formatOptions.events must hold at most %d elements", maxFormatEvents)
 	}
 	var types *[]bridge.EventType
 	if req.Types != nil {
@@ -198,6 +215,8 @@ func (s *server) decodeWebhook(in *input) (req webhookRequest, change func(*brid
 		set(&w.Chats, chats)
 		set(&w.ExcludeChats, excluded)
 		set(&w.ChatType, req.ChatType)
+		set(&w.Format, req.Format)
+		set(&w.Options, req.Options)
 		if req.FromMe != nil { // null is any
 			w.FromMe = fromMe
 		}
@@ -211,8 +230,10 @@ func set[T any](field, value *T) {
 	}
 }
 
-// maxFilterChats bounds each list of chats of a webhook.
-const maxFilterChats = 1000
+const (
+	maxFilterChats  = 1000 // of each list of chats of a webhook
+	maxFormatEvents = 100
+)
 
 // filterChats reads chats that the caller may see, stored or not, each once.
 func (q *input) filterChats(field string, values *[]string) *[]bridge.JID {

@@ -10,11 +10,40 @@ const (
 	WebhookFromEnvironment WebhookSource = "environment"
 )
 
+// WebhookFormat names the form in which a webhook's events are posted.
+type WebhookFormat string
+
+// The formats: bridged's own, and those of the bridges whose clients the doors let in.
+const (
+	FormatBridged   WebhookFormat = "bridged"
+	FormatWAHA      WebhookFormat = "waha"
+	FormatEvolution WebhookFormat = "evolution"
+	FormatCloud     WebhookFormat = "cloud"
+)
+
+// WebhookFormats returns all formats.
+func WebhookFormats() []WebhookFormat {
+	return []WebhookFormat{FormatBridged, FormatWAHA, FormatEvolution, FormatCloud}
+}
+
+// FormatOptions are settings of a webhook that only some formats have.
+type FormatOptions struct {
+	Events      []string          `json:"events,omitempty"`      // by the peer's names; empty for the usual ones
+	Headers     map[string]string `json:"headers,omitempty"`     // of each post
+	ByEvents    bool              `json:"byEvents,omitempty"`    // Evolution: each event to an address of its own
+	Base64      bool              `json:"base64,omitempty"`      // Evolution: with the file
+	VerifyToken string            `json:"verifyToken,omitempty"` // Cloud: what the receiver knows the bridge by
+	Groups      bool              `json:"groups,omitempty"`      // Cloud: messages in groups, too
+	OwnMessages bool              `json:"ownMessages,omitempty"` // Cloud: those that the phone sent, too
+}
+
 // Webhook is an address to which events are posted.
 type Webhook struct {
 	ID  int64  `json:"id"`
 	URL string `json:"url"`
 	EventFilter
+	Format       WebhookFormat `json:"format"`
+	Options      FormatOptions `json:"formatOptions"`
 	AllowPrivate bool          `json:"allowPrivate"`
 	Enabled      bool          `json:"enabled"`
 	Source       WebhookSource `json:"source"`
@@ -31,7 +60,7 @@ type Webhook struct {
 	Token  int64  `json:"-"` // that made it; 0 is BRIDGE_TOKEN
 	Only   []JID  `json:"-"` // the chats of that token; nil for all
 	EndsAt *Time  `json:"-"` // when that token ends
-	Secret string `json:"-"` // signs what is posted ("whsec_…"); shown once
+	Secret string `json:"-"` // signs what is posted; shown once
 }
 
 // DeliveryState is the state of a delivery to a webhook.

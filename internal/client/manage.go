@@ -121,9 +121,14 @@ type WebhookChange struct {
 	ExcludeChats *[]string           `json:"excludeChats,omitempty"`
 	ChatType     *bridge.ChatType    `json:"chatType,omitempty"`
 	FromMe       **bool              `json:"fromMe,omitempty"`
-	AllowPrivate *bool               `json:"allowPrivate,omitempty"`
-	Enabled      *bool               `json:"enabled,omitempty"`
-	RotateSecret bool                `json:"rotateSecret,omitempty"`
+
+	Format  *bridge.WebhookFormat `json:"format,omitempty"`
+	Options *bridge.FormatOptions `json:"formatOptions,omitempty"`
+	Secret  *string               `json:"secret,omitempty"`
+
+	AllowPrivate *bool `json:"allowPrivate,omitempty"`
+	Enabled      *bool `json:"enabled,omitempty"`
+	RotateSecret bool  `json:"rotateSecret,omitempty"`
 }
 
 // Tried reports the result of a test of a webhook.

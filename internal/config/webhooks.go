@@ -8,6 +8,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/webhook"
+	"bridged/internal/webhook/format"
 )
 
 // checkWebhooks reads the webhooks of the environment, and the private addresses
@@ -45,7 +46,7 @@ func (c *Config) checkWebhookSecret(faults *Faults) {
 	if len(*faults) > before || c.WebhookSecret == "" && strings.TrimSpace(c.WebhookURL) == "" {
 		return
 	}
-	if err := webhook.CheckSecret(c.WebhookSecret); err != nil {
+	if err := format.CheckSecret(c.WebhookSecret); err != nil {
 		faults.add("WEBHOOK_SECRET signs what is posted to WEBHOOK_URL: %v", err)
 	}
 }

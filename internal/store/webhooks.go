@@ -12,7 +12,7 @@ import (
 // selectWebhooks reads all of a webhook but its numbers of deliveries. One that a token
 // made shows that token's chats, and ends with it.
 const selectWebhooks = `
-	SELECT w.id, w.url, w.secret, w.types, w.chats, w.exclude_chats, w.chat_type, w.from_me, w.allow_private, w.enabled, w.source, w.cursor,
+	SELECT w.id, w.url, w.secret, w.types, w.chats, w.exclude_chats, w.chat_type, w.from_me, w.format, w.format_options, w.allow_private, w.enabled, w.source, w.cursor,
 		ifnull(w.token, 0), t.chats, t.expires_at, w.created_at, w.updated_at, w.last_delivered_at, w.last_failed_at, w.last_error
 	FROM webhooks w LEFT JOIN tokens t ON t.id = w.token`
 
@@ -50,13 +50,14 @@ func (r *readTx) liveWebhook(id int64) bridge.Webhook {
 }
 
 func scanWebhook(c *db.Conn, row *db.Row) (w bridge.Webhook) {
-	var types, chats, exclude, only []byte
-	row.Scan(&w.ID, &w.URL, &w.Secret, &types, &chats, &exclude, &w.ChatType, &w.FromMe, &w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor,
+	var types, chats, exclude, only, options []byte
+	row.Scan(&w.ID, &w.URL, &w.Secret, &types, &chats, &exclude, &w.ChatType, &w.FromMe, &w.Format, &options, &w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor,
 		&w.Token, &only, &w.EndsAt, &w.CreatedAt, &w.UpdatedAt, &w.LastDeliveredAt, &w.LastFailedAt, &w.LastError)
 	c.Decode(types, &w.Types)
 	c.Decode(chats, &w.Chats)
 	c.Decode(exclude, &w.ExcludeChats)
 	c.Decode(only, &w.Only)
+	c.Decode(options, &w.Options)
 	return w
 }
 
@@ -104,9 +105,9 @@ func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhoo
 			w.Cursor = pruned
 		}
 		id := t.Insert(`
-			INSERT INTO webhooks (`+filterColumns+`, url, secret, allow_private, enabled, source, cursor, created_at, updated_at, token)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, nullif(?13, 0))`,
-			append(filterValues(t.Conn, w.EventFilter), w.URL, w.Secret, w.AllowPrivate, w.Enabled, w.Source, w.Cursor, t.at, w.Token)...)
+			INSERT INTO webhooks (`+filterColumns+`, format, format_options, url, secret, allow_private, enabled, source, cursor, created_at, updated_at, token)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14, nullif(?15, 0))`,
+			append(filterValues(t.Conn, w.EventFilter), cmp.Or(w.Format, bridge.FormatBridged), t.Encode(w.Options), w.URL, w.Secret, w.AllowPrivate, w.Enabled, w.Source, w.Cursor, t.at, w.Token)...)
 		w = s.shown(t.Conn, findWebhook(t.Conn, id))
 	})
 	return w, err
@@ -122,9 +123,9 @@ func (s *Store) ChangeWebhook(ctx context.Context, id int64, change func(*bridge
 		}
 		t.Fail(change(&w))
 		t.Run(`
-			UPDATE webhooks SET (`+filterColumns+`) = (?, ?, ?, ?, ?), url = ?, secret = ?, allow_private = ?, enabled = ?, updated_at = ?
+			UPDATE webhooks SET (`+filterColumns+`) = (?, ?, ?, ?, ?), format = ?, format_options = ?, url = ?, secret = ?, allow_private = ?, enabled = ?, updated_at = ?
 			WHERE id = ?`,
-			append(filterValues(t.Conn, w.EventFilter), w.URL, w.Secret, w.AllowPrivate, w.Enabled, t.at, id)...)
+			append(filterValues(t.Conn, w.EventFilter), w.Format, t.Encode(w.Options), w.URL, w.Secret, w.AllowPrivate, w.Enabled, t.at, id)...)
 		w = s.shown(t.Conn, findWebhook(t.Conn, id))
 	})
 	return w, err

@@ -19,6 +19,7 @@ type attempt struct {
 	cancel    context.CancelFunc
 	hasFailed bool                       // the delivery was tried before
 	isProbe   bool                       // whether the receiver is back
+	taken     int                        // posts of the event that the receiver has taken
 	posts     atomic.Pointer[store.Post] // the event and the settings
 }
 
@@ -154,7 +155,7 @@ func (w *worker) roomAt(now time.Time) time.Time {
 func (w *worker) begin(q *queue) {
 	ctx, cancel := context.WithCancel(w.posting)
 	it := q.items[0]
-	a := &attempt{item: it, queue: q, state: w.state, began: time.Now(), cancel: cancel, hasFailed: it.Attempts > 0, isProbe: w.outage.isDown()}
+	a := &attempt{item: it, queue: q, state: w.state, began: time.Now(), cancel: cancel, hasFailed: it.Attempts > 0, isProbe: w.outage.isDown(), taken: it.taken}
 	w.outage.probing = w.outage.probing || a.isProbe
 	w.underWay[a] = true
 	q.trying++
@@ -172,7 +173,8 @@ func (d *Dispatcher) try(ctx context.Context, a *attempt, of bridge.WebhookDeliv
 	// In another state of the log another delivery may be next.
 	if ctx.Err() == nil && err == nil && p.Log == a.state && p.Shown {
 		a.posts.Store(&p)
-		r.isPosted, r.outcome = true, d.deliver(ctx, p, of)
+		r.outcome = d.deliver(ctx, p, of, a.taken)
+		r.isPosted = !r.isNothing
 	}
 	r.isBrokenOff = ctx.Err() != nil && (!r.isPosted || r.failure != "")
 	return r
@@ -228,6 +230,7 @@ func (w *worker) forgetEmpty(q *queue) {
 // note records how a post went.
 func (w *worker) note(q *queue, it *item, a *attempt, got outcome) {
 	now := time.Now()
+	it.taken = got.taken
 	w.enterTry(it, got, now)
 	if it.Status == bridge.WebhookPending {
 		q.due = now.Add(backOff(it.Attempts, longestPause))

@@ -2,13 +2,16 @@ package webhook
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
+	"io"
+	"maps"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"bridged/internal/bridge"
 	"bridged/internal/urlguard"
+	"bridged/internal/webhook/format"
 )
 
 // maxURL limits the length of an address.
@@ -16,11 +19,43 @@ const maxURL = 2048
 
 // check refuses a webhook that could never work.
 func (d *Dispatcher) check(ctx context.Context, w bridge.Webhook) error {
-	if err := d.checkForm(w); err != nil || !w.AllowPrivate || w.Source == bridge.WebhookFromEnvironment {
+	if err := d.checkForm(w); err != nil {
 		return err
 	}
-	if err := d.private.Check(ctx, w.URL); err != nil {
-		return bridge.Invalid("allowPrivate: %s; the operator names what is in WEBHOOK_ALLOW_PRIVATE", reason(err))
+	if w.AllowPrivate && w.Source != bridge.WebhookFromEnvironment {
+		if err := d.private.Check(ctx, w.URL); err != nil {
+			return bridge.Invalid("allowPrivate: %s; the operator names what is in WEBHOOK_ALLOW_PRIVATE", reason(err))
+		}
+	}
+	return d.verify(ctx, w)
+}
+
+// verify asks a receiver whether it wants a webhook, where the format has a way to.
+func (d *Dispatcher) verify(ctx context.Context, w bridge.Webhook) error {
+	verifier, isAsked := d.formats[w.Format].(format.Verifier)
+	if !isAsked {
+		return nil
+	}
+	address, answer := verifier.Challenge(w)
+	ctx, cancel := context.WithTimeout(ctx, tryTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return bridge.Invalid("url is malformed")
+	}
+	resp, err := d.transport(w).RoundTrip(req)
+	if err != nil {
+		return bridge.Invalid("the receiver could not be asked whether it wants the webhook: %s", explain(err))
+	}
+	defer func() { _ = resp.Body.Close() }() // its end is not waited for
+	got, err := io.ReadAll(io.LimitReader(resp.Body, int64(len(answer))+64))
+	switch {
+	case err != nil:
+		return bridge.Invalid("the receiver could not be asked whether it wants the webhook: %s", explain(err))
+	case resp.StatusCode != http.StatusOK:
+		return bridge.Invalid("the receiver does not want the webhook: it answered %d to hub.mode=subscribe; is the verifyToken right?", resp.StatusCode)
+	case strings.TrimSpace(string(got)) != answer:
+		return bridge.Invalid("the receiver does not want the webhook: it must answer hub.challenge, and nothing else")
 	}
 	return nil
 }
@@ -31,7 +66,7 @@ func (d *Dispatcher) checkForm(w bridge.Webhook) error {
 	if err := CheckURL(w.URL); err != nil {
 		return err
 	}
-	if err := CheckSecret(w.Secret); err != nil {
+	if err := d.checkFormat(w); err != nil {
 		return err
 	}
 	switch {
@@ -46,6 +81,18 @@ func (d *Dispatcher) checkForm(w bridge.Webhook) error {
 		return bridge.Invalid("url: %s; a receiver in one's own network needs allowPrivate", reason(err))
 	}
 	return nil
+}
+
+// checkFormat refuses a secret or options that a webhook's format cannot use.
+func (d *Dispatcher) checkFormat(w bridge.Webhook) error {
+	f, known := d.formats[w.Format]
+	if !known {
+		return bridge.Invalid("format must be one of %v", slices.Sorted(maps.Keys(d.formats)))
+	}
+	if err := format.CheckHeaders(w.Options.Headers); err != nil {
+		return err
+	}
+	return f.Check(w)
 }
 
 func reason(err error) string {
@@ -69,33 +116,6 @@ func CheckURL(raw string) error {
 		return bridge.Invalid("url must begin with http:// or https:// and name a host")
 	case u.User != nil:
 		return bridge.Invalid("url must not carry a user name or password: it is shown to whoever may list webhooks")
-	}
-	return nil
-}
-
-const (
-	secretPrefix = "whsec_"
-	secretSize   = 32 // bytes of a new secret
-
-	// The sizes that Standard Webhooks permits.
-	minSecretSize = 24
-	maxSecretSize = 64
-)
-
-// NewSecret makes a signing secret.
-func NewSecret() string {
-	key := make([]byte, secretSize)
-	_, _ = rand.Read(key) // never fails (crypto/rand)
-	return secretPrefix + base64.StdEncoding.EncodeToString(key)
-}
-
-// CheckSecret refuses a secret that Standard Webhooks does not permit.
-func CheckSecret(secret string) error {
-	encoded, found := strings.CutPrefix(secret, secretPrefix)
-	key, err := base64.StdEncoding.DecodeString(encoded)
-	if !found || err != nil || len(key) < minSecretSize || len(key) > maxSecretSize {
-		return bridge.Invalid("the secret must be %s and the base64 of %d to %d bytes, for example from: "+
-			`echo "%s$(openssl rand -base64 %d)"`, secretPrefix, minSecretSize, maxSecretSize, secretPrefix, secretSize)
 	}
 	return nil
 }

@@ -24,12 +24,13 @@
 // A delivery that the receiver does not take is tried for three days and then kept
 // as a dead letter, which can be listed and posted again.
 //
-// Posts are signed as in Standard Webhooks (https://www.standardwebhooks.com): the
-// header webhook-id names the event, and is the same at every try.
+// What is posted, and how it is signed, is the format's: see package format. An event that
+// it posts in several parts is tried from the first that the receiver has not taken.
 package webhook
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/netip"
 	"sync"
@@ -37,8 +38,10 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"bridged/internal/bridge"
 	"bridged/internal/store"
 	"bridged/internal/urlguard"
+	"bridged/internal/webhook/format"
 )
 
 // Options are the parts of a dispatcher.
@@ -53,7 +56,12 @@ type Options struct {
 	// Transport replaces the three real ones in tests.
 	Transport http.RoundTripper
 	UserAgent string // of posts; Go's own where it is empty
-	Log       zerolog.Logger
+	// Formats has the formats of posts beside bridged's own.
+	Formats map[bridge.WebhookFormat]format.Format
+	// Own describes the account, and OpenFile opens files, for formats that need them.
+	Own      func() format.Account
+	OpenFile format.Opener
+	Log      zerolog.Logger
 }
 
 // Dispatcher serves the webhooks and manages them.
@@ -64,6 +72,9 @@ type Dispatcher struct {
 	transports [toAll + 1]http.RoundTripper
 	userAgent  string
 	log        zerolog.Logger
+	formats    map[bridge.WebhookFormat]format.Format
+	own        func() format.Account
+	openFile   format.Opener
 	wall       func() time.Time // may jump, unlike time.Now; tests change it
 
 	added chan struct{} // holds a token where webhooks were added
@@ -84,8 +95,13 @@ const (
 func New(o Options) *Dispatcher {
 	d := &Dispatcher{
 		store: o.Store, guard: o.Guard, userAgent: o.UserAgent, log: o.Log, wall: time.Now,
+		formats: map[bridge.WebhookFormat]format.Format{bridge.FormatBridged: format.Bridged{}}, own: o.Own, openFile: o.OpenFile,
 		added:   make(chan struct{}, 1),
 		workers: make(map[int64]*worker),
+	}
+	maps.Copy(d.formats, o.Formats)
+	if d.own == nil {
+		d.own = func() format.Account { return format.Account{} }
 	}
 	if len(o.AllowPrivate) > 0 {
 		d.private = urlguard.NewReach(o.AllowPrivate, o.Resolver)

@@ -26,6 +26,7 @@ import (
 	"bridged/internal/store"
 	"bridged/internal/store/storetest"
 	"bridged/internal/urlguard"
+	"bridged/internal/webhook/format"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -71,7 +72,7 @@ type receiver struct {
 
 func newReceiver(t *testing.T) *receiver {
 	return &receiver{
-		t: t, secret: NewSecret(), answer: always(http.StatusOK), header: http.Header{},
+		t: t, secret: format.NewSecret(), answer: always(http.StatusOK), header: http.Header{},
 		body: func() io.ReadCloser { return io.NopCloser(strings.NewReader("thanks")) },
 	}
 }
@@ -209,7 +210,8 @@ type bench struct {
 	fault *storetest.Fault
 	hosts *hosts
 	*Dispatcher
-	stop func()
+	stop    func()
+	options func(*Options) // changes those of the next start
 
 	began time.Time
 	off   atomic.Int64 // by how much the clock is wrong
@@ -246,10 +248,14 @@ func (lan) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
 
 // start runs a new dispatcher, as a new process would.
 func (b *bench) start() {
-	b.Dispatcher = New(Options{
+	o := Options{
 		Store: b.store, Guard: urlguard.New(urlguard.Options{}), AllowPrivate: urlguard.Everywhere(), Resolver: lan{},
 		Transport: b.hosts, Log: zerolog.Nop(),
-	})
+	}
+	if b.options != nil {
+		b.options(&o)
+	}
+	b.Dispatcher = New(o)
 	b.Dispatcher.wall = func() time.Time { return time.Now().Add(time.Duration(b.off.Load())) }
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

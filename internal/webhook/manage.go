@@ -1,12 +1,14 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"slices"
 
 	"bridged/internal/bridge"
 	"bridged/internal/store"
+	"bridged/internal/webhook/format"
 )
 
 // Most limits the number of webhooks: each has its own loop.
@@ -16,8 +18,9 @@ const Most = 50
 // answer is the only one that shows it.
 func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webhook, error) {
 	if w.Secret == "" {
-		w.Secret = NewSecret()
+		w.Secret = format.NewSecret()
 	}
+	w.Format = cmp.Or(w.Format, bridge.FormatBridged)
 	w.Source = bridge.WebhookFromAPI
 	if err := d.check(ctx, w); err != nil {
 		return bridge.Webhook{}, err
@@ -58,7 +61,7 @@ func (d *Dispatcher) Update(ctx context.Context, id int64, moves bool, change fu
 		}
 		change(w)
 		if !moves { // a receiver that is no longer permitted can still be switched off
-			return CheckSecret(w.Secret)
+			return d.checkFormat(*w)
 		}
 		return d.checkForm(*w)
 	})
@@ -103,18 +106,13 @@ type Tried struct {
 	DurationMS int64   `json:"durationMs"`
 }
 
-// eventTest is the type of a test.
-const eventTest bridge.EventType = "webhook.test"
-
 // Test posts something that is no event, once, and returns how that went.
 func (d *Dispatcher) Test(ctx context.Context, id int64) (Tried, error) {
 	w, err := d.store.Webhook(ctx, id)
 	if err != nil {
 		return Tried{}, err
 	}
-	got := d.post(ctx, w, "test_"+rand.Text(), bridge.EventPayload{Type: eventTest, Timestamp: bridge.At(d.wall()), Data: struct {
-		WebhookID int64 `json:"webhookId"`
-	}{w.ID}})
+	got := d.post(ctx, format.Delivery{Webhook: w, ID: "test_" + rand.Text(), Event: bridge.Event{Type: format.Test, At: bridge.At(d.wall())}}, 0)
 	if err := ctx.Err(); err != nil {
 		return Tried{}, err
 	}
@@ -147,9 +145,12 @@ func (d *Dispatcher) Redeliver(ctx context.Context, webhook, delivery int64) (br
 	if !p.Shown {
 		return bridge.WebhookDelivery{}, bridge.NotFound("event %d is not shown any more, or not wanted by this webhook", kept.EventID)
 	}
-	got := d.deliver(ctx, p, kept)
+	got := d.deliver(ctx, p, kept, 0)
 	if err := ctx.Err(); err != nil {
 		return bridge.WebhookDelivery{}, err
+	}
+	if got.isNothing {
+		return bridge.WebhookDelivery{}, bridge.NotFound("the format of this webhook has nothing for event %d", kept.EventID)
 	}
 	enter(&kept, got, d.wall())
 	if got.failure != "" {
@@ -177,6 +178,7 @@ func (d *Dispatcher) Configure(ctx context.Context, named []bridge.Webhook) erro
 		_, err := d.store.ChangeWebhook(ctx, w.ID, func(w *bridge.Webhook) error {
 			if w.Enabled = i >= 0; w.Enabled {
 				w.Secret, w.EventFilter, w.AllowPrivate = named[i].Secret, named[i].EventFilter, named[i].AllowPrivate
+				w.Format = cmp.Or(named[i].Format, bridge.FormatBridged)
 			}
 			return d.checkForm(*w)
 		})
@@ -189,6 +191,7 @@ func (d *Dispatcher) Configure(ctx context.Context, named []bridge.Webhook) erro
 			continue
 		}
 		w.Source, w.Enabled, w.Cursor = bridge.WebhookFromEnvironment, true, -1
+		w.Format = cmp.Or(w.Format, bridge.FormatBridged)
 		if err := d.check(ctx, w); err != nil {
 			return err
 		}

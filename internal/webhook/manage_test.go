@@ -12,6 +12,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/urlguard"
+	"bridged/internal/webhook/format"
 )
 
 func TestCreate_GivesASecretAndShowsItOnce(t *testing.T) {
@@ -22,14 +23,14 @@ func TestCreate_GivesASecretAndShowsItOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := CheckSecret(w.Secret); err != nil {
+		if err := format.CheckSecret(w.Secret); err != nil {
 			t.Errorf("the secret that was made is refused: %v", err)
 		}
 		other, err := b.Create(t.Context(), bridge.Webhook{URL: "https://hooks.example.com/x", Enabled: true, Cursor: -1})
 		if err != nil || other.Secret == w.Secret {
 			t.Errorf("two webhooks have one secret, %v", err)
 		}
-		secret := NewSecret()
+		secret := format.NewSecret()
 		changed, err := b.Update(t.Context(), w.ID, false, func(w *bridge.Webhook) { w.Secret = secret })
 		if err != nil || changed.Secret != secret {
 			t.Errorf("the new secret: %q, %v", changed.Secret, err)
@@ -41,7 +42,7 @@ func TestCreate_RefusesWhatCouldNeverWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		good := NewSecret()
+		good := format.NewSecret()
 		for _, c := range []struct {
 			w    bridge.Webhook
 			says string
@@ -111,7 +112,7 @@ func TestTest_TellsHowItWent(t *testing.T) {
 		if err != nil || !got.OK || *got.Status != 200 || got.Error != nil {
 			t.Errorf("got %+v, %v", got, err)
 		}
-		if took := r.took(); len(took) != 1 || took[0].payload.Type != eventTest || !strings.HasPrefix(took[0].id, "test_") {
+		if took := r.took(); len(took) != 1 || took[0].payload.Type != format.Test || !strings.HasPrefix(took[0].id, "test_") {
 			t.Errorf("posted %+v", took)
 		}
 		r.answers(always(http.StatusTeapot))
@@ -185,7 +186,7 @@ func TestConfigure_FollowsTheEnvironment(t *testing.T) {
 		want(t, "the second, not named", second.accepted(""), named("A", 0, 2))
 		b.stop()
 
-		first.secret = NewSecret() // and with another secret
+		first.secret = format.NewSecret() // and with another secret
 		configure(endpoint("first", first), endpoint("second", second))
 		b.say(grace, "A", 4, 5)
 		synctest.Wait()
@@ -243,12 +244,12 @@ func TestDispatcher_OverRealConnections(t *testing.T) {
 
 	// The same receiver, for a webhook that may only reach public addresses.
 	w.AllowPrivate = false
-	if tried := d.post(t.Context(), w, "test_1", bridge.EventPayload{Type: eventTest}); !strings.Contains(tried.failure, "public address") {
+	if tried := d.post(t.Context(), format.Delivery{Webhook: w, ID: "test_1", Event: bridge.Event{Type: format.Test}}, 0); !strings.Contains(tried.failure, "public address") {
 		t.Errorf("a private address was reached: %+v", tried)
 	}
 	listener.Close()
 	w.AllowPrivate = true
-	if tried := d.post(t.Context(), w, "test_2", bridge.EventPayload{Type: eventTest}); tried.failure != "the receiver refused the connection" {
+	if tried := d.post(t.Context(), format.Delivery{Webhook: w, ID: "test_2", Event: bridge.Event{Type: format.Test}}, 0); tried.failure != "the receiver refused the connection" {
 		t.Errorf("got %+v", tried)
 	}
 	cancel()

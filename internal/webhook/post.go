@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -15,11 +16,10 @@ import (
 	"syscall"
 	"time"
 
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
-
 	"bridged/internal/bridge"
 	"bridged/internal/store"
 	"bridged/internal/urlguard"
+	"bridged/internal/webhook/format"
 )
 
 const (
@@ -42,14 +42,14 @@ func (d *Dispatcher) read(ctx context.Context, of bridge.WebhookDelivery) (store
 	return p, err
 }
 
-// deliver posts the event that was read for a delivery. Every try of an event has the
-// same id, and no other event ever has.
-func (d *Dispatcher) deliver(ctx context.Context, p store.Post, of bridge.WebhookDelivery) outcome {
-	id := bridge.EventName(of.EventID, of.EventAt)
+// deliver posts the event that was read for a delivery, but for the first posts that the
+// receiver has taken already.
+func (d *Dispatcher) deliver(ctx context.Context, p store.Post, of bridge.WebhookDelivery, taken int) outcome {
+	event := p.Event
 	if of.EventType == bridge.EventReset {
-		return d.post(ctx, p.Webhook, id, bridge.ResetPayload(of.EventID, of.EventAt))
+		event = bridge.Event{ID: of.EventID, Type: bridge.EventReset, At: of.EventAt}
 	}
-	return d.post(ctx, p.Webhook, id, p.Event.Payload())
+	return d.post(ctx, format.Delivery{Webhook: p.Webhook, ID: bridge.EventName(of.EventID, of.EventAt), Event: event}, taken)
 }
 
 // outcome describes a try: failure is empty where it went well, else a
@@ -61,23 +61,43 @@ type outcome struct {
 	isReceivers bool          // the failure: it cannot be reached, or fails, whatever the event
 	retryAfter  time.Duration // how long the receiver asks to be left alone
 	isBrokenOff bool          // how it went is not known
+	isNothing   bool          // the format has no post for the event
+	taken       int           // posts of the event that the receiver has taken
 }
 
-// post makes one try.
-func (d *Dispatcher) post(ctx context.Context, w bridge.Webhook, id string, p bridge.EventPayload) outcome {
+// post makes one try: the posts of an event that the receiver has not taken yet, until one
+// fails.
+func (d *Dispatcher) post(ctx context.Context, of format.Delivery, taken int) (got outcome) {
 	began := time.Now()
-	got, err := d.send(ctx, w, id, p)
-	got.took = time.Since(began)
-	log := d.log.With().Int64("webhook", w.ID).Str("webhook_id", id).Logger()
-	switch {
-	case err != nil:
-		got.failure, got.isReceivers = explain(err), true
-		log.Warn().Str("failure", got.failure).Msg("webhook failed")
-	case got.status < 200 || got.status > 299:
-		got.failure = refusal(got.status)
-		got.isReceivers = got.status < 400 || got.status > 499 || got.status == http.StatusGone
-		log.Warn().Int("status", got.status).Msg("webhook failed")
-	default:
+	of.Own, of.Now = d.own(), d.wall()
+	log := d.log.With().Int64("webhook", of.Webhook.ID).Str("webhook_id", of.ID).Logger()
+	posts, err := d.formats[of.Webhook.Format].Posts(of)
+	if err != nil {
+		log.Error().Err(err).Msg("event to post not written")
+		return outcome{failure: "the event could not be written in the webhook's format", taken: taken}
+	}
+	if len(posts) == 0 {
+		return outcome{isNothing: true}
+	}
+	for _, p := range posts[min(taken, len(posts)-1):] {
+		got, err = d.send(ctx, of.Webhook, p)
+		switch {
+		case err != nil:
+			got.failure, got.isReceivers = explain(err), true
+			log.Warn().Str("failure", got.failure).Msg("webhook failed")
+		case got.status < 200 || got.status > 299:
+			got.failure = refusal(got.status)
+			got.isReceivers = got.status < 400 || got.status > 499 || got.status == http.StatusGone
+			log.Warn().Int("status", got.status).Msg("webhook failed")
+		default:
+			taken++
+		}
+		if got.failure != "" {
+			break
+		}
+	}
+	got.took, got.taken = time.Since(began), taken
+	if got.failure == "" {
 		log.Debug().Int("status", got.status).Dur("took_ms", got.took).Msg("webhook delivered")
 	}
 	return got
@@ -92,10 +112,10 @@ func refusal(status int) string {
 	return sentence
 }
 
-func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, id string, p bridge.EventPayload) (outcome, error) {
+func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, p format.Post) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
-	req, err := d.request(ctx, w, id, p)
+	req, err := d.request(ctx, p)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -149,36 +169,52 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return min(max(date.Sub(now), 0), longestAsked)
 }
 
-// request returns the signed request of a post.
-func (d *Dispatcher) request(ctx context.Context, w bridge.Webhook, id string, p bridge.EventPayload) (*http.Request, error) {
-	body, err := bridge.EncodeJSON(p)
-	if err != nil {
-		return nil, err
+// request returns the request of a post.
+func (d *Dispatcher) request(ctx context.Context, p format.Post) (*http.Request, error) {
+	body, size := io.ReadCloser(io.NopCloser(bytes.NewReader(p.Body))), int64(len(p.Body))
+	if p.File != nil {
+		body, size = d.withFile(ctx, p)
 	}
-	signer, err := standardwebhooks.NewWebhook(w.Secret)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL, body)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, body.Close())
 	}
-	now := d.wall()
-	signature, err := signer.Sign(id, now, body)
-	if err != nil {
-		return nil, err
+	req.ContentLength = size
+	if p.File == nil { // it can be read again
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.Body)), nil }
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(standardwebhooks.HeaderWebhookID, id)
-	req.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
-	req.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	req.Header = p.Header
 	// At least once is the promise: net/http may repeat it on a new connection
 	// where the receiver had closed the old one. No such header is sent.
 	req.Header["Idempotency-Key"] = []string{}
-	if d.userAgent != "" {
+	if d.userAgent != "" && req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", d.userAgent)
 	}
 	return req, nil
+}
+
+// withFile returns a post's body with its file, and how many bytes that has. Where the
+// file cannot be opened, it is posted without.
+func (d *Dispatcher) withFile(ctx context.Context, p format.Post) (io.ReadCloser, int64) {
+	file, size, err := d.openFile(ctx, *p.File)
+	if err != nil {
+		d.log.Warn().Err(err).Msg("webhook posted without the file, which could not be opened")
+		return io.NopCloser(bytes.NewReader(p.Without)), int64(len(p.Without))
+	}
+	reader, writer := io.Pipe()
+	go func() {
+		encoder := base64.NewEncoder(base64.StdEncoding, writer)
+		_, err := io.Copy(encoder, file)
+		_ = writer.CloseWithError(errors.Join(err, encoder.Close(), file.Close())) // never fails
+	}()
+	whole := io.MultiReader(bytes.NewReader(p.Body), reader, bytes.NewReader(p.Tail))
+	return fileBody{whole, reader}, int64(len(p.Body)) + int64(base64.StdEncoding.EncodedLen(int(size))) + int64(len(p.Tail))
+}
+
+// fileBody is a body that is written while it is read.
+type fileBody struct {
+	io.Reader
+	io.Closer
 }
 
 // explain returns a sentence about an error, without the addresses that a look-up

@@ -14,6 +14,7 @@ import (
 type item struct {
 	bridge.WebhookDelivery
 	lastTry time.Time // of this process
+	taken   int       // posts of the event that the receiver has taken, where it has several
 	isDirty bool      // the store is behind
 	dropped bool      // it is not to be delivered
 }

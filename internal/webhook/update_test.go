@@ -9,6 +9,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/urlguard"
+	"bridged/internal/webhook/format"
 )
 
 // enabled returns the change that switches a webhook on or off.
@@ -125,7 +126,7 @@ func TestUpdate_TriesAtOnceWhatMayGetThrough(t *testing.T) {
 		"on, as it is": {false, enabled(true), 0},
 		"off":          {false, enabled(false), 0},
 		"address":      {true, func(w *bridge.Webhook) { w.URL = "http://n8n/other" }, 1},
-		"secret":       {false, func(w *bridge.Webhook) { w.Secret = NewSecret() }, 1},
+		"secret":       {false, func(w *bridge.Webhook) { w.Secret = format.NewSecret() }, 1},
 		"allowPrivate": {true, func(w *bridge.Webhook) { w.AllowPrivate = false }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +232,7 @@ func TestUpdate_OffKeepsWhatIsPending(t *testing.T) {
 func TestUpdate_OfWhatIsNoLongerPermitted(t *testing.T) {
 	b := newBench(t)
 	w, err := b.store.AddWebhook(t.Context(), bridge.Webhook{
-		URL: "http://127.0.0.1:9/", Secret: NewSecret(), AllowPrivate: true, Source: bridge.WebhookFromAPI, Cursor: -1,
+		URL: "http://127.0.0.1:9/", Secret: format.NewSecret(), AllowPrivate: true, Source: bridge.WebhookFromAPI, Cursor: -1,
 	})
 	if err != nil {
 		t.Fatal(err)

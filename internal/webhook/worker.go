@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync/atomic"
 	"time"
 
@@ -182,6 +183,9 @@ func (w *worker) configure(ctx context.Context) error {
 // once if posts that failed may succeed now, or a caller has asked.
 func (w *worker) adopt(settings bridge.Webhook) {
 	isAsked := w.asked.Swap(false)
+	if isElsewhere(w.settings, settings) {
+		w.startOver()
+	}
 	if isAsked || reachesAnew(w.settings, settings) {
 		w.outage.end()
 		w.pause, w.refused = time.Time{}, 0
@@ -202,7 +206,7 @@ func reachesAnew(old, now bridge.Webhook) bool {
 
 // isElsewhere reports whether two settings differ in where and how they post.
 func isElsewhere(a, b bridge.Webhook) bool {
-	return a.URL != b.URL || a.Secret != b.Secret || a.AllowPrivate != b.AllowPrivate
+	return a.URL != b.URL || a.Secret != b.Secret || a.AllowPrivate != b.AllowPrivate || a.Format != b.Format || !reflect.DeepEqual(a.Options, b.Options)
 }
 
 // dueNow makes every queue due: the reason for its pause has gone.
@@ -211,6 +215,15 @@ func (w *worker) dueNow() {
 	for _, q := range w.queues {
 		if q.due.After(now) {
 			q.due = now
+		}
+	}
+}
+
+// startOver forgets which parts of events the old receiver has taken.
+func (w *worker) startOver() {
+	for _, q := range w.queues {
+		for _, it := range q.items {
+			it.taken = 0
 		}
 	}
 }

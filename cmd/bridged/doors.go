@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"bridged/internal/compat/evolution"
 	"bridged/internal/compat/waha"
 	"bridged/internal/config"
+	"bridged/internal/media"
 )
 
 // doors are the doors for other bridges' clients.
@@ -25,7 +28,7 @@ var doors = map[string]struct {
 // withDoors serves the doors of COMPAT below their prefixes, and those of COMPAT_LISTEN at
 // the root of listeners of their own, which it returns.
 func (a *app) withDoors(c config.Config, router *api.Handler, next http.Handler) (http.Handler, []net.Listener, error) {
-	options := compat.Options{Client: client.InProcess(router, ""), Family: router.Family, Log: a.log}
+	options := compat.Options{Client: client.InProcess(router, ""), Family: router.Family, Receive: a.receiver(c), Instance: c.CompatInstance, Log: a.log}
 	for _, name := range c.Doors {
 		door := doors[name]
 		mounted := compat.Mount(door.prefix, door.open(options), a.streams, a.log)
@@ -43,6 +46,19 @@ func (a *app) withDoors(c config.Config, router *api.Handler, next http.Handler)
 		a.log.Info().Str("door", at.Door).Stringer("address", listener.Addr()).Msg("a door is open at an address of its own")
 	}
 	return byPort(own, next), listeners, nil
+}
+
+// receiver returns what stores the files in the bodies of doors. They have room of their own:
+// the calls that send them on take that of the API.
+func (a *app) receiver(c config.Config) func(context.Context, io.Reader, int64, int64, func()) (compat.File, error) {
+	files := media.NewPreparer(media.PreparerOptions{TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Cache: a.files, Log: a.log})
+	return func(ctx context.Context, from io.Reader, announced, family int64, cut func()) (compat.File, error) {
+		file, err := files.Receive(ctx, media.Incoming{From: from, Announced: announced, Family: family, Cut: cut})
+		if err != nil {
+			return nil, err
+		}
+		return file, nil
+	}
 }
 
 // byPort passes requests that came in at some ports to their handlers, and others on.

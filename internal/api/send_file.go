@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"bridged/internal/api/front"
@@ -125,7 +124,7 @@ func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, er
 	form := &fileForm{
 		given: make(map[string]bool), length: r.ContentLength, family: callerOf(r.Context()).Family, cut: intake.CutOff(w, r.Body),
 	}
-	r.Body = &pieces{ReadCloser: r.Body, w: w}
+	r.Body = front.Pieces(w, r.Body)
 	parts, err := intake.NewParts(r)
 	if err != nil {
 		return nil, bridge.Invalid("Content-Type must be multipart/form-data with a boundary, as curl -F and forms send it").Because(err)
@@ -225,21 +224,6 @@ func formFault(ctx context.Context, err error) error {
 		return front.BodyFault(ctx, err)
 	}
 	return bridge.Invalid("the form is damaged or broke off; send all of it").Because(err)
-}
-
-// pieces gives each piece of a body its own time; setting it for every read would be slow.
-type pieces struct {
-	io.ReadCloser
-	w     http.ResponseWriter
-	until time.Time // when the time is set anew
-}
-
-func (p *pieces) Read(b []byte) (int, error) {
-	if now := time.Now(); now.After(p.until) {
-		front.SetDeadline(http.NewResponseController(p.w).SetReadDeadline, front.BodyTime+time.Second)
-		p.until = now.Add(time.Second)
-	}
-	return p.ReadCloser.Read(b)
 }
 
 // maxFileName bounds a document's name, in characters.

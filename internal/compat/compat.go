@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"net/http"
 	"strconv"
@@ -26,7 +27,12 @@ type Options struct {
 	Client *client.Client // calls the bridge; its token is replaced by each caller's
 	// Family returns the family of a token, whose share it takes (see [bridge.Token]).
 	Family func(ctx context.Context, secret string) (family int64, known bool)
-	Log    zerolog.Logger
+	// Receive stores a file that comes in a body, which exists until it is closed. The file
+	// counts for the family; announced is its size, or a little more, negative for unknown.
+	Receive func(ctx context.Context, from io.Reader, announced, family int64, cut func()) (File, error)
+	// Instance is the name by which a peer's clients know the account, where they name it.
+	Instance string
+	Log      zerolog.Logger
 }
 
 // Peer is the bridge whose clients a door serves.
@@ -50,8 +56,11 @@ func NewDoor(o Options, peer Peer) *Door { return &Door{o, peer, front.NewBodies
 // Call is a request of a known caller.
 type Call struct {
 	*http.Request
-	API  *client.Client // with the caller's token
-	body []byte
+	API    *client.Client // with the caller's token
+	Upload *Upload        // the file that the body brought; nil for none
+	// Recipient is whom a send names, for the answer where the network does not know them.
+	Recipient bridge.JID
+	body      []byte
 }
 
 // Key returns the caller's Idempotency-Key; empty for none.
@@ -73,15 +82,22 @@ type Answer struct {
 	Status int
 	Body   any
 	Replay bool // an earlier call with the same Idempotency-Key had done it
+	// Stream writes the JSON of a body that memory should not hold; Body is nil then.
+	Stream func(io.Writer) error
 }
 
 // OK returns an answer with the status 200.
 func OK(body any) (Answer, error) { return Answer{Status: http.StatusOK, Body: body}, nil }
 
 // Handle returns the handler of a route for known callers.
-func (d *Door) Handle(route func(*Call) (Answer, error)) http.HandlerFunc {
+func (d *Door) Handle(route func(*Call) (Answer, error)) http.HandlerFunc { return d.HandleFile(route) }
+
+// HandleFile returns the handler of a route whose body may bring a file: as a part of a
+// form, or in base64 as the text of one of some members of the JSON object. A path has a
+// dot between the names of members.
+func (d *Door) HandleFile(route func(*Call) (Answer, error), members ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		call, done, err := d.admit(w, r)
+		call, done, err := d.admit(w, r, members)
 		if err != nil {
 			d.fail(w, r, nil, err)
 			return
@@ -94,6 +110,10 @@ func (d *Door) Handle(route func(*Call) (Answer, error)) http.HandlerFunc {
 		}
 		if answer.Replay {
 			w.Header().Set("Idempotency-Replayed", "true")
+		}
+		if answer.Stream != nil {
+			stream(w, r, answer)
+			return
 		}
 		write(w, answer.Status, answer.Body)
 	}
@@ -110,7 +130,7 @@ func (d *Door) Refuse(err func(*http.Request) error) http.HandlerFunc {
 }
 
 // admit returns the call of a known caller, with its body read.
-func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*Call, func(), error) {
+func (d *Door) admit(w http.ResponseWriter, r *http.Request, members []string) (*Call, func(), error) {
 	secret := d.peer.Key(r)
 	family, known := int64(0), false
 	if secret != "" {
@@ -119,11 +139,15 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*Call, func(), err
 	if !known {
 		return nil, nil, bridge.Fail(bridge.CodeUnauthorized, "the key is missing or wrong: it is a token of the bridge")
 	}
-	body, done, err := d.bodies.ReadBody(w, r, family)
-	if err != nil {
-		return nil, nil, err
+	call := &Call{Request: r, API: d.options.Client.WithToken(secret)}
+	var done func()
+	var err error
+	if len(members) > 0 {
+		done, err = d.receive(w, call, family, members)
+	} else {
+		call.body, done, err = d.bodies.ReadBody(w, r, family)
 	}
-	return &Call{r, d.options.Client.WithToken(secret), body}, done, nil
+	return call, done, err
 }
 
 // fail answers an error in the peer's form. The cause of an internal one goes to the log.
@@ -152,6 +176,25 @@ func write(w http.ResponseWriter, status int, body any) {
 	front.AnswerNow(w)
 	w.WriteHeader(status)
 	_, _ = w.Write(encoded) // a caller that does not read it has gone
+}
+
+// stream answers JSON that is written piece by piece. Where that fails, the answer breaks off.
+func stream(w http.ResponseWriter, r *http.Request, answer Answer) {
+	front.SecureHeader(w.Header())
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(answer.Status)
+	if err := answer.Stream(pieceWriter{w}); err != nil {
+		hlog.FromRequest(r).Warn().Str("error", bridge.Redact(err.Error())).Msg("an answer broke off")
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// pieceWriter gives each piece of an answer its own time.
+type pieceWriter struct{ http.ResponseWriter }
+
+func (w pieceWriter) Write(p []byte) (int, error) {
+	front.AnswerNow(w.ResponseWriter)
+	return w.ResponseWriter.Write(p)
 }
 
 // Mount serves a door below a prefix, or at the root of a listener of its own where that

@@ -54,8 +54,9 @@ type Config struct {
 	MCPSendsPerMinute int    `env:"MCP_SENDS_PER_MINUTE" envDefault:"10"`
 
 	// The doors for other bridges' clients.
-	Compat       string `env:"COMPAT"`
-	CompatListen string `env:"COMPAT_LISTEN"`
+	Compat         string `env:"COMPAT"`
+	CompatListen   string `env:"COMPAT_LISTEN"`
+	CompatInstance string `env:"COMPAT_INSTANCE" envDefault:"bridged"`
 
 	// The log of events, and where it is posted to.
 	EventsMaxAge      time.Duration `env:"EVENTS_MAX_AGE" envDefault:"30d"`

@@ -2,6 +2,7 @@ package config
 
 import (
 	"net"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,6 +12,9 @@ type DoorListener struct{ Door, Address string }
 
 // knownDoors are the doors that there are.
 var knownDoors = []string{"waha", "evolution"}
+
+// instanceName matches names that may stand in an address.
+var instanceName = regexp.MustCompile(`^[\pL\pN_-][\pL\pN ._-]{0,63}$`)
 
 // checkDoors reads which doors are open, and where.
 func (c *Config) checkDoors(faults *Faults) {
@@ -26,4 +30,7 @@ func (c *Config) checkDoors(faults *Faults) {
 		_, port, err := net.SplitHostPort(address)
 		return DoorListener{door, address}, slices.Contains(knownDoors, door) && err == nil && port != ""
 	})
+	if !instanceName.MatchString(c.CompatInstance) {
+		faults.add("COMPAT_INSTANCE must have 1 to 64 letters, digits, spaces, dots, dashes and underscores, such as bridged")
+	}
 }

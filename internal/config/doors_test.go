@@ -13,7 +13,7 @@ func TestDoors_AreReadFromTheEnvironment(t *testing.T) {
 	}
 	for setting, want := range map[string]string{
 		"COMPAT=gowa": "COMPAT must list doors", "COMPAT_LISTEN=evolution": "COMPAT_LISTEN must list doors", "COMPAT_LISTEN=gowa=:8081": "COMPAT_LISTEN must list doors",
-		"COMPAT_LISTEN=waha=8081": "COMPAT_LISTEN must list doors",
+		"COMPAT_LISTEN=waha=8081": "COMPAT_LISTEN must list doors", "COMPAT_INSTANCE=a/b": "COMPAT_INSTANCE must have", "COMPAT_INSTANCE=..": "COMPAT_INSTANCE must have",
 	} {
 		if _, err := Read([]string{"BRIDGE_TOKEN=0123456789abcdef", setting}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", setting, err, want)

@@ -28,6 +28,12 @@ func (f *Received) Close() {
 	}
 }
 
+// Size returns the size of the file in bytes.
+func (f *Received) Size() int64 { return f.size }
+
+// ReadAt implements io.ReaderAt.
+func (f *Received) ReadAt(p []byte, at int64) (int, error) { return f.file.ReadAt(p, at) }
+
 func (p *Preparer) temporary() (*Received, error) {
 	file, err := p.room.create(p.create)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"os"
@@ -89,4 +90,24 @@ func checkContentType(r *http.Request) error {
 		return bridge.Invalid("Content-Type: the charset must be utf-8")
 	}
 	return nil
+}
+
+// Pieces returns a body each piece of which has its own time: a form with a file takes
+// longer than other bodies.
+func Pieces(w http.ResponseWriter, body io.ReadCloser) io.ReadCloser {
+	return &pieces{ReadCloser: body, w: w}
+}
+
+type pieces struct {
+	io.ReadCloser
+	w     http.ResponseWriter
+	until time.Time // when the time is set anew: setting it for every read would be slow
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	if now := time.Now(); now.After(p.until) {
+		SetDeadline(http.NewResponseController(p.w).SetReadDeadline, BodyTime+time.Second)
+		p.until = now.Add(time.Second)
+	}
+	return p.ReadCloser.Read(b)
 }

@@ -75,3 +75,9 @@ func (c *Client) RevokeGroupLink(ctx context.Context, jid bridge.JID, key string
 func (c *Client) LeaveGroup(ctx context.Context, jid bridge.JID, key string) error {
 	return c.CallOnce(ctx, http.MethodPost, groupPath(jid)+"/leave", nil, key, nil)
 }
+
+// JoinGroup joins a group by its link, or by the code in it. The key is as that of Send.
+func (c *Client) JoinGroup(ctx context.Context, link, key string) (join bridge.GroupJoin, err error) {
+	err = c.CallOnce(ctx, http.MethodPost, "/api/groups/join", map[string]string{"link": link}, key, &join)
+	return join, err
+}

@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"io"
+	"iter"
 	"net/http"
 
 	"bridged/internal/bridge"
@@ -11,6 +13,11 @@ import (
 func (c *Client) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Page[bridge.KnownContact], error) {
 	path := query{"q": q.Q, "jid": bridge.Join(q.Among, ","), "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/contacts")
 	return getPage[bridge.KnownContact](ctx, c, path, "contacts")
+}
+
+// AllContacts returns all people from the page of q on, by pages of q.Limit.
+func (c *Client) AllContacts(ctx context.Context, q bridge.ContactQuery) iter.Seq2[bridge.KnownContact, error] {
+	return pages(func() (bridge.Page[bridge.KnownContact], error) { return c.Contacts(ctx, q) }, &q.Cursor, new(int))
 }
 
 // Contact returns one person whom the store knows.
@@ -31,12 +38,33 @@ func (c *Client) Unblock(ctx context.Context, person bridge.JID, key string) err
 // CheckNumber reports whether the network knows a phone number, in any spelling with its
 // country code.
 func (c *Client) CheckNumber(ctx context.Context, phone string) (check bridge.NumberCheck, err error) {
-	var answer struct{ Results []bridge.NumberCheck }
-	err = c.Call(ctx, http.MethodPost, "/api/contacts/check", map[string][]string{"phones": {phone}}, &answer)
-	if len(answer.Results) > 0 {
-		check = answer.Results[0]
+	checks, err := c.CheckNumbers(ctx, []string{phone})
+	if len(checks) > 0 {
+		check = checks[0]
 	}
 	return check, err
+}
+
+// CheckNumbers reports of up to 50 phone numbers, in their order, whether the network knows
+// them.
+func (c *Client) CheckNumbers(ctx context.Context, phones []string) ([]bridge.NumberCheck, error) {
+	var answer struct{ Results []bridge.NumberCheck }
+	err := c.Call(ctx, http.MethodPost, "/api/contacts/check", map[string][]string{"phones": phones}, &answer)
+	return answer.Results, err
+}
+
+// maxPicture bounds a picture, in bytes; the network's are far smaller.
+const maxPicture = 4 << 20
+
+// Picture returns the picture of a person or a group, and its type.
+func (c *Client) Picture(ctx context.Context, of bridge.JID, size bridge.PictureSize) (picture []byte, mimeType string, err error) {
+	resp, err := c.Do(ctx, http.MethodGet, PicturePath(of, size), nil, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	picture, err = io.ReadAll(io.LimitReader(resp.Body, maxPicture))
+	return picture, resp.Header.Get("Content-Type"), err
 }
 
 // PicturePath returns the path of the picture of a person or a group.

@@ -135,6 +135,8 @@ type Upload struct {
 	Caption     string
 	PTT         bool
 	QuotedMsgID string
+	// QuotedChatJID is the chat of the message that is answered, by default that of To.
+	QuotedChatJID bridge.JID
 }
 
 // SendFile sends a file while it is read. The key is as that of Send.
@@ -161,7 +163,7 @@ func (u Upload) write(w *multipart.Writer, file io.Reader) error {
 		ptt = "true"
 	}
 	for _, field := range [][2]string{
-		{"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID}, {"ptt", ptt},
+		{"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID}, {"quotedChatJid", string(u.QuotedChatJID)}, {"ptt", ptt},
 	} {
 		if field[1] == "" {
 			continue

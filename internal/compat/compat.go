@@ -77,6 +77,14 @@ func (c *Call) Decode(v any) error {
 	return nil
 }
 
+// DecodeOptional does what [Call.Decode] does, and nothing where there is no body.
+func (c *Call) DecodeOptional(v any) error {
+	if len(c.body) == 0 {
+		return nil
+	}
+	return c.Decode(v)
+}
+
 // Answer is what a route answers.
 type Answer struct {
 	Status int

@@ -2,6 +2,8 @@ package compat
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -89,6 +91,63 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	}
 	if *t = ""; s != nil {
 		*t = Text(*s)
+	}
+	return nil
+}
+
+// Number is a number that some clients send as a text; an empty one is 0.
+type Number float64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *Number) UnmarshalJSON(data []byte) error {
+	var text Text
+	err := text.UnmarshalJSON(data)
+	value := 0.0
+	if err == nil && strings.TrimSpace(string(text)) != "" {
+		value, err = strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+	}
+	*n = Number(value)
+	return err
+}
+
+// Flag is true or false, which some clients send as a text; an empty one is false.
+type Flag bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *Flag) UnmarshalJSON(data []byte) error {
+	switch text := strings.ToLower(strings.Trim(string(data), `"`)); text {
+	case "true", "1":
+		*f = true
+	case "false", "0", "", "null":
+		*f = false
+	default:
+		return fmt.Errorf("%s is neither true nor false", bridge.Beginning(text, 20))
+	}
+	return nil
+}
+
+// Texts is a list of texts, which some clients send as one text with commas between.
+type Texts []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *Texts) UnmarshalJSON(data []byte) error {
+	var items []Text
+	if len(data) > 0 && data[0] == '"' {
+		var text string
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+		for item := range strings.SplitSeq(text, ",") {
+			items = append(items, Text(item))
+		}
+	} else if err := json.Unmarshal(data, &items); err != nil {
+		return err
+	}
+	*l = nil
+	for _, item := range items {
+		if item := strings.TrimSpace(string(item)); item != "" {
+			*l = append(*l, item)
+		}
 	}
 	return nil
 }

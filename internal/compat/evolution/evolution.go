@@ -5,6 +5,8 @@ package evolution
 import (
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 
 	"bridged/internal/bridge"
 	"bridged/internal/compat"
@@ -13,41 +15,105 @@ import (
 // Prefix is where the door is served.
 const Prefix = "/evolution"
 
-// instance is the name of the only instance.
-const instance = "bridged"
-
 // version is that of Evolution API whose answers these are.
 const version = "2.3.6"
 
-type door struct{ *compat.Door }
+type door struct {
+	*compat.Door
+	instance string // the name of the only instance
+}
 
 // New returns the door.
 func New(o compat.Options) http.Handler {
-	d := door{compat.NewDoor(o, peer{})}
+	d := door{compat.NewDoor(o, peer{}), o.Instance}
 	mux := http.NewServeMux() // chi would take the API's router, which calls reach, for a part of itself
 	mux.HandleFunc("/", d.Refuse(noRoute))
-	mux.HandleFunc("GET /{$}", d.Open(map[string]any{"status": http.StatusOK, "message": "Welcome to the Evolution API, it is working!", "version": version, "clientName": instance}))
-	mux.HandleFunc("GET /instance/fetchInstances", d.Handle(listInstances))
-	mux.HandleFunc("POST /message/sendText/{instance}", d.of(sendText))
+	mux.HandleFunc("GET /{$}", d.Open(map[string]any{"status": http.StatusOK, "message": "Welcome to the Evolution API, it is working!", "version": version, "clientName": d.instance}))
+	for _, r := range d.routes() {
+		handle := r.handle
+		if strings.HasSuffix(r.pattern, "{instance}") {
+			handle = d.of(handle)
+		}
+		mux.HandleFunc(r.pattern, d.HandleFile(handle, r.files...))
+	}
 	return mux
 }
 
-// of returns the handler of a route of our instance.
-func (d door) of(route func(*compat.Call) (compat.Answer, error)) http.HandlerFunc {
-	return d.Handle(func(c *compat.Call) (compat.Answer, error) {
-		if err := checkInstance(c.PathValue("instance")); err != nil {
+// route is what the door does.
+type route struct {
+	pattern string
+	handle  func(*compat.Call) (compat.Answer, error)
+	files   []string // members of the body that may hold a file
+}
+
+// routes lists all that need a key.
+func (d door) routes() []route {
+	return []route{
+		{"POST /message/sendText/{instance}", sendText, nil},
+		{"POST /message/sendMedia/{instance}", sendMedia, []string{"media", "mediaMessage.media"}},
+		{"POST /message/sendWhatsAppAudio/{instance}", sendAudio, []string{"audio", "audioMessage.audio"}},
+		{"POST /message/sendSticker/{instance}", sendSticker, []string{"sticker", "stickerMessage.image"}},
+		{"POST /message/sendPtv/{instance}", sendRoundVideo, []string{"video"}},
+		{"POST /message/sendLocation/{instance}", sendLocation, nil},
+		{"POST /message/sendContact/{instance}", sendContact, nil},
+		{"POST /message/sendPoll/{instance}", sendPoll, nil},
+		{"POST /message/sendReaction/{instance}", sendReaction, nil},
+
+		{"POST /chat/whatsappNumbers/{instance}", checkNumbers, nil},
+		{"POST /chat/markMessageAsRead/{instance}", markRead, nil},
+		{"POST /chat/sendPresence/{instance}", showPresence, nil},
+		{"DELETE /chat/deleteMessageForEveryone/{instance}", deleteMessage, nil},
+		{"POST /chat/updateMessage/{instance}", updateMessage, nil},
+		{"POST /chat/findMessages/{instance}", findMessages, nil},
+		{"POST /chat/findChats/{instance}", findChats, nil},
+		{"POST /chat/findContacts/{instance}", findContacts, nil},
+		{"POST /chat/getBase64FromMediaMessage/{instance}", downloadMedia, nil},
+		{"POST /chat/fetchProfilePictureUrl/{instance}", showPicture, nil},
+		{"POST /chat/fetchProfile/{instance}", showProfile, nil},
+		{"POST /chat/archiveChat/{instance}", archiveChat, nil},
+		{"POST /chat/markChatUnread/{instance}", markUnread, nil},
+		{"POST /chat/updateBlockStatus/{instance}", setBlocked, nil},
+
+		{"GET /instance/fetchInstances", d.listInstances, nil},
+		{"GET /instance/connectionState/{instance}", d.showState, nil},
+		{"GET /instance/connect/{instance}", d.connect, nil},
+		{"POST /instance/restart/{instance}", d.restart, nil},
+		{"DELETE /instance/logout/{instance}", logout, nil},
+		{"POST /instance/create", d.createInstance, nil},
+		{"GET /settings/find/{instance}", showSettings, nil},
+
+		{"GET /group/fetchAllGroups/{instance}", listGroups, nil},
+		{"GET /group/findGroupInfos/{instance}", showGroup, nil},
+		{"GET /group/participants/{instance}", listParticipants, nil},
+		{"GET /group/inviteCode/{instance}", showInvite, nil},
+		{"POST /group/revokeInviteCode/{instance}", revokeInvite, nil},
+		{"GET /group/acceptInviteCode/{instance}", joinGroup, nil},
+		{"POST /group/create/{instance}", createGroup, nil},
+		{"POST /group/updateParticipant/{instance}", changeParticipants, nil},
+		{"POST /group/updateGroupSubject/{instance}", changeGroup(subjectOf), nil},
+		{"POST /group/updateGroupDescription/{instance}", changeGroup(descriptionOf), nil},
+		{"POST /group/updateSetting/{instance}", changeGroup(settingOf), nil},
+		{"POST /group/toggleEphemeral/{instance}", changeGroup(timerOf), nil},
+		{"DELETE /group/leaveGroup/{instance}", leaveGroup, nil},
+	}
+}
+
+// of returns a route of our instance.
+func (d door) of(handle func(*compat.Call) (compat.Answer, error)) func(*compat.Call) (compat.Answer, error) {
+	return func(c *compat.Call) (compat.Answer, error) {
+		if err := d.checkInstance(c.PathValue("instance")); err != nil {
 			return compat.Answer{}, err
 		}
-		return route(c)
-	})
+		return handle(c)
+	}
 }
 
 // checkInstance refuses an instance other than ours.
-func checkInstance(name string) error {
-	if plain, err := url.PathUnescape(name); err == nil && plain == instance {
+func (d door) checkInstance(name string) error {
+	if plain, err := url.PathUnescape(name); err == nil && plain == d.instance {
 		return nil
 	}
-	return bridge.NotFound("The %q instance does not exist; it is %q here", bridge.Beginning(name, 100), instance)
+	return bridge.NotFound("The %q instance does not exist; it is %q here", bridge.Beginning(name, 100), d.instance)
 }
 
 // peer is Evolution API as its clients know it.
@@ -56,8 +122,21 @@ type peer struct{}
 // Key returns the header apikey.
 func (peer) Key(r *http.Request) string { return r.Header.Get("apikey") }
 
+// groups are the first words of Evolution's routes. What of them the door does not have is
+// one click away in clients.
+var groups = []string{
+	"message", "chat", "instance", "group", "settings", "webhook", "proxy", "label", "call", "template", "business", "websocket", "rabbitmq", "sqs", "nats",
+	"kafka", "pusher", "chatwoot", "typebot", "openai", "dify", "flowise", "n8n", "evoai", "evolutionBot", "s3", "baileys",
+}
+
+// noRoute refuses what the door does not have.
 func noRoute(r *http.Request) error {
-	return bridge.NotFound("Cannot %s %s: bridged does not do this", r.Method, bridge.Beginning(r.URL.Path, 100))
+	group, _, isRoute := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	what := r.Method + " " + bridge.Beginning(r.URL.Path, 100)
+	if isRoute && slices.Contains(groups, group) {
+		return bridge.Invalid("bridged does not do this, and nothing was changed: there is no %s behind its Evolution door", what)
+	}
+	return bridge.NotFound("Cannot %s: bridged does not do this", what)
 }
 
 // statuses has the status of each error that is not 400.
@@ -69,7 +148,7 @@ var statuses = map[bridge.Code]int{
 }
 
 // Refusal returns Evolution's answer for an error. Clients print what is in message.
-func (peer) Refusal(_ *http.Request, _ *compat.Call, err *bridge.Error) (int, any) {
+func (peer) Refusal(_ *http.Request, c *compat.Call, err *bridge.Error) (int, any) {
 	status, known := statuses[err.Code]
 	if !known {
 		status = http.StatusBadRequest
@@ -78,6 +157,10 @@ func (peer) Refusal(_ *http.Request, _ *compat.Call, err *bridge.Error) (int, an
 	switch err.Code {
 	case bridge.CodeUnauthorized:
 		message = "Unauthorized"
+	case bridge.CodeNotOnNetwork:
+		if c != nil && c.Recipient != "" {
+			message = []any{absent(c.Recipient, c.Recipient.User()), err.Msg}
+		}
 	case bridge.CodeNotConnected:
 		message = []string{"Error: Connection Closed", err.Msg}
 	}

@@ -2,6 +2,7 @@ package evolution
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"bridged/internal/bridge"
@@ -18,37 +19,15 @@ type toNumber struct {
 }
 
 type options struct {
-	Delay            int         `json:"delay"` // milliseconds of typing before
-	Quoted           *quoted     `json:"quoted"`
-	MentionsEveryone bool        `json:"mentionsEveryOne"`
-	Mentioned        []string    `json:"mentioned"`
-	Presence         compat.Text `json:"presence"`
+	Delay            compat.Number `json:"delay"` // milliseconds of typing before
+	Quoted           *quoted       `json:"quoted"`
+	MentionsEveryone compat.Flag   `json:"mentionsEveryOne"`
+	Mentioned        compat.Texts  `json:"mentioned"`
+	Presence         compat.Text   `json:"presence"`
 }
 
 type quoted struct {
-	Key struct {
-		ID        string `json:"id"`
-		RemoteJID string `json:"remoteJid"`
-	} `json:"key"`
-}
-
-// sentMessage is a message as Evolution answers a send.
-type sentMessage struct {
-	Key              key            `json:"key"`
-	PushName         string         `json:"pushName"`
-	Status           string         `json:"status"`
-	Message          map[string]any `json:"message"`
-	ContextInfo      any            `json:"contextInfo"`
-	MessageType      string         `json:"messageType"`
-	MessageTimestamp int64          `json:"messageTimestamp"`
-	InstanceID       string         `json:"instanceId"`
-	Source           string         `json:"source"`
-}
-
-type key struct {
-	RemoteJID bridge.JID `json:"remoteJid"`
-	FromMe    bool       `json:"fromMe"`
-	ID        string     `json:"id"`
+	Key namedKey `json:"key"`
 }
 
 // all returns the options of either version.
@@ -71,16 +50,18 @@ func (o options) quote() (quote client.Quote, err error) {
 	if o.Quoted == nil || o.Quoted.Key.ID == "" {
 		return quote, nil
 	}
-	quote.QuotedMsgID = o.Quoted.Key.ID
+	quote.QuotedMsgID = string(o.Quoted.Key.ID)
 	if o.Quoted.Key.RemoteJID != "" {
-		quote.QuotedChatJID, err = compat.Recipient(o.Quoted.Key.RemoteJID)
+		quote.QuotedChatJID, err = compat.Recipient(string(o.Quoted.Key.RemoteJID))
 	}
 	return quote, err
 }
 
-func (o options) mentions() (people []bridge.JID, err error) {
-	if o.MentionsEveryone {
-		return nil, bridge.Invalid("bridged does not mention everybody: name the members in mentioned")
+// mentions returns the people whom a text mentions: those whom it names, or all other
+// members of a group.
+func (o options) mentions(c *compat.Call, chat bridge.JID) (people []bridge.JID, err error) {
+	if bool(o.MentionsEveryone) && chat.IsGroup() {
+		return otherMembers(c, chat)
 	}
 	for _, one := range o.Mentioned {
 		jid, err := compat.Recipient(one)
@@ -92,80 +73,286 @@ func (o options) mentions() (people []bridge.JID, err error) {
 	return people, nil
 }
 
+// otherMembers returns the members of a group but the account.
+func otherMembers(c *compat.Call, group bridge.JID) (people []bridge.JID, err error) {
+	detail, err := c.API.Group(c.Context(), group)
+	if err != nil {
+		return nil, err
+	}
+	own, err := c.API.OwnToken(c.Context())
+	if err != nil {
+		return nil, err
+	}
+	for _, member := range shownGroup(detail).Participants {
+		if own.Account == nil || member.JID != own.Account.JID && member.JID != own.Account.LID {
+			people = append(people, member.JID)
+		}
+	}
+	return people, nil
+}
+
+// noMentions refuses mentions in what has no text.
+func (o options) noMentions() error {
+	if o.MentionsEveryone || len(o.Mentioned) > 0 {
+		return bridge.Invalid("bridged mentions people in texts only: leave mentioned and mentionsEveryOne out here")
+	}
+	return nil
+}
+
 // maxDelay bounds how long a send types before.
 const maxDelay = 20 * time.Second
 
-// wait shows the account as typing for as long as the caller asks.
-func (o options) wait(c *compat.Call, chat bridge.JID) error {
+// wait shows the account as typing, or recording, for as long as the caller asks.
+func (o options) wait(c *compat.Call, chat bridge.JID, state bridge.TypingState) error {
 	if o.Delay <= 0 {
 		return nil
 	}
-	delay := min(time.Duration(o.Delay)*time.Millisecond, maxDelay)
-	state := bridge.TypingText
 	if o.Presence == "recording" {
 		state = bridge.TypingVoice
 	}
 	if err := c.API.ShowTyping(c.Context(), chat, state); err != nil {
 		return err
 	}
-	if !bridge.Sleep(c.Context(), delay) {
+	if !bridge.Sleep(c.Context(), delayOf(o.Delay)) {
 		return c.Context().Err()
 	}
 	return nil
 }
 
-// send sends a message and answers it as Evolution does.
-func (to toNumber) send(c *compat.Call, messageType string, content map[string]any, m client.Message) (compat.Answer, error) {
-	sent, err := c.API.Send(c.Context(), m, c.Key())
-	if err != nil {
-		return compat.Answer{}, err
+func delayOf(milliseconds compat.Number) time.Duration {
+	return time.Duration(min(float64(milliseconds), float64(maxDelay.Milliseconds()))) * time.Millisecond
+}
+
+// begin does what comes before every message: it reads whom it is for and what it answers,
+// and types.
+func (to toNumber) begin(c *compat.Call, state bridge.TypingState) (chat bridge.JID, quote client.Quote, err error) {
+	if chat, err = to.recipient(); err != nil {
+		return "", quote, err
 	}
+	c.Recipient = chat
+	o := to.all()
+	if quote, err = o.quote(); err != nil {
+		return "", quote, err
+	}
+	return chat, quote, o.wait(c, chat, state)
+}
+
+// answerSent answers a message that was sent, as Evolution does.
+func answerSent(c *compat.Call, status int, m bridge.Message, sent client.Sent) (compat.Answer, error) {
+	account, err := accountOf(c)
+	m.Chat, m.ID, m.FromMe, m.SenderJID, m.Timestamp = sent.Chat, sent.ID, true, account, sent.Timestamp
+	record := sentRecord(account, m)
+	record.Status = "PENDING"
+	return compat.Answer{Status: status, Replay: sent.Replayed, Body: record}, err
+}
+
+// accountOf returns the account; empty where none is paired.
+func accountOf(c *compat.Call) (bridge.JID, error) {
 	own, err := c.API.OwnToken(c.Context())
+	if err != nil || own.Account == nil {
+		return "", err
+	}
+	return own.Account.JID, nil
+}
+
+// send sends a message, whose content is answered.
+func send(c *compat.Call, what client.Message, content bridge.Message) (compat.Answer, error) {
+	sent, err := c.API.Send(c.Context(), what, c.Key())
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	account := bridge.JID("")
-	if own.Account != nil {
-		account = own.Account.JID
-	}
-	return compat.Answer{Status: http.StatusCreated, Replay: sent.Replayed, Body: sentMessage{
-		Key: key{sent.Chat, true, sent.ID}, Status: "PENDING", Message: content, MessageType: messageType, MessageTimestamp: sent.Timestamp.Unix(),
-		InstanceID: instanceID(account), Source: "unknown",
-	}}, nil
+	return answerSent(c, http.StatusCreated, content, sent)
 }
 
 func sendText(c *compat.Call) (compat.Answer, error) {
 	var in struct {
 		toNumber
-		Text        *compat.Text `json:"text"`
-		TextMessage struct {
+		Text *compat.Text `json:"text"`
+		V1   struct {
 			Text compat.Text `json:"text"`
-		} `json:"textMessage"` // of the first version
+		} `json:"textMessage"`
 	}
 	if err := c.Decode(&in); err != nil {
 		return compat.Answer{}, err
 	}
+	text := string(in.V1.Text)
+	if in.Text != nil {
+		text = string(*in.Text)
+	}
 	chat, err := in.recipient()
+	switch {
+	case err != nil:
+		return compat.Answer{}, err
+	case text == "":
+		return compat.Answer{}, bridge.Invalid(`instance requires property "text"`)
+	}
+	mentions, err := in.all().mentions(c, chat)
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	text := in.TextMessage.Text
-	if in.Text != nil {
-		text = *in.Text
-	}
-	if text == "" {
-		return compat.Answer{}, bridge.Invalid(`instance requires property "text"`)
-	}
-	m := client.Text{To: chat, Text: string(text)}
-	o := in.all()
-	if m.Quote, err = o.quote(); err != nil {
+	chat, quote, err := in.begin(c, bridge.TypingText)
+	if err != nil {
 		return compat.Answer{}, err
 	}
-	if m.Mentions, err = o.mentions(); err != nil {
+	content := bridge.Message{MessageType: bridge.TypeText, Content: text}
+	if len(mentions) > 0 {
+		content.ContextInfo = &bridge.ContextInfo{MentionedJID: mentions}
+	}
+	return send(c, client.Text{To: chat, Text: text, Mentions: mentions, Quote: quote}, content)
+}
+
+type location struct {
+	Name      compat.Text    `json:"name"`
+	Address   compat.Text    `json:"address"`
+	Latitude  *compat.Number `json:"latitude"`
+	Longitude *compat.Number `json:"longitude"`
+}
+
+func sendLocation(c *compat.Call) (compat.Answer, error) {
+	var in struct {
+		toNumber
+		location
+		V1 *location `json:"locationMessage"`
+	}
+	if err := c.Decode(&in); err != nil {
 		return compat.Answer{}, err
 	}
-	if err := o.wait(c, chat); err != nil {
+	if in.V1 != nil {
+		in.location = *in.V1
+	}
+	if in.Latitude == nil || in.Longitude == nil {
+		return compat.Answer{}, bridge.Invalid(`instance requires property "latitude" and "longitude"`)
+	}
+	chat, quote, err := in.begin(c, bridge.TypingText)
+	if err != nil {
 		return compat.Answer{}, err
 	}
-	return in.send(c, "conversation", map[string]any{"conversation": string(text)}, m)
+	place := bridge.Place{Latitude: float64(*in.Latitude), Longitude: float64(*in.Longitude), Name: string(in.Name), Address: string(in.Address)}
+	what := client.Location{To: chat, Latitude: place.Latitude, Longitude: place.Longitude, Name: place.Name, Address: place.Address, Quote: quote}
+	return send(c, what, bridge.Message{MessageType: "locationMessage", Parts: bridge.Parts{Location: &place}})
+}
+
+// contact is a contact to send. Its address in the web has no place in bridged's cards.
+type contact struct {
+	FullName     compat.Text `json:"fullName"`
+	WUID         compat.Text `json:"wuid"`
+	PhoneNumber  compat.Text `json:"phoneNumber"`
+	Organization compat.Text `json:"organization"`
+	Email        compat.Text `json:"email"`
+}
+
+// card returns a contact as bridged sends it.
+func (p contact) card() (bridge.ContactCard, error) {
+	card := bridge.ContactCard{
+		DisplayName: string(p.FullName), PhoneDisplay: string(p.PhoneNumber), Email: string(p.Email), Organization: string(p.Organization),
+	}
+	written := string(p.WUID)
+	if written == "" {
+		written = card.PhoneDisplay
+	}
+	if written != "" {
+		person, err := compat.Recipient(written)
+		if err != nil || !person.IsPerson() {
+			return card, bridge.Invalid("contact: %q is no phone number", bridge.Beginning(written, 50))
+		}
+		card.Phone = person.User()
+	}
+	return card, nil
+}
+
+func sendContact(c *compat.Call) (compat.Answer, error) {
+	var in struct {
+		toNumber
+		Contacts []contact `json:"contact"`
+		V1       []contact `json:"contactMessage"`
+	}
+	if err := c.Decode(&in); err != nil {
+		return compat.Answer{}, err
+	}
+	what, shown := client.Contacts{}, []bridge.SharedContact(nil)
+	for _, one := range slices.Concat(in.Contacts, in.V1) {
+		card, err := one.card()
+		if err != nil {
+			return compat.Answer{}, err
+		}
+		what.Contacts, shown = append(what.Contacts, card), append(shown, bridge.SharedContact{DisplayName: card.DisplayName})
+	}
+	if len(shown) == 0 {
+		return compat.Answer{}, bridge.Invalid(`instance requires property "contact"`)
+	}
+	var err error
+	if what.To, what.Quote, err = in.begin(c, bridge.TypingText); err != nil {
+		return compat.Answer{}, err
+	}
+	kind := "contactMessage"
+	if len(shown) > 1 {
+		kind = "contactsArrayMessage"
+	}
+	return send(c, what, bridge.Message{MessageType: kind, Parts: bridge.Parts{Contacts: shown}})
+}
+
+type poll struct {
+	Name            compat.Text    `json:"name"`
+	SelectableCount *compat.Number `json:"selectableCount"`
+	Values          []compat.Text  `json:"values"`
+}
+
+func sendPoll(c *compat.Call) (compat.Answer, error) {
+	var in struct {
+		toNumber
+		poll
+		V1 *poll `json:"pollMessage"`
+	}
+	if err := c.Decode(&in); err != nil {
+		return compat.Answer{}, err
+	}
+	if in.V1 != nil {
+		in.poll = *in.V1
+	}
+	if in.Name == "" || len(in.Values) == 0 {
+		return compat.Answer{}, bridge.Invalid(`instance requires property "name" and "values"`)
+	}
+	what, tally := client.Poll{Name: string(in.Name)}, bridge.PollTally{Name: string(in.Name), SelectableCount: 1}
+	for _, value := range in.Values {
+		what.Values, tally.Options = append(what.Values, string(value)), append(tally.Options, bridge.PollOption{Name: string(value)})
+	}
+	if in.SelectableCount != nil {
+		what.SelectableCount = new(int(*in.SelectableCount))
+		tally.SelectableCount = *what.SelectableCount
+	}
+	var err error
+	if what.To, what.Quote, err = in.begin(c, bridge.TypingText); err != nil {
+		return compat.Answer{}, err
+	}
+	return send(c, what, bridge.Message{MessageType: "pollCreationMessageV3", Poll: &tally})
+}
+
+type reaction struct {
+	Key      namedKey    `json:"key"`
+	Reaction compat.Text `json:"reaction"`
+}
+
+func sendReaction(c *compat.Call) (compat.Answer, error) {
+	var in struct {
+		reaction
+		V1 *reaction `json:"reactionMessage"`
+	}
+	if err := c.Decode(&in); err != nil {
+		return compat.Answer{}, err
+	}
+	if in.V1 != nil {
+		in.reaction = *in.V1
+	}
+	chat, id, err := in.Key.target()
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	sent, err := c.API.Send(c.Context(), client.Reaction{Chat: chat, MsgID: id, Emoji: string(in.Reaction)}, c.Key())
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	answer, err := answerSent(c, http.StatusCreated, bridge.Message{}, sent)
+	on := map[string]any{"remoteJid": chat, "fromMe": bool(in.Key.FromMe), "id": id, "participant": string(in.Key.Participant)}
+	answer.Body = answer.Body.(Record).with(typeReaction, map[string]any{"key": on, "text": string(in.Reaction)})
+	return answer, err
 }

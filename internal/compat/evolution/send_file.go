@@ -22,7 +22,7 @@ type outgoing struct {
 	voice    bool // a voice note, if it can be one
 }
 
-type media struct {
+type mediaFields struct {
 	MediaType compat.Text `json:"mediatype"`
 	MimeType  compat.Text `json:"mimetype"`
 	Caption   compat.Text `json:"caption"`
@@ -33,14 +33,14 @@ type media struct {
 func sendMedia(c *compat.Call) (compat.Answer, error) {
 	var in struct {
 		toNumber
-		media
-		V1 *media `json:"mediaMessage"`
+		mediaFields
+		V1 *mediaFields `json:"mediaMessage"`
 	}
 	if err := c.Decode(&in); err != nil {
 		return compat.Answer{}, err
 	}
 	if in.V1 != nil {
-		in.media = *in.V1
+		in.mediaFields = *in.V1
 	}
 	kind := bridge.MediaType(strings.ToLower(string(in.MediaType)))
 	if kind == bridge.MediaSticker || !slices.Contains(bridge.MediaTypes, kind) {

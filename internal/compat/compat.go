@@ -92,6 +92,8 @@ type Answer struct {
 	Replay bool // an earlier call with the same Idempotency-Key had done it
 	// Stream writes the JSON of a body that memory should not hold; Body is nil then.
 	Stream func(io.Writer) error
+	// Relay is an answer of the API that is passed on, unless it is nil: a file.
+	Relay *http.Response
 }
 
 // OK returns an answer with the status 200.
@@ -119,11 +121,14 @@ func (d *Door) HandleFile(route func(*Call) (Answer, error), members ...string) 
 		if answer.Replay {
 			w.Header().Set("Idempotency-Replayed", "true")
 		}
-		if answer.Stream != nil {
+		switch {
+		case answer.Relay != nil:
+			relay(w, r, answer.Relay)
+		case answer.Stream != nil:
 			stream(w, r, answer)
-			return
+		default:
+			write(w, answer.Status, answer.Body)
 		}
-		write(w, answer.Status, answer.Body)
 	}
 }
 
@@ -197,6 +202,20 @@ func stream(w http.ResponseWriter, r *http.Request, answer Answer) {
 	}
 }
 
+// relay passes an answer of the API on. Where that breaks off, so does this one.
+func relay(w http.ResponseWriter, r *http.Request, answer *http.Response) {
+	defer answer.Body.Close()
+	front.SecureHeader(w.Header())
+	for name, values := range answer.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(answer.StatusCode)
+	if _, err := io.Copy(pieceWriter{w}, answer.Body); err != nil {
+		hlog.FromRequest(r).Warn().Str("error", bridge.Redact(err.Error())).Msg("an answer broke off")
+		panic(http.ErrAbortHandler)
+	}
+}
+
 // pieceWriter gives each piece of an answer its own time.
 type pieceWriter struct{ http.ResponseWriter }
 
@@ -205,12 +224,26 @@ func (w pieceWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
+// prefixKey is the key of the prefix below which a request came, in its context.
+type prefixKey struct{}
+
+// Base returns the address of the door as a caller knows it, without a slash at the end:
+// links in answers begin so.
+func (c *Call) Base() string {
+	scheme := "http"
+	if c.TLS != nil || c.Header.Get("X-Forwarded-Proto") == "https" {
+		scheme = "https"
+	}
+	prefix, _ := c.Context().Value(prefixKey{}).(string)
+	return scheme + "://" + c.Host + prefix
+}
+
 // Mount serves a door below a prefix, or at the root of a listener of its own where that
 // is empty. Clients join addresses by string: slashes at the end, and twice behind the
 // prefix, are ignored. The end of stopping ends calls.
 func Mount(prefix string, door http.Handler, stopping context.Context, log zerolog.Logger) http.Handler {
 	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(r.Context())
+		ctx, cancel := context.WithCancel(context.WithValue(r.Context(), prefixKey{}, prefix))
 		defer cancel()
 		defer context.AfterFunc(stopping, cancel)()
 		if r.ContentLength < 0 {

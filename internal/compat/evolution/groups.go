@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"bridged/internal/bridge"
-	"bridged/internal/client"
 	"bridged/internal/compat"
 )
 
@@ -32,14 +31,6 @@ type member struct {
 	ID    bridge.JID `json:"id"`
 	LID   bridge.JID `json:"lid,omitempty"`
 	Admin *string    `json:"admin"`
-}
-
-// shownGroup returns a group as it is on the network, else as it is stored.
-func shownGroup(detail client.GroupDetail) bridge.Group {
-	if detail.Live != nil {
-		return *detail.Live
-	}
-	return detail.Stored.Group
 }
 
 func groupOf(g bridge.Group) groupRecord {
@@ -96,7 +87,7 @@ func group(c *compat.Call) (bridge.Group, error) {
 		return bridge.Group{}, err
 	}
 	detail, err := c.API.Group(c.Context(), jid)
-	return shownGroup(detail), err
+	return compat.GroupOf(detail), err
 }
 
 // listGroups lists all groups. Only with their members the network is asked about each.
@@ -113,7 +104,7 @@ func listGroups(c *compat.Call) (compat.Answer, error) {
 			if err != nil {
 				return compat.Answer{}, err
 			}
-			shown = groupOf(shownGroup(detail))
+			shown = groupOf(compat.GroupOf(detail))
 		}
 		groups = append(groups, shown)
 	}

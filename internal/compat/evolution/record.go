@@ -3,7 +3,6 @@ package evolution
 import (
 	"crypto/sha1" //nolint:gosec // ids, no signatures
 	"encoding/hex"
-	"mime"
 	"strconv"
 	"strings"
 
@@ -327,13 +326,5 @@ func fileNameOf(m bridge.Message) string {
 	if m.Media.FileName != "" {
 		return m.Media.FileName
 	}
-	base, _, _ := mime.ParseMediaType(m.Media.MimeType)
-	_, extension, _ := strings.Cut(base, "/")
-	switch {
-	case base == "audio/mpeg":
-		extension = "mp3"
-	case extension == "", strings.ContainsAny(extension, ".+-"):
-		extension = "bin"
-	}
-	return m.ID + "." + extension
+	return m.ID + "." + compat.Extension(m.Media.MimeType)
 }

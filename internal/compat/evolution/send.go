@@ -61,7 +61,7 @@ func (o options) quote() (quote client.Quote, err error) {
 // members of a group.
 func (o options) mentions(c *compat.Call, chat bridge.JID) (people []bridge.JID, err error) {
 	if bool(o.MentionsEveryone) && chat.IsGroup() {
-		return otherMembers(c, chat)
+		return compat.OtherMembers(c, chat)
 	}
 	for _, one := range o.Mentioned {
 		jid, err := compat.Recipient(one)
@@ -69,24 +69,6 @@ func (o options) mentions(c *compat.Call, chat bridge.JID) (people []bridge.JID,
 			return nil, err
 		}
 		people = append(people, jid)
-	}
-	return people, nil
-}
-
-// otherMembers returns the members of a group but the account.
-func otherMembers(c *compat.Call, group bridge.JID) (people []bridge.JID, err error) {
-	detail, err := c.API.Group(c.Context(), group)
-	if err != nil {
-		return nil, err
-	}
-	own, err := c.API.OwnToken(c.Context())
-	if err != nil {
-		return nil, err
-	}
-	for _, member := range shownGroup(detail).Participants {
-		if own.Account == nil || member.JID != own.Account.JID && member.JID != own.Account.LID {
-			people = append(people, member.JID)
-		}
 	}
 	return people, nil
 }

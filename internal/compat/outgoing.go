@@ -1,0 +1,113 @@
+package compat
+
+import (
+	"cmp"
+	"mime"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// Outgoing is a file to send: one that came with the call, or one to be fetched. Its type
+// and name are hints, which are often wrong.
+type Outgoing struct {
+	Kind     bridge.MediaType
+	Address  string
+	Caption  string
+	Name     string
+	MimeType string
+	Voice    bool // a voice note, if it can be one
+}
+
+// Send sends the file, and returns what of it is known.
+func (f Outgoing) Send(c *Call, chat bridge.JID, quote client.Quote) (client.Sent, *bridge.Media, error) {
+	shown := &bridge.Media{Type: f.Kind, Caption: f.Caption, MimeType: f.MimeType}
+	if f.Kind == bridge.MediaDocument {
+		shown.FileName = f.plainName(c.Upload)
+	}
+	switch {
+	case c.Upload != nil:
+		sent, err := f.upload(c, chat, quote, shown)
+		return sent, shown, err
+	case f.Address == "":
+		return client.Sent{}, nil, bridge.Invalid("the file is missing: give its http(s) address, its bytes in base64, or a form with the part file")
+	case f.Kind == bridge.MediaSticker:
+		return client.Sent{}, nil, bridge.Invalid("bridged does not fetch stickers: send the picture itself, in base64 or as the file of a form")
+	}
+	sent, err := f.fetch(c, client.File{To: chat, URL: f.Address, Type: f.Kind, Caption: f.Caption, FileName: shown.FileName, Quote: quote}, shown)
+	return sent, shown, err
+}
+
+func (f Outgoing) upload(c *Call, chat bridge.JID, quote client.Quote, shown *bridge.Media) (client.Sent, error) {
+	shown.PTT, shown.Size, shown.MimeType = f.Voice && c.Upload.IsVoice(), c.Upload.Size(), cmp.Or(shown.MimeType, c.Upload.MimeType)
+	return c.API.SendFile(c.Context(), client.Upload{
+		To: chat, FileName: cmp.Or(shown.FileName, "file"), Type: f.Kind, Caption: f.Caption, PTT: shown.PTT,
+		QuotedMsgID: quote.QuotedMsgID, QuotedChatJID: quote.QuotedChatJID,
+	}, c.Upload.Open(), c.Key())
+}
+
+// fetch has the file fetched and sent. Whether it can be a voice note is only known then:
+// what cannot is sent as a sound, under the same key.
+func (f Outgoing) fetch(c *Call, file client.File, shown *bridge.Media) (client.Sent, error) {
+	if f.Voice {
+		file.PTT, shown.PTT = true, true
+		sent, err := c.API.Send(c.Context(), file, c.Key())
+		if code := bridge.CodeOf(err); err == nil || code != bridge.CodeUnsupportedMedia && code != bridge.CodeIdempotencyMismatch {
+			return sent, err
+		}
+		file.PTT, shown.PTT = false, false
+	}
+	return c.API.Send(c.Context(), file, c.Key())
+}
+
+// plainName returns the document's name, without what could be a directory.
+func (f Outgoing) plainName(upload *Upload) string {
+	name := f.Name
+	if name == "" && upload != nil {
+		name = upload.Name
+	}
+	name = bridge.PlainFileName(strings.NewReplacer("/", "_", `\`, "_", "\ufeff", "").Replace(name))
+	return strings.TrimLeft(strings.TrimSpace(name), ".")
+}
+
+// Extension returns what the name of a file of a type ends with, without a dot.
+func Extension(mimeType string) string {
+	base, _, _ := mime.ParseMediaType(mimeType)
+	_, extension, _ := strings.Cut(base, "/")
+	switch {
+	case base == "audio/mpeg":
+		return "mp3"
+	case base == "text/plain":
+		return "txt"
+	case extension == "", strings.ContainsAny(extension, ".+-"):
+		return "bin"
+	}
+	return extension
+}
+
+// GroupOf returns a group as it is on the network, else as it is stored.
+func GroupOf(detail client.GroupDetail) bridge.Group {
+	if detail.Live != nil {
+		return *detail.Live
+	}
+	return detail.Stored.Group
+}
+
+// OtherMembers returns the members of a group but the account.
+func OtherMembers(c *Call, group bridge.JID) (people []bridge.JID, err error) {
+	detail, err := c.API.Group(c.Context(), group)
+	if err != nil {
+		return nil, err
+	}
+	own, err := c.API.OwnToken(c.Context())
+	if err != nil {
+		return nil, err
+	}
+	for _, member := range GroupOf(detail).Participants {
+		if own.Account == nil || member.JID != own.Account.JID && member.JID != own.Account.LID {
+			people = append(people, member.JID)
+		}
+	}
+	return people, nil
+}

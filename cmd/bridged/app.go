@@ -101,7 +101,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	a.webhooks = webhook.New(webhook.Options{
 		Store: a.store, Guard: urlguard.New(urlguard.Options{UserAgent: userAgent(), AllowPrefixes: c.FetchAllow}),
 		AllowPrivate: c.PrivateHooks, UserAgent: userAgent(), Log: log,
-		Own: a.own, OpenFile: a.openFile,
+		Formats: formats(c), Own: a.own, OpenFile: a.openFile,
 	})
 	if err = a.webhooks.Configure(ctx, c.Webhooks); err != nil {
 		return nil, err

@@ -3,9 +3,27 @@ package main
 import (
 	"context"
 	"io"
+	"strings"
 
+	"bridged/internal/bridge"
+	"bridged/internal/compat/waha"
+	"bridged/internal/config"
 	"bridged/internal/webhook/format"
 )
+
+// formats returns the formats of webhooks beside bridged's own. Links in them begin with
+// the address of the bridge, if the operator has named it.
+func formats(c config.Config) map[bridge.WebhookFormat]format.Format {
+	base := func(prefix string) string {
+		if len(c.PublicURLs) == 0 {
+			return ""
+		}
+		return strings.TrimSuffix(c.PublicURLs[0].String(), "/") + prefix
+	}
+	return map[bridge.WebhookFormat]format.Format{
+		bridge.FormatWAHA: waha.Format{Base: base(waha.Prefix)},
+	}
+}
 
 // own describes the account to the formats of webhooks.
 func (a *app) own() format.Account {

@@ -42,6 +42,8 @@ type Event struct {
 	// Reactions are those that changed, with an empty emoji where one was removed; of very many
 	// at once the last.
 	Reactions []MessageReaction `json:"reactions,omitempty"`
+	// Voters have voted in the poll, or taken their votes back; of very many at once the last.
+	Voters []JID `json:"voters,omitempty"`
 	// JoinRequests stands beside Group where requests to join came or were withdrawn.
 	JoinRequests *JoinRequestChange `json:"joinRequests,omitempty"`
 	Call         *Call              `json:"call,omitempty"`

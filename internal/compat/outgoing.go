@@ -17,7 +17,8 @@ type Outgoing struct {
 	Caption  string
 	Name     string
 	MimeType string
-	Voice    bool // a voice note, if it can be one
+	Voice    bool   // a voice note, if it can be one
+	Key      string // under which the send can be repeated; empty for the call's own
 }
 
 // Send sends the file, and returns what of it is known.
@@ -44,7 +45,7 @@ func (f Outgoing) upload(c *Call, chat bridge.JID, quote client.Quote, shown *br
 	return c.API.SendFile(c.Context(), client.Upload{
 		To: chat, FileName: cmp.Or(shown.FileName, "file"), Type: f.Kind, Caption: f.Caption, PTT: shown.PTT,
 		QuotedMsgID: quote.QuotedMsgID, QuotedChatJID: quote.QuotedChatJID,
-	}, c.Upload.Open(), c.Key())
+	}, c.Upload.Open(), cmp.Or(f.Key, c.Key()))
 }
 
 // fetch has the file fetched and sent. Whether it can be a voice note is only known then:
@@ -52,13 +53,13 @@ func (f Outgoing) upload(c *Call, chat bridge.JID, quote client.Quote, shown *br
 func (f Outgoing) fetch(c *Call, file client.File, shown *bridge.Media) (client.Sent, error) {
 	if f.Voice {
 		file.PTT, shown.PTT = true, true
-		sent, err := c.API.Send(c.Context(), file, c.Key())
+		sent, err := c.API.Send(c.Context(), file, cmp.Or(f.Key, c.Key()))
 		if code := bridge.CodeOf(err); err == nil || code != bridge.CodeUnsupportedMedia && code != bridge.CodeIdempotencyMismatch {
 			return sent, err
 		}
 		file.PTT, shown.PTT = false, false
 	}
-	return c.API.Send(c.Context(), file, c.Key())
+	return c.API.Send(c.Context(), file, cmp.Or(f.Key, c.Key()))
 }
 
 // plainName returns the document's name, without what could be a directory.

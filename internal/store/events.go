@@ -270,6 +270,7 @@ func eventNumber(name bridge.EventType) int { return slices.Index(eventTypes[:],
 type messageChange struct {
 	Changes   []bridge.MessageField `json:"changes"`
 	Reactions []reactionChange      `json:"reactions,omitempty"`
+	Voters    []int64               `json:"voters,omitempty"` // people
 }
 
 // reactionChange is a reaction that was set, or without an emoji removed.
@@ -279,13 +280,8 @@ type reactionChange struct {
 	Timestamp int64  `json:"timestamp"` // in milliseconds
 }
 
-// messageChanged logs which fields of a message have changed.
-func (t *writeTx) messageChanged(seq int64, fields ...bridge.MessageField) {
-	t.logChange(seq, messageChange{Changes: fields})
-}
-
-// maxReactionChanges bounds the reactions that one event names.
-const maxReactionChanges = 100
+// maxNamed bounds the reactions, and the voters, that one event names.
+const maxNamed = 100
 
 // logChange logs a change of a message. All of one transaction are one event.
 func (t *writeTx) logChange(seq int64, change messageChange) {
@@ -317,8 +313,15 @@ func (m *messageChange) add(other messageChange) {
 			m.Changes = append(m.Changes, field)
 		}
 	}
-	m.Reactions = append(m.Reactions, other.Reactions...)
-	m.Reactions = m.Reactions[max(len(m.Reactions)-maxReactionChanges, 0):]
+	m.Reactions = lastOf(append(m.Reactions, other.Reactions...))
+	m.Voters = lastOf(append(m.Voters, other.Voters...))
+}
+
+func lastOf[T any](named []T) []T { return named[max(len(named)-maxNamed, 0):] }
+
+// messageChanged logs which fields of a message have changed.
+func (t *writeTx) messageChanged(seq int64, fields ...bridge.MessageField) {
+	t.logChange(seq, messageChange{Changes: fields})
 }
 
 // addChanges adds what an event says of a change.
@@ -329,6 +332,10 @@ func (r *readTx) addChanges(event *bridge.Event, data string) {
 	for _, reaction := range change.Reactions {
 		by := r.s.people.get(reaction.Sender)
 		event.Reactions = append(event.Reactions, bridge.MessageReaction{SenderJID: by.jid(), Emoji: reaction.Emoji, Timestamp: bridge.Millis(reaction.Timestamp)})
+	}
+	for _, voter := range change.Voters {
+		by := r.s.people.get(voter)
+		event.Voters = append(event.Voters, by.jid())
 	}
 }
 

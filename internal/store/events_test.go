@@ -83,7 +83,8 @@ func TestEvents_SayWhatChanged(t *testing.T) {
 	save(t, s, react("👍", 2))
 	save(t, s, react("", 3))
 	save(t, s, bridge.Edit{Chat: club, Target: "A1", Editor: alice, Timestamp: at(4), New: says(club, alice, "A1", 4, "edited")}, react("🎉", 5), react("🎈", 6))
-	save(t, s, bridge.Deletion{Chat: club, Target: "A1", By: alice, Timestamp: at(7)})
+	save(t, s, bridge.PollVote{Chat: club, Target: "A1", Voter: bob, Hashes: [][]byte{make([]byte, 32)}, Timestamp: at(7)})
+	save(t, s, bridge.Deletion{Chat: club, Target: "A1", By: alice, Timestamp: at(8)})
 
 	var got []string
 	for _, e := range events(t, s, EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}}).Events {
@@ -91,11 +92,14 @@ func TestEvents_SayWhatChanged(t *testing.T) {
 		for _, reaction := range e.Reactions {
 			line += fmt.Sprintf(" %s %q", reaction.SenderJID.User(), reaction.Emoji)
 		}
+		for _, voter := range e.Voters {
+			line += fmt.Sprintf(" by %s", voter.User())
+		}
 		got = append(got, line)
 	}
 	sameList(t, "changes", got, []string{
 		fmt.Sprintf(`[reactions] %s "👍"`, bob.User()), fmt.Sprintf(`[reactions] %s ""`, bob.User()),
-		fmt.Sprintf(`[content editedAt reactions] %s "🎉" %s "🎈"`, bob.User(), bob.User()), "[content deletedAt]",
+		fmt.Sprintf(`[content editedAt reactions] %s "🎉" %s "🎈"`, bob.User(), bob.User()), "[poll] by " + bob.User(), "[content deletedAt]",
 	})
 }
 

@@ -34,7 +34,7 @@ func (t *writeTx) saveReaction(f bridge.ReactionChange) {
 	if seq != 0 {
 		t.countReactions(seq)
 		by := t.ensurePerson(f.Sender).id
-		t.logChange(seq, messageChange{[]bridge.MessageField{bridge.ChangedReactions}, []reactionChange{{by, f.Emoji, f.Timestamp.UnixMilli()}}})
+		t.logChange(seq, messageChange{Changes: []bridge.MessageField{bridge.ChangedReactions}, Reactions: []reactionChange{{by, f.Emoji, f.Timestamp.UnixMilli()}}})
 	}
 }
 
@@ -46,7 +46,7 @@ func (t *writeTx) saveVote(f bridge.PollVote) {
 		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.hashes != hashes`,
 		notNil(slices.Concat(f.Hashes...)), f.Timestamp.UnixMilli())
 	if seq != 0 {
-		t.messageChanged(seq, bridge.ChangedPoll)
+		t.logChange(seq, messageChange{Changes: []bridge.MessageField{bridge.ChangedPoll}, Voters: []int64{t.ensurePerson(f.Voter).id}})
 	}
 }
 

@@ -10,50 +10,11 @@ import (
 
 // toChat has what all sends have.
 type toChat struct {
-	Session  string      `json:"session"`
-	ChatID   compat.Text `json:"chatId"`
-	ReplyTo  string      `json:"reply_to"`
-	Mentions []string    `json:"mentions"`
-	ID       string      `json:"id"` // chosen by the caller: the send can be repeated
-}
-
-// sentMessage is a message as WAHA answers a send.
-type sentMessage struct {
-	ID          string  `json:"id"`
-	Timestamp   int64   `json:"timestamp"`
-	From        string  `json:"from"`
-	FromMe      bool    `json:"fromMe"`
-	Source      string  `json:"source"`
-	To          *string `json:"to"`
-	Participant *string `json:"participant"`
-	Body        string  `json:"body"`
-	HasMedia    bool    `json:"hasMedia"`
-	Media       any     `json:"media"`
-	Ack         int     `json:"ack"`
-	AckName     string  `json:"ackName"`
-	VCards      []any   `json:"vCards"`
-	Location    any     `json:"location"`
-	ReplyTo     any     `json:"replyTo"`
-	Data        data    `json:"_data"`
-}
-
-// data has what clients read of the engine's own message.
-type data struct {
-	Info    info           `json:"Info"`
-	Message map[string]any `json:"Message"`
-}
-
-type info struct {
-	ID        string     `json:"ID"`
-	Chat      bridge.JID `json:"Chat"`
-	Sender    bridge.JID `json:"Sender"`
-	SenderAlt string     `json:"SenderAlt"`
-	IsFromMe  bool       `json:"IsFromMe"`
-	IsGroup   bool       `json:"IsGroup"`
-	PushName  string     `json:"PushName"`
-	Timestamp string     `json:"Timestamp"`
-	Type      string     `json:"Type"`
-	MediaType string     `json:"MediaType"`
+	Session  string       `json:"session"`
+	ChatID   compat.Text  `json:"chatId"`
+	ReplyTo  compat.Text  `json:"reply_to"`
+	Mentions compat.Texts `json:"mentions"`
+	ID       string       `json:"id"` // chosen by the caller: the send can be repeated
 }
 
 // recipient returns the chat of a send.
@@ -67,24 +28,25 @@ func (to toChat) recipient() (bridge.JID, error) {
 	return compat.Recipient(string(to.ChatID))
 }
 
-// quote returns the message that a send answers. n8n sends an empty one for none.
-func (to toChat) quote(chat bridge.JID) (client.Quote, error) {
-	if to.ReplyTo == "" {
-		return client.Quote{}, nil
+// begin returns the chat of a send, and the message that it answers. n8n sends an empty
+// one for none.
+func (to toChat) begin() (chat bridge.JID, quote client.Quote, err error) {
+	if chat, err = to.recipient(); err != nil || to.ReplyTo == "" {
+		return chat, quote, err
 	}
-	named, err := parseMessageID(to.ReplyTo)
+	named, err := parseMessageID(string(to.ReplyTo))
 	if err != nil {
-		return client.Quote{}, err
+		return "", quote, err
 	}
-	of, id, err := named.in(chat)
-	return client.Quote{QuotedChatJID: of, QuotedMsgID: id}, err
+	quote.QuotedChatJID, quote.QuotedMsgID, err = named.in(chat)
+	return chat, quote, err
 }
 
-// mentioned returns the people whom a send mentions.
-func (to toChat) mentioned() (people []bridge.JID, err error) {
+// mentioned returns the people whom a send mentions; "all" is all other members of a group.
+func (to toChat) mentioned(c *compat.Call, chat bridge.JID) (people []bridge.JID, err error) {
 	for _, one := range to.Mentions {
-		if one == "all" {
-			return nil, bridge.Invalid("bridged does not mention everybody: name the members in mentions")
+		if one == "all" && chat.IsGroup() {
+			return compat.OtherMembers(c, chat)
 		}
 		jid, err := compat.Recipient(one)
 		if err != nil {
@@ -95,38 +57,44 @@ func (to toChat) mentioned() (people []bridge.JID, err error) {
 	return people, nil
 }
 
-// send sends a message and answers it as WAHA does.
-func (to toChat) send(c *compat.Call, status int, body string, m client.Message) (compat.Answer, error) {
-	key := c.Key()
-	if key == "" {
-		key = to.ID
+// noMentions refuses mentions in what has no text.
+func (to toChat) noMentions() error {
+	if len(to.Mentions) > 0 {
+		return bridge.Invalid("bridged mentions people in texts only: leave mentions out here")
 	}
-	sent, err := c.API.Send(c.Context(), m, key)
+	return nil
+}
+
+// key returns the key under which a send can be repeated; empty for none.
+func (to toChat) key(c *compat.Call) string {
+	if key := c.Key(); key != "" {
+		return key
+	}
+	return to.ID
+}
+
+// send sends a message, whose content is answered.
+func (to toChat) send(c *compat.Call, status int, what client.Message, content bridge.Message) (compat.Answer, error) {
+	sent, err := c.API.Send(c.Context(), what, to.key(c))
 	if err != nil {
 		return compat.Answer{}, err
 	}
+	return answerSent(c, status, content, sent)
+}
+
+// answerSent answers a message that was sent, as WAHA does.
+func answerSent(c *compat.Call, status int, m bridge.Message, sent client.Sent) (compat.Answer, error) {
 	own, err := c.API.OwnToken(c.Context())
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	return compat.Answer{Status: status, Body: sentOf(sent, own.Account, body), Replay: sent.Replayed}, nil
-}
-
-func sentOf(sent client.Sent, account *bridge.User, body string) sentMessage {
-	m := sentMessage{
-		Timestamp: sent.Timestamp.Unix(), From: compat.AsChat(sent.Chat), FromMe: true, Source: "api", Body: body, AckName: "PENDING", VCards: []any{},
-		Data: data{Info: info{ID: sent.ID, Chat: sent.Chat, IsFromMe: true, IsGroup: sent.Chat.IsGroup(), Timestamp: sent.Timestamp.UTC().Format("2006-01-02T15:04:05Z"), Type: "text"}, Message: map[string]any{"conversation": body}},
+	m.Chat, m.ID, m.FromMe, m.Timestamp, m.Status = sent.Chat, sent.ID, true, sent.Timestamp, new(bridge.DeliveryPending)
+	if own.Account != nil {
+		m.SenderJID, m.PushName = own.Account.JID, own.Account.PushName
 	}
-	id := messageID{FromMe: true, Chat: sent.Chat, ID: sent.ID}
-	if account != nil {
-		m.Data.Info.Sender, m.Data.Info.PushName = account.JID, account.PushName
-		if sent.Chat.IsGroup() {
-			id.Sender = account.JID
-			m.Participant = new(compat.AsChat(account.JID))
-		}
-	}
-	m.ID = id.String()
-	return m
+	shown := messageOf(m, c.Base())
+	shown.Source = "api"
+	return compat.Answer{Status: status, Body: shown, Replay: sent.Replayed}, nil
 }
 
 func sendText(c *compat.Call) (compat.Answer, error) {
@@ -148,16 +116,214 @@ func sendTextByAddress(c *compat.Call) (compat.Answer, error) {
 }
 
 func (to toChat) text(c *compat.Call, status int, text string) (compat.Answer, error) {
-	chat, err := to.recipient()
+	chat, quote, err := to.begin()
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	m := client.Text{To: chat, Text: text}
-	if m.Quote, err = to.quote(chat); err != nil {
+	m := client.Text{To: chat, Text: text, Quote: quote}
+	if m.Mentions, err = to.mentioned(c, chat); err != nil {
 		return compat.Answer{}, err
 	}
-	if m.Mentions, err = to.mentioned(); err != nil {
+	return to.send(c, status, m, bridge.Message{MessageType: bridge.TypeText, Content: text})
+}
+
+// file is a file to send. What it says of its type is n8n's default, and often wrong.
+type file struct {
+	MimeType compat.Text `json:"mimetype"`
+	FileName compat.Text `json:"filename"`
+	URL      compat.Text `json:"url"`
+}
+
+// sendFile returns the route that sends a kind of file.
+func sendFile(kind bridge.MediaType, messageType string) func(*compat.Call) (compat.Answer, error) {
+	return func(c *compat.Call) (compat.Answer, error) {
+		var in struct {
+			toChat
+			File    file        `json:"file"`
+			Caption compat.Text `json:"caption"`
+		}
+		if err := c.Decode(&in); err != nil {
+			return compat.Answer{}, err
+		}
+		if err := in.noMentions(); err != nil {
+			return compat.Answer{}, err
+		}
+		chat, quote, err := in.begin()
+		if err != nil {
+			return compat.Answer{}, err
+		}
+		caption := string(in.Caption)
+		if kind == bridge.MediaAudio {
+			caption = "" // voice notes have none
+		}
+		sent, shown, err := compat.Outgoing{
+			Kind: kind, Address: string(in.File.URL), Caption: caption, Name: string(in.File.FileName), MimeType: string(in.File.MimeType),
+			Voice: kind == bridge.MediaAudio, Key: in.key(c),
+		}.Send(c, chat, quote)
+		if err != nil {
+			return compat.Answer{}, err
+		}
+		return answerSent(c, http.StatusCreated, bridge.Message{MessageType: messageType, Content: caption, Media: shown}, sent)
+	}
+}
+
+func sendLocation(c *compat.Call) (compat.Answer, error) {
+	var in struct {
+		toChat
+		Latitude  *compat.Number `json:"latitude"`
+		Longitude *compat.Number `json:"longitude"`
+		Title     compat.Text    `json:"title"`
+	}
+	if err := c.Decode(&in); err != nil {
 		return compat.Answer{}, err
 	}
-	return to.send(c, status, text, m)
+	if in.Latitude == nil || in.Longitude == nil {
+		return compat.Answer{}, bridge.Invalid("latitude and longitude are required")
+	}
+	chat, quote, err := in.begin()
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	at := bridge.Place{Latitude: float64(*in.Latitude), Longitude: float64(*in.Longitude), Name: string(in.Title)}
+	what := client.Location{To: chat, Latitude: at.Latitude, Longitude: at.Longitude, Name: at.Name, Quote: quote}
+	return in.send(c, http.StatusCreated, what, bridge.Message{MessageType: "locationMessage", Parts: bridge.Parts{Location: &at}})
+}
+
+func sendPoll(c *compat.Call) (compat.Answer, error) {
+	var in struct {
+		toChat
+		Poll struct {
+			Name     compat.Text  `json:"name"`
+			Options  compat.Texts `json:"options"`
+			Multiple compat.Flag  `json:"multipleAnswers"`
+		} `json:"poll"`
+	}
+	if err := c.Decode(&in); err != nil {
+		return compat.Answer{}, err
+	}
+	chat, quote, err := in.begin()
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	count := 1
+	if in.Poll.Multiple {
+		count = 0
+	}
+	shown := &bridge.PollTally{Name: string(in.Poll.Name), SelectableCount: count}
+	for _, option := range in.Poll.Options {
+		shown.Options = append(shown.Options, bridge.PollOption{Name: option})
+	}
+	what := client.Poll{To: chat, Name: shown.Name, Values: in.Poll.Options, SelectableCount: &count, Quote: quote}
+	return in.send(c, http.StatusCreated, what, bridge.Message{MessageType: "pollCreationMessageV3", Content: shown.Name, Poll: shown})
+}
+
+// contact is a contact to send: a card, or what it should say.
+type contact struct {
+	FullName     compat.Text `json:"fullName"`
+	Organization compat.Text `json:"organization"`
+	PhoneNumber  compat.Text `json:"phoneNumber"`
+	WhatsAppID   compat.Text `json:"whatsappId"`
+	VCard        compat.Text `json:"vcard"`
+}
+
+// card returns a contact as bridged sends it.
+func (p contact) card() (bridge.ContactCard, error) {
+	if p.VCard != "" {
+		return bridge.ContactCard{DisplayName: string(p.FullName), VCard: string(p.VCard)}, nil
+	}
+	card := bridge.ContactCard{DisplayName: string(p.FullName), PhoneDisplay: string(p.PhoneNumber), Organization: string(p.Organization)}
+	written := string(p.WhatsAppID)
+	if written == "" {
+		written = card.PhoneDisplay
+	}
+	if written != "" {
+		person, err := compat.Recipient(written)
+		if err != nil || !person.IsPerson() {
+			return card, bridge.Invalid("contacts: %q is no phone number", bridge.Beginning(written, 50))
+		}
+		card.Phone = person.User()
+	}
+	return card, nil
+}
+
+func sendContacts(c *compat.Call) (compat.Answer, error) {
+	var in struct {
+		toChat
+		Contacts []contact `json:"contacts"`
+		Misnamed []contact `json:"contactsId"` // by waha-mcp
+	}
+	if err := c.Decode(&in); err != nil {
+		return compat.Answer{}, err
+	}
+	chat, quote, err := in.begin()
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	what, shown := client.Contacts{To: chat, Quote: quote}, bridge.Message{MessageType: "contactMessage"}
+	for _, one := range append(in.Contacts, in.Misnamed...) {
+		card, err := one.card()
+		if err != nil {
+			return compat.Answer{}, err
+		}
+		what.Contacts = append(what.Contacts, card)
+		shown.Contacts = append(shown.Contacts, bridge.SharedContact{DisplayName: card.DisplayName, VCard: card.VCard})
+	}
+	if len(what.Contacts) == 0 {
+		return compat.Answer{}, bridge.Invalid("contacts is missing: a list of contacts with fullName and phoneNumber, or with vcard")
+	}
+	return in.send(c, http.StatusCreated, what, shown)
+}
+
+func forward(c *compat.Call) (compat.Answer, error) {
+	var in struct {
+		toChat
+		MessageID compat.Text `json:"messageId"`
+	}
+	if err := c.Decode(&in); err != nil {
+		return compat.Answer{}, err
+	}
+	chat, err := in.recipient()
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	named, err := parseMessageID(string(in.MessageID))
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	from, id, err := named.in("")
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	return in.send(c, http.StatusCreated, client.Forward{SourceChat: from, SourceMsgID: id, To: chat}, bridge.Message{IsForwarded: true})
+}
+
+func react(c *compat.Call) (compat.Answer, error) {
+	var in struct {
+		Session   string      `json:"session"`
+		MessageID compat.Text `json:"messageId"`
+		Reaction  compat.Text `json:"reaction"`
+	}
+	if err := c.Decode(&in); err != nil {
+		return compat.Answer{}, err
+	}
+	if err := checkSession(in.Session); err != nil {
+		return compat.Answer{}, err
+	}
+	named, err := parseMessageID(string(in.MessageID))
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	chat, id, err := named.in("")
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	sent, err := c.API.Send(c.Context(), client.Reaction{Chat: chat, MsgID: id, Emoji: string(in.Reaction)}, c.Key())
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	answer, err := answerSent(c, http.StatusOK, bridge.Message{}, sent)
+	if err == nil {
+		answer.Body = map[string]any{"id": answer.Body.(Message).ID, "_data": nil}
+	}
+	return answer, err
 }

@@ -1,21 +1,28 @@
 package waha
 
 import (
+	"bytes"
+	"encoding/base64"
+	"io"
 	"net/http"
+	"strconv"
+	"strings"
+
+	"rsc.io/qr"
 
 	"bridged/internal/bridge"
 	"bridged/internal/compat"
 )
 
 func showVersion(*compat.Call) (compat.Answer, error) {
-	return compat.OK(map[string]any{"version": version, "engine": "GOWS", "tier": "PLUS", "browser": nil, "platform": "linux/x64"})
+	return compat.OK(map[string]any{"version": version, "engine": engine, "tier": "PLUS", "browser": nil, "platform": "linux/x64"})
 }
 
 // sessionInfo describes the session.
 type sessionInfo struct {
 	Name       string         `json:"name"`
 	Status     string         `json:"status"`
-	Config     map[string]any `json:"config"`
+	Config     sessionConfig  `json:"config"`
 	Me         *me            `json:"me"`
 	Presence   string         `json:"presence"`
 	Timestamps map[string]any `json:"timestamps"`
@@ -39,14 +46,14 @@ func meOf(user *bridge.User) *me {
 }
 
 // stateOf returns WAHA's word for a state of the account.
-func stateOf(status bridge.Status) string {
-	switch status.Status {
+func stateOf(state bridge.State, wantsPasskey bool) string {
+	switch state {
 	case bridge.StateOpen:
 		return "WORKING"
 	case bridge.StateConnecting:
 		return "STARTING"
 	case bridge.StateNeedsPair:
-		if status.Passkey != nil {
+		if wantsPasskey {
 			return "PASSKEY_REQUIRED"
 		}
 		return "SCAN_QR_CODE"
@@ -69,10 +76,20 @@ func checkSession(name string) error {
 
 func infoOf(c *compat.Call) (sessionInfo, error) {
 	status, err := c.API.Status(c.Context())
+	if err != nil {
+		return sessionInfo{}, err
+	}
+	webhooks, err := shownWebhooks(c)
 	return sessionInfo{
-		Name: session, Status: stateOf(status), Config: map[string]any{"metadata": map[string]any{}, "webhooks": []any{}}, Me: meOf(status.User), Presence: "offline",
-		Timestamps: map[string]any{"activity": status.Since.UnixMilli()}, Engine: map[string]any{"engine": "GOWS"}, Apps: []any{},
+		Name: session, Status: stateOf(status.Status, status.Passkey != nil), Config: sessionConfig{Metadata: map[string]any{}, Webhooks: webhooks}, Me: meOf(status.User), Presence: "offline",
+		Timestamps: map[string]any{"activity": status.Since.UnixMilli()}, Engine: map[string]any{"engine": engine}, Apps: []any{},
 	}, err
+}
+
+// answerInfo answers the session as it is now.
+func answerInfo(c *compat.Call, status int) (compat.Answer, error) {
+	info, err := infoOf(c)
+	return compat.Answer{Status: status, Body: info}, err
 }
 
 func listSessions(c *compat.Call) (compat.Answer, error) {
@@ -87,11 +104,7 @@ func showSession(c *compat.Call) (compat.Answer, error) {
 	if err := checkSession(sessionOf(c.Request)); err != nil {
 		return compat.Answer{}, err
 	}
-	info, err := infoOf(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK(info)
+	return answerInfo(c, http.StatusOK)
 }
 
 func showMe(c *compat.Call) (compat.Answer, error) {
@@ -109,8 +122,75 @@ func showMe(c *compat.Call) (compat.Answer, error) {
 func presentState(c *compat.Call) string {
 	if c != nil {
 		if status, err := c.API.Status(c.Context()); err == nil {
-			return stateOf(status)
+			return stateOf(status.Status, status.Passkey != nil)
 		}
 	}
 	return "FAILED"
+}
+
+// reconnect connects the session anew. It is never stopped.
+func reconnect(c *compat.Call) (compat.Answer, error) {
+	if err := checkSession(sessionOf(c.Request)); err != nil {
+		return compat.Answer{}, err
+	}
+	if err := c.API.Reconnect(c.Context()); err != nil {
+		return compat.Answer{}, err
+	}
+	return answerInfo(c, http.StatusCreated)
+}
+
+func logout(c *compat.Call) (compat.Answer, error) {
+	if err := checkSession(sessionOf(c.Request)); err != nil {
+		return compat.Answer{}, err
+	}
+	if _, err := c.API.Logout(c.Context()); err != nil {
+		return compat.Answer{}, err
+	}
+	return answerInfo(c, http.StatusCreated)
+}
+
+// showQR answers the QR code that links the account: a picture, or its text.
+func showQR(c *compat.Call) (compat.Answer, error) {
+	if err := checkSession(sessionOf(c.Request)); err != nil {
+		return compat.Answer{}, err
+	}
+	status, err := c.API.Status(c.Context())
+	switch {
+	case err != nil:
+		return compat.Answer{}, err
+	case status.QR == nil:
+		return compat.Answer{}, bridge.Fail(codeNoQR, "the session is %s: there is no QR code to scan", stateOf(status.Status, status.Passkey != nil))
+	case c.URL.Query().Get("format") == "raw":
+		return compat.OK(map[string]string{"value": *status.QR})
+	}
+	code, err := qr.Encode(*status.QR, qr.L)
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	if strings.Contains(c.Header.Get("Accept"), "application/json") {
+		return compat.OK(map[string]string{"mimetype": "image/png", "data": base64.StdEncoding.EncodeToString(code.PNG())})
+	}
+	picture := code.PNG()
+	return compat.Answer{Relay: &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"image/png"}, "Content-Length": {strconv.Itoa(len(picture))}},
+		Body: io.NopCloser(bytes.NewReader(picture)),
+	}}, nil
+}
+
+func requestCode(c *compat.Call) (compat.Answer, error) {
+	var in struct {
+		PhoneNumber compat.Text `json:"phoneNumber"`
+	}
+	if err := c.Decode(&in); err != nil {
+		return compat.Answer{}, err
+	}
+	if err := checkSession(sessionOf(c.Request)); err != nil {
+		return compat.Answer{}, err
+	}
+	code, err := c.API.Pair(c.Context(), string(in.PhoneNumber))
+	return compat.Answer{Status: http.StatusCreated, Body: map[string]string{"code": code.Code}}, err
+}
+
+func showHealth(*compat.Call) (compat.Answer, error) {
+	return compat.OK(map[string]any{"status": "ok", "info": map[string]any{}, "error": map[string]any{}, "details": map[string]any{}})
 }

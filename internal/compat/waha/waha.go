@@ -5,6 +5,7 @@ package waha
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -17,8 +18,11 @@ const Prefix = "/waha"
 // session is the name of the only session.
 const session = "default"
 
-// version is that of WAHA whose answers these are.
-const version = "2026.7.1"
+// version is that of WAHA whose answers these are, and engine the part of it.
+const (
+	version = "2026.7.1"
+	engine  = "GOWS"
+)
 
 type door struct{ *compat.Door }
 
@@ -28,15 +32,87 @@ func New(o compat.Options) http.Handler {
 	mux := http.NewServeMux() // chi would take the API's router, which calls reach, for a part of itself
 	mux.HandleFunc("/", d.Refuse(noRoute))
 	mux.HandleFunc("GET /ping", d.Open(map[string]string{"message": "pong"}))
-	mux.HandleFunc("GET /api/version", d.Handle(showVersion))
-	mux.HandleFunc("GET /api/server/version", d.Handle(showVersion))
-	mux.HandleFunc("GET /api/sessions", d.Handle(listSessions))
-	mux.HandleFunc("GET /api/sessions/{session}", d.Handle(showSession))
-	mux.HandleFunc("GET /api/sessions/{session}/me", d.Handle(showMe))
-	mux.HandleFunc("POST /api/sendText", d.Handle(sendText))
-	mux.HandleFunc("GET /api/sendText", d.Handle(sendTextByAddress))
+	for _, r := range routes {
+		mux.HandleFunc(r.pattern, d.HandleFile(r.handle, r.files...))
+	}
 	return mux
 }
+
+// route is what the door does.
+type route struct {
+	pattern string
+	handle  func(*compat.Call) (compat.Answer, error)
+	files   []string // members of the body that may hold a file
+}
+
+// routes lists all that need a key.
+var routes = []route{
+	{"GET /health", showHealth, nil},
+	{"GET /api/version", showVersion, nil},
+	{"GET /api/server/version", showVersion, nil},
+
+	{"POST /api/sendText", sendText, nil},
+	{"GET /api/sendText", sendTextByAddress, nil},
+	{"POST /api/reply", sendText, nil},
+	{"POST /api/sendImage", sendFile(bridge.MediaImage, "imageMessage"), fileData},
+	{"POST /api/sendFile", sendFile(bridge.MediaDocument, "documentMessage"), fileData},
+	{"POST /api/sendVideo", sendFile(bridge.MediaVideo, "videoMessage"), fileData},
+	{"POST /api/sendVoice", sendFile(bridge.MediaAudio, "audioMessage"), fileData},
+	{"POST /api/sendLocation", sendLocation, nil},
+	{"POST /api/sendPoll", sendPoll, nil},
+	{"POST /api/sendContactVcard", sendContacts, nil},
+	{"POST /api/forwardMessage", forward, nil},
+	{"PUT /api/reaction", react, nil},
+	{"POST /api/sendSeen", sendSeen, nil},
+	{"POST /api/startTyping", showTyping(bridge.TypingText), nil},
+	{"POST /api/stopTyping", showTyping(bridge.TypingPaused), nil},
+	{"GET /api/messages", listMessagesByQuery, nil},
+
+	{"GET /api/contacts", showContact, nil},
+	{"GET /api/contacts/all", listContacts, nil},
+	{"GET /api/contacts/check-exists", checkExists, nil},
+	{"GET /api/contacts/profile-picture", showPicture, nil},
+
+	{"GET /api/sessions", listSessions, nil},
+	{"POST /api/sessions", createSession, nil},
+	{"GET /api/sessions/{session}", showSession, nil},
+	{"PUT /api/sessions/{session}", updateSession, nil},
+	{"GET /api/sessions/{session}/me", showMe, nil},
+	{"POST /api/sessions/{session}/start", reconnect, nil},
+	{"POST /api/sessions/{session}/restart", reconnect, nil},
+	{"POST /api/sessions/{session}/logout", logout, nil},
+	{"GET /api/files/default/{file}", download, nil},
+
+	{"GET /api/default/auth/qr", showQR, nil},
+	{"POST /api/default/auth/request-code", requestCode, nil},
+	{"GET /api/default/chats", listChats(showChat), nil},
+	{"GET /api/default/chats/overview", listChats(showOverview), nil},
+	{"GET /api/default/chats/{chat}/messages", listMessages, nil},
+	{"POST /api/default/chats/{chat}/messages/read", markRead, nil},
+	{"GET /api/default/chats/{chat}/messages/{message}", showMessage, nil},
+	{"PUT /api/default/chats/{chat}/messages/{message}", editMessage, nil},
+	{"DELETE /api/default/chats/{chat}/messages/{message}", deleteMessage, nil},
+
+	{"GET /api/default/groups", listGroups, nil},
+	{"POST /api/default/groups", createGroup, nil},
+	{"POST /api/default/groups/join", joinGroup, nil},
+	{"GET /api/default/groups/{group}", getGroup, nil},
+	{"GET /api/default/groups/{group}/participants", listParticipants, nil},
+	{"POST /api/default/groups/{group}/participants/add", changeMembers(bridge.ParticipantAdd), nil},
+	{"POST /api/default/groups/{group}/participants/remove", changeMembers(bridge.ParticipantRemove), nil},
+	{"POST /api/default/groups/{group}/admin/promote", changeMembers(bridge.ParticipantPromote), nil},
+	{"POST /api/default/groups/{group}/admin/demote", changeMembers(bridge.ParticipantDemote), nil},
+	{"PUT /api/default/groups/{group}/subject", changeGroup(subjectOf), nil},
+	{"PUT /api/default/groups/{group}/description", changeGroup(descriptionOf), nil},
+	{"PUT /api/default/groups/{group}/settings/security/info-admin-only", changeGroup(infoAdminsOnly), nil},
+	{"PUT /api/default/groups/{group}/settings/security/messages-admin-only", changeGroup(messagesAdminsOnly), nil},
+	{"GET /api/default/groups/{group}/invite-code", showInvite, nil},
+	{"POST /api/default/groups/{group}/invite-code/revoke", revokeInvite, nil},
+	{"POST /api/default/groups/{group}/leave", leaveGroup, nil},
+}
+
+// fileData names the member of a send that may hold a file in base64.
+var fileData = []string{"file.data"}
 
 // peer is WAHA as its clients know it.
 type peer struct{}
@@ -57,9 +133,16 @@ func (peer) Key(r *http.Request) string {
 const (
 	codeNoRoute   bridge.Code = "waha_no_route"
 	codeNoSession bridge.Code = "waha_no_session"
+	codeNoQR      bridge.Code = "waha_no_qr"
 )
 
+// noRoute refuses what the door does not have. Most routes name their session first.
 func noRoute(r *http.Request) error {
+	if words := strings.Split(r.URL.Path, "/"); len(words) > 3 && slices.Contains([]string{"chats", "groups", "auth"}, words[3]) {
+		if err := checkSession(words[2]); err != nil {
+			return err
+		}
+	}
 	if !strings.HasPrefix(r.URL.Path, "/api/") {
 		return bridge.NotFound("Cannot %s %s", r.Method, bridge.Beginning(r.URL.Path, 100))
 	}
@@ -83,10 +166,14 @@ func (peer) Refusal(r *http.Request, c *compat.Call, err *bridge.Error) (int, an
 		return http.StatusUnauthorized, map[string]any{"message": "Unauthorized", "statusCode": http.StatusUnauthorized}
 	case codeNoSession:
 		return http.StatusUnprocessableEntity, map[string]any{"error": err.Msg, "session": sessionOf(r)}
-	case bridge.CodeNotConnected:
+	case bridge.CodeNotConnected, codeNoQR:
+		expected := "WORKING"
+		if err.Code == codeNoQR {
+			expected = "SCAN_QR_CODE"
+		}
 		return http.StatusUnprocessableEntity, map[string]any{
 			"error": "Session status is not as expected. Try again later or restart the session", "session": session, "status": presentState(c),
-			"expected": []string{"WORKING"}, "message": err.Msg,
+			"expected": []string{expected}, "message": err.Msg,
 		}
 	}
 	status, known := statuses[err.Code]

@@ -1,0 +1,163 @@
+// Package compattest tries the routes of a door with every kind of token.
+package compattest
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/api"
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/compat"
+	"bridged/internal/media"
+	"bridged/internal/store"
+	"bridged/internal/urlguard"
+	"bridged/internal/webhook"
+	"bridged/internal/webhook/format"
+)
+
+// Club is a group that is stored, with the message "G1" of Grace.
+const (
+	Club  = bridge.JID("120363025246125486@g.us")
+	Grace = bridge.JID("15550100301@s.whatsapp.net")
+)
+
+// Operator is the token of the operator.
+const Operator = "the-operators-own"
+
+// unpaired is an account that is not paired: what needs the network is refused, once the
+// API has let it through.
+type unpaired struct{ api.Account }
+
+var errNotOpen = bridge.NotConnected("not paired")
+
+func (unpaired) Status() bridge.Status {
+	return bridge.Status{Status: bridge.StateNeedsPair, QR: new("2@code")}
+}
+func (unpaired) WakePairing()                         {}
+func (unpaired) Ready() error                         { return errNotOpen }
+func (unpaired) Reconnect(context.Context) error      { return nil }
+func (unpaired) Logout(context.Context) (bool, error) { return true, nil }
+
+func (unpaired) Pair(context.Context, string) (bridge.PairingCode, error) {
+	return bridge.PairingCode{Code: "ABCD-EFGH"}, nil
+}
+
+func (unpaired) CheckNumbers(context.Context, []string) ([]bridge.NumberCheck, error) {
+	return nil, errNotOpen
+}
+
+func (unpaired) LiveGroup(context.Context, bridge.JID) (*bridge.Group, error) { return nil, errNotOpen }
+
+// Try is a request of a route with the least that it needs.
+type Try struct {
+	Route, Query, Body string // the route as its pattern
+	Path               string // instead of the route's own, where that has wildcards
+	Scope, Also        bridge.Scope
+	Whole              bool // only a token for all chats may
+}
+
+func (r Try) permits(token bridge.Token) bool {
+	return r.Scope == "" || token.Allows(r.Scope) && (r.Also == "" || token.Allows(r.Also)) && (!r.Whole || token.Chats == nil)
+}
+
+// Scene is the door of a real API over a real store, whose account is not paired.
+type Scene struct {
+	t      *testing.T
+	door   http.Handler
+	router *api.Handler
+	key    string // the header with the token
+}
+
+// NewScene opens a door, whose callers have their token in a header.
+func NewScene(t *testing.T, open func(compat.Options) http.Handler, key string, formats map[bridge.WebhookFormat]format.Format) Scene {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, fact := range []bridge.Fact{
+		bridge.Group{JID: Club, Name: "Readers", Participants: []bridge.Participant{{JID: Grace}}},
+		bridge.Message{Chat: Club, ID: "G1", SenderJID: Grace, PushName: "Grace", MessageType: "conversation", Content: "to all", Raw: []byte{0x0a, 0x01, 'x'}},
+	} {
+		if err := s.Save(t.Context(), fact); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := media.NewPreparer(media.PreparerOptions{TempDir: t.TempDir(), MaxBytes: 1 << 20, Log: zerolog.Nop()})
+	hooks := webhook.New(webhook.Options{Store: s, Guard: urlguard.New(urlguard.Options{}), Formats: formats, Log: zerolog.Nop()})
+	router := api.New(api.Options{Store: s, Account: unpaired{}, Token: Operator, EnableSend: true, Preparer: files, Webhooks: hooks, Log: zerolog.Nop()})
+	door := open(compat.Options{
+		Client: client.InProcess(router, ""), Family: router.Family, Instance: "bridged", Log: zerolog.Nop(),
+		Receive: func(ctx context.Context, from io.Reader, announced, family int64, cut func()) (compat.File, error) {
+			return files.Receive(ctx, media.Incoming{From: from, Announced: announced, Family: family, Cut: cut})
+		},
+	})
+	return Scene{t, door, router, key}
+}
+
+// Ask makes a request.
+func (s Scene) Ask(r Try, token string) *httptest.ResponseRecorder {
+	s.t.Helper()
+	method, path, _ := strings.Cut(r.Route, " ")
+	if r.Path != "" {
+		path = r.Path
+	}
+	req := httptest.NewRequest(method, path+r.Query, strings.NewReader(r.Body))
+	req.Header.Set(s.key, token)
+	w := httptest.NewRecorder()
+	s.door.ServeHTTP(w, req)
+	return w
+}
+
+// EveryScope makes each try with a token of every set of scopes, for all chats and for one,
+// and without a token. A route that is not tried fails the test.
+func (s Scene) EveryScope(routes []string, tries []Try) {
+	t := s.t
+	t.Helper()
+	for _, route := range routes {
+		if !slices.ContainsFunc(tries, func(r Try) bool { return r.Route == route }) {
+			t.Errorf("%s is not tried: say in this test which tokens may call it", route)
+		}
+	}
+	operator := client.InProcess(s.router, Operator)
+	for subset := 1; subset < 1<<len(bridge.Scopes()); subset++ {
+		for _, chats := range [][]bridge.JID{nil, {Club}} {
+			var scopes []bridge.Scope
+			for i, scope := range bridge.Scopes() {
+				if subset&(1<<i) != 0 {
+					scopes = append(scopes, scope)
+				}
+			}
+			token, err := operator.CreateToken(t.Context(), client.NewToken{Name: "x", Scopes: scopes, Chats: chats})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range tries {
+				got := s.Ask(r, token.Secret)
+				refused := got.Code == http.StatusForbidden
+				if refused == r.permits(token.Token) || got.Code == http.StatusUnauthorized || got.Code >= 500 {
+					t.Errorf("%s%s %s with %v and chats %v: %d %s", r.Route, r.Query, r.Body, scopes, chats, got.Code, got.Body)
+				}
+			}
+		}
+	}
+	for _, r := range tries {
+		if got := s.Ask(r, "no-token"); got.Code != http.StatusUnauthorized {
+			t.Errorf("%s without a token: %d %s", r.Route, got.Code, got.Body)
+		}
+	}
+}

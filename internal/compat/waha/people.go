@@ -1,0 +1,115 @@
+package waha
+
+import (
+	"cmp"
+	"encoding/base64"
+
+	"bridged/internal/bridge"
+	"bridged/internal/compat"
+)
+
+func checkExists(c *compat.Call) (compat.Answer, error) {
+	query := c.URL.Query()
+	if err := checkSession(query.Get("session")); err != nil {
+		return compat.Answer{}, err
+	}
+	person, err := compat.Recipient(query.Get("phone"))
+	switch {
+	case err != nil:
+		return compat.Answer{}, err
+	case person.Server() != bridge.ServerUser:
+		return compat.Answer{}, bridge.Invalid("phone must be a phone number with its country code")
+	}
+	check, err := c.API.CheckNumber(c.Context(), person.User())
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	if check.JID == "" {
+		return compat.OK(map[string]any{"numberExists": false, "chatId": nil})
+	}
+	return compat.OK(map[string]any{"numberExists": true, "chatId": compat.AsChat(check.JID)})
+}
+
+// person is a contact as WAHA lists them.
+type person struct {
+	ID        string  `json:"id"`
+	Number    *string `json:"number"`
+	Name      string  `json:"name"`
+	PushName  string  `json:"pushname"`
+	ShortName string  `json:"shortName"`
+	IsMe      bool    `json:"isMe"`
+	IsGroup   bool    `json:"isGroup"`
+	OnNetwork bool    `json:"isWAContact"`
+	IsSaved   bool    `json:"isMyContact"`
+	IsBlocked bool    `json:"isBlocked"`
+}
+
+func personOf(p bridge.KnownContact) person {
+	name := cmp.Or(p.Name, p.BusinessName, p.PushName)
+	return person{
+		ID: compat.AsChat(p.JID), Number: p.Phone, Name: name, PushName: p.PushName, ShortName: name, OnNetwork: true, IsSaved: p.IsSaved, IsBlocked: p.IsBlocked,
+	}
+}
+
+func listContacts(c *compat.Call) (compat.Answer, error) {
+	if err := checkSession(c.URL.Query().Get("session")); err != nil {
+		return compat.Answer{}, err
+	}
+	p, err := pageOf(c, maxItems)
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	people := []person{}
+	for one, err := range c.API.AllContacts(c.Context(), bridge.ContactQuery{Limit: 100}) {
+		switch {
+		case err != nil:
+			return compat.Answer{}, err
+		case p.skip > 0:
+			p.skip--
+		case len(people) == p.take:
+			return compat.OK(people)
+		default:
+			people = append(people, personOf(one))
+		}
+	}
+	return compat.OK(people)
+}
+
+// contactNamed returns the person or the group that a query names.
+func contactNamed(c *compat.Call) (bridge.JID, error) {
+	query := c.URL.Query()
+	if err := checkSession(query.Get("session")); err != nil {
+		return "", err
+	}
+	return compat.Recipient(query.Get("contactId"))
+}
+
+func showContact(c *compat.Call) (compat.Answer, error) {
+	jid, err := contactNamed(c)
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	known, err := c.API.Contact(c.Context(), jid)
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	return compat.OK(personOf(known))
+}
+
+// showPicture answers a picture as a data: URI, since that of the API needs a key; null where
+// there is none, or none that the account may see.
+func showPicture(c *compat.Call) (compat.Answer, error) {
+	jid, err := contactNamed(c)
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	data, mimeType, err := c.API.Picture(c.Context(), jid, bridge.PicturePreview)
+	switch bridge.CodeOf(err) {
+	case bridge.CodeNoPicture, bridge.CodePictureHidden, bridge.CodeNotFound:
+		return compat.OK(map[string]any{"profilePictureURL": nil})
+	}
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	return compat.OK(map[string]any{"profilePictureURL": "data:" + mimeType + ";base64," + base64.StdEncoding.EncodeToString(data)})
+}

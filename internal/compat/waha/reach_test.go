@@ -1,0 +1,114 @@
+package waha
+
+import (
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/compat/compattest"
+	"bridged/internal/webhook/format"
+)
+
+const (
+	toRead, toSend, toManage = bridge.ScopeRead, bridge.ScopeSend, bridge.ScopeManage
+
+	inClub  = `{"chatId":"120363025246125486@g.us"`
+	g1      = "false_120363025246125486@g.us_G1_15550100301@c.us"
+	chats   = "/api/default/chats/120363025246125486@g.us"
+	club    = "/api/default/groups/120363025246125486@g.us"
+	members = `{"participants":[{"id":"15550100301@c.us"}]}`
+)
+
+// reaches names every route; a new one fails the test until it is named here.
+var reaches = []compattest.Try{
+	{Route: "GET /health"},
+	{Route: "GET /api/version"},
+	{Route: "GET /api/server/version"},
+
+	{Route: "POST /api/sendText", Body: inClub + `,"text":"x"}`, Scope: toSend},
+	{Route: "POST /api/sendText", Body: inClub + `,"text":"x","mentions":["all"]}`, Scope: toSend, Also: toRead},
+	{Route: "GET /api/sendText", Query: "?phone=120363025246125486@g.us&text=x", Scope: toSend},
+	{Route: "POST /api/reply", Body: inClub + `,"text":"x","reply_to":"` + g1 + `"}`, Scope: toSend},
+	{Route: "POST /api/sendImage", Body: inClub + `,"file":{"url":"https://example.org/a.png"}}`, Scope: toSend},
+	{Route: "POST /api/sendFile", Body: inClub + `,"file":{"data":"aGVsbG8="}}`, Scope: toSend},
+	{Route: "POST /api/sendVideo", Body: inClub + `,"file":{"data":"aGVsbG8="}}`, Scope: toSend},
+	{Route: "POST /api/sendVoice", Body: inClub + `,"file":{"data":"aGVsbG8="}}`, Scope: toSend},
+	{Route: "POST /api/sendLocation", Body: inClub + `,"latitude":1,"longitude":2}`, Scope: toSend},
+	{Route: "POST /api/sendPoll", Body: inClub + `,"poll":{"name":"When?","options":["a","b"]}}`, Scope: toSend},
+	{Route: "POST /api/sendContactVcard", Body: inClub + `,"contacts":[{"fullName":"Sam"}]}`, Scope: toSend},
+	{Route: "POST /api/forwardMessage", Body: inClub + `,"messageId":"` + g1 + `"}`, Scope: toSend},
+	{Route: "PUT /api/reaction", Body: `{"messageId":"` + g1 + `","reaction":"👍"}`, Scope: toSend},
+	{Route: "POST /api/sendSeen", Body: inClub + `}`, Scope: toSend},
+	{Route: "POST /api/startTyping", Body: inClub + `}`, Scope: toSend},
+	{Route: "POST /api/stopTyping", Body: inClub + `}`, Scope: toSend},
+	{Route: "GET /api/messages", Query: "?chatId=120363025246125486@g.us&limit=0", Scope: toRead},
+
+	{Route: "GET /api/contacts", Query: "?contactId=15550100301@c.us", Scope: toRead},
+	{Route: "GET /api/contacts/all", Scope: toRead},
+	{Route: "GET /api/contacts/check-exists", Query: "?phone=15550100301", Scope: toRead},
+	{Route: "GET /api/contacts/profile-picture", Query: "?contactId=15550100399", Scope: toRead},
+
+	{Route: "GET /api/sessions", Scope: toRead, Whole: true},
+	{Route: "POST /api/sessions", Body: `{"name":"default"}`, Scope: toRead, Whole: true},
+	{Route: "GET /api/sessions/{session}", Path: "/api/sessions/default", Scope: toRead, Whole: true},
+	{Route: "PUT /api/sessions/{session}", Path: "/api/sessions/default", Body: `{"config":{"webhooks":[]}}`, Scope: toManage, Also: toRead, Whole: true},
+	{Route: "GET /api/sessions/{session}/me", Path: "/api/sessions/default/me"},
+	{Route: "POST /api/sessions/{session}/start", Path: "/api/sessions/default/start", Scope: toManage, Also: toRead, Whole: true},
+	{Route: "POST /api/sessions/{session}/restart", Path: "/api/sessions/default/restart", Scope: toManage, Also: toRead, Whole: true},
+	{Route: "POST /api/sessions/{session}/logout", Path: "/api/sessions/default/logout", Scope: toManage, Also: toRead, Whole: true},
+	{Route: "GET /api/files/default/{file}", Path: "/api/files/default/" + g1 + ".jpeg", Scope: toRead},
+
+	{Route: "GET /api/default/auth/qr", Path: "/api/default/auth/qr", Scope: toRead, Whole: true},
+	{Route: "POST /api/default/auth/request-code", Path: "/api/default/auth/request-code", Body: `{"phoneNumber":"15550100200","method":null}`, Scope: toManage, Whole: true},
+	{Route: "GET /api/default/chats", Path: "/api/default/chats", Query: "?limit=0&offset=0", Scope: toRead},
+	{Route: "GET /api/default/chats/overview", Path: "/api/default/chats/overview", Scope: toRead},
+	{Route: "GET /api/default/chats/{chat}/messages", Path: chats + "/messages", Scope: toRead},
+	{Route: "POST /api/default/chats/{chat}/messages/read", Path: chats + "/messages/read", Scope: toSend},
+	{Route: "GET /api/default/chats/{chat}/messages/{message}", Path: chats + "/messages/" + g1, Scope: toRead},
+	{Route: "PUT /api/default/chats/{chat}/messages/{message}", Path: chats + "/messages/" + g1, Body: `{"text":"x"}`, Scope: toSend},
+	{Route: "DELETE /api/default/chats/{chat}/messages/{message}", Path: chats + "/messages/" + g1, Scope: toSend},
+
+	{Route: "GET /api/default/groups", Path: "/api/default/groups", Scope: toRead},
+	{Route: "POST /api/default/groups", Path: "/api/default/groups", Body: `{"name":"x",` + members[1:], Scope: toSend, Whole: true},
+	{Route: "POST /api/default/groups/join", Path: "/api/default/groups/join", Body: `{"code":"AbCdEfGhIjKlMnOp"}`, Scope: toSend, Whole: true},
+	{Route: "GET /api/default/groups/{group}", Path: club, Scope: toRead},
+	{Route: "GET /api/default/groups/{group}/participants", Path: club + "/participants", Scope: toRead},
+	{Route: "POST /api/default/groups/{group}/participants/add", Path: club + "/participants/add", Body: members, Scope: toSend},
+	{Route: "POST /api/default/groups/{group}/participants/remove", Path: club + "/participants/remove", Body: members, Scope: toSend},
+	{Route: "POST /api/default/groups/{group}/admin/promote", Path: club + "/admin/promote", Body: members, Scope: toSend},
+	{Route: "POST /api/default/groups/{group}/admin/demote", Path: club + "/admin/demote", Body: members, Scope: toSend},
+	{Route: "PUT /api/default/groups/{group}/subject", Path: club + "/subject", Body: `{"subject":"x"}`, Scope: toSend},
+	{Route: "PUT /api/default/groups/{group}/description", Path: club + "/description", Body: `{"description":"x"}`, Scope: toSend},
+	{Route: "PUT /api/default/groups/{group}/settings/security/info-admin-only", Path: club + "/settings/security/info-admin-only", Body: `{"adminsOnly":true}`, Scope: toSend},
+	{Route: "PUT /api/default/groups/{group}/settings/security/messages-admin-only", Path: club + "/settings/security/messages-admin-only", Body: `{"adminsOnly":true}`, Scope: toSend},
+	{Route: "GET /api/default/groups/{group}/invite-code", Path: club + "/invite-code", Scope: toRead},
+	{Route: "POST /api/default/groups/{group}/invite-code/revoke", Path: club + "/invite-code/revoke", Scope: toSend},
+	{Route: "POST /api/default/groups/{group}/leave", Path: club + "/leave", Scope: toSend},
+}
+
+func newScene(t *testing.T) compattest.Scene {
+	return compattest.NewScene(t, New, "X-Api-Key", map[bridge.WebhookFormat]format.Format{bridge.FormatWAHA: Format{}})
+}
+
+func TestTokens_EveryRouteWithEveryScope(t *testing.T) {
+	patterns := make([]string, len(routes))
+	for i, r := range routes {
+		patterns[i] = r.pattern
+	}
+	newScene(t).EveryScope(patterns, reaches)
+}
+
+// What is one click away in clients does nothing, and is refused in a form that they read.
+func TestRoutes_RefusesWhatBridgedDoesNotDo(t *testing.T) {
+	s := newScene(t)
+	for _, route := range []string{
+		"DELETE /api/default/chats/15550100301@c.us", "DELETE /api/default/chats/15550100301@c.us/messages", "POST /api/server/stop",
+		"DELETE /api/sessions/default", "POST /api/sessions/default/stop", "POST /api/screenshot", "GET /api/default/labels",
+		"POST /api/default/status/text", "GET /api/default/channels", "POST /api/default/presence", "GET /api/apps", "POST /api/keys", "POST /api/sendButtons",
+	} {
+		got := s.Ask(compattest.Try{Route: route, Body: `{}`}, compattest.Operator)
+		if got.Code != 501 || !strings.Contains(got.Body.String(), "bridged does not do this") {
+			t.Errorf("%s: %d %s", route, got.Code, got.Body)
+		}
+	}
+}

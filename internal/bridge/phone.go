@@ -121,8 +121,9 @@ func (s spelling) mayFollow(digits string) bool {
 }
 
 // numberInText finds possible phone numbers: users with agent and device, with or without
-// a server, and bare digits.
-var numberInText = regexp.MustCompile(`\+?\b\d{7,}(?:[.:_]\d+)*(?:@[a-z.]+)?`)
+// a server, and bare digits. In the ids of other bridges' messages they follow an
+// underscore.
+var numberInText = regexp.MustCompile(`\+?(?:\b|_)\d{7,}(?:[.:_]\d+)*(?:@[a-z.]+)?`)
 
 // serverLegacyUser names the server of phone numbers in old JIDs.
 const serverLegacyUser = "c.us"
@@ -132,7 +133,9 @@ const serverLegacyUser = "c.us"
 // addresses, with an agent.
 func Redact(text string) string {
 	return numberInText.ReplaceAllStringFunc(text, func(found string) string {
-		user, server, isJID := strings.Cut(strings.TrimPrefix(found, "+"), "@")
+		bare := strings.TrimPrefix(found, "_")
+		before := found[:len(found)-len(bare)]
+		user, server, isJID := strings.Cut(strings.TrimPrefix(bare, "+"), "@")
 		number, device := user, ""
 		if i := strings.IndexAny(user, ".:_"); i >= 0 {
 			number, device = user[:i], user[i:]
@@ -144,6 +147,6 @@ func Redact(text string) string {
 		case isJID:
 			server = "@" + server
 		}
-		return "…" + number[len(number)-2:] + device + server
+		return before + "…" + number[len(number)-2:] + device + server
 	})
 }

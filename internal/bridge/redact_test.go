@@ -9,6 +9,8 @@ func TestRedact_LeavesNoWholePhoneNumber(t *testing.T) {
 		"device 15551234567.0:3@s.whatsapp.net gone":                 "device …67.0:3@s.whatsapp.net gone",
 		"query +15551234567@c.us failed":                             "query …67@c.us failed",
 		"number +15551234567 is unknown":                             "number …67 is unknown",
+		"/messages/true_15551234567@c.us_3EB0A1":                     "/messages/true_…67@c.us_3EB0A1",
+		"false_120363000000000000@g.us_A_15551234567@c.us":           "false_120363000000000000@g.us_A_…67@c.us",
 		"lid 236395184570386@lid stays":                              "lid 236395184570386@lid stays",
 		"group 120363000000000000@g.us stays":                        "group 120363000000000000@g.us stays",
 		"two: 15551234567@s.whatsapp.net 15557654321@s.whatsapp.net": "two: …67@s.whatsapp.net …21@s.whatsapp.net",

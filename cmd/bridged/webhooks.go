@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"bridged/internal/bridge"
+	"bridged/internal/compat/evolution"
 	"bridged/internal/compat/waha"
 	"bridged/internal/config"
 	"bridged/internal/webhook/format"
@@ -21,7 +22,8 @@ func formats(c config.Config) map[bridge.WebhookFormat]format.Format {
 		return strings.TrimSuffix(c.PublicURLs[0].String(), "/") + prefix
 	}
 	return map[bridge.WebhookFormat]format.Format{
-		bridge.FormatWAHA: waha.Format{Base: base(waha.Prefix)},
+		bridge.FormatWAHA:      waha.Format{Base: base(waha.Prefix)},
+		bridge.FormatEvolution: evolution.Format{Instance: c.CompatInstance, Base: base(evolution.Prefix)},
 	}
 }
 

@@ -81,6 +81,8 @@ func (d door) routes() []route {
 		{"DELETE /instance/logout/{instance}", logout, nil},
 		{"POST /instance/create", d.createInstance, nil},
 		{"GET /settings/find/{instance}", showSettings, nil},
+		{"POST /webhook/set/{instance}", setWebhook, nil},
+		{"GET /webhook/find/{instance}", findWebhook, nil},
 
 		{"GET /group/fetchAllGroups/{instance}", listGroups, nil},
 		{"GET /group/findGroupInfos/{instance}", showGroup, nil},

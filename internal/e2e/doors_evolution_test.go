@@ -139,6 +139,13 @@ func TestDoors_EvolutionSends(t *testing.T) {
 				t.Errorf("%s: %v", name, got)
 			}
 		}
+		for _, name := range []string{"/voice", "/song"} { // which is tried as a voice note first
+			body := to + `"audio":"` + web.URL + name + `"}`
+			first := e.call(t, 201, "POST", "message/sendWhatsAppAudio", "", body, "Idempotency-Key", name)
+			if again := e.call(t, 201, "POST", "message/sendWhatsAppAudio", "", body, "Idempotency-Key", name); at(first, "key.id") != at(again, "key.id") {
+				t.Errorf("%s was sent twice: %v, %v", name, first, again)
+			}
+		}
 		if got := e.send(t, "sendSticker", to+`"sticker":"`+inBase64(demo.Picture(40, 30))+`"}`).GetStickerMessage(); got.GetMimetype() != "image/webp" {
 			t.Errorf("a sticker: %v", got)
 		}
@@ -226,6 +233,9 @@ func TestDoors_EvolutionSends(t *testing.T) {
 			return len(got)
 		}
 		if got := mentioned(`{"number":"` + jid + `","text":"all of you","mentionsEveryOne":true}`); got != 2 {
+			t.Errorf("it mentions %d", got)
+		}
+		if got := mentioned(`{"number":"` + jid + `","options":{"mentions":{"everyOne":true}},"textMessage":{"text":"all, as it was"}}`); got != 2 {
 			t.Errorf("it mentions %d", got)
 		}
 		if got := mentioned(`{"number":"` + jid + `","text":"@15550100301","mentioned":["15550100301"]}`); got != 1 {

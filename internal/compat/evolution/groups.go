@@ -199,9 +199,11 @@ func createGroup(c *compat.Call) (compat.Answer, error) {
 	shown.Size = len(shown.Participants) + 1
 	if in.Description != "" {
 		shown.Desc = new(string(in.Description))
-		_, err = c.API.ChangeGroup(c.Context(), made.JID, bridge.GroupPatch{Topic: shown.Desc}, "")
+		if _, err := c.API.ChangeGroup(c.Context(), made.JID, bridge.GroupPatch{Topic: shown.Desc}, ""); err != nil {
+			return compat.Answer{}, bridge.Fail(bridge.CodeOf(err), "the group %s was made, but its description was not set: %v", made.JID, err)
+		}
 	}
-	return compat.Answer{Status: http.StatusCreated, Body: shown}, err
+	return compat.Answer{Status: http.StatusCreated, Body: shown}, nil
 }
 
 // memberStatus has the network's number for each outcome; it is 409 for those that are not named.

@@ -49,13 +49,11 @@ func deleteMessage(c *compat.Call) (compat.Answer, error) {
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	sent, err := c.API.Delete(c.Context(), chat, id, c.Key())
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	answer, err := answerSent(c, http.StatusCreated, bridge.Message{}, sent)
-	answer.Body = answer.Body.(Record).with(typeProtocol, revocation(bridge.Message{Chat: chat, ID: id, FromMe: bool(in.FromMe), SenderJID: bridge.JID(in.Participant)}))
-	return answer, err
+	deleted := bridge.Message{Chat: chat, ID: id, FromMe: bool(in.FromMe), SenderJID: bridge.JID(in.Participant)}
+	return sendWith(c, http.StatusCreated, func() (client.Sent, error) { return c.API.Delete(c.Context(), chat, id, c.Key()) },
+		func(account bridge.JID, sent bridge.Message) Record {
+			return sentRecord(account, sent).with(typeProtocol, revocation(deleted))
+		})
 }
 
 func updateMessage(c *compat.Call) (compat.Answer, error) {
@@ -77,11 +75,8 @@ func updateMessage(c *compat.Call) (compat.Answer, error) {
 	case in.Text == "":
 		return compat.Answer{}, bridge.Invalid(`instance requires property "text"`)
 	}
-	sent, err := c.API.Edit(c.Context(), chat, id, string(in.Text), nil, c.Key())
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return answerSent(c, http.StatusOK, bridge.Message{MessageType: bridge.TypeText, Content: string(in.Text)}, sent)
+	content := bridge.Message{MessageType: bridge.TypeText, Content: string(in.Text)}
+	return sendWith(c, http.StatusOK, func() (client.Sent, error) { return c.API.Edit(c.Context(), chat, id, string(in.Text), nil, c.Key()) }, showing(&content))
 }
 
 // paging is the part of a list that a caller asks for. Evolution names the size of a page

@@ -24,6 +24,10 @@ type options struct {
 	MentionsEveryone compat.Flag   `json:"mentionsEveryOne"`
 	Mentioned        compat.Texts  `json:"mentioned"`
 	Presence         compat.Text   `json:"presence"`
+	V1               struct {
+		Everyone  compat.Flag  `json:"everyOne"`
+		Mentioned compat.Texts `json:"mentioned"`
+	} `json:"mentions"`
 }
 
 type quoted struct {
@@ -32,10 +36,13 @@ type quoted struct {
 
 // all returns the options of either version.
 func (to toNumber) all() options {
+	o := to.options
 	if to.Options != nil {
-		return *to.Options
+		o = *to.Options
 	}
-	return to.options
+	o.MentionsEveryone = o.MentionsEveryone || o.V1.Everyone
+	o.Mentioned = append(o.Mentioned, o.V1.Mentioned...)
+	return o
 }
 
 func (to toNumber) recipient() (bridge.JID, error) {
@@ -119,15 +126,6 @@ func (to toNumber) begin(c *compat.Call, state bridge.TypingState) (chat bridge.
 	return chat, quote, o.wait(c, chat, state)
 }
 
-// answerSent answers a message that was sent, as Evolution does.
-func answerSent(c *compat.Call, status int, m bridge.Message, sent client.Sent) (compat.Answer, error) {
-	account, err := accountOf(c)
-	m.Chat, m.ID, m.FromMe, m.SenderJID, m.Timestamp = sent.Chat, sent.ID, true, account, sent.Timestamp
-	record := sentRecord(account, m)
-	record.Status = "PENDING"
-	return compat.Answer{Status: status, Replay: sent.Replayed, Body: record}, err
-}
-
 // accountOf returns the account; empty where none is paired.
 func accountOf(c *compat.Call) (bridge.JID, error) {
 	own, err := c.API.OwnToken(c.Context())
@@ -137,13 +135,33 @@ func accountOf(c *compat.Call) (bridge.JID, error) {
 	return own.Account.JID, nil
 }
 
-// send sends a message, whose content is answered.
-func send(c *compat.Call, what client.Message, content bridge.Message) (compat.Answer, error) {
-	sent, err := c.API.Send(c.Context(), what, c.Key())
+// sendWith answers a message that do sends, as Evolution does. Nothing can fail once it is sent.
+func sendWith(c *compat.Call, status int, do func() (client.Sent, error), record func(account bridge.JID, sent bridge.Message) Record) (compat.Answer, error) {
+	account, err := accountOf(c)
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	return answerSent(c, http.StatusCreated, content, sent)
+	sent, err := do()
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	answer := record(account, bridge.Message{Chat: sent.Chat, ID: sent.ID, FromMe: true, SenderJID: account, Timestamp: sent.Timestamp})
+	answer.Status = "PENDING"
+	return compat.Answer{Status: status, Replay: sent.Replayed, Body: answer}, nil
+}
+
+// showing returns the record of a message with a content.
+func showing(content *bridge.Message) func(account bridge.JID, sent bridge.Message) Record {
+	return func(account bridge.JID, sent bridge.Message) Record {
+		m := *content
+		m.Chat, m.ID, m.FromMe, m.SenderJID, m.Timestamp = sent.Chat, sent.ID, true, sent.SenderJID, sent.Timestamp
+		return sentRecord(account, m)
+	}
+}
+
+// send sends a message, whose content is answered.
+func send(c *compat.Call, what client.Message, content bridge.Message) (compat.Answer, error) {
+	return sendWith(c, http.StatusCreated, func() (client.Sent, error) { return c.API.Send(c.Context(), what, c.Key()) }, showing(&content))
 }
 
 func sendText(c *compat.Call) (compat.Answer, error) {
@@ -329,12 +347,10 @@ func sendReaction(c *compat.Call) (compat.Answer, error) {
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	sent, err := c.API.Send(c.Context(), client.Reaction{Chat: chat, MsgID: id, Emoji: string(in.Reaction)}, c.Key())
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	answer, err := answerSent(c, http.StatusCreated, bridge.Message{}, sent)
 	on := map[string]any{"remoteJid": chat, "fromMe": bool(in.Key.FromMe), "id": id, "participant": string(in.Key.Participant)}
-	answer.Body = answer.Body.(Record).with(typeReaction, map[string]any{"key": on, "text": string(in.Reaction)})
-	return answer, err
+	return sendWith(c, http.StatusCreated, func() (client.Sent, error) {
+		return c.API.Send(c.Context(), client.Reaction{Chat: chat, MsgID: id, Emoji: string(in.Reaction)}, c.Key())
+	}, func(account bridge.JID, sent bridge.Message) Record {
+		return sentRecord(account, sent).with(typeReaction, map[string]any{"key": on, "text": string(in.Reaction)})
+	})
 }

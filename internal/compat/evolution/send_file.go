@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 	"bridged/internal/compat"
 )
 
@@ -95,9 +96,9 @@ func (to toNumber) sendFile(c *compat.Call, f compat.Outgoing) (compat.Answer, e
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	sent, shown, err := f.Send(c, chat, quote)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return answerSent(c, http.StatusCreated, bridge.Message{MessageType: fileTypes[f.Kind], Content: f.Caption, Media: shown}, sent)
+	content := bridge.Message{MessageType: fileTypes[f.Kind], Content: f.Caption}
+	return sendWith(c, http.StatusCreated, func() (sent client.Sent, err error) {
+		sent, content.Media, err = f.Send(c, chat, quote)
+		return sent, err
+	}, showing(&content))
 }

@@ -91,6 +91,7 @@ func TestValues_AsClientsWriteThem(t *testing.T) {
 		`12.5`: {number: 12.5, faults: "flag texts"}, `"12.5"`: {number: 12.5, texts: "12.5", faults: "flag"}, `1`: {number: 1, flag: true, faults: "texts"},
 		`""`: {}, `null`: {}, `" "`: {faults: "flag"}, `true`: {flag: true, faults: "number texts"}, `"False"`: {texts: "False", faults: "number"},
 		`"yes"`: {texts: "yes", faults: "number flag"}, `["a",1," ",null]`: {texts: "a|1", faults: "number flag"}, `"a, b,,c"`: {texts: "a|b|c", faults: "number flag"},
+		`"NaN"`: {texts: "NaN", faults: "number flag"}, `"-Inf"`: {texts: "-Inf", faults: "number flag"}, `1e999`: {faults: "number flag texts"},
 		`{}`: {faults: "number flag texts"}, `[{}]`: {faults: "number flag texts"}, `"0x1p-2"`: {number: 0.25, texts: "0x1p-2", faults: "flag"},
 	} {
 		var number Number

@@ -211,6 +211,9 @@ func TestDoors_EvolutionSends(t *testing.T) {
 		if err := <-watched; err != nil {
 			t.Error(err)
 		}
+		stranger := newPhone(t, e.network, simnet.PhoneOptions{Number: "15550100305", Name: "Lou"})
+		e.call(t, 201, "POST", "message/sendText", "", `{"number":"15550100305","text":"a first word","delay":1}`)
+		must(stranger.ReceivedText(within(t), "a first word"))(t)
 		first := e.call(t, 201, "POST", "message/sendMedia", "", to+`"mediatype":"image","media":"`+inBase64(demo.Picture(5, 4))+`"}`, "Idempotency-Key", "p1")
 		again := e.call(t, 201, "POST", "message/sendMedia", "", to+`"mediatype":"image","media":"`+inBase64(demo.Picture(5, 4))+`"}`, "Idempotency-Key", "p1")
 		if at(first, "key.id") != at(again, "key.id") {

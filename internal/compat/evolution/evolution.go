@@ -34,7 +34,11 @@ func New(o compat.Options) http.Handler {
 		if strings.HasSuffix(r.pattern, "{instance}") {
 			handle = d.of(handle)
 		}
-		mux.HandleFunc(r.pattern, d.HandleFile(handle, r.files...))
+		answer := d.HandleFile(handle, r.files...)
+		mux.HandleFunc(r.pattern, answer)
+		if path, isPost := strings.CutPrefix(r.pattern, http.MethodPost); isPost { // as version 1 has some
+			mux.HandleFunc(http.MethodPut+path, answer)
+		}
 	}
 	return mux
 }

@@ -119,14 +119,14 @@ func (m *moment) UnmarshalJSON(data []byte) error {
 	}
 	at, err := time.Parse(time.RFC3339, string(text))
 	if err != nil {
-		seconds, fault := strconv.ParseFloat(string(text), 64)
-		if fault != nil {
+		var seconds compat.Number
+		if seconds.UnmarshalJSON(data) != nil {
 			return err
 		}
 		if seconds > 1e11 { // which no year of ours has
 			seconds /= 1000
 		}
-		at = time.UnixMilli(int64(seconds * 1000))
+		at = time.UnixMilli(int64(max(0, min(seconds, 1e11)) * 1000))
 	}
 	m.Time = new(bridge.At(at))
 	return nil

@@ -42,6 +42,7 @@ func checkNumbers(c *compat.Call) (compat.Answer, error) {
 	for i, number := range in.Numbers {
 		jid, err := compat.Recipient(number)
 		if results[i] = absent(jid, number); err != nil {
+			results[i].JID = bridge.JID(bridge.Beginning(number, 60)) // as it was asked
 			continue
 		}
 		if _, err := bridge.ParsePhone(jid.User()); jid.Server() == bridge.ServerUser && err == nil {

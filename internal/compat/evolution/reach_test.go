@@ -222,6 +222,9 @@ func TestRoutes_RefusesWhatBridgedDoesNotDo(t *testing.T) {
 			t.Errorf("%s: %d %s", route, got.Code, got.Body)
 		}
 	}
+	if got := s.ask(tried{route: "PUT /chat/sendPresence/bridged", body: inClub + `,"presence":"available"}`}, "the-operators-own"); !strings.Contains(got.Body.String(), "presence must be") {
+		t.Errorf("a route of version 1: %d %s", got.Code, got.Body)
+	}
 	for body, want := range map[string]int{`{"instanceName":"bridged"}`: 403, `{"instanceName":"x"}`: 400, `x`: 400} {
 		if got := s.ask(tried{route: "POST /instance/create", body: body}, "the-operators-own"); got.Code != want {
 			t.Errorf("create %s: %d %s", body, got.Code, got.Body)

@@ -91,7 +91,8 @@ func (o options) noMentions() error {
 // maxDelay bounds how long a send types before.
 const maxDelay = 20 * time.Second
 
-// wait shows the account as typing, or recording, for as long as the caller asks.
+// wait shows the account as typing, or recording, for as long as the caller asks; in a new
+// chat it only waits.
 func (o options) wait(c *compat.Call, chat bridge.JID, state bridge.TypingState) error {
 	if o.Delay <= 0 {
 		return nil
@@ -99,7 +100,7 @@ func (o options) wait(c *compat.Call, chat bridge.JID, state bridge.TypingState)
 	if o.Presence == "recording" {
 		state = bridge.TypingVoice
 	}
-	if err := c.API.ShowTyping(c.Context(), chat, state); err != nil {
+	if err := c.API.ShowTyping(c.Context(), chat, state); err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
 		return err
 	}
 	if !bridge.Sleep(c.Context(), delayOf(o.Delay)) {

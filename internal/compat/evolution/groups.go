@@ -173,15 +173,14 @@ func people(texts []string) (jids []bridge.JID, err error) {
 	return jids, nil
 }
 
-func createGroup(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Subject      compat.Text  `json:"subject"`
-		Description  compat.Text  `json:"description"`
-		Participants compat.Texts `json:"participants"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// createGroupBody holds what [createGroup] reads.
+type createGroupBody struct {
+	Subject      compat.Text  `json:"subject"`
+	Description  compat.Text  `json:"description"`
+	Participants compat.Texts `json:"participants"`
+}
+
+func createGroup(c *compat.Call, in createGroupBody) (compat.Answer, error) {
 	jids, err := people(in.Participants)
 	if err != nil {
 		return compat.Answer{}, err
@@ -211,14 +210,13 @@ var memberStatus = map[bridge.ParticipantStatus]string{
 	bridge.ParticipantDone: "200", bridge.ParticipantInvite: "403", bridge.ParticipantNotMember: "404", bridge.ParticipantNotOnNetwork: "404", bridge.ParticipantRecentlyLeft: "408",
 }
 
-func changeParticipants(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Action       compat.Text  `json:"action"`
-		Participants compat.Texts `json:"participants"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// changeParticipantsBody holds what [changeParticipants] reads.
+type changeParticipantsBody struct {
+	Action       compat.Text  `json:"action"`
+	Participants compat.Texts `json:"participants"`
+}
+
+func changeParticipants(c *compat.Call, in changeParticipantsBody) (compat.Answer, error) {
 	jid, err := groupNamed(c)
 	if err != nil {
 		return compat.Answer{}, err

@@ -165,17 +165,16 @@ func send(c *compat.Call, what client.Message, content bridge.Message) (compat.A
 	return sendWith(c, http.StatusCreated, func() (client.Sent, error) { return c.API.Send(c.Context(), what, c.Key()) }, showing(&content))
 }
 
-func sendText(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toNumber
-		Text *compat.Text `json:"text"`
-		V1   struct {
-			Text compat.Text `json:"text"`
-		} `json:"textMessage"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// sendTextBody holds what [sendText] reads.
+type sendTextBody struct {
+	toNumber
+	Text *compat.Text `json:"text"`
+	V1   struct {
+		Text compat.Text `json:"text"`
+	} `json:"textMessage"`
+}
+
+func sendText(c *compat.Call, in sendTextBody) (compat.Answer, error) {
 	text := string(in.V1.Text)
 	if in.Text != nil {
 		text = string(*in.Text)
@@ -209,15 +208,14 @@ type location struct {
 	Longitude *compat.Number `json:"longitude"`
 }
 
-func sendLocation(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toNumber
-		location
-		V1 *location `json:"locationMessage"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// sendLocationBody holds what [sendLocation] reads.
+type sendLocationBody struct {
+	toNumber
+	location
+	V1 *location `json:"locationMessage"`
+}
+
+func sendLocation(c *compat.Call, in sendLocationBody) (compat.Answer, error) {
 	if in.V1 != nil {
 		in.location = *in.V1
 	}
@@ -261,15 +259,14 @@ func (p contact) card() (bridge.ContactCard, error) {
 	return card, nil
 }
 
-func sendContact(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toNumber
-		Contacts []contact `json:"contact"`
-		V1       []contact `json:"contactMessage"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// sendContactBody holds what [sendContact] reads.
+type sendContactBody struct {
+	toNumber
+	Contacts []contact `json:"contact"`
+	V1       []contact `json:"contactMessage"`
+}
+
+func sendContact(c *compat.Call, in sendContactBody) (compat.Answer, error) {
 	what, shown := client.Contacts{}, []bridge.SharedContact(nil)
 	for _, one := range slices.Concat(in.Contacts, in.V1) {
 		card, err := one.card()
@@ -298,15 +295,14 @@ type poll struct {
 	Values          []compat.Text  `json:"values"`
 }
 
-func sendPoll(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toNumber
-		poll
-		V1 *poll `json:"pollMessage"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// sendPollBody holds what [sendPoll] reads.
+type sendPollBody struct {
+	toNumber
+	poll
+	V1 *poll `json:"pollMessage"`
+}
+
+func sendPoll(c *compat.Call, in sendPollBody) (compat.Answer, error) {
 	if in.V1 != nil {
 		in.poll = *in.V1
 	}
@@ -333,14 +329,13 @@ type reaction struct {
 	Reaction compat.Text `json:"reaction"`
 }
 
-func sendReaction(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		reaction
-		V1 *reaction `json:"reactionMessage"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// sendReactionBody holds what [sendReaction] reads.
+type sendReactionBody struct {
+	reaction
+	V1 *reaction `json:"reactionMessage"`
+}
+
+func sendReaction(c *compat.Call, in sendReactionBody) (compat.Answer, error) {
 	if in.V1 != nil {
 		in.reaction = *in.V1
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -130,6 +131,7 @@ func (r tried) permits(token bridge.Token) bool {
 type scene struct {
 	door   http.Handler
 	router *api.Handler
+	files  string // the directory of files that come in bodies
 }
 
 func newScene(t *testing.T) scene {
@@ -151,22 +153,30 @@ func newScene(t *testing.T) scene {
 			t.Fatal(err)
 		}
 	}
-	files := media.NewPreparer(media.PreparerOptions{TempDir: t.TempDir(), MaxBytes: 1 << 20, Log: zerolog.Nop()})
+	dir := t.TempDir()
+	files := media.NewPreparer(media.PreparerOptions{TempDir: dir, MaxBytes: 1 << 20, Log: zerolog.Nop()})
 	router := api.New(api.Options{Store: s, Account: unpaired{}, Token: "the-operators-own", EnableSend: true, Preparer: files, Log: zerolog.Nop()})
 	door := New(compat.Options{
 		Client: client.InProcess(router, ""), Family: router.Family, Instance: "bridged", Log: zerolog.Nop(),
 		Receive: func(ctx context.Context, from io.Reader, announced, family int64, cut func()) (compat.File, error) {
-			return files.Receive(ctx, media.Incoming{From: from, Announced: announced, Family: family, Cut: cut})
+			file, err := files.Receive(ctx, media.Incoming{From: from, Announced: announced, Family: family, Cut: cut})
+			if err != nil {
+				return nil, err
+			}
+			return file, nil
 		},
 	})
-	return scene{door, router}
+	return scene{door, router, dir}
 }
 
 // ask makes a request of a route.
-func (s scene) ask(r tried, token string) *httptest.ResponseRecorder {
+func (s scene) ask(r tried, token string, headers ...string) *httptest.ResponseRecorder {
 	method, path, _ := strings.Cut(r.route, " ")
 	req := httptest.NewRequest(method, strings.Replace(path, "{instance}", "bridged", 1)+r.query, strings.NewReader(r.body))
 	req.Header.Set("apikey", token)
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
 	w := httptest.NewRecorder()
 	s.door.ServeHTTP(w, req)
 	return w
@@ -228,6 +238,45 @@ func TestRoutes_RefusesWhatBridgedDoesNotDo(t *testing.T) {
 	for body, want := range map[string]int{`{"instanceName":"bridged"}`: 403, `{"instanceName":"x"}`: 400, `x`: 400} {
 		if got := s.ask(tried{route: "POST /instance/create", body: body}, "the-operators-own"); got.Code != want {
 			t.Errorf("create %s: %d %s", body, got.Code, got.Body)
+		}
+	}
+}
+
+// Whatever becomes of a body with a file, no file stays on the disk.
+func TestFiles_LeaveNothingBehind(t *testing.T) {
+	s := newScene(t)
+	const form = "multipart/form-data; boundary=line"
+	part := func(head, body string) string {
+		return "--line\r\nContent-Disposition: form-data; " + head + "\r\n\r\n" + body + "\r\n"
+	}
+	file := part(`name="file"; filename="a.png"`, "hello")
+	for name, c := range map[string]struct {
+		body, kind string
+		status     int
+		want       string
+	}{
+		"what cannot be sent":    {inClub + `,"mediatype":"document","media":"aGVsbG8="}`, "", 400, "Connection Closed"},
+		"a body that broke off":  {inClub + `,"mediatype":"document","media":"aGVsbG8`, "", 400, "broke off"},
+		"no JSON behind it":      {inClub + `,"media":"aGVsbG8=",}`, "", 400, "not the expected JSON object"},
+		"too large":              {inClub + `,"media":"` + strings.Repeat("A", 3<<20) + `"}`, "", 413, "MEDIA_MAX_BYTES"},
+		"two files":              {inClub + `,"media":"aGVsbG8=","mediaMessage":{"media":"aGVsbG8="}}`, "", 400, "more than one file"},
+		"too much beside it":     {inClub + `,"media":"aGVsbG8=","x":"` + strings.Repeat("x", 1<<20) + `"}`, "", 413, "beside its file"},
+		"a form":                 {part(`name="number"`, string(club)) + part(`name="mediatype"`, "document") + part(`name="quoted"`, `{"key":{"id":""}}`) + file + "--line--\r\n", form, 400, "Connection Closed"},
+		"a form with base64":     {part(`name="number"`, string(club)) + part(`name="mediatype"`, "document") + part(`name="media"`, "data:image/png;base64,aGVsbG8=") + "--line--\r\n", form, 400, "Connection Closed"},
+		"a form with an address": {part(`name="number"`, string(club)) + part(`name="mediatype"`, "document") + part(`name="media"`, "https://example.org") + "--line--\r\n", form, 400, ""},
+		"a form with two files":  {file + file + "--line--\r\n", form, 400, "more than one file"},
+		"a form that broke off":  {file + part(`name="number"`, "1"), form, 400, "broke off"},
+		"a form without end":     {strings.Repeat(part(`name="x"`, "1"), 40) + "--line--\r\n", form, 400, "more than 32 parts"},
+		"a form with long texts": {part(`name="caption"`, strings.Repeat("x", 1<<20)) + part(`name="x"`, "y") + "--line--\r\n", form, 413, "beside its file"},
+		"a form without a line":  {file, "multipart/form-data", 400, "boundary"},
+		"a form with long heads": {part(`name="`+strings.Repeat("x", 64<<10)+`"`, "1") + "--line--\r\n", form, 413, "32 KiB"},
+	} {
+		got := s.ask(tried{route: "POST /message/sendMedia/{instance}", body: c.body}, "the-operators-own", "Content-Type", c.kind)
+		if got.Code != c.status || !strings.Contains(got.Body.String(), c.want) {
+			t.Errorf("%s: %d %.300s, want %d %s", name, got.Code, got.Body, c.status, c.want)
+		}
+		if left, err := os.ReadDir(s.files); err != nil || len(left) > 0 {
+			t.Errorf("%s left %v, %v", name, left, err)
 		}
 	}
 }

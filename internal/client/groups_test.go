@@ -52,6 +52,11 @@ func (a *account) LeaveGroup(context.Context, bridge.JID, bool) error {
 	return nil
 }
 
+func (a *account) JoinGroup(_ context.Context, code string, _ bool) (bridge.GroupJoin, error) {
+	a.act("join " + code)
+	return bridge.GroupJoin{JID: club, Status: bridge.GroupJoined}, nil
+}
+
 func (a *account) CheckNumbers(_ context.Context, phones []string) (checks []bridge.NumberCheck, _ error) {
 	for _, phone := range phones {
 		checks = append(checks, bridge.NumberCheck{Phone: phone, JID: bridge.PhoneJID(phone)})
@@ -105,7 +110,10 @@ func TestGroups_AreMadeChangedAndLeft(t *testing.T) {
 		if err := b.LeaveGroup(ctx, club, ""); err != nil {
 			t.Error(err)
 		}
-		want := []string{"make Readers", "name Writers", "add " + string(grace), "demote " + string(grace), "approve " + string(grace), "leave"}
+		if join, err := b.JoinGroup(ctx, "https://chat.whatsapp.com/NEWNEWNEWNEW", "join"); err != nil || join.JID != club || join.Status != bridge.GroupJoined {
+			t.Errorf("joined %+v, %v", join, err)
+		}
+		want := []string{"make Readers", "name Writers", "add " + string(grace), "demote " + string(grace), "approve " + string(grace), "leave", "join NEWNEWNEWNEW"}
 		if !slices.Equal(b.account.acts, want) {
 			t.Errorf("done %q, want %q", b.account.acts, want)
 		}
@@ -122,8 +130,21 @@ func TestPeople_AreFoundAndChecked(t *testing.T) {
 		if page, err := b.Contacts(ctx, bridge.ContactQuery{Among: []bridge.JID{alan}}); err != nil || len(page.Items) != 1 || page.Items[0].JID != alan {
 			t.Errorf("by JID %+v, %v", page, err)
 		}
+		var all []string
+		for person, err := range b.AllContacts(ctx, bridge.ContactQuery{Limit: 1}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, person.PushName)
+		}
+		if !slices.Equal(all, []string{"Alan", "Grace"}) {
+			t.Errorf("all are %q", all)
+		}
 		if check, err := b.CheckNumber(ctx, "+44 7700 900123"); err != nil || check.JID != alan {
 			t.Errorf("check %+v, %v", check, err)
+		}
+		if checks, err := b.CheckNumbers(ctx, []string{"+44 7700 900123", grace.User()}); err != nil || len(checks) != 2 || checks[1].JID != grace {
+			t.Errorf("%+v, %v", checks, err)
 		}
 		if _, err := b.CheckNumber(ctx, "0123"); bridge.CodeOf(err) != bridge.CodeInvalid {
 			t.Errorf("check of nonsense: %v", err)

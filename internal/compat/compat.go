@@ -167,6 +167,9 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request, members []string) (
 func (d *Door) fail(w http.ResponseWriter, r *http.Request, c *Call, err error) {
 	front.RefuseBody(w, r)
 	known, ok := errors.AsType[*bridge.Error](err)
+	if !ok && r.Context().Err() != nil { // the caller has gone, or the bridge stops
+		known, ok = bridge.NotConnected("the bridge is stopping; ask again when it is back"), true
+	}
 	if !ok || known.Code == bridge.CodeInternal {
 		hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("door")
 		known = &bridge.Error{Code: bridge.CodeInternal, Msg: "something went wrong inside the bridge; its log says what"}

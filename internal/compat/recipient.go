@@ -3,6 +3,7 @@ package compat
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -105,6 +106,9 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 	value := 0.0
 	if err == nil && strings.TrimSpace(string(text)) != "" {
 		value, err = strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+	}
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return fmt.Errorf("%s is no number", bridge.Beginning(string(text), 20))
 	}
 	*n = Number(value)
 	return err

@@ -2,6 +2,8 @@ package compat
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"bridged/internal/bridge"
@@ -74,6 +76,38 @@ func TestText_OfNumbers(t *testing.T) {
 		var text Text
 		if err := json.Unmarshal([]byte(data), &text); err == nil {
 			t.Errorf("%s is %q", data, text)
+		}
+	}
+}
+
+// Numbers, flags and lists, as clients and the fields of forms write them.
+func TestValues_AsClientsWriteThem(t *testing.T) {
+	for data, want := range map[string]struct {
+		number Number
+		flag   Flag
+		texts  string
+		faults string
+	}{
+		`12.5`: {number: 12.5, faults: "flag texts"}, `"12.5"`: {number: 12.5, texts: "12.5", faults: "flag"}, `1`: {number: 1, flag: true, faults: "texts"},
+		`""`: {}, `null`: {}, `" "`: {faults: "flag"}, `true`: {flag: true, faults: "number texts"}, `"False"`: {texts: "False", faults: "number"},
+		`"yes"`: {texts: "yes", faults: "number flag"}, `["a",1," ",null]`: {texts: "a|1", faults: "number flag"}, `"a, b,,c"`: {texts: "a|b|c", faults: "number flag"},
+		`"NaN"`: {texts: "NaN", faults: "number flag"}, `"-Inf"`: {texts: "-Inf", faults: "number flag"}, `1e999`: {faults: "number flag texts"},
+		`{}`: {faults: "number flag texts"}, `[{}]`: {faults: "number flag texts"}, `"0x1p-2"`: {number: 0.25, texts: "0x1p-2", faults: "flag"},
+	} {
+		var number Number
+		var flag Flag
+		var texts Texts
+		faults := []string{}
+		for name, value := range map[string]any{"number": &number, "flag": &flag, "texts": &texts} {
+			if err := json.Unmarshal([]byte(data), value); err != nil {
+				faults = append(faults, name)
+			}
+		}
+		slices.Sort(faults)
+		wanted := strings.Fields(want.faults)
+		slices.Sort(wanted)
+		if !slices.Equal(faults, wanted) || number != want.number || flag != want.flag || strings.Join(texts, "|") != want.texts {
+			t.Errorf("%s is %v, %v, %q, without %v; want %+v", data, number, flag, texts, faults, want)
 		}
 	}
 }

@@ -88,12 +88,12 @@ func (a *arrival) bounded(from io.Reader, most int64) (text []byte, release func
 	return a.door.bodies.Read(a.ctx, intake.Source{Reader: from, Announced: -1, Most: most, Family: a.family, Cut: a.cut})
 }
 
-// take stores the file.
-func (a *arrival) take(name, mimeType string, from io.Reader) error {
+// take stores the file, which is announced to be no larger than a size.
+func (a *arrival) take(name, mimeType string, from io.Reader, announced int64) error {
 	if a.upload != nil {
 		return bridge.Invalid("the body has more than one file: send each in a message of its own")
 	}
-	file, err := a.door.options.Receive(a.ctx, from, a.announced, a.family, a.cut)
+	file, err := a.door.options.Receive(a.ctx, from, announced, a.family, a.cut)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,11 @@ func (a *arrival) takeText(text io.Reader) error {
 	if err != nil {
 		return err
 	}
-	return a.take("", mimeType, data)
+	announced := a.announced
+	if announced > 0 {
+		announced = announced / 4 * 3 // of what is in base64, with the rest of the body
+	}
+	return a.take("", mimeType, data, announced)
 }
 
 // readForm reads a form, and returns its fields as a JSON object.
@@ -137,7 +141,7 @@ func (a *arrival) readForm(r *http.Request) ([]byte, error) {
 func (a *arrival) takePart(part *multipart.Part, fields map[string]any, left *int64) error {
 	name, text := part.FormName(), bufio.NewReader(part)
 	if part.FileName() != "" || name == "file" {
-		return a.take(part.FileName(), part.Header.Get("Content-Type"), text)
+		return a.take(part.FileName(), part.Header.Get("Content-Type"), text, a.announced)
 	}
 	if slices.Contains(a.members, name) && !isPlain(text) {
 		return a.takeText(text)

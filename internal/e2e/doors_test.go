@@ -18,7 +18,9 @@ import (
 // doorScene is a paired bridge with all doors open, a friend, and tokens.
 type doorScene struct {
 	*process
-	friend               *simnet.Phone
+	network              *simnet.Network
+	owner, friend        *simnet.Phone
+	device               *simnet.Device
 	own                  string // the address of the Evolution door's own listener
 	full, reader, narrow string // tokens: to read and send, to read, and for another chat
 }
@@ -28,23 +30,26 @@ var doorAddress = regexp.MustCompile(`"door":"evolution","address":"([^"]+)"`)
 func newDoorScene(t *testing.T, settings ...string) doorScene {
 	t.Helper()
 	network, owner := newOwner(t, simnet.PhoneOptions{})
-	s := doorScene{friend: newPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})}
+	s := doorScene{network: network, owner: owner, friend: newPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})}
 	s.process = startBridge(t, network, append([]string{"COMPAT=waha,evolution", "COMPAT_LISTEN=evolution=127.0.0.1:0"}, settings...)...)
-	device := pair(t, s.process, owner)
+	s.device = pair(t, s.process, owner)
 	hello := must(s.friend.SendText(within(t), owner.PN(), "hello"))(t)
-	if err := device.WaitAcknowledged(within(t), hello); err != nil {
+	if err := s.device.WaitAcknowledged(within(t), hello); err != nil {
 		t.Fatal(err)
 	}
-	token := func(name string, chats []bridge.JID, scopes ...bridge.Scope) string {
-		made := must(s.api.CreateToken(within(t), client.NewToken{Name: name, Scopes: scopes, Chats: chats}))(t)
-		s.secrets = append(s.secrets, made.Secret)
-		return made.Secret
-	}
-	s.full = token("full", nil, bridge.ScopeRead, bridge.ScopeSend)
-	s.reader = token("reader", nil, bridge.ScopeRead)
-	s.narrow = token("narrow", []bridge.JID{"15550100399@s.whatsapp.net"}, bridge.ScopeRead, bridge.ScopeSend)
+	s.full = s.token(t, "full", nil, bridge.ScopeRead, bridge.ScopeSend)
+	s.reader = s.token(t, "reader", nil, bridge.ScopeRead)
+	s.narrow = s.token(t, "narrow", []bridge.JID{"15550100399@s.whatsapp.net"}, bridge.ScopeRead, bridge.ScopeSend)
 	s.own = doorAddress.FindStringSubmatch(s.log.String())[1]
 	return s
+}
+
+// token makes a token and returns its secret.
+func (s doorScene) token(t *testing.T, name string, chats []bridge.JID, scopes ...bridge.Scope) string {
+	t.Helper()
+	made := must(s.api.CreateToken(within(t), client.NewToken{Name: name, Scopes: scopes, Chats: chats}))(t)
+	s.secrets = append(s.secrets, made.Secret)
+	return made.Secret
 }
 
 // doorRequest is a request as a client of a door makes it.

@@ -61,6 +61,7 @@ func (unpaired) LiveGroup(context.Context, bridge.JID) (*bridge.Group, error) { 
 type Try struct {
 	Route, Query, Body string // the route as its pattern
 	Path               string // instead of the route's own, where that has wildcards
+	Type               string // the Content-Type of the body; empty for none
 	Scope, Also        bridge.Scope
 	Whole              bool // only a token for all chats may
 }
@@ -75,6 +76,7 @@ type Scene struct {
 	door   http.Handler
 	router *api.Handler
 	key    string // the header with the token
+	Files  string // the directory of the files that come in bodies
 }
 
 // NewScene opens a door, whose callers have their token in a header.
@@ -97,16 +99,21 @@ func NewScene(t *testing.T, open func(compat.Options) http.Handler, key string, 
 			t.Fatal(err)
 		}
 	}
-	files := media.NewPreparer(media.PreparerOptions{TempDir: t.TempDir(), MaxBytes: 1 << 20, Log: zerolog.Nop()})
+	dir := t.TempDir()
+	files := media.NewPreparer(media.PreparerOptions{TempDir: dir, MaxBytes: 1 << 20, Log: zerolog.Nop()})
 	hooks := webhook.New(webhook.Options{Store: s, Guard: urlguard.New(urlguard.Options{}), Formats: formats, Log: zerolog.Nop()})
 	router := api.New(api.Options{Store: s, Account: unpaired{}, Token: Operator, EnableSend: true, Preparer: files, Webhooks: hooks, Log: zerolog.Nop()})
 	door := open(compat.Options{
 		Client: client.InProcess(router, ""), Family: router.Family, Instance: "bridged", Log: zerolog.Nop(),
 		Receive: func(ctx context.Context, from io.Reader, announced, family int64, cut func()) (compat.File, error) {
-			return files.Receive(ctx, media.Incoming{From: from, Announced: announced, Family: family, Cut: cut})
+			file, err := files.Receive(ctx, media.Incoming{From: from, Announced: announced, Family: family, Cut: cut})
+			if err != nil {
+				return nil, err
+			}
+			return file, nil
 		},
 	})
-	return Scene{t, door, router, key}
+	return Scene{t, door, router, key, dir}
 }
 
 // Ask makes a request.
@@ -118,6 +125,9 @@ func (s Scene) Ask(r Try, token string) *httptest.ResponseRecorder {
 	}
 	req := httptest.NewRequest(method, path+r.Query, strings.NewReader(r.Body))
 	req.Header.Set(s.key, token)
+	if r.Type != "" {
+		req.Header.Set("Content-Type", r.Type)
+	}
 	w := httptest.NewRecorder()
 	s.door.ServeHTTP(w, req)
 	return w

@@ -34,9 +34,24 @@ func New(o compat.Options) http.Handler {
 		if strings.HasSuffix(r.pattern, "{instance}") {
 			handle = d.of(handle)
 		}
-		mux.HandleFunc(r.pattern, d.HandleFile(handle, r.files...))
+		answer := d.HandleFile(handle, r.files...)
+		mux.HandleFunc(r.pattern, answer)
+		if path, isPost := strings.CutPrefix(r.pattern, http.MethodPost); isPost { // as version 1 has some
+			mux.HandleFunc(http.MethodPut+path, answer)
+		}
 	}
 	return mux
+}
+
+// reading returns a route that reads its body, a JSON object, before.
+func reading[T any](route func(*compat.Call, T) (compat.Answer, error)) func(*compat.Call) (compat.Answer, error) {
+	return func(c *compat.Call) (compat.Answer, error) {
+		var in T
+		if err := c.Decode(&in); err != nil {
+			return compat.Answer{}, err
+		}
+		return route(c, in)
+	}
 }
 
 // route is what the door does.
@@ -49,37 +64,37 @@ type route struct {
 // routes lists all that need a key.
 func (d door) routes() []route {
 	return []route{
-		{"POST /message/sendText/{instance}", sendText, nil},
-		{"POST /message/sendMedia/{instance}", sendMedia, []string{"media", "mediaMessage.media"}},
-		{"POST /message/sendWhatsAppAudio/{instance}", sendAudio, []string{"audio", "audioMessage.audio"}},
-		{"POST /message/sendSticker/{instance}", sendSticker, []string{"sticker", "stickerMessage.image"}},
-		{"POST /message/sendPtv/{instance}", sendRoundVideo, []string{"video"}},
-		{"POST /message/sendLocation/{instance}", sendLocation, nil},
-		{"POST /message/sendContact/{instance}", sendContact, nil},
-		{"POST /message/sendPoll/{instance}", sendPoll, nil},
-		{"POST /message/sendReaction/{instance}", sendReaction, nil},
+		{"POST /message/sendText/{instance}", reading(sendText), nil},
+		{"POST /message/sendMedia/{instance}", reading(sendMedia), []string{"media", "mediaMessage.media"}},
+		{"POST /message/sendWhatsAppAudio/{instance}", reading(sendAudio), []string{"audio", "audioMessage.audio"}},
+		{"POST /message/sendSticker/{instance}", reading(sendSticker), []string{"sticker", "stickerMessage.image"}},
+		{"POST /message/sendPtv/{instance}", reading(sendRoundVideo), []string{"video"}},
+		{"POST /message/sendLocation/{instance}", reading(sendLocation), nil},
+		{"POST /message/sendContact/{instance}", reading(sendContact), nil},
+		{"POST /message/sendPoll/{instance}", reading(sendPoll), nil},
+		{"POST /message/sendReaction/{instance}", reading(sendReaction), nil},
 
-		{"POST /chat/whatsappNumbers/{instance}", checkNumbers, nil},
-		{"POST /chat/markMessageAsRead/{instance}", markRead, nil},
-		{"POST /chat/sendPresence/{instance}", showPresence, nil},
-		{"DELETE /chat/deleteMessageForEveryone/{instance}", deleteMessage, nil},
-		{"POST /chat/updateMessage/{instance}", updateMessage, nil},
-		{"POST /chat/findMessages/{instance}", findMessages, nil},
+		{"POST /chat/whatsappNumbers/{instance}", reading(checkNumbers), nil},
+		{"POST /chat/markMessageAsRead/{instance}", reading(markRead), nil},
+		{"POST /chat/sendPresence/{instance}", reading(showPresence), nil},
+		{"DELETE /chat/deleteMessageForEveryone/{instance}", reading(deleteMessage), nil},
+		{"POST /chat/updateMessage/{instance}", reading(updateMessage), nil},
+		{"POST /chat/findMessages/{instance}", reading(findMessages), nil},
 		{"POST /chat/findChats/{instance}", findChats, nil},
 		{"POST /chat/findContacts/{instance}", findContacts, nil},
-		{"POST /chat/getBase64FromMediaMessage/{instance}", downloadMedia, nil},
-		{"POST /chat/fetchProfilePictureUrl/{instance}", showPicture, nil},
-		{"POST /chat/fetchProfile/{instance}", showProfile, nil},
-		{"POST /chat/archiveChat/{instance}", archiveChat, nil},
-		{"POST /chat/markChatUnread/{instance}", markUnread, nil},
-		{"POST /chat/updateBlockStatus/{instance}", setBlocked, nil},
+		{"POST /chat/getBase64FromMediaMessage/{instance}", reading(downloadMedia), nil},
+		{"POST /chat/fetchProfilePictureUrl/{instance}", reading(showPicture), nil},
+		{"POST /chat/fetchProfile/{instance}", reading(showProfile), nil},
+		{"POST /chat/archiveChat/{instance}", reading(archiveChat), nil},
+		{"POST /chat/markChatUnread/{instance}", reading(markUnread), nil},
+		{"POST /chat/updateBlockStatus/{instance}", reading(setBlocked), nil},
 
 		{"GET /instance/fetchInstances", d.listInstances, nil},
 		{"GET /instance/connectionState/{instance}", d.showState, nil},
 		{"GET /instance/connect/{instance}", d.connect, nil},
 		{"POST /instance/restart/{instance}", d.restart, nil},
 		{"DELETE /instance/logout/{instance}", logout, nil},
-		{"POST /instance/create", d.createInstance, nil},
+		{"POST /instance/create", reading(d.createInstance), nil},
 		{"GET /settings/find/{instance}", showSettings, nil},
 		{"POST /webhook/set/{instance}", setWebhook, nil},
 		{"GET /webhook/find/{instance}", findWebhook, nil},
@@ -90,8 +105,8 @@ func (d door) routes() []route {
 		{"GET /group/inviteCode/{instance}", showInvite, nil},
 		{"POST /group/revokeInviteCode/{instance}", revokeInvite, nil},
 		{"GET /group/acceptInviteCode/{instance}", joinGroup, nil},
-		{"POST /group/create/{instance}", createGroup, nil},
-		{"POST /group/updateParticipant/{instance}", changeParticipants, nil},
+		{"POST /group/create/{instance}", reading(createGroup), nil},
+		{"POST /group/updateParticipant/{instance}", reading(changeParticipants), nil},
 		{"POST /group/updateGroupSubject/{instance}", changeGroup(subjectOf), nil},
 		{"POST /group/updateGroupDescription/{instance}", changeGroup(descriptionOf), nil},
 		{"POST /group/updateSetting/{instance}", changeGroup(settingOf), nil},

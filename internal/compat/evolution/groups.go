@@ -173,15 +173,14 @@ func people(texts []string) (jids []bridge.JID, err error) {
 	return jids, nil
 }
 
-func createGroup(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Subject      compat.Text  `json:"subject"`
-		Description  compat.Text  `json:"description"`
-		Participants compat.Texts `json:"participants"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// createGroupBody holds what [createGroup] reads.
+type createGroupBody struct {
+	Subject      compat.Text  `json:"subject"`
+	Description  compat.Text  `json:"description"`
+	Participants compat.Texts `json:"participants"`
+}
+
+func createGroup(c *compat.Call, in createGroupBody) (compat.Answer, error) {
 	jids, err := people(in.Participants)
 	if err != nil {
 		return compat.Answer{}, err
@@ -199,9 +198,11 @@ func createGroup(c *compat.Call) (compat.Answer, error) {
 	shown.Size = len(shown.Participants) + 1
 	if in.Description != "" {
 		shown.Desc = new(string(in.Description))
-		_, err = c.API.ChangeGroup(c.Context(), made.JID, bridge.GroupPatch{Topic: shown.Desc}, "")
+		if _, err := c.API.ChangeGroup(c.Context(), made.JID, bridge.GroupPatch{Topic: shown.Desc}, ""); err != nil {
+			return compat.Answer{}, bridge.Fail(bridge.CodeOf(err), "the group %s was made, but its description was not set: %v", made.JID, err)
+		}
 	}
-	return compat.Answer{Status: http.StatusCreated, Body: shown}, err
+	return compat.Answer{Status: http.StatusCreated, Body: shown}, nil
 }
 
 // memberStatus has the network's number for each outcome; it is 409 for those that are not named.
@@ -209,14 +210,13 @@ var memberStatus = map[bridge.ParticipantStatus]string{
 	bridge.ParticipantDone: "200", bridge.ParticipantInvite: "403", bridge.ParticipantNotMember: "404", bridge.ParticipantNotOnNetwork: "404", bridge.ParticipantRecentlyLeft: "408",
 }
 
-func changeParticipants(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Action       compat.Text  `json:"action"`
-		Participants compat.Texts `json:"participants"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// changeParticipantsBody holds what [changeParticipants] reads.
+type changeParticipantsBody struct {
+	Action       compat.Text  `json:"action"`
+	Participants compat.Texts `json:"participants"`
+}
+
+func changeParticipants(c *compat.Call, in changeParticipantsBody) (compat.Answer, error) {
 	jid, err := groupNamed(c)
 	if err != nil {
 		return compat.Answer{}, err

@@ -123,14 +123,13 @@ func logout(c *compat.Call) (compat.Answer, error) {
 	return compat.OK(map[string]any{"status": "SUCCESS", "error": false, "response": map[string]string{"message": "Instance logged out"}})
 }
 
+// createInstanceBody holds what [createInstance] reads.
+type createInstanceBody struct {
+	Name compat.Text `json:"instanceName"`
+}
+
 // createInstance refuses: there is one, always.
-func (d door) createInstance(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Name compat.Text `json:"instanceName"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+func (d door) createInstance(c *compat.Call, in createInstanceBody) (compat.Answer, error) {
 	if string(in.Name) == d.instance {
 		return compat.Answer{}, bridge.Fail(bridge.CodeForbidden, `This name "%s" is already in use.`, d.instance)
 	}

@@ -16,14 +16,13 @@ import (
 	"bridged/internal/compat"
 )
 
-func markRead(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Messages []namedKey `json:"readMessages"`
-		V1       []namedKey `json:"read_messages"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// markReadBody holds what [markRead] reads.
+type markReadBody struct {
+	Messages []namedKey `json:"readMessages"`
+	V1       []namedKey `json:"read_messages"`
+}
+
+func markRead(c *compat.Call, in markReadBody) (compat.Answer, error) {
 	keys := append(in.Messages, in.V1...)
 	if len(keys) == 0 {
 		return compat.Answer{}, bridge.Invalid(`instance requires property "readMessages"`)
@@ -40,33 +39,26 @@ func markRead(c *compat.Call) (compat.Answer, error) {
 	return compat.Answer{Status: http.StatusCreated, Body: map[string]string{"message": "Read messages", "read": "success"}}, nil
 }
 
-func deleteMessage(c *compat.Call) (compat.Answer, error) {
-	var in namedKey
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+func deleteMessage(c *compat.Call, in namedKey) (compat.Answer, error) {
 	chat, id, err := in.target()
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	sent, err := c.API.Delete(c.Context(), chat, id, c.Key())
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	answer, err := answerSent(c, http.StatusCreated, bridge.Message{}, sent)
-	answer.Body = answer.Body.(Record).with(typeProtocol, revocation(bridge.Message{Chat: chat, ID: id, FromMe: bool(in.FromMe), SenderJID: bridge.JID(in.Participant)}))
-	return answer, err
+	deleted := bridge.Message{Chat: chat, ID: id, FromMe: bool(in.FromMe), SenderJID: bridge.JID(in.Participant)}
+	return sendWith(c, http.StatusCreated, func() (client.Sent, error) { return c.API.Delete(c.Context(), chat, id, c.Key()) },
+		func(account bridge.JID, sent bridge.Message) Record {
+			return sentRecord(account, sent).with(typeProtocol, revocation(deleted))
+		})
 }
 
-func updateMessage(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Number compat.Text `json:"number"`
-		Text   compat.Text `json:"text"`
-		Key    namedKey    `json:"key"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// updateMessageBody holds what [updateMessage] reads.
+type updateMessageBody struct {
+	Number compat.Text `json:"number"`
+	Text   compat.Text `json:"text"`
+	Key    namedKey    `json:"key"`
+}
+
+func updateMessage(c *compat.Call, in updateMessageBody) (compat.Answer, error) {
 	if in.Key.RemoteJID == "" {
 		in.Key.RemoteJID = in.Number
 	}
@@ -77,11 +69,8 @@ func updateMessage(c *compat.Call) (compat.Answer, error) {
 	case in.Text == "":
 		return compat.Answer{}, bridge.Invalid(`instance requires property "text"`)
 	}
-	sent, err := c.API.Edit(c.Context(), chat, id, string(in.Text), nil, c.Key())
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return answerSent(c, http.StatusOK, bridge.Message{MessageType: bridge.TypeText, Content: string(in.Text)}, sent)
+	content := bridge.Message{MessageType: bridge.TypeText, Content: string(in.Text)}
+	return sendWith(c, http.StatusOK, func() (client.Sent, error) { return c.API.Edit(c.Context(), chat, id, string(in.Text), nil, c.Key()) }, showing(&content))
 }
 
 // paging is the part of a list that a caller asks for. Evolution names the size of a page
@@ -124,14 +113,14 @@ func (m *moment) UnmarshalJSON(data []byte) error {
 	}
 	at, err := time.Parse(time.RFC3339, string(text))
 	if err != nil {
-		seconds, fault := strconv.ParseFloat(string(text), 64)
-		if fault != nil {
+		var seconds compat.Number
+		if seconds.UnmarshalJSON(data) != nil {
 			return err
 		}
 		if seconds > 1e11 { // which no year of ours has
 			seconds /= 1000
 		}
-		at = time.UnixMilli(int64(seconds * 1000))
+		at = time.UnixMilli(int64(max(0, min(seconds, 1e11)) * 1000))
 	}
 	m.Time = new(bridge.At(at))
 	return nil
@@ -167,14 +156,13 @@ func (w *wanted) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-func findMessages(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Where wanted `json:"where"`
-		paging
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// findMessagesBody holds what [findMessages] reads.
+type findMessagesBody struct {
+	Where wanted `json:"where"`
+	paging
+}
+
+func findMessages(c *compat.Call, in findMessagesBody) (compat.Answer, error) {
 	account, err := accountOf(c)
 	if err != nil {
 		return compat.Answer{}, err
@@ -271,15 +259,14 @@ func (k namedKey) message(c *compat.Call, among ...bridge.MessageFilter) (bridge
 	return bridge.Message{}, bridge.NotFound("the message is not among the newest %d: give the remoteJid of its key, too", maxLookedAt)
 }
 
-func downloadMedia(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Message struct {
-			Key namedKey `json:"key"`
-		} `json:"message"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// downloadMediaBody holds what [downloadMedia] reads.
+type downloadMediaBody struct {
+	Message struct {
+		Key namedKey `json:"key"`
+	} `json:"message"`
+}
+
+func downloadMedia(c *compat.Call, in downloadMediaBody) (compat.Answer, error) {
 	m, err := in.Message.Key.message(c, bridge.MessageFilter{HasMedia: new(true)})
 	switch {
 	case err != nil:
@@ -318,11 +305,7 @@ func writeBase64(w io.Writer, object []byte, file io.ReadCloser) error {
 	return err
 }
 
-func showPresence(c *compat.Call) (compat.Answer, error) {
-	var in toNumber
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+func showPresence(c *compat.Call, in toNumber) (compat.Answer, error) {
 	chat, err := in.recipient()
 	if err != nil {
 		return compat.Answer{}, err
@@ -373,22 +356,17 @@ func (l lastMessage) change(c *compat.Call, change client.ChatChange, name strin
 	return compat.Answer{Status: http.StatusCreated, Body: map[string]any{"chatId": chat, name: value}}, err
 }
 
-func archiveChat(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		lastMessage
-		Archive *compat.Flag `json:"archive"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// archiveChatBody holds what [archiveChat] reads.
+type archiveChatBody struct {
+	lastMessage
+	Archive *compat.Flag `json:"archive"`
+}
+
+func archiveChat(c *compat.Call, in archiveChatBody) (compat.Answer, error) {
 	archive := in.Archive == nil || bool(*in.Archive)
 	return in.change(c, client.ChatChange{Archived: &archive}, "archived", archive)
 }
 
-func markUnread(c *compat.Call) (compat.Answer, error) {
-	var in lastMessage
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+func markUnread(c *compat.Call, in lastMessage) (compat.Answer, error) {
 	return in.change(c, client.ChatChange{Unread: new(true)}, "markedChatUnread", true)
 }

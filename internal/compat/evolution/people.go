@@ -1,6 +1,7 @@
 package evolution
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"iter"
@@ -27,13 +28,12 @@ func absent(jid bridge.JID, number string) onNetwork { return onNetwork{JID: jid
 // maxChecked is how many numbers the API checks at a time.
 const maxChecked = 50
 
-func checkNumbers(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Numbers compat.Texts `json:"numbers"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// checkNumbersBody holds what [checkNumbers] reads.
+type checkNumbersBody struct {
+	Numbers compat.Texts `json:"numbers"`
+}
+
+func checkNumbers(c *compat.Call, in checkNumbersBody) (compat.Answer, error) {
 	if len(in.Numbers) == 0 || len(in.Numbers) > maxItems {
 		return compat.Answer{}, bridge.Invalid("numbers must hold 1 to %d numbers", maxItems)
 	}
@@ -42,6 +42,7 @@ func checkNumbers(c *compat.Call) (compat.Answer, error) {
 	for i, number := range in.Numbers {
 		jid, err := compat.Recipient(number)
 		if results[i] = absent(jid, number); err != nil {
+			results[i].JID = bridge.JID(bridge.Beginning(number, 60)) // as it was asked
 			continue
 		}
 		if _, err := bridge.ParsePhone(jid.User()); jid.Server() == bridge.ServerUser && err == nil {
@@ -129,6 +130,8 @@ type chatRecord struct {
 	IsSaved       bool         `json:"isSaved"`
 }
 
+func (r chatRecord) id() string { return r.ID }
+
 func chatOf(account bridge.JID, chat bridge.Chat) chatRecord {
 	r := chatRecord{
 		ID: recordID(string(chat.JID)), RemoteJID: chat.JID, PushName: chat.Name, UpdatedAt: chat.LastMessageAt, UnreadCount: max(chat.UnreadCount, 0), IsSaved: true,
@@ -166,38 +169,10 @@ func (n named) isID(id string) bool {
 	return n.ID == "" || strings.Contains(string(n.ID), "@") || string(n.ID) == id
 }
 
-// part returns the part of a list that a caller asks for, of what is wanted.
-func part[T, R any](p paging, usual int, items iter.Seq2[T, error], record func(T) R, wanted func(R) bool) ([]R, error) {
-	skip, take := p.window(usual)
-	records := []R{}
-	for item, err := range items {
-		if err != nil {
-			return nil, err
-		}
-		r := record(item)
-		switch {
-		case !wanted(r):
-		case skip > 0:
-			skip--
-		default:
-			if records = append(records, r); len(records) == take {
-				return records, nil
-			}
-		}
-	}
-	return records, nil
-}
-
-// single returns a list of one item, or of none where there is none.
-func single[T any](item T, err error) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		if bridge.CodeOf(err) != bridge.CodeNotFound || err == nil {
-			yield(item, err)
-		}
-	}
-}
-
-func findChats(c *compat.Call) (compat.Answer, error) {
+// find answers the part of a list that a caller asks for.
+func find[T any, R interface{ id() string }](
+	c *compat.Call, all iter.Seq2[T, error], one func(context.Context, bridge.JID) (T, error), record func(account bridge.JID, item T) R,
+) (compat.Answer, error) {
 	var in struct {
 		Where named `json:"where"`
 		paging
@@ -213,15 +188,40 @@ func findChats(c *compat.Call) (compat.Answer, error) {
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	chats := c.API.AllChats(c.Context(), bridge.ChatQuery{Limit: 100})
 	if jid != "" {
-		chats = single(c.API.Chat(c.Context(), jid))
+		all = single(one(c.Context(), jid))
 	}
-	records, err := part(in.paging, maxItems, chats, func(chat bridge.Chat) chatRecord { return chatOf(account, chat) }, func(r chatRecord) bool { return in.Where.isID(r.ID) })
-	if err != nil {
-		return compat.Answer{}, err
+	records := []R{}
+	skip, take := in.window(maxItems)
+	for item, err := range all {
+		if err != nil {
+			return compat.Answer{}, err
+		}
+		r := record(account, item)
+		switch {
+		case !in.Where.isID(r.id()):
+		case skip > 0:
+			skip--
+		default:
+			if records = append(records, r); len(records) == take {
+				return compat.OK(records)
+			}
+		}
 	}
 	return compat.OK(records)
+}
+
+// single returns a list of one item, or of none where there is none.
+func single[T any](item T, err error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		if err == nil || bridge.CodeOf(err) != bridge.CodeNotFound {
+			yield(item, err)
+		}
+	}
+}
+
+func findChats(c *compat.Call) (compat.Answer, error) {
+	return find(c, c.API.AllChats(c.Context(), bridge.ChatQuery{Limit: 100}), c.API.Chat, chatOf)
 }
 
 // contactRecord is a person as Evolution lists them.
@@ -238,33 +238,14 @@ type contactRecord struct {
 	Type          string     `json:"type"`
 }
 
+func (r contactRecord) id() string { return r.ID }
+
+func contactOf(account bridge.JID, p bridge.KnownContact) contactRecord {
+	return contactRecord{ID: recordID(string(p.JID)), RemoteJID: p.JID, PushName: nameOf(p), InstanceID: instanceID(account), IsSaved: p.IsSaved, Type: "contact"}
+}
+
 func findContacts(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Where named `json:"where"`
-		paging
-	}
-	if err := c.DecodeOptional(&in); err != nil {
-		return compat.Answer{}, err
-	}
-	jid, err := in.Where.jid()
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	account, err := accountOf(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	people := c.API.AllContacts(c.Context(), bridge.ContactQuery{Limit: 100})
-	if jid != "" {
-		people = single(c.API.Contact(c.Context(), jid))
-	}
-	records, err := part(in.paging, maxItems, people, func(p bridge.KnownContact) contactRecord {
-		return contactRecord{ID: recordID(string(p.JID)), RemoteJID: p.JID, PushName: nameOf(p), InstanceID: instanceID(account), IsSaved: p.IsSaved, Type: "contact"}
-	}, func(r contactRecord) bool { return in.Where.isID(r.ID) })
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK(records)
+	return find(c, c.API.AllContacts(c.Context(), bridge.ContactQuery{Limit: 100}), c.API.Contact, contactOf)
 }
 
 // picture returns the picture of a person or a group as a data: URI, since that of the API
@@ -281,11 +262,7 @@ func picture(c *compat.Call, of bridge.JID) (*string, error) {
 	return new("data:" + mimeType + ";base64," + base64.StdEncoding.EncodeToString(data)), nil
 }
 
-func showPicture(c *compat.Call) (compat.Answer, error) {
-	var in toNumber
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+func showPicture(c *compat.Call, in toNumber) (compat.Answer, error) {
 	jid, err := in.recipient()
 	if err != nil {
 		return compat.Answer{}, err
@@ -297,11 +274,7 @@ func showPicture(c *compat.Call) (compat.Answer, error) {
 	return compat.OK(map[string]any{"wuid": jid, "profilePictureUrl": uri})
 }
 
-func showProfile(c *compat.Call) (compat.Answer, error) {
-	var in toNumber
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+func showProfile(c *compat.Call, in toNumber) (compat.Answer, error) {
 	jid, err := in.recipient()
 	if err != nil {
 		return compat.Answer{}, err
@@ -326,14 +299,13 @@ func showProfile(c *compat.Call) (compat.Answer, error) {
 	return compat.OK(map[string]any{"wuid": known[0].JID, "name": known[0].Name, "numberExists": known[0].Exists, "picture": uri, "status": nil, "isBusiness": business})
 }
 
-func setBlocked(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toNumber
-		Status compat.Text `json:"status"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// setBlockedBody holds what [setBlocked] reads.
+type setBlockedBody struct {
+	toNumber
+	Status compat.Text `json:"status"`
+}
+
+func setBlocked(c *compat.Call, in setBlockedBody) (compat.Answer, error) {
 	jid, err := in.recipient()
 	if err != nil {
 		return compat.Answer{}, err

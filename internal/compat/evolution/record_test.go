@@ -10,10 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/compat/compattest"
 	"bridged/internal/fuzzbudget"
 )
 
 const (
+	club     = compattest.Club
 	owner    = bridge.JID("15550001111@s.whatsapp.net")
 	sofia    = bridge.JID("34600100101@s.whatsapp.net")
 	sofiaLID = bridge.JID("222222222222222@lid")

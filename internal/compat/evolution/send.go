@@ -24,6 +24,10 @@ type options struct {
 	MentionsEveryone compat.Flag   `json:"mentionsEveryOne"`
 	Mentioned        compat.Texts  `json:"mentioned"`
 	Presence         compat.Text   `json:"presence"`
+	V1               struct {
+		Everyone  compat.Flag  `json:"everyOne"`
+		Mentioned compat.Texts `json:"mentioned"`
+	} `json:"mentions"`
 }
 
 type quoted struct {
@@ -32,10 +36,13 @@ type quoted struct {
 
 // all returns the options of either version.
 func (to toNumber) all() options {
+	o := to.options
 	if to.Options != nil {
-		return *to.Options
+		o = *to.Options
 	}
-	return to.options
+	o.MentionsEveryone = o.MentionsEveryone || o.V1.Everyone
+	o.Mentioned = append(o.Mentioned, o.V1.Mentioned...)
+	return o
 }
 
 func (to toNumber) recipient() (bridge.JID, error) {
@@ -84,7 +91,8 @@ func (o options) noMentions() error {
 // maxDelay bounds how long a send types before.
 const maxDelay = 20 * time.Second
 
-// wait shows the account as typing, or recording, for as long as the caller asks.
+// wait shows the account as typing, or recording, for as long as the caller asks; in a new
+// chat it only waits.
 func (o options) wait(c *compat.Call, chat bridge.JID, state bridge.TypingState) error {
 	if o.Delay <= 0 {
 		return nil
@@ -92,7 +100,7 @@ func (o options) wait(c *compat.Call, chat bridge.JID, state bridge.TypingState)
 	if o.Presence == "recording" {
 		state = bridge.TypingVoice
 	}
-	if err := c.API.ShowTyping(c.Context(), chat, state); err != nil {
+	if err := c.API.ShowTyping(c.Context(), chat, state); err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
 		return err
 	}
 	if !bridge.Sleep(c.Context(), delayOf(o.Delay)) {
@@ -119,15 +127,6 @@ func (to toNumber) begin(c *compat.Call, state bridge.TypingState) (chat bridge.
 	return chat, quote, o.wait(c, chat, state)
 }
 
-// answerSent answers a message that was sent, as Evolution does.
-func answerSent(c *compat.Call, status int, m bridge.Message, sent client.Sent) (compat.Answer, error) {
-	account, err := accountOf(c)
-	m.Chat, m.ID, m.FromMe, m.SenderJID, m.Timestamp = sent.Chat, sent.ID, true, account, sent.Timestamp
-	record := sentRecord(account, m)
-	record.Status = "PENDING"
-	return compat.Answer{Status: status, Replay: sent.Replayed, Body: record}, err
-}
-
 // accountOf returns the account; empty where none is paired.
 func accountOf(c *compat.Call) (bridge.JID, error) {
 	own, err := c.API.OwnToken(c.Context())
@@ -137,26 +136,45 @@ func accountOf(c *compat.Call) (bridge.JID, error) {
 	return own.Account.JID, nil
 }
 
-// send sends a message, whose content is answered.
-func send(c *compat.Call, what client.Message, content bridge.Message) (compat.Answer, error) {
-	sent, err := c.API.Send(c.Context(), what, c.Key())
+// sendWith answers a message that do sends, as Evolution does. Nothing can fail once it is sent.
+func sendWith(c *compat.Call, status int, do func() (client.Sent, error), record func(account bridge.JID, sent bridge.Message) Record) (compat.Answer, error) {
+	account, err := accountOf(c)
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	return answerSent(c, http.StatusCreated, content, sent)
-}
-
-func sendText(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toNumber
-		Text *compat.Text `json:"text"`
-		V1   struct {
-			Text compat.Text `json:"text"`
-		} `json:"textMessage"`
-	}
-	if err := c.Decode(&in); err != nil {
+	sent, err := do()
+	if err != nil {
 		return compat.Answer{}, err
 	}
+	answer := record(account, bridge.Message{Chat: sent.Chat, ID: sent.ID, FromMe: true, SenderJID: account, Timestamp: sent.Timestamp})
+	answer.Status = "PENDING"
+	return compat.Answer{Status: status, Replay: sent.Replayed, Body: answer}, nil
+}
+
+// showing returns the record of a message with a content.
+func showing(content *bridge.Message) func(account bridge.JID, sent bridge.Message) Record {
+	return func(account bridge.JID, sent bridge.Message) Record {
+		m := *content
+		m.Chat, m.ID, m.FromMe, m.SenderJID, m.Timestamp = sent.Chat, sent.ID, true, sent.SenderJID, sent.Timestamp
+		return sentRecord(account, m)
+	}
+}
+
+// send sends a message, whose content is answered.
+func send(c *compat.Call, what client.Message, content bridge.Message) (compat.Answer, error) {
+	return sendWith(c, http.StatusCreated, func() (client.Sent, error) { return c.API.Send(c.Context(), what, c.Key()) }, showing(&content))
+}
+
+// sendTextBody holds what [sendText] reads.
+type sendTextBody struct {
+	toNumber
+	Text *compat.Text `json:"text"`
+	V1   struct {
+		Text compat.Text `json:"text"`
+	} `json:"textMessage"`
+}
+
+func sendText(c *compat.Call, in sendTextBody) (compat.Answer, error) {
 	text := string(in.V1.Text)
 	if in.Text != nil {
 		text = string(*in.Text)
@@ -190,15 +208,14 @@ type location struct {
 	Longitude *compat.Number `json:"longitude"`
 }
 
-func sendLocation(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toNumber
-		location
-		V1 *location `json:"locationMessage"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// sendLocationBody holds what [sendLocation] reads.
+type sendLocationBody struct {
+	toNumber
+	location
+	V1 *location `json:"locationMessage"`
+}
+
+func sendLocation(c *compat.Call, in sendLocationBody) (compat.Answer, error) {
 	if in.V1 != nil {
 		in.location = *in.V1
 	}
@@ -242,15 +259,14 @@ func (p contact) card() (bridge.ContactCard, error) {
 	return card, nil
 }
 
-func sendContact(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toNumber
-		Contacts []contact `json:"contact"`
-		V1       []contact `json:"contactMessage"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// sendContactBody holds what [sendContact] reads.
+type sendContactBody struct {
+	toNumber
+	Contacts []contact `json:"contact"`
+	V1       []contact `json:"contactMessage"`
+}
+
+func sendContact(c *compat.Call, in sendContactBody) (compat.Answer, error) {
 	what, shown := client.Contacts{}, []bridge.SharedContact(nil)
 	for _, one := range slices.Concat(in.Contacts, in.V1) {
 		card, err := one.card()
@@ -279,15 +295,14 @@ type poll struct {
 	Values          []compat.Text  `json:"values"`
 }
 
-func sendPoll(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toNumber
-		poll
-		V1 *poll `json:"pollMessage"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// sendPollBody holds what [sendPoll] reads.
+type sendPollBody struct {
+	toNumber
+	poll
+	V1 *poll `json:"pollMessage"`
+}
+
+func sendPoll(c *compat.Call, in sendPollBody) (compat.Answer, error) {
 	if in.V1 != nil {
 		in.poll = *in.V1
 	}
@@ -314,14 +329,13 @@ type reaction struct {
 	Reaction compat.Text `json:"reaction"`
 }
 
-func sendReaction(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		reaction
-		V1 *reaction `json:"reactionMessage"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// sendReactionBody holds what [sendReaction] reads.
+type sendReactionBody struct {
+	reaction
+	V1 *reaction `json:"reactionMessage"`
+}
+
+func sendReaction(c *compat.Call, in sendReactionBody) (compat.Answer, error) {
 	if in.V1 != nil {
 		in.reaction = *in.V1
 	}
@@ -329,12 +343,10 @@ func sendReaction(c *compat.Call) (compat.Answer, error) {
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	sent, err := c.API.Send(c.Context(), client.Reaction{Chat: chat, MsgID: id, Emoji: string(in.Reaction)}, c.Key())
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	answer, err := answerSent(c, http.StatusCreated, bridge.Message{}, sent)
 	on := map[string]any{"remoteJid": chat, "fromMe": bool(in.Key.FromMe), "id": id, "participant": string(in.Key.Participant)}
-	answer.Body = answer.Body.(Record).with(typeReaction, map[string]any{"key": on, "text": string(in.Reaction)})
-	return answer, err
+	return sendWith(c, http.StatusCreated, func() (client.Sent, error) {
+		return c.API.Send(c.Context(), client.Reaction{Chat: chat, MsgID: id, Emoji: string(in.Reaction)}, c.Key())
+	}, func(account bridge.JID, sent bridge.Message) Record {
+		return sentRecord(account, sent).with(typeReaction, map[string]any{"key": on, "text": string(in.Reaction)})
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 	"bridged/internal/compat"
 )
 
@@ -18,15 +19,14 @@ type mediaFields struct {
 	Media     compat.Text `json:"media"`
 }
 
-func sendMedia(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toNumber
-		mediaFields
-		V1 *mediaFields `json:"mediaMessage"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// sendMediaBody holds what [sendMedia] reads.
+type sendMediaBody struct {
+	toNumber
+	mediaFields
+	V1 *mediaFields `json:"mediaMessage"`
+}
+
+func sendMedia(c *compat.Call, in sendMediaBody) (compat.Answer, error) {
 	if in.V1 != nil {
 		in.mediaFields = *in.V1
 	}
@@ -39,43 +39,40 @@ func sendMedia(c *compat.Call) (compat.Answer, error) {
 	})
 }
 
-func sendAudio(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toNumber
+// sendAudioBody holds what [sendAudio] reads.
+type sendAudioBody struct {
+	toNumber
+	Audio compat.Text `json:"audio"`
+	V1    struct {
 		Audio compat.Text `json:"audio"`
-		V1    struct {
-			Audio compat.Text `json:"audio"`
-		} `json:"audioMessage"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+	} `json:"audioMessage"`
+}
+
+func sendAudio(c *compat.Call, in sendAudioBody) (compat.Answer, error) {
 	return in.sendFile(c, compat.Outgoing{Kind: bridge.MediaAudio, Address: string(cmp.Or(in.Audio, in.V1.Audio)), Voice: true})
 }
 
-func sendSticker(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toNumber
-		Sticker compat.Text `json:"sticker"`
-		V1      struct {
-			Image compat.Text `json:"image"`
-		} `json:"stickerMessage"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// sendStickerBody holds what [sendSticker] reads.
+type sendStickerBody struct {
+	toNumber
+	Sticker compat.Text `json:"sticker"`
+	V1      struct {
+		Image compat.Text `json:"image"`
+	} `json:"stickerMessage"`
+}
+
+func sendSticker(c *compat.Call, in sendStickerBody) (compat.Answer, error) {
 	return in.sendFile(c, compat.Outgoing{Kind: bridge.MediaSticker, Address: string(cmp.Or(in.Sticker, in.V1.Image))})
 }
 
+// sendRoundVideoBody holds what [sendRoundVideo] reads.
+type sendRoundVideoBody struct {
+	toNumber
+	Video compat.Text `json:"video"`
+}
+
 // sendRoundVideo sends an ordinary video: bridged makes no round ones.
-func sendRoundVideo(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toNumber
-		Video compat.Text `json:"video"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+func sendRoundVideo(c *compat.Call, in sendRoundVideoBody) (compat.Answer, error) {
 	return in.sendFile(c, compat.Outgoing{Kind: bridge.MediaVideo, Address: string(in.Video)})
 }
 
@@ -95,9 +92,9 @@ func (to toNumber) sendFile(c *compat.Call, f compat.Outgoing) (compat.Answer, e
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	sent, shown, err := f.Send(c, chat, quote)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return answerSent(c, http.StatusCreated, bridge.Message{MessageType: fileTypes[f.Kind], Content: f.Caption, Media: shown}, sent)
+	content := bridge.Message{MessageType: fileTypes[f.Kind], Content: f.Caption}
+	return sendWith(c, http.StatusCreated, func() (sent client.Sent, err error) {
+		sent, content.Media, err = f.Send(c, chat, quote)
+		return sent, err
+	}, showing(&content))
 }

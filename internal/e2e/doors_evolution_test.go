@@ -1,0 +1,512 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+	"bridged/internal/demo"
+	"bridged/internal/simnet"
+)
+
+// evolution is a bridge's Evolution door with a key.
+type evolution struct {
+	doorScene
+	key string
+}
+
+// call makes a request of a route, whose instance is added, and returns the answer of a
+// wanted status.
+func (e evolution) call(t *testing.T, status int, method, route, query, body string, headers ...string) any {
+	t.Helper()
+	header := map[string]string{"apikey": e.key, "Content-Type": "application/json"}
+	for i := 0; i+1 < len(headers); i += 2 {
+		header[headers[i]] = headers[i+1]
+	}
+	resp, answer := e.ask(t, doorRequest{method, e.address + "/evolution/" + route + "/bridged" + query, header, body})
+	if resp.StatusCode != status {
+		t.Fatalf("%s %s%s: %d %v, want %d", method, route, query, resp.StatusCode, answer, status)
+	}
+	return answer
+}
+
+// send makes a send, and returns what arrives on the friend's phone.
+func (e evolution) send(t *testing.T, route, body string, headers ...string) *waE2E.Message {
+	t.Helper()
+	answer := e.call(t, http.StatusCreated, "POST", "message/"+route, "", body, headers...)
+	id, _ := at(answer, "key.id").(string)
+	if at(answer, "key.fromMe") != true || at(answer, "status") != "PENDING" || at(answer, "messageType") == nil || at(answer, "messageTimestamp") == nil || at(answer, "instanceId") == "" {
+		t.Errorf("%s is answered %v", route, answer)
+	}
+	return must(e.friend.ReceivedID(within(t), id))(t).Message.Message
+}
+
+func inBase64(file []byte) string { return base64.StdEncoding.EncodeToString(file) }
+
+// TestDoors_EvolutionSends sends what n8n's node, evolution-api-sdk and old flows send, with
+// the defaults of their fields, and looks at what arrives on the phone.
+func TestDoors_EvolutionSends(t *testing.T) {
+	t.Parallel()
+	s := newDoorScene(t, fetchesLoopback, "MEDIA_MAX_BYTES=6MiB")
+	e := evolution{s, s.full}
+	web := newWebsite(t)
+	serve := func(path, mimeType string, file []byte) string {
+		web.mu.Lock()
+		defer web.mu.Unlock()
+		web.files[path] = func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", mimeType)
+			_, _ = w.Write(file)
+		}
+		return web.URL + path
+	}
+	const to = `{"number":"15550100301",`
+
+	t.Run("pictures", func(t *testing.T) {
+		picture := demo.Picture(40, 30) // a PNG, which n8n calls image.jpg
+		for name, body := range map[string]string{
+			"in base64":          to + `"mediatype":"image","mimetype":"image/jpeg","caption":"c","media":"` + inBase64(picture) + `","fileName":"image.jpg"}`,
+			"as a data: URI":     to + `"media":"data:image/png;base64,` + inBase64(picture) + `","mediatype":"image","caption":"c"}`,
+			"URL-safe":           to + `"mediatype":"image","caption":"c","media":"` + base64.RawURLEncoding.EncodeToString(picture) + `"}`,
+			"by address":         to + `"mediatype":"image","mimetype":"image/jpeg","caption":"c","media":"` + strings.ReplaceAll(serve("/a.png", "image/png", picture), "/", `\/`) + `","fileName":"image.jpg"}`,
+			"the first version":  to + `"options":{"delay":1},"mediaMessage":{"mediatype":"image","caption":"c","media":"` + inBase64(picture) + `"}}`,
+			"with a JID and nil": `{"number":"15550100301@s.whatsapp.net","mediatype":"image","caption":"c","media":"` + inBase64(picture) + `","quoted":null,"mentioned":[],"mentionsEveryOne":false,"delay":"1"}`,
+		} {
+			if got := e.send(t, "sendMedia", body).GetImageMessage(); got.GetCaption() != "c" || got.GetMimetype() != "image/jpeg" || got.GetWidth() != 40 {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+	})
+	t.Run("documents", func(t *testing.T) {
+		var form bytes.Buffer
+		fields := multipart.NewWriter(&form)
+		for _, field := range [][2]string{{"number", "15550100301"}, {"mediatype", "document"}, {"caption", "read"}, {"fileName", "../plan.pdf"}, {"mimetype", "video/mp4"}} {
+			if err := fields.WriteField(field[0], field[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := must(fields.CreateFormFile("file", "x.pdf"))(t).Write(demo.PDF())
+		if err != nil || fields.Close() != nil {
+			t.Fatal(err)
+		}
+		for name, got := range map[string]*waE2E.Message{
+			"a form":    e.send(t, "sendMedia", form.String(), "Content-Type", fields.FormDataContentType()),
+			"in base64": e.send(t, "sendMedia", `{"media":"`+inBase64(demo.PDF())+`","number":"15550100301","mediatype":"document","caption":"read","fileName":"_plan.pdf"}`),
+		} {
+			document := got.GetDocumentMessage()
+			if document.GetCaption() != "read" || document.GetFileName() != "_plan.pdf" || document.GetMimetype() != "application/pdf" {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+	})
+	t.Run("large files", func(t *testing.T) {
+		file := noise(5 << 20)
+		got := e.send(t, "sendMedia", to+`"mediatype":"document","fileName":"large.bin","media":"`+inBase64(file)+`"}`).GetDocumentMessage()
+		if got.GetFileLength() != uint64(len(file)) {
+			t.Errorf("%v", got)
+		}
+		answer := e.call(t, http.StatusRequestEntityTooLarge, "POST", "message/sendMedia", "", to+`"mediatype":"document","media":"`+inBase64(noise(7<<20))+`"}`)
+		if text, _ := at(answer, "response.message.0").(string); !strings.Contains(text, "MEDIA_MAX_BYTES") {
+			t.Errorf("too large: %v", answer)
+		}
+		e.call(t, http.StatusRequestEntityTooLarge, "POST", "message/sendMedia", "", to+`"mediatype":"document","media":"`+inBase64(file[:9])+`","x":"`+strings.Repeat("x", 2<<20)+`"}`)
+		e.call(t, http.StatusBadRequest, "POST", "message/sendMedia", "", to+`"mediatype":"document","media":"/etc/passwd?"}`)
+		e.call(t, http.StatusBadRequest, "POST", "message/sendMedia", "", to+`"mediatype":"document","media":"aGk=","audio":"x","media":"aGk="}`)
+		e.leavesNoFile()
+	})
+	t.Run("sounds, stickers and videos", func(t *testing.T) {
+		voice, sound := demo.Voice(1), song()
+		for name, c := range map[string]struct {
+			body  string
+			voice bool
+		}{
+			"n8n":               {to + `"audio":"` + inBase64(voice) + `","mimetype":"audio/mp3","fileName":"audio.mp3"}`, true},
+			"no Opus":           {to + `"audio":"` + inBase64(sound) + `","encoding":true}`, false},
+			"by address":        {to + `"audio":"` + serve("/voice", "audio/ogg", voice) + `"}`, true},
+			"no Opus there":     {to + `"audio":"` + serve("/song", "audio/mpeg", sound) + `"}`, false},
+			"the first version": {to + `"options":{"delay":1,"presence":"recording"},"audioMessage":{"audio":"` + inBase64(voice) + `"}}`, true},
+		} {
+			if got := e.send(t, "sendWhatsAppAudio", c.body).GetAudioMessage(); got == nil || got.GetPTT() != c.voice {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+		for _, name := range []string{"/voice", "/song"} { // which is tried as a voice note first
+			body := to + `"audio":"` + web.URL + name + `"}`
+			first := e.call(t, 201, "POST", "message/sendWhatsAppAudio", "", body, "Idempotency-Key", name)
+			if again := e.call(t, 201, "POST", "message/sendWhatsAppAudio", "", body, "Idempotency-Key", name); at(first, "key.id") != at(again, "key.id") {
+				t.Errorf("%s was sent twice: %v, %v", name, first, again)
+			}
+		}
+		if got := e.send(t, "sendSticker", to+`"sticker":"`+inBase64(demo.Picture(40, 30))+`"}`).GetStickerMessage(); got.GetMimetype() != "image/webp" {
+			t.Errorf("a sticker: %v", got)
+		}
+		answer := e.call(t, http.StatusBadRequest, "POST", "message/sendSticker", "", to+`"sticker":"https://example.org/a.webp"}`)
+		if text, _ := at(answer, "response.message.0").(string); !strings.Contains(text, "does not fetch stickers") {
+			t.Errorf("a sticker's address: %v", answer)
+		}
+		if got := e.send(t, "sendPtv", to+`"video":"`+inBase64(film())+`"}`).GetVideoMessage(); got.GetMimetype() != "video/mp4" {
+			t.Errorf("a video: %v", got)
+		}
+	})
+	t.Run("places, contacts and polls", func(t *testing.T) {
+		for _, body := range []string{
+			to + `"name":"n","address":"a","latitude":52.5,"longitude":13.25}`, to + `"name":"n","address":"a","latitude":"52.5","longitude":"13.25"}`,
+			to + `"options":{},"locationMessage":{"name":"n","address":"a","latitude":52.5,"longitude":13.25}}`,
+		} {
+			if got := e.send(t, "sendLocation", body).GetLocationMessage(); got.GetDegreesLatitude() != 52.5 || got.GetDegreesLongitude() != 13.25 || got.GetName() != "n" || got.GetAddress() != "a" {
+				t.Errorf("%s: %v", body, got)
+			}
+		}
+		const grace = `{"fullName":"Grace","wuid":"15550100302","phoneNumber":"+1 555 010-0302","organization":"Navy","email":"g@example.org","url":""}`
+		if got := e.send(t, "sendContact", to+`"contact":[`+grace+`]}`).GetContactMessage(); got.GetDisplayName() != "Grace" || !strings.Contains(got.GetVcard(), "waid=15550100302") || !strings.Contains(got.GetVcard(), "Navy") {
+			t.Errorf("a contact: %v", got)
+		}
+		if got := e.send(t, "sendContact", to+`"contactMessage":[`+grace+`,{"fullName":"Alan","phoneNumber":"15550100303"}]}`).GetContactsArrayMessage(); len(got.GetContacts()) != 2 {
+			t.Errorf("contacts: %v", got)
+		}
+		for _, body := range []string{to + `"name":"When?","selectableCount":1,"values":["now","later"]}`, to + `"pollMessage":{"name":"When?","selectableCount":1,"values":["now","later"]}}`} {
+			if got := e.send(t, "sendPoll", body).GetPollCreationMessage(); got.GetName() != "When?" || len(got.GetOptions()) != 2 || got.GetSelectableOptionsCount() != 1 {
+				t.Errorf("a poll: %v", got)
+			}
+		}
+	})
+	t.Run("replies and reactions", func(t *testing.T) {
+		ask := say(t, e.friend, e.owner.PN(), "coming?")
+		if err := e.device.WaitAcknowledged(within(t), ask); err != nil {
+			t.Fatal(err)
+		}
+		if got := e.send(t, "sendText", to+`"text":"yes","quoted":{"key":{"id":"`+ask+`"},"message":{"conversation":"coming?"}}}`).GetExtendedTextMessage(); got.GetContextInfo().GetStanzaID() != ask {
+			t.Errorf("a reply: %v", got)
+		}
+		if got := e.send(t, "sendMedia", to+`"mediatype":"image","media":"`+inBase64(demo.Picture(4, 3))+`","quoted":{"key":{"remoteJid":"15550100301@s.whatsapp.net","id":"`+ask+`"}}}`).GetImageMessage(); got.GetContextInfo().GetStanzaID() != ask {
+			t.Errorf("a reply with a picture: %v", got)
+		}
+		for _, emoji := range []string{"🚀", ""} {
+			answer := e.call(t, http.StatusCreated, "POST", "message/sendReaction", "", `{"key":{"remoteJid":"15550100301@s.whatsapp.net","fromMe":false,"id":"`+ask+`"},"reaction":"`+emoji+`"}`)
+			if at(answer, "messageType") != "reactionMessage" || at(answer, "message.reactionMessage.text") != emoji || at(answer, "message.reactionMessage.key.id") != ask {
+				t.Errorf("a reaction: %v", answer)
+			}
+			must(e.friend.Received(within(t), func(r *simnet.Received) bool {
+				got := r.Message.Message.GetReactionMessage()
+				return got.GetKey().GetID() == ask && got.GetText() == emoji
+			}))(t)
+		}
+	})
+	t.Run("typing and repeating", func(t *testing.T) {
+		watched := make(chan error, 1)
+		if err := e.friend.Watch(within(t), e.owner); err != nil {
+			t.Fatal(err)
+		}
+		go func() { watched <- e.friend.WaitTyping(within(t), e.owner.PN(), e.owner, "typing") }()
+		e.send(t, "sendText", to+`"text":"thought about","delay":300}`)
+		if err := <-watched; err != nil {
+			t.Error(err)
+		}
+		stranger := newPhone(t, e.network, simnet.PhoneOptions{Number: "15550100305", Name: "Lou"})
+		e.call(t, 201, "POST", "message/sendText", "", `{"number":"15550100305","text":"a first word","delay":1}`)
+		must(stranger.ReceivedText(within(t), "a first word"))(t)
+		first := e.call(t, 201, "POST", "message/sendMedia", "", to+`"mediatype":"image","media":"`+inBase64(demo.Picture(5, 4))+`"}`, "Idempotency-Key", "p1")
+		again := e.call(t, 201, "POST", "message/sendMedia", "", to+`"mediatype":"image","media":"`+inBase64(demo.Picture(5, 4))+`"}`, "Idempotency-Key", "p1")
+		if at(first, "key.id") != at(again, "key.id") {
+			t.Errorf("sent twice: %v, %v", first, again)
+		}
+	})
+	t.Run("everybody in a group", func(t *testing.T) {
+		other := newPhone(t, e.network, simnet.PhoneOptions{Number: "15550100304", Name: "Eva"})
+		group := must(e.owner.CreateGroup(within(t), simnet.GroupOptions{Subject: "Readers", Members: []*simnet.Phone{e.friend, other}}))(t)
+		jid := group.JID().String()
+		eventually(t, func() error { _, err := e.api.Group(within(t), bridge.JID(jid)); return err })
+		mentioned := func(body string) int {
+			t.Helper()
+			got := e.send(t, "sendText", body).GetExtendedTextMessage().GetContextInfo().GetMentionedJID()
+			if slices.ContainsFunc(got, func(jid string) bool {
+				return strings.HasPrefix(jid, e.owner.PN().User+"@") || strings.HasPrefix(jid, e.owner.LID().User+"@")
+			}) {
+				t.Errorf("it mentions its sender: %v", got)
+			}
+			return len(got)
+		}
+		if got := mentioned(`{"number":"` + jid + `","text":"all of you","mentionsEveryOne":true}`); got != 2 {
+			t.Errorf("it mentions %d", got)
+		}
+		if got := mentioned(`{"number":"` + jid + `","options":{"mentions":{"everyOne":true}},"textMessage":{"text":"all, as it was"}}`); got != 2 {
+			t.Errorf("it mentions %d", got)
+		}
+		if got := mentioned(`{"number":"` + jid + `","text":"@15550100301","mentioned":["15550100301"]}`); got != 1 {
+			t.Errorf("it mentions %d", got)
+		}
+		e.call(t, http.StatusBadRequest, "POST", "message/sendMedia", "", `{"number":"`+jid+`","mediatype":"image","media":"aGk=","mentionsEveryOne":true}`)
+	})
+	e.check(t, []doorCase{
+		{"not on WhatsApp", doorRequest{"POST", e.address + "/evolution/message/sendText/bridged", map[string]string{"apikey": e.key}, `{"number":"15550109999","text":"x"}`}, 400, map[string]any{
+			"response.message.0.jid": `15550109999@s\.whatsapp\.net`, "response.message.0.exists": false, "response.message.0.number": "15550109999",
+		}},
+		{"no kind", doorRequest{"POST", e.address + "/evolution/message/sendMedia/bridged", map[string]string{"apikey": e.key}, `{"number":"15550100301","media":"aGk="}`}, 400, map[string]any{"response.message.0": ".*mediatype.*"}},
+		{"no file", doorRequest{"POST", e.address + "/evolution/message/sendMedia/bridged", map[string]string{"apikey": e.key}, `{"number":"15550100301","mediatype":"image"}`}, 400, map[string]any{"response.message.0": "the file is missing.*"}},
+		{"a file without the key", doorRequest{"POST", e.address + "/evolution/message/sendMedia/bridged", nil, `{"number":"15550100301","mediatype":"image","media":"aGk="}`}, 401, nil},
+	})
+}
+
+// TestDoors_EvolutionChats reads and changes chats and messages as flows do.
+func TestDoors_EvolutionChats(t *testing.T) {
+	t.Parallel()
+	s := newDoorScene(t)
+	e := evolution{s, s.full}
+	const sam = "15550100301@s.whatsapp.net"
+	ofSam := func(rest string) string { return `{"where":{"key":{"remoteJid":"` + sam + `"` + rest }
+	picture := photo(t, 64, 48)
+	image := must(e.friend.SendImage(within(t), e.owner.PN(), simnet.Media{Data: picture, Mimetype: "image/jpeg", Caption: "look", Width: 64, Height: 48}))(t)
+	if err := e.device.WaitAcknowledged(within(t), image); err != nil {
+		t.Fatal(err)
+	}
+	sent := e.call(t, 201, "POST", "message/sendText", "", `{"number":"`+sam+`","text":"firts"}`)
+	own := at(sent, "key.id").(string)
+
+	t.Run("histories", func(t *testing.T) {
+		for name, c := range map[string]struct {
+			body           string
+			count          int
+			total, pages   float64
+			messageType, n string
+		}{
+			"n8n's page":         {ofSam(`}},"page":1,"offset":10}`), 3, 3, 1, "conversation", own},
+			"the first of two":   {ofSam(`}},"page":1,"offset":2}`), 2, 3, 2, "conversation", own},
+			"the second of two":  {ofSam(`}},"page":2,"offset":2}`), 1, 3, 2, "conversation", ""},
+			"own ones":           {ofSam(`,"fromMe":true}}}`), 1, 1, 1, "conversation", own},
+			"others', paged":     {ofSam(`,"fromMe":"false"}},"page":2,"offset":1}`), 1, 2, 2, "conversation", ""},
+			"pictures":           {ofSam(`},"messageType":"imageMessage"}}`), 1, 1, 1, "imageMessage", image},
+			"one":                {ofSam(`,"id":"` + image + `"}}}`), 1, 1, 1, "imageMessage", image},
+			"one, by its id":     {`{"where":{"key":{"id":"` + own + `"}}}`, 1, 1, 1, "conversation", own},
+			"since then":         {ofSam(`},"messageTimestamp":{"gte":"2020-01-01T00:00:00Z","lte":4102444800}}}`), 3, 3, 1, "conversation", own},
+			"before then":        {ofSam(`},"messageTimestamp":{"lte":"1577836800"}}}`), 0, 0, 1, "", ""},
+			"an unknown one":     {`{"where":{"key":{"id":"3EB0NONE"}}}`, 0, 0, 1, "", ""},
+			"an unknown chat":    {`{"where":{"key":{"remoteJid":"15550100377@s.whatsapp.net"}}}`, 0, 0, 1, "", ""},
+			"a number, no JID":   {`{"where":{"key":{"remoteJid":"15550100301"}}}`, 3, 3, 1, "conversation", own},
+			"the same, as a LID": {`{"where":{"key":{"remoteJid":"` + e.friend.LID().String() + `"}}}`, 3, 3, 1, "conversation", own},
+		} {
+			answer := e.call(t, 200, "POST", "chat/findMessages", "", c.body)
+			records, _ := at(answer, "messages.records").([]any)
+			if len(records) != c.count || at(answer, "messages.total") != c.total || at(answer, "messages.pages") != c.pages {
+				t.Errorf("%s: %v", name, answer)
+				continue
+			}
+			if c.count > 0 && (at(records, "0.messageType") != c.messageType || c.n != "" && at(records, "0.key.id") != c.n || at(records, "0.id") == nil || at(records, "0.MessageUpdate.0.status") == nil) {
+				t.Errorf("%s: %v", name, records[0])
+			}
+		}
+		e.call(t, 400, "POST", "chat/findMessages", "", `{"page":1,"offset":10}`)
+	})
+	t.Run("files", func(t *testing.T) {
+		for _, body := range []string{`{"message":{"key":{"id":"` + image + `"}},"convertToMp4":false}`, `{"message":{"key":{"id":"` + image + `","remoteJid":"` + sam + `","fromMe":false},"message":{}}}`} {
+			answer := e.call(t, 201, "POST", "chat/getBase64FromMediaMessage", "", body)
+			if at(answer, "base64") != inBase64(picture) || at(answer, "mediaType") != "imageMessage" || at(answer, "mimetype") != "image/jpeg" || at(answer, "caption") != "look" ||
+				at(answer, "fileName") != image+".jpeg" || at(answer, "size.fileLength") != fmt.Sprint(len(picture)) || at(answer, "size.width") != 64.0 {
+				t.Errorf("%s: %.300v", body, answer)
+			}
+		}
+		e.call(t, 400, "POST", "chat/getBase64FromMediaMessage", "", `{"message":{"key":{"id":"`+own+`","remoteJid":"`+sam+`"}}}`)
+		e.call(t, 404, "POST", "chat/getBase64FromMediaMessage", "", `{"message":{"key":{"id":"3EB0NONE"}}}`)
+		e.call(t, 400, "POST", "chat/getBase64FromMediaMessage", "", `{}`)
+	})
+	t.Run("changes of messages", func(t *testing.T) {
+		answer := e.call(t, 200, "POST", "chat/updateMessage", "", `{"number":"15550100301","text":"first","key":{"remoteJid":"`+sam+`","fromMe":true,"id":"`+own+`"}}`)
+		if at(answer, "message.conversation") != "first" {
+			t.Errorf("an edit: %v", answer)
+		}
+		if err := e.friend.WaitBubble(within(t), own, simnet.Bubble{Text: "first", Edited: true}); err != nil {
+			t.Error(err)
+		}
+		answer = e.call(t, 201, "DELETE", "chat/deleteMessageForEveryone", "", `{"id":"`+own+`","remoteJid":"`+sam+`","fromMe":true,"participant":""}`)
+		if at(answer, "message.protocolMessage.key.id") != own || at(answer, "message.protocolMessage.type") != "REVOKE" {
+			t.Errorf("a deletion: %v", answer)
+		}
+		records := e.call(t, 200, "POST", "chat/findMessages", "", ofSam(`,"id":"`+own+`"}}}`))
+		if at(records, "messages.records.0.status") != "DELETED" {
+			t.Errorf("a deleted message: %v", records)
+		}
+	})
+	t.Run("chats", func(t *testing.T) {
+		for _, body := range []string{``, `{}`, `{"where":{"remoteJid":"` + sam + `"},"page":1,"offset":10}`, `{"where":{"remoteJid":"","id":"` + sam + `"}}`} {
+			answer := e.call(t, 200, "POST", "chat/findChats", "", body)
+			if at(answer, "0.remoteJid") != sam || at(answer, "0.pushName") != "Sam" || at(answer, "0.lastMessage.key.id") != own || at(answer, "0.unreadCount") != 0.0 {
+				t.Errorf("%s: %v", body, answer)
+			}
+		}
+		for _, body := range []string{`{"where":{"remoteJid":"15550100377@s.whatsapp.net"}}`, `{"page":2,"offset":10}`, `{"skip":5}`, `{"where":{"id":"another"}}`} {
+			if answer := e.call(t, 200, "POST", "chat/findChats", "", body); len(answer.([]any)) != 0 {
+				t.Errorf("%s: %v", body, answer)
+			}
+		}
+		e.call(t, 201, "POST", "chat/markMessageAsRead", "", `{"readMessages":[{"remoteJid":"`+sam+`","fromMe":false,"id":"`+image+`"}]}`)
+		if _, err := e.friend.WaitReceipt(within(t), image, types.ReceiptTypeRead); err != nil {
+			t.Error(err)
+		}
+		e.call(t, 201, "POST", "chat/archiveChat", "", `{"lastMessage":{"key":{"remoteJid":"`+sam+`","fromMe":false,"id":"`+image+`"}},"chat":"`+sam+`","archive":true}`)
+		e.call(t, 201, "POST", "chat/markChatUnread", "", `{"lastMessage":{"key":{"remoteJid":"`+sam+`"}},"chat":"`+sam+`"}`)
+		if state := must(e.owner.ChatState(within(t), e.friend.PN()))(t); !state.Archived || !state.Unread {
+			t.Errorf("the owner's phone shows %+v", state)
+		}
+		if err := e.friend.Watch(within(t), e.owner); err != nil {
+			t.Fatal(err)
+		}
+		if answer := e.call(t, 201, "POST", "chat/sendPresence", "", `{"number":"15550100301","presence":"recording","delay":1}`); at(answer, "presence") != "recording" {
+			t.Errorf("presence: %v", answer)
+		}
+		e.call(t, 201, "POST", "chat/sendPresence", "", `{"number":"15550100301","options":{"delay":1,"presence":"composing"}}`)
+		e.call(t, 400, "POST", "chat/sendPresence", "", `{"number":"15550100301","presence":"available"}`)
+	})
+	t.Run("people", func(t *testing.T) {
+		answer := e.call(t, 200, "POST", "chat/whatsappNumbers", "", `{"numbers":["15550100301","+1 555 010-9999","nonsense","120363000000000000@g.us"]}`)
+		if at(answer, "0.exists") != true || at(answer, "0.jid") != sam || at(answer, "0.number") != "15550100301" || at(answer, "0.name") != "Sam" ||
+			at(answer, "1.exists") != false || at(answer, "1.jid") != "15550109999@s.whatsapp.net" || at(answer, "2.exists") != false || at(answer, "3.exists") != false {
+			t.Errorf("numbers: %v", answer)
+		}
+		for _, body := range []string{`{"where":{"remoteJid":"` + sam + `"}}`, `{"where":{"id":"` + sam + `"}}`, `{}`} {
+			if answer := e.call(t, 200, "POST", "chat/findContacts", "", body); at(answer, "0.type") != "contact" || at(answer, "0.instanceId") == nil {
+				t.Errorf("contacts %s: %v", body, answer)
+			}
+		}
+		if answer := e.call(t, 200, "POST", "chat/fetchProfilePictureUrl", "", `{"number":"15550100301"}`); at(answer, "wuid") != sam || at(answer, "profilePictureUrl") != nil {
+			t.Errorf("no picture: %v", answer)
+		}
+		small := portrait(t, 16, 10)
+		e.friend.SetPicture(portrait(t, 64, 10), small)
+		if err := e.device.WaitQuiet(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		want := "data:image/jpeg;base64," + inBase64(small)
+		eventually(t, func() error {
+			if answer := e.call(t, 200, "POST", "chat/fetchProfilePictureUrl", "", `{"number":"15550100301"}`); at(answer, "profilePictureUrl") != want {
+				return fmt.Errorf("a picture: %v", answer)
+			}
+			return nil
+		})
+		if answer := e.call(t, 200, "POST", "chat/fetchProfile", "", `{"number":"15550100301"}`); at(answer, "name") != "Sam" || at(answer, "numberExists") != true || at(answer, "picture") != want {
+			t.Errorf("a profile: %v", answer)
+		}
+		for _, status := range []string{"block", "unblock"} {
+			if answer := e.call(t, 201, "POST", "chat/updateBlockStatus", "", `{"number":"15550100301","status":"`+status+`"}`); at(answer, status) != "success" {
+				t.Errorf("%s: %v", status, answer)
+			}
+			eventually(t, func() error {
+				if got := must(e.api.Contact(within(t), sam))(t); got.IsBlocked != (status == "block") {
+					return fmt.Errorf("after %s: %+v", status, got)
+				}
+				return nil
+			})
+		}
+		e.call(t, 400, "POST", "chat/updateBlockStatus", "", `{"number":"15550100301","status":""}`)
+	})
+}
+
+// TestDoors_EvolutionGroupsAndInstance makes and changes a group, then links the account
+// anew.
+func TestDoors_EvolutionGroupsAndInstance(t *testing.T) {
+	t.Parallel()
+	s := newDoorScene(t, "COMPAT_INSTANCE=my instance")
+	full := s.token(t, "manager", nil, bridge.ScopeRead, bridge.ScopeSend, bridge.ScopeManage)
+	e := renamed{evolution{s, full}}
+	eva := newPhone(t, e.network, simnet.PhoneOptions{Number: "15550100304", Name: "Eva"})
+
+	t.Run("groups", func(t *testing.T) {
+		made := e.call(t, 201, "POST", "group/create", "", `{"subject":"Readers","description":"we read","participants":["15550100301"]}`)
+		jid, _ := at(made, "id").(string)
+		if at(made, "subject") != "Readers" || at(made, "desc") != "we read" || at(made, "size") != 2.0 {
+			t.Fatalf("made %v", made)
+		}
+		of := "?groupJid=" + url.QueryEscape(jid)
+		added := e.call(t, 201, "POST", "group/updateParticipant", of, `{"action":"add","participants":["15550100304","15550109999"]}`)
+		if at(added, "updateParticipants.0.status") != "200" || at(added, "updateParticipants.1.status") != "404" {
+			t.Errorf("added %v", added)
+		}
+		e.call(t, 201, "POST", "group/updateParticipant", of, `{"action":"promote","participants":["15550100304@s.whatsapp.net"]}`)
+		e.call(t, 201, "POST", "group/updateGroupSubject", of, `{"subject":"Writers"}`)
+		e.call(t, 201, "POST", "group/updateGroupDescription", "", `{"groupJid":"`+jid+`","description":"we write"}`)
+		e.call(t, 201, "POST", "group/updateSetting", of, `{"action":"announcement"}`)
+		e.call(t, 201, "POST", "group/updateSetting", of, `{"action":"locked"}`)
+		e.call(t, 201, "POST", "group/toggleEphemeral", of, `{"expiration":86400}`)
+		e.call(t, 400, "POST", "group/updateSetting", of, `{"action":"open"}`)
+		group := must(types.ParseJID(jid))(t)
+		if view, err := eva.WaitGroup(within(t), group, func(v simnet.GroupView) bool {
+			return v.Name == "Writers" && v.Topic == "we write" && v.Announce && v.Locked && v.Ephemeral == 86400
+		}); err != nil {
+			t.Errorf("Eva's phone shows %+v: %v", view, err)
+		}
+		info := e.call(t, 200, "GET", "group/findGroupInfos", of, "")
+		if at(info, "subject") != "Writers" || at(info, "announce") != true || at(info, "restrict") != true || at(info, "desc") != "we write" || at(info, "size") != 3.0 || at(info, "creation") == nil {
+			t.Errorf("info %v", info)
+		}
+		members, _ := at(e.call(t, 200, "GET", "group/participants", of, ""), "participants").([]any)
+		if admins := slices.DeleteFunc(slices.Clone(members), func(m any) bool { return at(m, "admin") == nil }); len(members) != 3 || len(admins) != 2 {
+			t.Errorf("members %v", members)
+		}
+		for query, whole := range map[string]bool{"?getParticipants=true": true, "?getParticipants=false": false, "": false} {
+			list := e.call(t, 200, "GET", "group/fetchAllGroups", query, "")
+			if at(list, "0.id") != jid || at(list, "0.subject") != "Writers" || (at(list, "0.participants") != nil) != whole {
+				t.Errorf("groups%s: %v", query, list)
+			}
+		}
+		code, _ := at(e.call(t, 200, "GET", "group/inviteCode", of, ""), "inviteCode").(string)
+		renewed := e.call(t, 201, "POST", "group/revokeInviteCode", of, "")
+		if next := at(renewed, "inviteCode"); code == "" || next == code || at(renewed, "inviteUrl") != "https://chat.whatsapp.com/"+fmt.Sprint(next) {
+			t.Errorf("the code %s became %v", code, renewed)
+		}
+		e.call(t, 400, "GET", "group/inviteInfo", "?inviteCode="+code, "")
+		if left := e.call(t, 200, "DELETE", "group/leaveGroup", of, ""); at(left, "leave") != true || at(left, "groupJid") != jid {
+			t.Errorf("left %v", left)
+		}
+		e.call(t, 400, "GET", "group/participants", "", "")
+		e.call(t, 400, "GET", "group/participants", "?groupJid=15550100301", "")
+		other := must(eva.CreateGroup(within(t), simnet.GroupOptions{Subject: "Swimmers", Members: []*simnet.Phone{e.friend}}))(t)
+		link := must(other.Link(within(t), eva))(t)
+		joined := e.call(t, 200, "GET", "group/acceptInviteCode", "?inviteCode="+strings.TrimPrefix(link, "https://chat.whatsapp.com/"), "")
+		if at(joined, "accepted") != true || at(joined, "groupJid") != other.JID().String() {
+			t.Errorf("joined %v", joined)
+		}
+	})
+	t.Run("the instance", func(t *testing.T) {
+		for _, route := range []string{"instance/connectionState", "instance/connect"} {
+			if state := e.call(t, 200, "GET", route, "", ""); at(state, "instance.state") != "open" || at(state, "instance.instanceName") != "my instance" {
+				t.Errorf("%s: %v", route, state)
+			}
+		}
+		if found := e.call(t, 200, "GET", "settings/find", "", ""); at(found, "rejectCall") != false {
+			t.Errorf("settings %v", found)
+		}
+		e.call(t, 200, "POST", "instance/restart", "", "")
+		must(e.api.WaitState(within(t), bridge.StateOpen))(t)
+		if out := e.call(t, 200, "DELETE", "instance/logout", "", ""); at(out, "status") != "SUCCESS" || at(out, "error") != false {
+			t.Errorf("logged out: %v", out)
+		}
+		must(e.api.WaitStatus(within(t), func(status bridge.Status) (bool, error) { return status.QR != nil, nil }))(t)
+		linking := e.call(t, 200, "GET", "instance/connect", "", "")
+		picture, isPNG := strings.CutPrefix(fmt.Sprint(at(linking, "base64")), "data:image/png;base64,")
+		if !isPNG || scanned(t, must(base64.StdEncoding.DecodeString(picture))(t)) != at(linking, "code") || at(linking, "pairingCode") != nil {
+			t.Errorf("linking: %.200v", linking)
+		}
+		if coded := e.call(t, 200, "GET", "instance/connect", "?number="+e.owner.Number(), ""); len(fmt.Sprint(at(coded, "pairingCode"))) != 8 {
+			t.Errorf("linking by a code: %.200v", coded)
+		}
+	})
+}
+
+// renamed is a door whose instance has another name.
+type renamed struct{ evolution }
+
+func (e renamed) call(t *testing.T, status int, method, route, query, body string) any {
+	t.Helper()
+	resp, answer := e.ask(t, doorRequest{method, e.address + "/evolution/" + route + "/my%20instance" + query, map[string]string{"apikey": e.key}, body})
+	if resp.StatusCode != status {
+		t.Fatalf("%s %s%s %s: %d %.300v, want %d", method, route, query, body, resp.StatusCode, answer, status)
+	}
+	return answer
+}

@@ -135,6 +135,8 @@ var ours = map[string][]string{
 	"interop/network":           {"internal/demo", "internal/simnet"},
 
 	"internal/fleet/fleettest/servers": {"internal/fleet/fleettest"},
+
+	"internal/compat/compattest": {"internal/api", "internal/bridge", "internal/client", "internal/compat", "internal/media", "internal/store", "internal/urlguard", "internal/webhook", "internal/webhook/format"},
 }
 
 // allowed reports whether a package of ours may import another package.

@@ -57,6 +57,8 @@ var reaches = []compattest.Try{
 	{Route: "DELETE /instance/logout/{instance}", Scope: toManage, Whole: true},
 	{Route: "POST /instance/create", Body: `{"instanceName":"another"}`},
 	{Route: "GET /settings/find/{instance}"},
+	{Route: "POST /webhook/set/{instance}", Body: `{"webhook":{"url":"https://example.org/x","events":["MESSAGES_UPSERT"]}}`, Scope: toManage, Also: toRead},
+	{Route: "GET /webhook/find/{instance}", Scope: toManage},
 
 	{Route: "GET /group/fetchAllGroups/{instance}", Scope: toRead},
 	{Route: "GET /group/fetchAllGroups/{instance}", Query: "?getParticipants=true", Scope: toRead},
@@ -76,7 +78,7 @@ var reaches = []compattest.Try{
 
 func newScene(t *testing.T) compattest.Scene {
 	t.Helper()
-	return compattest.NewScene(t, New, "apikey", map[bridge.WebhookFormat]format.Format{})
+	return compattest.NewScene(t, New, "apikey", map[bridge.WebhookFormat]format.Format{bridge.FormatEvolution: Format{Instance: "bridged"}})
 }
 
 func TestTokens_EveryRouteWithEveryScope(t *testing.T) {

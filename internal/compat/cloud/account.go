@@ -99,17 +99,12 @@ func permissions(own client.OwnToken) []string {
 	return scopes
 }
 
-// isOurs reports whether a webhook was made by subscribing.
-func isOurs(w bridge.Webhook) bool {
-	return w.Format == bridge.FormatCloud && w.Source == bridge.WebhookFromAPI && slices.Equal(w.Options.Events, subscribed)
-}
-
 // subscriptions returns the caller's webhooks that were made by subscribing, those of one
 // address unless it is empty.
 func subscriptions(c *compat.Call, address string) (found []bridge.Webhook, err error) {
-	all, err := c.API.Webhooks(c.Context())
+	all, err := compat.OwnWebhooks(c, bridge.FormatCloud)
 	for _, w := range all {
-		if isOurs(w) && (address == "" || w.URL == address) {
+		if slices.Equal(w.Options.Events, subscribed) && (address == "" || w.URL == address) {
 			found = append(found, w)
 		}
 	}
@@ -152,16 +147,21 @@ func subscribe(c *compat.Call) (compat.Answer, error) {
 	case in.Address == "":
 		return compat.Answer{}, bridge.Invalid("give override_callback_uri and verify_token: bridged has no other address to post to")
 	}
-	options := &bridge.FormatOptions{Events: subscribed, VerifyToken: in.VerifyToken}
+	change := client.WebhookChange{
+		URL: &in.Address, Format: new(bridge.FormatCloud), Options: &bridge.FormatOptions{Events: subscribed, VerifyToken: in.VerifyToken}, Enabled: new(true),
+	}
+	id := int64(0)
 	if len(earlier) > 0 {
-		_, err := c.API.UpdateWebhook(c.Context(), earlier[0].ID, client.WebhookChange{Options: options, Enabled: new(true)})
-		return compat.Answer{Status: 200, Body: done}, err
+		id = earlier[0].ID
 	}
-	made, err := c.API.CreateWebhook(c.Context(), client.WebhookChange{URL: &in.Address, Format: new(bridge.FormatCloud), Options: options})
-	if err != nil {
+	kept, err := compat.KeepWebhook(c, id, change)
+	switch {
+	case err != nil:
 		return compat.Answer{}, err
+	case kept.Secret == "":
+		return compat.OK(done)
 	}
-	return compat.OK(object{"success": true, "app_secret": made.Secret})
+	return compat.OK(object{"success": true, "app_secret": kept.Secret})
 }
 
 // unsubscribe removes what subscribing made: of one address, or all of the caller's.

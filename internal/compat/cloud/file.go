@@ -100,7 +100,7 @@ func (d door) base(c *compat.Call) string {
 	return public.Scheme + "://" + public.Host + Prefix
 }
 
-// download answers the bytes of a file.
+// download answers the bytes of a file, or the part of them that the caller asks for.
 func (d door) download(c *compat.Call) (compat.Answer, error) {
 	resp, err := d.open(c, http.MethodGet, c.PathValue("id"))
 	return compat.Answer{Relay: resp}, err

@@ -64,10 +64,10 @@ const (
 )
 
 var (
-	ofClub      = messageRef{Chat: compattest.Club, Sender: compattest.Grace, ID: "G1"}
-	clubMessage = ofClub.messageID()
-	clubFile    = ofClub.fileID()
-	uploadsAFile  = compattest.Try{Route: "POST /{account}/media", Path: account + "/media", Type: asForm, Body: ofUpload, Scope: toSend}
+	ofClub       = messageRef{Chat: compattest.Club, Sender: compattest.Grace, ID: "G1"}
+	clubMessage  = ofClub.messageID()
+	clubFile     = ofClub.fileID()
+	uploadsAFile = compattest.Try{Route: "POST /{account}/media", Path: account + "/media", Type: asForm, Body: ofUpload, Scope: toSend}
 )
 
 // sends returns a request to send.

@@ -326,6 +326,16 @@ func TestDoors_CloudWebhook(t *testing.T) {
 		t.Errorf("the picture is %v, want %s", value, want)
 	}
 
+	// A person without a number is answered at the digits that stand for her.
+	fay := newPhone(t, s.network, simnet.PhoneOptions{Number: "15550100701", Name: "Fay", Username: "fay.w", Numberless: true})
+	must(fay.SendText(within(t), s.owner.LID(), "hello from Fay"))(t)
+	from := at(receiver.waits("messages.0.text.body", "hello from Fay"), "messages.0.from")
+	if from != fay.LID().User {
+		t.Errorf("Fay is %v, want %s", from, fay.LID().User)
+	}
+	s.ask(t, doorRequest{"POST", s.address + "/cloud/" + cloudAccount + "/messages", bearer(s.full), fmt.Sprintf(`{"to":"%v","text":{"body":"hello, Fay"}}`, from)})
+	must(fay.ReceivedText(within(t), "hello, Fay"))(t)
+
 	apps.method = "DELETE"
 	if resp, answer := s.ask(t, apps); resp.StatusCode != http.StatusOK {
 		t.Errorf("ended: %d %v", resp.StatusCode, answer)

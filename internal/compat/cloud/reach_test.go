@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,7 +21,9 @@ import (
 
 func newScene(t *testing.T) compattest.Scene {
 	t.Helper()
-	open := func(o compat.Options) http.Handler { return must(New(o)) }
+	open := func(o compat.Options) http.Handler {
+		return compat.Mount(Prefix, must(New(o)), t.Context(), zerolog.Nop())
+	}
 	return compattest.NewLinkedScene(t, open, "Authorization", map[bridge.WebhookFormat]format.Format{bridge.FormatCloud: Webhook{}})
 }
 
@@ -214,7 +217,7 @@ func TestUploads_ExistForTheirTokenAndADay(t *testing.T) {
 	}
 	shows := compattest.Try{Route: "GET /{id}", Path: "/" + id}
 	_, answer = ask(t, s, shows, owner)
-	if answer["url"] != "http://example.com/media/"+id+"/content" || answer["mime_type"] != "text/plain" || answer["file_size"] != 5.0 ||
+	if answer["url"] != "http://example.com/cloud/media/"+id+"/content" || answer["mime_type"] != "text/plain" || answer["file_size"] != 5.0 ||
 		answer["sha256"] != "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" {
 		t.Errorf("described as %v", answer)
 	}
@@ -231,7 +234,11 @@ func TestUploads_ExistForTheirTokenAndADay(t *testing.T) {
 			t.Errorf("%s with another token: %d %s", r.Route, got.Code, got.Body)
 		}
 	}
+	s.Options.PublicURLs = []*url.URL{must(url.Parse("https://bridge.example"))}
 	s.Reopen()
+	if _, answer := ask(t, s, shows, owner); answer["url"] != "https://bridge.example/cloud/media/"+id+"/content" {
+		t.Errorf("with PUBLIC_URL it is at %v", answer["url"])
+	}
 	if got, _ := ask(t, s, reads, owner); got.Body.String() != "hello" {
 		t.Errorf("after a restart: %d %q", got.Code, got.Body)
 	}

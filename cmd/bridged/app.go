@@ -52,6 +52,7 @@ type app struct {
 	server   *http.Server
 	console  *console.Console // nil where it is switched off
 	hasDoors bool             // for other bridges' clients
+	urlToken bool             // a door may take its key in the address
 	fleet    *fleet.Fleet     // nil without NATS
 	client   *client.Client
 
@@ -106,7 +107,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	if err = a.webhooks.Configure(ctx, c.Webhooks); err != nil {
 		return nil, err
 	}
-	a.hasDoors = len(c.Doors)+len(c.DoorListeners) > 0
+	a.hasDoors, a.urlToken = len(c.Doors)+len(c.DoorListeners) > 0, c.CompatURLToken
 	connections := front.NewConnections(c.MaxConnections)
 	router := a.handler(c, connections)
 	if a.fleet != nil {

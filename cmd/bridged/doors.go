@@ -2,14 +2,17 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"bridged/internal/api"
 	"bridged/internal/client"
 	"bridged/internal/compat"
+	"bridged/internal/compat/cloud"
 	"bridged/internal/compat/evolution"
 	"bridged/internal/compat/waha"
 	"bridged/internal/config"
@@ -19,19 +22,28 @@ import (
 // doors are the doors for other bridges' clients.
 var doors = map[string]struct {
 	prefix string
-	open   func(compat.Options) http.Handler
+	open   func(compat.Options) (http.Handler, error)
 }{
-	"waha":      {waha.Prefix, waha.New},
-	"evolution": {evolution.Prefix, evolution.New},
+	"waha":      {waha.Prefix, always(waha.New)},
+	"evolution": {evolution.Prefix, always(evolution.New)},
+	"cloud":     {cloud.Prefix, cloud.New},
+}
+
+// always returns the opening of a door that keeps nothing.
+func always(open func(compat.Options) http.Handler) func(compat.Options) (http.Handler, error) {
+	return func(o compat.Options) (http.Handler, error) { return open(o), nil }
 }
 
 // withDoors serves the doors of COMPAT below their prefixes, and those of COMPAT_LISTEN at
 // the root of listeners of their own, which it returns.
 func (a *app) withDoors(c config.Config, router *api.Handler, next http.Handler) (http.Handler, []net.Listener, error) {
-	options := compat.Options{Client: client.InProcess(router, ""), Family: router.Family, Receive: a.receiver(c), Instance: c.CompatInstance, Log: a.log}
+	opened, err := a.openDoors(c, router)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, name := range c.Doors {
 		door := doors[name]
-		mounted := compat.Mount(door.prefix, door.open(options), a.streams, a.log)
+		mounted := compat.Mount(door.prefix, opened[name], a.streams, a.log)
 		next = choose(func(path string) bool { return path == door.prefix || strings.HasPrefix(path, door.prefix+"/") }, mounted, next)
 	}
 	var listeners []net.Listener
@@ -42,10 +54,34 @@ func (a *app) withDoors(c config.Config, router *api.Handler, next http.Handler)
 			return nil, nil, err
 		}
 		listeners = append(listeners, listener)
-		own[listener.Addr().(*net.TCPAddr).Port] = compat.Mount("", doors[at.Door].open(options), a.streams, a.log)
+		own[listener.Addr().(*net.TCPAddr).Port] = compat.Mount("", opened[at.Door], a.streams, a.log)
 		a.log.Info().Str("door", at.Door).Stringer("address", listener.Addr()).Msg("a door is open at an address of its own")
 	}
 	return byPort(own, next), listeners, nil
+}
+
+// openDoors opens each door that is served anywhere, once.
+func (a *app) openDoors(c config.Config, router *api.Handler) (map[string]http.Handler, error) {
+	options := compat.Options{
+		Client: client.InProcess(router, ""), Family: router.Family, Receive: a.receiver(c), Instance: c.CompatInstance,
+		DataDir: a.dir.path, PublicURLs: c.PublicURLs, URLToken: c.CompatURLToken, Log: a.log,
+	}
+	names := slices.Clone(c.Doors)
+	for _, at := range c.DoorListeners {
+		names = append(names, at.Door)
+	}
+	opened := make(map[string]http.Handler)
+	for _, name := range names {
+		if opened[name] != nil {
+			continue
+		}
+		door, err := doors[name].open(options)
+		if err != nil {
+			return nil, fmt.Errorf("open the door %s: %w", name, err)
+		}
+		opened[name] = door
+	}
+	return opened, nil
 }
 
 // receiver returns what stores the files in the bodies of doors. They have room of their own:
@@ -83,6 +119,9 @@ func (a *app) tokenOf(r *http.Request) string {
 		if key := r.Header.Get(name); key != "" && a.hasDoors {
 			return key
 		}
+	}
+	if key := r.URL.Query().Get("access_token"); key != "" && a.hasDoors && a.urlToken {
+		return key
 	}
 	return a.tokenOfSession(r)
 }

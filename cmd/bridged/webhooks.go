@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"bridged/internal/bridge"
+	"bridged/internal/compat/cloud"
 	"bridged/internal/compat/evolution"
 	"bridged/internal/compat/waha"
 	"bridged/internal/config"
@@ -24,6 +25,7 @@ func formats(c config.Config) map[bridge.WebhookFormat]format.Format {
 	return map[bridge.WebhookFormat]format.Format{
 		bridge.FormatWAHA:      waha.Format{Base: base(waha.Prefix)},
 		bridge.FormatEvolution: evolution.Format{Instance: c.CompatInstance, Base: base(evolution.Prefix)},
+		bridge.FormatCloud:     cloud.Webhook{},
 	}
 }
 

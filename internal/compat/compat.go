@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,12 @@ type Options struct {
 	Receive func(ctx context.Context, from io.Reader, announced, family int64, cut func()) (File, error)
 	// Instance is the name by which a peer's clients know the account, where they name it.
 	Instance string
+	// DataDir is the directory of what the bridge keeps.
+	DataDir string
+	// PublicURLs are the addresses of the bridge, if the operator has named any.
+	PublicURLs []*url.URL
+	// URLToken permits keys in addresses, where a peer has them there.
+	URLToken bool
 	Log      zerolog.Logger
 }
 

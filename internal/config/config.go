@@ -57,6 +57,7 @@ type Config struct {
 	Compat         string `env:"COMPAT"`
 	CompatListen   string `env:"COMPAT_LISTEN"`
 	CompatInstance string `env:"COMPAT_INSTANCE" envDefault:"bridged"`
+	CompatURLToken bool   `env:"COMPAT_URL_TOKEN" envDefault:"false"`
 
 	// The log of events, and where it is posted to.
 	EventsMaxAge      time.Duration `env:"EVENTS_MAX_AGE" envDefault:"30d"`

@@ -11,7 +11,7 @@ import (
 type DoorListener struct{ Door, Address string }
 
 // knownDoors are the doors that there are.
-var knownDoors = []string{"waha", "evolution"}
+var knownDoors = []string{"waha", "evolution", "cloud"}
 
 // instanceName matches names that may stand in an address.
 var instanceName = regexp.MustCompile(`^[\pL\pN_-][\pL\pN ._-]{0,63}$`)

@@ -7,8 +7,8 @@ import (
 )
 
 func TestDoors_AreReadFromTheEnvironment(t *testing.T) {
-	c, err := Read([]string{"BRIDGE_TOKEN=0123456789abcdef", "COMPAT= WAHA , evolution,waha", "COMPAT_LISTEN=evolution=127.0.0.1:8081"})
-	if err != nil || !slices.Equal(c.Doors, []string{"waha", "evolution"}) || !slices.Equal(c.DoorListeners, []DoorListener{{"evolution", "127.0.0.1:8081"}}) {
+	c, err := Read([]string{"BRIDGE_TOKEN=0123456789abcdef", "COMPAT= WAHA , evolution,waha,Cloud", "COMPAT_LISTEN=evolution=127.0.0.1:8081", "COMPAT_URL_TOKEN=yes"})
+	if err != nil || !c.CompatURLToken || !slices.Equal(c.Doors, []string{"waha", "evolution", "cloud"}) || !slices.Equal(c.DoorListeners, []DoorListener{{"evolution", "127.0.0.1:8081"}}) {
 		t.Errorf("%v, %v, %v", c.Doors, c.DoorListeners, err)
 	}
 	for setting, want := range map[string]string{

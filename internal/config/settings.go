@@ -39,8 +39,8 @@ func settingText(value reflect.Value) string {
 
 func shownSetting(name, text string) string {
 	switch {
-	case text == "":
-		return ""
+	case text == "", text == "true", text == "false": // no secret is a switch
+		return text
 	case strings.HasSuffix(name, "_TOKEN") || strings.HasSuffix(name, "_SECRET"):
 		return "set"
 	case strings.HasSuffix(name, "_URL"):

@@ -27,7 +27,7 @@ func TestSettings_ShowNoSecrets(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"BRIDGE_TOKEN": "set", "WEBHOOK_SECRET": "set", "WEBHOOK_URL": "https://hooks.example.com/…", "PROXY_URL": "http://proxy.example.com:3128",
-		"MEDIA_MAX_BYTES": "50MiB", "FETCH_TIMEOUT": "1m30s", "EVENTS_MAX_AGE": "30d", "PHONE_NUMBER": "", "BRIDGE_TOKEN_FILE": "",
+		"MEDIA_MAX_BYTES": "50MiB", "FETCH_TIMEOUT": "1m30s", "EVENTS_MAX_AGE": "30d", "PHONE_NUMBER": "", "BRIDGE_TOKEN_FILE": "", "COMPAT_URL_TOKEN": "false",
 	} {
 		if shown[name] != want {
 			t.Errorf("%s is %q, want %q", name, shown[name], want)

@@ -124,6 +124,7 @@ var ours = map[string][]string{
 	"internal/config":           {"internal/api/front", "internal/bridge", "internal/wa", "internal/webhook", "internal/webhook/format"},
 	"internal/pairscreen":       {"internal/bridge", "internal/shell"},
 	"internal/compat":           {"internal/api/front", "internal/bridge", "internal/client", "internal/intake"},
+	"internal/compat/cloud":     {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format"},
 	"internal/compat/waha":      {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format"},
 	"internal/compat/evolution": {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format"},
 	"internal/upkeep":           {"internal/bridge", "internal/media", "internal/store", "internal/webhook"},

@@ -1,0 +1,92 @@
+package cloud
+
+import (
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/compat"
+)
+
+// card is a contact to send.
+type card struct {
+	Name struct {
+		Formatted string `json:"formatted_name"`
+		First     string `json:"first_name"`
+		Last      string `json:"last_name"`
+	} `json:"name"`
+	Phones []struct {
+		Phone compat.Text `json:"phone"`
+		WaID  compat.Text `json:"wa_id"`
+		Type  string      `json:"type"`
+	} `json:"phones"`
+	Emails []struct {
+		Email string `json:"email"`
+	} `json:"emails"`
+	URLs []struct {
+		URL string `json:"url"`
+	} `json:"urls"`
+	Org struct {
+		Company string `json:"company"`
+		Title   string `json:"title"`
+	} `json:"org"`
+}
+
+// written returns the contact as bridged sends it: a vCard, as it may have several numbers.
+func (c card) written() bridge.ContactCard {
+	name := c.Name.Formatted
+	if name == "" {
+		name = strings.TrimSpace(c.Name.First + " " + c.Name.Last)
+	}
+	lines := []string{"BEGIN:VCARD", "VERSION:3.0", "N:" + escaped(c.Name.Last) + ";" + escaped(c.Name.First) + ";;;", "FN:" + escaped(name)}
+	add := func(property, value string) {
+		if value = escaped(value); value != "" {
+			lines = append(lines, property+":"+value)
+		}
+	}
+	for _, p := range c.Phones {
+		property, number := "TEL;type="+kindOfPhone(p.Type), string(p.Phone)
+		digits := string(p.WaID)
+		if digits == "" {
+			digits, _ = bridge.ParsePhone(number) // one that is no number of WhatsApp's stays as it is
+		}
+		if strings.Trim(digits, "0123456789") != "" {
+			digits = ""
+		}
+		if digits != "" {
+			property += ";waid=" + digits
+		}
+		if number == "" {
+			number = "+" + digits
+		}
+		add(property, number)
+	}
+	for _, e := range c.Emails {
+		add("EMAIL", e.Email)
+	}
+	for _, u := range c.URLs {
+		add("URL", u.URL)
+	}
+	add("ORG", c.Org.Company)
+	add("TITLE", c.Org.Title)
+	return bridge.ContactCard{DisplayName: name, VCard: strings.Join(append(lines, "END:VCARD"), "\n")}
+}
+
+// escaped returns a text as a vCard has it, on one line (RFC 2426).
+func escaped(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+	return strings.NewReplacer(`\`, `\\`, ",", `\,`, ";", `\;`).Replace(strings.TrimSpace(text))
+}
+
+// kindOfPhone returns a type that a vCard has; a mobile number is the usual one.
+func kindOfPhone(given string) string {
+	switch kind := strings.ToUpper(given); kind {
+	case "HOME", "WORK", "MAIN", "CELL", "IPHONE":
+		return kind
+	}
+	return "CELL"
+}

@@ -1,0 +1,268 @@
+package cloud
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/compat"
+)
+
+const (
+	// uploadLife is how long an uploaded file can be sent.
+	uploadLife = 24 * time.Hour
+	// maxUploads bounds the bytes of all uploaded files; a token may have half of them.
+	maxUploads = 1 << 30
+	// maxUploadCount bounds their number; a token may have half of it.
+	maxUploadCount = 4096
+)
+
+// uploads keeps uploaded files until they are a day old: the bytes of each under its id, and
+// beside it what describes it. A file exists for the token alone that uploaded it.
+type uploads struct {
+	dir string
+	log zerolog.Logger
+	now func() time.Time
+
+	mu   sync.Mutex
+	kept map[string]*upload // by id; guarded by mu
+}
+
+// upload describes an uploaded file.
+type upload struct {
+	Owner    string    `json:"owner"` // the SHA-256 of the token that uploaded it
+	Name     string    `json:"name"`
+	MimeType string    `json:"mimeType"`
+	Size     int64     `json:"size"`
+	SHA256   string    `json:"sha256"`
+	At       time.Time `json:"at"`
+
+	isWhole bool // false while it is being written
+	ends    *time.Timer
+}
+
+// openUploads opens the directory with what an earlier run has kept in it.
+func openUploads(o compat.Options) (*uploads, error) {
+	u := &uploads{dir: filepath.Join(o.DataDir, "uploads"), log: o.Log, now: time.Now, kept: make(map[string]*upload)}
+	if err := os.MkdirAll(u.dir, 0o700); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(u.dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		id, isDescription := strings.CutSuffix(entry.Name(), ".json")
+		if one, err := u.read(id); isDescription && err == nil && u.now().Before(one.At.Add(uploadLife)) {
+			u.enter(id, one)
+		}
+	}
+	for _, entry := range entries { // what a run that ended in between has left
+		if id := strings.TrimSuffix(entry.Name(), ".json"); u.kept[id] == nil {
+			u.erase(id)
+		}
+	}
+	return u, nil
+}
+
+func (u *uploads) path(id string) string { return filepath.Join(u.dir, id) }
+
+// read reads what describes a file, if all of that is there.
+func (u *uploads) read(id string) (*upload, error) {
+	data, err := os.ReadFile(u.path(id) + ".json")
+	if err != nil {
+		return nil, err
+	}
+	one := &upload{isWhole: true}
+	if err := json.Unmarshal(data, one); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(u.path(id))
+	if err == nil && info.Size() != one.Size {
+		err = errors.New("the file is not whole")
+	}
+	return one, err
+}
+
+// enter makes a file known until its end.
+func (u *uploads) enter(id string, one *upload) {
+	u.kept[id] = one
+	one.ends = time.AfterFunc(one.At.Add(uploadLife).Sub(u.now()), func() { u.drop(id) })
+}
+
+// drop forgets a file and removes it.
+func (u *uploads) drop(id string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if one := u.kept[id]; one != nil {
+		one.ends.Stop()
+		delete(u.kept, id)
+	}
+	u.erase(id)
+}
+
+func (u *uploads) erase(id string) {
+	for _, path := range []string{u.path(id), u.path(id) + ".json"} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			u.log.Error().Err(err).Msg("uploaded file not removed")
+		}
+	}
+}
+
+// ownerOf returns what stands for a token.
+func ownerOf(token string) string {
+	sum := sha256.Sum256([]byte("uploads of " + token))
+	return hex.EncodeToString(sum[:])
+}
+
+// keep keeps a file for a token, and returns its id.
+func (u *uploads) keep(token string, from *compat.Upload, mimeType string) (id string, err error) {
+	one := &upload{
+		Owner: ownerOf(token), Name: bridge.PlainFileName(from.Name), MimeType: typeOf(from, mimeType), Size: from.Size(), At: u.now(),
+	}
+	id = uploadPrefix + rand.Text()
+	if err := u.reserve(id, one); err != nil {
+		return "", err
+	}
+	if err := u.write(id, one, from.Open()); err != nil {
+		u.drop(id)
+		return "", bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be kept: the disk may be full").Because(err)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	one.isWhole = true
+	return id, nil
+}
+
+// reserve makes room for a file.
+func (u *uploads) reserve(id string, one *upload) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	all, own, count, ownCount := one.Size, one.Size, 1, 1
+	oldest := one.At
+	for _, other := range u.kept {
+		all, count = all+other.Size, count+1
+		if other.Owner == one.Owner {
+			own, ownCount = own+other.Size, ownCount+1
+		}
+		if other.At.Before(oldest) {
+			oldest = other.At
+		}
+	}
+	if all > maxUploads || own > maxUploads/2 || count > maxUploadCount || ownCount > maxUploadCount/2 {
+		return &bridge.Error{
+			Code: bridge.CodeRateLimited, RetryAfter: oldest.Add(uploadLife).Sub(one.At),
+			Msg: "there is no room for another uploaded file: DELETE those that were sent; each is removed after a day",
+		}
+	}
+	u.enter(id, one)
+	return nil
+}
+
+// write writes a file, and then what describes it.
+func (u *uploads) write(id string, one *upload, from io.Reader) error {
+	file, err := os.OpenFile(u.path(id), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(file, sum), from)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	one.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return u.describe(id, one)
+}
+
+// describe writes what describes a file.
+func (u *uploads) describe(id string, one *upload) error {
+	description, err := json.Marshal(one)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(u.path(id)+".json", description, 0o600)
+}
+
+// typeOf returns the type of a file: what its sender says, if that is one, or what it looks
+// like.
+func typeOf(from *compat.Upload, given string) string {
+	for _, one := range []string{given, from.MimeType} {
+		kind, parameters, err := mime.ParseMediaType(one)
+		if err == nil && strings.Contains(kind, "/") && kind != bridge.UnknownMIMEType && len(one) < 200 {
+			return mime.FormatMediaType(kind, parameters)
+		}
+	}
+	head := make([]byte, 512)
+	n, _ := from.ReadAt(head, 0) // a shorter file is whole
+	return http.DetectContentType(head[:n])
+}
+
+// find returns the file of a token. The caller holds mu.
+func (u *uploads) find(token, id string) (*upload, error) {
+	one := u.kept[id]
+	if one == nil || !one.isWhole || one.Owner != ownerOf(token) || !u.now().Before(one.At.Add(uploadLife)) {
+		return nil, bridge.NotFound("there is no file with the id %q: an uploaded file can be sent for a day, with the token that uploaded it", bridge.Beginning(id, 100))
+	}
+	return one, nil
+}
+
+// open opens a file of a token.
+func (u *uploads) open(token, id string) (*compat.Upload, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	one, err := u.find(token, id)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(u.path(id))
+	if err != nil {
+		return nil, bridge.Fail(bridge.CodeStorageUnavailable, "the uploaded file cannot be read").Because(err)
+	}
+	return &compat.Upload{File: openFile{file, one.Size}, Name: one.Name, MimeType: one.MimeType}, nil
+}
+
+// openFile is an uploaded file that is being read.
+type openFile struct {
+	*os.File
+	size int64
+}
+
+// Size returns the size of the file in bytes.
+func (f openFile) Size() int64 { return f.size }
+
+// Close closes the file, which stays.
+func (f openFile) Close() { _ = f.File.Close() } // it was only read
+
+// sum returns the SHA-256 of a file in hexadecimal.
+func (u *uploads) sum(id string) string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if one := u.kept[id]; one != nil {
+		return one.SHA256
+	}
+	return ""
+}
+
+// remove removes a file of a token.
+func (u *uploads) remove(token, id string) error {
+	u.mu.Lock()
+	_, err := u.find(token, id)
+	u.mu.Unlock()
+	if err == nil {
+		u.drop(id)
+	}
+	return err
+}

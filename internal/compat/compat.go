@@ -11,6 +11,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -170,6 +171,24 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request, members []string) (
 	return call, done, err
 }
 
+// statuses has the status of each error that is not 400.
+var statuses = map[bridge.Code]int{
+	bridge.CodeUnauthorized: http.StatusUnauthorized, bridge.CodeForbidden: http.StatusForbidden, bridge.CodeSendDisabled: http.StatusForbidden,
+	bridge.CodeNotFound: http.StatusNotFound, bridge.CodePayloadTooLarge: http.StatusRequestEntityTooLarge, bridge.CodeRateLimited: http.StatusTooManyRequests,
+	bridge.CodeLookUpsLimited: http.StatusTooManyRequests, bridge.CodeNewChatsLimited: http.StatusTooManyRequests, bridge.CodeReachoutRestricted: http.StatusTooManyRequests,
+	bridge.CodeMediaUnavailable: http.StatusServiceUnavailable, bridge.CodeStorageUnavailable: http.StatusServiceUnavailable,
+	bridge.CodeInternal: http.StatusInternalServerError, bridge.CodeSendTimeout: http.StatusGatewayTimeout, bridge.CodeRequestInProgress: http.StatusConflict,
+	bridge.CodeIdempotencyMismatch: http.StatusUnprocessableEntity, bridge.CodeTooManyConnections: http.StatusServiceUnavailable,
+}
+
+// Status returns the status of an error, as peers use them for what they have in common.
+func Status(code bridge.Code) int {
+	if status, known := statuses[code]; known {
+		return status
+	}
+	return http.StatusBadRequest
+}
+
 // fail answers an error in the peer's form. The cause of an internal one goes to the log.
 func (d *Door) fail(w http.ResponseWriter, r *http.Request, c *Call, err error) {
 	front.RefuseBody(w, r)
@@ -234,6 +253,19 @@ func (w pieceWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
+// encodedID finds ids in which a phone number is encoded, as those of the Cloud door's files.
+var encodedID = regexp.MustCompile(`/(m|wamid\.)[A-Za-z0-9_-]{16,}`)
+
+// withoutIDs returns a request for the log.
+func withoutIDs(r *http.Request) *http.Request {
+	if !encodedID.MatchString(r.URL.Path) {
+		return r
+	}
+	shown := *r
+	shown.URL = &url.URL{Path: encodedID.ReplaceAllString(r.URL.Path, "/$1…")}
+	return &shown
+}
+
 // prefixKey is the key of the prefix below which a request came, in its context.
 type prefixKey struct{}
 
@@ -265,7 +297,7 @@ func Mount(prefix string, door http.Handler, stopping context.Context, log zerol
 		door.ServeHTTP(w, r)
 	})
 	return front.Observe(inner, log, func(r *http.Request, status, size int, took time.Duration) {
-		front.Accessed(hlog.FromRequest(r).Info(), r, status, size, took).Msg("door")
+		front.Accessed(hlog.FromRequest(r).Info(), withoutIDs(r), status, size, took).Msg("door")
 	}, func(w http.ResponseWriter, r *http.Request, err error) {
 		hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("door")
 		write(w, http.StatusInternalServerError, map[string]any{"statusCode": http.StatusInternalServerError, "status": http.StatusInternalServerError, "message": "something went wrong inside the bridge; its log says what"})

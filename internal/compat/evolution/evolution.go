@@ -156,20 +156,9 @@ func noRoute(r *http.Request) error {
 	return bridge.NotFound("Cannot %s: bridged does not do this", what)
 }
 
-// statuses has the status of each error that is not 400.
-var statuses = map[bridge.Code]int{
-	bridge.CodeUnauthorized: http.StatusUnauthorized, bridge.CodeForbidden: http.StatusForbidden, bridge.CodeSendDisabled: http.StatusForbidden,
-	bridge.CodeNotFound: http.StatusNotFound, bridge.CodePayloadTooLarge: http.StatusRequestEntityTooLarge, bridge.CodeRateLimited: http.StatusTooManyRequests,
-	bridge.CodeInternal: http.StatusInternalServerError, bridge.CodeSendTimeout: http.StatusGatewayTimeout, bridge.CodeRequestInProgress: http.StatusConflict,
-	bridge.CodeIdempotencyMismatch: http.StatusUnprocessableEntity, bridge.CodeTooManyConnections: http.StatusServiceUnavailable,
-}
-
 // Refusal returns Evolution's answer for an error. Clients print what is in message.
 func (peer) Refusal(_ *http.Request, c *compat.Call, err *bridge.Error) (int, any) {
-	status, known := statuses[err.Code]
-	if !known {
-		status = http.StatusBadRequest
-	}
+	status := compat.Status(err.Code)
 	var message any = []string{err.Msg}
 	switch err.Code {
 	case bridge.CodeUnauthorized:

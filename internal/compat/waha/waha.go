@@ -149,15 +149,6 @@ func noRoute(r *http.Request) error {
 	return bridge.Fail(codeNoRoute, "bridged does not do this: there is no %s %s behind its WAHA door", r.Method, bridge.Beginning(r.URL.Path, 100))
 }
 
-// statuses has the status of each error that is not 400.
-var statuses = map[bridge.Code]int{
-	bridge.CodeUnauthorized: http.StatusUnauthorized, bridge.CodeForbidden: http.StatusForbidden, bridge.CodeSendDisabled: http.StatusForbidden,
-	bridge.CodeNotFound: http.StatusNotFound, codeNoRoute: http.StatusNotImplemented, bridge.CodePayloadTooLarge: http.StatusRequestEntityTooLarge,
-	bridge.CodeRateLimited: http.StatusTooManyRequests, bridge.CodeInternal: http.StatusInternalServerError, bridge.CodeSendTimeout: http.StatusGatewayTimeout,
-	bridge.CodeRequestInProgress: http.StatusConflict, bridge.CodeIdempotencyMismatch: http.StatusUnprocessableEntity,
-	bridge.CodeTooManyConnections: http.StatusServiceUnavailable,
-}
-
 // Refusal returns WAHA's answer for an error. Some clients read message, which must be a
 // text, others the whole body.
 func (peer) Refusal(r *http.Request, c *compat.Call, err *bridge.Error) (int, any) {
@@ -176,9 +167,9 @@ func (peer) Refusal(r *http.Request, c *compat.Call, err *bridge.Error) (int, an
 			"expected": []string{expected}, "message": err.Msg,
 		}
 	}
-	status, known := statuses[err.Code]
-	if !known {
-		status = http.StatusBadRequest
+	status := compat.Status(err.Code)
+	if err.Code == codeNoRoute {
+		status = http.StatusNotImplemented
 	}
 	return status, map[string]any{"statusCode": status, "message": err.Msg, "error": http.StatusText(status)}
 }

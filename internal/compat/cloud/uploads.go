@@ -28,6 +28,8 @@ const (
 	maxUploads = 1 << 30
 	// maxUploadCount bounds their number; a token may have half of it.
 	maxUploadCount = 4096
+	// maxMIMEType bounds what a sender says of a file.
+	maxMIMEType = 200
 )
 
 // uploads keeps uploaded files until they are a day old: the bytes of each under its id, and
@@ -201,8 +203,11 @@ func (u *uploads) describe(id string, one *upload) error {
 func typeOf(from *compat.Upload, given string) string {
 	for _, one := range []string{given, from.MimeType} {
 		kind, parameters, err := mime.ParseMediaType(one)
-		if err == nil && strings.Contains(kind, "/") && kind != bridge.UnknownMIMEType && len(one) < 200 {
-			return mime.FormatMediaType(kind, parameters)
+		if err != nil || !strings.Contains(kind, "/") || kind == bridge.UnknownMIMEType || len(one) > maxMIMEType {
+			continue
+		}
+		if text := mime.FormatMediaType(kind, parameters); text != "" {
+			return text
 		}
 	}
 	head := make([]byte, 512)

@@ -10,9 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -196,6 +199,13 @@ func TestDoors_CloudFilesAndIDs(t *testing.T) {
 	again, second := s.ask(t, keyed)
 	if at(first, "messages.0.id") != at(second, "messages.0.id") || again.Header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("repeated: %v, %v", first, second)
+	}
+
+	s.uploadTo(t, "plan.png", picture)
+	s.set("COMPAT=waha")
+	s.restart()
+	if left, err := os.ReadDir(filepath.Join(s.env["DATA_DIR"], "uploads")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the door is closed, and has left %v, %v", left, err)
 	}
 }
 

@@ -21,6 +21,9 @@ import (
 	"bridged/internal/compat"
 )
 
+// UploadsDir is the directory of what is uploaded, below that of the bridge.
+const UploadsDir = "uploads"
+
 const (
 	// uploadLife is how long an uploaded file can be sent.
 	uploadLife = 24 * time.Hour
@@ -58,7 +61,7 @@ type upload struct {
 
 // openUploads opens the directory with what an earlier run has kept in it.
 func openUploads(o compat.Options) (*uploads, error) {
-	u := &uploads{dir: filepath.Join(o.DataDir, "uploads"), log: o.Log, now: time.Now, kept: make(map[string]*upload)}
+	u := &uploads{dir: filepath.Join(o.DataDir, UploadsDir), log: o.Log, now: time.Now, kept: make(map[string]*upload)}
 	if err := os.MkdirAll(u.dir, 0o700); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 
@@ -80,6 +81,11 @@ func (a *app) openDoors(c config.Config, router *api.Handler) (map[string]http.H
 			return nil, fmt.Errorf("open the door %s: %w", name, err)
 		}
 		opened[name] = door
+	}
+	if opened["cloud"] == nil { // then it does not remove what it has kept
+		if err := os.RemoveAll(a.dir.file(cloud.UploadsDir)); err != nil {
+			return nil, fmt.Errorf("remove what was uploaded: %w", err)
+		}
 	}
 	return opened, nil
 }

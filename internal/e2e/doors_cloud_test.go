@@ -10,9 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -54,7 +57,7 @@ func TestDoors_Cloud(t *testing.T) {
 		{"Chatwoot's text", doorRequest{"POST", base + "/v13.0/" + cloudAccount + "/messages", key, `{"messaging_product":"whatsapp","context":null,"to":"15550100301","text":{"body":"from Chatwoot"},"type":"text"}`}, 200, sent},
 		{"Chatwoot's choices", post(`{"messaging_product":"whatsapp","to":"15550100301","interactive":{"type":"button","body":{"text":"Which?"},"action":{"buttons":[{"type":"reply","reply":{"id":"a","title":"Red"}},{"type":"reply","reply":{"id":"b","title":"Blue"}}]}},"type":"interactive"}`), 200, sent},
 		{"kapso", post(`{"messaging_product":"whatsapp","recipient_type":"individual","to":"+1 555 010-0301","type":"text","text":{"body":"from kapso","preview_url":false}}`), 200, sent},
-		{"without a type and a version", doorRequest{"POST", base + "//" + cloudAccount + "/messages/", key, `{"messaging_product":"whatsapp","recipient":"15550100301","text":{"body":"plain"}}`}, 200, sent},
+		{"without a type", doorRequest{"POST", base + "//v21.0//" + cloudAccount + "/messages/", key, `{"messaging_product":"whatsapp","recipient":"15550100301","text":{"body":"plain"}}`}, 200, sent},
 		{"a list", post(`{"to":"15550100301","type":"interactive","interactive":{"type":"list","header":{"type":"text","text":"Menu"},"body":{"text":"Choose"},"footer":{"text":"thanks"},"action":{"button":"Open","sections":[{"title":"Hot","rows":[{"id":"1","title":"Soup","description":"of the day"}]},{"title":"Cold","rows":[{"id":"2","title":"Salad"}]}]}}}`), 200, sent},
 		{"a picture by link", post(`{"to":"15550100301","type":"image","image":{"link":"` + picture + `","caption":"a picture"}}`), 200, sent},
 		{"a document by link", post(`{"to":"15550100301","type":"document","document":{"link":"` + picture + `","filename":"plan/1.png"}}`), 200, sent},
@@ -196,6 +199,13 @@ func TestDoors_CloudFilesAndIDs(t *testing.T) {
 	again, second := s.ask(t, keyed)
 	if at(first, "messages.0.id") != at(second, "messages.0.id") || again.Header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("repeated: %v, %v", first, second)
+	}
+
+	s.uploadTo(t, "plan.png", picture)
+	s.set("COMPAT=waha")
+	s.restart()
+	if left, err := os.ReadDir(filepath.Join(s.env["DATA_DIR"], "uploads")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the door is closed, and has left %v, %v", left, err)
 	}
 }
 

@@ -148,7 +148,7 @@ func subscribe(c *compat.Call) (compat.Answer, error) {
 		return compat.Answer{}, bridge.Invalid("give override_callback_uri and verify_token: bridged has no other address to post to")
 	}
 	change := client.WebhookChange{
-		URL: &in.Address, Format: new(bridge.FormatCloud), Options: &bridge.FormatOptions{Events: subscribed, VerifyToken: in.VerifyToken}, Enabled: new(true),
+		URL: &in.Address, Types: new(posted), Format: new(bridge.FormatCloud), Options: &bridge.FormatOptions{Events: subscribed, VerifyToken: in.VerifyToken}, Enabled: new(true),
 	}
 	id := int64(0)
 	if len(earlier) > 0 {

@@ -71,7 +71,7 @@ func (d door) routes() []route {
 	}
 }
 
-var version = regexp.MustCompile(`^/v[0-9]+(\.[0-9]+)?(/|$)`)
+var version = regexp.MustCompile(`^/v[0-9]+(\.[0-9]+)?(/+|$)`)
 
 // withoutVersion ignores the version of the API that a path begins with.
 func withoutVersion(next http.Handler) http.Handler {

@@ -17,7 +17,7 @@ func contentOf(chat bridge.JID, m *bridge.Message) (kind string, content any) {
 		return "interactive", choiceOf(m.Interactive)
 	case m.Media != nil:
 		return string(m.Media.Type), fileOf(chat, m)
-	case m.Location != nil:
+	case m.Location != nil && m.Interactive == nil: // below which a business's text stands
 		return "location", placeOf(m.Location)
 	case len(m.Contacts) > 0:
 		return "contacts", cardsOf(m.Contacts)

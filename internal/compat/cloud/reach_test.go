@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -265,6 +266,11 @@ func TestUploads_AreRemoved(t *testing.T) {
 	}
 	if _, err := u.open("t", old); err == nil {
 		t.Error("an old file can be opened")
+	}
+	for _, name := range []string{"uHALF", "uALONE.json", "uBROKEN.json"} { // what a crash leaves
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(`{"size":5`), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	u = must(openUploads(s.Options))
 	if left := must(filepath.Glob(filepath.Join(dir, "*"))); len(left) != 2 || u.kept[young] == nil {

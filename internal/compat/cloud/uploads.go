@@ -21,6 +21,9 @@ import (
 	"bridged/internal/compat"
 )
 
+// UploadsDir is the directory of what is uploaded, below that of the bridge.
+const UploadsDir = "uploads"
+
 const (
 	// uploadLife is how long an uploaded file can be sent.
 	uploadLife = 24 * time.Hour
@@ -28,6 +31,8 @@ const (
 	maxUploads = 1 << 30
 	// maxUploadCount bounds their number; a token may have half of it.
 	maxUploadCount = 4096
+	// maxMIMEType bounds what a sender says of a file.
+	maxMIMEType = 200
 )
 
 // uploads keeps uploaded files until they are a day old: the bytes of each under its id, and
@@ -56,7 +61,7 @@ type upload struct {
 
 // openUploads opens the directory with what an earlier run has kept in it.
 func openUploads(o compat.Options) (*uploads, error) {
-	u := &uploads{dir: filepath.Join(o.DataDir, "uploads"), log: o.Log, now: time.Now, kept: make(map[string]*upload)}
+	u := &uploads{dir: filepath.Join(o.DataDir, UploadsDir), log: o.Log, now: time.Now, kept: make(map[string]*upload)}
 	if err := os.MkdirAll(u.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -201,8 +206,11 @@ func (u *uploads) describe(id string, one *upload) error {
 func typeOf(from *compat.Upload, given string) string {
 	for _, one := range []string{given, from.MimeType} {
 		kind, parameters, err := mime.ParseMediaType(one)
-		if err == nil && strings.Contains(kind, "/") && kind != bridge.UnknownMIMEType && len(one) < 200 {
-			return mime.FormatMediaType(kind, parameters)
+		if err != nil || !strings.Contains(kind, "/") || kind == bridge.UnknownMIMEType || len(one) > maxMIMEType {
+			continue
+		}
+		if text := mime.FormatMediaType(kind, parameters); text != "" {
+			return text
 		}
 	}
 	head := make([]byte, 512)

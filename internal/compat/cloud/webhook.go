@@ -25,6 +25,9 @@ type Webhook struct{}
 // names it.
 var subscribed = []string{"messages"}
 
+// posted are the types of events of which there are posts.
+var posted = []bridge.EventType{bridge.EventMessageCreated, bridge.EventMessageUpdated, bridge.EventMessageStatus}
+
 // maxVerifyToken bounds the token that a receiver knows the bridge by.
 const maxVerifyToken = 256
 

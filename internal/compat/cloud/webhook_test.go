@@ -98,6 +98,7 @@ func TestWebhook_MessagesOfEachKind(t *testing.T) {
 		"row": {bridge.Message{MessageType: "listResponseMessage", Content: "Row", Parts: bridge.Parts{Interactive: &bridge.Interactive{Kind: bridge.InteractiveList, Selected: &bridge.Choice{ID: "r1", Text: "Row"}}}},
 			`"type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"r1","title":"Row"}}`},
 		"a business's buttons": {bridge.Message{MessageType: "buttonsMessage", Content: "Pick\n[A]", Parts: bridge.Parts{Interactive: &bridge.Interactive{Kind: bridge.InteractiveButtons}}}, `"type":"text","text":{"body":"Pick\n[A]"}`},
+		"a business's place":   {bridge.Message{MessageType: "buttonsMessage", Content: "Come\n[Yes]", Parts: bridge.Parts{Location: &bridge.Place{Latitude: 1}, Interactive: &bridge.Interactive{}}}, `"type":"text","text":{"body":"Come\n[Yes]"}`},
 		"an ad's visitor": {bridge.Message{Content: "hi", Parts: bridge.Parts{Referral: &bridge.Referral{SourceType: "ad", SourceID: "1", SourceURL: "https://fb.me/1", Headline: "h", Body: "b", CTWAClid: "c"}}},
 			`"type":"text","text":{"body":"hi"},"referral":{"source_url":"https://fb.me/1","source_id":"1","source_type":"ad","headline":"h","body":"b","ctwa_clid":"c"}`},
 		"poll": {bridge.Message{MessageType: "pollCreationMessage", Content: "When?", Poll: &bridge.PollTally{Name: "When?"}},

@@ -171,7 +171,7 @@ func retryAfter(value string, now time.Time) time.Duration {
 
 // request returns the request of a post.
 func (d *Dispatcher) request(ctx context.Context, p format.Post) (*http.Request, error) {
-	body, size := io.ReadCloser(io.NopCloser(bytes.NewReader(p.Body))), int64(len(p.Body))
+	body, size := io.NopCloser(bytes.NewReader(p.Body)), int64(len(p.Body))
 	if p.File != nil {
 		body, size = d.withFile(ctx, p)
 	}

@@ -18,8 +18,12 @@ const (
 
 func TestMessageID_InEachForm(t *testing.T) {
 	for _, ref := range []messageRef{
-		{Chat: sofia, ID: "3EB0A1"}, {Chat: shy, ID: "3EB0A1"}, {Chat: club, Sender: sofia, ID: "3EB0A1"}, {Chat: club, ID: "3EB0A1"},
-		{Chat: sofia, ID: "with/a slash"}, {Chat: club, Sender: shy, ID: "/"},
+		{Chat: sofia, ID: "3EB0A1"},
+		{Chat: shy, ID: "3EB0A1"},
+		{Chat: club, Sender: sofia, ID: "3EB0A1"},
+		{Chat: club, ID: "3EB0A1"},
+		{Chat: sofia, ID: "with/a slash"},
+		{Chat: club, Sender: shy, ID: "/"},
 	} {
 		id := ref.messageID()
 		if got, err := parseMessageID(id); err != nil || got != ref {

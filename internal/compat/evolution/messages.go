@@ -202,7 +202,7 @@ func (w wanted) find(c *compat.Call, skip, take int) (found []bridge.Message, mo
 		return nil, false, err
 	}
 	if q.Limit = take; q.MessageFilter.IsZero() {
-		q.Offset, skip = skip, 0
+		q.Offset = skip
 		page, err := c.API.Messages(c.Context(), q)
 		return page.Items, page.NextCursor != nil, err
 	}

@@ -71,7 +71,7 @@ func (d *Dispatcher) post(ctx context.Context, of format.Delivery, taken int) (g
 	began := time.Now()
 	of.Own, of.Now = d.own(), d.wall()
 	log := d.log.With().Int64("webhook", of.Webhook.ID).Str("webhook_id", of.ID).Logger()
-	posts, err := d.formats[of.Webhook.Format].Posts(of)
+	posts, err := d.posts(of)
 	if err != nil {
 		log.Error().Err(err).Msg("event to post not written")
 		return outcome{failure: "the event could not be written in the webhook's format", taken: taken}
@@ -101,6 +101,15 @@ func (d *Dispatcher) post(ctx context.Context, of format.Delivery, taken int) (g
 		log.Debug().Int("status", got.status).Dur("took_ms", got.took).Msg("webhook delivered")
 	}
 	return got
+}
+
+// posts returns what is posted of an event.
+func (d *Dispatcher) posts(of format.Delivery) ([]format.Post, error) {
+	f, known := d.formats[of.Webhook.Format]
+	if !known { // a later version has kept the webhook
+		return nil, fmt.Errorf("the format %q is not known", of.Webhook.Format)
+	}
+	return f.Posts(of)
 }
 
 // refusal returns a sentence about a status.

@@ -99,7 +99,7 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 	case e.Message != nil:
 		about, text = s.aboutMessage(ctx, known, e), messageText(*e.Message)
 		if e.Type == bridge.EventMessageUpdated {
-			text = "changed: " + text
+			text = s.change(ctx, known, e) + ": " + text
 		}
 		if e.Type == bridge.EventMessageStatus && e.Message.Status != nil {
 			text = string(*e.Message.Status) + ": " + text
@@ -129,6 +129,30 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 		text = anchored(cut(text, max(room, leastFlexible)))
 	}
 	return s.print("%s  %s  %s\n", s.styled(dimText, at), s.styled(boldText, anchored(about)), text)
+}
+
+// change returns what has changed of a message, in words.
+func (s *Shell) change(ctx context.Context, known names, e bridge.Event) string {
+	changed := func(field bridge.MessageField) bool { return slices.Contains(e.Changes, field) }
+	switch {
+	case changed(bridge.ChangedDeleted):
+		return "deleted"
+	case changed(bridge.ChangedEdited):
+		return "edited"
+	case len(e.Reactions) > 0:
+		r := e.Reactions[len(e.Reactions)-1]
+		if r.Emoji == "" {
+			return s.name(ctx, known, r.SenderJID) + " took a reaction back"
+		}
+		return s.name(ctx, known, r.SenderJID) + " reacted " + r.Emoji
+	case len(e.Voters) > 0:
+		return s.name(ctx, known, e.Voters[len(e.Voters)-1]) + " voted"
+	case changed(bridge.ChangedPinned) && e.Message.PinnedUntil == nil:
+		return "no longer pinned"
+	case changed(bridge.ChangedPinned):
+		return "pinned"
+	}
+	return "changed"
 }
 
 func callText(call bridge.Call) string {

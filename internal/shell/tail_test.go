@@ -19,6 +19,11 @@ func TestPrintEvent(t *testing.T) {
 	for want, e := range map[string]bridge.Event{
 		"12:00  Alan in Readers  two lines\n":                                                   {Type: bridge.EventMessageCreated, ChatJID: club, Message: &said},
 		"12:00  Grace\\x1b[2J  changed: two lines\n":                                            {Type: bridge.EventMessageUpdated, ChatJID: grace, Message: &said},
+		"12:00  Alan in Readers  edited: two lines\n":                                           {Type: bridge.EventMessageUpdated, ChatJID: club, Message: &said, Changes: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedEdited}},
+		"12:00  Alan in Readers  deleted: two lines\n":                                          {Type: bridge.EventMessageUpdated, ChatJID: club, Message: &said, Changes: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedDeleted}},
+		"12:00  me to Readers  Grace\\x1b[2J reacted 👍: mine\n":                                 {Type: bridge.EventMessageUpdated, ChatJID: club, Message: &own, Reactions: []bridge.MessageReaction{{SenderJID: grace, Emoji: "👍"}}},
+		"12:00  me to Readers  Grace\\x1b[2J took a reaction back: mi…\n":                       {Type: bridge.EventMessageUpdated, ChatJID: club, Message: &own, Reactions: []bridge.MessageReaction{{SenderJID: grace}}},
+		"12:00  me to Readers  Grace\\x1b[2J voted: mine\n":                                     {Type: bridge.EventMessageUpdated, ChatJID: club, Message: &own, Voters: []bridge.JID{grace}},
 		"12:00  me to Readers  read: mine\n":                                                    {Type: bridge.EventMessageStatus, ChatJID: club, Message: &own},
 		"12:00  Readers  the chat has changed: 3 unread\n":                                      {Type: bridge.EventChatUpdated, ChatJID: club, Chat: &bridge.Chat{JID: club, Name: "Readers", UnreadCount: 3}},
 		"12:00  Readers  the group has changed: 1 people\n":                                     {Type: bridge.EventGroupUpdated, ChatJID: club, Group: &bridge.StoredGroup{Group: bridge.Group{Name: "Readers", Participants: make([]bridge.Participant, 1)}}},

@@ -22,8 +22,8 @@ import (
 var filledStores = flag.String("stores", "", "measure the console's pages with the stores that go run ./bench --dir has filled here")
 
 // TestConsole_PageTimes measures the pages of large stores: at the server, from the
-// request to the last byte, and in a browser, from opening the page to the last
-// large paint.
+// request to the last byte; in a browser, from opening the page to the first and the last
+// large paint; and how large they are, alone and with all that they load.
 func TestConsole_PageTimes(t *testing.T) {
 	if *filledStores == "" {
 		t.Skip("times are measured with -args -stores DIRECTORY, on a quiet machine")
@@ -48,13 +48,15 @@ func measureConsole(t *testing.T, dir string) {
 	}
 	chat := "/console/chats/" + page.Items[0].JID.Escaped()
 	pages := []struct{ name, path string }{
-		{"overview", "/console/"}, {"list of chats", "/console/chats"}, {"chat, newest 50", chat}, {"events", "/console/events"},
+		{"overview", "/console/"}, {"list of chats", "/console/chats"}, {"chat, newest 50", chat}, {"a chat's files", chat + "/media"},
+		{"search", "/console/search?q=the"}, {"contacts", "/console/contacts"}, {"new chat", "/console/new"}, {"calls", "/console/calls"},
+		{"events", "/console/events"}, {"webhooks", "/console/webhooks"}, {"API", "/console/api"}, {"settings", "/console/settings"},
 	}
 	older := regexp.MustCompile(`href="([^"]+)" data-older`).FindStringSubmatch(pageText(t, p, chat))
 	if older != nil {
 		pages = append(pages, struct{ name, path string }{"chat, 50 older", strings.ReplaceAll(older[1], "&amp;", "&")})
 	}
-	fmt.Printf("%s\n%-18s %9s %9s %12s\n", filepath.Base(dir), "", "p50 ms", "p99 ms", "paint p50 ms")
+	fmt.Printf("%s\n%-18s %9s %9s %15s %14s %9s %9s\n", filepath.Base(dir), "", "p50 ms", "p99 ms", "first paint ms", "last paint ms", "HTML KB", "all KB")
 	browser := browserOf(t, p)
 	for _, one := range pages {
 		var times []time.Duration
@@ -63,29 +65,37 @@ func measureConsole(t *testing.T, dir string) {
 			fetchPage(t, browser, p, one.path)
 			times = append(times, time.Since(began))
 		}
-		var paints []float64
+		var first, last []float64
+		var seen painted
 		for range 7 {
-			paints = append(paints, b.paint(one.path))
+			seen = b.paint(one.path)
+			first, last = append(first, seen.First), append(last, seen.Last)
 		}
 		slices.Sort(times)
-		slices.Sort(paints)
-		fmt.Printf("%-18s %9.1f %9.1f %12.0f\n", one.name, milliseconds(times[50]), milliseconds(times[98]), paints[3])
+		slices.Sort(first)
+		slices.Sort(last)
+		fmt.Printf("%-18s %9.1f %9.1f %15.0f %14.0f %9.1f %9.1f\n", one.name, milliseconds(times[50]), milliseconds(times[98]), first[3], last[3], seen.HTML/1024, seen.All/1024)
 	}
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// paint opens a page and returns the milliseconds from the click to its last large
-// paint.
-func (b *browser) paint(path string) float64 {
+// painted is how a page came: milliseconds from opening it to its first paint and to the
+// last large one, and bytes as they are sent.
+type painted struct{ First, Last, HTML, All float64 }
+
+// paint opens a page as a browser does that has been here before.
+func (b *browser) paint(path string) painted {
 	b.t.Helper()
 	b.do(chromedp.Navigate("about:blank"))
 	b.do(chromedp.Navigate(b.base + path))
-	return evaluate[float64](b, `new Promise(done => {
+	return evaluate[painted](b, `new Promise(done => {
 		let last = 0;
 		new PerformanceObserver(list => { for (const one of list.getEntries()) last = Math.max(last, one.startTime); })
 			.observe({ type: "largest-contentful-paint", buffered: true });
-		const wait = () => document.readyState === "complete" ? setTimeout(() => done(last), 300) : setTimeout(wait, 20);
+		const bytes = (kind) => performance.getEntriesByType(kind).reduce((sum, one) => sum + one.encodedBodySize, 0);
+		const shown = () => ({ First: performance.getEntriesByName("first-contentful-paint")[0].startTime, Last: last, HTML: bytes("navigation"), All: bytes("navigation") + bytes("resource") });
+		const wait = () => document.readyState === "complete" ? setTimeout(() => done(shown()), 300) : setTimeout(wait, 20);
 		wait();
 	})`)
 }

@@ -122,7 +122,7 @@ func placeOf(to bridge.JID, form url.Values, quote client.Quote) (client.Message
 	north, errNorth := strconv.ParseFloat(strings.TrimSpace(latitude), 64)
 	east, errEast := strconv.ParseFloat(strings.TrimSpace(longitude), 64)
 	if errNorth != nil || errEast != nil || north != north || east != east {
-		return nil, problem{http.StatusBadRequest, "This is not a place", "Give latitude and longitude with a comma between, as in 52.5163, 13.3777.", ""}
+		return nil, problem{http.StatusBadRequest, "This isn’t a location", "Enter latitude and longitude with a comma between them, such as 52.5163, 13.3777.", ""}
 	}
 	return client.Location{To: to, Latitude: north, Longitude: east, Name: form.Get("name"), Address: form.Get("address"), Quote: quote}, nil
 }
@@ -156,7 +156,7 @@ func (c *Console) edit(v *visit) error {
 
 func (c *Console) deleteMessage(v *visit) error {
 	_, err := v.api.Delete(v.r.Context(), v.chat, v.id, v.key())
-	return v.done(err, "The message was deleted for everybody.", chatPath(v.chat))
+	return v.done(err, "Message deleted for everyone", chatPath(v.chat))
 }
 
 // markRead marks a chat as read up to the newest message that its page showed.

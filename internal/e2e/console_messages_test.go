@@ -376,7 +376,7 @@ func TestConsole_ReactsWithAnyEmoji(t *testing.T) {
 	v.press(kb.Enter)
 	marked("👍1,🏕️1 mine")
 	v.run(inMessage("tent", ".menu > summary") + `.click()`)
-	v.waitFor(`document.querySelector(".quick [data-own]")?.dataset.emoji === "🏕️" && document.querySelector(".who").textContent === "👍 Ben🏕️ You"`)
+	v.waitFor(`document.querySelector(".quick [data-own]")?.dataset.emoji === "🏕️" && document.querySelector(".reactors").textContent === "👍 Ben🏕️ You"`)
 	v.clickOn(".quick [data-own]")
 	marked("👍1")
 	v.wantNoFaults()

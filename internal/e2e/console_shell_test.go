@@ -142,11 +142,11 @@ func TestConsole_ChatsAreChosenByName(t *testing.T) {
 	}
 	v.logOutOnAPhone()
 	v.do(chromedp.SendKeys(chromedp.CSS("#token"), secret+"\r"), loads(".chat-list"))
-	if shown := v.text("main"); !strings.Contains(shown, "You can read one chat. Sending is not included in your token.") || strings.Contains(shown, "Carla") {
+	if shown := v.text("main"); !strings.Contains(shown, "You can read one chat. Your token doesn’t allow sending.") || strings.Contains(shown, "Carla") {
 		t.Errorf("a reader's first page: %s", shown)
 	}
 	v.openChat(v.ben.PN())
-	if why := v.text(".composer"); why != "Sending is not included in your token." {
+	if why := v.text(".composer"); why != "Your token doesn’t allow sending." {
 		t.Errorf("in place of the composer: %q", why)
 	}
 	v.open("/console/chats") // a chat fills the screen of a phone

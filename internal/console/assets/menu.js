@@ -46,7 +46,7 @@ function showReactions(message) {
     one.setAttribute("aria-pressed", one === button);
     one.setAttribute("aria-label", one === button ? "Remove your " + own : "React with " + one.dataset.emoji);
   }
-  find(".who", dialog).replaceChildren(...all(".mark", message).map((mark) => {
+  find(".reactors", dialog).replaceChildren(...all(".mark", message).map((mark) => {
     const line = document.createElement("li");
     line.textContent = mark.firstChild.textContent + " " + mark.title;
     return line;
@@ -83,7 +83,7 @@ function buttonOf({ sign, name }) {
 async function showEmojis(shown) {
   emojis.hidden = !shown;
   find(".menu-items", dialog).hidden = shown;
-  find(".who", dialog).hidden = shown;
+  find(".reactors", dialog).hidden = shown;
   find("[data-emojis]", quick).setAttribute("aria-expanded", shown);
   dialog.classList.toggle("wide", shown);
   if (!shown) return;

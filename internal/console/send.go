@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -177,43 +178,43 @@ func (c *Console) sendFile(v *visit) error {
 		return errUnknown
 	}
 	front.StartBody(v.w, v.r)
-	fields, file, err := v.fileForm()
+	fields, file, err := v.fileForm("csrf", "caption", "reply", "ptt", "as", "key")
 	if err != nil {
 		return err
 	}
-	if !v.session.owns(cmp.Or(v.r.Header.Get("X-CSRF-Token"), fields["csrf"])) {
+	if !v.session.owns(cmp.Or(v.r.Header.Get("X-CSRF-Token"), fields.Get("csrf"))) {
 		return errOutdated
 	}
 	if file.FileName() == "" {
 		return errNoFile
 	}
-	upload := client.Upload{To: v.chat, FileName: file.FileName(), Caption: fields["caption"], QuotedMsgID: fields["reply"], PTT: fields["ptt"] != ""}
-	if fields["as"] == "document" {
+	upload := client.Upload{To: v.chat, FileName: file.FileName(), Caption: fields.Get("caption"), QuotedMsgID: fields.Get("reply"), PTT: fields.Get("ptt") != ""}
+	if fields.Get("as") == "document" {
 		upload.Type = bridge.MediaDocument
 	}
-	sent, err := v.api.SendFile(v.r.Context(), upload, steady{file, v.w}, cmp.Or(fields["key"], newKey()))
+	sent, err := v.api.SendFile(v.r.Context(), upload, steady{file, v.w}, cmp.Or(fields.Get("key"), newKey()))
 	return v.sent(sent, err)
 }
 
-// fileForm reads the fields of a form up to its file.
-func (v *visit) fileForm() (fields map[string]string, file *multipart.Part, err error) {
+// fileForm reads the named fields of a form up to its file.
+func (v *visit) fileForm(names ...string) (fields url.Values, file *multipart.Part, err error) {
 	cut := intake.CutOff(v.w, v.r.Body)
 	parts, err := intake.NewParts(v.r)
 	if err != nil {
 		return nil, nil, errNoFile
 	}
-	fields, size := make(map[string]string), 0
+	fields, size := make(url.Values), 0
 	for range maxFields {
 		part, err := parts.Next()
 		if err != nil {
 			return nil, nil, errNoFile
 		}
-		switch part.FormName() {
-		case "file":
+		switch name := part.FormName(); {
+		case name == "file":
 			return fields, part, nil
-		case "csrf", "caption", "reply", "ptt", "as", "key":
+		case slices.Contains(names, name):
 			value, done, err := v.c.bodies.Read(v.r.Context(), intake.Source{Reader: part, Announced: -1, Most: maxField, Family: v.session.family, Cut: cut})
-			fields[part.FormName()] = string(value)
+			fields.Add(name, string(value))
 			done() // before the next one is read: forms must not wait for each other
 			if size += len(value); err != nil || size > maxField {
 				return nil, nil, errNoFile

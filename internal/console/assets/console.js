@@ -5,6 +5,7 @@ import "./chats.js";
 import "./finding.js";
 import "./notify.js";
 import "./chat.js";
+import "./place.js";
 import "./menu.js";
 import "./voice.js";
 import "./lightbox.js";

@@ -1,6 +1,7 @@
 // The menu of a message, with reactions: at its button, or as a sheet where fingers are.
 import { all, ask, csrf, find, randomKey, toast } from "./base.js";
 import { list, newest } from "./chat.js";
+import { onHold } from "./hold.js";
 
 const dialog = find("#message-menu");
 const quick = dialog && find(".quick", dialog);
@@ -17,6 +18,7 @@ function open(message) {
   quick.hidden = !entries.some((one) => one.matches("[data-picks]"));
   showEmojis(false);
   showReactions(message);
+  showFacts(message);
   dialog.classList.toggle("sheet", matchMedia("(pointer: coarse), (max-width: 720px)").matches);
   message.classList.add("open");
   dialog.showModal();
@@ -53,6 +55,13 @@ function showReactions(message) {
   }));
 }
 
+// showFacts says what marks and pointers say of a message: when it was sent, how far it got,
+// and whether it was edited or will be gone.
+function showFacts(message) {
+  const facts = all(".meta [title]", message).map((one) => one.title[0].toUpperCase() + one.title.slice(1));
+  find(".facts-of-message", dialog).replaceChildren(...facts.map((fact) => Object.assign(document.createElement("li"), { textContent: fact })));
+}
+
 // put places the dialog at the message's button, inside the window.
 function put() {
   const sheet = dialog.classList.contains("sheet");
@@ -83,7 +92,7 @@ function buttonOf({ sign, name }) {
 async function showEmojis(shown) {
   emojis.hidden = !shown;
   find(".menu-items", dialog).hidden = shown;
-  find(".reactors", dialog).hidden = shown;
+  for (const one of all(".reactors, .facts-of-message", dialog)) one.hidden = shown;
   find("[data-emojis]", quick).setAttribute("aria-expanded", shown);
   dialog.classList.toggle("wide", shown);
   if (!shown) return;
@@ -202,41 +211,9 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A finger that rests on a message opens its menu. The click that may follow is none.
-let resting, held;
-
-function rest(event) {
-  held = false;
-  const on = event.target.closest(".bubble, .marks");
-  if (event.pointerType === "mouse" || !event.isPrimary || !on || event.target.closest("input")) return;
-  resting = { x: event.clientX, y: event.clientY, timer: setTimeout(() => {
-    held = true;
-    open(on.closest(".msg"));
-  }, 450) };
-}
-
-function leave() {
-  clearTimeout(resting?.timer);
-  resting = undefined;
-}
-
 if (dialog) {
-  list.addEventListener("pointerdown", rest);
-  for (const type of ["pointerup", "pointercancel"]) addEventListener(type, leave);
-  addEventListener("pointermove", (event) => {
-    if (resting && Math.hypot(event.clientX - resting.x, event.clientY - resting.y) > 10) leave();
-  });
-  find("#history").addEventListener("scroll", leave, { passive: true });
-  list.addEventListener("contextmenu", (event) => {
-    if (event.target.closest(".bubble, .marks") && event.pointerType !== "mouse" && matchMedia("(pointer: coarse)").matches) event.preventDefault();
-  });
-  addEventListener("click", (event) => {
-    if (!held) return;
-    held = false;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-  }, true);
-  addEventListener("pointerdown", () => (held = false), true);
+  const held = (target) => !target.closest("input") && target.closest(".bubble, .marks")?.closest(".msg:not(.unsent)");
+  onHold(list, held, open);
 
   // The sheet goes down with a finger.
   let from;
@@ -247,4 +224,3 @@ if (dialog) {
     if (dialog.matches(".sheet") && from !== undefined && event.changedTouches[0].clientY - from > 70) dialog.close();
   });
 }
-

@@ -17,8 +17,13 @@ func (op operation) toFillIn() []field {
 	if !op.TakesFile {
 		return op.Parameters
 	}
-	isFile := func(f field) bool { return f.Name == "file" }
-	return slices.Concat(op.Parameters, slices.DeleteFunc(slices.Clone(op.Body), isFile))
+	fields := slices.Clone(op.Parameters)
+	for _, property := range op.Body {
+		if property.In = "form"; property.Name != "file" {
+			fields = append(fields, property)
+		}
+	}
+	return fields
 }
 
 // tryUpload calls an operation that takes a file, as its form says, while the file arrives.

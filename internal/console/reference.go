@@ -207,7 +207,7 @@ func (d *document) fields(s schema) (list []field) {
 			if slices.Contains(s.Required, name) == required {
 				property := s.Properties[name]
 				resolved := resolve(property, property.Ref, d.Components.Schemas)
-				f := field{Name: name, In: "form", Type: d.typeOf(property), Required: required, About: cmp.Or(property.Description, resolved.Description)}
+				f := field{Name: name, Type: d.typeOf(property), Required: required, About: cmp.Or(property.Description, resolved.Description)}
 				f.limit(resolved)
 				list = append(list, f)
 			}

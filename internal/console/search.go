@@ -309,7 +309,7 @@ func hitOf(m bridge.Match, words string) hit {
 	if !m.IsGroup && !m.FromMe {
 		shown.Sender = "" // the chat has the same name
 	}
-	shown.Parts = folding.Around(m.Content, words, wordsBefore, wordsAfter)
+	shown.Parts = folding.Around(plainText(m.Content), words, wordsBefore, wordsAfter)
 	return shown
 }
 

@@ -32,6 +32,16 @@ func toMedia(tab, selector string) steps {
 const unsent = `for (const [key, state, reason, text] of [["k1", "failed", "This number is not on WhatsApp.", "Are you there?"], ["k2", "waiting", "", "See you on Saturday"]])
 	localStorage["unsent " + document.body.dataset.visitor + " " + key] = JSON.stringify({key, state, reason, text, chat: location.pathname, at: Date.now(), after: "", part: 0})`
 
+// forgotten empties the outbox.
+const forgotten = `for (const name of Object.keys(localStorage)) if (name.startsWith("unsent")) delete localStorage[name]`
+
+// pasted pastes two files into the composer.
+const pasted = `(() => {
+	const data = new DataTransfer();
+	for (const [name, type] of [["The route along the river and back over the hills.pdf", "application/pdf"], ["notes.txt", "text/plain"]]) data.items.add(new File(["hello ".repeat(9000)], name, {type}));
+	document.querySelector(".say textarea").dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
+})()`
+
 func shots() []shot {
 	const sofia = "34600100101@s.whatsapp.net"
 	const menuOpen = `document.querySelector("#message-menu[open]")`
@@ -64,13 +74,9 @@ func shots() []shot {
 		{name: "extras-poll", chat: "Yuki", prepare: append(opens("[data-extras]", `document.querySelector("#extras").open`), does(`document.querySelectorAll("#extras .extras-box > details")[2].open = true`))},
 		{name: "reply", chat: "Yuki", prepare: opens("[data-reply]", `!document.querySelector("#replying").hidden`)},
 		{name: "recording", chat: "Yuki", prepare: opens("[data-record]", `!document.querySelector("#recording").hidden`), after: steps{does(`document.querySelector("#recording [data-cancel]").click()`)}},
-		{name: "files", chat: "Yuki", prepare: steps{does(`(() => {
-			const data = new DataTransfer();
-			for (const [name, type] of [["The route along the river and back over the hills.pdf", "application/pdf"], ["notes.txt", "text/plain"]]) data.items.add(new File(["hello ".repeat(9000)], name, {type}));
-			document.querySelector(".say textarea").dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
-		})()`), becomes(`document.querySelector("#files[open]")`)}},
+		{name: "files", chat: "Yuki", prepare: steps{does(pasted), becomes(`document.querySelector("#files[open]")`)}},
 		{name: "outbox", chat: "Yuki", prepare: steps{does(unsent), does(`location.reload()`), loads(".unsent[data-state=failed]")},
-			after: steps{does(`for (const name of Object.keys(localStorage)) if (name.startsWith("unsent")) delete localStorage[name]`)}},
+			after: steps{does(forgotten)}},
 		{name: "delete", chat: "Sofía", prepare: opens(".out .menu-box a.danger", `document.querySelector("#deleting[open]")`)},
 		{name: "forward-dialog", chat: "Wandern", prepare: opens(".menu-box [href$=forward]", `document.querySelector("dialog[open] .choices-list .chat-row")`)},
 		{name: "forward", chat: "Wandern", prepare: steps{does(`location.href = document.querySelector(".menu-box [href$=forward]").href`), loads("#forward")}},

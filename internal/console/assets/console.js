@@ -11,6 +11,7 @@ import "./voice.js";
 import "./lightbox.js";
 import "./gallery.js";
 import "./composer.js";
+import "./smile.js";
 import "./files.js";
 import "./record.js";
 import "./keys.js";

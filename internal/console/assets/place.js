@@ -5,12 +5,14 @@ import { chat, list } from "./chat.js";
 
 const scroller = find("#history");
 const name = "place " + location.pathname;
+let passes = false; // whether this page only leads to the one with the place
 const atEnd = () => list.dataset.past === undefined && scroller.scrollTop > -40;
 
 // keep notes the message at the top, and how far below the edge it begins.
 function keep() {
+  if (passes) return;
   const edge = scroller.getBoundingClientRect().top;
-  const first = !atEnd() && all(".msg[data-id]", list).find((one) => one.getBoundingClientRect().bottom > edge);
+  const first = !atEnd() && all(".msg[data-id]", list).find((one) => one.getBoundingClientRect().bottom > edge + 1);
   if (first) sessionStorage.setItem(name, JSON.stringify({ id: first.dataset.id, below: Math.round(first.getBoundingClientRect().top - edge) }));
   else sessionStorage.removeItem(name);
 }
@@ -24,7 +26,10 @@ function isReturn() {
 
 function returnTo({ id, below }) {
   const at = all(".msg[data-id]", list).find((one) => one.dataset.id === id);
-  if (!at) return location.replace(`${location.pathname}?at=${encodeURIComponent(id)}&place`);
+  if (!at) {
+    passes = true;
+    return location.replace(`${location.pathname}?at=${encodeURIComponent(id)}&place`);
+  }
   at.classList.remove("found");
   scroller.scrollTop += at.getBoundingClientRect().top - scroller.getBoundingClientRect().top - below;
 }

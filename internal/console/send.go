@@ -105,7 +105,7 @@ func messageOf(to bridge.JID, form url.Values) (client.Message, error) {
 		card := bridge.ContactCard{DisplayName: form.Get("name"), Phone: form.Get("phone"), Email: form.Get("email"), Organization: form.Get("organization")}
 		return client.Contacts{To: to, Contacts: []bridge.ContactCard{card}, Quote: quote}, nil
 	}
-	return nil, problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "The form does not say what to send: load the page again.", ""}
+	return nil, problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "Something is missing in the form. Reload the page, then try again.", ""}
 }
 
 // typed returns the values of a form's field as values of a type.
@@ -170,7 +170,7 @@ const (
 	maxFields = 16        // parts of a form before its file
 )
 
-var errNoFile = problem{http.StatusBadRequest, "There is no file", "Choose a file, then send it.", ""}
+var errNoFile = problem{http.StatusBadRequest, "No file selected", "Choose a file, then send it.", ""}
 
 // sendFile passes a file on to the API while it arrives.
 func (c *Console) sendFile(v *visit) error {

@@ -163,15 +163,17 @@ func TestConsole_EmojiAreWritten(t *testing.T) {
 		}
 		return nil
 	})
-	v.key("Up the ! ")
+	v.key("Up the !")
 	v.run(`document.querySelector(".say textarea").setSelectionRange(7, 7)`)
 	v.clickOn(".smile")
 	v.waitFor(`document.activeElement.matches("#written-emojis input") && document.querySelector("#written-emojis .emoji")`)
 	v.key("snow-capped")
 	v.waitFor(`document.querySelectorAll("#written-emojis .emoji").length === 1`)
 	v.key(kb.Enter)
-	v.waitFor(`document.querySelector(".say textarea").value === "Up the 🏔️! "`)
+	v.waitFor(`document.querySelector(".say textarea").value === "Up the 🏔️!"`)
 	v.wantInside("the emoji", "#written-emojis *")
+	v.key(kb.Escape) // empties the search
+	v.waitFor(`!document.querySelector("#written-emojis input").value`)
 	v.key(kb.Escape)
 	v.waitFor(`!document.querySelector("#written-emojis:popover-open") && document.activeElement.matches(".say textarea")`)
 	v.key("\r")

@@ -32,15 +32,12 @@ type audit struct {
 	script string
 }
 
-const (
-	allRules    = `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]`
-	rulesOfLook = `{type: "rule", values: ["color-contrast", "target-size"]}`
-)
-
-// check reports what axe-core finds on the page as it stands.
-func (a audit) check(what, rules string) {
+// check reports what axe-core finds within an element, as it stands: nothing may be more
+// than minor.
+func (a audit) check(what, within string) {
 	a.browser.t.Helper()
-	found := evaluate[[]finding](a.browser, `axe.run(document, {runOnly: `+rules+`, resultTypes: ["violations"]}).then(r => r.violations.map(v => ({ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.slice(0, 3).map(n => ({HTML: n.html.slice(0, 200)}))})))`)
+	found := evaluate[[]finding](a.browser, `axe.run(`+within+`, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"], preload: false, elementRef: false})
+		.then(r => r.violations.map(v => ({ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.slice(0, 3).map(n => ({HTML: n.html.slice(0, 200)}))})))`)
 	for _, f := range found {
 		if f.Impact != "minor" {
 			a.browser.t.Errorf("%s: %s: %s: %s %v", what, f.Impact, f.ID, f.Help, f.Nodes)
@@ -48,38 +45,52 @@ func (a audit) check(what, rules string) {
 	}
 }
 
-// load opens a page in a window with the rules of axe-core.
-func (a audit) load(address string, width int64, dark bool) {
+// load opens a page in a window, with the rules of axe-core.
+func (a audit) load(address string, width int64) {
 	a.browser.t.Helper()
-	a.resize(width, 844, dark)
+	a.resize(width, 844, width < 600)
 	a.open(address)
 	a.waitFor(`document.readyState == "complete"`)
 	a.do(does(a.script))
 }
 
-// page checks a page on a desk and on a phone, light and dark. Themes differ in colours
-// alone, so that each width has all rules once.
+// page checks a page on a desk and, dark, on a phone.
 func (a audit) page(address string) {
 	a.browser.t.Helper()
-	a.load(address, 1280, false)
-	a.check(address+", 1280, light", allRules)
-	a.resize(1280, 844, true)
-	a.check(address+", 1280, dark", rulesOfLook)
+	a.load(address, 1280)
+	a.check(address+" at 1280, light", "document")
 	a.resize(390, 844, true)
-	a.check(address+", 390, dark", allRules)
-	a.resize(390, 844, false)
-	a.check(address+", 390, light", rulesOfLook)
+	a.check(address+" at 390, dark", "document")
 }
 
-// state checks what steps open on a page.
-func (a audit) state(name, address string, open steps) {
+// opened is what steps open on a page.
+type opened struct {
+	name, address, within string
+	open, end             steps
+	leaves                bool // whether the page is another one afterwards
+}
+
+// closed closes all that can be open.
+const closed = `for (const one of document.querySelectorAll("dialog[open]")) one.close();
+	for (const one of document.querySelectorAll("details[open]")) one.open = false;
+	document.querySelector(":popover-open")?.hidePopover()`
+
+// states checks what opens on pages, one after the other on the same page.
+func (a audit) states(list []opened) {
 	a.browser.t.Helper()
-	for width, dark := range map[int64]bool{1280: false, 390: true} {
-		a.load(address, width, dark)
-		a.do(open...)
-		a.check(fmt.Sprintf("%s, %d", name, width), allRules)
-		a.resize(width, 844, !dark)
-		a.check(fmt.Sprintf("%s, %d, the other theme", name, width), rulesOfLook)
+	for _, width := range []int64{1280, 390} {
+		at := ""
+		for _, s := range list {
+			if s.address != at {
+				a.load(s.address, width)
+			}
+			if at = s.address; s.leaves {
+				at = ""
+			}
+			a.do(s.open...)
+			a.check(fmt.Sprintf("%s at %d", s.name, width), jsString(s.within))
+			a.do(append(s.end, does(closed))...)
+		}
 	}
 }
 
@@ -118,32 +129,27 @@ func TestConsole_IsAccessible(t *testing.T) {
 		a.page(address)
 	}
 	menu := opens(".msg-line > .menu > summary", `document.querySelector("#message-menu[open]")`)
-	const dialog = `document.querySelector("dialog[open]")`
-	for _, s := range []struct {
-		name, address string
-		open          steps
-	}{
-		{"the menu of a message", chat, menu},
-		{"the emoji", chat, append(menu, opens("[data-emojis]", `document.querySelector(".emoji-list .emoji")`)...)},
-		{"a picture", chat, opens(".picture", `document.querySelector("#viewer[open] .shown img")?.complete`)},
-		{"the menu of the open chat", chat, opens(".chat-head .menu > summary", `document.querySelector(".chat-head .menu[open]")`)},
-		{"attaching", chat, opens("[data-extras]", `document.querySelector("#extras").open`)},
-		{"replying", chat, opens("[data-reply]", `!document.querySelector("#replying").hidden`)},
-		{"recording", chat, append(opens("[data-record]", `!document.querySelector("#recording").hidden`), does(`addEventListener("pagehide", () => document.querySelector("#recording [data-cancel]").click())`))},
-		{"files", chat, steps{does(pasted), becomes(`document.querySelector("#files[open] .file-row")`)}},
-		{"forwarding", chat, opens(".menu-box [href$=forward]", `document.querySelector("dialog[open] .choices-list .chat-row")`)},
-		{"texts in the outbox", chat, steps{does(unsent), does(`location.reload()`), loads(".unsent[data-state=failed]"), does(a.script), does(forgotten)}},
-		{"the menu of the chats", "/console/chats", opens(".pane-menu > summary", `document.querySelector(".pane-menu[open]")`)},
-		{"the menu of a chat", "/console/chats", opens("[data-menu-of-row]", dialog)},
-		{"what is found", "/console/chats", steps{chromedp.SendKeys(chromedp.CSS(".pane input[type=search]"), "he"), loads("#found mark")}},
-		{"the shortcuts", "/console/chats", steps{does(`document.querySelector("#shortcuts").showModal()`)}},
-		{"the other pages", "/console/settings", steps{does(`document.querySelector(".rail-more").click()`)}},
-		{"a question", about, opens(".member [value=remove]", `document.querySelector("dialog.ask[open]")`)},
-		{"the answer of a call", "/console/api/listChats", append(opens("#try button.primary", "true"), loads("#result"), does(a.script))},
-		{"a form with faults", "/console/webhooks", steps{does(`(form => { form.noValidate = true; form.requestSubmit(); })(document.querySelector(".panel-body.fields"))`), loads(".wrong"), does(a.script)}},
-	} {
-		a.state(s.name, s.address, s.open)
-	}
+	const dialog = "dialog[open]"
+	a.states([]opened{
+		{name: "the menu of a message", address: chat, within: dialog, open: menu},
+		{name: "the emoji", address: chat, within: dialog, open: append(menu, append(opens("[data-emojis]", `document.querySelector(".emoji-list .emoji")`), chromedp.SendKeys(chromedp.CSS("#emojis input"), "moon"))...)},
+		{name: "a picture", address: chat, within: dialog, open: opens(".picture", `document.querySelector("#viewer[open] .shown img")?.complete`)},
+		{name: "the menu of the open chat", address: chat, within: ".chat-head", open: opens(".chat-head .menu > summary", `document.querySelector(".chat-head .menu[open]")`)},
+		{name: "files", address: chat, within: dialog, open: steps{does(pasted), becomes(`document.querySelector("#files[open] .file-row")`)}, end: steps{does(`document.querySelector("#files [data-close]").click()`)}},
+		{name: "forwarding", address: chat, within: dialog, open: opens(".menu-box [href$=forward]", `document.querySelector("dialog[open] .choices-list .chat-row")`)},
+		{name: "recording", address: chat, within: "#composer", open: opens("[data-record]", `!document.querySelector("#recording").hidden`), end: steps{does(`document.querySelector("#recording [data-cancel]").click()`)}},
+		{name: "replying and attaching", address: chat, within: "#composer", open: append(opens("[data-reply]", `!document.querySelector("#replying").hidden`), opens("[data-extras]", `document.querySelector("#extras").open`)...)},
+		{name: "emoji in a text", address: chat, within: "#composer", open: append(opens(".smile", `document.querySelector("#written-emojis .emoji")`), does(`document.querySelector("#written-emojis input").value = "moon"; document.querySelector("#written-emojis input").dispatchEvent(new Event("input", {bubbles: true}))`), becomes(`document.querySelectorAll("#written-emojis .emoji").length < 40`))},
+		{name: "texts in the outbox", address: chat, within: "#history", open: steps{does(unsent), does(`location.reload()`), loads(".unsent[data-state=failed]"), does(a.script)}, end: steps{does(forgotten)}, leaves: true},
+		{name: "the menu of the chats", address: "/console/chats", within: ".pane-menu", open: opens(".pane-menu > summary", `document.querySelector(".pane-menu[open]")`)},
+		{name: "the menu of a chat", address: "/console/chats", within: dialog, open: opens("[data-menu-of-row]", `document.querySelector(".row-menu[open]")`)},
+		{name: "the shortcuts", address: "/console/chats", within: dialog, open: steps{does(`document.querySelector("#shortcuts").showModal()`)}},
+		{name: "the other pages", address: "/console/chats", within: ".rail", open: steps{does(`document.querySelector(".rail-more").click()`)}},
+		{name: "what is found", address: "/console/chats", within: ".pane", open: steps{chromedp.SendKeys(chromedp.CSS(".pane input[type=search]"), "he"), loads("#found mark")}},
+		{name: "a question", address: about, within: dialog, open: opens(".member [value=remove]", `document.querySelector("dialog.ask[open]")`)},
+		{name: "the answer of a call", address: "/console/api/listChats", within: "#result", open: append(opens("#try button.primary", "true"), loads("#result"), does(a.script)), leaves: true},
+		{name: "a form with faults", address: "/console/webhooks", within: "main", open: steps{does(`(form => { form.noValidate = true; form.requestSubmit(); })(document.querySelector(".panel-body.fields"))`), loads(".wrong"), does(a.script)}, leaves: true},
+	})
 	v.faultsOf(http.StatusBadRequest)
 	v.wantNoFaults()
 }

@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"bridged/internal/bridge"
@@ -97,86 +94,60 @@ func TestConsole_ThePlaceInAChatIsKept(t *testing.T) {
 	}
 }
 
-// A finger that rests on a chat in the list opens its menu, and the chat stays closed; one
-// that taps opens the chat. A message's menu says in words what its marks say.
-func TestConsole_FingersOnALaidOutPage(t *testing.T) {
-	t.Parallel()
-	v := visit(t)
-	say(t, v.ben, v.owner.PN(), "Good morning")
-	v.wantStored(v.ben, "Good morning")
-	v.bridge.Post("/api/messages/send", object{"jid": v.ben.PN().String(), "text": "And to you"}).Want(http.StatusOK)
-	v.onTouch(390)
-	v.open("/console/chats")
-	v.do(loads(".chat-list .chat-row"))
-	const menu = `document.querySelector("dialog.row-menu[open]")`
-	v.finger(func() { v.waitFor(menu) }, v.middle(".chat-list .chat-row"))
-	if at := evaluate[string](v.browser, `location.pathname`); at != "/console/chats" {
-		t.Errorf("the finger that rested opened %s", at)
-	}
-	v.wantInside("the menu of a chat", ".row-menu *")
-	v.finger(nil, v.middle(".row-menu [value=pin]"))
-	v.waitFor(`!` + menu + ` && document.querySelector(".chat-list [title=Pinned]")`)
-	v.finger(nil, v.middle(".chat-list .chat-row"))
-	v.do(loads(".msg.out"))
-	v.finger(nil, v.middle(".msg.out .menu > summary"))
-	v.waitFor(`/20\d\d/.test(document.querySelector("#message-menu[open] .facts-of-message")?.textContent)`)
-	v.waitFor(`document.querySelector(".facts-of-message").textContent.match(/Sent|Delivered|Read/)`)
-	v.wantNoFaults()
-}
-
-// The file that is chosen in the form of a call is sent, to the chat that is chosen by name.
-func TestConsole_TriesACallWithAFile(t *testing.T) {
-	t.Parallel()
-	v := visit(t, "ENABLE_SEND=true")
-	say(t, v.ben, v.owner.PN(), "Hello")
-	v.wantStored(v.ben, "Hello")
-	notes := filepath.Join(t.TempDir(), "notes.txt")
-	if err := os.WriteFile(notes, []byte("the notes"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	v.resize(1280, 844, false)
-	v.open("/console/api/sendFile")
-	v.do(loads("#try [type=file]"), chromedp.SendKeys(chromedp.CSS("#try [name='form.jid']:not([type=checkbox])"), v.ben.Name()),
-		chromedp.SetValue(chromedp.CSS("#try [name='form.caption']"), "As agreed"), chromedp.SetUploadFiles(chromedp.CSS("#try [type=file]"), []string{notes}),
-		chromedp.Click(chromedp.CSS("#try [name=confirm]")), chromedp.Click(chromedp.CSS("#try button.primary")), loads("#result .badge.good"))
-	got := must(v.ben.Received(within(t), func(r *simnet.Received) bool { return r.Message.Message.GetDocumentMessage() != nil }))(t)
-	if document := got.Message.Message.GetDocumentMessage(); document.GetFileName() != "notes.txt" || document.GetCaption() != "As agreed" {
-		t.Errorf("arrived: %v", document)
-	}
-	if file := must(v.ben.Show(within(t), got))(t); string(file) != "the notes" {
-		t.Errorf("the file is %q", file)
-	}
-	v.wantNoFaults()
-}
-
-// Emoji are put where the cursor is, found by their names, and Esc leads back to the text.
-// What is unread is marked as read by the button beside the line.
-func TestConsole_EmojiAreWritten(t *testing.T) {
+// On a desk emoji are put where the cursor is, found by their names, and what is unread is
+// marked as read beside the line. On a phone a finger that rests on a chat in the list opens
+// its menu, and one that taps opens the chat. A message's menu says what its marks say.
+func TestConsole_AChatOnADeskAndByFingers(t *testing.T) {
 	t.Parallel()
 	v := chatting(t, 1280)
-	v.clickOn(".unread-line button")
-	v.waitFor(`document.readyState === "complete" && !document.querySelector("#unread") && document.activeElement.matches(".say textarea")`)
-	eventually(t, func() error {
-		chat, err := v.bridge.api.Chat(within(t), bridge.JID(v.ben.PN().String()))
-		if err != nil || chat.UnreadCount > 0 {
-			return fmt.Errorf("%d unread, %v", chat.UnreadCount, err)
-		}
-		return nil
+	t.Run("desk", func(t *testing.T) {
+		v.browser.t = t
+		v.clickOn(".unread-line button")
+		v.waitFor(`document.readyState === "complete" && !document.querySelector("#unread") && document.activeElement.matches(".say textarea")`)
+		eventually(t, func() error {
+			chat, err := v.bridge.api.Chat(within(t), bridge.JID(v.ben.PN().String()))
+			if err != nil || chat.UnreadCount > 0 {
+				return fmt.Errorf("%d unread, %v", chat.UnreadCount, err)
+			}
+			return nil
+		})
+		v.key("Up the !")
+		v.run(`document.querySelector(".say textarea").setSelectionRange(7, 7)`)
+		v.clickOn(".smile")
+		v.waitFor(`document.activeElement.matches("#written-emojis input") && document.querySelector("#written-emojis .emoji")`)
+		v.key("snow-capped")
+		v.waitFor(`document.querySelectorAll("#written-emojis .emoji").length === 1`)
+		v.key(kb.Enter)
+		v.waitFor(`document.querySelector(".say textarea").value === "Up the 🏔️!"`)
+		v.wantInside("the emoji", "#written-emojis *")
+		v.key(kb.Escape) // empties the search
+		v.waitFor(`!document.querySelector("#written-emojis input").value`)
+		v.key(kb.Escape)
+		v.waitFor(`!document.querySelector("#written-emojis:popover-open") && document.activeElement.matches(".say textarea")`)
+		v.key("\r")
+		must(v.ben.ReceivedText(within(t), "Up the 🏔️!"))(t)
+		v.wantOwn("Up the")
+		v.wantNoFaults()
 	})
-	v.key("Up the !")
-	v.run(`document.querySelector(".say textarea").setSelectionRange(7, 7)`)
-	v.clickOn(".smile")
-	v.waitFor(`document.activeElement.matches("#written-emojis input") && document.querySelector("#written-emojis .emoji")`)
-	v.key("snow-capped")
-	v.waitFor(`document.querySelectorAll("#written-emojis .emoji").length === 1`)
-	v.key(kb.Enter)
-	v.waitFor(`document.querySelector(".say textarea").value === "Up the 🏔️!"`)
-	v.wantInside("the emoji", "#written-emojis *")
-	v.key(kb.Escape) // empties the search
-	v.waitFor(`!document.querySelector("#written-emojis input").value`)
-	v.key(kb.Escape)
-	v.waitFor(`!document.querySelector("#written-emojis:popover-open") && document.activeElement.matches(".say textarea")`)
-	v.key("\r")
-	must(v.ben.ReceivedText(within(t), "Up the 🏔️!"))(t)
-	v.wantNoFaults()
+	t.Run("fingers", func(t *testing.T) {
+		v.browser.t = t
+		v.onTouch(390)
+		v.open("/console/chats")
+		v.do(loads(".chat-list .chat-row"))
+		const menu = `document.querySelector("dialog.row-menu[open]")`
+		v.finger(func() { v.waitFor(menu) }, v.middle(".chat-list .chat-row"))
+		if at := evaluate[string](v.browser, `location.pathname`); at != "/console/chats" {
+			t.Errorf("the finger that rested opened %s", at)
+		}
+		v.wantInside("the menu of a chat", ".row-menu *")
+		v.finger(nil, v.middle(".row-menu [value=pin]"))
+		v.waitFor(`!` + menu + ` && document.querySelector(".chat-list [title=Pinned]")`)
+		v.finger(nil, v.middle(".chat-list .chat-row"))
+		v.do(loads(".msg.out"))
+		v.finger(nil, v.middle(".msg.out .menu > summary"))
+		v.waitFor(`/20\d\d/.test(document.querySelector("#message-menu[open] .facts-of-message")?.textContent)`)
+		v.waitFor(`document.querySelector(".facts-of-message").textContent.match(/Sent|Delivered|Read/)`)
+		v.wantNoFaults()
+	})
+	v.browser.t = t
 }

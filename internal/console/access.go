@@ -19,7 +19,7 @@ func (v *visit) sends() bool { return v.c.noSending(v.session.token) == "" }
 func (c *Console) noSending(token bridge.Token) string {
 	switch {
 	case !token.Allows(bridge.ScopeSend):
-		return "Sending is not included in your token."
+		return "Your token doesn’t allow sending."
 	case !c.options.EnableSend && token.Chats == nil && token.Allows(bridge.ScopeManage):
 		return "Sending is off. To write from here, start bridged with ENABLE_SEND=true."
 	case !c.options.EnableSend:
@@ -37,11 +37,22 @@ func (c *Console) limits(token bridge.Token) string {
 	return strings.TrimSpace(readable(token) + " " + c.noSending(token))
 }
 
+// lacking says in words of the page that a token lacks a scope; other refusals are left as
+// they are.
+func lacking(refusal string) string {
+	scope, found := strings.CutPrefix(refusal, "this token lacks the scope ")
+	words, known := scopeWords[bridge.Scope(scope)]
+	if !found || !known {
+		return refusal
+	}
+	return fmt.Sprintf("Your token doesn’t include the permission “%s”.", words.Label)
+}
+
 // readable says which chats the holder of a token can read.
 func readable(token bridge.Token) string {
 	switch {
 	case !token.Allows(bridge.ScopeRead):
-		return "Reading chats is not included in your token."
+		return "Your token doesn’t allow reading chats."
 	case token.Chats == nil:
 		return "You can read all chats."
 	case len(token.Chats) == 1:

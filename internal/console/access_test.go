@@ -14,7 +14,7 @@ import (
 func TestAccess_ReadersAreToldTheirOwnLimits(t *testing.T) {
 	s := newSite(t, func(o *console.Options) { o.EnableSend = true })
 	s.try("brt_LIMITED").want(t, http.StatusSeeOther, "/console/")
-	const limits = "You can read one chat. Sending is not included in your token."
+	const limits = "You can read one chat. Your token doesn’t allow sending."
 	first := s.get("/console/chats").want(t, http.StatusOK, "")
 	if !strings.Contains(first.body, limits) || !strings.Contains(first.body, `action="/console/logout"`) {
 		t.Errorf("the first page:\n%s", first.body)

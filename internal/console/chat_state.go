@@ -46,7 +46,7 @@ func (c *Console) changeChatState(v *visit) error {
 	}
 	known, ok := stateChanges[name]
 	if !ok {
-		return problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "The form does not say what to change: load the page again.", ""}
+		return problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "Something is missing in the form. Reload the page, then try again.", ""}
 	}
 	if known.mute != 0 {
 		known.change.MutedUntil = new(bridge.At(v.c.now().Add(known.mute)))

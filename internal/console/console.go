@@ -178,6 +178,7 @@ func (c *Console) routes() http.Handler {
 	page("/api", c.showReference)
 	page("/api/{operation}", c.showOperation)
 	post("/api/{operation}", c.tryOperation)
+	mux.HandleFunc("POST "+root+"/api/{operation}/upload", c.page(c.tryUpload))
 	page("/api/{operation}/file", c.openFile)
 	page("/settings", c.showSettings)
 	post("/reconnect", c.reconnect)

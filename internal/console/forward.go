@@ -15,6 +15,7 @@ import (
 type forwardPage struct {
 	Chat   bridge.JID // that the message is in
 	Path   string
+	From   bridge.JID
 	Sender string
 	Text   string // of the message, in one line
 	Q      string
@@ -52,7 +53,7 @@ func (v *visit) showForwardForm(status int, form url.Values, why string) error {
 		return err
 	}
 	page := forwardPage{
-		Chat: m.Chat, Path: messagePath(m.Chat, m.ID) + "/forward", Sender: senderOf(n.of(m.SenderJID), m.SenderJID, m.FromMe), Text: summary(m),
+		Chat: m.Chat, Path: messagePath(m.Chat, m.ID) + "/forward", From: m.SenderJID, Sender: senderOf(n.of(m.SenderJID), m.SenderJID, m.FromMe), Text: summary(m),
 		Q: strings.TrimSpace(form.Get("q")), Key: cmp.Or(form.Get("key"), newKey()), Fault: why,
 		Curl: curl("POST", "/api/messages/forward", client.Forward{SourceChat: m.Chat, SourceMsgID: m.ID, To: m.Chat}),
 	}

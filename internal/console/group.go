@@ -212,7 +212,7 @@ func (c *Console) changeGroup(v *visit) error {
 	if err == nil {
 		_, err = v.api.ChangeGroup(v.r.Context(), v.chat, patch, v.key())
 	}
-	return v.groupDone(err, v.r.PostForm.Get("form"), "The group was changed.", patch)
+	return v.groupDone(err, v.r.PostForm.Get("form"), "Changes saved.", patch)
 }
 
 // groupDone ends an action on a group's page. A refusal is shown beside its form.
@@ -230,7 +230,7 @@ func (v *visit) groupDone(err error, form, text string, typed bridge.GroupPatch)
 // memberWords says what was done to members.
 var memberWords = map[bridge.ParticipantAction]string{
 	bridge.ParticipantAdd: "Added to the group.", bridge.ParticipantRemove: "Removed from the group.", bridge.ParticipantPromote: "Made an admin.",
-	bridge.ParticipantDemote: "No longer an admin.", bridge.ParticipantApprove: "Let into the group.", bridge.ParticipantReject: "The request was rejected.",
+	bridge.ParticipantDemote: "No longer an admin.", bridge.ParticipantApprove: "Request approved.", bridge.ParticipantReject: "Request rejected.",
 }
 
 func (c *Console) changeMembers(v *visit) error {

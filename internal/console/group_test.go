@@ -57,7 +57,7 @@ func TestGroup_AdminsAdminister(t *testing.T) {
 	page := s.get(infoOfClub).want(t, http.StatusOK, "").body
 	for _, want := range []string{
 		"Walks &lt;b&gt;", "guide &lt;i&gt;", ">Admin<", "<bdi>Fay</bdi>", "<bdi>@fay</bdi>", `value="approve"`, `value="promote"`, `value="remove"`, `<bdi>You</bdi>`,
-		`<option value="604800" selected>`, `<option value="true" selected>Only admins`, "Show the invite link", "Leave the group", `href="/console/chats/120363025246125486%40g.us/add"`,
+		`<option value="604800" selected>`, `<option value="true" selected>Only admins`, "Show invite link", "Leave group", `href="/console/chats/120363025246125486%40g.us/add"`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -111,7 +111,7 @@ func TestGroup_IsReadByOthers(t *testing.T) {
 				t.Errorf("%s is offered %s", name, form)
 			}
 		}
-		if !strings.Contains(page, "Wait until an admin approves") || !strings.Contains(page, "<bdi>Grace</bdi>") {
+		if !strings.Contains(page, "Need an admin’s approval") || !strings.Contains(page, "<bdi>Grace</bdi>") {
 			t.Errorf("%s does not read the settings or members", name)
 		}
 	}

@@ -23,6 +23,7 @@ type operationPage struct {
 	Op        operation
 	Fields    []tryField
 	Body      string // as it was typed
+	FileName  string // of the file that was chosen
 	Confirmed bool
 	Wrong     map[string]string
 	Known     []named
@@ -88,7 +89,7 @@ func (c *Console) showOperation(v *visit) error {
 		return err
 	}
 	page.Body = page.Op.Sample
-	for _, parameter := range page.Op.Parameters {
+	for _, parameter := range page.Op.toFillIn() {
 		shown := parameter.toTry()
 		switch {
 		case parameter.Name == "Idempotency-Key":
@@ -133,17 +134,28 @@ func (c *Console) tryOperation(v *visit) error {
 	if err != nil {
 		return err
 	}
-	f := v.form()
-	if err := v.fillIn(&page, f); err != nil {
+	if page.Op.TakesFile {
+		return errUnknown
+	}
+	if err := v.fillIn(&page, v.form()); err != nil {
 		return err
 	}
-	if page.Op.Writes && !page.Confirmed {
-		f.refuse("confirm", "Check this box to run the call.")
+	if strings.TrimSpace(page.Body) == "" {
+		return v.runOperation(page, http.NoBody, "", callTime)
 	}
-	if len(f.Wrong) > 0 {
+	return v.runOperation(page, strings.NewReader(page.Body), page.Op.Kind, callTime)
+}
+
+// runOperation calls an operation with a body, if nothing is wrong with what was filled in,
+// and shows the answer.
+func (v *visit) runOperation(page operationPage, body io.Reader, kind string, most time.Duration) (err error) {
+	if page.Op.Writes && !page.Confirmed {
+		page.Wrong["confirm"] = "Check this box to run the call."
+	}
+	if len(page.Wrong) > 0 {
 		return v.showOperationWith(http.StatusBadRequest, page)
 	}
-	if page.Result, err = v.try(page); err != nil {
+	if page.Result, err = v.try(page, body, kind, most); err != nil {
 		return err
 	}
 	for i := range page.Fields {
@@ -157,7 +169,7 @@ func (c *Console) tryOperation(v *visit) error {
 // fillIn takes over what the form says.
 func (v *visit) fillIn(page *operationPage, f *form) (err error) {
 	page.Body, page.Confirmed, page.Wrong = strings.ReplaceAll(f.Get("body"), "\r\n", "\n"), f.Get("confirm") != "", f.Wrong
-	for _, parameter := range page.Op.Parameters {
+	for _, parameter := range page.Op.toFillIn() {
 		shown := parameter.toTry()
 		shown.Value = strings.TrimSpace(f.Get(shown.Key))
 		if parameter.IsChat {
@@ -208,11 +220,7 @@ func (page operationPage) filePath() string {
 }
 
 // call sends the request of a form to the API in this process.
-func (v *visit) call(ctx context.Context, page operationPage) (*http.Response, error) {
-	var body io.Reader = http.NoBody
-	if page.Op.Kind != "" && strings.TrimSpace(page.Body) != "" {
-		body = strings.NewReader(page.Body)
-	}
+func (v *visit) call(ctx context.Context, page operationPage, body io.Reader, kind string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, page.Op.Method, "http://in-process"+page.address(), body)
 	if err != nil {
 		return nil, err
@@ -223,22 +231,22 @@ func (v *visit) call(ctx context.Context, page operationPage) (*http.Response, e
 		}
 	}
 	req.Header.Set("Authorization", "Bearer "+v.api.Token())
-	if body != http.NoBody {
-		req.Header.Set("Content-Type", page.Op.Kind)
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
 	}
 	return client.Transport(v.c.options.API, "in-process").RoundTrip(req)
 }
 
 // try calls an operation, and returns what is shown of the answer.
-func (v *visit) try(page operationPage) (*result, error) {
+func (v *visit) try(page operationPage, body io.Reader, kind string, most time.Duration) (*result, error) {
 	logged, end := v.untilLoggedOut()
 	defer end()
-	ctx, cancel := context.WithTimeout(logged, callTime)
+	ctx, cancel := context.WithTimeout(logged, most)
 	defer cancel()
 	began := time.Now()
-	resp, err := v.call(ctx, page)
+	resp, err := v.call(ctx, page, body, kind)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, problem{http.StatusGatewayTimeout, titleOf(http.StatusGatewayTimeout), fmt.Sprintf("The call took longer than %d seconds, so the console stopped waiting.", int(callTime.Seconds())), ""}
+		return nil, problem{http.StatusGatewayTimeout, titleOf(http.StatusGatewayTimeout), fmt.Sprintf("The call took longer than %d seconds, so the console stopped waiting.", int(most.Seconds())), ""}
 	}
 	if err != nil {
 		return nil, err
@@ -248,9 +256,9 @@ func (v *visit) try(page operationPage) (*result, error) {
 		Status: resp.StatusCode, Text: http.StatusText(resp.StatusCode), Good: resp.StatusCode < http.StatusBadRequest,
 		Headers: headersOf(resp.Header), Curl: page.curl(),
 	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // a malformed one is that of a file
+	answered, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // a malformed one is that of a file
 	switch {
-	case kind == "" && resp.ContentLength == 0, strings.HasPrefix(kind, "text/"), kind == "application/json", kind == "application/yaml":
+	case answered == "" && resp.ContentLength == 0, strings.HasPrefix(answered, "text/"), answered == "application/json", answered == "application/yaml":
 		err = shown.read(resp.Body)
 	case page.Op.Writes:
 		shown.Body = "This answer can’t be shown here."
@@ -292,9 +300,16 @@ func headersOf(h http.Header) (shown []answer) {
 func (page operationPage) curl() string {
 	var arguments []string
 	for _, f := range page.Fields {
-		if f.In == "header" && f.Value != "" {
+		switch {
+		case f.Value == "":
+		case f.In == "header":
 			arguments = append(arguments, "-H "+shellQuoted(f.Name+": "+f.Value))
+		case f.In == "form":
+			arguments = append(arguments, "-F "+shellQuoted(f.Name+"="+f.Value))
 		}
+	}
+	if page.FileName != "" {
+		arguments = append(arguments, "-F "+shellQuoted("file=@"+page.FileName))
 	}
 	var body any
 	if page.Op.Kind == "application/json" && json.Valid([]byte(page.Body)) {
@@ -318,7 +333,7 @@ func (c *Console) openFile(v *visit) error {
 	}
 	ctx, cancel := v.untilLoggedOut()
 	defer cancel()
-	resp, err := v.call(ctx, page)
+	resp, err := v.call(ctx, page, http.NoBody, "")
 	if err != nil {
 		return err
 	}

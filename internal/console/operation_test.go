@@ -9,20 +9,23 @@ import (
 	"testing"
 )
 
-// aDocument describes three calls of an API.
+// aDocument describes four calls of an API.
 const aDocument = `{"info":{"description":"**Errors.** They are sentences."},"tags":[{"name":"reading","description":"What is stored."}],"paths":{
 "/api/chats/{jid}":{"parameters":[{"$ref":"#/components/parameters/Chat"}],"get":{"tags":["reading"],"operationId":"getChat","summary":"One chat","parameters":[
  {"name":"order","in":"query","schema":{"type":"string","enum":["asc","desc"],"default":"desc"}},{"name":"limit","in":"query","schema":{"type":"integer","default":100}},{"name":"kind","in":"query","example":"image","schema":{"type":"string"}}],
  "responses":{"200":{"description":"The chat.","content":{"application/json":{"example":{"jid":"1@g.us"}}}}}},
  "patch":{"tags":["reading"],"operationId":"updateChat","summary":"Change a chat","parameters":[{"name":"Idempotency-Key","in":"header","schema":{"type":"string"}}],
  "requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"pinned":{"type":"boolean"}}},"example":{"pinned":true}}}},"responses":{"200":{"description":"It is changed."}}}},
-"/api/chats/{jid}/picture":{"parameters":[{"$ref":"#/components/parameters/Chat"}],"get":{"tags":["reading"],"operationId":"getPicture","summary":"A picture","responses":{}}}},
+"/api/chats/{jid}/picture":{"parameters":[{"$ref":"#/components/parameters/Chat"}],"get":{"tags":["reading"],"operationId":"getPicture","summary":"A picture","responses":{}}},
+"/api/files":{"post":{"tags":["reading"],"operationId":"sendIt","summary":"Send a file","requestBody":{"content":{"multipart/form-data":{"schema":{"type":"object","required":["file","jid"],"properties":{
+ "file":{"type":"string"},"jid":{"type":"string","pattern":"^([0-9]+@(s\\.whatsapp\\.net|lid)|[0-9]+@g\\.us)$"},"caption":{"type":"string"}}}}}},"responses":{}}}},
 "components":{"parameters":{"Chat":{"name":"jid","in":"path","required":true,"schema":{"type":"string","pattern":"^([0-9]+@(s\\.whatsapp\\.net|lid)|[0-9]+@g\\.us)$"}}}}}`
 
 // tried returns a console over an API that describes itself.
 func tried(t *testing.T) (*site, *[]told) {
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/openapi.json": replies(aDocument), "/api/chats": replies(chatsByName), "/api/contacts": replies(`{"count":0,"contacts":[],"nextCursor":null}`),
+		"/api/files": replies(`{"ok":true}`),
 		"/api/chats/" + grace: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("X-Request-Id", "r1")
@@ -122,4 +125,44 @@ func TestReference_FilesAreLinks(t *testing.T) {
 		t.Errorf("the file is %q with %v", file.body, file.Header)
 	}
 	s.get("/console/api/updateChat/file?path.jid="+grace).want(t, http.StatusNotFound, "")
+}
+
+// A call that takes a file has a form for it. What is filled in and the file are passed on
+// once it is confirmed, with the visitor's own token.
+func TestReference_TriesACallWithAFile(t *testing.T) {
+	s, all := tried(t)
+	csrf := s.logIn().csrf()
+	page := s.get("/console/api/sendIt").want(t, http.StatusOK, "").body
+	for _, want := range []string{`action="/console/api/sendIt/upload#result" enctype="multipart/form-data"`, `name="form.jid"`, `name="form.caption"`, `<input type="file" name="file" required>`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	*all = nil
+	fields := [][2]string{{"csrf", csrf}, {"form.jid", "grace, hopper"}, {"form.caption", "look"}}
+	s.upload(t, "/console/api/sendIt/upload", append([][2]string{{"csrf", "guessed"}}, fields[1:]...)).want(t, http.StatusForbidden, "")
+	s.upload(t, "/console/api/updateChat/upload", fields).want(t, http.StatusNotFound, "")
+	s.do(http.MethodPost, "/console/api/sendIt", url.Values{"csrf": {csrf}, "confirm": {"yes"}}).want(t, http.StatusNotFound, "")
+	if page := s.upload(t, "/console/api/sendIt/upload", fields).want(t, http.StatusBadRequest, "").body; !strings.Contains(page, "Check this box to run the call.") {
+		t.Errorf("without confirmation it says\n%s", page)
+	}
+	if done := writes(*all); len(done) > 0 {
+		t.Errorf("called %+v", done)
+	}
+	page = s.upload(t, "/console/api/sendIt/upload", append(fields, [2]string{"confirm", "yes"})).want(t, http.StatusOK, "").body
+	if !strings.Contains(page, "200 OK") || !strings.Contains(page, "-F &#39;file=@a.txt&#39;") || !strings.Contains(page, "-F &#39;jid="+grace) {
+		t.Errorf("the answer is\n%s", page)
+	}
+	done := writes(*all)
+	if len(done) != 1 || done[0].path != "/api/files" || done[0].header.Get("Authorization") != "Bearer "+token {
+		t.Fatalf("called %+v", done)
+	}
+	for _, want := range []string{"the bytes", `filename="a.txt"`, "look", grace} {
+		if !strings.Contains(done[0].body, want) {
+			t.Errorf("the form lacks %q:\n%s", want, done[0].body)
+		}
+	}
+	if strings.Contains(done[0].body, csrf) || strings.Contains(done[0].body, "confirm") {
+		t.Errorf("the form has more than the call takes:\n%s", done[0].body)
+	}
 }

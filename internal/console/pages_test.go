@@ -102,36 +102,46 @@ func TestSend_EveryKind(t *testing.T) {
 	}
 }
 
+// upload posts a form with fields and, behind them, a file.
+func (s *site) upload(t *testing.T, path string, fields [][2]string) answer {
+	t.Helper()
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	for _, field := range fields {
+		if err := w.WriteField(field[0], field[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	part, err := w.CreateFormFile("file", "a.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(part, "the bytes")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL+path, &body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = http.Header{"Content-Type": {w.FormDataContentType()}, "Sec-Fetch-Site": {"same-origin"}}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp, string(page)}
+}
+
 func TestSendFile_PassesOnWhatArrives(t *testing.T) {
 	s, all := overAPI(t, map[string]http.HandlerFunc{"/api/messages/send-file": replies(`{"ok":true,"msgId":"M1","chatJid":"` + grace + `"}`)})
 	token := s.logIn().csrf()
 	upload := func(csrf string) answer {
-		var body bytes.Buffer
-		w := multipart.NewWriter(&body)
-		for _, field := range [][2]string{{"csrf", csrf}, {"caption", "look"}, {"key", "key-1"}} {
-			if err := w.WriteField(field[0], field[1]); err != nil {
-				t.Fatal(err)
-			}
-		}
-		part, err := w.CreateFormFile("file", "a.txt")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = io.WriteString(part, "the bytes")
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL+"/console/chats/"+grace+"/file", &body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header = http.Header{"Content-Type": {w.FormDataContentType()}, "Sec-Fetch-Site": {"same-origin"}}
-		resp, err := s.client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		return answer{resp, ""}
+		return s.upload(t, "/console/chats/"+grace+"/file", [][2]string{{"csrf", csrf}, {"caption", "look"}, {"key", "key-1"}})
 	}
 	upload("guessed").want(t, http.StatusForbidden, "")
 	for _, one := range *all {

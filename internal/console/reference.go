@@ -92,6 +92,7 @@ type operation struct {
 	Example          string // of an answer
 	Sample           string // of a body
 	Kind             string // of the body; empty for none
+	TakesFile        bool   // whether the body is a form with a file
 	Writes           bool   // whether it may change something
 	Curl             string
 }
@@ -156,6 +157,7 @@ func (d *document) operation(method, path string, op documented, shared []parame
 		media := op.RequestBody.Content[kind]
 		shown.Body, shown.Kind, shown.Sample = d.fields(media.Schema), kind, indented(media.Example)
 		if kind == "multipart/form-data" {
+			shown.TakesFile = true
 			shown.Curl = curl(method, path, nil, formArguments(media.Example)...)
 		} else if len(media.Example) > 0 {
 			shown.Curl = curl(method, path, media.Example)
@@ -176,10 +178,17 @@ func (d *document) operation(method, path string, op documented, shared []parame
 // parameterField describes a parameter, and what may be filled in for it.
 func (d *document) parameterField(p parameter) field {
 	s := resolve(p.Schema, p.Schema.Ref, d.Components.Schemas)
-	f := field{Name: p.Name, In: p.In, Type: d.typeOf(s), About: p.Description, Required: p.Required, Options: s.Enum}
+	f := field{Name: p.Name, In: p.In, Type: d.typeOf(s), About: p.Description, Required: p.Required}
 	if p.Example != nil {
 		f.Example = fmt.Sprint(p.Example)
 	}
+	f.limit(s)
+	return f
+}
+
+// limit notes which values a field may have.
+func (f *field) limit(s schema) {
+	f.Options = s.Enum
 	if s.Default != nil {
 		f.Default = fmt.Sprint(s.Default)
 	}
@@ -188,7 +197,6 @@ func (d *document) parameterField(p parameter) field {
 	}
 	group, person := strings.Contains(s.Pattern, `@g\.us`), strings.Contains(s.Pattern, `s\.whatsapp`)
 	f.IsChat, f.OfGroup, f.OfPerson = group || person, group && !person, person && !group
-	return f
 }
 
 // fields returns the properties of a body, the required ones first.
@@ -198,8 +206,10 @@ func (d *document) fields(s schema) (list []field) {
 		for _, name := range sortedKeys(s.Properties) {
 			if slices.Contains(s.Required, name) == required {
 				property := s.Properties[name]
-				about := cmp.Or(property.Description, resolve(property, property.Ref, d.Components.Schemas).Description)
-				list = append(list, field{Name: name, Type: d.typeOf(property), Required: required, About: about})
+				resolved := resolve(property, property.Ref, d.Components.Schemas)
+				f := field{Name: name, Type: d.typeOf(property), Required: required, About: cmp.Or(property.Description, resolved.Description)}
+				f.limit(resolved)
+				list = append(list, f)
 			}
 		}
 	}

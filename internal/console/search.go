@@ -306,7 +306,10 @@ func hitOf(m bridge.Match, words string) hit {
 	if m.MessageType == bridge.TypeText || m.MessageType == bridge.TypeExtendedText {
 		shown.Kind = ""
 	}
-	shown.Parts = folding.Around(m.Content, words, wordsBefore, wordsAfter)
+	if !m.IsGroup && !m.FromMe {
+		shown.Sender = "" // the chat has the same name
+	}
+	shown.Parts = folding.Around(plainText(m.Content), words, wordsBefore, wordsAfter)
 	return shown
 }
 
@@ -317,7 +320,7 @@ func (v *visit) day(text string, last bool) (*bridge.Time, error) {
 	}
 	day, err := time.ParseInLocation(time.DateOnly, text, v.session.zone.Load())
 	if err != nil {
-		return nil, problem{http.StatusBadRequest, "This is not a day", "Write a day as 2026-11-21.", ""}
+		return nil, problem{http.StatusBadRequest, "This isn’t a date", "Enter a date such as 2026-11-21.", ""}
 	}
 	if last {
 		day = day.AddDate(0, 0, 1).Add(-1)

@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,7 +105,7 @@ func messageOf(to bridge.JID, form url.Values) (client.Message, error) {
 		card := bridge.ContactCard{DisplayName: form.Get("name"), Phone: form.Get("phone"), Email: form.Get("email"), Organization: form.Get("organization")}
 		return client.Contacts{To: to, Contacts: []bridge.ContactCard{card}, Quote: quote}, nil
 	}
-	return nil, problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "The form does not say what to send: load the page again.", ""}
+	return nil, problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "Something is missing in the form. Reload the page, then try again.", ""}
 }
 
 // typed returns the values of a form's field as values of a type.
@@ -122,7 +123,7 @@ func placeOf(to bridge.JID, form url.Values, quote client.Quote) (client.Message
 	north, errNorth := strconv.ParseFloat(strings.TrimSpace(latitude), 64)
 	east, errEast := strconv.ParseFloat(strings.TrimSpace(longitude), 64)
 	if errNorth != nil || errEast != nil || north != north || east != east {
-		return nil, problem{http.StatusBadRequest, "This is not a place", "Give latitude and longitude with a comma between, as in 52.5163, 13.3777.", ""}
+		return nil, problem{http.StatusBadRequest, "This isn’t a location", "Enter latitude and longitude with a comma between them, such as 52.5163, 13.3777.", ""}
 	}
 	return client.Location{To: to, Latitude: north, Longitude: east, Name: form.Get("name"), Address: form.Get("address"), Quote: quote}, nil
 }
@@ -156,7 +157,7 @@ func (c *Console) edit(v *visit) error {
 
 func (c *Console) deleteMessage(v *visit) error {
 	_, err := v.api.Delete(v.r.Context(), v.chat, v.id, v.key())
-	return v.done(err, "The message was deleted for everybody.", chatPath(v.chat))
+	return v.done(err, "Message deleted for everyone", chatPath(v.chat))
 }
 
 // markRead marks a chat as read up to the newest message that its page showed.
@@ -169,7 +170,7 @@ const (
 	maxFields = 16        // parts of a form before its file
 )
 
-var errNoFile = problem{http.StatusBadRequest, "There is no file", "Choose a file, then send it.", ""}
+var errNoFile = problem{http.StatusBadRequest, "No file selected", "Choose a file, then send it.", ""}
 
 // sendFile passes a file on to the API while it arrives.
 func (c *Console) sendFile(v *visit) error {
@@ -177,43 +178,43 @@ func (c *Console) sendFile(v *visit) error {
 		return errUnknown
 	}
 	front.StartBody(v.w, v.r)
-	fields, file, err := v.fileForm()
+	fields, file, err := v.fileForm("csrf", "caption", "reply", "ptt", "as", "key")
 	if err != nil {
 		return err
 	}
-	if !v.session.owns(cmp.Or(v.r.Header.Get("X-CSRF-Token"), fields["csrf"])) {
+	if !v.session.owns(cmp.Or(v.r.Header.Get("X-CSRF-Token"), fields.Get("csrf"))) {
 		return errOutdated
 	}
 	if file.FileName() == "" {
 		return errNoFile
 	}
-	upload := client.Upload{To: v.chat, FileName: file.FileName(), Caption: fields["caption"], QuotedMsgID: fields["reply"], PTT: fields["ptt"] != ""}
-	if fields["as"] == "document" {
+	upload := client.Upload{To: v.chat, FileName: file.FileName(), Caption: fields.Get("caption"), QuotedMsgID: fields.Get("reply"), PTT: fields.Get("ptt") != ""}
+	if fields.Get("as") == "document" {
 		upload.Type = bridge.MediaDocument
 	}
-	sent, err := v.api.SendFile(v.r.Context(), upload, steady{file, v.w}, cmp.Or(fields["key"], newKey()))
+	sent, err := v.api.SendFile(v.r.Context(), upload, steady{file, v.w}, cmp.Or(fields.Get("key"), newKey()))
 	return v.sent(sent, err)
 }
 
-// fileForm reads the fields of a form up to its file.
-func (v *visit) fileForm() (fields map[string]string, file *multipart.Part, err error) {
+// fileForm reads the named fields of a form up to its file.
+func (v *visit) fileForm(names ...string) (fields url.Values, file *multipart.Part, err error) {
 	cut := intake.CutOff(v.w, v.r.Body)
 	parts, err := intake.NewParts(v.r)
 	if err != nil {
 		return nil, nil, errNoFile
 	}
-	fields, size := make(map[string]string), 0
+	fields, size := make(url.Values), 0
 	for range maxFields {
 		part, err := parts.Next()
 		if err != nil {
 			return nil, nil, errNoFile
 		}
-		switch part.FormName() {
-		case "file":
+		switch name := part.FormName(); {
+		case name == "file":
 			return fields, part, nil
-		case "csrf", "caption", "reply", "ptt", "as", "key":
+		case slices.Contains(names, name):
 			value, done, err := v.c.bodies.Read(v.r.Context(), intake.Source{Reader: part, Announced: -1, Most: maxField, Family: v.session.family, Cut: cut})
-			fields[part.FormName()] = string(value)
+			fields.Add(name, string(value))
 			done() // before the next one is read: forms must not wait for each other
 			if size += len(value); err != nil || size > maxField {
 				return nil, nil, errNoFile

@@ -48,21 +48,36 @@ func lastLine(m bridge.LastMessage) string {
 	if m.DeletedAt != nil {
 		return deletedText
 	}
-	return cmp.Or(strings.Join(strings.Fields(m.Content), " "), kindOfType(m.MessageType))
+	return cmp.Or(oneLine(m.Content), kindOfType(m.MessageType))
 }
 
+// lastIcon returns the drawing of what the newest message of a chat is; empty for texts.
+func lastIcon(m bridge.LastMessage) string {
+	if m.DeletedAt != nil {
+		return "deleted"
+	}
+	return iconsOfKinds[kindsOfTypes[m.MessageType]]
+}
+
+// iconsOfKinds has the drawings of messages that are more than text, by their words.
+var iconsOfKinds = map[string]string{
+	"Picture": "picture", "Video": "play", "Voice note or sound": "mic", "Document": "file", "Album": "picture", "Location": "place",
+	"Contact": "contact", "Contacts": "contact", "Poll": "poll",
+}
+
+// oneLine returns the beginning of a text in one line, without the marks of its formatting.
 func oneLine(text string) string {
-	return bridge.Beginning(strings.Join(strings.Fields(text), " "), summaryLength)
+	return bridge.Beginning(strings.Join(strings.Fields(plainText(text)), " "), summaryLength)
 }
 
 func kindOf(m bridge.Message) string {
 	switch {
 	case m.MessageType == bridge.TypeUndecryptable:
-		return "Waiting for this message. It is shown once the sender's phone has sent it again."
+		return "Waiting for this message. It shows up once the sender’s phone has sent it again."
 	case m.Poll != nil:
 		return "Poll"
 	case m.Location != nil:
-		return "Place"
+		return "Location"
 	case len(m.Contacts) == 1:
 		return "Contact"
 	case len(m.Contacts) > 1:
@@ -72,7 +87,7 @@ func kindOf(m bridge.Message) string {
 	case m.Album != nil:
 		return albumWords(m.Album)
 	case m.GroupInvite != nil:
-		return "Invitation to a group"
+		return "Group invitation"
 	case m.Order != nil:
 		return "Order"
 	case m.Product != nil:
@@ -96,15 +111,15 @@ func kindOfType(messageType string) string {
 	case "conversation", "extendedTextMessage":
 		return "Empty message"
 	case "unknown":
-		return "A message of a kind that this version does not know"
+		return "This kind of message isn’t supported yet"
 	}
-	return cmp.Or(kindsOfTypes[messageType], "A message of the type "+strings.TrimSuffix(messageType, "Message"))
+	return cmp.Or(kindsOfTypes[messageType], "Message of type "+strings.TrimSuffix(messageType, "Message"))
 }
 
 // kindsOfTypes has words for messages of which only the type is known.
 var kindsOfTypes = map[string]string{
 	"imageMessage": "Picture", "videoMessage": "Video", "ptvMessage": "Video", "audioMessage": "Voice note or sound",
-	"documentMessage": "Document", "stickerMessage": "Sticker", "albumMessage": "Album", "locationMessage": "Place", "liveLocationMessage": "Place",
+	"documentMessage": "Document", "stickerMessage": "Sticker", "albumMessage": "Album", "locationMessage": "Location", "liveLocationMessage": "Location",
 	"contactMessage": "Contact", "contactsArrayMessage": "Contacts", bridge.TypeUndecryptable: "Waiting for this message",
 	"pollCreationMessage": "Poll", "pollCreationMessageV2": "Poll", "pollCreationMessageV3": "Poll", "pollCreationMessageV5": "Poll", "pollCreationMessageV6": "Poll",
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"hash/fnv"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ import (
 
 var functions = template.FuncMap{
 	"asset": assetPath, "scripts": scripts, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
-	"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "lastTick": lastTick, "whose": whose,
+	"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "lastIcon": lastIcon, "lastTick": lastTick, "fileKind": fileKind, "platform": platform, "whose": whose,
 	"adPicture": adPicture, "adLink": adLink, "announced": announced, "blocks": blocks, "inline": inline,
 	"scopes": bridge.Scopes, "sentence": sentence, "scopeWords": func(s bridge.Scope) any { return scopeWords[s] }, "permits": slices.Contains[[]bridge.Scope],
 	"eventTypes": bridge.EventTypes, "chosen": slices.Contains[[]bridge.EventType],
@@ -30,6 +31,7 @@ var functions = template.FuncMap{
 	"when": clock.when, "ago": clock.ago, "moment": clock.moment, "duration": duration, "beginning": oneLine, "digitsOf": digitsOf, "pathID": bridge.PathID,
 	"timeOfDay": func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04") },
 	"exact":     func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04:05") },
+	"date":      func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "2 January 2006") },
 	"on":        func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "2 Jan 2006, 15:04:05") },
 }
 
@@ -67,11 +69,28 @@ func initial(name string) string {
 	return ""
 }
 
+// fileKind returns what a file is in a word: the ending of its name, or of its type.
+func fileKind(file *bridge.Media) string {
+	kind := strings.TrimPrefix(path.Ext(file.FileName), ".")
+	if kind == "" || len(kind) > 5 {
+		_, kind, _ = strings.Cut(file.MimeType, "/")
+	}
+	if kind == "" || len(kind) > 5 || strings.ContainsFunc(kind, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		return "File"
+	}
+	return strings.ToUpper(kind)
+}
+
+// platform returns a phone's platform as its maker writes it.
+func platform(name string) string {
+	return cmp.Or(map[string]string{"android": "Android", "iphone": "iPhone", "smba": "Android, WhatsApp Business", "smbi": "iPhone, WhatsApp Business"}[name], name)
+}
+
 // hue returns the number of a person's colour, of which the style sheet has 8.
 func hue(jid bridge.JID) int {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(jid)) // never fails
-	return int(h.Sum32() % 8)
+	_, _ = h.Write([]byte(jid))                 // never fails
+	return int((h.Sum32() ^ h.Sum32()>>16) % 8) // the low bits alone differ too little
 }
 
 // phoneOf returns a person as the apps show people without a name.

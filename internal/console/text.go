@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -101,6 +102,27 @@ func cutCode(text string) (before, code, after string) {
 		}
 		at += len(inner) + len(fence)
 	}
+}
+
+// plainText returns a text without what marks its bold, italic, struck and code parts, its
+// lists and quotes.
+func plainText(text string) string {
+	if !strings.ContainsAny(text, "*_~`>-") {
+		return text
+	}
+	var b strings.Builder
+	for _, block := range blocksOf(text, nil) {
+		for _, item := range block.Items {
+			if block.Kind == numberedList {
+				fmt.Fprintf(&b, "%d. ", item.Number)
+			}
+			for _, span := range item.Spans {
+				b.WriteString(span.Text)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
 }
 
 // linePattern finds the beginnings of lines in quotes and lists.

@@ -134,7 +134,7 @@ func problemOf(err error) problem {
 		return shown
 	}
 	if refused, ok := errors.AsType[*client.Error](err); ok {
-		return problem{Status: refused.Status, Title: titleOf(refused.Status), Text: sentence(refused.Error()), Code: string(refused.Code)}
+		return problem{Status: refused.Status, Title: titleOf(refused.Status), Text: sentence(lacking(refused.Error())), Code: string(refused.Code)}
 	}
 	if known, ok := errors.AsType[*bridge.Error](err); ok {
 		return problem{Status: http.StatusBadRequest, Title: titleOf(http.StatusBadRequest), Text: sentence(known.Msg), Code: string(known.Code)}
@@ -146,6 +146,8 @@ func titleOf(status int) string {
 	switch {
 	case status == http.StatusNotFound:
 		return "Not found"
+	case status == http.StatusForbidden:
+		return "You don’t have access to this"
 	case status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout:
 		return "Not available right now"
 	case status >= http.StatusInternalServerError:

@@ -252,5 +252,5 @@ func (v *visit) testWebhook() error {
 
 func (c *Console) redeliver(v *visit) error {
 	_, err := v.api.Redeliver(v.r.Context(), v.number, v.delivery)
-	return v.done(err, "Posting it again.", webhookPath(v.number))
+	return v.done(err, "Sending it again.", webhookPath(v.number))
 }

@@ -416,36 +416,3 @@ func TestConsole_MentionsMembers(t *testing.T) {
 		v.wantNoFaults()
 	})
 }
-
-// What the composer opens is accessible, too.
-func TestConsole_TheComposerIsAccessible(t *testing.T) {
-	atBothWidths(t, func(t *testing.T, width int64) {
-		script := fetchAxe(t)
-		v := chatting(t, width)
-		v.do(chromedp.Evaluate[chromedp.Void](script))
-		check := func(what string) {
-			t.Helper()
-			found := evaluate[[]finding](v.browser, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => r.violations.map(v => ({ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.slice(0, 3).map(n => ({HTML: n.html.slice(0, 200)}))})))`)
-			for _, f := range found {
-				if f.Impact != "minor" {
-					t.Errorf("%s: %s: %s: %s %v", what, f.Impact, f.ID, f.Help, f.Nodes)
-				}
-			}
-		}
-		v.drop(float64(width)-100, 300, filepath.Join(written(t, map[string][]byte{"photo.png": demo.Picture(64, 40)}), "photo.png"))
-		v.waitFor(`document.querySelector(".file-row canvas")`)
-		check("files")
-		v.do(chromedp.Click(chromedp.CSS("#files [data-close]")), chromedp.Click(chromedp.CSS("[data-record]")), chromedp.WaitVisible(chromedp.CSS("#recording")))
-		check("recording")
-		v.do(chromedp.Click(chromedp.CSS("#recording [data-cancel]")))
-		v.device.FailSends(simnet.SendFault{Code: 406})
-		v.write("refused")
-		v.waitFor(`document.querySelector(".unsent[data-state=failed]")`)
-		check("a refused text")
-		v.do(chromedp.Click(chromedp.CSS("[data-extras]")))
-		check("attaching")
-		v.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#shortcuts").showModal()`))
-		check("shortcuts")
-		v.forgetFaults()
-	})
-}

@@ -222,11 +222,11 @@ func TestConsole_UnreadMessagesStandBelowALine(t *testing.T) {
 			v.wantStored(v.ben, "new 29")
 			v.resize(width, 844, false)
 			v.openChat(v.ben.PN())
-			const line = `document.querySelector("#unread")`
+			const line = `document.querySelector("#unread span")`
 			v.waitFor(line + `?.textContent === "30 unread messages"`)
 			const inSight = `(() => { const box = ` + line + `.getBoundingClientRect(); return box.top > 60 && box.bottom < innerHeight - 60; })()`
 			v.waitFor(inSight)
-			if next := evaluate[string](v.browser, line+`.nextElementSibling.textContent`); !strings.Contains(next, "new 0") {
+			if next := evaluate[string](v.browser, line+`.closest("#unread").nextElementSibling.textContent`); !strings.Contains(next, "new 0") {
 				t.Errorf("below the line stands %q", next)
 			}
 			place := evaluate[float64](v.browser, line+`.getBoundingClientRect().top`)
@@ -376,7 +376,7 @@ func TestConsole_ReactsWithAnyEmoji(t *testing.T) {
 	v.press(kb.Enter)
 	marked("👍1,🏕️1 mine")
 	v.run(inMessage("tent", ".menu > summary") + `.click()`)
-	v.waitFor(`document.querySelector(".quick [data-own]")?.dataset.emoji === "🏕️" && document.querySelector(".who").textContent === "👍 Ben🏕️ You"`)
+	v.waitFor(`document.querySelector(".quick [data-own]")?.dataset.emoji === "🏕️" && document.querySelector(".reactors").textContent === "👍 Ben🏕️ You"`)
 	v.clickOn(".quick [data-own]")
 	marked("👍1")
 	v.wantNoFaults()

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/simnet"
 )
 
 // top returns where an element begins on the page.
@@ -142,11 +144,11 @@ func TestConsole_ChatsAreChosenByName(t *testing.T) {
 	}
 	v.logOutOnAPhone()
 	v.do(chromedp.SendKeys(chromedp.CSS("#token"), secret+"\r"), loads(".chat-list"))
-	if shown := v.text("main"); !strings.Contains(shown, "You can read one chat. Sending is not included in your token.") || strings.Contains(shown, "Carla") {
+	if shown := v.text("main"); !strings.Contains(shown, "You can read one chat. Your token doesn’t allow sending.") || strings.Contains(shown, "Carla") {
 		t.Errorf("a reader's first page: %s", shown)
 	}
 	v.openChat(v.ben.PN())
-	if why := v.text(".composer"); why != "Sending is not included in your token." {
+	if why := v.text(".composer"); why != "Your token doesn’t allow sending." {
 		t.Errorf("in place of the composer: %q", why)
 	}
 	v.open("/console/chats") // a chat fills the screen of a phone
@@ -234,7 +236,26 @@ func TestConsole_TriesCallsOfTheAPI(t *testing.T) {
 	v.do(chromedp.SetValue(chromedp.CSS("#try textarea"), body), chromedp.Click(chromedp.CSS("#try [name=confirm]")),
 		chromedp.Click(chromedp.CSS("#try button.primary")), loads("#result .badge.good"))
 	must(v.ben.ReceivedText(within(t), "by the console"))(t)
+	v.triesACallWithAFile(t)
 	v.wantNoFaults()
+}
+
+// triesACallWithAFile fills in the form of a call that takes a file. It is sent to the chat
+// that is chosen by name.
+func (v visited) triesACallWithAFile(t *testing.T) {
+	t.Helper()
+	dir := written(t, map[string][]byte{"notes.txt": []byte("the notes")})
+	v.open("/console/api/sendFile")
+	v.do(loads("#try [type=file]"), chromedp.SendKeys(chromedp.CSS("#try [name='form.jid']:not([type=checkbox])"), v.ben.Name()),
+		chromedp.SetValue(chromedp.CSS("#try [name='form.caption']"), "As agreed"), chromedp.SetUploadFiles(chromedp.CSS("#try [type=file]"), []string{filepath.Join(dir, "notes.txt")}),
+		chromedp.Click(chromedp.CSS("#try [name=confirm]")), chromedp.Click(chromedp.CSS("#try button.primary")), loads("#result .badge.good"))
+	got := must(v.ben.Received(within(t), func(r *simnet.Received) bool { return r.Message.Message.GetDocumentMessage() != nil }))(t)
+	if document := got.Message.Message.GetDocumentMessage(); document.GetFileName() != "notes.txt" || document.GetCaption() != "As agreed" {
+		t.Errorf("arrived: %v", document)
+	}
+	if file := must(v.ben.Show(within(t), got))(t); string(file) != "the notes" {
+		t.Errorf("the file is %q", file)
+	}
 }
 
 // A call runs with no more rights than the visitor has.

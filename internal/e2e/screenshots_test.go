@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"bridged/internal/bridge"
@@ -19,7 +20,7 @@ import (
 
 var (
 	screenshots = flag.String("screenshots", "", "write pictures of the console's pages to this directory")
-	onlyShots   = flag.String("shots", "", "only the pictures whose names contain this")
+	onlyShots   = flag.String("shots", "", "only the pictures whose names match this")
 )
 
 var loginLink = regexp.MustCompile(`(http://[^/\s]+)(/login\?once=\S+)`)
@@ -28,7 +29,9 @@ var loginLink = regexp.MustCompile(`(http://[^/\s]+)(/login\?once=\S+)`)
 type shot struct {
 	name, path string
 	chat       string // the beginning of a chat's name, instead of a path
-	prepare    []chromedp.Action[chromedp.Void]
+	prepare    steps
+	after      steps // so that the page can be left
+	whole      bool  // all of a page that is scrolled, not only its beginning
 }
 
 // windows lists the sizes of the screenshots.
@@ -54,9 +57,17 @@ func TestScreenshots(t *testing.T) {
 	b := openBrowser(t, link[1])
 	b.take(shot{name: "login", path: "/login"})
 	b.open(link[2])
-	populate(t, client.New(link[1], docsToken))
+	api := client.New(link[1], docsToken)
+	populate(t, api)
 	for _, s := range shots() {
 		b.take(s)
+	}
+	b.readOnly(api)
+	for _, s := range readOnlyShots() {
+		b.take(s)
+	}
+	for _, expected := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound} {
+		b.faultsOf(expected)
 	}
 	b.wantNoFaults()
 }
@@ -74,7 +85,7 @@ func TestScreenshots_OfNothing(t *testing.T) {
 		if name == "" {
 			name = "overview"
 		}
-		b.take(shot{name: "none-" + name, path: "/console/" + page})
+		b.take(shot{name: "none-" + name, path: "/console/" + page, whole: true})
 	}
 	b.wantNoFaults()
 }
@@ -86,8 +97,20 @@ func (b *browser) logIn() {
 	b.do(chromedp.SendKeys(chromedp.CSS("#token"), testToken+"\r"), loads(".rail"))
 }
 
-// populate adds what the demo lacks: webhooks, one of them failing, and unread
-// answers.
+// readOnly logs in with a token that can read one chat alone.
+func (b *browser) readOnly(api *client.Client) {
+	b.t.Helper()
+	made, err := api.CreateToken(b.t.Context(), client.NewToken{Name: "Front desk", Scopes: []bridge.Scope{bridge.ScopeRead}, Chats: []bridge.JID{"34600100101@s.whatsapp.net"}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.resize(1280, 800, false)
+	b.open("/console/settings")
+	b.do(chromedp.Click(chromedp.CSS("main [action='/console/logout'] button")), loads("#token"), chromedp.SendKeys(chromedp.CSS("#token"), made.Secret+"\r"), loads(".rail"))
+}
+
+// populate adds what the demo lacks: webhooks, one of them failing, a hook, a token, texts
+// with all their forms, and unread answers.
 func populate(t *testing.T, api *client.Client) {
 	t.Helper()
 	ctx := t.Context()
@@ -95,11 +118,20 @@ func populate(t *testing.T, api *client.Client) {
 	t.Cleanup(taking.Close)
 	failing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
 	t.Cleanup(failing.Close)
-	private := true
+	private, builds, service, sofia := true, "Build server", "gitea", "34600100101@s.whatsapp.net"
 	for _, address := range []string{taking.URL + "/whatsapp", failing.URL + "/archive"} {
 		if _, err := api.CreateWebhook(ctx, client.WebhookChange{URL: &address, AllowPrivate: &private}); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if _, err := api.CreateToken(ctx, client.NewToken{Name: "Shop assistant", Scopes: []bridge.Scope{bridge.ScopeRead, bridge.ScopeSend}, Chats: []bridge.JID{"34600100101@s.whatsapp.net"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.CreateHook(ctx, client.HookChange{Name: &builds, ChatJID: &sofia, Template: &service}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.Send(ctx, client.Text{To: "4915100100102@s.whatsapp.net", Text: formatted}, ""); err != nil {
+		t.Fatal(err)
 	}
 	after, err := api.LastEvent(ctx)
 	if err != nil {
@@ -127,7 +159,7 @@ func populate(t *testing.T, api *client.Client) {
 // take takes screenshots of a page in all windows.
 func (b *browser) take(s shot) {
 	b.t.Helper()
-	if !strings.Contains(s.name, *onlyShots) {
+	if !regexp.MustCompile(*onlyShots).MatchString(s.name) {
 		return
 	}
 	if s.chat != "" {
@@ -136,10 +168,15 @@ func (b *browser) take(s shot) {
 	for _, window := range windows {
 		for _, dark := range []bool{false, true} {
 			b.resize(window.width, window.height, dark)
+			callBrowser(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: window.width < 600, MaxTouchPoints: 1})
 			b.open(s.path)
 			b.waitFor(`document.readyState == "complete"`)
 			b.do(s.prepare...)
+			if s.whole {
+				b.resize(window.width, max(window.height, evaluate[int64](b, `document.documentElement.scrollHeight`)), dark)
+			}
 			b.picture(filepath.Join(*screenshots, fmt.Sprintf("%s-%s-%s.png", s.name, window.name, map[bool]string{true: "dark", false: "light"}[dark])))
+			b.do(s.after...)
 		}
 	}
 }
@@ -149,36 +186,4 @@ func (b *browser) pathOfChat(name string) string {
 	b.t.Helper()
 	b.open("/console/chats")
 	return evaluate[string](b, fmt.Sprintf(`[...document.querySelectorAll(".chat-row")].find(row => row.querySelector("bdi").textContent.startsWith(%q)).getAttribute("href")`, name))
-}
-
-func shots() []shot {
-	click := func(selector string) []chromedp.Action[chromedp.Void] {
-		return []chromedp.Action[chromedp.Void]{chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible)}
-	}
-	return []shot{
-		{name: "overview", path: "/console/"},
-		{name: "chats", path: "/console/chats"},
-		{name: "group", chat: "Wandern"},
-		{name: "person", chat: "Sofía"},
-		{name: "rtl", chat: "عائلة"},
-		{name: "contact", chat: "Elif"},
-		{name: "document", chat: "अर्जुन"},
-		{name: "extras", chat: "Yuki", prepare: click("[data-extras]")},
-		{name: "new", path: "/console/new"},
-		{name: "new-group", path: "/console/new/group"},
-		{name: "contacts", path: "/console/contacts"},
-		{name: "contact-info", path: "/console/people/34600100101%40s.whatsapp.net"},
-		{name: "group-info", chat: "Wandern", prepare: []chromedp.Action[chromedp.Void]{
-			chromedp.Evaluate[chromedp.Void](`location.href = document.querySelector(".chat-who").href`), chromedp.WaitVisible(chromedp.CSS("#members")),
-		}},
-		{name: "search", path: "/console/search?q=strasse"},
-		{name: "events", path: "/console/events"},
-		{name: "webhooks", path: "/console/webhooks"},
-		{name: "webhook", path: "/console/webhooks/2"},
-		{name: "pair", path: "/console/pair"},
-		{name: "reference", path: "/console/api/sendText"},
-		{name: "settings", path: "/console/settings"},
-		{name: "tokens", path: "/console/tokens"},
-		{name: "hooks", path: "/console/hooks"},
-	}
 }

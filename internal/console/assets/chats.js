@@ -1,5 +1,6 @@
 // The list of chats: renewed in place, longer as one scrolls, moved through by arrows.
 import { all, ask, debounced, find, load, toast } from "./base.js";
+import { onHold } from "./hold.js";
 import { listeners } from "./live.js";
 
 const pane = find(".pane");
@@ -256,9 +257,11 @@ if (pane) {
     event.preventDefault();
     openMenu(link);
   });
-  // A right click, the menu key and, on touch screens, a long press.
+  const menuOf = (target) => target.closest(".chat-list > li")?.querySelector("[data-menu-of-row]");
+  onHold(list, menuOf, (link) => openMenu(link));
+  // A right click and the menu key.
   list.addEventListener("contextmenu", (event) => {
-    const link = find("[data-menu-of-row]", event.target.closest(".chat-list > li") || list.ownerDocument.createElement("i"));
+    const link = menuOf(event.target);
     if (!link) return;
     event.preventDefault();
     openMenu(link, event.clientX || event.clientY ? { x: event.clientX, y: event.clientY } : undefined);

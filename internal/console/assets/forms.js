@@ -53,6 +53,10 @@ document.addEventListener("click", (event) => {
   if (button) copy(button.dataset.copy || find("code, pre", button.parentElement).textContent);
 });
 
+// Contents beside a page begin where it is.
+const contents = find(".contents");
+if (contents) contents.scrollTop = find("[aria-current]", contents).offsetTop - contents.clientHeight / 3;
+
 // Keys
 
 document.addEventListener("keydown", (event) => {

@@ -122,7 +122,7 @@ function upFromComposer() {
 }
 
 function escape(event) {
-  if (find("dialog[open]") || find("details.menu[open]") || event.isComposing) return false; // they close themselves
+  if (find("dialog[open]") || find("details.menu[open]") || find(":popover-open") || event.isComposing) return false; // they close themselves
   if (closeSuggestions()) return true;
   if (area && (event.target === document.body || history.contains(event.target))) return toComposer() || true;
   return Boolean(area && composer.contains(event.target) && leave());

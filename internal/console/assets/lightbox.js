@@ -34,7 +34,7 @@ function captionOf(link) {
 
 function failing(element, noun) {
   element.addEventListener("error", () => {
-    element.replaceWith(Object.assign(document.createElement("p"), { textContent: `This ${noun} cannot be loaded. Try to download it, or ask for it to be sent again.` }));
+    element.replaceWith(Object.assign(document.createElement("p"), { textContent: `This ${noun} can’t be loaded. Try downloading it, or ask for it to be sent again.` }));
   });
   return element;
 }

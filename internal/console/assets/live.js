@@ -118,6 +118,7 @@ for (const region of all("[data-live]")) {
 // One stream for a page. It is closed while nobody looks, because browsers open
 // few connections to one place, and goes on from where it was.
 let stream;
+let left = -Infinity; // when this page was last about to be left, which ends the stream
 let lastEvent = find("[data-after]")?.dataset.after;
 const eventTypes = ["message.created", "message.updated", "message.status", "chat.updated", "group.updated", "call.created", "call.updated", "account.status", "reset"];
 
@@ -133,7 +134,7 @@ function follow() {
   for (const type of eventTypes) stream.addEventListener(type, take);
   stream.addEventListener("open", () => reached(true));
   stream.addEventListener("error", () => {
-    reached(false);
+    if (performance.now() - left > 3000) reached(false);
     if (stream.readyState !== EventSource.CLOSED) return; // it connects again by itself
     stream = undefined;
     setTimeout(follow, 5000);
@@ -155,6 +156,7 @@ document.addEventListener("visibilitychange", () => {
   stream?.close();
   stream = undefined;
 });
+addEventListener("beforeunload", () => (left = performance.now()));
 follow();
 
 // A code that ends

@@ -1,6 +1,8 @@
 // The menu of a message, with reactions: at its button, or as a sheet where fingers are.
 import { all, ask, csrf, find, randomKey, toast } from "./base.js";
 import { list, newest } from "./chat.js";
+import { onHold } from "./hold.js";
+import { buttonOf, move, show } from "./picker.js";
 
 const dialog = find("#message-menu");
 const quick = dialog && find(".quick", dialog);
@@ -17,6 +19,7 @@ function open(message) {
   quick.hidden = !entries.some((one) => one.matches("[data-picks]"));
   showEmojis(false);
   showReactions(message);
+  showFacts(message);
   dialog.classList.toggle("sheet", matchMedia("(pointer: coarse), (max-width: 720px)").matches);
   message.classList.add("open");
   dialog.showModal();
@@ -46,11 +49,18 @@ function showReactions(message) {
     one.setAttribute("aria-pressed", one === button);
     one.setAttribute("aria-label", one === button ? "Remove your " + own : "React with " + one.dataset.emoji);
   }
-  find(".who", dialog).replaceChildren(...all(".mark", message).map((mark) => {
+  find(".reactors", dialog).replaceChildren(...all(".mark", message).map((mark) => {
     const line = document.createElement("li");
     line.textContent = mark.firstChild.textContent + " " + mark.title;
     return line;
   }));
+}
+
+// showFacts says what marks and pointers say of a message: when it was sent, how far it got,
+// and whether it was edited or will be gone.
+function showFacts(message) {
+  const facts = all(".meta [title]", message).map((one) => one.title[0].toUpperCase() + one.title.slice(1));
+  find(".facts-of-message", dialog).replaceChildren(...facts.map((fact) => Object.assign(document.createElement("li"), { textContent: fact })));
 }
 
 // put places the dialog at the message's button, inside the window.
@@ -71,47 +81,17 @@ function put() {
 
 // Emoji
 
-function buttonOf({ sign, name }) {
-  const button = document.createElement("button");
-  Object.assign(button, { type: "button", className: "emoji", textContent: sign, title: name });
-  button.dataset.emoji = sign;
-  button.setAttribute("aria-label", name);
-  return button;
-}
-
 // showEmojis shows all emoji in the place of the menu's entries, or these again.
 async function showEmojis(shown) {
   emojis.hidden = !shown;
   find(".menu-items", dialog).hidden = shown;
-  find(".who", dialog).hidden = shown;
+  for (const one of all(".reactors, .facts-of-message", dialog)) one.hidden = shown;
   find("[data-emojis]", quick).setAttribute("aria-expanded", shown);
   dialog.classList.toggle("wide", shown);
   if (!shown) return;
-  const field = find("input", emojis);
-  field.value = "";
-  try {
-    await listEmojis("");
-  } catch {
-    toast("The emoji cannot be loaded.", true);
-  }
+  await show(emojis, "");
   put();
-  if (!matchMedia("(pointer: coarse)").matches) field.focus(); // a keyboard on the screen would cover them
-}
-
-// listEmojis lists the emoji that a query finds, without one all by their groups.
-async function listEmojis(query) {
-  const { groups, search } = await import("./emoji.js");
-  if (query !== find("input", emojis).value.trim()) return;
-  let box = find(".emoji-list", emojis);
-  if (!box) emojis.append(box = Object.assign(document.createElement("div"), { className: "emoji-list" }));
-  const found = query && search(query);
-  box.replaceChildren(...(query ? [{ emoji: found }] : groups).flatMap((group) => {
-    const grid = document.createElement("div");
-    grid.append(...group.emoji.map(buttonOf));
-    return group.name ? [Object.assign(document.createElement("h3"), { textContent: group.name }), grid] : [grid];
-  }));
-  box.scrollTop = 0;
-  find(".hint", emojis).hidden = !query || found.length > 0;
+  if (!matchMedia("(pointer: coarse)").matches) find("input", emojis).focus(); // a keyboard on the screen would cover them
 }
 
 // react gives the visitor's reaction to a message; an empty one takes it back.
@@ -150,33 +130,11 @@ if (dialog) {
     const message = all(".msg.open", list).map((one) => (one.classList.remove("open"), one))[0];
     if (document.activeElement === document.body && message) find(".menu > summary", message).focus({ preventScroll: true });
   });
-  find("input", emojis).addEventListener("input", (event) => listEmojis(event.target.value.trim()));
   dialog.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target.matches("input")) find(".emoji-list button", emojis)?.click();
-    if (move(event)) event.preventDefault();
+    const spots = all(".quick:not([hidden]) button, .emojis:not([hidden]) input, .emojis:not([hidden]) button, .menu-items:not([hidden]) > :not([hidden])", dialog);
+    if (move(event, spots)) event.preventDefault();
   });
   addEventListener("resize", () => dialog.open && put());
-}
-
-// move moves the focus by the arrows: along the rows of emoji, and along the entries.
-function move(event) {
-  const { key, target } = event;
-  const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 }[key];
-  const upright = key === "ArrowUp" || key === "ArrowDown";
-  if (!step || target.matches("input") && key !== "ArrowDown") return false;
-  const spots = all(".quick:not([hidden]) button, .emojis:not([hidden]) input, .emojis:not([hidden]) button, .menu-items:not([hidden]) > :not([hidden])", dialog);
-  const at = spots.indexOf(target);
-  let next = spots[at + step];
-  if (upright) { // to the nearest one in the next row
-    const from = target.getBoundingClientRect();
-    const middle = (box) => (box.left + box.right) / 2;
-    const rows = spots.map((one) => [one, one.getBoundingClientRect()]).filter(([, box]) => (box.top - from.top) * step > 4);
-    const row = step > 0 ? Math.min(...rows.map(([, box]) => box.top)) : Math.max(...rows.map(([, box]) => box.top));
-    const near = rows.filter(([, box]) => Math.abs(box.top - row) < 4);
-    next = near.sort(([, one], [, other]) => Math.abs(middle(one) - middle(from)) - Math.abs(middle(other) - middle(from)))[0]?.[0];
-  }
-  next?.focus();
-  return true;
 }
 
 document.addEventListener("click", (event) => {
@@ -202,41 +160,9 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A finger that rests on a message opens its menu. The click that may follow is none.
-let resting, held;
-
-function rest(event) {
-  held = false;
-  const on = event.target.closest(".bubble, .marks");
-  if (event.pointerType === "mouse" || !event.isPrimary || !on || event.target.closest("input")) return;
-  resting = { x: event.clientX, y: event.clientY, timer: setTimeout(() => {
-    held = true;
-    open(on.closest(".msg"));
-  }, 450) };
-}
-
-function leave() {
-  clearTimeout(resting?.timer);
-  resting = undefined;
-}
-
 if (dialog) {
-  list.addEventListener("pointerdown", rest);
-  for (const type of ["pointerup", "pointercancel"]) addEventListener(type, leave);
-  addEventListener("pointermove", (event) => {
-    if (resting && Math.hypot(event.clientX - resting.x, event.clientY - resting.y) > 10) leave();
-  });
-  find("#history").addEventListener("scroll", leave, { passive: true });
-  list.addEventListener("contextmenu", (event) => {
-    if (event.target.closest(".bubble, .marks") && event.pointerType !== "mouse" && matchMedia("(pointer: coarse)").matches) event.preventDefault();
-  });
-  addEventListener("click", (event) => {
-    if (!held) return;
-    held = false;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-  }, true);
-  addEventListener("pointerdown", () => (held = false), true);
+  const held = (target) => !target.closest("input") && target.closest(".bubble, .marks")?.closest(".msg:not(.unsent)");
+  onHold(list, held, open);
 
   // The sheet goes down with a finger.
   let from;
@@ -247,4 +173,3 @@ if (dialog) {
     if (dialog.matches(".sheet") && from !== undefined && event.changedTouches[0].clientY - from > 70) dialog.close();
   });
 }
-

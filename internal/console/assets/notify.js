@@ -102,7 +102,7 @@ async function notify(event) {
 
 function hintOf(on) {
   if (!isSecureContext) return "Browsers allow notifications only over HTTPS. Open this console at an https:// address to use them.";
-  if (!("Notification" in window)) return "This browser cannot show notifications. On an iPhone or iPad, add the console to the Home Screen first.";
+  if (!("Notification" in window)) return "This browser can’t show notifications. On an iPhone or iPad, add the console to the Home Screen first.";
   if (Notification.permission === "denied") return "This browser blocks notifications from the console. Allow them in its settings for this site.";
   return on ? "For new messages in chats that are neither muted nor archived, while the console is open in a tab." : "";
 }

@@ -46,7 +46,7 @@ function packetsOf(bytes) {
 // frameOf returns the packet of a block: behind its track, time and flags.
 function frameOf(content) {
   const at = number(content, 0, false).length + 2;
-  if (content[at] & 6) throw new Error("The recording is in a form that cannot be sent.");
+  if (content[at] & 6) throw new Error("The recording is in a format that can’t be sent.");
   return content.subarray(at + 1);
 }
 

@@ -1,0 +1,59 @@
+// The list of emoji with its search, and moving in it by the arrows.
+import { all, find, toast } from "./base.js";
+
+export function buttonOf({ sign, name }) {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", className: "emoji", textContent: sign, title: name });
+  button.dataset.emoji = sign;
+  button.setAttribute("aria-label", name);
+  return button;
+}
+
+// show lists the emoji in a box that a query finds, without one all by their groups.
+export async function show(box, query) {
+  const field = find("input", box);
+  if (!query) field.value = "";
+  try {
+    const { groups, search } = await import("./emoji.js");
+    if (query !== field.value.trim()) return;
+    const found = query && search(query);
+    const list = find(".emoji-list", box);
+    list.replaceChildren(...(query ? [{ emoji: found }] : groups).flatMap((group) => {
+      const grid = document.createElement("div");
+      grid.append(...group.emoji.map(buttonOf));
+      return group.name ? [Object.assign(document.createElement("h3"), { textContent: group.name }), grid] : [grid];
+    }));
+    list.scrollTop = 0;
+    find(".hint", box).hidden = !query || found.length > 0;
+  } catch {
+    toast("The emoji can’t be loaded.", true);
+  }
+}
+
+for (const box of all(".emojis")) {
+  find("input", box).addEventListener("input", (event) => show(box, event.target.value.trim()));
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !event.target.matches("input")) return;
+    event.preventDefault();
+    find(".emoji-list button", box)?.click();
+  });
+}
+
+// move moves the focus by the arrows: along the rows of emoji, and along entries.
+export function move({ key, target }, spots) {
+  const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 }[key];
+  const upright = key === "ArrowUp" || key === "ArrowDown";
+  if (!step || target.matches("input") && key !== "ArrowDown") return false;
+  const at = spots.indexOf(target);
+  let next = spots[at + step];
+  if (upright) { // to the nearest one in the next row
+    const from = target.getBoundingClientRect();
+    const middle = (box) => (box.left + box.right) / 2;
+    const rows = spots.map((one) => [one, one.getBoundingClientRect()]).filter(([, box]) => (box.top - from.top) * step > 4);
+    const row = step > 0 ? Math.min(...rows.map(([, box]) => box.top)) : Math.max(...rows.map(([, box]) => box.top));
+    const near = rows.filter(([, box]) => Math.abs(box.top - row) < 4);
+    next = near.sort(([, one], [, other]) => Math.abs(middle(one) - middle(from)) - Math.abs(middle(other) - middle(from)))[0]?.[0];
+  }
+  next?.focus();
+  return true;
+}

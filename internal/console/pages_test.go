@@ -359,7 +359,7 @@ func TestHooks_AddressIsThatOfServices(t *testing.T) {
 // A webhook is made with its secret shown once, tested, changed, and removed;
 // what was delivered can be posted again.
 func TestWebhooks_AreManaged(t *testing.T) {
-	const hook = `{"id":3,"url":"https://hooks.example.com/<b>","types":[],"chats":["` + grace + `"],"excludeChats":[],"chatType":"individual","fromMe":false,"chat":"` + grace + `","allowPrivate":false,"enabled":true,"source":"api","cursor":1,"pending":0,"dead":1,` +
+	const hook = `{"id":3,"url":"https://hooks.example.com/<b>","types":[],"chats":["` + grace + `"],"excludeChats":[],"chatType":"individual","fromMe":false,"chat":"` + grace + `","format":"waha","formatOptions":{"events":["message"],"headers":{"X-Flow":"7"}},"allowPrivate":false,"enabled":true,"source":"api","cursor":1,"pending":0,"dead":1,` +
 		`"lastDeliveredAt":null,"lastFailedAt":null,"lastError":"the receiver answered <i>500</i>","createdAt":"2026-11-21T08:15:30.000Z","updatedAt":"2026-11-21T08:15:30.000Z"`
 	const delivery = `{"id":9,"webhookId":3,"eventId":42,"eventType":"message.created","eventAt":"2026-11-21T08:15:30.000Z","chatJid":"` + grace + `","status":"dead","attempts":866,` +
 		`"firstAttemptAt":null,"lastAttemptAt":null,"nextAttemptAt":null,"responseStatus":500,"lastError":null}`
@@ -384,7 +384,7 @@ func TestWebhooks_AreManaged(t *testing.T) {
 	}
 	made := post("/console/webhooks", url.Values{
 		"url": {"https://hooks.example.com/x"}, "type": {"message.created"},
-		"chats": {grace + "\r\n 120363025246125486@g.us, "}, "chatType": {"group"}, "fromMe": {"true"},
+		"chats": {grace + "\r\n 120363025246125486@g.us, "}, "chatType": {"group"}, "fromMe": {"true"}, "format": {"cloud"}, "verifyToken": {"a word"},
 	})
 	made.want(t, http.StatusOK, "")
 	if !strings.Contains(made.body, "whsec_SHOWNONCE") {
@@ -393,13 +393,13 @@ func TestWebhooks_AreManaged(t *testing.T) {
 	page := s.get("/console/webhooks/3")
 	page.want(t, http.StatusOK, "")
 	if strings.Contains(page.body, "whsec_") || strings.Contains(page.body, "<i>500</i>") || !strings.Contains(page.body, "866") ||
-		!strings.Contains(page.body, `name="chats" value="`+grace+`" checked`) || !strings.Contains(page.body, `"individual" selected`) || !strings.Contains(page.body, `"false" selected`) {
+		!strings.Contains(page.body, `name="chats" value="`+grace+`" checked`) || !strings.Contains(page.body, `"individual" selected`) || !strings.Contains(page.body, `"false" selected`) || !strings.Contains(page.body, `"waha" selected`) {
 		t.Errorf("the page of a webhook:\n%s", page.body)
 	}
 	if rotated := post("/console/webhooks/3", url.Values{"do": {"rotate"}}); !strings.Contains(rotated.body, "whsec_ROTATED") {
 		t.Error("the new secret is not shown")
 	}
-	for _, form := range []url.Values{{"do": {"test"}}, {"do": {"off"}}, {"do": {"save"}, "url": {"https://hooks.example.com/y"}, "excludeChats": {grace}, "fromMe": {""}}} {
+	for _, form := range []url.Values{{"do": {"test"}}, {"do": {"off"}}, {"do": {"save"}, "url": {"https://hooks.example.com/y"}, "excludeChats": {grace}, "fromMe": {""}, "format": {"waha"}}} {
 		post("/console/webhooks/3", form).want(t, http.StatusSeeOther, "/console/webhooks/3")
 	}
 	post("/console/webhooks/3/deliveries/9", url.Values{}).want(t, http.StatusSeeOther, "/console/webhooks/3")
@@ -411,8 +411,8 @@ func TestWebhooks_AreManaged(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`{"url":"https://hooks.example.com/x","types":["message.created"],"chats":["` + grace + `","120363025246125486@g.us"],"excludeChats":[],"chatType":"group","fromMe":true,"allowPrivate":false}`,
-		`{"rotateSecret":true}`, `{"enabled":false}`, `{"url":"https://hooks.example.com/y","types":[],"chats":[],"excludeChats":["` + grace + `"],"chatType":"","fromMe":null,"allowPrivate":false}`,
+		`{"url":"https://hooks.example.com/x","types":["message.created"],"chats":["` + grace + `","120363025246125486@g.us"],"excludeChats":[],"chatType":"group","fromMe":true,"format":"cloud","formatOptions":{"verifyToken":"a word"},"allowPrivate":false}`,
+		`{"rotateSecret":true}`, `{"enabled":false}`, `{"url":"https://hooks.example.com/y","types":[],"chats":[],"excludeChats":["` + grace + `"],"chatType":"","fromMe":null,"format":"waha","formatOptions":{"events":["message"],"headers":{"X-Flow":"7"}},"allowPrivate":false}`,
 	} {
 		if !slices.Contains(bodies, want) {
 			t.Errorf("no call with %s among %q", want, bodies)

@@ -22,7 +22,7 @@ import (
 
 var functions = template.FuncMap{
 	"asset": assetPath, "scripts": scripts, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
-	"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "lastIcon": lastIcon, "lastTick": lastTick, "fileKind": fileKind, "platform": platform, "whose": whose,
+	"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "chatName": nameOf, "lastLine": lastLine, "lastIcon": lastIcon, "lastTick": lastTick, "fileKind": fileKind, "platform": platform, "whose": whose, "formatName": formatName, "webhookFormats": bridge.WebhookFormats,
 	"adPicture": adPicture, "adLink": adLink, "announced": announced, "blocks": blocks, "inline": inline,
 	"scopes": bridge.Scopes, "sentence": sentence, "scopeWords": func(s bridge.Scope) any { return scopeWords[s] }, "permits": slices.Contains[[]bridge.Scope],
 	"eventTypes": bridge.EventTypes, "chosen": slices.Contains[[]bridge.EventType],

@@ -25,6 +25,8 @@ type webhookForm struct {
 	ExcludeChats choice
 	ChatType     bridge.ChatType
 	FromMe       string // true, false, or empty for any
+	Format       bridge.WebhookFormat
+	VerifyToken  string // of the Cloud API's format
 	Private      bool
 	Wrong        map[string]string
 }
@@ -67,14 +69,14 @@ func (c *Console) createWebhook(v *visit) error {
 // webhookFields names the fields of the API as the page calls them.
 var webhookFields = map[string]words{
 	"url": {"url", "The address"}, "types": {"type", "Events"}, "chats": {"chats", "Only these chats"}, "excludeChats": {"excludeChats", "Except these chats"},
-	"allowPrivate": {"private", "Allow a private address"},
+	"allowPrivate": {"private", "Allow a private address"}, "format": {"format", "Format"}, "formatOptions.verifyToken": {"verifyToken", "The verify token"},
 }
 
 // webhookForm reads the form of a webhook, as the page shows it and as the API takes it.
 func (v *visit) webhookForm(f *form) (shown webhookForm, change client.WebhookChange, err error) {
 	shown = webhookForm{
 		URL: strings.TrimSpace(f.Get("url")), Types: typed[bridge.EventType](f.Values["type"]), ChatType: bridge.ChatType(f.Get("chatType")),
-		FromMe: f.Get("fromMe"), Private: f.Get("private") != "", Wrong: f.Wrong,
+		FromMe: f.Get("fromMe"), Format: bridge.WebhookFormat(f.Get("format")), VerifyToken: strings.TrimSpace(f.Get("verifyToken")), Private: f.Get("private") != "", Wrong: f.Wrong,
 	}
 	if shown.URL == "" {
 		f.refuse("url", "Enter the address that events are posted to.")
@@ -88,8 +90,16 @@ func (v *visit) webhookForm(f *form) (shown webhookForm, change client.WebhookCh
 	}
 	return shown, client.WebhookChange{
 		URL: &shown.URL, Types: &shown.Types, Chats: new(texts(shown.Chats.jids())), ExcludeChats: new(texts(shown.ExcludeChats.jids())),
-		ChatType: &shown.ChatType, FromMe: &fromMe, AllowPrivate: &shown.Private,
+		ChatType: &shown.ChatType, FromMe: &fromMe, AllowPrivate: &shown.Private, Format: &shown.Format, Options: shown.options(),
 	}, err
+}
+
+// options returns the settings of the format that a new webhook has.
+func (f webhookForm) options() *bridge.FormatOptions {
+	if f.Format != bridge.FormatCloud {
+		return new(bridge.FormatOptions)
+	}
+	return &bridge.FormatOptions{VerifyToken: f.VerifyToken}
 }
 
 // texts returns JIDs as the API's requests hold them.
@@ -105,6 +115,7 @@ func texts(jids []bridge.JID) []string {
 func (v *visit) formOf(hook bridge.Webhook) webhookForm {
 	shown := webhookForm{
 		URL: hook.URL, Types: hook.Types, Chats: v.choiceOf(hook.Chats...), ExcludeChats: v.choiceOf(hook.ExcludeChats...), ChatType: hook.ChatType, Private: hook.AllowPrivate,
+		Format: hook.Format, VerifyToken: hook.Options.VerifyToken,
 	}
 	if hook.FromMe != nil {
 		shown.FromMe = strconv.FormatBool(*hook.FromMe)
@@ -215,6 +226,9 @@ func (v *visit) saveWebhook() error {
 	}
 	status := http.StatusBadRequest
 	if len(f.Wrong) == 0 {
+		if change.Options, err = v.keptOptions(shown); err != nil {
+			return err
+		}
 		_, err := v.api.UpdateWebhook(v.r.Context(), v.number, change)
 		if err == nil {
 			return v.done(nil, "Saved.", webhookPath(v.number))
@@ -229,6 +243,30 @@ func (v *visit) saveWebhook() error {
 	}
 	return v.showWebhookWith(status, webhookPage{Hook: hook, Form: shown})
 }
+
+// keptOptions returns the settings of a webhook's format, with what the form has of them.
+// Another format has only the headers of the old one.
+func (v *visit) keptOptions(shown webhookForm) (*bridge.FormatOptions, error) {
+	hook, err := v.api.Webhook(v.r.Context(), v.number)
+	if err != nil {
+		return nil, err
+	}
+	options := shown.options()
+	if hook.Format == shown.Format {
+		token := options.VerifyToken
+		*options = hook.Options
+		options.VerifyToken = token
+	}
+	options.Headers = hook.Options.Headers
+	return options, nil
+}
+
+// formats names the formats of webhooks as people know them.
+var formats = map[bridge.WebhookFormat]string{
+	bridge.FormatBridged: "bridged", bridge.FormatWAHA: "WAHA", bridge.FormatEvolution: "Evolution API", bridge.FormatCloud: "WhatsApp Cloud API",
+}
+
+func formatName(format bridge.WebhookFormat) string { return formats[format] }
 
 // testWebhook posts a test, and shows the receiver's answer.
 func (v *visit) testWebhook() error {

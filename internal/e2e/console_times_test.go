@@ -48,9 +48,18 @@ func measureConsole(t *testing.T, dir string) {
 	}
 	chat := "/console/chats/" + page.Items[0].JID.Escaped()
 	pages := []struct{ name, path string }{
-		{"overview", "/console/"}, {"list of chats", "/console/chats"}, {"chat, newest 50", chat}, {"a chat's files", chat + "/media"},
-		{"search", "/console/search?q=the"}, {"contacts", "/console/contacts"}, {"new chat", "/console/new"}, {"calls", "/console/calls"},
-		{"events", "/console/events"}, {"webhooks", "/console/webhooks"}, {"API", "/console/api"}, {"settings", "/console/settings"},
+		{"overview", "/console/"},
+		{"list of chats", "/console/chats"},
+		{"chat, newest 50", chat},
+		{"a chat's files", chat + "/media"},
+		{"search", "/console/search?q=the"},
+		{"contacts", "/console/contacts"},
+		{"new chat", "/console/new"},
+		{"calls", "/console/calls"},
+		{"events", "/console/events"},
+		{"webhooks", "/console/webhooks"},
+		{"API", "/console/api"},
+		{"settings", "/console/settings"},
 	}
 	older := regexp.MustCompile(`href="([^"]+)" data-older`).FindStringSubmatch(pageText(t, p, chat))
 	if older != nil {

@@ -75,8 +75,10 @@ func shots() []shot {
 		{name: "reply", chat: "Yuki", prepare: opens("[data-reply]", `!document.querySelector("#replying").hidden`)},
 		{name: "recording", chat: "Yuki", prepare: opens("[data-record]", `!document.querySelector("#recording").hidden`), after: steps{does(`document.querySelector("#recording [data-cancel]").click()`)}},
 		{name: "files", chat: "Yuki", prepare: steps{does(pasted), becomes(`document.querySelector("#files[open]")`)}},
-		{name: "outbox", chat: "Yuki", prepare: steps{does(unsent), does(`location.reload()`), loads(".unsent[data-state=failed]")},
-			after: steps{does(forgotten)}},
+		{
+			name: "outbox", chat: "Yuki", prepare: steps{does(unsent), does(`location.reload()`), loads(".unsent[data-state=failed]")},
+			after: steps{does(forgotten)},
+		},
 		{name: "delete", chat: "Sofía", prepare: opens(".out .menu-box a.danger", `document.querySelector("#deleting[open]")`)},
 		{name: "forward-dialog", chat: "Wandern", prepare: opens(".menu-box [href$=forward]", `document.querySelector("dialog[open] .choices-list .chat-row")`)},
 		{name: "forward", chat: "Wandern", prepare: steps{does(`location.href = document.querySelector(".menu-box [href$=forward]").href`), loads("#forward")}},

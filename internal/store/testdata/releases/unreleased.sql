@@ -14,6 +14,7 @@ CREATE TABLE people (
     username      TEXT NOT NULL DEFAULT '',
     timer         INTEGER NOT NULL DEFAULT 0,
     timer_set_at  INTEGER NOT NULL DEFAULT 0,
+    blocked       INTEGER NOT NULL DEFAULT 0,
     sort_name     TEXT NOT NULL DEFAULT '',
     folded_names  TEXT NOT NULL DEFAULT '',
     nameless      INTEGER NOT NULL GENERATED ALWAYS AS (sort_name = '') VIRTUAL,
@@ -249,6 +250,8 @@ CREATE TABLE webhooks (
     exclude_chats     TEXT NOT NULL,
     chat_type         TEXT NOT NULL,
     from_me           INTEGER,
+    format            TEXT NOT NULL,
+    format_options    TEXT NOT NULL,
     allow_private     INTEGER NOT NULL,
     enabled           INTEGER NOT NULL,
     source            TEXT NOT NULL,
@@ -295,6 +298,7 @@ CREATE TABLE hooks (
 ) STRICT;
 CREATE INDEX people_by_name ON people (nameless, sort_key, id, folded_names, pn);
 CREATE INDEX people_by_username ON people (username) WHERE username != '';
+CREATE INDEX people_blocked ON people (id) WHERE blocked;
 CREATE INDEX identities_by_person ON identities (person);
 CREATE INDEX chats_by_recency ON chats (recency, jid, is_group, folded_name);
 CREATE INDEX new_chats_by_time ON new_chats (at);
@@ -333,19 +337,19 @@ CREATE INDEX deliveries_pending ON deliveries (webhook, chat_id, event) WHERE st
 CREATE INDEX hooks_by_token ON hooks (token) WHERE token IS NOT NULL;
 INSERT INTO settings (name, value) VALUES ('store.owner.lid', '10000000000001@lid');
 INSERT INTO settings (name, value) VALUES ('store.owner.pn', '491700000001@s.whatsapp.net');
-INSERT INTO people (id, pn, lid, name, push_name, business_name, username, timer, timer_set_at, sort_name, folded_names) VALUES (1, '491700000001@s.whatsapp.net', '10000000000001@lid', '', '', '', '', 0, 0, '', '');
-INSERT INTO people (id, pn, lid, name, push_name, business_name, username, timer, timer_set_at, sort_name, folded_names) VALUES (2, '491700000002@s.whatsapp.net', '10000000000002@lid', 'Alice', '', '', 'alice', 0, 0, 'alice', 'alice
+INSERT INTO people (id, pn, lid, name, push_name, business_name, username, timer, timer_set_at, blocked, sort_name, folded_names) VALUES (1, '491700000001@s.whatsapp.net', '10000000000001@lid', '', '', '', '', 0, 0, 0, '', '');
+INSERT INTO people (id, pn, lid, name, push_name, business_name, username, timer, timer_set_at, blocked, sort_name, folded_names) VALUES (2, '491700000002@s.whatsapp.net', '10000000000002@lid', 'Alice', '', '', 'alice', 0, 0, 0, 'alice', 'alice
 
 
 @alice');
-INSERT INTO people (id, pn, lid, name, push_name, business_name, username, timer, timer_set_at, sort_name, folded_names) VALUES (3, '491700000003@s.whatsapp.net', NULL, '', '', '', '', 0, 0, '', '');
+INSERT INTO people (id, pn, lid, name, push_name, business_name, username, timer, timer_set_at, blocked, sort_name, folded_names) VALUES (3, '491700000003@s.whatsapp.net', NULL, '', '', '', '', 0, 0, 0, '', '');
 INSERT INTO identities (lid, person) VALUES ('10000000000001@lid', 1);
 INSERT INTO identities (lid, person) VALUES ('10000000000002@lid', 2);
 INSERT INTO chats (id, jid, person, is_group, name, folded_name, participants, message_count, last_message_at, timer, used, unread, unread_since, read_seq, receipt_seq, marked_unread, archived, pinned, muted_until) VALUES (1, '491700000002@s.whatsapp.net', 2, 0, 'Alice', 'alice
 10000000000002@lid
 @alice', 2, 3, 1795248003000, 0, 0, 2, 1795248001000, 0, 0, 0, 0, 0, NULL);
 INSERT INTO chats (id, jid, person, is_group, name, folded_name, participants, message_count, last_message_at, timer, used, unread, unread_since, read_seq, receipt_seq, marked_unread, archived, pinned, muted_until) VALUES (2, '120363000000000001@g.us', NULL, 1, 'Club', 'club', 2, 1, 1795248005000, 0, 0, 1, 1795248005000, 0, 0, 0, 0, 0, NULL);
-INSERT INTO groups (chat, known, withheld, topic, owner, created_at, is_announce, is_locked, join_approval, is_community, updated_at) VALUES (2, 1, 0, '', NULL, NULL, 0, 0, 0, 0, 1795727712139);
+INSERT INTO groups (chat, known, withheld, topic, owner, created_at, is_announce, is_locked, join_approval, is_community, updated_at) VALUES (2, 1, 0, '', NULL, NULL, 0, 0, 0, 0, 1795739701311);
 INSERT INTO members (chat, person, display_name, is_admin, is_super_admin, label, label_at) VALUES (2, 1, '', 0, 0, '', 0);
 INSERT INTO members (chat, person, display_name, is_admin, is_super_admin, label, label_at) VALUES (2, 3, '', 1, 0, '', 0);
 INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, reactions, edited_at, deleted_at, status, imported, has_link) VALUES (1, 1, 'A1', 2, 0, 1795248001000, 'conversation', '', 'a text from an earlier release', NULL, NULL, 1, NULL, NULL, NULL, 0, 0);
@@ -357,16 +361,16 @@ INSERT INTO message_raw (seq, raw, media_ref, view_once, expiration, wire_id) VA
 INSERT INTO message_raw (seq, raw, media_ref, view_once, expiration, wire_id) VALUES (3, X'726177206F66204133', NULL, 0, 0, NULL);
 INSERT INTO message_raw (seq, raw, media_ref, view_once, expiration, wire_id) VALUES (4, X'726177206F66204231', NULL, 0, 0, NULL);
 INSERT INTO reactions (message, person, emoji, timestamp) VALUES (1, 1, '👍', 1795248004000);
-INSERT INTO pending_changes (id, chat, target, kind, sender, stanza, at, size, fact, raw) VALUES (1, '120363000000000001@g.us', 'B2', 2, '491700000003@s.whatsapp.net', '', 1795727712139, 201, '{"Timestamp":"2026-11-21T08:00:07.000Z","Type":"conversation","Content":"edited","ViewOnce":false,"Details":{},"Ref":{"directPath":"","mediaKey":null,"fileSha256":null,"fileEncSha256":null}}', X'726177206F66204232');
-INSERT INTO calls (seq, id, wire_id, caller, chat, is_group, is_video, state, started_at, noted_at, ended_at) VALUES (1, 'call', 'call', 2, 1, 0, 0, 'ringing', 1795248008000, 1795727712139, NULL);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (1, 4, NULL, 1, NULL, 1795727712139);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (2, 1, 1, NULL, NULL, 1795727712139);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (3, 1, 2, NULL, NULL, 1795727712139);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (4, 1, 3, NULL, NULL, 1795727712139);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (5, 2, 1, NULL, NULL, 1795727712139);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (6, 4, NULL, 2, NULL, 1795727712139);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (7, 5, NULL, 2, NULL, 1795727712139);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (8, 1, 4, NULL, NULL, 1795727712139);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (9, 7, NULL, 1, '1', 1795727712139);
-INSERT INTO tokens (id, name, hash, scopes, chats, expires_at, created_at, last_used_at, parent) VALUES (1, 'script', X'68617368', '["read"]', NULL, NULL, 1795727712173, NULL, NULL);
-INSERT INTO webhooks (id, url, secret, types, chats, exclude_chats, chat_type, from_me, allow_private, enabled, source, cursor, created_at, updated_at, last_delivered_at, last_failed_at, last_error, token) VALUES (1, 'https://example.com', '', '[]', '[]', '[]', 'all', NULL, 0, 1, 'api', 0, 1795727712180, 1795727712180, NULL, NULL, NULL, NULL);
+INSERT INTO pending_changes (id, chat, target, kind, sender, stanza, at, size, fact, raw) VALUES (1, '120363000000000001@g.us', 'B2', 2, '491700000003@s.whatsapp.net', '', 1795739701311, 201, '{"Timestamp":"2026-11-21T08:00:07.000Z","Type":"conversation","Content":"edited","ViewOnce":false,"Details":{},"Ref":{"directPath":"","mediaKey":null,"fileSha256":null,"fileEncSha256":null}}', X'726177206F66204232');
+INSERT INTO calls (seq, id, wire_id, caller, chat, is_group, is_video, state, started_at, noted_at, ended_at) VALUES (1, 'call', 'call', 2, 1, 0, 0, 'ringing', 1795248008000, 1795739701311, NULL);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (1, 4, NULL, 1, NULL, 1795739701311);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (2, 1, 1, NULL, NULL, 1795739701311);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (3, 1, 2, NULL, NULL, 1795739701311);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (4, 1, 3, NULL, NULL, 1795739701311);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (5, 2, 1, NULL, '{"changes":["reactions"],"reactions":[{"sender":1,"emoji":"👍","timestamp":1795248004000}]}', 1795739701311);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (6, 4, NULL, 2, NULL, 1795739701311);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (7, 5, NULL, 2, NULL, 1795739701311);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (8, 1, 4, NULL, NULL, 1795739701311);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (9, 7, NULL, 1, '1', 1795739701311);
+INSERT INTO tokens (id, name, hash, scopes, chats, expires_at, created_at, last_used_at, parent) VALUES (1, 'script', X'68617368', '["read"]', NULL, NULL, 1795739701318, NULL, NULL);
+INSERT INTO webhooks (id, url, secret, types, chats, exclude_chats, chat_type, from_me, format, format_options, allow_private, enabled, source, cursor, created_at, updated_at, last_delivered_at, last_failed_at, last_error, token) VALUES (1, 'https://example.com', '', '[]', '[]', '[]', 'all', NULL, 'bridged', '{}', 0, 1, 'api', 0, 1795739701318, 1795739701318, NULL, NULL, NULL, NULL);

@@ -131,7 +131,7 @@ func TestConsole_MakesAndAdministersAGroup(t *testing.T) {
 		v.clickOn(".leave button")
 		g.shows(func(view simnet.GroupView) bool { return !view.Has(v.owner) }, v.anna)
 		v.arrives(".page-group main:not(:has(#leave))")
-		v.wantOnPage("The account is not in this group")
+		v.wantOnPage("You’re not in this group anymore")
 	})
 }
 

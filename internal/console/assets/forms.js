@@ -62,7 +62,7 @@ if (contents) contents.scrollTop = find("[aria-current]", contents).offsetTop - 
 document.addEventListener("keydown", (event) => {
   const typing = event.target.matches("input, textarea, select");
   if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
-    const box = find("input[type=search]");
+    const box = all("input[type=search]").find((one) => one.checkVisibility());
     if (box) {
       event.preventDefault();
       box.focus();

@@ -259,6 +259,7 @@ func TestConsole_PeopleWithoutScript(t *testing.T) {
 	v.clickOn("[data-found] input")
 	v.clickOn("#forward button.primary:not(.needless)")
 	must(v.anna.ReceivedText(within(t), "Pass it on"))(t)
+	v.do(chromedp.WaitReady(chromedp.CSS(".chat"))) // where it leads
 	v.open("/console/contacts")
 	v.do(chromedp.WaitVisible(chromedp.CSS(".avatar img")))
 	v.wantNoFaults()

@@ -36,7 +36,7 @@ type T interface {
 // of three runs costs more than the budget.
 func (b Budget) Check(t T, size int, run func()) {
 	t.Helper()
-	most := b.Base + b.PerByte*uint64(size)
+	most := slack * (b.Base + b.PerByte*uint64(size))
 	var took time.Duration
 	var allocated uint64
 	for range tries {

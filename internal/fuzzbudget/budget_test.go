@@ -30,9 +30,9 @@ func TestBudget_FailsWhatCostsTooMuch(t *testing.T) {
 	}{
 		"within":              {Usual, allocate(1 << 19), ""},
 		"a multiple":          {Usual, allocate(1<<20 + 100*128), ""},
-		"too much memory":     {Usual, allocate(4 << 20), "allocated 4"},
+		"too much memory":     {Usual, allocate(5 << 20), "allocated 5"},
 		"too much time":       {Budget{Base: 1 << 20, Time: time.Millisecond}, spin, "the budget is 1ms"},
-		"only the first time": {Usual, func() { allocate(map[bool]int{true: 4 << 20, false: 1}[first])(); first = false }, ""},
+		"only the first time": {Usual, func() { allocate(map[bool]int{true: 5 << 20, false: 1}[first])(); first = false }, ""},
 	} {
 		var r recorder
 		if c.budget.Check(&r, 100, c.run); c.want == "" && r.said != "" || !strings.Contains(r.said, c.want) {

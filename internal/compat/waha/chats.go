@@ -327,6 +327,9 @@ func download(c *compat.Call) (compat.Answer, error) {
 		return compat.Answer{}, err
 	}
 	chat, id, err := named.in("")
+	if err == nil {
+		id, err = bridge.ParsePathID(id)
+	}
 	if err != nil {
 		return compat.Answer{}, err
 	}

@@ -1,13 +1,20 @@
 package waha
 
 import (
+	"context"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/compat"
 	"bridged/internal/webhook/format"
 )
 
@@ -123,5 +130,32 @@ func TestFormat_PostsTheEventsThatAreWanted(t *testing.T) {
 	}
 	if types := typesOf([]string{"message", "session.status", "call.received"}); !slices.Equal(types, []bridge.EventType{bridge.EventAccountStatus, bridge.EventMessageCreated}) {
 		t.Errorf("types %v", types)
+	}
+}
+
+// The address of a file leads to that file, whatever id and type the sender of its message
+// has made up: a receiver follows it with its key.
+func TestMedia_AddressStaysAtTheFile(t *testing.T) {
+	const files = "https://bridge.example/waha/api/files/default/"
+	var asked []string
+	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.EscapedPath())
+		w.Header().Set("Content-Type", "image/jpeg")
+	})
+	door := New(compat.Options{Client: client.InProcess(api, ""), Family: func(context.Context, string) (int64, bool) { return 1, true }, Log: zerolog.Nop()})
+	for _, id := range []string{"3EB0B1", "x/../../../sendText?phone=34600100101&text=spam#", "A.B_2@c.us", "%2e%2e%2f"} {
+		m := bridge.Message{Chat: sofia, ID: id, MessageType: "imageMessage", Media: &bridge.Media{Type: bridge.MediaImage, MimeType: "image/jp#eg?"}}
+		address := messageOf(m, strings.TrimSuffix(files, "/api/files/default/")).Media.URL
+		name, isFile := strings.CutPrefix(address, files)
+		if !isFile || strings.ContainsAny(name, "/?#%") || !strings.HasSuffix(name, ".bin") {
+			t.Errorf("the file of %q is at %s", id, address)
+			continue
+		}
+		r := httptest.NewRequest(http.MethodGet, "/api/files/default/"+name, http.NoBody)
+		r.Header.Set("X-Api-Key", "key")
+		door.ServeHTTP(httptest.NewRecorder(), r)
+		if want := "GET " + bridge.DownloadPath(sofia, id); len(asked) == 0 || asked[len(asked)-1] != want {
+			t.Errorf("%s asks for %v, want %s", address, asked, want)
+		}
 	}
 }

@@ -102,6 +102,7 @@ func TestFormat_PostsTheEventsThatAreWanted(t *testing.T) {
 	mine := bridge.Message{Chat: sofia, ID: "3EB0A1", FromMe: true, SenderJID: owner, Timestamp: morning, Status: new(bridge.DeliveryPlayed)}
 	group := mine
 	group.Chat = walks
+	lost, found := bridge.Message{Chat: sofia, ID: "3EB0A2", SenderJID: sofia, MessageType: bridge.TypeUndecryptable}, bridge.Message{Chat: sofia, ID: "3EB0A2", SenderJID: sofia, MessageType: bridge.TypeText}
 	for name, test := range map[string]struct {
 		event  bridge.Event
 		events []string
@@ -112,6 +113,8 @@ func TestFormat_PostsTheEventsThatAreWanted(t *testing.T) {
 		"a status":            {bridge.Event{Type: bridge.EventMessageStatus, Message: &mine}, nil, []string{"message.ack"}},
 		"a status in a group": {bridge.Event{Type: bridge.EventMessageStatus, Message: &group}, nil, []string{"message.ack.group"}},
 		"not on the list":     {bridge.Event{Type: bridge.EventMessageStatus, Message: &mine}, []string{"message"}, nil},
+		"not decrypted":       {bridge.Event{Type: bridge.EventMessageCreated, Message: &lost}, nil, nil},
+		"decrypted later":     {bridge.Event{Type: bridge.EventMessageUpdated, Message: &found, Changes: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedType}}, nil, []string{"message"}},
 		"a pin":               {bridge.Event{Type: bridge.EventMessageUpdated, Message: &mine, Changes: []bridge.MessageField{bridge.ChangedPinned}}, nil, nil},
 		"lost events":         {bridge.Event{Type: bridge.EventReset}, nil, nil},
 		"a test":              {bridge.Event{Type: format.Test}, []string{"message"}, []string{"session.status"}},

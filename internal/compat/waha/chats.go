@@ -333,6 +333,6 @@ func download(c *compat.Call) (compat.Answer, error) {
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	answer, err := c.API.File(c.Context(), chat, id, c.Header)
+	answer, err := c.API.File(c.Context(), http.MethodGet, chat, id, c.Header)
 	return compat.Answer{Relay: answer}, err
 }

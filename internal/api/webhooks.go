@@ -19,7 +19,8 @@ type shownWebhook struct {
 	Chat bridge.JID `json:"chat"`
 }
 
-func showWebhook(hook bridge.Webhook) shownWebhook {
+func showWebhook(in *input, hook bridge.Webhook) shownWebhook {
+	hook.IsOwn = hook.Source == bridge.WebhookFromAPI && hook.Token == in.caller().ID
 	shown := shownWebhook{Webhook: hook}
 	if len(hook.Chats) == 1 {
 		shown.Chat = hook.Chats[0]
@@ -43,7 +44,7 @@ func (s *server) listWebhooks(in *input) (any, error) {
 	webhooks, err := s.ownWebhooks(in.ctx())
 	shown := make([]shownWebhook, len(webhooks))
 	for i, hook := range webhooks {
-		shown[i] = showWebhook(hook)
+		shown[i] = showWebhook(in, hook)
 	}
 	return struct {
 		Count    int            `json:"count"`
@@ -63,12 +64,12 @@ func (s *server) createWebhook(in *input) (any, error) {
 	hook := bridge.Webhook{Enabled: true, Cursor: after, Token: in.caller().ID}
 	change(&hook)
 	hook, err := addOwn(in.ctx(), s, webhookQuota, makerOfWebhook, s.Store.Webhooks, s.Webhooks.Create, hook)
-	return created{withSecret{showWebhook(hook), hook.Secret}}, err
+	return created{withSecret{showWebhook(in, hook), hook.Secret}}, err
 }
 
 func (s *server) getWebhook(in *input) (any, error) {
 	hook, err := s.pathWebhook(in)
-	return showWebhook(hook), err
+	return showWebhook(in, hook), err
 }
 
 func (s *server) updateWebhook(in *input) (any, error) {
@@ -82,9 +83,9 @@ func (s *server) updateWebhook(in *input) (any, error) {
 	}
 	hook, err := s.Webhooks.Update(in.ctx(), id, req.moves(), change)
 	if req.Secret != nil {
-		return withSecret{showWebhook(hook), hook.Secret}, err
+		return withSecret{showWebhook(in, hook), hook.Secret}, err
 	}
-	return showWebhook(hook), err
+	return showWebhook(in, hook), err
 }
 
 func (s *server) deleteWebhook(in *input) (any, error) {

@@ -53,9 +53,11 @@ type Event struct {
 // MessageField names a field of [Message] that can change.
 type MessageField string
 
-// The fields that change. An edit changes content, whatever of the message it replaces.
+// The fields that change. An edit changes content, whatever of the message it replaces; the
+// type is that of a message which could not be decrypted before.
 const (
 	ChangedContent   MessageField = "content"
+	ChangedType      MessageField = "messageType"
 	ChangedReactions MessageField = "reactions"
 	ChangedPoll      MessageField = "poll"
 	ChangedEvent     MessageField = "event"

@@ -47,6 +47,7 @@ type Webhook struct {
 	AllowPrivate bool          `json:"allowPrivate"`
 	Enabled      bool          `json:"enabled"`
 	Source       WebhookSource `json:"source"`
+	IsOwn        bool          `json:"isOwn"` // the reader's own token made it, and not one of that token's making; set by the API
 
 	Cursor          int64   `json:"cursor"` // the last event that is delivered, pending or dead
 	Pending         int     `json:"pending"`

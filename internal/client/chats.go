@@ -174,15 +174,15 @@ func (c *Client) Download(ctx context.Context, chat bridge.JID, msgID string) (f
 }
 
 // File returns the answer with a message's file, or with the part of it that the headers of
-// another request ask for.
-func (c *Client) File(ctx context.Context, chat bridge.JID, msgID string, of http.Header) (*http.Response, error) {
+// another request ask for; of HEAD only what describes it.
+func (c *Client) File(ctx context.Context, method string, chat bridge.JID, msgID string, of http.Header) (*http.Response, error) {
 	header := make(http.Header)
 	for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"} {
 		if values := of.Values(name); len(values) > 0 {
 			header[name] = values
 		}
 	}
-	return c.Do(ctx, http.MethodGet, bridge.DownloadPath(chat, msgID), nil, header)
+	return c.Do(ctx, method, bridge.DownloadPath(chat, msgID), nil, header)
 }
 
 // query holds the parameters of a request; empty ones are left out.

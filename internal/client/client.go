@@ -100,7 +100,7 @@ func decode(resp *http.Response, out any) error {
 }
 
 // Do sends a request and returns its answer, whose body the caller reads and
-// closes. An answer other than 2xx is an [*Error].
+// closes. An answer other than 2xx is an [*Error], but for the 304 that a header asks for.
 func (c *Client) Do(ctx context.Context, method, path string, body any, header http.Header) (*http.Response, error) {
 	var payload io.Reader = http.NoBody
 	if body != nil {
@@ -131,7 +131,7 @@ func (c *Client) send(ctx context.Context, method, path, contentType string, bod
 	if err != nil {
 		return nil, fmt.Errorf("no bridge answers at %s: start it first (%w)", c.base, err)
 	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+	if (resp.StatusCode < 200 || resp.StatusCode > 299) && resp.StatusCode != http.StatusNotModified {
 		err := readError(resp)
 		return nil, errors.Join(err, resp.Body.Close())
 	}

@@ -81,7 +81,7 @@ func Extension(mimeType string) string {
 		return "mp3"
 	case base == "text/plain":
 		return "txt"
-	case extension == "", strings.ContainsAny(extension, ".+-"):
+	case extension == "", strings.Trim(extension, "abcdefghijklmnopqrstuvwxyz0123456789") != "": // a sender may have chosen it
 		return "bin"
 	}
 	return extension

@@ -32,12 +32,12 @@ func isAboutPrivate(err error) bool {
 	return bridge.CodeOf(err) == bridge.CodeInvalid && strings.Contains(err.Error(), "allowPrivate")
 }
 
-// OwnWebhooks returns the webhooks in a format that the caller has made; none where the
-// caller may see no webhooks.
+// OwnWebhooks returns the webhooks in a format that the caller has made, and not those of
+// tokens of its making; none where the caller may see no webhooks.
 func OwnWebhooks(c *Call, format bridge.WebhookFormat) (own []bridge.Webhook, err error) {
 	all, err := c.API.Webhooks(c.Context())
 	for _, w := range all {
-		if w.Format == format && w.Source == bridge.WebhookFromAPI {
+		if w.Format == format && w.IsOwn {
 			own = append(own, w)
 		}
 	}

@@ -72,6 +72,21 @@ func TestEvents_ShowEveryKindOfChangeAsItIsNow(t *testing.T) {
 	}
 }
 
+// What could not be decrypted has its type once it can, also where an edit came first, and
+// once only.
+func TestEvents_SayWhenAMessageIsDecrypted(t *testing.T) {
+	s := newStore(t)
+	save(t, s, owner(), placeholder(club, alice, "A1", 1), placeholder(club, alice, "A2", 2))
+	save(t, s, says(club, alice, "A1", 1, "at last"))
+	save(t, s, bridge.Edit{Chat: club, Target: "A2", Editor: alice, Timestamp: at(4), New: says(club, alice, "A2", 4, "edited")})
+	save(t, s, says(club, alice, "A2", 2, "before"))
+	var got []string
+	for _, e := range events(t, s, EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}}).Events {
+		got = append(got, fmt.Sprint(e.Message.ID, e.Changes))
+	}
+	sameList(t, "changes", got, []string{"A1[content messageType]", "A2[content editedAt messageType]", "A2[content editedAt]"})
+}
+
 // An event says what of a message has changed, a reaction that was removed too, and all
 // that one transaction changes is one event.
 func TestEvents_SayWhatChanged(t *testing.T) {

@@ -68,6 +68,9 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	if f.Upload == nil {
 		fields = append(fields, bridge.ChangedEdited)
 	}
+	if m.isPlaceholder() && f.New.MessageType != m.kind {
+		fields = append(fields, bridge.ChangedType)
+	}
 	t.contentChanged(m.seq, fields...)
 }
 

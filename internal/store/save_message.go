@@ -165,7 +165,11 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender per
 		sender.id, m.MessageType, m.PushName, m.Content, search.Folded(m.Content), t.pack(d), d.hasLink(m.Content), statusColumn(m), stored.seq)
 	t.insertRaw(m, stored.seq)
 	t.joinAlbum(stored.seq, m.AlbumID)
-	t.contentChanged(stored.seq, bridge.ChangedContent)
+	fields := []bridge.MessageField{bridge.ChangedContent}
+	if stored.isPlaceholder() { // and no edit has taken its place
+		fields = append(fields, bridge.ChangedType)
+	}
+	t.contentChanged(stored.seq, fields...)
 	t.applyPending(m.Chat, m.ID)
 }
 

@@ -20,6 +20,7 @@ type attempt struct {
 	hasFailed bool                       // the delivery was tried before
 	isProbe   bool                       // whether the receiver is back
 	taken     int                        // posts of the event that the receiver has taken
+	takenAs   bridge.Webhook             // the settings of that receiver
 	posts     atomic.Pointer[store.Post] // the event and the settings
 }
 
@@ -155,7 +156,7 @@ func (w *worker) roomAt(now time.Time) time.Time {
 func (w *worker) begin(q *queue) {
 	ctx, cancel := context.WithCancel(w.posting)
 	it := q.items[0]
-	a := &attempt{item: it, queue: q, state: w.state, began: time.Now(), cancel: cancel, hasFailed: it.Attempts > 0, isProbe: w.outage.isDown(), taken: it.taken}
+	a := &attempt{item: it, queue: q, state: w.state, began: time.Now(), cancel: cancel, hasFailed: it.Attempts > 0, isProbe: w.outage.isDown(), taken: it.taken, takenAs: w.settings}
 	w.outage.probing = w.outage.probing || a.isProbe
 	w.underWay[a] = true
 	q.trying++
@@ -173,7 +174,11 @@ func (d *Dispatcher) try(ctx context.Context, a *attempt, of bridge.WebhookDeliv
 	// In another state of the log another delivery may be next.
 	if ctx.Err() == nil && err == nil && p.Log == a.state && p.Shown {
 		a.posts.Store(&p)
-		r.outcome = d.deliver(ctx, p, of, a.taken)
+		taken := a.taken
+		if isElsewhere(a.takenAs, p.Webhook) { // the worker does not know yet
+			taken = 0
+		}
+		r.outcome = d.deliver(ctx, p, of, taken)
 		r.isPosted = !r.isNothing
 	}
 	r.isBrokenOff = ctx.Err() != nil && (!r.isPosted || r.failure != "")
@@ -230,7 +235,9 @@ func (w *worker) forgetEmpty(q *queue) {
 // note records how a post went.
 func (w *worker) note(q *queue, it *item, a *attempt, got outcome) {
 	now := time.Now()
-	it.taken = got.taken
+	if it.taken = got.taken; isElsewhere(a.posts.Load().Webhook, w.settings) {
+		it.taken = 0
+	}
 	w.enterTry(it, got, now)
 	if it.Status == bridge.WebhookPending {
 		q.due = now.Add(backOff(it.Attempts, longestPause))

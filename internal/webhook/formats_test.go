@@ -132,6 +132,32 @@ func TestFormats_PartsAreTakenOnce(t *testing.T) {
 	})
 }
 
+// A receiver that takes the place of another one gets all parts, also where a try is the
+// first to see that it has.
+func TestFormats_AnotherReceiverGetsAllParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, receiver := newFormatBench(t)
+		receiver.refuse = "second of A0"
+		w, err := b.Create(t.Context(), bridge.Webhook{
+			URL: "http://parts/hook", AllowPrivate: true, Enabled: true, Cursor: -1, Format: "two", Options: bridge.FormatOptions{VerifyToken: "right"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.say(grace, "A", 0, 1)
+		synctest.Wait()
+		want(t, "taken at first", receiver.taken(), []string{"first of A0 "})
+		if _, err := b.store.ChangeWebhook(t.Context(), w.ID, func(w *bridge.Webhook) error { w.URL = "http://parts/other"; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := receiver.taken(); len(got) != 3 || got[1] != "first of A0 " {
+			t.Errorf("the other receiver has taken %.40q", got[1:])
+		}
+	})
+}
+
 // A receiver that does not want a webhook is refused, and so are headers that no request
 // has.
 func TestFormats_AreChecked(t *testing.T) {

@@ -32,13 +32,11 @@ func changesOf(d format.Delivery) []change {
 	case bridge.EventMessageStatus:
 		return statusChange(e, m)
 	case bridge.EventMessageUpdated:
-		if slices.Contains(e.Changes, bridge.ChangedReactions) {
-			return reactionChanges(d, m)
+		var changes []change
+		if slices.Contains(e.Changes, bridge.ChangedType) { // what could not be decrypted is a message once it can
+			changes = messageChange(d, m)
 		}
-		// What could not be decrypted is a message once it can.
-		if slices.Equal(e.Changes, []bridge.MessageField{bridge.ChangedContent}) {
-			return messageChange(d, m)
-		}
+		return append(changes, reactionChanges(d, m)...)
 	}
 	return nil
 }

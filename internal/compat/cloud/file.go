@@ -47,7 +47,7 @@ func sendAgain(c *compat.Call, f file, ref messageRef, as client.Upload) (client
 	if err := maySend(c); err != nil { // before anything is downloaded
 		return client.Sent{}, err
 	}
-	resp, err := askFile(c, http.MethodGet, ref)
+	resp, err := c.API.File(c.Context(), http.MethodGet, ref.Chat, ref.ID, nil)
 	if err != nil {
 		return client.Sent{}, err
 	}
@@ -55,11 +55,6 @@ func sendAgain(c *compat.Call, f file, ref messageRef, as client.Upload) (client
 	isVoice := strings.HasPrefix(resp.Header.Get("Content-Type"), "audio/ogg")
 	as.Caption, as.PTT, as.FileName = string(f.Caption), bool(f.Voice) && isVoice, cmp.Or(string(f.FileName), "file")
 	return c.API.SendFile(c.Context(), as, resp.Body, c.Key())
-}
-
-// askFile asks the bridge for the file of a message, or only for what describes it.
-func askFile(c *compat.Call, method string, ref messageRef) (*http.Response, error) {
-	return c.API.Do(c.Context(), method, bridge.DownloadPath(ref.Chat, ref.ID), nil, nil)
 }
 
 // show describes the account's number, or a file with the address of its bytes.
@@ -100,7 +95,7 @@ func (d door) base(c *compat.Call) string {
 	return public.Scheme + "://" + public.Host + Prefix
 }
 
-// download answers the bytes of a file, or the part of them that the caller asks for.
+// download answers the bytes of a file, or of a message's the part that the caller asks for.
 func (d door) download(c *compat.Call) (compat.Answer, error) {
 	resp, err := d.open(c, http.MethodGet, c.PathValue("id"))
 	return compat.Answer{Relay: resp}, err
@@ -109,7 +104,11 @@ func (d door) download(c *compat.Call) (compat.Answer, error) {
 // open answers a file that was uploaded or received, or only what describes it.
 func (d door) open(c *compat.Call, method, id string) (*http.Response, error) {
 	if ref, isReceived := parseFileID(id); isReceived {
-		resp, err := askFile(c, method, ref)
+		asked := c.Header
+		if method == http.MethodHead { // of what describes the file, they mean the description
+			asked = nil
+		}
+		resp, err := c.API.File(c.Context(), method, ref.Chat, ref.ID, asked)
 		if bridge.CodeOf(err) == bridge.CodeNotFound {
 			err = missing(c.Request, id)
 		}

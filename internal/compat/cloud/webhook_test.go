@@ -151,7 +151,12 @@ func TestWebhook_OtherEvents(t *testing.T) {
 	edited := received(sofia, bridge.Message{Content: "new", EditedAt: &moment})
 	edited.Type, edited.Changes = bridge.EventMessageUpdated, []bridge.MessageField{bridge.ChangedContent, bridge.ChangedEdited}
 	decrypted := received(sofia, bridge.Message{Content: "at last"})
-	decrypted.Type, decrypted.Changes = bridge.EventMessageUpdated, []bridge.MessageField{bridge.ChangedContent}
+	decrypted.Type, decrypted.Changes = bridge.EventMessageUpdated, []bridge.MessageField{bridge.ChangedContent, bridge.ChangedType}
+	edit := decrypted
+	edit.Changes = []bridge.MessageField{bridge.ChangedContent, bridge.ChangedEdited, bridge.ChangedType}
+	replaced := received(sofia, bridge.Message{Media: &bridge.Media{Type: bridge.MediaImage}})
+	replaced.Type, replaced.Changes = bridge.EventMessageUpdated, []bridge.MessageField{bridge.ChangedContent}
+	atLast := `{"contacts":[{"profile":{"name":"Sofía"},"wa_id":"34600100101"}],"messages":[{"from":"34600100101","id":"` + idOf(sofia, "3EB0A") + `","timestamp":"1795249530","type":"text","text":{"body":"at last"}}]}`
 	inGroup := `{"contacts":[{"profile":{"name":"Sofía"},"wa_id":"34600100101"}],"messages":[{"from":"34600100101","group_id":"120363000000000000","id":"` +
 		messageRef{Chat: club, Sender: sofia, ID: "3EB0A"}.messageID() + `","timestamp":"1795249530","type":"text","text":{"body":"hi"}}]}`
 	hidden := received(shy, bridge.Message{SenderJID: shy, Content: "hi"})
@@ -161,23 +166,25 @@ func TestWebhook_OtherEvents(t *testing.T) {
 		field   string
 		want    []string
 	}{
-		"sent":                {sent(sofia, bridge.DeliverySent), bridge.FormatOptions{}, "messages", []string{status(`"status":"sent"`)}},
-		"delivered":           {sent(sofia, bridge.DeliveryDelivered), bridge.FormatOptions{}, "messages", []string{status(`"status":"delivered"`)}},
-		"read":                {sent(sofia, bridge.DeliveryRead), bridge.FormatOptions{}, "messages", []string{status(`"status":"read"`)}},
-		"played":              {sent(sofia, bridge.DeliveryPlayed), bridge.FormatOptions{}, "messages", []string{status(`"status":"read"`)}},
-		"failed":              {sent(sofia, bridge.DeliveryFailed), bridge.FormatOptions{}, "messages", []string{status(`"status":"failed","errors":[{"code":131026,"title":"Message undeliverable","message":"Message undeliverable","error_data":{"details":"the network did not take the message"}}]`)}},
-		"pending":             {sent(sofia, bridge.DeliveryPending), bridge.FormatOptions{}, "", nil},
-		"sent in a group":     {sent(club, bridge.DeliverySent), bridge.FormatOptions{}, "", nil},
-		"sent in a group, on": {sent(club, bridge.DeliverySent), groups, "messages", []string{`{"statuses":[{"id":"` + idOf(club, "3EB0A") + `","timestamp":"1795249530","recipient_id":"120363000000000000","recipient_type":"group","status":"sent"}]}`}},
-		"a reaction":          {reacted(sofia, like), bridge.FormatOptions{}, "messages", []string{reaction(sofia, sofia, `"reaction":{"message_id":"`+idOf(sofia, "Q")+`","emoji":"👍"}`)}},
-		"a reaction removed":  {reacted(sofia, gone), bridge.FormatOptions{}, "messages", []string{reaction(sofia, sofia, `"reaction":{"message_id":"`+idOf(sofia, "Q")+`"}`)}},
-		"two reactions":       {reacted(club, like, gone), groups, "messages", []string{reaction(club, sofia, `"reaction":{"message_id":"`+idOf(club, "Q")+`","emoji":"👍"}`), reaction(club, sofia, `"reaction":{"message_id":"`+idOf(club, "Q")+`"}`)}},
-		"an own reaction":     {reacted(sofia, bridge.MessageReaction{SenderJID: ada, Emoji: "👍", Timestamp: moment}), bridge.FormatOptions{}, "", nil},
-		"an edit":             {edited, bridge.FormatOptions{}, "", nil},
-		"decrypted later":     {decrypted, bridge.FormatOptions{}, "messages", []string{`{"contacts":[{"profile":{"name":"Sofía"},"wa_id":"34600100101"}],"messages":[{"from":"34600100101","id":"` + idOf(sofia, "3EB0A") + `","timestamp":"1795249530","type":"text","text":{"body":"at last"}}]}`}},
-		"in a group":          {received(club, bridge.Message{Content: "hi"}), bridge.FormatOptions{}, "", nil},
-		"in a group, on":      {received(club, bridge.Message{Content: "hi"}), groups, "messages", []string{inGroup}},
-		"by a hidden person":  {hidden, bridge.FormatOptions{}, "messages", []string{`{"contacts":[{"profile":{"name":"222222222222222"},"wa_id":"222222222222222"}],"messages":[{"from":"222222222222222","id":"` + idOf(shy, "3EB0A") + `","timestamp":"1795249530","type":"text","text":{"body":"hi"}}]}`}},
+		"sent":                                   {sent(sofia, bridge.DeliverySent), bridge.FormatOptions{}, "messages", []string{status(`"status":"sent"`)}},
+		"delivered":                              {sent(sofia, bridge.DeliveryDelivered), bridge.FormatOptions{}, "messages", []string{status(`"status":"delivered"`)}},
+		"read":                                   {sent(sofia, bridge.DeliveryRead), bridge.FormatOptions{}, "messages", []string{status(`"status":"read"`)}},
+		"played":                                 {sent(sofia, bridge.DeliveryPlayed), bridge.FormatOptions{}, "messages", []string{status(`"status":"read"`)}},
+		"failed":                                 {sent(sofia, bridge.DeliveryFailed), bridge.FormatOptions{}, "messages", []string{status(`"status":"failed","errors":[{"code":131026,"title":"Message undeliverable","message":"Message undeliverable","error_data":{"details":"the network did not take the message"}}]`)}},
+		"pending":                                {sent(sofia, bridge.DeliveryPending), bridge.FormatOptions{}, "", nil},
+		"sent in a group":                        {sent(club, bridge.DeliverySent), bridge.FormatOptions{}, "", nil},
+		"sent in a group, on":                    {sent(club, bridge.DeliverySent), groups, "messages", []string{`{"statuses":[{"id":"` + idOf(club, "3EB0A") + `","timestamp":"1795249530","recipient_id":"120363000000000000","recipient_type":"group","status":"sent"}]}`}},
+		"a reaction":                             {reacted(sofia, like), bridge.FormatOptions{}, "messages", []string{reaction(sofia, sofia, `"reaction":{"message_id":"`+idOf(sofia, "Q")+`","emoji":"👍"}`)}},
+		"a reaction removed":                     {reacted(sofia, gone), bridge.FormatOptions{}, "messages", []string{reaction(sofia, sofia, `"reaction":{"message_id":"`+idOf(sofia, "Q")+`"}`)}},
+		"two reactions":                          {reacted(club, like, gone), groups, "messages", []string{reaction(club, sofia, `"reaction":{"message_id":"`+idOf(club, "Q")+`","emoji":"👍"}`), reaction(club, sofia, `"reaction":{"message_id":"`+idOf(club, "Q")+`"}`)}},
+		"an own reaction":                        {reacted(sofia, bridge.MessageReaction{SenderJID: ada, Emoji: "👍", Timestamp: moment}), bridge.FormatOptions{}, "", nil},
+		"an edit":                                {edited, bridge.FormatOptions{}, "", nil},
+		"decrypted later":                        {decrypted, bridge.FormatOptions{}, "messages", []string{atLast}},
+		"an edit of what could not be decrypted": {edit, bridge.FormatOptions{}, "messages", []string{atLast}},
+		"a picture in HD, in place of its first": {replaced, bridge.FormatOptions{}, "", nil},
+		"in a group":                             {received(club, bridge.Message{Content: "hi"}), bridge.FormatOptions{}, "", nil},
+		"in a group, on":                         {received(club, bridge.Message{Content: "hi"}), groups, "messages", []string{inGroup}},
+		"by a hidden person":                     {hidden, bridge.FormatOptions{}, "messages", []string{`{"contacts":[{"profile":{"name":"222222222222222"},"wa_id":"222222222222222"}],"messages":[{"from":"222222222222222","id":"` + idOf(shy, "3EB0A") + `","timestamp":"1795249530","type":"text","text":{"body":"hi"}}]}`}},
 		"own, on": {
 			received(sofia, bridge.Message{FromMe: true, SenderJID: ada, Content: "hi"}), echoed, "smb_message_echoes",
 			[]string{`{"message_echoes":[{"from":"15550001111","to":"34600100101","id":"` + idOf(sofia, "3EB0A") + `","timestamp":"1795249530","type":"text","text":{"body":"hi"}}]}`},

@@ -326,5 +326,5 @@ func fileNameOf(m bridge.Message) string {
 	if m.Media.FileName != "" {
 		return m.Media.FileName
 	}
-	return m.ID + "." + compat.Extension(m.Media.MimeType)
+	return bridge.PathID(m.ID) + "." + compat.Extension(m.Media.MimeType)
 }

@@ -258,3 +258,14 @@ func FuzzKey(f *testing.F) {
 		})
 	})
 }
+
+// A file without a name is named by its message, whose sender has chosen the id: it is no path.
+func TestFileName_IsNoPath(t *testing.T) {
+	m := bridge.Message{ID: "3EB0A1", Media: &bridge.Media{MimeType: "image/jpeg"}}
+	if name := fileNameOf(m); name != "3EB0A1.jpeg" {
+		t.Errorf("named %s", name)
+	}
+	if m.ID = "../../etc/x"; strings.ContainsAny(fileNameOf(m), "/\\") {
+		t.Errorf("named %s", fileNameOf(m))
+	}
+}

@@ -191,7 +191,11 @@ func (f Format) events(d format.Delivery) []event {
 // ownPrefix begins the ids of messages that linked devices send, not phones.
 const ownPrefix = "3EB0"
 
+// created returns nothing for what cannot be decrypted yet: it is a message once it can.
 func created(account bridge.JID, m bridge.Message) []event {
+	if m.MessageType == bridge.TypeUndecryptable {
+		return nil
+	}
 	e := event{name: eventUpsert, data: RecordOf(account, m)}
 	if m.Media != nil {
 		e.file = &format.File{Chat: m.Chat, ID: m.ID}
@@ -205,6 +209,9 @@ func created(account bridge.JID, m bridge.Message) []event {
 // updated returns an event for each thing that has changed.
 func updated(account bridge.JID, e bridge.Event) (events []event) {
 	m := *e.Message
+	if slices.Contains(e.Changes, bridge.ChangedType) {
+		events = created(account, m)
+	}
 	for _, reaction := range e.Reactions {
 		events = append(events, event{name: eventUpsert, data: ReactionOf(account, m, reaction)})
 	}

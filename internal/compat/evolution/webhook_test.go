@@ -68,6 +68,8 @@ func TestFormat_PostsWhatFlowsRead(t *testing.T) {
 		"a vote":                   {voted, map[string][]string{"messages.update": {`"pollUpdates":[{"name":"now","voters":["34600100101@s.whatsapp.net"]}`}}},
 		"an edit":                  {changed(said(bridge.TypeText, "new"), bridge.ChangedContent, bridge.ChangedEdited), map[string][]string{"messages.edited": {`"editedMessage":{"conversation":"new"}`}}},
 		"a deletion":               {changed(deleted, bridge.ChangedContent, bridge.ChangedDeleted), map[string][]string{"messages.delete": {`"id":"3EB0A1"`}, "messages.update": {`"status":"DELETED"`}}},
+		"not decrypted":            {eventOf(bridge.EventMessageCreated, said(bridge.TypeUndecryptable, "")), map[string][]string{}},
+		"decrypted later":          {changed(said(bridge.TypeText, "at last"), bridge.ChangedContent, bridge.ChangedType), map[string][]string{"messages.upsert": {`"conversation":"at last"`}}},
 		"a pin":                    {changed(mine, bridge.ChangedPinned), map[string][]string{}},
 		"connected":                {bridge.Event{Type: bridge.EventAccountStatus, Status: &bridge.Status{Status: bridge.StateOpen, User: &bridge.User{JID: owner, PushName: "Ada"}}}, map[string][]string{"connection.update": {`"state":"open"`, `"statusReason":200`, `"profileName":"Ada"`}}},
 		"unlinked":                 {bridge.Event{Type: bridge.EventAccountStatus, Status: &bridge.Status{Status: bridge.StateNeedsPair}}, map[string][]string{"connection.update": {`"state":"close"`, `"statusReason":401`}}},

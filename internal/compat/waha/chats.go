@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 	"bridged/internal/compat"
 )
 
@@ -234,11 +235,10 @@ func editMessage(c *compat.Call) (compat.Answer, error) {
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	sent, err := c.API.Edit(c.Context(), chat, id, string(in.Text), nil, c.Key())
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return answerSent(c, http.StatusOK, bridge.Message{MessageType: bridge.TypeText, Content: string(in.Text)}, sent)
+	content := bridge.Message{MessageType: bridge.TypeText, Content: string(in.Text)}
+	return answerSent(c, http.StatusOK, &content, func() (client.Sent, error) {
+		return c.API.Edit(c.Context(), chat, id, string(in.Text), nil, c.Key())
+	})
 }
 
 func deleteMessage(c *compat.Call) (compat.Answer, error) {
@@ -327,9 +327,12 @@ func download(c *compat.Call) (compat.Answer, error) {
 		return compat.Answer{}, err
 	}
 	chat, id, err := named.in("")
+	if err == nil {
+		id, err = bridge.ParsePathID(id)
+	}
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	answer, err := c.API.File(c.Context(), chat, id, c.Header)
+	answer, err := c.API.File(c.Context(), http.MethodGet, chat, id, c.Header)
 	return compat.Answer{Relay: answer}, err
 }

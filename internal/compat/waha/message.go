@@ -130,7 +130,7 @@ func mediaOf(m bridge.Message, base string) (*media, *string) {
 	if base == "" {
 		return nil, nil
 	}
-	id := messageID{FromMe: m.FromMe, Chat: m.Chat, ID: m.ID}
+	id := messageID{FromMe: m.FromMe, Chat: m.Chat, ID: bridge.PathID(m.ID)} // which its sender has chosen
 	file := &media{URL: base + "/api/files/" + session + "/" + id.String() + "." + compat.Extension(m.Media.MimeType), MimeType: m.Media.MimeType}
 	if m.Media.Type == bridge.MediaDocument {
 		file.FileName = &m.Media.FileName

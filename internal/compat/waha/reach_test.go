@@ -1,6 +1,7 @@
 package waha
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -96,6 +97,29 @@ func TestTokens_EveryRouteWithEveryScope(t *testing.T) {
 		patterns[i] = r.pattern
 	}
 	newScene(t).EveryScope(patterns, reaches)
+}
+
+// The webhooks of the session are those of the caller: one that may see those of other
+// tokens leaves them alone.
+func TestSession_HasItsCallersWebhooks(t *testing.T) {
+	scene := newScene(t)
+	n8n := scene.Token(nil, bridge.ScopeRead, bridge.ScopeManage).Secret
+	set := func(token, list string) string {
+		t.Helper()
+		got := scene.Ask(compattest.Try{Route: "PUT /api/sessions/default", Body: `{"config":{"webhooks":[` + list + `]}}`}, token)
+		if got.Code != http.StatusOK {
+			t.Fatal(got.Code, got.Body)
+		}
+		return got.Body.String()
+	}
+	set(n8n, `{"url":"https://n8n.example/waha"}`)
+	if shown := set(compattest.Operator, `{"url":"https://other.example/waha"}`); strings.Contains(shown, "n8n.example") {
+		t.Errorf("the operator's session is %s", shown)
+	}
+	set(compattest.Operator, "")
+	if shown := scene.Ask(compattest.Try{Route: "GET /api/sessions/default"}, n8n).Body.String(); !strings.Contains(shown, "https://n8n.example/waha") {
+		t.Errorf("the token's session is %s", shown)
+	}
 }
 
 // What is one click away in clients does nothing, and is refused in a form that they read.

@@ -75,19 +75,20 @@ func (to toChat) key(c *compat.Call) string {
 
 // send sends a message, whose content is answered.
 func (to toChat) send(c *compat.Call, status int, what client.Message, content bridge.Message) (compat.Answer, error) {
-	sent, err := c.API.Send(c.Context(), what, to.key(c))
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return answerSent(c, status, content, sent)
+	return answerSent(c, status, &content, func() (client.Sent, error) { return c.API.Send(c.Context(), what, to.key(c)) })
 }
 
-// answerSent answers a message that was sent, as WAHA does.
-func answerSent(c *compat.Call, status int, m bridge.Message, sent client.Sent) (compat.Answer, error) {
+// answerSent answers a message that do sends, as WAHA does. Nothing can fail once it is sent.
+func answerSent(c *compat.Call, status int, content *bridge.Message, do func() (client.Sent, error)) (compat.Answer, error) {
 	own, err := c.API.OwnToken(c.Context())
 	if err != nil {
 		return compat.Answer{}, err
 	}
+	sent, err := do()
+	if err != nil {
+		return compat.Answer{}, err
+	}
+	m := *content
 	m.Chat, m.ID, m.FromMe, m.Timestamp, m.Status = sent.Chat, sent.ID, true, sent.Timestamp, new(bridge.DeliveryPending)
 	if own.Account != nil {
 		m.SenderJID, m.PushName = own.Account.JID, own.Account.PushName
@@ -156,14 +157,15 @@ func sendFile(kind bridge.MediaType, messageType string) func(*compat.Call) (com
 		if kind == bridge.MediaAudio {
 			caption = "" // voice notes have none
 		}
-		sent, shown, err := compat.Outgoing{
+		out := compat.Outgoing{
 			Kind: kind, Address: string(in.File.URL), Caption: caption, Name: string(in.File.FileName), MimeType: string(in.File.MimeType),
 			Voice: kind == bridge.MediaAudio, Key: in.key(c),
-		}.Send(c, chat, quote)
-		if err != nil {
-			return compat.Answer{}, err
 		}
-		return answerSent(c, http.StatusCreated, bridge.Message{MessageType: messageType, Content: caption, Media: shown}, sent)
+		content := bridge.Message{MessageType: messageType, Content: caption}
+		return answerSent(c, http.StatusCreated, &content, func() (sent client.Sent, err error) {
+			sent, content.Media, err = out.Send(c, chat, quote)
+			return sent, err
+		})
 	}
 }
 
@@ -317,11 +319,9 @@ func react(c *compat.Call) (compat.Answer, error) {
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	sent, err := c.API.Send(c.Context(), client.Reaction{Chat: chat, MsgID: id, Emoji: string(in.Reaction)}, c.Key())
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	answer, err := answerSent(c, http.StatusOK, bridge.Message{}, sent)
+	answer, err := answerSent(c, http.StatusOK, &bridge.Message{}, func() (client.Sent, error) {
+		return c.API.Send(c.Context(), client.Reaction{Chat: chat, MsgID: id, Emoji: string(in.Reaction)}, c.Key())
+	})
 	if err == nil {
 		answer.Body = map[string]any{"id": answer.Body.(Message).ID, "_data": nil}
 	}

@@ -142,7 +142,11 @@ func (f Format) events(d format.Delivery) []event {
 	return nil
 }
 
+// created returns nothing for what cannot be decrypted yet: it is a message once it can.
 func (f Format) created(m bridge.Message) []event {
+	if m.MessageType == bridge.TypeUndecryptable {
+		return nil
+	}
 	shown := messageOf(m, f.Base)
 	if m.FromMe {
 		return []event{{eventAny, shown}}
@@ -165,13 +169,16 @@ func (f Format) ack(m bridge.Message) event {
 // updated returns an event for each thing that has changed.
 func (f Format) updated(d format.Delivery) (events []event) {
 	e, m := d.Event, *d.Event.Message
+	changed := func(field bridge.MessageField) bool { return slices.Contains(e.Changes, field) }
+	if changed(bridge.ChangedType) {
+		events = f.created(m)
+	}
 	for _, reaction := range e.Reactions {
 		events = append(events, event{eventReaction, reactionOf(d.Own, m, reaction)})
 	}
 	for _, voter := range e.Voters {
 		events = append(events, event{eventVote, voteOf(d, voter)})
 	}
-	changed := func(field bridge.MessageField) bool { return slices.Contains(e.Changes, field) }
 	switch {
 	case m.DeletedAt != nil && changed(bridge.ChangedDeleted):
 		events = append(events, event{eventRevoked, map[string]any{"after": messageOf(m, ""), "before": nil, "revokedMessageId": m.ID, "_data": map[string]any{}}})

@@ -1,13 +1,20 @@
 package waha
 
 import (
+	"context"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/compat"
 	"bridged/internal/webhook/format"
 )
 
@@ -95,6 +102,7 @@ func TestFormat_PostsTheEventsThatAreWanted(t *testing.T) {
 	mine := bridge.Message{Chat: sofia, ID: "3EB0A1", FromMe: true, SenderJID: owner, Timestamp: morning, Status: new(bridge.DeliveryPlayed)}
 	group := mine
 	group.Chat = walks
+	lost, found := bridge.Message{Chat: sofia, ID: "3EB0A2", SenderJID: sofia, MessageType: bridge.TypeUndecryptable}, bridge.Message{Chat: sofia, ID: "3EB0A2", SenderJID: sofia, MessageType: bridge.TypeText}
 	for name, test := range map[string]struct {
 		event  bridge.Event
 		events []string
@@ -105,6 +113,8 @@ func TestFormat_PostsTheEventsThatAreWanted(t *testing.T) {
 		"a status":            {bridge.Event{Type: bridge.EventMessageStatus, Message: &mine}, nil, []string{"message.ack"}},
 		"a status in a group": {bridge.Event{Type: bridge.EventMessageStatus, Message: &group}, nil, []string{"message.ack.group"}},
 		"not on the list":     {bridge.Event{Type: bridge.EventMessageStatus, Message: &mine}, []string{"message"}, nil},
+		"not decrypted":       {bridge.Event{Type: bridge.EventMessageCreated, Message: &lost}, nil, nil},
+		"decrypted later":     {bridge.Event{Type: bridge.EventMessageUpdated, Message: &found, Changes: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedType}}, nil, []string{"message"}},
 		"a pin":               {bridge.Event{Type: bridge.EventMessageUpdated, Message: &mine, Changes: []bridge.MessageField{bridge.ChangedPinned}}, nil, nil},
 		"lost events":         {bridge.Event{Type: bridge.EventReset}, nil, nil},
 		"a test":              {bridge.Event{Type: format.Test}, []string{"message"}, []string{"session.status"}},
@@ -123,5 +133,32 @@ func TestFormat_PostsTheEventsThatAreWanted(t *testing.T) {
 	}
 	if types := typesOf([]string{"message", "session.status", "call.received"}); !slices.Equal(types, []bridge.EventType{bridge.EventAccountStatus, bridge.EventMessageCreated}) {
 		t.Errorf("types %v", types)
+	}
+}
+
+// The address of a file leads to that file, whatever id and type the sender of its message
+// has made up: a receiver follows it with its key.
+func TestMedia_AddressStaysAtTheFile(t *testing.T) {
+	const files = "https://bridge.example/waha/api/files/default/"
+	var asked []string
+	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.EscapedPath())
+		w.Header().Set("Content-Type", "image/jpeg")
+	})
+	door := New(compat.Options{Client: client.InProcess(api, ""), Family: func(context.Context, string) (int64, bool) { return 1, true }, Log: zerolog.Nop()})
+	for _, id := range []string{"3EB0B1", "x/../../../sendText?phone=34600100101&text=spam#", "A.B_2@c.us", "%2e%2e%2f"} {
+		m := bridge.Message{Chat: sofia, ID: id, MessageType: "imageMessage", Media: &bridge.Media{Type: bridge.MediaImage, MimeType: "image/jp#eg?"}}
+		address := messageOf(m, strings.TrimSuffix(files, "/api/files/default/")).Media.URL
+		name, isFile := strings.CutPrefix(address, files)
+		if !isFile || strings.ContainsAny(name, "/?#%") || !strings.HasSuffix(name, ".bin") {
+			t.Errorf("the file of %q is at %s", id, address)
+			continue
+		}
+		r := httptest.NewRequest(http.MethodGet, "/api/files/default/"+name, http.NoBody)
+		r.Header.Set("X-Api-Key", "key")
+		door.ServeHTTP(httptest.NewRecorder(), r)
+		if want := "GET " + bridge.DownloadPath(sofia, id); len(asked) == 0 || asked[len(asked)-1] != want {
+			t.Errorf("%s asks for %v, want %s", address, asked, want)
+		}
 	}
 }

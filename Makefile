@@ -38,10 +38,12 @@ platforms:
 clients:
 	bash .ci/clients/run
 
-# Connects an independent client, Baileys, to bridged over the simulated network.
-# Needs npm and its registry; without Node it is skipped.
+# Connects an independent client, Baileys, to bridged over the simulated network, and
+# other bridges' clients to the demo's doors. Needs npm and its registry; without Node it
+# is skipped.
 interop:
 	bash interop/run
+	bash interop/doors/run
 
 # Talks to the demo as an agent with the protocol's TypeScript SDKs. Needs Node.
 agents:

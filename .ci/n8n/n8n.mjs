@@ -30,7 +30,7 @@ export class N8n {
     });
     this.ended = once(this.process, "exit");
     const { process: child } = this;
-    process.once("exit", () => child.kill("SIGKILL"));
+    process.once("exit", () => child.kill()); // even after something has thrown
     await this.#listening(createWriteStream(join(this.work, "n8n.log")));
     await this.call("POST", "/rest/owner/setup", { email: "owner@example.com", firstName: "Olga", lastName: "Owner", password: "Only-for-these-workflows-1" });
   }

@@ -1,6 +1,6 @@
 // All checks in order: the clients of the Cloud door, one after another, then those of
 // the doors of Evolution API and WAHA.
-import { check, print } from "./shared/table.mjs";
+import { print } from "./shared/table.mjs";
 import { Demo, freeAddress } from "./demo.mjs";
 import { cloud } from "./cloud.mjs";
 import { evolution } from "./evolution.mjs";

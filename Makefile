@@ -5,7 +5,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
 WHATSMEOW ?=
 
-.PHONY: screenshots build test check lint race platforms clients agents fleet interop quirks vuln demo image release
+.PHONY: screenshots build test check lint race platforms clients agents fleet interop n8n quirks vuln demo image release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -38,10 +38,18 @@ platforms:
 clients:
 	bash .ci/clients/run
 
-# Connects an independent client, Baileys, to bridged over the simulated network.
-# Needs npm and its registry; without Node it is skipped.
+# Connects an independent client, Baileys, to bridged over the simulated network, and
+# other bridges' clients to the demo's doors. Needs npm and its registry; without Node it
+# is skipped.
 interop:
 	bash interop/run
+	bash interop/doors/run
+
+# Runs n8n itself with its node for Evolution API against the demo's doors. Needs Node, a
+# C++ compiler and Linux on x64, 3 GB and some minutes; elsewhere it is skipped. N8N_DIR
+# keeps what was installed.
+n8n:
+	bash .ci/n8n/run
 
 # Talks to the demo as an agent with the protocol's TypeScript SDKs. Needs Node.
 agents:

@@ -66,7 +66,7 @@ export async function redirectFetch(work) {
 // Bridge is a running bridged. It follows the event log and so knows the current
 // state of every message.
 export class Bridge {
-  #token = "a-token-for-interoperability";
+  token = "a-token-for-interoperability";
   #messages = new Map(); // by id
   #groups = new Map(); // by JID
   #calls = new Map(); // by id
@@ -79,35 +79,42 @@ export class Bridge {
     this.phone = phone;
   }
 
-  async start() {
-    this.process = spawn(join(this.work, "bridged"), [], {
-      stdio: ["ignore", "inherit", "pipe"],
-      env: {
-        PATH: process.env.PATH, HOME: this.work, BRIDGE_TOKEN: this.#token, ENABLE_SEND: "true", PHONE_NUMBER: this.phone,
-        LISTEN_ADDR: "127.0.0.1:0", DATA_DIR: join(this.work, "data"), WA_NETWORK_FILE: join(this.work, "network.json"),
-        SIMULATED_FETCH_ALLOW: "127.0.0.0/8", LOG_FORMAT: "json", LOG_LEVEL: "debug",
-      },
+  start() {
+    return this.run([], {
+      PHONE_NUMBER: this.phone, DATA_DIR: join(this.work, "data"), WA_NETWORK_FILE: join(this.work, "network.json"),
+      SIMULATED_FETCH_ALLOW: "127.0.0.0/8", LOG_LEVEL: "debug",
+    }, /"addr(?:ess)?":"([^"]+)"/);
+  }
+
+  // run starts bridged and follows its events. A line with its address shows that it is
+  // ready.
+  async run(args, env, ready) {
+    this.process = spawn(join(this.work, "bridged"), args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { PATH: process.env.PATH, HOME: this.work, BRIDGE_TOKEN: this.token, ENABLE_SEND: "true", LISTEN_ADDR: "127.0.0.1:0", LOG_FORMAT: "json", ...env },
     });
     this.ended = once(this.process, "exit");
     const { process: child } = this;
     process.once("exit", () => child.kill("SIGKILL")); // even after a check has thrown
-    this.address = await this.#listening(createWriteStream(join(this.work, "bridged.log"), { flags: "a" }));
+    this.address = await this.#listening(createWriteStream(join(this.work, "bridged.log"), { flags: "a" }), ready);
     this.stopped = false;
     this.following = this.#follow();
   }
 
-  // #listening collects the log and waits for the line with the address.
-  #listening(log) {
+  // #listening collects what bridged prints, and waits for the line with the address.
+  #listening(log, ready) {
     return new Promise((resolve, reject) => {
       let unfinished = "";
       this.process.once("exit", (code) => reject(new Error(`bridged ended with ${code}\n${unfinished}`)));
-      this.process.stderr.on("data", (chunk) => {
+      const collect = (chunk) => {
         log.write(chunk);
         if (process.env.VERBOSE) process.stderr.write(chunk);
         unfinished = (unfinished + chunk).slice(-100_000);
-        const found = /"addr(?:ess)?":"([^"]+)"/.exec(unfinished);
+        const found = ready.exec(unfinished);
         if (found) resolve(`http://${found[1]}`);
-      });
+      };
+      this.process.stdout.on("data", collect);
+      this.process.stderr.on("data", collect);
     });
   }
 
@@ -120,7 +127,7 @@ export class Bridge {
 
   async request(method, path, body) {
     const answer = await realFetch(this.address + path, {
-      method, headers: { Authorization: `Bearer ${this.#token}`, "Content-Type": "application/json" },
+      method, headers: { Authorization: `Bearer ${this.token}`, "Content-Type": "application/json" },
       body: body && JSON.stringify(body),
     });
     return answer;
@@ -165,6 +172,15 @@ export class Bridge {
 
   // message waits until a stored message is as wanted.
   message = (id, wanted) => this.#until(this.#messages, id, wanted);
+
+  // that waits for a message that is as wanted.
+  async that(wanted) {
+    for (;;) {
+      const found = [...this.#messages.values()].find(wanted);
+      if (found) return found;
+      await new Promise((wake) => this.#changed.push(wake));
+    }
+  }
 
   // group waits until a stored group is as wanted.
   group = (jid, wanted) => this.#until(this.#groups, jid, wanted);

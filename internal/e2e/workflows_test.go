@@ -40,8 +40,8 @@ func TestWorkflows_RunEveryIntegration(t *testing.T) {
 		}
 	}
 	integrations := integration.FindAllSubmatch(makefile, -1)
-	if len(integrations) < 4 {
-		t.Errorf("the Makefile has %d integrations, but clients, agents, fleet and interop are four", len(integrations))
+	if len(integrations) < 5 {
+		t.Errorf("the Makefile has %d integrations, but clients, agents, fleet, interop and n8n are five", len(integrations))
 	}
 	for _, found := range integrations {
 		if target := string(found[1]); !slices.Contains(run, target) {

@@ -201,13 +201,17 @@ func parseDestination(field, value string) (bridge.JID, error) {
 func (s *server) sendText(in *input) (any, error) {
 	var req struct {
 		addressed
-		Text     string   `json:"text"`
-		Mentions []string `json:"mentions"` // people in the largest group
+		Text       string   `json:"text"`
+		Mentions   []string `json:"mentions"` // people in the largest group
+		MentionAll bool     `json:"mentionAll"`
 	}
 	body := in.body(&req, lenient)
 	d := in.draftTo(req.addressed)
 	in.checkText(req.Text)
-	d.Content = bridge.Text{Text: req.Text}
+	if req.MentionAll && d.To != "" && !d.To.IsGroup() {
+		in.refuse("mentionAll is for groups: name people in mentions")
+	}
+	d.Content = bridge.Text{Text: req.Text, MentionAll: req.MentionAll}
 	d.Mentions, d.Strangers = in.people("mentions", req.Mentions)
 	return s.sendOnce(in, body, d)
 }

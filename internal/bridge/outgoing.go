@@ -16,7 +16,10 @@ type Outgoing struct {
 type Content interface{ content() }
 
 // Text is a text message.
-type Text struct{ Text string }
+type Text struct {
+	Text       string
+	MentionAll bool // it mentions all other members of a group
+}
 
 // Location is a place; latitude and longitude in degrees.
 type Location struct {

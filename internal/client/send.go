@@ -25,6 +25,8 @@ type Text struct {
 	To       bridge.JID   `json:"jid"`
 	Text     string       `json:"text"`
 	Mentions []bridge.JID `json:"mentions,omitempty"`
+	// MentionAll mentions all other members of a group.
+	MentionAll bool `json:"mentionAll,omitempty"`
 	Quote
 }
 

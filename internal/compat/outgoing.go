@@ -94,21 +94,3 @@ func GroupOf(detail client.GroupDetail) bridge.Group {
 	}
 	return detail.Stored.Group
 }
-
-// OtherMembers returns the members of a group but the account.
-func OtherMembers(c *Call, group bridge.JID) (people []bridge.JID, err error) {
-	detail, err := c.API.Group(c.Context(), group)
-	if err != nil {
-		return nil, err
-	}
-	own, err := c.API.OwnToken(c.Context())
-	if err != nil {
-		return nil, err
-	}
-	for _, member := range GroupOf(detail).Participants {
-		if own.Account == nil || member.JID != own.Account.JID && member.JID != own.Account.LID {
-			people = append(people, member.JID)
-		}
-	}
-	return people, nil
-}

@@ -22,7 +22,7 @@ const (
 var reaches = []compattest.Try{
 	{Route: "POST /message/sendText/{instance}", Body: inClub + `,"text":"x"}`, Scope: toSend},
 	{Route: "POST /message/sendText/{instance}", Body: inClub + `,"text":"x","delay":1}`, Scope: toSend},
-	{Route: "POST /message/sendText/{instance}", Body: inClub + `,"text":"x","mentionsEveryOne":true}`, Scope: toSend, Also: toRead},
+	{Route: "POST /message/sendText/{instance}", Body: inClub + `,"text":"x","mentionsEveryOne":true}`, Scope: toSend},
 	{Route: "POST /message/sendMedia/{instance}", Body: inClub + `,"mediatype":"image","media":"aGVsbG8="}`, Scope: toSend},
 	{Route: "POST /message/sendMedia/{instance}", Body: inClub + `,"mediatype":"image","media":"https://example.org/a.png"}`, Scope: toSend},
 	{Route: "POST /message/sendWhatsAppAudio/{instance}", Body: inClub + `,"audio":"aGVsbG8="}`, Scope: toSend},

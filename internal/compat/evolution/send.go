@@ -64,12 +64,8 @@ func (o options) quote() (quote client.Quote, err error) {
 	return quote, err
 }
 
-// mentions returns the people whom a text mentions: those whom it names, or all other
-// members of a group.
-func (o options) mentions(c *compat.Call, chat bridge.JID) (people []bridge.JID, err error) {
-	if bool(o.MentionsEveryone) && chat.IsGroup() {
-		return compat.OtherMembers(c, chat)
-	}
+// mentions returns the people whom a text names.
+func (o options) mentions() (people []bridge.JID, err error) {
 	for _, one := range o.Mentioned {
 		jid, err := compat.Recipient(one)
 		if err != nil {
@@ -186,7 +182,7 @@ func sendText(c *compat.Call, in sendTextBody) (compat.Answer, error) {
 	case text == "":
 		return compat.Answer{}, bridge.Invalid(`instance requires property "text"`)
 	}
-	mentions, err := in.all().mentions(c, chat)
+	mentions, err := in.all().mentions()
 	if err != nil {
 		return compat.Answer{}, err
 	}
@@ -198,7 +194,8 @@ func sendText(c *compat.Call, in sendTextBody) (compat.Answer, error) {
 	if len(mentions) > 0 {
 		content.ContextInfo = &bridge.ContextInfo{MentionedJID: mentions}
 	}
-	return send(c, client.Text{To: chat, Text: text, Mentions: mentions, Quote: quote}, content)
+	everybody := bool(in.all().MentionsEveryone) && chat.IsGroup() // which n8n sets in other chats, too
+	return send(c, client.Text{To: chat, Text: text, Mentions: mentions, MentionAll: everybody, Quote: quote}, content)
 }
 
 type location struct {

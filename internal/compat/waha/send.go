@@ -42,19 +42,20 @@ func (to toChat) begin() (chat bridge.JID, quote client.Quote, err error) {
 	return chat, quote, err
 }
 
-// mentioned returns the people whom a send mentions; "all" is all other members of a group.
-func (to toChat) mentioned(c *compat.Call, chat bridge.JID) (people []bridge.JID, err error) {
+// mentioned returns the people whom a send mentions, and whether it mentions everybody.
+func (to toChat) mentioned() (people []bridge.JID, all bool, err error) {
 	for _, one := range to.Mentions {
-		if one == "all" && chat.IsGroup() {
-			return compat.OtherMembers(c, chat)
+		if one == "all" {
+			all = true
+			continue
 		}
 		jid, err := compat.Recipient(one)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		people = append(people, jid)
 	}
-	return people, nil
+	return people, all, nil
 }
 
 // noMentions refuses mentions in what has no text.
@@ -122,7 +123,7 @@ func (to toChat) text(c *compat.Call, status int, text string) (compat.Answer, e
 		return compat.Answer{}, err
 	}
 	m := client.Text{To: chat, Text: text, Quote: quote}
-	if m.Mentions, err = to.mentioned(c, chat); err != nil {
+	if m.Mentions, m.MentionAll, err = to.mentioned(); err != nil {
 		return compat.Answer{}, err
 	}
 	return to.send(c, status, m, bridge.Message{MessageType: bridge.TypeText, Content: text})

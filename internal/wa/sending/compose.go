@@ -11,6 +11,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
+	"bridged/internal/wa/groups"
 )
 
 // draft composes a message and its row. A panic, which a stranger's message may cause, is
@@ -76,10 +77,34 @@ func (c *Client) contextFor(ctx context.Context, chat bridge.JID, out bridge.Out
 	for _, mentioned := range out.Mentions {
 		info.MentionedJID = append(info.MentionedJID, string(c.mentionForm(ctx, chat, mentioned, out)))
 	}
+	if text, isText := out.Content.(bridge.Text); isText && text.MentionAll {
+		if err := c.mentionMembers(ctx, chat, info); err != nil {
+			return nil, err
+		}
+	}
 	if proto.Size(info) == 0 {
 		return nil, nil
 	}
 	return info, nil
+}
+
+// mentionMembers mentions all other members of a group, in the form in which they know
+// each other. The text does not name them.
+func (c *Client) mentionMembers(ctx context.Context, group bridge.JID, info *waE2E.ContextInfo) error {
+	known, err := c.GetGroupInfo(ctx, convert.WireJID(group))
+	if err != nil {
+		return groups.QueryError(err)
+	}
+	own := c.s.ownPN()
+	forms := []bridge.JID{own, c.Hidden(ctx, own)}
+	for _, member := range known.Participants {
+		named := member.JID.ToNonAD().String()
+		isOwn := slices.Contains(forms, convert.JID(member.JID)) || convert.JID(member.PhoneNumber) == own
+		if !isOwn && !slices.Contains(info.MentionedJID, named) {
+			info.MentionedJID = append(info.MentionedJID, named)
+		}
+	}
+	return nil
 }
 
 // wireForm returns a person's identity as the chat's members know it: the LID, if it is

@@ -75,6 +75,9 @@ type ChatRead struct {
 	IDs   []string
 	Seq   int64
 	Until Time
+	// Last names the last messages until that moment, whose second others may share that came
+	// since: these were not read.
+	Last []string
 }
 
 // UnreadMessage is a message of another person, for which no read receipt was sent.

@@ -58,20 +58,28 @@ func (t *writeTx) saveChatRead(f bridge.ChatRead) {
 	if !found {
 		return
 	}
-	seq := f.Seq
-	for _, id := range f.IDs {
-		if m, found := t.findMessage(f.Chat, id); found {
-			seq = max(seq, m.seq)
-		}
-	}
+	seq := max(f.Seq, t.lastOf(f.Chat, f.IDs))
 	if f.Seq == 0 && len(f.IDs) == 0 { // without receipts: these come beside it, and are more exact
 		seq = t.lastUntil(c.id, f.Until.UnixMilli())
+		if last := t.lastOf(f.Chat, f.Last); last != 0 {
+			seq = min(seq, last)
+		}
 	} else {
 		t.Run("UPDATE chats SET receipt_seq = ? WHERE id = ? AND receipt_seq < ?", seq, c.id, seq)
 	}
 	if seq != 0 && t.readUpTo(c.id, seq) {
 		t.appendEvent(bridge.EventChatUpdated, 0, c.id)
 	}
+}
+
+// lastOf returns the seq of the last of some messages; 0 where none is stored.
+func (t *writeTx) lastOf(chat bridge.JID, ids []string) (seq int64) {
+	for _, id := range ids {
+		if m, found := t.findMessage(chat, id); found {
+			seq = max(seq, m.seq)
+		}
+	}
+	return seq
 }
 
 // lastUntil returns the seq up to which a chat is read whose messages were read

@@ -19,11 +19,16 @@ func MarkFacts(e *events.MarkChatAsRead) []bridge.Fact {
 	if !e.Action.GetRead() {
 		return []bridge.Fact{bridge.ChatMarkedUnread{Chat: chat}}
 	}
-	until := e.Timestamp
+	read := bridge.ChatRead{Chat: chat, Until: bridge.At(e.Timestamp)}
 	if seconds := e.Action.GetMessageRange().GetLastMessageTimestamp(); seconds > 0 {
-		until = time.Unix(seconds+1, 0).Add(-time.Millisecond) // to the end of that second
+		read.Until = bridge.At(time.Unix(seconds+1, 0).Add(-time.Millisecond)) // to the end of that second
 	}
-	return []bridge.Fact{bridge.ChatRead{Chat: chat, Until: bridge.At(until)}}
+	for _, last := range e.Action.GetMessageRange().GetMessages() {
+		if id := last.GetKey().GetID(); id != "" {
+			read.Last = append(read.Last, ID(id))
+		}
+	}
+	return []bridge.Fact{read}
 }
 
 // ChatSettingFacts returns whether a chat was archived, pinned or muted.

@@ -76,6 +76,10 @@ func AsChat(jid bridge.JID) string {
 	return string(jid)
 }
 
+// IsFromDevice reports whether a linked device has sent an own message, and not a phone:
+// their ids begin so.
+func IsFromDevice(m bridge.Message) bool { return m.FromMe && strings.HasPrefix(m.ID, "3EB0") }
+
 // Text is a text that some clients send as a number.
 type Text string
 

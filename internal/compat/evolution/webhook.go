@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/compat"
 	"bridged/internal/webhook/format"
 )
 
@@ -188,9 +189,6 @@ func (f Format) events(d format.Delivery) []event {
 	return nil
 }
 
-// ownPrefix begins the ids of messages that linked devices send, not phones.
-const ownPrefix = "3EB0"
-
 // created returns nothing for what cannot be decrypted yet: it is a message once it can.
 func created(account bridge.JID, m bridge.Message) []event {
 	if m.MessageType == bridge.TypeUndecryptable {
@@ -200,7 +198,7 @@ func created(account bridge.JID, m bridge.Message) []event {
 	if m.Media != nil {
 		e.file = &format.File{Chat: m.Chat, ID: m.ID}
 	}
-	if m.FromMe && strings.HasPrefix(m.ID, ownPrefix) {
+	if compat.IsFromDevice(m) {
 		return []event{e, {name: eventSent, data: e.data}}
 	}
 	return []event{e}

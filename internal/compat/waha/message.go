@@ -100,6 +100,9 @@ func messageOf(m bridge.Message, base string) Message {
 			Message: contentOf(m), NotifyName: m.PushName, PushName: m.PushName,
 		},
 	}
+	if compat.IsFromDevice(m) {
+		shown.Source = "api"
+	}
 	if m.Chat.IsGroup() {
 		shown.Participant = new(compat.AsChat(m.SenderJID))
 		if !m.FromMe {

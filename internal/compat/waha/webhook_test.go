@@ -131,6 +131,14 @@ func TestFormat_PostsTheEventsThatAreWanted(t *testing.T) {
 	if got := posted(t, bridge.Webhook{}, bridge.Event{Type: bridge.EventMessageStatus, Message: &mine})["message.ack"]; !strings.Contains(got, `"ack":4,"ackName":"PLAYED"`) {
 		t.Errorf("played: %s", got)
 	}
+	typed := mine
+	typed.ID = "AC0102"
+	for source, m := range map[string]bridge.Message{"api": mine, "app": typed} { // flows that answer pass over what they sent
+		got := posted(t, bridge.Webhook{Options: bridge.FormatOptions{Events: []string{"*"}}}, bridge.Event{Type: bridge.EventMessageCreated, Message: &m})["message.any"]
+		if !strings.Contains(got, `"source":"`+source+`"`) {
+			t.Errorf("%s has not the source %s: %s", m.ID, source, got)
+		}
+	}
 	if types := typesOf([]string{"message", "session.status", "call.received"}); !slices.Equal(types, []bridge.EventType{bridge.EventAccountStatus, bridge.EventMessageCreated}) {
 		t.Errorf("types %v", types)
 	}

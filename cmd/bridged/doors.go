@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -48,17 +49,17 @@ func (a *app) withDoors(c config.Config, router *api.Handler, next http.Handler)
 		next = choose(func(path string) bool { return path == door.prefix || strings.HasPrefix(path, door.prefix+"/") }, mounted, next)
 	}
 	var listeners []net.Listener
-	own := make(map[int]http.Handler) // by port
+	own := make(map[netip.AddrPort]http.Handler)
 	for _, at := range c.DoorListeners {
 		listener, err := listen("COMPAT_LISTEN", at.Address)
 		if err != nil {
 			return nil, nil, err
 		}
 		listeners = append(listeners, listener)
-		own[listener.Addr().(*net.TCPAddr).Port] = compat.Mount("", opened[at.Door], a.streams, a.log)
+		own[place(listener.Addr().(*net.TCPAddr))] = compat.Mount("", opened[at.Door], a.streams, a.log)
 		a.log.Info().Str("door", at.Door).Stringer("address", listener.Addr()).Msg("a door is open at an address of its own")
 	}
-	return byPort(own, next), listeners, nil
+	return byAddress(own, next), listeners, nil
 }
 
 // openDoors opens each door that is served anywhere, once.
@@ -103,18 +104,31 @@ func (a *app) receiver(c config.Config) func(context.Context, io.Reader, int64, 
 	}
 }
 
-// byPort passes requests that came in at some ports to their handlers, and others on.
-func byPort(own map[int]http.Handler, next http.Handler) http.Handler {
+// place returns the address at which a listener or a connection is, without an IP address
+// where that is any of the machine's.
+func place(at *net.TCPAddr) netip.AddrPort {
+	ip := at.AddrPort().Addr().Unmap()
+	if ip.IsUnspecified() {
+		ip = netip.Addr{}
+	}
+	return netip.AddrPortFrom(ip.WithZone(""), uint16(at.Port))
+}
+
+// byAddress passes requests that came in at some addresses to their handlers, and others on.
+func byAddress(own map[netip.AddrPort]http.Handler, next http.Handler) http.Handler {
 	if len(own) == 0 {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		at, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-		if at != nil && own[at.Port] != nil {
-			own[at.Port].ServeHTTP(w, r)
-			return
+		handler := next
+		if at, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); at != nil {
+			for _, one := range []netip.AddrPort{place(at), netip.AddrPortFrom(netip.Addr{}, uint16(at.Port))} {
+				if own[one] != nil {
+					handler = own[one]
+				}
+			}
 		}
-		next.ServeHTTP(w, r)
+		handler.ServeHTTP(w, r)
 	})
 }
 

@@ -254,7 +254,7 @@ func (w pieceWriter) Write(p []byte) (int, error) {
 }
 
 // encodedID finds ids in which a phone number is encoded, as those of the Cloud door's files.
-var encodedID = regexp.MustCompile(`/(m|wamid\.)[A-Za-z0-9_-]{16,}`)
+var encodedID = regexp.MustCompile(`/(m|wamid\.)[A-Za-z0-9_-]{24,}`)
 
 // withoutIDs returns a request for the log.
 func withoutIDs(r *http.Request) *http.Request {

@@ -136,3 +136,18 @@ func TestRoutes_RefusesWhatBridgedDoesNotDo(t *testing.T) {
 		}
 	}
 }
+
+// A session that is not ours is named, wherever the call had its name.
+func TestSession_IsNamedWhereItIsNotOurs(t *testing.T) {
+	s := newScene(t)
+	for _, r := range []compattest.Try{
+		{Route: "GET /api/sessions/mine"},
+		{Route: "GET /api/mine/chats"},
+		{Route: "GET /api/messages", Query: "?session=mine&chatId=15550100301"},
+		{Route: "POST /api/sendText", Body: `{"session":"mine","chatId":"15550100301","text":"x"}`},
+	} {
+		if got := s.Ask(r, compattest.Operator); got.Code != http.StatusUnprocessableEntity || !strings.Contains(got.Body.String(), `"session":"mine"`) {
+			t.Errorf("%s: %d %s", r.Route, got.Code, got.Body)
+		}
+	}
+}

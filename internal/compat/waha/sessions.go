@@ -71,7 +71,7 @@ func checkSession(name string) error {
 	if name == "" || name == session {
 		return nil
 	}
-	return bridge.Fail(codeNoSession, `Session "%s" does not exist`, bridge.Beginning(name, 100))
+	return bridge.Fail(codeNoSession, "%s", beforeSession+bridge.Beginning(name, 100)+behindSession)
 }
 
 func infoOf(c *compat.Call) (sessionInfo, error) {

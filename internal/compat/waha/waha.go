@@ -129,6 +129,12 @@ func (peer) Key(r *http.Request) string {
 	return strings.TrimSpace(key)
 }
 
+// What stands around the name of a session that is not ours, in the error about it.
+const (
+	beforeSession = `Session "`
+	behindSession = `" does not exist`
+)
+
 // The codes of errors that WAHA has a form of its own for.
 const (
 	codeNoRoute   bridge.Code = "waha_no_route"
@@ -151,12 +157,12 @@ func noRoute(r *http.Request) error {
 
 // Refusal returns WAHA's answer for an error. Some clients read message, which must be a
 // text, others the whole body.
-func (peer) Refusal(r *http.Request, c *compat.Call, err *bridge.Error) (int, any) {
+func (peer) Refusal(_ *http.Request, c *compat.Call, err *bridge.Error) (int, any) {
 	switch err.Code {
 	case bridge.CodeUnauthorized:
 		return http.StatusUnauthorized, map[string]any{"message": "Unauthorized", "statusCode": http.StatusUnauthorized}
 	case codeNoSession:
-		return http.StatusUnprocessableEntity, map[string]any{"error": err.Msg, "session": sessionOf(r)}
+		return http.StatusUnprocessableEntity, map[string]any{"error": err.Msg, "session": strings.TrimSuffix(strings.TrimPrefix(err.Msg, beforeSession), behindSession)}
 	case bridge.CodeNotConnected, codeNoQR:
 		expected := "WORKING"
 		if err.Code == codeNoQR {

@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"bridged/internal/bridge"
 	"bridged/internal/webhook/format"
 )
@@ -47,12 +49,29 @@ type parts struct {
 	refuse string // a post that begins so is refused, once
 	got    []string
 	header http.Header
+	log    bytes.Buffer // of the dispatcher
+}
+
+// Write implements io.Writer.
+func (p *parts) Write(line []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.Write(line)
+}
+
+func (p *parts) logged() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
 }
 
 // RoundTrip implements http.RoundTripper.
 func (p *parts) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer := func(status int, text string) (*http.Response, error) {
 		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
+	}
+	if err := r.Context().Err(); err != nil { // as a real transport has it
+		return nil, err
 	}
 	if r.Method == http.MethodGet {
 		if r.URL.Query().Get("token") != "right" {
@@ -86,10 +105,15 @@ func newFormatBench(t *testing.T) (*bench, *parts) {
 	b, receiver := newBench(t), new(parts)
 	b.stop()
 	b.options = func(o *Options) {
+		o.Log = zerolog.New(receiver)
 		o.Transport, o.Formats = receiver, map[bridge.WebhookFormat]format.Format{"two": twoParts{}}
-		o.OpenFile = func(_ context.Context, of format.File) (io.ReadCloser, int64, error) {
-			if of.ID == "LOST0" {
-				return nil, 0, errors.New("gone")
+		o.OpenFile = func(ctx context.Context, of format.File) (io.ReadCloser, int64, error) {
+			switch of.ID {
+			case "LOST0":
+				return nil, 0, errors.New("there is no message in " + string(of.Chat))
+			case "SLOW0":
+				<-ctx.Done()
+				return nil, 0, ctx.Err()
 			}
 			file := bytes.Repeat([]byte(of.ID), 100_000)
 			return io.NopCloser(bytes.NewReader(file)), int64(len(file)), nil
@@ -125,7 +149,14 @@ func TestFormats_PartsAreTakenOnce(t *testing.T) {
 		b.say(grace, "LOST", 0, 1)
 		synctest.Wait()
 		want(t, "taken without the file", receiver.taken()[2:], []string{"first of LOST0 ", "second of LOST0 without"})
+		b.say(grace, "SLOW", 0, 1)
+		time.Sleep(tryTime)
+		synctest.Wait()
+		want(t, "taken without the file that does not come", receiver.taken()[4:], []string{"first of SLOW0 ", "second of SLOW0 without"})
 		time.Sleep(time.Minute)
+		if log := receiver.logged(); !strings.Contains(log, "there is no message in") || strings.Contains(log, grace.User()) {
+			t.Errorf("logged %s", log)
+		}
 		if w = b.webhook(w.ID); w.Pending != 0 || w.Dead != 0 {
 			t.Errorf("%d pending, %d dead", w.Pending, w.Dead)
 		}

@@ -25,6 +25,8 @@ import (
 const (
 	// tryTime limits how long a receiver takes to answer.
 	tryTime = 30 * time.Second
+	// openTime limits how much of that passes before an event is posted without its file.
+	openTime = tryTime / 2
 	// graceTime limits a try when the program stops.
 	graceTime = time.Second
 	// answerLimit and answerTime bound how much of an answer is read.
@@ -205,9 +207,11 @@ func (d *Dispatcher) request(ctx context.Context, p format.Post) (*http.Request,
 // withFile returns a post's body with its file, and how many bytes that has. Where the
 // file cannot be opened, it is posted without.
 func (d *Dispatcher) withFile(ctx context.Context, p format.Post) (io.ReadCloser, int64) {
-	file, size, err := d.openFile(ctx, *p.File)
+	opening, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	file, size, err := d.openFile(opening, *p.File)
 	if err != nil {
-		d.log.Warn().Err(err).Msg("webhook posted without the file, which could not be opened")
+		d.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("webhook posted without the file, which could not be opened")
 		return io.NopCloser(bytes.NewReader(p.Without)), int64(len(p.Without))
 	}
 	reader, writer := io.Pipe()

@@ -221,7 +221,7 @@ func updated(account bridge.JID, e bridge.Event) (events []event) {
 	switch {
 	case m.DeletedAt != nil && slices.Contains(e.Changes, bridge.ChangedDeleted):
 		events = append(events, event{name: eventDelete, data: keyOf(m)}, event{name: eventUpdate, data: ChangeOf(account, m)})
-	case slices.Contains(e.Changes, bridge.ChangedEdited):
+	case m.DeletedAt == nil && slices.Contains(e.Changes, bridge.ChangedEdited):
 		events = append(events, event{name: eventEdited, data: EditOf(m)})
 	}
 	return events

@@ -70,6 +70,7 @@ func TestFormat_PostsWhatFlowsRead(t *testing.T) {
 		"a deletion":               {changed(deleted, bridge.ChangedContent, bridge.ChangedDeleted), map[string][]string{"messages.delete": {`"id":"3EB0A1"`}, "messages.update": {`"status":"DELETED"`}}},
 		"not decrypted":            {eventOf(bridge.EventMessageCreated, said(bridge.TypeUndecryptable, "")), map[string][]string{}},
 		"decrypted later":          {changed(said(bridge.TypeText, "at last"), bridge.ChangedContent, bridge.ChangedType), map[string][]string{"messages.upsert": {`"conversation":"at last"`}}},
+		"edited and deleted":       {changed(deleted, bridge.ChangedContent, bridge.ChangedEdited), map[string][]string{}},
 		"a pin":                    {changed(mine, bridge.ChangedPinned), map[string][]string{}},
 		"connected":                {bridge.Event{Type: bridge.EventAccountStatus, Status: &bridge.Status{Status: bridge.StateOpen, User: &bridge.User{JID: owner, PushName: "Ada"}}}, map[string][]string{"connection.update": {`"state":"open"`, `"statusReason":200`, `"profileName":"Ada"`}}},
 		"unlinked":                 {bridge.Event{Type: bridge.EventAccountStatus, Status: &bridge.Status{Status: bridge.StateNeedsPair}}, map[string][]string{"connection.update": {`"state":"close"`, `"statusReason":401`}}},

@@ -142,9 +142,10 @@ func (f Format) events(d format.Delivery) []event {
 	return nil
 }
 
-// created returns nothing for what cannot be decrypted yet: it is a message once it can.
+// created returns nothing for what cannot be decrypted yet, which is a message once it can,
+// and for what was deleted meanwhile: flows would answer an empty text.
 func (f Format) created(m bridge.Message) []event {
-	if m.MessageType == bridge.TypeUndecryptable {
+	if m.MessageType == bridge.TypeUndecryptable || m.DeletedAt != nil {
 		return nil
 	}
 	shown := messageOf(m, f.Base)
@@ -182,7 +183,7 @@ func (f Format) updated(d format.Delivery) (events []event) {
 	switch {
 	case m.DeletedAt != nil && changed(bridge.ChangedDeleted):
 		events = append(events, event{eventRevoked, map[string]any{"after": messageOf(m, ""), "before": nil, "revokedMessageId": m.ID, "_data": map[string]any{}}})
-	case changed(bridge.ChangedEdited):
+	case m.DeletedAt == nil && changed(bridge.ChangedEdited):
 		events = append(events, event{eventEdited, struct {
 			Message
 			Edited string `json:"editedMessageId"`

@@ -103,6 +103,8 @@ func TestFormat_PostsTheEventsThatAreWanted(t *testing.T) {
 	group := mine
 	group.Chat = walks
 	lost, found := bridge.Message{Chat: sofia, ID: "3EB0A2", SenderJID: sofia, MessageType: bridge.TypeUndecryptable}, bridge.Message{Chat: sofia, ID: "3EB0A2", SenderJID: sofia, MessageType: bridge.TypeText}
+	gone := found
+	gone.DeletedAt = &morning
 	for name, test := range map[string]struct {
 		event  bridge.Event
 		events []string
@@ -115,6 +117,9 @@ func TestFormat_PostsTheEventsThatAreWanted(t *testing.T) {
 		"not on the list":     {bridge.Event{Type: bridge.EventMessageStatus, Message: &mine}, []string{"message"}, nil},
 		"not decrypted":       {bridge.Event{Type: bridge.EventMessageCreated, Message: &lost}, nil, nil},
 		"decrypted later":     {bridge.Event{Type: bridge.EventMessageUpdated, Message: &found, Changes: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedType}}, nil, []string{"message"}},
+		"deleted meanwhile":   {bridge.Event{Type: bridge.EventMessageCreated, Message: &gone}, nil, nil},
+		"edited and deleted":  {bridge.Event{Type: bridge.EventMessageUpdated, Message: &gone, Changes: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedEdited}}, nil, nil},
+		"a deletion":          {bridge.Event{Type: bridge.EventMessageUpdated, Message: &gone, Changes: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedDeleted}}, nil, []string{"message.revoked"}},
 		"a pin":               {bridge.Event{Type: bridge.EventMessageUpdated, Message: &mine, Changes: []bridge.MessageField{bridge.ChangedPinned}}, nil, nil},
 		"lost events":         {bridge.Event{Type: bridge.EventReset}, nil, nil},
 		"a test":              {bridge.Event{Type: format.Test}, []string{"message"}, []string{"session.status"}},

@@ -41,7 +41,7 @@ func parseMessageID(name string) (messageID, error) {
 		return messageID{}, err
 	}
 	m := messageID{FromMe: direction == "true", Chat: parsed, ID: id}
-	if i := strings.LastIndexByte(id, '_'); i > 0 && strings.Contains(id[i:], "@") {
+	if i := strings.LastIndexByte(id, '_'); parsed.IsGroup() && i > 0 && strings.Contains(id[i:], "@") {
 		if m.Sender, err = compat.Recipient(id[i+1:]); err != nil {
 			return messageID{}, err
 		}

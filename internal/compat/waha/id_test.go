@@ -15,6 +15,7 @@ func TestMessageID_InEachForm(t *testing.T) {
 		"false_120363000000000000@g.us_3EB0B1_34600100101@c.us": {Chat: group, ID: "3EB0B1", Sender: person},
 		"false_120363000000000000@g.us_3EB0B1":                  {Chat: group, ID: "3EB0B1"},
 		"false_111@lid_A_B":                                     {Chat: "111@lid", ID: "A_B"},
+		"false_34600100101@c.us_3EB0A1_1@c.us":                  {Chat: person, ID: "3EB0A1_1@c.us"}, // an id that its sender made up
 		"3EB0A1":                                                {ID: "3EB0A1"},
 	} {
 		got, err := parseMessageID(name)

@@ -107,11 +107,11 @@ func (a *app) receiver(c config.Config) func(context.Context, io.Reader, int64, 
 // place returns the address at which a listener or a connection is, without an IP address
 // where that is any of the machine's.
 func place(at *net.TCPAddr) netip.AddrPort {
-	ip := at.AddrPort().Addr().Unmap()
+	ip := at.AddrPort().Addr().Unmap().WithZone("")
 	if ip.IsUnspecified() {
 		ip = netip.Addr{}
 	}
-	return netip.AddrPortFrom(ip.WithZone(""), uint16(at.Port))
+	return netip.AddrPortFrom(ip, at.AddrPort().Port())
 }
 
 // byAddress passes requests that came in at some addresses to their handlers, and others on.
@@ -122,7 +122,7 @@ func byAddress(own map[netip.AddrPort]http.Handler, next http.Handler) http.Hand
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler := next
 		if at, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); at != nil {
-			for _, one := range []netip.AddrPort{place(at), netip.AddrPortFrom(netip.Addr{}, uint16(at.Port))} {
+			for _, one := range []netip.AddrPort{place(at), netip.AddrPortFrom(netip.Addr{}, at.AddrPort().Port())} {
 				if own[one] != nil {
 					handler = own[one]
 				}

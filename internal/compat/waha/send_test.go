@@ -2,7 +2,7 @@ package waha
 
 import (
 	"context"
-	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -28,11 +28,11 @@ func TestSend_IsAnsweredOnceItIsSent(t *testing.T) {
 			switch {
 			case r.Method != http.MethodGet:
 				sent++
-				fmt.Fprint(w, `{"chatJid":"15550100301@s.whatsapp.net","msgId":"3EB0A1","timestamp":"2026-11-21T08:25:30Z"}`)
+				_, _ = io.WriteString(w, `{"chatJid":"15550100301@s.whatsapp.net","msgId":"3EB0A1","timestamp":"2026-11-21T08:25:30Z"}`)
 			case sent > 0:
 				http.Error(w, `{"error":"too many requests","code":"rate_limited"}`, http.StatusTooManyRequests)
 			default:
-				fmt.Fprint(w, `{"account":{"jid":"15550001111@s.whatsapp.net"}}`)
+				_, _ = io.WriteString(w, `{"account":{"jid":"15550001111@s.whatsapp.net"}}`)
 			}
 		})
 		door := New(compat.Options{

@@ -16,6 +16,8 @@ import (
 const (
 	usualMessages = 100    // of a list of messages that asks for no number
 	maxItems      = 10_000 // of any list
+	// maxTexts bounds the texts of the messages of one list, which memory holds.
+	maxTexts = 16 << 20
 )
 
 // page is the part of a list that a caller asks for. n8n's limit of 0 is none.
@@ -194,7 +196,7 @@ func messagesIn(c *compat.Call, chat bridge.JID) (compat.Answer, error) {
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	shown := []Message{}
+	shown, texts := []Message{}, 0
 	for m, err := range c.API.AllMessages(c.Context(), q) {
 		switch {
 		case err != nil:
@@ -204,8 +206,10 @@ func messagesIn(c *compat.Call, chat bridge.JID) (compat.Answer, error) {
 			p.skip--
 		case len(shown) == p.take:
 			return compat.OK(shown)
+		case texts > maxTexts:
+			return compat.Answer{}, bridge.Invalid("these messages are too long for one answer: ask for fewer with limit, and for the others with offset")
 		default:
-			m.Chat = chat
+			m.Chat, texts = chat, texts+len(m.Content)
 			shown = append(shown, messageOf(m, c.Base()))
 		}
 	}

@@ -151,7 +151,7 @@ await step("switch the webhook off, without its address", async () => {
   deepEqual([success, webhooks.map(({ enabled }) => enabled)], [true, [false]]);
 });
 await step("what fails is shown with the door's sentence", async () => {
-  const flow = await n8n.publish("send-to-nobody", [evolution("messages-api", "send-text", { remoteJid: "15550109999", messageText: "x" })]);
+  const flow = await n8n.publish("send-to-stranger", [evolution("messages-api", "send-text", { remoteJid: "15550109999", messageText: "x" })]);
   const shown = await n8n.fails(flow);
   match(shown, /Erro ao enviar mensagem de texto/);
   match(shown, /400 - .*exists[\\":]+false/);

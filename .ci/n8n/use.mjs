@@ -127,7 +127,7 @@ await step("find messages", async () => {
   deepEqual([found.message.conversation, found.key.fromMe, found.pushName], [answered, false, friend.name]);
 });
 await step("find chats", async () => {
-  const chats = await does("chat-api", "find-chats", { remoteJid: friend.phone, messageId: "", page: 1, offset: 10 });
+  const chats = await does("chat-api", "find-chats", { remoteJid: friend.phone, messageId: answer.msgId, page: 1, offset: 10 });
   deepEqual(chats.map((chat) => chat.remoteJid), [friend.jid]);
 });
 await step("find contacts", async () => {
@@ -144,8 +144,14 @@ await step("change a message, and delete it", async () => {
   await does("chat-api", "delete-message", { remoteJid: friend.jid, messageId: sent.key.id, fromMe: true });
   await demo.message(sent.key.id, (m) => m.deletedAt);
 });
+await step("switch the webhook off, without its address", async () => {
+  const off = { resourceForWebhook: "setWebhook", enabled: false, webhookUrl: "", webhookByEvents: false, webhookBase64: false, webhookEvents: [] };
+  const [{ success }] = await n8n.run(await n8n.publish("webhook-off", [evolution("events-api", "webhook", off)]));
+  const { webhooks } = await demo.call("GET", "/api/webhooks");
+  deepEqual([success, webhooks.map(({ enabled }) => enabled)], [true, [false]]);
+});
 await step("what fails is shown with the door's sentence", async () => {
-  const flow = await n8n.publish("send-to-nobody", [evolution("messages-api", "send-text", { remoteJid: "15550109999", messageText: "x" })]);
+  const flow = await n8n.publish("send-to-stranger", [evolution("messages-api", "send-text", { remoteJid: "15550109999", messageText: "x" })]);
   const shown = await n8n.fails(flow);
   match(shown, /Erro ao enviar mensagem de texto/);
   match(shown, /400 - .*exists[\\":]+false/);

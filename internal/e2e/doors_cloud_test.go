@@ -64,6 +64,8 @@ func TestDoors_Cloud(t *testing.T) {
 		{"a sound that cannot be a voice note", post(`{"to":"15550100301","type":"audio","audio":{"link":"` + web.has("/a.wav", tone(1)) + `","voice":true}}`), 200, sent},
 		{"a place, with texts for numbers", post(`{"to":"15550100301","type":"location","location":{"latitude":"52.5","longitude":13.4,"name":"n","address":"a"}}`), 200, sent},
 		{"contacts", post(`{"to":"15550100301","type":"contacts","contacts":[{"name":{"formatted_name":"Jonas; Weber","first_name":"Jonas"},"phones":[{"phone":"+49 1510 0100102","type":"CELL","wa_id":"4915100100102"},{"phone":"4915100100103"}],"org":{"company":"ACME, Inc."}}]}`), 200, sent},
+		{"whatsapp-api-js' contacts, JSON in a text", post(`{"to":"15550100301","type":"contacts","contacts":"[{\"name\":{\"formatted_name\":\"Ada L\",\"first_name\":\"Ada\"},\"phones\":[{\"phone\":\"+15551234567\",\"type\":\"CELL\",\"wa_id\":\"15551234567\"}]}]"}`), 200, sent},
+		{"contacts that are neither", post(`{"to":"15550100301","type":"contacts","contacts":"Ada"}`), 400, fails(100)},
 		{"a link that leads nowhere", post(`{"to":"15550100301","type":"image","image":{"link":"` + web.URL + `/none.png"}}`), 400, fails(131052)},
 		{"a link to one's own network", post(`{"to":"15550100301","type":"image","image":{"link":"http://127.0.0.1:9/a.png"}}`), 400, fails(131052)},
 		{"what is no picture", post(`{"to":"15550100301","type":"video","video":{"link":"` + web.has("/a.txt", []byte("text")) + `"}}`), 400, fails(131053)},
@@ -91,8 +93,11 @@ func TestDoors_Cloud(t *testing.T) {
 			t.Errorf("the card has no %s: %s", line, vcard)
 		}
 	}
-	if count := len(s.friend.Messages()); count != 10 {
-		t.Errorf("Sam got %d messages, want 10", count)
+	must(s.friend.Received(within(t), func(r *simnet.Received) bool {
+		return r.Message.Message.GetContactMessage().GetDisplayName() == "Ada L"
+	}))(t)
+	if count := len(s.friend.Messages()); count != 11 {
+		t.Errorf("Sam got %d messages, want 11", count)
 	}
 }
 

@@ -335,7 +335,7 @@ func TestDoors_EvolutionChats(t *testing.T) {
 		}
 	})
 	t.Run("chats", func(t *testing.T) {
-		for _, body := range []string{``, `{}`, `{"where":{"remoteJid":"` + sam + `"},"page":1,"offset":10}`, `{"where":{"remoteJid":"","id":"` + sam + `"}}`} {
+		for _, body := range []string{``, `{}`, `{"where":{"remoteJid":"` + sam + `","id":"` + own + `"},"page":1,"offset":10}`, `{"where":{"remoteJid":"` + sam + `"}}`, `{"where":{"remoteJid":"","id":"` + sam + `"}}`} {
 			answer := e.call(t, 200, "POST", "chat/findChats", "", body)
 			if at(answer, "0.remoteJid") != sam || at(answer, "0.pushName") != "Sam" || at(answer, "0.lastMessage.key.id") != own || at(answer, "0.unreadCount") != 0.0 {
 				t.Errorf("%s: %v", body, answer)

@@ -71,8 +71,12 @@ func TestDoors_EvolutionWebhook(t *testing.T) {
 	}
 	receiver.wait(map[string]any{"event": "connection.update", "data.state": "open"})
 
-	off := e.call(t, http.StatusCreated, "POST", "webhook/set", "", `{"webhook":{"enabled":false,`+events+`}}`)
-	if found := e.call(t, http.StatusOK, "GET", "webhook/find", "", ""); at(off, "enabled") != false || at(found, "enabled") != false || at(found, "url") != receiver.URL+"/evo" {
-		t.Errorf("switched off it is %v, found %v", off, found)
+	for _, url := range []string{"", `"url":"vazio",`} { // n8n's node says vazio
+		e.call(t, http.StatusCreated, "POST", "webhook/set", "", `{"webhook":{"enabled":true,`+events+`}}`)
+		off := e.call(t, http.StatusCreated, "POST", "webhook/set", "", `{"webhook":{"enabled":false,`+url+events+`}}`)
+		if found := e.call(t, http.StatusOK, "GET", "webhook/find", "", ""); at(off, "enabled") != false || at(found, "enabled") != false || at(found, "url") != receiver.URL+"/evo" {
+			t.Errorf("switched off with %s it is %v, found %v", url, off, found)
+		}
 	}
+	e.call(t, http.StatusBadRequest, "POST", "webhook/set", "", `{"webhook":{"enabled":true,"url":"vazio","events":[]}}`)
 }

@@ -2,7 +2,7 @@
 // door.
 import { createMemoryState } from "@chat-adapter/state-memory";
 import { createWhatsAppAdapter } from "@chat-adapter/whatsapp";
-import { Chat, ConsoleLogger, emoji as emojis } from "chat";
+import { Actions, Button, Card, CardText, Chat, ConsoleLogger, emoji as emojis } from "chat";
 import { listen, textOf } from "./demo.mjs";
 
 // chatAdapter opens the client. Statuses are nothing that it hands on.
@@ -25,6 +25,9 @@ export async function chatAdapter({ url, account, token, secret, verifyToken, in
     reply: async (to, id, text) => adapter.reply(await thread(to), id, text),
     read: (id) => adapter.markAsRead(id),
     react: async (to, id, emoji) => (emoji ? adapter.addReaction(await thread(to), id, emojis.thumbs_up) : adapter.removeReaction(await thread(to), id, emojis.thumbs_up)),
+    choices: async (to, text, titles) => adapter.postMessage(await thread(to), {
+      card: Card({ children: [CardText(text), Actions(Object.entries(titles).map(([id, label]) => Button({ id, label })))] }),
+    }),
     // It uploads while it posts, and by a method of its own.
     upload(data, mimeType, filename) {
       file = { data, mimeType, filename };

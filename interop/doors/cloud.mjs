@@ -66,6 +66,18 @@ export async function cloud(demo, name, open) {
     await demo.message(msgId, (m) => own(m).length === 0);
   });
 
+  await step("choices become a text", async () => {
+    const question = `¿Cuál? ${name}`;
+    await client.choices(friend.phone, question, { a: "Red", b: "Blue" });
+    await demo.written(`${question}\n\n1. Red\n2. Blue`);
+  });
+  if (client.contact) await step("a contact", async () => {
+    const person = `Ada ${name}`;
+    await client.contact(friend.phone, person, "15551234567");
+    const { contacts: [stored] } = await demo.that((m) => m.fromMe && m.contacts?.[0].displayName === person);
+    deepEqual(stored.phones.map(({ number }) => number), ["+15551234567"]);
+  });
+
   let picture;
   const caption = `una imagen de ${name}`;
   await step("a picture is uploaded, and sent by its id", async () => {

@@ -33,6 +33,10 @@ export async function greatDetail({ url, account, token, verifyToken, inbox }) {
     reply: (to, message_id, body) => send({ to, type: "text", text: { body }, context: { message_id } }),
     read: (message_id) => client.message.createStatus({ ...about, status: "read", message_id }).json(),
     react: (to, message_id, emoji) => send({ to, type: "reaction", reaction: { message_id, emoji } }),
+    choices: (to, text, titles) => send({ to, type: "interactive", interactive: {
+      type: "button", body: { text }, action: { buttons: Object.entries(titles).map(([id, title]) => ({ type: "reply", reply: { id, title } })) },
+    } }),
+    contact: (to, formatted_name, wa_id) => send({ to, type: "contacts", contacts: [{ name: { formatted_name, first_name: "Ada" }, phones: [{ phone: `+${wa_id}`, type: "CELL", wa_id }] }] }),
     upload: async (file, mimeType, filename) => (await client.media.upload({ ...about, mimeType, file: new Blob([file], { type: mimeType }), filename }).json()).id,
     picture: (to, id, caption) => send({ to, type: "image", image: { id, caption } }),
     async download(mediaID) {

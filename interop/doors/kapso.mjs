@@ -26,6 +26,8 @@ export async function kapso({ url, account, token, secret, verifyToken, inbox })
     reply: (to, contextMessageId, body) => client.messages.sendText({ ...about, to, body, contextMessageId }),
     read: (messageId) => client.messages.markRead({ ...about, messageId, typingIndicator: { type: "text" } }),
     react: (to, messageId, emoji) => client.messages.sendReaction({ ...about, to, reaction: { messageId, emoji } }),
+    choices: (to, bodyText, titles) => client.messages.sendInteractiveButtons({ ...about, to, bodyText, buttons: Object.entries(titles).map(([id, title]) => ({ id, title })) }),
+    contact: (to, formattedName, waId) => client.messages.sendContacts({ ...about, to, contacts: [{ name: { formattedName, firstName: "Ada" }, phones: [{ phone: `+${waId}`, type: "CELL", waId }] }] }),
     upload: async (file, type, fileName) => (await client.media.upload({ ...about, type: "image", file: new Blob([file], { type }), fileName })).id,
     picture: (to, id, caption) => client.messages.sendImage({ ...about, to, image: { id, caption } }),
     download: (mediaId) => client.media.download({ ...about, mediaId, auth: "always" }),

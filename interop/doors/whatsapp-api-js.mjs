@@ -1,6 +1,6 @@
 // whatsapp-api-js as a client of the Cloud door. The address of Meta is built in; its
 // setting for another fetch leads elsewhere.
-import { Image, Reaction, Template, Text } from "whatsapp-api-js/messages";
+import { ActionButtons, Body, Button, Contacts, Image, Interactive, Name, Phone, Reaction, Template, Text } from "whatsapp-api-js/messages";
 import { WhatsAppAPI } from "whatsapp-api-js/middleware/node-http";
 import { listen } from "./demo.mjs";
 
@@ -26,6 +26,8 @@ export async function whatsappApiJs({ url, account, token, secret, verifyToken, 
     reply: (to, id, body) => send(to, new Text(body), id),
     read: (id) => api.markAsRead(account, id, "text"),
     react: (to, id, emoji) => send(to, emoji ? new Reaction(id, emoji) : new Reaction(id)),
+    choices: (to, text, titles) => send(to, new Interactive(new ActionButtons(...Object.entries(titles).map(([id, title]) => new Button(id, title))), new Body(text))),
+    contact: (to, name, number) => send(to, new Contacts([new Name(name, "Ada"), new Phone(`+${number}`, "CELL", number)])),
     async upload(file, type, name) {
       const form = new FormData();
       form.set("file", new Blob([file], { type }), name);

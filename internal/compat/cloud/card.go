@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"encoding/json"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -29,6 +30,21 @@ type card struct {
 		Company string `json:"company"`
 		Title   string `json:"title"`
 	} `json:"org"`
+}
+
+// cards is a list of contacts, which whatsapp-api-js sends as the JSON of one in a text.
+type cards []card
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *cards) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		var text string
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+		data = []byte(text)
+	}
+	return json.Unmarshal(data, (*[]card)(c))
 }
 
 // written returns the contact as bridged sends it: a vCard, as it may have several numbers.

@@ -31,7 +31,7 @@ type outgoing struct {
 	Document    file         `json:"document"`
 	Sticker     file         `json:"sticker"`
 	Location    place        `json:"location"`
-	Contacts    []card       `json:"contacts"`
+	Contacts    cards        `json:"contacts"`
 	Reaction    reaction     `json:"reaction"`
 	Interactive *interactive `json:"interactive"`
 }

@@ -164,9 +164,10 @@ func (n named) jid() (bridge.JID, error) {
 	return compat.Recipient(text)
 }
 
-// isID reports whether a record's id is asked for, if any.
+// isID reports whether a record's id is asked for, if any. Beside a JID n8n's node gives the
+// id of a message, which Evolution does not look at.
 func (n named) isID(id string) bool {
-	return n.ID == "" || strings.Contains(string(n.ID), "@") || string(n.ID) == id
+	return n.ID == "" || n.RemoteJID != "" || strings.Contains(string(n.ID), "@") || string(n.ID) == id
 }
 
 // find answers the part of a list that a caller asks for.

@@ -32,7 +32,8 @@ func (f webhookFields) change() client.WebhookChange {
 	}
 	enabled := f.Enabled == nil || bool(*f.Enabled)
 	change := client.WebhookChange{Format: new(bridge.FormatEvolution), Options: &options, Types: new(typesOf(f.Events)), Enabled: &enabled}
-	if f.URL != "" {
+	// n8n's node says "vazio" where none is given, as it may be to switch the webhook off.
+	if f.URL != "" && (enabled || strings.Contains(string(f.URL), "://")) {
 		change.URL = new(string(f.URL))
 	}
 	return change

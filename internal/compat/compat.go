@@ -280,9 +280,11 @@ func (c *Call) Base() string {
 	return scheme + "://" + c.Host + prefix
 }
 
+var slashes = regexp.MustCompile(`/{2,}`)
+
 // Mount serves a door below a prefix, or at the root of a listener of its own where that
-// is empty. Clients join addresses by string: slashes at the end, and twice behind the
-// prefix, are ignored. The end of stopping ends calls.
+// is empty. Clients join addresses by string: slashes at the end are ignored, and several
+// in a row are one. The end of stopping ends calls.
 func Mount(prefix string, door http.Handler, stopping context.Context, log zerolog.Logger) http.Handler {
 	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(context.WithValue(r.Context(), prefixKey{}, prefix))
@@ -292,7 +294,7 @@ func Mount(prefix string, door http.Handler, stopping context.Context, log zerol
 			w.Header().Set("Connection", "close") // the server does not see the end of chunks
 		}
 		r = r.Clone(ctx)
-		r.URL.Path = "/" + strings.Trim(strings.TrimPrefix(r.URL.Path, prefix), "/")
+		r.URL.Path = "/" + strings.Trim(slashes.ReplaceAllString(strings.TrimPrefix(r.URL.Path, prefix), "/"), "/")
 		r.URL.RawPath = ""
 		door.ServeHTTP(w, r)
 	})

@@ -144,7 +144,7 @@ func TestDoors_WAHA(t *testing.T) {
 	sent := map[string]any{"id": `true_15550100301@c\.us_[0-9A-F]+`, "fromMe": true, "ackName": "PENDING", "from": `15550100301@c\.us`, "_data.Info.ID": "[0-9A-F]+"}
 	s.check(t, []doorCase{
 		{"Uptime Kuma", doorRequest{"POST", base + "/api/sendText", key, `{"session":"default","chatId":"15550100301@c.us","text":"[DB] is down"}`}, 201, sent},
-		{"Peekaping", doorRequest{"POST", base + "//api/sendText/", key, `{"session":"default","chatId":"15550100301","text":"down"}`}, 201, sent},
+		{"Peekaping", doorRequest{"POST", base + "//api//sendText/", key, `{"session":"default","chatId":"15550100301","text":"down"}`}, 201, sent},
 		{"Home Assistant, with a bearer", doorRequest{"POST", base + "/api/sendText", bearer, `{"chatId":"+1 555 010-0301","text":"the door is open","session":"default"}`}, 201, sent},
 		{"n8n, with empty fields", doorRequest{"POST", base + "/api/sendText", key, `{"session":"default","chatId":"15550100301@c.us","text":"x","reply_to":"","linkPreview":true,"linkPreviewHighQuality":false}`}, 201, sent},
 		{"a script, by address", doorRequest{"GET", base + "/api/sendText?session=default&phone=15550100301&text=plain", key, ""}, 200, sent},

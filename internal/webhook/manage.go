@@ -116,6 +116,9 @@ func (d *Dispatcher) Test(ctx context.Context, id int64) (Tried, error) {
 	if err := ctx.Err(); err != nil {
 		return Tried{}, err
 	}
+	if got.isNothing {
+		return Tried{}, bridge.Invalid("the format %s is tested with the account's state, which the token of this webhook may not see", w.Format)
+	}
 	tried := Tried{OK: got.failure == "", DurationMS: got.took.Milliseconds()}
 	if got.status != 0 {
 		tried.Status = &got.status

@@ -184,6 +184,9 @@ func (f Format) events(d format.Delivery) []event {
 	case bridge.EventAccountStatus:
 		return []event{f.connection(e.Status.Status, e.Status.User)}
 	case format.Test:
+		if d.Webhook.Only != nil {
+			return nil // whose token may not see the account's state
+		}
 		return []event{f.connection(d.Own.State, d.Own.User)}
 	}
 	return nil

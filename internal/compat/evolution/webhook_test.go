@@ -117,6 +117,9 @@ func TestFormat_ObeysTheWebhooksOptions(t *testing.T) {
 	if got := posted(t, w, eventOf(bridge.EventMessageStatus, said(bridge.TypeText, "x"))); len(got) != 0 {
 		t.Errorf("posted, though it is not wanted: %v", got)
 	}
+	if got := posted(t, bridge.Webhook{Only: []bridge.JID{sofia}}, bridge.Event{Type: format.Test}); len(got) != 0 {
+		t.Errorf("a token that is limited to chats is told the account's state: %v", got)
+	}
 	if types := typesOf([]string{"messages.update", "SEND_MESSAGE"}); !slices.Equal(types, []bridge.EventType{bridge.EventMessageCreated, bridge.EventMessageStatus, bridge.EventMessageUpdated}) {
 		t.Errorf("types %v", types)
 	}

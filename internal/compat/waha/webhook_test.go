@@ -136,6 +136,9 @@ func TestFormat_PostsTheEventsThatAreWanted(t *testing.T) {
 	if got := posted(t, bridge.Webhook{}, bridge.Event{Type: bridge.EventMessageStatus, Message: &mine})["message.ack"]; !strings.Contains(got, `"ack":4,"ackName":"PLAYED"`) {
 		t.Errorf("played: %s", got)
 	}
+	if got := posted(t, bridge.Webhook{Only: []bridge.JID{sofia}}, bridge.Event{Type: format.Test}); len(got) != 0 {
+		t.Errorf("a token that is limited to chats is told the account's state: %v", got)
+	}
 	typed := mine
 	typed.ID = "AC0102"
 	for source, m := range map[string]bridge.Message{"api": mine, "app": typed} { // flows that answer pass over what they sent

@@ -175,11 +175,10 @@ func sendText(c *compat.Call, in sendTextBody) (compat.Answer, error) {
 	if in.Text != nil {
 		text = string(*in.Text)
 	}
-	chat, err := in.recipient()
-	switch {
-	case err != nil:
+	if _, err := in.recipient(); err != nil {
 		return compat.Answer{}, err
-	case text == "":
+	}
+	if text == "" {
 		return compat.Answer{}, bridge.Invalid(`instance requires property "text"`)
 	}
 	mentions, err := in.all().mentions()

@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -53,6 +54,22 @@ var contentTypes = map[string]string{
 type asset struct {
 	content []byte
 	version string
+	gzipped []byte // nil where that spares nothing, as of pictures
+}
+
+// gzipped returns a file's content as gzip, unless that is as long. No page is compressed,
+// but what is the same for everybody: a page's length tells nothing of its secrets.
+func gzipped(content []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(content)
+	if err = errors.Join(err, w.Close()); err != nil || packed.Len() > len(content)*9/10 {
+		return nil, err
+	}
+	return packed.Bytes(), nil
 }
 
 // importPattern finds the modules that a script imports.
@@ -90,8 +107,9 @@ func readAsset(name string, read map[string]asset) error {
 		})
 	}
 	hash := sha256.Sum256(content)
-	read[name] = asset{content, base64.RawURLEncoding.EncodeToString(hash[:9])}
-	return err
+	packed, fault := gzipped(content)
+	read[name] = asset{content, base64.RawURLEncoding.EncodeToString(hash[:9]), packed}
+	return errors.Join(err, fault)
 }
 
 // scripts returns the names of the scripts that pages load at once rather than one after
@@ -132,10 +150,25 @@ func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("v") == found.version {
 			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 		}
-		writeAnswer(w, http.StatusOK, contentTypes[path.Ext(name)], found.content)
+		content := found.content
+		if found.gzipped != nil {
+			w.Header().Set("Vary", "Accept-Encoding")
+			if acceptsGzip(r) {
+				w.Header().Set("Content-Encoding", "gzip")
+				content = found.gzipped
+			}
+		}
+		writeAnswer(w, http.StatusOK, contentTypes[path.Ext(name)], content)
 		return
 	}
 	http.NotFound(w, r)
+}
+
+// gzipPattern finds gzip among the encodings that a browser takes, but for one of no weight.
+var gzipPattern = regexp.MustCompile(`(?i)(?:^|[\s,])gzip\s*(?:,|$|;\s*q=(?:1|0?\.0*[1-9]))`)
+
+func acceptsGzip(r *http.Request) bool {
+	return gzipPattern.MatchString(strings.Join(r.Header.Values("Accept-Encoding"), ","))
 }
 
 // view is the frame of a page, with the page in it.

@@ -48,6 +48,7 @@ func measureConsole(t *testing.T, dir string) {
 	}
 	chat := "/console/chats/" + page.Items[0].JID.Escaped()
 	pages := []struct{ name, path string }{
+		{"a line of text", "/healthz"}, // to compare with
 		{"overview", "/console/"},
 		{"list of chats", "/console/chats"},
 		{"chat, newest 50", chat},

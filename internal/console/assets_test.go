@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -40,6 +41,11 @@ func TestAssets_AreCompressed(t *testing.T) {
 	}
 	if got := ask("icon-512.png", "gzip"); got.Header().Get("Content-Encoding") != "" || !bytes.Equal(got.Body.Bytes(), all["icon-512.png"].content) {
 		t.Errorf("a picture: %v", got.Header())
+	}
+	for name, one := range all {
+		if strings.HasSuffix(name, ".css") && !bytes.Contains(all["all.css"].content, one.content) {
+			t.Errorf("%s is not among the styles of pages", name)
+		}
 	}
 	plain, packed := 0, 0
 	for _, one := range all {

@@ -87,8 +87,16 @@ var assets = sync.OnceValues(func() (map[string]asset, error) {
 			err = readAsset(entry.Name(), read)
 		}
 	}
-	return read, err
+	var all []byte
+	for _, name := range styles {
+		all = append(all, read[name].content...)
+	}
+	return read, errors.Join(err, addAsset(read, "all.css", all))
 })
+
+// styles lists the styles in the order in which they stand in the one that pages load:
+// each file of its own would hold the first paint up.
+var styles = []string{"console.css", "chat.css", "messages.css", "composer.css", "chats.css", "pages.css", "people.css"}
 
 // readAsset reads a file, and those that it imports before it.
 func readAsset(name string, read map[string]asset) error {
@@ -106,10 +114,14 @@ func readAsset(name string, read map[string]asset) error {
 			return []byte(`"./` + other + `?v=` + read[other].version + `"`)
 		})
 	}
+	return errors.Join(err, addAsset(read, name, content))
+}
+
+func addAsset(to map[string]asset, name string, content []byte) error {
 	hash := sha256.Sum256(content)
-	packed, fault := gzipped(content)
-	read[name] = asset{content, base64.RawURLEncoding.EncodeToString(hash[:9]), packed}
-	return errors.Join(err, fault)
+	packed, err := gzipped(content)
+	to[name] = asset{content, base64.RawURLEncoding.EncodeToString(hash[:9]), packed}
+	return err
 }
 
 // scripts returns the names of the scripts that pages load at once rather than one after

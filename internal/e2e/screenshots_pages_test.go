@@ -52,8 +52,8 @@ func shots() []shot {
 		{name: "chats", path: "/console/chats"},
 		{name: "chats-menu", path: "/console/chats", prepare: opens(".pane-menu > summary", `document.querySelector(".pane-menu[open]")`)},
 		{name: "chats-found", path: "/console/chats", prepare: steps{chromedp.SendKeys(chromedp.CSS(".pane input[type=search]"), "so"), loads("#found mark")}},
-		{name: "chats-row-menu", path: "/console/chats", prepare: steps{
-			does(`document.querySelectorAll(".chat-list .chat-row")[2].dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true, clientX: 180, clientY: 330}))`), becomes(modal),
+		{name: "chats-row-menu", path: "/console/chats", prepare: steps{ // again until the script listens
+			becomes(modal + ` || document.querySelectorAll(".chat-list .chat-row")[2].dispatchEvent(new PointerEvent("contextmenu", {bubbles: true, cancelable: true, pointerType: "mouse", clientX: 180, clientY: 330})) && false`),
 		}},
 		{name: "more", path: "/console/chats", prepare: steps{does(`document.querySelector(".rail-more").click()`)}},
 		{name: "shortcuts", path: "/console/chats", prepare: steps{does(`document.body.focus()`), chromedp.KeyEvent("?"), becomes(modal)}},

@@ -164,6 +164,7 @@ func (b *browser) logOutOnAPhone() {
 	b.waitFor(`document.querySelector("#more").matches(":popover-open")`)
 	b.tap("#more [action='/console/logout'] button")
 	b.do(loads("#token"))
+	b.faultsOf(http.StatusUnauthorized) // of the stream of the page that was left
 }
 
 // Without the script chats are typed, and what was chosen can be removed.
@@ -271,5 +272,6 @@ func TestConsole_TriesCallsWithTheVisitorsRights(t *testing.T) {
 	if answer := v.text("#result"); !strings.Contains(answer, "403 Forbidden") {
 		t.Errorf("the answer is %s", answer)
 	}
+	v.faultsOf(http.StatusUnauthorized) // of the stream of the page that was left at the logout
 	v.wantNoFaults()
 }

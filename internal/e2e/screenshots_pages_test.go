@@ -68,7 +68,7 @@ func shots() []shot {
 		{name: "menu", chat: "Wandern", prepare: menu},
 		{name: "emoji", chat: "Wandern", prepare: append(menu[:len(menu):len(menu)], opens("[data-emojis]", `document.querySelector(".emoji-list .emoji")`)...)},
 		{name: "emoji-found", chat: "Wandern", prepare: append(append(menu[:len(menu):len(menu)], opens("[data-emojis]", `document.querySelector(".emoji-list .emoji")`)...),
-			chromedp.SendKeys(chromedp.CSS(".emojis input"), "mountain"))},
+			chromedp.SendKeys(chromedp.CSS("#emojis input"), "mountain"))},
 		{name: "viewer", chat: "Wandern", prepare: opens(".picture", `document.querySelector("#viewer[open] .shown img")?.complete`)},
 		{name: "extras", chat: "Yuki", prepare: opens("[data-extras]", `document.querySelector("#extras").open`)},
 		{name: "extras-poll", chat: "Yuki", prepare: append(opens("[data-extras]", `document.querySelector("#extras").open`), does(`document.querySelectorAll("#extras .extras-box > details")[2].open = true`))},

@@ -53,8 +53,8 @@ type Event struct {
 // MessageField names a field of [Message] that can change.
 type MessageField string
 
-// The fields that change. An edit changes content, whatever of the message it replaces; the
-// type is that of a message which could not be decrypted before.
+// The fields that change. An edit changes content, whatever of the message it replaces; the type
+// changes with a message that could be decrypted only now.
 const (
 	ChangedContent   MessageField = "content"
 	ChangedType      MessageField = "messageType"

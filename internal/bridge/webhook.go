@@ -26,7 +26,7 @@ func WebhookFormats() []WebhookFormat {
 	return []WebhookFormat{FormatBridged, FormatWAHA, FormatEvolution, FormatCloud}
 }
 
-// FormatOptions are settings of a webhook that only some formats have.
+// FormatOptions holds settings of a webhook that only some formats have.
 type FormatOptions struct {
 	Events      []string          `json:"events,omitempty"`      // by the peer's names; empty for the usual ones
 	Headers     map[string]string `json:"headers,omitempty"`     // of each post

@@ -107,13 +107,10 @@ type Answer struct {
 // OK returns an answer with the status 200.
 func OK(body any) (Answer, error) { return Answer{Status: http.StatusOK, Body: body}, nil }
 
-// Handle returns the handler of a route for known callers.
-func (d *Door) Handle(route func(*Call) (Answer, error)) http.HandlerFunc { return d.HandleFile(route) }
-
-// HandleFile returns the handler of a route whose body may bring a file: as a part of a
-// form, or in base64 as the text of one of some members of the JSON object. A path has a
-// dot between the names of members.
-func (d *Door) HandleFile(route func(*Call) (Answer, error), members ...string) http.HandlerFunc {
+// Handle returns the handler of a route for known callers. With members, its body may bring
+// a file: as a part of a form, or in base64 as the text of one of these members of the JSON
+// object. A path has a dot between the names of members.
+func (d *Door) Handle(route func(*Call) (Answer, error), members ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		call, done, err := d.admit(w, r, members)
 		if err != nil {

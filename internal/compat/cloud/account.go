@@ -125,7 +125,7 @@ func listSubscriptions(c *compat.Call) (compat.Answer, error) {
 	return compat.OK(object{"data": apps})
 }
 
-// subscription is the body that subscribes or, perhaps, ends that.
+// subscription holds the body that subscribes an address or ends that.
 type subscription struct {
 	Address     string `json:"override_callback_uri"`
 	VerifyToken string `json:"verify_token"`

@@ -8,7 +8,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// card is a contact to send.
+// card describes a contact to send.
 type card struct {
 	Name struct {
 		Formatted string `json:"formatted_name"`
@@ -32,7 +32,7 @@ type card struct {
 	} `json:"org"`
 }
 
-// cards is a list of contacts, which whatsapp-api-js sends as the JSON of one in a text.
+// cards lists contacts. whatsapp-api-js sends the list as JSON in a text.
 type cards []card
 
 // UnmarshalJSON implements json.Unmarshaler.

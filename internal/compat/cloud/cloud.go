@@ -13,7 +13,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// Prefix is where the door is served.
+// Prefix begins the paths of the door.
 const Prefix = "/cloud"
 
 type door struct {
@@ -36,12 +36,12 @@ func New(o compat.Options) (http.Handler, error) {
 		if strings.Contains(r.pattern, "/{account}") {
 			handle = ofAccount(handle)
 		}
-		mux.HandleFunc(r.pattern, d.HandleFile(handle, r.files...))
+		mux.HandleFunc(r.pattern, d.Handle(handle, r.files...))
 	}
 	return withoutVersion(mux), nil
 }
 
-// route is what the door does.
+// route binds a method and a path to what the door does there.
 type route struct {
 	pattern string
 	handle  func(*compat.Call) (compat.Answer, error)

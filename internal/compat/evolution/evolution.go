@@ -12,7 +12,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// Prefix is where the door is served.
+// Prefix begins the paths of the door.
 const Prefix = "/evolution"
 
 // version is that of Evolution API whose answers these are.
@@ -34,7 +34,7 @@ func New(o compat.Options) http.Handler {
 		if strings.HasSuffix(r.pattern, "{instance}") {
 			handle = d.of(handle)
 		}
-		answer := d.HandleFile(handle, r.files...)
+		answer := d.Handle(handle, r.files...)
 		mux.HandleFunc(r.pattern, answer)
 		if path, isPost := strings.CutPrefix(r.pattern, http.MethodPost); isPost { // as version 1 has some
 			mux.HandleFunc(http.MethodPut+path, answer)
@@ -54,7 +54,7 @@ func reading[T any](route func(*compat.Call, T) (compat.Answer, error)) func(*co
 	}
 }
 
-// route is what the door does.
+// route binds a method and a path to what the door does there.
 type route struct {
 	pattern string
 	handle  func(*compat.Call) (compat.Answer, error)

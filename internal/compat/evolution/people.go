@@ -1,8 +1,8 @@
 package evolution
 
 import (
+	"cmp"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"iter"
 	"net/http"
@@ -84,12 +84,7 @@ func (n *onNetwork) name(c *compat.Call) error {
 }
 
 func nameOf(p bridge.KnownContact) string {
-	for _, name := range []string{p.Name, p.PushName, p.BusinessName} {
-		if name != "" {
-			return name
-		}
-	}
-	return ""
+	return cmp.Or(p.Name, p.PushName, p.BusinessName)
 }
 
 // check asks the network about some of the numbers.
@@ -249,26 +244,12 @@ func findContacts(c *compat.Call) (compat.Answer, error) {
 	return find(c, c.API.AllContacts(c.Context(), bridge.ContactQuery{Limit: 100}), c.API.Contact, contactOf)
 }
 
-// picture returns the picture of a person or a group as a data: URI, since that of the API
-// needs a key; nil where there is none, or none that the account may see.
-func picture(c *compat.Call, of bridge.JID) (*string, error) {
-	data, mimeType, err := c.API.Picture(c.Context(), of, bridge.PicturePreview)
-	switch bridge.CodeOf(err) {
-	case bridge.CodeNoPicture, bridge.CodePictureHidden, bridge.CodeNotFound:
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return new("data:" + mimeType + ";base64," + base64.StdEncoding.EncodeToString(data)), nil
-}
-
 func showPicture(c *compat.Call, in toNumber) (compat.Answer, error) {
 	jid, err := in.recipient()
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	uri, err := picture(c, jid)
+	uri, err := compat.Picture(c, jid)
 	if err != nil {
 		return compat.Answer{}, err
 	}
@@ -293,7 +274,7 @@ func showProfile(c *compat.Call, in toNumber) (compat.Answer, error) {
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	uri, err := picture(c, known[0].JID)
+	uri, err := compat.Picture(c, known[0].JID)
 	if err != nil {
 		return compat.Answer{}, err
 	}

@@ -2,7 +2,7 @@ package waha
 
 import (
 	"cmp"
-	"encoding/base64"
+	"net/http"
 
 	"bridged/internal/bridge"
 	"bridged/internal/compat"
@@ -96,20 +96,12 @@ func showContact(c *compat.Call) (compat.Answer, error) {
 	return compat.OK(personOf(known))
 }
 
-// showPicture answers a picture as a data: URI, since that of the API needs a key; null where
-// there is none, or none that the account may see.
+// showPicture answers a picture, null where there is none.
 func showPicture(c *compat.Call) (compat.Answer, error) {
 	jid, err := contactNamed(c)
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	data, mimeType, err := c.API.Picture(c.Context(), jid, bridge.PicturePreview)
-	switch bridge.CodeOf(err) {
-	case bridge.CodeNoPicture, bridge.CodePictureHidden, bridge.CodeNotFound:
-		return compat.OK(map[string]any{"profilePictureURL": nil})
-	}
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK(map[string]any{"profilePictureURL": "data:" + mimeType + ";base64," + base64.StdEncoding.EncodeToString(data)})
+	uri, err := compat.Picture(c, jid)
+	return compat.Answer{Status: http.StatusOK, Body: map[string]any{"profilePictureURL": uri}}, err
 }

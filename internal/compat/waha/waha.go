@@ -12,7 +12,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// Prefix is where the door is served.
+// Prefix begins the paths of the door.
 const Prefix = "/waha"
 
 // session is the name of the only session.
@@ -33,12 +33,12 @@ func New(o compat.Options) http.Handler {
 	mux.HandleFunc("/", d.Refuse(noRoute))
 	mux.HandleFunc("GET /ping", d.Open(map[string]string{"message": "pong"}))
 	for _, r := range routes {
-		mux.HandleFunc(r.pattern, d.HandleFile(r.handle, r.files...))
+		mux.HandleFunc(r.pattern, d.Handle(r.handle, r.files...))
 	}
 	return mux
 }
 
-// route is what the door does.
+// route binds a method and a path to what the door does there.
 type route struct {
 	pattern string
 	handle  func(*compat.Call) (compat.Answer, error)

@@ -59,6 +59,8 @@ const (
 	CodeTooManyConnections  Code = "too_many_connections"
 	CodeSignatureInvalid    Code = "signature_invalid"
 	CodeTemplateFailed      Code = "template_failed"
+	CodeAmbiguousDates      Code = "ambiguous_dates"
+	CodeUnknownDates        Code = "unknown_dates"
 )
 
 // Error is a failure that callers may see. Msg is a sentence that says what to change;

@@ -80,7 +80,7 @@ func headOf(line string) (h head, ok bool) {
 			i += from
 			if h, ok = stampOf(plain[:i]); ok {
 				h.form, h.rest = end.form, line[at[i+len(end.sign)-1]:]
-				if end.form != comma || strings.Contains(h.rest, " : ") {
+				if end.form != comma || h.sign == "년" || strings.Contains(h.rest, " : ") {
 					return h, true
 				}
 			}
@@ -185,7 +185,8 @@ func numbersOf(s string) (numbers []number, tail string, ok bool) {
 		}
 		numbers = append(numbers, n)
 	}
-	return numbers, s[start:], len(s)-start <= maxWords
+	tail = s[start:]
+	return numbers, tail, len(tail) <= maxWords && !strings.ContainsAny(tail, ",:،")
 }
 
 // stampIn reads the numbers of a date and those of a time.
@@ -227,7 +228,7 @@ func stampIn(date, clock []number, timeFirst bool, tail string) (h head, ok bool
 		words = strings.Replace(strings.Replace(words, "日", " ", 1), "일", " ", 1)
 	}
 	h.half, h.word = halfOf(words)
-	return h, true
+	return h, strings.Count(h.word, " ") < 2
 }
 
 // isDate reports whether two texts separate the numbers of a date.

@@ -145,7 +145,7 @@ func isForeign(h head) bool {
 func (h head) day(order Order, c calendar) (time.Time, bool) {
 	at := map[Order][3]int{DMY: {2, 1, 0}, MDY: {2, 0, 1}, YMD: {0, 1, 2}}[order]
 	year, width, month, day := h.date[at[0]], h.width[at[0]], h.date[at[1]], h.date[at[2]]
-	if h.width[at[1]] > 2 || h.width[at[2]] > 2 || width == 3 && (year < 90 || year > 200) {
+	if h.width[at[1]] > 2 || h.width[at[2]] > 2 || h.era != 0 && order != YMD || width == 3 && (year < 90 || year > 200) {
 		return time.Time{}, false
 	}
 	switch {

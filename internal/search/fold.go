@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"bridged/internal/folding"
+	"bridged/internal/store/db"
 )
 
 // Folded returns the column that goes beside content: null where they are equal.
@@ -13,6 +14,9 @@ func Folded(content string) any {
 	}
 	return nil
 }
+
+// Define makes the function known to a connection that searches call in SQL.
+func Define(c *db.Conn) error { return c.Define("bare", folding.Bare) }
 
 // IsBlank reports whether a q is no filter at all.
 func IsBlank(q string) bool { return strings.TrimSpace(q) == "" }

@@ -47,6 +47,17 @@ func (a *account) RevokeGroupLink(context.Context, bridge.JID, string) (bridge.G
 	return linkOf("NEWNEWNEWNEW"), nil
 }
 
+func (a *account) GroupPicture(context.Context, bridge.JID) (string, error) { return "", nil }
+
+func (a *account) SetGroupPicture(_ context.Context, _ bridge.JID, picture []byte, _ *string) (string, error) {
+	if picture == nil {
+		a.act("no picture")
+		return "", nil
+	}
+	a.act("picture")
+	return "1700000000", nil
+}
+
 func (a *account) LeaveGroup(context.Context, bridge.JID, bool) error {
 	a.act("leave")
 	return nil

@@ -144,6 +144,7 @@ func (l *link) handle(evt any) (stored bool) {
 		if of := convert.JID(e.JID); of != "" && m.opts.PictureChanged != nil {
 			m.opts.PictureChanged(of)
 		}
+		return l.keep(l.read(e, func() []bridge.Fact { return convert.PictureFacts(e) }, nil))
 	}
 	return true
 }

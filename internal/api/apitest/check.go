@@ -156,7 +156,9 @@ func checkAccepted(input *openapi3filter.RequestValidationInput, contentType str
 	return openapi3filter.ValidateRequest(context.Background(), input)
 }
 
-func isBinary(media *openapi3.MediaType) bool { return media != nil && media.Schema.Value.Format == "binary" }
+func isBinary(media *openapi3.MediaType) bool {
+	return media != nil && media.Schema.Value.Format == "binary"
+}
 
 // checkUndocumented checks that the answer of an undocumented route is a refusal.
 func (c *checker) checkUndocumented(resp *http.Response, received []byte) error {

@@ -108,7 +108,7 @@ func TestPresence_ShowsForAWhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
-				s, shown := newStage(), newPresence()
+				s, shown := newStage(), newPresence(false)
 				for i, step := range steps {
 					if step.lose {
 						s.reconnect()
@@ -137,7 +137,7 @@ func TestPresence_RestsUnlessItTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		s, shown := newStage(), newPresence()
+		s, shown := newStage(), newPresence(false)
 		for _, state := range []bridge.TypingState{"", bridge.TypingText, ""} {
 			if _, err := shown.show(ctx, s, types.NewJID("1", types.HiddenUserServer), state); err != nil {
 				t.Fatal(err)

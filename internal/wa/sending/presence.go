@@ -23,7 +23,7 @@ const presenceTimeout = 5 * time.Second
 // phone goes on ringing.
 type presence struct {
 	rests  types.Presence // what is shown while the account does not type
-	active atomic.Int32 // chats in which the account types
+	active atomic.Int32   // chats in which the account types
 
 	mu sync.Mutex // guards what follows; held while stanzas are written
 	// What is shown on one connection, which takes it along when it ends.

@@ -56,12 +56,12 @@ type CDN interface {
 
 // Options of a [Sender].
 type Options struct {
-	Store    Store
-	CDN      CDN
-	Log      zerolog.Logger
-	Clock    *bridge.Clock   // is confirmed by the network's answers
-	NewChats bridge.NewChats // how many chats the account may begin
-	Available bool           // all the time, and not only while the account types
+	Store     Store
+	CDN       CDN
+	Log       zerolog.Logger
+	Clock     *bridge.Clock   // is confirmed by the network's answers
+	NewChats  bridge.NewChats // how many chats the account may begin
+	Available bool            // all the time, and not only while the account types
 	// Connection returns the connection that is open, or fails with
 	// [bridge.CodeNotConnected].
 	Connection func() (*Client, error)

@@ -165,3 +165,32 @@ func TestTyping_IsOffByDefault(t *testing.T) {
 		t.Errorf("the account was available %d times", n)
 	}
 }
+
+// The console shows who types below the name of the chat that is open, until they send.
+func TestConsole_ShowsWhoTypes(t *testing.T) {
+	t.Parallel()
+	v := chatting(t, 1280, "SHOW_TYPING=true")
+	eventually(t, func() error {
+		if v.device.Counters().Available == 0 {
+			return errors.New("the account is not available")
+		}
+		return nil
+	})
+	line := func(want string) {
+		t.Helper()
+		v.waitFor(`document.querySelector("[data-typing]").innerText === "` + want + `"`)
+	}
+	if err := v.ben.Typing(within(t), v.owner.PN(), true); err != nil {
+		t.Fatal(err)
+	}
+	line("typing…")
+	if err := v.ben.Recording(within(t), v.owner.PN()); err != nil {
+		t.Fatal(err)
+	}
+	line("recording…")
+	say(t, v.ben, v.owner.PN(), "Here I am")
+	v.wantText("Here I am")
+	line("")
+	v.waitFor(`!document.querySelector(".chat-title .hint").hidden`)
+	v.wantNoFaults()
+}

@@ -131,6 +131,32 @@ func TestPresence_ShowsForAWhile(t *testing.T) {
 	}
 }
 
+// TestPresence_OfAnAccountThatIsAlwaysAvailable: it never becomes unavailable, and says so again on
+// a new connection.
+func TestPresence_OfAnAccountThatIsAlwaysAvailable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, shown := newStage(), newPresence(true)
+		for i, want := range [][]string{{"available"}, {"available", "typing 1"}} {
+			state := []bridge.TypingState{"", bridge.TypingText}[i]
+			if _, err := shown.show(t.Context(), s, types.NewJID("1", types.HiddenUserServer), state); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.take(); !slices.Equal(got, want) {
+				t.Errorf("shows %v, want %v", got, want)
+			}
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got, want := s.take(), []string{"paused 1", "available"}; !slices.Equal(got, want) {
+			t.Errorf("shows %v, want %v", got, want)
+		}
+		s.reconnect()
+		if _, err := shown.show(t.Context(), s, types.EmptyJID, ""); err != nil || !slices.Equal(s.take(), []string{"available"}) {
+			t.Errorf("not available on a new connection: %v", err)
+		}
+	})
+}
+
 // TestPresence_RestsUnlessItTypes: a login makes the account unavailable, but must
 // not end a request from just before.
 func TestPresence_RestsUnlessItTypes(t *testing.T) {

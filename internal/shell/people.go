@@ -162,8 +162,13 @@ func (s *Shell) factsOf(g bridge.Group) [][2]string {
 	add(g.JoinApproval, "admins approve who joins by the link")
 	add(g.Expiration > 0, fmt.Sprintf("messages disappear after %d days", g.Expiration/86400))
 	return [][2]string{
-		{"Name", g.Name}, {"JID", string(g.JID)}, {"Topic", g.Topic}, {"Owner", string(g.OwnerJID)}, {"Created", s.when(g.CreatedAt)},
-		{"Settings", strings.Join(settings, ", ")}, {"Members", fmt.Sprint(len(g.Participants))},
+		{"Name", g.Name},
+		{"JID", string(g.JID)},
+		{"Topic", g.Topic},
+		{"Owner", string(g.OwnerJID)},
+		{"Created", s.when(g.CreatedAt)},
+		{"Settings", strings.Join(settings, ", ")},
+		{"Members", fmt.Sprint(len(g.Participants))},
 	}
 }
 

@@ -62,6 +62,7 @@ func (c *Config) check(faults *Faults) {
 	c.checkNetwork(faults)
 	c.checkFetchAllow(faults)
 	c.checkWebhooks(faults)
+	c.checkBasePath(faults)
 	c.checkPublicURL(faults)
 	c.CheckMCP(faults)
 	c.checkDoors(faults)
@@ -233,15 +234,6 @@ func (c *Config) checkFetchAllow(faults *Faults) {
 	c.FetchAllow = parseList(faults, c.SimulatedFetchAllow, fault, func(item string) (netip.Prefix, bool) {
 		prefix, err := netip.ParsePrefix(item)
 		return prefix, err == nil
-	})
-}
-
-func (c *Config) checkPublicURL(faults *Faults) {
-	const fault = "PUBLIC_URL must be the address of the console as browsers open it, such as https://bridge.example.com; several with commas between"
-	c.PublicURLs = parseList(faults, c.PublicURL, fault, func(item string) (*url.URL, bool) {
-		at, err := url.Parse(item)
-		return at, err == nil && at.Hostname() != "" && (at.Scheme == "http" || at.Scheme == "https") &&
-			strings.Trim(at.Path, "/") == "" && at.RawQuery == "" && at.User == nil
 	})
 }
 

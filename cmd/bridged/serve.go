@@ -32,12 +32,14 @@ func serveCommand() *command {
 
 // demoCommand runs the bridge on a simulated network in this process.
 func demoCommand() *command {
-	return newCommand("demo", "Run the bridge on a simulated network, with people who write and answer.", func(e *environment, _ []string) error {
+	c := newCommand("demo", "Run the bridge on a simulated network, with people who write and answer.", func(e *environment, _ []string) error {
 		start := func(ctx context.Context, environ []string, log io.Writer) (demo.Bridge, error) {
 			return launch(ctx, environ, log)
 		}
 		return demo.Run(e.ctx, start, e.environ, e.stdout, e.stderr)
 	})
+	c.apart = true // its events are not for the receivers of a real bridge
+	return c
 }
 
 // healthTimeout limits how long the answer to a health check may take.

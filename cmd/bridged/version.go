@@ -10,7 +10,9 @@ import (
 var version = "dev"
 
 func versionCommand() *command {
-	return newCommand("version", versionHelp, func(e *environment, _ []string) error { return e.printVersion() })
+	c := newCommand("version", versionHelp, func(e *environment, _ []string) error { return e.printVersion() })
+	c.apart = true
+	return c
 }
 
 func (e *environment) printVersion() error {

@@ -121,20 +121,12 @@ func (c *Config) CheckToken(faults *Faults) {
 	switch {
 	case len(*faults) > before:
 	case c.Token == "":
-		faults.add("BRIDGE_TOKEN is not set: choose a secret of at least %d characters, for example with: openssl rand -hex 24%s", minTokenLength, unreadFile())
+		faults.add("BRIDGE_TOKEN is not set: choose a secret of at least %d characters, for example with: openssl rand -hex 24", minTokenLength)
 	case len(c.Token) < minTokenLength:
 		faults.add("BRIDGE_TOKEN is too short: it must have at least %d characters, for example from: openssl rand -hex 24", minTokenLength)
 	case strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
 		faults.add("BRIDGE_TOKEN must be visible ASCII characters without spaces: it travels in a header")
 	}
-}
-
-// unreadFile explains why a file .env does not count, if there is one.
-func unreadFile() string {
-	if _, err := os.Stat(".env"); err != nil {
-		return ""
-	}
-	return "; docker compose reads the file .env, bridged does not: load it with: set -a; . ./.env; set +a"
 }
 
 func (c *Config) checkPhoneNumber(faults *Faults) {

@@ -2,6 +2,8 @@
 // once, with its default and its check. All faults are reported at once, each with its
 // remedy, and misspelt variables are named.
 //
+// A private file may hold variables, which the environment itself overrides ([WithEnvFile]).
+//
 // [Read] is for a bridge that starts, [Examine] for its doctor, and [Part] for a
 // command that needs a few variables.
 package config

@@ -172,4 +172,3 @@ func (s doorScene) console(t *testing.T) {
 	}
 	b.wantNoFaults()
 }
-

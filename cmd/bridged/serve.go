@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/caarlos0/env/v11"
 	"github.com/rs/zerolog"
 
 	"bridged/internal/client"
@@ -26,8 +27,31 @@ func serveCommand() *command {
 		if err != nil {
 			return err
 		}
-		return errors.Join(bridge.Wait(e.ctx), bridge.Stop())
+		tell := func(state string) {
+			if err := notify(e.environ, state); err != nil {
+				bridge.log.Warn().Err(err).Str("state", state).Msg("the service manager was not told")
+			}
+		}
+		tell("READY=1")
+		err = bridge.Wait(e.ctx)
+		tell("STOPPING=1")
+		return errors.Join(err, bridge.Stop())
 	})
+}
+
+// notify tells the service manager that started this process about its state (sd_notify); there
+// may be none.
+func notify(environ []string, state string) error {
+	socket := env.ToMap(environ)["NOTIFY_SOCKET"]
+	if socket == "" {
+		return nil
+	}
+	conn, err := net.Dial("unixgram", socket)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(conn, state)
+	return errors.Join(err, conn.Close())
 }
 
 // demoCommand runs the bridge on a simulated network in this process.

@@ -42,8 +42,14 @@ func behindProxy(t *testing.T, p *process, strips bool) *process {
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
+	return p.behind(t, strings.TrimPrefix(server.URL, "http://"))
+}
+
+// behind returns p as callers reach it below /bridged at a proxy.
+func (p *process) behind(t *testing.T, proxy string) *process {
+	t.Helper()
 	behind := *p
-	behind.address = strings.TrimPrefix(server.URL, "http://") + "/bridged"
+	behind.address = proxy + "/bridged"
 	behind.api = client.New("http://"+behind.address, p.env["BRIDGE_TOKEN"])
 	t.Cleanup(behind.api.Close)
 	return &behind
@@ -61,14 +67,27 @@ func TestBasePath_BehindReverseProxies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			through := s
 			through.process = behindProxy(t, &direct, strips)
-			through.callsAndStreams(t)
-			through.hook(t)
-			through.doors(t)
-			if agent := must(through.connect(t, s.full, nil))(t); len(agent.tools()) == 0 {
-				t.Error("agents find no tools")
-			}
-			through.console(t)
+			through.everything(t)
+			b := through.console(t)
+			b.at(through.process)
+			b.mu.Lock() // the panel is beside the path
+			b.base = strings.TrimSuffix(b.base, "/bridged")
+			b.mu.Unlock()
+			b.open("/")
+			b.waitFor(`frames[0]?.document.querySelector(".rail")`)
+			b.wantNoFaults()
 		})
+	}
+}
+
+// everything tries what is not in a browser.
+func (s doorScene) everything(t *testing.T) {
+	t.Helper()
+	s.callsAndStreams(t)
+	s.hook(t)
+	s.doors(t)
+	if agent := must(s.connect(t, s.full, nil))(t); len(agent.tools()) == 0 {
+		t.Error("agents find no tools")
 	}
 }
 
@@ -140,7 +159,7 @@ func (s doorScene) doors(t *testing.T) {
 }
 
 // console uses the pages in a browser: none asks for anything outside the path.
-func (s doorScene) console(t *testing.T) {
+func (s doorScene) console(t *testing.T) *browser {
 	t.Helper()
 	b := openBrowser(t, "http://"+s.address)
 	b.resize(1280, 900, false)
@@ -160,15 +179,11 @@ func (s doorScene) console(t *testing.T) {
 		}
 	}
 	b.do(chromedp.Navigate("http://"+s.address+"/console?x"), loads(".rail"))
-	b.mu.Lock()
-	b.base = strings.TrimSuffix(b.base, "/bridged")
-	b.mu.Unlock()
-	b.open("/")
-	b.waitFor(`frames[0]?.document.querySelector(".rail")`)
-	b.open("/bridged/console/settings")
+	b.open("/console/settings")
 	b.do(chromedp.Click(chromedp.CSS("main [action='/bridged/console/logout'] button")), loads("#token"))
 	if at := evaluate[string](b, "location.pathname"); at != "/bridged/login" {
 		t.Errorf("after the logout the page is %s", at)
 	}
 	b.wantNoFaults()
+	return b
 }

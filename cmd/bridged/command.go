@@ -24,8 +24,8 @@ type command struct {
 	flags      *pflag.FlagSet
 	run        runner
 	commands   []*command
-	// apart leaves the file .env out, unless a flag names it: of a command that needs no variables
-	// or must not use those of a bridge.
+	// apart is that of a command which needs no variables, or must not use those of a bridge: it
+	// reads no file, unless a flag names one.
 	apart bool
 }
 
@@ -52,6 +52,7 @@ const (
 	versionHelp = "Print the versions of bridged, Go and whatsmeow."
 	helpColumns = 80
 	envFileFlag = "env-file"
+	envFileHelp = "`FILE` A file with variables, which the environment's own override"
 )
 
 // runner runs a command with its arguments.
@@ -64,7 +65,7 @@ func newCommand(name, help string, do runner, arguments ...argument) *command {
 	flags.SetOutput(io.Discard)
 	flags.BoolP("help", "h", false, "Show context-sensitive help.")
 	flags.Bool("version", false, versionHelp)
-	flags.String(envFileFlag, "", "`FILE` A file with variables, which the environment's own override; .env in the working directory by default, if nobody else may read it.")
+	flags.String(envFileFlag, "", envFileHelp+"; .env in the working directory by default, if nobody else may read it.")
 	return &command{name: name, help: help, arguments: arguments, flags: flags, run: do}
 }
 
@@ -150,6 +151,12 @@ func (e *environment) execute(path string, c *command, args []string) error {
 		return err
 	}
 	return c.run(e, given)
+}
+
+// withoutEnvFile makes c leave .env alone.
+func (c *command) withoutEnvFile() *command {
+	c.apart, c.flags.Lookup(envFileFlag).Usage = true, envFileHelp+"."
+	return c
 }
 
 // readEnvFile adds the variables of the file that a command's flag names, or of .env.

@@ -42,8 +42,7 @@ func documentTextCommand() *command {
 	c := newCommand(documentText, "Write the text of the document on standard input.", func(e *environment, _ []string) error {
 		return document.Serve(os.Stdin, e.stdout)
 	})
-	c.apart = true
-	return c
+	return c.withoutEnvFile()
 }
 
 // mcpCommand relays one agent on standard input and output to the running bridge.

@@ -62,8 +62,7 @@ func demoCommand() *command {
 		}
 		return demo.Run(e.ctx, start, e.environ, e.stdout, e.stderr)
 	})
-	c.apart = true // its events are not for the receivers of a real bridge
-	return c
+	return c.withoutEnvFile() // its events are not for the receivers of a real bridge
 }
 
 // healthTimeout limits how long the answer to a health check may take.

@@ -10,9 +10,7 @@ import (
 var version = "dev"
 
 func versionCommand() *command {
-	c := newCommand("version", versionHelp, func(e *environment, _ []string) error { return e.printVersion() })
-	c.apart = true
-	return c
+	return newCommand("version", versionHelp, func(e *environment, _ []string) error { return e.printVersion() }).withoutEnvFile()
 }
 
 func (e *environment) printVersion() error {

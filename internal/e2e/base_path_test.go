@@ -86,8 +86,12 @@ func (s doorScene) everything(t *testing.T) {
 	s.callsAndStreams(t)
 	s.hook(t)
 	s.doors(t)
-	if agent := must(s.connect(t, s.full, nil))(t); len(agent.tools()) == 0 {
-		t.Error("agents find no tools")
+	for way, agent := range map[string]agent{
+		"over HTTP": must(s.connect(t, s.full, nil))(t), "by bridged mcp": must(s.relay(t, withoutSessions, s.full, nil))(t),
+	} {
+		if len(agent.tools()) == 0 {
+			t.Errorf("agents find no tools %s", way)
+		}
 	}
 }
 

@@ -195,8 +195,7 @@ func (c *chatwoot) becomes(id, want string) {
 var answerStates = []string{"sent", "delivered", "read"}
 
 // As docs/recipes.md sets it up, an inbox is accepted; texts and files go both ways, answers
-// quote and show how far they came; what members write in groups is shown beside what they
-// write to the account.
+// quote and show how far they came; a group is a contact of its own.
 func TestRecipes_Chatwoot(t *testing.T) {
 	t.Parallel()
 	s := newCloudScene(t)
@@ -209,9 +208,9 @@ func TestRecipes_Chatwoot(t *testing.T) {
 		t.Error("an inbox with a wrong key is accepted")
 	}
 	inbox.token = s.full
-	hook := object{"url": inbox.URL + "/webhooks/whatsapp/+" + cloudAccount, "format": "cloud", "allowPrivate": true, "formatOptions": object{"verifyToken": "another", "groups": true}}
+	hook := object{"url": inbox.URL + "/webhooks/whatsapp/+" + cloudAccount, "format": "cloud", "allowPrivate": true, "formatOptions": object{"verifyToken": "another", "groupChats": true}}
 	s.Post("/api/webhooks", hook).Want(http.StatusBadRequest)
-	hook["formatOptions"] = object{"verifyToken": "shown-by-the-inbox", "groups": true}
+	hook["formatOptions"] = object{"verifyToken": "shown-by-the-inbox", "groupChats": true}
 	s.Post("/api/webhooks", hook).Want(http.StatusCreated)
 
 	// What comes in.
@@ -219,14 +218,20 @@ func TestRecipes_Chatwoot(t *testing.T) {
 	asked := say(t, s.friend, s.owner.PN(), "is anybody there?")
 	must(s.friend.SendImage(within(t), s.owner.PN(), simnet.Media{Data: picture, Mimetype: "image/png", Caption: "this is broken"}))(t)
 	inbox.shows(sam, "is anybody there?", "this is broken")
-	group := must(s.friend.CreateGroup(within(t), simnet.GroupOptions{Subject: "Customers", Members: []*simnet.Phone{s.owner}}))(t)
+	group := must(s.friend.CreateGroup(within(t), simnet.GroupOptions{ID: "120363025246125486", Subject: "Customers", Members: []*simnet.Phone{s.owner}}))(t)
+	const customers = "999025246125486"
 	say(t, s.friend, group.JID(), "to all of you")
-	inbox.shows(sam, "is anybody there?", "this is broken", "to all of you")
+	must(s.friend.SendImage(within(t), group.JID(), simnet.Media{Data: picture, Mimetype: "image/png"}))(t)
+	inbox.shows(customers, "Sam: to all of you", "Sam")
+	inbox.shows(sam, "is anybody there?", "this is broken")
 	inbox.mu.Lock()
 	if question := inbox.ids["is anybody there?"]; inbox.names[sam] != "Sam" || !bytes.Equal(inbox.files["this is broken"], picture) || question == "" {
 		t.Errorf("the contact is %q, the file has %d bytes", inbox.names[sam], len(inbox.files["this is broken"]))
 	}
-	question := inbox.ids["is anybody there?"]
+	if inbox.names[customers] != "Customers" || !bytes.Equal(inbox.files["Sam"], picture) {
+		t.Errorf("the group is %q, its file has %d bytes", inbox.names[customers], len(inbox.files["Sam"]))
+	}
+	question, toAll := inbox.ids["is anybody there?"], inbox.ids["Sam: to all of you"]
 	inbox.mu.Unlock()
 
 	// What agents write.
@@ -239,6 +244,13 @@ func TestRecipes_Chatwoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	inbox.becomes(id, "read")
+
+	id, _ = inbox.agent(customers, "text", object{"body": "thank you all"}, toAll)
+	thanks := must(s.friend.ReceivedText(within(t), "thank you all"))(t)
+	if thanks.Message.Info.Chat != group.JID() {
+		t.Errorf("the answer to the group came in %v", thanks.Message.Info.Chat)
+	}
+	inbox.becomes(id, "delivered")
 
 	// A file is a link on Chatwoot's own host, which leads to another one.
 	web := newWebsite(t)

@@ -1,4 +1,4 @@
-import type { IAuthenticateGeneric, ICredentialTestRequest, ICredentialType, INodeProperties } from "n8n-workflow";
+import type { ICredentialDataDecryptedObject, ICredentialTestRequest, ICredentialType, IHttpRequestOptions, INodeProperties } from "n8n-workflow";
 
 // BridgedApi is a bridge's address and a token of it. The test asks for the token itself,
 // which needs no scope.
@@ -32,10 +32,12 @@ export class BridgedApi implements ICredentialType {
     },
   ];
 
-  authenticate: IAuthenticateGeneric = {
-    type: "generic",
-    properties: { headers: { Authorization: "=Bearer {{$credentials.token}}" } },
-  };
+  // A function, not an expression, which n8n evaluates in executions only: the trigger asks
+  // between them.
+  authenticate = async (credentials: ICredentialDataDecryptedObject, options: IHttpRequestOptions): Promise<IHttpRequestOptions> => ({
+    ...options,
+    headers: { ...options.headers, Authorization: `Bearer ${String(credentials.token)}` },
+  });
 
   test: ICredentialTestRequest = {
     request: { baseURL: '={{$credentials.baseUrl.replace(/\\/+$/, "")}}', url: "/api/token" },

@@ -37,7 +37,7 @@ export class Bridged implements INodeType {
       } catch (error) {
         const shown = error instanceof NodeApiError || error instanceof NodeOperationError ? error : new NodeOperationError(this.getNode(), error as Error, { itemIndex: i });
         if (!this.continueOnFail()) throw shown;
-        out.push({ json: { error: shown.message, description: shown.description ?? null }, error: shown, pairedItem: { item: i } });
+        out.push({ json: { error: shown.message }, error: shown, pairedItem: { item: i } });
       }
     }
     return [out];

@@ -6,6 +6,11 @@ import follow from "../dist/nodes/BridgedTrigger/follow.js";
 const settings = { types: ["message.created"], chats: [], chatType: "all", fromMe: false, parallel: 5, again: true, gap: "error" };
 const event = (id, chatJid = "1@s.whatsapp.net") => ({ id, type: "message.created", timestamp: `t${id}`, chatJid, message: { msgId: `m${id}`, media: null } });
 
+// settled waits until everything that can go on has done so.
+async function settled() {
+  for (let i = 0; i < 20; i++) await new Promise(setImmediate);
+}
+
 // N8n keeps the state that it saved with the last execution, and refuses a key that it knows.
 class N8n {
   saved;
@@ -23,7 +28,7 @@ class N8n {
     const closing = new AbortController();
     let live = true;
     const state = { after: this.saved ?? "0" };
-    const read = new Promise((resolve) => (this.read = resolve));
+    const end = new Promise((resolve) => (this.end = resolve));
     const context = {
       getNode: () => ({ id: "node", name: "Trigger", type: "t", typeVersion: 1, position: [0, 0], parameters: {} }),
       getWorkflow: () => ({ id: "flow" }),
@@ -41,13 +46,17 @@ class N8n {
         else done.resolve({});
       },
       helpers: {
-        createDeferredPromise: () => Promise.withResolvers(),
+        createDeferredPromise: () => {
+          const deferred = {};
+          deferred.promise = new Promise((resolve, reject) => Object.assign(deferred, { resolve, reject }));
+          return deferred;
+        },
         httpRequestWithAuthentication: async (type, { qs, abortSignal }) => {
           if (this.status) return { statusCode: this.status, headers: {}, body: { error: "no", code: "unauthorized" } };
           const after = Number(qs.after);
           const events = this.log.filter(({ id }) => id > after && id > this.oldest).slice(0, 3);
           if (!events.length) {
-            this.read();
+            this.end();
             await new Promise((_, reject) => abortSignal.addEventListener("abort", () => reject(new Error("aborted"))));
           }
           return { statusCode: 200, headers: {}, body: { events, nextCursor: String(events.at(-1).id), reset: after < this.oldest } };
@@ -60,6 +69,10 @@ class N8n {
       closing.abort();
       await running;
     };
+    const read = async () => {
+      await end;
+      await settled();
+    };
     return { read, stop, running };
   }
 
@@ -69,11 +82,11 @@ class N8n {
 test("each event starts one execution, over kills at rest", async () => {
   const n8n = new N8n([1, 2, 4, 7].map((id) => event(id)));
   let run = n8n.start();
-  await run.read;
+  await run.read();
   await run.stop(); // the state that was saved last is that of the last event's start
   n8n.log.push(event(9));
   run = n8n.start();
-  await run.read;
+  await run.read();
   await run.stop();
   deepEqual(n8n.ids(), [1, 2, 4, 7, 9]);
 });
@@ -82,12 +95,12 @@ test("what was running at a kill, or waiting for its turn, is started once", asy
   const n8n = new N8n([event(1), event(2), event(3, "2@g.us"), event(4)]);
   n8n.hold = true;
   let run = n8n.start();
-  await run.read;
+  await run.read();
   deepEqual(n8n.ids(), [1, 3]); // 2 and 4 are in the chat of 1
   await run.stop();
   n8n.hold = false;
   run = n8n.start();
-  await run.read;
+  await run.read();
   await run.stop();
   deepEqual(n8n.ids().sort(), [1, 2, 3, 4]);
 });
@@ -96,11 +109,10 @@ test("one chat's executions follow one another, and no more run than may", async
   const n8n = new N8n([event(1), event(2), event(3, "2@g.us"), event(4, "3@g.us")]);
   n8n.hold = true;
   const run = n8n.start({ parallel: 3 });
-  const turn = () => new Promise(setImmediate);
-  for (let i = 0; i < 20; i++) await turn();
+  await settled();
   deepEqual(n8n.ids(), [1, 3]);
   n8n.open.shift()();
-  await run.read;
+  await run.read();
   deepEqual(n8n.ids(), [1, 3, 2, 4]);
   await run.stop();
 });
@@ -108,11 +120,11 @@ test("one chat's executions follow one another, and no more run than may", async
 test("without n8n's records, an event is not handed over again", async () => {
   const n8n = new N8n([event(1), event(2)]);
   let run = n8n.start({ again: false });
-  await run.read;
+  await run.read();
   await run.stop();
   n8n.executions.clear();
   run = n8n.start({ again: false });
-  await run.read;
+  await run.read();
   await run.stop();
   deepEqual(n8n.ids(), []);
 });
@@ -130,14 +142,14 @@ test("an execution that n8n cannot start is started later", async () => {
 test("a gap in the log is told, and what is left goes on", async () => {
   const told = new N8n([event(5)], 4);
   let run = told.start();
-  await run.read;
+  await run.read();
   await run.stop();
   match(told.failures[0].message, /Events after number 0 had left/);
   deepEqual(told.ids(), [5]);
 
   const item = new N8n([event(5)], 4);
   run = item.start({ gap: "item" });
-  await run.read;
+  await run.read();
   await run.stop();
   deepEqual([...item.executions.values()].map(({ type, after, id }) => [type, after ?? id]), [["reset", 0], ["message.created", 5]]);
 });
@@ -145,7 +157,7 @@ test("a gap in the log is told, and what is left goes on", async () => {
 test("events of another kind of chat are passed over", async () => {
   const n8n = new N8n([event(1), event(2, "2@g.us"), event(3, null)]);
   const run = n8n.start({ chatType: "group" });
-  await run.read;
+  await run.read();
   await run.stop();
   deepEqual(n8n.ids(), [2]);
 });

@@ -18,8 +18,6 @@ import { faultOf } from "../../shared/signature";
 interface State extends IDataObject {
   webhookId?: number;
   secret?: string;
-  // seen are the ids of the latest posts.
-  seen?: string[];
 }
 
 interface Webhook {
@@ -29,6 +27,9 @@ interface Webhook {
   secret: string;
 }
 
+// taken has the ids of each node's latest posts, while n8n runs: what a node keeps for
+// longer, n8n does not save when a post starts an execution.
+const taken = new Map<string, string[]>();
 const remembered = 500;
 
 export class BridgedWebhookTrigger implements INodeType {
@@ -85,7 +86,7 @@ export class BridgedWebhookTrigger implements INodeType {
         const allowPrivate = this.getNodeParameter("allowPrivate") as boolean;
         const body = { url: this.getNodeWebhookUrl("default"), types, chats, chatType, fromMe: fromMe ?? null, allowPrivate };
         const { id, secret } = await answerOf<Webhook>(this, { method: "POST", path: "/api/webhooks", body });
-        Object.assign(state, { webhookId: id, secret, seen: [] });
+        Object.assign(state, { webhookId: id, secret });
         return true;
       },
 
@@ -113,9 +114,10 @@ export class BridgedWebhookTrigger implements INodeType {
 
     const id = String(headers["webhook-id"]);
     const { type, data } = this.getBodyData() as { type: string; data: IDataObject };
-    const seen = state.seen ?? [];
-    if (type === "webhook.test" || seen.includes(id)) return { webhookResponse: { ok: true, started: false } };
-    state.seen = [...seen, id].slice(-remembered);
+    const node = `${this.getWorkflow().id}:${this.getNode().id}`;
+    if (type === "webhook.test" || taken.get(node)?.includes(id)) return { webhookResponse: { ok: true, started: false } };
+    // n8n answers once it has recorded the execution. If it cannot, the post comes again.
+    response.once("finish", () => response.statusCode < 300 && taken.set(node, [...(taken.get(node) ?? []), id].slice(-remembered)));
     return { workflowData: [[{ json: { type, ...data, webhookId: id } }]] };
   }
 }
@@ -126,5 +128,4 @@ async function remove(context: IHookFunctions, state: State): Promise<void> {
   if (refusal && refusal.status !== 404) throw new NodeApiError(context.getNode(), { ...refusal } as JsonObject, { message: refusal.error });
   delete state.webhookId;
   delete state.secret;
-  delete state.seen;
 }

@@ -1,6 +1,5 @@
 import { chat, required, text } from "../fields";
-import type { Field, Resource } from "../operation";
-import { withAs } from "../operation";
+import { withAs, type Field, type Resource } from "../operation";
 
 const id: Field = required("Hook ID", "id", "The hook's <code>id</code>");
 

@@ -1,7 +1,6 @@
 import { isGroup, peopleOf } from "../../../shared/ids";
 import { chat, choice, either, flag, fromChat, list, msgId, people, quote, required, text, time, toChat } from "../fields";
-import type { Field, Resource } from "../operation";
-import { withAs } from "../operation";
+import { withAs, type Field, type Resource } from "../operation";
 
 const caption = text("Caption", "caption", "The text below an image, video or document", { typeOptions: { rows: 2 } });
 const fileName = text("File Name", "fileName", "The name of a document as recipients see it");
@@ -12,13 +11,14 @@ const number = (displayName: string, name: string, limit: number): Field => ({
 });
 
 const narrowing: Field[] = [
+  { ...flag("Ignore Accents", "fold", "Whether to find letters with and without accents alike"), value: (on) => (on ? "accents" : undefined) },
+  { ...text("Sender", "sender", "Only messages of this person, by JID or number"), value: (who) => peopleOf(who)[0] },
   choice("From Me", "fromMe", "Whether to find own messages, or those of others", either),
   choice("Has File", "hasMedia", "Whether to find messages with a file, or those without one", either),
   time("Since", "since", "The earliest time"),
   text("Type", "type", "A <code>messageType</code>, or <code>media</code>, <code>image</code>, <code>video</code>, <code>audio</code>, <code>document</code>, <code>sticker</code> or <code>link</code>"),
   time("Until", "until", "The latest time"),
 ];
-const sender: Field = { ...text("Sender", "sender", "Only messages of this person, by JID or number"), value: (who) => peopleOf(who)[0] };
 
 const contacts: Field = {
   property: {
@@ -75,7 +75,7 @@ export const message: Resource = {
       action: "Get the messages of a chat",
       path: ({ jid }) => (isGroup(jid) ? "/api/groups/{jid}/messages" : "/api/messages/individual/{jid}"),
       fields: [chat],
-      options: [...narrowing.slice(0, 2), choice("Order", "order", "Which messages come first", { desc: "Newest First", asc: "Oldest First" }), sender, ...narrowing.slice(2), text("With Text", "q", "A part of the text")],
+      options: [...narrowing, choice("Order", "order", "Which messages come first", { desc: "Newest First", asc: "Oldest First" }), text("With Text", "q", "A part of the text")],
       list: "messages",
       pages: 1000,
     },
@@ -96,9 +96,7 @@ export const message: Resource = {
       options: [
         text("Chat JID", "chat", "Only messages of this chat"),
         choice("Chat Kind", "chatType", "Only messages of groups, or of chats with people", { all: "All", group: "Groups", individual: "People" }),
-        ...narrowing.slice(0, 2),
-        sender,
-        ...narrowing.slice(2),
+        ...narrowing,
       ],
       list: "matches",
       pages: 500,

@@ -1,9 +1,11 @@
 // What needs no n8n: names, signatures and what is asked of the bridge.
 import { deepEqual, equal, match } from "node:assert/strict";
 import { createHmac } from "node:crypto";
+import { Readable } from "node:stream";
 import { test } from "node:test";
 import ids from "../dist/shared/ids.js";
 import signature from "../dist/shared/signature.js";
+import files from "../dist/shared/files.js";
 import api from "../dist/shared/api.js";
 import idempotency from "../dist/shared/idempotency.js";
 import lookup from "../dist/shared/lookup.js";
@@ -109,4 +111,25 @@ test("a list to choose from goes on where the page before ended", async () => {
   deepEqual(await page(), { results: [{ name: "0@g.us", value: "0@g.us" }], paginationToken: "next" });
   deepEqual((await page("next")).paginationToken, undefined);
   deepEqual(calls.map(([, qs]) => [qs.q, qs.type, qs.cursor]), [["q", "group", undefined], ["q", "group", "next"]]);
+});
+
+test("after an unknown outcome, the same call is repeated, and then no more", async () => {
+  const calls = [];
+  const answers = { "/api/messages/send": () => (calls.length === 1 ? { statusCode: 504, headers: {}, body: { error: "later", code: "send_timeout" } } : { statusCode: 200, headers: {}, body: { ok: true } }) };
+  const { body } = await api.insist(bridge(answers, calls), () => ({ method: "POST", path: "/api/messages/send", qs: { key: 1 } }));
+  deepEqual([body, calls.length, calls[0]], [{ ok: true }, 2, calls[1]]);
+});
+
+test("a form has its fields and the file's bytes, from memory or as a stream", async () => {
+  const bytes = Buffer.from([0, 13, 10, 45, 45, 255, ...Buffer.from("--bridged")]);
+  const file = { data: bytes.toString("base64"), mimeType: "application/pdf", fileName: 'a "plan".pdf' };
+  for (const binary of [file, { ...file, id: "filesystem:1" }]) {
+    const context = { helpers: { assertBinaryData: () => binary, getBinaryStream: async () => Readable.from([bytes.subarray(0, 4), bytes.subarray(4)]) } };
+    const { body, headers } = await files.form(context, 0, "data", { jid: "1@g.us", caption: "¿Qué?", ptt: false });
+    const sent = Buffer.concat(await Readable.from(Buffer.isBuffer(body) ? [body] : body).toArray());
+    const form = await new Response(sent, { headers }).formData();
+    deepEqual(["jid", "caption", "ptt"].map((name) => form.get(name)), ["1@g.us", "¿Qué?", "false"]);
+    const got = form.get("file");
+    deepEqual([got.name, got.type, Buffer.from(await got.arrayBuffer())], ['a "plan".pdf', "application/pdf", bytes]);
+  }
 });

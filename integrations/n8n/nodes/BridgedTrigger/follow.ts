@@ -48,7 +48,7 @@ interface Handed {
 export class Follower {
   private readonly handed = new Set<Handed>(); // in the log's order
   private readonly lanes = new Map<string, Promise<void>>();
-  private readonly closed: Promise<void>;
+  private readonly waiting = new Set<() => void>(); // what goes on when the trigger closes
 
   constructor(
     private readonly context: ITriggerFunctions,
@@ -56,7 +56,7 @@ export class Follower {
     private readonly state: State,
     private readonly signal: AbortSignal,
   ) {
-    this.closed = new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    signal.addEventListener("abort", () => this.waiting.forEach((goOn) => goOn()), { once: true });
   }
 
   // end is the number of the newest event.
@@ -125,7 +125,16 @@ export class Follower {
     return undefined;
   }
 
-  private pause = async (seconds: number) => await Promise.race([sleep(seconds * 1000), this.closed]);
+  private pause = async (seconds: number) => await this.until(sleep(seconds * 1000));
+
+  // until waits for something, or for the end of the trigger.
+  private async until(something: Promise<unknown>): Promise<void> {
+    if (this.signal.aborted) return;
+    await new Promise<void>((resolve, reject) => {
+      this.waiting.add(resolve);
+      something.finally(() => this.waiting.delete(resolve)).then(() => resolve(), reject);
+    });
+  }
 
   // missed tells that events have left the log before they were read.
   private async missed(after: string): Promise<void> {
@@ -143,7 +152,7 @@ export class Follower {
 
   // hand hands an event to n8n once there is room, and does not wait for its execution.
   private async hand(chat: string, name: string, before: string, behind: string, item: () => Promise<INodeExecutionData>): Promise<void> {
-    while (this.handed.size >= this.settings.parallel) await Promise.race([...[...this.handed].map(({ done }) => done), this.closed]);
+    while (this.handed.size >= this.settings.parallel && !this.signal.aborted) await this.until(Promise.race([...this.handed].map(({ done }) => done)));
     if (this.signal.aborted) return;
     const earlier = this.lanes.get(chat) ?? Promise.resolve();
     const handed: Handed = { before, behind, started: false, done: earlier.then(async () => await this.execute(handed, name, item)) };
@@ -166,7 +175,7 @@ export class Follower {
       const done = this.context.helpers.createDeferredPromise<IRun>();
       try {
         this.context.emit([[made]], undefined, done, key);
-        await Promise.race([done.promise, this.closed]);
+        await this.until(done.promise);
         return;
       } catch (error) {
         this.context.logger.warn(`bridged: n8n did not start an execution: ${(error as Error).message}`);

@@ -32,6 +32,11 @@ export async function useBridged(demo, n8n) {
     const elsewhere = await n8n.tested("bridgedApi", { ...about, baseUrl: `${demo.address}/console` });
     equal(elsewhere.status, "Error", elsewhere.message);
   });
+  await step("the HTTP node takes the credential", async () => {
+    const parameters = { url: `${demo.address}/api/token`, authentication: "predefinedCredentialType", nodeCredentialType: "bridgedApi" };
+    const flow = await n8n.publish("bridged-http", [{ name: "HTTP", type: "n8n-nodes-base.httpRequest", typeVersion: 4.2, credentials, parameters }]);
+    deepEqual((await n8n.run(flow))[0].scopes, ["read", "send", "manage"]);
+  });
   await step("chats, people and groups to choose from, page after page", async () => {
     const lists = (methodName, filter, paginationToken) => n8n.call("POST", "/rest/dynamic-node-parameters/resource-locator-results", {
       path: "parameters.chat", nodeTypeAndVersion: { name: "n8n-nodes-bridged.bridged", version: 1 }, methodName, filter, paginationToken, credentials, currentNodeParameters: {},
@@ -83,6 +88,7 @@ export async function useBridged(demo, n8n) {
     equal(message.msgId, messages[0].msgId);
     const groups = await does("chat", "getAll", { returnAll: true, options: { kind: "group" } });
     ok(groups.length > 0 && groups.every(({ isGroup }) => isGroup));
+    deepEqual((await does("group", "getAll", { returnAll: true })).map((found) => found.jid), groups.map((found) => found.jid));
     const [{ jid }] = groups;
     equal((await does("group", "get", { group: locator("name", groups[0].name) }))[0].jid, jid);
     equal((await does("message", "getAll", { chat: locator("id", jid), returnAll: false, limit: 2 })).length, 2);
@@ -132,9 +138,9 @@ async function table(demo, n8n) {
   const document = await demo.call("GET", "/openapi.json");
   const at = (part) => (part?.$ref ? part.$ref.slice(2).split("/").reduce((found, name) => found[name], document) : part);
   for (const { value: resource, operations } of resources) {
-    for (const { value, method = "GET", path, fields = [], options = [] } of operations) {
+    for (const { value, method = "GET", path, fields = [], options = [], always = {} } of operations) {
       const what = `${resource} ${value}`;
-      const names = [...fields, ...options].map(({ as, property }) => as ?? property.name);
+      const names = [...[...fields, ...options].map(({ as, property }) => as ?? property.name), ...Object.keys(always)];
       for (const jid of typeof path === "string" ? [""] : ["1@g.us", "1@s.whatsapp.net"]) {
         const template = typeof path === "string" ? path : path({ jid });
         const shape = (text) => text.replace(/\{\w+\}/g, "{}");

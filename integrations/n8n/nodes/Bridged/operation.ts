@@ -1,5 +1,5 @@
 // What the table of operations is made of.
-import type { IHttpRequestMethods, INodeProperties } from "n8n-workflow";
+import type { IDataObject, IHttpRequestMethods, INodeProperties } from "n8n-workflow";
 import type { Kind } from "../../shared/lookup";
 
 // Field is a parameter of the node, and where it goes in the call.
@@ -24,6 +24,8 @@ export interface Operation {
   path: string | ((values: Record<string, string>) => string);
   fields?: Field[];
   options?: Field[];
+  // always goes with every call.
+  always?: IDataObject;
   // list names the list in the answer whose elements become items, page after page where the
   // route has pages of at most this many.
   list?: string;

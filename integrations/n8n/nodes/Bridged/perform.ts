@@ -38,7 +38,7 @@ const text = (value: unknown) => (value === undefined || value === "" ? undefine
 
 // valuesOf reads the fields of an operation, under their names in the API.
 async function valuesOf(context: IExecuteFunctions, operation: Operation, options: IDataObject, itemIndex: number): Promise<IDataObject> {
-  const values: IDataObject = {};
+  const values: IDataObject = { ...operation.always };
   const put = async ({ property, as, find: kind, value }: Field, entered: unknown) => {
     const found = kind ? await find(context, kind, chosen(entered), itemIndex) : value ? value(entered) : entered;
     if (found !== undefined) values[as ?? property.name] = found as IDataObject[string];

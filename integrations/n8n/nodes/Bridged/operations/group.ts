@@ -28,6 +28,16 @@ export const groupResource: Resource = {
     },
     { name: "Get", value: "get", action: "Get a group and its members", path: "/api/groups/{jid}", fields: [group] },
     { name: "Get Invite Link", value: "getInvite", action: "Get the invite link of a group", path: "/api/groups/{jid}/invite", fields: [group] },
+    {
+      name: "Get Many",
+      value: "getAll",
+      action: "Get many groups",
+      path: "/api/chats",
+      always: { type: "group" },
+      options: [text("With Name", "q", "A part of the name or JID")],
+      list: "chats",
+      pages: 500,
+    },
     { name: "Get Picture", value: "getPicture", action: "Get the picture of a group", path: "/api/groups/{jid}/picture", fields: [group, size], file: "down" },
     { name: "Get Requests", value: "getRequests", action: "Get the requests to join a group", path: "/api/groups/{jid}/requests", fields: [group], list: "requests" },
     {

@@ -15,7 +15,7 @@ export interface Event extends IDataObject {
   type: string;
   timestamp: string;
   chatJid: string | null;
-  message?: { msgId: string; media: { downloadUrl?: string; fileName?: string } | null } & IDataObject;
+  message?: { msgId: string; media: { fileName?: string } | null } & IDataObject;
 }
 
 export const filterProperties: INodeProperties[] = [

@@ -2,6 +2,7 @@
 import { NodeApiError, NodeOperationError, sleep, type IDataObject, type INodeExecutionData, type IRun, type ITriggerFunctions, type JsonObject } from "n8n-workflow";
 import { ask, failure, type Call, type Refusal } from "../../shared/api";
 import { received } from "../../shared/files";
+import { inPath } from "../../shared/ids";
 import { ofKind, type Event, type Filter } from "../../shared/filter";
 
 // State is what n8n keeps for the node: where to go on after a restart.
@@ -196,10 +197,11 @@ export class Follower {
   private async item(event: Event): Promise<INodeExecutionData> {
     const media = event.message?.media;
     const { download } = this.settings;
-    if (!download || !media?.downloadUrl || event.type !== "message.created") return { json: event };
+    if (!download || !event.message || !media || event.type !== "message.created") return { json: event };
+    const path = `/api/messages/media/${encodeURIComponent(event.chatJid ?? "")}/${inPath(event.message.msgId)}`;
     const without = (fileError: string) => ({ json: { ...event, fileError } });
     try {
-      const { answer, refusal } = (await this.insist({ path: media.downloadUrl, stream: true }, 3)) ?? {};
+      const { answer, refusal } = (await this.insist({ path, stream: true }, 3)) ?? {};
       if (!answer || refusal) return without(refusal?.error ?? "The workflow was deactivated");
       return { json: event, binary: { [download]: await received(this.context, answer, media.fileName) } };
     } catch (error) {

@@ -363,6 +363,26 @@ async function log({ demo, n8n, credentials }) {
     ok(numbers().length >= ids.length - crashed, `${numbers().length} of ${ids.length} were told, ${crashed} crashed`);
   });
   await n8n.deactivate(flow);
+  await step("the trigger brings a message's file as it is", async () => {
+    const received = new Inbox();
+    const site = await listen(async (request, response) => {
+      const parts = [];
+      for await (const part of request) parts.push(part);
+      received.put(Buffer.concat(parts));
+      response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
+    });
+    const own = { ...trigger, parameters: { ...trigger.parameters, messages: "own" } };
+    const post = { name: "Post", type: "n8n-nodes-base.httpRequest", typeVersion: 4.2, parameters: { method: "POST", url: site.url, sendBody: true, contentType: "binaryData", inputDataFieldName: "data" } };
+    const bringing = await n8n.activate("bridged-log-files", [own, post]);
+    await n8n.kept(bringing, trigger.name);
+    const form = new FormData();
+    form.set("jid", friend.jid);
+    form.set("file", new Blob([demo.picture], { type: "image/jpeg" }), "picture.jpg");
+    equal((await fetch(`${demo.address}/api/messages/send-file`, { method: "POST", headers: { Authorization: `Bearer ${demo.token}` }, body: form })).status, 200);
+    ok((await received.that(() => true)).equals(demo.picture), "the bytes differ");
+    site.close();
+    await n8n.deactivate(bringing);
+  });
   await step("in the editor, the trigger waits for one event", async () => {
     const { length } = inbox.all;
     await n8n.call("POST", `/rest/workflows/${flow.id}/run`, { triggerToStartFrom: { name: trigger.name } });

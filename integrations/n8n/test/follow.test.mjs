@@ -15,6 +15,7 @@ async function settled() {
 class N8n {
   saved;
   executions = new Map(); // by key
+  items = [];
   open = [];
   failures = [];
   errors = [];
@@ -42,6 +43,7 @@ class N8n {
         if (this.executions.has(key)) return done.resolve(undefined);
         if (this.refusing?.()) return done.reject(new Error("the database is locked"));
         this.executions.set(key, item.json);
+        this.items.push(item);
         if (this.hold) this.open.push(() => done.resolve({}));
         else done.resolve({});
       },
@@ -51,7 +53,9 @@ class N8n {
           deferred.promise = new Promise((resolve, reject) => Object.assign(deferred, { resolve, reject }));
           return deferred;
         },
-        httpRequestWithAuthentication: async (type, { qs, abortSignal }) => {
+        prepareBinaryData: async (body, name, mimeType) => ({ data: body, fileName: name, mimeType }),
+        httpRequestWithAuthentication: async (type, { url, qs, abortSignal }) => {
+          if (url.includes("/media/")) return this.files[new URL(url).pathname];
           if (this.status) return { statusCode: this.status, headers: {}, body: { error: "no", code: "unauthorized" } };
           const after = Number(qs.after);
           const events = this.log.filter(({ id }) => id > after && id > this.oldest).slice(0, 3);
@@ -169,4 +173,19 @@ test("a token that ended stops the trigger with the bridge's sentence", async ()
   await running;
   equal(n8n.errors[0].message, "no");
   ok(n8n.errors[0].description.includes("unauthorized"));
+});
+
+test("a message's file comes with it, or what the bridge says instead", async () => {
+  const withFile = (id, msgId) => ({ ...event(id), message: { msgId, media: { fileName: "plan.pdf" } } });
+  const n8n = new N8n([withFile(1, "AB12"), withFile(2, "..")]);
+  n8n.files = {
+    "/api/messages/media/1%40s.whatsapp.net/AB12": { statusCode: 200, headers: { "content-type": "application/pdf" }, body: "bytes" },
+    "/api/messages/media/1%40s.whatsapp.net/~Li4": { statusCode: 404, headers: {}, body: [Buffer.from('{"error": "it is gone", "code": "not_found"}')] },
+  };
+  const run = n8n.start({ download: "file" });
+  await run.read();
+  await run.stop();
+  const [brought, missing] = n8n.items;
+  deepEqual(brought.binary.file, { data: "bytes", fileName: "plan.pdf", mimeType: "application/pdf" });
+  deepEqual([missing.json.fileError, missing.binary], ["it is gone", undefined]);
 });

@@ -81,6 +81,8 @@ type Options struct {
 	Files    *media.Cache
 	Preparer *media.Preparer // fetches files to be sent
 	Pictures *media.Pictures
+	// Typing is what streams tell of people who type; nil where the account is not available.
+	Typing *Typing
 	// FetchTimeout bounds a fetch, and separately the wait for its turn.
 	FetchTimeout time.Duration
 

@@ -24,6 +24,7 @@ type command struct {
 	flags      *pflag.FlagSet
 	run        runner
 	commands   []*command
+	asGiven    bool // it takes all arguments as they are
 }
 
 // argument is one that a command takes by its place.
@@ -83,7 +84,7 @@ func (e *environment) dispatch(args []string) error {
 		}
 		return e.execute("bridged", root, args)
 	}
-	top := &command{run: serveCommand().run, commands: []*command{documentTextCommand()}}
+	top := &command{run: serveCommand().run, commands: []*command{documentTextCommand(), becomeFFmpegCommand()}}
 	for _, g := range groups {
 		top.commands = append(top.commands, g.commands...)
 	}
@@ -116,6 +117,9 @@ func didYouMean(typed string, known ...string) string {
 }
 
 func (e *environment) execute(path string, c *command, args []string) error {
+	if c.asGiven {
+		return c.run(e, args)
+	}
 	err := c.flags.Parse(args)
 	switch {
 	case c.flags.Changed("help"):

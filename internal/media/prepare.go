@@ -27,6 +27,9 @@ import (
 	"bridged/internal/urlguard"
 )
 
+// ConvertTime bounds the converting of a file.
+const ConvertTime = transcode.MaxTime
+
 // progressEvery is how often a long transfer is logged.
 const progressEvery = 5 * time.Second
 

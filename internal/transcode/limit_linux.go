@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -19,12 +22,12 @@ const (
 )
 
 // command returns the process that limits itself and becomes ffmpeg. It leads a group, which is
-// killed as a whole, also when the bridge is.
+// killed as a whole. ffmpeg itself also dies with the bridge.
 func (c *Converter) command(ctx context.Context, most time.Duration, args []string) *exec.Cmd {
 	limits := []string{strconv.Itoa(int(most.Seconds()) + 1), strconv.FormatInt(c.options.MaxBytes+fileMargin, 10), c.options.Program}
 	line := append(append(append([]string{}, c.options.Limited...), limits...), args...)
 	process := exec.CommandContext(ctx, line[0], line[1:]...)
-	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	process.Cancel = func() error { return syscall.Kill(-process.Process.Pid, syscall.SIGKILL) }
 	return process
 }
@@ -41,6 +44,10 @@ func Become(args []string) error {
 	}
 	bytes, err := strconv.ParseUint(args[1], 10, 63)
 	if err != nil {
+		return err
+	}
+	runtime.LockOSThread() // what follows is in part the thread's, which becomes the process
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
 		return err
 	}
 	// Where memory ends, the system ends ffmpeg before the bridge. Some sandboxes have no such order.

@@ -54,6 +54,8 @@ func (l *loudness) add(sample []byte) {
 	}
 }
 
+func (l *loudness) isEmpty() bool { return len(l.pieces) == 0 && l.n == 0 }
+
 // bars returns the waveform: the loudest bar has 100.
 func (l *loudness) bars() []byte {
 	var heights [bars]float64

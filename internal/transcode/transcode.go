@@ -95,6 +95,9 @@ func (c *Converter) Voice(ctx context.Context, from, to string) ([]byte, error) 
 	if err := c.run(ctx, &c.sounds, args, &heard); err != nil {
 		return nil, err
 	}
+	if heard.isEmpty() {
+		return nil, errNothing()
+	}
 	return heard.bars(), c.check(to)
 }
 
@@ -128,12 +131,14 @@ func (c *Converter) check(path string) error {
 	case err != nil:
 		return err
 	case info.Size() == 0:
-		return failed("the file cannot be converted: nothing in it can be played")
+		return errNothing()
 	case info.Size() >= c.options.MaxBytes:
 		return failed("converted, the file would be larger than the %d bytes that MEDIA_MAX_BYTES allows: send a shorter one", c.options.MaxBytes)
 	}
 	return nil
 }
+
+func errNothing() error { return failed("the file cannot be converted: nothing in it can be played") }
 
 func failed(format string, args ...any) *bridge.Error {
 	return bridge.Fail(bridge.CodeUnsupportedMedia, format, args...)

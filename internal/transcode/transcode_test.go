@@ -177,6 +177,7 @@ func TestConverter_HostileFiles(t *testing.T) {
 		"nothing":         "",
 		"a broken MP3":    "\xff\xfb\x90\x00" + strings.Repeat("x", 500),
 		"a torn RIFF":     "RIFF\xff\xff\xff\xffWAVEfmt ",
+		"a silent WAVE":   "RIFF\x24\x3e\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x00\x3e\x00\x00",
 		"an endless WAVE": "RIFF\xff\xff\xff\xffWAVEfmt \x10\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00data\xff\xff\xff\xff",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +213,7 @@ func TestConverter_ProcessesAreLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := string(read(t, out))
-	want := fmt.Sprintf("601\n%d\n%d\n%d\n0\n", (c.options.MaxBytes+fileMargin)/512, maxMemory>>10, maxFiles)
+	want := fmt.Sprintf("601\n%d\n%d\n%d\n0\n%d\n", (c.options.MaxBytes+fileMargin)/512, maxMemory>>10, maxFiles, niceness)
 	if !strings.HasPrefix(got, want) || strings.Contains(got, "secret") || strings.Contains(got, "HOME") {
 		t.Errorf("the process has\n%swant\n%s", got, want)
 	}

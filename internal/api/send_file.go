@@ -42,8 +42,11 @@ func (s *server) sendFile(in *input) (any, error) {
 	}
 	d.lookUp = func(ctx context.Context) (bridge.Content, error) { // not again where the key has a message
 		file, err := s.Preparer.PrepareReceived(ctx, form.Request, form.file, form.name, form.contentType)
-		if err == nil {
+		switch {
+		case err == nil:
 			err = endOfToken(in.r) // converting may have taken its time
+		case ctx.Err() != nil && s.Lifetime.Err() != nil:
+			err = bridge.NotConnected("the service is stopping and the file was not sent; send it again when it is back")
 		}
 		return file, err
 	}

@@ -55,18 +55,24 @@ func (f Outgoing) upload(c *Call, chat bridge.JID, quote client.Quote, shown *br
 	})
 }
 
-// trying sends the file as a voice note, if it is to be one. The bridge knows whether it can be:
-// what cannot is sent as a sound, under the same key.
+// trying sends the file as what it can be.
 func (f Outgoing) trying(shown *bridge.Media, send func() (client.Sent, error)) (client.Sent, error) {
-	if f.Voice && f.Kind == bridge.MediaAudio {
-		shown.PTT = true
-		sent, err := send()
+	return Trying(f.Voice && f.Kind == bridge.MediaAudio, func(voice bool) (client.Sent, error) {
+		shown.PTT = voice
+		return send()
+	})
+}
+
+// Trying sends a sound, as a voice note if it is to be one. The bridge knows whether it can be:
+// what cannot is sent as a sound, under the same key.
+func Trying(voice bool, send func(voice bool) (client.Sent, error)) (client.Sent, error) {
+	if voice {
+		sent, err := send(true)
 		if code := bridge.CodeOf(err); err == nil || code != bridge.CodeUnsupportedMedia && code != bridge.CodeIdempotencyMismatch {
 			return sent, err
 		}
-		shown.PTT = false
 	}
-	return send()
+	return send(false)
 }
 
 // plainName returns the document's name, without what could be a directory.

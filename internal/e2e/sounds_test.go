@@ -138,8 +138,8 @@ func TestSounds_NothingConvertsOnWithoutTheBridge(t *testing.T) {
 		t.Skip("processes die with the bridge on Linux")
 	}
 	for name, end := range map[string]func(*process){
-		"stopped": (*process).stop,
-		"killed":  func(p *process) { p.signal(syscall.SIGKILL); <-p.exited },
+		"stopped": (*process).stop, "stopped, with a form": (*process).stop,
+		"killed": func(p *process) { p.signal(syscall.SIGKILL); <-p.exited },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,6 +155,14 @@ func TestSounds_NothingConvertsOnWithoutTheBridge(t *testing.T) {
 			go func() {
 				if name == "killed" { // nobody answers then
 					_, _ = c.bridge.rawPost(t.Context(), "/api/messages/send-media", fmt.Sprintf(`{"jid":"%s","url":"%s","type":"audio","ptt":true}`, c.anna.PN(), url), "k")
+					close(answered)
+					return
+				}
+				if name == "stopped, with a form" {
+					_, err := c.bridge.api.SendFile(t.Context(), client.Upload{To: bridge.JID(c.anna.PN().String()), FileName: "x", PTT: true}, bytes.NewReader(tone(1)), "")
+					if code := bridge.CodeOf(err); code != bridge.CodeNotConnected {
+						t.Errorf("the upload was answered %v", err)
+					}
 					close(answered)
 					return
 				}
@@ -177,7 +185,7 @@ func TestSounds_NothingConvertsOnWithoutTheBridge(t *testing.T) {
 				}
 				return nil
 			})
-			if name == "stopped" {
+			if name != "killed" {
 				c.bridge.leavesNoFile()
 			}
 		})

@@ -205,20 +205,6 @@ func TestVoice_TooLarge(t *testing.T) {
 	}
 }
 
-func TestConverter_ProcessesAreLimited(t *testing.T) {
-	t.Setenv("BRIDGE_TOKEN", "secret")
-	c := fake(t, `{ ulimit -t; ulimit -f; ulimit -d; ulimit -n; ulimit -c; nice; export; } > "$out"`)
-	out := empty(t)
-	if err := c.Film(t.Context(), "in", out); err != nil {
-		t.Fatal(err)
-	}
-	got := string(read(t, out))
-	want := fmt.Sprintf("601\n%d\n%d\n%d\n0\n%d\n", (c.options.MaxBytes+fileMargin)/512, maxMemory>>10, maxFiles, niceness)
-	if !strings.HasPrefix(got, want) || strings.Contains(got, "secret") || strings.Contains(got, "HOME") {
-		t.Errorf("the process has\n%swant\n%s", got, want)
-	}
-}
-
 // running reports whether a process still runs.
 func running(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
@@ -333,7 +319,7 @@ func TestConverter_FailuresOfPrograms(t *testing.T) {
 			if err := c.Film(t.Context(), "in", out); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
 				t.Error(err)
 			}
-			if info, err := os.Stat(out); err != nil || info.Size() > c.options.MaxBytes+fileMargin {
+			if info, err := os.Stat(out); err != nil || info.Size() > c.options.MaxBytes+32<<20 {
 				t.Errorf("%d bytes were written, %v", info.Size(), err)
 			}
 		})

@@ -26,6 +26,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/fuzzbudget"
 	"bridged/internal/media"
 	"bridged/internal/urlguard"
 )
@@ -382,14 +383,34 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`<title>a</title><meta property="og:title" content="b">`), "text/html; charset=koi8-r")
 	f.Add([]byte("\xff\xfe<\x00"), "text/html")
 	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
-		text, err := decode(body, contentType)
-		if err != nil {
-			return
-		}
-		for name, value := range read(t.Context(), text) {
-			if got := plain(value, maxTitle); !utf8.ValidString(got) || utf8.RuneCountInString(got) > maxTitle || strings.ContainsAny(got, "\n\r\x00") {
-				t.Errorf("%s is %q", name, got)
+		fuzzbudget.Usual.Check(t, len(body)+len(contentType), func() {
+			text, err := decode(body, contentType)
+			if err != nil {
+				return
+			}
+			for name, value := range read(t.Context(), text) {
+				if got := plain(value, maxTitle); !utf8.ValidString(got) || utf8.RuneCountInString(got) > maxTitle || strings.ContainsAny(got, "\n\r\x00") {
+					t.Errorf("%s is %q", name, got)
+				}
+			}
+		})
+	})
+}
+
+// No page of a MiB takes long to read.
+func TestRead_OfHostilePages(t *testing.T) {
+	for name, piece := range map[string]string{
+		"attributes": "a=b ", "the same attributes": "content=x ", "open tags": "<meta ", "entities": "&lt;&", "torn ends": "</titl", "comments": "<!--", "quotes": `<meta content="`, "zeros": "\x00",
+	} {
+		for _, begins := range []string{"", "<meta ", "<title>", "<script>", "<!-- ", "<svg><style>"} {
+			began := time.Now()
+			body := []byte(begins + strings.Repeat(piece, maxBytes/len(piece)))
+			if text, err := decode(body, "text/html"); err == nil {
+				read(t.Context(), text)
+			}
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("%s behind %q take %v", name, begins, took)
 			}
 		}
-	})
+	}
 }

@@ -9,7 +9,6 @@ package transcode
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -54,11 +53,13 @@ func New(o Options) *Converter {
 // Find returns the path of ffmpeg: the setting's, or that on the search path for an empty one.
 // It is empty where that has none.
 func Find(setting string) (path string, err error) {
-	path, err = exec.LookPath(cmp.Or(setting, "ffmpeg"))
-	if setting == "" && errors.Is(err, exec.ErrNotFound) {
+	if path, err = exec.LookPath(cmp.Or(setting, "ffmpeg")); err == nil {
+		return path, nil
+	}
+	if setting == "" {
 		return "", nil
 	}
-	return path, err
+	return "", err
 }
 
 // formats are those of ffmpeg that are read. They have their sounds and pictures in the file.

@@ -233,8 +233,8 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, FetchTimeout: c.FetchTimeout,
-		PublicURL: publicURL,
-		Preview:   a.previews(c).Find, LinkPreviews: c.LinkPreviews,
+		PublicURL: publicURL, BasePath: c.BasePath,
+		Preview: a.previews(c).Find, LinkPreviews: c.LinkPreviews,
 		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: api.Build{Version: version, Library: libraryVersion()}, Metrics: metrics,
 	})

@@ -85,6 +85,8 @@ type Options struct {
 	Preview      func(ctx context.Context, text string) *bridge.Preview
 	LinkPreviews bool // also in texts that do not ask for it
 	Pictures     *media.Pictures
+	// Typing is what streams tell of people who type; nil where the account is not available.
+	Typing *Typing
 	// FetchTimeout bounds a fetch, and separately the wait for its turn.
 	FetchTimeout time.Duration
 

@@ -44,6 +44,7 @@ type Config struct {
 	NewChatsPerDay  int                  `env:"NEW_CHATS_PER_DAY" envDefault:"0"`
 	NewChatsMinGap  time.Duration        `env:"NEW_CHATS_MIN_GAP" envDefault:"0"`
 	HistoryImport   bridge.HistoryImport `env:"HISTORY_IMPORT" envDefault:"off"`
+	ShowTyping      bool                 `env:"SHOW_TYPING" envDefault:"false"`
 	LogLevel        string               `env:"LOG_LEVEL" envDefault:"info"`
 	LogFormat       string               `env:"LOG_FORMAT"`
 	NetworkFile     string               `env:"WA_NETWORK_FILE"`

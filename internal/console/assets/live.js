@@ -120,7 +120,7 @@ for (const region of all("[data-live]")) {
 let stream;
 let left = -Infinity; // when this page was last about to be left, which ends the stream
 let lastEvent = find("[data-after]")?.dataset.after;
-const eventTypes = ["message.created", "message.updated", "message.status", "chat.updated", "group.updated", "call.created", "call.updated", "account.status", "reset"];
+const eventTypes = ["message.created", "message.updated", "message.status", "chat.updated", "group.updated", "call.created", "call.updated", "account.status", "chat.typing", "reset"];
 
 function follow() {
   if (stream || !lastEvent) return;

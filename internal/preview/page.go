@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
-	"golang.org/x/text/encoding/charmap"
 )
 
 // page holds what a page says of itself, by the names of its tags.
@@ -68,18 +67,14 @@ func readMeta(z *html.Tokenizer) (name, content string) {
 	return name, content
 }
 
-// charsets has the names of character sets of one byte, as pages spell them.
-var charsets = map[string]*charmap.Charmap{
-	"windows-1250": charmap.Windows1250, "cp1250": charmap.Windows1250, "iso-8859-2": charmap.ISO8859_2, "latin2": charmap.ISO8859_2,
-	"windows-1251": charmap.Windows1251, "cp1251": charmap.Windows1251, "iso-8859-5": charmap.ISO8859_5, "koi8-r": charmap.KOI8R, "koi8-u": charmap.KOI8U, "ibm866": charmap.CodePage866,
-	"windows-1252": charmap.Windows1252, "cp1252": charmap.Windows1252, "iso-8859-1": charmap.Windows1252, "latin1": charmap.Windows1252, "us-ascii": charmap.Windows1252, "iso-8859-15": charmap.ISO8859_15,
-	"windows-1253": charmap.Windows1253, "iso-8859-7": charmap.ISO8859_7,
-	"windows-1254": charmap.Windows1254, "iso-8859-9": charmap.Windows1254,
-	"windows-1255": charmap.Windows1255, "iso-8859-8": charmap.ISO8859_8, "iso-8859-8-i": charmap.ISO8859_8,
-	"windows-1256": charmap.Windows1256, "iso-8859-6": charmap.ISO8859_6,
-	"windows-1257": charmap.Windows1257, "iso-8859-13": charmap.ISO8859_13, "iso-8859-4": charmap.ISO8859_4,
-	"windows-1258": charmap.Windows1258, "windows-874": charmap.Windows874, "tis-620": charmap.Windows874, "iso-8859-10": charmap.ISO8859_10, "macintosh": charmap.Macintosh,
-	"": charmap.Windows1252,
+// charsets has the names of the usual character sets of one byte, as pages spell them.
+var charsets = map[string]string{
+	"windows-1250": windows1250, "cp1250": windows1250, "iso-8859-2": iso8859x2, "latin2": iso8859x2,
+	"windows-1251": windows1251, "cp1251": windows1251, "koi8-r": koi8r,
+	"windows-1252": windows1252, "cp1252": windows1252, "iso-8859-1": windows1252, "latin1": windows1252, "us-ascii": windows1252, "iso-8859-15": iso8859x15,
+	"windows-1253": windows1253, "iso-8859-7": iso8859x7, "windows-1254": windows1254, "iso-8859-9": windows1254,
+	"windows-1255": windows1255, "windows-1256": windows1256, "windows-1257": windows1257, "windows-874": windows874, "tis-620": windows874,
+	"": windows1252,
 }
 
 // declared matches the character set that a page names in its beginning.
@@ -110,12 +105,19 @@ func decode(body []byte, contentType string) (string, error) {
 	case "utf-8", "utf8": // with faults
 		return strings.ToValidUTF8(string(body), "\uFFFD"), nil
 	}
-	set := charsets[name]
-	if set == nil {
+	set := []rune(charsets[name])
+	if len(set) == 0 {
 		return "", errCharset
 	}
-	text, err := set.NewDecoder().Bytes(body)
-	return string(text), err
+	var text strings.Builder
+	for _, b := range body {
+		if b < utf8.RuneSelf {
+			text.WriteByte(b)
+		} else {
+			text.WriteRune(set[b-utf8.RuneSelf])
+		}
+	}
+	return text.String(), nil
 }
 
 // whole leaves out the character that the end of a body has cut.

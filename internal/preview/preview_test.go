@@ -24,6 +24,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
+	"golang.org/x/text/encoding/charmap"
 
 	"bridged/internal/bridge"
 	"bridged/internal/fuzzbudget"
@@ -411,6 +412,22 @@ func TestRead_OfHostilePages(t *testing.T) {
 			}
 			if took := time.Since(began); took > 20*time.Second {
 				t.Errorf("%s behind %q take %v", name, begins, took)
+			}
+		}
+	}
+}
+
+// The tables are those of golang.org/x/text, which would take 100 KB of the executable.
+func TestCharsets_AreThoseOfTheStandard(t *testing.T) {
+	for name, standard := range map[string]*charmap.Charmap{
+		windows1250: charmap.Windows1250, windows1251: charmap.Windows1251, windows1252: charmap.Windows1252, windows1253: charmap.Windows1253, windows1254: charmap.Windows1254,
+		windows1255: charmap.Windows1255, windows1256: charmap.Windows1256, windows1257: charmap.Windows1257, windows874: charmap.Windows874,
+		iso8859x2: charmap.ISO8859_2, iso8859x7: charmap.ISO8859_7, iso8859x15: charmap.ISO8859_15, koi8r: charmap.KOI8R,
+	} {
+		upper := []rune(name)
+		for i, r := range upper {
+			if want := standard.DecodeByte(byte(0x80 + i)); r != want || len(upper) != 128 {
+				t.Errorf("%v has %q at %#x, want %q", standard, r, 0x80+i, want)
 			}
 		}
 	}

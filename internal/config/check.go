@@ -63,6 +63,7 @@ func (c *Config) check(faults *Faults) {
 	c.checkFetchAllow(faults)
 	c.checkWebhooks(faults)
 	c.checkPublicURL(faults)
+	c.checkTranscribe(faults)
 	c.CheckMCP(faults)
 	c.checkDoors(faults)
 	c.checkNATS(faults)

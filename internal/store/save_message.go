@@ -33,6 +33,7 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 		return
 	}
 	t.insertRaw(m, seq)
+	t.queueTranscript(seq, m)
 	t.countNew(m, c, seq)
 	t.appendEvent(bridge.EventMessageCreated, seq, 0)
 	t.joinAlbum(seq, m.AlbumID)
@@ -82,7 +83,7 @@ func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender person) int6
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chat, id) DO NOTHING`,
 		seq, c.id, m.ID, sender.id, m.FromMe, m.Timestamp.UnixMilli(), m.MessageType, m.PushName,
-		m.Content, search.Folded(m.Content), t.pack(d), d.hasLink(m.Content), statusColumn(m), m.Imported)
+		m.Content, search.Folded(m.Content, ""), t.pack(d), d.hasLink(m.Content), statusColumn(m), m.Imported)
 	if added == 0 {
 		return 0
 	}
@@ -162,8 +163,9 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender per
 	t.Run(`
 		UPDATE messages SET sender = ?, type = ?, push_name = ?, content = ?, folded = ?, details = ?, has_link = ?, status = ?, edited_at = NULL
 		WHERE seq = ?`,
-		sender.id, m.MessageType, m.PushName, m.Content, search.Folded(m.Content), t.pack(d), d.hasLink(m.Content), statusColumn(m), stored.seq)
+		sender.id, m.MessageType, m.PushName, m.Content, search.Folded(m.Content, ""), t.pack(d), d.hasLink(m.Content), statusColumn(m), stored.seq)
 	t.insertRaw(m, stored.seq)
+	t.queueTranscript(stored.seq, m)
 	t.joinAlbum(stored.seq, m.AlbumID)
 	fields := []bridge.MessageField{bridge.ChangedContent}
 	if stored.isPlaceholder() { // and no edit has taken its place

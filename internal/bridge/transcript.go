@@ -13,6 +13,27 @@ type Transcript struct {
 	At       Time    `json:"at"`
 }
 
+// textOf returns the text of a transcript; nil has none.
+func (t *Transcript) textOf() string {
+	if t == nil {
+		return ""
+	}
+	return t.Text
+}
+
+// Words returns all that a search looks at, content and transcript, one a line.
+func (m Message) Words() string { return joinedLines(m.Content, m.Transcript.textOf()) }
+
+// Words returns all that a search looks at, content and transcript, one a line.
+func (m Match) Words() string { return joinedLines(m.Content, m.Transcript.textOf()) }
+
+func joinedLines(content, transcript string) string {
+	if content == "" || transcript == "" {
+		return content + transcript
+	}
+	return content + "\n" + transcript
+}
+
 // maxTranscript limits the text of a transcript, in bytes.
 const maxTranscript = 64 << 10
 

@@ -48,6 +48,7 @@ type service struct {
 	userAgent      string
 	client         *http.Client
 	format         string // of the answers; only one request at a time
+	patience       func(length time.Duration) time.Duration
 }
 
 // The formats of answers. Only the first one names the language, but not all models have it.
@@ -58,7 +59,7 @@ const (
 
 func newService(o Options) *service {
 	s := &service{
-		base: o.URL, endpoint: o.URL.JoinPath("v1/audio/transcriptions"), key: o.Key, model: o.Model, userAgent: o.UserAgent, format: verboseFormat,
+		base: o.URL, endpoint: o.URL.JoinPath("v1/audio/transcriptions"), key: o.Key, model: o.Model, userAgent: o.UserAgent, format: verboseFormat, patience: patience,
 	}
 	dialer := &net.Dialer{Timeout: connectTime}
 	s.client = &http.Client{
@@ -93,7 +94,7 @@ type heard struct{ text, language string }
 
 // transcribe makes one try. A hint is the language that is spoken, empty for any.
 func (s *service) transcribe(ctx context.Context, of sound, hint string) (heard, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience(of.length))
+	ctx, cancel := context.WithTimeout(ctx, s.patience(of.length))
 	defer cancel()
 	got, err := s.post(ctx, of, hint)
 	if errors.Is(err, errFormat) {

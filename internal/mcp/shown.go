@@ -207,7 +207,7 @@ type shownReaction struct {
 	Emoji     string     `json:"emoji"`
 }
 
-// messageOf shows a message, with at most so many characters of its text.
+// messageOf shows a message, with at most so many characters of its text and transcript.
 func messageOf(m bridge.Message, most int) shownMessage {
 	shown := shownMessage{
 		MsgID: capped(m.ID, maxName), FromMe: m.FromMe, SenderJID: m.SenderJID, SenderName: capped(m.PushName, maxName), Timestamp: m.Timestamp,
@@ -218,7 +218,7 @@ func messageOf(m bridge.Message, most int) shownMessage {
 		shown.File = new(fileOf(*m.Media))
 	}
 	if m.Transcript != nil {
-		shown.Transcript = capped(m.Transcript.Text, most)
+		shown.Transcript = capped(m.Transcript.Text, max(most-written(shown.Text), 0))
 	}
 	if m.ContextInfo != nil {
 		shown.Mentions = few(m.ContextInfo.Mentions, maxFew, func(p bridge.Mention) shownMention { return shownMention{p.JID, capped(p.Name, maxName)} })

@@ -77,8 +77,13 @@ func (c *corpus) sampleTexts(r *rand.Rand, chat bridge.JID, n int) []string {
 // task returns the requests.
 func (q sample) task() task {
 	task := task{part: "search", name: q.name, goal: q.goal}
+	asTyped := q
+	asTyped.fold = ""
 	for _, text := range q.texts {
 		task.paths = append(task.paths, q.path(text))
+		if q.fold != "" {
+			task.beside = append(task.beside, asTyped.path(text))
+		}
 	}
 	return task
 }

@@ -147,8 +147,9 @@ CREATE INDEX join_requests_by_person ON join_requests (person);
 -- program sees to that, because AUTOINCREMENT would write one more page with
 -- every message. sender is a person, without a foreign key: a check on removing
 -- a person would read all messages. folded is what searches look at, content and
--- transcript; null where it equals content. details is the JSON of what few
--- messages have: quote, mentions, media, transcript, poll.
+-- transcript; null where it equals content. bare is folded without accents; null
+-- where it equals folded. details is the JSON of what few messages have: quote,
+-- mentions, media, transcript, poll.
 -- imported are those taken over from the phone's history: they were never
 -- received over the connection, and have no events.
 --
@@ -165,6 +166,7 @@ CREATE TABLE messages (
     push_name  TEXT NOT NULL,
     content    TEXT NOT NULL,
     folded     TEXT,
+    bare       TEXT,
     details    TEXT,
     reactions  INTEGER NOT NULL DEFAULT 0,
     edited_at  INTEGER,

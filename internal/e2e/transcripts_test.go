@@ -192,7 +192,9 @@ func TestConsole_ShowsTranscripts(t *testing.T) {
 	}
 	v.resize(1280, 800, false)
 	v.openChat(v.ben.PN())
-	in := func(selector string) string { return fmt.Sprintf("document.querySelector(%q)", `.msg[data-id="`+id+`"] `+selector) }
+	in := func(selector string) string {
+		return fmt.Sprintf("document.querySelector(%q)", `.msg[data-id="`+id+`"] `+selector)
+	}
 	v.waitFor(in(".voice-player") + ` && ` + in(`button[form="transcribe"]`) + `.checkVisibility()`)
 	v.run(in(`button[form="transcribe"]`) + `.click()`)
 	v.wantText("Die Brücke ist gesperrt.")

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"bridged/internal/folding"
-	"bridged/internal/store/db"
 )
 
 // between stands between the content of a message and its transcript, so that nothing is found
@@ -12,21 +11,30 @@ import (
 // letter that takes marks from the text behind it.
 const between = "\u2329"
 
-// Folded returns the column that goes beside content, with the transcript of the message, which
-// may be empty: null where it equals content.
-func Folded(content, transcript string) any {
-	f := folding.Fold(content)
+// Columns returns what goes beside content, with the message's transcript, which may be empty: for
+// the searches that tell accents apart and for those that do not, null where it equals the one
+// before.
+func Columns(content, transcript string) (folded, bare any) {
+	whole := folding.Fold(content)
 	if transcript != "" {
-		return f + between + folding.Fold(transcript)
+		whole += between + folding.Fold(transcript)
 	}
-	if f != content {
-		return f
+	if whole != content {
+		folded = whole
 	}
-	return nil
+	if without := folding.Bare(whole); without != whole {
+		bare = without
+	}
+	return folded, bare
 }
 
-// Define makes the function known to a connection that searches call in SQL.
-func Define(c *db.Conn) error { return c.Define("bare", folding.Bare) }
+// textOf returns the text of a message m that searches look into, in SQL.
+func textOf(bare bool) string {
+	if bare {
+		return "coalesce(m.bare, m.folded, m.content)"
+	}
+	return "ifnull(m.folded, m.content)"
+}
 
 // IsBlank reports whether a q is no filter at all.
 func IsBlank(q string) bool { return strings.TrimSpace(q) == "" }

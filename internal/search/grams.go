@@ -90,15 +90,12 @@ func (s *spelling) characters() int { return len(s.starts) - 1 }
 // gram returns the n characters from the i-th on.
 func (s *spelling) gram(i, n int) []byte { return s.spelled[s.starts[i]:s.starts[i+n]] }
 
-// enterBare enters those grams of a pack's texts without accents that the texts do not have,
+// enterBare enters those grams of texts without accents that a pack does not have anyway,
 // each behind [bareSign]: a search that tells accents apart passes over them.
 func (g *gramSet) enterBare(texts []byte) {
-	var bare, marked []byte
+	var marked []byte
 	for text := range bytes.SplitSeq(texts, []byte{textEnd}) {
-		if bare = folding.AppendBare(bare[:0], text); bytes.Equal(bare, text) {
-			continue
-		}
-		for gram := range g.grams(bare) {
+		for gram := range g.grams(text) {
 			if _, seen := g.seen[string(gram)]; !seen {
 				marked = append(append(marked[:0], bareSign...), gram...)
 				g.enter(marked)

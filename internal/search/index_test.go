@@ -58,7 +58,6 @@ func newIndex(t *testing.T, messages int) (*Index, *tables) {
 	conn, err := db.Open(path, nil)
 	ok(t, err)
 	t.Cleanup(func() { ok(t, conn.Close()) })
-	ok(t, Define(conn))
 	schema, err := migrations.FS.ReadFile("0001_schema.sql")
 	ok(t, err)
 	ok(t, conn.Script(string(schema)))

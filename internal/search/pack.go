@@ -137,12 +137,13 @@ func readPacks(c *db.Conn, plans []packPlan) (made []madePack) {
 // readPack makes a pack of its messages as they are now.
 func readPack(c *db.Conn, plan packPlan) madePack {
 	p, grams := madePack{pack: pack{id: plan.id}}, newGramSet()
+	var bare []byte // those texts that have accents, without them
 	for row := range c.Rows(`
-		SELECT m.seq, m.chat, m.timestamp, ifnull(m.folded, m.content)
+		SELECT m.seq, m.chat, m.timestamp, `+textOf(false)+`, ifnull(m.bare, '')
 		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value`, c.Encode(plan.seqs)) {
 		var m packed
-		var text db.Raw
-		row.Scan(&m.seq, &m.chat, &m.timestamp, &text)
+		var text, without db.Raw
+		row.Scan(&m.seq, &m.chat, &m.timestamp, &text, &without)
 		if len(p.messages) == 0 {
 			p.oldest, p.newest = m.timestamp, m.timestamp
 		}
@@ -152,8 +153,9 @@ func readPack(c *db.Conn, plan packPlan) madePack {
 			grams.enter(gram)
 		}
 		grams.enter([]byte(chatWord(m.chat)))
+		bare = append(append(bare, without...), textEnd)
 	}
-	grams.enterBare(p.texts)
+	grams.enterBare(bare)
 	p.grams = grams.text.String()
 	return p
 }

@@ -65,11 +65,7 @@ func (q *Query) Where(c *db.Conn) (string, []any) {
 		f.Add("(m.timestamp, m.seq) "+behind+" (?, ?)", q.After.Timestamp, q.After.Seq)
 	}
 	if q.Needle != "" {
-		text := "ifnull(m.folded, m.content)"
-		if q.Bare { // calling a function takes longer than seeing that a text is ASCII
-			text = "iif(octet_length(" + text + ") = length(" + text + "), " + text + ", bare(" + text + "))"
-		}
-		f.Add("instr("+text+", ?) > 0", q.Needle)
+		f.Add("instr("+textOf(q.Bare)+", ?) > 0", q.Needle)
 	}
 	if group, one := q.group(); one {
 		f.Add("EXISTS (SELECT 1 FROM chats c WHERE c.id = m.chat AND c.is_group = ?)", group)

@@ -222,9 +222,6 @@ func (s *Store) open(ctx context.Context) (err error) {
 			return fmt.Errorf("open %s for reading: %w", s.o.Path, explain(err))
 		}
 		s.opened++
-		if err := search.Define(r); err != nil {
-			return errors.Join(fmt.Errorf("open %s for reading: %w", s.o.Path, err), r.Close())
-		}
 		s.readers <- r
 	}
 	for _, load := range []func(context.Context) error{s.loadPeople, s.loadNumbers, s.startClock, s.index.Prepare, s.eraser.open} {

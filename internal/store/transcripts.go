@@ -94,7 +94,8 @@ func (s *Store) SaveTranscript(ctx context.Context, of Transcription, made bridg
 		}
 		d := t.detailsIn(column)
 		d.Transcript, saved = (*transcriptDetails)(&made), true
-		t.Run("UPDATE messages SET folded = ?, details = ? WHERE seq = ?", search.Folded(content, made.Text), t.pack(d), seq)
+		folded, bare := search.Columns(content, made.Text)
+		t.Run("UPDATE messages SET folded = ?, bare = ?, details = ? WHERE seq = ?", folded, bare, t.pack(d), seq)
 		t.contentChanged(seq, bridge.ChangedTranscript)
 	})
 	return saved, err

@@ -57,13 +57,6 @@ func Open(path string, pragmas []string) (*Conn, error) {
 	return c, nil
 }
 
-// Define makes a function of a text known to the connection's statements.
-func (c *Conn) Define(name string, f func(string) string) error {
-	return c.sqlite.CreateFunction(name, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-		return sqlite.TextValue(f(args[0].Text())), nil
-	}})
-}
-
 // Close closes the connection. The last one of a file removes its write-ahead log.
 func (c *Conn) Close() error {
 	for _, s := range c.stmts {

@@ -3,7 +3,6 @@ package transcribe
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -20,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/demo"
 	"bridged/internal/store"
 )
 
@@ -140,7 +140,7 @@ func (s *stage) answers(answer http.HandlerFunc) {
 // note receives a voice note that plays for some seconds, whatever it claims.
 func (s *stage) note(id string, seconds, claimed int) {
 	s.t.Helper()
-	s.sounds[id] = opus(seconds)
+	s.sounds[id] = demo.Voice(seconds)
 	m := bridge.Message{
 		Chat: grace, ID: id, SenderJID: grace, MessageType: "audioMessage", Timestamp: bridge.At(s.now),
 		Media: &bridge.Media{Type: bridge.MediaAudio, MimeType: "audio/ogg; codecs=opus", PTT: true, DurationSec: claimed},
@@ -254,29 +254,4 @@ func inTurn(answers ...http.HandlerFunc) http.HandlerFunc {
 		mu.Unlock()
 		answer(w, r)
 	}
-}
-
-// opus returns a voice note of some seconds, in packets of 20 ms.
-func opus(seconds int) []byte {
-	head := append([]byte("OpusHead\x01\x01"), make([]byte, 9)...)
-	file := oggPage(0, head)
-	file = append(file, oggPage(0, []byte("OpusTags"))...)
-	for second := range seconds {
-		packets := make([][]byte, 50)
-		for i := range packets {
-			packets[i] = []byte{0x08, byte(second)}
-		}
-		file = append(file, oggPage(int64(second+1)*48000, packets...)...)
-	}
-	return file
-}
-
-func oggPage(granule int64, packets ...[]byte) []byte {
-	page := append([]byte("OggS\x00\x00"), binary.LittleEndian.AppendUint64(nil, uint64(granule))...)
-	page = append(page, make([]byte, 12)...)
-	page = append(page, byte(len(packets)))
-	for _, p := range packets {
-		page = append(page, byte(len(p)))
-	}
-	return append(page, bytes.Join(packets, nil)...)
 }

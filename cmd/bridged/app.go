@@ -49,6 +49,7 @@ type app struct {
 	files    *media.Cache
 	preparer *media.Preparer
 	pictures *media.Pictures
+	typing   *api.Typing // nil unless SHOW_TYPING
 	webhooks *webhook.Dispatcher
 	server   *http.Server
 	console  *console.Console        // nil where it is switched off
@@ -166,12 +167,17 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	if a.fleet != nil {
 		lease = a.fleet
 	}
+	var noteTyping func(chat, person bridge.JID, state bridge.TypingState)
+	if c.ShowTyping {
+		a.typing = api.NewTyping(a.store.Clock().Now)
+		noteTyping = a.typing.Note
+	}
 	a.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		NewChats:      bridge.NewChats{PerDay: c.NewChatsPerDay, MinGap: c.NewChatsMinGap},
 		Network:       c.Network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
-		PictureChanged: a.forgetPicture, Lease: lease,
+		PictureChanged: a.forgetPicture, Typing: noteTyping, Lease: lease,
 	})
 	if err != nil {
 		return err
@@ -231,8 +237,8 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 		Connections: connections, Sessions: a.tokenOf,
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
-		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, FetchTimeout: c.FetchTimeout,
-		PublicURL: publicURL, Transcription: transcription(c),
+		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, Typing: a.typing, FetchTimeout: c.FetchTimeout,
+		PublicURL: publicURL, BasePath: c.BasePath, Transcription: transcription(c),
 		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: api.Build{Version: version, Library: libraryVersion()}, Metrics: metrics,
 	})

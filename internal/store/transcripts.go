@@ -41,6 +41,20 @@ func (s *Store) AskTranscript(ctx context.Context, chat bridge.JID, id string) e
 	})
 }
 
+// DropUnwantedTranscriptions gives up the transcripts that nobody asked for, and that messages like
+// theirs no longer get: TRANSCRIBE was changed.
+func (s *Store) DropUnwantedTranscriptions(ctx context.Context) error {
+	return s.writeAs(ctx, "give up transcripts", func(t *writeTx) {
+		switch s.o.Transcribe {
+		case bridge.TranscribeAll:
+		case bridge.TranscribeIncoming:
+			t.Run("DELETE FROM transcriptions WHERE NOT asked AND message IN (SELECT seq FROM messages WHERE from_me)")
+		default:
+			t.Run("DELETE FROM transcriptions WHERE NOT asked")
+		}
+	})
+}
+
 // TranscriptsQueued gives a token when there are more transcripts to make; for a single listener.
 func (s *Store) TranscriptsQueued() <-chan struct{} { return s.queued }
 

@@ -105,6 +105,31 @@ func TestTranscription_TakesTheAskedForAndThenTheNewest(t *testing.T) {
 	wantCode(t, s.AskTranscript(t.Context(), alice, "none"), bridge.CodeNotFound)
 }
 
+// TestTranscription_OfWhatIsNoLongerWanted: no sound leaves the machine after TRANSCRIBE was
+// switched off, but for what somebody asked for.
+func TestTranscription_OfWhatIsNoLongerWanted(t *testing.T) {
+	for mode, want := range map[bridge.TranscribeMode][]string{
+		bridge.TranscribeAll: {"asked", "own", "voice"}, bridge.TranscribeIncoming: {"asked", "voice"}, bridge.TranscribeOff: {"asked"},
+	} {
+		path := filepath.Join(t.TempDir(), "bridged.db")
+		s := openWith(t, Options{Path: path, Log: zerolog.Nop(), Transcribe: bridge.TranscribeAll})
+		own := voiceNote(alice, me, "own", 3)
+		own.FromMe = true
+		save(t, s, owner(), voiceNote(alice, alice, "asked", 1), voiceNote(alice, alice, "voice", 2), own)
+		if err := s.AskTranscript(t.Context(), alice, "asked"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = openWith(t, Options{Path: path, Log: zerolog.Nop(), Transcribe: mode})
+		if err := s.DropUnwantedTranscriptions(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sameList(t, "transcribed with "+string(mode), waiting(t, s), want)
+	}
+}
+
 func TestTranscription_CountsTriesAcrossRestarts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	for try := 1; try <= 3; try++ {

@@ -36,6 +36,7 @@ type stage struct {
 	missing error // of every file, if set
 	url     *url.URL
 	now     time.Time
+	mode    bridge.TranscribeMode
 	log     *logged
 
 	mu     sync.Mutex
@@ -71,7 +72,7 @@ func (l *logged) String() string {
 // newStage begins with a service that answers as it is told.
 func newStage(t *testing.T, answer http.HandlerFunc) *stage {
 	t.Helper()
-	s := &stage{t: t, path: filepath.Join(t.TempDir(), "bridged.db"), sounds: map[string][]byte{}, now: noon, log: new(logged), answer: answer}
+	s := &stage{t: t, path: filepath.Join(t.TempDir(), "bridged.db"), sounds: map[string][]byte{}, now: noon, mode: bridge.TranscribeIncoming, log: new(logged), answer: answer}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	t.Cleanup(server.CloseClientConnections) // those that never end
@@ -88,7 +89,7 @@ func (s *stage) open() {
 	s.t.Helper()
 	began := time.Now()
 	clock := bridge.ClockOf(time.Time{}, func() time.Time { return s.now.Add(time.Since(began)) }, func() time.Duration { return time.Since(began) })
-	opened, err := store.Open(s.t.Context(), store.Options{Path: s.path, Log: zerolog.Nop(), Transcribe: bridge.TranscribeIncoming, Clock: clock})
+	opened, err := store.Open(s.t.Context(), store.Options{Path: s.path, Log: zerolog.Nop(), Transcribe: s.mode, Clock: clock})
 	if err != nil {
 		s.t.Fatal(err)
 	}

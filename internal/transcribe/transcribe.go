@@ -46,6 +46,7 @@ type Transcriber struct {
 
 	pause    func(tries int) time.Duration // after a try
 	rest     func(failures int) time.Duration
+	isClean  bool   // of what is no longer wanted
 	failures int    // of the service, since it answered
 	toldOf   string // the month of which it was told that its minutes are used up
 }
@@ -104,6 +105,12 @@ func (t *Transcriber) await(ctx context.Context, most time.Duration) {
 
 // next makes the next transcript, and returns for how long there is none to make; 0 to look again.
 func (t *Transcriber) next(ctx context.Context) (wait time.Duration, err error) {
+	if !t.isClean {
+		if err := t.o.Store.DropUnwantedTranscriptions(ctx); err != nil {
+			return 0, err
+		}
+		t.isClean = true
+	}
 	if wait, err := t.untilMonth(ctx); wait > 0 || err != nil {
 		return wait, err
 	}

@@ -288,6 +288,17 @@ func TestTranscriber_GoesOnAfterAStop(t *testing.T) {
 	}
 }
 
+func TestTranscriber_SendsNothingOnceItIsSwitchedOff(t *testing.T) {
+	s := newStage(t, says(secretWords, "en"))
+	s.note("V1", 1, 1)
+	s.close()
+	s.mode = bridge.TranscribeOff
+	s.open()
+	if wait := s.work(s.transcriber()); wait != idle || len(s.requests()) != 0 {
+		t.Errorf("%d requests, then a pause of %s", len(s.requests()), wait)
+	}
+}
+
 func TestTranscriber_WakesUpForANewNote(t *testing.T) {
 	s := newStage(t, says(secretWords, "en"))
 	ctx, stop := context.WithCancel(t.Context())

@@ -118,6 +118,8 @@ func TestTranscripts_OfAVoiceNote(t *testing.T) {
 		}
 	}
 
+	p.doctor().expect(t, "transcripts", "ok", "TRANSCRIBE is incoming; 0 wait, 0 minutes used this month of 10")
+
 	p.restart()
 	p.answers("/api/messages/search?q=BRUCKE&fold=accents", found)
 	must(c.ben.Revoke(within(t), c.owner.PN(), id))(t)

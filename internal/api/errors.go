@@ -61,8 +61,11 @@ func (s *server) handle(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		answer, err := h(&input{s: s, w: w, r: r})
 		status := http.StatusOK
-		if c, isNew := answer.(created); isNew {
-			answer, status = c.made, http.StatusCreated
+		switch a := answer.(type) {
+		case created:
+			answer, status = a.made, http.StatusCreated
+		case accepted:
+			answer, status = a.asked, http.StatusAccepted
 		}
 		if err == nil && answer != nil {
 			err = s.write(w, r, status, answer)

@@ -77,7 +77,8 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 	cdn, tmp := newCDN(t, acc), filepath.Join(t.TempDir(), "tmp")
 	options := api.Options{
 		Store: st, Account: acc, Token: token, EnableSend: true, HistoryImport: bridge.HistoryFull,
-		Files: newFiles(t, cdn, 1<<20), Pictures: newPictures(t, cdn), Preparer: newPreparer(t, tmp), FetchTimeout: time.Minute,
+		Transcription: &bridge.Transcription{Mode: bridge.TranscribeOff},
+		Files:         newFiles(t, cdn, 1<<20), Pictures: newPictures(t, cdn), Preparer: newPreparer(t, tmp), FetchTimeout: time.Minute,
 		Log: zerolog.New(log).Level(zerolog.DebugLevel),
 	}
 	for _, change := range changes {

@@ -133,9 +133,17 @@ func checkDirectory(r io.ReaderAt, size int64) error {
 		return damaged(errors.New("it has no directory"))
 	}
 	entries := uint64(binary.LittleEndian.Uint16(tail[i+10:]))
-	if entries == 1<<16-1 {
-		if j := bytes.LastIndex(tail[:i], []byte("PK\x06\x06")); j >= 0 && i-j >= 56 {
-			entries = binary.LittleEndian.Uint64(tail[j+32:])
+	if i >= 20 && bytes.HasPrefix(tail[i-20:], []byte("PK\x06\x07")) { // another end may count instead, for large archives
+		var count [8]byte
+		at := binary.LittleEndian.Uint64(tail[i-20+8:])
+		if at > uint64(size) {
+			return damaged(errors.New("its directory is outside"))
+		}
+		if _, err := r.ReadAt(count[:], int64(at)+32); err != nil {
+			return damaged(err)
+		}
+		if large := binary.LittleEndian.Uint64(count[:]); entries == 1<<16-1 || large > MaxEntries {
+			entries = large
 		}
 	}
 	if entries > MaxEntries {

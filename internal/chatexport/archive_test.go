@@ -116,6 +116,7 @@ func TestOpen_RefusesHostileArchives(t *testing.T) {
 		"files that are too large":        {exporttest.Zip(t, append(many(9, 1<<20), chatEntry)...), "IMPORT_MAX_BYTES"},
 		"more entries than there may be":  {exporttest.Zip(t, append(many(MaxEntries, 0), chatEntry)...), "entries"},
 		"a million entries":               {claims(exporttest.Zip(t, chatEntry), 1_000_000), "entries"},
+		"a million entries elsewhere":     {claimsElsewhere(exporttest.Zip(t, chatEntry), 1_000_000), "entries"},
 		"more entries than it says":       {claims(exporttest.Zip(t, append(many(MaxEntries, 0), chatEntry)...), 1), "damaged"},
 		"entries that share bytes":        {overlapping(t), "share bytes"},
 		"no text":                         {exporttest.Zip(t, exporttest.Entry{Name: "a.txt", Data: []byte("no chat")}), "no text of an exported chat"},
@@ -154,6 +155,15 @@ func many(n, size int) (entries []exporttest.Entry) {
 		entries = append(entries, exporttest.Entry{Name: fmt.Sprintf("IMG-20250113-WA%05d.jpg", i), Data: make([]byte, size), Change: func(h *zip.FileHeader) { h.Method = zip.Store }})
 	}
 	return entries
+}
+
+// claimsElsewhere has an archive say that it has many entries at its end for large archives alone.
+func claimsElsewhere(archive []byte, entries uint64) []byte {
+	archive = claims(archive, entries)
+	end := archive[len(archive)-22:]
+	binary.LittleEndian.PutUint16(end[10:], 1)
+	binary.LittleEndian.PutUint32(end[16:], 1<<32-1) // the place of the directory, which the other end says
+	return archive
 }
 
 // claims has an archive say that it has another number of entries.

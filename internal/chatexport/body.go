@@ -24,7 +24,7 @@ func (r *reader) body(m *Message, raw string) bool {
 	case r.omission(m, raw, app):
 	case isOf(deleted, raw):
 		m.Kind = Deleted
-	case text == "" && !m.Edited, text == "null" && r.f.form == dash:
+	case text == "" && !m.Edited, text == "null" && r.f.form == dash, strings.HasPrefix(text, "<") && isOf(viewOnce, raw):
 		m.Kind = ViewOnce
 	case r.location(m, text):
 	default:
@@ -94,7 +94,7 @@ func (r *reader) attachment(m *Message, raw string) bool {
 	}
 	first, rest, _ := strings.Cut(raw, "\n")
 	note := noted.FindStringSubmatch(plainText(first))
-	if note == nil || !r.has(note[1]) && !isMediaName(note[1]) {
+	if note == nil || !r.has(note[1]) && !isMediaName(note[1]) && !isCard(note[1]) {
 		return false
 	}
 	m.caption(rest, note[1])
@@ -191,6 +191,9 @@ var (
 func isMediaName(name string) bool {
 	return mediaName.MatchString(name) || numbered.MatchString(name) && named.MatchString(name)
 }
+
+// isCard reports whether a file is a contact, which Android names also where files are left out.
+func isCard(name string) bool { return strings.EqualFold(path.Ext(name), ".vcf") }
 
 // isFileName reports whether a line is the name of a file, and not a sentence.
 func isFileName(s string) bool {

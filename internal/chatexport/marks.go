@@ -82,6 +82,9 @@ var deleted = phrases(`This message was deleted|You deleted this message|This me
 	ഈ സന്ദേശം ഇല്ലാതാക്കിയതാണ്|ഈ സന്ദേശം നിങ്ങൾ ഇല്ലാതാക്കി|Оваа порака беше избришана|Ја избриша оваа порака|ಈ ಸಂದೇಶವು ಅಳಿಸಲ್ಪಟ್ಟಿದೆ|ನೀವು ಈ ಸಂದೇಶವನ್ನು ಅಳಿಸಿದ್ದೀರಿ|
 	Esta mensagem foi apagada pelo remetente|Ова порука је обрисана|Обрисао/ла си ову поруку|ਇਸ ਸੁਨੇਹੇ ਨੂੰ ਹਟਾਇਆ ਗਿਆ|ਤੁਸੀਂ ਇਹ ਸੁਨੇਹਾ ਹਟਾਇਆ`)
 
+// viewOnce are marks of Android for what is shown once, which most versions write as null.
+var viewOnce = phrases(`View once voice message omitted|View once photo omitted|View once video omitted|View once message omitted`)
+
 var edited = phrases(`This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje|Este mensaje fue editado|Ce message a été modifié|Message modifié|Questo messaggio è stato modificato|
 	Mensagem editada|Esta mensagem foi editada|Dit bericht is bewerkt|Bu mesaj düzenlendi|Ta wiadomość została zmieniona|Ta wiadomość została edytowana|Данное сообщение изменено|Это сообщение изменено|Сообщение изменено|
 	ההודעה נערכה|ההודעה הזו נערכה|Pesan ini diedit|تم تعديل هذه الرسالة|यह मैसेज एडिट किया गया|이 메시지는 수정되었습니다|このメッセージは編集されました|此訊息已編輯|此消息已编辑|Tin nhắn này đã được chỉnh sửa|

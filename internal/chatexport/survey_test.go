@@ -182,6 +182,9 @@ func TestMessages_TextsOfPeople(t *testing.T) {
 		"13/01/25, 10:07 - Anna: <Media omitted>",
 		"notes for tomorrow.pdf",
 		"13/01/25, 10:08 - Anna: PTT-20250113-WA0007.opus (file attached)",
+		"13/01/25, 10:08 - Anna: <View once voice message omitted>",
+		"13/01/25, 10:08 - Anna: View once message omitted",
+		"13/01/25, 10:08 - Anna: Zoë Doe.vcf (file attached)",
 		"01/02/24, 10:09 - Anna: an old one",
 		"13/13/25, 10:10 - Anna: no such month",
 	}, "\n")), Options{})
@@ -199,6 +202,9 @@ func TestMessages_TextsOfPeople(t *testing.T) {
 		{"Anna", "hello @Zoë", "", Text},
 		{"Anna", "", "", Omitted},
 		{"Anna", "", "PTT-20250113-WA0007.opus", Attached},
+		{"Anna", "", "", ViewOnce},
+		{"Anna", "View once message omitted", "", Text},
+		{"Anna", "", "Zoë Doe.vcf", Attached}, // Android names it also without files
 		{"Anna", "an old one\n13/13/25, 10:10 - Anna: no such month", "", Text},
 	}
 	var shorts []short
@@ -222,8 +228,8 @@ func TestMessages_TextsOfPeople(t *testing.T) {
 		{Line: 7, Text: "13/01/25, 10:04 - Anna changed the group description to “Rules: none”", Why: "what stands before the colon is probably no sender: taken for a notice"},
 		{Line: 9, Text: "13/01/25, 10:05 - Anna changed who can write here: only admins", Why: "what stands before the colon is probably no sender: taken for a notice"},
 		{Line: 10, Text: "13/01/25, 10:05 - Messages and calls are end-to-end encrypted and nobody can read them, learn more: https://example.com", Why: "what stands before the colon is probably no sender: taken for a notice"},
-		{Line: 16, Text: "01/02/24, 10:09 - Anna: an old one", Why: "it is much older than the message above"},
-		{Line: 17, Text: "13/13/25, 10:10 - Anna: no such month", Why: "its date is none in the order DMY: taken as a part of the message above"},
+		{Line: 19, Text: "01/02/24, 10:09 - Anna: an old one", Why: "it is much older than the message above"},
+		{Line: 20, Text: "13/13/25, 10:10 - Anna: no such month", Why: "its date is none in the order DMY: taken as a part of the message above"},
 	}
 	if diff := cmp.Diff(wantDoubts, notes.Doubts); diff != "" {
 		t.Error(diff)

@@ -228,6 +228,35 @@ func TestImport_WhatIsStoredIsNotDoubled(t *testing.T) {
 	}
 }
 
+// TestImport_ALongText is stored up to the limit, and known again.
+func TestImport_ALongText(t *testing.T) {
+	w := newWorld(t)
+	export := []byte("13.01.25, 10:00 - Anna: " + strings.Repeat("ä", 70_000))
+	w.imports(export)
+	if got := w.imports(export); told(got) != "0 imported, 1 duplicates, 0 media, 0 system" {
+		t.Errorf("got %s", told(got))
+	}
+}
+
+// TestImport_AContactWithoutItsFile keeps its name, and gets the file later.
+func TestImport_AContactWithoutItsFile(t *testing.T) {
+	w := newWorld(t)
+	text := []byte("13.01.25, 10:00 - Anna: Zoë Doe.vcf (Datei angehängt)")
+	w.imports(text)
+	if m := w.messages(chatJID("Weekend")); m[0].Content != "Zoë Doe.vcf" || m[0].MessageType != "documentMessage" {
+		t.Errorf("without: %+v", m[0])
+	}
+	whole := exporttest.Zip(t, exporttest.Entry{Name: "_chat.txt", Data: text}, exporttest.Entry{Name: "Zoë Doe.vcf", Data: []byte("BEGIN:VCARD")})
+	for _, want := range []string{"0 imported, 1 duplicates, 1 media, 0 system", "0 imported, 1 duplicates, 0 media, 0 system"} {
+		if got := w.imports(whole); told(got) != want {
+			t.Errorf("got %s, want %s", told(got), want)
+		}
+	}
+	if m := w.messages(chatJID("Weekend")); m[0].Content != "" || m[0].Media == nil || m[0].Media.FileName != "Zoë Doe.vcf" {
+		t.Errorf("with: %+v", m[0])
+	}
+}
+
 // TestImport_NamesThatAreLearnedLater give people what they have written.
 func TestImport_NamesThatAreLearnedLater(t *testing.T) {
 	w := newWorld(t)

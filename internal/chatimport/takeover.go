@@ -214,11 +214,13 @@ func (j *job) keep(ctx context.Context, m *bridge.ExportedMessage, of chatexport
 func (j *job) exported(m chatexport.Message) bridge.ExportedMessage {
 	by := j.senders[m.Sender]
 	e := bridge.ExportedMessage{
-		Message: bridge.Message{
+		// Within the limits of what is stored, with which it is compared.
+		Message: bridge.Bounded(bridge.Message{
 			Chat: j.state.ChatJID, SenderJID: by.jid, FromMe: by.isMe, Timestamp: bridge.At(m.At), MessageType: bridge.TypeText, Content: m.Text,
-		},
-		Nobody: by.nobody, Caption: m.Text, FileName: m.Name,
+		}).(bridge.Message),
+		Nobody: by.nobody, FileName: m.Name,
 	}
+	e.Caption = e.Content
 	if by.isMe {
 		e.Status = new(bridge.DeliverySent)
 	}
@@ -228,13 +230,16 @@ func (j *job) exported(m chatexport.Message) bridge.ExportedMessage {
 	switch m.Kind {
 	case chatexport.Attached:
 		e.MessageType, e.SHA256 = string(m.Type)+"Message", j.sums[m.File]
+		if e.SHA256 == nil && m.Type == bridge.MediaDocument && e.Content == "" {
+			e.Content = m.Name // which would be lost otherwise
+		}
 	case chatexport.Omitted:
 		e.MessageType = bridge.TypeOmitted
 		if m.Type != "" {
 			e.MessageType = string(m.Type) + "Message"
 		}
 		if e.Content == "" {
-			e.Content = m.Name // which would be lost otherwise
+			e.Content = m.Name // as above
 		}
 	case chatexport.Deleted:
 		e.DeletedAt, e.Content = &e.Timestamp, ""

@@ -280,6 +280,56 @@ func TestImport_NamesThatAreLearnedLater(t *testing.T) {
 	}
 }
 
+// TestImport_NamesAreRemembered so that an import that is told less doubles nothing.
+func TestImport_NamesAreRemembered(t *testing.T) {
+	w := newWorld(t)
+	w.know(bridge.Owner{PN: me}, bridge.Contact{JID: me, PushName: new("Ada")})
+	export := []byte("13.01.25, 10:00 - Ada: Hi\n13.01.25, 10:01 - Anna: Hi")
+	w.imports(export, named("Anna", anna))
+	w.know(bridge.Contact{JID: me, PushName: new("Ada L.")})
+	got := w.imports(export)
+	if told(got) != "0 imported, 2 duplicates, 0 media, 0 system" || len(got.UnknownNames) > 0 {
+		t.Errorf("got %s, unknown %v", told(got), got.UnknownNames)
+	}
+}
+
+// TestImport_NamesThatAreLearnedTooLate leaves no message that was stored under a name and by its
+// person, each counted once.
+func TestImport_NamesThatAreLearnedTooLate(t *testing.T) {
+	w := newWorld(t)
+	const group = bridge.JID("120363000000000001@g.us")
+	minute := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
+	live := func(id, text string, second int) bridge.Message {
+		return bridge.Message{Chat: group, ID: id, SenderJID: anna, Timestamp: bridge.At(minute.Add(time.Duration(second) * time.Second)), MessageType: bridge.TypeText, Content: text}
+	}
+	picture := live("FILE", "", 3)
+	picture.MessageType = "imageMessage"
+	picture.Media = &bridge.Media{Type: bridge.MediaImage, Ref: bridge.MediaRef{MediaKey: make([]byte, 32), FileSHA256: sha([]byte("a picture"))}}
+	w.know(bridge.Owner{PN: me}, live("OK", "ok", 1), picture, live("GONE", "secret", 65), bridge.Deletion{Chat: group, Target: "GONE", By: anna, Timestamp: bridge.At(minute)})
+	l := exporttest.LocaleOf("de")
+	say := func(text string) exporttest.Say { return exporttest.Say{At: minute, Who: "Anna", Text: text} }
+	file := say("")
+	file.File, file.Data = "IMG-20250113-WA0001.jpg", []byte("a picture")
+	export := l.Zip(t, exporttest.Android, []exporttest.Say{say("ok"), say("ok"), file, {At: minute.Add(time.Minute), Who: "Anna", Text: "secret"}})
+	if got := w.imports(export, into(group)); got.Imported != 4 || len(w.messages(group)) != 7 {
+		t.Fatalf("under a name: %s", told(got))
+	}
+	w.imports(export, into(group), named("Anna", anna))
+	var texts []string
+	for _, m := range w.messages(group) {
+		if texts = append(texts, m.Content); m.SenderJID != anna {
+			t.Errorf("by %s: %q", m.SenderJID, m.Content)
+		}
+	}
+	slices.Sort(texts)
+	if diff := cmp.Diff([]string{"", "", "ok", "ok"}, texts); diff != "" {
+		t.Error(diff)
+	}
+	if m, err := w.store.Message(t.Context(), group, "FILE"); err != nil || !m.Media.Ref.Kept {
+		t.Errorf("%v: %+v", err, m.Media)
+	}
+}
+
 // TestImport_TheAddressBook names people, unless two have a name.
 func TestImport_TheAddressBook(t *testing.T) {
 	w := newWorld(t)

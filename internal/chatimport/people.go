@@ -1,6 +1,7 @@
 package chatimport
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -59,8 +60,9 @@ func hashJID(parts ...string) bridge.JID {
 var phone = regexp.MustCompile(`^\+[0-9][0-9\s().\-\x{2010}-\x{2015}]{5,30}$`)
 
 // resolve finds out who the senders of an export are: by what the caller says, by their numbers,
-// by the account's own name, by the address book, and in a chat of two by who is left.
-func (j *job) resolve(names []string) {
+// by who they were in the last import, by the account's own name, by the address book, and in a
+// chat of two by who is left.
+func (j *job) resolve(ctx context.Context, names []string) error {
 	chat := j.state.ChatJID
 	me, mine := bridge.JID(""), ""
 	if user := j.i.o.Me(); user != nil {
@@ -71,10 +73,18 @@ func (j *job) resolve(names []string) {
 	for name, jid := range j.r.Names {
 		told[folding.Fold(strings.TrimSpace(name))] = jid
 	}
+	nobodies := make([]bridge.JID, len(names))
+	for n, name := range names {
+		nobodies[n] = nobodyJID(chat, name)
+	}
+	learned, err := j.i.o.Store.NamesLearned(ctx, nobodies)
+	if err != nil {
+		return err
+	}
 	book := j.i.o.Store.PeopleNamed(names)
 	j.senders = make(map[string]sender, len(names))
-	for _, name := range names {
-		s := sender{nobody: nobodyJID(chat, name)}
+	for n, name := range names {
+		s := sender{nobody: nobodies[n]}
 		folded := folding.Fold(name)
 		number, notPhone := bridge.ParsePhone(name)
 		switch jid, isTold := told[folded]; {
@@ -82,6 +92,8 @@ func (j *job) resolve(names []string) {
 			s.jid = jid
 		case phone.MatchString(name) && notPhone == nil:
 			s.jid = bridge.PhoneJID(number)
+		case learned[s.nobody] != "":
+			s.jid = learned[s.nobody]
 		case mine != "" && folded == mine:
 			s.jid = me
 		case len(book[name]) == 1:
@@ -100,6 +112,7 @@ func (j *job) resolve(names []string) {
 		}
 	}
 	slices.Sort(j.state.UnknownNames)
+	return nil
 }
 
 func (j *job) know(name string, s sender, me bridge.JID) {

@@ -52,7 +52,9 @@ func (j *job) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	j.state.System, j.state.Doubtful = notes.System, notNull(notes.Doubts)
-	j.resolve(names)
+	if err := j.resolve(ctx, names); err != nil {
+		return err
+	}
 	return j.hash(ctx, files)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bridged/internal/bridge"
+	"bridged/internal/search"
 )
 
 // savePin pins a message, or unpins it. The last one counts, from any member.
@@ -133,11 +134,11 @@ func (t *writeTx) changeDetails(seq int64, d details, field bridge.MessageField)
 	t.messageChanged(seq, field)
 }
 
-// mergeMarks merges the marks of two rows of one message.
+// mergeMarks merges the marks of two rows of one message, and what is known of its sound.
 func (t *writeTx) mergeMarks(kept, dropped int64) {
-	var columns [2]string
+	var contents, columns [2]string
 	for i, seq := range []int64{kept, dropped} {
-		found := t.Find("SELECT ifnull(details, '') FROM messages WHERE seq = ? AND deleted_at IS NULL", []any{seq}, &columns[i])
+		found := t.Find("SELECT content, ifnull(details, '') FROM messages WHERE seq = ? AND deleted_at IS NULL", []any{seq}, &contents[i], &columns[i])
 		if !found || columns[i] == "" && i == 1 {
 			return
 		}
@@ -150,7 +151,17 @@ func (t *writeTx) mergeMarks(kept, dropped int64) {
 		other.Keep = d.Keep
 	}
 	d.keepMarks(other)
-	t.Run("UPDATE messages SET details = ? WHERE seq = ?", t.pack(d), kept)
+	if d.Transcript == nil && d.Media != nil {
+		d.Transcript = other.Transcript
+	}
+	folded, bare := search.Columns(contents[0], d.Transcript.text())
+	t.Run("UPDATE messages SET folded = ?, bare = ?, details = ? WHERE seq = ?", folded, bare, t.pack(d), kept)
+	t.s.index.MarkStale(t.Conn, kept)
+	if d.Transcript != nil {
+		t.Run("DELETE FROM transcriptions WHERE message = ?", kept)
+	} else if d.Media != nil {
+		t.Run("UPDATE OR IGNORE transcriptions SET message = ? WHERE message = ?", kept, dropped)
+	}
 }
 
 // keepMarks keeps details that neither an edit nor the real message of a placeholder has:

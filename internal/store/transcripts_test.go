@@ -200,6 +200,30 @@ func TestTranscript_IsShownLoggedAndFound(t *testing.T) {
 	sameList(t, "transcribed again", waiting(t, s), nil)
 }
 
+// TestTranscript_OfAMergedChat is kept, whichever of the two rows of its message has it, and so is
+// the wish for one.
+func TestTranscript_OfAMergedChat(t *testing.T) {
+	for _, chats := range [][2]bridge.JID{{alice, aliceLID}, {aliceLID, alice}} {
+		s := newTranscribingStore(t, bridge.TranscribeIncoming)
+		save(t, s, owner(), voiceNote(chats[0], chats[0], "1", 1), voiceNote(chats[0], chats[0], "2", 2))
+		if waiting := waiting(t, s); len(waiting) != 2 {
+			t.Fatalf("waiting: %v", waiting)
+		}
+		save(t, s, voiceNote(chats[1], chats[1], "1", 1))
+		keepTranscript(t, s, nextTry(t, s), bridge.NewTranscript("Die Brücke", "", at(9).Time))
+		save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
+		if m := message(t, s, alice, "1"); m.Transcript == nil || m.Transcript.Text != "Die Brücke" {
+			t.Errorf("transcript: %+v", m.Transcript)
+		}
+		if found := matchesOf(t, s, bridge.SearchQuery{Q: "brucke", Fold: bridge.FoldAccents}); len(found) != 1 || found[0].MsgID != "1" {
+			t.Errorf("found: %+v", found)
+		}
+		if left, _, err := s.Transcribed(t.Context()); err != nil || left != 1 { // of the second note
+			t.Errorf("%d waiting, %v", left, err)
+		}
+	}
+}
+
 // An edit by its sender may give a message another file.
 func TestTranscript_GoesWithItsFile(t *testing.T) {
 	s := newTranscribingStore(t, bridge.TranscribeIncoming)

@@ -144,11 +144,12 @@ func (s *Store) transcribedIn(month, setting string) time.Duration {
 }
 
 // CountTranscribed counts sound that is about to be transcribed, unless that is more than a month
-// may have; a limit of 0 is none.
+// may have; a limit of 0 is none. A negative length takes back what was not sent after all.
 func (s *Store) CountTranscribed(ctx context.Context, length, limit time.Duration) (counted bool, err error) {
 	err = s.writeAs(ctx, "count what is transcribed", func(t *writeTx) {
 		month := s.month()
 		sum := s.transcribedIn(month, readSetting(t.Conn, settingTranscribed)) + length
+		sum = max(sum, 0) // the month may be another one by now
 		if counted = limit == 0 || sum <= limit; counted {
 			t.setSetting(settingTranscribed, fmt.Sprintf("%s %d", month, sum.Milliseconds()))
 		}

@@ -114,7 +114,8 @@ func (s *service) post(ctx context.Context, of sound, hint string) (heard, error
 	}
 	resp, err := s.client.Do(r)
 	if err != nil {
-		return heard{}, &failure{sentence: s.explain(ctx, err), isService: true}
+		dial, is := errors.AsType[*net.OpError](err)
+		return heard{}, &failure{sentence: s.explain(ctx, err), isService: true, notSent: is && dial.Op == "dial"}
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was only read
 	if resp.StatusCode != http.StatusOK {

@@ -7,6 +7,7 @@
 package transcribe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -176,6 +177,11 @@ func (t *Transcriber) try(ctx context.Context, job store.Transcription, m bridge
 	}
 	began := time.Now()
 	heard, err := t.hear(ctx, s)
+	var f *failure
+	if errors.As(err, &f) && f.notSent {
+		_, uncounted := t.o.Store.CountTranscribed(ctx, -s.length, 0)
+		err = cmp.Or(uncounted, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -265,6 +271,7 @@ type failure struct {
 	isService bool          // it would fail with any message
 	isFinal   bool          // it would fail again
 	notMade   bool          // nothing was tried
+	notSent   bool          // the sound has not left
 	after     time.Duration // before which it is not tried again
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -393,6 +394,22 @@ func TestTranscriber_KeepsToTheMonthsMinutes(t *testing.T) {
 	s.work(s.transcriber(minute))
 	if s.transcript("none") == "" || s.transcript("old") == "" || len(s.requests()) != 4 {
 		t.Errorf("%d requests in the next month", len(s.requests()))
+	}
+}
+
+// What a service cannot be sent costs no minutes: they would be used up when it is back.
+func TestTranscriber_CountsNoMinutesWhileTheServiceIsAway(t *testing.T) {
+	s := newStage(t, says(secretWords, "en"))
+	nobody := httptest.NewServer(nil)
+	nobody.Close()
+	s.note("1", 40, 1)
+	s.work(s.transcriber(func(o *Options) {
+		o.PerMonth = time.Minute
+		o.URL, _ = url.Parse(nobody.URL)
+	}))
+	s.wantLog("the service cannot be reached")
+	if _, used, err := s.store.Transcribed(t.Context()); err != nil || used != 0 {
+		t.Errorf("%s used, %v", used, err)
 	}
 }
 

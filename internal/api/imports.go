@@ -43,9 +43,10 @@ func (s *server) importChat(in *input) (any, error) {
 
 // getImport answers how far an import is.
 func (s *server) getImport(in *input) (any, error) {
-	now, err := s.Importer.Import(in.path("id"))
+	id := in.path("id")
+	now, err := s.Importer.Import(id)
 	if err == nil && s.see(in.ctx(), now.ChatJID) != nil {
-		_, err = s.Importer.Import("") // the same as of one that there is not
+		err = chatimport.NotRemembered(id)
 	}
 	return now, err
 }

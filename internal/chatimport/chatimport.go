@@ -157,7 +157,12 @@ func (i *Importer) find(id string) (*job, error) {
 			return j, nil
 		}
 	}
-	return nil, bridge.NotFound("there is no import %s: the bridge remembers the last %d until it is restarted. Importing the same chat again stores what is missing", id, maxJobs)
+	return nil, NotRemembered(id)
+}
+
+// NotRemembered returns the error of an import that there is not.
+func NotRemembered(id string) error {
+	return bridge.NotFound("there is no import %s: the bridge remembers the last %d until it is restarted. Importing the same chat again stores what is missing", id, maxJobs)
 }
 
 // chatOf returns the chat of an import, with its name where it has a JID of its own.

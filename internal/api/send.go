@@ -104,11 +104,8 @@ func (s *server) compose(ctx context.Context, d *draft) (err error) {
 	if err != nil {
 		return err
 	}
-	if quoted.DeletedAt != nil {
-		return bridge.Invalid("the quoted message was deleted and cannot be quoted")
-	}
 	d.Quote = &quoted
-	return nil
+	return quoted.Answerable("quoted")
 }
 
 // deliver prepares the file of a draft, or the page that it shows, if there is one, and sends it.
@@ -304,8 +301,8 @@ func (s *server) sendReaction(in *input) (any, error) {
 	}
 	d.lookUp = func(ctx context.Context) (bridge.Content, error) {
 		target, err := s.message(ctx, d.To, req.MsgID)
-		if err == nil && target.DeletedAt != nil {
-			err = bridge.Invalid("the message was deleted and cannot be reacted to")
+		if err == nil {
+			err = target.Answerable("reacted to")
 		}
 		return bridge.Reaction{Target: target, Emoji: *req.Emoji}, err
 	}

@@ -129,6 +129,7 @@ func (c *Console) routes() http.Handler {
 	page("/list", c.showList)
 	page("/unread", c.countUnread)
 	page("/notice", c.showNotice)
+	page("/name", c.showName)
 	page("/chats/{jid}/state", c.showChatState)
 	post("/chats/{jid}/state", c.changeChatState)
 	live("/chats/{jid}", c.showChat)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/compat/compattest"
 )
 
 // Digits stand for a group both ways. No person and no group of the old kind is taken for one.
@@ -21,6 +22,24 @@ func TestStandIn_BothWays(t *testing.T) {
 		if group := groupOf(to); group != "" {
 			t.Errorf("%s is %s", to, group)
 		}
+	}
+}
+
+// Digits that a person's hidden identity has, too, lead to neither that person nor the group.
+func TestStandIn_NeverAPersonInsteadOfAGroup(t *testing.T) {
+	s := newScene(t)
+	sendsTo := func(recipient string) any {
+		_, answer := ask(t, s, sends(`{"messaging_product":"whatsapp",`+recipient+`,"type":"text","text":{"body":"x"}}`, "", ""), compattest.Operator)
+		return codeOf(answer)
+	}
+	const asGroup, asContact = `"recipient_type":"group","to":"999025246125486"`, `"to":"999025246125486"`
+	const notConnected, invalid = 131016.0, 100.0
+	if a, b := sendsTo(asGroup), sendsTo(asContact); a != notConnected || b != notConnected {
+		t.Errorf("to the group: %v, %v", a, b)
+	}
+	s.Save(bridge.Message{Chat: "999025246125486@lid", ID: "H1", SenderJID: "999025246125486@lid", MessageType: "conversation", Content: "hi"})
+	if a, b := sendsTo(asGroup), sendsTo(asContact); a != notConnected || b != invalid {
+		t.Errorf("where a person has the digits: %v, %v", a, b)
 	}
 }
 

@@ -28,7 +28,7 @@ var (
 		"chats": nil, "messages": {"15551234567"}, "search": {"hello"}, "send": {"15551234567", "hello"}, "tail": {"--since", "0"},
 		"contacts": nil, "groups": nil, "media": {"15551234567", "M1"}, "forward": {"15551234567", "M1", "15557654321"},
 		"react": {"15551234567", "M1", "👍"}, "edit": {"15551234567", "M1", "hello"},
-		"token create": {"desk", "--scopes", "read"}, "token list": nil, "token revoke": {"7"},
+		"token create": {"desk", "--scopes", "read"}, "token list": nil, "token revoke": {"7"}, "import-chat": {"address_test.go", "--chat", "Weekend"},
 	}
 	local = []string{"serve", "demo", "backup", "reindex", "version"}
 )

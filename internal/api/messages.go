@@ -25,7 +25,7 @@ type filters struct {
 }
 
 func (s *server) getMessage(in *input) (any, error) {
-	at := in.pathMessage("jid")
+	at := in.pathStoredMessage("jid")
 	if in.err != nil {
 		return nil, in.err
 	}
@@ -43,7 +43,7 @@ func (s *server) listGroupMessages(in *input) (any, error) {
 }
 
 func (s *server) listIndividualMessages(in *input) (any, error) {
-	return s.listHistory(in, in.history(in.pathPerson()))
+	return s.listHistory(in, in.history(in.pathIndividual()))
 }
 
 func (q *input) history(chat bridge.JID) bridge.MessageQuery {
@@ -183,14 +183,9 @@ func (s *server) oldestMessage(ctx context.Context, jid bridge.JID) (bridge.Mess
 	if err != nil {
 		return bridge.Message{}, err
 	}
-	page, err := s.Store.Messages(ctx, bridge.MessageQuery{Chat: chat.JID, Order: bridge.OrderAsc, Limit: 1})
-	if err != nil {
-		return bridge.Message{}, err
+	oldest, found, err := s.Store.OldestKnown(ctx, chat.JID)
+	if err == nil && !found {
+		err = bridge.Invalid("the chat has no stored message, from before which the phone could be asked: wait for one, or send one")
 	}
-	if len(page.Items) == 0 {
-		return bridge.Message{}, bridge.Invalid("the chat has no stored message, from before which the phone could be asked: wait for one, or send one")
-	}
-	oldest := page.Items[0]
-	oldest.Chat = chat.JID
-	return oldest, nil
+	return oldest, err
 }

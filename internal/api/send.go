@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
-	"bridged/internal/media"
 )
 
 const (
@@ -23,10 +22,11 @@ type draft struct {
 
 	quote  reference                                     // the stored message to quote; zero for none
 	lookUp func(context.Context) (bridge.Content, error) // returns content that is not in the request
-	file   *media.Request                                // content to fetch, once the account is open
-	linked bool                                          // the text shows a page, which is fetched then
-	about  *changed                                      // set where it changes a stored message
-	again  *bridge.Message                               // that an earlier call stored, and that may not have left
+	// file fetches or converts the content, once the account is open; nil for other content.
+	file   func(context.Context) (file bridge.File, cleanup func(), err error)
+	linked bool            // the text shows a page, which is fetched then
+	about  *changed        // set where it changes a stored message
+	again  *bridge.Message // that an earlier call stored, and that may not have left
 }
 
 // reference names a stored message.
@@ -104,25 +104,22 @@ func (s *server) compose(ctx context.Context, d *draft) (err error) {
 	if err != nil {
 		return err
 	}
-	if quoted.DeletedAt != nil {
-		return bridge.Invalid("the quoted message was deleted and cannot be quoted")
-	}
 	d.Quote = &quoted
-	return nil
+	return quoted.Answerable("quoted")
 }
 
-// deliver fetches the file of a draft, or the page that it shows, if there is one, and sends it.
+// deliver prepares the file of a draft, or the page that it shows, if there is one, and sends it.
 func (s *server) deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
 	if d.again != nil {
 		return s.Account.Resend(ctx, *d.again)
 	}
 	if d.file != nil {
-		file, cleanup, err := s.Preparer.Prepare(ctx, *d.file)
+		file, cleanup, err := d.file(ctx)
 		defer cleanup()
 		if err != nil {
 			return bridge.Sent{}, err
 		}
-		if err := endOfToken(in.r); err != nil { // the fetch took its time
+		if err := endOfToken(in.r); err != nil { // that took its time
 			return bridge.Sent{}, err
 		}
 		d.Content = file
@@ -304,8 +301,8 @@ func (s *server) sendReaction(in *input) (any, error) {
 	}
 	d.lookUp = func(ctx context.Context) (bridge.Content, error) {
 		target, err := s.message(ctx, d.To, req.MsgID)
-		if err == nil && target.DeletedAt != nil {
-			err = bridge.Invalid("the message was deleted and cannot be reacted to")
+		if err == nil {
+			err = target.Answerable("reacted to")
 		}
 		return bridge.Reaction{Target: target, Emoji: *req.Emoji}, err
 	}

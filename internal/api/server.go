@@ -23,6 +23,7 @@ import (
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
+	"bridged/internal/chatimport"
 	"bridged/internal/media"
 	"bridged/internal/store"
 	"bridged/internal/webhook"
@@ -85,6 +86,8 @@ type Options struct {
 	Preview      func(ctx context.Context, text string) *bridge.Preview
 	LinkPreviews bool // also in texts that do not ask for it
 	Pictures     *media.Pictures
+	Importer     *chatimport.Importer
+	Exports      *media.Preparer // receives exported chats
 	// Typing is what streams tell of people who type; nil where the account is not available.
 	Typing *Typing
 	// FetchTimeout bounds a fetch, and separately the wait for its turn.

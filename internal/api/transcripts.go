@@ -23,7 +23,7 @@ type accepted struct{ asked any }
 // requestTranscript has a message transcribed, which takes a while, and answers the transcript
 // where there is one. It looks for the file first: who asks learns at once that it is gone.
 func (s *server) requestTranscript(in *input) (any, error) {
-	at := in.pathMessage("jid")
+	at := in.pathStoredMessage("jid")
 	in.body(&struct{}{}, optional)
 	if in.err == nil && s.Transcription == nil {
 		in.refuse("no service transcribes here: TRANSCRIBE_URL must name one")

@@ -59,6 +59,8 @@ const (
 	CodeTooManyConnections  Code = "too_many_connections"
 	CodeSignatureInvalid    Code = "signature_invalid"
 	CodeTemplateFailed      Code = "template_failed"
+	CodeAmbiguousDates      Code = "ambiguous_dates"
+	CodeUnknownDates        Code = "unknown_dates"
 )
 
 // Error is a failure that callers may see. Msg is a sentence that says what to change;
@@ -69,6 +71,7 @@ type Error struct {
 	Err        error
 	RetryAfter time.Duration // how long to wait before trying again; 0 is unknown
 	Changed    []string      // the fields that were changed before it failed
+	Dates      *AmbiguousDates
 }
 
 func (e *Error) Error() string {

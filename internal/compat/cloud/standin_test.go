@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"strings"
 	"testing"
 
 	"bridged/internal/bridge"
@@ -58,6 +59,7 @@ func TestWebhook_GroupsAsContacts(t *testing.T) {
 	}{
 		"a text":            {received(club, bridge.Message{Content: "hi"}), "messages", by("text", `{"body":"Sofía: hi"}`)},
 		"without a name":    {received(club, bridge.Message{SenderJID: sofia, Content: "hi"}), "messages", by("text", `{"body":"+34600100101: hi"}`)},
+		"without a number":  {received(club, bridge.Message{SenderJID: "422319102884547@lid", Content: "hi"}), "messages", strings.ReplaceAll(by("text", `{"body":"~422319102884547: hi"}`), id, messageRef{Chat: club, Sender: "422319102884547@lid", ID: "3EB0A"}.messageID())},
 		"a picture":         {received(club, bridge.Message{Media: &picture, Content: "look"}), "messages", by("image", `{"id":"`+file+`","mime_type":"image/png","caption":"Sofía: look"}`)},
 		"one without words": {received(club, bridge.Message{Media: &picture}), "messages", by("image", `{"id":"`+file+`","mime_type":"image/png","caption":"Sofía"}`)},
 		"a voice note":      {received(club, bridge.Message{Media: &voice}), "messages", by("audio", `{"id":"`+file+`","mime_type":"audio/ogg","voice":true}`)},

@@ -1,0 +1,402 @@
+package chatexport
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"bridged/internal/bridge"
+)
+
+// Limits bounds what an archive may hold, in bytes.
+type Limits struct {
+	File int64 // each file
+	Sum  int64 // all of them
+}
+
+const (
+	// MaxEntries and MaxText bound the number of entries, and the bytes of the chat's text.
+	MaxEntries = 10_000
+	MaxText    = 200 << 20
+	// maxDirectory bounds what is read to open an archive: as much as so many entries with the
+	// longest names that the apps give take.
+	maxDirectory = MaxEntries * 512
+)
+
+// Archive is an export: a zip, or the text alone.
+type Archive struct {
+	text  func() (io.ReadCloser, error)
+	files map[string]*zip.File // by their names, composed
+	inner []string             // archives among them
+
+	format format
+}
+
+// Open opens an export, which is read from until it is no longer used. Its errors, of
+// [bridge.CodeInvalid] and [bridge.CodePayloadTooLarge], refuse the whole of it: one entry
+// that could do harm is enough.
+func Open(r io.ReaderAt, size int64, l Limits) (*Archive, error) {
+	isZip, err := beginsAsZip(r)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the export: %w", err)
+	case !isZip && size > MaxText:
+		return nil, tooLarge("the text has more than %d MiB", MaxText>>20)
+	case !isZip:
+		return &Archive{text: func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(r, 0, size)), nil }}, nil
+	}
+	if err := checkDirectory(r, size); err != nil {
+		return nil, err
+	}
+	bounded := &boundedReader{from: r, rest: maxDirectory}
+	unpacked, err := zip.NewReader(bounded, size)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	bounded.isOpen = true
+	a := &Archive{files: make(map[string]*zip.File)}
+	if err := a.take(unpacked.File, l); err != nil {
+		return nil, err
+	}
+	if err := a.findText(unpacked.File); err != nil {
+		return nil, err
+	}
+	for name, entry := range a.files {
+		if entry.UncompressedSize64 > uint64(max(l.File, 0)) {
+			return nil, tooLarge("%s is larger than the %d bytes that MEDIA_MAX_BYTES allows", shown(name), l.File)
+		}
+	}
+	return a, nil
+}
+
+func refused(format string, args ...any) error {
+	return bridge.Invalid("the archive is refused: "+format, args...)
+}
+
+func damaged(cause error) error {
+	return bridge.Invalid("the archive is damaged; export the chat again").Because(cause)
+}
+
+func tooLarge(format string, args ...any) error {
+	return bridge.Fail(bridge.CodePayloadTooLarge, "the archive is refused: "+format, args...)
+}
+
+var errDirectory = errors.New("the directory of the archive is too large")
+
+// boundedReader bounds what is read while an archive is opened: its directory may claim to
+// have few entries, and have millions.
+type boundedReader struct {
+	from   io.ReaderAt
+	rest   int64
+	isOpen bool
+}
+
+func (r *boundedReader) ReadAt(p []byte, at int64) (int, error) {
+	if !r.isOpen {
+		if r.rest -= int64(len(p)); r.rest < 0 {
+			return 0, errDirectory
+		}
+	}
+	return r.from.ReadAt(p, at)
+}
+
+func beginsAsZip(r io.ReaderAt) (bool, error) {
+	var begin [4]byte
+	if _, err := r.ReadAt(begin[:], 0); err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	return string(begin[:2]) == "PK" && begin[2] < 9 && begin[3] < 9, nil
+}
+
+// checkDirectory refuses an archive by how many entries its end claims, for which memory would
+// be taken (APPNOTE.TXT, 4.3.14 to 4.3.16).
+func checkDirectory(r io.ReaderAt, size int64) error {
+	tail := make([]byte, min(size, 22+1<<16))
+	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the export: %w", err)
+	}
+	i := bytes.LastIndex(tail, []byte("PK\x05\x06"))
+	if i < 0 || len(tail)-i < 22 {
+		return damaged(errors.New("it has no directory"))
+	}
+	entries := uint64(binary.LittleEndian.Uint16(tail[i+10:]))
+	if entries == 1<<16-1 {
+		if j := bytes.LastIndex(tail[:i], []byte("PK\x06\x06")); j >= 0 && i-j >= 56 {
+			entries = binary.LittleEndian.Uint64(tail[j+32:])
+		}
+	}
+	if entries > MaxEntries {
+		return tooManyEntries()
+	}
+	return nil
+}
+
+func tooManyEntries() error { return tooLarge("it has more than %d entries", MaxEntries) }
+
+// take checks all entries, and keeps the files.
+func (a *Archive) take(entries []*zip.File, l Limits) error {
+	if len(entries) > MaxEntries {
+		return tooManyEntries()
+	}
+	rest, seen := uint64(max(0, l.Sum)), make(map[string]bool, len(entries))
+	for _, entry := range entries {
+		if err := checkEntry(entry); err != nil {
+			return err
+		}
+		name := strings.ToLower(composed(entry.Name))
+		if seen[name] {
+			return refused("it has two entries of the name %s", shown(entry.Name))
+		}
+		seen[name] = true
+		size := entry.UncompressedSize64
+		if size > rest {
+			return tooLarge("its files have more than the %d bytes that IMPORT_MAX_BYTES allows", l.Sum)
+		}
+		rest -= size
+		if entry.FileInfo().IsDir() || isOfMac(entry.Name) {
+			continue
+		}
+		if name = composed(path.Base(entry.Name)); a.files[name] != nil {
+			return refused("it has two files of the name %s", shown(name))
+		}
+		a.files[name] = entry
+		if isArchive(name) {
+			a.inner = append(a.inner, name)
+		}
+	}
+	return checkOverlap(entries)
+}
+
+// checkEntry refuses an entry that is more than a plain file or a folder.
+func checkEntry(entry *zip.File) error {
+	name := entry.Name
+	mode := entry.Mode()
+	switch {
+	case entry.Flags&(1<<0|1<<6|1<<13) != 0 || entry.Method == 99:
+		return refused("%s is encrypted", shown(name))
+	case mode&fs.ModeType != 0 && !mode.IsDir():
+		return refused("%s is a link or a device, and no file", shown(name))
+	case !isSafe(name):
+		return refused("the name %s leads out of it", shown(name))
+	case entry.Method != zip.Store && entry.Method != zip.Deflate:
+		return refused("%s is packed in a way that the apps do not use", shown(name))
+	}
+	return nil
+}
+
+// isSafe reports whether a name is that of a file below the archive's top.
+func isSafe(name string) bool {
+	if name == "" || !utf8.ValidString(name) || len(name) > 1024 || strings.ContainsAny(name, "\\\x00") || strings.HasPrefix(name, "/") ||
+		len(name) > 1 && name[1] == ':' || strings.ContainsFunc(name, unicode.IsControl) {
+		return false
+	}
+	for part := range strings.SplitSeq(strings.TrimSuffix(name, "/"), "/") {
+		if part == "" || part == "." || part == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+// checkOverlap refuses entries that share bytes: a small archive would unpack to a huge one.
+func checkOverlap(entries []*zip.File) error {
+	type extent struct{ from, to int64 }
+	extents := make([]extent, 0, len(entries))
+	for _, entry := range entries {
+		from, err := entry.DataOffset()
+		if err != nil {
+			return damaged(err)
+		}
+		// Before the data is the local header, of 30 bytes and the name at least.
+		extents = append(extents, extent{from - 30 - int64(len(entry.Name)), from + int64(entry.CompressedSize64)})
+		if last := extents[len(extents)-1]; last.to < last.from {
+			return damaged(errors.New("a size is negative"))
+		}
+	}
+	slices.SortFunc(extents, func(a, b extent) int { return cmp.Compare(a.from, b.from) })
+	for i := 1; i < len(extents); i++ {
+		if extents[i].from < extents[i-1].to {
+			return refused("its entries share bytes with each other")
+		}
+	}
+	return nil
+}
+
+// composed returns the form of a name by which it is looked up: iPhones write names in the
+// archive decomposed, and in the text as they were.
+func composed(name string) string { return norm.NFC.String(name) }
+
+// isOfMac reports whether macOS has added an entry, when somebody packed the files again.
+func isOfMac(name string) bool {
+	return strings.HasPrefix(name, "__MACOSX/") || path.Base(name) == ".DS_Store"
+}
+
+func isText(name string) bool { return strings.EqualFold(path.Ext(name), ".txt") }
+
+func isArchive(name string) bool {
+	return slices.Contains([]string{".zip", ".rar", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst"}, strings.ToLower(path.Ext(name)))
+}
+
+// shown returns a name for an error.
+func shown(name string) string {
+	name = strings.ToValidUTF8(name, "?")
+	if len(name) > 80 {
+		name = strings.ToValidUTF8(name[:80], "") + "…"
+	}
+	return fmt.Sprintf("%q", name)
+}
+
+// findText finds the chat's text among the files: people send texts, too.
+func (a *Archive) findText(entries []*zip.File) error {
+	var texts []*zip.File
+	for _, entry := range entries {
+		if isText(entry.Name) && a.files[composed(path.Base(entry.Name))] == entry {
+			texts = append(texts, entry)
+		}
+	}
+	rank := func(f *zip.File) int {
+		switch name := strings.ToLower(path.Base(f.Name)); {
+		case name == "_chat.txt":
+			return 0
+		case strings.Contains(name, "whatsapp"):
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(texts, func(a, b *zip.File) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, entry := range texts {
+		if entry.UncompressedSize64 > MaxText && rank(entry) < 2 {
+			return tooLarge("the text of the chat has more than %d MiB", MaxText>>20)
+		} else if entry.UncompressedSize64 > MaxText {
+			continue
+		}
+		begins, err := beginsAsChat(entry)
+		if err != nil {
+			return err
+		}
+		if !begins {
+			continue
+		}
+		delete(a.files, composed(path.Base(entry.Name)))
+		a.text = func() (io.ReadCloser, error) { return open(entry) }
+		return nil
+	}
+	return bridge.Invalid("the archive has no text of an exported chat: none of its .txt files has a line that begins with a date and a time")
+}
+
+// beginsAsChat reports whether one of the first lines of a text begins a message.
+func beginsAsChat(entry *zip.File) (bool, error) {
+	text, err := open(entry)
+	if err != nil {
+		return false, err
+	}
+	defer text.Close()
+	for l, err := range lines(text) {
+		if err != nil {
+			return false, err
+		}
+		if _, ok := headOf(l.text); ok {
+			return true, nil
+		}
+		if l.number == 100 {
+			break
+		}
+	}
+	return false, nil
+}
+
+// open reads an entry, never beyond the size that it claims.
+func open(entry *zip.File) (io.ReadCloser, error) {
+	from, err := entry.Open()
+	if err != nil {
+		return nil, damaged(err)
+	}
+	return &entryReader{from, int64(entry.UncompressedSize64)}, nil
+}
+
+type entryReader struct {
+	io.ReadCloser
+	rest int64
+}
+
+func (r *entryReader) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if r.rest -= int64(n); r.rest < 0 {
+		return 0, damaged(errors.New("an entry is larger than it says"))
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = damaged(err)
+	}
+	return n, err
+}
+
+// Survey finds out from the whole text how it is written. Its errors are [Ambiguous], and of
+// [bridge.CodeInvalid] and [bridge.CodeUnknownDates].
+func (a *Archive) Survey(o Options) error {
+	text, err := a.text()
+	if err != nil {
+		return err
+	}
+	defer text.Close()
+	s, err := surveyOf(text, o)
+	if err != nil {
+		return err
+	}
+	a.format, err = s.format()
+	return err
+}
+
+// Messages reads the messages in the order of the text, after [Archive.Survey]. What it notes
+// beside them is whole at the end.
+func (a *Archive) Messages(notes *Notes) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		text, err := a.text()
+		if err != nil {
+			yield(Message{}, err)
+			return
+		}
+		defer text.Close()
+		for m, err := range a.format.messages(text, a.Has, notes) {
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+// Has reports whether there is a file of a name, in any form of the name.
+func (a *Archive) Has(name string) bool { return a.files[composed(name)] != nil }
+
+// File opens a file that a message names. It is whole only if reading it ends with [io.EOF].
+func (a *Archive) File(name string) (io.ReadCloser, int64, error) {
+	entry := a.files[composed(name)]
+	if entry == nil {
+		return nil, 0, bridge.NotFound("the archive has no file %s", shown(name))
+	}
+	from, err := open(entry)
+	return from, int64(entry.UncompressedSize64), err
+}
+
+// CheckInner refuses archives within the archive, but for those that people have sent: these
+// stay as they are.
+func (a *Archive) CheckInner(sent func(name string) bool) error {
+	for _, name := range a.inner {
+		if !sent(name) {
+			return refused("it has another archive in it, %s", shown(name))
+		}
+	}
+	return nil
+}

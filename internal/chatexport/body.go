@@ -1,0 +1,220 @@
+package chatexport
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"bridged/internal/bridge"
+)
+
+// appMarks are what iPhones set before everything that the app has written: the one or the other,
+// by the direction of the language.
+const appMarks = "\u200e\u200f"
+
+// body reads the text of a message and reports whether it is one: the app writes notices, too.
+func (r *reader) body(m *Message, raw string) bool {
+	app := r.f.form == brackets && startsWithMark(raw)
+	raw = r.withoutEdited(m, raw)
+	switch text := plainText(raw); {
+	case r.attachment(m, raw):
+	case r.omission(m, raw, app):
+	case isOf(deleted, raw):
+		m.Kind = Deleted
+	case text == "" && !m.Edited, text == "null" && r.f.form == dash:
+		m.Kind = ViewOnce
+	case r.location(m, text):
+	default:
+		m.Text = text
+		return !app || r.isByPerson(m, raw) || r.isWritten(m, raw)
+	}
+	return true
+}
+
+// isByPerson reports whether a text by the app stands for something that a person did: a call,
+// a poll.
+func (r *reader) isByPerson(m *Message, raw string) bool {
+	first, _, several := strings.Cut(strings.TrimLeft(raw, appMarks), "\n")
+	what, twice := first, false
+	if i := strings.IndexAny(first, appMarks); i >= 0 {
+		what, twice = first[:i], true
+	}
+	if missedCalls[plainPhrase(strings.TrimRight(what, ", "))] {
+		m.Text = strings.TrimRight(plainText(what), " .,。") // without the invitation to call back
+		return true
+	}
+	return several || twice // a call has two sentences by the app, and a poll a line for each option
+}
+
+// isWritten reports whether a text with the mark of languages from right to left is probably a
+// person's: phones write it, too, and what the app says of people has their names.
+func (r *reader) isWritten(m *Message, raw string) bool {
+	return strings.HasPrefix(raw, "\u200f") && r.wrote[m.Sender] && !strings.Contains(m.Text, m.Sender)
+}
+
+func startsWithMark(s string) bool { return strings.IndexAny(s, appMarks) == 0 }
+
+func endsWithMark(s string) bool { return strings.TrimRight(s, appMarks) != s }
+
+// withoutEdited takes the mark of an edited message off the end of a text.
+func (r *reader) withoutEdited(m *Message, raw string) string {
+	trimmed := strings.TrimRightFunc(raw, func(c rune) bool { return isMark(c) || c == ' ' || c == '\n' || c == '\u00a0' })
+	start := strings.LastIndexByte(trimmed, '<')
+	if start < 0 || !strings.HasSuffix(trimmed, ">") || len(trimmed)-start > maxPhrase {
+		return raw
+	}
+	mark, before := trimmed[start:], trimmed[:start]
+	known := edited[plainPhrase(mark)]
+	// In a language that is not known, iPhones show by their sign that it is no text.
+	byApp := r.f.form == brackets && endsWithMark(before) && plainText(before) != "" &&
+		!strings.ContainsAny(mark, ":：") && !omittedAny[plainPhrase(mark)]
+	if !known && !byApp {
+		return raw
+	}
+	m.Edited = true
+	return strings.TrimRight(strings.TrimRight(strings.TrimRight(before, " \n"), appMarks), " \n\u00a0")
+}
+
+// attached finds what iPhones write for a file that is in the archive.
+var attached = regexp.MustCompile(`<[^<>:：\n]{1,40}[:：]\s?([^<>\n]{1,300})>`)
+
+// attachment reads the name of a file that is in the archive, or should be.
+func (r *reader) attachment(m *Message, raw string) bool {
+	if at := attached.FindAllStringSubmatchIndex(raw, -1); r.f.form != dash && at != nil {
+		last := at[len(at)-1]
+		name := plainName(raw[last[2]:last[3]])
+		before := strings.TrimRight(raw[:last[0]], appMarks+" ")
+		if endsWithMark(raw[:last[0]]) || r.has(name) || isMediaName(name) {
+			m.caption(before+"\n"+raw[last[1]:], name)
+			return true
+		}
+	}
+	first, rest, _ := strings.Cut(raw, "\n")
+	note := noted.FindStringSubmatch(plainText(first))
+	if note == nil || !r.has(note[1]) && !isMediaName(note[1]) {
+		return false
+	}
+	m.caption(rest, note[1])
+	return true
+}
+
+// noted finds what Android writes for such a file, and old iPhones.
+var noted = regexp.MustCompile(`^([^\n]{1,300}) (?:\([^()\n]{1,60}\)|<[^<>\n]{1,60}>)$`)
+
+// caption sets the file of a message, and its text without what the app says of the file.
+func (m *Message) caption(text, file string) {
+	m.Kind, m.File, m.Name = Attached, file, file
+	m.Type, m.PTT = typeOf(file)
+	if numbered.MatchString(file) {
+		m.Name = file[9:]
+	}
+	text = plainText(text)
+	first, rest, _ := strings.Cut(text, "\n")
+	if name, _, described := strings.Cut(first, " • "); described && name != "" || first == m.Name || first == strings.TrimSuffix(m.Name, path.Ext(m.Name)) {
+		text = strings.TrimSpace(rest)
+	}
+	m.Text = text
+}
+
+// omission reads the mark of a file that was left out.
+func (r *reader) omission(m *Message, raw string, app bool) bool {
+	first, rest, _ := strings.Cut(raw, "\n")
+	switch phrase := plainPhrase(first); {
+	case strings.Contains(first, "<") && omittedAny[phrase], app && omittedAny[phrase]:
+		m.Kind, m.Text = Omitted, plainText(rest)
+		if isFileName(m.Text) {
+			m.Name, m.Type, m.Text = m.Text, bridge.MediaDocument, ""
+		}
+		return true
+	case r.f.form != brackets:
+		return false
+	}
+	// The mark stands at the end, behind a caption or what a document was called.
+	start := max(0, strings.LastIndexAny(raw, appMarks))
+	before, mark := raw[:start], plainPhrase(raw[start:])
+	for kind, marks := range omittedKinds {
+		if !marks[mark] {
+			continue
+		}
+		m.Kind, m.Type, m.Text = Omitted, kind, plainText(before)
+		if kind == bridge.MediaDocument {
+			m.Name, _, _ = strings.Cut(m.Text, " • ")
+			m.Text = ""
+		}
+		return true
+	}
+	return false
+}
+
+// place finds the link that stands for a location.
+var place = regexp.MustCompile(`^\S[^\n]{0,60}[:：]\s?(https://maps\.google\.com/\?q=(-?[0-9.]+),(-?[0-9.]+))$`)
+
+func (r *reader) location(m *Message, text string) bool {
+	found := place.FindStringSubmatch(text)
+	if found == nil {
+		return false
+	}
+	latitude, err := strconv.ParseFloat(found[2], 64)
+	longitude, err2 := strconv.ParseFloat(found[3], 64)
+	if err != nil || err2 != nil || latitude < -90 || latitude > 90 || longitude < -180 || longitude > 180 {
+		return false
+	}
+	m.Kind, m.Place = Location, &bridge.Place{Latitude: latitude, Longitude: longitude, URL: found[1]}
+	return true
+}
+
+// isOf reports whether a text is a phrase of the app.
+func isOf(set map[string]bool, s string) bool { return set[plainPhrase(s)] }
+
+// plainText returns a text without the marks that the app sets around words of its own and
+// names of people.
+func plainText(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == '\u200e' || r == '\ufeff' || r >= '\u2066' && r <= '\u2069' {
+			return -1
+		}
+		return r
+	}, s)
+	return strings.TrimSpace(strings.Trim(s, "\u200f\u202a\u202b\u202c"))
+}
+
+// numbered matches names of files on iPhones, and mediaName those that the apps give.
+var (
+	numbered  = regexp.MustCompile(`^[0-9]{8}-.`)
+	mediaName = regexp.MustCompile(`^(IMG|VID|AUD|PTT|STK|DOC|GIF|PTV)-[0-9]{8}-WA[0-9]{4,}[^/]*\.[A-Za-z0-9]{1,8}$`)
+	named     = regexp.MustCompile(`^[^/\\\s][^/\\]{0,250}\.[A-Za-z0-9]{1,8}$`)
+)
+
+func isMediaName(name string) bool {
+	return mediaName.MatchString(name) || numbered.MatchString(name) && named.MatchString(name)
+}
+
+// isFileName reports whether a line is the name of a file, and not a sentence.
+func isFileName(s string) bool {
+	return named.MatchString(s) && utf8.RuneCountInString(s) < 200 && len(path.Ext(s)) > 2
+}
+
+// endings are those of files that the apps show as more than documents.
+var endings = map[string]bridge.MediaType{
+	".jpg": bridge.MediaImage, ".jpeg": bridge.MediaImage, ".png": bridge.MediaImage, ".heic": bridge.MediaImage, ".gif": bridge.MediaImage,
+	".mp4": bridge.MediaVideo, ".mov": bridge.MediaVideo, ".3gp": bridge.MediaVideo, ".mkv": bridge.MediaVideo, ".avi": bridge.MediaVideo, ".webm": bridge.MediaVideo,
+	".opus": bridge.MediaAudio, ".ogg": bridge.MediaAudio, ".m4a": bridge.MediaAudio, ".mp3": bridge.MediaAudio, ".aac": bridge.MediaAudio, ".amr": bridge.MediaAudio, ".wav": bridge.MediaAudio,
+	".webp": bridge.MediaSticker,
+}
+
+// typeOf returns what a file is by its name, and whether it is a voice note.
+func typeOf(name string) (bridge.MediaType, bool) {
+	kind, known := endings[strings.ToLower(path.Ext(name))]
+	parts := strings.Split(strings.ToUpper(name), "-")
+	switch {
+	case !known, slices.Contains(parts[:min(2, len(parts))], "DOC"):
+		return bridge.MediaDocument, false
+	case !isMediaName(name):
+		return bridge.MediaDocument, false // with its own name: the apps rename pictures
+	}
+	voice := parts[0] == "PTT" || kind == bridge.MediaAudio && strings.EqualFold(path.Ext(name), ".opus")
+	return kind, voice
+}

@@ -1,0 +1,272 @@
+package chatexport
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// form is how the head of a message is set off from its text.
+type form int8
+
+const (
+	brackets form = iota // [15.01.21, 09:41:00] Anna: Hi, on iPhones
+	dash                 // 15.01.21, 09:41 - Anna: Hi, on Android
+	colon                // 15.01.21, 09:41:00: Anna: Hi, on old iPhones
+	comma                // 2021년 1월 15일 오전 9:41, Anna : Hi, on old Android
+)
+
+// shape tells heads from dates that people wrote: all heads of an export have one.
+type shape struct {
+	form      form
+	timeFirst bool
+	seconds   bool
+}
+
+// head is the beginning of a line with which a message begins.
+type head struct {
+	shape
+	date   [3]int // as written
+	width  [3]int // in digits
+	sign   string // between the numbers of the date
+	era    int    // years before the first of an era that is named; 0 for none
+	hour   int
+	minute int
+	second int
+	half   half
+	word   string // near the time, with a meaning that is not known
+	stamp  string // the date as it stands there
+	app    bool   // the app set a mark before it
+	rest   string // behind it
+}
+
+const (
+	maxHead  = 96 // characters
+	maxWords = 48 // bytes between two numbers
+)
+
+// headOf reads the head of a line, and reports whether it has one.
+func headOf(line string) (h head, ok bool) {
+	first, size := utf8.DecodeRuneInString(line)
+	marked := false
+	for isMark(first) || first == ' ' || first == '\u00a0' {
+		marked = marked || isMark(first)
+		line = line[size:]
+		first, size = utf8.DecodeRuneInString(line)
+	}
+	if first != '[' && !unicode.IsDigit(first) && !unicode.IsLetter(first) {
+		return head{}, false
+	}
+	plain, at := plainHead(line)
+	if first == '[' {
+		end := strings.IndexByte(plain, ']')
+		if end < 0 {
+			return head{}, false
+		}
+		h, ok = stampOf(plain[1:end])
+		h.form, h.app, h.rest = brackets, marked, line[at[end]:]
+		return h, ok && (h.rest == "" || strings.HasPrefix(h.rest, " "))
+	}
+	for _, end := range []struct {
+		sign string
+		form form
+	}{{" - ", dash}, {" – ", dash}, {" — ", dash}, {": ", colon}, {", ", comma}} {
+		for from := 0; ; {
+			i := strings.Index(plain[from:], end.sign)
+			if i < 0 {
+				break
+			}
+			i += from
+			if h, ok = stampOf(plain[:i]); ok {
+				h.form, h.rest = end.form, line[at[i+len(end.sign)-1]:]
+				if end.form != comma || h.sign == "년" || strings.Contains(h.rest, " : ") {
+					return h, true
+				}
+			}
+			from = i + 1
+		}
+	}
+	return head{}, false
+}
+
+// plainHead returns the beginning of a line without marks, with plain spaces and digits, and
+// where in the line the characters of its bytes end.
+func plainHead(line string) (string, []int) {
+	plain, at := make([]byte, 0, maxHead), make([]int, 0, maxHead)
+	count := 0
+	for i, r := range line {
+		if count++; count > maxHead || r == utf8.RuneError {
+			break
+		}
+		if isMark(r) {
+			continue
+		}
+		if unicode.IsSpace(r) {
+			r = ' '
+		} else if r > unicode.MaxASCII && unicode.IsDigit(r) {
+			r = '0' + digit(r)
+		}
+		plain = utf8.AppendRune(plain, r)
+		_, size := utf8.DecodeRuneInString(line[i:])
+		for len(at) < len(plain) {
+			at = append(at, i+size)
+		}
+	}
+	return string(plain), at
+}
+
+// digit returns the value of a decimal digit: each script has ten of them in a row, and
+// rows that touch begin at a multiple of ten from each other.
+func digit(r rune) rune {
+	n := rune(0)
+	for unicode.IsDigit(r - n - 1) {
+		n++
+	}
+	return n % 10
+}
+
+// isMark reports whether a character is invisible: marks of the writing direction, joiners
+// and the mark of the byte order.
+func isMark(r rune) bool {
+	return r == '\ufeff' || r == '\u200b' || r == '\u200c' || r == '\u200d' || r == '\u2060' || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// number is a number of a head, with the words before it.
+type number struct {
+	before string
+	value  int
+	width  int
+}
+
+// stampOf reads a date and a time in either order.
+func stampOf(s string) (head, bool) {
+	numbers, tail, ok := numbersOf(s)
+	if !ok || len(numbers) < 5 || len(numbers) > 6 {
+		return head{}, false
+	}
+	dateFirst, first := stampIn(numbers[:3], numbers[3:], false, tail)
+	timeFirst, last := stampIn(numbers[len(numbers)-3:], numbers[:len(numbers)-3], true, tail)
+	h := dateFirst
+	if last && (!first || !slices.Contains(numbers[:3], timeFirst.long()) && timeFirst.long().value > 31) {
+		h = timeFirst
+	}
+	h.stamp = strings.TrimSpace(s)
+	return h, first || last
+}
+
+// long returns the number of the date that has the most digits.
+func (h head) long() number {
+	most := number{}
+	for i := range h.date {
+		if h.width[i] > most.width {
+			most = number{value: h.date[i], width: h.width[i]}
+		}
+	}
+	return most
+}
+
+func numbersOf(s string) (numbers []number, tail string, ok bool) {
+	start := 0
+	for i := 0; i < len(s); {
+		if s[i] < '0' || s[i] > '9' {
+			i++
+			continue
+		}
+		n := number{before: s[start:i]}
+		for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
+			n.value, n.width = n.value*10+int(s[i]-'0'), n.width+1
+			if n.width > 4 {
+				return nil, "", false
+			}
+		}
+		if start = i; len(n.before) > maxWords || len(numbers) == 6 {
+			return nil, "", false
+		}
+		numbers = append(numbers, n)
+	}
+	tail = s[start:]
+	return numbers, tail, len(tail) <= maxWords && !strings.ContainsAny(tail, ",:،")
+}
+
+// stampIn reads the numbers of a date and those of a time.
+func stampIn(date, clock []number, timeFirst bool, tail string) (h head, ok bool) {
+	if !isDate(date[1].before, date[2].before) || !isClock(clock) {
+		return head{}, false
+	}
+	joint := clock[0].before
+	prefix := date[0].before
+	if timeFirst {
+		joint, prefix = prefix, joint
+	}
+	if strings.Trim(joint, "./-:") == "" {
+		return head{}, false // it separates the numbers of one of the two
+	}
+	h.shape = shape{timeFirst: timeFirst, seconds: len(clock) == 3}
+	long := 0
+	for i, n := range date {
+		h.date[i], h.width[i] = n.value, n.width
+		if n.width > 2 {
+			long++
+		}
+	}
+	h.sign = date[1].before
+	h.hour, h.minute = clock[0].value, clock[1].value
+	if len(clock) == 3 {
+		h.second = clock[2].value
+	}
+	if long > 1 || h.hour > 24 || h.minute > 59 || h.second > 60 {
+		return head{}, false
+	}
+	words := joint + " " + tail
+	if timeFirst {
+		words = prefix + " " + words
+	} else if h.era, ok = eraOf(prefix); !ok {
+		return head{}, false
+	}
+	if date[1].before == "年" || date[1].before == "년" {
+		words = strings.Replace(strings.Replace(words, "日", " ", 1), "일", " ", 1)
+	}
+	h.half, h.word = halfOf(words)
+	return h, strings.Count(h.word, " ") < 2
+}
+
+// isDate reports whether two texts separate the numbers of a date.
+func isDate(first, second string) bool {
+	first, second = strings.ReplaceAll(first, " ", ""), strings.ReplaceAll(second, " ", "")
+	switch first {
+	case "/", ".", "-", "":
+		return first == second
+	case "年":
+		return second == "月"
+	case "년":
+		return second == "월"
+	}
+	return false
+}
+
+// isClock reports whether texts separate the numbers of a time.
+func isClock(clock []number) bool {
+	if len(clock[1].before) > 8 || clock[0].width > 2 || clock[1].width != 2 {
+		return false
+	}
+	first := strings.TrimSpace(clock[1].before)
+	if !slices.Contains([]string{":", ".", "：", "h", "時", "时", "시"}, first) {
+		return false
+	}
+	return len(clock) == 2 || clock[2].width == 2 && (first == strings.TrimSpace(clock[2].before) || slices.Contains([]string{"分", "분", "min"}, strings.TrimSpace(clock[2].before)))
+}
+
+// eras are those that are named before a year, with the year before their first.
+var eras = map[string]int{
+	"令和": 2018, "平成": 1988, "昭和": 1925, "r": 2018, "h": 1988, "s": 1925,
+	"民國": 1911, "民国": 1911, "中華民國": 1911, "西元": 0, "公元": 0, "西暦": 0,
+}
+
+// eraOf returns the year before the first of an era, 0 without a name, and reports whether
+// a text before a date can stand there.
+func eraOf(prefix string) (int, bool) {
+	prefix = strings.ToLower(strings.TrimSpace(prefix))
+	before, known := eras[prefix]
+	return before, known || prefix == ""
+}

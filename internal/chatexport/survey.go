@@ -1,0 +1,348 @@
+package chatexport
+
+import (
+	"hash/maphash"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// survey is what a whole text says about how it is written.
+type survey struct {
+	o      Options
+	shapes map[shape]*shapeSurvey
+}
+
+// shapeSurvey is what the heads of one shape say.
+type shapeSurvey struct {
+	heads   int
+	foreign int // with a year of a calendar that is not known
+	orders  [len(calendars)][3]orderSurvey
+	pairs   map[[2]Order][]Example
+	words   wordSurvey
+	last    head
+	senders map[string]int
+}
+
+// orderSurvey counts what speaks against an order of dates.
+type orderSurvey struct {
+	invalid, future, back int
+	last                  time.Time
+	dates                 maphash.Hash
+}
+
+// against weighs what speaks against an order. Phones sort by when a message came: steps backwards
+// are frequent. A date that is none, or lies in the future, is of a clock that was wrong, or of a
+// message that somebody has copied.
+func (s *orderSurvey) against() int { return 8*s.invalid + 4*s.future + s.back }
+
+// calendar says what a year of two digits means.
+type calendar int8
+
+const (
+	gregorian calendar = iota
+	buddhist           // 543 years ahead
+)
+
+var calendars = [...]calendar{gregorian, buddhist}
+
+const (
+	maxSenders  = 4096 // whose messages are counted
+	maxShapes   = 16
+	maxExamples = 3
+	firstYear   = 2009 // of the app
+)
+
+var seed = maphash.MakeSeed()
+
+// surveyOf reads a text to its end.
+func surveyOf(r io.Reader, o Options) (*survey, error) {
+	s := &survey{o: o, shapes: make(map[shape]*shapeSurvey)}
+	for l, err := range lines(r) {
+		if err != nil {
+			return nil, err
+		}
+		if h, ok := headOf(l.text); ok {
+			s.add(h)
+		}
+	}
+	return s, nil
+}
+
+func (s *survey) add(h head) {
+	seen := s.shapes[h.shape]
+	if seen == nil {
+		if len(s.shapes) == maxShapes {
+			return
+		}
+		seen = &shapeSurvey{senders: make(map[string]int), pairs: make(map[[2]Order][]Example)}
+		for c := range seen.orders {
+			for o := range seen.orders[c] {
+				seen.orders[c][o].dates.SetSeed(seed)
+			}
+		}
+		s.shapes[h.shape] = seen
+	}
+	seen.heads++
+	if sender, _, found := senderOf(h); found && len(seen.senders) < maxSenders {
+		seen.senders[sender]++
+	}
+	seen.words.add(h, seen.last)
+	seen.last = h
+	if isForeign(h) {
+		seen.foreign++
+		return
+	}
+	for _, c := range calendars {
+		for i, order := range Orders {
+			seen.orders[c][i].add(h, order, c, s.o.Now)
+		}
+	}
+	seen.addExamples(h)
+}
+
+func (s *orderSurvey) add(h head, order Order, c calendar, now time.Time) {
+	day, ok := h.day(order, c)
+	switch {
+	case !ok || day.Year() < firstYear:
+		s.invalid++
+		return
+	case day.After(now.AddDate(0, 0, 1)):
+		s.future++
+	case day.Before(s.last):
+		s.back++
+	}
+	s.last = day
+	maphash.WriteComparable(&s.dates, day.Unix())
+}
+
+// addExamples keeps a date as an example for each two orders in which it is another one.
+func (s *shapeSurvey) addExamples(h head) {
+	for i, one := range Orders {
+		for _, other := range Orders[i+1:] {
+			pair := [2]Order{one, other}
+			if len(s.pairs[pair]) == maxExamples {
+				continue
+			}
+			first, ok := h.day(one, gregorian)
+			second, both := h.day(other, gregorian)
+			if !ok || !both || first.Equal(second) || slices.ContainsFunc(s.pairs[pair], func(e Example) bool { return e.Text == h.stamp }) {
+				continue
+			}
+			s.pairs[pair] = append(s.pairs[pair], Example{Text: h.stamp, Reads: map[Order]string{one: first.Format(time.DateOnly), other: second.Format(time.DateOnly)}})
+		}
+	}
+}
+
+// isForeign reports whether a year is of a calendar that is not known: the Islamic ones and
+// the Persian one are around 1400, the Hebrew one is beyond 5700.
+func isForeign(h head) bool {
+	year := h.long()
+	return h.era == 0 && year.width == 4 && (year.value < 1900 || year.value > 2700)
+}
+
+// day returns the date in an order, and reports whether there is one.
+func (h head) day(order Order, c calendar) (time.Time, bool) {
+	at := map[Order][3]int{DMY: {2, 1, 0}, MDY: {2, 0, 1}, YMD: {0, 1, 2}}[order]
+	year, width, month, day := h.date[at[0]], h.width[at[0]], h.date[at[1]], h.date[at[2]]
+	if h.width[at[1]] > 2 || h.width[at[2]] > 2 || h.era != 0 && order != YMD || width == 3 && (year < 90 || year > 200) {
+		return time.Time{}, false
+	}
+	switch {
+	case h.era != 0:
+		year += h.era
+	case width == 3: // of the Republic of China
+		year += 1911
+	case width == 4 && year > 2400:
+		year -= 543
+	case width <= 2 && c == buddhist:
+		year += 2500 - 543
+	case width <= 2:
+		year += 2000
+	}
+	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	if width == 1 && h.era == 0 || date.Month() != time.Month(month) || date.Day() != day {
+		return time.Time{}, false
+	}
+	return date, true
+}
+
+// format is how a text is written.
+type format struct {
+	shape
+	order    Order
+	calendar calendar
+	words    map[string]half
+	senders  map[string]int
+	zone     *time.Location
+}
+
+// format decides. Its errors are [Ambiguous], and of [bridge.CodeInvalid] and
+// [bridge.CodeUnknownDates].
+func (s *survey) format() (format, error) {
+	var found *shapeSurvey
+	f := format{zone: s.o.Zone}
+	for of, seen := range s.shapes {
+		if found == nil || seen.heads > found.heads || seen.heads == found.heads && of.form < f.form {
+			found, f.shape = seen, of
+		}
+	}
+	switch {
+	case found == nil:
+		return f, bridge.Invalid("no line begins with a date and a time: this is not the text of an exported chat")
+	case 2*found.foreign > found.heads:
+		return f, unknownDates("its years are of a calendar that is not known")
+	}
+	f.senders = found.senders
+	var ok bool
+	if f.words, ok = found.words.halves(); !ok {
+		return f, unknownDates("the words beside its times are not known")
+	}
+	return f, f.decide(found, s.o.Order)
+}
+
+func unknownDates(why string) error {
+	return bridge.Fail(bridge.CodeUnknownDates, "the dates of the export cannot be read: %s. Set the phone to the Gregorian calendar, export the chat again and import that", why)
+}
+
+// decide chooses calendar and order: those that least speaks against.
+func (f *format) decide(seen *shapeSurvey, wanted Order) error {
+	var fits []Order
+	var best *orderSurvey
+	for _, c := range calendars {
+		for i, order := range Orders {
+			if wanted != "" && order != wanted {
+				continue
+			}
+			s := &seen.orders[c][i]
+			switch {
+			case best == nil || s.against() < best.against():
+				best, fits, f.calendar, f.order = s, []Order{order}, c, order
+			case s.against() == best.against() && c == f.calendar && s.dates.Sum64() != best.dates.Sum64():
+				fits = append(fits, order)
+			}
+		}
+	}
+	if usual := slices.DeleteFunc(slices.Clone(fits), func(o Order) bool { return !seen.last.isUsual(o) }); len(usual) > 0 {
+		f.order, fits = usual[0], usual
+	}
+	switch {
+	case 2*best.invalid > seen.heads && wanted != "":
+		return unknownDates("most of them are none in the order " + string(wanted))
+	case 2*(best.invalid+best.future) > seen.heads:
+		return unknownDates("most of them are none, or lie in the future")
+	case len(fits) > 1:
+		return &Ambiguous{Orders: fits, Examples: seen.pairs[[2]Order(fits[:2])]}
+	}
+	return nil
+}
+
+// isUsual reports whether there are languages that write dates in an order with the signs of
+// this one. It decides only where two orders fit equally well.
+func (h head) isUsual(order Order) bool {
+	switch h.sign {
+	case "/":
+		return order != YMD || h.width[0] == 4
+	case ".":
+		return order == DMY || h.width[0] == 4
+	}
+	return order != MDY
+}
+
+// time returns when a message was written. Of an hour that comes twice it is the first.
+func (f *format) time(h head) (time.Time, bool) {
+	day, ok := h.day(f.order, f.calendar)
+	if !ok {
+		return time.Time{}, false
+	}
+	half := h.half
+	if h.word != "" {
+		half = f.words[h.word]
+	}
+	at := time.Date(day.Year(), day.Month(), day.Day(), half.on24(h.hour), h.minute, h.second, 0, f.zone)
+	for _, earlier := range []time.Duration{2 * time.Hour, time.Hour, 30 * time.Minute} {
+		before := at.Add(-earlier)
+		if before.Format(time.DateTime) == at.Format(time.DateTime) {
+			return before, true
+		}
+	}
+	return at, true
+}
+
+// wordSurvey counts words beside times that are not known, and how they follow each other
+// within a day.
+type wordSurvey struct {
+	words   []string
+	late    bool // some come with hours beyond 12
+	follows [2][2]int
+}
+
+func (s *wordSurvey) add(h, last head) {
+	if h.word == "" {
+		return
+	}
+	i := slices.Index(s.words, h.word)
+	if i < 0 {
+		if len(s.words) > 2 {
+			return
+		}
+		i = len(s.words)
+		s.words = append(s.words, h.word)
+	}
+	s.late = s.late || h.hour > 12
+	if before := slices.Index(s.words, last.word); before >= 0 && before < 2 && i < 2 && last.date == h.date {
+		s.follows[before][i]++
+	}
+}
+
+// halves returns the halves of the day that words name: of two, one follows the other within
+// a day. A single word means nothing. It reports whether the words are understood.
+func (s *wordSurvey) halves() (map[string]half, bool) {
+	forth, back := s.follows[0][1], s.follows[1][0]
+	switch {
+	case s.late || len(s.words) < 2:
+		return nil, true
+	case len(s.words) > 2 || forth == back:
+		return nil, false
+	case forth > back:
+		return map[string]half{s.words[0]: am, s.words[1]: pm}, true
+	}
+	return map[string]half{s.words[0]: pm, s.words[1]: am}, true
+}
+
+// senderOf splits what stands behind a head into sender and text, and reports whether it has
+// a sender.
+func senderOf(h head) (sender, text string, found bool) {
+	sign := ":"
+	if h.form == comma {
+		sign = " : "
+	}
+	sender, text, found = strings.Cut(h.rest, sign)
+	for found && sign == ":" && text != "" && text[0] != ' ' && !strings.HasPrefix(text, "\u00a0") {
+		more, rest, again := strings.Cut(text, sign)
+		sender, text, found = sender+sign+more, rest, again
+	}
+	sender = plainName(sender)
+	return sender, strings.TrimPrefix(text, " "), found && sender != "" && len(sender) <= maxName
+}
+
+// maxName bounds the name of a sender, in bytes.
+const maxName = 400
+
+// plainName returns a name as a person reads it, without what the app adds for people who are
+// not in the address book.
+func plainName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case isMark(r) && r != '\u200d' && r != '\u200c':
+			return -1
+		case r == '\u00a0' || r == '\u202f' || r == '\t':
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s), "~"))
+}

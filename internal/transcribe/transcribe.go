@@ -123,6 +123,8 @@ func (t *Transcriber) next(ctx context.Context) (wait time.Duration, err error) 
 		return idle, nil
 	case job == nil:
 		return wait, nil
+	case job.Tries > mostTries: // the program was killed in the middle of the last one
+		return 0, t.giveUp(ctx, *job, "the bridge was killed during the last try", t.o.Log.With().Str("msg_id", job.MsgID).Logger())
 	}
 	m, err := t.o.Store.Message(ctx, job.Chat, job.MsgID)
 	if bridge.CodeOf(err) == bridge.CodeNotFound {
@@ -246,9 +248,7 @@ func (t *Transcriber) failed(ctx context.Context, job store.Transcription, err e
 		return err
 	}
 	if f.isFinal || !f.notMade && job.Tries >= mostTries {
-		t.results.WithLabelValues("given_up").Inc()
-		log.Warn().Str("failure", f.sentence).Msg("voice note not transcribed, and not tried again")
-		return s.DropTranscription(ctx, job)
+		return t.giveUp(ctx, job, f.sentence, log)
 	}
 	if f.notMade {
 		return s.PostponeTranscription(ctx, job, s.Clock().Now().Add(f.after), false)
@@ -263,6 +263,13 @@ func (t *Transcriber) failed(ctx context.Context, job store.Transcription, err e
 		bridge.Sleep(ctx, max(f.after, t.rest(t.failures)))
 	}
 	return nil
+}
+
+// giveUp makes no more tries.
+func (t *Transcriber) giveUp(ctx context.Context, job store.Transcription, why string, log zerolog.Logger) error {
+	t.results.WithLabelValues("given_up").Inc()
+	log.Warn().Str("failure", why).Msg("voice note not transcribed, and not tried again")
+	return t.o.Store.DropTranscription(ctx, job)
 }
 
 // failure is why a try failed, in a sentence for the operator, without what was said.

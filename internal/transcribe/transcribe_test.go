@@ -289,6 +289,21 @@ func TestTranscriber_GoesOnAfterAStop(t *testing.T) {
 	}
 }
 
+// What kills the bridge, such as for want of memory, is not tried at each start.
+func TestTranscriber_GivesUpWhatKillsTheBridge(t *testing.T) {
+	s := newStage(t, says(secretWords, "en"))
+	s.note("V1", 1, 1)
+	for range mostTries { // each of which was killed
+		if job, _, err := s.store.NextTranscription(t.Context(), func(int) time.Duration { return 0 }); err != nil || job == nil {
+			t.Fatalf("%+v, %v", job, err)
+		}
+	}
+	if wait := s.work(s.transcriber()); wait != idle || len(s.requests()) != 0 {
+		t.Errorf("%d requests, then a pause of %s", len(s.requests()), wait)
+	}
+	s.wantLog("not tried again")
+}
+
 func TestTranscriber_SendsNothingOnceItIsSwitchedOff(t *testing.T) {
 	s := newStage(t, says(secretWords, "en"))
 	s.note("V1", 1, 1)

@@ -322,6 +322,9 @@ func senderOf(h head) (sender, text string, found bool) {
 	}
 	sender, text, found = strings.Cut(h.rest, sign)
 	for found && sign == ":" && text != "" && text[0] != ' ' && !strings.HasPrefix(text, "\u00a0") {
+		if len(sender) > 4*maxName { // also without its marks
+			return "", "", false
+		}
 		more, rest, again := strings.Cut(text, sign)
 		sender, text, found = sender+sign+more, rest, again
 	}

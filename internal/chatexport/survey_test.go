@@ -236,6 +236,18 @@ func TestMessages_TextsOfPeople(t *testing.T) {
 	}
 }
 
+// TestMessages_ALineOfColons takes no longer than another one of its length.
+func TestMessages_ALineOfColons(t *testing.T) {
+	for _, piece := range []string{"a:", "<a:"} {
+		text := []byte("13/01/25, 10:00 - " + strings.Repeat(piece, maxLine/len(piece)) + "\n13/01/25, 10:01 - Anna: hello")
+		budget.Check(t, len(text), func() {
+			if got, notes := readAll(t, text, Options{}); len(got) != 1 || notes.System != 1 {
+				t.Errorf("%d messages, %d notices", len(got), notes.System)
+			}
+		})
+	}
+}
+
 // TestMessages_OnIPhones the app marks what it has written itself.
 func TestMessages_OnIPhones(t *testing.T) {
 	got, notes := readAll(t, []byte(strings.Join([]string{

@@ -52,6 +52,9 @@ CREATE INDEX identities_by_person ON identities (person);
 -- receipt_seq those who wrote got a read receipt. read_seq is often further on:
 -- who answers has read, which by itself sends no receipt.
 --
+-- A chat that was imported under a name of its own has a JID of the server import
+-- and no person, also where it was a group.
+--
 -- muted_until is null where the chat is not muted. A used chat is not new, also
 -- when its messages were removed for their age.
 CREATE TABLE chats (
@@ -148,8 +151,9 @@ CREATE INDEX join_requests_by_person ON join_requests (person);
 -- every message. sender is a person, without a foreign key: a check on removing
 -- a person would read all messages. folded is null where it equals content.
 -- details is the JSON of what few messages have: quote, mentions, media, poll.
--- imported are those taken over from the phone's history: they were never
--- received over the connection, and have no events.
+-- imported are those taken over from the phone's history, or from a chat that the
+-- app has exported: they were never received over the connection, and have no
+-- events.
 --
 -- media is the kind of the message's file. has_link is 1 where the text has an
 -- http(s) address, or the message the preview of a page.
@@ -195,6 +199,14 @@ CREATE TABLE message_raw (
     expiration INTEGER NOT NULL DEFAULT 0,
     wire_id    BLOB
 ) STRICT;
+
+-- The files of messages from exported chats, which are kept on this machine as long as a message
+-- has them: the network does not. They have the name of their hash.
+CREATE TABLE kept_files (
+    message INTEGER PRIMARY KEY REFERENCES messages (seq) ON DELETE CASCADE,
+    sha256  BLOB NOT NULL
+) STRICT;
+CREATE INDEX kept_files_by_hash ON kept_files (sha256);
 
 -- Further ids of a message: an HD upload and the picture that it replaces are
 -- one message with two.

@@ -18,6 +18,8 @@ import (
 	"bridged/internal/api"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
+	"bridged/internal/chatexport"
+	"bridged/internal/chatimport"
 	"bridged/internal/client"
 	"bridged/internal/config"
 	"bridged/internal/console"
@@ -46,7 +48,10 @@ type app struct {
 	store    *store.Store
 	account  *wa.Manager
 	files    *media.Cache
+	kept     *media.Kept
 	preparer *media.Preparer
+	exports  *media.Preparer // receives exported chats
+	importer *chatimport.Importer
 	pictures *media.Pictures
 	webhooks *webhook.Dispatcher
 	server   *http.Server
@@ -180,8 +185,12 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	if a.kept, err = media.OpenKept(ctx, a.dir.file("imported"), a.store.IsKept); err != nil {
+		return err
+	}
 	a.files, err = media.NewCache(media.CacheOptions{
-		Dir: a.dir.file("media"), MaxBytes: int64(c.MediaCacheBytes), MaxFile: int64(c.MediaMaxBytes), CDN: cdn, Account: a.account, HasFile: a.hasFile, Log: a.log,
+		Kept: a.kept,
+		Dir:  a.dir.file("media"), MaxBytes: int64(c.MediaCacheBytes), MaxFile: int64(c.MediaMaxBytes), CDN: cdn, Account: a.account, HasFile: a.hasFile, Log: a.log,
 	})
 	if err != nil {
 		return err
@@ -192,6 +201,12 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	}
 	guard := urlguard.New(urlguard.Options{Timeout: c.FetchTimeout, UserAgent: userAgent(), AllowPrefixes: c.FetchAllow})
 	a.preparer = media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Cache: a.files, Log: a.log})
+	a.exports = media.NewPreparer(media.PreparerOptions{TempDir: a.dir.file("tmp"), MaxBytes: int64(c.ImportMaxBytes), Setting: "IMPORT_MAX_BYTES", Cache: a.files, Log: a.log})
+	a.importer = chatimport.New(chatimport.Options{
+		Store: a.store, Kept: a.kept, Limits: chatexport.Limits{File: int64(c.MediaMaxBytes), Sum: int64(c.ImportMaxBytes)},
+		Me: func() *bridge.User { return a.account.Status().User }, Lifetime: a.lifetime, Now: a.store.Clock().Now, Log: a.log,
+	})
+	a.opened = append(a.opened, func() error { a.importer.Close(); return nil })
 	return nil
 }
 
@@ -226,6 +241,7 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, FetchTimeout: c.FetchTimeout,
+		Importer: a.importer, Exports: a.exports,
 		PublicURL: publicURL,
 		Webhooks:  a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: api.Build{Version: version, Library: libraryVersion()}, Metrics: metrics,
@@ -243,7 +259,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 	a.background.Go(func() {
 		upkeep.Run(a.lifetime, upkeep.Options{
 			RetentionDays: int(c.RetentionDays), EventsMaxAge: c.EventsMaxAge, EventsMaxCount: c.EventsMaxCount,
-			Store: a.store, Files: a.files, Webhooks: a.webhooks, Log: a.log,
+			Store: a.store, Files: a.files, Kept: a.kept, Webhooks: a.webhooks, Log: a.log,
 			ReleaseMemory: func(ctx context.Context) error {
 				return errors.Join(a.store.ReleaseMemory(ctx), a.account.ReleaseMemory(ctx))
 			},

@@ -191,3 +191,23 @@ func tailCommand() *command {
 	c.flags.StringVar(&q.Since, "since", "", "`TIME` From then on: how long ago (90m, 3d), a moment, or behind an event's number; 0 is all that is kept. Now by default.")
 	return c
 }
+
+func importChatCommand() *command {
+	var q shell.ImportChat
+	c := shellCommand("import-chat", "Import a chat that the app on a phone has exported.", func(ctx context.Context, s *shell.Shell, args []string) error {
+		q.File = args[0]
+		return s.ImportChat(ctx, q)
+	}, argument{name: "file", help: `The zip, or the text, that "Export chat" has made.`})
+	c.flags.StringVar(&q.Chat, "chat", "", "`CHAT` Where to: a JID or a phone number, or the name of a new chat that is only for reading.")
+	c.required = []string{"chat"}
+	c.flags.StringArrayVar(&q.Names, "name", nil, "`NAME=WHO` Who a name in it is: a JID, a phone number, or me. May be repeated.")
+	c.flags.StringVar(&q.Timezone, "timezone", "", "`ZONE` The zone of the phone, such as Europe/Berlin; the bridge's by default.")
+	c.flags.Func("date-order", "`ORDER` The order of its dates, where that cannot be found out: DMY, MDY, YMD.", func(value string) error {
+		if q.DateOrder = bridge.DateOrder(value); !slices.Contains(bridge.DateOrders, q.DateOrder) {
+			return misused(`--date-order must be one of "DMY","MDY","YMD" but got %q`, value)
+		}
+		return nil
+	})
+	c.flags.BoolVar(&q.DryRun, "dry-run", false, "Only say what would become of it.")
+	return c
+}

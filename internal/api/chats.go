@@ -27,7 +27,7 @@ func (q *input) chatType(name string) bridge.ChatType {
 
 func (q *input) chatKind() bridge.ChatKind {
 	return bridge.ChatKind(q.oneOf("kind", "",
-		string(bridge.KindGroup), string(bridge.KindIndividual), string(bridge.KindCommunity), string(bridge.KindSelf)))
+		string(bridge.KindGroup), string(bridge.KindIndividual), string(bridge.KindCommunity), string(bridge.KindSelf), string(bridge.KindImported)))
 }
 
 // choice returns a parameter that is true or false; nil where it is not given.
@@ -42,7 +42,7 @@ func (q *input) choice(name string) *bool {
 }
 
 func (s *server) getChat(in *input) (any, error) {
-	jid := in.pathChat("jid")
+	jid := in.pathStored("jid")
 	if in.err != nil {
 		return nil, in.err
 	}

@@ -21,7 +21,7 @@ var statuses = map[int][]bridge.Code{
 	http.StatusBadRequest: {
 		bridge.CodeInvalid, bridge.CodeFetchFailed, bridge.CodeUnsupportedMedia, bridge.CodeNotOnNetwork,
 		bridge.CodeNotInGroup, bridge.CodeNotAChat, bridge.CodeNotEditable, bridge.CodeNotDeletable,
-		bridge.CodeTemplateFailed, bridge.CodeNotAdmin, bridge.CodeJoinRefused,
+		bridge.CodeTemplateFailed, bridge.CodeNotAdmin, bridge.CodeJoinRefused, bridge.CodeUnknownDates,
 	},
 	http.StatusUnauthorized:     {bridge.CodeUnauthorized, bridge.CodeSignatureInvalid},
 	http.StatusForbidden:        {bridge.CodeSendDisabled, bridge.CodeHistoryDisabled, bridge.CodeForbidden},
@@ -29,7 +29,7 @@ var statuses = map[int][]bridge.Code{
 	http.StatusMethodNotAllowed: {bridge.CodeMethodNotAllowed},
 	http.StatusConflict: {
 		bridge.CodeAlreadyPaired, bridge.CodeOtherAccount, bridge.CodeNoSession, bridge.CodeAlreadyInGroup,
-		bridge.CodeGroupFull, bridge.CodeGroupChanged, bridge.CodeNotRinging, bridge.CodeRequestInProgress,
+		bridge.CodeGroupFull, bridge.CodeGroupChanged, bridge.CodeNotRinging, bridge.CodeRequestInProgress, bridge.CodeAmbiguousDates,
 	},
 	http.StatusPreconditionFailed:           {bridge.CodePreconditionFailed},
 	http.StatusRequestEntityTooLarge:        {bridge.CodePayloadTooLarge},
@@ -57,12 +57,18 @@ type handler func(*input) (any, error)
 // created holds the answer of a route that has made something.
 type created struct{ made any }
 
+// accepted holds the answer of a route whose work goes on.
+type accepted struct{ begun any }
+
 func (s *server) handle(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		answer, err := h(&input{s: s, w: w, r: r})
 		status := http.StatusOK
-		if c, isNew := answer.(created); isNew {
-			answer, status = c.made, http.StatusCreated
+		switch a := answer.(type) {
+		case created:
+			answer, status = a.made, http.StatusCreated
+		case accepted:
+			answer, status = a.begun, http.StatusAccepted
 		}
 		if err == nil && answer != nil {
 			err = s.write(w, r, status, answer)
@@ -108,7 +114,8 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		Error   string      `json:"error"`
 		Code    bridge.Code `json:"code"`
 		Changed []string    `json:"changed,omitempty"` // before it failed
-	}{e.Msg, e.Code, e.Changed})
+		*bridge.AmbiguousDates
+	}{e.Msg, e.Code, e.Changed, e.Dates})
 }
 
 // public returns what a caller may know of err, and its status.

@@ -171,7 +171,7 @@ func (q *input) chat(name string) bridge.JID {
 	if value == "" {
 		return ""
 	}
-	jid, err := parseChat(name, value)
+	jid, err := parseStored(name, value)
 	return keep(q, jid, err)
 }
 

@@ -173,7 +173,7 @@ func FuzzForm(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		fuzzbudget.Usual.Check(t, len(body), func() {
-			form, s := &fileForm{given: make(map[string]bool)}, &server{bodies: front.NewBodies()}
+			form, s := &fileForm{parts: parts{given: make(map[string]bool)}}, &server{bodies: front.NewBodies()}
 			defer form.file.Close()
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(body))
 			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
@@ -186,7 +186,11 @@ func FuzzForm(f *testing.F) {
 				if err != nil || part.FormName() == "file" {
 					break
 				}
-				if err := form.take(t.Context(), s, part); err != nil {
+				err = form.note(part.FormName())
+				if err == nil {
+					err = form.take(t.Context(), s, part)
+				}
+				if err != nil {
 					if code := bridge.CodeOf(err); code == bridge.CodeInvalid || code == bridge.CodePayloadTooLarge {
 						mustBeRefusal(t, err, code)
 					}

@@ -131,7 +131,7 @@ func (q *input) person(name string) bridge.JID {
 	if !given {
 		return ""
 	}
-	jid, err := parsePerson(name, value)
+	jid, err := parseAuthor(name, value)
 	return keep(q, jid, err)
 }
 
@@ -182,12 +182,28 @@ func (q *input) pathChat(name string) bridge.JID {
 	return keep(q, jid, err)
 }
 
+// pathStored returns a chat that may be read; an imported one cannot be written to.
+func (q *input) pathStored(name string) bridge.JID {
+	jid, err := parseStored("the path", q.path(name))
+	return keep(q, jid, err)
+}
+
 func (q *input) pathMessage(chat string) reference {
 	return reference{q.pathChat(chat), q.pathID("msgId")}
 }
 
+func (q *input) pathStoredMessage(chat string) reference {
+	return reference{q.pathStored(chat), q.pathID("msgId")}
+}
+
 func (q *input) pathPerson() bridge.JID {
 	jid, err := parsePerson("the path", q.path("jid"))
+	return keep(q, jid, err)
+}
+
+// pathIndividual returns a chat that is no group, which an imported one may have been.
+func (q *input) pathIndividual() bridge.JID {
+	jid, err := parseAuthor("the path", q.path("jid"))
 	return keep(q, jid, err)
 }
 
@@ -209,10 +225,33 @@ func parsePerson(field, value string) (bridge.JID, error) {
 	return parseKind(field, value, bridge.JID.IsPerson, "a person, as in 15551234567@s.whatsapp.net")
 }
 
+// parseAuthor reads the JID of a person, or that of a name in an imported chat.
+func parseAuthor(field, value string) (bridge.JID, error) {
+	if isImport(value) {
+		return bridge.ParseJID(value)
+	}
+	return parsePerson(field, value)
+}
+
 // parseChat reads a JID that must name a chat that can be written to.
 func parseChat(field, value string) (bridge.JID, error) {
 	canBeWrittenTo := func(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
-	return parseKind(field, value, canBeWrittenTo, "a person or a group; status updates and broadcast lists are not served")
+	jid, err := parseKind(field, value, canBeWrittenTo, "a person or a group; status updates and broadcast lists are not served")
+	if err != nil && isImport(value) {
+		err = bridge.Invalid("%s names a chat that was imported from an export: it is for reading, nobody can be reached there", field)
+	}
+	return jid, err
+}
+
+func isImport(value string) bool {
+	jid, err := bridge.ParseJID(value)
+	return err == nil && jid.IsImport()
+}
+
+// parseStored reads a JID that must name a chat that there may be.
+func parseStored(field, value string) (bridge.JID, error) {
+	canBeRead := func(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() || jid.IsImport() }
+	return parseKind(field, value, canBeRead, "a person, a group or an imported chat; status updates and broadcast lists are not served")
 }
 
 // parseKind reads a JID of one kind. Its errors name the field.

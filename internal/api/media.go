@@ -66,7 +66,7 @@ func (q *input) closed(file io.Closer) {
 }
 
 func (s *server) messageWithFile(in *input) (bridge.Message, error) {
-	at := in.pathMessage("chatJid")
+	at := in.pathStoredMessage("chatJid")
 	if in.err != nil {
 		return bridge.Message{}, in.err
 	}

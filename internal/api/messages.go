@@ -24,7 +24,7 @@ type filters struct {
 }
 
 func (s *server) getMessage(in *input) (any, error) {
-	at := in.pathMessage("jid")
+	at := in.pathStoredMessage("jid")
 	if in.err != nil {
 		return nil, in.err
 	}
@@ -42,7 +42,7 @@ func (s *server) listGroupMessages(in *input) (any, error) {
 }
 
 func (s *server) listIndividualMessages(in *input) (any, error) {
-	return s.listHistory(in, in.history(in.pathPerson()))
+	return s.listHistory(in, in.history(in.pathIndividual()))
 }
 
 func (q *input) history(chat bridge.JID) bridge.MessageQuery {

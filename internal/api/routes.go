@@ -64,6 +64,10 @@ func (s *server) routes() chi.Router {
 
 	history.Post("/api/chats/{jid}/history", s.handle(s.requestHistory))
 
+	// Exported chats
+	manage.Post("/api/imports", s.handle(s.importChat))
+	manage.Get("/api/imports/{id}", s.handle(s.getImport))
+
 	// Events
 	read.Get("/api/events", s.handle(s.listEvents))
 	manage.Get("/api/webhooks", s.handle(s.listWebhooks))

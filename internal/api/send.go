@@ -103,11 +103,8 @@ func (s *server) compose(ctx context.Context, d *draft) (err error) {
 	if err != nil {
 		return err
 	}
-	if quoted.DeletedAt != nil {
-		return bridge.Invalid("the quoted message was deleted and cannot be quoted")
-	}
 	d.Quote = &quoted
-	return nil
+	return quoted.Answerable("quoted")
 }
 
 // deliver fetches the file of a draft, if it has one, and sends it.
@@ -290,8 +287,8 @@ func (s *server) sendReaction(in *input) (any, error) {
 	}
 	d.lookUp = func(ctx context.Context) (bridge.Content, error) {
 		target, err := s.message(ctx, d.To, req.MsgID)
-		if err == nil && target.DeletedAt != nil {
-			err = bridge.Invalid("the message was deleted and cannot be reacted to")
+		if err == nil {
+			err = target.Answerable("reacted to")
 		}
 		return bridge.Reaction{Target: target, Emoji: *req.Emoji}, err
 	}

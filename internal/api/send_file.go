@@ -104,15 +104,10 @@ type formFields struct {
 // fileForm is a form with a file (RFC 7578).
 type fileForm struct {
 	formFields
+	parts
 	file        *media.Received
 	name        string // of the file on its sender's device
 	contentType string // that its sender's device names
-	given       map[string]bool
-
-	family int64
-	cut    func()
-	length int64 // of the whole form as it was announced; negative for unknown
-	text   int   // bytes of the fields so far
 }
 
 // readForm reads a form while it arrives. Each piece has its own time.
@@ -121,49 +116,85 @@ func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, er
 		w.Header().Set("Connection", "close") // the body is never read
 		return nil, err
 	}
-	form := &fileForm{
-		given: make(map[string]bool), length: r.ContentLength, family: callerOf(r.Context()).Family, cut: intake.CutOff(w, r.Body),
-	}
-	r.Body = front.Pieces(w, r.Body)
-	parts, err := intake.NewParts(r)
+	form := &fileForm{parts: newParts(w, r)}
+	err := form.each(w, r, func(part *multipart.Part) error { return form.take(r.Context(), s, part) })
 	if err != nil {
-		return nil, bridge.Invalid("Content-Type must be multipart/form-data with a boundary, as curl -F and forms send it").Because(err)
-	}
-	if err := form.read(r.Context(), s, parts); err != nil {
 		form.file.Close()
-		w.Header().Set("Connection", "close") // the rest is not read
-		return nil, formFault(r.Context(), err)
 	}
-	front.BodyRead(w)
-	return form, nil
+	return form, err
 }
 
-func (f *fileForm) read(ctx context.Context, s *server, parts *intake.Parts) error {
-	for {
-		part, err := parts.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := f.take(ctx, s, part); err != nil {
-			return err
+// parts are the parts of a form that have come.
+type parts struct {
+	given map[string]bool
+
+	family int64
+	cut    func()
+	length int64 // of the whole form as it was announced; negative for unknown
+	text   int   // bytes of the fields so far
+}
+
+func newParts(w http.ResponseWriter, r *http.Request) parts {
+	return parts{given: make(map[string]bool), length: r.ContentLength, family: callerOf(r.Context()).Family, cut: intake.CutOff(w, r.Body)}
+}
+
+// each calls take for each part of a form, once for each name.
+func (p *parts) each(w http.ResponseWriter, r *http.Request, take func(*multipart.Part) error) error {
+	r.Body = front.Pieces(w, r.Body)
+	from, err := intake.NewParts(r)
+	if err != nil {
+		return bridge.Invalid("Content-Type must be multipart/form-data with a boundary, as curl -F and forms send it").Because(err)
+	}
+	for err == nil {
+		var part *multipart.Part
+		if part, err = from.Next(); err == nil {
+			if err = p.note(part.FormName()); err == nil {
+				err = take(part)
+			}
 		}
 	}
+	if !errors.Is(err, io.EOF) {
+		w.Header().Set("Connection", "close") // the rest is not read
+		return formFault(r.Context(), err)
+	}
+	front.BodyRead(w)
+	return nil
+}
+
+func (p *parts) note(name string) error {
+	switch {
+	case p.given[name]:
+		return bridge.Invalid("%s is given more than once", quotedName(name))
+	case len(p.given) >= maxFields:
+		return bridge.Invalid("the form has more than %d parts", maxFields)
+	}
+	p.given[name] = true
+	return nil
+}
+
+// value reads a field. Its share of the quota is released before the next one is read: forms
+// that kept it while they waited for more would wait for each other without end.
+func (p *parts) value(ctx context.Context, s *server, part *multipart.Part) (string, error) {
+	name := part.FormName()
+	value, done, err := s.bodies.Read(ctx, intake.Source{Reader: part, Announced: -1, Most: maxField, Family: p.family, Cut: p.cut})
+	defer done()
+	p.text += len(value)
+	switch {
+	case errors.Is(err, intake.ErrBodyTooLarge):
+		return "", bridge.Fail(bridge.CodePayloadTooLarge, "%s is larger than %d bytes", quotedName(name), maxField)
+	case err != nil:
+		return "", err
+	case p.text > maxFieldsText:
+		return "", bridge.Fail(bridge.CodePayloadTooLarge, "the fields beside the file are larger than %d bytes together", maxFieldsText)
+	case !utf8.Valid(value):
+		return "", bridge.Invalid("%s is not valid UTF-8", quotedName(name))
+	}
+	return string(value), nil
 }
 
 func (f *fileForm) take(ctx context.Context, s *server, part *multipart.Part) (err error) {
-	name := part.FormName()
-	switch {
-	case f.given[name]:
-		return bridge.Invalid("%s is given more than once", quotedName(name))
-	case len(f.given) >= maxFields:
-		return bridge.Invalid("the form has more than %d parts", maxFields)
-	}
-	f.given[name] = true
-	if name != "file" {
-		return f.set(ctx, s, name, part)
+	if part.FormName() != "file" {
+		return f.set(ctx, s, part)
 	}
 	if err := f.check(s); err != nil {
 		return err
@@ -173,36 +204,25 @@ func (f *fileForm) take(ctx context.Context, s *server, part *multipart.Part) (e
 	return err
 }
 
-// set sets a field. Its share of the quota is released before the next one is read: forms
-// that kept it while they waited for more would wait for each other without end.
-func (f *fileForm) set(ctx context.Context, s *server, name string, part io.Reader) error {
-	value, done, err := s.bodies.Read(ctx, intake.Source{Reader: part, Announced: -1, Most: maxField, Family: f.family, Cut: f.cut})
-	defer done()
-	f.text += len(value)
-	switch {
-	case errors.Is(err, intake.ErrBodyTooLarge):
-		return bridge.Fail(bridge.CodePayloadTooLarge, "%s is larger than %d bytes", quotedName(name), maxField)
-	case err != nil:
+// set sets a field.
+func (f *fileForm) set(ctx context.Context, s *server, part *multipart.Part) error {
+	text, err := f.value(ctx, s, part)
+	if err != nil {
 		return err
-	case f.text > maxFieldsText:
-		return bridge.Fail(bridge.CodePayloadTooLarge, "the fields beside the file are larger than %d bytes together", maxFieldsText)
-	case !utf8.Valid(value):
-		return bridge.Invalid("%s is not valid UTF-8", quotedName(name))
 	}
-	text := string(value)
 	fields := map[string]*string{
 		"jid": &f.JID, "quotedChatJid": &f.QuotedChatJID, "quotedMsgId": &f.QuotedMsgID, "type": (*string)(&f.Type),
 		"caption": &f.Caption, "fileName": &f.FileName, "mimetype": &f.MimeType,
 	}
-	switch field := fields[name]; {
+	switch field := fields[part.FormName()]; {
 	case field != nil:
 		*field = text
-	case name == "ptt":
+	case part.FormName() == "ptt":
 		if f.PTT, err = strconv.ParseBool(text); text != "" && err != nil {
 			return bridge.Invalid("ptt must be true or false")
 		}
 	default:
-		return bridge.Invalid("%s is not a field of this form; it has jid, file, type, caption, fileName, mimetype, ptt, quotedMsgId and quotedChatJid", quotedName(name))
+		return bridge.Invalid("%s is not a field of this form; it has jid, file, type, caption, fileName, mimetype, ptt, quotedMsgId and quotedChatJid", quotedName(part.FormName()))
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ import (
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
+	"bridged/internal/chatimport"
 	"bridged/internal/media"
 	"bridged/internal/store"
 	"bridged/internal/webhook"
@@ -81,6 +82,8 @@ type Options struct {
 	Files    *media.Cache
 	Preparer *media.Preparer // fetches files to be sent
 	Pictures *media.Pictures
+	Importer *chatimport.Importer
+	Exports  *media.Preparer // receives exported chats
 	// FetchTimeout bounds a fetch, and separately the wait for its turn.
 	FetchTimeout time.Duration
 

@@ -105,7 +105,7 @@ func (s *server) parseTokenChats(values []string) ([]bridge.JID, error) {
 	}
 	var chats []bridge.JID
 	for _, value := range values {
-		jid, err := parseChat("chats", value)
+		jid, err := parseStored("chats", value)
 		if err != nil {
 			return nil, err
 		}

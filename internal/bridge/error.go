@@ -71,6 +71,7 @@ type Error struct {
 	Err        error
 	RetryAfter time.Duration // how long to wait before trying again; 0 is unknown
 	Changed    []string      // the fields that were changed before it failed
+	Dates      *AmbiguousDates
 }
 
 func (e *Error) Error() string {

@@ -10,7 +10,8 @@ import (
 
 // JID identifies a chat or a person: "<phone>@s.whatsapp.net", "<id>@lid",
 // "<id>[-<time>]@g.us" or "status@broadcast", without a device part. The empty JID
-// is none, and null in JSON.
+// is none, and null in JSON. "<digits>@import" is a chat that was imported under a name, or
+// somebody in an imported chat of whom nothing but the name is known.
 type JID string
 
 // The servers (the part behind the @) that bridged knows.
@@ -20,6 +21,7 @@ const (
 	ServerGroup     = "g.us"
 	ServerBroadcast = "broadcast"
 	ServerBot       = "bot"
+	ServerImport    = "import" // which is not of the network
 )
 
 // StatusBroadcast is the pseudo chat of status updates, which bridged ignores.
@@ -58,7 +60,7 @@ func parseJID(s string) (_ JID, fault string) {
 	server = strings.ToLower(server)
 	ok := false
 	switch server {
-	case ServerUser, ServerLID, ServerBot:
+	case ServerUser, ServerLID, ServerBot, ServerImport:
 		ok = digits(user)
 	case ServerGroup:
 		ok = isGroupID(user)
@@ -105,6 +107,10 @@ func (j JID) IsPerson() bool {
 	server := j.Server()
 	return server == ServerUser || server == ServerLID || server == ServerBot
 }
+
+// IsImport reports whether j is a chat or a name that was imported, which nobody can be
+// reached by.
+func (j JID) IsImport() bool { return j.Server() == ServerImport }
 
 // Escaped returns j as it stands in a path: @ as %40, the dot as it is.
 func (j JID) Escaped() string {

@@ -30,6 +30,8 @@ func (m *Message) Editable(now time.Time, limit time.Duration) error {
 		return notEditable("was written by somebody else: only own messages can be edited")
 	case m.DeletedAt != nil:
 		return notEditable("was deleted: send a new one")
+	case m.IsExported():
+		return notEditable("%s", unknownToNetwork)
 	case m.is(DeliveryPending):
 		return notEditable("is still being sent: edit it once its status is sent")
 	case m.is(DeliveryFailed):
@@ -50,6 +52,21 @@ func (m *Message) Editable(now time.Time, limit time.Duration) error {
 	return nil
 }
 
+// unknownToNetwork continues a sentence about a message from an exported chat.
+const unknownToNetwork = "was imported from an exported chat: the network does not know it"
+
+// Answerable returns nil for a message that others can quote or react to, else an [Error] of
+// [CodeInvalid].
+func (m *Message) Answerable(verb string) error {
+	switch {
+	case m.DeletedAt != nil:
+		return Invalid("the message was deleted and cannot be %s", verb)
+	case m.IsExported():
+		return Invalid("the message %s, and it cannot be %s", unknownToNetwork, verb)
+	}
+	return nil
+}
+
 func notEditable(reason string, args ...any) error {
 	return Fail(CodeNotEditable, "the message "+reason, args...)
 }
@@ -60,6 +77,8 @@ func (m *Message) Deletable(now time.Time, asAdmin bool) error {
 	switch {
 	case m.DeletedAt != nil:
 		return notDeletable("is deleted already")
+	case m.IsExported():
+		return notDeletable("%s", unknownToNetwork)
 	case !m.FromMe && !m.Chat.IsGroup():
 		return notDeletable("was written by somebody else: in a chat between two only own messages can be deleted for everybody")
 	case !m.FromMe && !asAdmin:

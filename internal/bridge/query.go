@@ -26,6 +26,7 @@ const (
 	KindIndividual ChatKind = "individual" // with another person
 	KindCommunity  ChatKind = "community"  // holds groups together
 	KindSelf       ChatKind = "self"       // notes to oneself
+	KindImported   ChatKind = "imported"   // from an export, under a name of its own
 )
 
 // Order sorts a history by timestamp, then seq.

@@ -46,37 +46,30 @@ type Message struct {
 	PTT  bool
 }
 
-// Doubt is a line that may have been read wrongly.
-type Doubt struct {
-	Line int    `json:"line"`
-	Text string `json:"text"`
-	Why  string `json:"why"`
-}
-
 // Order is the order of day, month and year in dates.
-type Order string
+type Order = bridge.DateOrder
 
 // The orders that there are.
 const (
-	DMY Order = "DMY"
-	MDY Order = "MDY"
-	YMD Order = "YMD"
+	DMY = bridge.DMY
+	MDY = bridge.MDY
+	YMD = bridge.YMD
 )
 
 // Orders lists them.
-var Orders = []Order{DMY, MDY, YMD}
+var Orders = bridge.DateOrders
+
+// Doubt is a line that may have been read wrongly.
+type Doubt = bridge.Doubt
+
+// Example is a date that can be read in several ways.
+type Example = bridge.DateExample
 
 // Options says how an export is read.
 type Options struct {
 	Zone  *time.Location // of the phone
 	Now   time.Time      // no message is younger
 	Order Order          // of its dates; empty to find out
-}
-
-// Example is a date that could be read in several ways.
-type Example struct {
-	Text  string           `json:"text"`
-	Reads map[Order]string `json:"reads"` // as YYYY-MM-DD
 }
 
 // Ambiguous reports that two orders fit the dates of an export equally well.

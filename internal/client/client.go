@@ -146,6 +146,7 @@ type Error struct {
 	Message      string        // a sentence for the caller that says what to change
 	RetryAfter   time.Duration // how long to wait before trying again; 0 is unknown
 	Changed      []string      // the fields of a group that were changed before it
+	Dates        *bridge.AmbiguousDates
 }
 
 // Error returns the API's sentence.
@@ -158,7 +159,7 @@ func (e *Error) Error() string {
 
 // Unwrap returns the error as the bridge knows it.
 func (e *Error) Unwrap() error {
-	return &bridge.Error{Code: e.Code, Msg: e.Message, RetryAfter: e.RetryAfter, Changed: e.Changed}
+	return &bridge.Error{Code: e.Code, Msg: e.Message, RetryAfter: e.RetryAfter, Changed: e.Changed, Dates: e.Dates}
 }
 
 const maxErrorBody = 64 << 10 // bytes of an error's body that are read
@@ -171,9 +172,13 @@ func readError(resp *http.Response) error {
 		Error   string
 		Code    bridge.Code
 		Changed []string
+		bridge.AmbiguousDates
 	}
 	if err == nil && json.Unmarshal(data, &body) == nil && body.Code != "" {
 		e.Code, e.Message, e.Changed = body.Code, body.Error, body.Changed
+		if len(body.Orders) > 0 {
+			e.Dates = &body.AmbiguousDates
+		}
 	}
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
 		e.RetryAfter = time.Duration(seconds) * time.Second

@@ -143,19 +143,28 @@ type Upload struct {
 
 // SendFile sends a file while it is read. The key is as that of Send.
 func (c *Client) SendFile(ctx context.Context, upload Upload, file io.Reader, key string) (sent Sent, err error) {
+	err = c.sendForm(ctx, "/api/messages/send-file", func(w *multipart.Writer) error { return upload.write(w, file) }, keyed(key), func(resp *http.Response, err error) error {
+		sent, err = sentBy(resp, err)
+		return err
+	})
+	return sent, err
+}
+
+// sendForm sends a form while it is written, and hands the answer to read.
+func (c *Client) sendForm(ctx context.Context, path string, write func(*multipart.Writer) error, header http.Header, read func(*http.Response, error) error) error {
 	body, form := io.Pipe()
 	writer := multipart.NewWriter(form)
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		form.CloseWithError(upload.write(writer, file))
+		form.CloseWithError(write(writer))
 	}()
 	// The transport closes the body before it returns from a refusal; the writer
 	// ends then, and no longer reads the file.
-	sent, err = sentBy(c.send(ctx, http.MethodPost, "/api/messages/send-file", writer.FormDataContentType(), body, keyed(key)))
+	err := read(c.send(ctx, http.MethodPost, path, writer.FormDataContentType(), body, header))
 	_ = body.Close() // ends the writer, if it has not ended
 	<-written
-	return sent, err
+	return err
 }
 
 // write writes the form, the file last.
@@ -164,9 +173,14 @@ func (u Upload) write(w *multipart.Writer, file io.Reader) error {
 	if u.PTT {
 		ptt = "true"
 	}
-	for _, field := range [][2]string{
+	return writeForm(w, [][2]string{
 		{"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID}, {"quotedChatJid", string(u.QuotedChatJID)}, {"ptt", ptt},
-	} {
+	}, u.FileName, file)
+}
+
+// writeForm writes the fields that have a value, and a file behind them.
+func writeForm(w *multipart.Writer, fields [][2]string, name string, file io.Reader) error {
+	for _, field := range fields {
 		if field[1] == "" {
 			continue
 		}
@@ -174,7 +188,7 @@ func (u Upload) write(w *multipart.Writer, file io.Reader) error {
 			return err
 		}
 	}
-	part, err := w.CreateFormFile("file", headerText(u.FileName))
+	part, err := w.CreateFormFile("file", headerText(name))
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ type Config struct {
 	DeviceName      string               `env:"DEVICE_NAME" envDefault:"bridged"`
 	MediaMaxBytes   Size                 `env:"MEDIA_MAX_BYTES" envDefault:"100MiB"`
 	MediaCacheBytes Size                 `env:"MEDIA_CACHE_BYTES" envDefault:"1GiB"`
+	ImportMaxBytes  Size                 `env:"IMPORT_MAX_BYTES" envDefault:"2GiB"`
 	FetchTimeout    time.Duration        `env:"FETCH_TIMEOUT" envDefault:"60s"`
 	RetentionDays   Days                 `env:"RETENTION_DAYS" envDefault:"0"`
 	NewChatsPerDay  int                  `env:"NEW_CHATS_PER_DAY" envDefault:"0"`

@@ -27,6 +27,7 @@ type CacheOptions struct {
 	MaxFile int64
 	CDN     *CDN
 	Account Account
+	Kept    *Kept // files that are on no CDN; nil for none
 	// HasFile reports whether a message still has its file; nil for always.
 	HasFile func(ctx context.Context, m bridge.Message) (bool, error)
 	Log     zerolog.Logger
@@ -93,6 +94,15 @@ func (c *Cache) Size() int64 {
 func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
 	if m.Media == nil {
 		return nil, bridge.NotFound("the message has no file")
+	}
+	if m.Media.Ref.Kept && c.opts.Kept != nil {
+		file, err := c.opts.Kept.open(m)
+		if !errors.Is(err, errMissing) {
+			return file, err
+		}
+		if len(m.Media.Ref.MediaKey) == 0 {
+			return nil, bridge.Fail(bridge.CodeMediaGone, "the imported file is no longer on the disk: import the chat again, which puts it back").Because(err)
+		}
 	}
 	name, err := nameOf(m.Media)
 	if err != nil {

@@ -35,6 +35,7 @@ type PreparerOptions struct {
 	Guard    *urlguard.Guard
 	TempDir  string // created if it does not exist, but none above it
 	MaxBytes int64  // of a fetched file
+	Setting  string // sets MaxBytes, for errors; empty for MEDIA_MAX_BYTES
 	Cache    *Cache // evicts files when the disk is full; may be nil
 	Log      zerolog.Logger
 }

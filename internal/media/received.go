@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -112,7 +113,7 @@ func (f *Received) fill(p *Preparer, from io.Reader) error {
 }
 
 func (p *Preparer) tooLarge() error {
-	return bridge.Fail(bridge.CodePayloadTooLarge, "the file is larger than the %d bytes that MEDIA_MAX_BYTES allows", p.opts.MaxBytes)
+	return bridge.Fail(bridge.CodePayloadTooLarge, "the file is larger than the %d bytes that %s allows", p.opts.MaxBytes, cmp.Or(p.opts.Setting, "MEDIA_MAX_BYTES"))
 }
 
 // CheckSize refuses a body whose file is too large; around the file it has at most margin bytes.

@@ -75,6 +75,8 @@ func (r *readTx) addKind(f *db.Filter, kind bridge.ChatKind) {
 		f.Add("NOT c.is_group AND c.person != ?", r.s.people.ownerID())
 	case bridge.KindSelf:
 		f.Add("NOT c.is_group AND c.person = ?", r.s.people.ownerID())
+	case bridge.KindImported:
+		f.Add("NOT c.is_group AND c.person IS NULL")
 	}
 }
 

@@ -33,6 +33,9 @@ func (s *Store) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownContac
 const selectContacts = `SELECT p.id, ifnull(p.pn, ''), ifnull(p.lid, ''), p.name, p.push_name, p.business_name, nullif(p.username, ''), p.blocked, p.nameless, p.sort_key,
 	ifnull((SELECT c.jid FROM chats c WHERE c.person = p.id), '') FROM people p WHERE `
 
+// isReachable leaves out those of whom nothing but a name in an exported chat is known.
+const isReachable = "ifnull(p.pn, '') NOT LIKE '%@" + bridge.ServerImport + "'"
+
 // contactQuery finds a person by number, or by a present or former LID.
 const contactQuery = selectContacts + `p.id = ifnull((SELECT person FROM identities WHERE lid = ?1), (SELECT id FROM people WHERE pn = ?1))`
 
@@ -43,6 +46,7 @@ const onlyPeople = `p.id IN (
 
 func (r *readTx) contactsQuery(q bridge.ContactQuery) (string, []any) {
 	var f db.Filter
+	f.Add(isReachable)
 	for _, people := range [][]bridge.JID{q.Only, q.Among} {
 		if people != nil {
 			named := r.Encode(people)

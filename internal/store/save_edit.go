@@ -61,6 +61,9 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 		return
 	}
 	t.recordReplacedFile(m.seq, before.Media, f.New.Media)
+	if f.New.Media != nil && !f.New.Media.Ref.Kept {
+		t.Run("DELETE FROM kept_files WHERE message = ?", m.seq)
+	}
 	t.Run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE seq = ?",
 		f.New.Raw, t.packRef(f.New), f.New.ViewOnce, m.seq)
 	t.markErased() // the old text may have been a secret

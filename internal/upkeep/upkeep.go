@@ -33,6 +33,7 @@ type Options struct {
 
 	Store         *store.Store
 	Files         *media.Cache
+	Kept          *media.Kept
 	Webhooks      *webhook.Dispatcher
 	ReleaseMemory func(context.Context) error
 	Log           zerolog.Logger
@@ -134,12 +135,24 @@ func (o Options) removeNoted(ctx context.Context) error {
 			return err
 		}
 		for _, file := range erased {
-			if err := o.Files.Forget(&file.Media); err != nil {
-				return fmt.Errorf("remove a cached file: %w", err)
+			if err := o.remove(ctx, &file.Media); err != nil {
+				return err
 			}
 			if err := o.Store.FileRemoved(ctx, file.ID); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+func (o Options) remove(ctx context.Context, file *bridge.Media) error {
+	if file.Ref.Kept {
+		if err := o.Kept.Remove(ctx, file.Ref.FileSHA256, o.Store.IsKept); err != nil {
+			return err
+		}
+	}
+	if err := o.Files.Forget(file); err != nil {
+		return fmt.Errorf("remove a cached file: %w", err)
+	}
+	return nil
 }

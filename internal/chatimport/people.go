@@ -1,0 +1,134 @@
+package chatimport
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"bridged/internal/bridge"
+	"bridged/internal/folding"
+)
+
+// sender is who a name in an export is.
+type sender struct {
+	jid    bridge.JID // their own, or that of the name
+	nobody bridge.JID // that of the name
+	isMe   bool
+	known  bool
+}
+
+// looksLikeJID matches what was meant as a JID.
+var looksLikeJID = regexp.MustCompile(`^[^\s@]+@(s\.whatsapp\.net|c\.us|g\.us|lid|broadcast|bot|newsletter|import)$`)
+
+const maxName = 100 // characters
+
+func checkName(field, name string) (string, error) {
+	name = strings.TrimSpace(norm.NFC.String(name))
+	switch {
+	case name == "":
+		return "", bridge.Invalid("%s is required: the JID of a chat, or the name of a new one", field)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return "", bridge.Invalid("%s must be a name of visible characters", field)
+	case utf8.RuneCountInString(name) > maxName:
+		return "", bridge.Invalid("%s must have at most %d characters", field, maxName)
+	}
+	return name, nil
+}
+
+// chatJID returns the JID of a chat by its name: a second export of it goes to the same chat.
+func chatJID(name string) bridge.JID { return hashJID("chat", folding.Fold(name)) }
+
+// nobodyJID returns the JID of a name in a chat. In another chat it may be somebody else's.
+func nobodyJID(chat bridge.JID, name string) bridge.JID {
+	return hashJID("name", string(chat), folding.Fold(name))
+}
+
+func hashJID(parts ...string) bridge.JID {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return bridge.JID(fmt.Sprintf("%018d@%s", binary.BigEndian.Uint64(sum[:])%1e18, bridge.ServerImport))
+}
+
+// phone matches how the apps show somebody who is not in the address book.
+var phone = regexp.MustCompile(`^\+[0-9][0-9\s().\-\x{2010}-\x{2015}]{5,30}$`)
+
+// resolve finds out who the senders of an export are: by what the caller says, by their numbers,
+// by the account's own name, by the address book, and in a chat of two by who is left.
+func (j *job) resolve(names []string) {
+	chat := j.state.ChatJID
+	me, mine := bridge.JID(""), ""
+	if user := j.i.o.Me(); user != nil {
+		me = j.i.o.Store.Canonical(user.JID)
+		mine = folding.Fold(j.i.o.Store.PushName(me))
+	}
+	told := make(map[string]bridge.JID, len(j.r.Names))
+	for name, jid := range j.r.Names {
+		told[folding.Fold(strings.TrimSpace(name))] = jid
+	}
+	book := j.i.o.Store.PeopleNamed(names)
+	j.senders = make(map[string]sender, len(names))
+	for _, name := range names {
+		s := sender{nobody: nobodyJID(chat, name)}
+		folded := folding.Fold(name)
+		number, notPhone := bridge.ParsePhone(name)
+		switch jid, isTold := told[folded]; {
+		case isTold:
+			s.jid = jid
+		case phone.MatchString(name) && notPhone == nil:
+			s.jid = bridge.PhoneJID(number)
+		case mine != "" && folded == mine:
+			s.jid = me
+		case len(book[name]) == 1:
+			s.jid = book[name][0]
+		}
+		j.know(name, s, me)
+	}
+	if chat.IsPerson() {
+		j.pair(chat, me)
+	}
+	for _, name := range names {
+		if s := j.senders[name]; !s.known {
+			s.jid = s.nobody
+			j.senders[name] = s
+			j.state.UnknownNames = append(j.state.UnknownNames, name)
+		}
+	}
+	slices.Sort(j.state.UnknownNames)
+}
+
+func (j *job) know(name string, s sender, me bridge.JID) {
+	if s.known = s.jid != ""; s.known {
+		s.jid = j.i.o.Store.Canonical(s.jid)
+		s.isMe = me != "" && s.jid == me
+	}
+	j.senders[name] = s
+}
+
+// pair names the one of two who is left.
+func (j *job) pair(chat, me bridge.JID) {
+	if len(j.senders) != 2 || me == "" || chat == me {
+		return
+	}
+	for name, s := range j.senders {
+		for other, o := range j.senders {
+			if name == other || s.known || !o.known {
+				continue
+			}
+			switch o.jid {
+			case me:
+				s.jid = chat
+			case j.i.o.Store.Canonical(chat):
+				s.jid = me
+			default:
+				continue
+			}
+			j.know(name, s, me)
+		}
+	}
+}

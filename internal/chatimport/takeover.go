@@ -1,0 +1,244 @@
+package chatimport
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/chatexport"
+	"bridged/internal/store"
+)
+
+const (
+	// batch limits the messages of one transaction, for which what comes over the connection
+	// waits. A minute is not divided, up to mostBatch.
+	batch     = 200
+	mostBatch = 2000
+	// maxNames bounds the senders of an export.
+	maxNames = 4096
+)
+
+// prepare reads the whole export, without storing anything.
+func (j *job) prepare(ctx context.Context) (err error) {
+	export := j.r.Export
+	if j.archive, err = chatexport.Open(export, export.Size(), j.i.o.Limits); err != nil {
+		return err
+	}
+	if err := j.archive.Survey(chatexport.Options{Zone: j.r.Zone, Now: j.i.o.Now(), Order: j.r.Order}); err != nil {
+		return datesFault(err)
+	}
+	var notes chatexport.Notes
+	var names []string
+	seen, files := make(map[string]bool), make(map[string]bool)
+	for m, err := range j.archive.Messages(&notes) {
+		if err != nil {
+			return err
+		}
+		if !seen[m.Sender] {
+			if len(names) == maxNames {
+				return bridge.Invalid("the export has messages by more than %d people", maxNames)
+			}
+			seen[m.Sender], names = true, append(names, m.Sender)
+		}
+		if m.File != "" && j.archive.Has(m.File) {
+			files[m.File] = true
+		}
+		j.state.Total++
+	}
+	if err := j.archive.CheckInner(func(name string) bool { return files[name] }); err != nil {
+		return err
+	}
+	j.state.System, j.state.Doubtful = notes.System, notNull(notes.Doubts)
+	j.resolve(names)
+	return j.hash(ctx, files)
+}
+
+func notNull[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// hash reads all files to their end, which shows that they are whole.
+func (j *job) hash(ctx context.Context, files map[string]bool) error {
+	j.sums = make(map[string][]byte, len(files))
+	for name := range files {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		sum := sha256.New()
+		if err := j.read(name, func(r io.Reader) error { _, err := io.Copy(sum, r); return err }); err != nil {
+			return err
+		}
+		j.sums[name] = sum.Sum(nil)
+	}
+	return nil
+}
+
+func (j *job) read(name string, do func(io.Reader) error) error {
+	file, _, err := j.archive.File(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(file), file.Close())
+}
+
+// takeOver stores what is not stored.
+func (j *job) takeOver(ctx context.Context) error {
+	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID)
+	if err == nil && !j.r.DryRun {
+		err = j.storePeople(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	done := j.i.o.Kept.Adding()
+	defer done()
+	gathered := make([]chatexport.Message, 0, batch)
+	for m, err := range j.archive.Messages(new(chatexport.Notes)) {
+		if err != nil {
+			return err
+		}
+		if n := len(gathered); n >= mostBatch || n >= batch && !m.At.Truncate(60e9).Equal(gathered[n-1].At.Truncate(60e9)) {
+			if err := j.store(ctx, run, gathered); err != nil {
+				return err
+			}
+			gathered = gathered[:0]
+		}
+		gathered = append(gathered, m)
+	}
+	return j.store(ctx, run, gathered)
+}
+
+// storePeople stores the chat and the names in it, and gives what stands under a name to the
+// person whose name it has turned out to be.
+func (j *job) storePeople(ctx context.Context) error {
+	s, chat := j.i.o.Store, j.state.ChatJID
+	if chat.IsImport() {
+		if err := s.AddImportedChat(ctx, chat, j.name, len(j.senders)); err != nil {
+			return err
+		}
+	}
+	nobodies := make(store.NobodyNames)
+	for name, is := range j.senders {
+		if !is.known {
+			nobodies[is.nobody] = name
+			continue
+		}
+		if err := s.Attribute(ctx, chat, is.nobody, is.jid, is.isMe); err != nil {
+			return err
+		}
+	}
+	return s.SaveNobodies(ctx, nobodies)
+}
+
+// store stores those of some messages that are not stored, with their files.
+func (j *job) store(ctx context.Context, run *store.ExportRun, gathered []chatexport.Message) error {
+	messages := make([]bridge.ExportedMessage, len(gathered))
+	for n, m := range gathered {
+		messages[n] = j.exported(m)
+	}
+	fates, err := j.i.o.Store.MatchExport(ctx, run, messages)
+	if err != nil {
+		return err
+	}
+	files := 0
+	for n := range messages {
+		if !fates[n].TakesFile {
+			continue
+		}
+		files++
+		if j.r.DryRun {
+			continue
+		}
+		if err := j.keep(ctx, &messages[n], gathered[n]); err != nil {
+			return err
+		}
+	}
+	if !j.r.DryRun {
+		if files > 0 {
+			err = j.i.o.Kept.Sync()
+		}
+		if err == nil {
+			err = j.i.o.Store.SaveExported(ctx, run, messages, fates)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	added := 0
+	for _, fate := range fates {
+		if fate.Seq == 0 {
+			added++
+		}
+	}
+	j.change(func(state *bridge.Import) {
+		state.Imported += added
+		state.Duplicates += len(fates) - added
+		state.Media += files
+	})
+	return nil
+}
+
+// keep unpacks the file of a message to where it stays.
+func (j *job) keep(ctx context.Context, m *bridge.ExportedMessage, of chatexport.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return j.read(of.File, func(r io.Reader) error {
+		file, err := j.i.o.Kept.Add(r, of.Name, of.Type, of.PTT)
+		if err != nil {
+			return err
+		}
+		m.MessageType, m.Media = string(file.Type)+"Message", file
+		if file.Type == bridge.MediaImage || file.Type == bridge.MediaVideo || file.Type == bridge.MediaDocument {
+			m.Media.Caption = m.Content
+		}
+		if file.Type != bridge.MediaDocument {
+			m.Media.FileName = ""
+		}
+		return nil
+	})
+}
+
+// exported returns a message as it is stored, without its file.
+func (j *job) exported(m chatexport.Message) bridge.ExportedMessage {
+	by := j.senders[m.Sender]
+	e := bridge.ExportedMessage{
+		Message: bridge.Message{
+			Chat: j.state.ChatJID, SenderJID: by.jid, FromMe: by.isMe, Timestamp: bridge.At(m.At), MessageType: bridge.TypeText, Content: m.Text,
+		},
+		Nobody: by.nobody, Caption: m.Text, FileName: m.Name,
+	}
+	if by.isMe {
+		e.Status = new(bridge.DeliverySent)
+	}
+	if m.Edited {
+		e.EditedAt = &e.Timestamp
+	}
+	switch m.Kind {
+	case chatexport.Attached:
+		e.MessageType, e.SHA256 = string(m.Type)+"Message", j.sums[m.File]
+	case chatexport.Omitted:
+		e.MessageType = bridge.TypeOmitted
+		if m.Type != "" {
+			e.MessageType = string(m.Type) + "Message"
+		}
+		if e.Content == "" {
+			e.Content = m.Name // which would be lost otherwise
+		}
+	case chatexport.Deleted:
+		e.DeletedAt, e.Content = &e.Timestamp, ""
+	case chatexport.ViewOnce:
+		e.MessageType, e.ViewOnce = bridge.TypeViewOnce, true
+	case chatexport.Location:
+		e.MessageType, e.Location = "locationMessage", m.Place
+		e.Content = strings.TrimPrefix(m.Place.URL, "https://maps.google.com/?q=")
+	case chatexport.Text:
+	}
+	return e
+}

@@ -1,0 +1,145 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// ImportChat describes a chat to import that an app has exported.
+type ImportChat struct {
+	File      string
+	Chat      string   // a JID, a phone number, or the name of a new chat
+	Names     []string // who the names in it are: NAME=JID, NAME=number or NAME=me
+	Timezone  string
+	DateOrder bridge.DateOrder
+	DryRun    bool
+}
+
+// importPause lies between two looks at an import that is under way.
+const importPause = time.Second
+
+// ImportChat takes an exported chat over, waits until that is done and prints what became of
+// it.
+func (s *Shell) ImportChat(ctx context.Context, i ImportChat) (err error) {
+	export := client.ChatExport{Chat: i.Chat, Timezone: i.Timezone, DateOrder: i.DateOrder, DryRun: i.DryRun, FileName: filepath.Base(i.File)}
+	if number, notPhone := bridge.ParsePhone(i.Chat); notPhone == nil && !strings.Contains(i.Chat, "@") {
+		export.Chat = string(bridge.PhoneJID(number))
+	}
+	if export.Names, err = s.names(ctx, i.Names); err != nil {
+		return err
+	}
+	file, err := os.Open(i.File)
+	if err != nil {
+		return &fileError{err}
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	read := &noted{Reader: file}
+	done, err := s.API.ImportChat(ctx, export, read)
+	if err != nil && read.err != nil {
+		return &fileError{read.err}
+	}
+	for err == nil && done.State == bridge.ImportRunning {
+		if err := s.note("%d of %d messages …", done.Imported+done.Duplicates, done.Total); err != nil {
+			return err
+		}
+		if !bridge.Sleep(ctx, importPause) {
+			return ctx.Err()
+		}
+		done, err = s.API.Import(ctx, done.ID)
+	}
+	if err != nil {
+		return explainDates(err)
+	}
+	if err := s.printImport(done); err != nil {
+		return err
+	}
+	if done.State == bridge.ImportFailed {
+		return hinted(fmt.Errorf("%s", *done.Error), "run the command again: what is stored already is not doubled")
+	}
+	return nil
+}
+
+// names reads who names are.
+func (s *Shell) names(ctx context.Context, given []string) (map[string]bridge.JID, error) {
+	names := make(map[string]bridge.JID, len(given))
+	for _, one := range given {
+		at := strings.LastIndexByte(one, '=')
+		if at <= 0 {
+			return nil, Usage("--name must be NAME=JID, NAME=number or NAME=me, as in --name 'Sofia=+1 555 123-4567'")
+		}
+		name, who := strings.TrimSpace(one[:at]), strings.TrimSpace(one[at+1:])
+		number, notPhone := bridge.ParsePhone(who)
+		switch {
+		case who == "me":
+			own, err := s.API.OwnToken(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if own.Account == nil {
+				return nil, Usage("no account is paired: name yourself by your number")
+			}
+			names[name] = own.Account.JID
+		case notPhone == nil:
+			names[name] = bridge.PhoneJID(number)
+		default:
+			jid, err := bridge.ParseJID(who)
+			if err != nil {
+				return nil, Usage("--name %s: %v", name, err)
+			}
+			names[name] = jid
+		}
+	}
+	return names, nil
+}
+
+// explainDates adds to a refusal how the dates can be read.
+func explainDates(err error) error {
+	refused, is := errors.AsType[*client.Error](err)
+	if !is || refused.Dates == nil {
+		return err
+	}
+	hint := "say which with --date-order:"
+	for _, example := range refused.Dates.Examples {
+		for _, order := range refused.Dates.Orders {
+			hint += fmt.Sprintf("\n  %s is %s with --date-order %s", Printable(example.Text), example.Reads[order], order)
+		}
+	}
+	return hinted(err, "%s", hint)
+}
+
+func (s *Shell) printImport(i bridge.Import) error {
+	if s.JSON {
+		return s.printJSON(i)
+	}
+	verb := "Imported"
+	if i.DryRun {
+		verb = "Would import"
+	}
+	lines := []string{
+		fmt.Sprintf("%s %d of %d messages, and %d files, into %s.", verb, i.Imported, i.Total, i.Media, i.ChatJID),
+		fmt.Sprintf("%d were stored already; %d notices of the app are left out.", i.Duplicates, i.System),
+	}
+	for _, name := range i.UnknownNames {
+		lines = append(lines, fmt.Sprintf("Who is %q? Say it with --name %s, and import again: nothing is doubled.", Printable(name), shellQuoted(name+"=NUMBER")))
+	}
+	if len(i.Doubtful) > 0 {
+		lines = append(lines, fmt.Sprintf("%d lines are doubtful:", len(i.Doubtful)))
+	}
+	for _, doubt := range i.Doubtful {
+		lines = append(lines, fmt.Sprintf("  line %d: %s", doubt.Line, Printable(doubt.Text)), "    "+Printable(doubt.Why))
+	}
+	return s.print("%s\n", strings.Join(lines, "\n"))
+}
+
+// shellQuoted returns a word as a shell takes it.
+func shellQuoted(word string) string {
+	return "'" + strings.ReplaceAll(Printable(word), "'", `'\''`) + "'"
+}

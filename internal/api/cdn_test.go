@@ -63,12 +63,12 @@ func newPreparer(t testing.TB, tmp string) *media.Preparer {
 	return media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: tmp, MaxBytes: 1 << 10, Log: zerolog.Nop()})
 }
 
-func newFiles(t testing.TB, cdn *cdn, keep int64) *media.Cache {
+func newFiles(t testing.TB, cdn *cdn, keep int64, kept *media.Kept) *media.Cache {
 	t.Helper()
 	authority := x509.NewCertPool()
 	authority.AddCert(cdn.server.Certificate())
 	servers := media.NewCDN(media.CDNOptions{Authority: authority, TempDir: t.TempDir(), Log: zerolog.Nop()})
-	c, err := media.NewCache(media.CacheOptions{Dir: t.TempDir(), MaxBytes: keep, MaxFile: 1 << 20, CDN: servers, Account: cdn, Log: zerolog.Nop()})
+	c, err := media.NewCache(media.CacheOptions{Dir: t.TempDir(), MaxBytes: keep, MaxFile: 1 << 20, CDN: servers, Account: cdn, Kept: kept, Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,10 @@ func (s *server) importChat(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if in.r.Header.Get("Prefer") == "respond-async" {
+		now, err := s.Importer.Import(id)
+		return accepted{now}, err
+	}
 	now, err := s.Importer.Wait(in.ctx(), id, importWait)
 	if err == nil && now.State == bridge.ImportRunning {
 		return accepted{now}, nil

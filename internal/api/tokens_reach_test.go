@@ -67,6 +67,9 @@ var reaches = map[string]reach{
 	"GET /api/groups/{jid}/invite":        {scope: "read"},
 	"DELETE /api/groups/{jid}/invite":     {scope: "send"},
 
+	"POST /api/imports":     {scope: "manage"},
+	"GET /api/imports/{id}": {scope: "manage"},
+
 	"GET /api/webhooks":                                         {scope: "manage"},
 	"POST /api/webhooks":                                        {scope: "manage", also: "read"},
 	"GET /api/webhooks/{id}":                                    {scope: "manage"},

@@ -37,11 +37,12 @@ func (r *reader) body(m *Message, raw string) bool {
 // a poll.
 func (r *reader) isByPerson(m *Message, raw string) bool {
 	first, _, several := strings.Cut(strings.TrimLeft(raw, appMark), "\n")
-	if several || strings.Contains(strings.TrimLeft(first, appMark), appMark) {
-		return true // a call has two sentences by the app, and a poll a line for each option
+	what, _, twice := strings.Cut(strings.TrimLeft(first, appMark), appMark)
+	if missedCalls[plainPhrase(strings.TrimRight(what, ", "))] {
+		m.Text = strings.TrimRight(plainText(what), " .,。") // without the invitation to call back
+		return true
 	}
-	sentence, _, _ := strings.Cut(plainPhrase(first), ". ")
-	return missedCalls[sentence] || missedCalls[plainPhrase(first)]
+	return several || twice // a call has two sentences by the app, and a poll a line for each option
 }
 
 func startsWithMark(s string) bool {

@@ -17,32 +17,8 @@ var (
 	now    = time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 )
 
-func at(month, day, hour, minute, second int) time.Time {
-	return time.Date(2025, time.Month(month), day, hour, minute, second, 0, time.UTC)
-}
-
-// talk is a chat with all that there is. The notice at its beginning is younger than what
-// follows, as phones write it.
-func talk(p exporttest.Platform) []exporttest.Say {
-	picture, document := "IMG-20250203-WA0001.jpg", "Prüfung 3.pdf"
-	if p == exporttest.IPhone {
-		picture, document = "00000003-PHOTO-2025-02-03-00-05-09.jpg", "00000004-Prüfung 3.pdf"
-	}
-	return []exporttest.Say{
-		{At: at(1, 20, 8, 0, 0), What: exporttest.Notice},
-		{At: at(1, 3, 9, 41, 7), Who: "Anna", Text: "Good morning: to all!"},
-		{At: at(1, 3, 9, 41, 30), Who: "Zoë 👩‍🚀", Text: "a list\n1. one\n\n2. two"},
-		{At: at(2, 3, 0, 5, 9), Who: "Anna", File: picture, Data: []byte("a picture"), Text: "and its caption"},
-		{At: at(2, 3, 12, 30, 0), Who: "Anna", File: document, Data: []byte("a document")},
-		{At: at(2, 3, 12, 31, 0), Who: "Anna", Text: "corrected", Edited: true},
-		{At: at(3, 14, 15, 9, 26), Who: "Zoë 👩‍🚀", What: exporttest.Deletes},
-		{At: at(3, 14, 15, 10, 0), Who: "+49 170 1234567", What: exporttest.SendsOnce},
-		{At: at(3, 14, 23, 59, 59), Who: "Anna", What: exporttest.MissesCall},
-		{At: at(3, 15, 0, 0, 0), Who: "Anna", What: exporttest.SendsPlace, Text: "52.5163,13.3777"},
-		{At: at(4, 1, 18, 0, 0), Who: "Anna", Text: "ok"},
-		{At: at(4, 1, 18, 0, 0), Who: "Anna", Text: "ok"},
-	}
-}
+// talk is a chat with all that there is.
+func talk(p exporttest.Platform) []exporttest.Say { return exporttest.Talk(p) }
 
 // readAll reads an export in UTC.
 func readAll(t *testing.T, export []byte, o Options) ([]Message, Notes) {

@@ -88,7 +88,7 @@ var edited = phrases(`This message was edited|Diese Nachricht wurde bearbeitet|S
 	Det här meddelandet redigerades|Denne meldingen ble redigert|Denne besked blev redigeret|Tätä viestiä muokattiin|Tato zpráva byla upravena|Táto správa bola upravená|Ezt az üzenetet szerkesztették|Acest mesaj a fost editat|
 	Αυτό το μήνυμα υποβλήθηκε σε επεξεργασία|Це повідомлення відредаговано|این پیام ویرایش شد|Mesej ini telah diedit|ข้อความนี้ถูกแก้ไข|Aquest missatge s'ha editat|Ova je poruka uređena`)
 
-var missedCalls = phrases(`Missed voice call|Missed video call|Missed group voice call|Missed group video call|Silenced voice call|Silenced video call|Voice call|Video call|
+var missedCalls = phrases(`Missed voice call|Missed video call|Missed group voice call|Missed group video call|Silenced voice call|Silenced video call|
 	Verpasster Sprachanruf|Verpasster Videoanruf|Appel vocal manqué|Appel vidéo manqué|Llamada perdida|Llamada de voz perdida|Videollamada perdida|Chiamata vocale persa|Videochiamata persa|
 	Chamada de voz perdida|Ligação de voz perdida|Videochamada perdida|Chamada de vídeo perdida|Ligação de vídeo perdida|Gemist spraakgesprek|Gemiste spraakoproep|Gemist videogesprek|Gemiste video-oproep|Cevapsız sesli arama|Cevapsız görüntülü arama|
 	Пропущенный аудиозвонок|Пропущенный видеозвонок|Пропущений аудіодзвінок|Пропущений відеодзвінок|Nieodebrane poł. głosowe|Nieodebrane połączenie|Nieodebrane poł. wideo|Nieodebrane połączenie głosowe|Nieodebrane połączenie wideo|

@@ -34,7 +34,10 @@ type orderSurvey struct {
 	dates                 maphash.Hash
 }
 
-func (s *orderSurvey) against() int { return s.invalid + s.future + s.back }
+// against weighs what speaks against an order. Phones sort by when a message came: steps backwards
+// are frequent. A date that is none, or lies in the future, is of a clock that was wrong, or of a
+// message that somebody has copied.
+func (s *orderSurvey) against() int { return 8*s.invalid + 4*s.future + s.back }
 
 // calendar says what a year of two digits means.
 type calendar int8
@@ -129,7 +132,7 @@ func (s *shapeSurvey) addExamples(h head) {
 			if !ok || !both || first.Equal(second) || slices.ContainsFunc(s.pairs[pair], func(e Example) bool { return e.Text == h.stamp }) {
 				continue
 			}
-			s.pairs[pair] = append(s.pairs[pair], Example{h.stamp, map[Order]string{one: first.Format(time.DateOnly), other: second.Format(time.DateOnly)}})
+			s.pairs[pair] = append(s.pairs[pair], Example{Text: h.stamp, Reads: map[Order]string{one: first.Format(time.DateOnly), other: second.Format(time.DateOnly)}})
 		}
 	}
 }

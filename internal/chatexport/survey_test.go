@@ -63,9 +63,9 @@ func TestSurvey_TwoOrdersFit(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	want := &Ambiguous{Orders: []Order{DMY, MDY}, Examples: []Example{
-		{"1/2/25, 10:00", map[Order]string{DMY: "2025-02-01", MDY: "2025-01-02"}},
-		{"1/2/25, 10:05", map[Order]string{DMY: "2025-02-01", MDY: "2025-01-02"}},
-		{"3/2/25, 9:00", map[Order]string{DMY: "2025-02-03", MDY: "2025-03-02"}},
+		{Text: "1/2/25, 10:00", Reads: map[Order]string{DMY: "2025-02-01", MDY: "2025-01-02"}},
+		{Text: "1/2/25, 10:05", Reads: map[Order]string{DMY: "2025-02-01", MDY: "2025-01-02"}},
+		{Text: "3/2/25, 9:00", Reads: map[Order]string{DMY: "2025-02-03", MDY: "2025-03-02"}},
 	}}
 	if diff := cmp.Diff(want, ambiguous); diff != "" {
 		t.Error(diff)
@@ -214,10 +214,10 @@ func TestMessages_TextsOfPeople(t *testing.T) {
 		t.Errorf("%d notices", notes.System)
 	}
 	wantDoubts := []Doubt{
-		{5, "[12.01.25, 09:00:00] Anna: I am never late", "it begins like a message, but not in the form of the others: taken as a part of the message above"},
-		{7, "13/01/25, 10:04 - Anna changed the group description to “Rules: none”", "what stands before the colon is probably no sender: taken for a notice"},
-		{13, "01/02/24, 10:09 - Anna: an old one", "it is much older than the message above"},
-		{14, "13/13/25, 10:10 - Anna: no such month", "its date is none in the order DMY: taken as a part of the message above"},
+		{Line: 5, Text: "[12.01.25, 09:00:00] Anna: I am never late", Why: "it begins like a message, but not in the form of the others: taken as a part of the message above"},
+		{Line: 7, Text: "13/01/25, 10:04 - Anna changed the group description to “Rules: none”", Why: "what stands before the colon is probably no sender: taken for a notice"},
+		{Line: 13, Text: "01/02/24, 10:09 - Anna: an old one", Why: "it is much older than the message above"},
+		{Line: 14, Text: "13/13/25, 10:10 - Anna: no such month", Why: "its date is none in the order DMY: taken as a part of the message above"},
 	}
 	if diff := cmp.Diff(wantDoubts, notes.Doubts); diff != "" {
 		t.Error(diff)

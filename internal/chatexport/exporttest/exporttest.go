@@ -50,6 +50,32 @@ type Say struct {
 	Edited bool
 }
 
+// Talk is a chat of 2025 with all that there is, in UTC. The notice at its beginning is younger than
+// what follows, as phones write it.
+func Talk(p Platform) []Say {
+	at := func(month, day, hour, minute, second int) time.Time {
+		return time.Date(2025, time.Month(month), day, hour, minute, second, 0, time.UTC)
+	}
+	picture, document := "IMG-20250203-WA0001.jpg", "Prüfung 3.pdf"
+	if p == IPhone {
+		picture, document = "00000003-PHOTO-2025-02-03-00-05-09.jpg", "00000004-Prüfung 3.pdf"
+	}
+	return []Say{
+		{At: at(1, 20, 8, 0, 0), What: Notice},
+		{At: at(1, 3, 9, 41, 7), Who: "Anna", Text: "Good morning: to all!"},
+		{At: at(1, 3, 9, 41, 30), Who: "Zoë 👩‍🚀", Text: "a list\n1. one\n\n2. two"},
+		{At: at(2, 3, 0, 5, 9), Who: "Anna", File: picture, Data: []byte("a picture"), Text: "and its caption"},
+		{At: at(2, 3, 12, 30, 0), Who: "Anna", File: document, Data: []byte("a document")},
+		{At: at(2, 3, 12, 31, 0), Who: "Anna", Text: "corrected", Edited: true},
+		{At: at(3, 14, 15, 9, 26), Who: "Zoë 👩‍🚀", What: Deletes},
+		{At: at(3, 14, 15, 10, 0), Who: "+49 170 1234567", What: SendsOnce},
+		{At: at(3, 14, 23, 59, 59), Who: "Anna", What: MissesCall},
+		{At: at(3, 15, 0, 0, 0), Who: "Anna", What: SendsPlace, Text: "52.5163,13.3777"},
+		{At: at(4, 1, 18, 0, 0), Who: "Anna", Text: "ok"},
+		{At: at(4, 1, 18, 0, 0), Who: "Anna", Text: "ok"},
+	}
+}
+
 const (
 	lrm = "\u200e"
 	rlm = "\u200f"
@@ -145,7 +171,7 @@ func (l Locale) onIPhone(media bool, say Say) string {
 		return lrm + head + "Weekend: " + lrm + l.notice
 	}
 	head += say.Who + ": "
-	text := strings.ReplaceAll(say.Text, "\n", "\n")
+	text := say.Text
 	switch {
 	case say.What == Deletes:
 		return lrm + head + lrm + l.deleted + "."

@@ -26,7 +26,7 @@ var (
 	callers = map[string][]string{
 		"pair": nil, "doctor": nil, "mcp": nil, "healthcheck": nil,
 		"chats": nil, "messages": {"15551234567"}, "search": {"hello"}, "send": {"15551234567", "hello"}, "tail": {"--since", "0"},
-		"token create": {"desk", "--scopes", "read"}, "token list": nil, "token revoke": {"7"},
+		"token create": {"desk", "--scopes", "read"}, "token list": nil, "token revoke": {"7"}, "import-chat": {"address_test.go", "--chat", "Weekend"},
 	}
 	local = []string{"serve", "demo", "backup", "reindex", "version"}
 )

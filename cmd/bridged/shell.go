@@ -200,7 +200,7 @@ func importChatCommand() *command {
 	}, argument{name: "file", help: `The zip, or the text, that "Export chat" has made.`})
 	c.flags.StringVar(&q.Chat, "chat", "", "`CHAT` Where to: a JID or a phone number, or the name of a new chat that is only for reading.")
 	c.required = []string{"chat"}
-	c.flags.StringArrayVar(&q.Names, "name", nil, "`NAME=WHO` Who a name in it is: a JID, a phone number, or me. May be repeated.")
+	c.flags.StringArrayVar(&q.Names, "name", nil, "`PERSON` Who a name in it is, as in Sofia=15551234567: a JID, a phone number, or me. May be repeated.")
 	c.flags.StringVar(&q.Timezone, "timezone", "", "`ZONE` The zone of the phone, such as Europe/Berlin; the bridge's by default.")
 	c.flags.Func("date-order", "`ORDER` The order of its dates, where that cannot be found out: DMY, MDY, YMD.", func(value string) error {
 		if q.DateOrder = bridge.DateOrder(value); !slices.Contains(bridge.DateOrders, q.DateOrder) {

@@ -98,8 +98,10 @@ var ours = map[string][]string{
 	"internal/urlguard":         {},
 	"internal/media":            {"internal/bridge", "internal/intake", "internal/urlguard"},
 	"internal/document":         {"internal/bridge"},
+	"internal/chatexport":       {"internal/bridge"},
+	"internal/chatimport":       {"internal/bridge", "internal/chatexport", "internal/folding", "internal/media", "internal/store"},
 	"internal/intake":           {},
-	"internal/api":              {"internal/api/front", "internal/bridge", "internal/intake", "internal/store", "internal/media", "internal/webhook", "internal/webhook/format", "internal/hooks"},
+	"internal/api":              {"internal/api/front", "internal/bridge", "internal/chatimport", "internal/intake", "internal/store", "internal/media", "internal/webhook", "internal/webhook/format", "internal/hooks"},
 	"internal/api/apitest":      {"internal/api"},
 	"internal/api/front":        {"internal/bridge", "internal/intake"},
 	"internal/webhook":          {"internal/bridge", "internal/store", "internal/urlguard", "internal/webhook/format"},
@@ -134,6 +136,8 @@ var ours = map[string][]string{
 	"internal/e2e/powercut":     {},
 	"bench":                     {"internal/bridge", "internal/client", "internal/simnet", "internal/store"},
 	"interop/network":           {"internal/demo", "internal/simnet"},
+
+	"internal/chatexport/exporttest": {},
 
 	"internal/fleet/fleettest/servers": {"internal/fleet/fleettest"},
 

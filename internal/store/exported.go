@@ -20,6 +20,7 @@ type ExportRun struct {
 	// floor is the last message that was stored before the run: the chat's own messages are no
 	// duplicates of each other.
 	floor int64
+	isNew bool // there is nothing to compare with
 	// Stored messages that were found to be in the export, the latest of them: each is one
 	// duplicate. Those in earlier are forgotten next, as they are far behind in the export.
 	taken, earlier map[int64]bool
@@ -31,7 +32,11 @@ const maxTaken = 1 << 17
 // BeginExport begins to take over an exported chat, which need not be stored.
 func (s *Store) BeginExport(ctx context.Context, chat bridge.JID) (*ExportRun, error) {
 	run := &ExportRun{Chat: chat, taken: make(map[int64]bool)}
-	err := s.read(ctx, func(r *readTx) { r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &run.floor) })
+	err := s.read(ctx, func(r *readTx) {
+		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &run.floor)
+		id, found := r.chatOf(chat)
+		run.isNew = !found || !r.Find("SELECT 1 FROM messages WHERE chat = ? LIMIT 1", []any{id}, new(int))
+	})
 	return run, err
 }
 
@@ -52,10 +57,10 @@ func (s *Store) MatchExport(ctx context.Context, run *ExportRun, messages []brid
 		for i := range fates {
 			fates[i].TakesFile = messages[i].SHA256 != nil
 		}
-		chat, found := r.chatOf(run.Chat)
-		if !found || run.floor == 0 {
+		if run.isNew {
 			return fates
 		}
+		chat, _ := r.chatOf(run.Chat)
 		byMinute := make(map[int64][]int)
 		for i := range messages {
 			minute := messages[i].Timestamp.Unix() / 60

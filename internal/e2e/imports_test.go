@@ -1,0 +1,180 @@
+package e2e
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
+	"bridged/internal/chatexport/exporttest"
+	"bridged/internal/client"
+)
+
+// friends is a chat that an app exports, a month ago.
+func friends(p exporttest.Platform, image []byte) []exporttest.Say {
+	at := func(minutes int) time.Time {
+		return time.Now().UTC().AddDate(0, -1, 0).Truncate(24 * time.Hour).Add(time.Duration(minutes) * time.Minute)
+	}
+	picture := "IMG-20261021-WA0001.jpg"
+	if p == exporttest.IPhone {
+		picture = "00000004-PHOTO-2026-10-21-00-03-00.jpg"
+	}
+	return []exporttest.Say{
+		{At: at(0), What: exporttest.Notice},
+		{At: at(1), Who: "Anna Amsel", Text: "shall we go hiking?"},
+		{At: at(2), Who: "Olga", Text: "on Saturday\nor on Sunday"},
+		{At: at(3), Who: "Anna Amsel", File: picture, Data: image, Text: "the path"},
+		{At: at(4), Who: "Xaver", Text: "without me"},
+		{At: at(4), Who: "Xaver", Text: "without me"},
+	}
+}
+
+// imports runs the command that imports a chat, and returns its exit code and what it prints.
+func (p *process) imports(file string, args ...string) (code int, printed, said string) {
+	p.t.Helper()
+	c := p.begin(nil, append([]string{"import-chat", file, "--timezone", "UTC"}, args...)...)
+	var lines []string
+	for line := range c.lines {
+		lines = append(lines, line)
+	}
+	return c.ends(), strings.Join(lines, "\n"), c.stderr.String()
+}
+
+// TestImports_ByCommand: a chat that a phone has exported is read, searched and downloaded like
+// any other, also after a restart, and stays as it is when it is imported again.
+func TestImports_ByCommand(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	b := c.bridge
+	file, image := filepath.Join(t.TempDir(), "friends.zip"), portrait(t, 32, 1)
+	zip := exporttest.LocaleOf("es-MX").Zip(t, exporttest.Android, friends(exporttest.Android, image))
+	if err := os.WriteFile(file, zip, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const chat = "Old friends"
+	code, printed, said := b.imports(file, "--chat", chat, "--dry-run")
+	if code != 0 || !strings.Contains(printed, "Would import 5 of 5 messages, and 1 files") {
+		t.Errorf("a dry run ends with %d: %s %s", code, printed, said)
+	}
+	code, printed, said = b.imports(file, "--chat", chat)
+	for _, want := range []string{"Imported 5 of 5 messages, and 1 files, into ", "0 were stored already; 1 notices", `Who is "Xaver"? Say it with --name 'Xaver=NUMBER'`} {
+		if code != 0 || !strings.Contains(printed, want) {
+			t.Errorf("the import ends with %d: %s %s", code, printed, said)
+		}
+	}
+	code, printed, said = b.imports(file, "--chat", chat, "--name", "Xaver="+c.ben.Number())
+	if code != 0 || !strings.Contains(printed, "Imported 0 of 5 messages, and 0 files") || strings.Contains(printed, "Who is") {
+		t.Errorf("another import ends with %d: %s %s", code, printed, said)
+	}
+	b.restart()
+	b.becomes(bridge.StateOpen)
+	var list struct{ Chats []bridge.Chat }
+	b.Get("/api/chats?kind=imported").Want(http.StatusOK).Decode(&list)
+	if len(list.Chats) != 1 || list.Chats[0].Name != chat || list.Chats[0].UnreadCount != 0 {
+		t.Fatalf("chats: %+v", list.Chats)
+	}
+	jid := list.Chats[0].JID
+	var page struct{ Messages []bridge.Message }
+	b.Get("/api/messages/individual/" + jid.Escaped() + "?order=asc").Want(http.StatusOK).Decode(&page)
+	var senders, texts []string
+	for _, m := range page.Messages {
+		senders, texts = append(senders, string(m.SenderJID)), append(texts, m.Content)
+	}
+	olga, anna, ben := c.owner.PN().String(), c.anna.PN().String(), c.ben.PN().String()
+	if diff := cmp.Diff([]string{anna, olga, anna, ben, ben}, senders); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"shall we go hiking?", "on Saturday\nor on Sunday", "the path", "without me", "without me"}, texts); diff != "" {
+		t.Error(diff)
+	}
+	picture := b.Get(page.Messages[2].Media.DownloadURL).Want(http.StatusOK)
+	if !bytes.Equal(picture.Body, image) || page.Messages[2].Media.Width != 32 {
+		t.Errorf("the picture has %d bytes: %+v", len(picture.Body), page.Messages[2].Media)
+	}
+	var found struct{ Matches []bridge.Match }
+	b.Get("/api/messages/search?q=hiking").Want(http.StatusOK).Decode(&found)
+	if len(found.Matches) != 1 || found.Matches[0].ChatJID != jid {
+		t.Errorf("found %+v", found.Matches)
+	}
+	if got := b.Post("/api/messages/send", object{"jid": jid, "text": "hi"}).Want(http.StatusBadRequest); !strings.Contains(got.Error(), "for reading") {
+		t.Errorf("sending: %s", got.Body)
+	}
+	var log struct{ Events []bridge.Event }
+	b.Get("/api/events?after=0&types=message.created,message.updated").Want(http.StatusOK).Decode(&log)
+	if len(log.Events) != 0 {
+		t.Errorf("the log has events of the past: %+v", log.Events)
+	}
+}
+
+// TestImports_OverHTTP adds to a chat what came before the bridge was there; what came over the
+// connection stays as it is.
+func TestImports_OverHTTP(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	live := say(t, c.anna, c.owner.PN(), "since then")
+	annas := path("/api/messages/individual/%s", c.anna.PN())
+	eventually(t, func() error {
+		_, err := c.bridge.api.Message(within(t), bridge.JID(c.anna.PN().String()), live)
+		return err
+	})
+	chat := friends(exporttest.IPhone, portrait(t, 32, 1))[:4]
+	chat = append(chat, exporttest.Say{At: time.Now().UTC(), Who: "Anna Amsel", Text: "since then"})
+	zip := exporttest.LocaleOf("de").Zip(t, exporttest.IPhone, chat)
+	export := client.ChatExport{Chat: c.anna.PN().String(), Timezone: "UTC"}
+	for i, want := range []bridge.Import{{Imported: 3, Duplicates: 1, Media: 1}, {Duplicates: 4}} {
+		got := must(c.bridge.api.ImportChat(within(t), export, bytes.NewReader(zip)))(t)
+		if got.State != bridge.ImportDone || got.Imported != want.Imported || got.Duplicates != want.Duplicates || got.Media != want.Media || len(got.UnknownNames) != 0 {
+			t.Errorf("import %d: %+v", i+1, got)
+		}
+		if same := must(c.bridge.api.Import(within(t), got.ID))(t); cmp.Diff(got, same) != "" {
+			t.Errorf("it is told as %+v", same)
+		}
+	}
+	var page struct{ Messages []bridge.Message }
+	c.bridge.Get(annas + "?order=asc").Want(http.StatusOK).Decode(&page)
+	if len(page.Messages) != 4 || page.Messages[3].ID != live || page.Messages[3].Imported || !page.Messages[0].Imported {
+		t.Errorf("messages: %+v", page.Messages)
+	}
+	say(t, c.anna, c.owner.PN(), "and on it goes")
+	eventually(t, func() error {
+		c.bridge.Get(annas).Want(http.StatusOK).Decode(&page)
+		if !slices.ContainsFunc(page.Messages, func(m bridge.Message) bool { return m.Content == "and on it goes" }) {
+			return os.ErrNotExist
+		}
+		return nil
+	})
+}
+
+// TestImports_InDoubt: the command says what to type.
+func TestImports_InDoubt(t *testing.T) {
+	t.Parallel()
+	b := pairedCast(t).bridge
+	file := filepath.Join(t.TempDir(), "chat.txt")
+	if err := os.WriteFile(file, []byte("1/2/25, 10:00 - Anna Amsel: Hi\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, said := b.imports(file, "--chat", "Doubt")
+	for _, want := range []string{"more than one order, DMY and MDY", "1/2/25, 10:00 is 2025-02-01 with --date-order DMY", "1/2/25, 10:00 is 2025-01-02 with --date-order MDY"} {
+		if code != 1 || !strings.Contains(said, want) {
+			t.Errorf("it ends with %d: %s", code, said)
+		}
+	}
+	if code, printed, said := b.imports(file, "--chat", "Doubt", "--date-order", "MDY"); code != 0 {
+		t.Errorf("it ends with %d: %s %s", code, printed, said)
+	}
+	for _, args := range [][]string{{"--chat", "A", "--date-order", "YDM"}, {}, {"--chat", "A", "--name", "Anna"}, {"--chat", "A", "--name", "Anna=somebody"}} {
+		if code, _, said := b.imports(file, args...); code != 2 {
+			t.Errorf("%v ends with %d: %s", args, code, said)
+		}
+	}
+	if code, _, said := b.imports(file+"x", "--chat", "A"); code != 1 || !strings.Contains(said, "no such file") {
+		t.Errorf("without a file it ends with %d: %s", code, said)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -365,6 +366,10 @@ func TestFiles_ThatNoMessageHas(t *testing.T) {
 	if _, err := w.kept.Add(strings.NewReader("of an import that ended early"), "a.jpg", bridge.MediaImage, false); err != nil {
 		t.Fatal(err)
 	}
+	settled := hex.EncodeToString(sha([]byte("a picture"))) // as if the program was killed once it was stored
+	if err := os.Rename(filepath.Join(w.dir, settled), filepath.Join(w.dir, settled+".new")); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"partial-1", "notes.txt"} {
 		if err := os.WriteFile(filepath.Join(w.dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -375,6 +380,9 @@ func TestFiles_ThatNoMessageHas(t *testing.T) {
 	}
 	if n := w.files(); n != 3 { // and what somebody has put there
 		t.Errorf("%d files", n)
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, settled)); err != nil {
+		t.Error(err)
 	}
 }
 

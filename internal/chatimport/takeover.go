@@ -166,6 +166,11 @@ func (j *job) store(ctx context.Context, run *store.ExportRun, gathered []chatex
 		if err == nil {
 			err = j.i.o.Store.SaveExported(ctx, run, messages, fates)
 		}
+		for n := range messages {
+			if err == nil && fates[n].TakesFile {
+				err = j.i.o.Kept.Settle(messages[n].SHA256)
+			}
+		}
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -150,6 +152,71 @@ func TestImports_OverHTTP(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestImports_SurviveAKill: what was stored stays, and importing again stores the rest, once.
+func TestImports_SurviveAKill(t *testing.T) {
+	t.Parallel()
+	const messages = 30_000
+	b := startBridge(t, newNetwork(t), "LOG_LEVEL=info")
+	var text strings.Builder
+	begins := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range messages {
+		fmt.Fprintf(&text, "%s - Anna: message %d\n", begins.Add(time.Duration(i)*11*time.Minute).Format("02.01.06, 15:04"), i)
+	}
+	export := client.ChatExport{Chat: "Old friends", Timezone: "UTC"}
+	killed := make(chan error, 1)
+	go func(api *client.Client) {
+		_, err := api.ImportChat(within(t), export, strings.NewReader(text.String()))
+		killed <- err
+	}(b.api)
+	stored := func() (n int) {
+		var list struct{ Chats []bridge.Chat }
+		b.Get("/api/chats?kind=imported").Want(http.StatusOK).Decode(&list)
+		if len(list.Chats) == 0 || list.Chats[0].LastMessage == nil {
+			return 0
+		}
+		return 1
+	}
+	eventually(t, func() error {
+		if stored() == 0 {
+			return errors.New("nothing is stored")
+		}
+		return nil
+	})
+	b.kill()
+	<-killed // with whatever error
+	b.start()
+	if stored() == 0 {
+		t.Error("nothing has stayed")
+	}
+	got := must(b.api.ImportChat(within(t), export, strings.NewReader(text.String())))(t)
+	for got.State == bridge.ImportRunning {
+		got = must(b.api.Import(within(t), got.ID))(t)
+	}
+	if got.State != bridge.ImportDone || got.Duplicates == 0 || got.Imported+got.Duplicates != messages {
+		t.Errorf("the second import: %+v", got)
+	}
+	found, cursor := 0, ""
+	for more := true; more; {
+		var page struct {
+			Messages   []bridge.Message
+			NextCursor *string
+		}
+		b.Get("/api/messages/individual/" + got.ChatJID.Escaped() + "?order=asc&limit=1000&cursor=" + cursor).Want(http.StatusOK).Decode(&page)
+		for _, m := range page.Messages {
+			if want := fmt.Sprintf("message %d", found); m.Content != want {
+				t.Fatalf("%q is where %q should be", m.Content, want)
+			}
+			found++
+		}
+		if more = page.NextCursor != nil; more {
+			cursor = *page.NextCursor
+		}
+	}
+	if found != messages {
+		t.Errorf("%d messages", found)
+	}
 }
 
 // TestImports_InDoubt: the command says what to type.

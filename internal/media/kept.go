@@ -27,8 +27,11 @@ type Kept struct {
 	adding   sync.RWMutex
 }
 
-// OpenKept opens the files in a directory, which is made with the first of them, and removes
-// those that are not needed: what an import left that did not end.
+// newSuffix ends the names of files whose messages may not be stored yet.
+const newSuffix = ".new"
+
+// OpenKept opens the files in a directory, which is made with the first of them, and removes what
+// an import left that did not end.
 func OpenKept(ctx context.Context, dir string, isNeeded func(ctx context.Context, sum []byte) (bool, error)) (*Kept, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -36,22 +39,39 @@ func OpenKept(ctx context.Context, dir string, isNeeded func(ctx context.Context
 	}
 	k := &Kept{dir: dir}
 	for _, entry := range entries {
-		sum, err := hex.DecodeString(entry.Name())
-		isNeedless := strings.HasPrefix(entry.Name(), partialPrefix)
-		if err == nil && len(sum) == sha256.Size {
-			needed, err := isNeeded(ctx, sum)
-			if err != nil {
-				return nil, err
-			}
-			isNeedless = !needed
-		}
-		if isNeedless {
-			if err := os.Remove(filepath.Join(dir, entry.Name())); err != nil {
-				return nil, fmt.Errorf("remove an imported file that no message has: %w", err)
-			}
+		if err := k.settle(ctx, entry.Name(), isNeeded); err != nil {
+			return nil, fmt.Errorf("open the imported files: %w", err)
 		}
 	}
 	return k, nil
+}
+
+// settle keeps a new file whose message is stored, and removes what no message has.
+func (k *Kept) settle(ctx context.Context, name string, isNeeded func(ctx context.Context, sum []byte) (bool, error)) error {
+	begin, isNew := strings.CutSuffix(name, newSuffix)
+	sum, err := hex.DecodeString(begin)
+	switch {
+	case strings.HasPrefix(name, partialPrefix):
+		return os.Remove(filepath.Join(k.dir, name))
+	case !isNew || err != nil || len(sum) != sha256.Size:
+		return nil
+	}
+	needed, err := isNeeded(ctx, sum)
+	if err != nil {
+		return err
+	}
+	if needed {
+		return k.Settle(sum)
+	}
+	return os.Remove(filepath.Join(k.dir, name))
+}
+
+// Settle keeps a file that was added, once its message is stored.
+func (k *Kept) Settle(sum []byte) error {
+	if err := os.Rename(k.path(sum)+newSuffix, k.path(sum)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return storageFailed(err)
+	}
+	return nil
 }
 
 // Adding holds off the removal of files until done is called: those that are added meanwhile have
@@ -63,8 +83,9 @@ func (k *Kept) Adding() (done func()) {
 
 func (k *Kept) path(sum []byte) string { return filepath.Join(k.dir, hex.EncodeToString(sum)) }
 
-// Add keeps a file of a name and a kind, and describes it. It is on the disk when it returns.
-// A file that is shown as something that it is not is a document.
+// Add adds a file of a name and a kind, and describes it. Its bytes are on the disk when it
+// returns; [Kept.Sync] and then [Kept.Settle] make it last. A file that is shown as something that
+// it is not is a document.
 func (k *Kept) Add(from io.Reader, name string, kind bridge.MediaType, ptt bool) (m *bridge.Media, err error) {
 	file, err := createIn(k.dir, partialPrefix+"*")
 	if err != nil {
@@ -89,7 +110,7 @@ func (k *Kept) Add(from io.Reader, name string, kind bridge.MediaType, ptt bool)
 	m = describeKept(file, name, kind, ptt)
 	m.Size, m.FileName = size, bridge.PlainFileName(name)
 	m.Ref = bridge.MediaRef{FileSHA256: sum.Sum(nil), Kept: true}
-	if err := errors.Join(file.Sync(), os.Rename(file.Name(), k.path(m.Ref.FileSHA256))); err != nil {
+	if err := errors.Join(file.Sync(), os.Rename(file.Name(), k.path(m.Ref.FileSHA256)+newSuffix)); err != nil {
 		return nil, storageFailed(err)
 	}
 	return m, nil
@@ -146,6 +167,9 @@ func describeKept(file *os.File, name string, t bridge.MediaType, ptt bool) *bri
 func (k *Kept) open(m bridge.Message) (*File, error) {
 	sum := m.Media.Ref.FileSHA256
 	file, err := os.Open(k.path(sum))
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = os.Open(k.path(sum) + newSuffix)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errMissing
@@ -189,8 +213,10 @@ func (k *Kept) Remove(ctx context.Context, sum []byte, isNeeded func(ctx context
 	if err != nil || needed {
 		return err
 	}
-	if err := os.Remove(k.path(sum)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove an imported file: %w", err)
+	for _, suffix := range []string{"", newSuffix} {
+		if err := os.Remove(k.path(sum) + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove an imported file: %w", err)
+		}
 	}
 	k.verified.Delete(string(sum))
 	return nil

@@ -97,22 +97,35 @@ const backwards = 31
 // isNotice reports whether what stands before the first colon is no sender, but the beginning
 // of a notice, such as of a new description of a group.
 func (r *reader) isNotice(l line, sender string) bool {
-	if r.f.senders[sender] != 1 {
+	if r.f.senders[sender] != 1 || !isOpenQuote(sender) && !r.beginsSentence(sender) {
 		return false
 	}
-	suspect := strings.ContainsAny(sender, `"“”„«»`)
-	for i := strings.IndexByte(sender, ' '); !suspect && i >= 0; {
-		suspect = r.f.senders[sender[:i]] > 1
-		next := strings.IndexByte(sender[i+1:], ' ')
-		if next < 0 {
-			break
+	r.doubt(l, "what stands before the colon is probably no sender: taken for a notice")
+	return true
+}
+
+// isOpenQuote reports whether a text ends within quotation marks.
+func isOpenQuote(s string) bool {
+	opened := 0
+	for _, r := range s {
+		switch r {
+		case '“', '„', '«', '「', '『':
+			opened++
+		case '”', '»', '」', '』':
+			opened--
 		}
-		i += 1 + next
 	}
-	if suspect {
-		r.doubt(l, "what stands before the colon is probably no sender: taken for a notice")
+	return opened > 0 || strings.Count(s, `"`)%2 == 1
+}
+
+// beginsSentence reports whether a text is a sender with at least three words behind it.
+func (r *reader) beginsSentence(s string) bool {
+	for i := range len(s) {
+		if s[i] == ' ' && r.f.senders[s[:i]] > 1 && strings.Count(s[i:], " ") >= 3 {
+			return true
+		}
 	}
-	return suspect
+	return false
 }
 
 // goOn adds a line to the message that is being read.

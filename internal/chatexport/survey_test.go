@@ -174,6 +174,8 @@ func TestMessages_TextsOfPeople(t *testing.T) {
 		"[12.01.25, 09:00:00] Anna: I am never late",
 		"13/01/25, 10:03 - Bob: null and void",
 		"13/01/25, 10:04 - Anna changed the group description to “Rules: none”",
+		"13/01/25, 10:05 - Anna Amsel Work: my first message",
+		"13/01/25, 10:05 - Anna changed who can write here: only admins",
 		"13/01/25, 10:05 - Bob left",
 		"13/01/25, 10:06 - Anna: hello @\u2068Zoë\u2069",
 		"13/01/25, 10:07 - Anna: <Media omitted>",
@@ -192,6 +194,7 @@ func TestMessages_TextsOfPeople(t *testing.T) {
 		{"Anna", "we agreed on this (see above)", "", Text},
 		{"Bob", "look what Anna wrote:\n[12.01.25, 09:00:00] Anna: I am never late", "", Text},
 		{"Bob", "null and void", "", Text},
+		{"Anna Amsel Work", "my first message", "", Text},
 		{"Anna", "hello @Zoë", "", Text},
 		{"Anna", "", "", Omitted},
 		{"Anna", "", "PTT-20250113-WA0007.opus", Attached},
@@ -204,20 +207,21 @@ func TestMessages_TextsOfPeople(t *testing.T) {
 	if diff := cmp.Diff(want, shorts); diff != "" {
 		t.Error(diff)
 	}
-	if m := got[6]; m.Name != "notes for tomorrow.pdf" || m.Type != bridge.MediaDocument {
+	if m := got[7]; m.Name != "notes for tomorrow.pdf" || m.Type != bridge.MediaDocument {
 		t.Errorf("the document that was left out: %+v", m)
 	}
-	if m := got[7]; !m.PTT || m.Type != bridge.MediaAudio {
+	if m := got[8]; !m.PTT || m.Type != bridge.MediaAudio {
 		t.Errorf("the voice note: %+v", m)
 	}
-	if notes.System != 2 {
+	if notes.System != 3 {
 		t.Errorf("%d notices", notes.System)
 	}
 	wantDoubts := []Doubt{
 		{Line: 5, Text: "[12.01.25, 09:00:00] Anna: I am never late", Why: "it begins like a message, but not in the form of the others: taken as a part of the message above"},
 		{Line: 7, Text: "13/01/25, 10:04 - Anna changed the group description to “Rules: none”", Why: "what stands before the colon is probably no sender: taken for a notice"},
-		{Line: 13, Text: "01/02/24, 10:09 - Anna: an old one", Why: "it is much older than the message above"},
-		{Line: 14, Text: "13/13/25, 10:10 - Anna: no such month", Why: "its date is none in the order DMY: taken as a part of the message above"},
+		{Line: 9, Text: "13/01/25, 10:05 - Anna changed who can write here: only admins", Why: "what stands before the colon is probably no sender: taken for a notice"},
+		{Line: 15, Text: "01/02/24, 10:09 - Anna: an old one", Why: "it is much older than the message above"},
+		{Line: 16, Text: "13/13/25, 10:10 - Anna: no such month", Why: "its date is none in the order DMY: taken as a part of the message above"},
 	}
 	if diff := cmp.Diff(wantDoubts, notes.Doubts); diff != "" {
 		t.Error(diff)

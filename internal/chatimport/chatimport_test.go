@@ -202,7 +202,9 @@ func TestImport_WhatIsStoredIsNotDoubled(t *testing.T) {
 		mention, file, live("OK", "ok", 63), live("GONE", "a secret", 4), bridge.Deletion{Chat: anna, Target: "GONE", By: anna, Timestamp: bridge.At(minute)})
 	l := exporttest.LocaleOf("de")
 	say := func(text string) exporttest.Say { return exporttest.Say{At: minute, Who: "Anna", Text: text} }
-	later := func(text string) exporttest.Say { return exporttest.Say{At: minute.Add(time.Minute), Who: "Anna", Text: text} }
+	later := func(text string) exporttest.Say {
+		return exporttest.Say{At: minute.Add(time.Minute), Who: "Anna", Text: text}
+	}
 	picture := say("its caption has changed")
 	picture.File, picture.Data = "IMG-20250113-WA0001.jpg", []byte("a picture")
 	got := w.imports(l.Zip(t, exporttest.Android, []exporttest.Say{

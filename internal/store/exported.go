@@ -371,15 +371,18 @@ func (s *Store) Attribute(ctx context.Context, chat, nobody, person bridge.JID, 
 
 // PeopleNamed returns the people whom the account's address book has under names, by name.
 func (s *Store) PeopleNamed(names []string) map[string][]bridge.JID {
-	wanted := make(map[string]string, len(names))
+	wanted := make(map[string][]string, len(names))
 	for _, name := range names {
-		wanted[fold(name)] = name
+		wanted[fold(name)] = append(wanted[fold(name)], name)
 	}
 	found := make(map[string][]bridge.JID)
 	s.people.mu.RLock()
 	defer s.people.mu.RUnlock()
 	for _, p := range s.people.byID {
-		if name, is := wanted[fold(p.name)]; is && p.name != "" && !p.jid().IsImport() {
+		if p.name == "" || p.jid().IsImport() {
+			continue
+		}
+		for _, name := range wanted[fold(p.name)] {
 			found[name] = append(found[name], p.jid())
 		}
 	}

@@ -1,0 +1,117 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+)
+
+func allKept(context.Context, []byte) (bool, error)  { return true, nil }
+func noneKept(context.Context, []byte) (bool, error) { return false, nil }
+
+// TestKept_DescribesFiles as their bytes are, whatever their names say.
+func TestKept_DescribesFiles(t *testing.T) {
+	k, err := OpenKept(t.Context(), filepath.Join(t.TempDir(), "imported"), allKept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		data []byte
+		file string
+		kind bridge.MediaType
+		want bridge.Media
+	}{
+		"a picture":                 {pngFile(t, image.NewGray(image.Rect(0, 0, 3, 2))), "IMG.jpg", bridge.MediaImage, bridge.Media{Type: bridge.MediaImage, MimeType: "image/png", Width: 3, Height: 2}},
+		"a text called a picture":   {[]byte("hello"), "IMG.jpg", bridge.MediaImage, bridge.Media{Type: bridge.MediaDocument, MimeType: "image/jpeg"}},
+		"a page called a voice":     {[]byte("<html><script>"), "PTT.opus", bridge.MediaAudio, bridge.Media{Type: bridge.MediaDocument, MimeType: "text/html"}},
+		"a document":                {[]byte("%PDF-1.7"), "a.pdf", bridge.MediaDocument, bridge.Media{Type: bridge.MediaDocument, MimeType: "application/pdf"}},
+		"a document without a name": {[]byte("\x00\x01"), "a", bridge.MediaDocument, bridge.Media{Type: bridge.MediaDocument, MimeType: unknownType}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := k.Add(bytes.NewReader(test.data), test.file, test.kind, test.kind == bridge.MediaAudio)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Type != test.want.Type || got.MimeType != test.want.MimeType || got.Width != test.want.Width || got.Height != test.want.Height || got.PTT || got.Size != int64(len(test.data)) {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+// TestCache_OpensKeptFiles without the network, and says so where one is lost or damaged.
+func TestCache_OpensKeptFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "imported")
+	k, err := OpenKept(t.Context(), dir, allKept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := k.Add(strings.NewReader("hello"), "a.txt", bridge.MediaDocument, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Settle(file.Ref.FileSHA256); err != nil {
+		t.Fatal(err)
+	}
+	m := bridge.Message{Chat: "1@import", ID: bridge.ExportedID("A"), Media: file}
+	open := func(k *Kept) (string, error) {
+		c := &Cache{opts: CacheOptions{Kept: k}}
+		f, err := c.Open(t.Context(), m)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		data, err := io.ReadAll(f)
+		return string(data), err
+	}
+	if got, err := open(k); got != "hello" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for name, spoil := range map[string]func(path string) error{
+		"damaged": func(path string) error { return os.WriteFile(path, []byte("jello"), 0o600) },
+		"gone":    os.Remove,
+	} {
+		if err := spoil(k.path(file.Ref.FileSHA256)); err != nil {
+			t.Fatal(err)
+		}
+		again, err := OpenKept(t.Context(), dir, allKept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := open(again); bridge.CodeOf(err) != bridge.CodeMediaGone {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestKept_RemovesOnlyWhatNobodyNeeds.
+func TestKept_RemovesOnlyWhatNobodyNeeds(t *testing.T) {
+	k, err := OpenKept(t.Context(), filepath.Join(t.TempDir(), "imported"), allKept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := k.Add(strings.NewReader("hello"), "a.txt", bridge.MediaDocument, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := k.path(file.Ref.FileSHA256) + newSuffix
+	if err := k.Remove(t.Context(), file.Ref.FileSHA256, allKept); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+	if err := k.Remove(t.Context(), file.Ref.FileSHA256, noneKept); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("it is still there")
+	}
+}

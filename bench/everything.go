@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -20,9 +22,26 @@ type plainMessage struct {
 	chat    bridge.JID
 	isGroup bool
 	folded  string
+	bare    string // empty where it is folded
 }
 
 func foldPlain(s string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(s))) }
+
+// barePlain returns a folded text without the marks of letters that are the same without them.
+func barePlain(folded string) string {
+	var bare []rune
+	loses := false
+	for _, r := range norm.NFD.String(folded) {
+		mark := unicode.Is(unicode.Mn, r)
+		if !mark {
+			loses = unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic)
+		}
+		if !mark || !loses {
+			bare = append(bare, r)
+		}
+	}
+	return norm.NFC.String(string(bare))
+}
 
 // everything reads all messages that have a text.
 func (y *yardstick) everything(ctx context.Context) (all everything, err error) {
@@ -45,6 +64,9 @@ func (y *yardstick) everything(ctx context.Context) (all everything, err error) 
 			chats[m.chat] = m.chat
 		}
 		m.folded = foldPlain(m.folded)
+		if bare := barePlain(m.folded); bare != m.folded {
+			m.bare = bare
+		}
 		all = append(all, m)
 	}
 	return all, rows.Err()
@@ -56,6 +78,9 @@ const pageSize = 100
 // find returns the ids of the first page, limited to most.
 func (all everything) find(q sample, text string, most int) (ids []string) {
 	needle := foldPlain(text)
+	if q.fold == bridge.FoldAccents {
+		needle = barePlain(needle)
+	}
 	for _, m := range all {
 		if len(ids) == min(most, pageSize) {
 			break
@@ -63,7 +88,11 @@ func (all everything) find(q sample, text string, most int) (ids []string) {
 		if q.chat != "" && m.chat != q.chat || q.kind == bridge.ChatsGroup && !m.isGroup || q.kind == bridge.ChatsIndividual && m.isGroup {
 			continue
 		}
-		if strings.Contains(m.folded, needle) {
+		content := m.folded
+		if q.fold == bridge.FoldAccents {
+			content = cmp.Or(m.bare, m.folded)
+		}
+		if strings.Contains(content, needle) {
 			ids = append(ids, m.id)
 		}
 	}

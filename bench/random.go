@@ -22,6 +22,7 @@ type sample struct {
 	goal  Goal
 	chat  bridge.JID // empty for all
 	kind  bridge.ChatType
+	fold  bridge.Fold
 	texts []string
 }
 
@@ -32,6 +33,7 @@ func (b *bench) samples(c *corpus) []sample {
 	across, inside := Goal{P50: 3, P99: 20}, Goal{P50: 2, P90: 6, Worst: 20}
 	samples := []sample{
 		{name: name, goal: across},
+		{name: name + ", without accents", goal: across, fold: bridge.FoldAccents},
 		{name: name + ", groups", goal: across, kind: bridge.ChatsGroup},
 		{name: name + ", individuals", goal: across, kind: bridge.ChatsIndividual},
 	}
@@ -40,6 +42,7 @@ func (b *bench) samples(c *corpus) []sample {
 			samples = append(samples, sample{name: name + ", " + which + " chat", goal: inside, chat: c.chats[i].jid})
 		}
 	}
+	samples = append(samples, sample{name: name + ", largest chat, without accents", goal: inside, chat: c.chats[0].jid, fold: bridge.FoldAccents})
 	r := rand.New(rand.NewPCG(c.seed, 77))
 	for i := range samples {
 		samples[i].texts = c.sampleTexts(r, samples[i].chat, b.options.requests)
@@ -74,17 +77,25 @@ func (c *corpus) sampleTexts(r *rand.Rand, chat bridge.JID, n int) []string {
 // task returns the requests.
 func (q sample) task() task {
 	task := task{part: "search", name: q.name, goal: q.goal}
+	asTyped := q
+	asTyped.fold = ""
 	for _, text := range q.texts {
 		task.paths = append(task.paths, q.path(text))
+		if q.fold != "" {
+			task.beside = append(task.beside, asTyped.path(text))
+		}
 	}
 	return task
 }
 
 func (q sample) path(text string) string {
-	if q.chat != "" {
-		return client.HistoryPath(q.chat) + "?q=" + url.QueryEscape(text)
-	}
 	path := searchPath(text)
+	if q.chat != "" {
+		path = client.HistoryPath(q.chat) + "?q=" + url.QueryEscape(text)
+	}
+	if q.fold != "" {
+		path += "&fold=" + string(q.fold)
+	}
 	if q.kind != "" {
 		path += "&chatType=" + string(q.kind)
 	}
@@ -127,13 +138,13 @@ func (b *bench) measureRandom(ctx context.Context, s *server) error {
 // answer returns the ids on the first page.
 func (q sample) answer(ctx context.Context, s *server, text string) (ids []string, err error) {
 	if q.chat != "" {
-		page, err := s.api.Messages(ctx, bridge.MessageQuery{Chat: q.chat, Q: text})
+		page, err := s.api.Messages(ctx, bridge.MessageQuery{Chat: q.chat, Q: text, Fold: q.fold})
 		for _, m := range page.Items {
 			ids = append(ids, m.ID)
 		}
 		return ids, err
 	}
-	page, err := s.api.Search(ctx, bridge.SearchQuery{Q: text, ChatType: q.kind})
+	page, err := s.api.Search(ctx, bridge.SearchQuery{Q: text, Fold: q.fold, ChatType: q.kind})
 	for _, m := range page.Items {
 		ids = append(ids, m.MsgID)
 	}

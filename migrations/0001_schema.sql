@@ -149,7 +149,8 @@ CREATE INDEX join_requests_by_person ON join_requests (person);
 -- they came. It only ever grows, also past messages that were removed: the
 -- program sees to that, because AUTOINCREMENT would write one more page with
 -- every message. sender is a person, without a foreign key: a check on removing
--- a person would read all messages. folded is null where it equals content.
+-- a person would read all messages. folded is null where it equals content, and bare,
+-- which is folded without accents, where it equals folded.
 -- details is the JSON of what few messages have: quote, mentions, media, poll.
 -- imported are those taken over from the phone's history, or from a chat that the
 -- app has exported: they were never received over the connection, and have no
@@ -168,6 +169,7 @@ CREATE TABLE messages (
     push_name  TEXT NOT NULL,
     content    TEXT NOT NULL,
     folded     TEXT,
+    bare       TEXT,
     details    TEXT,
     reactions  INTEGER NOT NULL DEFAULT 0,
     edited_at  INTEGER,

@@ -124,11 +124,14 @@ func messagesCommand() *command {
 
 func searchCommand() *command {
 	var q shell.Search
-	var mine bool
+	var mine, accents bool
 	c := shellCommand("search", "Search for messages.", func(ctx context.Context, s *shell.Shell, args []string) error {
 		q.Q = strings.Join(args, "")
 		if mine {
 			q.Filter.FromMe = &mine
+		}
+		if accents {
+			q.Fold = bridge.FoldAccents
 		}
 		return s.Search(ctx, q)
 	}, argument{"text", "What to search for; may be left out with --chat, --from, --mine or a --type of messages.", true})
@@ -136,6 +139,7 @@ func searchCommand() *command {
 	c.flags.StringVar(&q.Chat, "chat", "", "`CHAT` Only in this chat: "+chatNames)
 	c.flags.StringVar(&q.From, "from", "", "`PERSON` Only by this person: "+chatNames)
 	c.flags.BoolVar(&mine, "mine", false, "Only what the account wrote.")
+	c.flags.BoolVar(&accents, "ignore-accents", false, "Find letters with and without accents alike.")
 	addMessageType(c, &q.Filter, &q.Type)
 	c.flags.IntVarP(&q.Limit, "limit", "n", 20, "How many at most; 0 is all.")
 	return c

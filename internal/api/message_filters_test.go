@@ -52,6 +52,8 @@ func TestSearch_FindsByKindAndSenderAndChat(t *testing.T) {
 		"?q=e&type=link":                                 "W L",
 		"?q=e&sender=" + string(alan):                    "L B",
 		"?q=%20&type=image":                              "P",
+		"?q=g%C3%A1t%C3%A9":                              "",
+		"?q=g%C3%A1t%C3%A9&fold=accents":                 "P",
 		"?type=media&since=2026-11-21T12:06:00Z":         "V",
 		"?type=media&until=2026-11-21T12:05:00Z":         "P",
 		"?type=media&limit=1":                            "V",
@@ -105,7 +107,7 @@ func TestHistory_FiltersByKind(t *testing.T) {
 func TestHistory_RefusesFiltersThatMakeNoSense(t *testing.T) {
 	s := gallery(t)
 	for query, names := range map[string]string{
-		"?type=pictures": "type", "?fromMe=me": "fromMe", "?hasMedia=": "hasMedia", "?type=image&offset=1": "offset does not go with type", "?fromMe=true&offset=1": "nextCursor",
+		"?q=a&fold=case": "fold must be", "?type=pictures": "type", "?fromMe=me": "fromMe", "?hasMedia=": "hasMedia", "?type=image&offset=1": "offset does not go with type", "?fromMe=true&offset=1": "nextCursor",
 	} {
 		for _, path := range []string{clubHistory, graceHistory} {
 			got := s.Get(path + query)

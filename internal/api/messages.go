@@ -14,6 +14,7 @@ type filters struct {
 	Since    *bridge.Time `json:"since"`
 	Until    *bridge.Time `json:"until"`
 	Q        *string      `json:"q"`
+	Fold     *string      `json:"fold"`
 	Sender   bridge.JID   `json:"sender"`
 	Type     *string      `json:"type"`
 	FromMe   *bool        `json:"fromMe"`
@@ -51,6 +52,7 @@ func (q *input) history(chat bridge.JID) bridge.MessageQuery {
 		Since:         q.since(),
 		Until:         q.until(),
 		Q:             q.text("q"),
+		Fold:          q.fold(),
 		MessageFilter: q.messageFilter(),
 		Order:         bridge.Order(q.oneOf("order", string(bridge.OrderDesc), string(bridge.OrderAsc), string(bridge.OrderDesc))),
 		Limit:         q.limit(maxMessages),
@@ -61,6 +63,10 @@ func (q *input) history(chat bridge.JID) bridge.MessageQuery {
 		q.refuse("offset does not go with type, fromMe and hasMedia, whose pages may end early: follow nextCursor")
 	}
 	return history
+}
+
+func (q *input) fold() bridge.Fold {
+	return bridge.Fold(q.oneOf("fold", "", string(bridge.FoldAccents)))
 }
 
 // messageFilter reads the filters of the lists of messages.
@@ -101,14 +107,14 @@ func (s *server) listHistory(in *input, query bridge.MessageQuery) (any, error) 
 		Count   int        `json:"count"`
 		Filters filters    `json:"filters"`
 	}{query.Chat, len(page.Items), filters{
-		query.Since, query.Until, orNull(query.Q), query.Sender, orNull(query.Type), query.FromMe, query.HasMedia, query.Order, query.Limit, query.Offset,
+		query.Since, query.Until, orNull(query.Q), orNull(string(query.Fold)), query.Sender, orNull(query.Type), query.FromMe, query.HasMedia, query.Order, query.Limit, query.Offset,
 	}}
 	return answerList(in, list[bridge.Message]{head, "messages", page.Items, tailOf(page)})
 }
 
 func (s *server) searchMessages(in *input) (any, error) {
 	search := bridge.SearchQuery{
-		Q: in.text("q"), Chat: in.chat("chat"), Sender: in.person("sender"), MessageFilter: in.messageFilter(),
+		Q: in.text("q"), Fold: in.fold(), Chat: in.chat("chat"), Sender: in.person("sender"), MessageFilter: in.messageFilter(),
 		Since: in.since(), Until: in.until(), ChatType: in.chatType("chatType"), Limit: in.limit(maxPage), Cursor: in.text("cursor"),
 		Only: in.caller().Chats,
 	}

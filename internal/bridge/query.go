@@ -37,6 +37,13 @@ const (
 	OrderDesc Order = "desc"
 )
 
+// Fold says which spellings of a text are the same to a search, beside those in another case.
+type Fold string
+
+// FoldAccents finds letters with and without accents alike, where these make no other letter:
+// those of Latin, Greek and Cyrillic, and the points of Hebrew and Arabic.
+const FoldAccents Fold = "accents"
+
 // ChatQuery asks for a page of the list of chats. Q is a part of name or JID. Only, unless nil,
 // names the chats that may be shown.
 type ChatQuery struct {
@@ -115,6 +122,7 @@ type MessageQuery struct {
 	Since  *Time
 	Until  *Time
 	Q      string
+	Fold   Fold
 	Sender JID
 	MessageFilter
 	Order  Order
@@ -128,6 +136,7 @@ type MessageQuery struct {
 type SearchQuery struct {
 	Only   []JID
 	Q      string
+	Fold   Fold
 	Chat   JID
 	Sender JID
 	MessageFilter

@@ -109,7 +109,7 @@ func HistoryPath(chat bridge.JID) string {
 // Messages returns a page of a chat's messages.
 func (c *Client) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
 	path := query{
-		"since": moment(q.Since), "until": moment(q.Until), "q": q.Q, "sender": string(q.Sender), "order": string(q.Order),
+		"since": moment(q.Since), "until": moment(q.Until), "q": q.Q, "fold": string(q.Fold), "sender": string(q.Sender), "order": string(q.Order),
 		"type": q.Type, "fromMe": choice(q.FromMe), "hasMedia": choice(q.HasMedia),
 		"limit": number(q.Limit), "offset": number(q.Offset), "cursor": q.Cursor,
 	}.on(HistoryPath(q.Chat))
@@ -145,7 +145,7 @@ func (c *Client) Message(ctx context.Context, chat bridge.JID, id string) (bridg
 // filters let through.
 func (c *Client) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
 	path := query{
-		"q": q.Q, "chat": string(q.Chat), "sender": string(q.Sender), "type": q.Type, "fromMe": choice(q.FromMe), "hasMedia": choice(q.HasMedia),
+		"q": q.Q, "fold": string(q.Fold), "chat": string(q.Chat), "sender": string(q.Sender), "type": q.Type, "fromMe": choice(q.FromMe), "hasMedia": choice(q.HasMedia),
 		"since": moment(q.Since), "until": moment(q.Until), "chatType": string(q.ChatType),
 		"limit": number(q.Limit), "cursor": q.Cursor,
 	}.on("/api/messages/search")

@@ -108,6 +108,14 @@ func TestSearch_UnderstandsOperators(t *testing.T) {
 	if page = s.get("/console/search?since=2026-11-01").body; asked != "" || !strings.Contains(page, "Add a word") {
 		t.Errorf("days alone asked for %q", asked)
 	}
+	for words, want := range map[string]string{"sofia": "accents", "sofia accents:typed": ""} {
+		if s.get("/console/search?q=" + url.QueryEscape(words)); strings.Contains(asked, "fold=accents") != (want != "") {
+			t.Errorf("%s asked for %q", words, asked)
+		}
+	}
+	if page = s.get("/console/search?q=sofia+accents%3Anone").body; !strings.Contains(page, "way to treat accents") {
+		t.Errorf("unknown accents: the page is\n%s", page)
+	}
 	if s.get("/console/search?kind=pictures").want(t, http.StatusOK, ""); asked != "limit=50&type=image" {
 		t.Errorf("a kind alone asked for %q", asked)
 	}

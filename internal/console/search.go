@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"bridged/internal/bridge"
@@ -89,7 +90,7 @@ func (c *Console) findAsTyped(v *visit) error {
 func (p *searchPage) find(v *visit, limit int, cursor string) error {
 	ctx := v.r.Context()
 	p.Kinds, p.Asked = searchKinds, p.terms != terms{}
-	q := bridge.SearchQuery{Q: p.Words, Limit: limit, Cursor: cursor}
+	q := bridge.SearchQuery{Q: p.Words, Fold: p.fold(), Limit: limit, Cursor: cursor}
 	if err := p.narrow(ctx, v, &q); err != nil || !p.Asked {
 		return err
 	}
@@ -126,6 +127,14 @@ func (p *searchPage) narrow(ctx context.Context, v *visit, q *bridge.SearchQuery
 			p.chip("Kind", chosen.Text, func(t *terms) { t.Kind = "" })
 		} else {
 			p.Unclear = append(p.Unclear, unclear{Noun: "kind of message", Name: p.Kind})
+		}
+	}
+	if p.Accents != "" {
+		if strings.EqualFold(p.Accents, asTyped) {
+			p.Accents = asTyped
+			p.chip("Accents", "as typed", func(t *terms) { t.Accents = "" })
+		} else {
+			p.Unclear = append(p.Unclear, unclear{Noun: "way to treat accents", Name: p.Accents})
 		}
 	}
 	q.Since = p.day(v, "Since", p.Since, false, func(t *terms) { t.Since = "" })
@@ -261,7 +270,7 @@ func (p *searchPage) findMessages(ctx context.Context, v *visit, q bridge.Search
 			return err
 		}
 		for _, m := range found.Items {
-			p.Hits = append(p.Hits, hitOf(m, p.Words))
+			p.Hits = append(p.Hits, hitOf(m, p.Words, q.Fold))
 		}
 		p.More = more(root+"/search", asked, "cursor", found.NextCursor)
 		if len(p.Hits) > 0 || found.NextCursor == nil {
@@ -282,6 +291,7 @@ func apiQuery(q bridge.SearchQuery) url.Values {
 		}
 	}
 	set("q", q.Q)
+	set("fold", string(q.Fold))
 	set("chat", string(q.Chat))
 	set("sender", string(q.Sender))
 	set("type", q.Type)
@@ -297,7 +307,7 @@ func apiQuery(q bridge.SearchQuery) url.Values {
 	return query
 }
 
-func hitOf(m bridge.Match, words string) hit {
+func hitOf(m bridge.Match, words string, by bridge.Fold) hit {
 	shown := hit{
 		Chat: m.ChatJID, Name: nameOf(bridge.Chat{JID: m.ChatJID, Name: m.ChatName}), Group: m.IsGroup,
 		Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp, Path: jump(m.ChatJID, m.MsgID),
@@ -309,7 +319,7 @@ func hitOf(m bridge.Match, words string) hit {
 	if !m.IsGroup && !m.FromMe {
 		shown.Sender = "" // the chat has the same name
 	}
-	shown.Parts = folding.Around(plainText(m.Content), words, wordsBefore, wordsAfter)
+	shown.Parts = folding.Around(plainText(m.Content), words, by, wordsBefore, wordsAfter)
 	return shown
 }
 

@@ -15,7 +15,7 @@ import (
 // terms is what a search asks for: words, and what narrows it. In and From are names as
 // they were typed, or JIDs; From may be "me", too.
 type terms struct {
-	Words, In, From, Kind, Since, Until string
+	Words, In, From, Kind, Accents, Since, Until string
 }
 
 // kind is a kind of messages to choose. Its name is that in addresses and of the operator.
@@ -45,16 +45,16 @@ func kindCalled(name string) (kind, bool) {
 }
 
 // operatorPattern matches what narrows a search within its words: in:Name, from:"Full Name".
-var operatorPattern = regexp.MustCompile(`(?i)(^|\s)(in|from|kind|since|until):("[^"]*"?|“[^”]*”?|\S*)`)
+var operatorPattern = regexp.MustCompile(`(?i)(^|\s)(in|from|kind|accents|since|until):("[^"]*"?|“[^”]*”?|\S*)`)
 
 // termsOf reads a search from an address. What was typed among the words goes before the
 // fields of the form.
 func termsOf(query url.Values) terms {
-	t := terms{In: query.Get("in"), From: query.Get("from"), Kind: query.Get("kind"), Since: query.Get("since"), Until: query.Get("until")}
+	t := terms{In: query.Get("in"), From: query.Get("from"), Kind: query.Get("kind"), Accents: query.Get("accents"), Since: query.Get("since"), Until: query.Get("until")}
 	if t.In == "" {
 		t.In = query.Get("chat")
 	}
-	fields := map[string]*string{"in": &t.In, "from": &t.From, "kind": &t.Kind, "since": &t.Since, "until": &t.Until}
+	fields := map[string]*string{"in": &t.In, "from": &t.From, "kind": &t.Kind, "accents": &t.Accents, "since": &t.Since, "until": &t.Until}
 	q := query.Get("q")
 	for _, found := range operatorPattern.FindAllStringSubmatch(q, -1) {
 		if value := strings.Trim(found[3], `"“”`); value != "" {
@@ -70,7 +70,7 @@ func termsOf(query url.Values) terms {
 
 // query returns the terms as they stand in an address.
 func (t terms) query() url.Values {
-	all := map[string]string{"q": t.Words, "in": t.In, "from": t.From, "kind": t.Kind, "since": t.Since, "until": t.Until}
+	all := map[string]string{"q": t.Words, "in": t.In, "from": t.From, "kind": t.Kind, "accents": t.Accents, "since": t.Since, "until": t.Until}
 	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
 	query := make(url.Values, len(all))
 	for name, value := range all {
@@ -83,6 +83,18 @@ func (t terms) path() string { return root + "/search?" + t.query().Encode() }
 
 // isNarrowed reports whether anything but words is asked for.
 func (t terms) isNarrowed() bool { return t != terms{Words: t.Words} }
+
+// asTyped is the value of Accents that tells letters with and without accents apart.
+const asTyped = "typed"
+
+// fold returns which spellings are the same: those without accents, too, unless they are to
+// be as typed.
+func (t terms) fold() bridge.Fold {
+	if t.Words == "" || t.Accents != "" {
+		return ""
+	}
+	return bridge.FoldAccents
+}
 
 // isFromMe reports whether own messages are asked for.
 func (t terms) isFromMe() bool { return strings.EqualFold(t.From, "me") }
@@ -124,7 +136,7 @@ func namedPerson(c bridge.KnownContact) named {
 
 // exactly returns the only one that has exactly a name, or all.
 func exactly(meant []named, name string) []named {
-	same := slices.DeleteFunc(slices.Clone(meant), func(one named) bool { return folding.FoldName(one.Name) != folding.FoldName(name) })
+	same := slices.DeleteFunc(slices.Clone(meant), func(one named) bool { return folding.FoldBare(one.Name) != folding.FoldBare(name) })
 	if len(same) == 1 {
 		return same
 	}

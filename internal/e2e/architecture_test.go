@@ -109,7 +109,7 @@ var ours = map[string][]string{
 	"internal/hooks":            {"internal/bridge"},
 	"internal/console":          {"internal/api/front", "internal/bridge", "internal/client", "internal/folding", "internal/intake"},
 	"internal/mcp":              {"internal/api/front", "internal/bridge", "internal/client", "internal/folding"},
-	"internal/shell":            {"internal/bridge", "internal/client"},
+	"internal/shell":            {"internal/bridge", "internal/client", "internal/folding"},
 	"internal/fleet":            {"internal/bridge", "internal/client", "internal/dbfile"},
 	"internal/fleet/fleettest":  {},
 	"internal/fuzzbudget":       {},

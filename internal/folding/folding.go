@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"bridged/internal/bridge"
 )
 
 // Fold folds case in every script and makes canonically equal spellings one. It folds
@@ -30,26 +32,17 @@ func isASCII(s string) bool {
 	return true
 }
 
-// FoldName is [Fold] for names, which are also found without the accents of Latin, Greek and
-// Cyrillic letters and the points of Hebrew and Arabic ones. In other scripts, marks make
-// letters: those of kana and Indic vowels stay.
-func FoldName(s string) string {
-	s = Fold(s)
-	if isASCII(s) {
-		return s
+// By returns how texts are folded for a search.
+func By(fold bridge.Fold) func(string) string {
+	if fold == bridge.FoldAccents {
+		return FoldBare
 	}
-	var b strings.Builder
-	bare := false
-	for _, r := range norm.NFD.String(s) {
-		if !unicode.Is(unicode.Mn, r) {
-			bare = unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic)
-		} else if bare {
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return norm.NFC.String(b.String())
+	return Fold
 }
+
+// FoldBare is [Fold], and then [Bare]: names, and texts where a search asks for it, are also
+// found without accents.
+func FoldBare(s string) string { return Bare(Fold(s)) }
 
 // beginsSign reports whether a sign begins with s, which may stand within a character. The
 // signs of a text are folded each on its own: none of them changes, or joins, the one before.

@@ -15,15 +15,15 @@ type Part struct {
 }
 
 // Around returns the part of a text around words, on one line and with the words marked in
-// every spelling that [Fold] makes one: so many characters before the first of them and
+// every spelling that a fold makes one: so many characters before the first of them and
 // after it, and as many from the beginning if they are not there. Left-out text is marked
 // with "…".
-func Around(content, words string, before, after int) []Part {
-	return around(content, words, before, after, Fold)
+func Around(content, words string, by bridge.Fold, before, after int) []Part {
+	return around(content, words, before, after, By(by))
 }
 
-// Name returns a name, with words marked that [FoldName] finds in it.
-func Name(name, words string) []Part { return around(name, words, len(name), len(name), FoldName) }
+// Name returns a name, with words marked that [FoldBare] finds in it.
+func Name(name, words string) []Part { return around(name, words, len(name), len(name), FoldBare) }
 
 func around(content, words string, before, after int, fold func(string) string) []Part {
 	plain := strings.Join(strings.Fields(strings.ToValidUTF8(content, "\uFFFD")), " ")

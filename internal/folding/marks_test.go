@@ -47,7 +47,7 @@ func TestAround_MarksEverySpelling(t *testing.T) {
 		{strings.Repeat("a", 100) + "needle" + strings.Repeat("b", 300), "needle", "…" + strings.Repeat("a", 60) + "[needle]" + strings.Repeat("b", 160) + "…"},
 		{strings.Repeat("é", 1000) + "needle, Needle" + strings.Repeat("ß", 300), "NEEDLE", "…" + strings.Repeat("é", 60) + "[needle], [Needle]" + strings.Repeat("ß", 152) + "…"},
 	} {
-		if got := shown(folding.Around(c.content, c.words, 60, 160)); got != c.want {
+		if got := shown(folding.Around(c.content, c.words, "", 60, 160)); got != c.want {
 			t.Errorf("%q in %.40q: %q, want %q", c.words, c.content, got, c.want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestAround_IsLinear(t *testing.T) {
 	} {
 		began := time.Now()
 		for range 10 {
-			folding.Around(c.content, c.words, 60, 160)
+			folding.Around(c.content, c.words, "", 60, 160)
 		}
 		if took := time.Since(began); took > time.Minute { // they take a second; at every place, minutes
 			t.Errorf("ten excerpts of %.20q took %v", c.content, took)
@@ -109,7 +109,7 @@ func FuzzAround(f *testing.F) {
 			for _, c := range []struct {
 				parts []folding.Part
 				fold  func(string) string
-			}{{folding.Around(content, words, len(content), len(content)), folding.Fold}, {folding.Name(content, words), folding.FoldName}} {
+			}{{folding.Around(content, words, "", len(content), len(content)), folding.Fold}, {folding.Name(content, words), folding.FoldBare}} {
 				if got := folding.Plain(c.parts); got != plain {
 					t.Errorf("%q is shown as %q", plain, got)
 				}
@@ -119,7 +119,7 @@ func FuzzAround(f *testing.F) {
 					t.Errorf("%q in %q: marked %v, want %v", words, plain, found, want)
 				}
 			}
-			short := folding.Plain(folding.Around(content, words, 3, 4))
+			short := folding.Plain(folding.Around(content, words, "", 3, 4))
 			if !strings.Contains(plain, strings.TrimSuffix(strings.TrimPrefix(short, "…"), "…")) && !strings.Contains(plain, "…") {
 				t.Errorf("%q is cut to %q", plain, short)
 			}

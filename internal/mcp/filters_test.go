@@ -29,6 +29,7 @@ func TestTools_PassFiltersOn(t *testing.T) {
 		arguments, want map[string]any
 	}{
 		{"search_messages", map[string]any{"type": "image"}, map[string]any{"type": "image"}},
+		{"search_messages", map[string]any{"q": "sofia", "fold": "accents"}, map[string]any{"q": "sofia", "fold": "accents"}},
 		{"search_messages", map[string]any{"fromMe": false}, map[string]any{"fromMe": "false"}},
 		{
 			"search_messages",

@@ -52,6 +52,7 @@ func (c *caller) messages(ctx context.Context, in listMessages) (*messagesAnswer
 
 type searchMessages struct {
 	Q      string     `json:"q,omitempty" jsonschema:"a part of the text, in any case; may be left out with chat, sender, type or fromMe"`
+	Fold   string     `json:"fold,omitempty" jsonschema:"accents: letters with and without accents are the same" enum:"accents"`
 	Chat   bridge.JID `json:"chat,omitempty" jsonschema:"the JID of the only chat to search"`
 	Sender bridge.JID `json:"sender,omitempty" jsonschema:"the JID of one person"`
 	ofType
@@ -95,8 +96,8 @@ const (
 	wordsAfter  = 200
 )
 
-func matchOf(m bridge.Match, words string) shownMatch {
-	around := folding.Around(m.Content, words, wordsBefore, wordsAfter)
+func matchOf(m bridge.Match, words string, by bridge.Fold) shownMatch {
+	around := folding.Around(m.Content, words, by, wordsBefore, wordsAfter)
 	shown := shownMatch{
 		ChatJID: m.ChatJID, ChatName: capped(m.ChatName, maxName), IsGroup: m.IsGroup, MsgID: capped(m.MsgID, maxName), FromMe: m.FromMe,
 		SenderJID: m.SenderJID, SenderName: capped(m.PushName, maxName), Timestamp: m.Timestamp, MessageType: capped(m.MessageType, maxName),
@@ -123,11 +124,11 @@ func (c *caller) search(ctx context.Context, in searchMessages) (*matchesAnswer,
 	}
 	return fitting(in.limit(), func(most int) (*matchesAnswer, int, error) {
 		page, err := c.client.Search(ctx, bridge.SearchQuery{
-			Q: in.Q, Chat: in.Chat, Sender: in.Sender, MessageFilter: bridge.MessageFilter{Type: in.Type, FromMe: in.FromMe},
+			Q: in.Q, Fold: bridge.Fold(in.Fold), Chat: in.Chat, Sender: in.Sender, MessageFilter: bridge.MessageFilter{Type: in.Type, FromMe: in.FromMe},
 			Since: since, Until: until, ChatType: bridge.ChatType(in.ChatType), Limit: most, Cursor: in.Cursor,
 		})
 		shown := &matchesAnswer{facts: facts{NextCursor: page.NextCursor}}
-		shown.Untrusted.Matches = each(page.Items, func(m bridge.Match) shownMatch { return matchOf(m, in.Q) })
+		shown.Untrusted.Matches = each(page.Items, func(m bridge.Match) shownMatch { return matchOf(m, in.Q, bridge.Fold(in.Fold)) })
 		return shown, len(page.Items), err
 	})
 }

@@ -30,7 +30,8 @@ type block struct {
 // planned is a message that is being packed.
 type planned struct {
 	packed
-	group int64 // 1 in groups
+	length int   // of its text
+	group  int64 // 1 in groups
 }
 
 // planBlock divides the messages of a block among packs, without reading their texts.

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"bridged/internal/folding"
 	"bridged/internal/store/db"
 )
 
@@ -27,6 +29,10 @@ const gramLength = 4
 
 // movedTo is where ASCII characters that end words are moved.
 const movedTo = 0x0780
+
+// bareSign begins the grams that a pack has only without accents. It is a control character
+// that no text has; one that had it would be looked into once too often.
+const bareSign = "\u0080"
 
 func spell(r rune) rune {
 	if r < utf8.RuneSelf && !('a' <= r && r <= 'z' || '0' <= r && r <= '9') {
@@ -84,6 +90,20 @@ func (s *spelling) characters() int { return len(s.starts) - 1 }
 // gram returns the n characters from the i-th on.
 func (s *spelling) gram(i, n int) []byte { return s.spelled[s.starts[i]:s.starts[i+n]] }
 
+// enterBare enters those grams of texts without accents that a pack does not have anyway,
+// each behind [bareSign]: a search that tells accents apart passes over them.
+func (g *gramSet) enterBare(texts []byte) {
+	var marked []byte
+	for text := range bytes.SplitSeq(texts, []byte{textEnd}) {
+		for gram := range g.grams(text) {
+			if _, seen := g.seen[string(gram)]; !seen {
+				marked = append(append(marked[:0], bareSign...), gram...)
+				g.enter(marked)
+			}
+		}
+	}
+}
+
 func (g *gramSet) enter(gram []byte) {
 	if _, seen := g.seen[string(gram)]; seen {
 		return
@@ -102,8 +122,9 @@ const (
 )
 
 // gramQuery returns the full-text query for the packs that may contain a folded
-// text, in some chats if any are named. Of long texts it asks for the rarest grams.
-func gramQuery(folded string, chats []int64, rare *rarity, packs float64) string {
+// text, with or without accents, in some chats if any are named. Of long texts it asks for
+// the rarest grams.
+func gramQuery(folded string, bare bool, chats []int64, rare *rarity, packs float64) string {
 	var words []string
 	if len(chats) > 0 {
 		var names []string
@@ -115,8 +136,12 @@ func gramQuery(folded string, chats []int64, rare *rarity, packs float64) string
 	var s spelling
 	s.spell([]byte(folded))
 	n := min(gramLength, s.characters())
-	for _, i := range s.choose(n, rare, packs) {
-		words = append(words, `"`+string(s.gram(i, n))+`"`)
+	for _, i := range s.choose(n, bare, rare, packs) {
+		word := `"` + string(s.gram(i, n)) + `"`
+		if bare {
+			word = "(" + word + ` OR "` + bareSign + string(s.gram(i, n)) + `")`
+		}
+		words = append(words, word)
 	}
 	return strings.Join(words, " AND ")
 }
@@ -124,10 +149,10 @@ func gramQuery(folded string, chats []int64, rare *rarity, packs float64) string
 // choose returns where the grams of length n begin that are worth asking for: the
 // rarest, until it is cheaper to look into the packs that are left. First come those that
 // do not overlap a chosen one: overlapping grams mostly stand in the same packs.
-func (s *spelling) choose(n int, rare *rarity, packs float64) (chosen []int) {
+func (s *spelling) choose(n int, bare bool, rare *rarity, packs float64) (chosen []int) {
 	left, shares := make([]int, s.characters()-n+1), make([]float64, s.characters()-n+1)
 	for i := range left {
-		left[i], shares[i] = i, rare.share(s.gram(i, n))
+		left[i], shares[i] = i, rare.share(s.gram(i, n), bare)
 	}
 	overlaps := func(i int) (count int) {
 		if slices.ContainsFunc(chosen, func(at int) bool { return i < at+n && at < i+n }) {
@@ -152,6 +177,7 @@ func (s *spelling) choose(n int, rare *rarity, packs float64) (chosen []int) {
 type rarity struct {
 	packs  int // of the sample
 	counts [1 << rarityBits]uint8
+	bare   [1 << rarityBits]uint8 // of packs that have it only without accents
 }
 
 const (
@@ -168,26 +194,40 @@ func rarityOf(gram []byte) uint64 { return maphash.Bytes(raritySeed, gram) >> (6
 
 // share returns which share of the packs has a gram, never 0: packs beside the sample may
 // have it. Without a sample every gram counts as common.
-func (r *rarity) share(gram []byte) float64 {
+func (r *rarity) share(gram []byte, bare bool) float64 {
 	if r == nil || r.packs == 0 {
 		return 1
 	}
-	return (float64(r.counts[rarityOf(gram)]) + 0.5) / float64(r.packs)
+	h := rarityOf(gram)
+	count := float64(r.counts[h])
+	if bare {
+		count += float64(r.bare[h])
+	}
+	return (count + 0.5) / float64(r.packs)
 }
 
 // sampling has the buffers for counting.
 type sampling struct {
 	spelling
+	bare   []byte
 	lastIn [1 << rarityBits]uint8 // the last pack that had a gram
 }
 
 // add counts the grams of a pack's texts, each once.
 func (r *rarity) add(texts []byte, s *sampling) {
 	r.packs++
+	r.count(&r.counts, texts, s)
+	if s.bare = folding.AppendBare(s.bare[:0], texts); !bytes.Equal(s.bare, texts) {
+		r.count(&r.bare, s.bare, s)
+	}
+}
+
+// count counts the grams that the pack at hand was not seen to have.
+func (r *rarity) count(counts *[1 << rarityBits]uint8, texts []byte, s *sampling) {
 	for gram := range s.grams(texts) {
 		if h := rarityOf(gram); s.lastIn[h] != uint8(r.packs) {
 			s.lastIn[h] = uint8(r.packs)
-			r.counts[h]++
+			counts[h]++
 		}
 	}
 }

@@ -19,6 +19,9 @@
 // newest or the oldest block on, compares their texts, and stops when no block that is
 // left can have anything better.
 //
+// A search without accents compares the texts without theirs ([folding.Bare]), and asks for
+// the grams that these have, too: the table has those that a pack does not have anyway.
+//
 // Searches are exact at any time: they scan messages that are not indexed yet, or have
 // changed since ([Index.MarkStale]), in the same snapshot. The index is built in the
 // background, and can be made anew from the messages.
@@ -85,7 +88,7 @@ const (
 	noneIndexed = -1
 
 	// version changes with the form of grams or with [Fold].
-	version = 2
+	version = 3
 
 	createGrams = `CREATE VIRTUAL TABLE grams USING fts5
 		(words, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii')`

@@ -187,7 +187,7 @@ func TestIndex_FindsChangedTextsNoMore(t *testing.T) {
 	settle(t, x)
 	var packs int
 	ok(t, s.View(t.Context(), func(c *db.Conn) {
-		c.Find("SELECT count(*) FROM grams WHERE grams MATCH ?", []any{gramQuery("15.", nil, nil, 0)}, &packs)
+		c.Find("SELECT count(*) FROM grams WHERE grams MATCH ?", []any{gramQuery("15.", false, nil, nil, 0)}, &packs)
 	}))
 	if packs != 0 {
 		t.Errorf("%d packs contain the text", packs)
@@ -209,7 +209,7 @@ func TestSample_CountsWhatIsCommon(t *testing.T) {
 	settle(t, x)
 	ok(t, x.sample(t.Context()))
 	rare := x.rarity.Load()
-	if common, other := rare.share([]byte("numb")), rare.share([]byte("qqqq")); common < 0.99 || other > 0.05 {
+	if common, other := rare.share([]byte("numb"), false), rare.share([]byte("qqqq"), false); common < 0.99 || other > 0.05 {
 		t.Errorf("shares: %v and %v", common, other)
 	}
 }

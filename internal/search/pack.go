@@ -29,10 +29,7 @@ const (
 func firstPack(block int64) int64 { return block << packBits }
 
 // packed is a message in a pack.
-type packed struct {
-	seq, chat, timestamp int64
-	length               int // of its text
-}
+type packed struct{ seq, chat, timestamp int64 }
 
 func (m packed) position() Position { return Position{m.timestamp, m.seq} }
 
@@ -46,8 +43,7 @@ type pack struct {
 
 // enter adds a message behind the others.
 func (p *pack) enter(m packed, text []byte) {
-	m.length = len(text)
-	for _, n := range []int64{m.seq - p.last.seq, m.chat - p.last.chat, m.timestamp - p.last.timestamp, int64(m.length)} {
+	for _, n := range []int64{m.seq - p.last.seq, m.chat - p.last.chat, m.timestamp - p.last.timestamp} {
 		p.messages = binary.AppendVarint(p.messages, n)
 	}
 	p.texts = append(append(p.texts, text...), textEnd)
@@ -61,7 +57,7 @@ func (p pack) all() iter.Seq2[packed, error] {
 	return func(yield func(packed, error) bool) {
 		var m packed
 		for rest := p.messages; len(rest) > 0; {
-			var fields [4]int64
+			var fields [3]int64
 			for i := range fields {
 				var size int
 				if fields[i], size = binary.Varint(rest); size <= 0 {
@@ -70,7 +66,7 @@ func (p pack) all() iter.Seq2[packed, error] {
 				}
 				rest = rest[size:]
 			}
-			m = packed{m.seq + fields[0], m.chat + fields[1], m.timestamp + fields[2], int(fields[3])}
+			m = packed{m.seq + fields[0], m.chat + fields[1], m.timestamp + fields[2]}
 			if !yield(m, nil) {
 				return
 			}
@@ -78,35 +74,36 @@ func (p pack) all() iter.Seq2[packed, error] {
 	}
 }
 
-// matching returns the messages whose text contains the needle.
-func (p pack) matching(needle []byte) iter.Seq2[packed, error] {
+// matching returns the messages whose text contains the needle. The texts are the pack's, or
+// those without accents.
+func (p pack) matching(texts, needle []byte) iter.Seq2[packed, error] {
 	return func(yield func(packed, error) bool) {
-		at := bytes.Index(p.texts, needle)
+		at, end := bytes.Index(texts, needle), 0
 		if at < 0 {
 			return
 		}
-		end := 0
 		for m, err := range p.all() {
-			end += m.length + 1
-			if err == nil && (m.length < 0 || end > len(p.texts)) {
+			length := bytes.IndexByte(texts[end:], textEnd)
+			if err == nil && length < 0 {
 				err = errPack
 			}
 			if err != nil {
 				yield(m, err)
 				return
 			}
-			if at >= end {
+			if end += length + 1; at >= end {
 				continue
 			}
 			if !yield(m, nil) {
 				return
 			}
-			next := bytes.Index(p.texts[end:], needle)
+			next := bytes.Index(texts[end:], needle)
 			if next < 0 {
 				return
 			}
 			at = end + next
 		}
+		yield(packed{}, errPack)
 	}
 }
 
@@ -140,12 +137,13 @@ func readPacks(c *db.Conn, plans []packPlan) (made []madePack) {
 // readPack makes a pack of its messages as they are now.
 func readPack(c *db.Conn, plan packPlan) madePack {
 	p, grams := madePack{pack: pack{id: plan.id}}, newGramSet()
+	var bare []byte // those texts that have accents, without them
 	for row := range c.Rows(`
-		SELECT m.seq, m.chat, m.timestamp, ifnull(m.folded, m.content)
+		SELECT m.seq, m.chat, m.timestamp, `+textOf(false)+`, ifnull(m.bare, '')
 		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value`, c.Encode(plan.seqs)) {
 		var m packed
-		var text db.Raw
-		row.Scan(&m.seq, &m.chat, &m.timestamp, &text)
+		var text, without db.Raw
+		row.Scan(&m.seq, &m.chat, &m.timestamp, &text, &without)
 		if len(p.messages) == 0 {
 			p.oldest, p.newest = m.timestamp, m.timestamp
 		}
@@ -155,7 +153,9 @@ func readPack(c *db.Conn, plan packPlan) madePack {
 			grams.enter(gram)
 		}
 		grams.enter([]byte(chatWord(m.chat)))
+		bare = append(append(bare, without...), textEnd)
 	}
+	grams.enterBare(bare)
 	p.grams = grams.text.String()
 	return p
 }

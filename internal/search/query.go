@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"bridged/internal/bridge"
+	"bridged/internal/folding"
 	"bridged/internal/store/db"
 )
 
@@ -14,6 +15,7 @@ import (
 // whose text contains a needle.
 type Query struct {
 	Needle       string // folded; empty for any text
+	Bare         bool   // the needle is without accents, and found in texts without theirs
 	Desc         bool
 	Limit        int   // how many are wanted
 	Chat, Sender int64 // 0 is all
@@ -63,7 +65,7 @@ func (q *Query) Where(c *db.Conn) (string, []any) {
 		f.Add("(m.timestamp, m.seq) "+behind+" (?, ?)", q.After.Timestamp, q.After.Seq)
 	}
 	if q.Needle != "" {
-		f.Add("instr(ifnull(m.folded, m.content), ?) > 0", q.Needle)
+		f.Add("instr("+textOf(q.Bare)+", ?) > 0", q.Needle)
 	}
 	if group, one := q.group(); one {
 		f.Add("EXISTS (SELECT 1 FROM chats c WHERE c.id = m.chat AND c.is_group = ?)", group)
@@ -210,6 +212,7 @@ func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 	query, args := x.lookUpQuery(q, first, last)
 	needle, block := []byte(q.Needle), int64(noneIndexed)
 	var p pack
+	var bare []byte
 	for row := range c.Rows(query, args...) {
 		if !row.Scan(&p.id, (*db.Raw)(&p.messages), (*db.Raw)(&p.texts)) {
 			break
@@ -220,7 +223,12 @@ func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 				break
 			}
 		}
-		x.match(c, q, p, needle, found)
+		texts := p.texts
+		if q.Bare {
+			bare = folding.AppendBare(bare[:0], p.texts)
+			texts = bare
+		}
+		x.match(c, q, p, texts, needle, found)
 	}
 }
 
@@ -236,10 +244,10 @@ func blockRange(c *db.Conn, q *Query, indexed int64) (first, last int64) {
 	return first, last
 }
 
-// match looks into one pack.
-func (x *Index) match(c *db.Conn, q *Query, p pack, needle []byte, found *topK) {
+// match looks into one pack, whose texts are those that the needle is like.
+func (x *Index) match(c *db.Conn, q *Query, p pack, texts, needle []byte, found *topK) {
 	var matching []Position
-	for m, err := range p.matching(needle) {
+	for m, err := range p.matching(texts, needle) {
 		if err != nil {
 			c.Fail(err)
 			return
@@ -316,5 +324,5 @@ func (x *Index) lookUpQuery(q *Query, first, last int64) (string, []any) {
 	return `
 		SELECT g.rowid, p.messages, p.texts FROM grams g CROSS JOIN packs p ON p.id = g.rowid
 		WHERE g.grams MATCH ? AND g.rowid >= ? AND g.rowid < ?` + kind + `
-		ORDER BY g.rowid` + direction(q.Desc), []any{gramQuery(q.Needle, chats, x.rarity.Load(), packs), firstPack(first), firstPack(last + 1)}
+		ORDER BY g.rowid` + direction(q.Desc), []any{gramQuery(q.Needle, q.Bare, chats, x.rarity.Load(), packs), firstPack(first), firstPack(last + 1)}
 }

@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/folding"
 )
 
 // Messages chooses messages of a chat.
 type Messages struct {
 	Chat          string
 	Q             string // a part of their text
+	Fold          bridge.Fold
 	Filter        bridge.MessageFilter
 	Since, Before string
 	Limit         int  // the newest ones; 0 is all
@@ -27,7 +29,7 @@ func (s *Shell) Messages(ctx context.Context, q Messages) error {
 	if err != nil {
 		return err
 	}
-	query := bridge.MessageQuery{Chat: chat, Q: q.Q, MessageFilter: q.Filter, Limit: pageOf(q.Limit)}
+	query := bridge.MessageQuery{Chat: chat, Q: q.Q, Fold: q.Fold, MessageFilter: q.Filter, Limit: pageOf(q.Limit)}
 	if query.Since, query.Until, err = s.between(q.Since, q.Before); err != nil {
 		return err
 	}
@@ -135,6 +137,7 @@ func fileText(content, kind string, file *bridge.Media) string {
 // Search chooses messages by their text, or by what they are.
 type Search struct {
 	Q             string
+	Fold          bridge.Fold
 	Chat          string // only in this one
 	From          string // only by this person
 	Type          bridge.ChatType
@@ -148,7 +151,7 @@ type Search struct {
 // does.
 func (s *Shell) Search(ctx context.Context, q Search) error {
 	if q.Chat != "" && q.From == "" {
-		return s.Messages(ctx, Messages{Chat: q.Chat, Q: q.Q, Filter: q.Filter, Since: q.Since, Before: q.Before, Limit: q.Limit, IDs: q.IDs})
+		return s.Messages(ctx, Messages{Chat: q.Chat, Q: q.Q, Fold: q.Fold, Filter: q.Filter, Since: q.Since, Before: q.Before, Limit: q.Limit, IDs: q.IDs})
 	}
 	query, err := s.searchQuery(ctx, q)
 	if err != nil {
@@ -162,7 +165,7 @@ func (s *Shell) Search(ctx context.Context, q Search) error {
 }
 
 func (s *Shell) searchQuery(ctx context.Context, q Search) (query bridge.SearchQuery, err error) {
-	query = bridge.SearchQuery{Q: q.Q, MessageFilter: q.Filter, ChatType: q.Type, Limit: pageOf(q.Limit)}
+	query = bridge.SearchQuery{Q: q.Q, Fold: q.Fold, MessageFilter: q.Filter, ChatType: q.Type, Limit: pageOf(q.Limit)}
 	if q.Chat != "" {
 		if query.Chat, err = s.find(ctx, q.Chat); err != nil {
 			return query, err
@@ -190,25 +193,11 @@ func (s *Shell) matchRow(m bridge.Match, q Search) []string {
 	}
 	text := fileText(m.Content, m.MessageType, m.Media)
 	if s.Width > 0 {
-		text = around(text, q.Q)
+		text = folding.Plain(folding.Around(text, q.Q, q.Fold, 16, len(text)))
 	}
 	row := []string{s.when(&m.Timestamp), senderOf(m.ChatName, m.ChatJID), sender, text}
 	if q.IDs {
 		row = slices.Insert(row, 1, m.MsgID, string(m.ChatJID))
 	}
 	return row
-}
-
-// around returns a text from shortly before where another is found in it.
-func around(text, q string) string {
-	const before = 16
-	at := strings.Index(strings.ToLower(text), strings.ToLower(q))
-	if at <= before || at > len(text) {
-		return text
-	}
-	start := at - before
-	if space := strings.IndexByte(text[start:at], ' '); space >= 0 {
-		start += space + 1
-	}
-	return "…" + strings.ToValidUTF8(text[start:], "")
 }

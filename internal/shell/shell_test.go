@@ -216,13 +216,3 @@ func TestExplain_SaysWhatToDo(t *testing.T) {
 		t.Error("what is no answer of the API is changed")
 	}
 }
-
-func TestAround_ShowsWhereItWasFound(t *testing.T) {
-	t.Parallel()
-	long := "many words before the Needle and more behind it"
-	for q, want := range map[string]string{"needle": "…before the Needle and more behind it", "many": long, "nowhere": long} {
-		if got := around(long, q); got != want {
-			t.Errorf("%s: %q, want %q", q, got, want)
-		}
-	}
-}

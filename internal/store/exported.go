@@ -301,8 +301,9 @@ func (t *writeTx) addFile(seq int64, m bridge.Message, sum []byte) {
 		if text == "" || text == m.Media.FileName { // the caption was left out, too
 			text = m.Content
 		}
-		t.Run("UPDATE messages SET type = ?, content = ?, folded = ?, details = ?, has_link = ? WHERE seq = ?",
-			m.MessageType, text, search.Folded(text), t.pack(d), d.hasLink(text), seq)
+		folded, bare := search.Columns(text)
+		t.Run("UPDATE messages SET type = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ? WHERE seq = ?",
+			m.MessageType, text, folded, bare, t.pack(d), d.hasLink(text), seq)
 		t.s.index.MarkStale(t.Conn, seq)
 	}
 	stored.Kept = true

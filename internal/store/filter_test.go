@@ -85,7 +85,7 @@ func (w *world) askFiltered() {
 		ChatType: []bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual, ""}[w.r.IntN(4)],
 	}
 	if w.r.IntN(3) == 0 {
-		q.Q = w.randomQuery()
+		q.Q, q.Fold = w.randomQuery(), folds[w.r.IntN(2)]
 	}
 	if w.r.IntN(3) == 0 {
 		q.Chat = w.list[w.r.IntN(len(w.list))].chat
@@ -106,7 +106,7 @@ func (w *world) askFiltered() {
 		q.HasMedia = ptr(true)
 	}
 	fits := func(m posted) bool {
-		return contains(m.text, q.Q) && passes(q.MessageFilter, m) && (q.Sender == "" || m.sender == q.Sender) &&
+		return contains(m.text, q.Q, q.Fold) && passes(q.MessageFilter, m) && (q.Sender == "" || m.sender == q.Sender) &&
 			(q.Since == nil || !m.ts.Before(q.Since.Time)) && (q.Until == nil || !m.ts.After(q.Until.Time))
 	}
 	w.compare(fmt.Sprintf("%+v", q), w.searchAll(q), w.found(func(m posted) bool {
@@ -114,7 +114,7 @@ func (w *world) askFiltered() {
 			(q.ChatType != bridge.ChatsGroup || m.chat.IsGroup()) && (q.ChatType != bridge.ChatsIndividual || !m.chat.IsGroup())
 	}))
 	h := bridge.MessageQuery{
-		Chat: worldChats[w.r.IntN(len(worldChats))], Q: q.Q, MessageFilter: q.MessageFilter, Sender: q.Sender, Since: q.Since, Until: q.Until, Limit: q.Limit,
+		Chat: worldChats[w.r.IntN(len(worldChats))], Q: q.Q, Fold: q.Fold, MessageFilter: q.MessageFilter, Sender: q.Sender, Since: q.Since, Until: q.Until, Limit: q.Limit,
 		Order: []bridge.Order{bridge.OrderAsc, bridge.OrderDesc}[w.r.IntN(2)],
 	}
 	want := w.found(func(m posted) bool { return fits(m) && m.chat == h.Chat })

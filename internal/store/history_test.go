@@ -156,7 +156,7 @@ func naive(t *testing.T, s *Store, q bridge.MessageQuery) []string {
 	for _, m := range messages(t, s, bridge.MessageQuery{Chat: q.Chat, Order: q.Order, Limit: 100000}) {
 		if q.Sender != "" && m.SenderJID != s.Canonical(q.Sender) ||
 			q.Since != nil && m.Timestamp.Before(q.Since.Time) || q.Until != nil && m.Timestamp.After(q.Until.Time) ||
-			!blank(q.Q) && !contains(m.Content, q.Q) {
+			!blank(q.Q) && !contains(m.Content, q.Q, "") {
 			continue
 		}
 		list = append(list, m.ID)

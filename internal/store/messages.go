@@ -268,9 +268,7 @@ func (r *readTx) historyQuery(chat int64, q bridge.MessageQuery) search.Query {
 		Chat: chat, Desc: q.Order != bridge.OrderAsc, Limit: limitOf(q.Limit) + 1, Sender: r.senderID(q.Sender),
 		Since: firstMillis(q.Since), Until: lastMillis(q.Until), After: r.positionAt(q.Cursor),
 	}
-	if !blank(q.Q) {
-		h.Needle = fold(q.Q)
-	}
+	setNeedle(&h, q.Q, q.Fold)
 	return h
 }
 

@@ -53,10 +53,11 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	}
 	d := detailsOf(f.New)
 	d.keepMarks(before)
+	folded, bare := search.Columns(f.New.Content)
 	changed := t.Change(`
-		UPDATE messages SET type = ?1, content = ?2, folded = ?3, details = ?4, edited_at = nullif(?5, 0), has_link = ?7
+		UPDATE messages SET type = ?1, content = ?2, folded = ?3, bare = ?8, details = ?4, edited_at = nullif(?5, 0), has_link = ?7
 		WHERE seq = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, nullif(?5, 0))`,
-		f.New.MessageType, f.New.Content, search.Folded(f.New.Content), t.pack(d), edited, m.seq, d.hasLink(f.New.Content))
+		f.New.MessageType, f.New.Content, folded, t.pack(d), edited, m.seq, d.hasLink(f.New.Content), bare)
 	if changed == 0 {
 		return
 	}

@@ -77,12 +77,13 @@ const unknownSender bridge.JID = "0@" + bridge.ServerUser
 // insertMessage returns 0 where the message is stored already.
 func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender person) int64 {
 	seq, d := t.numbers.seq+1, detailsOf(m)
+	folded, bare := search.Columns(m.Content)
 	added := t.Change(`
-		INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, has_link, status, imported)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, bare, details, has_link, status, imported)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chat, id) DO NOTHING`,
 		seq, c.id, m.ID, sender.id, m.FromMe, m.Timestamp.UnixMilli(), m.MessageType, m.PushName,
-		m.Content, search.Folded(m.Content), t.pack(d), d.hasLink(m.Content), statusColumn(m), m.Imported)
+		m.Content, folded, bare, t.pack(d), d.hasLink(m.Content), statusColumn(m), m.Imported)
 	if added == 0 {
 		return 0
 	}
@@ -159,10 +160,11 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender per
 	}
 	d := detailsOf(m)
 	d.keepMarks(t.detailsIn(stored.details))
+	folded, bare := search.Columns(m.Content)
 	t.Run(`
-		UPDATE messages SET sender = ?, type = ?, push_name = ?, content = ?, folded = ?, details = ?, has_link = ?, status = ?, edited_at = NULL
+		UPDATE messages SET sender = ?, type = ?, push_name = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ?, status = ?, edited_at = NULL
 		WHERE seq = ?`,
-		sender.id, m.MessageType, m.PushName, m.Content, search.Folded(m.Content), t.pack(d), d.hasLink(m.Content), statusColumn(m), stored.seq)
+		sender.id, m.MessageType, m.PushName, m.Content, folded, bare, t.pack(d), d.hasLink(m.Content), statusColumn(m), stored.seq)
 	t.insertRaw(m, stored.seq)
 	t.joinAlbum(stored.seq, m.AlbumID)
 	fields := []bridge.MessageField{bridge.ChangedContent}

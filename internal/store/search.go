@@ -36,7 +36,7 @@ func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
 
 // fold and foldName are those of all that is searched.
 func fold(text string) string     { return folding.Fold(text) }
-func foldName(name string) string { return folding.FoldName(name) }
+func foldName(name string) string { return folding.FoldBare(name) }
 func blank(q string) bool         { return search.IsBlank(q) }
 
 // Search finds the messages of all chats whose text contains q.Q and that the filters let
@@ -59,13 +59,18 @@ func (r *readTx) searchQuery(q bridge.SearchQuery) search.Query {
 		Desc: true, Limit: limitOf(q.Limit) + 1, Kind: q.ChatType, Only: r.chatSet(q.Only), Sender: r.senderID(q.Sender),
 		Since: firstMillis(q.Since), Until: lastMillis(q.Until), After: r.positionAt(q.Cursor),
 	}
-	if !blank(q.Q) {
-		sq.Needle = fold(q.Q)
-	}
+	setNeedle(&sq, q.Q, q.Fold)
 	if q.Chat != "" {
 		sq.Chat = r.findChat(q.Chat)
 	}
 	return sq
+}
+
+// setNeedle makes a query one of texts that contain q, in the spellings that a fold makes one.
+func setNeedle(sq *search.Query, q string, by bridge.Fold) {
+	if !blank(q) {
+		sq.Needle, sq.Bare = folding.By(by)(q), by == bridge.FoldAccents
+	}
 }
 
 // firstLook is how many hits of a text are looked at first for those that a filter lets

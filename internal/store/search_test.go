@@ -10,11 +10,37 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"bridged/internal/bridge"
 )
 
-func contains(content, q string) bool { return strings.Contains(fold(content), fold(q)) }
+func contains(content, q string, by bridge.Fold) bool {
+	if by == bridge.FoldAccents {
+		return strings.Contains(withoutAccents(fold(content)), withoutAccents(fold(q)))
+	}
+	return strings.Contains(fold(content), fold(q))
+}
+
+// withoutAccents leaves the marks of letters out that have no other letter in them.
+func withoutAccents(folded string) string {
+	var b strings.Builder
+	loses := false
+	for _, r := range norm.NFD.String(folded) {
+		if !unicode.Is(unicode.Mn, r) {
+			loses = unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic)
+		} else if loses {
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return norm.NFC.String(b.String())
+}
+
+// folds has the ways to search.
+var folds = []bridge.Fold{"", bridge.FoldAccents}
 
 func TestSearch_MatchesInEveryScript(t *testing.T) {
 	s := newStore(t)
@@ -29,14 +55,47 @@ func TestSearch_MatchesInEveryScript(t *testing.T) {
 	for _, q := range append(slices.Clone(texts[:len(texts)-1]),
 		"strasse", "STRASSE", "straße", "i̇stanbul", "İSTANBUL", "şi̇şli", "οδος", "ΟΔΌΣ", "привет", "мир", "%", "_", "'", "\"", "\\",
 		"👩", "👍", "\u200d", "café", "CAFE\u0301", "cafe", "*", "OR", "fi", "ﬁ", "ΐ", "京", "тт", "\u0301", "zzz", "st", "X") {
-		want := []string{}
-		for i, text := range slices.Backward(texts) {
-			if contains(text, q) {
-				want = append(want, fmt.Sprintf("A%02d", i))
+		for _, by := range folds {
+			want := []string{}
+			for i, text := range slices.Backward(texts) {
+				if contains(text, q, by) {
+					want = append(want, fmt.Sprintf("A%02d", i))
+				}
+			}
+			sameList(t, fmt.Sprintf("search %q %s", q, by), matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: q, Fold: by})), want)
+			sameList(t, fmt.Sprintf("filter %q %s", q, by), ids(messages(t, s, bridge.MessageQuery{Chat: alice, Q: q, Fold: by})), want)
+		}
+	}
+}
+
+// Each row has the spellings that a search without accents finds with any of them.
+func TestSearch_WithoutAccents(t *testing.T) {
+	for _, same := range [][]string{
+		{"Sofía", "SOFIA", "sofi\u0301a"},
+		{"Nguyễn Thị Ánh", "nguyen thi anh"},
+		{"Ёлка", "елка", "ЕЛКА"},
+		{"Ἀθηνᾶ", "αθηνα"},
+		{"שָׁלוֹם", "שלום"},
+		{"مُحَمَّد أحمد", "محمد احمد"},
+		{"Straße nach Köln", "STRASSE NACH KOLN"},
+	} {
+		s := newStore(t)
+		save(t, s, says(alice, alice, "X", 0, "nothing of it"))
+		for i, text := range same {
+			save(t, s, says(alice, alice, fmt.Sprint(i), i+1, "… "+text+" …"))
+		}
+		for _, q := range same {
+			if got := matchesOf(t, s, bridge.SearchQuery{Q: q, Fold: bridge.FoldAccents}); len(got) != len(same) {
+				t.Errorf("%s is found in %d messages, want %d", q, len(got), len(same))
 			}
 		}
-		sameList(t, fmt.Sprintf("search %q", q), matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: q})), want)
-		sameList(t, fmt.Sprintf("filter %q", q), ids(messages(t, s, bridge.MessageQuery{Chat: alice, Q: q})), want)
+	}
+	s := newStore(t)
+	save(t, s, says(alice, alice, "1", 1, "がっこう"), says(alice, alice, "2", 2, "हिन्दी"), says(alice, alice, "3", 3, "한글"))
+	for _, other := range []string{"かっこう", "हन्द", "하"} {
+		if got := matchesOf(t, s, bridge.SearchQuery{Q: other, Fold: bridge.FoldAccents}); len(got) != 0 {
+			t.Errorf("%s is found in %q, where the mark makes another letter", other, got[0].Content)
+		}
 	}
 }
 
@@ -78,6 +137,7 @@ func TestSearch_ShowsWhereAMatchIs(t *testing.T) {
 var alphabet = []string{
 	"a", "A", "b", "ß", "SS", "s", "İ", "i", "ı", "I", "\u0307", "ς", "Σ", "σ", "é", "e\u0301", "\u0301", "к", "К",
 	"語", "ह", "ि", "ع", "👩", "\u200d", "👧", "👍🏽", "%", "_", "\\", "'", "\"", " ", "\n", "*", "0", "ﬁ", "f", "\x00", "\xff",
+	"e", "ё", "е", "أ", "ا", "\u064e", "が", "か", "ạ\u0302",
 }
 
 func randomText(r *rand.Rand, n int) string {
@@ -209,10 +269,10 @@ func (w *world) found(keep func(posted) bool) []string {
 func (w *world) ask() {
 	q := bridge.SearchQuery{
 		Q: w.randomQuery(), Limit: []int{1, 3, 10, 500}[w.r.IntN(4)],
-		ChatType: []bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual, ""}[w.r.IntN(4)],
+		Fold: folds[w.r.IntN(2)], ChatType: []bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual, ""}[w.r.IntN(4)],
 	}
 	h := bridge.MessageQuery{
-		Chat: worldChats[w.r.IntN(len(worldChats))], Q: q.Q, Limit: q.Limit, Offset: []int{0, 0, 1, 7}[w.r.IntN(4)],
+		Chat: worldChats[w.r.IntN(len(worldChats))], Q: q.Q, Fold: q.Fold, Limit: q.Limit, Offset: []int{0, 0, 1, 7}[w.r.IntN(4)],
 		Order: []bridge.Order{bridge.OrderAsc, bridge.OrderDesc}[w.r.IntN(2)],
 	}
 	if w.r.IntN(3) == 0 {
@@ -230,7 +290,7 @@ func (w *world) ask() {
 		q.Only = worldChats[w.r.IntN(len(worldChats)):][:w.r.IntN(2)]
 	}
 	inRange := func(m posted) bool {
-		return contains(m.text, q.Q) && (q.Since == nil || !m.ts.Before(q.Since.Time)) && (q.Until == nil || !m.ts.After(q.Until.Time))
+		return contains(m.text, q.Q, q.Fold) && (q.Since == nil || !m.ts.Before(q.Since.Time)) && (q.Until == nil || !m.ts.After(q.Until.Time))
 	}
 	w.compare(fmt.Sprintf("%+v", q), w.searchAll(q), w.found(func(m posted) bool {
 		return inRange(m) && (q.Only == nil || slices.Contains(q.Only, m.chat)) && (q.ChatType != bridge.ChatsGroup || m.chat.IsGroup()) && (q.ChatType != bridge.ChatsIndividual || !m.chat.IsGroup())

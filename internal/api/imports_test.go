@@ -288,7 +288,8 @@ func TestImport_Refusals(t *testing.T) {
 		"no export":           {[]byte("Dear diary"), []string{"chat", "A"}, http.StatusBadRequest, "invalid_request"},
 		"a hostile archive": {
 			exporttest.Zip(t, exporttest.Entry{Name: "_chat.txt", Data: text}, exporttest.Entry{Name: "../a.jpg", Data: text}),
-			[]string{"chat", "A"}, http.StatusBadRequest, "invalid_request",
+			[]string{"chat", "A"},
+			http.StatusBadRequest, "invalid_request",
 		},
 		"an archive within":   {exporttest.Zip(t, exporttest.Entry{Name: "_chat.txt", Data: text}, exporttest.Entry{Name: "a.zip"}), []string{"chat", "A"}, http.StatusBadRequest, "invalid_request"},
 		"a file too large":    {exporttest.Zip(t, exporttest.Entry{Name: "_chat.txt", Data: text}, exporttest.Entry{Name: "a.jpg", Data: make([]byte, maxExportFile+1)}), []string{"chat", "A"}, http.StatusRequestEntityTooLarge, "payload_too_large"},

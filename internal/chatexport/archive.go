@@ -221,7 +221,7 @@ func checkOverlap(entries []*zip.File) error {
 			return damaged(err)
 		}
 		// Before the data is the local header, of 30 bytes and the name at least.
-		extents = append(extents, extent{from - 30 - int64(len(entry.Name)), from + int64(entry.CompressedSize64)}) //nolint:gosec // checked below
+		extents = append(extents, extent{from - 30 - int64(len(entry.Name)), from + int64(entry.CompressedSize64)})
 		if last := extents[len(extents)-1]; last.to < last.from {
 			return damaged(errors.New("a size is negative"))
 		}
@@ -322,7 +322,7 @@ func open(entry *zip.File) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, damaged(err)
 	}
-	return &entryReader{from, int64(entry.UncompressedSize64)}, nil //nolint:gosec // below the limits
+	return &entryReader{from, int64(entry.UncompressedSize64)}, nil
 }
 
 type entryReader struct {
@@ -385,7 +385,7 @@ func (a *Archive) File(name string) (io.ReadCloser, int64, error) {
 		return nil, 0, bridge.NotFound("the archive has no file %s", shown(name))
 	}
 	from, err := open(entry)
-	return from, int64(entry.UncompressedSize64), err //nolint:gosec // below the limits
+	return from, int64(entry.UncompressedSize64), err
 }
 
 // CheckInner refuses archives within the archive, but for those that people have sent: these

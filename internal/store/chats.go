@@ -76,7 +76,7 @@ func (r *readTx) addKind(f *db.Filter, kind bridge.ChatKind) {
 	case bridge.KindSelf:
 		f.Add("NOT c.is_group AND c.person = ?", r.s.people.ownerID())
 	case bridge.KindImported:
-		f.Add("NOT c.is_group AND c.person IS NULL")
+		f.Add("NOT c.is_group AND +c.person IS NULL") // its index has all groups, too
 	}
 }
 

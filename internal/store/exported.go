@@ -99,15 +99,17 @@ type storedMessage struct {
 	mentions          []bridge.JID
 }
 
+// storedInQuery selects the messages of a minute.
+const storedInQuery = `
+	SELECT m.seq, m.sender, m.from_me, m.deleted_at IS NOT NULL, m.type, m.content, m.imported, m.timestamp, ifnull(m.details, ''),
+		ifnull(w.view_once, 0), ifnull(w.media_ref, '')
+	FROM messages m LEFT JOIN message_raw w ON w.seq = m.seq
+	WHERE m.chat = ? AND m.timestamp >= ? AND m.timestamp < ? AND m.seq <= ? ORDER BY m.timestamp, m.seq`
+
 // storedIn reads the messages of a minute that are no duplicates yet.
 func (r *readTx) storedIn(chat, minute int64, run *ExportRun) []*storedMessage {
 	var stored []*storedMessage
-	for row := range r.Rows(`
-		SELECT m.seq, m.sender, m.from_me, m.deleted_at IS NOT NULL, m.type, m.content, m.imported, m.timestamp, ifnull(m.details, ''),
-			ifnull(w.view_once, 0), ifnull(w.media_ref, '')
-		FROM messages m LEFT JOIN message_raw w ON w.seq = m.seq
-		WHERE m.chat = ? AND m.timestamp >= ? AND m.timestamp < ? AND m.seq <= ? ORDER BY m.timestamp, m.seq`,
-		chat, minute*60_000, (minute+1)*60_000, run.floor) {
+	for row := range r.Rows(storedInQuery, chat, minute*60_000, (minute+1)*60_000, run.floor) {
 		var m storedMessage
 		var packed, ref []byte
 		row.Scan(&m.seq, &m.sender, &m.fromMe, &m.deleted, &m.kind, &m.text, &m.imported, &m.at, &packed, &m.viewOnce, &ref)
@@ -349,6 +351,10 @@ func (s *Store) SaveNobodies(ctx context.Context, names NobodyNames) error {
 	})
 }
 
+const attributeQuery = `
+	UPDATE messages SET sender = ?, from_me = ?, status = ?
+	WHERE seq IN (SELECT seq FROM messages WHERE chat = ? AND sender = ?` + db.Limited + ")"
+
 // attributeBatch limits the messages that one transaction gives to somebody.
 const attributeBatch = 1000
 
@@ -363,9 +369,7 @@ func (s *Store) Attribute(ctx context.Context, chat, nobody, person bridge.JID, 
 		}
 		to := t.ensurePerson(person)
 		status := statusColumn(bridge.Message{FromMe: isMe, Status: new(bridge.DeliverySent)})
-		return t.Change(`
-			UPDATE messages SET sender = ?, from_me = ?, status = ?
-			WHERE seq IN (SELECT seq FROM messages WHERE chat = ? AND sender = ?`+db.Limited+")", to.id, isMe, status, c.id, from.id, attributeBatch)
+		return t.Change(attributeQuery, to.id, isMe, status, c.id, from.id, attributeBatch)
 	})
 	return err
 }

@@ -57,7 +57,7 @@ func TestPlans_OfTheChatsListAreCheap(t *testing.T) {
 	for _, kind := range []bridge.ChatType{"", bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual} {
 		for _, q := range []string{"", "x"} {
 			for _, cursor := range []string{"", cursorOf(listChats, 1, alice)} {
-				for _, of := range []bridge.ChatKind{bridge.KindGroup, bridge.KindIndividual, bridge.KindCommunity, bridge.KindSelf} {
+				for _, of := range []bridge.ChatKind{bridge.KindGroup, bridge.KindIndividual, bridge.KindCommunity, bridge.KindSelf, bridge.KindImported} {
 					wantCheapPage(t, s, func(r *readTx) (string, []any) {
 						return r.chatsQuery(bridge.ChatQuery{Type: kind, Kind: of, Q: q, Cursor: cursor})
 					})
@@ -125,6 +125,8 @@ func TestPlans_OfLookUpsAreCheap(t *testing.T) {
 	for query, args := range map[string][]any{
 		"SELECT max(timestamp) FROM messages WHERE chat = ?": {1},
 		unfinishedQuery: {1},
+		storedInQuery:   {1, 1, 2, 3},
+		attributeQuery:  {1, 1, 1, 1, 1, 1},
 		"UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?": {1, 1, 1},
 		"UPDATE chats SET name = '' WHERE person = ?":                  {1},
 		"DELETE FROM send_keys WHERE at <= ?":                          {1},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/media"
 	"bridged/internal/store"
 	"bridged/internal/urlguard"
 	"bridged/internal/webhook"
@@ -94,5 +96,55 @@ func TestChores_RemoveWhatIsTooOld(t *testing.T) {
 		if c.what == "old messages" {
 			t.Error("messages are removed where RETENTION_DAYS is not set")
 		}
+	}
+}
+
+// TestRemoveNoted_FilesOfImportedMessages: they go once no message has them any more.
+func TestRemoveNoted_FilesOfImportedMessages(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir := filepath.Join(t.TempDir(), "imported")
+	kept, err := media.OpenKept(t.Context(), dir, s.IsKept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := kept.Add(strings.NewReader("a secret"), "a.txt", bridge.MediaDocument, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chat := bridge.JID("15550100301@s.whatsapp.net")
+	run, err := s.BeginExport(t.Context(), chat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := bridge.ExportedMessage{
+		Message: bridge.Message{Chat: chat, SenderJID: chat, MessageType: "documentMessage", Timestamp: bridge.At(time.Now()), Media: file},
+		SHA256:  file.Ref.FileSHA256,
+	}
+	if err := s.SaveExported(t.Context(), run, []bridge.ExportedMessage{m}, []store.Fate{{TakesFile: true}}); err != nil {
+		t.Fatal(err)
+	}
+	page, err := s.Messages(t.Context(), bridge.MessageQuery{Chat: chat, Limit: 1})
+	if err == nil {
+		err = s.Save(t.Context(), bridge.Deletion{Chat: chat, Target: page.Items[0].ID, By: chat, Timestamp: bridge.At(time.Now())})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := media.NewCache(media.CacheOptions{Dir: t.TempDir(), CDN: media.NewCDN(media.CDNOptions{TempDir: t.TempDir(), Log: zerolog.Nop()}), Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	if err := (Options{Store: s, Files: files, Kept: kept}).removeNoted(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 0 {
+		t.Errorf("%v: %d files are left", err, len(left))
 	}
 }

@@ -246,8 +246,9 @@ func TestImport_DryRun(t *testing.T) {
 	}
 }
 
+// TestImport_WithoutWaiting also shows that importing is no sending.
 func TestImport_WithoutWaiting(t *testing.T) {
-	s := newServer(t)
+	s := newServer(t, sendDisabled)
 	body, contentType := exportForm(t, []byte("13.01.25, 10:00 - Anna: Hi"), "chat", "Weekend")
 	var got bridge.Import
 	s.Do(http.MethodPost, "/api/imports", body, "Content-Type", contentType, "Prefer", "respond-async").Want(http.StatusAccepted).Decode(&got)
@@ -281,6 +282,7 @@ func TestImport_Refusals(t *testing.T) {
 		"names that are none": {text, []string{"chat", "A", "names", `["Anna"]`}, http.StatusBadRequest, "invalid_request"},
 		"a name's bad JID":    {text, []string{"chat", "A", "names", `{"Anna":"` + string(club) + `"}`}, http.StatusBadRequest, "invalid_request"},
 		"a bad JID":           {text, []string{"chat", "abc@s.whatsapp.net"}, http.StatusBadRequest, "invalid_request"},
+		"a phone number":      {text, []string{"chat", "+1 555 765 4321"}, http.StatusBadRequest, "invalid_request"},
 		"status updates":      {text, []string{"chat", "status@broadcast"}, http.StatusBadRequest, "invalid_request"},
 		"a name that is used": {text, []string{"chat", "Readers"}, http.StatusBadRequest, "invalid_request"},
 		"a name with a break": {text, []string{"chat", "a\nb"}, http.StatusBadRequest, "invalid_request"},

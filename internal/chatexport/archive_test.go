@@ -9,6 +9,8 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"runtime"
+	"runtime/metrics"
 	"strings"
 	"testing"
 	"time"
@@ -226,7 +228,16 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// BenchmarkMessages reads a chat of 100,000 lines: memory must not grow with it.
+// heap returns how many bytes the live objects take.
+func heap() uint64 {
+	runtime.GC()
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// BenchmarkMessages reads a chat of 100,000 lines. Its memory, which must not grow with the chat,
+// is reported beside that of a small one.
 func BenchmarkMessages(b *testing.B) {
 	var text strings.Builder
 	begins := time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -236,6 +247,7 @@ func BenchmarkMessages(b *testing.B) {
 	}
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()
+	before, least, most := heap(), uint64(0), uint64(0)
 	for b.Loop() {
 		a, err := Open(strings.NewReader(text.String()), int64(text.Len()), limits)
 		if err == nil {
@@ -249,10 +261,16 @@ func BenchmarkMessages(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			count++
+			if count++; count == 1000 {
+				least = heap()
+			} else if count%20_000 == 0 {
+				most = max(most, heap())
+			}
 		}
 		if count != 100_000 {
 			b.Fatalf("%d messages", count)
 		}
 	}
+	b.ReportMetric(float64(least-min(before, least)), "B/1000-messages")
+	b.ReportMetric(float64(most-min(before, most)), "B/100000-messages")
 }

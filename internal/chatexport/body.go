@@ -84,7 +84,7 @@ func (r *reader) attachment(m *Message, raw string) bool {
 	}
 	first, rest, _ := strings.Cut(raw, "\n")
 	note := noted.FindStringSubmatch(plainText(first))
-	if r.f.form == brackets || note == nil || !r.has(note[1]) && !isMediaName(note[1]) {
+	if note == nil || !r.has(note[1]) && !isMediaName(note[1]) {
 		return false
 	}
 	m.caption(rest, note[1])

@@ -240,16 +240,17 @@ func TestMessages_OnIPhones(t *testing.T) {
 		"\u200e[13.01.25, 10:00:06] Anna: \u200eetwas Unbekanntes",
 		"[13.01.25, 10:00:07] Bob: text \u200e<etwas wurde getan>",
 		"\u200e[13.01.25, 10:00:08] Bob: Plan.pdf • \u200e2 Seiten \u200e<Anhang: 00000012-Plan.pdf>",
+		"[13.01.25, 10:00:09] Bob: 00000013-PHOTO-2025-01-13-10-00-09.jpg <\u200eattached>",
 	}, "\r\n")), Options{})
 	var texts []string
 	for _, m := range got {
 		texts = append(texts, m.Text)
 	}
-	want := []string{"", "a caption", "UMFRAGE:\nPizza?\nOPTION: Ja (2 Stimmen)\nOPTION: Nein (0 Stimmen)", "Sprachanruf, 12 Min.", "text", ""}
+	want := []string{"", "a caption", "UMFRAGE:\nPizza?\nOPTION: Ja (2 Stimmen)\nOPTION: Nein (0 Stimmen)", "Sprachanruf, 12 Min.", "text", "", ""}
 	if diff := cmp.Diff(want, texts); diff != "" {
 		t.Error(diff)
 	}
-	if got[0].Kind != Omitted || got[1].Kind != Omitted || !got[4].Edited || got[5].Name != "Plan.pdf" || got[5].File != "00000012-Plan.pdf" {
+	if got[0].Kind != Omitted || got[1].Kind != Omitted || !got[4].Edited || got[5].Name != "Plan.pdf" || got[5].File != "00000012-Plan.pdf" || got[6].Type != bridge.MediaImage {
 		t.Errorf("%+v", got)
 	}
 	if notes.System != 3 || len(notes.Doubts) != 1 || notes.Doubts[0].Line != 10 {

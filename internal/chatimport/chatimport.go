@@ -176,6 +176,9 @@ func (i *Importer) chatOf(ctx context.Context, r Request) (chat bridge.JID, name
 	case looksLikeJID.MatchString(r.Chat):
 		return "", "", bridge.Invalid("chat: %v", notJID)
 	}
+	if number, notPhone := bridge.ParsePhone(r.Chat); notPhone == nil {
+		return "", "", bridge.Invalid("chat is a phone number: give the JID of its chat, %s, or a name", bridge.PhoneJID(number))
+	}
 	if name, err = checkName("chat", r.Chat); err != nil {
 		return "", "", err
 	}

@@ -219,6 +219,21 @@ func TestImports_SurviveAKill(t *testing.T) {
 	}
 }
 
+// TestImports_InTheConsole: an imported chat is read there like any other.
+func TestImports_InTheConsole(t *testing.T) {
+	v := visit(t)
+	zip := exporttest.LocaleOf("de").Zip(t, exporttest.Android, friends(exporttest.Android, portrait(t, 32, 1)))
+	got := must(v.bridge.api.ImportChat(within(t), client.ChatExport{Chat: "Old friends", Timezone: "UTC"}, bytes.NewReader(zip)))(t)
+	v.open("/console/chats")
+	v.waitFor(`document.querySelector(".chat-list").textContent.includes("Old friends")`)
+	v.open("/console/chats/" + got.ChatJID.Escaped())
+	for _, text := range []string{"shall we go hiking?", "on Saturday", "the path", "Xaver", "without me"} {
+		v.wantText(text)
+	}
+	v.waitFor(`[...document.querySelectorAll(".msg img")].some(img => img.complete && img.naturalWidth === 32)`)
+	v.wantNoFaults()
+}
+
 // TestImports_InDoubt: the command says what to type.
 func TestImports_InDoubt(t *testing.T) {
 	t.Parallel()

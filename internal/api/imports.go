@@ -30,7 +30,7 @@ func (s *server) importChat(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.r.Header.Get("Prefer") == "respond-async" {
+	if strings.Contains(in.r.Header.Get("Prefer"), "respond-async") {
 		now, err := s.Importer.Import(id)
 		return accepted{now}, err
 	}

@@ -278,15 +278,17 @@ func (a *Archive) findText(entries []*zip.File) error {
 	}
 	slices.SortStableFunc(texts, func(a, b *zip.File) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, entry := range texts {
+		if entry.UncompressedSize64 > MaxText && rank(entry) < 2 {
+			return tooLarge("the text of the chat has more than %d MiB", MaxText>>20)
+		} else if entry.UncompressedSize64 > MaxText {
+			continue
+		}
 		begins, err := beginsAsChat(entry)
 		if err != nil {
 			return err
 		}
 		if !begins {
 			continue
-		}
-		if entry.UncompressedSize64 > MaxText {
-			return tooLarge("the text of the chat has more than %d MiB", MaxText>>20)
 		}
 		delete(a.files, composed(path.Base(entry.Name)))
 		a.text = func() (io.ReadCloser, error) { return open(entry) }

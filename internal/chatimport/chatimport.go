@@ -39,8 +39,9 @@ type Options struct {
 
 // Importer takes exports over, one at a time. It is safe for concurrent use.
 type Importer struct {
-	o    Options
-	turn chan struct{} // holds a token while no export is taken over
+	o        Options
+	turn     chan struct{} // holds a token while no export is taken over
+	patience time.Duration // patience but in tests
 
 	mu   sync.Mutex
 	jobs []*job // the last ones; guarded by mu
@@ -52,7 +53,7 @@ const maxJobs = 100
 
 // New returns an Importer.
 func New(o Options) *Importer {
-	i := &Importer{o: o, turn: make(chan struct{}, 1)}
+	i := &Importer{o: o, turn: make(chan struct{}, 1), patience: patience}
 	i.turn <- struct{}{}
 	return i
 }
@@ -84,7 +85,7 @@ func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) 
 		r.Export.Close()
 		return "", err
 	}
-	waiting, cancel := context.WithTimeout(ctx, patience)
+	waiting, cancel := context.WithTimeout(ctx, i.patience)
 	defer cancel()
 	select {
 	case <-i.turn:
@@ -235,6 +236,7 @@ func (j *job) run(ctx context.Context) {
 	defer close(j.done)
 	began := time.Now()
 	err := j.takeOver(ctx)
+	j.archive, j.senders, j.sums, j.r.Names = nil, nil, nil, nil // what is remembered is only counted
 	if ctx.Err() != nil {
 		err = bridge.NotConnected("the bridge was stopped before the import was done: import the chat again, which stores the rest")
 	}

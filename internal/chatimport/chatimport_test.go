@@ -323,15 +323,11 @@ func TestImport_ADamagedArchive(t *testing.T) {
 func TestImport_OneAtATime(t *testing.T) {
 	w := newWorld(t)
 	<-w.turn
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	received, err := w.receive.Receive(t.Context(), media.Incoming{From: strings.NewReader("13.01.25, 10:00 - Anna: Hi"), Cut: func() {}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Start(ctx, Request{Export: received, Chat: "A", Zone: time.UTC}); !errors.Is(err, context.Canceled) {
+	w.patience = 0
+	if _, err := w.try([]byte("13.01.25, 10:00 - Anna: Hi")); bridge.CodeOf(err) != bridge.CodeRequestInProgress {
 		t.Errorf("got %v", err)
 	}
+	w.patience = patience
 	w.turn <- struct{}{}
 	w.imports([]byte("13.01.25, 10:00 - Anna: Hi"))
 }

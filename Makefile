@@ -5,7 +5,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
 WHATSMEOW ?=
 
-.PHONY: screenshots build test check lint race platforms clients agents fleet interop n8n quirks vuln demo image release
+.PHONY: screenshots build test check lint race platforms clients agents fleet interop n8n proxies quirks vuln demo image release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -50,6 +50,11 @@ interop:
 # keeps what was installed.
 n8n:
 	bash .ci/n8n/run
+
+# Runs Caddy with deploy/caddy/Caddyfile before a bridge. Needs Debian's caddy, and its
+# chromium-headless-shell for the console.
+proxies:
+	go test ./internal/e2e -count=1 -v -run TestProxies
 
 # Talks to the demo as an agent with the protocol's TypeScript SDKs. Needs Node.
 agents:

@@ -104,7 +104,8 @@ CREATE INDEX new_chats_by_time ON new_chats (at);
 -- known says whether the network has described the group; until then only its
 -- JID is sure. withheld says that the network says nothing of it, because it is
 -- gone or the account is not in it: it is not asked again at every login. A
--- community holds groups together.
+-- community holds groups together. picture is the id of the picture since its
+-- last change that was seen, empty after a removal.
 CREATE TABLE groups (
     chat          INTEGER PRIMARY KEY REFERENCES chats (id),
     known         INTEGER NOT NULL DEFAULT 0,
@@ -116,6 +117,7 @@ CREATE TABLE groups (
     is_locked     INTEGER NOT NULL DEFAULT 0,
     join_approval INTEGER NOT NULL DEFAULT 0,
     is_community  INTEGER NOT NULL DEFAULT 0,
+    picture       TEXT,
     updated_at    INTEGER
 ) STRICT;
 CREATE INDEX groups_unknown ON groups (chat) WHERE known = 0;

@@ -26,6 +26,8 @@ var (
 	callers = map[string][]string{
 		"pair": nil, "doctor": nil, "mcp": nil, "healthcheck": nil,
 		"chats": nil, "messages": {"15551234567"}, "search": {"hello"}, "send": {"15551234567", "hello"}, "tail": {"--since", "0"},
+		"contacts": nil, "groups": nil, "media": {"15551234567", "M1"}, "forward": {"15551234567", "M1", "15557654321"},
+		"react": {"15551234567", "M1", "👍"}, "edit": {"15551234567", "M1", "hello"},
 		"token create": {"desk", "--scopes", "read"}, "token list": nil, "token revoke": {"7"}, "import-chat": {"address_test.go", "--chat", "Weekend"},
 	}
 	local = []string{"serve", "demo", "backup", "reindex", "version"}
@@ -110,8 +112,9 @@ func TestCommands_ObeyBridgeURL(t *testing.T) {
 		other, wronglyAsked := answeringBridge(t, httptest.NewServer)
 		for name := range callers {
 			for way, settings := range map[string][2][]string{
-				"BRIDGE_URL": {nil, {"BRIDGE_URL=" + bridge.URL}},
-				"--address":  {{"--address", bridge.URL + "/"}, {"BRIDGE_URL=" + other.URL}},
+				"BRIDGE_URL":                  {nil, {"BRIDGE_URL=" + bridge.URL}},
+				"--address":                   {{"--address", bridge.URL + "/"}, {"BRIDGE_URL=" + other.URL}},
+				"a BRIDGE_URL with BASE_PATH": {nil, {"BRIDGE_URL=" + bridge.URL + "/at/home/"}},
 			} {
 				code, output := typed(t, name, settings[0], settings[1]...)
 				if code == 0 {
@@ -121,7 +124,9 @@ func TestCommands_ObeyBridgeURL(t *testing.T) {
 					t.Errorf("%s does not call %s, which %s names: %s", name, bridge.URL, way, output)
 				}
 				for len(asked) > 0 {
-					<-asked
+					if request := <-asked; strings.Contains(request, " /at/home/") != strings.Contains(way, "BASE_PATH") {
+						t.Errorf("%s calls %s, by %s", name, request, way)
+					}
 				}
 			}
 		}

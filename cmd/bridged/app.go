@@ -53,6 +53,7 @@ type app struct {
 	exports  *media.Preparer // receives exported chats
 	importer *chatimport.Importer
 	pictures *media.Pictures
+	typing   *api.Typing // nil unless SHOW_TYPING
 	webhooks *webhook.Dispatcher
 	server   *http.Server
 	console  *console.Console // nil where it is switched off
@@ -168,12 +169,17 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	if a.fleet != nil {
 		lease = a.fleet
 	}
+	var noteTyping func(chat, person bridge.JID, state bridge.TypingState)
+	if c.ShowTyping {
+		a.typing = api.NewTyping(a.store.Clock().Now)
+		noteTyping = a.typing.Note
+	}
 	a.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		NewChats:      bridge.NewChats{PerDay: c.NewChatsPerDay, MinGap: c.NewChatsMinGap},
 		Network:       c.Network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
-		PictureChanged: a.forgetPicture, Lease: lease,
+		PictureChanged: a.forgetPicture, Typing: noteTyping, Lease: lease,
 	})
 	if err != nil {
 		return err
@@ -240,10 +246,10 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 		Connections: connections, Sessions: a.tokenOf,
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
-		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, FetchTimeout: c.FetchTimeout,
+		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, Typing: a.typing, FetchTimeout: c.FetchTimeout,
 		Importer: a.importer, Exports: a.exports,
-		PublicURL: publicURL,
-		Webhooks:  a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
+		PublicURL: publicURL, BasePath: c.BasePath,
+		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: api.Build{Version: version, Library: libraryVersion()}, Metrics: metrics,
 	})
 }

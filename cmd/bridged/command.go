@@ -24,6 +24,9 @@ type command struct {
 	flags      *pflag.FlagSet
 	run        runner
 	commands   []*command
+	// apart is that of a command which needs no variables, or must not use those of a bridge: it
+	// reads no file, unless a flag names one.
+	apart bool
 }
 
 // argument is one that a command takes by its place.
@@ -48,6 +51,8 @@ const (
 	about       = "One WhatsApp account as an HTTP/JSON interface. Configuration is read from the environment; see docs/operations.md."
 	versionHelp = "Print the versions of bridged, Go and whatsmeow."
 	helpColumns = 80
+	envFileFlag = "env-file"
+	envFileHelp = "`FILE` A file with variables, which the environment's own override"
 )
 
 // runner runs a command with its arguments.
@@ -60,6 +65,7 @@ func newCommand(name, help string, do runner, arguments ...argument) *command {
 	flags.SetOutput(io.Discard)
 	flags.BoolP("help", "h", false, "Show context-sensitive help.")
 	flags.Bool("version", false, versionHelp)
+	flags.String(envFileFlag, "", envFileHelp+"; .env in the working directory by default, if nobody else may read it.")
 	return &command{name: name, help: help, arguments: arguments, flags: flags, run: do}
 }
 
@@ -83,7 +89,7 @@ func (e *environment) dispatch(args []string) error {
 		}
 		return e.execute("bridged", root, args)
 	}
-	top := &command{run: serveCommand().run, commands: []*command{documentTextCommand()}}
+	top := &command{commands: []*command{documentTextCommand()}}
 	for _, g := range groups {
 		top.commands = append(top.commands, g.commands...)
 	}
@@ -96,7 +102,7 @@ func (e *environment) dispatch(args []string) error {
 		path, c, args = path+" "+args[0], c.commands[next], args[1:]
 	}
 	if c == top {
-		return c.run(e, nil)
+		return e.execute(path, serveCommand(), nil)
 	}
 	return e.execute(path, c, args)
 }
@@ -141,7 +147,32 @@ func (e *environment) execute(path string, c *command, args []string) error {
 			return misused("missing flags: --%s", c.flagWithValue(c.flags.Lookup(name)))
 		}
 	}
+	if err := e.readEnvFile(c); err != nil {
+		return err
+	}
 	return c.run(e, given)
+}
+
+// withoutEnvFile makes c leave .env alone.
+func (c *command) withoutEnvFile() *command {
+	c.apart, c.flags.Lookup(envFileFlag).Usage = true, envFileHelp+"."
+	return c
+}
+
+// readEnvFile adds the variables of the file that a command's flag names, or of .env.
+func (e *environment) readEnvFile(c *command) (err error) {
+	file := c.flags.Lookup(envFileFlag)
+	if c.apart && !file.Changed {
+		return nil
+	}
+	if file.Changed && file.Value.String() == "" {
+		return misused("--%s: expected a value", envFileFlag)
+	}
+	var warning string
+	if e.environ, warning, err = config.WithEnvFile(e.environ, file.Value.String()); warning != "" {
+		fmt.Fprintln(e.stderr, "bridged: "+shell.Printable(warning))
+	}
+	return err
 }
 
 // explain turns an error of pflag into our sentence.

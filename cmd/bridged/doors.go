@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"bridged/internal/api"
+	"bridged/internal/api/front"
 	"bridged/internal/client"
 	"bridged/internal/compat"
 	"bridged/internal/compat/cloud"
@@ -37,7 +38,7 @@ func always(open func(compat.Options) http.Handler) func(compat.Options) (http.H
 }
 
 // withDoors serves the doors of COMPAT below their prefixes, and those of COMPAT_LISTEN at
-// the root of listeners of their own, which it returns.
+// the root of listeners of their own, which it returns. BASE_PATH is before all but the latter.
 func (a *app) withDoors(c config.Config, router *api.Handler, next http.Handler) (http.Handler, []net.Listener, error) {
 	opened, err := a.openDoors(c, router)
 	if err != nil {
@@ -45,7 +46,7 @@ func (a *app) withDoors(c config.Config, router *api.Handler, next http.Handler)
 	}
 	for _, name := range c.Doors {
 		door := doors[name]
-		mounted := compat.Mount(door.prefix, opened[name], a.streams, a.log)
+		mounted := compat.Mount(c.BasePath, door.prefix, opened[name], a.streams, a.log)
 		next = choose(func(path string) bool { return path == door.prefix || strings.HasPrefix(path, door.prefix+"/") }, mounted, next)
 	}
 	var listeners []net.Listener
@@ -56,10 +57,10 @@ func (a *app) withDoors(c config.Config, router *api.Handler, next http.Handler)
 			return nil, nil, err
 		}
 		listeners = append(listeners, listener)
-		own[place(listener.Addr().(*net.TCPAddr))] = compat.Mount("", opened[at.Door], a.streams, a.log)
+		own[place(listener.Addr().(*net.TCPAddr))] = compat.Mount("", "", opened[at.Door], a.streams, a.log)
 		a.log.Info().Str("door", at.Door).Stringer("address", listener.Addr()).Msg("a door is open at an address of its own")
 	}
-	return byAddress(own, next), listeners, nil
+	return byAddress(own, front.Below(c.BasePath, next)), listeners, nil
 }
 
 // openDoors opens each door that is served anywhere, once.

@@ -37,7 +37,10 @@ func main() {
 func commands() []group {
 	return []group{
 		{"Run a bridge:", []*command{serveCommand(), pairCommand(), doctorCommand(), demoCommand()}},
-		{"Use one that runs:", []*command{chatsCommand(), messagesCommand(), searchCommand(), sendCommand(), tailCommand(), importChatCommand(), tokenCommand(), mcpCommand()}},
+		{"Use one that runs:", []*command{
+			chatsCommand(), messagesCommand(), searchCommand(), mediaCommand(), contactsCommand(), groupsCommand(),
+			sendCommand(), forwardCommand(), reactCommand(), editCommand(), tailCommand(), importChatCommand(), tokenCommand(), mcpCommand(),
+		}},
 		{"Look after it:", []*command{backupCommand(), reindexCommand(), healthcheckCommand(), versionCommand()}},
 	}
 }

@@ -39,9 +39,10 @@ const documentText = "document-text"
 // documentTextCommand writes the text of the document on standard input: the process that
 // a document.Reader starts. The help does not list it.
 func documentTextCommand() *command {
-	return newCommand(documentText, "Write the text of the document on standard input.", func(e *environment, _ []string) error {
+	c := newCommand(documentText, "Write the text of the document on standard input.", func(e *environment, _ []string) error {
 		return document.Serve(os.Stdin, e.stdout)
 	})
+	return c.withoutEnvFile()
 }
 
 // mcpCommand relays one agent on standard input and output to the running bridge.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/caarlos0/env/v11"
 	"github.com/rs/zerolog"
 
 	"bridged/internal/client"
@@ -26,18 +27,42 @@ func serveCommand() *command {
 		if err != nil {
 			return err
 		}
-		return errors.Join(bridge.Wait(e.ctx), bridge.Stop())
+		tell := func(state string) {
+			if err := notify(e.environ, state); err != nil {
+				bridge.log.Warn().Err(err).Str("state", state).Msg("the service manager was not told")
+			}
+		}
+		tell("READY=1")
+		err = bridge.Wait(e.ctx)
+		tell("STOPPING=1")
+		return errors.Join(err, bridge.Stop())
 	})
+}
+
+// notify tells the service manager that started this process about its state (sd_notify); there
+// may be none.
+func notify(environ []string, state string) error {
+	socket := env.ToMap(environ)["NOTIFY_SOCKET"]
+	if socket == "" {
+		return nil
+	}
+	conn, err := net.Dial("unixgram", socket)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(conn, state)
+	return errors.Join(err, conn.Close())
 }
 
 // demoCommand runs the bridge on a simulated network in this process.
 func demoCommand() *command {
-	return newCommand("demo", "Run the bridge on a simulated network, with people who write and answer.", func(e *environment, _ []string) error {
+	c := newCommand("demo", "Run the bridge on a simulated network, with people who write and answer.", func(e *environment, _ []string) error {
 		start := func(ctx context.Context, environ []string, log io.Writer) (demo.Bridge, error) {
 			return launch(ctx, environ, log)
 		}
 		return demo.Run(e.ctx, start, e.environ, e.stdout, e.stderr)
 	})
+	return c.withoutEnvFile() // its events are not for the receivers of a real bridge
 }
 
 // healthTimeout limits how long the answer to a health check may take.

@@ -149,14 +149,8 @@ func sendCommand() *command {
 	var q shell.Send
 	c := shellCommand("send", "Send a text or a file, once.", func(ctx context.Context, s *shell.Shell, args []string) (err error) {
 		q.To = args[0]
-		switch {
-		case len(args) == 2 && args[1] != "-":
-			q.Text = args[1]
-		case len(args) == 1 && q.File != "":
-		case isTerminal(os.Stdin):
-			return shell.Usage("there is no text to send: give it behind the chat, or pipe it in")
-		default:
-			if q.Text, err = shell.ReadText(os.Stdin); err != nil {
+		if len(args) == 2 || q.File == "" {
+			if q.Text, err = textIn(args[1:], "there is no text to send: give it behind the chat, or pipe it in"); err != nil {
 				return err
 			}
 		}
@@ -166,8 +160,106 @@ func sendCommand() *command {
 		argument{"text", "The text, or the file's caption; - or nothing reads it from standard input.", true})
 	c.flags.StringVarP(&q.File, "file", "f", "", "`FILE` A file to send.")
 	c.flags.StringVar(&q.ReplyTo, "reply-to", "", "`ID` The id of the message of that chat to answer.")
-	c.flags.StringVar(&q.Key, "key", "", "`KEY` The Idempotency-Key: the same command with the same key sends once. One is made up by default.")
+	addKey(c, &q.Key)
 	c.flags.DurationVar(&q.Wait, "wait", 0, "`DURATION` Wait so long for a phone to take it, as in 30s, and fail if none does.")
+	return c
+}
+
+// textIn returns the text that is given as the last argument, or comes in where there is none.
+func textIn(rest []string, otherwise string) (string, error) {
+	if len(rest) > 0 && rest[0] != "-" {
+		return rest[0], nil
+	}
+	if isTerminal(os.Stdin) {
+		return "", shell.Usage("%s", otherwise)
+	}
+	return shell.ReadText(os.Stdin)
+}
+
+func addKey(c *command, key *string) {
+	c.flags.StringVar(key, "key", "", "`KEY` The Idempotency-Key: the same command with the same key sends once. One is made up by default.")
+}
+
+// aMessage are the arguments that name a message.
+var aMessage = []argument{
+	{name: "chat", help: "The chat of the message: " + chatNames},
+	{name: "message", help: "The message's id, which bridged messages <chat> --ids shows."},
+}
+
+func mediaCommand() *command {
+	var q shell.Media
+	c := shellCommand("media", "Download the file of a message.", func(ctx context.Context, s *shell.Shell, args []string) error {
+		q.Chat, q.Message = args[0], args[1]
+		return s.Media(ctx, q)
+	}, aMessage...)
+	c.flags.StringVarP(&q.Output, "output", "o", "", "`PATH` Where to: a file, a directory, or - for standard output. By default a file of its own name in the working directory.")
+	c.flags.BoolVar(&q.Force, "force", false, "Replace a file that is there.")
+	return c
+}
+
+func reactCommand() *command {
+	var on shell.Target
+	c := shellCommand("react", "React to a message.", func(ctx context.Context, s *shell.Shell, args []string) error {
+		on.Chat, on.Message = args[0], args[1]
+		return s.React(ctx, on, args[2])
+	}, append(slices.Clone(aMessage), argument{name: "emoji", help: "One emoji; '' removes the reaction."})...)
+	addKey(c, &on.Key)
+	return c
+}
+
+func forwardCommand() *command {
+	var of shell.Target
+	c := shellCommand("forward", "Forward a message.", func(ctx context.Context, s *shell.Shell, args []string) error {
+		of.Chat, of.Message = args[0], args[1]
+		return s.Forward(ctx, of, args[2])
+	}, append(slices.Clone(aMessage), argument{name: "to", help: "Where to: " + chatNames})...)
+	addKey(c, &of.Key)
+	return c
+}
+
+func editCommand() *command {
+	var of shell.Target
+	c := shellCommand("edit", "Edit an own message.", func(ctx context.Context, s *shell.Shell, args []string) error {
+		of.Chat, of.Message = args[0], args[1]
+		text, err := textIn(args[2:], "there is no new text: give it behind the message, or pipe it in")
+		if err != nil {
+			return err
+		}
+		return s.Edit(ctx, of, text)
+	}, append(slices.Clone(aMessage), argument{"text", "The new text, or caption; - or nothing reads it from standard input.", true})...)
+	addKey(c, &of.Key)
+	return c
+}
+
+func contactsCommand() *command {
+	var q shell.Contacts
+	var numbers []string
+	c := shellCommand("contacts", "List the people whom the account knows, or check numbers.", func(ctx context.Context, s *shell.Shell, args []string) error {
+		if len(numbers) > 0 {
+			if len(args) > 0 || q.Saved || q.Blocked {
+				return shell.Usage("--check stands alone: it asks about numbers, not about contacts")
+			}
+			return s.Check(ctx, numbers)
+		}
+		q.Q = strings.Join(args, "")
+		return s.Contacts(ctx, q)
+	}, argument{"text", "A part of a name, of the @username, or of the number.", true})
+	c.flags.BoolVar(&q.Saved, "saved", false, "Only people in the address book.")
+	c.flags.BoolVar(&q.Blocked, "blocked", false, "Only people whom the account blocks.")
+	c.flags.StringSliceVar(&numbers, "check", nil, "`NUMBER,…` Ask whether these numbers are on WhatsApp instead, and fail if one is not.")
+	c.flags.IntVarP(&q.Limit, "limit", "n", 50, "How many at most; 0 is all.")
+	return c
+}
+
+func groupsCommand() *command {
+	var limit int
+	c := shellCommand("groups", "List groups, or show one with its members.", func(ctx context.Context, s *shell.Shell, args []string) error {
+		if len(args) > 0 {
+			return s.Group(ctx, args[0])
+		}
+		return s.Groups(ctx, limit)
+	}, argument{"group", "The group to show: a JID, or its exact name.", true})
+	c.flags.IntVarP(&limit, "limit", "n", 50, "How many groups at most; 0 is all.")
 	return c
 }
 

@@ -10,7 +10,7 @@ import (
 var version = "dev"
 
 func versionCommand() *command {
-	return newCommand("version", versionHelp, func(e *environment, _ []string) error { return e.printVersion() })
+	return newCommand("version", versionHelp, func(e *environment, _ []string) error { return e.printVersion() }).withoutEnvFile()
 }
 
 func (e *environment) printVersion() error {

@@ -21,20 +21,21 @@ const (
 // eventQuery holds which events a reader of the log wants, and its place.
 type eventQuery struct {
 	store.EventQuery
-	hasCursor bool // it has read before, so that lost events are reported
-	fromNow   bool // only what comes from now on
+	hasCursor bool          // it has read before, so that lost events are reported
+	fromNow   bool          // only what comes from now on
+	typing    *typingStream // nil for who does not want to know
 }
 
 // listEvents answers the log as a stream to callers that accept one, else in pages.
 func (s *server) listEvents(in *input) (any, error) {
 	if acceptsStream(in.r) {
-		from := in.events(in.r.Header.Get("Last-Event-ID"))
+		from := in.events(in.r.Header.Get("Last-Event-ID"), bridge.StreamTypes())
 		if in.err != nil {
 			return nil, in.err
 		}
 		return nil, s.stream(in.w, in.r, from)
 	}
-	from := in.events("")
+	from := in.events("", bridge.EventTypes())
 	from.Limit = in.limit(maxEvents)
 	wait := in.wait()
 	if wait > 0 && in.err == nil {
@@ -72,7 +73,7 @@ func acceptsStream(r *http.Request) bool {
 // wait is over or the service stops.
 func (s *server) waitForEvents(ctx context.Context, q eventQuery, wait time.Duration) (store.EventPage, error) {
 	page, reset := store.EventPage{Next: q.After}, false
-	for got, err := range s.follow(ctx, q.EventQuery, wait) {
+	for got, err := range s.follow(ctx, q, wait) {
 		if err != nil {
 			return page, err
 		}
@@ -103,7 +104,7 @@ func (s *server) beginEvents(ctx context.Context, q *eventQuery) (err error) {
 
 // events reads the parameters of streams and pages. A Last-Event-ID is newer than the
 // address, which a reconnecting EventSource never changes.
-func (q *input) events(lastEventID string) eventQuery {
+func (q *input) events(lastEventID string, types []bridge.EventType) eventQuery {
 	after, given := q.one("after")
 	cursor, alsoGiven := q.one("cursor") // what other lists call it
 	switch {
@@ -116,7 +117,7 @@ func (q *input) events(lastEventID string) eventQuery {
 	if lastEventID != "" {
 		name, after, given = "Last-Event-ID", lastEventID, true
 	}
-	events := eventQuery{EventQuery: store.EventQuery{EventFilter: bridge.EventFilter{Types: q.eventTypes("types")}}}
+	events := eventQuery{EventQuery: store.EventQuery{EventFilter: bridge.EventFilter{Types: q.eventTypes("types", types)}}}
 	events.Only = q.caller().Chats
 	events.Chats, events.FromMe = q.chats("chat"), q.choice("fromMe")
 	switch {
@@ -141,22 +142,25 @@ func (q *input) eventCursor(name, value string) int64 {
 func formatCursor(n int64) string { return strconv.FormatInt(n, 10) }
 
 // eventTypes returns a list with commas; blank is all.
-func (q *input) eventTypes(name string) []bridge.EventType {
+func (q *input) eventTypes(name string, all []bridge.EventType) []bridge.EventType {
 	value := q.text(name)
 	if value == "" {
 		return nil
 	}
-	types, err := parseEventTypes(name, strings.Split(value, ","))
+	types, err := parseEventTypes(name, strings.Split(value, ","), all)
 	return keep(q, types, err)
 }
 
-// parseEventTypes reads names of types and returns each once.
-func parseEventTypes(field string, names []string) ([]bridge.EventType, error) {
+// parseEventTypes reads names of types, which are among all, and returns each once.
+func parseEventTypes(field string, names []string, all []bridge.EventType) ([]bridge.EventType, error) {
 	var types []bridge.EventType
 	for _, name := range names {
 		kind := bridge.EventType(strings.TrimSpace(name))
-		if !slices.Contains(bridge.EventTypes(), kind) {
-			return nil, bridge.Invalid("%s must be among %s", field, bridge.Join(bridge.EventTypes(), ", "))
+		if kind == bridge.EventTyping && !slices.Contains(all, kind) {
+			return nil, bridge.Invalid("%s cannot have %s, which only streams of events have", field, kind)
+		}
+		if !slices.Contains(all, kind) {
+			return nil, bridge.Invalid("%s must be among %s", field, bridge.Join(all, ", "))
 		}
 		if !slices.Contains(types, kind) {
 			types = append(types, kind)

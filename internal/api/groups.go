@@ -26,6 +26,11 @@ type GroupAdmin interface {
 	CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.GroupCreated, error)
 	// ChangeGroup changes what differs, and returns the names of those fields.
 	ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch) (changed []string, err error)
+	// GroupPicture returns the id of a group's picture, empty without one.
+	GroupPicture(ctx context.Context, jid bridge.JID) (id string, err error)
+	// SetGroupPicture makes a JPEG the picture of a group, or removes it where there is none, and returns its
+	// id; before is the id from before an earlier try, nil if there was none.
+	SetGroupPicture(ctx context.Context, jid bridge.JID, picture []byte, before *string) (id string, err error)
 	// ChangeParticipants changes members, or decides about requests to join.
 	ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error)
 	JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error)

@@ -1,7 +1,10 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
+	"image"
+	jpegs "image/jpeg"
 	"net/http"
 	"strings"
 	"sync"
@@ -35,6 +38,11 @@ type (
 	revokeCall   struct {
 		Group  bridge.JID
 		Before string
+	}
+	pictureCall struct {
+		Group  bridge.JID
+		Size   image.Point // of the JPEG; none removes the picture
+		Before *string
 	}
 	joinCall struct {
 		Code  string
@@ -90,6 +98,21 @@ func (g *groupAdmin) GroupLink(_ context.Context, jid bridge.JID) (bridge.GroupL
 
 func (g *groupAdmin) RevokeGroupLink(_ context.Context, jid bridge.JID, before string) (bridge.GroupLink, error) {
 	return bridge.GroupLink{JID: jid, Link: bridge.InviteLinkPrefix + "NewNewNewNewNewNewNewNe", Code: "NewNewNewNewNewNewNewNe"}, g.called(revokeCall{jid, before})
+}
+
+func (g *groupAdmin) GroupPicture(context.Context, bridge.JID) (string, error) {
+	return "the old one", nil
+}
+
+func (g *groupAdmin) SetGroupPicture(_ context.Context, jid bridge.JID, picture []byte, before *string) (string, error) {
+	if picture == nil {
+		return "", g.called(pictureCall{jid, image.Point{}, before})
+	}
+	head, err := jpegs.DecodeConfig(bytes.NewReader(picture))
+	if err != nil {
+		return "", err
+	}
+	return "the new one", g.called(pictureCall{jid, image.Pt(head.Width, head.Height), before})
 }
 
 func (g *groupAdmin) JoinGroup(_ context.Context, code string, again bool) (bridge.GroupJoin, error) {
@@ -258,7 +281,7 @@ func TestGroups_RefusalsHaveTheirStatus(t *testing.T) {
 
 func TestGroups_LargeBodies(t *testing.T) {
 	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
-		if r.method != "DELETE" {
+		if r.method != "DELETE" && r.method != "PUT" {
 			s.expect(r, `{"x":"`+strings.Repeat("x", 1<<20)+`"}`, "a large body", 413, "payload_too_large")
 		}
 	})

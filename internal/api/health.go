@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"fmt"
@@ -85,24 +86,36 @@ func (s *server) getStats(in *input) (any, error) {
 //go:embed openapi.yaml
 var Document []byte
 
-// documentAsJSON returns the document as JSON, converted at the first call.
-var documentAsJSON = sync.OnceValues(func() ([]byte, error) {
-	converted, err := yaml.YAMLToJSON(Document)
-	if err != nil {
-		return nil, fmt.Errorf("convert openapi.yaml: %w", err)
+// document returns the document of a server whose routes are below a base path.
+func document(base string) []byte {
+	if base == "" {
+		return Document
 	}
-	return converted, nil
-})
+	return bytes.Replace(Document, []byte("\nservers:\n  - url: /\n"), []byte("\nservers:\n  - url: "+base+"\n"), 1)
+}
+
+// documentAsJSON returns a function that returns the document as JSON, converted at the first
+// call.
+func documentAsJSON(base string) func() ([]byte, error) {
+	return sync.OnceValues(func() ([]byte, error) {
+		converted, err := yaml.YAMLToJSON(document(base))
+		if err != nil {
+			return nil, fmt.Errorf("convert openapi.yaml: %w", err)
+		}
+		return converted, nil
+	})
+}
 
 // getDocument answers the document. It needs no token because it holds no data.
 func (s *server) getDocument(in *input) (any, error) {
-	beginAnswer(in.w, http.StatusOK, "application/yaml", len(Document))
-	writePiece(in.w, in.r, Document)
+	text := document(s.BasePath)
+	beginAnswer(in.w, http.StatusOK, "application/yaml", len(text))
+	writePiece(in.w, in.r, text)
 	return nil, nil
 }
 
 func (s *server) getDocumentAsJSON(in *input) (any, error) {
-	document, err := documentAsJSON()
+	document, err := s.documentJSON()
 	if err != nil {
 		return nil, err
 	}

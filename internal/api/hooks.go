@@ -66,7 +66,7 @@ func (s *server) createHook(in *input) (any, error) {
 func (s *server) withAddress(r *http.Request, hook bridge.Hook, key string) withAddress {
 	base := s.PublicURL
 	if base == "" {
-		base = "http://" + r.Host
+		base = "http://" + r.Host + s.BasePath
 	}
 	path := fmt.Sprint(hookRoot, hook.ID, ".", key)
 	return withAddress{hook, strings.TrimSuffix(base, "/") + path, path}

@@ -145,6 +145,11 @@ var everyRoute = []route{
 		invalid: `{"action":"approve","participants":[]}`, missing: "/api/groups/999@g.us/requests",
 	},
 	{method: "POST", path: "/api/groups/" + string(club) + "/leave", gated: true, socket: true, invalid: `{"x":1}`, missing: "/api/groups/999@g.us/leave"},
+	{
+		method: "PUT", path: "/api/groups/" + string(club) + "/picture", gated: true, socket: true, body: square, headers: []string{"Content-Type", "image/png"},
+		invalid: "/api/groups/" + string(grace) + "/picture", missing: "/api/groups/999@g.us/picture",
+	},
+	{method: "DELETE", path: "/api/groups/" + string(club) + "/picture", gated: true, socket: true, missing: "/api/groups/999@g.us/picture"},
 	{method: "GET", path: "/api/groups/" + string(club) + "/invite", socket: true, missing: "/api/groups/999@g.us/invite"},
 	{method: "DELETE", path: "/api/groups/" + string(club) + "/invite", gated: true, socket: true, missing: "/api/groups/999@g.us/invite"},
 	{method: "GET", path: "/api/messages/media/" + string(grace) + "/F1", socket: true, invalid: "?disposition=x", missing: "/api/messages/media/" + string(grace) + "/M1"},
@@ -222,11 +227,15 @@ func TestRefusals_ComeInOrder(t *testing.T) {
 			stranger := *s
 			stranger.Client = s.WithToken("someone else's token")
 			stranger.expect(r, r.invalid, "wrong token and more", 401, "unauthorized")
-			stranger.expect(route{method: "PUT", path: r.path}, r.body, "wrong token and method", 401, "unauthorized")
+			wrong := route{method: "PUT", path: r.path}
+			if strings.Contains(r.path, "@g.us/picture") { // which has it
+				wrong.method = "PATCH"
+			}
+			stranger.expect(wrong, r.body, "wrong token and method", 401, "unauthorized")
 			if strings.HasPrefix(r.path, "/api/") {
 				stranger.expect(route{method: r.method, path: r.path + "/x"}, r.body, "wrong token and path", 401, "unauthorized")
 			}
-			s.expect(route{method: "PUT", path: r.path}, r.invalid, "wrong method and body", 405, "method_not_allowed")
+			s.expect(wrong, r.invalid, "wrong method and body", 405, "method_not_allowed")
 
 			if r.sends || r.gated {
 				gated := newServer(t, sendDisabled)

@@ -116,6 +116,8 @@ func (s *server) routes() chi.Router {
 	everywhere.Post("/api/groups", s.handle(s.createGroup))
 	everywhere.Post("/api/groups/join", s.handle(s.joinGroup))
 	send.Patch("/api/groups/{jid}", s.handle(s.updateGroup))
+	send.Put("/api/groups/{jid}/picture", s.handle(s.setGroupPicture))
+	send.Delete("/api/groups/{jid}/picture", s.handle(s.removeGroupPicture))
 	send.Post("/api/groups/{jid}/participants", s.handle(s.changeParticipants))
 	read.Get("/api/groups/{jid}/requests", s.handle(s.listJoinRequests))
 	send.Post("/api/groups/{jid}/requests", s.handle(s.decideJoinRequests))

@@ -243,7 +243,7 @@ func formFault(ctx context.Context, err error) error {
 	case errors.Is(err, intake.ErrCut), ctx.Err() != nil:
 		return front.BodyFault(ctx, err)
 	}
-	return bridge.Invalid("the form is damaged or broke off; send all of it").Because(err)
+	return bridge.Invalid("the body is damaged or broke off; send all of it").Because(err)
 }
 
 // maxFileName bounds a document's name, in characters.

@@ -84,6 +84,8 @@ type Options struct {
 	Pictures *media.Pictures
 	Importer *chatimport.Importer
 	Exports  *media.Preparer // receives exported chats
+	// Typing is what streams tell of people who type; nil where the account is not available.
+	Typing *Typing
 	// FetchTimeout bounds a fetch, and separately the wait for its turn.
 	FetchTimeout time.Duration
 
@@ -93,7 +95,9 @@ type Options struct {
 	// PhoneNumber names the only account that may pair, in E.164 digits; empty for any.
 	PhoneNumber string
 	// PublicURL begins the addresses of hooks, behind a reverse proxy; empty for none.
-	PublicURL    string
+	PublicURL string
+	// BasePath begins the paths at which callers reach the routes; empty for the root.
+	BasePath     string
 	WithoutPages bool // without openapi.yaml and openapi.json, which need no token
 
 	// Lifetime ends sends that are under way, which outlive their callers; nil never ends.
@@ -129,6 +133,8 @@ type server struct {
 	bodies  front.Bodies
 	keys    sync.Map // of bridge.SendKey, by Key: those of calls that are not answered yet
 	metrics *metrics
+
+	documentJSON func() ([]byte, error)
 }
 
 // Handler serves all routes. Serve it with [NewServer].
@@ -168,6 +174,8 @@ func New(o Options) *Handler {
 		sendTime: 2*o.FetchTimeout + deliveryTime,
 		bodies:   front.NewBodies(),
 		metrics:  newMetrics(o),
+
+		documentJSON: documentAsJSON(o.BasePath),
 	}
 	h := &Handler{s.routes(), s.bearers}
 	if o.Connections != nil {

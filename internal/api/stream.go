@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog/hlog"
@@ -53,7 +54,11 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, q eventQuery) er
 	s.metrics.streams.Inc()
 	defer s.metrics.streams.Dec()
 	stream := &eventStream{out: w, control: http.NewResponseController(w)}
-	err := s.sendEvents(r.Context(), stream, q.EventQuery)
+	if s.Typing != nil && (len(q.Types) == 0 || slices.Contains(q.Types, bridge.EventTyping)) {
+		q.typing = s.Typing.open()
+		defer q.typing.close()
+	}
+	err := s.sendEvents(r.Context(), stream, q)
 	if err != nil && r.Context().Err() == nil && !errors.Is(err, errNotRead) {
 		return err
 	}
@@ -62,14 +67,18 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, q eventQuery) er
 }
 
 // sendEvents sends the log behind q.After, as long as the stream lives.
-func (s *server) sendEvents(ctx context.Context, stream *eventStream, q store.EventQuery) error {
+func (s *server) sendEvents(ctx context.Context, stream *eventStream, q eventQuery) error {
 	if err := stream.begin(q.After); err != nil {
 		return err
 	}
 	for page, err := range s.follow(ctx, q, heartbeat) {
-		if err == nil && page.quiet {
+		switch {
+		case err != nil:
+		case page.typing != nil:
+			err = stream.sendTyping(s.typingFor(q, page.typing))
+		case page.quiet:
 			err = stream.beat(page.Next)
-		} else if err == nil {
+		default:
 			err = stream.send(page.EventPage)
 		}
 		if err != nil {
@@ -124,6 +133,27 @@ func (e *eventStream) send(page store.EventPage) error {
 	return e.flush()
 }
 
+// sendTyping sends who types. The events have no id, so that readers keep their place in the log.
+func (e *eventStream) sendTyping(events []bridge.TypingEvent) error {
+	for _, event := range events {
+		data, err := bridge.EncodeJSON(event)
+		if err == nil {
+			err = e.write("event: %s\ndata: %s\n\n", event.Type, data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return e.flush()
+}
+
+// typingFor returns the events of chats that a reader may see and wants.
+func (s *server) typingFor(q eventQuery, events []bridge.TypingEvent) []bridge.TypingEvent {
+	return slices.DeleteFunc(events, func(event bridge.TypingEvent) bool {
+		return q.Only != nil && !s.isAmong(event.ChatJID, q.Only) || len(q.Chats) > 0 && !s.isAmong(event.ChatJID, q.Chats)
+	})
+}
+
 // event writes a server-sent event. JSON has no line breaks within, so it is one line.
 func (e *eventStream) event(id int64, kind bridge.EventType, data []byte) error {
 	e.shown = id
@@ -146,23 +176,24 @@ func (e *eventStream) flush() error {
 	return nil
 }
 
-// logPage is a page of the log, or quiet: there was nothing for a while.
+// logPage is a page of the log, or quiet: there was nothing for a while; or who types.
 type logPage struct {
 	store.EventPage
-	quiet bool
+	quiet  bool
+	typing []bridge.TypingEvent
 }
 
 // follow returns the log behind q.After, page by page as it grows, and a quiet page after each
 // pause. Streams and waits share this loop, so that no event comes twice or is left out. It
 // ends with an error, or without one when the service stops.
-func (s *server) follow(ctx context.Context, q store.EventQuery, pause time.Duration) iter.Seq2[logPage, error] {
+func (s *server) follow(ctx context.Context, q eventQuery, pause time.Duration) iter.Seq2[logPage, error] {
 	return func(yield func(logPage, error) bool) {
 		timer := time.NewTimer(pause)
 		defer timer.Stop()
 		for {
 			changed := s.Store.Changed() // before reading: what comes meanwhile is read next time
 			for more := true; more; {
-				page, err := s.Store.Events(ctx, q)
+				page, err := s.Store.Events(ctx, q.EventQuery)
 				if !yield(logPage{EventPage: page}, err) || err != nil {
 					return
 				}
@@ -170,6 +201,10 @@ func (s *server) follow(ctx context.Context, q store.EventQuery, pause time.Dura
 			}
 			select {
 			case <-changed:
+			case <-q.typing.news():
+				if !yield(logPage{EventPage: store.EventPage{Next: q.After}, typing: q.typing.take()}, nil) {
+					return
+				}
 			case <-timer.C:
 				if !yield(logPage{EventPage: store.EventPage{Next: q.After}, quiet: true}, nil) {
 					return

@@ -66,6 +66,8 @@ var reaches = map[string]reach{
 	"POST /api/groups/{jid}/leave":        {scope: "send"},
 	"GET /api/groups/{jid}/invite":        {scope: "read"},
 	"DELETE /api/groups/{jid}/invite":     {scope: "send"},
+	"PUT /api/groups/{jid}/picture":       {scope: "send"},
+	"DELETE /api/groups/{jid}/picture":    {scope: "send"},
 
 	"POST /api/imports":     {scope: "manage"},
 	"GET /api/imports/{id}": {scope: "manage"},
@@ -188,6 +190,8 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 		{route: "POST /api/groups/{jid}/leave"},
 		{route: "GET /api/groups/{jid}/invite"},
 		{route: "DELETE /api/groups/{jid}/invite"},
+		{route: "PUT /api/groups/{jid}/picture", body: square, headers: []string{"Content-Type", "image/png"}},
+		{route: "DELETE /api/groups/{jid}/picture"},
 		{route: "GET /api/messages/media/{chatJid}/{msgId}"},
 		{route: "GET /api/messages/media-info/{chatJid}/{msgId}"},
 		{route: "GET /api/events", path: "/api/events?chat={chat}"},

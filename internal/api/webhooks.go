@@ -186,7 +186,7 @@ func (s *server) decodeWebhook(in *input) (req webhookRequest, change func(*brid
 	}
 	var types *[]bridge.EventType
 	if req.Types != nil {
-		list, err := parseEventTypes("types", *req.Types)
+		list, err := parseEventTypes("types", *req.Types, bridge.EventTypes())
 		types = keep(in, &list, err)
 	}
 	chats, excluded := in.filterChats("chats", req.Chats), in.filterChats("excludeChats", req.ExcludeChats)

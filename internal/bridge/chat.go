@@ -49,6 +49,8 @@ type StoredGroup struct {
 	MessageCount  int   `json:"messageCount"`
 	LastMessageAt *Time `json:"lastMessageAt"`
 	UpdatedAt     *Time `json:"updatedAt"`
+	// PictureID changes with the picture. It is empty after a removal, and nil where no change was seen.
+	PictureID *string `json:"pictureId"`
 }
 
 // LastMessage describes the newest message of a chat, as the list of chats shows it.

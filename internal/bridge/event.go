@@ -48,6 +48,8 @@ type Event struct {
 	JoinRequests *JoinRequestChange `json:"joinRequests,omitempty"`
 	Call         *Call              `json:"call,omitempty"`
 	Status       *Status            `json:"status,omitempty"`
+	// Typing is set in events of streams that are not in the log; see [EventTyping].
+	Typing *Typing `json:"typing,omitempty"`
 }
 
 // MessageField names a field of [Message] that can change.

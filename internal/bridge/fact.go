@@ -111,6 +111,7 @@ type GroupChange struct {
 	IsLocked     *bool
 	JoinApproval *bool // see [Group]
 	Expiration   *uint32
+	PictureID    *string       `bound:"id"` // empty where the picture was removed
 	Joined       []Participant `bound:"members"`
 	Left         []JID
 	Promoted     []JID

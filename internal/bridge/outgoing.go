@@ -108,7 +108,7 @@ type Sent struct {
 	Timestamp Time
 }
 
-// TypingState names the presence of the account in a chat.
+// TypingState names what somebody does in a chat.
 type TypingState string
 
 const (

@@ -34,6 +34,7 @@ type FormatOptions struct {
 	Base64      bool              `json:"base64,omitempty"`      // Evolution: with the file
 	VerifyToken string            `json:"verifyToken,omitempty"` // Cloud: what the receiver knows the bridge by
 	Groups      bool              `json:"groups,omitempty"`      // Cloud: messages in groups, too
+	GroupChats  bool              `json:"groupChats,omitempty"`  // Cloud: each group as a contact of its own
 	OwnMessages bool              `json:"ownMessages,omitempty"` // Cloud: those that the phone sent, too
 }
 

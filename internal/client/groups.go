@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"io"
 	"net/http"
 
 	"bridged/internal/bridge"
@@ -36,6 +37,20 @@ func (c *Client) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.G
 	var answer struct{ Changed []string }
 	err = c.CallOnce(ctx, http.MethodPatch, groupPath(jid), patch, key, &answer)
 	return answer.Changed, err
+}
+
+// SetGroupPicture gives a group a picture, which is cut to a square. The key is as that of Send.
+func (c *Client) SetGroupPicture(ctx context.Context, jid bridge.JID, picture io.Reader, key string) error {
+	resp, err := c.send(ctx, http.MethodPut, groupPath(jid)+"/picture", "application/octet-stream", picture, keyed(key))
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+// RemoveGroupPicture takes a group's picture away. The key is as that of Send.
+func (c *Client) RemoveGroupPicture(ctx context.Context, jid bridge.JID, key string) error {
+	return c.CallOnce(ctx, http.MethodDelete, groupPath(jid)+"/picture", nil, key, nil)
 }
 
 // ChangeParticipants adds, removes, promotes or demotes people, and returns the result of each.

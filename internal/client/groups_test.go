@@ -47,6 +47,12 @@ func (a *account) RevokeGroupLink(context.Context, bridge.JID, string) (bridge.G
 	return linkOf("NEWNEWNEWNEW"), nil
 }
 
+func (a *account) GroupPicture(context.Context, bridge.JID) (string, error) { return "", nil }
+
+func (a *account) SetGroupPicture(context.Context, bridge.JID, []byte, *string) (string, error) {
+	return "", nil
+}
+
 func (a *account) LeaveGroup(context.Context, bridge.JID, bool) error {
 	a.act("leave")
 	return nil

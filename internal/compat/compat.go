@@ -280,11 +280,11 @@ func (c *Call) Base() string {
 var slashes = regexp.MustCompile(`/{2,}`)
 
 // Mount serves a door below a prefix, or at the root of a listener of its own where that
-// is empty. Clients join addresses by string: slashes at the end are ignored, and several
+// is empty. Callers see base before the prefix. Clients join addresses by string: slashes at the end are ignored, and several
 // in a row are one. The end of stopping ends calls.
-func Mount(prefix string, door http.Handler, stopping context.Context, log zerolog.Logger) http.Handler {
+func Mount(base, prefix string, door http.Handler, stopping context.Context, log zerolog.Logger) http.Handler {
 	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(context.WithValue(r.Context(), prefixKey{}, prefix))
+		ctx, cancel := context.WithCancel(context.WithValue(r.Context(), prefixKey{}, base+prefix))
 		defer cancel()
 		defer context.AfterFunc(stopping, cancel)()
 		if r.ContentLength < 0 {

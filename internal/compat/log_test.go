@@ -14,7 +14,7 @@ import (
 // The log shows no id in which a phone number is encoded, and other words of a path as they are.
 func TestLog_HidesEncodedIDs(t *testing.T) {
 	var log bytes.Buffer
-	door := Mount("/cloud", http.NotFoundHandler(), context.Background(), zerolog.New(&log))
+	door := Mount("", "/cloud", http.NotFoundHandler(), context.Background(), zerolog.New(&log))
 	for path, want := range map[string]string{
 		"/cloud/v21.0/mMTIzNDVAcy53aGF0c2FwcC5uZXQvQQ":                "/cloud/v21.0/m…", // of the shortest number there is
 		"/cloud/media/mMTIzNDVAcy53aGF0c2FwcC5uZXQvQQ/content":        "/cloud/media/m…/content",

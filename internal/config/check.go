@@ -63,6 +63,7 @@ func (c *Config) check(faults *Faults) {
 	c.checkNetwork(faults)
 	c.checkFetchAllow(faults)
 	c.checkWebhooks(faults)
+	c.checkBasePath(faults)
 	c.checkPublicURL(faults)
 	c.CheckMCP(faults)
 	c.checkDoors(faults)
@@ -121,20 +122,12 @@ func (c *Config) CheckToken(faults *Faults) {
 	switch {
 	case len(*faults) > before:
 	case c.Token == "":
-		faults.add("BRIDGE_TOKEN is not set: choose a secret of at least %d characters, for example with: openssl rand -hex 24%s", minTokenLength, unreadFile())
+		faults.add("BRIDGE_TOKEN is not set: choose a secret of at least %d characters, for example with: openssl rand -hex 24", minTokenLength)
 	case len(c.Token) < minTokenLength:
 		faults.add("BRIDGE_TOKEN is too short: it must have at least %d characters, for example from: openssl rand -hex 24", minTokenLength)
 	case strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
 		faults.add("BRIDGE_TOKEN must be visible ASCII characters without spaces: it travels in a header")
 	}
-}
-
-// unreadFile explains why a file .env does not count, if there is one.
-func unreadFile() string {
-	if _, err := os.Stat(".env"); err != nil {
-		return ""
-	}
-	return "; docker compose reads the file .env, bridged does not: load it with: set -a; . ./.env; set +a"
 }
 
 func (c *Config) checkPhoneNumber(faults *Faults) {
@@ -234,15 +227,6 @@ func (c *Config) checkFetchAllow(faults *Faults) {
 	c.FetchAllow = parseList(faults, c.SimulatedFetchAllow, fault, func(item string) (netip.Prefix, bool) {
 		prefix, err := netip.ParsePrefix(item)
 		return prefix, err == nil
-	})
-}
-
-func (c *Config) checkPublicURL(faults *Faults) {
-	const fault = "PUBLIC_URL must be the address of the console as browsers open it, such as https://bridge.example.com; several with commas between"
-	c.PublicURLs = parseList(faults, c.PublicURL, fault, func(item string) (*url.URL, bool) {
-		at, err := url.Parse(item)
-		return at, err == nil && at.Hostname() != "" && (at.Scheme == "http" || at.Scheme == "https") &&
-			strings.Trim(at.Path, "/") == "" && at.RawQuery == "" && at.User == nil
 	})
 }
 

@@ -2,6 +2,8 @@
 // once, with its default and its check. All faults are reported at once, each with its
 // remedy, and misspelt variables are named.
 //
+// A private file may hold variables, which the environment itself overrides ([WithEnvFile]).
+//
 // [Read] is for a bridge that starts, [Examine] for its doctor, and [Part] for a
 // command that needs a few variables.
 package config
@@ -41,12 +43,14 @@ type Config struct {
 	NewChatsPerDay  int                  `env:"NEW_CHATS_PER_DAY" envDefault:"0"`
 	NewChatsMinGap  time.Duration        `env:"NEW_CHATS_MIN_GAP" envDefault:"0"`
 	HistoryImport   bridge.HistoryImport `env:"HISTORY_IMPORT" envDefault:"off"`
+	ShowTyping      bool                 `env:"SHOW_TYPING" envDefault:"false"`
 	LogLevel        string               `env:"LOG_LEVEL" envDefault:"info"`
 	LogFormat       string               `env:"LOG_FORMAT"`
 	NetworkFile     string               `env:"WA_NETWORK_FILE"`
 	ProxyURL        string               `env:"PROXY_URL"`
 	Console         bool                 `env:"CONSOLE" envDefault:"true"`
 	PublicURL       string               `env:"PUBLIC_URL"`
+	BasePath        string               `env:"BASE_PATH"`
 
 	// What agents may do.
 	MCP               string `env:"MCP" envDefault:"off"`
@@ -95,7 +99,7 @@ type Config struct {
 	Webhooks      []bridge.Webhook
 	PrivateHooks  []netip.Prefix // addresses of webhooks that are made over the API
 	Level         zerolog.Level
-	PublicURLs    []*url.URL
+	PublicURLs    []*url.URL     // with BasePath
 	SendChats     []bridge.JID   // of agents; nil for none
 	Doors         []string       // that are open below their prefixes
 	DoorListeners []DoorListener // of doors that are open at the root

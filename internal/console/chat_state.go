@@ -79,7 +79,7 @@ func (c *Console) showNotice(v *visit) error {
 	if err != nil {
 		return err
 	}
-	shown := news{Chat: chat.JID, Title: nameOf(chat), Text: summary(m), Path: jump(chat.JID, m.ID)}
+	shown := news{Chat: chat.JID, Title: nameOf(chat), Text: summary(m), Path: v.c.options.BasePath + jump(chat.JID, m.ID)}
 	shown.Quiet = m.FromMe || m.Imported || m.DeletedAt != nil || chat.Archived || chat.MutedUntil != nil
 	if chat.IsGroup {
 		n, err := v.namesOf([]bridge.JID{m.SenderJID})

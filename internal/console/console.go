@@ -32,6 +32,7 @@ type Options struct {
 	MaxFile     int64        // of a file that is sent, in bytes
 	PhoneNumber string       // the only account that may pair, in E.164 digits; empty for any
 	PublicURLs  []*url.URL   // the addresses at which a reverse proxy shows the console
+	BasePath    string       // begins the paths at which browsers reach the console; empty for the root
 	Settings    []Setting    // for the settings page, without secrets
 	// Family returns the family of a token, whose share it takes; see [bridge.Token].
 	Family  func(ctx context.Context, secret string) (family int64, known bool)
@@ -63,7 +64,7 @@ func New(o Options) (*Console, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	views, err := newViews()
+	views, err := newViews(o.BasePath)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +76,13 @@ func New(o Options) (*Console, error) {
 	return c, nil
 }
 
-// ServeHTTP serves a path of the console.
-func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
+// ServeHTTP serves a path of the console, without the base path.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if c.options.BasePath != "" {
+		w = based{w, c.options.BasePath}
+	}
+	c.handler.ServeHTTP(w, r)
+}
 
 // Serves reports whether a path belongs to the console.
 func Serves(path string) bool {
@@ -136,6 +142,7 @@ func (c *Console) routes() http.Handler {
 	post("/chats/{jid}/participants", c.changeMembers)
 	page("/chats/{jid}/add", c.showAdd)
 	post("/chats/{jid}/add", c.addMembers)
+	post("/chats/{jid}/picture/remove", c.removeGroupPicture)
 	post("/chats/{jid}/invite", c.revokeLink)
 	post("/chats/{jid}/leave", c.leaveGroup)
 	page("/new", c.showNewChat)
@@ -150,6 +157,7 @@ func (c *Console) routes() http.Handler {
 	post("/chats/{jid}/messages/{id}/edit", c.edit)
 	post("/chats/{jid}/messages/{id}/delete", c.deleteMessage)
 	mux.HandleFunc("POST "+root+"/chats/{jid}/file", c.page(c.sendFile))
+	mux.HandleFunc("POST "+root+"/chats/{jid}/picture", c.page(c.setGroupPicture))
 	page("/pictures/{jid}", c.showPicture)
 	page("/chats/{jid}/media", c.showGallery)
 	page("/search", c.showSearch)

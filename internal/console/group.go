@@ -11,6 +11,7 @@ import (
 
 	template "github.com/DataDog/datadog-agent/pkg/template/html"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
 
@@ -18,26 +19,28 @@ import (
 const shownMembers = 50
 
 type groupPage struct {
-	Chat     bridge.JID
-	Name     string
-	Group    bridge.Group
-	Form     bridge.Group // as its forms show it: with what was refused
-	Live     bool         // whether the network was asked
-	Member   bool         // whether the account is in the group
-	Edits    bool         // whether the visitor may change name and description
-	Admin    bool         // whether the visitor may do what admins do
-	Links    bool         // whether the visitor may see the link
-	Members  []member
-	All      int // members that there are
-	Hidden   int // members that are not shown
-	Q        string
-	Requests []bridge.JoinRequest
-	Link     *bridge.GroupLink
-	QR       template.HTML
-	Timers   []timer
-	Fault    fault
-	Key      string
-	Curl     string
+	Chat  bridge.JID
+	Name  string
+	Group bridge.Group
+	// PictureID stands in the address of the picture, which browsers keep.
+	PictureID string
+	Form      bridge.Group // as its forms show it: with what was refused
+	Live      bool         // whether the network was asked
+	Member    bool         // whether the account is in the group
+	Edits     bool         // whether the visitor may change name and description
+	Admin     bool         // whether the visitor may do what admins do
+	Links     bool         // whether the visitor may see the link
+	Members   []member
+	All       int // members that there are
+	Hidden    int // members that are not shown
+	Q         string
+	Requests  []bridge.JoinRequest
+	Link      *bridge.GroupLink
+	QR        template.HTML
+	Timers    []timer
+	Fault     fault
+	Key       string
+	Curl      string
 }
 
 // member is one of a group, with what the visitor may do with them.
@@ -79,7 +82,7 @@ func (v *visit) showGroupPage(status int, f fault, typed bridge.GroupPatch) erro
 	}
 	page := groupPage{
 		Chat: detail.JID, Name: detail.Stored.Name, Group: detail.Stored.Group, Timers: timers, Fault: f,
-		Key: newKey(), Q: strings.TrimSpace(query.Get("q")), Curl: curl("GET", "/api/groups/"+detail.JID.Escaped(), nil),
+		PictureID: deref(detail.Stored.PictureID), Key: newKey(), Q: strings.TrimSpace(query.Get("q")), Curl: curl("GET", "/api/groups/"+detail.JID.Escaped(), nil),
 	}
 	if detail.Live != nil {
 		page.Live, page.Name, page.Group = true, detail.Live.Name, *detail.Live
@@ -246,6 +249,31 @@ func (c *Console) changeMembers(v *visit) error {
 		err = problem{http.StatusConflict, titleOf(http.StatusConflict), text, ""}
 	}
 	return v.groupDone(err, form, text, bridge.GroupPatch{})
+}
+
+// setGroupPicture passes a group's new picture on to the API while it arrives.
+func (c *Console) setGroupPicture(v *visit) error {
+	if !v.sends() {
+		return errUnknown
+	}
+	front.StartBody(v.w, v.r)
+	fields, file, err := v.fileForm("csrf", "key")
+	if err != nil {
+		return err
+	}
+	if !v.session.owns(cmp.Or(v.r.Header.Get("X-CSRF-Token"), fields.Get("csrf"))) {
+		return errOutdated
+	}
+	if file.FileName() == "" {
+		return errNoFile
+	}
+	err = v.api.SetGroupPicture(v.r.Context(), v.chat, steady{file, v.w}, cmp.Or(fields.Get("key"), newKey()))
+	return v.groupDone(err, "picture", "Picture changed.", bridge.GroupPatch{})
+}
+
+func (c *Console) removeGroupPicture(v *visit) error {
+	err := v.api.RemoveGroupPicture(v.r.Context(), v.chat, v.key())
+	return v.groupDone(err, "picture", "Picture removed.", bridge.GroupPatch{})
 }
 
 func (c *Console) revokeLink(v *visit) error {

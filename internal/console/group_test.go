@@ -27,6 +27,7 @@ func aGroup(admin bool, more map[string]http.HandlerFunc) map[string]http.Handle
 		"/api/auth/status":                  replies(`{"status":"open","hasSession":true,"user":{"jid":"` + account + `","phone":"15550100200"},"since":"2026-11-21T08:15:30.000Z"}`),
 		"/api/groups/" + club:               replies(`{"jid":"` + club + `","stored":` + detail + `,"live":` + detail + `}`),
 		"/api/groups/" + club + "/requests": replies(`{"jid":"` + club + `","count":1,"requests":[` + asking + `],"participants":[{"jid":"` + fay + `","status":"done","error":null}]}`),
+		"/api/groups/" + club + "/picture":  replies(`{"ok":true,"jid":"` + club + `","pictureId":"1"}`),
 		"/api/groups/" + club + "/invite":   replies(`{"jid":"` + club + `","link":"https://chat.whatsapp.com/OLDOLDOLDOLD","code":"OLDOLDOLDOLD"}`),
 	}
 	for path, answer := range more {
@@ -76,6 +77,7 @@ func TestGroup_AdminsAdminister(t *testing.T) {
 		{"/participants", "action=promote&person=" + grace, "POST", "/participants", `{"action":"promote","participants":["` + grace + `"]}`},
 		{"/participants", "action=approve&person=" + fay, "POST", "/requests", `{"action":"approve","participants":["` + fay + `"]}`},
 		{"/add", "person=" + grace + "&person=" + fay, "POST", "/participants", `{"action":"add","participants":["` + grace + `","` + fay + `"]}`},
+		{"/picture/remove", "", "DELETE", "/picture", ""},
 		{"/invite", "", "DELETE", "/invite", ""},
 		{"/leave", "", "POST", "/leave", ""},
 	} {
@@ -94,6 +96,34 @@ func TestGroup_AdminsAdminister(t *testing.T) {
 		if len(done) != 1 || done[0].method != c.method || done[0].path != "/api/groups/"+club+c.route || done[0].body != c.body || done[0].header.Get("Idempotency-Key") == "" {
 			t.Errorf("%s %s sent %+v", c.path, c.form, done)
 		}
+	}
+}
+
+// A group's picture is passed on with the session's token alone; what the API refuses is shown
+// beside its form.
+func TestGroup_PictureIsPassedOn(t *testing.T) {
+	refuses := false
+	s, all := overAPI(t, aGroup(true, map[string]http.HandlerFunc{"/api/groups/" + club + "/picture": func(w http.ResponseWriter, r *http.Request) {
+		if refuses {
+			refusesWith(400, "unsupported_media", "that is no picture")(w, r)
+			return
+		}
+		replies(`{"ok":true,"jid":"`+club+`","pictureId":"1"}`)(w, r)
+	}}))
+	csrf := s.logIn().csrf()
+	path := "/console/chats/" + club + "/picture"
+	*all = nil
+	s.upload(t, path, [][2]string{{"csrf", "guessed"}}).want(t, http.StatusForbidden, "")
+	if done := writes(*all); len(done) != 0 {
+		t.Errorf("changed without the session's token: %+v", done)
+	}
+	s.upload(t, path, [][2]string{{"csrf", csrf}, {"key", "key-1"}}).want(t, http.StatusSeeOther, infoOfClub)
+	if done := writes(*all); len(done) != 1 || done[0].method != "PUT" || done[0].body != "the bytes" || done[0].header.Get("Idempotency-Key") != "key-1" {
+		t.Errorf("sent %+v", done)
+	}
+	refuses = true
+	if page := s.upload(t, path, [][2]string{{"csrf", csrf}}).want(t, http.StatusBadRequest, "").body; !strings.Contains(page, "That is no picture") {
+		t.Error("the refusal is not shown")
 	}
 }
 

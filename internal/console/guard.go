@@ -17,9 +17,10 @@ import (
 	"bridged/internal/api/front"
 )
 
-// policy lets pages load files of this address, and pictures that stand in the page.
+// policy lets pages load files of this address, and pictures that stand in the page. Only
+// framers may show them in frames.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; " +
-	"connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	"connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors "
 
 // permissions returns the policy of what a page may use of a device: nothing, or the
 // microphone for itself ("self"), where voice notes are recorded.
@@ -29,11 +30,15 @@ func permissions(microphone string) string {
 
 // guard sets the headers of all answers, and refuses requests of other sites.
 func (c *Console) guard(next http.Handler) http.Handler {
+	framers, frameOptions := "'none'", "DENY"
+	if c.options.BasePath != "" { // other programs share this origin, as Home Assistant, which shows its add-ons in frames
+		framers, frameOptions = "'self'", "SAMEORIGIN"
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		front.SecureHeader(h)
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Frame-Options", "DENY")
+		h.Set("Content-Security-Policy", policy+framers)
+		h.Set("X-Frame-Options", frameOptions)
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", permissions(""))

@@ -164,7 +164,7 @@ func (v *visit) addressOf(hook client.Hook) string {
 	if v.c.isSecure(v.r) {
 		scheme = "https://"
 	}
-	return scheme + v.r.Host + hook.Path
+	return scheme + v.r.Host + v.c.options.BasePath + hook.Path
 }
 
 type hookPage struct {

@@ -115,10 +115,11 @@ func (c *Console) begin(w http.ResponseWriter, r *http.Request, api *client.Clie
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// cookie returns a cookie for pages below path; scripts and other sites cannot use it.
+// cookie returns a cookie for pages below a path of the console; scripts and other sites cannot
+// use it.
 func (c *Console) cookie(r *http.Request, name, value, path string, age time.Duration) *http.Cookie {
 	return &http.Cookie{
-		Name: name, Value: value, Path: path, MaxAge: int(age.Seconds()),
+		Name: name, Value: value, Path: c.options.BasePath + path, MaxAge: int(age.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: c.isSecure(r),
 	}
 }

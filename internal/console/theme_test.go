@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"testing"
 )
@@ -17,10 +18,10 @@ func TestTheme_IsRemembered(t *testing.T) {
 	}
 	for theme, want := range map[string]string{"dark": ` data-theme="dark"`, "light": ` data-theme="light"`} {
 		choose(theme).want(t, http.StatusSeeOther, "/console/settings")
-		for _, path := range []string{"/console/settings", "/console/chats", "/login"} {
-			page := s.get(path).body
-			if !strings.Contains(page, want) || !strings.Contains(page, `name="color-scheme" content="`+theme+`"`) {
-				t.Errorf("%s with %s:\n%.600s", path, theme, page)
+		for _, page := range []string{"/console/settings", "/console/chats", "/login"} {
+			shown := s.get(page).body
+			if !strings.Contains(shown, want) || !strings.Contains(shown, `name="color-scheme" content="`+theme+`"`) {
+				t.Errorf("%s with %s:\n%.600s", page, theme, shown)
 			}
 		}
 	}
@@ -50,7 +51,8 @@ func TestManifest_CanBeInstalled(t *testing.T) {
 	if err := json.Unmarshal([]byte(found.body), &manifest); err != nil {
 		t.Fatal(err)
 	}
-	if manifest.Name == "" || manifest.Start != "/console/" || manifest.Scope != "/console/" || manifest.Display != "standalone" || manifest.Theme == "" {
+	// The addresses in it are as seen from it: a reverse proxy may show the console below a path.
+	if manifest.Name == "" || path.Join("/console/assets", manifest.Start) != "/console" || manifest.Scope != manifest.Start || manifest.Display != "standalone" || manifest.Theme == "" {
 		t.Errorf("the manifest is %+v", manifest)
 	}
 	sizes := make(map[string]bool)

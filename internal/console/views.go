@@ -29,15 +29,18 @@ var files embed.FS
 
 // views holds the templates of the pages, by name. One is parsed at the first call: all of
 // them take 4 MB, and most consoles are never visited.
-type views map[string]func() (*template.Template, error)
+type views struct {
+	byName map[string]func() (*template.Template, error)
+	base   string // before the addresses in pages
+}
 
 // newViews finds the templates. Each page is a file of its own; files whose names begin
 // with an underscore are parts of all.
-func newViews() (views, error) {
+func newViews(base string) (views, error) {
 	names, err := fs.Glob(files, "templates/[a-z]*.html")
-	v := make(views, len(names))
+	v := views{make(map[string]func() (*template.Template, error), len(names)), base}
 	for _, name := range names {
-		v[strings.TrimSuffix(path.Base(name), ".html")] = sync.OnceValues(func() (*template.Template, error) {
+		v.byName[strings.TrimSuffix(path.Base(name), ".html")] = sync.OnceValues(func() (*template.Template, error) {
 			return template.New("").Funcs(functions).ParseFS(files, "templates/_*.html", name)
 		})
 	}
@@ -222,14 +225,14 @@ func (c *Console) showBare(w http.ResponseWriter, r *http.Request, status int, n
 // render executes a part of a page's template before anything is sent.
 func (v views) render(w http.ResponseWriter, status int, name, part string, data any) error {
 	var body bytes.Buffer
-	page, err := v[name]()
+	page, err := v.byName[name]()
 	if err == nil {
 		err = page.ExecuteTemplate(&body, part, data)
 	}
 	if err != nil {
 		return fmt.Errorf("page %s: %w", name, err)
 	}
-	writeAnswer(w, status, "text/html; charset=utf-8", body.Bytes())
+	writeAnswer(w, status, "text/html; charset=utf-8", withBase(v.base, body.Bytes()))
 	return nil
 }
 

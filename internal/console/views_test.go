@@ -10,14 +10,14 @@ import (
 // TestViews_Parse: a page is parsed when it is visited for the first time, so
 // that a fault in its file would show no sooner.
 func TestViews_Parse(t *testing.T) {
-	v, err := newViews()
+	v, err := newViews("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(v) < 10 {
-		t.Errorf("only %d pages", len(v))
+	if len(v.byName) < 10 {
+		t.Errorf("only %d pages", len(v.byName))
 	}
-	for name, page := range v {
+	for name, page := range v.byName {
 		first, err := page()
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -41,17 +41,17 @@ func TestViews_Parse(t *testing.T) {
 // TestViews_TakeLittleBeforeTheyAreVisited: all pages together take 4 MB.
 func TestViews_TakeLittleBeforeTheyAreVisited(t *testing.T) {
 	allocations := testing.AllocsPerRun(5, func() {
-		if _, err := newViews(); err != nil {
+		if _, err := newViews(""); err != nil {
 			t.Error(err)
 		}
 	})
 	var page *template.Template
 	one := testing.AllocsPerRun(5, func() {
-		v, err := newViews()
+		v, err := newViews("")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if page, err = v["login"](); err != nil {
+		if page, err = v.byName["login"](); err != nil {
 			t.Error(err)
 		}
 	})

@@ -168,7 +168,7 @@ func reaction(by *simnet.Phone, emoji string) object {
 // history returns the answer of a list of messages without filters.
 func history(chat simnet.JID, messages []object, applied ...object) object {
 	filters := with(object{
-		"since": nil, "until": nil, "q": nil, "sender": nil, "type": nil, "fromMe": nil, "hasMedia": nil, "order": "desc", "limit": 100, "offset": 0,
+		"since": nil, "until": nil, "q": nil, "fold": nil, "sender": nil, "type": nil, "fromMe": nil, "hasMedia": nil, "order": "desc", "limit": 100, "offset": 0,
 	}, applied...)
 	return object{"jid": chat.String(), "count": len(messages), "filters": filters, "messages": list(messages), "hasMore": false, "nextCursor": nil}
 }

@@ -30,7 +30,7 @@ func TestCommands(t *testing.T) {
 			testscript.Run(t, testscript.Params{Files: []string{script}, RequireExplicitExec: true, Cmds: map[string]func(*testscript.TestScript, bool, []string){
 				"exits": exits, "bridge": s.start, "listens-everywhere": s.listensEverywhere,
 				"phone-types-code": s.phoneTypesCode, "phone-scans": s.phoneScans,
-				"company": s.company, "says": s.says, "hears": s.hears, "founds": s.founds, "loses-answers": s.losesAnswers,
+				"company": s.company, "says": s.says, "hears": s.hears, "founds": s.founds, "gives": s.gives, "sees-edit": s.seesEdit, "sees-reaction": s.seesReaction, "loses-answers": s.losesAnswers,
 			}})
 		})
 	}

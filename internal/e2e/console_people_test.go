@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"image/color"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -110,6 +112,13 @@ func TestConsole_MakesAndAdministersAGroup(t *testing.T) {
 		v.clickOn("#subject button.primary")
 		g.shows(func(view simnet.GroupView) bool { return view.Topic == "Every Saturday" }, v.ben)
 		v.arrives(".topic")
+
+		v.do(chromedp.SetUploadFiles(chromedp.CSS("#picture [type=file]"), []string{filepath.Join(written(t, map[string][]byte{"walks.png": banner(t, color.RGBA{20, 160, 20, 255})}), "walks.png")}))
+		v.clickOn("#picture button.primary")
+		v.waitFor(`[...document.querySelectorAll(".notice")].some(one => one.innerText.includes("Picture changed"))`)
+		shown, _ := v.network.Group(g.in)
+		looks(t, "the picture", must(shown.Picture(within(t), v.ben, false))(t), 640, color.RGBA{20, 160, 20, 255})
+		v.waitFor(`getComputedStyle(document.querySelector(".portrait .avatar")).backgroundImage.includes("size=full&v=")`)
 
 		menuOfBen := `[...document.querySelectorAll(".member")].find(one => one.innerText.includes("Ben"))`
 		v.do(chromedp.Evaluate[chromedp.Void](`(one => { one.querySelector("details").open = true; one.querySelector("[value=promote]").click() })(` + menuOfBen + `)`))

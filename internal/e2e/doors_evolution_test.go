@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"image/color"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -431,6 +432,14 @@ func TestDoors_EvolutionGroupsAndInstance(t *testing.T) {
 		e.call(t, 201, "POST", "group/updateParticipant", of, `{"action":"promote","participants":["15550100304@s.whatsapp.net"]}`)
 		e.call(t, 201, "POST", "group/updateGroupSubject", of, `{"subject":"Writers"}`)
 		e.call(t, 201, "POST", "group/updateGroupDescription", "", `{"groupJid":"`+jid+`","description":"we write"}`)
+		if done := e.call(t, 201, "POST", "group/updateGroupPicture", of, `{"image":"`+inBase64(banner(t, color.Black))+`"}`); at(done, "update") != "success" {
+			t.Errorf("the picture: %v", done)
+		}
+		if picture, kind, err := e.api.Picture(within(t), bridge.JID(jid), bridge.PictureFull); err != nil || kind != "image/jpeg" || len(picture) == 0 {
+			t.Errorf("the picture is %d bytes of %s: %v", len(picture), kind, err)
+		}
+		e.call(t, 400, "POST", "group/updateGroupPicture", of, `{"image":"https://example.com/a.png"}`)
+		e.call(t, 400, "POST", "group/updateGroupPicture", of, `{}`)
 		e.call(t, 201, "POST", "group/updateSetting", of, `{"action":"announcement"}`)
 		e.call(t, 201, "POST", "group/updateSetting", of, `{"action":"locked"}`)
 		e.call(t, 201, "POST", "group/toggleEphemeral", of, `{"expiration":86400}`)

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"image/color"
 	"io"
 	"net/http"
 	"testing"
@@ -109,6 +110,9 @@ func TestDoors_WAHAGroups(t *testing.T) {
 		{"one", doorRequest{"GET", group, key, ""}, 200, map[string]any{"Name": "Walks", "Participants.1.JID": ".*"}},
 		{"all", doorRequest{"GET", base, key, ""}, 200, map[string]any{"0.Name": "Walks"}},
 		{"subject", doorRequest{"PUT", group + "/subject", key, `{"subject":"Long walks"}`}, 200, nil},
+		{"picture", doorRequest{"PUT", group + "/picture", key, `{"file":{"mimetype":"image/png","data":"` + inBase64(banner(t, color.Black)) + `"}}`}, 200, map[string]any{"success": true}},
+		{"picture by address", doorRequest{"PUT", group + "/picture", key, `{"file":{"url":"https://example.com/a.png"}}`}, 400, map[string]any{"message": ".*does not fetch pictures of groups.*"}},
+		{"no picture", doorRequest{"DELETE", group + "/picture", key, ""}, 200, map[string]any{"success": true}},
 		{"description", doorRequest{"PUT", group + "/description", key, `{"description":"On Sundays"}`}, 200, nil},
 		{"promote", doorRequest{"POST", group + "/admin/promote", key, member}, 200, map[string]any{"0.Error": 0.0}},
 		{"demote", doorRequest{"POST", group + "/admin/demote", key, member}, 200, nil},

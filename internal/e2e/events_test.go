@@ -129,11 +129,16 @@ type eventStream struct {
 
 func (p *process) stream(query string) *eventStream {
 	p.t.Helper()
+	return p.streamAs(testToken, query)
+}
+
+func (p *process) streamAs(token, query string) *eventStream {
+	p.t.Helper()
 	req, err := http.NewRequestWithContext(within(p.t), http.MethodGet, "http://"+p.address+"/api/events"+query, nil)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+testToken)
+	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Accept", "text/event-stream")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

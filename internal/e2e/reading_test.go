@@ -177,7 +177,7 @@ func readsGroup(t *testing.T, c *cast, chat *conversation, other, changes object
 		"jid": chat.in.String(), "name": group.Name(), "topic": "", "ownerJid": c.owner.PN().String(), "createdAt": recent,
 		"isAnnounce": false, "isLocked": false, "joinApproval": false, "disappearingSeconds": 0, "participants": []object{owner, other, carla},
 	}, changes)
-	stored := with(live, object{"messageCount": len(chat.shown), "lastMessageAt": recent, "updatedAt": recent})
+	stored := with(live, object{"messageCount": len(chat.shown), "lastMessageAt": recent, "updatedAt": recent, "pictureId": nil})
 	c.bridge.answers(path("/api/groups/%s", chat.in), object{"jid": chat.in.String(), "stored": stored, "live": live})
 }
 

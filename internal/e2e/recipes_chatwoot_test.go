@@ -1,192 +1,278 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"bridged/internal/bridge"
+	"bridged/internal/demo"
+	"bridged/internal/simnet"
 )
 
-// chatwoot is an inbox of Chatwoot's API channel, following the documentation of
-// its public API.
+// chatwoot is an inbox of the type WhatsApp, provider "WhatsApp Cloud", which makes the calls
+// that Chatwoot makes, and reads of posts what it reads.
 type chatwoot struct {
 	*httptest.Server
-	t *testing.T
+	t           *testing.T
+	base, token string // WHATSAPP_CLOUD_BASE_URL and the API key
 
-	mu       sync.Mutex
-	contacts []map[string]any    // in order of creation; the source is their number
-	messages map[string][]string // by "source/conversation"
-	made     int                 // number of conversations
-	down     bool                // makes it answer 503
+	mu     sync.Mutex
+	shown  map[string][]string // what conversations show, by the contact's id; guarded by mu, as below
+	names  map[string]string   // of contacts
+	files  map[string][]byte   // that came, by what was written with them
+	states map[string][]string // of answers, by their ids, in their order
+	ids    map[string]string   // of messages that came, by their text
 }
 
-func newChatwoot(t *testing.T) *chatwoot {
+func newChatwoot(t *testing.T, base, token string) *chatwoot {
 	t.Helper()
-	c := &chatwoot{t: t, messages: map[string][]string{}}
+	c := &chatwoot{
+		t: t, base: base, token: token, shown: make(map[string][]string), names: make(map[string]string), files: make(map[string][]byte),
+		states: make(map[string][]string), ids: make(map[string]string),
+	}
 	mux := http.NewServeMux()
-	const inbox = "/public/api/v1/inboxes/the-inbox/contacts"
-	mux.HandleFunc("POST "+inbox, c.contact)
-	mux.HandleFunc("POST "+inbox+"/{source}/conversations", c.conversation)
-	mux.HandleFunc("POST "+inbox+"/{source}/conversations/{id}/messages", c.message)
+	mux.HandleFunc("GET /webhooks/whatsapp/{number}", func(w http.ResponseWriter, r *http.Request) {
+		if query := r.URL.Query(); query.Get("hub.mode") != "subscribe" || query.Get("hub.verify_token") != "shown-by-the-inbox" || r.PathValue("number") != "+"+cloudAccount {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, r.URL.Query().Get("hub.challenge")) // fails only if the caller is gone
+	})
+	mux.HandleFunc("POST /webhooks/whatsapp/{number}", func(w http.ResponseWriter, r *http.Request) {
+		var posted struct {
+			Entry []struct{ Changes []struct{ Value any } }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&posted); err != nil {
+			t.Error(err)
+		}
+		c.take(posted.Entry[0].Changes[0].Value)
+		w.WriteHeader(http.StatusOK)
+	})
 	c.Server = httptest.NewServer(mux)
 	t.Cleanup(c.Close)
 	return c
 }
 
-// take decodes a request and reports whether to answer it.
-func (c *chatwoot) take(w http.ResponseWriter, r *http.Request) (body map[string]any, ok bool) {
-	data, err := io.ReadAll(r.Body)
+// contactID matches the ids of contacts that a WhatsApp inbox accepts.
+var contactID = regexp.MustCompile(`^\d{1,15}$`)
+
+// take does what Chatwoot does with the value of a post.
+func (c *chatwoot) take(value any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text := func(path string) string { s, _ := at(value, path).(string); return s }
+	if id := text("statuses.0.id"); id != "" {
+		c.states[id] = append(c.states[id], text("statuses.0.status"))
+		return
+	}
+	contact, kind, id := text("contacts.0.wa_id"), text("messages.0.type"), text("messages.0.id")
+	if kind == "" || slices.Contains([]string{"reaction", "ephemeral", "unsupported", "request_welcome"}, kind) {
+		return
+	}
+	if !contactID.MatchString(contact) || text("metadata.phone_number_id") != cloudAccount || text("messages.0.from") != contact || len(id) > 255 {
+		c.t.Errorf("posted %v", value)
+	}
+	content := text("messages.0.text.body")
+	if file := at(value, "messages.0."+kind); kind != "text" && kind != "location" && kind != "contacts" {
+		content, _ = at(file, "caption").(string)
+		mediaID, _ := at(file, "id").(string)
+		c.files[content] = c.download(mediaID)
+	}
+	c.shown[contact] = append(c.shown[contact], content)
+	c.names[contact], c.ids[content] = text("contacts.0.profile.name"), id
+}
+
+// download fetches a file in two steps.
+func (c *chatwoot) download(id string) []byte {
+	described, status := c.call(http.MethodGet, "/v13.0/"+id+"?phone_number_id="+cloudAccount, "")
+	address, _ := at(described, "url").(string)
+	if status != http.StatusOK || address == "" {
+		c.t.Errorf("the file is described as %d %v", status, described)
+		return nil
+	}
+	req, err := http.NewRequest(http.MethodGet, address, nil)
+	if err != nil {
+		c.t.Error(err)
+		return nil
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		c.t.Error(err)
+		return nil
+	}
+	data, err := io.ReadAll(resp.Body)
+	if err := errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != http.StatusOK {
+		c.t.Errorf("downloaded: %d, %v", resp.StatusCode, err)
+	}
+	return data
+}
+
+// call makes a call with the headers that Chatwoot sends.
+func (c *chatwoot) call(method, path, body string) (answer any, status int) {
+	c.t.Helper()
+	req, err := http.NewRequest(method, c.base+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Error(err)
+		return nil, 0
+	}
+	if !strings.Contains(path, "access_token=") {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := http.DefaultClient.Do(req)
 	if err == nil {
-		err = json.Unmarshal(data, &body)
+		err = errors.Join(json.NewDecoder(resp.Body).Decode(&answer), resp.Body.Close())
 	}
 	if err != nil {
-		c.t.Errorf("%s: %v", r.URL.Path, err)
+		c.t.Errorf("%s %s: %v", method, path, err)
+		return nil, 0
 	}
-	if c.down {
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}
-	return body, !c.down
+	return answer, resp.StatusCode
 }
 
-func (c *chatwoot) contact(w http.ResponseWriter, r *http.Request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if body, ok := c.take(w, r); ok {
-		c.contacts = append(c.contacts, body)
-		_, _ = fmt.Fprintf(w, `{"source_id":"source-%d","pubsub_token":"x","id":%[1]d}`, len(c.contacts)) // fails only if the caller is gone
-	}
+// accepts reports whether an inbox can be saved: whether its templates can be listed.
+func (c *chatwoot) accepts() bool {
+	_, status := c.call(http.MethodGet, "/v14.0/"+cloudAccount+"/message_templates?access_token="+url.QueryEscape(c.token), "")
+	return status == http.StatusOK
 }
 
-func (c *chatwoot) conversation(w http.ResponseWriter, r *http.Request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, ok := c.take(w, r); ok {
-		c.made++
-		c.messages[fmt.Sprint(r.PathValue("source"), "/", c.made)] = []string{}
-		_, _ = fmt.Fprintf(w, `{"id":%d,"inbox_id":"1","messages":[],"contact":{}}`, c.made) // as above
+// agent sends what an agent wrote to a contact: content is that of its type, and an id that of
+// the message it answers. It returns the id, or the error that is shown beside the message.
+func (c *chatwoot) agent(to, kind string, content object, answers string) (id, failure string) {
+	c.t.Helper()
+	body := object{"messaging_product": "whatsapp", "context": nil, "to": to, "type": kind, kind: content}
+	if answers != "" {
+		body["context"] = object{"message_id": answers}
 	}
+	answer, _ := c.call(http.MethodPost, "/v13.0/"+cloudAccount+"/messages", string(must(json.Marshal(body))(c.t)))
+	id, _ = at(answer, "messages.0.id").(string)
+	failure, _ = at(answer, "error.message").(string)
+	return id, failure
 }
 
-func (c *chatwoot) message(w http.ResponseWriter, r *http.Request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	body, ok := c.take(w, r)
-	if !ok {
-		return
-	}
-	at := r.PathValue("source") + "/" + r.PathValue("id")
-	if _, known := c.messages[at]; !known {
-		w.WriteHeader(http.StatusNotFound)
-		return
-	}
-	c.messages[at] = append(c.messages[at], body["content"].(string))
-	_, _ = fmt.Fprint(w, `{"id":1}`) // as above
-}
-
-// shows waits until the conversations are as wanted.
-func (c *chatwoot) shows(want map[string][]string) {
+// shows waits until a conversation is as wanted.
+func (c *chatwoot) shows(contact string, want ...string) {
 	c.t.Helper()
 	eventually(c.t, func() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		for at, messages := range want {
-			if !slices.Equal(c.messages[at], messages) {
-				return fmt.Errorf("%s shows %q, want %q; all: %v", at, c.messages[at], messages, c.messages)
-			}
+		if !slices.Equal(c.shown[contact], want) {
+			return fmt.Errorf("%s shows %q, want %q; all: %v", contact, c.shown[contact], want, c.shown)
 		}
 		return nil
 	})
 }
 
-func (c *chatwoot) set(change func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	change()
+// becomes waits until an answer has a state. Each post shows the state at its time, so that one
+// may come twice, but none after one that is further.
+func (c *chatwoot) becomes(id, want string) {
+	c.t.Helper()
+	eventually(c.t, func() error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		states := c.states[id]
+		if !slices.IsSortedFunc(states, func(a, b string) int { return slices.Index(answerStates, a) - slices.Index(answerStates, b) }) {
+			c.t.Errorf("%s became %q", id, states)
+		}
+		if len(states) == 0 || states[len(states)-1] != want {
+			return fmt.Errorf("%s became %q, not %s", id, states, want)
+		}
+		return nil
+	})
 }
 
-// People's messages reach the inbox once and in order, even after Chatwoot was down
-// or a conversation was deleted there; agents' answers are sent once, and their
-// notes are not.
+var answerStates = []string{"sent", "delivered", "read"}
+
+// As docs/recipes.md sets it up, an inbox is accepted; texts and files go both ways, answers
+// quote and show how far they came; a group is a contact of its own.
 func TestRecipes_Chatwoot(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is not installed")
+	s := newCloudScene(t)
+	inbox := newChatwoot(t, "http://"+s.address+"/cloud", s.full)
+	if !inbox.accepts() {
+		t.Fatal("the inbox is refused")
 	}
-	c := pairedCast(t, "WEBHOOK_ALLOW_PRIVATE=127.0.0.0/8")
-	inbox, port := newChatwoot(t), freePort(t)
-	var webhook struct{ Secret string }
-	c.bridge.Post("/api/webhooks", object{
-		"url": "http://127.0.0.1:" + port + "/bridged", "types": []string{"message.created"}, "fromMe": false,
-		"chatType": "individual", "allowPrivate": true,
-	}).Want(http.StatusCreated).Decode(&webhook)
-	state := filepath.Join(t.TempDir(), "state.json")
-	runScript(t, python, "examples/chatwoot.py", "BRIDGE=http://"+c.bridge.address, "BRIDGE_TOKEN="+testToken, "WEBHOOK_SECRET="+webhook.Secret, "CHATWOOT="+inbox.URL,
-		"INBOX=the-inbox", "CALLBACK_KEY=nobody-guesses-it", "STATE="+state, "PORT="+port)
+	inbox.token = "a-wrong-token"
+	if inbox.accepts() {
+		t.Error("an inbox with a wrong key is accepted")
+	}
+	inbox.token = s.full
+	hook := object{"url": inbox.URL + "/webhooks/whatsapp/+" + cloudAccount, "format": "cloud", "allowPrivate": true, "formatOptions": object{"verifyToken": "another", "groupChats": true}}
+	s.Post("/api/webhooks", hook).Want(http.StatusBadRequest)
+	hook["formatOptions"] = object{"verifyToken": "shown-by-the-inbox", "groupChats": true}
+	s.Post("/api/webhooks", hook).Want(http.StatusCreated)
 
-	say(t, c.ben, c.owner.PN(), "is anybody there?")
-	inbox.shows(map[string][]string{"source-1/1": {"is anybody there?"}})
-	if contact := inbox.contacts[0]; contact["identifier"] != c.ben.PN().String() || contact["name"] != "Ben" || contact["phone_number"] != "+"+c.ben.Number() {
-		t.Errorf("made the contact %v", contact)
+	// What comes in.
+	sam, picture := s.friend.Number(), demo.Picture(30, 20)
+	asked := say(t, s.friend, s.owner.PN(), "is anybody there?")
+	must(s.friend.SendImage(within(t), s.owner.PN(), simnet.Media{Data: picture, Mimetype: "image/png", Caption: "this is broken"}))(t)
+	inbox.shows(sam, "is anybody there?", "this is broken")
+	group := must(s.friend.CreateGroup(within(t), simnet.GroupOptions{ID: "120363025246125486", Subject: "Customers", Members: []*simnet.Phone{s.owner}}))(t)
+	const customers = "999025246125486"
+	say(t, s.friend, group.JID(), "to all of you")
+	must(s.friend.SendImage(within(t), group.JID(), simnet.Media{Data: picture, Mimetype: "image/png"}))(t)
+	inbox.shows(customers, "Sam: to all of you", "Sam")
+	inbox.shows(sam, "is anybody there?", "this is broken")
+	inbox.mu.Lock()
+	if question := inbox.ids["is anybody there?"]; inbox.names[sam] != "Sam" || !bytes.Equal(inbox.files["this is broken"], picture) || question == "" {
+		t.Errorf("the contact is %q, the file has %d bytes", inbox.names[sam], len(inbox.files["this is broken"]))
 	}
-	inbox.set(func() { inbox.down = true })
-	say(t, c.ben, c.owner.PN(), "hello?")
-	say(t, c.carla, c.owner.PN(), "a question")
-	inbox.set(func() { inbox.down = false })
-	inbox.shows(map[string][]string{"source-1/1": {"is anybody there?", "hello?"}, "source-2/2": {"a question"}})
-	inbox.set(func() { delete(inbox.messages, "source-1/1") })
-	say(t, c.ben, c.owner.PN(), "again")
-	inbox.shows(map[string][]string{"source-3/3": {"again"}})
+	if inbox.names[customers] != "Customers" || !bytes.Equal(inbox.files["Sam"], picture) {
+		t.Errorf("the group is %q, its file has %d bytes", inbox.names[customers], len(inbox.files["Sam"]))
+	}
+	question, toAll := inbox.ids["is anybody there?"], inbox.ids["Sam: to all of you"]
+	inbox.mu.Unlock()
 
-	callback := func(path, body string, want int) {
-		t.Helper()
-		resp, err := http.Post("http://127.0.0.1:"+port+path, "application/json", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := resp.Body.Close(); err != nil || resp.StatusCode != want {
-			t.Errorf("%s %s: %d, %v; want %d", path, body, resp.StatusCode, err, want)
-		}
+	// What agents write.
+	id, _ := inbox.agent(sam, "text", object{"body": "we are"}, question)
+	answer := must(s.friend.ReceivedText(within(t), "we are"))(t)
+	if quoted := answer.Message.Message.GetExtendedTextMessage().GetContextInfo().GetStanzaID(); quoted != asked {
+		t.Errorf("the answer quotes %q, want %s", quoted, asked)
 	}
-	answer := func(id int, text, more string) string {
-		return fmt.Sprintf(`{"event":"message_created","id":%d,"content":%q,"message_type":"outgoing","private":false,"conversation":{"id":3,"contact_inbox":{"source_id":"source-3"}}%s}`, id, text, more)
+	if err := s.friend.MarkRead(within(t), answer); err != nil {
+		t.Fatal(err)
 	}
-	const door = "/chatwoot/nobody-guesses-it"
-	callback(door, answer(7, "we are", ""), http.StatusNoContent)
-	callback(door, answer(7, "we are", ""), http.StatusNoContent) // the same again
-	callback(door, strings.Replace(answer(8, "a note", ""), `"private":false`, `"private":true`, 1), http.StatusNoContent)
-	callback(door, strings.Replace(answer(9, "an echo", ""), "outgoing", "incoming", 1), http.StatusNoContent)
-	callback(door, strings.Replace(answer(10, "to nobody", ""), "source-3", "source-9", 1), http.StatusNoContent)
-	callback(door, answer(11, "", `,"attachments":[{"file_type":"image","data_url":"https://chat.example.com/a.png"}]`), http.StatusNoContent)
-	callback("/chatwoot/a-guess", answer(12, "from a stranger", ""), http.StatusNotFound)
-	callback("/bridged", `{"type":"message.created"}`, http.StatusUnauthorized)
-	for _, text := range []string{"we are", "https://chat.example.com/a.png"} {
-		if _, err := c.ben.ReceivedText(within(t), text); err != nil {
-			t.Fatal(err)
-		}
+	inbox.becomes(id, "read")
+
+	id, _ = inbox.agent(customers, "text", object{"body": "thank you all"}, toAll)
+	thanks := must(s.friend.ReceivedText(within(t), "thank you all"))(t)
+	if thanks.Message.Info.Chat != group.JID() {
+		t.Errorf("the answer to the group came in %v", thanks.Message.Info.Chat)
 	}
-	var sent []string
-	for _, m := range must(c.bridge.api.Messages(within(t), bridge.MessageQuery{Chat: bridge.JID(c.ben.PN().String()), Order: bridge.OrderAsc}))(t).Items {
-		if m.FromMe {
-			sent = append(sent, m.Content)
-		}
+	inbox.becomes(id, "delivered")
+
+	// A file is a link on Chatwoot's own host, which leads to another one.
+	web := newWebsite(t)
+	web.has("/disk/manual.pdf", []byte("%PDF-1.4\n%%EOF\n"))
+	web.has("/disk/part.png", picture)
+	link := func(name string) string {
+		return web.serves("/rails/active_storage/blobs/redirect/x/"+name, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/disk/"+name, http.StatusFound)
+		})
 	}
-	if want := []string{"we are", "https://chat.example.com/a.png"}; !slices.Equal(sent, want) {
-		t.Errorf("sent %q, want %q", sent, want)
+	id, failure := inbox.agent(sam, "image", object{"link": link("part.png"), "caption": "the part"}, "")
+	got := must(s.friend.ReceivedText(within(t), "the part"))(t)
+	if got.Message.Message.ImageMessage == nil || failure != "" {
+		t.Errorf("the picture came as %v, %s", got.Message.Message, failure)
 	}
-	if left := must(os.ReadFile(state))(t); strings.Contains(string(left), "question") {
-		t.Errorf("the state holds what people wrote: %s", left)
+	inbox.becomes(id, "delivered")
+	inbox.agent(sam, "document", object{"link": link("manual.pdf"), "caption": nil, "filename": "manual.pdf"}, "")
+	must(s.friend.Received(within(t), func(r *simnet.Received) bool {
+		return r.Message.Message.GetDocumentMessage().GetFileName() == "manual.pdf"
+	}))(t)
+	// A host in one's own network is refused, and the agent sees why.
+	if id, failure := inbox.agent(sam, "image", object{"link": inbox.URL + "/part.png"}, ""); id != "" || !strings.Contains(failure, "131052") {
+		t.Errorf("a link to a private address: %q, %q", id, failure)
 	}
-	c.bridge.Do(http.MethodPost, "/api/auth/logout", "", "X-Confirm-Wipe", "yes").Want(http.StatusOK)
-	callback(door, answer(13, "too late", ""), http.StatusServiceUnavailable)
 }

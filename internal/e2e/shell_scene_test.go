@@ -71,6 +71,33 @@ func (s *scene) hears(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("QUOTED", quoted)
 }
 
+// gives makes a person send a file, with Go's escapes in its name, and waits until the bridge has
+// it: gives anna 'a name.txt' 'a line of it'
+func (s *scene) gives(ts *testscript.TestScript, _ bool, args []string) {
+	name, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	file := simnet.Media{Data: []byte(args[2] + "\n"), Mimetype: "text/plain", FileName: name}
+	id, err := s.phone(ts, args[0]).SendDocument(within(s.t), s.cast.owner.PN(), file)
+	ts.Check(err)
+	ts.Check(s.cast.device.WaitAcknowledged(within(s.t), id))
+	ts.Setenv("MSGID", id)
+}
+
+// seesEdit waits until a person's phone shows a message as edited: sees-edit anna $ID 'a text'
+func (s *scene) seesEdit(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(s.phone(ts, args[0]).WaitBubble(within(s.t), args[1], simnet.Bubble{Text: args[2], Edited: true}))
+}
+
+// seesReaction waits until a person's phone gets a reaction to a message, an empty one for its
+// removal: sees-reaction anna $ID '👍'
+func (s *scene) seesReaction(ts *testscript.TestScript, _ bool, args []string) {
+	_, err := s.phone(ts, args[0]).Received(within(s.t), func(r *simnet.Received) bool {
+		reaction := r.Message.Message.GetReactionMessage()
+		return reaction.GetKey().GetID() == args[1] && reaction.GetText() == args[2]
+	})
+	ts.Check(err)
+}
+
 // founds makes Ben create a group with the account, and write in it: founds 'a
 // name'
 func (s *scene) founds(ts *testscript.TestScript, _ bool, args []string) {

@@ -65,6 +65,62 @@ func (p *Preparer) Scale(ctx context.Context, file []byte, side int) ([]byte, er
 	return small, nil
 }
 
+// Sides of a group's picture, in pixels: the apps scale larger ones down and take no smaller ones.
+const (
+	groupSide    = 640
+	minGroupSide = 192
+)
+
+// GroupPicture returns the middle of a picture as the square, upright JPEG that the network takes
+// for a group. It fails with [bridge.CodeInvalid] and [bridge.CodeUnsupportedMedia].
+func (p *Preparer) GroupPicture(ctx context.Context, f *Received) ([]byte, error) {
+	if f.size == 0 {
+		return nil, bridge.Invalid("the picture is empty")
+	}
+	p.decoding.Lock()
+	defer p.decoding.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	square, err := guarded(f.file, func(r io.ReadSeeker) ([]byte, error) {
+		picture, head, err := decodeBounded(r)
+		if err != nil {
+			return nil, err
+		}
+		return encodeSquare(picture, head.orientation)
+	})
+	if large, ok := errors.AsType[tooLarge](err); ok {
+		return nil, bridge.Fail(bridge.CodeUnsupportedMedia, "the picture has %d by %d pixels, too many to convert: scale it down to %d by %d",
+			large.size.X, large.size.Y, groupSide, groupSide).Because(err)
+	}
+	if err != nil {
+		return nil, bridge.Fail(bridge.CodeUnsupportedMedia, "the file cannot be read as a picture: send a JPEG, PNG, WebP, GIF or BMP").Because(err)
+	}
+	return square, nil
+}
+
+func encodeSquare(picture image.Image, orientation int) ([]byte, error) {
+	from := picture.Bounds()
+	side := min(from.Dx(), from.Dy())
+	corner := from.Min.Add(image.Pt((from.Dx()-side)/2, (from.Dy()-side)/2))
+	middle := image.Rectangle{corner, corner.Add(image.Pt(side, side))}
+	if side > 2*groupSide { // scaling it well would take memory for all of its lines
+		coarse := newSquare(2 * groupSide)
+		draw.NearestNeighbor.Scale(coarse, coarse.Rect, picture, middle, draw.Src, nil)
+		picture, middle = coarse, coarse.Rect
+	}
+	square := newSquare(min(max(side, minGroupSide), groupSide))
+	draw.Draw(square, square.Rect, image.White, image.Point{}, draw.Src)
+	draw.CatmullRom.Scale(square, square.Rect, picture, middle, draw.Over, nil)
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, upright(square, orientation), &jpeg.Options{Quality: jpegQuality}); err != nil {
+		return nil, fmt.Errorf("encode a picture: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func newSquare(side int) *image.RGBA { return image.NewRGBA(image.Rect(0, 0, side, side)) }
+
 func encodeThumbnail(picture image.Image, orientation int) ([]byte, error) {
 	return encodeSmall(picture, orientation, thumbnailSide, thumbnailQuality)
 }

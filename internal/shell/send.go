@@ -51,12 +51,11 @@ func (s *Shell) Send(ctx context.Context, m Send) error {
 	if m.File == "" && strings.TrimSpace(m.Text) == "" {
 		return Usage("there is no text to send")
 	}
-	if m.Key == "" {
-		m.Key = "shell-" + rand.Text()
+	key, err := keyOr(m.Key)
+	if err != nil {
+		return err
 	}
-	if len(m.Key) > maxKey || strings.ContainsFunc(m.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return Usage("--key must have 1 to %d visible ASCII characters", maxKey)
-	}
+	m.Key = key
 	to, err := s.find(ctx, m.To)
 	if err != nil {
 		return err
@@ -71,13 +70,24 @@ func (s *Shell) Send(ctx context.Context, m Send) error {
 	if err != nil {
 		return err
 	}
-	if err := s.printSent(sent); err != nil {
+	if err := s.printSent("Sent to", sent); err != nil {
 		return err
 	}
 	if m.Wait > 0 {
 		return s.awaitDelivery(ctx, sent, cursor, m.Wait)
 	}
 	return nil
+}
+
+// keyOr returns a key that was given, or else a random one.
+func keyOr(key string) (string, error) {
+	if key == "" {
+		return "shell-" + rand.Text(), nil
+	}
+	if len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", Usage("--key must have 1 to %d visible ASCII characters", maxKey)
+	}
+	return key, nil
 }
 
 func (s *Shell) post(ctx context.Context, to bridge.JID, m Send) (sent client.Sent, err error) {
@@ -122,16 +132,16 @@ func (n *noted) Read(p []byte) (int, error) {
 	return count, err
 }
 
-// printSent prints the id alone, so that a script can take it.
-func (s *Shell) printSent(sent client.Sent) error {
+// printSent prints the id alone, so that a script can take it, and notes what was done where.
+func (s *Shell) printSent(did string, sent client.Sent) error {
 	if s.JSON {
 		return s.printJSON(sent)
 	}
-	how := "Sent to %s."
+	how := "%s %s."
 	if sent.Replayed {
-		how = "Sent to %s before, under the same key."
+		how = "%s %s before, under the same key."
 	}
-	if err := s.note(how, sent.Chat); err != nil {
+	if err := s.note(how, did, sent.Chat); err != nil {
 		return err
 	}
 	return s.print("%s\n", Printable(sent.ID))

@@ -24,8 +24,8 @@ func (s *Shell) Tail(ctx context.Context, t Tail) error {
 	query := client.EventQuery{After: "now"}
 	for _, name := range t.Types {
 		kind := bridge.EventType(strings.TrimSpace(name))
-		if !slices.Contains(bridge.EventTypes(), kind) {
-			return Usage("%q is no type of event: there are %s", name, bridge.Join(bridge.EventTypes(), ", "))
+		if !slices.Contains(bridge.StreamTypes(), kind) {
+			return Usage("%q is no type of event: there are %s", name, bridge.Join(bridge.StreamTypes(), ", "))
 		}
 		query.Types = append(query.Types, kind)
 	}
@@ -87,6 +87,8 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 		return s.printJSON(map[string]bridge.EventType{"type": e.Type})
 	case e.Type == bridge.EventReset:
 		return s.print("%s\n", "Some events were deleted before they could be read. From here on there are no gaps.")
+	case e.Typing != nil && s.JSON:
+		return s.printJSON(bridge.TypingEvent{Type: e.Type, At: e.At, ChatJID: e.ChatJID, Typing: *e.Typing})
 	case s.JSON:
 		shown := shownEvent{Event: e}
 		if e.Message != nil {
@@ -114,6 +116,11 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 			if others := len(r.Created) - 1; others > 0 {
 				text += fmt.Sprintf(", and %d more", others)
 			}
+		}
+	case e.Typing != nil:
+		about, text = s.name(ctx, known, e.ChatJID), string(e.Typing.State)
+		if e.ChatJID.IsGroup() {
+			text = s.name(ctx, known, e.Typing.SenderJID) + ": " + text
 		}
 	case e.Call != nil:
 		about, text = s.name(ctx, known, e.Call.FromJID), callText(*e.Call)

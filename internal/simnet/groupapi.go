@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
@@ -271,11 +273,29 @@ func (g *Group) SetPicture(by *Phone, full, preview []byte) {
 	shown := g.net.CDN().Picture(full, preview)
 	g.net.Mu.Lock()
 	defer g.net.Mu.Unlock()
-	inside := g.net.Groups[g.JID().User]
-	inside.Picture = shown
-	for _, a := range inside.Sorted() {
-		for _, d := range a.Sorted() {
-			g.net.Push(d, g.net.PictureNode(inside.JID(), by.Account.Address(inside.Form(), 0), shown))
-		}
+	g.net.Registry.SetPicture(g.net.Groups[g.jid.User], by.Account, shown)
+}
+
+// Picture returns the group's picture as a phone shows it, large or as a preview; nil without one.
+func (g *Group) Picture(ctx context.Context, as *Phone, preview bool) ([]byte, error) {
+	info, err := as.client.GetProfilePictureInfo(ctx, g.jid, &whatsmeow.GetProfilePictureParams{Preview: preview})
+	if errors.Is(err, whatsmeow.ErrProfilePictureNotSet) {
+		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, info.URL, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := as.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the picture of the group: %s", resp.Status)
+	}
+	return io.ReadAll(resp.Body)
 }

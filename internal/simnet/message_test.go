@@ -247,6 +247,12 @@ func TestReceipts_TheClientReadsManyAtOnce(t *testing.T) {
 
 func TestTyping_IsSeen(t *testing.T) {
 	_, own, anna, c := pair(t)
+	if err := c.cli.SendPresence(within(t), types.PresenceAvailable); err != nil { // else only phones are told
+		t.Fatal(err)
+	}
+	if _, err := c.cli.GetUserInfo(within(t), []types.JID{anna.PN()}); err != nil { // its answer comes once the server knows
+		t.Fatal(err)
+	}
 	if err := anna.Typing(within(t), own.PN(), true); err != nil {
 		t.Fatal(err)
 	}

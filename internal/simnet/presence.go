@@ -37,6 +37,11 @@ func (p *Phone) Typing(ctx context.Context, chat types.JID, typing bool) error {
 	return p.client.SendChatPresence(ctx, chat, state, types.ChatPresenceMediaText)
 }
 
+// Recording shows the person as recording a voice note in a chat.
+func (p *Phone) Recording(ctx context.Context, chat types.JID) error {
+	return p.client.SendChatPresence(ctx, chat, types.ChatPresenceComposing, types.ChatPresenceMediaAudio)
+}
+
 // SetPresence shows the person as online or offline to subscribers.
 func (p *Phone) SetPresence(ctx context.Context, available bool) error {
 	presence := types.PresenceUnavailable

@@ -26,10 +26,10 @@ func (r *readTx) group(id int64) (g bridge.StoredGroup, found bool) {
 	var owner *int64
 	found = r.Find(`
 		SELECT c.jid, c.name, c.message_count, c.last_message_at, c.timer,
-			g.topic, g.owner, g.created_at, g.is_announce, g.is_locked, g.join_approval, g.updated_at
+			g.topic, g.owner, g.created_at, g.is_announce, g.is_locked, g.join_approval, g.updated_at, g.picture
 		FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?`, []any{id},
 		&g.JID, &g.Name, &g.MessageCount, &g.LastMessageAt, &g.Expiration,
-		&g.Topic, &owner, &g.CreatedAt, &g.IsAnnounce, &g.IsLocked, &g.JoinApproval, &g.UpdatedAt)
+		&g.Topic, &owner, &g.CreatedAt, &g.IsAnnounce, &g.IsLocked, &g.JoinApproval, &g.UpdatedAt, &g.PictureID)
 	if owner != nil {
 		g.OwnerJID = r.s.people.get(*owner).jid()
 	}
@@ -120,10 +120,10 @@ func (t *writeTx) saveGroupChange(f bridge.GroupChange) {
 	c := t.ensureChat(f.JID)
 	changed := t.Change(`
 		UPDATE groups SET topic = ifnull(?2, topic), is_announce = ifnull(?3, is_announce), is_locked = ifnull(?4, is_locked),
-			join_approval = ifnull(?5, join_approval)
-		WHERE chat = ?1 AND (topic, is_announce, is_locked, join_approval)
-			IS NOT (ifnull(?2, topic), ifnull(?3, is_announce), ifnull(?4, is_locked), ifnull(?5, join_approval))`,
-		c.id, f.Topic, f.IsAnnounce, f.IsLocked, f.JoinApproval) > 0
+			join_approval = ifnull(?5, join_approval), picture = ifnull(?6, picture)
+		WHERE chat = ?1 AND (topic, is_announce, is_locked, join_approval, picture)
+			IS NOT (ifnull(?2, topic), ifnull(?3, is_announce), ifnull(?4, is_locked), ifnull(?5, join_approval), ifnull(?6, picture))`,
+		c.id, f.Topic, f.IsAnnounce, f.IsLocked, f.JoinApproval, f.PictureID) > 0
 	if f.Name != nil {
 		changed = t.renameGroup(c.id, *f.Name) || changed
 	}

@@ -55,6 +55,9 @@ type Options struct {
 	Store         Store
 	Log           zerolog.Logger
 	CDN           sending.CDN
+	// Typing, unless nil, is called with what a person does in a chat, both by their canonical JIDs. The
+	// account is available for it.
+	Typing func(chat, person bridge.JID, state bridge.TypingState)
 	// PictureChanged, unless nil, is called with the person or group of a new picture.
 	PictureChanged func(of bridge.JID)
 	// Watch notices files that are taken away, those of others included; without
@@ -128,6 +131,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	m.Sender = sending.New(sending.Options{
 		Store: opts.Store, CDN: opts.CDN, Log: opts.Log, Clock: opts.Clock, NewChats: opts.NewChats, Connection: m.openClient,
 		Own: m.own, PushName: func() string { return m.presentUser().PushName }, Timelock: m.timelock.left, Background: background,
+		Available: opts.Typing != nil,
 	})
 	m.Groups = groups.New(groups.Options{
 		Open: m.openGroups, Own: m.own, Within: m.Within, Answer: func() time.Duration { return m.Waits.Answer },

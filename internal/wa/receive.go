@@ -49,6 +49,7 @@ func (l *link) handle(evt any) (stored bool) {
 	switch e := evt.(type) {
 	// Facts: stored, then acknowledged.
 	case *events.Message:
+		m.noteTyping(e.Info.MessageSource, bridge.TypingPaused)
 		plainer := func() []bridge.Fact { return convert.UnreadableFacts(e, m.presentUser().JID) }
 		return l.keep(l.read(evt, func() []bridge.Fact { return l.messageFacts(e) }, plainer))
 	case *events.UndecryptableMessage:
@@ -140,10 +141,13 @@ func (l *link) handle(evt any) (stored bool) {
 		m.noteTimelock(e)
 	case *events.MediaRetry:
 		m.Reuploaded(e)
+	case *events.ChatPresence:
+		m.noteTyping(e.MessageSource, convert.TypingState(e))
 	case *events.Picture:
 		if of := convert.JID(e.JID); of != "" && m.opts.PictureChanged != nil {
 			m.opts.PictureChanged(of)
 		}
+		return l.keep(l.read(e, func() []bridge.Fact { return convert.PictureFacts(e) }, nil))
 	}
 	return true
 }

@@ -51,7 +51,24 @@ func (d *Dispatcher) deliver(ctx context.Context, p store.Post, of bridge.Webhoo
 	if of.EventType == bridge.EventReset {
 		event = bridge.Event{ID: of.EventID, Type: bridge.EventReset, At: of.EventAt}
 	}
-	return d.post(ctx, format.Delivery{Webhook: p.Webhook, ID: bridge.EventName(of.EventID, of.EventAt), Event: event}, taken)
+	name, err := d.groupName(ctx, p.Webhook, event.ChatJID)
+	if err != nil {
+		d.log.Error().Err(err).Int64("webhook", p.Webhook.ID).Msg("group of an event not read")
+		return outcome{failure: "the name of the event's group could not be read", taken: taken}
+	}
+	return d.post(ctx, format.Delivery{Webhook: p.Webhook, ID: bridge.EventName(of.EventID, of.EventAt), Event: event, GroupName: name}, taken)
+}
+
+// groupName returns the name of a group, for webhooks that post each as a contact.
+func (d *Dispatcher) groupName(ctx context.Context, w bridge.Webhook, chat bridge.JID) (string, error) {
+	if !w.Options.GroupChats || !chat.IsGroup() {
+		return "", nil
+	}
+	group, err := d.store.Chat(ctx, chat)
+	if bridge.CodeOf(err) == bridge.CodeNotFound {
+		return "", nil
+	}
+	return group.Name, err
 }
 
 // outcome describes a try: failure is empty where it went well, else a

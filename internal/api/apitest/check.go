@@ -145,7 +145,7 @@ func (c *checker) check(req *http.Request, sent []byte, resp *http.Response, rec
 func checkAccepted(input *openapi3filter.RequestValidationInput, contentType string, sent []byte) error {
 	body := input.Route.Operation.RequestBody
 	switch {
-	case strings.HasPrefix(contentType, "multipart/form-data;"):
+	case strings.HasPrefix(contentType, "multipart/form-data;"), body != nil && isBinary(body.Value.Content.Get(contentType)):
 		input.Options.ExcludeRequestBody = true // of files the check knows a few types only
 	case len(sent) > 0 && body != nil && (contentType == "application/json" || body.Value.Content[contentType] == nil):
 		input.Options.ExcludeRequestBody = true
@@ -154,6 +154,10 @@ func checkAccepted(input *openapi3filter.RequestValidationInput, contentType str
 		}
 	}
 	return openapi3filter.ValidateRequest(context.Background(), input)
+}
+
+func isBinary(media *openapi3.MediaType) bool {
+	return media != nil && media.Schema.Value.Format == "binary"
 }
 
 // checkUndocumented checks that the answer of an undocumented route is a refusal.

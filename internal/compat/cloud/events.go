@@ -23,14 +23,14 @@ func changesOf(d format.Delivery) []change {
 		return []change{{field, object{}}} // of which nothing happened
 	}
 	m := e.Message
-	if m == nil || e.ChatJID.IsGroup() && !d.Webhook.Options.Groups {
+	if m == nil || e.ChatJID.IsGroup() && !showsGroup(d) {
 		return nil
 	}
 	switch e.Type {
 	case bridge.EventMessageCreated:
 		return messageChange(d, m)
 	case bridge.EventMessageStatus:
-		return statusChange(e, m)
+		return statusChange(d, m)
 	case bridge.EventMessageUpdated:
 		var changes []change
 		if slices.Contains(e.Changes, bridge.ChangedType) { // what could not be decrypted is a message once it can
@@ -41,9 +41,39 @@ func changesOf(d format.Delivery) []change {
 	return nil
 }
 
+// showsGroup reports whether a webhook posts messages of the event's group.
+func showsGroup(d format.Delivery) bool {
+	if d.Webhook.Options.GroupChats {
+		return standIn(d.Event.ChatJID) != ""
+	}
+	return d.Webhook.Options.Groups
+}
+
+// asContact reports whether the event's chat is a group that is shown as a contact.
+func asContact(d format.Delivery) bool {
+	return d.Webhook.Options.GroupChats && d.Event.ChatJID.IsGroup()
+}
+
+// signed puts who wrote before the text of a message in a group that is shown as a contact.
+// Sounds, stickers, places and cards have no text.
+func signed(kind string, content any, by string) {
+	member, _ := map[string]string{"text": "body", "image": "caption", "video": "caption", "document": "caption"}[kind]
+	shown, isObject := content.(object)
+	if member == "" || !isObject {
+		return
+	}
+	if text, _ := shown[member].(string); text != "" {
+		by += ": " + text
+	}
+	shown[member] = by
+}
+
 // messageChange reports a message.
 func messageChange(d format.Delivery, m *bridge.Message) []change {
 	kind, content := contentOf(d.Event.ChatJID, m)
+	if asContact(d) && !m.FromMe {
+		signed(kind, content, cmp.Or(m.PushName, "+"+person(d.Event.ChatJID, m.SenderJID)))
+	}
 	if kind == "" || m.DeletedAt != nil {
 		return nil
 	}
@@ -64,18 +94,24 @@ func messageChange(d format.Delivery, m *bridge.Message) []change {
 
 // sentBy reports what a person sent, beside that person, or as an echo what the account did.
 func sentBy(d format.Delivery, fromMe bool, sender bridge.JID, name string, shown object) []change {
-	chat := d.Event.ChatJID
-	if chat.IsGroup() {
+	chat, to := d.Event.ChatJID, d.Event.ChatJID.User()
+	switch {
+	case asContact(d):
+		to = standIn(chat)
+	case chat.IsGroup():
 		shown["group_id"] = chat.User()
 	}
 	if fromMe {
 		if !d.Webhook.Options.OwnMessages || d.Own.User == nil {
 			return nil
 		}
-		shown["from"], shown["to"] = d.Own.User.JID.User(), chat.User()
+		shown["from"], shown["to"] = d.Own.User.JID.User(), to
 		return []change{{echoes, object{"message_echoes": []any{shown}}}}
 	}
 	from := person(chat, sender)
+	if asContact(d) {
+		from, name = to, d.GroupName
+	}
 	shown["from"] = from
 	contact := object{"profile": object{"name": cmp.Or(name, from)}, "wa_id": from}
 	return []change{{field, object{"contacts": []any{contact}, "messages": []any{shown}}}}
@@ -95,14 +131,18 @@ var statusWords = map[bridge.Delivery]string{
 	bridge.DeliverySent: "sent", bridge.DeliveryDelivered: "delivered", bridge.DeliveryRead: "read", bridge.DeliveryPlayed: "read", bridge.DeliveryFailed: "failed",
 }
 
-func statusChange(e bridge.Event, m *bridge.Message) []change {
+func statusChange(d format.Delivery, m *bridge.Message) []change {
+	e := d.Event
 	if !m.FromMe || m.Status == nil || statusWords[*m.Status] == "" {
 		return nil
 	}
 	shown := object{
 		"id": refOf(e.ChatJID, m).messageID(), "status": statusWords[*m.Status], "timestamp": seconds(e.At), "recipient_id": e.ChatJID.User(),
 	}
-	if e.ChatJID.IsGroup() {
+	switch {
+	case asContact(d):
+		shown["recipient_id"] = standIn(e.ChatJID)
+	case e.ChatJID.IsGroup():
 		shown["recipient_type"] = "group"
 	}
 	if *m.Status == bridge.DeliveryFailed {

@@ -92,7 +92,7 @@ func (d door) base(c *compat.Call) string {
 			public = known
 		}
 	}
-	return public.Scheme + "://" + public.Host + Prefix
+	return public.Scheme + "://" + public.Host + public.Path + Prefix
 }
 
 // download answers the bytes of a file, or of a message's the part that the caller asks for.

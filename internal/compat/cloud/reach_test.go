@@ -23,7 +23,7 @@ import (
 func newScene(t *testing.T) compattest.Scene {
 	t.Helper()
 	open := func(o compat.Options) http.Handler {
-		return compat.Mount(Prefix, must(New(o)), t.Context(), zerolog.Nop())
+		return compat.Mount("", Prefix, must(New(o)), t.Context(), zerolog.Nop())
 	}
 	return compattest.NewLinkedScene(t, open, "Authorization", map[bridge.WebhookFormat]format.Format{bridge.FormatCloud: Webhook{}})
 }

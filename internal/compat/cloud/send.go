@@ -62,7 +62,7 @@ func (d door) send(c *compat.Call) (compat.Answer, error) {
 		return compat.Answer{}, err
 	}
 	answer, err := compat.OK(object{
-		"messaging_product": "whatsapp", "contacts": []any{object{"input": in.to(), "wa_id": sent.Chat.User()}},
+		"messaging_product": "whatsapp", "contacts": []any{object{"input": in.to(), "wa_id": contactID(in.to(), sent.Chat)}},
 		"messages": []any{object{"id": messageRef{Chat: sent.Chat, ID: sent.ID}.messageID()}},
 	})
 	answer.Replay = sent.Replayed
@@ -136,6 +136,8 @@ func (in *outgoing) recipient(c *compat.Call) (bridge.JID, error) {
 	switch {
 	case to == "":
 		return "", bridge.Invalid("to is missing: a phone number with its country code")
+	case groupOf(to) != "":
+		return groupOf(to), nil
 	case in.RecipientType == "group" && !strings.Contains(to, "@"):
 		to += "@" + bridge.ServerGroup
 	}

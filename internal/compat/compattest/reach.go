@@ -33,6 +33,9 @@ const (
 // Operator is the token of the operator.
 const Operator = "the-operators-own"
 
+// Picture is a PNG of one pixel, in base64.
+const Picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
 // unpaired is an account that is not paired: what needs the network is refused, once the
 // API has let it through.
 type unpaired struct{ api.Account }

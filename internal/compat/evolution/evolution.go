@@ -109,6 +109,7 @@ func (d door) routes() []route {
 		{"POST /group/updateParticipant/{instance}", reading(changeParticipants), nil},
 		{"POST /group/updateGroupSubject/{instance}", changeGroup(subjectOf), nil},
 		{"POST /group/updateGroupDescription/{instance}", changeGroup(descriptionOf), nil},
+		{"POST /group/updateGroupPicture/{instance}", setGroupPicture, []string{"image"}},
 		{"POST /group/updateSetting/{instance}", changeGroup(settingOf), nil},
 		{"POST /group/toggleEphemeral/{instance}", changeGroup(timerOf), nil},
 		{"DELETE /group/leaveGroup/{instance}", leaveGroup, nil},

@@ -300,6 +300,20 @@ func changeGroup(patchOf func(groupChange) (bridge.GroupPatch, error)) func(*com
 	}
 }
 
+func setGroupPicture(c *compat.Call) (compat.Answer, error) {
+	var in struct {
+		Image compat.Text `json:"image"`
+	}
+	if err := c.Decode(&in); err != nil {
+		return compat.Answer{}, err
+	}
+	jid, err := groupNamed(c)
+	if err == nil {
+		err = compat.SetGroupPicture(c, jid, string(in.Image))
+	}
+	return compat.Answer{Status: http.StatusCreated, Body: map[string]string{"update": "success"}}, err
+}
+
 func leaveGroup(c *compat.Call) (compat.Answer, error) {
 	jid, err := groupNamed(c)
 	if err == nil {

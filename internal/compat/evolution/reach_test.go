@@ -71,6 +71,7 @@ var reaches = []compattest.Try{
 	{Route: "POST /group/updateParticipant/{instance}", Query: ofClub, Body: `{"action":"add","participants":["15550100301"]}`, Scope: toSend},
 	{Route: "POST /group/updateGroupSubject/{instance}", Query: ofClub, Body: `{"subject":"x"}`, Scope: toSend},
 	{Route: "POST /group/updateGroupDescription/{instance}", Query: ofClub, Body: `{"description":"x"}`, Scope: toSend},
+	{Route: "POST /group/updateGroupPicture/{instance}", Query: ofClub, Body: `{"image":"` + compattest.Picture + `"}`, Scope: toSend},
 	{Route: "POST /group/updateSetting/{instance}", Query: ofClub, Body: `{"action":"locked"}`, Scope: toSend},
 	{Route: "POST /group/toggleEphemeral/{instance}", Query: ofClub, Body: `{"expiration":86400}`, Scope: toSend},
 	{Route: "DELETE /group/leaveGroup/{instance}", Query: ofClub, Scope: toSend},
@@ -100,7 +101,7 @@ func TestRoutes_RefusesWhatBridgedDoesNotDo(t *testing.T) {
 		"POST /message/sendButtons/bridged": 400, "POST /message/sendList/bridged": 400, "POST /message/sendTemplate/bridged": 400,
 		"POST /message/sendStatus/bridged": 400, "DELETE /instance/delete/bridged": 400, "POST /settings/set/bridged": 400, "POST /proxy/set/bridged": 400,
 		"POST /rabbitmq/set/bridged": 400, "POST /chatwoot/set/bridged": 400, "POST /typebot/create/bridged": 400, "GET /group/inviteInfo/bridged": 400,
-		"POST /group/updateGroupPicture/bridged": 400, "POST /instance/setPresence/bridged": 400, "GET /erro": 404, "GET /manager": 404,
+		"POST /instance/setPresence/bridged": 400, "GET /erro": 404, "GET /manager": 404,
 	} {
 		got := s.Ask(compattest.Try{Route: route, Body: `{"number":"15550100301"}`}, compattest.Operator)
 		if got.Code != status || !strings.Contains(got.Body.String(), "bridged does not do this") || !strings.HasPrefix(got.Header().Get("Content-Type"), "application/json") {

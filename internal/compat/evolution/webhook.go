@@ -68,7 +68,7 @@ const jwtKey = "jwt_key"
 // Check implements [format.Format].
 func (Format) Check(w bridge.Webhook) error {
 	o := w.Options
-	if o.VerifyToken != "" || o.Groups || o.OwnMessages {
+	if o.VerifyToken != "" || o.Groups || o.GroupChats || o.OwnMessages {
 		return bridge.Invalid("formatOptions: the format evolution has events, headers, byEvents and base64")
 	}
 	return format.CheckText(w.Secret)

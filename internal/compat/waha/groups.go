@@ -231,6 +231,32 @@ func messagesAdminsOnly(in groupChange) bridge.GroupPatch {
 	return bridge.GroupPatch{IsAnnounce: new(bool(in.AdminsOnly))}
 }
 
+func setPicture(c *compat.Call) (compat.Answer, error) {
+	var in struct {
+		File file `json:"file"`
+	}
+	if err := c.Decode(&in); err != nil {
+		return compat.Answer{}, err
+	}
+	jid, err := groupOf(c)
+	if err == nil {
+		err = compat.SetGroupPicture(c, jid, string(in.File.URL))
+	}
+	return answerSuccess(err)
+}
+
+func removePicture(c *compat.Call) (compat.Answer, error) {
+	jid, err := groupOf(c)
+	if err == nil {
+		err = c.API.RemoveGroupPicture(c.Context(), jid, c.Key())
+	}
+	return answerSuccess(err)
+}
+
+func answerSuccess(err error) (compat.Answer, error) {
+	return compat.Answer{Status: http.StatusOK, Body: map[string]bool{"success": true}}, err
+}
+
 // showInvite answers the code in the link of a group.
 func showInvite(c *compat.Call) (compat.Answer, error) {
 	jid, err := groupOf(c)

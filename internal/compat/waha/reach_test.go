@@ -80,6 +80,8 @@ var reaches = []compattest.Try{
 	{Route: "POST /api/default/groups/{group}/admin/demote", Path: club + "/admin/demote", Body: members, Scope: toSend},
 	{Route: "PUT /api/default/groups/{group}/subject", Path: club + "/subject", Body: `{"subject":"x"}`, Scope: toSend},
 	{Route: "PUT /api/default/groups/{group}/description", Path: club + "/description", Body: `{"description":"x"}`, Scope: toSend},
+	{Route: "PUT /api/default/groups/{group}/picture", Path: club + "/picture", Body: `{"file":{"data":"` + compattest.Picture + `"}}`, Scope: toSend},
+	{Route: "DELETE /api/default/groups/{group}/picture", Path: club + "/picture", Scope: toSend},
 	{Route: "PUT /api/default/groups/{group}/settings/security/info-admin-only", Path: club + "/settings/security/info-admin-only", Body: `{"adminsOnly":true}`, Scope: toSend},
 	{Route: "PUT /api/default/groups/{group}/settings/security/messages-admin-only", Path: club + "/settings/security/messages-admin-only", Body: `{"adminsOnly":true}`, Scope: toSend},
 	{Route: "GET /api/default/groups/{group}/invite-code", Path: club + "/invite-code", Scope: toRead},

@@ -104,6 +104,8 @@ var routes = []route{
 	{"POST /api/default/groups/{group}/admin/demote", changeMembers(bridge.ParticipantDemote), nil},
 	{"PUT /api/default/groups/{group}/subject", changeGroup(subjectOf), nil},
 	{"PUT /api/default/groups/{group}/description", changeGroup(descriptionOf), nil},
+	{"PUT /api/default/groups/{group}/picture", setPicture, fileData},
+	{"DELETE /api/default/groups/{group}/picture", removePicture, nil},
 	{"PUT /api/default/groups/{group}/settings/security/info-admin-only", changeGroup(infoAdminsOnly), nil},
 	{"PUT /api/default/groups/{group}/settings/security/messages-admin-only", changeGroup(messagesAdminsOnly), nil},
 	{"GET /api/default/groups/{group}/invite-code", showInvite, nil},

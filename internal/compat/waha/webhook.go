@@ -55,7 +55,7 @@ type Format struct {
 // Check implements [format.Format].
 func (Format) Check(w bridge.Webhook) error {
 	o := w.Options
-	if o.ByEvents || o.Base64 || o.VerifyToken != "" || o.Groups || o.OwnMessages {
+	if o.ByEvents || o.Base64 || o.VerifyToken != "" || o.Groups || o.GroupChats || o.OwnMessages {
 		return bridge.Invalid("formatOptions: the format waha has events and headers")
 	}
 	return format.CheckText(w.Secret)

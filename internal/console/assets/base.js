@@ -19,6 +19,9 @@ export function toast(text, failed = false) {
 
 // Requests
 
+// root is the address of the console, which is not at the same path everywhere.
+export const root = new URL("..", import.meta.url).pathname;
+
 // ask sends a request and returns what was answered, or throws a sentence.
 export async function ask(path, body, signal) {
   const headers = { Accept: "application/json", "X-CSRF-Token": csrf };
@@ -36,7 +39,7 @@ export async function ask(path, body, signal) {
 // load fetches a page as a document.
 export async function load(path, signal) {
   const response = await fetch(path, { headers: { Accept: "text/html" }, signal });
-  if (response.redirected && new URL(response.url).pathname === "/login") location.reload();
+  if (response.redirected && response.url.startsWith(new URL("../login", location.origin + root).href)) location.reload();
   if (!response.ok) throw new Error("The page couldn’t be loaded.");
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }

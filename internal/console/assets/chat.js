@@ -123,7 +123,7 @@ if (chat) {
     changed.clear();
   }, 120);
   listeners.push((event) => {
-    if (event.chatJid !== chat.dataset.chat && event.type !== "reset") return;
+    if (event.chatJid !== chat.dataset.chat && event.type !== "reset" || event.type === "chat.typing") return;
     if (event.message) changed.add(event.message.msgId);
     again();
   });

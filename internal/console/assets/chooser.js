@@ -1,5 +1,5 @@
 // Fields that choose chats: suggestions by name while typing, and chips of what was chosen.
-import { all, ask, debounced, find } from "./base.js";
+import { all, ask, debounced, find, root } from "./base.js";
 
 for (const chooser of all("[data-chooser]")) start(chooser);
 
@@ -33,7 +33,7 @@ function start(chooser) {
 // suggestInto shows the chats that the bridge finds for what is typed.
 async function suggestInto(list, input) {
   const typed = input.value.trim();
-  const { chats } = await ask("/console/choose?q=" + encodeURIComponent(typed)).catch(() => ({ chats: [] }));
+  const { chats } = await ask(root + "choose?q=" + encodeURIComponent(typed)).catch(() => ({ chats: [] }));
   if (input.value.trim() !== typed || document.activeElement !== input) return;
   const found = (chats || []).map((chat) => chat.jid).join();
   if (!list.hidden && list.dataset.found === found) return; // a finger may be on one of them

@@ -18,4 +18,5 @@ import "./keys.js";
 import "./events.js";
 import "./chooser.js";
 import "./pictures.js";
+import "./typing.js";
 import "./people.js";

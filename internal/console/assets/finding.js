@@ -1,5 +1,5 @@
 // The search box: what is found shows below it while one types.
-import { all, ask, debounced, find, load } from "./base.js";
+import { all, ask, debounced, find, load, root } from "./base.js";
 import { pane, rove } from "./chats.js";
 
 const form = find("[data-find]");
@@ -77,7 +77,7 @@ for (const field of all("[data-names]")) {
   field.addEventListener("input", debounced(async () => {
     if (!field.value.trim()) return;
     try {
-      const { names } = await ask(`/console/suggest?for=${field.dataset.names}&q=${encodeURIComponent(field.value)}`);
+      const { names } = await ask(`${root}suggest?for=${field.dataset.names}&q=${encodeURIComponent(field.value)}`);
       const own = all("option[value=me]", offered);
       offered.replaceChildren(...own, ...names.map((name) => Object.assign(document.createElement("option"), { value: name })));
     } catch {

@@ -1,5 +1,5 @@
 // Forms that stay on their page, menus and keys.
-import { all, ask, copy, find, toast } from "./base.js";
+import { all, ask, copy, find, root, toast } from "./base.js";
 import { agreed } from "./agree.js";
 import { refresh } from "./live.js";
 
@@ -68,7 +68,7 @@ document.addEventListener("keydown", (event) => {
       box.focus();
       box.select();
     } else {
-      location.href = "/console/search";
+      location.href = root + "search";
     }
   }
   if (event.key === "Escape") {

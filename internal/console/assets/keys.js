@@ -1,5 +1,5 @@
 // The keyboard: where the focus begins, and how it gets to chats, messages and the composer.
-import { all, find } from "./base.js";
+import { all, find, root } from "./base.js";
 import { area, edit, leave } from "./composer.js";
 import { close as closeSuggestions } from "./mentions.js";
 
@@ -132,7 +132,7 @@ function escape(event) {
 
 function toSearch() {
   const box = all("input[type=search]").find(visible);
-  if (!box) location.href = "/console/search";
+  if (!box) location.href = root + "search";
   else {
     box.focus();
     box.select();

@@ -1,5 +1,5 @@
 // Pages that renew themselves: one stream of events, and the regions that it changes.
-import { all, ask, csrf, debounced, find, load } from "./base.js";
+import { all, ask, csrf, debounced, find, load, root } from "./base.js";
 
 // The visitor's time zone
 
@@ -7,7 +7,7 @@ const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "";
 for (const field of all("[data-zone-field]")) field.value = zone;
 if (csrf && zone && document.body.dataset.zone !== zone && !sessionStorage.getItem("zone " + zone)) {
   sessionStorage.setItem("zone " + zone, "told"); // once, also where the bridge does not know it
-  ask("/console/zone", new URLSearchParams({ zone, csrf })).then(() => all("input:not([type=hidden]), textarea").some(isTyped) || location.reload(), () => {});
+  ask(root + "zone", new URLSearchParams({ zone, csrf })).then(() => all("input:not([type=hidden]), textarea").some(isTyped) || location.reload(), () => {});
 }
 
 // What is live
@@ -120,11 +120,11 @@ for (const region of all("[data-live]")) {
 let stream;
 let left = -Infinity; // when this page was last about to be left, which ends the stream
 let lastEvent = find("[data-after]")?.dataset.after;
-const eventTypes = ["message.created", "message.updated", "message.status", "chat.updated", "group.updated", "call.created", "call.updated", "account.status", "reset"];
+const eventTypes = ["message.created", "message.updated", "message.status", "chat.updated", "group.updated", "call.created", "call.updated", "account.status", "chat.typing", "reset"];
 
 function follow() {
   if (stream || !lastEvent) return;
-  stream = new EventSource("/console/live?after=" + encodeURIComponent(lastEvent));
+  stream = new EventSource(root + "live?after=" + encodeURIComponent(lastEvent));
   const take = (message) => {
     lastEvent = message.lastEventId || lastEvent;
     const event = message.data ? JSON.parse(message.data) : {};

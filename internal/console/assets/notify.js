@@ -1,6 +1,6 @@
 // News while one looks elsewhere: the count in the title and on the app's badge, and
 // notifications where they were asked for.
-import { all, ask, csrf, debounced, find } from "./base.js";
+import { all, ask, csrf, debounced, find, root } from "./base.js";
 import { listeners } from "./live.js";
 
 // How many chats have news
@@ -13,7 +13,7 @@ function show(count) {
 }
 
 async function count() {
-  const { unread, cursor } = await ask("/console/unread");
+  const { unread, cursor } = await ask(root + "unread");
   show(unread);
   return cursor;
 }
@@ -21,7 +21,7 @@ async function count() {
 // One page of all that are open follows the events while others are hidden, since a
 // browser opens few connections to one place. It wakes the others through localStorage.
 const countSoon = debounced(() => count().catch(() => {}), 300); // else the next event asks again
-const woken = "bridged news";
+const woken = "bridged news " + root;
 
 function wake() {
   countSoon();
@@ -43,7 +43,7 @@ async function lead() {
 // follow passes on the events from a cursor on, until their stream breaks off.
 function follow(cursor) {
   return new Promise((resolve) => {
-    const stream = new EventSource("/console/live?types=message.created,chat.updated&after=" + encodeURIComponent(cursor));
+    const stream = new EventSource(root + "live?types=message.created,chat.updated&after=" + encodeURIComponent(cursor));
     stream.addEventListener("message.created", (event) => {
       wake();
       notify(JSON.parse(event.data));
@@ -55,7 +55,7 @@ function follow(cursor) {
 
 if (csrf) {
   addEventListener("storage", (event) => event.key === woken && countSoon());
-  if (navigator.locks) navigator.locks.request("bridged news", lead).catch(() => {});
+  if (navigator.locks) navigator.locks.request(woken, lead).catch(() => {});
   else {
     countSoon(); // without TLS there are no locks between pages
     listeners.push((event) => ["message.created", "chat.updated", "reset"].includes(event.type) && countSoon());
@@ -85,7 +85,7 @@ async function notify(event) {
   if (!mode || !possible || Notification.permission !== "granted" || event.message?.fromMe) return;
   if (localStorage.getItem(looked) === event.chatJid) return;
   try {
-    const news = await ask(`/console/notice?chat=${encodeURIComponent(event.chatJid)}&id=${encodeURIComponent(event.message.msgId)}`);
+    const news = await ask(`${root}notice?chat=${encodeURIComponent(event.chatJid)}&id=${encodeURIComponent(event.message.msgId)}`);
     if (news.quiet) return;
     const shown = new Notification(news.title, { body: mode === "text" ? news.text : "New message", tag: news.chat, renotify: true });
     shown.addEventListener("click", () => {

@@ -1,7 +1,7 @@
 // The outbox: what is sent goes one after the other, waits while the bridge cannot be
 // reached, and goes by itself when it can. Texts outlive the page. Each item keeps its key,
 // so that no try sends it twice.
-import { ask, csrf, find, randomKey, toast } from "./base.js";
+import { ask, csrf, find, randomKey, root, toast } from "./base.js";
 import { chat, newest } from "./chat.js";
 import { listeners } from "./live.js";
 import * as pending from "./pending.js";
@@ -206,7 +206,7 @@ if (visitor) {
 
 // Nothing that was written stays in the browser of a visitor who logs out.
 document.addEventListener("submit", (event) => {
-  if (event.target.getAttribute("action") !== "/console/logout") return;
+  if (event.target.getAttribute("action") !== root + "logout") return;
   const count = items.size;
   if (count && !confirm(`${count === 1 ? "One message has" : count + " messages have"} not been sent yet. Log out and delete ${count === 1 ? "it" : "them"}?`)) {
     return event.preventDefault();

@@ -55,10 +55,15 @@ type Counters struct {
 	RetryReceipts int
 	// Limited counts queries refused by a rate limit.
 	Limited int
+	// Available and Unavailable count how often the device announced itself as either.
+	Available, Unavailable int
 }
 
 // Address returns the device's address with the given server name.
 func (d *Device) Address(form string) types.JID { return d.Account.Address(form, d.Number) }
+
+// SeesTyping reports whether the device is told of typing: phones are, and companions that are available. The caller holds Directory.Mu.
+func (d *Device) SeesTyping() bool { return d.Number == 0 || d.available }
 
 // JID returns the device's address under its phone number.
 func (d *Device) JID() types.JID { return d.Address(types.DefaultUserServer) }

@@ -33,7 +33,11 @@ func (n *Directory) HandlePresence(d *Device, node *Node) {
 		}
 		d.watching[wire.JID(node, "to").ToNonAD()] = struct{}{}
 	case "available", "unavailable":
-		d.available = kind == "available"
+		if d.available = kind == "available"; d.available {
+			d.Count.Available++
+		} else {
+			d.Count.Unavailable++
+		}
 		n.announcePresence(d.Account)
 	}
 }

@@ -77,7 +77,7 @@ func (n *Server) answerPaired(c *people.Client, d *people.Device, node *Node) {
 	case "status":
 		c.Reply(node, n.answerStatus(d, node, set))
 	case "w:profile:picture":
-		c.Reply(node, n.answerPicture(d, node))
+		c.Reply(node, n.answerPicture(d, node, set))
 	case "blocklist":
 		c.Reply(node, n.answerBlocklist(d, node, set))
 	case "md":

@@ -8,8 +8,15 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// answerPicture returns the location of an account's or a group's picture.
-func (n *Server) answerPicture(d *people.Device, node *Node) wire.Answer {
+// answerPicture returns the location of an account's or a group's picture, or changes that of a group.
+func (n *Server) answerPicture(d *people.Device, node *Node, set bool) wire.Answer {
+	if set {
+		g := n.Groups[wire.JID(node, "target").User]
+		if g == nil {
+			return wire.ItemNotFound
+		}
+		return n.ChangePicture(d, g, node)
+	}
 	request, ok := wire.Child(node, "picture")
 	if !ok || wire.Text(request, "query") != "url" {
 		return wire.BadRequest

@@ -152,7 +152,7 @@ func (n *Server) askPhoneForMedia(d *people.Device, node *Node) {
 	}
 }
 
-// handleChatState forwards typing notices. They are not queued for devices that are offline.
+// handleChatState forwards typing notices to phones, and to companions that are available. They are not queued for devices that are offline.
 func (n *Server) handleChatState(d *people.Device, node *Node) {
 	to := wire.JID(node, "to")
 	if to.Server == types.GroupServer {
@@ -172,10 +172,10 @@ func (n *Server) handleChatState(d *people.Device, node *Node) {
 	}
 }
 
-// pass sends a stanza to those devices of an account that are online, without queueing it.
+// pass sends a stanza to those devices of an account that are online and are told of typing, without queueing it.
 func pass(a *people.Account, node Node) {
 	for _, d := range a.Sorted() {
-		if d.Conn != nil && d.Active {
+		if d.Conn != nil && d.Active && d.SeesTyping() {
 			d.Conn.Send(node)
 		}
 	}

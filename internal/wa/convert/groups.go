@@ -128,6 +128,19 @@ func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
 	return []bridge.Fact{change}
 }
 
+// PictureFacts returns the change of a group's picture. Those of people are not stored.
+func PictureFacts(e *events.Picture) []bridge.Fact {
+	jid := JID(e.JID)
+	if !jid.IsGroup() || !e.Remove && e.PictureID == "" {
+		return nil
+	}
+	id := e.PictureID
+	if e.Remove {
+		id = ""
+	}
+	return []bridge.Fact{bridge.GroupChange{JID: jid, PictureID: &id, Timestamp: bridge.At(e.Timestamp)}}
+}
+
 func jids(list []types.JID) []bridge.JID {
 	var out []bridge.JID
 	for _, j := range list {

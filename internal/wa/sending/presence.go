@@ -22,7 +22,8 @@ const presenceTimeout = 5 * time.Second
 // presence shows the account as typing, and as available only while it types, so that the
 // phone goes on ringing.
 type presence struct {
-	active atomic.Int32 // chats in which the account types
+	rests  types.Presence // what is shown while the account does not type
+	active atomic.Int32   // chats in which the account types
 
 	mu sync.Mutex // guards what follows; held while stanzas are written
 	// What is shown on one connection, which takes it along when it ends.
@@ -41,8 +42,13 @@ type presenter interface {
 	showChatState(ctx context.Context, to types.JID, state bridge.TypingState) error
 }
 
-func newPresence() *presence {
-	p := new(presence)
+// newPresence returns the presence of an account that types nowhere. With available it is
+// available all the time.
+func newPresence(available bool) *presence {
+	p := &presence{rests: types.PresenceUnavailable}
+	if available {
+		p.rests = types.PresenceAvailable
+	}
 	p.timer = time.AfterFunc(time.Hour, p.expire)
 	p.timer.Stop() // until the account types
 	return p
@@ -109,12 +115,12 @@ func (p *presence) end(ctx context.Context, to types.JID) error {
 	return errors.Join(p.on.showChatState(ctx, to, bridge.TypingPaused), p.rest(ctx))
 }
 
-// rest makes the account unavailable, unless it types somewhere.
+// rest makes the account unavailable, unless it types somewhere or is to be available.
 func (p *presence) rest(ctx context.Context) error {
 	if len(p.until) > 0 {
 		return nil
 	}
-	return p.on.showPresence(ctx, types.PresenceUnavailable)
+	return p.on.showPresence(ctx, p.rests)
 }
 
 // expire ends what has lasted its time. What a lost connection has shown is over.
@@ -200,7 +206,7 @@ func (s *Sender) stopTyping(chat bridge.JID) {
 	}
 }
 
-// RestPresence makes the account unavailable, unless it types.
+// RestPresence makes the account unavailable, unless it types or is to be available.
 func (c *Client) RestPresence(ctx context.Context) error {
 	_, err := c.s.presence.show(ctx, c, types.EmptyJID, "")
 	return err

@@ -108,7 +108,7 @@ func TestPresence_ShowsForAWhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
-				s, shown := newStage(), newPresence()
+				s, shown := newStage(), newPresence(false)
 				for i, step := range steps {
 					if step.lose {
 						s.reconnect()
@@ -131,13 +131,39 @@ func TestPresence_ShowsForAWhile(t *testing.T) {
 	}
 }
 
+// TestPresence_OfAnAccountThatIsAlwaysAvailable: it never becomes unavailable, and says so again on
+// a new connection.
+func TestPresence_OfAnAccountThatIsAlwaysAvailable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, shown := newStage(), newPresence(true)
+		for i, want := range [][]string{{"available"}, {"available", "typing 1"}} {
+			state := []bridge.TypingState{"", bridge.TypingText}[i]
+			if _, err := shown.show(t.Context(), s, types.NewJID("1", types.HiddenUserServer), state); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.take(); !slices.Equal(got, want) {
+				t.Errorf("shows %v, want %v", got, want)
+			}
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got, want := s.take(), []string{"paused 1", "available"}; !slices.Equal(got, want) {
+			t.Errorf("shows %v, want %v", got, want)
+		}
+		s.reconnect()
+		if _, err := shown.show(t.Context(), s, types.EmptyJID, ""); err != nil || !slices.Equal(s.take(), []string{"available"}) {
+			t.Errorf("not available on a new connection: %v", err)
+		}
+	})
+}
+
 // TestPresence_RestsUnlessItTypes: a login makes the account unavailable, but must
 // not end a request from just before.
 func TestPresence_RestsUnlessItTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		s, shown := newStage(), newPresence()
+		s, shown := newStage(), newPresence(false)
 		for _, state := range []bridge.TypingState{"", bridge.TypingText, ""} {
 			if _, err := shown.show(ctx, s, types.NewJID("1", types.HiddenUserServer), state); err != nil {
 				t.Fatal(err)

@@ -56,11 +56,12 @@ type CDN interface {
 
 // Options of a [Sender].
 type Options struct {
-	Store    Store
-	CDN      CDN
-	Log      zerolog.Logger
-	Clock    *bridge.Clock   // is confirmed by the network's answers
-	NewChats bridge.NewChats // how many chats the account may begin
+	Store     Store
+	CDN       CDN
+	Log       zerolog.Logger
+	Clock     *bridge.Clock   // is confirmed by the network's answers
+	NewChats  bridge.NewChats // how many chats the account may begin
+	Available bool            // all the time, and not only while the account types
 	// Connection returns the connection that is open, or fails with
 	// [bridge.CodeNotConnected].
 	Connection func() (*Client, error)
@@ -96,7 +97,7 @@ type Sender struct {
 
 // New returns a sender, which needs [Sender.Run] beside it.
 func New(opts Options) *Sender {
-	s := &Sender{o: opts, Waits: usualWaits, presence: newPresence(), checking: semaphore.NewWeighted(1), reading: semaphore.NewWeighted(1), changing: semaphore.NewWeighted(1)}
+	s := &Sender{o: opts, Waits: usualWaits, presence: newPresence(opts.Available), checking: semaphore.NewWeighted(1), reading: semaphore.NewWeighted(1), changing: semaphore.NewWeighted(1)}
 	s.leftOut = newLeftOut(s)
 	return s
 }

@@ -87,6 +87,18 @@ func (c *Client) ChangeGroups(ctx context.Context, to types.JID, change waBinary
 	})
 }
 
+// ChangePicture asks the network once for a new picture of a group, a JPEG, or with none
+// for the end of the old one, as ChangeGroups does.
+func (c *Client) ChangePicture(ctx context.Context, of types.JID, picture []byte, limit time.Duration) (*waBinary.Node, error) {
+	query := whatsmeow.DangerousInfoQuery{
+		Namespace: "w:profile:picture", Type: "set", To: types.ServerJID, Target: of, NoRetry: true, Timeout: limit,
+	}
+	if len(picture) > 0 {
+		query.Content = []waBinary.Node{{Tag: "picture", Attrs: waBinary.Attrs{"type": "image"}, Content: picture}}
+	}
+	return c.dangerous().SendIQ(ctx, query)
+}
+
 // ParseGroup reads the description of a group.
 func (c *Client) ParseGroup(group waBinary.Node) (*types.GroupInfo, error) {
 	return c.dangerous().ParseGroupNode(&group)

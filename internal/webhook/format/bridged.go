@@ -46,7 +46,7 @@ type Bridged struct{}
 // Check implements [Format].
 func (Bridged) Check(w bridge.Webhook) error {
 	o := w.Options
-	if len(o.Events) > 0 || o.ByEvents || o.Base64 || o.VerifyToken != "" || o.Groups || o.OwnMessages {
+	if len(o.Events) > 0 || o.ByEvents || o.Base64 || o.VerifyToken != "" || o.Groups || o.GroupChats || o.OwnMessages {
 		return bridge.Invalid("formatOptions: the format bridged has headers alone; types, chats and fromMe choose its events")
 	}
 	return CheckSecret(w.Secret)

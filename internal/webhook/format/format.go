@@ -25,6 +25,8 @@ type Delivery struct {
 	Event bridge.Event // its type may be [bridge.EventReset] or [Test], too
 	Own   Account
 	Now   time.Time
+	// GroupName is that of the event's group, where the webhook posts each as a contact.
+	GroupName string
 }
 
 // Account describes the bridge's account.

@@ -1,0 +1,82 @@
+package api
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
+)
+
+// TestTyping_EndsByItself: who says nothing more has paused after a while, as in the apps, and what
+// is repeated is told once.
+func TestTyping_EndsByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		typing := NewTyping(time.Now)
+		const chat, anna, ben = bridge.JID("1203630@g.us"), bridge.JID("1@s.whatsapp.net"), bridge.JID("2@s.whatsapp.net")
+		stream := typing.open()
+		defer stream.close()
+		told := func(want ...string) {
+			t.Helper()
+			synctest.Wait()
+			var got []string
+			for _, event := range stream.take() {
+				got = append(got, event.Typing.SenderJID.User()+" "+string(event.Typing.State))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		}
+		typing.Note(chat, anna, bridge.TypingPaused) // who did not type
+		told()
+		typing.Note(chat, anna, bridge.TypingText)
+		told("1 typing")
+		time.Sleep(bridge.TypingTime / 2)
+		typing.Note(chat, anna, bridge.TypingText)
+		typing.Note(chat, ben, bridge.TypingVoice)
+		told("2 recording")
+		time.Sleep(bridge.TypingTime - time.Second)
+		typing.Note(chat, ben, bridge.TypingText)
+		told("2 typing")
+		time.Sleep(time.Second)
+		told("1 paused")
+
+		// A reader that comes later, or is slow, hears what is so now.
+		late := typing.open()
+		defer late.close()
+		if now := late.take(); len(now) != 1 || now[0].Typing.SenderJID != ben || now[0].ChatJID != chat {
+			t.Errorf("a late reader hears %+v", now)
+		}
+		for range 100 {
+			typing.Note(chat, ben, bridge.TypingVoice)
+			typing.Note(chat, ben, bridge.TypingText)
+		}
+		typing.Note(chat, ben, bridge.TypingPaused)
+		told("2 paused")
+		time.Sleep(time.Hour)
+		told()
+		if len(typing.active) != 0 {
+			t.Errorf("still typing: %v", typing.active)
+		}
+	})
+}
+
+// TestTyping_IsBounded: of too many people at once the later ones are not told.
+func TestTyping_IsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		typing := NewTyping(time.Now)
+		for i := range 2 * maxTyping {
+			typing.Note(bridge.PhoneJID(time.Duration(i).String()), "1@s.whatsapp.net", bridge.TypingText)
+		}
+		if len(typing.active) != maxTyping {
+			t.Errorf("%d people are kept", len(typing.active))
+		}
+		time.Sleep(bridge.TypingTime)
+		synctest.Wait()
+		if len(typing.active) != 0 {
+			t.Errorf("%d people still type", len(typing.active))
+		}
+	})
+}

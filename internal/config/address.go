@@ -1,0 +1,56 @@
+package config
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// basePath matches paths that need no escape in a page, a script or a cookie.
+var basePath = regexp.MustCompile(`^(/[A-Za-z0-9_-]+)+$`)
+
+// ownPaths are the first parts of bridged's own paths. Requests reach them with BASE_PATH and
+// without, so that one which began like them would be both.
+var ownPaths = []string{"api", "console", "healthz", "hooks", "login", "mcp", "metrics", "readyz"}
+
+// ingress begins the addresses at which Home Assistant shows its add-ons. No route of the API
+// begins like it.
+const ingress = "/api/hassio_ingress/"
+
+const maxBasePath = 200 // bytes
+
+// checkBasePath checks the path below which a reverse proxy shows the bridge.
+func (c *Config) checkBasePath(faults *Faults) {
+	if c.BasePath = strings.TrimSpace(c.BasePath); c.BasePath == "" || c.BasePath == "/" {
+		c.BasePath = ""
+		return
+	}
+	if !basePath.MatchString(c.BasePath) || len(c.BasePath) > maxBasePath {
+		meant := "/" + strings.Trim(c.BasePath, "/")
+		if meant == c.BasePath || !basePath.MatchString(meant) {
+			meant = ""
+		}
+		faults.add("%v", orMeant("BASE_PATH must be a path such as /bridged: it begins with a slash, ends without one, and has letters, digits, - and _ between", meant))
+		return
+	}
+	first, _, _ := strings.Cut(c.BasePath[1:], "/")
+	if !strings.HasPrefix(c.BasePath, ingress) && (slices.Contains(ownPaths, first) || slices.Contains(knownDoors, first)) {
+		faults.add("BASE_PATH must not begin with /%s, which is a path of bridged itself; choose another, such as /bridged", first)
+	}
+}
+
+// checkPublicURL reads the addresses of the console, which may be written with BASE_PATH or
+// without.
+func (c *Config) checkPublicURL(faults *Faults) {
+	const fault = "PUBLIC_URL must be the address of the console as browsers open it, such as https://bridge.example.com, with no other path than BASE_PATH; several with commas between"
+	c.PublicURLs = parseList(faults, c.PublicURL, fault, func(item string) (*url.URL, bool) {
+		at, err := url.Parse(item)
+		if err != nil || at.Hostname() == "" || at.Scheme != "http" && at.Scheme != "https" || at.RawQuery != "" || at.User != nil {
+			return nil, false
+		}
+		path := strings.TrimRight(at.Path, "/")
+		at.Path, at.RawPath = c.BasePath, ""
+		return at, path == "" || path == c.BasePath
+	})
+}

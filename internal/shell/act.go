@@ -1,0 +1,68 @@
+package shell
+
+import (
+	"context"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// Target is a message to act on.
+type Target struct {
+	Chat    string
+	Message string // its id
+	Key     string // random if empty
+}
+
+// React sets the account's reaction on a message; an empty emoji removes it.
+func (s *Shell) React(ctx context.Context, on Target, emoji string) error {
+	did := "Reacted in"
+	if emoji == "" {
+		did = "Removed the reaction in"
+	}
+	return s.act(ctx, on, did, func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
+		return s.API.Send(ctx, client.Reaction{Chat: chat, MsgID: on.Message, Emoji: emoji}, key)
+	})
+}
+
+// Forward sends a message on to another chat.
+func (s *Shell) Forward(ctx context.Context, of Target, to string) error {
+	chat, err := s.find(ctx, to)
+	if err != nil {
+		return err
+	}
+	return s.act(ctx, of, "Forwarded to", func(ctx context.Context, from bridge.JID, key string) (client.Sent, error) {
+		return s.API.Send(ctx, client.Forward{SourceChat: from, SourceMsgID: of.Message, To: chat}, key)
+	})
+}
+
+// Edit replaces the text of an own message, or the caption of its file.
+func (s *Shell) Edit(ctx context.Context, of Target, text string) error {
+	if strings.TrimSpace(text) == "" {
+		return Usage("there is no text to put in the place of the old one")
+	}
+	return s.act(ctx, of, "Edited in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
+		return s.API.Edit(ctx, chat, of.Message, text, nil, key)
+	})
+}
+
+// act does something with a message once, over lost connections, and prints the answer's id.
+func (s *Shell) act(ctx context.Context, on Target, did string, do func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error)) error {
+	if strings.TrimSpace(on.Message) == "" {
+		return Usage("name a message by its id, which bridged messages CHAT --ids shows")
+	}
+	key, err := keyOr(on.Key)
+	if err != nil {
+		return err
+	}
+	chat, err := s.find(ctx, on.Chat)
+	if err != nil {
+		return err
+	}
+	sent, err := s.sendOnce(ctx, key, func(ctx context.Context) (client.Sent, error) { return do(ctx, chat, key) })
+	if err != nil {
+		return err
+	}
+	return s.printSent(did, sent)
+}

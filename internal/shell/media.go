@@ -1,0 +1,143 @@
+package shell
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+// Media is the file of a message to download.
+type Media struct {
+	Chat    string
+	Message string // its id
+	// Output is where the file goes: a path, a directory, or - for the output. Empty is a file of its
+	// own name in the working directory.
+	Output string
+	Force  bool // replaces a file that is there
+}
+
+// savedFile describes a file that was downloaded, for programs.
+type savedFile struct {
+	ChatJID  bridge.JID `json:"chatJid"`
+	MsgID    string     `json:"msgId"`
+	Path     string     `json:"path"`
+	Size     int64      `json:"size"`
+	MimeType string     `json:"mimetype"`
+}
+
+// Media downloads the file of a message and prints its path, or the file itself.
+func (s *Shell) Media(ctx context.Context, m Media) error {
+	toOutput := m.Output == "-"
+	switch {
+	case toOutput && s.JSON:
+		return Usage("--json describes a file that is stored: leave out one of it and --output -")
+	case toOutput && s.Width > 0:
+		return Usage("a terminal cannot show the file: redirect the output, or store it with --output FILE")
+	}
+	chat, err := s.find(ctx, m.Chat)
+	if err != nil {
+		return err
+	}
+	resp, err := s.API.File(ctx, http.MethodGet, chat, m.Message, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if toOutput {
+		_, err := copyWhole(s.Out, resp)
+		return err
+	}
+	path := m.path(resp.Header)
+	size, err := m.save(path, resp)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		mimeType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+		return s.printJSON(savedFile{chat, m.Message, path, size, mimeType})
+	}
+	if err := s.note("Saved %d bytes.", size); err != nil {
+		return err
+	}
+	return s.print("%s\n", Printable(path))
+}
+
+// path returns where the file goes.
+func (m Media) path(header http.Header) string {
+	name := fileNameIn(header, m.Message)
+	if m.Output == "" {
+		return name
+	}
+	if info, err := os.Stat(m.Output); err == nil && info.IsDir() || strings.HasSuffix(m.Output, string(filepath.Separator)) {
+		return filepath.Join(m.Output, name)
+	}
+	return m.Output
+}
+
+// fileNameIn returns the name of the file, which its sender chose, as a name within a directory:
+// neither hidden nor with what other systems do not allow.
+func fileNameIn(header http.Header, msgID string) string {
+	_, parameters, _ := mime.ParseMediaType(header.Get("Content-Disposition"))
+	return cmp.Or(plainName(parameters["filename"]), plainName(msgID), "file")
+}
+
+func plainName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\:*?"<>|`, r) || IsUnsafe(r) {
+			return '_'
+		}
+		return r
+	}, bridge.PlainFileName(name))
+	return strings.TrimSpace(strings.TrimLeft(strings.TrimRight(name, ". "), ".- "))
+}
+
+// save stores the file under its name only once it is whole. A file that is there stays, unless
+// it is to be replaced.
+func (m Media) save(path string, resp *http.Response) (size int64, err error) {
+	file, err := m.create(path)
+	if errors.Is(err, fs.ErrExist) {
+		return 0, hinted(fmt.Errorf("%s is there already, and was left as it is", path), "replace it with --force, or store this one elsewhere with --output")
+	}
+	if err != nil {
+		return 0, err
+	}
+	size, err = copyWhole(file, resp)
+	err = errors.Join(err, file.Close())
+	if err == nil && m.Force {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return 0, errors.Join(err, os.Remove(file.Name()))
+	}
+	return size, nil
+}
+
+// create creates the file, or one beside it that is to replace it.
+func (m Media) create(path string) (*os.File, error) {
+	if m.Force {
+		return os.CreateTemp(filepath.Dir(path), ".bridged-*")
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+}
+
+// copyWhole copies a body, and fails where it breaks off.
+func copyWhole(to io.Writer, resp *http.Response) (size int64, err error) {
+	size, err = io.Copy(to, resp.Body)
+	if err == nil && resp.ContentLength >= 0 && size != resp.ContentLength {
+		err = io.ErrUnexpectedEOF
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("the file broke off after %d bytes: try again: %w", size, err)
+	}
+	return size, err
+}

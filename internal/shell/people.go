@@ -1,0 +1,183 @@
+package shell
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+// Contacts chooses people whom the account knows.
+type Contacts struct {
+	Q       string // a part of a name, the @username, or of the number
+	Saved   bool   // only those in the address book
+	Blocked bool   // only those whom the account blocks
+	Limit   int    // 0 is all
+}
+
+// Contacts prints people, by name.
+func (s *Shell) Contacts(ctx context.Context, q Contacts) error {
+	size := pageOf(q.Limit)
+	if q.Saved || q.Blocked {
+		size = maxPage // most of a page may not be wanted
+	}
+	people := func(yield func(bridge.KnownContact, error) bool) {
+		for person, err := range s.API.AllContacts(ctx, bridge.ContactQuery{Q: q.Q, Limit: size}) {
+			wanted := (!q.Saved || person.IsSaved) && (!q.Blocked || person.IsBlocked)
+			if (err != nil || wanted) && !yield(person, err) {
+				return
+			}
+		}
+	}
+	columns := []column{{title: "NAME", most: 32, flexible: true}, {title: "JID"}, {title: "USERNAME"}, {title: "SAVED"}, {title: "BLOCKED"}}
+	return list(s, people, q.Limit, "There are no such contacts.", columns, func(p bridge.KnownContact) []string {
+		return []string{cmp.Or(p.Name, p.BusinessName, p.PushName, p.JID.User()), string(p.JID), atName(p.Username), yesOrNo(p.IsSaved), yesOrNo(p.IsBlocked)}
+	})
+}
+
+func atName(username *string) string {
+	if username == nil {
+		return ""
+	}
+	return "@" + *username
+}
+
+// yesOrNo is never empty, so that programs which split at spaces keep their columns.
+func yesOrNo(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+// maxChecked is how many numbers the API checks at a time.
+const maxChecked = 50
+
+// Check prints which numbers are on WhatsApp, in their order. It fails with
+// [bridge.CodeNotFound] where one is not.
+func (s *Shell) Check(ctx context.Context, numbers []string) error {
+	if len(numbers) > maxChecked {
+		return Usage("at most %d numbers are checked at a time", maxChecked)
+	}
+	checks, err := s.API.CheckNumbers(ctx, numbers)
+	if err != nil {
+		return err
+	}
+	missing := 0
+	each := func(yield func(bridge.NumberCheck, error) bool) {
+		for _, check := range checks {
+			if check.JID == "" {
+				missing++
+			}
+			if !yield(check, nil) {
+				return
+			}
+		}
+	}
+	columns := []column{{title: "NUMBER"}, {title: "JID"}, {title: "BUSINESS"}}
+	if err := list(s, each, 0, "", columns, func(c bridge.NumberCheck) []string {
+		return []string{"+" + c.Phone, cmp.Or(string(c.JID), "-"), yesOrNo(c.IsBusiness)}
+	}); err != nil {
+		return err
+	}
+	if missing > 0 {
+		return hinted(bridge.NotFound("%d of %d numbers are not on WhatsApp", missing, len(checks)), "%s", hints[bridge.CodeNotOnNetwork])
+	}
+	return nil
+}
+
+// Groups prints the groups, the one with the latest message first.
+func (s *Shell) Groups(ctx context.Context, limit int) error {
+	columns := []column{{title: "NAME", most: 40, flexible: true}, {title: "JID"}, {title: "MEMBERS"}, {title: "UNREAD"}, {title: "LAST"}}
+	groups := s.API.AllChats(ctx, bridge.ChatQuery{Type: bridge.ChatsGroup, Limit: pageOf(limit)})
+	return list(s, groups, limit, "There are no groups.", columns, func(chat bridge.Chat) []string {
+		members := "-"
+		if chat.Participants > 0 {
+			members = fmt.Sprint(chat.Participants)
+		}
+		return []string{nameOf(chat), string(chat.JID), members, fmt.Sprint(chat.UnreadCount), s.when(chat.LastMessageAt)}
+	})
+}
+
+// Group prints a group with its members, as the network has it now or else as it was stored.
+func (s *Shell) Group(ctx context.Context, name string) error {
+	jid, err := s.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	if !jid.IsGroup() {
+		return Usage("%s is no group: list them with: bridged groups", name)
+	}
+	detail, err := s.API.Group(ctx, jid)
+	if err != nil {
+		return err
+	}
+	group := detail.Stored.Group
+	if detail.Live != nil {
+		group = *detail.Live
+	}
+	if s.JSON {
+		return s.printJSON(group)
+	}
+	for _, fact := range s.factsOf(group) {
+		if fact[1] == "" {
+			continue
+		}
+		if err := s.print("%-10s %s\n", fact[0]+":", anchored(oneLine(fact[1]))); err != nil {
+			return err
+		}
+	}
+	if detail.Live == nil {
+		if err := s.note("The network cannot be asked now: this is what was stored."); err != nil {
+			return err
+		}
+	}
+	if err := s.print("\n"); err != nil {
+		return err
+	}
+	columns := []column{{title: "NAME", most: 32, flexible: true}, {title: "JID"}, {title: "USERNAME"}, {title: "ROLE"}}
+	members := func(yield func(bridge.Participant, error) bool) {
+		for _, member := range group.Participants {
+			if !yield(member, nil) {
+				return
+			}
+		}
+	}
+	return list(s, members, 0, "The members are not known yet.", columns, func(m bridge.Participant) []string {
+		return []string{cmp.Or(strings.TrimSpace(m.DisplayName), m.JID.User()), string(m.JID), atName(m.Username), roleOf(m)}
+	})
+}
+
+func (s *Shell) factsOf(g bridge.Group) [][2]string {
+	var settings []string
+	add := func(is bool, what string) {
+		if is {
+			settings = append(settings, what)
+		}
+	}
+	add(g.IsAnnounce, "only admins send")
+	add(g.IsLocked, "only admins edit")
+	add(g.JoinApproval, "admins approve who joins by the link")
+	add(g.Expiration > 0, fmt.Sprintf("messages disappear after %d days", g.Expiration/86400))
+	return [][2]string{
+		{"Name", g.Name},
+		{"JID", string(g.JID)},
+		{"Topic", g.Topic},
+		{"Owner", string(g.OwnerJID)},
+		{"Created", s.when(g.CreatedAt)},
+		{"Settings", strings.Join(settings, ", ")},
+		{"Members", fmt.Sprint(len(g.Participants))},
+	}
+}
+
+func roleOf(m bridge.Participant) string {
+	switch {
+	case m.IsSuperAdmin:
+		return "owner"
+	case m.IsAdmin:
+		return "admin"
+	}
+	return "member"
+}

@@ -133,6 +133,16 @@ func TestOpen_RefusesHostileArchives(t *testing.T) {
 	}
 }
 
+// TestOpen_BoundsTheText by what the archive says of it, before any of it is read.
+func TestOpen_BoundsTheText(t *testing.T) {
+	archive := raw(t, zip.FileHeader{Name: "WhatsApp Chat with Anna.txt", Method: zip.Deflate, UncompressedSize64: MaxText + 1}, nil)
+	archive = bytes.ReplaceAll(archive, []byte("_chat.txt"), []byte("other.txt"))
+	_, err := Open(bytes.NewReader(archive), int64(len(archive)), Limits{File: 2 * MaxText, Sum: 2 * MaxText})
+	if bridge.CodeOf(err) != bridge.CodePayloadTooLarge || !strings.Contains(err.Error(), "200 MiB") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // deflated describes zeros that unpack to more than they say.
 func deflated(_, says uint64) zip.FileHeader {
 	return zip.FileHeader{Name: "a.jpg", Method: zip.Deflate, UncompressedSize64: says}

@@ -31,6 +31,8 @@ func TestKept_DescribesFiles(t *testing.T) {
 		"a picture":                 {pngFile(t, image.NewGray(image.Rect(0, 0, 3, 2))), "IMG.jpg", bridge.MediaImage, bridge.Media{Type: bridge.MediaImage, MimeType: "image/png", Width: 3, Height: 2}},
 		"a text called a picture":   {[]byte("hello"), "IMG.jpg", bridge.MediaImage, bridge.Media{Type: bridge.MediaDocument, MimeType: "image/jpeg"}},
 		"a page called a voice":     {[]byte("<html><script>"), "PTT.opus", bridge.MediaAudio, bridge.Media{Type: bridge.MediaDocument, MimeType: "text/html"}},
+		"a voice note":              {opusFile(repeat(100, 150)...), "PTT.opus", bridge.MediaAudio, bridge.Media{Type: bridge.MediaAudio, MimeType: voiceType, PTT: true, DurationSec: 3}},
+		"a sticker":                 {webpFile(t), "STK.webp", bridge.MediaSticker, bridge.Media{Type: bridge.MediaSticker, MimeType: webpType, Width: 1, Height: 1}},
 		"a document":                {[]byte("%PDF-1.7"), "a.pdf", bridge.MediaDocument, bridge.Media{Type: bridge.MediaDocument, MimeType: "application/pdf"}},
 		"a document without a name": {[]byte("\x00\x01"), "a", bridge.MediaDocument, bridge.Media{Type: bridge.MediaDocument, MimeType: unknownType}},
 	} {
@@ -39,7 +41,7 @@ func TestKept_DescribesFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Type != test.want.Type || got.MimeType != test.want.MimeType || got.Width != test.want.Width || got.Height != test.want.Height || got.PTT || got.Size != int64(len(test.data)) {
+			if got.Type != test.want.Type || got.MimeType != test.want.MimeType || got.Width != test.want.Width || got.Height != test.want.Height || got.PTT != test.want.PTT || got.DurationSec != test.want.DurationSec || got.Size != int64(len(test.data)) {
 				t.Errorf("got %+v", got)
 			}
 		})

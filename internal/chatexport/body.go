@@ -11,8 +11,9 @@ import (
 	"bridged/internal/bridge"
 )
 
-// appMark is what iPhones set before everything that the app has written.
-const appMark = "\u200e"
+// appMarks are what iPhones set before everything that the app has written: the one or the other,
+// by the direction of the language.
+const appMarks = "\u200e\u200f"
 
 // body reads the text of a message and reports whether it is one: the app writes notices, too.
 func (r *reader) body(m *Message, raw string) bool {
@@ -28,7 +29,7 @@ func (r *reader) body(m *Message, raw string) bool {
 	case r.location(m, text):
 	default:
 		m.Text = text
-		return !app || r.isByPerson(m, raw)
+		return !app || r.isByPerson(m, raw) || r.isWritten(m, raw)
 	}
 	return true
 }
@@ -36,8 +37,11 @@ func (r *reader) body(m *Message, raw string) bool {
 // isByPerson reports whether a text by the app stands for something that a person did: a call,
 // a poll.
 func (r *reader) isByPerson(m *Message, raw string) bool {
-	first, _, several := strings.Cut(strings.TrimLeft(raw, appMark), "\n")
-	what, _, twice := strings.Cut(strings.TrimLeft(first, appMark), appMark)
+	first, _, several := strings.Cut(strings.TrimLeft(raw, appMarks), "\n")
+	what, twice := first, false
+	if i := strings.IndexAny(first, appMarks); i >= 0 {
+		what, twice = first[:i], true
+	}
 	if missedCalls[plainPhrase(strings.TrimRight(what, ", "))] {
 		m.Text = strings.TrimRight(plainText(what), " .,。") // without the invitation to call back
 		return true
@@ -45,9 +49,15 @@ func (r *reader) isByPerson(m *Message, raw string) bool {
 	return several || twice // a call has two sentences by the app, and a poll a line for each option
 }
 
-func startsWithMark(s string) bool {
-	return strings.HasPrefix(s, appMark) || strings.HasPrefix(s, "\u200f"+appMark) || strings.HasPrefix(s, "\u200f<")
+// isWritten reports whether a text with the mark of languages from right to left is probably a
+// person's: phones write it, too, and what the app says of people has their names.
+func (r *reader) isWritten(m *Message, raw string) bool {
+	return strings.HasPrefix(raw, "\u200f") && r.wrote[m.Sender] && !strings.Contains(m.Text, m.Sender)
 }
+
+func startsWithMark(s string) bool { return strings.IndexAny(s, appMarks) == 0 }
+
+func endsWithMark(s string) bool { return strings.TrimRight(s, appMarks) != s }
 
 // withoutEdited takes the mark of an edited message off the end of a text.
 func (r *reader) withoutEdited(m *Message, raw string) string {
@@ -59,13 +69,13 @@ func (r *reader) withoutEdited(m *Message, raw string) string {
 	mark, before := trimmed[start:], trimmed[:start]
 	known := edited[plainPhrase(mark)]
 	// In a language that is not known, iPhones show by their sign that it is no text.
-	byApp := r.f.form == brackets && strings.HasSuffix(before, appMark) && plainText(before) != "" &&
+	byApp := r.f.form == brackets && endsWithMark(before) && plainText(before) != "" &&
 		!strings.ContainsAny(mark, ":：") && !omittedAny[plainPhrase(mark)]
 	if !known && !byApp {
 		return raw
 	}
 	m.Edited = true
-	return strings.TrimRight(strings.TrimSuffix(strings.TrimRight(before, " \n"), appMark), " \n\u00a0")
+	return strings.TrimRight(strings.TrimRight(strings.TrimRight(before, " \n"), appMarks), " \n\u00a0")
 }
 
 // attached finds what iPhones write for a file that is in the archive.
@@ -76,8 +86,8 @@ func (r *reader) attachment(m *Message, raw string) bool {
 	if at := attached.FindAllStringSubmatchIndex(raw, -1); r.f.form != dash && at != nil {
 		last := at[len(at)-1]
 		name := plainName(raw[last[2]:last[3]])
-		before := strings.TrimRight(raw[:last[0]], appMark+" ")
-		if strings.HasSuffix(raw[:last[0]], appMark) || r.has(name) || isMediaName(name) {
+		before := strings.TrimRight(raw[:last[0]], appMarks+" ")
+		if endsWithMark(raw[:last[0]]) || r.has(name) || isMediaName(name) {
 			m.caption(before+"\n"+raw[last[1]:], name)
 			return true
 		}
@@ -123,7 +133,7 @@ func (r *reader) omission(m *Message, raw string, app bool) bool {
 		return false
 	}
 	// The mark stands at the end, behind a caption or what a document was called.
-	start := max(0, strings.LastIndex(raw, appMark))
+	start := max(0, strings.LastIndexAny(raw, appMarks))
 	before, mark := raw[:start], plainPhrase(raw[start:])
 	for kind, marks := range omittedKinds {
 		if !marks[mark] {

@@ -80,7 +80,7 @@ func (r *reader) open(l line, h head, at time.Time) {
 	r.isOpen, r.last = true, Message{Line: l.number, At: at}
 	r.raw.Reset()
 	sender, text, found := senderOf(h)
-	r.notice = !found || r.isNotice(l, sender)
+	r.notice = !found || r.isNotice(l, h, sender)
 	r.last.Sender = sender
 	r.add(text, l)
 	day := at.Unix() / (24 * 60 * 60)
@@ -96,13 +96,22 @@ const backwards = 31
 
 // isNotice reports whether what stands before the first colon is no sender, but the beginning
 // of a notice, such as of a new description of a group.
-func (r *reader) isNotice(l line, sender string) bool {
-	if r.f.senders[sender] != 1 || !isOpenQuote(sender) && !r.beginsSentence(sender) {
+func (r *reader) isNotice(l line, h head, sender string) bool {
+	if r.f.senders[sender] != 1 {
+		return false
+	}
+	if h.form == brackets && startsWithMark(strings.TrimLeft(h.rest, " ")) {
+		return true // the app's own words, in which there happens to be a colon
+	}
+	if !isOpenQuote(sender) && !r.beginsSentence(sender) && !isLong(sender) {
 		return false
 	}
 	r.doubt(l, "what stands before the colon is probably no sender: taken for a notice")
 	return true
 }
+
+// isLong reports whether a text is longer than a name.
+func isLong(s string) bool { return strings.Count(s, " ") >= 8 || utf8.RuneCountInString(s) > 60 }
 
 // isOpenQuote reports whether a text ends within quotation marks.
 func isOpenQuote(s string) bool {

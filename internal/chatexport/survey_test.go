@@ -176,6 +176,7 @@ func TestMessages_TextsOfPeople(t *testing.T) {
 		"13/01/25, 10:04 - Anna changed the group description to “Rules: none”",
 		"13/01/25, 10:05 - Anna Amsel Work: my first message",
 		"13/01/25, 10:05 - Anna changed who can write here: only admins",
+		"13/01/25, 10:05 - Messages and calls are end-to-end encrypted and nobody can read them, learn more: https://example.com",
 		"13/01/25, 10:05 - Bob left",
 		"13/01/25, 10:06 - Anna: hello @\u2068Zoë\u2069",
 		"13/01/25, 10:07 - Anna: <Media omitted>",
@@ -213,15 +214,16 @@ func TestMessages_TextsOfPeople(t *testing.T) {
 	if m := got[8]; !m.PTT || m.Type != bridge.MediaAudio {
 		t.Errorf("the voice note: %+v", m)
 	}
-	if notes.System != 3 {
+	if notes.System != 4 {
 		t.Errorf("%d notices", notes.System)
 	}
 	wantDoubts := []Doubt{
 		{Line: 5, Text: "[12.01.25, 09:00:00] Anna: I am never late", Why: "it begins like a message, but not in the form of the others: taken as a part of the message above"},
 		{Line: 7, Text: "13/01/25, 10:04 - Anna changed the group description to “Rules: none”", Why: "what stands before the colon is probably no sender: taken for a notice"},
 		{Line: 9, Text: "13/01/25, 10:05 - Anna changed who can write here: only admins", Why: "what stands before the colon is probably no sender: taken for a notice"},
-		{Line: 15, Text: "01/02/24, 10:09 - Anna: an old one", Why: "it is much older than the message above"},
-		{Line: 16, Text: "13/13/25, 10:10 - Anna: no such month", Why: "its date is none in the order DMY: taken as a part of the message above"},
+		{Line: 10, Text: "13/01/25, 10:05 - Messages and calls are end-to-end encrypted and nobody can read them, learn more: https://example.com", Why: "what stands before the colon is probably no sender: taken for a notice"},
+		{Line: 16, Text: "01/02/24, 10:09 - Anna: an old one", Why: "it is much older than the message above"},
+		{Line: 17, Text: "13/13/25, 10:10 - Anna: no such month", Why: "its date is none in the order DMY: taken as a part of the message above"},
 	}
 	if diff := cmp.Diff(wantDoubts, notes.Doubts); diff != "" {
 		t.Error(diff)
@@ -233,6 +235,7 @@ func TestMessages_OnIPhones(t *testing.T) {
 	got, notes := readAll(t, []byte(strings.Join([]string{
 		"[13.01.25, 10:00:00] Weekend: \u200eNachrichten und Anrufe sind Ende-zu-Ende-verschlüsselt.",
 		"[13.01.25, 10:00:01] Weekend: \u200eAnna hat dich hinzugefügt.",
+		"\u200e[13.01.25, 10:00:01] \u200eSichere Nachrichten: mehr erfahren",
 		"[13.01.25, 10:00:02] Anna: Bild weggelassen",
 		"\u200e[13.01.25, 10:00:03] Anna: a caption \u200eBild weggelassen",
 		"\u200e[13.01.25, 10:00:04] Anna: \u200eUMFRAGE:\r\nPizza?\r\n\u200eOPTION: Ja (\u200e2 Stimmen)\r\n\u200eOPTION: Nein (\u200e0 Stimmen)",
@@ -253,8 +256,18 @@ func TestMessages_OnIPhones(t *testing.T) {
 	if got[0].Kind != Omitted || got[1].Kind != Omitted || !got[4].Edited || got[5].Name != "Plan.pdf" || got[5].File != "00000012-Plan.pdf" || got[6].Type != bridge.MediaImage {
 		t.Errorf("%+v", got)
 	}
-	if notes.System != 3 || len(notes.Doubts) != 1 || notes.Doubts[0].Line != 10 {
+	if notes.System != 4 || len(notes.Doubts) != 1 || notes.Doubts[0].Line != 11 {
 		t.Errorf("notes: %+v", notes)
+	}
+}
+
+// TestMessages_FromRightToLeft: the mark of the direction is the app's, and people's.
+func TestMessages_FromRightToLeft(t *testing.T) {
+	got, notes := readAll(t, []byte("\u200f[١٥\u200f/٩\u200f/٢٠٢٥، ٨:٤٦:٠٠ م] العائلة: \u200fالرسائل والمكالمات مشفرة\n"+
+		"\u200f[١٥\u200f/٩\u200f/٢٠٢٥، ٨:٤٦:٠١ م] دانة: مرحبا\n\u200f[١٥\u200f/٩\u200f/٢٠٢٥، ٨:٤٦:٠٢ م] دانة: \u200fكيف الحال؟\n"+
+		"\u200f[١٥\u200f/٩\u200f/٢٠٢٥، ٨:٤٦:٠٣ م] دانة: \u200fدانة غادرت\n\u200f[١٥\u200f/٩\u200f/٢٠٢٥، ٨:٤٦:٠٤ م] دانة: \u200fتم استبعاد الصورة"), Options{})
+	if len(got) != 3 || got[1].Text != "كيف الحال؟" || got[2].Kind != Omitted || got[2].Type != bridge.MediaImage || notes.System != 2 {
+		t.Errorf("%+v %+v", got, notes)
 	}
 }
 

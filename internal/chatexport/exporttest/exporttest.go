@@ -5,6 +5,7 @@ package exporttest
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -115,6 +116,7 @@ type Locale struct {
 	deleted, edited string
 	call            string
 	notice          string
+	mark            string // that the iPhone sets before what the app writes; lrm by default
 }
 
 // Stamp returns a date and time as an app writes them.
@@ -166,6 +168,7 @@ func (l Locale) onAndroid(media bool, say Say) string {
 }
 
 func (l Locale) onIPhone(media bool, say Say) string {
+	lrm := cmp.Or(l.mark, lrm)
 	head := "[" + l.iPhone.format(say.At) + "] "
 	if say.What == Notice {
 		return lrm + head + "Weekend: " + lrm + l.notice

@@ -68,7 +68,7 @@ var Locales = []Locale{
 		iPhone:  stamp{layout: "2" + rlm + "/1" + rlm + "/2006، 3:04:05 PM", am: "ص", pm: "م", zero: '٠'},
 		omitted: "تم استبعاد الوسائط", attached: "الملف مرفق", image: "لم يتم إدراج الصورة", document: "لم يتم إدراج المستند", with: "المُرفق",
 		deleted: "تم حذف هذه الرسالة", edited: "تم تعديل هذه الرسالة", call: "مكالمة صوتية فائتة",
-		notice: "الرسائل والمكالمات مشفرة تمامًا بين الطرفين.",
+		notice: "الرسائل والمكالمات مشفرة تمامًا بين الطرفين.", mark: rlm,
 	}, {
 		Name: "fa", android: stamp{layout: "2006/1/2،\u200f 15:04", zero: '۰'}, iPhone: stamp{layout: "2006/1/2،\u200f 15:04:05", zero: '۰'},
 		omitted: "رسانه حذف شد", attached: "پیوست شد", image: "تصویر حذف شد", document: "سند حذف شد", with: "پیوست",

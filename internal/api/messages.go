@@ -183,14 +183,9 @@ func (s *server) oldestMessage(ctx context.Context, jid bridge.JID) (bridge.Mess
 	if err != nil {
 		return bridge.Message{}, err
 	}
-	page, err := s.Store.Messages(ctx, bridge.MessageQuery{Chat: chat.JID, Order: bridge.OrderAsc, Limit: 1})
-	if err != nil {
-		return bridge.Message{}, err
+	oldest, found, err := s.Store.OldestKnown(ctx, chat.JID)
+	if err == nil && !found {
+		err = bridge.Invalid("the chat has no stored message, from before which the phone could be asked: wait for one, or send one")
 	}
-	if len(page.Items) == 0 {
-		return bridge.Message{}, bridge.Invalid("the chat has no stored message, from before which the phone could be asked: wait for one, or send one")
-	}
-	oldest := page.Items[0]
-	oldest.Chat = chat.JID
-	return oldest, nil
+	return oldest, err
 }

@@ -119,7 +119,7 @@ func TestImports_ByCommand(t *testing.T) {
 // connection stays as it is.
 func TestImports_OverHTTP(t *testing.T) {
 	t.Parallel()
-	c := pairedCast(t)
+	c := pairedCast(t, "HISTORY_IMPORT=recent")
 	live := say(t, c.anna, c.owner.PN(), "since then")
 	annas := path("/api/messages/individual/%s", c.anna.PN())
 	eventually(t, func() error {
@@ -143,6 +143,11 @@ func TestImports_OverHTTP(t *testing.T) {
 	c.bridge.Get(annas + "?order=asc").Want(http.StatusOK).Decode(&page)
 	if len(page.Messages) != 4 || page.Messages[3].ID != live || page.Messages[3].Imported || !page.Messages[0].Imported {
 		t.Errorf("messages: %+v", page.Messages)
+	}
+	var asked struct{ Before struct{ MsgID string } } // the phone does not know what was imported
+	c.bridge.Post(path("/api/chats/%s/history", c.anna.PN()), object{"count": 10}).Want(http.StatusOK).Decode(&asked)
+	if asked.Before.MsgID != live {
+		t.Errorf("the phone is asked for what came before %s", asked.Before.MsgID)
 	}
 	say(t, c.anna, c.owner.PN(), "and on it goes")
 	eventually(t, func() error {

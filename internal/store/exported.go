@@ -404,3 +404,18 @@ func (s *Store) PushName(jid bridge.JID) string {
 func (s *Store) ChatsNamed(ctx context.Context, name string) ([]bridge.JID, error) {
 	return s.jids(ctx, "SELECT jid FROM chats WHERE name = ?", name)
 }
+
+// OldestKnown returns the oldest message of a chat that the network knows, none of those from
+// exports, and reports whether there is one.
+func (s *Store) OldestKnown(ctx context.Context, chat bridge.JID) (oldest bridge.Message, found bool, err error) {
+	oldest, err = readAs(ctx, s, "read the oldest message", func(r *readTx) bridge.Message {
+		messages, _ := r.messagesOf("", 1, nil, `
+			SELECT `+messageColumns+`, c.jid FROM messages m JOIN chats c ON c.id = m.chat
+			WHERE m.chat = ? AND NOT (m.imported AND m.id LIKE ?) ORDER BY m.timestamp, m.seq LIMIT 1`, r.findChat(chat), bridge.ExportedID("%"))
+		if found = len(messages) > 0; found {
+			return messages[0]
+		}
+		return bridge.Message{}
+	})
+	return oldest, found, err
+}

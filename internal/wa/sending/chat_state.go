@@ -114,7 +114,7 @@ func muteEnd(until bridge.Time) *int64 {
 // a change of it counts.
 func (c *Client) lastOf(ctx context.Context, chat bridge.Chat) (target types.JID, at time.Time, key *waCommon.MessageKey) {
 	target = convert.WireJID(c.wireForm(ctx, chat.JID, chat.JID))
-	if last := chat.LastMessage; last != nil {
+	if last := chat.LastMessage; last != nil && !bridge.IsExportedID(last.ID) { // which no device knows
 		at = last.Timestamp.Time
 		key = c.BuildMessageKey(target, convert.WireJID(c.wireForm(ctx, chat.JID, last.SenderJID)), c.s.WireID(ctx, chat.JID, last.ID))
 	}

@@ -5,6 +5,9 @@
 #   docker build --build-arg BUILD_IMAGE=registry.example/golang:1.26 -t bridged .
 # Go compiles for the other platform by itself, so that no emulator is needed:
 #   docker buildx build --platform linux/amd64,linux/arm64 -t bridged .
+# With ffmpeg, which makes voice notes of any sound. For another platform an emulator
+# is needed then:
+#   docker build --target ffmpeg -t bridged:ffmpeg .
 ARG BUILD_IMAGE=docker.io/library/golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d
 ARG RUNTIME_IMAGE=gcr.io/distroless/static-debian12:nonroot@sha256:afa5c872c891853ca7fcf1f12c3edb23f7eeef36189728842dd51042ff57f7ab
 
@@ -22,7 +25,7 @@ RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
     go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=${VERSION}" -o /out/bridged ./cmd/bridged \
     && mkdir /out/data
 
-FROM ${RUNTIME_IMAGE}
+FROM ${RUNTIME_IMAGE} AS bridged
 # The roots that WhatsApp's servers and send-media's hosts are checked against.
 # They come from the build image, so that the runtime image may be scratch.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
@@ -44,3 +47,15 @@ HEALTHCHECK --interval=30s --timeout=6s --start-period=10s --retries=3 \
     CMD ["/usr/local/bin/bridged", "healthcheck"]
 ENTRYPOINT ["/usr/local/bin/bridged"]
 CMD ["serve"]
+
+# Debian's ffmpeg and the libraries that it is linked with, and nothing else.
+FROM ${BUILD_IMAGE} AS ffmpeg-files
+RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ffmpeg \
+    && mkdir /out && cp --parents -L /usr/bin/ffmpeg $(ldd /usr/bin/ffmpeg | grep -o '/[^ )]*') /out
+
+FROM bridged AS ffmpeg
+COPY --from=ffmpeg-files /out /
+ENV FFMPEG=/usr/bin/ffmpeg
+
+# What is built without a target.
+FROM bridged

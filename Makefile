@@ -45,9 +45,9 @@ interop:
 	bash interop/run
 	bash interop/doors/run
 
-# Runs n8n itself with its node for Evolution API against the demo's doors. Needs Node, a
-# C++ compiler and Linux on x64, 3 GB and some minutes; elsewhere it is skipped. N8N_DIR
-# keeps what was installed.
+# Builds n8n-nodes-bridged and runs n8n itself with it against the demo, and with its node
+# for Evolution API against the doors. Needs Node, a C++ compiler and Linux on x64, 3 GB and
+# some minutes; elsewhere it is skipped. N8N_DIR keeps what was installed.
 n8n:
 	bash .ci/n8n/run
 

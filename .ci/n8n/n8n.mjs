@@ -19,20 +19,29 @@ export class N8n {
     const [host, port] = (await freeAddress()).split(":");
     const [, broker] = (await freeAddress()).split(":");
     this.address = `http://${host}:${port}`;
-    this.process = spawn(process.execPath, [this.program, "start"], {
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        PATH: process.env.PATH, HOME: this.work, N8N_USER_FOLDER: join(this.work, "home"), N8N_ENCRYPTION_KEY: "only-for-these-workflows",
-        N8N_LISTEN_ADDRESS: host, N8N_HOST: host, N8N_PORT: port, N8N_RUNNERS_BROKER_PORT: broker, N8N_SECURE_COOKIE: "false",
-        N8N_DIAGNOSTICS_ENABLED: "false", N8N_VERSION_NOTIFICATIONS_ENABLED: "false", N8N_TEMPLATES_ENABLED: "false",
-        N8N_PERSONALIZATION_ENABLED: "false", N8N_DISABLED_MODULES: "insights,mcp-registry",
-      },
-    });
+    this.env = {
+      PATH: process.env.PATH, HOME: this.work, N8N_USER_FOLDER: join(this.work, "home"), N8N_ENCRYPTION_KEY: "only-for-these-workflows",
+      N8N_LISTEN_ADDRESS: host, N8N_HOST: host, N8N_PORT: port, N8N_RUNNERS_BROKER_PORT: broker, N8N_SECURE_COOKIE: "false",
+      N8N_DIAGNOSTICS_ENABLED: "false", N8N_VERSION_NOTIFICATIONS_ENABLED: "false", N8N_TEMPLATES_ENABLED: "false",
+      N8N_PERSONALIZATION_ENABLED: "false", N8N_DISABLED_MODULES: "insights,mcp-registry",
+    };
+    await this.resume();
+    await this.call("POST", "/rest/owner/setup", { email: "owner@example.com", firstName: "Olga", lastName: "Owner", password: "Only-for-these-workflows-1" });
+  }
+
+  // resume runs n8n where it was, also after kill.
+  async resume() {
+    this.process = spawn(process.execPath, [this.program, "start"], { stdio: ["ignore", "pipe", "pipe"], env: this.env });
     this.ended = once(this.process, "exit");
     const { process: child } = this;
-    process.once("exit", () => child.kill()); // even after something has thrown
-    await this.#listening(createWriteStream(join(this.work, "n8n.log")));
-    await this.call("POST", "/rest/owner/setup", { email: "owner@example.com", firstName: "Olga", lastName: "Owner", password: "Only-for-these-workflows-1" });
+    process.once("exit", () => child.kill("SIGKILL")); // even after something has thrown
+    await this.#listening(createWriteStream(join(this.work, "n8n.log"), { flags: "a" }));
+  }
+
+  // kill ends n8n as a power cut does.
+  async kill() {
+    this.process.kill("SIGKILL");
+    await this.ended;
   }
 
   // #listening waits until n8n says that it can be used.
@@ -73,21 +82,47 @@ export class N8n {
     return { [type]: { id, name } };
   }
 
-  // test returns what a credential's own test says.
-  test = async (type, data) => (await this.call("POST", "/rest/credentials/test", { credentials: { id: "", name: type, type, data } })).status;
+  // test returns what a credential's own test says, and in which words.
+  tested = (type, data) => this.call("POST", "/rest/credentials/test", { credentials: { id: "", name: type, type, data } });
+  test = async (type, data) => (await this.tested(type, data)).status;
 
   // publish makes a workflow of a Webhook node and those that follow, one after another.
-  async publish(path, nodes, answers = true) {
+  // Nodes that others use, such as an agent's tools, come with these connections.
+  async publish(path, nodes, answers = true, used = { nodes: [], connections: {} }) {
     const webhook = {
-      name: "Webhook", type: "n8n-nodes-base.webhook", typeVersion: 2,
+      name: "Webhook", type: "n8n-nodes-base.webhook", typeVersion: 2, webhookId: path,
       parameters: { httpMethod: "POST", path, ...(answers ? { responseMode: "lastNode", responseData: "allEntries" } : {}) },
     };
-    const all = [webhook, ...nodes].map((node, i) => ({ id: `${path}-${i}`, position: [200 * i, 0], ...node }));
-    all[0].webhookId = path;
-    const connections = Object.fromEntries(all.slice(1).map((node, i) => [all[i].name, { main: [[{ node: node.name, type: "main", index: 0 }]] }]));
-    const { id, versionId } = await this.call("POST", "/rest/workflows", { name: path, nodes: all, connections, settings: { executionOrder: "v1" } });
+    return { ...(await this.activate(path, [webhook, ...nodes], used)), url: `${this.address}/webhook/${path}` };
+  }
+
+  // activate makes a workflow of nodes, one after another, and starts it.
+  async activate(name, nodes, used = { nodes: [], connections: {} }) {
+    const all = [...nodes, ...used.nodes].map((node, i) => ({ id: `${name}-${i}`, position: [200 * i, 0], ...node }));
+    const connections = Object.fromEntries(nodes.slice(1).map((node, i) => [nodes[i].name, { main: [[{ node: node.name, type: "main", index: 0 }]] }]));
+    const settings = { executionOrder: "v1" };
+    const { id, versionId } = await this.call("POST", "/rest/workflows", { name, nodes: all, connections: { ...connections, ...used.connections }, settings });
     await this.call("POST", `/rest/workflows/${id}/activate`, { versionId });
-    return { id, url: `${this.address}/webhook/${path}` };
+    return { id };
+  }
+
+  // kept waits for what a workflow keeps for a node, which it begins with when n8n has
+  // activated it: after it has answered that it did.
+  async kept({ id }, node) {
+    for (;;) {
+      const { staticData } = await this.call("GET", `/rest/workflows/${id}`);
+      const found = staticData?.[`node:${node}`];
+      if (found) return found;
+      await pause();
+    }
+  }
+
+  deactivate = ({ id }) => this.call("POST", `/rest/workflows/${id}/deactivate`, {});
+
+  // executions returns all executions of a workflow, the latest first.
+  async executions({ id }) {
+    const filter = encodeURIComponent(JSON.stringify({ workflowId: id }));
+    return (await this.call("GET", `/rest/executions?limit=100&filter=${filter}`)).results;
   }
 
   // run runs a published workflow, and returns the items that its last node put out.

@@ -1,10 +1,11 @@
-// Runs workflows in n8n against the demo, whose people answer: the operations of Evolution
-// API's node, a webhook that a workflow sets and answers, and n8n's HTTP node at the door
-// of WAHA. Prints "N passed, N failed".
+// Runs workflows in n8n against the demo, whose people answer: n8n-nodes-bridged, the
+// operations of Evolution API's node, a webhook that a workflow sets and answers, and n8n's
+// HTTP node at the door of WAHA. Prints "N passed, N failed".
 import { deepEqual, equal, match, notEqual, ok } from "node:assert/strict";
 import { check, print } from "./shared/table.mjs";
 import { Demo, listen } from "./demo.mjs";
 import { N8n } from "./n8n.mjs";
+import { useBridged } from "./bridged.mjs";
 
 const [work, program] = process.argv.slice(2);
 const demo = new Demo(work);
@@ -12,6 +13,8 @@ await demo.start({ COMPAT: "waha,evolution" });
 const n8n = new N8n(work, program);
 await n8n.start();
 const { friend } = demo;
+
+await useBridged(demo, n8n);
 
 // answerTo returns what the friend answers to a text.
 const answerTo = (text) => `¡Qué bien saber de ti! Me escribiste: «${text}»`;

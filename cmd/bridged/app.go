@@ -25,6 +25,7 @@ import (
 	"bridged/internal/console"
 	"bridged/internal/fleet"
 	"bridged/internal/media"
+	"bridged/internal/preview"
 	"bridged/internal/store"
 	"bridged/internal/upkeep"
 	"bridged/internal/urlguard"
@@ -206,7 +207,13 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 		a.log.Warn().Strs("prefixes", strings.Split(c.SimulatedFetchAllow, ",")).Msg("SIMULATED_FETCH_ALLOW is set: send-media fetches from these addresses, public or not")
 	}
 	guard := urlguard.New(urlguard.Options{Timeout: c.FetchTimeout, UserAgent: userAgent(), AllowPrefixes: c.FetchAllow})
-	a.preparer = media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Cache: a.files, Log: a.log})
+	converter, err := newConverter(c)
+	if err != nil {
+		return err
+	}
+	a.preparer = media.NewPreparer(media.PreparerOptions{
+		Guard: guard, TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Cache: a.files, Converter: converter, Log: a.log,
+	})
 	a.exports = media.NewPreparer(media.PreparerOptions{TempDir: a.dir.file("tmp"), MaxBytes: int64(c.ImportMaxBytes), Setting: "IMPORT_MAX_BYTES", Cache: a.files, Log: a.log})
 	a.importer = chatimport.New(chatimport.Options{
 		Store: a.store, Kept: a.kept, Limits: chatexport.Limits{File: int64(c.MediaMaxBytes), Sum: int64(c.ImportMaxBytes)},
@@ -249,9 +256,16 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, Typing: a.typing, FetchTimeout: c.FetchTimeout,
 		Importer: a.importer, Exports: a.exports,
 		PublicURL: publicURL, BasePath: c.BasePath,
+		Preview: a.previews(c).Find, LinkPreviews: c.LinkPreviews,
 		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: api.Build{Version: version, Library: libraryVersion()}, Metrics: metrics,
 	})
+}
+
+// previews returns what finds the previews of links. Their pages take no turn of the files'.
+func (a *app) previews(c config.Config) *preview.Finder {
+	guard := urlguard.New(urlguard.Options{UserAgent: userAgent(), MaxConcurrent: 8, AllowPrefixes: c.FetchAllow})
+	return preview.New(preview.Options{Guard: guard, Scale: a.preparer.Scale, Log: a.log})
 }
 
 func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {

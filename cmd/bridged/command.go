@@ -24,6 +24,7 @@ type command struct {
 	flags      *pflag.FlagSet
 	run        runner
 	commands   []*command
+	asGiven    bool // it takes all arguments as they are
 	// apart is that of a command which needs no variables, or must not use those of a bridge: it
 	// reads no file, unless a flag names one.
 	apart bool
@@ -89,7 +90,7 @@ func (e *environment) dispatch(args []string) error {
 		}
 		return e.execute("bridged", root, args)
 	}
-	top := &command{commands: []*command{documentTextCommand()}}
+	top := &command{commands: []*command{documentTextCommand(), becomeFFmpegCommand()}}
 	for _, g := range groups {
 		top.commands = append(top.commands, g.commands...)
 	}
@@ -122,6 +123,9 @@ func didYouMean(typed string, known ...string) string {
 }
 
 func (e *environment) execute(path string, c *command, args []string) error {
+	if c.asGiven {
+		return c.run(e, args)
+	}
 	err := c.flags.Parse(args)
 	switch {
 	case c.flags.Changed("help"):

@@ -51,7 +51,7 @@ func checks(environ []string) []doctor.Check {
 		{Name: "client version", Look: clientVersion(c), Public: true},
 		{Name: "configuration", Look: func(context.Context) []doctor.Finding { return findings(c, faults) }},
 	}
-	list = append(list, bridgeCheck(environ, faults))
+	list = append(list, ffmpegCheck(c), bridgeCheck(environ, faults))
 	if c.DataDir != "" {
 		list = append(list, doctor.DataDir(c.DataDir, func(ctx context.Context) bool { return runsHere(ctx, environ) }))
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// deliveryTime bounds a send without the fetch of a file: three minutes, and fifteen
+	// deliveryTime bounds a send without fetching and converting a file: three minutes, and fifteen
 	// for the upload. The account's own limits are shorter and explain more.
 	deliveryTime = 18 * time.Minute
 	// maxKey limits the length of an Idempotency-Key.

@@ -22,8 +22,9 @@ type draft struct {
 	bridge.Outgoing
 
 	quote  reference                                     // the stored message to quote; zero for none
-	lookUp func(context.Context) (bridge.Content, error) // returns content that refers to a stored message
+	lookUp func(context.Context) (bridge.Content, error) // returns content that is not in the request
 	file   *media.Request                                // content to fetch, once the account is open
+	linked bool                                          // the text shows a page, which is fetched then
 	about  *changed                                      // set where it changes a stored message
 	again  *bridge.Message                               // that an earlier call stored, and that may not have left
 }
@@ -107,7 +108,7 @@ func (s *server) compose(ctx context.Context, d *draft) (err error) {
 	return quoted.Answerable("quoted")
 }
 
-// deliver fetches the file of a draft, if it has one, and sends it.
+// deliver fetches the file of a draft, or the page that it shows, if there is one, and sends it.
 func (s *server) deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
 	if d.again != nil {
 		return s.Account.Resend(ctx, *d.again)
@@ -122,6 +123,13 @@ func (s *server) deliver(ctx context.Context, in *input, d draft) (bridge.Sent, 
 			return bridge.Sent{}, err
 		}
 		d.Content = file
+	}
+	if text, isText := d.Content.(bridge.Text); isText && d.linked {
+		text.Preview = s.Preview(ctx, text.Text)
+		if err := endOfToken(in.r); err != nil {
+			return bridge.Sent{}, err
+		}
+		d.Content = text
 	}
 	return s.Account.Send(ctx, d.Outgoing)
 }
@@ -201,6 +209,7 @@ func (s *server) sendText(in *input) (any, error) {
 		Text       string   `json:"text"`
 		Mentions   []string `json:"mentions"` // people in the largest group
 		MentionAll bool     `json:"mentionAll"`
+		Preview    *bool    `json:"linkPreview"`
 	}
 	body := in.body(&req, lenient)
 	d := in.draftTo(req.addressed)
@@ -209,6 +218,11 @@ func (s *server) sendText(in *input) (any, error) {
 		in.refuse("mentionAll is for groups: name people in mentions")
 	}
 	d.Content = bridge.Text{Text: req.Text, MentionAll: req.MentionAll}
+	d.linked = s.LinkPreviews
+	if req.Preview != nil {
+		d.linked = *req.Preview
+	}
+	d.linked = d.linked && s.Preview != nil
 	d.Mentions, d.Strangers = in.people("mentions", req.Mentions)
 	return s.sendOnce(in, body, d)
 }

@@ -40,8 +40,15 @@ func (s *server) sendFile(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Content, err = s.Preparer.PrepareReceived(in.ctx(), form.Request, form.file, form.name, form.contentType); err != nil {
-		return nil, err
+	d.lookUp = func(ctx context.Context) (bridge.Content, error) { // not again where the key has a message
+		file, err := s.Preparer.PrepareReceived(ctx, form.Request, form.file, form.name, form.contentType)
+		switch {
+		case err == nil:
+			err = endOfToken(in.r) // converting may have taken its time
+		case ctx.Err() != nil && s.Lifetime.Err() != nil:
+			err = bridge.NotConnected("the service is stopping and the file was not sent; send it again when it is back")
+		}
+		return file, err
 	}
 	return s.sendOnce(in, identity, d)
 }
@@ -55,6 +62,8 @@ func (f *fileForm) complete(s *server) (err error) {
 	switch {
 	case f.Type == "" && f.PTT:
 		f.Type = bridge.MediaAudio
+	case f.Type == "" && f.Convert:
+		f.Type = bridge.MediaVideo
 	case f.Type == "":
 		if f.Type, err = s.Preparer.TypeOf(f.file, f.Caption != ""); err != nil {
 			return err
@@ -214,15 +223,17 @@ func (f *fileForm) set(ctx context.Context, s *server, part *multipart.Part) err
 		"jid": &f.JID, "quotedChatJid": &f.QuotedChatJID, "quotedMsgId": &f.QuotedMsgID, "type": (*string)(&f.Type),
 		"caption": &f.Caption, "fileName": &f.FileName, "mimetype": &f.MimeType,
 	}
-	switch field := fields[part.FormName()]; {
+	switches := map[string]*bool{"ptt": &f.PTT, "convert": &f.Convert}
+	name := part.FormName()
+	switch field := fields[name]; {
 	case field != nil:
 		*field = text
-	case part.FormName() == "ptt":
-		if f.PTT, err = strconv.ParseBool(text); text != "" && err != nil {
-			return bridge.Invalid("ptt must be true or false")
+	case switches[name] != nil:
+		if *switches[name], err = strconv.ParseBool(text); text != "" && err != nil {
+			return bridge.Invalid("%s must be true or false", name)
 		}
 	default:
-		return bridge.Invalid("%s is not a field of this form; it has jid, file, type, caption, fileName, mimetype, ptt, quotedMsgId and quotedChatJid", quotedName(part.FormName()))
+		return bridge.Invalid("%s is not a field of this form; it has jid, file, type, caption, fileName, mimetype, ptt, convert, quotedMsgId and quotedChatJid", quotedName(name))
 	}
 	return nil
 }
@@ -283,6 +294,8 @@ func checkFile(f media.Request, types ...bridge.MediaType) error {
 		return bridge.Invalid("fileName is for document only")
 	case f.PTT && f.Type != bridge.MediaAudio:
 		return bridge.Invalid("ptt is for audio only")
+	case f.Convert && f.Type != bridge.MediaVideo:
+		return bridge.Invalid("convert is for video only: images are converted without, and sounds with ptt")
 	case utf8.RuneCountInString(f.Caption) > maxText:
 		return errCaptionTooLong()
 	case !isFileName(f.FileName):

@@ -135,6 +135,8 @@ func TestSendFile_Refuses(t *testing.T) {
 		"a caption of a sound":     {append(to, "caption", "x", "file", "x\naudio/ogg\n"+string(demo.Voice(1))), 400, "caption"},
 		"a name of a picture":      {append(to, "fileName", "x.png", "file", "x\nimage/png\n"+string(demo.Picture(4, 3))), 400, "fileName"},
 		"a document as voice note": {append(to, "ptt", "true", "file", paper), 400, "audio"},
+		"a picture to convert":     {append(to, "type", "image", "convert", "true", "file", "x\nimage/png\n"+string(demo.Picture(4, 3))), 400, "convert is for video only"},
+		"a document to convert":    {append(to, "convert", "true", "file", paper), 400, "not a video"},
 		"no truth":                 {append(to, "ptt", "perhaps", "file", paper), 400, "ptt must be true or false"},
 		"no UTF-8":                 {append(to, "caption", "\xff", "file", paper), 400, "UTF-8"},
 		"a long field":             {append(to, "caption", strings.Repeat("x", 70000), "file", paper), 400, "65536"},

@@ -70,6 +70,7 @@ func TestSendMedia_RefusesBeforeAnythingElse(t *testing.T) {
 		"name of a video":            {map[string]any{"type": "video", "fileName": "x.mp4"}, "invalid_request", "fileName"},
 		"name of a sound":            {map[string]any{"type": "audio", "fileName": "x.mp3"}, "invalid_request", "fileName"},
 		"ptt picture":                {map[string]any{"type": "image", "ptt": true}, "invalid_request", "ptt"},
+		"convert a sound":            {map[string]any{"type": "audio", "convert": true}, "invalid_request", "convert is for video only"},
 		"ptt document":               {map[string]any{"ptt": true}, "invalid_request", "ptt"},
 		"ptt of another type":        {map[string]any{"type": "audio", "ptt": "yes"}, "invalid_request", "ptt must be true or false"},
 		"name with directories":      {map[string]any{"fileName": "../x"}, "invalid_request", "fileName"},

@@ -76,7 +76,7 @@ func TestSend_ReachesTheAccount(t *testing.T) {
 			bridge.Text{Text: "hi"},
 			nil, nil,
 		},
-		{"unknown fields", "send", with(in(text("", "hi")), "linkPreview", true), bridge.Text{Text: "hi"}, nil, nil},
+		{"unknown fields", "send", with(in(text("", "hi")), "linkPreviewHighQuality", true), bridge.Text{Text: "hi"}, nil, nil},
 		{
 			"location", "send-location",
 			map[string]any{"jid": club, "latitude": -90, "longitude": 180, "name": "Pole", "address": "South"},

@@ -81,9 +81,13 @@ type Options struct {
 	Webhooks *webhook.Dispatcher
 	Files    *media.Cache
 	Preparer *media.Preparer // fetches files to be sent
-	Pictures *media.Pictures
-	Importer *chatimport.Importer
-	Exports  *media.Preparer // receives exported chats
+	// Preview returns what a text shows of the page of an address in it; nil for nothing. It is
+	// nil itself where texts show none.
+	Preview      func(ctx context.Context, text string) *bridge.Preview
+	LinkPreviews bool // also in texts that do not ask for it
+	Pictures     *media.Pictures
+	Importer     *chatimport.Importer
+	Exports      *media.Preparer // receives exported chats
 	// Typing is what streams tell of people who type; nil where the account is not available.
 	Typing *Typing
 	// FetchTimeout bounds a fetch, and separately the wait for its turn.
@@ -171,7 +175,7 @@ func New(o Options) *Handler {
 		// With the second that a template may take that is a third of a processor.
 		previews: limiters{perMinute: 20, burst: 30, refusal: "templates can be tried 20 times a minute; try again a little later"},
 		started:  bridge.At(o.Now()),
-		sendTime: 2*o.FetchTimeout + deliveryTime,
+		sendTime: 2*o.FetchTimeout + media.ConvertTime + deliveryTime,
 		bodies:   front.NewBodies(),
 		metrics:  newMetrics(o),
 

@@ -18,7 +18,14 @@ type Content interface{ content() }
 // Text is a text message.
 type Text struct {
 	Text       string
-	MentionAll bool // it mentions all other members of a group
+	MentionAll bool     // it mentions all other members of a group
+	Preview    *Preview // of the page of an address in it; nil for none
+}
+
+// Preview shows a page, and a picture of it.
+type Preview struct {
+	LinkPreview
+	Thumbnail []byte // JPEG; nil when there is none
 }
 
 // Location is a place; latitude and longitude in degrees.

@@ -27,6 +27,8 @@ type Text struct {
 	Mentions []bridge.JID `json:"mentions,omitempty"`
 	// MentionAll mentions all other members of a group.
 	MentionAll bool `json:"mentionAll,omitempty"`
+	// LinkPreview shows the page of the text's first address; nil as the bridge does by default.
+	LinkPreview *bool `json:"linkPreview,omitempty"`
 	Quote
 }
 
@@ -39,6 +41,7 @@ type File struct {
 	FileName string           `json:"fileName,omitempty"`
 	MimeType string           `json:"mimetype,omitempty"`
 	PTT      bool             `json:"ptt,omitempty"`
+	Convert  bool             `json:"convert,omitempty"` // a video, into one that the apps play
 	Quote
 }
 
@@ -136,6 +139,7 @@ type Upload struct {
 	Type        bridge.MediaType
 	Caption     string
 	PTT         bool
+	Convert     bool // a video, into one that the apps play
 	QuotedMsgID string
 	// QuotedChatJID is the chat of the message that is answered, by default that of To.
 	QuotedChatJID bridge.JID
@@ -169,12 +173,14 @@ func (c *Client) sendForm(ctx context.Context, path string, write func(*multipar
 
 // write writes the form, the file last.
 func (u Upload) write(w *multipart.Writer, file io.Reader) error {
-	ptt := ""
-	if u.PTT {
-		ptt = "true"
+	set := func(on bool) string {
+		if on {
+			return "true"
+		}
+		return ""
 	}
 	return writeForm(w, [][2]string{
-		{"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID}, {"quotedChatJid", string(u.QuotedChatJID)}, {"ptt", ptt},
+		{"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID}, {"quotedChatJid", string(u.QuotedChatJID)}, {"ptt", set(u.PTT)}, {"convert", set(u.Convert)},
 	}, u.FileName, file)
 }
 

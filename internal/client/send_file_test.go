@@ -31,12 +31,12 @@ func TestSendFile_StreamsTheForm(t *testing.T) {
 		got = append(got, r.Header.Get("Idempotency-Key"), r.Header.Get("Authorization"))
 		_, _ = io.WriteString(w, `{"ok":true,"msgId":"M1","chatJid":"15550100301@s.whatsapp.net"}`)
 	})
-	upload := client.Upload{To: grace, FileName: "a \"b\"\x1b\r.txt", Caption: "hello", PTT: true, QuotedMsgID: "Q1", QuotedChatJID: club, Type: bridge.MediaDocument}
+	upload := client.Upload{To: grace, FileName: "a \"b\"\x1b\r.txt", Caption: "hello", PTT: true, Convert: true, QuotedMsgID: "Q1", QuotedChatJID: club, Type: bridge.MediaDocument}
 	sent, err := c.SendFile(t.Context(), upload, strings.NewReader("bytes"), "key")
 	if err != nil || sent.ID != "M1" || sent.Chat != grace {
 		t.Errorf("%+v, %v", sent, err)
 	}
-	want := `jid=` + string(grace) + `|type=document|caption=hello|quotedMsgId=Q1|quotedChatJid=` + string(club) + `|ptt=true|file=bytesa "b".txt|key|Bearer ` + token
+	want := `jid=` + string(grace) + `|type=document|caption=hello|quotedMsgId=Q1|quotedChatJid=` + string(club) + `|ptt=true|convert=true|file=bytesa "b".txt|key|Bearer ` + token
 	if all := strings.Join(got, "|"); all != want {
 		t.Errorf("got  %s\nwant %s", all, want)
 	}

@@ -18,6 +18,7 @@ type Outgoing struct {
 	Name     string
 	MimeType string
 	Voice    bool   // a voice note, if it can be one
+	Convert  bool   // a video, into one that the apps play
 	Key      string // under which the send can be repeated; empty for the call's own
 }
 
@@ -36,30 +37,42 @@ func (f Outgoing) Send(c *Call, chat bridge.JID, quote client.Quote) (client.Sen
 	case f.Kind == bridge.MediaSticker:
 		return client.Sent{}, nil, bridge.Invalid("bridged does not fetch stickers: send the picture itself, in base64 or as the file of a form")
 	}
-	sent, err := f.fetch(c, client.File{To: chat, URL: f.Address, Type: f.Kind, Caption: f.Caption, FileName: shown.FileName, Quote: quote}, shown)
+	sent, err := f.trying(shown, func() (client.Sent, error) {
+		return c.API.Send(c.Context(), client.File{
+			To: chat, URL: f.Address, Type: f.Kind, Caption: f.Caption, FileName: shown.FileName, PTT: shown.PTT, Convert: f.Convert, Quote: quote,
+		}, cmp.Or(f.Key, c.Key()))
+	})
 	return sent, shown, err
 }
 
 func (f Outgoing) upload(c *Call, chat bridge.JID, quote client.Quote, shown *bridge.Media) (client.Sent, error) {
-	shown.PTT, shown.Size, shown.MimeType = f.Voice && c.Upload.IsVoice(), c.Upload.Size(), cmp.Or(shown.MimeType, c.Upload.MimeType)
-	return c.API.SendFile(c.Context(), client.Upload{
-		To: chat, FileName: cmp.Or(shown.FileName, "file"), Type: f.Kind, Caption: f.Caption, PTT: shown.PTT,
-		QuotedMsgID: quote.QuotedMsgID, QuotedChatJID: quote.QuotedChatJID,
-	}, c.Upload.Open(), cmp.Or(f.Key, c.Key()))
+	shown.Size, shown.MimeType = c.Upload.Size(), cmp.Or(shown.MimeType, c.Upload.MimeType)
+	return f.trying(shown, func() (client.Sent, error) {
+		return c.API.SendFile(c.Context(), client.Upload{
+			To: chat, FileName: cmp.Or(shown.FileName, "file"), Type: f.Kind, Caption: f.Caption, PTT: shown.PTT, Convert: f.Convert,
+			QuotedMsgID: quote.QuotedMsgID, QuotedChatJID: quote.QuotedChatJID,
+		}, c.Upload.Open(), cmp.Or(f.Key, c.Key()))
+	})
 }
 
-// fetch has the file fetched and sent. Whether it can be a voice note is only known then:
+// trying sends the file as what it can be.
+func (f Outgoing) trying(shown *bridge.Media, send func() (client.Sent, error)) (client.Sent, error) {
+	return Trying(f.Voice && f.Kind == bridge.MediaAudio, func(voice bool) (client.Sent, error) {
+		shown.PTT = voice
+		return send()
+	})
+}
+
+// Trying sends a sound, as a voice note if it is to be one. The bridge knows whether it can be:
 // what cannot is sent as a sound, under the same key.
-func (f Outgoing) fetch(c *Call, file client.File, shown *bridge.Media) (client.Sent, error) {
-	if f.Voice {
-		file.PTT, shown.PTT = true, true
-		sent, err := c.API.Send(c.Context(), file, cmp.Or(f.Key, c.Key()))
+func Trying(voice bool, send func(voice bool) (client.Sent, error)) (client.Sent, error) {
+	if voice {
+		sent, err := send(true)
 		if code := bridge.CodeOf(err); err == nil || code != bridge.CodeUnsupportedMedia && code != bridge.CodeIdempotencyMismatch {
 			return sent, err
 		}
-		file.PTT, shown.PTT = false, false
 	}
-	return c.API.Send(c.Context(), file, cmp.Or(f.Key, c.Key()))
+	return send(false)
 }
 
 // plainName returns the document's name, without what could be a directory.

@@ -34,13 +34,6 @@ type Upload struct {
 // Open returns a reader of the whole file.
 func (u *Upload) Open() io.Reader { return io.NewSectionReader(u.File, 0, u.Size()) }
 
-// IsVoice reports whether the file can be a voice note: Ogg with Opus.
-func (u *Upload) IsVoice() bool {
-	head := make([]byte, 64)
-	n, _ := u.ReadAt(head, 0) // a shorter file is none
-	return bytes.HasPrefix(head[:n], []byte("OggS")) && bytes.Contains(head[:n], []byte("OpusHead"))
-}
-
 // maxFields bounds the parts of a form.
 const maxFields = 32
 

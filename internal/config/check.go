@@ -21,6 +21,7 @@ import (
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
+	"bridged/internal/transcode"
 	"bridged/internal/wa"
 )
 
@@ -58,6 +59,7 @@ func (c *Config) check(faults *Faults) {
 			faults.add("%s", bound.fault)
 		}
 	}
+	c.checkFFmpeg(faults)
 	c.checkConnections(faults)
 	c.CheckLog(faults)
 	c.checkNetwork(faults)
@@ -164,6 +166,18 @@ func (c *Config) CheckDataDir(faults *Faults) {
 	if c.DataDir == "" {
 		faults.add("DATA_DIR must name a directory")
 	}
+}
+
+// checkFFmpeg finds ffmpeg.
+func (c *Config) checkFFmpeg(faults *Faults) {
+	if strings.EqualFold(strings.TrimSpace(c.FFmpeg), "off") {
+		return
+	}
+	path, err := transcode.Find(c.FFmpeg)
+	if err != nil {
+		faults.add("FFMPEG must be the path of ffmpeg, or off; without it the search path decides: %v", err)
+	}
+	c.FFmpegPath = path
 }
 
 const (

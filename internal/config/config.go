@@ -39,6 +39,8 @@ type Config struct {
 	MediaCacheBytes Size                 `env:"MEDIA_CACHE_BYTES" envDefault:"1GiB"`
 	ImportMaxBytes  Size                 `env:"IMPORT_MAX_BYTES" envDefault:"2GiB"`
 	FetchTimeout    time.Duration        `env:"FETCH_TIMEOUT" envDefault:"60s"`
+	FFmpeg          string               `env:"FFMPEG"`
+	LinkPreviews    bool                 `env:"LINK_PREVIEWS" envDefault:"false"`
 	RetentionDays   Days                 `env:"RETENTION_DAYS" envDefault:"0"`
 	NewChatsPerDay  int                  `env:"NEW_CHATS_PER_DAY" envDefault:"0"`
 	NewChatsMinGap  time.Duration        `env:"NEW_CHATS_MIN_GAP" envDefault:"0"`
@@ -94,6 +96,7 @@ type Config struct {
 
 	// What the checks read out of the variables.
 
+	FFmpegPath    string // empty without it
 	Network       wa.Network
 	FetchAllow    []netip.Prefix
 	Webhooks      []bridge.Webhook

@@ -122,10 +122,10 @@ func inMonths(chat bridge.JID, messages []bridge.Message, n names, c clock) (mon
 		}
 		entry := galleryEntry{bubble: newBubble(m, n, c), Path: jump(chat, m.ID)}
 		entry.ChatJID = chat
-		for _, found := range linksIn(m.Content) {
+		for _, found := range bridge.Links(m.Content, maxSpans) {
 			entry.Links = append(entry.Links, m.Content[found[0]:found[1]])
 		}
-		if len(entry.Links) == 0 && m.LinkPreview != nil && len(linksIn(m.LinkPreview.URL)) == 1 {
+		if len(entry.Links) == 0 && m.LinkPreview != nil && len(bridge.Links(m.LinkPreview.URL, maxSpans)) == 1 {
 			entry.Links = []string{m.LinkPreview.URL}
 		}
 		last := &months[len(months)-1]

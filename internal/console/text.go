@@ -186,7 +186,7 @@ type styler struct {
 
 // spansOf divides a text by its addresses, mentions and marks.
 func spansOf(text string, mentions map[string]bridge.Mention, left *int) []span {
-	s := styler{text: text, links: linksIn(text), mentions: mentions, left: left}
+	s := styler{text: text, links: bridge.Links(text, maxSpans), mentions: mentions, left: left}
 	s.style(0, len(text), span{})
 	return s.spans
 }

@@ -101,6 +101,8 @@ func TestDoctor_FindsAHealthyBridge(t *testing.T) {
 	d.expect(t, "disk", "ok", "the bridge checks it itself")
 	d.expect(t, "network", "warn", "the simulated network answers")
 	d.expect(t, "clock", "ok", "agrees")
+	d.expect(t, "ffmpeg", "ok", "none here")
+	c.bridge.doctor("FFMPEG=/usr/bin/env").expect(t, "ffmpeg", "warn", "does not run")
 	if after := tree(t, c.bridge.env["DATA_DIR"]); after != files {
 		t.Errorf("the data directory holds\n%s\nand held\n%s", after, files)
 	}

@@ -122,7 +122,7 @@ func startBridge(t testing.TB, network *simnet.Network, settings ...string) *pro
 	p := &process{t: t, began: time.Now(), env: map[string]string{
 		"PATH": os.Getenv("PATH"), "HOME": dir, "TMPDIR": dir, "GORACE": os.Getenv("GORACE"),
 		"BRIDGE_TOKEN": testToken, "ENABLE_SEND": "true", "LISTEN_ADDR": "127.0.0.1:0",
-		"DATA_DIR": filepath.Join(dir, "data"), "LOG_LEVEL": "debug",
+		"DATA_DIR": filepath.Join(dir, "data"), "LOG_LEVEL": "debug", "FFMPEG": "off", // but in tests of it
 		"WA_NETWORK_FILE": filepath.Join(dir, "network.json"),
 	}}
 	if err := network.WriteNetworkFile(p.env["WA_NETWORK_FILE"]); err != nil {

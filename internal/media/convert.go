@@ -10,6 +10,7 @@ import (
 	"image/jpeg"
 	"io"
 	"os"
+	"time"
 
 	_ "golang.org/x/image/bmp" // so that image.Decode knows the format
 
@@ -28,9 +29,9 @@ func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, s
 	if isAnimated(file, sniffed) {
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is an animated picture, which does not move as an image: send it as a document, or as an MP4 video")
 	}
-	p.decoding.Lock()
-	defer p.decoding.Unlock()
-	if err := ctx.Err(); err != nil {
+	done, err := p.decoding.take(ctx)
+	defer done()
+	if err != nil {
 		return err
 	}
 	picture, err := guarded(file, decodePicture)
@@ -54,8 +55,8 @@ func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, s
 	return nil
 }
 
-// decodeBounded decodes a picture unless it is too large.
-func decodeBounded(r io.ReadSeeker) (image.Image, pictureHead, error) {
+// decodeBounded decodes a picture unless it is too large, or takes too long.
+func decodeBounded(r io.ReadSeeker, within time.Duration) (image.Image, pictureHead, error) {
 	head, err := readPictureHead(r)
 	if err != nil {
 		return nil, head, err
@@ -66,12 +67,12 @@ func decodeBounded(r io.ReadSeeker) (image.Image, pictureHead, error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, head, err
 	}
-	picture, err := decodeInTime(r)
+	picture, err := decodeInTime(r, within)
 	return picture, head, err
 }
 
 func decodePicture(r io.ReadSeeker) (image.Image, error) {
-	picture, _, err := decodeBounded(r)
+	picture, _, err := decodeBounded(r, maxDecoding)
 	return picture, err
 }
 

@@ -201,7 +201,7 @@ func TestPictureCost_SlowOnesEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := jpegOf(3_000, 3_000, 3, true, 1)
 		began := time.Now()
-		if _, err := decodeInTime(slow{bytes.NewReader(file)}); !errors.Is(err, errSlow) || time.Since(began) > 2*maxDecoding {
+		if _, err := decodeInTime(slow{bytes.NewReader(file)}, maxDecoding); !errors.Is(err, errSlow) || time.Since(began) > 2*maxDecoding {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 	})

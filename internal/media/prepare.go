@@ -17,15 +17,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
 	"bridged/internal/intake"
+	"bridged/internal/transcode"
 	"bridged/internal/urlguard"
 )
+
+// ConvertTime bounds the converting of a file.
+const ConvertTime = transcode.MaxTime
 
 // progressEvery is how often a long transfer is logged.
 const progressEvery = 5 * time.Second
@@ -37,18 +40,33 @@ type PreparerOptions struct {
 	MaxBytes int64  // of a fetched file
 	Setting  string // sets MaxBytes, for errors; empty for MEDIA_MAX_BYTES
 	Cache    *Cache // evicts files when the disk is full; may be nil
-	Log      zerolog.Logger
+	// Converter converts sounds and films; nil without ffmpeg.
+	Converter *transcode.Converter
+	Log       zerolog.Logger
 }
 
 // Preparer fetches and describes files to be sent. It is safe for concurrent use.
 type Preparer struct {
 	opts PreparerOptions
 	// decoding admits one picture at a time: no other step's memory depends on the file.
-	decoding sync.Mutex
+	decoding turn
 	create   func() (*os.File, error) // a temporary file
 	room     room
 	files    *intake.Files // bounds the files that callers send
 	every    time.Duration // how often a long fetch is logged
+}
+
+// turn is had by one at a time.
+type turn chan struct{}
+
+// take waits for the turn, which ends with done, or for the end of ctx.
+func (t turn) take(ctx context.Context) (done func(), err error) {
+	select {
+	case t <- struct{}{}:
+		return func() { <-t }, ctx.Err()
+	case <-ctx.Done():
+		return func() {}, ctx.Err()
+	}
 }
 
 // Request describes a file to send. FileName is used for documents only.
@@ -58,12 +76,14 @@ type Request struct {
 	MimeType string           `json:"mimetype"` // empty to find out
 	FileName string           `json:"fileName"`
 	Caption  string           `json:"caption"`
-	PTT      bool             `json:"ptt"` // a voice note
+	PTT      bool             `json:"ptt"` // a voice note, into which other sounds are converted
+	// Convert makes a video one that the apps play.
+	Convert bool `json:"convert"`
 }
 
 // NewPreparer returns a Preparer. It leaves what an earlier process left in TempDir.
 func NewPreparer(o PreparerOptions) *Preparer {
-	p := &Preparer{opts: o, files: intake.NewFiles(o.MaxBytes), every: progressEvery}
+	p := &Preparer{opts: o, decoding: make(turn, 1), files: intake.NewFiles(o.MaxBytes), every: progressEvery}
 	p.create = func() (*os.File, error) { return createIn(o.TempDir, "fetched-*") }
 	if o.Cache != nil {
 		p.room = o.Cache.makeRoom
@@ -89,7 +109,7 @@ func (p *Preparer) Check(req Request) error {
 //
 // Its errors are [bridge.CodeInvalid], [bridge.CodeFetchFailed] with a sentence that
 // starts "fetch failed:", [bridge.CodeUnsupportedMedia],
-// [bridge.CodeStorageUnavailable], or that of ctx.
+// [bridge.CodeStorageUnavailable], [bridge.CodeTooManyConnections], or that of ctx.
 func (p *Preparer) Prepare(ctx context.Context, req Request) (_ bridge.File, cleanup func(), err error) {
 	f, err := p.temporary()
 	if err != nil {
@@ -110,6 +130,10 @@ func (p *Preparer) Prepare(ctx context.Context, req Request) (_ bridge.File, cle
 
 // describe returns a file as it is sent; it may convert the file for that.
 func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Result, file *os.File) (bridge.File, error) {
+	waveform, err := p.transcode(ctx, &req, &result, file)
+	if err != nil {
+		return bridge.File{}, err
+	}
 	f := bridge.File{Type: req.Type, Path: file.Name(), Size: result.Size, Caption: req.Caption, PTT: req.PTT}
 	kind, err := decideKind(req, result, file)
 	if err != nil {
@@ -126,7 +150,12 @@ func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Re
 		return f, p.convert(ctx, &f, file, kind.sniffed)
 	}
 	if ctx.Err() == nil {
-		p.measure(&f, file, kind)
+		p.measure(ctx, &f, file, kind)
+	}
+	if waveform != nil {
+		f.Waveform = waveform
+	} else if f.PTT {
+		p.hear(ctx, &f)
 	}
 	return f, ctx.Err()
 }
@@ -163,12 +192,12 @@ func storageFailed(err error) error {
 
 // measure fills in dimensions, duration, thumbnail and waveform, as far as they can be
 // determined. Its failure does not stop the send, not even a panic over a strange file.
-func (p *Preparer) measure(f *bridge.File, file *os.File, kind kind) {
+func (p *Preparer) measure(ctx context.Context, f *bridge.File, file *os.File, kind kind) {
 	_, err := guarded(file, func(r io.ReadSeeker) (seconds float64, err error) {
 		switch {
 		case f.Type == bridge.MediaDocument:
 		case f.Type == bridge.MediaImage:
-			err = p.measureImage(f, r)
+			err = p.measureImage(ctx, f, r)
 		case kind.movie != nil:
 			seconds = kind.movie.seconds
 			if f.Type == bridge.MediaVideo {

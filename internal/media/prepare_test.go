@@ -176,7 +176,6 @@ func TestPrepare_FailedProbesDoNotFailTheSend(t *testing.T) {
 
 func TestPrepare_FetchesThatFail(t *testing.T) {
 	w := newWeb(t)
-	page := []byte("<!DOCTYPE html><html><body>Please log in</body></html>")
 	for name, c := range map[string]struct {
 		served served
 		req    Request
@@ -311,11 +310,11 @@ func BenchmarkPrepare(b *testing.B) {
 }
 
 func BenchmarkThumbnail(b *testing.B) {
-	var p Preparer
+	p := NewPreparer(PreparerOptions{})
 	file := jpegFile(b, quarters(4000, 3000))
 	for b.Loop() {
 		var f bridge.File
-		if err := p.measureImage(&f, bytes.NewReader(file)); err != nil {
+		if err := p.measureImage(b.Context(), &f, bytes.NewReader(file)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -29,10 +29,13 @@ const (
 )
 
 // measureImage reads a picture's dimensions, and makes its thumbnail if decoding is affordable.
-func (p *Preparer) measureImage(f *bridge.File, r io.ReadSeeker) error {
-	p.decoding.Lock()
-	defer p.decoding.Unlock()
-	picture, head, err := decodeBounded(r)
+func (p *Preparer) measureImage(ctx context.Context, f *bridge.File, r io.ReadSeeker) error {
+	done, err := p.decoding.take(ctx)
+	defer done()
+	if err != nil {
+		return err
+	}
+	picture, head, err := decodeBounded(r, maxDecoding)
 	f.Width, f.Height = head.Width, head.Height
 	if head.orientation > 4 { // on its side
 		f.Width, f.Height = f.Height, f.Width
@@ -45,19 +48,23 @@ func (p *Preparer) measureImage(f *bridge.File, r io.ReadSeeker) error {
 }
 
 // Scale returns a picture as an upright JPEG whose longer side is at most so many pixels.
-// It fails with [bridge.CodeUnsupportedMedia].
+// It fails with [bridge.CodeUnsupportedMedia], or with that of ctx, whose deadline holds.
 func (p *Preparer) Scale(ctx context.Context, file []byte, side int) ([]byte, error) {
-	p.decoding.Lock()
-	defer p.decoding.Unlock()
-	if err := ctx.Err(); err != nil {
+	done, err := p.decoding.take(ctx)
+	defer done()
+	if err != nil {
 		return nil, err
 	}
+	most := maxDecoding
+	if deadline, ok := ctx.Deadline(); ok {
+		most = min(most, time.Until(deadline))
+	}
 	small, err := guarded(bytes.NewReader(file), func(r io.ReadSeeker) ([]byte, error) {
-		picture, head, err := decodeBounded(r)
+		picture, head, err := decodeBounded(r, most)
 		if err != nil {
 			return nil, err
 		}
-		return encodeSmall(picture, head.orientation, side, smallQuality)
+		return encodeSmall(coarse(picture), head.orientation, side, smallQuality)
 	})
 	if err != nil {
 		return nil, bridge.Fail(bridge.CodeUnsupportedMedia, "the picture is too large, or of a kind that cannot be shown").Because(err)
@@ -77,13 +84,13 @@ func (p *Preparer) GroupPicture(ctx context.Context, f *Received) ([]byte, error
 	if f.size == 0 {
 		return nil, bridge.Invalid("the picture is empty")
 	}
-	p.decoding.Lock()
-	defer p.decoding.Unlock()
-	if err := ctx.Err(); err != nil {
+	done, err := p.decoding.take(ctx)
+	defer done()
+	if err != nil {
 		return nil, err
 	}
 	square, err := guarded(f.file, func(r io.ReadSeeker) ([]byte, error) {
-		picture, head, err := decodeBounded(r)
+		picture, head, err := decodeBounded(r, maxDecoding)
 		if err != nil {
 			return nil, err
 		}
@@ -371,8 +378,8 @@ func (t timed) Read(p []byte) (int, error) {
 	return t.Reader.Read(p)
 }
 
-func decodeInTime(r io.Reader) (image.Image, error) {
-	picture, _, err := image.Decode(timed{r, time.Now().Add(maxDecoding)})
+func decodeInTime(r io.Reader, within time.Duration) (image.Image, error) {
+	picture, _, err := image.Decode(timed{r, time.Now().Add(within)})
 	if err != nil {
 		return nil, fmt.Errorf("decode picture: %w", err)
 	}

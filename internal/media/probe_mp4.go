@@ -1,21 +1,29 @@
 package media
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 type movie struct {
 	seconds       float64 // 0 where unknown
 	width, height int     // as shown, after rotation
 	hasVideo      bool
+	codings       []string // of pictures and sounds: "avc1", "mp4a", or "" for others
+}
+
+// plays reports whether all apps play the film: H.264 of eight bits, with AAC or without sound.
+func (m *movie) plays() bool {
+	return slices.Contains(m.codings, "avc1") && !slices.Contains(m.codings, "")
 }
 
 const (
 	maxBoxes = 100_000 // of a file; fragmented ones have many
-	maxDepth = 4       // moov, trak, mdia, and what is in it
+	maxDepth = 6       // moov, trak, mdia, minf, stbl, and what is in it
 )
 
 // movieReader walks the boxes of a file (ISO/IEC 14496-12), whose sizes and counts may be lies.
@@ -26,7 +34,8 @@ type movieReader struct {
 	timescale uint32
 	duration  uint64
 	fragments uint64
-	track     movie // the one being read
+	track     movie  // the one being read
+	handler   string // of that: "vide", "soun" or another
 	found     bool
 }
 
@@ -93,13 +102,26 @@ func (m *movieReader) read(name string, at, end uint64, depth int) error {
 	switch name {
 	case "moov", "mdia", "mvex":
 		return m.walk(at, end, depth+1)
+	case "minf", "stbl":
+		if m.walk(at, end, depth+1) != nil { // which the rest does not depend on
+			m.track.codings = append(m.track.codings, "")
+		}
 	case "trak":
-		m.track = movie{}
+		m.track, m.handler = movie{}, ""
 		err := m.walk(at, end, depth+1)
 		if m.track.hasVideo && !m.hasVideo {
 			m.hasVideo, m.width, m.height = true, m.track.width, m.track.height
 		}
+		m.codings = append(m.codings, m.track.codings...)
 		return err
+	case "stsd":
+		payload := make([]byte, min(end-at, 1024))
+		if err := m.readAt(payload, at); err != nil {
+			return err
+		}
+		if m.handler == "vide" || m.handler == "soun" {
+			m.track.codings = append(m.track.codings, coding(payload))
+		}
 	case "mvhd", "mehd", "tkhd", "hdlr":
 		payload := make([]byte, min(end-at, 96))
 		if err := m.readAt(payload, at); err != nil {
@@ -139,7 +161,44 @@ func (m *movieReader) header(name string, b []byte) error {
 			m.track.width, m.track.height = m.track.height, m.track.width
 		}
 	case "hdlr":
-		m.track.hasVideo = m.track.hasVideo || string(b[8:12]) == "vide"
+		if m.handler == "" { // later ones are of parts of the track
+			m.handler = string(b[8:12])
+			m.track.hasVideo = m.handler == "vide"
+		}
+	}
+	return nil
+}
+
+// coding returns the coding that a description of samples names, if all apps have it: "avc1" for
+// H.264 in the profiles Baseline, Main and High, "mp4a" for AAC.
+func coding(description []byte) string {
+	if len(description) < 16 {
+		return ""
+	}
+	entry := description[8:]
+	name := string(entry[4:8])
+	_, config, _ := bytes.Cut(entry, []byte(map[string]string{"avc1": "avcC", "mp4a": "esds"}[name]))
+	switch {
+	case name == "avc1" && len(config) > 1 && slices.Contains([]byte{66, 77, 100}, config[1]):
+		return name
+	case name == "mp4a" && len(config) > 4:
+		const aac = 0x40
+		if stream := descriptor(config[4:], 3); len(stream) > 3 && bytes.HasPrefix(descriptor(stream[3:], 4), []byte{aac}) {
+			return name
+		}
+	}
+	return ""
+}
+
+// descriptor returns what follows the head of a descriptor with a tag (ISO/IEC 14496-1, 8.3.3).
+func descriptor(b []byte, tag byte) []byte {
+	if len(b) == 0 || b[0] != tag {
+		return nil
+	}
+	for i, size := range b[1:] {
+		if size&0x80 == 0 {
+			return b[i+2:]
+		}
 	}
 	return nil
 }

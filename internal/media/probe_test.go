@@ -10,6 +10,7 @@ import (
 	"image/jpeg"
 	"io"
 	"math"
+	"reflect"
 	"testing"
 
 	"bridged/internal/bridge"
@@ -39,10 +40,10 @@ func TestImage_StandsUprightAsExifSays(t *testing.T) {
 	for orientation := 1; orientation <= 8; orientation++ {
 		for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
 			t.Run(fmt.Sprint(orientation, order), func(t *testing.T) {
-				var p Preparer
+				p := NewPreparer(PreparerOptions{})
 				var f bridge.File
 				file := withExif(jpegFile(t, quarters(400, 200)), order, orientation)
-				if err := p.measureImage(&f, bytes.NewReader(file)); err != nil {
+				if err := p.measureImage(t.Context(), &f, bytes.NewReader(file)); err != nil {
 					t.Fatal(err)
 				}
 				wantSize, wantSmall := image.Pt(400, 200), image.Pt(100, 50)
@@ -87,9 +88,9 @@ func TestUpright_TurnsEveryCorner(t *testing.T) {
 }
 
 func TestImage_TransparentIsOnWhite(t *testing.T) {
-	var p Preparer
+	p := NewPreparer(PreparerOptions{})
 	var f bridge.File
-	if err := p.measureImage(&f, bytes.NewReader(pngFile(t, image.NewNRGBA(image.Rect(0, 0, 300, 10))))); err != nil {
+	if err := p.measureImage(t.Context(), &f, bytes.NewReader(pngFile(t, image.NewNRGBA(image.Rect(0, 0, 300, 10))))); err != nil {
 		t.Fatal(err)
 	}
 	if got, size := corner(t, f.Thumbnail); got != "rgb" || size != image.Pt(100, 3) {
@@ -107,9 +108,9 @@ func bomb(w, h uint32) []byte {
 }
 
 func TestImage_EnormousPicturesAreNotDecoded(t *testing.T) {
-	var p Preparer
+	p := NewPreparer(PreparerOptions{})
 	var f bridge.File
-	err := p.measureImage(&f, bytes.NewReader(bomb(60000, 60000)))
+	err := p.measureImage(t.Context(), &f, bytes.NewReader(bomb(60000, 60000)))
 	if err == nil || f.Thumbnail != nil || f.Width != 60000 || f.Height != 60000 {
 		t.Errorf("%d by %d, thumbnail of %d bytes: %v", f.Width, f.Height, len(f.Thumbnail), err)
 	}
@@ -150,10 +151,10 @@ func TestMovie(t *testing.T) {
 		file []byte
 		want movie
 	}{
-		"video":      {mp4File("isom", 12500, track{handler: "soun"}, track{handler: "vide", width: 640, height: 360}), movie{12.5, 640, 360, true}},
-		"turned":     {mp4File("mp42", 1000, track{handler: "vide", width: 640, height: 360, turned: true}), movie{1, 360, 640, true}},
-		"sound":      {mp4File("M4A ", 61000, track{handler: "soun"}), movie{61, 0, 0, false}},
-		"broken off": {mp4File("isom", 5000, track{handler: "vide", width: 10, height: 20})[:400], movie{5, 10, 20, true}},
+		"video":      {mp4File("isom", 12500, track{handler: "soun"}, track{handler: "vide", width: 640, height: 360}), movie{12.5, 640, 360, true, nil}},
+		"turned":     {mp4File("mp42", 1000, track{handler: "vide", width: 640, height: 360, turned: true}), movie{1, 360, 640, true, nil}},
+		"sound":      {mp4File("M4A ", 61000, track{handler: "soun"}), movie{61, 0, 0, false, nil}},
+		"broken off": {mp4File("isom", 5000, track{handler: "vide", width: 10, height: 20})[:400], movie{5, 10, 20, true, nil}},
 		"unknown length, fragments": {bytes.Join([][]byte{box("ftyp", []byte("iso5"), words(0)), box("moov",
 			box("mvhd", words(0, 0, 0, 1000, 0, 0x10000, 0x01000000, 0, 0), make([]byte, 60), words(9)),
 			box("mvex", box("mehd", words(0, 7000))))}, nil), movie{seconds: 7}},
@@ -163,7 +164,7 @@ func TestMovie(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if *got != c.want {
+			if !reflect.DeepEqual(*got, c.want) {
 				t.Errorf("got %+v, want %+v", *got, c.want)
 			}
 		})

@@ -128,7 +128,7 @@ func (p *Preparer) CheckSize(length, margin int64) error {
 // [Preparer.PrepareReceived] would refuse with any file.
 func (p *Preparer) CheckReceived(req Request) error {
 	given, err := givenType(req)
-	if err == nil && req.PTT && given != "" && !isVoice(given) {
+	if err == nil && req.PTT && p.opts.Converter == nil && given != "" && !isVoice(given) {
 		err = notVoice(base(given))
 	}
 	return err

@@ -166,7 +166,8 @@ func (k *kind) settleVoice(req Request, given string) error {
 }
 
 func notVoice(what string) error {
-	return bridge.Fail(bridge.CodeUnsupportedMedia, "a voice note (ptt) must be Ogg with Opus (%s), not %s: convert it, or send it as audio without ptt", voiceType, what)
+	return bridge.Fail(bridge.CodeUnsupportedMedia, "a voice note (ptt) must be Ogg with Opus (%s), not %s, and the bridge finds no ffmpeg to convert it: %s, or send it as audio without ptt",
+		voiceType, what, installFFmpeg)
 }
 
 func htmlIsMeant(req Request, given string, result urlguard.Result) bool {
@@ -228,7 +229,7 @@ func (k kind) isShown(t bridge.MediaType) bool {
 func notShown(t bridge.MediaType, sniffed string) error {
 	shown := "JPEG"
 	if t == bridge.MediaVideo {
-		shown = "MP4"
+		shown = "MP4, as convert does"
 	}
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s, which the apps do not show as %s: send it as a document, or convert it to %s",
 		sniffed, article(t), shown)

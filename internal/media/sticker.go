@@ -40,9 +40,9 @@ func (p *Preparer) isSticker(file *os.File, size int64, k kind) bool {
 
 // sticker describes a file that is sent as a sticker. PNG and JPEG become WebP.
 func (p *Preparer) sticker(ctx context.Context, f *bridge.File, file *os.File, k kind) error {
-	p.decoding.Lock()
-	defer p.decoding.Unlock()
-	if err := ctx.Err(); err != nil {
+	done, err := p.decoding.take(ctx)
+	defer done()
+	if err != nil {
 		return err
 	}
 	f.MimeType = webpType
@@ -50,7 +50,7 @@ func (p *Preparer) sticker(ctx context.Context, f *bridge.File, file *os.File, k
 		return p.checkSticker(f, file)
 	}
 	webp, err := guarded(file, func(r io.ReadSeeker) (webp []byte, err error) {
-		picture, head, err := decodeBounded(r)
+		picture, head, err := decodeBounded(r, maxDecoding)
 		if err == nil {
 			webp, f.Width, err = encodeSticker(coarse(picture), head.orientation)
 		}

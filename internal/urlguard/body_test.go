@@ -240,3 +240,39 @@ func FuzzReceive(f *testing.F) {
 		})
 	})
 }
+
+// Of a file that is too large only the beginning is taken, however large it says it is.
+func TestFetchBeginning_TakesNoMore(t *testing.T) {
+	file := bytes.Repeat([]byte("words and words "), 20_000)
+	base := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/length":
+			w.Header().Set("Content-Length", "10000000000")
+		case "/gzip":
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Write(zipped(t, file))
+			return
+		case "/moved":
+			http.Redirect(w, r, "/chunked", http.StatusFound)
+			return
+		case "/none":
+			http.NotFound(w, r)
+			return
+		}
+		w.Write(file)
+	})
+	g := newGuard(Options{})
+	for path, from := range map[string]string{"/length": "/length", "/chunked": "/chunked", "/gzip": "/gzip", "/moved": "/chunked"} {
+		var b bytes.Buffer
+		result, err := g.FetchBeginning(t.Context(), base+path, 100_000, &b)
+		if err != nil || b.Len() > 100_000 || b.Len() < 30_000 || !bytes.HasPrefix(file, b.Bytes()) || result.Size != int64(b.Len()) || result.URL != base+from {
+			t.Errorf("%s: %d bytes as %+v, %v", path, b.Len(), result, err)
+		}
+		b.Reset()
+		if result, err := g.FetchBeginning(t.Context(), base+path, 1<<20, &b); path != "/length" && (err != nil || !bytes.Equal(b.Bytes(), file)) {
+			t.Errorf("%s, whole: %d bytes as %+v, %v", path, b.Len(), result, err)
+		}
+	}
+	_, err := g.FetchBeginning(t.Context(), base+"/none", 100, io.Discard)
+	wantRefusal(t, err, "404")
+}

@@ -23,7 +23,8 @@ type Result struct {
 	ContentType string // with its parameters; empty without a type that can be parsed
 	// FileName is from Content-Disposition or the URL, a plain name, perhaps empty.
 	FileName string
-	Size     int64 // the bytes written
+	Size     int64  // the bytes written
+	URL      string // that answered, after redirects
 }
 
 // Fetch requests a URL with GET and streams the body, decompressed, into w. On an error w
@@ -32,6 +33,15 @@ type Result struct {
 // An *Error means that the URL is to blame, or the server behind it. Other errors are
 // those of w, or the end of ctx (errors.Is with ctx.Err() holds).
 func (g *Guard) Fetch(ctx context.Context, url string, maxBytes int64, w io.Writer) (Result, error) {
+	return g.take(ctx, url, maxBytes, w, true)
+}
+
+// FetchBeginning does what Fetch does, and of a larger file takes about maxBytes.
+func (g *Guard) FetchBeginning(ctx context.Context, url string, maxBytes int64, w io.Writer) (Result, error) {
+	return g.take(ctx, url, maxBytes, w, false)
+}
+
+func (g *Guard) take(ctx context.Context, url string, maxBytes int64, w io.Writer, whole bool) (Result, error) {
 	target, err := g.parse(url)
 	if err != nil {
 		return Result{}, err
@@ -43,7 +53,7 @@ func (g *Guard) Fetch(ctx context.Context, url string, maxBytes int64, w io.Writ
 
 	fetchCtx, cancel := context.WithTimeout(ctx, g.opts.Timeout)
 	defer cancel()
-	result, err := g.fetch(fetchCtx, target, maxBytes, w)
+	result, err := g.fetch(fetchCtx, target, maxBytes, w, whole)
 	if err != nil {
 		return Result{}, g.explain(ctx, fetchCtx, err)
 	}
@@ -62,7 +72,7 @@ func (g *Guard) admit(ctx context.Context) error {
 	return nil
 }
 
-func (g *Guard) fetch(ctx context.Context, target *url.URL, maxBytes int64, w io.Writer) (Result, error) {
+func (g *Guard) fetch(ctx context.Context, target *url.URL, maxBytes int64, w io.Writer, whole bool) (Result, error) {
 	resp, from, err := g.request(ctx, g.fetchTransport(ctx), target)
 	if err != nil {
 		return Result{}, err
@@ -71,11 +81,14 @@ func (g *Guard) fetch(ctx context.Context, target *url.URL, maxBytes int64, w io
 	if err := checkStatus(resp.StatusCode); err != nil {
 		return Result{}, err
 	}
+	if !whole {
+		resp.ContentLength = -1 // however long it is
+	}
 	n, err := receive(w, resp, maxBytes)
-	if err != nil {
+	if refused, ok := errors.AsType[*Error](err); err != nil && (whole || !ok || !refused.tooLarge) {
 		return Result{}, err
 	}
-	return Result{ContentType: contentType(resp.Header), FileName: fileName(resp.Header, from), Size: n}, nil
+	return Result{ContentType: contentType(resp.Header), FileName: fileName(resp.Header, from), Size: n, URL: from.String()}, nil
 }
 
 // fetchTransport makes connections that end with the context of a fetch. By itself, a transport

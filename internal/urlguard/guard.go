@@ -75,8 +75,9 @@ func (g *Guard) Check(rawURL string) error {
 
 // Error says why a URL was not fetched. It shows neither addresses nor a part of the URL.
 type Error struct {
-	Reason string
-	cause  error
+	Reason   string
+	cause    error
+	tooLarge bool
 }
 
 // Error returns the sentence for the caller.
@@ -97,9 +98,9 @@ func broke(cause error, format string, args ...any) error {
 
 func errTooLarge(limit int64) error {
 	if limit > 0 && limit%(1<<20) == 0 {
-		return refuse("larger than %d MiB", limit>>20)
+		return &Error{Reason: fmt.Sprintf("larger than %d MiB", limit>>20), tooLarge: true}
 	}
-	return refuse("larger than %d bytes", limit)
+	return &Error{Reason: fmt.Sprintf("larger than %d bytes", limit), tooLarge: true}
 }
 
 // isRefusal reports whether an error is a decision of the guard.

@@ -47,14 +47,16 @@ func sendAgain(c *compat.Call, f file, ref messageRef, as client.Upload) (client
 	if err := maySend(c); err != nil { // before anything is downloaded
 		return client.Sent{}, err
 	}
-	resp, err := c.API.File(c.Context(), http.MethodGet, ref.Chat, ref.ID, nil)
-	if err != nil {
-		return client.Sent{}, err
-	}
-	defer resp.Body.Close()
-	isVoice := strings.HasPrefix(resp.Header.Get("Content-Type"), "audio/ogg")
-	as.Caption, as.PTT, as.FileName = string(f.Caption), bool(f.Voice) && isVoice, cmp.Or(string(f.FileName), "file")
-	return c.API.SendFile(c.Context(), as, resp.Body, c.Key())
+	as.Caption, as.FileName = string(f.Caption), cmp.Or(string(f.FileName), "file")
+	return compat.Trying(bool(f.Voice) && as.Type == bridge.MediaAudio, func(voice bool) (client.Sent, error) {
+		resp, err := c.API.File(c.Context(), http.MethodGet, ref.Chat, ref.ID, nil)
+		if err != nil {
+			return client.Sent{}, err
+		}
+		defer resp.Body.Close()
+		as.PTT = voice
+		return c.API.SendFile(c.Context(), as, resp.Body, c.Key())
+	})
 }
 
 // show describes the account's number, or a file with the address of its bytes.

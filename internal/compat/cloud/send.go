@@ -23,7 +23,8 @@ type outgoing struct {
 	Typing    *struct{} `json:"typing_indicator"`
 
 	Text struct {
-		Body compat.Text `json:"body"`
+		Body    compat.Text  `json:"body"`
+		Preview *compat.Flag `json:"preview_url"`
 	} `json:"text"`
 	Image       file         `json:"image"`
 	Video       file         `json:"video"`
@@ -92,7 +93,7 @@ func (d door) sendAs(c *compat.Call, in *outgoing) (client.Sent, error) {
 	var message client.Message
 	switch in.Type {
 	case "", "text":
-		message = client.Text{To: chat, Text: string(in.Text.Body), Quote: quote}
+		message = client.Text{To: chat, Text: string(in.Text.Body), LinkPreview: (*bool)(in.Text.Preview), Quote: quote}
 	case "location":
 		message = client.Location{
 			To: chat, Latitude: float64(in.Location.Latitude), Longitude: float64(in.Location.Longitude),

@@ -24,6 +24,7 @@ type options struct {
 	MentionsEveryone compat.Flag   `json:"mentionsEveryOne"`
 	Mentioned        compat.Texts  `json:"mentioned"`
 	Presence         compat.Text   `json:"presence"`
+	LinkPreview      *compat.Flag  `json:"linkPreview"`
 	V1               struct {
 		Everyone  compat.Flag  `json:"everyOne"`
 		Mentioned compat.Texts `json:"mentioned"`
@@ -194,7 +195,8 @@ func sendText(c *compat.Call, in sendTextBody) (compat.Answer, error) {
 		content.ContextInfo = &bridge.ContextInfo{MentionedJID: mentions}
 	}
 	everybody := bool(in.all().MentionsEveryone) && chat.IsGroup() // which n8n sets in other chats, too
-	return send(c, client.Text{To: chat, Text: text, Mentions: mentions, MentionAll: everybody, Quote: quote}, content)
+	what := client.Text{To: chat, Text: text, Mentions: mentions, MentionAll: everybody, LinkPreview: (*bool)(in.all().LinkPreview), Quote: quote}
+	return send(c, what, content)
 }
 
 type location struct {

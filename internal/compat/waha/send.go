@@ -102,27 +102,28 @@ func answerSent(c *compat.Call, status int, content *bridge.Message, do func() (
 func sendText(c *compat.Call) (compat.Answer, error) {
 	var in struct {
 		toChat
-		Text compat.Text `json:"text"`
+		Text        compat.Text  `json:"text"`
+		LinkPreview *compat.Flag `json:"linkPreview"`
 	}
 	if err := c.Decode(&in); err != nil {
 		return compat.Answer{}, err
 	}
-	return in.text(c, http.StatusCreated, string(in.Text))
+	return in.text(c, http.StatusCreated, string(in.Text), in.LinkPreview)
 }
 
 // sendTextByAddress sends what an address says, as old scripts have it.
 func sendTextByAddress(c *compat.Call) (compat.Answer, error) {
 	query := c.URL.Query()
 	to := toChat{Session: query.Get("session"), ChatID: compat.Text(query.Get("phone"))}
-	return to.text(c, http.StatusOK, query.Get("text"))
+	return to.text(c, http.StatusOK, query.Get("text"), nil)
 }
 
-func (to toChat) text(c *compat.Call, status int, text string) (compat.Answer, error) {
+func (to toChat) text(c *compat.Call, status int, text string, preview *compat.Flag) (compat.Answer, error) {
 	chat, quote, err := to.begin()
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	m := client.Text{To: chat, Text: text, Quote: quote}
+	m := client.Text{To: chat, Text: text, LinkPreview: (*bool)(preview), Quote: quote}
 	if m.Mentions, m.MentionAll, err = to.mentioned(); err != nil {
 		return compat.Answer{}, err
 	}
@@ -143,6 +144,7 @@ func sendFile(kind bridge.MediaType, messageType string) func(*compat.Call) (com
 			toChat
 			File    file        `json:"file"`
 			Caption compat.Text `json:"caption"`
+			Convert compat.Flag `json:"convert"`
 		}
 		if err := c.Decode(&in); err != nil {
 			return compat.Answer{}, err
@@ -160,7 +162,7 @@ func sendFile(kind bridge.MediaType, messageType string) func(*compat.Call) (com
 		}
 		out := compat.Outgoing{
 			Kind: kind, Address: string(in.File.URL), Caption: caption, Name: string(in.File.FileName), MimeType: string(in.File.MimeType),
-			Voice: kind == bridge.MediaAudio, Key: in.key(c),
+			Voice: kind == bridge.MediaAudio, Convert: kind == bridge.MediaVideo && bool(in.Convert), Key: in.key(c),
 		}
 		content := bridge.Message{MessageType: messageType, Content: caption}
 		return answerSent(c, http.StatusCreated, &content, func() (sent client.Sent, err error) {

@@ -49,7 +49,7 @@ func QuotedMessage(m *bridge.Message) *waE2E.Message {
 func Composed(content bridge.Content) (*waE2E.Message, error) {
 	switch content := content.(type) {
 	case bridge.Text:
-		return &waE2E.Message{Conversation: &content.Text}, nil
+		return textMessage(content), nil
 	case bridge.Location:
 		return locationMessage(content), nil
 	case bridge.Poll:
@@ -58,6 +58,17 @@ func Composed(content bridge.Content) (*waE2E.Message, error) {
 		return contactsMessage(content.Contacts), nil
 	}
 	return nil, fmt.Errorf("compose %T: not a message", content)
+}
+
+// textMessage returns a text, with what it shows of a page.
+func textMessage(t bridge.Text) *waE2E.Message {
+	if t.Preview == nil {
+		return &waE2E.Message{Conversation: &t.Text}
+	}
+	return &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{
+		Text: &t.Text, MatchedText: &t.Preview.URL, Title: &t.Preview.Title, Description: &t.Preview.Description,
+		PreviewType: waE2E.ExtendedTextMessage_NONE.Enum(), JPEGThumbnail: t.Preview.Thumbnail,
+	}}
 }
 
 // SetContext puts a context, if there is one, where the content has a place for it.

@@ -1,0 +1,10 @@
+import type { Resource } from "../operation";
+import { accountResource } from "./account";
+import { callResource } from "./call";
+import { chatResource } from "./chat";
+import { contactResource } from "./contact";
+import { groupResource } from "./group";
+import { hookResource } from "./hook";
+import { message } from "./message";
+
+export const resources: Resource[] = [accountResource, callResource, chatResource, contactResource, groupResource, hookResource, message];

@@ -1,0 +1,168 @@
+import { isGroup, peopleOf } from "../../../shared/ids";
+import { chat, choice, either, flag, fromChat, list, msgId, people, quote, required, text, time, toChat } from "../fields";
+import { withAs, type Field, type Resource } from "../operation";
+
+const caption = text("Caption", "caption", "The text below an image, video or document", { typeOptions: { rows: 2 } });
+const fileName = text("File Name", "fileName", "The name of a document as recipients see it");
+const mimetype = text("MIME Type", "mimetype", "What the file is, where its own type is wrong", { placeholder: "application/pdf" });
+const voice = flag("Voice Note", "ptt", "Whether to send a sound as a voice note, which must be Opus in Ogg");
+const number = (displayName: string, name: string, limit: number): Field => ({
+  property: { displayName, name, type: "number", required: true, default: 0, typeOptions: { minValue: -limit, maxValue: limit, numberPrecision: 7 } },
+});
+
+const narrowing: Field[] = [
+  { ...flag("Ignore Accents", "fold", "Whether to find letters with and without accents alike"), value: (on) => (on ? "accents" : undefined) },
+  { ...text("Sender", "sender", "Only messages of this person, by JID or number"), value: (who) => peopleOf(who)[0] },
+  choice("From Me", "fromMe", "Whether to find own messages, or those of others", either),
+  choice("Has File", "hasMedia", "Whether to find messages with a file, or those without one", either),
+  time("Since", "since", "The earliest time"),
+  text("Type", "type", "A <code>messageType</code>, or <code>media</code>, <code>image</code>, <code>video</code>, <code>audio</code>, <code>document</code>, <code>sticker</code> or <code>link</code>"),
+  time("Until", "until", "The latest time"),
+];
+
+const contacts: Field = {
+  property: {
+    displayName: "Contacts",
+    name: "contacts",
+    type: "fixedCollection",
+    required: true,
+    typeOptions: { multipleValues: true, multipleValueButtonText: "Add Contact" },
+    default: {},
+    options: [
+      {
+        displayName: "Contact",
+        name: "contact",
+        values: [
+          { displayName: "Email", name: "email", type: "string", default: "", placeholder: "name@email.com" },
+          { displayName: "Name", name: "displayName", type: "string", default: "", description: "The name that is shown" },
+          { displayName: "Organization", name: "organization", type: "string", default: "" },
+          { displayName: "Phone", name: "phone", type: "string", default: "", description: "The number with its country code" },
+          { displayName: "Title", name: "title", type: "string", default: "", description: "What the person is there" },
+        ],
+      },
+    ],
+  },
+  value: (entered) => ((entered as { contact?: Array<Record<string, string>> }).contact ?? []).map(card),
+};
+
+// card is a contact without what was left empty, its number in digits.
+function card(entered: Record<string, string>): Record<string, string> {
+  const given = Object.entries(entered).filter(([, value]) => value !== "");
+  return Object.fromEntries(given.map(([name, value]) => [name, name === "phone" ? value.replace(/\D/g, "").replace(/^00/, "") : value]));
+}
+
+export const message: Resource = {
+  name: "Message",
+  value: "message",
+  operations: [
+    { name: "Delete", value: "delete", action: "Delete a message for everyone", method: "DELETE", path: "/api/chats/{jid}/messages/{msgId}", fields: [chat, msgId] },
+    { name: "Download File", value: "download", action: "Download the file of a message", path: "/api/messages/media/{jid}/{msgId}", fields: [chat, msgId], file: "down" },
+    {
+      name: "Edit",
+      value: "edit",
+      action: "Edit a message",
+      description: "Replace the text of an own message, or its caption, within 15 minutes",
+      method: "PATCH",
+      path: "/api/chats/{jid}/messages/{msgId}",
+      fields: [chat, msgId, required("Text", "text", "The new text or caption", { typeOptions: { rows: 3 } })],
+      options: [people("Mentions", "mentions", "The people to notify")],
+    },
+    { name: "Forward", value: "forward", action: "Forward a message", method: "POST", path: "/api/messages/forward", fields: [fromChat, withAs(msgId, "sourceMsgId"), toChat] },
+    { name: "Get", value: "get", action: "Get a message", path: "/api/chats/{jid}/messages/{msgId}", fields: [chat, msgId] },
+    {
+      name: "Get Many",
+      value: "getAll",
+      action: "Get the messages of a chat",
+      path: ({ jid }) => (isGroup(jid) ? "/api/groups/{jid}/messages" : "/api/messages/individual/{jid}"),
+      fields: [chat],
+      options: [...narrowing, choice("Order", "order", "Which messages come first", { desc: "Newest First", asc: "Oldest First" }), text("With Text", "q", "A part of the text")],
+      list: "messages",
+      pages: 1000,
+    },
+    {
+      name: "React",
+      value: "react",
+      action: "React to a message",
+      method: "POST",
+      path: "/api/messages/react",
+      fields: [withAs(chat, "chatJid"), msgId, text("Emoji", "emoji", "One emoji. Empty removes the reaction.", { placeholder: "👍" })],
+    },
+    {
+      name: "Search",
+      value: "search",
+      action: "Search messages",
+      path: "/api/messages/search",
+      fields: [text("Text", "q", "A part of the text in any script. May be empty where an option narrows the search.")],
+      options: [
+        text("Chat JID", "chat", "Only messages of this chat"),
+        choice("Chat Kind", "chatType", "Only messages of groups, or of chats with people", { all: "All", group: "Groups", individual: "People" }),
+        ...narrowing,
+      ],
+      list: "matches",
+      pages: 500,
+    },
+    { name: "Send Contact", value: "sendContact", action: "Send a contact", method: "POST", path: "/api/messages/send-contact", fields: [chat, contacts], options: quote },
+    {
+      name: "Send File",
+      value: "sendFile",
+      action: "Send a file",
+      description: "Send an image, video, sound, document or sticker",
+      method: "POST",
+      path: "/api/messages/send-file",
+      fields: [chat],
+      options: [
+        caption,
+        fileName,
+        mimetype,
+        ...quote,
+        choice("Type", "type", "What to send the file as. Without this option its bytes decide.", { document: "Document", audio: "Audio", image: "Image", sticker: "Sticker", video: "Video" }),
+        voice,
+      ],
+      file: "up",
+    },
+    {
+      name: "Send File From URL",
+      value: "sendMedia",
+      action: "Send a file from a URL",
+      description: "Let the bridge fetch a file from a public address, and send it",
+      method: "POST",
+      path: "/api/messages/send-media",
+      fields: [
+        chat,
+        required("URL", "url", "A public http or https address", { placeholder: "https://example.org/engine.pdf" }),
+        choice("Type", "type", "What to send the file as", { image: "Image", audio: "Audio", document: "Document", video: "Video" }),
+      ],
+      options: [caption, fileName, mimetype, ...quote, voice],
+    },
+    {
+      name: "Send Location",
+      value: "sendLocation",
+      action: "Send a location",
+      method: "POST",
+      path: "/api/messages/send-location",
+      fields: [chat, number("Latitude", "latitude", 90), number("Longitude", "longitude", 180)],
+      options: [text("Address", "address", "The place's address"), text("Name", "name", "The place's name"), ...quote],
+    },
+    {
+      name: "Send Poll",
+      value: "sendPoll",
+      action: "Send a poll",
+      method: "POST",
+      path: "/api/messages/send-poll",
+      fields: [chat, required("Question", "name", "What the poll asks"), list("Answers", "values", "2 to 12 different answers")],
+      options: [
+        { property: { displayName: "Choices per Person", name: "selectableCount", type: "number", default: 1, typeOptions: { minValue: 0, maxValue: 12 }, description: "How many answers one person may choose. 0 is any number." } },
+        ...quote,
+      ],
+    },
+    {
+      name: "Send Text",
+      value: "sendText",
+      action: "Send a text",
+      method: "POST",
+      path: "/api/messages/send",
+      fields: [chat, required("Text", "text", "What to send, with WhatsApp's own marks for bold and others", { typeOptions: { rows: 3 } })],
+      options: [flag("Mention Everybody", "mentionAll", "Whether to notify all members of a group"), people("Mentions", "mentions", "The people to notify"), ...quote],
+    },
+  ],
+};

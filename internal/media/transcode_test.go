@@ -1,0 +1,237 @@
+package media
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/transcode"
+)
+
+// TestMain lets the tests' own program be the one that becomes ffmpeg.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "limited" {
+		fmt.Fprintln(os.Stderr, transcode.Become(os.Args[2:]))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// withFFmpeg gives a preparer the system's ffmpeg.
+func withFFmpeg(t *testing.T) (w *web, makes func(args ...string) []byte) {
+	t.Helper()
+	program, err := transcode.Find("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if program == "" {
+		t.Skip("ffmpeg is not installed")
+	}
+	w = newWeb(t)
+	w.opts.Converter = converter(t, program)
+	return w, func(args ...string) []byte {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "made")
+		line := append(append([]string{"-nostdin", "-v", "error", "-y"}, args...), path)
+		if out, err := exec.CommandContext(t.Context(), program, line...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		made, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+}
+
+func converter(t *testing.T, program string) *transcode.Converter {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return transcode.New(transcode.Options{Program: program, MaxBytes: 4 << 20, Limited: []string{self, "limited"}})
+}
+
+// prepared prepares a file that a caller sends, and returns what it has become.
+func (w *web) prepared(file []byte, contentType string, req Request) (bridge.File, []byte, error) {
+	w.t.Helper()
+	defer wantOnly(w.t, w.dir, 0)
+	received, err := w.Receive(w.t.Context(), Incoming{From: bytes.NewReader(file), Announced: int64(len(file))})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer received.Close()
+	f, err := w.PrepareReceived(w.t.Context(), req, received, "file", contentType)
+	if err != nil {
+		return f, nil, err
+	}
+	become, err := os.ReadFile(f.Path)
+	if err != nil || f.Size != int64(len(become)) {
+		w.t.Errorf("%d bytes, described as %d, %v", len(become), f.Size, err)
+	}
+	return f, become, nil
+}
+
+var (
+	threeSeconds = []string{"-f", "lavfi", "-i", "aevalsrc='if(lt(t,1.5),0.5*sin(2760*t),0)':s=48000:d=3"}
+	voiceNote    = Request{Type: bridge.MediaAudio, PTT: true}
+	page         = []byte("<!DOCTYPE html><html><body>Please log in</body></html>")
+	shown        = Request{Type: bridge.MediaVideo, Convert: true}
+)
+
+func TestTranscode_AnySoundIsAVoiceNote(t *testing.T) {
+	w, makes := withFFmpeg(t)
+	for name, c := range map[string]struct {
+		args        []string
+		contentType string
+		mimeType    string
+	}{
+		"MP3":          {[]string{"-f", "mp3"}, "audio/mpeg", "audio/mpeg"},
+		"M4A":          {[]string{"-f", "ipod"}, "audio/mp4", ""},
+		"AAC":          {[]string{"-f", "adts"}, "audio/aac", ""},
+		"WAV":          {[]string{"-f", "wav"}, "", ""},
+		"FLAC":         {[]string{"-f", "flac"}, "audio/flac", ""},
+		"Opus in WebM": {[]string{"-c:a", "libopus", "-f", "webm"}, "audio/webm;codecs=opus", ""},
+		"Opus in MP4":  {[]string{"-c:a", "libopus", "-f", "mp4"}, "video/mp4", ""},
+		"CAF":          {[]string{"-f", "caf"}, "application/octet-stream", ""},
+		"AMR":          {[]string{"-c:a", "pcm_alaw", "-f", "au"}, "", ""},
+		"Vorbis":       {[]string{"-c:a", "libvorbis", "-f", "ogg"}, "audio/ogg", "audio/ogg"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w.t = t
+			req := voiceNote
+			req.MimeType = c.mimeType
+			if err := w.CheckReceived(req); err != nil {
+				t.Fatal(err)
+			}
+			f, become, err := w.prepared(makes(append(slices.Clone(threeSeconds), c.args...)...), c.contentType, req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.HasPrefix(become, []byte("OggS")) || f.MimeType != voiceType || f.Seconds != 3 || !f.PTT {
+				t.Errorf("became %+v", f)
+			}
+			if len(f.Waveform) != 64 || f.Waveform[10] < 80 || f.Waveform[55] > 5 {
+				t.Errorf("the waveform is %v", f.Waveform)
+			}
+		})
+	}
+}
+
+// A voice note stays as it is, and its waveform is heard: that of a constant bit rate, too.
+func TestTranscode_VoiceNotesStay(t *testing.T) {
+	w, makes := withFFmpeg(t)
+	file := makes(append(slices.Clone(threeSeconds), "-c:a", "libopus", "-vbr", "off", "-ac", "2", "-f", "ogg")...)
+	f, become, err := w.prepared(file, "audio/ogg", voiceNote)
+	if err != nil || !bytes.Equal(become, file) || f.Waveform[10] < 80 || f.Waveform[55] > 5 {
+		t.Errorf("became %d bytes of %d with the waveform %v, %v", len(become), len(file), f.Waveform, err)
+	}
+	w.opts.Converter = converter(t, "/nowhere/ffmpeg")
+	if f, _, err := w.prepared(file, "audio/ogg", voiceNote); err != nil || len(f.Waveform) != 64 {
+		t.Errorf("with an ffmpeg that fails: %v, %v", f.Waveform, err)
+	}
+}
+
+func TestTranscode_FilmsAreShown(t *testing.T) {
+	w, makes := withFFmpeg(t)
+	film := []string{"-f", "lavfi", "-i", "testsrc=s=1601x901:d=2:r=5", "-f", "lavfi", "-i", "sine=d=2"}
+	webm := makes(append(slices.Clone(film), "-c:v", "libvpx", "-deadline", "realtime", "-c:a", "libopus", "-f", "webm")...)
+	f, become, err := w.prepared(webm, "video/webm", shown)
+	if err != nil || f.Width != 1280 || f.Height != 720 || f.Seconds != 2 || f.MimeType != "video/mp4" {
+		t.Fatalf("WebM became %+v, %v", f, err)
+	}
+	// What has become of it needs no more converting, also if something else would convert it.
+	w.opts.Converter = converter(t, "/nowhere/ffmpeg")
+	if again, same, err := w.prepared(become, "video/mp4", shown); err != nil || !bytes.Equal(same, become) || again.Width != 1280 {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	w.opts.Converter = nil
+	if _, same, err := w.prepared(become, "video/quicktime", shown); err != nil || !bytes.Equal(same, become) {
+		t.Errorf("again, without ffmpeg: %v", err)
+	}
+}
+
+func TestTranscode_FilmsKeepTheirRotation(t *testing.T) {
+	w, makes := withFFmpeg(t)
+	path := filepath.Join(t.TempDir(), "film.mp4")
+	lying := makes("-f", "lavfi", "-i", "testsrc=s=320x180:d=1:r=5", "-c:v", "mpeg4", "-f", "mp4")
+	if err := os.WriteFile(path, lying, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	standing := makes("-i", path, "-c", "copy", "-metadata:s:v:0", "rotate=90", "-f", "mp4")
+	if f, _, err := w.prepared(standing, "video/mp4", shown); err != nil || f.Width != 180 || f.Height != 320 {
+		t.Errorf("became %d by %d, %v", f.Width, f.Height, err)
+	}
+}
+
+func TestTranscode_TheSoundOfAFilm(t *testing.T) {
+	w, makes := withFFmpeg(t)
+	film := makes(append(slices.Clone(threeSeconds), "-f", "lavfi", "-i", "testsrc=s=64x48:d=3:r=5", "-c:v", "libx264", "-f", "mp4")...)
+	if f, _, err := w.prepared(film, "video/mp4", voiceNote); err != nil || f.Seconds != 3 || f.MimeType != voiceType {
+		t.Errorf("became %+v, %v", f, err)
+	}
+}
+
+// What ffmpeg cannot read, or must not, is refused as it is without ffmpeg.
+func TestTranscode_Refusals(t *testing.T) {
+	w, makes := withFFmpeg(t)
+	song := makes(append(slices.Clone(threeSeconds), "-f", "mp3")...)
+	silent := makes("-f", "lavfi", "-i", "testsrc=s=64x48:d=1:r=5", "-c:v", "libvpx", "-f", "webm")
+	for name, c := range map[string]struct {
+		file []byte
+		req  Request
+		says string
+	}{
+		"a picture as voice note":        {pngFile(t, quarters(4, 4)), voiceNote, "not audio"},
+		"a playlist as voice note":       {[]byte("#EXTM3U\n#EXTINF:2,\nfile:///etc/passwd\n"), voiceNote, "not audio"},
+		"a page as voice note":           {page, voiceNote, "not audio"},
+		"noise as voice note":            {bytes.Repeat([]byte{0, 7, 0xfe}, 500), voiceNote, "cannot be converted"},
+		"a silent film as voice note":    {silent, voiceNote, "cannot be converted"},
+		"a song as film":                 {song, shown, "send it as audio"},
+		"a picture as film":              {gifFile(t, quarters(4, 4)), shown, "not a video"},
+		"a film that broke off, as film": {silent[:100], shown, "cannot be converted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w.t = t
+			if _, _, err := w.prepared(c.file, "", c.req); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want %s", err, c.says)
+			}
+		})
+	}
+	served := w.serveWith
+	served(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "audio/mpeg")
+		_, _ = rw.Write(page)
+	})
+	req := voiceNote
+	req.URL = w.url
+	_, cleanup, err := w.Prepare(t.Context(), req)
+	cleanup()
+	if bridge.CodeOf(err) != bridge.CodeFetchFailed {
+		t.Errorf("a page instead of a sound: %v", err)
+	}
+}
+
+func TestTranscode_WithoutFFmpegTheRemedyIsNamed(t *testing.T) {
+	w := newWeb(t)
+	for name, c := range map[string]struct {
+		file []byte
+		req  Request
+	}{
+		"a song as voice note":  {mp3File(9), voiceNote},
+		"a WebM film":           {[]byte("\x1aE\xdf\xa3\x01\x00\x00\x00\x00\x00\x00\x1fB\x86\x81\x01B\xf7\x81\x01B\xf2\x81\x04B\xf3\x81\x08B\x82\x84webmB\x87\x81\x02B\x85\x81\x02"), shown},
+		"a film without coding": {mp4File("isom", 1000, track{handler: "vide", width: 4, height: 4}), shown},
+	} {
+		if _, _, err := w.prepared(c.file, "", c.req); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia || !strings.Contains(err.Error(), installFFmpeg) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

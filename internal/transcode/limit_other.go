@@ -1,0 +1,18 @@
+//go:build !linux
+
+package transcode
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"time"
+)
+
+// command returns the process of ffmpeg. Time and size limit it here.
+func (c *Converter) command(ctx context.Context, _ time.Duration, args []string) *exec.Cmd {
+	return exec.CommandContext(ctx, c.options.Program, args...)
+}
+
+// Become is for Linux.
+func Become([]string) error { return errors.ErrUnsupported }

@@ -1,0 +1,76 @@
+package transcode
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+const (
+	bars = 64 // that the apps draw for a voice note
+	// maxPieces bounds the memory for a sound of any length.
+	maxPieces   = 4096
+	firstPieces = 40 // samples: 5 ms
+)
+
+// loudness measures a sound that is written to it, in samples of 16 bits.
+type loudness struct {
+	pieces []float64 // how loud they are on average
+	per    int       // samples of a piece
+	sum    float64   // of the piece that is not complete
+	n      int
+	half   []byte // of a sample
+}
+
+// Write implements io.Writer.
+func (l *loudness) Write(p []byte) (int, error) {
+	written := len(p)
+	if len(l.half) > 0 && len(p) > 0 {
+		l.add([]byte{l.half[0], p[0]})
+		l.half, p = nil, p[1:]
+	}
+	for ; len(p) >= 2; p = p[2:] {
+		l.add(p)
+	}
+	l.half = append(l.half, p...)
+	return written, nil
+}
+
+func (l *loudness) add(sample []byte) {
+	if l.per == 0 {
+		l.per = firstPieces
+	}
+	value := float64(int16(binary.LittleEndian.Uint16(sample)))
+	l.sum += max(value, -value)
+	if l.n++; l.n < l.per {
+		return
+	}
+	l.pieces = append(l.pieces, l.sum/float64(l.per))
+	l.sum, l.n = 0, 0
+	if len(l.pieces) == maxPieces {
+		for i := range maxPieces / 2 {
+			l.pieces[i] = (l.pieces[2*i] + l.pieces[2*i+1]) / 2
+		}
+		l.pieces, l.per = l.pieces[:maxPieces/2], 2*l.per
+	}
+}
+
+func (l *loudness) isEmpty() bool { return len(l.pieces) == 0 && l.n == 0 }
+
+// bars returns the waveform: the loudest bar has 100.
+func (l *loudness) bars() []byte {
+	var heights [bars]float64
+	for i := range heights {
+		from := i * len(l.pieces) / bars
+		to := max(from+1, (i+1)*len(l.pieces)/bars)
+		for _, piece := range l.pieces[from:min(to, len(l.pieces))] {
+			heights[i] += piece / float64(to-from)
+		}
+	}
+	values := make([]byte, bars)
+	if loudest := slices.Max(heights[:]); loudest > 0 {
+		for i, height := range heights {
+			values[i] = byte(100*height/loudest + 0.5)
+		}
+	}
+	return values
+}

@@ -78,6 +78,13 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("#import [type=file]")) for (const field of all("#import [type=file]")) field.files = event.target.files;
 });
 
+// Enter in a name imports nothing yet.
+for (const type of ["keydown", "keypress"]) {
+  document.addEventListener(type, (event) => {
+    if (event.key === "Enter" && event.target.matches("#review input:not([type=file])")) event.preventDefault();
+  });
+}
+
 addEventListener("beforeunload", (event) => request && event.preventDefault());
 
 if (find("#import")) start(find("#import"));

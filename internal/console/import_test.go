@@ -147,7 +147,7 @@ func TestImport_SaysWhatIsWrong(t *testing.T) {
 func TestImport_IsFollowed(t *testing.T) {
 	states := map[string][]string{
 		`"state":"running","error":null`:              {`data-every="1"`, `max="40" value="30"`, "30 of 40 messages", "You can leave this page"},
-		`"state":"done","error":null`:                 {`href="` + gracePath + `"`, "Of 1 name the bridge doesn’t know whose it is", "2 doubtful lines were"},
+		`"state":"done","error":null`:                 {`href="` + gracePath + `"`, "1 name stays as it is", "2 doubtful lines were"},
 		`"state":"failed","error":"the disk is full"`: {"The disk is full.", `href="/console/import?chat=15550100301%40s.whatsapp.net"`},
 	}
 	for state, wants := range states {

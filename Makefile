@@ -5,7 +5,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
 WHATSMEOW ?=
 
-.PHONY: screenshots build test check lint race platforms clients agents fleet interop n8n proxies quirks vuln demo image release
+.PHONY: screenshots build test check lint race platforms clients agents fleet interop whisper n8n proxies quirks vuln demo image release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -44,6 +44,11 @@ clients:
 interop:
 	bash interop/run
 	bash interop/doors/run
+
+# Has whisper.cpp's own server transcribe voice notes. Needs Node, a C++ compiler, ffmpeg and some
+# minutes; without one of them it is skipped.
+whisper:
+	bash interop/whisper/run
 
 # Builds n8n-nodes-bridged and runs n8n itself with it against the demo, and with its node
 # for Evolution API against the doors. Needs Node, a C++ compiler and Linux on x64, 3 GB and

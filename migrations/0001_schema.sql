@@ -151,9 +151,10 @@ CREATE INDEX join_requests_by_person ON join_requests (person);
 -- they came. It only ever grows, also past messages that were removed: the
 -- program sees to that, because AUTOINCREMENT would write one more page with
 -- every message. sender is a person, without a foreign key: a check on removing
--- a person would read all messages. folded is null where it equals content, and bare,
--- which is folded without accents, where it equals folded.
--- details is the JSON of what few messages have: quote, mentions, media, poll.
+-- a person would read all messages. folded is what searches look at, content and
+-- transcript; null where it equals content. bare is folded without accents; null
+-- where it equals folded. details is the JSON of what few messages have: quote,
+-- mentions, media, transcript, poll.
 -- imported are those taken over from the phone's history, or from a chat that the
 -- app has exported: they were never received over the connection, and have no
 -- events.
@@ -241,6 +242,17 @@ CREATE TABLE reactions (
     PRIMARY KEY (message, person)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX reactions_by_person ON reactions (person);
+
+-- The messages whose transcript is not made yet: asked are those that a caller
+-- asked for, which come first. tries are how often it was tried, and next_at is
+-- when it is tried again, by the store's own clock.
+CREATE TABLE transcriptions (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    message INTEGER NOT NULL UNIQUE REFERENCES messages (seq) ON DELETE CASCADE,
+    asked   INTEGER NOT NULL,
+    tries   INTEGER NOT NULL DEFAULT 0,
+    next_at INTEGER NOT NULL DEFAULT 0
+) STRICT;
 
 -- hashes are the SHA-256 of the chosen options' names, one after the other.
 CREATE TABLE votes (

@@ -208,17 +208,19 @@ async function lostAnswers({ demo, n8n, node, about, toFriend }) {
   });
 }
 
-// An agent with a model of ours uses the node as its tool.
+// An agent with a model of ours uses the node as its tool: twice at a time, and once more.
 async function tool({ demo, n8n, toFriend, node }) {
-  await step("an AI agent sends with it as a tool", async () => {
+  await step("an AI agent sends with it as a tool, several times", async () => {
     const asked = [];
-    const text = `de parte del agente ${randomUUID()}`;
+    const texts = [1, 2, 3].map((n) => `de parte del agente ${n} ${randomUUID()}`);
     const model = await listen(async (request, response) => {
       const body = JSON.parse(await textOf(request));
       asked.push(body);
-      const done = body.messages.some(({ role }) => role === "tool");
-      const call = { id: "call_1", type: "function", function: { name: body.tools?.[0].function.name, arguments: JSON.stringify({ text }) } };
-      const message = done ? { role: "assistant", content: "Dicho." } : { role: "assistant", content: null, tool_calls: [call] };
+      const said = body.messages.filter(({ role }) => role === "tool").length;
+      const done = said === texts.length;
+      const call = (text) => ({ id: `call_${texts.indexOf(text)}`, type: "function", function: { name: body.tools?.[0].function.name, arguments: JSON.stringify({ text }) } });
+      const calls = said ? texts.slice(said) : texts.slice(0, 2);
+      const message = done ? { role: "assistant", content: "Dicho." } : { role: "assistant", content: null, tool_calls: calls.map(call) };
       response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify({
         id: "chatcmpl-1", object: "chat.completion", created: 1, model: body.model,
         choices: [{ index: 0, message, finish_reason: done ? "stop" : "tool_calls" }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
@@ -236,7 +238,7 @@ async function tool({ demo, n8n, toFriend, node }) {
     const [{ output }] = await n8n.run(await n8n.publish("bridged-agent", [agent], true, used));
     model.close();
     equal(output, "Dicho.");
-    equal((await demo.written(text)).chatJid, toFriend.value);
+    for (const text of texts) equal((await demo.written(text)).chatJid, toFriend.value);
     ok(asked[0].tools[0].function.parameters.properties.text, JSON.stringify(asked[0].tools));
   });
 }

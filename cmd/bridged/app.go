@@ -27,6 +27,7 @@ import (
 	"bridged/internal/media"
 	"bridged/internal/preview"
 	"bridged/internal/store"
+	"bridged/internal/transcribe"
 	"bridged/internal/upkeep"
 	"bridged/internal/urlguard"
 	"bridged/internal/wa"
@@ -57,10 +58,11 @@ type app struct {
 	typing   *api.Typing // nil unless SHOW_TYPING
 	webhooks *webhook.Dispatcher
 	server   *http.Server
-	console  *console.Console // nil where it is switched off
-	hasDoors bool             // for other bridges' clients
-	urlToken bool             // a door may take its key in the address
-	fleet    *fleet.Fleet     // nil without NATS
+	console  *console.Console        // nil where it is switched off
+	hasDoors bool                    // for other bridges' clients
+	urlToken bool                    // a door may take its key in the address
+	fleet    *fleet.Fleet            // nil without NATS
+	sounds   *transcribe.Transcriber // nil without TRANSCRIBE_URL
 	client   *client.Client
 
 	lifetime   context.Context // of sends that outlive their callers
@@ -114,6 +116,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	if err = a.webhooks.Configure(ctx, c.Webhooks); err != nil {
 		return nil, err
 	}
+	a.sounds = a.newTranscriber(c)
 	a.hasDoors, a.urlToken = len(c.Doors)+len(c.DoorListeners) > 0, c.CompatURLToken
 	connections := front.NewConnections(c.MaxConnections)
 	router := a.handler(c, connections)
@@ -156,7 +159,7 @@ func (a *app) openStore(ctx context.Context, c config.Config) (err error) {
 		return err
 	}
 	a.opened = append(a.opened, a.dir.close)
-	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: convert.MergeEdit, Open: convert.OpenEncrypted}); err != nil {
+	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: convert.MergeEdit, Open: convert.OpenEncrypted, Transcribe: bridge.TranscribeMode(c.Transcribe)}); err != nil {
 		return err
 	}
 	a.opened = append(a.opened, a.store.Close)
@@ -249,13 +252,16 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 	if a.fleet != nil {
 		metrics = a.fleet.Metrics()
 	}
+	if a.sounds != nil {
+		metrics = append(metrics, a.sounds.Metrics()...)
+	}
 	return api.New(api.Options{
 		Connections: connections, Sessions: a.tokenOf,
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, Typing: a.typing, FetchTimeout: c.FetchTimeout,
 		Importer: a.importer, Exports: a.exports,
-		PublicURL: publicURL, BasePath: c.BasePath,
+		PublicURL: publicURL, BasePath: c.BasePath, Transcription: transcription(c),
 		Preview: a.previews(c).Find, LinkPreviews: c.LinkPreviews,
 		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: api.Build{Version: version, Library: libraryVersion()}, Metrics: metrics,
@@ -288,6 +294,9 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 	a.background.Go(func() { fails(a.posting, a.webhooks.Run) })
 	if a.fleet != nil {
 		a.background.Go(func() { fails(a.posting, a.fleet.Run) })
+	}
+	if a.sounds != nil {
+		a.background.Go(func() { a.sounds.Run(a.lifetime) })
 	}
 	go func() {
 		defer close(a.ended)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -154,7 +155,11 @@ func (e *environment) execute(path string, c *command, args []string) error {
 	if err := e.readEnvFile(c); err != nil {
 		return err
 	}
-	return c.run(e, given)
+	err = c.run(e, given)
+	if faults, are := errors.AsType[config.Faults](err); are && e.envFile != "" {
+		return append(faults, fmt.Sprintf("%s was read, too, and set %d variables", e.envFile, e.fromFile))
+	}
+	return err
 }
 
 // withoutEnvFile makes c leave .env alone.
@@ -172,9 +177,13 @@ func (e *environment) readEnvFile(c *command) (err error) {
 	if file.Changed && file.Value.String() == "" {
 		return misused("--%s: expected a value", envFileFlag)
 	}
+	own := len(e.environ)
 	var warning string
 	if e.environ, warning, err = config.WithEnvFile(e.environ, file.Value.String()); warning != "" {
 		fmt.Fprintln(e.stderr, "bridged: "+shell.Printable(warning))
+	}
+	if e.fromFile = len(e.environ) - own; err == nil && e.fromFile > 0 {
+		e.envFile = cmp.Or(file.Value.String(), config.EnvFile)
 	}
 	return err
 }

@@ -51,11 +51,14 @@ type environment struct {
 	environ []string
 	stdout  io.Writer
 	stderr  io.Writer
+
+	envFile  string // the file with variables that was read; empty for none
+	fromFile int    // how many of them are from it
 }
 
 // run runs the whole program, for tests as for main, and returns its exit code.
 func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
-	e := &environment{ctx, environ, stdout, stderr}
+	e := &environment{ctx: ctx, environ: environ, stdout: stdout, stderr: stderr}
 	if err := e.dispatch(args); err != nil {
 		return fail(stderr, err)
 	}

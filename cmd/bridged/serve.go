@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -26,6 +27,9 @@ func serveCommand() *command {
 		}
 		if err != nil {
 			return err
+		}
+		if e.envFile != "" {
+			bridge.log.Info().Str("file", e.envFile).Int("variables", e.fromFile).Msg("variables were read from a file")
 		}
 		tell := func(state string) {
 			if err := notify(e.environ, state); err != nil {
@@ -86,11 +90,17 @@ func healthcheckCommand() *command {
 	return c
 }
 
-// isAlive asks the bridge at an address, which needs no token.
+// isAlive asks the bridge at an address, which needs no token. What else may be there, such as a
+// proxy, does not answer as it does.
 func isAlive(ctx context.Context, base string) error {
 	api := client.New(base, "")
 	defer api.Close()
-	return api.Call(ctx, http.MethodGet, "/healthz", nil, nil)
+	var health struct{ OK bool }
+	err := api.Call(ctx, http.MethodGet, "/healthz", nil, &health)
+	if err == nil && !health.OK {
+		return fmt.Errorf("no bridge answers at %s", base)
+	}
+	return err
 }
 
 // greet logs which program listens where, where its data is, and which settings are

@@ -234,8 +234,12 @@ func editCommand() *command {
 func contactsCommand() *command {
 	var q shell.Contacts
 	var numbers []string
-	c := shellCommand("contacts", "List the people whom the account knows, or check numbers.", func(ctx context.Context, s *shell.Shell, args []string) error {
-		if len(numbers) > 0 {
+	var c *command
+	c = shellCommand("contacts", "List the people whom the account knows, or check numbers.", func(ctx context.Context, s *shell.Shell, args []string) error {
+		if c.flags.Changed("check") {
+			if len(numbers) == 0 {
+				return shell.Usage("--check: expected a number")
+			}
 			if len(args) > 0 || q.Saved || q.Blocked {
 				return shell.Usage("--check stands alone: it asks about numbers, not about contacts")
 			}

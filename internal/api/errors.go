@@ -57,9 +57,6 @@ type handler func(*input) (any, error)
 // created holds the answer of a route that has made something.
 type created struct{ made any }
 
-// accepted holds the answer of a route whose work goes on.
-type accepted struct{ begun any }
-
 func (s *server) handle(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		answer, err := h(&input{s: s, w: w, r: r})
@@ -68,7 +65,7 @@ func (s *server) handle(h handler) http.HandlerFunc {
 		case created:
 			answer, status = a.made, http.StatusCreated
 		case accepted:
-			answer, status = a.begun, http.StatusAccepted
+			answer, status = a.asked, http.StatusAccepted
 		}
 		if err == nil && answer != nil {
 			err = s.write(w, r, status, answer)

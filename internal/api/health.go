@@ -61,22 +61,27 @@ func (s *server) getStats(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	transcription, err := s.transcription(in.ctx())
+	if err != nil {
+		return nil, err
+	}
 	choice, err := s.Account.PairedHistory(in.ctx())
 	return struct {
-		Version       string               `json:"version"`
-		Library       string               `json:"library"`
-		StartedAt     bridge.Time          `json:"startedAt"`
-		SendEnabled   bool                 `json:"sendEnabled"`
-		HistoryImport bridge.HistoryImport `json:"historyImport"`
-		HistoryPaired *string              `json:"historyPaired"` // null for unknown
-		Since         bridge.Time          `json:"since"`
-		Received      int                  `json:"received"`
-		Sent          int                  `json:"sent"`
-		StoreBytes    int64                `json:"storeBytes"`
-		MediaBytes    int64                `json:"mediaBytes"`
+		Version       string                `json:"version"`
+		Library       string                `json:"library"`
+		StartedAt     bridge.Time           `json:"startedAt"`
+		SendEnabled   bool                  `json:"sendEnabled"`
+		HistoryImport bridge.HistoryImport  `json:"historyImport"`
+		HistoryPaired *string               `json:"historyPaired"` // null for unknown
+		Since         bridge.Time           `json:"since"`
+		Received      int                   `json:"received"`
+		Sent          int                   `json:"sent"`
+		StoreBytes    int64                 `json:"storeBytes"`
+		MediaBytes    int64                 `json:"mediaBytes"`
+		Transcription *bridge.Transcription `json:"transcription"` // null without a service
 	}{
 		s.Build.Version, s.Build.Library, s.started, s.EnableSend, s.HistoryImport, orNull(string(choice)),
-		*since, counts.Received, counts.Sent, size, s.Files.Size(),
+		*since, counts.Received, counts.Sent, size, s.Files.Size(), transcription,
 	}, err
 }
 

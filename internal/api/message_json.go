@@ -26,6 +26,7 @@ func appendMessage(b []byte, m *bridge.Message) ([]byte, error) {
 	f.value("quoted", m.Quoted, m.Quoted == nil)
 	f.time("timestamp", &m.Timestamp)
 	f.value("media", m.Media, m.Media == nil)
+	f.value("transcript", m.Transcript, m.Transcript == nil)
 	f.value("poll", m.Poll, m.Poll == nil)
 	if m.Reactions != nil && len(m.Reactions) == 0 {
 		f.plain("reactions", "[]")

@@ -191,7 +191,7 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 				"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": 1234.0, "durationSec": 3.0, "ptt": true,
 				"downloadUrl": bridge.DownloadPath(club, "V"),
 			},
-			"editedAt": nil, "deletedAt": nil, "status": nil, "imported": false,
+			"transcript": nil, "editedAt": nil, "deletedAt": nil, "status": nil, "imported": false,
 		},
 		{
 			"msgId": "P", "fromMe": true, "senderJid": string(me), "senderLid": nil, "senderUsername": nil, "pushName": "~15551234567", "messageType": "pollCreationMessage",
@@ -207,8 +207,8 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 			"poll": map[string]any{"name": "When?", "selectableCount": 1.0, "options": []any{
 				map[string]any{"name": "now", "votes": 0.0, "voters": []any{}, "addedBy": nil}, map[string]any{"name": "then", "votes": 0.0, "voters": []any{}, "addedBy": nil},
 			}},
-			"reactions": []any{map[string]any{"senderJid": string(grace), "emoji": "👍", "timestamp": "2026-11-21T12:00:00.000Z"}},
-			"editedAt":  nil, "deletedAt": nil, "status": "sent", "imported": false,
+			"reactions":  []any{map[string]any{"senderJid": string(grace), "emoji": "👍", "timestamp": "2026-11-21T12:00:00.000Z"}},
+			"transcript": nil, "editedAt": nil, "deletedAt": nil, "status": "sent", "imported": false,
 		},
 	}
 	for _, m := range want {

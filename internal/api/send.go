@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
-	"bridged/internal/media"
 )
 
 const (
@@ -23,10 +22,11 @@ type draft struct {
 
 	quote  reference                                     // the stored message to quote; zero for none
 	lookUp func(context.Context) (bridge.Content, error) // returns content that is not in the request
-	file   *media.Request                                // content to fetch, once the account is open
-	linked bool                                          // the text shows a page, which is fetched then
-	about  *changed                                      // set where it changes a stored message
-	again  *bridge.Message                               // that an earlier call stored, and that may not have left
+	// file fetches or converts the content, once the account is open; nil for other content.
+	file   func(context.Context) (file bridge.File, cleanup func(), err error)
+	linked bool            // the text shows a page, which is fetched then
+	about  *changed        // set where it changes a stored message
+	again  *bridge.Message // that an earlier call stored, and that may not have left
 }
 
 // reference names a stored message.
@@ -108,18 +108,18 @@ func (s *server) compose(ctx context.Context, d *draft) (err error) {
 	return quoted.Answerable("quoted")
 }
 
-// deliver fetches the file of a draft, or the page that it shows, if there is one, and sends it.
+// deliver prepares the file of a draft, or the page that it shows, if there is one, and sends it.
 func (s *server) deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
 	if d.again != nil {
 		return s.Account.Resend(ctx, *d.again)
 	}
 	if d.file != nil {
-		file, cleanup, err := s.Preparer.Prepare(ctx, *d.file)
+		file, cleanup, err := d.file(ctx)
 		defer cleanup()
 		if err != nil {
 			return bridge.Sent{}, err
 		}
-		if err := endOfToken(in.r); err != nil { // the fetch took its time
+		if err := endOfToken(in.r); err != nil { // that took its time
 			return bridge.Sent{}, err
 		}
 		d.Content = file

@@ -40,15 +40,9 @@ func (s *server) sendFile(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.lookUp = func(ctx context.Context) (bridge.Content, error) { // not again where the key has a message
+	d.file = func(ctx context.Context) (bridge.File, func(), error) {
 		file, err := s.Preparer.PrepareReceived(ctx, form.Request, form.file, form.name, form.contentType)
-		switch {
-		case err == nil:
-			err = endOfToken(in.r) // converting may have taken its time
-		case ctx.Err() != nil && s.Lifetime.Err() != nil:
-			err = bridge.NotConnected("the service is stopping and the file was not sent; send it again when it is back")
-		}
-		return file, err
+		return file, form.file.Close, err
 	}
 	return s.sendOnce(in, identity, d)
 }
@@ -268,7 +262,7 @@ func (s *server) sendMedia(in *input) (any, error) {
 	}
 	body := in.body(&req, lenient)
 	d := in.draftTo(req.addressed)
-	d.file = &req.Request
+	d.file = func(ctx context.Context) (bridge.File, func(), error) { return s.Preparer.Prepare(ctx, req.Request) }
 	if in.err == nil {
 		in.err = checkFile(req.Request, bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument)
 	}

@@ -98,6 +98,8 @@ type Options struct {
 	HistoryImport bridge.HistoryImport
 	// PhoneNumber names the only account that may pair, in E.164 digits; empty for any.
 	PhoneNumber string
+	// Transcription says which voice notes are transcribed; nil without a service.
+	Transcription *bridge.Transcription
 	// PublicURL begins the addresses of hooks, behind a reverse proxy; empty for none.
 	PublicURL string
 	// BasePath begins the paths at which callers reach the routes; empty for the root.

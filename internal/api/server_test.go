@@ -78,7 +78,8 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 	kept := newKept(t, st)
 	options := api.Options{
 		Store: st, Account: acc, Token: token, EnableSend: true, HistoryImport: bridge.HistoryFull,
-		Files: newFiles(t, cdn, 1<<20, kept), Exports: newExports(tmp), Importer: newImporter(t, st, acc, kept), Pictures: newPictures(t, cdn), Preparer: newPreparer(t, tmp), FetchTimeout: time.Minute,
+		Transcription: &bridge.Transcription{Mode: bridge.TranscribeOff},
+		Files:         newFiles(t, cdn, 1<<20, kept), Exports: newExports(tmp), Importer: newImporter(t, st, acc, kept), Pictures: newPictures(t, cdn), Preparer: newPreparer(t, tmp), FetchTimeout: time.Minute,
 		Log: zerolog.New(log).Level(zerolog.DebugLevel),
 	}
 	for _, change := range changes {

@@ -18,6 +18,7 @@ type stats struct {
 	StoreBytes     int64
 	HistoryImport  bridge.HistoryImport
 	HistoryPaired  *bridge.HistoryImport
+	Transcription  *bridge.Transcription
 }
 
 func (s *server) stats(query string) (got stats) {

@@ -58,17 +58,18 @@ type MessageField string
 // The fields that change. An edit changes content, whatever of the message it replaces; the type
 // changes with a message that could be decrypted only now.
 const (
-	ChangedContent   MessageField = "content"
-	ChangedType      MessageField = "messageType"
-	ChangedReactions MessageField = "reactions"
-	ChangedPoll      MessageField = "poll"
-	ChangedEvent     MessageField = "event"
-	ChangedPinned    MessageField = "pinnedUntil"
-	ChangedKept      MessageField = "kept"
-	ChangedAlbum     MessageField = "album"
-	ChangedAlbumID   MessageField = "albumId"
-	ChangedEdited    MessageField = "editedAt"
-	ChangedDeleted   MessageField = "deletedAt"
+	ChangedContent    MessageField = "content"
+	ChangedTranscript MessageField = "transcript"
+	ChangedType       MessageField = "messageType"
+	ChangedReactions  MessageField = "reactions"
+	ChangedPoll       MessageField = "poll"
+	ChangedEvent      MessageField = "event"
+	ChangedPinned     MessageField = "pinnedUntil"
+	ChangedKept       MessageField = "kept"
+	ChangedAlbum      MessageField = "album"
+	ChangedAlbumID    MessageField = "albumId"
+	ChangedEdited     MessageField = "editedAt"
+	ChangedDeleted    MessageField = "deletedAt"
 )
 
 // EventFilter chooses events of the log; empty fields choose all. Events without a chat

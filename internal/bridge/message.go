@@ -26,7 +26,7 @@ const (
 // Message is an element of message lists and, as a [Fact], a message received or about to
 // be sent. The store fills SenderLID, SenderUsername, Quoted and ExpiresAt when reading.
 // Reactions, EditedAt, DeletedAt, PinnedUntil, Kept and the votes of Poll come from other
-// facts.
+// facts, Transcript from a service.
 type Message struct {
 	Chat           JID               `json:"-"`
 	ID             string            `json:"msgId"`
@@ -41,6 +41,7 @@ type Message struct {
 	Quoted         *Quoted           `json:"quoted"`
 	Timestamp      Time              `json:"timestamp"`
 	Media          *Media            `json:"media"`
+	Transcript     *Transcript       `json:"transcript"` // of Media
 	Poll           *PollTally        `json:"poll"`
 	Reactions      []MessageReaction `json:"reactions"`
 	EditedAt       *Time             `json:"editedAt"`
@@ -116,19 +117,20 @@ type PollOption struct {
 
 // Match describes a message that a search found.
 type Match struct {
-	ChatJID        JID     `json:"chatJid"`
-	ChatName       string  `json:"chatName"`
-	MsgID          string  `json:"msgId"`
-	FromMe         bool    `json:"fromMe"`
-	SenderJID      JID     `json:"senderJid"`
-	SenderLID      JID     `json:"senderLid"`
-	SenderUsername *string `json:"senderUsername"`
-	PushName       string  `json:"pushName"`
-	IsGroup        bool    `json:"isGroup"`
-	MessageType    string  `json:"messageType"`
-	Content        string  `json:"content"`
-	Timestamp      Time    `json:"timestamp"`
-	Media          *Media  `json:"media"`
+	ChatJID        JID         `json:"chatJid"`
+	ChatName       string      `json:"chatName"`
+	MsgID          string      `json:"msgId"`
+	FromMe         bool        `json:"fromMe"`
+	SenderJID      JID         `json:"senderJid"`
+	SenderLID      JID         `json:"senderLid"`
+	SenderUsername *string     `json:"senderUsername"`
+	PushName       string      `json:"pushName"`
+	IsGroup        bool        `json:"isGroup"`
+	MessageType    string      `json:"messageType"`
+	Content        string      `json:"content"`
+	Timestamp      Time        `json:"timestamp"`
+	Media          *Media      `json:"media"`
+	Transcript     *Transcript `json:"transcript"`
 }
 
 // EventAnswer is a person's answer to an event.

@@ -31,6 +31,7 @@ type Stats struct {
 	Sent          int
 	StoreBytes    int64
 	MediaBytes    int64
+	Transcription *bridge.Transcription // nil without a service
 }
 
 // Stats returns versions and sizes, and counts messages since a moment.

@@ -67,6 +67,7 @@ func (c *Config) check(faults *Faults) {
 	c.checkWebhooks(faults)
 	c.checkBasePath(faults)
 	c.checkPublicURL(faults)
+	c.checkTranscribe(faults)
 	c.CheckMCP(faults)
 	c.checkDoors(faults)
 	c.checkNATS(faults)

@@ -54,6 +54,15 @@ type Config struct {
 	PublicURL       string               `env:"PUBLIC_URL"`
 	BasePath        string               `env:"BASE_PATH"`
 
+	// The service that transcribes voice notes, none without TranscribeURL.
+	TranscribeURL       string `env:"TRANSCRIBE_URL"`
+	Transcribe          string `env:"TRANSCRIBE" envDefault:"off"`
+	TranscribeKey       string `env:"TRANSCRIBE_KEY"`
+	TranscribeKeyFile   string `env:"TRANSCRIBE_KEY_FILE"`
+	TranscribeModel     string `env:"TRANSCRIBE_MODEL"`
+	TranscribeLanguages string `env:"TRANSCRIBE_LANGUAGES"`
+	TranscribeMinutes   int    `env:"TRANSCRIBE_MINUTES" envDefault:"0"`
+
 	// What agents may do.
 	MCP               string `env:"MCP" envDefault:"off"`
 	MCPSendChats      string `env:"MCP_SEND_CHATS"`
@@ -106,6 +115,8 @@ type Config struct {
 	SendChats     []bridge.JID   // of agents; nil for none
 	Doors         []string       // that are open below their prefixes
 	DoorListeners []DoorListener // of doors that are open at the root
+	Transcriber   *url.URL       // the base of the service; nil for none
+	Languages     []string       // of voice notes
 	Misspelt      []string       // a sentence for each variable that looks like one of bridged's
 }
 

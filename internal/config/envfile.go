@@ -40,7 +40,11 @@ func WithEnvFile(environ []string, name string) (_ []string, warning string, err
 	own := env.ToMap(environ)
 	read, err := parseEnvFile(text, own)
 	if err != nil {
-		return nil, "", Faults{fmt.Sprintf("%s %v", name, err)}
+		fault := fmt.Sprintf("%s %v", name, err)
+		if isDefault {
+			fault += "; if the file is another program's, leave it out with: --env-file " + os.DevNull
+		}
+		return nil, "", Faults{fault}
 	}
 	var settings []string
 	for _, v := range read {
@@ -75,8 +79,14 @@ func readEnvFile(name string) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if remedy := exposure(name, info); remedy != "" {
-		return "", exposedFile(remedy)
+	switch {
+	case info.IsDir():
+		return "", fmt.Errorf("%s is a directory, not a file with variables", name)
+	case info.Mode()&fs.ModeCharDevice != 0: // such as the null device, which has none
+	default:
+		if remedy := exposure(name, info); remedy != "" {
+			return "", exposedFile(remedy)
+		}
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxEnvFile+1))
 	if err != nil {

@@ -98,6 +98,23 @@ func TestEnvFile_IsPrivate(t *testing.T) {
 	}
 }
 
+// A file .env of another program does not have to be mended, and the null device has no mode to change.
+func TestEnvFile_CanBeLeftOut(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile(EnvFile, []byte("source other.env\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := WithEnvFile(nil, ""); !strings.Contains(errorText(err), "--env-file "+os.DevNull) {
+		t.Errorf("a file with faults: %v", err)
+	}
+	if environ, warning, err := WithEnvFile([]string{"A=b"}, os.DevNull); err != nil || warning != "" || len(environ) != 1 {
+		t.Errorf("without: %q, %q, %v", environ, warning, err)
+	}
+	if _, _, err := WithEnvFile(nil, "."); !strings.Contains(errorText(err), "is a directory") {
+		t.Errorf("a directory: %v", err)
+	}
+}
+
 func errorText(err error) string {
 	if err == nil {
 		return ""

@@ -41,7 +41,7 @@ func shownSetting(name, text string) string {
 	switch {
 	case text == "", text == "true", text == "false": // no secret is a switch
 		return text
-	case strings.HasSuffix(name, "_TOKEN") || strings.HasSuffix(name, "_SECRET"):
+	case strings.HasSuffix(name, "_TOKEN") || strings.HasSuffix(name, "_SECRET") || strings.HasSuffix(name, "_KEY"):
 		return "set"
 	case strings.HasSuffix(name, "_URL"):
 		return withoutSecrets(text)

@@ -9,6 +9,7 @@ func TestSettings_ShowNoSecrets(t *testing.T) {
 	c, err := Read([]string{
 		"BRIDGE_TOKEN=the-token-is-a-secret-0123456789", "WEBHOOK_URL=https://hooks.example.com/hidden?key=hush", "PUBLIC_URL=https://bridge.example.com",
 		"WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "PROXY_URL=http://me:hush@proxy.example.com:3128", "MEDIA_MAX_BYTES=50MiB", "FETCH_TIMEOUT=90s",
+		"TRANSCRIBE_KEY=sk-hush",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +27,7 @@ func TestSettings_ShowNoSecrets(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"BRIDGE_TOKEN": "set", "WEBHOOK_SECRET": "set", "WEBHOOK_URL": "https://hooks.example.com/…", "PROXY_URL": "http://proxy.example.com:3128",
+		"BRIDGE_TOKEN": "set", "WEBHOOK_SECRET": "set", "TRANSCRIBE_KEY": "set", "WEBHOOK_URL": "https://hooks.example.com/…", "PROXY_URL": "http://proxy.example.com:3128",
 		"MEDIA_MAX_BYTES": "50MiB", "FETCH_TIMEOUT": "1m30s", "EVENTS_MAX_AGE": "30d", "PHONE_NUMBER": "", "BRIDGE_TOKEN_FILE": "", "COMPAT_URL_TOKEN": "false",
 	} {
 		if shown[name] != want {

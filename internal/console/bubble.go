@@ -10,31 +10,37 @@ import (
 // bubble describes a message as a chat shows it.
 type bubble struct {
 	bridge.Message
-	ChatJID   bridge.JID
-	Key       string // its name in the page
-	Unread    int    // how many messages are unread from this one on; 0 but for the first of them
-	Sender    string
-	ShowName  bool
-	First     bool // of a run of one person's
-	Quote     *quote
-	Text      []block
-	IsLong    bool
-	IsJumbo   bool // a few emoji and nothing else
-	Votes     []vote
-	Answers   []eventAnswer // to an event
-	Pictures  []bubble      // of an album, and its videos
-	Marks     []mark
-	Tick      *tick
-	Kind      string // in words, for messages that have nothing else to show
-	Curl      string
-	Actions   bool
-	Exported  bool // nobody can answer or react to it
-	Editable  bool // for everyone
-	Deletable bool // an own one, for everyone
-	Clock     clock
+	ChatJID          bridge.JID
+	Key              string // its name in the page
+	Unread           int    // how many messages are unread from this one on; 0 but for the first of them
+	Sender           string
+	ShowName         bool
+	First            bool // of a run of one person's
+	Quote            *quote
+	Text             []block
+	IsLong           bool
+	IsJumbo          bool // a few emoji and nothing else
+	Votes            []vote
+	Answers          []eventAnswer // to an event
+	Pictures         []bubble      // of an album, and its videos
+	Marks            []mark
+	Tick             *tick
+	Kind             string // in words, for messages that have nothing else to show
+	Curl             string
+	Actions          bool
+	Exported         bool // nobody can answer or react to it
+	Editable         bool // for everyone
+	Deletable        bool // an own one, for everyone
+	Transcribable    bool // on request
+	IsLongTranscript bool
+	Clock            clock
 }
 
-const longText = 1500 // characters from which on a text is folded
+// Characters from which on a text, or a transcript, is folded.
+const (
+	longText       = 1500
+	longTranscript = 400
+)
 
 // quote is the message that another one answers.
 type quote struct {
@@ -92,6 +98,7 @@ func (v *visit) actionable(b bubble, chat bridge.JID) bubble {
 	b.ChatJID, b.Actions, b.Exported = chat, v.sends() && b.DeletedAt == nil, b.IsExported()
 	b.Editable = b.Actions && b.Message.Editable(v.c.now(), bridge.EditTime) == nil
 	b.Deletable = b.Actions && b.FromMe && b.Message.Deletable(v.c.now(), false) == nil
+	b.Transcribable = v.transcribes() && b.Media != nil && b.Media.Type == bridge.MediaAudio && b.Transcript == nil
 	b.Curl = curl("GET", "/api/chats/"+chat.Escaped()+"/messages/"+bridge.PathID(b.ID), nil)
 	return b
 }
@@ -99,6 +106,7 @@ func (v *visit) actionable(b bubble, chat bridge.JID) bubble {
 func newBubble(m bridge.Message, n names, c clock) bubble {
 	b := bubble{Message: m, Key: "m-" + bridge.PathID(m.ID), Sender: n.of(m.SenderJID), Clock: c, Kind: kindOf(m)}
 	b.IsLong = utf8.RuneCountInString(m.Content) > longText
+	b.IsLongTranscript = m.Transcript != nil && utf8.RuneCountInString(m.Transcript.Text) > longTranscript
 	if showsContent(m) {
 		b.Text = blocksOf(m.Content, mentionsOf(m, n))
 		b.IsJumbo = isJumbo(m.Content)

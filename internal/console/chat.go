@@ -22,6 +22,7 @@ type chatPage struct {
 	At           string // the message that was asked for
 	IsNew        bool   // nothing of it is stored yet
 	Composer     composer
+	Transcribes  bool // voice notes, on request
 	Curl         string
 }
 
@@ -33,7 +34,7 @@ func (c *Console) showChat(v *visit) (err error) {
 	if page.Chat, page.IsNew, err = v.chatOf(ctx, v.chat); err != nil {
 		return err
 	}
-	page.Name, page.Curl = nameOf(page.Chat), curl("GET", client.HistoryPath(page.Chat.JID)+"?limit=50", nil)
+	page.Name, page.Transcribes, page.Curl = nameOf(page.Chat), v.transcribes(), curl("GET", client.HistoryPath(page.Chat.JID)+"?limit=50", nil)
 	if page.List, err = v.listChats(ctx, query, page.Chat.JID); err != nil {
 		return err
 	}

@@ -91,3 +91,17 @@ func (c *Console) showNotice(v *visit) error {
 	writeJSON(v.w, http.StatusOK, shown)
 	return nil
 }
+
+// showName answers the name of a person.
+func (c *Console) showName(v *visit) error {
+	jid, err := bridge.ParseJID(v.r.URL.Query().Get("of"))
+	if err != nil {
+		return err
+	}
+	n, err := v.namesOf([]bridge.JID{jid})
+	if err != nil {
+		return err
+	}
+	writeJSON(v.w, http.StatusOK, map[string]string{"name": n.of(jid)})
+	return nil
+}

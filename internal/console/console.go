@@ -29,6 +29,7 @@ type Options struct {
 	API         http.Handler // the router that the pages are built from
 	Token       string       // the bearer of those who log in with a link
 	EnableSend  bool         // whether forms that send are shown
+	Transcribes bool         // whether a service transcribes voice notes
 	MaxFile     int64        // of a file that is sent, in bytes
 	PhoneNumber string       // the only account that may pair, in E.164 digits; empty for any
 	PublicURLs  []*url.URL   // the addresses at which a reverse proxy shows the console
@@ -128,11 +129,13 @@ func (c *Console) routes() http.Handler {
 	page("/list", c.showList)
 	page("/unread", c.countUnread)
 	page("/notice", c.showNotice)
+	page("/name", c.showName)
 	page("/chats/{jid}/state", c.showChatState)
 	post("/chats/{jid}/state", c.changeChatState)
 	live("/chats/{jid}", c.showChat)
 	post("/chats/{jid}/send", c.send)
 	post("/chats/{jid}/read", c.markRead)
+	post("/chats/{jid}/transcribe", c.transcribe)
 	page("/chats/{jid}/info", c.showGroup)
 	page("/chats/{jid}/members", func(v *visit) error {
 		http.Redirect(v.w, v.r, infoPath(v.chat), http.StatusMovedPermanently)

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	template "github.com/DataDog/datadog-agent/pkg/template/html"
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 )
 
 // shownMembers limits the members of a group that its page shows at first.
@@ -28,6 +30,7 @@ type groupPage struct {
 	Live      bool         // whether the network was asked
 	Member    bool         // whether the account is in the group
 	Edits     bool         // whether the visitor may change name and description
+	Pictured  bool         // whether there may be a picture to remove
 	Admin     bool         // whether the visitor may do what admins do
 	Links     bool         // whether the visitor may see the link
 	Members   []member
@@ -89,6 +92,7 @@ func (v *visit) showGroupPage(status int, f fault, typed bridge.GroupPatch) erro
 	}
 	page.Form = patched(page.Group, typed)
 	page.permit(v, me)
+	page.Pictured = page.Edits && v.isPictured(detail.Stored)
 	page.list(me, query.Has("all"))
 	if page.Links {
 		if err := page.ask(ctx, v, query.Has("invite")); err != nil {
@@ -96,6 +100,24 @@ func (v *visit) showGroupPage(status int, f fault, typed bridge.GroupPatch) erro
 		}
 	}
 	return v.showAs(status, "group", page.Name, page)
+}
+
+const pictureWait = 3 * time.Second // of a page for whether there is a picture
+
+// isPictured reports whether a group has a picture, or may have one where that is not known.
+// The page shows the picture that is asked for here.
+func (v *visit) isPictured(group bridge.StoredGroup) bool {
+	if group.PictureID != nil {
+		return *group.PictureID != ""
+	}
+	ctx, cancel := context.WithTimeout(v.r.Context(), pictureWait)
+	defer cancel()
+	answer, err := v.api.Do(ctx, http.MethodGet, client.PicturePath(group.JID, bridge.PictureFull), nil, nil)
+	if err != nil {
+		return bridge.CodeOf(err) != bridge.CodeNoPicture
+	}
+	_ = answer.Body.Close() // of which nothing is read
+	return true
 }
 
 // permit notes what the visitor may do.

@@ -319,7 +319,7 @@ func hitOf(m bridge.Match, words string, by bridge.Fold) hit {
 	if !m.IsGroup && !m.FromMe {
 		shown.Sender = "" // the chat has the same name
 	}
-	shown.Parts = folding.Around(plainText(m.Content), words, by, wordsBefore, wordsAfter)
+	shown.Parts = folding.Around(plainText(m.Words()), words, by, wordsBefore, wordsAfter)
 	return shown
 }
 

@@ -168,6 +168,16 @@ func (c *Console) markRead(v *visit) error {
 	return v.done(v.api.MarkRead(v.r.Context(), v.chat, v.r.PostForm.Get("upto"), ""), "", chatPath(v.chat))
 }
 
+// transcribe has a message transcribed. The page shows the transcript once it is there.
+func (c *Console) transcribe(v *visit) error {
+	done, err := v.api.Transcribe(v.r.Context(), v.chat, v.r.PostForm.Get("id"))
+	text := "This will be transcribed"
+	if done != nil {
+		text = ""
+	}
+	return v.done(err, text, chatPath(v.chat))
+}
+
 const (
 	maxField  = 256 << 10 // bytes of the fields of a form with a file, each and together
 	maxFields = 8         // parts of a form before its file, beside two of each name

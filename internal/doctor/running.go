@@ -26,6 +26,9 @@ func Bridge(c *client.Client, version string) Check {
 		if err == nil && status.HasSession && stats.HistoryImport != "" { // an older bridge does not return it
 			findings = append(findings, history(stats).about("history"))
 		}
+		if err == nil && stats.Transcription != nil {
+			findings = append(findings, transcripts(*stats.Transcription).about("transcripts"))
+		}
 		return findings
 	}}
 }
@@ -96,6 +99,19 @@ func history(s client.Stats) Finding {
 		message += ", and was " + paired + " at the pairing"
 	}
 	return warn(message, "pair again: the phone sends its history only then. Or ask for older messages of a chat with POST /api/chats/{jid}/history")
+}
+
+// transcripts checks whether there are minutes left for voice notes.
+func transcripts(t bridge.Transcription) Finding {
+	message := fmt.Sprintf("TRANSCRIBE is %s; %d wait, %d minutes used this month", t.Mode, t.Waiting, t.SecondsUsed/60)
+	if t.SecondsLimit == nil {
+		return ok(message)
+	}
+	message += fmt.Sprintf(" of %d", *t.SecondsLimit/60)
+	if t.SecondsUsed >= *t.SecondsLimit {
+		return warn(message, "voice notes wait for the next month, unless TRANSCRIBE_MINUTES is raised")
+	}
+	return ok(message)
 }
 
 // webhooks checks whether receivers accept deliveries.

@@ -51,7 +51,7 @@ const afterTimer = "chatTimer after a moment of this test"
 // moments lists the fields that hold a time.
 var moments = map[string]bool{
 	"timestamp": true, "editedAt": true, "deletedAt": true, "lastMessageAt": true,
-	"createdAt": true, "updatedAt": true, "since": true, "ts": true,
+	"createdAt": true, "updatedAt": true, "since": true, "ts": true, "at": true,
 }
 
 // answers waits until a path answers with exactly the object wanted.
@@ -139,7 +139,7 @@ func with(original object, changes ...object) object {
 func message(id simnet.MessageID, by *simnet.Phone, kind, content string, changes ...object) object {
 	return with(object{
 		"msgId": id, "fromMe": false, "senderJid": by.PN().String(), "senderLid": by.LID().String(), "senderUsername": nil, "pushName": by.Name(),
-		"messageType": kind, "content": content, "contextInfo": nil, "quoted": nil, "timestamp": recent, "media": nil, "poll": nil,
+		"messageType": kind, "content": content, "contextInfo": nil, "quoted": nil, "timestamp": recent, "media": nil, "transcript": nil, "poll": nil,
 		"reactions": []any{}, "editedAt": nil, "deletedAt": nil, "status": nil, "location": nil, "contacts": nil, "interactive": nil, "event": nil,
 		"groupInvite": nil, "order": nil, "product": nil, "linkPreview": nil, "referral": nil, "album": nil, "albumId": nil,
 		"isForwarded": false, "expiresAt": nil, "pinnedUntil": nil, "kept": false, "imported": false,
@@ -178,7 +178,7 @@ func match(chat simnet.JID, m object) object {
 	return object{
 		"chatJid": chat.String(), "msgId": m["msgId"], "senderJid": m["senderJid"], "senderLid": m["senderLid"], "senderUsername": m["senderUsername"],
 		"pushName": m["pushName"], "isGroup": chat.Server == bridge.ServerGroup, "content": m["content"], "timestamp": recent,
-		"chatName": asListed, "fromMe": m["fromMe"], "messageType": m["messageType"], "media": m["media"],
+		"chatName": asListed, "fromMe": m["fromMe"], "messageType": m["messageType"], "media": m["media"], "transcript": m["transcript"],
 	}
 }
 

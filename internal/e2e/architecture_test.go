@@ -131,6 +131,7 @@ var ours = map[string][]string{
 	"internal/compat/cloud":     {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format"},
 	"internal/compat/waha":      {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format"},
 	"internal/compat/evolution": {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format"},
+	"internal/transcribe":       {"internal/bridge", "internal/media", "internal/store"},
 	"internal/upkeep":           {"internal/bridge", "internal/media", "internal/store", "internal/webhook"},
 	"internal/doctor":           {"internal/bridge", "internal/client", "internal/dbfile"},
 	"internal/demo":             {"internal/bridge", "internal/client", "internal/simnet"},

@@ -113,12 +113,16 @@ func TestConsole_MakesAndAdministersAGroup(t *testing.T) {
 		g.shows(func(view simnet.GroupView) bool { return view.Topic == "Every Saturday" }, v.ben)
 		v.arrives(".topic")
 
+		if offered := `!!document.querySelector("#picture .danger")`; evaluate[bool](v.browser, offered) {
+			t.Error("a picture that there is not can be removed")
+		}
 		v.do(chromedp.SetUploadFiles(chromedp.CSS("#picture [type=file]"), []string{filepath.Join(written(t, map[string][]byte{"walks.png": banner(t, color.RGBA{20, 160, 20, 255})}), "walks.png")}))
 		v.clickOn("#picture button.primary")
 		v.waitFor(`[...document.querySelectorAll(".notice")].some(one => one.innerText.includes("Picture changed"))`)
 		shown, _ := v.network.Group(g.in)
 		looks(t, "the picture", must(shown.Picture(within(t), v.ben, false))(t), 640, color.RGBA{20, 160, 20, 255})
 		v.waitFor(`getComputedStyle(document.querySelector(".portrait .avatar")).backgroundImage.includes("size=full&v=")`)
+		v.waitFor(`document.querySelector("#picture .danger")`)
 
 		menuOfBen := `[...document.querySelectorAll(".member")].find(one => one.innerText.includes("Ben"))`
 		v.do(chromedp.Evaluate[chromedp.Void](`(one => { one.querySelector("details").open = true; one.querySelector("[value=promote]").click() })(` + menuOfBen + `)`))

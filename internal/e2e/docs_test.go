@@ -113,6 +113,19 @@ func TestDocs_ExamplesCanBePasted(t *testing.T) {
 // link matches a link to a file of the repository, possibly to a heading in it.
 var link = regexp.MustCompile(`\]\(([^)#:\s]*)(#[^)\s]*)?\)`)
 
+// A merge that was not finished is no text to read.
+func TestDocs_NoMergeIsLeftOpen(t *testing.T) {
+	for _, page := range allPages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains("\n"+string(text), "\n<<<<<<< ") {
+			t.Errorf("%s has both sides of a merge", page)
+		}
+	}
+}
+
 // TestDocs_LinksLeadSomewhere follows the links between pages.
 func TestDocs_LinksLeadSomewhere(t *testing.T) {
 	for _, page := range allPages(t) {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -128,6 +129,48 @@ func TestSounds_FilmsAreConverted(t *testing.T) {
 		t.Error("a film that the phones play was converted again")
 	}
 	refused(t, c.bridge.Post("/api/messages/send-media", with(body, object{"type": "image", "convert": true})), 400, bridge.CodeInvalid, "convert is for video only")
+	c.bridge.leavesNoFile()
+}
+
+// A form whose caller does not wait for its converting is sent all the same, and once under its key.
+func TestSounds_AreSentWhenTheirCallerLeaves(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program, started, goesOn := filepath.Join(dir, "ffmpeg"), filepath.Join(dir, "started"), filepath.Join(dir, "goes-on")
+	script := fmt.Sprintf("#!/bin/sh\n: > %s\nwhile [ ! -e %s ]; do sleep 0.02; done\nexec %s \"$@\"\n", started, goesOn, strings.TrimPrefix(withFFmpeg(t), "FFMPEG="))
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := pairedCast(t, "FFMPEG="+program)
+	upload := func(ctx context.Context) (client.Sent, error) {
+		return c.bridge.api.SendFile(ctx, client.Upload{To: bridge.JID(c.anna.PN().String()), FileName: "tone", PTT: true}, bytes.NewReader(tone(2)), "once")
+	}
+	hasty, leave := context.WithCancel(within(t))
+	left := make(chan error, 1)
+	go func() {
+		_, err := upload(hasty)
+		left <- err
+	}()
+	eventually(t, func() error {
+		_, err := os.Stat(started)
+		return err
+	})
+	leave()
+	if err := <-left; err == nil {
+		t.Fatal("the hasty caller has an answer")
+	}
+	if err := os.WriteFile(goesOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := must(c.anna.Received(within(t), func(got *simnet.Received) bool { return got.Message.Message.GetAudioMessage() != nil }))(t)
+	isVoiceNote(t, c.anna, got, 2)
+	eventually(t, func() error { // while the first call ends, its key is busy
+		again, err := upload(within(t))
+		if err == nil && (again.ID != got.Message.Info.ID || !again.Replayed) {
+			t.Fatalf("the repeated call sent %+v", again)
+		}
+		return err
+	})
 	c.bridge.leavesNoFile()
 }
 

@@ -166,7 +166,8 @@ func TestTyping_IsOffByDefault(t *testing.T) {
 	}
 }
 
-// The console shows who types below the name of the chat that is open, until they send.
+// The console shows who types below the name of the chat that is open, until they send: by name in
+// groups. What a stream told is over when it breaks off.
 func TestConsole_ShowsWhoTypes(t *testing.T) {
 	t.Parallel()
 	v := chatting(t, 1280, "SHOW_TYPING=true")
@@ -192,5 +193,26 @@ func TestConsole_ShowsWhoTypes(t *testing.T) {
 	v.wantText("Here I am")
 	line("")
 	v.waitFor(`!document.querySelector(".chat-title .hint").hidden`)
+
+	say(t, v.anna, v.owner.PN(), "hello")
+	v.wantStored(v.anna, "hello")
+	group := newGroup(t, v.owner, simnet.GroupOptions{Subject: "Choir", Members: []*simnet.Phone{v.anna, v.ben}})
+	say(t, v.ben, group.JID(), "Who comes?")
+	v.openChat(group.JID())
+	v.waitFor(`document.readyState === "complete"`)
+	types := func(person *simnet.Phone, typing bool) {
+		t.Helper()
+		if err := person.Typing(within(t), group.JID(), typing); err != nil {
+			t.Fatal(err)
+		}
+	}
+	types(v.ben, true)
+	line("Ben is typing…")
+	types(v.anna, true)
+	line("2 people are typing…")
+	types(v.ben, false)
+	line("Anna Amsel is typing…")
 	v.wantNoFaults()
+	v.offline(true)
+	line("")
 }

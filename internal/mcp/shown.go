@@ -129,6 +129,7 @@ type shownMessage struct {
 	ReplyTo     *shownQuote      `json:"replyTo,omitempty"`
 	Mentions    []shownMention   `json:"mentions,omitempty"`
 	File        *shownFile       `json:"file,omitempty"`
+	Transcript  string           `json:"transcript,omitempty"` // of what is said in File
 	Poll        *shownPoll       `json:"poll,omitempty"`
 	Location    *shownPlace      `json:"location,omitempty"`
 	Contacts    []shownCard      `json:"contacts,omitempty"`
@@ -206,7 +207,7 @@ type shownReaction struct {
 	Emoji     string     `json:"emoji"`
 }
 
-// messageOf shows a message, with at most so many characters of its text.
+// messageOf shows a message, with at most so many characters of its text and transcript.
 func messageOf(m bridge.Message, most int) shownMessage {
 	shown := shownMessage{
 		MsgID: capped(m.ID, maxName), FromMe: m.FromMe, SenderJID: m.SenderJID, SenderName: capped(m.PushName, maxName), Timestamp: m.Timestamp,
@@ -215,6 +216,9 @@ func messageOf(m bridge.Message, most int) shownMessage {
 	}
 	if m.Media != nil {
 		shown.File = new(fileOf(*m.Media))
+	}
+	if m.Transcript != nil {
+		shown.Transcript = capped(m.Transcript.Text, max(most-written(shown.Text), 0))
 	}
 	if m.ContextInfo != nil {
 		shown.Mentions = few(m.ContextInfo.Mentions, maxFew, func(p bridge.Mention) shownMention { return shownMention{p.JID, capped(p.Name, maxName)} })
@@ -286,7 +290,7 @@ func messagesOf(list []bridge.Message) []shownMessage {
 }
 
 func (m shownMessage) brief() []any {
-	rest := notes{"edited": m.IsEdited, "deleted": m.IsDeleted, "replyTo": m.ReplyTo, "file": m.File, "poll": m.Poll, "location": m.Location, "event": m.Event, "referral": m.Referral}
+	rest := notes{"edited": m.IsEdited, "deleted": m.IsDeleted, "replyTo": m.ReplyTo, "file": m.File, "transcript": m.Transcript, "poll": m.Poll, "location": m.Location, "event": m.Event, "referral": m.Referral}
 	if len(m.Contacts) > 0 {
 		rest["contacts"] = m.Contacts
 	}

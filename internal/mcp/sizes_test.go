@@ -45,6 +45,7 @@ func (c content) message(i int) bridge.Message {
 	}
 	m.ContextInfo = &bridge.ContextInfo{QuotedMsgID: &c.name}
 	m.Quoted = &bridge.Quoted{PushName: c.name, Content: c.text}
+	m.Transcript = &bridge.Transcript{Text: c.text}
 	m.Media = &bridge.Media{Type: bridge.MediaDocument, FileName: c.name, MimeType: c.name}
 	m.Location, m.Event, m.Referral = &bridge.Place{Name: c.name, Address: c.name}, &bridge.CalendarEvent{Name: c.name, Location: &bridge.Place{Name: c.name}}, &bridge.Referral{Headline: c.name, Body: c.name, SourceURL: c.name}
 	m.Poll = &bridge.PollTally{Name: c.name}
@@ -90,7 +91,7 @@ func (c content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}), "nextCursor": next}
 	case path == "/api/messages/search":
 		answer = map[string]any{"matches": many(limit, func(i int) bridge.Match {
-			return bridge.Match{ChatJID: testChat, ChatName: c.name, MsgID: "3EB01", SenderJID: testChat, PushName: c.name, Content: c.text, Media: c.message(i).Media}
+			return bridge.Match{ChatJID: testChat, ChatName: c.name, MsgID: "3EB01", SenderJID: testChat, PushName: c.name, Content: c.text, Media: c.message(i).Media, Transcript: c.message(i).Transcript}
 		}), "nextCursor": next}
 	case path == "/api/events":
 		answer = map[string]any{"events": many(limit, func(i int) bridge.Event {

@@ -97,7 +97,7 @@ const (
 )
 
 func matchOf(m bridge.Match, words string, by bridge.Fold) shownMatch {
-	around := folding.Around(m.Content, words, by, wordsBefore, wordsAfter)
+	around := folding.Around(m.Words(), words, by, wordsBefore, wordsAfter)
 	shown := shownMatch{
 		ChatJID: m.ChatJID, ChatName: capped(m.ChatName, maxName), IsGroup: m.IsGroup, MsgID: capped(m.MsgID, maxName), FromMe: m.FromMe,
 		SenderJID: m.SenderJID, SenderName: capped(m.PushName, maxName), Timestamp: m.Timestamp, MessageType: capped(m.MessageType, maxName),

@@ -14,12 +14,14 @@ type room func(bytes int64) bool
 func (r room) retry(size int64, do func() error) error {
 	for {
 		err := do()
-		isFull := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-		if !isFull || r == nil || !r(size) {
+		if !isFull(err) || r == nil || !r(size) {
 			return err
 		}
 	}
 }
+
+// isFull reports whether an error is that of a full disk.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 func (r room) create(create func() (*os.File, error)) (file *os.File, err error) {
 	err = r.retry(1, func() (err error) { file, err = create(); return err })

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -44,10 +45,19 @@ func (p *Preparer) transcode(ctx context.Context, req *Request, result *urlguard
 	}
 	defer out.Close()
 	began := time.Now()
-	if req.PTT {
-		waveform, err = p.opts.Converter.Voice(ctx, file.Name(), out.file.Name())
-	} else {
-		err = p.opts.Converter.Film(ctx, file.Name(), out.file.Name())
+	err = p.room.retry(result.Size, func() (err error) {
+		if req.PTT {
+			waveform, err = p.opts.Converter.Voice(ctx, file.Name(), out.file.Name())
+		} else {
+			err = p.opts.Converter.Film(ctx, file.Name(), out.file.Name())
+		}
+		if bridge.CodeOf(err) == bridge.CodeUnsupportedMedia {
+			return cmp.Or(noRoomBehind(out.file), err)
+		}
+		return err
+	})
+	if isFull(err) {
+		return nil, storageFailed(err)
 	}
 	if err != nil {
 		return nil, err
@@ -59,6 +69,20 @@ func (p *Preparer) transcode(ctx context.Context, req *Request, result *urlguard
 	p.opts.Log.Info().Str("from", k.sniffed).Int64("bytes", result.Size).Dur("took", time.Since(began)).Msg("media converted")
 	req.MimeType, result.ContentType = "", ""
 	return waveform, nil
+}
+
+// noRoomBehind returns the error of a disk that has no room behind a file, which ffmpeg does not tell
+// from other faults; nil if there is some.
+func noRoomBehind(file *os.File) error {
+	const most = 64 << 10
+	info, err := file.Stat()
+	if err == nil {
+		_, err = file.WriteAt(make([]byte, most), info.Size())
+	}
+	if isFull(err) {
+		return err
+	}
+	return nil
 }
 
 const installFFmpeg = "install ffmpeg where it runs, or name it in FFMPEG"

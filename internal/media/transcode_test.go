@@ -7,11 +7,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"bridged/internal/bridge"
+	"bridged/internal/demo"
 	"bridged/internal/transcode"
 )
 
@@ -233,5 +237,41 @@ func TestTranscode_WithoutFFmpegTheRemedyIsNamed(t *testing.T) {
 		if _, _, err := w.prepared(c.file, "", c.req); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia || !strings.Contains(err.Error(), installFFmpeg) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// What ffmpeg makes takes its room from the cache, and a disk without any is no fault of the file.
+func TestTranscode_FullDisk(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("a small disk is mounted on Linux")
+	}
+	c := fullOfMedia(t)
+	dir := t.TempDir()
+	program, made := filepath.Join(dir, "ffmpeg"), filepath.Join(dir, "made")
+	write(t, made, append(demo.Voice(2), make([]byte, 200<<10)...))
+	script := "#!/bin/sh\nfor a; do case $a in file:*) out=${a#file:};; esac; done\ncat " + made + " > $out 2>&- || exit 1\nhead -c 16000 /dev/zero\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := NewPreparer(PreparerOptions{
+		TempDir: filepath.Join(c.lru.dir, "tmp"), MaxBytes: 4 << 20, Cache: c, Converter: converter(t, program), Log: zerolog.Nop(),
+	})
+	voice := func() (int64, error) {
+		received, err := p.Receive(t.Context(), Incoming{From: strings.NewReader("RIFF\x04\x00\x00\x00WAVE")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer received.Close()
+		f, err := p.PrepareReceived(t.Context(), voiceNote, received, "x", "")
+		return f.Size, err
+	}
+	if size, err := voice(); err != nil || size < 200<<10 {
+		t.Errorf("%d bytes, %v", size, err)
+	}
+	for c.makeRoom(1) {
+	}
+	write(t, filepath.Join(c.lru.dir, "of others"), make([]byte, 900<<10))
+	if _, err := voice(); bridge.CodeOf(err) != bridge.CodeStorageUnavailable {
+		t.Errorf("on a disk that is full: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"bridged/internal/bridge"
 )
@@ -98,7 +99,24 @@ func plainName(name string) string {
 		}
 		return r
 	}, bridge.PlainFileName(name))
-	return strings.TrimSpace(strings.TrimLeft(strings.TrimRight(name, ". "), ".- "))
+	return shortened(strings.TrimSpace(strings.TrimLeft(strings.TrimRight(name, ". "), ".- ")))
+}
+
+// maxFileName is what every file system takes, in bytes.
+const maxFileName = 143
+
+// shortened returns a name that a file can have. A long one keeps its extension.
+func shortened(name string) string {
+	extension := filepath.Ext(name)
+	if len(extension) > 32 {
+		extension = ""
+	}
+	stem := strings.TrimSuffix(name, extension)
+	for len(stem)+len(extension) > maxFileName {
+		_, last := utf8.DecodeLastRuneInString(stem)
+		stem = stem[:len(stem)-last]
+	}
+	return stem + extension
 }
 
 // save stores the file under its name only once it is whole. A file that is there stays, unless
@@ -122,9 +140,12 @@ func (m Media) save(path string, resp *http.Response) (size int64, err error) {
 	return size, nil
 }
 
-// create creates the file, or one beside it that is to replace it.
+// create creates the file, or one beside it that is to replace it. A device is not replaced.
 func (m Media) create(path string) (*os.File, error) {
 	if m.Force {
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is no file that could be replaced", path)
+		}
 		return os.CreateTemp(filepath.Dir(path), ".bridged-*")
 	}
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

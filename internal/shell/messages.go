@@ -108,7 +108,7 @@ func messageText(m bridge.Message) string {
 	if m.DeletedAt != nil {
 		return "[deleted]"
 	}
-	text := fileText(m.Content, m.MessageType, m.Media)
+	text := fileText(m.Words(), m.MessageType, m.Media)
 	if m.EditedAt != nil {
 		text += " (edited)"
 	}
@@ -191,7 +191,7 @@ func (s *Shell) matchRow(m bridge.Match, q Search) []string {
 	if !m.FromMe {
 		sender = senderOf(m.PushName, m.SenderJID)
 	}
-	text := fileText(m.Content, m.MessageType, m.Media)
+	text := fileText(m.Words(), m.MessageType, m.Media)
 	if s.Width > 0 {
 		text = folding.Plain(folding.Around(text, q.Q, q.Fold, 16, len(text)))
 	}

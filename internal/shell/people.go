@@ -61,6 +61,11 @@ func (s *Shell) Check(ctx context.Context, numbers []string) error {
 	if len(numbers) > maxChecked {
 		return Usage("at most %d numbers are checked at a time", maxChecked)
 	}
+	for _, number := range numbers {
+		if _, err := bridge.ParsePhone(number); err != nil {
+			return Usage("%q %v", number, err)
+		}
+	}
 	checks, err := s.API.CheckNumbers(ctx, numbers)
 	if err != nil {
 		return err

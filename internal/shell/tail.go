@@ -154,6 +154,8 @@ func (s *Shell) change(ctx context.Context, known names, e bridge.Event) string 
 		return s.name(ctx, known, r.SenderJID) + " reacted " + r.Emoji
 	case len(e.Voters) > 0:
 		return s.name(ctx, known, e.Voters[len(e.Voters)-1]) + " voted"
+	case changed(bridge.ChangedTranscript):
+		return "transcribed"
 	case changed(bridge.ChangedPinned) && e.Message.PinnedUntil == nil:
 		return "no longer pinned"
 	case changed(bridge.ChangedPinned):

@@ -17,11 +17,28 @@ type details struct {
 	Poll    *pollDetails    `json:"p,omitempty"`
 	Parts   *partsDetails   `json:"x,omitempty"`
 
+	Transcript *transcriptDetails `json:"w,omitempty"` // of Media
+
 	Forwarded  bool   `json:"f,omitempty"`
 	Expiration uint32 `json:"e,omitempty"` // in seconds
 
 	Pin  *pinDetails  `json:"n,omitempty"`
 	Keep *keepDetails `json:"k,omitempty"`
+}
+
+// transcriptDetails is [bridge.Transcript] with short names.
+type transcriptDetails struct {
+	Text     string      `json:"t"`
+	Language *string     `json:"l,omitempty"`
+	At       bridge.Time `json:"a"`
+}
+
+// text returns the text of a transcript; nil has none.
+func (d *transcriptDetails) text() string {
+	if d == nil {
+		return ""
+	}
+	return d.Text
 }
 
 // pinDetails records the last pin of a message.
@@ -165,7 +182,7 @@ func (s *Store) fill(m *bridge.Message, d details, find finder) {
 	if c := d.Context; c != nil {
 		m.ContextInfo = c.shown(find, m.Content)
 	}
-	m.Media = d.Media.shown(m.Chat, m.ID)
+	m.Media, m.Transcript = d.Media.shown(m.Chat, m.ID), (*bridge.Transcript)(d.Transcript)
 	if d.Poll != nil {
 		m.Poll = s.pollOf(*d.Poll)
 	}

@@ -234,16 +234,22 @@ func (t *writeTx) recordFile(query string, args ...any) {
 	t.erasedFile = t.Change("INSERT INTO erased_files (type, ref) "+query, args...) > 0 || t.erasedFile
 }
 
-// recordReplacedFile notes the file of a message that gets another one. A new path is no
-// other file.
-func (t *writeTx) recordReplacedFile(seq int64, before *mediaDetails, edited *bridge.Media) {
+// replacesFile reports whether an edit gives a message another file. A new path is no other
+// file.
+func (t *writeTx) replacesFile(seq int64, before *mediaDetails, edited *bridge.Media) (other bool) {
 	if before == nil || edited == nil {
-		return
+		return before == nil && edited != nil
 	}
-	t.recordFile(`
-		SELECT ?1, media_ref FROM message_raw
-		WHERE seq = ?2 AND json_remove(media_ref, '$.directPath') != json_remove(?3, '$.directPath')`,
-		before.Type, seq, t.Encode(edited.Ref))
+	t.Find("SELECT json_remove(media_ref, '$.directPath') != json_remove(?, '$.directPath') FROM message_raw WHERE seq = ? AND media_ref IS NOT NULL",
+		[]any{t.Encode(edited.Ref), seq}, &other)
+	return other
+}
+
+// recordReplacedFile notes the file of a message that gets another one.
+func (t *writeTx) recordReplacedFile(seq int64, before *mediaDetails) {
+	if before != nil {
+		t.recordFile("SELECT ?, media_ref FROM message_raw WHERE seq = ? AND media_ref IS NOT NULL", before.Type, seq)
+	}
 }
 
 // ErasedFile is the file of a message that was deleted, or that got another file.

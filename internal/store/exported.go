@@ -303,7 +303,7 @@ func (t *writeTx) addFile(seq int64, m bridge.Message, sum []byte) {
 		if text == "" || text == m.Media.FileName { // the caption was left out, too
 			text = m.Content
 		}
-		folded, bare := search.Columns(text)
+		folded, bare := search.Columns(text, d.Transcript.text())
 		t.Run("UPDATE messages SET type = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ? WHERE seq = ?",
 			m.MessageType, text, folded, bare, t.pack(d), d.hasLink(text), seq)
 		t.s.index.MarkStale(t.Conn, seq)

@@ -106,7 +106,7 @@ func (w *world) askFiltered() {
 		q.HasMedia = ptr(true)
 	}
 	fits := func(m posted) bool {
-		return contains(m.text, q.Q, q.Fold) && passes(q.MessageFilter, m) && (q.Sender == "" || m.sender == q.Sender) &&
+		return m.has(q.Q, q.Fold) && passes(q.MessageFilter, m) && (q.Sender == "" || m.sender == q.Sender) &&
 			(q.Since == nil || !m.ts.Before(q.Since.Time)) && (q.Until == nil || !m.ts.After(q.Until.Time))
 	}
 	w.compare(fmt.Sprintf("%+v", q), w.searchAll(q), w.found(func(m posted) bool {

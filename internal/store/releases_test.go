@@ -59,6 +59,13 @@ func fillRelease(t *testing.T, path string) {
 		bridge.Group{JID: club, Name: "Club", Participants: []bridge.Participant{{JID: me}, {JID: bob, IsAdmin: true}}},
 		says(club, bob, "B1", 5, "in the club"), bridge.Edit{Chat: club, Target: "B2", Editor: bob, Timestamp: at(7), New: says(club, bob, "B2", 6, "edited")},
 		rings(alice, "call", 8))
+	save(t, s, voiceNote(bob, bob, "V1", 9), voiceNote(bob, bob, "V2", 10))
+	for _, id := range []string{"V2", "V1"} {
+		if err := s.AskTranscript(t.Context(), bob, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keepTranscript(t, s, nextTry(t, s), bridge.NewTranscript("words of a note", "en", at(11).Time))
 	if _, err := s.AddToken(t.Context(), bridge.Token{Name: "script", Hash: []byte("hash"), Scopes: []bridge.Scope{bridge.ScopeRead}}); err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +90,8 @@ func checkRelease(t *testing.T, s *Store) {
 	if m := message(t, s, alice, "A2"); m.Media == nil || m.Media.Size != 7 {
 		t.Errorf("a picture: %+v", m)
 	}
+	sameList(t, "found by the words of a note", matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "OF A NOTE"})), []string{"V2"})
+	sameList(t, "to be transcribed", waiting(t, s), []string{"V1"})
 	save(t, s, says(club, bob, "B2", 6, "to be edited"))
 	if m := message(t, s, club, "B2"); m.Content != "edited" {
 		t.Errorf("a message whose edit was pending: %+v", m)

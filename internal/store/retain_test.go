@@ -16,6 +16,7 @@ func TestRetain_RemovesWhatIsOldAndKeepsTheRestTrue(t *testing.T) {
 	w.write(400)
 	settle(t, w.s)
 	w.write(60)
+	w.transcribe(20)
 	w.change(20)
 	cut := at(pace * 60)
 	kept := []posted{}

@@ -95,6 +95,7 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 		"DELETE FROM votes WHERE message = ?",
 		"DELETE FROM event_responses WHERE message = ?",
 		"DELETE FROM album_parts WHERE message = ?",
+		"DELETE FROM transcriptions WHERE message = ?",
 	} {
 		t.Run(empty, m.seq)
 	}

@@ -53,7 +53,11 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	}
 	d := detailsOf(f.New)
 	d.keepMarks(before)
-	folded, bare := search.Columns(f.New.Content)
+	isNewFile := t.replacesFile(m.seq, before.Media, f.New.Media)
+	if !isNewFile {
+		d.Transcript = before.Transcript
+	}
+	folded, bare := search.Columns(f.New.Content, d.Transcript.text())
 	changed := t.Change(`
 		UPDATE messages SET type = ?1, content = ?2, folded = ?3, bare = ?8, details = ?4, edited_at = nullif(?5, 0), has_link = ?7
 		WHERE seq = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, nullif(?5, 0))`,
@@ -61,8 +65,12 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	if changed == 0 {
 		return
 	}
-	t.recordReplacedFile(m.seq, before.Media, f.New.Media)
-	if f.New.Media != nil && !f.New.Media.Ref.Kept {
+	if isNewFile {
+		t.recordReplacedFile(m.seq, before.Media)
+		f.New.FromMe, f.New.Imported = m.fromMe, m.imported
+		t.queueTranscript(m.seq, f.New)
+	}
+	if isNewFile && !f.New.Media.Ref.Kept {
 		t.Run("DELETE FROM kept_files WHERE message = ?", m.seq)
 	}
 	t.Run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE seq = ?",

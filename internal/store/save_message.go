@@ -33,6 +33,7 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 		return
 	}
 	t.insertRaw(m, seq)
+	t.queueTranscript(seq, m)
 	t.countNew(m, c, seq)
 	t.appendEvent(bridge.EventMessageCreated, seq, 0)
 	t.joinAlbum(seq, m.AlbumID)
@@ -77,7 +78,7 @@ const unknownSender bridge.JID = "0@" + bridge.ServerUser
 // insertMessage returns 0 where the message is stored already.
 func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender person) int64 {
 	seq, d := t.numbers.seq+1, detailsOf(m)
-	folded, bare := search.Columns(m.Content)
+	folded, bare := search.Columns(m.Content, "")
 	added := t.Change(`
 		INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, bare, details, has_link, status, imported)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -160,12 +161,13 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender per
 	}
 	d := detailsOf(m)
 	d.keepMarks(t.detailsIn(stored.details))
-	folded, bare := search.Columns(m.Content)
+	folded, bare := search.Columns(m.Content, "")
 	t.Run(`
 		UPDATE messages SET sender = ?, type = ?, push_name = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ?, status = ?, edited_at = NULL
 		WHERE seq = ?`,
 		sender.id, m.MessageType, m.PushName, m.Content, folded, bare, t.pack(d), d.hasLink(m.Content), statusColumn(m), stored.seq)
 	t.insertRaw(m, stored.seq)
+	t.queueTranscript(stored.seq, m)
 	t.joinAlbum(stored.seq, m.AlbumID)
 	fields := []bridge.MessageField{bridge.ChangedContent}
 	if stored.isPlaceholder() { // and no edit has taken its place

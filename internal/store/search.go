@@ -186,6 +186,6 @@ func (r *readTx) scanMatch(row *db.Row) (match bridge.Match, at position) {
 	match.SenderJID, match.SenderLID, match.SenderUsername, match.PushName = p.jid(), p.lid, p.usernameOrNil(), cmp.Or(match.PushName, p.pushName())
 	var d details
 	r.Decode(column, &d)
-	match.Media = d.Media.shown(match.ChatJID, match.MsgID)
+	match.Media, match.Transcript = d.Media.shown(match.ChatJID, match.MsgID), (*bridge.Transcript)(d.Transcript)
 	return match, at
 }

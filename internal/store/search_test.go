@@ -166,6 +166,12 @@ type posted struct {
 	media        bridge.MediaType
 	hasLink      bool
 	fromMe       bool
+	transcript   string
+}
+
+// has reports whether a text stands in a message, or in its transcript.
+func (m posted) has(q string, by bridge.Fold) bool {
+	return contains(m.text, q, by) || m.transcript != "" && contains(m.transcript, q, by)
 }
 
 var worldChats = []bridge.JID{alice, bob, carol, club, "120363000000000002@g.us", "120363000000000003@g.us"}
@@ -208,7 +214,7 @@ func (w *world) change(n int) {
 	for range n {
 		m := &w.list[w.r.IntN(len(w.list))]
 		if w.r.IntN(3) == 0 {
-			m.text, m.media, m.hasLink = "", "", false
+			m.text, m.media, m.hasLink, m.transcript = "", "", false, ""
 			save(w.t, w.s, bridge.Deletion{Chat: m.chat, Target: m.id, By: m.sender, Timestamp: at(99999)})
 			continue
 		}
@@ -228,7 +234,8 @@ func (w *world) change(n int) {
 
 func (w *world) randomQuery() string {
 	if w.r.IntN(2) == 0 && len(w.list) > 0 { // a piece of something written
-		runes := []rune(w.list[w.r.IntN(len(w.list))].text)
+		m := w.list[w.r.IntN(len(w.list))]
+		runes := []rune([]string{m.text, m.transcript, m.text + m.transcript, m.transcript + m.text}[w.r.IntN(4)])
 		if len(runes) > 0 {
 			from := w.r.IntN(len(runes))
 			to := from + 1 + w.r.IntN(min(5, len(runes)-from))
@@ -290,7 +297,7 @@ func (w *world) ask() {
 		q.Only = worldChats[w.r.IntN(len(worldChats)):][:w.r.IntN(2)]
 	}
 	inRange := func(m posted) bool {
-		return contains(m.text, q.Q, q.Fold) && (q.Since == nil || !m.ts.Before(q.Since.Time)) && (q.Until == nil || !m.ts.After(q.Until.Time))
+		return m.has(q.Q, q.Fold) && (q.Since == nil || !m.ts.Before(q.Since.Time)) && (q.Until == nil || !m.ts.After(q.Until.Time))
 	}
 	w.compare(fmt.Sprintf("%+v", q), w.searchAll(q), w.found(func(m posted) bool {
 		return inRange(m) && (q.Only == nil || slices.Contains(q.Only, m.chat)) && (q.ChatType != bridge.ChatsGroup || m.chat.IsGroup()) && (q.ChatType != bridge.ChatsIndividual || !m.chat.IsGroup())
@@ -434,6 +441,7 @@ func TestSearch_AnswersAsANaiveScanDoes(t *testing.T) {
 				if round%2 == 1 {
 					settle(t, w.s)
 				}
+				w.transcribe(10)
 				w.change(10)
 				for range 60 {
 					w.ask()

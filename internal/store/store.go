@@ -41,7 +41,8 @@ type Options struct {
 	// Open decrypts a change with the secret of its message; senders and authors are the
 	// JIDs of who sent it and of who wrote the message. It returns nothing where it
 	// cannot. Nil never can.
-	Open func(pending bridge.Encrypted, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
+	Open       func(pending bridge.Encrypted, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
+	Transcribe bridge.TranscribeMode // which voice notes get a transcript; empty for off
 	// Clock is what things expire by; nil is a new one, from the last event on.
 	Clock *bridge.Clock
 	// BeforeCommit may refuse a commit; tests use it to make writes fail.
@@ -73,6 +74,7 @@ type Store struct {
 
 	index  *search.Index
 	eraser *eraser
+	queued chan struct{} // a token when there are transcripts to make
 
 	damage    atomic.Pointer[error] // the first that was found
 	unchecked atomic.Pointer[error] // why the last check could not read the store; nil where it could
@@ -197,6 +199,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		changed: make(chan struct{}),
 		closed:  make(chan struct{}),
 		checked: make(chan struct{}),
+		queued:  make(chan struct{}, 1),
 		tuning:  tuning{small: 768, page: bridge.PageBytes, look: 1 << 14},
 		readers: make(chan *db.Conn, max(minReaders, runtime.GOMAXPROCS(0))),
 	}

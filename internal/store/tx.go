@@ -53,6 +53,7 @@ type writeTx struct {
 	erased     bool // something was deleted that must not stay on the disk
 	erasedFile bool // and it had a file
 	silent     bool // changes append no events
+	queued     bool // there are more transcripts to make
 }
 
 // numbers holds the last ones that were given to messages and to events. None is ever given
@@ -147,4 +148,7 @@ func (s *Store) publish(t *writeTx) {
 	}
 	s.index.Committed(t.numbers.seq, len(t.appended) > 0)
 	s.eraser.committed(t)
+	if t.queued {
+		notify(s.queued)
+	}
 }

@@ -55,7 +55,10 @@ class N8n {
         },
         prepareBinaryData: async (body, name, mimeType) => ({ data: body, fileName: name, mimeType }),
         httpRequestWithAuthentication: async (type, { url, qs, abortSignal }) => {
-          if (url.includes("/media/")) return this.files[new URL(url).pathname];
+          if (url.includes("/media/")) {
+            const file = this.files[new URL(url).pathname];
+            return typeof file === "function" ? await file(abortSignal) : file;
+          }
           if (this.status) return { statusCode: this.status, headers: {}, body: { error: "no", code: "unauthorized" } };
           const after = Number(qs.after);
           const events = this.log.filter(({ id }) => id > after && id > this.oldest).slice(0, 3);
@@ -188,4 +191,14 @@ test("a message's file comes with it, or what the bridge says instead", async ()
   const [brought, missing] = n8n.items;
   deepEqual(brought.binary.file, { data: "bytes", fileName: "plan.pdf", mimeType: "application/pdf" });
   deepEqual([missing.json.fileError, missing.binary], ["it is gone", undefined]);
+});
+
+test("a file that comes to a halt holds nothing up for ever", async (t) => {
+  t.mock.method(AbortSignal, "timeout", () => AbortSignal.abort(new Error("out of time")));
+  const n8n = new N8n([{ ...event(1), message: { msgId: "AB12", media: { fileName: "film.mp4" } } }]);
+  n8n.files = { "/api/messages/media/1%40s.whatsapp.net/AB12": async (signal) => await new Promise((_, reject) => (signal.aborted ? reject(signal.reason) : signal.addEventListener("abort", () => reject(signal.reason)))) };
+  const started = new Promise((resolve) => n8n.items.push = (item) => resolve(item));
+  const run = n8n.start({ download: "file" });
+  match((await started).json.fileError, /out of time/);
+  await run.stop();
 });

@@ -1,5 +1,5 @@
 // What needs no n8n: names, signatures and what is asked of the bridge.
-import { deepEqual, equal, match } from "node:assert/strict";
+import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { Readable } from "node:stream";
 import { test } from "node:test";
@@ -9,6 +9,9 @@ import files from "../dist/shared/files.js";
 import api from "../dist/shared/api.js";
 import idempotency from "../dist/shared/idempotency.js";
 import lookup from "../dist/shared/lookup.js";
+import doing from "../dist/nodes/Bridged/perform.js";
+import table from "../dist/nodes/Bridged/operations/index.js";
+import webhook from "../dist/nodes/BridgedWebhookTrigger/BridgedWebhookTrigger.node.js";
 
 test("a number in any spelling is a JID, and a name is none", () => {
   for (const text of ["+34 600 10 01 01", "0034 600-100-101", "34600100101", "+34 (600) 100.101"]) equal(ids.numberJid(text), "34600100101@s.whatsapp.net", text);
@@ -132,4 +135,37 @@ test("a form has its fields and the file's bytes, from memory or as a stream", a
     const got = form.get("file");
     deepEqual([got.name, got.type, Buffer.from(await got.arrayBuffer())], ['a "plan".pdf', "application/pdf", bytes]);
   }
+});
+
+test("a film that is converted has the time for it", async () => {
+  const calls = [];
+  const helpers = { httpRequestWithAuthentication: async (_, options) => calls.push(options) && { statusCode: 200, headers: {}, body: { ok: true } } };
+  const parameters = { chat: "1@g.us", url: "https://example.org/film.webm", type: "video", options: { convert: true } };
+  const context = { ...bridge({}), ...execution(), helpers, getNodeParameter: (name) => parameters[name] };
+  const sendMedia = table.resources.find(({ value }) => value === "message").operations.find(({ value }) => value === "sendMedia");
+  await doing.perform(context, sendMedia, 0);
+  const [{ body, timeout }] = calls;
+  deepEqual(body, { jid: "1@g.us", url: "https://example.org/film.webm", type: "video", convert: true });
+  ok(timeout > 13 * 60_000, `${timeout} ms`); // the bridge's own limit
+});
+
+test("a webhook that could not be removed is made anew when the trigger asks for another", async () => {
+  const calls = [];
+  const state = {};
+  const parameters = { types: ["message.created"], chats: [], chatType: "all", messages: "others", allowPrivate: false };
+  const helpers = {
+    httpRequestWithAuthentication: async (_, { method, url, body }) => {
+      calls.push(`${method} ${new URL(url).pathname}`);
+      return { statusCode: 200, headers: {}, body: { id: 7, enabled: true, secret: "whsec_x", url: body?.url } };
+    },
+  };
+  const context = { ...bridge({}), helpers, getWorkflowStaticData: () => state, getNodeWebhookUrl: () => "https://n8n.example/w", getNodeParameter: (name) => parameters[name] };
+  const { checkExists, create } = new webhook.BridgedWebhookTrigger().webhookMethods.default;
+  equal(await checkExists.call(context), false);
+  await create.call(context);
+  equal(await checkExists.call(context), true);
+  parameters.chats = ["1@g.us"];
+  equal(await checkExists.call(context), false);
+  deepEqual(calls, ["POST /api/webhooks", "GET /api/webhooks/7", "GET /api/webhooks/7", "DELETE /api/webhooks/7"]);
+  deepEqual(state, {});
 });

@@ -72,7 +72,7 @@ func signed(kind string, content any, by string) {
 func messageChange(d format.Delivery, m *bridge.Message) []change {
 	kind, content := contentOf(d.Event.ChatJID, m)
 	if asContact(d) && !m.FromMe {
-		signed(kind, content, cmp.Or(m.PushName, "+"+person(d.Event.ChatJID, m.SenderJID)))
+		signed(kind, content, cmp.Or(m.PushName, writer(m.SenderJID)))
 	}
 	if kind == "" || m.DeletedAt != nil {
 		return nil
@@ -124,6 +124,14 @@ func person(chat, sender bridge.JID) string {
 		sender = chat
 	}
 	return sender.User()
+}
+
+// writer returns a person without a name: by phone number, which a hidden identity is not.
+func writer(sender bridge.JID) string {
+	if sender.IsLID() {
+		return "~" + sender.User()
+	}
+	return "+" + sender.User()
 }
 
 // statusWords has Meta's words for the status of an own message. A pending one has none.

@@ -134,11 +134,12 @@ func (in *outgoing) to() string {
 // where no number is known, are those of its chat.
 func (in *outgoing) recipient(c *compat.Call) (bridge.JID, error) {
 	to := in.to()
+	group := groupOf(to)
 	switch {
 	case to == "":
 		return "", bridge.Invalid("to is missing: a phone number with its country code")
-	case groupOf(to) != "":
-		return groupOf(to), nil
+	case in.RecipientType == "group" && group != "":
+		return group, nil
 	case in.RecipientType == "group" && !strings.Contains(to, "@"):
 		to += "@" + bridge.ServerGroup
 	}
@@ -147,15 +148,20 @@ func (in *outgoing) recipient(c *compat.Call) (bridge.JID, error) {
 		return chat, err
 	}
 	hidden := bridge.JID(chat.User() + "@" + bridge.ServerLID)
-	switch _, err := c.API.Chat(c.Context(), hidden); bridge.CodeOf(err) {
-	case bridge.CodeNotFound, bridge.CodeForbidden:
-		return chat, nil
-	default:
-		if err != nil {
-			return "", err
-		}
+	_, err = c.API.Chat(c.Context(), hidden)
+	isHidden := err == nil
+	if code := bridge.CodeOf(err); err != nil && code != bridge.CodeNotFound && code != bridge.CodeForbidden {
+		return "", err
 	}
-	return hidden, nil
+	switch {
+	case isHidden && group != "":
+		return "", bridge.Invalid("to stands for a group and for a person: name the group with recipient_type group, or the person by JID")
+	case isHidden:
+		return hidden, nil
+	case group != "":
+		return group, nil
+	}
+	return chat, nil
 }
 
 // shortestLID is how many digits a hidden identity has at least; few phone numbers have more.

@@ -1,9 +1,11 @@
 package cloud
 
 import (
+	"strings"
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/compat/compattest"
 )
 
 // Digits stand for a group both ways. No person and no group of the old kind is taken for one.
@@ -23,6 +25,24 @@ func TestStandIn_BothWays(t *testing.T) {
 	}
 }
 
+// Digits that a person's hidden identity has, too, lead to neither that person nor the group.
+func TestStandIn_NeverAPersonInsteadOfAGroup(t *testing.T) {
+	s := newScene(t)
+	sendsTo := func(recipient string) any {
+		_, answer := ask(t, s, sends(`{"messaging_product":"whatsapp",`+recipient+`,"type":"text","text":{"body":"x"}}`, "", ""), compattest.Operator)
+		return codeOf(answer)
+	}
+	const asGroup, asContact = `"recipient_type":"group","to":"999025246125486"`, `"to":"999025246125486"`
+	const notConnected, invalid = 131016.0, 100.0
+	if a, b := sendsTo(asGroup), sendsTo(asContact); a != notConnected || b != notConnected {
+		t.Errorf("to the group: %v, %v", a, b)
+	}
+	s.Save(bridge.Message{Chat: "999025246125486@lid", ID: "H1", SenderJID: "999025246125486@lid", MessageType: "conversation", Content: "hi"})
+	if a, b := sendsTo(asGroup), sendsTo(asContact); a != notConnected || b != invalid {
+		t.Errorf("where a person has the digits: %v, %v", a, b)
+	}
+}
+
 // A group that is shown as a contact is one in every post, and what has text begins with who
 // wrote it.
 func TestWebhook_GroupsAsContacts(t *testing.T) {
@@ -39,6 +59,7 @@ func TestWebhook_GroupsAsContacts(t *testing.T) {
 	}{
 		"a text":            {received(club, bridge.Message{Content: "hi"}), "messages", by("text", `{"body":"Sofía: hi"}`)},
 		"without a name":    {received(club, bridge.Message{SenderJID: sofia, Content: "hi"}), "messages", by("text", `{"body":"+34600100101: hi"}`)},
+		"without a number":  {received(club, bridge.Message{SenderJID: "422319102884547@lid", Content: "hi"}), "messages", strings.ReplaceAll(by("text", `{"body":"~422319102884547: hi"}`), id, messageRef{Chat: club, Sender: "422319102884547@lid", ID: "3EB0A"}.messageID())},
 		"a picture":         {received(club, bridge.Message{Media: &picture, Content: "look"}), "messages", by("image", `{"id":"`+file+`","mime_type":"image/png","caption":"Sofía: look"}`)},
 		"one without words": {received(club, bridge.Message{Media: &picture}), "messages", by("image", `{"id":"`+file+`","mime_type":"image/png","caption":"Sofía"}`)},
 		"a voice note":      {received(club, bridge.Message{Media: &voice}), "messages", by("audio", `{"id":"`+file+`","mime_type":"audio/ogg","voice":true}`)},

@@ -90,6 +90,7 @@ type Scene struct {
 	t       *testing.T
 	open    func(compat.Options) http.Handler
 	door    http.Handler
+	store   *store.Store
 	router  *api.Handler
 	key     string // the header with the token
 }
@@ -116,14 +117,6 @@ func newScene(t *testing.T, account api.Account, open func(compat.Options) http.
 			t.Error(err)
 		}
 	})
-	for _, fact := range []bridge.Fact{
-		bridge.Group{JID: Club, Name: "Readers", Participants: []bridge.Participant{{JID: Grace}}},
-		bridge.Message{Chat: Club, ID: "G1", SenderJID: Grace, PushName: "Grace", MessageType: "conversation", Content: "to all", Raw: []byte{0x0a, 0x01, 'x'}},
-	} {
-		if err := s.Save(t.Context(), fact); err != nil {
-			t.Fatal(err)
-		}
-	}
 	dir := t.TempDir()
 	files := media.NewPreparer(media.PreparerOptions{TempDir: dir, MaxBytes: 1 << 20, Log: zerolog.Nop()})
 	hooks := webhook.New(webhook.Options{Store: s, Guard: urlguard.New(urlguard.Options{}), Formats: formats, Log: zerolog.Nop()})
@@ -138,7 +131,18 @@ func newScene(t *testing.T, account api.Account, open func(compat.Options) http.
 			return file, nil
 		},
 	}
-	return Scene{Options: options, Files: dir, t: t, open: open, door: open(options), router: router, key: key}
+	scene := Scene{Options: options, Files: dir, t: t, open: open, door: open(options), store: s, router: router, key: key}
+	scene.Save(bridge.Group{JID: Club, Name: "Readers", Participants: []bridge.Participant{{JID: Grace}}})
+	scene.Save(bridge.Message{Chat: Club, ID: "G1", SenderJID: Grace, PushName: "Grace", MessageType: "conversation", Content: "to all", Raw: []byte{0x0a, 0x01, 'x'}})
+	return scene
+}
+
+// Save stores what the network told.
+func (s Scene) Save(fact bridge.Fact) {
+	s.t.Helper()
+	if err := s.store.Save(s.t.Context(), fact); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // Reopen opens the door again, as after a restart.

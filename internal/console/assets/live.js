@@ -125,15 +125,20 @@ const eventTypes = ["message.created", "message.updated", "message.status", "cha
 function follow() {
   if (stream || !lastEvent) return;
   stream = new EventSource(root + "live?after=" + encodeURIComponent(lastEvent));
+  const tell = (event) => listeners.forEach((listener) => listener(event));
   const take = (message) => {
     lastEvent = message.lastEventId || lastEvent;
     const event = message.data ? JSON.parse(message.data) : {};
     event.type = message.type;
-    for (const listener of listeners) listener(event);
+    tell(event);
   };
   for (const type of eventTypes) stream.addEventListener(type, take);
-  stream.addEventListener("open", () => reached(true));
+  stream.addEventListener("open", () => {
+    tell({ type: "begin" });
+    reached(true);
+  });
   stream.addEventListener("error", () => {
+    tell({ type: "break" });
     if (performance.now() - left > 3000) reached(false);
     if (stream.readyState !== EventSource.CLOSED) return; // it connects again by itself
     stream = undefined;

@@ -65,7 +65,7 @@ if (csrf) {
 
 // Which chat is looked at, for the page that notifies
 
-const looked = "bridged looked at";
+const looked = "bridged looked at " + root;
 const open = find(".chat")?.dataset.chat || "";
 function look() {
   if (!document.hidden && document.hasFocus()) localStorage.setItem(looked, open);

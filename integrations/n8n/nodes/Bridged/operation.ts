@@ -32,6 +32,8 @@ export interface Operation {
   pages?: number;
   // file tells that a file goes with the call, or comes back.
   file?: "up" | "down";
+  // converts tells that the bridge may convert the file first, which takes minutes.
+  converts?: boolean;
 }
 
 export interface Resource {

@@ -12,7 +12,7 @@ export async function perform(context: IExecuteFunctions, operation: Operation, 
   const options = context.getNodeParameter("options", itemIndex, {}) as IDataObject;
   const values = await valuesOf(context, operation, options, itemIndex);
   const { path, rest } = placed(operation, values);
-  const call: Call = { method: operation.method ?? "GET", path };
+  const call: Call = { method: operation.method ?? "GET", path, timeout: operation.converts ? converting : undefined };
   if (!operation.method) call.qs = rest;
   else {
     call.headers = { "Idempotency-Key": keyOf(context, itemIndex, text(options.idempotencyKey)) };
@@ -33,6 +33,9 @@ export async function perform(context: IExecuteFunctions, operation: Operation, 
   const { body } = await insist(context, () => call, itemIndex);
   return [{ json: body as IDataObject, pairedItem }];
 }
+
+// converting is how long an answer may take, in milliseconds, where a film is converted and uploaded.
+const converting = 20 * 60_000;
 
 const text = (value: unknown) => (value === undefined || value === "" ? undefined : String(value));
 

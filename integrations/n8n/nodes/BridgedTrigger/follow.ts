@@ -31,6 +31,10 @@ interface Page {
 // longestPause is how many seconds pass at most before a call is tried again.
 const longestPause = 60;
 
+// downloadTime is how many milliseconds a file may take, of which the bridge may first have to
+// ask the network.
+const downloadTime = 15 * 60_000;
+
 // Handed is an event whose execution has not ended.
 interface Handed {
   // before and behind are the numbers to go on from, to read it again and not to.
@@ -112,7 +116,7 @@ export class Follower {
     for (let failed = 0; !this.signal.aborted; failed++) {
       let pause = Math.min(2 ** failed, longestPause);
       try {
-        const got = await ask(this.context, { ...call, signal: this.signal });
+        const got = await ask(this.context, { ...call, signal: call.signal ? AbortSignal.any([this.signal, call.signal]) : this.signal });
         if (!got.refusal || !passing(got.refusal) || failed + 1 >= tries) return got;
         pause = Math.min(got.refusal.retryAfter ?? pause, longestPause);
         this.context.logger.warn(`bridged: ${got.refusal.error}`);
@@ -201,7 +205,7 @@ export class Follower {
     const path = `/api/messages/media/${encodeURIComponent(event.chatJid ?? "")}/${inPath(event.message.msgId)}`;
     const without = (fileError: string) => ({ json: { ...event, fileError } });
     try {
-      const { answer, refusal } = (await this.insist({ path, stream: true }, 3)) ?? {};
+      const { answer, refusal } = (await this.insist({ path, stream: true, signal: AbortSignal.timeout(downloadTime) }, 3)) ?? {};
       if (!answer || refusal) return without(refusal?.error ?? "The workflow was deactivated");
       return { json: event, binary: { [download]: await received(this.context, answer, media.fileName) } };
     } catch (error) {

@@ -18,11 +18,12 @@ import { faultOf } from "../../shared/signature";
 interface State extends IDataObject {
   webhookId?: number;
   secret?: string;
+  // wanted is what the webhook was made with, as JSON.
+  wanted?: string;
 }
 
 interface Webhook {
   id: number;
-  url: string;
   enabled: boolean;
   secret: string;
 }
@@ -74,19 +75,17 @@ export class BridgedWebhookTrigger implements INodeType {
         const { answer, refusal } = await ask(this, { path: `/api/webhooks/${state.webhookId}` });
         if (refusal?.status === 404) return false;
         if (refusal) throw failure(this.getNode(), refusal);
-        const { url, enabled } = answer.body as unknown as Webhook;
-        if (url === this.getNodeWebhookUrl("default") && enabled) return true;
+        const { enabled } = answer.body as unknown as Webhook;
+        if (enabled && state.wanted === wanted(this)) return true;
         await remove(this, state);
         return false;
       },
 
       async create(this: IHookFunctions): Promise<boolean> {
         const state = this.getWorkflowStaticData("node") as State;
-        const { types, chats, chatType, fromMe } = filterOf((name) => this.getNodeParameter(name));
-        const allowPrivate = this.getNodeParameter("allowPrivate") as boolean;
-        const body = { url: this.getNodeWebhookUrl("default"), types, chats, chatType, fromMe: fromMe ?? null, allowPrivate };
-        const { id, secret } = await answerOf<Webhook>(this, { method: "POST", path: "/api/webhooks", body });
-        Object.assign(state, { webhookId: id, secret });
+        const made = wanted(this);
+        const { id, secret } = await answerOf<Webhook>(this, { method: "POST", path: "/api/webhooks", body: JSON.parse(made) as IDataObject });
+        Object.assign(state, { webhookId: id, secret, wanted: made });
         return true;
       },
 
@@ -122,10 +121,18 @@ export class BridgedWebhookTrigger implements INodeType {
   }
 }
 
+// wanted is the webhook that the parameters ask for, as JSON.
+function wanted(context: IHookFunctions): string {
+  const { types, chats, chatType, fromMe } = filterOf((name) => context.getNodeParameter(name));
+  const allowPrivate = context.getNodeParameter("allowPrivate") as boolean;
+  return JSON.stringify({ url: context.getNodeWebhookUrl("default"), types, chats, chatType, fromMe: fromMe ?? null, allowPrivate });
+}
+
 // remove deletes the webhook, which may be gone.
 async function remove(context: IHookFunctions, state: State): Promise<void> {
   const { refusal } = await ask(context, { method: "DELETE", path: `/api/webhooks/${state.webhookId}` });
   if (refusal && refusal.status !== 404) throw new NodeApiError(context.getNode(), { ...refusal } as JsonObject, { message: refusal.error });
   delete state.webhookId;
   delete state.secret;
+  delete state.wanted;
 }

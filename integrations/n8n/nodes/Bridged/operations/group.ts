@@ -49,7 +49,18 @@ export const groupResource: Resource = {
       fields: [required("Link", "link", "The invite link", { placeholder: "https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv" })],
     },
     { name: "Leave", value: "leave", action: "Leave a group", method: "POST", path: "/api/groups/{jid}/leave", fields: [group] },
+    { name: "Remove Picture", value: "removePicture", action: "Remove the picture of a group", method: "DELETE", path: "/api/groups/{jid}/picture", fields: [group] },
     { name: "Reset Invite Link", value: "resetInvite", action: "Reset the invite link of a group", method: "DELETE", path: "/api/groups/{jid}/invite", fields: [group] },
+    {
+      name: "Set Picture",
+      value: "setPicture",
+      action: "Set the picture of a group",
+      description: "The middle of a JPEG, PNG, WebP, GIF or BMP becomes a square",
+      method: "PUT",
+      path: "/api/groups/{jid}/picture",
+      fields: [group],
+      file: "up",
+    },
     {
       name: "Update",
       value: "update",

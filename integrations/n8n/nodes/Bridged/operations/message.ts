@@ -5,7 +5,8 @@ import { withAs, type Field, type Resource } from "../operation";
 const caption = text("Caption", "caption", "The text below an image, video or document", { typeOptions: { rows: 2 } });
 const fileName = text("File Name", "fileName", "The name of a document as recipients see it");
 const mimetype = text("MIME Type", "mimetype", "What the file is, where its own type is wrong", { placeholder: "application/pdf" });
-const voice = flag("Voice Note", "ptt", "Whether to send a sound as a voice note, which must be Opus in Ogg");
+const voice = flag("Voice Note", "ptt", "Whether to send a sound as a voice note. What is not Opus in Ogg needs ffmpeg on the bridge.");
+const convert = flag("Convert Video", "convert", "Whether to convert a video that phones may not play to MP4. This needs ffmpeg on the bridge, and may take minutes.");
 const number = (displayName: string, name: string, limit: number): Field => ({
   property: { displayName, name, type: "number", required: true, default: 0, typeOptions: { minValue: -limit, maxValue: limit, numberPrecision: 7 } },
 });
@@ -112,6 +113,7 @@ export const message: Resource = {
       fields: [chat],
       options: [
         caption,
+        convert,
         fileName,
         mimetype,
         ...quote,
@@ -119,6 +121,7 @@ export const message: Resource = {
         voice,
       ],
       file: "up",
+      converts: true,
     },
     {
       name: "Send File From URL",
@@ -132,7 +135,8 @@ export const message: Resource = {
         required("URL", "url", "A public http or https address", { placeholder: "https://example.org/engine.pdf" }),
         choice("Type", "type", "What to send the file as", { image: "Image", audio: "Audio", document: "Document", video: "Video" }),
       ],
-      options: [caption, fileName, mimetype, ...quote, voice],
+      options: [caption, convert, fileName, mimetype, ...quote, voice],
+      converts: true,
     },
     {
       name: "Send Location",
@@ -162,7 +166,12 @@ export const message: Resource = {
       method: "POST",
       path: "/api/messages/send",
       fields: [chat, required("Text", "text", "What to send, with WhatsApp's own marks for bold and others", { typeOptions: { rows: 3 } })],
-      options: [flag("Mention Everybody", "mentionAll", "Whether to notify all members of a group"), people("Mentions", "mentions", "The people to notify"), ...quote],
+      options: [
+        flag("Link Preview", "linkPreview", "Whether to show the page of the first link, which the bridge fetches. Without this option the bridge's setting counts."),
+        flag("Mention Everybody", "mentionAll", "Whether to notify all members of a group"),
+        people("Mentions", "mentions", "The people to notify"),
+        ...quote,
+      ],
     },
   ],
 };

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"mime/multipart"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/config"
+	"bridged/internal/transcribe"
+)
+
+// newTranscriber returns what makes transcripts, nil where no service is named.
+func (a *app) newTranscriber(c config.Config) *transcribe.Transcriber {
+	if c.Transcriber == nil {
+		return nil
+	}
+	return transcribe.New(transcribe.Options{
+		URL: c.Transcriber, Key: c.TranscribeKey, Model: c.TranscribeModel, Languages: c.Languages, PerMonth: time.Duration(c.TranscribeMinutes) * time.Minute,
+		Store: a.store, OpenFile: a.openSound, UserAgent: userAgent(), Log: a.log,
+	})
+}
+
+func (a *app) openSound(ctx context.Context, m bridge.Message) (multipart.File, int64, error) {
+	file, err := a.files.Open(ctx, m)
+	if err != nil {
+		return nil, 0, err
+	}
+	return file, file.Size, nil
+}
+
+// transcription returns what the API says of the service, nil where none is named.
+func transcription(c config.Config) *bridge.Transcription {
+	if c.Transcriber == nil {
+		return nil
+	}
+	t := &bridge.Transcription{Mode: bridge.TranscribeMode(c.Transcribe)}
+	if c.TranscribeMinutes > 0 {
+		t.SecondsLimit = new(60 * c.TranscribeMinutes)
+	}
+	return t
+}

@@ -1,0 +1,66 @@
+package api
+
+import (
+	"context"
+
+	"bridged/internal/bridge"
+)
+
+// transcription returns what is known of the work on transcripts, nil without a service.
+func (s *server) transcription(ctx context.Context) (*bridge.Transcription, error) {
+	if s.Transcription == nil {
+		return nil, nil
+	}
+	t := *s.Transcription
+	waiting, used, err := s.Store.Transcribed(ctx)
+	t.Waiting, t.SecondsUsed = waiting, int(used.Seconds())
+	return &t, err
+}
+
+// accepted is an answer about what will be done later.
+type accepted struct{ asked any }
+
+// requestTranscript has a message transcribed, which takes a while, and answers the transcript
+// where there is one. It looks for the file first: who asks learns at once that it is gone.
+func (s *server) requestTranscript(in *input) (any, error) {
+	at := in.pathStoredMessage("jid")
+	in.body(&struct{}{}, optional)
+	if in.err == nil && s.Transcription == nil {
+		in.refuse("no service transcribes here: TRANSCRIBE_URL must name one")
+	}
+	if in.err != nil {
+		return nil, in.err
+	}
+	m, err := s.message(in.ctx(), at.chat, at.id)
+	if err != nil {
+		return nil, err
+	}
+	answer := struct {
+		ChatJID    bridge.JID         `json:"chatJid"`
+		MsgID      string             `json:"msgId"`
+		Transcript *bridge.Transcript `json:"transcript"`
+		WaitsUntil *bridge.Time       `json:"waitsUntil"` // where the month's minutes are used up
+	}{ChatJID: m.Chat, MsgID: m.ID, Transcript: m.Transcript}
+	if m.Transcript != nil {
+		return answer, nil
+	}
+	if m.DeletedAt != nil {
+		return nil, bridge.NotFound("the message was deleted, and its file with it")
+	}
+	if err := m.Transcribable(); err != nil {
+		return nil, err
+	}
+	file, err := s.Files.Open(in.ctx(), m)
+	if err != nil {
+		return nil, err
+	}
+	in.closed(file)
+	if err := s.Store.AskTranscript(in.ctx(), m.Chat, m.ID); err != nil {
+		return nil, err
+	}
+	t, err := s.transcription(in.ctx())
+	if err == nil && t.SecondsLimit != nil && t.SecondsUsed >= *t.SecondsLimit {
+		answer.WaitsUntil = new(bridge.At(bridge.NextMonth(s.Store.Clock().Now())))
+	}
+	return accepted{answer}, err
+}

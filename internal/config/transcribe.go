@@ -1,0 +1,59 @@
+package config
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+var languageCode = regexp.MustCompile(`^[a-z]{2,3}$`)
+
+// checkTranscribe reads what transcribes voice notes, and which of them.
+func (c *Config) checkTranscribe(faults *Faults) {
+	c.TranscribeKey = secret("TRANSCRIBE_KEY", c.TranscribeKey, c.TranscribeKeyFile, faults)
+	if strings.ContainsFunc(c.TranscribeKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		faults.add("TRANSCRIBE_KEY must be visible ASCII characters without spaces: it travels in a header")
+	}
+	if c.TranscribeURL = strings.TrimSpace(c.TranscribeURL); c.TranscribeURL != "" {
+		c.checkTranscribeURL(faults)
+	}
+	c.Transcribe = strings.ToLower(strings.TrimSpace(c.Transcribe))
+	switch mode := bridge.TranscribeMode(c.Transcribe); mode {
+	case bridge.TranscribeOff:
+	case bridge.TranscribeIncoming, bridge.TranscribeAll:
+		if c.TranscribeURL == "" {
+			faults.add("TRANSCRIBE is %s, but no service is named: set TRANSCRIBE_URL, or TRANSCRIBE=off", mode)
+		}
+	default:
+		faults.add("%v", orMeant("TRANSCRIBE must be incoming, all or off", Nearest(c.Transcribe, "incoming", "all", "off")))
+	}
+	const fault = "TRANSCRIBE_LANGUAGES must be codes of languages with commas between, the most frequent first, such as de,en"
+	c.Languages = parseList(faults, strings.ToLower(c.TranscribeLanguages), fault, func(item string) (string, bool) {
+		return item, languageCode.MatchString(item)
+	})
+	if c.TranscribeMinutes < 0 {
+		faults.add("TRANSCRIBE_MINUTES must not be negative; 0 is no limit")
+	}
+}
+
+// checkTranscribeURL reads the address of the service, without the route of its API, which most
+// programs expect in theirs.
+func (c *Config) checkTranscribeURL(faults *Faults) {
+	const must = "TRANSCRIBE_URL must be the address of a service before /v1/audio/transcriptions, such as http://whisper:8000"
+	at, err := url.Parse(c.TranscribeURL)
+	if err != nil || at.Hostname() == "" || at.Scheme != "http" && at.Scheme != "https" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
+		faults.add("%s", must)
+		return
+	}
+	at.Path = strings.TrimRight(at.Path, "/")
+	for _, end := range []string{"/v1/audio/transcriptions", "/v1"} {
+		if before, found := strings.CutSuffix(at.Path, end); found {
+			at.Path = before
+			faults.add("%v", orMeant(must, at.String()))
+			return
+		}
+	}
+	c.Transcriber = at
+}

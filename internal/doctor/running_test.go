@@ -1,0 +1,23 @@
+package doctor
+
+import (
+	"testing"
+
+	"bridged/internal/bridge"
+)
+
+func TestTranscripts_JudgesTheMinutes(t *testing.T) {
+	for _, test := range []struct {
+		of   bridge.Transcription
+		want Verdict
+		says string
+	}{
+		{bridge.Transcription{Mode: "all", Waiting: 2, SecondsUsed: 119}, OK, "TRANSCRIBE is all; 2 wait, 1 minutes used this month"},
+		{bridge.Transcription{Mode: "off", SecondsUsed: 599, SecondsLimit: new(600)}, OK, "TRANSCRIBE is off; 0 wait, 9 minutes used this month of 10"},
+		{bridge.Transcription{Mode: "off", Waiting: 1, SecondsUsed: 600, SecondsLimit: new(600)}, Warn, "TRANSCRIBE is off; 1 wait, 10 minutes used this month of 10"},
+	} {
+		if got := transcripts(test.of); got.Verdict != test.want || got.Message != test.says || (got.Remedy == "") != (test.want == OK) {
+			t.Errorf("%+v: %+v", test.of, got)
+		}
+	}
+}

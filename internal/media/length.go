@@ -1,0 +1,27 @@
+package media
+
+import (
+	"io"
+	"time"
+)
+
+// Length measures how long a sound or a video plays; 0 where that is not known. A voice note is
+// as long as what a decoder makes of it, whatever its pages or its sender say.
+func Length(file io.ReadSeeker) time.Duration {
+	kind, err := sniff(file)
+	if err != nil {
+		return 0
+	}
+	seconds := 0.0
+	switch {
+	case kind.ogg != nil && kind.ogg.isOpus:
+		seconds = float64(kind.ogg.samples) / opusRate
+	case kind.ogg != nil:
+		seconds = kind.ogg.seconds()
+	case kind.movie != nil:
+		seconds = kind.movie.seconds
+	default:
+		seconds, _ = guarded(file, mp3Seconds) // of a file of another format there are none
+	}
+	return time.Duration(wholeSeconds(seconds)) * time.Second
+}

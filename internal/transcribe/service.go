@@ -1,0 +1,269 @@
+package transcribe
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gabriel-vasile/mimetype"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	// answerLimit bounds an answer: beside the text it has the place of each word in it.
+	answerLimit = 8 << 20
+	// errorLimit bounds how much of a refusal is read.
+	errorLimit  = 64 << 10
+	connectTime = 10 * time.Second
+	// longestAsked limits the pause that the service may ask for.
+	longestAsked = time.Hour
+	// mostRedirects limits those within the service.
+	mostRedirects = 3
+)
+
+// patience returns how long the service may take for sound of a length: it may be a small machine.
+func patience(length time.Duration) time.Duration {
+	return min(2*time.Minute+4*length, 2*time.Hour)
+}
+
+// service is a client of the service.
+type service struct {
+	base, endpoint *url.URL
+	key, model     string
+	userAgent      string
+	client         *http.Client
+	format         string // of the answers; only one request at a time
+	patience       func(length time.Duration) time.Duration
+}
+
+// The formats of answers. Only the first one names the language, but not all models have it.
+const (
+	verboseFormat = "verbose_json"
+	plainFormat   = "json"
+)
+
+func newService(o Options) *service {
+	s := &service{
+		base: o.URL, endpoint: o.URL.JoinPath("v1/audio/transcriptions"), key: o.Key, model: o.Model, userAgent: o.UserAgent, format: verboseFormat, patience: patience,
+	}
+	dialer := &net.Dialer{Timeout: connectTime}
+	s.client = &http.Client{
+		CheckRedirect: s.checkRedirect,
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, TLSHandshakeTimeout: connectTime, ForceAttemptHTTP2: true,
+			DisableCompression: true, MaxResponseHeaderBytes: errorLimit, MaxIdleConns: 1, IdleConnTimeout: time.Minute,
+		},
+	}
+	return s
+}
+
+// checkRedirect follows a redirect that leads to a place below the base, and posts again.
+func (s *service) checkRedirect(r *http.Request, via []*http.Request) error {
+	below := strings.TrimSuffix(s.base.Path, "/") + "/"
+	if len(via) > mostRedirects || r.Method != http.MethodPost || r.URL.Scheme != s.base.Scheme || r.URL.Host != s.base.Host ||
+		!strings.HasPrefix(path.Clean(r.URL.Path), below) {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// sound is what is to be transcribed.
+type sound struct {
+	*io.SectionReader
+	mimeType string
+	length   time.Duration
+}
+
+// heard is what the service heard, in which language; empty where it does not say.
+type heard struct{ text, language string }
+
+// transcribe makes one try. A hint is the language that is spoken, empty for any.
+func (s *service) transcribe(ctx context.Context, of sound, hint string) (heard, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience(of.length))
+	defer cancel()
+	got, err := s.post(ctx, of, hint)
+	if errors.Is(err, errFormat) {
+		s.format = plainFormat
+		got, err = s.post(ctx, of, hint)
+	}
+	if errors.Is(err, errFormat) {
+		err = &failure{sentence: "the service knows neither of the formats verbose_json and json", isService: true}
+	}
+	return got, err
+}
+
+func (s *service) post(ctx context.Context, of sound, hint string) (heard, error) {
+	r, err := s.request(ctx, of, hint)
+	if err != nil {
+		return heard{}, err
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		return heard{}, &failure{sentence: s.explain(ctx, err), isService: true}
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was only read
+	if resp.StatusCode != http.StatusOK {
+		return heard{}, s.refusal(resp)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, answerLimit+1))
+	switch {
+	case err != nil:
+		return heard{}, &failure{sentence: s.explain(ctx, err), isService: true}
+	case len(body) > answerLimit:
+		return heard{}, &failure{sentence: fmt.Sprintf("the service's answer has more than %d MiB", answerLimit>>20)}
+	}
+	return read(body)
+}
+
+// request returns the request with the sound, which is read from its beginning.
+func (s *service) request(ctx context.Context, of sound, hint string) (*http.Request, error) {
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	for _, field := range [][2]string{{"model", s.model}, {"language", hint}, {"response_format", s.format}} {
+		if field[1] != "" {
+			if err := w.WriteField(field[0], field[1]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	base, name := fileType(of.mimeType)
+	if _, err := w.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {multipart.FileContentDisposition("file", name)}, "Content-Type": {base},
+	}); err != nil {
+		return nil, err
+	}
+	before := form.Len()
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	body := func() (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(
+			bytes.NewReader(form.Bytes()[:before]), io.NewSectionReader(of, 0, of.Size()), bytes.NewReader(form.Bytes()[before:]),
+		)), nil
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.endpoint.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Body, _ = body()
+	r.GetBody, r.ContentLength = body, int64(form.Len())+of.Size()
+	r.Header.Set("Content-Type", w.FormDataContentType())
+	r.Header.Set("User-Agent", s.userAgent)
+	r.Header.Set("Accept", "application/json")
+	if s.key != "" {
+		r.Header.Set("Authorization", "Bearer "+s.key)
+	}
+	return r, nil
+}
+
+// fileType returns the type of a file without parameters, and a name by which services know it.
+func fileType(mimeType string) (base, name string) {
+	base, _, err := mime.ParseMediaType(mimeType)
+	switch known := mimetype.Lookup(base); {
+	case err != nil:
+		return bridge.UnknownMIMEType, "sound.bin"
+	case base == "audio/ogg" || base == "audio/opus" || base == "application/ogg":
+		return "audio/ogg", "sound.ogg"
+	case known != nil && known.Extension() != "":
+		return base, "sound" + known.Extension()
+	}
+	return base, "sound.bin"
+}
+
+// read reads the text out of an answer.
+func read(body []byte) (heard, error) {
+	var answer struct {
+		Text     *string `json:"text"`
+		Language any     `json:"language"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Text == nil {
+		return heard{}, &failure{sentence: "the service's answer is no JSON with a text: TRANSCRIBE_URL may be the address of something else", isService: true}
+	}
+	language, _ := answer.Language.(string)
+	return heard{*answer.Text, languageCode(language)}, nil
+}
+
+// errFormat means that the service does not know the format of answers that was asked for.
+var errFormat = errors.New("the format of answers is not known")
+
+// refusal returns the failure of an answer without a text.
+func (s *service) refusal(resp *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, errorLimit)) // what there is of it
+	status := resp.StatusCode
+	isRequest := status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnsupportedMediaType || status == http.StatusUnprocessableEntity
+	if isRequest && s.format == verboseFormat && (bytes.Contains(body, []byte("response_format")) || bytes.Contains(body, []byte(verboseFormat))) {
+		return errFormat
+	}
+	sentence := strings.TrimSpace(fmt.Sprintf("the service answered %d %s", status, http.StatusText(status))) + reason(body)
+	switch {
+	case status >= 300 && status <= 399:
+		sentence += ": it redirects to another address, which TRANSCRIBE_URL must be"
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		sentence += ": look at TRANSCRIBE_KEY"
+	case status == http.StatusNotFound:
+		sentence += ": TRANSCRIBE_URL must be the address before /v1/audio/transcriptions, and TRANSCRIBE_MODEL a model of the service"
+	}
+	return &failure{sentence: sentence, isService: !isRequest, after: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
+}
+
+// retryAfter reads the header of that name: seconds or a date.
+func retryAfter(value string, now time.Time) time.Duration {
+	wait := time.Duration(0)
+	if seconds, err := strconv.Atoi(value); err == nil {
+		wait = time.Duration(min(seconds, int(longestAsked.Seconds()))) * time.Second
+	} else if date, err := http.ParseTime(value); err == nil {
+		wait = date.Sub(now)
+	}
+	return min(max(wait, 0), longestAsked)
+}
+
+// slug matches the codes of errors, such as insufficient_quota. Sentences may repeat what was sent.
+var slug = regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`)
+
+// reason returns the code of an error, in brackets; empty where there is none.
+func reason(body []byte) string {
+	var answer struct {
+		Error struct {
+			Code, Type any
+		}
+	}
+	if json.Unmarshal(body, &answer) != nil { // a page, or another kind of error
+		return ""
+	}
+	for _, code := range []any{answer.Error.Code, answer.Error.Type} {
+		if text, _ := code.(string); slug.MatchString(text) {
+			return " (" + text + ")"
+		}
+	}
+	return ""
+}
+
+// explain returns what went wrong with a request, without the service's address.
+func (s *service) explain(ctx context.Context, err error) string {
+	var address *url.Error
+	if errors.As(err, &address) {
+		err = address.Err
+	}
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return "the service took too long"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "the service broke its answer off"
+	}
+	return "the service cannot be reached: " + bridge.Redact(err.Error())
+}

@@ -24,6 +24,7 @@ const (
 func importing(t *testing.T, status int, body string) (s *site, all *[]told, csrf string) {
 	s, all = overAPI(t, map[string]http.HandlerFunc{
 		"/api/chats": replies(chatsByName), "/api/chats/" + grace: replies(`{"jid":"` + grace + `","name":"Grace, Hopper"}`),
+		"/api/auth/status": replies(`{"status":"open","since":"2026-11-21T08:15:30.000Z","user":{"jid":"15550100200@s.whatsapp.net"}}`),
 		"/api/imports": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
@@ -82,7 +83,7 @@ func TestImport_TellsWhoNamesAre(t *testing.T) {
 	s, all, csrf := importing(t, http.StatusAccepted, `{"id":"J2","state":"running","chatJid":"`+grace+`","doubtful":[],"unknownNames":[]}`)
 	fields := [][2]string{
 		{"csrf", csrf}, {"chat", grace}, {"timezone", "UTC"}, {"order", "MDY"},
-		{"name-0", "Olga"}, {"person-0", ""}, {"me-0", ""}, {"name-1", "Grace H."}, {"person-1", grace}, {"person-1", ""}, {"name-2", "Ben"}, {"person-2", "+49 151 0000 0301"},
+		{"name-0", "Olga"}, {"person-0", ""}, {"me-0", ""}, {"name-1", "Grace H."}, {"person-1", grace}, {"person-1", ""}, {"name-2", "Ben"}, {"person-2", "+49 151 0000 0301"}, {"name-3", "Alex"}, {"me-3", "yes"},
 	}
 	s.upload(t, "/console/import/run", fields).want(t, http.StatusSeeOther, "/console/import/J2")
 	done := writes(*all)
@@ -94,7 +95,7 @@ func TestImport_TellsWhoNamesAre(t *testing.T) {
 	if err := json.Unmarshal([]byte(sent["names"]), &names); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]string{"Grace H.": grace, "Ben": "4915100000301@s.whatsapp.net"}, names); diff != "" {
+	if diff := cmp.Diff(map[string]string{"Grace H.": grace, "Ben": "4915100000301@s.whatsapp.net", "Alex": "15550100200@s.whatsapp.net"}, names); diff != "" {
 		t.Error(diff)
 	}
 	if sent["chat"] != grace || sent["dateOrder"] != "MDY" || sent["dryRun"] != "" {

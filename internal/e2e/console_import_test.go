@@ -65,6 +65,7 @@ func TestConsole_ImportsAnExportedChat(t *testing.T) {
 		if evaluate[bool](v.browser, `Boolean(document.querySelector(".composer textarea, [data-reply]")) || document.querySelectorAll(".meta [title='imported from an export']").length !== 5`) {
 			t.Error("something can be written, or the messages do not say where they come from")
 		}
+		v.do(does(`location.href = location.pathname + "/media"`), loads(".tile-view img"))
 		v.open("/console/search?q=hiking")
 		v.wantOnPage("Old friends")
 	})

@@ -82,8 +82,20 @@ func TestImport_ShowsWhatWouldCome(t *testing.T) {
 func TestImport_TellsWhoNamesAre(t *testing.T) {
 	s, all, csrf := importing(t, http.StatusAccepted, `{"id":"J2","state":"running","chatJid":"`+grace+`","doubtful":[],"unknownNames":[]}`)
 	fields := [][2]string{
-		{"csrf", csrf}, {"chat", grace}, {"timezone", "UTC"}, {"order", "MDY"},
-		{"name-0", "Olga"}, {"person-0", ""}, {"me-0", ""}, {"name-1", "Grace H."}, {"person-1", grace}, {"person-1", ""}, {"name-2", "Ben"}, {"person-2", "+49 151 0000 0301"}, {"name-3", "Alex"}, {"me-3", "yes"},
+		{"csrf", csrf},
+		{"chat", grace},
+		{"timezone", "UTC"},
+		{"order", "MDY"},
+		{"name-0", "Olga"},
+		{"person-0", ""},
+		{"me-0", ""},
+		{"name-1", "Grace H."},
+		{"person-1", grace},
+		{"person-1", ""},
+		{"name-2", "Ben"},
+		{"person-2", "+49 151 0000 0301"},
+		{"name-3", "Alex"},
+		{"me-3", "yes"},
 	}
 	s.upload(t, "/console/import/run", fields).want(t, http.StatusSeeOther, "/console/import/J2")
 	done := writes(*all)

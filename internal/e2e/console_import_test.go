@@ -124,3 +124,20 @@ func TestConsole_ImportCanBeCancelled(t *testing.T) {
 	}
 	v.wantNoFaults()
 }
+
+// TestConsole_SaysThatAnExportIsTooLarge: the reason stands in the form, although the file was
+// not sent to its end.
+func TestConsole_SaysThatAnExportIsTooLarge(t *testing.T) {
+	t.Parallel()
+	v := visit(t, "IMPORT_MAX_BYTES=1MiB")
+	dir := written(t, map[string][]byte{"large.zip": noise(30_000_000)})
+	v.open("/console/import")
+	v.waitFor(`document.readyState === "complete"`)
+	v.fill("#choose-chat", "Old friends")
+	v.chooses(filepath.Join(dir, "large.zip"))
+	v.clickOn(`[action="/console/import"] button`)
+	v.waitFor(`document.activeElement?.id === "fault"`)
+	v.wantOnPage("IMPORT_MAX_BYTES")
+	v.faultsOf(http.StatusRequestEntityTooLarge)
+	v.wantNoFaults()
+}

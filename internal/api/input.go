@@ -100,7 +100,11 @@ func (q *input) oneOf(name, fallback string, allowed ...string) string {
 	if !given {
 		return fallback
 	}
-	if !slices.Contains(allowed, value) {
+	switch {
+	case slices.Contains(allowed, value):
+	case len(allowed) == 1:
+		q.refuse("%s must be %s, or left out", name, allowed[0])
+	default:
 		q.refuse("%s must be one of %s", name, strings.Join(allowed, ", "))
 	}
 	return value

@@ -107,7 +107,7 @@ func TestHistory_FiltersByKind(t *testing.T) {
 func TestHistory_RefusesFiltersThatMakeNoSense(t *testing.T) {
 	s := gallery(t)
 	for query, names := range map[string]string{
-		"?q=a&fold=case": "fold must be", "?type=pictures": "type", "?fromMe=me": "fromMe", "?hasMedia=": "hasMedia", "?type=image&offset=1": "offset does not go with type", "?fromMe=true&offset=1": "nextCursor",
+		"?q=a&fold=case": "fold must be accents, or left out", "?type=pictures": "type", "?fromMe=me": "fromMe", "?hasMedia=": "hasMedia", "?type=image&offset=1": "offset does not go with type", "?fromMe=true&offset=1": "nextCursor",
 	} {
 		for _, path := range []string{clubHistory, graceHistory} {
 			got := s.Get(path + query)

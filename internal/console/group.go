@@ -21,29 +21,28 @@ import (
 const shownMembers = 50
 
 type groupPage struct {
-	Chat  bridge.JID
-	Name  string
-	Group bridge.Group
-	// PictureID stands in the address of the picture, which browsers keep.
-	PictureID string
-	Form      bridge.Group // as its forms show it: with what was refused
-	Live      bool         // whether the network was asked
-	Member    bool         // whether the account is in the group
-	Edits     bool         // whether the visitor may change name and description
-	Pictured  bool         // whether there may be a picture to remove
-	Admin     bool         // whether the visitor may do what admins do
-	Links     bool         // whether the visitor may see the link
-	Members   []member
-	All       int // members that there are
-	Hidden    int // members that are not shown
-	Q         string
-	Requests  []bridge.JoinRequest
-	Link      *bridge.GroupLink
-	QR        template.HTML
-	Timers    []timer
-	Fault     fault
-	Key       string
-	Curl      string
+	Chat     bridge.JID
+	Name     string
+	Group    bridge.Group
+	Picture  string       // stands in the address of the picture, which browsers keep
+	Form     bridge.Group // as its forms show it: with what was refused
+	Live     bool         // whether the network was asked
+	Member   bool         // whether the account is in the group
+	Edits    bool         // whether the visitor may change name and description
+	Pictured bool         // whether there may be a picture to remove
+	Admin    bool         // whether the visitor may do what admins do
+	Links    bool         // whether the visitor may see the link
+	Members  []member
+	All      int // members that there are
+	Hidden   int // members that are not shown
+	Q        string
+	Requests []bridge.JoinRequest
+	Link     *bridge.GroupLink
+	QR       template.HTML
+	Timers   []timer
+	Fault    fault
+	Key      string
+	Curl     string
 }
 
 // member is one of a group, with what the visitor may do with them.
@@ -85,7 +84,7 @@ func (v *visit) showGroupPage(status int, f fault, typed bridge.GroupPatch) erro
 	}
 	page := groupPage{
 		Chat: detail.JID, Name: detail.Stored.Name, Group: detail.Stored.Group, Timers: timers, Fault: f,
-		PictureID: deref(detail.Stored.PictureID), Key: newKey(), Q: strings.TrimSpace(query.Get("q")), Curl: curl("GET", "/api/groups/"+detail.JID.Escaped(), nil),
+		Picture: pictureVersion(detail.Stored), Key: newKey(), Q: strings.TrimSpace(query.Get("q")), Curl: curl("GET", "/api/groups/"+detail.JID.Escaped(), nil),
 	}
 	if detail.Live != nil {
 		page.Live, page.Name, page.Group = true, detail.Live.Name, *detail.Live
@@ -100,6 +99,14 @@ func (v *visit) showGroupPage(status int, f fault, typed bridge.GroupPatch) erro
 		}
 	}
 	return v.showAs(status, "group", page.Name, page)
+}
+
+// pictureVersion tells pictures of a group apart, and from none: browsers keep that, too.
+func pictureVersion(group bridge.StoredGroup) string {
+	if group.PictureID != nil && *group.PictureID == "" {
+		return "none"
+	}
+	return deref(group.PictureID)
 }
 
 const pictureWait = 3 * time.Second // of a page for whether there is a picture

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -237,5 +238,36 @@ func TestForward_SendsWithAKeyEach(t *testing.T) {
 	fails = ""
 	if got := s.do(http.MethodPost, path, form).want(t, http.StatusOK, ""); !strings.Contains(got.body, "Forwarded to 2 chats.") {
 		t.Errorf("the script is answered %s", got.body)
+	}
+}
+
+// A picture can be removed where there is one, or where that is not known; what browsers keep of it
+// is not shown afterwards.
+func TestGroup_PicturesThatAreThereCanBeRemoved(t *testing.T) {
+	detail := httptest.NewRecorder()
+	aGroup(true, nil)["/api/groups/"+club](detail, nil)
+	for name, c := range map[string]struct {
+		id, version string // null where no change was seen
+		asked       http.HandlerFunc
+		offered     bool
+	}{
+		"there is one":          {`"7"`, "size=full&amp;v=7", nil, true},
+		"it was removed":        {`""`, "size=full&amp;v=none", nil, false},
+		"the network has one":   {"null", `size=full"`, replies("the picture"), true},
+		"the network has none":  {"null", `size=full"`, refusesWith(404, "no_picture", "there is no picture"), false},
+		"the network is silent": {"null", `size=full"`, refusesWith(503, "not_connected", "not connected"), true},
+	} {
+		answers := aGroup(true, map[string]http.HandlerFunc{
+			"/api/groups/" + club: replies(strings.ReplaceAll(detail.Body.String(), `"topic":`, `"pictureId":`+c.id+`,"topic":`)),
+		})
+		if c.asked != nil {
+			answers["/api/groups/"+club+"/picture"] = c.asked
+		}
+		s, _ := overAPI(t, answers)
+		s.logIn()
+		page := s.get(infoOfClub).want(t, http.StatusOK, "").body
+		if strings.Contains(page, "/picture/remove") != c.offered || !strings.Contains(page, c.version) {
+			t.Errorf("%s: offered %v, or not with %s", name, !c.offered, c.version)
+		}
 	}
 }

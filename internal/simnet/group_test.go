@@ -2,6 +2,7 @@ package simnet_test
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -29,6 +30,9 @@ func TestGroups_CarryMessagesInEitherAddressingMode(t *testing.T) {
 			ben := newPhone(t, n, "4915100000003", "Ben")
 			id := map[bool]string{false: "", true: "4915100000002-1600000000"}[byNumber]
 			g := newGroup(t, anna, simnet.GroupOptions{Subject: "Hikers", Members: []*simnet.Phone{own, ben}, ByNumber: byNumber, ID: id})
+			if id == "" && !regexp.MustCompile(`^120363\d{12}$`).MatchString(g.JID().User) {
+				t.Errorf("its id is %s, not one as the network makes them", g.JID().User)
+			}
 			joined := await[*events.JoinedGroup](c, nil)
 			if joined.Name != "Hikers" || len(joined.Participants) != 3 || joined.JID != g.JID() {
 				t.Errorf("joined %+v", joined.GroupInfo)

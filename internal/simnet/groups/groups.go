@@ -234,7 +234,7 @@ func (n *Registry) AnnounceBirth(g *Group, by *people.Account, key string, to ..
 func (n *Registry) NewGroup(creator *people.Account, id, subject string, lidMode bool, members []*people.Account) *Group {
 	now := time.Now()
 	if id == "" {
-		id = "1203630" + strconv.FormatInt(now.Unix(), 10)[2:] + strconv.Itoa(1000+n.NextNumber())
+		id = "120363" + strconv.FormatInt(now.Unix(), 10)[2:] + strconv.Itoa(1000+n.NextNumber())
 	}
 	g := &Group{
 		id: id, LidMode: lidMode, Subject: subject, subjectAt: now, subjectBy: creator, creator: creator, created: now,

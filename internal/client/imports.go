@@ -20,12 +20,17 @@ type ChatExport struct {
 	DateOrder bridge.DateOrder      // empty to find out
 	DryRun    bool
 	FileName  string
+	Async     bool // whether the answer comes once the import has begun
 }
 
 // ImportChat takes an exported chat over while it is read. An import that is still running is
 // followed with [Client.Import].
 func (c *Client) ImportChat(ctx context.Context, export ChatExport, file io.Reader) (started bridge.Import, err error) {
-	err = c.sendForm(ctx, "/api/imports", func(w *multipart.Writer) error { return export.write(w, file) }, nil, func(resp *http.Response, err error) error {
+	header := http.Header{}
+	if export.Async {
+		header.Set("Prefer", "respond-async")
+	}
+	err = c.sendForm(ctx, "/api/imports", func(w *multipart.Writer) error { return export.write(w, file) }, header, func(resp *http.Response, err error) error {
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,12 @@ func (v *visit) administers() bool {
 	return token.Chats == nil && token.Allows(bridge.ScopeRead) && token.Allows(bridge.ScopeManage)
 }
 
+// imports reports whether the visitor may take in chats that the apps have exported.
+func (v *visit) imports() bool {
+	token := v.session.token
+	return token.Allows(bridge.ScopeRead) && token.Allows(bridge.ScopeManage)
+}
+
 func (v *visit) sends() bool { return v.c.noSending(v.session.token) == "" }
 
 // transcribes reports whether the visitor can have voice notes transcribed.

@@ -11,7 +11,7 @@ import (
 
 // addressPattern finds the addresses of this bridge in a page. No text of other people is taken
 // for one: the templates escape its quotes, and these attributes hold nothing else.
-var addressPattern = regexp.MustCompile(`( (?:href|src|action|content|data-(?:find|from|mentions|picture|show|sound|suggest))="(?:0;url=)?)/([^/])`)
+var addressPattern = regexp.MustCompile(`( (?:href|src|action|formaction|content|data-(?:find|from|mentions|picture|show|sound|suggest))="(?:0;url=)?)/([^/])`)
 
 // withBase puts a base path before the addresses in a page.
 func withBase(base string, page []byte) []byte {

@@ -7,9 +7,9 @@ import (
 
 // With a base path, the addresses in pages begin with it; what people wrote is left as it is.
 func TestBase_IsBeforeAddressesAlone(t *testing.T) {
-	const page = `<a href="/console/chats">/console/chats</a> <form action="/login"> <a href="//x.example"> <a href="https://x.example/console/"> <a href="#top"> <a href="?q=/console/">` +
+	const page = `<a href="/console/chats">/console/chats</a> <form action="/login"> <button formaction="/console/import"> <a href="//x.example"> <a href="https://x.example/console/"> <a href="#top"> <a href="?q=/console/">` +
 		` <input value="/console/"> <p title="/console/" data-caption="/console/">href=&#34;/console/&#34;</p> <meta content="0;url=/console/"> <a href="/"> <i data-picture="/console/p" data-copy="/console/p">`
-	const want = `<a href="/wa/console/chats">/console/chats</a> <form action="/wa/login"> <a href="//x.example"> <a href="https://x.example/console/"> <a href="#top"> <a href="?q=/console/">` +
+	const want = `<a href="/wa/console/chats">/console/chats</a> <form action="/wa/login"> <button formaction="/wa/console/import"> <a href="//x.example"> <a href="https://x.example/console/"> <a href="#top"> <a href="?q=/console/">` +
 		` <input value="/console/"> <p title="/console/" data-caption="/console/">href=&#34;/console/&#34;</p> <meta content="0;url=/wa/console/"> <a href="/wa/"> <i data-picture="/wa/console/p" data-copy="/console/p">`
 	if got := string(withBase("/wa", []byte(page))); got != want {
 		t.Errorf("got\n%s", got)

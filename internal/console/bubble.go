@@ -28,6 +28,7 @@ type bubble struct {
 	Kind             string // in words, for messages that have nothing else to show
 	Curl             string
 	Actions          bool
+	Exported         bool // nobody can answer or react to it
 	Editable         bool // for everyone
 	Deletable        bool // an own one, for everyone
 	Transcribable    bool // on request
@@ -86,7 +87,7 @@ func (v *visit) bubbles(chat bridge.Chat, chats []bridge.Chat, messages []bridge
 		before := messages[max(i-1, 0)]
 		b.First = i == 0 || b.Unread > 0 || clock.date(before.Timestamp) != clock.date(m.Timestamp) ||
 			before.SenderJID != m.SenderJID || before.FromMe != m.FromMe || m.Timestamp.Sub(before.Timestamp.Time).Minutes() > 10
-		b.ShowName = b.First && chat.IsGroup && !m.FromMe
+		b.ShowName = b.First && (chat.IsGroup || chat.JID.IsImport()) && !m.FromMe
 		shown[i] = b
 	}
 	return shown, nil
@@ -94,7 +95,7 @@ func (v *visit) bubbles(chat bridge.Chat, chats []bridge.Chat, messages []bridge
 
 // actionable returns a bubble of a chat with the actions on its message.
 func (v *visit) actionable(b bubble, chat bridge.JID) bubble {
-	b.ChatJID, b.Actions = chat, v.sends() && b.DeletedAt == nil
+	b.ChatJID, b.Actions, b.Exported = chat, v.sends() && b.DeletedAt == nil, b.IsExported()
 	b.Editable = b.Actions && b.Message.Editable(v.c.now(), bridge.EditTime) == nil
 	b.Deletable = b.Actions && b.FromMe && b.Message.Deletable(v.c.now(), false) == nil
 	b.Transcribable = v.transcribes() && b.Media != nil && b.Media.Type == bridge.MediaAudio && b.Transcript == nil

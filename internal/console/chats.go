@@ -23,6 +23,7 @@ type chatList struct {
 	Archived int        // how many chats the row of the archive leads to
 	Unread   int        // chats with news that are neither muted nor archived
 	Sends    bool       // whether the visitor may change how chats are kept
+	Imports  bool       // and take in exported ones
 	More     string     // the address of the list with more chats; empty for none
 	Query    string     // what keeps the list as it is in the addresses of chats
 	From     string     // the address of the list alone
@@ -61,7 +62,7 @@ func addressOfList(shows string) url.Values {
 
 // listChats returns the chats that a page is asked for, the pinned ones first.
 func (v *visit) listChats(ctx context.Context, query url.Values, open bridge.JID) (list chatList, err error) {
-	list = chatList{Shows: shows(query), Open: open, Sends: v.sends()}
+	list = chatList{Shows: shows(query), Open: open, Sends: v.sends(), Imports: v.imports()}
 	rows, err := strconv.Atoi(query.Get("rows"))
 	if err != nil || rows < pageOfChats {
 		rows = pageOfChats

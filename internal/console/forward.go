@@ -85,6 +85,9 @@ func (p *forwardPage) find(ctx context.Context, v *visit, chosen []bridge.JID) e
 		p.Rows = append(p.Rows, row)
 	}
 	for _, chat := range chats.Items {
+		if chat.JID.IsImport() {
+			continue // it is for reading
+		}
 		line := phoneOf(chat.JID)
 		if chat.IsGroup {
 			line = "Group"

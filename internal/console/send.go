@@ -47,6 +47,9 @@ func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values
 	c := composer{
 		On: v.sends(), Off: v.c.noSending(v.session.token), Chat: chat.JID, Group: chat.IsGroup, Key: newKey(), MaxFile: v.c.options.MaxFile,
 	}
+	if chat.JID.IsImport() {
+		c.On, c.Off = false, "This chat was imported from an export, so it’s for reading only."
+	}
 	c.Curl = curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+shellQuoted("Idempotency-Key: "+c.Key))
 	for name, field := range map[string]**target{"reply": &c.Reply, "react": &c.React, "edit": &c.Edit, "delete": &c.Delete} {
 		id := query.Get(name)
@@ -177,7 +180,7 @@ func (c *Console) transcribe(v *visit) error {
 
 const (
 	maxField  = 256 << 10 // bytes of the fields of a form with a file, each and together
-	maxFields = 16        // parts of a form before its file
+	maxFields = 8         // parts of a form before its file, beside two of each name
 )
 
 var errNoFile = problem{http.StatusBadRequest, "No file selected", "Choose a file, then send it.", ""}
@@ -214,7 +217,7 @@ func (v *visit) fileForm(names ...string) (fields url.Values, file *multipart.Pa
 		return nil, nil, errNoFile
 	}
 	fields, size := make(url.Values), 0
-	for range maxFields {
+	for range maxFields + 2*len(names) {
 		part, err := parts.Next()
 		if err != nil {
 			return nil, nil, errNoFile

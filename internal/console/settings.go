@@ -16,6 +16,7 @@ type settingsPage struct {
 	Number      string    // that was typed to unlink
 	Wrong       map[string]string
 	Administers bool
+	Imports     bool // whether exported chats can be taken in
 	Curl        string
 }
 
@@ -25,6 +26,7 @@ func (c *Console) showSettings(v *visit) error {
 
 func (v *visit) showSettingsWith(status int, page settingsPage) (err error) {
 	page.Token, page.Administers, page.Limits = v.session.token, v.administers(), v.c.limits(v.session.token)
+	page.Imports = v.imports()
 	page.NoSending = v.c.noSending(v.session.token)
 	page.Chats = v.choiceOf(page.Token.Chats...).Chosen
 	if page.Administers {

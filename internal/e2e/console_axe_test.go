@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -119,10 +120,11 @@ func TestConsole_IsAccessible(t *testing.T) {
 	hook := must(v.bridge.api.CreateWebhook(within(t), client.WebhookChange{URL: &address}))(t)
 	must(v.bridge.api.CreateHook(within(t), client.HookChange{Name: &name, ChatJID: &chosen, Template: &service}))(t)
 	must(v.bridge.api.CreateToken(within(t), client.NewToken{Name: "Front desk", Scopes: []bridge.Scope{bridge.ScopeRead}, Chats: []bridge.JID{bridge.JID(chosen)}}))(t)
+	imported := must(v.bridge.api.ImportChat(within(t), client.ChatExport{Chat: "Old friends"}, strings.NewReader("24.12.25, 18:03 - Olga: hello\n")))(t)
 	about := path("/console/chats/%s/info", group.JID())
 	for _, address := range []string{
 		"/console/", "/console/chats", chat, chat + "/media", chat + "/media?tab=links", chat + "/media?tab=files", path("/console/people/%s", v.ben.PN()), about + "?invite",
-		path("/console/chats/%s/add", group.JID()), chat + "/messages/" + hello + "/forward", "/console/contacts", "/console/new?q=b", "/console/new?phone=0123", "/console/new/group",
+		path("/console/chats/%s/add", group.JID()), chat + "/messages/" + hello + "/forward", "/console/contacts", "/console/import", "/console/import/" + imported.ID, "/console/new?q=b", "/console/new?phone=0123", "/console/new/group",
 		"/console/search", "/console/search?q=hello+from:Ben", "/console/calls", "/console/events", "/console/webhooks", fmt.Sprint("/console/webhooks/", hook.ID), "/console/hooks", "/console/hooks/1",
 		"/console/api", "/console/api/listChats", "/console/api/sendFile", "/console/pair", "/console/settings", "/console/tokens", "/login",
 	} {
@@ -148,9 +150,12 @@ func TestConsole_IsAccessible(t *testing.T) {
 		{name: "what is found", address: "/console/chats", within: ".pane", open: steps{chromedp.SendKeys(chromedp.CSS(".pane input[type=search]"), "he"), loads("#found mark")}},
 		{name: "a question", address: about, within: dialog, open: opens(".member [value=remove]", `document.querySelector("dialog.ask[open]")`)},
 		{name: "the answer of a call", address: "/console/api/listChats", within: "#result", open: append(opens("#try button.primary", "true"), loads("#result"), does(a.script)), leaves: true},
+		{name: "what would be imported", address: "/console/import", within: "main", open: append(checks(doubtfulExport), becomes(`document.querySelector("#review")`)), leaves: true},
+		{name: "dates in doubt", address: "/console/import", within: "main", open: append(checks("1/2/25, 10:00 - Olga: Hi\n"), becomes(`document.querySelector("#dates")`)), leaves: true},
 		{name: "a form with faults", address: "/console/webhooks", within: "main", open: steps{does(`(form => { form.noValidate = true; form.requestSubmit(); })(document.querySelector(".panel-body.fields"))`), loads(".wrong"), does(a.script)}, leaves: true},
 	})
 	v.faultsOf(http.StatusBadRequest)
+	v.faultsOf(http.StatusConflict)
 	v.wantNoFaults()
 }
 

@@ -42,6 +42,29 @@ const pasted = `(() => {
 	document.querySelector(".say textarea").dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
 })()`
 
+// doubtfulExport is a text that an app has exported, with names that nobody knows and lines that
+// can be read in more than one way.
+const doubtfulExport = `24.12.25, 18:02 - Messages and calls are end-to-end encrypted. No one outside of this chat can read or listen to them.
+24.12.25, 18:03 - Sofía: Merry Christmas!
+24.12.25, 18:04 - Olga Orlowa: And to you, too
+24.12.25, 18:05 - Xaver: Who is coming on Saturday?
+24.13.25, 18:06 - Xaver: This date is none
+25/12/25 18.07 - Xaver: And this one is in another form
+22.11.19, 18:08 - Olga Orlowa: I am
+24.12.25, 18:09 - Yuki: Me, too
+`
+
+// checks checks a text in the form for exported chats.
+func checks(export string) steps {
+	return steps{becomes(`document.readyState === "complete" && document.querySelector("#import")`), does(`(form => {
+		const data = new DataTransfer();
+		data.items.add(new File([` + jsString(export) + `], "WhatsApp Chat - Old friends.txt", {type: "text/plain"}));
+		form.querySelector("#choose-chat").value = "Old friends";
+		form.querySelector("[type=file]").files = data.files;
+		form.requestSubmit();
+	})(document.querySelector("[data-import]"))`)}
+}
+
 func shots() []shot {
 	const sofia = "34600100101@s.whatsapp.net"
 	const menuOpen = `document.querySelector("#message-menu[open]")`
@@ -86,6 +109,11 @@ func shots() []shot {
 		{name: "gallery-files", chat: "अर्जुन", prepare: toMedia("files", ".media-file")},
 		{name: "gallery-links", chat: "Sofía", prepare: toMedia("links", ".media-file")},
 		{name: "gallery-none", chat: "Yuki", prepare: toMedia("pictures", ".empty")},
+		{name: "import", path: "/console/import", whole: true},
+		{name: "import-review", path: "/console/import", prepare: append(checks(doubtfulExport), becomes(`document.querySelector("#review")`)), whole: true},
+		{name: "import-dates", path: "/console/import", prepare: append(checks("1/2/25, 10:00 - Olga: Hi\n"), becomes(`document.querySelector("#dates")`)), whole: true},
+		{name: "import-done", path: "/console/import", prepare: append(checks(doubtfulExport), append(opens("#review button.primary", `document.querySelector("#imported")`), becomes(`document.querySelector("main").innerText.includes("is imported")`))...), whole: true},
+		{name: "imported-chat", chat: "Old friends"},
 		{name: "new", path: "/console/new"},
 		{name: "new-number", path: "/console/new?q=%2B49+151+0000001", whole: true},
 		{name: "new-group", path: "/console/new/group", whole: true},

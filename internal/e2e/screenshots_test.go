@@ -66,7 +66,7 @@ func TestScreenshots(t *testing.T) {
 	for _, s := range readOnlyShots() {
 		b.take(s)
 	}
-	for _, expected := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound} {
+	for _, expected := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusConflict} {
 		b.faultsOf(expected)
 	}
 	b.wantNoFaults()

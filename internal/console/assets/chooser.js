@@ -1,7 +1,12 @@
 // Fields that choose chats: suggestions by name while typing, and chips of what was chosen.
 import { all, ask, debounced, find, root } from "./base.js";
 
-for (const chooser of all("[data-chooser]")) start(chooser);
+// startChoosers makes the fields in a part of the page ready.
+export function startChoosers(part) {
+  all("[data-chooser]", part).forEach(start);
+}
+
+startChoosers(document);
 
 function start(chooser) {
   const input = find(".chooser-box > input", chooser);

@@ -17,6 +17,7 @@ import "./record.js";
 import "./keys.js";
 import "./events.js";
 import "./chooser.js";
+import "./import.js";
 import "./pictures.js";
 import "./typing.js";
 import "./people.js";

@@ -1,0 +1,56 @@
+package console
+
+import (
+	"errors"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// importedPage follows an import.
+type importedPage struct {
+	bridge.Import
+	Name string // of the chat
+	Done int    // messages that were looked at
+	Why  string // it has failed
+	Curl string
+}
+
+// showImport answers how far an import is. The page renews itself until it has ended.
+func (c *Console) showImport(v *visit) error {
+	if err := v.mayImport(); err != nil {
+		return err
+	}
+	found, err := v.api.Import(v.r.Context(), v.r.PathValue("import"))
+	if err != nil {
+		return err
+	}
+	page := importedPage{Import: found, Name: v.named(found.ChatJID).Name, Done: found.Imported + found.Duplicates, Curl: curl("GET", "/api/imports/"+found.ID, nil)}
+	if found.Error != nil {
+		page.Why = sentence(*found.Error)
+	}
+	return v.show("imported", "Import", page)
+}
+
+// refusedDates returns how the dates of a refused export can be read; nil where they are not
+// the reason.
+func refusedDates(err error) *bridge.AmbiguousDates {
+	refused, is := errors.AsType[*client.Error](err)
+	if !is {
+		return nil
+	}
+	return refused.Dates
+}
+
+// orderWords say in which order day, month and year are.
+var orderWords = map[bridge.DateOrder]string{bridge.DMY: "Day, month, year", bridge.MDY: "Month, day, year", bridge.YMD: "Year, month, day"}
+
+// dateInWords returns a date as people write it.
+func dateInWords(text string) string {
+	date, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return text
+	}
+	return date.Format("2 January 2006")
+}

@@ -1,0 +1,231 @@
+package console_test
+
+import (
+	"encoding/json"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	dryRun = `{"id":"J1","state":"done","error":null,"dryRun":true,"chatJid":"000000000000000007@import","total":1241,"imported":1234,"duplicates":7,"media":3,"system":2,
+		"doubtful":[{"line":12,"text":"<b>1/13/25</b>","why":"it looks like the beginning of a message"}],"unknownNames":["Olga O'Neil","Xaver"]}`
+	ambiguous = `{"error":"the dates of the export can be read in more than one order, DMY and MDY: say which with dateOrder","code":"ambiguous_dates","orders":["DMY","MDY"],
+		"examples":[{"text":"1/2/25, 10:00","reads":{"DMY":"2025-02-01","MDY":"2025-01-02"}}]}`
+)
+
+// importing returns a console over an API that answers imports so.
+func importing(t *testing.T, status int, body string) (s *site, all *[]told, csrf string) {
+	s, all = overAPI(t, map[string]http.HandlerFunc{
+		"/api/chats": replies(chatsByName), "/api/chats/" + grace: replies(`{"jid":"` + grace + `","name":"Grace, Hopper"}`),
+		"/api/auth/status": replies(`{"status":"open","since":"2026-11-21T08:15:30.000Z","user":{"jid":"15550100200@s.whatsapp.net"}}`),
+		"/api/imports": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		},
+	})
+	csrf = s.logIn().csrf()
+	*all = nil
+	return s, all, csrf
+}
+
+// fieldsOf returns the form that an API was sent.
+func fieldsOf(t *testing.T, sent told) map[string]string {
+	t.Helper()
+	_, parameters, err := mime.ParseMediaType(sent.header.Get("Content-Type"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	form, err := multipart.NewReader(strings.NewReader(sent.body), parameters["boundary"]).ReadForm(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := make(map[string]string)
+	for name, values := range form.Value {
+		fields[name] = values[0]
+	}
+	return fields
+}
+
+// A dry run shows what would come, with a field for each name that nobody knows.
+func TestImport_ShowsWhatWouldCome(t *testing.T) {
+	s, all, csrf := importing(t, http.StatusOK, dryRun)
+	page := s.upload(t, "/console/import", [][2]string{{"csrf", csrf}, {"chat", ""}, {"chat", "Old friends"}, {"timezone", "Europe/Madrid"}, {"order", ""}}).want(t, http.StatusOK, "").body
+	for _, want := range []string{
+		"1\u202f234", "a new chat, <strong dir=\"auto\">Old friends</strong>", `name="name-0" value="Olga O&#39;Neil"`, `name="person-1"`, "Line 12", "&lt;b&gt;1/13/25", "It looks like the beginning of a message.",
+		`action="/console/import/run"`, `name="chat" value="Old friends"`, `name="timezone" value="Europe/Madrid"`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	done := writes(*all)
+	if len(done) != 1 {
+		t.Fatalf("called %+v", done)
+	}
+	if diff := cmp.Diff(map[string]string{"chat": "Old friends", "timezone": "Europe/Madrid", "dryRun": "true"}, fieldsOf(t, done[0])); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(done[0].body, "the bytes") || done[0].header.Get("Prefer") != "" {
+		t.Errorf("sent %+v", done[0])
+	}
+}
+
+// The names go with the import, which leads to the page that follows it.
+func TestImport_TellsWhoNamesAre(t *testing.T) {
+	s, all, csrf := importing(t, http.StatusAccepted, `{"id":"J2","state":"running","chatJid":"`+grace+`","doubtful":[],"unknownNames":[]}`)
+	fields := [][2]string{
+		{"csrf", csrf},
+		{"chat", grace},
+		{"timezone", "UTC"},
+		{"order", "MDY"},
+		{"name-0", "Olga"},
+		{"person-0", ""},
+		{"me-0", ""},
+		{"name-1", "Grace H."},
+		{"person-1", grace},
+		{"person-1", ""},
+		{"name-2", "Ben"},
+		{"person-2", "+49 151 0000 0301"},
+		{"name-3", "Alex"},
+		{"me-3", "yes"},
+	}
+	s.upload(t, "/console/import/run", fields).want(t, http.StatusSeeOther, "/console/import/J2")
+	done := writes(*all)
+	if len(done) != 1 || done[0].header.Get("Prefer") != "respond-async" {
+		t.Fatalf("called %+v", done)
+	}
+	sent := fieldsOf(t, done[0])
+	var names map[string]string
+	if err := json.Unmarshal([]byte(sent["names"]), &names); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"Grace H.": grace, "Ben": "4915100000301@s.whatsapp.net", "Alex": "15550100200@s.whatsapp.net"}, names); diff != "" {
+		t.Error(diff)
+	}
+	if sent["chat"] != grace || sent["dateOrder"] != "MDY" || sent["dryRun"] != "" {
+		t.Errorf("sent %v", sent)
+	}
+}
+
+// Where dates can be read in several ways, the page shows what each would mean.
+func TestImport_AsksHowDatesAreRead(t *testing.T) {
+	s, _, csrf := importing(t, http.StatusConflict, ambiguous)
+	page := s.upload(t, "/console/import", [][2]string{{"csrf", csrf}, {"chat", "Old friends"}, {"timezone", "UTC"}}).want(t, http.StatusConflict, "").body
+	for _, want := range []string{`type="radio" name="order" value="DMY"`, "1 February 2025", `type="radio" name="order" value="MDY"`, "2 January 2025", "1/2/25, 10:00"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s\n%s", want, page)
+		}
+	}
+}
+
+// Refusals stand in the form, beside the field that they are about.
+func TestImport_SaysWhatIsWrong(t *testing.T) {
+	for _, c := range []struct{ refusal, want string }{
+		{`{"error":"timezone must be a zone like Europe/Berlin: \"Atlantis\" is not known","code":"invalid_request"}`, `<span>The time zone must be a zone like Europe/Berlin: &#34;Atlantis&#34; is not known.</span>`},
+		{`{"error":"the archive is encrypted: export the chat again","code":"invalid_request"}`, `role="alert" id="fault" tabindex="-1" dir="auto">The archive is encrypted: export the chat again.</p>`},
+	} {
+		s, _, csrf := importing(t, http.StatusBadRequest, c.refusal)
+		page := s.upload(t, "/console/import", [][2]string{{"csrf", csrf}, {"chat", "Old friends"}, {"timezone", "Atlantis"}, {"name-0", "Olga"}, {"person-0", grace}}).want(t, http.StatusBadRequest, "").body
+		if !strings.Contains(page, c.want) || !strings.Contains(page, `value="Atlantis"`) || !strings.Contains(page, `name="person-0" value="`+grace+`" checked`) {
+			t.Errorf("the page lacks %s, or what was typed\n%s", c.want, page)
+		}
+	}
+	s, all, csrf := importing(t, http.StatusOK, dryRun)
+	for _, c := range []struct {
+		fields [][2]string
+		want   string
+	}{
+		{[][2]string{{"csrf", csrf}, {"chat", " "}}, "Choose a chat, or enter a name for a new one."},
+		{[][2]string{{"csrf", csrf}, {"chat", "Old friends"}, {"name-0", "Olga"}, {"person-0", "Nobody"}}, "There’s no chat called “Nobody”."},
+	} {
+		if page := s.upload(t, "/console/import/run", c.fields).want(t, http.StatusBadRequest, "").body; !strings.Contains(page, c.want) {
+			t.Errorf("the page lacks %q", c.want)
+		}
+	}
+	s.upload(t, "/console/import/run", [][2]string{{"csrf", "guessed"}, {"chat", "Old friends"}}).want(t, http.StatusForbidden, "")
+	if done := writes(*all); len(done) > 0 {
+		t.Errorf("called %+v", done)
+	}
+}
+
+// An import is followed until it has ended, and then leads to its chat.
+func TestImport_IsFollowed(t *testing.T) {
+	states := map[string][]string{
+		`"state":"running","error":null`:              {`data-every="1"`, `max="40" value="30"`, "30 of 40 messages", "You can leave this page"},
+		`"state":"done","error":null`:                 {`href="` + gracePath + `"`, "1 name stays as it is", "2 doubtful lines were"},
+		`"state":"failed","error":"the disk is full"`: {"The disk is full.", `href="/console/import?chat=15550100301%40s.whatsapp.net"`},
+	}
+	for state, wants := range states {
+		job := `{"id":"J1",` + state + `,"chatJid":"` + grace + `","total":40,"imported":20,"duplicates":10,"doubtful":[{"line":1},{"line":2}],"unknownNames":["Olga"]}`
+		s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/imports/J1": replies(job), "/api/chats/" + grace: replies(`{"jid":"` + grace + `","name":"Grace"}`)})
+		s.logIn()
+		page := s.get("/console/import/J1").want(t, http.StatusOK, "").body
+		for _, want := range wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: the page lacks %s\n%s", state, want, page)
+			}
+		}
+		if strings.Contains(page, "data-every") != strings.Contains(state, "running") {
+			t.Errorf("%s: it renews itself, or does not", state)
+		}
+	}
+	s, _, _ := importing(t, http.StatusOK, dryRun)
+	s.get("/console/import/GONE").want(t, http.StatusNotFound, "")
+}
+
+// Those who may not manage the account are not led here, nor let in.
+func TestImport_IsForThoseWhoManage(t *testing.T) {
+	s, all, _ := importing(t, http.StatusOK, dryRun)
+	if list := s.get("/console/chats").body; !strings.Contains(list, `href="/console/import"`) {
+		t.Error("the chats do not lead to imports")
+	}
+	if page := s.get("/console/import?chat="+url.QueryEscape(grace)).want(t, http.StatusOK, "").body; !strings.Contains(page, `name="chat" value="`+grace+`" checked`) {
+		t.Errorf("the chat is not chosen\n%s", page)
+	}
+	reader, _, _ := importing(t, http.StatusOK, dryRun)
+	reader.try("brt_LIMITED").want(t, http.StatusSeeOther, "/console/")
+	csrf := reader.get("/console/chats").csrf()
+	for _, page := range []string{"/console/chats", "/console/settings"} {
+		if strings.Contains(reader.get(page).body, `href="/console/import"`) {
+			t.Errorf("%s leads a reader to imports", page)
+		}
+	}
+	*all = nil
+	reader.get("/console/import").want(t, http.StatusForbidden, "")
+	reader.get("/console/import/J1").want(t, http.StatusForbidden, "")
+	reader.upload(t, "/console/import/run", [][2]string{{"csrf", csrf}, {"chat", "Old friends"}}).want(t, http.StatusForbidden, "")
+	if done := writes(*all); len(done) > 0 {
+		t.Errorf("called %+v", done)
+	}
+}
+
+// A chat that was imported has no composer but the reason why, and its messages say who wrote
+// them and where they come from.
+func TestImport_ChatIsForReading(t *testing.T) {
+	const chat = "000000000000000007@import"
+	message := `{"msgId":"EXPORT-1","chatJid":"` + chat + `","senderJid":"000000000000000008@import","pushName":"Olga","fromMe":false,"imported":true,"messageType":"conversation","content":"without me","timestamp":"2026-10-21T10:00:00.000Z"}`
+	s, _ := overAPI(t, map[string]http.HandlerFunc{
+		"/api/chats/" + chat:               replies(`{"jid":"` + chat + `","name":"Old friends"}`),
+		"/api/messages/individual/" + chat: replies(`{"count":1,"messages":[` + message + `],"nextCursor":null}`),
+	})
+	s.logIn()
+	page := s.get("/console/chats/"+url.PathEscape(chat)).want(t, http.StatusOK, "").body
+	for _, want := range []string{"for reading only", "<bdi>Olga</bdi>", `title="imported from an export"`, `<p class="hint">Imported chat</p>`, "/forward"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s\n%s", want, page)
+		}
+	}
+	for _, not := range []string{"<textarea", "data-reply", "data-picks", "Contact info", `class="row-more"`} {
+		if strings.Contains(page, not) {
+			t.Errorf("the page has %s", not)
+		}
+	}
+}

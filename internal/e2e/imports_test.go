@@ -62,17 +62,17 @@ func TestImports_ByCommand(t *testing.T) {
 	}
 	const chat = "Old friends"
 	code, printed, said := b.imports(file, "--chat", chat, "--dry-run")
-	if code != 0 || !strings.Contains(printed, "Would import 5 of 5 messages, and 1 files") {
+	if code != 0 || !strings.Contains(printed, "Would import 5 of 5 messages into ") {
 		t.Errorf("a dry run ends with %d: %s %s", code, printed, said)
 	}
 	code, printed, said = b.imports(file, "--chat", chat)
-	for _, want := range []string{"Imported 5 of 5 messages, and 1 files, into ", "0 were stored already; 1 notices", `Who is "Xaver"? Say it with --name 'Xaver=NUMBER'`} {
+	for _, want := range []string{"Imported 5 of 5 messages into ", ", files: 1.", "Stored already: 0. Notices of the app, left out: 1.", `Who is "Xaver"? Say it with --name 'Xaver=NUMBER'`} {
 		if code != 0 || !strings.Contains(printed, want) {
 			t.Errorf("the import ends with %d: %s %s", code, printed, said)
 		}
 	}
 	code, printed, said = b.imports(file, "--chat", chat, "--name", "Xaver="+c.ben.Number())
-	if code != 0 || !strings.Contains(printed, "Imported 0 of 5 messages, and 0 files") || strings.Contains(printed, "Who is") {
+	if code != 0 || !strings.Contains(printed, "Imported 0 of 5 messages into ") || strings.Contains(printed, "Who is") {
 		t.Errorf("another import ends with %d: %s %s", code, printed, said)
 	}
 	b.restart()

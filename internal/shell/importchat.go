@@ -124,14 +124,14 @@ func (s *Shell) printImport(i bridge.Import) error {
 		verb = "Would import"
 	}
 	lines := []string{
-		fmt.Sprintf("%s %d of %d messages, and %d files, into %s.", verb, i.Imported, i.Total, i.Media, i.ChatJID),
-		fmt.Sprintf("%d were stored already; %d notices of the app are left out.", i.Duplicates, i.System),
+		fmt.Sprintf("%s %d of %d messages into %s, files: %d.", verb, i.Imported, i.Total, i.ChatJID, i.Media),
+		fmt.Sprintf("Stored already: %d. Notices of the app, left out: %d.", i.Duplicates, i.System),
 	}
 	for _, name := range i.UnknownNames {
 		lines = append(lines, fmt.Sprintf("Who is %q? Say it with --name %s, and import again: nothing is doubled.", Printable(name), shellQuoted(name+"=NUMBER")))
 	}
 	if len(i.Doubtful) > 0 {
-		lines = append(lines, fmt.Sprintf("%d lines are doubtful:", len(i.Doubtful)))
+		lines = append(lines, fmt.Sprintf("Doubtful lines: %d", len(i.Doubtful)))
 	}
 	for _, doubt := range i.Doubtful {
 		lines = append(lines, fmt.Sprintf("  line %d: %s", doubt.Line, Printable(doubt.Text)), "    "+Printable(doubt.Why))

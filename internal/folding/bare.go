@@ -25,14 +25,24 @@ func AppendBare(bare, folded []byte) []byte {
 	table, kept := bareTable(), 0 // up to where the texts are appended
 	loses := false                // whether the letter before loses its marks
 	for i := 0; i < len(folded); {
-		if folded[i] < utf8.RuneSelf {
+		first, from := folded[i], i
+		if first < utf8.RuneSelf {
 			i += leadingASCII(folded[i:])
 			loses = isLetter(folded[i-1])
 			continue
 		}
-		r, size := utf8.DecodeRune(folded[i:])
-		from := i
-		i += size
+		var r rune
+		switch {
+		case 0xC2 <= first && first < 0xE0 && i+1 < len(folded): // two bytes, as most letters have that may change
+			r, i = rune(first&0x1F)<<6|rune(folded[i+1]&0x3F), i+2
+		case 0xE4 <= first && first < 0xEA && i+2 < len(folded): // U+4000 to U+9FFF, which are Han
+			i, loses = i+3, false
+			continue
+		default:
+			var size int
+			r, size = utf8.DecodeRune(folded[i:])
+			i += size
+		}
 		if r >= tableEnd {
 			if !isMark(r) {
 				loses = losesMarks(r)

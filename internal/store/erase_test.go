@@ -99,14 +99,14 @@ func TestDeletion_LeavesNothingOnTheDisk(t *testing.T) {
 // secret.
 func TestEdit_LeavesNothingOnTheDisk(t *testing.T) {
 	s := newStore(t)
-	before := says(alice, alice, "A1", 1, "ꙮꙮꙮ the-password"+strings.Repeat(" and more", 700))
+	before := says(alice, alice, "A1", 1, "ꙮꙮꙮ the-password wïth-accents"+strings.Repeat(" and more", 700))
 	before.Raw = []byte("protobuf-with-it" + strings.Repeat(" and more", 1000))
 	save(t, s, before)
 	for i := range 100 {
 		save(t, s, says(alice, alice, fmt.Sprintf("B%d", i), 2+i, "something else"))
 	}
 	settle(t, s)
-	words := []string{"the-password", "protobuf-with-it", "ꙮ"}
+	words := []string{"the-password", "protobuf-with-it", "ꙮ", "wïth-accents", "with-accents"}
 	if found := onDisk(t, s, words...); len(found) < len(words) {
 		t.Fatalf("the test does not look where the words are: found only %v", found)
 	}

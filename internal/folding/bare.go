@@ -16,11 +16,12 @@ func Bare(folded string) string {
 	if isASCII(folded) {
 		return folded
 	}
-	return string(appendBare(nil, []byte(folded)))
+	return string(AppendBare(nil, []byte(folded)))
 }
 
-// appendBare looks the letters of the five scripts up in a table: every message goes through it.
-func appendBare(bare, folded []byte) []byte {
+// AppendBare appends [Bare] of folded texts, which bytes that are not UTF-8 may separate.
+// It is for reading thousands of them: the letters of the five scripts are looked up in a table.
+func AppendBare(bare, folded []byte) []byte {
 	table, kept := bareTable(), 0 // up to where the texts are appended
 	loses := false                // whether the letter before loses its marks
 	for i := 0; i < len(folded); {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"bridged/internal/folding"
 	"bridged/internal/store/db"
 )
 
@@ -93,7 +94,7 @@ func (s *spelling) gram(i, n int) []byte { return s.spelled[s.starts[i]:s.starts
 // each behind [bareSign]: a search that tells accents apart passes over them.
 func (g *gramSet) enterBare(texts []byte) {
 	var marked []byte
-	for text := range bytes.SplitSeq(texts, separator) {
+	for text := range bytes.SplitSeq(texts, []byte{textEnd}) {
 		for gram := range g.grams(text) {
 			if _, seen := g.seen[string(gram)]; !seen {
 				marked = append(append(marked[:0], bareSign...), gram...)
@@ -208,14 +209,17 @@ func (r *rarity) share(gram []byte, bare bool) float64 {
 // sampling has the buffers for counting.
 type sampling struct {
 	spelling
+	bare   []byte
 	lastIn [1 << rarityBits]uint8 // the last pack that had a gram
 }
 
 // add counts the grams of a pack's texts, each once.
-func (r *rarity) add(texts, bare []byte, s *sampling) {
+func (r *rarity) add(texts []byte, s *sampling) {
 	r.packs++
 	r.count(&r.counts, texts, s)
-	r.count(&r.bare, bare, s)
+	if s.bare = folding.AppendBare(s.bare[:0], texts); !bytes.Equal(s.bare, texts) {
+		r.count(&r.bare, s.bare, s)
+	}
 }
 
 // count counts the grams that the pack at hand was not seen to have.
@@ -245,16 +249,16 @@ func (x *Index) sample(ctx context.Context) error {
 }
 
 // packToSample selects a pack from a number on.
-const packToSample = "SELECT texts, bare FROM packs WHERE id >= ? AND texts IS NOT NULL ORDER BY id LIMIT 1 OFFSET ?"
+const packToSample = "SELECT texts FROM packs WHERE id >= ? AND texts IS NOT NULL ORDER BY id LIMIT 1 OFFSET ?"
 
 func (x *Index) samplePacks(c *db.Conn, indexed int64) *rarity {
 	random := rand.New(rand.NewPCG(uint64(indexed), 0)) // the same sample of the same store
 	found, s, perBlock := new(rarity), new(sampling), (1<<x.blockBits)/x.packSize
-	var texts, bare db.Raw
+	var texts db.Raw
 	for range sampleSize {
 		block := random.Int64N(indexed + 1)
-		if c.Find(packToSample, []any{firstPack(block), random.IntN(perBlock)}, &texts, &bare) {
-			found.add(texts, bare, s)
+		if c.Find(packToSample, []any{firstPack(block), random.IntN(perBlock)}, &texts) {
+			found.add(texts, s)
 		}
 	}
 	return found

@@ -25,8 +25,6 @@ const (
 	textEnd = 0xFF
 )
 
-var separator = []byte{textEnd}
-
 // firstPack returns the lowest number that a pack of a block may have.
 func firstPack(block int64) int64 { return block << packBits }
 
@@ -40,18 +38,15 @@ type pack struct {
 	id       int64
 	messages []byte // what differs from the one before, in the order of packed's fields
 	texts    []byte
-	bare     []byte // those texts without accents that have some, the others empty; nil if none has
 	last     packed // only while it is made
 }
 
-// enter adds a message behind the others. Its text without accents is empty where that is the
-// same.
-func (p *pack) enter(m packed, text, bare []byte) {
+// enter adds a message behind the others.
+func (p *pack) enter(m packed, text []byte) {
 	for _, n := range []int64{m.seq - p.last.seq, m.chat - p.last.chat, m.timestamp - p.last.timestamp} {
 		p.messages = binary.AppendVarint(p.messages, n)
 	}
 	p.texts = append(append(p.texts, text...), textEnd)
-	p.bare = append(append(p.bare, bare...), textEnd)
 	p.last = m
 }
 
@@ -79,37 +74,36 @@ func (p pack) all() iter.Seq2[packed, error] {
 	}
 }
 
-// matching returns the messages whose text contains the needle, as it stands or without
-// accents.
-func (p pack) matching(needle []byte, bare bool) iter.Seq2[packed, error] {
+// matching returns the messages whose text contains the needle. The texts are the pack's, or
+// those without accents.
+func (p pack) matching(texts, needle []byte) iter.Seq2[packed, error] {
 	return func(yield func(packed, error) bool) {
-		texts, without := p.texts, p.bare
-		if !bare {
-			without = nil
-		}
-		if !bytes.Contains(texts, needle) && !bytes.Contains(without, needle) {
+		at, end := bytes.Index(texts, needle), 0
+		if at < 0 {
 			return
 		}
 		for m, err := range p.all() {
-			text, rest, whole := bytes.Cut(texts, separator)
-			texts = rest
-			if len(without) > 0 {
-				var other []byte
-				other, without, whole = bytes.Cut(without, separator)
-				if len(other) > 0 {
-					text = other
-				}
-			}
-			if err == nil && !whole {
+			length := bytes.IndexByte(texts[end:], textEnd)
+			if err == nil && length < 0 {
 				err = errPack
 			}
-			if (err != nil || bytes.Contains(text, needle)) && !yield(m, err) || err != nil {
+			if err != nil {
+				yield(m, err)
 				return
 			}
+			if end += length + 1; at >= end {
+				continue
+			}
+			if !yield(m, nil) {
+				return
+			}
+			next := bytes.Index(texts[end:], needle)
+			if next < 0 {
+				return
+			}
+			at = end + next
 		}
-		if len(texts) > 0 {
-			yield(packed{}, errPack)
-		}
+		yield(packed{}, errPack)
 	}
 }
 
@@ -143,6 +137,7 @@ func readPacks(c *db.Conn, plans []packPlan) (made []madePack) {
 // readPack makes a pack of its messages as they are now.
 func readPack(c *db.Conn, plan packPlan) madePack {
 	p, grams := madePack{pack: pack{id: plan.id}}, newGramSet()
+	var bare []byte // those texts that have accents, without them
 	for row := range c.Rows(`
 		SELECT m.seq, m.chat, m.timestamp, `+textOf(false)+`, ifnull(m.bare, '')
 		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value`, c.Encode(plan.seqs)) {
@@ -153,23 +148,21 @@ func readPack(c *db.Conn, plan packPlan) madePack {
 			p.oldest, p.newest = m.timestamp, m.timestamp
 		}
 		p.oldest, p.newest = min(p.oldest, m.timestamp), max(p.newest, m.timestamp)
-		p.enter(m, text, without)
+		p.enter(m, text)
 		for gram := range grams.grams(text) {
 			grams.enter(gram)
 		}
 		grams.enter([]byte(chatWord(m.chat)))
+		bare = append(append(bare, without...), textEnd)
 	}
-	if len(bytes.Trim(p.bare, string(separator))) == 0 {
-		p.bare = nil
-	}
-	grams.enterBare(p.bare)
+	grams.enterBare(bare)
 	p.grams = grams.text.String()
 	return p
 }
 
 func savePack(c *db.Conn, p madePack) {
 	c.Run("INSERT INTO grams (rowid, words) VALUES (?, ?)", p.id, p.grams)
-	c.Run("INSERT INTO packs (id, messages, texts, bare) VALUES (?, ?, ?, ?)", p.id, p.messages, p.texts, p.bare)
+	c.Run("INSERT INTO packs (id, messages, texts) VALUES (?, ?, ?)", p.id, p.messages, p.texts)
 }
 
 func dropPack(c *db.Conn, id int64) {

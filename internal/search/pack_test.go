@@ -11,7 +11,7 @@ import (
 // found returns the messages of a pack that contain a text.
 func (p pack) found(t *testing.T, needle string) (seqs []int64) {
 	t.Helper()
-	for m, err := range p.matching([]byte(needle), false) {
+	for m, err := range p.matching(p.texts, []byte(needle)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,7 +23,7 @@ func (p pack) found(t *testing.T, needle string) (seqs []int64) {
 func TestPack_FindsWhatItsMessagesSay(t *testing.T) {
 	var p pack
 	for i, text := range []string{"one two", "", "two", "to", "", "wo", "a\x00b", "🥾 two two"} {
-		p.enter(packed{seq: int64(100 + i*3), chat: int64(7 - i), timestamp: int64(-i * 1_000_000)}, []byte(text), nil)
+		p.enter(packed{seq: int64(100 + i*3), chat: int64(7 - i), timestamp: int64(-i * 1_000_000)}, []byte(text))
 	}
 	for needle, want := range map[string][]int64{
 		"two": {100, 106, 121}, "o": {100, 106, 109, 115, 121}, "totwo": nil, "otw": nil, "a\x00b": {118}, "🥾": {121}, "one two": {100}, "ow": nil,
@@ -51,7 +51,7 @@ func TestPack_ThatIsDamagedIsNoticed(t *testing.T) {
 	for range 2000 {
 		var p pack
 		for i := range 5 {
-			p.enter(packed{seq: int64(i), chat: 1, timestamp: int64(i)}, []byte("some text"), nil)
+			p.enter(packed{seq: int64(i), chat: 1, timestamp: int64(i)}, []byte("some text"))
 		}
 		switch r.IntN(3) {
 		case 0:
@@ -61,7 +61,7 @@ func TestPack_ThatIsDamagedIsNoticed(t *testing.T) {
 		case 2:
 			p.texts = p.texts[:r.IntN(len(p.texts))]
 		}
-		for _, err := range p.matching([]byte("text"), false) {
+		for _, err := range p.matching(p.texts, []byte("text")) {
 			if errors.Is(err, errPack) {
 				noticed++
 			}
@@ -92,29 +92,5 @@ func TestGramQuery_AsksForTheRarest(t *testing.T) {
 	// Without a sample, grams that overlap least.
 	if got := gramQuery("abcdefghijkl", false, nil, nil, 10_000); !strings.HasPrefix(got, `"abcd" AND "efgh" AND "ijkl"`) {
 		t.Errorf("asked for %q", got)
-	}
-}
-
-// Texts that have accents are found without them, those that have none as they are.
-func TestPack_FindsWithoutAccents(t *testing.T) {
-	var p pack
-	for i, text := range []struct{ folded, bare string }{{"sofía", "sofia"}, {"sofia", ""}, {"", ""}, {"\u0301a sofí", "\u0301a sofi"}, {"hello", ""}} {
-		p.enter(packed{seq: int64(i)}, []byte(text.folded), []byte(text.bare))
-	}
-	for _, c := range []struct {
-		needle string
-		bare   bool
-		want   []int64
-	}{{"sofia", true, []int64{0, 1}}, {"sofia", false, []int64{1}}, {"sofía", false, []int64{0}}, {"sofía", true, nil}, {"sof", true, []int64{0, 1, 3}}, {"hell", true, []int64{4}}, {"asofia", true, nil}} {
-		var got []int64
-		for m, err := range p.matching([]byte(c.needle), c.bare) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, m.seq)
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s without accents %t is found in %v, want %v", c.needle, c.bare, got, c.want)
-		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"bridged/internal/bridge"
+	"bridged/internal/folding"
 	"bridged/internal/store/db"
 )
 
@@ -211,8 +212,9 @@ func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 	query, args := x.lookUpQuery(q, first, last)
 	needle, block := []byte(q.Needle), int64(noneIndexed)
 	var p pack
+	var bare []byte
 	for row := range c.Rows(query, args...) {
-		if !row.Scan(&p.id, (*db.Raw)(&p.messages), (*db.Raw)(&p.texts), (*db.Raw)(&p.bare)) {
+		if !row.Scan(&p.id, (*db.Raw)(&p.messages), (*db.Raw)(&p.texts)) {
 			break
 		}
 		if next := p.id >> packBits; next != block {
@@ -221,7 +223,12 @@ func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 				break
 			}
 		}
-		x.match(c, q, p, needle, found)
+		texts := p.texts
+		if q.Bare {
+			bare = folding.AppendBare(bare[:0], p.texts)
+			texts = bare
+		}
+		x.match(c, q, p, texts, needle, found)
 	}
 }
 
@@ -237,10 +244,10 @@ func blockRange(c *db.Conn, q *Query, indexed int64) (first, last int64) {
 	return first, last
 }
 
-// match looks into one pack.
-func (x *Index) match(c *db.Conn, q *Query, p pack, needle []byte, found *topK) {
+// match looks into one pack, whose texts are those that the needle is like.
+func (x *Index) match(c *db.Conn, q *Query, p pack, texts, needle []byte, found *topK) {
 	var matching []Position
-	for m, err := range p.matching(needle, q.Bare) {
+	for m, err := range p.matching(texts, needle) {
 		if err != nil {
 			c.Fail(err)
 			return
@@ -313,13 +320,9 @@ func (x *Index) lookUpQuery(q *Query, first, last int64) (string, []any) {
 	if group, one := q.group(); one {
 		kind = fmt.Sprintf(" AND (g.rowid & %d != 0) = %t", groupBit, group)
 	}
-	bare := "NULL"
-	if q.Bare {
-		bare = "p.bare"
-	}
 	packs := float64(last-first+1) * float64(int(1)<<x.blockBits) / float64(x.packSize)
 	return `
-		SELECT g.rowid, p.messages, p.texts, ` + bare + ` FROM grams g CROSS JOIN packs p ON p.id = g.rowid
+		SELECT g.rowid, p.messages, p.texts FROM grams g CROSS JOIN packs p ON p.id = g.rowid
 		WHERE g.grams MATCH ? AND g.rowid >= ? AND g.rowid < ?` + kind + `
 		ORDER BY g.rowid` + direction(q.Desc), []any{gramQuery(q.Needle, q.Bare, chats, x.rarity.Load(), packs), firstPack(first), firstPack(last + 1)}
 }

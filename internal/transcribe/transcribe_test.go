@@ -321,8 +321,8 @@ func TestTranscriber_WakesUpForANewNote(t *testing.T) {
 	defer stop()
 	go s.transcriber().Run(ctx)
 	s.note("V1", 1, 1)
-	for s.transcript("V1") == "" {
-		<-s.store.Changed()
+	for changed := s.store.Changed(); s.transcript("V1") == ""; changed = s.store.Changed() {
+		<-changed // taken before the look, so that no change comes between
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 )
@@ -97,7 +96,7 @@ func (p importPage) chat() string {
 
 // importFields lists the fields before the file.
 var importFields = func() []string {
-	fields := []string{"csrf", "chat", "timezone", "order"}
+	fields := []string{"chat", "timezone", "order"}
 	for i := range maxImportNames {
 		fields = append(fields, importField("name", i), importField("person", i), importField("me", i))
 	}
@@ -143,13 +142,9 @@ func (v *visit) takeExport(dryRun bool, next func(context.Context, importPage, b
 	if err := v.mayImport(); err != nil {
 		return err
 	}
-	front.StartBody(v.w, v.r)
 	fields, file, err := v.fileForm(importFields...)
 	if err != nil {
 		return err
-	}
-	if !v.session.owns(cmp.Or(v.r.Header.Get("X-CSRF-Token"), fields.Get("csrf"))) {
-		return errOutdated
 	}
 	f := &form{fields, make(map[string]string)}
 	page, people, err := v.readImport(f)

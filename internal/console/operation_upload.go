@@ -6,8 +6,6 @@ import (
 	"net/textproto"
 	"slices"
 	"time"
-
-	"bridged/internal/api/front"
 )
 
 const uploadTime = 10 * time.Minute // for a call that takes a file
@@ -35,17 +33,13 @@ func (c *Console) tryUpload(v *visit) error {
 	if !page.Op.TakesFile {
 		return errUnknown
 	}
-	front.StartBody(v.w, v.r)
-	names := []string{"csrf", "confirm"}
+	names := []string{"confirm"}
 	for _, f := range page.Op.toFillIn() {
 		names = append(names, f.toTry().Key)
 	}
 	fields, file, err := v.fileForm(names...)
 	if err != nil {
 		return err
-	}
-	if !v.session.owns(fields.Get("csrf")) {
-		return errOutdated
 	}
 	f := &form{fields, make(map[string]string)}
 	if err := v.fillIn(&page, f); err != nil {

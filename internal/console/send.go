@@ -190,13 +190,9 @@ func (c *Console) sendFile(v *visit) error {
 	if !v.sends() {
 		return errUnknown
 	}
-	front.StartBody(v.w, v.r)
-	fields, file, err := v.fileForm("csrf", "caption", "reply", "ptt", "as", "key")
+	fields, file, err := v.fileForm("caption", "reply", "ptt", "as", "key")
 	if err != nil {
 		return err
-	}
-	if !v.session.owns(cmp.Or(v.r.Header.Get("X-CSRF-Token"), fields.Get("csrf"))) {
-		return errOutdated
 	}
 	if file.FileName() == "" {
 		return errNoFile
@@ -209,8 +205,19 @@ func (c *Console) sendFile(v *visit) error {
 	return v.sent(sent, err)
 }
 
-// fileForm reads the named fields of a form up to its file.
+// fileForm reads the named fields of a form of this session up to its file, which arrives
+// after it.
 func (v *visit) fileForm(names ...string) (fields url.Values, file *multipart.Part, err error) {
+	front.StartBody(v.w, v.r)
+	fields, file, err = v.beforeFile(append(names, "csrf"))
+	if err == nil && !v.session.owns(cmp.Or(v.r.Header.Get("X-CSRF-Token"), fields.Get("csrf"))) {
+		err = errOutdated
+	}
+	return fields, file, err
+}
+
+// beforeFile reads the named fields of a form, and finds its file.
+func (v *visit) beforeFile(names []string) (fields url.Values, file *multipart.Part, err error) {
 	cut := intake.CutOff(v.w, v.r.Body)
 	parts, err := intake.NewParts(v.r)
 	if err != nil {

@@ -36,7 +36,7 @@ func becomeFFmpegCommand() *command {
 	return c
 }
 
-// ffmpegCheck says whether sounds and films are converted.
+// ffmpegCheck returns the check whether sounds and films can be converted.
 func ffmpegCheck(c config.Config) doctor.Check {
 	return doctor.Check{Name: "ffmpeg", Look: func(ctx context.Context) []doctor.Finding {
 		if c.FFmpegPath == "" {

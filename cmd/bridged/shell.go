@@ -180,7 +180,7 @@ func addKey(c *command, key *string) {
 	c.flags.StringVar(key, "key", "", "`KEY` The Idempotency-Key: the same command with the same key sends once. One is made up by default.")
 }
 
-// aMessage are the arguments that name a message.
+// aMessage names a message by two arguments.
 var aMessage = []argument{
 	{name: "chat", help: "The chat of the message: " + chatNames},
 	{name: "message", help: "The message's id, which bridged messages <chat> --ids shows."},
@@ -197,38 +197,37 @@ func mediaCommand() *command {
 	return c
 }
 
-func reactCommand() *command {
+// changeCommand returns a command that does something with a message, once.
+func changeCommand(name, help string, do func(ctx context.Context, s *shell.Shell, on shell.Target, rest []string) error, more argument) *command {
 	var on shell.Target
-	c := shellCommand("react", "React to a message.", func(ctx context.Context, s *shell.Shell, args []string) error {
+	c := shellCommand(name, help, func(ctx context.Context, s *shell.Shell, args []string) error {
 		on.Chat, on.Message = args[0], args[1]
-		return s.React(ctx, on, args[2])
-	}, append(slices.Clone(aMessage), argument{name: "emoji", help: "One emoji; '' removes the reaction."})...)
+		return do(ctx, s, on, args[2:])
+	}, append(slices.Clone(aMessage), more)...)
 	addKey(c, &on.Key)
 	return c
 }
 
+func reactCommand() *command {
+	return changeCommand("react", "React to a message.", func(ctx context.Context, s *shell.Shell, on shell.Target, rest []string) error {
+		return s.React(ctx, on, rest[0])
+	}, argument{name: "emoji", help: "One emoji; '' removes the reaction."})
+}
+
 func forwardCommand() *command {
-	var of shell.Target
-	c := shellCommand("forward", "Forward a message.", func(ctx context.Context, s *shell.Shell, args []string) error {
-		of.Chat, of.Message = args[0], args[1]
-		return s.Forward(ctx, of, args[2])
-	}, append(slices.Clone(aMessage), argument{name: "to", help: "Where to: " + chatNames})...)
-	addKey(c, &of.Key)
-	return c
+	return changeCommand("forward", "Forward a message.", func(ctx context.Context, s *shell.Shell, of shell.Target, rest []string) error {
+		return s.Forward(ctx, of, rest[0])
+	}, argument{name: "to", help: "Where to: " + chatNames})
 }
 
 func editCommand() *command {
-	var of shell.Target
-	c := shellCommand("edit", "Edit an own message.", func(ctx context.Context, s *shell.Shell, args []string) error {
-		of.Chat, of.Message = args[0], args[1]
-		text, err := textIn(args[2:], "there is no new text: give it behind the message, or pipe it in")
+	return changeCommand("edit", "Edit an own message.", func(ctx context.Context, s *shell.Shell, of shell.Target, rest []string) error {
+		text, err := textIn(rest, "there is no new text: give it behind the message, or pipe it in")
 		if err != nil {
 			return err
 		}
 		return s.Edit(ctx, of, text)
-	}, append(slices.Clone(aMessage), argument{"text", "The new text, or caption; - or nothing reads it from standard input.", true})...)
-	addKey(c, &of.Key)
-	return c
+	}, argument{"text", "The new text, or caption; - or nothing reads it from standard input.", true})
 }
 
 func contactsCommand() *command {

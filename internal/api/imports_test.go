@@ -88,7 +88,7 @@ func (s *server) imports(export []byte, fields ...string) apitest.Response {
 	return s.Do(http.MethodPost, "/api/imports", body, "Content-Type", contentType)
 }
 
-// weekend is a chat as phones export it.
+// weekend returns a chat as phones export it.
 func weekend() []exporttest.Say {
 	at := func(minutes int) time.Time { return noon.AddDate(0, -1, 0).Add(time.Duration(minutes) * time.Minute) }
 	return []exporttest.Say{

@@ -70,22 +70,17 @@ func (s *Shell) Check(ctx context.Context, numbers []string) error {
 	if err != nil {
 		return err
 	}
-	missing := 0
-	each := func(yield func(bridge.NumberCheck, error) bool) {
-		for _, check := range checks {
-			if check.JID == "" {
-				missing++
-			}
-			if !yield(check, nil) {
-				return
-			}
-		}
-	}
 	columns := []column{{title: "NUMBER"}, {title: "JID"}, {title: "BUSINESS"}}
-	if err := list(s, each, 0, "", columns, func(c bridge.NumberCheck) []string {
+	if err := list(s, known(checks), 0, "", columns, func(c bridge.NumberCheck) []string {
 		return []string{"+" + c.Phone, cmp.Or(string(c.JID), "-"), yesOrNo(c.IsBusiness)}
 	}); err != nil {
 		return err
+	}
+	missing := 0
+	for _, check := range checks {
+		if check.JID == "" {
+			missing++
+		}
 	}
 	if missing > 0 {
 		return hinted(bridge.NotFound("%d of %d numbers are not on WhatsApp", missing, len(checks)), "%s", hints[bridge.CodeNotOnNetwork])
@@ -143,14 +138,7 @@ func (s *Shell) Group(ctx context.Context, name string) error {
 		return err
 	}
 	columns := []column{{title: "NAME", most: 32, flexible: true}, {title: "JID"}, {title: "USERNAME"}, {title: "ROLE"}}
-	members := func(yield func(bridge.Participant, error) bool) {
-		for _, member := range group.Participants {
-			if !yield(member, nil) {
-				return
-			}
-		}
-	}
-	return list(s, members, 0, "The members are not known yet.", columns, func(m bridge.Participant) []string {
+	return list(s, known(group.Participants), 0, "The members are not known yet.", columns, func(m bridge.Participant) []string {
 		return []string{cmp.Or(strings.TrimSpace(m.DisplayName), m.JID.User()), string(m.JID), atName(m.Username), roleOf(m)}
 	})
 }

@@ -41,6 +41,17 @@ func (s *Shell) note(format string, args ...any) error {
 	return Printf(s.Notes, format+"\n", args...)
 }
 
+// known returns items that are there already for [list].
+func known[T any](items []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, item := range items {
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
 // list prints items as JSON or in a table, or says that there are none: at most limit, 0
 // for all.
 func list[T any](s *Shell, items iter.Seq2[T, error], limit int, none string, columns []column, row func(T) []string) error {

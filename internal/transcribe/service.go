@@ -15,13 +15,13 @@ import (
 	"net/url"
 	"path"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gabriel-vasile/mimetype"
 
 	"bridged/internal/bridge"
+	"bridged/internal/retryafter"
 )
 
 const (
@@ -219,18 +219,7 @@ func (s *service) refusal(resp *http.Response) error {
 	case status == http.StatusNotFound:
 		sentence += ": TRANSCRIBE_URL must be the address before /v1/audio/transcriptions, and TRANSCRIBE_MODEL a model of the service"
 	}
-	return &failure{sentence: sentence, isService: !isRequest, after: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
-}
-
-// retryAfter reads the header of that name: seconds or a date.
-func retryAfter(value string, now time.Time) time.Duration {
-	wait := time.Duration(0)
-	if seconds, err := strconv.Atoi(value); err == nil {
-		wait = time.Duration(min(seconds, int(longestAsked.Seconds()))) * time.Second
-	} else if date, err := http.ParseTime(value); err == nil {
-		wait = date.Sub(now)
-	}
-	return min(max(wait, 0), longestAsked)
+	return &failure{sentence: sentence, isService: !isRequest, after: retryafter.Parse(resp.Header.Get("Retry-After"), time.Now(), longestAsked)}
 }
 
 // slug matches the codes of errors, such as insufficient_quota. Sentences may repeat what was sent.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/retryafter"
 )
 
 func TestTranscriber_AsksTheServiceAsOpenAIDescribes(t *testing.T) {
@@ -221,7 +222,7 @@ func TestTranscriber_WaitsAsLongAsTheServiceAsks(t *testing.T) {
 			t.Errorf("Retry-After %q: a pause of %s, want %s", value, wait, want)
 		}
 	}
-	if got := retryAfter(noon.Add(time.Minute).Format(http.TimeFormat), noon); got != time.Minute {
+	if got := retryafter.Parse(noon.Add(time.Minute).Format(http.TimeFormat), noon, longestAsked); got != time.Minute {
 		t.Errorf("a date in a minute: %s", got)
 	}
 }

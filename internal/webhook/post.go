@@ -11,12 +11,12 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/retryafter"
 	"bridged/internal/store"
 	"bridged/internal/urlguard"
 	"bridged/internal/webhook/format"
@@ -158,7 +158,7 @@ func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, p format.Post) 
 	drain(resp.Body)
 	got := outcome{status: resp.StatusCode}
 	if got.status == http.StatusTooManyRequests || got.status == http.StatusServiceUnavailable {
-		got.retryAfter = retryAfter(resp.Header.Get("Retry-After"), d.wall())
+		got.retryAfter = retryafter.Parse(resp.Header.Get("Retry-After"), d.wall(), longestAsked)
 	}
 	return got, nil
 }
@@ -182,19 +182,6 @@ func drain(body io.ReadCloser) {
 	if late.Stop() {
 		_ = body.Close()
 	}
-}
-
-// retryAfter reads the header of that name: seconds or a date.
-func retryAfter(value string, now time.Time) time.Duration {
-	seconds, err := strconv.Atoi(value)
-	if err == nil {
-		return min(time.Duration(max(seconds, 0)), longestAsked/time.Second) * time.Second
-	}
-	date, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	return min(max(date.Sub(now), 0), longestAsked)
 }
 
 // request returns the request of a post.

@@ -16,53 +16,80 @@ func Bare(folded string) string {
 	if isASCII(folded) {
 		return folded
 	}
-	return string(AppendBare(nil, []byte(folded)))
+	bare, _ := AppendBare(nil, []byte(folded), AppendAccents(nil, []byte(folded)))
+	return string(bare)
 }
 
-// AppendBare appends [Bare] of folded texts, which bytes that are not UTF-8 may separate.
-// It is for reading thousands of them: the letters of the five scripts are looked up in a table.
-func AppendBare(bare, folded []byte) []byte {
-	table, kept := bareTable(), 0 // up to where the texts are appended
+// AppendAccents appends where folded texts, which bytes that are not UTF-8 may separate, have
+// the accents that [Bare] leaves out: before each letter or mark that changes, how many bytes
+// do not. A byte of mostKept stands for as many, with more to come.
+func AppendAccents(accents, folded []byte) []byte {
+	table, kept := bareTable(), 0 // from where on nothing changes
 	loses := false                // whether the letter before loses its marks
 	for i := 0; i < len(folded); {
-		first, from := folded[i], i
-		if first < utf8.RuneSelf {
+		if folded[i] < utf8.RuneSelf {
 			i += leadingASCII(folded[i:])
 			loses = isLetter(folded[i-1])
 			continue
 		}
-		var r rune
+		r, size := utf8.DecodeRune(folded[i:])
+		changes := false
 		switch {
-		case 0xC2 <= first && first < 0xE0 && i+1 < len(folded): // two bytes, as most letters have that may change
-			r, i = rune(first&0x1F)<<6|rune(folded[i+1]&0x3F), i+2
-		case 0xE4 <= first && first < 0xEA && i+2 < len(folded): // U+4000 to U+9FFF, which are Han
-			i, loses = i+3, false
-			continue
+		case r < tableEnd && table[r].bare == mark, r >= tableEnd && isMark(r):
+			changes = loses
+		case r < tableEnd:
+			changes, loses = table[r].bare != 0, table[r].loses
 		default:
-			var size int
-			r, size = utf8.DecodeRune(folded[i:])
-			i += size
+			loses = losesMarks(r)
 		}
-		if r >= tableEnd {
-			if !isMark(r) {
-				loses = losesMarks(r)
-			} else if loses {
-				bare, kept = append(bare, folded[kept:from]...), i
+		if changes {
+			for ; i-kept >= mostKept; kept += mostKept {
+				accents = append(accents, mostKept)
 			}
-			continue
+			accents, kept = append(accents, byte(i-kept)), i+size
 		}
-		switch e := table[r]; {
-		case e.bare == mark && loses:
-			bare, kept = append(bare, folded[kept:from]...), i
-		case e.bare == mark:
-		case e.bare != 0:
-			bare, kept = utf8.AppendRune(append(bare, folded[kept:from]...), rune(e.bare)), i
-			loses = true
-		default:
-			loses = e.loses
+		i += size
+	}
+	return accents
+}
+
+const mostKept = 0xFF
+
+// MayHaveAccents reports whether [Bare] may make a folded text of another one: then it has a
+// letter of the five scripts, or begins with a mark of a letter before it.
+func MayHaveAccents(folded string) bool {
+	for i, r := range folded {
+		if losesMarks(r) || i == 0 && unicode.Is(unicode.Mn, r) {
+			return true
 		}
 	}
-	return append(bare, folded[kept:]...)
+	return false
+}
+
+// AppendBare appends folded texts without the accents that [AppendAccents] has found in them.
+// It reports whether the texts can have them there: a damaged file may say otherwise.
+func AppendBare(bare, folded, accents []byte) ([]byte, bool) {
+	table := bareTable()
+	for _, kept := range accents {
+		n := int(kept)
+		if n >= len(folded) {
+			return bare, false
+		}
+		bare, folded = append(bare, folded[:n]...), folded[n:]
+		if n == mostKept {
+			continue
+		}
+		r, size := utf8.DecodeRune(folded)
+		folded = folded[size:]
+		switch {
+		case r >= tableEnd && isMark(r), r < tableEnd && table[r].bare == mark:
+		case r >= tableEnd || table[r].bare == 0:
+			return bare, false
+		default:
+			bare = utf8.AppendRune(bare, rune(table[r].bare))
+		}
+	}
+	return append(bare, folded...), true
 }
 
 // leadingASCII returns how many of the first bytes are ASCII.

@@ -1,6 +1,8 @@
 package folding_test
 
 import (
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -45,9 +47,72 @@ func TestBare_OfEveryCharacter(t *testing.T) {
 }
 
 func TestAppendBare_KeepsWhatSeparatesTexts(t *testing.T) {
-	got := folding.AppendBare([]byte("before "), []byte("sof\u00eda\xff\u0301\xffa long one that is plain, \u0451\xff"))
+	texts := []byte("sof\u00eda\xff\u0301\xffa long one that is plain, \u0451\xff")
+	got, _ := folding.AppendBare([]byte("before "), texts, folding.AppendAccents(nil, texts))
 	if want := "before sofia\xff\u0301\xffa long one that is plain, \u0435\xff"; string(got) != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestAppendBare_OfAccentsFarApart: a byte counts what stays between two of them.
+func TestAppendBare_OfAccentsFarApart(t *testing.T) {
+	for between := range 3 * 0xFF {
+		gap := strings.Repeat("x", between)
+		texts := []byte(gap + "\u00ed" + gap + "\u1ebf" + gap + "e\u0323\u0301")
+		got, ok := folding.AppendBare(nil, texts, folding.AppendAccents(nil, texts))
+		if want := gap + "i" + gap + "e" + gap + "e"; string(got) != want || !ok {
+			t.Fatalf("with %d between them: %q, want %q", between, got, want)
+		}
+	}
+}
+
+// TestAppendBare_ThatIsDamagedIsNoticed where accents stand at no letter: it must not bring
+// the program down.
+func TestAppendBare_ThatIsDamagedIsNoticed(t *testing.T) {
+	texts := []byte("the caf\u00e9 \u662f e\u0301")
+	accents := folding.AppendAccents(nil, texts)
+	noticed := 0
+	for at := range accents {
+		for value := range 0x100 {
+			damaged := slices.Clone(accents)
+			if damaged[at] = byte(value); damaged[at] == accents[at] {
+				continue
+			}
+			if _, ok := folding.AppendBare(nil, texts, damaged); !ok {
+				noticed++
+			}
+		}
+	}
+	for n := range texts {
+		if _, ok := folding.AppendBare(nil, texts[:n], accents); !ok {
+			noticed++
+		}
+	}
+	if most := 2*0xFF + len(texts); noticed < most-10 {
+		t.Errorf("damage was noticed %d times of %d", noticed, most)
+	}
+}
+
+// TestMayHaveAccents_SaysWhereTheyMatter: a text for which they do not is found in the same
+// texts with them and without.
+func TestMayHaveAccents_SaysWhereTheyMatter(t *testing.T) {
+	signs := []rune("ae\u00e9\u0435\u0451\u05d0\u05b8\u0301\u0308 1.\u304b\u304c\u3099\u0915\u093f\u094d\u662f\uff21\u2329")
+	r := rand.New(rand.NewPCG(1, 1))
+	text := func(most int) string {
+		var runes []rune
+		for range 1 + r.IntN(most) {
+			runes = append(runes, signs[r.IntN(len(signs))])
+		}
+		return folding.Fold(string(runes))
+	}
+	for range 200_000 {
+		whole, part := text(12), folding.FoldBare(text(3))
+		if folding.MayHaveAccents(part) {
+			continue
+		}
+		if with, without := strings.Contains(whole, part), strings.Contains(folding.Bare(whole), part); with != without {
+			t.Fatalf("%q is in %q: %t, without accents: %t", part, whole, with, without)
+		}
 	}
 }
 
@@ -74,9 +139,10 @@ func BenchmarkAppendBare(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			texts := []byte(strings.Repeat(text, 4096/len(text)))
 			b.SetBytes(int64(len(texts)))
+			accents := folding.AppendAccents(nil, texts)
 			var bare []byte
 			for b.Loop() {
-				bare = folding.AppendBare(bare[:0], texts)
+				bare, _ = folding.AppendBare(bare[:0], texts, accents)
 			}
 		})
 	}

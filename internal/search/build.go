@@ -250,7 +250,7 @@ func (x *Index) MarkRemoved(c *db.Conn, seqs []int64) (any bool) {
 	for block, changed := range blocks {
 		for _, plan := range plansOf(c, packsOfBlockQuery, firstPack(block), firstPack(block+1)) {
 			if plan.hasAny(changed) {
-				c.Run("UPDATE packs SET texts = NULL WHERE id = ?", plan.id)
+				c.Run("UPDATE packs SET texts = NULL, accents = NULL WHERE id = ?", plan.id)
 				any = true
 			}
 		}

@@ -30,8 +30,9 @@ const gramLength = 4
 // movedTo is where ASCII characters that end words are moved.
 const movedTo = 0x0780
 
-// bareSign begins the grams that a pack has only without accents. It is a control character
-// that no text has; one that had it would be looked into once too often.
+// bareSign ends the grams that a pack has only without accents: so most of them stand in the
+// table beside those with. It is a control character that no text has; one that had it would be
+// looked into once too often.
 const bareSign = "\u0080"
 
 func spell(r rune) rune {
@@ -91,13 +92,13 @@ func (s *spelling) characters() int { return len(s.starts) - 1 }
 func (s *spelling) gram(i, n int) []byte { return s.spelled[s.starts[i]:s.starts[i+n]] }
 
 // enterBare enters those grams of texts without accents that a pack does not have anyway,
-// each behind [bareSign]: a search that tells accents apart passes over them.
+// each with [bareSign]: a search that tells accents apart passes over them.
 func (g *gramSet) enterBare(texts []byte) {
 	var marked []byte
 	for text := range bytes.SplitSeq(texts, []byte{textEnd}) {
 		for gram := range g.grams(text) {
 			if _, seen := g.seen[string(gram)]; !seen {
-				marked = append(append(marked[:0], bareSign...), gram...)
+				marked = append(append(marked[:0], gram...), bareSign...)
 				g.enter(marked)
 			}
 		}
@@ -137,9 +138,10 @@ func gramQuery(folded string, bare bool, chats []int64, rare *rarity, packs floa
 	s.spell([]byte(folded))
 	n := min(gramLength, s.characters())
 	for _, i := range s.choose(n, bare, rare, packs) {
-		word := `"` + string(s.gram(i, n)) + `"`
-		if bare {
-			word = "(" + word + ` OR "` + bareSign + string(s.gram(i, n)) + `")`
+		gram := string(s.gram(i, n))
+		word := `"` + gram + `"`
+		if bare && folding.MayHaveAccents(gram) {
+			word = "(" + word + ` OR "` + gram + bareSign + `")`
 		}
 		words = append(words, word)
 	}
@@ -214,10 +216,11 @@ type sampling struct {
 }
 
 // add counts the grams of a pack's texts, each once.
-func (r *rarity) add(texts []byte, s *sampling) {
+func (r *rarity) add(texts, accents []byte, s *sampling) {
 	r.packs++
 	r.count(&r.counts, texts, s)
-	if s.bare = folding.AppendBare(s.bare[:0], texts); !bytes.Equal(s.bare, texts) {
+	if len(accents) > 0 {
+		s.bare, _ = folding.AppendBare(s.bare[:0], texts, accents)
 		r.count(&r.bare, s.bare, s)
 	}
 }
@@ -249,16 +252,16 @@ func (x *Index) sample(ctx context.Context) error {
 }
 
 // packToSample selects a pack from a number on.
-const packToSample = "SELECT texts FROM packs WHERE id >= ? AND texts IS NOT NULL ORDER BY id LIMIT 1 OFFSET ?"
+const packToSample = "SELECT texts, accents FROM packs WHERE id >= ? AND texts IS NOT NULL ORDER BY id LIMIT 1 OFFSET ?"
 
 func (x *Index) samplePacks(c *db.Conn, indexed int64) *rarity {
 	random := rand.New(rand.NewPCG(uint64(indexed), 0)) // the same sample of the same store
 	found, s, perBlock := new(rarity), new(sampling), (1<<x.blockBits)/x.packSize
-	var texts db.Raw
+	var texts, accents db.Raw
 	for range sampleSize {
 		block := random.Int64N(indexed + 1)
-		if c.Find(packToSample, []any{firstPack(block), random.IntN(perBlock)}, &texts) {
-			found.add(texts, s)
+		if c.Find(packToSample, []any{firstPack(block), random.IntN(perBlock)}, &texts, &accents) {
+			found.add(texts, accents, s)
 		}
 	}
 	return found

@@ -19,8 +19,9 @@
 // newest or the oldest block on, compares their texts, and stops when no block that is
 // left can have anything better.
 //
-// A search without accents compares the texts without theirs ([folding.Bare]), and asks for
-// the grams that these have, too: the table has those that a pack does not have anyway.
+// A search without accents compares the texts without theirs, for which a pack has noted where
+// they are ([folding.AppendAccents]), and asks for the grams that they have then, too: the table
+// has those that a pack does not have anyway.
 //
 // Searches are exact at any time: they scan messages that are not indexed yet, or have
 // changed since ([Index.MarkStale]), in the same snapshot. The index is built in the
@@ -88,14 +89,14 @@ const (
 	noneIndexed = -1
 
 	// version changes with the form of grams or with [Fold].
-	version = 3
+	version = 4
 
 	createGrams = `CREATE VIRTUAL TABLE grams USING fts5
 		(words, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii')`
 	// mergeByHand has segments merged in transactions of their own ([Index.merge]), not in
 	// those that write packs, for which acknowledgements would wait longer.
 	mergeByHand = "INSERT INTO grams (grams, rank) VALUES ('automerge', 0)"
-	createPacks = `CREATE TABLE packs (id INTEGER PRIMARY KEY, messages BLOB NOT NULL, texts BLOB) STRICT`
+	createPacks = `CREATE TABLE packs (id INTEGER PRIMARY KEY, messages BLOB NOT NULL, accents BLOB, texts BLOB) STRICT`
 	createStale = `CREATE INDEX packs_stale ON packs (id) WHERE texts IS NULL`
 )
 

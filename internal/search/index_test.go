@@ -218,7 +218,7 @@ func TestSample_CountsWhatIsCommon(t *testing.T) {
 func TestSample_TakesLittleMemory(t *testing.T) {
 	texts := bytes.Repeat([]byte("some words of a message "), 500)
 	rare, s := new(rarity), new(sampling)
-	if allocations := testing.AllocsPerRun(10, func() { rare.add(texts, s) }); allocations > 0 {
+	if allocations := testing.AllocsPerRun(10, func() { rare.add(texts, nil, s) }); allocations > 0 {
 		t.Errorf("%v allocations a pack", allocations)
 	}
 }

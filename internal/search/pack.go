@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"bridged/internal/folding"
 	"bridged/internal/store/db"
 )
 
@@ -38,6 +39,7 @@ type pack struct {
 	id       int64
 	messages []byte // what differs from the one before, in the order of packed's fields
 	texts    []byte
+	accents  []byte // of the texts ([folding.AppendAccents])
 	last     packed // only while it is made
 }
 
@@ -72,6 +74,18 @@ func (p pack) all() iter.Seq2[packed, error] {
 			}
 		}
 	}
+}
+
+// bare returns the texts without accents; those that have some, in a buffer that is used again.
+func (p pack) bare(c *db.Conn, buffer *[]byte) []byte {
+	if len(p.accents) == 0 {
+		return p.texts
+	}
+	var ok bool
+	if *buffer, ok = folding.AppendBare((*buffer)[:0], p.texts, p.accents); !ok {
+		c.Fail(errPack)
+	}
+	return *buffer
 }
 
 // matching returns the messages whose text contains the needle. The texts are the pack's, or
@@ -137,13 +151,12 @@ func readPacks(c *db.Conn, plans []packPlan) (made []madePack) {
 // readPack makes a pack of its messages as they are now.
 func readPack(c *db.Conn, plan packPlan) madePack {
 	p, grams := madePack{pack: pack{id: plan.id}}, newGramSet()
-	var bare []byte // those texts that have accents, without them
 	for row := range c.Rows(`
-		SELECT m.seq, m.chat, m.timestamp, `+textOf(false)+`, ifnull(m.bare, '')
+		SELECT m.seq, m.chat, m.timestamp, `+textOf(false)+`
 		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value`, c.Encode(plan.seqs)) {
 		var m packed
-		var text, without db.Raw
-		row.Scan(&m.seq, &m.chat, &m.timestamp, &text, &without)
+		var text db.Raw
+		row.Scan(&m.seq, &m.chat, &m.timestamp, &text)
 		if len(p.messages) == 0 {
 			p.oldest, p.newest = m.timestamp, m.timestamp
 		}
@@ -153,16 +166,17 @@ func readPack(c *db.Conn, plan packPlan) madePack {
 			grams.enter(gram)
 		}
 		grams.enter([]byte(chatWord(m.chat)))
-		bare = append(append(bare, without...), textEnd)
 	}
-	grams.enterBare(bare)
+	if p.accents = folding.AppendAccents(nil, p.texts); len(p.accents) > 0 {
+		grams.enterBare(p.bare(c, new([]byte)))
+	}
 	p.grams = grams.text.String()
 	return p
 }
 
 func savePack(c *db.Conn, p madePack) {
 	c.Run("INSERT INTO grams (rowid, words) VALUES (?, ?)", p.id, p.grams)
-	c.Run("INSERT INTO packs (id, messages, texts) VALUES (?, ?, ?)", p.id, p.messages, p.texts)
+	c.Run("INSERT INTO packs (id, messages, texts, accents) VALUES (?, ?, ?, ?)", p.id, p.messages, p.texts, p.accents)
 }
 
 func dropPack(c *db.Conn, id int64) {

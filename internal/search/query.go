@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"bridged/internal/bridge"
-	"bridged/internal/folding"
 	"bridged/internal/store/db"
 )
 
@@ -212,9 +211,9 @@ func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 	query, args := x.lookUpQuery(q, first, last)
 	needle, block := []byte(q.Needle), int64(noneIndexed)
 	var p pack
-	var bare []byte
+	var buffer []byte
 	for row := range c.Rows(query, args...) {
-		if !row.Scan(&p.id, (*db.Raw)(&p.messages), (*db.Raw)(&p.texts)) {
+		if !row.Scan(&p.id, (*db.Raw)(&p.messages), (*db.Raw)(&p.texts), (*db.Raw)(&p.accents)) {
 			break
 		}
 		if next := p.id >> packBits; next != block {
@@ -225,8 +224,7 @@ func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 		}
 		texts := p.texts
 		if q.Bare {
-			bare = folding.AppendBare(bare[:0], p.texts)
-			texts = bare
+			texts = p.bare(c, &buffer)
 		}
 		x.match(c, q, p, texts, needle, found)
 	}
@@ -322,7 +320,7 @@ func (x *Index) lookUpQuery(q *Query, first, last int64) (string, []any) {
 	}
 	packs := float64(last-first+1) * float64(int(1)<<x.blockBits) / float64(x.packSize)
 	return `
-		SELECT g.rowid, p.messages, p.texts FROM grams g CROSS JOIN packs p ON p.id = g.rowid
+		SELECT g.rowid, p.messages, p.texts, p.accents FROM grams g CROSS JOIN packs p ON p.id = g.rowid
 		WHERE g.grams MATCH ? AND g.rowid >= ? AND g.rowid < ?` + kind + `
 		ORDER BY g.rowid` + direction(q.Desc), []any{gramQuery(q.Needle, q.Bare, chats, x.rarity.Load(), packs), firstPack(first), firstPack(last + 1)}
 }

@@ -69,7 +69,8 @@ func (r *readTx) searchQuery(q bridge.SearchQuery) search.Query {
 // setNeedle makes a query one of texts that contain q, in the spellings that a fold makes one.
 func setNeedle(sq *search.Query, q string, by bridge.Fold) {
 	if !blank(q) {
-		sq.Needle, sq.Bare = folding.By(by)(q), by == bridge.FoldAccents
+		sq.Needle = folding.By(by)(q)
+		sq.Bare = by == bridge.FoldAccents && folding.MayHaveAccents(sq.Needle)
 	}
 }
 

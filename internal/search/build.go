@@ -12,6 +12,11 @@ const (
 	// merged, in one transaction: acknowledgements wait for it.
 	indexBatch = 2
 	mergePages = 64
+	// manySegments and fewSegments are how many of one size are worth merging while there is
+	// more to index, and when there is not. Each search looks into all of them: a million
+	// messages have 19 of them at first, which merge to 4.
+	manySegments = 4
+	fewSegments  = 2
 )
 
 // indexNext indexes the next full block and reports whether there was one. It reads the
@@ -37,7 +42,7 @@ func (x *Index) indexNext(ctx context.Context) (bool, error) {
 		if err := x.writePacks(ctx, &b, left[:n], made, n == len(left)); err != nil {
 			return false, err
 		}
-		if _, err := x.merge(ctx, mergePages); err != nil {
+		if _, err := x.merge(ctx, mergePages, manySegments); err != nil {
 			return false, err
 		}
 		if left = left[n:]; len(left) == 0 {
@@ -110,15 +115,18 @@ func (x *Index) reindexStale(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("index packs again: %w", err)
 	}
-	_, err = x.merge(ctx, mergePages)
+	_, err = x.merge(ctx, mergePages, manySegments)
 	return true, err
 }
 
-// merge merges some pages of the index's segments, where that is worth it, and reports
-// whether there was anything to merge. A negative number of pages merges all segments.
-func (x *Index) merge(ctx context.Context, pages int) (bool, error) {
+// merge merges some pages of the index's segments, where there are so many of one size, and
+// reports whether there were. A negative number of pages merges all segments.
+func (x *Index) merge(ctx context.Context, pages, segments int) (bool, error) {
 	var before, after int64
 	err := x.store.Update(ctx, func(c *db.Conn) {
+		if x.mergedAt != segments {
+			c.Run("INSERT INTO grams (grams, rank) VALUES ('usermerge', ?)", segments)
+		}
 		c.Find("SELECT total_changes()", nil, &before)
 		c.Run("INSERT INTO grams (grams, rank) VALUES ('merge', ?)", pages)
 		c.Find("SELECT total_changes()", nil, &after)
@@ -126,6 +134,7 @@ func (x *Index) merge(ctx context.Context, pages int) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("merge the search index: %w", err)
 	}
+	x.mergedAt = segments
 	// The statement itself counts as a change (sqlite.org/fts5.html, 6.8).
 	return after-before >= 2, nil
 }
@@ -147,7 +156,7 @@ func (x *Index) Forget(ctx context.Context) error {
 	}
 	for range steps {
 		x.building.Lock()
-		more, err := x.merge(ctx, -mergePages)
+		more, err := x.merge(ctx, -mergePages, fewSegments)
 		x.building.Unlock()
 		if err != nil || !more {
 			return err
@@ -190,11 +199,11 @@ func (x *Index) Rebuild(ctx context.Context, progress func(done, total int)) err
 	}
 }
 
-// Indexed returns how many messages the index covers, of how many. The last few count: they
-// wait until there are more.
+// Indexed returns how many messages the index covers, of how many. The last few count once
+// the background has nothing left to do: they wait until there are more.
 func (x *Index) Indexed(ctx context.Context) (done, total int, err error) {
 	done, total, err = x.coverage(ctx)
-	if total-done < 2<<x.blockBits {
+	if x.resting.Load() && total-done < 2<<x.blockBits {
 		done = total
 	}
 	return done, total, err

@@ -25,7 +25,8 @@
 //
 // Searches are exact at any time: they scan messages that are not indexed yet, or have
 // changed since ([Index.MarkStale]), in the same snapshot. The index is built in the
-// background, and can be made anew from the messages.
+// background, which merges the segments of the table where it has nothing else to do, and can
+// be made anew from the messages.
 //
 // The package reads the tables messages and chats, and owns blocks, packs and
 // grams. It does not know who asks, or what a message shows.
@@ -68,6 +69,7 @@ type Index struct {
 	OfSender int
 
 	building sync.Mutex   // held while blocks are indexed
+	mergedAt int          // the last argument of merge; 0 for any
 	touched  bool         // a message has changed since its block was claimed; transactions only
 	stale    bool         // some pack is; transactions only
 	claimed  atomic.Int64 // the last block that is indexed or about to be
@@ -76,6 +78,7 @@ type Index struct {
 	rarity    atomic.Pointer[rarity]
 	sampledAt int64        // how many blocks there were; only the background's
 	broken    atomic.Bool  // searches scan instead
+	resting   atomic.Bool  // the background has nothing to do
 	rebuilt   bool         // only the background's: once is enough
 	lastSave  atomic.Int64 // nanoseconds since began
 }
@@ -145,6 +148,7 @@ func (x *Index) empty(c *db.Conn) {
 	} {
 		c.Run(step)
 	}
+	x.mergedAt = 0
 	c.Run("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", setting, x.form())
 }
 
@@ -209,10 +213,12 @@ func (x *Index) Run(ctx context.Context) {
 				return
 			}
 		case !worked:
+			x.resting.Store(true)
 			select {
 			case <-ctx.Done():
 				return
 			case <-x.work:
+				x.resting.Store(false)
 			}
 		}
 	}
@@ -233,13 +239,18 @@ func (x *Index) step(ctx context.Context) (bool, error) {
 	return false, x.sample(ctx)
 }
 
-// IndexSome indexes stale packs, or else the next full block, and reports whether
-// there was anything to index.
+// IndexSome indexes stale packs, or else the next full block, or else merges segments, and
+// reports whether there was anything to do.
 func (x *Index) IndexSome(ctx context.Context) (bool, error) {
 	if stale, err := x.reindexStale(ctx); stale || err != nil {
 		return stale, err
 	}
-	return x.indexNext(ctx)
+	if indexed, err := x.indexNext(ctx); indexed || err != nil {
+		return indexed, err
+	}
+	x.building.Lock()
+	defer x.building.Unlock()
+	return x.merge(ctx, mergePages, fewSegments)
 }
 
 // awaitQuiet waits for a pause between writes, for most at most, unless much has gathered.

@@ -114,6 +114,50 @@ func settle(t *testing.T, x *Index) {
 	}
 }
 
+// TestIndex_HasFewSegmentsWhenThereIsNoMoreToIndex: each search looks into all of them.
+func TestIndex_HasFewSegmentsWhenThereIsNoMoreToIndex(t *testing.T) {
+	x, s := newIndex(t, 64*testBlock)
+	for indexed := true; indexed; {
+		var err error
+		indexed, err = x.indexNext(t.Context())
+		ok(t, err)
+	}
+	const segments = "SELECT count(DISTINCT segid) FROM grams_idx"
+	before := countOf(t, s, segments)
+	settle(t, x)
+	if after := countOf(t, s, segments); after > 4 || before < 2*after {
+		t.Errorf("%d segments, %d once there was nothing to index", before, after)
+	}
+	if n := find(t, x, s, "number 1700."); n != 1 {
+		t.Errorf("a message is found %d times", n)
+	}
+	ok(t, x.Rebuild(t.Context(), nil)) // with a new table, which knows nothing of this
+	settle(t, x)
+	if after := countOf(t, s, segments); after > 4 {
+		t.Errorf("%d segments of an index that was rebuilt", after)
+	}
+}
+
+// TestIndex_CountsTheLastMessagesOnceItRests: whoever waits for the index waits for the
+// merging, too.
+func TestIndex_CountsTheLastMessagesOnceItRests(t *testing.T) {
+	x, _ := newIndex(t, 8*testBlock+3)
+	settle(t, x)
+	if done, total, err := x.Indexed(t.Context()); err != nil || done >= total {
+		t.Errorf("%d of %d are indexed, with more to do: %v", done, total, err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { x.Run(ctx) })
+	for done, total := 0, 1; done < total; {
+		var err error
+		done, total, err = x.Indexed(t.Context())
+		ok(t, err)
+	}
+	stop()
+	running.Wait()
+}
+
 // TestIndex_OfMessagesThatChangeMeanwhile: between reading a block and writing its
 // packs, messages are changed and removed.
 func TestIndex_OfMessagesThatChangeMeanwhile(t *testing.T) {

@@ -135,7 +135,11 @@ func (s *server) besideOf(t task) []plainWay {
 		from = s.other.client
 	}
 	ways := make([]plainWay, len(paths))
-	for i, path := range paths {
+	for i := range paths {
+		path := paths[i]
+		if s.other == nil { // another one, for which the bridge has just read nothing
+			path = paths[(i+len(paths)/2)%len(paths)]
+		}
 		ways[i] = func(ctx context.Context) ([]string, error) {
 			_, err := read(ctx, from, path)
 			return nil, err

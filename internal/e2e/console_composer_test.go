@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
@@ -60,7 +61,14 @@ func (b *browser) offline(cut bool) {
 // throttle limits the browser's connection.
 func (b *browser) throttle(conditions network.Conditions) {
 	b.t.Helper()
-	callBrowser(b, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{&conditions}})
+	// Chromium 148 wants to know beside the conditions whether it is offline; later ones, in them.
+	type params struct {
+		network.EmulateNetworkConditionsByRuleParams
+		Offline bool `json:"offline"`
+	}
+	callBrowser(b, cdp.Command[params, cdp.Empty]{Method: network.CommandEmulateNetworkConditionsByRule}, params{
+		network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{&conditions}}, conditions.Offline,
+	})
 }
 
 // forgetFaults forgets the faults that a test has provoked.

@@ -31,14 +31,20 @@ func TestQuirk_StanzasAreLoggedBeforeTheyAreHandled(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
 	c.friend.SetUsername("sam.s")
-	inHandler := make(chan map[bridge.JID]string, 1)
-	c.handleWith(func(string) bool {
-		inHandler <- c.log.usernamesLogged()
+	type handled struct {
+		id     string
+		logged map[bridge.JID]string
+	}
+	inHandler := make(chan handled, 64) // the phone's own messages are among them
+	c.handleWith(func(id string) bool {
+		inHandler <- handled{id, c.log.usernamesLogged()}
 		return true
 	})
-	c.say(t, "hello")
-	friend := convert.JID(c.friend.PN())
-	if got := await(t, inHandler)[friend]; got != "sam.s" {
+	id, message := c.say(t, "hello"), handled{}
+	for message.id != id {
+		message = await(t, inHandler)
+	}
+	if got := message.logged[convert.JID(c.friend.PN())]; got != "sam.s" {
 		t.Errorf("when the message is handled the username is %q", got)
 	}
 	c.log.forget()

@@ -42,6 +42,7 @@ func (x *Index) indexNext(ctx context.Context) (bool, error) {
 		if err := x.writePacks(ctx, &b, left[:n], made, n == len(left)); err != nil {
 			return false, err
 		}
+		x.unmerged = true
 		if _, err := x.merge(ctx, mergePages, manySegments); err != nil {
 			return false, err
 		}
@@ -115,6 +116,7 @@ func (x *Index) reindexStale(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("index packs again: %w", err)
 	}
+	x.unmerged = true
 	_, err = x.merge(ctx, mergePages, manySegments)
 	return true, err
 }
@@ -137,6 +139,19 @@ func (x *Index) merge(ctx context.Context, pages, segments int) (bool, error) {
 	x.mergedAt = segments
 	// The statement itself counts as a change (sqlite.org/fts5.html, 6.8).
 	return after-before >= 2, nil
+}
+
+// mergeMore merges some pages when there is nothing to index, and reports whether there were any.
+// It commits nothing where nothing was indexed: what an earlier run has left waits for that.
+func (x *Index) mergeMore(ctx context.Context) (more bool, err error) {
+	x.building.Lock()
+	defer x.building.Unlock()
+	if !x.unmerged {
+		return false, nil
+	}
+	more, err = x.merge(ctx, mergePages, fewSegments)
+	x.unmerged = more || err != nil
+	return more, err
 }
 
 // Forget indexes stale packs again, and then merges the segments of the index, which

@@ -69,7 +69,8 @@ type Index struct {
 	OfSender int
 
 	building sync.Mutex   // held while blocks are indexed
-	mergedAt int          // the last argument of merge; 0 for any
+	mergedAt int          // how many segments of one size were merged last; 0 for unknown
+	unmerged bool         // something was indexed since there was nothing to merge
 	touched  bool         // a message has changed since its block was claimed; transactions only
 	stale    bool         // some pack is; transactions only
 	claimed  atomic.Int64 // the last block that is indexed or about to be
@@ -248,9 +249,7 @@ func (x *Index) IndexSome(ctx context.Context) (bool, error) {
 	if indexed, err := x.indexNext(ctx); indexed || err != nil {
 		return indexed, err
 	}
-	x.building.Lock()
-	defer x.building.Unlock()
-	return x.merge(ctx, mergePages, fewSegments)
+	return x.mergeMore(ctx)
 }
 
 // awaitQuiet waits for a pause between writes, for most at most, unless much has gathered.

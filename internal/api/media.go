@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/gabriel-vasile/mimetype"
 	"github.com/rs/zerolog/hlog"
 
 	"bridged/internal/api/front"
@@ -253,7 +252,7 @@ func fileName(m bridge.Message, mimeType string) string {
 		}
 		return '_'
 	}, m.ID)
-	return kind + "-" + id[:min(len(id), 64)] + extension(mimeType)
+	return kind + "-" + id[:min(len(id), 64)] + media.Extension(mimeType)
 }
 
 // plainName returns a sender's name without directories, and without what could mislead a
@@ -261,28 +260,6 @@ func fileName(m bridge.Message, mimeType string) string {
 func plainName(name string) string {
 	name = strings.NewReplacer("/", "_", `\`, "_", "\ufeff", "").Replace(strings.ToValidUTF8(name, "_"))
 	return strings.TrimLeft(strings.TrimSpace(bridge.PlainFileName(name)), ".")
-}
-
-// extension returns the usual one of a type, with its dot.
-func extension(mimeType string) string {
-	base, _, _ := strings.Cut(mimeType, ";")
-	base = strings.ToLower(strings.TrimSpace(base))
-	switch base {
-	case "audio/ogg", "application/ogg", "audio/opus":
-		return ".ogg"
-	case "audio/mp4", "audio/x-m4a", "audio/m4a":
-		return ".m4a"
-	case "audio/mp3":
-		return ".mp3"
-	case "image/jpg":
-		return ".jpg"
-	case bridge.UnknownMIMEType:
-		return ".bin"
-	}
-	if known := mimetype.Lookup(base); known != nil && known.Extension() != "" {
-		return known.Extension()
-	}
-	return ".bin"
 }
 
 // contentDisposition returns the header of RFC 6266: the name if it is plain, else an

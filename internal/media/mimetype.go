@@ -140,6 +140,26 @@ func fits(extension, mimeType string) bool {
 	return base(mime.TypeByExtension(extension)) == mimeType
 }
 
+// Extension returns the usual extension of a type's files, with its dot.
+func Extension(mimeType string) string {
+	switch mimeType = base(mimeType); mimeType {
+	case "audio/ogg", "application/ogg", "audio/opus":
+		return ".ogg"
+	case "audio/mp4", "audio/x-m4a", "audio/m4a":
+		return ".m4a"
+	case "audio/mp3":
+		return ".mp3"
+	case "image/jpg":
+		return ".jpg"
+	case unknownType:
+		return ".bin"
+	}
+	if known := mimetype.Lookup(mimeType); known != nil && known.Extension() != "" {
+		return known.Extension()
+	}
+	return ".bin"
+}
+
 func extensionOf(mimeType string, k kind) string {
 	if m := mimetype.Lookup(mimeType); m != nil && m.Extension() != "" {
 		return m.Extension()

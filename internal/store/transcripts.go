@@ -134,7 +134,8 @@ const settingTranscribed = "store.transcribed"
 // month returns the month in UTC as the setting has it.
 func (s *Store) month() string { return s.o.Clock.Now().UTC().Format("2006-01") }
 
-func (s *Store) transcribedIn(month, setting string) time.Duration {
+// transcribedIn returns how much sound the setting says was transcribed in a month.
+func transcribedIn(month, setting string) time.Duration {
 	of, count, _ := strings.Cut(setting, " ")
 	ms, err := strconv.ParseInt(count, 10, 64)
 	if of != month || err != nil {
@@ -148,7 +149,7 @@ func (s *Store) transcribedIn(month, setting string) time.Duration {
 func (s *Store) CountTranscribed(ctx context.Context, length, limit time.Duration) (counted bool, err error) {
 	err = s.writeAs(ctx, "count what is transcribed", func(t *writeTx) {
 		month := s.month()
-		sum := s.transcribedIn(month, readSetting(t.Conn, settingTranscribed)) + length
+		sum := transcribedIn(month, readSetting(t.Conn, settingTranscribed)) + length
 		sum = max(sum, 0) // the month may be another one by now
 		if counted = limit == 0 || sum <= limit; counted {
 			t.setSetting(settingTranscribed, fmt.Sprintf("%s %d", month, sum.Milliseconds()))
@@ -162,7 +163,7 @@ func (s *Store) CountTranscribed(ctx context.Context, length, limit time.Duratio
 func (s *Store) Transcribed(ctx context.Context) (waiting int, used time.Duration, err error) {
 	err = s.read(ctx, func(r *readTx) {
 		r.Find("SELECT count(*) FROM transcriptions", nil, &waiting)
-		used = s.transcribedIn(s.month(), readSetting(r.Conn, settingTranscribed))
+		used = transcribedIn(s.month(), readSetting(r.Conn, settingTranscribed))
 	})
 	return waiting, used, err
 }

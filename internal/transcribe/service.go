@@ -18,9 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gabriel-vasile/mimetype"
-
 	"bridged/internal/bridge"
+	"bridged/internal/media"
 	"bridged/internal/retryafter"
 )
 
@@ -175,15 +174,13 @@ func (s *service) request(ctx context.Context, of sound, hint string) (*http.Req
 // fileType returns the type of a file without parameters, and a name by which services know it.
 func fileType(mimeType string) (base, name string) {
 	base, _, err := mime.ParseMediaType(mimeType)
-	switch known := mimetype.Lookup(base); {
+	switch {
 	case err != nil:
-		return bridge.UnknownMIMEType, "sound.bin"
-	case base == "audio/ogg" || base == "audio/opus" || base == "application/ogg":
-		return "audio/ogg", "sound.ogg"
-	case known != nil && known.Extension() != "":
-		return base, "sound" + known.Extension()
+		base = bridge.UnknownMIMEType
+	case base == "audio/opus" || base == "application/ogg":
+		base = "audio/ogg"
 	}
-	return base, "sound.bin"
+	return base, "sound" + media.Extension(base)
 }
 
 // read reads the text out of an answer.

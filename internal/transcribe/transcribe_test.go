@@ -467,7 +467,7 @@ func TestTranscriber_Languages(t *testing.T) {
 
 func TestFileType(t *testing.T) {
 	for mimeType, want := range map[string]string{
-		"audio/ogg; codecs=opus": "audio/ogg sound.ogg", "audio/mpeg": "audio/mpeg sound.mp3", "audio/mp4": "audio/mp4 sound.mp4", "video/mp4": "video/mp4 sound.mp4",
+		"audio/ogg; codecs=opus": "audio/ogg sound.ogg", "audio/mpeg": "audio/mpeg sound.mp3", "audio/mp4": "audio/mp4 sound.m4a", "video/mp4": "video/mp4 sound.mp4",
 		"audio/x-m4a": "audio/x-m4a sound.m4a", "audio/wav": "audio/wav sound.wav", "audio/unheard": "audio/unheard sound.bin",
 		"": "application/octet-stream sound.bin", "audio/ogg\r\nX-Injected: 1": "application/octet-stream sound.bin",
 	} {

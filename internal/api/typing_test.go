@@ -57,10 +57,17 @@ func TestTyping_EndsByItself(t *testing.T) {
 		told("2 paused")
 		time.Sleep(time.Hour)
 		told()
-		if len(typing.active) != 0 {
-			t.Errorf("still typing: %v", typing.active)
+		if n := typing.count(); n != 0 {
+			t.Errorf("%d people still type", n)
 		}
 	})
+}
+
+// count returns how many people type.
+func (t *Typing) count() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.active)
 }
 
 // TestTyping_IsBounded: of too many people at once the later ones are not told.
@@ -70,13 +77,13 @@ func TestTyping_IsBounded(t *testing.T) {
 		for i := range 2 * maxTyping {
 			typing.Note(bridge.PhoneJID(time.Duration(i).String()), "1@s.whatsapp.net", bridge.TypingText)
 		}
-		if len(typing.active) != maxTyping {
-			t.Errorf("%d people are kept", len(typing.active))
+		if n := typing.count(); n != maxTyping {
+			t.Errorf("%d people are kept", n)
 		}
 		time.Sleep(bridge.TypingTime)
 		synctest.Wait()
-		if len(typing.active) != 0 {
-			t.Errorf("%d people still type", len(typing.active))
+		if n := typing.count(); n != 0 {
+			t.Errorf("%d people still type", n)
 		}
 	})
 }

@@ -30,9 +30,8 @@ const gramLength = 4
 // movedTo is where ASCII characters that end words are moved.
 const movedTo = 0x0780
 
-// bareSign ends the grams that a pack has only without accents: so most of them stand in the
-// table beside those with. It is a control character that no text has; one that had it would be
-// looked into once too often.
+// bareSign ends the words for grams that a pack has only without accents. These are longer than
+// any gram.
 const bareSign = "\u0080"
 
 func spell(r rune) rune {
@@ -91,16 +90,18 @@ func (s *spelling) characters() int { return len(s.starts) - 1 }
 // gram returns the n characters from the i-th on.
 func (s *spelling) gram(i, n int) []byte { return s.spelled[s.starts[i]:s.starts[i+n]] }
 
-// enterBare enters those grams of texts without accents that a pack does not have anyway,
-// each with [bareSign]: a search that tells accents apart passes over them.
+// enterBare enters the grams of texts without accents. Long ones that a pack does not have
+// otherwise are entered with [bareSign], too: a search that tells accents apart can pass over
+// such packs.
 func (g *gramSet) enterBare(texts []byte) {
 	var marked []byte
 	for text := range bytes.SplitSeq(texts, []byte{textEnd}) {
 		for gram := range g.grams(text) {
-			if _, seen := g.seen[string(gram)]; !seen {
+			if _, seen := g.seen[string(gram)]; !seen && utf8.RuneCount(gram) == gramLength {
 				marked = append(append(marked[:0], gram...), bareSign...)
 				g.enter(marked)
 			}
+			g.enter(gram)
 		}
 	}
 }
@@ -138,10 +139,9 @@ func gramQuery(folded string, bare bool, chats []int64, rare *rarity, packs floa
 	s.spell([]byte(folded))
 	n := min(gramLength, s.characters())
 	for _, i := range s.choose(n, bare, rare, packs) {
-		gram := string(s.gram(i, n))
-		word := `"` + gram + `"`
-		if bare && folding.MayHaveAccents(gram) {
-			word = "(" + word + ` OR "` + gram + bareSign + `")`
+		word := `"` + string(s.gram(i, n)) + `"`
+		if !bare && n == gramLength && rare.isMostlyBare(s.gram(i, n)) {
+			word = "(" + word + ` NOT "` + string(s.gram(i, n)) + bareSign + `")`
 		}
 		words = append(words, word)
 	}
@@ -206,6 +206,15 @@ func (r *rarity) share(gram []byte, bare bool) float64 {
 		count += float64(r.bare[h])
 	}
 	return (count + 0.5) / float64(r.packs)
+}
+
+// isMostlyBare reports whether more packs have a gram only without accents than otherwise.
+func (r *rarity) isMostlyBare(gram []byte) bool {
+	if r == nil {
+		return false
+	}
+	h := rarityOf(gram)
+	return r.bare[h] > r.counts[h]
 }
 
 // sampling has the buffers for counting.

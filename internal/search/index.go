@@ -20,8 +20,8 @@
 // left can have anything better.
 //
 // A search without accents compares the texts without theirs, for which a pack has noted where
-// they are ([folding.AppendAccents]), and asks for the grams that they have then, too: the table
-// has those that a pack does not have anyway.
+// they are ([folding.AppendAccents]). The table has the grams that they have then, too, and marks
+// those that a pack has only then: other searches pass over these where they are many.
 //
 // Searches are exact at any time: they scan messages that are not indexed yet, or have
 // changed since ([Index.MarkStale]), in the same snapshot. The index is built in the

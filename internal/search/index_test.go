@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/folding"
 	"bridged/internal/store/db"
 	"bridged/migrations"
 )
@@ -135,6 +138,56 @@ func TestIndex_HasFewSegmentsWhenThereIsNoMoreToIndex(t *testing.T) {
 	settle(t, x)
 	if after := countOf(t, s, segments); after > 4 {
 		t.Errorf("%d segments of an index that was rebuilt", after)
+	}
+}
+
+// TestFind_TellsAccentsApartOrNot in texts of few letters, most of which have them: the index
+// knows which packs have a gram only without them, and passes over these.
+func TestFind_TellsAccentsApartOrNot(t *testing.T) {
+	const messages = 40 * testBlock
+	x, s := newIndex(t, messages)
+	r := rand.New(rand.NewPCG(1, 1))
+	random := func(letters string, most int) string {
+		var text []rune
+		for range 1 + r.IntN(most) {
+			text = append(text, []rune(letters)[r.IntN(len([]rune(letters)))])
+		}
+		return string(text)
+	}
+	ok(t, s.Update(t.Context(), func(c *db.Conn) {
+		for seq := range messages {
+			letters := "áñéíabcdefg.\u304b\u304c"
+			if seq%200 == 0 {
+				letters = "aneibcd"
+			}
+			content := random(letters, 30)
+			folded, bare := Columns(content, "")
+			c.Run("UPDATE messages SET content = ?, folded = ?, bare = ? WHERE seq = ?", content, folded, bare, seq+1)
+		}
+	}))
+	settle(t, x)
+	ok(t, x.sample(t.Context()))
+	passed, found := 0, 0
+	ok(t, s.View(t.Context(), func(c *db.Conn) {
+		for range 4000 {
+			for _, bare := range []bool{false, true} {
+				q := Query{Needle: random("aneiáñ", 6), Bare: bare, Desc: true, Limit: 20}
+				if bare {
+					q.Needle = folding.Bare(q.Needle)
+				}
+				if strings.Contains(gramQuery(q.Needle, bare, nil, x.rarity.Load(), 1000), " NOT ") {
+					passed++
+				}
+				got := x.Find(c, q)
+				if want := q.Scan(c); !slices.Equal(got, want) {
+					t.Fatalf("%q without accents %t: %v, want %v", q.Needle, bare, got, want)
+				}
+				found += len(got)
+			}
+		}
+	}))
+	if passed < 100 || found < 1000 {
+		t.Errorf("%d searches pass over packs, %d messages are found", passed, found)
 	}
 }
 

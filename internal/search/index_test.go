@@ -169,7 +169,7 @@ func TestFind_TellsAccentsApartOrNot(t *testing.T) {
 	ok(t, x.sample(t.Context()))
 	passed, found := 0, 0
 	ok(t, s.View(t.Context(), func(c *db.Conn) {
-		for range 4000 {
+		for range 1000 {
 			for _, bare := range []bool{false, true} {
 				q := Query{Needle: random("aneiáñ", 6), Bare: bare, Desc: true, Limit: 20}
 				if bare {
@@ -186,7 +186,7 @@ func TestFind_TellsAccentsApartOrNot(t *testing.T) {
 			}
 		}
 	}))
-	if passed < 100 || found < 1000 {
+	if passed < 25 || found < 250 {
 		t.Errorf("%d searches pass over packs, %d messages are found", passed, found)
 	}
 }

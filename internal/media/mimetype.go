@@ -134,10 +134,7 @@ func fits(extension, mimeType string) bool {
 	if known := extensions[extension]; known != "" {
 		return known == mimeType
 	}
-	if m := mimetype.Lookup(mimeType); m != nil && m.Extension() == extension {
-		return true
-	}
-	return base(mime.TypeByExtension(extension)) == mimeType
+	return knownExtension(mimeType) == extension || base(mime.TypeByExtension(extension)) == mimeType
 }
 
 // Extension returns the usual extension of a type's files, with its dot.
@@ -151,18 +148,21 @@ func Extension(mimeType string) string {
 		return ".mp3"
 	case "image/jpg":
 		return ".jpg"
-	case unknownType:
-		return ".bin"
 	}
-	if known := mimetype.Lookup(mimeType); known != nil && known.Extension() != "" {
+	return cmp.Or(knownExtension(mimeType), ".bin")
+}
+
+// knownExtension returns the extension that the library knows of a type, empty for none.
+func knownExtension(mimeType string) string {
+	if known := mimetype.Lookup(mimeType); known != nil {
 		return known.Extension()
 	}
-	return ".bin"
+	return ""
 }
 
 func extensionOf(mimeType string, k kind) string {
-	if m := mimetype.Lookup(mimeType); m != nil && m.Extension() != "" {
-		return m.Extension()
+	if known := knownExtension(mimeType); known != "" {
+		return known
 	}
 	found := ""
 	for extension, known := range extensions {

@@ -35,7 +35,7 @@ func AppendAccents(accents, folded []byte) []byte {
 		r, size := utf8.DecodeRune(folded[i:])
 		changes := false
 		switch {
-		case r < tableEnd && table[r].bare == mark, r >= tableEnd && isMark(r):
+		case table.isMark(r):
 			changes = loses
 		case r < tableEnd:
 			changes, loses = table[r].bare != 0, table[r].loses
@@ -82,7 +82,7 @@ func AppendBare(bare, folded, accents []byte) ([]byte, bool) {
 		r, size := utf8.DecodeRune(folded)
 		folded = folded[size:]
 		switch {
-		case r >= tableEnd && isMark(r), r < tableEnd && table[r].bare == mark:
+		case table.isMark(r):
 		case r >= tableEnd || table[r].bare == 0:
 			return bare, false
 		default:
@@ -119,8 +119,11 @@ const (
 	mark = 0xFFFF
 )
 
-var bareTable = sync.OnceValue(func() *[tableEnd]entry {
-	table := new([tableEnd]entry)
+// entries has the entry of each character below tableEnd.
+type entries [tableEnd]entry
+
+var bareTable = sync.OnceValue(func() *entries {
+	table := new(entries)
 	for r := rune(utf8.RuneSelf); r < tableEnd; r++ {
 		if unicode.Is(unicode.Mn, r) {
 			table[r].bare = mark
@@ -135,9 +138,14 @@ var bareTable = sync.OnceValue(func() *[tableEnd]entry {
 	return table
 })
 
-// isMark reports whether a character from tableEnd on is a mark. Han and Hangul, the most
-// frequent ones there, have none.
-func isMark(r rune) bool { return !isHanOrHangul(r) && unicode.Is(unicode.Mn, r) }
+// isMark reports whether a character is a mark. Han and Hangul, the most frequent ones beyond
+// the table, have none.
+func (t *entries) isMark(r rune) bool {
+	if r < tableEnd {
+		return t[r].bare == mark
+	}
+	return !isHanOrHangul(r) && unicode.Is(unicode.Mn, r)
+}
 
 func isHanOrHangul(r rune) bool { return 0x3400 <= r && r < 0xA000 || 0xAC00 <= r && r < 0xD7A4 }
 

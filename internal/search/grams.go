@@ -90,29 +90,29 @@ func (s *spelling) characters() int { return len(s.starts) - 1 }
 // gram returns the n characters from the i-th on.
 func (s *spelling) gram(i, n int) []byte { return s.spelled[s.starts[i]:s.starts[i+n]] }
 
-// enterBare enters the grams of texts without accents. Long ones that a pack does not have
-// otherwise are entered with [bareSign], too: a search that tells accents apart can pass over
-// such packs.
+// enterBare enters the grams of texts without accents, and marks with [bareSign] those of
+// gramLength characters that no text of the pack has with its accents.
 func (g *gramSet) enterBare(texts []byte) {
 	var marked []byte
 	for text := range bytes.SplitSeq(texts, []byte{textEnd}) {
 		for gram := range g.grams(text) {
-			if _, seen := g.seen[string(gram)]; !seen && utf8.RuneCount(gram) == gramLength {
+			if g.enter(gram) && utf8.RuneCount(gram) == gramLength {
 				marked = append(append(marked[:0], gram...), bareSign...)
 				g.enter(marked)
 			}
-			g.enter(gram)
 		}
 	}
 }
 
-func (g *gramSet) enter(gram []byte) {
+// enter adds a gram, and reports whether it was not there.
+func (g *gramSet) enter(gram []byte) bool {
 	if _, seen := g.seen[string(gram)]; seen {
-		return
+		return false
 	}
 	g.seen[string(gram)] = struct{}{}
 	g.text.WriteByte(' ')
 	g.text.Write(gram)
+	return true
 }
 
 const (
@@ -139,9 +139,10 @@ func gramQuery(folded string, bare bool, chats []int64, rare *rarity, packs floa
 	s.spell([]byte(folded))
 	n := min(gramLength, s.characters())
 	for _, i := range s.choose(n, bare, rare, packs) {
-		word := `"` + string(s.gram(i, n)) + `"`
-		if !bare && n == gramLength && rare.isMostlyBare(s.gram(i, n)) {
-			word = "(" + word + ` NOT "` + string(s.gram(i, n)) + bareSign + `")`
+		gram := s.gram(i, n)
+		word := `"` + string(gram) + `"`
+		if !bare && n == gramLength && rare.isMostlyBare(gram) {
+			word = "(" + word + ` NOT "` + string(gram) + bareSign + `")`
 		}
 		words = append(words, word)
 	}

@@ -151,12 +151,13 @@ func readPacks(c *db.Conn, plans []packPlan) (made []madePack) {
 // readPack makes a pack of its messages as they are now.
 func readPack(c *db.Conn, plan packPlan) madePack {
 	p, grams := madePack{pack: pack{id: plan.id}}, newGramSet()
+	var bare []byte // those texts that have accents, without them
 	for row := range c.Rows(`
-		SELECT m.seq, m.chat, m.timestamp, `+textOf(false)+`
+		SELECT m.seq, m.chat, m.timestamp, `+textOf(false)+`, ifnull(m.bare, '')
 		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value`, c.Encode(plan.seqs)) {
 		var m packed
-		var text db.Raw
-		row.Scan(&m.seq, &m.chat, &m.timestamp, &text)
+		var text, without db.Raw
+		row.Scan(&m.seq, &m.chat, &m.timestamp, &text, &without)
 		if len(p.messages) == 0 {
 			p.oldest, p.newest = m.timestamp, m.timestamp
 		}
@@ -166,11 +167,10 @@ func readPack(c *db.Conn, plan packPlan) madePack {
 			grams.enter(gram)
 		}
 		grams.enter([]byte(chatWord(m.chat)))
+		bare = append(append(bare, without...), textEnd)
 	}
-	if p.accents = folding.AppendAccents(nil, p.texts); len(p.accents) > 0 {
-		grams.enterBare(p.bare(c, new([]byte)))
-	}
-	p.grams = grams.text.String()
+	grams.enterBare(bare)
+	p.accents, p.grams = folding.AppendAccents(nil, p.texts), grams.text.String()
 	return p
 }
 

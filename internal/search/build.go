@@ -14,7 +14,7 @@ const (
 	mergePages = 64
 	// manySegments and fewSegments are how many of one size are worth merging while there is
 	// more to index, and when there is not. Each search looks into all of them: a million
-	// messages have 19 of them at first, which merge to 4.
+	// messages have 19 of them at first, which merge to 3.
 	manySegments = 4
 	fewSegments  = 2
 )
@@ -42,7 +42,6 @@ func (x *Index) indexNext(ctx context.Context) (bool, error) {
 		if err := x.writePacks(ctx, &b, left[:n], made, n == len(left)); err != nil {
 			return false, err
 		}
-		x.unmerged = true
 		if _, err := x.merge(ctx, mergePages, manySegments); err != nil {
 			return false, err
 		}
@@ -116,7 +115,6 @@ func (x *Index) reindexStale(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("index packs again: %w", err)
 	}
-	x.unmerged = true
 	_, err = x.merge(ctx, mergePages, manySegments)
 	return true, err
 }
@@ -134,24 +132,24 @@ func (x *Index) merge(ctx context.Context, pages, segments int) (bool, error) {
 		c.Find("SELECT total_changes()", nil, &after)
 	})
 	if err != nil {
+		x.unmerged = true
 		return false, fmt.Errorf("merge the search index: %w", err)
 	}
-	x.mergedAt = segments
 	// The statement itself counts as a change (sqlite.org/fts5.html, 6.8).
-	return after-before >= 2, nil
+	more := after-before >= 2
+	x.mergedAt, x.unmerged = segments, more || segments > fewSegments
+	return more, nil
 }
 
 // mergeMore merges some pages when there is nothing to index, and reports whether there were any.
 // It commits nothing where nothing was indexed: what an earlier run has left waits for that.
-func (x *Index) mergeMore(ctx context.Context) (more bool, err error) {
+func (x *Index) mergeMore(ctx context.Context) (bool, error) {
 	x.building.Lock()
 	defer x.building.Unlock()
 	if !x.unmerged {
 		return false, nil
 	}
-	more, err = x.merge(ctx, mergePages, fewSegments)
-	x.unmerged = more || err != nil
-	return more, err
+	return x.merge(ctx, mergePages, fewSegments)
 }
 
 // Forget indexes stale packs again, and then merges the segments of the index, which

@@ -19,9 +19,9 @@
 // newest or the oldest block on, compares their texts, and stops when no block that is
 // left can have anything better.
 //
-// A search without accents compares the texts without theirs, for which a pack has noted where
-// they are ([folding.AppendAccents]). The table has the grams that they have then, too, and marks
-// those that a pack has only then: other searches pass over these where they are many.
+// A search without accents removes those of the texts before it compares them; each pack knows
+// where they are ([folding.AppendAccents]). The table has the grams of such texts like others. It
+// marks those that a pack has only without accents, so that exact searches can skip the pack.
 //
 // Searches are exact at any time: they scan messages that are not indexed yet, or have
 // changed since ([Index.MarkStale]), in the same snapshot. The index is built in the
@@ -70,7 +70,7 @@ type Index struct {
 
 	building sync.Mutex   // held while blocks are indexed
 	mergedAt int          // how many segments of one size were merged last; 0 for unknown
-	unmerged bool         // something was indexed since there was nothing to merge
+	unmerged bool         // there may be fewSegments of one size
 	touched  bool         // a message has changed since its block was claimed; transactions only
 	stale    bool         // some pack is; transactions only
 	claimed  atomic.Int64 // the last block that is indexed or about to be

@@ -191,8 +191,7 @@ func TestFind_TellsAccentsApartOrNot(t *testing.T) {
 	}
 }
 
-// TestIndex_CountsTheLastMessagesOnceItRests: whoever waits for the index waits for the
-// merging, too.
+// TestIndex_CountsTheLastMessagesOnceItRests: an index that still merges is not complete.
 func TestIndex_CountsTheLastMessagesOnceItRests(t *testing.T) {
 	x, _ := newIndex(t, 8*testBlock+3)
 	settle(t, x)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -177,6 +178,27 @@ func (b *browser) wantNoFaults() {
 		b.t.Error(fault)
 	}
 	b.faults = nil
+}
+
+// faultsOf forgets that the browser reported answers of a status, which the page expected.
+func (b *browser) faultsOf(status int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	kept := b.faults[:0]
+	for _, fault := range b.faults {
+		if !strings.Contains(fault, fmt.Sprintf("status of %d", status)) {
+			kept = append(kept, fault)
+		}
+	}
+	b.faults = kept
+}
+
+// loggedOut waits for the login after a click on the way out. The session ends before its page
+// is gone, whose stream may be refused in between.
+func (b *browser) loggedOut() {
+	b.t.Helper()
+	b.do(loads("#token"))
+	b.faultsOf(http.StatusUnauthorized)
 }
 
 // do runs actions with the tests' time limit.

@@ -106,7 +106,9 @@ func (b *browser) readOnly(api *client.Client) {
 	}
 	b.resize(1280, 800, false)
 	b.open("/console/settings")
-	b.do(chromedp.Click(chromedp.CSS("main [action='/console/logout'] button")), loads("#token"), chromedp.SendKeys(chromedp.CSS("#token"), made.Secret+"\r"), loads(".rail"))
+	b.do(chromedp.Click(chromedp.CSS("main [action='/console/logout'] button")))
+	b.loggedOut()
+	b.do(chromedp.SendKeys(chromedp.CSS("#token"), made.Secret+"\r"), loads(".rail"))
 }
 
 // populate adds what the demo lacks: webhooks, one of them failing, a hook, a token, texts

@@ -118,7 +118,7 @@ func TestTranscripts_OfAVoiceNote(t *testing.T) {
 		}
 	}
 
-	p.doctor().expect(t, "transcripts", "ok", "TRANSCRIBE is incoming; 0 wait, 0 minutes used this month of 10")
+	p.doctor().expect(t, "transcripts", "ok", "TRANSCRIBE is incoming; 0 wait, 1 minutes used this month of 10")
 
 	p.restart()
 	p.answers("/api/messages/search?q=BRUCKE&fold=accents", found)

@@ -109,7 +109,7 @@ func TestConsole_IsAccessible(t *testing.T) {
 	v.wantStored(v.ben, "Hello there")
 	chat := "/console/chats/" + bridge.JID(v.ben.PN().String()).Escaped()
 	group := must(v.owner.CreateGroup(within(t), simnet.GroupOptions{Subject: "Walks", Members: []*simnet.Phone{v.ben}}))(t)
-	say(t, v.ben, group.JID(), "hello")
+	v.stored(t, say(t, v.ben, group.JID(), "hello"))
 	eventually(t, func() error {
 		if got := v.bridge.Get(path("/api/groups/%s", group.JID())); got.Status != http.StatusOK {
 			return fmt.Errorf("the group is %d", got.Status)

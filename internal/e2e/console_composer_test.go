@@ -396,7 +396,7 @@ func TestConsole_MentionsMembers(t *testing.T) {
 	atBothWidths(t, func(t *testing.T, width int64) {
 		v := visit(t)
 		group := newGroup(t, v.ben, simnet.GroupOptions{Subject: "Choir", Members: []*simnet.Phone{v.owner, v.anna, v.carla}})
-		say(t, v.ben, group.JID(), "Who sings?")
+		v.stored(t, say(t, v.ben, group.JID(), "Who sings?"))
 		eventually(t, func() error {
 			if got := v.bridge.Get("/api/groups/" + bridge.JID(group.JID().String()).Escaped()); !strings.Contains(string(got.Body), "Anna Amsel") {
 				return fmt.Errorf("the group is %s", got.Body)

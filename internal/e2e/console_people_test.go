@@ -153,7 +153,7 @@ func TestConsole_QuestionsAreAnsweredByKeyboard(t *testing.T) {
 	t.Parallel()
 	v := visit(t)
 	group := must(v.owner.CreateGroup(within(t), simnet.GroupOptions{Subject: "Walks", Members: []*simnet.Phone{v.ben}}))(t)
-	say(t, v.ben, group.JID(), "hello")
+	v.stored(t, say(t, v.ben, group.JID(), "hello"))
 	info := "/console/chats/" + bridge.JID(group.JID().String()).Escaped() + "/info"
 	eventually(t, func() error {
 		if got := v.bridge.Get(path("/api/groups/%s", group.JID())); got.Status != 200 {

@@ -197,7 +197,7 @@ func TestConsole_ShowsWhoTypes(t *testing.T) {
 	say(t, v.anna, v.owner.PN(), "hello")
 	v.wantStored(v.anna, "hello")
 	group := newGroup(t, v.owner, simnet.GroupOptions{Subject: "Choir", Members: []*simnet.Phone{v.anna, v.ben}})
-	say(t, v.ben, group.JID(), "Who comes?")
+	v.stored(t, say(t, v.ben, group.JID(), "Who comes?"))
 	v.openChat(group.JID())
 	v.waitFor(`document.readyState === "complete"`)
 	types := func(person *simnet.Phone, typing bool) {

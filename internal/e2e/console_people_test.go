@@ -49,6 +49,13 @@ func (b *browser) fill(selector, text string) {
 	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).value = ""`, selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
+// ticks chooses a row with a name from a list that follows what is typed. The row is clicked as it
+// is found: a moment later another list may be in its place.
+func (b *browser) ticks(rows, name string) {
+	b.t.Helper()
+	b.waitFor(fmt.Sprintf(`(row => row && (row.click(), true))([...document.querySelectorAll(%q)].find(row => row.innerText.includes(%q) && !row.querySelector(":checked")))`, rows, name))
+}
+
 // arrives waits until a page that has something is loaded.
 func (b *browser) arrives(selector string) {
 	b.t.Helper()
@@ -95,8 +102,7 @@ func TestConsole_MakesAndAdministersAGroup(t *testing.T) {
 		v.do(chromedp.SendKeys(chromedp.CSS("[name=name]"), "Walks\r")) // Enter goes on to the members
 		for _, name := range []string{"Ben", "Anna Amsel"} {
 			v.fill("[name=q]", name)
-			v.waitFor(fmt.Sprintf(`(window.found = [...document.querySelectorAll("[data-found] label")].find(row => row.innerText.includes(%q) && !row.querySelector(":checked")))`, name))
-			v.do(chromedp.Evaluate[chromedp.Void](`found.click()`))
+			v.ticks("[data-found] label", name)
 		}
 		v.waitFor(`document.querySelectorAll("[data-found] :checked").length === 2`)
 		v.clickOn("form[data-suggest] button.primary")
@@ -194,8 +200,7 @@ func TestConsole_ForwardsToSeveralChats(t *testing.T) {
 		v.waitFor(`document.querySelector("dialog[open] #forward")`)
 		for _, name := range []string{"Anna Amsel", "Carla"} {
 			v.fill("dialog[open] [name=q]", name)
-			v.waitFor(fmt.Sprintf(`(window.found = [...document.querySelectorAll("dialog label")].find(row => row.innerText.includes(%q) && !row.querySelector(":checked")))`, name))
-			v.do(chromedp.Evaluate[chromedp.Void](`found.click()`))
+			v.ticks("dialog label", name)
 		}
 		v.clickOn("dialog[open] button.primary")
 		for _, one := range []*simnet.Phone{v.anna, v.carla} {

@@ -148,6 +148,7 @@ func TestConsoleChats_NotifiesWhereAskedFor(t *testing.T) {
 	// Before the page's own scripts: a browser without a screen has denied notifications.
 	callBrowser(v.browser, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: record})
 	v.open("/console/chats")
+	v.waitFor(`document.title.startsWith("(1) ")`) // from here on it follows the events
 	v.do(chromedp.Click(chromedp.CSS(".pane-menu summary")), chromedp.Click(chromedp.CSS("[data-notify-on]")))
 	v.waitFor(`localStorage.getItem("bridged notifications") === "text" && document.querySelector("[data-notify-hint]").textContent.includes("neither muted")`)
 	say(t, v.ben, v.owner.PN(), "The second")

@@ -316,14 +316,13 @@ func TestConsole_RecordsAVoiceNote(t *testing.T) {
 	atBothWidths(t, func(t *testing.T, width int64) {
 		v := chatting(t, width)
 		v.do(chromedp.Click(chromedp.CSS("[data-record]")))
-		v.waitFor(`document.querySelector("#recording [data-length]").textContent === "0:02"`)
-		v.do(chromedp.Click(chromedp.CSS("[data-pause]")))
+		// Clicked within the second that is shown.
+		v.waitFor(`document.querySelector("#recording [data-length]").textContent === "0:02" && (document.querySelector("[data-pause]").click(), true)`)
 		if length := v.text("#recording [data-length]"); length != "0:02" {
 			t.Errorf("paused at %s", length)
 		}
 		v.do(chromedp.Click(chromedp.CSS("[data-resume]")))
-		v.waitFor(`document.querySelector("#recording [data-length]").textContent === "0:03"`)
-		v.do(chromedp.Click(chromedp.CSS("[data-finish]")))
+		v.waitFor(`document.querySelector("#recording [data-length]").textContent === "0:03" && (document.querySelector("[data-finish]").click(), true)`)
 		got := must(v.ben.Received(within(t), func(r *simnet.Received) bool { return r.Message.Message.GetAudioMessage() != nil }))(t)
 		audio := got.Message.Message.GetAudioMessage()
 		if !audio.GetPTT() || audio.GetMimetype() != "audio/ogg; codecs=opus" || audio.GetSeconds() != 3 || len(audio.GetWaveform()) != 64 {

@@ -281,12 +281,12 @@ func TestConsole_FilesHaveALimit(t *testing.T) {
 	v.wantNoFaults()
 }
 
-// A file shows how much of it is sent. It can be cancelled; where it failed, it can be tried
-// again.
+// A file shows how much of it is sent, and can be cancelled. It waits for the connection; where it
+// failed, it can be tried again.
 func TestConsole_AFileShowsItsProgress(t *testing.T) {
 	t.Parallel()
 	v := chatting(t, 1280)
-	dir := written(t, map[string][]byte{"slow.bin": noise(3_000_000), "late.txt": []byte("late")})
+	dir := written(t, map[string][]byte{"slow.bin": noise(3_000_000), "late.txt": []byte("late"), "refused.txt": []byte("refused")})
 	upload := func(name string) {
 		v.do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{filepath.Join(dir, name)}))
 		v.waitFor(`document.querySelector("#files[open] .file-row")`)
@@ -301,13 +301,21 @@ func TestConsole_AFileShowsItsProgress(t *testing.T) {
 	upload("late.txt")
 	v.waitFor(`document.querySelector(".unsent [data-reason]")?.textContent.includes("can’t be reached")`)
 	v.offline(false)
+	v.waitFor(`!document.querySelector(".unsent")`)
+	v.device.FailSends(simnet.SendFault{Code: 406})
+	upload("refused.txt")
+	v.waitFor(`document.querySelector(".unsent[data-state=failed] [data-reason]")?.textContent.includes("406")`)
 	v.clickOn(".unsent [data-again]")
 	v.waitFor(`!document.querySelector(".unsent")`)
-	got := must(v.ben.Received(within(t), func(r *simnet.Received) bool { return r.Message.Message.GetDocumentMessage() != nil }))(t)
-	if name := got.Message.Message.GetDocumentMessage().GetFileName(); name != "late.txt" {
-		t.Errorf("%s arrived", name)
+	for _, name := range []string{"late.txt", "refused.txt"} {
+		must(v.ben.Received(within(t), func(r *simnet.Received) bool { return r.Message.Message.GetDocumentMessage().GetFileName() == name }))(t)
 	}
-	v.wantOwn("")
+	v.wantOwn("", "")
+	for _, r := range v.ben.Messages() {
+		if name := r.Message.Message.GetDocumentMessage().GetFileName(); name == "slow.bin" {
+			t.Errorf("%s arrived", name)
+		}
+	}
 	v.forgetFaults()
 }
 

@@ -122,12 +122,10 @@ func TestImports_OverHTTP(t *testing.T) {
 	c := pairedCast(t, "HISTORY_IMPORT=recent")
 	live := say(t, c.anna, c.owner.PN(), "since then")
 	annas := path("/api/messages/individual/%s", c.anna.PN())
-	eventually(t, func() error {
-		_, err := c.bridge.api.Message(within(t), bridge.JID(c.anna.PN().String()), live)
-		return err
-	})
+	c.stored(t, live)
+	stored := must(c.bridge.api.Message(within(t), bridge.JID(c.anna.PN().String()), live))(t)
 	chat := friends(exporttest.IPhone, portrait(t, 32, 1))[:4]
-	chat = append(chat, exporttest.Say{At: time.Now().UTC(), Who: "Anna Amsel", Text: "since then"})
+	chat = append(chat, exporttest.Say{At: stored.Timestamp.UTC(), Who: "Anna Amsel", Text: "since then"})
 	zip := exporttest.LocaleOf("de").Zip(t, exporttest.IPhone, chat)
 	export := client.ChatExport{Chat: c.anna.PN().String(), Timezone: "UTC"}
 	for i, want := range []bridge.Import{{Imported: 3, Duplicates: 1, Media: 1}, {Duplicates: 4}} {

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Two demos join a fleet as two accounts, as in deploy/compose.fleet.yml; one
@@ -20,10 +19,7 @@ func TestFleet_DemosJoinWithTheirNumbers(t *testing.T) {
 	}
 	c := callOverNATS(t, url, docsToken)
 	for _, number := range numbers {
-		eventually(t, func() error {
-			_, err := c.nc.Request("bridged."+number+".api", []byte("{}"), time.Second)
-			return err
-		})
+		c.reaches(number)
 		if got := c.ask(number, "GET", "/api/auth/status", nil); got.Status != http.StatusOK {
 			t.Errorf("%s: %d %s", number, got.Status, got.Body)
 		}

@@ -272,10 +272,11 @@ func TestConsole_OldMessagesAreRenewed(t *testing.T) {
 func TestConsole_DaysStickOneAtATime(t *testing.T) {
 	t.Parallel()
 	v := visit(t)
-	now := time.Now()
+	year, month, today := time.Now().Date()
 	for day := 6; day >= 0; day-- {
+		noon := time.Date(year, month, today-1-day, 12, 0, 0, 0, time.Local) // no day ends meanwhile
 		for i := range 8 {
-			say(t, v.ben, v.owner.PN(), fmt.Sprintf("day %d, line %d.", day, i), simnet.At(now.AddDate(0, 0, -day).Add(time.Duration(i)*time.Second)))
+			say(t, v.ben, v.owner.PN(), fmt.Sprintf("day %d, line %d.", day, i), simnet.At(noon.Add(time.Duration(i)*time.Second)))
 		}
 	}
 	v.wantStored(v.ben, "day 0, line 7.")

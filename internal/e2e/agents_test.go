@@ -319,7 +319,7 @@ func TestAgents_OnStandardInputAndOutput(t *testing.T) {
 	for _, version := range []string{withSessions, withoutSessions} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			s := newAgentScene(t)
+			s := newAgentScene(t, ownAddress())
 			a := must(s.relay(t, version, s.token, nil))(t)
 			a.want("list_chats", nil, s.sam.PN().String())
 			a.want("send_text", map[string]any{"jid": s.sam.PN().String(), "text": "from a desktop"}, `"msgId"`)
@@ -339,7 +339,7 @@ func TestAgents_OnStandardInputAndOutput(t *testing.T) {
 			if err == nil {
 				t.Error("a resource that does not exist is answered")
 			}
-			s.set("LISTEN_ADDR=" + s.address)
+			s.staysAtItsAddress()
 			s.restart()
 			a.want("list_chats", nil, s.sam.PN().String()) // the relay begins another session
 		})

@@ -19,8 +19,8 @@ func TestClient_StreamSurvivesKills(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})
 	friend := newPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})
-	p := startBridge(t, network)
-	p.set("LISTEN_ADDR=" + p.address) // later starts have the same address for the client
+	p := startBridge(t, network, ownAddress())
+	p.staysAtItsAddress()
 	api := client.New("http://"+p.address, testToken)
 	t.Cleanup(api.Close)
 	pair(t, p, owner)

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -149,6 +150,19 @@ func (p *process) set(settings ...string) {
 // start runs the program and waits until it listens.
 func (p *process) start() {
 	p.t.Helper()
+// addresses counts those of [ownAddress].
+var addresses atomic.Uint32
+
+// ownAddress is the setting of a bridge that starts again where it has listened: nobody else
+// takes the port meanwhile, because nobody else listens at this address.
+func ownAddress() string {
+	n := addresses.Add(1)
+	return fmt.Sprintf("LISTEN_ADDR=127.1.%d.%d:0", n>>8, n&255)
+}
+
+// staysAtItsAddress makes later starts listen where this one does.
+func (p *process) staysAtItsAddress() { p.set("LISTEN_ADDR=" + p.address) }
+
 	p.log, p.stdout = newProcessLog(), newProcessLog()
 	p.cmd = exec.Command("bridged")
 	for name, value := range maps.All(p.env) {

@@ -74,7 +74,7 @@ func TestNumberless_IsShownAndFound(t *testing.T) {
 	b.answers("/api/chats?q=fay.w", chats())
 
 	// Clients of all kinds find people by it.
-	b.set("LISTEN_ADDR=" + b.address)
+	b.staysAtItsAddress()
 	if out, err := b.command("send", "@fay.x", "by name"); err != nil {
 		t.Errorf("bridged send: %v\n%s", err, out)
 	}

@@ -77,7 +77,7 @@ func (c *command) ends() int {
 // the bridge; an interrupt ends the command with success.
 func TestShell_TailFollows(t *testing.T) {
 	t.Parallel()
-	c := pairedCast(t)
+	c := pairedCast(t, ownAddress())
 	told := func(by *simnet.Phone, text string) {
 		t.Helper()
 		if err := c.device.WaitAcknowledged(within(t), say(t, by, c.owner.PN(), text)); err != nil {
@@ -112,7 +112,7 @@ func TestShell_TailFollows(t *testing.T) {
 	proxy.CloseClientConnections()
 	told(c.anna, "two")
 	want("two")
-	c.bridge.set("LISTEN_ADDR=" + c.bridge.address)
+	c.bridge.staysAtItsAddress()
 	c.bridge.restart()
 	c.bridge.becomes(bridge.StateOpen)
 	told(c.anna, "three")

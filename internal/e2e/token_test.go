@@ -19,14 +19,14 @@ func TestToken_FromTheCommandLine(t *testing.T) {
 	network, owner := newOwner(t, simnet.PhoneOptions{})
 	sam := newPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})
 	kim := newPhone(t, network, simnet.PhoneOptions{Number: "15550100302", Name: "Kim"})
-	p := startBridge(t, network)
+	p := startBridge(t, network, ownAddress())
 	device := pair(t, p, owner)
 	one := must(sam.SendText(within(t), owner.PN(), "a word of Sam"))(t)
 	other := must(kim.SendText(within(t), owner.PN(), "a word of Kim"))(t)
 	if err := device.WaitAcknowledged(within(t), one, other); err != nil {
 		t.Fatal(err)
 	}
-	p.set("LISTEN_ADDR=" + p.address) // for the commands, and the restart
+	p.staysAtItsAddress() // where the commands look for it
 	out, err := p.command("token", "create", "desk", "--scopes", "read,send", "--chats", sam.PN().String(), "--expires", "24h")
 	if err != nil {
 		t.Fatalf("create: %v\n%s", err, out)

@@ -82,7 +82,7 @@ func (s *eventStream) untilTranscribed(id simnet.MessageID) bridge.Transcript {
 func TestTranscripts_OfAVoiceNote(t *testing.T) {
 	t.Parallel()
 	service := newWhisper(t, writes("Die Brücke ist gesperrt.", "german"))
-	c := pairedCast(t, append(service.settings(bridge.TranscribeIncoming), "MCP=read", "TRANSCRIBE_MINUTES=10")...)
+	c := pairedCast(t, append(service.settings(bridge.TranscribeIncoming), "MCP=read", "TRANSCRIBE_MINUTES=10", ownAddress())...)
 	p := c.bridge
 	p.secrets = append(p.secrets, "sk-of-the-service", "Brücke")
 	events := p.stream("?after=now&types=message.updated")
@@ -137,7 +137,7 @@ func TestTranscripts_OfAVoiceNote(t *testing.T) {
 // inShell runs a command of the shell for the bridge.
 func (p *process) inShell(args ...string) (string, error) {
 	p.t.Helper()
-	p.set("LISTEN_ADDR=" + p.address)
+	p.staysAtItsAddress()
 	return p.command(args...)
 }
 

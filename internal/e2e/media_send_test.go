@@ -333,7 +333,7 @@ func TestMediaSend_UploadsThatFail(t *testing.T) {
 // Files that cannot be sent at all.
 func TestMediaSend_BadFiles(t *testing.T) {
 	t.Parallel()
-	c := pairedCast(t, fetchesLoopback, "MEDIA_MAX_BYTES=100000", "FETCH_TIMEOUT=2s")
+	c := pairedCast(t, fetchesLoopback, "MEDIA_MAX_BYTES=100000", "FETCH_TIMEOUT=8s")
 	web := newWebsite(t)
 	over := make(chan struct{})
 	t.Cleanup(func() { close(over) })

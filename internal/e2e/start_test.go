@@ -68,7 +68,7 @@ func TestStart_WithoutNetworkSaysSo(t *testing.T) {
 		}
 		return nil
 	})
-	if took := time.Since(began); took > 5*time.Second { // a second, on an idle machine
+	if took := time.Since(began); took > time.Second+testPatience/6 { // which is left to a busy machine
 		t.Errorf("it took %v", took)
 	}
 }

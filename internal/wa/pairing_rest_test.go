@@ -14,7 +14,7 @@ import (
 // resting returns an unpaired account that rests, on a network that hangs up soon.
 func resting(t *testing.T) (*simnet.Network, *account) {
 	t.Helper()
-	network, err := simnet.New(context.Background(), simnet.Options{PairingTimeout: 300 * time.Millisecond})
+	network, err := simnet.New(context.Background(), simnet.Options{PairingTimeout: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

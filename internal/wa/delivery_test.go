@@ -36,7 +36,7 @@ func TestSend_IsRepeatedOnce(t *testing.T) {
 	ctx := testContext(t)
 	network := newNetwork(t)
 	a := newAccount(t, network)
-	a.manager.SetWaits(200*time.Millisecond, time.Minute, 0)
+	a.manager.SetWaits(time.Second, time.Minute, 0)
 	friend := newPhone(t, network, "15550100301", "Sam")
 	if _, err := a.send(jidOf(friend), "before"); err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestSend_ARepeatedOneIsNoWarning(t *testing.T) {
 	a := startAccountLogging(t, network, t.TempDir(), zerolog.New(log), plainly)
 	a.phone = newPhone(t, network, accountNumber, "Alex")
 	a.pair()
-	a.manager.SetWaits(200*time.Millisecond, time.Minute, 0)
+	a.manager.SetWaits(time.Second, time.Minute, 0)
 	friend := newPhone(t, network, "15550100301", "Sam")
 	friend.Disconnect()
 	if err := friend.Device().WaitOffline(testContext(t)); err != nil {

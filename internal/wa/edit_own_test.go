@@ -228,7 +228,7 @@ func TestChange_WithoutAnAnswer(t *testing.T) {
 	ctx := testContext(t)
 	network := newNetwork(t)
 	a := newAccount(t, network)
-	a.manager.SetWaits(300*time.Millisecond, time.Minute, 0)
+	a.manager.SetWaits(time.Second, time.Minute, 0)
 	friend := newPhone(t, network, "15550100301", "Sam")
 	m := a.sendStored(jidOf(friend), "befor")
 	key := &bridge.SendKey{Key: "K", Route: "PATCH", BodyHash: []byte("hash")}

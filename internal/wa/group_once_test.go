@@ -24,7 +24,7 @@ func newGroupAccount(t *testing.T) groupAccount {
 	network := newNetwork(t)
 	g := groupAccount{account: newAccount(t, network), network: network, ctx: testContext(t)}
 	g.sam, g.kim = newPhone(t, network, "15550100301", "Sam"), newPhone(t, network, "15550100302", "Kim")
-	g.manager.SetWaits(100*time.Millisecond, time.Second, 0)
+	g.manager.SetWaits(time.Second, time.Minute, 0)
 	g.forgetful = func(tag string, skip int) {
 		g.device().FailQueries(simnet.IQFault{Namespace: "w:g2", Tag: tag, LoseAnswer: true, Times: 1, Skip: skip})
 	}

@@ -36,19 +36,19 @@ func (f running) holds(t *testing.T, within time.Duration) {
 // the second process within the key's life once the first has died.
 func TestOwner_OnRealServers(t *testing.T) {
 	t.Parallel()
-	const ttl = 2 * time.Second
-	cluster, volume := sharedCluster(t), newDirectory(t, "volume", 3)
-	a := onServers(t, cluster, "owners", "node-a", volume.again(), ttl)
+	const ttl = 6 * time.Second
+	cluster, prefix, volume := sharedCluster(t), fresh("owners"), newDirectory(t, "volume", 3)
+	a := onServers(t, cluster, prefix, "node-a", volume.again(), ttl)
 	a.Seek("s", func() {})
 	a.holds(t, 10*time.Second)
-	b := onServers(t, cluster, "owners", "node-b", volume.again(), ttl)
+	b := onServers(t, cluster, prefix, "node-b", volume.again(), ttl)
 	b.Seek("s", func() {})
 	eventually(t, "the refusal", func() bool { return isRefusal(b.Refusal()) })
 
-	c := connect(t, cluster.URL(), "owners")
+	c := connect(t, cluster.URL(), prefix)
 	served := func(host string) func() bool {
 		return func() bool {
-			_, err := c.nc.Request("owners."+ada+".api", nil, time.Second)
+			_, err := c.nc.Request(prefix+"."+ada+".api", nil, time.Second)
 			if err != nil {
 				return false
 			}
@@ -57,7 +57,7 @@ func TestOwner_OnRealServers(t *testing.T) {
 		}
 	}
 	eventually(t, "requests to the first", served("node-a"))
-	keys, err := c.js.KeyValue(t.Context(), "OWNERS_ACCOUNTS")
+	keys, err := c.js.KeyValue(t.Context(), streamName(prefix, "ACCOUNTS"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,10 +65,10 @@ func TestOwner_OnRealServers(t *testing.T) {
 		t.Errorf("the key: %s, %v", entry.Value(), err)
 	}
 	a.stop() // without giving the session back, as a process that dies
-	b.holds(t, ttl+time.Second)
+	b.holds(t, ttl+4*time.Second)
 	eventually(t, "requests to the second", served("node-b"))
 	release := b.Seek("s", func() {})
-	b.holds(t, time.Second)
+	b.holds(t, ttl/2)
 	release()
 	eventually(t, "the key to be given back", func() bool { // the node that is asked may be behind
 		_, err := keys.Get(t.Context(), ada)

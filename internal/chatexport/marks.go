@@ -101,6 +101,11 @@ var missedCalls = phrases(`Missed voice call|Missed video call|Missed group voic
 	Tapt taleanrop|Tapt videoanrop|Nem fogadott hanghívás|Nem fogadott videohívás|Propušteni glasovni poziv|Propušteni videopoziv|Vastaamaton äänipuhelu|Vastaamaton videopuhelu|تماس صوتی پاسخ داده نشده|تماس تصویری پاسخ داده نشده|
 	Ubesvaret taleopkald|Ubesvaret videoopkald|Mistet opkald|Trucada de veu perduda|Videotrucada perduda|Αναπάντητη φωνητική κλήση|Αναπάντητη κλήση|Αναπάντητη βιντεοκλήση|مسڈ وائس کال|مسڈ ویڈیو کال`)
 
+// located are the words before the link of a location without a name.
+var located = phrases(`location|standort|position|localisation|emplacement|ubicación|localización|localização|posizione|locatie|lokalizacja|местоположение|геопозиция|розташування|
+	місцезнаходження|konum|الموقع|موقع|موقعیت|مقام|מיקום|लोकेशन|स्थान|স্থান|অবস্থান|lokasi|위치|位置|位置情報|位置信息|位置資訊|地點|vị trí|ตำแหน่ง|ตำแหน่งที่ตั้ง|plats|posisjon|plassering|
+	placering|sijainti|poloha|helyzet|tartózkodási hely|locație|τοποθεσία|ubicació|lokacija|lokasyon`)
+
 func phrases(list string) map[string]bool {
 	set := make(map[string]bool)
 	for phrase := range strings.SplitSeq(list, "|") {

@@ -31,6 +31,7 @@ type reader struct {
 	raw     strings.Builder
 	isOpen  bool
 	notice  bool            // it is one of the app
+	marked  bool            // the app has marked its line
 	wrote   map[string]bool // who has sent messages
 	lastDay int64
 }
@@ -77,7 +78,7 @@ func (r *reader) begins(l line) (h head, at time.Time, begins bool) {
 
 // open begins a message.
 func (r *reader) open(l line, h head, at time.Time) {
-	r.isOpen, r.last = true, Message{Line: l.number, At: at}
+	r.isOpen, r.marked, r.last = true, h.app, Message{Line: l.number, At: at}
 	r.raw.Reset()
 	sender, text, found := senderOf(h)
 	r.notice = !found || r.isNotice(l, h, sender)

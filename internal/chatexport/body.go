@@ -50,12 +50,6 @@ func (r *reader) isByPerson(m *Message, raw string) bool {
 	return several || twice // a call has two sentences by the app, and a poll a line for each option
 }
 
-// isWritten reports whether a text with the mark of languages from right to left is probably a
-// person's: phones write it, too, and what the app says of people has their names.
-func (r *reader) isWritten(m *Message, raw string) bool {
-	return strings.HasPrefix(raw, "\u200f") && r.wrote[m.Sender] && !strings.Contains(m.Text, m.Sender)
-}
-
 func startsWithMark(s string) bool { return strings.IndexAny(s, appMarks) == 0 }
 
 func endsWithMark(s string) bool { return strings.TrimRight(s, appMarks) != s }

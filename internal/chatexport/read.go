@@ -34,6 +34,15 @@ type reader struct {
 	marked  bool            // the app has marked its line
 	wrote   map[string]bool // who has sent messages
 	lastDay int64
+
+	first firstLine
+}
+
+// firstLine is that of an export, in which the app says how messages are encrypted: to the
+// other one of two, or to a group.
+type firstLine struct {
+	number int
+	sender string
 }
 
 // messages reads a text. What is no message is noted.
@@ -81,6 +90,9 @@ func (r *reader) open(l line, h head, at time.Time) {
 	r.isOpen, r.marked, r.last = true, h.app, Message{Line: l.number, At: at}
 	r.raw.Reset()
 	sender, text, found := senderOf(h)
+	if r.first.number == 0 {
+		r.first = firstLine{l.number, sender}
+	}
 	r.notice = !found || r.isNotice(l, h, sender)
 	r.last.Sender = sender
 	r.add(text, l)
@@ -94,49 +106,6 @@ func (r *reader) open(l line, h head, at time.Time) {
 // backwards is by how many days a message may be older than the one above it: phones sort by
 // when a message came.
 const backwards = 31
-
-// isNotice reports whether what stands before the first colon is no sender, but the beginning
-// of a notice, such as of a new description of a group.
-func (r *reader) isNotice(l line, h head, sender string) bool {
-	if r.f.senders[sender] != 1 {
-		return false
-	}
-	if h.form == brackets && startsWithMark(strings.TrimLeft(h.rest, " ")) {
-		return true // the app's own words, in which there happens to be a colon
-	}
-	if !isOpenQuote(sender) && !r.beginsSentence(sender) && !isLong(sender) {
-		return false
-	}
-	r.doubt(l, "what stands before the colon is probably no sender: taken for a notice")
-	return true
-}
-
-// isLong reports whether a text is longer than a name.
-func isLong(s string) bool { return strings.Count(s, " ") >= 8 || utf8.RuneCountInString(s) > 60 }
-
-// isOpenQuote reports whether a text ends within quotation marks.
-func isOpenQuote(s string) bool {
-	opened := 0
-	for _, r := range s {
-		switch r {
-		case '“', '„', '«', '「', '『':
-			opened++
-		case '”', '»', '」', '』':
-			opened--
-		}
-	}
-	return opened > 0 || strings.Count(s, `"`)%2 == 1
-}
-
-// beginsSentence reports whether a text is a sender with at least three words behind it.
-func (r *reader) beginsSentence(s string) bool {
-	for i := range len(s) {
-		if s[i] == ' ' && r.f.senders[s[:i]] > 1 && strings.Count(s[i:], " ") >= 3 {
-			return true
-		}
-	}
-	return false
-}
 
 // goOn adds a line to the message that is being read.
 func (r *reader) goOn(l line) {
@@ -171,9 +140,6 @@ func (r *reader) close() (Message, bool) {
 	if !r.notice && r.body(&m, strings.TrimRight(r.raw.String(), "\n")) {
 		r.wrote[m.Sender] = true
 		return m, true
-	}
-	if !r.notice && r.wrote[m.Sender] && !strings.Contains(m.Text, m.Sender) {
-		r.doubt(line{number: m.Line, text: r.raw.String()}, "the app has marked it as its own text: taken for a notice")
 	}
 	r.notes.System++
 	return Message{}, false

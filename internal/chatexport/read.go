@@ -31,11 +31,14 @@ type reader struct {
 	raw     strings.Builder
 	isOpen  bool
 	notice  bool            // it is one of the app
+	isLost  bool            // and has lines below it
 	marked  bool            // the app has marked its line
 	wrote   map[string]bool // who has sent messages
 	lastDay int64
 
-	first firstLine
+	first  firstLine
+	held   *line // that begins like a notice below the message that is being read
+	blanks int   // empty lines below it
 }
 
 // firstLine is that of an export, in which the app says how messages are encrypted: to the
@@ -57,6 +60,9 @@ func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) it
 			h, at, begins := r.begins(l)
 			if !begins {
 				r.goOn(l)
+				continue
+			}
+			if r.holds(l, h) {
 				continue
 			}
 			if m, ok := r.close(); ok && !yield(m, nil) {
@@ -87,7 +93,7 @@ func (r *reader) begins(l line) (h head, at time.Time, begins bool) {
 
 // open begins a message.
 func (r *reader) open(l line, h head, at time.Time) {
-	r.isOpen, r.marked, r.last = true, h.app, Message{Line: l.number, At: at}
+	r.isOpen, r.isLost, r.marked, r.last = true, false, h.app, Message{Line: l.number, At: at}
 	r.raw.Reset()
 	sender, text, found := senderOf(h)
 	if r.first.number == 0 {
@@ -107,16 +113,37 @@ func (r *reader) open(l line, h head, at time.Time) {
 // when a message came.
 const backwards = 31
 
+// holds keeps back what begins like a notice below a message: with lines below it, it is
+// something that a person has pasted.
+func (r *reader) holds(l line, h head) bool {
+	_, _, found := senderOf(h)
+	if found || !r.isOpen || r.notice || r.held != nil || isOpenQuote(h.rest) {
+		return false
+	}
+	r.held, r.blanks = &l, 0
+	return true
+}
+
 // goOn adds a line to the message that is being read.
 func (r *reader) goOn(l line) {
-	if !r.isOpen {
-		if strings.TrimFunc(l.text, func(c rune) bool { return isMark(c) || c == ' ' }) != "" {
-			r.doubt(l, "it belongs to no message: left out")
-		}
+	isBlank := strings.TrimFunc(l.text, func(c rune) bool { return isMark(c) || c == ' ' }) == ""
+	switch {
+	case r.held != nil && isBlank:
+		r.blanks++
 		return
+	case r.held != nil:
+		r.doubt(*r.held, "it begins like a notice, but has lines below it: taken as a part of the message above")
+		r.add("\n"+r.held.text+strings.Repeat("\n", min(r.blanks, maxText)), *r.held)
+		r.held = nil
+	case !r.isOpen && !isBlank:
+		r.doubt(l, "it belongs to no message: left out")
+	case r.notice && !isBlank && !r.isLost:
+		r.isLost = true
+		r.doubt(l, "it stands below a notice: left out, with the lines up to the next message")
 	}
-	r.raw.WriteByte('\n')
-	r.add(l.text, l)
+	if r.isOpen && !r.notice {
+		r.add("\n"+l.text, l)
+	}
 }
 
 func (r *reader) add(text string, l line) {
@@ -137,6 +164,10 @@ func (r *reader) close() (Message, bool) {
 	}
 	m := r.last
 	r.isOpen = false
+	if r.held != nil {
+		r.held = nil
+		r.notes.System++
+	}
 	if !r.notice && r.body(&m, strings.TrimRight(r.raw.String(), "\n")) {
 		r.wrote[m.Sender] = true
 		return m, true

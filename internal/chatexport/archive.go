@@ -41,6 +41,7 @@ type Archive struct {
 	text  func() (io.ReadCloser, error)
 	files map[string]*zip.File // by their names, composed
 	inner []string             // archives among them
+	chats []string             // texts among them that begin as other chats
 
 	format format
 }
@@ -252,12 +253,6 @@ func isOfMac(name string) bool {
 	return strings.HasPrefix(name, "__MACOSX/") || path.Base(name) == ".DS_Store"
 }
 
-func isText(name string) bool { return strings.EqualFold(path.Ext(name), ".txt") }
-
-func isArchive(name string) bool {
-	return slices.Contains([]string{".zip", ".rar", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst"}, strings.ToLower(path.Ext(name)))
-}
-
 // shown returns a name for an error.
 func shown(name string) string {
 	name = strings.ToValidUTF8(name, "?")
@@ -265,65 +260,6 @@ func shown(name string) string {
 		name = strings.ToValidUTF8(name[:80], "") + "…"
 	}
 	return fmt.Sprintf("%q", name)
-}
-
-// findText finds the chat's text among the files: people send texts, too.
-func (a *Archive) findText(entries []*zip.File) error {
-	var texts []*zip.File
-	for _, entry := range entries {
-		if isText(entry.Name) && a.files[composed(path.Base(entry.Name))] == entry {
-			texts = append(texts, entry)
-		}
-	}
-	rank := func(f *zip.File) int {
-		switch name := strings.ToLower(path.Base(f.Name)); {
-		case name == "_chat.txt":
-			return 0
-		case strings.Contains(name, "whatsapp"):
-			return 1
-		}
-		return 2
-	}
-	slices.SortStableFunc(texts, func(a, b *zip.File) int { return cmp.Compare(rank(a), rank(b)) })
-	for _, entry := range texts {
-		if entry.UncompressedSize64 > MaxText && rank(entry) < 2 {
-			return tooLarge("the text of the chat has more than %d MiB", MaxText>>20)
-		} else if entry.UncompressedSize64 > MaxText {
-			continue
-		}
-		begins, err := beginsAsChat(entry)
-		if err != nil {
-			return err
-		}
-		if !begins {
-			continue
-		}
-		delete(a.files, composed(path.Base(entry.Name)))
-		a.text = func() (io.ReadCloser, error) { return open(entry) }
-		return nil
-	}
-	return bridge.Invalid("the archive has no text of an exported chat: none of its .txt files has a line that begins with a date and a time")
-}
-
-// beginsAsChat reports whether one of the first lines of a text begins a message.
-func beginsAsChat(entry *zip.File) (bool, error) {
-	text, err := open(entry)
-	if err != nil {
-		return false, err
-	}
-	defer text.Close()
-	for l, err := range lines(text) {
-		if err != nil {
-			return false, err
-		}
-		if _, ok := headOf(l.text); ok {
-			return true, nil
-		}
-		if l.number == 100 {
-			break
-		}
-	}
-	return false, nil
 }
 
 // open reads an entry, never beyond the size that it claims.
@@ -396,15 +332,4 @@ func (a *Archive) File(name string) (io.ReadCloser, int64, error) {
 	}
 	from, err := open(entry)
 	return from, int64(entry.UncompressedSize64), err
-}
-
-// CheckInner refuses archives within the archive, but for those that people have sent: these
-// stay as they are.
-func (a *Archive) CheckInner(sent func(name string) bool) error {
-	for _, name := range a.inner {
-		if !sent(name) {
-			return refused("it has another archive in it, %s", shown(name))
-		}
-	}
-	return nil
 }

@@ -198,26 +198,30 @@ func checkEntry(entry *zip.File) error {
 		return refused("%s is encrypted", shown(name))
 	case mode&fs.ModeType != 0 && !mode.IsDir():
 		return refused("%s is a link or a device, and no file", shown(name))
-	case !isSafe(name):
-		return refused("the name %s leads out of it", shown(name))
 	case entry.Method != zip.Store && entry.Method != zip.Deflate:
 		return refused("%s is packed in a way that the apps do not use", shown(name))
 	}
-	return nil
+	return checkName(name)
 }
 
-// isSafe reports whether a name is that of a file below the archive's top.
-func isSafe(name string) bool {
-	if name == "" || !utf8.ValidString(name) || len(name) > 1024 || strings.ContainsAny(name, "\\\x00") || strings.HasPrefix(name, "/") ||
-		len(name) > 1 && name[1] == ':' || strings.ContainsFunc(name, unicode.IsControl) {
-		return false
+// checkName refuses a name that is not that of a file below the archive's top.
+func checkName(name string) error {
+	switch {
+	case !utf8.ValidString(name):
+		return refused("the name %s is not UTF-8: import the file that the phone has made, not one that was packed again", shown(name))
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return refused("the name %s has characters that cannot be shown", shown(name))
+	case len(name) > 1024:
+		return refused("the name %s is too long", shown(name))
+	case strings.Contains(name, "\\"), len(name) > 1 && name[1] == ':':
+		return refused("the name %s leads out of it", shown(name))
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(name, "/"), "/") {
 		if part == "" || part == "." || part == ".." {
-			return false
+			return refused("the name %s leads out of it", shown(name))
 		}
 	}
-	return true
+	return nil
 }
 
 // checkOverlap refuses entries that share bytes: a small archive would unpack to a huge one.

@@ -308,7 +308,7 @@ func (a *Archive) Survey(o Options) error {
 }
 
 // Messages reads the messages in the order of the text, after [Archive.Survey]. What it notes
-// beside them is whole at the end.
+// beside them is whole at the end. An export without any is an error of [bridge.CodeInvalid].
 func (a *Archive) Messages(notes *Notes) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		text, err := a.text()
@@ -317,10 +317,15 @@ func (a *Archive) Messages(notes *Notes) iter.Seq2[Message, error] {
 			return
 		}
 		defer text.Close()
+		none := true
 		for m, err := range a.format.messages(text, a.Has, notes) {
+			none = false
 			if !yield(m, err) {
 				return
 			}
+		}
+		if none {
+			yield(Message{}, bridge.Invalid("the export has no messages, only notices of the app"))
 		}
 	}
 }

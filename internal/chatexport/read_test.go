@@ -1,11 +1,15 @@
 package chatexport
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
 )
 
 // said returns messages as a reader sees them.
@@ -175,5 +179,22 @@ func TestMessages_ByNamesThatBeginLikeOthers(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int{3, 4}, doubted(notes)); diff != "" || notes.System != 1 {
 		t.Errorf("%s %+v", diff, notes)
+	}
+}
+
+// TestMessages_OfNobody are an error, and no empty chat.
+func TestMessages_OfNobody(t *testing.T) {
+	export := phone("# Weekend: "+lrm+"verschlüsselt", "# Weekend: "+lrm+"Anna hat dich hinzugefügt")
+	a, err := Open(bytes.NewReader(export), int64(len(export)), limits)
+	if err == nil {
+		err = a.Survey(Options{Zone: time.UTC, Now: now})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m, err := range a.Messages(new(Notes)) {
+		if bridge.CodeOf(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), "no messages, only notices") {
+			t.Errorf("got %+v, %v", m, err)
+		}
 	}
 }

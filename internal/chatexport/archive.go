@@ -300,6 +300,9 @@ func (a *Archive) Survey(o Options) error {
 	}
 	defer text.Close()
 	s, err := surveyOf(text, o)
+	if err == nil {
+		err = s.encoding.check()
+	}
 	if err != nil {
 		return err
 	}

@@ -2,11 +2,14 @@ package chatexport
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"iter"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"bridged/internal/bridge"
 )
 
 const (
@@ -32,6 +35,7 @@ type reader struct {
 	isOpen  bool
 	notice  bool            // it is one of the app
 	isLost  bool            // and has lines below it
+	isCut   bool            // some of its text is left out
 	marked  bool            // the app has marked its line
 	wrote   map[string]bool // who has sent messages
 	lastDay int64
@@ -56,6 +60,9 @@ func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) it
 			if err != nil {
 				yield(Message{}, err)
 				return
+			}
+			if l.broken {
+				r.doubt(l, "it is not UTF-8: what could not be read is replaced")
 			}
 			h, at, begins := r.begins(l)
 			if !begins {
@@ -93,7 +100,7 @@ func (r *reader) begins(l line) (h head, at time.Time, begins bool) {
 
 // open begins a message.
 func (r *reader) open(l line, h head, at time.Time) {
-	r.isOpen, r.isLost, r.marked, r.last = true, false, h.app, Message{Line: l.number, At: at}
+	r.isOpen, r.isLost, r.isCut, r.marked, r.last = true, false, false, h.app, Message{Line: l.number, At: at}
 	r.raw.Reset()
 	sender, text, found := senderOf(h)
 	if r.first.number == 0 {
@@ -148,13 +155,8 @@ func (r *reader) goOn(l line) {
 
 func (r *reader) add(text string, l line) {
 	room := max(0, maxText-r.raw.Len())
-	if l.cut || len(text) > room {
-		r.doubt(l, "it is too long: its end is left out")
-		for room > 0 && room < len(text) && !utf8.RuneStart(text[room]) {
-			room--
-		}
-	}
-	r.raw.WriteString(text[:min(len(text), room)])
+	r.isCut = r.isCut || l.cut || len(text) > room
+	r.raw.WriteString(beginning(text, room))
 }
 
 // close ends the message that is being read, and reports whether it is one.
@@ -170,6 +172,9 @@ func (r *reader) close() (Message, bool) {
 	}
 	if !r.notice && r.body(&m, strings.TrimRight(r.raw.String(), "\n")) {
 		r.wrote[m.Sender] = true
+		if r.isCut || len(m.Text) > bridge.MaxContent && utf8.RuneCountInString(m.Text) > bridge.MaxContent {
+			r.doubt(line{number: m.Line, text: r.raw.String()}, fmt.Sprintf("it has more than %d characters: its end is left out", bridge.MaxContent))
+		}
 		return m, true
 	}
 	r.notes.System++

@@ -12,8 +12,9 @@ import (
 
 // survey is what a whole text says about how it is written.
 type survey struct {
-	o      Options
-	shapes map[shape]*shapeSurvey
+	o        Options
+	shapes   map[shape]*shapeSurvey
+	encoding encoding
 }
 
 // shapeSurvey is what the heads of one shape say.
@@ -66,6 +67,7 @@ func surveyOf(r io.Reader, o Options) (*survey, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.encoding.add(l)
 		if h, ok := headOf(l.text); ok {
 			s.add(h)
 		}

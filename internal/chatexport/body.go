@@ -158,6 +158,10 @@ func (r *reader) omission(m *Message, raw string, app bool) bool {
 		}
 		return true
 	}
+	if app && isLeftOut(plainPhrase(first)) {
+		m.Kind, m.Text = Omitted, plainText(rest)
+		return true
+	}
 	return false
 }
 

@@ -92,3 +92,26 @@ func TestMessages_Locations(t *testing.T) {
 		})
 	}
 }
+
+// TestMessages_LeftOutOfAnyKind are known by the words that their marks share with those of other
+// kinds; what is not left out has none of them.
+func TestMessages_LeftOutOfAnyKind(t *testing.T) {
+	for _, mark := range []string{
+		"Videonachricht weggelassen", "videobericht weggelaten", "mensaje de video omitido", "videomessaggio omesso", "видеосообщение отсутствует", "ビデオメッセージは含まれていません",
+		"視訊訊息已省略", "لم يتم إدراج رسالة الفيديو", "video mesajı dahil edilmedi", "videomeddelande uteslutet", "הודעת וידאו הושמט",
+	} {
+		got, notes := readAll(t, onIPhone("Hi", lrm+mark), Options{})
+		if len(got) != 2 || got[1].Kind != Omitted || got[1].Text != "" || len(notes.Doubts) > 0 {
+			t.Errorf("%s: got %+v, %+v", mark, got, notes)
+		}
+	}
+	for _, notice := range []string{
+		"Du hast Ben hinzugefügt", "علی از گروه حذف شد", "Иван добавлен", "Bạn đã thêm Lan", "تم تغيير الرمز", "You left", "weggelassen", "Du hast vor langer Zeit einmal etwas weggelassen",
+		"wiadomość wideo pominięta", // a mark, but in a form that no other one has
+	} {
+		got, notes := readAll(t, onIPhone("Hi", lrm+notice), Options{})
+		if len(got) != 1 || notes.System != 1 || len(notes.Doubts) != 1 {
+			t.Errorf("%s: got %+v, %+v", notice, got, notes)
+		}
+	}
+}

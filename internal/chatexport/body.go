@@ -27,7 +27,7 @@ func (r *reader) body(m *Message, raw string) bool {
 		m.Kind = Deleted
 	case text == "" && !m.Edited, text == "null" && r.f.form == dash, strings.HasPrefix(text, "<") && isOf(viewOnce, raw):
 		m.Kind = ViewOnce
-	case (r.f.form != brackets || app || r.marked) && r.location(m, text):
+	case r.location(m, text, app || r.marked):
 	default:
 		m.Text = text
 		return !app || r.isByPerson(m, raw) || r.isWritten(m, raw)
@@ -181,9 +181,14 @@ var (
 )
 
 // location reads a location, with what is said of it: the name of a place, or a person's words.
-func (r *reader) location(m *Message, text string) bool {
+// iPhones mark it.
+func (r *reader) location(m *Message, text string, marked bool) bool {
 	found := place.FindStringSubmatch(text)
 	if found == nil {
+		return false
+	}
+	nameless := isOf(located, found[1])
+	if r.f.form == brackets && !marked && !nameless {
 		return false
 	}
 	latitude, err := strconv.ParseFloat(found[3], 64)
@@ -192,7 +197,7 @@ func (r *reader) location(m *Message, text string) bool {
 		return false
 	}
 	m.Kind, m.Place = Location, &bridge.Place{Latitude: latitude, Longitude: longitude, URL: found[2]}
-	if isOf(located, found[1]) {
+	if nameless {
 		return true
 	}
 	m.Text, m.Place.Name = found[1], found[1]

@@ -79,6 +79,7 @@ func TestMessages_Locations(t *testing.T) {
 		"a place, marked before":        {onIPhone("Café X: " + url), "Café X", at("Café X", "")},
 		"a sentence on an iPhone":       {[]byte("[13.01.25, 10:00:00] Anna: Meet us here at noon: " + url), "Meet us here at noon: " + url, nil},
 		"a word on an iPhone":           {[]byte("[13.01.25, 10:00:00] Anna: Here: " + url), "Here: " + url, nil},
+		"the app's word, without marks": {[]byte("[13.01.25, 10:00:00] Anna: Standort: " + url), "", at("", "")},
 		"nowhere":                       {onAndroid("location: https://maps.google.com/?q=100,200"), "location: https://maps.google.com/?q=100,200", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,6 +25,9 @@ func (r *reader) isNotice(l line, h head, sender string) bool {
 	return false
 }
 
+// isNameless reports whether there is nothing to be seen where a sender is to be.
+func isNameless(h head) bool { return strings.HasPrefix(plainName(h.rest), ":") }
+
 // isLong reports whether a text is longer than a name.
 func isLong(s string) bool { return strings.Count(s, " ") >= 8 || utf8.RuneCountInString(s) > 60 }
 

@@ -107,6 +107,9 @@ func (r *reader) open(l line, h head, at time.Time) {
 		r.first = firstLine{l.number, sender}
 	}
 	r.notice = !found || r.isNotice(l, h, sender)
+	if !found && isNameless(h) {
+		r.doubt(l, "its sender has no name: left out")
+	}
 	r.last.Sender = sender
 	r.add(text, l)
 	day := at.Unix() / (24 * 60 * 60)
@@ -124,7 +127,7 @@ const backwards = 31
 // something that a person has pasted.
 func (r *reader) holds(l line, h head) bool {
 	_, _, found := senderOf(h)
-	if found || !r.isOpen || r.notice || r.held != nil || isOpenQuote(h.rest) {
+	if found || isNameless(h) || !r.isOpen || r.notice || r.held != nil || isOpenQuote(h.rest) {
 		return false
 	}
 	r.held, r.blanks = &l, 0

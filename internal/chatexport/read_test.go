@@ -182,6 +182,14 @@ func TestMessages_ByNamesThatBeginLikeOthers(t *testing.T) {
 	}
 }
 
+// TestMessages_BySomebodyWithoutAName are left out, but named.
+func TestMessages_BySomebodyWithoutAName(t *testing.T) {
+	got, notes := readAll(t, onAndroid("x\n13.01.25, 10:01 - : y\n13.01.25, 10:01 - \u200e: z\nand more\n13.01.25, 10:02 - Anna hat jemanden hinzugefügt"), Options{})
+	if diff := cmp.Diff([]int{2, 3, 4}, doubted(notes)); diff != "" || len(got) != 1 || notes.System != 3 {
+		t.Errorf("%s %+v %+v", diff, got, notes)
+	}
+}
+
 // TestMessages_OfNobody are an error, and no empty chat.
 func TestMessages_OfNobody(t *testing.T) {
 	export := phone("# Weekend: "+lrm+"verschlüsselt", "# Weekend: "+lrm+"Anna hat dich hinzugefügt")

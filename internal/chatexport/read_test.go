@@ -128,35 +128,51 @@ func TestMessages_BelowANotice(t *testing.T) {
 	}{
 		"pasted": {
 			"13.01.25, 09:06 - Anna: forwarded:\n12.01.25, 08:00 - no colon here\nthis belongs to Anna\n\nand this\n13.01.25, 09:07 - Ben: ok",
-			[]string{"Anna: forwarded:\n12.01.25, 08:00 - no colon here\nthis belongs to Anna\n\nand this", "Ben: ok"}, []int{2}, 0,
+			[]string{"Anna: forwarded:\n12.01.25, 08:00 - no colon here\nthis belongs to Anna\n\nand this", "Ben: ok"},
+			[]int{2},
+			0,
 		},
 		"pasted with an empty line": {
 			"13.01.25, 09:06 - Anna: forwarded:\n12.01.25, 08:00 - no colon here\n\n\nthis belongs to Anna",
-			[]string{"Anna: forwarded:\n12.01.25, 08:00 - no colon here\n\n\nthis belongs to Anna"}, []int{2}, 0,
+			[]string{"Anna: forwarded:\n12.01.25, 08:00 - no colon here\n\n\nthis belongs to Anna"},
+			[]int{2},
+			0,
 		},
 		"pasted twice": {
 			"13.01.25, 09:06 - Anna: forwarded:\n12.01.25, 08:00 - no colon\nand\n12.01.25, 08:00 - no colon\nthis",
-			[]string{"Anna: forwarded:\n12.01.25, 08:00 - no colon\nand\n12.01.25, 08:00 - no colon\nthis"}, []int{2, 4}, 0,
+			[]string{"Anna: forwarded:\n12.01.25, 08:00 - no colon\nand\n12.01.25, 08:00 - no colon\nthis"},
+			[]int{2, 4},
+			0,
 		},
 		"pasted on an iPhone": {
 			"[13.01.25, 09:06:00] Anna: forwarded:\n[12.01.25, 08:00:00] no colon here\nthis belongs to Anna",
-			[]string{"Anna: forwarded:\n[12.01.25, 08:00:00] no colon here\nthis belongs to Anna"}, []int{2}, 0,
+			[]string{"Anna: forwarded:\n[12.01.25, 08:00:00] no colon here\nthis belongs to Anna"},
+			[]int{2},
+			0,
 		},
 		"nothing": {
 			"13.01.25, 09:06 - Anna: hi\n13.01.25, 09:06 - Ben left\n\n13.01.25, 09:06 - Zoë left\n\n13.01.25, 09:07 - Anna: ho\n13.01.25, 09:08 - Anna left\n\n",
-			[]string{"Anna: hi", "Anna: ho"}, []int{}, 3,
+			[]string{"Anna: hi", "Anna: ho"},
+			[]int{},
+			3,
 		},
 		"at the beginning": {
 			"13.01.25, 09:06 - Ben left\nand more\nand more\n13.01.25, 09:07 - Anna: ho",
-			[]string{"Anna: ho"}, []int{2}, 1,
+			[]string{"Anna: ho"},
+			[]int{2},
+			1,
 		},
 		"below several": {
 			"13.01.25, 09:06 - Anna: hi\n13.01.25, 09:06 - Ben left\n13.01.25, 09:06 - Zoë left\nand more\n13.01.25, 09:07 - Anna: ho",
-			[]string{"Anna: hi", "Anna: ho"}, []int{4}, 2,
+			[]string{"Anna: hi", "Anna: ho"},
+			[]int{4},
+			2,
 		},
 		"a description of a group": {
 			"13.01.25, 09:06 - Anna: hi\n13.01.25, 09:06 - Ben changed the description to “be kind\nand quiet”\n13.01.25, 09:07 - Anna: ho",
-			[]string{"Anna: hi", "Anna: ho"}, []int{3}, 1,
+			[]string{"Anna: hi", "Anna: ho"},
+			[]int{3},
+			1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

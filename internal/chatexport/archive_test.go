@@ -232,8 +232,8 @@ func TestOpen_TakesWhatPhonesMake(t *testing.T) {
 }
 
 func TestCheckInner_TakesWhatPeopleSent(t *testing.T) {
-	const photos, other = "00000002-photos.zip", "00000003-WhatsApp Chat with B.txt"
-	archive := exporttest.Zip(t, chatEntry, exporttest.Entry{Name: photos, Data: []byte("data")}, chatNamed(other))
+	const photos, other = "00000002-photos.zip", "WhatsApp Chat with B.txt"
+	archive := exporttest.Zip(t, chatEntry, exporttest.Entry{Name: photos, Data: []byte("data")}, chatNamed(other), chatNamed("00000003-WhatsApp Chat with C.txt"))
 	a, err := Open(bytes.NewReader(archive), int64(len(archive)), limits)
 	if err != nil {
 		t.Fatal(err)

@@ -107,7 +107,7 @@ func (m *Message) caption(text, file string) {
 		m.Name = file[9:]
 	}
 	called, caption, described := description(text)
-	called = composed(called)
+	called, described = composed(called), described && numbered.MatchString(file) // as iPhones number files
 	if described || called == composed(m.Name) || called == composed(strings.TrimSuffix(m.Name, path.Ext(m.Name))) {
 		m.Text = caption
 		return

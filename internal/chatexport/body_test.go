@@ -32,6 +32,7 @@ func TestMessages_Captions(t *testing.T) {
 		"with dots in the middle":       {onAndroid("IMG-20250113-WA0001.jpg (Datei angehängt)\nMilk • Eggs • Bread"), "Milk • Eggs • Bread", "IMG-20250113-WA0001.jpg"},
 		"with dots, on an iPhone":       {onIPhone("Milk • Eggs " + lrm + "<Anhang: 00000003-PHOTO-2025-01-13.jpg>"), "Milk • Eggs", "PHOTO-2025-01-13.jpg"},
 		"with dots, left out":           {onIPhone("Milk • Eggs " + lrm + "Bild weggelassen"), "Milk • Eggs", ""},
+		"pasted from an iPhone":         {onAndroid("IMG-20250113-WA0001.jpg (Datei angehängt)\nPlan.pdf • " + lrm + "2 Seiten • Bread"), "Plan.pdf • 2 Seiten • Bread", "IMG-20250113-WA0001.jpg"},
 		"of several lines":              {onAndroid("IMG-20250113-WA0001.jpg (Datei angehängt)\nMilk\n\nEggs • Bread"), "Milk\n\nEggs • Bread", "IMG-20250113-WA0001.jpg"},
 		"the name of the file":          {onAndroid("DOC-20250113-WA0001.pdf (Datei angehängt)\nDOC-20250113-WA0001"), "", "DOC-20250113-WA0001.pdf"},
 		"beginning with its name":       {onAndroid("DOC-20250113-WA0001.pdf (Datei angehängt)\nDOC-20250113-WA0001 is wrong"), "DOC-20250113-WA0001 is wrong", "DOC-20250113-WA0001.pdf"},

@@ -33,7 +33,7 @@ func (a *Archive) findText(entries []*zip.File) error {
 		case begins && a.text == nil:
 			delete(a.files, name)
 			a.text = func() (io.ReadCloser, error) { return open(entry) }
-		case hasSender, begins && rank(entry) < 2:
+		case (hasSender || begins && rank(entry) < 2) && !isMediaName(name):
 			a.chats = append(a.chats, name)
 		}
 	}

@@ -12,8 +12,9 @@ import (
 
 // survey is what a whole text says about how it is written.
 type survey struct {
-	o      Options
-	shapes map[shape]*shapeSurvey
+	o        Options
+	shapes   map[shape]*shapeSurvey
+	encoding encoding
 }
 
 // shapeSurvey is what the heads of one shape say.
@@ -25,6 +26,7 @@ type shapeSurvey struct {
 	words   wordSurvey
 	last    head
 	senders map[string]int
+	writers map[string]bool // senders of texts without a mark of the app
 }
 
 // orderSurvey counts what speaks against an order of dates.
@@ -65,6 +67,7 @@ func surveyOf(r io.Reader, o Options) (*survey, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.encoding.add(l)
 		if h, ok := headOf(l.text); ok {
 			s.add(h)
 		}
@@ -78,7 +81,7 @@ func (s *survey) add(h head) {
 		if len(s.shapes) == maxShapes {
 			return
 		}
-		seen = &shapeSurvey{senders: make(map[string]int), pairs: make(map[[2]Order][]Example)}
+		seen = &shapeSurvey{senders: make(map[string]int), writers: make(map[string]bool), pairs: make(map[[2]Order][]Example)}
 		for c := range seen.orders {
 			for o := range seen.orders[c] {
 				seen.orders[c][o].dates.SetSeed(seed)
@@ -87,8 +90,11 @@ func (s *survey) add(h head) {
 		s.shapes[h.shape] = seen
 	}
 	seen.heads++
-	if sender, _, found := senderOf(h); found && len(seen.senders) < maxSenders {
+	if sender, text, found := senderOf(h); found && len(seen.senders) < maxSenders {
 		seen.senders[sender]++
+		if !startsWithMark(text) {
+			seen.writers[sender] = true
+		}
 	}
 	seen.words.add(h, seen.last)
 	seen.last = h
@@ -177,6 +183,7 @@ type format struct {
 	calendar calendar
 	words    map[string]half
 	senders  map[string]int
+	writers  map[string]bool
 	zone     *time.Location
 }
 
@@ -196,7 +203,7 @@ func (s *survey) format() (format, error) {
 	case 2*found.foreign > found.heads:
 		return f, unknownDates("its years are of a calendar that is not known")
 	}
-	f.senders = found.senders
+	f.senders, f.writers = found.senders, found.writers
 	var ok bool
 	if f.words, ok = found.words.halves(); !ok {
 		return f, unknownDates("the words beside its times are not known")

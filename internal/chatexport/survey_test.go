@@ -274,7 +274,7 @@ func TestMessages_OnIPhones(t *testing.T) {
 	if got[0].Kind != Omitted || got[1].Kind != Omitted || !got[4].Edited || got[5].Name != "Plan.pdf" || got[5].File != "00000012-Plan.pdf" || got[6].Type != bridge.MediaImage {
 		t.Errorf("%+v", got)
 	}
-	if notes.System != 4 || len(notes.Doubts) != 1 || notes.Doubts[0].Line != 11 {
+	if notes.System != 4 || len(notes.Doubts) != 2 || notes.Doubts[0].Line != 3 || notes.Doubts[1].Line != 11 {
 		t.Errorf("notes: %+v", notes)
 	}
 }

@@ -20,10 +20,11 @@ type survey struct {
 type shapeSurvey struct {
 	heads   int
 	foreign int // with a year of a calendar that is not known
+	usual   map[Order]int
 	orders  [len(calendars)][3]orderSurvey
 	pairs   map[[2]Order][]Example
 	words   wordSurvey
-	last    head
+	last    head // of a message
 	senders map[string]int
 }
 
@@ -55,7 +56,7 @@ func (s *survey) add(h head) {
 		if len(s.shapes) == maxShapes {
 			return
 		}
-		seen = &shapeSurvey{senders: make(map[string]int), pairs: make(map[[2]Order][]Example)}
+		seen = &shapeSurvey{senders: make(map[string]int), usual: make(map[Order]int), pairs: make(map[[2]Order][]Example)}
 		for c := range seen.orders {
 			for o := range seen.orders[c] {
 				seen.orders[c][o].dates.SetSeed(seed)
@@ -64,18 +65,24 @@ func (s *survey) add(h head) {
 		s.shapes[h.shape] = seen
 	}
 	seen.heads++
-	if sender, _, found := senderOf(h); found && len(seen.senders) < maxSenders {
+	sender, text, found := senderOf(h)
+	if found && len(seen.senders) < maxSenders {
 		seen.senders[sender]++
 	}
+	// The app's notices are often younger than what follows, above all the first one.
+	isNext := found && !startsWithMark(text) && seen.heads > 1
 	seen.words.add(h, seen.last)
 	seen.last = h
 	if isForeign(h) {
 		seen.foreign++
 		return
 	}
-	for _, c := range calendars {
-		for i, order := range Orders {
-			seen.orders[c][i].add(h, order, c, s.o.Now)
+	for i, order := range Orders {
+		if h.isUsual(order) {
+			seen.usual[order]++
+		}
+		for _, c := range calendars {
+			seen.orders[c][i].add(h, order, c, s.o.Now, isNext)
 		}
 	}
 	seen.addExamples(h)

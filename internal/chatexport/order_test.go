@@ -1,0 +1,60 @@
+package chatexport
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestSurvey_OneLineDecidesNothing: the app's notices are younger than what follows, a clock is
+// wrong, and only dates that nobody can have written tell one order from the others.
+func TestSurvey_OneLineDecidesNothing(t *testing.T) {
+	const notice = "Messages and calls are end-to-end encrypted."
+	many := func(stamps ...string) string {
+		return strings.Join(stamps, ", 10:00 - Anna: Hi\n") + ", 10:00 - Anna: Hi"
+	}
+	for name, test := range map[string]struct {
+		text string
+		want []Order // of which several are asked for
+	}{
+		"a notice with dots":             {"10.02.24, 12:00 - " + notice + "\n25.01.24, 09:05 - Anna: Hi\n26.01.24, 09:06 - Bob: Hi", []Order{DMY}},
+		"a notice with dots, iPhone":     {"[10.02.24, 12:00:00] Anna: \u200e" + notice + "\n[25.01.24, 09:05:00] Anna: Hi\n[26.01.24, 09:06:00] Bob: Hi", []Order{DMY}},
+		"a notice with strokes":          {"01/05/2024, 10:00 - " + notice + "\n02/04/2024, 10:00 - Anna: Hi\n03/04/2024, 10:01 - Bob: Hi", []Order{DMY, MDY}},
+		"a notice with strokes, iPhone":  {"[01/05/2024, 10:00:00] Anna: \u200e" + notice + "\n[02/04/2024, 10:00:00] Anna: Hi\n[03/04/2024, 10:01:00] Bob: Hi", []Order{DMY, MDY}},
+		"a notice with a colon":          {"01/05/2024, 10:00 - " + notice + " More: Hi\n02/04/2024, 10:00 - Anna: Hi\n03/04/2024, 10:01 - Bob: Hi", []Order{DMY, MDY}},
+		"the notices of a group":         {"01/05/2024, 10:00 - " + notice + "\n12/02/2024, 10:00 - Anna created the group\n01/05/2024, 10:00 - Anna added you\n02/04/2024, 10:00 - Anna: Hi", []Order{DMY, MDY}},
+		"a notice between messages":      {"02/04/2024, 10:00 - Anna: Hi\n01/05/2024, 10:00 - Bob left\n03/04/2024, 10:01 - Anna: Hi", []Order{DMY, MDY}},
+		"messages of three months":       {many("01/05/2024", "02/04/2024", "03/04/2024", "01/05/2024"), []Order{DMY}},
+		"messages of three months, US":   {many("05/01/2024", "04/02/2024", "04/03/2024", "05/01/2024"), []Order{MDY}},
+		"a notice beyond the 12th":       {"13/05/2024, 10:00 - " + notice + "\n02/04/2024, 10:00 - Anna: Hi", []Order{DMY}},
+		"a date before the app":          {many("13.02.24", "13.02.05", "13.02.24"), []Order{DMY}},
+		"one in the future":              {many("13.02.24", "13.02.34", "13.02.24"), []Order{DMY}},
+		"one before it, with hyphens":    {many("13-02-24", "13-02-05", "13-02-24"), []Order{DMY, YMD}},
+		"some before it":                 {many("13.02.24", "13.02.05", "13.02.05", "13.02.24", "13.02.24"), []Order{DMY, YMD}},
+		"the year first, unusually":      {many("24/02/13", "24/02/14", "24/02/20", "24/02/01", "24/02/28"), []Order{DMY, YMD}},
+		"the year first, undoubtedly":    {many("24/02/01", "24/02/08", "24/02/13", "24/02/28"), []Order{YMD}},
+		"one in the future, hyphens":     {many("13-03-24", "13-03-30", "13-03-24"), []Order{DMY, YMD}},
+		"the month first, unusually":     {many("02.13.24", "02.14.24", "03.01.24"), []Order{MDY}},
+		"one line, unusually":            {many("02.13.24"), []Order{MDY}},
+		"an unusual line at the end":     {many("13.02.24", "14.02.24", "15.02.24", "01/02/24"), []Order{DMY}},
+		"messages that came late, dots":  {many("10.03.24", "25.02.24", "10.03.24", "26.02.24", "11.03.24"), []Order{DMY}},
+		"short years before signs":       {many("24年2月13日", "24年2月14日"), []Order{YMD}},
+		"a single clock that was behind": {many("1/2/24", "2/2/24", "1/1/15", "3/2/24"), []Order{DMY, MDY}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := surveyText(test.text, Options{})
+			got := []Order{f.order}
+			if ambiguous, is := errors.AsType[*Ambiguous](err); is {
+				got, err = ambiguous.Orders, nil
+				if len(ambiguous.Examples) == 0 {
+					t.Error("without an example")
+				}
+			}
+			if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
+				t.Errorf("%v %s", err, diff)
+			}
+		})
+	}
+}

@@ -218,18 +218,21 @@ func stampIn(date, clock []number, timeFirst bool, tail string) (h head, ok bool
 	if long > 1 || h.hour > 24 || h.minute > 59 || h.second > 60 {
 		return head{}, false
 	}
-	words := joint + " " + tail
+	before, behind := joint, tail
 	if timeFirst {
-		words = prefix + " " + words
+		before, behind = prefix, joint+" "+tail
 	} else if h.era, ok = eraOf(prefix); !ok {
 		return head{}, false
 	}
 	if date[1].before == "年" || date[1].before == "년" {
-		words = strings.Replace(strings.Replace(words, "日", " ", 1), "일", " ", 1)
+		before, behind = withoutDay.Replace(before), withoutDay.Replace(behind)
 	}
-	h.half, h.word = halfOf(words)
+	h.half, h.word = halfOf(before, behind)
 	return h, strings.Count(h.word, " ") < 2
 }
+
+// withoutDay takes off what stands behind the day of a date, at times without a space.
+var withoutDay = strings.NewReplacer("日", " ", "일", " ")
 
 // isDate reports whether two texts separate the numbers of a date.
 func isDate(first, second string) bool {

@@ -2,10 +2,16 @@ package chatexport
 
 import (
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
+	"bridged/internal/chatexport/exporttest"
 )
 
 // TestSurvey_OneLineDecidesNothing: the app's notices are younger than what follows, a clock is
@@ -56,5 +62,79 @@ func TestSurvey_OneLineDecidesNothing(t *testing.T) {
 				t.Errorf("%v %s", err, diff)
 			}
 		})
+	}
+}
+
+// TestSurvey_IsNeverWrong about chats of a few messages, some of which came late, below notices
+// that are younger: each date and time is right, doubtful or asked for.
+func TestSurvey_IsNeverWrong(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, locale := range exporttest.Locales {
+		for _, p := range exporttest.Platforms {
+			t.Run(locale.Name+" on "+string(p), func(t *testing.T) {
+				for range 40 {
+					chat := shortChat(r)
+					checkDates(t, locale.Text(p, false, chat), chat)
+				}
+			})
+		}
+	}
+}
+
+// shortChat makes a chat of at most twenty messages within hours or months.
+func shortChat(r *rand.Rand) (chat []exporttest.Say) {
+	const day = 24 * time.Hour
+	at := time.Date(2019, 6, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(r.IntN(7*365)) * day)
+	for range 1 + r.IntN(3) {
+		chat = append(chat, exporttest.Say{At: at.Add(time.Duration(r.IntN(40)-10) * day), What: exporttest.Notice})
+	}
+	gap := []time.Duration{time.Hour, day, 9 * day}[r.IntN(3)]
+	for i := range 1 + r.IntN(20) {
+		late := time.Duration(0)
+		if r.IntN(10) == 0 {
+			late = time.Duration(r.Int64N(int64(9 * day)))
+		}
+		chat = append(chat, exporttest.Say{At: at.Add(-late).Truncate(time.Minute), Who: []string{"Anna", "Bob"}[i%2], Text: "Hi"})
+		at = at.Add(time.Duration(r.Int64N(int64(gap))))
+	}
+	return chat
+}
+
+func checkDates(t *testing.T, text string, chat []exporttest.Say) {
+	t.Helper()
+	f, err := surveyText(text, Options{})
+	orders := []Order{f.order}
+	switch ambiguous, is := errors.AsType[*Ambiguous](err); {
+	case is:
+		orders = ambiguous.Orders
+	case bridge.CodeOf(err) == bridge.CodeUnknownDates:
+		return
+	case err != nil:
+		t.Fatal(err)
+	}
+	var want []time.Time
+	for _, say := range chat {
+		if say.What == exporttest.Says {
+			want = append(want, say.At)
+		}
+	}
+	var got [][]time.Time
+	for _, order := range orders {
+		f, err := surveyText(text, Options{Order: order})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read []time.Time
+		var notes Notes
+		for m := range f.messages(strings.NewReader(text), func(string) bool { return false }, &notes) {
+			read = append(read, m.At)
+		}
+		if slices.ContainsFunc(notes.Doubts, func(d Doubt) bool { return strings.Contains(d.Why, "beside its time") }) {
+			return
+		}
+		got = append(got, read)
+	}
+	if !slices.ContainsFunc(got, func(read []time.Time) bool { return slices.EqualFunc(read, want, time.Time.Equal) }) {
+		t.Errorf("in the orders %v got %v, want %v\n%s", orders, got, want, text)
 	}
 }

@@ -28,17 +28,20 @@ type reader struct {
 	notes *Notes
 
 	last    Message // that is being read
+	begin   string  // its first line
+	word    string  // beside its time, if it is not known
 	raw     strings.Builder
 	isOpen  bool
 	notice  bool            // it is one of the app
 	wrote   map[string]bool // who has sent messages
+	told    map[string]bool // words whose meaning is a guess
 	lastDay int64
 }
 
 // messages reads a text. What is no message is noted.
 func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool)}
+		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool), told: make(map[string]bool)}
 		for l, err := range lines(text) {
 			if err != nil {
 				yield(Message{}, err)
@@ -77,7 +80,7 @@ func (r *reader) begins(l line) (h head, at time.Time, begins bool) {
 
 // open begins a message.
 func (r *reader) open(l line, h head, at time.Time) {
-	r.isOpen, r.last = true, Message{Line: l.number, At: at}
+	r.isOpen, r.last, r.begin, r.word = true, Message{Line: l.number, At: at}, l.text, h.word
 	r.raw.Reset()
 	sender, text, found := senderOf(h)
 	r.notice = !found || r.isNotice(l, h, sender)
@@ -169,6 +172,7 @@ func (r *reader) close() (Message, bool) {
 	r.isOpen = false
 	if !r.notice && r.body(&m, strings.TrimRight(r.raw.String(), "\n")) {
 		r.wrote[m.Sender] = true
+		r.doubtWord(m.Line)
 		return m, true
 	}
 	if !r.notice && r.wrote[m.Sender] && !strings.Contains(m.Text, m.Sender) {

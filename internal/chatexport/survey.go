@@ -56,7 +56,7 @@ func (s *survey) add(h head) {
 		if len(s.shapes) == maxShapes {
 			return
 		}
-		seen = &shapeSurvey{senders: make(map[string]int), usual: make(map[Order]int), pairs: make(map[[2]Order][]Example)}
+		seen = &shapeSurvey{senders: make(map[string]int), usual: make(map[Order]int), pairs: make(map[[2]Order][]Example), words: wordSurvey{follows: make(map[[2]beside]int)}}
 		for c := range seen.orders {
 			for o := range seen.orders[c] {
 				seen.orders[c][o].dates.SetSeed(seed)
@@ -69,14 +69,17 @@ func (s *survey) add(h head) {
 	if found && len(seen.senders) < maxSenders {
 		seen.senders[sender]++
 	}
-	// The app's notices are often younger than what follows, above all the first one.
-	isNext := found && !startsWithMark(text) && seen.heads > 1
-	seen.words.add(h, seen.last)
-	seen.last = h
+	// The app's notices are often younger than what follows. On Android the mark is before names of files.
+	byPerson := found && (h.form == dash || !startsWithMark(text))
+	seen.words.add(h, seen.last, byPerson)
+	if byPerson {
+		seen.last = h
+	}
 	if isForeign(h) {
 		seen.foreign++
 		return
 	}
+	isNext := byPerson && seen.heads > 1 // the first line is a notice, whatever it looks like
 	for i, order := range Orders {
 		if h.isUsual(order) {
 			seen.usual[order]++
@@ -118,7 +121,7 @@ type format struct {
 	shape
 	order    Order
 	calendar calendar
-	words    map[string]half
+	words    map[string]meaning // that are not known otherwise; others leave the half of the day open
 	senders  map[string]int
 	zone     *time.Location
 }
@@ -140,15 +143,17 @@ func (s *survey) format() (format, error) {
 		return f, unknownDates("its years are of a calendar that is not known")
 	}
 	f.senders = found.senders
-	var ok bool
-	if f.words, ok = found.words.halves(); !ok {
-		return f, unknownDates("the words beside its times are not known")
+	var err error
+	if f.words, err = found.words.meanings(found.heads); err != nil {
+		return f, err
 	}
 	return f, f.decide(found, s.o.Order)
 }
 
-func unknownDates(why string) error {
-	return bridge.Fail(bridge.CodeUnknownDates, "the dates of the export cannot be read: %s. Set the phone to the Gregorian calendar, export the chat again and import that", why)
+func unknownDates(why string) error { return unreadable(why, "the Gregorian calendar") }
+
+func unreadable(why, setting string) error {
+	return bridge.Fail(bridge.CodeUnknownDates, "the dates of the export cannot be read: %s. Set the phone to %s, export the chat again and import that", why, setting)
 }
 
 // time returns when a message was written. Of an hour that comes twice it is the first.
@@ -159,7 +164,7 @@ func (f *format) time(h head) (time.Time, bool) {
 	}
 	half := h.half
 	if h.word != "" {
-		half = f.words[h.word]
+		half = f.words[h.word].half
 	}
 	at := time.Date(day.Year(), day.Month(), day.Day(), half.on24(h.hour), h.minute, h.second, 0, f.zone)
 	for _, earlier := range []time.Duration{2 * time.Hour, time.Hour, 30 * time.Minute} {
@@ -169,47 +174,6 @@ func (f *format) time(h head) (time.Time, bool) {
 		}
 	}
 	return at, true
-}
-
-// wordSurvey counts words beside times that are not known, and how they follow each other
-// within a day.
-type wordSurvey struct {
-	words   []string
-	late    bool // some come with hours beyond 12
-	follows [2][2]int
-}
-
-func (s *wordSurvey) add(h, last head) {
-	if h.word == "" {
-		return
-	}
-	i := slices.Index(s.words, h.word)
-	if i < 0 {
-		if len(s.words) > 2 {
-			return
-		}
-		i = len(s.words)
-		s.words = append(s.words, h.word)
-	}
-	s.late = s.late || h.hour > 12
-	if before := slices.Index(s.words, last.word); before >= 0 && before < 2 && i < 2 && last.date == h.date {
-		s.follows[before][i]++
-	}
-}
-
-// halves returns the halves of the day that words name: of two, one follows the other within
-// a day. A single word means nothing. It reports whether the words are understood.
-func (s *wordSurvey) halves() (map[string]half, bool) {
-	forth, back := s.follows[0][1], s.follows[1][0]
-	switch {
-	case s.late || len(s.words) < 2:
-		return nil, true
-	case len(s.words) > 2 || forth == back:
-		return nil, false
-	case forth > back:
-		return map[string]half{s.words[0]: am, s.words[1]: pm}, true
-	}
-	return map[string]half{s.words[0]: pm, s.words[1]: am}, true
 }
 
 // senderOf splits what stands behind a head into sender and text, and reports whether it has

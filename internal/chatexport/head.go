@@ -29,7 +29,8 @@ type head struct {
 	shape
 	date   [3]int // as written
 	width  [3]int // in digits
-	sign   string // between the numbers of the date
+	sign   string // between the numbers of the date, without spaces
+	dotted bool   // with spaces between them, and a dot at the end: 24. 2. 13.
 	era    int    // years before the first of an era that is named; 0 for none
 	hour   int
 	minute int
@@ -210,7 +211,8 @@ func stampIn(date, clock []number, timeFirst bool, tail string) (h head, ok bool
 			long++
 		}
 	}
-	h.sign = date[1].before
+	h.sign = strings.ReplaceAll(date[1].before, " ", "")
+	h.dotted = h.sign == "." && date[1].before != h.sign && !timeFirst && strings.HasPrefix(joint, ".")
 	h.hour, h.minute = clock[0].value, clock[1].value
 	if len(clock) == 3 {
 		h.second = clock[2].value
@@ -224,7 +226,7 @@ func stampIn(date, clock []number, timeFirst bool, tail string) (h head, ok bool
 	} else if h.era, ok = eraOf(prefix); !ok {
 		return head{}, false
 	}
-	if date[1].before == "年" || date[1].before == "년" {
+	if h.sign == "年" || h.sign == "년" {
 		before, behind = withoutDay.Replace(before), withoutDay.Replace(behind)
 	}
 	h.half, h.word = halfOf(before, behind)

@@ -171,7 +171,7 @@ func (h head) isUsual(order Order) bool {
 	case h.sign == "/":
 		return order != YMD
 	case h.sign == ".":
-		return order == DMY
+		return order == DMY || order == YMD && h.dotted
 	}
 	return order != MDY
 }

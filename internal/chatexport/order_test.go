@@ -47,6 +47,10 @@ func TestSurvey_OneLineDecidesNothing(t *testing.T) {
 		"an unusual line at the end":     {many("13.02.24", "14.02.24", "15.02.24", "01/02/24"), []Order{DMY}},
 		"messages that came late, dots":  {many("10.03.24", "25.02.24", "10.03.24", "26.02.24", "11.03.24"), []Order{DMY}},
 		"short years before signs":       {many("24年2月13日", "24年2月14日"), []Order{YMD}},
+		"dots and spaces":                {many("13. 2. 24", "14. 2. 24"), []Order{DMY}},
+		"dots and spaces, as in Korea":   {many("24. 2. 13.", "24. 2. 14."), []Order{DMY, YMD}},
+		"dots and spaces, of many days":  {many("24. 2. 13.", "24. 2. 28.", "24. 3. 2.", "24. 4. 20."), []Order{YMD}},
+		"a dot at the end":               {many("13.2.24.", "14.2.24."), []Order{DMY}},
 		"a single clock that was behind": {many("1/2/24", "2/2/24", "1/1/15", "3/2/24"), []Order{DMY, MDY}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -126,6 +126,7 @@ func TestMessages_InTheForms(t *testing.T) {
 		"२४/१२/१८, ५:०३ अपराह्न - Anna: Hi":                       time.Date(2018, 12, 24, 17, 3, 0, 0, time.UTC),
 		"24/12/18, 5:03\u202fe pasdites - Anna: Hi":               time.Date(2018, 12, 24, 17, 3, 0, 0, time.UTC),
 		"\u200f[٢٤\u200f/١٢\u200f/٢٠١٨، ٥:٠٣:٠٤\u00a0م] Anna: Hi": time.Date(2018, 12, 24, 17, 3, 4, 0, time.UTC),
+		"24. 12. 18, 17:03 - Anna: Hi":                            time.Date(2018, 12, 24, 17, 3, 0, 0, time.UTC),
 	} {
 		t.Run(line, func(t *testing.T) {
 			got, notes := readAll(t, []byte(line), Options{})
@@ -133,6 +134,20 @@ func TestMessages_InTheForms(t *testing.T) {
 				t.Errorf("%s %+v", diff, notes.Doubts)
 			}
 		})
+	}
+}
+
+// TestMessages_OfOldKoreanPhones have no dash, and notices nothing but a comma.
+func TestMessages_OfOldKoreanPhones(t *testing.T) {
+	got, notes := readAll(t, []byte(strings.Join([]string{
+		"2018년 1월 15일 오후 9:40, 영희님이 들어왔습니다",
+		"2018년 1월 15일 오후 9:41, Anna : Hi",
+		"2018년 1월 15일, 좋은 날",
+		"2018. 1. 15. 오후 9:41, and so on",
+		"2018년 1월 15일 오후 9:42, 영희님이 나갔습니다",
+	}, "\n")), Options{})
+	if len(got) != 1 || got[0].Text != "Hi\n2018년 1월 15일, 좋은 날\n2018. 1. 15. 오후 9:41, and so on" || notes.System != 2 || len(notes.Doubts) > 0 {
+		t.Errorf("%+v %+v", got, notes)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"hash/maphash"
 	"slices"
 	"time"
+
+	"bridged/internal/bridge"
 )
 
 // calendar says what a year of two digits means.
@@ -98,9 +100,12 @@ func (f *format) decide(seen *shapeSurvey, wanted Order) error {
 	f.order, f.calendar = found.orders[0], found.calendar
 	switch {
 	case 2*found.odd() > seen.heads && wanted != "":
-		return unknownDates("most of them are none in the order " + string(wanted))
+		if other := seen.choose(""); 2*other.odd() <= seen.heads {
+			return bridge.Fail(bridge.CodeUnknownDates, "most dates of the export make no sense in the order %s: choose %s, or leave the order to be found out", wanted, bridge.Join(other.orders, " or "))
+		}
+		fallthrough
 	case 2*found.odd() > seen.heads:
-		return unknownDates("most of them are none, or far from today")
+		return unknownDates("most of them do not exist, or are far from today")
 	case len(found.orders) > 1:
 		return &Ambiguous{Orders: found.orders, Examples: seen.pairs[[2]Order(found.orders[:2])]}
 	}

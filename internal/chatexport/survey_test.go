@@ -94,8 +94,15 @@ func TestSurvey_DatesThatCannotBeRead(t *testing.T) {
 			}
 		})
 	}
-	if _, err := surveyText("13/2/25, 10:00 - Anna: Hi", Options{Order: MDY}); bridge.CodeOf(err) != bridge.CodeUnknownDates {
-		t.Errorf("an order that does not fit: got %v", err)
+	for text, want := range map[string]string{
+		"13/2/25, 10:00 - Anna: Hi":   "choose DMY, or leave the order to be found out",
+		"13-02-10, 10:00 - Anna: Hi":  "choose DMY or YMD, or leave the order to be found out",
+		"45/45/25, 10:00 - Anna: Hi":  "Set the phone to the Gregorian calendar",
+		"15/7/1446, 10:00 - Anna: Hi": "Set the phone to the Gregorian calendar",
+	} {
+		if _, err := surveyText(text, Options{Order: MDY}); bridge.CodeOf(err) != bridge.CodeUnknownDates || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s in an order that does not fit: got %v", text, err)
+		}
 	}
 	if _, err := surveyText("Dear diary,\ntoday 1/2/25 nothing happened", Options{}); bridge.CodeOf(err) != bridge.CodeInvalid {
 		t.Errorf("a text that is no chat: got %v", err)

@@ -87,8 +87,15 @@ func (r *reader) open(l line, h head, at time.Time) {
 	r.last.Sender = sender
 	r.add(text, l)
 	day := at.Unix() / (24 * 60 * 60)
-	if r.lastDay > day+backwards && !r.notice {
-		r.doubt(l, "it is much older than the message above")
+	switch {
+	case isFuture(at, r.f.now):
+		r.doubtMessage(l, "its date lies in the future")
+		return
+	case at.Year() < firstYear:
+		r.doubtMessage(l, "its date is older than the app")
+		return
+	case r.lastDay > day+backwards:
+		r.doubtMessage(l, "it is much older than the message above")
 	}
 	r.lastDay = day
 }
@@ -180,6 +187,13 @@ func (r *reader) close() (Message, bool) {
 	}
 	r.notes.System++
 	return Message{}, false
+}
+
+// doubtMessage notes a doubt about a line unless it begins a notice, of which there is nothing left.
+func (r *reader) doubtMessage(l line, why string) {
+	if !r.notice {
+		r.doubt(l, why)
+	}
 }
 
 func (r *reader) doubt(l line, why string) {

@@ -124,13 +124,14 @@ type format struct {
 	words    map[string]meaning // that are not known otherwise; others leave the half of the day open
 	senders  map[string]int
 	zone     *time.Location
+	now      time.Time
 }
 
 // format decides. Its errors are [Ambiguous], and of [bridge.CodeInvalid] and
 // [bridge.CodeUnknownDates].
 func (s *survey) format() (format, error) {
 	var found *shapeSurvey
-	f := format{zone: s.o.Zone}
+	f := format{zone: s.o.Zone, now: s.o.Now}
 	for of, seen := range s.shapes {
 		if found == nil || seen.heads > found.heads || seen.heads == found.heads && of.form < f.form {
 			found, f.shape = seen, of

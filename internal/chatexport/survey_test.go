@@ -258,6 +258,24 @@ func TestMessages_TextsOfPeople(t *testing.T) {
 	}
 }
 
+// TestMessages_OfOtherTimes are doubtful themselves, and not what follows.
+func TestMessages_OfOtherTimes(t *testing.T) {
+	got, notes := readAll(t, []byte(strings.Join([]string{
+		"13.02.24, 09:05 - Anna: Hi",
+		"13.02.34, 09:06 - Bob: Hi",
+		"13.02.34, 09:06 - Bob left",
+		"13.02.24, 09:07 - Anna: Hi",
+		"13.02.05, 09:06 - Bob: Hi",
+		"13.02.05, 09:06 - Bob left",
+		"13.02.24, 09:07 - Anna: Hi",
+		"28.11.26, 09:07 - Anna: in a zone that is ahead",
+	}, "\n")), Options{})
+	want := []Doubt{{Line: 2, Text: "13.02.34, 09:06 - Bob: Hi", Why: "its date lies in the future"}, {Line: 5, Text: "13.02.05, 09:06 - Bob: Hi", Why: "its date is older than the app"}}
+	if diff := cmp.Diff(want, notes.Doubts); len(got) != 6 || diff != "" {
+		t.Errorf("%d messages, %s", len(got), diff)
+	}
+}
+
 // TestMessages_ALineOfColons takes no longer than another one of its length.
 func TestMessages_ALineOfColons(t *testing.T) {
 	for _, piece := range []string{"a:", "<a:"} {

@@ -107,7 +107,7 @@ func (f *format) decide(seen *shapeSurvey, wanted Order) error {
 	case 2*found.odd() > seen.heads:
 		return unknownDates("most of them do not exist, or are far from today")
 	case len(found.orders) > 1:
-		return &Ambiguous{Orders: found.orders, Examples: seen.pairs[[2]Order(found.orders[:2])]}
+		return &Ambiguous{Orders: found.orders, Examples: seen.examples(found.orders[0], found.orders[1], found.calendar)}
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ type shapeSurvey struct {
 	foreign int // with a year of a calendar that is not known
 	usual   map[Order]int
 	orders  [len(calendars)][3]orderSurvey
-	pairs   map[[2]Order][]Example
+	pairs   map[[2]Order][]head // examples
 	words   wordSurvey
 	last    head // of a message
 	senders map[string]int
@@ -56,7 +56,7 @@ func (s *survey) add(h head) {
 		if len(s.shapes) == maxShapes {
 			return
 		}
-		seen = &shapeSurvey{senders: make(map[string]int), usual: make(map[Order]int), pairs: make(map[[2]Order][]Example), words: wordSurvey{follows: make(map[[2]beside]int)}}
+		seen = &shapeSurvey{senders: make(map[string]int), usual: make(map[Order]int), pairs: make(map[[2]Order][]head), words: wordSurvey{follows: make(map[[2]beside]int)}}
 		for c := range seen.orders {
 			for o := range seen.orders[c] {
 				seen.orders[c][o].dates.SetSeed(seed)
@@ -91,8 +91,9 @@ func (s *survey) add(h head) {
 	seen.addExamples(h)
 }
 
-// addExamples keeps a date as an example for each two orders in which it is another one.
+// addExamples keeps a head as an example for each two orders in which its date is another one.
 func (s *shapeSurvey) addExamples(h head) {
+	h.rest = ""
 	for i, one := range Orders {
 		for _, other := range Orders[i+1:] {
 			pair := [2]Order{one, other}
@@ -101,12 +102,23 @@ func (s *shapeSurvey) addExamples(h head) {
 			}
 			first, ok := h.day(one, gregorian)
 			second, both := h.day(other, gregorian)
-			if !ok || !both || first.Equal(second) || slices.ContainsFunc(s.pairs[pair], func(e Example) bool { return e.Text == h.stamp }) {
+			if !ok || !both || first.Equal(second) || slices.ContainsFunc(s.pairs[pair], func(kept head) bool { return kept.stamp == h.stamp }) {
 				continue
 			}
-			s.pairs[pair] = append(s.pairs[pair], Example{Text: h.stamp, Reads: map[Order]string{one: first.Format(time.DateOnly), other: second.Format(time.DateOnly)}})
+			s.pairs[pair] = append(s.pairs[pair], h)
 		}
 	}
+}
+
+// examples shows what dates are in two orders.
+func (s *shapeSurvey) examples(one, other Order, c calendar) (examples []Example) {
+	for _, h := range s.pairs[[2]Order{one, other}] {
+		first, ok := h.day(one, c)
+		if second, both := h.day(other, c); ok && both {
+			examples = append(examples, Example{Text: h.stamp, Reads: map[Order]string{one: first.Format(time.DateOnly), other: second.Format(time.DateOnly)}})
+		}
+	}
+	return examples
 }
 
 // isForeign reports whether a year is of a calendar that is not known: the Islamic ones and

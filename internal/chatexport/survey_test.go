@@ -70,6 +70,10 @@ func TestSurvey_TwoOrdersFit(t *testing.T) {
 	if diff := cmp.Diff(want, ambiguous); diff != "" {
 		t.Error(diff)
 	}
+	_, err = surveyText("1/2/67, 10:00 - Anna: Hi\n2/2/67, 9:00 - Anna: Hi", Options{})
+	if !errors.As(err, &ambiguous) || ambiguous.Examples[0].Reads[DMY] != "2024-02-01" {
+		t.Errorf("of the Buddhist calendar: got %v %+v", err, ambiguous)
+	}
 	for _, order := range want.Orders {
 		f, err := surveyText("1/2/25, 10:00 - Anna: Hi\n2/2/25, 9:00 - Anna: Hi", Options{Order: order})
 		if err != nil || f.order != order {

@@ -31,6 +31,8 @@ type reader struct {
 	notes *Notes
 
 	last    Message // that is being read
+	begin   string  // its first line
+	word    string  // beside its time, if it is not known
 	raw     strings.Builder
 	isOpen  bool
 	notice  bool            // it is one of the app
@@ -38,6 +40,7 @@ type reader struct {
 	isCut   bool            // some of its text is left out
 	marked  bool            // the app has marked its line
 	wrote   map[string]bool // who has sent messages
+	told    map[string]bool // words whose meaning is a guess
 	lastDay int64
 
 	first  firstLine
@@ -55,7 +58,7 @@ type firstLine struct {
 // messages reads a text. What is no message is noted.
 func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool)}
+		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool), told: make(map[string]bool)}
 		for l, err := range lines(text) {
 			if err != nil {
 				yield(Message{}, err)
@@ -100,7 +103,8 @@ func (r *reader) begins(l line) (h head, at time.Time, begins bool) {
 
 // open begins a message.
 func (r *reader) open(l line, h head, at time.Time) {
-	r.isOpen, r.isLost, r.isCut, r.marked, r.last = true, false, false, h.app, Message{Line: l.number, At: at}
+	r.isOpen, r.isLost, r.isCut, r.marked = true, false, false, h.app
+	r.last, r.begin, r.word = Message{Line: l.number, At: at}, l.text, h.word
 	r.raw.Reset()
 	sender, text, found := senderOf(h)
 	if r.first.number == 0 {
@@ -113,8 +117,15 @@ func (r *reader) open(l line, h head, at time.Time) {
 	r.last.Sender = sender
 	r.add(text, l)
 	day := at.Unix() / (24 * 60 * 60)
-	if r.lastDay > day+backwards && !r.notice {
-		r.doubt(l, "it is much older than the message above")
+	switch {
+	case isFuture(at, r.f.now):
+		r.doubtMessage(l, "its date lies in the future")
+		return
+	case at.Year() < firstYear:
+		r.doubtMessage(l, "its date is older than the app")
+		return
+	case r.lastDay > day+backwards:
+		r.doubtMessage(l, "it is much older than the message above")
 	}
 	r.lastDay = day
 }
@@ -178,10 +189,18 @@ func (r *reader) close() (Message, bool) {
 		if r.isCut || len(m.Text) > bridge.MaxContent && utf8.RuneCountInString(m.Text) > bridge.MaxContent {
 			r.doubt(line{number: m.Line, text: r.raw.String()}, fmt.Sprintf("it has more than %d characters: its end is left out", bridge.MaxContent))
 		}
+		r.doubtWord(m.Line)
 		return m, true
 	}
 	r.notes.System++
 	return Message{}, false
+}
+
+// doubtMessage notes a doubt about a line unless it begins a notice, of which there is nothing left.
+func (r *reader) doubtMessage(l line, why string) {
+	if !r.notice {
+		r.doubt(l, why)
+	}
 }
 
 func (r *reader) doubt(l line, why string) {

@@ -190,7 +190,7 @@ func TestTokens_StreamsAndWaitsEndWithThem(t *testing.T) {
 	for name, end := range map[string]func() madeToken{
 		"revoked": func() madeToken { return s.token(`{"name":"x","scopes":["read"]}`) },
 		"expired": func() madeToken {
-			soon, err := json.Marshal(bridge.At(time.Now().Add(500 * time.Millisecond)))
+			soon, err := json.Marshal(bridge.At(time.Now().Add(3 * time.Second)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -201,7 +201,7 @@ func (stalledResolver) LookupNetIP(ctx context.Context, _, _ string) ([]netip.Ad
 func TestFetch_NothingOutlivesIt(t *testing.T) {
 	mute := listen(t, allowedIP)
 	defer mute.Close()
-	_, _, err := fetch(t, newGuard(Options{Timeout: shortly}), "https://"+mute.Addr().String()+"/", 1000)
+	_, _, err := fetch(t, newGuard(Options{Timeout: time.Second}), "https://"+mute.Addr().String()+"/", 1000)
 	wantRefusal(t, err, "no complete answer")
 	conn, err := mute.Accept()
 	if err != nil {

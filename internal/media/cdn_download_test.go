@@ -108,7 +108,7 @@ func TestDownload_RepeatsWhatMayPass(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, cdn := newTestCache(t, 1<<30)
 			if strings.HasPrefix(name, "stalled") {
-				c.opts.CDN.downloadIdle = 500 * time.Millisecond
+				c.opts.CDN.downloadIdle = 2 * time.Second
 			}
 			m := cdn.send(bridge.MediaVideo, plain)
 			cdn.serve(times(2, fault(cdn)))

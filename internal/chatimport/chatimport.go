@@ -71,6 +71,8 @@ type Request struct {
 	DryRun bool
 	// May refuses a chat; nil refuses none.
 	May func(chat bridge.JID) error
+	// Outsiders returns those of some people of whom the caller may know nothing; nil returns none.
+	Outsiders func(ctx context.Context, people ...bridge.JID) ([]bridge.JID, error)
 }
 
 // patience is how long an import waits for another one.
@@ -78,7 +80,8 @@ const patience = 10 * time.Second
 
 // Start begins an import, once the export is known to be whole. Its errors are of
 // [bridge.CodeInvalid], [bridge.CodePayloadTooLarge], [bridge.CodeAmbiguousDates],
-// [bridge.CodeUnknownDates], [bridge.CodeRequestInProgress], those of May and of the store.
+// [bridge.CodeUnknownDates], [bridge.CodeRequestInProgress], [bridge.CodeNotFound] for a person
+// outside, those of May and of the store.
 func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) {
 	chat, name, err := i.chatOf(ctx, r)
 	if err != nil {

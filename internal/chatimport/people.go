@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -82,22 +83,33 @@ func (j *job) resolve(ctx context.Context, names []string) error {
 		return err
 	}
 	book := j.i.o.Store.PeopleNamed(names)
+	hidden, err := j.hidden(ctx, names, learned, book)
+	if err != nil {
+		return err
+	}
+	for _, jid := range told {
+		if hidden[jid] {
+			return bridge.NoContact(jid)
+		}
+	}
 	j.senders = make(map[string]sender, len(names))
 	for n, name := range names {
 		s := sender{nobody: nobodies[n]}
 		folded := folding.Fold(name)
-		number, notPhone := bridge.ParsePhone(name)
+		number, inBook := numberOf(name), slices.DeleteFunc(book[name], func(jid bridge.JID) bool { return hidden[jid] })
 		switch jid, isTold := told[folded]; {
 		case isTold:
 			s.jid = jid
-		case phone.MatchString(name) && notPhone == nil:
-			s.jid = bridge.PhoneJID(number)
-		case learned[s.nobody] != "":
+		case number != "":
+			if !hidden[number] {
+				s.jid = number
+			}
+		case learned[s.nobody] != "" && !hidden[learned[s.nobody]]:
 			s.jid = learned[s.nobody]
 		case mine != "" && folded == mine:
 			s.jid = me
-		case len(book[name]) == 1:
-			s.jid = book[name][0]
+		case len(inBook) == 1:
+			s.jid = inBook[0]
 		}
 		j.know(name, s, me)
 	}
@@ -113,6 +125,41 @@ func (j *job) resolve(ctx context.Context, names []string) error {
 	}
 	slices.Sort(j.state.UnknownNames)
 	return nil
+}
+
+// numberOf returns the JID of a number that the apps show in place of a name; empty for a name.
+func numberOf(name string) bridge.JID {
+	if !phone.MatchString(name) {
+		return ""
+	}
+	number, err := bridge.ParsePhone(name)
+	if err != nil {
+		return ""
+	}
+	return bridge.PhoneJID(number)
+}
+
+// hidden returns those of the people whom names may be of whom the caller may know nothing. To
+// import what they wrote would make them people of the chat, whom the caller may know.
+func (j *job) hidden(ctx context.Context, names []string, learned map[bridge.JID]bridge.JID, book map[string][]bridge.JID) (map[bridge.JID]bool, error) {
+	if j.r.Outsiders == nil {
+		return nil, nil
+	}
+	people := slices.AppendSeq(slices.Collect(maps.Values(j.r.Names)), maps.Values(learned))
+	for _, name := range names {
+		people = append(people, book[name]...)
+		if number := numberOf(name); number != "" {
+			people = append(people, number)
+		}
+	}
+	// The chat's own person need not be stored.
+	people = slices.DeleteFunc(people, func(jid bridge.JID) bool { return j.i.o.Store.Canonical(jid) == j.state.ChatJID })
+	outsiders, err := j.r.Outsiders(ctx, people...)
+	hidden := make(map[bridge.JID]bool, len(outsiders))
+	for _, jid := range outsiders {
+		hidden[jid] = true
+	}
+	return hidden, err
 }
 
 func (j *job) know(name string, s sender, me bridge.JID) {

@@ -16,6 +16,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/folding"
+	"bridged/internal/store"
 )
 
 // sender is who a name in an export is.
@@ -24,6 +25,8 @@ type sender struct {
 	nobody bridge.JID // that of the name
 	isMe   bool
 	known  bool
+	// formerly lists for whom they were taken in earlier imports.
+	formerly []bridge.JID
 }
 
 // looksLikeJID matches what was meant as a JID.
@@ -94,7 +97,8 @@ func (j *job) resolve(ctx context.Context, names []string) error {
 	}
 	j.senders = make(map[string]sender, len(names))
 	for n, name := range names {
-		s := sender{nobody: nobodies[n]}
+		was := learned[nobodies[n]]
+		s := sender{nobody: nobodies[n], formerly: append(was.Formerly, was.Person)}
 		folded := folding.Fold(name)
 		number, inBook := numberOf(name), slices.DeleteFunc(book[name], func(jid bridge.JID) bool { return hidden[jid] })
 		switch jid, isTold := told[folded]; {
@@ -104,8 +108,8 @@ func (j *job) resolve(ctx context.Context, names []string) error {
 			if !hidden[number] {
 				s.jid = number
 			}
-		case learned[s.nobody] != "" && !hidden[learned[s.nobody]]:
-			s.jid = learned[s.nobody]
+		case was.Person != "" && !hidden[was.Person]:
+			s.jid = was.Person
 		case mine != "" && folded == mine:
 			s.jid = me
 		case len(inBook) == 1:
@@ -141,11 +145,14 @@ func numberOf(name string) bridge.JID {
 
 // hidden returns those of the people whom names may be of whom the caller may know nothing. To
 // import what they wrote would make them people of the chat, whom the caller may know.
-func (j *job) hidden(ctx context.Context, names []string, learned map[bridge.JID]bridge.JID, book map[string][]bridge.JID) (map[bridge.JID]bool, error) {
+func (j *job) hidden(ctx context.Context, names []string, learned map[bridge.JID]store.Learned, book map[string][]bridge.JID) (map[bridge.JID]bool, error) {
 	if j.r.Outsiders == nil {
 		return nil, nil
 	}
-	people := slices.AppendSeq(slices.Collect(maps.Values(j.r.Names)), maps.Values(learned))
+	people := slices.Collect(maps.Values(j.r.Names))
+	for _, is := range learned {
+		people = append(people, is.Person)
+	}
 	for _, name := range names {
 		people = append(people, book[name]...)
 		if number := numberOf(name); number != "" {

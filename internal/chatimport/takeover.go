@@ -220,7 +220,7 @@ func (j *job) exported(m chatexport.Message) bridge.ExportedMessage {
 		Message: bridge.Bounded(bridge.Message{
 			Chat: j.state.ChatJID, SenderJID: by.jid, FromMe: by.isMe, Timestamp: bridge.At(m.At), MessageType: bridge.TypeText, Content: m.Text,
 		}).(bridge.Message),
-		Nobody: by.nobody, FileName: m.Name,
+		Nobody: by.nobody, Formerly: by.formerly, FileName: m.Name,
 	}
 	e.Caption = e.Content
 	if by.isMe {

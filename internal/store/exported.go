@@ -40,12 +40,14 @@ func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []bri
 	return s.write(ctx, func(t *writeTx) {
 		t.silently(func() {
 			for i, fate := range fates {
-				switch m := bridge.Bounded(messages[i].Message).(bridge.Message); {
+				m := bridge.Bounded(messages[i].Message).(bridge.Message)
+				switch {
 				case fate.Seq == 0:
 					t.addExported(m, messages[i].SHA256)
 				case fate.TakesFile:
 					t.addFile(fate.Seq, m, messages[i].SHA256)
 				}
+				t.correct(fate, m)
 			}
 		})
 	})
@@ -55,17 +57,21 @@ func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []bri
 func (t *writeTx) addExported(m bridge.Message, sum []byte) {
 	m.ID, m.Imported = bridge.ExportedID(rand.Text()), true
 	c := t.ensureChat(m.Chat)
-	sender := t.ensurePerson(m.SenderJID)
-	if m.FromMe && t.people.ownerID() != 0 {
-		sender = t.people.get(t.people.ownerID())
-	}
-	seq := t.insertMessage(m, c, sender)
+	seq := t.insertMessage(m, c, t.senderOf(m))
 	t.insertRaw(m, seq)
 	if m.EditedAt != nil || m.DeletedAt != nil {
 		t.Run("UPDATE messages SET edited_at = ?, deleted_at = ? WHERE seq = ?", millisOrNull(m.EditedAt), millisOrNull(m.DeletedAt), seq)
 	}
 	t.countNew(m, c, seq)
 	t.keepFile(seq, sum)
+}
+
+// senderOf returns the person who has sent a message of an export.
+func (t *writeTx) senderOf(m bridge.Message) person {
+	if m.FromMe && t.people.ownerID() != 0 {
+		return t.people.get(t.people.ownerID())
+	}
+	return t.ensurePerson(m.SenderJID)
 }
 
 func millisOrNull(at *bridge.Time) any {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -18,6 +19,10 @@ type Fate struct {
 	// TakesFile reports whether its file is to be kept: that of a new message, and that of a
 	// stored one that has none.
 	TakesFile bool
+	// misnamed reports whether the stored one stands under somebody for whom its sender was
+	// taken, and twice is another one that does.
+	misnamed bool
+	twice    int64
 }
 
 // MatchExport finds out which messages of an export are stored: those by the same sender in the
@@ -25,30 +30,115 @@ type Fate struct {
 func (s *Store) MatchExport(ctx context.Context, run *ExportRun, messages []bridge.ExportedMessage) ([]Fate, error) {
 	return readAs(ctx, s, "look exported messages up", func(r *readTx) []Fate {
 		fates := make([]Fate, len(messages))
-		for i := range fates {
+		byMinute := make(map[int64][]*matched)
+		for i := range messages {
 			fates[i].TakesFile = messages[i].SHA256 != nil
+			minute := messages[i].Timestamp.Unix() / 60
+			byMinute[minute] = append(byMinute[minute], r.matched(&messages[i], &fates[i]))
 		}
 		if run.isNew {
 			return fates
 		}
 		chat, _ := r.chatOf(run.Chat)
-		byMinute := make(map[int64][]int)
-		for i := range messages {
-			minute := messages[i].Timestamp.Unix() / 60
-			byMinute[minute] = append(byMinute[minute], i)
-		}
-		for minute, of := range byMinute {
-			stored := r.storedIn(chat, minute, run)
-			for _, same := range sameness {
-				for _, i := range of {
-					if fates[i].Seq == 0 {
-						r.match(run, &messages[i], stored, same, &fates[i])
-					}
-				}
-			}
+		for minute, all := range byMinute {
+			m := matching{run: run, stored: r.storedIn(chat, minute, run), now: s.o.Clock.Now()}
+			m.match(all)
 		}
 		return fates
 	})
+}
+
+// matched is a message of an export whose stored one is looked for.
+type matched struct {
+	*bridge.ExportedMessage
+	fate     *Fate
+	senders  []int64 // people who are its sender
+	formerly []int64 // people for whom its sender was taken
+}
+
+func (r *readTx) matched(m *bridge.ExportedMessage, fate *Fate) *matched {
+	is := &matched{ExportedMessage: m, fate: fate}
+	for _, jid := range []bridge.JID{m.SenderJID, m.Nobody} {
+		if p, known := r.s.people.find(jid); known {
+			is.senders = append(is.senders, p.id)
+		}
+	}
+	for _, jid := range m.Formerly {
+		if p, known := r.s.people.find(jid); known && !slices.Contains(is.senders, p.id) {
+			is.formerly = append(is.formerly, p.id)
+		}
+	}
+	return is
+}
+
+// isBy reports whether a stored message is by the sender of an exported one.
+func (m *matched) isBy(stored *storedMessage) bool {
+	return m.FromMe && stored.fromMe || slices.Contains(m.senders, stored.sender)
+}
+
+// wasBy reports whether a stored message is from an export, and under somebody for whom the
+// sender was taken.
+func (m *matched) wasBy(stored *storedMessage) bool {
+	return stored.exported && slices.Contains(m.formerly, stored.sender)
+}
+
+// matching gives messages of a minute the stored ones that they are.
+type matching struct {
+	run    *ExportRun
+	stored []*storedMessage // which are no duplicates yet
+	now    time.Time
+}
+
+// match looks for those that are surely the same first, and among these for those by the sender
+// first. Whoever was taken for another leaves the messages to those who were not.
+func (g *matching) match(all []*matched) {
+	slices.SortStableFunc(all, func(a, b *matched) int { return cmp.Compare(len(a.formerly), len(b.formerly)) })
+	for _, same := range sameness {
+		for _, by := range []func(*matched, *storedMessage) bool{(*matched).isBy, (*matched).wasBy} {
+			for _, m := range all {
+				if m.fate.Seq != 0 {
+					continue
+				}
+				if found := g.take(m, same, by); found != nil {
+					m.is(found, g.now)
+				}
+			}
+		}
+	}
+	// Under a wrong name a message may have been stored although it was there.
+	for _, same := range sameness[:surely] {
+		for _, m := range all {
+			if m.fate.twice != 0 {
+				continue
+			}
+			if found := g.take(m, same, (*matched).wasBy); found != nil {
+				m.fate.twice = found.seq
+			}
+		}
+	}
+}
+
+// take returns the first stored message that is the same by a rule, nil where there is none.
+// It is no other's from then on.
+func (g *matching) take(m *matched, same rule, by func(*matched, *storedMessage) bool) *storedMessage {
+	isSame := same(m.ExportedMessage)
+	if isSame == nil {
+		return nil
+	}
+	i := slices.IndexFunc(g.stored, func(stored *storedMessage) bool { return by(m, stored) && isSame(stored) })
+	if i < 0 {
+		return nil
+	}
+	found := g.stored[i]
+	g.stored = slices.Delete(g.stored, i, i+1)
+	g.run.take(found.seq)
+	return found
+}
+
+// is notes that a message is a stored one.
+func (m *matched) is(found *storedMessage, now time.Time) {
+	m.fate.Seq, m.fate.misnamed = found.seq, !m.isBy(found)
+	m.fate.TakesFile = m.SHA256 != nil && !found.deleted && !found.ref.Kept && found.lacksFile(m.ExportedMessage, now)
 }
 
 // chatOf returns the id of a stored chat.
@@ -60,33 +150,35 @@ func (r *readTx) chatOf(jid bridge.JID) (id int64, found bool) {
 
 // storedMessage is what tells whether a stored message is one of an export.
 type storedMessage struct {
-	seq, sender       int64
-	fromMe, deleted   bool
-	kind, text, name  string // the name of its file
-	viewOnce, hasFile bool
-	imported          bool
-	at                bridge.Time
-	ref               bridge.MediaRef
-	mentions          []bridge.JID
+	seq, sender        int64
+	fromMe, deleted    bool
+	kind, text, name   string // the name of its file
+	viewOnce, hasFile  bool
+	imported, exported bool
+	at                 bridge.Time
+	ref                bridge.MediaRef
+	mentions           []bridge.JID
 }
 
 // storedInQuery selects the messages of a minute.
 const storedInQuery = `
-	SELECT m.seq, m.sender, m.from_me, m.deleted_at IS NOT NULL, m.type, m.content, m.imported, m.timestamp, ifnull(m.details, ''),
+	SELECT m.seq, m.id, m.sender, m.from_me, m.deleted_at IS NOT NULL, m.type, m.content, m.imported, m.timestamp, ifnull(m.details, ''),
 		ifnull(w.view_once, 0), ifnull(w.media_ref, '')
 	FROM messages m LEFT JOIN message_raw w ON w.seq = m.seq
 	WHERE m.chat = ? AND m.timestamp >= ? AND m.timestamp < ? AND m.seq <= ? ORDER BY m.timestamp, m.seq`
 
-// storedIn reads the messages of a minute that are no duplicates yet.
+// storedIn reads the messages of a minute that are no duplicates yet, those from exports last.
 func (r *readTx) storedIn(chat, minute int64, run *ExportRun) []*storedMessage {
-	var stored []*storedMessage
+	var stored, exported []*storedMessage
 	for row := range r.Rows(storedInQuery, chat, minute*60_000, (minute+1)*60_000, run.floor) {
 		var m storedMessage
+		var id string
 		var packed, ref []byte
-		row.Scan(&m.seq, &m.sender, &m.fromMe, &m.deleted, &m.kind, &m.text, &m.imported, &m.at, &packed, &m.viewOnce, &ref)
+		row.Scan(&m.seq, &id, &m.sender, &m.fromMe, &m.deleted, &m.kind, &m.text, &m.imported, &m.at, &packed, &m.viewOnce, &ref)
 		if run.taken[m.seq] || run.earlier[m.seq] {
 			continue
 		}
+		m.sender, m.exported = r.s.people.get(m.sender).id, m.imported && bridge.IsExportedID(id)
 		var d details
 		r.Decode(packed, &d)
 		r.Decode(ref, &m.ref)
@@ -97,40 +189,66 @@ func (r *readTx) storedIn(chat, minute int64, run *ExportRun) []*storedMessage {
 			m.mentions = d.Context.Mentioned
 		}
 		m.text = sameSpelling(m.text)
-		stored = append(stored, &m)
+		if m.exported {
+			exported = append(exported, &m)
+		} else {
+			stored = append(stored, &m)
+		}
 	}
-	return stored
+	return append(stored, exported...)
 }
 
-// sameness lists, from the surest on, what makes a message of an export a stored one by the
-// same sender.
-var sameness = []func(m *bridge.ExportedMessage, stored *storedMessage) bool{
-	func(m *bridge.ExportedMessage, stored *storedMessage) bool {
-		return m.SHA256 != nil && bytes.Equal(m.SHA256, stored.ref.FileSHA256)
-	},
-	func(m *bridge.ExportedMessage, stored *storedMessage) bool {
-		switch {
-		case (m.DeletedAt != nil) != stored.deleted:
-			return false
-		case m.DeletedAt != nil:
-			return true
-		case m.MessageType == bridge.TypeViewOnce:
-			return stored.viewOnce || stored.kind == bridge.TypeViewOnce
-		case m.Location != nil:
-			return strings.HasSuffix(strings.ToLower(stored.kind), "locationmessage")
+// rule returns what tells whether a stored message is one of an export, by the same sender and
+// of the same minute; nil where it does not apply.
+type rule func(m *bridge.ExportedMessage) func(*storedMessage) bool
+
+// sameness lists rules from the surest on. What the first ones find is surely the same.
+var sameness = []rule{sameFile, sameContent, leftOut, deletedSince}
+
+const surely = 2
+
+func sameFile(m *bridge.ExportedMessage) func(*storedMessage) bool {
+	if m.SHA256 == nil {
+		return nil
+	}
+	return func(stored *storedMessage) bool { return bytes.Equal(m.SHA256, stored.ref.FileSHA256) }
+}
+
+func sameContent(m *bridge.ExportedMessage) func(*storedMessage) bool {
+	switch {
+	case m.DeletedAt != nil:
+		return func(stored *storedMessage) bool { return stored.deleted }
+	case m.MessageType == bridge.TypeViewOnce:
+		return func(stored *storedMessage) bool {
+			return !stored.deleted && (stored.viewOnce || stored.kind == bridge.TypeViewOnce)
 		}
-		if isFile(m.MessageType) != stored.isFile() {
+	case m.Location != nil:
+		return func(stored *storedMessage) bool {
+			return !stored.deleted && strings.HasSuffix(strings.ToLower(stored.kind), "locationmessage")
+		}
+	}
+	text := sameSpelling(m.Caption)
+	return func(stored *storedMessage) bool {
+		if stored.deleted || isFile(m.MessageType) != stored.isFile() {
 			return false
 		}
-		return isSameText(sameSpelling(m.Caption), stored) || m.FileName != "" && (m.FileName == stored.text || m.FileName == stored.name)
-	},
-	// Some exports leave the captions of files out that they leave out.
-	func(m *bridge.ExportedMessage, stored *storedMessage) bool {
-		return isFile(m.MessageType) && stored.isFile() &&
-			(m.SHA256 == nil && m.Content == "" || !stored.hasFile && stored.text == "")
-	},
-	// It was deleted since it was exported: it must not come back.
-	func(_ *bridge.ExportedMessage, stored *storedMessage) bool { return stored.deleted },
+		return isSameText(text, stored) || m.FileName != "" && (m.FileName == stored.text || m.FileName == stored.name)
+	}
+}
+
+// leftOut finds files that an export has left out, or had: some leave their captions out, too.
+func leftOut(m *bridge.ExportedMessage) func(*storedMessage) bool {
+	if !isFile(m.MessageType) {
+		return nil
+	}
+	return func(stored *storedMessage) bool {
+		return stored.isFile() && (m.SHA256 == nil && m.Content == "" || !stored.hasFile && stored.text == "")
+	}
+}
+
+// deletedSince finds what was deleted since it was exported: it must not come back.
+func deletedSince(*bridge.ExportedMessage) func(*storedMessage) bool {
+	return func(stored *storedMessage) bool { return stored.deleted }
 }
 
 func (m *storedMessage) isFile() bool { return m.hasFile || isFile(m.kind) }
@@ -171,38 +289,11 @@ func isSameText(text string, stored *storedMessage) bool {
 	return err == nil && matches
 }
 
-// match gives a message the stored one that it is, if there is one.
-func (r *readTx) match(run *ExportRun, m *bridge.ExportedMessage, stored []*storedMessage, same func(*bridge.ExportedMessage, *storedMessage) bool, fate *Fate) {
-	i := slices.IndexFunc(stored, func(s *storedMessage) bool {
-		return !run.taken[s.seq] && r.isBy(m, s) && same(m, s)
-	})
-	if i < 0 {
-		return
-	}
-	found := stored[i]
-	run.take(found.seq)
-	fate.Seq = found.seq
-	fate.TakesFile = m.SHA256 != nil && !found.deleted && !found.ref.Kept && found.lacksFile(m, r.s.o.Clock.Now())
-}
-
 func (run *ExportRun) take(seq int64) {
 	if len(run.taken) == maxTaken {
 		run.earlier, run.taken = run.taken, make(map[int64]bool)
 	}
 	run.taken[seq] = true
-}
-
-// isBy reports whether a stored message is by the sender of an exported one.
-func (r *readTx) isBy(m *bridge.ExportedMessage, stored *storedMessage) bool {
-	if m.FromMe && stored.fromMe {
-		return true
-	}
-	for _, jid := range []bridge.JID{m.SenderJID, m.Nobody} {
-		if p, known := r.s.people.find(jid); known && p.id == r.s.people.get(stored.sender).id {
-			return true
-		}
-	}
-	return false
 }
 
 // networkKeeps is for how long the network keeps files, at least.

@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"slices"
+	"strings"
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/db"
@@ -21,21 +21,59 @@ func (s *Store) SaveNobodies(ctx context.Context, names NobodyNames) error {
 	})
 }
 
-// settingNamed, with the user of a name's JID behind it, has the person whose name it is.
-const settingNamed = "store.import.name."
+// settingNamed, with the user of a name's JID behind it, has the person whose name it is, and
+// settingFormerly those whose name it was said to be before.
+const (
+	settingNamed    = "store.import.name."
+	settingFormerly = "store.import.formerly."
+)
+
+// Learned says whose a name in an exported chat is known to be.
+type Learned struct {
+	Person   bridge.JID
+	Formerly []bridge.JID // whose it was said to be before, wrongly
+}
 
 // NamesLearned returns the people whose names in exported chats were known once, by the JIDs of
 // these names.
-func (s *Store) NamesLearned(ctx context.Context, nobodies []bridge.JID) (map[bridge.JID]bridge.JID, error) {
-	return readAs(ctx, s, "read who names are", func(r *readTx) map[bridge.JID]bridge.JID {
-		people := make(map[bridge.JID]bridge.JID)
+func (s *Store) NamesLearned(ctx context.Context, nobodies []bridge.JID) (map[bridge.JID]Learned, error) {
+	return readAs(ctx, s, "read who names are", func(r *readTx) map[bridge.JID]Learned {
+		names := make(map[bridge.JID]Learned)
 		for _, nobody := range nobodies {
-			if person := readSetting(r.Conn, settingNamed+nobody.User()); person != "" {
-				people[nobody] = bridge.JID(person)
+			if is := learned(r.Conn, nobody); is.Person != "" {
+				names[nobody] = is
 			}
 		}
-		return people
+		return names
 	})
+}
+
+func learned(c *db.Conn, nobody bridge.JID) Learned {
+	is := Learned{Person: bridge.JID(readSetting(c, settingNamed+nobody.User()))}
+	for _, jid := range strings.Fields(readSetting(c, settingFormerly+nobody.User())) {
+		is.Formerly = append(is.Formerly, bridge.JID(jid))
+	}
+	return is
+}
+
+// learn notes whose a name is. Whose it was said to be stays known: messages that are corrected
+// by and by stand under them.
+func (t *writeTx) learn(nobody, person bridge.JID) {
+	was := learned(t.Conn, nobody)
+	if was.Person == person {
+		return
+	}
+	t.setSetting(settingNamed+nobody.User(), string(person))
+	if was.Person == "" {
+		return
+	}
+	var formerly []string
+	for _, jid := range append(was.Formerly, was.Person) {
+		if jid != person {
+			formerly = append(formerly, string(jid))
+		}
+	}
+	t.setSetting(settingFormerly+nobody.User(), strings.Join(formerly, " "))
 }
 
 const (
@@ -51,7 +89,7 @@ const attributeBatch = 1000
 // to that person; isMe says that it is the account. Messages that the person's own ones turn out to
 // be are removed.
 func (s *Store) Attribute(ctx context.Context, chat, nobody, person bridge.JID, isMe bool) error {
-	if err := s.writeAs(ctx, "remember a name", func(t *writeTx) { t.setSetting(settingNamed+nobody.User(), string(person)) }); err != nil {
+	if err := s.writeAs(ctx, "remember a name", func(t *writeTx) { t.learn(nobody, person) }); err != nil {
 		return err
 	}
 	for more := true; more; {
@@ -81,29 +119,40 @@ func (t *writeTx) attribute(chat, nobody, person bridge.JID, isMe bool) (more bo
 // removeStoredTwice removes the messages of a minute under a name that the person's own ones are.
 func (t *writeTx) removeStoredTwice(chat, minute, nobody int64, by bridge.Message) {
 	r, run := &readTx{Conn: t.Conn, s: t.s}, &ExportRun{floor: t.numbers.seq, taken: make(map[int64]bool)}
-	var theirs, own []*storedMessage
+	own := matching{run: run, now: t.s.o.Clock.Now()}
+	var theirs []*matched
+	stored := make(map[*matched]int64)
 	for _, m := range r.storedIn(chat, minute, run) {
 		if m.sender == nobody {
-			theirs = append(theirs, m)
+			is := r.matched(m.asExported(by), new(Fate))
+			theirs, stored[is] = append(theirs, is), m.seq
 		} else {
-			own = append(own, m)
+			own.stored = append(own.stored, m)
 		}
 	}
+	own.match(theirs)
 	t.silently(func() {
-		for _, same := range sameness {
-			theirs = slices.DeleteFunc(theirs, func(m *storedMessage) bool {
-				var fate Fate
-				if r.match(run, m.exported(by), own, same, &fate); fate.Seq != 0 {
-					t.removeMessage(m.seq)
-				}
-				return fate.Seq != 0
-			})
+		for _, m := range theirs {
+			if m.fate.Seq != 0 {
+				t.removeMessage(stored[m])
+			}
 		}
 	})
 }
 
-// exported returns a stored message as one of an export by somebody.
-func (m *storedMessage) exported(by bridge.Message) *bridge.ExportedMessage {
+// correct gives a stored message to the sender of the exported one that it is, and removes what
+// stands twice.
+func (t *writeTx) correct(fate Fate, m bridge.Message) {
+	if fate.misnamed {
+		t.Run("UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE seq = ?", t.senderOf(m).id, m.FromMe, statusColumn(m), fate.Seq)
+	}
+	if fate.twice != 0 {
+		t.removeMessage(fate.twice)
+	}
+}
+
+// asExported returns a stored message as one of an export by somebody.
+func (m *storedMessage) asExported(by bridge.Message) *bridge.ExportedMessage {
 	by.Timestamp, by.MessageType, by.Content = m.at, m.kind, m.text
 	e := &bridge.ExportedMessage{Message: by, Caption: m.text, FileName: m.name, SHA256: m.ref.FileSHA256}
 	switch {

@@ -1,0 +1,132 @@
+package chatimport
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
+	"bridged/internal/chatexport/exporttest"
+)
+
+const sofia = bridge.JID("34600100101@s.whatsapp.net")
+
+// authors returns who has written what in a chat.
+func (w *world) authors(chat bridge.JID) []string {
+	w.t.Helper()
+	var lines []string
+	for _, m := range w.messages(chat) {
+		by := cmp.Or(map[bridge.JID]string{me: "Ada", anna: "Anna", sofia: "Sofía"}[m.SenderJID], m.PushName+"?")
+		if m.FromMe != (m.SenderJID == me) || m.FromMe != (m.Status != nil) {
+			by += fmt.Sprintf(" (fromMe %v, status %v)", m.FromMe, m.Status)
+		}
+		if m.Media != nil {
+			m.Content += "[" + string(m.Media.Type) + "]"
+		}
+		lines = append(lines, by+": "+m.Content)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// TestImport_AWrongNameIsCorrected by the next import that says whose it is: nothing is doubled, and
+// what others have written stays theirs.
+func TestImport_AWrongNameIsCorrected(t *testing.T) {
+	minute := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
+	say := func(minutes int, who, text string) exporttest.Say {
+		return exporttest.Say{At: minute.Add(time.Duration(minutes) * time.Minute), Who: who, Text: text}
+	}
+	file := say(1, "Anna", "a caption")
+	file.File, file.Data = "IMG-20250113-WA0001.jpg", []byte("a picture")
+	chat := []exporttest.Say{say(0, "Anna", "ok"), say(0, "Sofi", "ok"), say(0, "Anna", "ok"), file, say(2, "Anna", "bye"), say(2, "Ada", "bye")}
+	l := exporttest.LocaleOf("de")
+	whole := l.Zip(t, exporttest.Android, chat)
+	first, rest := l.Zip(t, exporttest.Android, chat[:3]), l.Zip(t, exporttest.Android, chat[3:])
+	steps := func(exports ...[]byte) [][]byte { return exports }
+	const total = 6
+	want := []string{"Ada: bye", "Anna: a caption[document]", "Anna: bye", "Anna: ok", "Anna: ok", "Sofía: ok"}
+	for _, test := range []struct {
+		name         string
+		wrong, right bridge.JID
+		correct      [][]byte
+		want         []string
+	}{
+		{"taken for another", sofia, anna, steps(whole), want},
+		{"taken for the account", me, anna, steps(whole), want},
+		{"is the account", sofia, me, steps(whole), []string{"Ada: a caption[document]", "Ada: bye", "Ada: bye", "Ada: ok", "Ada: ok", "Sofía: ok"}},
+		{"in two halves", sofia, anna, steps(first, rest), want},
+		{"in two halves, backwards", sofia, anna, steps(rest, first, whole), want},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.know(bridge.Owner{PN: me}, bridge.Contact{JID: me, PushName: new("Ada")}, bridge.Contact{JID: sofia, Name: new("Sofi")})
+			w.imports(whole, named("Anna", test.wrong))
+			for i, export := range test.correct {
+				dry := w.imports(export, named("Anna", test.right), func(r *Request) { r.DryRun = true })
+				if got := w.imports(export, named("Anna", test.right)); got.Imported != 0 || told(got) != told(dry) {
+					t.Errorf("step %d: %s, dry %s", i, told(got), told(dry))
+				}
+			}
+			if diff := gocmp.Diff(test.want, w.authors(chatJID("Weekend"))); diff != "" {
+				t.Error(diff)
+			}
+			if got := w.imports(whole); told(got) != fmt.Sprintf("0 imported, %d duplicates, 0 media, 0 system", total) || len(got.UnknownNames) > 0 {
+				t.Errorf("once more: %s", told(got))
+			}
+		})
+	}
+}
+
+// TestImport_AWrongNameIsCorrectedInTheEnd, though the import that corrects it ends early.
+func TestImport_AWrongNameIsCorrectedInTheEnd(t *testing.T) {
+	w := newWorld(t)
+	w.know(bridge.Owner{PN: me})
+	var text strings.Builder
+	for i := range 2 * batch {
+		fmt.Fprintf(&text, "%s - Anna: message %d\n", time.Date(2025, 1, 13, 10, i, 0, 0, time.UTC).Format("02.01.06, 15:04"), i)
+	}
+	export := []byte(text.String())
+	w.imports(export, named("Anna", sofia))
+	commits := 0
+	w.commit = func() error {
+		if commits++; commits > 4 {
+			return errors.New("no more room")
+		}
+		return nil
+	}
+	if _, err := w.try(export, named("Anna", anna)); err == nil {
+		t.Fatal("it did not end early")
+	}
+	w.commit = func() error { return nil }
+	if got := w.imports(export); got.Imported != 0 {
+		t.Errorf("again: %s", told(got))
+	}
+	for _, m := range w.messages(chatJID("Weekend")) {
+		if m.SenderJID != anna {
+			t.Fatalf("by %s: %q", m.SenderJID, m.Content)
+		}
+	}
+}
+
+// TestImport_AWrongNameDoubledWhatWasReceived: correcting it leaves what came over the connection.
+func TestImport_AWrongNameDoubledWhatWasReceived(t *testing.T) {
+	w := newWorld(t)
+	const group = bridge.JID("120363000000000001@g.us")
+	minute := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
+	live := func(id string, by bridge.JID, text string) bridge.Message {
+		return bridge.Message{Chat: group, ID: id, SenderJID: by, Timestamp: bridge.At(minute.Add(time.Second)), MessageType: bridge.TypeText, Content: text}
+	}
+	w.know(bridge.Owner{PN: me}, bridge.Contact{JID: sofia, Name: new("Sofi")}, live("A", anna, "hi"), live("S", sofia, "hi"))
+	export := []byte("13.01.25, 10:00 - Anna: hi\n13.01.25, 10:00 - Sofi: hi\n13.01.25, 10:00 - Sofi: hi")
+	w.imports(export, into(group), named("Anna", sofia))
+	w.imports(export, into(group), named("Anna", anna))
+	if diff := gocmp.Diff([]string{"Anna: hi", "Sofía: hi", "Sofía: hi"}, w.authors(group)); diff != "" {
+		t.Error(diff)
+	}
+}

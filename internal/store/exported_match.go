@@ -108,7 +108,7 @@ func (g *matching) match(all []*matched) {
 	// Under a wrong name a message may have been stored although it was there.
 	for _, same := range sameness[:surely] {
 		for _, m := range all {
-			if m.fate.twice != 0 {
+			if m.fate.twice != 0 || len(m.formerly) == 0 {
 				continue
 			}
 			if found := g.take(m, same, (*matched).wasBy); found != nil {
@@ -229,7 +229,7 @@ func sameContent(m *bridge.ExportedMessage) func(*storedMessage) bool {
 	}
 	text := sameSpelling(m.Caption)
 	return func(stored *storedMessage) bool {
-		if stored.deleted || isFile(m.MessageType) != stored.isFile() {
+		if stored.deleted || isFile(m.MessageType) != stored.isFile() || stored.keepsOther(m.SHA256) {
 			return false
 		}
 		return isSameText(text, stored) || m.FileName != "" && (m.FileName == stored.text || m.FileName == stored.name)
@@ -252,6 +252,12 @@ func deletedSince(*bridge.ExportedMessage) func(*storedMessage) bool {
 }
 
 func (m *storedMessage) isFile() bool { return m.hasFile || isFile(m.kind) }
+
+// keepsOther reports whether a stored message has a file from an export, which is not the one
+// with a hash.
+func (m *storedMessage) keepsOther(sum []byte) bool {
+	return m.ref.Kept && sum != nil && !bytes.Equal(sum, m.ref.FileSHA256)
+}
 
 func isFile(kind string) bool {
 	switch kind {

@@ -53,3 +53,59 @@ func TestImport_PhotosOfOneMinute(t *testing.T) {
 		t.Errorf("beside a received one: %s", told(got))
 	}
 }
+
+// TestImport_WhatIsReceivedAsMoreThanText is in exports as text, or as a file.
+func TestImport_WhatIsReceivedAsMoreThanText(t *testing.T) {
+	const phoneL, poll = "[13.01.25, 10:00:01] Anna: \u200e", "POLL:\nWhat time?\nOPTION: Eight (1 vote)\nOPTION: Nine (0 votes)"
+	card := exporttest.Zip(t, exporttest.Entry{Name: "_chat.txt", Data: []byte("13.01.25, 10:00 - Anna: Zoë Doe.vcf (Datei angehängt)")}, exporttest.Entry{Name: "Zoë Doe.vcf", Data: []byte("BEGIN:VCARD")})
+	const once, anew = "0 imported, 1 duplicates, 0 media, 0 system", "1 imported, 0 duplicates, 0 media, 0 system"
+	for _, test := range []struct {
+		name, kind, text string
+		export           []byte
+		want             string
+	}{
+		{"a poll", "pollCreationMessageV3", "What time?", []byte("13.01.25, 10:00 - Anna: " + poll), once},
+		{"a poll on an iPhone", "pollCreationMessage", "What time?", []byte(phoneL + strings.ReplaceAll(poll, "\n", "\n\u200e")), once},
+		{"another poll", "pollCreationMessage", "What day?", []byte("13.01.25, 10:00 - Anna: " + poll), anew},
+		{"a text like the question", bridge.TypeText, "What time?", []byte("13.01.25, 10:00 - Anna: " + poll), anew},
+		{"a contact", "contactMessage", "Zoë Doe", []byte("13.01.25, 10:00 - Anna: Zoë Doe.vcf (Datei angehängt)"), once},
+		{"a contact with its file", "contactMessage", "Zoë Doe", card, once},
+		{"several contacts", "contactsArrayMessage", "Zoë Doe, Max", []byte("13.01.25, 10:00 - Anna: 2 Kontakte.vcf (Datei angehängt)"), once},
+		{"a contact on an iPhone", "contactMessage", "Zoë Doe", []byte(phoneL + "Kontaktkarte ausgelassen"), once},
+		{"a document beside a contact", "contactMessage", "Zoë Doe", []byte(phoneL + "plan.pdf • \u200e3 Seiten \u200eDokument weggelassen"), anew},
+		{"a place that moves", "liveLocationMessage", "52.5,13.4", []byte(phoneL + "Standort: https://maps.google.com/?q=52.5163,13.3777"), once},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, imported := range []bool{false, true} { // from the phone's history
+				w := newWorld(t)
+				m := received("M", test.kind, test.text)
+				m.Imported = imported
+				w.know(bridge.Owner{PN: me}, bridge.Contact{JID: anna, Name: new("Anna")}, m)
+				if got := w.imports(test.export, into(anna)); told(got) != test.want {
+					t.Errorf("imported %v: %s, want %s", imported, told(got), test.want)
+				}
+				if is, err := w.store.Message(t.Context(), anna, "M"); err != nil || is.MessageType != test.kind || is.Content != test.text {
+					t.Errorf("imported %v: %v %+v", imported, err, is)
+				}
+			}
+		})
+	}
+}
+
+// TestImport_APollThatWentOn is the same with more votes.
+func TestImport_APollThatWentOn(t *testing.T) {
+	const poll = "13.01.25, 10:00 - Anna: POLL:\nWhat time?\nOPTION: Eight (%d vote)\nOPTION: Nine (0 votes)\n"
+	w := newWorld(t)
+	w.imports(fmt.Appendf(nil, poll, 1))
+	for _, test := range []struct{ export, want string }{
+		{fmt.Sprintf(poll, 2), "0 imported, 1 duplicates, 0 media, 0 system"},
+		{fmt.Sprintf(poll+poll, 2, 3), "1 imported, 1 duplicates, 0 media, 0 system"},
+		{strings.ReplaceAll(fmt.Sprintf(poll, 2), "Nine", "Ten"), "1 imported, 0 duplicates, 0 media, 0 system"},
+		{"13.01.25, 10:00 - Anna: to buy:\nbread (2)\nmilk (1)", "1 imported, 0 duplicates, 0 media, 0 system"},
+		{"13.01.25, 10:00 - Anna: to buy:\nbread (3)\nmilk (1)", "1 imported, 0 duplicates, 0 media, 0 system"},
+	} {
+		if got := w.imports([]byte(test.export)); told(got) != test.want {
+			t.Errorf("%q: %s, want %s", test.export, told(got), test.want)
+		}
+	}
+}

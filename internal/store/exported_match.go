@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"bridged/internal/bridge"
@@ -198,103 +196,6 @@ func (r *readTx) storedIn(chat, minute int64, run *ExportRun) []*storedMessage {
 	return append(stored, exported...)
 }
 
-// rule returns what tells whether a stored message is one of an export, by the same sender and
-// of the same minute; nil where it does not apply.
-type rule func(m *bridge.ExportedMessage) func(*storedMessage) bool
-
-// sameness lists rules from the surest on. What the first ones find is surely the same.
-var sameness = []rule{sameFile, sameContent, leftOut, deletedSince}
-
-const surely = 2
-
-func sameFile(m *bridge.ExportedMessage) func(*storedMessage) bool {
-	if m.SHA256 == nil {
-		return nil
-	}
-	return func(stored *storedMessage) bool { return bytes.Equal(m.SHA256, stored.ref.FileSHA256) }
-}
-
-func sameContent(m *bridge.ExportedMessage) func(*storedMessage) bool {
-	switch {
-	case m.DeletedAt != nil:
-		return func(stored *storedMessage) bool { return stored.deleted }
-	case m.MessageType == bridge.TypeViewOnce:
-		return func(stored *storedMessage) bool {
-			return !stored.deleted && (stored.viewOnce || stored.kind == bridge.TypeViewOnce)
-		}
-	case m.Location != nil:
-		return func(stored *storedMessage) bool {
-			return !stored.deleted && strings.HasSuffix(strings.ToLower(stored.kind), "locationmessage")
-		}
-	}
-	text := sameSpelling(m.Caption)
-	return func(stored *storedMessage) bool {
-		if stored.deleted || isFile(m.MessageType) != stored.isFile() || stored.keepsOther(m.SHA256) {
-			return false
-		}
-		return isSameText(text, stored) || m.FileName != "" && (m.FileName == stored.text || m.FileName == stored.name)
-	}
-}
-
-// leftOut finds files that an export has left out, or had: some leave their captions out, too.
-func leftOut(m *bridge.ExportedMessage) func(*storedMessage) bool {
-	if !isFile(m.MessageType) {
-		return nil
-	}
-	return func(stored *storedMessage) bool {
-		return stored.isFile() && (m.SHA256 == nil && m.Content == "" || !stored.hasFile && stored.text == "")
-	}
-}
-
-// deletedSince finds what was deleted since it was exported: it must not come back.
-func deletedSince(*bridge.ExportedMessage) func(*storedMessage) bool {
-	return func(stored *storedMessage) bool { return stored.deleted }
-}
-
-func (m *storedMessage) isFile() bool { return m.hasFile || isFile(m.kind) }
-
-// keepsOther reports whether a stored message has a file from an export, which is not the one
-// with a hash.
-func (m *storedMessage) keepsOther(sum []byte) bool {
-	return m.ref.Kept && sum != nil && !bytes.Equal(sum, m.ref.FileSHA256)
-}
-
-func isFile(kind string) bool {
-	switch kind {
-	case bridge.TypeOmitted, "imageMessage", "videoMessage", "ptvMessage", "audioMessage", "documentMessage", "stickerMessage":
-		return true
-	}
-	return false
-}
-
-// sameSpelling returns a text without what phones and exports write differently.
-func sameSpelling(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\r' || r == '\u200e' || r == '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069':
-			return -1
-		case r == '\u00a0' || r == '\u202f':
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.TrimSpace(s)
-}
-
-// isSameText reports whether a text is a stored one, in which people are mentioned by numbers
-// where an export has their names.
-func isSameText(text string, stored *storedMessage) bool {
-	if text == stored.text || len(stored.mentions) == 0 || !strings.Contains(text, "@") {
-		return text == stored.text
-	}
-	pattern := regexp.QuoteMeta(stored.text)
-	for _, jid := range stored.mentions {
-		pattern = strings.ReplaceAll(pattern, "@"+regexp.QuoteMeta(jid.User()), "@.{1,255}?")
-	}
-	matches, err := regexp.MatchString("^(?s:"+pattern+")$", text)
-	return err == nil && matches
-}
-
 func (run *ExportRun) take(seq int64) {
 	if len(run.taken) == maxTaken {
 		run.earlier, run.taken = run.taken, make(map[int64]bool)
@@ -309,7 +210,7 @@ const networkKeeps = 30 * 24 * time.Hour
 // the same one at the network, for too long.
 func (m *storedMessage) lacksFile(exported *bridge.ExportedMessage, now time.Time) bool {
 	if !m.hasFile || len(m.ref.MediaKey) == 0 {
-		return m.imported
+		return m.imported && !m.isContact()
 	}
 	return bytes.Equal(m.ref.FileSHA256, exported.SHA256) && now.Sub(m.at.Time) > networkKeeps
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"bridged/internal/bridge"
 	"bridged/internal/chatexport/exporttest"
 )
@@ -107,5 +109,54 @@ func TestImport_APollThatWentOn(t *testing.T) {
 		if got := w.imports([]byte(test.export)); told(got) != test.want {
 			t.Errorf("%q: %s, want %s", test.export, told(got), test.want)
 		}
+	}
+}
+
+// TestImport_DocumentsWithoutTheirFiles get them later, however the text was read without them.
+func TestImport_DocumentsWithoutTheirFiles(t *testing.T) {
+	const head = "13.01.25, 10:00 - Anna: "
+	text := head + "my (final) plan.pdf (Datei angehängt)\nread this\n" + head + "README (Datei angehängt)\n" +
+		head + "see README (it is good)\n" + head + "other.pdf (Datei angehängt)\n"
+	with := exporttest.Zip(t, exporttest.Entry{Name: "_chat.txt", Data: []byte(text)},
+		exporttest.Entry{Name: "my (final) plan.pdf", Data: []byte("%PDF-1.4 plan")}, exporttest.Entry{Name: "README", Data: []byte("hello")})
+	want := []string{"Anna: [document]", "Anna: other.pdf (Datei angehängt)", "Anna: read this[document]", "Anna: see README (it is good)"}
+	for name, steps := range map[string][]struct {
+		export []byte
+		want   string
+	}{
+		"the text first": {
+			{[]byte(text), "4 imported, 0 duplicates, 0 media, 0 system"},
+			{with, "0 imported, 4 duplicates, 2 media, 0 system"},
+			{with, "0 imported, 4 duplicates, 0 media, 0 system"},
+			{[]byte(text), "0 imported, 4 duplicates, 0 media, 0 system"},
+		},
+		"the files first": {
+			{with, "4 imported, 0 duplicates, 2 media, 0 system"},
+			{[]byte(text), "0 imported, 4 duplicates, 0 media, 0 system"},
+			{with, "0 imported, 4 duplicates, 0 media, 0 system"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			for i, step := range steps {
+				if got := w.imports(step.export, named("Anna", anna)); told(got) != step.want {
+					t.Errorf("step %d: %s, want %s", i, told(got), step.want)
+				}
+			}
+			for i, m := range w.messages(chatJID("Weekend")) {
+				if m.Media != nil && m.Media.FileName == "" {
+					t.Errorf("message %d has no file name: %+v", i, m.Media)
+				}
+			}
+			if diff := gocmp.Diff(want, w.authors(chatJID("Weekend"))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	// What a person has written stays as it is.
+	w := newWorld(t)
+	w.know(bridge.Owner{PN: me}, bridge.Contact{JID: anna, Name: new("Anna")}, received("M", bridge.TypeText, "README (Datei angehängt)"))
+	if got := w.imports(with, into(anna)); got.Imported != 4 {
+		t.Errorf("beside a received text: %s", told(got))
 	}
 }

@@ -14,7 +14,7 @@ import (
 type rule func(m *bridge.ExportedMessage) func(*storedMessage) bool
 
 // sameness lists rules from the surest on. What the first ones find is surely the same.
-var sameness = []rule{sameFile, sameContent, leftOut, deletedSince}
+var sameness = []rule{sameFile, sameContent, namedInText, leftOut, deletedSince}
 
 const surely = 2
 
@@ -39,17 +39,46 @@ func sameContent(m *bridge.ExportedMessage) func(*storedMessage) bool {
 		}
 	}
 	text := sameSpelling(m.Caption)
-	poll := pollOf(text)
+	poll, card := pollOf(text), cardName(m.FileName)
 	return func(stored *storedMessage) bool {
-		if !stored.deleted && (stored.isContact() || stored.isPoll()) {
-			return stored.isContact() && cardName(m.FileName) == stored.text || stored.isPoll() && isPollOf(text, stored.text)
-		}
-		if stored.deleted || isFile(m.MessageType) != stored.isFile() || stored.keepsOther(m.SHA256) {
+		switch {
+		case stored.deleted:
 			return false
+		case stored.isContact():
+			return card != "" && card == stored.text
+		case stored.isPoll():
+			return isPollOf(text, stored.text)
+		case isFile(m.MessageType) != stored.isFile():
+			return false
+		case isSameText(text, stored), poll != "" && stored.exported && poll == pollOf(stored.text):
+			return !stored.keepsOther(m.SHA256)
 		}
-		return isSameText(text, stored) || m.FileName != "" && (m.FileName == stored.text || m.FileName == stored.name) ||
-			poll != "" && stored.exported && poll == pollOf(stored.text)
+		return m.FileName != "" && (m.FileName == stored.text || m.FileName == stored.name) && !stored.keepsOther(m.SHA256)
 	}
+}
+
+// namedInText finds documents that stand as a text where the export had, or has, only their
+// names.
+func namedInText(m *bridge.ExportedMessage) func(*storedMessage) bool {
+	switch {
+	case m.MessageType == bridge.TypeText && m.DeletedAt == nil:
+		text := sameSpelling(m.Caption)
+		return func(stored *storedMessage) bool {
+			return stored.exported && stored.hasFile && isNoteOf(text, stored.name)
+		}
+	case m.SHA256 != nil && m.FileName != "":
+		return func(stored *storedMessage) bool {
+			return stored.exported && stored.kind == bridge.TypeText && isNoteOf(stored.text, m.FileName)
+		}
+	}
+	return nil
+}
+
+// isNoteOf reports whether a text is a file's name with the app's words behind it, in brackets.
+func isNoteOf(text, file string) bool {
+	first, _, _ := strings.Cut(text, "\n")
+	words, is := strings.CutPrefix(first, sameSpelling(file)+" ")
+	return is && file != "" && (strings.HasPrefix(words, "(") && strings.HasSuffix(words, ")") || strings.HasPrefix(words, "<") && strings.HasSuffix(words, ">"))
 }
 
 // leftOut finds files that an export has left out, or had: some leave their captions out, too,

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/folding"
-	"bridged/internal/store"
 )
 
 // sender is who a name in an export is.
@@ -50,11 +48,6 @@ func checkName(field, name string) (string, error) {
 // chatJID returns the JID of a chat by its name: a second export of it goes to the same chat.
 func chatJID(name string) bridge.JID { return hashJID("chat", folding.Fold(name)) }
 
-// nobodyJID returns the JID of a name in a chat. In another chat it may be somebody else's.
-func nobodyJID(chat bridge.JID, name string) bridge.JID {
-	return hashJID("name", string(chat), folding.Fold(name))
-}
-
 func hashJID(parts ...string) bridge.JID {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return bridge.JID(fmt.Sprintf("%018d@%s", binary.BigEndian.Uint64(sum[:])%1e18, bridge.ServerImport))
@@ -67,57 +60,20 @@ var phone = regexp.MustCompile(`^\+[0-9][0-9\s().\-\x{2010}-\x{2015}]{5,30}$`)
 // by who they were in the last import, by the account's own name, by the address book, and in a
 // chat of two by who is left.
 func (j *job) resolve(ctx context.Context, names []string) error {
-	chat := j.state.ChatJID
-	me, mine := bridge.JID(""), ""
+	me := bridge.JID("")
 	if user := j.i.o.Me(); user != nil {
 		me = j.i.o.Store.Canonical(user.JID)
-		mine = folding.Fold(j.i.o.Store.PushName(me))
 	}
-	told := make(map[string]bridge.JID, len(j.r.Names))
-	for name, jid := range j.r.Names {
-		told[folding.Fold(strings.TrimSpace(name))] = jid
-	}
-	nobodies := make([]bridge.JID, len(names))
-	for n, name := range names {
-		nobodies[n] = nobodyJID(chat, name)
-	}
-	learned, err := j.i.o.Store.NamesLearned(ctx, nobodies)
+	r, err := j.register(ctx, names, me)
 	if err != nil {
 		return err
-	}
-	book := j.i.o.Store.PeopleNamed(names)
-	hidden, err := j.hidden(ctx, names, learned, book)
-	if err != nil {
-		return err
-	}
-	for _, jid := range told {
-		if hidden[jid] {
-			return bridge.NoContact(jid)
-		}
 	}
 	j.senders = make(map[string]sender, len(names))
-	for n, name := range names {
-		was := learned[nobodies[n]]
-		s := sender{nobody: nobodies[n], formerly: append(was.Formerly, was.Person)}
-		folded := folding.Fold(name)
-		number, inBook := numberOf(name), slices.DeleteFunc(book[name], func(jid bridge.JID) bool { return hidden[jid] })
-		switch jid, isTold := told[folded]; {
-		case isTold:
-			s.jid = jid
-		case number != "":
-			if !hidden[number] {
-				s.jid = number
-			}
-		case was.Person != "" && !hidden[was.Person]:
-			s.jid = was.Person
-		case mine != "" && folded == mine:
-			s.jid = me
-		case len(inBook) == 1:
-			s.jid = inBook[0]
-		}
-		j.know(name, s, me)
+	for _, name := range names {
+		nobody, formerly := r.nobody(name)
+		j.know(name, sender{nobody: nobody, formerly: formerly, jid: r.person(name, nobody)}, me)
 	}
-	if chat.IsPerson() {
+	if chat := j.state.ChatJID; chat.IsPerson() {
 		j.pair(chat, me)
 	}
 	for _, name := range names {
@@ -141,32 +97,6 @@ func numberOf(name string) bridge.JID {
 		return ""
 	}
 	return bridge.PhoneJID(number)
-}
-
-// hidden returns those of the people whom names may be of whom the caller may know nothing. To
-// import what they wrote would make them people of the chat, whom the caller may know.
-func (j *job) hidden(ctx context.Context, names []string, learned map[bridge.JID]store.Learned, book map[string][]bridge.JID) (map[bridge.JID]bool, error) {
-	if j.r.Outsiders == nil {
-		return nil, nil
-	}
-	people := slices.Collect(maps.Values(j.r.Names))
-	for _, is := range learned {
-		people = append(people, is.Person)
-	}
-	for _, name := range names {
-		people = append(people, book[name]...)
-		if number := numberOf(name); number != "" {
-			people = append(people, number)
-		}
-	}
-	// The chat's own person need not be stored.
-	people = slices.DeleteFunc(people, func(jid bridge.JID) bool { return j.i.o.Store.Canonical(jid) == j.state.ChatJID })
-	outsiders, err := j.r.Outsiders(ctx, people...)
-	hidden := make(map[bridge.JID]bool, len(outsiders))
-	for _, jid := range outsiders {
-		hidden[jid] = true
-	}
-	return hidden, err
 }
 
 func (j *job) know(name string, s sender, me bridge.JID) {

@@ -130,3 +130,61 @@ func TestImport_AWrongNameDoubledWhatWasReceived(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestImport_NamesThatDifferInCase are two people where an export has both, and one where another
+// phone writes the name so.
+func TestImport_NamesThatDifferInCase(t *testing.T) {
+	const mama, capitals, again = "13.01.25, 10:00 - Mama: soft\n", "13.01.25, 10:01 - MAMA: LOUD\n", "13.01.25, 10:02 - Mama: soft again\n"
+	two := []string{"MAMA?: LOUD", "Mama?: soft", "Mama?: soft again"}
+	known := []string{"Anna: LOUD", "Sofía: soft", "Sofía: soft again"}
+	both := func(r *Request) { r.Names = map[string]bridge.JID{"MAMA": anna, "Mama": sofia} }
+	type step struct {
+		export string
+		change func(*Request)
+	}
+	nothing := func(*Request) {}
+	for name, test := range map[string]struct {
+		steps []step
+		want  []string
+	}{
+		"in one export":                 {[]step{{mama + capitals + again, nothing}}, two},
+		"a half first":                  {[]step{{mama, nothing}, {capitals + again, nothing}, {mama + capitals + again, nothing}}, two},
+		"the other half first":          {[]step{{capitals, nothing}, {mama, nothing}, {mama + capitals + again, nothing}}, two},
+		"a half later":                  {[]step{{mama + capitals, nothing}, {again, nothing}, {capitals, nothing}}, two},
+		"the other half later":          {[]step{{capitals + again, nothing}, {mama, nothing}, {capitals, nothing}}, two},
+		"told":                          {[]step{{mama + capitals + again, both}, {mama, nothing}, {capitals, nothing}}, known},
+		"told later":                    {[]step{{mama + capitals + again, nothing}, {mama + capitals + again, both}}, known},
+		"told in halves":                {[]step{{capitals, named("MAMA", anna)}, {mama + again, named("Mama", sofia)}, {mama + capitals + again, nothing}}, known},
+		"told one":                      {[]step{{mama + capitals + again, named("Mama", sofia)}, {mama + capitals + again, nothing}}, []string{"MAMA?: LOUD", "Sofía: soft", "Sofía: soft again"}},
+		"told one in a half":            {[]step{{mama + again, named("Mama", sofia)}, {mama + capitals + again, nothing}}, []string{"MAMA?: LOUD", "Sofía: soft", "Sofía: soft again"}},
+		"told in another case":          {[]step{{mama + again, named("MAMA", sofia)}}, []string{"Sofía: soft", "Sofía: soft again"}},
+		"another phone's, once":         {[]step{{mama, nothing}, {strings.ToUpper(mama + again), nothing}}, []string{"MAMA?: SOFT", "MAMA?: SOFT AGAIN", "MAMA?: soft"}},
+		"another phone's, known":        {[]step{{mama, named("Mama", sofia)}, {strings.ReplaceAll(mama+again, "Mama", "mama"), nothing}}, []string{"Sofía: soft", "Sofía: soft again"}},
+		"in the address book":           {[]step{{strings.ReplaceAll(mama+capitals, "Mama", "Sofi")[:len(mama)] + strings.ReplaceAll(capitals, "MAMA", "SOFI"), nothing}}, []string{"SOFI?: LOUD", "Sofía: soft"}},
+		"in the address book otherwise": {[]step{{strings.ReplaceAll(capitals, "MAMA", "SOFI"), nothing}}, []string{"Sofía: LOUD"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.know(bridge.Owner{PN: me}, bridge.Contact{JID: sofia, Name: new("Sofi")})
+			for _, step := range test.steps {
+				w.imports([]byte(step.export), step.change)
+			}
+			if diff := gocmp.Diff(test.want, w.authors(chatJID("Weekend"))); diff != "" {
+				t.Error(diff)
+			}
+			last := test.steps[len(test.steps)-1]
+			if got := w.imports([]byte(last.export)); got.Imported != 0 {
+				t.Errorf("once more: %s", told(got))
+			}
+		})
+	}
+}
+
+// TestImport_TheJIDOfAName stays what it was: messages are stored under it.
+func TestImport_TheJIDOfAName(t *testing.T) {
+	w := newWorld(t)
+	w.imports([]byte("13.01.25, 10:00 - Zoë: hi\n13.01.25, 10:01 - ZOË: HI\n"))
+	if m := w.messages(chatJID("Weekend")); m[0].SenderJID != "801311070845813935@import" || m[1].SenderJID == m[0].SenderJID {
+		t.Errorf("%s and %s", m[0].SenderJID, m[1].SenderJID)
+	}
+}

@@ -127,8 +127,8 @@ func (j *job) storePeople(ctx context.Context) error {
 	}
 	nobodies := make(store.NobodyNames)
 	for name, is := range j.senders {
+		nobodies[is.nobody] = name // also of people who are known: it tells which of two names in another case they are
 		if !is.known {
-			nobodies[is.nobody] = name
 			continue
 		}
 		if err := s.Attribute(ctx, chat, is.nobody, is.jid, is.isMe); err != nil {

@@ -52,6 +52,8 @@ type matched struct {
 	fate     *Fate
 	senders  []int64 // people who are its sender
 	formerly []int64 // people for whom its sender was taken
+	// isReceived reports whether the stored one came over the connection.
+	isReceived bool
 }
 
 func (r *readTx) matched(m *bridge.ExportedMessage, fate *Fate) *matched {
@@ -103,10 +105,10 @@ func (g *matching) match(all []*matched) {
 			}
 		}
 	}
-	// Under a wrong name a message may have been stored although it was there.
+	// What came over the connection may have been stored once more under a wrong name.
 	for _, same := range sameness[:surely] {
 		for _, m := range all {
-			if m.fate.twice != 0 || len(m.formerly) == 0 {
+			if !m.isReceived || m.fate.twice != 0 {
 				continue
 			}
 			if found := g.take(m, same, (*matched).wasBy); found != nil {
@@ -135,7 +137,7 @@ func (g *matching) take(m *matched, same rule, by func(*matched, *storedMessage)
 
 // is notes that a message is a stored one.
 func (m *matched) is(found *storedMessage, now time.Time) {
-	m.fate.Seq, m.fate.misnamed = found.seq, !m.isBy(found)
+	m.fate.Seq, m.fate.misnamed, m.isReceived = found.seq, !m.isBy(found), !found.exported
 	m.fate.TakesFile = m.SHA256 != nil && !found.deleted && !found.ref.Kept && found.lacksFile(m.ExportedMessage, now)
 }
 

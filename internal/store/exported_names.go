@@ -166,13 +166,19 @@ func (m *storedMessage) asExported(by bridge.Message) *bridge.ExportedMessage {
 	return e
 }
 
+// Namesake is somebody whom the account's address book has under a name, perhaps in another case.
+type Namesake struct {
+	JID  bridge.JID
+	Name string
+}
+
 // PeopleNamed returns the people whom the account's address book has under names, by name.
-func (s *Store) PeopleNamed(names []string) map[string][]bridge.JID {
+func (s *Store) PeopleNamed(names []string) map[string][]Namesake {
 	wanted := make(map[string][]string, len(names))
 	for _, name := range names {
 		wanted[fold(name)] = append(wanted[fold(name)], name)
 	}
-	found := make(map[string][]bridge.JID)
+	found := make(map[string][]Namesake)
 	s.people.mu.RLock()
 	defer s.people.mu.RUnlock()
 	for _, p := range s.people.byID {
@@ -180,7 +186,7 @@ func (s *Store) PeopleNamed(names []string) map[string][]bridge.JID {
 			continue
 		}
 		for _, name := range wanted[fold(p.name)] {
-			found[name] = append(found[name], p.jid())
+			found[name] = append(found[name], Namesake{p.jid(), p.name})
 		}
 	}
 	return found

@@ -74,7 +74,7 @@ func (j *job) resolve(ctx context.Context, names []string) error {
 		j.know(name, sender{nobody: nobody, formerly: formerly, jid: r.person(name, nobody)}, me)
 	}
 	if chat := j.state.ChatJID; chat.IsPerson() {
-		j.pair(chat, me)
+		j.pair(chat, me, r.mine != "")
 	}
 	for _, name := range names {
 		if s := j.senders[name]; !s.known {
@@ -107,25 +107,35 @@ func (j *job) know(name string, s sender, me bridge.JID) {
 	j.senders[name] = s
 }
 
-// pair names the one of two who is left.
-func (j *job) pair(chat, me bridge.JID) {
-	if len(j.senders) != 2 || me == "" || chat == me {
-		return
-	}
+// pair names who is left in a chat with a person.
+func (j *job) pair(chat, me bridge.JID, knowsOwn bool) {
 	for name, s := range j.senders {
-		for other, o := range j.senders {
-			if name == other || s.known || !o.known {
-				continue
-			}
-			switch o.jid {
-			case me:
-				s.jid = chat
-			case j.i.o.Store.Canonical(chat):
-				s.jid = me
-			default:
-				continue
-			}
+		if s.known || numberOf(name) != "" {
+			continue
+		}
+		if s.jid = j.left(name, chat, me, knowsOwn); s.jid != "" {
 			j.know(name, s, me)
 		}
 	}
+}
+
+// left returns who a name is beside the other one. Where it is alone it is not the account's, if
+// this has a name that is known.
+func (j *job) left(name string, chat, me bridge.JID, knowsOwn bool) bridge.JID {
+	if len(j.senders) == 1 && (knowsOwn || chat == me) {
+		return chat
+	}
+	if len(j.senders) != 2 || me == "" || chat == me {
+		return ""
+	}
+	for other, is := range j.senders {
+		switch {
+		case other == name:
+		case is.jid == me:
+			return chat
+		case is.jid == j.i.o.Store.Canonical(chat):
+			return me
+		}
+	}
+	return ""
 }

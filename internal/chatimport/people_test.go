@@ -2,6 +2,7 @@ package chatimport
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -186,5 +187,54 @@ func TestImport_TheJIDOfAName(t *testing.T) {
 	w.imports([]byte("13.01.25, 10:00 - Zoë: hi\n13.01.25, 10:01 - ZOË: HI\n"))
 	if m := w.messages(chatJID("Weekend")); m[0].SenderJID != "801311070845813935@import" || m[1].SenderJID == m[0].SenderJID {
 		t.Errorf("%s and %s", m[0].SenderJID, m[1].SenderJID)
+	}
+}
+
+// TestImport_OneName in a chat with a person is theirs, unless it is the account's.
+func TestImport_OneName(t *testing.T) {
+	const shop, alex = "13.01.25, 10:00 - Shop: code 1\n", "13.01.25, 10:01 - Alex: thanks\n"
+	for _, test := range []struct {
+		name, own string // the account's
+		chat      bridge.JID
+		steps     []string
+		want      []string
+	}{
+		{"another's", "Alex", anna, []string{shop, shop}, []string{"Anna: code 1"}},
+		{"another's, and later both", "Alex", anna, []string{shop, shop + alex}, []string{"Ada: thanks", "Anna: code 1"}},
+		{"the account's", "Alex", anna, []string{alex}, []string{"Ada: thanks", "Anna: code 1"}},
+		{"the account's in another case", "ALEX", anna, []string{alex}, []string{"Ada: thanks", "Anna: code 1"}},
+		{"whose account's is not known", "", anna, []string{shop}, []string{"Anna: code 1", "Shop?: code 1"}},
+		{"somebody else's number", "Alex", anna, []string{strings.ReplaceAll(shop, "Shop", "+34 600 100 101")}, []string{"Anna: code 1", "Sofía: code 1"}},
+		{"in the chat with oneself", "", me, []string{shop}, []string{"Ada: code 1"}},
+		{"in a new chat", "Alex", chatJID("Weekend"), []string{shop}, []string{"Shop?: code 1"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.know(bridge.Owner{PN: me}, received("M", bridge.TypeText, "code 1"), bridge.Contact{JID: anna, PushName: new("Anna's shop")}, bridge.Contact{JID: me, PushName: &test.own})
+			for _, export := range test.steps {
+				w.imports([]byte(export), func(r *Request) {
+					if r.Chat = string(test.chat); test.chat.IsImport() {
+						r.Chat = "Weekend"
+					}
+				})
+			}
+			if diff := gocmp.Diff(test.want, w.authors(test.chat)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestImport_ANumberOutside is not the chat's person, though nobody else is left.
+func TestImport_ANumberOutside(t *testing.T) {
+	w := newWorld(t)
+	w.know(bridge.Owner{PN: me}, bridge.Contact{JID: anna, Name: new("Anna")}, bridge.Contact{JID: me, PushName: new("Ada")})
+	for _, export := range []string{"13.01.25, 10:00 - +34 600 100 101: hi\n", "13.01.25, 10:00 - +34 600 100 101: hi\n13.01.25, 10:01 - Ada: hi\n"} {
+		got := w.imports([]byte(export), into(anna), func(r *Request) {
+			r.Outsiders = func(_ context.Context, people ...bridge.JID) ([]bridge.JID, error) { return people, nil }
+		})
+		if diff := gocmp.Diff([]string{"+34 600 100 101"}, got.UnknownNames); diff != "" {
+			t.Error(diff)
+		}
 	}
 }

@@ -160,3 +160,34 @@ func TestImport_DocumentsWithoutTheirFiles(t *testing.T) {
 		t.Errorf("beside a received text: %s", told(got))
 	}
 }
+
+// TestImport_DeletedLater leaves what was imported before: the message does not come a second time as
+// a deleted one.
+func TestImport_DeletedLater(t *testing.T) {
+	const head, gone = "13.01.25, 10:00 - Anna: ", "Diese Nachricht wurde gelöscht\n"
+	for _, test := range []struct {
+		name  string
+		steps []string
+		want  []string
+	}{
+		{"a text", []string{head + "secret\n", head + gone, head + "secret\n"}, []string{"Anna: secret"}},
+		{"one of two", []string{head + "a\n" + head + "b\n", head + gone + head + "b\n"}, []string{"Anna: a", "Anna: b"}},
+		{"both of two", []string{head + "a\n" + head + "b\n", head + gone + head + gone}, []string{"Anna: a", "Anna: b"}},
+		{"a file", []string{head + "<Medien ausgeschlossen>\n", head + gone}, []string{"Anna: "}},
+		{"another's", []string{"13.01.25, 10:00 - Bob: secret\n", head + gone}, []string{"Anna: ", "Bob?: secret"}},
+		{"in another minute", []string{head + "secret\n", "13.01.25, 10:01 - Anna: " + gone}, []string{"Anna: ", "Anna: secret"}},
+		{"beside one deleted before", []string{head + gone + head + "b\n", head + gone + head + gone}, []string{"Anna: ", "Anna: b"}},
+		{"beside a new one", []string{head + "a\n", head + "new\n" + head + "new\n" + head + gone}, []string{"Anna: a", "Anna: new", "Anna: new"}},
+		{"edited", []string{head + "old text\n", head + "new text <Diese Nachricht wurde bearbeitet>\n"}, []string{"Anna: new text", "Anna: old text"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			for _, export := range test.steps {
+				w.imports([]byte(export), named("Anna", anna))
+			}
+			if diff := gocmp.Diff(test.want, w.authors(chatJID("Weekend"))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

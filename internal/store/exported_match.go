@@ -94,17 +94,10 @@ type matching struct {
 func (g *matching) match(all []*matched) {
 	slices.SortStableFunc(all, func(a, b *matched) int { return cmp.Compare(len(a.formerly), len(b.formerly)) })
 	for _, same := range sameness {
-		for _, by := range []func(*matched, *storedMessage) bool{(*matched).isBy, (*matched).wasBy} {
-			for _, m := range all {
-				if m.fate.Seq != 0 {
-					continue
-				}
-				if found := g.take(m, same, by); found != nil {
-					m.is(found, g.now)
-				}
-			}
-		}
+		g.matchBy(all, same, (*matched).isBy)
+		g.matchBy(all, same, (*matched).wasBy)
 	}
+	g.matchBy(all, deletedLater, (*matched).isBy)
 	// What came over the connection may have been stored once more under a wrong name.
 	for _, same := range sameness[:surely] {
 		for _, m := range all {
@@ -114,6 +107,17 @@ func (g *matching) match(all []*matched) {
 			if found := g.take(m, same, (*matched).wasBy); found != nil {
 				m.fate.twice = found.seq
 			}
+		}
+	}
+}
+
+func (g *matching) matchBy(all []*matched, same rule, by func(*matched, *storedMessage) bool) {
+	for _, m := range all {
+		if m.fate.Seq != 0 {
+			continue
+		}
+		if found := g.take(m, same, by); found != nil {
+			m.is(found, g.now)
 		}
 	}
 }

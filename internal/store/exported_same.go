@@ -101,6 +101,15 @@ func deletedSince(*bridge.ExportedMessage) func(*storedMessage) bool {
 	return func(stored *storedMessage) bool { return stored.deleted }
 }
 
+// deletedLater finds what was deleted since it was stored, which keeps it. A wrong one costs
+// nothing but the mark of a deletion.
+func deletedLater(m *bridge.ExportedMessage) func(*storedMessage) bool {
+	if m.DeletedAt == nil {
+		return nil
+	}
+	return func(*storedMessage) bool { return true }
+}
+
 func (m *storedMessage) isFile() bool { return m.hasFile || isFile(m.kind) }
 
 // keepsOther reports whether a stored message has a file from an export, which is not the one

@@ -93,14 +93,15 @@ type matching struct {
 // first. Whoever was taken for another leaves the messages to those who were not.
 func (g *matching) match(all []*matched) {
 	slices.SortStableFunc(all, func(a, b *matched) int { return cmp.Compare(len(a.formerly), len(b.formerly)) })
+	misnamed := slices.DeleteFunc(slices.Clone(all), func(m *matched) bool { return len(m.formerly) == 0 })
 	for _, same := range sameness {
 		g.matchBy(all, same, (*matched).isBy)
-		g.matchBy(all, same, (*matched).wasBy)
+		g.matchBy(misnamed, same, (*matched).wasBy)
 	}
 	g.matchBy(all, deletedLater, (*matched).isBy)
 	// What came over the connection may have been stored once more under a wrong name.
 	for _, same := range sameness[:surely] {
-		for _, m := range all {
+		for _, m := range misnamed {
 			if !m.isReceived || m.fate.twice != 0 {
 				continue
 			}

@@ -16,6 +16,7 @@ type rule func(m *bridge.ExportedMessage) func(*storedMessage) bool
 // sameness lists rules from the surest on. What the first ones find is surely the same.
 var sameness = []rule{sameFile, sameContent, namedInText, leftOut, deletedSince}
 
+// surely is how many of them.
 const surely = 2
 
 func sameFile(m *bridge.ExportedMessage) func(*storedMessage) bool {

@@ -218,10 +218,12 @@ type job struct {
 	r       Request
 	name    string // of a chat with a JID of its own; else empty
 	archive *chatexport.Archive
-	senders map[string]sender
-	sums    map[string][]byte // of the files that messages name
-	done    chan struct{}
-	failed  error // once done is closed
+	// The times of the first and of the last message.
+	first, last time.Time
+	senders     map[string]sender
+	sums        map[string][]byte // of the files that messages name
+	done        chan struct{}
+	failed      error // once done is closed
 
 	mu    sync.Mutex
 	state bridge.Import // guarded by mu

@@ -178,6 +178,8 @@ func TestImport_DeletedLater(t *testing.T) {
 		{"in another minute", []string{head + "secret\n", "13.01.25, 10:01 - Anna: " + gone}, []string{"Anna: ", "Anna: secret"}},
 		{"beside one deleted before", []string{head + gone + head + "b\n", head + gone + head + gone}, []string{"Anna: ", "Anna: b"}},
 		{"beside a new one", []string{head + "a\n", head + "new\n" + head + "new\n" + head + gone}, []string{"Anna: a", "Anna: new", "Anna: new"}},
+		{"beside what another export had", []string{"13.01.25, 09:59 - Anna: a\n" + head + "b\n", head + gone}, []string{"Anna: ", "Anna: a", "Anna: b"}},
+		{"beside what another export had, backwards", []string{head + "b\n13.01.25, 10:01 - Anna: c\n", head + gone}, []string{"Anna: ", "Anna: b", "Anna: c"}},
 		{"edited", []string{head + "old text\n", head + "new text <Diese Nachricht wurde bearbeitet>\n"}, []string{"Anna: new text", "Anna: old text"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -46,7 +46,12 @@ func (j *job) prepare(ctx context.Context) (err error) {
 		if m.File != "" && j.archive.Has(m.File) {
 			files[m.File] = true
 		}
-		j.state.Total++
+		if j.state.Total++; j.first.IsZero() || m.At.Before(j.first) {
+			j.first = m.At
+		}
+		if m.At.After(j.last) {
+			j.last = m.At
+		}
 	}
 	if err := j.archive.CheckInner(func(name string) bool { return files[name] }); err != nil {
 		return err
@@ -91,7 +96,7 @@ func (j *job) read(name string, do func(io.Reader) error) error {
 
 // takeOver stores what is not stored.
 func (j *job) takeOver(ctx context.Context) error {
-	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID)
+	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID, j.first, j.last)
 	if err == nil && !j.r.DryRun {
 		err = j.storePeople(ctx)
 	}

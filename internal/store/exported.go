@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/search"
@@ -15,6 +16,8 @@ type ExportRun struct {
 	// duplicates of each other.
 	floor int64
 	isNew bool // there is nothing to compare with
+	// cut lists minutes of which the export may have a part only.
+	cut []int64
 	// Stored messages that were found to be in the export, the latest of them: each is one
 	// duplicate. Those in earlier are forgotten next, as they are far behind in the export.
 	taken, earlier map[int64]bool
@@ -23,13 +26,21 @@ type ExportRun struct {
 // maxTaken bounds how many duplicates a run remembers, twice.
 const maxTaken = 1 << 17
 
-// BeginExport begins to take over an exported chat, which need not be stored.
-func (s *Store) BeginExport(ctx context.Context, chat bridge.JID) (*ExportRun, error) {
+// BeginExport begins to take over an exported chat, which need not be stored, with messages of
+// some time.
+func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, first, last time.Time) (*ExportRun, error) {
 	run := &ExportRun{Chat: chat, taken: make(map[int64]bool)}
 	err := s.read(ctx, func(r *readTx) {
 		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &run.floor)
 		id, found := r.chatOf(chat)
 		run.isNew = !found || !r.Find("SELECT 1 FROM messages WHERE chat = ? LIMIT 1", []any{id}, new(int))
+		from, to := first.Unix()/60, last.Unix()/60
+		if r.Find("SELECT 1 FROM messages WHERE chat = ? AND timestamp < ? LIMIT 1", []any{id, from * 60_000}, new(int)) {
+			run.cut = append(run.cut, from)
+		}
+		if r.Find("SELECT 1 FROM messages WHERE chat = ? AND timestamp >= ? LIMIT 1", []any{id, (to + 1) * 60_000}, new(int)) {
+			run.cut = append(run.cut, to)
+		}
 	})
 	return run, err
 }

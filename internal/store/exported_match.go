@@ -39,7 +39,7 @@ func (s *Store) MatchExport(ctx context.Context, run *ExportRun, messages []brid
 		}
 		chat, _ := r.chatOf(run.Chat)
 		for minute, all := range byMinute {
-			m := matching{run: run, stored: r.storedIn(chat, minute, run), now: s.o.Clock.Now()}
+			m := matching{run: run, stored: r.storedIn(chat, minute, run), isCut: slices.Contains(run.cut, minute), now: s.o.Clock.Now()}
 			m.match(all)
 		}
 		return fates
@@ -86,6 +86,7 @@ func (m *matched) wasBy(stored *storedMessage) bool {
 type matching struct {
 	run    *ExportRun
 	stored []*storedMessage // which are no duplicates yet
+	isCut  bool             // the export may have others of them left out
 	now    time.Time
 }
 
@@ -97,6 +98,9 @@ func (g *matching) match(all []*matched) {
 	for _, same := range sameness {
 		g.matchBy(all, same, (*matched).isBy)
 		g.matchBy(misnamed, same, (*matched).wasBy)
+	}
+	if g.isCut {
+		return
 	}
 	g.matchBy(all, deletedLater, (*matched).isBy)
 	// What came over the connection may have been stored once more under a wrong name.

@@ -46,6 +46,26 @@ func TestImport_PhotosOfOneMinute(t *testing.T) {
 			t.Errorf("step %d: %s, want %s", i, told(got), step.want)
 		}
 	}
+	// The same picture was sent twice, and an earlier export has one of them.
+	w = newWorld(t)
+	picture := func(n int, caption string) exporttest.Say {
+		return exporttest.Say{At: atTen, Who: "Anna", File: fmt.Sprintf("IMG-20250113-WA%04d.jpg", n), Data: []byte("a picture"), Text: caption}
+	}
+	for i, step := range []struct {
+		chat []exporttest.Say
+		want string
+	}{
+		{[]exporttest.Say{picture(2, "look")}, "1 imported, 0 duplicates, 1 media, 0 system"},
+		{[]exporttest.Say{picture(1, "sorry, again"), picture(2, "look")}, "1 imported, 1 duplicates, 1 media, 0 system"},
+		{[]exporttest.Say{picture(1, ""), picture(2, "")}, "0 imported, 2 duplicates, 0 media, 0 system"},
+	} {
+		if got := w.imports(exporttest.LocaleOf("de").Zip(t, exporttest.Android, step.chat), named("Anna", anna)); told(got) != step.want {
+			t.Errorf("twice, step %d: %s, want %s", i, told(got), step.want)
+		}
+	}
+	if diff := gocmp.Diff([]string{"Anna: look[document]", "Anna: sorry, again[document]"}, w.authors(chatJID("Weekend"))); diff != "" {
+		t.Error(diff)
+	}
 	// A phone may export other bytes than it has sent.
 	w = newWorld(t)
 	photo := received("P", "imageMessage", "")

@@ -14,16 +14,25 @@ import (
 type rule func(m *bridge.ExportedMessage) func(*storedMessage) bool
 
 // sameness lists rules from the surest on. What the first ones find is surely the same.
-var sameness = []rule{sameFile, sameContent, namedInText, leftOut, deletedSince}
+var sameness = []rule{sameFileAndText, sameFile, sameContent, namedInText, leftOut, deletedSince}
 
 // surely is how many of them.
-const surely = 2
+const surely = 3
 
 func sameFile(m *bridge.ExportedMessage) func(*storedMessage) bool {
 	if m.SHA256 == nil {
 		return nil
 	}
 	return func(stored *storedMessage) bool { return bytes.Equal(m.SHA256, stored.ref.FileSHA256) }
+}
+
+func sameFileAndText(m *bridge.ExportedMessage) func(*storedMessage) bool {
+	isSame := sameFile(m)
+	if isSame == nil {
+		return nil
+	}
+	text := sameSpelling(m.Caption)
+	return func(stored *storedMessage) bool { return isSame(stored) && isSameText(text, stored) }
 }
 
 func sameContent(m *bridge.ExportedMessage) func(*storedMessage) bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,42 @@ func TestImport_AWrongNameIsCorrected(t *testing.T) {
 				t.Errorf("once more: %s", told(got))
 			}
 		})
+	}
+}
+
+// TestImport_WrongNamesAreCorrected, however many were wrong, several times, and in parts: in the end
+// the chat is as if they had been right from the beginning.
+func TestImport_WrongNamesAreCorrected(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		people := []bridge.JID{anna, sofia, me}
+		names := func() map[string]bridge.JID {
+			names := make(map[string]bridge.JID)
+			for i, of := range r.Perm(3) {
+				names[[]string{"Ada L.", "Bea", "Cleo"}[i]] = people[of]
+			}
+			return names
+		}
+		var lines []string
+		for i := range 60 {
+			at := atTen.Add(time.Duration(i/6) * time.Minute).Format("02.01.06, 15:04")
+			lines = append(lines, fmt.Sprintf("%s - %s: %s\n", at, []string{"Ada L.", "Bea", "Cleo"}[r.IntN(3)], []string{"ok", "yes", "no"}[r.IntN(3)]))
+		}
+		right := names()
+		export := func(from, to int) []byte { return []byte(strings.Join(lines[from:to], "")) }
+		saying := func(names map[string]bridge.JID) func(*Request) { return func(r *Request) { r.Names = names } }
+		w, wrong := newWorld(t), newWorld(t)
+		w.know(bridge.Owner{PN: me})
+		wrong.know(bridge.Owner{PN: me})
+		w.imports(export(0, 60), saying(right))
+		wrong.imports(export(0, 60), saying(names()))
+		wrong.imports(export(0, 6*r.IntN(10)+6), saying(names()))
+		half := 6 * r.IntN(10)
+		wrong.imports(export(half, 60), saying(right))
+		wrong.imports(export(0, min(half+6, 60)), saying(right))
+		if diff := gocmp.Diff(w.authors(chatJID("Weekend")), wrong.authors(chatJID("Weekend"))); diff != "" {
+			t.Errorf("seed %d: %s", seed, diff)
+		}
 	}
 }
 

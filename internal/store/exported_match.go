@@ -52,8 +52,7 @@ type matched struct {
 	fate     *Fate
 	senders  []int64 // people who are its sender
 	formerly []int64 // people for whom its sender was taken
-	// isReceived reports whether the stored one came over the connection.
-	isReceived bool
+	found    *storedMessage
 }
 
 func (r *readTx) matched(m *bridge.ExportedMessage, fate *Fate) *matched {
@@ -99,6 +98,13 @@ func (g *matching) match(all []*matched) {
 		g.matchBy(all, same, (*matched).isBy)
 		g.matchBy(misnamed, same, (*matched).wasBy)
 	}
+	for _, same := range sameness[:surely] {
+		for _, m := range misnamed {
+			if m.found == nil {
+				g.exchange(m, all, same)
+			}
+		}
+	}
 	if g.isCut {
 		return
 	}
@@ -106,7 +112,7 @@ func (g *matching) match(all []*matched) {
 	// What came over the connection may have been stored once more under a wrong name.
 	for _, same := range sameness[:surely] {
 		for _, m := range misnamed {
-			if !m.isReceived || m.fate.twice != 0 {
+			if m.found == nil || m.found.exported || m.fate.twice != 0 {
 				continue
 			}
 			if found := g.take(m, same, (*matched).wasBy); found != nil {
@@ -118,11 +124,27 @@ func (g *matching) match(all []*matched) {
 
 func (g *matching) matchBy(all []*matched, same rule, by func(*matched, *storedMessage) bool) {
 	for _, m := range all {
-		if m.fate.Seq != 0 {
+		if m.found != nil {
 			continue
 		}
 		if found := g.take(m, same, by); found != nil {
 			m.is(found, g.now)
+		}
+	}
+}
+
+// exchange gives a message the stored one that another was given, if that finds one under a wrong
+// name instead.
+func (g *matching) exchange(m *matched, all []*matched, same rule) {
+	isSame := same(m.ExportedMessage)
+	for _, other := range all {
+		if isSame == nil || other.found == nil || !m.isBy(other.found) && !m.wasBy(other.found) || !isSame(other.found) {
+			continue
+		}
+		if found := g.take(other, same, (*matched).wasBy); found != nil {
+			m.is(other.found, g.now)
+			other.is(found, g.now)
+			return
 		}
 	}
 }
@@ -146,7 +168,7 @@ func (g *matching) take(m *matched, same rule, by func(*matched, *storedMessage)
 
 // is notes that a message is a stored one.
 func (m *matched) is(found *storedMessage, now time.Time) {
-	m.fate.Seq, m.fate.misnamed, m.isReceived = found.seq, !m.isBy(found), !found.exported
+	m.found, m.fate.Seq, m.fate.misnamed = found, found.seq, !m.isBy(found)
 	m.fate.TakesFile = m.SHA256 != nil && !found.deleted && !found.ref.Kept && found.lacksFile(m.ExportedMessage, now)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"bridged/internal/bridge"
+	"bridged/internal/media"
 )
 
 // transcription returns what is known of the work on transcripts, nil without a service.
@@ -12,8 +13,11 @@ func (s *server) transcription(ctx context.Context) (*bridge.Transcription, erro
 		return nil, nil
 	}
 	t := *s.Transcription
-	waiting, used, err := s.Store.Transcribed(ctx)
-	t.Waiting, t.SecondsUsed = waiting, int(used.Seconds())
+	work, err := s.Store.Transcribed(ctx)
+	t.Waiting, t.PutOff, t.SecondsUsed = work.Waiting, work.PutOff, int(work.Used.Seconds())
+	if t.SecondsLimit != nil && t.SecondsUsed >= *t.SecondsLimit {
+		t.PutOff = t.Waiting
+	}
 	return &t, err
 }
 
@@ -35,12 +39,7 @@ func (s *server) requestTranscript(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := struct {
-		ChatJID    bridge.JID         `json:"chatJid"`
-		MsgID      string             `json:"msgId"`
-		Transcript *bridge.Transcript `json:"transcript"`
-		WaitsUntil *bridge.Time       `json:"waitsUntil"` // where the month's minutes are used up
-	}{ChatJID: m.Chat, MsgID: m.ID, Transcript: m.Transcript}
+	answer := bridge.TranscriptRequest{ChatJID: m.Chat, MsgID: m.ID, Transcript: m.Transcript}
 	if m.Transcript != nil {
 		return answer, nil
 	}
@@ -55,12 +54,18 @@ func (s *server) requestTranscript(in *input) (any, error) {
 		return nil, err
 	}
 	in.closed(file)
-	if err := s.Store.AskTranscript(in.ctx(), m.Chat, m.ID); err != nil {
+	t, err := s.transcription(in.ctx())
+	if err != nil {
 		return nil, err
 	}
-	t, err := s.transcription(in.ctx())
-	if err == nil && t.SecondsLimit != nil && t.SecondsUsed >= *t.SecondsLimit {
-		answer.WaitsUntil = new(bridge.At(bridge.NextMonth(s.Store.Clock().Now())))
+	if t.SecondsLimit != nil {
+		seconds := int(media.LengthOf(file, m).Seconds())
+		switch {
+		case seconds > *t.SecondsLimit:
+			return nil, bridge.Invalid("the sound is longer than all the minutes of a month (TRANSCRIBE_MINUTES)")
+		case seconds > *t.SecondsLimit-t.SecondsUsed:
+			answer.WaitsUntil = new(bridge.At(bridge.NextMonth(s.Store.Clock().Now())))
+		}
 	}
-	return accepted{answer}, err
+	return accepted{answer}, s.Store.AskTranscript(in.ctx(), m.Chat, m.ID)
 }

@@ -19,13 +19,6 @@ func minutesAMonth(n int) func(*api.Options) {
 	return func(o *api.Options) { o.Transcription.SecondsLimit = new(60 * n) }
 }
 
-type transcriptAnswer struct {
-	ChatJID    bridge.JID
-	MsgID      string
-	Transcript *bridge.Transcript
-	WaitsUntil *bridge.Time
-}
-
 // voice is a voice note from Grace that is on the network's media server.
 func (s *server) voice(id string) {
 	s.cdn.send(s, id, bridge.Media{Type: bridge.MediaAudio, MimeType: "audio/ogg; codecs=opus", PTT: true, DurationSec: 3}, "the sound of "+id)
@@ -34,7 +27,7 @@ func (s *server) voice(id string) {
 func TestTranscript_IsAskedForAndAnsweredOnceItIsThere(t *testing.T) {
 	s := newServer(t, minutesAMonth(1), sendDisabled)
 	s.voice("V1")
-	var answer transcriptAnswer
+	var answer bridge.TranscriptRequest
 	for range 2 {
 		s.Post(transcriptOf(grace, "V1"), "").Want(http.StatusAccepted).Decode(&answer)
 		if answer.ChatJID != grace || answer.MsgID != "V1" || answer.Transcript != nil || answer.WaitsUntil != nil {
@@ -56,10 +49,11 @@ func TestTranscript_IsAskedForAndAnsweredOnceItIsThere(t *testing.T) {
 	if month := bridge.NextMonth(s.store.Clock().Now()); answer.WaitsUntil == nil || !answer.WaitsUntil.Equal(month) {
 		t.Errorf("with the month's minutes used up: %+v, want %s", answer, month)
 	}
+	answer = bridge.TranscriptRequest{}
 	if _, err := s.store.SaveTranscript(t.Context(), *job, bridge.NewTranscript("the engine weaves", "en", noon)); err != nil {
 		t.Fatal(err)
 	}
-	answer = transcriptAnswer{}
+	answer = bridge.TranscriptRequest{}
 	s.Post(transcriptOf(grace, "V1"), "").Want(http.StatusOK).Decode(&answer)
 	if answer.Transcript == nil || answer.Transcript.Text != "the engine weaves" || *answer.Transcript.Language != "en" || answer.WaitsUntil != nil {
 		t.Errorf("answer: %+v", answer)
@@ -128,5 +122,25 @@ func TestTranscript_IsOfTheTokensChats(t *testing.T) {
 		`{"name":"c","scopes":["read","send"]}`:                                     http.StatusForbidden,
 	} {
 		s.as(s.token(body)).Post(transcriptOf(grace, "V1"), "").Want(want)
+	}
+}
+
+// A note that is longer than what is left of the month waits, though shorter ones do not.
+func TestTranscript_SaysThatItWaitsForTheNextMonth(t *testing.T) {
+	s := newServer(t, minutesAMonth(1))
+	for id, seconds := range map[string]int{"short": 10, "long": 30, "endless": 61} {
+		s.cdn.send(s, id, bridge.Media{Type: bridge.MediaAudio, MimeType: "audio/amr", DurationSec: seconds}, "the sound of "+id)
+	}
+	if counted, err := s.store.CountTranscribed(t.Context(), 40*time.Second, time.Minute); err != nil || !counted {
+		t.Fatalf("counted: %t, %v", counted, err)
+	}
+	var short, long bridge.TranscriptRequest
+	s.Post(transcriptOf(grace, "short"), "").Want(http.StatusAccepted).Decode(&short)
+	s.Post(transcriptOf(grace, "long"), "").Want(http.StatusAccepted).Decode(&long)
+	if month := bridge.NextMonth(s.store.Clock().Now()); short.WaitsUntil != nil || long.WaitsUntil == nil || !long.WaitsUntil.Equal(month) {
+		t.Errorf("short: %+v, long: %+v", short, long)
+	}
+	if got := s.Post(transcriptOf(grace, "endless"), "").Want(http.StatusBadRequest); !strings.Contains(string(got.Body), "longer than all the minutes of a month (TRANSCRIBE_MINUTES)") {
+		t.Errorf("endless: %s", got.Body)
 	}
 }

@@ -17,7 +17,6 @@ import (
 // list is shortened and a larger number becomes 0; the stored protobuf stays whole. Texts
 // are counted in characters.
 const (
-	maxContent    = 65536
 	maxName       = 255 // of people, groups and files
 	maxUsername   = 64
 	maxTopic      = 4096
@@ -38,6 +37,9 @@ const (
 	maxPayload    = 32 << 10 // bytes of base64
 )
 
+// MaxContent limits the text of a message.
+const MaxContent = 65536
+
 // MaxThumbnail limits the data URL of an ad's picture, in bytes.
 const MaxThumbnail = 64 << 10
 
@@ -50,7 +52,7 @@ const UnknownMIMEType = "application/octet-stream"
 // The limits that the tag bound of a field names. Fields without a tag stay as they are.
 var (
 	textLimits = map[string]func(string) string{
-		"content": cutTo(maxContent), "name": cutTo(maxName), "topic": cutTo(maxTopic), "option": cutTo(maxOption), "id": cutTo(maxID),
+		"content": cutTo(MaxContent), "name": cutTo(maxName), "topic": cutTo(maxTopic), "option": cutTo(maxOption), "id": cutTo(maxID),
 		"number": cutTo(maxNumber), "emoji": cutTo(maxEmoji), "preview": cutTo(MaxPreview), "emails": cutTo(maxName),
 		"label": cutTo(100), // the apps have 30
 		// A part of one of these would lead elsewhere, or mean nothing.

@@ -35,7 +35,7 @@ func TestBounded_EveryLimit(t *testing.T) {
 		return media(m)
 	}
 	for name, test := range map[string]struct{ given, want Fact }{
-		"content":            {Message{Content: long}, Message{Content: long[:2*maxContent]}},
+		"content":            {Message{Content: long}, Message{Content: long[:2*MaxContent]}},
 		"content no text":    {Message{Content: "a\xffb"}, Message{Content: "a\uFFFDb"}},
 		"control characters": {Message{Content: "a\x00\x1b[2Jb"}, Message{Content: "a\x00\x1b[2Jb"}},
 		"message type":       {Message{MessageType: long}, Message{MessageType: long[:2*maxName]}},
@@ -43,7 +43,7 @@ func TestBounded_EveryLimit(t *testing.T) {
 		"size negative":      {media(Media{Size: -1}), shown(Media{})},
 		"size of 2 GiB":      {media(Media{Size: 2 << 30}), shown(Media{Size: 2 << 30})},
 		"size beyond 2 GiB":  {media(Media{Size: 2<<30 + 1}), shown(Media{})},
-		"caption":            {media(Media{Caption: long}), shown(Media{Caption: long[:2*maxContent]})},
+		"caption":            {media(Media{Caption: long}), shown(Media{Caption: long[:2*MaxContent]})},
 		"mimetype":           {media(Media{MimeType: "audio/ogg; codecs=opus"}), media(Media{MimeType: "audio/ogg; codecs=opus"})},
 		"mimetype missing":   {media(Media{}), media(Media{MimeType: UnknownMIMEType})},
 		"mimetype too long":  {media(Media{MimeType: "a/" + strings.Repeat("b", 254)}), shown(Media{})},
@@ -63,7 +63,7 @@ func TestBounded_EveryLimit(t *testing.T) {
 			shown(Media{Ref: MediaRef{FileEncSHA256: make([]byte, 32)}}),
 		},
 		"direct path":     {media(Media{Ref: MediaRef{DirectPath: "/" + long}}), shown(Media{})},
-		"poll's question": {Message{Poll: &PollTally{Name: long, Options: []PollOption{}}}, Message{Poll: &PollTally{Name: long[:2*maxContent], Options: []PollOption{}}}},
+		"poll's question": {Message{Poll: &PollTally{Name: long, Options: []PollOption{}}}, Message{Poll: &PollTally{Name: long[:2*MaxContent], Options: []PollOption{}}}},
 		"poll's options": {
 			Message{Poll: &PollTally{Options: make([]PollOption, 10_000), SelectableCount: 10_000}},
 			Message{Poll: &PollTally{Options: make([]PollOption, maxOptions)}},
@@ -95,13 +95,13 @@ func TestBounded_EveryLimit(t *testing.T) {
 		},
 		"edit": {
 			Edit{New: Message{Content: long}, Upload: &Message{Content: long}},
-			Edit{New: Message{Content: long[:2*maxContent]}, Upload: &Message{Content: long[:2*maxContent]}},
+			Edit{New: Message{Content: long[:2*MaxContent]}, Upload: &Message{Content: long[:2*MaxContent]}},
 		},
 		"new place": {MediaMoved{DirectPath: "/" + long}, MediaMoved{}},
 		"place":     {parts(Parts{Location: &Place{Latitude: math.NaN()}}), Message{}},
 		"place too far": {
 			parts(Parts{Location: &Place{Longitude: math.Inf(1)}, Event: &CalendarEvent{Name: long, Location: &Place{Latitude: 91}}}),
-			parts(Parts{Event: &CalendarEvent{Name: long[:2*maxContent]}}),
+			parts(Parts{Event: &CalendarEvent{Name: long[:2*MaxContent]}}),
 		},
 		"place's texts": {
 			parts(Parts{Location: &Place{Latitude: -90, Longitude: 180, Name: long, Address: long, URL: long}}),
@@ -110,15 +110,15 @@ func TestBounded_EveryLimit(t *testing.T) {
 		"contacts": {parts(Parts{Contacts: make([]SharedContact, 1000)}), parts(Parts{Contacts: contacts(maxContacts)})},
 		"contact": {
 			parts(Parts{Contacts: []SharedContact{{DisplayName: long, VCard: long, Phones: make([]SharedPhone, 100), Emails: []string{long}}}}),
-			parts(Parts{Contacts: []SharedContact{{DisplayName: long[:2*maxName], VCard: long[:2*maxContent], Phones: make([]SharedPhone, maxPhones), Emails: []string{long[:2*maxName]}}}}),
+			parts(Parts{Contacts: []SharedContact{{DisplayName: long[:2*maxName], VCard: long[:2*MaxContent], Phones: make([]SharedPhone, maxPhones), Emails: []string{long[:2*maxName]}}}}),
 		},
 		"contacts' cards": {
 			parts(Parts{Contacts: cards(long, maxContacts)}),
-			parts(Parts{Contacts: append(cards(long[:2*maxContent], maxVCards/(2*maxContent)), contacts(maxContacts-maxVCards/(2*maxContent))...)}),
+			parts(Parts{Contacts: append(cards(long[:2*MaxContent], maxVCards/(2*MaxContent)), contacts(maxContacts-maxVCards/(2*MaxContent))...)}),
 		},
 		"buttons": {
 			parts(Parts{Interactive: &Interactive{Body: long, Buttons: make([]Button, 1000), Selected: &Choice{ID: long}}}),
-			parts(Parts{Interactive: &Interactive{Body: long[:2*maxContent], Buttons: make([]Button, maxButtons), Selected: &Choice{ID: long[:2*maxID]}}}),
+			parts(Parts{Interactive: &Interactive{Body: long[:2*MaxContent], Buttons: make([]Button, maxButtons), Selected: &Choice{ID: long[:2*maxID]}}}),
 		},
 		"button": {
 			parts(Parts{Interactive: &Interactive{Buttons: []Button{{ID: long, Text: long, URL: long, Phone: long}}}}),
@@ -126,7 +126,7 @@ func TestBounded_EveryLimit(t *testing.T) {
 		},
 		"invite":       {parts(Parts{GroupInvite: &GroupInvite{Name: long, Code: long}}), parts(Parts{GroupInvite: &GroupInvite{Name: long[:2*maxName], Code: long[:2*maxName]}})},
 		"order":        {parts(Parts{Order: &ShopOrder{Title: long, ItemCount: -1, Currency: long}}), parts(Parts{Order: &ShopOrder{Title: long[:2*maxOption], Currency: long[:2*maxNumber]}})},
-		"product":      {parts(Parts{Product: &Product{Description: long, URL: long}}), parts(Parts{Product: &Product{Description: long[:2*maxContent]}})},
+		"product":      {parts(Parts{Product: &Product{Description: long, URL: long}}), parts(Parts{Product: &Product{Description: long[:2*MaxContent]}})},
 		"link preview": {parts(Parts{LinkPreview: &LinkPreview{URL: "https://\xff", Title: long}}), parts(Parts{LinkPreview: &LinkPreview{Title: long[:2*maxOption]}})},
 		"referral": {
 			parts(Parts{Referral: &Referral{

@@ -86,8 +86,17 @@ func (m Message) Transcribable() error {
 type Transcription struct {
 	Mode         TranscribeMode `json:"mode"`
 	Waiting      int            `json:"waiting"`      // messages whose transcript is not there yet
+	PutOff       int            `json:"putOff"`       // those of them that wait for the next month: this one has too few minutes left
 	SecondsUsed  int            `json:"secondsUsed"`  // of sound that was sent to the service this month, in UTC
 	SecondsLimit *int           `json:"secondsLimit"` // a month; nil for none
+}
+
+// TranscriptRequest answers who asked for a transcript.
+type TranscriptRequest struct {
+	ChatJID    JID         `json:"chatJid"`
+	MsgID      string      `json:"msgId"`
+	Transcript *Transcript `json:"transcript"` // nil as long as it is not made
+	WaitsUntil *Time       `json:"waitsUntil"` // the next month, where this one has too few minutes left
 }
 
 // NextMonth returns when the month after a moment begins, in UTC.

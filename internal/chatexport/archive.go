@@ -41,6 +41,7 @@ type Archive struct {
 	text  func() (io.ReadCloser, error)
 	files map[string]*zip.File // by their names, composed
 	inner []string             // archives among them
+	chats []string             // texts among them that begin as other chats
 
 	format format
 }
@@ -197,26 +198,30 @@ func checkEntry(entry *zip.File) error {
 		return refused("%s is encrypted", shown(name))
 	case mode&fs.ModeType != 0 && !mode.IsDir():
 		return refused("%s is a link or a device, and no file", shown(name))
-	case !isSafe(name):
-		return refused("the name %s leads out of it", shown(name))
 	case entry.Method != zip.Store && entry.Method != zip.Deflate:
 		return refused("%s is packed in a way that the apps do not use", shown(name))
 	}
-	return nil
+	return checkName(name)
 }
 
-// isSafe reports whether a name is that of a file below the archive's top.
-func isSafe(name string) bool {
-	if name == "" || !utf8.ValidString(name) || len(name) > 1024 || strings.ContainsAny(name, "\\\x00") || strings.HasPrefix(name, "/") ||
-		len(name) > 1 && name[1] == ':' || strings.ContainsFunc(name, unicode.IsControl) {
-		return false
+// checkName refuses a name that is not that of a file below the archive's top.
+func checkName(name string) error {
+	switch {
+	case !utf8.ValidString(name):
+		return refused("the name %s is not UTF-8: import the file that the phone has made, not one that was packed again", shown(name))
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return refused("the name %s has characters that cannot be shown", shown(name))
+	case len(name) > 1024:
+		return refused("the name %s is too long", shown(name))
+	case strings.Contains(name, "\\"), len(name) > 1 && name[1] == ':':
+		return refused("the name %s leads out of it", shown(name))
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(name, "/"), "/") {
 		if part == "" || part == "." || part == ".." {
-			return false
+			return refused("the name %s leads out of it", shown(name))
 		}
 	}
-	return true
+	return nil
 }
 
 // checkOverlap refuses entries that share bytes: a small archive would unpack to a huge one.
@@ -252,12 +257,6 @@ func isOfMac(name string) bool {
 	return strings.HasPrefix(name, "__MACOSX/") || path.Base(name) == ".DS_Store"
 }
 
-func isText(name string) bool { return strings.EqualFold(path.Ext(name), ".txt") }
-
-func isArchive(name string) bool {
-	return slices.Contains([]string{".zip", ".rar", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst"}, strings.ToLower(path.Ext(name)))
-}
-
 // shown returns a name for an error.
 func shown(name string) string {
 	name = strings.ToValidUTF8(name, "?")
@@ -265,65 +264,6 @@ func shown(name string) string {
 		name = strings.ToValidUTF8(name[:80], "") + "…"
 	}
 	return fmt.Sprintf("%q", name)
-}
-
-// findText finds the chat's text among the files: people send texts, too.
-func (a *Archive) findText(entries []*zip.File) error {
-	var texts []*zip.File
-	for _, entry := range entries {
-		if isText(entry.Name) && a.files[composed(path.Base(entry.Name))] == entry {
-			texts = append(texts, entry)
-		}
-	}
-	rank := func(f *zip.File) int {
-		switch name := strings.ToLower(path.Base(f.Name)); {
-		case name == "_chat.txt":
-			return 0
-		case strings.Contains(name, "whatsapp"):
-			return 1
-		}
-		return 2
-	}
-	slices.SortStableFunc(texts, func(a, b *zip.File) int { return cmp.Compare(rank(a), rank(b)) })
-	for _, entry := range texts {
-		if entry.UncompressedSize64 > MaxText && rank(entry) < 2 {
-			return tooLarge("the text of the chat has more than %d MiB", MaxText>>20)
-		} else if entry.UncompressedSize64 > MaxText {
-			continue
-		}
-		begins, err := beginsAsChat(entry)
-		if err != nil {
-			return err
-		}
-		if !begins {
-			continue
-		}
-		delete(a.files, composed(path.Base(entry.Name)))
-		a.text = func() (io.ReadCloser, error) { return open(entry) }
-		return nil
-	}
-	return bridge.Invalid("the archive has no text of an exported chat: none of its .txt files has a line that begins with a date and a time")
-}
-
-// beginsAsChat reports whether one of the first lines of a text begins a message.
-func beginsAsChat(entry *zip.File) (bool, error) {
-	text, err := open(entry)
-	if err != nil {
-		return false, err
-	}
-	defer text.Close()
-	for l, err := range lines(text) {
-		if err != nil {
-			return false, err
-		}
-		if _, ok := headOf(l.text); ok {
-			return true, nil
-		}
-		if l.number == 100 {
-			break
-		}
-	}
-	return false, nil
 }
 
 // open reads an entry, never beyond the size that it claims.
@@ -360,6 +300,9 @@ func (a *Archive) Survey(o Options) error {
 	}
 	defer text.Close()
 	s, err := surveyOf(text, o)
+	if err == nil {
+		err = s.encoding.check()
+	}
 	if err != nil {
 		return err
 	}
@@ -368,7 +311,7 @@ func (a *Archive) Survey(o Options) error {
 }
 
 // Messages reads the messages in the order of the text, after [Archive.Survey]. What it notes
-// beside them is whole at the end.
+// beside them is whole at the end. An export without any is an error of [bridge.CodeInvalid].
 func (a *Archive) Messages(notes *Notes) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		text, err := a.text()
@@ -377,10 +320,15 @@ func (a *Archive) Messages(notes *Notes) iter.Seq2[Message, error] {
 			return
 		}
 		defer text.Close()
+		none := true
 		for m, err := range a.format.messages(text, a.Has, notes) {
+			none = false
 			if !yield(m, err) {
 				return
 			}
+		}
+		if none {
+			yield(Message{}, bridge.Invalid("the export has no messages, only notices of the app"))
 		}
 	}
 }
@@ -396,15 +344,4 @@ func (a *Archive) File(name string) (io.ReadCloser, int64, error) {
 	}
 	from, err := open(entry)
 	return from, int64(entry.UncompressedSize64), err
-}
-
-// CheckInner refuses archives within the archive, but for those that people have sent: these
-// stay as they are.
-func (a *Archive) CheckInner(sent func(name string) bool) error {
-	for _, name := range a.inner {
-		if !sent(name) {
-			return refused("it has another archive in it, %s", shown(name))
-		}
-	}
-	return nil
 }

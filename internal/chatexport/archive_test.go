@@ -24,6 +24,11 @@ var budget = fuzzbudget.Budget{Base: 4 << 20, PerByte: 2048, Time: 2 * time.Seco
 
 var chatEntry = exporttest.Entry{Name: "_chat.txt", Data: []byte("[13.01.25, 10:00:00] Anna: Hi")}
 
+// chatNamed returns the text of a chat under a name.
+func chatNamed(name string) exporttest.Entry {
+	return exporttest.Entry{Name: name, Data: chatEntry.Data}
+}
+
 // unpackAll opens an archive and reads all of its files, as an import does.
 func unpackAll(export []byte) error {
 	a, err := Open(bytes.NewReader(export), int64(len(export)), limits)
@@ -95,8 +100,9 @@ func TestOpen_RefusesHostileArchives(t *testing.T) {
 		"a name from the top":             {named("/etc/passwd"), "leads out"},
 		"a name of a drive":               {named("C:/windows/a.dll"), "leads out"},
 		"a name with backslashes":         {named(`..\..\a.dll`), "leads out"},
-		"a name with a null":              {named("a\x00.jpg"), "leads out"},
-		"a name that is no text":          {named("a\xff.jpg"), "leads out"},
+		"a name with a null":              {named("a\x00.jpg"), "cannot be shown"},
+		"a name with a line break":        {named("a\n.jpg"), "cannot be shown"},
+		"a name of Windows":               {named("Pr\x81fung.pdf"), "is not UTF-8: import the file that the phone has made"},
 		"an empty part":                   {named("a//b.jpg"), "leads out"},
 		"a link":                          {mode(fs.ModeSymlink | 0o777), "is a link"},
 		"a device":                        {mode(fs.ModeDevice | 0o666), "is a link"},
@@ -105,6 +111,9 @@ func TestOpen_RefusesHostileArchives(t *testing.T) {
 		"names that differ in case":       {named("a.jpg", "A.JPG"), "two entries"},
 		"names that differ in their form": {named("u\u0308.jpg", "\u00fc.jpg"), "two entries"},
 		"the same name in two folders":    {named("x/a.jpg", "y/a.jpg"), "two files"},
+		"another chat":                    {exporttest.Zip(t, chatNamed("WhatsApp Chat with A.txt"), chatNamed("WhatsApp Chat with B.txt")), "another exported chat in it, \"WhatsApp Chat with B.txt\": unpack it"},
+		"another chat, renamed":           {exporttest.Zip(t, chatNamed("a.txt"), chatNamed("b.txt")), "another exported chat in it"},
+		"another chat, of notices":        {exporttest.Zip(t, chatEntry, exporttest.Entry{Name: "WhatsApp Chat with B.txt", Data: []byte("[13.01.25, 10:00:00] encrypted")}), "another exported chat in it"},
 		"an archive in it":                {named("inner.zip"), "another archive"},
 		"another archive in it":           {named("inner.tar.gz"), "another archive"},
 		"an encrypted file":               {exporttest.Zip(t, chatEntry, changed("a.jpg", func(h *zip.FileHeader) { h.Flags |= 1 })), "encrypted"},
@@ -222,13 +231,14 @@ func TestOpen_TakesWhatPhonesMake(t *testing.T) {
 	}
 }
 
-func TestCheckInner_TakesArchivesThatPeopleSent(t *testing.T) {
-	archive := exporttest.Zip(t, chatEntry, exporttest.Entry{Name: "00000002-photos.zip", Data: []byte("data")})
+func TestCheckInner_TakesWhatPeopleSent(t *testing.T) {
+	const photos, other = "00000002-photos.zip", "WhatsApp Chat with B.txt"
+	archive := exporttest.Zip(t, chatEntry, exporttest.Entry{Name: photos, Data: []byte("data")}, chatNamed(other), chatNamed("00000003-WhatsApp Chat with C.txt"))
 	a, err := Open(bytes.NewReader(archive), int64(len(archive)), limits)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.CheckInner(func(name string) bool { return name == "00000002-photos.zip" }); err != nil {
+	if err := a.CheckInner(func(name string) bool { return name == photos || name == other }); err != nil {
 		t.Error(err)
 	}
 }

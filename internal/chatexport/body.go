@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
@@ -26,7 +27,7 @@ func (r *reader) body(m *Message, raw string) bool {
 		m.Kind = Deleted
 	case text == "" && !m.Edited, text == "null" && r.f.form == dash, strings.HasPrefix(text, "<") && isOf(viewOnce, raw):
 		m.Kind = ViewOnce
-	case r.location(m, text):
+	case r.location(m, text, app || r.marked):
 	default:
 		m.Text = text
 		return !app || r.isByPerson(m, raw) || r.isWritten(m, raw)
@@ -47,12 +48,6 @@ func (r *reader) isByPerson(m *Message, raw string) bool {
 		return true
 	}
 	return several || twice // a call has two sentences by the app, and a poll a line for each option
-}
-
-// isWritten reports whether a text with the mark of languages from right to left is probably a
-// person's: phones write it, too, and what the app says of people has their names.
-func (r *reader) isWritten(m *Message, raw string) bool {
-	return strings.HasPrefix(raw, "\u200f") && r.wrote[m.Sender] && !strings.Contains(m.Text, m.Sender)
 }
 
 func startsWithMark(s string) bool { return strings.IndexAny(s, appMarks) == 0 }
@@ -111,12 +106,30 @@ func (m *Message) caption(text, file string) {
 	if numbered.MatchString(file) {
 		m.Name = file[9:]
 	}
-	text = plainText(text)
-	first, rest, _ := strings.Cut(text, "\n")
-	if name, _, described := strings.Cut(first, " • "); described && name != "" || first == m.Name || first == strings.TrimSuffix(m.Name, path.Ext(m.Name)) {
-		text = strings.TrimSpace(rest)
+	called, caption, described := description(text)
+	called, described = composed(called), described && numbered.MatchString(file) // as iPhones number files
+	if described || called == composed(m.Name) || called == composed(strings.TrimSuffix(m.Name, path.Ext(m.Name))) {
+		m.Text = caption
+		return
 	}
-	m.Text = text
+	m.Text = plainText(text)
+}
+
+// description splits what iPhones write of a document into what it is called and a caption,
+// without how long it is. It reports whether it is surely by the app, which marks the length.
+func description(text string) (called, caption string, byApp bool) {
+	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	called, more, _ := strings.Cut(first, " • ")
+	length, caption, _ := strings.Cut(more, " • ")
+	if byApp = startsWithMark(length); !byApp && !isLength(length) {
+		caption = more
+	}
+	return plainText(called), plainText(caption + "\n" + rest), byApp
+}
+
+// isLength reports whether words may be a number of pages.
+func isLength(s string) bool {
+	return strings.ContainsFunc(s, unicode.IsDigit) && utf8.RuneCountInString(s) < 20
 }
 
 // omission reads the mark of a file that was left out.
@@ -141,28 +154,57 @@ func (r *reader) omission(m *Message, raw string, app bool) bool {
 		}
 		m.Kind, m.Type, m.Text = Omitted, kind, plainText(before)
 		if kind == bridge.MediaDocument {
-			m.Name, _, _ = strings.Cut(m.Text, " • ")
-			m.Text = ""
+			m.leftOut(before)
 		}
+		return true
+	}
+	if app && isLeftOut(plainPhrase(first)) {
+		m.Kind, m.Text = Omitted, plainText(rest)
 		return true
 	}
 	return false
 }
 
-// place finds the link that stands for a location.
-var place = regexp.MustCompile(`^\S[^\n]{0,60}[:：]\s?(https://maps\.google\.com/\?q=(-?[0-9.]+),(-?[0-9.]+))$`)
+// leftOut sets what a document that was left out is called, by all that is said of it.
+func (m *Message) leftOut(text string) {
+	if called, caption, described := description(text); described || isFileName(called) {
+		m.Name, m.Text = called, caption
+		return
+	}
+	m.Name, m.Text = plainText(text), ""
+}
 
-func (r *reader) location(m *Message, text string) bool {
+// place finds the link that stands for a location, and address that of a place.
+var (
+	place   = regexp.MustCompile(`^(\S[^\n]{0,60})[:：]\s?(https://maps\.google\.com/\?q=(-?[0-9.]+),(-?[0-9.]+))$`)
+	address = regexp.MustCompile(`^([^()\n]+) \(([^()\n]+)\)$`)
+)
+
+// location reads a location, with what is said of it: the name of a place, or a person's words.
+// iPhones mark it.
+func (r *reader) location(m *Message, text string, marked bool) bool {
 	found := place.FindStringSubmatch(text)
 	if found == nil {
 		return false
 	}
-	latitude, err := strconv.ParseFloat(found[2], 64)
-	longitude, err2 := strconv.ParseFloat(found[3], 64)
+	nameless := isOf(located, found[1])
+	if r.f.form == brackets && !marked && !nameless {
+		return false
+	}
+	latitude, err := strconv.ParseFloat(found[3], 64)
+	longitude, err2 := strconv.ParseFloat(found[4], 64)
 	if err != nil || err2 != nil || latitude < -90 || latitude > 90 || longitude < -180 || longitude > 180 {
 		return false
 	}
-	m.Kind, m.Place = Location, &bridge.Place{Latitude: latitude, Longitude: longitude, URL: found[1]}
+	m.Kind, m.Place = Location, &bridge.Place{Latitude: latitude, Longitude: longitude, URL: found[2]}
+	if nameless {
+		return true
+	}
+	m.Text, m.Place.Name = found[1], found[1]
+	if named := address.FindStringSubmatch(found[1]); named != nil {
+		m.Place.Name, m.Place.Address = named[1], named[2]
+		m.Text = named[1] + ", " + named[2]
+	}
 	return true
 }
 

@@ -33,7 +33,7 @@ type Message struct {
 	Line   int // in the text, from 1
 	At     time.Time
 	Sender string // as the phone shows them: a name or a number
-	Text   string // or the caption
+	Text   string // or the caption, or what is said of the place
 	Kind   Kind
 	Edited bool
 	Place  *bridge.Place

@@ -1,6 +1,8 @@
 package chatexport
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -12,7 +14,8 @@ const (
 	whole half = iota
 	am
 	pm
-	noon // 11 and 12 are before it
+	noon  // 11 and 12 are before it
+	night // from the evening to the morning
 )
 
 // halves are the words for the halves of the day in all languages of the apps, without
@@ -24,14 +27,17 @@ var halves = func() map[string]half {
 			преподне дп до дополудня ԿԱ կա ص صباحا صباحًا قظ قبلازظهر قبلدوپہر לפנהצ בבוקר
 			पूर्वाह्न पूर्वान्ह मपू সকাল পূর্বাহ্ন পূৰ্বাহ্ন ਪੂਦੁ પૂર્વાહ્ન முற்பகல் ಪೂರ್ವಾಹ್ನ പൂർവ്വാഹ്നം පෙව
 			ก่อนเที่ยง ກ່ອນທ່ຽງ နံနက် ព្រឹក ጥዋት ጠዋት
+			dopoldne dopoludnia prijepodne prepodne غم тң таңкы үө gh sf goöň sáng ভোর सुबह 새벽 아침
 			오전 午前 上午 凌晨 清晨 早上 早晨 午夜 半夜`,
-		pm: `pm p nachm odp ip em eh ev in yh du ös md pasdite epasdites ch ptg tk nm petang tarde datarde noche noite danoite
+		pm: `pm p nachm odp ip em eh ev in yh du ös md pasdite epasdites ch ptg tk nm petang tarde datarde
 			soir sera popiet pēcp jioni mchana intheafternoon après μμ слоб следобед попл попладне
 			поподне пп пополудні ԿՀ կհ م مساء مساءً بظ بعدازظهر بعددوپہر אחהצ בערב
 			अपराह्न अपरान्ह मउ বিকাল অপরাহ্ন অপৰাহ্ন ਬਾਦੁ અપરાહ્ન பிற்பகல் ಅಪರಾಹ್ನ അപരാഹ്നം පව
 			หลังเที่ยง ຫຼັງທ່ຽງ ညနေ ល្ងាច ከሰዓት ከሰዓትበኋላ
-			오후 午後 下午 傍晚 晚上 夜晚 夜間`,
-		noon: `中午 正午 noon mediodía delmediodía`,
+			pop popoldne popoludní popoludni popodne poslijepodne غو тк түштөнкийинки үх gd ym gosoň chiều সন্ধ্যা शाम 저녁
+			오후 午後 下午 傍晚`,
+		noon:  `中午 正午 noon mediodía delmediodía 낮 দুপুর दोपहर trưa`,
+		night: `noche noite danoite đêm রাত रात 밤 晚上 夜晚 夜間 深夜`,
 	}
 	all := make(map[string]half)
 	for half, list := range words {
@@ -45,34 +51,37 @@ var halves = func() map[string]half {
 // fillers are words beside a time that say nothing of it.
 var fillers = func() map[string]bool {
 	all := make(map[string]bool)
-	for word := range strings.FieldsSeq(`um à at às alle om kl klo la ob o в у об óra godz uhr г р год ad ce be พศ คศ น ngày lúc jam pukul 日 일 秒 초 分 분`) {
+	for word := range strings.FieldsSeq(`um à at às ás las les alle ore om kl klo kell plkst la ob o u v në в у об ч óra ora orë saat soat сағат ժ ժամը στις godz uhr г р год ad ce be พศ คศ น ngày lúc jam pukul 日 일 秒 초 分 분`) {
 		all[word] = true
 	}
 	return all
 }()
 
-// halfOf returns the half of the day that words beside a time name, and otherwise the words,
-// unless they mean nothing.
-func halfOf(words string) (half, string) {
-	tokens := strings.FieldsFunc(strings.ToLower(words), func(r rune) bool { return r == ' ' || strings.ContainsRune(",،、;()", r) })
-	kept := make([]string, 0, len(tokens))
-	for _, token := range tokens {
-		if token = onlyLetters(token); token != "" && !fillers[token] {
-			kept = append(kept, token)
+// halfOf returns the half of the day that words before and behind a time name, and otherwise the
+// words, unless they mean nothing. What is nearest to the end says most: of 9:05 de la noche it is noche.
+func halfOf(before, behind string) (half, string) {
+	words := append(slices.DeleteFunc(wordsOf(before), func(word string) bool { return word == "a" }), wordsOf(behind)...) // a las 9:05
+	for end := len(words); end > 0 && len(words) <= maxClockWords; end-- {
+		for start := range end {
+			if h, known := halves[strings.Join(words[start:end], "")]; known {
+				return h, ""
+			}
 		}
 	}
-	if len(kept) == 0 {
-		return whole, ""
-	}
-	if h, known := halves[strings.Join(kept, "")]; known {
-		return h, ""
-	}
-	for _, token := range kept {
-		if h, known := halves[token]; known {
-			return h, ""
+	return whole, strings.Join(words, " ")
+}
+
+// maxClockWords bounds the words beside a time.
+const maxClockWords = 8
+
+// wordsOf returns the words of a text that may have a meaning, in letters alone.
+func wordsOf(text string) (words []string) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return r == ' ' || strings.ContainsRune(",،、;()", r) }) {
+		if word = onlyLetters(word); word != "" && !fillers[word] {
+			words = append(words, word)
 		}
 	}
-	return whole, strings.Join(kept, " ")
+	return words
 }
 
 func onlyLetters(s string) string {
@@ -87,10 +96,142 @@ func onlyLetters(s string) string {
 // on24 returns an hour of the day by its half.
 func (h half) on24(hour int) int {
 	switch {
-	case hour == 24, h == am && hour == 12:
+	case hour == 24, (h == am || h == night) && hour == 12:
 		return 0
-	case h == pm && hour < 12, h == noon && hour < 10:
+	case h == pm && hour < 12, h == noon && hour < 10, h == night && hour >= 6 && hour < 12:
 		return hour + 12
 	}
 	return hour
+}
+
+// beside is what stands beside a time: a half of the day, or a word that is not known.
+type beside struct {
+	half half
+	word string
+}
+
+// wordSurvey counts what stands beside times, and how it follows each other within a day.
+type wordSurvey struct {
+	known   [night + 1]int
+	words   []wordCount
+	follows map[[2]beside]int
+}
+
+// wordCount counts the times beside a word that is not known.
+type wordCount struct {
+	word  string
+	times int
+	on24  bool // some are of a clock of 24 hours
+}
+
+const (
+	maxCounted = 8   // words
+	maxFollows = 128 // pairs of what stands beside times
+)
+
+// add reads what stands beside a time. It follows what stands beside the last one where isNext.
+func (s *wordSurvey) add(h, last head, isNext bool) {
+	s.known[h.half]++
+	if h.word != "" {
+		s.count(h)
+	}
+	if pair := [2]beside{{last.half, last.word}, {h.half, h.word}}; isNext && last.date == h.date && (s.follows[pair] > 0 || len(s.follows) < maxFollows) {
+		s.follows[pair]++
+	}
+}
+
+func (s *wordSurvey) count(h head) {
+	i := slices.IndexFunc(s.words, func(w wordCount) bool { return w.word == h.word })
+	switch {
+	case i < 0 && len(s.words) == maxCounted:
+		return
+	case i < 0:
+		i = len(s.words)
+		s.words = append(s.words, wordCount{word: h.word})
+	}
+	s.words[i].times++
+	s.words[i].on24 = s.words[i].on24 || h.hour > 12 || h.hour == 0
+}
+
+// meaning is what a word beside a time means.
+type meaning struct {
+	half   half
+	isSure bool
+}
+
+// meanings returns what the words mean that are not known; those beside few of many times stay
+// open. Its error is of [bridge.CodeUnknownDates].
+func (s *wordSurvey) meanings(times int) (map[string]meaning, error) {
+	found := make(map[string]meaning)
+	var open []string
+	without := 0
+	for _, w := range s.words {
+		if w.on24 {
+			found[w.word] = meaning{whole, true}
+			continue
+		}
+		open = append(open, w.word)
+		without += w.times
+	}
+	pair := s.pair(open)
+	if pair == nil && 2*without > times {
+		return nil, unreadable("the meaning of “"+strings.Join(open, "” and “")+"” beside its times is not known", "the 24-hour clock")
+	}
+	maps.Copy(found, pair)
+	return found, nil
+}
+
+// pair returns what words mean: of two, one follows the other within a day, and one beside a half
+// that is known is the other. Once is no proof: a message may have come late.
+func (s *wordSurvey) pair(words []string) map[string]meaning {
+	morning, afternoon := beside{half: am}, beside{half: pm}
+	hasAM, hasPM := s.known[am] > 0, s.known[pm] > 0
+	switch {
+	case s.known[noon]+s.known[night] > 0: // there are words for parts of the halves, too
+		return nil
+	case len(words) == 1 && hasAM && !hasPM:
+		afternoon.word, afternoon.half = words[0], whole
+	case len(words) == 1 && hasPM && !hasAM:
+		morning.word, morning.half = words[0], whole
+	case len(words) == 2 && !hasAM && !hasPM:
+		morning, afternoon = beside{word: words[0]}, beside{word: words[1]}
+		if s.precedes(morning, afternoon) < 0 {
+			morning, afternoon = afternoon, morning
+		}
+	default:
+		return nil
+	}
+	times := s.precedes(morning, afternoon)
+	if times < 0 || times == 0 && len(words) == 2 {
+		return nil
+	}
+	found := make(map[string]meaning)
+	for half, beside := range map[half]beside{am: morning, pm: afternoon} {
+		if beside.word != "" {
+			found[beside.word] = meaning{half, times > 1}
+		}
+	}
+	return found
+}
+
+// precedes returns how much more often one thing stands before another within a day than behind it.
+func (s *wordSurvey) precedes(one, other beside) int {
+	return s.follows[[2]beside{one, other}] - s.follows[[2]beside{other, one}]
+}
+
+// doubtWord notes that the word beside the time of a message is not known: each one that stays
+// open, and the first one whose meaning is a guess.
+func (r *reader) doubtWord(number int) {
+	meant, found := r.f.words[r.word]
+	why := "here and below it is taken for the afternoon"
+	switch {
+	case r.word == "" || meant.isSure || r.told[r.word]:
+		return
+	case !found:
+		why = "it may be of the other half of the day"
+	case meant.half == am:
+		why = "here and below it is taken for the morning"
+	}
+	r.told[r.word] = found
+	r.doubt(line{number: number, text: r.begin}, "the word beside its time is not known: "+why)
 }

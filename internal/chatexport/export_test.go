@@ -64,7 +64,11 @@ func TestMessages_OfAllLanguages(t *testing.T) {
 					if diff := cmp.Diff(expected(p, media), withoutLines(got, p)); diff != "" {
 						t.Errorf("(-want +got)\n%s\n%s", diff, locale.Text(p, media, talk(p)))
 					}
-					if notes.System != 1 || len(notes.Doubts) != 0 {
+					doubts := 0
+					if locale.Name == "a language that nobody knows" {
+						doubts = 2 // which words are for the morning and for the afternoon
+					}
+					if notes.System != 1 || len(notes.Doubts) != doubts {
 						t.Errorf("notes: %+v", notes)
 					}
 				})

@@ -29,7 +29,8 @@ type head struct {
 	shape
 	date   [3]int // as written
 	width  [3]int // in digits
-	sign   string // between the numbers of the date
+	sign   string // between the numbers of the date, without spaces
+	dotted bool   // with spaces between them, and a dot at the end: 24. 2. 13.
 	era    int    // years before the first of an era that is named; 0 for none
 	hour   int
 	minute int
@@ -210,7 +211,8 @@ func stampIn(date, clock []number, timeFirst bool, tail string) (h head, ok bool
 			long++
 		}
 	}
-	h.sign = date[1].before
+	h.sign = strings.ReplaceAll(date[1].before, " ", "")
+	h.dotted = h.sign == "." && date[1].before != h.sign && !timeFirst && strings.HasPrefix(joint, ".")
 	h.hour, h.minute = clock[0].value, clock[1].value
 	if len(clock) == 3 {
 		h.second = clock[2].value
@@ -218,18 +220,21 @@ func stampIn(date, clock []number, timeFirst bool, tail string) (h head, ok bool
 	if long > 1 || h.hour > 24 || h.minute > 59 || h.second > 60 {
 		return head{}, false
 	}
-	words := joint + " " + tail
+	before, behind := joint, tail
 	if timeFirst {
-		words = prefix + " " + words
+		before, behind = prefix, joint+" "+tail
 	} else if h.era, ok = eraOf(prefix); !ok {
 		return head{}, false
 	}
-	if date[1].before == "年" || date[1].before == "년" {
-		words = strings.Replace(strings.Replace(words, "日", " ", 1), "일", " ", 1)
+	if h.sign == "年" || h.sign == "년" {
+		before, behind = withoutDay.Replace(before), withoutDay.Replace(behind)
 	}
-	h.half, h.word = halfOf(words)
+	h.half, h.word = halfOf(before, behind)
 	return h, strings.Count(h.word, " ") < 2
 }
+
+// withoutDay takes off what stands behind the day of a date, at times without a space.
+var withoutDay = strings.NewReplacer("日", " ", "일", " ")
 
 // isDate reports whether two texts separate the numbers of a date.
 func isDate(first, second string) bool {

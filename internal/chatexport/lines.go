@@ -2,10 +2,15 @@ package chatexport
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"iter"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"bridged/internal/bridge"
 )
 
 // maxLine bounds a line that is held in memory, in bytes; the rest of it is left out.
@@ -16,6 +21,7 @@ type line struct {
 	number int
 	text   string
 	cut    bool
+	broken bool // some of it is not UTF-8, and replaced
 }
 
 // lines reads a text line by line.
@@ -31,7 +37,8 @@ func lines(r io.Reader) iter.Seq2[line, error] {
 			if err != nil && text == "" {
 				return
 			}
-			if !yield(line{number, text, cut}, nil) || err != nil {
+			whole := strings.ToValidUTF8(text, "\ufffd")
+			if !yield(line{number, whole, cut, whole != text}, nil) || err != nil {
 				return
 			}
 		}
@@ -47,7 +54,46 @@ func readLine(in *bufio.Reader) (text string, cut bool, err error) {
 		b.Write(piece[:min(len(piece), room)])
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			text = strings.TrimSuffix(strings.TrimSuffix(b.String(), "\n"), "\r")
-			return strings.ToValidUTF8(text, "\ufffd"), cut, err
+			if cut {
+				text = beginning(text, len(text)-utf8.UTFMax)
+			}
+			return text, cut, err
 		}
 	}
+}
+
+// beginning returns at most so many bytes of a text, in whole characters.
+func beginning(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:max(most, 0)]
+}
+
+// encoding counts lines with characters beyond ASCII.
+type encoding struct {
+	whole, broken int
+	first         int // of those that are broken
+}
+
+func (e *encoding) add(l line) {
+	switch {
+	case l.broken:
+		e.broken++
+		e.first = cmp.Or(e.first, l.number)
+	case strings.ContainsFunc(l.text, func(r rune) bool { return r > unicode.MaxASCII }):
+		e.whole++
+	}
+}
+
+// check refuses a text in another encoding than that of the apps, such as some editors write,
+// of which names and words would be lost.
+func (e *encoding) check() error {
+	if e.broken <= e.whole {
+		return nil
+	}
+	return bridge.Invalid("the text is not UTF-8, in which the apps write it (line %d): import the file that the phone has made, or save the text as UTF-8", e.first)
 }

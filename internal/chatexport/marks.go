@@ -1,8 +1,10 @@
 package chatexport
 
 import (
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"bridged/internal/bridge"
 )
@@ -100,6 +102,66 @@ var missedCalls = phrases(`Missed voice call|Missed video call|Missed group voic
 	Cuộc gọi nhỡ|Cuộc gọi nhỡ video|สายที่ไม่ได้รับ|วิดีโอคอลที่ไม่ได้รับ|Missat röstsamtal|Missat videosamtal|Zmeškaný hovor|Zmeškaný hlasový hovor|Zmeškaný videohovor|Apel vocal ratat|Apel video ratat|Apel vocal nepreluat|Apel video nepreluat|
 	Tapt taleanrop|Tapt videoanrop|Nem fogadott hanghívás|Nem fogadott videohívás|Propušteni glasovni poziv|Propušteni videopoziv|Vastaamaton äänipuhelu|Vastaamaton videopuhelu|تماس صوتی پاسخ داده نشده|تماس تصویری پاسخ داده نشده|
 	Ubesvaret taleopkald|Ubesvaret videoopkald|Mistet opkald|Trucada de veu perduda|Videotrucada perduda|Αναπάντητη φωνητική κλήση|Αναπάντητη κλήση|Αναπάντητη βιντεοκλήση|مسڈ وائس کال|مسڈ ویڈیو کال`)
+
+// leftOut holds the words that the marks of several kinds have in common, which tell those of
+// kinds that are not listed, such as notes of video. They are no words for what was deleted.
+var leftOut = func() map[string]bool {
+	kinds, inDeleted := make(map[string]map[bridge.MediaType]bool), make(map[string]bool)
+	for kind, marks := range omittedKinds {
+		for mark := range marks {
+			for _, part := range partsOf(mark) {
+				if kinds[part] == nil {
+					kinds[part] = make(map[bridge.MediaType]bool)
+				}
+				kinds[part][kind] = true
+			}
+		}
+	}
+	for phrase := range deleted {
+		for _, part := range partsOf(phrase) {
+			inDeleted[part] = true
+		}
+	}
+	common := make(map[string]bool)
+	for _, marks := range omittedKinds {
+		for mark := range marks {
+			for _, part := range partsOf(mark) {
+				if len(kinds[part]) > 1 && !inDeleted[part] {
+					common[part] = true
+					break // the longest says the most
+				}
+			}
+		}
+	}
+	return common
+}()
+
+// partsOf returns the beginnings and endings of a phrase, without its last word or its first,
+// the longest first.
+func partsOf(phrase string) (parts []string) {
+	words, gap := strings.Fields(phrase), " "
+	if len(words) == 1 && strings.ContainsFunc(phrase, func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }) {
+		words, gap = strings.Split(phrase, ""), "" // nothing stands between them
+	}
+	for n := len(words) - 1; n > 0; n-- {
+		for _, part := range []string{strings.Join(words[len(words)-n:], gap), strings.Join(words[:n], gap)} {
+			if utf8.RuneCountInString(part) > 2 {
+				parts = append(parts, part)
+			}
+		}
+	}
+	return parts
+}
+
+// isLeftOut reports whether a phrase is probably a mark of something that was left out.
+func isLeftOut(phrase string) bool {
+	return utf8.RuneCountInString(phrase) <= 32 && slices.ContainsFunc(partsOf(phrase), func(part string) bool { return leftOut[part] })
+}
+
+// located are the words before the link of a location without a name.
+var located = phrases(`location|standort|position|localisation|emplacement|ubicación|localización|localização|posizione|locatie|lokalizacja|местоположение|геопозиция|розташування|
+	місцезнаходження|konum|الموقع|موقع|موقعیت|مقام|מיקום|लोकेशन|स्थान|স্থান|অবস্থান|lokasi|위치|位置|位置情報|位置信息|位置資訊|地點|vị trí|ตำแหน่ง|ตำแหน่งที่ตั้ง|plats|posisjon|plassering|
+	placering|sijainti|poloha|helyzet|tartózkodási hely|locație|τοποθεσία|ubicació|lokacija|lokasyon`)
 
 func phrases(list string) map[string]bool {
 	set := make(map[string]bool)

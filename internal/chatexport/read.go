@@ -2,11 +2,14 @@ package chatexport
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"iter"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"bridged/internal/bridge"
 )
 
 const (
@@ -28,25 +31,48 @@ type reader struct {
 	notes *Notes
 
 	last    Message // that is being read
+	begin   string  // its first line
+	word    string  // beside its time, if it is not known
 	raw     strings.Builder
 	isOpen  bool
 	notice  bool            // it is one of the app
+	isLost  bool            // and has lines below it
+	isCut   bool            // some of its text is left out
+	marked  bool            // the app has marked its line
 	wrote   map[string]bool // who has sent messages
+	told    map[string]bool // words whose meaning is a guess
 	lastDay int64
+
+	first  firstLine
+	held   *line // that begins like a notice below the message that is being read
+	blanks int   // empty lines below it
+}
+
+// firstLine is that of an export, in which the app says how messages are encrypted: to the
+// other one of two, or to a group.
+type firstLine struct {
+	number int
+	sender string
 }
 
 // messages reads a text. What is no message is noted.
 func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool)}
+		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool), told: make(map[string]bool)}
 		for l, err := range lines(text) {
 			if err != nil {
 				yield(Message{}, err)
 				return
 			}
+			if l.broken {
+				r.doubt(l, "it is not UTF-8: what could not be read is replaced")
+			}
 			h, at, begins := r.begins(l)
 			if !begins {
 				r.goOn(l)
+				continue
+			}
+			if r.holds(l, h) {
 				continue
 			}
 			if m, ok := r.close(); ok && !yield(m, nil) {
@@ -77,15 +103,29 @@ func (r *reader) begins(l line) (h head, at time.Time, begins bool) {
 
 // open begins a message.
 func (r *reader) open(l line, h head, at time.Time) {
-	r.isOpen, r.last = true, Message{Line: l.number, At: at}
+	r.isOpen, r.isLost, r.isCut, r.marked = true, false, false, h.app
+	r.last, r.begin, r.word = Message{Line: l.number, At: at}, l.text, h.word
 	r.raw.Reset()
 	sender, text, found := senderOf(h)
+	if r.first.number == 0 {
+		r.first = firstLine{l.number, sender}
+	}
 	r.notice = !found || r.isNotice(l, h, sender)
+	if !found && isNameless(h) {
+		r.doubt(l, "its sender has no name: left out")
+	}
 	r.last.Sender = sender
 	r.add(text, l)
 	day := at.Unix() / (24 * 60 * 60)
-	if r.lastDay > day+backwards && !r.notice {
-		r.doubt(l, "it is much older than the message above")
+	switch {
+	case isFuture(at, r.f.now):
+		r.doubtMessage(l, "its date lies in the future")
+		return
+	case at.Year() < firstYear:
+		r.doubtMessage(l, "its date is older than the app")
+		return
+	case r.lastDay > day+backwards:
+		r.doubtMessage(l, "it is much older than the message above")
 	}
 	r.lastDay = day
 }
@@ -94,70 +134,43 @@ func (r *reader) open(l line, h head, at time.Time) {
 // when a message came.
 const backwards = 31
 
-// isNotice reports whether what stands before the first colon is no sender, but the beginning
-// of a notice, such as of a new description of a group.
-func (r *reader) isNotice(l line, h head, sender string) bool {
-	if r.f.senders[sender] != 1 {
+// holds keeps back what begins like a notice below a message: with lines below it, it is
+// something that a person has pasted.
+func (r *reader) holds(l line, h head) bool {
+	_, _, found := senderOf(h)
+	if found || isNameless(h) || !r.isOpen || r.notice || r.held != nil || isOpenQuote(h.rest) {
 		return false
 	}
-	if h.form == brackets && startsWithMark(strings.TrimLeft(h.rest, " ")) {
-		return true // the app's own words, in which there happens to be a colon
-	}
-	if !isOpenQuote(sender) && !r.beginsSentence(sender) && !isLong(sender) {
-		return false
-	}
-	r.doubt(l, "what stands before the colon is probably no sender: taken for a notice")
+	r.held, r.blanks = &l, 0
 	return true
-}
-
-// isLong reports whether a text is longer than a name.
-func isLong(s string) bool { return strings.Count(s, " ") >= 8 || utf8.RuneCountInString(s) > 60 }
-
-// isOpenQuote reports whether a text ends within quotation marks.
-func isOpenQuote(s string) bool {
-	opened := 0
-	for _, r := range s {
-		switch r {
-		case '“', '„', '«', '「', '『':
-			opened++
-		case '”', '»', '」', '』':
-			opened--
-		}
-	}
-	return opened > 0 || strings.Count(s, `"`)%2 == 1
-}
-
-// beginsSentence reports whether a text is a sender with at least three words behind it.
-func (r *reader) beginsSentence(s string) bool {
-	for i := range len(s) {
-		if s[i] == ' ' && r.f.senders[s[:i]] > 1 && strings.Count(s[i:], " ") >= 3 {
-			return true
-		}
-	}
-	return false
 }
 
 // goOn adds a line to the message that is being read.
 func (r *reader) goOn(l line) {
-	if !r.isOpen {
-		if strings.TrimFunc(l.text, func(c rune) bool { return isMark(c) || c == ' ' }) != "" {
-			r.doubt(l, "it belongs to no message: left out")
-		}
+	isBlank := strings.TrimFunc(l.text, func(c rune) bool { return isMark(c) || c == ' ' }) == ""
+	switch {
+	case r.held != nil && isBlank:
+		r.blanks++
 		return
+	case r.held != nil:
+		r.doubt(*r.held, "it begins like a notice, but has lines below it: taken as a part of the message above")
+		r.add("\n"+r.held.text+strings.Repeat("\n", min(r.blanks, maxText)), *r.held)
+		r.held = nil
+	case !r.isOpen && !isBlank:
+		r.doubt(l, "it belongs to no message: left out")
+	case r.notice && !isBlank && !r.isLost:
+		r.isLost = true
+		r.doubt(l, "it stands below a notice: left out, with the lines up to the next message")
 	}
-	r.raw.WriteByte('\n')
-	r.add(l.text, l)
+	if r.isOpen && !r.notice {
+		r.add("\n"+l.text, l)
+	}
 }
 
 func (r *reader) add(text string, l line) {
 	room := max(0, maxText-r.raw.Len())
-	if l.cut || len(text) > room {
-		r.doubt(l, "it is too long: its end is left out")
-		for room > 0 && room < len(text) && !utf8.RuneStart(text[room]) {
-			room--
-		}
-	}
-	r.raw.WriteString(text[:min(len(text), room)])
+	r.isCut = r.isCut || l.cut || len(text) > room
+	r.raw.WriteString(beginning(text, room))
 }
 
 // close ends the message that is being read, and reports whether it is one.
@@ -167,15 +180,27 @@ func (r *reader) close() (Message, bool) {
 	}
 	m := r.last
 	r.isOpen = false
+	if r.held != nil {
+		r.held = nil
+		r.notes.System++
+	}
 	if !r.notice && r.body(&m, strings.TrimRight(r.raw.String(), "\n")) {
 		r.wrote[m.Sender] = true
+		if r.isCut || len(m.Text) > bridge.MaxContent && utf8.RuneCountInString(m.Text) > bridge.MaxContent {
+			r.doubt(line{number: m.Line, text: r.raw.String()}, fmt.Sprintf("it has more than %d characters: its end is left out", bridge.MaxContent))
+		}
+		r.doubtWord(m.Line)
 		return m, true
-	}
-	if !r.notice && r.wrote[m.Sender] && !strings.Contains(m.Text, m.Sender) {
-		r.doubt(line{number: m.Line, text: r.raw.String()}, "the app has marked it as its own text: taken for a notice")
 	}
 	r.notes.System++
 	return Message{}, false
+}
+
+// doubtMessage notes a doubt about a line unless it begins a notice, of which there is nothing left.
+func (r *reader) doubtMessage(l line, why string) {
+	if !r.notice {
+		r.doubt(l, why)
+	}
 }
 
 func (r *reader) doubt(l line, why string) {

@@ -12,48 +12,28 @@ import (
 
 // survey is what a whole text says about how it is written.
 type survey struct {
-	o      Options
-	shapes map[shape]*shapeSurvey
+	o        Options
+	shapes   map[shape]*shapeSurvey
+	encoding encoding
 }
 
 // shapeSurvey is what the heads of one shape say.
 type shapeSurvey struct {
 	heads   int
 	foreign int // with a year of a calendar that is not known
+	usual   map[Order]int
 	orders  [len(calendars)][3]orderSurvey
-	pairs   map[[2]Order][]Example
+	pairs   map[[2]Order][]head // examples
 	words   wordSurvey
-	last    head
+	last    head // of a message
 	senders map[string]int
+	writers map[string]bool // senders of texts without a mark of the app
 }
-
-// orderSurvey counts what speaks against an order of dates.
-type orderSurvey struct {
-	invalid, future, back int
-	last                  time.Time
-	dates                 maphash.Hash
-}
-
-// against weighs what speaks against an order. Phones sort by when a message came: steps backwards
-// are frequent. A date that is none, or lies in the future, is of a clock that was wrong, or of a
-// message that somebody has copied.
-func (s *orderSurvey) against() int { return 8*s.invalid + 4*s.future + s.back }
-
-// calendar says what a year of two digits means.
-type calendar int8
-
-const (
-	gregorian calendar = iota
-	buddhist           // 543 years ahead
-)
-
-var calendars = [...]calendar{gregorian, buddhist}
 
 const (
 	maxSenders  = 4096 // whose messages are counted
 	maxShapes   = 16
 	maxExamples = 3
-	firstYear   = 2009 // of the app
 )
 
 var seed = maphash.MakeSeed()
@@ -65,6 +45,7 @@ func surveyOf(r io.Reader, o Options) (*survey, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.encoding.add(l)
 		if h, ok := headOf(l.text); ok {
 			s.add(h)
 		}
@@ -78,7 +59,7 @@ func (s *survey) add(h head) {
 		if len(s.shapes) == maxShapes {
 			return
 		}
-		seen = &shapeSurvey{senders: make(map[string]int), pairs: make(map[[2]Order][]Example)}
+		seen = &shapeSurvey{senders: make(map[string]int), writers: make(map[string]bool), usual: make(map[Order]int), pairs: make(map[[2]Order][]head), words: wordSurvey{follows: make(map[[2]beside]int)}}
 		for c := range seen.orders {
 			for o := range seen.orders[c] {
 				seen.orders[c][o].dates.SetSeed(seed)
@@ -87,40 +68,38 @@ func (s *survey) add(h head) {
 		s.shapes[h.shape] = seen
 	}
 	seen.heads++
-	if sender, _, found := senderOf(h); found && len(seen.senders) < maxSenders {
+	sender, text, found := senderOf(h)
+	if found && len(seen.senders) < maxSenders {
 		seen.senders[sender]++
+		if !startsWithMark(text) {
+			seen.writers[sender] = true
+		}
 	}
-	seen.words.add(h, seen.last)
-	seen.last = h
+	// The app's notices are often younger than what follows. On Android the mark is before names of files.
+	byPerson := found && (h.form == dash || !startsWithMark(text))
+	seen.words.add(h, seen.last, byPerson)
+	if byPerson {
+		seen.last = h
+	}
 	if isForeign(h) {
 		seen.foreign++
 		return
 	}
-	for _, c := range calendars {
-		for i, order := range Orders {
-			seen.orders[c][i].add(h, order, c, s.o.Now)
+	isNext := byPerson && seen.heads > 1 // the first line is a notice, whatever it looks like
+	for i, order := range Orders {
+		if h.isUsual(order) {
+			seen.usual[order]++
+		}
+		for _, c := range calendars {
+			seen.orders[c][i].add(h, order, c, s.o.Now, isNext)
 		}
 	}
 	seen.addExamples(h)
 }
 
-func (s *orderSurvey) add(h head, order Order, c calendar, now time.Time) {
-	day, ok := h.day(order, c)
-	switch {
-	case !ok || day.Year() < firstYear:
-		s.invalid++
-		return
-	case day.After(now.AddDate(0, 0, 1)):
-		s.future++
-	case day.Before(s.last):
-		s.back++
-	}
-	s.last = day
-	maphash.WriteComparable(&s.dates, day.Unix())
-}
-
-// addExamples keeps a date as an example for each two orders in which it is another one.
+// addExamples keeps a head as an example for each two orders in which its date is another one.
 func (s *shapeSurvey) addExamples(h head) {
+	h.rest = ""
 	for i, one := range Orders {
 		for _, other := range Orders[i+1:] {
 			pair := [2]Order{one, other}
@@ -129,12 +108,23 @@ func (s *shapeSurvey) addExamples(h head) {
 			}
 			first, ok := h.day(one, gregorian)
 			second, both := h.day(other, gregorian)
-			if !ok || !both || first.Equal(second) || slices.ContainsFunc(s.pairs[pair], func(e Example) bool { return e.Text == h.stamp }) {
+			if !ok || !both || first.Equal(second) || slices.ContainsFunc(s.pairs[pair], func(kept head) bool { return kept.stamp == h.stamp }) {
 				continue
 			}
-			s.pairs[pair] = append(s.pairs[pair], Example{Text: h.stamp, Reads: map[Order]string{one: first.Format(time.DateOnly), other: second.Format(time.DateOnly)}})
+			s.pairs[pair] = append(s.pairs[pair], h)
 		}
 	}
+}
+
+// examples shows what dates are in two orders.
+func (s *shapeSurvey) examples(one, other Order, c calendar) (examples []Example) {
+	for _, h := range s.pairs[[2]Order{one, other}] {
+		first, ok := h.day(one, c)
+		if second, both := h.day(other, c); ok && both {
+			examples = append(examples, Example{Text: h.stamp, Reads: map[Order]string{one: first.Format(time.DateOnly), other: second.Format(time.DateOnly)}})
+		}
+	}
+	return examples
 }
 
 // isForeign reports whether a year is of a calendar that is not known: the Islamic ones and
@@ -144,47 +134,23 @@ func isForeign(h head) bool {
 	return h.era == 0 && year.width == 4 && (year.value < 1900 || year.value > 2700)
 }
 
-// day returns the date in an order, and reports whether there is one.
-func (h head) day(order Order, c calendar) (time.Time, bool) {
-	at := map[Order][3]int{DMY: {2, 1, 0}, MDY: {2, 0, 1}, YMD: {0, 1, 2}}[order]
-	year, width, month, day := h.date[at[0]], h.width[at[0]], h.date[at[1]], h.date[at[2]]
-	if h.width[at[1]] > 2 || h.width[at[2]] > 2 || h.era != 0 && order != YMD || width == 3 && (year < 90 || year > 200) {
-		return time.Time{}, false
-	}
-	switch {
-	case h.era != 0:
-		year += h.era
-	case width == 3: // of the Republic of China
-		year += 1911
-	case width == 4 && year > 2400:
-		year -= 543
-	case width <= 2 && c == buddhist:
-		year += 2500 - 543
-	case width <= 2:
-		year += 2000
-	}
-	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	if width == 1 && h.era == 0 || date.Month() != time.Month(month) || date.Day() != day {
-		return time.Time{}, false
-	}
-	return date, true
-}
-
 // format is how a text is written.
 type format struct {
 	shape
 	order    Order
 	calendar calendar
-	words    map[string]half
+	words    map[string]meaning // that are not known otherwise; others leave the half of the day open
 	senders  map[string]int
+	writers  map[string]bool
 	zone     *time.Location
+	now      time.Time
 }
 
 // format decides. Its errors are [Ambiguous], and of [bridge.CodeInvalid] and
 // [bridge.CodeUnknownDates].
 func (s *survey) format() (format, error) {
 	var found *shapeSurvey
-	f := format{zone: s.o.Zone}
+	f := format{zone: s.o.Zone, now: s.o.Now}
 	for of, seen := range s.shapes {
 		if found == nil || seen.heads > found.heads || seen.heads == found.heads && of.form < f.form {
 			found, f.shape = seen, of
@@ -196,60 +162,18 @@ func (s *survey) format() (format, error) {
 	case 2*found.foreign > found.heads:
 		return f, unknownDates("its years are of a calendar that is not known")
 	}
-	f.senders = found.senders
-	var ok bool
-	if f.words, ok = found.words.halves(); !ok {
-		return f, unknownDates("the words beside its times are not known")
+	f.senders, f.writers = found.senders, found.writers
+	var err error
+	if f.words, err = found.words.meanings(found.heads); err != nil {
+		return f, err
 	}
 	return f, f.decide(found, s.o.Order)
 }
 
-func unknownDates(why string) error {
-	return bridge.Fail(bridge.CodeUnknownDates, "the dates of the export cannot be read: %s. Set the phone to the Gregorian calendar, export the chat again and import that", why)
-}
+func unknownDates(why string) error { return unreadable(why, "the Gregorian calendar") }
 
-// decide chooses calendar and order: those that least speaks against.
-func (f *format) decide(seen *shapeSurvey, wanted Order) error {
-	var fits []Order
-	var best *orderSurvey
-	for _, c := range calendars {
-		for i, order := range Orders {
-			if wanted != "" && order != wanted {
-				continue
-			}
-			s := &seen.orders[c][i]
-			switch {
-			case best == nil || s.against() < best.against():
-				best, fits, f.calendar, f.order = s, []Order{order}, c, order
-			case s.against() == best.against() && c == f.calendar && s.dates.Sum64() != best.dates.Sum64():
-				fits = append(fits, order)
-			}
-		}
-	}
-	if usual := slices.DeleteFunc(slices.Clone(fits), func(o Order) bool { return !seen.last.isUsual(o) }); len(usual) > 0 {
-		f.order, fits = usual[0], usual
-	}
-	switch {
-	case 2*best.invalid > seen.heads && wanted != "":
-		return unknownDates("most of them are none in the order " + string(wanted))
-	case 2*(best.invalid+best.future) > seen.heads:
-		return unknownDates("most of them are none, or lie in the future")
-	case len(fits) > 1:
-		return &Ambiguous{Orders: fits, Examples: seen.pairs[[2]Order(fits[:2])]}
-	}
-	return nil
-}
-
-// isUsual reports whether there are languages that write dates in an order with the signs of
-// this one. It decides only where two orders fit equally well.
-func (h head) isUsual(order Order) bool {
-	switch h.sign {
-	case "/":
-		return order != YMD || h.width[0] == 4
-	case ".":
-		return order == DMY || h.width[0] == 4
-	}
-	return order != MDY
+func unreadable(why, setting string) error {
+	return bridge.Fail(bridge.CodeUnknownDates, "the dates of the export cannot be read: %s. Set the phone to %s, export the chat again and import that", why, setting)
 }
 
 // time returns when a message was written. Of an hour that comes twice it is the first.
@@ -260,7 +184,7 @@ func (f *format) time(h head) (time.Time, bool) {
 	}
 	half := h.half
 	if h.word != "" {
-		half = f.words[h.word]
+		half = f.words[h.word].half
 	}
 	at := time.Date(day.Year(), day.Month(), day.Day(), half.on24(h.hour), h.minute, h.second, 0, f.zone)
 	for _, earlier := range []time.Duration{2 * time.Hour, time.Hour, 30 * time.Minute} {
@@ -270,47 +194,6 @@ func (f *format) time(h head) (time.Time, bool) {
 		}
 	}
 	return at, true
-}
-
-// wordSurvey counts words beside times that are not known, and how they follow each other
-// within a day.
-type wordSurvey struct {
-	words   []string
-	late    bool // some come with hours beyond 12
-	follows [2][2]int
-}
-
-func (s *wordSurvey) add(h, last head) {
-	if h.word == "" {
-		return
-	}
-	i := slices.Index(s.words, h.word)
-	if i < 0 {
-		if len(s.words) > 2 {
-			return
-		}
-		i = len(s.words)
-		s.words = append(s.words, h.word)
-	}
-	s.late = s.late || h.hour > 12
-	if before := slices.Index(s.words, last.word); before >= 0 && before < 2 && i < 2 && last.date == h.date {
-		s.follows[before][i]++
-	}
-}
-
-// halves returns the halves of the day that words name: of two, one follows the other within
-// a day. A single word means nothing. It reports whether the words are understood.
-func (s *wordSurvey) halves() (map[string]half, bool) {
-	forth, back := s.follows[0][1], s.follows[1][0]
-	switch {
-	case s.late || len(s.words) < 2:
-		return nil, true
-	case len(s.words) > 2 || forth == back:
-		return nil, false
-	case forth > back:
-		return map[string]half{s.words[0]: am, s.words[1]: pm}, true
-	}
-	return map[string]half{s.words[0]: pm, s.words[1]: am}, true
 }
 
 // senderOf splits what stands behind a head into sender and text, and reports whether it has

@@ -70,6 +70,10 @@ func TestSurvey_TwoOrdersFit(t *testing.T) {
 	if diff := cmp.Diff(want, ambiguous); diff != "" {
 		t.Error(diff)
 	}
+	_, err = surveyText("1/2/67, 10:00 - Anna: Hi\n2/2/67, 9:00 - Anna: Hi", Options{})
+	if !errors.As(err, &ambiguous) || ambiguous.Examples[0].Reads[DMY] != "2024-02-01" {
+		t.Errorf("of the Buddhist calendar: got %v %+v", err, ambiguous)
+	}
 	for _, order := range want.Orders {
 		f, err := surveyText("1/2/25, 10:00 - Anna: Hi\n2/2/25, 9:00 - Anna: Hi", Options{Order: order})
 		if err != nil || f.order != order {
@@ -94,8 +98,15 @@ func TestSurvey_DatesThatCannotBeRead(t *testing.T) {
 			}
 		})
 	}
-	if _, err := surveyText("13/2/25, 10:00 - Anna: Hi", Options{Order: MDY}); bridge.CodeOf(err) != bridge.CodeUnknownDates {
-		t.Errorf("an order that does not fit: got %v", err)
+	for text, want := range map[string]string{
+		"13/2/25, 10:00 - Anna: Hi":   "choose DMY, or leave the order to be found out",
+		"13-02-10, 10:00 - Anna: Hi":  "choose DMY or YMD, or leave the order to be found out",
+		"45/45/25, 10:00 - Anna: Hi":  "Set the phone to the Gregorian calendar",
+		"15/7/1446, 10:00 - Anna: Hi": "Set the phone to the Gregorian calendar",
+	} {
+		if _, err := surveyText(text, Options{Order: MDY}); bridge.CodeOf(err) != bridge.CodeUnknownDates || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s in an order that does not fit: got %v", text, err)
+		}
 	}
 	if _, err := surveyText("Dear diary,\ntoday 1/2/25 nothing happened", Options{}); bridge.CodeOf(err) != bridge.CodeInvalid {
 		t.Errorf("a text that is no chat: got %v", err)
@@ -126,6 +137,7 @@ func TestMessages_InTheForms(t *testing.T) {
 		"२४/१२/१८, ५:०३ अपराह्न - Anna: Hi":                       time.Date(2018, 12, 24, 17, 3, 0, 0, time.UTC),
 		"24/12/18, 5:03\u202fe pasdites - Anna: Hi":               time.Date(2018, 12, 24, 17, 3, 0, 0, time.UTC),
 		"\u200f[٢٤\u200f/١٢\u200f/٢٠١٨، ٥:٠٣:٠٤\u00a0م] Anna: Hi": time.Date(2018, 12, 24, 17, 3, 4, 0, time.UTC),
+		"24. 12. 18, 17:03 - Anna: Hi":                            time.Date(2018, 12, 24, 17, 3, 0, 0, time.UTC),
 	} {
 		t.Run(line, func(t *testing.T) {
 			got, notes := readAll(t, []byte(line), Options{})
@@ -133,6 +145,20 @@ func TestMessages_InTheForms(t *testing.T) {
 				t.Errorf("%s %+v", diff, notes.Doubts)
 			}
 		})
+	}
+}
+
+// TestMessages_OfOldKoreanPhones have no dash, and notices nothing but a comma.
+func TestMessages_OfOldKoreanPhones(t *testing.T) {
+	got, notes := readAll(t, []byte(strings.Join([]string{
+		"2018년 1월 15일 오후 9:40, 영희님이 들어왔습니다",
+		"2018년 1월 15일 오후 9:41, Anna : Hi",
+		"2018년 1월 15일, 좋은 날",
+		"2018. 1. 15. 오후 9:41, and so on",
+		"2018년 1월 15일 오후 9:42, 영희님이 나갔습니다",
+	}, "\n")), Options{})
+	if len(got) != 1 || got[0].Text != "Hi\n2018년 1월 15일, 좋은 날\n2018. 1. 15. 오후 9:41, and so on" || notes.System != 2 || len(notes.Doubts) > 0 {
+		t.Errorf("%+v %+v", got, notes)
 	}
 }
 
@@ -236,6 +262,24 @@ func TestMessages_TextsOfPeople(t *testing.T) {
 	}
 }
 
+// TestMessages_OfOtherTimes are doubtful themselves, and not what follows.
+func TestMessages_OfOtherTimes(t *testing.T) {
+	got, notes := readAll(t, []byte(strings.Join([]string{
+		"13.02.24, 09:05 - Anna: Hi",
+		"13.02.34, 09:06 - Bob: Hi",
+		"13.02.34, 09:06 - Bob left",
+		"13.02.24, 09:07 - Anna: Hi",
+		"13.02.05, 09:06 - Bob: Hi",
+		"13.02.05, 09:06 - Bob left",
+		"13.02.24, 09:07 - Anna: Hi",
+		"28.11.26, 09:07 - Anna: in a zone that is ahead",
+	}, "\n")), Options{})
+	want := []Doubt{{Line: 2, Text: "13.02.34, 09:06 - Bob: Hi", Why: "its date lies in the future"}, {Line: 5, Text: "13.02.05, 09:06 - Bob: Hi", Why: "its date is older than the app"}}
+	if diff := cmp.Diff(want, notes.Doubts); len(got) != 6 || diff != "" {
+		t.Errorf("%d messages, %s", len(got), diff)
+	}
+}
+
 // TestMessages_ALineOfColons takes no longer than another one of its length.
 func TestMessages_ALineOfColons(t *testing.T) {
 	for _, piece := range []string{"a:", "<a:"} {
@@ -274,7 +318,7 @@ func TestMessages_OnIPhones(t *testing.T) {
 	if got[0].Kind != Omitted || got[1].Kind != Omitted || !got[4].Edited || got[5].Name != "Plan.pdf" || got[5].File != "00000012-Plan.pdf" || got[6].Type != bridge.MediaImage {
 		t.Errorf("%+v", got)
 	}
-	if notes.System != 4 || len(notes.Doubts) != 1 || notes.Doubts[0].Line != 11 {
+	if notes.System != 4 || len(notes.Doubts) != 2 || notes.Doubts[0].Line != 3 || notes.Doubts[1].Line != 11 {
 		t.Errorf("notes: %+v", notes)
 	}
 }

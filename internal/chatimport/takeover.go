@@ -254,7 +254,9 @@ func (j *job) exported(m chatexport.Message) bridge.ExportedMessage {
 		e.MessageType, e.ViewOnce = bridge.TypeViewOnce, true
 	case chatexport.Location:
 		e.MessageType, e.Location = "locationMessage", m.Place
-		e.Content = strings.TrimPrefix(m.Place.URL, "https://maps.google.com/?q=")
+		if e.Content == "" {
+			e.Content = strings.TrimPrefix(m.Place.URL, "https://maps.google.com/?q=")
+		}
 	case chatexport.Text:
 	}
 	return e

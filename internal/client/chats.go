@@ -141,11 +141,10 @@ func (c *Client) Message(ctx context.Context, chat bridge.JID, id string) (bridg
 	return answer.Message, err
 }
 
-// Transcribe has a message transcribed, and returns the transcript where there is one already.
-func (c *Client) Transcribe(ctx context.Context, chat bridge.JID, id string) (*bridge.Transcript, error) {
-	var answer struct{ Transcript *bridge.Transcript }
-	err := c.Call(ctx, http.MethodPost, messagePath(chat, id)+"/transcript", nil, &answer)
-	return answer.Transcript, err
+// Transcribe has a message transcribed, unless there is a transcript already.
+func (c *Client) Transcribe(ctx context.Context, chat bridge.JID, id string) (answer bridge.TranscriptRequest, err error) {
+	err = c.Call(ctx, http.MethodPost, messagePath(chat, id)+"/transcript", nil, &answer)
+	return answer, err
 }
 
 // Search returns a page of the messages of all chats, or of one, that contain a text or that

@@ -2,13 +2,15 @@ package config
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"golang.org/x/text/language"
 
 	"bridged/internal/bridge"
 )
 
-var languageCode = regexp.MustCompile(`^[a-z]{2,3}$`)
+// mostMinutes are those of the longest month.
+const mostMinutes = 31 * 24 * 60
 
 // checkTranscribe reads what transcribes voice notes, and which of them.
 func (c *Config) checkTranscribe(faults *Faults) {
@@ -29,12 +31,13 @@ func (c *Config) checkTranscribe(faults *Faults) {
 	default:
 		faults.add("%v", orMeant("TRANSCRIBE must be incoming, all or off", Nearest(c.Transcribe, "incoming", "all", "off")))
 	}
-	const fault = "TRANSCRIBE_LANGUAGES must be codes of languages with commas between, the most frequent first, such as de,en"
+	const fault = "TRANSCRIBE_LANGUAGES must be ISO 639 codes of languages with commas between, the most frequent first, such as de,en"
 	c.Languages = parseList(faults, strings.ToLower(c.TranscribeLanguages), fault, func(item string) (string, bool) {
-		return item, languageCode.MatchString(item)
+		base, err := language.ParseBase(item)
+		return base.String(), err == nil
 	})
-	if c.TranscribeMinutes < 0 {
-		faults.add("TRANSCRIBE_MINUTES must not be negative; 0 is no limit")
+	if c.TranscribeMinutes < 0 || c.TranscribeMinutes > mostMinutes {
+		faults.add("TRANSCRIBE_MINUTES must be 0 to %d, the minutes of a month; 0 is no limit", mostMinutes)
 	}
 }
 

@@ -15,7 +15,7 @@ func TestConfig_Transcribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := Read([]string{
-		token, "TRANSCRIBE_URL= http://10.0.0.5:8000/whisper/ ", "TRANSCRIBE=Incoming", "TRANSCRIBE_KEY_FILE=" + key, "TRANSCRIBE_LANGUAGES=DE, en,de",
+		token, "TRANSCRIBE_URL= http://10.0.0.5:8000/whisper/ ", "TRANSCRIBE=Incoming", "TRANSCRIBE_KEY_FILE=" + key, "TRANSCRIBE_LANGUAGES=DEU, en,de",
 		"TRANSCRIBE_MINUTES=600", "TRANSCRIBE_MODEL=whisper-1",
 	})
 	if err != nil || c.Transcriber.String() != "http://10.0.0.5:8000/whisper" || c.Transcribe != "incoming" || c.TranscribeKey != "sk-of-a-file" ||
@@ -36,9 +36,11 @@ func TestConfig_Transcribe(t *testing.T) {
 		"TRANSCRIBE_URL=https://example.com/openai/v1/audio/transcriptions/": "did you mean https://example.com/openai?",
 		"TRANSCRIBE_KEY=two words":                                           "TRANSCRIBE_KEY must be visible ASCII characters without spaces: it travels in a header",
 		"TRANSCRIBE_KEY_FILE=/no/such/file":                                  "TRANSCRIBE_KEY_FILE cannot be read",
-		"TRANSCRIBE_LANGUAGES=de;en":                                         "TRANSCRIBE_LANGUAGES must be codes of languages with commas between, the most frequent first, such as de,en",
-		"TRANSCRIBE_LANGUAGES=german":                                        "TRANSCRIBE_LANGUAGES must be codes",
-		"TRANSCRIBE_MINUTES=-1":                                              "TRANSCRIBE_MINUTES must not be negative; 0 is no limit",
+		"TRANSCRIBE_LANGUAGES=de;en":                                         "TRANSCRIBE_LANGUAGES must be ISO 639 codes of languages with commas between, the most frequent first, such as de,en",
+		"TRANSCRIBE_LANGUAGES=german":                                        "TRANSCRIBE_LANGUAGES must be ISO 639 codes",
+		"TRANSCRIBE_LANGUAGES=jp,en":                                         "TRANSCRIBE_LANGUAGES must be ISO 639 codes",
+		"TRANSCRIBE_MINUTES=-1":                                              "TRANSCRIBE_MINUTES must be 0 to 44640, the minutes of a month; 0 is no limit",
+		"TRANSCRIBE_MINUTES=200000000":                                       "TRANSCRIBE_MINUTES must be 0 to 44640",
 		"TRANSCRIBE_MINUTES=ten":                                             "TRANSCRIBE_MINUTES is not understood: it must be a number",
 		"TRANSCRIBE_MODLE=whisper-1":                                         "TRANSCRIBE_MODEL",
 	} {

@@ -98,7 +98,7 @@ func (v *visit) actionable(b bubble, chat bridge.JID) bubble {
 	b.ChatJID, b.Actions, b.Exported = chat, v.sends() && b.DeletedAt == nil, b.IsExported()
 	b.Editable = b.Actions && b.Message.Editable(v.c.now(), bridge.EditTime) == nil
 	b.Deletable = b.Actions && b.FromMe && b.Message.Deletable(v.c.now(), false) == nil
-	b.Transcribable = v.transcribes() && b.Media != nil && b.Media.Type == bridge.MediaAudio && b.Transcript == nil
+	b.Transcribable = v.transcribes() && b.Media != nil && b.Media.Type == bridge.MediaAudio && b.Message.Transcribable() == nil && b.Transcript == nil
 	b.Curl = curl("GET", "/api/chats/"+chat.Escaped()+"/messages/"+bridge.PathID(b.ID), nil)
 	return b
 }

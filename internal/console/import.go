@@ -34,8 +34,6 @@ type importReview struct {
 	IsNew    bool           // it will be made
 	People   []importedName // to be told
 	Nameless int            // unknown names that get no field
-	Doubts   int            // all doubtful lines
-	Hidden   int            // those of them that are not shown
 }
 
 // importedName is a name in the export whose person can be chosen.
@@ -47,7 +45,6 @@ type importedName struct {
 
 const (
 	maxImportNames = 200              // names that get a field
-	maxDoubts      = 200              // doubtful lines that are shown
 	importPause    = time.Second      // between two looks at a dry run
 	dryRunTime     = 10 * time.Minute // for a dry run, once the file is here
 )
@@ -249,15 +246,13 @@ func (p *importPage) keep(people []importedName) {
 // review shows what a dry run found. Names that were given a person stay in the form.
 func (p *importPage) review(v *visit, found bridge.Import) {
 	r := p.Review
-	r.Import, r.Checked, r.Doubts = found, true, len(found.Doubtful)
+	r.Import, r.Checked = found, true
 	r.People = slices.DeleteFunc(r.People, func(one importedName) bool { return !one.IsMe && len(one.Person.Chosen) == 0 })
 	for _, name := range found.UnknownNames {
 		r.People = append(r.People, importedName{Name: name})
 	}
 	r.Nameless = max(len(r.People)-maxImportNames, 0)
 	r.People = r.People[:len(r.People)-r.Nameless]
-	r.Hidden = max(r.Doubts-maxDoubts, 0)
-	r.Doubtful = r.Doubtful[:r.Doubts-r.Hidden]
 	r.IsNew = len(p.Chat.Chosen) == 0
 	if r.Into = p.Chat.Typed; !r.IsNew {
 		r.Into = p.Chat.Chosen[0].Name

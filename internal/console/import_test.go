@@ -160,11 +160,11 @@ func TestImport_SaysWhatIsWrong(t *testing.T) {
 func TestImport_IsFollowed(t *testing.T) {
 	states := map[string][]string{
 		`"state":"running","error":null`:              {`data-every="1"`, `max="40" value="30"`, "30 of 40 messages", "You can leave this page"},
-		`"state":"done","error":null`:                 {`href="` + gracePath + `"`, "1 name stays as it is", "2 doubtful lines were"},
+		`"state":"done","error":null`:                 {`href="` + gracePath + `"`, "1 name stays as it is", "2 lines may have been read wrongly, or left out.", "Line 12", "&lt;b&gt;1/13/25", "It is much older."},
 		`"state":"failed","error":"the disk is full"`: {"The disk is full.", `href="/console/import?chat=15550100301%40s.whatsapp.net"`},
 	}
 	for state, wants := range states {
-		job := `{"id":"J1",` + state + `,"chatJid":"` + grace + `","total":40,"imported":20,"duplicates":10,"doubtful":[{"line":1},{"line":2}],"unknownNames":["Olga"]}`
+		job := `{"id":"J1",` + state + `,"chatJid":"` + grace + `","total":40,"imported":20,"duplicates":10,"doubtful":[{"line":12,"text":"<b>1/13/25</b>","why":"it is much older"},{"line":14,"text":"x","why":"it is much older"}],"unknownNames":["Olga"]}`
 		s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/imports/J1": replies(job), "/api/chats/" + grace: replies(`{"jid":"` + grace + `","name":"Grace"}`)})
 		s.logIn()
 		page := s.get("/console/import/J1").want(t, http.StatusOK, "").body

@@ -170,10 +170,13 @@ func (c *Console) markRead(v *visit) error {
 
 // transcribe has a message transcribed. The page shows the transcript once it is there.
 func (c *Console) transcribe(v *visit) error {
-	done, err := v.api.Transcribe(v.r.Context(), v.chat, v.r.PostForm.Get("id"))
+	asked, err := v.api.Transcribe(v.r.Context(), v.chat, v.r.PostForm.Get("id"))
 	text := "This will be transcribed"
-	if done != nil {
+	switch {
+	case asked.Transcript != nil:
 		text = ""
+	case asked.WaitsUntil != nil:
+		text += " from " + asked.WaitsUntil.UTC().Format("2 January") + " on: this month has too few minutes left"
 	}
 	return v.done(err, text, chatPath(v.chat))
 }

@@ -103,12 +103,12 @@ func history(s client.Stats) Finding {
 
 // transcripts checks whether there are minutes left for voice notes.
 func transcripts(t bridge.Transcription) Finding {
-	message := fmt.Sprintf("TRANSCRIBE is %s; %d wait, %d minutes used this month", t.Mode, t.Waiting, t.SecondsUsed/60)
+	message := fmt.Sprintf("TRANSCRIBE is %s; %d wait, %d minutes used this month", t.Mode, t.Waiting, (t.SecondsUsed+59)/60)
 	if t.SecondsLimit == nil {
 		return ok(message)
 	}
 	message += fmt.Sprintf(" of %d", *t.SecondsLimit/60)
-	if t.SecondsUsed >= *t.SecondsLimit {
+	if t.PutOff > 0 || t.SecondsUsed >= *t.SecondsLimit {
 		return warn(message, "voice notes wait for the next month, unless TRANSCRIBE_MINUTES is raised")
 	}
 	return ok(message)

@@ -12,8 +12,9 @@ func TestTranscripts_JudgesTheMinutes(t *testing.T) {
 		want Verdict
 		says string
 	}{
-		{bridge.Transcription{Mode: "all", Waiting: 2, SecondsUsed: 119}, OK, "TRANSCRIBE is all; 2 wait, 1 minutes used this month"},
-		{bridge.Transcription{Mode: "off", SecondsUsed: 599, SecondsLimit: new(600)}, OK, "TRANSCRIBE is off; 0 wait, 9 minutes used this month of 10"},
+		{bridge.Transcription{Mode: "all", Waiting: 2, SecondsUsed: 119}, OK, "TRANSCRIBE is all; 2 wait, 2 minutes used this month"},
+		{bridge.Transcription{Mode: "off", SecondsUsed: 541, SecondsLimit: new(600)}, OK, "TRANSCRIBE is off; 0 wait, 10 minutes used this month of 10"},
+		{bridge.Transcription{Mode: "all", Waiting: 2, PutOff: 1, SecondsUsed: 43, SecondsLimit: new(60)}, Warn, "TRANSCRIBE is all; 2 wait, 1 minutes used this month of 1"},
 		{bridge.Transcription{Mode: "off", Waiting: 1, SecondsUsed: 600, SecondsLimit: new(600)}, Warn, "TRANSCRIBE is off; 1 wait, 10 minutes used this month of 10"},
 	} {
 		if got := transcripts(test.of); got.Verdict != test.want || got.Message != test.says || (got.Remedy == "") != (test.want == OK) {

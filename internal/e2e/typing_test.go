@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -198,6 +199,12 @@ func TestConsole_ShowsWhoTypes(t *testing.T) {
 	v.wantStored(v.anna, "hello")
 	group := newGroup(t, v.owner, simnet.GroupOptions{Subject: "Choir", Members: []*simnet.Phone{v.anna, v.ben}})
 	say(t, v.ben, group.JID(), "Who comes?")
+	eventually(t, func() error {
+		if got := v.bridge.Get(path("/api/chats/%s", group.JID())); got.Status != http.StatusOK {
+			return fmt.Errorf("the group is not stored: %s", got.Body)
+		}
+		return nil
+	})
 	v.openChat(group.JID())
 	v.waitFor(`document.readyState === "complete"`)
 	types := func(person *simnet.Phone, typing bool) {

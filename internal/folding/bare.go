@@ -149,7 +149,10 @@ func (t *entries) isMark(r rune) bool {
 
 func isHanOrHangul(r rune) bool { return 0x3400 <= r && r < 0xA000 || 0xAC00 <= r && r < 0xD7A4 }
 
+// tatweel lengthens Arabic words, and carries points. Unicode counts it to no script.
+const tatweel = 'ـ'
+
 // losesMarks reports whether a letter without its marks is the same letter to searches.
 func losesMarks(letter rune) bool {
-	return !isHanOrHangul(letter) && unicode.In(letter, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic)
+	return letter == tatweel || !isHanOrHangul(letter) && unicode.In(letter, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic)
 }

@@ -22,7 +22,7 @@ func bareByDefinition(folded string) string {
 		for i, part := range []rune(norm.NFD.String(string(r))) {
 			isMark := unicode.Is(unicode.Mn, part) && (i > 0 || unicode.Is(unicode.Mn, r))
 			if !isMark && i == 0 {
-				loses = unicode.In(part, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic)
+				loses = part == 'ـ' || unicode.In(part, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic)
 			}
 			if !isMark || !loses {
 				b.WriteRune(part)

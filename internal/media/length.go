@@ -3,7 +3,18 @@ package media
 import (
 	"io"
 	"time"
+
+	"bridged/internal/bridge"
 )
+
+// LengthOf measures how long the file of a message plays. What cannot be measured is as long as its
+// sender says, at least a second.
+func LengthOf(file io.ReadSeeker, m bridge.Message) time.Duration {
+	if length := Length(file); length > 0 {
+		return length
+	}
+	return max(time.Duration(m.Media.DurationSec)*time.Second, time.Second)
+}
 
 // Length measures how long a sound or a video plays; 0 where that is not known. A voice note is
 // as long as what a decoder makes of it, whatever its pages or its sender say.

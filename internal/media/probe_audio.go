@@ -9,16 +9,18 @@ import (
 	"slices"
 )
 
-// ogg describes an Ogg file with one stream of sound.
+// ogg describes an Ogg file with one stream of sound, or several of a kind one after the other
+// (RFC 3533, section 4: chained).
 type ogg struct {
 	isOpus  bool  // else it is Vorbis
 	rate    int64 // of the granule positions; Opus always counts in 48000
 	preskip int64 // what a player drops at the beginning
 	last    int64 // the last granule position
+	earlier int64 // how long the streams before the last one play
 	samples int64 // of all Opus packets together
 }
 
-func (o *ogg) seconds() float64 { return float64(o.last-o.preskip) / float64(o.rate) }
+func (o *ogg) seconds() float64 { return float64(o.earlier+o.last-o.preskip) / float64(o.rate) }
 
 const opusRate = 48000
 
@@ -36,7 +38,8 @@ var (
 	errOggPage = errors.New("not an Ogg page")
 )
 
-// readOgg reads the first stream of an Ogg file, if it is Opus or Vorbis.
+// readOgg reads the first stream of an Ogg file, if it is Opus or Vorbis, and those that follow
+// it.
 func readOgg(r io.ReadSeeker) (*ogg, error) {
 	o := &ogg{}
 	err := walkOgg(r, func(p *packet) error {
@@ -54,20 +57,27 @@ func readOgg(r io.ReadSeeker) (*ogg, error) {
 	return o, nil // a file that breaks off plays up to there
 }
 
+// identify reads the head of a stream. One that follows another is of the same kind.
 func (o *ogg) identify(head []byte) error {
+	next := ogg{earlier: o.earlier + o.last - o.preskip, samples: o.samples}
 	switch {
 	case bytes.HasPrefix(head, []byte("OpusHead")) && len(head) >= 19:
-		o.isOpus, o.rate, o.preskip = true, opusRate, int64(binary.LittleEndian.Uint16(head[10:]))
-		return nil
+		next.isOpus, next.rate, next.preskip = true, opusRate, int64(binary.LittleEndian.Uint16(head[10:]))
 	case bytes.HasPrefix(head, []byte("\x01vorbis")) && len(head) >= 16:
-		if o.rate = int64(binary.LittleEndian.Uint32(head[12:])); o.rate > 0 {
-			return nil
-		}
+		next.rate = int64(binary.LittleEndian.Uint32(head[12:]))
 	}
-	return errNoOgg
+	if next.rate <= 0 || o.rate > 0 && (next.isOpus != o.isOpus || next.rate != o.rate) {
+		return errNoOgg
+	}
+	*o = next
+	return nil
 }
 
-// walkOgg visits the packets of a file's first stream, and the granule positions of its pages.
+// beginsStream marks the first page of a stream (RFC 3533, section 6).
+const beginsStream = 2
+
+// walkOgg visits the packets of a file's first stream and of those that follow it, each counted
+// from 0, and the granule positions of their pages.
 func walkOgg(src io.Reader, visit func(*packet) error, granule func(int64)) error {
 	r := bufio.NewReaderSize(src, 64<<10)
 	var serial uint32
@@ -87,8 +97,8 @@ func walkOgg(src io.Reader, visit func(*packet) error, granule func(int64)) erro
 			return err
 		}
 		id := binary.LittleEndian.Uint32(header[14:])
-		if first {
-			serial = id
+		if first || p.n > 1 && header[5]&beginsStream != 0 {
+			serial, p = id, packet{}
 		}
 		if id != serial { // another stream's page
 			if err := new(packet).page(r, lacing, func(*packet) error { return nil }); err != nil {

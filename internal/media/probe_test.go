@@ -205,7 +205,11 @@ func TestOgg(t *testing.T) {
 		"opus":       {opusFile(repeat(80, 150)...), 3, true},
 		"big packet": {opusFile(255, 254, 256, 510, 1000), 0.1, true},
 		"vorbis":     {vorbisFile(44100, 44100*5), 5, false},
-		"broken off": {opusFile(repeat(80, 151)...)[:len(opusFile(repeat(80, 150)...))+30], 3, true},
+		// A voice note that is longer than its first stream would get past the minutes of a month.
+		"chained":          {append(opusFile(repeat(80, 150)...), ofSerial(78, opusFile(repeat(80, 50)...))...), 4, true},
+		"chained vorbis":   {append(vorbisFile(44100, 44100*5), vorbisFile(44100, 44100*2)...), 7, false},
+		"and another kind": {append(opusFile(repeat(80, 150)...), vorbisFile(44100, 44100*2)...), 3, true},
+		"broken off":       {opusFile(repeat(80, 151)...)[:len(opusFile(repeat(80, 150)...))+30], 3, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := readOgg(bytes.NewReader(c.file))
@@ -214,6 +218,9 @@ func TestOgg(t *testing.T) {
 			}
 			if math.Abs(got.seconds()-c.seconds) > 0.001 || got.isOpus != c.isOpus {
 				t.Errorf("%v s, opus %v; want %v s, %v", got.seconds(), got.isOpus, c.seconds, c.isOpus)
+			}
+			if packets := float64(got.samples) / opusRate; c.isOpus && math.Abs(packets-c.seconds) > 0.03 {
+				t.Errorf("packets of %v s, want %v s", packets, c.seconds)
 			}
 		})
 	}

@@ -152,6 +152,19 @@ func oggPage(granule int64, flags byte, packets ...[]byte) []byte {
 	return append(append(page, lacing...), body...)
 }
 
+// ofSerial gives the pages of a file another serial number.
+func ofSerial(serial uint32, file []byte) []byte {
+	for page := file; len(page) > 0; {
+		binary.LittleEndian.PutUint32(page[14:], serial)
+		size := 27 + int(page[26])
+		for _, n := range page[27:size] {
+			size += int(n)
+		}
+		page = page[size:]
+	}
+	return file
+}
+
 const opusPreskip = 312
 
 // opusFile returns an Ogg file with a packet of 20 ms of each size.

@@ -172,7 +172,7 @@ func (s *Shell) searchQuery(ctx context.Context, q Search) (query bridge.SearchQ
 		}
 	}
 	if q.From != "" {
-		if query.Sender, err = s.find(ctx, q.From); err != nil {
+		if query.Sender, err = s.findPerson(ctx, q.From); err != nil {
 			return query, err
 		}
 		if !query.Sender.IsPerson() {

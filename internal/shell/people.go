@@ -17,6 +17,11 @@ type Contacts struct {
 	Limit   int    // 0 is all
 }
 
+// personName returns the name by which the account knows a person, or else the user of their JID.
+func personName(p bridge.KnownContact) string {
+	return cmp.Or(p.Name, p.BusinessName, p.PushName, p.JID.User())
+}
+
 // Contacts prints people, by name.
 func (s *Shell) Contacts(ctx context.Context, q Contacts) error {
 	size := pageOf(q.Limit)
@@ -33,7 +38,7 @@ func (s *Shell) Contacts(ctx context.Context, q Contacts) error {
 	}
 	columns := []column{{title: "NAME", most: 32, flexible: true}, {title: "JID"}, {title: "USERNAME"}, {title: "SAVED"}, {title: "BLOCKED"}}
 	return list(s, people, q.Limit, "There are no such contacts.", columns, func(p bridge.KnownContact) []string {
-		return []string{cmp.Or(p.Name, p.BusinessName, p.PushName, p.JID.User()), string(p.JID), atName(p.Username), yesOrNo(p.IsSaved), yesOrNo(p.IsBlocked)}
+		return []string{personName(p), string(p.JID), atName(p.Username), yesOrNo(p.IsSaved), yesOrNo(p.IsBlocked)}
 	})
 }
 

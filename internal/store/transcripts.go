@@ -41,10 +41,12 @@ func (s *Store) AskTranscript(ctx context.Context, chat bridge.JID, id string) e
 	})
 }
 
-// DropUnwantedTranscriptions gives up the transcripts that nobody asked for, and that messages like
-// theirs no longer get: TRANSCRIBE was changed.
-func (s *Store) DropUnwantedTranscriptions(ctx context.Context) error {
-	return s.writeAs(ctx, "give up transcripts", func(t *writeTx) {
+// ReviewTranscriptions fits what waits to the settings: it gives up the transcripts that nobody
+// asked for, and that messages like theirs no longer get, and lets those be tried that wait for the
+// next month.
+func (s *Store) ReviewTranscriptions(ctx context.Context) error {
+	return s.writeAs(ctx, "review transcripts", func(t *writeTx) {
+		t.Run("UPDATE transcriptions SET next_at = 0 WHERE next_at = ?", s.nextMonth())
 		switch s.o.Transcribe {
 		case bridge.TranscribeAll:
 		case bridge.TranscribeIncoming:
@@ -158,12 +160,21 @@ func (s *Store) CountTranscribed(ctx context.Context, length, limit time.Duratio
 	return counted, err
 }
 
-// Transcribed returns how many messages wait for a transcript, and how much sound was transcribed
-// this month.
-func (s *Store) Transcribed(ctx context.Context) (waiting int, used time.Duration, err error) {
-	err = s.read(ctx, func(r *readTx) {
-		r.Find("SELECT count(*) FROM transcriptions", nil, &waiting)
-		used = transcribedIn(s.month(), readSetting(r.Conn, settingTranscribed))
-	})
-	return waiting, used, err
+// TranscriptWork is how far the work on transcripts is.
+type TranscriptWork struct {
+	Waiting int           // messages
+	PutOff  int           // those of them that wait for the next month
+	Used    time.Duration // of sound that was transcribed this month
 }
+
+// Transcribed returns how far the work on transcripts is.
+func (s *Store) Transcribed(ctx context.Context) (work TranscriptWork, err error) {
+	err = s.read(ctx, func(r *readTx) {
+		r.Find("SELECT count(*), count(*) FILTER (WHERE next_at = ?) FROM transcriptions", []any{s.nextMonth()}, &work.Waiting, &work.PutOff)
+		work.Used = transcribedIn(s.month(), readSetting(r.Conn, settingTranscribed))
+	})
+	return work, err
+}
+
+// nextMonth returns when the next month begins, in milliseconds.
+func (s *Store) nextMonth() int64 { return bridge.NextMonth(s.o.Clock.Now()).UnixMilli() }

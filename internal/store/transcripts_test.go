@@ -123,7 +123,7 @@ func TestTranscription_OfWhatIsNoLongerWanted(t *testing.T) {
 			t.Fatal(err)
 		}
 		s = openWith(t, Options{Path: path, Log: zerolog.Nop(), Transcribe: mode})
-		if err := s.DropUnwantedTranscriptions(t.Context()); err != nil {
+		if err := s.ReviewTranscriptions(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		sameList(t, "transcribed with "+string(mode), waiting(t, s), want)
@@ -218,8 +218,8 @@ func TestTranscript_OfAMergedChat(t *testing.T) {
 		if found := matchesOf(t, s, bridge.SearchQuery{Q: "brucke", Fold: bridge.FoldAccents}); len(found) != 1 || found[0].MsgID != "1" {
 			t.Errorf("found: %+v", found)
 		}
-		if left, _, err := s.Transcribed(t.Context()); err != nil || left != 1 { // of the second note
-			t.Errorf("%d waiting, %v", left, err)
+		if work, err := s.Transcribed(t.Context()); err != nil || work.Waiting != 1 { // of the second note
+			t.Errorf("%+v, %v", work, err)
 		}
 	}
 }

@@ -33,11 +33,11 @@ func (s *state) Describe(descs chan<- *prometheus.Desc) {
 func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
-	waiting, used, err := s.t.o.Store.Transcribed(ctx)
+	work, err := s.t.o.Store.Transcribed(ctx)
 	if err != nil {
 		metrics <- prometheus.NewInvalidMetric(waitingDesc, err)
 		return
 	}
-	metrics <- prometheus.MustNewConstMetric(waitingDesc, prometheus.GaugeValue, float64(waiting))
-	metrics <- prometheus.MustNewConstMetric(usedDesc, prometheus.GaugeValue, used.Seconds())
+	metrics <- prometheus.MustNewConstMetric(waitingDesc, prometheus.GaugeValue, float64(work.Waiting))
+	metrics <- prometheus.MustNewConstMetric(usedDesc, prometheus.GaugeValue, work.Used.Seconds())
 }

@@ -47,7 +47,7 @@ type Transcriber struct {
 
 	pause    func(tries int) time.Duration // after a try
 	rest     func(failures int) time.Duration
-	isClean  bool   // of what is no longer wanted
+	reviewed bool   // what the last run left
 	failures int    // of the service, since it answered
 	toldOf   string // the month of which it was told that its minutes are used up
 }
@@ -106,11 +106,11 @@ func (t *Transcriber) await(ctx context.Context, most time.Duration) {
 
 // next makes the next transcript, and returns for how long there is none to make; 0 to look again.
 func (t *Transcriber) next(ctx context.Context) (wait time.Duration, err error) {
-	if !t.isClean {
-		if err := t.o.Store.DropUnwantedTranscriptions(ctx); err != nil {
+	if !t.reviewed {
+		if err := t.o.Store.ReviewTranscriptions(ctx); err != nil {
 			return 0, err
 		}
-		t.isClean = true
+		t.reviewed = true
 	}
 	if wait, err := t.untilMonth(ctx); wait > 0 || err != nil {
 		return wait, err
@@ -145,22 +145,17 @@ func (t *Transcriber) untilMonth(ctx context.Context) (time.Duration, error) {
 	if t.o.PerMonth == 0 {
 		return 0, nil
 	}
-	waiting, used, err := t.o.Store.Transcribed(ctx)
-	if err != nil || used < t.o.PerMonth || waiting == 0 {
+	work, err := t.o.Store.Transcribed(ctx)
+	if err != nil || work.Used < t.o.PerMonth || work.Waiting == 0 {
 		return 0, err
 	}
-	return t.tellUsedUp(), nil
-}
-
-// tellUsedUp logs once a month that its minutes are used up, and returns how long it lasts.
-func (t *Transcriber) tellUsedUp() time.Duration {
 	now := t.o.Store.Clock().Now()
 	next := bridge.NextMonth(now)
 	if month := now.UTC().Format("2006-01"); t.toldOf != month {
 		t.toldOf = month
 		t.o.Log.Warn().Time("until", next).Msg("the minutes of this month are used up (TRANSCRIBE_MINUTES): voice notes wait for the next one to be transcribed")
 	}
-	return next.Sub(now)
+	return next.Sub(now), nil
 }
 
 // try makes a transcript.
@@ -173,12 +168,12 @@ func (t *Transcriber) try(ctx context.Context, job store.Transcription, m bridge
 		return unopened(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	s := sound{io.NewSectionReader(file, 0, size), m.Media.MimeType, lengthOf(file, m)}
+	s := sound{io.NewSectionReader(file, 0, size), m.Media.MimeType, media.LengthOf(file, m)}
 	if err := t.count(ctx, s); err != nil {
 		return err
 	}
 	began := time.Now()
-	heard, err := t.hear(ctx, s)
+	heard, err := t.hear(ctx, s, job.Tries >= mostTries, log)
 	var f *failure
 	if errors.As(err, &f) && f.notSent {
 		_, uncounted := t.o.Store.CountTranscribed(ctx, -s.length, 0)
@@ -196,15 +191,6 @@ func (t *Transcriber) try(ctx context.Context, job store.Transcription, m bridge
 	return err
 }
 
-// lengthOf measures how long the file of a message plays. What cannot be measured is as long as its
-// sender says.
-func lengthOf(file io.ReadSeeker, m bridge.Message) time.Duration {
-	if length := media.Length(file); length > 0 {
-		return length
-	}
-	return max(time.Duration(m.Media.DurationSec)*time.Second, time.Second)
-}
-
 // count counts sound that is about to be sent, within the month's minutes.
 func (t *Transcriber) count(ctx context.Context, s sound) error {
 	if t.o.PerMonth > 0 && s.length > t.o.PerMonth {
@@ -212,14 +198,15 @@ func (t *Transcriber) count(ctx context.Context, s sound) error {
 	}
 	counted, err := t.o.Store.CountTranscribed(ctx, s.length, t.o.PerMonth)
 	if err == nil && !counted {
-		err = &failure{sentence: "it is longer than what is left of this month's minutes", notMade: true, after: t.tellUsedUp()}
+		err = &failure{sentence: "it is longer than what is left of this month's minutes (TRANSCRIBE_MINUTES)", notMade: true, nextMonth: true}
 	}
 	return err
 }
 
 // hear has the service write the words down. Short notes are often taken for a language that nobody
-// speaks: then it is told to hear the most likely one.
-func (t *Transcriber) hear(ctx context.Context, s sound) (heard, error) {
+// speaks: then it is told to hear the most likely one. What it heard first stands if it refuses
+// that, or fails in the last try.
+func (t *Transcriber) hear(ctx context.Context, s sound, last bool, log zerolog.Logger) (heard, error) {
 	hint := ""
 	if len(t.o.Languages) == 1 {
 		hint = t.o.Languages[0]
@@ -234,7 +221,13 @@ func (t *Transcriber) hear(ctx context.Context, s sound) (heard, error) {
 	} else if err != nil {
 		return heard{}, err
 	}
-	return t.service.transcribe(ctx, s, t.o.Languages[0])
+	again, err := t.service.transcribe(ctx, s, t.o.Languages[0])
+	var f *failure
+	if errors.As(err, &f) && ctx.Err() == nil && (last || !f.isService) {
+		log.Warn().Str("failure", f.sentence).Str("language", t.o.Languages[0]).Msg("voice note not transcribed once more with the first of TRANSCRIBE_LANGUAGES as a hint: the first transcript stands")
+		return first, nil
+	}
+	return again, err
 }
 
 // failed notes a try that failed.
@@ -251,7 +244,12 @@ func (t *Transcriber) failed(ctx context.Context, job store.Transcription, err e
 		return t.giveUp(ctx, job, f.sentence, log)
 	}
 	if f.notMade {
-		return s.PostponeTranscription(ctx, job, s.Clock().Now().Add(f.after), false)
+		until := s.Clock().Now().Add(f.after)
+		if f.nextMonth {
+			until = bridge.NextMonth(s.Clock().Now())
+			log.Warn().Time("until", until).Msg("voice note not transcribed this month: " + f.sentence)
+		}
+		return s.PostponeTranscription(ctx, job, until, false)
 	}
 	t.results.WithLabelValues("failed").Inc()
 	log.Warn().Str("failure", f.sentence).Msg("voice note not transcribed yet")
@@ -279,6 +277,7 @@ type failure struct {
 	isFinal   bool          // it would fail again
 	notMade   bool          // nothing was tried
 	notSent   bool          // the sound has not left
+	nextMonth bool          // it is not tried again before
 	after     time.Duration // before which it is not tried again
 }
 

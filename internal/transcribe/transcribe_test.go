@@ -15,6 +15,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/retryafter"
+	"bridged/internal/store"
 )
 
 func TestTranscriber_AsksTheServiceAsOpenAIDescribes(t *testing.T) {
@@ -42,8 +43,8 @@ func TestTranscriber_AsksTheServiceAsOpenAIDescribes(t *testing.T) {
 	if text := s.transcript("V1"); text != secretWords+" (en)" {
 		t.Errorf("transcript: %q", text)
 	}
-	if _, used, err := s.store.Transcribed(t.Context()); err != nil || used != 3*time.Second {
-		t.Errorf("used %s, %v", used, err)
+	if work, err := s.store.Transcribed(t.Context()); err != nil || work.Used != 3*time.Second {
+		t.Errorf("used %s, %v", work.Used, err)
 	}
 	s.wantLog("voice note transcribed")
 	if strings.Contains(s.log.String(), "sk-secret") {
@@ -386,7 +387,7 @@ func TestTranscriber_KeepsToTheMonthsMinutes(t *testing.T) {
 	if got := len(s.requests()); got != 1 || s.transcript("new") == "" || s.transcript("old") != "" || s.transcript("long") != "" {
 		t.Errorf("%d requests", got)
 	}
-	s.wantLog("it is longer than a month's minutes (TRANSCRIBE_MINUTES)", "the minutes of this month are used up")
+	s.wantLog("it is longer than a month's minutes (TRANSCRIBE_MINUTES)", "it is longer than what is left of this month's minutes (TRANSCRIBE_MINUTES)")
 	if month := bridge.NextMonth(noon).Sub(noon); wait > month || wait < month-time.Hour {
 		t.Errorf("a pause of %s, want %s", wait, month)
 	}
@@ -400,7 +401,7 @@ func TestTranscriber_KeepsToTheMonthsMinutes(t *testing.T) {
 	if got := s.transcript("short") + s.transcript("none") + s.transcript("old"); got != secretWords+" (en)" || len(s.requests()) != 2 {
 		t.Errorf("%d requests, %q", len(s.requests()), got)
 	}
-	if n := strings.Count(s.log.String(), "the minutes of this month are used up"); n != 2 { // once for each start
+	if n := strings.Count(s.log.String(), "the minutes of this month are used up"); n != 1 {
 		t.Errorf("told %d times", n)
 	}
 
@@ -410,6 +411,24 @@ func TestTranscriber_KeepsToTheMonthsMinutes(t *testing.T) {
 	s.work(s.transcriber(minute))
 	if s.transcript("none") == "" || s.transcript("old") == "" || len(s.requests()) != 4 {
 		t.Errorf("%d requests in the next month", len(s.requests()))
+	}
+}
+
+// Notes that wait for the next month are looked at again at each start: the limit may be raised.
+func TestTranscriber_GoesOnWithMoreMinutes(t *testing.T) {
+	s := newStage(t, says(secretWords, "en"))
+	perMonth := func(limit time.Duration) *Transcriber {
+		return s.transcriber(func(o *Options) { o.PerMonth = limit })
+	}
+	s.note("old", 30, 1)
+	s.note("new", 40, 1)
+	s.work(perMonth(time.Minute))
+	if work, err := s.store.Transcribed(t.Context()); err != nil || work != (store.TranscriptWork{Waiting: 1, PutOff: 1, Used: 40 * time.Second}) {
+		t.Errorf("%+v, %v", work, err)
+	}
+	s.work(perMonth(2 * time.Minute))
+	if work, err := s.store.Transcribed(t.Context()); err != nil || work != (store.TranscriptWork{Used: 70 * time.Second}) {
+		t.Errorf("%+v, %v", work, err)
 	}
 }
 
@@ -424,8 +443,8 @@ func TestTranscriber_CountsNoMinutesWhileTheServiceIsAway(t *testing.T) {
 		o.URL, _ = url.Parse(nobody.URL)
 	}))
 	s.wantLog("the service cannot be reached")
-	if _, used, err := s.store.Transcribed(t.Context()); err != nil || used != 0 {
-		t.Errorf("%s used, %v", used, err)
+	if work, err := s.store.Transcribed(t.Context()); err != nil || work.Used != 0 {
+		t.Errorf("%s used, %v", work.Used, err)
 	}
 }
 
@@ -440,6 +459,9 @@ func TestTranscriber_Languages(t *testing.T) {
 		"one":             {[]string{"de"}, []http.HandlerFunc{says("a", "welsh")}, []string{"de"}, "a (cy)"},
 		"one of several":  {[]string{"de", "en"}, []http.HandlerFunc{says("a", "english")}, []string{""}, "a (en)"},
 		"none of several": {[]string{"de", "en"}, []http.HandlerFunc{says("a", "cy"), says("b", "german")}, []string{"", "de"}, "b (de)"},
+		"a hint refused":  {[]string{"jw", "en"}, []http.HandlerFunc{says("a", "japanese"), status(400, `{}`)}, []string{"", "jw"}, "a (ja)"},
+		"a service away":  {[]string{"de", "en"}, []http.HandlerFunc{says("a", "cy"), status(500, ""), says("a", "cy"), says("b", "de")}, []string{"", "de", "", "de"}, "b (de)"},
+		"away for good":   {[]string{"de", "en"}, slices.Repeat([]http.HandlerFunc{says("a", "cy"), status(500, "")}, 6), slices.Repeat([]string{"", "de"}, 6), "a (cy)"},
 		"unknown":         {[]string{"de", "en"}, []http.HandlerFunc{says("a", "")}, []string{""}, "a (unknown)"},
 		"of no list":      {nil, []http.HandlerFunc{says("a", "Klingon")}, []string{""}, "a (klingon)"},
 	} {
@@ -453,8 +475,8 @@ func TestTranscriber_Languages(t *testing.T) {
 		if got := s.transcript("V1"); got != test.want || !slices.Equal(hints, test.hints) {
 			t.Errorf("%s: %q, hints %q", name, got, hints)
 		}
-		if _, used, err := s.store.Transcribed(t.Context()); err != nil || used != time.Duration(5*len(test.hints))*time.Second {
-			t.Errorf("%s: used %s, %v", name, used, err)
+		if work, err := s.store.Transcribed(t.Context()); err != nil || work.Used != time.Duration(5*len(test.hints))*time.Second {
+			t.Errorf("%s: used %s, %v", name, work.Used, err)
 		}
 	}
 	s := newStage(t, says("a", "cy"))

@@ -56,6 +56,16 @@ func (b *addressBook) spoil(name string) {
 	b.name(name)
 }
 
+// isBehind reports whether the store has noted that a collection could not be read.
+func (b *addressBook) isBehind() bool {
+	b.t.Helper()
+	since, err := b.store.Setting(testContext(b.t), "appstate_behind")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return since != ""
+}
+
 // TestSyncRepair_ReadsTheWholeCollection: once is enough if one patch was damaged
 // on its way.
 func TestSyncRepair_ReadsTheWholeCollection(t *testing.T) {
@@ -98,8 +108,10 @@ func TestSyncRepair_AsksThePhone(t *testing.T) {
 	again.account = startAccount(t, b.network, b.dir)
 	again.phone = b.phone
 	again.waitState(bridge.StateOpen)
+	eventually(t, "all in order", func() bool { return !again.isBehind() })
 	before := device.Queries("w:sync:app:state")
 	again.spoil("Sam Four")
+	eventually(t, "a note that it is not", again.isBehind) // which the next start finds
 	// In part, and whole.
 	eventually(t, "two tries to read it", func() bool { return device.Queries("w:sync:app:state") >= before+2 })
 	again.stop()

@@ -48,7 +48,8 @@ function listed() {
   return members;
 }
 
-const folded = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+// folded leaves accents out where they make no letter, as the bridge does in names.
+const folded = (text) => text.normalize("NFD").replace(/([\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Hebrew}\p{sc=Arabic}])\p{Mn}+/gu, "$1").toLowerCase().replaceAll("ß", "ss").replaceAll("ς", "σ");
 
 async function suggest() {
   const area = say.elements.text;

@@ -1,0 +1,135 @@
+package chatexport
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// isNotice reports whether what stands before the first colon is no sender, but the beginning
+// of a notice, such as of a new description of a group.
+func (r *reader) isNotice(l line, h head, sender string) bool {
+	if r.f.senders[sender] != 1 {
+		return false
+	}
+	rest := strings.TrimLeft(h.rest, " ")
+	marked := h.form == brackets && startsWithMark(rest)
+	busy, more := r.beginsSentence(sender)
+	switch {
+	case isOpenQuote(sender), isLong(sender), busy && !isName(more), marked && !isUnsaved(rest):
+		r.doubt(l, "what stands before the colon is probably no sender: taken for a notice")
+		return true
+	case busy, marked:
+		r.doubt(l, "what stands before the colon may be no sender: taken for one")
+	}
+	return false
+}
+
+// isNameless reports whether there is nothing to be seen where a sender is to be.
+func isNameless(h head) bool { return strings.HasPrefix(plainName(h.rest), ":") }
+
+// isLong reports whether a text is longer than a name.
+func isLong(s string) bool { return strings.Count(s, " ") >= 8 || utf8.RuneCountInString(s) > 60 }
+
+// isOpenQuote reports whether a text ends within quotation marks.
+func isOpenQuote(s string) bool {
+	opened := 0
+	for _, r := range s {
+		switch r {
+		case '“', '„', '«', '「', '『':
+			opened++
+		case '”', '»', '」', '』':
+			opened--
+		}
+	}
+	return opened > 0 || strings.Count(s, `"`)%2 == 1
+}
+
+// beginsSentence reports whether a text is a sender with at least three words behind it, which
+// it returns.
+func (r *reader) beginsSentence(s string) (busy bool, more string) {
+	for i := range len(s) {
+		if s[i] == ' ' && r.f.senders[s[:i]] > 1 && strings.Count(s[i:], " ") >= 3 {
+			return true, s[i:]
+		}
+	}
+	return false, ""
+}
+
+// isName reports whether most words begin with capitals, as those of names do.
+func isName(s string) bool {
+	words := strings.Fields(s)
+	capitals := 0
+	for _, word := range words {
+		if first, _ := utf8.DecodeRuneInString(word); unicode.IsUpper(first) {
+			capitals++
+		}
+	}
+	return 2*capitals > len(words)
+}
+
+// isUnsaved reports whether a text begins as the apps show people who are not in the address
+// book: with a tilde or a number.
+func isUnsaved(s string) bool {
+	s = strings.TrimLeftFunc(s, isMark)
+	return strings.HasPrefix(s, "~") || len(s) > 1 && s[0] == '+' && s[1] >= '0' && s[1] <= '9'
+}
+
+// isWritten reports whether a text that begins with a mark of the app is a person's: phones
+// write that of languages from right to left, too.
+func (r *reader) isWritten(m *Message, raw string) bool {
+	const asNotice = "the app has marked it as its own text: taken for a notice"
+	rightToLeft := strings.HasPrefix(raw, "\u200f")
+	says := !rightToLeft || len(r.f.writers) > 0 // the mark, if anybody writes without it
+	writes := r.f.writers[m.Sender] || r.wrote[m.Sender]
+	l := line{number: m.Line, text: raw}
+	switch {
+	case mentions(m.Text, m.Sender): // as what the app says of people does
+		return false
+	case m.Line == r.first.number && says:
+		if rightToLeft && writes {
+			r.doubt(l, asNotice)
+		}
+		return false
+	case m.Sender == r.first.sender && !writes && says && (!rightToLeft || len(r.f.senders) > 2): // the chat
+		return false
+	case rightToLeft:
+		if !r.wrote[m.Sender] {
+			r.doubt(l, "the app has marked it as its own text, but may mark all: taken for a message")
+		}
+		return true
+	case writes || r.f.senders[m.Sender] <= fewLines:
+		r.doubt(l, asNotice)
+	}
+	return false
+}
+
+// fewLines are as many as somebody may have written who begins each with a mark of the app.
+// Beyond that it is the chat, or somebody who only manages it.
+const fewLines = 3
+
+// mentions reports whether a text has a name in it, as words of their own.
+func mentions(text, name string) bool {
+	text = plainName(text)
+	first, size := utf8.DecodeRuneInString(name)
+	last, _ := utf8.DecodeLastRuneInString(name)
+	for from := 0; ; from += size {
+		i := strings.Index(text[from:], name)
+		if i < 0 {
+			return false
+		}
+		from += i
+		before, _ := utf8.DecodeLastRuneInString(text[:from])
+		after, _ := utf8.DecodeRuneInString(text[from+len(name):])
+		if !(joins(before) && joins(first)) && !(joins(last) && joins(after)) {
+			return true
+		}
+	}
+}
+
+// joins reports whether a character makes one word with another one: in some scripts nothing
+// stands between words, or between a name and its particles.
+func joins(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
+		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}

@@ -1,0 +1,224 @@
+package chatexport
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
+)
+
+// said returns messages as a reader sees them.
+func said(messages []Message) []string {
+	texts := []string{}
+	for _, m := range messages {
+		texts = append(texts, m.Sender+": "+m.Text)
+	}
+	return texts
+}
+
+// doubted returns the lines that are doubtful.
+func doubted(notes Notes) []int {
+	lines := []int{}
+	for _, d := range notes.Doubts {
+		lines = append(lines, d.Line)
+	}
+	return lines
+}
+
+// phone writes lines as an iPhone does; each # is the next second.
+func phone(lines ...string) []byte {
+	for i, line := range lines {
+		lines[i] = strings.Replace(line, "#", fmt.Sprintf("[13.01.25, 10:00:%02d]", i), 1)
+	}
+	return []byte(strings.Join(lines, "\r\n"))
+}
+
+// TestMessages_ThatBeginWithAMark of the app: none is left out in silence, and what the app says
+// is nobody's message.
+func TestMessages_ThatBeginWithAMark(t *testing.T) {
+	for name, test := range map[string]struct {
+		export   []byte
+		said     []string
+		doubtful []int
+	}{
+		"by people, anywhere": {
+			phone("# Weekend: "+lrm+"Nachrichten und Anrufe sind Ende-zu-Ende-verschlüsselt.", "# Weekend: "+lrm+"Anna hat dich hinzugefügt.", "# Bob: "+lrm+"hi there",
+				"# Bob: and I go on", "# Bob: "+lrm+"again", "# Eve: "+lrm+"only this", "# Anna: well"),
+			[]string{"Bob: and I go on", "Anna: well"},
+			[]int{3, 5, 6},
+		},
+		"by the other one of two": {
+			phone("# Anna: "+lrm+"Nachrichten und Anrufe sind Ende-zu-Ende-verschlüsselt.", "# Anna: "+lrm+"Anna ist ein Kontakt.", "# Anna: "+lrm+"Hi", "# Anna: Hi", "# Bob: Hi"),
+			[]string{"Anna: Hi", "Bob: Hi"},
+			[]int{3},
+		},
+		"by the chat": {
+			phone("# Weekend: "+lrm+"verschlüsselt", "# Weekend: "+lrm+"Zoë ist beigetreten", "# Bob: Hi", "# Weekend: "+lrm+"Zoë hat die Gruppe verlassen"),
+			[]string{"Bob: Hi"},
+			[]int{},
+		},
+		"by the chat, of which the beginning is missing": {
+			phone("# Bob: Hi", "# Weekend: "+lrm+"1 ist beigetreten", "# Weekend: "+lrm+"2 ist beigetreten", "# Weekend: "+lrm+"3 ist beigetreten", "# Weekend: "+lrm+"4 ist beigetreten"),
+			[]string{"Bob: Hi"},
+			[]int{},
+		},
+		"with the sender's name": {
+			phone("# W: "+lrm+"verschlüsselt", "# Anna: Hi", "# Anna: "+lrm+"Anna hat das Gruppenbild geändert", "# Anna: "+lrm+"Code für Anna’s Telefon", "# 철수: 안녕", "# 철수: "+lrm+"철수님이 나갔습니다"),
+			[]string{"Anna: Hi", "철수: 안녕"},
+			[]int{},
+		},
+		"with the sender's name in a word": {
+			phone("# W: "+lrm+"verschlüsselt", "# A: Hi", "# A: "+lrm+"Admin bist du"),
+			[]string{"A: Hi"},
+			[]int{3},
+		},
+		"before the sender": {
+			phone("# W: "+lrm+"verschlüsselt", "# Bob: Hi", "# "+lrm+"~\u202fZed: hello", "# "+lrm+"+49 170 1234567: hello, too", "# "+lrm+"Sichere Nachrichten: mehr erfahren"),
+			[]string{"Bob: Hi", "Zed: hello", "+49 170 1234567: hello, too"},
+			[]int{3, 4, 5},
+		},
+		"from right to left, all": {
+			phone("# ليلى: "+rlm+"مرحبا", "# عمر: "+rlm+"كيف الحال"),
+			[]string{"ليلى: مرحبا", "عمر: كيف الحال"},
+			[]int{1, 2},
+		},
+		"from right to left, all by the other one": {
+			phone("# ليلى: "+rlm+"الرسائل والمكالمات مشفرة", "# ليلى: "+rlm+"مرحبا", "# عمر: كيف الحال"),
+			[]string{"ليلى: مرحبا", "عمر: كيف الحال"},
+			[]int{2},
+		},
+		"from right to left, first": {
+			phone("# ليلى: "+rlm+"الرسائل والمكالمات مشفرة", "# عمر: "+rlm+"مرحبا", "# عمر: كيف الحال", "# ليلى: كيف الحال", "# ليلى: "+rlm+"غادرت ليلى"),
+			[]string{"عمر: مرحبا", "عمر: كيف الحال", "ليلى: كيف الحال"},
+			[]int{1, 2},
+		},
+		"from right to left, by the chat": {
+			phone("# العائلة: "+rlm+"الرسائل والمكالمات مشفرة", "# العائلة: "+rlm+"انضم زيد", "# عمر: مرحبا", "# ليلى: مرحبا", "# العائلة: "+rlm+"غادر زيد"),
+			[]string{"عمر: مرحبا", "ليلى: مرحبا"},
+			[]int{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, notes := readAll(t, test.export, Options{})
+			if diff := cmp.Diff(test.said, said(got)); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(test.doubtful, doubted(notes)); diff != "" {
+				t.Errorf("doubts: %s %+v", diff, notes.Doubts)
+			}
+			if lines := strings.Count(string(test.export), "\n") + 1; len(got)+notes.System != lines {
+				t.Errorf("%d messages and %d notices of %d lines", len(got), notes.System, lines)
+			}
+		})
+	}
+}
+
+// TestMessages_BelowANotice is what people have pasted.
+func TestMessages_BelowANotice(t *testing.T) {
+	for name, test := range map[string]struct {
+		export   string
+		said     []string
+		doubtful []int
+		system   int
+	}{
+		"pasted": {
+			"13.01.25, 09:06 - Anna: forwarded:\n12.01.25, 08:00 - no colon here\nthis belongs to Anna\n\nand this\n13.01.25, 09:07 - Ben: ok",
+			[]string{"Anna: forwarded:\n12.01.25, 08:00 - no colon here\nthis belongs to Anna\n\nand this", "Ben: ok"},
+			[]int{2},
+			0,
+		},
+		"pasted with an empty line": {
+			"13.01.25, 09:06 - Anna: forwarded:\n12.01.25, 08:00 - no colon here\n\n\nthis belongs to Anna",
+			[]string{"Anna: forwarded:\n12.01.25, 08:00 - no colon here\n\n\nthis belongs to Anna"},
+			[]int{2},
+			0,
+		},
+		"pasted twice": {
+			"13.01.25, 09:06 - Anna: forwarded:\n12.01.25, 08:00 - no colon\nand\n12.01.25, 08:00 - no colon\nthis",
+			[]string{"Anna: forwarded:\n12.01.25, 08:00 - no colon\nand\n12.01.25, 08:00 - no colon\nthis"},
+			[]int{2, 4},
+			0,
+		},
+		"pasted on an iPhone": {
+			"[13.01.25, 09:06:00] Anna: forwarded:\n[12.01.25, 08:00:00] no colon here\nthis belongs to Anna",
+			[]string{"Anna: forwarded:\n[12.01.25, 08:00:00] no colon here\nthis belongs to Anna"},
+			[]int{2},
+			0,
+		},
+		"nothing": {
+			"13.01.25, 09:06 - Anna: hi\n13.01.25, 09:06 - Ben left\n\n13.01.25, 09:06 - Zoë left\n\n13.01.25, 09:07 - Anna: ho\n13.01.25, 09:08 - Anna left\n\n",
+			[]string{"Anna: hi", "Anna: ho"},
+			[]int{},
+			3,
+		},
+		"at the beginning": {
+			"13.01.25, 09:06 - Ben left\nand more\nand more\n13.01.25, 09:07 - Anna: ho",
+			[]string{"Anna: ho"},
+			[]int{2},
+			1,
+		},
+		"below several": {
+			"13.01.25, 09:06 - Anna: hi\n13.01.25, 09:06 - Ben left\n13.01.25, 09:06 - Zoë left\nand more\n13.01.25, 09:07 - Anna: ho",
+			[]string{"Anna: hi", "Anna: ho"},
+			[]int{4},
+			2,
+		},
+		"a description of a group": {
+			"13.01.25, 09:06 - Anna: hi\n13.01.25, 09:06 - Ben changed the description to “be kind\nand quiet”\n13.01.25, 09:07 - Anna: ho",
+			[]string{"Anna: hi", "Anna: ho"},
+			[]int{3},
+			1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, notes := readAll(t, []byte(test.export), Options{})
+			if diff := cmp.Diff(test.said, said(got)); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(test.doubtful, doubted(notes)); diff != "" || notes.System != test.system {
+				t.Errorf("%s %+v", diff, notes)
+			}
+		})
+	}
+}
+
+// TestMessages_ByNamesThatBeginLikeOthers are messages; sentences are not.
+func TestMessages_ByNamesThatBeginLikeOthers(t *testing.T) {
+	got, notes := readAll(t, onAndroid("x", "y\n13.01.25, 10:01 - Anna Maria da Silva Souza: my one message\n13.01.25, 10:02 - Anna hat die Gruppenbeschreibung geändert: neu"), Options{})
+	if diff := cmp.Diff([]string{"Anna: x", "Anna: y", "Anna Maria da Silva Souza: my one message"}, said(got)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]int{3, 4}, doubted(notes)); diff != "" || notes.System != 1 {
+		t.Errorf("%s %+v", diff, notes)
+	}
+}
+
+// TestMessages_BySomebodyWithoutAName are left out, but named.
+func TestMessages_BySomebodyWithoutAName(t *testing.T) {
+	got, notes := readAll(t, onAndroid("x\n13.01.25, 10:01 - : y\n13.01.25, 10:01 - \u200e: z\nand more\n13.01.25, 10:02 - Anna hat jemanden hinzugefügt"), Options{})
+	if diff := cmp.Diff([]int{2, 3, 4}, doubted(notes)); diff != "" || len(got) != 1 || notes.System != 3 {
+		t.Errorf("%s %+v %+v", diff, got, notes)
+	}
+}
+
+// TestMessages_OfNobody are an error, and no empty chat.
+func TestMessages_OfNobody(t *testing.T) {
+	export := phone("# Weekend: "+lrm+"verschlüsselt", "# Weekend: "+lrm+"Anna hat dich hinzugefügt")
+	a, err := Open(bytes.NewReader(export), int64(len(export)), limits)
+	if err == nil {
+		err = a.Survey(Options{Zone: time.UTC, Now: now})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m, err := range a.Messages(new(Notes)) {
+		if bridge.CodeOf(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), "no messages, only notices") {
+			t.Errorf("got %+v, %v", m, err)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+// place is where something is looked for by its name.
+type place struct {
+	one, many string // of what is there
+	command   string // that lists it
+	named     func(ctx context.Context, name string) iter.Seq2[candidate, error]
+}
+
+// candidate is a chat or a person with a name, or a part of it.
+type candidate struct {
+	jid   bridge.JID
+	names []string
+	line  string // that shows it
+}
+
+// find returns a chat: by JID, by phone number, or by its exact name or @username. A name that
+// several chats have is refused.
+func (s *Shell) find(ctx context.Context, who string) (bridge.JID, error) {
+	return s.findIn(ctx, place{"chat", "chats", "bridged chats", s.chatsNamed}, who)
+}
+
+// findPerson returns a person, as [Shell.find] does a chat.
+func (s *Shell) findPerson(ctx context.Context, who string) (bridge.JID, error) {
+	return s.findIn(ctx, place{"person", "people", "bridged contacts", s.peopleNamed}, who)
+}
+
+func (s *Shell) findIn(ctx context.Context, in place, who string) (bridge.JID, error) {
+	who = strings.TrimSpace(who)
+	if who == "" {
+		return "", Usage("name a %s: by JID, phone number, exact name or @username", in.one)
+	}
+	jid, notJID := bridge.ParseJID(who)
+	if notJID == nil {
+		return jid, nil
+	}
+	if bridge.PhoneDigits(who) != "" {
+		if number, err := bridge.ParsePhone(who); err == nil {
+			return bridge.PhoneJID(number), nil
+		}
+	}
+	var named, similar []candidate
+	for one, err := range in.named(ctx, who) {
+		switch {
+		case err != nil:
+			return "", err
+		case slices.Contains(one.names, who):
+			named = append(named, one)
+		case len(similar) < maxSimilar:
+			similar = append(similar, one)
+		}
+	}
+	switch {
+	case len(named) == 1:
+		return named[0].jid, nil
+	case len(named) > 1:
+		return "", hinted(Usage("%d %s have the name %q: give the JID of the one that you mean", len(named), in.many, who), "%s", lines(named))
+	case strings.Contains(who, "@"):
+		return "", Usage("%s", notJID)
+	case len(similar) > 0:
+		return "", hinted(bridge.NotFound("no %s has exactly the name %q", in.one, who), "%s", lines(similar))
+	}
+	return "", hinted(bridge.NotFound("no %s has the name %q", in.one, who), "look for it with: %s\na number needs its country code, as in +1 555 123-4567", in.command)
+}
+
+// maxSimilar limits how many are shown that may have been meant.
+const maxSimilar = 5
+
+// chatsNamed returns the chats that have a text in their name.
+func (s *Shell) chatsNamed(ctx context.Context, name string) iter.Seq2[candidate, error] {
+	return func(yield func(candidate, error) bool) {
+		for chat, err := range s.API.AllChats(ctx, bridge.ChatQuery{Q: name, Limit: maxPage}) {
+			one := candidate{chat.JID, withUsername(chat.Username, chat.Name), fmt.Sprintf("%s  %s", chat.JID, nameOf(chat))}
+			if chat.LastMessageAt != nil {
+				one.line += "  last message " + s.when(chat.LastMessageAt)
+			}
+			if !yield(one, err) {
+				return
+			}
+		}
+	}
+}
+
+// peopleNamed returns the people who have a text in one of their names.
+func (s *Shell) peopleNamed(ctx context.Context, name string) iter.Seq2[candidate, error] {
+	return func(yield func(candidate, error) bool) {
+		for person, err := range s.API.AllContacts(ctx, bridge.ContactQuery{Q: name, Limit: maxPage}) {
+			names := withUsername(person.Username, person.Name, person.PushName, person.BusinessName)
+			if !yield(candidate{person.JID, names, fmt.Sprintf("%s  %s", person.JID, personName(person))}, err) {
+				return
+			}
+		}
+	}
+}
+
+// withUsername returns names with a username, as it is typed.
+func withUsername(username *string, names ...string) []string {
+	if username != nil {
+		names = append(names, "@"+*username)
+	}
+	return names
+}
+
+// lines shows candidates, each on a line.
+func lines(candidates []candidate) string {
+	const most = 10
+	var lines []string
+	for _, one := range candidates[:min(len(candidates), most)] {
+		lines = append(lines, one.line)
+	}
+	if others := len(candidates) - most; others > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", others))
+	}
+	return strings.Join(lines, "\n")
+}

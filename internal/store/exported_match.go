@@ -28,14 +28,16 @@ type Fate struct {
 func (s *Store) MatchExport(ctx context.Context, run *ExportRun, messages []bridge.ExportedMessage) ([]Fate, error) {
 	return readAs(ctx, s, "look exported messages up", func(r *readTx) []Fate {
 		fates := make([]Fate, len(messages))
-		byMinute := make(map[int64][]*matched)
-		for i := range messages {
+		for i := range fates {
 			fates[i].TakesFile = messages[i].SHA256 != nil
-			minute := messages[i].Timestamp.Unix() / 60
-			byMinute[minute] = append(byMinute[minute], r.matched(&messages[i], &fates[i]))
 		}
 		if run.isNew {
 			return fates
+		}
+		byMinute := make(map[int64][]*matched)
+		for i := range messages {
+			minute := messages[i].Timestamp.Unix() / 60
+			byMinute[minute] = append(byMinute[minute], r.matched(&messages[i], &fates[i]))
 		}
 		chat, _ := r.chatOf(run.Chat)
 		for minute, all := range byMinute {

@@ -62,7 +62,7 @@ func (s *server) readImport(in *input) (*importForm, error) {
 		in.w.Header().Set("Connection", "close") // the body is never read
 		return nil, err
 	}
-	form := &importForm{parts: newParts(in.w, in.r), Request: chatimport.Request{Zone: time.Local, May: s.mayImport(in)}}
+	form := &importForm{parts: newParts(in.w, in.r), Request: chatimport.Request{Zone: time.Local, May: s.mayImport(in), Outsiders: s.outsiders}}
 	err := form.each(in.w, in.r, func(part *multipart.Part) error { return form.take(in.ctx(), s, part) })
 	switch {
 	case err != nil:

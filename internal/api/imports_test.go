@@ -7,6 +7,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -355,4 +356,51 @@ func TestImport_ByTokens(t *testing.T) {
 	}
 	reader := s.as(s.token(`{"name":"reader","scopes":["read","send"]}`))
 	reader.Do(http.MethodPost, "/api/imports", body, "Content-Type", contentType).Want(http.StatusForbidden)
+}
+
+// TestImport_PeopleOutsideAreNotThere: an import by a token of some chats finds nobody by name or
+// number who is in none of them, and the chat then shows none.
+func TestImport_PeopleOutsideAreNotThere(t *testing.T) {
+	alone, crowded := insider(t), insider(t)
+	crowded.know(bridge.Identity{PN: stranger, LID: strangerLID}, bridge.Contact{JID: stranger, Name: new(strangerName), PushName: new("sally")},
+		bridge.Contact{JID: "4915112345679@s.whatsapp.net", Name: new("Alan T.")}, say(stranger, stranger, "S1", "a secret", 3))
+	text := []byte("13.01.25, 10:00 - " + strangerName + ": Hi\n13.01.25, 10:01 - +49 1511 2345678: Hi\n13.01.25, 10:02 - Alan T.: Hi\n13.01.25, 10:03 - +" + alan.User() + ": Hi")
+	scopes := `{"name":"x","scopes":["read","manage"],"chats":["` + string(grace) + `","` + string(olden) + `"]}`
+	for _, s := range []*server{alone, crowded} {
+		s.know(bridge.Contact{JID: alan, Name: new("Alan T.")})
+	}
+	one, other := alone.as(alone.token(scopes)), crowded.as(crowded.token(scopes))
+	for _, fields := range [][]string{
+		{"chat", string(olden), "dryRun", "true"},
+		{"chat", string(olden), "names", `{"Alan T.":"` + string(alan) + `"}`},
+		{"chat", string(olden)},
+		{"chat", string(olden), "names", `{"Alan T.":"` + string(stranger) + `"}`},
+		{"chat", string(grace), "names", `{"Alan T.":"` + string(strangerLID) + `"}`},
+	} {
+		a, b := one.imports(text, fields...), other.imports(text, fields...)
+		if diff := cmp.Diff(leveled(t, a.Body), leveled(t, b.Body)); a.Status != b.Status || diff != "" {
+			t.Errorf("%v: %d, and beside others %d:\n%s", fields, a.Status, b.Status, diff)
+		}
+		if named := strings.Contains(fields[len(fields)-1], "112345678") || strings.Contains(fields[len(fields)-1], string(strangerLID)); named && b.Status != http.StatusNotFound {
+			t.Errorf("%v: %d %s", fields, b.Status, b.Body)
+		}
+	}
+	ids := regexp.MustCompile(`EXPORT-\w+`)
+	read := func(s *server) any {
+		return leveled(t, ids.ReplaceAll(s.Get("/api/groups/"+string(olden)+"/messages?order=asc").Body, nil))
+	}
+	if diff := cmp.Diff(read(one), read(other)); diff != "" {
+		t.Errorf("the chat, alone (-) and beside others (+):\n%s", diff)
+	}
+	for _, m := range other.history("/api/groups/" + string(olden) + "/messages?order=asc&limit=4").Messages[2:] {
+		if m.SenderJID != alan {
+			t.Errorf("a member is not found: %+v", m)
+		}
+	}
+	// BRIDGE_TOKEN knows whose name it is, and gives them what they wrote.
+	var got bridge.Import
+	crowded.imports(text, "chat", string(olden)).Want(http.StatusOK).Decode(&got)
+	if got.Imported != 0 || crowded.history("/api/groups/" + string(olden) + "/messages?order=asc").Messages[0].SenderJID != stranger {
+		t.Errorf("got %+v", got)
+	}
 }

@@ -71,6 +71,8 @@ type ExportedMessage struct {
 	// Nobody is the JID that the sender's name has as long as nobody knows whose it is: a
 	// message by it is the same.
 	Nobody JID
+	// Formerly lists for whose messages those under the sender's name were taken before.
+	Formerly []JID
 	// SHA256 is the hash of its file, nil where there is none. FileName is what the file was
 	// called, also where it was left out.
 	SHA256   []byte

@@ -71,6 +71,8 @@ type Request struct {
 	DryRun bool
 	// May refuses a chat; nil refuses none.
 	May func(chat bridge.JID) error
+	// Outsiders returns those of some people of whom the caller may know nothing; nil returns none.
+	Outsiders func(ctx context.Context, people ...bridge.JID) ([]bridge.JID, error)
 }
 
 // patience is how long an import waits for another one.
@@ -78,7 +80,8 @@ const patience = 10 * time.Second
 
 // Start begins an import, once the export is known to be whole. Its errors are of
 // [bridge.CodeInvalid], [bridge.CodePayloadTooLarge], [bridge.CodeAmbiguousDates],
-// [bridge.CodeUnknownDates], [bridge.CodeRequestInProgress], those of May and of the store.
+// [bridge.CodeUnknownDates], [bridge.CodeRequestInProgress], [bridge.CodeNotFound] for a person
+// outside, those of May and of the store.
 func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) {
 	chat, name, err := i.chatOf(ctx, r)
 	if err != nil {
@@ -215,10 +218,12 @@ type job struct {
 	r       Request
 	name    string // of a chat with a JID of its own; else empty
 	archive *chatexport.Archive
-	senders map[string]sender
-	sums    map[string][]byte // of the files that messages name
-	done    chan struct{}
-	failed  error // once done is closed
+	// The times of the first and of the last message.
+	first, last time.Time
+	senders     map[string]sender
+	sums        map[string][]byte // of the files that messages name
+	done        chan struct{}
+	failed      error // once done is closed
 
 	mu    sync.Mutex
 	state bridge.Import // guarded by mu

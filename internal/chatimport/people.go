@@ -23,6 +23,8 @@ type sender struct {
 	nobody bridge.JID // that of the name
 	isMe   bool
 	known  bool
+	// formerly lists for whom they were taken in earlier imports.
+	formerly []bridge.JID
 }
 
 // looksLikeJID matches what was meant as a JID.
@@ -46,11 +48,6 @@ func checkName(field, name string) (string, error) {
 // chatJID returns the JID of a chat by its name: a second export of it goes to the same chat.
 func chatJID(name string) bridge.JID { return hashJID("chat", folding.Fold(name)) }
 
-// nobodyJID returns the JID of a name in a chat. In another chat it may be somebody else's.
-func nobodyJID(chat bridge.JID, name string) bridge.JID {
-	return hashJID("name", string(chat), folding.Fold(name))
-}
-
 func hashJID(parts ...string) bridge.JID {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return bridge.JID(fmt.Sprintf("%018d@%s", binary.BigEndian.Uint64(sum[:])%1e18, bridge.ServerImport))
@@ -63,46 +60,21 @@ var phone = regexp.MustCompile(`^\+[0-9][0-9\s().\-\x{2010}-\x{2015}]{5,30}$`)
 // by who they were in the last import, by the account's own name, by the address book, and in a
 // chat of two by who is left.
 func (j *job) resolve(ctx context.Context, names []string) error {
-	chat := j.state.ChatJID
-	me, mine := bridge.JID(""), ""
+	me := bridge.JID("")
 	if user := j.i.o.Me(); user != nil {
 		me = j.i.o.Store.Canonical(user.JID)
-		mine = folding.Fold(j.i.o.Store.PushName(me))
 	}
-	told := make(map[string]bridge.JID, len(j.r.Names))
-	for name, jid := range j.r.Names {
-		told[folding.Fold(strings.TrimSpace(name))] = jid
-	}
-	nobodies := make([]bridge.JID, len(names))
-	for n, name := range names {
-		nobodies[n] = nobodyJID(chat, name)
-	}
-	learned, err := j.i.o.Store.NamesLearned(ctx, nobodies)
+	r, err := j.register(ctx, names, me)
 	if err != nil {
 		return err
 	}
-	book := j.i.o.Store.PeopleNamed(names)
 	j.senders = make(map[string]sender, len(names))
-	for n, name := range names {
-		s := sender{nobody: nobodies[n]}
-		folded := folding.Fold(name)
-		number, notPhone := bridge.ParsePhone(name)
-		switch jid, isTold := told[folded]; {
-		case isTold:
-			s.jid = jid
-		case phone.MatchString(name) && notPhone == nil:
-			s.jid = bridge.PhoneJID(number)
-		case learned[s.nobody] != "":
-			s.jid = learned[s.nobody]
-		case mine != "" && folded == mine:
-			s.jid = me
-		case len(book[name]) == 1:
-			s.jid = book[name][0]
-		}
-		j.know(name, s, me)
+	for _, name := range names {
+		nobody, formerly := r.nobody(name)
+		j.know(name, sender{nobody: nobody, formerly: formerly, jid: r.person(name, nobody)}, me)
 	}
-	if chat.IsPerson() {
-		j.pair(chat, me)
+	if chat := j.state.ChatJID; chat.IsPerson() {
+		j.pair(chat, me, r.mine != "")
 	}
 	for _, name := range names {
 		if s := j.senders[name]; !s.known {
@@ -115,6 +87,18 @@ func (j *job) resolve(ctx context.Context, names []string) error {
 	return nil
 }
 
+// numberOf returns the JID of a number that the apps show in place of a name; empty for a name.
+func numberOf(name string) bridge.JID {
+	if !phone.MatchString(name) {
+		return ""
+	}
+	number, err := bridge.ParsePhone(name)
+	if err != nil {
+		return ""
+	}
+	return bridge.PhoneJID(number)
+}
+
 func (j *job) know(name string, s sender, me bridge.JID) {
 	if s.known = s.jid != ""; s.known {
 		s.jid = j.i.o.Store.Canonical(s.jid)
@@ -123,25 +107,35 @@ func (j *job) know(name string, s sender, me bridge.JID) {
 	j.senders[name] = s
 }
 
-// pair names the one of two who is left.
-func (j *job) pair(chat, me bridge.JID) {
-	if len(j.senders) != 2 || me == "" || chat == me {
-		return
-	}
+// pair names who is left in a chat with a person.
+func (j *job) pair(chat, me bridge.JID, knowsOwn bool) {
 	for name, s := range j.senders {
-		for other, o := range j.senders {
-			if name == other || s.known || !o.known {
-				continue
-			}
-			switch o.jid {
-			case me:
-				s.jid = chat
-			case j.i.o.Store.Canonical(chat):
-				s.jid = me
-			default:
-				continue
-			}
+		if s.known || numberOf(name) != "" {
+			continue
+		}
+		if s.jid = j.left(name, chat, me, knowsOwn); s.jid != "" {
 			j.know(name, s, me)
 		}
 	}
+}
+
+// left returns who a name is beside the other one. Where it is alone it is not the account's, if
+// this has a name that is known.
+func (j *job) left(name string, chat, me bridge.JID, knowsOwn bool) bridge.JID {
+	if len(j.senders) == 1 && (knowsOwn || chat == me) {
+		return chat
+	}
+	if len(j.senders) != 2 || me == "" || chat == me {
+		return ""
+	}
+	for other, is := range j.senders {
+		switch {
+		case other == name:
+		case is.jid == me:
+			return chat
+		case is.jid == j.i.o.Store.Canonical(chat):
+			return me
+		}
+	}
+	return ""
 }

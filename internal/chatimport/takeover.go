@@ -46,7 +46,12 @@ func (j *job) prepare(ctx context.Context) (err error) {
 		if m.File != "" && j.archive.Has(m.File) {
 			files[m.File] = true
 		}
-		j.state.Total++
+		if j.state.Total++; j.first.IsZero() || m.At.Before(j.first) {
+			j.first = m.At
+		}
+		if m.At.After(j.last) {
+			j.last = m.At
+		}
 	}
 	if err := j.archive.CheckInner(func(name string) bool { return files[name] }); err != nil {
 		return err
@@ -91,7 +96,7 @@ func (j *job) read(name string, do func(io.Reader) error) error {
 
 // takeOver stores what is not stored.
 func (j *job) takeOver(ctx context.Context) error {
-	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID)
+	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID, j.first, j.last)
 	if err == nil && !j.r.DryRun {
 		err = j.storePeople(ctx)
 	}
@@ -127,8 +132,8 @@ func (j *job) storePeople(ctx context.Context) error {
 	}
 	nobodies := make(store.NobodyNames)
 	for name, is := range j.senders {
+		nobodies[is.nobody] = name // also of people who are known: it tells which of two names in another case they are
 		if !is.known {
-			nobodies[is.nobody] = name
 			continue
 		}
 		if err := s.Attribute(ctx, chat, is.nobody, is.jid, is.isMe); err != nil {
@@ -220,7 +225,7 @@ func (j *job) exported(m chatexport.Message) bridge.ExportedMessage {
 		Message: bridge.Bounded(bridge.Message{
 			Chat: j.state.ChatJID, SenderJID: by.jid, FromMe: by.isMe, Timestamp: bridge.At(m.At), MessageType: bridge.TypeText, Content: m.Text,
 		}).(bridge.Message),
-		Nobody: by.nobody, FileName: m.Name,
+		Nobody: by.nobody, Formerly: by.formerly, FileName: m.Name,
 	}
 	e.Caption = e.Content
 	if by.isMe {

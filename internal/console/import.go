@@ -34,6 +34,7 @@ type importReview struct {
 	IsNew    bool           // it will be made
 	People   []importedName // to be told
 	Nameless int            // unknown names that get no field
+	Another  *importedName  // a field for one that is known, but of the wrong person
 }
 
 // importedName is a name in the export whose person can be chosen.
@@ -78,6 +79,9 @@ func (c *Console) showImportForm(v *visit) error {
 func (v *visit) showImportFormWith(status int, page importPage) (err error) {
 	if page.Known, err = v.chatsLike(v.r.Context(), "", suggestions); err != nil {
 		return err
+	}
+	if page.Review != nil && len(page.Review.People) < maxImportNames {
+		page.Review.Another = new(importedName)
 	}
 	page.Curl = curl("POST", "/api/imports", nil, "-F "+shellQuoted("chat="+cmp.Or(page.chat(), "Old friends")), "-F "+shellQuoted("file=@chat.zip"))
 	return v.showAs(status, "import", "Import a chat", page)

@@ -115,6 +115,21 @@ func TestImport_TellsWhoNamesAre(t *testing.T) {
 	}
 }
 
+// A name that the bridge knows, but of the wrong person, can be told, too.
+func TestImport_CorrectsNames(t *testing.T) {
+	s, all, csrf := importing(t, http.StatusOK, dryRun)
+	fields := [][2]string{{"csrf", csrf}, {"chat", "Old friends"}, {"timezone", "UTC"}, {"name-0", "Olga O'Neil"}, {"name-1", "Xaver"}, {"name-2", "Anna"}, {"person-2", grace}}
+	page := s.upload(t, "/console/import", fields).want(t, http.StatusOK, "").body
+	if names := fieldsOf(t, writes(*all)[0])["names"]; names != `{"Anna":"`+grace+`"}` {
+		t.Errorf("told %s", names)
+	}
+	for _, want := range []string{`name="name-0" value="Anna"`, `name="person-0" value="` + grace + `" checked`, `value="Xaver"`, "Correct another name", `<input name="name-3"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
 // Where dates can be read in several ways, the page shows what each would mean.
 func TestImport_AsksHowDatesAreRead(t *testing.T) {
 	s, _, csrf := importing(t, http.StatusConflict, ambiguous)

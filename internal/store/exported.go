@@ -1,17 +1,12 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/search"
-	"bridged/internal/store/db"
 )
 
 // ExportRun is the taking over of one exported chat. One goroutine uses it.
@@ -21,6 +16,8 @@ type ExportRun struct {
 	// duplicates of each other.
 	floor int64
 	isNew bool // there is nothing to compare with
+	// cut lists minutes of which the export may have a part only.
+	cut []int64
 	// Stored messages that were found to be in the export, the latest of them: each is one
 	// duplicate. Those in earlier are forgotten next, as they are far behind in the export.
 	taken, earlier map[int64]bool
@@ -29,221 +26,23 @@ type ExportRun struct {
 // maxTaken bounds how many duplicates a run remembers, twice.
 const maxTaken = 1 << 17
 
-// BeginExport begins to take over an exported chat, which need not be stored.
-func (s *Store) BeginExport(ctx context.Context, chat bridge.JID) (*ExportRun, error) {
+// BeginExport begins to take over an exported chat, which need not be stored, with messages of
+// some time.
+func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, first, last time.Time) (*ExportRun, error) {
 	run := &ExportRun{Chat: chat, taken: make(map[int64]bool)}
 	err := s.read(ctx, func(r *readTx) {
 		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &run.floor)
 		id, found := r.chatOf(chat)
 		run.isNew = !found || !r.Find("SELECT 1 FROM messages WHERE chat = ? LIMIT 1", []any{id}, new(int))
+		from, to := first.Unix()/60, last.Unix()/60
+		if r.Find("SELECT 1 FROM messages WHERE chat = ? AND timestamp < ? LIMIT 1", []any{id, from * 60_000}, new(int)) {
+			run.cut = append(run.cut, from)
+		}
+		if r.Find("SELECT 1 FROM messages WHERE chat = ? AND timestamp >= ? LIMIT 1", []any{id, (to + 1) * 60_000}, new(int)) {
+			run.cut = append(run.cut, to)
+		}
 	})
 	return run, err
-}
-
-// Fate says what becomes of a message of an export.
-type Fate struct {
-	// Seq is the stored message that it is, 0 for none.
-	Seq int64
-	// TakesFile reports whether its file is to be kept: that of a new message, and that of a
-	// stored one that has none.
-	TakesFile bool
-}
-
-// MatchExport finds out which messages of an export are stored: those by the same sender in the
-// same minute with the same file or the same text, each once.
-func (s *Store) MatchExport(ctx context.Context, run *ExportRun, messages []bridge.ExportedMessage) ([]Fate, error) {
-	return readAs(ctx, s, "look exported messages up", func(r *readTx) []Fate {
-		fates := make([]Fate, len(messages))
-		for i := range fates {
-			fates[i].TakesFile = messages[i].SHA256 != nil
-		}
-		if run.isNew {
-			return fates
-		}
-		chat, _ := r.chatOf(run.Chat)
-		byMinute := make(map[int64][]int)
-		for i := range messages {
-			minute := messages[i].Timestamp.Unix() / 60
-			byMinute[minute] = append(byMinute[minute], i)
-		}
-		for minute, of := range byMinute {
-			stored := r.storedIn(chat, minute, run)
-			for _, same := range sameness {
-				for _, i := range of {
-					if fates[i].Seq == 0 {
-						r.match(run, &messages[i], stored, same, &fates[i])
-					}
-				}
-			}
-		}
-		return fates
-	})
-}
-
-// chatOf returns the id of a stored chat.
-func (r *readTx) chatOf(jid bridge.JID) (id int64, found bool) {
-	found = r.Find("SELECT id FROM chats WHERE jid IN (?, ?, ?) ORDER BY jid = ? DESC LIMIT 1",
-		[]any{r.s.Canonical(jid), jid, r.s.LIDOf(jid), r.s.Canonical(jid)}, &id)
-	return id, found
-}
-
-// storedMessage is what tells whether a stored message is one of an export.
-type storedMessage struct {
-	seq, sender       int64
-	fromMe, deleted   bool
-	kind, text, name  string // the name of its file
-	viewOnce, hasFile bool
-	imported          bool
-	at                bridge.Time
-	ref               bridge.MediaRef
-	mentions          []bridge.JID
-}
-
-// storedInQuery selects the messages of a minute.
-const storedInQuery = `
-	SELECT m.seq, m.sender, m.from_me, m.deleted_at IS NOT NULL, m.type, m.content, m.imported, m.timestamp, ifnull(m.details, ''),
-		ifnull(w.view_once, 0), ifnull(w.media_ref, '')
-	FROM messages m LEFT JOIN message_raw w ON w.seq = m.seq
-	WHERE m.chat = ? AND m.timestamp >= ? AND m.timestamp < ? AND m.seq <= ? ORDER BY m.timestamp, m.seq`
-
-// storedIn reads the messages of a minute that are no duplicates yet.
-func (r *readTx) storedIn(chat, minute int64, run *ExportRun) []*storedMessage {
-	var stored []*storedMessage
-	for row := range r.Rows(storedInQuery, chat, minute*60_000, (minute+1)*60_000, run.floor) {
-		var m storedMessage
-		var packed, ref []byte
-		row.Scan(&m.seq, &m.sender, &m.fromMe, &m.deleted, &m.kind, &m.text, &m.imported, &m.at, &packed, &m.viewOnce, &ref)
-		if run.taken[m.seq] || run.earlier[m.seq] {
-			continue
-		}
-		var d details
-		r.Decode(packed, &d)
-		r.Decode(ref, &m.ref)
-		if m.hasFile = d.Media != nil; m.hasFile {
-			m.name = d.Media.FileName
-		}
-		if d.Context != nil {
-			m.mentions = d.Context.Mentioned
-		}
-		m.text = sameSpelling(m.text)
-		stored = append(stored, &m)
-	}
-	return stored
-}
-
-// sameness lists, from the surest on, what makes a message of an export a stored one by the
-// same sender.
-var sameness = []func(m *bridge.ExportedMessage, stored *storedMessage) bool{
-	func(m *bridge.ExportedMessage, stored *storedMessage) bool {
-		return m.SHA256 != nil && bytes.Equal(m.SHA256, stored.ref.FileSHA256)
-	},
-	func(m *bridge.ExportedMessage, stored *storedMessage) bool {
-		switch {
-		case (m.DeletedAt != nil) != stored.deleted:
-			return false
-		case m.DeletedAt != nil:
-			return true
-		case m.MessageType == bridge.TypeViewOnce:
-			return stored.viewOnce || stored.kind == bridge.TypeViewOnce
-		case m.Location != nil:
-			return strings.HasSuffix(strings.ToLower(stored.kind), "locationmessage")
-		}
-		if isFile(m.MessageType) != stored.isFile() {
-			return false
-		}
-		return isSameText(sameSpelling(m.Caption), stored) || m.FileName != "" && (m.FileName == stored.text || m.FileName == stored.name)
-	},
-	// Some exports leave the captions of files out that they leave out.
-	func(m *bridge.ExportedMessage, stored *storedMessage) bool {
-		return isFile(m.MessageType) && stored.isFile() &&
-			(m.SHA256 == nil && m.Content == "" || !stored.hasFile && stored.text == "")
-	},
-	// It was deleted since it was exported: it must not come back.
-	func(_ *bridge.ExportedMessage, stored *storedMessage) bool { return stored.deleted },
-}
-
-func (m *storedMessage) isFile() bool { return m.hasFile || isFile(m.kind) }
-
-func isFile(kind string) bool {
-	switch kind {
-	case bridge.TypeOmitted, "imageMessage", "videoMessage", "ptvMessage", "audioMessage", "documentMessage", "stickerMessage":
-		return true
-	}
-	return false
-}
-
-// sameSpelling returns a text without what phones and exports write differently.
-func sameSpelling(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\r' || r == '\u200e' || r == '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069':
-			return -1
-		case r == '\u00a0' || r == '\u202f':
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.TrimSpace(s)
-}
-
-// isSameText reports whether a text is a stored one, in which people are mentioned by numbers
-// where an export has their names.
-func isSameText(text string, stored *storedMessage) bool {
-	if text == stored.text || len(stored.mentions) == 0 || !strings.Contains(text, "@") {
-		return text == stored.text
-	}
-	pattern := regexp.QuoteMeta(stored.text)
-	for _, jid := range stored.mentions {
-		pattern = strings.ReplaceAll(pattern, "@"+regexp.QuoteMeta(jid.User()), "@.{1,255}?")
-	}
-	matches, err := regexp.MatchString("^(?s:"+pattern+")$", text)
-	return err == nil && matches
-}
-
-// match gives a message the stored one that it is, if there is one.
-func (r *readTx) match(run *ExportRun, m *bridge.ExportedMessage, stored []*storedMessage, same func(*bridge.ExportedMessage, *storedMessage) bool, fate *Fate) {
-	i := slices.IndexFunc(stored, func(s *storedMessage) bool {
-		return !run.taken[s.seq] && r.isBy(m, s) && same(m, s)
-	})
-	if i < 0 {
-		return
-	}
-	found := stored[i]
-	run.take(found.seq)
-	fate.Seq = found.seq
-	fate.TakesFile = m.SHA256 != nil && !found.deleted && !found.ref.Kept && found.lacksFile(m, r.s.o.Clock.Now())
-}
-
-func (run *ExportRun) take(seq int64) {
-	if len(run.taken) == maxTaken {
-		run.earlier, run.taken = run.taken, make(map[int64]bool)
-	}
-	run.taken[seq] = true
-}
-
-// isBy reports whether a stored message is by the sender of an exported one.
-func (r *readTx) isBy(m *bridge.ExportedMessage, stored *storedMessage) bool {
-	if m.FromMe && stored.fromMe {
-		return true
-	}
-	for _, jid := range []bridge.JID{m.SenderJID, m.Nobody} {
-		if p, known := r.s.people.find(jid); known && p.id == r.s.people.get(stored.sender).id {
-			return true
-		}
-	}
-	return false
-}
-
-// networkKeeps is for how long the network keeps files, at least.
-const networkKeeps = 30 * 24 * time.Hour
-
-// lacksFile reports whether a stored message has no file that could be opened: none at all, or
-// the same one at the network, for too long.
-func (m *storedMessage) lacksFile(exported *bridge.ExportedMessage, now time.Time) bool {
-	if !m.hasFile || len(m.ref.MediaKey) == 0 {
-		return m.imported
-	}
-	return bytes.Equal(m.ref.FileSHA256, exported.SHA256) && now.Sub(m.at.Time) > networkKeeps
 }
 
 // SaveExported stores the messages of an export that are not stored, and gives those that are
@@ -252,12 +51,14 @@ func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []bri
 	return s.write(ctx, func(t *writeTx) {
 		t.silently(func() {
 			for i, fate := range fates {
-				switch m := bridge.Bounded(messages[i].Message).(bridge.Message); {
+				m := bridge.Bounded(messages[i].Message).(bridge.Message)
+				switch {
 				case fate.Seq == 0:
 					t.addExported(m, messages[i].SHA256)
 				case fate.TakesFile:
 					t.addFile(fate.Seq, m, messages[i].SHA256)
 				}
+				t.correct(fate, m)
 			}
 		})
 	})
@@ -267,17 +68,21 @@ func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []bri
 func (t *writeTx) addExported(m bridge.Message, sum []byte) {
 	m.ID, m.Imported = bridge.ExportedID(rand.Text()), true
 	c := t.ensureChat(m.Chat)
-	sender := t.ensurePerson(m.SenderJID)
-	if m.FromMe && t.people.ownerID() != 0 {
-		sender = t.people.get(t.people.ownerID())
-	}
-	seq := t.insertMessage(m, c, sender)
+	seq := t.insertMessage(m, c, t.senderOf(m))
 	t.insertRaw(m, seq)
 	if m.EditedAt != nil || m.DeletedAt != nil {
 		t.Run("UPDATE messages SET edited_at = ?, deleted_at = ? WHERE seq = ?", millisOrNull(m.EditedAt), millisOrNull(m.DeletedAt), seq)
 	}
 	t.countNew(m, c, seq)
 	t.keepFile(seq, sum)
+}
+
+// senderOf returns the person who has sent a message of an export.
+func (t *writeTx) senderOf(m bridge.Message) person {
+	if m.FromMe && t.people.ownerID() != 0 {
+		return t.people.get(t.people.ownerID())
+	}
+	return t.ensurePerson(m.SenderJID)
 }
 
 func millisOrNull(at *bridge.Time) any {
@@ -300,7 +105,7 @@ func (t *writeTx) addFile(seq int64, m bridge.Message, sum []byte) {
 	t.Decode(ref, &stored)
 	if d.Media == nil || len(stored.MediaKey) == 0 {
 		d.Media, stored = detailsOf(m).Media, m.Media.Ref
-		if text == "" || text == m.Media.FileName { // the caption was left out, too
+		if text == "" || text == m.Media.FileName || isNoteOf(sameSpelling(text), m.Media.FileName) { // the caption was left out, too
 			text = m.Content
 		}
 		folded, bare := search.Columns(text, d.Transcript.text())
@@ -336,141 +141,6 @@ func (s *Store) AddImportedChat(ctx context.Context, jid bridge.JID, name string
 			INSERT INTO chats (jid, is_group, name, folded_name, participants) VALUES (?1, 0, ?2, ?3, ?4)
 			ON CONFLICT (jid) DO UPDATE SET participants = max(participants, ?4)`, string(jid), name, foldName(name), members)
 	})
-}
-
-// NobodyNames has the names of people in an exported chat of whom nothing else is known, by
-// the JIDs that these names have.
-type NobodyNames map[bridge.JID]string
-
-// SaveNobodies stores names of an exported chat.
-func (s *Store) SaveNobodies(ctx context.Context, names NobodyNames) error {
-	return s.writeAs(ctx, "store the names of an exported chat", func(t *writeTx) {
-		for jid, name := range names {
-			t.savePushName(t.ensurePerson(jid), name)
-		}
-	})
-}
-
-// settingNamed, with the user of a name's JID behind it, has the person whose name it is.
-const settingNamed = "store.import.name."
-
-// NamesLearned returns the people whose names in exported chats were known once, by the JIDs of
-// these names.
-func (s *Store) NamesLearned(ctx context.Context, nobodies []bridge.JID) (map[bridge.JID]bridge.JID, error) {
-	return readAs(ctx, s, "read who names are", func(r *readTx) map[bridge.JID]bridge.JID {
-		people := make(map[bridge.JID]bridge.JID)
-		for _, nobody := range nobodies {
-			if person := readSetting(r.Conn, settingNamed+nobody.User()); person != "" {
-				people[nobody] = bridge.JID(person)
-			}
-		}
-		return people
-	})
-}
-
-const (
-	underNameQuery = "SELECT timestamp FROM messages WHERE chat = ? AND sender = ?" + db.Limited
-	attributeQuery = "UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE chat = ? AND sender = ? AND timestamp >= ? AND timestamp < ?"
-)
-
-// attributeBatch limits the messages that one transaction gives to somebody. A minute is not
-// divided.
-const attributeBatch = 1000
-
-// Attribute remembers whose name nobody's is, and gives the messages of a chat that stand under it
-// to that person; isMe says that it is the account. Messages that the person's own ones turn out to
-// be are removed.
-func (s *Store) Attribute(ctx context.Context, chat, nobody, person bridge.JID, isMe bool) error {
-	if err := s.writeAs(ctx, "remember a name", func(t *writeTx) { t.setSetting(settingNamed+nobody.User(), string(person)) }); err != nil {
-		return err
-	}
-	for more := true; more; {
-		if err := s.writeAs(ctx, "attribute imported messages", func(t *writeTx) { more = t.attribute(chat, nobody, person, isMe) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *writeTx) attribute(chat, nobody, person bridge.JID, isMe bool) (more bool) {
-	c, found := t.findChat(chat)
-	from, known := t.people.find(nobody)
-	if !found || !known {
-		return false
-	}
-	to := t.ensurePerson(person)
-	minutes := db.List[int64](t.Conn, "SELECT DISTINCT timestamp / 60000 FROM ("+underNameQuery+")", c.id, from.id, attributeBatch)
-	for _, minute := range minutes {
-		t.removeStoredTwice(c.id, minute, from.id, bridge.Message{SenderJID: person, FromMe: isMe})
-		status := statusColumn(bridge.Message{FromMe: isMe, Status: new(bridge.DeliverySent)})
-		t.Run(attributeQuery, to.id, isMe, status, c.id, from.id, minute*60_000, (minute+1)*60_000)
-	}
-	return len(minutes) > 0
-}
-
-// removeStoredTwice removes the messages of a minute under a name that the person's own ones are.
-func (t *writeTx) removeStoredTwice(chat, minute, nobody int64, by bridge.Message) {
-	r, run := &readTx{Conn: t.Conn, s: t.s}, &ExportRun{floor: t.numbers.seq, taken: make(map[int64]bool)}
-	var theirs, own []*storedMessage
-	for _, m := range r.storedIn(chat, minute, run) {
-		if m.sender == nobody {
-			theirs = append(theirs, m)
-		} else {
-			own = append(own, m)
-		}
-	}
-	t.silently(func() {
-		for _, same := range sameness {
-			theirs = slices.DeleteFunc(theirs, func(m *storedMessage) bool {
-				var fate Fate
-				if r.match(run, m.exported(by), own, same, &fate); fate.Seq != 0 {
-					t.removeMessage(m.seq)
-				}
-				return fate.Seq != 0
-			})
-		}
-	})
-}
-
-// exported returns a stored message as one of an export by somebody.
-func (m *storedMessage) exported(by bridge.Message) *bridge.ExportedMessage {
-	by.Timestamp, by.MessageType, by.Content = m.at, m.kind, m.text
-	e := &bridge.ExportedMessage{Message: by, Caption: m.text, FileName: m.name, SHA256: m.ref.FileSHA256}
-	switch {
-	case m.deleted:
-		e.DeletedAt = &m.at
-	case m.kind == "locationMessage":
-		e.Location = new(bridge.Place)
-	case m.isFile() && !m.hasFile: // its name may stand for it
-		e.FileName = m.text
-	}
-	return e
-}
-
-// PeopleNamed returns the people whom the account's address book has under names, by name.
-func (s *Store) PeopleNamed(names []string) map[string][]bridge.JID {
-	wanted := make(map[string][]string, len(names))
-	for _, name := range names {
-		wanted[fold(name)] = append(wanted[fold(name)], name)
-	}
-	found := make(map[string][]bridge.JID)
-	s.people.mu.RLock()
-	defer s.people.mu.RUnlock()
-	for _, p := range s.people.byID {
-		if p.name == "" || p.jid().IsImport() {
-			continue
-		}
-		for _, name := range wanted[fold(p.name)] {
-			found[name] = append(found[name], p.jid())
-		}
-	}
-	return found
-}
-
-// PushName returns the name that a person has chosen, empty where it is not known.
-func (s *Store) PushName(jid bridge.JID) string {
-	p, _ := s.people.find(jid)
-	return p.push
 }
 
 // ChatsNamed returns the chats with a name, as lists show it.

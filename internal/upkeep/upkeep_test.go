@@ -117,7 +117,7 @@ func TestRemoveNoted_FilesOfImportedMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	chat := bridge.JID("15550100301@s.whatsapp.net")
-	run, err := s.BeginExport(t.Context(), chat)
+	run, err := s.BeginExport(t.Context(), chat, time.Now(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

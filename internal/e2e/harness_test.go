@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -154,8 +155,11 @@ func startBridge(t testing.TB, network *simnet.Network, settings ...string) *pro
 var addresses atomic.Uint32
 
 // ownAddress is the setting of a bridge that starts again where it has listened: nobody else
-// takes the port meanwhile, because nobody else listens at this address.
+// takes the port meanwhile, because nobody else listens at this address. macOS has only one.
 func ownAddress() string {
+	if runtime.GOOS == "darwin" {
+		return "LISTEN_ADDR=127.0.0.1:0"
+	}
 	n := addresses.Add(1)
 	return fmt.Sprintf("LISTEN_ADDR=127.1.%d.%d:0", n>>8, n&255)
 }

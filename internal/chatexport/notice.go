@@ -93,8 +93,14 @@ func (r *reader) isWritten(m *Message, raw string) bool {
 		return false
 	case m.Sender == r.first.sender && !writes && says && (!rightToLeft || len(r.f.senders) > 2): // the chat
 		return false
+	case rightToLeft && !writes && len(r.f.natives) > 0 && r.f.senders[m.Sender] > fewLines: // the chat, too
+		if !r.chats[m.Sender] {
+			r.doubt(l, "the app has marked all lines of this sender as its own text: taken for notices")
+		}
+		r.chats[m.Sender] = true
+		return false
 	case rightToLeft:
-		if !r.wrote[m.Sender] {
+		if !r.wrote[m.Sender] || r.f.natives[m.Sender] || len(r.f.natives) > 0 && r.f.senders[m.Sender] <= fewLines {
 			r.doubt(l, "the app has marked it as its own text, but may mark all: taken for a message")
 		}
 		return true
@@ -102,6 +108,16 @@ func (r *reader) isWritten(m *Message, raw string) bool {
 		r.doubt(l, asNotice)
 	}
 	return false
+}
+
+// isRightToLeft reports whether a text is in a script that runs from right to left.
+func isRightToLeft(s string) bool {
+	i := strings.IndexFunc(s, unicode.IsLetter)
+	if i < 0 {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(s[i:])
+	return unicode.In(first, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Adlam)
 }
 
 // fewLines are as many as somebody may have written who begins each with a mark of the app.

@@ -40,6 +40,7 @@ type reader struct {
 	isCut   bool            // some of its text is left out
 	marked  bool            // the app has marked its line
 	wrote   map[string]bool // who has sent messages
+	chats   map[string]bool // senders that seem to be the chat
 	told    map[string]bool // words whose meaning is a guess
 	lastDay int64
 
@@ -58,7 +59,7 @@ type firstLine struct {
 // messages reads a text. What is no message is noted.
 func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool), told: make(map[string]bool)}
+		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool), chats: make(map[string]bool), told: make(map[string]bool)}
 		for l, err := range lines(text) {
 			if err != nil {
 				yield(Message{}, err)

@@ -38,6 +38,22 @@ func phone(lines ...string) []byte {
 	return []byte(strings.Join(lines, "\r\n"))
 }
 
+// reads checks what of an export is read as messages, and that the other ones of its lines are
+// notices.
+func reads(t *testing.T, export []byte, wanted []string, doubtful []int) {
+	t.Helper()
+	got, notes := readAll(t, export, Options{})
+	if diff := cmp.Diff(wanted, said(got)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(doubtful, doubted(notes)); diff != "" {
+		t.Errorf("doubts: %s %+v", diff, notes.Doubts)
+	}
+	if lines := strings.Count(string(export), "\n") + 1; len(got)+notes.System != lines {
+		t.Errorf("%d messages and %d notices of %d lines", len(got), notes.System, lines)
+	}
+}
+
 // TestMessages_ThatBeginWithAMark of the app: none is left out in silence, and what the app says
 // is nobody's message.
 func TestMessages_ThatBeginWithAMark(t *testing.T) {
@@ -102,18 +118,34 @@ func TestMessages_ThatBeginWithAMark(t *testing.T) {
 			[]string{"عمر: مرحبا", "ليلى: مرحبا"},
 			[]int{},
 		},
+		"from right to left, by the chat, of which the beginning is missing": {
+			phone("# עמר: שלום", "# דנה: שלום", "# המשפחה: "+rlm+"דנה הוסיפה את א", "# המשפחה: "+rlm+"דנה הוסיפה את ב", "# המשפחה: "+rlm+"דנה הוסיפה את ג", "# המשפחה: "+rlm+"דנה הוסיפה את ד"),
+			[]string{"עמר: שלום", "דנה: שלום"},
+			[]int{3},
+		},
+		"from right to left, by the chat, of which little is left": {
+			phone("# עמר: שלום", "# דנה: שלום", "# המשפחה: "+rlm+"דנה הוסיפה את א", "# המשפחה: "+rlm+"דנה הוסיפה את ב"),
+			[]string{"עמר: שלום", "דנה: שלום", "המשפחה: דנה הוסיפה את א", "המשפחה: דנה הוסיפה את ב"},
+			[]int{3, 4},
+		},
+		"from right to left, all by one, beside another language": {
+			phone("# Bob: Hi", "# דנה: "+rlm+"שלום", "# דנה: "+rlm+"מה שלומך", "# דנה: "+rlm+"טוב", "# דנה: "+rlm+"להתראות"),
+			[]string{"Bob: Hi", "דנה: שלום", "דנה: מה שלומך", "דנה: טוב", "דנה: להתראות"},
+			[]int{2},
+		},
+		"from right to left, by somebody who writes without": {
+			phone("# Alex: مرحبا", "# ليلى: مرحبا", "# Alex: "+rlm+"تم تشغيل ميزة الرسائل المؤقتة.", "# Alex: "+rlm+"كيف الحال"),
+			[]string{"Alex: مرحبا", "ليلى: مرحبا", "Alex: تم تشغيل ميزة الرسائل المؤقتة.", "Alex: كيف الحال"},
+			[]int{3, 4},
+		},
+		"from right to left, by somebody who writes another language without": {
+			phone("# Alex: Hi", "# ليلى: Hi", "# Alex: "+rlm+"مرحبا", "# Alex: "+rlm+"كيف الحال"),
+			[]string{"Alex: Hi", "ليلى: Hi", "Alex: مرحبا", "Alex: كيف الحال"},
+			[]int{},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, notes := readAll(t, test.export, Options{})
-			if diff := cmp.Diff(test.said, said(got)); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff(test.doubtful, doubted(notes)); diff != "" {
-				t.Errorf("doubts: %s %+v", diff, notes.Doubts)
-			}
-			if lines := strings.Count(string(test.export), "\n") + 1; len(got)+notes.System != lines {
-				t.Errorf("%d messages and %d notices of %d lines", len(got), notes.System, lines)
-			}
+			reads(t, test.export, test.said, test.doubtful)
 		})
 	}
 }

@@ -28,6 +28,7 @@ type shapeSurvey struct {
 	last    head // of a message
 	senders map[string]int
 	writers map[string]bool // senders of texts without a mark of the app
+	natives map[string]bool // of those from right to left among them
 }
 
 const (
@@ -59,7 +60,7 @@ func (s *survey) add(h head) {
 		if len(s.shapes) == maxShapes {
 			return
 		}
-		seen = &shapeSurvey{senders: make(map[string]int), writers: make(map[string]bool), usual: make(map[Order]int), pairs: make(map[[2]Order][]head), words: wordSurvey{follows: make(map[[2]beside]int)}}
+		seen = &shapeSurvey{senders: make(map[string]int), writers: make(map[string]bool), natives: make(map[string]bool), usual: make(map[Order]int), pairs: make(map[[2]Order][]head), words: wordSurvey{follows: make(map[[2]beside]int)}}
 		for c := range seen.orders {
 			for o := range seen.orders[c] {
 				seen.orders[c][o].dates.SetSeed(seed)
@@ -73,6 +74,9 @@ func (s *survey) add(h head) {
 		seen.senders[sender]++
 		if !startsWithMark(text) {
 			seen.writers[sender] = true
+			if isRightToLeft(text) {
+				seen.natives[sender] = true
+			}
 		}
 	}
 	// The app's notices are often younger than what follows. On Android the mark is before names of files.
@@ -142,6 +146,7 @@ type format struct {
 	words    map[string]meaning // that are not known otherwise; others leave the half of the day open
 	senders  map[string]int
 	writers  map[string]bool
+	natives  map[string]bool
 	zone     *time.Location
 	now      time.Time
 }
@@ -162,7 +167,7 @@ func (s *survey) format() (format, error) {
 	case 2*found.foreign > found.heads:
 		return f, unknownDates("its years are of a calendar that is not known")
 	}
-	f.senders, f.writers = found.senders, found.writers
+	f.senders, f.writers, f.natives = found.senders, found.writers, found.natives
 	var err error
 	if f.words, err = found.words.meanings(found.heads); err != nil {
 		return f, err

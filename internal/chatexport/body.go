@@ -52,6 +52,21 @@ func (r *reader) isByPerson(m *Message, raw string) bool {
 
 func startsWithMark(s string) bool { return strings.IndexAny(s, appMarks) == 0 }
 
+// isBehindText reports whether what the app has marked is what it sets behind a text.
+func isBehindText(marked string) bool {
+	marked = strings.TrimLeft(marked, appMarks)
+	if i := strings.IndexAny(marked, appMarks+"<"); i >= 0 {
+		marked = marked[:i]
+	}
+	phrase := plainPhrase(marked)
+	for _, marks := range omittedKinds {
+		if marks[phrase] {
+			return true
+		}
+	}
+	return marked == "" || omittedAny[phrase] || isLeftOut(phrase)
+}
+
 func endsWithMark(s string) bool { return strings.TrimRight(s, appMarks) != s }
 
 // withoutEdited takes the mark of an edited message off the end of a text.

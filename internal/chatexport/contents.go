@@ -68,7 +68,7 @@ func beginsAsChat(entry *zip.File) (begins, hasSender bool, err error) {
 		}
 		if h, ok := headOf(l.text); ok {
 			begins = true
-			_, _, hasSender = senderOf(h)
+			_, _, hasSender = senderOf(h, "")
 		}
 		if hasSender || l.number == 100 {
 			break

@@ -107,7 +107,7 @@ func (r *reader) open(l line, h head, at time.Time) {
 	r.isOpen, r.isLost, r.isCut, r.marked = true, false, false, h.app
 	r.last, r.begin, r.word = Message{Line: l.number, At: at}, l.text, h.word
 	r.raw.Reset()
-	sender, text, found := senderOf(h)
+	sender, text, found := senderOf(h, r.f.chat)
 	if r.first.number == 0 {
 		r.first = firstLine{l.number, sender}
 	}
@@ -138,7 +138,7 @@ const backwards = 31
 // holds keeps back what begins like a notice below a message: with lines below it, it is
 // something that a person has pasted.
 func (r *reader) holds(l line, h head) bool {
-	_, _, found := senderOf(h)
+	_, _, found := senderOf(h, r.f.chat)
 	if found || isNameless(h) || !r.isOpen || r.notice || r.held != nil || isOpenQuote(h.rest) {
 		return false
 	}

@@ -20,7 +20,8 @@ type survey struct {
 // shapeSurvey is what the heads of one shape say.
 type shapeSurvey struct {
 	heads   int
-	foreign int // with a year of a calendar that is not known
+	chat    string // see chatIn
+	foreign int    // with a year of a calendar that is not known
 	usual   map[Order]int
 	orders  [len(calendars)][3]orderSurvey
 	pairs   map[[2]Order][]head // examples
@@ -68,8 +69,11 @@ func (s *survey) add(h head) {
 		}
 		s.shapes[h.shape] = seen
 	}
+	if seen.heads == 0 {
+		seen.chat = chatIn(h)
+	}
 	seen.heads++
-	sender, text, found := senderOf(h)
+	sender, text, found := senderOf(h, seen.chat)
 	if found && len(seen.senders) < maxSenders {
 		seen.senders[sender]++
 		if !startsWithMark(text) {
@@ -141,6 +145,7 @@ func isForeign(h head) bool {
 // format is how a text is written.
 type format struct {
 	shape
+	chat     string // see chatIn
 	order    Order
 	calendar calendar
 	words    map[string]meaning // that are not known otherwise; others leave the half of the day open
@@ -167,7 +172,7 @@ func (s *survey) format() (format, error) {
 	case 2*found.foreign > found.heads:
 		return f, unknownDates("its years are of a calendar that is not known")
 	}
-	f.senders, f.writers, f.natives = found.senders, found.writers, found.natives
+	f.chat, f.senders, f.writers, f.natives = found.chat, found.senders, found.writers, found.natives
 	var err error
 	if f.words, err = found.words.meanings(found.heads); err != nil {
 		return f, err
@@ -202,8 +207,11 @@ func (f *format) time(h head) (time.Time, bool) {
 }
 
 // senderOf splits what stands behind a head into sender and text, and reports whether it has
-// a sender.
-func senderOf(h head) (sender, text string, found bool) {
+// a sender. The chat is that of [chatIn].
+func senderOf(h head, chat string) (sender, text string, found bool) {
+	if text, found = strings.CutPrefix(h.rest, chat); found && chat != "" && strings.HasPrefix(text, " ") {
+		return plainName(strings.TrimSuffix(chat, ":")), text[1:], true
+	}
 	sign := ":"
 	if h.form == comma {
 		sign = " : "
@@ -218,6 +226,28 @@ func senderOf(h head) (sender, text string, found bool) {
 	}
 	sender = plainName(sender)
 	return sender, strings.TrimPrefix(text, " "), found && sender != "" && len(sender) <= maxName
+}
+
+// chatIn returns the name of the chat that the first line of an iPhone's export begins with, and
+// the colon behind it, where the name has colons of its own. The app marks what it says of the chat.
+func chatIn(h head) string {
+	sender, text, found := senderOf(h, "")
+	if h.form != brackets || !found || startsWithMark(text) {
+		return ""
+	}
+	for from := 0; ; {
+		i := strings.Index(h.rest[from:], ": ")
+		if i < 0 {
+			return ""
+		}
+		from += i + len(": ")
+		if said := h.rest[from:]; startsWithMark(said) {
+			if name := plainName(h.rest[:from-len(": ")]); isBehindText(said) || len(name) > maxName || name == sender {
+				return ""
+			}
+			return h.rest[:from-len(" ")]
+		}
+	}
 }
 
 // maxName bounds the name of a sender, in bytes.

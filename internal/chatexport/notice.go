@@ -8,16 +8,21 @@ import (
 
 // isNotice reports whether what stands before the first colon is no sender, but the beginning
 // of a notice, such as of a new description of a group.
-func (r *reader) isNotice(l line, h head, sender string) bool {
+func (r *reader) isNotice(l line, h head, sender, text string) bool {
+	const asNotice = "what stands before the colon is probably no sender: taken for a notice"
 	if r.f.senders[sender] != 1 {
-		return false
+		quoted := isQuote(sender, text)
+		if quoted {
+			r.doubt(l, asNotice)
+		}
+		return quoted
 	}
 	rest := strings.TrimLeft(h.rest, " ")
 	marked := h.form == brackets && startsWithMark(rest)
 	busy, more := r.beginsSentence(sender)
 	switch {
 	case isOpenQuote(sender), isLong(sender), busy && !isName(more), marked && !isUnsaved(rest):
-		r.doubt(l, "what stands before the colon is probably no sender: taken for a notice")
+		r.doubt(l, asNotice)
 		return true
 	case busy, marked:
 		r.doubt(l, "what stands before the colon may be no sender: taken for one")
@@ -30,20 +35,6 @@ func isNameless(h head) bool { return strings.HasPrefix(plainName(h.rest), ":") 
 
 // isLong reports whether a text is longer than a name.
 func isLong(s string) bool { return strings.Count(s, " ") >= 8 || utf8.RuneCountInString(s) > 60 }
-
-// isOpenQuote reports whether a text ends within quotation marks.
-func isOpenQuote(s string) bool {
-	opened := 0
-	for _, r := range s {
-		switch r {
-		case '“', '„', '«', '「', '『':
-			opened++
-		case '”', '»', '」', '』':
-			opened--
-		}
-	}
-	return opened > 0 || strings.Count(s, `"`)%2 == 1
-}
 
 // beginsSentence reports whether a text is a sender with at least three words behind it, which
 // it returns.

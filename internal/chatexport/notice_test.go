@@ -1,6 +1,9 @@
 package chatexport
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestMessages_OfChatsWithAColon in their names, which the notice at the beginning tells.
 func TestMessages_OfChatsWithAColon(t *testing.T) {
@@ -55,5 +58,73 @@ func TestMessages_OfChatsWithAColon(t *testing.T) {
 	got, _ := readAll(t, phone("# Dr: No: "+lrm+"Messages and calls are end-to-end encrypted.", "# Dr: No: hi"), Options{})
 	if len(got) != 1 || got[0].Sender != "Dr: No" || got[0].Text != "hi" {
 		t.Errorf("a person: got %+v", got)
+	}
+}
+
+// TestMessages_BehindQuotationMarks are none where the marks are open before the colon; people
+// have marks in their names, too.
+func TestMessages_BehindQuotationMarks(t *testing.T) {
+	const head = "13.01.25, 10:00 - "
+	for name, test := range map[string]struct {
+		lines    []string
+		said     []string
+		doubtful []int
+	}{
+		"straight": {
+			[]string{`Ana changed the group name from "Team: week 1" to "Team: week 2"`, `Ana changed the group name from "Team: week 2" to "Team: week 3"`},
+			[]string{},
+			[]int{2, 3},
+		},
+		"straight, second": {
+			[]string{`Ana changed the group name from "week 1" to "Team: week 2"`, `Ana changed the group name from "week 1" to "Team: week 3"`},
+			[]string{},
+			[]int{2, 3},
+		},
+		"curved": {
+			[]string{"Ana changed the group name from “Team: A” to “B”", "Ana changed the group name from “Team: B” to “A”"},
+			[]string{},
+			[]int{2, 3},
+		},
+		"German": {
+			[]string{"Ana hat den Betreff von „A: x“ zu „B: y“ geändert", "Ana hat den Betreff von „A: y“ zu „B: x“ geändert"},
+			[]string{},
+			[]int{2, 3},
+		},
+		"French, Danish, Swedish and Chinese": {
+			[]string{"Ana a remplacé le sujet « A: x »", "Ana a remplacé le sujet « A: y »", "Ana ændrede emnet fra »A: x« til »B«", "Ana ændrede emnet fra »A: y« til »B«",
+				"Ana ändrade ämnet från ”A: x” till ”B”", "Ana ändrade ämnet från ”A: y” till ”B”", "安娜将群名称从“A: x”改为“B”", "安娜将群名称从“A: y”改为“B”"},
+			[]string{},
+			[]int{2, 3, 4, 5, 6, 7, 8, 9},
+		},
+		"behind a prefix": {
+			[]string{`דנה שינתה את שם הקבוצה מ"צוות: א" ל"צוות: ב"`, `דנה שינתה את שם הקבוצה מ"צוות: ב" ל"צוות: ג"`},
+			[]string{},
+			[]int{2, 3},
+		},
+		"once": {
+			[]string{"Ana changed the description to “Rules: be kind"},
+			[]string{},
+			[]int{2},
+		},
+		"in abbreviations": {
+			[]string{`ד"ר כהן: הודעה "אחת"`, `עו"ד לוי: הודעה אחת`, `מנכ"לית החברה: שלום`},
+			[]string{`ד"ר כהן: הודעה "אחת"`, `עו"ד לוי: הודעה אחת`, `מנכ"לית החברה: שלום`},
+			[]int{},
+		},
+		"in names": {
+			[]string{"Max „Mütze“ Müller: hallo", `Bob 27" TV: hi`, "Eve “Evil” Doe: hi", "Ole »Olli« Olsen: hej", "Åsa ”Åsis” Ek: hej", `Joe "Jo" Doe: hi`, `Al "the man": hi`},
+			[]string{"Max „Mütze“ Müller: hallo", `Bob 27" TV: hi`, "Eve “Evil” Doe: hi", "Ole »Olli« Olsen: hej", "Åsa ”Åsis” Ek: hej", `Joe "Jo" Doe: hi`, `Al "the man": hi`},
+			[]int{},
+		},
+		"by somebody with half of them": {
+			[]string{"“Bob: hi", "“Bob: I said “yes”"},
+			[]string{"“Bob: hi", "“Bob: I said “yes”"},
+			[]int{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			export := head + "Zoë: first\n" + head + strings.Join(test.lines, "\n"+head)
+			reads(t, []byte(export), append([]string{"Zoë: first"}, test.said...), test.doubtful)
+		})
 	}
 }

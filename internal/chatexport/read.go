@@ -111,7 +111,7 @@ func (r *reader) open(l line, h head, at time.Time) {
 	if r.first.number == 0 {
 		r.first = firstLine{l.number, sender}
 	}
-	r.notice = !found || r.isNotice(l, h, sender)
+	r.notice = !found || r.isNotice(l, h, sender, text)
 	if !found && isNameless(h) {
 		r.doubt(l, "its sender has no name: left out")
 	}

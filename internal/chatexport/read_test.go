@@ -206,6 +206,18 @@ func TestMessages_BelowANotice(t *testing.T) {
 			[]int{3},
 			1,
 		},
+		"a description of a group in Swedish and Hebrew": {
+			"13.01.25, 09:06 - Anna: hi\n13.01.25, 09:06 - Ben ändrade beskrivningen till ”var snäll\noch tyst”\n13.01.25, 09:07 - דנה שינתה את התיאור ל\"היו נחמדים\nושקטים\"\n13.01.25, 09:08 - Anna: ho",
+			[]string{"Anna: hi", "Anna: ho"},
+			[]int{3, 5},
+			2,
+		},
+		"pasted behind an abbreviation": {
+			"13.01.25, 09:06 - Anna: forwarded:\n12.01.25, 08:00 - ד\"ר כהן הצטרף\nthis belongs to Anna",
+			[]string{"Anna: forwarded:\n12.01.25, 08:00 - ד\"ר כהן הצטרף\nthis belongs to Anna"},
+			[]int{2},
+			0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, notes := readAll(t, []byte(test.export), Options{})

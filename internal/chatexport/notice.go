@@ -47,16 +47,13 @@ func (r *reader) beginsSentence(s string) (busy bool, more string) {
 	return false, ""
 }
 
-// isName reports whether most words begin with capitals, as those of names do.
+// isName reports whether words may end a name, also in scripts without capitals: sentences end
+// in small letters before a colon.
 func isName(s string) bool {
 	words := strings.Fields(s)
-	capitals := 0
-	for _, word := range words {
-		if first, _ := utf8.DecodeRuneInString(word); unicode.IsUpper(first) {
-			capitals++
-		}
-	}
-	return 2*capitals > len(words)
+	last := strings.TrimLeftFunc(words[len(words)-1], unicode.IsPunct)
+	first, _ := utf8.DecodeRuneInString(last)
+	return !unicode.IsLower(first)
 }
 
 // isUnsaved reports whether a text begins as the apps show people who are not in the address

@@ -1,6 +1,7 @@
 package chatexport
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -126,5 +127,34 @@ func TestMessages_BehindQuotationMarks(t *testing.T) {
 			export := head + "Zoë: first\n" + head + strings.Join(test.lines, "\n"+head)
 			reads(t, []byte(export), append([]string{"Zoë: first"}, test.said...), test.doubtful)
 		})
+	}
+}
+
+// TestMessages_ByNamesThatBeginLikeOthers are messages, but doubtful; sentences are not.
+func TestMessages_ByNamesThatBeginLikeOthers(t *testing.T) {
+	for _, test := range []struct {
+		short  string
+		names  []string
+		others []string
+	}{
+		{
+			"Ana",
+			[]string{"Ana Maria da Silva Souza", "Ana de la Cruz", "Ana María de la Torre", "Ana von der Arbeit", "Ana mamá de Luis", "Ana ❤️ de la Cruz", "Ana la del gimnasio ❤️", "Ana aus der 3b"},
+			[]string{"Ana hat die Gruppenbeschreibung geändert", "Ana changed who can write here", "Ana changed the description to “here”", "Ana изменила описание группы"},
+		},
+		{"محمد", []string{"محمد بن عبد الله"}, nil},
+		{"דנה", []string{"דנה מהעבודה של אבא", `דנה מאמנת של ד"ר כהן`}, []string{`דנה שינתה את השם ל"צוות`}},
+		{"राम", []string{"राम भाई दिल्ली वाले"}, nil},
+	} {
+		for _, name := range append(test.names, test.others...) {
+			t.Run(name, func(t *testing.T) {
+				export := "13.01.25, 10:00 - # one\n13.01.25, 10:00 - # two\n13.01.25, 10:01 - " + name + ": three"
+				wanted := []string{test.short + ": one", test.short + ": two", name + ": three"}
+				if slices.Contains(test.others, name) {
+					wanted = wanted[:2]
+				}
+				reads(t, []byte(strings.ReplaceAll(export, "#", test.short+":")), wanted, []int{3})
+			})
+		}
 	}
 }

@@ -231,17 +231,6 @@ func TestMessages_BelowANotice(t *testing.T) {
 	}
 }
 
-// TestMessages_ByNamesThatBeginLikeOthers are messages; sentences are not.
-func TestMessages_ByNamesThatBeginLikeOthers(t *testing.T) {
-	got, notes := readAll(t, onAndroid("x", "y\n13.01.25, 10:01 - Anna Maria da Silva Souza: my one message\n13.01.25, 10:02 - Anna hat die Gruppenbeschreibung geändert: neu"), Options{})
-	if diff := cmp.Diff([]string{"Anna: x", "Anna: y", "Anna Maria da Silva Souza: my one message"}, said(got)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]int{3, 4}, doubted(notes)); diff != "" || notes.System != 1 {
-		t.Errorf("%s %+v", diff, notes)
-	}
-}
-
 // TestMessages_BySomebodyWithoutAName are left out, but named.
 func TestMessages_BySomebodyWithoutAName(t *testing.T) {
 	got, notes := readAll(t, onAndroid("x\n13.01.25, 10:01 - : y\n13.01.25, 10:01 - \u200e: z\nand more\n13.01.25, 10:02 - Anna hat jemanden hinzugefügt"), Options{})

@@ -30,24 +30,36 @@ func (r *reader) body(m *Message, raw string) bool {
 	case r.location(m, text, app || r.marked):
 	default:
 		m.Text = text
-		return !app || r.isByPerson(m, raw) || r.isWritten(m, raw)
+		return !app || r.isCall(m, raw) || isPoll(raw) || r.isWritten(m, raw)
 	}
 	return true
 }
 
-// isByPerson reports whether a text by the app stands for something that a person did: a call,
-// a poll.
-func (r *reader) isByPerson(m *Message, raw string) bool {
-	first, _, several := strings.Cut(strings.TrimLeft(raw, appMarks), "\n")
-	what, twice := first, false
+// isCall reports whether a text by the app stands for a call, which has two sentences: that
+// and how long, or what to tap on. Notices of a group, or of who is in them, may have two, too.
+func (r *reader) isCall(m *Message, raw string) bool {
+	what, _, several := strings.Cut(strings.TrimLeft(raw, appMarks), "\n")
+	first, twice := what, false
 	if i := strings.IndexAny(first, appMarks); i >= 0 {
-		what, twice = first[:i], true
+		first, twice = what[:i], true
 	}
-	if missedCalls[plainPhrase(strings.TrimRight(what, ", "))] {
-		m.Text = strings.TrimRight(plainText(what), " .,。") // without the invitation to call back
+	if missedCalls[plainPhrase(strings.TrimRight(first, ", "))] {
+		m.Text = strings.TrimRight(plainText(first), " .,。") // without the invitation to call back
 		return true
 	}
-	return several || twice // a call has two sentences by the app, and a poll a line for each option
+	return twice && !several && endsSentence(first) && !mentions(what, m.Sender) && (!r.isChat(m.Sender) || len(r.f.senders) <= 2)
+}
+
+// endsSentence reports whether a text ends in a mark such as a comma, but not in a quotation.
+func endsSentence(s string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(s, unicode.IsSpace))
+	return unicode.In(last, unicode.Po, unicode.Pd) && last != '"' && last != '\''
+}
+
+// isPoll reports whether a text by the app is a poll, of which it marks each option.
+func isPoll(raw string) bool {
+	_, below, _ := strings.Cut(raw, "\n")
+	return slices.ContainsFunc(strings.Split(below, "\n"), startsWithMark)
 }
 
 func startsWithMark(s string) bool { return strings.IndexAny(s, appMarks) == 0 }

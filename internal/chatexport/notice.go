@@ -69,33 +69,44 @@ func (r *reader) isWritten(m *Message, raw string) bool {
 	const asNotice = "the app has marked it as its own text: taken for a notice"
 	rightToLeft := strings.HasPrefix(raw, "\u200f")
 	says := !rightToLeft || len(r.f.writers) > 0 // the mark, if anybody writes without it
-	writes := r.f.writers[m.Sender] || r.wrote[m.Sender]
-	l := line{number: m.Line, text: raw}
+	writes := r.writes(m.Sender)
+	first, _, several := strings.Cut(raw, "\n")
+	l := line{number: m.Line, text: first}
 	switch {
-	case mentions(m.Text, m.Sender): // as what the app says of people does
-		return false
-	case m.Line == r.first.number && says:
+	case mentions(first, m.Sender): // as what the app says of people does
+	case m.Line == r.first.number && says && !several:
 		if rightToLeft && writes {
 			r.doubt(l, asNotice)
 		}
-		return false
-	case m.Sender == r.first.sender && !writes && says && (!rightToLeft || len(r.f.senders) > 2): // the chat
-		return false
+	case says && r.isChat(m.Sender) && (!rightToLeft || len(r.f.senders) > 2):
 	case rightToLeft && !writes && len(r.f.natives) > 0 && r.f.senders[m.Sender] > fewLines: // the chat, too
-		if !r.chats[m.Sender] {
+		if !r.chats[m.Sender] && !several {
 			r.doubt(l, "the app has marked all lines of this sender as its own text: taken for notices")
 		}
 		r.chats[m.Sender] = true
-		return false
 	case rightToLeft:
 		if !r.wrote[m.Sender] || r.f.natives[m.Sender] || len(r.f.natives) > 0 && r.f.senders[m.Sender] <= fewLines {
 			r.doubt(l, "the app has marked it as its own text, but may mark all: taken for a message")
 		}
 		return true
+	case (writes || r.f.senders[m.Sender] <= fewLines) && (several || strings.ContainsAny(strings.TrimLeft(first, appMarks), appMarks)):
+		r.doubt(l, "the app has marked it as its own text, but it may be something that a person did: taken for a message")
+		return true
 	case writes || r.f.senders[m.Sender] <= fewLines:
 		r.doubt(l, asNotice)
 	}
+	if several {
+		r.doubt(l, "the app has marked it as its own text, but it has several lines: taken for a notice")
+	}
 	return false
+}
+
+// writes reports whether somebody writes as people do.
+func (r *reader) writes(sender string) bool { return r.f.writers[sender] || r.wrote[sender] }
+
+// isChat reports whether a sender is that of the first line, who writes nothing.
+func (r *reader) isChat(sender string) bool {
+	return sender == r.first.sender && !r.writes(sender)
 }
 
 // isRightToLeft reports whether a text is in a script that runs from right to left.

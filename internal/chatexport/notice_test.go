@@ -158,3 +158,67 @@ func TestMessages_ByNamesThatBeginLikeOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestMessages_WithSeveralMarks, or several lines behind one, are by people where they are calls
+// and polls, and notices where the chat has them or they speak of their sender.
+func TestMessages_WithSeveralMarks(t *testing.T) {
+	first := "# Grp: " + lrm + "verschlüsselt"
+	for name, test := range map[string]struct {
+		export   []byte
+		said     []string
+		doubtful []int
+	}{
+		"a description": {
+			phone(first, "# Ana: hi", "# Bob: hi", "# Grp: "+lrm+"Ana changed the group description to “be kind\nand quiet: please”"),
+			[]string{"Ana: hi", "Bob: hi"},
+			[]int{4},
+		},
+		"a description, by its sender": {
+			phone(first, "# Ana: hi", "# Bob: hi", "# Ana: "+lrm+"Ana changed the group description to “be kind\n\nand quiet: please”"),
+			[]string{"Ana: hi", "Bob: hi"},
+			[]int{4},
+		},
+		"somebody": {
+			phone(first, "# Ana: hi", "# Bob: hi", "# Grp: "+lrm+"Ana added "+lrm+"Bob", "# Grp: "+lrm+"Ana changed the settings. "+lrm+"Tap to see", "# Ana: "+lrm+"Ana changed her number. "+lrm+"Tap to call"),
+			[]string{"Ana: hi", "Bob: hi"},
+			[]int{},
+		},
+		"somebody, in a group of one": {
+			phone(first, "# Ana: hi", "# Grp: "+lrm+"Ana added "+lrm+"Bob"),
+			[]string{"Ana: hi"},
+			[]int{},
+		},
+		"somebody, of which the beginning is missing": {
+			phone("# Ana: hi", "# Grp: "+lrm+"Ana added "+lrm+"A", "# Grp: "+lrm+"Ana added "+lrm+"B", "# Grp: "+lrm+"Ana added "+lrm+"C", "# Grp: "+lrm+"Ana added "+lrm+"D"),
+			[]string{"Ana: hi"},
+			[]int{},
+		},
+		"calls by the other one of two": {
+			phone("# Ana: "+lrm+"verschlüsselt", "# Ana: "+lrm+"Sprachanruf, "+lrm+"12 Min.", "# Ana: "+lrm+"Missed voice call, "+lrm+"Tap to call back", "# Ana: "+lrm+"音声通話、"+lrm+"12分", "# Bob: hi"),
+			[]string{"Ana: Sprachanruf, 12 Min.", "Ana: Missed voice call", "Ana: 音声通話、12分", "Bob: hi"},
+			[]int{},
+		},
+		"a call in the chat": {
+			phone(first, "# Ana: hi", "# Bob: hi", "# Grp: "+lrm+"Missed voice call, "+lrm+"Tap to call back"),
+			[]string{"Ana: hi", "Bob: hi", "Grp: Missed voice call"},
+			[]int{},
+		},
+		"a poll about its sender": {
+			phone(first, "# Bob: hi", "# Ana: "+lrm+"POLL:\nIs it Ana?\n"+lrm+"OPTION: yes ("+lrm+"2 votes)"),
+			[]string{"Bob: hi", "Ana: POLL:\nIs it Ana?\nOPTION: yes (2 votes)"},
+			[]int{},
+		},
+		"of several lines from right to left": {
+			phone("# ليلى: "+rlm+"مرحبا\nأنا ليلى", "# عمر: "+rlm+"كيف الحال\nيا ليلى", "# عمر: "+rlm+"ماذا\nقال عمر"),
+			[]string{"ليلى: مرحبا\nأنا ليلى", "عمر: كيف الحال\nيا ليلى", "عمر: ماذا\nقال عمر"},
+			[]int{1, 3},
+		},
+		"something by a person": {
+			phone(first, "# Bob: hi", "# Bob: "+lrm+"You invited "+lrm+"Ana", "# Bob: "+lrm+"Event\nDinner"),
+			[]string{"Bob: hi", "Bob: You invited Ana", "Bob: Event\nDinner"},
+			[]int{3, 4},
+		},
+	} {
+		t.Run(name, func(t *testing.T) { reads(t, test.export, test.said, test.doubtful) })
+	}
+}

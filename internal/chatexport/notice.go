@@ -24,8 +24,9 @@ func (r *reader) isNotice(l line, h head, sender, text string) bool {
 	case isOpenQuote(sender), isLong(sender), busy && !isName(more), marked && !isUnsaved(rest):
 		r.doubt(l, asNotice)
 		return true
-	case busy, marked:
+	case busy, marked && !r.unsaved:
 		r.doubt(l, "what stands before the colon may be no sender: taken for one")
+		r.unsaved = r.unsaved || marked
 	}
 	return false
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -41,6 +42,7 @@ type reader struct {
 	marked  bool            // the app has marked its line
 	wrote   map[string]bool // who has sent messages
 	chats   map[string]bool // senders that seem to be the chat
+	unsaved bool            // somebody who is not in the address book was named for a mark
 	told    map[string]bool // words whose meaning is a guess
 	lastDay int64
 
@@ -60,6 +62,9 @@ type firstLine struct {
 func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool), chats: make(map[string]bool), told: make(map[string]bool)}
+		defer func() { // what is held back is doubted late
+			slices.SortStableFunc(notes.Doubts, func(a, b Doubt) int { return cmp.Compare(a.Line, b.Line) })
+		}()
 		for l, err := range lines(text) {
 			if err != nil {
 				yield(Message{}, err)

@@ -96,7 +96,7 @@ func TestMessages_ThatBeginWithAMark(t *testing.T) {
 		"before the sender": {
 			phone("# W: "+lrm+"verschlüsselt", "# Bob: Hi", "# "+lrm+"~\u202fZed: hello", "# "+lrm+"+49 170 1234567: hello, too", "# "+lrm+"Sichere Nachrichten: mehr erfahren"),
 			[]string{"Bob: Hi", "Zed: hello", "+49 170 1234567: hello, too"},
-			[]int{3, 4, 5},
+			[]int{3, 5},
 		},
 		"from right to left, all": {
 			phone("# ليلى: "+rlm+"مرحبا", "# عمر: "+rlm+"كيف الحال"),
@@ -228,6 +228,14 @@ func TestMessages_BelowANotice(t *testing.T) {
 				t.Errorf("%s %+v", diff, notes)
 			}
 		})
+	}
+}
+
+// TestMessages_DoubtfulLines are named in their order, also where one was held back.
+func TestMessages_DoubtfulLines(t *testing.T) {
+	_, notes := readAll(t, onAndroid("x\n12.01.25, 08:00 - Ben left\n99.99.25, 08:00 - Ben: no such day", "y"), Options{})
+	if diff := cmp.Diff([]int{2, 3}, doubted(notes)); diff != "" {
+		t.Errorf("%s %+v", diff, notes)
 	}
 }
 

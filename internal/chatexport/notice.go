@@ -1,6 +1,7 @@
 package chatexport
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -75,8 +76,8 @@ func (r *reader) isWritten(m *Message, raw string) bool {
 	l := line{number: m.Line, text: first}
 	switch {
 	case mentions(first, m.Sender): // as what the app says of people does
-	case m.Line == r.first.number && says && !several:
-		if rightToLeft && writes {
+	case m.Line == r.first.number && (says && !several || isEncrypted(first)):
+		if rightToLeft && writes && !isEncrypted(first) {
 			r.doubt(l, asNotice)
 		}
 	case says && r.isChat(m.Sender) && (!rightToLeft || len(r.f.senders) > 2):
@@ -108,6 +109,18 @@ func (r *reader) writes(sender string) bool { return r.f.writers[sender] || r.wr
 // isChat reports whether a sender is that of the first line, who writes nothing.
 func (r *reader) isChat(sender string) bool {
 	return sender == r.first.sender && !r.writes(sender)
+}
+
+// isEncrypted reports whether a text has a word for encryption in languages from right to left, as
+// the notice at the beginning of an export has.
+func isEncrypted(s string) bool {
+	s = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) || isMark(r) {
+			return -1
+		}
+		return r
+	}, s)
+	return slices.ContainsFunc([]string{"مشفر", "تشفير", "رمزگذاری", "מוצפנ", "הצפנה"}, func(word string) bool { return strings.Contains(s, word) })
 }
 
 // isRightToLeft reports whether a text is in a script that runs from right to left.

@@ -10,24 +10,17 @@ import (
 // isNotice reports whether what stands before the first colon is no sender, but the beginning
 // of a notice, such as of a new description of a group.
 func (r *reader) isNotice(l line, h head, sender, text string) bool {
-	const asNotice = "what stands before the colon is probably no sender: taken for a notice"
-	if r.f.senders[sender] != 1 {
-		quoted := isQuote(sender, text)
-		if quoted {
-			r.doubt(l, asNotice)
-		}
-		return quoted
-	}
 	rest := strings.TrimLeft(h.rest, " ")
-	marked := h.form == brackets && startsWithMark(rest)
+	once, marked := r.f.senders[sender] == 1, h.form == brackets && startsWithMark(rest)
 	busy, more := r.beginsSentence(sender)
+	isUnlike := isOpenQuote(sender) || isLong(sender) || busy && !isName(more)
 	switch {
-	case isOpenQuote(sender), isLong(sender), busy && !isName(more), marked && !isUnsaved(rest):
-		r.doubt(l, asNotice)
+	case isQuote(sender, text), once && (isUnlike || marked && !isUnsaved(rest)):
+		r.doubt(l, "what stands before the colon is probably no sender: taken for a notice")
 		return true
-	case busy, marked && !r.unsaved:
+	case once && busy, isUnlike && !r.wrote[sender], marked && !r.prefixed && (once || !isUnsaved(rest)):
 		r.doubt(l, "what stands before the colon may be no sender: taken for one")
-		r.unsaved = r.unsaved || marked
+		r.prefixed = r.prefixed || marked
 	}
 	return false
 }

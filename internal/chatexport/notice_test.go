@@ -120,7 +120,7 @@ func TestMessages_BehindQuotationMarks(t *testing.T) {
 		"by somebody with half of them": {
 			[]string{"“Bob: hi", "“Bob: I said “yes”"},
 			[]string{"“Bob: hi", "“Bob: I said “yes”"},
-			[]int{},
+			[]int{2},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -221,4 +221,18 @@ func TestMessages_WithSeveralMarks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { reads(t, test.export, test.said, test.doubtful) })
 	}
+}
+
+// TestMessages_ByWhatIsNoSenderTwice are named once, for what is there often may be a name.
+func TestMessages_ByWhatIsNoSenderTwice(t *testing.T) {
+	for _, sender := range []string{
+		"Ana hat die Gruppenbeschreibung geändert", "Ana changed the description to “Rules", "Messages and calls are encrypted and nobody can read them, more",
+	} {
+		t.Run(sender, func(t *testing.T) {
+			lines := []string{"Ana: one", "Ana: two", sender + ": three", sender + ": four"}
+			reads(t, []byte("13.01.25, 10:00 - "+strings.Join(lines, "\n13.01.25, 10:00 - ")), lines, []int{3})
+		})
+	}
+	reads(t, phone("# Bob: Hi", "# "+lrm+"Sichere Nachrichten: mehr", "# "+lrm+"Sichere Nachrichten: mehr"), []string{"Bob: Hi", "Sichere Nachrichten: mehr", "Sichere Nachrichten: mehr"}, []int{2})
+	reads(t, phone("# Bob: Hi", "# "+lrm+"~ Zed: Hi", "# "+lrm+"~ Zed: ho"), []string{"Bob: Hi", "Zed: Hi", "Zed: ho"}, []int{})
 }

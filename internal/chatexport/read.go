@@ -31,20 +31,20 @@ type reader struct {
 	has   func(name string) bool // whether the archive has a file
 	notes *Notes
 
-	last    Message // that is being read
-	begin   string  // its first line
-	word    string  // beside its time, if it is not known
-	raw     strings.Builder
-	isOpen  bool
-	notice  bool            // it is one of the app
-	isLost  bool            // and has lines below it
-	isCut   bool            // some of its text is left out
-	marked  bool            // the app has marked its line
-	wrote   map[string]bool // who has sent messages
-	chats   map[string]bool // senders that seem to be the chat
-	unsaved bool            // somebody who is not in the address book was named for a mark
-	told    map[string]bool // words whose meaning is a guess
-	lastDay int64
+	last     Message // that is being read
+	begin    string  // its first line
+	word     string  // beside its time, if it is not known
+	raw      strings.Builder
+	isOpen   bool
+	notice   bool            // it is one of the app
+	isLost   bool            // and has lines below it
+	isCut    bool            // some of its text is left out
+	marked   bool            // the app has marked its line
+	wrote    map[string]bool // who has sent messages
+	chats    map[string]bool // senders that seem to be the chat
+	prefixed bool            // a sender was doubted for the mark before them
+	told     map[string]bool // words whose meaning is a guess
+	lastDay  int64
 
 	first  firstLine
 	held   *line // that begins like a notice below the message that is being read

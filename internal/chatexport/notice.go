@@ -70,7 +70,8 @@ func (r *reader) isWritten(m *Message, raw string) bool {
 	switch {
 	case mentions(first, m.Sender): // as what the app says of people does
 	case m.Line == r.first.number && (says && !several || isEncrypted(first)):
-		if rightToLeft && writes && !isEncrypted(first) {
+		isNamed := r.f.chat != "" && r.f.senders[m.Sender] == 1 // by this line alone
+		if isNamed || rightToLeft && writes && !isEncrypted(first) {
 			r.doubt(l, asNotice)
 		}
 	case says && r.isChat(m.Sender) && (!rightToLeft || len(r.f.senders) > 2):

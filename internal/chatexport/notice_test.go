@@ -38,6 +38,11 @@ func TestMessages_OfChatsWithAColon(t *testing.T) {
 			[]string{"Ana: now: hi", "Bob: cap:", "Bob: cap: hi"},
 			[]int{},
 		},
+		"perhaps, or a person's words": {
+			phone("# Ana: phone: "+lrm+"+49 170 1234567", "# Bob: hi"),
+			[]string{"Bob: hi"},
+			[]int{1},
+		},
 		"none, but a caption": {
 			phone("# Ana: cap: "+lrm+"image omitted", "# Ana: cap: hi", "# Bob: hi"),
 			[]string{"Ana: cap:", "Ana: cap: hi", "Bob: hi"},
@@ -92,8 +97,10 @@ func TestMessages_BehindQuotationMarks(t *testing.T) {
 			[]int{2, 3},
 		},
 		"French, Danish, Swedish and Chinese": {
-			[]string{"Ana a remplacé le sujet « A: x »", "Ana a remplacé le sujet « A: y »", "Ana ændrede emnet fra »A: x« til »B«", "Ana ændrede emnet fra »A: y« til »B«",
-				"Ana ändrade ämnet från ”A: x” till ”B”", "Ana ändrade ämnet från ”A: y” till ”B”", "安娜将群名称从“A: x”改为“B”", "安娜将群名称从“A: y”改为“B”"},
+			[]string{
+				"Ana a remplacé le sujet « A: x »", "Ana a remplacé le sujet « A: y »", "Ana ændrede emnet fra »A: x« til »B«", "Ana ændrede emnet fra »A: y« til »B«",
+				"Ana ändrade ämnet från ”A: x” till ”B”", "Ana ändrade ämnet från ”A: y” till ”B”", "安娜将群名称从“A: x”改为“B”", "安娜将群名称从“A: y”改为“B”",
+			},
 			[]string{},
 			[]int{2, 3, 4, 5, 6, 7, 8, 9},
 		},

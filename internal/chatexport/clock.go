@@ -51,7 +51,7 @@ var halves = func() map[string]half {
 // fillers are words beside a time that say nothing of it.
 var fillers = func() map[string]bool {
 	all := make(map[string]bool)
-	for word := range strings.FieldsSeq(`um à at às ás las les alle ore om kl klo kell plkst la ob o u v në в у об ч óra ora orë saat soat сағат ժ ժամը στις godz uhr г р год ad ce be พศ คศ น ngày lúc jam pukul 日 일 秒 초 分 분`) {
+	for word := range strings.FieldsSeq(`um à at às ás las les alle ore om kl klo kell plkst la ob o u v në в у об ч óra ora orë saat soat сағат ժ ժամը στις godz uhr г р год ad ce be พศ คศ น ngày lúc jam pukul 日 일 秒 초 分 분 h min sec sek s`) {
 		all[word] = true
 	}
 	return all

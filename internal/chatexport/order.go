@@ -98,18 +98,24 @@ func (h head) day(order Order, c calendar) (time.Time, bool) {
 func (f *format) decide(seen *shapeSurvey, wanted Order) error {
 	found := seen.choose(wanted)
 	f.order, f.calendar = found.orders[0], found.calendar
-	switch {
-	case 2*found.odd() > seen.heads && wanted != "":
-		if other := seen.choose(""); 2*other.odd() <= seen.heads {
+	if wanted != "" {
+		if other := seen.choose(""); seen.fitsBetter(other, found, wanted) {
 			return bridge.Fail(bridge.CodeUnknownDates, "most dates of the export make no sense in the order %s: choose %s, or leave the order to be found out", wanted, bridge.Join(other.orders, " or "))
 		}
-		fallthrough
+	}
+	switch {
 	case 2*found.odd() > seen.heads:
 		return unknownDates("most of them do not exist, or are far from today")
 	case len(found.orders) > 1:
 		return &Ambiguous{Orders: found.orders, Examples: seen.examples(found.orders[0], found.orders[1], found.calendar)}
 	}
 	return nil
+}
+
+// fitsBetter reports whether another reading makes sense of dates that hardly make any in the order
+// that is wanted: of an unusual one they must not be more than twice as many.
+func (s *shapeSurvey) fitsBetter(other, found reading, wanted Order) bool {
+	return 2*other.odd() <= s.heads && 2*found.odd() > s.heads || !s.isUsual(wanted) && 2*other.odd()+1 < found.odd()
 }
 
 // reading is a way to read the dates of a shape: all of its orders fit equally well.

@@ -108,6 +108,10 @@ func TestSurvey_DatesThatCannotBeRead(t *testing.T) {
 			t.Errorf("%s in an order that does not fit: got %v", text, err)
 		}
 	}
+	unusual := "03/01/23, 10:00 - Anna: Hi\n15/01/23, 10:00 - Anna: Hi\n28/02/23, 10:00 - Anna: Hi\n01/03/23, 10:00 - Anna: Hi"
+	if _, err := surveyText(unusual, Options{Order: YMD}); bridge.CodeOf(err) != bridge.CodeUnknownDates || !strings.Contains(err.Error(), "choose DMY") {
+		t.Errorf("the year first, with strokes: got %v", err)
+	}
 	if _, err := surveyText("Dear diary,\ntoday 1/2/25 nothing happened", Options{}); bridge.CodeOf(err) != bridge.CodeInvalid {
 		t.Errorf("a text that is no chat: got %v", err)
 	}

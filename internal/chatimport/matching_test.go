@@ -181,6 +181,44 @@ func TestImport_DocumentsWithoutTheirFiles(t *testing.T) {
 	}
 }
 
+// TestImport_FilesThatAreLeftOutInAnotherWay are the same: exports of the two phones, and with files
+// and without, name files, titles and contacts differently.
+func TestImport_FilesThatAreLeftOutInAnotherWay(t *testing.T) {
+	const head, mark = "13.01.25, 10:00 - Anna: ", "\u200e"
+	iPhone := func(lines ...string) []byte {
+		return []byte(mark + "[13.01.25, 10:00:00] Anna: " + strings.Join(lines, "\n"+mark+"[13.01.25, 10:00:00] Anna: ") + "\n")
+	}
+	android := func(lines ...string) []byte { return []byte(head + strings.Join(lines, "\n"+head) + "\n") }
+	titled := "Report.pdf (Datei angehängt)\nReport\nsee page 3"
+	for name, exports := range map[string][2][]byte{
+		"a contact and a document": {
+			android("Bob.vcf (Datei angehängt)", "<Medien ausgeschlossen>"),
+			iPhone(mark+"Kontaktkarte ausgelassen", "B.pdf • "+mark+"1 Seite "+mark+"Dokument weggelassen"),
+		},
+		"a picture and a contact": {
+			android("<Medien ausgeschlossen>", "Bob.vcf (Datei angehängt)"), iPhone(mark+"Bild weggelassen", mark+"Kontaktkarte ausgelassen"),
+		},
+		"a document with its title": {
+			android("<Medien ausgeschlossen>\nReport"),
+			exporttest.Zip(t, exporttest.Entry{Name: "_chat.txt", Data: android("Report.pdf (Datei angehängt)\nReport")}, exporttest.Entry{Name: "Report.pdf", Data: []byte("%PDF-1.4")}),
+		},
+		"a document with its title and a caption": {
+			android("<Medien ausgeschlossen>\nReport\nsee page 3"),
+			exporttest.Zip(t, exporttest.Entry{Name: "_chat.txt", Data: android(titled)}, exporttest.Entry{Name: "Report.pdf", Data: []byte("%PDF-1.4")}),
+		},
+	} {
+		for _, order := range [][2]int{{0, 1}, {1, 0}} {
+			w := newWorld(t)
+			first := w.imports(exports[order[0]])
+			for _, again := range []int{order[1], order[0], order[1]} {
+				if got := w.imports(exports[again]); got.Imported != 0 || got.Duplicates != first.Imported {
+					t.Errorf("%s, %v: %s, after %s", name, order, told(got), told(first))
+				}
+			}
+		}
+	}
+}
+
 // TestImport_DeletedLater leaves what was imported before: the message does not come a second time as
 // a deleted one.
 func TestImport_DeletedLater(t *testing.T) {

@@ -160,6 +160,7 @@ func TestImport_SaysWhatIsWrong(t *testing.T) {
 	}{
 		{[][2]string{{"csrf", csrf}, {"chat", " "}}, "Choose a chat, or enter a name for a new one."},
 		{[][2]string{{"csrf", csrf}, {"chat", "Old friends"}, {"name-0", "Olga"}, {"person-0", "Nobody"}}, "There’s no chat called “Nobody”."},
+		{[][2]string{{"csrf", csrf}, {"chat", "Old friends"}, {"name-0", ""}, {"person-0", grace}}, "Enter the name that you want to correct, as it is in the export."},
 	} {
 		if page := s.upload(t, "/console/import/run", c.fields).want(t, http.StatusBadRequest, "").body; !strings.Contains(page, c.want) {
 			t.Errorf("the page lacks %q", c.want)

@@ -105,7 +105,7 @@ func (t *writeTx) addFile(seq int64, m bridge.Message, sum []byte) {
 	t.Decode(ref, &stored)
 	if d.Media == nil || len(stored.MediaKey) == 0 {
 		d.Media, stored = detailsOf(m).Media, m.Media.Ref
-		if text == "" || text == m.Media.FileName || isNoteOf(sameSpelling(text), m.Media.FileName) { // the caption was left out, too
+		if spelled := sameSpelling(text); text == "" || standsFor(spelled, m.Media.FileName, m.Content) || isNoteOf(spelled, m.Media.FileName) { // the caption was left out, too
 			text = m.Content
 		}
 		folded, bare := search.Columns(text, d.Transcript.text())

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"regexp"
 	"strings"
@@ -14,10 +15,10 @@ import (
 type rule func(m *bridge.ExportedMessage) func(*storedMessage) bool
 
 // sameness lists rules from the surest on. What the first ones find is surely the same.
-var sameness = []rule{sameFileAndText, sameFile, sameContent, namedInText, leftOut, deletedSince}
+var sameness = []rule{sameFileAndText, sameFile, sameCard, sameContent, namedInText, leftOut, deletedSince}
 
 // surely is how many of them.
-const surely = 3
+const surely = 4
 
 func sameFile(m *bridge.ExportedMessage) func(*storedMessage) bool {
 	if m.SHA256 == nil {
@@ -33,6 +34,24 @@ func sameFileAndText(m *bridge.ExportedMessage) func(*storedMessage) bool {
 	}
 	text := sameSpelling(m.Caption)
 	return func(stored *storedMessage) bool { return isSame(stored) && isSameText(text, stored) }
+}
+
+// sameCard finds contacts, which one phone writes with their names and the other without: before
+// sameContent takes another file without a name for them.
+func sameCard(m *bridge.ExportedMessage) func(*storedMessage) bool {
+	switch {
+	case m.MessageType != "documentMessage" || m.SHA256 != nil:
+		return nil
+	case m.FileName == "" && m.Caption == "":
+		return func(stored *storedMessage) bool {
+			return stored.exported && !stored.deleted && stored.isFile() && cardName(cmp.Or(stored.name, stored.text)) != ""
+		}
+	case cardName(m.FileName) != "":
+		return func(stored *storedMessage) bool {
+			return stored.exported && !stored.deleted && stored.kind == "documentMessage" && !stored.hasFile && stored.text == ""
+		}
+	}
+	return nil
 }
 
 func sameContent(m *bridge.ExportedMessage) func(*storedMessage) bool {
@@ -63,8 +82,20 @@ func sameContent(m *bridge.ExportedMessage) func(*storedMessage) bool {
 		case isSameText(text, stored), poll != "" && stored.exported && poll == pollOf(stored.text):
 			return !stored.keepsOther(m.SHA256)
 		}
-		return m.FileName != "" && (m.FileName == stored.text || m.FileName == stored.name) && !stored.keepsOther(m.SHA256)
+		isNamed := m.FileName != "" && m.FileName == stored.name || standsFor(stored.text, m.FileName, text) || standsFor(text, stored.name, stored.text)
+		return isNamed && !stored.keepsOther(m.SHA256)
 	}
+}
+
+// standsFor reports whether a text stands for a file: it is its name, perhaps without the ending, and
+// then its caption.
+func standsFor(text, file, caption string) bool {
+	file, caption = sameSpelling(file), sameSpelling(caption)
+	name, _, _ := strings.Cut(text, "\n")
+	if file == "" || name != file && name != strings.TrimSuffix(file, path.Ext(file)) {
+		return false
+	}
+	return text == name || text == name+"\n"+caption
 }
 
 // namedInText finds documents that stand as a text where the export had, or has, only their

@@ -71,5 +71,6 @@ func isPrefixed(before, after string) bool {
 	other, _ := utf8.DecodeLastRuneInString(before[:len(before)-size])
 	first, size := utf8.DecodeRuneInString(after)
 	second, _ := utf8.DecodeRuneInString(after[size:])
-	return unicode.In(letter, unicode.Hebrew, unicode.Arabic) && !joins(other) && unicode.IsLetter(first) && unicode.IsLetter(second)
+	isPrefix := strings.ContainsRune("בהוכלמש", letter) || unicode.Is(unicode.Arabic, letter)
+	return isPrefix && !joins(other) && unicode.IsLetter(first) && unicode.IsLetter(second)
 }

@@ -43,7 +43,7 @@ func (r *reader) isCall(m *Message, raw string) bool {
 	if i := strings.IndexAny(first, appMarks); i >= 0 {
 		first, twice = what[:i], true
 	}
-	if missedCalls[plainPhrase(strings.TrimRight(first, ", "))] {
+	if isOf(missedCalls, strings.TrimRight(first, ", ")) {
 		m.Text = strings.TrimRight(plainText(first), " .,。") // without the invitation to call back
 		return true
 	}
@@ -72,11 +72,11 @@ func isBehindText(marked string) bool {
 	}
 	phrase := plainPhrase(marked)
 	for _, marks := range omittedKinds {
-		if marks[phrase] {
+		if marks.has(phrase) {
 			return true
 		}
 	}
-	return marked == "" || omittedAny[phrase] || isLeftOut(phrase)
+	return marked == "" || omittedAny.has(phrase) || isLeftOut(phrase)
 }
 
 func endsWithMark(s string) bool { return strings.TrimRight(s, appMarks) != s }
@@ -89,10 +89,10 @@ func (r *reader) withoutEdited(m *Message, raw string) string {
 		return raw
 	}
 	mark, before := trimmed[start:], trimmed[:start]
-	known := edited[plainPhrase(mark)]
+	known := isOf(edited, mark)
 	// In a language that is not known, iPhones show by their sign that it is no text.
 	byApp := r.f.form == brackets && endsWithMark(before) && plainText(before) != "" &&
-		!strings.ContainsAny(mark, ":：") && !omittedAny[plainPhrase(mark)]
+		!strings.ContainsAny(mark, ":：") && !isOf(omittedAny, mark)
 	if !known && !byApp {
 		return raw
 	}
@@ -163,7 +163,7 @@ func isLength(s string) bool {
 func (r *reader) omission(m *Message, raw string, app bool) bool {
 	first, rest, _ := strings.Cut(raw, "\n")
 	switch phrase := plainPhrase(first); {
-	case strings.Contains(first, "<") && omittedAny[phrase], app && omittedAny[phrase]:
+	case strings.Contains(first, "<") && omittedAny.has(phrase), app && omittedAny.has(phrase):
 		m.Kind, m.Text = Omitted, plainText(rest)
 		if isFileName(m.Text) {
 			m.Name, m.Type, m.Text = m.Text, bridge.MediaDocument, ""
@@ -176,7 +176,7 @@ func (r *reader) omission(m *Message, raw string, app bool) bool {
 	start := max(0, strings.LastIndexAny(raw, appMarks))
 	before, mark := raw[:start], plainPhrase(raw[start:])
 	for kind, marks := range omittedKinds {
-		if !marks[mark] {
+		if !marks.has(mark) {
 			continue
 		}
 		m.Kind, m.Type, m.Text = Omitted, kind, plainText(before)
@@ -236,7 +236,7 @@ func (r *reader) location(m *Message, text string, marked bool) bool {
 }
 
 // isOf reports whether a text is a phrase of the app.
-func isOf(set map[string]bool, s string) bool { return set[plainPhrase(s)] }
+func isOf(set phraseSet, s string) bool { return set.has(plainPhrase(s)) }
 
 // plainText returns a text without the marks that the app sets around words of its own and
 // names of people.

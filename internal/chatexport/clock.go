@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -18,9 +19,9 @@ const (
 	night // from the evening to the morning
 )
 
-// halves are the words for the halves of the day in all languages of the apps, without
+// halves returns the words for the halves of the day in all languages of the apps, without
 // spaces, dots and quotation marks.
-var halves = func() map[string]half {
+var halves = sync.OnceValue(func() map[string]half {
 	words := map[half]string{
 		am: `am a vorm dop ap fm fh ei rn yb de öö pd paradite eparadites sa pg to vm pagi madrugada mañana manhã damanhã
 			matin mattina priešpiet priekšp asubuhi inthemorning avant πμ проб претпл претпладне
@@ -46,16 +47,16 @@ var halves = func() map[string]half {
 		}
 	}
 	return all
-}()
+})
 
-// fillers are words beside a time that say nothing of it.
-var fillers = func() map[string]bool {
+// fillers returns words beside a time that say nothing of it.
+var fillers = sync.OnceValue(func() map[string]bool {
 	all := make(map[string]bool)
 	for word := range strings.FieldsSeq(`um à at às ás las les alle ore om kl klo kell plkst la ob o u v në в у об ч óra ora orë saat soat сағат ժ ժամը στις godz uhr г р год ad ce be พศ คศ น ngày lúc jam pukul 日 일 秒 초 分 분 h min sec sek s`) {
 		all[word] = true
 	}
 	return all
-}()
+})
 
 // halfOf returns the half of the day that words before and behind a time name, and otherwise the
 // words, unless they mean nothing. What is nearest to the end says most: of 9:05 de la noche it is noche.
@@ -63,7 +64,7 @@ func halfOf(before, behind string) (half, string) {
 	words := append(slices.DeleteFunc(wordsOf(before), func(word string) bool { return word == "a" }), wordsOf(behind)...) // a las 9:05
 	for end := len(words); end > 0 && len(words) <= maxClockWords; end-- {
 		for start := range end {
-			if h, known := halves[strings.Join(words[start:end], "")]; known {
+			if h, known := halves()[strings.Join(words[start:end], "")]; known {
 				return h, ""
 			}
 		}
@@ -77,7 +78,7 @@ const maxClockWords = 8
 // wordsOf returns the words of a text that may have a meaning, in letters alone.
 func wordsOf(text string) (words []string) {
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return r == ' ' || strings.ContainsRune(",،、;()", r) }) {
-		if word = onlyLetters(word); word != "" && !fillers[word] {
+		if word = onlyLetters(word); word != "" && !fillers()[word] {
 			words = append(words, word)
 		}
 	}

@@ -3,6 +3,7 @@ package chatexport
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -26,7 +27,7 @@ var omittedAny = phrases(`Media omitted|Media weggelaat|تم استبعاد ال
 	fayl o‘tkazib yuborildi|bỏ qua tệp phương tiện|Bỏ qua Media|忽略多媒體檔|省略多媒体文件|省略多媒體檔案|媒体省略|Video message omitted|Video note omitted`)
 
 // omittedKinds are the marks on iPhones, by the kind of what was left out.
-var omittedKinds = map[bridge.MediaType]map[string]bool{
+var omittedKinds = map[bridge.MediaType]phraseSet{
 	bridge.MediaImage: phrases(`image omitted|התמונה הושמטה|изображение отсутствует|изображение не добавлено|image absente|immagine omessa|imagem não revelada|imagen omitida|εικόνα παραλείφθηκε|
 		зображення відсутнє|Bild weggelassen|لم يتم إدراج الصورة|تم استبعاد الصورة|ইমেজ বাদ দেওয়া হয়েছে|圖片已略去|圖像已省略|照片已忽略|忽略图片|đã bỏ qua hình ảnh|تصویر نکال دی گئی ہے|
 		görüntü dahil edilmedi|ไม่มีรูปภาพ|bild utesluten|obrázok vynechaný|obraz pominięty|pominięto obraz|Imagine omisă|imagem ocultada|afbeelding weggelaten|bilde ikke inkludert|
@@ -105,10 +106,10 @@ var missedCalls = phrases(`Missed voice call|Missed video call|Missed group voic
 
 // leftOut holds the words that the marks of several kinds have in common, which tell those of
 // kinds that are not listed, such as notes of video. They are no words for what was deleted.
-var leftOut = func() map[string]bool {
+var leftOut = phraseSet(sync.OnceValue(func() map[string]bool {
 	kinds, inDeleted := make(map[string]map[bridge.MediaType]bool), make(map[string]bool)
 	for kind, marks := range omittedKinds {
-		for mark := range marks {
+		for mark := range marks() {
 			for _, part := range partsOf(mark) {
 				if kinds[part] == nil {
 					kinds[part] = make(map[bridge.MediaType]bool)
@@ -117,14 +118,14 @@ var leftOut = func() map[string]bool {
 			}
 		}
 	}
-	for phrase := range deleted {
+	for phrase := range deleted() {
 		for _, part := range partsOf(phrase) {
 			inDeleted[part] = true
 		}
 	}
 	common := make(map[string]bool)
 	for _, marks := range omittedKinds {
-		for mark := range marks {
+		for mark := range marks() {
 			for _, part := range partsOf(mark) {
 				if len(kinds[part]) > 1 && !inDeleted[part] {
 					common[part] = true
@@ -134,7 +135,7 @@ var leftOut = func() map[string]bool {
 		}
 	}
 	return common
-}()
+}))
 
 // partsOf returns the beginnings and endings of a phrase, without its last word or its first,
 // the longest first.
@@ -155,23 +156,31 @@ func partsOf(phrase string) (parts []string) {
 
 // isLeftOut reports whether a phrase is probably a mark of something that was left out.
 func isLeftOut(phrase string) bool {
-	return utf8.RuneCountInString(phrase) <= 32 && slices.ContainsFunc(partsOf(phrase), func(part string) bool { return leftOut[part] })
+	return utf8.RuneCountInString(phrase) <= 32 && slices.ContainsFunc(partsOf(phrase), func(part string) bool { return leftOut.has(part) })
 }
 
-// located are the words before the link of a location without a name.
+// located holds the words that the app writes before the link of a location without a name.
 var located = phrases(`location|standort|position|localisation|emplacement|ubicación|localización|localização|posizione|locatie|lokalizacja|местоположение|геопозиция|розташування|
 	місцезнаходження|konum|الموقع|موقع|موقعیت|مقام|מיקום|लोकेशन|स्थान|স্থান|অবস্থান|lokasi|위치|位置|位置情報|位置信息|位置資訊|地點|vị trí|ตำแหน่ง|ตำแหน่งที่ตั้ง|plats|posisjon|plassering|
 	placering|sijainti|poloha|helyzet|tartózkodási hely|locație|τοποθεσία|ubicació|lokacija|lokasyon`)
 
-func phrases(list string) map[string]bool {
-	set := make(map[string]bool)
-	for phrase := range strings.SplitSeq(list, "|") {
-		if phrase = plainPhrase(phrase); phrase != "" {
-			set[phrase] = true
+// phraseSet returns phrases as [plainPhrase] does. It makes them at the first call: most runs of
+// the program read no export.
+type phraseSet func() map[string]bool
+
+func phrases(list string) phraseSet {
+	return sync.OnceValue(func() map[string]bool {
+		set := make(map[string]bool)
+		for phrase := range strings.SplitSeq(list, "|") {
+			if phrase = plainPhrase(phrase); phrase != "" {
+				set[phrase] = true
+			}
 		}
-	}
-	return set
+		return set
+	})
 }
+
+func (s phraseSet) has(phrase string) bool { return s()[phrase] }
 
 // plainPhrase returns a text as the sets of phrases have it.
 func plainPhrase(s string) string {

@@ -4,7 +4,6 @@ import (
 	"hash/maphash"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"bridged/internal/bridge"
@@ -19,21 +18,17 @@ type survey struct {
 
 // shapeSurvey is what the heads of one shape say.
 type shapeSurvey struct {
+	senderSurvey
 	heads   int
-	chat    string // see chatIn
-	foreign int    // with a year of a calendar that is not known
+	foreign int // with a year of a calendar that is not known
 	usual   map[Order]int
 	orders  [len(calendars)][3]orderSurvey
 	pairs   map[[2]Order][]head // examples
 	words   wordSurvey
 	last    head // of a message
-	senders map[string]int
-	writers map[string]bool // senders of texts without a mark of the app
-	natives map[string]bool // of those from right to left among them
 }
 
 const (
-	maxSenders  = 4096 // whose messages are counted
 	maxShapes   = 16
 	maxExamples = 3
 )
@@ -61,7 +56,7 @@ func (s *survey) add(h head) {
 		if len(s.shapes) == maxShapes {
 			return
 		}
-		seen = &shapeSurvey{senders: make(map[string]int), writers: make(map[string]bool), natives: make(map[string]bool), usual: make(map[Order]int), pairs: make(map[[2]Order][]head), words: wordSurvey{follows: make(map[[2]beside]int)}}
+		seen = &shapeSurvey{senderSurvey: newSenderSurvey(h), usual: make(map[Order]int), pairs: make(map[[2]Order][]head), words: wordSurvey{follows: make(map[[2]beside]int)}}
 		for c := range seen.orders {
 			for o := range seen.orders[c] {
 				seen.orders[c][o].dates.SetSeed(seed)
@@ -69,20 +64,8 @@ func (s *survey) add(h head) {
 		}
 		s.shapes[h.shape] = seen
 	}
-	if seen.heads == 0 {
-		seen.chat = chatIn(h)
-	}
 	seen.heads++
-	sender, text, found := senderOf(h, seen.chat)
-	if found && len(seen.senders) < maxSenders {
-		seen.senders[sender]++
-		if !startsWithMark(text) {
-			seen.writers[sender] = true
-			if isRightToLeft(text) {
-				seen.natives[sender] = true
-			}
-		}
-	}
+	text, found := seen.count(h)
 	// The app's notices are often younger than what follows. On Android the mark is before names of files.
 	byPerson := found && (h.form == dash || !startsWithMark(text))
 	seen.words.add(h, seen.last, byPerson)
@@ -145,13 +128,10 @@ func isForeign(h head) bool {
 // format is how a text is written.
 type format struct {
 	shape
-	chat     string // see chatIn
+	senderSurvey
 	order    Order
 	calendar calendar
 	words    map[string]meaning // that are not known otherwise; others leave the half of the day open
-	senders  map[string]int
-	writers  map[string]bool
-	natives  map[string]bool
 	zone     *time.Location
 	now      time.Time
 }
@@ -172,7 +152,7 @@ func (s *survey) format() (format, error) {
 	case 2*found.foreign > found.heads:
 		return f, unknownDates("its years are of a calendar that is not known")
 	}
-	f.chat, f.senders, f.writers, f.natives = found.chat, found.senders, found.writers, found.natives
+	f.senderSurvey = found.senderSurvey
 	var err error
 	if f.words, err = found.words.meanings(found.heads); err != nil {
 		return f, err
@@ -204,66 +184,4 @@ func (f *format) time(h head) (time.Time, bool) {
 		}
 	}
 	return at, true
-}
-
-// senderOf splits what stands behind a head into sender and text, and reports whether it has
-// a sender. The chat is that of [chatIn].
-func senderOf(h head, chat string) (sender, text string, found bool) {
-	if text, found = strings.CutPrefix(h.rest, chat); found && chat != "" && strings.HasPrefix(text, " ") {
-		return plainName(strings.TrimSuffix(chat, ":")), text[1:], true
-	}
-	sign := ":"
-	if h.form == comma {
-		sign = " : "
-	}
-	sender, text, found = strings.Cut(h.rest, sign)
-	for found && sign == ":" && text != "" && text[0] != ' ' && !strings.HasPrefix(text, "\u00a0") {
-		if len(sender) > 4*maxName { // also without its marks
-			return "", "", false
-		}
-		more, rest, again := strings.Cut(text, sign)
-		sender, text, found = sender+sign+more, rest, again
-	}
-	sender = plainName(sender)
-	return sender, strings.TrimPrefix(text, " "), found && sender != "" && len(sender) <= maxName
-}
-
-// chatIn returns the name of the chat that the first line of an iPhone's export begins with, and
-// the colon behind it, where the name has colons of its own. The app marks what it says of the chat.
-func chatIn(h head) string {
-	sender, text, found := senderOf(h, "")
-	if h.form != brackets || !found || startsWithMark(text) {
-		return ""
-	}
-	for from := 0; ; {
-		i := strings.Index(h.rest[from:], ": ")
-		if i < 0 {
-			return ""
-		}
-		from += i + len(": ")
-		if said := h.rest[from:]; startsWithMark(said) {
-			if name := plainName(h.rest[:from-len(": ")]); isBehindText(said) || len(name) > maxName || name == sender {
-				return ""
-			}
-			return h.rest[:from-len(" ")]
-		}
-	}
-}
-
-// maxName bounds the name of a sender, in bytes.
-const maxName = 400
-
-// plainName returns a name as a person reads it, without what the app adds for people who are
-// not in the address book.
-func plainName(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case isMark(r) && r != '\u200d' && r != '\u200c':
-			return -1
-		case r == '\u00a0' || r == '\u202f' || r == '\t':
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s), "~"))
 }

@@ -1,0 +1,95 @@
+package chatexport
+
+import "strings"
+
+// senderSurvey is what the lines of a shape say of their senders.
+type senderSurvey struct {
+	chat    string          // see chatIn
+	senders map[string]int  // how many lines they have
+	writers map[string]bool // those of texts without a mark of the app
+	natives map[string]bool // those of texts from right to left among them
+}
+
+const maxSenders = 4096 // whose lines are counted
+
+// newSenderSurvey begins with the first line.
+func newSenderSurvey(first head) senderSurvey {
+	return senderSurvey{chat: chatIn(first), senders: make(map[string]int), writers: make(map[string]bool), natives: make(map[string]bool)}
+}
+
+// count counts a line, and returns its text, if it has a sender.
+func (s *senderSurvey) count(h head) (text string, found bool) {
+	sender, text, found := senderOf(h, s.chat)
+	if found && len(s.senders) < maxSenders {
+		s.senders[sender]++
+		if !startsWithMark(text) {
+			s.writers[sender] = true
+			if isRightToLeft(text) {
+				s.natives[sender] = true
+			}
+		}
+	}
+	return text, found
+}
+
+// senderOf splits what stands behind a head into sender and text, and reports whether it has
+// a sender. The chat is that of [chatIn].
+func senderOf(h head, chat string) (sender, text string, found bool) {
+	if text, found = strings.CutPrefix(h.rest, chat); found && chat != "" && strings.HasPrefix(text, " ") {
+		return plainName(strings.TrimSuffix(chat, ":")), text[1:], true
+	}
+	sign := ":"
+	if h.form == comma {
+		sign = " : "
+	}
+	sender, text, found = strings.Cut(h.rest, sign)
+	for found && sign == ":" && text != "" && text[0] != ' ' && !strings.HasPrefix(text, "\u00a0") {
+		if len(sender) > 4*maxName { // also without its marks
+			return "", "", false
+		}
+		more, rest, again := strings.Cut(text, sign)
+		sender, text, found = sender+sign+more, rest, again
+	}
+	sender = plainName(sender)
+	return sender, strings.TrimPrefix(text, " "), found && sender != "" && len(sender) <= maxName
+}
+
+// chatIn returns the name of the chat that the first line of an iPhone's export begins with, and
+// the colon behind it, where the name has colons of its own. The app marks what it says of the chat.
+func chatIn(h head) string {
+	sender, text, found := senderOf(h, "")
+	if h.form != brackets || !found || startsWithMark(text) {
+		return ""
+	}
+	for from := 0; ; {
+		i := strings.Index(h.rest[from:], ": ")
+		if i < 0 {
+			return ""
+		}
+		from += i + len(": ")
+		if said := h.rest[from:]; startsWithMark(said) {
+			if name := plainName(h.rest[:from-len(": ")]); isBehindText(said) || len(name) > maxName || name == sender {
+				return ""
+			}
+			return h.rest[:from-len(" ")]
+		}
+	}
+}
+
+// maxName bounds the name of a sender, in bytes.
+const maxName = 400
+
+// plainName returns a name as a person reads it, without what the app adds for people who are
+// not in the address book.
+func plainName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case isMark(r) && r != '\u200d' && r != '\u200c':
+			return -1
+		case r == '\u00a0' || r == '\u202f' || r == '\t':
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s), "~"))
+}

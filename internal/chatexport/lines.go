@@ -55,15 +55,15 @@ func readLine(in *bufio.Reader) (text string, cut bool, err error) {
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			text = strings.TrimSuffix(strings.TrimSuffix(b.String(), "\n"), "\r")
 			if cut {
-				text = beginning(text, len(text)-utf8.UTFMax)
+				text = upTo(len(text)-utf8.UTFMax, text)
 			}
 			return text, cut, err
 		}
 	}
 }
 
-// beginning returns at most so many bytes of a text, in whole characters.
-func beginning(s string, most int) string {
+// upTo returns the first bytes of a text, in whole characters.
+func upTo(most int, s string) string {
 	if len(s) <= most {
 		return s
 	}

@@ -9,17 +9,17 @@ import (
 
 // isNotice reports whether what stands before the first colon is no sender, but the beginning
 // of a notice, such as of a new description of a group.
-func (r *reader) isNotice(l line, h head, sender, text string) bool {
-	rest := strings.TrimLeft(h.rest, " ")
-	once, marked := r.f.senders[sender] == 1, h.form == brackets && startsWithMark(rest)
-	busy, more := r.beginsSentence(sender)
-	isUnlike := isOpenQuote(sender) || isLong(sender) || busy && !isName(more)
+func (r *reader) isNotice(b beginning) bool {
+	rest := strings.TrimLeft(b.rest, " ")
+	once, marked := r.f.senders[b.sender] == 1, b.form == brackets && startsWithMark(rest)
+	busy, more := r.beginsSentence(b.sender)
+	isUnlike := isOpenQuote(b.sender) || isLong(b.sender) || busy && !isName(more)
 	switch {
-	case isQuote(sender, text), once && (isUnlike || marked && !isUnsaved(rest)):
-		r.doubt(l, "what stands before the colon is probably no sender: taken for a notice")
+	case isQuote(b.sender, b.said), once && (isUnlike || marked && !isUnsaved(rest)):
+		r.doubt(b.line, "what stands before the colon is probably no sender: taken for a notice")
 		return true
-	case once && busy, isUnlike && !r.wrote[sender], marked && !r.prefixed && (once || !isUnsaved(rest)):
-		r.doubt(l, "what stands before the colon may be no sender: taken for one")
+	case once && busy, isUnlike && !r.wrote[b.sender], marked && !r.prefixed && (once || !isUnsaved(rest)):
+		r.doubt(b.line, "what stands before the colon may be no sender: taken for one")
 		r.prefixed = r.prefixed || marked
 	}
 	return false

@@ -73,18 +73,18 @@ func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) it
 			if l.broken {
 				r.doubt(l, "it is not UTF-8: what could not be read is replaced")
 			}
-			h, at, begins := r.begins(l)
+			b, begins := r.begins(l)
 			if !begins {
 				r.goOn(l)
 				continue
 			}
-			if r.holds(l, h) {
+			if r.holds(b) {
 				continue
 			}
 			if m, ok := r.close(); ok && !yield(m, nil) {
 				return
 			}
-			r.open(l, h, at)
+			r.open(b)
 		}
 		if m, ok := r.close(); ok {
 			yield(m, nil)
@@ -92,46 +92,58 @@ func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) it
 	}
 }
 
-// begins reports whether a message begins with a line.
-func (r *reader) begins(l line) (h head, at time.Time, begins bool) {
-	if h, begins = headOf(l.text); !begins {
-		return h, at, false
+// beginning is the line with which a message or a notice begins.
+type beginning struct {
+	line
+	head
+	at        time.Time
+	sender    string
+	said      string // by the sender
+	hasSender bool
+}
+
+// begins reads a line, and reports whether a message begins with it.
+func (r *reader) begins(l line) (b beginning, begins bool) {
+	b.line = l
+	if b.head, begins = headOf(l.text); !begins {
+		return b, false
 	}
-	if h.shape != r.f.shape {
+	if b.shape != r.f.shape {
 		r.doubt(l, "it begins like a message, but not in the form of the others: taken as a part of the message above")
-		return h, at, false
+		return b, false
 	}
-	if at, begins = r.f.time(h); !begins {
+	if b.at, begins = r.f.time(b.head); !begins {
 		r.doubt(l, "its date is none in the order "+string(r.f.order)+": taken as a part of the message above")
+		return b, false
 	}
-	return h, at, begins
+	b.sender, b.said, b.hasSender = senderOf(b.head, r.f.chat)
+	return b, true
 }
 
 // open begins a message.
-func (r *reader) open(l line, h head, at time.Time) {
-	r.isOpen, r.isLost, r.isCut, r.marked = true, false, false, h.app
-	r.last, r.begin, r.word = Message{Line: l.number, At: at}, l.text, h.word
+func (r *reader) open(b beginning) {
+	r.isOpen, r.isLost, r.isCut, r.marked = true, false, false, b.app
+	r.last, r.begin, r.word = Message{Line: b.number, At: b.at}, b.text, b.word
 	r.raw.Reset()
-	sender, text, found := senderOf(h, r.f.chat)
 	if r.first.number == 0 {
-		r.first = firstLine{l.number, sender}
+		r.first = firstLine{b.number, b.sender}
 	}
-	r.notice = !found || r.isNotice(l, h, sender, text)
-	if !found && isNameless(h) {
-		r.doubt(l, "its sender has no name: left out")
+	r.notice = !b.hasSender || r.isNotice(b)
+	if !b.hasSender && isNameless(b.head) {
+		r.doubt(b.line, "its sender has no name: left out")
 	}
-	r.last.Sender = sender
-	r.add(text, l)
-	day := at.Unix() / (24 * 60 * 60)
+	r.last.Sender = b.sender
+	r.add(b.said, b.line)
+	day := b.at.Unix() / (24 * 60 * 60)
 	switch {
-	case isFuture(at, r.f.now):
-		r.doubtMessage(l, "its date lies in the future")
+	case isFuture(b.at, r.f.now):
+		r.doubtMessage(b.line, "its date lies in the future")
 		return
-	case at.Year() < firstYear:
-		r.doubtMessage(l, "its date is older than the app")
+	case b.at.Year() < firstYear:
+		r.doubtMessage(b.line, "its date is older than the app")
 		return
 	case r.lastDay > day+backwards:
-		r.doubtMessage(l, "it is much older than the message above")
+		r.doubtMessage(b.line, "it is much older than the message above")
 	}
 	r.lastDay = day
 }
@@ -142,12 +154,11 @@ const backwards = 31
 
 // holds keeps back what begins like a notice below a message: with lines below it, it is
 // something that a person has pasted.
-func (r *reader) holds(l line, h head) bool {
-	_, _, found := senderOf(h, r.f.chat)
-	if found || isNameless(h) || !r.isOpen || r.notice || r.held != nil || isOpenQuote(h.rest) {
+func (r *reader) holds(b beginning) bool {
+	if b.hasSender || isNameless(b.head) || !r.isOpen || r.notice || r.held != nil || isOpenQuote(b.rest) {
 		return false
 	}
-	r.held, r.blanks = &l, 0
+	r.held, r.blanks = &b.line, 0
 	return true
 }
 
@@ -176,7 +187,7 @@ func (r *reader) goOn(l line) {
 func (r *reader) add(text string, l line) {
 	room := max(0, maxText-r.raw.Len())
 	r.isCut = r.isCut || l.cut || len(text) > room
-	r.raw.WriteString(beginning(text, room))
+	r.raw.WriteString(upTo(room, text))
 }
 
 // close ends the message that is being read, and reports whether it is one.

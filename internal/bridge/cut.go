@@ -108,3 +108,14 @@ func Join[T ~string](texts []T, separator string) string {
 	}
 	return strings.Join(plain, separator)
 }
+
+// CutBytes returns the first bytes of a text, at most so many, in whole characters.
+func CutBytes(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:max(most, 0)]
+}

@@ -3,7 +3,6 @@ package bridge
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Transcript has the words of a message's sound, as a service wrote them down.
@@ -40,14 +39,7 @@ const maxTranscript = 64 << 10
 // NewTranscript returns a transcript within the limits. An empty language is none.
 func NewTranscript(text, language string, at time.Time) Transcript {
 	text = strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""))
-	if len(text) > maxTranscript {
-		end := maxTranscript
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end]
-	}
-	t := Transcript{Text: text, At: At(at)}
+	t := Transcript{Text: CutBytes(text, maxTranscript), At: At(at)}
 	if language = PlainFileName(language); language != "" {
 		t.Language = new(cut(language, maxNumber))
 	}

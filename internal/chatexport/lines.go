@@ -55,22 +55,11 @@ func readLine(in *bufio.Reader) (text string, cut bool, err error) {
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			text = strings.TrimSuffix(strings.TrimSuffix(b.String(), "\n"), "\r")
 			if cut {
-				text = upTo(len(text)-utf8.UTFMax, text)
+				text = bridge.CutBytes(text, len(text)-utf8.UTFMax)
 			}
 			return text, cut, err
 		}
 	}
-}
-
-// upTo returns the first bytes of a text, in whole characters.
-func upTo(most int, s string) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:max(most, 0)]
 }
 
 // encoding counts lines with characters beyond ASCII.

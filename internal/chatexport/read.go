@@ -187,7 +187,7 @@ func (r *reader) goOn(l line) {
 func (r *reader) add(text string, l line) {
 	room := max(0, maxText-r.raw.Len())
 	r.isCut = r.isCut || l.cut || len(text) > room
-	r.raw.WriteString(upTo(room, text))
+	r.raw.WriteString(bridge.CutBytes(text, room))
 }
 
 // close ends the message that is being read, and reports whether it is one.

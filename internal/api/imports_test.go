@@ -358,8 +358,8 @@ func TestImport_ByTokens(t *testing.T) {
 	reader.Do(http.MethodPost, "/api/imports", body, "Content-Type", contentType).Want(http.StatusForbidden)
 }
 
-// TestImport_PeopleOutsideAreNotThere: an import by a token of some chats finds nobody by name or
-// number who is in none of them, and the chat then shows none.
+// TestImport_PeopleOutsideAreNotThere imports with a token of some chats, which must find nobody by
+// name or number who is in none of them, and must not see them in the chat.
 func TestImport_PeopleOutsideAreNotThere(t *testing.T) {
 	alone, crowded := insider(t), insider(t)
 	crowded.know(bridge.Identity{PN: stranger, LID: strangerLID}, bridge.Contact{JID: stranger, Name: new(strangerName), PushName: new("sally")},

@@ -105,7 +105,7 @@ func (h half) on24(hour int) int {
 	return hour
 }
 
-// beside is what stands beside a time: a half of the day, or a word that is not known.
+// beside holds the half of the day that stands beside a time, or a word that is not known.
 type beside struct {
 	half half
 	word string
@@ -154,7 +154,7 @@ func (s *wordSurvey) count(h head) {
 	s.words[i].on24 = s.words[i].on24 || h.hour > 12 || h.hour == 0
 }
 
-// meaning is what a word beside a time means.
+// meaning says which half of the day a word names, and whether that is sure.
 type meaning struct {
 	half   half
 	isSure bool
@@ -182,8 +182,8 @@ func (s *wordSurvey) meanings(times int) (map[string]meaning, error) {
 	return found, nil
 }
 
-// pair returns what words mean: of two, one follows the other within a day, and one beside a half
-// that is known is the other. Once is no proof: a message may have come late.
+// pair returns what one or two words mean: the afternoon follows the morning within a day, and beside
+// one half that is known, a word names the other. Once is no proof: a message may have come late.
 func (s *wordSurvey) pair(words []string) map[string]meaning {
 	morning, afternoon := beside{half: am}, beside{half: pm}
 	hasAM, hasPM := s.known[am] > 0, s.known[pm] > 0

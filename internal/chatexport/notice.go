@@ -97,7 +97,7 @@ func (r *reader) isWritten(m *Message, raw string) bool {
 	return false
 }
 
-// writes reports whether somebody writes as people do.
+// writes reports whether somebody has texts that the app has not marked, or that were taken for messages.
 func (r *reader) writes(sender string) bool { return r.f.writers[sender] || r.wrote[sender] }
 
 // isChat reports whether a sender is that of the first line, who writes nothing.
@@ -127,8 +127,8 @@ func isRightToLeft(s string) bool {
 	return unicode.In(first, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Adlam)
 }
 
-// fewLines are as many as somebody may have written who begins each with a mark of the app.
-// Beyond that it is the chat, or somebody who only manages it.
+// fewLines limits the lines of a person who begins each with a mark of the app. More are by the
+// chat, or about somebody who only manages it.
 const fewLines = 3
 
 // mentions reports whether a text has a name in it, as words of their own.

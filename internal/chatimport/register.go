@@ -40,13 +40,13 @@ func (j *job) register(ctx context.Context, names []string, me bridge.JID) (r *r
 		r.mine = spelled(r.store.PushName(me))
 	}
 	for name, jid := range j.r.Names {
-		folded := folding.Fold(spelled(name))
-		r.told[spelled(name)], r.toldAlike[folded] = jid, append(r.toldAlike[folded], jid)
+		r.told[spelled(name)] = jid
+		r.toldAlike[caseless(name)] = append(r.toldAlike[caseless(name)], jid)
 	}
 	var nobodies []bridge.JID
 	for _, name := range names {
 		nobodies = append(nobodies, r.folded(name), r.exact(name))
-		folded := folding.Fold(spelled(name))
+		folded := caseless(name)
 		if !slices.Contains(r.alike[folded], spelled(name)) {
 			r.alike[folded] = append(r.alike[folded], spelled(name))
 		}
@@ -68,6 +68,9 @@ func (j *job) register(ctx context.Context, names []string, me bridge.JID) (r *r
 
 // spelled returns a name in the form in which it is compared.
 func spelled(name string) string { return norm.NFC.String(strings.TrimSpace(name)) }
+
+// caseless returns a name as it is compared whatever its case.
+func caseless(name string) string { return folding.Fold(spelled(name)) }
 
 // hide finds out of whom the caller may know nothing. To import what they wrote would make them
 // people of the chat, whom the caller may know.
@@ -125,7 +128,7 @@ func (r *register) holder(name string) string {
 	if _, isTold := r.told[spelled(name)]; isTold && had != "" {
 		return had
 	}
-	alike := slices.DeleteFunc(slices.Clone(r.alike[folding.Fold(spelled(name))]), func(name string) bool { return r.store.PushName(r.exact(name)) != "" })
+	alike := slices.DeleteFunc(slices.Clone(r.alike[caseless(name)]), func(name string) bool { return r.store.PushName(r.exact(name)) != "" })
 	if len(alike) == 0 || slices.Contains(alike, had) {
 		return had
 	}
@@ -149,7 +152,7 @@ func (r *register) person(name string, nobody bridge.JID) bridge.JID {
 	jid := numberOf(name)
 	if jid == "" {
 		jid = r.seen(r.learned[nobody].Person)
-		if jid == "" && r.mine != "" && (spelled(name) == r.mine || r.isAlone(name) && folding.Fold(spelled(name)) == folding.Fold(r.mine)) {
+		if jid == "" && r.mine != "" && (spelled(name) == r.mine || r.isAlone(name) && caseless(name) == caseless(r.mine)) {
 			jid = r.me
 		}
 		jid = cmp.Or(jid, r.inBook(name))
@@ -165,14 +168,14 @@ func (r *register) seen(jid bridge.JID) bridge.JID {
 }
 
 // isAlone reports whether no other name of the export is spelled like one but for case.
-func (r *register) isAlone(name string) bool { return len(r.alike[folding.Fold(spelled(name))]) == 1 }
+func (r *register) isAlone(name string) bool { return len(r.alike[caseless(name)]) == 1 }
 
 // toldOf returns whose the caller says that a name is.
 func (r *register) toldOf(name string) bridge.JID {
 	if jid := r.told[spelled(name)]; jid != "" || !r.isAlone(name) {
 		return jid
 	}
-	if people := r.toldAlike[folding.Fold(spelled(name))]; len(people) == 1 {
+	if people := r.toldAlike[caseless(name)]; len(people) == 1 {
 		return people[0]
 	}
 	return ""

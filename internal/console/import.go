@@ -184,10 +184,10 @@ func (v *visit) readImport(f *form) (page importPage, people []importedName, err
 		if name.Person, err = v.chooseOne(f, importField("person", i)); err != nil {
 			return page, nil, err
 		}
-		if name.Name == "" && (name.IsMe || len(name.Person.Chosen) > 0) {
-			return page, nil, problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "Enter the name that you want to correct, as it is in the export.", ""}
-		}
 		if name.Name == "" {
+			if name.IsMe || len(name.Person.Chosen) > 0 {
+				return page, nil, problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "Enter the name that you want to correct, as it is in the export.", ""}
+			}
 			break
 		}
 		people = append(people, name)

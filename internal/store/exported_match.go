@@ -100,7 +100,7 @@ func (g *matching) match(all []*matched) {
 		g.matchBy(all, same, (*matched).isBy)
 		g.matchBy(misnamed, same, (*matched).wasBy)
 	}
-	for _, same := range sameness[:surely] {
+	for _, same := range sure {
 		for _, m := range misnamed {
 			if m.found == nil {
 				g.exchange(m, all, same)
@@ -112,7 +112,7 @@ func (g *matching) match(all []*matched) {
 	}
 	g.matchBy(all, deletedLater, (*matched).isBy)
 	// What came over the connection may have been stored once more under a wrong name.
-	for _, same := range sameness[:surely] {
+	for _, same := range sure {
 		for _, m := range misnamed {
 			if m.found == nil || m.found.exported || m.fate.twice != 0 {
 				continue

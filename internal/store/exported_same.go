@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -14,11 +15,11 @@ import (
 // of the same minute; nil where it does not apply.
 type rule func(m *bridge.ExportedMessage) func(*storedMessage) bool
 
-// sameness lists rules from the surest on. What the first ones find is surely the same.
-var sameness = []rule{sameFileAndText, sameFile, sameCard, sameContent, namedInText, leftOut, deletedSince}
-
-// surely is how many of them.
-const surely = 4
+// sure and sameness list rules from the surest on. What those of sure find is the same beyond doubt.
+var (
+	sure     = []rule{sameFileAndText, sameFile, sameCard, sameContent}
+	sameness = slices.Concat(sure, []rule{namedInText, leftOut, deletedSince})
+)
 
 func sameFile(m *bridge.ExportedMessage) func(*storedMessage) bool {
 	if m.SHA256 == nil {

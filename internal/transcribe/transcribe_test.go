@@ -266,23 +266,25 @@ func TestTranscriber_GoesOnAfterAStop(t *testing.T) {
 		<-r.Context().Done()
 	})
 	s.note("V1", 1, 1)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		s.transcriber().Run(ctx)
-	}()
+	run := func() (end func()) {
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			s.transcriber().Run(ctx)
+		}()
+		return func() { stop(); <-ended }
+	}
+	end := run()
 	<-begun
-	stop()
-	<-ended
+	end()
 	s.close()
 	s.open()
 	s.answers(says(secretWords, "en"))
-	ctx, stop = context.WithCancel(t.Context())
-	defer stop()
 	changed := s.store.Changed()
-	go s.transcriber().Run(ctx)
+	end = run()
 	<-changed
+	end() // with what it logs
 	if got := s.transcript("V1"); got != secretWords+" (en)" {
 		t.Errorf("transcript %q", got)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 
 	"bridged/internal/wa/convert"
@@ -95,3 +96,35 @@ func (m *Manager) HoldDecryption(ctx context.Context) (release func(), err error
 
 // Shows reports whether a message has content to list.
 func Shows(raw *waE2E.Message) bool { return convert.Shows(raw) }
+
+// Receive takes a frame through whatsmeow and the current link's handler, and returns
+// once its handler has ended. The goroutines that whatsmeow starts may still run.
+func (m *Manager) Receive(ctx context.Context, frame []byte) error {
+	m.mu.Lock()
+	l := m.link
+	if m.pairing != nil {
+		l = m.pairing.l
+	}
+	m.mu.Unlock()
+	if l == nil {
+		return errors.New("the account has no link")
+	}
+	//lint:ignore SA1019 there is no other way in
+	inside := l.cli.DangerousInternals()
+	queue, ended := make(chan *waBinary.Node, 1), make(chan struct{})
+	ctx, cancel := context.WithCancel(ctx)
+	go inside.HandlerQueueLoop(l.ctx, ctx, queue, ended)
+	inside.HandleFrame(ctx, frame, queue)
+	nothing := &waBinary.Node{Tag: "ib"}
+	for range 2 { // the second is taken when the first has been handled
+		select {
+		case queue <- nothing:
+		case <-ctx.Done():
+			cancel()
+			return ctx.Err()
+		}
+	}
+	cancel()
+	<-ended
+	return nil
+}

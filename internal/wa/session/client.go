@@ -125,9 +125,13 @@ func (c *Client) BasePayload() *waWa6.ClientPayload { return c.Store.GetClientPa
 
 func (c *Client) newLogger() *logger {
 	log := newLogger(c.log, c.onLog)
-	log.onStanza = c.onStanza
+	read := c.onStanza
 	if c.secrets != nil {
-		log.onStanza = c.secrets.onStanza
+		read = c.secrets.onStanza
+	}
+	log.onStanza = func(stanza *waBinary.Node) {
+		drop(stanza)
+		read(stanza)
 	}
 	return log
 }

@@ -10,6 +10,18 @@ import (
 	"bridged/internal/wa/convert"
 )
 
+// tagDropped has no handler in whatsmeow (client.go, nodeHandlers).
+const tagDropped = "dropped"
+
+// drop renames a stanza on which whatsmeow panics, so that whatsmeow does not handle it:
+// nothing recovers a panic in a handler. The only known one is a pair-success without an
+// id (pair.go, handlePairSuccess).
+func drop(stanza *waBinary.Node) {
+	if _, hasID := stanza.Attrs["id"].(string); stanza.Tag == "iq" && !hasID {
+		stanza.Tag = tagDropped
+	}
+}
+
 // amend changes a stanza that whatsmeow would misread: it takes membership approval for
 // on whatever its state is (group.go). Where it is off, it is removed from a group's
 // description, and marked in a notification.

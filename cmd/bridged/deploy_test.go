@@ -328,6 +328,30 @@ func TestDeploy_ImagesAreOfADigest(t *testing.T) {
 	}
 }
 
+// docker-compose.yml passes on all of .env: HISTORY_IMPORT, say, counts only before the pairing.
+// What the image needs to be reached does not depend on that file.
+func TestDeploy_ComposePassesOnEveryVariable(t *testing.T) {
+	var compose struct {
+		Services map[string]struct {
+			EnvFile []struct {
+				Path     string `json:"path"`
+				Required bool   `json:"required"`
+			} `json:"env_file"`
+			Environment map[string]string
+		}
+	}
+	readYAML(t, "../docker-compose.yml", &compose)
+	service := compose.Services["bridged"]
+	if len(service.EnvFile) != 1 || service.EnvFile[0].Path != ".env" || service.EnvFile[0].Required {
+		t.Errorf("env_file is %+v, want .env if there is one", service.EnvFile)
+	}
+	for _, name := range []string{"LISTEN_ADDR", "DATA_DIR"} {
+		if got, want := service.Environment[name], dockerfile(t, `(?m)^ENV .*`+name+`=(\S+)`); got != want {
+			t.Errorf("%s is %q, and %q in the image", name, got, want)
+		}
+	}
+}
+
 // The servers of the compose file make one cluster, and its bridges join it as two
 // accounts.
 func TestDeploy_ComposeFits(t *testing.T) {

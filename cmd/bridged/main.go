@@ -28,10 +28,20 @@ const (
 
 func main() {
 	privateFiles()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	code := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
+}
+
+// endingSignals returns the signals on which the program ends in order. SIGHUP is one of
+// them unless the program was started to ignore it, as nohup does.
+func endingSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 func commands() []group {

@@ -21,6 +21,7 @@ import (
 // serveCommand runs the bridge until the context ends or a part of it fails.
 func serveCommand() *command {
 	return newCommand("serve", "Run the bridge (the default).", func(e *environment, _ []string) error {
+		outliveReaders()
 		bridge, err := launch(e.ctx, e.environ, e.stderr)
 		if e.ctx.Err() != nil && bridge == nil {
 			return nil // stopped before it had begun

@@ -15,6 +15,9 @@ func lockFile(*os.File) error { return nil }
 // privateFiles does nothing where there is no file mode.
 func privateFiles() {}
 
+// outliveReaders does nothing where there is no SIGPIPE.
+func outliveReaders() {}
+
 // watchOutput does nothing here: only writing notices that a pipe has no reader.
 func watchOutput(context.Context, io.Writer, func()) {}
 

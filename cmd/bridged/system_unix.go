@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/signal"
 	"syscall"
 	"time"
 
@@ -19,6 +20,10 @@ func lockFile(f *os.File) error {
 
 // privateFiles makes all files of this process readable by its user alone.
 func privateFiles() { syscall.Umask(0o077) }
+
+// outliveReaders keeps the process alive when the reader of its log goes away: by default a
+// write to standard output or standard error without a reader ends it (os/signal, "SIGPIPE").
+func outliveReaders() { signal.Ignore(syscall.SIGPIPE) }
 
 // outputPoll is how often the output is checked for a reader.
 const outputPoll = 200 * time.Millisecond

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/caarlos0/env/v11"
@@ -72,20 +73,18 @@ func Run(ctx context.Context, start Start, environ []string, stdout, stderr io.W
 		return fmt.Errorf("set up the demo: %w", err)
 	}
 	d.print(stdout)
-	return d.run(ctx, server)
+	return d.run(ctx, server, stderr)
 }
 
-// run makes people talk until ctx ends, or they or the bridge fail.
-func (d *demo) run(ctx context.Context, server Bridge) error {
-	ctx, stop := context.WithCancel(ctx)
-	talked := make(chan error, 1)
-	go func() {
-		defer stop()
-		talked <- d.talk(ctx)
-	}()
+// run makes people talk until ctx ends or the bridge fails.
+func (d *demo) run(ctx context.Context, server Bridge, stderr io.Writer) error {
+	talking, stop := context.WithCancel(ctx)
+	var talk sync.WaitGroup
+	talk.Go(func() { d.talk(talking, time.After, stderr) })
 	err := server.Wait(ctx)
 	stop()
-	return errors.Join(err, <-talked)
+	talk.Wait()
+	return err
 }
 
 // prepare returns the environment of a bridge on the demo's network and in its own directory, with sends enabled, and the account's number. A

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -54,18 +55,21 @@ var smallTalk = []line{
 	{"sofia", toAccount, "Te llamo luego, ¿vale?"},
 }
 
-// talk makes people write every now and then, until ctx ends or a line cannot be sent.
-func (d *demo) talk(ctx context.Context) error {
-	pause := firstWords
+// talk makes people write every now and then, until ctx ends. It skips lines that cannot be
+// sent: a visitor may block a person, remove one from a group, or let only admins write. The
+// first failure is reported to stderr.
+func (d *demo) talk(ctx context.Context, pauses func(time.Duration) <-chan time.Time, stderr io.Writer) {
+	pause, reported := firstWords, false
 	for i := 0; ; i++ {
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-time.After(pause):
+			return
+		case <-pauses(pause):
 		}
 		pause = pace
-		if err := d.say(ctx, smallTalk[i%len(smallTalk)]); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("go on with the conversation: %w", err)
+		if err := d.say(ctx, smallTalk[i%len(smallTalk)]); err != nil && ctx.Err() == nil && !reported {
+			reported = true
+			fmt.Fprintln(stderr, "A line of the conversation could not be sent; the others go on:", err)
 		}
 	}
 }

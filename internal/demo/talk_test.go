@@ -1,10 +1,13 @@
 package demo
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"bridged/internal/simnet"
 )
 
 // Every line has a known speaker and place.
@@ -44,5 +47,54 @@ func TestSmallTalk_HasPingsForReceivers(t *testing.T) {
 	}
 	if last == 0 {
 		t.Error("there is no ping")
+	}
+}
+
+// A group in which only admins may write ended the demo.
+func TestTalk_SkipsLinesThatCannotBeSent(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	network, err := simnet.New(ctx, simnet.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer network.Close()
+	d := &demo{number: usualNumber, network: network}
+	if err := d.castPeople(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var members []*simnet.Phone
+	for _, person := range d.people {
+		members = append(members, person)
+	}
+	group, err := d.owner.CreateGroup(ctx, simnet.GroupOptions{Subject: "The hike", Members: members})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := group.SetAnnounce(ctx, d.owner, true); err != nil {
+		t.Fatal(err)
+	}
+	d.hike, d.family = group.JID(), group.JID()
+	talking, stop := context.WithCancel(ctx)
+	lines, now := 0, make(chan time.Time)
+	close(now)
+	pauses := func(time.Duration) <-chan time.Time {
+		if lines++; lines <= len(smallTalk) {
+			return now
+		}
+		stop()
+		return nil
+	}
+	var stderr strings.Builder
+	d.talk(talking, pauses, &stderr)
+	if got := strings.Count(stderr.String(), "could not be sent"); got != 1 {
+		t.Errorf("the failures are reported %d times, want once: %s", got, stderr.String())
+	}
+	last := smallTalk[len(smallTalk)-1]
+	if last.where != toAccount {
+		t.Fatal("the last line is not written to the account")
+	}
+	if _, err := d.owner.ReceivedText(ctx, last.text); err != nil {
+		t.Errorf("the last line has not arrived: %v", err)
 	}
 }

@@ -286,3 +286,34 @@ func (s *shapes) checkName(where string, names map[string]any, value any) {
 }
 
 var noIdentifier = regexp.MustCompile(`[^\pL\pN]`)
+
+// Generators make a field with a default required, and some refuse one of two types. Defaults
+// of query parameters do no harm.
+func TestOpenAPI_RequestFieldsHaveNoDefault(t *testing.T) {
+	for where, operation := range operations(asWritten(t)) {
+		if operation.RequestBody == nil {
+			continue
+		}
+		for kind, content := range operation.RequestBody.Value.Content {
+			wantNoDefault(t, where+" "+kind, content.Schema, map[*openapi3.Schema]bool{})
+		}
+	}
+}
+
+func wantNoDefault(t *testing.T, where string, ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
+	t.Helper()
+	if ref == nil || ref.Value == nil || seen[ref.Value] {
+		return
+	}
+	schema := ref.Value
+	seen[schema] = true
+	if schema.Default != nil {
+		t.Errorf("%s has the default %v: say it in the description", where, schema.Default)
+	}
+	for name, property := range schema.Properties {
+		wantNoDefault(t, where+"."+name, property, seen)
+	}
+	for _, part := range slices.Concat(schema.AllOf, schema.AnyOf, schema.OneOf, openapi3.SchemaRefs{schema.Items}) {
+		wantNoDefault(t, where, part, seen)
+	}
+}

@@ -1,6 +1,7 @@
 package urlguard
 
 import (
+	"fmt"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -74,9 +75,28 @@ func (g *Guard) vet(u *url.URL) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	vetted := *u
+	vetted := Encoded(u)
 	vetted.Host = host + port
-	return &vetted, nil
+	return vetted, nil
+}
+
+// Encoded returns a URL whose query is written as browsers send it. Package net/url encodes
+// paths and leaves queries as they are; servers refuse a request line with a space in it.
+// The characters are those of the special-query percent-encode set (WHATWG URL Standard,
+// section 1.3); what is encoded already stays as it is.
+func Encoded(u *url.URL) *url.URL {
+	encoded := *u
+	var query strings.Builder
+	for i := range len(u.RawQuery) {
+		switch c := u.RawQuery[i]; {
+		case c <= ' ' || c >= 0x7F || strings.IndexByte(`"'#<>`, c) >= 0:
+			fmt.Fprintf(&query, "%%%02X", c)
+		default:
+			query.WriteByte(c)
+		}
+	}
+	encoded.RawQuery = query.String()
+	return &encoded
 }
 
 // parsePort permits every port but 0.

@@ -43,6 +43,7 @@ func (d *Dispatcher) verify(ctx context.Context, w bridge.Webhook) error {
 	if err != nil {
 		return bridge.Invalid("url is malformed")
 	}
+	req.URL = urlguard.Encoded(req.URL)
 	resp, err := d.transport(w).RoundTrip(req)
 	if err != nil {
 		return bridge.Invalid("the receiver could not be asked whether it wants the webhook: %s", explain(err))

@@ -205,12 +205,15 @@ func TestConfigure_FollowsTheEnvironment(t *testing.T) {
 	})
 }
 
-// Over real connections: the guard judges what is dialled, and what the
-// receiver sees is what was signed.
+// Over real connections: the guard judges what is dialled, and what the receiver sees is what
+// was signed. An address with a space and a letter beyond ASCII in its query is reached, too.
 func TestDispatcher_OverRealConnections(t *testing.T) {
 	got := make(chan string, 10)
 	r := newReceiver(t)
 	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if of := req.URL.Query().Get("of"); of != "das Büro" {
+			t.Errorf("the query says %q", of)
+		}
 		resp, err := r.RoundTrip(req)
 		if err != nil {
 			t.Error(err)
@@ -230,7 +233,7 @@ func TestDispatcher_OverRealConnections(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
 	w, err := d.Create(t.Context(), bridge.Webhook{
-		URL: listener.URL, Secret: r.secret, AllowPrivate: true, Enabled: true, Cursor: -1, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}},
+		URL: listener.URL + "?of=das Büro", Secret: r.secret, AllowPrivate: true, Enabled: true, Cursor: -1, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}},
 	})
 	if err != nil {
 		t.Fatal(err)

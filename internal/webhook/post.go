@@ -194,6 +194,7 @@ func (d *Dispatcher) request(ctx context.Context, p format.Post) (*http.Request,
 	if err != nil {
 		return nil, errors.Join(err, body.Close())
 	}
+	req.URL = urlguard.Encoded(req.URL)
 	req.ContentLength = size
 	if p.File == nil { // it can be read again
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.Body)), nil }

@@ -162,7 +162,11 @@ func (s *server) deliverHook(in *input, hook bridge.Hook) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.sendUnder(in, key, draft{Outgoing: bridge.Outgoing{To: hook.Chat, Content: bridge.Text{Text: text}}})
+	answer, err := s.sendUnder(in, key, draft{Outgoing: bridge.Outgoing{To: hook.Chat, Content: bridge.Text{Text: text}}})
+	if bridge.CodeOf(err) == bridge.CodeIdempotencyMismatch && in.r.Header.Get("Idempotency-Key") == "" {
+		err = bridge.Fail(bridge.CodeIdempotencyMismatch, "a delivery with this id had another body; each delivery needs an id of its own")
+	}
+	return answer, err
 }
 
 // read returns the text and the identity of a delivery; signed is nil without a signature.

@@ -177,7 +177,7 @@ func TestDelivery_AnotherBodyUnderAnID(t *testing.T) {
 	s := newServer(t)
 	made := s.hook()
 	s.Post(made.Path, `{"text":"a"}`, "X-GitHub-Delivery", "d1").Want(http.StatusOK)
-	if got := s.Post(made.Path, `{"text":"b"}`, "X-GitHub-Delivery", "d1").Want(http.StatusUnprocessableEntity); got.Code() != "idempotency_mismatch" {
+	if got := s.Post(made.Path, `{"text":"b"}`, "X-GitHub-Delivery", "d1").Want(http.StatusUnprocessableEntity); got.Code() != "idempotency_mismatch" || strings.Contains(string(got.Body), "Idempotency-Key") {
 		t.Errorf("got %s", got.Body)
 	}
 }
@@ -204,6 +204,11 @@ func TestDelivery_NothingToSayIsAnswered(t *testing.T) {
 		if got.Sent || got.MsgID != nil || got.Reason == nil || !strings.Contains(*got.Reason, reason) {
 			t.Errorf("%q: %+v", event, got)
 		}
+	}
+	var got delivered
+	s.Post(s.hook().Path, `{"text":""}`).Want(http.StatusOK).Decode(&got)
+	if got.Sent {
+		t.Errorf("an empty text: %+v", got)
 	}
 	if texts := s.texts(); texts != nil {
 		t.Errorf("sent %q", texts)

@@ -56,7 +56,7 @@ func (t *Template) IdentifySigned(header http.Header, signed []byte) Identity {
 }
 
 // Identify returns the identity of a delivery: the sender's own, or that of a monitor's
-// heartbeat or of a group of alerts.
+// heartbeat with its text, or of a group of alerts.
 func Identify(header http.Header, payload any, body []byte) Identity {
 	object, _ := payload.(map[string]any)
 	if firstHeader(header, "X-Forgejo-Delivery", "X-Gitea-Delivery") != "" && !isTest(object) {
@@ -70,7 +70,7 @@ func Identify(header http.Header, payload any, body []byte) Identity {
 	if beat, isBeat := object["heartbeat"].(map[string]any); isBeat && beat["time"] != nil {
 		text, err := textOf([]any{beat["monitorID"], beat["time"], beat["status"]})
 		if err == nil {
-			return Identity{ID: hashed("heartbeat " + text)}
+			return Identity{ID: hashed("heartbeat " + text + " " + string(body))} // a person may have worded it anew
 		}
 	}
 	if object["groupKey"] != nil && object["alerts"] != nil {

@@ -3,12 +3,16 @@ package hooks
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
 
 	"bridged/internal/bridge"
 )
@@ -21,14 +25,15 @@ const (
 // Payload reads a body: JSON, a form (its field payload, as code hosts send it, or all
 // of them) or text. An unreadable one is a [bridge.CodeInvalid].
 func (t *Template) Payload(header http.Header, body []byte) (any, error) {
-	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	kind, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
+	body = toUTF8(body, parameters["charset"])
 	switch {
 	case t.TakesText():
 		return textPayload(body), nil
 	case err == nil && strings.HasPrefix(kind, "multipart/"):
 		return nil, bridge.Invalid("Content-Type: send JSON, not %s", kind)
 	case kind == "application/x-www-form-urlencoded":
-		return formPayload(body)
+		return formPayload(body, parameters["charset"])
 	case kind == "application/json", strings.HasSuffix(kind, "+json"), kind == "text/json":
 		return JSONPayload(body)
 	}
@@ -38,11 +43,33 @@ func (t *Template) Payload(header http.Header, body []byte) (any, error) {
 	return textPayload(body), nil
 }
 
+// toUTF8 decodes a text in the character set that its sender declares, or that a byte order
+// mark names, and removes the mark. A text that is valid UTF-8 stays as it is: senders declare
+// other sets by mistake. So does one in a set that is not known.
+func toUTF8(text []byte, declared string) []byte {
+	set, name := charset.Lookup(declared)
+	switch isWide := strings.HasPrefix(name, "utf-16"); {
+	case bytes.HasPrefix(text, []byte("\xef\xbb\xbf")):
+		return text[3:]
+	case bytes.HasPrefix(text, []byte("\xfe\xff")):
+		set, _ = charset.Lookup("utf-16be")
+	case bytes.HasPrefix(text, []byte("\xff\xfe")):
+		set, _ = charset.Lookup("utf-16le")
+	case set == nil, !isWide && utf8.Valid(text) && bytes.IndexByte(text, 0x1B) < 0: // ISO 2022 has escapes
+		return text
+	}
+	decoded, err := set.NewDecoder().Bytes(text)
+	if err != nil {
+		return text
+	}
+	return bytes.TrimPrefix(decoded, []byte("\uFEFF"))
+}
+
 func textPayload(body []byte) string { return strings.ToValidUTF8(string(body), "\uFFFD") }
 
 // formPayload reads a form. Without a field with a value it is text that was sent as a
 // form by accident, as curl does.
-func formPayload(body []byte) (any, error) {
+func formPayload(body []byte, declared string) (any, error) {
 	if fields := bytes.Count(body, []byte("&")); fields > maxValues/10 {
 		return nil, bridge.Invalid("the body has more than %d fields", maxValues/10)
 	}
@@ -51,18 +78,19 @@ func formPayload(body []byte) (any, error) {
 		return textPayload(body), nil
 	}
 	if form.Has("payload") {
-		return JSONPayload([]byte(form.Get("payload")))
+		return JSONPayload(toUTF8([]byte(form.Get("payload")), declared))
 	}
 	fields := make(map[string]any, len(form))
 	for name := range form {
-		fields[textPayload([]byte(name))] = textPayload([]byte(form.Get(name)))
+		fields[textPayload(toUTF8([]byte(name), declared))] = textPayload(toUTF8([]byte(form.Get(name)), declared))
 	}
 	return fields, nil
 }
 
-// JSONPayload reads a payload in JSON.
+// JSONPayload reads a payload in JSON. Line breaks and other control characters may be in
+// strings as they are, against RFC 8259 (section 7): scripts join texts into JSON.
 func JSONPayload(text []byte) (any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder := json.NewDecoder(bytes.NewReader(escapeControls(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))))
 	decoder.UseNumber()
 	r := payloadReader{decoder, maxValues}
 	value, err := r.value(0)
@@ -75,6 +103,27 @@ func JSONPayload(text []byte) (any, error) {
 		err = bridge.Invalid("the payload is not valid JSON: %v", err)
 	}
 	return value, err
+}
+
+// escapeControls returns JSON whose strings have control characters as escapes.
+func escapeControls(text []byte) []byte {
+	var escaped []byte
+	inString, done := false, 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			inString = !inString
+		case c == '\\' && inString && i+1 < len(text) && text[i+1] >= ' ':
+			i++
+		case c < ' ' && inString:
+			escaped = fmt.Appendf(append(escaped, text[done:i]...), `\u%04x`, c)
+			done = i + 1
+		}
+	}
+	if done == 0 {
+		return text
+	}
+	return append(escaped, text[done:]...)
 }
 
 // payloadReader reads JSON into the values of templates. It bounds their number: a

@@ -121,6 +121,10 @@ func TestIdentify_TellsDeliveriesApart(t *testing.T) {
 	if gitea("f1", "issues", `{"a":1}`) != gitea("f5", "issues", `{"a":1}`) {
 		t.Error("what Gitea delivers again, under another id, is another delivery")
 	}
+	worded := strings.Replace(beat("2026-03-01 10:11:12.345"), "}}", `},"msg":"down again"}`, 1)
+	if of(http.Header{}, worded) == of(http.Header{}, beat("2026-03-01 10:11:12.345")) {
+		t.Error("a heartbeat with another text counts as the first one, and would be refused")
+	}
 	if id := of(http.Header{}, firing); !id.IsBrief {
 		t.Error("alerts that go on would be told once")
 	}

@@ -141,7 +141,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	if err != nil {
 		return nil, err
 	}
-	a.server = front.NewServer(a.lifetime, serving, connections, log)
+	a.server = front.NewServer(a.lifetime, front.Callers(c.PublicURLs, serving), connections, log)
 	a.client = client.New("http://"+dialable(listener.Addr().String()), c.Token)
 	a.opened = append(a.opened, func() error { a.client.Close(); return nil })
 	greet(log, c, listener.Addr())

@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
@@ -14,14 +13,18 @@ import (
 	"bridged/internal/shell"
 )
 
+// logTime is RFC 3339 with milliseconds.
+const logTime = "2006-01-02T15:04:05.000Z07:00"
+
 // newLog returns the program's log on w: JSON, or lines for people if w is a
 // terminal.
 func newLog(w io.Writer, level zerolog.Level, format string) zerolog.Logger {
 	if format == "console" || format == "" && isTerminal(w) {
-		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.TimeOnly, FormatPrepare: makePrintable}
+		w = zerolog.ConsoleWriter{Out: w, TimeFormat: "15:04:05.000", FormatPrepare: makePrintable}
 	} else {
 		w = asciiControls{w}
 	}
+	zerolog.TimeFieldFormat = logTime
 	return zerolog.New(w).Level(level).With().Timestamp().Logger()
 }
 

@@ -17,11 +17,7 @@ import (
 // observe gives requests an id, a logger and a line of the access log, and answers panics.
 func (s *server) observe(next http.Handler) http.Handler {
 	return front.Observe(next, s.Log, func(r *http.Request, status, size int, took time.Duration) {
-		line := hlog.FromRequest(r).Info()
-		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" {
-			line = hlog.FromRequest(r).Debug() // polled every few seconds
-		}
-		front.Accessed(line, r, status, size, took).Msg("request")
+		front.Accessed(front.AccessLine(r, status), r, status, size, took).Msg("request")
 		s.metrics.observe(r, status, took)
 	}, s.fail)
 }

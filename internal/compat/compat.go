@@ -296,7 +296,7 @@ func Mount(base, prefix string, door http.Handler, stopping context.Context, log
 		door.ServeHTTP(w, r)
 	})
 	return front.Observe(inner, log, func(r *http.Request, status, size int, took time.Duration) {
-		front.Accessed(hlog.FromRequest(r).Info(), withoutIDs(r), status, size, took).Msg("door")
+		front.Accessed(front.AccessLine(r, status), withoutIDs(r), status, size, took).Msg("door")
 	}, func(w http.ResponseWriter, r *http.Request, err error) {
 		hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("door")
 		write(w, http.StatusInternalServerError, map[string]any{"statusCode": http.StatusInternalServerError, "status": http.StatusInternalServerError, "message": "something went wrong inside the bridge; its log says what"})

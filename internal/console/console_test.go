@@ -15,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"bridged/internal/api/front"
 	"bridged/internal/console"
 	"bridged/internal/intake"
 )
@@ -48,7 +49,7 @@ func newSite(t *testing.T, change ...func(*console.Options)) *site {
 	if s.console, err = console.New(options); err != nil {
 		t.Fatal(err)
 	}
-	s.server = httptest.NewServer(s.console)
+	s.server = httptest.NewServer(front.Callers(options.PublicURLs, s.console))
 	t.Cleanup(s.server.Close)
 	jar, err := cookiejar.New(nil)
 	if err != nil {

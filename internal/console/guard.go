@@ -178,21 +178,14 @@ func (t *throttle) failed(address netip.Prefix, now time.Time) (tooMany bool) {
 	return !t.tried[address].AllowN(now, 1)
 }
 
-// addressOf returns the network that a request comes from, for IPv6 the /64 that one
-// customer has; the zero prefix if it is not known. Behind the operator's proxy it is
-// the last one in X-Forwarded-For: the others are the visitor's word.
+// addressOf returns the network that a request comes from, for IPv6 the /64 of one customer;
+// the zero prefix if it is not known (see [front.Callers]).
 func (c *Console) addressOf(r *http.Request) netip.Prefix {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Prefix{}
 	}
 	address, bits := at.Addr().Unmap(), 32
-	if (address.IsLoopback() || address.IsPrivate()) && c.isPublic(r.Host) {
-		list := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-		if visitor, err := netip.ParseAddr(strings.TrimSpace(list[len(list)-1])); err == nil {
-			address = visitor.Unmap()
-		}
-	}
 	if address.Is6() {
 		bits = 64
 	}

@@ -238,7 +238,10 @@ func (v *visit) done(err error, text, path string) error {
 // logAccess leaves successful reads to debugging: the script repeats them.
 func logAccess(r *http.Request, status, size int, took time.Duration) {
 	line := hlog.FromRequest(r).Debug()
-	if r.Method != http.MethodGet || status >= http.StatusBadRequest {
+	switch {
+	case r.URL.Path == loginPath && (status == http.StatusForbidden || status == http.StatusTooManyRequests):
+		line = hlog.FromRequest(r).Warn() // a failed login
+	case r.Method != http.MethodGet || status >= http.StatusBadRequest:
 		line = hlog.FromRequest(r).Info()
 	}
 	front.Accessed(line, r, status, size, took).Msg("console")

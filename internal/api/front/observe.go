@@ -44,13 +44,23 @@ func panicError(cause any) error {
 }
 
 // Accessed adds a request and its answer to a line of the access log, without the query,
-// which people may keep private.
+// which may be private.
 func Accessed(line *zerolog.Event, r *http.Request, status, size int, took time.Duration) *zerolog.Event {
 	return line.Str("method", bridge.Redact(Shortened(r.Method, 16))).
 		Str("path", bridge.Redact(withoutKeys(Shortened(r.URL.Path, 256)))).
 		Int("status", status).
 		Int("size", size).
-		Dur("took_ms", took)
+		Dur("took_ms", took).
+		Str("caller", callerOf(r))
+}
+
+// callerOf returns the caller's address without its port, or the name of the part of the
+// process that makes a request.
+func callerOf(r *http.Request) string {
+	if at := addressOf(r); at.IsValid() {
+		return at.String()
+	}
+	return r.RemoteAddr
 }
 
 // hookInPath finds the address of a hook, whose key is a secret, also behind a prefix.

@@ -41,7 +41,7 @@ func UsualType(base string) string {
 	return base
 }
 
-// OpenedTypes returns the declared types with which computers open a kind of file; nil for documents.
+// OpenedTypes returns the declared types that computers open as a kind of file; nil for documents.
 func OpenedTypes(t MediaType) []string { return slices.Clone(openedTypes[t]) }
 
 // DeclaredType returns the MIME type that a file is declared as when it is sent: the given one, as computers compare
@@ -69,8 +69,8 @@ func DeclaredType(t MediaType, mimeType string) (declared string, ok bool) {
 	return base, slices.Contains(opened, base)
 }
 
-// NotOpened returns the error of a file that computers do not open as a kind. what is its format, and remedy follows
-// "send it as a document".
-func NotOpened(t MediaType, what, remedy string) *Error {
-	return Fail(CodeUnsupportedMedia, "the file is %s, which WhatsApp Web and the Windows app do not open as %s: send it as a document, or %s", what, t, remedy)
+// NotOpened returns the error of a file of a format that computers do not open as a kind. The remedy follows "send it as
+// a document, or".
+func NotOpened(t MediaType, format, remedy string) *Error {
+	return Fail(CodeUnsupportedMedia, "the file is %s, which WhatsApp Web and the Windows app do not open as %s: send it as a document, or %s", format, t, remedy)
 }

@@ -42,7 +42,7 @@ func (m *movieReader) of(number uint32) *fragmented {
 	return track
 }
 
-// fragmentSeconds returns the length of the longest track in fragments, 0 if there are none.
+// fragmentSeconds returns the length of the longest track in fragments; 0 without fragments.
 func (m *movieReader) fragmentSeconds() (longest float64) {
 	for _, track := range m.tracks {
 		if track.scale > 0 {

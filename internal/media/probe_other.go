@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// sniffMore recognises formats that the library does not: those of Apple's sounds and of MPEG transport streams. The
-// kind is empty for others.
+// sniffMore recognises two formats that the library does not: Apple's CAF, and MPEG transport streams. The kind is
+// empty for other files.
 func sniffMore(r io.ReadSeeker) (kind, error) {
 	const packet = 188 // bytes of a transport stream (ISO/IEC 13818-1, 2.4.3.2), each beginning with 0x47
 	head := make([]byte, 4*packet)
@@ -29,7 +29,7 @@ var (
 	asfVideo = []byte("\xc0\xef\x19\xbc\x4d\x5b\xcf\x11\xa8\xfd\x00\x80\x5f\x5c\x44\x2b")
 )
 
-// readASF tells videos from sounds by the streams that the header describes, of which it reads at most 64 KiB.
+// readASF reports whether a file has pictures, by the streams in its header. It reads at most 64 KiB.
 func readASF(r io.ReadSeeker) (*movie, error) {
 	header, err := io.ReadAll(io.LimitReader(r, 64<<10))
 	if err != nil {
@@ -45,7 +45,7 @@ func readASF(r io.ReadSeeker) (*movie, error) {
 	return m, nil
 }
 
-// oggVideos begin the first packets of videos in Ogg: Theora, those of OGM, Dirac and VP8.
+// oggVideos begin the first packets of videos in Ogg: Theora, OGM, Dirac and VP8.
 var oggVideos = [][]byte{[]byte("\x80theora"), []byte("\x01video"), []byte("BBCD"), []byte("OVP80")}
 
 // readOggVideo describes a file of Ogg with a video. All its streams begin before anything else (RFC 3533, section 4), in any order.

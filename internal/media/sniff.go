@@ -31,8 +31,8 @@ type kind struct {
 }
 
 // decideKind decides on the type that a file is declared as: the caller's, else the server's if
-// it is specific, else that of the bytes, which must not contradict the kind of media. It is one that
-// computers open, see [bridge.DeclaredType].
+// it is specific, else the type of the bytes, which must not contradict the kind of media. Computers
+// open this type, see [bridge.DeclaredType].
 func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, error) {
 	given, err := givenType(req)
 	if err != nil {
@@ -78,11 +78,11 @@ func (k *kind) declare(req Request, given, served, actual string) error {
 		}
 		return bridge.NotOpened(req.Type, format, installFFmpeg)
 	}
-	if told, isOpened := k.told(req.Type, served); isOpened {
-		k.mime = told
+	if named, isOpened := k.named(req.Type, served); isOpened {
+		k.mime = named
 	}
 	if given != "" && !req.PTT {
-		if k.mime, isOpened = k.told(req.Type, given); !isOpened {
+		if k.mime, isOpened = k.named(req.Type, given); !isOpened {
 			return bridge.Fail(bridge.CodeUnsupportedMedia, "WhatsApp Web and the Windows app do not open this file as %s: leave mimetype out, or give one of %s",
 				base(given), strings.Join(bridge.OpenedTypes(req.Type), ", "))
 		}
@@ -90,9 +90,9 @@ func (k *kind) declare(req Request, given, served, actual string) error {
 	return k.settleVoice(req, given)
 }
 
-// told returns the type that a caller or a server names, as it is declared, and whether computers open it. Ogg
-// is told from other sounds by its bytes.
-func (k kind) told(t bridge.MediaType, name string) (declared string, isOpened bool) {
+// named returns the type that a caller or a server names, as it is declared, and whether computers open it. Only Ogg
+// with Opus is declared as such.
+func (k kind) named(t bridge.MediaType, name string) (declared string, isOpened bool) {
 	if !belongs(name, t) {
 		return "", false
 	}
@@ -169,8 +169,8 @@ func (k kind) isVideo() bool {
 	return k.ogg == nil && strings.HasPrefix(k.sniffed, "video/")
 }
 
-// soundType returns the MIME type of a file as sound, empty if it is none. A video is no sound, whatever its
-// container is.
+// soundType returns the MIME type of a file as sound, empty for other files. It is empty for a video, whatever
+// its container is.
 func (k kind) soundType() string {
 	major, minor, _ := strings.Cut(k.sniffed, "/")
 	switch {

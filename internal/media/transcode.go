@@ -20,8 +20,8 @@ const hearTime = 10 * time.Second
 type conversion func(ctx context.Context, from, to string) (waveform []byte, err error)
 
 // transcode converts a file in its place: into a voice note or a video that the apps play, if the caller asks
-// for that, and if computers do not open its format. What it makes is of a known type, whatever the
-// caller and the server say.
+// for that, and if computers do not open its format. The result's type is known, whatever the caller and the
+// server say.
 func (p *Preparer) transcode(ctx context.Context, req *Request, result *urlguard.Result, file *os.File) (waveform []byte, err error) {
 	if req.Type != bridge.MediaAudio && req.Type != bridge.MediaVideo {
 		return nil, nil

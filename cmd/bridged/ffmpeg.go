@@ -40,7 +40,7 @@ func becomeFFmpegCommand() *command {
 func ffmpegCheck(c config.Config) doctor.Check {
 	return doctor.Check{Name: "ffmpeg", Look: func(ctx context.Context) []doctor.Finding {
 		if c.FFmpegPath == "" {
-			return []doctor.Finding{{Verdict: doctor.OK, Message: "none here: voice notes have to be Ogg with Opus, and videos MP4"}}
+			return []doctor.Finding{{Verdict: doctor.OK, Message: "none here: voice notes have to be Ogg with Opus, and sounds and videos of formats that computers refuse are not sent"}}
 		}
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()

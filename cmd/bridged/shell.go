@@ -159,6 +159,7 @@ func sendCommand() *command {
 		argument{name: "to", help: "Where to: a JID, a phone number, a chat's exact name, or an @username."},
 		argument{"text", "The text, or the file's caption; - or nothing reads it from standard input.", true})
 	c.flags.StringVarP(&q.File, "file", "f", "", "`FILE` A file to send.")
+	c.flags.BoolVar(&q.Document, "document", false, "Send the file as a document, unchanged.")
 	c.flags.StringVar(&q.ReplyTo, "reply-to", "", "`ID` The id of the message of that chat to answer.")
 	addKey(c, &q.Key)
 	c.flags.DurationVar(&q.Wait, "wait", 0, "`DURATION` Wait so long for a phone to take it, as in 30s, and fail if none does.")

@@ -97,7 +97,7 @@ func TestSendFile_BytesDecideWhatItIs(t *testing.T) {
 		"a voice note":          {[]string{"ptt", "true", "file", "x\naudio/ogg\n" + string(demo.Voice(1))}, bridge.MediaAudio, "audio/ogg; codecs=opus"},
 		"a document":            {[]string{"file", "x.pdf\napplication/pdf\n" + string(demo.PDF())}, bridge.MediaDocument, "application/pdf"},
 		"a page":                {[]string{"file", "x.html\ntext/html\n<!DOCTYPE html><script>1</script>"}, bridge.MediaDocument, "text/html"},
-		"a drawing":             {[]string{"file", `x.svg` + "\nimage/svg+xml\n" + `<svg xmlns="http://www.w3.org/2000/svg"/>`}, bridge.MediaDocument, "image/svg+xml"},
+		"a drawing":             {[]string{"file", `x.svg` + "\nimage/svg+xml\n" + `<svg xmlns="http://www.w3.org/2000/svg"/>`}, bridge.MediaDocument, "application/octet-stream"},
 		"a sticker":             {[]string{"type", "sticker", "file", "x.png\nimage/png\n" + string(demo.Picture(40, 30))}, bridge.MediaSticker, "image/webp"},
 		"a picture, if it must": {[]string{"type", "document", "file", "x.png\nimage/png\n" + string(demo.Picture(4, 3))}, bridge.MediaDocument, "image/png"},
 	} {

@@ -42,17 +42,8 @@ func serverType(contentType string) string {
 	return base
 }
 
-// usualTypes maps other names of types to those that the apps use.
-var usualTypes = map[string]string{
-	"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "image/apng": "image/png",
-	"audio/mp3": "audio/mpeg", "audio/x-mpeg": "audio/mpeg", "audio/x-mp3": "audio/mpeg", "audio/x-m4a": "audio/mp4", "audio/m4a": "audio/mp4",
-	"audio/x-wav": "audio/wav", "audio/x-aac": "audio/aac", "audio/opus": voiceType, "application/ogg": "audio/ogg", "audio/x-flac": "audio/flac",
-	"video/x-m4v": "video/mp4", "application/x-pdf": "application/pdf",
-}
-
-func usual(base string) string {
-	return cmp.Or(usualTypes[base], base)
-}
+// usual returns the usual name of a type without parameters.
+func usual(base string) string { return bridge.UsualType(base) }
 
 func isVoice(mimeType string) bool {
 	return base(mimeType) == "audio/ogg" || base(mimeType) == "audio/opus"

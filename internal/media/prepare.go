@@ -77,7 +77,8 @@ type Request struct {
 	FileName string           `json:"fileName"`
 	Caption  string           `json:"caption"`
 	PTT      bool             `json:"ptt"` // a voice note, into which other sounds are converted
-	// Convert makes a video one that the apps play.
+	// Convert makes a video of any coding one that the apps play. A file of a format that computers do not
+	// open is converted without it.
 	Convert bool `json:"convert"`
 }
 
@@ -142,6 +143,7 @@ func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Re
 	f.MimeType = kind.mime
 	if req.Type == bridge.MediaDocument {
 		f.FileName = documentName(req.FileName, result.FileName, kind)
+		f.MimeType, _ = bridge.DeclaredType(req.Type, kind.mime)
 	}
 	if req.Type == bridge.MediaSticker {
 		return f, p.sticker(ctx, &f, file, kind)

@@ -160,7 +160,7 @@ func TestPrepare_FailedProbesDoNotFailTheSend(t *testing.T) {
 		"head alone":       {enlarged(t, picture, 60000, 60000), bridge.MediaImage, image.Pt(60000, 60000)},
 		"signature alone":  {picture[:9], bridge.MediaImage, image.Point{}},
 		"movie without":    {box("ftyp", []byte("isom"), words(0), []byte("isom")), bridge.MediaVideo, image.Point{}},
-		"sound of no kind": {append([]byte("fLaC\x00\x00\x00\x22"), make([]byte, 100)...), bridge.MediaAudio, image.Point{}},
+		"sound of no kind": {append([]byte("#!AMR\n"), make([]byte, 100)...), bridge.MediaAudio, image.Point{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, err := w.prepare(served{body: c.body}, Request{Type: c.kind})

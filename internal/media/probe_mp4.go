@@ -13,12 +13,28 @@ type movie struct {
 	seconds       float64 // 0 where unknown
 	width, height int     // as shown, after rotation
 	hasVideo      bool
-	codings       []string // of pictures and sounds: "avc1", "mp4a", or "" for others
+	codings       []string // of pictures and sounds; "" for others than those named below
 }
+
+// The codings that need another container at most.
+const (
+	codingH264 = "avc1" // of eight bits
+	codingAAC  = "mp4a"
+	codingOpus = "Opus" // in Matroska and WebM
+)
 
 // plays reports whether all apps play the film: H.264 of eight bits, with AAC or without sound.
 func (m *movie) plays() bool {
-	return slices.Contains(m.codings, "avc1") && !slices.Contains(m.codings, "")
+	return slices.Contains(m.codings, codingH264) && m.hasOnly(codingH264, codingAAC)
+}
+
+// isSoundOf reports whether a file is sound of one coding alone.
+func (m *movie) isSoundOf(coding string) bool {
+	return !m.hasVideo && len(m.codings) > 0 && m.hasOnly(coding)
+}
+
+func (m *movie) hasOnly(codings ...string) bool {
+	return !slices.ContainsFunc(m.codings, func(coding string) bool { return !slices.Contains(codings, coding) })
 }
 
 const (
@@ -35,8 +51,14 @@ type movieReader struct {
 	duration  uint64
 	fragments uint64
 	track     movie  // the one being read
+	number    uint32 // of that
 	handler   string // of that: "vide", "soun" or another
 	found     bool
+	// The length of files in fragments.
+	tracks    map[uint32]*fragmented
+	current   *fragmented // of the fragment being read; may be nil
+	perSample uint32      // ticks, in that fragment
+	lengthErr error
 }
 
 func readMovie(r io.ReadSeeker) (*movie, error) {
@@ -55,6 +77,9 @@ func readMovie(r io.ReadSeeker) (*movie, error) {
 	}
 	if m.timescale > 0 {
 		m.seconds = float64(m.duration) / float64(m.timescale)
+	}
+	if m.lengthErr == nil {
+		m.seconds = max(m.seconds, m.fragmentSeconds())
 	}
 	return &m.movie, nil
 }
@@ -100,8 +125,13 @@ func (m *movieReader) readAt(b []byte, at uint64) error {
 
 func (m *movieReader) read(name string, at, end uint64, depth int) error {
 	switch name {
-	case "moov", "mdia", "mvex":
+	case "moov", "mdia", "mvex", "moof", "traf":
 		return m.walk(at, end, depth+1)
+	case "mdhd", "trex", "tfhd", "trun":
+		// The kind of the file does not depend on its length.
+		if err := m.fragment(name, at, end); err != nil {
+			m.lengthErr = err
+		}
 	case "minf", "stbl":
 		if m.walk(at, end, depth+1) != nil { // which the rest does not depend on
 			m.track.codings = append(m.track.codings, "")
@@ -152,7 +182,9 @@ func (m *movieReader) header(name string, b []byte) error {
 			m.fragments = order.Uint64(b[4:])
 		}
 	case "tkhd":
+		m.number = order.Uint32(b[12:])
 		if isLong {
+			m.number = order.Uint32(b[20:])
 			b = b[12:]
 		}
 		matrix := b[40:]
@@ -169,19 +201,22 @@ func (m *movieReader) header(name string, b []byte) error {
 	return nil
 }
 
-// coding returns the coding that a description of samples names, if all apps have it: "avc1" for
-// H.264 in the profiles Baseline, Main and High, "mp4a" for AAC.
+// h264Profiles are Baseline, Main and High.
+var h264Profiles = []byte{66, 77, 100}
+
+// coding returns the coding that a description of samples names, if all apps have it: H.264 in a
+// profile of h264Profiles, or AAC.
 func coding(description []byte) string {
 	if len(description) < 16 {
 		return ""
 	}
 	entry := description[8:]
 	name := string(entry[4:8])
-	_, config, _ := bytes.Cut(entry, []byte(map[string]string{"avc1": "avcC", "mp4a": "esds"}[name]))
+	_, config, _ := bytes.Cut(entry, []byte(map[string]string{codingH264: "avcC", codingAAC: "esds"}[name]))
 	switch {
-	case name == "avc1" && len(config) > 1 && slices.Contains([]byte{66, 77, 100}, config[1]):
+	case name == codingH264 && len(config) > 1 && slices.Contains(h264Profiles, config[1]):
 		return name
-	case name == "mp4a" && len(config) > 4:
+	case name == codingAAC && len(config) > 4:
 		const aac = 0x40
 		if stream := descriptor(config[4:], 3); len(stream) > 3 && bytes.HasPrefix(descriptor(stream[3:], 4), []byte{aac}) {
 			return name

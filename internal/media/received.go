@@ -143,10 +143,13 @@ func (p *Preparer) TypeOf(f *Received, captioned bool) (bridge.MediaType, error)
 	if !captioned && p.isSticker(f.file, f.size, k) {
 		return bridge.MediaSticker, nil
 	}
-	for _, t := range []bridge.MediaType{bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio} {
-		if k.family(t) != "" && k.isShown(t) && !(t == bridge.MediaImage && isAnimated(f.file, k.sniffed)) {
-			return t, nil
-		}
+	switch {
+	case (k.sniffed == jpegType || k.isConverted(bridge.MediaImage)) && !isAnimated(f.file, k.sniffed):
+		return bridge.MediaImage, nil
+	case k.isVideo():
+		return bridge.MediaVideo, nil
+	case k.soundType() != "":
+		return bridge.MediaAudio, nil
 	}
 	return bridge.MediaDocument, nil
 }

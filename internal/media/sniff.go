@@ -18,7 +18,7 @@ import (
 const (
 	unknownType = "application/octet-stream"
 	htmlType    = "text/html"
-	voiceType   = "audio/ogg; codecs=opus" // of voice notes: some phones play no other
+	voiceType   = bridge.VoiceType
 )
 
 // kind describes the format of a file.
@@ -26,12 +26,13 @@ type kind struct {
 	mime      string // the type that it is sent as
 	sniffed   string // the type that its bytes look like, without parameters
 	extension string // of the sniffed type, with its dot; may be empty
-	movie     *movie // of MP4 and its relatives; nil otherwise
+	movie     *movie // of containers whose tracks are known; nil otherwise
 	ogg       *ogg   // of Ogg with Opus or Vorbis; nil otherwise
 }
 
-// decideKind decides on the type that a file is sent as: the caller's, else the server's if
-// it is specific, else that of the bytes, which must not contradict the kind of media.
+// decideKind decides on the type that a file is declared as: the caller's, else the server's if
+// it is specific, else the type of the bytes, which must not contradict the kind of media. Computers
+// open this type, see [bridge.DeclaredType].
 func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, error) {
 	given, err := givenType(req)
 	if err != nil {
@@ -49,33 +50,54 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 		k.mime = cmp.Or(given, served, documentType(k, req.FileName, result.FileName))
 		return k, nil
 	}
-	actual := k.family(req.Type)
-	if actual == "" && k.sniffed == unknownType {
-		// Some formats have no signature: then a declared type without one counts.
-		actual = unmarked(req.Type, cmp.Or(given, served), file)
-	}
+	actual := k.actual(req.Type, cmp.Or(given, served), file)
 	if actual == "" {
-		return k, contradiction(req.Type, k.sniffed)
-	}
-	if !k.isShown(req.Type) {
-		return k, notShown(req.Type, k.sniffed)
+		return k, k.contradiction(req.Type)
 	}
 	switch req.Type {
 	case bridge.MediaSticker:
 		k.mime = webpType
 		return k, nil
 	case bridge.MediaImage:
+		if k.sniffed != jpegType && !k.isConverted(req.Type) {
+			return k, notShown(k.sniffed)
+		}
 		k.mime = jpegType // which is sent, whatever the caller and the server say
 		return k, nil
 	}
-	switch {
-	case !belongs(served, req.Type):
-		served = ""
-	case served == "audio/ogg" && actual == voiceType: // the same, more precisely
-		served = actual
+	return k, k.declare(req, given, served, actual)
+}
+
+// declare sets the type that a sound or a video is declared as.
+func (k *kind) declare(req Request, given, served, actual string) error {
+	var isOpened bool
+	if k.mime, isOpened = bridge.DeclaredType(req.Type, actual); !isOpened && !req.PTT {
+		format := k.sniffed
+		if format == unknownType {
+			format = k.mime
+		}
+		return bridge.NotOpened(req.Type, format, installFFmpeg)
 	}
-	k.mime = cmp.Or(given, served, actual)
-	return k, k.settleVoice(req, given)
+	if named, isOpened := k.named(req.Type, served); isOpened {
+		k.mime = named
+	}
+	if given != "" && !req.PTT {
+		if k.mime, isOpened = k.named(req.Type, given); !isOpened {
+			return bridge.Fail(bridge.CodeUnsupportedMedia, "WhatsApp Web and the Windows app do not open this file as %s: leave mimetype out, or give one of %s",
+				base(given), strings.Join(bridge.OpenedTypes(req.Type), ", "))
+		}
+	}
+	return k.settleVoice(req, given)
+}
+
+// named returns the type that a caller or a server names, as it is declared, and whether computers open it. Only Ogg
+// with Opus is declared as such.
+func (k kind) named(t bridge.MediaType, name string) (declared string, isOpened bool) {
+	if !belongs(name, t) {
+		return "", false
+	}
+	declared, isOpened = bridge.DeclaredType(t, name)
+	return declared, isOpened && (declared != voiceType || k.ogg != nil && k.ogg.isOpus)
 }
 
 func sniff(file io.ReadSeeker) (kind, error) {
@@ -87,11 +109,22 @@ func sniff(file io.ReadSeeker) (kind, error) {
 		return kind{}, err
 	}
 	k := kind{sniffed: base(m.String()), extension: m.Extension()}
+	if k.sniffed == unknownType {
+		if found, _ := guarded(file, sniffMore); found.sniffed != "" {
+			k = found
+		}
+	}
 	switch { // a file that these probes cannot read is not refused for that
 	case isContainer(k.sniffed):
 		k.movie, _ = guarded(file, readMovie)
+	case k.sniffed == "video/webm", k.sniffed == "video/matroska":
+		k.movie, _ = guarded(file, readMatroska)
+	case k.sniffed == "video/x-ms-asf":
+		k.movie, _ = guarded(file, readASF)
 	case strings.HasSuffix(k.sniffed, "/ogg"):
-		k.ogg, _ = guarded(file, readOgg)
+		if k.movie, _ = guarded(file, readOggVideo); k.movie == nil {
+			k.ogg, _ = guarded(file, readOgg)
+		}
 	}
 	return k, nil
 }
@@ -116,26 +149,54 @@ func (k kind) family(t bridge.MediaType) string {
 		}
 	case bridge.MediaVideo:
 		switch {
-		case k.movie != nil && !k.movie.hasVideo, k.ogg != nil:
+		case !k.isVideo():
 			return ""
-		case k.movie != nil && major == "audio":
+		case major == "audio":
 			return "video/mp4"
-		case major == "video":
-			return usual(k.sniffed)
 		}
+		return usual("video/" + minor)
 	case bridge.MediaAudio:
-		switch {
-		case k.ogg != nil && k.ogg.isOpus:
-			return voiceType
-		case major == "audio", k.sniffed == "application/ogg":
-			return usual("audio/" + minor)
-		case k.movie != nil && !k.movie.hasVideo:
-			return "audio/mp4"
-		case k.sniffed == "video/webm": // browsers record sound in it
-			return "audio/webm"
-		}
+		return k.soundType()
 	}
 	return ""
+}
+
+// isVideo reports whether a file has moving pictures, or is of a format that is made for them.
+func (k kind) isVideo() bool {
+	if k.movie != nil {
+		return k.movie.hasVideo
+	}
+	return k.ogg == nil && strings.HasPrefix(k.sniffed, "video/")
+}
+
+// soundType returns the MIME type of a file as sound, empty for other files. It is empty for a video, whatever
+// its container is.
+func (k kind) soundType() string {
+	major, minor, _ := strings.Cut(k.sniffed, "/")
+	switch {
+	case k.isVideo():
+		return ""
+	case k.ogg != nil && k.ogg.isOpus:
+		return voiceType
+	case k.ogg != nil:
+		return "audio/ogg; codecs=vorbis"
+	case minor == "ogg":
+		return "audio/ogg; codecs=unknown"
+	case minor == "mp4", minor == "x-m4v", strings.HasPrefix(minor, "3gpp") && k.movie != nil && k.movie.isSoundOf(codingAAC):
+		return "audio/mp4"
+	case major == "audio", k.movie != nil:
+		return usual("audio/" + minor)
+	}
+	return ""
+}
+
+// actual returns the MIME type of the bytes as a kind of media, empty if they are of another. Some formats
+// have no signature: then a declared type without one counts.
+func (k kind) actual(t bridge.MediaType, declared string, file io.ReadSeeker) string {
+	if found := k.family(t); found != "" || k.sniffed != unknownType {
+		return found
+	}
+	return unmarked(t, declared, file)
 }
 
 // unmarked returns the declared type unless bytes of that type would be recognised.
@@ -184,14 +245,18 @@ func htmlIsMeant(req Request, given string, result urlguard.Result) bool {
 	return false
 }
 
-func contradiction(t bridge.MediaType, sniffed string) error {
-	what := sniffed
-	if sniffed == unknownType {
+// contradiction returns the error of bytes that are not of a kind of media.
+func (k kind) contradiction(t bridge.MediaType) error {
+	what := k.sniffed
+	if k.sniffed == unknownType {
 		what = "of no known format"
 	}
 	hint := "send it as a document"
-	if t == bridge.MediaVideo && strings.HasPrefix(sniffed, "audio/") {
+	switch {
+	case t == bridge.MediaVideo && k.soundType() != "":
 		hint = "send it as audio"
+	case t == bridge.MediaAudio && k.isVideo():
+		hint = "send it as a video"
 	}
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s, not %s: %s, or check the file", what, article(t), hint).
 		Because(errors.New("bytes contradict the type"))
@@ -214,23 +279,6 @@ func (k kind) isConverted(t bridge.MediaType) bool {
 	return t == bridge.MediaImage && slices.Contains(convertible, k.sniffed)
 }
 
-// isShown reports whether the apps show a file as this kind of media, perhaps converted. A
-// video of no known format may be MP4.
-func (k kind) isShown(t bridge.MediaType) bool {
-	switch t {
-	case bridge.MediaImage:
-		return k.sniffed == jpegType || k.isConverted(t)
-	case bridge.MediaVideo:
-		return isContainer(k.sniffed) || k.sniffed == unknownType
-	}
-	return true
-}
-
-func notShown(t bridge.MediaType, sniffed string) error {
-	shown := "JPEG"
-	if t == bridge.MediaVideo {
-		shown = "MP4, as convert does"
-	}
-	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s, which the apps do not show as %s: send it as a document, or convert it to %s",
-		sniffed, article(t), shown)
+func notShown(sniffed string) error {
+	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s, which the apps do not show as an image: send it as a document, or convert it to JPEG", sniffed)
 }

@@ -9,35 +9,30 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/transcode"
 	"bridged/internal/urlguard"
 )
 
 // hearTime is how long the waveform of a voice note that needs no converting may take.
 const hearTime = 10 * time.Second
 
-// transcode makes a voice note of any sound, and a video that the apps play of any other, in the
-// same file, where that is asked for and needed. What it makes is of a known type, whatever the
-// caller and the server say. The waveform is nil where it made no voice note.
+// conversion writes a converted file. The waveform is nil if it makes no voice note.
+type conversion func(ctx context.Context, from, to string) (waveform []byte, err error)
+
+// transcode converts a file in its place: into a voice note or a video that the apps play, if the caller asks
+// for that, and if computers do not open its format. The result's type is known, whatever the caller and the
+// server say.
 func (p *Preparer) transcode(ctx context.Context, req *Request, result *urlguard.Result, file *os.File) (waveform []byte, err error) {
-	if !req.PTT && !req.Convert {
+	if req.Type != bridge.MediaAudio && req.Type != bridge.MediaVideo {
 		return nil, nil
 	}
 	k, err := sniff(file)
 	if err != nil {
 		return nil, storageFailed(err)
 	}
-	isReady := k.ogg != nil && k.ogg.isOpus
-	if req.Convert {
-		isReady = k.sniffed == "video/mp4" && k.movie != nil && k.movie.plays()
-	}
-	switch {
-	case !k.mayBecome(req.Type), req.PTT && p.opts.Converter == nil:
-		return nil, nil // decideKind says what it is, and is not
-	case isReady:
-		req.MimeType, result.ContentType = "", ""
-		return nil, nil
-	case p.opts.Converter == nil:
-		return nil, bridge.Fail(bridge.CodeUnsupportedMedia, "the bridge finds no ffmpeg to convert the video: %s, or send MP4 with H.264 and AAC", installFFmpeg)
+	convert, err := p.conversion(req, result, k, file)
+	if convert == nil || err != nil {
+		return nil, err
 	}
 	out, err := p.temporary()
 	if err != nil {
@@ -46,11 +41,7 @@ func (p *Preparer) transcode(ctx context.Context, req *Request, result *urlguard
 	defer out.Close()
 	began := time.Now()
 	err = p.room.retry(result.Size, func() (err error) {
-		if req.PTT {
-			waveform, err = p.opts.Converter.Voice(ctx, file.Name(), out.file.Name())
-		} else {
-			err = p.opts.Converter.Film(ctx, file.Name(), out.file.Name())
-		}
+		waveform, err = convert(ctx, file.Name(), out.file.Name())
 		if bridge.CodeOf(err) == bridge.CodeUnsupportedMedia {
 			return cmp.Or(noRoomBehind(out.file), err)
 		}
@@ -71,6 +62,71 @@ func (p *Preparer) transcode(ctx context.Context, req *Request, result *urlguard
 	return waveform, nil
 }
 
+// conversion returns how a file is converted; nil if it is sent as it is, or refused by [decideKind].
+func (p *Preparer) conversion(req *Request, result *urlguard.Result, k kind, file io.ReadSeeker) (conversion, error) {
+	isReady := k.ogg != nil && k.ogg.isOpus
+	if req.Convert {
+		isReady = k.sniffed == "video/mp4" && k.movie != nil && k.movie.plays()
+	}
+	isAsked := req.PTT || req.Convert
+	switch {
+	case !k.mayBecome(req.Type), req.PTT && p.opts.Converter == nil:
+		return nil, nil
+	case isAsked && isReady:
+		req.MimeType, result.ContentType = "", ""
+		return nil, nil
+	case !isAsked && (p.opts.Converter == nil || k.isOpened(*req, *result, file)):
+		return nil, nil
+	case p.opts.Converter == nil:
+		return nil, bridge.Fail(bridge.CodeUnsupportedMedia, "the bridge finds no ffmpeg to convert the video: %s, or send MP4 with H.264 and AAC", installFFmpeg)
+	case req.PTT:
+		return p.opts.Converter.Voice, nil
+	case req.Type == bridge.MediaVideo:
+		return p.intoVideo(k), nil
+	}
+	return p.intoSound(k), nil
+}
+
+// isOpened reports whether computers open a file as it is, as the kind of media that its bytes are. It is
+// true for bytes of another kind, which are not converted.
+func (k kind) isOpened(req Request, result urlguard.Result, file io.ReadSeeker) bool {
+	given, err := givenType(req)
+	actual := k.actual(req.Type, cmp.Or(given, serverType(result.ContentType)), file)
+	if err != nil || actual == "" {
+		return true
+	}
+	_, isOpened := bridge.DeclaredType(req.Type, actual)
+	return isOpened
+}
+
+// intoVideo makes a video that the apps play. What only needs another container is copied into it.
+func (p *Preparer) intoVideo(k kind) conversion {
+	return func(ctx context.Context, from, to string) ([]byte, error) {
+		if k.movie != nil && k.movie.plays() {
+			err := p.opts.Converter.Remux(ctx, from, to, transcode.MP4)
+			if bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
+				return nil, err
+			}
+		}
+		return nil, p.opts.Converter.Film(ctx, from, to)
+	}
+}
+
+// intoSound makes a sound that computers open.
+func (p *Preparer) intoSound(k kind) conversion {
+	return func(ctx context.Context, from, to string) ([]byte, error) {
+		for coding, container := range map[string]transcode.Container{codingAAC: transcode.M4A, codingOpus: transcode.Ogg} {
+			if k.movie != nil && k.movie.isSoundOf(coding) {
+				err := p.opts.Converter.Remux(ctx, from, to, container)
+				if bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
+					return nil, err
+				}
+			}
+		}
+		return nil, p.opts.Converter.Sound(ctx, from, to)
+	}
+}
+
 // noRoomBehind returns the error of a disk that has no room behind a file, which ffmpeg does not tell
 // from other faults; nil if there is some.
 func noRoomBehind(file *os.File) error {
@@ -85,7 +141,7 @@ func noRoomBehind(file *os.File) error {
 	return nil
 }
 
-const installFFmpeg = "install ffmpeg where it runs, or name it in FFMPEG"
+const installFFmpeg = "install ffmpeg where the bridge runs, or name it in FFMPEG"
 
 // mayBecome reports whether ffmpeg may find a sound in a file, or a film. Some formats have no
 // signature.

@@ -20,12 +20,13 @@ import (
 
 // Send describes a message to send.
 type Send struct {
-	To      string
-	Text    string // the caption where there is a file
-	File    string // its path; empty for a text
-	ReplyTo string // the id of the message that is answered, in the same chat
-	Key     string // random if empty
-	Wait    time.Duration
+	To       string
+	Text     string // the caption where there is a file
+	File     string // its path; empty for a text
+	Document bool   // whether the file is sent as a document, unchanged
+	ReplyTo  string // the id of the message that is answered, in the same chat
+	Key      string // random if empty
+	Wait     time.Duration
 }
 
 const (
@@ -50,6 +51,9 @@ func ReadText(r io.Reader) (string, error) {
 func (s *Shell) Send(ctx context.Context, m Send) error {
 	if m.File == "" && strings.TrimSpace(m.Text) == "" {
 		return Usage("there is no text to send")
+	}
+	if m.Document && m.File == "" {
+		return Usage("--document needs --file")
 	}
 	key, err := keyOr(m.Key)
 	if err != nil {
@@ -107,6 +111,9 @@ func (s *Shell) post(ctx context.Context, to bridge.JID, m Send) (sent client.Se
 	defer func() { err = errors.Join(err, file.Close()) }()
 	read := &noted{Reader: file}
 	upload := client.Upload{To: to, FileName: filepath.Base(m.File), Caption: m.Text, QuotedMsgID: m.ReplyTo}
+	if m.Document {
+		upload.Type = bridge.MediaDocument
+	}
 	sent, err = s.API.SendFile(ctx, upload, read, m.Key)
 	if err != nil && read.err != nil {
 		return sent, &fileError{read.err}

@@ -104,14 +104,15 @@ func hinted(err error, format string, args ...any) error {
 
 // hints complete sentences of the API that are for programs.
 var hints = map[bridge.Code]string{
-	bridge.CodeUnauthorized:  "set BRIDGE_TOKEN to the bridge's token, or to one of: bridged token create",
-	bridge.CodeForbidden:     "BRIDGE_TOKEN may do everything; a token for this is made with: bridged token create NAME --scopes read,send",
-	bridge.CodeSendDisabled:  "start the bridge with ENABLE_SEND=true",
-	bridge.CodeNotConnected:  "find the fault with: bridged doctor",
-	bridge.CodeNotFound:      "look for it with: bridged chats, or bridged messages CHAT --ids",
-	bridge.CodeNotOnNetwork:  "a number needs its country code, as in +1 555 123-4567",
-	bridge.CodeInternal:      "the bridge's log says why",
-	bridge.CodeMediaTooLarge: "MEDIA_MAX_BYTES is the bridge's limit",
+	bridge.CodeUnauthorized:     "set BRIDGE_TOKEN to the bridge's token, or to one of: bridged token create",
+	bridge.CodeForbidden:        "BRIDGE_TOKEN may do everything; a token for this is made with: bridged token create NAME --scopes read,send",
+	bridge.CodeSendDisabled:     "start the bridge with ENABLE_SEND=true",
+	bridge.CodeNotConnected:     "find the fault with: bridged doctor",
+	bridge.CodeNotFound:         "look for it with: bridged chats, or bridged messages CHAT --ids",
+	bridge.CodeNotOnNetwork:     "a number needs its country code, as in +1 555 123-4567",
+	bridge.CodeInternal:         "the bridge's log says why",
+	bridge.CodeMediaTooLarge:    "MEDIA_MAX_BYTES is the bridge's limit",
+	bridge.CodeUnsupportedMedia: "send, with --document, sends a file as it is",
 }
 
 // Explain adds a hint to an answer of the API that has none.

@@ -36,6 +36,8 @@
 //   - All networks of a process share one Noise root key, generated with the first of them: whatsmeow checks against a package variable,
 //     which New sets and which must not be written again while clients run.
 //
+// A Computer shows which files of a phone WhatsApp Web would refuse.
+//
 // Faults are methods of the object that they apply to: a Device (Drop, Freeze, Delay, Duplicate, CorruptMessages, IgnoreAcks, FailSends, FailLogins,
 // StreamError, AskToReconnect ..), the Network (Down, RefuseSockets, FailQueries, SlowGroups ..), the CDN (Expire, Fail), a Phone (AnswerMedia,
 // IgnoreRequests, WithholdMapping, LockReachout, Disconnect). A Device records the stanzas that it was sent and has acknowledged.

@@ -119,10 +119,7 @@ func (c *Converter) Film(ctx context.Context, from, to string) error {
 	args := append(input(from), "-map", "0:V:0", "-map", "0:a:0?", "-vf", upright,
 		"-c:v", "libx264", "-preset", "veryfast", "-crf", "26", "-maxrate", "2500k", "-bufsize", "5000k", "-profile:v", "high",
 		"-c:a", "aac", "-b:a", "96k", "-ac", "2", "-ar", "44100", "-movflags", "+faststart")
-	if err := c.run(ctx, &c.films, append(args, c.output("mp4", to)...), nil); err != nil {
-		return err
-	}
-	return c.check(to)
+	return c.make(ctx, &c.films, append(args, c.output("mp4", to)...), to)
 }
 
 // check refuses a file at whose largest size ffmpeg has stopped.
@@ -139,7 +136,9 @@ func (c *Converter) check(path string) error {
 	return nil
 }
 
-func errNothing() error { return failed("the file cannot be converted: nothing in it can be played") }
+func errNothing() error {
+	return failed("the file cannot be converted: nothing in it can be played; check it, or send it as a document")
+}
 
 func failed(format string, args ...any) *bridge.Error {
 	return bridge.Fail(bridge.CodeUnsupportedMedia, format, args...)
@@ -204,7 +203,7 @@ func (c *Converter) run(ctx context.Context, q *queue, args []string, heard *lou
 	case limited.Err() != nil:
 		return failed("the file takes longer than %v to convert: send a shorter one", q.time).Because(err)
 	}
-	return failed("the file cannot be converted: it is damaged, too large, or of a kind that ffmpeg does not read").Because(fmt.Errorf("ffmpeg: %w", err))
+	return failed("the file cannot be converted: it is damaged, too large, or of a kind that ffmpeg does not read; check it, or send it as a document").Because(fmt.Errorf("ffmpeg: %w", err))
 }
 
 // Version returns how ffmpeg names its version, and which of the coders that are needed it lacks.

@@ -74,6 +74,22 @@ func SetDirectPath(msg *waE2E.Message, path string) {
 	file.ProtoReflect().Clear(file.ProtoReflect().Descriptor().Fields().ByName("URL"))
 }
 
+// Declare declares the message's file, wherever in the message it is, as computers open it ([bridge.DeclaredType]). It
+// fails with [bridge.CodeUnsupportedMedia] if they open no file of its type.
+func Declare(msg *waE2E.Message) error {
+	file := read(unwrap(msg).place).file
+	if file == nil {
+		return nil
+	}
+	described := descriptor(file)
+	declared, isOpened := bridge.DeclaredType(described.Type, described.MimeType)
+	if !isOpened {
+		return bridge.NotOpened(described.Type, declared, "download it and send it as a new file, which is converted if the bridge finds ffmpeg")
+	}
+	setFields(file, map[protoreflect.Name]any{"mimetype": declared})
+	return nil
+}
+
 // NewPlace reads where the phone has put the file. A path that could lead to another host
 // is refused.
 func NewPlace(e *events.MediaRetry, key []byte) (string, error) {

@@ -23,7 +23,8 @@ const (
 // maxForwardingScore is that of "forwarded many times": the apps count no further.
 const maxForwardingScore = 127
 
-// Forwarded copies a stored message without its wrappers, quotes, mentions and secrets.
+// Forwarded copies a stored message without its wrappers, quotes, mentions and secrets. Its file is declared
+// as computers open it, see [Declare].
 // score marks it as forwarded; 0 for an own message on its first way, which is not marked.
 func Forwarded(src bridge.Message) (msg *waE2E.Message, score uint32, err error) {
 	if err := src.Forwardable(); err != nil {
@@ -43,6 +44,9 @@ func Forwarded(src bridge.Message) (msg *waE2E.Message, score uint32, err error)
 	clearContext(msg)
 	if msg.GetDocumentMessage().GetCaption() != "" {
 		msg = captioned(msg)
+	}
+	if err := Declare(msg); err != nil {
+		return nil, 0, err
 	}
 	if !src.FromMe || before > 0 {
 		score = min(before, maxForwardingScore-1) + 1

@@ -22,7 +22,8 @@ const uploadBudget = 15 * time.Minute
 // Errors: [bridge.CodeNotConnected] while the socket is not open,
 // [bridge.CodeNotOnNetwork], [bridge.CodeNotInGroup], [bridge.CodeRateLimited],
 // [bridge.CodeReachoutRestricted], [bridge.CodeNewChatsLimited],
-// [bridge.CodeSendRefused] and [bridge.CodeMediaGone] when the message did not and will not go out,
+// [bridge.CodeSendRefused], [bridge.CodeMediaGone] and [bridge.CodeUnsupportedMedia] when the message did not and will
+// not go out,
 // [bridge.CodeSendTimeout] while the outcome is unknown: then it stays pending.
 //
 // A caller that goes away must not end ctx, because a message cannot be called back.
@@ -78,6 +79,9 @@ func (s *Sender) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, e
 	}
 	began, msg := time.Now(), new(waE2E.Message)
 	if err := proto.Unmarshal(row.Raw, msg); err != nil {
+		return bridge.Sent{}, err
+	}
+	if err := convert.Declare(msg); err != nil { // an earlier version may have composed it
 		return bridge.Sent{}, err
 	}
 	ctx, cancel := s.Within(ctx, s.Waits.most())
@@ -227,6 +231,9 @@ func (s *Sender) MessageForRetry(_, to types.JID, id types.MessageID) *waE2E.Mes
 	if err := proto.Unmarshal(row.Raw, msg); err != nil {
 		s.o.Log.Error().Err(err).Str("msg_id", id).Msg("stored message unreadable")
 		return nil
+	}
+	if err := convert.Declare(msg); err != nil { // the chat's other devices have it already
+		s.o.Log.Debug().Err(err).Str("msg_id", id).Msg("message sent again although computers do not open its file")
 	}
 	return msg
 }

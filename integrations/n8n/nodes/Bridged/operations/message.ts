@@ -4,9 +4,9 @@ import { withAs, type Field, type Resource } from "../operation";
 
 const caption = text("Caption", "caption", "The text below an image, video or document", { typeOptions: { rows: 2 } });
 const fileName = text("File Name", "fileName", "The name of a document as recipients see it");
-const mimetype = text("MIME Type", "mimetype", "What the file is, where its own type is wrong", { placeholder: "application/pdf" });
+const mimetype = text("MIME Type", "mimetype", "What the file is, if its own type is wrong. A video or a sound needs a type that computers open, such as <code>video/mp4</code> or <code>audio/mpeg</code>.", { placeholder: "application/pdf" });
 const voice = flag("Voice Note", "ptt", "Whether to send a sound as a voice note. What is not Opus in Ogg needs ffmpeg on the bridge.");
-const convert = flag("Convert Video", "convert", "Whether to convert a video that phones may not play to MP4. This needs ffmpeg on the bridge, and may take minutes.");
+const convert = flag("Convert Video", "convert", "Whether to convert a video that phones may not play to MP4. This needs ffmpeg on the bridge, and may take minutes. Formats that computers refuse, such as MOV, are converted without this option.");
 const number = (displayName: string, name: string, limit: number): Field => ({
   property: { displayName, name, type: "number", required: true, default: 0, typeOptions: { minValue: -limit, maxValue: limit, numberPrecision: 7 } },
 });

@@ -1,0 +1,41 @@
+package transcode
+
+import "context"
+
+// Container is a container into which codings that the apps play are copied.
+type Container string
+
+// The containers of videos, and of sounds with AAC or Opus.
+const (
+	MP4 Container = "mp4"
+	M4A Container = "ipod" // as ffmpeg names it
+	Ogg Container = "ogg"
+)
+
+// Remux writes the first video of a file with its sound, or its first sound alone, into an empty file in another container.
+// It copies both as they are coded.
+func (c *Converter) Remux(ctx context.Context, from, to string, container Container) error {
+	q, streams := &c.sounds, []string{"-map", "0:a:0"}
+	if container == MP4 {
+		q, streams = &c.films, []string{"-map", "0:V:0", "-map", "0:a:0?"}
+	}
+	args := append(append(input(from), streams...), "-c", "copy")
+	if container != Ogg {
+		args = append(args, "-movflags", "+faststart")
+	}
+	return c.make(ctx, q, append(args, c.output(string(container), to)...), to)
+}
+
+// Sound writes the first sound of a file as AAC in MP4 into an empty file.
+func (c *Converter) Sound(ctx context.Context, from, to string) error {
+	args := append(input(from), "-map", "0:a:0", "-af", "aformat=channel_layouts=mono|stereo", "-c:a", "aac", "-b:a", "128k", "-ar", "44100", "-movflags", "+faststart")
+	return c.make(ctx, &c.sounds, append(args, c.output(string(M4A), to)...), to)
+}
+
+// make runs ffmpeg, and checks the file that it makes.
+func (c *Converter) make(ctx context.Context, q *queue, args []string, to string) error {
+	if err := c.run(ctx, q, args, nil); err != nil {
+		return err
+	}
+	return c.check(to)
+}

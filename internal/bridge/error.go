@@ -61,6 +61,8 @@ const (
 	CodeTemplateFailed      Code = "template_failed"
 	CodeAmbiguousDates      Code = "ambiguous_dates"
 	CodeUnknownDates        Code = "unknown_dates"
+	CodeNoMoreHistory       Code = "no_more_history"
+	CodeOnlyOnPhone         Code = "only_on_phone"
 )
 
 // Error is a failure that callers may see. Msg is a sentence that says what to change;

@@ -103,6 +103,22 @@ func (t *writeTx) forgetHistory() {
 	if t.Change("DELETE FROM history_parts") > 0 {
 		t.markErased()
 	}
+	t.Run("UPDATE chats SET history_end = 0 WHERE history_end != 0") // the next phone may have more
+}
+
+// saveHistoryEnd stores what the phone has of a chat from before the stored messages.
+func (t *writeTx) saveHistoryEnd(f bridge.ChatHistoryEnd) {
+	if c, found := t.findChat(f.Chat); found {
+		t.Run("UPDATE chats SET history_end = ?1 WHERE id = ?2 AND history_end != ?1", int(f.End), c.id)
+	}
+}
+
+// HistoryEnd returns what the phone has of a chat from before the stored messages.
+func (s *Store) HistoryEnd(ctx context.Context, chat bridge.JID) (bridge.HistoryEnd, error) {
+	return readAs(ctx, s, "read the end of a history", func(r *readTx) (end bridge.HistoryEnd) {
+		r.Find("SELECT history_end FROM chats WHERE id = ?", []any{r.findChat(chat)}, &end)
+		return end
+	})
 }
 
 // NextHistoryPart returns the part of the phone's history to take over next, due or not, and

@@ -39,6 +39,7 @@ type Store interface {
 	Save(ctx context.Context, facts ...bridge.Fact) error
 	NextHistoryPart(ctx context.Context) (bridge.HistoryPart, bool, error)
 	HistoryKinds(ctx context.Context) (map[string]bool, error)
+	HistoryEnd(ctx context.Context, chat bridge.JID) (bridge.HistoryEnd, error)
 	Setting(ctx context.Context, name string) (string, error)
 	SetSetting(ctx context.Context, name, value string) error
 }

@@ -36,7 +36,7 @@ var statuses = map[int][]bridge.Code{
 	http.StatusRequestEntityTooLarge:        {bridge.CodePayloadTooLarge},
 	http.StatusRequestedRangeNotSatisfiable: {bridge.CodeInvalidRange},
 	http.StatusUnprocessableEntity:          {bridge.CodeIdempotencyMismatch},
-	http.StatusTooManyRequests:              {bridge.CodeRateLimited, bridge.CodeReachoutRestricted, bridge.CodeNewChatsLimited, bridge.CodeLookUpsLimited},
+	http.StatusTooManyRequests:              {bridge.CodeRateLimited, bridge.CodeReachoutRestricted, bridge.CodeNewChatsLimited, bridge.CodeNewChatsCapped, bridge.CodeLookUpsLimited},
 	http.StatusInternalServerError:          {bridge.CodeInternal, bridge.CodeMediaGone, bridge.CodeMediaTooLarge, bridge.CodeMediaInvalid},
 	http.StatusBadGateway:                   {bridge.CodeSendRefused},
 	http.StatusServiceUnavailable: {

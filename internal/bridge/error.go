@@ -40,6 +40,7 @@ const (
 	CodeRateLimited         Code = "rate_limited"
 	CodeReachoutRestricted  Code = "reachout_restricted"
 	CodeNewChatsLimited     Code = "new_chats_limited"
+	CodeNewChatsCapped      Code = "new_chats_capped"
 	CodeLookUpsLimited      Code = "look_ups_limited"
 	CodeNotAdmin            Code = "not_admin"
 	CodeAlreadyInGroup      Code = "already_in_group"

@@ -94,6 +94,7 @@ type Manager struct {
 	traffic  traffic
 	phone    phone
 	timelock timelock
+	quota    quota
 	ban      ban
 	refusals atomic.Int32                    // in a row
 	version  atomic.Pointer[session.Version] // that was looked up, or nil
@@ -130,7 +131,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	m.behind.Store(true)
 	m.Sender = sending.New(sending.Options{
 		Store: opts.Store, CDN: opts.CDN, Log: opts.Log, Clock: opts.Clock, NewChats: opts.NewChats, Connection: m.openClient,
-		Own: m.own, PushName: func() string { return m.presentUser().PushName }, Timelock: m.timelock.left, Background: background,
+		Own: m.own, PushName: func() string { return m.presentUser().PushName }, Timelock: m.timelock.left, Capped: m.quota.left, NewChatRefused: m.newChatRefused, Background: background,
 		Available: opts.Typing != nil,
 	})
 	m.Groups = groups.New(groups.Options{

@@ -141,6 +141,8 @@ func (l *link) handle(evt any) (stored bool) {
 		l.synced(e)
 	case *events.NotifyAccountReachoutTimelock:
 		m.noteTimelock(e)
+	case session.Quota:
+		m.noteQuota(e, false)
 	case *events.MediaRetry:
 		m.Reuploaded(e)
 	case *events.ChatPresence:

@@ -50,6 +50,9 @@ type Account struct {
 	refusing bool
 	// lockedUntil ends a lock during which the account may only write to accounts that trust it.
 	lockedUntil time.Time
+	// capping limits the chats that the account may begin; met holds the accounts that it has a chat with.
+	capping Capping
+	met     map[*Account]bool
 	// Salt lets companions derive tokens for people who have given none.
 	Salt []byte
 	// Numberless hides the account from look-ups by number.

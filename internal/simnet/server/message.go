@@ -103,6 +103,9 @@ func (n *Server) routeDirect(d *people.Device, node *Node, to types.JID) (phash 
 	if !n.MayReach(d, chat, node) {
 		return "", people.CodeReachout
 	}
+	if !n.MayBegin(d, chat, node) {
+		return "", people.CodeCapped
+	}
 	form := d.Account.FormFor(node, to.Server)
 	encs := n.addressed(node)
 	_, blocked := chat.Blocked[d.Account.LID()]

@@ -192,15 +192,25 @@ func (c *Client) isTrusted(ctx context.Context, person bridge.JID) bool {
 
 // refuseNewChat refuses a first message to a person while the network would.
 func (c *Client) refuseNewChat(ctx context.Context, to bridge.JID) error {
-	left := c.s.o.Timelock()
-	if left == 0 || !to.IsPerson() || c.isTrusted(ctx, to) {
+	locked, capped := c.s.o.Timelock(), c.s.o.Capped()
+	if max(locked, capped) == 0 || !to.IsPerson() || c.isTrusted(ctx, to) {
 		return nil
 	}
 	isNew, err := c.s.o.Store.IsNewChat(ctx, c.namesOf(to)...)
-	if err != nil || !isNew {
+	switch {
+	case err != nil || !isNew:
 		return err
+	case capped > locked:
+		return newChatsCapped(capped)
 	}
-	return reachoutRestricted(left)
+	return reachoutRestricted(locked)
+}
+
+func newChatsCapped(left time.Duration) *bridge.Error {
+	return &bridge.Error{
+		Code: bridge.CodeNewChatsCapped, RetryAfter: left,
+		Msg: "the network lets this account start no more new chats in this cycle (code 475): wait for its end, or let the recipient write first",
+	}
 }
 
 func reachoutRestricted(left time.Duration) *bridge.Error {

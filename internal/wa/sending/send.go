@@ -21,7 +21,7 @@ const uploadBudget = 15 * time.Minute
 //
 // Errors: [bridge.CodeNotConnected] while the socket is not open,
 // [bridge.CodeNotOnNetwork], [bridge.CodeNotInGroup], [bridge.CodeRateLimited],
-// [bridge.CodeReachoutRestricted], [bridge.CodeNewChatsLimited],
+// [bridge.CodeReachoutRestricted], [bridge.CodeNewChatsCapped], [bridge.CodeNewChatsLimited],
 // [bridge.CodeSendRefused] and [bridge.CodeMediaGone] when the message did not and will not go out,
 // [bridge.CodeSendTimeout] while the outcome is unknown: then it stays pending.
 //

@@ -71,6 +71,10 @@ type Options struct {
 	PushName func() string
 	// Timelock returns how long the network keeps the account from beginning chats.
 	Timelock func() time.Duration
+	// Capped returns how long the network refuses to have the account begin chats, because
+	// the new chats of its cycle are used up. NewChatRefused notes that it has refused one.
+	Capped         func() time.Duration
+	NewChatRefused func()
 	// Background ends with the program: what was begun is brought to an end before.
 	Background context.Context
 }

@@ -15,6 +15,7 @@ import (
 // update has another form than is known.
 var mexReaders = map[string]func(data json.RawMessage) (evt any){
 	"UsernameSetNotification":         readUsernameSet,
+	"MessageCappingInfoNotification":  readQuota,
 	"UsernameDeleteNotification":      readUsernameDeleted,
 	"AccountSyncUsernameNotification": readOwnUsername,
 }

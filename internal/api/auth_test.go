@@ -41,7 +41,7 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 		"status": "needs-pair", "hasSession": false, "user": nil,
 		"pairingCode": code, "pairingCodeExpiresAt": "2026-11-21T12:00:00.000Z", "lastError": sorry,
 		"since": "2026-11-21T12:00:00.000Z", "qr": qr,
-		"passkey": map[string]any{"publicKey": map[string]any{"challenge": "abc"}, "code": nil},
+		"passkey":  map[string]any{"publicKey": map[string]any{"challenge": "abc"}, "code": nil},
 		"newChats": map[string]any{"status": "capped", "total": 50.0, "used": 50.0, "cycleStartsAt": nil, "cycleEndsAt": "2026-11-21T12:00:00.000Z"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -262,6 +262,7 @@ func (s *connection) opened() {
 	s.m.showQuota()
 	s.checkPhone()
 	s.l.checkQuota()
+	s.l.checkDefaultTimer()
 	s.m.workers.Go(func() { s.l.catchUp(away) })
 	s.m.History.Wake()
 	s.m.sync.wake()

@@ -143,6 +143,8 @@ func (l *link) handle(evt any) (stored bool) {
 		m.noteTimelock(e)
 	case session.Quota:
 		m.noteQuota(e, false)
+	case session.DefaultTimer:
+		m.noteDefaultTimer(e)
 	case *events.MediaRetry:
 		m.Reuploaded(e)
 	case *events.ChatPresence:

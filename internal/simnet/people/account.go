@@ -53,6 +53,9 @@ type Account struct {
 	// capping limits the chats that the account may begin; met holds the accounts that it has a chat with.
 	capping Capping
 	met     map[*Account]bool
+	// defaultTimer is the timer with which the account's new chats begin, in seconds, set at timerSetAt.
+	defaultTimer uint32
+	timerSetAt   time.Time
 	// Salt lets companions derive tokens for people who have given none.
 	Salt []byte
 	// Numberless hides the account from look-ups by number.

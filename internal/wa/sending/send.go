@@ -58,6 +58,7 @@ func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, er
 		return bridge.Sent{}, err
 	}
 	facts := c.withNewChat(composing, chat, withKey(out.Key, bridge.Sent{ID: row.ID, Chat: chat}, row)...)
+	facts = append(facts, convert.BegunTimer(chat, msg)...)
 	if err := s.o.Store.Save(composing, facts...); err != nil {
 		return bridge.Sent{}, err
 	}

@@ -75,6 +75,9 @@ type Options struct {
 	// the new chats of its cycle are used up. NewChatRefused notes that it has refused one.
 	Capped         func() time.Duration
 	NewChatRefused func()
+	// DefaultTimer returns the timer of disappearing messages with which new chats begin, in
+	// seconds; 0 is none.
+	DefaultTimer func() uint32
 	// Background ends with the program: what was begun is brought to an end before.
 	Background context.Context
 }

@@ -19,7 +19,8 @@ const logUnhandled = "Unhandled notification with type %s"
 // noticeReaders read notifications by their type. They return an event for
 // [Observer.Notified], or nil if there is nothing to pass on.
 var noticeReaders = map[string]func(node *waBinary.Node) (evt any){
-	"mex": readMex,
+	"mex":               readMex,
+	"disappearing_mode": readDefaultTimer,
 }
 
 // isDropped reports whether bridged reads a notification in place of whatsmeow.

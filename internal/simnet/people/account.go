@@ -60,6 +60,8 @@ type Account struct {
 	Salt []byte
 	// Numberless hides the account from look-ups by number.
 	Numberless bool
+	// Messenger is the number of another messenger that the account is on, and 0 for WhatsApp's own accounts.
+	Messenger uint16
 	// Withheld hides that this number and this LID belong together.
 	Withheld bool
 	// Wishes holds the phone's wishes about the delivery of its messages, by message id.

@@ -18,6 +18,9 @@ import (
 // destination checks the recipient before anything is stored, and returns the library's
 // form of the chat.
 func (c *Client) destination(ctx context.Context, jid bridge.JID) (types.JID, error) {
+	if err := answerable(jid); err != nil {
+		return types.EmptyJID, err
+	}
 	jid = c.s.o.Store.Canonical(jid)
 	to := convert.WireJID(jid)
 	switch {
@@ -29,6 +32,15 @@ func (c *Client) destination(ctx context.Context, jid bridge.JID) (types.JID, er
 		return c.NumberExists(ctx, to)
 	}
 	return to, nil
+}
+
+// answerable refuses people on other messengers: WhatsApp delivers their messages to linked
+// devices, and how those could answer is not known.
+func answerable(to bridge.JID) error {
+	if !to.IsInterop() {
+		return nil
+	}
+	return bridge.Fail(bridge.CodeNotAChat, "%s is a person on another messenger: their messages are stored, but they cannot be answered from here; answer on the phone", to)
 }
 
 // knownGroup holds what sending needs of a group that the account is in.

@@ -31,6 +31,9 @@ func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, er
 	if err != nil {
 		return bridge.Sent{}, err
 	}
+	if err := answerable(out.To); err != nil {
+		return bridge.Sent{}, err
+	}
 	began, upload := time.Now(), time.Duration(0)
 	if _, isFile := out.Content.(bridge.File); isFile {
 		upload = uploadBudget
@@ -76,6 +79,9 @@ func (s *Sender) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, e
 	}
 	if len(row.Raw) == 0 {
 		return bridge.Sent{}, bridge.Invalid("the message was deleted in the meantime: it is not sent again")
+	}
+	if err := answerable(row.Chat); err != nil {
+		return bridge.Sent{}, err
 	}
 	began, msg := time.Now(), new(waE2E.Message)
 	if err := proto.Unmarshal(row.Raw, msg); err != nil {

@@ -139,6 +139,7 @@ func (c *Client) newLogger() *logger {
 // onStanza reads a received stanza before whatsmeow handles it.
 func (c *Client) onStanza(node *waBinary.Node) {
 	amend(node)
+	setInteropAgent(node)
 	c.pending.add(node)
 	c.notices.mark(node)
 	if found := usernamesIn(node); len(found) > 0 {

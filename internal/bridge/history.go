@@ -66,6 +66,10 @@ func (i HistoryImport) days() int {
 // HistoryOnDemand names the kind of requested parts, any number of which may be under way.
 const HistoryOnDemand = "ON_DEMAND"
 
+// HistoryShared names the kind of parts that members of groups share with the account. Any
+// number may be under way; the Notification is the whole message.
+const HistoryShared = "GROUP_SHARED"
+
 // HistoryPart describes a part of the history that the phone has announced.
 type HistoryPart struct {
 	HistoryStep
@@ -138,6 +142,9 @@ func (e HistoryEnd) Refusal() error {
 type Imported struct {
 	Message *Message
 	Changes []Fact
+	// Shared says that a member of the group vouches for the message, and not the account's own
+	// phone: it fills no placeholder, and Changes apply only to a message that was not stored.
+	Shared bool
 }
 
 // HistoryCount counts the parts of the history by their state.

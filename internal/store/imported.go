@@ -11,12 +11,36 @@ import (
 // that was imported. Messages that came over the connection stay as they are, but
 // placeholders are replaced, and that is logged.
 func (t *writeTx) saveImported(f bridge.Imported) {
+	if f.Shared {
+		t.saveShared(f)
+		return
+	}
 	if f.Message != nil {
 		t.saveImportedMessage(*f.Message)
 	}
 	t.silently(func() {
 		for _, change := range f.Changes {
 			t.saveImportedChange(bridge.Bounded(change))
+		}
+	})
+}
+
+// saveShared stores a message that a member of a group shares, and its changes, unless there is
+// a message with its id.
+func (t *writeTx) saveShared(f bridge.Imported) {
+	if f.Message == nil {
+		return
+	}
+	if _, found := t.findMessage(f.Message.Chat, f.Message.ID); found {
+		return
+	}
+	t.saveImportedMessage(*f.Message)
+	t.silently(func() {
+		for _, change := range f.Changes {
+			change = bridge.Bounded(change)
+			if of := t.packPending(change); of.target == f.Message.ID {
+				t.saveImportedChange(change)
+			}
 		}
 	})
 }
@@ -78,7 +102,7 @@ func (t *writeTx) saveHistoryPart(f bridge.HistoryPart) {
 	added := t.Change(`
 		INSERT INTO history_parts (id, kind, chunk, notification) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
 		f.ID, f.Kind, f.Chunk, f.Notification)
-	if added == 0 || f.Kind == bridge.HistoryOnDemand {
+	if added == 0 || f.Kind == bridge.HistoryOnDemand || f.Kind == bridge.HistoryShared {
 		return
 	}
 	t.Run(`

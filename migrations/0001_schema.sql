@@ -56,7 +56,8 @@ CREATE INDEX identities_by_person ON identities (person);
 -- and no person, also where it was a group.
 --
 -- muted_until is null where the chat is not muted. A used chat is not new, also
--- when its messages were removed for their age.
+-- when its messages were removed for their age. history_end is 1 if the phone has
+-- no older messages, 2 if it has older ones that it sends to no linked device.
 CREATE TABLE chats (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
     jid             TEXT NOT NULL UNIQUE,
@@ -77,6 +78,7 @@ CREATE TABLE chats (
     archived        INTEGER NOT NULL DEFAULT 0,
     pinned          INTEGER NOT NULL DEFAULT 0,
     muted_until     INTEGER,
+    history_end     INTEGER NOT NULL DEFAULT 0,
     recency         INTEGER NOT NULL
                     GENERATED ALWAYS AS (ifnull(-last_message_at, 9223372036854775807)) VIRTUAL
 ) STRICT;

@@ -30,12 +30,13 @@ var statuses = map[int][]bridge.Code{
 	http.StatusConflict: {
 		bridge.CodeAlreadyPaired, bridge.CodeOtherAccount, bridge.CodeNoSession, bridge.CodeAlreadyInGroup,
 		bridge.CodeGroupFull, bridge.CodeGroupChanged, bridge.CodeNotRinging, bridge.CodeRequestInProgress, bridge.CodeAmbiguousDates,
+		bridge.CodeNoMoreHistory, bridge.CodeOnlyOnPhone,
 	},
 	http.StatusPreconditionFailed:           {bridge.CodePreconditionFailed},
 	http.StatusRequestEntityTooLarge:        {bridge.CodePayloadTooLarge},
 	http.StatusRequestedRangeNotSatisfiable: {bridge.CodeInvalidRange},
 	http.StatusUnprocessableEntity:          {bridge.CodeIdempotencyMismatch},
-	http.StatusTooManyRequests:              {bridge.CodeRateLimited, bridge.CodeReachoutRestricted, bridge.CodeNewChatsLimited, bridge.CodeLookUpsLimited},
+	http.StatusTooManyRequests:              {bridge.CodeRateLimited, bridge.CodeReachoutRestricted, bridge.CodeNewChatsLimited, bridge.CodeNewChatsCapped, bridge.CodeLookUpsLimited},
 	http.StatusInternalServerError:          {bridge.CodeInternal, bridge.CodeMediaGone, bridge.CodeMediaTooLarge, bridge.CodeMediaInvalid},
 	http.StatusBadGateway:                   {bridge.CodeSendRefused},
 	http.StatusServiceUnavailable: {

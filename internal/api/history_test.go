@@ -62,3 +62,16 @@ func TestHistoryRequest_IsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestHistoryRequest_SaysThatThereIsNoMore: the end of a chat's history is a conflict with a
+// sentence, not a request that nothing answers.
+func TestHistoryRequest_SaysThatThereIsNoMore(t *testing.T) {
+	s := newServer(t)
+	s.know(members(club, "Readers", grace, me), say(grace, grace, "M1", "first", 1))
+	for end, want := range map[bridge.HistoryEnd]string{bridge.HistoryNoMore: "no_more_history", bridge.HistoryOnPhone: "only_on_phone"} {
+		s.account.askHistory = func(context.Context, bridge.Message, int) (string, error) { return "", end.Refusal() }
+		if got := s.Post("/api/chats/"+string(grace)+"/history", ""); got.Status != http.StatusConflict || got.Code() != want {
+			t.Errorf("%d: %d %s, want 409 %s", end, got.Status, got.Code(), want)
+		}
+	}
+}

@@ -40,6 +40,7 @@ const (
 	CodeRateLimited         Code = "rate_limited"
 	CodeReachoutRestricted  Code = "reachout_restricted"
 	CodeNewChatsLimited     Code = "new_chats_limited"
+	CodeNewChatsCapped      Code = "new_chats_capped"
 	CodeLookUpsLimited      Code = "look_ups_limited"
 	CodeNotAdmin            Code = "not_admin"
 	CodeAlreadyInGroup      Code = "already_in_group"
@@ -61,6 +62,8 @@ const (
 	CodeTemplateFailed      Code = "template_failed"
 	CodeAmbiguousDates      Code = "ambiguous_dates"
 	CodeUnknownDates        Code = "unknown_dates"
+	CodeNoMoreHistory       Code = "no_more_history"
+	CodeOnlyOnPhone         Code = "only_on_phone"
 )
 
 // Error is a failure that callers may see. Msg is a sentence that says what to change;

@@ -66,6 +66,10 @@ func (i HistoryImport) days() int {
 // HistoryOnDemand names the kind of requested parts, any number of which may be under way.
 const HistoryOnDemand = "ON_DEMAND"
 
+// HistoryShared names the kind of parts that members of groups share with the account. Any
+// number may be under way; the Notification is the whole message.
+const HistoryShared = "GROUP_SHARED"
+
 // HistoryPart describes a part of the history that the phone has announced.
 type HistoryPart struct {
 	HistoryStep
@@ -104,11 +108,43 @@ type ChatName struct {
 	Name string `bound:"name"`
 }
 
+// HistoryEnd says what the phone has of a chat from before the messages that it has sent.
+type HistoryEnd int
+
+// The ends of a history. They are stored: their numbers never change.
+const (
+	HistoryOpen    HistoryEnd = iota // the phone may have older messages, and sends them
+	HistoryNoMore                    // the phone has no older message
+	HistoryOnPhone                   // the phone has older messages, and sends them to no linked device
+)
+
+// ChatHistoryEnd reports the end of a chat's history. The store ignores it if the chat is not
+// stored.
+type ChatHistoryEnd struct {
+	Chat JID
+	End  HistoryEnd
+}
+
+// Refusal returns why the phone is not asked for older messages; nil if it may be asked.
+func (e HistoryEnd) Refusal() error {
+	switch e {
+	case HistoryNoMore:
+		return Fail(CodeNoMoreHistory, "the phone has no older messages of this chat: all that it had are stored")
+	case HistoryOnPhone:
+		return Fail(CodeOnlyOnPhone, "the phone has older messages of this chat, but WhatsApp shows them on the phone only: "+
+			"export the chat there and import it with bridged import-chat or POST /api/imports")
+	}
+	return nil
+}
+
 // Imported holds a message from the phone's history with its changes, or changes alone. It
 // causes no events, and a message that is stored already stays as it is.
 type Imported struct {
 	Message *Message
 	Changes []Fact
+	// Shared says that a member of the group vouches for the message, and not the account's own
+	// phone: it fills no placeholder, and Changes apply only to a message that was not stored.
+	Shared bool
 }
 
 // HistoryCount counts the parts of the history by their state.
@@ -117,4 +153,5 @@ type HistoryCount struct{ Waiting, Done, GivenUp int }
 func (HistoryStep) fact()      {}
 func (HistoryForgotten) fact() {}
 func (ChatName) fact()         {}
+func (ChatHistoryEnd) fact()   {}
 func (Imported) fact()         {}

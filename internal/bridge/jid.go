@@ -10,7 +10,8 @@ import (
 
 // JID identifies a chat or a person: "<phone>@s.whatsapp.net", "<id>@lid",
 // "<id>[-<time>]@g.us" or "status@broadcast", without a device part. The empty JID
-// is none, and null in JSON. "<digits>@import" is a chat that was imported under a name, or
+// is none, and null in JSON. "<messenger>-<digits>@interop" is a person on another messenger,
+// who writes over WhatsApp's interoperability (in the EU). "<digits>@import" is a chat that was imported under a name, or
 // somebody in an imported chat of whom nothing but the name is known.
 type JID string
 
@@ -21,6 +22,7 @@ const (
 	ServerGroup     = "g.us"
 	ServerBroadcast = "broadcast"
 	ServerBot       = "bot"
+	ServerInterop   = "interop"
 	ServerImport    = "import" // which is not of the network
 )
 
@@ -64,6 +66,9 @@ func parseJID(s string) (_ JID, fault string) {
 		ok = digits(user)
 	case ServerGroup:
 		ok = isGroupID(user)
+	case ServerInterop:
+		messenger, id, found := strings.Cut(user, "-")
+		ok = found && digits(messenger) && digits(id)
 	case ServerBroadcast:
 		ok = user == "status" || digits(user)
 	default:
@@ -102,11 +107,16 @@ func (j JID) IsGroup() bool { return j.Server() == ServerGroup }
 // IsLID reports whether j is a person known by the hidden identity.
 func (j JID) IsLID() bool { return j.Server() == ServerLID }
 
-// IsPerson reports whether j is a person, by phone number or by LID.
+// IsPerson reports whether j is a person, by phone number or by LID, a bot, or a person on
+// another messenger.
 func (j JID) IsPerson() bool {
 	server := j.Server()
-	return server == ServerUser || server == ServerLID || server == ServerBot
+	return server == ServerUser || server == ServerLID || server == ServerBot || server == ServerInterop
 }
+
+// IsInterop reports whether j is a person on another messenger, who cannot be answered from
+// here.
+func (j JID) IsInterop() bool { return j.Server() == ServerInterop }
 
 // IsImport reports whether j is a chat or a name that was imported, which nobody can be
 // reached by.

@@ -42,3 +42,16 @@ func TestParseJID_GuessesNothingWild(t *testing.T) {
 		}
 	}
 }
+
+// TestParseJID_OtherMessengers: the messenger's number and a dash are part of the JID.
+func TestParseJID_OtherMessengers(t *testing.T) {
+	jid, err := ParseJID("12-3456789@interop")
+	if err != nil || !jid.IsInterop() || !jid.IsPerson() || jid.IsGroup() {
+		t.Errorf("%s, %v", jid, err)
+	}
+	for _, wrong := range []string{"3456789@interop", "12-@interop", "-345@interop", "12-3-4@interop", "a-345@interop"} {
+		if jid, err := ParseJID(wrong); err == nil {
+			t.Errorf("%s is read as %s", wrong, jid)
+		}
+	}
+}

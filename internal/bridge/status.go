@@ -25,6 +25,8 @@ type Status struct {
 	Since                Time     `json:"since"`
 	QR                   *string  `json:"qr"`
 	Passkey              *Passkey `json:"passkey"`
+	// NewChats is the network's limit of chats that the account may begin; nil if none is known.
+	NewChats *NewChatQuota `json:"newChats"`
 }
 
 // User describes the paired account.
@@ -40,6 +42,27 @@ type User struct {
 type Passkey struct {
 	PublicKey json.RawMessage `json:"publicKey"` // WebAuthn request options
 	Code      *string         `json:"code"`      // to be compared with the phone's, once known
+}
+
+// QuotaStatus says how close the account is to the network's limit of new chats.
+type QuotaStatus string
+
+// The statuses of a quota, in the network's order.
+const (
+	QuotaFree          QuotaStatus = "none"
+	QuotaFirstWarning  QuotaStatus = "first_warning"
+	QuotaSecondWarning QuotaStatus = "second_warning"
+	QuotaCapped        QuotaStatus = "capped"
+)
+
+// NewChatQuota is how many chats the network lets the account begin in a cycle. Fields that
+// the network did not name are nil.
+type NewChatQuota struct {
+	Status        QuotaStatus `json:"status"`
+	Total         *int        `json:"total"`
+	Used          *int        `json:"used"`
+	CycleStartsAt *Time       `json:"cycleStartsAt"`
+	CycleEndsAt   *Time       `json:"cycleEndsAt"`
 }
 
 // PairingCode answers a request for a pairing code.

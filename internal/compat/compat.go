@@ -172,7 +172,7 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request, members []string) (
 var statuses = map[bridge.Code]int{
 	bridge.CodeUnauthorized: http.StatusUnauthorized, bridge.CodeForbidden: http.StatusForbidden, bridge.CodeSendDisabled: http.StatusForbidden,
 	bridge.CodeNotFound: http.StatusNotFound, bridge.CodePayloadTooLarge: http.StatusRequestEntityTooLarge, bridge.CodeRateLimited: http.StatusTooManyRequests,
-	bridge.CodeLookUpsLimited: http.StatusTooManyRequests, bridge.CodeNewChatsLimited: http.StatusTooManyRequests, bridge.CodeReachoutRestricted: http.StatusTooManyRequests,
+	bridge.CodeLookUpsLimited: http.StatusTooManyRequests, bridge.CodeNewChatsLimited: http.StatusTooManyRequests, bridge.CodeNewChatsCapped: http.StatusTooManyRequests, bridge.CodeReachoutRestricted: http.StatusTooManyRequests,
 	bridge.CodeMediaUnavailable: http.StatusServiceUnavailable, bridge.CodeStorageUnavailable: http.StatusServiceUnavailable,
 	bridge.CodeInternal: http.StatusInternalServerError, bridge.CodeSendTimeout: http.StatusGatewayTimeout, bridge.CodeRequestInProgress: http.StatusConflict,
 	bridge.CodeIdempotencyMismatch: http.StatusUnprocessableEntity, bridge.CodeTooManyConnections: http.StatusServiceUnavailable,

@@ -25,6 +25,7 @@ const token = "a-token-of-the-tests-0123456789"
 // site is a console over an API that tells nothing but what its pages cannot do
 // without.
 type site struct {
+	status  string // the answer to /api/auth/status, if it is not the usual one
 	t       *testing.T
 	console *console.Console
 	server  *httptest.Server
@@ -86,6 +87,9 @@ func (s *site) api(w http.ResponseWriter, r *http.Request) {
 		"/api/calls":       `{"count":0,"calls":[],"nextCursor":null}`,
 		"/api/auth/status": `{"status":"open","since":"2026-11-21T08:15:30.000Z"}`, "/api/webhooks": `{"count":0,"webhooks":[]}`,
 		"/api/stats": `{"version":"1","received":1234567,"startedAt":"2026-11-21T08:15:30.000Z"}`,
+	}
+	if r.URL.Path == "/api/auth/status" && s.status != "" {
+		answers[r.URL.Path] = s.status
 	}
 	if answers[r.URL.Path] == "" {
 		http.Error(w, `{"error":"there is no such route","code":"not_found"}`, http.StatusNotFound)

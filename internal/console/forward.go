@@ -85,7 +85,7 @@ func (p *forwardPage) find(ctx context.Context, v *visit, chosen []bridge.JID) e
 		p.Rows = append(p.Rows, row)
 	}
 	for _, chat := range chats.Items {
-		if chat.JID.IsImport() {
+		if chat.JID.IsImport() || chat.JID.IsInterop() {
 			continue // it is for reading
 		}
 		line := phoneOf(chat.JID)

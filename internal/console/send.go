@@ -50,6 +50,9 @@ func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values
 	if chat.JID.IsImport() {
 		c.On, c.Off = false, "This chat was imported from an export, so it’s for reading only."
 	}
+	if chat.JID.IsInterop() {
+		c.On, c.Off = false, "This person is on another messenger. You can read what they write, and answer on your phone."
+	}
 	c.Curl = curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+shellQuoted("Idempotency-Key: "+c.Key))
 	for name, field := range map[string]**target{"reply": &c.Reply, "react": &c.React, "edit": &c.Edit, "delete": &c.Delete} {
 		id := query.Get(name)

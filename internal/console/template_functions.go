@@ -102,6 +102,8 @@ func phoneOf(jid bridge.JID) string {
 		return "+" + jid.User()
 	case jid.IsImport():
 		return "Imported chat"
+	case jid.IsInterop():
+		return "On another messenger"
 	case jid.IsLID():
 		return "hidden number " + jid.User()
 	}

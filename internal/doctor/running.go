@@ -23,6 +23,9 @@ func Bridge(c *client.Client, version string) Check {
 		findings := []Finding{
 			running(c, stats, err, version), account(status).about("account"), stored(ctx, c).about("store"), webhooks(ctx, c).about("webhooks"),
 		}
+		if status.NewChats != nil {
+			findings = append(findings, newChats(*status.NewChats).about("new chats"))
+		}
 		if err == nil && status.HasSession && stats.HistoryImport != "" { // an older bridge does not return it
 			findings = append(findings, history(stats).about("history"))
 		}
@@ -77,6 +80,24 @@ func account(s bridge.Status) Finding {
 		return fail(message, "link the account: bridged pair")
 	}
 	return fail(message, remedies)
+}
+
+// newChats checks whether the network's quota of new chats is used up, or soon will be.
+func newChats(q bridge.NewChatQuota) Finding {
+	message := "the network limits the chats that this account starts"
+	if q.Total != nil && q.Used != nil {
+		message += fmt.Sprintf(": %d of %d are used", *q.Used, *q.Total)
+	}
+	if q.CycleEndsAt != nil {
+		message += ", until " + moment(*q.CycleEndsAt)
+	}
+	switch q.Status {
+	case bridge.QuotaCapped:
+		return warn(message+"; no more may start now", "wait for that time, or let people write first: chats that have begun work")
+	case bridge.QuotaFirstWarning, bridge.QuotaSecondWarning:
+		return warn(message+"; the network warns that they will be used up", "start fewer chats, or let people write first")
+	}
+	return ok(message)
 }
 
 func stored(ctx context.Context, c *client.Client) Finding {

@@ -40,7 +40,7 @@
 //
 // Faults are methods of the object that they apply to: a Device (Drop, Freeze, Delay, Duplicate, CorruptMessages, IgnoreAcks, FailSends, FailLogins,
 // StreamError, AskToReconnect ..), the Network (Down, RefuseSockets, FailQueries, SlowGroups ..), the CDN (Expire, Fail), a Phone (AnswerMedia,
-// IgnoreRequests, WithholdMapping, LockReachout, Disconnect). A Device records the stanzas that it was sent and has acknowledged.
+// IgnoreRequests, WithholdMapping, LockReachout, CapNewChats, Disconnect). A Device records the stanzas that it was sent and has acknowledged.
 //
 // Not simulated: channels, and the audio of calls. Where the real server's behaviour is unknown, a comment says that the code guesses.
 package simnet

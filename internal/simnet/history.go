@@ -107,7 +107,9 @@ func (p *Phone) pastMessages(of func(Past) []*content.PastInfo) (chats []*waHist
 	defer p.net.Mu.Unlock()
 	for _, past := range p.pasts() {
 		if messages := of(past); len(messages) > 0 {
-			chats = append(chats, content.WithMessages(p.conversation(past).GetID(), messages))
+			chat := content.WithMessages(p.conversation(past).GetID(), messages)
+			chat.EndOfHistoryTransferType = past.end(messages, false)
+			chats = append(chats, chat)
 		}
 	}
 	return chats

@@ -41,7 +41,11 @@ func (p *Phone) historyRequested(d *people.Device, request *waE2E.PeerDataOperat
 		p.noteRequest(HistoryRequest{Kind: waHistorySync.HistorySync_ON_DEMAND, Chat: chat, Before: wanted.GetOldestMsgID(), Count: int(wanted.GetOnDemandMsgCount())})
 		p.background("send older messages", func(ctx context.Context) error {
 			at := time.Unix(wanted.GetOldestMsgTimestampMS(), 0)
-			return p.sendHistory(ctx, d, p.olderMessages(chat, wanted.GetOldestMsgID(), at, int(wanted.GetOnDemandMsgCount())))
+			part := p.olderMessages(chat, wanted.GetOldestMsgID(), at, int(wanted.GetOnDemandMsgCount()))
+			if part == nil {
+				return nil
+			}
+			return p.sendHistory(ctx, d, part)
 		})
 		return true
 	case waE2E.PeerDataOperationRequestType_HISTORY_SYNC_CHUNK_RETRY:
@@ -74,7 +78,8 @@ func (p *Phone) WaitHistoryRequests(ctx context.Context, count int) error {
 	return p.net.Wait(ctx, func() bool { return len(p.HistoryRequests()) >= count })
 }
 
-// olderMessages returns the messages of a chat from before a message, or from before a time if the phone does not have that message.
+// olderMessages returns the messages of a chat from before a message, or from before a time if the phone does not have that message. It returns
+// nil if the phone gives the only such messages to no companion.
 func (p *Phone) olderMessages(chat types.JID, id types.MessageID, at time.Time, count int) *waHistorySync.HistorySync {
 	part := content.HistoryPart(waHistorySync.HistorySync_ON_DEMAND)
 	p.net.Mu.Lock()
@@ -91,8 +96,15 @@ func (p *Phone) olderMessages(chat types.JID, id types.MessageID, at time.Time, 
 		if end < 0 {
 			end = len(messages)
 		}
-		c := content.WithMessages(p.conversation(past).GetID(), messages[max(0, end-count):end])
-		c.EndOfHistoryTransferType = waHistorySync.Conversation_COMPLETE_ON_DEMAND_SYNC_BUT_MORE_MSG_REMAIN_ON_PRIMARY.Enum()
+		if end == 0 && past.PhoneOnly {
+			return nil
+		}
+		older := messages[max(0, end-count):end]
+		c := content.WithMessages(p.conversation(past).GetID(), older)
+		c.EndOfHistoryTransferType = past.end(older, true)
+		if end == 0 {
+			c.EndOfHistoryTransferType = waHistorySync.Conversation_COMPLETE_AND_NO_MORE_MESSAGE_REMAIN_ON_PRIMARY.Enum()
+		}
 		part.Conversations = append(part.Conversations, c)
 	}
 	return part

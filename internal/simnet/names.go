@@ -33,6 +33,8 @@ type (
 	SendFault = people.SendFault
 	// IQFault makes queries fail.
 	IQFault = people.IQFault
+	// Capping limits the chats that an account may begin.
+	Capping = people.Capping
 	// Crowd is a set of people whose devices are switched off.
 	Crowd = people.Crowd
 	// CrowdOptions describes a crowd.

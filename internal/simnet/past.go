@@ -1,6 +1,7 @@
 package simnet
 
 import (
+	"slices"
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
@@ -26,6 +27,23 @@ type Past struct {
 	// full history or ask for them; years of them only to a companion that calls itself a desktop and states how many days and megabytes it
 	// takes.
 	Recent, Older []*content.PastInfo
+	// PhoneOnly says that the phone has still older messages, which it gives to no companion. It does not answer a request for them, and
+	// shows its owner that syncing is paused.
+	PhoneOnly bool
+}
+
+// end returns what the phone says of messages from before some of its past, the oldest of which is the first one.
+func (past Past) end(sent []*content.PastInfo, onDemand bool) *waHistorySync.Conversation_EndOfHistoryTransferType {
+	all := slices.Concat(past.Older, past.Recent)
+	switch reached := len(all) == 0 || len(sent) > 0 && sent[0] == all[0]; {
+	case reached && past.PhoneOnly:
+		return waHistorySync.Conversation_COMPLETE_ON_DEMAND_SYNC_WITH_MORE_MSG_ON_PRIMARY_BUT_NO_ACCESS.Enum()
+	case reached:
+		return waHistorySync.Conversation_COMPLETE_AND_NO_MORE_MESSAGE_REMAIN_ON_PRIMARY.Enum()
+	case onDemand:
+		return waHistorySync.Conversation_COMPLETE_ON_DEMAND_SYNC_BUT_MORE_MSG_REMAIN_ON_PRIMARY.Enum()
+	}
+	return waHistorySync.Conversation_COMPLETE_BUT_MORE_MESSAGES_REMAIN_ON_PRIMARY.Enum()
 }
 
 // SetPast replaces the phone's past. Companions get it when they are linked.

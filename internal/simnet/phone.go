@@ -40,6 +40,8 @@ type PhoneOptions struct {
 	Numberless bool
 	// LIDChats shows this person's messages to others under the LID, even those sent to a number.
 	LIDChats bool
+	// Messenger is the number of another messenger that the person uses, over WhatsApp's interoperability; 0 for a phone of WhatsApp's own.
+	Messenger uint16
 }
 
 // Phone is a person's phone: device 0 of an account, a real whatsmeow client in this process.
@@ -170,7 +172,7 @@ func (p *Phone) register(device *store.Device) {
 	defer n.Mu.Unlock()
 	p.Account.PushName, p.Account.Business, p.Account.Owner = p.options.Name, p.options.Business, p
 	p.Account.Username, p.Account.Numberless, p.Account.Withheld = p.options.Username, p.options.Numberless, p.options.Numberless
-	p.Account.LidChats = p.options.LIDChats
+	p.Account.LidChats, p.Account.Messenger = p.options.LIDChats, p.options.Messenger
 	p.Account.Devices[0] = d
 	p.device = d
 	n.phones = append(n.phones, p)

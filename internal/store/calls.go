@@ -113,13 +113,15 @@ func (t *writeTx) saveCallChange(f bridge.CallChange) {
 	var seq, callerID, chat int64
 	var isGroup bool
 	var state bridge.CallState
-	if !t.Find("SELECT seq, caller, ifnull(chat, 0), is_group, state FROM calls WHERE id = ?", []any{f.ID}, &seq, &callerID, &chat, &isGroup, &state) {
+	var hasEnd bool
+	if !t.Find("SELECT seq, caller, ifnull(chat, 0), is_group, state, ended_at IS NOT NULL FROM calls WHERE id = ?",
+		[]any{f.ID}, &seq, &callerID, &chat, &isGroup, &state, &hasEnd) {
 		return
 	}
 	caller, _ := t.people.find(f.Caller)
 	by, known := t.people.find(f.By)
 	mayChange := caller.id == callerID && (isGroup || known && (by.id == callerID || by.id == t.people.ownerID()))
-	next, changes := callAfter(state, f.State)
+	next, changes := callAfter(state, f.State, hasEnd)
 	if !mayChange || !changes {
 		return
 	}
@@ -131,9 +133,10 @@ func (t *writeTx) saveCallChange(f bridge.CallChange) {
 	t.appendCallEvent(bridge.EventCallUpdated, seq, chat)
 }
 
-// callAfter returns the state of a call after a notification. A missed one may turn out to
-// have been answered or rejected elsewhere, while the bridge was away.
-func callAfter(state, to bridge.CallState) (next bridge.CallState, changes bool) {
+// callAfter returns the state of a call after a notification. A missed call may turn out to
+// have been answered or rejected elsewhere while the bridge was away. A call that was marked
+// as missed after a restart has no end until the network reports it.
+func callAfter(state, to bridge.CallState, hasEnd bool) (next bridge.CallState, changes bool) {
 	switch state {
 	case bridge.CallRinging:
 		if to == bridge.CallEnded {
@@ -141,6 +144,9 @@ func callAfter(state, to bridge.CallState) (next bridge.CallState, changes bool)
 		}
 		return to, true
 	case bridge.CallMissed:
+		if to == bridge.CallEnded {
+			return state, !hasEnd
+		}
 		return to, to == bridge.CallAnsweredElsewhere || to == bridge.CallRejected
 	case bridge.CallAnsweredElsewhere:
 		return bridge.CallEnded, to == bridge.CallEnded

@@ -206,7 +206,7 @@ func TestCalls_ThatNobodyTellsOfAreMissed(t *testing.T) {
 func TestCalls_ThatRangDuringAnOutageAreMissed(t *testing.T) {
 	for state, want := range map[bridge.CallState]string{
 		"":                           "missed -1",
-		bridge.CallEnded:             "missed -1",
+		bridge.CallEnded:             "missed 1",
 		bridge.CallRejected:          "rejected 1",
 		bridge.CallAnsweredElsewhere: "answered_elsewhere -1",
 	} {
@@ -225,6 +225,22 @@ func TestCalls_ThatRangDuringAnOutageAreMissed(t *testing.T) {
 			t.Errorf("after %q: %s, want %s", state, got, want)
 		}
 	}
+}
+
+// TestCalls_MissedAtARestartGetTheirEnd: the network reports the end of a call only after the
+// restart that marked it as missed. The end is stored and logged, once.
+func TestCalls_MissedAtARestartGetTheirEnd(t *testing.T) {
+	s := newStore(t)
+	save(t, s, rings(alice, "C", 0))
+	save(t, s, bridge.CallsMissed{})
+	before := len(logged(t, s))
+	for seconds := range 3 {
+		save(t, s, told(alice, "C", bridge.CallEnded, seconds+1))
+	}
+	if got := stateOf(t, s, "C"); got != "missed 1" {
+		t.Error(got)
+	}
+	sameList(t, "events", logged(t, s)[before:], []string{"call.updated " + string(alice)})
 }
 
 // Thousands of calls by one stranger take a bounded place, and others' stay.

@@ -11,12 +11,36 @@ import (
 // that was imported. Messages that came over the connection stay as they are, but
 // placeholders are replaced, and that is logged.
 func (t *writeTx) saveImported(f bridge.Imported) {
+	if f.Shared {
+		t.saveShared(f)
+		return
+	}
 	if f.Message != nil {
 		t.saveImportedMessage(*f.Message)
 	}
 	t.silently(func() {
 		for _, change := range f.Changes {
 			t.saveImportedChange(bridge.Bounded(change))
+		}
+	})
+}
+
+// saveShared stores a message that a member of a group shares, and its changes, unless there is
+// a message with its id.
+func (t *writeTx) saveShared(f bridge.Imported) {
+	if f.Message == nil {
+		return
+	}
+	if _, found := t.findMessage(f.Message.Chat, f.Message.ID); found {
+		return
+	}
+	t.saveImportedMessage(*f.Message)
+	t.silently(func() {
+		for _, change := range f.Changes {
+			change = bridge.Bounded(change)
+			if of := t.packPending(change); of.target == f.Message.ID {
+				t.saveImportedChange(change)
+			}
 		}
 	})
 }
@@ -78,7 +102,7 @@ func (t *writeTx) saveHistoryPart(f bridge.HistoryPart) {
 	added := t.Change(`
 		INSERT INTO history_parts (id, kind, chunk, notification) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
 		f.ID, f.Kind, f.Chunk, f.Notification)
-	if added == 0 || f.Kind == bridge.HistoryOnDemand {
+	if added == 0 || f.Kind == bridge.HistoryOnDemand || f.Kind == bridge.HistoryShared {
 		return
 	}
 	t.Run(`
@@ -103,6 +127,22 @@ func (t *writeTx) forgetHistory() {
 	if t.Change("DELETE FROM history_parts") > 0 {
 		t.markErased()
 	}
+	t.Run("UPDATE chats SET history_end = 0 WHERE history_end != 0") // the next phone may have more
+}
+
+// saveHistoryEnd stores what the phone has of a chat from before the stored messages.
+func (t *writeTx) saveHistoryEnd(f bridge.ChatHistoryEnd) {
+	if c, found := t.findChat(f.Chat); found {
+		t.Run("UPDATE chats SET history_end = ?1 WHERE id = ?2 AND history_end != ?1", int(f.End), c.id)
+	}
+}
+
+// HistoryEnd returns what the phone has of a chat from before the stored messages.
+func (s *Store) HistoryEnd(ctx context.Context, chat bridge.JID) (bridge.HistoryEnd, error) {
+	return readAs(ctx, s, "read the end of a history", func(r *readTx) (end bridge.HistoryEnd) {
+		r.Find("SELECT history_end FROM chats WHERE id = ?", []any{r.findChat(chat)}, &end)
+		return end
+	})
 }
 
 // NextHistoryPart returns the part of the phone's history to take over next, due or not, and

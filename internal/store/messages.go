@@ -101,10 +101,11 @@ func (r *readTx) scanMessage(rows *db.Row, row *messageRow, m *bridge.Message) {
 }
 
 // addAnswersAndReactions reads the reactions to messages that have some, the answers to
-// polls and events, and how many parts of albums are there.
+// polls and events, and how many parts of albums are there. It takes the album from parts
+// of other people's albums.
 func (r *readTx) addAnswersAndReactions(messages []bridge.Message, positions []position, reacted []int64) {
 	bySeq := bySeq(messages, positions)
-	var polls, events, albums []int64
+	var polls, events, albums, parts []int64
 	for i := range messages {
 		m, seq := &messages[i], positions[i].Seq
 		if m.Poll != nil {
@@ -116,6 +117,9 @@ func (r *readTx) addAnswersAndReactions(messages []bridge.Message, positions []p
 		}
 		if m.Album != nil {
 			albums = append(albums, seq)
+		}
+		if m.AlbumID != nil {
+			parts = append(parts, seq)
 		}
 	}
 	var reaction bridge.MessageReaction
@@ -142,6 +146,9 @@ func (r *readTx) addAnswersAndReactions(messages []bridge.Message, positions []p
 	}
 	for m := range r.answersTo(albums, bySeq, arrivedQuery, &arrived) {
 		m.Album.Arrived = arrived
+	}
+	for m := range r.answersTo(parts, bySeq, foreignPartsQuery) {
+		m.AlbumID = nil
 	}
 }
 
@@ -220,6 +227,15 @@ var arrivedQuery = fmt.Sprintf(`
 		SELECT count(*) FROM (SELECT message FROM album_parts WHERE album = parent.id LIMIT %d) p
 		CROSS JOIN messages m ON m.seq = p.message WHERE m.chat = parent.chat AND m.sender = parent.sender)
 	FROM json_each(?) wanted CROSS JOIN messages parent ON parent.seq = wanted.value`, mostParts)
+
+// foreignPartsQuery selects the messages that name an album of another author: anybody can
+// name one.
+const foreignPartsQuery = `
+	SELECT part.seq, part.sender
+	FROM json_each(?) wanted CROSS JOIN messages part ON part.seq = wanted.value
+	CROSS JOIN album_parts p ON p.message = part.seq
+	CROSS JOIN messages album ON album.chat = part.chat AND album.id = p.album
+	WHERE album.type = 'albumMessage' AND album.sender != part.sender`
 
 // rowsOf runs a query over a list of ids, which is its one argument.
 func (r *readTx) rowsOf(query string, ids []int64) iter.Seq[*db.Row] {

@@ -100,6 +100,8 @@ func (t *writeTx) save(fact bridge.Fact) {
 		t.saveHistoryStep(f)
 	case bridge.HistoryForgotten:
 		t.forgetHistory()
+	case bridge.ChatHistoryEnd:
+		t.saveHistoryEnd(f)
 	case bridge.ChatName:
 		t.saveChatName(f)
 	case bridge.Imported:

@@ -61,6 +61,50 @@ func TestAlbum_CountsItsParts(t *testing.T) {
 	}
 }
 
+// TestAlbum_OfSomebodyElseTakesNoPart: a message that names another author's album shows no
+// album, wherever it is read, also if the album is stored after it. An event says so then.
+func TestAlbum_OfSomebodyElseTakesNoPart(t *testing.T) {
+	for name, albumFirst := range map[string]bool{"album first": true, "album last": false} {
+		s := newStore(t)
+		its, forged, other := album(club, bob, "ALBUM", 1), albumPart(club, carol, "FORGED", "ALBUM", 2), albumPart(club, carol, "OPEN", "UNSTORED", 3)
+		if albumFirst {
+			save(t, s, owner(), its)
+			save(t, s, forged, other, albumPart(club, bob, "OWN", "ALBUM", 4))
+		} else {
+			save(t, s, owner(), forged, other, albumPart(club, bob, "OWN", "ALBUM", 4))
+			if m := message(t, s, club, "FORGED"); m.AlbumID == nil {
+				t.Error("before the album is stored, its author is not known")
+			}
+			before := lastNumber(t, s)
+			save(t, s, its)
+			changed := map[string][]bridge.MessageField{}
+			updates := bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}
+			for _, e := range events(t, s, EventQuery{After: before, EventFilter: updates}).Events {
+				changed[e.Message.ID] = e.Changes
+				if e.Message.AlbumID != nil {
+					t.Errorf("the event shows the album %s", *e.Message.AlbumID)
+				}
+			}
+			sameList(t, "the album changed", changed["FORGED"], []bridge.MessageField{bridge.ChangedAlbumID})
+			if len(changed) != 1 {
+				t.Errorf("changed messages: %v", changed)
+			}
+		}
+		listed := map[string]*string{}
+		for _, m := range historyOf(t, s, club) {
+			listed[m.ID] = m.AlbumID
+		}
+		for what, id := range map[string]*string{"the list": listed["FORGED"], "the message": message(t, s, club, "FORGED").AlbumID} {
+			if id != nil {
+				t.Errorf("%s: %s names %s", name, what, *id)
+			}
+		}
+		if listed["OWN"] == nil || listed["OPEN"] == nil || message(t, s, club, "OPEN").AlbumID == nil {
+			t.Errorf("%s: the author's part or the part of an unknown album lost its album", name)
+		}
+	}
+}
+
 // TestAlbum_OfChatsThatBecomeOne has the parts of both.
 func TestAlbum_OfChatsThatBecomeOne(t *testing.T) {
 	s := newStore(t)

@@ -37,6 +37,7 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 	t.countNew(m, c, seq)
 	t.appendEvent(bridge.EventMessageCreated, seq, 0)
 	t.joinAlbum(seq, m.AlbumID)
+	t.rejectForeignParts(m, seq)
 	if isAwaited {
 		t.applyPending(m.Chat, m.ID)
 	}
@@ -169,6 +170,7 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender per
 	t.insertRaw(m, stored.seq)
 	t.queueTranscript(stored.seq, m)
 	t.joinAlbum(stored.seq, m.AlbumID)
+	t.rejectForeignParts(m, stored.seq)
 	fields := []bridge.MessageField{bridge.ChangedContent}
 	if stored.isPlaceholder() { // and no edit has taken its place
 		fields = append(fields, bridge.ChangedType)
@@ -224,6 +226,22 @@ func (t *writeTx) joinAlbum(seq int64, album *string) {
 	}
 	if t.Change("INSERT INTO album_parts (album, message) VALUES (?, ?) ON CONFLICT DO NOTHING", *album, seq) > 0 {
 		t.albumChanged(seq)
+	}
+}
+
+// rejectForeignParts logs that messages of other authors, which were stored before the album
+// m, are no parts of it.
+func (t *writeTx) rejectForeignParts(m bridge.Message, seq int64) {
+	if m.Album == nil {
+		return
+	}
+	parts := db.List[int64](t.Conn, `
+		SELECT part.seq FROM messages album
+		CROSS JOIN (SELECT message FROM album_parts WHERE album = ? LIMIT ?) p
+		CROSS JOIN messages part ON part.seq = p.message AND part.chat = album.chat AND part.sender != album.sender
+		WHERE album.seq = ?`, m.ID, mostParts, seq)
+	for _, part := range parts {
+		t.messageChanged(part, bridge.ChangedAlbumID)
 	}
 }
 

@@ -198,6 +198,36 @@ func TestCalls_ThatRangAtTheEndAreMissed(t *testing.T) {
 	}
 }
 
+// TestCalls_EndAfterARestart: the end of a call that was marked as missed at a start is stored
+// and logged when the network reports it.
+func TestCalls_EndAfterARestart(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	dir := t.TempDir()
+	a := newAccountIn(t, network, dir)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	c, _ := a.ring(friend, simnet.CallOptions{})
+	a.stop()
+	b := startAccount(t, network, dir)
+	if call := b.waitCall(c.ID(), bridge.CallMissed); call.EndedAt != nil {
+		t.Errorf("before the network has reported an end: %+v", call)
+	}
+	b.waitState(bridge.StateOpen)
+	last, err := b.store.LastEvent(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.HangUp(ctx); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end of the call", func() bool { return b.waitCall(c.ID(), bridge.CallMissed).EndedAt != nil })
+	page, err := b.store.Events(ctx, store.EventQuery{After: last, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventCallUpdated}}})
+	if err != nil || len(page.Events) != 1 || page.Events[0].Call.EndedAt == nil {
+		t.Errorf("events %+v, %v", page.Events, err)
+	}
+}
+
 // An offer delivered after an outage is a missed call, unless the phone turns out
 // to have answered it; one that is a little late rings.
 func TestCalls_ThatRangDuringAnOutageAreMissed(t *testing.T) {

@@ -94,6 +94,8 @@ func (s *connection) onCheck() {
 		return
 	}
 	s.m.showTimelock()
+	s.m.showQuota()
+	s.l.checkQuota()
 	if time.Since(s.phoneChecked) >= phoneCheck {
 		s.checkPhone()
 	}
@@ -257,7 +259,10 @@ func (s *connection) opened() {
 	s.lapse.Stop()
 	s.m.setState(bridge.StateOpen, "")
 	s.m.showTimelock()
+	s.m.showQuota()
 	s.checkPhone()
+	s.l.checkQuota()
+	s.l.checkDefaultTimer()
 	s.m.workers.Go(func() { s.l.catchUp(away) })
 	s.m.History.Wake()
 	s.m.sync.wake()

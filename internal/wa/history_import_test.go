@@ -215,6 +215,90 @@ func TestImport_OnDemand(t *testing.T) {
 	}
 }
 
+// TestImport_AsksForNothingThatThePhoneDoesNotSend: the phone says in its history that it has no
+// older messages of a chat, or that it sends them to no linked device. It is not asked then:
+// it would not answer, and show its owner that syncing is paused. A new pairing forgets it.
+func TestImport_AsksForNothingThatThePhoneDoesNotSend(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		recent, older int
+		phoneOnly     bool
+		want          bridge.Code
+	}{
+		"none left":         {2, 0, false, bridge.CodeNoMoreHistory},
+		"none after asking": {1, 3, false, bridge.CodeNoMoreHistory},
+		"only on the phone": {1, 3, true, bridge.CodeOnlyOnPhone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := testContext(t)
+			a, anna := importing(t, bridge.HistoryRecent, plainly)
+			past := simnet.Past{With: anna.PN(), ByLID: true, PhoneOnly: c.phoneOnly}
+			for i := range c.older {
+				past.Older = append(past.Older, pastText(anna, fmt.Sprintf("OLD%d", i), i, "long ago"))
+			}
+			for i := range c.recent {
+				past.Recent = append(past.Recent, pastText(anna, fmt.Sprintf("NEW%d", i), 10+i, "not so long ago"))
+			}
+			a.phone.SetPast(past)
+			a.pair()
+			ask := func() error {
+				oldest := a.messages(jidOf(anna))[0]
+				oldest.Chat = jidOf(anna)
+				_, err := a.manager.AskHistory(ctx, oldest, 5)
+				return err
+			}
+			requests := 0
+			if c.older > 0 {
+				if err := ask(); err != nil {
+					t.Fatal(err)
+				}
+				requests++
+				eventually(t, "the end of the history", func() bool {
+					end, err := a.store.HistoryEnd(ctx, jidOf(anna))
+					return err == nil && end != bridge.HistoryOpen
+				})
+			}
+			if err := ask(); bridge.CodeOf(err) != c.want {
+				t.Errorf("asked beyond the end: got %v, want %s", err, c.want)
+			}
+			if got := len(a.messages(jidOf(anna))); got != c.older+c.recent {
+				t.Errorf("%d messages", got)
+			}
+			if got := len(a.phone.HistoryRequests()); got != requests {
+				t.Errorf("the phone was asked %d times, want %d", got, requests)
+			}
+			if _, err := a.manager.Logout(ctx); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the end of the session", func() bool {
+				end, err := a.store.HistoryEnd(ctx, jidOf(anna))
+				return err == nil && end == bridge.HistoryOpen
+			})
+		})
+	}
+}
+
+// TestImport_TheEndCountsIfAllWasImported: messages that were too old for HISTORY_IMPORT can be
+// asked for, though the phone has said that it has sent all.
+func TestImport_TheEndCountsIfAllWasImported(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	a, anna := importing(t, bridge.HistoryOfDays(60), plainly)
+	ancient := simnet.PastText(anna.PN(), anna.PN(), "ANCIENT", longAgo.AddDate(0, 0, -60), "before the bound")
+	a.phone.SetPast(simnet.Past{With: anna.PN(), Recent: []*simnet.PastInfo{ancient, pastText(anna, "NEW", 1, "later")}})
+	a.pair()
+	list := a.messages(jidOf(anna))
+	if len(list) != 1 {
+		t.Fatalf("messages %+v", list)
+	}
+	list[0].Chat = jidOf(anna)
+	if _, err := a.manager.AskHistory(ctx, list[0], 5); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the older message", func() bool { return len(a.messages(jidOf(anna))) == 2 })
+}
+
 // interrupted fails one transaction of an import.
 type interrupted struct {
 	*store.Store

@@ -94,10 +94,13 @@ type Manager struct {
 	traffic  traffic
 	phone    phone
 	timelock timelock
-	ban      ban
-	refusals atomic.Int32                    // in a row
-	version  atomic.Pointer[session.Version] // that was looked up, or nil
-	hourly   atomic.Int64                    // how long a refused version is left alone; tests change it
+	quota    quota
+	// defaultTimer is of the account's new chats.
+	defaultTimer defaultTimer
+	ban          ban
+	refusals     atomic.Int32                    // in a row
+	version      atomic.Pointer[session.Version] // that was looked up, or nil
+	hourly       atomic.Int64                    // how long a refused version is left alone; tests change it
 	// blocksReadBy is the device that has read the list of blocked people; nil for none.
 	blocksReadBy atomic.Pointer[types.JID]
 	behind       atomic.Bool // the session may know of people and chats what the store does not
@@ -130,7 +133,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	m.behind.Store(true)
 	m.Sender = sending.New(sending.Options{
 		Store: opts.Store, CDN: opts.CDN, Log: opts.Log, Clock: opts.Clock, NewChats: opts.NewChats, Connection: m.openClient,
-		Own: m.own, PushName: func() string { return m.presentUser().PushName }, Timelock: m.timelock.left, Background: background,
+		Own: m.own, PushName: func() string { return m.presentUser().PushName }, Timelock: m.timelock.left, Capped: m.quota.left, NewChatRefused: m.newChatRefused, DefaultTimer: m.defaultTimer.present, Background: background,
 		Available: opts.Typing != nil,
 	})
 	m.Groups = groups.New(groups.Options{
@@ -167,7 +170,7 @@ func (m *Manager) loadUser(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(m.loadPhoneSeen(ctx), m.loadRestrictions(ctx))
+	return errors.Join(m.loadPhoneSeen(ctx), m.loadRestrictions(ctx), m.loadDefaultTimer(ctx))
 }
 
 // Run keeps the account connected until ctx ends, then disconnects. It

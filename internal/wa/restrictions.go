@@ -63,8 +63,11 @@ func (m *Manager) noteTimelock(e *events.NotifyAccountReachoutTimelock) {
 }
 
 // showTimelock shows the timelock in the status while the account is open, until it ends.
-func (m *Manager) showTimelock() {
-	sentence, over := m.timelock.show()
+func (m *Manager) showTimelock() { m.showRestriction(m.timelock.show()) }
+
+// showRestriction shows a sentence in the status while the account is open, and removes the
+// sentence of a restriction that is over.
+func (m *Manager) showRestriction(sentence, over string) {
 	if m.forgetError(over) && sentence == "" {
 		m.announce("")
 	}
@@ -154,7 +157,7 @@ func (m *Manager) loadRestrictions(ctx context.Context) error {
 	locked, lockErr := m.moment(ctx, settingTimelock)
 	banned, banErr := m.moment(ctx, settingBan)
 	reason, reasonErr := m.store.Setting(ctx, settingBanReason)
-	if err := errors.Join(lockErr, banErr, reasonErr); err != nil {
+	if err := errors.Join(lockErr, banErr, reasonErr, m.loadQuota(ctx)); err != nil {
 		return err
 	}
 	m.timelock.set(locked)

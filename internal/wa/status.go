@@ -69,6 +69,9 @@ func (m *Manager) Status() bridge.Status {
 	if p := m.pairing; p != nil {
 		p.offer.show(&status, time.Now())
 	}
+	if status.HasSession {
+		status.NewChats = m.quota.present()
+	}
 	return status
 }
 

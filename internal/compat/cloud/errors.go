@@ -60,7 +60,7 @@ var refusals = map[bridge.Code]refusal{
 	bridge.CodeMediaTooLarge: {http.StatusBadRequest, codeMediaDownload}, bridge.CodeMediaInvalid: {http.StatusBadRequest, codeMediaDownload},
 	bridge.CodeUnsupportedMedia: {http.StatusBadRequest, codeMediaUpload},
 	bridge.CodeRateLimited:      {http.StatusTooManyRequests, codeRate}, bridge.CodeLookUpsLimited: {http.StatusTooManyRequests, codeRate},
-	bridge.CodeNewChatsLimited: {http.StatusTooManyRequests, codeSpamRate}, bridge.CodeReachoutRestricted: {http.StatusTooManyRequests, codeSpamRate},
+	bridge.CodeNewChatsLimited: {http.StatusTooManyRequests, codeSpamRate}, bridge.CodeNewChatsCapped: {http.StatusTooManyRequests, codeSpamRate}, bridge.CodeReachoutRestricted: {http.StatusTooManyRequests, codeSpamRate},
 	bridge.CodeNotConnected: unavailable, bridge.CodeSendTimeout: unavailable, bridge.CodeMediaUnavailable: unavailable, bridge.CodeStorageUnavailable: unavailable,
 	bridge.CodeTooManyConnections: unavailable, bridge.CodeRequestInProgress: unavailable,
 	bridge.CodeInternal: {http.StatusInternalServerError, codeSomething},

@@ -50,10 +50,18 @@ type Account struct {
 	refusing bool
 	// lockedUntil ends a lock during which the account may only write to accounts that trust it.
 	lockedUntil time.Time
+	// capping limits the chats that the account may begin; met holds the accounts that it has a chat with.
+	capping Capping
+	met     map[*Account]bool
+	// defaultTimer is the timer with which the account's new chats begin, in seconds, set at timerSetAt.
+	defaultTimer uint32
+	timerSetAt   time.Time
 	// Salt lets companions derive tokens for people who have given none.
 	Salt []byte
 	// Numberless hides the account from look-ups by number.
 	Numberless bool
+	// Messenger is the number of another messenger that the account is on, and 0 for WhatsApp's own accounts.
+	Messenger uint16
 	// Withheld hides that this number and this LID belong together.
 	Withheld bool
 	// Wishes holds the phone's wishes about the delivery of its messages, by message id.

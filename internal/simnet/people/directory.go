@@ -64,6 +64,10 @@ func (n *Directory) AccountOf(jid types.JID) *Account {
 		return n.ByNumber[jid.User]
 	case types.HiddenUserServer:
 		return n.byLID[jid.User]
+	case types.InteropServer:
+		if a := n.ByNumber[jid.User]; a != nil && a.Messenger == jid.Integrator {
+			return a
+		}
 	}
 	return nil
 }

@@ -82,11 +82,23 @@ func (n *Server) answerPaired(c *people.Client, d *people.Device, node *Node) {
 		c.Reply(node, n.answerBlocklist(d, node, set))
 	case "md":
 		n.answerCompanion(c, d, node)
+	case "w:mex":
+		c.Reply(node, n.answerMex(d, node))
 	default:
 		n.unknown["iq "+wire.Text(node, "xmlns")]++
 		n.Log.Warnf("query not understood: %s", wire.Text(node, "xmlns"))
 		c.Reply(node, wire.Refuse(501, "feature-not-implemented"))
 	}
+}
+
+// answerMex answers GraphQL queries, by their id.
+func (n *Server) answerMex(d *people.Device, node *Node) wire.Answer {
+	query, _ := wire.Child(node, "query")
+	if id := wire.Text(query, "query_id"); id != people.CappingQuery {
+		n.unknown["query "+id]++
+		return wire.Refuse(400, "bad-request")
+	}
+	return wire.Result(Node{Tag: "result", Content: d.Account.AnswerCapping()})
 }
 
 // Unknown counts the stanzas and queries that the server did not understand, by kind.

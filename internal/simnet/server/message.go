@@ -103,6 +103,9 @@ func (n *Server) routeDirect(d *people.Device, node *Node, to types.JID) (phash 
 	if !n.MayReach(d, chat, node) {
 		return "", people.CodeReachout
 	}
+	if !n.MayBegin(d, chat, node) {
+		return "", people.CodeCapped
+	}
 	form := d.Account.FormFor(node, to.Server)
 	encs := n.addressed(node)
 	_, blocked := chat.Blocked[d.Account.LID()]
@@ -150,6 +153,10 @@ func (n *Server) directNode(d, target *people.Device, chat *people.Account, form
 	} else {
 		wire.Set(a, "sender_"+wire.ShortForm(wire.OtherForm(form)), d.Account.Alternative(form))
 		wire.Set(a, "username", d.Account.Username)
+		if messenger := d.Account.Messenger; messenger != 0 {
+			// A guess, after the form of such addresses in WhatsApp Web: nothing else names the person.
+			a = attrs{"from": types.JID{User: d.Account.PhoneNumber, Integrator: messenger, Server: types.InteropServer}, "id": a["id"], "t": a["t"], "type": a["type"], "notify": d.Account.PushName}
+		}
 	}
 	return Node{Tag: "message", Attrs: a, Content: contentFor(d, target, node, enc)}
 }

@@ -55,6 +55,8 @@ func userNode(query *Node, asked types.JID, a *people.Account) Node {
 			facts = append(facts, Node{Tag: "status", Content: []byte(a.About)})
 		case "username":
 			facts = append(facts, Node{Tag: "username", Content: []byte(a.Username)})
+		case "disappearing_mode":
+			facts = append(facts, a.DefaultTimerNode())
 		case "business":
 			if a.Business {
 				facts = append(facts, Node{Tag: "business", Content: []Node{verifiedName(a)}})

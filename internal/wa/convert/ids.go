@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -15,7 +16,7 @@ import (
 // JID returns j without its device, under the servers that package bridge knows.
 // What it does not know (channels, say) becomes the empty JID.
 func JID(j types.JID) bridge.JID {
-	server := ""
+	server, user := "", j.User
 	switch j.Server {
 	case types.DefaultUserServer, types.LegacyUserServer, types.HostedServer:
 		server = bridge.ServerUser
@@ -27,8 +28,13 @@ func JID(j types.JID) bridge.JID {
 		server = bridge.ServerBroadcast
 	case types.BotServer:
 		server = bridge.ServerBot
+	case types.InteropServer:
+		server = bridge.ServerInterop
+		if !strings.Contains(user, "-") { // it is in one piece in texts
+			user = strconv.Itoa(int(j.Integrator)) + "-" + user
+		}
 	}
-	jid, err := bridge.ParseJID(j.User + "@" + server)
+	jid, err := bridge.ParseJID(user + "@" + server)
 	if err != nil {
 		return ""
 	}
@@ -45,7 +51,13 @@ func ParseJID(s string) bridge.JID {
 }
 
 // WireJID returns the library's form of j.
-func WireJID(j bridge.JID) types.JID { return types.NewJID(j.User(), j.Server()) }
+func WireJID(j bridge.JID) types.JID {
+	if messenger, user, _ := strings.Cut(j.User(), "-"); j.IsInterop() {
+		integrator, _ := strconv.ParseUint(messenger, 10, 16) // j has digits alone
+		return types.JID{User: user, Integrator: uint16(integrator), Server: types.InteropServer}
+	}
+	return types.NewJID(j.User(), j.Server())
+}
 
 // IsPerson reports whether a JID is a number or a LID.
 func IsPerson(jid types.JID) bool {

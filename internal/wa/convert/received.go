@@ -25,7 +25,7 @@ func MessageFacts(e *events.Message, own bridge.JID, open opener) []bridge.Fact 
 	}
 	s := sourceOf(e.Info, own)
 	raw := cmp.Or(e.RawMessage.GetDeviceSentMessage().GetMessage(), e.RawMessage)
-	facts := s.people(e.Info)
+	facts := append(s.people(e.Info), bundleFacts(e)...)
 	for _, chat := range s.chats {
 		content := contentFacts(e, s, chat, raw, open)
 		shows := false // under its own id

@@ -103,8 +103,17 @@ func chunkRequest(kind waE2E.HistorySyncType) *waE2E.Message {
 
 // AskHistory asks the phone for messages of a chat from before the oldest one that is
 // stored, and returns the request's id. The answer is imported later. It fails with
-// [bridge.CodeNotConnected].
+// [bridge.CodeNotConnected]. It fails with [bridge.CodeNoMoreHistory] or
+// [bridge.CodeOnlyOnPhone], without a request, if the phone has said that it has no older
+// messages for a linked device: it would not answer, and show its owner that syncing is paused.
 func (h *History) AskHistory(ctx context.Context, oldest bridge.Message, count int) (string, error) {
+	end, err := h.o.Store.HistoryEnd(ctx, oldest.Chat)
+	if err == nil {
+		err = end.Refusal()
+	}
+	if err != nil {
+		return "", err
+	}
 	c, err := h.o.Open()
 	if err != nil {
 		return "", err

@@ -39,6 +39,9 @@ type Store interface {
 	Save(ctx context.Context, facts ...bridge.Fact) error
 	NextHistoryPart(ctx context.Context) (bridge.HistoryPart, bool, error)
 	HistoryKinds(ctx context.Context) (map[string]bool, error)
+	// OldestKnown returns the oldest message of a chat that the network knows.
+	OldestKnown(ctx context.Context, chat bridge.JID) (oldest bridge.Message, found bool, err error)
+	HistoryEnd(ctx context.Context, chat bridge.JID) (bridge.HistoryEnd, error)
 	Setting(ctx context.Context, name string) (string, error)
 	SetSetting(ctx context.Context, name, value string) error
 }
@@ -139,7 +142,9 @@ func (h *History) handle(ctx context.Context, c Conn, part bridge.HistoryPart) t
 	defer cancel()
 	defer context.AfterFunc(c.Ctx, cancel)()
 	var err error
-	if part.State == bridge.HistoryWaiting {
+	if part.Kind == bridge.HistoryShared {
+		err = h.takeBundle(trying, c, &part)
+	} else if part.State == bridge.HistoryWaiting {
 		err = h.takeOver(trying, c, &part)
 	} else {
 		err = h.deletePart(trying, c, part)
@@ -165,7 +170,11 @@ func (h *History) failed(ctx context.Context, c Conn, part bridge.HistoryPart, c
 	step := part.HistoryStep
 	step.Tries++
 	log := h.o.Log.Warn().Str("kind", part.Kind).Int("chunk", part.Chunk).Int("tries", step.Tries).Str("error", bridge.Redact(cause.Error()))
-	switch final := isTooLarge(cause) || step.Tries > len(pauses); {
+	shared := part.Kind == bridge.HistoryShared
+	switch final := isTooLarge(cause) || errors.Is(cause, errNoBundle) || shared && isGone(cause) || step.Tries > len(pauses); {
+	case final && shared:
+		step.State = bridge.HistoryGivenUp
+		log.Msg("the messages that a member shared with this account, which has joined a group, were given up")
 	case final && part.State == bridge.HistoryTakenOver:
 		step.State = bridge.HistoryDone
 		log.Msg("the network did not delete a part of the history that was taken over; it will by itself")

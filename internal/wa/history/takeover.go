@@ -73,6 +73,28 @@ type takeover struct {
 	seen         int // messages
 }
 
+// historyEnds maps what the phone says of older messages (WAWebProtobufsHistorySync).
+var historyEnds = map[waHistorySync.Conversation_EndOfHistoryTransferType]bridge.HistoryEnd{
+	waHistorySync.Conversation_COMPLETE_AND_NO_MORE_MESSAGE_REMAIN_ON_PRIMARY:                 bridge.HistoryNoMore,
+	waHistorySync.Conversation_COMPLETE_ON_DEMAND_SYNC_WITH_MORE_MSG_ON_PRIMARY_BUT_NO_ACCESS: bridge.HistoryOnPhone,
+}
+
+// endOf returns what the phone has of a chat beyond a part. What was not imported can be asked
+// for, whatever the phone says.
+func (t *takeover) endOf(chat *waHistorySync.Conversation) []bridge.Fact {
+	jid := convert.ParseJID(chat.GetID())
+	if chat.EndOfHistoryTransferType == nil || jid == "" || !t.imports {
+		return nil
+	}
+	end := historyEnds[chat.GetEndOfHistoryTransferType()]
+	for _, message := range chat.GetMessages() {
+		if time.Unix(int64(message.GetMessage().GetMessageTimestamp()), 0).Before(t.since) {
+			end = bridge.HistoryOpen
+		}
+	}
+	return []bridge.Fact{bridge.ChatHistoryEnd{Chat: jid, End: end}}
+}
+
 // piece takes one piece of a part over.
 func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 	history := new(waHistorySync.HistorySync)
@@ -97,6 +119,7 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 			return err
 		}
 		facts := append(convert.ChatFacts(chat, time.Now()), convert.HistoricLabels(chat, pn, lid)...)
+		facts = append(facts, t.endOf(chat)...)
 		if err := t.add(ctx, facts...); err != nil { // after the messages: a group is named once it is there
 			return err
 		}

@@ -60,6 +60,11 @@ func (c *Client) contextFor(ctx context.Context, chat bridge.JID, out bridge.Out
 	if err != nil {
 		return nil, err
 	}
+	if begun, err := c.begunTimer(ctx, chat, timer); err != nil {
+		return nil, err
+	} else if begun.Seconds > 0 {
+		timer, info.DisappearingMode = begun, convert.AccountTimer()
+	}
 	if timer.Seconds > 0 {
 		info.Expiration = proto.Uint32(timer.Seconds)
 		if !timer.SetAt.IsZero() {
@@ -86,6 +91,20 @@ func (c *Client) contextFor(ctx context.Context, chat bridge.JID, out bridge.Out
 		return nil, nil
 	}
 	return info, nil
+}
+
+// begunTimer returns the account's default timer if the chat is new and nobody has set a
+// timer there; else none.
+func (c *Client) begunTimer(ctx context.Context, chat bridge.JID, known bridge.ChatTimer) (none bridge.ChatTimer, err error) {
+	seconds := c.s.o.DefaultTimer()
+	if seconds == 0 || known.Seconds > 0 || !known.SetAt.IsZero() || !chat.IsPerson() || c.isTrusted(ctx, chat) {
+		return none, nil
+	}
+	isNew, err := c.s.o.Store.IsNewChat(ctx, c.namesOf(chat)...)
+	if err != nil || !isNew {
+		return none, err
+	}
+	return bridge.ChatTimer{Chat: chat, Seconds: seconds, SetAt: bridge.At(time.Now())}, nil
 }
 
 // mentionMembers mentions all other members of a group, in the form in which they know

@@ -18,6 +18,9 @@ import (
 // destination checks the recipient before anything is stored, and returns the library's
 // form of the chat.
 func (c *Client) destination(ctx context.Context, jid bridge.JID) (types.JID, error) {
+	if err := answerable(jid); err != nil {
+		return types.EmptyJID, err
+	}
 	jid = c.s.o.Store.Canonical(jid)
 	to := convert.WireJID(jid)
 	switch {
@@ -29,6 +32,15 @@ func (c *Client) destination(ctx context.Context, jid bridge.JID) (types.JID, er
 		return c.NumberExists(ctx, to)
 	}
 	return to, nil
+}
+
+// answerable refuses people on other messengers: WhatsApp delivers their messages to linked
+// devices, and how those could answer is not known.
+func answerable(to bridge.JID) error {
+	if !to.IsInterop() {
+		return nil
+	}
+	return bridge.Fail(bridge.CodeNotAChat, "%s is a person on another messenger: their messages are stored, but they cannot be answered from here; answer on the phone", to)
 }
 
 // knownGroup holds what sending needs of a group that the account is in.
@@ -192,15 +204,25 @@ func (c *Client) isTrusted(ctx context.Context, person bridge.JID) bool {
 
 // refuseNewChat refuses a first message to a person while the network would.
 func (c *Client) refuseNewChat(ctx context.Context, to bridge.JID) error {
-	left := c.s.o.Timelock()
-	if left == 0 || !to.IsPerson() || c.isTrusted(ctx, to) {
+	locked, capped := c.s.o.Timelock(), c.s.o.Capped()
+	if max(locked, capped) == 0 || !to.IsPerson() || c.isTrusted(ctx, to) {
 		return nil
 	}
 	isNew, err := c.s.o.Store.IsNewChat(ctx, c.namesOf(to)...)
-	if err != nil || !isNew {
+	switch {
+	case err != nil || !isNew:
 		return err
+	case capped > locked:
+		return newChatsCapped(capped)
 	}
-	return reachoutRestricted(left)
+	return reachoutRestricted(locked)
+}
+
+func newChatsCapped(left time.Duration) *bridge.Error {
+	return &bridge.Error{
+		Code: bridge.CodeNewChatsCapped, RetryAfter: left,
+		Msg: "the network lets this account start no more new chats in this cycle (code 475): wait for its end, or let the recipient write first",
+	}
 }
 
 func reachoutRestricted(left time.Duration) *bridge.Error {

@@ -14,6 +14,7 @@ import (
 // The network's refusals of a message, as seen in the field.
 const (
 	codeReachout    = 463 // the account may not start new chats for now
+	codeCapped      = 475 // the new chats of the account's cycle are used up
 	codeRateLimited = 429
 	codeWrongMode   = 421 // the group knows its members by LIDs, or by numbers, and not as they were named
 	codeStale       = 479 // the stanza was not valid to the server: devices are gone or new
@@ -22,8 +23,8 @@ const (
 	codeBlocked     = 406
 )
 
-// RefusalOf turns the library's error into a named one. Nothing here is worth
-// a blind retry.
+// RefusalOf turns the library's error into a named one, and notes that new chats are refused
+// (code 475). Nothing here is worth a blind retry.
 func (s *Sender) RefusalOf(err error, chat bridge.JID) error {
 	var iq *whatsmeow.IQError
 	switch {
@@ -67,6 +68,9 @@ func (s *Sender) serverRefusal(err error, chat bridge.JID) error {
 	switch code {
 	case codeReachout:
 		return reachoutRestricted(s.o.Timelock()).Because(err)
+	case codeCapped:
+		s.o.NewChatRefused()
+		return newChatsCapped(s.o.Capped()).Because(err)
 	case codeRateLimited:
 		return rateLimited(err)
 	case codeForbidden, codeNotAllowed:

@@ -21,15 +21,18 @@ const uploadBudget = 15 * time.Minute
 //
 // Errors: [bridge.CodeNotConnected] while the socket is not open,
 // [bridge.CodeNotOnNetwork], [bridge.CodeNotInGroup], [bridge.CodeRateLimited],
-// [bridge.CodeReachoutRestricted], [bridge.CodeNewChatsLimited],
-// [bridge.CodeSendRefused], [bridge.CodeMediaGone] and [bridge.CodeUnsupportedMedia] when the message did not and will
-// not go out,
+// [bridge.CodeReachoutRestricted], [bridge.CodeNewChatsCapped], [bridge.CodeNewChatsLimited],
+// [bridge.CodeSendRefused], [bridge.CodeMediaGone] and [bridge.CodeUnsupportedMedia] when the
+// message did not and will not go out,
 // [bridge.CodeSendTimeout] while the outcome is unknown: then it stays pending.
 //
 // A caller that goes away must not end ctx, because a message cannot be called back.
 func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
 	c, err := s.o.Connection()
 	if err != nil {
+		return bridge.Sent{}, err
+	}
+	if err := answerable(out.To); err != nil {
 		return bridge.Sent{}, err
 	}
 	began, upload := time.Now(), time.Duration(0)
@@ -59,6 +62,7 @@ func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, er
 		return bridge.Sent{}, err
 	}
 	facts := c.withNewChat(composing, chat, withKey(out.Key, bridge.Sent{ID: row.ID, Chat: chat}, row)...)
+	facts = append(facts, convert.BegunTimer(chat, msg)...)
 	if err := s.o.Store.Save(composing, facts...); err != nil {
 		return bridge.Sent{}, err
 	}
@@ -76,6 +80,9 @@ func (s *Sender) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, e
 	}
 	if len(row.Raw) == 0 {
 		return bridge.Sent{}, bridge.Invalid("the message was deleted in the meantime: it is not sent again")
+	}
+	if err := answerable(row.Chat); err != nil {
+		return bridge.Sent{}, err
 	}
 	began, msg := time.Now(), new(waE2E.Message)
 	if err := proto.Unmarshal(row.Raw, msg); err != nil {

@@ -71,6 +71,13 @@ type Options struct {
 	PushName func() string
 	// Timelock returns how long the network keeps the account from beginning chats.
 	Timelock func() time.Duration
+	// Capped returns how long the network refuses to have the account begin chats, because
+	// the new chats of its cycle are used up. NewChatRefused notes that it has refused one.
+	Capped         func() time.Duration
+	NewChatRefused func()
+	// DefaultTimer returns the timer of disappearing messages with which new chats begin, in
+	// seconds; 0 is none.
+	DefaultTimer func() uint32
 	// Background ends with the program: what was begun is brought to an end before.
 	Background context.Context
 }

@@ -36,7 +36,7 @@ export const chatResource: Resource = {
       name: "Request History",
       value: "requestHistory",
       action: "Request older messages of a chat from the phone",
-      description: "Messages from before the oldest one. They arrive without events once the phone is online.",
+      description: "Messages from before the oldest one. They arrive without events once the phone is online. It fails with no_more_history or only_on_phone if the phone has none to send.",
       method: "POST",
       path: "/api/chats/{jid}/history",
       fields: [chat],

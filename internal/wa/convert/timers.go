@@ -1,0 +1,27 @@
+package convert
+
+import (
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+
+	"bridged/internal/bridge"
+)
+
+// AccountTimer says of a message's timer that it is the account's default, with which a new
+// chat begins.
+func AccountTimer() *waE2E.DisappearingMode {
+	return &waE2E.DisappearingMode{
+		Initiator: waE2E.DisappearingMode_INITIATED_BY_ME.Enum(), Trigger: waE2E.DisappearingMode_ACCOUNT_SETTING.Enum(), InitiatedByMe: new(true),
+	}
+}
+
+// BegunTimer returns the timer of a chat that begins with an own message; nil if the message
+// begins none.
+func BegunTimer(chat bridge.JID, msg *waE2E.Message) []bridge.Fact {
+	context := contextInfo(unwrap(msg).msg)
+	if context.GetExpiration() == 0 || context.GetDisappearingMode().GetTrigger() != waE2E.DisappearingMode_ACCOUNT_SETTING {
+		return nil
+	}
+	return []bridge.Fact{bridge.ChatTimer{Chat: chat, Seconds: context.GetExpiration(), SetAt: bridge.At(time.Unix(context.GetEphemeralSettingTimestamp(), 0))}}
+}

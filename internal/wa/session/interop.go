@@ -1,0 +1,23 @@
+package session
+
+import (
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/types"
+)
+
+// interopAgent marks the Signal addresses of people on other messengers. It is none of the
+// numbers that whatsmeow uses for its own servers (types/jid.go).
+const interopAgent = 64
+
+// setInteropAgent keeps the Signal sessions of people on other messengers apart from those of
+// phone numbers with the same digits, and from each other: whatsmeow makes an address of the
+// digits and the agent alone (types/jid.go, SignalAddressUser). The agent of these JIDs is not
+// written to the wire (binary/encoder.go).
+func setInteropAgent(stanza *waBinary.Node) {
+	for name, value := range stanza.Attrs {
+		if jid, is := value.(types.JID); is && jid.Server == types.InteropServer {
+			jid.RawAgent = interopAgent + uint8(jid.Integrator%interopAgent)
+			stanza.Attrs[name] = jid
+		}
+	}
+}

@@ -110,7 +110,7 @@ func (l *link) observer() session.Observer {
 	m := l.m
 	return session.Observer{
 		Own: m.own, IsOver: l.isOver, Failed: func(err error) { l.refuse(err) },
-		Learned: m.learnIdentities, Usernames: l.learnUsernames, Undecrypted: l.onUndecrypted,
+		Learned: m.learnIdentities, Usernames: l.learnUsernames, Undecrypted: l.onUndecrypted, Notified: l.onNotified,
 		FrameLost: func() {
 			l.notify(notice{kind: noticeSilent, sentence: "a frame from the network was damaged; reconnecting"})
 		},

@@ -78,6 +78,8 @@ func (l *link) handle(evt any) (stored bool) {
 		return l.keep([]bridge.Fact{bridge.Contact{JID: convert.JID(e.JID), BusinessName: &e.NewBusinessName}})
 	case *events.Contact:
 		return l.keep(convert.ContactFacts(e))
+	case session.UsernameChanged:
+		return l.keep(l.usernameFacts(e))
 	case *events.Blocklist:
 		if len(e.Changes) == 0 { // it says only that something has changed
 			m.workers.Go(l.readBlocklist)

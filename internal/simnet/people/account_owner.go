@@ -100,7 +100,7 @@ func (a *Account) RefuseStrangers(refuse bool) {
 }
 
 // SetUsername gives the account a username and takes it away from the account that had it; "" gives the name up. Others see the change with
-// the account's next stanza, or when they ask.
+// the account's next stanza, when they ask, or by AnnounceUsername.
 func (a *Account) SetUsername(name string) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/json"
 	"strconv"
 	"time"
 
@@ -73,13 +72,7 @@ func (n *Directory) timelockNode(until time.Time) Node {
 	if !until.IsZero() {
 		lock["time_enforcement_ends"] = strconv.FormatInt(until.Unix(), 10)
 	}
-	data, err := json.Marshal(map[string]any{"data": map[string]any{"xwa2_notify_account_reachout_timelock": lock}})
-	if err != nil {
-		panic(err) // plain values cannot fail
-	}
-	return Node{Tag: "notification", Attrs: attrs{
-		"from": types.ServerJID, "type": "mex", "id": n.NextID(), "t": wire.UnixNow(),
-	}, Content: []Node{{Tag: "update", Attrs: attrs{"op_name": "NotificationAccountReachoutTimelockUpdate"}, Content: data}}}
+	return n.mexNode("NotificationAccountReachoutTimelockUpdate", "xwa2_notify_account_reachout_timelock", lock)
 }
 
 // MayReach reports whether a message may go to another account. The caller holds Directory.Mu.

@@ -44,6 +44,7 @@ type Client struct {
 	stores   store.Device    // a copy: whatsmeow replaces its stores without a lock when the network logs it out
 	stale    sync.Map        // numbers (types.JID) whose devices have changed
 	pending  pendingMessages
+	notices  notices
 	starting *semaphore.Weighted // held while sessions are begun
 }
 
@@ -63,6 +64,9 @@ type Observer struct {
 	// Undecrypted runs before whatsmeow acknowledges a message that it could not
 	// decrypt. With last, whatsmeow makes no event of it.
 	Undecrypted func(e *events.UndecryptableMessage, last bool)
+	// Notified receives what whatsmeow drops: the events of this package. The stanza is
+	// acknowledged afterwards, unless the connection is cut.
+	Notified func(evt any)
 	// FrameLost runs when a frame of the connection could not be read.
 	FrameLost func()
 	// CodeRefused runs when the network refuses a code entered on the phone.
@@ -136,6 +140,7 @@ func (c *Client) newLogger() *logger {
 func (c *Client) onStanza(node *waBinary.Node) {
 	amend(node)
 	c.pending.add(node)
+	c.notices.mark(node)
 	if found := usernamesIn(node); len(found) > 0 {
 		c.observer.Usernames(found, node.Tag == "iq")
 	}
@@ -148,6 +153,8 @@ func (c *Client) onLog(format string, args []any) {
 	}
 	number, changed := changedDevices(format, args)
 	switch {
+	case format == logUnhandled:
+		c.onUnhandled(args)
 	case changed:
 		c.stale.Store(number.ToNonAD(), true)
 	case format == logOtherDevices && c.store != nil:

@@ -1,0 +1,86 @@
+package session
+
+import (
+	"strconv"
+	"sync"
+
+	waBinary "go.mau.fi/whatsmeow/binary"
+)
+
+// whatsmeow acknowledges the notifications that it does not know without an event. Those
+// that bridged reads get another type before whatsmeow handles them: it logs an unknown
+// type (notification.go, handleNotification), in its turn and before the acknowledgement.
+// Then the type is set back, which the acknowledgement repeats, and the notification is
+// passed on.
+
+// logUnhandled is logged with the type of a notification that whatsmeow does not know.
+const logUnhandled = "Unhandled notification with type %s"
+
+// noticeReaders read notifications by their type. They return an event for
+// [Observer.Notified], or nil if there is nothing to pass on.
+var noticeReaders = map[string]func(node *waBinary.Node) (evt any){
+	"mex": readMex,
+}
+
+// isDropped reports whether bridged reads a notification in place of whatsmeow.
+func isDropped(node *waBinary.Node) bool {
+	kind, _ := node.Attrs["type"].(string)
+	if node.Tag != "notification" || noticeReaders[kind] == nil {
+		return false
+	}
+	return kind != "mex" || mexReader(node) != nil
+}
+
+// notices are the notifications that wait for their turn.
+type notices struct {
+	mu     sync.Mutex
+	last   int
+	marked map[string]notice // by the type that they have meanwhile; guarded by mu
+}
+
+type notice struct {
+	node *waBinary.Node
+	kind string // the type that the network gave it
+}
+
+// mark gives a notification that whatsmeow would drop another type.
+func (n *notices) mark(node *waBinary.Node) {
+	if !isDropped(node) {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.marked == nil || len(n.marked) == maxPending { // those of ended connections stay
+		n.marked = make(map[string]notice)
+	}
+	n.last++
+	mark := "notice " + strconv.Itoa(n.last)
+	n.marked[mark] = notice{node, node.Attrs["type"].(string)}
+	node.Attrs["type"] = mark
+}
+
+// take returns a notification by the type that mark gave it, with its own type again.
+func (n *notices) take(mark string) (node *waBinary.Node, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	found, ok := n.marked[mark]
+	if !ok {
+		return nil, false
+	}
+	delete(n.marked, mark)
+	found.node.Attrs["type"] = found.kind
+	return found.node, true
+}
+
+// onUnhandled passes on a notification whose turn it is.
+func (c *Client) onUnhandled(args []any) {
+	mark, _ := args[0].(string)
+	node, ok := c.notices.take(mark)
+	if !ok {
+		return
+	}
+	kind, _ := node.Attrs["type"].(string)
+	if evt := noticeReaders[kind](node); evt != nil {
+		c.observer.Notified(evt)
+	}
+}

@@ -45,6 +45,8 @@ type Client struct {
 	stale    sync.Map        // numbers (types.JID) whose devices have changed
 	pending  pendingMessages
 	notices  notices
+	// refreshes has the messages that wait for their acknowledgement (*atomic.Bool), by id.
+	refreshes sync.Map
 	starting *semaphore.Weighted // held while sessions are begun
 }
 
@@ -81,6 +83,7 @@ type Observer struct {
 func NewClient(db *DB, d *Device, observer Observer, log zerolog.Logger) *Client {
 	c := &Client{db: db, log: log, observer: observer, starting: semaphore.NewWeighted(1)}
 	device := d.device
+	device.LIDs = &db.lids
 	if device.ID != nil {
 		c.Device = *device.ID
 		c.guard(device)
@@ -141,6 +144,7 @@ func (c *Client) onStanza(node *waBinary.Node) {
 	amend(node)
 	c.pending.add(node)
 	c.notices.mark(node)
+	c.noteAck(node)
 	if found := usernamesIn(node); len(found) > 0 {
 		c.observer.Usernames(found, node.Tag == "iq")
 	}

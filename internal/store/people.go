@@ -221,6 +221,13 @@ func (t *writeTx) saveIdentity(f bridge.Identity) {
 	}
 	owner, hasPN := t.people.find(f.PN)
 	holder, hasLID := t.people.find(f.LID)
+	if hasPN && owner.pn != f.PN { // a former number of theirs
+		if hasLID && owner.id == holder.id {
+			return // from before the change
+		}
+		t.forgetNumber(f.PN)
+		owner, hasPN = person{}, false
+	}
 	switch {
 	case hasPN && hasLID && owner.id == holder.id && owner.lid == f.LID:
 		return

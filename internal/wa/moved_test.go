@@ -147,3 +147,100 @@ func TestRefreshLID_IsFollowedOnce(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMoved_TheNetworkAnnouncesIt: the message arrives at the new account, once, and the
+// chat stays one, whatever has changed.
+func TestMoved_TheNetworkAnnouncesIt(t *testing.T) {
+	t.Parallel()
+	for name, m := range map[string]simnet.Move{
+		"another LID":                       {},
+		"another number":                    {Number: "15550100399", KeepLID: true},
+		"another number, named with LIDs":   {Number: "15550100399", KeepLID: true, WithLIDs: true},
+		"another number and another LID":    {Number: "15550100399", WithLIDs: true},
+		"another number, LIDs are not told": {Number: "15550100399"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, network := testContext(t), newNetwork(t)
+			a := newAccount(t, network)
+			old := newPhone(t, network, "15550100301", "Sam")
+			a.hearFrom(old, "before")
+			a.sendStored(jidOf(old), "to the old account")
+			sam := move(t, old, m)
+			eventually(t, "the new identity", func() bool { return a.store.Canonical(jidOf(old)) == jidOf(sam) })
+			if err := a.device().WaitQuiet(ctx); err != nil {
+				t.Fatal(err)
+			}
+			before := a.device().Counters().Sent
+			sent, err := a.send(jidOf(old), "to the new account") // by the old number, as the caller knows it
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := sam.ReceivedID(ctx, sent.ID); err != nil {
+				t.Error(err)
+			}
+			if tries := a.device().Counters().Sent - before; tries != 1 {
+				t.Errorf("%d tries, want 1", tries)
+			}
+			a.hearFrom(sam, "after")
+			page, err := a.store.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatsIndividual, Limit: 10})
+			if err != nil || len(page.Items) != 1 || page.Items[0].JID != jidOf(sam) {
+				t.Errorf("chats: %+v, %v", page.Items, err)
+			}
+			if got := a.messages(lidOf(old)); len(got) != 4 {
+				t.Errorf("%d messages in the chat, want 4", len(got))
+			}
+		})
+	}
+}
+
+// hearFrom waits until a person's message is stored.
+func (a *account) hearFrom(from *simnet.Phone, text string) {
+	a.t.Helper()
+	if _, err := from.SendText(testContext(a.t), a.phone.PN(), text); err != nil {
+		a.t.Fatal(err)
+	}
+	eventually(a.t, text, func() bool {
+		stored := a.messages(jidOf(from))
+		return len(stored) > 0 && stored[len(stored)-1].Content == text
+	})
+}
+
+// TestMoved_AMemberOfAGroup: the place in the group follows with its rights, and the next
+// message is encrypted for the new account, in one try.
+func TestMoved_AMemberOfAGroup(t *testing.T) {
+	t.Parallel()
+	for name, byNumber := range map[string]bool{"by LID": false, "by number": true} {
+		for what, m := range map[string]simnet.Move{
+			"another LID": {}, "another number": {Number: "15550100399", KeepLID: true}, "both": {Number: "15550100399", WithLIDs: true},
+		} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				t.Parallel()
+				ctx, network := testContext(t), newNetwork(t)
+				a := newAccount(t, network)
+				old := newPhone(t, network, "15550100301", "Sam")
+				_, jid := a.group(old, byNumber, a.phone)
+				a.sendStored(jid, "before")
+				sam := move(t, old, m)
+				if err := a.device().WaitQuiet(ctx); err != nil {
+					t.Fatal(err)
+				}
+				g, err := a.store.Group(ctx, jid)
+				if err != nil || len(g.Participants) != 2 || g.Participants[0].JID != jidOf(sam) || g.Participants[0].LID != lidOf(sam) || !g.Participants[0].IsSuperAdmin {
+					t.Errorf("the group: %+v, %v", g.Participants, err)
+				}
+				before := a.device().Counters().Sent
+				sent, err := a.send(jid, "after")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := sam.ReceivedID(ctx, sent.ID); err != nil {
+					t.Error(err)
+				}
+				if tries := a.device().Counters().Sent - before; tries != 1 {
+					t.Errorf("%d tries, want 1", tries)
+				}
+			})
+		}
+	}
+}

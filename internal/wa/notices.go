@@ -1,9 +1,14 @@
 package wa
 
 import (
+	"cmp"
 	"context"
 
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 	"bridged/internal/wa/session"
 )
 
@@ -38,4 +43,29 @@ func (l *link) askOwnUsername(pn bridge.JID) {
 	if _, err := l.cli.IsOnWhatsApp(ctx, []string{"+" + pn.User()}); err != nil && l.ctx.Err() == nil {
 		l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the account's own username was not read")
 	}
+}
+
+// follow has the next messages sent to where a person is now. Where that fails, the network
+// sends the notification again.
+func (l *link) follow(e session.Moved) bool {
+	ctx, cancel := context.WithTimeout(l.ctx, saveTimeout)
+	defer cancel()
+	if err := l.cli.Follow(ctx, e); err != nil {
+		return l.refuse(err)
+	}
+	l.m.log.Info().Str("person", cmp.Or(e.OldPN, e.OldLID).Redacted()).Str("now", cmp.Or(e.NewPN, e.NewLID).Redacted()).
+		Msg("a person has another number or LID")
+	return true
+}
+
+// followMembers does so for the members of a group, whom whatsmeow has in its list of
+// those that a message goes to.
+func (l *link) followMembers(e *events.GroupInfo) bool {
+	for _, moved := range convert.MovedMembers(e) {
+		l.cli.NoteMembers(&events.GroupInfo{JID: e.JID, Leave: []types.JID{*e.Sender}, Join: []types.JID{moved.Now}})
+		if !l.follow(session.Moved(moved.Change)) {
+			return false
+		}
+	}
+	return true
 }

@@ -17,6 +17,7 @@ var mexReaders = map[string]func(data json.RawMessage) (evt any){
 	"UsernameSetNotification":         readUsernameSet,
 	"UsernameDeleteNotification":      readUsernameDeleted,
 	"AccountSyncUsernameNotification": readOwnUsername,
+	"LidChangeNotification":           readLIDChange,
 }
 
 // mexReader returns the reader of a notification's update; nil if there is none.

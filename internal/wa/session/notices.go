@@ -19,7 +19,8 @@ const logUnhandled = "Unhandled notification with type %s"
 // noticeReaders read notifications by their type. They return an event for
 // [Observer.Notified], or nil if there is nothing to pass on.
 var noticeReaders = map[string]func(node *waBinary.Node) (evt any){
-	"mex": readMex,
+	"mex":      readMex,
+	"contacts": readContacts,
 }
 
 // isDropped reports whether bridged reads a notification in place of whatsmeow.
@@ -28,7 +29,7 @@ func isDropped(node *waBinary.Node) bool {
 	if node.Tag != "notification" || noticeReaders[kind] == nil {
 		return false
 	}
-	return kind != "mex" || mexReader(node) != nil
+	return kind != "mex" || mexReader(node) != nil // whatsmeow reads others
 }
 
 // notices are the notifications that wait for their turn.

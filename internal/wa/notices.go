@@ -9,6 +9,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
+	"bridged/internal/wa/groups"
 	"bridged/internal/wa/session"
 )
 
@@ -68,4 +69,12 @@ func (l *link) followMembers(e *events.GroupInfo) bool {
 		}
 	}
 	return true
+}
+
+// readAnew has those things read that the network has not kept changes of.
+func (l *link) readAnew(e session.Dirty) {
+	l.m.log.Info().Str("what", e.What).Msg("the network has not kept changes for this device")
+	if e.What == groups.DirtyKind {
+		l.m.Groups.MarkDirty(e.At)
+	}
 }

@@ -143,6 +143,8 @@ func (l *link) handle(evt any) (stored bool) {
 		l.synced(e)
 	case *events.NotifyAccountReachoutTimelock:
 		m.noteTimelock(e)
+	case session.Dirty:
+		l.readAnew(e)
 	case *events.MediaRetry:
 		m.Reuploaded(e)
 	case *events.ChatPresence:

@@ -145,6 +145,7 @@ func (c *Client) onStanza(node *waBinary.Node) {
 	c.pending.add(node)
 	c.notices.mark(node)
 	c.noteAck(node)
+	c.onDirty(node)
 	if found := usernamesIn(node); len(found) > 0 {
 		c.observer.Usernames(found, node.Tag == "iq")
 	}

@@ -23,6 +23,9 @@ func Bridge(c *client.Client, version string) Check {
 		findings := []Finding{
 			running(c, stats, err, version), account(status).about("account"), stored(ctx, c).about("store"), webhooks(ctx, c).about("webhooks"),
 		}
+		if status.SecurityNotice != nil {
+			findings = append(findings, security(*status.SecurityNotice).about("security"))
+		}
 		if err == nil && status.HasSession && stats.HistoryImport != "" { // an older bridge does not return it
 			findings = append(findings, history(stats).about("history"))
 		}
@@ -77,6 +80,10 @@ func account(s bridge.Status) Finding {
 		return fail(message, "link the account: bridged pair")
 	}
 	return fail(message, remedies)
+}
+
+func security(s bridge.SecurityNotice) Finding {
+	return warn(s.Message+" ("+moment(s.At)+")", "do what the sentence says; docs/operations.md has more. The notice disappears after 7 days")
 }
 
 func stored(ctx context.Context, c *client.Client) Finding {

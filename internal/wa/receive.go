@@ -145,6 +145,8 @@ func (l *link) handle(evt any) (stored bool) {
 		m.noteTimelock(e)
 	case session.Dirty:
 		l.readAnew(e)
+	case session.Registration:
+		m.noteRegistration(e)
 	case *events.MediaRetry:
 		m.Reuploaded(e)
 	case *events.ChatPresence:

@@ -19,8 +19,9 @@ const logUnhandled = "Unhandled notification with type %s"
 // noticeReaders read notifications by their type. They return an event for
 // [Observer.Notified], or nil if there is nothing to pass on.
 var noticeReaders = map[string]func(node *waBinary.Node) (evt any){
-	"mex":      readMex,
-	"contacts": readContacts,
+	"mex":          readMex,
+	"contacts":     readContacts,
+	"registration": readRegistration,
 }
 
 // isDropped reports whether bridged reads a notification in place of whatsmeow.

@@ -46,8 +46,8 @@ func (l *link) askOwnUsername(pn bridge.JID) {
 	}
 }
 
-// follow has the next messages sent to where a person is now. Where that fails, the network
-// sends the notification again.
+// follow sends the next messages to a person's present LID. If it fails, the network sends
+// the notification again.
 func (l *link) follow(e session.Moved) bool {
 	ctx, cancel := context.WithTimeout(l.ctx, saveTimeout)
 	defer cancel()
@@ -59,8 +59,8 @@ func (l *link) follow(e session.Moved) bool {
 	return true
 }
 
-// followMembers does so for the members of a group, whom whatsmeow has in its list of
-// those that a message goes to.
+// followMembers calls follow for members of a group, and replaces them in whatsmeow's list
+// of the group's members.
 func (l *link) followMembers(e *events.GroupInfo) bool {
 	for _, moved := range convert.MovedMembers(e) {
 		l.cli.NoteMembers(&events.GroupInfo{JID: e.JID, Leave: []types.JID{*e.Sender}, Join: []types.JID{moved.Now}})
@@ -71,9 +71,9 @@ func (l *link) followMembers(e *events.GroupInfo) bool {
 	return true
 }
 
-// readAnew has those things read that the network has not kept changes of.
+// readAnew reads groups after the network has lost changes of them.
 func (l *link) readAnew(e session.Dirty) {
-	l.m.log.Info().Str("what", e.What).Msg("the network has not kept changes for this device")
+	l.m.log.Info().Str("what", e.What).Msg("the network has lost changes for this device")
 	if e.What == groups.DirtyKind {
 		l.m.Groups.MarkDirty(e.At)
 	}

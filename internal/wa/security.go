@@ -47,8 +47,8 @@ func (s *security) present(now time.Time) *bridge.SecurityNotice {
 	return new(*s.notice)
 }
 
-// noteRegistration shows, in the status, its event and the log, that somebody registers the
-// account's number elsewhere. It is written down for later runs.
+// noteRegistration shows in the status, its event and the log that the account's number is
+// registered elsewhere, and stores the notice for later runs.
 func (m *Manager) noteRegistration(e session.Registration) {
 	if e.At.IsZero() {
 		e.At = m.opts.Clock.Now()

@@ -7,19 +7,19 @@ import (
 	"bridged/internal/bridge"
 )
 
-// DirtyKind is the network's name for groups whose changes it has not kept.
+// DirtyKind is the network's name for lost changes of groups.
 const DirtyKind = "groups"
 
-// dirt is the network's report that it has not kept changes of groups. It comes with each
-// login until it is cleared. The mutex of its fetches guards it.
+// dirt is the network's report that it has lost changes of groups. It comes with each login
+// until it is cleared. The mutex of its fetches guards it.
 type dirt struct {
 	reported time.Time // not cleared yet; zero for none
 	asked    time.Time // was known when the list of groups was asked for last
 	read     time.Time // was known when the list was read last
 }
 
-// MarkDirty has all groups read anew because the network has not kept their changes. at
-// names its report: groups that were read after it are not read again.
+// MarkDirty reads all groups anew because the network has lost changes of them. at names
+// its report: groups that were read after it are not read again.
 func (gs *Groups) MarkDirty(at time.Time) {
 	f := &gs.fetches
 	f.mu.Lock()

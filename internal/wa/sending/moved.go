@@ -11,12 +11,12 @@ import (
 )
 
 // errMoved says that the network has acknowledged a message to a person's former LID, and
-// delivers it to nobody.
+// does not deliver it.
 var errMoved = errors.New("the recipient has another LID")
 
 // follow asks for the recipient's present LID, once for each message, and reports whether
-// it is another one, to which the message has to be sent. It fails if the recipient has no
-// account any more.
+// the message has to be sent to another one. It fails with [bridge.CodeNotOnNetwork] if the
+// recipient has no account any more.
 func (s *Sender) follow(ctx context.Context, d *delivery) (moved bool, err error) {
 	log := s.o.Log.With().Str("msg_id", d.id).Logger()
 	if d.followed {
@@ -43,8 +43,8 @@ func (s *Sender) follow(ctx context.Context, d *delivery) (moved bool, err error
 	return moved, err
 }
 
-// lookUpAgain asks for the LID of a person's number. It returns the number, under which the
-// person is reached now, or the empty JID if the LID is the same.
+// lookUpAgain asks for the LID of a person's number. It returns the number, or the empty JID
+// if the LID is the same.
 func (c *Client) lookUpAgain(ctx context.Context, to types.JID) (pn types.JID, err error) {
 	pn = to
 	if to.Server == types.HiddenUserServer {

@@ -6,14 +6,14 @@ import (
 	waBinary "go.mau.fi/whatsmeow/binary"
 )
 
-// Dirty reports that the network has not kept the changes of something for this device
-// (<ib><dirty>), which has to be read anew. whatsmeow drops it (connectionevents.go).
+// Dirty reports that the network has lost changes for this device (<ib><dirty>), so that
+// their subject has to be read anew. whatsmeow drops it (connectionevents.go).
 type Dirty struct {
 	What string    // "groups", "account_sync" and so on
-	At   time.Time // names the report when it is cleared; see [whatsmeow.Client.MarkNotDirty]
+	At   time.Time // names the report when [whatsmeow.Client.MarkNotDirty] clears it
 }
 
-// onDirty passes on what the network has not kept. Nothing of it is acknowledged.
+// onDirty passes on reports of lost changes, which need no acknowledgement.
 func (c *Client) onDirty(node *waBinary.Node) {
 	if node.Tag != "ib" {
 		return

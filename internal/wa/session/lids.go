@@ -12,8 +12,8 @@ import (
 	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
-// lidMap is whatsmeow's map of numbers and LIDs, of which it can forget nothing
-// (store/sqlstore/lidmap.go).
+// lidMap is whatsmeow's map of numbers and LIDs. whatsmeow cannot remove an entry of its own
+// map (store/sqlstore/lidmap.go), so [DB.forget] replaces that.
 type lidMap struct {
 	present atomic.Pointer[sqlstore.CachedLIDMap]
 }

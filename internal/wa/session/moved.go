@@ -29,8 +29,8 @@ func readLIDChange(data json.RawMessage) any {
 	return e
 }
 
-// readContacts reads WAWebHandleContactNotification, of which only a new number changes
-// who a person is.
+// readContacts reads a person's new number (WAWebHandleContactNotification). The other
+// contents of such a notification change no identity.
 func readContacts(node *waBinary.Node) any {
 	modify, found := node.GetOptionalChildByTag("modify")
 	if !found {

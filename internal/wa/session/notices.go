@@ -52,7 +52,7 @@ func (n *notices) mark(node *waBinary.Node) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.marked == nil || len(n.marked) == maxPending { // those of ended connections stay
+	if n.marked == nil || len(n.marked) == maxPending { // a lost connection leaves some behind
 		n.marked = make(map[string]notice)
 	}
 	n.last++

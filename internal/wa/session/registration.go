@@ -8,17 +8,17 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Registration reports that somebody registers the account's number on another phone. The
-// code of the registration is not read.
+// Registration reports that the account's number is registered on another phone. The code
+// of the registration is not read.
 type Registration struct {
 	Kind   bridge.SecurityKind
 	At     time.Time // zero if the network does not say
 	Device string    // the other phone's name, as it gives it; empty if it is not known
 }
 
-// readRegistration reads RegistrationNotificationHandler of the apps: the network tells
-// the old phone, and its linked devices, of a code that was requested and of a phone that
-// takes the number over.
+// readRegistration reads what RegistrationNotificationHandler of the Android app does: the
+// network reports to the old phone and its linked devices that a code was requested, or that
+// another phone takes the number over.
 func readRegistration(node *waBinary.Node) any {
 	attrs := node.AttrGetter()
 	e := Registration{At: attrs.OptionalUnixTime("t")}

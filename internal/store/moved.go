@@ -55,6 +55,7 @@ func (t *writeTx) changeLID(old, now bridge.JID) {
 // changeNumber gives a person another number, which may have been somebody else's before.
 func (t *writeTx) changeNumber(f bridge.IdentityChange) {
 	defer t.saveIdentity(bridge.Identity{PN: f.NewPN, LID: f.NewLID})
+	t.Run("DELETE FROM number_checks WHERE phone IN (?, ?)", f.OldPN.User(), f.NewPN.User()) // the answers may have changed
 	p, known := t.people.find(f.OldPN)
 	if !known || p.pn != f.OldPN || p.id == t.people.ownerID() { // p has had another number since
 		return

@@ -244,3 +244,28 @@ func TestMoved_AMemberOfAGroup(t *testing.T) {
 		}
 	}
 }
+
+// TestMoved_TheOldNumberIsSomebodyElses: a message to it goes to whoever has it now, and not
+// to the person who had it.
+func TestMoved_TheOldNumberIsSomebodyElses(t *testing.T) {
+	t.Parallel()
+	ctx, network := testContext(t), newNetwork(t)
+	a := newAccount(t, network)
+	old := newPhone(t, network, "15550100301", "Sam")
+	a.sendStored(jidOf(old), "to Sam")
+	sam := move(t, old, simnet.Move{Number: "15550100399", WithLIDs: true})
+	eventually(t, "the new number", func() bool { return a.store.Canonical(jidOf(old)) == jidOf(sam) })
+	kim := newPhone(t, network, old.Number(), "Kim")
+	sent, err := a.send(jidOf(kim), "to Kim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kim.ReceivedID(ctx, sent.ID); err != nil {
+		t.Error(err)
+	}
+	for chat, want := range map[bridge.JID]int{jidOf(sam): 1, jidOf(kim): 1, lidOf(old): 1} {
+		if got := len(a.messages(chat)); got != want {
+			t.Errorf("%d messages in the chat %s, want %d", got, chat, want)
+		}
+	}
+}

@@ -75,3 +75,15 @@ func (c *Client) lookUpAgain(ctx context.Context, to types.JID) (pn types.JID, e
 	}
 	return pn, nil
 }
+
+// askFormerNumber asks, at most once a day, who has a person's former number now. It leads
+// to that person's chat until the store learns that it is somebody else's.
+func (c *Client) askFormerNumber(ctx context.Context, to bridge.JID) error {
+	if now := c.s.o.Store.Canonical(to); now == to || to.Server() != bridge.ServerUser {
+		return nil
+	}
+	if _, err := c.lookUp(ctx, to.User()); err != nil {
+		return c.s.RefusalOf(err, to)
+	}
+	return nil
+}

@@ -47,7 +47,7 @@ type Client struct {
 	notices  notices
 	// refreshes has the messages that wait for their acknowledgement (*atomic.Bool), by id.
 	refreshes sync.Map
-	starting *semaphore.Weighted // held while sessions are begun
+	starting  *semaphore.Weighted // held while sessions are begun
 }
 
 // Observer receives what whatsmeow logs and stores without an event, in whatsmeow's

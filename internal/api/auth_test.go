@@ -32,6 +32,7 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 		return bridge.Status{
 			Status: bridge.StateNeedsPair, PairingCode: &code, PairingCodeExpiresAt: &expires, LastError: &sorry,
 			Since: bridge.At(noon), QR: &qr, Passkey: &bridge.Passkey{PublicKey: json.RawMessage(`{"challenge":"abc"}`)},
+			SecurityNotice: &bridge.SecurityNotice{Kind: bridge.SecurityTakenOver, At: expires, Message: "register the number again"},
 		}
 	}
 	var got map[string]any
@@ -40,7 +41,8 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 		"status": "needs-pair", "hasSession": false, "user": nil,
 		"pairingCode": code, "pairingCodeExpiresAt": "2026-11-21T12:00:00.000Z", "lastError": sorry,
 		"since": "2026-11-21T12:00:00.000Z", "qr": qr,
-		"passkey": map[string]any{"publicKey": map[string]any{"challenge": "abc"}, "code": nil},
+		"passkey":        map[string]any{"publicKey": map[string]any{"challenge": "abc"}, "code": nil},
+		"securityNotice": map[string]any{"kind": "device_logout", "at": "2026-11-21T12:00:00.000Z", "message": "register the number again"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -6,9 +6,10 @@ CREATE TABLE settings (
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- One row for each person. A phone number names a person for good; a LID
--- belongs to one person at a time and may move. So does a username, by which
--- people without a number are found at the network; empty where none is known.
+-- One row for each person. A phone number names a person until the network says
+-- that they have another one; a LID belongs to one person at a time and may move.
+-- So does a username, by which people without a number are found at the network;
+-- empty where none is known.
 --
 -- The timer of a chat between two belongs to the person: it is known before the
 -- chat has a message. Groups have theirs in chats.
@@ -38,7 +39,8 @@ CREATE INDEX people_by_name ON people (nameless, sort_key, id, folded_names, pn)
 CREATE INDEX people_by_username ON people (username) WHERE username != '';
 CREATE INDEX people_blocked ON people (id) WHERE blocked;
 
--- Every LID ever learned, the former ones of a person included.
+-- Every LID ever learned, the former ones of a person included. Former numbers are
+-- in it, too, until somebody else has them.
 CREATE TABLE identities (
     lid    TEXT PRIMARY KEY,
     person INTEGER NOT NULL REFERENCES people (id)

@@ -32,7 +32,8 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 		return bridge.Status{
 			Status: bridge.StateNeedsPair, PairingCode: &code, PairingCodeExpiresAt: &expires, LastError: &sorry,
 			Since: bridge.At(noon), QR: &qr, Passkey: &bridge.Passkey{PublicKey: json.RawMessage(`{"challenge":"abc"}`)},
-			NewChats: &bridge.NewChatQuota{Status: bridge.QuotaCapped, Total: new(50), Used: new(50), CycleEndsAt: &expires},
+			NewChats:       &bridge.NewChatQuota{Status: bridge.QuotaCapped, Total: new(50), Used: new(50), CycleEndsAt: &expires},
+			SecurityNotice: &bridge.SecurityNotice{Kind: bridge.SecurityTakenOver, At: expires, Message: "register the number again"},
 		}
 	}
 	var got map[string]any
@@ -41,8 +42,9 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 		"status": "needs-pair", "hasSession": false, "user": nil,
 		"pairingCode": code, "pairingCodeExpiresAt": "2026-11-21T12:00:00.000Z", "lastError": sorry,
 		"since": "2026-11-21T12:00:00.000Z", "qr": qr,
-		"passkey":  map[string]any{"publicKey": map[string]any{"challenge": "abc"}, "code": nil},
-		"newChats": map[string]any{"status": "capped", "total": 50.0, "used": 50.0, "cycleStartsAt": nil, "cycleEndsAt": "2026-11-21T12:00:00.000Z"},
+		"passkey":        map[string]any{"publicKey": map[string]any{"challenge": "abc"}, "code": nil},
+		"newChats":       map[string]any{"status": "capped", "total": 50.0, "used": 50.0, "cycleStartsAt": nil, "cycleEndsAt": "2026-11-21T12:00:00.000Z"},
+		"securityNotice": map[string]any{"kind": "device_logout", "at": "2026-11-21T12:00:00.000Z", "message": "register the number again"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

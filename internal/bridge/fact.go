@@ -8,6 +8,10 @@ type Fact interface{ fact() }
 // Identity joins a phone number and a LID of the same person.
 type Identity struct{ PN, LID JID }
 
+// IdentityChange reports that the network has given a person another number, another LID or
+// both. Empty fields are not known.
+type IdentityChange struct{ OldPN, OldLID, NewPN, NewLID JID }
+
 // Contact holds names of a person; nil fields stay as they are.
 type Contact struct {
 	JID          JID
@@ -112,6 +116,7 @@ type GroupChange struct {
 	JoinApproval *bool // see [Group]
 	Expiration   *uint32
 	PictureID    *string       `bound:"id"` // empty where the picture was removed
+	Moved        []MovedMember // are applied before the others
 	Joined       []Participant `bound:"members"`
 	Left         []JID
 	Promoted     []JID
@@ -120,6 +125,12 @@ type GroupChange struct {
 	Asked     []Participant `bound:"asking"`
 	AskNoMore []Participant `bound:"asking"`
 	Timestamp Time
+}
+
+// MovedMember is a member of a group who has another number or LID.
+type MovedMember struct {
+	From JID
+	To   Participant
 }
 
 // MemberLabel says how members of a group describe themselves in it. The latest SetAt counts.
@@ -173,6 +184,7 @@ type SendKey struct {
 func (Message) fact()          {}
 func (Group) fact()            {}
 func (Identity) fact()         {}
+func (IdentityChange) fact()   {}
 func (Contact) fact()          {}
 func (ReactionChange) fact()   {}
 func (Edit) fact()             {}

@@ -27,7 +27,26 @@ type Status struct {
 	Passkey              *Passkey `json:"passkey"`
 	// NewChats is the network's limit of chats that the account may begin; nil if none is known.
 	NewChats *NewChatQuota `json:"newChats"`
+	// SecurityNotice is nil unless somebody registered the account's number elsewhere in
+	// the last 7 days.
+	SecurityNotice *SecurityNotice `json:"securityNotice"`
 }
+
+// SecurityNotice says that somebody registers the account's number on another phone.
+type SecurityNotice struct {
+	Kind    SecurityKind `json:"kind"`
+	At      Time         `json:"at"`
+	Message string       `json:"message"` // a sentence that a person can act on
+}
+
+// SecurityKind is the kind of a [SecurityNotice].
+type SecurityKind string
+
+// The kinds of notices.
+const (
+	SecurityCodeRequested SecurityKind = "registration_code" // a code was requested
+	SecurityTakenOver     SecurityKind = "device_logout"     // another phone has the number
+)
 
 // User describes the paired account.
 type User struct {

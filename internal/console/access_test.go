@@ -55,6 +55,18 @@ func TestFrame_SaysTheState(t *testing.T) {
 	}
 }
 
+// The overview shows that the account's number is registered elsewhere.
+func TestOverview_ShowsASecurityNotice(t *testing.T) {
+	s, _ := overAPI(t, map[string]http.HandlerFunc{
+		"/api/auth/status": replies(`{"status":"open","since":"2026-11-21T08:15:30.000Z","securityNotice":` +
+			`{"kind":"device_logout","at":"2026-11-21T08:15:30.000Z","message":"another phone (<i>M</i>) takes the number over"}}`),
+	})
+	page := s.logIn().body
+	if want := "Another phone (&lt;i&gt;M&lt;/i&gt;) takes the number over."; !strings.Contains(page, want) || !strings.Contains(page, "<strong>Security, ") {
+		t.Errorf("the overview lacks %q", want)
+	}
+}
+
 // The overview of a bridge without an account is the page that links one.
 func TestOverview_OfAnUnlinkedBridgeIsThePairing(t *testing.T) {
 	s, _ := overAPI(t, map[string]http.HandlerFunc{

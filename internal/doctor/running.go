@@ -26,6 +26,9 @@ func Bridge(c *client.Client, version string) Check {
 		if status.NewChats != nil {
 			findings = append(findings, newChats(*status.NewChats).about("new chats"))
 		}
+		if status.SecurityNotice != nil {
+			findings = append(findings, security(*status.SecurityNotice).about("security"))
+		}
 		if err == nil && status.HasSession && stats.HistoryImport != "" { // an older bridge does not return it
 			findings = append(findings, history(stats).about("history"))
 		}
@@ -98,6 +101,11 @@ func newChats(q bridge.NewChatQuota) Finding {
 		return warn(message+"; the network warns that they will be used up", "start fewer chats, or let people write first")
 	}
 	return ok(message)
+}
+
+// security reports that somebody registers the number elsewhere.
+func security(s bridge.SecurityNotice) Finding {
+	return warn(s.Message+" ("+moment(s.At)+")", "do what the sentence says; docs/operations.md has more. The notice disappears after 7 days")
 }
 
 func stored(ctx context.Context, c *client.Client) Finding {

@@ -1,10 +1,18 @@
 package doctor
 
 import (
+	"strings"
 	"testing"
 
 	"bridged/internal/bridge"
 )
+
+func TestSecurity_IsAWarning(t *testing.T) {
+	got := security(bridge.SecurityNotice{Kind: bridge.SecurityTakenOver, Message: "another phone takes the number over"})
+	if got.Verdict != Warn || !strings.HasPrefix(got.Message, "another phone takes the number over (") || got.Remedy == "" {
+		t.Errorf("%+v", got)
+	}
+}
 
 func TestTranscripts_JudgesTheMinutes(t *testing.T) {
 	for _, test := range []struct {

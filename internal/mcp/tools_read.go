@@ -93,6 +93,7 @@ type accountShown struct {
 	Status    bridge.State `json:"status,omitempty"`
 	Since     *bridge.Time `json:"since,omitempty"`
 	LastError *string      `json:"lastError,omitempty"`
+	Security  *string      `json:"securityNotice,omitempty"`
 }
 
 func (a statusAnswer) brief() any {
@@ -130,6 +131,9 @@ func (c *caller) status(ctx context.Context, _ nothing) (*statusAnswer, error) {
 		shown.Account = &accountShown{}
 	}
 	shown.Account.Status, shown.Account.Since, shown.Account.LastError = status.Status, &status.Since, status.LastError
+	if notice := status.SecurityNotice; notice != nil {
+		shown.Account.Security = &notice.Message
+	}
 	return shown, nil
 }
 

@@ -104,19 +104,27 @@ func (silentLogger) Configure(string)       {}
 
 // NewPhone registers a number and returns its phone, connected.
 func (n *Network) NewPhone(ctx context.Context, opts PhoneOptions) (*Phone, error) {
-	passkey, err := pairing.NewAuthenticator()
-	if err != nil {
-		return nil, err
-	}
 	a, err := n.NewAccount(opts.Number)
 	if err != nil {
 		return nil, err
 	}
 	n.AlsoDialled(a, opts.Dialled)
+	return n.newPhone(ctx, a, opts, nil)
+}
+
+// newPhone returns an account's phone, connected. It has the keys and sessions of another phone unless that is nil.
+func (n *Network) newPhone(ctx context.Context, a *people.Account, opts PhoneOptions, was *Phone) (*Phone, error) {
+	passkey, err := pairing.NewAuthenticator()
+	if err != nil {
+		return nil, err
+	}
 	p := &Phone{
 		Account: a, net: n, memory: signal.NewStore(), identity: keys.NewKeyPair(), passkey: passkey, inbox: newInbox(),
 		options: opts, needPasskey: opts.PasskeyRequired, cut: make(chan struct{}, 1),
 		kept: make(map[types.MessageID]keptMedia), sent: make(map[types.MessageID]sentMessage), book: make(map[string]string),
+	}
+	if was != nil {
+		p.memory, p.identity = was.memory, was.identity
 	}
 	p.ctx, p.cancel = context.WithCancel(n.Life)
 	p.setUp()

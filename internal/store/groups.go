@@ -213,6 +213,9 @@ func (t *writeTx) saveMemberLabel(f bridge.MemberLabel) {
 
 func (t *writeTx) changeMembers(chat int64, f bridge.GroupChange) bool {
 	changed := false
+	for _, m := range f.Moved {
+		changed = t.moveMember(chat, m) || changed
+	}
 	for _, m := range f.Joined {
 		_, joined := t.saveMember(chat, m, true)
 		changed = changed || joined

@@ -212,15 +212,22 @@ func (t *writeTx) saveNumbersOf(p person) {
 // saveIdentity learns that a phone number and a LID are one person.
 //
 // A person who was known by the LID alone becomes the one with the number: their chats
-// become one. A LID that belonged to another number moves: a number names a person for
-// good, so no message of the old number is ever attributed to the new one. A number that
-// gets a new LID keeps its old ones.
+// become one. A LID that belonged to another number moves: a number names a person
+// until a [bridge.IdentityChange], so no message of the old number is attributed to the new
+// one. A number that gets a new LID keeps its old ones.
 func (t *writeTx) saveIdentity(f bridge.Identity) {
 	if !f.PN.IsPerson() || f.PN.IsLID() || !f.LID.IsLID() {
 		return
 	}
 	owner, hasPN := t.people.find(f.PN)
 	holder, hasLID := t.people.find(f.LID)
+	if hasPN && owner.pn != f.PN { // a former number of theirs
+		if hasLID && owner.id == holder.id {
+			return // from before the change
+		}
+		t.forgetNumber(f.PN)
+		owner, hasPN = person{}, false
+	}
 	switch {
 	case hasPN && hasLID && owner.id == holder.id && owner.lid == f.LID:
 		return

@@ -28,6 +28,8 @@ func (t *writeTx) save(fact bridge.Fact) {
 		t.saveGroup(f)
 	case bridge.Identity:
 		t.saveIdentity(f)
+	case bridge.IdentityChange:
+		t.saveIdentityChange(f)
 	case bridge.Contact:
 		t.saveContact(f)
 	case bridge.Block:

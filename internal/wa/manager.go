@@ -98,6 +98,7 @@ type Manager struct {
 	// defaultTimer is of the account's new chats.
 	defaultTimer defaultTimer
 	ban          ban
+	security     security
 	refusals     atomic.Int32                    // in a row
 	version      atomic.Pointer[session.Version] // that was looked up, or nil
 	hourly       atomic.Int64                    // how long a refused version is left alone; tests change it
@@ -170,7 +171,7 @@ func (m *Manager) loadUser(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(m.loadPhoneSeen(ctx), m.loadRestrictions(ctx), m.loadDefaultTimer(ctx))
+	return errors.Join(m.loadPhoneSeen(ctx), m.loadRestrictions(ctx), m.loadDefaultTimer(ctx), m.loadSecurity(ctx))
 }
 
 // Run keeps the account connected until ctx ends, then disconnects. It

@@ -1,9 +1,15 @@
 package wa
 
 import (
+	"cmp"
 	"context"
 
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+	"bridged/internal/wa/groups"
 	"bridged/internal/wa/session"
 )
 
@@ -37,5 +43,38 @@ func (l *link) askOwnUsername(pn bridge.JID) {
 	defer cancel()
 	if _, err := l.cli.IsOnWhatsApp(ctx, []string{"+" + pn.User()}); err != nil && l.ctx.Err() == nil {
 		l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the account's own username was not read")
+	}
+}
+
+// follow sends the next messages to a person's present LID. If it fails, the network sends
+// the notification again.
+func (l *link) follow(e session.Moved) bool {
+	ctx, cancel := context.WithTimeout(l.ctx, saveTimeout)
+	defer cancel()
+	if err := l.cli.Follow(ctx, e); err != nil {
+		return l.refuse(err)
+	}
+	l.m.log.Info().Str("person", cmp.Or(e.OldPN, e.OldLID).Redacted()).Str("now", cmp.Or(e.NewPN, e.NewLID).Redacted()).
+		Msg("a person has another number or LID")
+	return true
+}
+
+// followMembers calls follow for members of a group, and replaces them in whatsmeow's list
+// of the group's members.
+func (l *link) followMembers(e *events.GroupInfo) bool {
+	for _, moved := range convert.MovedMembers(e) {
+		l.cli.NoteMembers(&events.GroupInfo{JID: e.JID, Leave: []types.JID{*e.Sender}, Join: []types.JID{moved.Now}})
+		if !l.follow(session.Moved(moved.Change)) {
+			return false
+		}
+	}
+	return true
+}
+
+// readAnew reads groups after the network has lost changes of them.
+func (l *link) readAnew(e session.Dirty) {
+	l.m.log.Info().Str("what", e.What).Msg("the network has lost changes for this device")
+	if e.What == groups.DirtyKind {
+		l.m.Groups.MarkDirty(e.At)
 	}
 }

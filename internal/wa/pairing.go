@@ -210,6 +210,7 @@ func (p *pairing) onCodeRefused() {
 
 func (p *pairing) onPaired(e *events.PairSuccess) {
 	owner := bridge.Owner{PN: convert.JID(e.ID), LID: convert.JID(e.LID)}
+	p.m.endSecurity() // of the session before
 	if err := p.m.store.Save(p.m.background, owner, bridge.Identity(owner)); err != nil {
 		p.m.log.Error().Err(err).Msg("owner not stored; trying again at the login")
 	}

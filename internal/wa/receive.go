@@ -69,7 +69,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.JoinedGroup:
 		return l.keep(l.read(evt, func() []bridge.Fact { return convert.JoinedFacts(e) }, nil))
 	case *events.GroupInfo:
-		return l.keep(l.read(evt, func() []bridge.Fact { return l.groupChangeFacts(e) }, nil))
+		return l.keep(l.read(evt, func() []bridge.Fact { return l.groupChangeFacts(e) }, nil)) && l.followMembers(e)
 	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
 		return l.keep(l.read(evt, func() []bridge.Fact { return l.callFacts(evt) }, nil))
 	case *events.PushName:
@@ -78,6 +78,8 @@ func (l *link) handle(evt any) (stored bool) {
 		return l.keep([]bridge.Fact{bridge.Contact{JID: convert.JID(e.JID), BusinessName: &e.NewBusinessName}})
 	case *events.Contact:
 		return l.keep(convert.ContactFacts(e))
+	case session.Moved:
+		return l.keep([]bridge.Fact{bridge.IdentityChange(e)}) && l.follow(e)
 	case session.UsernameChanged:
 		return l.keep(l.usernameFacts(e))
 	case *events.Blocklist:
@@ -145,6 +147,10 @@ func (l *link) handle(evt any) (stored bool) {
 		m.noteQuota(e, false)
 	case session.DefaultTimer:
 		m.noteDefaultTimer(e)
+	case session.Dirty:
+		l.readAnew(e)
+	case session.Registration:
+		m.noteRegistration(e)
 	case *events.MediaRetry:
 		m.Reuploaded(e)
 	case *events.ChatPresence:

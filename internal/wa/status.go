@@ -66,6 +66,7 @@ func (m *Manager) Status() bridge.Status {
 		status.User = new(*m.user)
 		status.HasSession = true
 	}
+	status.SecurityNotice = m.security.present(m.opts.Clock.Now())
 	if p := m.pairing; p != nil {
 		p.offer.show(&status, time.Now())
 	}

@@ -206,6 +206,9 @@ func (n *Registry) announceChange(g *Group, by *people.Account, change Node, als
 
 func (n *Registry) pushChange(g *Group, by, to *people.Account, change Node) {
 	for _, d := range to.Sorted() {
+		if d.LoseGroupChange() {
+			continue
+		}
 		node := Node{Tag: "notification", Attrs: attrs{
 			"from": g.JID(), "type": "w:gp2", "id": n.NextID(), "t": wire.UnixNow(), "addressing_mode": wire.ShortForm(g.Form()),
 		}, Content: []Node{change}}

@@ -64,6 +64,8 @@ type Account struct {
 	Messenger uint16
 	// Withheld hides that this number and this LID belong together.
 	Withheld bool
+	// Gone marks an account that another one has followed, or that was deleted.
+	Gone bool
 	// Wishes holds the phone's wishes about the delivery of its messages, by message id.
 	Wishes map[string]Wish
 }

@@ -31,6 +31,8 @@ type Device struct {
 	queue         outbox
 	held          held
 	missesDevices bool
+	missesGroups  bool
+	dirty         map[string]string // when changes were lost, in Unix seconds, by their kind
 	Faults        deviceFaults
 	Count         Counters
 	watching      map[types.JID]struct{}

@@ -20,6 +20,8 @@ type SendFault struct {
 	AckDelay time.Duration
 	// Phash is the hash of devices in the acknowledgement, whichever devices the message went to.
 	Phash string
+	// RefreshLID marks the acknowledgement as if the recipient's number had another LID.
+	RefreshLID bool
 	// Skip lets this many messages pass before the fault.
 	Skip int
 }

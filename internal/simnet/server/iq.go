@@ -52,7 +52,9 @@ func (n *Server) handleIQ(c *people.Client, node *Node) {
 func (n *Server) answerPaired(c *people.Client, d *people.Device, node *Node) {
 	set := wire.Text(node, "type") == "set"
 	switch wire.Text(node, "xmlns") {
-	case "w:p", "urn:xmpp:whatsapp:push", "urn:xmpp:whatsapp:dirty", "disappearing_mode":
+	case "urn:xmpp:whatsapp:dirty":
+		c.Reply(node, d.AnswerDirty(node))
+	case "w:p", "urn:xmpp:whatsapp:push", "disappearing_mode":
 		c.Reply(node, wire.Result())
 	case "abt":
 		// Clients take part in no experiments.

@@ -56,6 +56,8 @@ func (n *Server) ackMessage(d *people.Device, node *Node, phash string, fault pe
 	wire.Set(ack.Attrs, "phash", phash)
 	if fault.Code != 0 {
 		ack.Attrs["error"] = strconv.Itoa(fault.Code)
+	} else if chat := n.AccountOf(wire.JID(node, "to")); fault.RefreshLID || chat != nil && chat.Gone {
+		ack.Attrs["refresh_lid"] = "true"
 	}
 	if delay := fault.AckDelay + n.slowness(node); delay > 0 {
 		n.Later(d.Conn, delay, func(c *people.Client) { c.Send(ack) })
@@ -115,8 +117,8 @@ func (n *Server) routeDirect(d *people.Device, node *Node, to types.JID) (phash 
 			continue
 		}
 		delete(encs, target)
-		if blocked && target.Account == chat {
-			continue // the sender does not learn of it
+		if (blocked || chat.Gone) && target.Account == chat {
+			continue // the sender does not learn of it, or by the acknowledgement
 		}
 		n.Push(target, n.directNode(d, target, chat, form, node, *enc))
 	}

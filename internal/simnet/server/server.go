@@ -68,6 +68,7 @@ func (n *Server) activate(d *people.Device) {
 		return
 	}
 	d.Active = true
+	d.ReportDirty()
 	n.Resume(d)
 	if !d.Introduced && d.Number != 0 {
 		d.Introduced = true

@@ -122,10 +122,61 @@ func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
 			change.AskNoMore = append(change.AskNoMore, askingIn(e, unknown)...)
 		}
 	}
-	if e.Sender != nil && e.SenderPN != nil {
-		return append(identityFacts(*e.Sender, *e.SenderPN), change)
+	var facts []bridge.Fact
+	for _, moved := range MovedMembers(e) {
+		change.Moved = append(change.Moved, moved.member)
+		facts = append(facts, moved.Change)
 	}
-	return []bridge.Fact{change}
+	if e.Sender != nil && e.SenderPN != nil {
+		facts = append(identityFacts(*e.Sender, *e.SenderPN), facts...)
+	}
+	return append(facts, change)
+}
+
+// MovedMember is a member of a group who has another number or LID.
+type MovedMember struct {
+	Change bridge.IdentityChange
+	Now    types.JID // in the form by which the group knows its members
+	member bridge.MovedMember
+}
+
+// MovedMembers returns the members whose number or LID a notification changes: it comes
+// from the former one, and names the present one (WAWebHandleGroupNotificationConst, MODIFY).
+func MovedMembers(e *events.GroupInfo) (moved []MovedMember) {
+	for _, change := range e.UnknownChanges {
+		if change.Tag != "modify" || e.Sender == nil {
+			continue
+		}
+		participant := change.GetChildByTag("participant")
+		now, _ := participant.Attrs["jid"].(types.JID)
+		if !IsPerson(now) || !IsPerson(*e.Sender) {
+			continue
+		}
+		m := MovedMember{Now: now.ToNonAD()}
+		for _, old := range []types.JID{*e.Sender, *cmp.Or(e.SenderPN, new(types.JID))} {
+			setForm(&m.Change.OldPN, &m.Change.OldLID, JID(old))
+		}
+		for _, form := range PersonForms {
+			jid, _ := participant.Attrs[form].(types.JID)
+			setForm(&m.Change.NewPN, &m.Change.NewLID, JID(jid))
+		}
+		m.member = bridge.MovedMember{
+			From: JID(*e.Sender),
+			To:   bridge.Participant{JID: cmp.Or(m.Change.NewPN, m.Change.NewLID), LID: m.Change.NewLID},
+		}
+		moved = append(moved, m)
+	}
+	return moved
+}
+
+// setForm sets the number or the LID of a person.
+func setForm(pn, lid *bridge.JID, jid bridge.JID) {
+	switch {
+	case jid.IsLID():
+		*lid = jid
+	case jid.Server() == bridge.ServerUser:
+		*pn = jid
+	}
 }
 
 // PictureFacts returns the change of a group's picture. Those of people are not stored.

@@ -19,6 +19,7 @@ type fetches struct {
 	list   bool                // of all groups; guarded by mu
 	wanted map[bridge.JID]bool // guarded by mu
 	known  map[bridge.JID]bool // or asked for in vain; guarded by mu
+	dirt   dirt                // guarded by mu
 }
 
 // again adds a group that was asked for in vain.
@@ -69,7 +70,7 @@ func (f *fetches) next() (bridge.JID, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.list {
-		f.list = false
+		f.list, f.dirt.asked = false, f.dirt.reported
 		return "", true
 	}
 	for jid := range f.wanted {
@@ -122,6 +123,7 @@ func (gs *Groups) Run(ctx context.Context) {
 			case <-time.After(wait):
 			}
 		}
+		gs.clean(ctx)
 	}
 }
 
@@ -222,6 +224,7 @@ func (c *conn) readList(ctx context.Context) error {
 	if err := c.gs.o.Store.SetSetting(ctx, settingListRead, read); err != nil {
 		return err
 	}
+	c.gs.fetches.listRead()
 	return c.gs.wantMissing(ctx)
 }
 

@@ -45,6 +45,8 @@ func (s *Sender) try(ctx context.Context, d *delivery) (resp whatsmeow.SendRespo
 			cancel() // nothing is left to wait for
 		}
 	})()
+	hasMoved, done := c.AwaitRefresh(d.id)
+	defer done()
 	if s.OnTry != nil {
 		s.OnTry()
 	}
@@ -66,6 +68,9 @@ func (s *Sender) try(ctx context.Context, d *delivery) (resp whatsmeow.SendRespo
 		d.others = others
 		c.StoreRest(holding)
 		err = reached(holding, chat)
+		if err == nil && chat.Server == types.HiddenUserServer && hasMoved() {
+			d.others, err = "", errMoved
+		}
 	case errors.Is(context.Cause(holding), session.ErrHeldTooLong):
 		err = session.ErrHeldTooLong
 	case !session.OutcomeOf(holding).MayHaveLeft:

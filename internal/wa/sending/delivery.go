@@ -66,6 +66,7 @@ type delivery struct {
 	left      bool        // whether a try may have reached the network
 	silent    int         // tries that had no answer
 	refreshed bool        // what is known of the recipients was looked up again
+	followed  bool        // the recipient's LID was looked up again
 	others    string      // the hash of the devices that the network names, where the message went to others
 
 	answer <-chan *waBinary.Node // to the last try, if whatsmeow has stopped waiting for it
@@ -89,6 +90,13 @@ func (s *Sender) deliver(ctx context.Context, d *delivery) (at time.Time, err er
 				s.leftOut.want(d)
 			}
 			return resp.Timestamp, nil
+		}
+		if errors.Is(err, errMoved) {
+			moved, err := s.follow(ctx, d)
+			if err != nil || !moved {
+				return resp.Timestamp, err
+			}
+			continue
 		}
 		if isStale(err) && s.refresh(ctx, d) {
 			continue

@@ -27,7 +27,10 @@ const (
 // (code 475). Nothing here is worth a blind retry.
 func (s *Sender) RefusalOf(err error, chat bridge.JID) error {
 	var iq *whatsmeow.IQError
+	var known *bridge.Error
 	switch {
+	case errors.As(err, &known):
+		return known
 	case errors.Is(err, errNoKeys):
 		return bridge.NotConnected("the network did not give out the recipient's keys, so the message did not reach them: try again in a moment").Because(err)
 	case errors.Is(err, whatsmeow.ErrServerReturnedError):

@@ -43,6 +43,9 @@ func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, er
 	defer cancel()
 	composing, cancel := context.WithTimeout(ctx, upload+s.Waits.Budget)
 	defer cancel()
+	if err := c.askFormerNumber(composing, out.To); err != nil {
+		return bridge.Sent{}, err
+	}
 	if err := c.refuseNewChat(composing, out.To); err != nil {
 		return bridge.Sent{}, err
 	}

@@ -45,7 +45,9 @@ type Client struct {
 	stale    sync.Map        // numbers (types.JID) whose devices have changed
 	pending  pendingMessages
 	notices  notices
-	starting *semaphore.Weighted // held while sessions are begun
+	// refreshes has the messages that wait for their acknowledgement (*atomic.Bool), by id.
+	refreshes sync.Map
+	starting  *semaphore.Weighted // held while sessions are begun
 }
 
 // Observer receives what whatsmeow logs and stores without an event, in whatsmeow's
@@ -81,6 +83,7 @@ type Observer struct {
 func NewClient(db *DB, d *Device, observer Observer, log zerolog.Logger) *Client {
 	c := &Client{db: db, log: log, observer: observer, starting: semaphore.NewWeighted(1)}
 	device := d.device
+	device.LIDs = &db.lids
 	if device.ID != nil {
 		c.Device = *device.ID
 		c.guard(device)
@@ -146,6 +149,8 @@ func (c *Client) onStanza(node *waBinary.Node) {
 	setInteropAgent(node)
 	c.pending.add(node)
 	c.notices.mark(node)
+	c.noteAck(node)
+	c.onDirty(node)
 	if found := usernamesIn(node); len(found) > 0 {
 		c.observer.Usernames(found, node.Tag == "iq")
 	}

@@ -40,6 +40,7 @@ func Explain(err error) error { return file.Explain(err) }
 type DB struct {
 	sql       *sql.DB
 	container *sqlstore.Container // whatsmeow's stores over sql
+	lids      lidMap
 	path      string
 	// keeper holds the file open. An interrupted statement closes its connection;
 	// SQLite would remove the write-ahead log with the last one.
@@ -54,6 +55,7 @@ func Open(ctx context.Context, path string, log zerolog.Logger) (_ *DB, err erro
 		return nil, err
 	}
 	db.container = sqlstore.NewWithDB(db.sql, "sqlite", newLogger(log, nil))
+	db.lids.present.Store(db.container.LIDMap)
 	if err := db.container.Upgrade(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, Explain(err)), db.Close())
 	}

@@ -18,9 +18,11 @@ var mexReaders = map[string]func(data json.RawMessage) (evt any){
 	"MessageCappingInfoNotification":  readQuota,
 	"UsernameDeleteNotification":      readUsernameDeleted,
 	"AccountSyncUsernameNotification": readOwnUsername,
+	"LidChangeNotification":           readLIDChange,
 }
 
-// mexReader returns the reader of a notification's update; nil if there is none.
+// mexReader returns the reader of a notification's update, or nil for an operation that
+// whatsmeow reads or that is not known.
 func mexReader(node *waBinary.Node) func(data json.RawMessage) any {
 	update := node.GetChildByTag("update")
 	return mexReaders[update.AttrGetter().OptionalString("op_name")]
@@ -45,7 +47,7 @@ type UsernameChanged struct {
 	IsUnknown bool // the notification does not name the new one
 }
 
-// usernameOf returns the event of a username; nil if nobody is named.
+// usernameOf returns the event of a username; nil if the person's JID is not valid.
 func usernameOf(person, username string) any {
 	jid := convert.ParseJID(person)
 	if !jid.IsPerson() {

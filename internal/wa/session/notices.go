@@ -20,7 +20,9 @@ const logUnhandled = "Unhandled notification with type %s"
 // [Observer.Notified], or nil if there is nothing to pass on.
 var noticeReaders = map[string]func(node *waBinary.Node) (evt any){
 	"mex":               readMex,
+	"contacts":          readContacts,
 	"disappearing_mode": readDefaultTimer,
+	"registration":      readRegistration,
 }
 
 // isDropped reports whether bridged reads a notification in place of whatsmeow.
@@ -29,7 +31,7 @@ func isDropped(node *waBinary.Node) bool {
 	if node.Tag != "notification" || noticeReaders[kind] == nil {
 		return false
 	}
-	return kind != "mex" || mexReader(node) != nil
+	return kind != "mex" || mexReader(node) != nil // whatsmeow reads others
 }
 
 // notices are the notifications that wait for their turn.
@@ -51,7 +53,7 @@ func (n *notices) mark(node *waBinary.Node) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.marked == nil || len(n.marked) == maxPending { // those of ended connections stay
+	if n.marked == nil || len(n.marked) == maxPending { // a lost connection leaves some behind
 		n.marked = make(map[string]notice)
 	}
 	n.last++

@@ -80,7 +80,7 @@ func (db *DB) clearContent(ctx context.Context, before time.Time) (int64, error)
 
 // LoadIdentities has whatsmeow keep in memory which numbers and LIDs belong together.
 func (db *DB) LoadIdentities(ctx context.Context) error {
-	if err := db.container.LIDMap.FillCache(ctx); err != nil {
+	if err := db.lids.present.Load().FillCache(ctx); err != nil {
 		return fmt.Errorf("read the session: %w", err)
 	}
 	return nil
@@ -88,7 +88,7 @@ func (db *DB) LoadIdentities(ctx context.Context) error {
 
 // LIDOf returns the LID of a number; empty where it is not known.
 func (db *DB) LIDOf(ctx context.Context, pn bridge.JID) (bridge.JID, error) {
-	lid, err := db.container.LIDMap.GetLIDForPN(ctx, convert.WireJID(pn))
+	lid, err := db.lids.GetLIDForPN(ctx, convert.WireJID(pn))
 	return convert.JID(lid), err
 }
 

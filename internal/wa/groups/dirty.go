@@ -1,0 +1,65 @@
+package groups
+
+import (
+	"context"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// DirtyKind is the network's name for lost changes of groups.
+const DirtyKind = "groups"
+
+// dirt is the network's report that it has lost changes of groups. It comes with each login
+// until it is cleared. The mutex of its fetches guards it.
+type dirt struct {
+	reported time.Time // not cleared yet; zero for none
+	asked    time.Time // was known when the list of groups was asked for last
+	read     time.Time // was known when the list was read last
+}
+
+// MarkDirty reads all groups anew because the network has lost changes of them. at names
+// its report: groups that were read after it are not read again.
+func (gs *Groups) MarkDirty(at time.Time) {
+	f := &gs.fetches
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.dirt.reported = at
+	f.list = f.list || at.IsZero() || !at.Equal(f.dirt.read)
+	f.wake()
+}
+
+// listRead notes that the list of groups was read.
+func (f *fetches) listRead() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.dirt.read = f.dirt.asked
+}
+
+// readReport returns the report after which the groups were read; zero for none.
+func (f *fetches) readReport() (at time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.dirt.reported.Equal(f.dirt.read) {
+		at, f.dirt.reported = f.dirt.reported, time.Time{}
+	}
+	return at
+}
+
+// clean clears the network's report once the groups were read. If that fails, the next
+// login brings it again.
+func (gs *Groups) clean(ctx context.Context) {
+	at := gs.fetches.readReport()
+	if at.IsZero() {
+		return
+	}
+	c, err := gs.open()
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+		defer cancel()
+		err = c.MarkNotDirty(ctx, DirtyKind, at)
+	}
+	if err != nil {
+		gs.o.Log.Debug().Str("error", bridge.Redact(err.Error())).Msg("the report of lost changes of groups was not cleared")
+	}
+}

@@ -62,6 +62,9 @@ type deviceFaults struct {
 	sends         []SendFault
 	login         wire.ConnectFailure
 	logins        int
+	streamError   string // ends logins as soon as they succeed
+	streamErrors  int
+	heldBack      int // logins whose requests for the offline backlog are ignored
 }
 
 // NextSend removes and returns the fault for the next message.
@@ -86,6 +89,15 @@ func (f *deviceFaults) LoginFailure() (wire.ConnectFailure, bool) {
 		f.logins--
 	}
 	return f.login, true
+}
+
+// StreamFailure returns the code of the stream error that ends this login.
+func (f *deviceFaults) StreamFailure() (code string, failing bool) {
+	if f.streamErrors == 0 {
+		return "", false
+	}
+	f.streamErrors--
+	return f.streamError, true
 }
 
 func (f *deviceFaults) duplicate(class string) bool {
@@ -262,6 +274,13 @@ func (d *Device) FailLogins(failure wire.ConnectFailure, times int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
 	d.Faults.login, d.Faults.logins = failure, times
+}
+
+// EndLogins lets the device's next logins succeed and ends each at once with a stream error, such as 429, times of them.
+func (d *Device) EndLogins(code string, times int) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.Faults.streamError, d.Faults.streamErrors = code, times
 }
 
 // ClearFaults removes all faults of the device except a freeze.

@@ -25,6 +25,9 @@ type Status struct {
 	Since                Time     `json:"since"`
 	QR                   *string  `json:"qr"`
 	Passkey              *Passkey `json:"passkey"`
+	// CatchingUp is nil unless the network delivers what it queued while the account was not connected.
+	CatchingUp    *CatchingUp   `json:"catchingUp"`
+	ClientVersion ClientVersion `json:"clientVersion"`
 }
 
 // User describes the paired account.
@@ -64,4 +67,6 @@ type Traffic struct {
 	Failed         uint64 // without those whose outcome is unknown
 	SentAgain      uint64 // to devices that the network reported as left out
 	LastReceivedAt *Time  // nil before the first
+	QueuedReceived uint64 // stanzas of the network's offline queues
+	QueueStalls    uint64 // how often the network did not deliver such a queue
 }

@@ -94,6 +94,7 @@ type Manager struct {
 	traffic  traffic
 	phone    phone
 	timelock timelock
+	stalls   stalls
 	ban      ban
 	refusals atomic.Int32                    // in a row
 	version  atomic.Pointer[session.Version] // that was looked up, or nil

@@ -51,7 +51,7 @@ func (m *Manager) announce(sentence string) {
 		sentence = "not paired: run bridged pair"
 	}
 	event.Msg(sentence)
-	status.QR, status.PairingCode, status.PairingCodeExpiresAt = nil, nil, nil
+	status.QR, status.PairingCode, status.PairingCodeExpiresAt, status.CatchingUp = nil, nil, nil, nil
 	if err := m.store.Save(m.background, status); err != nil {
 		m.log.Warn().Err(err).Msg("account status not stored")
 	}
@@ -66,6 +66,10 @@ func (m *Manager) Status() bridge.Status {
 		status.User = new(*m.user)
 		status.HasSession = true
 	}
+	if m.link != nil {
+		status.CatchingUp = m.link.offline.Progress()
+	}
+	status.ClientVersion = bridge.ClientVersion{Current: m.clientVersion().String()}
 	if p := m.pairing; p != nil {
 		p.offer.show(&status, time.Now())
 	}

@@ -60,5 +60,8 @@ func (n *Directory) HandleIB(d *Device, node *Node) {
 func (d *Device) HoldBackOffline(logins int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	d.Faults.heldBack = logins + 1 // the present login counts
+	d.Faults.heldBack = logins
+	if logins > 0 {
+		d.Faults.heldBack++ // the login before counts
+	}
 }

@@ -69,6 +69,10 @@ type Observer struct {
 	CodeRefused func()
 	// SyncKeyMissing runs when a key of the account's state is missing.
 	SyncKeyMissing func()
+	// Received receives each stanza from the network, before whatsmeow handles it.
+	Received func(node *waBinary.Node)
+	// Written receives each stanza before it is written to the network.
+	Written func(node *waBinary.Node)
 	// Ended runs once whatsmeow has handled the end of a connection.
 	Ended func()
 }
@@ -125,15 +129,19 @@ func (c *Client) BasePayload() *waWa6.ClientPayload { return c.Store.GetClientPa
 
 func (c *Client) newLogger() *logger {
 	log := newLogger(c.log, c.onLog)
-	log.onStanza = c.onStanza
-	if c.secrets != nil {
-		log.onStanza = c.secrets.onStanza
-	}
+	log.onStanza, log.onWritten = c.onStanza, c.observer.Written
 	return log
 }
 
 // onStanza reads a received stanza before whatsmeow handles it.
 func (c *Client) onStanza(node *waBinary.Node) {
+	if c.observer.Received != nil {
+		c.observer.Received(node)
+	}
+	if c.secrets != nil {
+		c.secrets.onStanza(node)
+		return
+	}
 	amend(node)
 	c.pending.add(node)
 	if found := usernamesIn(node); len(found) > 0 {

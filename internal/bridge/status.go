@@ -28,6 +28,7 @@ type Status struct {
 	// CatchingUp is nil unless the network delivers what it queued while the account was not connected.
 	CatchingUp    *CatchingUp   `json:"catchingUp"`
 	ClientVersion ClientVersion `json:"clientVersion"`
+	PausedUntil   *Time         `json:"pausedUntil"` // the next login, after a ban or too many logins; nil for none
 }
 
 // User describes the paired account.

@@ -36,8 +36,8 @@ type link struct {
 	savingAnswered sync.Mutex // held while those are stored
 
 	offline  *offline.Queue // what waited at the network
-	asking   atomic.Bool // a second keepalive is under way
-	settings sync.Mutex  // held while what is known of how chats are kept is passed on
+	asking   atomic.Bool    // a second keepalive is under way
+	settings sync.Mutex     // held while what is known of how chats are kept is passed on
 
 	dialling chan struct{} // held by the one dial that whatsmeow is asked for
 
@@ -51,6 +51,8 @@ type notice struct {
 	kind     noticeKind
 	sentence string        // for lastError
 	after    time.Duration // how long to wait
+	at       time.Time     // when the client's version expires; zero if that was withdrawn
+	code     string        // of a refusal
 }
 
 type noticeKind int
@@ -69,6 +71,8 @@ const (
 	noticeUnpaired                       // a try to pair failed
 	noticePinged                         // the phone has had its time to answer
 	noticeAsked                          // a caller asks for a resting pairing's codes
+	noticeExpiry                         // the client's version expires, or does not any more
+	noticeThrottled                      // the network refuses logins, or is not available
 	noticeLease                          // whether the session may run here has changed
 )
 
@@ -132,6 +136,8 @@ func (l *link) observer() session.Observer {
 // onReceived reads a stanza before whatsmeow does, which makes no event of some. It must not block.
 func (l *link) onReceived(node *waBinary.Node) {
 	l.offline.OnReceived(node)
+	l.noteExpiration(node)
+	l.noteRefusal(node)
 }
 
 // notify passes a notice to the supervisor without blocking the socket.

@@ -49,6 +49,8 @@ type Options struct {
 	DeviceName  string          // what the phone shows under linked devices
 	PhoneNumber string          // E.164 digits of the only account that may pair; "" for any
 	NewChats    bridge.NewChats // how many chats the account may begin
+	// ClientVersion is the version that the client reports, unless a newer one is known; "" for none.
+	ClientVersion string
 	// HistoryImport says how much of the phone's messages is imported.
 	HistoryImport bridge.HistoryImport
 	Network       Network
@@ -87,18 +89,21 @@ type Manager struct {
 	handlers   gate       // of the socket's events
 	turn       sync.Mutex // held while the facts of a stanza are stored
 
-	commands chan command
-	sync     *syncRepair
-	rang     chan struct{} // has a token after a call
-	pairMu   sync.Mutex    // serialises requests for pairing codes
-	traffic  traffic
-	phone    phone
-	timelock timelock
-	stalls   stalls
-	ban      ban
-	refusals atomic.Int32                    // in a row
-	version  atomic.Pointer[session.Version] // that was looked up, or nil
-	hourly   atomic.Int64                    // how long a refused version is left alone; tests change it
+	commands   chan command
+	sync       *syncRepair
+	rang       chan struct{} // has a token after a call
+	pairMu     sync.Mutex    // serialises requests for pairing codes
+	traffic    traffic
+	phone      phone
+	timelock   timelock
+	stalls     stalls
+	ban        ban
+	loginPause loginPause
+	expiry     expiry
+	shallow    atomic.Bool                     // pairs as a browser, whatever history is wanted
+	refusals   atomic.Int32                    // in a row
+	version    atomic.Pointer[session.Version] // that was looked up, or nil
+	hourly     atomic.Int64                    // how long a refused version is left alone; tests change it
 	// blocksReadBy is the device that has read the list of blocked people; nil for none.
 	blocksReadBy atomic.Pointer[types.JID]
 	behind       atomic.Bool // the session may know of people and chats what the store does not
@@ -126,6 +131,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		commands: make(chan command),
 		rang:     make(chan struct{}, 1),
 	}
+	m.expiry.wake = make(chan struct{}, 1)
 	m.hourly.Store(int64(refusedPause))
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
 	m.behind.Store(true)
@@ -168,7 +174,7 @@ func (m *Manager) loadUser(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(m.loadPhoneSeen(ctx), m.loadRestrictions(ctx))
+	return errors.Join(m.loadPhoneSeen(ctx), m.loadRestrictions(ctx), m.loadLoginPause(ctx), m.loadExpiry(ctx))
 }
 
 // Run keeps the account connected until ctx ends, then disconnects. It
@@ -178,14 +184,13 @@ func (m *Manager) Run(ctx context.Context) error {
 	if err := m.db.LoadIdentities(ctx); err != nil {
 		return err
 	}
-	if !m.opts.Network.IsSimulated() {
-		m.prepareVersion(ctx)
-	}
+	m.prepareVersion(ctx)
 	m.History.Compare(ctx)
 	m.workers.Go(func() { m.Groups.Run(m.background) })
 	m.workers.Go(func() { m.History.Run(m.background) })
 	m.workers.Go(func() { m.sync.run(m.background) })
 	m.workers.Go(func() { m.Sender.Run(m.background) })
+	m.workers.Go(func() { m.renewExpiring(m.background) })
 	if !m.missCalls(ctx, 0) { // what rang when the process ended
 		m.rang <- struct{}{}
 	}

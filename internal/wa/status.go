@@ -69,11 +69,23 @@ func (m *Manager) Status() bridge.Status {
 	if m.link != nil {
 		status.CatchingUp = m.link.offline.Progress()
 	}
-	status.ClientVersion = bridge.ClientVersion{Current: m.clientVersion().String()}
+	m.showLogin(&status)
 	if p := m.pairing; p != nil {
 		p.offer.show(&status, time.Now())
 	}
 	return status
+}
+
+// showLogin adds to a status what is known of the next login.
+func (m *Manager) showLogin(status *bridge.Status) {
+	version := m.clientVersion().String()
+	status.ClientVersion = bridge.ClientVersion{Current: version}
+	if at := m.expiry.of(version); !at.IsZero() {
+		status.ClientVersion.ExpiresAt = new(bridge.At(at))
+	}
+	if until := m.pausedUntil(); time.Until(until) > 0 && status.Status != bridge.StateOpen {
+		status.PausedUntil = new(bridge.At(until))
+	}
 }
 
 // Ready returns nil while the socket is open, else a [bridge.CodeNotConnected] error, or

@@ -32,6 +32,8 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 		return bridge.Status{
 			Status: bridge.StateNeedsPair, PairingCode: &code, PairingCodeExpiresAt: &expires, LastError: &sorry,
 			Since: bridge.At(noon), QR: &qr, Passkey: &bridge.Passkey{PublicKey: json.RawMessage(`{"challenge":"abc"}`)},
+			CatchingUp: &bridge.CatchingUp{Received: 5, Expected: 711}, PausedUntil: &expires,
+			ClientVersion: bridge.ClientVersion{Current: "2.3000.1", ExpiresAt: &expires},
 		}
 	}
 	var got map[string]any
@@ -40,7 +42,9 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 		"status": "needs-pair", "hasSession": false, "user": nil,
 		"pairingCode": code, "pairingCodeExpiresAt": "2026-11-21T12:00:00.000Z", "lastError": sorry,
 		"since": "2026-11-21T12:00:00.000Z", "qr": qr,
-		"passkey": map[string]any{"publicKey": map[string]any{"challenge": "abc"}, "code": nil},
+		"passkey":     map[string]any{"publicKey": map[string]any{"challenge": "abc"}, "code": nil},
+		"catchingUp":  map[string]any{"received": 5.0, "expected": 711.0},
+		"pausedUntil": "2026-11-21T12:00:00.000Z", "clientVersion": map[string]any{"current": "2.3000.1", "expiresAt": "2026-11-21T12:00:00.000Z"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -25,7 +25,7 @@ type expiry struct {
 	mu      sync.Mutex
 	at      time.Time // zero for none; guarded by mu
 	version string    // the announcement is void for another one; guarded by mu
-	advice  string    // what the last look-up has shown; guarded by mu
+	advice  string    // the result of the last look-up; guarded by mu
 	shown   string    // the sentence in the status; guarded by mu
 }
 
@@ -71,7 +71,7 @@ func (e *expiry) show(version string) (sentence, over string) {
 	return sentence, over
 }
 
-// noteExpiration reads the announcement that the client's version expires, of which whatsmeow makes no event
+// noteExpiration reads the announcement that the client's version expires. whatsmeow makes no event of it
 // (connectionevents.go, handleIB).
 func (l *link) noteExpiration(node *waBinary.Node) {
 	if node.Tag != "ib" {

@@ -12,7 +12,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The codes with which the network ends a connection or refuses a login although the session is valid.
+// Codes of the network that end a connection or refuse a login although the session is valid.
 const (
 	codeTooMany     = "429" // too many logins
 	codeUnavailable = "503" // also while a server restarts
@@ -29,7 +29,7 @@ const (
 // settingLoginPause is the pause of an earlier run: its end in Unix seconds, its number and its code.
 const settingLoginPause = "login_pause"
 
-// loginPause keeps the account from logging in after the network has refused too many logins.
+// loginPause prevents logins after the network has refused too many of them.
 type loginPause struct {
 	mu          sync.Mutex
 	unavailable int       // 503 in a row; guarded by mu
@@ -90,7 +90,7 @@ func (p *loginPause) encode() string {
 	return fmt.Sprintf("%d %d %s", p.until.Unix(), p.number, p.code)
 }
 
-// decode sets the pause that was stored. It ignores what it cannot read.
+// decode sets the pause that was stored. It ignores an unreadable text.
 func (p *loginPause) decode(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -62,7 +62,7 @@ func TestUnavailable_AgainAndAgainIsPaused(t *testing.T) {
 	a.waitError(bridge.StateClosed, "several logins in a row (code 503): trying again at ")
 }
 
-// TestPairing_PauseOfAnEarlierRunHolds, also for a person who asks for a code, who is told when it ends.
+// TestPairing_PauseOfAnEarlierRunHolds, also if a person asks for a code; the answer names its end.
 func TestPairing_PauseOfAnEarlierRunHolds(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)

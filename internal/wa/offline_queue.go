@@ -14,7 +14,7 @@ import (
 // stallPause separates two reconnects because of an offline queue that the network does not deliver.
 const stallPause = time.Hour
 
-// stalls counts what came out of the network's offline queues, and how often they stalled.
+// stalls counts the stanzas of the network's offline queues, and how often these queues stalled.
 type stalls struct {
 	received, stalled atomic.Uint64
 	silence           atomic.Int64 // replaces offline.Silence in tests

@@ -97,8 +97,8 @@ func (n *Desk) BeginPairing(c *people.Client, reg *waWa6.ClientPayload_DevicePai
 	n.unpaired++
 	if n.refuses != nil && n.refuses(p.props) {
 		n.Notify()
-		c.HangUp()
-		return false
+		n.HangUpSoon(c)
+		return true
 	}
 	n.waiting[c] = p
 	var refs []Node

@@ -39,7 +39,7 @@ func (p *offlinePast) take() bool {
 	return true
 }
 
-// HandleIB handles what a device says of its connection. The caller holds Directory.Mu.
+// HandleIB handles a device's request for a part of its offline backlog. The caller holds Directory.Mu.
 func (n *Directory) HandleIB(d *Device, node *Node) {
 	batch, asked := wire.Child(node, "offline_batch")
 	if !asked {

@@ -25,8 +25,8 @@ func (n *Server) begin(c *people.Client) bool {
 	}
 	if payload.DevicePairingData != nil {
 		if refusedPlatforms[payload.GetWebInfo().GetWebSubPlatform()] {
-			c.HangUp()
-			return false
+			n.HangUpSoon(c)
+			return true
 		}
 		return n.BeginPairing(c, payload.GetDevicePairingData())
 	}

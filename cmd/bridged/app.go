@@ -179,7 +179,7 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 		noteTyping = a.typing.Note
 	}
 	a.account, err = wa.Open(ctx, wa.Options{
-		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
+		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, ClientVersion: c.ClientVersion, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		NewChats:      bridge.NewChats{PerDay: c.NewChatsPerDay, MinGap: c.NewChatsMinGap},
 		Network:       c.Network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,

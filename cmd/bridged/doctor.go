@@ -104,6 +104,9 @@ func findings(c config.Config, faults config.Faults) (found []doctor.Finding) {
 // clientVersion compares the built-in version of WhatsApp Web with the network's.
 func clientVersion(c config.Config) func(context.Context) []doctor.Finding {
 	known := "WhatsApp Web " + wa.ClientVersion() + " is built in"
+	if c.ClientVersion != "" {
+		known += ", CLIENT_VERSION is " + c.ClientVersion
+	}
 	return func(ctx context.Context) []doctor.Finding {
 		if c.Network.IsSimulated() {
 			return []doctor.Finding{{Verdict: doctor.OK, Message: known + "; a simulated network takes any"}}

@@ -34,6 +34,8 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 			Since: bridge.At(noon), QR: &qr, Passkey: &bridge.Passkey{PublicKey: json.RawMessage(`{"challenge":"abc"}`)},
 			NewChats:       &bridge.NewChatQuota{Status: bridge.QuotaCapped, Total: new(50), Used: new(50), CycleEndsAt: &expires},
 			SecurityNotice: &bridge.SecurityNotice{Kind: bridge.SecurityTakenOver, At: expires, Message: "register the number again"},
+			CatchingUp:     &bridge.CatchingUp{Received: 5, Expected: 711}, PausedUntil: &expires,
+			ClientVersion: bridge.ClientVersion{Current: "2.3000.1", ExpiresAt: &expires},
 		}
 	}
 	var got map[string]any
@@ -45,6 +47,8 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 		"passkey":        map[string]any{"publicKey": map[string]any{"challenge": "abc"}, "code": nil},
 		"newChats":       map[string]any{"status": "capped", "total": 50.0, "used": 50.0, "cycleStartsAt": nil, "cycleEndsAt": "2026-11-21T12:00:00.000Z"},
 		"securityNotice": map[string]any{"kind": "device_logout", "at": "2026-11-21T12:00:00.000Z", "message": "register the number again"},
+		"catchingUp":     map[string]any{"received": 5.0, "expected": 711.0},
+		"pausedUntil":    "2026-11-21T12:00:00.000Z", "clientVersion": map[string]any{"current": "2.3000.1", "expiresAt": "2026-11-21T12:00:00.000Z"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

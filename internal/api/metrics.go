@@ -121,7 +121,8 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 }
 
 func (s *state) collectAccount(metrics chan<- prometheus.Metric) {
-	present := s.account.Status().Status
+	status := s.account.Status()
+	present := status.Status
 	for _, known := range []bridge.State{bridge.StateIdle, bridge.StateConnecting, bridge.StateOpen, bridge.StateClosed, bridge.StateNeedsPair} {
 		value := 0
 		if known == present {
@@ -136,6 +137,13 @@ func (s *state) collectAccount(metrics chan<- prometheus.Metric) {
 	metrics <- counter("bridged_messages_failed_total", "Messages that could not be sent.", traffic.Failed)
 	metrics <- counter("bridged_messages_sent_again_total",
 		"Messages that went out once more, for devices that the network said were left out.", traffic.SentAgain)
+	metrics <- counter("bridged_offline_received_total", "Stanzas received that the network had queued while the account was not connected.", traffic.QueuedReceived)
+	metrics <- counter("bridged_offline_stalls_total", "How often the network announced queued stanzas and did not deliver them for a minute.", traffic.QueueStalls)
+	remaining := 0
+	if p := status.CatchingUp; p != nil {
+		remaining = max(0, p.Expected-p.Received)
+	}
+	metrics <- gauge("bridged_offline_remaining", "Queued stanzas that the network has yet to deliver.", remaining)
 	if at := traffic.LastReceivedAt; at != nil {
 		metrics <- gauge("bridged_last_message_received_timestamp_seconds", "When the last message was stored; missing before the first.",
 			float64(at.UnixMilli())/1000)

@@ -69,7 +69,7 @@ func TestMetrics_FollowTheConventions(t *testing.T) {
 func TestMetrics_TellWhatGoesOn(t *testing.T) {
 	h := newHooked(t, func(o *api.Options) { o.Build = api.Build{Version: "1.2.3", Library: "v0.9"} })
 	last := bridge.At(noon)
-	h.account.traffic = bridge.Traffic{Received: 7, Undecryptable: 1, Sent: 3, Failed: 2, SentAgain: 4, LastReceivedAt: &last}
+	h.account.traffic = bridge.Traffic{Received: 7, Undecryptable: 1, Sent: 3, Failed: 2, SentAgain: 4, LastReceivedAt: &last, QueuedReceived: 711, QueueStalls: 1}
 	h.receiver.answers(http.StatusInternalServerError)
 	w := h.create(object{"url": public, "types": []string{"message.created"}})
 	h.know(say(grace, grace, "A1", "one", 1))
@@ -82,6 +82,9 @@ func TestMetrics_TellWhatGoesOn(t *testing.T) {
 		"bridged_messages_sent_total 3",
 		"bridged_messages_failed_total 2",
 		"bridged_messages_sent_again_total 4",
+		"bridged_offline_received_total 711",
+		"bridged_offline_stalls_total 1",
+		"bridged_offline_remaining 0",
 		"bridged_last_message_received_timestamp_seconds "+strconv.FormatFloat(float64(noon.Unix()), 'g', -1, 64),
 		`bridged_webhook_deliveries{status="pending"} 1`,
 		`bridged_webhook_deliveries{status="dead"} 0`,

@@ -30,6 +30,10 @@ type Status struct {
 	// SecurityNotice is nil unless somebody registered the account's number elsewhere in
 	// the last 7 days.
 	SecurityNotice *SecurityNotice `json:"securityNotice"`
+	// CatchingUp is nil unless the network delivers what it queued while the account was not connected.
+	CatchingUp    *CatchingUp   `json:"catchingUp"`
+	ClientVersion ClientVersion `json:"clientVersion"`
+	PausedUntil   *Time         `json:"pausedUntil"` // the next login, after a ban or too many logins; nil for none
 }
 
 // SecurityNotice says that somebody registers the account's number on another phone.
@@ -106,4 +110,6 @@ type Traffic struct {
 	Failed         uint64 // without those whose outcome is unknown
 	SentAgain      uint64 // to devices that the network reported as left out
 	LastReceivedAt *Time  // nil before the first
+	QueuedReceived uint64 // stanzas of the network's offline queues
+	QueueStalls    uint64 // how often the network did not deliver such a queue
 }

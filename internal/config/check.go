@@ -36,6 +36,10 @@ func (c *Config) check(faults *Faults) {
 		fault string
 	}{
 		{nameLength >= 1 && nameLength <= 50, "DEVICE_NAME must have 1 to 50 characters: the phone shows it under linked devices"},
+		{
+			c.ClientVersion == "" || wa.CheckClientVersion(c.ClientVersion) == nil,
+			"CLIENT_VERSION must have the form 2.3000.N, such as 2.3000.1049878396: docs/operations.md says where to find one",
+		},
 		{c.MediaMaxBytes > 0, "MEDIA_MAX_BYTES must be greater than 0"},
 		{c.MediaCacheBytes >= 0, "MEDIA_CACHE_BYTES must not be negative; 0 switches the cache off"},
 		{c.ImportMaxBytes > 0, "IMPORT_MAX_BYTES must be greater than 0: it bounds an exported chat with its files"},

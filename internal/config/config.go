@@ -48,6 +48,7 @@ type Config struct {
 	ShowTyping      bool                 `env:"SHOW_TYPING" envDefault:"false"`
 	LogLevel        string               `env:"LOG_LEVEL" envDefault:"info"`
 	LogFormat       string               `env:"LOG_FORMAT"`
+	ClientVersion   string               `env:"CLIENT_VERSION"`
 	NetworkFile     string               `env:"WA_NETWORK_FILE"`
 	ProxyURL        string               `env:"PROXY_URL"`
 	Console         bool                 `env:"CONSOLE" envDefault:"true"`

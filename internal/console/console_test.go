@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -25,12 +26,12 @@ const token = "a-token-of-the-tests-0123456789"
 // site is a console over an API that tells nothing but what its pages cannot do
 // without.
 type site struct {
-	status  string // the answer to /api/auth/status, if it is not the usual one
 	t       *testing.T
 	console *console.Console
 	server  *httptest.Server
 	client  *http.Client
 	asked   []string // the API's routes that were called, with their tokens
+	status  string   // the answer about the account's status, unless empty
 	revoked bool     // no token is good any more
 	now     time.Time
 	header  http.Header // sent with each request
@@ -85,11 +86,8 @@ func (s *site) api(w http.ResponseWriter, r *http.Request) {
 		"/api/events": `{"count":0,"events":[],"nextCursor":"7","reset":false}`, "/api/chats": `{"count":0,"chats":[],"nextCursor":null}`,
 		"/api/contacts":    `{"count":0,"contacts":[],"nextCursor":null}`,
 		"/api/calls":       `{"count":0,"calls":[],"nextCursor":null}`,
-		"/api/auth/status": `{"status":"open","since":"2026-11-21T08:15:30.000Z"}`, "/api/webhooks": `{"count":0,"webhooks":[]}`,
+		"/api/auth/status": cmp.Or(s.status, `{"status":"open","since":"2026-11-21T08:15:30.000Z"}`), "/api/webhooks": `{"count":0,"webhooks":[]}`,
 		"/api/stats": `{"version":"1","received":1234567,"startedAt":"2026-11-21T08:15:30.000Z"}`,
-	}
-	if r.URL.Path == "/api/auth/status" && s.status != "" {
-		answers[r.URL.Path] = s.status
 	}
 	if answers[r.URL.Path] == "" {
 		http.Error(w, `{"error":"there is no such route","code":"not_found"}`, http.StatusNotFound)

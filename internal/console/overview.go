@@ -105,6 +105,9 @@ func describe(status bridge.Status) state {
 	if status.LastError != nil {
 		s.Text = sentence(*status.LastError)
 	}
+	if status.PausedUntil != nil && status.Status != bridge.StateNeedsPair {
+		s.Advice = "Reconnecting earlier only makes the pause longer."
+	}
 	return s
 }
 

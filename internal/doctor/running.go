@@ -21,7 +21,7 @@ func Bridge(c *client.Client, version string) Check {
 		}
 		stats, err := c.Stats(ctx, bridge.At(time.Now().Add(-24*time.Hour)))
 		findings := []Finding{
-			running(c, stats, err, version), account(status).about("account"), stored(ctx, c).about("store"), webhooks(ctx, c).about("webhooks"),
+			running(c, stats, err, version), account(status).about("account"), login(status).about("client version in use"), stored(ctx, c).about("store"), webhooks(ctx, c).about("webhooks"),
 		}
 		if status.NewChats != nil {
 			findings = append(findings, newChats(*status.NewChats).about("new chats"))
@@ -73,12 +73,17 @@ func account(s bridge.Status) Finding {
 	if s.LastError != nil {
 		message += ": " + *s.LastError
 	}
+	if p := s.CatchingUp; p != nil {
+		message += fmt.Sprintf("; %d of %d queued stanzas received", p.Received, p.Expected)
+	}
 	const remedies = "docs/operations.md names what to do for each lastError"
 	switch {
 	case s.Status == bridge.StateOpen && s.LastError == nil:
 		return ok(message)
 	case s.Status == bridge.StateOpen:
 		return warn(message, remedies)
+	case s.PausedUntil != nil:
+		return fail(message, "wait: logging in before "+moment(*s.PausedUntil)+" prolongs the pause. Is a second program logging in with this session, or is the connection lost again and again?")
 	case s.Status == bridge.StateNeedsPair && s.LastError == nil:
 		return fail(message, "link the account: bridged pair")
 	}
@@ -106,6 +111,19 @@ func newChats(q bridge.NewChatQuota) Finding {
 // security reports that somebody registers the number elsewhere.
 func security(s bridge.SecurityNotice) Finding {
 	return warn(s.Message+" ("+moment(s.At)+")", "do what the sentence says; docs/operations.md has more. The notice disappears after 7 days")
+}
+
+// login checks whether the network will refuse the version that the account's client reports.
+func login(s bridge.Status) Finding {
+	version := s.ClientVersion.Current
+	switch {
+	case version == "":
+		return ok("an older bridge does not name it")
+	case s.ClientVersion.ExpiresAt == nil:
+		return ok("WhatsApp Web " + version)
+	}
+	return warn("WhatsApp Web "+version+", which the network will refuse from "+moment(*s.ClientVersion.ExpiresAt),
+		"let this machine reach https://web.whatsapp.com, or set CLIENT_VERSION (docs/operations.md says where to find one), or update bridged")
 }
 
 func stored(ctx context.Context, c *client.Client) Finding {

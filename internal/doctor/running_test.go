@@ -3,6 +3,7 @@ package doctor
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"bridged/internal/bridge"
 )
@@ -45,5 +46,35 @@ func TestNewChats_WarnsOfTheQuota(t *testing.T) {
 		if got := newChats(test.of); got.Verdict != test.want || got.Message != test.says || (got.Remedy == "") != (test.want == OK) {
 			t.Errorf("%+v: %+v", test.of, got)
 		}
+	}
+}
+
+func TestLogin_WarnsOfAVersionThatExpires(t *testing.T) {
+	at := bridge.At(time.Date(2026, 12, 24, 12, 0, 0, 0, time.UTC))
+	for _, test := range []struct {
+		of   bridge.ClientVersion
+		want Verdict
+		says string
+	}{
+		{bridge.ClientVersion{Current: "2.3000.1"}, OK, "WhatsApp Web 2.3000.1"},
+		{bridge.ClientVersion{Current: "2.3000.1", ExpiresAt: &at}, Warn, "WhatsApp Web 2.3000.1, which the network will refuse from 2026-12-24 12:00:00 UTC"},
+		{bridge.ClientVersion{}, OK, "an older bridge does not name it"},
+	} {
+		got := login(bridge.Status{ClientVersion: test.of})
+		if got.Verdict != test.want || got.Message != test.says || strings.Contains(got.Remedy, "CLIENT_VERSION") != (test.want == Warn) {
+			t.Errorf("%+v: %+v", test.of, got)
+		}
+	}
+}
+
+func TestAccount_APauseIsToBeWaitedFor(t *testing.T) {
+	until := bridge.At(time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC))
+	got := account(bridge.Status{Status: bridge.StateClosed, HasSession: true, LastError: new("the network refuses logins"), PausedUntil: &until})
+	if got.Verdict != Fail || !strings.Contains(got.Message, "refuses logins") || !strings.HasPrefix(got.Remedy, "wait: logging in before 2026-11-28 12:00:00 UTC") {
+		t.Errorf("%+v", got)
+	}
+	got = account(bridge.Status{Status: bridge.StateOpen, CatchingUp: &bridge.CatchingUp{Received: 5, Expected: 711}})
+	if got.Verdict != OK || !strings.HasSuffix(got.Message, "5 of 711 queued stanzas received") {
+		t.Errorf("%+v", got)
 	}
 }

@@ -39,7 +39,7 @@
 // A Computer shows which files of a phone WhatsApp Web would refuse.
 //
 // Faults are methods of the object that they apply to: a Device (Drop, Freeze, Delay, Duplicate, CorruptMessages, IgnoreAcks, FailSends, FailLogins,
-// StreamError, AskToReconnect ..), the Network (Down, RefuseSockets, FailQueries, SlowGroups ..), the CDN (Expire, Fail), a Phone (AnswerMedia,
+// StreamError, EndLogins, HoldBackOffline ..), the Network (Down, RefuseSockets, CloseUnpaired, AnnounceExpiry, FailQueries ..), the CDN (Expire, Fail), a Phone (AnswerMedia,
 // IgnoreRequests, WithholdMapping, LockReachout, CapNewChats, Disconnect). A Device records the stanzas that it was sent and has acknowledged.
 //
 // Not simulated: channels, and the audio of calls. Where the real server's behaviour is unknown, a comment says that the code guesses.

@@ -32,7 +32,7 @@ func (l *link) clientPayload() *waWa6.ClientPayload {
 	}
 	props.Os = proto.String(l.m.opts.DeviceName)
 	props.PlatformType = waCompanionReg.DeviceProps_CHROME.Enum()
-	history.Request(&props, l.m.opts.HistoryImport)
+	history.Request(&props, l.m.requestedHistory())
 	encoded, err := proto.Marshal(&props)
 	if err != nil {
 		l.m.log.Error().Err(err).Msg("device properties not encoded")
@@ -48,21 +48,31 @@ const settingVersion = "wa_client_version"
 // versionTimeout bounds the look-up of the client's version.
 const versionTimeout = 10 * time.Second
 
-// prepareVersion sets the last good client version and looks for a newer one.
+// prepareVersion sets the newest client version that is known, and looks for a newer one, unless the network is a
+// simulated one, which takes any.
 func (m *Manager) prepareVersion(ctx context.Context) {
+	if m.opts.ClientVersion != "" {
+		m.adoptVersion(m.opts.ClientVersion)
+	}
 	if known, err := m.store.Setting(ctx, settingVersion); err != nil {
 		m.log.Warn().Err(err).Msg("client version not read")
 	} else if known != "" {
 		m.adoptVersion(known)
 	}
-	_, _ = m.lookUpVersion(ctx) // logs its failure; the login shows whether the version serves
+	if m.clientVersion().String() != m.opts.ClientVersion && m.opts.ClientVersion != "" {
+		m.log.Warn().Str("CLIENT_VERSION", m.opts.ClientVersion).Str("version", m.clientVersion().String()).Msg("CLIENT_VERSION is not used, because a newer version is known")
+	}
+	if m.opts.Network.IsSimulated() {
+		return
+	}
+	_, _ = m.lookUpVersion(ctx, false) // logs its failure; the login shows whether the version serves
 }
 
-// adoptVersion takes a remembered version, unless the library's own is newer.
+// adoptVersion takes a remembered or configured version, unless a newer one is known.
 func (m *Manager) adoptVersion(known string) {
 	version, err := session.ParseVersion(known)
 	if err != nil {
-		m.log.Warn().Err(err).Msg("remembered client version unreadable")
+		m.log.Warn().Err(err).Msg("client version unreadable")
 		return
 	}
 	if m.clientVersion().LessThan(version) {
@@ -78,14 +88,18 @@ func (m *Manager) clientVersion() session.Version {
 	return session.BuiltInVersion()
 }
 
-// lookUpVersion asks for the present client version, and reports whether it is another.
-func (m *Manager) lookUpVersion(ctx context.Context) (changed bool, err error) {
+// lookUpVersion asks for the present client version, and reports whether it is another. An older one than CLIENT_VERSION
+// is taken only if that was refused.
+func (m *Manager) lookUpVersion(ctx context.Context, refused bool) (changed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	latest, err := LatestClientVersion(ctx, &m.opts.Network)
 	if err != nil {
 		m.log.Warn().Err(err).Msg("client version not looked up")
 		return false, err
+	}
+	if m.opts.ClientVersion != "" && !refused && latest.LessThan(m.clientVersion()) {
+		return false, nil
 	}
 	changed = *latest != m.clientVersion()
 	m.version.Store(latest)
@@ -105,14 +119,23 @@ func (m *Manager) refusedVersion() string {
 // wait before the next try, and the status' sentence.
 func (m *Manager) renewVersion(ctx context.Context) (wait time.Duration, sentence string) {
 	refused, hourly := m.refusedVersion(), time.Duration(m.hourly.Load())
-	changed, err := m.lookUpVersion(ctx)
+	changed, err := m.lookUpVersion(ctx, true)
 	switch {
 	case err != nil:
-		return hourly, refused + ", and the newest one cannot be looked up: let this machine reach https://web.whatsapp.com, or set PROXY_URL, or update bridged; trying again hourly"
+		return hourly, refused + ", and the newest one cannot be looked up: let this machine reach https://web.whatsapp.com, or set PROXY_URL or CLIENT_VERSION, or update bridged; trying again hourly"
 	case !changed:
 		return hourly, refused + ", which is the newest one that it names: update bridged; trying again hourly"
 	}
 	return 0, fmt.Sprintf("%s; trying again as %s", refused, m.clientVersion())
+}
+
+// CheckClientVersion returns an error unless a version has the form of WhatsApp Web's.
+func CheckClientVersion(text string) error {
+	version, err := session.ParseVersion(text)
+	if err != nil || version[0] != 2 || version[1] != 3000 || version[2] == 0 || version.String() != text {
+		return fmt.Errorf("not of the form 2.3000.N")
+	}
+	return nil
 }
 
 // ClientVersion returns the version that the account's client says it is,

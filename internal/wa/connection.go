@@ -16,8 +16,9 @@ var patience = 30 * time.Second
 const (
 	// loginTimeout limits a login once the socket is open.
 	loginTimeout = 60 * time.Second
-	// steady is how long a connection has to last after its login to count as working.
-	steady = 10 * time.Second
+	// steady is how long a connection has to last after its login to count as working: shorter ones do not end a
+	// back-off.
+	steady = 30 * time.Second
 	// storageCheck separates two looks of an idle connection for its files.
 	storageCheck = 2 * time.Second
 )
@@ -37,7 +38,7 @@ func (m *Manager) runConnected(ctx context.Context, device *session.Device) {
 	defer m.use(nil)
 	defer m.seekLease(l, device)() // given back after the link has ended
 	s := &connection{supervisor: newSupervisor(m, l), lostAt: time.Now()}
-	if wait, sentence := m.ban.present(); wait > 0 {
+	if wait, sentence := m.loginWait(); wait > 0 {
 		s.halt(sentence)
 		s.schedule(wait)
 	} else {
@@ -96,6 +97,10 @@ func (s *connection) onCheck() {
 	s.m.showTimelock()
 	s.m.showQuota()
 	s.l.checkQuota()
+	s.m.showExpiry()
+	if time.Since(s.openAt) >= steady {
+		s.m.endLoginPauses()
+	}
 	if time.Since(s.phoneChecked) >= phoneCheck {
 		s.checkPhone()
 	}
@@ -195,6 +200,10 @@ func (s *connection) onNotice(n notice) bool {
 		s.onLease()
 		return false
 	}
+	if n.kind == noticeExpiry {
+		s.m.noteExpiry(n.at)
+		return false
+	}
 	if n.kind == noticeHalted && s.phase == phaseWaiting {
 		s.halt(n.sentence) // whatsmeow reports the reason after the end
 		return false
@@ -229,6 +238,11 @@ func (s *connection) onNotice(n notice) bool {
 		s.schedule(n.after)
 	case noticeOutdated:
 		s.outdated()
+	case noticeThrottled:
+		if wait, sentence := s.m.pauseLogins(n.code); wait > 0 {
+			s.halt(sentence)
+			s.schedule(wait)
+		}
 	}
 	return false
 }
@@ -260,6 +274,7 @@ func (s *connection) opened() {
 	s.m.setState(bridge.StateOpen, "")
 	s.m.showTimelock()
 	s.m.showQuota()
+	s.m.showExpiry()
 	s.checkPhone()
 	s.l.checkQuota()
 	s.l.checkDefaultTimer()
@@ -346,6 +361,7 @@ func (s *connection) wipe(ctx context.Context) error {
 		return err
 	}
 	s.m.endBan()
+	s.m.endLoginPauses()
 	return errors.Join(s.m.db.Erase(ctx), s.m.History.Forget(ctx))
 }
 

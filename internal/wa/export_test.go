@@ -78,6 +78,9 @@ func (m *Manager) AgeQRCodes(by time.Duration) {
 // SetVersionPause shortens the pause after the network has refused a version.
 func (m *Manager) SetVersionPause(d time.Duration) { m.hourly.Store(int64(d)) }
 
+// SetOfflineSilence shortens how long an offline queue may make no progress.
+func (m *Manager) SetOfflineSilence(d time.Duration) { m.stalls.silence.Store(int64(d)) }
+
 // RenewPairing replaces the unpaired socket now.
 func (m *Manager) RenewPairing(ctx context.Context) error {
 	_, err := m.ask(ctx, commandRenewPairing)

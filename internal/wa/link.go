@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow"
+	waBinary "go.mau.fi/whatsmeow/binary"
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
 	"bridged/internal/wa/history"
+	"bridged/internal/wa/offline"
 	"bridged/internal/wa/sending"
 	"bridged/internal/wa/session"
 )
@@ -33,8 +35,9 @@ type link struct {
 	answered       usernames  // from answers to queries
 	savingAnswered sync.Mutex // held while those are stored
 
-	asking   atomic.Bool // a second keepalive is under way
-	settings sync.Mutex  // held while what is known of how chats are kept is passed on
+	offline  *offline.Queue // what waited at the network
+	asking   atomic.Bool    // a second keepalive is under way
+	settings sync.Mutex     // held while what is known of how chats are kept is passed on
 
 	dialling chan struct{} // held by the one dial that whatsmeow is asked for
 
@@ -48,6 +51,8 @@ type notice struct {
 	kind     noticeKind
 	sentence string        // for lastError
 	after    time.Duration // how long to wait
+	at       time.Time     // when the client's version expires; zero if that was withdrawn
+	code     string        // of a refusal
 }
 
 type noticeKind int
@@ -66,6 +71,8 @@ const (
 	noticeUnpaired                       // a try to pair failed
 	noticePinged                         // the phone has had its time to answer
 	noticeAsked                          // a caller asks for a resting pairing's codes
+	noticeExpiry                         // the client's version expires, or does not any more
+	noticeThrottled                      // the network refuses logins, or is not available
 	noticeLease                          // whether the session may run here has changed
 )
 
@@ -74,6 +81,7 @@ func (m *Manager) newLink(ctx context.Context, device *session.Device) *link {
 	l.ctx, l.cancel = context.WithCancel(m.background)
 	l.latest = newDial(l.ctx)
 	l.socket = l.latest
+	l.offline = l.newOfflineQueue()
 	l.cli = m.NewClient(l.ctx, session.NewClient(m.db, device, l.observer(), m.log), sending.Link{
 		Socket: l.present, TakeUsernames: l.answered.take, SaveUsernames: l.saveAnswered,
 	})
@@ -121,7 +129,15 @@ func (l *link) observer() session.Observer {
 		},
 		SyncKeyMissing: m.sync.missKey,
 		Ended:          l.disconnected,
+		Received:       l.onReceived, Written: l.offline.OnWritten,
 	}
+}
+
+// onReceived reads a stanza before whatsmeow does, which makes no event of some. It must not block.
+func (l *link) onReceived(node *waBinary.Node) {
+	l.offline.OnReceived(node)
+	l.noteExpiration(node)
+	l.noteRefusal(node)
 }
 
 // notify passes a notice to the supervisor without blocking the socket.
@@ -172,6 +188,7 @@ func (l *link) connect() error {
 	l.mu.Lock()
 	l.socket = d
 	l.mu.Unlock()
+	l.offline.Abandon()
 	err := l.cli.ConnectContext(d.ctx)
 	if errors.Is(err, whatsmeow.ErrAlreadyConnected) {
 		l.cli.Disconnect() // the connection before could not be ended
@@ -196,6 +213,7 @@ const politeClose = 2 * time.Second
 
 // disconnected notes that whatsmeow has handled the socket's end, or has closed it.
 func (l *link) disconnected() {
+	l.offline.Abandon()
 	_, socket := l.dials()
 	socket.finish()
 }

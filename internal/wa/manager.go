@@ -49,6 +49,8 @@ type Options struct {
 	DeviceName  string          // what the phone shows under linked devices
 	PhoneNumber string          // E.164 digits of the only account that may pair; "" for any
 	NewChats    bridge.NewChats // how many chats the account may begin
+	// ClientVersion is the version that the client reports, unless a newer one is known; "" for none.
+	ClientVersion string
 	// HistoryImport says how much of the phone's messages is imported.
 	HistoryImport bridge.HistoryImport
 	Network       Network
@@ -94,11 +96,15 @@ type Manager struct {
 	traffic  traffic
 	phone    phone
 	timelock timelock
+	stalls   stalls
 	quota    quota
 	// defaultTimer is of the account's new chats.
 	defaultTimer defaultTimer
 	ban          ban
 	security     security
+	loginPause   loginPause
+	expiry       expiry
+	shallow      atomic.Bool                     // pairs as a browser, whatever history is wanted
 	refusals     atomic.Int32                    // in a row
 	version      atomic.Pointer[session.Version] // that was looked up, or nil
 	hourly       atomic.Int64                    // how long a refused version is left alone; tests change it
@@ -129,6 +135,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		commands: make(chan command),
 		rang:     make(chan struct{}, 1),
 	}
+	m.expiry.wake = make(chan struct{}, 1)
 	m.hourly.Store(int64(refusedPause))
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
 	m.behind.Store(true)
@@ -171,7 +178,7 @@ func (m *Manager) loadUser(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(m.loadPhoneSeen(ctx), m.loadRestrictions(ctx), m.loadDefaultTimer(ctx), m.loadSecurity(ctx))
+	return errors.Join(m.loadPhoneSeen(ctx), m.loadRestrictions(ctx), m.loadDefaultTimer(ctx), m.loadSecurity(ctx), m.loadLoginPause(ctx), m.loadExpiry(ctx))
 }
 
 // Run keeps the account connected until ctx ends, then disconnects. It
@@ -181,14 +188,13 @@ func (m *Manager) Run(ctx context.Context) error {
 	if err := m.db.LoadIdentities(ctx); err != nil {
 		return err
 	}
-	if !m.opts.Network.IsSimulated() {
-		m.prepareVersion(ctx)
-	}
+	m.prepareVersion(ctx)
 	m.History.Compare(ctx)
 	m.workers.Go(func() { m.Groups.Run(m.background) })
 	m.workers.Go(func() { m.History.Run(m.background) })
 	m.workers.Go(func() { m.sync.run(m.background) })
 	m.workers.Go(func() { m.Sender.Run(m.background) })
+	m.workers.Go(func() { m.renewExpiring(m.background) })
 	if !m.missCalls(ctx, 0) { // what rang when the process ended
 		m.rang <- struct{}{}
 	}

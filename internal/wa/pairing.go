@@ -20,6 +20,12 @@ const (
 	socketLife  = firstQRLife + 5*nextQRLife
 	firstQRLife = 60 * time.Second
 	nextQRLife  = 20 * time.Second
+	// codeTimeout limits the network's time to give QR codes to a socket.
+	codeTimeout = 30 * time.Second
+	// codelessSockets is how many sockets without codes in a row are no accident.
+	codelessSockets = 2
+	// longestCodeless limits the pauses between sockets that the network gives no codes.
+	longestCodeless = time.Minute
 	// afterPairing limits the network's time to ask for the reconnection.
 	afterPairing = 10 * time.Second
 )
@@ -30,6 +36,7 @@ type pairing struct {
 	asked   atomic.Bool // a notice says that somebody asks for codes
 	unasked int         // sockets since somebody asked
 	offered bool        // codes, since the last dial
+	closed  int         // sockets in a row that had no codes
 	relogin bool        // the network has asked the paired client to log in
 	offer   offer
 	confirm chan events.PairPasskeyConfirmation
@@ -41,6 +48,9 @@ func (m *Manager) runPairing(ctx context.Context, device *session.Device) {
 	m.setPairing(p)
 	defer m.setPairing(nil)
 	m.setState(bridge.StateNeedsPair, "")
+	if wait, sentence := m.loginPause.present(time.Now()); wait > 0 {
+		p.refuse(sentence, wait)
+	}
 	p.run(ctx, p)
 }
 
@@ -52,6 +62,17 @@ func (p *pairing) onTimer() bool {
 	if awaited, since := p.offer.awaitedPasskey(); awaited != nil && time.Since(since) < passkeyLife {
 		p.timer.Reset(passkeyPatience)
 		return false
+	}
+	if p.phase == phaseOffering {
+		age, ok := p.offer.age()
+		if !ok {
+			p.noCodes()
+			return false
+		}
+		if left := socketLife + dialTimeout - age; left > 0 { // no code that is asked for lives longer
+			p.timer.Reset(left)
+			return false
+		}
 	}
 	if p.offered {
 		if p.unasked++; p.unasked >= pairingRounds {
@@ -76,7 +97,7 @@ func (p *pairing) onDialled(err error) {
 	default:
 		p.tries = 0
 		p.offered = true
-		p.enter(phaseOffering, socketLife+dialTimeout) // no code that is asked for lives longer
+		p.enter(phaseOffering, codeTimeout)
 	}
 }
 
@@ -96,19 +117,34 @@ func (p *pairing) onNotice(n notice) bool {
 	case noticeOutdated:
 		p.m.setState(bridge.StateNeedsPair, p.m.refusedVersion()+"; looking for a newer one")
 		wait, sentence := p.m.renewVersion(p.l.ctx)
-		p.m.setState(bridge.StateNeedsPair, sentence)
-		p.renew(wait)
+		if wait == 0 {
+			p.m.setState(bridge.StateNeedsPair, sentence)
+			p.renew(0)
+		} else {
+			p.refuse(sentence, wait)
+		}
 	case noticeRefusedLogin, noticeHalted:
-		p.m.setState(bridge.StateNeedsPair, n.sentence)
-		p.renew(max(n.after, longPause))
+		p.refuse(n.sentence, max(n.after, longPause))
+	case noticeThrottled:
+		if wait, sentence := p.m.pauseLogins(n.code); wait > 0 {
+			p.refuse(sentence, wait)
+		}
+	case noticeExpiry:
+		p.m.noteExpiry(n.at)
 	case noticeAsked:
 		p.onAsked()
 	case noticeDisconnected, noticeSilent:
 		if p.offer.paired.Load() {
 			return true
 		}
-		if p.phase != phaseHalted { // the notice of a socket that was given up
+		if p.phase == phaseHalted || p.phase == phaseWaiting {
+			return false // the notice of a socket that was given up
+		}
+		if _, had := p.offer.age(); had {
+			p.closed = 0
 			p.retry("")
+		} else {
+			p.noCodes()
 		}
 	}
 	return false
@@ -117,7 +153,9 @@ func (p *pairing) onNotice(n notice) bool {
 func (p *pairing) onCommand(c command) bool {
 	switch c.kind {
 	case commandRenewPairing:
-		p.renew(0)
+		if !p.m.loginPaused() {
+			p.renew(0)
+		}
 		c.done <- commandResult{}
 	case commandLogout:
 		c.done <- commandResult{}
@@ -135,6 +173,29 @@ func (p *pairing) retry(sentence string) {
 	p.m.setState(bridge.StateNeedsPair, sentence)
 	p.tries++
 	p.renew(pause(p.tries, 0))
+}
+
+// noCodes plans the next try after the network has given no codes to a socket.
+func (p *pairing) noCodes() {
+	p.closed++
+	p.m.log.Warn().Int("sockets", p.closed).Msg("the network gave no code for pairing")
+	switch {
+	case p.closed < codelessSockets:
+		p.renew(pairingPauseAfter(p.closed))
+	case p.m.pairShallow():
+		p.closed = 0
+		p.m.setState(bridge.StateNeedsPair, p.m.shallowSentence())
+		p.renew(0)
+	default:
+		p.refuse(noCodesSentence, pairingPauseAfter(p.closed))
+	}
+}
+
+// refuse waits before the next try, because the network refuses the one before, and says why.
+func (p *pairing) refuse(sentence string, wait time.Duration) {
+	p.m.setState(bridge.StateNeedsPair, sentence)
+	p.renew(wait)
+	p.offer.refuse(sentence)
 }
 
 // renew gives up the present socket and what it offers, and plans the next.
@@ -214,7 +275,7 @@ func (p *pairing) onPaired(e *events.PairSuccess) {
 	if err := p.m.store.Save(p.m.background, owner, bridge.Identity(owner)); err != nil {
 		p.m.log.Error().Err(err).Msg("owner not stored; trying again at the login")
 	}
-	p.m.History.NotePaired()
+	p.m.History.NotePaired(p.m.requestedHistory())
 	p.m.clearError()
 	p.m.log.Info().Str("platform", e.Platform).Msg("paired")
 	p.offer.paired.Store(true)

@@ -41,6 +41,9 @@ func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, e
 		return bridge.PairingCode{}, err
 	}
 	m.WakePairing()
+	if err := m.renewRefused(ctx); err != nil {
+		return bridge.PairingCode{}, err
+	}
 	p, code, err := m.askCode(ctx, phone)
 	for tries := 0; errors.Is(err, whatsmeow.ErrNotConnected) && tries < pairingTries; tries++ {
 		select { // the socket is just being replaced
@@ -118,6 +121,9 @@ func (m *Manager) readyPairing(ctx context.Context) (*pairing, time.Duration, er
 			if age, ok := p.offer.age(); ok {
 				return p, age, nil
 			}
+			if why := p.offer.refused(); why != "" {
+				return nil, 0, bridge.NotConnected("%s", why)
+			}
 		}
 		if paired {
 			return nil, 0, bridge.Fail(bridge.CodeAlreadyPaired, "the account is paired already: log out first to pair anew")
@@ -127,6 +133,9 @@ func (m *Manager) readyPairing(ctx context.Context) (*pairing, time.Duration, er
 		case <-m.background.Done():
 			return nil, 0, bridge.NotConnected("bridged is shutting down")
 		case <-ctx.Done():
+			if why := m.Status().LastError; why != nil && *why != codeRefusedSentence {
+				return nil, 0, bridge.NotConnected("%s", *why).Because(ctx.Err())
+			}
 			return nil, 0, bridge.NotConnected("the network cannot be reached: try again in a moment").Because(ctx.Err())
 		}
 	}

@@ -25,6 +25,7 @@ type offer struct {
 	codeExpires time.Time
 	passkey     *bridge.Passkey
 	passkeyAt   time.Time
+	refusal     string // why the network gives no codes for a while; empty if it may
 }
 
 // show adds what is offered to the account's status.
@@ -75,7 +76,21 @@ func (o *offer) rotate(e *events.RotateADVSecret, now time.Time) error {
 func (o *offer) reset() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.codes, o.code, o.passkey = nil, "", nil
+	o.codes, o.code, o.passkey, o.refusal = nil, "", nil, ""
+}
+
+// refuse notes why there are no codes, until the next dial.
+func (o *offer) refuse(sentence string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.refusal = sentence
+}
+
+// refused returns why the network gives no codes for a while; empty if it may.
+func (o *offer) refused() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.refusal
 }
 
 func (o *offer) setCodes(codes []string) {

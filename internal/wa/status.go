@@ -51,7 +51,7 @@ func (m *Manager) announce(sentence string) {
 		sentence = "not paired: run bridged pair"
 	}
 	event.Msg(sentence)
-	status.QR, status.PairingCode, status.PairingCodeExpiresAt = nil, nil, nil
+	status.QR, status.PairingCode, status.PairingCodeExpiresAt, status.CatchingUp = nil, nil, nil, nil
 	if err := m.store.Save(m.background, status); err != nil {
 		m.log.Warn().Err(err).Msg("account status not stored")
 	}
@@ -67,6 +67,10 @@ func (m *Manager) Status() bridge.Status {
 		status.HasSession = true
 	}
 	status.SecurityNotice = m.security.present(m.opts.Clock.Now())
+	if m.link != nil {
+		status.CatchingUp = m.link.offline.Progress()
+	}
+	m.showLogin(&status)
 	if p := m.pairing; p != nil {
 		p.offer.show(&status, time.Now())
 	}
@@ -74,6 +78,18 @@ func (m *Manager) Status() bridge.Status {
 		status.NewChats = m.quota.present()
 	}
 	return status
+}
+
+// showLogin adds to a status what is known of the next login.
+func (m *Manager) showLogin(status *bridge.Status) {
+	version := m.clientVersion().String()
+	status.ClientVersion = bridge.ClientVersion{Current: version}
+	if at := m.expiry.of(version); !at.IsZero() {
+		status.ClientVersion.ExpiresAt = new(bridge.At(at))
+	}
+	if until := m.pausedUntil(); time.Until(until) > 0 && status.Status != bridge.StateOpen {
+		status.PausedUntil = new(bridge.At(until))
+	}
 }
 
 // Ready returns nil while the socket is open, else a [bridge.CodeNotConnected] error, or

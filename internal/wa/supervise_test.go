@@ -31,7 +31,7 @@ func TestRetry_ALineThatDropsOftenIsDialledAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		lasts, most, least time.Duration
 	}{
-		{25 * time.Second, 0, 0},
+		{35 * time.Second, 0, 0},
 		{time.Second, 48 * shortPause, 40 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {

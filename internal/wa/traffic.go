@@ -36,6 +36,7 @@ func (m *Manager) Traffic() bridge.Traffic {
 	t := &m.traffic
 	counted := bridge.Traffic{Received: t.received.Load(), Undecryptable: t.undecryptable.Load()}
 	counted.Sent, counted.Failed, counted.SentAgain = m.Counts()
+	counted.QueuedReceived, counted.QueueStalls = m.stalls.received.Load(), m.stalls.stalled.Load()
 	if at := t.lastReceived.Load(); at != 0 {
 		last := bridge.Millis(at)
 		counted.LastReceivedAt = &last

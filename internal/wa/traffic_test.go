@@ -35,6 +35,7 @@ func TestTraffic_CountsWhatComesLeavesAndFails(t *testing.T) {
 	if got.LastReceivedAt == nil || time.Since(got.LastReceivedAt.Time) > time.Minute {
 		t.Errorf("last received at %v", got.LastReceivedAt)
 	}
+	got.QueuedReceived = 0 // depends on how fast the account logs in
 	if got.LastReceivedAt = nil; got != (bridge.Traffic{Received: 2, Sent: 1, Failed: 1}) {
 		t.Errorf("counted %+v", got)
 	}

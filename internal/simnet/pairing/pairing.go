@@ -38,6 +38,7 @@ type Desk struct {
 	noAccount wire.Answer // the refusal of a pairing code for a number without an account
 	rotateAt  CodeStep
 	unpaired  int // unpaired sockets so far
+	refuses   func(*waCompanionReg.DeviceProps) bool
 }
 
 // NewDesk returns a desk for the accounts of a directory.
@@ -93,8 +94,13 @@ func (n *Desk) BeginPairing(c *people.Client, reg *waWa6.ClientPayload_DevicePai
 	}
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
-	n.waiting[c] = p
 	n.unpaired++
+	if n.refuses != nil && n.refuses(p.props) {
+		n.Notify()
+		n.HangUpSoon(c)
+		return true
+	}
+	n.waiting[c] = p
 	var refs []Node
 	for range n.QRRefs {
 		refs = append(refs, Node{Tag: "ref", Content: []byte(n.newRef(p))})
@@ -276,6 +282,14 @@ func (n *Desk) UnpairedSockets() int {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	return n.unpaired
+}
+
+// CloseUnpaired closes the connections of those clients that want to be linked and whose properties refuses returns true for, without a code or
+// a reason. nil ends it.
+func (n *Desk) CloseUnpaired(refuses func(*waCompanionReg.DeviceProps) bool) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	n.refuses = refuses
 }
 
 // RefuseNumbers sets the refusal of a pairing code for a number without an account, 404 by default. The real server's answer is not known;

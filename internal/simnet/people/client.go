@@ -21,6 +21,7 @@ func (n *Directory) Attach(c *Client, d *Device) {
 	c.Device, d.Conn, d.Active = d, c, false
 	d.Count.Logins++
 	c.Delay(d.Faults.delay)
+	d.Faults.heldBack = max(0, d.Faults.heldBack-1)
 	d.queue.rewind()
 }
 

@@ -57,6 +57,8 @@ type Counters struct {
 	RetryReceipts int
 	// Limited counts queries refused by a rate limit.
 	Limited int
+	// OfflineBatches counts the device's requests for parts of its offline backlog.
+	OfflineBatches int
 	// Available and Unavailable count how often the device announced itself as either.
 	Available, Unavailable int
 }

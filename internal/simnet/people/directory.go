@@ -106,6 +106,12 @@ func (n *Directory) Later(c *Client, delay time.Duration, act func(*Client)) {
 	})
 }
 
+// HangUpSoon closes a connection a moment after its handshake: whatsmeow overlooks an end in the same moment, which does not occur over the
+// internet.
+func (n *Directory) HangUpSoon(c *Client) {
+	n.Later(c, 50*time.Millisecond, func(c *Client) { c.HangUp() })
+}
+
 // Directory holds the people on the network and the stanzas that wait for them.
 type Directory struct {
 	Log     waLog.Logger

@@ -64,6 +64,9 @@ type deviceFaults struct {
 	sends         []SendFault
 	login         wire.ConnectFailure
 	logins        int
+	streamError   string // ends logins as soon as they succeed
+	streamErrors  int
+	heldBack      int // logins whose requests for the offline backlog are ignored
 }
 
 // NextSend removes and returns the fault for the next message.
@@ -88,6 +91,15 @@ func (f *deviceFaults) LoginFailure() (wire.ConnectFailure, bool) {
 		f.logins--
 	}
 	return f.login, true
+}
+
+// StreamFailure returns the code of the stream error that ends this login.
+func (f *deviceFaults) StreamFailure() (code string, failing bool) {
+	if f.streamErrors == 0 {
+		return "", false
+	}
+	f.streamErrors--
+	return f.streamError, true
 }
 
 func (f *deviceFaults) duplicate(class string) bool {
@@ -264,6 +276,13 @@ func (d *Device) FailLogins(failure wire.ConnectFailure, times int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
 	d.Faults.login, d.Faults.logins = failure, times
+}
+
+// EndLogins lets the device's next logins succeed and ends each at once with a stream error, such as 429, times of them.
+func (d *Device) EndLogins(code string, times int) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.Faults.streamError, d.Faults.streamErrors = code, times
 }
 
 // ClearFaults removes all faults of the device except a freeze.

@@ -21,6 +21,8 @@ type outbox struct {
 	swallow map[AckKey]int
 	// history holds everything acknowledged so far, in the order of the acknowledgements.
 	history []Acknowledged
+	// past limits how much of the offline backlog is delivered.
+	past offlinePast
 }
 
 // stanza is one that a device has to acknowledge, or the mark at the end of the offline backlog.
@@ -102,6 +104,10 @@ func (n *Directory) pump(d *Device) {
 		q.next++
 		if s.acked {
 			continue
+		}
+		if !s.endOfPast && !q.past.take() {
+			q.next--
+			break
 		}
 		if s.endOfPast {
 			d.Conn.Send(Node{Tag: "ib", Content: []Node{{Tag: "offline", Attrs: attrs{"count": strconv.Itoa(s.pastCount)}}}})
@@ -195,7 +201,7 @@ func (q *outbox) rewind() {
 	}
 	clear(q.items[len(kept):])
 	q.items, q.next = kept, 0
-	q.onWire, q.swallow = nil, nil
+	q.onWire, q.swallow, q.past = nil, nil, offlinePast{}
 }
 
 // Resume delivers the waiting stanzas to a device that has just become active, between a preview and an end mark. The caller holds
@@ -217,6 +223,7 @@ func (n *Directory) Resume(d *Device) {
 		"call":         strconv.Itoa(preview["call"]),
 	}}}})
 	q.items = append(q.items, &stanza{endOfPast: true, pastCount: total})
+	q.past.begin(d, total)
 	n.pump(d)
 }
 

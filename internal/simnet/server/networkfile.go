@@ -10,9 +10,13 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/simnet/people"
 )
 
 // WebsocketURL returns the URL for clients to connect to instead of web.whatsapp.com.
@@ -69,11 +73,29 @@ func (n *Server) HTTPClient() *http.Client {
 	}}
 }
 
-// Configure makes a whatsmeow client use this network. Call it before the client connects.
+// Configure makes a whatsmeow client use this network, and ask for its offline backlog, which whatsmeow does not. Call it before the client
+// connects.
 func (n *Server) Configure(cli *whatsmeow.Client) *http.Client {
+	cli.AddEventHandler(func(event any) {
+		if preview, ok := event.(*events.OfflineSyncPreview); ok {
+			n.askForBacklog(cli, preview.Total)
+		}
+	})
 	client := n.HTTPClient()
 	cli.SetWebsocketHTTPClient(client)
 	cli.SetPreLoginHTTPClient(client)
 	cli.SetMediaHTTPClient(client)
 	return client
+}
+
+// askForBacklog makes a client ask for a whole offline backlog at once.
+func (n *Server) askForBacklog(cli *whatsmeow.Client, total int) {
+	for ; total > 0; total -= people.LargestBatch {
+		node := Node{Tag: "ib", Content: []Node{{Tag: "offline_batch", Attrs: attrs{"count": strconv.Itoa(people.LargestBatch)}}}}
+		//lint:ignore SA1019 whatsmeow has no other method for it
+		if err := cli.DangerousInternals().SendNode(n.Life, node); err != nil {
+			n.Log.Debugf("offline backlog not asked for: %v", err)
+			return
+		}
+	}
 }

@@ -24,6 +24,10 @@ func (n *Server) begin(c *people.Client) bool {
 		return false
 	}
 	if payload.DevicePairingData != nil {
+		if refusedPlatforms[payload.GetWebInfo().GetWebSubPlatform()] {
+			n.HangUpSoon(c)
+			return true
+		}
 		return n.BeginPairing(c, payload.GetDevicePairingData())
 	}
 	return n.login(c, payload)
@@ -53,7 +57,16 @@ func (n *Server) login(c *people.Client, payload *waWa6.ClientPayload) bool {
 		"t": wire.UnixNow(), "lid": d.LID(), "props": "30", "companion_enc_static": "simulated", "location": "lo",
 	}})
 	n.Notify()
+	if code, failing := d.Faults.StreamFailure(); failing {
+		c.SendLast(wire.StreamError(code, ""))
+		return false
+	}
 	return true
+}
+
+// refusedPlatforms are the apps whose registrations the network closes without an answer (reported since 2026-06-30).
+var refusedPlatforms = map[waWa6.ClientPayload_WebInfo_WebSubPlatform]bool{
+	waWa6.ClientPayload_WebInfo_WIN32: true, waWa6.ClientPayload_WebInfo_DARWIN: true,
 }
 
 // disconnected cleans up after a connection. The caller holds Directory.Mu.
@@ -69,6 +82,7 @@ func (n *Server) activate(d *people.Device) {
 	}
 	d.Active = true
 	d.ReportDirty()
+	n.announceExpiry(d.Conn)
 	n.Resume(d)
 	if !d.Introduced && d.Number != 0 {
 		d.Introduced = true
@@ -103,7 +117,9 @@ func (n *Server) handle(c *people.Client, node *Node) {
 		n.handleChatState(d, node)
 	case "presence":
 		n.HandlePresence(d, node)
-	case "ib", "unified_session":
+	case "ib":
+		n.HandleIB(d, node)
+	case "unified_session":
 	default:
 		n.unknown[node.Tag]++
 		n.Log.Warnf("stanza not understood: %s", node.Tag)

@@ -41,8 +41,8 @@ func (h *History) since() time.Time {
 const settingPaired = "history_paired" // how much history the pairing asked for
 
 // NotePaired stores how much history the pairing has asked for.
-func (h *History) NotePaired() {
-	if err := h.o.Store.SetSetting(h.o.Background, settingPaired, string(h.o.Import)); err != nil {
+func (h *History) NotePaired(requested bridge.HistoryImport) {
+	if err := h.o.Store.SetSetting(h.o.Background, settingPaired, string(requested)); err != nil {
 		h.o.Log.Warn().Err(err).Msg("how much history the pairing asked for was not stored")
 	}
 }

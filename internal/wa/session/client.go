@@ -75,6 +75,10 @@ type Observer struct {
 	CodeRefused func()
 	// SyncKeyMissing runs when a key of the account's state is missing.
 	SyncKeyMissing func()
+	// Received receives each stanza from the network, before whatsmeow handles it.
+	Received func(node *waBinary.Node)
+	// Written receives each stanza before it is written to the network.
+	Written func(node *waBinary.Node)
 	// Ended runs once whatsmeow has handled the end of a connection.
 	Ended func()
 }
@@ -132,19 +136,20 @@ func (c *Client) BasePayload() *waWa6.ClientPayload { return c.Store.GetClientPa
 
 func (c *Client) newLogger() *logger {
 	log := newLogger(c.log, c.onLog)
-	read := c.onStanza
-	if c.secrets != nil {
-		read = c.secrets.onStanza
-	}
-	log.onStanza = func(stanza *waBinary.Node) {
-		drop(stanza)
-		read(stanza)
-	}
+	log.onStanza, log.onWritten = c.onStanza, c.observer.Written
 	return log
 }
 
 // onStanza reads a received stanza before whatsmeow handles it.
 func (c *Client) onStanza(node *waBinary.Node) {
+	drop(node)
+	if c.observer.Received != nil {
+		c.observer.Received(node)
+	}
+	if c.secrets != nil {
+		c.secrets.onStanza(node)
+		return
+	}
 	amend(node)
 	setInteropAgent(node)
 	c.pending.add(node)

@@ -111,6 +111,15 @@ func received(module string, args []any) (node *waBinary.Node, ok bool) {
 	return node, ok
 }
 
+// written returns the stanza that whatsmeow logs before it writes it to the socket (client.go, sendNodeAndGetData).
+func written(module string, args []any) (node *waBinary.Node, ok bool) {
+	if !strings.HasSuffix(module, "/Send") || len(args) != 1 {
+		return nil, false
+	}
+	node, ok = args[0].(*waBinary.Node)
+	return node, ok
+}
+
 // logCodeFailed reports a failed pairing by a code that was entered on the phone
 // (pair-code.go).
 const logCodeFailed = "Failed to handle code pair notification: %s"

@@ -21,6 +21,8 @@ type logger struct {
 	onLog  func(format string, args []any) // called with warnings and debug output; may be nil
 	// onStanza receives what the network sends, before it is handled; may be nil.
 	onStanza func(node *waBinary.Node)
+	// onWritten receives what is sent to the network, before it is written; may be nil.
+	onWritten func(node *waBinary.Node)
 }
 
 func newLogger(log zerolog.Logger, onLog func(format string, args []any)) *logger {
@@ -81,6 +83,9 @@ func (l *logger) Debugf(msg string, args ...any) {
 	if node, ok := received(l.module, args); ok && l.onStanza != nil {
 		l.onStanza(node)
 	}
+	if node, ok := written(l.module, args); ok && l.onWritten != nil {
+		l.onWritten(node)
+	}
 	if !l.silent {
 		l.write(zerolog.TraceLevel, msg, args)
 		l.pass(msg, args)
@@ -89,5 +94,5 @@ func (l *logger) Debugf(msg string, args ...any) {
 
 func (l *logger) Sub(module string) waLog.Logger {
 	silent := l.silent || logsStanzas(module)
-	return &logger{log: l.log, module: l.module + "/" + module, silent: silent, onLog: l.onLog, onStanza: l.onStanza}
+	return &logger{log: l.log, module: l.module + "/" + module, silent: silent, onLog: l.onLog, onStanza: l.onStanza, onWritten: l.onWritten}
 }

@@ -1,0 +1,165 @@
+package offline_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+	waBinary "go.mau.fi/whatsmeow/binary"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/offline"
+)
+
+// queue is a [offline.Queue] with a record of its requests.
+type queue struct {
+	*offline.Queue
+	t        *testing.T
+	requests []time.Time
+	stalls   []bridge.CatchingUp
+	ended    int
+	next     int // the number of the next stanza
+}
+
+// inBubble runs a test with an empty queue and artificial time.
+func inBubble(t *testing.T, test func(q *queue)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		q := &queue{t: t}
+		q.Queue = offline.New(ctx, offline.Options{
+			Send: func(node waBinary.Node) error {
+				if batch := node.GetChildByTag("offline_batch"); batch.Attrs["count"] != "200" {
+					t.Errorf("requested %v", node)
+				}
+				q.requests = append(q.requests, time.Now())
+				return nil
+			},
+			Stalled: func(p bridge.CatchingUp) { q.stalls = append(q.stalls, p) },
+			Ended:   func() { q.ended++ }, Received: func() {},
+			Log: zerolog.Nop(),
+		})
+		test(q)
+	})
+}
+
+func (q *queue) ib(child string, attrs waBinary.Attrs) {
+	q.OnReceived(&waBinary.Node{Tag: "ib", Content: []waBinary.Node{{Tag: child, Attrs: attrs}}})
+	synctest.Wait()
+}
+
+func (q *queue) preview(count int) {
+	q.ib("offline_preview", waBinary.Attrs{"count": fmt.Sprint(count)})
+}
+
+// receive receives queued stanzas.
+func (q *queue) receive(count int) {
+	for range count {
+		q.OnReceived(&waBinary.Node{Tag: "message", Attrs: waBinary.Attrs{"id": fmt.Sprint(q.next), "offline": "0"}})
+		q.next++
+	}
+	synctest.Wait()
+}
+
+// acknowledge acknowledges a stanza, and with it those before.
+func (q *queue) acknowledge(number int) {
+	q.OnWritten(&waBinary.Node{Tag: "ack", Attrs: waBinary.Attrs{"id": fmt.Sprint(number)}})
+	synctest.Wait()
+}
+
+func (q *queue) wantRequests(want int) {
+	q.t.Helper()
+	if len(q.requests) != want {
+		q.t.Fatalf("%d requests, want %d", len(q.requests), want)
+	}
+}
+
+func TestQueue_RequestsTheNextBatchWhenOneBegins(t *testing.T) {
+	inBubble(t, func(q *queue) {
+		q.preview(711)
+		q.wantRequests(1)
+		time.Sleep(time.Second)
+		q.wantRequests(1)
+		q.receive(1)
+		q.wantRequests(2)
+		q.receive(199)
+		q.wantRequests(2) // they came at once: the next request waits for 100 ms
+		time.Sleep(100 * time.Millisecond)
+		q.receive(1)
+		q.wantRequests(3)
+		if gap := q.requests[2].Sub(q.requests[1]); gap < 100*time.Millisecond {
+			t.Errorf("two requests within %v", gap)
+		}
+		if got := *q.Progress(); got != (bridge.CatchingUp{Received: 201, Expected: 711}) {
+			t.Errorf("progress %+v", got)
+		}
+		q.ib("offline", waBinary.Attrs{"count": "711"})
+		time.Sleep(5 * time.Minute)
+		q.wantRequests(3)
+		if q.Progress() != nil || q.ended != 1 || len(q.stalls) != 0 {
+			t.Errorf("after the end: progress %+v, ended %d times, stalled %v", q.Progress(), q.ended, q.stalls)
+		}
+	})
+}
+
+// TestQueue_WaitsForTheHandling: whatsmeow loses the order of stanzas if it has to hold more than 2,048.
+func TestQueue_WaitsForTheHandling(t *testing.T) {
+	inBubble(t, func(q *queue) {
+		q.preview(10_000)
+		q.receive(401)
+		time.Sleep(time.Second)
+		q.wantRequests(1)
+		q.acknowledge(0)
+		q.wantRequests(2)
+		q.receive(200)
+		time.Sleep(time.Second)
+		q.wantRequests(2)
+		q.acknowledge(500) // acknowledges all before it, too
+		q.wantRequests(3)
+	})
+}
+
+func TestQueue_ReportsEachMinuteOfSilence(t *testing.T) {
+	inBubble(t, func(q *queue) {
+		q.preview(711)
+		time.Sleep(50 * time.Second)
+		q.receive(5)
+		time.Sleep(59 * time.Second)
+		if len(q.stalls) != 0 {
+			t.Errorf("stalled within a minute: %v", q.stalls)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		requests := len(q.requests)
+		if len(q.stalls) != 1 || q.stalls[0] != (bridge.CatchingUp{Received: 5, Expected: 711}) {
+			t.Fatalf("stalls: %v", q.stalls)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(q.stalls) != 2 || len(q.requests) != requests+1 {
+			t.Errorf("a minute later: %d stalls and %d requests, want 2 and %d", len(q.stalls), len(q.requests), requests+1)
+		}
+		q.Abandon()
+		time.Sleep(5 * time.Minute)
+		if len(q.stalls) != 2 || q.Progress() != nil {
+			t.Errorf("after the end of the connection: %d stalls, progress %+v", len(q.stalls), q.Progress())
+		}
+	})
+}
+
+func TestQueue_AnEmptyOneIsNotRequested(t *testing.T) {
+	inBubble(t, func(q *queue) {
+		q.preview(0)
+		q.ib("offline", waBinary.Attrs{"count": "0"})
+		q.receive(1)
+		time.Sleep(2 * time.Minute)
+		q.wantRequests(0)
+		if q.Progress() != nil || len(q.stalls) != 0 || q.ended != 0 {
+			t.Errorf("progress %+v, stalls %v, ended %d times", q.Progress(), q.stalls, q.ended)
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package wa
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	waBinary "go.mau.fi/whatsmeow/binary"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/offline"
+)
+
+// stallPause separates two reconnects because of an offline queue that the network does not deliver.
+const stallPause = time.Hour
+
+// stalls counts the stanzas of the network's offline queues, and how often these queues stalled.
+type stalls struct {
+	received, stalled atomic.Uint64
+	silence           atomic.Int64 // replaces offline.Silence in tests
+
+	mu          sync.Mutex
+	reconnected time.Time // because of a stall; guarded by mu
+}
+
+// shouldReconnect reports whether a stall is a reason to reconnect now, and notes that.
+func (s *stalls) shouldReconnect(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.reconnected.IsZero() && now.Sub(s.reconnected) < stallPause {
+		return false
+	}
+	s.reconnected = now
+	return true
+}
+
+// newOfflineQueue returns the offline queue of a link's connections.
+func (l *link) newOfflineQueue() *offline.Queue {
+	s := &l.m.stalls
+	return offline.New(l.ctx, offline.Options{
+		Send:     func(node waBinary.Node) error { return l.cli.SendNode(l.ctx, node) },
+		Received: func() { s.received.Add(1) },
+		Stalled:  l.onStalled,
+		Ended:    l.onCaughtUp,
+		Silence:  func() time.Duration { return time.Duration(s.silence.Load()) },
+		Log:      l.m.log,
+	})
+}
+
+// withheld is the status' sentence while an offline queue is not delivered after a reconnect.
+const withheld = "the network announced stored messages and does not deliver them: bridged requests them every minute and reconnects every hour"
+
+// onStalled reconnects, once within stallPause, if the network does not deliver its offline queue.
+func (l *link) onStalled(bridge.CatchingUp) {
+	s := &l.m.stalls
+	s.stalled.Add(1)
+	if s.shouldReconnect(time.Now()) {
+		l.notify(notice{kind: noticeSilent, sentence: "the network announced stored messages and does not deliver them; reconnecting"})
+		return
+	}
+	l.m.warn(withheld)
+}
+
+func (l *link) onCaughtUp() {
+	if l.m.forgetError(withheld) {
+		l.m.announce("")
+	}
+}

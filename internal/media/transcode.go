@@ -39,6 +39,9 @@ func (p *Preparer) transcode(ctx context.Context, req *Request, result *urlguard
 	case p.opts.Converter == nil:
 		return nil, bridge.Fail(bridge.CodeUnsupportedMedia, "the bridge finds no ffmpeg to convert the video: %s, or send MP4 with H.264 and AAC", installFFmpeg)
 	}
+	if err := k.mayConvert(file); err != nil {
+		return nil, err
+	}
 	out, err := p.temporary()
 	if err != nil {
 		return nil, err

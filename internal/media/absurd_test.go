@@ -94,7 +94,7 @@ func TestConvert_AbsurdHeadsAreRefused(t *testing.T) {
 		says string
 	}{
 		"eleven hours of FLAC": {kind{sniffed: "audio/flac"}, flac, "11h0m0s"},
-		"hours of WAV":     {kind{sniffed: "audio/wav"}, wav, "2h14m"},
+		"hours of WAV":         {kind{sniffed: "audio/wav"}, wav, "2h14m"},
 		"a long film":          {kind{movie: &movie{seconds: 1e300}}, nil, "at most 2h"},
 		"a film of 8K":         {kind{movie: &movie{seconds: 1, width: 7680, height: 4320, hasVideo: true}}, nil, "7680 by 4320"},
 	} {

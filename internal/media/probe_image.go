@@ -50,8 +50,18 @@ func (p *Preparer) measureImage(ctx context.Context, f *bridge.File, r io.ReadSe
 // Scale returns a picture as an upright JPEG whose longer side is at most so many pixels.
 // It fails with [bridge.CodeUnsupportedMedia], or with that of ctx, whose deadline holds.
 func (p *Preparer) Scale(ctx context.Context, file []byte, side int) ([]byte, error) {
+	return p.ScaleFrom(ctx, bytes.NewReader(file), side)
+}
+
+// ScaleFrom does what Scale does, for a picture that it reads into memory when it is its turn. The
+// errors of the reader are returned, too: it has to be a file that is whole.
+func (p *Preparer) ScaleFrom(ctx context.Context, from io.Reader, side int) ([]byte, error) {
 	done, err := p.decoding.Acquire(ctx)
 	defer done()
+	if err != nil {
+		return nil, err
+	}
+	file, err := io.ReadAll(from)
 	if err != nil {
 		return nil, err
 	}

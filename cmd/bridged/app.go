@@ -35,11 +35,12 @@ import (
 	"bridged/internal/webhook"
 )
 
-// The steps of a stop, 10 s in all: requests under way may end first, then they are
-// given up.
+// The steps of a stop, 10 s in all with the store's erasing: requests under way may end first,
+// then they are given up.
 const (
 	requestsMayEnd  = 5 * time.Second
-	requestsMustEnd = 2 * time.Second
+	requestsMustEnd = 1500 * time.Millisecond
+	filesMustGo     = 500 * time.Millisecond // those of deleted messages
 )
 
 const maxPictureBytes = 64 << 20 // of the disk, for pictures of people and groups
@@ -72,7 +73,7 @@ type app struct {
 	posting    context.Context // of webhooks and the fleet
 	endPosting context.CancelFunc
 	disconnect context.CancelFunc
-	background sync.WaitGroup // housekeeping, webhooks and the fleet
+	background sync.WaitGroup // maintenance, webhooks and the fleet
 	opened     []func() error // close the parts that were opened
 	failed     chan error
 	ended      chan struct{} // closed when the account has ended
@@ -162,7 +163,7 @@ func (a *app) openStore(ctx context.Context, c config.Config) (err error) {
 	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: convert.MergeEdit, Open: convert.OpenEncrypted, Transcribe: bridge.TranscribeMode(c.Transcribe)}); err != nil {
 		return err
 	}
-	a.opened = append(a.opened, a.store.Close)
+	a.opened = append(a.opened, a.store.Close, a.removeErased)
 	return a.store.FailPending(ctx)
 }
 
@@ -226,6 +227,18 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	return nil
 }
 
+// removeErased removes the files of messages that were deleted last, once the account receives
+// nothing any more.
+func (a *app) removeErased() error {
+	if a.files == nil || a.kept == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), filesMustGo)
+	defer cancel()
+	upkeep.Finish(ctx, upkeep.Options{Store: a.store, Files: a.files, Kept: a.kept, Log: a.log})
+	return nil
+}
+
 // hasFile reports whether a message that was read before still has its file.
 func (a *app) hasFile(ctx context.Context, was bridge.Message) (bool, error) {
 	is, err := a.store.Message(ctx, was.Chat, was.ID)
@@ -282,15 +295,14 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 			a.failed <- err
 		}
 	}
-	a.background.Go(func() {
-		upkeep.Run(a.lifetime, upkeep.Options{
-			RetentionDays: int(c.RetentionDays), EventsMaxAge: c.EventsMaxAge, EventsMaxCount: c.EventsMaxCount,
-			Store: a.store, Files: a.files, Kept: a.kept, Webhooks: a.webhooks, Log: a.log,
-			ReleaseMemory: func(ctx context.Context) error {
-				return errors.Join(a.store.ReleaseMemory(ctx), a.account.ReleaseMemory(ctx))
-			},
-		})
-	})
+	upkeepOptions := upkeep.Options{
+		RetentionDays: int(c.RetentionDays), EventsMaxAge: c.EventsMaxAge, EventsMaxCount: c.EventsMaxCount,
+		Store: a.store, Files: a.files, Kept: a.kept, Webhooks: a.webhooks, Log: a.log,
+		ReleaseMemory: func(ctx context.Context) error {
+			return errors.Join(a.store.ReleaseMemory(ctx), a.account.ReleaseMemory(ctx))
+		},
+	}
+	a.background.Go(func() { upkeep.Run(a.lifetime, upkeepOptions) })
 	a.background.Go(func() { fails(a.posting, a.webhooks.Run) })
 	if a.fleet != nil {
 		a.background.Go(func() { fails(a.posting, a.fleet.Run) })

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 
@@ -25,10 +26,10 @@ func (a *app) withAgents(c config.Config, router *api.Handler, next http.Handler
 	agents := mcp.New(mcp.Options{
 		Client: client.InProcess(router, ""), Family: router.Family, Send: c.MCP == config.MCPSend && c.EnableSend, Chats: c.SendChats, Confirm: c.MCPConfirm,
 		SendsPerMinute: c.MCPSendsPerMinute, Version: version, Log: a.log,
-		Scale: func(ctx context.Context, picture []byte) ([]byte, error) {
-			return a.preparer.Scale(ctx, picture, mcp.PictureSide)
+		Scale: func(ctx context.Context, picture io.Reader) ([]byte, error) {
+			return a.preparer.ScaleFrom(ctx, picture, mcp.PictureSide)
 		},
-		Text: document.NewReader(program, documentText).Text,
+		Text: document.NewReader(program, documentText).Part,
 	})
 	server := agents.Handler(a.streams)
 	return choose(func(path string) bool { return path == mcp.Path }, server, next), nil

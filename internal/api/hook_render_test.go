@@ -24,7 +24,7 @@ func TestRenderer_RendersOneAtATime(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 64 {
 			all.Go(func() {
-				err := r.alone(t.Context(), int64(i+1), func() error {
+				err := r.alone(intake.WithTree(t.Context(), int64(i+1)), func() error {
 					mu.Lock()
 					running++
 					most = max(most, running)
@@ -48,7 +48,7 @@ func TestRenderer_RendersOneAtATime(t *testing.T) {
 		leave()
 		all.Go(func() {
 			time.Sleep(time.Millisecond)
-			if err := r.alone(gone, 100, func() error { return nil }); !errors.Is(err, context.Canceled) {
+			if err := r.alone(gone, func() error { return nil }); !errors.Is(err, context.Canceled) {
 				t.Errorf("of a caller who has left: %v", err)
 			}
 		})
@@ -59,9 +59,8 @@ func TestRenderer_RendersOneAtATime(t *testing.T) {
 	})
 }
 
-// Whatever one family renders, another waits for one rendering of it at most: a
-// family has one, of the operator's hooks each has one and eight have theirs
-// together, and families take turns.
+// Whatever one token tree renders, another waits for one rendering of it at most: trees take
+// turns, all hooks of BRIDGE_TOKEN are one, and BRIDGE_TOKEN is next.
 func TestRenderer_FamiliesTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRenderer()
@@ -71,7 +70,7 @@ func TestRenderer_FamiliesTakeTurns(t *testing.T) {
 		var all sync.WaitGroup
 		ask := func(family int64) {
 			all.Go(func() {
-				err := r.alone(t.Context(), family, func() error {
+				err := r.alone(intake.WithTree(t.Context(), family), func() error {
 					mu.Lock()
 					order = append(order, family)
 					mu.Unlock()
@@ -102,17 +101,14 @@ func TestRenderer_FamiliesTakeTurns(t *testing.T) {
 		ask(intake.Operator)
 		ask(8)
 		ask(9)
-		if refused[-1] != 1 || refused[-4] != 1 || refused[-5] != 1 || refused[intake.Operator] != 1 || refused[8]+refused[9] != 0 {
+		if refused[-1] != 1 || refused[-4] != 1 || refused[-5] != 1 || refused[intake.Operator] != 0 || refused[8]+refused[9] != 0 {
 			t.Errorf("refused %v", refused)
 		}
-		time.Sleep(150 * time.Millisecond) // the operator's first one runs
+		time.Sleep(250 * time.Millisecond) // the first one of the hooks runs
 		ask(7)
 		all.Wait()
-		if want := []int64{7, -1, 8, 9, 7, -1, 7, -1, 7, -1, 7, -2, -2, -2, -2, -3, -3, -3, -3, -4, -4, -4, -4}; !slices.Equal(order, want) {
+		if want := []int64{7, 0, -1, 8, 9, 7, -1, 7, -1, 7, -1, 7, -2, -2, -2, -2, -3, -3, -3, -3, -4, -4, -4, -4}; !slices.Equal(order, want) {
 			t.Errorf("rendered in the order %v, want %v", order, want)
-		}
-		if len(r.families)+len(r.running) != 0 {
-			t.Errorf("left behind: %v, %d running", r.families, len(r.running))
 		}
 	})
 }
@@ -126,12 +122,12 @@ func TestRenderer_RendersForItsCaller(t *testing.T) {
 			t.Fatal(err)
 		}
 		render := func(family int64) error {
-			_, err := r.render(context.WithValue(t.Context(), callerKey{}, &bearer{Token: bridge.Token{Family: family}}), template, "hi", nil)
+			_, err := r.render(intake.WithTree(t.Context(), family), template, "hi", nil)
 			return err
 		}
 		stays := make(chan struct{})
 		for range familyRenderings {
-			go func() { _ = r.alone(t.Context(), 7, func() error { <-stays; return nil }) }()
+			go func() { _ = r.alone(intake.WithTree(t.Context(), 7), func() error { <-stays; return nil }) }()
 		}
 		synctest.Wait()
 		start := time.Now()

@@ -2,88 +2,157 @@
 // PowerPoint, OpenDocument and plain text.
 //
 // All but plain text is read in a process of its own, with limits of time, memory and
-// output: a document may make a reader spin or swell, and a process can be ended.
+// output: a document may make a reader spin or swell, and a process can be ended. Plain text is
+// read as a stream.
 package document
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
 
 	"bridged/internal/bridge"
+	"bridged/internal/intake"
 )
 
 const (
 	// maxTime ends a process.
 	maxTime = 10 * time.Second
+	// killTime limits the wait for the input and output of a process that was killed.
+	killTime = 2 * time.Second
 	// maxText limits a text, in bytes; the rest is left out.
 	maxText = 4 << 20
-	// maxMemory limits the data of a process, in bytes, where the system knows such a limit.
-	maxMemory = 512 << 20
+	// maxMemory limits the data of a process, in bytes, and goMemory what Go's collector aims at.
+	maxMemory = 256 << 20
+	goMemory  = "GOMEMLIMIT=160MiB"
+	// maxQueued limits how many of a token tree read or wait.
+	maxQueued = 16
+	// headSize counts the bytes by which the kind of a document is known, as mimetype's limit.
+	headSize = 3072
 )
 
-// Reader reads documents by starting a program that calls [Serve].
+// Reader reads documents by starting a program that calls [Serve]: one at a time, for token trees
+// in turn ([intake.Semaphore]).
 type Reader struct {
 	program string
 	args    []string
-	turns   chan struct{}
+	slot    *intake.Semaphore
 	time    time.Duration // of one process
+	started func(pid int) // is called for each process; nil but in tests
 }
 
 // NewReader returns a reader that has one process at a time.
 func NewReader(program string, args ...string) *Reader {
-	return &Reader{program, args, make(chan struct{}, 1), maxTime}
+	return &Reader{program, args, intake.NewSemaphore(intake.Limits{Slots: 1, Queued: maxQueued}), maxTime, nil}
 }
 
-// Text returns the text of a document. It fails with [bridge.CodeUnsupportedMedia].
-func (r *Reader) Text(ctx context.Context, document []byte) (string, error) {
-	kind := kindOf(document)
-	switch {
-	case kind == "":
-		return "", bridge.Fail(bridge.CodeUnsupportedMedia, "this kind of document has no text that can be read here (%s): get_media says where to download it", mimetype.Detect(document).String())
-	case kind == plain:
-		return plainText(document), nil
+// Part returns at most so many characters of a document's text, from an offset in characters on,
+// and how many the whole text has. It calls open more than once, and holds nothing of the document
+// but 32 KiB and the part; while it waits for its turn, nothing.
+//
+// It fails with [bridge.CodeUnsupportedMedia], [bridge.CodeTooManyConnections], and the errors of
+// ctx, of open and of what that opens.
+func (r *Reader) Part(ctx context.Context, open func() (io.ReadCloser, error), offset, most int) (text string, length int, err error) {
+	read := func(f func(io.Reader) error) error {
+		file, err := open()
+		if err != nil {
+			return err
+		}
+		return errors.Join(f(file), file.Close())
 	}
-	select {
-	case r.turns <- struct{}{}:
-		defer func() { <-r.turns }()
-	case <-ctx.Done():
-		return "", ctx.Err()
+	head := make([]byte, headSize)
+	err = read(func(file io.Reader) error {
+		n, err := io.ReadFull(file, head)
+		head = head[:n]
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = nil
+		}
+		return err
+	})
+	if err != nil {
+		return "", 0, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.time)
+	p := &part{offset: offset, most: most}
+	switch kindOf(head) {
+	case "":
+		return "", 0, bridge.Fail(bridge.CodeUnsupportedMedia, "this kind of document has no text that can be read here (%s): get_media says where to download it", mimetype.Detect(head).String())
+	case plain:
+		if err = read(p.plain); errors.Is(err, errNotUTF8) {
+			p = &part{offset: offset, most: most}
+			err = read(p.latin1)
+		}
+	default:
+		p.isTrimmed, p.rest = true, maxText
+		err = r.process(ctx, read, p)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	text, length = p.end()
+	return text, length, nil
+}
+
+// process has a process write the text of a document, when it is its turn.
+func (r *Reader) process(ctx context.Context, read func(func(io.Reader) error) error, p *part) error {
+	release, err := r.slot.Acquire(ctx)
+	defer release()
+	if errors.Is(err, intake.ErrNoSlot) {
+		busy := bridge.Fail(bridge.CodeTooManyConnections, "too many other documents are being read: try again later")
+		busy.RetryAfter = r.time
+		return busy
+	}
+	if err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, r.time)
 	defer cancel()
-	program := exec.CommandContext(ctx, r.program, r.args...)
-	program.Env = []string{"GOMEMLIMIT=200MiB", "GOMAXPROCS=1"} // and none of ours
-	program.Stdin = bytes.NewReader(document)
-	text := &bounded{rest: maxText}
-	program.Stdout = text // its errors may quote the document, and are not for the log
-	if err := program.Run(); err != nil {
-		return "", bridge.Fail(bridge.CodeUnsupportedMedia, "the document cannot be read: it is damaged, encrypted or too large").Because(err)
+	program := exec.CommandContext(limited, r.program, r.args...)
+	program.Env = []string{goMemory, "GOMAXPROCS=1"} // and none of ours
+	program.Stdout = p                               // its errors may quote the document, and are not for the log
+	program.WaitDelay = killTime
+	dieWithParent(program)
+	return read(func(file io.Reader) error {
+		document := &noting{Reader: file}
+		program.Stdin = document
+		err := program.Start()
+		if err == nil && r.started != nil {
+			r.started(program.Process.Pid)
+		}
+		if err == nil {
+			err = program.Wait()
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case document.failure.Load() != nil:
+			return *document.failure.Load()
+		case err != nil:
+			return bridge.Fail(bridge.CodeUnsupportedMedia, "the document cannot be read: it is damaged, encrypted or too large").Because(err)
+		}
+		return nil
+	})
+}
+
+// noting notes why a document could not be read to its end.
+type noting struct {
+	io.Reader
+	failure atomic.Pointer[error]
+}
+
+// Read implements io.Reader.
+func (n *noting) Read(p []byte) (int, error) {
+	read, err := n.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		n.failure.Store(&err)
 	}
-	return strings.ToValidUTF8(strings.TrimSpace(text.text.String()), "\uFFFD"), nil
-}
-
-// bounded keeps the beginning of what is written to it.
-type bounded struct {
-	text bytes.Buffer
-	rest int
-}
-
-// Write implements io.Writer.
-func (b *bounded) Write(p []byte) (int, error) {
-	taken := min(len(p), b.rest)
-	b.rest -= taken
-	_, err := b.text.Write(p[:taken])
-	return len(p), err
+	return read, err
 }
 
 // The kinds of documents.
@@ -113,34 +182,11 @@ func kindOf(document []byte) string {
 	return ""
 }
 
-// plainText decodes UTF-8, UTF-16 with its mark, and else ISO 8859-1.
-func plainText(document []byte) string {
-	switch {
-	case bytes.HasPrefix(document, []byte{0xFF, 0xFE}), bytes.HasPrefix(document, []byte{0xFE, 0xFF}):
-		units := make([]uint16, 0, len(document)/2)
-		for i := 2; i+1 < len(document); i += 2 {
-			low, high := document[i], document[i+1]
-			if document[0] == 0xFE {
-				low, high = high, low
-			}
-			units = append(units, uint16(low)|uint16(high)<<8)
-		}
-		return string(utf16.Decode(units))
-	case utf8.Valid(document):
-		return strings.TrimPrefix(string(document), "\uFEFF")
-	}
-	runes := make([]rune, len(document))
-	for i, b := range document {
-		runes[i] = rune(b)
-	}
-	return string(runes)
-}
-
 // Serve writes the text of one document, which it reads to its end. It is what a
 // [Reader] starts.
 func Serve(in io.Reader, out io.Writer) (err error) {
-	if err := limitMemory(maxMemory); err != nil {
-		return fmt.Errorf("limit memory: %w", err)
+	if err := limitProcess(); err != nil {
+		return fmt.Errorf("limit the process: %w", err)
 	}
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -5,25 +5,58 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
+	"unicode/utf8"
 
 	"bridged/internal/bridge"
+	"bridged/internal/intake"
 )
 
 // TestMain lets the tests' own program be the one that a reader starts.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "serve" {
-		if err := Serve(os.Stdin, os.Stdout); err != nil {
-			os.Exit(1)
-		}
-		os.Exit(0)
+	if len(os.Args) < 2 {
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	var err error
+	switch os.Args[1] {
+	case "serve":
+		err = Serve(os.Stdin, os.Stdout)
+	case "hang": // as a document that makes the reader spin, and say who it is
+		if err = os.WriteFile(os.Args[2], []byte(strconv.Itoa(os.Getpid())), 0o600); err == nil {
+			err = limitProcess()
+		}
+		if err == nil {
+			time.Sleep(time.Hour)
+		}
+	case "parent":
+		_, err = textOf(context.Background(), NewReader(os.Args[0], "hang", os.Args[2]), pdfOf(onePage, "", ""))
+	default:
+		os.Exit(m.Run())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// textOf returns the whole text of a document.
+func textOf(ctx context.Context, r *Reader, document []byte) (string, error) {
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(document)), nil }
+	text, length, err := r.Part(ctx, open, 0, 1<<30)
+	if err == nil && length != utf8.RuneCountInString(text) {
+		err = fmt.Errorf("%d characters, of %d", utf8.RuneCountInString(text), length)
+	}
+	return text, err
 }
 
 func newReader(t *testing.T) *Reader {
@@ -112,7 +145,7 @@ func TestText_OfEachKind(t *testing.T) {
 		"CSV":          {[]byte("a,b\n1,2\n"), "a,b\n1,2\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := newReader(t).Text(t.Context(), c.document)
+			got, err := textOf(t.Context(), newReader(t), c.document)
 			if err != nil || strings.TrimSpace(got) != strings.TrimSpace(c.want) {
 				t.Errorf("%q, %v, want %q", got, err, c.want)
 			}
@@ -134,7 +167,10 @@ func TestText_OfHostileDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	bomb := archive(t, [2]string{"[Content_Types].xml", "<Types/>"}, [2]string{"word/document.xml", "<w:p>" + strings.Repeat("<w:t>aaaaaaaaaaaaaaaaaaa</w:t>", 5_000_000) + "</w:p>"})
+	twice := packedTwice(t)
+	t.Logf("packed twice: %d bytes", len(twice))
 	for name, document := range map[string][]byte{
+		"a stream packed twice":   pdfOf(onePage, twice, "/Filter [/FlateDecode /FlateDecode]"),
 		"pages within themselves": pdfOf("<< /Type /Pages /Kids [2 0 R] /Count 1000000000 >>", "", ""),
 		"a swelling stream":       pdfOf(onePage, packed.String(), "/Filter /FlateDecode"),
 		"a swelling part":         bomb,
@@ -147,14 +183,24 @@ func TestText_OfHostileDocuments(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			began := time.Now()
 			reader := newReader(t)
-			reader.time = 2 * time.Second
-			text, err := reader.Text(t.Context(), document)
+			reader.time = 5 * time.Second
+			peak := make(chan int64, 1)
+			reader.started = func(pid int) { go func() { peak <- peakOf(pid) }() }
+			text, err := textOf(t.Context(), reader, document)
 			runtime.ReadMemStats(&after)
 			if bridge.CodeOf(err) != bridge.CodeUnsupportedMedia && len(text) > maxText {
 				t.Errorf("%d bytes of text, %v", len(text), err)
 			}
 			if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
 				t.Errorf("allocated %d MB here", took>>20)
+			}
+			select {
+			case took := <-peak:
+				t.Logf("the process took %d MB", took>>20)
+				if took > maxMemory {
+					t.Error("that is too much")
+				}
+			default: // there was no process, or it has just ended
 			}
 			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("took %v", took)
@@ -164,7 +210,112 @@ func TestText_OfHostileDocuments(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newReader(t).Text(ctx, pdfOf(onePage, "BT ET", "")); err == nil {
+	if _, err := textOf(ctx, newReader(t), pdfOf(onePage, "BT ET", "")); err == nil {
 		t.Error("a call that was given up is answered")
+	}
+}
+
+// packedTwice returns a page's content of 300 MB, as a stream of a few kilobytes.
+func packedTwice(t *testing.T) string {
+	t.Helper()
+	var out bytes.Buffer
+	outer := zlib.NewWriter(&out)
+	inner := zlib.NewWriter(outer)
+	line := bytes.Repeat([]byte("("), 1<<20)
+	for range 300 {
+		if _, err := inner.Write(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(inner.Close(), outer.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// Parts of a text of every encoding fit together, and what is read for one of them takes no memory
+// for the rest.
+func TestPart_IsReadAsAStream(t *testing.T) {
+	reader := newReader(t)
+	for name, document := range map[string][]byte{
+		"UTF-8":   []byte(strings.Repeat("añb€c😀 ", 50_000)),
+		"Latin-1": bytes.Repeat([]byte("gr\xfc\xdfe "), 50_000),
+		"UTF-16":  append([]byte("\xff\xfe"), bytes.Repeat([]byte("h\x00\xfc\x00\x3d\xd8\x00\xde"), 50_000)...),
+	} {
+		whole, err := textOf(t.Context(), reader, document)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		runes := []rune(whole)
+		open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(document)), nil }
+		var text string
+		for _, offset := range []int{0, 1, 70_001, len(runes) - 5, len(runes), len(runes) + 5} {
+			var length int
+			took := allocated(func() { text, length, err = reader.Part(t.Context(), open, offset, 1000) })
+			from := min(offset, len(runes))
+			if want := string(runes[from:min(from+1000, len(runes))]); err != nil || text != want || length != len(runes) {
+				t.Errorf("%s from %d on: %d bytes of %d characters, %v", name, offset, len(text), length, err)
+			}
+			if took > 256<<10 {
+				t.Errorf("%s from %d on: allocated %d KB", name, offset, took>>10)
+			}
+		}
+	}
+	broken := errors.New("broken")
+	for name, document := range map[string][]byte{"a text": []byte("some text"), "a PDF": pdfOf(onePage, "BT (x) Tj ET", "")} {
+		open := func() (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(bytes.NewReader(document), iotest.ErrReader(broken))), nil
+		}
+		if _, _, err := reader.Part(t.Context(), open, 0, 10); !errors.Is(err, broken) {
+			t.Errorf("%s that breaks off: %v", name, err)
+		}
+	}
+}
+
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// A token tree that has many documents read at once is refused some; BRIDGE_TOKEN's is read next.
+func TestPart_TokenTreesTakeTurns(t *testing.T) {
+	reader := newReader(t)
+	release, err := reader.slot.Acquire(intake.WithTree(t.Context(), 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := pdfOf(onePage, "BT /F1 18 Tf 40 100 Td (text) Tj ET", "")
+	ended := make(chan error, maxQueued+1)
+	for range maxQueued {
+		go func() {
+			_, err := textOf(intake.WithTree(t.Context(), 7), reader, document)
+			ended <- err
+		}()
+	}
+	if err := <-ended; bridge.CodeOf(err) != bridge.CodeTooManyConnections { // the one too many
+		t.Errorf("one too many: %v", err)
+	}
+	own := make(chan error)
+	go func() {
+		_, err := textOf(t.Context(), reader, document)
+		if len(ended) > 0 {
+			err = errors.Join(err, errors.New("others were read before"))
+		}
+		own <- err
+	}()
+	for reader.slot.Waiting(intake.Operator) == 0 {
+		runtime.Gosched()
+	}
+	release()
+	if err := <-own; err != nil {
+		t.Errorf("BRIDGE_TOKEN's: %v", err)
+	}
+	for range maxQueued - 1 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	}
 }

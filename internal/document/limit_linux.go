@@ -1,9 +1,29 @@
 package document
 
-import "syscall"
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+)
 
-// limitMemory limits the data of this process (setrlimit(2), RLIMIT_DATA).
-func limitMemory(bytes uint64) error {
-	const data = 2
-	return syscall.Setrlimit(data, &syscall.Rlimit{Cur: bytes, Max: bytes})
+// resource limits of setrlimit(2) that package syscall does not name.
+const rlimitCore, rlimitData, rlimitFiles = 4, 2, 7
+
+// limitProcess limits the data, the processor time and the files of this process, and has the
+// system end it before others if memory runs out.
+func limitProcess() error {
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // some sandboxes have none
+	seconds := uint64(maxTime.Seconds()) + 1
+	for _, limit := range [][2]uint64{{syscall.RLIMIT_CPU, seconds}, {syscall.RLIMIT_FSIZE, 0}, {rlimitFiles, 32}, {rlimitCore, 0}, {rlimitData, maxMemory}} {
+		if err := syscall.Setrlimit(int(limit[0]), &syscall.Rlimit{Cur: limit[1], Max: limit[1]}); err != nil {
+			return fmt.Errorf("limit %d: %w", limit[0], err)
+		}
+	}
+	return nil
+}
+
+// dieWithParent has the system kill a process when this one ends (prctl(2), PR_SET_PDEATHSIG).
+func dieWithParent(program *exec.Cmd) {
+	program.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

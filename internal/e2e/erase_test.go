@@ -179,3 +179,40 @@ func TestLogout_LeavesNoKeyOnTheDisk(t *testing.T) {
 		})
 	}
 }
+
+// TestDeleted_IsGoneAfterAStop stops the bridge right after a text, a caption and a picture were
+// deleted, many times: the stop finishes what it would otherwise leave to the next start.
+func TestDeleted_IsGoneAfterAStop(t *testing.T) {
+	t.Parallel()
+	network, owner := newOwner(t, simnet.PhoneOptions{})
+	friend := newPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})
+	p := startBridge(t, network)
+	c := &cast{bridge: p, owner: owner, device: pair(t, p, owner)}
+	for round := range 8 {
+		if round > 0 {
+			p.start()
+			p.becomes(bridge.StateOpen)
+		}
+		word := fmt.Sprintf("-of-round-%d-", round)
+		text := must(friend.SendText(within(t), owner.PN(), "the-text"+word))(t)
+		picture := bytes.Repeat([]byte("\x89PNG\r\n\x1a\n the-picture"+word), 40)
+		image := must(friend.SendImage(within(t), owner.PN(), simnet.Media{Data: picture, Mimetype: "image/png", Caption: "the-caption" + word}))(t)
+		file := c.arrived(t, image, friend.PN(), picture)
+		c.downloads(t, file)
+		for _, id := range []simnet.MessageID{text, image} {
+			must(friend.Revoke(within(t), owner.PN(), id))(t)
+		}
+		eventually(t, func() error {
+			if answer := p.Get(file.path); answer.Status != http.StatusNotFound {
+				return fmt.Errorf("the deletion has not arrived: %d", answer.Status)
+			}
+			return nil
+		})
+		p.stop()
+		for _, secret := range []string{"the-text", "the-caption", "the-picture"} {
+			if found := p.inDataDir([]byte(secret + word)); len(found) > 0 {
+				t.Errorf("round %d: %s is still in %v", round, secret, found)
+			}
+		}
+	}
+}

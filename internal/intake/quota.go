@@ -1,8 +1,8 @@
-// Package intake bounds what callers send at the same time: the bytes of bodies that are
-// being read, the files that are being received.
+// Package intake bounds what callers send and have done at the same time: the bytes of bodies
+// that are being read, the files that are being received, expensive work.
 //
 // A [Quota] is divided by shares, so that no caller keeps the others out. It gives room for
-// bytes that have come, never for announced ones.
+// bytes that have come, never for announced ones. A [Semaphore] gives slots in turn.
 package intake
 
 import (
@@ -24,9 +24,12 @@ type Shares struct {
 	Each   int64 // of one family but the operator's
 }
 
-// Divide returns the shares of all: a quarter is kept for the operator, and no
-// other family has more than half.
-func Divide(all int64) Shares { return Shares{all, all - all/4, max(all/2, 1)} }
+// Divide returns the shares of all: a quarter is reserved for the operator, at least one of
+// several, and no other family has more than half.
+func Divide(all int64) Shares {
+	reserved := max(all/4, min(all-1, 1))
+	return Shares{all, all - reserved, max(all/2, 1)}
+}
 
 // Quota bounds the sum of its grants. Callers without room wait in their order.
 type Quota struct {

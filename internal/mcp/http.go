@@ -52,6 +52,7 @@ func (s *Server) Handler(stopping context.Context) http.Handler {
 const (
 	callerKey = "caller"
 	bodyKey   = "body" // gives back the memory that the body takes
+	heldKey   = "held" // the memory that the answer takes
 )
 
 // verify returns the caller that a token names.
@@ -153,7 +154,9 @@ func (s *Server) admitted(next http.Handler) http.Handler {
 		if ours, is := w.(*privateWriter); is {
 			ours.last = r.ContentLength < 0
 		}
-		extra[bodyKey] = done
+		held := new(holding)
+		defer held.release()
+		extra[bodyKey], extra[heldKey] = done, held
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	})

@@ -12,6 +12,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -21,6 +22,7 @@ import (
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/intake"
 )
 
 // Options configures [New].
@@ -31,10 +33,12 @@ type Options struct {
 	Confirm        bool           // whether a person confirms each send; clients that cannot ask are refused
 	SendsPerMinute int            // of one token, together with those that it made
 	// Scale returns a picture as a JPEG that a model takes, or fails with
-	// [bridge.CodeUnsupportedMedia].
-	Scale func(ctx context.Context, picture []byte) ([]byte, error)
-	// Text returns the text of a document, or fails with [bridge.CodeUnsupportedMedia].
-	Text func(ctx context.Context, document []byte) (string, error)
+	// [bridge.CodeUnsupportedMedia]. It reads the picture when it is its turn.
+	Scale func(ctx context.Context, picture io.Reader) ([]byte, error)
+	// Text returns at most so many characters of a document's text, from an offset on, and how
+	// many the whole text has, or fails with [bridge.CodeUnsupportedMedia]. It may call open more
+	// than once.
+	Text func(ctx context.Context, open func() (io.ReadCloser, error), offset, most int) (text string, length int, err error)
 	// Family returns the family of a token, whose share it takes (see [bridge.Token]); nil
 	// where there is one caller.
 	Family  func(ctx context.Context, secret string) (family int64, known bool)
@@ -45,8 +49,9 @@ type Options struct {
 // Server serves callers.
 type Server struct {
 	options Options
-	key     []byte       // signs the sends to be confirmed, as long as the process lasts
-	bodies  front.Bodies // not those of the API, which the calls of a tool use
+	key     []byte        // signs the sends to be confirmed, as long as the process lasts
+	bodies  front.Bodies  // not those of the API, which the calls of a tool use
+	answers *intake.Quota // of the memory of answers with files, until they are sent
 
 	mu       sync.Mutex                     // guards all below
 	rates    map[int64]*sendRate            // by family
@@ -57,7 +62,7 @@ type Server struct {
 // New returns a server.
 func New(o Options) *Server {
 	return &Server{
-		options: o, key: []byte(rand.Text()), bodies: front.NewBodies(),
+		options: o, key: []byte(rand.Text()), bodies: front.NewBodies(), answers: newAnswers(),
 		rates: make(map[int64]*sendRate), sessions: make(map[int64][]*sdk.ServerSession), shared: make(map[rights]*sdk.Server),
 	}
 }

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -19,6 +18,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/document"
 )
 
 // content is what people wrote, in an API that has any number of it.
@@ -139,7 +139,7 @@ func doorTo(t *testing.T, api http.Handler) func(method, name string, params map
 	t.Helper()
 	s := New(Options{
 		Client: client.InProcess(api, ""), Log: zerolog.Nop(),
-		Text: func(_ context.Context, document []byte) (string, error) { return string(document), nil },
+		Text: document.NewReader("").Part,
 	})
 	door := s.Handler(t.Context())
 	return func(method, name string, params map[string]any) map[string]any {

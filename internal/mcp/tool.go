@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/intake"
 )
 
 type call struct {
@@ -43,6 +44,7 @@ func (d door) register(tool *sdk.Tool, arguments reflect.Type, handle func(call,
 	tool.InputSchema = schema
 	d.AddTool(tool, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c := call{callerOf(req.Extra), req}
+		ctx = intake.WithTree(ctx, c.family)
 		var chat bridge.JID
 		in := reflect.New(arguments).Interface()
 		err := decodeArguments(req.Params.Arguments, schema, in)

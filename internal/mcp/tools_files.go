@@ -77,27 +77,43 @@ func isPicture(m bridge.Media) bool {
 
 // picture returns a message's picture, as large as a model takes it.
 func (c call) picture(ctx context.Context, in getMedia) (*sdk.ImageContent, error) {
-	data, err := c.download(ctx, in)
+	if err := c.hold(ctx, pictureBytes); err != nil {
+		return nil, err
+	}
+	file, err := c.open(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	if data, err = c.s.options.Scale(ctx, data); err != nil {
+	data, err := c.s.options.Scale(ctx, file)
+	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, err
 	}
 	return &sdk.ImageContent{Data: data, MIMEType: "image/jpeg"}, nil
 }
 
-// download returns a message's file, of at most [maxDocument] bytes.
-func (c call) download(ctx context.Context, in getMedia) ([]byte, error) {
+// open opens a message's file, which ends with an error beyond [maxDocument] bytes. Nothing of it
+// is in memory before it is read.
+func (c call) open(ctx context.Context, in getMedia) (io.ReadCloser, error) {
 	file, _, err := c.client.Download(ctx, in.JID, in.MsgID)
 	if err != nil {
 		return nil, err
 	}
-	data, err := io.ReadAll(io.LimitReader(file, maxDocument+1))
-	if err = errors.Join(err, file.Close()); err == nil && len(data) > maxDocument {
-		err = tooLarge()
+	return &limited{file, maxDocument}, nil
+}
+
+// limited is a file that ends with an error when it is too large.
+type limited struct {
+	io.ReadCloser
+	rest int
+}
+
+// Read implements io.Reader.
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.ReadCloser.Read(p)
+	if l.rest -= n; l.rest < 0 {
+		return 0, tooLarge()
 	}
-	return data, err
+	return n, err
 }
 
 func tooLarge() error {
@@ -152,18 +168,15 @@ func (c call) readFile(ctx context.Context, in readFile) (*sdk.ImageContent, *te
 	case info.Type != bridge.MediaDocument:
 		return nil, nil, bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s, whose words cannot be read: get_media says where to download it", article(info.Type))
 	}
-	data, err := c.download(ctx, in.getMedia)
+	if err := c.hold(ctx, textBytes); err != nil {
+		return nil, nil, err
+	}
+	open := func() (io.ReadCloser, error) { return c.open(ctx, in.getMedia) }
+	text, length, err := c.s.options.Text(ctx, open, int(in.Offset), maxText/2+1)
 	if err != nil {
 		return nil, nil, err
 	}
-	text, err := c.s.options.Text(ctx, data)
-	if err != nil {
-		return nil, nil, err
-	}
-	shown.Characters = utf8.RuneCountInString(text)
-	if runes := []rune(text); in.Offset > 0 {
-		text = string(runes[min(int(in.Offset), len(runes)):])
-	}
+	shown.Characters = length
 	return nil, shown, shown.take(text, int(in.Offset))
 }
 
@@ -174,13 +187,15 @@ func article(t bridge.MediaType) string {
 	return "a " + string(t)
 }
 
-// take shows as much of a text as fits, which begins so many characters behind the start.
+// take shows as much as fits of a text that begins so many characters after the start of the
+// whole one.
 func (a *textAnswer) take(text string, offset int) error {
+	end := offset + utf8.RuneCountInString(text)
 	for most := maxText / 2; ; most = most * 9 / 10 {
 		shown, rest := write(text, most)
 		a.Untrusted.Text, a.NextOffset = shown, 0
-		if rest != "" {
-			a.NextOffset = offset + utf8.RuneCountInString(text) - utf8.RuneCountInString(rest)
+		if next := end - utf8.RuneCountInString(rest); next < a.Characters && shown != "" {
+			a.NextOffset = next
 		}
 		if size, err := sizeOf(a); err != nil || size <= maxText {
 			return err

@@ -29,7 +29,7 @@ func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, s
 	if isAnimated(file, sniffed) {
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is an animated picture, which does not move as an image: send it as a document, or as an MP4 video")
 	}
-	done, err := p.decoding.take(ctx)
+	done, err := p.decoding.Acquire(ctx)
 	defer done()
 	if err != nil {
 		return err

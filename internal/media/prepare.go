@@ -48,25 +48,13 @@ type PreparerOptions struct {
 // Preparer fetches and describes files to be sent. It is safe for concurrent use.
 type Preparer struct {
 	opts PreparerOptions
-	// decoding admits one picture at a time: no other step's memory depends on the file.
-	decoding turn
+	// decoding admits one picture at a time, of token trees in turn: no other step's memory
+	// depends on the file.
+	decoding *intake.Semaphore
 	create   func() (*os.File, error) // a temporary file
 	room     room
 	files    *intake.Files // bounds the files that callers send
 	every    time.Duration // how often a long fetch is logged
-}
-
-// turn is had by one at a time.
-type turn chan struct{}
-
-// take waits for the turn, which ends with done, or for the end of ctx.
-func (t turn) take(ctx context.Context) (done func(), err error) {
-	select {
-	case t <- struct{}{}:
-		return func() { <-t }, ctx.Err()
-	case <-ctx.Done():
-		return func() {}, ctx.Err()
-	}
 }
 
 // Request describes a file to send. FileName is used for documents only.
@@ -84,7 +72,7 @@ type Request struct {
 
 // NewPreparer returns a Preparer. It leaves what an earlier process left in TempDir.
 func NewPreparer(o PreparerOptions) *Preparer {
-	p := &Preparer{opts: o, decoding: make(turn, 1), files: intake.NewFiles(o.MaxBytes), every: progressEvery}
+	p := &Preparer{opts: o, decoding: intake.NewSemaphore(intake.Limits{Slots: 1}), files: intake.NewFiles(o.MaxBytes), every: progressEvery}
 	p.create = func() (*os.File, error) { return createIn(o.TempDir, "fetched-*") }
 	if o.Cache != nil {
 		p.room = o.Cache.makeRoom

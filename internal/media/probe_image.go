@@ -30,7 +30,7 @@ const (
 
 // measureImage reads a picture's dimensions, and makes its thumbnail if decoding is affordable.
 func (p *Preparer) measureImage(ctx context.Context, f *bridge.File, r io.ReadSeeker) error {
-	done, err := p.decoding.take(ctx)
+	done, err := p.decoding.Acquire(ctx)
 	defer done()
 	if err != nil {
 		return err
@@ -50,8 +50,18 @@ func (p *Preparer) measureImage(ctx context.Context, f *bridge.File, r io.ReadSe
 // Scale returns a picture as an upright JPEG whose longer side is at most so many pixels.
 // It fails with [bridge.CodeUnsupportedMedia], or with that of ctx, whose deadline holds.
 func (p *Preparer) Scale(ctx context.Context, file []byte, side int) ([]byte, error) {
-	done, err := p.decoding.take(ctx)
+	return p.ScaleFrom(ctx, bytes.NewReader(file), side)
+}
+
+// ScaleFrom does what Scale does, for a picture that it reads into memory when it is its turn. The
+// errors of the reader are returned, too: it has to be a file that is whole.
+func (p *Preparer) ScaleFrom(ctx context.Context, from io.Reader, side int) ([]byte, error) {
+	done, err := p.decoding.Acquire(ctx)
 	defer done()
+	if err != nil {
+		return nil, err
+	}
+	file, err := io.ReadAll(from)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +94,7 @@ func (p *Preparer) GroupPicture(ctx context.Context, f *Received) ([]byte, error
 	if f.size == 0 {
 		return nil, bridge.Invalid("the picture is empty")
 	}
-	done, err := p.decoding.take(ctx)
+	done, err := p.decoding.Acquire(ctx)
 	defer done()
 	if err != nil {
 		return nil, err
@@ -185,7 +195,7 @@ var errNoJPEG = errors.New("not a JPEG head")
 // jpegHead describes a JPEG by what precedes its picture.
 type jpegHead struct {
 	orientation int  // of EXIF, 1 to 8; 1 is upright
-	progressive bool // decoding takes a lot more memory
+	progressive bool // decoding takes a lot more memory, and goes through all of it for each scan
 }
 
 // readJPEGHead reads the segments up to the frame header.
@@ -285,6 +295,9 @@ func readPictureHead(r io.ReadSeeker) (head pictureHead, err error) {
 	case "jpeg":
 		if head.jpegHead, err = guarded(r, readJPEGHead); err != nil {
 			head.jpegHead = jpegHead{progressive: true}
+		}
+		if _, err = guarded(r, checkScans); err != nil {
+			return head, err
 		}
 	case "png":
 		head.interlaced, err = guarded(r, isInterlacedPNG)

@@ -40,7 +40,7 @@ func (p *Preparer) isSticker(file *os.File, size int64, k kind) bool {
 
 // sticker describes a file that is sent as a sticker. PNG and JPEG become WebP.
 func (p *Preparer) sticker(ctx context.Context, f *bridge.File, file *os.File, k kind) error {
-	done, err := p.decoding.take(ctx)
+	done, err := p.decoding.Acquire(ctx)
 	defer done()
 	if err != nil {
 		return err

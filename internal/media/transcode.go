@@ -34,6 +34,9 @@ func (p *Preparer) transcode(ctx context.Context, req *Request, result *urlguard
 	if convert == nil || err != nil {
 		return nil, err
 	}
+	if err := k.mayConvert(file); err != nil {
+		return nil, err
+	}
 	out, err := p.temporary()
 	if err != nil {
 		return nil, err

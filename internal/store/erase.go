@@ -24,6 +24,8 @@ const (
 	eraseRetryMax = 5 * time.Second
 	// readsHeld limits how long reads are held up, once in eraseRetryMax.
 	readsHeld = time.Second
+	// eraseOnStop limits the time that a stop spends on erasing. The next start does the rest.
+	eraseOnStop = 1500 * time.Millisecond
 	// mergeShare limits the part of the time that merging the index takes.
 	mergeShare = 0.02
 )
@@ -85,7 +87,7 @@ func (t *writeTx) markErased() {
 	t.setSetting(settingErasing, "1")
 }
 
-// run works until ctx ends.
+// run works until ctx ends. The rest is for [eraser.stop].
 func (e *eraser) run(ctx context.Context) {
 	var again <-chan time.Time
 	for {
@@ -94,7 +96,9 @@ func (e *eraser) run(ctx context.Context) {
 			return
 		case <-again:
 		case <-e.work:
-			bridge.Sleep(ctx, eraseGather)
+			if !bridge.Sleep(ctx, eraseGather) {
+				return
+			}
 		}
 		pause, err := e.erase(ctx)
 		if ctx.Err() != nil {
@@ -107,6 +111,23 @@ func (e *eraser) run(ctx context.Context) {
 		again = nil
 		if pause > 0 {
 			again = time.After(pause)
+		}
+	}
+}
+
+// stop erases what run has left, within eraseOnStop, and logs if something stays.
+func (e *eraser) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), eraseOnStop)
+	defer cancel()
+	for {
+		e.mergeAt = time.Time{}
+		more, err := e.erase(ctx)
+		switch {
+		case err != nil:
+			e.s.o.Log.Warn().Err(err).Msg("deleted text may still be on the disk; the next start overwrites it")
+			return
+		case more == 0:
+			return
 		}
 	}
 }

@@ -303,3 +303,29 @@ func TestEraser_ForgetsNoDeletion(t *testing.T) {
 	}
 	erased(t, openStore(t, s.o.Path))
 }
+
+// TestDeletion_IsFinishedByAStop: a stop right after a deletion finishes it, whatever the
+// background was doing when its context ended.
+func TestDeletion_IsFinishedByAStop(t *testing.T) {
+	for i := range 12 {
+		s := newStore(t)
+		m, words := secretMessage("A1", 1)
+		save(t, s, m)
+		for i := range 50 {
+			save(t, s, says(alice, alice, fmt.Sprintf("B%d", i), 2+i, "something else"))
+		}
+		settle(t, s)
+		save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(200)})
+		if i%2 == 1 { // the background is at work, not asleep
+			notify(s.eraser.work)
+			_ = s.eraser.truncateOnce(t.Context()) // whoever is first
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		gone(t, s, append(words, "ꙮ")...)
+		if _, err := os.Stat(s.o.Path + "-wal"); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the write-ahead log is left: %v", err)
+		}
+	}
+}

@@ -96,15 +96,17 @@ type tuning struct {
 	look int
 }
 
-// Close waits for writes and reads that are under way, and refuses later ones.
+// Close finishes erasing deleted text (see [eraser.stop]), waits for writes and reads that are
+// under way, and refuses later ones.
 func (s *Store) Close() error {
 	var errs []error
 	s.closing.Do(func() {
-		close(s.closed)
 		if s.stop != nil {
 			s.stop()
+			s.done.Wait()
+			s.eraser.stop()
 		}
-		s.done.Wait()
+		close(s.closed)
 		for range s.opened {
 			errs = append(errs, (<-s.readers).Close())
 		}

@@ -2,7 +2,9 @@ package transcode
 
 import (
 	"encoding/binary"
+	"errors"
 	"slices"
+	"time"
 )
 
 const (
@@ -19,11 +21,22 @@ type loudness struct {
 	sum    float64   // of the piece that is not complete
 	n      int
 	half   []byte // of a sample
+	heard  int64  // bytes
+	stop   func() // ends ffmpeg after [MaxSound]
 }
+
+// rate counts the samples of a second.
+const rate = 8000
+
+func (l *loudness) isTooLong() bool { return l.heard > 2*rate*int64(MaxSound/time.Second) }
 
 // Write implements io.Writer.
 func (l *loudness) Write(p []byte) (int, error) {
 	written := len(p)
+	if l.heard += int64(written); l.isTooLong() {
+		l.stop()
+		return 0, errors.New("the sound is too long")
+	}
 	if len(l.half) > 0 && len(p) > 0 {
 		l.add([]byte{l.half[0], p[0]})
 		l.half, p = nil, p[1:]

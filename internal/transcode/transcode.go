@@ -9,6 +9,7 @@ package transcode
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,14 +18,22 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/intake"
 )
 
 const (
 	soundTime = 2 * time.Minute
 	filmTime  = 10 * time.Minute
-	// maxWaiting bounds how many wait for one of a kind, and waitTime how long.
-	maxWaiting = 8
-	waitTime   = 2 * time.Minute
+	// slots are the processes of a kind at once: half of them are the most of one token tree, and
+	// one is BRIDGE_TOKEN's.
+	slots = 2
+	// maxQueued bounds how many of a token tree convert or wait for one of a kind, and waitTime how
+	// long they wait.
+	maxQueued = 8
+	waitTime  = 2 * time.Minute
+	// MaxSound limits how long a sound or a video plays that is converted. Silence compresses so
+	// well that hours of it are a small file.
+	MaxSound = 2 * time.Hour
 	// killTime is how long the output of killed processes is waited for.
 	killTime = 2 * time.Second
 	// MaxTime bounds a conversion with the wait for its turn.
@@ -39,15 +48,16 @@ type Options struct {
 	Limited []string
 }
 
-// Converter converts files, one sound and one film at a time. It is safe for concurrent use.
+// Converter converts files for token trees in turn ([intake.Semaphore]), two sounds and two films
+// at a time. It is safe for concurrent use.
 type Converter struct {
 	options       Options
-	sounds, films queue
+	sounds, films kind
 }
 
 // New returns a converter.
 func New(o Options) *Converter {
-	return &Converter{o, newQueue("sounds", soundTime), newQueue("films", filmTime)}
+	return &Converter{o, newKind("sounds", soundTime), newKind("films", filmTime)}
 }
 
 // Find returns the path of ffmpeg: the setting's, or that on the search path for an empty one.
@@ -144,55 +154,42 @@ func failed(format string, args ...any) *bridge.Error {
 	return bridge.Fail(bridge.CodeUnsupportedMedia, format, args...)
 }
 
-// queue bounds the processes of a kind.
-type queue struct {
-	noun    string
-	time    time.Duration // of a process
-	wait    time.Duration
-	turn    chan struct{}
-	waiting chan struct{}
+// kind bounds the processes of a kind.
+type kind struct {
+	noun  string
+	time  time.Duration // of a process
+	slots *intake.Semaphore
 }
 
-func newQueue(noun string, most time.Duration) queue {
-	return queue{noun, most, waitTime, make(chan struct{}, 1), make(chan struct{}, maxWaiting)}
+func newKind(noun string, most time.Duration) kind {
+	return kind{noun, most, intake.NewSemaphore(intake.Limits{Slots: slots, Queued: maxQueued, Wait: waitTime})}
 }
 
-// begin waits for a turn, which ends with done.
-func (q *queue) begin(ctx context.Context) (done func(), err error) {
-	busy := bridge.Fail(bridge.CodeTooManyConnections, "too many other %s are being converted: try again later", q.noun)
-	busy.RetryAfter = 30 * time.Second
-	select {
-	case q.waiting <- struct{}{}:
-		defer func() { <-q.waiting }()
-	default:
-		return nil, busy
+// begin waits for a slot, which release gives back.
+func (k *kind) begin(ctx context.Context) (release func(), err error) {
+	release, err = k.slots.Acquire(ctx)
+	if errors.Is(err, intake.ErrNoSlot) {
+		busy := bridge.Fail(bridge.CodeTooManyConnections, "too many other %s are being converted: try again later", k.noun)
+		busy.RetryAfter = 30 * time.Second
+		return release, busy
 	}
-	late := time.NewTimer(q.wait)
-	defer late.Stop()
-	select {
-	case q.turn <- struct{}{}:
-		return func() { <-q.turn }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-late.C:
-		return nil, busy
-	}
+	return release, err
 }
 
 // run runs ffmpeg to its end.
-func (c *Converter) run(ctx context.Context, q *queue, args []string, heard *loudness) error {
-	done, err := q.begin(ctx)
+func (c *Converter) run(ctx context.Context, k *kind, args []string, heard *loudness) error {
+	release, err := k.begin(ctx)
+	defer release()
 	if err != nil {
 		return err
 	}
-	defer done()
-	limited, cancel := context.WithTimeout(ctx, q.time)
+	limited, cancel := context.WithTimeout(ctx, k.time)
 	defer cancel()
-	process := c.command(limited, q.time, args)
+	process := c.command(limited, k.time, args)
 	process.Env = []string{} // and none of ours
 	process.WaitDelay = killTime
 	if heard != nil {
-		process.Stdout = heard
+		process.Stdout, heard.stop = heard, cancel
 	}
 	err = process.Run() // what ffmpeg says may quote the file, and is not for the log
 	switch {
@@ -200,8 +197,10 @@ func (c *Converter) run(ctx context.Context, q *queue, args []string, heard *lou
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case heard != nil && heard.isTooLong():
+		return failed("the sound is longer than %v: send a shorter one", MaxSound).Because(err)
 	case limited.Err() != nil:
-		return failed("the file takes longer than %v to convert: send a shorter one", q.time).Because(err)
+		return failed("the file takes longer than %v to convert: send a shorter one", k.time).Because(err)
 	}
 	return failed("the file cannot be converted: it is damaged, too large, or of a kind that ffmpeg does not read; check it, or send it as a document").Because(fmt.Errorf("ffmpeg: %w", err))
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/intake"
 )
 
 // TestMain lets the tests' own program be the one that limits itself.
@@ -275,32 +276,49 @@ func TestConverter_WhatIsCancelledIsKilledWithItsChildren(t *testing.T) {
 	allEnd(t, both)
 }
 
-func TestConverter_OthersWaitAndSomeAreRefused(t *testing.T) {
+// A token tree converts one file at a time, and so many wait; BRIDGE_TOKEN has a slot of its own.
+func TestConverter_TokenTreesTakeTurns(t *testing.T) {
 	c, pids := hanging(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, maxWaiting+1)
-	film := func() { ended <- c.Film(ctx, "in", "out") }
+	ended := make(chan error, maxQueued)
+	one := intake.WithTree(ctx, 7)
+	film := func() { ended <- c.Film(one, "in", "out") }
 	go film()
-	pids() // the first has its turn
-	for range maxWaiting {
-		go film()
+	first := pids()
+	refused := make(chan error, 1)
+	for range maxQueued { // one of them is too many
+		go func() {
+			err := c.Film(one, "in", "out")
+			if bridge.CodeOf(err) == bridge.CodeTooManyConnections {
+				refused <- err
+				return
+			}
+			ended <- err
+		}()
 	}
-	for deadline := time.Now().Add(10 * time.Second); len(c.films.waiting) < maxWaiting && time.Now().Before(deadline); {
-		runtime.Gosched()
-	}
-	if err := c.Film(ctx, "in", "out"); bridge.CodeOf(err) != bridge.CodeTooManyConnections {
-		t.Errorf("one too many: %v", err)
-	}
-	c.sounds.wait = time.Millisecond
-	c.sounds.turn <- struct{}{}
-	if _, err := c.Waveform(ctx, "in"); bridge.CodeOf(err) != bridge.CodeTooManyConnections {
-		t.Errorf("one that waited: %v", err)
+	<-refused
+	c.films.time = time.Millisecond
+	if err := c.Film(ctx, "in", "out"); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia || !strings.Contains(err.Error(), "takes longer") {
+		t.Errorf("of BRIDGE_TOKEN: %v", err)
 	}
 	cancel()
-	for range maxWaiting + 1 {
+	for range maxQueued {
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
+	}
+	allEnd(t, first)
+}
+
+// A sound that plays for hours is given up, however small its file is.
+func TestWaveform_TooLong(t *testing.T) {
+	c, makes := realOne(t)
+	flac := makes("silence.flac", "-f", "lavfi", "-i", "anullsrc=r=8000:cl=mono", "-t", strconv.Itoa(int(MaxSound.Seconds())+60), "-c:a", "flac")
+	if info, err := os.Stat(flac); err != nil || info.Size() > 2<<20 {
+		t.Fatalf("%v, %v", info, err)
+	}
+	if _, err := c.Waveform(t.Context(), flac); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia || !strings.Contains(err.Error(), "longer than 2h") {
+		t.Error(err)
 	}
 }
 

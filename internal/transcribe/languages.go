@@ -1,6 +1,8 @@
 package transcribe
 
 import (
+	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -26,13 +28,33 @@ var languageCodes = sync.OnceValue(func() map[string]string {
 	return codes
 })
 
-// languageCode returns the code of a language that a service names in its way.
+// isCode matches the form of a language's code: ISO 639, with subtags of BCP 47.
+var isCode = regexp.MustCompile(`^[a-z]{2,3}(-[a-z0-9]{2,8}){0,3}$`)
+
+// languageCode returns the code of a language that a service names in its way, "" for an unknown
+// one that is no code.
 func languageCode(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if code, known := languageCodes()[name]; known {
 		return code
 	}
+	if !isCode.MatchString(name) {
+		return ""
+	}
 	return name
+}
+
+// shortText is a text in an answer. Whatever is none, or longer than any name, counts as empty and
+// takes no memory.
+type shortText string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *shortText) UnmarshalJSON(data []byte) error {
+	*t = ""
+	if len(data) > 100 || data[0] != '"' {
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(t))
 }
 
 // isIn reports whether a text is in one of some languages, as far as the service says.

@@ -114,7 +114,7 @@ func (s *service) post(ctx context.Context, of sound, hint string) (heard, error
 	resp, err := s.client.Do(r)
 	if err != nil {
 		dial, is := errors.AsType[*net.OpError](err)
-		return heard{}, &failure{sentence: s.explain(ctx, err), isService: true, notSent: is && dial.Op == "dial"}
+		return heard{}, &failure{sentence: s.explain(ctx, err), isService: true, isFree: is && dial.Op == "dial", isSlow: ctx.Err() != nil}
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was only read
 	if resp.StatusCode != http.StatusOK {
@@ -123,7 +123,7 @@ func (s *service) post(ctx context.Context, of sound, hint string) (heard, error
 	body, err := io.ReadAll(io.LimitReader(resp.Body, answerLimit+1))
 	switch {
 	case err != nil:
-		return heard{}, &failure{sentence: s.explain(ctx, err), isService: true}
+		return heard{}, &failure{sentence: s.explain(ctx, err), isService: true, isSlow: ctx.Err() != nil}
 	case len(body) > answerLimit:
 		return heard{}, &failure{sentence: fmt.Sprintf("the service's answer has more than %d MiB", answerLimit>>20)}
 	}
@@ -186,14 +186,13 @@ func fileType(mimeType string) (base, name string) {
 // read reads the text out of an answer.
 func read(body []byte) (heard, error) {
 	var answer struct {
-		Text     *string `json:"text"`
-		Language any     `json:"language"`
+		Text     *string   `json:"text"`
+		Language shortText `json:"language"`
 	}
 	if err := json.Unmarshal(body, &answer); err != nil || answer.Text == nil {
 		return heard{}, &failure{sentence: "the service's answer is no JSON with a text: TRANSCRIBE_URL may be the address of something else", isService: true}
 	}
-	language, _ := answer.Language.(string)
-	return heard{*answer.Text, languageCode(language)}, nil
+	return heard{*answer.Text, languageCode(string(answer.Language))}, nil
 }
 
 // errFormat means that the service does not know the format of answers that was asked for.
@@ -216,7 +215,7 @@ func (s *service) refusal(resp *http.Response) error {
 	case status == http.StatusNotFound:
 		sentence += ": TRANSCRIBE_URL must be the address before /v1/audio/transcriptions, and TRANSCRIBE_MODEL a model of the service"
 	}
-	return &failure{sentence: sentence, isService: !isRequest, after: retryafter.Parse(resp.Header.Get("Retry-After"), time.Now(), longestAsked)}
+	return &failure{sentence: sentence, isService: !isRequest, isFree: true, after: retryafter.Parse(resp.Header.Get("Retry-After"), time.Now(), longestAsked)}
 }
 
 // slug matches the codes of errors, such as insufficient_quota. Sentences may repeat what was sent.
@@ -226,15 +225,15 @@ var slug = regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`)
 func reason(body []byte) string {
 	var answer struct {
 		Error struct {
-			Code, Type any
+			Code, Type shortText
 		}
 	}
 	if json.Unmarshal(body, &answer) != nil { // a page, or another kind of error
 		return ""
 	}
-	for _, code := range []any{answer.Error.Code, answer.Error.Type} {
-		if text, _ := code.(string); slug.MatchString(text) {
-			return " (" + text + ")"
+	for _, code := range []shortText{answer.Error.Code, answer.Error.Type} {
+		if slug.MatchString(string(code)) {
+			return " (" + string(code) + ")"
 		}
 	}
 	return ""

@@ -45,11 +45,12 @@ type Transcriber struct {
 	service *service
 	results *prometheus.CounterVec
 
-	pause    func(tries int) time.Duration // after a try
-	rest     func(failures int) time.Duration
-	reviewed bool   // what the last run left
-	failures int    // of the service, since it answered
-	toldOf   string // the month of which it was told that its minutes are used up
+	pause      func(tries int) time.Duration // after a try
+	rest       func(failures int) time.Duration
+	reviewed   bool   // what the last run left
+	failures   int    // of the service with different messages, since it answered
+	failedLast string // the message that the service failed with last
+	toldOf     string // the month of which it was told that its minutes are used up
 }
 
 // New returns a Transcriber. It must be run.
@@ -174,15 +175,10 @@ func (t *Transcriber) try(ctx context.Context, job store.Transcription, m bridge
 	}
 	began := time.Now()
 	heard, err := t.hear(ctx, s, job.Tries >= mostTries, log)
-	var f *failure
-	if errors.As(err, &f) && f.notSent {
-		_, uncounted := t.o.Store.CountTranscribed(ctx, -s.length, 0)
-		err = cmp.Or(uncounted, err)
-	}
 	if err != nil {
-		return err
+		return cmp.Or(t.uncount(ctx, s, err), forLong(err, s.length, job.Tries))
 	}
-	t.failures = 0
+	t.failures, t.failedLast = 0, ""
 	saved, err := t.o.Store.SaveTranscript(ctx, job, bridge.NewTranscript(heard.text, heard.language, t.o.Store.Clock().Now()))
 	if err == nil && saved {
 		t.results.WithLabelValues("done").Inc()
@@ -191,10 +187,44 @@ func (t *Transcriber) try(ctx context.Context, job store.Transcription, m bridge
 	return err
 }
 
+// Long notes have limits of their own, so that a few of them neither use up the month nor occupy
+// the service for a day.
+const (
+	longest    = 2 * time.Hour    // that is transcribed
+	longNote   = 10 * time.Minute // that every month's minutes may be used for
+	longShare  = 4                // a longer note takes at most one part in so many of the month
+	triesOfOne = 2                // of a long note, if the service takes too long
+)
+
+// forLong returns the failure of a try. That the service takes too long for a long note says nothing
+// of others, and the note has fewer tries.
+func forLong(err error, length time.Duration, tries int) error {
+	var f *failure
+	if errors.As(err, &f) && f.isSlow && length > longNote {
+		f.isService, f.isFinal = false, tries >= triesOfOne
+	}
+	return err
+}
+
+// uncount takes back what was counted for a try that costs nothing.
+func (t *Transcriber) uncount(ctx context.Context, s sound, why error) error {
+	var f *failure
+	if !errors.As(why, &f) || !f.isFree {
+		return nil
+	}
+	_, err := t.o.Store.CountTranscribed(context.WithoutCancel(ctx), -s.length, 0)
+	return err
+}
+
 // count counts sound that is about to be sent, within the month's minutes.
 func (t *Transcriber) count(ctx context.Context, s sound) error {
-	if t.o.PerMonth > 0 && s.length > t.o.PerMonth {
+	switch month := t.o.PerMonth; {
+	case s.length > longest:
+		return final(bridge.Invalid("it is longer than %v", longest))
+	case month > 0 && s.length > month:
 		return final(bridge.Invalid("it is longer than a month's minutes (TRANSCRIBE_MINUTES)"))
+	case month > 0 && s.length > max(month/longShare, longNote):
+		return final(bridge.Invalid("it is longer than a quarter of a month's minutes (TRANSCRIBE_MINUTES)"))
 	}
 	counted, err := t.o.Store.CountTranscribed(ctx, s.length, t.o.PerMonth)
 	if err == nil && !counted {
@@ -224,6 +254,9 @@ func (t *Transcriber) hear(ctx context.Context, s sound, last bool, log zerolog.
 	again, err := t.service.transcribe(ctx, s, t.o.Languages[0])
 	var f *failure
 	if errors.As(err, &f) && ctx.Err() == nil && (last || !f.isService) {
+		if err := t.uncount(ctx, s, f); err != nil {
+			return heard{}, err
+		}
 		log.Warn().Str("failure", f.sentence).Str("language", t.o.Languages[0]).Msg("voice note not transcribed once more with the first of TRANSCRIBE_LANGUAGES as a hint: the first transcript stands")
 		return first, nil
 	}
@@ -257,7 +290,10 @@ func (t *Transcriber) failed(ctx context.Context, job store.Transcription, err e
 		return err
 	}
 	if f.isService {
-		t.failures++
+		if t.failures == 0 || t.failedLast != job.MsgID { // one message's failures say less of the service
+			t.failures++
+		}
+		t.failedLast = job.MsgID
 		bridge.Sleep(ctx, max(f.after, t.rest(t.failures)))
 	}
 	return nil
@@ -276,7 +312,8 @@ type failure struct {
 	isService bool          // it would fail with any message
 	isFinal   bool          // it would fail again
 	notMade   bool          // nothing was tried
-	notSent   bool          // the sound has not left
+	isFree    bool          // the sound has not left, or the service has refused it
+	isSlow    bool          // the service took too long
 	nextMonth bool          // it is not tried again before
 	after     time.Duration // before which it is not tried again
 }

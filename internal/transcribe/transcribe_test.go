@@ -169,6 +169,9 @@ func TestTranscriber_KeepsTextThatCanBeKept(t *testing.T) {
 		"silence":           {`{"text":"  \n","language":"de"}`, " (de)"},
 		"too long":          {`{"text":"` + long + `"}`, long[:64<<10] + " (unknown)"},
 		"strange languages": {`{"text":"a","language":7}`, "a (unknown)"},
+		"no code":           {`{"text":"a","language":"<b>en</b>"}`, "a (unknown)"},
+		"a long language":   {`{"text":"a","language":"` + strings.Repeat("en-", 1<<20) + `"}`, "a (unknown)"},
+		"a code":            {`{"text":"a","language":"pt-BR"}`, "a (pt-br)"},
 	} {
 		s := newStage(t, status(200, test.answer))
 		s.note("V1", 1, 1)
@@ -434,6 +437,52 @@ func TestTranscriber_GoesOnWithMoreMinutes(t *testing.T) {
 	}
 }
 
+// Notes that are long, or that the service refuses or takes too long for, leave the month's minutes
+// and the service to others.
+func TestTranscriber_OneNoteDoesNotUseUpTheMonth(t *testing.T) {
+	s := newStage(t, inTurn(status(500, ""), status(400, ""), says(secretWords, "en")))
+	s.note("1", 40, 1)
+	on := s.transcriber(func(o *Options) { o.PerMonth = time.Hour })
+	s.work(on)
+	if work, err := s.store.Transcribed(t.Context()); err != nil || work.Used != 40*time.Second {
+		t.Errorf("%s used, %v", work.Used, err)
+	}
+	for length, want := range map[time.Duration]string{10 * time.Minute: "", 16 * time.Minute: "a quarter", 3 * time.Hour: "longer than 2h"} {
+		if err := on.count(t.Context(), sound{length: length}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", length, err)
+		}
+	}
+	slow := func(length time.Duration, tries int) *failure {
+		f := &failure{isSlow: true, isService: true}
+		_ = forLong(f, length, tries)
+		return f
+	}
+	if f := slow(time.Hour, 1); f.isService || f.isFinal {
+		t.Errorf("a long note at first: %+v", f)
+	}
+	if f := slow(time.Hour, 2); f.isService || !f.isFinal {
+		t.Errorf("a long note again: %+v", f)
+	}
+	if f := slow(time.Minute, 5); !f.isService || f.isFinal {
+		t.Errorf("a short note: %+v", f)
+	}
+}
+
+// One message with which the service fails does not put the others to rest for longer each time.
+func TestTranscriber_OneFailingNoteDoesNotProlongTheRest(t *testing.T) {
+	s := newStage(t, status(500, ""))
+	s.note("1", 1, 1)
+	on := s.transcriber()
+	var rests []int
+	on.rest = func(failures int) time.Duration { rests = append(rests, failures); return 0 }
+	s.work(on)
+	s.note("2", 1, 1)
+	s.work(on)
+	if want := []int{1, 1, 1, 1, 1, 2, 2, 2, 2, 2}; !slices.Equal(rests, want) {
+		t.Errorf("rests after %v failures, want %v", rests, want)
+	}
+}
+
 // What a service cannot be sent costs no minutes: they would be used up when it is back.
 func TestTranscriber_CountsNoMinutesWhileTheServiceIsAway(t *testing.T) {
 	s := newStage(t, says(secretWords, "en"))
@@ -456,16 +505,17 @@ func TestTranscriber_Languages(t *testing.T) {
 		answers   []http.HandlerFunc
 		hints     []string
 		want      string
+		refused   int // of the requests, which cost no minutes
 	}{
-		"any":             {nil, []http.HandlerFunc{says("a", "French")}, []string{""}, "a (fr)"},
-		"one":             {[]string{"de"}, []http.HandlerFunc{says("a", "welsh")}, []string{"de"}, "a (cy)"},
-		"one of several":  {[]string{"de", "en"}, []http.HandlerFunc{says("a", "english")}, []string{""}, "a (en)"},
-		"none of several": {[]string{"de", "en"}, []http.HandlerFunc{says("a", "cy"), says("b", "german")}, []string{"", "de"}, "b (de)"},
-		"a hint refused":  {[]string{"jw", "en"}, []http.HandlerFunc{says("a", "japanese"), status(400, `{}`)}, []string{"", "jw"}, "a (ja)"},
-		"a service away":  {[]string{"de", "en"}, []http.HandlerFunc{says("a", "cy"), status(500, ""), says("a", "cy"), says("b", "de")}, []string{"", "de", "", "de"}, "b (de)"},
-		"away for good":   {[]string{"de", "en"}, slices.Repeat([]http.HandlerFunc{says("a", "cy"), status(500, "")}, 6), slices.Repeat([]string{"", "de"}, 6), "a (cy)"},
-		"unknown":         {[]string{"de", "en"}, []http.HandlerFunc{says("a", "")}, []string{""}, "a (unknown)"},
-		"of no list":      {nil, []http.HandlerFunc{says("a", "Klingon")}, []string{""}, "a (klingon)"},
+		"any":             {nil, []http.HandlerFunc{says("a", "French")}, []string{""}, "a (fr)", 0},
+		"one":             {[]string{"de"}, []http.HandlerFunc{says("a", "welsh")}, []string{"de"}, "a (cy)", 0},
+		"one of several":  {[]string{"de", "en"}, []http.HandlerFunc{says("a", "english")}, []string{""}, "a (en)", 0},
+		"none of several": {[]string{"de", "en"}, []http.HandlerFunc{says("a", "cy"), says("b", "german")}, []string{"", "de"}, "b (de)", 0},
+		"a hint refused":  {[]string{"jw", "en"}, []http.HandlerFunc{says("a", "japanese"), status(400, `{}`)}, []string{"", "jw"}, "a (ja)", 1},
+		"a service away":  {[]string{"de", "en"}, []http.HandlerFunc{says("a", "cy"), status(500, ""), says("a", "cy"), says("b", "de")}, []string{"", "de", "", "de"}, "b (de)", 1},
+		"away for good":   {[]string{"de", "en"}, slices.Repeat([]http.HandlerFunc{says("a", "cy"), status(500, "")}, 6), slices.Repeat([]string{"", "de"}, 6), "a (cy)", 6},
+		"unknown":         {[]string{"de", "en"}, []http.HandlerFunc{says("a", "")}, []string{""}, "a (unknown)", 0},
+		"of no list":      {nil, []http.HandlerFunc{says("a", "Klingon")}, []string{""}, "a (unknown)", 0},
 	} {
 		s := newStage(t, inTurn(test.answers...))
 		s.note("V1", 5, 5)
@@ -477,7 +527,7 @@ func TestTranscriber_Languages(t *testing.T) {
 		if got := s.transcript("V1"); got != test.want || !slices.Equal(hints, test.hints) {
 			t.Errorf("%s: %q, hints %q", name, got, hints)
 		}
-		if work, err := s.store.Transcribed(t.Context()); err != nil || work.Used != time.Duration(5*len(test.hints))*time.Second {
+		if work, err := s.store.Transcribed(t.Context()); err != nil || work.Used != time.Duration(5*(len(test.hints)-test.refused))*time.Second {
 			t.Errorf("%s: used %s, %v", name, work.Used, err)
 		}
 	}

@@ -128,6 +128,14 @@ func (o Options) removeErased(ctx context.Context) {
 	}
 }
 
+// Finish removes the files of messages that were deleted after [Run] had ended, before the
+// store is closed. The next start removes what ctx leaves no time for.
+func Finish(ctx context.Context, o Options) {
+	if err := o.removeNoted(ctx); err != nil {
+		o.Log.Warn().Err(err).Msg("files of deleted messages not removed; the next start removes them")
+	}
+}
+
 func (o Options) removeNoted(ctx context.Context) error {
 	for {
 		erased, err := o.Store.ErasedFiles(ctx, erasedBatch)

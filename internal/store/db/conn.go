@@ -87,12 +87,23 @@ func (c *Conn) Script(script string) error {
 func (c *Conn) Use(ctx context.Context, f func()) error {
 	c.err = nil
 	c.sqlite.SetInterrupt(ctx.Done())
-	defer c.sqlite.SetInterrupt(nil)
+	defer c.clearInterrupt(ctx)
 	f()
 	if ended := ctx.Err(); c.err != nil && ended != nil { // what SQLite calls an interrupt
 		return errors.Join(ended, c.err)
 	}
 	return c.err
+}
+
+// clearInterrupt ends the use of a connection. An interrupt outlives it: SQLite clears the
+// flag only when the next statement begins (sqlite3Step in vdbeapi.c), and closing the
+// connection begins none: it would skip its checkpoint, without an error, and leave the
+// write-ahead log.
+func (c *Conn) clearInterrupt(ctx context.Context) {
+	c.sqlite.SetInterrupt(nil)
+	if ctx.Err() != nil {
+		c.Fail(c.always("SELECT 1"))
+	}
 }
 
 // View runs f on one snapshot, until ctx ends.

@@ -2,6 +2,10 @@ package db
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -168,5 +172,37 @@ func TestConn_LimitsAreNotPreparedAnew(t *testing.T) {
 	}
 	if once == 0 || prepared != once {
 		t.Errorf("the authorizer was asked %d times at first, %d in all", once, prepared)
+	}
+}
+
+// TestConn_AnInterruptDoesNotOutliveItsUse: closing the connection copies the write-ahead log into
+// the database and removes it, also if its last use was interrupted in the middle.
+func TestConn_AnInterruptDoesNotOutliveItsUse(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "test.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(path, []string{"journal_mode(WAL)"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Script("CREATE TABLE texts (text TEXT); INSERT INTO texts VALUES ('some text')"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err = c.Use(ctx, func() {
+		for range c.Rows("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n") {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("the use ended with %v", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the write-ahead log is left: %v", err)
 	}
 }

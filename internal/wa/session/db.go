@@ -42,6 +42,7 @@ type DB struct {
 	container *sqlstore.Container // whatsmeow's stores over sql
 	lids      lidMap
 	path      string
+	log       zerolog.Logger // gets what Close cannot do
 	// keeper holds the file open. An interrupted statement closes its connection;
 	// SQLite would remove the write-ahead log with the last one.
 	keeper *sql.DB
@@ -54,6 +55,7 @@ func Open(ctx context.Context, path string, log zerolog.Logger) (_ *DB, err erro
 	if err != nil {
 		return nil, err
 	}
+	db.log = log
 	db.container = sqlstore.NewWithDB(db.sql, "sqlite", newLogger(log, nil))
 	db.lids.present.Store(db.container.LIDMap)
 	if err := db.container.Upgrade(ctx); err != nil {
@@ -73,7 +75,7 @@ func openFile(ctx context.Context, path string) (_ *DB, err error) {
 	db := &DB{path: path}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, db.Close())
+			err = errors.Join(err, db.closePools())
 		}
 	}()
 	connector, err := newConnector(dsn(path, "rw"))
@@ -269,8 +271,21 @@ func (db *DB) empty(ctx context.Context) (err error) {
 	return tx.Commit()
 }
 
-// Close closes the file.
+// truncateOnClose limits the time that [DB.Close] spends on the log.
+const truncateOnClose = 2 * time.Second
+
+// Close truncates the log, which may still have what was deleted last, and closes the file.
+// SQLite's own checkpoint at the end reports no error: one of ours is logged.
 func (db *DB) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), truncateOnClose)
+	defer cancel()
+	if err := db.truncateLog(ctx); err != nil {
+		db.log.Warn().Err(err).Msg("session.db-wal not cut off; the next start does it")
+	}
+	return db.closePools()
+}
+
+func (db *DB) closePools() error {
 	var errs []error
 	for _, pool := range []*sql.DB{db.keeper, db.sql} {
 		if pool != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -58,6 +59,43 @@ func TestDB_CutsOffTheLogOfAKilledRun(t *testing.T) {
 	<-done
 	if info, err := os.Stat(path); err != nil || info.Size() != 0 {
 		t.Errorf("the log after the start: %v, %v", info, err)
+	}
+}
+
+// TestDB_CloseLeavesNothingInTheLog of what was deleted last, also if a statement was interrupted
+// before.
+func TestDB_CloseLeavesNothingInTheLog(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "session.db")
+	db, err := openFile(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{"CREATE TABLE texts (text TEXT)", "INSERT INTO texts VALUES ('the-removed-text')", "DELETE FROM texts"} {
+		if _, err := db.sql.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, pool := range []*sql.DB{db.sql, db.keeper} {
+		ctx, cancel := context.WithCancel(t.Context())
+		rows, err := pool.QueryContext(ctx, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			cancel()
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err == nil {
+			t.Fatal("the statement was not interrupted")
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, path + "-wal"} {
+		if data, err := os.ReadFile(name); bytes.Contains(data, []byte("the-removed-text")) || err != nil && name == path {
+			t.Errorf("%s has the text, or cannot be read: %v", filepath.Base(name), err)
+		}
 	}
 }
 

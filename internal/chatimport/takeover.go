@@ -96,7 +96,7 @@ func (j *job) read(name string, do func(io.Reader) error) error {
 
 // takeOver stores what is not stored.
 func (j *job) takeOver(ctx context.Context) error {
-	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID, j.first, j.last)
+	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID, j.known(), j.first, j.last)
 	if err == nil && !j.r.DryRun {
 		err = j.storePeople(ctx)
 	}
@@ -119,6 +119,16 @@ func (j *job) takeOver(ctx context.Context) error {
 		gathered = append(gathered, m)
 	}
 	return j.store(ctx, run, gathered)
+}
+
+// known returns the people who are senders of the export.
+func (j *job) known() (people []bridge.JID) {
+	for _, is := range j.senders {
+		if is.known {
+			people = append(people, is.jid)
+		}
+	}
+	return people
 }
 
 // storePeople stores the chat and the names in it, and gives what stands under a name to the
@@ -149,13 +159,13 @@ func (j *job) store(ctx context.Context, run *store.ExportRun, gathered []chatex
 	for n, m := range gathered {
 		messages[n] = j.exported(m)
 	}
-	fates, err := j.i.o.Store.MatchExport(ctx, run, messages)
+	results, err := j.i.o.Store.MatchExport(ctx, run, messages)
 	if err != nil {
 		return err
 	}
 	files := 0
 	for n := range messages {
-		if !fates[n].TakesFile {
+		if !results[n].TakesFile {
 			continue
 		}
 		files++
@@ -171,10 +181,10 @@ func (j *job) store(ctx context.Context, run *store.ExportRun, gathered []chatex
 			err = j.i.o.Kept.Sync()
 		}
 		if err == nil {
-			err = j.i.o.Store.SaveExported(ctx, run, messages, fates)
+			err = j.i.o.Store.SaveExported(ctx, run, messages, results)
 		}
 		for n := range messages {
-			if err == nil && fates[n].TakesFile {
+			if err == nil && results[n].TakesFile {
 				err = j.i.o.Kept.Settle(messages[n].SHA256)
 			}
 		}
@@ -183,14 +193,14 @@ func (j *job) store(ctx context.Context, run *store.ExportRun, gathered []chatex
 		}
 	}
 	added := 0
-	for _, fate := range fates {
-		if fate.Seq == 0 {
+	for _, result := range results {
+		if result.Seq == 0 {
 			added++
 		}
 	}
 	j.change(func(state *bridge.Import) {
 		state.Imported += added
-		state.Duplicates += len(fates) - added
+		state.Duplicates += len(results) - added
 		state.Media += files
 	})
 	return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/chatimport/match"
 	"bridged/internal/search"
 )
 
@@ -16,6 +17,7 @@ type ExportRun struct {
 	// duplicates of each other.
 	floor int64
 	isNew bool // there is nothing to compare with
+	known []bridge.JID
 	// cut lists minutes of which the export may have a part only.
 	cut []int64
 	// Stored messages that were found to be in the export, the latest of them: each is one
@@ -26,10 +28,10 @@ type ExportRun struct {
 // maxTaken bounds how many duplicates a run remembers, twice.
 const maxTaken = 1 << 17
 
-// BeginExport begins to take over an exported chat, which need not be stored, with messages of
-// some time.
-func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, first, last time.Time) (*ExportRun, error) {
-	run := &ExportRun{Chat: chat, taken: make(map[int64]bool)}
+// BeginExport begins to import an exported chat, which need not be stored, with messages of some
+// time. known lists the people who are its senders under their names.
+func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, known []bridge.JID, first, last time.Time) (*ExportRun, error) {
+	run := &ExportRun{Chat: chat, known: known, taken: make(map[int64]bool)}
 	err := s.read(ctx, func(r *readTx) {
 		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &run.floor)
 		id, found := r.chatOf(chat)
@@ -47,18 +49,18 @@ func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, first, last ti
 
 // SaveExported stores the messages of an export that are not stored, and gives those that are
 // the files that they lack. It makes no events, and nothing unread.
-func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []bridge.ExportedMessage, fates []Fate) error {
+func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []bridge.ExportedMessage, results []match.Result) error {
 	return s.write(ctx, func(t *writeTx) {
 		t.silently(func() {
-			for i, fate := range fates {
+			for i, result := range results {
 				m := bridge.Bounded(messages[i].Message).(bridge.Message)
 				switch {
-				case fate.Seq == 0:
+				case result.Seq == 0:
 					t.addExported(m, messages[i].SHA256)
-				case fate.TakesFile:
-					t.addFile(fate.Seq, m, messages[i].SHA256)
+				case result.TakesFile:
+					t.addFile(result.Seq, m, messages[i].SHA256)
 				}
-				t.correct(fate, m)
+				t.correct(result, m)
 			}
 		})
 	})
@@ -105,7 +107,7 @@ func (t *writeTx) addFile(seq int64, m bridge.Message, sum []byte) {
 	t.Decode(ref, &stored)
 	if d.Media == nil || len(stored.MediaKey) == 0 {
 		d.Media, stored = detailsOf(m).Media, m.Media.Ref
-		if spelled := sameSpelling(text); text == "" || standsFor(spelled, m.Media.FileName, m.Content) || isNoteOf(spelled, m.Media.FileName) { // the caption was left out, too
+		if text == "" || match.StandsFor(text, m.Media.FileName, m.Content) { // the caption was left out, too
 			text = m.Content
 		}
 		folded, bare := search.Columns(text, d.Transcript.text())

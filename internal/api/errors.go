@@ -30,6 +30,7 @@ var statuses = map[int][]bridge.Code{
 	http.StatusConflict: {
 		bridge.CodeAlreadyPaired, bridge.CodeOtherAccount, bridge.CodeNoSession, bridge.CodeAlreadyInGroup,
 		bridge.CodeGroupFull, bridge.CodeGroupChanged, bridge.CodeNotRinging, bridge.CodeRequestInProgress, bridge.CodeAmbiguousDates,
+		bridge.CodeImportEnded,
 	},
 	http.StatusPreconditionFailed:           {bridge.CodePreconditionFailed},
 	http.StatusRequestEntityTooLarge:        {bridge.CodePayloadTooLarge},

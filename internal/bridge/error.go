@@ -61,6 +61,7 @@ const (
 	CodeTemplateFailed      Code = "template_failed"
 	CodeAmbiguousDates      Code = "ambiguous_dates"
 	CodeUnknownDates        Code = "unknown_dates"
+	CodeImportEnded         Code = "import_ended"
 )
 
 // Error is a failure that callers may see. Msg is a sentence that says what to change;

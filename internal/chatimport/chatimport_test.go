@@ -398,19 +398,6 @@ func TestImport_ADamagedArchive(t *testing.T) {
 	}
 }
 
-// TestImport_OneAtATime: another one waits for its turn, and is refused in the end.
-func TestImport_OneAtATime(t *testing.T) {
-	w := newWorld(t)
-	<-w.turn
-	w.patience = 0
-	if _, err := w.try([]byte("13.01.25, 10:00 - Anna: Hi")); bridge.CodeOf(err) != bridge.CodeRequestInProgress {
-		t.Errorf("got %v", err)
-	}
-	w.patience = patience
-	w.turn <- struct{}{}
-	w.imports([]byte("13.01.25, 10:00 - Anna: Hi"))
-}
-
 // TestFiles_GoWithTheirLastMessage: a file that two messages have stays until both are deleted.
 func TestFiles_GoWithTheirLastMessage(t *testing.T) {
 	w := newWorld(t)

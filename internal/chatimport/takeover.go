@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/chatexport"
@@ -13,10 +14,12 @@ import (
 )
 
 const (
-	// batch limits the messages of one transaction, for which what comes over the connection
-	// waits. A minute is not divided, up to mostBatch.
-	batch     = 200
-	mostBatch = 2000
+	// batch and batchBytes limit the messages of one transaction, for which what comes over the
+	// connection waits. A minute is not divided, up to mostBatch and mostBatchBytes.
+	batch          = 200
+	mostBatch      = 2000
+	batchBytes     = 1 << 20
+	mostBatchBytes = 4 << 20
 	// maxNames bounds the senders of an export.
 	maxNames = 4096
 )
@@ -24,7 +27,7 @@ const (
 // prepare reads the whole export, without storing anything.
 func (j *job) prepare(ctx context.Context) (err error) {
 	export := j.r.Export
-	if j.archive, err = chatexport.Open(export, export.Size(), j.i.o.Limits); err != nil {
+	if j.archive, err = chatexport.Open(source{j.ctx, export}, export.Size(), j.i.o.Limits); err != nil {
 		return err
 	}
 	if err := j.archive.Survey(chatexport.Options{Zone: j.r.Zone, Now: j.i.o.Now(), Order: j.r.Order}); err != nil {
@@ -105,18 +108,20 @@ func (j *job) takeOver(ctx context.Context) error {
 	}
 	done := j.i.o.Kept.Adding()
 	defer done()
-	gathered := make([]chatexport.Message, 0, batch)
+	gathered, size := make([]chatexport.Message, 0, batch), 0
 	for m, err := range j.archive.Messages(new(chatexport.Notes)) {
 		if err != nil {
 			return err
 		}
-		if n := len(gathered); n >= mostBatch || n >= batch && !m.At.Truncate(60e9).Equal(gathered[n-1].At.Truncate(60e9)) {
+		if n := len(gathered); n >= mostBatch || size >= mostBatchBytes || (n >= batch || size >= batchBytes) && !m.At.Truncate(time.Minute).Equal(gathered[n-1].At.Truncate(time.Minute)) {
 			if err := j.store(ctx, run, gathered); err != nil {
 				return err
 			}
-			gathered = gathered[:0]
+			clear(gathered) // or it would retain the texts
+			gathered, size = gathered[:0], 0
 		}
 		gathered = append(gathered, m)
+		size += len(m.Text) + len(m.Sender) + len(m.File) + len(m.Name)
 	}
 	return j.store(ctx, run, gathered)
 }
@@ -212,7 +217,7 @@ func (j *job) keep(ctx context.Context, m *bridge.ExportedMessage, of chatexport
 		return err
 	}
 	return j.read(of.File, func(r io.Reader) error {
-		file, err := j.i.o.Kept.Add(r, of.Name, of.Type, of.PTT)
+		file, err := j.i.o.Kept.Add(j.i.o.Reserve.Reader(r), of.Name, of.Type, of.PTT)
 		if err != nil {
 			return err
 		}

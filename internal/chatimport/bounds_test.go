@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/chatexport/exporttest"
 	"bridged/internal/fuzzbudget"
 	"bridged/internal/media"
 )
@@ -258,5 +259,40 @@ func TestImport_ReadsNoMoreOfATextThanIsStored(t *testing.T) {
 		if len(m.Content) != bridge.MaxContent {
 			t.Errorf("%d characters", len(m.Content))
 		}
+	}
+}
+
+// TestImport_ATokenTreeHasAQuota: its messages and files count. BRIDGE_TOKEN
+// has no quota.
+func TestImport_ATokenTreeHasAQuota(t *testing.T) {
+	w := newWorld(t)
+	w.o.Quota = 1 << 20
+	of := func(family int64, chat string) func(*Request) {
+		return func(r *Request) { r.Family, r.Chat = family, chat }
+	}
+	got, err := w.try(endless(10_000), of(7, "Texts"))
+	if bridge.CodeOf(err) != bridge.CodePayloadTooLarge || got.State != bridge.ImportFailed || got.Imported == 0 {
+		t.Errorf("texts: %v: %s", err, told(got))
+	}
+	if _, err := w.try(endless(5000), of(7, "More texts")); bridge.CodeOf(err) != bridge.CodePayloadTooLarge {
+		t.Errorf("another chat: %v", err)
+	}
+	at := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
+	file := exporttest.Say{At: at, Who: "Anna", File: "IMG-20250113-WA0001.jpg", Data: make([]byte, 1<<20)}
+	if got, err := w.try(exporttest.LocaleOf("de").Zip(t, exporttest.Android, []exporttest.Say{file}), of(8, "Files")); bridge.CodeOf(err) != bridge.CodePayloadTooLarge || w.files() != 0 {
+		t.Errorf("files: %v: %s, %d files", err, told(got), w.files())
+	}
+	w.imports(endless(10_000), of(0, "Texts"))
+}
+
+// TestImport_LeavesDiskFree: nothing is stored that does not leave the reserve.
+func TestImport_LeavesDiskFree(t *testing.T) {
+	w := newWorld(t)
+	w.o.Reserve = &media.Reserve{Free: func(string) (free, all int64, err error) { return 100 << 20, 1 << 30, nil }}
+	if _, err := w.try(endless(10)); bridge.CodeOf(err) != bridge.CodeStorageUnavailable {
+		t.Errorf("got %v", err)
+	}
+	if n := len(w.messages(chatJID("Weekend"))); n != 0 {
+		t.Errorf("%d messages", n)
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/chatexport"
+	"bridged/internal/chatimport/match"
+	"bridged/internal/intake"
 	"bridged/internal/store"
 )
 
@@ -99,7 +101,7 @@ func (j *job) read(name string, do func(io.Reader) error) error {
 
 // takeOver stores what is not stored.
 func (j *job) takeOver(ctx context.Context) error {
-	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID, j.known(), j.first, j.last)
+	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID, j.family, j.known(), j.first, j.last)
 	if err == nil && !j.r.DryRun {
 		err = j.storePeople(ctx)
 	}
@@ -165,6 +167,9 @@ func (j *job) store(ctx context.Context, run *store.ExportRun, gathered []chatex
 		messages[n] = j.exported(m)
 	}
 	results, err := j.i.o.Store.MatchExport(ctx, run, messages)
+	if err == nil && !j.r.DryRun {
+		err = j.admit(run, messages, results, gathered)
+	}
 	if err != nil {
 		return err
 	}
@@ -209,6 +214,23 @@ func (j *job) store(ctx context.Context, run *store.ExportRun, gathered []chatex
 		state.Media += files
 	})
 	return nil
+}
+
+// admit refuses what would exceed the quota of the token tree, or the reserve of the disk.
+func (j *job) admit(run *store.ExportRun, messages []bridge.ExportedMessage, results []match.Result, gathered []chatexport.Message) error {
+	var size int64
+	for n, m := range messages {
+		if results[n].Seq == 0 {
+			size += store.ExportedBytes(m)
+		}
+		if results[n].TakesFile {
+			size += j.archive.Size(gathered[n].File)
+		}
+	}
+	if quota := j.i.o.Quota; quota > 0 && run.Family != intake.Operator && run.Used+size > quota {
+		return bridge.Fail(bridge.CodePayloadTooLarge, "the imports of this token, and of the tokens that it created, may store %d MB, which IMPORT_MAX_BYTES sets, and have stored %d MB: import the rest with BRIDGE_TOKEN", quota>>20, run.Used>>20)
+	}
+	return j.i.o.Reserve.Check(size)
 }
 
 // keep unpacks the file of a message to where it stays.

@@ -10,8 +10,8 @@ import (
 // come, and tokens that are revoked.
 type Reserve struct {
 	Dir string // a directory on the disk
-	// free returns the free bytes of the disk of a directory, and all of them; freeBytes but in tests.
-	free func(dir string) (free, all int64, err error)
+	// Free returns the free bytes of the disk of a directory, and all of them; nil asks the system.
+	Free func(dir string) (free, all int64, err error)
 }
 
 // Limits of a reserve, in bytes: a twentieth of the disk within these, but at most a quarter of it.
@@ -29,7 +29,7 @@ func (r *Reserve) Check(more int64) error {
 	if r == nil {
 		return nil
 	}
-	look := r.free
+	look := r.Free
 	if look == nil {
 		look = freeBytes
 	}

@@ -15,7 +15,7 @@ func TestReserve_IsLeftFree(t *testing.T) {
 		{200 << 20, 500 << 20, 75 << 20},
 		{30 << 20, 100 << 20, 5 << 20},
 	} {
-		r := &Reserve{free: func(string) (int64, int64, error) { return test.free, test.all, nil }}
+		r := &Reserve{Free: func(string) (int64, int64, error) { return test.free, test.all, nil }}
 		if err := r.Check(test.more); err != nil {
 			t.Errorf("%d of %d: %v", test.free, test.all, err)
 		}
@@ -32,7 +32,7 @@ func TestReserve_IsLeftFree(t *testing.T) {
 // TestReserve_EndsWhatFillsTheDisk while it is written.
 func TestReserve_EndsWhatFillsTheDisk(t *testing.T) {
 	free := int64(140 << 20)
-	r := &Reserve{free: func(string) (int64, int64, error) { return free, 1 << 30, nil }}
+	r := &Reserve{Free: func(string) (int64, int64, error) { return free, 1 << 30, nil }}
 	n, err := io.Copy(writerFunc(func(p []byte) { free -= int64(len(p)) }), r.Reader(strings.NewReader(strings.Repeat("x", 64<<20))))
 	if bridge.CodeOf(err) != bridge.CodeStorageUnavailable || n == 0 || free < minReserve {
 		t.Errorf("%d bytes were written, %d are free: %v", n, free, err)

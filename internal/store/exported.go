@@ -18,6 +18,9 @@ type ExportRun struct {
 	floor int64
 	isNew bool // there is nothing to compare with
 	known []bridge.JID
+	// Family is the token tree that imports, and Used the bytes that its imports have stored. It is
+	// not counted for BRIDGE_TOKEN, whose tree is 0.
+	Family, Used int64
 	// cut lists minutes of which the export may have a part only.
 	cut []int64
 	// Stored messages that were found to be in the export, the latest of them: each is one
@@ -29,11 +32,13 @@ type ExportRun struct {
 const maxTaken = 1 << 17
 
 // BeginExport begins to import an exported chat, which need not be stored, with messages of some
-// time. known lists the people who are its senders under their names.
-func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, known []bridge.JID, first, last time.Time) (*ExportRun, error) {
-	run := &ExportRun{Chat: chat, known: known, taken: make(map[int64]bool)}
+// time. family is the token tree that imports it, and known lists the people who are its senders under
+// their names.
+func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, family int64, known []bridge.JID, first, last time.Time) (*ExportRun, error) {
+	run := &ExportRun{Chat: chat, Family: family, known: known, taken: make(map[int64]bool)}
 	err := s.read(ctx, func(r *readTx) {
 		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &run.floor)
+		r.Find(importedBytesQuery, []any{family}, &run.Used)
 		id, found := r.chatOf(chat)
 		run.isNew = !found || !r.Find("SELECT 1 FROM messages WHERE chat = ? LIMIT 1", []any{id}, new(int))
 		from, to := first.Unix()/60, last.Unix()/60
@@ -50,33 +55,63 @@ func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, known []bridge
 // SaveExported stores the messages of an export that are not stored, and gives those that are
 // the files that they lack. It makes no events, and nothing unread.
 func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []bridge.ExportedMessage, results []match.Result) error {
-	return s.write(ctx, func(t *writeTx) {
+	used := run.Used
+	err := s.write(ctx, func(t *writeTx) {
 		t.silently(func() {
 			for i, result := range results {
 				m := bridge.Bounded(messages[i].Message).(bridge.Message)
 				switch {
 				case result.Seq == 0:
-					t.addExported(m, messages[i].SHA256)
+					result.Seq = t.addExported(m, messages[i].SHA256)
+					used += t.countBytes(run.Family, result.Seq, ExportedBytes(messages[i]))
 				case result.TakesFile:
 					t.addFile(result.Seq, m, messages[i].SHA256)
+					used += t.countBytes(run.Family, result.Seq, ExportedBytes(messages[i]))
 				}
-				t.correct(result, m)
+				t.correct(results[i], m)
 			}
 		})
 	})
+	if err == nil {
+		run.Used = used
+	}
+	return err
 }
 
-// addExported stores a message under an id of its own.
-func (t *writeTx) addExported(m bridge.Message, sum []byte) {
+// importedBytesQuery sums the bytes that the imports of a token tree have stored.
+const importedBytesQuery = "SELECT ifnull(sum(bytes), 0) FROM import_bytes WHERE family = ?"
+
+// ExportedBytes returns about how many bytes a new message of an export takes of the disk: its row, its text in
+// the forms in which it is stored and searched, and its file.
+func ExportedBytes(m bridge.ExportedMessage) int64 {
+	size := int64(256 + 4*len(m.Content))
+	if m.Media != nil {
+		size += m.Media.Size
+	}
+	return size
+}
+
+// countBytes notes what a message of an import takes of the disk, and returns it; 0 for BRIDGE_TOKEN.
+func (t *writeTx) countBytes(family, seq, size int64) int64 {
+	if family == 0 {
+		return 0
+	}
+	t.Run("INSERT INTO import_bytes (message, family, bytes) VALUES (?1, ?2, ?3) ON CONFLICT (message) DO UPDATE SET bytes = bytes + ?3", seq, family, size)
+	return size
+}
+
+// addExported stores a message under an id of its own, and returns its row.
+func (t *writeTx) addExported(m bridge.Message, sum []byte) (seq int64) {
 	m.ID, m.Imported = bridge.ExportedID(rand.Text()), true
 	c := t.ensureChat(m.Chat)
-	seq := t.insertMessage(m, c, t.senderOf(m))
+	seq = t.insertMessage(m, c, t.senderOf(m))
 	t.insertRaw(m, seq)
 	if m.EditedAt != nil || m.DeletedAt != nil {
 		t.Run("UPDATE messages SET edited_at = ?, deleted_at = ? WHERE seq = ?", millisOrNull(m.EditedAt), millisOrNull(m.DeletedAt), seq)
 	}
 	t.countNew(m, c, seq)
 	t.keepFile(seq, sum)
+	return seq
 }
 
 // senderOf returns the person who has sent a message of an export.

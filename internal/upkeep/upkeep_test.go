@@ -118,7 +118,7 @@ func TestRemoveNoted_FilesOfImportedMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	chat := bridge.JID("15550100301@s.whatsapp.net")
-	run, err := s.BeginExport(t.Context(), chat, nil, time.Now(), time.Now())
+	run, err := s.BeginExport(t.Context(), chat, 0, nil, time.Now(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

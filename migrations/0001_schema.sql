@@ -217,6 +217,15 @@ CREATE TABLE kept_files (
 ) STRICT;
 CREATE INDEX kept_files_by_hash ON kept_files (sha256);
 
+-- What messages that tokens have imported take of the disk, in bytes, by the token tree: the id of the
+-- token at its root. BRIDGE_TOKEN's are not counted.
+CREATE TABLE import_bytes (
+    message INTEGER PRIMARY KEY REFERENCES messages (seq) ON DELETE CASCADE,
+    family  INTEGER NOT NULL,
+    bytes   INTEGER NOT NULL
+) STRICT;
+CREATE INDEX import_bytes_by_family ON import_bytes (family, bytes);
+
 -- Further ids of a message: an HD upload and the picture that it replaces are
 -- one message with two.
 CREATE TABLE aliases (

@@ -23,6 +23,7 @@ import (
 	"bridged/internal/client"
 	"bridged/internal/config"
 	"bridged/internal/console"
+	"bridged/internal/dbfile"
 	"bridged/internal/fleet"
 	"bridged/internal/media"
 	"bridged/internal/preview"
@@ -160,7 +161,11 @@ func (a *app) openStore(ctx context.Context, c config.Config) (err error) {
 		return err
 	}
 	a.opened = append(a.opened, a.dir.close)
-	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: convert.MergeEdit, Open: convert.OpenEncrypted, Transcribe: bridge.TranscribeMode(c.Transcribe)}); err != nil {
+	spare := &dbfile.Spare{Path: a.dir.file("spare")}
+	if err := spare.Fill(); err != nil {
+		a.log.Warn().Err(err).Msg("no space is reserved for revoking tokens on a full disk")
+	}
+	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: convert.MergeEdit, Open: convert.OpenEncrypted, Transcribe: bridge.TranscribeMode(c.Transcribe), Spare: spare}); err != nil {
 		return err
 	}
 	a.opened = append(a.opened, a.store.Close, a.removeErased)
@@ -221,6 +226,7 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	a.exports = media.NewPreparer(media.PreparerOptions{TempDir: a.dir.file("tmp"), MaxBytes: int64(c.ImportMaxBytes), Setting: "IMPORT_MAX_BYTES", Cache: a.files, Log: a.log})
 	a.importer = chatimport.New(chatimport.Options{
 		Store: a.store, Kept: a.kept, Limits: chatexport.Limits{File: int64(c.MediaMaxBytes), Sum: int64(c.ImportMaxBytes)},
+		Quota: int64(c.ImportMaxBytes), Reserve: &media.Reserve{Dir: a.dir.file("")},
 		Me: func() *bridge.User { return a.account.Status().User }, Lifetime: a.lifetime, Now: a.store.Clock().Now, Log: a.log,
 	})
 	a.opened = append(a.opened, func() error { a.importer.Close(); return nil })

@@ -45,6 +45,16 @@ func (s *server) bearerOf(r *http.Request) (*bearer, error) {
 	return s.bearers.find(r.Context(), secretOf(r))
 }
 
+// whileValid returns a context that ends when the token of a request does, and not with the request.
+// release frees what it takes.
+func (s *server) whileValid(ctx context.Context) (valid context.Context, release context.CancelFunc) {
+	caller, ok := ctx.Value(callerKey{}).(*bearer)
+	if !ok {
+		return s.Lifetime, func() {}
+	}
+	return caller.during(s.Lifetime)
+}
+
 var errTokenEnded = errors.New("the token has ended")
 
 // endOfToken returns the refusal of a request whose token has ended meanwhile, else nil.

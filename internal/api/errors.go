@@ -31,6 +31,7 @@ var statuses = map[int][]bridge.Code{
 		bridge.CodeAlreadyPaired, bridge.CodeOtherAccount, bridge.CodeNoSession, bridge.CodeAlreadyInGroup,
 		bridge.CodeGroupFull, bridge.CodeGroupChanged, bridge.CodeNotRinging, bridge.CodeRequestInProgress, bridge.CodeAmbiguousDates,
 		bridge.CodeNoMoreHistory, bridge.CodeOnlyOnPhone,
+		bridge.CodeImportEnded,
 	},
 	http.StatusPreconditionFailed:           {bridge.CodePreconditionFailed},
 	http.StatusRequestEntityTooLarge:        {bridge.CodePayloadTooLarge},

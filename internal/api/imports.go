@@ -20,21 +20,31 @@ const importWait = 15 * time.Second
 // maxNames bounds the names that an import is told.
 const maxNames = 1000
 
-// importChat takes a chat over that an app has exported.
+// importChat imports a chat that an app has exported. A caller who leaves before the answer ends the
+// import.
 func (s *server) importChat(in *input) (any, error) {
 	form, err := s.readImport(in)
 	if err != nil {
 		return nil, err
 	}
+	caller := in.caller()
+	form.Token, form.Family = caller.ID, caller.Family
+	var release func()
+	form.While, release = s.whileValid(in.ctx())
 	id, err := s.Importer.Start(in.ctx(), form.Request)
 	if err != nil {
+		release()
 		return nil, err
 	}
+	context.AfterFunc(s.Importer.Ended(id), release)
 	if strings.Contains(in.r.Header.Get("Prefer"), "respond-async") {
 		now, err := s.Importer.Import(id)
 		return accepted{now}, err
 	}
 	now, err := s.Importer.Wait(in.ctx(), id, importWait)
+	if in.ctx().Err() != nil {
+		s.Importer.Leave(id)
+	}
 	if err == nil && now.State == bridge.ImportRunning {
 		return accepted{now}, nil
 	}
@@ -42,13 +52,40 @@ func (s *server) importChat(in *input) (any, error) {
 }
 
 // getImport answers how far an import is.
-func (s *server) getImport(in *input) (any, error) {
+func (s *server) getImport(in *input) (any, error) { return s.pathImport(in) }
+
+// pathImport returns the import that the path names, if the caller may see its chat.
+func (s *server) pathImport(in *input) (bridge.Import, error) {
 	id := in.path("id")
 	now, err := s.Importer.Import(id)
 	if err == nil && s.see(in.ctx(), now.ChatJID) != nil {
 		err = chatimport.NotRemembered(id)
 	}
 	return now, err
+}
+
+// cancelImport ends an import that is running, of the caller or of a token of its making.
+func (s *server) cancelImport(in *input) (any, error) {
+	now, err := s.pathImport(in)
+	if err != nil {
+		return nil, err
+	}
+	token, err := s.Importer.Token(now.ID)
+	if err != nil {
+		return nil, err
+	}
+	own := in.caller().ID == 0
+	if !own {
+		tokens, err := s.ownTokens(in.ctx())
+		if err != nil {
+			return nil, err
+		}
+		own = slices.ContainsFunc(tokens, func(t bridge.Token) bool { return t.ID == token })
+	}
+	if !own {
+		return nil, bridge.Fail(bridge.CodeForbidden, "another token began this import: only that one, a token that created it, or BRIDGE_TOKEN can cancel it")
+	}
+	return s.Importer.Cancel(in.ctx(), now.ID)
 }
 
 // importForm is a form with an exported chat.
@@ -86,7 +123,7 @@ func (s *server) mayImport(in *input) func(bridge.JID) error {
 
 func (f *importForm) take(ctx context.Context, s *server, part *multipart.Part) (err error) {
 	if part.FormName() == "file" {
-		f.Export, err = s.Exports.Receive(ctx, media.Incoming{From: part, Announced: f.length, Family: f.family, Cut: f.cut})
+		f.Export, err = s.Exports.Receive(ctx, media.Incoming{From: s.Importer.Upload(part), Announced: f.length, Family: f.family, Cut: f.cut})
 		return err
 	}
 	text, err := f.value(ctx, s, part)

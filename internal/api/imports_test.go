@@ -404,3 +404,32 @@ func TestImport_PeopleOutsideAreNotThere(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// TestImport_IsCancelledByItsOwn: the token that began it, one that created that token, and
+// BRIDGE_TOKEN. One that has ended is not cancelled.
+func TestImport_IsCancelledByItsOwn(t *testing.T) {
+	s := newServer(t)
+	body, contentType := exportForm(t, []byte("13.01.25, 10:00 - Anna: Hi"), "chat", "Weekend")
+	maker := s.as(s.token(`{"name":"maker","scopes":["manage"]}`))
+	var made madeToken
+	maker.Post("/api/tokens", `{"name":"made","scopes":["manage"]}`).Want(http.StatusCreated).Decode(&made)
+	var got bridge.Import
+	s.as(made).Do(http.MethodPost, "/api/imports", body, "Content-Type", contentType).Want(http.StatusOK).Decode(&got)
+	for name, is := range map[string]struct {
+		by     *server
+		status int
+		code   bridge.Code
+	}{
+		"its own token":              {s.as(made), http.StatusConflict, bridge.CodeImportEnded},
+		"the token that created it":  {maker, http.StatusConflict, bridge.CodeImportEnded},
+		"BRIDGE_TOKEN":               {s, http.StatusConflict, bridge.CodeImportEnded},
+		"another token":              {s.as(s.token(`{"name":"other","scopes":["manage"]}`)), http.StatusForbidden, bridge.CodeForbidden},
+		"a token of another chat":    {s.as(s.token(`{"name":"limited","scopes":["manage"],"chats":["` + string(grace) + `"]}`)), http.StatusNotFound, bridge.CodeNotFound},
+		"a token that may only read": {s.as(s.token(`{"name":"reader","scopes":["read"]}`)), http.StatusForbidden, bridge.CodeForbidden},
+	} {
+		if answer := is.by.Do(http.MethodDelete, "/api/imports/"+got.ID, "").Want(is.status); answer.Code() != string(is.code) {
+			t.Errorf("%s: %s", name, answer.Body)
+		}
+	}
+	s.Do(http.MethodDelete, "/api/imports/nothing", "").Want(http.StatusNotFound)
+}

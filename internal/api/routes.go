@@ -68,6 +68,7 @@ func (s *server) routes() chi.Router {
 	// Exported chats
 	manage.Post("/api/imports", s.handle(s.importChat))
 	manage.Get("/api/imports/{id}", s.handle(s.getImport))
+	manage.Delete("/api/imports/{id}", s.handle(s.cancelImport))
 
 	// Events
 	read.Get("/api/events", s.handle(s.listEvents))

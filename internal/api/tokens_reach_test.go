@@ -70,8 +70,9 @@ var reaches = map[string]reach{
 	"PUT /api/groups/{jid}/picture":       {scope: "send"},
 	"DELETE /api/groups/{jid}/picture":    {scope: "send"},
 
-	"POST /api/imports":     {scope: "manage"},
-	"GET /api/imports/{id}": {scope: "manage"},
+	"POST /api/imports":        {scope: "manage"},
+	"GET /api/imports/{id}":    {scope: "manage"},
+	"DELETE /api/imports/{id}": {scope: "manage"},
 
 	"GET /api/webhooks":                                         {scope: "manage"},
 	"POST /api/webhooks":                                        {scope: "manage", also: "read"},

@@ -28,6 +28,9 @@ func cut(s string, most int) string {
 	return s[:end]
 }
 
+// CutContent returns the text of a message as it is stored: at most [MaxContent] characters.
+func CutContent(text string) string { return cut(text, MaxContent) }
+
 // Beginning returns at most so many characters of a text, and "…" if there are more.
 func Beginning(text string, most int) string {
 	if end := byteOf(text, most); end < len(text) {

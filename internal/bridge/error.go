@@ -64,6 +64,7 @@ const (
 	CodeUnknownDates        Code = "unknown_dates"
 	CodeNoMoreHistory       Code = "no_more_history"
 	CodeOnlyOnPhone         Code = "only_on_phone"
+	CodeImportEnded         Code = "import_ended"
 )
 
 // Error is a failure that callers may see. Msg is a sentence that says what to change;

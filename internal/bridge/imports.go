@@ -28,18 +28,19 @@ type AmbiguousDates struct {
 // ImportState says how far an import is.
 type ImportState string
 
-// The states of an import. A failed one has kept what it had taken over by then.
+// The states of an import. What a failed or cancelled one has stored stays.
 const (
-	ImportRunning ImportState = "running"
-	ImportDone    ImportState = "done"
-	ImportFailed  ImportState = "failed"
+	ImportRunning   ImportState = "running"
+	ImportDone      ImportState = "done"
+	ImportFailed    ImportState = "failed"
+	ImportCancelled ImportState = "cancelled"
 )
 
 // Import is the taking over of a chat that an app has exported.
 type Import struct {
 	ID           string      `json:"id"`
 	State        ImportState `json:"state"`
-	Error        *string     `json:"error"` // why it has failed
+	Error        *string     `json:"error"` // why it has failed, or was cancelled
 	DryRun       bool        `json:"dryRun"`
 	ChatJID      JID         `json:"chatJid"`
 	Total        int         `json:"total"`      // messages of the export that were looked at

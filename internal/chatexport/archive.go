@@ -336,6 +336,14 @@ func (a *Archive) Messages(notes *Notes) iter.Seq2[Message, error] {
 // Has reports whether there is a file of a name, in any form of the name.
 func (a *Archive) Has(name string) bool { return a.files[composed(name)] != nil }
 
+// Size returns the size of a file in bytes, 0 if there is none of this name.
+func (a *Archive) Size(name string) int64 {
+	if entry := a.files[composed(name)]; entry != nil {
+		return int64(entry.UncompressedSize64)
+	}
+	return 0
+}
+
 // File opens a file that a message names. It is whole only if reading it ends with [io.EOF].
 func (a *Archive) File(name string) (io.ReadCloser, int64, error) {
 	entry := a.files[composed(name)]

@@ -13,8 +13,9 @@ import (
 	"bridged/internal/bridge"
 )
 
-// maxLine bounds a line that is held in memory, in bytes; the rest of it is left out.
-const maxLine = 1 << 20
+// maxLine bounds a line that is held in memory, in bytes: the longest text of a message with what
+// precedes it. The rest is left out.
+const maxLine = maxText
 
 // line is a line of the text.
 type line struct {
@@ -85,4 +86,13 @@ func (e *encoding) check() error {
 		return nil
 	}
 	return bridge.Invalid("the text is not UTF-8, in which the apps write it (line %d): import the file that the phone has made, or save the text as UTF-8", e.first)
+}
+
+// detached returns a text that was cut from one of so many bytes without retaining that one in
+// memory, if it is much longer.
+func detached(s string, from int) string {
+	if from > 1<<10 && len(s) < from/2 {
+		return strings.Clone(s)
+	}
+	return s
 }

@@ -14,7 +14,9 @@ import (
 )
 
 const (
-	maxText   = 1 << 20 // bytes of one message
+	// maxText bounds a message while it is read, in bytes: the longest text that is stored, with a
+	// prefix, and with what the app says of a file.
+	maxText   = bridge.MaxContent*utf8.UTFMax + 8<<10
 	maxDoubts = 200
 	maxQuote  = 120 // characters of a line in a doubt
 )
@@ -203,14 +205,24 @@ func (r *reader) close() (Message, bool) {
 	}
 	if !r.notice && r.body(&m, strings.TrimRight(r.raw.String(), "\n")) {
 		r.wrote[m.Sender] = true
-		if r.isCut || len(m.Text) > bridge.MaxContent && utf8.RuneCountInString(m.Text) > bridge.MaxContent {
+		whole := len(m.Text)
+		m.Text = bridge.CutContent(m.Text)
+		if r.isCut || len(m.Text) < whole {
 			r.doubt(line{number: m.Line, text: r.raw.String()}, fmt.Sprintf("it has more than %d characters: its end is left out", bridge.MaxContent))
 		}
 		r.doubtWord(m.Line)
+		m.detach(r.raw.Len())
 		return m, true
 	}
 	r.notes.System++
 	return Message{}, false
+}
+
+// detach makes a message retain nothing of the text of so many bytes that it was read from.
+func (m *Message) detach(from int) {
+	for _, s := range []*string{&m.Text, &m.File, &m.Name} {
+		*s = detached(*s, from)
+	}
 }
 
 // doubtMessage notes a doubt about a line unless it begins a notice, of which there is nothing left.
@@ -224,7 +236,7 @@ func (r *reader) doubt(l line, why string) {
 	if len(r.notes.Doubts) == maxDoubts {
 		return
 	}
-	text := plainText(l.text)
+	text := detached(plainText(l.text), len(l.text))
 	for i := range text {
 		if utf8.RuneCountInString(text[:i]) == maxQuote {
 			text = text[:i] + "…"

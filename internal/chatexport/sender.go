@@ -36,7 +36,7 @@ func (s *senderSurvey) count(h head) (text string, found bool) {
 // a sender. The chat is that of [chatIn].
 func senderOf(h head, chat string) (sender, text string, found bool) {
 	if text, found = strings.CutPrefix(h.rest, chat); found && chat != "" && strings.HasPrefix(text, " ") {
-		return plainName(strings.TrimSuffix(chat, ":")), text[1:], true
+		return detached(plainName(strings.TrimSuffix(chat, ":")), len(chat)), text[1:], true
 	}
 	sign := ":"
 	if h.form == comma {
@@ -50,7 +50,7 @@ func senderOf(h head, chat string) (sender, text string, found bool) {
 		more, rest, again := strings.Cut(text, sign)
 		sender, text, found = sender+sign+more, rest, again
 	}
-	sender = plainName(sender)
+	sender = detached(plainName(sender), len(h.rest))
 	return sender, strings.TrimPrefix(text, " "), found && sender != "" && len(sender) <= maxName
 }
 

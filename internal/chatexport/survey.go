@@ -71,6 +71,7 @@ func (s *survey) add(h head) {
 	seen.words.add(h, seen.last, byPerson)
 	if byPerson {
 		seen.last = h
+		seen.last.rest = ""
 	}
 	if isForeign(h) {
 		seen.foreign++

@@ -1,10 +1,14 @@
-// Package chatimport takes chats that the apps have exported over into the store: who wrote
-// what, with their files.
+// Package chatimport imports chats that the apps have exported into the store: who wrote what, with
+// their files.
 //
-// An [Importer] takes one export at a time. [Importer.Start] reads it whole before anything is
-// stored, and refuses it whole: what it names as wrong is wrong with the export, or with what was
-// said of it. From then on the import goes on by itself, and can be looked up by its id. Where it
-// ends early nothing is lost or doubled: the same import once more stores the rest.
+// [Importer.Start] reads an export whole before anything is stored, and refuses it whole: its errors
+// are about the export, or about what the caller says of it. From then on the import continues by
+// itself, and can be looked up by its id. If it ends early, nothing is lost or doubled: the same
+// import once more stores the rest.
+//
+// Exports come from strangers. An import holds a few megabytes of memory, whatever the export has
+// in it, and it ends when its caller leaves before it has begun, when its token ends, when it is
+// cancelled and when the process stops.
 package chatimport
 
 import (
@@ -12,6 +16,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +25,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/chatexport"
+	"bridged/internal/intake"
 	"bridged/internal/media"
 	"bridged/internal/store"
 )
@@ -30,36 +36,47 @@ type Options struct {
 	Kept  *media.Kept
 	// Limits bounds what an export may unpack to.
 	Limits chatexport.Limits
+	// Quota limits the bytes that the imports of a token tree have stored, at any time; 0 is no limit.
+	// It does not apply to BRIDGE_TOKEN.
+	Quota int64
+	// Reserve is the free space that imports leave on the disk; nil is none.
+	Reserve *media.Reserve
 	// Me returns the account; nil while none is paired.
 	Me       func() *bridge.User
-	Lifetime context.Context // ends imports that are under way
+	Lifetime context.Context // ends imports that are running
 	Now      func() time.Time
 	Log      zerolog.Logger
 }
 
-// Importer takes exports over, one at a time. It is safe for concurrent use.
+// Importer imports exports. It is safe for concurrent use.
 type Importer struct {
-	o        Options
-	turn     chan struct{} // holds a token while no export is taken over
-	patience time.Duration // patience but in tests
+	o     Options
+	turns *intake.Quota // of imports that are running
+	wait  time.Duration // longestWait but in tests
 
-	mu   sync.Mutex
-	jobs []*job // the last ones; guarded by mu
-	work sync.WaitGroup
+	mu     sync.Mutex
+	jobs   []*job // the last ones; guarded by mu
+	places places // guarded by mu
+	work   sync.WaitGroup
 }
 
-// maxJobs bounds the imports that are remembered.
-const maxJobs = 100
+// running bounds the imports that are running: one of each token tree, two of all, and one more that
+// only BRIDGE_TOKEN can have.
+var running = intake.Shares{All: 3, Others: 2, Each: 1}
+
+// longestWait limits how long an import waits for its turn, without anything else to be done for it.
+const longestWait = 5 * time.Minute
 
 // New returns an Importer.
 func New(o Options) *Importer {
-	i := &Importer{o: o, turn: make(chan struct{}, 1), patience: patience}
-	i.turn <- struct{}{}
-	return i
+	return &Importer{o: o, turns: intake.NewQuota(running, longestWait, 0), wait: longestWait, places: make(places)}
 }
 
-// Close waits for the import that is under way, which ends with Options.Lifetime.
+// Close waits for imports that are running, which end with Options.Lifetime.
 func (i *Importer) Close() { i.work.Wait() }
+
+// Upload returns a reader of an export that is uploaded, which fails when the disk's reserve is reached.
+func (i *Importer) Upload(from io.Reader) io.Reader { return i.o.Reserve.Reader(from) }
 
 // Request says what to import.
 type Request struct {
@@ -69,103 +86,140 @@ type Request struct {
 	Zone   *time.Location
 	Order  bridge.DateOrder // of the dates; empty to find out
 	DryRun bool
+	// Token is the id of the caller's token, and Family that of its tree; see [bridge.Token].
+	Token, Family int64
+	// While ends the import when the caller's token ends; nil never does.
+	While context.Context
 	// May refuses a chat; nil refuses none.
 	May func(chat bridge.JID) error
-	// Outsiders returns those of some people of whom the caller may know nothing; nil returns none.
+	// Outsiders returns the people, of some, of whom the caller may know nothing; nil returns none.
 	Outsiders func(ctx context.Context, people ...bridge.JID) ([]bridge.JID, error)
 }
 
-// patience is how long an import waits for another one.
-const patience = 10 * time.Second
+// Causes of the end of an import's context.
+var (
+	errCancelled  = errors.New("the import was cancelled")
+	errTokenEnded = errors.New("the token of the import has ended")
+	errStopped    = errors.New("the bridge was stopped")
+	errLeft       = errors.New("the caller left before the import began")
+)
 
-// Start begins an import, once the export is known to be whole. Its errors are of
-// [bridge.CodeInvalid], [bridge.CodePayloadTooLarge], [bridge.CodeAmbiguousDates],
-// [bridge.CodeUnknownDates], [bridge.CodeRequestInProgress], [bridge.CodeNotFound] for a person
-// outside, those of May and of the store.
+// Start begins an import, once it has its turn and the export is known to be whole; until then it ends
+// with ctx. Its errors are of [bridge.CodeInvalid], [bridge.CodePayloadTooLarge],
+// [bridge.CodeAmbiguousDates], [bridge.CodeUnknownDates], [bridge.CodeTooManyConnections],
+// [bridge.CodeNotFound] for a person outside, those of May, of the store and of ctx.
 func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) {
 	chat, name, err := i.chatOf(ctx, r)
 	if err != nil {
 		r.Export.Close()
 		return "", err
 	}
-	waiting, cancel := context.WithTimeout(ctx, i.patience)
-	defer cancel()
-	select {
-	case <-i.turn:
-	case <-waiting.Done():
-		r.Export.Close()
-		if ctx.Err() != nil {
-			return "", ctx.Err()
+	j := i.newJob(r, chat, name)
+	stays := context.AfterFunc(ctx, func() { j.end(errLeft) })
+	leave, err := i.takeTurn(j)
+	if err == nil {
+		preparing, cancel := context.WithCancel(ctx) // which names the caller
+		unhook := context.AfterFunc(j.ctx, cancel)
+		if err = j.prepare(preparing); err != nil {
+			leave()
 		}
-		return "", bridge.Fail(bridge.CodeRequestInProgress, "another chat is being imported: wait until it is done, and import this one then")
+		unhook()
+		cancel()
 	}
-	j := &job{i: i, r: r, name: name, done: make(chan struct{})}
-	j.state = bridge.Import{ID: rand.Text(), State: bridge.ImportRunning, DryRun: r.DryRun, ChatJID: chat, Doubtful: []bridge.Doubt{}, UnknownNames: []string{}}
-	if err := j.prepare(ctx); err != nil {
+	if err == nil && !stays() {
+		leave()
+		err = errLeft
+	}
+	if err != nil {
+		if err = j.endedBy(err); ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		j.end(nil)
 		r.Export.Close()
-		i.turn <- struct{}{}
 		return "", err
 	}
 	i.remember(j)
 	i.work.Go(func() {
-		defer func() { i.turn <- struct{}{} }()
+		defer leave()
+		defer j.end(nil)
 		defer r.Export.Close()
-		j.run(i.o.Lifetime)
+		j.run()
 	})
 	return j.state.ID, nil
 }
 
-func (i *Importer) remember(j *job) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.jobs = append(i.jobs, j); len(i.jobs) > maxJobs {
-		i.jobs = slices.Delete(i.jobs, 0, 1)
+func (i *Importer) newJob(r Request, chat bridge.JID, name string) *job {
+	j := &job{i: i, r: r, token: r.Token, family: r.Family, name: name, done: make(chan struct{})}
+	ctx, end := context.WithCancelCause(context.Background())
+	stops := []func() bool{context.AfterFunc(i.o.Lifetime, func() { end(errStopped) })}
+	if r.While != nil {
+		stops = append(stops, context.AfterFunc(r.While, func() { end(errTokenEnded) }))
 	}
-}
-
-// Import returns an import: [bridge.CodeNotFound] for one that is not remembered.
-func (i *Importer) Import(id string) (bridge.Import, error) {
-	j, err := i.find(id)
-	if err != nil {
-		return bridge.Import{}, err
-	}
-	return j.now(), nil
-}
-
-// Wait waits until an import has ended, or for so long, and returns it.
-func (i *Importer) Wait(ctx context.Context, id string, most time.Duration) (bridge.Import, error) {
-	j, err := i.find(id)
-	if err != nil {
-		return bridge.Import{}, err
-	}
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-j.done:
-		if j.failed != nil {
-			return j.now(), j.failed
-		}
-	case <-timer.C:
-	case <-ctx.Done():
-		return bridge.Import{}, ctx.Err()
-	}
-	return j.now(), nil
-}
-
-func (i *Importer) find(id string) (*job, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for _, j := range i.jobs {
-		if j.state.ID == id {
-			return j, nil
+	j.ctx, j.end = ctx, func(cause error) {
+		end(cause)
+		for _, stop := range stops {
+			stop()
 		}
 	}
-	return nil, NotRemembered(id)
+	j.state = bridge.Import{ID: rand.Text(), State: bridge.ImportRunning, DryRun: r.DryRun, ChatJID: chat, Doubtful: []bridge.Doubt{}, UnknownNames: []string{}}
+	return j
 }
 
-// NotRemembered returns the error of an import that there is not.
-func NotRemembered(id string) error {
-	return bridge.NotFound("there is no import %s: the bridge remembers the last %d until it is restarted. Importing the same chat again stores what is missing", id, maxJobs)
+// takeTurn waits until an import may run: the token tree has no other one, and nothing else is
+// imported into the same chat. leave ends the turn.
+func (i *Importer) takeTurn(j *job) (leave func(), err error) {
+	waiting, cancel := context.WithTimeout(j.ctx, i.wait)
+	defer cancel()
+	turn, err := i.turns.Take(waiting, j.family, 1, func() {})
+	if err == nil {
+		turn.Whole() // it is never cut short for others
+		if err = i.enter(waiting, j.state.ChatJID); err != nil {
+			turn.Release()
+		}
+	}
+	if err != nil {
+		if j.ctx.Err() != nil {
+			return nil, j.ctx.Err()
+		}
+		busy := bridge.Fail(bridge.CodeTooManyConnections, "other chats are still being imported: try again later")
+		busy.RetryAfter = time.Minute
+		return nil, busy
+	}
+	return func() {
+		i.exit(j.state.ChatJID)
+		turn.Release()
+	}, nil
+}
+
+// places has the chats into which is imported. The channel of one is closed when it is free.
+type places map[bridge.JID]chan struct{}
+
+// enter waits until nothing else is imported into a chat: two imports would not see each other's
+// messages, and store them twice.
+func (i *Importer) enter(ctx context.Context, chat bridge.JID) error {
+	for {
+		i.mu.Lock()
+		free, taken := i.places[chat]
+		if !taken {
+			i.places[chat] = make(chan struct{})
+		}
+		i.mu.Unlock()
+		if !taken {
+			return nil
+		}
+		select {
+		case <-free:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (i *Importer) exit(chat bridge.JID) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	close(i.places[chat])
+	delete(i.places, chat)
 }
 
 // chatOf returns the chat of an import, with its name where it has a JID of its own.
@@ -210,60 +264,6 @@ func (r Request) may(chat bridge.JID) error {
 		return nil
 	}
 	return r.May(chat)
-}
-
-// job is one import.
-type job struct {
-	i       *Importer
-	r       Request
-	name    string // of a chat with a JID of its own; else empty
-	archive *chatexport.Archive
-	// The times of the first and of the last message.
-	first, last time.Time
-	senders     map[string]sender
-	sums        map[string][]byte // of the files that messages name
-	done        chan struct{}
-	failed      error // once done is closed
-
-	mu    sync.Mutex
-	state bridge.Import // guarded by mu
-}
-
-func (j *job) now() bridge.Import {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.state
-}
-
-func (j *job) change(f func(*bridge.Import)) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	f(&j.state)
-}
-
-// run takes the export over, after prepare.
-func (j *job) run(ctx context.Context) {
-	defer close(j.done)
-	began := time.Now()
-	err := j.takeOver(ctx)
-	j.archive, j.senders, j.sums, j.r.Names = nil, nil, nil, nil // what is remembered is only counted
-	if ctx.Err() != nil {
-		err = bridge.NotConnected("the bridge was stopped before the import was done: import the chat again, which stores the rest")
-	}
-	j.failed = err
-	j.change(func(state *bridge.Import) {
-		state.State = bridge.ImportDone
-		if err != nil {
-			state.State, state.Error = bridge.ImportFailed, new(sentence(err))
-		}
-	})
-	end := j.now()
-	log := j.i.o.Log.Info()
-	if err != nil {
-		log = j.i.o.Log.Error().Err(err)
-	}
-	log.Str("chat", end.ChatJID.Redacted()).Bool("dry_run", end.DryRun).Int("imported", end.Imported).Int("duplicates", end.Duplicates).
-		Int("media", end.Media).Dur("took", time.Since(began)).Msg("chat import ended")
 }
 
 // sentence returns what callers may know of an error.

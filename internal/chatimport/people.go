@@ -70,6 +70,9 @@ func (j *job) resolve(ctx context.Context, names []string) error {
 	}
 	j.senders = make(map[string]sender, len(names))
 	for _, name := range names {
+		if ctx.Err() != nil { // thousands of names that differ in case only take their time
+			return ctx.Err()
+		}
 		nobody, formerly := r.nobody(name)
 		j.know(name, sender{nobody: nobody, formerly: formerly, jid: r.person(name, nobody)}, me)
 	}

@@ -6,17 +6,22 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/chatexport"
+	"bridged/internal/chatimport/match"
+	"bridged/internal/intake"
 	"bridged/internal/store"
 )
 
 const (
-	// batch limits the messages of one transaction, for which what comes over the connection
-	// waits. A minute is not divided, up to mostBatch.
-	batch     = 200
-	mostBatch = 2000
+	// batch and batchBytes limit the messages of one transaction, for which what comes over the
+	// connection waits. A minute is not divided, up to mostBatch and mostBatchBytes.
+	batch          = 200
+	mostBatch      = 2000
+	batchBytes     = 1 << 20
+	mostBatchBytes = 4 << 20
 	// maxNames bounds the senders of an export.
 	maxNames = 4096
 )
@@ -24,7 +29,7 @@ const (
 // prepare reads the whole export, without storing anything.
 func (j *job) prepare(ctx context.Context) (err error) {
 	export := j.r.Export
-	if j.archive, err = chatexport.Open(export, export.Size(), j.i.o.Limits); err != nil {
+	if j.archive, err = chatexport.Open(source{j.ctx, export}, export.Size(), j.i.o.Limits); err != nil {
 		return err
 	}
 	if err := j.archive.Survey(chatexport.Options{Zone: j.r.Zone, Now: j.i.o.Now(), Order: j.r.Order}); err != nil {
@@ -96,7 +101,7 @@ func (j *job) read(name string, do func(io.Reader) error) error {
 
 // takeOver stores what is not stored.
 func (j *job) takeOver(ctx context.Context) error {
-	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID, j.first, j.last)
+	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID, j.family, j.known(), j.first, j.last)
 	if err == nil && !j.r.DryRun {
 		err = j.storePeople(ctx)
 	}
@@ -105,20 +110,32 @@ func (j *job) takeOver(ctx context.Context) error {
 	}
 	done := j.i.o.Kept.Adding()
 	defer done()
-	gathered := make([]chatexport.Message, 0, batch)
+	gathered, size := make([]chatexport.Message, 0, batch), 0
 	for m, err := range j.archive.Messages(new(chatexport.Notes)) {
 		if err != nil {
 			return err
 		}
-		if n := len(gathered); n >= mostBatch || n >= batch && !m.At.Truncate(60e9).Equal(gathered[n-1].At.Truncate(60e9)) {
+		if n := len(gathered); n >= mostBatch || size >= mostBatchBytes || (n >= batch || size >= batchBytes) && !m.At.Truncate(time.Minute).Equal(gathered[n-1].At.Truncate(time.Minute)) {
 			if err := j.store(ctx, run, gathered); err != nil {
 				return err
 			}
-			gathered = gathered[:0]
+			clear(gathered) // or it would retain the texts
+			gathered, size = gathered[:0], 0
 		}
 		gathered = append(gathered, m)
+		size += len(m.Text) + len(m.Sender) + len(m.File) + len(m.Name)
 	}
 	return j.store(ctx, run, gathered)
+}
+
+// known returns the people who are senders of the export.
+func (j *job) known() (people []bridge.JID) {
+	for _, is := range j.senders {
+		if is.known {
+			people = append(people, is.jid)
+		}
+	}
+	return people
 }
 
 // storePeople stores the chat and the names in it, and gives what stands under a name to the
@@ -149,13 +166,16 @@ func (j *job) store(ctx context.Context, run *store.ExportRun, gathered []chatex
 	for n, m := range gathered {
 		messages[n] = j.exported(m)
 	}
-	fates, err := j.i.o.Store.MatchExport(ctx, run, messages)
+	results, err := j.i.o.Store.MatchExport(ctx, run, messages)
+	if err == nil && !j.r.DryRun {
+		err = j.admit(run, messages, results, gathered)
+	}
 	if err != nil {
 		return err
 	}
 	files := 0
 	for n := range messages {
-		if !fates[n].TakesFile {
+		if !results[n].TakesFile {
 			continue
 		}
 		files++
@@ -171,10 +191,10 @@ func (j *job) store(ctx context.Context, run *store.ExportRun, gathered []chatex
 			err = j.i.o.Kept.Sync()
 		}
 		if err == nil {
-			err = j.i.o.Store.SaveExported(ctx, run, messages, fates)
+			err = j.i.o.Store.SaveExported(ctx, run, messages, results)
 		}
 		for n := range messages {
-			if err == nil && fates[n].TakesFile {
+			if err == nil && results[n].TakesFile {
 				err = j.i.o.Kept.Settle(messages[n].SHA256)
 			}
 		}
@@ -183,17 +203,34 @@ func (j *job) store(ctx context.Context, run *store.ExportRun, gathered []chatex
 		}
 	}
 	added := 0
-	for _, fate := range fates {
-		if fate.Seq == 0 {
+	for _, result := range results {
+		if result.Seq == 0 {
 			added++
 		}
 	}
 	j.change(func(state *bridge.Import) {
 		state.Imported += added
-		state.Duplicates += len(fates) - added
+		state.Duplicates += len(results) - added
 		state.Media += files
 	})
 	return nil
+}
+
+// admit refuses what would exceed the quota of the token tree, or the reserve of the disk.
+func (j *job) admit(run *store.ExportRun, messages []bridge.ExportedMessage, results []match.Result, gathered []chatexport.Message) error {
+	var size int64
+	for n, m := range messages {
+		if results[n].Seq == 0 {
+			size += store.ExportedBytes(m)
+		}
+		if results[n].TakesFile {
+			size += j.archive.Size(gathered[n].File)
+		}
+	}
+	if quota := j.i.o.Quota; quota > 0 && run.Family != intake.Operator && run.Used+size > quota {
+		return bridge.Fail(bridge.CodePayloadTooLarge, "the imports of this token, and of the tokens that it created, may store %d MB, which IMPORT_MAX_BYTES sets, and have stored %d MB: import the rest with BRIDGE_TOKEN", quota>>20, run.Used>>20)
+	}
+	return j.i.o.Reserve.Check(size)
 }
 
 // keep unpacks the file of a message to where it stays.
@@ -202,7 +239,7 @@ func (j *job) keep(ctx context.Context, m *bridge.ExportedMessage, of chatexport
 		return err
 	}
 	return j.read(of.File, func(r io.Reader) error {
-		file, err := j.i.o.Kept.Add(r, of.Name, of.Type, of.PTT)
+		file, err := j.i.o.Kept.Add(j.i.o.Reserve.Reader(r), of.Name, of.Type, of.PTT)
 		if err != nil {
 			return err
 		}

@@ -61,3 +61,8 @@ func (e ChatExport) write(w *multipart.Writer, file io.Reader) error {
 func (c *Client) Import(ctx context.Context, id string) (bridge.Import, error) {
 	return call[bridge.Import](ctx, c, http.MethodGet, "/api/imports/"+url.PathEscape(id), nil)
 }
+
+// CancelImport ends an import that is running, and returns it once it has ended.
+func (c *Client) CancelImport(ctx context.Context, id string) (bridge.Import, error) {
+	return call[bridge.Import](ctx, c, http.MethodDelete, "/api/imports/"+url.PathEscape(id), nil)
+}

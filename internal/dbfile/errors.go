@@ -66,6 +66,9 @@ func ResultCode(err error) int {
 	return e.Code() & 0xff
 }
 
+// IsFull reports whether SQLite says that the disk is full.
+func IsFull(err error) bool { return ResultCode(err) == sqlite3.SQLITE_FULL }
+
 // IsDamage reports whether SQLite says that a file is damaged.
 func IsDamage(err error) bool {
 	code := ResultCode(err)

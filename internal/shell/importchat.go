@@ -61,7 +61,7 @@ func (s *Shell) ImportChat(ctx context.Context, i ImportChat) (err error) {
 	if err := s.printImport(done); err != nil {
 		return err
 	}
-	if done.State == bridge.ImportFailed {
+	if done.State != bridge.ImportDone {
 		return hinted(fmt.Errorf("%s", *done.Error), "run the command again: what is stored already is not doubled")
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/chatimport/match"
 	"bridged/internal/search"
 )
 
@@ -16,6 +17,10 @@ type ExportRun struct {
 	// duplicates of each other.
 	floor int64
 	isNew bool // there is nothing to compare with
+	known []bridge.JID
+	// Family is the token tree that imports, and Used the bytes that its imports have stored. It is
+	// not counted for BRIDGE_TOKEN, whose tree is 0.
+	Family, Used int64
 	// cut lists minutes of which the export may have a part only.
 	cut []int64
 	// Stored messages that were found to be in the export, the latest of them: each is one
@@ -26,12 +31,14 @@ type ExportRun struct {
 // maxTaken bounds how many duplicates a run remembers, twice.
 const maxTaken = 1 << 17
 
-// BeginExport begins to take over an exported chat, which need not be stored, with messages of
-// some time.
-func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, first, last time.Time) (*ExportRun, error) {
-	run := &ExportRun{Chat: chat, taken: make(map[int64]bool)}
+// BeginExport begins to import an exported chat, which need not be stored, with messages of some
+// time. family is the token tree that imports it, and known lists the people who are its senders under
+// their names.
+func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, family int64, known []bridge.JID, first, last time.Time) (*ExportRun, error) {
+	run := &ExportRun{Chat: chat, Family: family, known: known, taken: make(map[int64]bool)}
 	err := s.read(ctx, func(r *readTx) {
 		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &run.floor)
+		r.Find(importedBytesQuery, []any{family}, &run.Used)
 		id, found := r.chatOf(chat)
 		run.isNew = !found || !r.Find("SELECT 1 FROM messages WHERE chat = ? LIMIT 1", []any{id}, new(int))
 		from, to := first.Unix()/60, last.Unix()/60
@@ -47,34 +54,64 @@ func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, first, last ti
 
 // SaveExported stores the messages of an export that are not stored, and gives those that are
 // the files that they lack. It makes no events, and nothing unread.
-func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []bridge.ExportedMessage, fates []Fate) error {
-	return s.write(ctx, func(t *writeTx) {
+func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []bridge.ExportedMessage, results []match.Result) error {
+	used := run.Used
+	err := s.write(ctx, func(t *writeTx) {
 		t.silently(func() {
-			for i, fate := range fates {
+			for i, result := range results {
 				m := bridge.Bounded(messages[i].Message).(bridge.Message)
 				switch {
-				case fate.Seq == 0:
-					t.addExported(m, messages[i].SHA256)
-				case fate.TakesFile:
-					t.addFile(fate.Seq, m, messages[i].SHA256)
+				case result.Seq == 0:
+					result.Seq = t.addExported(m, messages[i].SHA256)
+					used += t.countBytes(run.Family, result.Seq, ExportedBytes(messages[i]))
+				case result.TakesFile:
+					t.addFile(result.Seq, m, messages[i].SHA256)
+					used += t.countBytes(run.Family, result.Seq, ExportedBytes(messages[i]))
 				}
-				t.correct(fate, m)
+				t.correct(results[i], m)
 			}
 		})
 	})
+	if err == nil {
+		run.Used = used
+	}
+	return err
 }
 
-// addExported stores a message under an id of its own.
-func (t *writeTx) addExported(m bridge.Message, sum []byte) {
+// importedBytesQuery sums the bytes that the imports of a token tree have stored.
+const importedBytesQuery = "SELECT ifnull(sum(bytes), 0) FROM import_bytes WHERE family = ?"
+
+// ExportedBytes returns about how many bytes a new message of an export takes of the disk: its row, its text in
+// the forms in which it is stored and searched, and its file.
+func ExportedBytes(m bridge.ExportedMessage) int64 {
+	size := int64(256 + 4*len(m.Content))
+	if m.Media != nil {
+		size += m.Media.Size
+	}
+	return size
+}
+
+// countBytes notes what a message of an import takes of the disk, and returns it; 0 for BRIDGE_TOKEN.
+func (t *writeTx) countBytes(family, seq, size int64) int64 {
+	if family == 0 {
+		return 0
+	}
+	t.Run("INSERT INTO import_bytes (message, family, bytes) VALUES (?1, ?2, ?3) ON CONFLICT (message) DO UPDATE SET bytes = bytes + ?3", seq, family, size)
+	return size
+}
+
+// addExported stores a message under an id of its own, and returns its row.
+func (t *writeTx) addExported(m bridge.Message, sum []byte) (seq int64) {
 	m.ID, m.Imported = bridge.ExportedID(rand.Text()), true
 	c := t.ensureChat(m.Chat)
-	seq := t.insertMessage(m, c, t.senderOf(m))
+	seq = t.insertMessage(m, c, t.senderOf(m))
 	t.insertRaw(m, seq)
 	if m.EditedAt != nil || m.DeletedAt != nil {
 		t.Run("UPDATE messages SET edited_at = ?, deleted_at = ? WHERE seq = ?", millisOrNull(m.EditedAt), millisOrNull(m.DeletedAt), seq)
 	}
 	t.countNew(m, c, seq)
 	t.keepFile(seq, sum)
+	return seq
 }
 
 // senderOf returns the person who has sent a message of an export.
@@ -105,7 +142,7 @@ func (t *writeTx) addFile(seq int64, m bridge.Message, sum []byte) {
 	t.Decode(ref, &stored)
 	if d.Media == nil || len(stored.MediaKey) == 0 {
 		d.Media, stored = detailsOf(m).Media, m.Media.Ref
-		if spelled := sameSpelling(text); text == "" || standsFor(spelled, m.Media.FileName, m.Content) || isNoteOf(spelled, m.Media.FileName) { // the caption was left out, too
+		if text == "" || match.StandsFor(text, m.Media.FileName, m.Content) { // the caption was left out, too
 			text = m.Content
 		}
 		folded, bare := search.Columns(text, d.Transcript.text())

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"bridged/internal/bridge"
+	"bridged/internal/chatimport/match"
 	"bridged/internal/store/db"
 )
 
@@ -118,23 +119,25 @@ func (t *writeTx) attribute(chat, nobody, person bridge.JID, isMe bool) (more bo
 
 // removeStoredTwice removes the messages of a minute under a name that the person's own ones are.
 func (t *writeTx) removeStoredTwice(chat, minute, nobody int64, by bridge.Message) {
-	r, run := &readTx{Conn: t.Conn, s: t.s}, &ExportRun{floor: t.numbers.seq, taken: make(map[int64]bool)}
-	own := matching{run: run, now: t.s.o.Clock.Now()}
-	var theirs []*matched
-	stored := make(map[*matched]int64)
+	r, run := &readTx{Conn: t.Conn, s: t.s}, &ExportRun{floor: t.numbers.seq}
+	own := match.Minute{Now: t.s.o.Clock.Now()}
+	var theirs []*match.Message
+	seqs := make(map[*match.Message]int64)
 	for _, m := range r.storedIn(chat, minute, run) {
-		if m.sender == nobody {
-			is := r.matched(m.asExported(by), new(Fate))
-			theirs, stored[is] = append(theirs, is), m.seq
+		if m.Sender == nobody {
+			is := r.exported(m.AsExported(by), new(match.Result))
+			theirs, seqs[is] = append(theirs, is), m.Seq
 		} else {
-			own.stored = append(own.stored, m)
+			own.Stored = append(own.Stored, m)
 		}
 	}
-	own.match(theirs)
+	if err := own.Match(context.Background(), theirs); err != nil { // of a minute, in a transaction that ends by itself
+		t.Fail(err)
+	}
 	t.silently(func() {
 		for _, m := range theirs {
-			if m.fate.Seq != 0 {
-				t.removeMessage(stored[m])
+			if m.Result.Seq != 0 {
+				t.removeMessage(seqs[m])
 			}
 		}
 	})
@@ -142,28 +145,13 @@ func (t *writeTx) removeStoredTwice(chat, minute, nobody int64, by bridge.Messag
 
 // correct gives a stored message to the sender of the exported one that it is, and removes what
 // stands twice.
-func (t *writeTx) correct(fate Fate, m bridge.Message) {
-	if fate.misnamed {
-		t.Run("UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE seq = ?", t.senderOf(m).id, m.FromMe, statusColumn(m), fate.Seq)
+func (t *writeTx) correct(result match.Result, m bridge.Message) {
+	if result.Misnamed {
+		t.Run("UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE seq = ?", t.senderOf(m).id, m.FromMe, statusColumn(m), result.Seq)
 	}
-	if fate.twice != 0 {
-		t.removeMessage(fate.twice)
+	if result.Twice != 0 {
+		t.removeMessage(result.Twice)
 	}
-}
-
-// asExported returns a stored message as one of an export by somebody.
-func (m *storedMessage) asExported(by bridge.Message) *bridge.ExportedMessage {
-	by.Timestamp, by.MessageType, by.Content = m.at, m.kind, m.text
-	e := &bridge.ExportedMessage{Message: by, Caption: m.text, FileName: m.name, SHA256: m.ref.FileSHA256}
-	switch {
-	case m.deleted:
-		e.DeletedAt = &m.at
-	case m.kind == "locationMessage":
-		e.Location = new(bridge.Place)
-	case m.isFile() && !m.hasFile: // its name may stand for it
-		e.FileName = m.text
-	}
-	return e
 }
 
 // Namesake is somebody whom the account's address book has under a name, perhaps in another case.

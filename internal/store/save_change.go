@@ -91,6 +91,7 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 	for _, empty := range []string{
 		"UPDATE message_raw SET raw = NULL, media_ref = NULL WHERE seq = ?",
 		"DELETE FROM kept_files WHERE message = ?",
+		"DELETE FROM import_bytes WHERE message = ?",
 		"DELETE FROM reactions WHERE message = ?",
 		"DELETE FROM votes WHERE message = ?",
 		"DELETE FROM event_responses WHERE message = ?",

@@ -45,6 +45,8 @@ type Options struct {
 	Transcribe bridge.TranscribeMode // which voice notes get a transcript; empty for off
 	// Clock is what things expire by; nil is a new one, from the last event on.
 	Clock *bridge.Clock
+	// Spare is space that revoking a token may use on a full disk; nil is none.
+	Spare *dbfile.Spare
 	// BeforeCommit may refuse a commit; tests use it to make writes fail.
 	BeforeCommit func() error
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"bridged/internal/bridge"
+	"bridged/internal/dbfile"
 	"bridged/internal/store/db"
 )
 
@@ -39,14 +40,20 @@ func (s *Store) AddToken(ctx context.Context, token bridge.Token) (bridge.Token,
 // RemovedTokens are tokens that ended, and the webhooks that ended with them.
 type RemovedTokens struct{ Tokens, Webhooks []int64 }
 
-// RemoveToken removes a token, and all that was made with it:
+// RemoveToken removes a token, and all that was made with it, also on a full disk:
 // [bridge.CodeNotFound] when there is none.
 func (s *Store) RemoveToken(ctx context.Context, id int64) (removed RemovedTokens, err error) {
-	err = s.writeAs(ctx, "remove a token", func(t *writeTx) {
-		if removed = t.removeTokens("id = ?", id); len(removed.Tokens) == 0 {
-			t.Fail(bridge.NotFound("there is no token %d", id))
-		}
-	})
+	remove := func() error {
+		return s.writeAs(ctx, "remove a token", func(t *writeTx) {
+			if removed = t.removeTokens("id = ?", id); len(removed.Tokens) == 0 {
+				t.Fail(bridge.NotFound("there is no token %d", id))
+			}
+		})
+	}
+	if err = remove(); dbfile.IsFull(err) && s.o.Spare.Release() {
+		s.o.Log.Warn().Msg("the disk is full: the space that is reserved for revoking tokens is used, until the next start")
+		err = remove()
+	}
 	return removed, err
 }
 

@@ -15,15 +15,15 @@ const (
 // Remux writes the first video of a file with its sound, or its first sound alone, into an empty file in another container.
 // It copies both as they are coded.
 func (c *Converter) Remux(ctx context.Context, from, to string, container Container) error {
-	q, streams := &c.sounds, []string{"-map", "0:a:0"}
+	k, streams := &c.sounds, []string{"-map", "0:a:0"}
 	if container == MP4 {
-		q, streams = &c.films, []string{"-map", "0:V:0", "-map", "0:a:0?"}
+		k, streams = &c.films, []string{"-map", "0:V:0", "-map", "0:a:0?"}
 	}
 	args := append(append(input(from), streams...), "-c", "copy")
 	if container != Ogg {
 		args = append(args, "-movflags", "+faststart")
 	}
-	return c.make(ctx, q, append(args, c.output(string(container), to)...), to)
+	return c.make(ctx, k, append(args, c.output(string(container), to)...), to)
 }
 
 // Sound writes the first sound of a file as AAC in MP4 into an empty file.
@@ -33,8 +33,8 @@ func (c *Converter) Sound(ctx context.Context, from, to string) error {
 }
 
 // make runs ffmpeg, and checks the file that it makes.
-func (c *Converter) make(ctx context.Context, q *queue, args []string, to string) error {
-	if err := c.run(ctx, q, args, nil); err != nil {
+func (c *Converter) make(ctx context.Context, k *kind, args []string, to string) error {
+	if err := c.run(ctx, k, args, nil); err != nil {
 		return err
 	}
 	return c.check(to)

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/chatimport/match"
 	"bridged/internal/media"
 	"bridged/internal/store"
 	"bridged/internal/urlguard"
@@ -117,7 +118,7 @@ func TestRemoveNoted_FilesOfImportedMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	chat := bridge.JID("15550100301@s.whatsapp.net")
-	run, err := s.BeginExport(t.Context(), chat, time.Now(), time.Now())
+	run, err := s.BeginExport(t.Context(), chat, 0, nil, time.Now(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestRemoveNoted_FilesOfImportedMessages(t *testing.T) {
 		Message: bridge.Message{Chat: chat, SenderJID: chat, MessageType: "documentMessage", Timestamp: bridge.At(time.Now()), Media: file},
 		SHA256:  file.Ref.FileSHA256,
 	}
-	if err := s.SaveExported(t.Context(), run, []bridge.ExportedMessage{m}, []store.Fate{{TakesFile: true}}); err != nil {
+	if err := s.SaveExported(t.Context(), run, []bridge.ExportedMessage{m}, []match.Result{{TakesFile: true}}); err != nil {
 		t.Fatal(err)
 	}
 	page, err := s.Messages(t.Context(), bridge.MessageQuery{Chat: chat, Limit: 1})

@@ -121,6 +121,11 @@ CREATE TABLE kept_files (
     message INTEGER PRIMARY KEY REFERENCES messages (seq) ON DELETE CASCADE,
     sha256  BLOB NOT NULL
 ) STRICT;
+CREATE TABLE import_bytes (
+    message INTEGER PRIMARY KEY REFERENCES messages (seq) ON DELETE CASCADE,
+    family  INTEGER NOT NULL,
+    bytes   INTEGER NOT NULL
+) STRICT;
 CREATE TABLE aliases (
     id      TEXT NOT NULL,
     message INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
@@ -327,6 +332,7 @@ CREATE INDEX messages_with_link ON messages (chat, timestamp) WHERE has_link = 1
 CREATE INDEX messages_own ON messages (chat, timestamp) WHERE from_me = 1;
 CREATE INDEX messages_pending ON messages (status) WHERE status = 0;
 CREATE INDEX kept_files_by_hash ON kept_files (sha256);
+CREATE INDEX import_bytes_by_family ON import_bytes (family, bytes);
 CREATE INDEX aliases_by_message ON aliases (message);
 CREATE INDEX album_parts_by_message ON album_parts (message);
 CREATE INDEX reactions_by_person ON reactions (person);

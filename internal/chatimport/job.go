@@ -1,0 +1,118 @@
+package chatimport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/chatexport"
+	"bridged/internal/media"
+)
+
+// job is one import.
+type job struct {
+	i             *Importer
+	ctx           context.Context // of the whole import
+	end           func(cause error)
+	token, family int64
+	done          chan struct{}
+
+	// All of these are dropped once the import has ended.
+	r       Request
+	name    string // of a chat with a JID of its own; else empty
+	archive *chatexport.Archive
+	// The times of the first and of the last message.
+	first, last time.Time
+	senders     map[string]sender
+	sums        map[string][]byte // of the files that messages name
+
+	failed error // once done is closed
+	size   int   // of the state, once done is closed; guarded by the Importer's mu
+
+	mu    sync.Mutex
+	state bridge.Import // guarded by mu
+}
+
+func (j *job) now() bridge.Import {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.state
+}
+
+func (j *job) change(f func(*bridge.Import)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	f(&j.state)
+}
+
+func (j *job) hasEnded() bool {
+	select {
+	case <-j.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// run imports the export, after prepare.
+func (j *job) run() {
+	defer close(j.done)
+	began := time.Now()
+	err := j.endedBy(j.takeOver(j.ctx))
+	j.r, j.name, j.archive, j.senders, j.sums = Request{}, "", nil, nil, nil // what is remembered is only counted
+	j.failed = err
+	cancelled := errors.Is(err, errCancelled) || errors.Is(err, errTokenEnded)
+	j.change(func(state *bridge.Import) {
+		switch {
+		case cancelled:
+			state.State, state.Error = bridge.ImportCancelled, new(sentence(err))
+		case err != nil:
+			state.State, state.Error = bridge.ImportFailed, new(sentence(err))
+		default:
+			state.State = bridge.ImportDone
+		}
+	})
+	end := j.now()
+	log := j.i.o.Log.Info()
+	if err != nil && !cancelled {
+		log = j.i.o.Log.Error().Err(err)
+	}
+	log.Str("chat", end.ChatJID.Redacted()).Str("state", string(end.State)).Bool("dry_run", end.DryRun).Int("imported", end.Imported).Int("duplicates", end.Duplicates).
+		Int("media", end.Media).Dur("took", time.Since(began)).Msg("chat import ended")
+	j.i.forget(j)
+}
+
+// endedBy returns the error of an import that ended with an error, as callers see it.
+func (j *job) endedBy(err error) error {
+	if err == nil || j.ctx.Err() == nil {
+		return err
+	}
+	switch cause := context.Cause(j.ctx); cause {
+	case errStopped:
+		return bridge.NotConnected("the bridge was stopped before the import was done: import the chat again, which stores the rest").Because(cause)
+	case errTokenEnded:
+		return bridge.Fail(bridge.CodeUnauthorized, "the token of the import has expired or was revoked").Because(cause)
+	case errCancelled:
+		return bridge.Fail(bridge.CodeImportEnded, "the import was cancelled: import the chat again to store the rest").Because(cause)
+	default:
+		return cause
+	}
+}
+
+// source reads an export until the import ends.
+type source struct {
+	ctx  context.Context
+	from *media.Received
+}
+
+func (s source) ReadAt(p []byte, at int64) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.from.ReadAt(p, at)
+}
+
+var _ io.ReaderAt = source{}

@@ -1,0 +1,45 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/chatexport/exporttest"
+	"bridged/internal/client"
+)
+
+// memoryOfImports bounds the memory that an import takes, in bytes.
+const memoryOfImports = 100 << 20
+
+// TestImports_HoldLittleMemory however long the lines, texts and names of an export are, of which a
+// small zip has hundreds of megabytes.
+func TestImports_HoldLittleMemory(t *testing.T) {
+	p := startBridge(t, newNetwork(t), "LOG_LEVEL=info")
+	long := strings.Repeat("x", 1<<20-100)
+	for name, line := range map[string]func(n int) string{
+		"texts of a megabyte":          func(n int) string { return fmt.Sprintf("01.01.24, %02d:%02d - Anna: %s\n", n/60, n%60, long) },
+		"names in lines of a megabyte": func(n int) string { return fmt.Sprintf("01.01.24, 10:00 - %d: %s\n", n, long) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var text bytes.Buffer
+			for n := 0; text.Len() < 150<<20; n++ {
+				text.WriteString(line(n))
+			}
+			zip := exporttest.Zip(t, exporttest.Entry{Name: "WhatsApp Chat with Anna.txt", Data: text.Bytes()})
+			before := p.memory(t)
+			p.resetPeak(t)
+			done := must(p.api.ImportChat(within(t), client.ChatExport{Chat: name, Timezone: "UTC", FileName: "chat.zip"}, bytes.NewReader(zip)))(t)
+			for done.State == bridge.ImportRunning {
+				done = must(p.api.Import(within(t), done.ID))(t)
+			}
+			peak := p.peak(t)
+			t.Logf("%d KB of zip, %s: +%d MB at the most", len(zip)>>10, done.State, (peak-before)>>20)
+			if !underRaceDetector && peak-before > memoryOfImports {
+				t.Errorf("it takes %d MB, want at most %d", (peak-before)>>20, memoryOfImports>>20)
+			}
+		})
+	}
+}

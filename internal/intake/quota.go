@@ -196,6 +196,15 @@ func (g *Grant) Came(n int) {
 // Whole notes that everything has come: the grant is no longer cut off.
 func (g *Grant) Whole() { g.locked(func() { delete(g.quota.grants, g) }) }
 
+// Await notes that bytes are awaited again: the grant is cut off if they take too long.
+func (g *Grant) Await() {
+	g.locked(func() {
+		if g.came, g.since = 0, time.Now(); !g.released {
+			g.quota.grants[g] = true
+		}
+	})
+}
+
 // WasCut reports whether the grant was cut off to make room.
 func (g *Grant) WasCut() (isCut bool) {
 	g.locked(func() { isCut = g.isCut })

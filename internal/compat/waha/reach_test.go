@@ -11,8 +11,6 @@ import (
 )
 
 const (
-	toRead, toSend, toManage = bridge.ScopeRead, bridge.ScopeSend, bridge.ScopeManage
-
 	inClub  = `{"chatId":"120363025246125486@g.us"`
 	g1      = "false_120363025246125486@g.us_G1_15550100301@c.us"
 	chats   = "/api/default/chats/120363025246125486@g.us"

@@ -104,9 +104,15 @@ func (s *spooler) inside(b byte) {
 	s.isNext = b == '\\' && !s.isNext
 }
 
-// unescaped returns the member's name; empty for one that is too long or no JSON.
+// unescaped returns the member's name; empty for one that is too long, too deep or no JSON.
 func (s *spooler) unescaped() (name string) {
-	if len(s.name) > maxName || json.Unmarshal(slices.Concat([]byte(`"`), s.name, []byte(`"`)), &name) != nil {
+	switch {
+	case len(s.name) > maxName || len(s.levels) > s.deepest:
+		return ""
+	case bytes.IndexByte(s.name, '\\') < 0:
+		return string(s.name)
+	}
+	if json.Unmarshal(slices.Concat([]byte(`"`), s.name, []byte(`"`)), &name) != nil {
 		return ""
 	}
 	return name

@@ -310,3 +310,6 @@ func (bytesFile) Close() {}
 func uploadOf(text string) *compat.Upload {
 	return &compat.Upload{File: bytesFile{bytes.NewReader([]byte(text))}, Name: "a.txt"}
 }
+
+// No body within 1 MiB takes a multiple of it in memory, on any route and with any token.
+func TestBodies_HoldLittleMemory(t *testing.T) { newScene(t).HostileBodies(reaches) }

@@ -154,3 +154,6 @@ func TestFiles_LeaveNothingBehind(t *testing.T) {
 		}
 	}
 }
+
+// No body within 1 MiB takes a multiple of it in memory, on any route and with any token.
+func TestBodies_HoldLittleMemory(t *testing.T) { newScene(t).HostileBodies(reaches) }

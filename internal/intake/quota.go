@@ -28,6 +28,25 @@ type Shares struct {
 // other family has more than half.
 func Divide(all int64) Shares { return Shares{all, all - all/4, max(all/2, 1)} }
 
+// Taken counts what a family, all families but the operator's, and all together have.
+type Taken struct{ Own, Others, All int64 }
+
+// Add adds what a family has, for one of the families.
+func (t *Taken) Add(family, of, size int64) {
+	t.All += size
+	if of != Operator {
+		t.Others += size
+	}
+	if of == family {
+		t.Own += size
+	}
+}
+
+// Admits reports whether a family may have what is taken with its own last part.
+func (s Shares) Admits(family int64, t Taken) bool {
+	return t.All <= s.All && (family == Operator || t.Others <= s.Others && t.Own <= s.Each)
+}
+
 // Quota bounds the sum of its grants. Callers without room wait in their order.
 type Quota struct {
 	shares   Shares

@@ -163,6 +163,24 @@ func (s Scene) Token(chats []bridge.JID, scopes ...bridge.Scope) client.MadeToke
 	return token
 }
 
+// Child makes a token with another one, which must have the scope manage.
+func (s Scene) Child(parent client.MadeToken, scopes ...bridge.Scope) client.MadeToken {
+	s.t.Helper()
+	token, err := client.InProcess(s.router, parent.Secret).CreateToken(s.t.Context(), client.NewToken{Name: "x", Scopes: scopes})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return token
+}
+
+// Revoke revokes a token.
+func (s Scene) Revoke(token client.MadeToken) {
+	s.t.Helper()
+	if err := client.InProcess(s.router, Operator).RevokeToken(s.t.Context(), token.ID); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // Ask makes a request.
 func (s Scene) Ask(r Try, token string) *httptest.ResponseRecorder {
 	s.t.Helper()

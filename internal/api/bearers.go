@@ -227,7 +227,7 @@ func (b *bearers) byID(ctx context.Context, id int64) (*bearer, error) {
 
 // during returns the context of a request, which ends with its token.
 func (b *bearer) during(parent context.Context) (context.Context, context.CancelFunc) {
-	parent = context.WithValue(parent, callerKey{}, b)
+	parent = bridge.WithFamily(context.WithValue(parent, callerKey{}, b), b.Family)
 	if b.ID == 0 {
 		return parent, func() {}
 	}

@@ -1,6 +1,9 @@
 package bridge
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // Scope names a part of what the API can do.
 type Scope string
@@ -38,3 +41,18 @@ type Token struct {
 
 // Allows reports whether t has a scope.
 func (t Token) Allows(scope Scope) bool { return slices.Contains(t.Scopes, scope) }
+
+type familyKey struct{}
+
+// WithFamily returns the context of a call by a token of a family, for limits that are
+// shared by all callers.
+func WithFamily(ctx context.Context, family int64) context.Context {
+	return context.WithValue(ctx, familyKey{}, family)
+}
+
+// FamilyOf returns the family of a call's token; 0, that of BRIDGE_TOKEN, for what the
+// bridge does itself.
+func FamilyOf(ctx context.Context) int64 {
+	family, _ := ctx.Value(familyKey{}).(int64)
+	return family
+}

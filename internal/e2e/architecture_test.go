@@ -113,7 +113,7 @@ var ours = map[string][]string{
 	"internal/console":          {"internal/api/front", "internal/bridge", "internal/client", "internal/folding", "internal/intake"},
 	"internal/mcp":              {"internal/api/front", "internal/bridge", "internal/client", "internal/folding"},
 	"internal/shell":            {"internal/bridge", "internal/client", "internal/folding"},
-	"internal/fleet":            {"internal/bridge", "internal/client", "internal/dbfile"},
+	"internal/fleet":            {"internal/bridge", "internal/client", "internal/dbfile", "internal/intake"},
 	"internal/fleet/fleettest":  {},
 	"internal/fuzzbudget":       {},
 	"internal/simnet":           {"internal/simnet/content", "internal/simnet/groups", "internal/simnet/media", "internal/simnet/pairing", "internal/simnet/people", "internal/simnet/server", "internal/simnet/signal", "internal/simnet/wire"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"bridged/internal/bridge"
@@ -80,10 +81,14 @@ func (s *server) getWebhook(in *input) (any, error) {
 }
 
 func (s *server) updateWebhook(in *input) (any, error) {
-	id := s.pathWebhookID(in)
+	present, err := s.pathWebhook(in)
+	id := keep(in, present.ID, err)
 	req, change := s.decodeWebhook(in)
 	if req.After != nil {
 		in.refuse("after is for new webhooks only; this one keeps its place")
+	}
+	if caller := in.caller().ID; caller != 0 && caller != present.Token && req.leaks(present) {
+		in.refuse("url: another token made this webhook, whose secrets may not go elsewhere: give formatOptions with all values of headers and verifyToken, too")
 	}
 	if in.err != nil {
 		return nil, in.err
@@ -173,6 +178,19 @@ type webhookRequest struct {
 // receiver wants that.
 func (req webhookRequest) moves() bool {
 	return req.URL != nil || req.AllowPrivate != nil || req.Format != nil || req.Options != nil
+}
+
+// leaks reports whether the request has secrets that reads do not show posted to another
+// address.
+func (req webhookRequest) leaks(present bridge.Webhook) bool {
+	if req.URL == nil || *req.URL == present.URL {
+		return false
+	}
+	after, shown := present.Options, bridge.FormatOptions{}
+	if req.Options != nil {
+		after, shown = req.Options.WithSecretsOf(present.Options), *req.Options
+	}
+	return after.VerifyToken != shown.VerifyToken || !maps.Equal(after.Headers, shown.Headers)
 }
 
 // decodeWebhook reads the body that makes or changes a webhook, and returns it with the

@@ -488,3 +488,21 @@ func TestWebhooks_ADryRunStoresNothing(t *testing.T) {
 		t.Errorf("stored: %+v", list)
 	}
 }
+
+// The secrets of a webhook that another token made are not posted to an address of the
+// caller's.
+func TestWebhooks_SecretsStayWithTheirAddress(t *testing.T) {
+	s := newHooked(t)
+	parent := s.token(`{"name":"parent","scopes":["manage","read"]}`)
+	child := s.as(parent).token(`{"name":"child","scopes":["manage","read"]}`)
+	var made struct{ ID int64 }
+	s.as(child).Post("/api/webhooks", object{"url": "https://example.org/x", "formatOptions": object{"headers": object{"X-Key": "hidden"}}}).Want(http.StatusCreated).Decode(&made)
+	at := fmt.Sprint("/api/webhooks/", made.ID)
+	for _, body := range []string{`{"url":"https://else.example/"}`, `{"url":"https://else.example/","formatOptions":{"headers":{"X-Key":""}}}`} {
+		if got := s.as(parent).Do(http.MethodPatch, at, body).Want(http.StatusBadRequest); !strings.Contains(string(got.Body), "secrets") {
+			t.Errorf("%s: %s", body, got.Body)
+		}
+	}
+	s.as(parent).Do(http.MethodPatch, at, `{"url":"https://else.example/","formatOptions":{"headers":{"X-Key":"another"}}}`).Want(http.StatusOK)
+	s.as(child).Do(http.MethodPatch, at, `{"url":"https://example.org/y"}`).Want(http.StatusOK)
+}

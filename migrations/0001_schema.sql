@@ -425,10 +425,12 @@ CREATE TABLE number_checks (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX number_checks_by_age ON number_checks (at);
 
--- When the network was asked about numbers, one row for each.
+-- When the network was asked about numbers, one row for each. family is that of the token
+-- that asked, 0 for BRIDGE_TOKEN.
 CREATE TABLE number_look_ups (
-    id INTEGER PRIMARY KEY,
-    at INTEGER NOT NULL
+    id     INTEGER PRIMARY KEY,
+    at     INTEGER NOT NULL,
+    family INTEGER NOT NULL
 ) STRICT;
 
 -- Bearers with less power than BRIDGE_TOKEN. hash is the SHA-256 of the secret.

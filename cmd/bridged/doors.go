@@ -66,7 +66,7 @@ func (a *app) withDoors(c config.Config, router *api.Handler, next http.Handler)
 // openDoors opens each door that is served anywhere, once.
 func (a *app) openDoors(c config.Config, router *api.Handler) (map[string]http.Handler, error) {
 	options := compat.Options{
-		Client: client.InProcess(router, ""), Family: router.Family, Receive: a.receiver(c), Instance: c.CompatInstance,
+		Client: client.InProcess(router, ""), Token: router.Token, UntilRevoked: router.UntilRevoked, Receive: a.receiver(c), Instance: c.CompatInstance,
 		DataDir: a.dir.path, PublicURLs: c.PublicURLs, URLToken: c.CompatURLToken, Log: a.log,
 	}
 	names := slices.Clone(c.Doors)

@@ -15,7 +15,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
-	"bridged/internal/intake"
 	"bridged/internal/store"
 )
 
@@ -228,7 +227,7 @@ func (b *bearers) byID(ctx context.Context, id int64) (*bearer, error) {
 
 // during returns the context of a request, which ends with its token.
 func (b *bearer) during(parent context.Context) (context.Context, context.CancelFunc) {
-	parent = intake.WithTree(context.WithValue(parent, callerKey{}, b), b.Family)
+	parent = bridge.WithTree(context.WithValue(parent, callerKey{}, b), b.Family)
 	if b.ID == 0 {
 		return parent, func() {}
 	}

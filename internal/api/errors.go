@@ -114,8 +114,12 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		Code    bridge.Code `json:"code"`
 		Changed []string    `json:"changed,omitempty"` // before it failed
 		*bridge.AmbiguousDates
-	}{e.Msg, e.Code, e.Changed, e.Dates})
+	}{bridge.Beginning(e.Msg, maxSentence), e.Code, e.Changed, e.Dates})
 }
+
+// maxSentence bounds the sentence of an error, in characters: it may repeat what a caller
+// sent, and clients read 64 KiB of it.
+const maxSentence = 4000
 
 // public returns what a caller may know of err, and its status.
 func public(err error) (*bridge.Error, int) {

@@ -24,7 +24,7 @@ func TestRenderer_RendersOneAtATime(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 64 {
 			all.Go(func() {
-				err := r.alone(intake.WithTree(t.Context(), int64(i+1)), func() error {
+				err := r.alone(bridge.WithTree(t.Context(), int64(i+1)), func() error {
 					mu.Lock()
 					running++
 					most = max(most, running)
@@ -70,7 +70,7 @@ func TestRenderer_FamiliesTakeTurns(t *testing.T) {
 		var all sync.WaitGroup
 		ask := func(family int64) {
 			all.Go(func() {
-				err := r.alone(intake.WithTree(t.Context(), family), func() error {
+				err := r.alone(bridge.WithTree(t.Context(), family), func() error {
 					mu.Lock()
 					order = append(order, family)
 					mu.Unlock()
@@ -122,12 +122,12 @@ func TestRenderer_RendersForItsCaller(t *testing.T) {
 			t.Fatal(err)
 		}
 		render := func(family int64) error {
-			_, err := r.render(intake.WithTree(t.Context(), family), template, "hi", nil)
+			_, err := r.render(bridge.WithTree(t.Context(), family), template, "hi", nil)
 			return err
 		}
 		stays := make(chan struct{})
 		for range familyRenderings {
-			go func() { _ = r.alone(intake.WithTree(t.Context(), 7), func() error { <-stays; return nil }) }()
+			go func() { _ = r.alone(bridge.WithTree(t.Context(), 7), func() error { <-stays; return nil }) }()
 		}
 		synctest.Wait()
 		start := time.Now()

@@ -151,11 +151,27 @@ type Handler struct {
 
 // Family returns the family of the token with a secret; see [bridge.Token].
 func (h *Handler) Family(ctx context.Context, secret string) (family int64, known bool) {
+	token, known := h.Token(ctx, secret)
+	return token.Family, known
+}
+
+// Token returns the token with a secret; see [bridge.Token].
+func (h *Handler) Token(ctx context.Context, secret string) (token bridge.Token, known bool) {
 	caller, err := h.bearers.find(ctx, secret)
 	if err != nil || caller == nil {
-		return 0, false
+		return bridge.Token{}, false
 	}
-	return caller.Family, true
+	return caller.Token, true
+}
+
+// UntilRevoked returns a context that ends when the token with an id is revoked, and false
+// if there is no such token. The end of its time does not end the context.
+func (h *Handler) UntilRevoked(ctx context.Context, id int64) (until context.Context, valid bool) {
+	token, err := h.bearers.byID(ctx, id)
+	if err != nil || token == nil {
+		return nil, false
+	}
+	return token.ctx, true
 }
 
 // New returns the handler of all routes.

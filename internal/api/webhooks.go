@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"bridged/internal/bridge"
@@ -21,6 +22,7 @@ type shownWebhook struct {
 
 func showWebhook(in *input, hook bridge.Webhook) shownWebhook {
 	hook.IsOwn = hook.Source == bridge.WebhookFromAPI && hook.Token == in.caller().ID
+	hook.Options = hook.Options.WithoutSecrets()
 	shown := shownWebhook{Webhook: hook}
 	if len(hook.Chats) == 1 {
 		shown.Chat = hook.Chats[0]
@@ -63,8 +65,14 @@ func (s *server) createWebhook(in *input) (any, error) {
 	}
 	hook := bridge.Webhook{Enabled: true, Cursor: after, Token: in.caller().ID}
 	change(&hook)
+	if req.DryRun {
+		_, err := addOwn(in.ctx(), s, webhookQuota, makerOfWebhook, s.Store.Webhooks, s.Webhooks.Check, hook)
+		return done{true}, err
+	}
 	hook, err := addOwn(in.ctx(), s, webhookQuota, makerOfWebhook, s.Store.Webhooks, s.Webhooks.Create, hook)
-	return created{withSecret{showWebhook(in, hook), hook.Secret}}, err
+	answer := withSecret{showWebhook(in, hook), hook.Secret}
+	answer.Options = hook.Options
+	return created{answer}, err
 }
 
 func (s *server) getWebhook(in *input) (any, error) {
@@ -73,13 +81,21 @@ func (s *server) getWebhook(in *input) (any, error) {
 }
 
 func (s *server) updateWebhook(in *input) (any, error) {
-	id := s.pathWebhookID(in)
+	present, err := s.pathWebhook(in)
+	id := keep(in, present.ID, err)
 	req, change := s.decodeWebhook(in)
 	if req.After != nil {
 		in.refuse("after is for new webhooks only; this one keeps its place")
 	}
+	if caller := in.caller().ID; caller != 0 && caller != present.Token && req.leaks(present) {
+		in.refuse("url: another token made this webhook, whose secrets may not go elsewhere: give formatOptions with all values of headers and verifyToken, too")
+	}
 	if in.err != nil {
 		return nil, in.err
+	}
+	if req.DryRun {
+		hook, err := s.Webhooks.CheckUpdate(in.ctx(), id, req.moves(), change)
+		return showWebhook(in, hook), err
 	}
 	hook, err := s.Webhooks.Update(in.ctx(), id, req.moves(), change)
 	if req.Secret != nil {
@@ -135,7 +151,8 @@ func (s *server) pathWebhookID(in *input) int64 {
 	return keep(in, hook.ID, err)
 }
 
-// webhookRequest is the body that makes or changes a webhook. A field that is left out or
+// webhookRequest is the body that makes or changes a webhook, or with DryRun only checks
+// that this would not be refused. A field that is left out or
 // null has its default, or stays as it is; a fromMe of null is any.
 type webhookRequest struct {
 	URL          *string          `json:"url"`
@@ -154,12 +171,26 @@ type webhookRequest struct {
 	Secret       *string         `json:"secret"`
 	NewSecret    bool            `json:"rotateSecret"`
 	After        json.RawMessage `json:"after"`
+	DryRun       bool            `json:"dryRun"`
 }
 
 // moves reports whether the request may change where a webhook posts, or whether its
 // receiver wants that.
 func (req webhookRequest) moves() bool {
 	return req.URL != nil || req.AllowPrivate != nil || req.Format != nil || req.Options != nil
+}
+
+// leaks reports whether the request has secrets that reads do not show posted to another
+// address.
+func (req webhookRequest) leaks(present bridge.Webhook) bool {
+	if req.URL == nil || *req.URL == present.URL {
+		return false
+	}
+	after, shown := present.Options, bridge.FormatOptions{}
+	if req.Options != nil {
+		after, shown = req.Options.WithSecretsOf(present.Options), *req.Options
+	}
+	return after.VerifyToken != shown.VerifyToken || !maps.Equal(after.Headers, shown.Headers)
 }
 
 // decodeWebhook reads the body that makes or changes a webhook, and returns it with the
@@ -217,7 +248,13 @@ func (s *server) decodeWebhook(in *input) (req webhookRequest, change func(*brid
 		set(&w.ExcludeChats, excluded)
 		set(&w.ChatType, req.ChatType)
 		set(&w.Format, req.Format)
-		set(&w.Options, req.Options)
+		if req.Options != nil {
+			earlier := w.Options
+			if w.Format != bridge.FormatCloud {
+				earlier.VerifyToken = "" // which other formats refuse
+			}
+			w.Options = req.Options.WithSecretsOf(earlier)
+		}
 		if req.FromMe != nil { // null is any
 			w.FromMe = fromMe
 		}

@@ -444,3 +444,65 @@ func TestWebhooks_UnreadableStoreIsUnavailable(t *testing.T) {
 		}
 	}
 }
+
+// The verify token and the values of headers are shown to the caller that makes a webhook,
+// and not again; a change that has them empty, as reads show them, leaves them as they are.
+func TestWebhooks_ShowTheSecretsOfTheirOptionsOnce(t *testing.T) {
+	s := newHooked(t)
+	var made struct {
+		ID            int64
+		FormatOptions bridge.FormatOptions
+	}
+	s.Post("/api/webhooks", object{"url": "https://example.org/x", "formatOptions": object{"headers": object{"jwt_key": "hidden", "X-Flow": "7"}}}).Want(http.StatusCreated).Decode(&made)
+	if made.FormatOptions.Headers["jwt_key"] != "hidden" {
+		t.Errorf("made with %v", made.FormatOptions)
+	}
+	at := fmt.Sprint("/api/webhooks/", made.ID)
+	for _, answer := range []apitest.Response{
+		s.Get(at), s.Get("/api/webhooks"), s.Do(http.MethodPatch, at, `{"enabled":false}`), s.Do(http.MethodPatch, at, `{"formatOptions":{"headers":{"jwt_key":"","X-Flow":"8"}}}`),
+	} {
+		if body := string(answer.Want(http.StatusOK).Body); strings.Contains(body, "hidden") || !strings.Contains(body, "jwt_key") {
+			t.Errorf("shown as %s", body)
+		}
+	}
+	stored, err := s.store.Webhook(t.Context(), made.ID)
+	if err != nil || stored.Options.Headers["jwt_key"] != "hidden" || stored.Options.Headers["X-Flow"] != "8" {
+		t.Errorf("stored as %v, %v", stored.Options, err)
+	}
+}
+
+// With dryRun, a webhook is checked and not stored.
+func TestWebhooks_ADryRunStoresNothing(t *testing.T) {
+	s := newHooked(t)
+	s.Post("/api/webhooks", object{"url": "https://example.org/x", "dryRun": true}).Want(http.StatusOK)
+	s.Post("/api/webhooks", object{"url": "nowhere", "dryRun": true}).Want(http.StatusBadRequest)
+	var made struct{ ID int64 }
+	s.Post("/api/webhooks", object{"url": "https://example.org/y"}).Want(http.StatusCreated).Decode(&made)
+	at := fmt.Sprint("/api/webhooks/", made.ID)
+	s.Do(http.MethodPatch, at, `{"url":"https://example.org/z","dryRun":true}`).Want(http.StatusOK)
+	s.Do(http.MethodPatch, at, `{"url":"nowhere","dryRun":true}`).Want(http.StatusBadRequest)
+	var list struct {
+		Webhooks []struct{ URL string }
+	}
+	if s.Get("/api/webhooks").Want(http.StatusOK).Decode(&list); len(list.Webhooks) != 1 || list.Webhooks[0].URL != "https://example.org/y" {
+		t.Errorf("stored: %+v", list)
+	}
+}
+
+// The secrets of a webhook that another token made are not posted to an address of the
+// caller's.
+func TestWebhooks_SecretsStayWithTheirAddress(t *testing.T) {
+	s := newHooked(t)
+	parent := s.token(`{"name":"parent","scopes":["manage","read"]}`)
+	child := s.as(parent).token(`{"name":"child","scopes":["manage","read"]}`)
+	var made struct{ ID int64 }
+	s.as(child).Post("/api/webhooks", object{"url": "https://example.org/x", "formatOptions": object{"headers": object{"X-Key": "hidden"}}}).Want(http.StatusCreated).Decode(&made)
+	at := fmt.Sprint("/api/webhooks/", made.ID)
+	for _, body := range []string{`{"url":"https://else.example/"}`, `{"url":"https://else.example/","formatOptions":{"headers":{"X-Key":""}}}`} {
+		if got := s.as(parent).Do(http.MethodPatch, at, body).Want(http.StatusBadRequest); !strings.Contains(string(got.Body), "secrets") {
+			t.Errorf("%s: %s", body, got.Body)
+		}
+	}
+	s.as(parent).Do(http.MethodPatch, at, `{"url":"https://else.example/","formatOptions":{"headers":{"X-Key":"another"}}}`).Want(http.StatusOK)
+	s.as(child).Do(http.MethodPatch, at, `{"url":"https://example.org/y"}`).Want(http.StatusOK)
+}

@@ -1,6 +1,9 @@
 package bridge
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // Scope names a part of what the API can do.
 type Scope string
@@ -38,3 +41,16 @@ type Token struct {
 
 // Allows reports whether t has a scope.
 func (t Token) Allows(scope Scope) bool { return slices.Contains(t.Scopes, scope) }
+
+type treeKey struct{}
+
+// WithTree returns the context of work for a token tree, for limits that all callers share.
+func WithTree(ctx context.Context, tree int64) context.Context {
+	return context.WithValue(ctx, treeKey{}, tree)
+}
+
+// TreeOf returns the token tree of a context; 0, that of BRIDGE_TOKEN, for the bridge's own work.
+func TreeOf(ctx context.Context) int64 {
+	tree, _ := ctx.Value(treeKey{}).(int64)
+	return tree
+}

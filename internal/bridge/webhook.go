@@ -1,6 +1,10 @@
 package bridge
 
-import "time"
+import (
+	"cmp"
+	"maps"
+	"time"
+)
 
 // WebhookSource says who configures a webhook.
 type WebhookSource string
@@ -36,6 +40,26 @@ type FormatOptions struct {
 	Groups      bool              `json:"groups,omitempty"`      // Cloud: messages in groups, too
 	GroupChats  bool              `json:"groupChats,omitempty"`  // Cloud: each group as a contact of its own
 	OwnMessages bool              `json:"ownMessages,omitempty"` // Cloud: those that the phone sent, too
+}
+
+// WithoutSecrets returns the options as later reads show them: without the verify token and
+// the values of headers, which are secrets of the receiver.
+func (o FormatOptions) WithoutSecrets() FormatOptions {
+	o.VerifyToken, o.Headers = "", maps.Clone(o.Headers)
+	for name := range o.Headers {
+		o.Headers[name] = ""
+	}
+	return o
+}
+
+// WithSecretsOf returns the options with those secrets of earlier ones that are given empty,
+// as reads show them.
+func (o FormatOptions) WithSecretsOf(earlier FormatOptions) FormatOptions {
+	o.VerifyToken, o.Headers = cmp.Or(o.VerifyToken, earlier.VerifyToken), maps.Clone(o.Headers)
+	for name, value := range o.Headers {
+		o.Headers[name] = cmp.Or(value, earlier.Headers[name])
+	}
+	return o
 }
 
 // Webhook is an address to which events are posted.

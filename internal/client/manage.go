@@ -129,6 +129,7 @@ type WebhookChange struct {
 	AllowPrivate *bool `json:"allowPrivate,omitempty"`
 	Enabled      *bool `json:"enabled,omitempty"`
 	RotateSecret bool  `json:"rotateSecret,omitempty"`
+	DryRun       bool  `json:"dryRun,omitempty"` // only check that the change would not be refused
 }
 
 // Tried reports the result of a test of a webhook.

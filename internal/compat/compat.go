@@ -5,7 +5,6 @@ package compat
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -22,13 +21,17 @@ import (
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/intake"
 )
 
 // Options configures a door.
 type Options struct {
 	Client *client.Client // calls the bridge; its token is replaced by each caller's
-	// Family returns the family of a token, whose share it takes (see [bridge.Token]).
-	Family func(ctx context.Context, secret string) (family int64, known bool)
+	// Token returns the token with a secret.
+	Token func(ctx context.Context, secret string) (token bridge.Token, known bool)
+	// UntilRevoked returns a context that ends when the token with an id is revoked, and
+	// false if it has ended already.
+	UntilRevoked func(ctx context.Context, id int64) (until context.Context, valid bool)
 	// Receive stores a file that comes in a body, which exists until it is closed. The file
 	// counts for the family; announced is its size, or a little more, negative for unknown.
 	Receive func(ctx context.Context, from io.Reader, announced, family int64, cut func()) (File, error)
@@ -56,33 +59,42 @@ type Door struct {
 	options Options
 	peer    Peer
 	bodies  front.Bodies // not those of the API, which the calls of a door use
+	lists   *intake.Quota
+	pauses  *intake.Quota
 }
 
 // NewDoor returns the door for a peer's clients.
-func NewDoor(o Options, peer Peer) *Door { return &Door{o, peer, front.NewBodies()} }
+func NewDoor(o Options, peer Peer) *Door {
+	return &Door{
+		options: o, peer: peer, bodies: front.NewBodies(), lists: intake.NewQuota(intake.Divide(listsBytes), listTimeout, 1),
+		pauses: intake.NewQuota(intake.Divide(pausesBytes), listTimeout, 1),
+	}
+}
 
 // Call is a request of a known caller.
 type Call struct {
 	*http.Request
 	API    *client.Client // with the caller's token
+	Token  bridge.Token   // the caller's
 	Upload *Upload        // the file that the body brought; nil for none
 	// Recipient is whom a send names, for the answer where the network does not know them.
 	Recipient bridge.JID
-	body      []byte
+
+	door     *Door
+	body     []byte
+	bodyRead func() // releases the reservation of the body
 }
 
 // Key returns the caller's Idempotency-Key; empty for none.
 func (c *Call) Key() string { return c.Header.Get("Idempotency-Key") }
 
-// Decode reads the body, a JSON object whose other members are ignored.
+// Decode reads the body, a JSON object whose other members are ignored, within the bounds
+// of the API's own bodies.
 func (c *Call) Decode(v any) error {
 	if len(c.body) == 0 {
 		return bridge.Invalid("the body is empty; it must be a JSON object")
 	}
-	if err := json.Unmarshal(c.body, v); err != nil {
-		return bridge.Invalid("the body is not the expected JSON object: %v", err)
-	}
-	return nil
+	return front.DecodeForeign(c.body, v)
 }
 
 // DecodeOptional does what [Call.Decode] does, and nothing where there is no body.
@@ -100,6 +112,8 @@ type Answer struct {
 	Replay bool // an earlier call with the same Idempotency-Key had done it
 	// Stream writes the JSON of a body that memory should not hold; Body is nil then.
 	Stream func(io.Writer) error
+	// List is written item by item; Body is nil then.
+	List *List
 	// Relay is an answer of the API that is passed on, unless it is nil: a file.
 	Relay *http.Response
 }
@@ -107,18 +121,22 @@ type Answer struct {
 // OK returns an answer with the status 200.
 func OK(body any) (Answer, error) { return Answer{Status: http.StatusOK, Body: body}, nil }
 
-// Handle returns the handler of a route for known callers. With members, its body may bring
-// a file: as a part of a form, or in base64 as the text of one of these members of the JSON
+// Handle returns the handler of a route for callers whose token has a scope, unless that is
+// empty: the least that any call of the route needs. With members, its body may bring a
+// file: as a part of a form, or in base64 as the text of one of these members of the JSON
 // object. A path has a dot between the names of members.
-func (d *Door) Handle(route func(*Call) (Answer, error), members ...string) http.HandlerFunc {
+func (d *Door) Handle(scope bridge.Scope, route func(*Call) (Answer, error), members ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		call, done, err := d.admit(w, r, members)
+		call, done, err := d.admit(w, r, scope, members)
 		if err != nil {
 			d.fail(w, r, nil, err)
 			return
 		}
 		defer done()
 		answer, err := route(call)
+		if err == nil && answer.List != nil {
+			err = d.list(w, call, answer)
+		}
 		if err != nil {
 			d.fail(w, r, call, err)
 			return
@@ -127,6 +145,7 @@ func (d *Door) Handle(route func(*Call) (Answer, error), members ...string) http
 			w.Header().Set("Idempotency-Replayed", "true")
 		}
 		switch {
+		case answer.List != nil:
 		case answer.Relay != nil:
 			relay(w, r, answer.Relay)
 		case answer.Stream != nil:
@@ -144,26 +163,32 @@ func (d *Door) Open(body any) http.HandlerFunc {
 
 // Refuse returns the handler of routes that the door does not have.
 func (d *Door) Refuse(err func(*http.Request) error) http.HandlerFunc {
-	return d.Handle(func(c *Call) (Answer, error) { return Answer{}, err(c.Request) })
+	return d.Handle("", func(c *Call) (Answer, error) { return Answer{}, err(c.Request) })
 }
 
-// admit returns the call of a known caller, with its body read.
-func (d *Door) admit(w http.ResponseWriter, r *http.Request, members []string) (*Call, func(), error) {
+// admit returns the call of a known caller, with its body read. The token is checked before
+// the body takes memory.
+func (d *Door) admit(w http.ResponseWriter, r *http.Request, scope bridge.Scope, members []string) (*Call, func(), error) {
 	secret := d.peer.Key(r)
-	family, known := int64(0), false
+	var token bridge.Token
+	known := false
 	if secret != "" {
-		family, known = d.options.Family(r.Context(), secret)
+		token, known = d.options.Token(r.Context(), secret)
 	}
-	if !known {
+	switch {
+	case !known:
 		return nil, nil, bridge.Fail(bridge.CodeUnauthorized, "the key is missing or wrong: it is a token of the bridge")
+	case scope != "" && !token.Allows(scope):
+		return nil, nil, bridge.Fail(bridge.CodeForbidden, "this token lacks the scope %s", scope)
 	}
-	call := &Call{Request: r, API: d.options.Client.WithToken(secret)}
+	call := &Call{Request: r, API: d.options.Client.WithToken(secret), Token: token, door: d}
 	var done func()
 	var err error
 	if len(members) > 0 {
-		done, err = d.receive(w, call, family, members)
+		done, err = d.receive(w, call, members)
 	} else {
-		call.body, done, err = d.bodies.ReadBody(w, r, family)
+		call.body, call.bodyRead, err = d.bodies.ReadBody(w, r, token.Family)
+		done = call.bodyRead
 	}
 	return call, done, err
 }

@@ -137,6 +137,9 @@ func (f *Flag) UnmarshalJSON(data []byte) error {
 // Texts is a list of texts, which some clients send as one text with commas between.
 type Texts []string
 
+// maxTexts bounds the list, as the API bounds every array.
+const maxTexts = 1024
+
 // UnmarshalJSON implements json.Unmarshaler.
 func (l *Texts) UnmarshalJSON(data []byte) error {
 	var items []Text
@@ -144,6 +147,9 @@ func (l *Texts) UnmarshalJSON(data []byte) error {
 		var text string
 		if err := json.Unmarshal(data, &text); err != nil {
 			return err
+		}
+		if strings.Count(text, ",") >= maxTexts {
+			return bridge.Invalid("a list in a text must hold at most %d elements", maxTexts)
 		}
 		for item := range strings.SplitSeq(text, ",") {
 			items = append(items, Text(item))

@@ -21,6 +21,8 @@ type spooler struct {
 	members []string // paths
 	take    func(text io.Reader) error
 
+	deepest int // how many levels the paths have at most
+
 	levels []level
 	inText bool   // a string is passed on
 	isKey  bool   // that string is a member's name
@@ -50,7 +52,11 @@ const (
 // newSpooler returns a reader of an object. take gets the unescaped text of a member that
 // is not [isPlain], and must read it to its end.
 func newSpooler(in io.Reader, members []string, take func(text io.Reader) error) *spooler {
-	return &spooler{in: bufio.NewReaderSize(in, 16<<10), members: members, take: take}
+	s := &spooler{in: bufio.NewReaderSize(in, 16<<10), members: members, take: take}
+	for _, path := range members {
+		s.deepest = max(s.deepest, strings.Count(path, ".")+1)
+	}
+	return s
 }
 
 // Read implements io.Reader.
@@ -98,9 +104,15 @@ func (s *spooler) inside(b byte) {
 	s.isNext = b == '\\' && !s.isNext
 }
 
-// unescaped returns the member's name; empty for one that is too long or no JSON.
+// unescaped returns the member's name; empty for one that is too long, too deep or no JSON.
 func (s *spooler) unescaped() (name string) {
-	if len(s.name) > maxName || json.Unmarshal(slices.Concat([]byte(`"`), s.name, []byte(`"`)), &name) != nil {
+	switch {
+	case len(s.name) > maxName || len(s.levels) > s.deepest:
+		return ""
+	case bytes.IndexByte(s.name, '\\') < 0:
+		return string(s.name)
+	}
+	if json.Unmarshal(slices.Concat([]byte(`"`), s.name, []byte(`"`)), &name) != nil {
 		return ""
 	}
 	return name
@@ -135,7 +147,7 @@ func (s *spooler) outside(b byte) error {
 
 // isFile reports whether a member with a file is being read.
 func (s *spooler) isFile() bool {
-	if len(s.levels) == 0 {
+	if len(s.levels) == 0 || len(s.levels) > s.deepest {
 		return false
 	}
 	keys := make([]string, len(s.levels))

@@ -11,6 +11,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"slices"
+	"unicode/utf8"
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
@@ -46,19 +47,19 @@ type arrival struct {
 	announced int64
 	cut       func()
 	upload    *Upload
+	releases  []func() // of the reservations of what is not the file
 }
 
-// receive reads a body that may bring a file, which is stored while it arrives. What is
-// beside the file has at most 1 MiB.
-func (d *Door) receive(w http.ResponseWriter, c *Call, family int64, members []string) (done func(), err error) {
+// receive reads a body that may bring a file, which is stored while it arrives. The rest of
+// the body has at most 1 MiB.
+func (d *Door) receive(w http.ResponseWriter, c *Call, members []string) (done func(), err error) {
 	r := c.Request
-	a := &arrival{door: d, ctx: r.Context(), members: members, family: family, announced: r.ContentLength, cut: intake.CutOff(w, r.Body)}
+	a := &arrival{door: d, ctx: r.Context(), members: members, family: c.Token.Family, announced: r.ContentLength, cut: intake.CutOff(w, r.Body)}
 	r.Body = front.Pieces(w, r.Body)
-	release := func() {}
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
 		c.body, err = a.readForm(r)
 	} else {
-		c.body, release, err = a.bounded(newSpooler(r.Body, members, a.takeText), intake.MaxBody)
+		c.body, err = a.bounded(newSpooler(r.Body, members, a.takeText), intake.MaxBody)
 	}
 	if err != nil {
 		a.close()
@@ -66,19 +67,29 @@ func (d *Door) receive(w http.ResponseWriter, c *Call, family int64, members []s
 		return nil, arrivalFault(r.Context(), err)
 	}
 	front.BodyRead(w)
-	c.Upload = a.upload
-	return func() { release(); a.close() }, nil
+	c.Upload, c.bodyRead = a.upload, a.release
+	return a.close, nil
+}
+
+// release releases the reservations of the body. It may be called more than once.
+func (a *arrival) release() {
+	for _, release := range a.releases {
+		release()
+	}
 }
 
 func (a *arrival) close() {
+	a.release()
 	if a.upload != nil {
 		a.upload.Close()
 	}
 }
 
-// bounded reads a text within the memory that all bodies share.
-func (a *arrival) bounded(from io.Reader, most int64) (text []byte, release func(), err error) {
-	return a.door.bodies.Read(a.ctx, intake.Source{Reader: from, Announced: -1, Most: most, Family: a.family, Cut: a.cut})
+// bounded reads a text within the memory that all bodies share, which stays reserved.
+func (a *arrival) bounded(from io.Reader, most int64) ([]byte, error) {
+	text, release, err := a.door.bodies.Read(a.ctx, intake.Source{Reader: from, Announced: -1, Most: most, Family: a.family, Cut: a.cut})
+	a.releases = append(a.releases, release)
+	return text, err
 }
 
 // take stores the file, which is announced to be no larger than a size.
@@ -139,12 +150,16 @@ func (a *arrival) takePart(part *multipart.Part, fields map[string]any, left *in
 	if slices.Contains(a.members, name) && !isPlain(text) {
 		return a.takeText(text)
 	}
-	value, release, err := a.bounded(text, *left)
-	defer release()
-	*left -= int64(len(value))
-	switch {
-	case err != nil:
+	value, err := a.bounded(text, *left)
+	if err != nil {
 		return err
+	}
+	if *left -= sizeInJSON(value); *left < 0 {
+		return intake.ErrBodyTooLarge
+	}
+	switch {
+	case !utf8.Valid(value):
+		return bridge.Invalid("a field of the form is not valid UTF-8")
 	case len(value) > 0 && (value[0] == '{' || value[0] == '[') && json.Valid(value):
 		fields[name] = json.RawMessage(bytes.Clone(value))
 	default:
@@ -153,13 +168,29 @@ func (a *arrival) takePart(part *multipart.Part, fields map[string]any, left *in
 	return nil
 }
 
+// sizeInJSON returns how many bytes a field of a form takes as a JSON string, and not less
+// where it is JSON itself.
+func sizeInJSON(field []byte) (size int64) {
+	for _, b := range field {
+		switch {
+		case b < ' ': // as \u0001
+			size += 6
+		case b == '"', b == '\\', b == 0xe2: // which begins the two separators that are escaped
+			size += 2
+		default:
+			size++
+		}
+	}
+	return size
+}
+
 // arrivalFault returns the error of a body that could not be read to its end.
 func arrivalFault(ctx context.Context, err error) error {
 	switch _, known := errors.AsType[*bridge.Error](err); {
 	case known:
 		return err
 	case errors.Is(err, intake.ErrBodyTooLarge):
-		return bridge.Fail(bridge.CodePayloadTooLarge, "what the body has beside its file is larger than 1 MiB")
+		return bridge.Fail(bridge.CodePayloadTooLarge, "the body is larger than 1 MiB without its file")
 	case errors.Is(err, intake.ErrPartHead):
 		return bridge.Fail(bridge.CodePayloadTooLarge, "the head of a part of the form is larger than 32 KiB")
 	}

@@ -283,7 +283,7 @@ func allocated(f func()) uint64 {
 // A token tree that has many documents read at once is refused some; BRIDGE_TOKEN's is read next.
 func TestPart_TokenTreesTakeTurns(t *testing.T) {
 	reader := newReader(t)
-	release, err := reader.slot.Acquire(intake.WithTree(t.Context(), 7))
+	release, err := reader.slot.Acquire(bridge.WithTree(t.Context(), 7))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func TestPart_TokenTreesTakeTurns(t *testing.T) {
 	ended := make(chan error, maxQueued+1)
 	for range maxQueued {
 		go func() {
-			_, err := textOf(intake.WithTree(t.Context(), 7), reader, document)
+			_, err := textOf(bridge.WithTree(t.Context(), 7), reader, document)
 			ended <- err
 		}()
 	}

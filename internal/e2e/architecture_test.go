@@ -115,7 +115,7 @@ var ours = map[string][]string{
 	"internal/console":          {"internal/api/front", "internal/bridge", "internal/client", "internal/folding", "internal/intake"},
 	"internal/mcp":              {"internal/api/front", "internal/bridge", "internal/client", "internal/folding"},
 	"internal/shell":            {"internal/bridge", "internal/client", "internal/folding"},
-	"internal/fleet":            {"internal/bridge", "internal/client", "internal/dbfile"},
+	"internal/fleet":            {"internal/bridge", "internal/client", "internal/dbfile", "internal/intake"},
 	"internal/fleet/fleettest":  {},
 	"internal/fuzzbudget":       {},
 	"internal/simnet":           {"internal/simnet/content", "internal/simnet/groups", "internal/simnet/media", "internal/simnet/pairing", "internal/simnet/people", "internal/simnet/server", "internal/simnet/signal", "internal/simnet/wire"},
@@ -131,7 +131,7 @@ var ours = map[string][]string{
 	"internal/config":           {"internal/api/front", "internal/bridge", "internal/transcode", "internal/wa", "internal/webhook", "internal/webhook/format"},
 	"internal/pairscreen":       {"internal/bridge", "internal/shell"},
 	"internal/compat":           {"internal/api/front", "internal/bridge", "internal/client", "internal/intake"},
-	"internal/compat/cloud":     {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format"},
+	"internal/compat/cloud":     {"internal/api/front", "internal/bridge", "internal/client", "internal/compat", "internal/intake", "internal/webhook/format"},
 	"internal/compat/waha":      {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format"},
 	"internal/compat/evolution": {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format"},
 	"internal/transcribe":       {"internal/bridge", "internal/media", "internal/retryafter", "internal/store"},
@@ -147,7 +147,7 @@ var ours = map[string][]string{
 
 	"internal/fleet/fleettest/servers": {"internal/fleet/fleettest"},
 
-	"internal/compat/compattest": {"internal/api", "internal/bridge", "internal/client", "internal/compat", "internal/media", "internal/store", "internal/urlguard", "internal/webhook", "internal/webhook/format"},
+	"internal/compat/compattest": {"internal/api", "internal/bridge", "internal/client", "internal/compat", "internal/fuzzbudget", "internal/media", "internal/store", "internal/urlguard", "internal/webhook", "internal/webhook/format"},
 }
 
 // allowed reports whether a package of ours may import another package.

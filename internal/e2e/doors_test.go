@@ -160,7 +160,7 @@ func TestDoors_WAHA(t *testing.T) {
 		{"no chat", doorRequest{"POST", base + "/api/sendText", key, `{"text":"x"}`}, 400, map[string]any{"message": "chatId is missing.*"}},
 		{"no recipient", doorRequest{"POST", base + "/api/sendText", key, `{"chatId":"Sam","text":"x"}`}, 400, map[string]any{"message": `"Sam" is neither.*`}},
 		{"no text", doorRequest{"POST", base + "/api/sendText", key, `{"chatId":"15550100301"}`}, 400, map[string]any{"message": "text.*"}},
-		{"no JSON", doorRequest{"POST", base + "/api/sendText", key, `chatId=1`}, 400, map[string]any{"message": "the body is not.*"}},
+		{"no JSON", doorRequest{"POST", base + "/api/sendText", key, `chatId=1`}, 400, map[string]any{"message": "the body must be a JSON object"}},
 		{"not on WhatsApp", doorRequest{"POST", base + "/api/sendText", key, `{"chatId":"15550109999","text":"x"}`}, 400, map[string]any{"message": ".*"}},
 		{"without the scope to send", doorRequest{"POST", base + "/api/sendText", map[string]string{"X-Api-Key": s.reader}, `{"chatId":"15550100301","text":"x"}`}, 403, map[string]any{"message": ".*"}},
 		{"outside the token's chats", doorRequest{"POST", base + "/api/sendText", map[string]string{"X-Api-Key": s.narrow}, `{"chatId":"15550100301","text":"x"}`}, 404, map[string]any{"message": "there is no chat.*"}},

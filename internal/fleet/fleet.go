@@ -47,7 +47,8 @@ type Options struct {
 type Fleet struct {
 	*link
 	api    http.Handler // nil takes no requests
-	*owner              // whose Seek and Refusal decide whether a session may run here
+	family func(ctx context.Context, secret string) (family int64, known bool)
+	*owner // whose Seek and Refusal decide whether a session may run here
 }
 
 // New makes a fleet. Nothing is dialled until it runs.
@@ -56,9 +57,11 @@ func New(o Options) *Fleet {
 	return &Fleet{link: newLink(o, log), owner: newOwner(o, log)}
 }
 
-// TakeRequests has the fleet take requests for api, the router of the bridge. Call
-// it before Run.
-func (f *Fleet) TakeRequests(api http.Handler) { f.api = api }
+// TakeRequests has the fleet take requests for api, the router of the bridge. family returns
+// the family of the token with a secret, whose quota a request counts for. Call it before Run.
+func (f *Fleet) TakeRequests(api http.Handler, family func(ctx context.Context, secret string) (family int64, known bool)) {
+	f.api, f.family = api, family
+}
 
 // Run serves until ctx ends. It fails where NATS could never be reached with these
 // options.
@@ -116,7 +119,7 @@ func (f *Fleet) serve(ctx context.Context) {
 	serving.Go(func() { f.publishLog(ctx) })
 	if f.api != nil {
 		serving.Go(func() {
-			if err := newRequests(f.link, f.api).serve(ctx); err != nil {
+			if err := newRequests(f.link, f.api, f.family).serve(ctx); err != nil {
 				f.link.log.Error().Err(err).Msg("requests are not taken from NATS")
 			}
 		})

@@ -3,6 +3,8 @@ package fleet
 import (
 	"context"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -120,7 +122,10 @@ func runWith(t *testing.T, o Options, api http.HandlerFunc) running {
 	ctx, cancel := context.WithCancel(context.Background())
 	f := New(o)
 	if api != nil {
-		f.TakeRequests(api)
+		f.TakeRequests(api, func(_ context.Context, secret string) (int64, bool) {
+			family, err := strconv.ParseInt(strings.TrimPrefix(secret, "of-family-"), 10, 64)
+			return family, err == nil
+		})
 	}
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()

@@ -19,11 +19,14 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/intake"
 )
 
 const (
 	// mostRequests limits the requests under way; others are refused for a second.
+	// mostUnknown of them may be without a known token.
 	mostRequests = 64
+	mostUnknown  = mostRequests / 4
 	// answerMargin leaves room for a message's headers.
 	answerMargin = 4 << 10
 	// requestsMayEnd limits requests that are under way when the service stops.
@@ -34,8 +37,12 @@ const (
 // decides what they may do.
 type requests struct {
 	*link
-	door  http.RoundTripper
-	slots chan struct{} // holds a token for each request under way
+	door http.RoundTripper
+	// family returns the family of the token with a secret.
+	family func(ctx context.Context, secret string) (family int64, known bool)
+	slots  chan struct{} // holds a token for each request under way
+	// Of these, known and unknown count those of callers with and without a token.
+	known, unknown *intake.Slots
 
 	mu    sync.Mutex
 	stats requestStats  // guarded by mu
@@ -50,9 +57,10 @@ type requestStats struct {
 	AverageMS float64          `json:"averageMs"`
 }
 
-func newRequests(l *link, api http.Handler) *requests {
+func newRequests(l *link, api http.Handler, family func(context.Context, string) (int64, bool)) *requests {
 	return &requests{
-		link: l, door: client.Transport(api, "nats"),
+		link: l, door: client.Transport(api, "nats"), family: family,
+		known: intake.NewSlots(intake.Divide(mostRequests - mostUnknown)), unknown: intake.NewSlots(intake.Shares{All: mostUnknown}),
 		slots: make(chan struct{}, mostRequests), stats: requestStats{Answers: make(map[string]int64)},
 	}
 }
@@ -90,30 +98,68 @@ func (r *requests) serve(ctx context.Context) error {
 	return err
 }
 
-// take begins to work on a request, if there is room. It does not wait: micro
-// hands over one request after the other.
+// take begins to work on a request, if its caller has a slot. It does not wait: micro
+// hands over one request after the other, so that one envelope is read at a time.
 func (r *requests) take(serving, working context.Context, data []byte, reply string) {
 	if !r.mayAnswer(reply) {
 		return
 	}
 	select {
 	case r.slots <- struct{}{}:
-		go func() {
-			defer func() { <-r.slots }()
-			r.work(working, data, reply)
-		}()
-	default:
-		r.mu.Lock()
-		r.stats.Refused++
-		r.mu.Unlock()
-		why := fmt.Sprintf("%d requests are under way: try again in a second", mostRequests)
-		if serving.Err() != nil {
-			why = "the bridge is stopping: try again when it is back"
+		if !r.begin(working, data, reply) {
+			<-r.slots
+			r.refuse(serving, reply)
 		}
-		a := refusal(bridge.Fail(CodeTooManyRequests, "%s", why))
-		a.Headers["Retry-After"] = "1"
-		r.respond(reply, a)
+	default:
+		r.refuse(serving, reply)
 	}
+}
+
+// begin works on a request and then gives its slot back, unless its caller has as many as it
+// may have.
+func (r *requests) begin(ctx context.Context, data []byte, reply string) (hasBegun bool) {
+	began := time.Now()
+	e, err := readEnvelope(data)
+	if err != nil {
+		r.finish(reply, began, nil, err)
+		<-r.slots
+		return true
+	}
+	release, isFree := r.slotFor(ctx, e)
+	if !isFree {
+		return false
+	}
+	go func() {
+		defer func() { release(); <-r.slots }()
+		a, err := r.answer(ctx, e)
+		r.finish(reply, began, a, err)
+	}()
+	return true
+}
+
+// slotFor takes a slot for a request, within the quota of its token's family.
+func (r *requests) slotFor(ctx context.Context, e *envelope) (release func(), isFree bool) {
+	scheme, secret, _ := strings.Cut(e.header.Get("Authorization"), " ")
+	if strings.EqualFold(scheme, "Bearer") {
+		if family, known := r.family(ctx, strings.TrimSpace(secret)); known {
+			return r.known.Take(family)
+		}
+	}
+	return r.unknown.Take(intake.Operator) // who have all of these together
+}
+
+// refuse answers a request for which there is no slot.
+func (r *requests) refuse(serving context.Context, reply string) {
+	r.mu.Lock()
+	r.stats.Refused++
+	r.mu.Unlock()
+	why := fmt.Sprintf("too many requests are under way, of %d in all, half of them for one token with those that it made: try again in a second", mostRequests)
+	if serving.Err() != nil {
+		why = "the bridge is stopping: try again when it is back"
+	}
+	a := refusal(bridge.Fail(CodeTooManyRequests, "%s", why))
+	a.Headers["Retry-After"] = "1"
+	r.respond(reply, a)
 }
 
 // mayAnswer reports whether an answer may go to a subject. Its caller chooses it, and
@@ -130,9 +176,8 @@ func (r *requests) mayAnswer(to string) bool {
 	return true
 }
 
-func (r *requests) work(ctx context.Context, data []byte, reply string) {
-	began := time.Now()
-	a, err := r.answer(ctx, data)
+// finish counts an answer, or the error instead of it, and sends it.
+func (r *requests) finish(reply string, began time.Time, a *answer, err error) {
 	if err != nil {
 		if code := bridge.CodeOf(err); code == bridge.CodeInternal || code == CodeFilesUnavailable {
 			r.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("a request from NATS failed")
@@ -163,11 +208,7 @@ func (r *requests) readStats() requestStats {
 var errTimeout = bridge.Fail(CodeRequestTimeout, "the request took longer than its timeout; what it sends may still go out: repeat it with the same Idempotency-Key")
 
 // answer passes a request through the API's router.
-func (r *requests) answer(ctx context.Context, data []byte) (*answer, error) {
-	e, err := readEnvelope(data)
-	if err != nil {
-		return nil, err
-	}
+func (r *requests) answer(ctx context.Context, e *envelope) (*answer, error) {
 	if err := e.refuse(streamName(r.options.Prefix, "EVENTS")); err != nil {
 		return nil, err
 	}

@@ -193,7 +193,8 @@ func TestRequests_StreamsAreElsewhere(t *testing.T) {
 	}
 }
 
-// So many requests are worked on at once, and no more. None is begun after the
+// So many requests are worked on at once, and no more: half of those with a token for one
+// family of tokens, a quarter for BRIDGE_TOKEN alone, and few without a token. None is begun after the
 // service has ended, and those under way are answered.
 func TestRequests_AreBounded(t *testing.T) {
 	t.Parallel()
@@ -216,15 +217,28 @@ func TestRequests_AreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	envelope := object{"method": "GET", "path": "/"}
-	data, _ := json.Marshal(envelope)
-	for range mostRequests {
-		if err := c.nc.PublishRequest("bounded."+ada+".api", "inbox.bounded", data); err != nil {
-			t.Fatal(err)
-		}
+	by := func(bearer string) object {
+		return object{"method": "GET", "path": "/", "headers": object{"Authorization": "Bearer " + bearer}}
 	}
-	eventually(t, "all places to be taken", func() bool { return inside.Load() == mostRequests })
-	c.refused(ada, envelope, CodeTooManyRequests, 429, "64 requests are under way")
+	data, _ := json.Marshal(by("nobody"))
+	underWay := int32(0)
+	for _, one := range []struct {
+		bearer string
+		count  int
+	}{{"of-family-7", 24}, {"of-family-8", 12}, {"nobody", mostUnknown}, {"of-family-0", 12}} {
+		data, _ := json.Marshal(by(one.bearer))
+		for range one.count {
+			if err := c.nc.PublishRequest("bounded."+ada+".api", "inbox.bounded", data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		underWay += int32(one.count)
+		eventually(t, "the slots to be taken", func() bool { return inside.Load() == underWay })
+		c.refused(ada, by("of-family-7"), CodeTooManyRequests, 429, "too many requests are under way")
+	}
+	for _, bearer := range []string{"of-family-9", "of-family-0", "nobody"} {
+		c.refused(ada, by(bearer), CodeTooManyRequests, 429, "too many requests are under way")
+	}
 	stopped := make(chan struct{})
 	go func() { f.stop(); close(stopped) }()
 	eventually(t, "the service to end", func() bool {

@@ -31,6 +31,25 @@ func Divide(all int64) Shares {
 	return Shares{all, all - reserved, max(all/2, 1)}
 }
 
+// Taken counts what a family, all families but the operator's, and all together have.
+type Taken struct{ Own, Others, All int64 }
+
+// Add adds what a family has, for one of the families.
+func (t *Taken) Add(family, of, size int64) {
+	t.All += size
+	if of != Operator {
+		t.Others += size
+	}
+	if of == family {
+		t.Own += size
+	}
+}
+
+// Admits reports whether a family may have what is taken with its own last part.
+func (s Shares) Admits(family int64, t Taken) bool {
+	return t.All <= s.All && (family == Operator || t.Others <= s.Others && t.Own <= s.Each)
+}
+
 // Quota bounds the sum of its grants. Callers without room wait in their order.
 type Quota struct {
 	shares   Shares
@@ -198,6 +217,15 @@ func (g *Grant) Came(n int) {
 
 // Whole notes that everything has come: the grant is no longer cut off.
 func (g *Grant) Whole() { g.locked(func() { delete(g.quota.grants, g) }) }
+
+// Await notes that bytes are awaited again: the grant is cut off if they take too long.
+func (g *Grant) Await() {
+	g.locked(func() {
+		if g.came, g.since = 0, time.Now(); !g.released {
+			g.quota.grants[g] = true
+		}
+	})
+}
 
 // WasCut reports whether the grant was cut off to make room.
 func (g *Grant) WasCut() (isCut bool) {

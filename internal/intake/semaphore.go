@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"bridged/internal/bridge"
 )
 
 // ErrNoSlot reports that no slot was free in time, or that too many of the same token tree wait.
@@ -64,7 +66,7 @@ func NewSemaphore(l Limits) *Semaphore {
 // Acquire waits for a slot for the token tree of ctx. release gives it back; it is never nil and
 // may be called more than once. The errors are [ErrNoSlot] and that of ctx.
 func (s *Semaphore) Acquire(ctx context.Context) (release func(), err error) {
-	caller := TreeOf(ctx)
+	caller := bridge.TreeOf(ctx)
 	given := s.enter(caller)
 	if given == nil {
 		return func() {}, ErrNoSlot

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"bridged/internal/bridge"
 )
 
 // asks has callers of token trees ask for slots, which they hold for a second.
@@ -29,7 +31,7 @@ func newAsks(t *testing.T, limits Limits) *asks {
 
 func (a *asks) ask(tree int64) {
 	a.all.Go(func() {
-		release, err := a.semaphore.Acquire(WithTree(a.t.Context(), tree))
+		release, err := a.semaphore.Acquire(bridge.WithTree(a.t.Context(), tree))
 		defer release()
 		defer release()
 		a.mu.Lock()
@@ -108,7 +110,7 @@ func TestSemaphore_OneSlot(t *testing.T) {
 		for tree := range int64(3) { // one at a time, without a pause
 			a.all.Go(func() {
 				for ctx.Err() == nil {
-					release, err := a.semaphore.Acquire(WithTree(ctx, tree+1))
+					release, err := a.semaphore.Acquire(bridge.WithTree(ctx, tree+1))
 					if err == nil {
 						time.Sleep(time.Second)
 					}

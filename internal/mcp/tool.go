@@ -16,7 +16,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"bridged/internal/bridge"
-	"bridged/internal/intake"
 )
 
 type call struct {
@@ -44,7 +43,7 @@ func (d door) register(tool *sdk.Tool, arguments reflect.Type, handle func(call,
 	tool.InputSchema = schema
 	d.AddTool(tool, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c := call{callerOf(req.Extra), req}
-		ctx = intake.WithTree(ctx, c.family)
+		ctx = bridge.WithTree(ctx, c.family)
 		var chat bridge.JID
 		in := reflect.New(arguments).Interface()
 		err := decodeArguments(req.Params.Arguments, schema, in)

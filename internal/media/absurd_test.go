@@ -47,13 +47,13 @@ func TestPictureCost_ManyScans(t *testing.T) {
 // However many expensive pictures a token tree sends, BRIDGE_TOKEN's is decoded next.
 func TestPictures_TokenTreesTakeTurns(t *testing.T) {
 	p := newStickers(t)
-	release, err := p.decoding.Acquire(intake.WithTree(t.Context(), 7))
+	release, err := p.decoding.Acquire(bridge.WithTree(t.Context(), 7))
 	if err != nil {
 		t.Fatal(err)
 	}
 	order := make(chan int64, 4)
 	scale := func(tree int64) {
-		if _, err := p.Scale(intake.WithTree(t.Context(), tree), jpegOf(100, 100, 3, false, 1), 10); err != nil {
+		if _, err := p.Scale(bridge.WithTree(t.Context(), tree), jpegOf(100, 100, 3, false, 1), 10); err != nil {
 			t.Error(err)
 		}
 		order <- tree

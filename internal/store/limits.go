@@ -109,6 +109,8 @@ func inWords(d time.Duration) string {
 const (
 	numberCheckLife = 24 * time.Hour
 	lookUpsPerHour  = 200 // numbers; accounts that ask about many are banned
+	// lookUpsOfTokens is how many of them all tokens have; the others are for BRIDGE_TOKEN.
+	lookUpsOfTokens = lookUpsPerHour - lookUpsPerHour/4
 )
 
 // NumberChecks returns the answers of the last day to look-ups of some numbers.
@@ -138,16 +140,21 @@ func (t *writeTx) saveNumberCheck(f bridge.NumberCheck) {
 
 // ReserveLookUps counts look-ups of so many numbers before the network is asked, or refuses
 // them with [bridge.CodeLookUpsLimited] where not even room more are free. They count also
-// when the network does not answer.
+// when the network does not answer, for the family of the context (see [bridge.TreeOf]).
 func (s *Store) ReserveLookUps(ctx context.Context, count, room int) error {
 	return s.write(ctx, func(t *writeTx) {
 		if wait := untilFewer(t.Conn, "number_look_ups", lookUpsPerHour-room+1, time.Hour, t.at); wait > 0 {
 			refuse(t.Conn, bridge.CodeLookUpsLimited, wait,
 				"at most %d numbers an hour are looked up, because accounts that ask about many are banned: ask again in %s", lookUpsPerHour, inWords(wait))
 		}
+		const ofTokens = "(SELECT at FROM number_look_ups WHERE family != 0)"
+		if wait := untilFewer(t.Conn, ofTokens, lookUpsOfTokens-room+1, time.Hour, t.at); wait > 0 && bridge.TreeOf(ctx) != 0 {
+			refuse(t.Conn, bridge.CodeLookUpsLimited, wait,
+				"at most %d numbers an hour are looked up for tokens, and the others for BRIDGE_TOKEN: ask again in %s", lookUpsOfTokens, inWords(wait))
+		}
 		t.Run("DELETE FROM number_look_ups WHERE at <= ?", t.at-time.Hour.Milliseconds())
 		for range count {
-			t.Run("INSERT INTO number_look_ups (at) VALUES (?)", t.at)
+			t.Run("INSERT INTO number_look_ups (at, family) VALUES (?, ?)", t.at, bridge.TreeOf(ctx))
 		}
 	})
 }

@@ -68,3 +68,25 @@ func TestLookUps_AreLimitedByTheHour(t *testing.T) {
 	}
 	reserve(3*time.Hour, 50, 0) // the refused one did not count
 }
+
+// Tokens leave a quarter of an hour's look-ups to BRIDGE_TOKEN.
+func TestLookUps_HaveAReserveForTheOperator(t *testing.T) {
+	p := newPaced(t)
+	for i, c := range []struct {
+		family int64
+		count  int
+		fits   bool
+	}{{7, 100, true}, {8, 50, true}, {9, 1, false}, {7, 1, false}, {0, 50, true}, {0, 1, false}} {
+		err := p.ReserveLookUps(bridge.WithTree(t.Context(), c.family), c.count, c.count)
+		if (err == nil) != c.fits || err != nil && bridge.CodeOf(err) != bridge.CodeLookUpsLimited {
+			t.Errorf("%d: %+v: %v", i, c, err)
+		}
+	}
+	p.passed = 61 * time.Minute
+	if err := p.ReserveLookUps(t.Context(), 100, 100); err != nil {
+		t.Errorf("of BRIDGE_TOKEN, an hour later: %v", err)
+	}
+	if err := p.ReserveLookUps(bridge.WithTree(t.Context(), 7), 100, 100); err != nil {
+		t.Errorf("those of BRIDGE_TOKEN count for tokens: %v", err)
+	}
+}

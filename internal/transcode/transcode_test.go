@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/intake"
 )
 
 // TestMain lets the tests' own program be the one that limits itself.
@@ -281,7 +280,7 @@ func TestConverter_TokenTreesTakeTurns(t *testing.T) {
 	c, pids := hanging(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, maxQueued)
-	one := intake.WithTree(ctx, 7)
+	one := bridge.WithTree(ctx, 7)
 	film := func() { ended <- c.Film(one, "in", "out") }
 	go film()
 	first := pids()

@@ -17,12 +17,8 @@ const Most = 50
 // Create adds a webhook. Where w has no secret it gets one; either way the
 // answer is the only one that shows it.
 func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webhook, error) {
-	if w.Secret == "" {
-		w.Secret = format.NewSecret()
-	}
-	w.Format = cmp.Or(w.Format, bridge.FormatBridged)
-	w.Source = bridge.WebhookFromAPI
-	if err := d.check(ctx, w); err != nil {
+	w, err := d.Check(ctx, w)
+	if err != nil {
 		return bridge.Webhook{}, err
 	}
 	all, err := d.store.Webhooks(ctx)
@@ -39,6 +35,30 @@ func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webho
 	d.notify(w.ID, false)
 	w.Secret = secret
 	return w, nil
+}
+
+// Check refuses what Create refuses, and adds nothing.
+func (d *Dispatcher) Check(ctx context.Context, w bridge.Webhook) (bridge.Webhook, error) {
+	if w.Secret == "" {
+		w.Secret = format.NewSecret()
+	}
+	w.Format, w.Source = cmp.Or(w.Format, bridge.FormatBridged), bridge.WebhookFromAPI
+	return w, d.check(ctx, w)
+}
+
+// CheckUpdate refuses what Update refuses, and changes nothing.
+func (d *Dispatcher) CheckUpdate(ctx context.Context, id int64, moves bool, change func(*bridge.Webhook)) (bridge.Webhook, error) {
+	w, err := d.store.Webhook(ctx, id)
+	switch {
+	case err != nil:
+		return w, err
+	case w.Source == bridge.WebhookFromEnvironment:
+		return w, errFromEnvironment()
+	}
+	if change(&w); moves {
+		return w, d.check(ctx, w)
+	}
+	return w, d.checkFormat(w)
 }
 
 // Update changes a webhook, which goes on where it was in the log, at once and as it is

@@ -21,19 +21,46 @@ const (
 	maxDepth    = 32   // of objects and arrays in each other
 	maxMembers  = 1000 // of one object
 	maxElements = 1024 // of one array
+	// maxTokens bounds the names, values and ends of objects and arrays of the whole body: two
+	// bytes of an empty object become a struct of hundreds.
+	maxTokens = 20_000
 )
 
 // decodeJSON reads one JSON object into the struct that v points to, more strictly
 // than encoding/json does: names match exactly, and none stands twice in an object,
 // ignored ones included. strict refuses names that v does not have.
 func decodeJSON(body []byte, v any, strict bool) error {
-	err := checkBounds(body)
+	return decodeWith(body, v, json.RejectUnknownMembers(strict))
+}
+
+// DecodeForeign reads a JSON object that a client of another API sends, within the bounds of
+// the API's own bodies. Names match in any case, and unknown ones are ignored.
+func DecodeForeign(body []byte, v any) error {
+	return decodeWith(body, v, json.MatchCaseInsensitiveNames(true))
+}
+
+// CheckForeign refuses a text that is not one JSON value within the bounds of a body: one
+// that a client sends as a string inside its body.
+func CheckForeign(text []byte) error {
+	return faultOf(text, checkBounds(text, false))
+}
+
+func decodeWith(body []byte, v any, how json.Options) error {
+	err := checkBounds(body, true)
 	if err == nil {
-		err = json.Unmarshal(body, v, json.RejectUnknownMembers(strict), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+		err = json.Unmarshal(body, v, how, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	}
+	return faultOf(body, err)
+}
+
+// faultOf returns the error of a body as a sentence for its sender.
+func faultOf(body []byte, err error) error {
 	var semantic *json.SemanticError
 	var syntactic *jsontext.SyntacticError
+	known, isKnown := errors.AsType[*bridge.Error](err)
 	switch {
+	case isKnown: // of a type that reads itself
+		return known
 	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
 		return bridge.Invalid("%s is not a field of this request", pathOf(semantic.JSONPointer))
 	case errors.As(err, &semantic):
@@ -50,17 +77,20 @@ func decodeJSON(body []byte, v any, strict bool) error {
 	return err
 }
 
-// checkBounds reads the body token by token, and refuses what is not one JSON object
-// within the bounds.
-func checkBounds(body []byte) error {
+// checkBounds reads a text token by token, and refuses what is not one JSON value within
+// the bounds; with isObject also one that is no object.
+func checkBounds(body []byte, isObject bool) error {
 	// Half a surrogate pair is no fault: texts are cut so. Bytes that are not UTF-8 are.
 	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowInvalidUTF8(utf8.Valid(body)))
-	if kind := d.PeekKind(); kind != 0 && kind != '{' {
+	if kind := d.PeekKind(); isObject && kind != 0 && kind != '{' {
 		return bridge.Invalid("the body must be a JSON object")
 	}
-	for {
+	for tokens := 1; ; tokens++ {
 		if _, err := d.ReadToken(); err != nil {
 			return err
+		}
+		if tokens > maxTokens {
+			return bridge.Invalid("the body has more than %d names, values, and ends of objects and arrays", maxTokens)
 		}
 		depth := d.StackDepth()
 		kind, length := d.StackIndex(depth)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/compat"
 )
@@ -43,6 +44,9 @@ func (c *cards) UnmarshalJSON(data []byte) error {
 			return err
 		}
 		data = []byte(text)
+		if err := front.CheckForeign(data); err != nil {
+			return err
+		}
 	}
 	return json.Unmarshal(data, (*[]card)(c))
 }

@@ -36,14 +36,21 @@ func New(o compat.Options) (http.Handler, error) {
 		if strings.Contains(r.pattern, "/{account}") {
 			handle = ofAccount(handle)
 		}
-		mux.HandleFunc(r.pattern, d.Handle(handle, r.files...))
+		mux.HandleFunc(r.pattern, d.Handle(r.scope, handle, r.files...))
 	}
 	return withoutVersion(mux), nil
 }
 
+// The scopes that routes need.
+const (
+	toRead, toSend, toManage = bridge.ScopeRead, bridge.ScopeSend, bridge.ScopeManage
+	toAll                    = bridge.Scope("")
+)
+
 // route binds a method and a path to what the door does there.
 type route struct {
 	pattern string
+	scope   bridge.Scope // that a token needs for any call of it; empty for none
 	handle  func(*compat.Call) (compat.Answer, error)
 	files   []string // members of the body that may hold a file
 }
@@ -51,23 +58,23 @@ type route struct {
 // routes lists all, without the version of the API before them.
 func (d door) routes() []route {
 	return []route{
-		{"POST /{account}/messages", d.send, nil},
-		{"POST /{account}/media", d.upload, []string{"file"}},
-		{"GET /{id}", d.show, nil},
-		{"DELETE /{id}", d.remove, nil},
-		{"GET /media/{id}/content", d.download, nil},
+		{"POST /{account}/messages", toSend, d.send, nil},
+		{"POST /{account}/media", toSend, d.upload, []string{"file"}},
+		{"GET /{id}", toAll, d.show, nil},
+		{"DELETE /{id}", toAll, d.remove, nil},
+		{"GET /media/{id}/content", toAll, d.download, nil},
 
-		{"GET /{account}/phone_numbers", listNumbers, nil},
-		{"POST /{account}/register", register, nil},
-		{"POST /{account}/deregister", deregister, nil},
-		{"GET /{account}/whatsapp_business_profile", showProfile, nil},
-		{"POST /{account}/whatsapp_business_profile", changeProfile, nil},
-		{"GET /{account}/message_templates", listTemplates, nil},
-		{"GET /debug_token", showToken, nil},
+		{"GET /{account}/phone_numbers", toAll, listNumbers, nil},
+		{"POST /{account}/register", toAll, register, nil},
+		{"POST /{account}/deregister", toAll, deregister, nil},
+		{"GET /{account}/whatsapp_business_profile", toAll, showProfile, nil},
+		{"POST /{account}/whatsapp_business_profile", toAll, changeProfile, nil},
+		{"GET /{account}/message_templates", toAll, listTemplates, nil},
+		{"GET /debug_token", toAll, showToken, nil},
 
-		{"GET /{account}/subscribed_apps", listSubscriptions, nil},
-		{"POST /{account}/subscribed_apps", subscribe, nil},
-		{"DELETE /{account}/subscribed_apps", unsubscribe, nil},
+		{"GET /{account}/subscribed_apps", toManage, listSubscriptions, nil},
+		{"POST /{account}/subscribed_apps", toManage, subscribe, nil},
+		{"DELETE /{account}/subscribed_apps", toManage, unsubscribe, nil},
 	}
 }
 

@@ -167,7 +167,7 @@ func (d door) upload(c *compat.Call) (compat.Answer, error) {
 	if c.Upload == nil {
 		return compat.Answer{}, bridge.Invalid("the file is missing: send a form with the part file, its type and messaging_product")
 	}
-	id, err := d.uploads.keep(c.API.Token(), c.Upload, string(in.Type))
+	id, err := d.uploads.keep(c.API.Token(), c.Token, c.Upload, string(in.Type))
 	if err != nil {
 		return compat.Answer{}, err
 	}

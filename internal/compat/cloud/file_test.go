@@ -2,7 +2,6 @@ package cloud
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +13,7 @@ import (
 
 	"bridged/internal/client"
 	"bridged/internal/compat"
+	"bridged/internal/compat/compattest"
 )
 
 // A download answers the part of a message's file that is asked for, and that a caller has
@@ -28,7 +28,7 @@ func TestDownload_AnswersWhatIsAskedFor(t *testing.T) {
 		http.ServeContent(w, r, "a.txt", time.Time{}, bytes.NewReader([]byte("0123456789")))
 	})
 	door, err := New(compat.Options{
-		Client: client.InProcess(api, ""), Family: func(context.Context, string) (int64, bool) { return 1, true }, DataDir: t.TempDir(), Log: zerolog.Nop(),
+		Client: client.InProcess(api, ""), Token: compattest.AnyToken, DataDir: t.TempDir(), Log: zerolog.Nop(),
 	})
 	if err != nil {
 		t.Fatal(err)

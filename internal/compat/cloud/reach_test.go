@@ -2,12 +2,15 @@ package cloud
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 	"bridged/internal/compat"
 	"bridged/internal/compat/compattest"
 	"bridged/internal/webhook/format"
@@ -53,8 +57,6 @@ func codeOf(answer object) any {
 }
 
 const (
-	toRead, toSend, toManage = bridge.ScopeRead, bridge.ScopeSend, bridge.ScopeManage
-
 	toClub = `{"messaging_product":"whatsapp","recipient_type":"group","to":"120363025246125486"`
 )
 
@@ -88,7 +90,7 @@ var reaches = []compattest.Try{
 	sends(toClub+`,"type":"contacts","contacts":[{"name":{"formatted_name":"Sam"}}]}`, toSend, ""),
 	sends(toClub+`,"type":"reaction","reaction":{"message_id":"`+clubMessage+`","emoji":"👍"}}`, toSend, ""),
 	sends(toClub+`,"type":"interactive","interactive":{"type":"button","body":{"text":"x"}}}`, toSend, ""),
-	sends(toClub+`,"type":"template"}`, "", ""),
+	sends(toClub+`,"type":"template"}`, toSend, ""),
 	sends(`{"status":"read","message_id":"`+clubMessage+`","typing_indicator":{"type":"text"}}`, toSend, ""),
 	uploadsAFile,
 	{Route: "GET /{id}", Path: account},
@@ -127,7 +129,7 @@ func TestTokens_OtherChatsDoNotExist(t *testing.T) {
 		if got, answer := ask(t, s, r, "no-token"); got.Code != http.StatusUnauthorized || codeOf(answer) != 190.0 {
 			t.Errorf("%s without a token: %d %s", r.Route, got.Code, got.Body)
 		}
-		if r.Scope != toRead && r.Scope != toSend || r.Type != "" {
+		if r.Scope != toRead && r.Scope != toSend || r.Type != "" || strings.Contains(r.Body, "template") {
 			continue
 		}
 		if got, answer := ask(t, s, r, narrow.Secret); got.Code != http.StatusBadRequest || codeOf(answer) != 100.0 {
@@ -256,9 +258,9 @@ func TestUploads_AreRemoved(t *testing.T) {
 	s := newScene(t)
 	dir := filepath.Join(s.Options.DataDir, "uploads")
 	u := must(openUploads(s.Options))
-	old, young := must(u.keep("t", uploadOf("old"), "")), must(u.keep("t", uploadOf("young"), ""))
+	old, young := must(u.keep("t", bridge.Token{}, uploadOf("old"), "")), must(u.keep("t", bridge.Token{}, uploadOf("young"), ""))
 	u.mu.Lock()
-	u.kept[old].At = time.Now().Add(-uploadLife)
+	u.kept[old].Until = time.Now()
 	writeErr := u.describe(old, u.kept[old])
 	u.mu.Unlock()
 	if writeErr != nil {
@@ -286,21 +288,67 @@ func TestUploads_AreRemoved(t *testing.T) {
 	}
 }
 
-// A token has half of the room.
+// A token tree has half of the room, and a quarter is for BRIDGE_TOKEN alone; nothing of a
+// revoked token stays, nor of one that it made.
 func TestUploads_AreBounded(t *testing.T) {
-	u := must(openUploads(compat.Options{DataDir: t.TempDir(), Log: zerolog.Nop()}))
-	for _, c := range []struct {
-		owner string
-		size  int64
-		fits  bool
-	}{{"a", maxUploads/2 - 1, true}, {"a", 2, false}, {"a", 1, true}, {"b", maxUploads / 2, true}, {"c", 1, false}} {
-		err := u.reserve(c.owner+time.Now().String(), &upload{Owner: c.owner, Size: c.size, At: time.Now()})
+	always := func(context.Context, int64) (context.Context, bool) { return t.Context(), true }
+	u := must(openUploads(compat.Options{DataDir: t.TempDir(), UntilRevoked: always, Log: zerolog.Nop()}))
+	for i, c := range []struct {
+		token, family, size int64
+		fits                bool
+	}{
+		{1, 1, maxUploads/2 - 1, true}, {2, 1, 2, false}, {3, 1, 1, true}, {1, 1, 1, false}, {4, 4, maxUploads/4 + 1, false}, {4, 4, maxUploads / 4, true},
+		{5, 5, 1, false}, {0, 0, maxUploads / 4, true}, {0, 0, 1, false},
+	} {
+		err := u.reserve(strconv.Itoa(i), &upload{Token: c.token, Family: c.family, Size: c.size, At: time.Now(), Until: time.Now().Add(time.Hour)})
 		if (err == nil) != c.fits || err != nil && bridge.CodeOf(err) != bridge.CodeRateLimited {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 	for _, one := range u.kept {
 		one.ends.Stop()
+	}
+}
+
+// Files of tokens that a token made count for it, however many there are, so that there is
+// always room for BRIDGE_TOKEN; and they go at once when it is revoked, or while the bridge
+// does not run.
+func TestUploads_CountForTheTokenTree(t *testing.T) {
+	s := newScene(t)
+	parent := s.Token(nil, toManage, toRead, toSend)
+	children := []client.MadeToken{s.Child(parent, toSend), s.Child(parent, toSend)}
+	stored := func() int { return len(must(filepath.Glob(filepath.Join(s.Options.DataDir, "uploads", "*.json")))) }
+	for i := range maxUploadCount/2 + 3 {
+		want := http.StatusOK
+		if i >= maxUploadCount/2 {
+			want = http.StatusTooManyRequests
+		}
+		if got := s.Ask(uploadsAFile, children[i%2].Secret); got.Code != want {
+			t.Fatalf("file %d: %d %s", i, got.Code, got.Body)
+		}
+	}
+	if got := s.Ask(uploadsAFile, compattest.Operator); got.Code != http.StatusOK {
+		t.Errorf("BRIDGE_TOKEN: %d %s", got.Code, got.Body)
+	}
+	s.Revoke(children[0])
+	eventually(t, func() bool { return stored() == maxUploadCount/4+1 })
+	if got := s.Ask(uploadsAFile, children[1].Secret); got.Code != http.StatusOK {
+		t.Errorf("after a revocation: %d %s", got.Code, got.Body)
+	}
+	s.Options.UntilRevoked = func(context.Context, int64) (context.Context, bool) { return nil, false } // as after a start
+	s.Reopen()
+	if stored() != 1 {
+		t.Errorf("%d files are left, want that of BRIDGE_TOKEN", stored())
+	}
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, isSo func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !isSo(); runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not become so")
+		}
 	}
 }
 
@@ -312,3 +360,6 @@ func (bytesFile) Close() {}
 func uploadOf(text string) *compat.Upload {
 	return &compat.Upload{File: bytesFile{bytes.NewReader([]byte(text))}, Name: "a.txt"}
 }
+
+// No body within 1 MiB takes a multiple of it in memory, on any route and with any token.
+func TestBodies_HoldLittleMemory(t *testing.T) { newScene(t).HostileBodies(reaches) }

@@ -1,16 +1,19 @@
 package cloud
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +22,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/compat"
+	"bridged/internal/intake"
 )
 
 // UploadsDir is the directory of what is uploaded, below that of the bridge.
@@ -26,21 +30,25 @@ const UploadsDir = "uploads"
 
 const (
 	// uploadLife is how long an uploaded file can be sent.
-	uploadLife = 24 * time.Hour
-	// maxUploads bounds the bytes of all uploaded files; a token may have half of them.
-	maxUploads = 1 << 30
-	// maxUploadCount bounds their number; a token may have half of it.
-	maxUploadCount = 4096
+	uploadLife     = 24 * time.Hour
+	maxUploads     = 1 << 30 // bytes of all uploaded files
+	maxUploadCount = 4096    // of them
 	// maxMIMEType bounds what a sender says of a file.
 	maxMIMEType = 200
 )
 
-// uploads keeps uploaded files until they are a day old: the bytes of each under its id, and
-// beside it what describes it. A file exists for the token alone that uploaded it.
+// Quotas of token trees: a quarter is for BRIDGE_TOKEN alone.
+var uploadBytes, uploadCount = intake.Divide(maxUploads), intake.Divide(maxUploadCount)
+
+// uploads stores uploaded files until they are a day old, or their token ends: the bytes of
+// each under its id, and next to it what describes it. A file exists for the token alone
+// that uploaded it.
 type uploads struct {
 	dir string
 	log zerolog.Logger
 	now func() time.Time
+	// untilRevoked is as in [compat.Options].
+	untilRevoked func(ctx context.Context, token int64) (until context.Context, valid bool)
 
 	mu   sync.Mutex
 	kept map[string]*upload // by id; guarded by mu
@@ -49,19 +57,23 @@ type uploads struct {
 // upload describes an uploaded file.
 type upload struct {
 	Owner    string    `json:"owner"` // the SHA-256 of the token that uploaded it
+	Token    int64     `json:"token"` // its id; 0 is BRIDGE_TOKEN
+	Family   int64     `json:"family"`
 	Name     string    `json:"name"`
 	MimeType string    `json:"mimeType"`
 	Size     int64     `json:"size"`
 	SHA256   string    `json:"sha256"`
 	At       time.Time `json:"at"`
+	Until    time.Time `json:"until"`
 
 	isWhole bool // false while it is being written
 	ends    *time.Timer
+	forget  func() bool // ends the wait for the revocation of the token
 }
 
 // openUploads opens the directory with what an earlier run has kept in it.
 func openUploads(o compat.Options) (*uploads, error) {
-	u := &uploads{dir: filepath.Join(o.DataDir, UploadsDir), log: o.Log, now: time.Now, kept: make(map[string]*upload)}
+	u := &uploads{dir: filepath.Join(o.DataDir, UploadsDir), log: o.Log, now: time.Now, untilRevoked: o.UntilRevoked, kept: make(map[string]*upload)}
 	if err := os.MkdirAll(u.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -71,7 +83,7 @@ func openUploads(o compat.Options) (*uploads, error) {
 	}
 	for _, entry := range entries {
 		id, isDescription := strings.CutSuffix(entry.Name(), ".json")
-		if one, err := u.read(id); isDescription && err == nil && u.now().Before(one.At.Add(uploadLife)) {
+		if one, err := u.read(id); isDescription && err == nil && u.now().Before(one.Until) {
 			u.enter(id, one)
 		}
 	}
@@ -102,10 +114,18 @@ func (u *uploads) read(id string) (*upload, error) {
 	return one, err
 }
 
-// enter makes a file known until its end.
+// enter makes a file known until its end, unless its token has ended.
 func (u *uploads) enter(id string, one *upload) {
+	revoked := context.Background()
+	if one.Token != 0 {
+		var valid bool
+		if revoked, valid = u.untilRevoked(context.Background(), one.Token); !valid {
+			return
+		}
+	}
 	u.kept[id] = one
-	one.ends = time.AfterFunc(one.At.Add(uploadLife).Sub(u.now()), func() { u.drop(id) })
+	one.ends = time.AfterFunc(one.Until.Sub(u.now()), func() { u.drop(id) })
+	one.forget = context.AfterFunc(revoked, func() { u.drop(id) })
 }
 
 // drop forgets a file and removes it.
@@ -114,6 +134,7 @@ func (u *uploads) drop(id string) {
 	defer u.mu.Unlock()
 	if one := u.kept[id]; one != nil {
 		one.ends.Stop()
+		one.forget()
 		delete(u.kept, id)
 	}
 	u.erase(id)
@@ -133,10 +154,14 @@ func ownerOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// keep keeps a file for a token, and returns its id.
-func (u *uploads) keep(token string, from *compat.Upload, mimeType string) (id string, err error) {
+// keep stores a file for the token with a secret, and returns its id.
+func (u *uploads) keep(secret string, token bridge.Token, from *compat.Upload, mimeType string) (id string, err error) {
 	one := &upload{
-		Owner: ownerOf(token), Name: bridge.PlainFileName(from.Name), MimeType: typeOf(from, mimeType), Size: from.Size(), At: u.now(),
+		Owner: ownerOf(secret), Token: token.ID, Family: token.Family,
+		Name: bridge.PlainFileName(from.Name), MimeType: typeOf(from, mimeType), Size: from.Size(), At: u.now(),
+	}
+	if one.Until = one.At.Add(uploadLife); token.ExpiresAt != nil && token.ExpiresAt.Before(one.Until) {
+		one.Until = token.ExpiresAt.Time
 	}
 	id = uploadPrefix + rand.Text()
 	if err := u.reserve(id, one); err != nil {
@@ -144,36 +169,40 @@ func (u *uploads) keep(token string, from *compat.Upload, mimeType string) (id s
 	}
 	if err := u.write(id, one, from.Open()); err != nil {
 		u.drop(id)
-		return "", bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be kept: the disk may be full").Because(err)
+		return "", bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be stored: the disk may be full").Because(err)
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if u.kept[id] == nil { // its token has ended meanwhile
+		u.erase(id)
+		return "", bridge.Fail(bridge.CodeUnauthorized, "the token has expired or was revoked")
+	}
 	one.isWhole = true
 	return id, nil
 }
 
-// reserve makes room for a file.
+// reserve makes room for a file, within the quota of its token tree.
 func (u *uploads) reserve(id string, one *upload) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	all, own, count, ownCount := one.Size, one.Size, 1, 1
-	oldest := one.At
-	for _, other := range u.kept {
-		all, count = all+other.Size, count+1
-		if other.Owner == one.Owner {
-			own, ownCount = own+other.Size, ownCount+1
-		}
-		if other.At.Before(oldest) {
-			oldest = other.At
+	var size, count intake.Taken
+	oldest := one.Until
+	for _, other := range append(slices.Collect(maps.Values(u.kept)), one) {
+		size.Add(one.Family, other.Family, other.Size)
+		count.Add(one.Family, other.Family, 1)
+		if other.Until.Before(oldest) {
+			oldest = other.Until
 		}
 	}
-	if all > maxUploads || own > maxUploads/2 || count > maxUploadCount || ownCount > maxUploadCount/2 {
+	if !uploadBytes.Admits(one.Family, size) || !uploadCount.Admits(one.Family, count) {
 		return &bridge.Error{
-			Code: bridge.CodeRateLimited, RetryAfter: oldest.Add(uploadLife).Sub(one.At),
+			Code: bridge.CodeRateLimited, RetryAfter: max(oldest.Sub(one.At), time.Second),
 			Msg: "there is no room for another uploaded file: DELETE those that were sent; each is removed after a day",
 		}
 	}
-	u.enter(id, one)
+	if u.enter(id, one); u.kept[id] == nil {
+		return bridge.Fail(bridge.CodeUnauthorized, "the token has expired or was revoked")
+	}
 	return nil
 }
 
@@ -221,7 +250,7 @@ func typeOf(from *compat.Upload, given string) string {
 // find returns the file of a token. The caller holds mu.
 func (u *uploads) find(token, id string) (*upload, error) {
 	one := u.kept[id]
-	if one == nil || !one.isWhole || one.Owner != ownerOf(token) || !u.now().Before(one.At.Add(uploadLife)) {
+	if one == nil || !one.isWhole || one.Owner != ownerOf(token) || !u.now().Before(one.Until) {
 		return nil, bridge.NotFound("there is no file with the id %q: an uploaded file can be sent for a day, with the token that uploaded it", bridge.Beginning(id, 100))
 	}
 	return one, nil

@@ -95,6 +95,11 @@ type Scene struct {
 	key     string // the header with the token
 }
 
+// AnyToken takes every secret for that of a token that may do everything.
+func AnyToken(context.Context, string) (bridge.Token, bool) {
+	return bridge.Token{Scopes: bridge.Scopes()}, true
+}
+
 // NewScene opens a door of an account that is not paired, whose callers have their token in
 // a header.
 func NewScene(t *testing.T, open func(compat.Options) http.Handler, key string, formats map[bridge.WebhookFormat]format.Format) Scene {
@@ -122,7 +127,7 @@ func newScene(t *testing.T, account api.Account, open func(compat.Options) http.
 	hooks := webhook.New(webhook.Options{Store: s, Guard: urlguard.New(urlguard.Options{}), Formats: formats, Log: zerolog.Nop()})
 	router := api.New(api.Options{Store: s, Account: account, Token: Operator, EnableSend: true, Preparer: files, Webhooks: hooks, Log: zerolog.Nop()})
 	options := compat.Options{
-		Client: client.InProcess(router, ""), Family: router.Family, Instance: "bridged", DataDir: t.TempDir(), Log: zerolog.Nop(),
+		Client: client.InProcess(router, ""), Token: router.Token, UntilRevoked: router.UntilRevoked, Instance: "bridged", DataDir: t.TempDir(), Log: zerolog.Nop(),
 		Receive: func(ctx context.Context, from io.Reader, announced, family int64, cut func()) (compat.File, error) {
 			file, err := files.Receive(ctx, media.Incoming{From: from, Announced: announced, Family: family, Cut: cut})
 			if err != nil {
@@ -156,6 +161,24 @@ func (s Scene) Token(chats []bridge.JID, scopes ...bridge.Scope) client.MadeToke
 		s.t.Fatal(err)
 	}
 	return token
+}
+
+// Child makes a token with another one, which must have the scope manage.
+func (s Scene) Child(parent client.MadeToken, scopes ...bridge.Scope) client.MadeToken {
+	s.t.Helper()
+	token, err := client.InProcess(s.router, parent.Secret).CreateToken(s.t.Context(), client.NewToken{Name: "x", Scopes: scopes})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return token
+}
+
+// Revoke revokes a token.
+func (s Scene) Revoke(token client.MadeToken) {
+	s.t.Helper()
+	if err := client.InProcess(s.router, Operator).RevokeToken(s.t.Context(), token.ID); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // Ask makes a request.

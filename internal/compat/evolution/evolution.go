@@ -34,7 +34,7 @@ func New(o compat.Options) http.Handler {
 		if strings.HasSuffix(r.pattern, "{instance}") {
 			handle = d.of(handle)
 		}
-		answer := d.Handle(handle, r.files...)
+		answer := d.Handle(r.scope, handle, r.files...)
 		mux.HandleFunc(r.pattern, answer)
 		if path, isPost := strings.CutPrefix(r.pattern, http.MethodPost); isPost { // as version 1 has some
 			mux.HandleFunc(http.MethodPut+path, answer)
@@ -54,9 +54,16 @@ func reading[T any](route func(*compat.Call, T) (compat.Answer, error)) func(*co
 	}
 }
 
+// The scopes that routes need.
+const (
+	toRead, toSend, toManage = bridge.ScopeRead, bridge.ScopeSend, bridge.ScopeManage
+	toAll                    = bridge.Scope("")
+)
+
 // route binds a method and a path to what the door does there.
 type route struct {
 	pattern string
+	scope   bridge.Scope // that a token needs for any call of it; empty for none
 	handle  func(*compat.Call) (compat.Answer, error)
 	files   []string // members of the body that may hold a file
 }
@@ -64,55 +71,55 @@ type route struct {
 // routes lists all that need a key.
 func (d door) routes() []route {
 	return []route{
-		{"POST /message/sendText/{instance}", reading(sendText), nil},
-		{"POST /message/sendMedia/{instance}", reading(sendMedia), []string{"media", "mediaMessage.media"}},
-		{"POST /message/sendWhatsAppAudio/{instance}", reading(sendAudio), []string{"audio", "audioMessage.audio"}},
-		{"POST /message/sendSticker/{instance}", reading(sendSticker), []string{"sticker", "stickerMessage.image"}},
-		{"POST /message/sendPtv/{instance}", reading(sendRoundVideo), []string{"video"}},
-		{"POST /message/sendLocation/{instance}", reading(sendLocation), nil},
-		{"POST /message/sendContact/{instance}", reading(sendContact), nil},
-		{"POST /message/sendPoll/{instance}", reading(sendPoll), nil},
-		{"POST /message/sendReaction/{instance}", reading(sendReaction), nil},
+		{"POST /message/sendText/{instance}", toSend, reading(sendText), nil},
+		{"POST /message/sendMedia/{instance}", toSend, reading(sendMedia), []string{"media", "mediaMessage.media"}},
+		{"POST /message/sendWhatsAppAudio/{instance}", toSend, reading(sendAudio), []string{"audio", "audioMessage.audio"}},
+		{"POST /message/sendSticker/{instance}", toSend, reading(sendSticker), []string{"sticker", "stickerMessage.image"}},
+		{"POST /message/sendPtv/{instance}", toSend, reading(sendRoundVideo), []string{"video"}},
+		{"POST /message/sendLocation/{instance}", toSend, reading(sendLocation), nil},
+		{"POST /message/sendContact/{instance}", toSend, reading(sendContact), nil},
+		{"POST /message/sendPoll/{instance}", toSend, reading(sendPoll), nil},
+		{"POST /message/sendReaction/{instance}", toSend, reading(sendReaction), nil},
 
-		{"POST /chat/whatsappNumbers/{instance}", reading(checkNumbers), nil},
-		{"POST /chat/markMessageAsRead/{instance}", reading(markRead), nil},
-		{"POST /chat/sendPresence/{instance}", reading(showPresence), nil},
-		{"DELETE /chat/deleteMessageForEveryone/{instance}", reading(deleteMessage), nil},
-		{"POST /chat/updateMessage/{instance}", reading(updateMessage), nil},
-		{"POST /chat/findMessages/{instance}", reading(findMessages), nil},
-		{"POST /chat/findChats/{instance}", findChats, nil},
-		{"POST /chat/findContacts/{instance}", findContacts, nil},
-		{"POST /chat/getBase64FromMediaMessage/{instance}", reading(downloadMedia), nil},
-		{"POST /chat/fetchProfilePictureUrl/{instance}", reading(showPicture), nil},
-		{"POST /chat/fetchProfile/{instance}", reading(showProfile), nil},
-		{"POST /chat/archiveChat/{instance}", reading(archiveChat), nil},
-		{"POST /chat/markChatUnread/{instance}", reading(markUnread), nil},
-		{"POST /chat/updateBlockStatus/{instance}", reading(setBlocked), nil},
+		{"POST /chat/whatsappNumbers/{instance}", toRead, reading(checkNumbers), nil},
+		{"POST /chat/markMessageAsRead/{instance}", toSend, reading(markRead), nil},
+		{"POST /chat/sendPresence/{instance}", toSend, reading(showPresence), nil},
+		{"DELETE /chat/deleteMessageForEveryone/{instance}", toSend, reading(deleteMessage), nil},
+		{"POST /chat/updateMessage/{instance}", toSend, reading(updateMessage), nil},
+		{"POST /chat/findMessages/{instance}", toRead, reading(findMessages), nil},
+		{"POST /chat/findChats/{instance}", toRead, findChats, nil},
+		{"POST /chat/findContacts/{instance}", toRead, findContacts, nil},
+		{"POST /chat/getBase64FromMediaMessage/{instance}", toRead, reading(downloadMedia), nil},
+		{"POST /chat/fetchProfilePictureUrl/{instance}", toRead, reading(showPicture), nil},
+		{"POST /chat/fetchProfile/{instance}", toRead, reading(showProfile), nil},
+		{"POST /chat/archiveChat/{instance}", toSend, reading(archiveChat), nil},
+		{"POST /chat/markChatUnread/{instance}", toSend, reading(markUnread), nil},
+		{"POST /chat/updateBlockStatus/{instance}", toSend, reading(setBlocked), nil},
 
-		{"GET /instance/fetchInstances", d.listInstances, nil},
-		{"GET /instance/connectionState/{instance}", d.showState, nil},
-		{"GET /instance/connect/{instance}", d.connect, nil},
-		{"POST /instance/restart/{instance}", d.restart, nil},
-		{"DELETE /instance/logout/{instance}", logout, nil},
-		{"POST /instance/create", reading(d.createInstance), nil},
-		{"GET /settings/find/{instance}", showSettings, nil},
-		{"POST /webhook/set/{instance}", setWebhook, nil},
-		{"GET /webhook/find/{instance}", findWebhook, nil},
+		{"GET /instance/fetchInstances", toRead, d.listInstances, nil},
+		{"GET /instance/connectionState/{instance}", toRead, d.showState, nil},
+		{"GET /instance/connect/{instance}", toRead, d.connect, nil},
+		{"POST /instance/restart/{instance}", toManage, d.restart, nil},
+		{"DELETE /instance/logout/{instance}", toManage, logout, nil},
+		{"POST /instance/create", toAll, reading(d.createInstance), nil},
+		{"GET /settings/find/{instance}", toAll, showSettings, nil},
+		{"POST /webhook/set/{instance}", toManage, setWebhook, nil},
+		{"GET /webhook/find/{instance}", toManage, findWebhook, nil},
 
-		{"GET /group/fetchAllGroups/{instance}", listGroups, nil},
-		{"GET /group/findGroupInfos/{instance}", showGroup, nil},
-		{"GET /group/participants/{instance}", listParticipants, nil},
-		{"GET /group/inviteCode/{instance}", showInvite, nil},
-		{"POST /group/revokeInviteCode/{instance}", revokeInvite, nil},
-		{"GET /group/acceptInviteCode/{instance}", joinGroup, nil},
-		{"POST /group/create/{instance}", reading(createGroup), nil},
-		{"POST /group/updateParticipant/{instance}", reading(changeParticipants), nil},
-		{"POST /group/updateGroupSubject/{instance}", changeGroup(subjectOf), nil},
-		{"POST /group/updateGroupDescription/{instance}", changeGroup(descriptionOf), nil},
-		{"POST /group/updateGroupPicture/{instance}", setGroupPicture, []string{"image"}},
-		{"POST /group/updateSetting/{instance}", changeGroup(settingOf), nil},
-		{"POST /group/toggleEphemeral/{instance}", changeGroup(timerOf), nil},
-		{"DELETE /group/leaveGroup/{instance}", leaveGroup, nil},
+		{"GET /group/fetchAllGroups/{instance}", toRead, listGroups, nil},
+		{"GET /group/findGroupInfos/{instance}", toRead, showGroup, nil},
+		{"GET /group/participants/{instance}", toRead, listParticipants, nil},
+		{"GET /group/inviteCode/{instance}", toRead, showInvite, nil},
+		{"POST /group/revokeInviteCode/{instance}", toSend, revokeInvite, nil},
+		{"GET /group/acceptInviteCode/{instance}", toSend, joinGroup, nil},
+		{"POST /group/create/{instance}", toSend, reading(createGroup), nil},
+		{"POST /group/updateParticipant/{instance}", toSend, reading(changeParticipants), nil},
+		{"POST /group/updateGroupSubject/{instance}", toSend, changeGroup(subjectOf), nil},
+		{"POST /group/updateGroupDescription/{instance}", toSend, changeGroup(descriptionOf), nil},
+		{"POST /group/updateGroupPicture/{instance}", toSend, setGroupPicture, []string{"image"}},
+		{"POST /group/updateSetting/{instance}", toSend, changeGroup(settingOf), nil},
+		{"POST /group/toggleEphemeral/{instance}", toSend, changeGroup(timerOf), nil},
+		{"DELETE /group/leaveGroup/{instance}", toSend, leaveGroup, nil},
 	}
 }
 

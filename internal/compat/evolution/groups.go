@@ -92,23 +92,15 @@ func group(c *compat.Call) (bridge.Group, error) {
 
 // listGroups lists all groups. Only with their members the network is asked about each.
 func listGroups(c *compat.Call) (compat.Answer, error) {
-	groups := []groupRecord{}
 	whole := strings.EqualFold(c.URL.Query().Get("getParticipants"), "true")
-	for chat, err := range c.API.AllChats(c.Context(), bridge.ChatQuery{Type: bridge.ChatsGroup, Limit: 100}) {
-		if err != nil {
-			return compat.Answer{}, err
+	all := c.API.AllChats(c.Context(), bridge.ChatQuery{Type: bridge.ChatsGroup, Limit: 100})
+	return compat.OKList(compat.ItemsBytes, compat.Each(all, func(chat bridge.Chat) (any, error) {
+		if !whole {
+			return groupRecord{ID: chat.JID, Subject: chat.Name, Size: chat.Participants}, nil
 		}
-		shown := groupRecord{ID: chat.JID, Subject: chat.Name, Size: chat.Participants}
-		if whole {
-			detail, err := c.API.Group(c.Context(), chat.JID)
-			if err != nil {
-				return compat.Answer{}, err
-			}
-			shown = groupOf(compat.GroupOf(detail))
-		}
-		groups = append(groups, shown)
-	}
-	return compat.OK(groups)
+		detail, err := c.API.Group(c.Context(), chat.JID)
+		return groupOf(compat.GroupOf(detail)), err
+	}))
 }
 
 func showGroup(c *compat.Call) (compat.Answer, error) {

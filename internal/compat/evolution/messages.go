@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
+	"iter"
 	"math"
 	"net/http"
 	"strconv"
@@ -115,7 +117,7 @@ func (m *moment) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		var seconds compat.Number
 		if seconds.UnmarshalJSON(data) != nil {
-			return err
+			return bridge.Invalid("messageTimestamp: gte and lte must be a date (ISO 8601), seconds or milliseconds")
 		}
 		if seconds > 1e11 { // which no year of ours has
 			seconds /= 1000
@@ -168,57 +170,78 @@ func findMessages(c *compat.Call, in findMessagesBody) (compat.Answer, error) {
 		return compat.Answer{}, err
 	}
 	skip, take := in.window(50)
-	found, more, err := in.Where.find(c, skip, take)
-	if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
-		return compat.Answer{}, err
+	found := &foundMessages{account: account, take: take}
+	answer, err := compat.OKList(compat.MessagesBytes, found.among(in.Where.find(c, skip)))
+	answer.List.Head = `{"messages":{"records":`
+	answer.List.Tail = func() string {
+		// How many there are is not known: at least one more where more follow.
+		page, total := skip/take+1, skip+found.count
+		pages := page
+		if found.more {
+			pages, total = pages+1, total+1
+		}
+		return fmt.Sprintf(`,"total":%d,"pages":%d,"currentPage":%d}}`, total, pages, page)
 	}
-	records := make([]Record, len(found))
-	for i, m := range found {
-		records[i] = RecordOf(account, m)
-	}
-	// How many there are is not known: at least one more where more follow.
-	page, total := skip/take+1, skip+len(found)
-	pages := page
-	if more {
-		pages, total = pages+1, total+1
-	}
-	return compat.OK(map[string]any{"messages": map[string]any{"total": total, "pages": pages, "currentPage": page, "records": records}})
+	return answer, err
 }
 
-// find returns a part of the messages, the newest first, and whether more follow.
-func (w wanted) find(c *compat.Call, skip, take int) (found []bridge.Message, more bool, err error) {
+// foundMessages lists the records of the first messages of a list, and counts them.
+type foundMessages struct {
+	account     bridge.JID
+	take, count int
+	more        bool // more follow
+}
+
+// among returns the records. A chat or a message that is not stored has none.
+func (f *foundMessages) among(all iter.Seq2[bridge.Message, error]) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		for m, err := range all {
+			switch {
+			case bridge.CodeOf(err) == bridge.CodeNotFound && f.count == 0:
+				return
+			case err != nil:
+				yield(nil, err)
+				return
+			}
+			if f.more = f.count == f.take; f.more || !yield(RecordOf(f.account, m), nil) {
+				return
+			}
+			f.count++
+		}
+	}
+}
+
+// find returns the messages without the first skip ones, the newest first.
+func (w wanted) find(c *compat.Call, skip int) iter.Seq2[bridge.Message, error] {
 	if w.Key.ID != "" {
-		m, err := w.Key.message(c, w.filters()...)
-		if err != nil {
-			return nil, false, err
-		}
-		return []bridge.Message{m}, false, nil
+		return func(yield func(bridge.Message, error) bool) { yield(w.Key.message(c, w.filters()...)) }
 	}
+	q := bridge.MessageQuery{
+		Since: w.Timestamp.From.Time, Until: w.Timestamp.Until.Time, Limit: compat.MessagesPage,
+		MessageFilter: bridge.MessageFilter{Type: string(w.MessageType), FromMe: (*bool)(w.FromMe)},
+	}
+	var err error
 	if w.Key.RemoteJID == "" {
-		return nil, false, bridge.Invalid("where.key.remoteJid is required: bridged lists the messages of one chat at a time")
+		err = bridge.Invalid("where.key.remoteJid is required: bridged lists the messages of one chat at a time")
+	} else {
+		q.Chat, err = compat.Recipient(string(w.Key.RemoteJID))
 	}
-	q := bridge.MessageQuery{Since: w.Timestamp.From.Time, Until: w.Timestamp.Until.Time, MessageFilter: bridge.MessageFilter{Type: string(w.MessageType), FromMe: (*bool)(w.FromMe)}}
-	if q.Chat, err = compat.Recipient(string(w.Key.RemoteJID)); err != nil {
-		return nil, false, err
+	if err != nil {
+		return func(yield func(bridge.Message, error) bool) { yield(bridge.Message{}, err) }
 	}
-	if q.Limit = take; q.MessageFilter.IsZero() {
-		q.Offset = skip
-		page, err := c.API.Messages(c.Context(), q)
-		return page.Items, page.NextCursor != nil, err
+	if q.MessageFilter.IsZero() { // else pages may end early, so that the API has no offset
+		q.Offset, skip = skip, 0
 	}
-	for m, err := range c.API.AllMessages(c.Context(), q) {
-		switch {
-		case err != nil:
-			return nil, false, err
-		case skip > 0:
-			skip--
-		case len(found) == take:
-			return found, true, nil
-		default:
-			found = append(found, m)
+	all := c.API.AllMessages(c.Context(), q)
+	return func(yield func(bridge.Message, error) bool) {
+		for m, err := range all {
+			if skip > 0 && err == nil {
+				skip--
+			} else if !yield(m, err) {
+				return
+			}
 		}
 	}
-	return found, false, nil
 }
 
 // filters returns searches that together find the messages.
@@ -267,7 +290,12 @@ type downloadMediaBody struct {
 }
 
 func downloadMedia(c *compat.Call, in downloadMediaBody) (compat.Answer, error) {
+	release, err := c.Reserve(compat.MessagesBytes)
+	if err != nil {
+		return compat.Answer{}, err
+	}
 	m, err := in.Message.Key.message(c, bridge.MessageFilter{HasMedia: new(true)})
+	release()
 	switch {
 	case err != nil:
 		return compat.Answer{}, err
@@ -320,8 +348,8 @@ func showPresence(c *compat.Call, in toNumber) (compat.Answer, error) {
 		return compat.Answer{}, err
 	}
 	if o.Delay > 0 && state != bridge.TypingPaused {
-		if !bridge.Sleep(c.Context(), delayOf(o.Delay)) {
-			return compat.Answer{}, c.Context().Err()
+		if err := c.Pause(delayOf(o.Delay)); err != nil {
+			return compat.Answer{}, err
 		}
 		err = c.API.ShowTyping(c.Context(), chat, bridge.TypingPaused)
 	}

@@ -187,24 +187,11 @@ func find[T any, R interface{ id() string }](
 	if jid != "" {
 		all = single(one(c.Context(), jid))
 	}
-	records := []R{}
 	skip, take := in.window(maxItems)
-	for item, err := range all {
-		if err != nil {
-			return compat.Answer{}, err
-		}
+	return compat.OKList(compat.ItemsBytes, compat.Items(all, skip, take, func(item T) (any, bool) {
 		r := record(account, item)
-		switch {
-		case !in.Where.isID(r.id()):
-		case skip > 0:
-			skip--
-		default:
-			if records = append(records, r); len(records) == take {
-				return compat.OK(records)
-			}
-		}
-	}
-	return compat.OK(records)
+		return r, in.Where.isID(r.id())
+	}))
 }
 
 // single returns a list of one item, or of none where there is none.

@@ -11,8 +11,6 @@ import (
 )
 
 const (
-	toRead, toSend, toManage = bridge.ScopeRead, bridge.ScopeSend, bridge.ScopeManage
-
 	inClub = `{"number":"120363025246125486@g.us"`
 	asKey  = `{"remoteJid":"120363025246125486@g.us","id":"G1","fromMe":true}`
 	ofClub = "?groupJid=120363025246125486@g.us"
@@ -133,17 +131,17 @@ func TestFiles_LeaveNothingBehind(t *testing.T) {
 	}{
 		"what cannot be sent":    {inClub + `,"mediatype":"document","media":"aGVsbG8="}`, "", 400, "Connection Closed"},
 		"a body that broke off":  {inClub + `,"mediatype":"document","media":"aGVsbG8`, "", 400, "broke off"},
-		"no JSON behind it":      {inClub + `,"media":"aGVsbG8=",}`, "", 400, "not the expected JSON object"},
+		"no JSON behind it":      {inClub + `,"media":"aGVsbG8=",}`, "", 400, "not valid JSON"},
 		"too large":              {inClub + `,"media":"` + strings.Repeat("A", 3<<20) + `"}`, "", 413, "MEDIA_MAX_BYTES"},
 		"two files":              {inClub + `,"media":"aGVsbG8=","mediaMessage":{"media":"aGVsbG8="}}`, "", 400, "more than one file"},
-		"too much beside it":     {inClub + `,"media":"aGVsbG8=","x":"` + strings.Repeat("x", 1<<20) + `"}`, "", 413, "beside its file"},
+		"too much beside it":     {inClub + `,"media":"aGVsbG8=","x":"` + strings.Repeat("x", 1<<20) + `"}`, "", 413, "without its file"},
 		"a form":                 {part(`name="number"`, string(compattest.Club)) + part(`name="mediatype"`, "document") + part(`name="quoted"`, `{"key":{"id":""}}`) + file + "--line--\r\n", form, 400, "Connection Closed"},
 		"a form with base64":     {part(`name="number"`, string(compattest.Club)) + part(`name="mediatype"`, "document") + part(`name="media"`, "data:image/png;base64,aGVsbG8=") + "--line--\r\n", form, 400, "Connection Closed"},
 		"a form with an address": {part(`name="number"`, string(compattest.Club)) + part(`name="mediatype"`, "document") + part(`name="media"`, "https://example.org") + "--line--\r\n", form, 400, ""},
 		"a form with two files":  {file + file + "--line--\r\n", form, 400, "more than one file"},
 		"a form that broke off":  {file + part(`name="number"`, "1"), form, 400, "broke off"},
 		"a form without end":     {strings.Repeat(part(`name="x"`, "1"), 40) + "--line--\r\n", form, 400, "more than 32 parts"},
-		"a form with long texts": {part(`name="caption"`, strings.Repeat("x", 1<<20)) + part(`name="x"`, "y") + "--line--\r\n", form, 413, "beside its file"},
+		"a form with long texts": {part(`name="caption"`, strings.Repeat("x", 1<<20)) + part(`name="x"`, "y") + "--line--\r\n", form, 413, "without its file"},
 		"a form without a line":  {file, "multipart/form-data", 400, "boundary"},
 		"a form with long heads": {part(`name="`+strings.Repeat("x", 64<<10)+`"`, "1") + "--line--\r\n", form, 413, "32 KiB"},
 	} {
@@ -156,3 +154,6 @@ func TestFiles_LeaveNothingBehind(t *testing.T) {
 		}
 	}
 }
+
+// No body within 1 MiB takes a multiple of it in memory, on any route and with any token.
+func TestBodies_HoldLittleMemory(t *testing.T) { newScene(t).HostileBodies(reaches) }

@@ -100,10 +100,7 @@ func (o options) wait(c *compat.Call, chat bridge.JID, state bridge.TypingState)
 	if err := c.API.ShowTyping(c.Context(), chat, state); err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
 		return err
 	}
-	if !bridge.Sleep(c.Context(), delayOf(o.Delay)) {
-		return c.Context().Err()
-	}
-	return nil
+	return c.Pause(delayOf(o.Delay))
 }
 
 func delayOf(milliseconds compat.Number) time.Duration {

@@ -16,8 +16,6 @@ import (
 const (
 	usualMessages = 100    // of a list of messages that asks for no number
 	maxItems      = 10_000 // of any list
-	// maxTexts bounds the texts of the messages of one list, which memory holds.
-	maxTexts = 16 << 20
 )
 
 // page is the part of a list that a caller asks for. n8n's limit of 0 is none.
@@ -109,21 +107,11 @@ func listChats[T any](show func(bridge.Chat) T) func(*compat.Call) (compat.Answe
 		if err != nil {
 			return compat.Answer{}, err
 		}
-		ids, shown := idsOf(c.URL.Query()), []T{}
-		for one, err := range c.API.AllChats(c.Context(), bridge.ChatQuery{Limit: 100}) {
-			switch {
-			case err != nil:
-				return compat.Answer{}, err
-			case len(ids) > 0 && !slices.Contains(ids, compat.AsChat(one.JID)):
-			case p.skip > 0:
-				p.skip--
-			case len(shown) == p.take:
-				return compat.OK(shown)
-			default:
-				shown = append(shown, show(one))
-			}
-		}
-		return compat.OK(shown)
+		ids := idsOf(c.URL.Query())
+		all := c.API.AllChats(c.Context(), bridge.ChatQuery{Limit: 100})
+		return compat.OKList(compat.ItemsBytes, compat.Items(all, p.skip, p.take, func(one bridge.Chat) (any, bool) {
+			return show(one), len(ids) == 0 || slices.Contains(ids, compat.AsChat(one.JID))
+		}))
 	}
 }
 
@@ -196,24 +184,15 @@ func messagesIn(c *compat.Call, chat bridge.JID) (compat.Answer, error) {
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	shown, texts := []Message{}, 0
-	for m, err := range c.API.AllMessages(c.Context(), q) {
-		switch {
-		case err != nil:
-			return compat.Answer{}, err
-		case ack != "" && !isAck(m, ack):
-		case p.skip > 0:
-			p.skip--
-		case len(shown) == p.take:
-			return compat.OK(shown)
-		case texts > maxTexts:
-			return compat.Answer{}, bridge.Invalid("these messages are too long for one answer: ask for fewer with limit, and for the others with offset")
-		default:
-			m.Chat, texts = chat, texts+len(m.Content)
-			shown = append(shown, messageOf(m, c.Base()))
-		}
+	q.Limit = compat.MessagesPage
+	if q.MessageFilter.IsZero() && ack == "" { // else pages may end early, so that the API has no offset
+		q.Offset, p.skip = p.skip, 0
 	}
-	return compat.OK(shown)
+	base := c.Base()
+	return compat.OKList(compat.MessagesBytes, compat.Items(c.API.AllMessages(c.Context(), q), p.skip, p.take, func(m bridge.Message) (any, bool) {
+		m.Chat = chat
+		return messageOf(m, base), ack == "" || isAck(m, ack)
+	}))
 }
 
 func showMessage(c *compat.Call) (compat.Answer, error) {

@@ -67,24 +67,12 @@ func listGroups(c *compat.Call) (compat.Answer, error) {
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	groups := []group{}
-	for chat, err := range c.API.AllChats(c.Context(), bridge.ChatQuery{Type: bridge.ChatsGroup, Limit: 100}) {
-		switch {
-		case err != nil:
-			return compat.Answer{}, err
-		case p.skip > 0:
-			p.skip--
-			continue
-		case len(groups) == p.take:
-			return compat.OK(groups)
-		}
-		detail, err := c.API.Group(c.Context(), chat.JID)
-		if err != nil {
-			return compat.Answer{}, err
-		}
-		groups = append(groups, showGroup(compat.GroupOf(detail)))
-	}
-	return compat.OK(groups)
+	all := c.API.AllChats(c.Context(), bridge.ChatQuery{Type: bridge.ChatsGroup, Limit: 100})
+	chosen := compat.Items(all, p.skip, p.take, func(chat bridge.Chat) (any, bool) { return chat.JID, true })
+	return compat.OKList(compat.ItemsBytes, compat.Each(chosen, func(chosen any) (any, error) {
+		detail, err := c.API.Group(c.Context(), chosen.(bridge.JID))
+		return showGroup(compat.GroupOf(detail)), err
+	}))
 }
 
 func getGroup(c *compat.Call) (compat.Answer, error) {

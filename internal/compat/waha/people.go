@@ -59,20 +59,8 @@ func listContacts(c *compat.Call) (compat.Answer, error) {
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	people := []person{}
-	for one, err := range c.API.AllContacts(c.Context(), bridge.ContactQuery{Limit: 100}) {
-		switch {
-		case err != nil:
-			return compat.Answer{}, err
-		case p.skip > 0:
-			p.skip--
-		case len(people) == p.take:
-			return compat.OK(people)
-		default:
-			people = append(people, personOf(one))
-		}
-	}
-	return compat.OK(people)
+	all := c.API.AllContacts(c.Context(), bridge.ContactQuery{Limit: 100})
+	return compat.OKList(compat.ItemsBytes, compat.Items(all, p.skip, p.take, func(one bridge.KnownContact) (any, bool) { return personOf(one), true }))
 }
 
 // contactNamed returns the person or the group that a query names.

@@ -1,6 +1,7 @@
 package waha
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,8 +12,6 @@ import (
 )
 
 const (
-	toRead, toSend, toManage = bridge.ScopeRead, bridge.ScopeSend, bridge.ScopeManage
-
 	inClub  = `{"chatId":"120363025246125486@g.us"`
 	g1      = "false_120363025246125486@g.us_G1_15550100301@c.us"
 	chats   = "/api/default/chats/120363025246125486@g.us"
@@ -151,5 +150,52 @@ func TestSession_IsNamedWhereItIsNotOurs(t *testing.T) {
 		if got := s.Ask(r, compattest.Operator); got.Code != http.StatusUnprocessableEntity || !strings.Contains(got.Body.String(), `"session":"mine"`) {
 			t.Errorf("%s: %d %s", r.Route, got.Code, got.Body)
 		}
+	}
+}
+
+// No body within 1 MiB takes a multiple of it in memory, on any route and with any token.
+func TestBodies_HoldLittleMemory(t *testing.T) { newScene(t).HostileBodies(reaches) }
+
+// A change of the session that is refused, for any reason, leaves its webhooks as they were;
+// and the values of their headers are not shown again.
+func TestSession_ARefusedChangeChangesNothing(t *testing.T) {
+	s := newScene(t)
+	const first, second = `{"url":"https://one.example/a","customHeaders":[{"name":"X-Key","value":"hidden"}]}`, `{"url":"https://two.example/b","events":["message"]}`
+	put := func(token, list string) int {
+		return s.Ask(compattest.Try{Route: "PUT /api/sessions/default", Body: `{"config":{"webhooks":[` + list + `]}}`}, token).Code
+	}
+	shown := func() string {
+		var session struct {
+			Config struct{ Webhooks json.RawMessage }
+		}
+		if err := json.Unmarshal(s.Ask(compattest.Try{Route: "GET /api/sessions/default"}, compattest.Operator).Body.Bytes(), &session); err != nil {
+			t.Fatal(err)
+		}
+		return string(session.Config.Webhooks)
+	}
+	if status := put(compattest.Operator, first+","+second); status != 200 {
+		t.Fatalf("made: %d", status)
+	}
+	want := shown()
+	if !strings.Contains(want, "one.example") || !strings.Contains(want, "X-Key") || strings.Contains(want, "hidden") {
+		t.Errorf("shown as %s", want)
+	}
+	for name, list := range map[string]string{
+		"a bad address last":   `{"url":"https://three.example/c"},` + strings.Replace(second, "message", "session.status", 1) + `,{"url":"nowhere"}`,
+		"a private address":    `{"url":"https://three.example/c"},{"url":"http://127.0.0.1/"}`,
+		"a bad header of one":  strings.Replace(second, "message", "session.status", 1) + `,` + strings.Replace(first, "X-Key", "Host", 1),
+		"more than one may be": second + strings.Repeat(`,{"url":"https://three.example/c"}`, 60),
+	} {
+		if status := put(compattest.Operator, list); status != 400 || shown() != want {
+			t.Errorf("%s: %d, then %s, want %s", name, status, shown(), want)
+		}
+	}
+	blind := s.Token([]bridge.JID{compattest.Club}, toRead, toManage) // which may not see the account's state
+	if status := put(blind.Secret, first); status != 403 {
+		t.Errorf("by a token for one chat: %d", status)
+	}
+	hooks, err := s.Options.Client.WithToken(blind.Secret).Webhooks(t.Context())
+	if err != nil || len(hooks) != 0 {
+		t.Errorf("a refused one has made %v, %v", hooks, err)
 	}
 }

@@ -1,7 +1,6 @@
 package waha
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +11,7 @@ import (
 
 	"bridged/internal/client"
 	"bridged/internal/compat"
+	"bridged/internal/compat/compattest"
 )
 
 // Whatever becomes unavailable once a message is sent, the caller hears that it is: one that
@@ -36,7 +36,7 @@ func TestSend_IsAnsweredOnceItIsSent(t *testing.T) {
 			}
 		})
 		door := New(compat.Options{
-			Client: client.InProcess(bridge, ""), Family: func(context.Context, string) (int64, bool) { return 1, true }, Log: zerolog.Nop(),
+			Client: client.InProcess(bridge, ""), Token: compattest.AnyToken, Log: zerolog.Nop(),
 		})
 		r := httptest.NewRequest(call.method, call.path, strings.NewReader(call.body))
 		r.Header.Set("X-Api-Key", "key")

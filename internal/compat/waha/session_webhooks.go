@@ -1,6 +1,8 @@
 package waha
 
 import (
+	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -18,11 +20,11 @@ type sessionConfig struct {
 
 // sessionHook is a webhook of a session. bridged tries again in its own way, for three days.
 type sessionHook struct {
-	URL           string       `json:"url"`
-	Events        []string     `json:"events"`
-	HMAC          *hmacKey     `json:"hmac"`
-	Retries       any          `json:"retries"`
-	CustomHeaders []hookHeader `json:"customHeaders"`
+	URL           string          `json:"url"`
+	Events        []string        `json:"events"`
+	HMAC          *hmacKey        `json:"hmac"`
+	Retries       json.RawMessage `json:"retries"` // always null
+	CustomHeaders []hookHeader    `json:"customHeaders"`
 }
 
 type hmacKey struct {
@@ -34,8 +36,8 @@ type hookHeader struct {
 	Value string `json:"value"`
 }
 
-// shownWebhooks shows the caller's webhooks as WAHA does, without their keys; none to
-// callers who may see no webhooks.
+// shownWebhooks shows the caller's webhooks as WAHA does, without their keys and the values
+// of their headers; none to callers who may see no webhooks.
 func shownWebhooks(c *compat.Call) ([]sessionHook, error) {
 	webhooks, err := compat.OwnWebhooks(c, bridge.FormatWAHA)
 	if bridge.CodeOf(err) == bridge.CodeForbidden {
@@ -77,6 +79,9 @@ func setSession(c *compat.Call, status int) (compat.Answer, error) {
 		return compat.Answer{}, err
 	}
 	if in.Config.Webhooks != nil {
+		if _, err := infoOf(c); err != nil { // which the answer needs: nothing changes if it is refused
+			return compat.Answer{}, err
+		}
 		if err := setWebhooks(c, *in.Config.Webhooks); err != nil {
 			return compat.Answer{}, err
 		}
@@ -84,20 +89,33 @@ func setSession(c *compat.Call, status int) (compat.Answer, error) {
 	return answerInfo(c, status)
 }
 
-// setWebhooks adds the webhooks of a list, changes those that stand at the same address, and
-// removes the others.
+// setWebhooks adds the webhooks of a list, changes those that have the same address, and
+// removes the others. If one is refused, nothing changes.
 func setWebhooks(c *compat.Call, list []sessionHook) error {
 	present, err := compat.OwnWebhooks(c, bridge.FormatWAHA)
 	if err != nil {
 		return err
 	}
-	for _, hook := range list {
-		id := int64(0)
+	ids := make([]int64, len(list)) // 0 for a new one
+	for n, hook := range list {
 		if i := slices.IndexFunc(present, func(w bridge.Webhook) bool { return w.URL == hook.URL }); i >= 0 {
-			id = present[i].ID
+			ids[n] = present[i].ID
 			present = slices.Delete(present, i, i+1)
 		}
-		if _, err := compat.KeepWebhook(c, id, hook.change()); err != nil {
+		change := hook.change()
+		change.DryRun = true
+		if _, err := compat.KeepWebhook(c, ids[n], change); err != nil {
+			return err
+		}
+	}
+	if err := addWebhooks(c, list, ids); err != nil {
+		return err
+	}
+	for n, hook := range list {
+		if ids[n] == 0 {
+			continue
+		}
+		if _, err := compat.KeepWebhook(c, ids[n], hook.change()); err != nil {
 			return err
 		}
 	}
@@ -105,6 +123,26 @@ func setWebhooks(c *compat.Call, list []sessionHook) error {
 		if err := c.API.DeleteWebhook(c.Context(), w.ID); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// addWebhooks adds those of a list that are new. If one is refused, because there are too
+// many, none is left.
+func addWebhooks(c *compat.Call, list []sessionHook, ids []int64) error {
+	var added []int64
+	for n, hook := range list {
+		if ids[n] != 0 {
+			continue
+		}
+		made, err := compat.KeepWebhook(c, 0, hook.change())
+		if err != nil {
+			for _, id := range added {
+				err = errors.Join(err, c.API.DeleteWebhook(c.Context(), id))
+			}
+			return err
+		}
+		added = append(added, made.ID)
 	}
 	return nil
 }

@@ -33,84 +33,91 @@ func New(o compat.Options) http.Handler {
 	mux.HandleFunc("/", d.Refuse(noRoute))
 	mux.HandleFunc("GET /ping", d.Open(map[string]string{"message": "pong"}))
 	for _, r := range routes {
-		mux.HandleFunc(r.pattern, d.Handle(r.handle, r.files...))
+		mux.HandleFunc(r.pattern, d.Handle(r.scope, r.handle, r.files...))
 	}
 	return mux
 }
 
+// The scopes that routes need.
+const (
+	toRead, toSend, toManage = bridge.ScopeRead, bridge.ScopeSend, bridge.ScopeManage
+	toAll                    = bridge.Scope("")
+)
+
 // route binds a method and a path to what the door does there.
 type route struct {
 	pattern string
+	scope   bridge.Scope // that a token needs for any call of it; empty for none
 	handle  func(*compat.Call) (compat.Answer, error)
 	files   []string // members of the body that may hold a file
 }
 
 // routes lists all that need a key.
 var routes = []route{
-	{"GET /health", showHealth, nil},
-	{"GET /api/version", showVersion, nil},
-	{"GET /api/server/version", showVersion, nil},
+	{"GET /health", toAll, showHealth, nil},
+	{"GET /api/version", toAll, showVersion, nil},
+	{"GET /api/server/version", toAll, showVersion, nil},
 
-	{"POST /api/sendText", sendText, nil},
-	{"GET /api/sendText", sendTextByAddress, nil},
-	{"POST /api/reply", sendText, nil},
-	{"POST /api/sendImage", sendFile(bridge.MediaImage, "imageMessage"), fileData},
-	{"POST /api/sendFile", sendFile(bridge.MediaDocument, "documentMessage"), fileData},
-	{"POST /api/sendVideo", sendFile(bridge.MediaVideo, "videoMessage"), fileData},
-	{"POST /api/sendVoice", sendFile(bridge.MediaAudio, "audioMessage"), fileData},
-	{"POST /api/sendLocation", sendLocation, nil},
-	{"POST /api/sendPoll", sendPoll, nil},
-	{"POST /api/sendContactVcard", sendContacts, nil},
-	{"POST /api/forwardMessage", forward, nil},
-	{"PUT /api/reaction", react, nil},
-	{"POST /api/sendSeen", sendSeen, nil},
-	{"POST /api/startTyping", showTyping(bridge.TypingText), nil},
-	{"POST /api/stopTyping", showTyping(bridge.TypingPaused), nil},
-	{"GET /api/messages", listMessagesByQuery, nil},
+	{"POST /api/sendText", toSend, sendText, nil},
+	{"GET /api/sendText", toSend, sendTextByAddress, nil},
+	{"POST /api/reply", toSend, sendText, nil},
+	{"POST /api/sendImage", toSend, sendFile(bridge.MediaImage, "imageMessage"), fileData},
+	{"POST /api/sendFile", toSend, sendFile(bridge.MediaDocument, "documentMessage"), fileData},
+	{"POST /api/sendVideo", toSend, sendFile(bridge.MediaVideo, "videoMessage"), fileData},
+	{"POST /api/sendVoice", toSend, sendFile(bridge.MediaAudio, "audioMessage"), fileData},
+	{"POST /api/sendLocation", toSend, sendLocation, nil},
+	{"POST /api/sendPoll", toSend, sendPoll, nil},
+	{"POST /api/sendContactVcard", toSend, sendContacts, nil},
+	{"POST /api/forwardMessage", toSend, forward, nil},
+	{"PUT /api/reaction", toSend, react, nil},
+	{"POST /api/sendSeen", toSend, sendSeen, nil},
+	{"POST /api/startTyping", toSend, showTyping(bridge.TypingText), nil},
+	{"POST /api/stopTyping", toSend, showTyping(bridge.TypingPaused), nil},
+	{"GET /api/messages", toRead, listMessagesByQuery, nil},
 
-	{"GET /api/contacts", showContact, nil},
-	{"GET /api/contacts/all", listContacts, nil},
-	{"GET /api/contacts/check-exists", checkExists, nil},
-	{"GET /api/contacts/profile-picture", showPicture, nil},
+	{"GET /api/contacts", toRead, showContact, nil},
+	{"GET /api/contacts/all", toRead, listContacts, nil},
+	{"GET /api/contacts/check-exists", toRead, checkExists, nil},
+	{"GET /api/contacts/profile-picture", toRead, showPicture, nil},
 
-	{"GET /api/sessions", listSessions, nil},
-	{"POST /api/sessions", createSession, nil},
-	{"GET /api/sessions/{session}", showSession, nil},
-	{"PUT /api/sessions/{session}", updateSession, nil},
-	{"GET /api/sessions/{session}/me", showMe, nil},
-	{"POST /api/sessions/{session}/start", reconnect, nil},
-	{"POST /api/sessions/{session}/restart", reconnect, nil},
-	{"POST /api/sessions/{session}/logout", logout, nil},
-	{"GET /api/files/default/{file}", download, nil},
+	{"GET /api/sessions", toRead, listSessions, nil},
+	{"POST /api/sessions", toRead, createSession, nil},
+	{"GET /api/sessions/{session}", toRead, showSession, nil},
+	{"PUT /api/sessions/{session}", toManage, updateSession, nil},
+	{"GET /api/sessions/{session}/me", toAll, showMe, nil},
+	{"POST /api/sessions/{session}/start", toManage, reconnect, nil},
+	{"POST /api/sessions/{session}/restart", toManage, reconnect, nil},
+	{"POST /api/sessions/{session}/logout", toManage, logout, nil},
+	{"GET /api/files/default/{file}", toRead, download, nil},
 
-	{"GET /api/default/auth/qr", showQR, nil},
-	{"POST /api/default/auth/request-code", requestCode, nil},
-	{"GET /api/default/chats", listChats(showChat), nil},
-	{"GET /api/default/chats/overview", listChats(showOverview), nil},
-	{"GET /api/default/chats/{chat}/messages", listMessages, nil},
-	{"POST /api/default/chats/{chat}/messages/read", markRead, nil},
-	{"GET /api/default/chats/{chat}/messages/{message}", showMessage, nil},
-	{"PUT /api/default/chats/{chat}/messages/{message}", editMessage, nil},
-	{"DELETE /api/default/chats/{chat}/messages/{message}", deleteMessage, nil},
+	{"GET /api/default/auth/qr", toRead, showQR, nil},
+	{"POST /api/default/auth/request-code", toManage, requestCode, nil},
+	{"GET /api/default/chats", toRead, listChats(showChat), nil},
+	{"GET /api/default/chats/overview", toRead, listChats(showOverview), nil},
+	{"GET /api/default/chats/{chat}/messages", toRead, listMessages, nil},
+	{"POST /api/default/chats/{chat}/messages/read", toSend, markRead, nil},
+	{"GET /api/default/chats/{chat}/messages/{message}", toRead, showMessage, nil},
+	{"PUT /api/default/chats/{chat}/messages/{message}", toSend, editMessage, nil},
+	{"DELETE /api/default/chats/{chat}/messages/{message}", toSend, deleteMessage, nil},
 
-	{"GET /api/default/groups", listGroups, nil},
-	{"POST /api/default/groups", createGroup, nil},
-	{"POST /api/default/groups/join", joinGroup, nil},
-	{"GET /api/default/groups/{group}", getGroup, nil},
-	{"GET /api/default/groups/{group}/participants", listParticipants, nil},
-	{"POST /api/default/groups/{group}/participants/add", changeMembers(bridge.ParticipantAdd), nil},
-	{"POST /api/default/groups/{group}/participants/remove", changeMembers(bridge.ParticipantRemove), nil},
-	{"POST /api/default/groups/{group}/admin/promote", changeMembers(bridge.ParticipantPromote), nil},
-	{"POST /api/default/groups/{group}/admin/demote", changeMembers(bridge.ParticipantDemote), nil},
-	{"PUT /api/default/groups/{group}/subject", changeGroup(subjectOf), nil},
-	{"PUT /api/default/groups/{group}/description", changeGroup(descriptionOf), nil},
-	{"PUT /api/default/groups/{group}/picture", setPicture, fileData},
-	{"DELETE /api/default/groups/{group}/picture", removePicture, nil},
-	{"PUT /api/default/groups/{group}/settings/security/info-admin-only", changeGroup(infoAdminsOnly), nil},
-	{"PUT /api/default/groups/{group}/settings/security/messages-admin-only", changeGroup(messagesAdminsOnly), nil},
-	{"GET /api/default/groups/{group}/invite-code", showInvite, nil},
-	{"POST /api/default/groups/{group}/invite-code/revoke", revokeInvite, nil},
-	{"POST /api/default/groups/{group}/leave", leaveGroup, nil},
+	{"GET /api/default/groups", toRead, listGroups, nil},
+	{"POST /api/default/groups", toSend, createGroup, nil},
+	{"POST /api/default/groups/join", toSend, joinGroup, nil},
+	{"GET /api/default/groups/{group}", toRead, getGroup, nil},
+	{"GET /api/default/groups/{group}/participants", toRead, listParticipants, nil},
+	{"POST /api/default/groups/{group}/participants/add", toSend, changeMembers(bridge.ParticipantAdd), nil},
+	{"POST /api/default/groups/{group}/participants/remove", toSend, changeMembers(bridge.ParticipantRemove), nil},
+	{"POST /api/default/groups/{group}/admin/promote", toSend, changeMembers(bridge.ParticipantPromote), nil},
+	{"POST /api/default/groups/{group}/admin/demote", toSend, changeMembers(bridge.ParticipantDemote), nil},
+	{"PUT /api/default/groups/{group}/subject", toSend, changeGroup(subjectOf), nil},
+	{"PUT /api/default/groups/{group}/description", toSend, changeGroup(descriptionOf), nil},
+	{"PUT /api/default/groups/{group}/picture", toSend, setPicture, fileData},
+	{"DELETE /api/default/groups/{group}/picture", toSend, removePicture, nil},
+	{"PUT /api/default/groups/{group}/settings/security/info-admin-only", toSend, changeGroup(infoAdminsOnly), nil},
+	{"PUT /api/default/groups/{group}/settings/security/messages-admin-only", toSend, changeGroup(messagesAdminsOnly), nil},
+	{"GET /api/default/groups/{group}/invite-code", toRead, showInvite, nil},
+	{"POST /api/default/groups/{group}/invite-code/revoke", toSend, revokeInvite, nil},
+	{"POST /api/default/groups/{group}/leave", toSend, leaveGroup, nil},
 }
 
 // fileData names the member of a send that may hold a file in base64.

@@ -1,7 +1,6 @@
 package waha
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +14,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/compat"
+	"bridged/internal/compat/compattest"
 	"bridged/internal/webhook/format"
 )
 
@@ -161,7 +161,7 @@ func TestMedia_AddressStaysAtTheFile(t *testing.T) {
 		asked = append(asked, r.Method+" "+r.URL.EscapedPath())
 		w.Header().Set("Content-Type", "image/jpeg")
 	})
-	door := New(compat.Options{Client: client.InProcess(api, ""), Family: func(context.Context, string) (int64, bool) { return 1, true }, Log: zerolog.Nop()})
+	door := New(compat.Options{Client: client.InProcess(api, ""), Token: compattest.AnyToken, Log: zerolog.Nop()})
 	for _, id := range []string{"3EB0B1", "x/../../../sendText?phone=34600100101&text=spam#", "A.B_2@c.us", "%2e%2e%2f"} {
 		m := bridge.Message{Chat: sofia, ID: id, MessageType: "imageMessage", Media: &bridge.Media{Type: bridge.MediaImage, MimeType: "image/jp#eg?"}}
 		address := messageOf(m, strings.TrimSuffix(files, "/api/files/default/")).Media.URL

@@ -115,7 +115,7 @@ func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]
 		return nil, err
 	}
 	// The answers are kept although the caller may be gone.
-	asking, cancel := context.WithTimeout(c.ctx, s.Waits.Budget)
+	asking, cancel := context.WithTimeout(bridge.WithTree(c.ctx, bridge.TreeOf(ctx)), s.Waits.Budget)
 	defer cancel()
 	checks, err := c.checkNumbers(asking, unknown, true)
 	if err != nil {

@@ -245,8 +245,9 @@ CREATE TABLE number_checks (
     at          INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE number_look_ups (
-    id INTEGER PRIMARY KEY,
-    at INTEGER NOT NULL
+    id     INTEGER PRIMARY KEY,
+    at     INTEGER NOT NULL,
+    family INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE tokens (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -78,6 +78,7 @@ func TestDB_CloseLeavesNothingInTheLog(t *testing.T) {
 	}
 	for _, pool := range []*sql.DB{db.sql, db.keeper} {
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		rows, err := pool.QueryContext(ctx, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n")
 		if err != nil {
 			t.Fatal(err)

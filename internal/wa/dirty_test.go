@@ -19,8 +19,7 @@ func TestDirty_GroupsAreReadAnew(t *testing.T) {
 	if err := device.WaitQuiet(ctx); err != nil {
 		t.Fatal(err)
 	}
-	device.MissGroupChanges(true)
-	device.Drop()
+	device.MissGroupChanges(true) // a login meanwhile would read the groups too early
 	if err := group.SetSubject(ctx, sam, "Writers"); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +31,7 @@ func TestDirty_GroupsAreReadAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	device.MissGroupChanges(false)
-	device.Drop() // in case it was back before
+	device.Drop()
 	eventually(t, "the changes", func() bool {
 		g, err := a.store.Group(ctx, jid)
 		return err == nil && g.Name == "Writers" && len(g.Participants) == 3

@@ -29,6 +29,14 @@ func (gs *Groups) MarkDirty(at time.Time) {
 	f.wake()
 }
 
+// isDirty reports whether the groups were not read yet after the network's report, which
+// may come before the account is open.
+func (f *fetches) isDirty() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.dirt.reported.IsZero() && !f.dirt.reported.Equal(f.dirt.read)
+}
+
 // listRead notes that the list of groups was read.
 func (f *fetches) listRead() {
 	f.mu.Lock()

@@ -249,7 +249,7 @@ func (gs *Groups) CatchUp(ctx context.Context, away time.Duration) {
 	if err != nil {
 		return // the next login catches up
 	}
-	if c.listDue(ctx, away) {
+	if gs.fetches.isDirty() || c.listDue(ctx, away) {
 		gs.fetches.addList()
 	} else if err := gs.wantMissing(ctx); err != nil {
 		gs.o.Log.Warn().Err(err).Msg("groups without metadata not read")

@@ -333,6 +333,7 @@ func TestImport_Refusals(t *testing.T) {
 	broken := newServer(t, func(o *api.Options) { o.Importer = nil })
 	broken.imports(text, "chat", "A").Want(http.StatusInternalServerError)
 	broken.Get("/api/imports/1").Want(http.StatusInternalServerError)
+	broken.Do(http.MethodDelete, "/api/imports/1", "").Want(http.StatusInternalServerError)
 }
 
 // TestImport_ByTokens: one that is limited to some chats imports into these alone, and sees no
@@ -432,4 +433,21 @@ func TestImport_IsCancelledByItsOwn(t *testing.T) {
 		}
 	}
 	s.Do(http.MethodDelete, "/api/imports/nothing", "").Want(http.StatusNotFound)
+}
+
+// TestImport_ThatRunsIsCancelled at the end of the batch that it stores.
+func TestImport_ThatRunsIsCancelled(t *testing.T) {
+	var importer *chatimport.Importer
+	s := newServer(t, func(o *api.Options) { importer = o.Importer })
+	release := s.fault.Hold()
+	t.Cleanup(release)
+	body, contentType := exportForm(t, []byte("13.01.25, 10:00 - Anna: Hi"), "chat", "Weekend")
+	var got bridge.Import
+	s.Do(http.MethodPost, "/api/imports", body, "Content-Type", contentType, "Prefer", "respond-async").Want(http.StatusAccepted).Decode(&got)
+	context.AfterFunc(importer.Ended(got.ID), release)
+	s.Do(http.MethodDelete, "/api/imports/"+got.ID, "").Want(http.StatusOK).Decode(&got)
+	if got.State != bridge.ImportCancelled {
+		t.Errorf("got %+v", got)
+	}
+	s.Do(http.MethodDelete, "/api/imports/"+got.ID, "").Want(http.StatusConflict)
 }

@@ -40,7 +40,7 @@ func (c *Client) Calls(ctx context.Context, q bridge.CallQuery) (bridge.Page[bri
 
 // RejectCall rejects a call that rings. The key is as that of Send.
 func (c *Client) RejectCall(ctx context.Context, id, key string) error {
-	return c.CallOnce(ctx, http.MethodPost, "/api/calls/"+bridge.PathID(id)+"/reject", nil, key, nil)
+	return c.CallOnce(ctx, http.MethodPost, "/api/calls/"+pathID(id)+"/reject", nil, key, nil)
 }
 
 // MarkRead marks a chat as read up to the message with an id, or all of it if that is
@@ -95,7 +95,7 @@ func (c *Client) UpdateChat(ctx context.Context, chat bridge.JID, change ChatCha
 }
 
 func messagePath(chat bridge.JID, id string) string {
-	return "/api/chats/" + chat.Escaped() + "/messages/" + bridge.PathID(id)
+	return "/api/chats/" + chat.Escaped() + "/messages/" + pathID(id)
 }
 
 // HistoryPath returns the path of a chat's messages.
@@ -166,7 +166,7 @@ func (c *Client) AllMatches(ctx context.Context, q bridge.SearchQuery) iter.Seq2
 // MediaInfo describes a message's file.
 func (c *Client) MediaInfo(ctx context.Context, chat bridge.JID, msgID string) (bridge.Media, error) {
 	var answer struct{ Media bridge.Media }
-	err := c.Call(ctx, http.MethodGet, "/api/messages/media-info/"+chat.Escaped()+"/"+bridge.PathID(msgID), nil, &answer)
+	err := c.Call(ctx, http.MethodGet, "/api/messages/media-info/"+chat.Escaped()+"/"+pathID(msgID), nil, &answer)
 	return answer.Media, err
 }
 
@@ -274,4 +274,16 @@ func choice(value *bool) string {
 		return ""
 	}
 	return strconv.FormatBool(*value)
+}
+
+// longestID is more than a head of a request has room for (api/front, maxHead).
+const longestID = 8 << 10
+
+// pathID returns an id as one segment of a path. An id from elsewhere may have a megabyte: it
+// is cut, since no message has such an id.
+func pathID(id string) string {
+	if len(id) > longestID {
+		id = id[:longestID] + "…"
+	}
+	return bridge.PathID(id)
 }

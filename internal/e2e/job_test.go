@@ -85,7 +85,8 @@ func pairsByCode(t *testing.T, c *cast) {
 	c.device = must(c.owner.EnterPairingCode(within(t), code))(t)
 	b.answers("/api/auth/status", object{
 		"status": "open", "hasSession": true, "since": recent, "pairingCode": nil, "pairingCodeExpiresAt": nil,
-		"lastError": nil, "qr": nil, "passkey": nil, "user": object{
+		"lastError": nil, "qr": nil, "passkey": nil, "newChats": nil, "securityNotice": nil,
+		"catchingUp": nil, "pausedUntil": nil, "clientVersion": object{"current": waiting.ClientVersion.Current, "expiresAt": nil}, "user": object{
 			"jid": c.owner.PN().String(), "lid": c.owner.LID().String(), "phone": c.owner.Number(), "pushName": "Olga", "platform": "android",
 		},
 	})

@@ -232,7 +232,7 @@ func TestPairing_NetworkOutOfReach(t *testing.T) {
 	n, owner := newOwner(t, simnet.PhoneOptions{})
 	n.Down()
 	b := startBridge(t, n)
-	refused(t, b.Post("/api/auth/pair", object{"phone": owner.Number()}), http.StatusServiceUnavailable, bridge.CodeNotConnected, "network", "try again")
+	refused(t, b.Post("/api/auth/pair", object{"phone": owner.Number()}), http.StatusServiceUnavailable, bridge.CodeNotConnected, "cannot be reached", "trying again")
 	if status := b.status(); status.Status != bridge.StateNeedsPair || status.LastError == nil {
 		t.Errorf("without a network: %+v", status)
 	}

@@ -45,7 +45,8 @@ func TestPrintEvent(t *testing.T) {
 	for want, e := range map[string]bridge.Event{
 		`{"type":"reset"}` + "\n": {Type: bridge.EventReset},
 		`{"id":7,"type":"account.status","timestamp":"2026-11-21T09:00:00.000Z","chatJid":null,"status":{"status":"open","hasSession":true,"user":null,"pairingCode":null,` +
-			`"pairingCodeExpiresAt":null,"lastError":null,"since":"2026-11-21T09:00:00.000Z","qr":null,"passkey":null}}` + "\n": {
+			`"pairingCodeExpiresAt":null,"lastError":null,"since":"2026-11-21T09:00:00.000Z","qr":null,"passkey":null,` +
+			`"newChats":null,"securityNotice":null,"catchingUp":null,"clientVersion":{"current":"","expiresAt":null},"pausedUntil":null}}` + "\n": {
 			ID: 7, Type: bridge.EventAccountStatus, At: at, Status: &bridge.Status{Status: bridge.StateOpen, HasSession: true, Since: at},
 		},
 	} {

@@ -98,8 +98,8 @@ func (l *lab) wantAlive(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, text, func() bool {
-		messages := l.messages(jidOf(l.friend))
-		return slices.ContainsFunc(messages, func(m bridge.Message) bool { return m.Content == text })
+		page, err := l.store.Messages(testContext(t), bridge.MessageQuery{Chat: jidOf(l.friend), Order: bridge.OrderDesc, Limit: 1000})
+		return err == nil && slices.ContainsFunc(page.Items, func(m bridge.Message) bool { return m.Content == text })
 	})
 }
 

@@ -48,15 +48,6 @@ func (j *job) change(f func(*bridge.Import)) {
 	f(&j.state)
 }
 
-func (j *job) hasEnded() bool {
-	select {
-	case <-j.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // run imports the export, after prepare.
 func (j *job) run() {
 	defer close(j.done)

@@ -9,10 +9,14 @@ import (
 func TestOverview_ShowsTheQuotaOfNewChats(t *testing.T) {
 	for name, c := range map[string]struct{ quota, want string }{
 		"no limit": {"null", ""},
-		"a warning": {`{"status":"first_warning","total":1200,"used":1000,"cycleStartsAt":null,"cycleEndsAt":"2026-12-01T00:00:00.000Z"}`,
-			"1 000 of 1 200</p><p class=\"hint\">WhatsApp’s limit is near, until "},
-		"used up, and nothing else is known": {`{"status":"capped","total":null,"used":null,"cycleStartsAt":null,"cycleEndsAt":null}`,
-			"Used up</span></p><p class=\"hint\">WhatsApp allows no more</p>"},
+		"a warning": {
+			`{"status":"first_warning","total":1200,"used":1000,"cycleStartsAt":null,"cycleEndsAt":"2026-12-01T00:00:00.000Z"}`,
+			"1 000 of 1 200</p><p class=\"hint\">WhatsApp’s limit is near, until ",
+		},
+		"used up, and nothing else is known": {
+			`{"status":"capped","total":null,"used":null,"cycleStartsAt":null,"cycleEndsAt":null}`,
+			"Used up</span></p><p class=\"hint\">WhatsApp allows no more</p>",
+		},
 	} {
 		s := newSite(t)
 		s.status = `{"status":"open","since":"2026-11-21T08:15:30.000Z","newChats":` + c.quota + `}`

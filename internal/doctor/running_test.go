@@ -39,8 +39,11 @@ func TestNewChats_WarnsOfTheQuota(t *testing.T) {
 		says string
 	}{
 		{bridge.NewChatQuota{Status: bridge.QuotaFree, Total: new(50), Used: new(3)}, OK, "the network limits the chats that this account starts: 3 of 50 are used"},
-		{bridge.NewChatQuota{Status: bridge.QuotaSecondWarning, Total: new(50), Used: new(45)}, Warn,
-			"the network limits the chats that this account starts: 45 of 50 are used; the network warns that they will be used up"},
+		{
+			bridge.NewChatQuota{Status: bridge.QuotaSecondWarning, Total: new(50), Used: new(45)},
+			Warn,
+			"the network limits the chats that this account starts: 45 of 50 are used; the network warns that they will be used up",
+		},
 		{bridge.NewChatQuota{Status: bridge.QuotaCapped}, Warn, "the network limits the chats that this account starts; no more may start now"},
 	} {
 		if got := newChats(test.of); got.Verdict != test.want || got.Message != test.says || (got.Remedy == "") != (test.want == OK) {

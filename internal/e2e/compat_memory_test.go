@@ -105,8 +105,11 @@ func TestCompat_ListsHoldLittleMemory(t *testing.T) {
 	for name, where := range map[string]string{"all": "", "filtered": `,"fromMe":false`} {
 		seen := make(map[any]bool)
 		for page := 1; page <= 8; page++ {
-			_, answer := s.ask(t, doorRequest{"POST", s.address + "/evolution/chat/findMessages/bridged", map[string]string{"apikey": s.reader},
-				fmt.Sprintf(`{"where":{"key":{"remoteJid":"%s"%s}},"page":%d,"offset":50}`, number, where, page)})
+			_, answer := s.ask(t, doorRequest{
+				"POST", s.address + "/evolution/chat/findMessages/bridged",
+				map[string]string{"apikey": s.reader},
+				fmt.Sprintf(`{"where":{"key":{"remoteJid":"%s"%s}},"page":%d,"offset":50}`, number, where, page),
+			})
 			for _, record := range at(answer, "messages.records").([]any) {
 				id := at(record, "key.id")
 				if seen[id] {

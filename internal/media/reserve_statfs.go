@@ -9,5 +9,6 @@ func freeBytes(dir string) (free, all int64, err error) {
 	if err := syscall.Statfs(dir, &disk); err != nil {
 		return 0, 0, err
 	}
-	return int64(disk.Bavail) * int64(disk.Bsize), int64(disk.Blocks) * int64(disk.Bsize), nil
+	size := int64(disk.Bsize) //nolint:unconvert // it has another type on macOS
+	return int64(disk.Bavail) * size, int64(disk.Blocks) * size, nil
 }

@@ -31,7 +31,7 @@ func (c *companion) expectCodes(want bool) {
 	c.ended = !want
 	c.connect()
 	for {
-		switch (await[any](c, nil)).(type) {
+		switch await[any](c, nil).(type) {
 		case *events.QR:
 			if !want {
 				c.t.Error("got codes")

@@ -112,8 +112,7 @@ func (m *Manager) Receive(ctx context.Context, frame []byte) error {
 	if l == nil {
 		return errors.New("the account has no link")
 	}
-	//lint:ignore SA1019 there is no other way in
-	inside := l.cli.DangerousInternals()
+	inside := l.cli.DangerousInternals() //nolint:staticcheck // there is no other way in
 	queue, ended := make(chan *waBinary.Node, 1), make(chan struct{})
 	ctx, cancel := context.WithCancel(ctx)
 	go inside.HandlerQueueLoop(l.ctx, ctx, queue, ended)

@@ -27,7 +27,7 @@ func (l *lab) messageStanzas() nodes {
 		return node{Tag: "message", Attrs: attrs{
 			"from": jid, "id": "MESSAGE", "t": "1790000000", "type": "text", "notify": "Sam",
 			"addressing_mode": "lid", "sender_pn": number, "verified_level": "high", "verified_name": "1",
-		}, Content: nodes(children)}
+		}, Content: children}
 	}
 	enc := func(kind string) node {
 		return node{Tag: "enc", Attrs: attrs{"v": "2", "type": kind, "count": "1", "decrypt-fail": "hide", "mediatype": "image"}, Content: []byte("not a ciphertext")}
@@ -62,13 +62,14 @@ func (l *lab) messageStanzas() nodes {
 func (l *lab) receiptStanzas() nodes {
 	friend, group := l.friend.LID(), l.group.JID()
 	receipt := func(from types.JID, kind string, children ...node) node {
-		return node{Tag: "receipt", Attrs: attrs{"from": from, "id": "MESSAGE", "t": "1790000000", "type": kind, "recipient": friend, "offline": "1"}, Content: nodes(children)}
+		return node{Tag: "receipt", Attrs: attrs{"from": from, "id": "MESSAGE", "t": "1790000000", "type": kind, "recipient": friend, "offline": "1"}, Content: children}
 	}
 	retry := receipt(friend, "retry",
 		node{Tag: "retry", Attrs: attrs{"count": "1", "id": "MESSAGE", "t": "1790000000", "v": "1"}},
 		node{Tag: "registration", Content: []byte{0, 0, 0, 1}},
 		node{Tag: "keys", Content: nodes{
-			{Tag: "type", Content: []byte{5}}, {Tag: "identity", Content: make([]byte, 32)},
+			{Tag: "type", Content: []byte{5}},
+			{Tag: "identity", Content: make([]byte, 32)},
 			{Tag: "key", Content: nodes{{Tag: "id", Content: []byte{0, 0, 1}}, {Tag: "value", Content: make([]byte, 32)}}},
 			{Tag: "skey", Content: nodes{{Tag: "id", Content: []byte{0, 0, 1}}, {Tag: "value", Content: make([]byte, 32)}, {Tag: "signature", Content: make([]byte, 64)}}},
 			{Tag: "device-identity", Content: []byte("x")},
@@ -99,7 +100,7 @@ func (l *lab) callStanzas() (all nodes) {
 
 // notification returns one of a type.
 func notification(from types.JID, kind string, children ...node) node {
-	return node{Tag: "notification", Attrs: attrs{"from": from, "id": "NOTE", "t": "1790000000", "type": kind, "notify": "Sam", "offline": "1"}, Content: nodes(children)}
+	return node{Tag: "notification", Attrs: attrs{"from": from, "id": "NOTE", "t": "1790000000", "type": kind, "notify": "Sam", "offline": "1"}, Content: children}
 }
 
 func (l *lab) notificationStanzas() nodes {
@@ -179,8 +180,10 @@ func (l *lab) otherStanzas() nodes {
 	friend := l.friend.LID()
 	return nodes{
 		{Tag: "ib", Attrs: attrs{"from": types.ServerJID}, Content: nodes{
-			{Tag: "dirty", Attrs: attrs{"type": "groups", "timestamp": "1"}}, {Tag: "edge_routing", Content: nodes{{Tag: "routing_info", Content: []byte("x")}}},
-			{Tag: "thread_metadata"}, {Tag: "offline", Attrs: attrs{"count": "0"}},
+			{Tag: "dirty", Attrs: attrs{"type": "groups", "timestamp": "1"}},
+			{Tag: "edge_routing", Content: nodes{{Tag: "routing_info", Content: []byte("x")}}},
+			{Tag: "thread_metadata"},
+			{Tag: "offline", Attrs: attrs{"count": "0"}},
 		}},
 		{Tag: "chatstate", Attrs: attrs{"from": friend, "participant": friend}, Content: nodes{{Tag: "composing", Attrs: attrs{"media": "audio"}}}},
 		{Tag: "presence", Attrs: attrs{"from": friend, "type": "unavailable", "last": "1790000000"}},

@@ -297,8 +297,15 @@ func TestUploads_AreBounded(t *testing.T) {
 		token, family, size int64
 		fits                bool
 	}{
-		{1, 1, maxUploads/2 - 1, true}, {2, 1, 2, false}, {3, 1, 1, true}, {1, 1, 1, false}, {4, 4, maxUploads/4 + 1, false}, {4, 4, maxUploads / 4, true},
-		{5, 5, 1, false}, {0, 0, maxUploads / 4, true}, {0, 0, 1, false},
+		{1, 1, maxUploads/2 - 1, true},
+		{2, 1, 2, false},
+		{3, 1, 1, true},
+		{1, 1, 1, false},
+		{4, 4, maxUploads/4 + 1, false},
+		{4, 4, maxUploads / 4, true},
+		{5, 5, 1, false},
+		{0, 0, maxUploads / 4, true},
+		{0, 0, 1, false},
 	} {
 		err := u.reserve(strconv.Itoa(i), &upload{Token: c.token, Family: c.family, Size: c.size, At: time.Now(), Until: time.Now().Add(time.Hour)})
 		if (err == nil) != c.fits || err != nil && bridge.CodeOf(err) != bridge.CodeRateLimited {

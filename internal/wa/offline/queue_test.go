@@ -71,6 +71,12 @@ func (q *queue) acknowledge(number int) {
 	synctest.Wait()
 }
 
+// pass lets time pass, and waits for what it sets off.
+func (q *queue) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 func (q *queue) wantRequests(want int) {
 	q.t.Helper()
 	if len(q.requests) != want {
@@ -82,13 +88,13 @@ func TestQueue_RequestsTheNextBatchWhenOneBegins(t *testing.T) {
 	inBubble(t, func(q *queue) {
 		q.preview(711)
 		q.wantRequests(1)
-		time.Sleep(time.Second)
+		q.pass(time.Second)
 		q.wantRequests(1)
 		q.receive(1)
 		q.wantRequests(2)
 		q.receive(199)
 		q.wantRequests(2) // they came at once: the next request waits for 100 ms
-		time.Sleep(100 * time.Millisecond)
+		q.pass(100 * time.Millisecond)
 		q.receive(1)
 		q.wantRequests(3)
 		if gap := q.requests[2].Sub(q.requests[1]); gap < 100*time.Millisecond {
@@ -98,7 +104,7 @@ func TestQueue_RequestsTheNextBatchWhenOneBegins(t *testing.T) {
 			t.Errorf("progress %+v", got)
 		}
 		q.ib("offline", waBinary.Attrs{"count": "711"})
-		time.Sleep(5 * time.Minute)
+		q.pass(5 * time.Minute)
 		q.wantRequests(3)
 		if q.Progress() != nil || q.ended != 1 || len(q.stalls) != 0 {
 			t.Errorf("after the end: progress %+v, ended %d times, stalled %v", q.Progress(), q.ended, q.stalls)
@@ -111,12 +117,12 @@ func TestQueue_WaitsForTheHandling(t *testing.T) {
 	inBubble(t, func(q *queue) {
 		q.preview(10_000)
 		q.receive(401)
-		time.Sleep(time.Second)
+		q.pass(time.Second)
 		q.wantRequests(1)
 		q.acknowledge(0)
 		q.wantRequests(2)
 		q.receive(200)
-		time.Sleep(time.Second)
+		q.pass(time.Second)
 		q.wantRequests(2)
 		q.acknowledge(500) // acknowledges all before it, too
 		q.wantRequests(3)
@@ -126,25 +132,23 @@ func TestQueue_WaitsForTheHandling(t *testing.T) {
 func TestQueue_ReportsEachMinuteOfSilence(t *testing.T) {
 	inBubble(t, func(q *queue) {
 		q.preview(711)
-		time.Sleep(50 * time.Second)
+		q.pass(50 * time.Second)
 		q.receive(5)
-		time.Sleep(59 * time.Second)
+		q.pass(59 * time.Second)
 		if len(q.stalls) != 0 {
 			t.Errorf("stalled within a minute: %v", q.stalls)
 		}
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
+		q.pass(2 * time.Second)
 		requests := len(q.requests)
 		if len(q.stalls) != 1 || q.stalls[0] != (bridge.CatchingUp{Received: 5, Expected: 711}) {
 			t.Fatalf("stalls: %v", q.stalls)
 		}
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		q.pass(time.Minute)
 		if len(q.stalls) != 2 || len(q.requests) != requests+1 {
 			t.Errorf("a minute later: %d stalls and %d requests, want 2 and %d", len(q.stalls), len(q.requests), requests+1)
 		}
 		q.Abandon()
-		time.Sleep(5 * time.Minute)
+		q.pass(5 * time.Minute)
 		if len(q.stalls) != 2 || q.Progress() != nil {
 			t.Errorf("after the end of the connection: %d stalls, progress %+v", len(q.stalls), q.Progress())
 		}
@@ -156,7 +160,7 @@ func TestQueue_AnEmptyOneIsNotRequested(t *testing.T) {
 		q.preview(0)
 		q.ib("offline", waBinary.Attrs{"count": "0"})
 		q.receive(1)
-		time.Sleep(2 * time.Minute)
+		q.pass(2 * time.Minute)
 		q.wantRequests(0)
 		if q.Progress() != nil || len(q.stalls) != 0 || q.ended != 0 {
 			t.Errorf("progress %+v, stalls %v, ended %d times", q.Progress(), q.stalls, q.ended)

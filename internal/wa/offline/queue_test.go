@@ -3,6 +3,8 @@ package offline_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,11 +19,13 @@ import (
 // queue is a [offline.Queue] with a record of its requests.
 type queue struct {
 	*offline.Queue
-	t        *testing.T
+	t    *testing.T
+	next int // the number of the next stanza
+
+	mu       sync.Mutex // guards the fields below
 	requests []time.Time
 	stalls   []bridge.CatchingUp
 	ended    int
-	next     int // the number of the next stanza
 }
 
 // inBubble runs a test with an empty queue and artificial time.
@@ -36,15 +40,36 @@ func inBubble(t *testing.T, test func(q *queue)) {
 				if batch := node.GetChildByTag("offline_batch"); batch.Attrs["count"] != "200" {
 					t.Errorf("requested %v", node)
 				}
-				q.requests = append(q.requests, time.Now())
+				q.note(func() { q.requests = append(q.requests, time.Now()) })
 				return nil
 			},
-			Stalled: func(p bridge.CatchingUp) { q.stalls = append(q.stalls, p) },
-			Ended:   func() { q.ended++ }, Received: func() {},
+			Stalled: func(p bridge.CatchingUp) { q.note(func() { q.stalls = append(q.stalls, p) }) },
+			Ended:   func() { q.note(func() { q.ended++ }) }, Received: func() {},
 			Log: zerolog.Nop(),
 		})
 		test(q)
 	})
+}
+
+func (q *queue) note(change func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	change()
+}
+
+func (q *queue) made() (requests []time.Time) {
+	q.note(func() { requests = slices.Clone(q.requests) })
+	return requests
+}
+
+func (q *queue) stalled() (stalls []bridge.CatchingUp) {
+	q.note(func() { stalls = slices.Clone(q.stalls) })
+	return stalls
+}
+
+func (q *queue) ends() (ended int) {
+	q.note(func() { ended = q.ended })
+	return ended
 }
 
 func (q *queue) ib(child string, attrs waBinary.Attrs) {
@@ -79,8 +104,8 @@ func (q *queue) pass(d time.Duration) {
 
 func (q *queue) wantRequests(want int) {
 	q.t.Helper()
-	if len(q.requests) != want {
-		q.t.Fatalf("%d requests, want %d", len(q.requests), want)
+	if len(q.made()) != want {
+		q.t.Fatalf("%d requests, want %d", len(q.made()), want)
 	}
 }
 
@@ -97,7 +122,7 @@ func TestQueue_RequestsTheNextBatchWhenOneBegins(t *testing.T) {
 		q.pass(100 * time.Millisecond)
 		q.receive(1)
 		q.wantRequests(3)
-		if gap := q.requests[2].Sub(q.requests[1]); gap < 100*time.Millisecond {
+		if gap := q.made()[2].Sub(q.made()[1]); gap < 100*time.Millisecond {
 			t.Errorf("two requests within %v", gap)
 		}
 		if got := *q.Progress(); got != (bridge.CatchingUp{Received: 201, Expected: 711}) {
@@ -106,8 +131,8 @@ func TestQueue_RequestsTheNextBatchWhenOneBegins(t *testing.T) {
 		q.ib("offline", waBinary.Attrs{"count": "711"})
 		q.pass(5 * time.Minute)
 		q.wantRequests(3)
-		if q.Progress() != nil || q.ended != 1 || len(q.stalls) != 0 {
-			t.Errorf("after the end: progress %+v, ended %d times, stalled %v", q.Progress(), q.ended, q.stalls)
+		if q.Progress() != nil || q.ends() != 1 || len(q.stalled()) != 0 {
+			t.Errorf("after the end: progress %+v, ended %d times, stalled %v", q.Progress(), q.ends(), q.stalled())
 		}
 	})
 }
@@ -116,16 +141,23 @@ func TestQueue_RequestsTheNextBatchWhenOneBegins(t *testing.T) {
 func TestQueue_WaitsForTheHandling(t *testing.T) {
 	inBubble(t, func(q *queue) {
 		q.preview(10_000)
-		q.receive(401)
+		for range 400 {
+			q.receive(1)
+			q.pass(time.Second)
+		}
+		q.wantRequests(401)
+		q.receive(101)
 		q.pass(time.Second)
-		q.wantRequests(1)
-		q.acknowledge(0)
-		q.wantRequests(2)
-		q.receive(200)
+		q.wantRequests(401)
+		q.acknowledge(100) // acknowledges all before it, too: 400 are left
 		q.pass(time.Second)
-		q.wantRequests(2)
-		q.acknowledge(500) // acknowledges all before it, too
-		q.wantRequests(3)
+		q.wantRequests(402)
+		q.receive(1)
+		q.pass(time.Second)
+		q.wantRequests(402)
+		q.acknowledge(500)
+		q.pass(time.Second)
+		q.wantRequests(403)
 	})
 }
 
@@ -135,22 +167,22 @@ func TestQueue_ReportsEachMinuteOfSilence(t *testing.T) {
 		q.pass(50 * time.Second)
 		q.receive(5)
 		q.pass(59 * time.Second)
-		if len(q.stalls) != 0 {
-			t.Errorf("stalled within a minute: %v", q.stalls)
+		if len(q.stalled()) != 0 {
+			t.Errorf("stalled within a minute: %v", q.stalled())
 		}
 		q.pass(2 * time.Second)
-		requests := len(q.requests)
-		if len(q.stalls) != 1 || q.stalls[0] != (bridge.CatchingUp{Received: 5, Expected: 711}) {
-			t.Fatalf("stalls: %v", q.stalls)
+		requests := len(q.made())
+		if len(q.stalled()) != 1 || q.stalled()[0] != (bridge.CatchingUp{Received: 5, Expected: 711}) {
+			t.Fatalf("stalls: %v", q.stalled())
 		}
 		q.pass(time.Minute)
-		if len(q.stalls) != 2 || len(q.requests) != requests+1 {
-			t.Errorf("a minute later: %d stalls and %d requests, want 2 and %d", len(q.stalls), len(q.requests), requests+1)
+		if len(q.stalled()) != 2 || len(q.made()) != requests+1 {
+			t.Errorf("a minute later: %d stalls and %d requests, want 2 and %d", len(q.stalled()), len(q.made()), requests+1)
 		}
 		q.Abandon()
 		q.pass(5 * time.Minute)
-		if len(q.stalls) != 2 || q.Progress() != nil {
-			t.Errorf("after the end of the connection: %d stalls, progress %+v", len(q.stalls), q.Progress())
+		if len(q.stalled()) != 2 || q.Progress() != nil {
+			t.Errorf("after the end of the connection: %d stalls, progress %+v", len(q.stalled()), q.Progress())
 		}
 	})
 }
@@ -162,8 +194,8 @@ func TestQueue_AnEmptyOneIsNotRequested(t *testing.T) {
 		q.receive(1)
 		q.pass(2 * time.Minute)
 		q.wantRequests(0)
-		if q.Progress() != nil || len(q.stalls) != 0 || q.ended != 0 {
-			t.Errorf("progress %+v, stalls %v, ended %d times", q.Progress(), q.stalls, q.ended)
+		if q.Progress() != nil || len(q.stalled()) != 0 || q.ends() != 0 {
+			t.Errorf("progress %+v, stalls %v, ended %d times", q.Progress(), q.stalled(), q.ends())
 		}
 	})
 }

@@ -88,7 +88,7 @@ func (c *Console) knowsHost(host string) bool {
 
 // isPublic reports whether a host is in PUBLIC_URL, behind which a reverse proxy is.
 func (c *Console) isPublic(host string) bool {
-	return slices.ContainsFunc(c.options.PublicURLs, func(u *url.URL) bool { return strings.EqualFold(u.Hostname(), hostname(host)) })
+	return front.IsPublic(c.options.PublicURLs, host)
 }
 
 // hostname returns a Host header without its port.

@@ -17,7 +17,7 @@ import (
 // X-Forwarded-For, because a caller can write the others.
 func Callers(public []*url.URL, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if at := addressOf(r); (at.IsLoopback() || at.IsPrivate()) && isPublic(public, r.Host) {
+		if at := addressOf(r); (at.IsLoopback() || at.IsPrivate()) && IsPublic(public, r.Host) {
 			list := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 			if caller, err := netip.ParseAddr(strings.TrimSpace(list[len(list)-1])); err == nil {
 				r.RemoteAddr = netip.AddrPortFrom(caller.Unmap(), 0).String()
@@ -34,7 +34,8 @@ func addressOf(r *http.Request) netip.Addr {
 	return at.Addr().Unmap()
 }
 
-func isPublic(public []*url.URL, host string) bool {
+// IsPublic reports whether a Host header names one of the operator's public addresses.
+func IsPublic(public []*url.URL, host string) bool {
 	name := (&url.URL{Host: host}).Hostname()
 	return slices.ContainsFunc(public, func(u *url.URL) bool { return strings.EqualFold(u.Hostname(), name) })
 }

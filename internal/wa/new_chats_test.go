@@ -80,9 +80,11 @@ func TestNewChats_CappedByTheNetwork(t *testing.T) {
 	}
 	a.stop()
 
+	asked := a.device().Queries("usync")
 	b := startAccount(t, network, dir)
 	b.phone = a.phone
 	b.waitError(bridge.StateOpen, sentence)
+	eventually(t, "the login's question for the default timer", func() bool { return b.device().Queries("usync") > asked })
 	if b.refusesNewChat(stranger, left-time.Hour, left) || len(b.messages(jidOf(stranger))) != 0 {
 		t.Error("after a restart the network was asked, or the message was stored")
 	}

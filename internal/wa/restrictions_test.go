@@ -82,9 +82,11 @@ func TestTimelock_RefusesNewChatsUntilItsEnd(t *testing.T) {
 	a.refusesNewChats(stranger, friend)
 	a.stop()
 
+	asked := a.device().Queries("usync")
 	b := startAccount(t, network, dir)
 	b.phone = a.phone
 	b.waitError(bridge.StateOpen, sentence)
+	eventually(t, "the login's question for the default timer", func() bool { return b.device().Queries("usync") > asked })
 	b.refusesNewChats(stranger, friend)
 
 	a.phone.LockReachout(time.Time{})

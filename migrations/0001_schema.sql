@@ -81,6 +81,7 @@ CREATE TABLE chats (
     pinned          INTEGER NOT NULL DEFAULT 0,
     muted_until     INTEGER,
     history_end     INTEGER NOT NULL DEFAULT 0,
+    transcribed     TEXT NOT NULL DEFAULT '',
     recency         INTEGER NOT NULL
                     GENERATED ALWAYS AS (ifnull(-last_message_at, 9223372036854775807)) VIRTUAL
 ) STRICT;
@@ -257,12 +258,14 @@ CREATE TABLE reactions (
 CREATE INDEX reactions_by_person ON reactions (person);
 
 -- The messages whose transcript is not made yet: asked are those that a caller
--- asked for, which come first. tries are how often it was tried, and next_at is
--- when it is tried again, by the store's own clock.
+-- asked for, which come first, and whole are those that may use more than their
+-- chat's part of the month's minutes. tries are how often it was tried, and
+-- next_at is when it is tried again, by the store's own clock.
 CREATE TABLE transcriptions (
     id      INTEGER PRIMARY KEY AUTOINCREMENT,
     message INTEGER NOT NULL UNIQUE REFERENCES messages (seq) ON DELETE CASCADE,
     asked   INTEGER NOT NULL,
+    whole   INTEGER NOT NULL DEFAULT 0,
     tries   INTEGER NOT NULL DEFAULT 0,
     next_at INTEGER NOT NULL DEFAULT 0
 ) STRICT;

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/media"
@@ -58,14 +59,23 @@ func (s *server) requestTranscript(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	whole := in.caller().Chats == nil // who may read all chats may use all minutes
 	if t.SecondsLimit != nil {
-		seconds := int(media.LengthOf(file, m).Seconds())
-		switch {
-		case seconds > *t.SecondsLimit:
+		used, err := s.Store.TranscribedOf(in.ctx(), m.Chat)
+		if err != nil {
+			return nil, err
+		}
+		month := time.Duration(*t.SecondsLimit) * time.Second
+		left := month - time.Duration(t.SecondsUsed)*time.Second
+		if !whole {
+			left = min(left, bridge.ChatMinutes(month)-used)
+		}
+		switch length := media.LengthOf(file, m); {
+		case length > month:
 			return nil, bridge.Invalid("the sound is longer than all the minutes of a month (TRANSCRIBE_MINUTES)")
-		case seconds > *t.SecondsLimit-t.SecondsUsed:
+		case length > left:
 			answer.WaitsUntil = new(bridge.At(bridge.NextMonth(s.Store.Clock().Now())))
 		}
 	}
-	return accepted{answer}, s.Store.AskTranscript(in.ctx(), m.Chat, m.ID)
+	return accepted{answer}, s.Store.AskTranscript(in.ctx(), m.Chat, m.ID, whole)
 }

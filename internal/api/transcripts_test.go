@@ -8,6 +8,7 @@ import (
 
 	"bridged/internal/api"
 	"bridged/internal/bridge"
+	"bridged/internal/store"
 )
 
 // transcriptOf is the route of one message's transcript.
@@ -41,7 +42,7 @@ func TestTranscript_IsAskedForAndAnsweredOnceItIsThere(t *testing.T) {
 	if err != nil || job == nil {
 		t.Fatalf("nothing to do, %v", err)
 	}
-	if counted, err := s.store.CountTranscribed(t.Context(), time.Minute, time.Minute); err != nil || !counted {
+	if counted, err := s.store.CountTranscribed(t.Context(), grace, time.Minute, store.Minutes{All: time.Minute}); err != nil || !counted {
 		t.Fatalf("counted: %t, %v", counted, err)
 	}
 	s.voice("V2")
@@ -125,13 +126,31 @@ func TestTranscript_IsOfTheTokensChats(t *testing.T) {
 	}
 }
 
+// A token of one chat uses half of the month's minutes with it; who may read all chats uses the rest, too.
+func TestTranscript_AChatHasHalfOfTheMonth(t *testing.T) {
+	s := newServer(t, minutesAMonth(30))
+	s.voice("V1")
+	s.voice("V2")
+	half := 15 * time.Minute
+	if counted, err := s.store.CountTranscribed(t.Context(), grace, half, store.Minutes{Chat: half}); err != nil || !counted {
+		t.Fatalf("counted: %t, %v", counted, err)
+	}
+	var one, all bridge.TranscriptRequest
+	guest := s.token(`{"name":"a","scopes":["manage","read"],"chats":["` + string(grace) + `"]}`)
+	s.as(guest).Post(transcriptOf(grace, "V1"), "").Want(http.StatusAccepted).Decode(&one)
+	s.Post(transcriptOf(grace, "V2"), "").Want(http.StatusAccepted).Decode(&all)
+	if one.WaitsUntil == nil || all.WaitsUntil != nil {
+		t.Errorf("one chat's token: %+v, BRIDGE_TOKEN: %+v", one, all)
+	}
+}
+
 // A note that is longer than what is left of the month waits, though shorter ones do not.
 func TestTranscript_SaysThatItWaitsForTheNextMonth(t *testing.T) {
 	s := newServer(t, minutesAMonth(1))
 	for id, seconds := range map[string]int{"short": 10, "long": 30, "endless": 61} {
 		s.cdn.send(s, id, bridge.Media{Type: bridge.MediaAudio, MimeType: "audio/amr", DurationSec: seconds}, "the sound of "+id)
 	}
-	if counted, err := s.store.CountTranscribed(t.Context(), 40*time.Second, time.Minute); err != nil || !counted {
+	if counted, err := s.store.CountTranscribed(t.Context(), grace, 40*time.Second, store.Minutes{All: time.Minute}); err != nil || !counted {
 		t.Fatalf("counted: %t, %v", counted, err)
 	}
 	var short, long bridge.TranscriptRequest

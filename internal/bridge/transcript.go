@@ -91,6 +91,18 @@ type TranscriptRequest struct {
 	WaitsUntil *Time       `json:"waitsUntil"` // the next month, where this one has too few minutes left
 }
 
+// LongNote is the length of a voice note from which on its transcription is limited.
+const LongNote = 10 * time.Minute
+
+// ChatMinutes returns how much of a month's sound may be transcribed of one chat, so that a stranger's
+// notes leave minutes to other chats: half of it, but never less than [LongNote]; 0 is no limit.
+func ChatMinutes(month time.Duration) time.Duration {
+	if month == 0 {
+		return 0
+	}
+	return max(month/2, LongNote)
+}
+
 // NextMonth returns when the month after a moment begins, in UTC.
 func NextMonth(after time.Time) time.Time {
 	year, month, _ := after.UTC().Date()

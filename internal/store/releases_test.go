@@ -61,7 +61,7 @@ func fillRelease(t *testing.T, path string) {
 		rings(alice, "call", 8))
 	save(t, s, voiceNote(bob, bob, "V1", 9), voiceNote(bob, bob, "V2", 10))
 	for _, id := range []string{"V2", "V1"} {
-		if err := s.AskTranscript(t.Context(), bob, id); err != nil {
+		if err := s.AskTranscript(t.Context(), bob, id, false); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -25,8 +25,9 @@ func (t *writeTx) queueTranscript(seq int64, m bridge.Message) {
 }
 
 // AskTranscript has a message transcribed next, unless it is already. A message that was tried
-// before begins anew. It fails with [bridge.CodeNotFound] where the message is not stored.
-func (s *Store) AskTranscript(ctx context.Context, chat bridge.JID, id string) error {
+// before begins anew. whole lets it use what its chat may no longer use of the month's minutes. It
+// fails with [bridge.CodeNotFound] if the message is not stored.
+func (s *Store) AskTranscript(ctx context.Context, chat bridge.JID, id string, whole bool) error {
 	return s.writeAs(ctx, "ask for a transcript", func(t *writeTx) {
 		m, found := t.findMessage(chat, id)
 		switch {
@@ -34,8 +35,8 @@ func (s *Store) AskTranscript(ctx context.Context, chat bridge.JID, id string) e
 			t.Fail(bridge.NotFound("there is no message %s in the chat %s in the store", id, chat))
 		case t.detailsIn(m.details).Transcript == nil:
 			t.Run(`
-				INSERT INTO transcriptions (message, asked) VALUES (?, TRUE)
-				ON CONFLICT (message) DO UPDATE SET asked = TRUE, tries = 0, next_at = 0`, m.seq)
+				INSERT INTO transcriptions (message, asked, whole) VALUES (?, TRUE, ?)
+				ON CONFLICT (message) DO UPDATE SET asked = TRUE, whole = whole OR excluded.whole, tries = 0, next_at = 0`, m.seq, whole)
 			t.queued = true
 		}
 	})
@@ -66,6 +67,8 @@ type Transcription struct {
 	Tries int // this one included
 	Chat  bridge.JID
 	MsgID string
+	Whole bool          // see [Store.AskTranscript]
+	Used  time.Duration // of the chat's sound that was transcribed this month
 }
 
 // NextTranscription begins the next try: of messages that were asked for, then of the newest ones.
@@ -87,11 +90,13 @@ func (s *Store) NextTranscription(ctx context.Context, pause func(tries int) tim
 	}
 	err = s.writeAs(ctx, "begin a transcript", func(t *writeTx) {
 		var job Transcription
+		var used string
 		if !t.Find(`
-			SELECT q.id, q.tries + 1, c.jid, m.id FROM transcriptions q JOIN messages m ON m.seq = q.message JOIN chats c ON c.id = m.chat
-			WHERE q.next_at <= ? ORDER BY q.asked DESC, q.message DESC LIMIT 1`, []any{t.at}, &job.id, &job.Tries, &job.Chat, &job.MsgID) {
+			SELECT q.id, q.tries + 1, c.jid, m.id, q.whole, c.transcribed FROM transcriptions q JOIN messages m ON m.seq = q.message JOIN chats c ON c.id = m.chat
+			WHERE q.next_at <= ? ORDER BY q.asked DESC, q.message DESC LIMIT 1`, []any{t.at}, &job.id, &job.Tries, &job.Chat, &job.MsgID, &job.Whole, &used) {
 			return
 		}
+		job.Used = transcribedIn(s.month(), used)
 		t.Run("UPDATE transcriptions SET tries = ?, next_at = ? WHERE id = ?", job.Tries, t.at+pause(job.Tries).Milliseconds(), job.id)
 		next = &job
 	})
@@ -136,7 +141,7 @@ const settingTranscribed = "store.transcribed"
 // month returns the month in UTC as the setting has it.
 func (s *Store) month() string { return s.o.Clock.Now().UTC().Format("2006-01") }
 
-// transcribedIn returns how much sound the setting says was transcribed in a month.
+// transcribedIn returns how much sound was transcribed in a month, as the setting or a chat's row says.
 func transcribedIn(month, setting string) time.Duration {
 	of, count, _ := strings.Cut(setting, " ")
 	ms, err := strconv.ParseInt(count, 10, 64)
@@ -146,18 +151,38 @@ func transcribedIn(month, setting string) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// CountTranscribed counts sound that is about to be transcribed, unless that is more than a month
-// may have; a limit of 0 is none. A negative length takes back what was not sent after all.
-func (s *Store) CountTranscribed(ctx context.Context, length, limit time.Duration) (counted bool, err error) {
+// Minutes limits the sound that is transcribed in a month; 0 is no limit.
+type Minutes struct{ All, Chat time.Duration }
+
+// admit reports whether sums are within the limits.
+func (m Minutes) admit(all, chat time.Duration) bool {
+	return (m.All == 0 || all <= m.All) && (m.Chat == 0 || chat <= m.Chat)
+}
+
+// CountTranscribed counts sound of a chat that is about to be transcribed, unless that is more than
+// the limits. A negative length takes back what was not sent after all.
+func (s *Store) CountTranscribed(ctx context.Context, chat bridge.JID, length time.Duration, limits Minutes) (counted bool, err error) {
 	err = s.writeAs(ctx, "count what is transcribed", func(t *writeTx) {
 		month := s.month()
-		sum := transcribedIn(month, readSetting(t.Conn, settingTranscribed)) + length
-		sum = max(sum, 0) // the month may be another one by now
-		if counted = limit == 0 || sum <= limit; counted {
-			t.setSetting(settingTranscribed, fmt.Sprintf("%s %d", month, sum.Milliseconds()))
+		var ofChat string
+		t.Find("SELECT transcribed FROM chats WHERE jid = ?", []any{chat}, &ofChat)
+		all := max(transcribedIn(month, readSetting(t.Conn, settingTranscribed))+length, 0) // the month may be another one by now
+		one := max(transcribedIn(month, ofChat)+length, 0)
+		if counted = length < 0 || limits.admit(all, one); counted {
+			t.setSetting(settingTranscribed, fmt.Sprintf("%s %d", month, all.Milliseconds()))
+			t.Run("UPDATE chats SET transcribed = ? WHERE jid = ?", fmt.Sprintf("%s %d", month, one.Milliseconds()), chat)
 		}
 	})
 	return counted, err
+}
+
+// TranscribedOf returns how much sound of a chat was transcribed this month.
+func (s *Store) TranscribedOf(ctx context.Context, chat bridge.JID) (time.Duration, error) {
+	return readAs(ctx, s, "look up what was transcribed", func(r *readTx) time.Duration {
+		var used string
+		r.Find("SELECT transcribed FROM chats WHERE jid = ?", []any{chat}, &used)
+		return transcribedIn(s.month(), used)
+	})
 }
 
 // TranscriptWork is how far the work on transcripts is.

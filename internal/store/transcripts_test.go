@@ -17,7 +17,7 @@ import (
 func (w *world) transcribe(n int) {
 	for range n {
 		m := &w.list[w.r.IntN(len(w.list))]
-		if m.transcript != "" || w.s.AskTranscript(context.Background(), m.chat, m.id) != nil {
+		if m.transcript != "" || w.s.AskTranscript(context.Background(), m.chat, m.id, false) != nil {
 			continue
 		}
 		made := bridge.NewTranscript(randomText(w.r, 1+w.r.IntN(25)), "", at(0).Time)
@@ -87,7 +87,7 @@ func TestTranscription_TakesTheAskedForAndThenTheNewest(t *testing.T) {
 	s := newTranscribingStore(t, bridge.TranscribeIncoming)
 	save(t, s, voiceNote(alice, alice, "1", 1), voiceNote(alice, alice, "2", 2), voiceNote(alice, alice, "3", 3), says(alice, alice, "text", 4, "a"))
 	for range 2 {
-		if err := s.AskTranscript(t.Context(), alice, "1"); err != nil {
+		if err := s.AskTranscript(t.Context(), alice, "1", false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -96,13 +96,13 @@ func TestTranscription_TakesTheAskedForAndThenTheNewest(t *testing.T) {
 	if job != nil || err != nil || wait < 59*time.Minute || wait > time.Hour {
 		t.Errorf("after that %+v, in %s, %v", job, wait, err)
 	}
-	if err := s.AskTranscript(t.Context(), alice, "2"); err != nil {
+	if err := s.AskTranscript(t.Context(), alice, "2", false); err != nil {
 		t.Fatal(err)
 	}
 	if job := nextTry(t, s); job.MsgID != "2" || job.Tries != 1 {
 		t.Errorf("asked for once more: try %d of %s", job.Tries, job.MsgID)
 	}
-	wantCode(t, s.AskTranscript(t.Context(), alice, "none"), bridge.CodeNotFound)
+	wantCode(t, s.AskTranscript(t.Context(), alice, "none", false), bridge.CodeNotFound)
 }
 
 // TestTranscription_OfWhatIsNoLongerWanted: no sound leaves the machine after TRANSCRIBE was
@@ -116,7 +116,7 @@ func TestTranscription_OfWhatIsNoLongerWanted(t *testing.T) {
 		own := voiceNote(alice, me, "own", 3)
 		own.FromMe = true
 		save(t, s, owner(), voiceNote(alice, alice, "asked", 1), voiceNote(alice, alice, "voice", 2), own)
-		if err := s.AskTranscript(t.Context(), alice, "asked"); err != nil {
+		if err := s.AskTranscript(t.Context(), alice, "asked", false); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Close(); err != nil {
@@ -194,7 +194,7 @@ func TestTranscript_IsShownLoggedAndFound(t *testing.T) {
 
 	save(t, s, bridge.Pin{Chat: alice, Target: "1", By: alice, Until: at(1 << 30), Timestamp: at(10)})
 	same("pinned", message(t, s, alice, "1").Transcript)
-	if err := s.AskTranscript(t.Context(), alice, "1"); err != nil {
+	if err := s.AskTranscript(t.Context(), alice, "1", false); err != nil {
 		t.Fatal(err)
 	}
 	sameList(t, "transcribed again", waiting(t, s), nil)
@@ -276,7 +276,7 @@ func TestTranscript_DoesNotOutliveItsMessage(t *testing.T) {
 		t.Errorf("a deleted message has the transcript %+v", m.Transcript)
 	}
 	sameList(t, "found", matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "secret"})), []string{})
-	wantCode(t, s.AskTranscript(t.Context(), alice, "deleted"), bridge.CodeNotFound)
+	wantCode(t, s.AskTranscript(t.Context(), alice, "deleted", false), bridge.CodeNotFound)
 	sameList(t, "waiting", waiting(t, s), nil)
 }
 
@@ -305,7 +305,7 @@ func TestCountTranscribed_IsOfAMonthInUTC(t *testing.T) {
 		t.Helper()
 		s := openWith(t, Options{Path: path, Log: zerolog.Nop(), Clock: bridge.ClockOf(time.Time{}, func() time.Time { return now }, func() time.Duration { return 0 })})
 		defer s.Close()
-		counted, err := s.CountTranscribed(t.Context(), length, limit)
+		counted, err := s.CountTranscribed(t.Context(), alice, length, Minutes{All: limit})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -164,19 +164,22 @@ func (t *Transcriber) try(ctx context.Context, job store.Transcription, m bridge
 	if err := m.Transcribable(); err != nil { // it was edited since
 		return final(err)
 	}
+	if limits := t.limits(job); limits.Chat > 0 && job.Used >= limits.Chat {
+		return nextMonth("its chat has used its half of this month's minutes (TRANSCRIBE_MINUTES)")
+	}
 	file, size, err := t.o.OpenFile(ctx, m)
 	if err != nil {
 		return unopened(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	s := sound{io.NewSectionReader(file, 0, size), m.Media.MimeType, media.LengthOf(file, m)}
-	if err := t.count(ctx, s); err != nil {
+	if err := t.count(ctx, job, s); err != nil {
 		return err
 	}
 	began := time.Now()
-	heard, err := t.hear(ctx, s, job.Tries >= mostTries, log)
+	heard, err := t.hear(ctx, job, s, log)
 	if err != nil {
-		return cmp.Or(t.uncount(ctx, s, err), forLong(err, s.length, job.Tries))
+		return cmp.Or(t.uncount(ctx, job, s, err), forLong(err, s.length, job.Tries))
 	}
 	t.failures, t.failedLast = 0, ""
 	saved, err := t.o.Store.SaveTranscript(ctx, job, bridge.NewTranscript(heard.text, heard.language, t.o.Store.Clock().Now()))
@@ -190,10 +193,10 @@ func (t *Transcriber) try(ctx context.Context, job store.Transcription, m bridge
 // Long notes have limits of their own, so that a few of them neither use up the month nor occupy
 // the service for a day.
 const (
-	longest    = 2 * time.Hour    // that is transcribed
-	longNote   = 10 * time.Minute // that every month's minutes may be used for
-	longShare  = 4                // a longer note takes at most one part in so many of the month
-	triesOfOne = 2                // of a long note, if the service takes too long
+	longest    = 2 * time.Hour   // that is transcribed
+	longNote   = bridge.LongNote // that every month's minutes may be used for
+	longShare  = 4               // a longer note takes at most one part in so many of the month
+	triesOfOne = 2               // of a long note, if the service takes too long
 )
 
 // forLong returns the failure of a try. That the service takes too long for a long note says nothing
@@ -207,17 +210,17 @@ func forLong(err error, length time.Duration, tries int) error {
 }
 
 // uncount takes back what was counted for a try that costs nothing.
-func (t *Transcriber) uncount(ctx context.Context, s sound, why error) error {
+func (t *Transcriber) uncount(ctx context.Context, job store.Transcription, s sound, why error) error {
 	var f *failure
 	if !errors.As(why, &f) || !f.isFree {
 		return nil
 	}
-	_, err := t.o.Store.CountTranscribed(context.WithoutCancel(ctx), -s.length, 0)
+	_, err := t.o.Store.CountTranscribed(context.WithoutCancel(ctx), job.Chat, -s.length, store.Minutes{})
 	return err
 }
 
 // count counts sound that is about to be sent, within the month's minutes.
-func (t *Transcriber) count(ctx context.Context, s sound) error {
+func (t *Transcriber) count(ctx context.Context, job store.Transcription, s sound) error {
 	switch month := t.o.PerMonth; {
 	case s.length > longest:
 		return final(bridge.Invalid("it is longer than %v", longest))
@@ -226,17 +229,26 @@ func (t *Transcriber) count(ctx context.Context, s sound) error {
 	case month > 0 && s.length > max(month/longShare, longNote):
 		return final(bridge.Invalid("it is longer than a quarter of a month's minutes (TRANSCRIBE_MINUTES)"))
 	}
-	counted, err := t.o.Store.CountTranscribed(ctx, s.length, t.o.PerMonth)
+	counted, err := t.o.Store.CountTranscribed(ctx, job.Chat, s.length, t.limits(job))
 	if err == nil && !counted {
-		err = &failure{sentence: "it is longer than what is left of this month's minutes (TRANSCRIBE_MINUTES)", notMade: true, nextMonth: true}
+		err = nextMonth("it is longer than what is left of this month's minutes (TRANSCRIBE_MINUTES), or of its chat's half")
 	}
 	return err
+}
+
+// limits returns how much sound may be transcribed in a month.
+func (t *Transcriber) limits(job store.Transcription) store.Minutes {
+	limits := store.Minutes{All: t.o.PerMonth}
+	if !job.Whole {
+		limits.Chat = bridge.ChatMinutes(t.o.PerMonth)
+	}
+	return limits
 }
 
 // hear has the service write the words down. Short notes are often taken for a language that nobody
 // speaks: then it is told to hear the most likely one. What it heard first stands if it refuses
 // that, or fails in the last try.
-func (t *Transcriber) hear(ctx context.Context, s sound, last bool, log zerolog.Logger) (heard, error) {
+func (t *Transcriber) hear(ctx context.Context, job store.Transcription, s sound, log zerolog.Logger) (heard, error) {
 	hint := ""
 	if len(t.o.Languages) == 1 {
 		hint = t.o.Languages[0]
@@ -246,15 +258,15 @@ func (t *Transcriber) hear(ctx context.Context, s sound, last bool, log zerolog.
 		return first, err
 	}
 	var over *failure
-	if err := t.count(ctx, s); errors.As(err, &over) {
+	if err := t.count(ctx, job, s); errors.As(err, &over) {
 		return first, nil
 	} else if err != nil {
 		return heard{}, err
 	}
 	again, err := t.service.transcribe(ctx, s, t.o.Languages[0])
 	var f *failure
-	if errors.As(err, &f) && ctx.Err() == nil && (last || !f.isService) {
-		if err := t.uncount(ctx, s, f); err != nil {
+	if errors.As(err, &f) && ctx.Err() == nil && (job.Tries >= mostTries || !f.isService) {
+		if err := t.uncount(ctx, job, s, f); err != nil {
 			return heard{}, err
 		}
 		log.Warn().Str("failure", f.sentence).Str("language", t.o.Languages[0]).Msg("voice note not transcribed once more with the first of TRANSCRIBE_LANGUAGES as a hint: the first transcript stands")
@@ -320,6 +332,11 @@ type failure struct {
 
 // Error returns the sentence.
 func (f *failure) Error() string { return f.sentence }
+
+// nextMonth returns the failure of a message that waits for the next month.
+func nextMonth(sentence string) error {
+	return &failure{sentence: sentence, notMade: true, nextMonth: true}
+}
 
 // final returns the failure of a message that can never be transcribed.
 func final(err error) error { return &failure{sentence: err.Error(), isFinal: true} }

@@ -2,6 +2,7 @@ package transcribe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -106,7 +107,7 @@ func TestTranscriber_GivesUpAfterSixTries(t *testing.T) {
 	}
 	s.wantLog("voice note not transcribed, and not tried again")
 	s.answers(says(secretWords, "en"))
-	if err := s.store.AskTranscript(t.Context(), grace, "V1"); err != nil {
+	if err := s.store.AskTranscript(t.Context(), grace, "V1", false); err != nil {
 		t.Fatal(err)
 	}
 	if s.work(on); s.transcript("V1") == "" {
@@ -448,7 +449,7 @@ func TestTranscriber_OneNoteDoesNotUseUpTheMonth(t *testing.T) {
 		t.Errorf("%s used, %v", work.Used, err)
 	}
 	for length, want := range map[time.Duration]string{10 * time.Minute: "", 16 * time.Minute: "a quarter", 3 * time.Hour: "longer than 2h"} {
-		if err := on.count(t.Context(), sound{length: length}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := on.count(t.Context(), store.Transcription{Chat: grace}, sound{length: length}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", length, err)
 		}
 	}
@@ -465,6 +466,36 @@ func TestTranscriber_OneNoteDoesNotUseUpTheMonth(t *testing.T) {
 	}
 	if f := slow(time.Minute, 5); !f.isService || f.isFinal {
 		t.Errorf("a short note: %+v", f)
+	}
+}
+
+// Many notes of one chat leave half of the month's minutes to others, and their files are not fetched
+// until the next month. Who may read all chats may use the whole.
+func TestTranscriber_OneChatDoesNotUseUpTheMonth(t *testing.T) {
+	s := newStage(t, says(secretWords, "en"))
+	const eight = 8 * 60
+	for _, id := range []string{"1", "2", "3"} {
+		s.note(id, eight, 1)
+	}
+	on := s.transcriber(func(o *Options) { o.PerMonth = 30 * time.Minute })
+	s.work(on)
+	if work, err := s.store.Transcribed(t.Context()); err != nil || work != (store.TranscriptWork{Waiting: 2, PutOff: 2, Used: 8 * time.Minute}) {
+		t.Errorf("%+v, %v", work, err)
+	}
+	s.wantLog("or of its chat's half")
+	if err := s.store.AskTranscript(t.Context(), grace, "1", true); err != nil {
+		t.Fatal(err)
+	}
+	s.work(on)
+	if s.transcript("1") == "" || s.transcript("2") != "" {
+		t.Error("the note that BRIDGE_TOKEN asked for has no transcript, or another one has")
+	}
+	s.missing = errors.New("the file was asked for")
+	s.note("4", 1, 1)
+	s.work(on)
+	s.wantLog("its chat has used its half of this month's minutes")
+	if strings.Contains(s.log.String(), s.missing.Error()) {
+		t.Error("the file of a note that must wait was fetched")
 	}
 }
 

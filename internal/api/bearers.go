@@ -170,6 +170,21 @@ func (b *bearers) family(ctx context.Context) (map[int64]bool, error) {
 	return ids, nil
 }
 
+// madeBy returns a token and all that were made with it or with these.
+func (b *bearers) madeBy(id int64) []int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	made := []int64{id}
+	for i := 0; i < len(made); i++ {
+		for _, token := range b.tokens {
+			if token.Parent == made[i] {
+				made = append(made, token.ID)
+			}
+		}
+	}
+	return made
+}
+
 // remove removes tokens and ends their requests.
 func (b *bearers) remove(ids []int64) {
 	b.mu.Lock()

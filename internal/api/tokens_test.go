@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -98,6 +99,25 @@ func TestTokens_RefuseWhatIsNoToken(t *testing.T) {
 		s.Get(path).Want(http.StatusNotFound)
 		s.Do(http.MethodDelete, path, "").Want(http.StatusNotFound)
 	}
+}
+
+// A token that cannot be removed from the store opens nothing all the same, nor do those that it made.
+func TestTokens_AreRevokedIfTheStoreCannotBeWritten(t *testing.T) {
+	s := newServer(t)
+	made := s.token(`{"name":"x","scopes":["read","manage"]}`)
+	child := s.as(made).token(`{"name":"y","scopes":["read"]}`)
+	other := s.token(`{"name":"z","scopes":["read"]}`)
+	s.fault.Set(errors.New("no more room"))
+	got := s.Do(http.MethodDelete, fmt.Sprint("/api/tokens/", made.ID), "").Want(http.StatusServiceUnavailable)
+	if got.Code() != "storage_unavailable" || !strings.Contains(got.Error(), "revoke it again") {
+		t.Errorf("answer: %s", got.Body)
+	}
+	s.as(made).Get("/api/chats").Want(http.StatusUnauthorized)
+	s.as(child).Get("/api/chats").Want(http.StatusUnauthorized)
+	s.as(other).Get("/api/chats").Want(http.StatusOK)
+	s.fault.Set(nil)
+	s.Do(http.MethodDelete, fmt.Sprint("/api/tokens/", made.ID), "").Want(http.StatusOK)
+	s.Get(fmt.Sprint("/api/tokens/", child.ID)).Want(http.StatusNotFound)
 }
 
 func TestTokens_OfNobodyAreUnauthorized(t *testing.T) {

@@ -154,6 +154,24 @@ func TestImport_ObeysWhoeverEndsIt(t *testing.T) {
 	}
 }
 
+// TestImport_OfALimitedTokenHasALimitedTime, that of BRIDGE_TOKEN has not.
+func TestImport_OfALimitedTokenHasALimitedTime(t *testing.T) {
+	w := newWorld(t)
+	w.run = time.Millisecond
+	w.imports(endless(5_000))
+	id, err := w.begin(t.Context(), endless(100_000), func(r *Request) { r.Family = 7 })
+	if err == nil { // it may end while it is read
+		var got bridge.Import
+		got, err = w.Wait(t.Context(), id, time.Minute)
+		if got.State != bridge.ImportFailed {
+			t.Errorf("state: %s", got.State)
+		}
+	}
+	if bridge.CodeOf(err) != bridge.CodePayloadTooLarge || !strings.Contains(err.Error(), "split the export") {
+		t.Error(err)
+	}
+}
+
 // TestImport_EndsWhenItsCallerLeaves while it is read, or waits for its turn.
 func TestImport_EndsWhenItsCallerLeaves(t *testing.T) {
 	w := newWorld(t)

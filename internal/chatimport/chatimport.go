@@ -53,6 +53,7 @@ type Importer struct {
 	o     Options
 	turns *intake.Quota // of imports that are running
 	wait  time.Duration // longestWait but in tests
+	run   time.Duration // longestRun but in tests
 
 	mu     sync.Mutex
 	jobs   []*job // the last ones; guarded by mu
@@ -67,9 +68,13 @@ var running = intake.Shares{All: 3, Others: 2, Each: 1}
 // longestWait limits how long an import waits for its turn, without anything else to be done for it.
 const longestWait = 5 * time.Minute
 
+// longestRun limits an import, so that two endless ones do not take the turns of all other tokens. It
+// does not apply to BRIDGE_TOKEN.
+const longestRun = time.Hour
+
 // New returns an Importer.
 func New(o Options) *Importer {
-	return &Importer{o: o, turns: intake.NewQuota(running, longestWait, 0), wait: longestWait, places: make(places)}
+	return &Importer{o: o, turns: intake.NewQuota(running, longestWait, 0), wait: longestWait, run: longestRun, places: make(places)}
 }
 
 // Close waits for imports that are running, which end with Options.Lifetime.
@@ -102,6 +107,7 @@ var (
 	errTokenEnded = errors.New("the token of the import has ended")
 	errStopped    = errors.New("the bridge was stopped")
 	errLeft       = errors.New("the caller left before the import began")
+	errTooLong    = errors.New("the import took too long")
 )
 
 // Start begins an import, once it has its turn and the export is known to be whole; until then it ends
@@ -118,6 +124,9 @@ func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) 
 	stays := context.AfterFunc(ctx, func() { j.end(errLeft) })
 	leave, err := i.takeTurn(j)
 	if err == nil {
+		if r.Family != 0 {
+			j.endAfter(i.run)
+		}
 		preparing, cancel := context.WithCancel(ctx) // which names the caller
 		unhook := context.AfterFunc(j.ctx, cancel)
 		if err = j.prepare(preparing); err != nil {

@@ -36,6 +36,12 @@ type job struct {
 	state bridge.Import // guarded by mu
 }
 
+// endAfter ends the import if it takes longer.
+func (j *job) endAfter(limit time.Duration) {
+	late := time.AfterFunc(limit, func() { j.end(errTooLong) })
+	context.AfterFunc(j.ctx, func() { late.Stop() })
+}
+
 func (j *job) now() bridge.Import {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -86,6 +92,8 @@ func (j *job) endedBy(err error) error {
 		return bridge.NotConnected("the bridge was stopped before the import was done: import the chat again, which stores the rest").Because(cause)
 	case errTokenEnded:
 		return bridge.Fail(bridge.CodeUnauthorized, "the token of the import has expired or was revoked").Because(cause)
+	case errTooLong:
+		return bridge.Fail(bridge.CodePayloadTooLarge, "the import took longer than %v: split the export, or import it with BRIDGE_TOKEN; what it stored stays", j.i.run).Because(cause)
 	case errCancelled:
 		return bridge.Fail(bridge.CodeImportEnded, "the import was cancelled: import the chat again to store the rest").Because(cause)
 	default:

@@ -5,7 +5,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
 WHATSMEOW ?=
 
-.PHONY: screenshots build test check lint race platforms clients agents fleet interop whisper n8n proxies quirks vuln demo image release
+.PHONY: screenshots build test check lint weblint race platforms clients agents fleet interop whisper n8n proxies quirks vuln demo image release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -20,6 +20,10 @@ check:
 # The linters of .golangci.yml. The first run builds golangci-lint.
 lint:
 	go run $(GOLANGCI_LINT) run ./...
+
+# The linters of the console's scripts and of openapi.yaml. Needs npm and its registry.
+weblint:
+	bash .ci/weblint/run
 
 # Needs a C compiler. .ci/races lists whatsmeow's own data races.
 race:

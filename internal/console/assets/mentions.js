@@ -44,7 +44,10 @@ function listed() {
   members ||= fetch(say.dataset.mentions, { headers: { Accept: "application/json" } })
     .then((answer) => (answer.ok ? answer.json() : Promise.reject(answer)))
     .then((answer) => answer.members)
-    .catch(() => (members = undefined) || []);
+    .catch(() => {
+      members = undefined;
+      return [];
+    });
   return members;
 }
 

@@ -63,7 +63,7 @@ n8n:
 # Runs Caddy with deploy/caddy/Caddyfile before a bridge. Needs Debian's caddy, and its
 # chromium-headless-shell for the console.
 proxies:
-	go test ./internal/e2e -count=1 -v -run TestProxies
+	go test ./internal/e2e/operations -count=1 -v -run TestProxies
 
 # Talks to the demo as an agent with the protocol's TypeScript SDKs. Needs Node.
 agents:
@@ -88,7 +88,7 @@ demo:
 # Takes screenshots of the console's pages, and the two of README. Needs Debian's
 # chromium-headless-shell or chromium, fonts (fonts-noto-core, fonts-noto-color-emoji), and pngquant.
 screenshots:
-	go test ./internal/e2e -count=1 -run TestScreenshots -args -screenshots $(CURDIR)/screenshots
+	go run ./internal/e2e/screenshots -to screenshots
 	pngquant --force --speed 1 --strip --output docs/console-chat.png screenshots/group-desk-light.png
 	pngquant --force --speed 1 --strip --output docs/console-overview.png screenshots/overview-desk-dark.png
 

@@ -1,0 +1,162 @@
+package chats
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"bridged/internal/bridge"
+	. "bridged/internal/e2e/harness"
+	. "bridged/internal/e2e/harness/browser"
+	"bridged/internal/simnet"
+)
+
+// rowOf returns a JavaScript expression for a chat's row in the list.
+func rowOf(chat simnet.JID) string {
+	return fmt.Sprintf(`document.querySelector('.chat-list .chat-row[data-chat=%q]')`, bridge.JID(chat.String()))
+}
+
+// visitAs opens the console on a desk or, dark, on a phone.
+func visitAs(t *testing.T, width int64) Visited {
+	t.Helper()
+	v := Visit(t)
+	v.Resize(width, 844, width == 390)
+	return v
+}
+
+// The one search box finds chats and messages while one types, in every spelling, and a
+// hit leads to its message.
+func TestConsoleChats_TheSearchBoxFindsAsOneTypes(t *testing.T) {
+	AtBothWidths(t, func(t *testing.T, width int64) {
+		v := visitAs(t, width)
+		Say(t, v.Ben, v.Owner.PN(), "We meet in the Hauptstraße, not in the Nebenstrasse")
+		v.WantStored(v.Ben, "Hauptstraße")
+		v.Open("/console/chats")
+		if !Evaluate[bool](v.Browser, `document.querySelector(".new-link").getBoundingClientRect().bottom <= document.querySelector(".pane .search").getBoundingClientRect().top`) {
+			t.Error("the button for a new chat is not in the line of the heading")
+		}
+		const box = ".pane input[type=search]"
+		v.Do(chromedp.SendKeys(chromedp.CSS(box), v.Ben.Name()))
+		v.WaitFor(`document.querySelector("#found .found-part mark")`)
+		if marked := v.Text("#found .found-part mark"); marked != v.Ben.Name() {
+			t.Errorf("of the chat %q is marked", marked)
+		}
+		v.Do(chromedp.KeyEvent(kb.Escape))
+		v.WaitFor(`document.querySelector("#found").hidden && !document.querySelector("` + box + `").value`)
+		v.Do(chromedp.SendKeys(chromedp.CSS(box), "STRASSE"))
+		v.WaitFor(`[...document.querySelectorAll("#found mark")].map(mark => mark.textContent).join() === "straße,strasse"`)
+		v.Do(chromedp.KeyEvent(kb.ArrowDown))
+		v.Do(chromedp.KeyEvent(kb.Enter))
+		v.Do(Loads(".msg.found"))
+		v.WantText("Hauptstraße")
+		v.WantNoFaults()
+	})
+}
+
+// A row's menu pins, archives and marks as unread; the phone shows the same, and the title
+// counts what is unread.
+func TestConsoleChats_ARowsMenuChangesTheChat(t *testing.T) {
+	AtBothWidths(t, func(t *testing.T, width int64) {
+		v := visitAs(t, width)
+		Say(t, v.Ben, v.Owner.PN(), "Hello")
+		v.WantStored(v.Ben, "Hello")
+		v.Open("/console/chats")
+		v.WaitFor(`document.title.startsWith("(1) ")`)
+		row := rowOf(v.Ben.PN())
+		choose := func(change string) {
+			v.Do(chromedp.Evaluate[chromedp.Void](row + `.dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true, clientX: 120, clientY: 200}))`))
+			v.WaitFor(`document.querySelector("dialog.row-menu[open]")`)
+			v.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector("dialog.row-menu [value=%s]").click()`, change)))
+			v.WaitFor(`!document.querySelector("dialog.row-menu[open]")`)
+		}
+		choose("read")
+		v.WaitFor(`!document.title.startsWith("(") && !` + row + `.matches(".has-unread")`)
+		choose("pin")
+		v.WaitFor(row + `.querySelector("[title=Pinned]")`)
+		choose("unread")
+		v.WaitFor(`document.title.startsWith("(1) ")`)
+		choose("archive")
+		v.WaitFor(`!` + row + ` && document.querySelector(".archive-row")`)
+		v.ClickOn(".archive-row")
+		v.Arrives(".chat-list .chat-row")
+		choose("unarchive")
+		v.WaitFor(`!document.querySelector(".chat-list .chat-row")`)
+		v.WantNoFaults()
+	})
+}
+
+// The list is one stop for Tab; arrows move in it, and it stays where it is when news come.
+// A draft shows in its row.
+func TestConsoleChats_TheListIsMovedThroughByArrows(t *testing.T) {
+	AtBothWidths(t, func(t *testing.T, width int64) {
+		v := visitAs(t, width)
+		Say(t, v.Ben, v.Owner.PN(), "Hello from me")
+		v.WantStored(v.Ben, "Hello from me")
+		carl := NewPhone(t, v.Network, simnet.PhoneOptions{Number: "491510000077", Name: "Carl"})
+		Say(t, carl, v.Owner.PN(), "And from me")
+		v.WantStored(carl, "And from me")
+		v.OpenChat(carl.PN())
+		v.Do(chromedp.Evaluate[chromedp.Void](`sessionStorage.setItem("draft " + location.pathname, "not yet")`))
+		v.Open("/console/chats")
+		v.WaitFor(rowOf(carl.PN()) + `.textContent.includes("Draft: not yet")`)
+		if stops := Evaluate[int](v.Browser, `document.querySelectorAll('#chats [data-row][tabindex="0"]').length`); stops != 1 {
+			t.Errorf("the list has %d stops", stops)
+		}
+		v.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#chats [tabindex="0"]').focus()`))
+		v.Do(chromedp.KeyEvent(kb.ArrowDown))
+		v.WaitFor(`document.querySelectorAll(".chat-list .chat-row")[1] === document.activeElement`)
+		v.Do(chromedp.Evaluate[chromedp.Void](`window.stays = document.activeElement`))
+		second := v.Ben // of one second the order is that of the numbers
+		if Evaluate[string](v.Browser, `window.stays.dataset.chat`) == carl.PN().String() {
+			second = carl
+		}
+		told := time.Now().Unix()
+		Eventually(t, func() error { // messages of one second do not change the order
+			if time.Now().Unix() == told {
+				return errors.New("it is the same second")
+			}
+			return nil
+		})
+		Say(t, second, v.Owner.PN(), "Newest of all")
+		v.WaitFor(`document.querySelector(".chat-list .chat-row") === window.stays && window.stays.textContent.includes("Newest of all") && document.activeElement === window.stays`)
+		v.Do(chromedp.KeyEvent(kb.Enter))
+		v.Do(Loads("#messages"))
+		v.WantText("Newest of all")
+		v.WantNoFaults()
+	})
+}
+
+// Notifications are off until they are switched on, come for other chats than the one that
+// is looked at, and hide the text where that is chosen.
+func TestConsoleChats_NotifiesWhereAskedFor(t *testing.T) {
+	t.Parallel()
+	v := Visit(t)
+	Say(t, v.Ben, v.Owner.PN(), "The first")
+	v.WantStored(v.Ben, "The first")
+	v.Resize(1280, 800, false)
+	const record = `(() => {
+		window.shown = [];
+		window.Notification = class extends EventTarget {
+			constructor(title, options) { super(); window.shown.push(title + ": " + options.body); }
+			static permission = "default";
+			static requestPermission() { return Promise.resolve(this.permission = "granted"); }
+		};
+	})()`
+	// Before the page's own scripts: a browser without a screen has denied notifications.
+	CallBrowser(v.Browser, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: record})
+	v.Open("/console/chats")
+	v.WaitFor(`document.title.startsWith("(1) ")`) // from here on it follows the events
+	v.Do(chromedp.Click(chromedp.CSS(".pane-menu summary")), chromedp.Click(chromedp.CSS("[data-notify-on]")))
+	v.WaitFor(`localStorage.getItem("bridged notifications") === "text" && document.querySelector("[data-notify-hint]").textContent.includes("neither muted")`)
+	Say(t, v.Ben, v.Owner.PN(), "The second")
+	v.WaitFor(fmt.Sprintf(`window.shown.join() === %s`, JsString(v.Ben.Name()+": The second")))
+	v.Do(chromedp.Click(chromedp.CSS("[data-notify-text]")))
+	Say(t, v.Ben, v.Owner.PN(), "The third")
+	v.WaitFor(`window.shown.length === 2 && window.shown[1].endsWith(": New message")`)
+	v.WantNoFaults()
+}

@@ -1,0 +1,155 @@
+package chats
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"bridged/internal/bridge"
+	. "bridged/internal/e2e/harness"
+	. "bridged/internal/e2e/harness/browser"
+	"bridged/internal/simnet"
+)
+
+// topMessage is an expression for the message at the top of the history, with its place.
+const topMessage = `(() => {
+	const edge = document.querySelector("#history").getBoundingClientRect().top;
+	const top = [...document.querySelectorAll(".msg")].find(one => one.getBoundingClientRect().bottom > edge + 1);
+	return [top.dataset.id, String(Math.round(top.getBoundingClientRect().top - edge))];
+})()`
+
+// placeOf returns the message at the top, and how far below the edge it begins.
+func placeOf(b *Browser) (id string, below float64) {
+	b.T.Helper()
+	place := Evaluate[[]string](b, topMessage)
+	return place[0], Must(strconv.ParseFloat(place[1], 64))(b.T)
+}
+
+// wantPlace waits until a message stands where it stood.
+func wantPlace(b *Browser, what, id string, below float64) {
+	b.T.Helper()
+	b.Do(Loads(fmt.Sprintf(`.msg[data-id=%q]`, id)))
+	if now, at := placeOf(b); now != id || math.Abs(at-below) > 2 {
+		b.T.Errorf("%s: at the top is %s at %v, want %s at %v", what, now, at, id, below)
+	}
+}
+
+// Older messages come while one scrolls up, and move nothing that is read. After a look at
+// the gallery, the page about the person or another chat, one reads on where one was.
+func TestConsole_ThePlaceInAChatIsKept(t *testing.T) {
+	t.Parallel()
+	v := Visit(t)
+	began := time.Now().Add(-time.Hour)
+	for i := range 130 {
+		Say(t, v.Ben, v.Owner.PN(), fmt.Sprintf("line %d.", i), simnet.At(began.Add(time.Duration(i)*time.Second)))
+	}
+	v.WantStored(v.Ben, "line 129.")
+	v.Bridge.Post(Path("/api/chats/%s/read", v.Ben.PN()), Object{}).Want(http.StatusOK)
+	chat := "/console/chats/" + bridge.JID(v.Ben.PN().String()).Escaped()
+	for _, width := range []int64{1280, 390} {
+		t.Run(strconv.FormatInt(width, 10), func(t *testing.T) {
+			v.Browser.T = t
+			v.Resize(width, 844, false)
+			v.Run(`sessionStorage.clear()`)
+			v.Open(chat)
+			v.Do(Loads("#messages"))
+			v.WantText("line 129.")
+			const count = `document.querySelectorAll(".msg").length`
+			before := Evaluate[int](v.Browser, count)
+			// What comes is looked at in the frame in which it is put in.
+			moved := Evaluate[float64](v.Browser, `new Promise(done => {
+				const first = document.querySelector(".msg");
+				const top = () => first.getBoundingClientRect().top;
+				let was;
+				new MutationObserver(() => document.contains(first) && document.querySelector(".msg") !== first && requestAnimationFrame(() => done(Math.abs(top() - was)))).observe(document.querySelector("#messages"), {childList: true, subtree: true});
+				document.querySelector("#history").scrollTop = -100000;
+				was = top();
+			})`)
+			if moved > 1 {
+				t.Errorf("what is read moved by %v pixels", moved)
+			}
+			v.WaitFor(fmt.Sprintf("%s > %d", count, before))
+			v.WaitFor(`document.querySelector("[data-older]") === null || (document.querySelector("#history").scrollTop = -100000) === 0`)
+			v.WantText("line 0.")
+			v.Run(inMessage("line 40.", ".bubble") + `.scrollIntoView({block: "start"}); document.querySelector("#history").scrollTop += 15`)
+			id, below := placeOf(v.Browser)
+			for what, leave := range map[string]string{"the gallery": chat + "/media", "the page about the person": Path("/console/people/%s", v.Ben.PN()), "another page": "/console/chats"} {
+				v.Run(`location.href = ` + JsString(leave))
+				v.WaitFor(`location.pathname === ` + JsString(leave) + ` && document.readyState === "complete"`)
+				if what == "the gallery" {
+					v.ClickOn(".page-head .button.round")
+				} else {
+					v.Run(`history.back()`)
+				}
+				wantPlace(v.Browser, "after "+what, id, below)
+			}
+			v.Open(chat) // opened anew, it begins at the end
+			v.Do(Loads("#messages"))
+			v.WaitFor(`document.querySelector("#history").scrollTop > -40`)
+			v.WantNoFaults()
+		})
+	}
+}
+
+// On a desk emoji are put where the cursor is, found by their names, and what is unread is
+// marked as read beside the line. On a phone a finger that rests on a chat in the list opens
+// its menu, and one that taps opens the chat. A message's menu says what its marks say.
+func TestConsole_AChatOnADeskAndByFingers(t *testing.T) {
+	t.Parallel()
+	v := Chatting(t, 1280)
+	t.Run("desk", func(t *testing.T) {
+		v.Browser.T = t
+		v.ClickOn(".unread-line button")
+		v.WaitFor(`document.readyState === "complete" && !document.querySelector("#unread") && document.activeElement.matches(".say textarea")`)
+		Eventually(t, func() error {
+			chat, err := v.Bridge.API.Chat(Within(t), bridge.JID(v.Ben.PN().String()))
+			if err != nil || chat.UnreadCount > 0 {
+				return fmt.Errorf("%d unread, %v", chat.UnreadCount, err)
+			}
+			return nil
+		})
+		v.Key("Up the !")
+		v.Run(`document.querySelector(".say textarea").setSelectionRange(7, 7)`)
+		v.ClickOn(".smile")
+		v.WaitFor(`document.activeElement.matches("#written-emojis input") && document.querySelector("#written-emojis .emoji")`)
+		v.Key("snow-capped")
+		v.WaitFor(`document.querySelectorAll("#written-emojis .emoji").length === 1`)
+		v.Key(kb.Enter)
+		v.WaitFor(`document.querySelector(".say textarea").value === "Up the 🏔️!"`)
+		v.WantInside("the emoji", "#written-emojis *")
+		v.Key(kb.Escape) // empties the search
+		v.WaitFor(`!document.querySelector("#written-emojis input").value`)
+		v.Key(kb.Escape)
+		v.WaitFor(`!document.querySelector("#written-emojis:popover-open") && document.activeElement.matches(".say textarea")`)
+		v.Key("\r")
+		Must(v.Ben.ReceivedText(Within(t), "Up the 🏔️!"))(t)
+		v.WantOwn("Up the")
+		v.WantNoFaults()
+	})
+	t.Run("fingers", func(t *testing.T) {
+		v.Browser.T = t
+		v.OnTouch(390)
+		v.Open("/console/chats")
+		v.Do(Loads(".chat-list .chat-row"))
+		const menu = `document.querySelector("dialog.row-menu[open]")`
+		finger(v.Browser, func() { v.WaitFor(menu) }, v.Middle(".chat-list .chat-row"))
+		if at := Evaluate[string](v.Browser, `location.pathname`); at != "/console/chats" {
+			t.Errorf("the finger that rested opened %s", at)
+		}
+		v.WantInside("the menu of a chat", ".row-menu *")
+		finger(v.Browser, nil, v.Middle(".row-menu [value=pin]"))
+		v.WaitFor(`!` + menu + ` && document.querySelector(".chat-list [title=Pinned]")`)
+		finger(v.Browser, nil, v.Middle(".chat-list .chat-row"))
+		v.Do(Loads(".msg.out"))
+		finger(v.Browser, nil, v.Middle(".msg.out .menu > summary"))
+		v.WaitFor(`/20\d\d/.test(document.querySelector("#message-menu[open] .facts-of-message")?.textContent)`)
+		v.WaitFor(`document.querySelector(".facts-of-message").textContent.match(/Sent|Delivered|Read/)`)
+		v.WantNoFaults()
+	})
+	v.Browser.T = t
+}

@@ -1,0 +1,360 @@
+package composer
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"bridged/internal/bridge"
+	"bridged/internal/demo"
+	. "bridged/internal/e2e/harness"
+	. "bridged/internal/e2e/harness/browser"
+	"bridged/internal/simnet"
+)
+
+// offline cuts the browser off the bridge, or connects it again.
+func offline(b *Browser, cut bool) {
+	b.T.Helper()
+	b.Throttle(network.Conditions{Offline: cut, DownloadThroughput: -1, UploadThroughput: -1})
+}
+
+// forgetFaults forgets the faults that a test has provoked.
+func forgetFaults(b *Browser) {
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	b.Faults = nil
+}
+
+// A text stands in the chat at once. While the bridge can’t be reached it waits, also
+// over a reload of the page, and goes by itself afterwards.
+func TestConsole_TextsWaitForTheConnection(t *testing.T) {
+	AtBothWidths(t, func(t *testing.T, width int64) {
+		v := Chatting(t, width)
+		offline(v.Browser, true)
+		v.Write("one")
+		v.Write("two")
+		v.WaitFor(`document.querySelectorAll(".unsent").length === 2 && document.querySelector(".unsent [data-reason]").textContent.includes("can’t be reached")`)
+		offline(v.Browser, false)
+		v.OpenChat(v.Ben.PN())
+		v.WantOwn("one", "two")
+		for _, text := range []string{"one", "two"} {
+			Must(v.Ben.ReceivedText(Within(t), text))(t)
+		}
+		if kept := Evaluate[int](v.Browser, `Object.keys(localStorage).filter(name => name.startsWith("unsent")).length`); kept != 0 {
+			t.Errorf("%d texts are kept", kept)
+		}
+		forgetFaults(v.Browser)
+		v.Write("three")
+		v.WantOwn("one", "two", "three")
+		v.WantNoFaults()
+	})
+}
+
+// losesAnAnswer makes a page lose the answer to its next send.
+const losesAnAnswer = `(() => {
+	const real = window.fetch;
+	window.fetch = async (...call) => {
+		const answer = await real(...call);
+		if (!String(call[0]).endsWith("/send")) return answer;
+		window.fetch = real;
+		throw new TypeError("the answer was lost");
+	};
+})()`
+
+// A send whose answer is lost is tried again with its key: it arrives once.
+func TestConsole_ATextIsSentOnce(t *testing.T) {
+	t.Parallel()
+	v := Chatting(t, 1280)
+	v.Do(chromedp.Evaluate[chromedp.Void](losesAnAnswer))
+	v.Write("only once")
+	v.WantOwn("only once")
+	v.Write("then this")
+	Must(v.Ben.ReceivedText(Within(t), "then this"))(t)
+	v.WantOwn("only once", "then this")
+	if got := v.Bridge.Get(Path("/api/messages/individual/%s?q=only+once", v.Ben.PN())); strings.Count(string(got.Body), `"msgId"`) != 1 {
+		t.Errorf("stored: %s", got.Body)
+	}
+	v.WantNoFaults()
+}
+
+// What the network refuses stays where it stands, with the reason, and can be tried again
+// or deleted.
+func TestConsole_ARefusedTextStays(t *testing.T) {
+	AtBothWidths(t, func(t *testing.T, width int64) {
+		v := Chatting(t, width)
+		v.Device.FailSends(simnet.SendFault{Code: 406})
+		v.Write("refused")
+		v.WaitFor(`document.querySelector(".unsent[data-state=failed] [data-reason]")?.textContent.includes("406")`)
+		v.OpenChat(v.Ben.PN())
+		v.WaitFor(`document.querySelectorAll(".msg.out:not([hidden])").length === 1 && document.querySelector(".unsent[data-state=failed]")`)
+		v.ClickOn(".unsent [data-again]")
+		v.WantOwn("refused")
+		Must(v.Ben.ReceivedText(Within(t), "refused"))(t)
+
+		v.Device.FailSends(simnet.SendFault{Code: 406})
+		v.Write("refused again")
+		v.WaitFor(`document.querySelector(".unsent[data-state=failed]")`)
+		v.ClickOn(".unsent [data-drop]")
+		v.WaitFor(`!document.querySelector(".unsent")`)
+		forgetFaults(v.Browser)
+	})
+}
+
+// Logging out deletes what was not sent.
+func TestConsole_LogoutForgetsUnsentTexts(t *testing.T) {
+	t.Parallel()
+	v := Chatting(t, 1280)
+	offline(v.Browser, true)
+	v.Write("secret")
+	v.WaitFor(`document.querySelector(".unsent [data-reason]").textContent !== ""`)
+	v.Do(chromedp.SendKeys(chromedp.CSS(".say textarea"), "a draft"))
+	v.Do(chromedp.Evaluate[chromedp.Void](`window.confirm = () => true;
+		const form = Object.assign(document.createElement("form"), {action: "/console/logout", method: "post"});
+		form.setAttribute("action", "/console/logout");
+		document.body.append(form);
+		form.addEventListener("submit", event => event.preventDefault());
+		form.requestSubmit()`))
+	if kept := Evaluate[string](v.Browser, `JSON.stringify(localStorage) + JSON.stringify(sessionStorage)`); strings.Contains(kept, "secret") || strings.Contains(kept, "a draft") {
+		t.Errorf("kept: %s", kept)
+	}
+}
+
+// drop drops files on the conversation.
+func drop(b *Browser, x, y float64, files ...string) {
+	b.T.Helper()
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		CallBrowser(b, input.DispatchDragEvent, input.DispatchDragEventParams{
+			Type: kind, X: x, Y: y, Data: &input.DragData{Items: []*input.DragDataItem{}, Files: files, DragOperationsMask: 1},
+		})
+	}
+}
+
+// Several files that are dropped are shown before they are sent: with captions, in another
+// order, without one of them. They arrive one after the other.
+func TestConsole_FilesAreDropped(t *testing.T) {
+	AtBothWidths(t, func(t *testing.T, width int64) {
+		v := Chatting(t, width)
+		dir := Written(t, map[string][]byte{"list.txt": []byte("water, bread"), "photo.png": demo.Picture(640, 400), "plan.txt": []byte("go"), "wrong.txt": []byte("no"), "empty.txt": nil})
+		at := func(name string) string { return filepath.Join(dir, name) }
+		drop(v.Browser, float64(width)-100, 400, at("list.txt"), at("wrong.txt"), at("photo.png"), at("plan.txt"), at("empty.txt"))
+		v.WaitFor(`document.querySelectorAll(".file-row").length === 4 && document.querySelector(".file-row canvas")`)
+		if problem := v.Text("#files [data-problem]"); !strings.Contains(problem, "empty.txt is empty") {
+			t.Errorf("the dialog says %q", problem)
+		}
+		v.Do(
+			chromedp.Click(chromedp.CSS(`[aria-label="Remove wrong.txt"]`)),
+			chromedp.Click(chromedp.CSS(`[aria-label="Move photo.png up"]`)),
+			chromedp.SendKeys(chromedp.CSS(`[aria-label="Caption for photo.png"]`), "The view"),
+			chromedp.SendKeys(chromedp.CSS(`[aria-label="Caption for list.txt"]`), "For Saturday"),
+			chromedp.SendKeys(chromedp.CSS(`[aria-label="Caption for plan.txt"]`), "The plan\r"),
+		)
+		v.WaitFor(`document.querySelectorAll(".msg.out:not(.unsent):not([hidden])").length === 3 && !document.querySelector(".unsent")`)
+		v.WantOwn("The view", "For Saturday", "The plan")
+		for _, caption := range []string{"The view", "For Saturday", "The plan"} {
+			Must(v.Ben.ReceivedText(Within(t), caption))(t)
+		}
+		if link := Evaluate[string](v.Browser, `fetch(document.querySelector("a.doc").href).then(answer => answer.text())`); link != "water, bread" {
+			t.Errorf("the file is %q", link)
+		}
+		v.WantNoFaults()
+	})
+}
+
+// A pasted picture, and files that are chosen, are shown in the same way. As a document, a
+// picture arrives unchanged.
+func TestConsole_FilesArePastedAndChosen(t *testing.T) {
+	t.Parallel()
+	v := Chatting(t, 1280)
+	picture := demo.Picture(64, 40)
+	dir := Written(t, map[string][]byte{"photo.png": picture})
+	v.Do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{filepath.Join(dir, "photo.png")}))
+	v.WaitFor(`document.querySelector("#files[open] .file-row canvas")`)
+	v.Do(chromedp.Click(chromedp.CSS("#files [name=as]")), chromedp.Click(chromedp.CSS("#files [data-go]")))
+	got := Must(v.Ben.Received(Within(t), func(r *simnet.Received) bool { return r.Message.Message.GetDocumentMessage() != nil }))(t)
+	if file := Must(v.Ben.Show(Within(t), got))(t); string(file) != string(picture) {
+		t.Errorf("%d bytes arrived, %d were sent", len(file), len(picture))
+	}
+	v.Do(chromedp.Evaluate[chromedp.Void](`fetch(document.querySelector("link[rel=icon]").href).then(() => {
+		const canvas = Object.assign(document.createElement("canvas"), {width: 40, height: 30});
+		canvas.getContext("2d").fillRect(0, 0, 40, 30);
+		canvas.toBlob(blob => {
+			const clipboard = new DataTransfer();
+			clipboard.items.add(new File([blob], "image.png", {type: "image/png"}));
+			document.activeElement.dispatchEvent(new ClipboardEvent("paste", {clipboardData: clipboard, bubbles: true, cancelable: true}));
+		});
+	})`))
+	v.WaitFor(`document.querySelector("#files[open] .file-row")`)
+	v.Key("Pasted\r")
+	Must(v.Ben.ReceivedText(Within(t), "Pasted"))(t)
+	v.WantNoFaults()
+}
+
+// A file that is too large is named with the limit, and nothing is sent.
+func TestConsole_FilesHaveALimit(t *testing.T) {
+	t.Parallel()
+	v := Chatting(t, 1280, "MEDIA_MAX_BYTES=1MB")
+	dir := Written(t, map[string][]byte{"film.bin": make([]byte, 2_000_000)})
+	drop(v.Browser, 800, 300, filepath.Join(dir, "film.bin"))
+	v.WaitFor(`document.querySelector("#files [data-problem]").textContent === "film.bin is 2.0 MB. The limit is 1.0 MB."`)
+	if !Evaluate[bool](v.Browser, `document.querySelector("#files [data-go]").disabled`) {
+		t.Error("there is something to send")
+	}
+	v.WantNoFaults()
+}
+
+// A file shows how much of it is sent, and can be cancelled. It waits for the connection; where it
+// failed, it can be tried again.
+func TestConsole_AFileShowsItsProgress(t *testing.T) {
+	t.Parallel()
+	v := Chatting(t, 1280)
+	dir := Written(t, map[string][]byte{"slow.bin": Noise(3_000_000), "late.txt": []byte("late"), "refused.txt": []byte("refused")})
+	upload := func(name string) {
+		v.Do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{filepath.Join(dir, name)}))
+		v.WaitFor(`document.querySelector("#files[open] .file-row")`)
+		v.Do(chromedp.Click(chromedp.CSS("#files [data-go]")))
+	}
+	v.Throttle(network.Conditions{DownloadThroughput: -1, UploadThroughput: 200_000})
+	upload("slow.bin")
+	v.WaitFor(`(bar => bar && !bar.hidden && bar.value > 0 && bar.value < 1)(document.querySelector(".unsent progress"))`)
+	v.ClickOn(".unsent [data-drop]")
+	v.WaitFor(`!document.querySelector(".unsent")`)
+	offline(v.Browser, true)
+	upload("late.txt")
+	v.WaitFor(`document.querySelector(".unsent [data-reason]")?.textContent.includes("can’t be reached")`)
+	offline(v.Browser, false)
+	v.WaitFor(`!document.querySelector(".unsent")`)
+	v.Device.FailSends(simnet.SendFault{Code: 406})
+	upload("refused.txt")
+	v.WaitFor(`document.querySelector(".unsent[data-state=failed] [data-reason]")?.textContent.includes("406")`)
+	v.ClickOn(".unsent [data-again]")
+	v.WaitFor(`!document.querySelector(".unsent")`)
+	for _, name := range []string{"late.txt", "refused.txt"} {
+		Must(v.Ben.Received(Within(t), func(r *simnet.Received) bool { return r.Message.Message.GetDocumentMessage().GetFileName() == name }))(t)
+	}
+	v.WantOwn("", "")
+	for _, r := range v.Ben.Messages() {
+		if name := r.Message.Message.GetDocumentMessage().GetFileName(); name == "slow.bin" {
+			t.Errorf("%s arrived", name)
+		}
+	}
+	forgetFaults(v.Browser)
+}
+
+// A voice note is recorded, paused and sent, and arrives as the phones record them.
+func TestConsole_RecordsAVoiceNote(t *testing.T) {
+	AtBothWidths(t, func(t *testing.T, width int64) {
+		v := Chatting(t, width)
+		v.Do(chromedp.Click(chromedp.CSS("[data-record]")))
+		// Clicked within the second that is shown.
+		v.WaitFor(`document.querySelector("#recording [data-length]").textContent === "0:02" && (document.querySelector("[data-pause]").click(), true)`)
+		if length := v.Text("#recording [data-length]"); length != "0:02" {
+			t.Errorf("paused at %s", length)
+		}
+		v.Do(chromedp.Click(chromedp.CSS("[data-resume]")))
+		v.WaitFor(`document.querySelector("#recording [data-length]").textContent === "0:03" && (document.querySelector("[data-finish]").click(), true)`)
+		got := Must(v.Ben.Received(Within(t), func(r *simnet.Received) bool { return r.Message.Message.GetAudioMessage() != nil }))(t)
+		audio := got.Message.Message.GetAudioMessage()
+		if !audio.GetPTT() || audio.GetMimetype() != "audio/ogg; codecs=opus" || audio.GetSeconds() != 3 || len(audio.GetWaveform()) != 64 {
+			t.Errorf("arrived: %v", audio)
+		}
+		if file := Must(v.Ben.Show(Within(t), got))(t); !strings.HasPrefix(string(file), "OggS") {
+			t.Errorf("the file begins with %q", file[:min(len(file), 8)])
+		}
+		v.WaitFor(`!document.querySelector(".unsent") && document.querySelector(".msg.out audio")`)
+		played := Evaluate[float64](v.Browser, `new Promise((resolve, reject) => {
+			const player = document.querySelector(".msg.out audio");
+			player.preload = "auto";
+			player.addEventListener("loadedmetadata", () => resolve(player.duration));
+			player.addEventListener("error", () => reject(player.error));
+			player.load();
+		})`)
+		if played < 2.5 || played > 4 {
+			t.Errorf("the browser plays %.2f s", played)
+		}
+		v.WantNoFaults()
+	})
+}
+
+// A recording can be discarded: nothing is sent, and the microphone is off.
+func TestConsole_DiscardsAVoiceNote(t *testing.T) {
+	t.Parallel()
+	v := Chatting(t, 390)
+	v.Do(chromedp.Click(chromedp.CSS("[data-record]")))
+	v.WaitFor(`document.querySelector("#recording [data-length]").textContent === "0:01"`)
+	v.Do(chromedp.Click(chromedp.CSS("#recording [data-cancel]")))
+	v.WaitFor(`document.querySelector("#recording").hidden && !document.querySelector(".say").hidden`)
+	v.Write("nothing to hear")
+	v.WantOwn("nothing to hear")
+	v.WantNoFaults()
+}
+
+// ArrowUp edits the last own message in place; Esc stops it, and the draft is back.
+func TestConsole_EditsAndDeletesInPlace(t *testing.T) {
+	AtBothWidths(t, func(t *testing.T, width int64) {
+		v := Chatting(t, width)
+		v.Do(chromedp.Evaluate[chromedp.Void](`window.stays = true`))
+		v.Write("Se *you*")
+		v.WantOwn("Se ")
+		v.Do(chromedp.Focus(chromedp.CSS(".say textarea")))
+		v.Key(kb.ArrowUp)
+		v.WaitFor(`document.querySelector(".say textarea").value === "Se *you*" && !document.querySelector("#editing").hidden`)
+		v.Key(kb.Escape)
+		v.WaitFor(`document.querySelector(".say textarea").value === "" && document.querySelector("#editing").hidden`)
+		v.Key(kb.ArrowUp)
+		v.WaitFor(`!document.querySelector("#editing").hidden`)
+		v.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".say textarea").value = ""`))
+		v.Write("See you")
+		v.WantOwn("See you")
+		v.WaitFor(`document.querySelector("#editing").hidden && document.querySelector(".say textarea").value === ""`)
+
+		v.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.msg.out a[href^="?delete="]').click()`))
+		v.WaitFor(`document.querySelector("#deleting").open`)
+		v.Do(chromedp.Click(chromedp.CSS("#deleting button.danger")))
+		v.WaitFor(`document.querySelector(".msg.out .gone")`)
+		if !Evaluate[bool](v.Browser, `window.stays === true`) {
+			t.Error("the page was loaded again")
+		}
+		v.WantNoFaults()
+	})
+}
+
+// Typing @ in a group suggests its members, by keyboard and by touch. The phone gets a
+// mention.
+func TestConsole_MentionsMembers(t *testing.T) {
+	AtBothWidths(t, func(t *testing.T, width int64) {
+		v := Visit(t)
+		group := NewGroup(t, v.Ben, simnet.GroupOptions{Subject: "Choir", Members: []*simnet.Phone{v.Owner, v.Anna, v.Carla}})
+		v.Stored(t, Say(t, v.Ben, group.JID(), "Who sings?"))
+		Eventually(t, func() error {
+			if got := v.Bridge.Get("/api/groups/" + bridge.JID(group.JID().String()).Escaped()); !strings.Contains(string(got.Body), "Anna Amsel") {
+				return fmt.Errorf("the group is %s", got.Body)
+			}
+			return nil
+		})
+		v.Resize(width, 844, false)
+		v.OpenChat(group.JID())
+		v.Do(chromedp.Focus(chromedp.CSS(".say textarea")))
+		v.Key("You, @ann")
+		v.WaitFor(`document.querySelectorAll("#suggestions:not([hidden]) li").length === 1`)
+		if width < 600 {
+			v.Do(chromedp.Click(chromedp.CSS("#suggestions li")))
+		} else {
+			v.Key(kb.Enter)
+		}
+		v.Key("please")
+		v.Do(chromedp.Click(chromedp.CSS("[data-say]")))
+		got := Must(v.Ben.Received(Within(t), func(r *simnet.Received) bool { return strings.HasPrefix(r.Text(), "You, @") }))(t)
+		mentioned := got.Message.Message.GetExtendedTextMessage().GetContextInfo().GetMentionedJID()
+		if len(mentioned) != 1 || !strings.HasPrefix(got.Text(), "You, @"+strings.Split(mentioned[0], "@")[0]) || !strings.HasSuffix(got.Text(), " please") {
+			t.Errorf("arrived: %q, mentions %q", got.Text(), mentioned)
+		}
+		v.WaitFor(`!document.querySelector(".unsent") && document.querySelector(".msg.out .mention")?.textContent === "@Anna Amsel"`)
+		v.WantNoFaults()
+	})
+}

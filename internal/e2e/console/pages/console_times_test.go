@@ -1,0 +1,168 @@
+package pages
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"bridged/internal/bridge"
+	. "bridged/internal/e2e/harness"
+	. "bridged/internal/e2e/harness/browser"
+)
+
+var filledStores = flag.String("stores", "", "measure the console's pages with the stores that go run ./bench --dir has filled here")
+
+// TestConsole_PageTimes measures the pages of large stores: at the server, from the
+// request to the last byte; in a browser, from opening the page to the first and the last
+// large paint; and how large they are, alone and with all that they load.
+func TestConsole_PageTimes(t *testing.T) {
+	if *filledStores == "" {
+		t.Skip("times are measured with -args -stores DIRECTORY, on a quiet machine")
+	}
+	stores, err := filepath.Glob(filepath.Join(*filledStores, "messages-*"))
+	if err != nil || len(stores) == 0 {
+		t.Fatalf("no stores: %v", err)
+	}
+	for _, dir := range stores {
+		measureConsole(t, dir)
+	}
+}
+
+func measureConsole(t *testing.T, dir string) {
+	b := OpenBrowser(t, "http://127.0.0.1")
+	p := StartBridge(t, NewNetwork(t), "DATA_DIR="+dir, "LOG_LEVEL=info", "RETENTION_DAYS=0", "EVENTS_MAX_AGE=0", "EVENTS_MAX_COUNT=0")
+	b.At(p)
+	b.Resize(1280, 800, false)
+	page, err := p.API.Chats(t.Context(), bridge.ChatQuery{Limit: 1})
+	if err != nil || len(page.Items) == 0 {
+		t.Fatalf("no chats: %v", err)
+	}
+	chat := "/console/chats/" + page.Items[0].JID.Escaped()
+	pages := []struct{ name, path string }{
+		{"a line of text", "/healthz"}, // to compare with
+		{"overview", "/console/"},
+		{"list of chats", "/console/chats"},
+		{"chat, newest 50", chat},
+		{"a chat's files", chat + "/media"},
+		{"search", "/console/search?q=the"},
+		{"contacts", "/console/contacts"},
+		{"new chat", "/console/new"},
+		{"calls", "/console/calls"},
+		{"events", "/console/events"},
+		{"webhooks", "/console/webhooks"},
+		{"API", "/console/api"},
+		{"settings", "/console/settings"},
+	}
+	older := regexp.MustCompile(`href="([^"]+)" data-older`).FindStringSubmatch(pageText(t, p, chat))
+	if older != nil {
+		pages = append(pages, struct{ name, path string }{"chat, 50 older", strings.ReplaceAll(older[1], "&amp;", "&")})
+	}
+	fmt.Printf("%s\n%-18s %9s %9s %15s %14s %9s %9s\n", filepath.Base(dir), "", "p50 ms", "p99 ms", "first paint ms", "last paint ms", "HTML KB", "all KB")
+	browser := browserOf(t, p)
+	for _, one := range pages {
+		var times []time.Duration
+		for range 100 {
+			began := time.Now()
+			fetchPage(t, browser, p, one.path)
+			times = append(times, time.Since(began))
+		}
+		var first, last []float64
+		var seen painted
+		for range 7 {
+			seen = paint(b, one.path)
+			first, last = append(first, seen.First), append(last, seen.Last)
+		}
+		slices.Sort(times)
+		slices.Sort(first)
+		slices.Sort(last)
+		fmt.Printf("%-18s %9.1f %9.1f %15.0f %14.0f %9.1f %9.1f\n", one.name, milliseconds(times[50]), milliseconds(times[98]), first[3], last[3], seen.HTML/1024, seen.All/1024)
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// painted is how a page came: milliseconds from opening it to its first paint and to the
+// last large one, and bytes as they are sent.
+type painted struct{ First, Last, HTML, All float64 }
+
+// paint opens a page as a browser does that has been here before.
+func paint(b *Browser, path string) painted {
+	b.T.Helper()
+	b.Do(chromedp.Navigate("about:blank"))
+	b.Do(chromedp.Navigate(b.Base + path))
+	return Evaluate[painted](b, `new Promise(done => {
+		let last = 0;
+		new PerformanceObserver(list => { for (const one of list.getEntries()) last = Math.max(last, one.startTime); })
+			.observe({ type: "largest-contentful-paint", buffered: true });
+		const bytes = (kind) => performance.getEntriesByType(kind).reduce((sum, one) => sum + one.encodedBodySize, 0);
+		const shown = () => ({ First: performance.getEntriesByName("first-contentful-paint")[0].startTime, Last: last, HTML: bytes("navigation"), All: bytes("navigation") + bytes("resource") });
+		const wait = () => document.readyState === "complete" ? setTimeout(() => done(shown()), 300) : setTimeout(wait, 20);
+		wait();
+	})`)
+}
+
+// browserOf returns a logged-in client.
+func browserOf(t *testing.T, p *Process) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := new(http.Transport)
+	t.Cleanup(transport.CloseIdleConnections)
+	c := &http.Client{Jar: jar, Transport: transport}
+	form := url.Values{"token": {TestToken}}
+	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(fetchPage(t, c, p, "/login"))
+	if csrf == nil {
+		t.Fatal("the login has no form")
+	}
+	form.Set("csrf", csrf[1])
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+p.Address+"/login", strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}}
+	resp, err := c.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("log in: %d, %v", resp.StatusCode, err)
+	}
+	return c
+}
+
+func fetchPage(t *testing.T, c *http.Client, p *Process, path string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.Address+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d, %v", path, resp.StatusCode, err)
+	}
+	return string(body)
+}
+
+// pageText returns the HTML of a page.
+func pageText(t *testing.T, p *Process, path string) string {
+	t.Helper()
+	return fetchPage(t, browserOf(t, p), p, path)
+}

@@ -1,0 +1,99 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/simnet"
+)
+
+// DoorScene is a paired bridge with all doors open, a friend, and tokens.
+type DoorScene struct {
+	*Process
+	Network              *simnet.Network
+	Owner, Friend        *simnet.Phone
+	Device               *simnet.Device
+	Own                  string // the address of the Evolution door's own listener
+	Full, Reader, Narrow string // tokens: to read and send, to read, and for another chat
+}
+
+var doorAddress = regexp.MustCompile(`"door":"evolution","address":"([^"]+)"`)
+
+func NewDoorScene(t *testing.T, settings ...string) DoorScene {
+	t.Helper()
+	network, owner := NewOwner(t, simnet.PhoneOptions{})
+	s := DoorScene{Network: network, Owner: owner, Friend: NewPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})}
+	s.Process = StartBridge(t, network, append([]string{"COMPAT=waha,evolution", "COMPAT_LISTEN=evolution=127.0.0.1:0"}, settings...)...)
+	s.Device = Pair(t, s.Process, owner)
+	hello := Must(s.Friend.SendText(Within(t), owner.PN(), "hello"))(t)
+	if err := s.Device.WaitAcknowledged(Within(t), hello); err != nil {
+		t.Fatal(err)
+	}
+	s.Full = s.Token(t, "full", nil, bridge.ScopeRead, bridge.ScopeSend)
+	s.Reader = s.Token(t, "reader", nil, bridge.ScopeRead)
+	s.Narrow = s.Token(t, "narrow", []bridge.JID{"15550100399@s.whatsapp.net"}, bridge.ScopeRead, bridge.ScopeSend)
+	s.Own = doorAddress.FindStringSubmatch(s.Log.String())[1]
+	return s
+}
+
+// Token makes a token and returns its secret.
+func (s DoorScene) Token(t *testing.T, name string, chats []bridge.JID, scopes ...bridge.Scope) string {
+	t.Helper()
+	made := Must(s.API.CreateToken(Within(t), client.NewToken{Name: name, Scopes: scopes, Chats: chats}))(t)
+	s.Secrets = append(s.Secrets, made.Secret)
+	return made.Secret
+}
+
+// DoorRequest is a request as a client of a door makes it.
+type DoorRequest struct {
+	Method, Address string
+	Header          map[string]string
+	Body            string
+}
+
+// Ask makes a request and returns the answer with its JSON.
+func (s DoorScene) Ask(t *testing.T, r DoorRequest) (*http.Response, any) {
+	t.Helper()
+	req := Must(http.NewRequestWithContext(Within(t), r.Method, "http://"+r.Address, strings.NewReader(r.Body)))(t)
+	for name, value := range r.Header {
+		req.Header.Set(name, value)
+	}
+	resp := Must(http.DefaultClient.Do(req))(t)
+	defer resp.Body.Close()
+	data := Must(io.ReadAll(resp.Body))(t)
+	var answer any
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&answer); err != nil {
+		t.Fatalf("%s %s answers %d %q: %v", r.Method, r.Address, resp.StatusCode, data, err)
+	}
+	if resp.Header.Get("X-Content-Type-Options") != "nosniff" || resp.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%s %s: headers %v", r.Method, r.Address, resp.Header)
+	}
+	return resp, answer
+}
+
+// At returns the value at a path of members, such as "key.id"; nil for none.
+func At(answer any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		switch v := answer.(type) {
+		case map[string]any:
+			answer = v[name]
+		case []any:
+			var i int
+			if _, err := fmt.Sscan(name, &i); err != nil || i >= len(v) {
+				return nil
+			}
+			answer = v[i]
+		default:
+			return nil
+		}
+	}
+	return answer
+}

@@ -1,0 +1,39 @@
+package harness
+
+import (
+	"github.com/chromedp/chromedp"
+)
+
+// Steps are what is done on a page before its screenshot.
+type Steps = []chromedp.Action[chromedp.Void]
+
+// Does runs a script on the page.
+func Does(script string) chromedp.Action[chromedp.Void] {
+	return chromedp.Evaluate[chromedp.Void](script)
+}
+
+// Unsent puts a text that was refused, and one that waits, into the outbox of the chat.
+const Unsent = `for (const [key, state, reason, text] of [["k1", "failed", "This number is not on WhatsApp.", "Are you there?"], ["k2", "waiting", "", "See you on Saturday"]])
+	localStorage["unsent " + document.body.dataset.visitor + " " + key] = JSON.stringify({key, state, reason, text, chat: location.pathname, at: Date.now(), after: "", part: 0})`
+
+// Forgotten empties the outbox.
+const Forgotten = `for (const name of Object.keys(localStorage)) if (name.startsWith("unsent")) delete localStorage[name]`
+
+// Pasted pastes two files into the composer.
+const Pasted = `(() => {
+	const data = new DataTransfer();
+	for (const [name, type] of [["The route along the river and back over the hills.pdf", "application/pdf"], ["notes.txt", "text/plain"]]) data.items.add(new File(["hello ".repeat(9000)], name, {type}));
+	document.querySelector(".say textarea").dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
+})()`
+
+// DoubtfulExport is a text that an app has exported, with names that nobody knows and lines that
+// can be read in more than one way.
+const DoubtfulExport = `24.12.25, 18:02 - Messages and calls are end-to-end encrypted. No one outside of this chat can read or listen to them.
+24.12.25, 18:03 - Sofía: Merry Christmas!
+24.12.25, 18:04 - Olga Orlowa: And to you, too
+24.12.25, 18:05 - Xaver: Who is coming on Saturday?
+24.13.25, 18:06 - Xaver: This date is none
+25/12/25 18.07 - Xaver: And this one is in another form
+22.11.19, 18:08 - Olga Orlowa: I am
+24.12.25, 18:09 - Yuki: Me, too
+`

@@ -1,0 +1,9 @@
+package imports
+
+import (
+	"testing"
+
+	"bridged/internal/e2e/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }

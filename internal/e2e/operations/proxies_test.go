@@ -1,0 +1,102 @@
+package operations
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	. "bridged/internal/e2e/harness"
+)
+
+// caddyOptions keep Caddy to the test: it has no port of its own for settings, and neither asks
+// for certificates nor changes what the machine trusts.
+const caddyOptions = `{
+	admin off
+	auto_https disable_redirects
+	skip_install_trust
+	storage file_system %s
+}
+import %s
+`
+
+// startCaddy runs Caddy with deploy/caddy/Caddyfile before a bridge, and returns the ports of its
+// two sites, the first of which has TLS, and what signs its certificate.
+func startCaddy(t *testing.T, bridge string) (whole, below string, roots *x509.CertPool) {
+	t.Helper()
+	caddy, err := exec.LookPath("caddy")
+	if err != nil {
+		t.Skip("caddy is not installed: Debian has it as caddy")
+	}
+	dir := t.TempDir()
+	whole, below = FreePort(t), FreePort(t)
+	config := fmt.Sprintf(caddyOptions, dir, Must(filepath.Abs("../../../deploy/caddy/Caddyfile"))(t))
+	if err := os.WriteFile(filepath.Join(dir, "Caddyfile"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := NewProcessLog()
+	cmd := exec.Command(caddy, "run", "--adapter", "caddyfile", "--config", filepath.Join(dir, "Caddyfile"))
+	cmd.Env = []string{"HOME=" + dir, "BRIDGE_NAME=https://localhost:" + whole, "HOME_NAME=http://127.0.0.1:" + below, "BRIDGE_ADDRESS=" + bridge}
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it has ended if the test failed
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("caddy: %v\n%s", err, said)
+		}
+	})
+	roots = x509.NewCertPool()
+	Eventually(t, func() error {
+		root, err := os.ReadFile(filepath.Join(dir, "pki/authorities/local/root.crt"))
+		if err == nil && !roots.AppendCertsFromPEM(root) {
+			err = fmt.Errorf("%q is no certificate", root)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, said)
+		}
+		conn, err := tls.Dial("tcp", "localhost:"+whole, &tls.Config{RootCAs: roots})
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	})
+	return whole, below, roots
+}
+
+// The example for Caddy, run by Caddy: over TLS at a name of its own, and below a path.
+func TestProxies_Caddy(t *testing.T) {
+	t.Parallel()
+	s := NewDoorScene(t, "BASE_PATH=/bridged", "COMPAT=cloud,waha", "MCP=read")
+	whole, below, roots := startCaddy(t, s.Address)
+	through := s
+	through.Process = behind(s.Process, t, "127.0.0.1:"+below)
+	everything(through, t)
+	console(through, t)
+
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}
+	defer transport.CloseIdleConnections()
+	api := client.Over(transport, "https://localhost:"+whole, TestToken)
+	last := Must(api.LastEvent(Within(t)))(t)
+	Say(t, s.Friend, s.Owner.PN(), "over TLS")
+	for event, err := range api.Events(Within(t), client.EventQuery{After: last, Types: []bridge.EventType{bridge.EventMessageCreated}}) {
+		if err != nil || event.Message == nil || event.Message.Content != "over TLS" {
+			t.Errorf("the stream has %v, %v", event, err)
+		}
+		break
+	}
+	id := s.UploadTo(t, "a.png", Portrait(t, 20, 20))
+	var described struct{ URL string }
+	if err := api.WithToken(s.Full).Call(Within(t), http.MethodGet, "/cloud/v21.0/"+id, nil, &described); err != nil || !strings.HasPrefix(described.URL, "https://localhost:"+whole+"/bridged/cloud/") {
+		t.Errorf("the file is at %s, %v", described.URL, err)
+	}
+}

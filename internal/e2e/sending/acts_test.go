@@ -1,0 +1,128 @@
+package sending
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	. "bridged/internal/e2e/harness"
+	"bridged/internal/simnet"
+)
+
+// TestActs_AreSeenByPhones: edits, deletions, read receipts and typing by the
+// bridge show on the other side, in the store, in searches and in the log.
+func TestActs_AreSeenByPhones(t *testing.T) {
+	t.Parallel()
+	network, owner := NewOwner(t, simnet.PhoneOptions{})
+	friend := NewPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})
+	p := StartBridge(t, network)
+	Pair(t, p, owner)
+	chat := bridge.PhoneJID(friend.Number())
+	if err := friend.Watch(Within(t), owner); err != nil {
+		t.Fatal(err)
+	}
+
+	// An edit: after a restart its key still gets the same answer.
+	sent := Must(p.API.Send(Within(t), client.Text{To: chat, Text: "the-first-text"}, ""))(t)
+	edited := Must(p.API.Edit(Within(t), chat, sent.ID, "the-second-text", nil, "edit"))(t)
+	showsOn(p, friend, sent.ID, simnet.Bubble{Text: "the-second-text", Edited: true})
+	showsOn(p, owner, sent.ID, simnet.Bubble{Text: "the-second-text", Edited: true})
+	m := Must(p.API.Message(Within(t), chat, sent.ID))(t)
+	if m.Content != "the-second-text" || m.EditedAt == nil {
+		t.Errorf("stored %+v", m)
+	}
+	for text, want := range map[string]int{"the-first-text": 0, "the-second-text": 1} {
+		if found := Must(p.API.Search(Within(t), bridge.SearchQuery{Q: text}))(t); len(found.Items) != want {
+			t.Errorf("a search for %s finds %d", text, len(found.Items))
+		}
+	}
+	p.Restart()
+	p.Becomes(bridge.StateOpen)
+	again := Must(p.API.Edit(Within(t), chat, sent.ID, "the-second-text", nil, "edit"))(t)
+	edited.Replayed = true
+	if again != edited {
+		t.Errorf("repeated: %+v, want %+v", again, edited)
+	}
+
+	// That text and a file, deleted for everyone.
+	paper := bytes.Repeat([]byte("the-deleted-paper "), 40)
+	file := Must(p.API.SendFile(Within(t), client.Upload{To: chat, Type: bridge.MediaDocument, FileName: "the-deleted-name.txt", Caption: "the-deleted-caption"},
+		bytes.NewReader(paper), ""))(t)
+	path := "/api/messages/media/" + chat.Escaped() + "/" + file.ID
+	p.Get(path).Want(http.StatusOK)
+	secrets := map[string][]byte{
+		"the first text": []byte("the-first-text"), "the second text": []byte("the-second-text"), "the file": []byte("the-deleted-paper"),
+		"the caption": []byte("the-deleted-caption"), "the file name": []byte("the-deleted-name"),
+	}
+	for _, id := range []string{sent.ID, file.ID} {
+		Must(p.API.Delete(Within(t), chat, id, ""))(t)
+		showsOn(p, friend, id, simnet.Bubble{Deleted: true})
+		showsOn(p, owner, id, simnet.Bubble{Deleted: true})
+	}
+	p.Vanishes(secrets)
+	Refused(t, p.Get(path), http.StatusNotFound, bridge.CodeNotFound)
+	changes := map[string]int{}
+	for _, e := range p.AllEvents("&types=message.updated") {
+		changes[e.Message.ID]++
+		if e.Message.DeletedAt == nil {
+			t.Errorf("the log shows %+v", e.Message)
+		}
+	}
+	if changes[sent.ID] != 2 || changes[file.ID] != 1 {
+		t.Errorf("the log has changes %v", changes)
+	}
+
+	// Two messages marked as read, and typing an answer.
+	one, two := Say(t, friend, owner.PN(), "one"), Say(t, friend, owner.PN(), "two")
+	unread := func(want int) {
+		t.Helper()
+		Eventually(t, func() error {
+			c, err := p.API.Chat(Within(t), chat)
+			if err == nil && c.UnreadCount != want {
+				err = fmt.Errorf("%d unread, want %d", c.UnreadCount, want)
+			}
+			return err
+		})
+	}
+	unread(2)
+	if err := p.API.MarkRead(Within(t), chat, one, ""); err != nil {
+		t.Fatal(err)
+	}
+	unread(1)
+	if err := p.API.MarkRead(Within(t), chat, "", ""); err != nil {
+		t.Fatal(err)
+	}
+	unread(0)
+	for _, id := range []simnet.MessageID{one, two} {
+		Must(friend.WaitReceipt(Within(t), id, types.ReceiptTypeRead))(t)
+	}
+	if err := p.API.Call(Within(t), "POST", "/api/chats/"+chat.Escaped()+"/typing", Object{"state": bridge.TypingText}, nil); err != nil {
+		t.Fatal(err)
+	}
+	sees := func(typing string, available bool) {
+		t.Helper()
+		if err := friend.WaitTyping(Within(t), owner.PN(), owner, typing); err != nil {
+			t.Fatal(err)
+		}
+		if err := friend.WaitAvailable(Within(t), owner, available); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sees(simnet.Typing, true)
+	Must(p.API.Send(Within(t), client.Text{To: chat, Text: "three"}, ""))(t)
+	sees("", false)
+}
+
+// showsOn waits until a phone displays a message as wanted.
+func showsOn(p *Process, phone *simnet.Phone, id string, want simnet.Bubble) {
+	p.T.Helper()
+	if err := phone.WaitBubble(Within(p.T), id, want); err != nil {
+		got, _ := phone.Bubble(id)
+		p.T.Fatalf("a phone shows %+v, want %+v: %v", got, want, err)
+	}
+}

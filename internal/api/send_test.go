@@ -250,12 +250,11 @@ func TestSend_RefusesBadInput(t *testing.T) {
 		}
 		return contacts
 	}
-	tests := []struct {
+	type badInput struct {
 		route, field string
 		body         any
-	}{
-		{"send", "jid", with(text(grace, "hi"), "jid", nil)},
-		{"send", "jid", with(text(grace, "hi"), "jid", 5)},
+	}
+	tests := []badInput{
 		{"send", "text", with(text(grace, "hi"), "text", nil)},
 		{"send", "text", text(grace, "")},
 		{"send", "text", text(grace, strings.Repeat("x", 65537))},
@@ -315,11 +314,24 @@ func TestSend_RefusesBadInput(t *testing.T) {
 		{"send-contact", "contacts[1].phone", contact("phone", "0447700900123")},
 		{"send-contact", "contacts[1].phone", contact("phone", "44 7700 900123")},
 		{"send-contact", "contacts[1].phone", contact("phone", "1234567890123456")},
+		{"send-contact", "contacts[1].phone", contact("phone", "49151\nNOTE:x")},
+		{"send-contact", "phone must be a string", contact("phone", 491510000003)},
+		{"send-contact", "contacts[1].vcard", contact("vcard", card+"NOTE:x")},
 		{"send-contact", "contacts[1].vcard", contact("vcard", "FN:Grace")},
 		{"send-contact", "contacts[1].vcard", contact("vcard", "BEGIN:VCARD\nFN:Grace")},
 		{"send-contact", "contacts[1].vcard", contact("vcard", card+card)},
 		{"send-contact", "contacts[1].vcard", contact("vcard", "BEGIN:VCARD\nFN:Gr\x00ce\nEND:VCARD")},
 		{"send-contact", "contacts[1].vcard", contact("vcard", "BEGIN:VCARD\nNOTE:"+strings.Repeat("x", 65536)+"\nEND:VCARD")},
+	}
+	for _, to := range []any{
+		nil, "", 491510000003, "491510000003", "491510000003@example.org", "anna@s.whatsapp.net", "+491510000003@s.whatsapp.net", "491510000003:2@s.whatsapp.net",
+		"@s.whatsapp.net", "status@broadcast", "1234@broadcast", "1203@newsletter", strings.Repeat("1", 60) + "@s.whatsapp.net", " 491510000003@s.whatsapp.net", []string{grace},
+	} {
+		tests = append(tests, []badInput{
+			{"send", "jid", with(text(grace, "hi"), "jid", to)}, {"send-location", "jid", with(location, "jid", to)}, {"send-poll", "jid", with(poll, "jid", to)},
+			{"send-contact", "jid", with(contact("email", ""), "jid", to)}, {"react", "chatJid", with(react, "chatJid", to)},
+			{"forward", "sourceChatJid", with(forward, "sourceChatJid", to)}, {"forward", "destJid", with(forward, "destJid", to)},
+		}...)
 	}
 	s := stocked(t)
 	for _, test := range tests {

@@ -147,8 +147,8 @@ var ours = map[string][]string{
 	"internal/e2e/screenshots":     {"internal/bridge", "internal/client", "internal/e2e/harness", "internal/e2e/harness/browser"},
 	"internal/e2e/soak":            {"internal/bridge", "internal/demo", "internal/e2e/harness", "internal/e2e/harness/traffic", "internal/simnet"},
 
-	"bench":                     {"internal/bridge", "internal/client", "internal/simnet", "internal/store"},
-	"interop/network":           {"internal/demo", "internal/simnet"},
+	"bench":           {"internal/bridge", "internal/client", "internal/simnet", "internal/store"},
+	"interop/network": {"internal/demo", "internal/simnet"},
 
 	"internal/chatexport/exporttest": {},
 

@@ -1,9 +1,12 @@
 package harness
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -247,4 +250,98 @@ func Says(t testing.TB, sentence string, words ...string) {
 			t.Errorf("the sentence %q does not say %q", sentence, word)
 		}
 	}
+}
+
+// How other answers of the bridge describe a chat.
+const (
+	newest     = "the newest message of the history"
+	unanswered = "messages behind the account's own in the history"
+	asListed   = "the name in the list of chats"
+)
+
+// agreed replaces an object's fields about a chat where they agree with the
+// bridge's other answers.
+func (p *Process) agreed(o Object) {
+	if jid, ok := o["chatJid"].(string); ok && o["chatName"] != nil {
+		var chat Object
+		p.Get("/api/chats/" + bridge.JID(jid).Escaped()).Want(http.StatusOK).Decode(&chat)
+		if chat["name"] == o["chatName"] {
+			o["chatName"] = asListed
+		}
+	}
+	last, ok := o["lastMessage"].(Object)
+	if !ok {
+		return
+	}
+	jid := bridge.JID(o["jid"].(string))
+	list := "/api/messages/individual/" + jid.Escaped()
+	if jid.IsGroup() {
+		list = "/api/groups/" + jid.Escaped() + "/messages"
+	}
+	var history struct{ Messages []Object }
+	p.Get(list + "?limit=1000").Want(http.StatusOK).Decode(&history)
+	if isPreviewOf(last, history.Messages[0]) && last["timestamp"] == o["lastMessageAt"] {
+		o["lastMessage"] = newest
+	}
+	behind := 0
+	for behind < len(history.Messages) && history.Messages[behind]["fromMe"] == false {
+		behind++
+	}
+	if o["unreadCount"] == float64(behind) {
+		o["unreadCount"] = unanswered
+	}
+}
+
+// isPreviewOf reports whether a chat's last message is one of a history's. All are
+// short here.
+func isPreviewOf(last, m Object) bool {
+	for name, value := range last {
+		if m[name] != value {
+			return false
+		}
+	}
+	return len(last) > 0
+}
+
+// Pages reads a list to its end by its cursors and returns one of its columns.
+func Pages(t testing.TB, b *Process, list, items, name string) (all []string) {
+	t.Helper()
+	for next := ""; ; {
+		var page Object
+		b.Get(list + "&cursor=" + url.QueryEscape(next)).Want(http.StatusOK).Decode(&page)
+		for _, item := range page[items].([]any) {
+			all = append(all, item.(Object)[name].(string))
+		}
+		cursor, more := page["nextCursor"].(string)
+		if !more {
+			return all
+		}
+		next = cursor
+	}
+}
+
+// InOrder sorts chats as the list promises: the latest message first, then by JID.
+func InOrder(t *testing.T, b *Process, listed ...Object) []Object {
+	t.Helper()
+	var page struct{ Chats []bridge.Chat }
+	b.Get("/api/chats").Want(http.StatusOK).Decode(&page)
+	last := map[string]time.Time{}
+	for _, chat := range page.Chats {
+		last[string(chat.JID)] = chat.LastMessageAt.Time
+	}
+	slices.SortFunc(listed, func(x, y Object) int {
+		a, b := x["jid"].(string), y["jid"].(string)
+		return cmp.Or(last[b].Compare(last[a]), cmp.Compare(a, b))
+	})
+	return listed
+}
+
+// FirstIs checks id and push name of the newest message.
+func FirstIs(b *Process, list string, id simnet.MessageID, name string) error {
+	var page struct{ Messages []bridge.Message }
+	b.Get(list + "?limit=1").Want(http.StatusOK).Decode(&page)
+	if m := page.Messages[0]; m.ID != id || m.PushName != name {
+		return fmt.Errorf("the newest message is %s by %q, want %s by %q", m.ID, m.PushName, id, name)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"image"
 	"image/color"
 	"image/draw"
@@ -42,4 +43,18 @@ func enlarged(img image.Image, scale int) image.Image {
 		}
 	}
 	return larger
+}
+
+// QR waits for a QR code and returns it.
+func (p *Process) QR() (code string) {
+	p.T.Helper()
+	Eventually(p.T, func() error {
+		status := p.Status()
+		if status.QR == nil {
+			return errors.New("no QR code")
+		}
+		code = *status.QR
+		return nil
+	})
+	return code
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/chromedp/chromedp"
 
-	. "bridged/internal/e2e/harness"
 	. "bridged/internal/e2e/harness/browser"
 )
 

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"bridged/internal/bridge"
@@ -109,4 +110,27 @@ func PairedCast(t testing.TB, settings ...string) *Cast {
 func Say(t testing.TB, by *simnet.Phone, to simnet.JID, text string, options ...simnet.SendOption) simnet.MessageID {
 	t.Helper()
 	return Must(by.SendText(Within(t), to, text, options...))(t)
+}
+
+// NewOwner returns an account's phone on a new network.
+func NewOwner(t *testing.T, options simnet.PhoneOptions, network ...simnet.Options) (*simnet.Network, *simnet.Phone) {
+	t.Helper()
+	n := NewNetwork(t, network...)
+	options.Number, options.Name = "491510000001", "Olga"
+	return n, NewPhone(t, n, options)
+}
+
+// WithoutSecret returns a QR code without its secret: its ref and the keys.
+func WithoutSecret(code string) string {
+	parts := strings.Split(code, ",")
+	parts[3] = ""
+	return strings.Join(parts, ",")
+}
+
+// Stored waits until messages are stored.
+func (c *Cast) Stored(t *testing.T, ids ...simnet.MessageID) {
+	t.Helper()
+	if err := c.Device.WaitAcknowledged(Within(t), ids...); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -32,3 +32,11 @@ func (p *Process) statusField(t testing.TB, field string) int {
 	t.Fatal("/proc does not report the memory")
 	return 0
 }
+
+// ResetPeak resets the program's peak of memory.
+func (p *Process) ResetPeak(t testing.TB) {
+	t.Helper()
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.Cmd.Process.Pid), []byte("5"), 0); err != nil {
+		t.Skipf("this system keeps a program's peak: %v", err)
+	}
+}

@@ -1,7 +1,9 @@
-package harness
+package browser
 
 import (
 	"github.com/chromedp/chromedp"
+
+	. "bridged/internal/e2e/harness"
 )
 
 // Steps are what is done on a page before its screenshot.
@@ -37,3 +39,19 @@ const DoubtfulExport = `24.12.25, 18:02 - Messages and calls are end-to-end encr
 22.11.19, 18:08 - Olga Orlowa: I am
 24.12.25, 18:09 - Yuki: Me, too
 `
+
+// Opens clicks the last of the elements that a selector finds, and waits for what it opens.
+func Opens(selector, opened string) Steps {
+	return Steps{Becomes(`document.querySelector("` + selector + `")`), Does(`[...document.querySelectorAll("` + selector + `")].at(-1).click()`), Becomes(opened)}
+}
+
+// Checks checks a text in the form for exported chats.
+func Checks(export string) Steps {
+	return Steps{Becomes(`document.readyState === "complete" && document.querySelector("#import")`), Does(`(form => {
+		const data = new DataTransfer();
+		data.items.add(new File([` + JsString(export) + `], "WhatsApp Chat - Old friends.txt", {type: "text/plain"}));
+		form.querySelector("#choose-chat").value = "Old friends";
+		form.querySelector("[type=file]").files = data.files;
+		form.requestSubmit();
+	})(document.querySelector("[data-import]"))`)}
+}

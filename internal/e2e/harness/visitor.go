@@ -1,13 +1,20 @@
 package harness
 
 import (
+	"bytes"
+	"image/png"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+
+	"bridged/internal/bridge"
 )
 
 var CsrfField = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
@@ -52,4 +59,50 @@ func (v *Visitor) LogIn(token string) (int, string) {
 	login := Must(http.NewRequest(http.MethodPost, "http://"+v.p.Address+"/login", strings.NewReader(url.Values{"token": {token}, "csrf": {csrf[1]}}.Encode())))(v.t)
 	login.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return v.Open(login)
+}
+
+// Scanned reads a QR code in a picture.
+func Scanned(t *testing.T, picture []byte) string {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := ReadQR(img)
+	if err != nil {
+		t.Fatalf("no QR code is in the picture: %v", err)
+	}
+	return text
+}
+
+// JsString returns a text as a JavaScript string literal.
+func JsString(text string) string {
+	encoded, err := bridge.EncodeJSON(text)
+	if err != nil {
+		panic(err)
+	}
+	return string(encoded)
+}
+
+// AtBothWidths runs a test on a desk and on a phone.
+func AtBothWidths(t *testing.T, test func(t *testing.T, width int64)) {
+	t.Parallel()
+	for _, width := range []int64{1280, 390} {
+		t.Run(strconv.FormatInt(width, 10), func(t *testing.T) {
+			t.Parallel()
+			test(t, width)
+		})
+	}
+}
+
+// Written writes files, and returns their paths.
+func Written(t *testing.T, files map[string][]byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }

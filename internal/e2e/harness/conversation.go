@@ -1,11 +1,36 @@
 package harness
 
 import (
+	"net/http"
+	"slices"
 	"testing"
 
+	"bridged/internal/api/apitest"
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
 )
+
+// Conversation is a chat of the account in which a person writes every kind of
+// message, with the API's expected answers.
+type Conversation struct {
+	testing.TB
+	Me, By  *simnet.Phone // the account's own phone, and the person's
+	Witness *simnet.Phone // another member of a group; nil in a direct chat
+	In      simnet.JID    // the chat, from the account's side
+	ToMe    simnet.JID    // the chat, from by's side
+	ToThem  simnet.JID    // the chat, from the side of the account's phone
+	BySelf  simnet.JID    // by's identity in this chat
+	MeHere  simnet.JID    // the account's identity in this chat
+	Shown   []Object
+}
+
+// ChatTimer is the disappearing timer of the direct chats, in seconds.
+const ChatTimer = 86400
+
+// Download returns the path of a message's file.
+func (c *Conversation) Download(id simnet.MessageID) string {
+	return bridge.DownloadPath(bridge.JID(c.In.String()), id)
+}
 
 // SendsWithoutSource returns requests to send that need only the socket.
 func SendsWithoutSource(to simnet.JID) map[string]Object {
@@ -39,4 +64,46 @@ func (c *Conversation) List() string {
 		return Path("/api/groups/%s/messages", c.In)
 	}
 	return Path("/api/messages/individual/%s", c.In)
+}
+
+// Message looks a message up in the list at a path.
+func (p *Process) Message(list string, id simnet.MessageID) (bridge.Message, bool) {
+	p.T.Helper()
+	var page struct{ Messages []bridge.Message }
+	resp := p.Get(list + "?limit=1000")
+	if resp.Status == http.StatusNotFound {
+		return bridge.Message{}, false
+	}
+	resp.Want(http.StatusOK).Decode(&page)
+	i := slices.IndexFunc(page.Messages, func(m bridge.Message) bool { return m.ID == id })
+	if i < 0 {
+		return bridge.Message{}, false
+	}
+	return page.Messages[i], true
+}
+
+// Sends sends a text through the API and returns the message's id.
+func (p *Process) Sends(t testing.TB, body Object) simnet.MessageID {
+	t.Helper()
+	return SentID(t, p.Post("/api/messages/send", body))
+}
+
+func SentID(t testing.TB, resp apitest.Response) simnet.MessageID {
+	t.Helper()
+	var sent struct {
+		OK    bool
+		MsgID string
+	}
+	resp.Want(http.StatusOK).Decode(&sent)
+	if !sent.OK || sent.MsgID == "" {
+		t.Fatalf("sent: %s", resp.Body)
+	}
+	return sent.MsgID
+}
+
+func StatusOf(m bridge.Message) bridge.Delivery {
+	if m.Status == nil {
+		return "no status"
+	}
+	return *m.Status
 }

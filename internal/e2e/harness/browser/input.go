@@ -4,10 +4,36 @@ import (
 	"fmt"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	. "bridged/internal/e2e/harness"
 )
+
+// Key presses keys where the focus is. As on a keyboard, a key that a page takes for
+// itself types nothing.
+func (b *Browser) Key(keys string, modifiers ...chromedp.Modifier) {
+	b.T.Helper()
+	for _, r := range keys {
+		var down input.DispatchKeyEventParams
+		for _, event := range kb.Encode(r) {
+			for _, modifier := range modifiers {
+				event.Modifiers |= int64(modifier)
+			}
+			switch event.Type {
+			case kb.KeyChar:
+				down.Text = event.Text
+			case kb.KeyUp:
+				CallBrowser(b, input.DispatchKeyEvent, down)
+				CallBrowser(b, input.DispatchKeyEvent, *event)
+			default:
+				down = *event
+				down.Type = kb.KeyDown
+			}
+		}
+	}
+}
 
 // OnTouch makes the browser a phone with a touch screen.
 func (b *Browser) OnTouch(width int64) {
@@ -42,4 +68,11 @@ func (b *Browser) WantInside(what, selector string) {
 	if wide := Evaluate[int](b, `Math.max(document.documentElement.scrollWidth - innerWidth, (document.querySelector("#history")?.scrollWidth ?? 0) - (document.querySelector("#history")?.clientWidth ?? 0))`); wide > 0 {
 		b.T.Errorf("%s: %d pixels too wide", what, wide)
 	}
+}
+
+// LogIn logs in with the tests' token.
+func (b *Browser) LogIn() {
+	b.T.Helper()
+	b.Open("/login")
+	b.Do(chromedp.SendKeys(chromedp.CSS("#token"), TestToken+"\r"), Loads(".rail"))
 }

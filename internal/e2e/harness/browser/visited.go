@@ -1,0 +1,153 @@
+package browser
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"bridged/internal/bridge"
+	. "bridged/internal/e2e/harness"
+	"bridged/internal/simnet"
+)
+
+// Visited is a cast whose bridge is open in a browser.
+type Visited struct {
+	*Cast
+	*Browser
+}
+
+// Visit opens the console of a paired account, logged in.
+func Visit(t *testing.T, settings ...string) Visited {
+	t.Helper()
+	b := OpenBrowser(t, "http://127.0.0.1")
+	c := PairedCast(t, settings...)
+	b.At(c.Bridge)
+	return Visited{c, b}
+}
+
+// At logs in to the console of a bridge.
+func (b *Browser) At(p *Process) {
+	b.T.Helper()
+	b.Mu.Lock()
+	b.Base = "http://" + p.Address
+	b.Mu.Unlock()
+	b.LogIn()
+}
+
+// OpenChat opens the page of a chat.
+func (v Visited) OpenChat(chat simnet.JID) {
+	v.Browser.T.Helper()
+	v.Open("/console/chats/" + bridge.JID(chat.String()).Escaped())
+}
+
+// WantText waits until the messages of the open chat contain a text.
+func (b *Browser) WantText(text string) {
+	b.T.Helper()
+	b.WaitFor(fmt.Sprintf(`document.querySelector("#messages").textContent.includes(%q)`, text))
+}
+
+// WantStored waits until the bridge shows a message.
+func (v Visited) WantStored(from *simnet.Phone, text string) {
+	t := v.Browser.T
+	t.Helper()
+	Eventually(t, func() error {
+		found := v.Bridge.Get(Path("/api/messages/individual/%s", from.PN()))
+		if !strings.Contains(string(found.Body), strings.Trim(fmt.Sprintf("%q", text), `"`)) {
+			return fmt.Errorf("%q is not stored", text)
+		}
+		return nil
+	})
+}
+
+// AtBothSizes runs a test in a window and on a phone, light and dark.
+func AtBothSizes(t *testing.T, test func(t *testing.T, v Visited)) {
+	t.Parallel()
+	for _, width := range []int64{1280, 390} {
+		t.Run(strconv.FormatInt(width, 10), func(t *testing.T) {
+			t.Parallel()
+			v := Visit(t)
+			v.Resize(width, 844, width < 600)
+			test(t, v)
+			v.WantNoFaults()
+		})
+	}
+}
+
+// WantOnPage waits until the page shows a text.
+func (b *Browser) WantOnPage(text string) {
+	b.T.Helper()
+	b.WaitFor(fmt.Sprintf(`document.querySelector("main").innerText.includes(%q)`, text))
+}
+
+// ClickOn clicks what a selector finds, as soon as it is there.
+func (b *Browser) ClickOn(selector string) {
+	b.T.Helper()
+	b.WaitFor(fmt.Sprintf(`document.readyState === "complete" && document.querySelector(%q)?.checkVisibility()`, selector))
+	b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).click()`, selector)))
+}
+
+// Fill types a text in the place of what a field has.
+func (b *Browser) Fill(selector, text string) {
+	b.T.Helper()
+	b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).value = ""`, selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// Arrives waits until a page that has something is loaded.
+func (b *Browser) Arrives(selector string) {
+	b.T.Helper()
+	b.Do(Loads(selector))
+}
+
+// Chatting is a chat with Ben that is open in a browser.
+func Chatting(t *testing.T, width int64, settings ...string) Visited {
+	t.Helper()
+	v := Visit(t, settings...)
+	Say(t, v.Ben, v.Owner.PN(), "Are you there?")
+	v.WantStored(v.Ben, "Are you there?")
+	v.Resize(width, 844, false)
+	if width < 600 {
+		CallBrowser(v.Browser, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
+	}
+	v.OpenChat(v.Ben.PN())
+	v.WaitFor(`document.readyState === "complete"`)
+	return v
+}
+
+// Write writes a text into the composer, and sends it by the button.
+func (b *Browser) Write(text string) {
+	b.T.Helper()
+	b.Do(chromedp.SendKeys(chromedp.CSS(".say textarea"), text), chromedp.Click(chromedp.CSS("[data-say]")))
+}
+
+// Throttle limits the browser's connection.
+func (b *Browser) Throttle(conditions network.Conditions) {
+	b.T.Helper()
+	// Chromium 148 wants to know beside the conditions whether it is offline; later ones, in them.
+	type params struct {
+		network.EmulateNetworkConditionsByRuleParams
+		Offline bool `json:"offline"`
+	}
+	CallBrowser(b, cdp.Command[params, cdp.Empty]{Method: network.CommandEmulateNetworkConditionsByRule}, params{
+		network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{&conditions}}, conditions.Offline,
+	})
+}
+
+// WantOwn waits until the chat shows exactly these own texts, all of them sent and stored.
+func (b *Browser) WantOwn(texts ...string) {
+	b.T.Helper()
+	list := make([]string, len(texts))
+	for i, text := range texts {
+		list[i] = JsString(text)
+	}
+	b.WaitFor(`document.querySelectorAll(".unsent").length === 0 && (() => {
+		const want = [` + strings.Join(list, ",") + `];
+		const own = [...document.querySelectorAll(".msg.out:not([hidden]) .text")].map(one => one.firstChild.textContent);
+		return own.length === want.length && own.every((text, i) => text.startsWith(want[i]));
+	})()`)
+}

@@ -189,7 +189,6 @@ func TestImport_AChatOfItsOwn(t *testing.T) {
 	for _, r := range [][2]string{
 		{"/api/messages/send", `{"jid":"` + string(got.ChatJID) + `","text":"hi"}`},
 		{"/api/messages/react", `{"chatJid":"` + string(got.ChatJID) + `","msgId":"` + messages[0].ID + `","emoji":"👍"}`},
-		{"/api/messages/forward", `{"sourceChatJid":"` + string(got.ChatJID) + `","sourceMsgId":"` + messages[0].ID + `","destJid":"` + string(grace) + `"}`},
 		{"/api/chats/" + chat + "/read", ``},
 		{"/api/chats/" + chat + "/typing", `{"state":"composing"}`},
 	} {

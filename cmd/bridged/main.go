@@ -49,7 +49,7 @@ func commands() []group {
 		{"Run a bridge:", []*command{serveCommand(), pairCommand(), doctorCommand(), demoCommand()}},
 		{"Use one that runs:", []*command{
 			chatsCommand(), messagesCommand(), searchCommand(), mediaCommand(), contactsCommand(), groupsCommand(),
-			sendCommand(), forwardCommand(), reactCommand(), editCommand(), tailCommand(), importChatCommand(), tokenCommand(), mcpCommand(),
+			sendCommand(), forwardCommand(), reactCommand(), editCommand(), tailCommand(), importChatCommand(), importsCommand(), tokenCommand(), mcpCommand(),
 		}},
 		{"Look after it:", []*command{backupCommand(), reindexCommand(), healthcheckCommand(), versionCommand()}},
 	}

@@ -301,7 +301,7 @@ func importChatCommand() *command {
 	c.flags.StringVar(&q.Chat, "chat", "", "`CHAT` Where to: a JID or a phone number, or the name of a new chat that is only for reading.")
 	c.required = []string{"chat"}
 	c.flags.StringArrayVar(&q.Names, "name", nil, "`PERSON` Who a name in it is, as in Sofia=15551234567: a JID, a phone number, or me. May be repeated.")
-	c.flags.StringVar(&q.Timezone, "timezone", "", "`ZONE` The zone of the phone, such as Europe/Berlin; the bridge's by default.")
+	c.flags.StringVar(&q.Timezone, "timezone", "", "`ZONE` The zone of the phone, such as Europe/Berlin or +02:00; the bridge's by default.")
 	c.flags.Func("date-order", "`ORDER` The order of its dates, where that cannot be found out: DMY, MDY, YMD.", func(value string) error {
 		if q.DateOrder = bridge.DateOrder(value); !slices.Contains(bridge.DateOrders, q.DateOrder) {
 			return misused(`--date-order must be one of "DMY","MDY","YMD" but got %q`, value)
@@ -309,5 +309,25 @@ func importChatCommand() *command {
 		return nil
 	})
 	c.flags.BoolVar(&q.DryRun, "dry-run", false, "Only say what would become of it.")
+	return c
+}
+
+func importsCommand() *command {
+	c := newCommand("imports", "List imported chats, cancel imports and undo them.", nil)
+	var limit int
+	list := shellCommand("list", "List the imports, the newest first.", func(ctx context.Context, s *shell.Shell, _ []string) error {
+		return s.Imports(ctx, limit)
+	})
+	list.flags.IntVarP(&limit, "limit", "n", 50, "How many at most; 0 is all.")
+	end := func(name, help string, undo bool) *command {
+		return shellCommand(name, help, func(ctx context.Context, s *shell.Shell, args []string) error {
+			return s.EndImport(ctx, args[0], undo)
+		}, argument{name: "id", help: "The id of the import, from bridged imports list."})
+	}
+	c.commands = []*command{
+		list,
+		end("undo", "Remove what an import has stored, except what received messages or other imports have, too.", true),
+		end("cancel", "End an import that is running; what it has stored stays.", false),
+	}
 	return c
 }

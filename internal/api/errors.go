@@ -29,7 +29,7 @@ var statuses = map[int][]bridge.Code{
 	http.StatusMethodNotAllowed: {bridge.CodeMethodNotAllowed},
 	http.StatusConflict: {
 		bridge.CodeAlreadyPaired, bridge.CodeOtherAccount, bridge.CodeNoSession, bridge.CodeAlreadyInGroup,
-		bridge.CodeGroupFull, bridge.CodeGroupChanged, bridge.CodeNotRinging, bridge.CodeRequestInProgress, bridge.CodeAmbiguousDates,
+		bridge.CodeGroupFull, bridge.CodeGroupChanged, bridge.CodeNotRinging, bridge.CodeRequestInProgress, bridge.CodeAmbiguousDates, bridge.CodeAmbiguousTimezone,
 		bridge.CodeNoMoreHistory, bridge.CodeOnlyOnPhone,
 		bridge.CodeImportEnded,
 	},

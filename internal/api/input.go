@@ -242,7 +242,7 @@ func parseChat(field, value string) (bridge.JID, error) {
 	canBeWrittenTo := func(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
 	jid, err := parseKind(field, value, canBeWrittenTo, "a person or a group; status updates and broadcast lists are not served")
 	if err != nil && isImport(value) {
-		err = bridge.Invalid("%s names a chat that was imported from an export: it is for reading, nobody can be reached there", field)
+		err = bridge.Invalid("%s names a chat that was imported from an export: it has no phone number, so nothing can be sent to it", field)
 	}
 	return jid, err
 }

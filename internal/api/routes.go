@@ -68,7 +68,8 @@ func (s *server) routes() chi.Router {
 	// Exported chats
 	manage.Post("/api/imports", s.handle(s.importChat))
 	manage.Get("/api/imports/{id}", s.handle(s.getImport))
-	manage.Delete("/api/imports/{id}", s.handle(s.cancelImport))
+	manage.Get("/api/imports", s.handle(s.listImports))
+	manage.Delete("/api/imports/{id}", s.handle(s.endImport))
 
 	// Events
 	read.Get("/api/events", s.handle(s.listEvents))

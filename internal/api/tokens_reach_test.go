@@ -71,6 +71,7 @@ var reaches = map[string]reach{
 	"DELETE /api/groups/{jid}/picture":    {scope: "send"},
 
 	"POST /api/imports":        {scope: "manage"},
+	"GET /api/imports":         {scope: "manage"},
 	"GET /api/imports/{id}":    {scope: "manage"},
 	"DELETE /api/imports/{id}": {scope: "manage"},
 

@@ -61,6 +61,7 @@ const (
 	CodeSignatureInvalid    Code = "signature_invalid"
 	CodeTemplateFailed      Code = "template_failed"
 	CodeAmbiguousDates      Code = "ambiguous_dates"
+	CodeAmbiguousTimezone   Code = "ambiguous_timezone"
 	CodeUnknownDates        Code = "unknown_dates"
 	CodeNoMoreHistory       Code = "no_more_history"
 	CodeOnlyOnPhone         Code = "only_on_phone"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"iter"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -62,7 +63,19 @@ func (c *Client) Import(ctx context.Context, id string) (bridge.Import, error) {
 	return call[bridge.Import](ctx, c, http.MethodGet, "/api/imports/"+url.PathEscape(id), nil)
 }
 
-// CancelImport ends an import that is running, and returns it once it has ended.
-func (c *Client) CancelImport(ctx context.Context, id string) (bridge.Import, error) {
+// Imports returns a page of the imports of exported chats, the newest first.
+func (c *Client) Imports(ctx context.Context, q bridge.ImportQuery) (bridge.Page[bridge.Import], error) {
+	path := query{"chat": string(q.Chat), "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/imports")
+	return getPage[bridge.Import](ctx, c, path, "imports")
+}
+
+// AllImports returns all imports from the page of q on, by pages of q.Limit.
+func (c *Client) AllImports(ctx context.Context, q bridge.ImportQuery) iter.Seq2[bridge.Import, error] {
+	return pages(func() (bridge.Page[bridge.Import], error) { return c.Imports(ctx, q) }, &q.Cursor, new(int))
+}
+
+// EndImport cancels an import that is running, and undoes one that has ended. It may still be in the state
+// [bridge.ImportUndoing]: follow it with [Client.Import].
+func (c *Client) EndImport(ctx context.Context, id string) (bridge.Import, error) {
 	return call[bridge.Import](ctx, c, http.MethodDelete, "/api/imports/"+url.PathEscape(id), nil)
 }

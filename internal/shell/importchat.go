@@ -103,6 +103,9 @@ func (s *Shell) names(ctx context.Context, given []string) (map[string]bridge.JI
 // explainDates adds to a refusal how the dates can be read.
 func explainDates(err error) error {
 	refused, is := errors.AsType[*client.Error](err)
+	if bridge.CodeOf(err) == bridge.CodeAmbiguousTimezone {
+		return hinted(err, "say it with --timezone, as in --timezone Europe/Berlin")
+	}
 	if !is || refused.Dates == nil {
 		return err
 	}
@@ -126,6 +129,16 @@ func (s *Shell) printImport(i bridge.Import) error {
 	lines := []string{
 		fmt.Sprintf("%s %d of %d messages into %s, files: %d.", verb, i.Imported, i.Total, i.ChatJID, i.Media),
 		fmt.Sprintf("Stored already: %d. Notices of the app, left out: %d.", i.Duplicates, i.System),
+	}
+	if i.FirstAt != nil && i.LastAt != nil {
+		zone := "Time zone: " + i.Timezone
+		if i.TimezoneFrom == bridge.ZoneMatched {
+			zone += ", found by messages that are stored already"
+		}
+		lines = append(lines, fmt.Sprintf("%s. First message: %s. Last message: %s.", zone, *i.FirstAt, *i.LastAt))
+	}
+	if !i.DryRun && i.Imported+i.Media > 0 {
+		lines = append(lines, "To remove what was imported: bridged imports undo "+i.ID)
 	}
 	for _, name := range i.UnknownNames {
 		lines = append(lines, fmt.Sprintf("Who is %q? Say it with --name %s, and import again: nothing is doubled.", Printable(name), shellQuoted(name+"=NUMBER")))

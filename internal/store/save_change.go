@@ -92,6 +92,7 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 		"UPDATE message_raw SET raw = NULL, media_ref = NULL WHERE seq = ?",
 		"DELETE FROM kept_files WHERE message = ?",
 		"DELETE FROM import_bytes WHERE message = ?",
+		"UPDATE import_rows SET has_file = 0, before = NULL WHERE message = ?",
 		"DELETE FROM reactions WHERE message = ?",
 		"DELETE FROM votes WHERE message = ?",
 		"DELETE FROM event_responses WHERE message = ?",

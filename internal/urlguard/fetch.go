@@ -23,8 +23,10 @@ type Result struct {
 	ContentType string // with its parameters; empty without a type that can be parsed
 	// FileName is from Content-Disposition or the URL, a plain name, perhaps empty.
 	FileName string
-	Size     int64  // the bytes written
-	URL      string // that answered, after redirects
+	// IsNamed reports whether FileName is from Content-Disposition, and not a part of the URL.
+	IsNamed bool
+	Size    int64  // the bytes written
+	URL     string // that answered, after redirects
 }
 
 // Fetch requests a URL with GET and streams the body, decompressed, into w. On an error w
@@ -88,7 +90,8 @@ func (g *Guard) fetch(ctx context.Context, target *url.URL, maxBytes int64, w io
 	if refused, ok := errors.AsType[*Error](err); err != nil && (whole || !ok || !refused.tooLarge) {
 		return Result{}, err
 	}
-	return Result{ContentType: contentType(resp.Header), FileName: fileName(resp.Header, from), Size: n, URL: from.String()}, nil
+	name, isNamed := fileName(resp.Header, from)
+	return Result{ContentType: contentType(resp.Header), FileName: name, IsNamed: isNamed, Size: n, URL: from.String()}, nil
 }
 
 // fetchTransport makes connections that end with the context of a fetch. By itself, a transport

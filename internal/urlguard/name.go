@@ -24,8 +24,9 @@ func contentType(h http.Header) string {
 	return cmp.Or(mime.FormatMediaType(mediaType, params), mediaType)
 }
 
-// fileName returns the server's name for the file, else that in the URL.
-func fileName(h http.Header, from *url.URL) string {
+// fileName returns the server's name for the file, else that in the URL. isNamed reports whether it is the
+// server's.
+func fileName(h http.Header, from *url.URL) (name string, isNamed bool) {
 	if _, params, err := mime.ParseMediaType(h.Get("Content-Disposition")); err == nil {
 		name := params["filename"]
 		// RFC 2047 does not belong in HTTP, but occurs there.
@@ -33,10 +34,10 @@ func fileName(h http.Header, from *url.URL) string {
 			name = decoded
 		}
 		if name = cleanName(name); name != "" {
-			return name
+			return name, true
 		}
 	}
-	return cleanName(path.Base("/" + from.Path))
+	return cleanName(path.Base("/" + from.Path)), false
 }
 
 // cleanName removes directories, with either kind of slash, and characters that do not print.

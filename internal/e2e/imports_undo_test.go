@@ -1,0 +1,205 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
+	"bridged/internal/chatexport/exporttest"
+	"bridged/internal/client"
+	"bridged/internal/simnet"
+)
+
+// manyMessages returns the text of an export that takes a while to import.
+func manyMessages(n int) string {
+	var text strings.Builder
+	begins := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range n {
+		fmt.Fprintf(&text, "%s - Anna: message %d of a chat that is long enough to be cancelled\n", begins.Add(time.Duration(i)*7*time.Minute).Format("02.01.06, 15:04"), i)
+	}
+	return text.String()
+}
+
+// TestImports_ThatRunIsCancelled: it ends at once, what is stored stays until it is undone, and others may import.
+func TestImports_ThatRunIsCancelled(t *testing.T) {
+	t.Parallel()
+	b := startBridge(t, newNetwork(t), "LOG_LEVEL=info")
+	begun := must(b.api.ImportChat(within(t), client.ChatExport{Chat: "Long", Timezone: "UTC", Async: true}, strings.NewReader(manyMessages(150_000))))(t)
+	if begun.State != bridge.ImportRunning {
+		t.Fatalf("it has ended already: %+v", begun)
+	}
+	for begun.Imported == 0 {
+		begun = must(b.api.Import(within(t), begun.ID))(t)
+	}
+	if code, printed, said := b.runs("imports", "list", "--json"); code != 0 || !strings.Contains(printed, `"state":"running"`) {
+		t.Errorf("the list: %d, %s %s", code, printed, said)
+	}
+	began := time.Now()
+	code, printed, said := b.runs("imports", "cancel", begun.ID)
+	took := time.Since(began)
+	if code != 0 || !strings.Contains(printed, "Cancelled: ") {
+		t.Fatalf("cancelling ends with %d: %s %s", code, printed, said)
+	}
+	t.Logf("cancelled in %v", took)
+	if took > 10*time.Second && !underRaceDetector {
+		t.Errorf("it took %v to cancel", took)
+	}
+	is := must(b.api.Import(within(t), begun.ID))(t)
+	if is.State != bridge.ImportCancelled || is.Imported == 0 || is.Imported == is.Total {
+		t.Errorf("cancelled: %+v", is)
+	}
+	other := must(b.api.ImportChat(within(t), client.ChatExport{Chat: "Another", Timezone: "UTC"}, strings.NewReader(manyMessages(10))))(t)
+	if other.State != bridge.ImportDone || other.Imported != 10 {
+		t.Errorf("another: %+v", other)
+	}
+	if code, printed, said := b.runs("imports", "undo", begun.ID); code != 0 || !strings.Contains(printed, "Undone: ") {
+		t.Fatalf("undoing ends with %d: %s %s", code, printed, said)
+	}
+	b.Get("/api/chats/" + is.ChatJID.Escaped()).Want(http.StatusNotFound)
+	b.Get("/api/chats/" + other.ChatJID.Escaped()).Want(http.StatusOK)
+}
+
+// runs runs a command, and returns its exit code and what it prints.
+func (p *process) runs(args ...string) (code int, printed, said string) {
+	p.t.Helper()
+	c := p.begin(nil, args...)
+	var lines []string
+	for line := range c.lines {
+		lines = append(lines, line)
+	}
+	return c.ends(), strings.Join(lines, "\n"), c.stderr.String()
+}
+
+// TestImports_AreUndoneOverAKill: what the kill interrupts is continued, received messages stay, and a repeated import stores
+// each message once.
+func TestImports_AreUndoneOverAKill(t *testing.T) {
+	t.Parallel()
+	const messages = 30_000
+	c := pairedCast(t)
+	b, annas := c.bridge, bridge.JID(c.anna.PN().String())
+	c.stored(t, say(t, c.anna, c.owner.PN(), "since then"))
+	export := client.ChatExport{Chat: string(annas), Timezone: "UTC", Async: true}
+	done := must(b.api.ImportChat(within(t), export, strings.NewReader(manyMessages(messages))))(t)
+	for done.State == bridge.ImportRunning {
+		done = must(b.api.Import(within(t), done.ID))(t)
+	}
+	go func(api *client.Client) { _, _ = api.EndImport(within(t), done.ID) }(b.api) // the kill ends it
+	for done.Removed == 0 {
+		done = must(b.api.Import(within(t), done.ID))(t)
+	}
+	b.kill()
+	b.start()
+	for done.State != bridge.ImportUndone {
+		done = must(b.api.Import(within(t), done.ID))(t)
+	}
+	b.vanishes(map[string][]byte{"a text": []byte("of a chat that is long enough")})
+	var page struct{ Messages []bridge.Message }
+	b.Get(path("/api/messages/individual/%s", c.anna.PN())).Want(http.StatusOK).Decode(&page)
+	if len(page.Messages) != 1 || page.Messages[0].Content != "since then" || done.Removed != messages {
+		t.Errorf("%d messages are left, %d were removed", len(page.Messages), done.Removed)
+	}
+	again := must(b.api.ImportChat(within(t), export, strings.NewReader(manyMessages(messages))))(t)
+	for again.State == bridge.ImportRunning {
+		again = must(b.api.Import(within(t), again.ID))(t)
+	}
+	if again.Imported != messages || again.Duplicates != 0 {
+		t.Errorf("again: %+v", again)
+	}
+}
+
+// TestImports_MentionsAreFound: own texts with mentions are in the export with names, whatever the bridge has stored.
+func TestImports_MentionsAreFound(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	b, annas := c.bridge, bridge.JID(c.anna.PN().String())
+	var texts []string
+	for _, text := range []string{"hello @" + c.ben.Number() + ", are you coming?", "and @" + c.ben.LID().User + "?"} {
+		b.Post("/api/messages/send", object{"jid": annas, "text": text, "mentions": []string{c.ben.PN().String()}}).Want(http.StatusOK)
+		texts = append(texts, text)
+	}
+	var page struct{ Messages []bridge.Message }
+	b.Get(path("/api/messages/individual/%s?order=asc", c.anna.PN())).Want(http.StatusOK).Decode(&page)
+	var chat []exporttest.Say
+	for i, m := range page.Messages {
+		text := []string{"hello @Ben Berg, are you coming?", "and @Ben Berg?"}[i]
+		chat = append(chat, exporttest.Say{At: m.Timestamp.UTC(), Who: "Olga", Text: text})
+	}
+	chat = append(chat, exporttest.Say{At: time.Now().UTC(), Who: "Anna Amsel", Text: "only in the export"})
+	got := must(b.api.ImportChat(within(t), client.ChatExport{Chat: string(annas), Timezone: "UTC"}, strings.NewReader(exporttest.LocaleOf("de").Text(exporttest.Android, false, chat))))(t)
+	if got.Imported != 1 || got.Duplicates != 2 {
+		t.Errorf("texts %q: %+v", texts, got)
+	}
+}
+
+// TestImports_AreForwarded as new texts, places and files, without the mark of a forwarded message.
+func TestImports_AreForwarded(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	b, image := c.bridge, portrait(t, 32, 1)
+	at := func(minutes int) time.Time {
+		return time.Now().UTC().AddDate(0, -1, 0).Truncate(24 * time.Hour).Add(time.Duration(minutes) * time.Minute)
+	}
+	zip := exporttest.LocaleOf("de").Zip(t, exporttest.Android, []exporttest.Say{
+		{At: at(1), Who: "Xaver", Text: "a text of last month"},
+		{At: at(2), Who: "Xaver", File: "IMG-20261021-WA0001.jpg", Data: image, Text: "the path"},
+		{At: at(3), Who: "Xaver", File: "recipe.txt", Data: []byte("flour,200\nsugar,100\nbutter,50\n")},
+		{At: at(4), Who: "Xaver", What: exporttest.SendsPlace},
+		{At: at(5), Who: "Xaver", Text: "<Medien ausgeschlossen>"},
+		{At: at(6), Who: "Xaver", What: exporttest.Deletes},
+		{At: at(7), Who: "Xaver", What: exporttest.SendsOnce},
+	})
+	got := must(b.api.ImportChat(within(t), client.ChatExport{Chat: "Old friends", Timezone: "UTC"}, bytes.NewReader(zip)))(t)
+	var page struct{ Messages []bridge.Message }
+	b.Get("/api/messages/individual/" + got.ChatJID.Escaped() + "?order=asc").Want(http.StatusOK).Decode(&page)
+	forward := func(m bridge.Message) object {
+		return object{"sourceChatJid": got.ChatJID, "sourceMsgId": m.ID, "destJid": c.anna.PN().String()}
+	}
+	var arrived []string
+	for _, m := range page.Messages[:4] {
+		var sent struct{ MsgID string }
+		b.Post("/api/messages/forward", forward(m)).Want(http.StatusOK).Decode(&sent)
+		r := must(c.anna.ReceivedID(within(t), sent.MsgID))(t)
+		arrived = append(arrived, r.Text())
+		if text := r.RawMessage.String(); strings.Contains(text, "isForwarded:true") {
+			t.Errorf("it is marked as forwarded: %s", text)
+		}
+		message := r.Message.Message
+		switch {
+		case m.Media != nil && m.Media.Type == bridge.MediaImage:
+			if file := must(c.anna.Show(within(t), r))(t); len(file) == 0 || message.ImageMessage == nil {
+				t.Errorf("the picture came as %v", message)
+			}
+		case m.Media != nil:
+			if file := must(c.anna.Show(within(t), r))(t); string(file) != "flour,200\nsugar,100\nbutter,50\n" || message.GetDocumentMessage().GetFileName() != "recipe.txt" {
+				t.Errorf("the document came as %v", message)
+			}
+		case m.Location != nil:
+			if message.GetLocationMessage().GetDegreesLatitude() != m.Location.Latitude {
+				t.Errorf("the place came as %v", message)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"a text of last month", "the path"}, arrived[:2]); diff != "" {
+		t.Error(diff)
+	}
+	var refusals []string
+	for _, m := range page.Messages[4:] {
+		answer := b.Post("/api/messages/forward", forward(m)).Want(http.StatusBadRequest)
+		refusals = append(refusals, answer.Error())
+	}
+	for i, want := range []string{"import an export with media", "was deleted", "view-once"} {
+		if len(refusals) != 3 || !strings.Contains(refusals[i], want) {
+			t.Errorf("refused with %q, want %q", refusals, want)
+		}
+	}
+	if slices.ContainsFunc(c.anna.Messages(), func(r *simnet.Received) bool { return strings.Contains(r.Text(), "EXPORT-") }) {
+		t.Error("a made-up id has left")
+	}
+}

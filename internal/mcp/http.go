@@ -229,9 +229,10 @@ func (w *privateWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write writes a part of the answer.
+// Write writes a part of the answer, for which the caller has its time.
 func (w *privateWriter) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
+	front.AnswerNow(w.ResponseWriter)
 	return w.ResponseWriter.Write(p)
 }
 

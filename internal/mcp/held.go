@@ -5,15 +5,18 @@ import (
 	"sync"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"bridged/internal/intake"
 )
 
 const (
-	// heldAnswers bounds the memory of all answers with files that are made and sent, in bytes.
+	// heldAnswers bounds the memory of all answers that are made and sent, in bytes.
 	heldAnswers = 24 << 20
-	// pictureBytes and textBytes are what one answer takes: its content, and that encoded.
-	pictureBytes = 3 << 20
-	textBytes    = 512 << 10
+	// readBytes is what a call that reads takes: the page of the API that it makes its answer of,
+	// or a picture, and that encoded. textBytes is what its answer takes without a picture.
+	readBytes = 3 << 20
+	textBytes = 512 << 10
 	// answerPause separates two looks of an answer that waits.
 	answerPause = time.Second
 )
@@ -36,13 +39,41 @@ func (h *holding) release() {
 	h.reserved = nil
 }
 
-// hold waits for the memory of an answer, which is given back when the request has ended.
-func (c call) hold(ctx context.Context, size int64) error {
-	if c.req == nil || c.req.Extra == nil || c.req.Extra.TokenInfo == nil {
-		return nil // no request over HTTP
+// shrink returns what is held beyond size by each reservation.
+func (h *holding) shrink(size int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, one := range h.reserved {
+		one.Shrink(size)
 	}
-	held, is := c.req.Extra.TokenInfo.Extra[heldKey].(*holding)
-	if !is {
+}
+
+// holdingOf returns what a request over HTTP holds, nil of any other.
+func holdingOf(extra *sdk.RequestExtra) *holding {
+	if extra == nil || extra.TokenInfo == nil {
+		return nil
+	}
+	held, _ := extra.TokenInfo.Extra[heldKey].(*holding)
+	return held
+}
+
+// read makes an answer from the API within the memory for answers. A request reads once: one that
+// waited for memory while it holds some could wait for itself.
+func (c *caller) read(ctx context.Context, extra *sdk.RequestExtra, answer func() (hasPicture bool, err error)) error {
+	if err := c.hold(ctx, extra, readBytes); err != nil {
+		return err
+	}
+	hasPicture, err := answer()
+	if held := holdingOf(extra); held != nil && !hasPicture {
+		held.shrink(textBytes)
+	}
+	return err
+}
+
+// hold waits for the memory of an answer, which is returned when the request has ended.
+func (c *caller) hold(ctx context.Context, extra *sdk.RequestExtra, size int64) error {
+	held := holdingOf(extra)
+	if held == nil {
 		return nil
 	}
 	one, err := c.s.answers.Take(ctx, c.family, size, func() {})

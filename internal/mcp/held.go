@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,15 +18,18 @@ const (
 	// or a picture, and that encoded. textBytes is what its answer takes without a picture.
 	readBytes = 3 << 20
 	textBytes = 512 << 10
-	// answerPause separates two looks of an answer that waits.
-	answerPause = time.Second
+	// answerTimeout limits how long a caller takes to read a part of an answer while others wait
+	// for its memory.
+	answerTimeout = 2 * time.Second
 )
 
 // newAnswers returns the quota of the memory of answers, by token trees.
-func newAnswers() *intake.Quota { return intake.NewQuota(intake.Divide(heldAnswers), answerPause, 0) }
+func newAnswers() *intake.Quota { return intake.NewQuota(intake.Divide(heldAnswers), answerTimeout, 1) }
 
 // holding has the memory that the answers of one request over HTTP hold until they are sent.
 type holding struct {
+	cut func() // ends the writing of the answer
+
 	mu       sync.Mutex
 	reserved []*intake.Grant
 }
@@ -46,6 +50,22 @@ func (h *holding) shrink(size int64) {
 	for _, one := range h.reserved {
 		one.Shrink(size)
 	}
+}
+
+// write writes a part of the answer. It fails once the memory is needed by others for whom the
+// caller has read too slowly.
+func (h *holding) write(part func() (int, error)) (n int, err error) {
+	h.mu.Lock()
+	reserved := slices.Clone(h.reserved)
+	h.mu.Unlock()
+	for _, one := range reserved {
+		one.Await()
+		defer one.Whole()
+		if one.WasCut() {
+			return 0, intake.ErrCut
+		}
+	}
+	return part()
 }
 
 // holdingOf returns what a request over HTTP holds, nil of any other.
@@ -76,11 +96,11 @@ func (c *caller) hold(ctx context.Context, extra *sdk.RequestExtra, size int64) 
 	if held == nil {
 		return nil
 	}
-	one, err := c.s.answers.Take(ctx, c.family, size, func() {})
+	one, err := c.s.answers.Take(ctx, c.family, size, held.cut)
 	if err != nil {
 		return err
 	}
-	one.Whole() // nothing is received, which could be slow
+	one.Whole() // until something is written
 	held.mu.Lock()
 	defer held.mu.Unlock()
 	held.reserved = append(held.reserved, one)

@@ -98,7 +98,7 @@ func TestAnswers_HoldMemoryByTokenTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Client: client.InProcess(http.NotFoundHandler(), "")})
 		begin := func(tree int64) (call, *holding) {
-			held := new(holding)
+			held := &holding{cut: func() {}}
 			extra := &sdk.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{heldKey: held}}}
 			return call{&caller{s: s, family: tree}, &sdk.CallToolRequest{Extra: extra}}, held
 		}

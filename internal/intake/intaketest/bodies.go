@@ -17,9 +17,9 @@ import (
 	"bridged/internal/fuzzbudget"
 )
 
-// budget bounds what one body of at most 1 MiB may cost, in bytes and time: the body,
-// its values, and the call of the API with both.
-var budget = fuzzbudget.Budget{Base: 15 << 20, Time: 2 * time.Second}
+// Usual bounds what one body of at most 1 MiB may allocate, in bytes: the body, its values, and the
+// call of the API with both.
+const Usual = 15 << 20
 
 // bodySize is that of hostile bodies, which stay within 1 MiB.
 const bodySize = 1_000_000
@@ -91,10 +91,11 @@ func Others() []Typed {
 	}
 }
 
-// Check fails the test if a body that is sent costs more than the budget, or is answered as a
-// failure of the program.
-func Check(t testing.TB, name string, send func() (status int)) {
+// Check fails the test if a body that is sent makes the program allocate more than so many bytes or
+// compute for more than two seconds, or is answered as a failure of the program.
+func Check(t testing.TB, name string, most uint64, send func() (status int)) {
 	t.Helper()
+	budget := fuzzbudget.Budget{Base: most, Time: 2 * time.Second}
 	status, within := 0, &failures{}
 	budget.Check(within, 0, func() { status = send() })
 	if within.said != "" {

@@ -61,7 +61,9 @@ type created struct{ made any }
 
 func (s *server) handle(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		answer, err := h(&input{s: s, w: w, r: r})
+		in := &input{s: s, w: w, r: r}
+		defer func() { in.memory.Release() }()
+		answer, err := h(in)
 		status := http.StatusOK
 		switch a := answer.(type) {
 		case created:

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // InProcess returns a client that calls handler, the router of a bridge in this
@@ -101,6 +103,15 @@ func (w *pipeWriter) WriteHeader(status int) {
 func (w *pipeWriter) Write(data []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	return w.out.Write(data)
+}
+
+// SetWriteDeadline ends the answer if the time has passed, also a write that waits. A later time
+// has no effect: a reader in the process has as long as its own caller.
+func (w *pipeWriter) SetWriteDeadline(at time.Time) error {
+	if !at.IsZero() && !at.After(time.Now()) {
+		return w.out.CloseWithError(os.ErrDeadlineExceeded)
+	}
+	return nil
 }
 
 // Flush begins the answer; there is no buffer.

@@ -147,7 +147,8 @@ var ours = map[string][]string{
 
 	"internal/fleet/fleettest/servers": {"internal/fleet/fleettest"},
 
-	"internal/compat/compattest": {"internal/api", "internal/bridge", "internal/client", "internal/compat", "internal/fuzzbudget", "internal/media", "internal/store", "internal/urlguard", "internal/webhook", "internal/webhook/format"},
+	"internal/intake/intaketest": {"internal/fuzzbudget"},
+	"internal/compat/compattest": {"internal/api", "internal/bridge", "internal/client", "internal/compat", "internal/intake/intaketest", "internal/media", "internal/store", "internal/urlguard", "internal/webhook", "internal/webhook/format"},
 }
 
 // allowed reports whether a package of ours may import another package.

@@ -209,6 +209,9 @@ func TestDeleted_IsGoneAfterAStop(t *testing.T) {
 			return nil
 		})
 		p.stop()
+		if strings.Contains(p.log.String(), "may still be on the disk") {
+			t.Errorf("round %d: the stop did not erase what is deleted", round)
+		}
 		for _, secret := range []string{"the-text", "the-caption", "the-picture"} {
 			if found := p.inDataDir([]byte(secret + word)); len(found) > 0 {
 				t.Errorf("round %d: %s is still in %v", round, secret, found)

@@ -233,6 +233,18 @@ func (g *Grant) WasCut() (isCut bool) {
 	return isCut
 }
 
+// Shrink releases what the grant has beyond size.
+func (g *Grant) Shrink(size int64) {
+	g.locked(func() {
+		if g.released || size >= g.size {
+			return
+		}
+		g.quota.add(g, size-g.size)
+		g.size = size
+		g.quota.giveNext()
+	})
+}
+
 // Release releases the grant. It may be called more than once.
 func (g *Grant) Release() { g.locked(g.release) }
 

@@ -51,7 +51,7 @@ type Server struct {
 	options Options
 	key     []byte        // signs the sends to be confirmed, as long as the process lasts
 	bodies  front.Bodies  // not those of the API, which the calls of a tool use
-	answers *intake.Quota // of the memory of answers with files, until they are sent
+	answers *intake.Quota // of the memory of answers, until they are sent
 
 	mu       sync.Mutex                     // guards all below
 	rates    map[int64]*sendRate            // by family

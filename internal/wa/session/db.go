@@ -38,6 +38,7 @@ func Explain(err error) error { return file.Explain(err) }
 // decryption's transaction apart from a send's reads and writes. Transactions wait
 // for the disk, except those of decryptions (see [lagging]).
 type DB struct {
+	watch     *dbfile.Watch // of the files, until they are closed; nil for none
 	sql       *sql.DB
 	container *sqlstore.Container // whatsmeow's stores over sql
 	lids      lidMap
@@ -172,6 +173,7 @@ func (db *DB) Watch(w *dbfile.Watch) (_ *dbfile.Watch, err error) {
 			return nil, err
 		}
 	}
+	db.watch = w
 	return w, w.AddDatabase(db.path)
 }
 
@@ -282,6 +284,7 @@ func (db *DB) Close() error {
 	if err := db.truncateLog(ctx); err != nil {
 		db.log.Warn().Err(err).Msg("session.db-wal not cut off; the next start does it")
 	}
+	db.watch.RemoveDatabase(db.path)
 	return db.closePools()
 }
 

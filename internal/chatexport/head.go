@@ -107,8 +107,11 @@ func spacedHead(line, plain string, at []int) (found head, ok bool) {
 		h, isHead := stampOf(plain[:i])
 		h.form, h.rest = space, line[at[i]:]
 		sender, _, hasSender := strings.Cut(h.rest, ": ")
-		if half, word := halfOf("", sender); !isHead || !h.seconds || h.word != "" || !hasSender || half != whole && word == "" {
-			continue // the last is AM or PM, which a colon follows
+		if !isHead || !h.seconds || h.word != "" || !hasSender || len(sender) > maxName {
+			continue
+		}
+		if half, word := halfOf("", sender); half != whole && word == "" {
+			continue // AM or PM, which a colon follows
 		}
 		if !ok || h.half != whole {
 			found, ok = h, true

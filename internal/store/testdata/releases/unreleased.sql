@@ -136,6 +136,11 @@ CREATE TABLE album_parts (
     message INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
     PRIMARY KEY (album, message)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE quotes (
+    target  TEXT NOT NULL,
+    message INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
+    PRIMARY KEY (target, message)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE reactions (
     message   INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
     person    INTEGER NOT NULL REFERENCES people (id),
@@ -336,6 +341,7 @@ CREATE INDEX kept_files_by_hash ON kept_files (sha256);
 CREATE INDEX import_bytes_by_family ON import_bytes (family, bytes);
 CREATE INDEX aliases_by_message ON aliases (message);
 CREATE INDEX album_parts_by_message ON album_parts (message);
+CREATE INDEX quotes_by_message ON quotes (message);
 CREATE INDEX reactions_by_person ON reactions (person);
 CREATE INDEX votes_by_person ON votes (person);
 CREATE INDEX event_responses_by_person ON event_responses (person);

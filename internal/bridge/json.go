@@ -53,7 +53,9 @@ func (m *Message) Size() int {
 func (m *Match) Size() int { return jsonSize(reflect.ValueOf(m).Elem()) }
 
 // Size returns how many bytes e takes as JSON, at most.
-func (e *Event) Size() int { return jsonSize(reflect.ValueOf(e).Elem()) }
+func (e *Event) Size() int {
+	return jsonSize(reflect.ValueOf(e).Elem()) + len(`"changes":,`) + jsonSize(reflect.ValueOf(e.GroupChanges))
+}
 
 // jsonSize returns how many bytes a value takes as JSON, at most. It is several times
 // faster than encoding it. The fields of a [Time] count more than its text has.

@@ -299,6 +299,15 @@ CREATE TABLE album_parts (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX album_parts_by_message ON album_parts (message);
 
+-- Which messages quote a message: target is its id, in any chat, whether or not it
+-- is stored. A deletion erases by it the copies that the quotes carry.
+CREATE TABLE quotes (
+    target  TEXT NOT NULL,
+    message INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
+    PRIMARY KEY (target, message)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX quotes_by_message ON quotes (message);
+
 -- A removed reaction stays as a row with an empty emoji, so that an older one
 -- that comes again does not bring it back.
 CREATE TABLE reactions (

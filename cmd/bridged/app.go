@@ -165,7 +165,7 @@ func (a *app) openStore(ctx context.Context, c config.Config) (err error) {
 	if err := spare.Fill(); err != nil {
 		a.log.Warn().Err(err).Msg("no space is reserved for revoking tokens on a full disk")
 	}
-	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: convert.MergeEdit, Open: convert.OpenEncrypted, Transcribe: bridge.TranscribeMode(c.Transcribe), Spare: spare}); err != nil {
+	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: convert.MergeEdit, WithoutQuote: convert.WithoutQuote, Open: convert.OpenEncrypted, Transcribe: bridge.TranscribeMode(c.Transcribe), Spare: spare}); err != nil {
 		return err
 	}
 	a.opened = append(a.opened, a.store.Close, a.removeErased)

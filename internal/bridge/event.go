@@ -39,6 +39,8 @@ type Event struct {
 	// Changes names the fields of Message that changed, where Type is message.updated. An event
 	// that an earlier version logged has none.
 	Changes []MessageField `json:"changes,omitempty"`
+	// GroupChanges says what changed in Group, under the name "changes"; nil if that is unknown.
+	GroupChanges *GroupChanges `json:"-"`
 	// Reactions are those that changed, with an empty emoji where one was removed; of very many
 	// at once the last.
 	Reactions []MessageReaction `json:"reactions,omitempty"`

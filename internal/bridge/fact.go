@@ -124,6 +124,7 @@ type GroupChange struct {
 	// Asked request to join; the requests of AskNoMore were withdrawn or rejected.
 	Asked     []Participant `bound:"asking"`
 	AskNoMore []Participant `bound:"asking"`
+	By        JID           // who made the change; empty if the network does not say
 	Timestamp Time
 }
 

@@ -39,10 +39,11 @@ func textSize(s string) int {
 // quotedSize bounds a Quoted, whose texts are short.
 const quotedSize = 4500
 
-// Size returns how many bytes m takes as JSON, at most, with a Quoted that is not read yet.
+// Size returns how many bytes m takes as JSON, at most, if the stored message is not yet
+// read into Quoted.
 func (m *Message) Size() int {
 	n := jsonSize(reflect.ValueOf(m).Elem())
-	if m.Quoted == nil && m.ContextInfo != nil && m.ContextInfo.QuotedMsgID != nil {
+	if (m.Quoted == nil || m.Quoted.IsClaim()) && m.ContextInfo != nil && m.ContextInfo.QuotedMsgID != nil {
 		n += quotedSize
 	}
 	return n
@@ -52,7 +53,9 @@ func (m *Message) Size() int {
 func (m *Match) Size() int { return jsonSize(reflect.ValueOf(m).Elem()) }
 
 // Size returns how many bytes e takes as JSON, at most.
-func (e *Event) Size() int { return jsonSize(reflect.ValueOf(e).Elem()) }
+func (e *Event) Size() int {
+	return jsonSize(reflect.ValueOf(e).Elem()) + len(`"changes":,`) + jsonSize(reflect.ValueOf(e.GroupChanges))
+}
 
 // jsonSize returns how many bytes a value takes as JSON, at most. It is several times
 // faster than encoding it. The fields of a [Time] count more than its text has.

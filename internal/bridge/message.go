@@ -6,6 +6,9 @@ const (
 	TypeExtendedText = "extendedTextMessage"
 )
 
+// TypeUnknown is the type of content that whatsmeow does not know, or that is not there.
+const TypeUnknown = "unknown"
+
 // TypeUndecryptable marks a placeholder, which the message replaces once decrypted.
 const TypeUndecryptable = "undecryptable"
 
@@ -24,7 +27,8 @@ const (
 )
 
 // Message is an element of message lists and, as a [Fact], a message received or about to
-// be sent. The store fills SenderLID, SenderUsername, Quoted and ExpiresAt when reading.
+// be sent. The store fills SenderLID, SenderUsername and ExpiresAt when reading. As a fact,
+// Quoted is the copy in the stanza; when reading, the quoted message if it is stored.
 // Reactions, EditedAt, DeletedAt, PinnedUntil, Kept and the votes of Poll come from other
 // facts, Transcript from a service.
 type Message struct {
@@ -72,17 +76,38 @@ type ContextInfo struct {
 	MentionsAll     bool      `json:"mentionsAll"`
 }
 
-// Quoted describes the message that another one answers, if it is stored in the same chat.
+// QuoteOrigin says where a [Quoted] was read.
+type QuoteOrigin string
+
+// The origins of a [Quoted]: the message itself, which is stored in the same chat, or the
+// copy in the message that quotes it. A copy is the claim of that message's sender.
+const (
+	QuoteStored   QuoteOrigin = "stored"
+	QuoteEmbedded QuoteOrigin = "embedded"
+)
+
+// Quoted describes the message that another one answers. Of an embedded one, FromMe is nil
+// if it is unknown, Timestamp and DeletedAt are nil, and MessageType is [TypeUnknown]
+// without a copy. ChatJID is empty for a chat that has no JID here, such as a channel.
 type Quoted struct {
-	FromMe      bool   `json:"fromMe"`
-	SenderJID   JID    `json:"senderJid"`
-	PushName    string `json:"pushName" bound:"name"`
-	MessageType string `json:"messageType" bound:"name"`
-	Content     string `json:"content" bound:"preview"`             // of at most [MaxPreview] characters
-	FileName    string `json:"fileName,omitempty" bound:"fileName"` // of documents
-	Timestamp   Time   `json:"timestamp"`
-	DeletedAt   *Time  `json:"deletedAt"`
+	MsgID       string      `json:"msgId"`
+	ChatJID     JID         `json:"chatJid"`
+	FromMe      *bool       `json:"fromMe"`
+	SenderJID   JID         `json:"senderJid"`
+	PushName    string      `json:"pushName" bound:"name"`
+	MessageType string      `json:"messageType" bound:"name"`
+	Content     string      `json:"content" bound:"preview"`             // of at most [MaxPreview] characters
+	FileName    string      `json:"fileName,omitempty" bound:"fileName"` // of documents
+	Timestamp   *Time       `json:"timestamp"`
+	DeletedAt   *Time       `json:"deletedAt"`
+	Origin      QuoteOrigin `json:"origin"`
 }
+
+// IsFromMe reports whether the account wrote the message, as far as is known; nil did not.
+func (q *Quoted) IsFromMe() bool { return q != nil && q.FromMe != nil && *q.FromMe }
+
+// IsClaim reports whether q is only what the sender of the quoting message says.
+func (q *Quoted) IsClaim() bool { return q != nil && q.Origin == QuoteEmbedded }
 
 // Mention names a person whom a message mentions.
 type Mention struct {

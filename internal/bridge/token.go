@@ -42,6 +42,12 @@ type Token struct {
 // Allows reports whether t has a scope.
 func (t Token) Allows(scope Scope) bool { return slices.Contains(t.Scopes, scope) }
 
+// Transcribes reports whether the token may have messages transcribed: it reads and sends, or
+// manages. The sound leaves the machine and may cost money.
+func (t Token) Transcribes() bool {
+	return t.Allows(ScopeManage) || t.Allows(ScopeRead) && t.Allows(ScopeSend)
+}
+
 type treeKey struct{}
 
 // WithTree returns the context of work for a token tree, for limits that all callers share.

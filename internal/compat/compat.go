@@ -91,6 +91,8 @@ type Call struct {
 	Upload *Upload        // the file that the body brought; nil for none
 	// Recipient is whom a send names, for the answer where the network does not know them.
 	Recipient bridge.JID
+	// Fields has the upstream API's names of the fields that a refusal may name.
+	Fields Fields
 
 	door     *Door
 	body     []byte
@@ -233,6 +235,14 @@ func (d *Door) fail(w http.ResponseWriter, r *http.Request, c *Call, err error) 
 	if !ok || known.Code == bridge.CodeInternal {
 		hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("door")
 		known = &bridge.Error{Code: bridge.CodeInternal, Msg: "something went wrong inside the bridge; its log says what"}
+	}
+	if c != nil && c.Fields != nil {
+		renamed := *known
+		renamed.Msg = c.Fields.Rename(known.Msg)
+		if address := c.Fields["url"]; known.Code == bridge.CodeFetchFailed && address != "" {
+			renamed.Msg = address + ": " + known.Msg
+		}
+		known = &renamed
 	}
 	if known.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(known.RetryAfter.Seconds()))))

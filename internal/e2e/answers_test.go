@@ -146,10 +146,10 @@ func message(id simnet.MessageID, by *simnet.Phone, kind, content string, change
 	}, changes...)
 }
 
-// quoted returns a message as a quote shows it.
-func quoted(m object) object {
-	shown := object{}
-	for _, name := range []string{"fromMe", "senderJid", "pushName", "messageType", "content", "timestamp", "deletedAt"} {
+// quoted returns a message of a chat as a quote in that chat shows it.
+func quoted(chat simnet.JID, m object) object {
+	shown := object{"chatJid": chat.String(), "origin": "stored"}
+	for _, name := range []string{"msgId", "fromMe", "senderJid", "pushName", "messageType", "content", "timestamp", "deletedAt"} {
 		shown[name] = m[name]
 	}
 	return object{"quoted": shown}

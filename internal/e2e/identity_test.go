@@ -124,7 +124,7 @@ func TestIdentity_EverythingSaidBeforeNamesTheNumberAfterwards(t *testing.T) {
 		return []object{
 			message(first, dora, "conversation", "nobody knows my number", object{"senderJid": jid}),
 			message(quote, c.anna, "extendedTextMessage", "so you say", object{"contextInfo": refersTo(first, jid)},
-				quoted(message(first, dora, "conversation", "nobody knows my number", object{"senderJid": jid}))),
+				quoted(group.JID(), message(first, dora, "conversation", "nobody knows my number", object{"senderJid": jid}))),
 			message(hailed, c.anna, "extendedTextMessage", hail, object{"contextInfo": refersTo(nil, nil, with(mention(dora, "@"+dora.LID().User), object{"jid": jid}))}),
 			message(poll, c.anna, "pollCreationMessage", "True?", object{
 				"reactions": []object{with(reaction(dora, "🤐"), object{"senderJid": jid})},
@@ -154,7 +154,7 @@ func TestIdentity_EverythingSaidBeforeNamesTheNumberAfterwards(t *testing.T) {
 	must(dora.Edit(within(t), group.JID(), first, "everybody knows my number"))(t)
 	edited := told(dora.PN())
 	edited[0] = with(edited[0], object{"content": "everybody knows my number", "editedAt": recent})
-	edited[1] = with(edited[1], quoted(edited[0]))
+	edited[1] = with(edited[1], quoted(group.JID(), edited[0]))
 	b.answers(messages, history(group.JID(), edited, asc))
 }
 

@@ -73,7 +73,7 @@ func (c *conversation) texts() {
 	})
 	c.wrote(say(c, c.by, c.toMe, "as I said", simnet.QuotingID(first, c.bySelf, "Grüße")), "extendedTextMessage", "as I said", object{
 		"contextInfo": refersTo(first, c.by.PN().String()),
-	}, quoted(message(first, c.by, "conversation", "Grüße aus der STRASSE 🛣️")))
+	}, quoted(c.in, message(first, c.by, "conversation", "Grüße aus der STRASSE 🛣️")))
 	hail := "look, @" + c.meHere.User
 	c.wrote(say(c, c.by, c.toMe, hail, simnet.Mentioning(c.meHere)), "extendedTextMessage", hail, object{
 		"contextInfo": refersTo(nil, nil, mention(c.me, "@"+c.meHere.User)),

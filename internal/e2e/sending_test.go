@@ -42,7 +42,7 @@ func answersEach(t *testing.T, c *cast, conversations ...*conversation) {
 		})
 		chat.shows(ownMessage(id, chat.me, "extendedTextMessage", text, bridge.DeliveryDelivered, object{
 			"contextInfo": refersTo(asked["msgId"], chat.by.PN().String(), mention(chat.by, "@"+chat.by.Number()), mention(chat.me, nil)),
-		}, quoted(asked), chat.timer()))
+		}, quoted(chat.in, asked), chat.timer()))
 		isAnswer(t, chat, id, asked)
 		c.bridge.answers(chat.list(), history(chat.in, reversed(chat.shown)))
 	}

@@ -197,7 +197,7 @@ func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*br
 		group, found := r.group(e.chat)
 		event.Group, event.ChatJID = &group, group.JID
 		if e.data != "" {
-			event.JoinRequests = r.joinRequests(e.data, event.At)
+			r.addGroupData(event, e.data)
 		}
 		return found
 	case bridge.EventCallCreated, bridge.EventCallUpdated:

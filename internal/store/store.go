@@ -35,6 +35,8 @@ type Options struct {
 	Path  string         // of the database file, whose directory exists
 	Log   zerolog.Logger // gets no message text
 	Watch *dbfile.Watch  // of the data directory; nil for one of the store's own
+	// WithoutQuote returns a message's protobuf without the copy of the message that it quotes.
+	WithoutQuote func(raw []byte) []byte
 	// MergeEdit returns a message's protobuf with the caption of an edit that came
 	// without the file; not ok where the message takes no caption. Nil keeps the protobuf.
 	MergeEdit func(original, edit []byte) (merged []byte, ok bool)
@@ -186,6 +188,9 @@ const minReaders = 4
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := prepareFile(o.Path); err != nil {
 		return nil, err
+	}
+	if o.WithoutQuote == nil {
+		o.WithoutQuote = func(raw []byte) []byte { return raw }
 	}
 	if o.MergeEdit == nil {
 		o.MergeEdit = func(original, _ []byte) ([]byte, bool) { return original, true }

@@ -126,6 +126,13 @@ func (c *conn) foundGroup(info *types.GroupInfo, g bridge.NewGroup) bridge.Group
 func (gs *Groups) saveOwnChange(facts ...bridge.Fact) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(gs.o.Background), storeTimeout)
 	defer cancel()
+	own, _ := gs.o.Own()
+	for i, fact := range facts {
+		if change, is := fact.(bridge.GroupChange); is {
+			change.By = own
+			facts[i] = change
+		}
+	}
 	if err := gs.o.Store.Save(ctx, facts...); err != nil {
 		gs.o.Log.Error().Err(err).Msg("a change of a group was made, but not stored")
 		return

@@ -174,6 +174,11 @@ CREATE TABLE album_parts (
     message INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
     PRIMARY KEY (album, message)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE quotes (
+    target  TEXT NOT NULL,
+    message INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
+    PRIMARY KEY (target, message)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE reactions (
     message   INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
     person    INTEGER NOT NULL REFERENCES people (id),
@@ -378,6 +383,7 @@ CREATE INDEX import_people_by_import ON import_people (import);
 CREATE INDEX import_names_by_import ON import_names (import);
 CREATE INDEX aliases_by_message ON aliases (message);
 CREATE INDEX album_parts_by_message ON album_parts (message);
+CREATE INDEX quotes_by_message ON quotes (message);
 CREATE INDEX reactions_by_person ON reactions (person);
 CREATE INDEX votes_by_person ON votes (person);
 CREATE INDEX event_responses_by_person ON event_responses (person);

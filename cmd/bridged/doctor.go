@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"bridged/internal/config"
 	"bridged/internal/doctor"
 	"bridged/internal/shell"
+	"bridged/internal/store"
 	"bridged/internal/wa"
 )
 
@@ -53,7 +55,7 @@ func checks(environ []string) []doctor.Check {
 	}
 	list = append(list, ffmpegCheck(c), bridgeCheck(environ, faults))
 	if c.DataDir != "" {
-		list = append(list, doctor.DataDir(c.DataDir, func(ctx context.Context) bool { return runsHere(ctx, environ) }))
+		list = append(list, doctor.DataDir(c.DataDir, func(ctx context.Context) bool { return runsHere(ctx, environ) }, store.File(), wa.SessionFile()))
 	}
 	return append(list, doctor.Network(way), doctor.Clock(way))
 }
@@ -90,6 +92,10 @@ func findings(c config.Config, faults config.Faults) (found []doctor.Finding) {
 	}
 	for _, m := range c.Misspelt {
 		found = append(found, doctor.Finding{Verdict: doctor.Warn, Message: m, Remedy: "rename or remove it"})
+	}
+	for _, w := range c.Warnings {
+		message, remedy, _ := strings.Cut(w, ": ")
+		found = append(found, doctor.Finding{Verdict: doctor.Warn, Message: message, Remedy: remedy})
 	}
 	if len(found) == 0 {
 		sending := "off"

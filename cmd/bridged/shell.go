@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/config"
 	"bridged/internal/shell"
 )
 
@@ -27,6 +29,9 @@ func shellCommand(name, help string, do func(ctx context.Context, s *shell.Shell
 	asJSON := c.flags.Bool("json", false, "Print JSON, one object a line.")
 	return c.callsBridge(func(e *environment, api *client.Client, args []string) error {
 		signal.Ignore(syscall.SIGPIPE) // which would end the program where writing fails
+		if warning := config.ZoneWarning(e.environ); warning != "" {
+			fmt.Fprintln(e.stderr, "bridged: "+shell.Printable(warning))
+		}
 		variables, columns := env.ToMap(e.environ), terminalColumns(e)
 		err := do(e.ctx, &shell.Shell{
 			API: api, Out: e.stdout, Notes: e.stderr, Width: columns, JSON: *asJSON, Now: time.Now,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"bridged/internal/bridge"
@@ -47,6 +48,19 @@ func (w *Watch) Add(paths ...string) error {
 // AddDatabase watches a database that is open, with its write-ahead log.
 func (w *Watch) AddDatabase(path string) error {
 	return w.Add(path, path+"-wal", path+"-shm")
+}
+
+// RemoveDatabase ends the watch of a database that is about to be closed: closing it removes its
+// write-ahead log. It does nothing for a nil Watch.
+func (w *Watch) RemoveDatabase(path string) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.files = slices.DeleteFunc(w.files, func(f watched) bool {
+		return f.path == path || f.path == path+"-wal" || f.path == path+"-shm"
+	})
 }
 
 // Check returns a [bridge.CodeStorageUnavailable] error while a file is not the one that was

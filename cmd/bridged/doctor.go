@@ -50,22 +50,31 @@ func checks(environ []string) []doctor.Check {
 		{Name: "version", Look: func(context.Context) []doctor.Finding {
 			return []doctor.Finding{{Verdict: doctor.OK, Message: versionLine()}}
 		}, Public: true},
-		{Name: "client version", Look: clientVersion(c), Public: true},
 		{Name: "configuration", Look: func(context.Context) []doctor.Finding { return findings(c, faults) }},
 	}
-	list = append(list, ffmpegCheck(c), bridgeCheck(environ, faults))
+	hasNetwork := !slices.ContainsFunc(faults, func(f string) bool {
+		return strings.HasPrefix(f, "WA_NETWORK_FILE ") || strings.HasPrefix(f, "PROXY_URL ")
+	})
+	if hasNetwork { // otherwise it is not known how the network is reached
+		list = slices.Insert(list, 1, doctor.Check{Name: "client version", Look: clientVersion(c), Public: true})
+	}
+	list = append(list, ffmpegCheck(c), bridgeCheck(environ, c, faults))
+	list = append(list, serviceChecks(c)...)
 	if c.DataDir != "" {
 		list = append(list, doctor.DataDir(c.DataDir, func(ctx context.Context) bool { return runsHere(ctx, environ) }, store.File(), wa.SessionFile()))
 	}
-	return append(list, doctor.Network(way), doctor.Clock(way))
+	if hasNetwork {
+		list = append(list, doctor.Network(way), doctor.Clock(way))
+	}
+	return list
 }
 
 // bridgeCheck returns the check of the bridge that the environment names. Faults that the
 // configuration's check reports are not repeated.
-func bridgeCheck(environ []string, reported config.Faults) doctor.Check {
+func bridgeCheck(environ []string, c config.Config, reported config.Faults) doctor.Check {
 	api, err := newClient(environ)
 	if err == nil {
-		return doctor.Bridge(api, version)
+		return doctor.Bridge(api, version, c.PhoneNumber)
 	}
 	return doctor.Check{Name: "bridge", Look: func(context.Context) (found []doctor.Finding) {
 		faults, _ := errors.AsType[config.Faults](err)

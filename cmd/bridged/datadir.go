@@ -19,10 +19,16 @@ type dataDir struct {
 // openDataDir makes the directory, takes its lock and clears tmp/.
 func openDataDir(path string) (*dataDir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
+		if reason := dbfile.ExplainDir(path); reason != nil {
+			return nil, fmt.Errorf("open %s: %w", path, reason.Because(err))
+		}
 		return nil, fmt.Errorf("DATA_DIR %s cannot be made: %w (choose a directory that the user of this process may write)", path, err)
 	}
 	if err := dbfile.MakePrivate(path, 0o700); err != nil {
-		return nil, explained(path, err)
+		if reason := dbfile.ExplainDir(path); reason != nil {
+			err = reason.Because(err)
+		}
+		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	d := &dataDir{path: path}
 	lock, err := os.OpenFile(d.file("bridged.lock"), os.O_CREATE|os.O_RDWR, 0o600)

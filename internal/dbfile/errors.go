@@ -85,7 +85,9 @@ func (d Database) Explain(err error) error {
 // explainIO returns the sentence of an error of the file system.
 func (d Database) explainIO(code int) string {
 	switch code {
-	case sqlite3.SQLITE_IOERR_SHMMAP, sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMSIZE:
+	case sqlite3.SQLITE_IOERR_SHMSIZE: // the shared memory's file cannot grow
+		return diskFull
+	case sqlite3.SQLITE_IOERR_SHMMAP, sqlite3.SQLITE_IOERR_SHMOPEN:
 		return noSharedMemory(d.Name)
 	case sqlite3.SQLITE_IOERR_LOCK, sqlite3.SQLITE_IOERR_RDLOCK, sqlite3.SQLITE_IOERR_UNLOCK, sqlite3.SQLITE_IOERR_CHECKRESERVEDLOCK, sqlite3.SQLITE_IOERR_SHMLOCK:
 		return noLocks(d.Name)

@@ -39,6 +39,7 @@ func TestExplainOpening_GivesNothingUpWithoutProvenDamage(t *testing.T) {
 		"a.db cannot be read or written, the disk answers with errors":        coded(sqlite3.SQLITE_IOERR_READ),
 		"a.db cannot be opened: check that its volume is mounted":             coded(sqlite3.SQLITE_CANTOPEN),
 		"a.db is read-only: make":                                             coded(sqlite3.SQLITE_READONLY_DIRECTORY),
+		"the disk is full: make":                                              coded(sqlite3.SQLITE_IOERR_SHMSIZE),
 		"the disk is full: make room":                                         coded(sqlite3.SQLITE_FULL),
 		"the disk is full: make room, writing goes on":                        &fs.PathError{Op: "write", Err: syscall.ENOSPC},
 		"the disk is full": &fs.PathError{Op: "write", Err: syscall.EDQUOT},
@@ -114,7 +115,7 @@ func TestExposed_NamesADirectoryThatOthersCanRead(t *testing.T) {
 		t.Errorf("private: %s", got)
 	}
 	ok(t, os.Chmod(dir, 0o755))
-	if got := Exposed(dir); !strings.HasPrefix(got, "DATA_DIR ("+dir+") has the mode 0755, so other users of this machine may read") {
+	if got := Exposed(dir); !strings.HasPrefix(got, "DATA_DIR has the mode 0755, so other users of this machine may read") {
 		t.Errorf("open: %s", got)
 	}
 	ok(t, MakePrivate(dir, 0o700))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // MakePrivate gives a file or directory a mode that shuts other users out. A file system without
@@ -31,9 +30,6 @@ func Exposed(path string) string {
 	if err != nil || info.Mode().Perm()&0o077 == 0 {
 		return ""
 	}
-	if absolute, err := filepath.Abs(path); err == nil {
-		path = absolute
-	}
-	return fmt.Sprintf("DATA_DIR (%s) has the mode %04o, so other users of this machine may read the account's keys and messages: "+
-		"its file system ignores chmod, as mounted Windows shares do; mount it with uid, dir_mode=0700 and file_mode=0600, or use a local file system", path, info.Mode().Perm())
+	return fmt.Sprintf("DATA_DIR has the mode %04o, so other users of this machine may read the account's keys and messages: "+
+		"its file system ignores chmod, as mounted Windows shares do; mount it with uid, dir_mode=0700 and file_mode=0600, or use a local file system", info.Mode().Perm())
 }

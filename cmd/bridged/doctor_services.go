@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"bridged/internal/config"
@@ -47,8 +48,9 @@ func transcriberAnswers(ctx context.Context, c config.Config) doctor.Finding {
 	return doctor.Finding{Verdict: doctor.OK, Message: c.Transcriber.Redacted() + " answers"}
 }
 
-// headOnce makes a request without a proxy and without following redirects, as transcribing does.
-func headOnce(req *http.Request) error {
+// headOnce makes a request without a proxy and without following redirects, as transcribing does. Without
+// statuses any answer counts.
+func headOnce(req *http.Request, statuses ...int) error {
 	transport := &http.Transport{DisableKeepAlives: true}
 	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
@@ -58,7 +60,10 @@ func headOnce(req *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return resp.Body.Close()
+	if len(statuses) > 0 && !slices.Contains(statuses, resp.StatusCode) {
+		err = fmt.Errorf("the answer is %s", resp.Status)
+	}
+	return errors.Join(err, resp.Body.Close())
 }
 
 // natsAnswers connects to NATS as the bridge does.

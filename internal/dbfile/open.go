@@ -173,6 +173,8 @@ func ExplainDir(path string) *bridge.Error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case errors.Is(err, syscall.ENOTDIR):
+		return unusable("DATA_DIR cannot be made: a part of its path is a file, choose a directory that the user of this process may write")
 	case err == nil && !info.IsDir():
 		return unusable("DATA_DIR is not a directory: set it to a directory")
 	case err == nil:

@@ -19,7 +19,7 @@ import (
 var (
 	exampleBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 	shellBlock   = regexp.MustCompile("(?ms)^```(?:sh|console)\n(.*?)^```$")
-	emptyMatches = regexp.MustCompile(`"matches":\s*\[\]`)
+	emptyMatches = regexp.MustCompile(`"matches":\s*\[\]|Nothing was found\.|There are no such`)
 	demoAddress  = regexp.MustCompile(`address +(http://\S+)`)
 )
 

@@ -68,7 +68,7 @@ func waitLinked(e *environment, c *client.Client, code *bridge.PairingCode) erro
 	return lastWords(e, c, status, "Linked")
 }
 
-// lastWords says which account is paired, and what can be done next.
+// lastWords prints the paired account, the address of the console, and whether sending is off.
 func lastWords(e *environment, c *client.Client, status bridge.Status, done string) error {
 	whose := ""
 	if user := status.User; user != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // ZoneWarning returns a sentence if the TZ of an environment is not a time zone: Go then uses UTC
-// without an error (time/zoneinfo_unix.go, initLocal). It is empty if there is nothing to say.
+// without an error (time/zoneinfo_unix.go, initLocal). It is empty otherwise.
 func ZoneWarning(environ []string) string {
 	zone := strings.TrimPrefix(env.ToMap(environ)["TZ"], ":")
 	if zone == "" {

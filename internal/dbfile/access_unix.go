@@ -36,9 +36,9 @@ func owners(path string) (owner, user string) {
 	return strconv.FormatUint(uint64(about.Uid), 10), user
 }
 
-// SQLite's lock bytes: those of the database file for a connection that excludes all others
-// (sqlite3.c, PENDING_BYTE and SHARED_FIRST), and those of the shared memory for a writer, a
-// checkpoint and a recovery (sqlite.org/walformat.html, 2.3.1).
+// SQLite's lock bytes. A connection that excludes all others locks the first range, in the database file
+// (sqlite3.c, PENDING_BYTE and SHARED_FIRST); a writer, a checkpoint and a recovery lock the second one, in the
+// shared memory (sqlite.org/walformat.html, 2.3.1).
 const (
 	pendingByte, pendingSize = 0x40000000, 512
 	walLocks, walLocksSize   = 120, 3

@@ -16,7 +16,7 @@ import (
 // Database names a database file in sentences, and says which files are databases of this kind.
 type Database struct {
 	Name   string // of the file
-	Repair string // what helps if it is damaged, as an imperative; may give up what the file holds
+	Repair string // what helps if it is damaged, as an imperative; may give up the file's content
 	// Application is the application_id in the file's header, 0 for any.
 	Application uint32
 	// SchemaQuery returns the number of the file's schema; Schema is the latest that this program
@@ -45,8 +45,8 @@ func noSharedMemory(name string) string {
 }
 
 // Explain turns an error of SQLite, or a full or failing disk, into [bridge.CodeStorageUnavailable], with
-// a sentence that says what to do. Only proven damage is called so: its remedy may give up what the
-// file holds. Other errors, and [bridge.Error], stay as they are.
+// a sentence that says what to do. Only proven damage gets the remedy of damage, which may give up the
+// file's content. Other errors, and [bridge.Error], stay as they are.
 func (d Database) Explain(err error) error {
 	var known *bridge.Error
 	if err == nil || errors.As(err, &known) {

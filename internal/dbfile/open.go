@@ -62,7 +62,7 @@ const (
 	headMagic = "SQLite format 3\x00"
 )
 
-// CheckHead refuses a file that is no database of this kind. SQLite would take an emptied file for
+// CheckHead refuses a file that is not a database of this kind. SQLite would take an emptied file for
 // a new database. The error of a missing file is [fs.ErrNotExist].
 func (d Database) CheckHead(path string) error {
 	head, err := readHead(path)

@@ -8,7 +8,7 @@ import (
 )
 
 // MakePrivate gives a file or directory a mode that shuts other users out. A file system without
-// modes, such as a mounted Windows share, is no error: [Exposed] names it.
+// modes, such as a mounted Windows share, causes no error: [Exposed] names it.
 func MakePrivate(path string, mode os.FileMode) error {
 	err := os.Chmod(path, mode)
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // Bridge asks the running bridge, if there is one, for its state and that of its
-// account. version is that of this program, phone the number that the configuration sets; empty for any.
+// account. version is this program's version; phone is the configured number, empty for any.
 func Bridge(c *client.Client, version, phone string) Check {
 	return Check{Name: "bridge", Look: func(ctx context.Context) []Finding {
 		status, err := c.Status(ctx)

@@ -155,8 +155,8 @@ func explain(err error) error {
 	return database.Explain(err)
 }
 
-// explainRead explains an error of reading: one that is neither SQLite's nor that of ctx
-// is about a row that cannot be decoded.
+// explainRead explains an error of reading. If neither SQLite nor ctx caused it, a row cannot be
+// decoded.
 func explainRead(ctx context.Context, err error) error {
 	err = explain(err)
 	var known *bridge.Error

@@ -24,7 +24,7 @@ var ErrNoFUSE = errors.New("FUSE is missing here: there is no /dev/fuse, or no f
 
 // Disk is a file system in memory. It is safe for concurrent use.
 type Disk struct {
-	// What the file system lacks, set before it is mounted.
+	// Features that the file system lacks, set before it is mounted.
 	NoSharedMemory bool // files cannot be mapped, as on a share without a cache
 	NoModes        bool // changes of modes have no effect, as on a Windows share
 	NoLocks        bool // as on a share without them

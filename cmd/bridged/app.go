@@ -199,17 +199,17 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 		Dir: a.dir.file("pictures"), MaxBytes: maxPictureBytes, CDN: cdn, Account: a.account, Now: a.store.Clock().Now, Log: a.log,
 	})
 	if err != nil {
-		return err
+		return explained(a.dir.file("pictures"), err)
 	}
 	if a.kept, err = media.OpenKept(ctx, a.dir.file("imported"), a.store.IsKept); err != nil {
-		return err
+		return explained(a.dir.file("imported"), err)
 	}
 	a.files, err = media.NewCache(media.CacheOptions{
 		Kept: a.kept,
 		Dir:  a.dir.file("media"), MaxBytes: int64(c.MediaCacheBytes), MaxFile: int64(c.MediaMaxBytes), CDN: cdn, Account: a.account, HasFile: a.hasFile, Log: a.log,
 	})
 	if err != nil {
-		return err
+		return explained(a.dir.file("media"), err)
 	}
 	a.opened = append(a.opened, func() error { a.files.Close(); return nil })
 	if len(c.FetchAllow) > 0 {

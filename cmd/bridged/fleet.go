@@ -27,7 +27,7 @@ func newFleet(c config.Config, dir *dataDir, s *store.Store, state func() string
 	}
 	place, err := fleet.OpenPlace(dir.file("fleet.json"), number)
 	if err != nil {
-		return nil, notWritable(err)
+		return nil, explained(dir.file("fleet.json"), err)
 	}
 	host, err := os.Hostname()
 	if err != nil {

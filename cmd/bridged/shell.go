@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/config"
 	"bridged/internal/shell"
 )
 
@@ -27,6 +29,9 @@ func shellCommand(name, help string, do func(ctx context.Context, s *shell.Shell
 	asJSON := c.flags.Bool("json", false, "Print JSON, one object a line.")
 	return c.callsBridge(func(e *environment, api *client.Client, args []string) error {
 		signal.Ignore(syscall.SIGPIPE) // which would end the program where writing fails
+		if warning := config.ZoneWarning(e.environ); warning != "" {
+			fmt.Fprintln(e.stderr, "bridged: "+shell.Printable(warning))
+		}
 		variables, columns := env.ToMap(e.environ), terminalColumns(e)
 		err := do(e.ctx, &shell.Shell{
 			API: api, Out: e.stdout, Notes: e.stderr, Width: columns, JSON: *asJSON, Now: time.Now,
@@ -106,7 +111,7 @@ func chatsCommand() *command {
 	}, argument{"text", "A part of the name, or of the JID.", true})
 	addType(c, &q.Type, "Only groups, or only chats with people: group, individual.")
 	c.flags.BoolVar(&q.Unread, "unread", false, "Only chats with something unread.")
-	c.flags.IntVarP(&q.Limit, "limit", "n", 50, "How many at most; 0 is all.")
+	c.addLimit(&q.Limit, 50, "How many at most; 0 is all.")
 	return c
 }
 
@@ -118,7 +123,7 @@ func messagesCommand() *command {
 	}, argument{name: "chat", help: "The chat: " + chatNames})
 	addPastFlags(c, &q.Since, &q.Before, &q.IDs)
 	addMessageType(c, &q.Filter, nil)
-	c.flags.IntVarP(&q.Limit, "limit", "n", 20, "How many at most, the newest ones; 0 is all.")
+	c.addLimit(&q.Limit, 20, "How many at most, the newest ones; 0 is all.")
 	return c
 }
 
@@ -141,7 +146,7 @@ func searchCommand() *command {
 	c.flags.BoolVar(&mine, "mine", false, "Only what the account wrote.")
 	c.flags.BoolVar(&accents, "ignore-accents", false, "Find letters with and without accents alike.")
 	addMessageType(c, &q.Filter, &q.Type)
-	c.flags.IntVarP(&q.Limit, "limit", "n", 20, "How many at most; 0 is all.")
+	c.addLimit(&q.Limit, 20, "How many at most; 0 is all.")
 	return c
 }
 
@@ -162,7 +167,7 @@ func sendCommand() *command {
 	c.flags.BoolVar(&q.Document, "document", false, "Send the file as a document, unchanged.")
 	c.flags.StringVar(&q.ReplyTo, "reply-to", "", "`ID` The id of the message of that chat to answer.")
 	addKey(c, &q.Key)
-	c.flags.DurationVar(&q.Wait, "wait", 0, "`DURATION` Wait so long for a phone to take it, as in 30s, and fail if none does.")
+	c.addDuration(&q.Wait, "wait", "`DURATION` Wait so long for a phone to take it, as in 30s, and fail if none does.")
 	return c
 }
 
@@ -251,7 +256,7 @@ func contactsCommand() *command {
 	c.flags.BoolVar(&q.Saved, "saved", false, "Only people in the address book.")
 	c.flags.BoolVar(&q.Blocked, "blocked", false, "Only people whom the account blocks.")
 	c.flags.StringSliceVar(&numbers, "check", nil, "`NUMBER,…` Ask whether these numbers are on WhatsApp instead, and fail if one is not.")
-	c.flags.IntVarP(&q.Limit, "limit", "n", 50, "How many at most; 0 is all.")
+	c.addLimit(&q.Limit, 50, "How many at most; 0 is all.")
 	return c
 }
 
@@ -263,7 +268,7 @@ func groupsCommand() *command {
 		}
 		return s.Groups(ctx, limit)
 	}, argument{"group", "The group to show: a JID, or its exact name.", true})
-	c.flags.IntVarP(&limit, "limit", "n", 50, "How many groups at most; 0 is all.")
+	c.addLimit(&limit, 50, "How many groups at most; 0 is all.")
 	return c
 }
 

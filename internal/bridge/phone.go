@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,9 +26,9 @@ func ParsePhone(s string) (string, error) {
 	}
 	switch {
 	case !digits(number):
-		return "", Invalid("must be a phone number in E.164 digits with the country code, such as 15551234567 or +1 555 123-4567")
+		return "", Invalid("must be a phone number in E.164 digits with the country code, such as " + ExamplePhone + " or +1 555 123-4567")
 	case number[0] == '0':
-		return "", Invalid("must begin with the country code, not with 0: E.164 digits such as 15551234567")
+		return "", Invalid("must begin with the country code, not with 0: E.164 digits such as " + ExamplePhone)
 	case len(number) < minPhone || len(number) > maxPhone:
 		return "", Invalid("must have %d to %d E.164 digits with the country code, such as 15551234567", minPhone, maxPhone)
 	}
@@ -95,6 +96,12 @@ func PhoneAliases(number string) (aliases []string) {
 	return aliases
 }
 
+// OtherPhone says that PHONE_NUMBER is not the number of the paired account.
+func OtherPhone(paired, configured string) string {
+	return fmt.Sprintf("PHONE_NUMBER (%s) is not the number of the paired account (%s), which runs nevertheless: "+
+		"correct PHONE_NUMBER, or log out and pair the other account with an empty DATA_DIR", Redact(configured), Redact(paired))
+}
+
 // SamePhone reports whether two numbers in E.164 digits are one subscriber's.
 func SamePhone(a, b string) bool {
 	return a == b || slices.Contains(PhoneAliases(a), b)
@@ -127,6 +134,9 @@ var numberInText = regexp.MustCompile(`\+?(?:\b|_)\d{7,}(?:[.:_]\d+)*(?:@[a-z.]+
 
 // serverLegacyUser names the server of phone numbers in old JIDs.
 const serverLegacyUser = "c.us"
+
+// ExamplePhone is the number in sentences that show how to write one. It is not assigned to a subscriber.
+const ExamplePhone = "15551234567"
 
 // Redact returns a text for the log with only the last two digits of its phone numbers,
 // those in the ids of old groups included. LIDs stay; without a server they stand in Signal

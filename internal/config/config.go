@@ -119,6 +119,7 @@ type Config struct {
 	Transcriber   *url.URL       // the base of the service; nil for none
 	Languages     []string       // of voice notes
 	Misspelt      []string       // a sentence for each variable that looks like one of bridged's
+	Warnings      []string       // sentences about values that bridged starts with, with the remedy after a colon
 }
 
 // Faults lists all the faults of a configuration, each with its remedy.
@@ -155,6 +156,9 @@ func Examine(environ []string) (Config, Faults) {
 	c, faults := parse(environ)
 	c.check(&faults)
 	c.Misspelt = misspellings(environ)
+	if warning := ZoneWarning(environ); warning != "" {
+		c.Warnings = append(c.Warnings, warning)
+	}
 	return c, faults
 }
 

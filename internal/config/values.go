@@ -28,7 +28,7 @@ func valueParsers() map[reflect.Type]env.ParserFunc {
 	return map[reflect.Type]env.ParserFunc{
 		reflect.TypeFor[bool]():                 func(s string) (any, error) { return parseSwitch(s) },
 		reflect.TypeFor[int]():                  func(s string) (any, error) { return parseCount(s) },
-		reflect.TypeFor[time.Duration]():        func(s string) (any, error) { return parseDuration(s) },
+		reflect.TypeFor[time.Duration]():        func(s string) (any, error) { return ParseDuration(s) },
 		reflect.TypeFor[Size]():                 func(s string) (any, error) { return parseSize(s) },
 		reflect.TypeFor[Days]():                 func(s string) (any, error) { return parseDays(s) },
 		reflect.TypeFor[bridge.HistoryImport](): func(s string) (any, error) { return parseHistory(s) },
@@ -81,9 +81,9 @@ const day = 24 * time.Hour
 // longPart finds the years, months (of 30 days), weeks and days that a duration may begin with.
 var longPart = regexp.MustCompile(`^(?:([0-9]{1,5})y)?(?:([0-9]{1,5})mo)?(?:([0-9]{1,5})w)?(?:([0-9]{1,5})d)?`)
 
-// parseDuration reads a duration of the time package, with years, months, weeks
+// ParseDuration reads a duration of the time package, with years, months, weeks
 // and days before it: 60s, 1h30m, 30d, 2w, 6mo, 1y.
-func parseDuration(s string) (time.Duration, error) {
+func ParseDuration(s string) (time.Duration, error) {
 	if d, ok := readDuration(strings.TrimSpace(s)); ok {
 		return d, nil
 	}

@@ -19,6 +19,7 @@ import (
 var (
 	exampleBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 	shellBlock   = regexp.MustCompile("(?ms)^```(?:sh|console)\n(.*?)^```$")
+	emptyMatches = regexp.MustCompile(`"matches":\s*\[\]|Nothing was found\.|There are no such`)
 	demoAddress  = regexp.MustCompile(`address +(http://\S+)`)
 )
 
@@ -48,8 +49,12 @@ func TestDocs_ExamplesRunAsPrinted(t *testing.T) {
 			if strings.Contains(output, `"error":`) {
 				t.Errorf("%s, example %d is refused:\n%s", page, i+1, output)
 			}
+			if emptyMatches.MatchString(output) {
+				t.Errorf("%s, example %d searches for what is not there:\n%s", page, i+1, output)
+			}
 		}
 	}
+	d.runConsoleCommands(address[1])
 	d.interrupt()
 }
 

@@ -150,7 +150,7 @@ func TestDoctor_FindsABrokenDataDirectory(t *testing.T) {
 	}
 	files := tree(t, data)
 	d := p.doctor()
-	d.expect(t, "disk", "fail", "bridged.db, 0.0 MB is damaged")
+	d.expect(t, "disk", "fail", "bridged.db is damaged")
 	d.expect(t, "disk", "ok", "session.db")
 	if after := tree(t, data); after != files {
 		t.Errorf("the data directory holds\n%s\nand held\n%s", after, files)

@@ -150,3 +150,15 @@ func (p *process) abort(part string) {
 		p.t.Error(err)
 	}
 }
+
+// A stop closes session.db first, whose write-ahead log disappears: that is not a data directory that was
+// taken away, and the text of deleted messages is overwritten.
+func TestStop_FinishesErasing(t *testing.T) {
+	t.Parallel()
+	p := startBridge(t, newNetwork(t))
+	p.becomes(bridge.StateNeedsPair)
+	p.stop()
+	if log := p.log.String(); strings.Contains(log, "deleted text may still be on the disk") {
+		t.Errorf("the stop did not finish erasing:\n%s", log)
+	}
+}

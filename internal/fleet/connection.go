@@ -98,13 +98,7 @@ func (l *link) dial() (*nats.Conn, error) {
 		// Such as a subject that is not permitted.
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn().Err(err).Msg("NATS refused something") }),
 	}
-	if s.CredsFile != "" {
-		options = append(options, nats.UserCredentials(s.CredsFile))
-	}
-	if s.CAFile != "" {
-		options = append(options, nats.RootCAs(s.CAFile))
-	}
-	return nats.Connect(s.URL, options...)
+	return nats.Connect(s.URL, append(options, s.identity()...)...)
 }
 
 // minVersion is the oldest server that checks in a cluster, too, which message was an
@@ -121,4 +115,26 @@ func checkVersion(version string) error {
 		return nil
 	}
 	return fmt.Errorf("the NATS server has version %s, and events are published to %d.%d or later: update the servers of NATS_URL, one after the other", version, minVersion[0], minVersion[1])
+}
+
+// identity returns the options by which a server and its clients trust each other.
+func (s Server) identity() (options []nats.Option) {
+	if s.CredsFile != "" {
+		options = append(options, nats.UserCredentials(s.CredsFile))
+	}
+	if s.CAFile != "" {
+		options = append(options, nats.RootCAs(s.CAFile))
+	}
+	return options
+}
+
+// Check connects to one of the servers once, and returns its version. It takes within for each
+// server at most.
+func (s Server) Check(within time.Duration) (version string, err error) {
+	nc, err := nats.Connect(s.URL, append(s.identity(), nats.Timeout(within), nats.NoReconnect())...)
+	if err != nil {
+		return "", err
+	}
+	defer nc.Close()
+	return nc.ConnectedServerVersion(), nil
 }

@@ -223,19 +223,19 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 func (s *Store) open(ctx context.Context) (err error) {
 	if s.writer, err = db.Open(s.o.Path, writerPragmas); err != nil {
-		return fmt.Errorf("open %s: %w", s.o.Path, explain(err))
+		return opening(s.o.Path, err)
 	}
 	for range cap(s.readers) {
 		r, err := db.Open(s.o.Path, readerPragmas)
 		if err != nil {
-			return fmt.Errorf("open %s for reading: %w", s.o.Path, explain(err))
+			return opening(s.o.Path, err)
 		}
 		s.opened++
 		s.readers <- r
 	}
 	for _, load := range []func(context.Context) error{s.loadPeople, s.loadNumbers, s.startClock, s.index.Prepare, s.eraser.open} {
 		if err := load(ctx); err != nil {
-			return fmt.Errorf("open %s: %w", s.o.Path, err)
+			return opening(s.o.Path, err)
 		}
 	}
 	if s.o.Watch == nil {

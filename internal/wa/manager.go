@@ -188,6 +188,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	if err := m.db.LoadIdentities(ctx); err != nil {
 		return err
 	}
+	m.warnOfOtherPhone(ctx)
 	m.prepareVersion(ctx)
 	m.History.Compare(ctx)
 	m.workers.Go(func() { m.Groups.Run(m.background) })

@@ -309,6 +309,16 @@ func (m *Manager) refusal(ctx context.Context, phone string) error {
 	return nil
 }
 
+// warnOfOtherPhone logs that the session is not of the account that is configured. It is not refused:
+// a corrected variable must not end a session.
+func (m *Manager) warnOfOtherPhone(ctx context.Context) {
+	user := m.presentUser()
+	if m.opts.PhoneNumber == "" || user.Phone == "" || m.sameAccount(ctx, bridge.Owner{PN: bridge.PhoneJID(m.opts.PhoneNumber)}, user.Phone) {
+		return
+	}
+	m.log.Warn().Msg(bridge.OtherPhone(user.Phone, m.opts.PhoneNumber))
+}
+
 // sameAccount reports whether a number is an account's, as dialled or as WhatsApp knows
 // it, or by the LIDs that an earlier session has left.
 func (m *Manager) sameAccount(ctx context.Context, account bridge.Owner, phone string) bool {

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/store/sqlstore"
+	"go.mau.fi/whatsmeow/store/sqlstore/upgrades"
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
@@ -25,11 +25,17 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// file is session.db as error messages name it.
+// file describes session.db. whatsmeow counts its schema in a table; an older program can use
+// a newer schema that is compatible (go.mau.fi/util/dbutil, getVersion).
 var file = dbfile.Database{
-	Name:   "session.db",
-	Repair: "stop bridged, delete session.db, session.db-wal and session.db-shm, start again and pair the account; messages are kept elsewhere",
+	Name:        "session.db",
+	Repair:      "stop bridged, delete session.db, session.db-wal and session.db-shm, start again and pair the account; messages are stored elsewhere",
+	SchemaQuery: "SELECT coalesce(nullif(compat, 0), version) FROM whatsmeow_version LIMIT 1",
+	Schema:      len(upgrades.Table),
 }
+
+// File describes session.db, for the doctor.
+func File() dbfile.Database { return file }
 
 // Explain adds a remedy to an error of session.db that has one.
 func Explain(err error) error { return file.Explain(err) }
@@ -38,12 +44,12 @@ func Explain(err error) error { return file.Explain(err) }
 // decryption's transaction apart from a send's reads and writes. Transactions wait
 // for the disk, except those of decryptions (see [lagging]).
 type DB struct {
-	watch     *dbfile.Watch // of the files, until they are closed; nil for none
 	sql       *sql.DB
 	container *sqlstore.Container // whatsmeow's stores over sql
 	lids      lidMap
 	path      string
 	log       zerolog.Logger // gets what Close cannot do
+	watch     *dbfile.Watch  // of the files; nil without one
 	// keeper holds the file open. An interrupted statement closes its connection;
 	// SQLite would remove the write-ahead log with the last one.
 	keeper *sql.DB
@@ -60,9 +66,23 @@ func Open(ctx context.Context, path string, log zerolog.Logger) (_ *DB, err erro
 	db.container = sqlstore.NewWithDB(db.sql, "sqlite", newLogger(log, nil))
 	db.lids.present.Store(db.container.LIDMap)
 	if err := db.container.Upgrade(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", path, Explain(err)), db.Close())
+		return nil, errors.Join(opening(path, db.explainUpgrade(ctx, err)), db.Close())
 	}
 	return db, nil
+}
+
+// opening explains why session.db cannot be opened.
+func opening(path string, err error) error {
+	return fmt.Errorf("open %s: %w", path, file.ExplainOpening(path, err))
+}
+
+// explainUpgrade explains why whatsmeow did not upgrade its tables: perhaps they are newer.
+func (db *DB) explainUpgrade(ctx context.Context, err error) error {
+	var schema int
+	if db.sql.QueryRowContext(ctx, file.SchemaQuery).Scan(&schema) == nil && schema > file.Schema {
+		return file.Newer(schema)
+	}
+	return err
 }
 
 // openFile opens the database and checks it, whatever its tables are.
@@ -70,8 +90,8 @@ func openFile(ctx context.Context, path string) (_ *DB, err error) {
 	if err := prepareFile(ctx, path); err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, fmt.Errorf("keep %s private: %w", path, err)
+	if err := dbfile.MakePrivate(path, 0o600); err != nil {
+		return nil, opening(path, err)
 	}
 	db := &DB{path: path}
 	defer func() {
@@ -81,7 +101,7 @@ func openFile(ctx context.Context, path string) (_ *DB, err error) {
 	}()
 	connector, err := newConnector(dsn(path, "rw"))
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, opening(path, err)
 	}
 	db.keeper, db.sql = sql.OpenDB(connector), sql.OpenDB(connector)
 	db.keeper.SetMaxOpenConns(1)
@@ -103,23 +123,15 @@ func dsn(path, mode string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + query.Encode()
 }
 
-// sqliteHeader begins every SQLite database (sqlite.org/fileformat.html, 1.3).
-const sqliteHeader = "SQLite format 3\x00"
-
 // prepareFile refuses a file that is not a database, and makes a new one where there
 // is none. SQLite would take an emptied file for a new one, and the session would be
 // gone silently.
 func prepareFile(ctx context.Context, path string) error {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch err := file.CheckHead(path); {
+	case errors.Is(err, fs.ErrNotExist):
 		return createFile(ctx, path)
-	} else if err != nil {
-		return err
-	}
-	defer f.Close()
-	header := make([]byte, len(sqliteHeader))
-	if _, err := io.ReadFull(f, header); err != nil || string(header) != sqliteHeader {
-		return fmt.Errorf("open %s: %w", path, file.Damaged(errors.New("emptied or overwritten")))
+	case err != nil:
+		return opening(path, err)
 	}
 	return nil
 }
@@ -134,19 +146,19 @@ func createFile(ctx context.Context, path string) error {
 	draft := path + ".new"
 	for _, left := range []string{draft, draft + "-wal", draft + "-shm", draft + "-journal"} {
 		if err := os.Remove(left); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("clear an unfinished session: %w", err)
+			return opening(path, err)
 		}
 	}
 	db, err := sql.Open("sqlite", dsn(draft, "rwc"))
 	if err != nil {
-		return fmt.Errorf("create %s: %w", path, err)
+		return opening(path, err)
 	}
 	_, err = db.ExecContext(ctx, "VACUUM") // writes the first page
 	if err := errors.Join(err, db.Close()); err != nil {
-		return fmt.Errorf("create %s: %w", path, Explain(err))
+		return opening(draft, err)
 	}
 	if err := os.Rename(draft, path); err != nil {
-		return fmt.Errorf("create %s: %w", path, err)
+		return opening(path, err)
 	}
 	return nil
 }
@@ -155,13 +167,10 @@ func createFile(ctx context.Context, path string) error {
 func checkPages(ctx context.Context, db *sql.DB, path string) error {
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
-		if dbfile.IsDamage(err) {
-			err = file.Damaged(err)
-		}
-		return fmt.Errorf("open %s: %w", path, Explain(err))
+		return opening(path, err)
 	}
 	if verdict != "ok" {
-		return fmt.Errorf("open %s: %w", path, file.Damaged(errors.New(verdict)))
+		return opening(path, file.Damaged(errors.New(verdict)))
 	}
 	return nil
 }

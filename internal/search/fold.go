@@ -22,7 +22,7 @@ func Columns(content, transcript string) (folded, bare any) {
 	if whole != content {
 		folded = whole
 	}
-	if without := folding.Bare(whole); without != whole {
+	if without := folding.StripAccents(whole); without != whole {
 		bare = without
 	}
 	return folded, bare

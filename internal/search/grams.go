@@ -230,7 +230,7 @@ func (r *rarity) add(texts, accents []byte, s *sampling) {
 	r.packs++
 	r.count(&r.counts, texts, s)
 	if len(accents) > 0 {
-		s.bare, _ = folding.AppendBare(s.bare[:0], texts, accents)
+		s.bare, _ = folding.AppendStripped(s.bare[:0], texts, accents)
 		r.count(&r.bare, s.bare, s)
 	}
 }

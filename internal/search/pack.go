@@ -82,7 +82,7 @@ func (p pack) bare(c *db.Conn, buffer *[]byte) []byte {
 		return p.texts
 	}
 	var ok bool
-	if *buffer, ok = folding.AppendBare((*buffer)[:0], p.texts, p.accents); !ok {
+	if *buffer, ok = folding.AppendStripped((*buffer)[:0], p.texts, p.accents); !ok {
 		c.Fail(errPack)
 	}
 	return *buffer

@@ -38,7 +38,7 @@ func TestEnvelope_Refusals(t *testing.T) {
 		`{` + head + `,"headers":{"A b":"1"}}`:                               "no header's",
 		`{` + head + `,"headers":{"Accept":"a","accept":"b"}}`:               "headers.Accept is given twice",
 		`{` + head + `,"headers":{"content-length":"5"}}`:                    "headers.Content-Length belongs to HTTP connections",
-		`{` + head + `,"headers":{"A":"b\r\nC: d"}}`:                         "headers.A must not hold line breaks",
+		`{` + head + `,"headers":{"A":"b\r\nC: d"}}`:                         "headers.A must not contain line breaks",
 		long(`{` + head + `,"headers":{"A":"%s"}}`):                          `headers."A" must not be longer`,
 		many(`{`+head+`,"headers":{%s}}`, 33):                                "headers must have at most 32 members",
 		`{` + head + `,"body":7}`:                                            "body must be an object, a list or a string",

@@ -183,7 +183,7 @@ func TestOwner_StartsWithoutNATS(t *testing.T) {
 		other.kill()
 		without(newDirectory(t, "new", 0), "s").never(ownerTTL, says)
 		again := without(home, "s")
-		again.takes(2 * startPatience)
+		again.takes(2 * startTimeout)
 		began := time.Now()
 		again.seat.cut(false)
 		time.Sleep(ownerTTL / 4)
@@ -195,7 +195,7 @@ func TestOwner_StartsWithoutNATS(t *testing.T) {
 		again.release() // which nobody hears
 		again.kill()
 		next := without(home, "s")
-		next.takes(2 * startPatience)
+		next.takes(2 * startTimeout)
 		next.kill()
 
 		again = m.start(t, "node-a", home).seek("s")

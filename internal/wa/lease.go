@@ -16,7 +16,7 @@ type Lease interface {
 	// goroutine, whenever Refusal has become another. The session's name is the same for
 	// all of its copies and for no other one. release gives the right back; the session
 	// is not connected any more then.
-	Seek(session string, changed func()) (release func())
+	Acquire(session string, changed func()) (release func())
 	// Refusal returns nil while the session may run, [bridge.ErrLeaseSought] until that is
 	// known, and else an error whose sentence says who runs it or what to do. It
 	// looks at the clock, so that it reports an end in time even if renewals hang.
@@ -28,7 +28,7 @@ func (m *Manager) seekLease(l *link, device *session.Device) (release func()) {
 	if m.opts.Lease == nil {
 		return func() {}
 	}
-	return m.opts.Lease.Seek(device.Fingerprint(), func() { l.notify(notice{kind: noticeLease}) })
+	return m.opts.Lease.Acquire(device.Fingerprint(), func() { l.notify(notice{kind: noticeLease}) })
 }
 
 // refused returns why the session may not run now; nil if it may.

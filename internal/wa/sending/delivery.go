@@ -167,7 +167,7 @@ func (c *Client) prepare(ctx context.Context, d *delivery) (without map[string]b
 		d.devices = max(d.devices, len(recipients))
 		beginning, cancel := context.WithDeadline(ctx, d.deadline(c.s.Waits))
 		defer cancel()
-		without, err = c.BeginSessions(beginning, recipients)
+		without, err = c.StartSessions(beginning, recipients)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNothingLeft, err)

@@ -257,7 +257,7 @@ func TestTranscriber_GivesASlowServiceUp(t *testing.T) {
 	on.service.patience = func(time.Duration) time.Duration { return 20 * time.Millisecond }
 	s.work(on)
 	s.wantLog("the service took too long")
-	if short, long := patience(time.Second), patience(10*time.Hour); short < 2*time.Minute || long != 2*time.Hour {
+	if short, long := timeoutFor(time.Second), timeoutFor(10*time.Hour); short < 2*time.Minute || long != 2*time.Hour {
 		t.Errorf("patience %s and %s", short, long)
 	}
 }
@@ -449,7 +449,7 @@ func TestTranscriber_OneNoteDoesNotUseUpTheMonth(t *testing.T) {
 		t.Errorf("%s used, %v", work.Used, err)
 	}
 	for length, want := range map[time.Duration]string{10 * time.Minute: "", 16 * time.Minute: "a quarter", 3 * time.Hour: "longer than 2h"} {
-		if err := on.count(t.Context(), store.Transcription{Chat: grace}, sound{length: length}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := on.count(t.Context(), store.Transcription{Chat: grace}, recording{length: length}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", length, err)
 		}
 	}

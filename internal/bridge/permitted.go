@@ -6,23 +6,24 @@ import (
 )
 
 const (
-	// EditTime says how long the apps let an own message be edited.
+	// EditTime is how long the apps allow the editing of an own message.
 	EditTime = 15 * time.Minute
-	// EditTimeTaken says how long the network accepts the edit of a message, and an edit
+	// EditTimeTaken is how long the network accepts the edit of a message. Until then an edit
 	// without an answer may be repeated.
 	EditTimeTaken = 20 * time.Minute
-	// DeleteTime says how long the apps let a message be deleted for everybody.
+	// DeleteTime is how long the apps allow the deletion of a message for everybody.
 	DeleteTime = 60 * time.Hour
 )
 
-// editable lists the types of messages that can be edited; true for those with a caption.
+// editable lists the types of messages that can be edited. The value is true for types with a
+// caption.
 var editable = map[string]bool{
 	"conversation": false, "extendedTextMessage": false,
 	"imageMessage": true, "videoMessage": true, "documentMessage": true,
 }
 
-// Editable returns nil for a stored message that can be edited at a moment, else an
-// [Error] of [CodeNotEditable]. limit is [EditTime], or [EditTimeTaken] for a repeated edit.
+// Editable returns nil if a stored message can be edited at a time, and otherwise an [Error] of
+// [CodeNotEditable]. limit is [EditTime], or [EditTimeTaken] for a repeated edit.
 func (m *Message) Editable(now time.Time, limit time.Duration) error {
 	isCaption, hasText := editable[m.MessageType]
 	switch {
@@ -52,11 +53,11 @@ func (m *Message) Editable(now time.Time, limit time.Duration) error {
 	return nil
 }
 
-// unknownToNetwork continues a sentence about a message from an exported chat.
+// unknownToNetwork is the middle of sentences about messages from exported chats.
 const unknownToNetwork = "was imported from an exported chat: the network does not know it"
 
-// Answerable returns nil for a message that others can quote or react to, else an [Error] of
-// [CodeInvalid].
+// Answerable returns nil if others can quote a message or react to it, and otherwise an [Error]
+// of [CodeInvalid].
 func (m *Message) Answerable(verb string) error {
 	switch {
 	case m.DeletedAt != nil:
@@ -71,8 +72,8 @@ func notEditable(reason string, args ...any) error {
 	return Fail(CodeNotEditable, "the message "+reason, args...)
 }
 
-// Deletable returns nil for a stored message that can be deleted for everybody at a
-// moment, as an admin of the group or not, else an [Error] of [CodeNotDeletable].
+// Deletable returns nil if a stored message can be deleted for everybody at a time, by an admin
+// of the group or not, and otherwise an [Error] of [CodeNotDeletable].
 func (m *Message) Deletable(now time.Time, asAdmin bool) error {
 	switch {
 	case m.DeletedAt != nil:
@@ -99,7 +100,7 @@ func notDeletable(reason string, args ...any) error {
 
 func (m *Message) is(status Delivery) bool { return m.Status != nil && *m.Status == status }
 
-// unforwardable lists the types of messages that are never forwarded, by the reason.
+// unforwardable lists the types of messages that are never forwarded, by reason.
 var unforwardable = map[string][]string{
 	"is a calendar event or an answer to one, which bridged does not send": {
 		"eventMessage", "encEventResponseMessage", "eventInviteMessage", "eventCoverImage",
@@ -110,7 +111,7 @@ var unforwardable = map[string][]string{
 	"means nothing without the messages that it belongs to": {
 		"reactionMessage", "commentMessage", "pollUpdateMessage", "albumMessage", "placeholderMessage",
 	},
-	// A message has the type of its wrapper only where the wrapper is empty.
+	// A message only has its wrapper's type if the wrapper is empty.
 	"has no content": {
 		"deviceSentMessage", "viewOnceMessage", "ephemeralMessage", "documentWithCaptionMessage", "viewOnceMessageV2", "editedMessage",
 		"viewOnceMessageV2Extension", "groupMentionedMessage", "botInvokeMessage", "lottieStickerMessage", "statusMentionMessage",
@@ -121,7 +122,7 @@ var unforwardable = map[string][]string{
 	},
 }
 
-// Forwardable returns nil for a stored message that can be forwarded, else an [Error] of
+// Forwardable returns nil if a stored message can be forwarded, and otherwise an [Error] of
 // [CodeInvalid].
 func (m *Message) Forwardable() error {
 	switch {
@@ -138,7 +139,7 @@ func (m *Message) Forwardable() error {
 		}
 	}
 	if len(m.Raw) == 0 {
-		return Invalid("nothing of the message is stored that could be forwarded")
+		return Invalid("the message has no stored content that could be forwarded")
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func TestTranscriber_GivesUpAfterSixTries(t *testing.T) {
 	if wait := s.work(on); wait != idle || len(s.requests()) != mostTries {
 		t.Errorf("%d requests, then a pause of %s", len(s.requests()), wait)
 	}
-	s.wantLog("voice note not transcribed, and not tried again")
+	s.wantLog("giving up on transcribing a voice note")
 	s.answers(says(secretWords, "en"))
 	if err := s.store.AskTranscript(t.Context(), grace, "V1", false); err != nil {
 		t.Fatal(err)

@@ -72,7 +72,7 @@ func (c *Config) webhookChatType(faults *Faults) bridge.ChatType {
 	return kind
 }
 
-// webhookFromMe returns whether own messages are posted or those of others; nil for both.
+// webhookFromMe returns whether only own messages are posted, or only other people's; nil means both.
 func (c *Config) webhookFromMe(faults *Faults) *bool {
 	if strings.EqualFold(strings.TrimSpace(c.WebhookFromMe), "any") {
 		return nil

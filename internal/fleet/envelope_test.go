@@ -35,7 +35,7 @@ func TestEnvelope_Refusals(t *testing.T) {
 		long(`{"method":"GET","path":"/%s"}`):                                "path must not be longer",
 		`{` + head + `,"headers":[]}`:                                        `"headers" must be a JSON object`,
 		`{` + head + `,"headers":{"A":1}}`:                                   `"headers.A" must be a string`,
-		`{` + head + `,"headers":{"A b":"1"}}`:                               "no header's",
+		`{` + head + `,"headers":{"A b":"1"}}`:                               "not a valid header name",
 		`{` + head + `,"headers":{"Accept":"a","accept":"b"}}`:               "headers.Accept is given twice",
 		`{` + head + `,"headers":{"content-length":"5"}}`:                    "headers.Content-Length belongs to HTTP connections",
 		`{` + head + `,"headers":{"A":"b\r\nC: d"}}`:                         "headers.A must not contain line breaks",

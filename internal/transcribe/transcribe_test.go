@@ -309,7 +309,7 @@ func TestTranscriber_GivesUpWhatKillsTheBridge(t *testing.T) {
 	if wait := s.work(s.transcriber()); wait != idle || len(s.requests()) != 0 {
 		t.Errorf("%d requests, then a pause of %s", len(s.requests()), wait)
 	}
-	s.wantLog("not tried again")
+	s.wantLog("giving up on transcribing a voice note")
 }
 
 func TestTranscriber_SendsNothingOnceItIsSwitchedOff(t *testing.T) {
@@ -361,8 +361,8 @@ func TestTranscriber_DropsWhatItCannotHave(t *testing.T) {
 		requests int // once the file is there
 		log      string
 	}{
-		"gone":        {bridge.Fail(bridge.CodeMediaGone, "the file is gone"), 0, "not tried again"},
-		"too large":   {bridge.Fail(bridge.CodeMediaTooLarge, "the file is too large"), 0, "not tried again"},
+		"gone":        {bridge.Fail(bridge.CodeMediaGone, "the file is gone"), 0, "giving up on transcribing a voice note"},
+		"too large":   {bridge.Fail(bridge.CodeMediaTooLarge, "the file is too large"), 0, "giving up on transcribing a voice note"},
 		"unavailable": {bridge.Fail(bridge.CodeMediaUnavailable, "try later"), 0, "its file could not be had: try later"},
 		"offline":     {bridge.NotConnected("the account is not open"), 1, ""},
 	} {
@@ -407,7 +407,7 @@ func TestTranscriber_KeepsToTheMonthsMinutes(t *testing.T) {
 	if got := s.transcript("short") + s.transcript("none") + s.transcript("old"); got != secretWords+" (en)" || len(s.requests()) != 2 {
 		t.Errorf("%d requests, %q", len(s.requests()), got)
 	}
-	if n := strings.Count(s.log.String(), "the minutes of this month are used up"); n != 1 {
+	if n := strings.Count(s.log.String(), "this month's minutes are used up"); n != 1 {
 		t.Errorf("told %d times", n)
 	}
 

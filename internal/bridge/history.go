@@ -129,7 +129,7 @@ type ChatHistoryEnd struct {
 func (e HistoryEnd) Refusal() error {
 	switch e {
 	case HistoryNoMore:
-		return Fail(CodeNoMoreHistory, "the phone has no older messages of this chat: all that it had are stored")
+		return Fail(CodeNoMoreHistory, "the phone has no older messages of this chat: all of them are stored")
 	case HistoryOnPhone:
 		return Fail(CodeOnlyOnPhone, "the phone has older messages of this chat, but WhatsApp shows them on the phone only: "+
 			"export the chat there and import it with bridged import-chat or POST /api/imports")

@@ -28,7 +28,7 @@ func (m *Message) Editable(now time.Time, limit time.Duration) error {
 	isCaption, hasText := editable[m.MessageType]
 	switch {
 	case !m.FromMe:
-		return notEditable("was written by somebody else: only own messages can be edited")
+		return notEditable("was written by another person: only own messages can be edited")
 	case m.DeletedAt != nil:
 		return notEditable("was deleted: send a new one")
 	case m.IsExported():
@@ -46,7 +46,7 @@ func (m *Message) Editable(now time.Time, limit time.Duration) error {
 	case isCaption && m.Content == "":
 		return notEditable("is a file without a caption: send the text as a new message")
 	case m.IsForwarded:
-		return notEditable("was forwarded: only what one has written can be edited")
+		return notEditable("was forwarded: only messages that you have written can be edited")
 	case now.Sub(m.Timestamp.Time) > limit:
 		return notEditable("is older than %.0f minutes: send a new one", EditTime.Minutes())
 	}
@@ -81,13 +81,13 @@ func (m *Message) Deletable(now time.Time, asAdmin bool) error {
 	case m.IsExported():
 		return notDeletable("%s", unknownToNetwork)
 	case !m.FromMe && !m.Chat.IsGroup():
-		return notDeletable("was written by somebody else: in a chat between two only own messages can be deleted for everybody")
+		return notDeletable("was written by another person: in a 1:1 chat only own messages can be deleted for everybody")
 	case !m.FromMe && !asAdmin:
-		return notDeletable("was written by somebody else, and the account is not an admin of the group: ask an admin to delete it")
+		return notDeletable("was written by another person, and the account is not an admin of the group: ask an admin to delete it")
 	case m.is(DeliveryPending):
 		return notDeletable("is still being sent: delete it once its status is sent")
 	case m.is(DeliveryFailed):
-		return notDeletable("was never sent: nobody has it")
+		return notDeletable("was never sent")
 	case now.Sub(m.Timestamp.Time) > DeleteTime:
 		return notDeletable("is older than %.0f hours, the time within which the apps delete for everybody", DeleteTime.Hours())
 	}

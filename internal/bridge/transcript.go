@@ -70,7 +70,7 @@ func (m Message) Transcribable() error {
 	case m.Media == nil || m.Media.Type != MediaAudio && m.Media.Type != MediaVideo:
 		return Invalid("the message has no audio: only voice notes, audio files and videos are transcribed")
 	case m.ViewOnce:
-		return Invalid("the message is shown once: it is not transcribed")
+		return Invalid("view-once messages are not transcribed")
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (c *Config) checkBasePath(faults *Faults) {
 		if meant == c.BasePath || !basePath.MatchString(meant) {
 			meant = ""
 		}
-		faults.add("%v", orMeant("BASE_PATH must be a path such as /bridged: it begins with a slash, ends without one, and has letters, digits, - and _ between", meant))
+		faults.add("%v", orMeant("BASE_PATH must be a path such as /bridged: it starts with a slash, does not end with one, and consists of letters, digits, - and _", meant))
 		return
 	}
 	first, _, _ := strings.Cut(c.BasePath[1:], "/")

@@ -26,7 +26,7 @@ func (c *Config) checkTranscribe(faults *Faults) {
 	case bridge.TranscribeOff:
 	case bridge.TranscribeIncoming, bridge.TranscribeAll:
 		if c.TranscribeURL == "" {
-			faults.add("TRANSCRIBE is %s, but no service is named: set TRANSCRIBE_URL, or TRANSCRIBE=off", mode)
+			faults.add("TRANSCRIBE is %s, but there is no service: set TRANSCRIBE_URL, or TRANSCRIBE=off", mode)
 		}
 	default:
 		faults.add("%v", orMeant("TRANSCRIBE must be incoming, all or off", Nearest(c.Transcribe, "incoming", "all", "off")))

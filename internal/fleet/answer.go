@@ -95,7 +95,7 @@ func isText(mediaType string) bool {
 
 // refusal returns the answer for an error, in the form of the API's errors.
 func refusal(err error) *answer {
-	e, status := bridge.Fail(bridge.CodeInternal, "something went wrong inside the service; its log says what"), http.StatusInternalServerError
+	e, status := bridge.Fail(bridge.CodeInternal, "an error occurred within the service; its log has the details"), http.StatusInternalServerError
 	if known, is := errors.AsType[*bridge.Error](err); is && statuses[known.Code] != 0 {
 		e, status = known, statuses[known.Code]
 	}

@@ -72,7 +72,7 @@ func (r *natsRegistry) open(ctx context.Context) (time.Duration, error) {
 	if r.ttl = status.TTL(); r.ttl <= 0 {
 		return 0, fmt.Errorf("the bucket %s has no time to live, so no other process could ever take over the account: remove the bucket, and bridged creates it again", status.Bucket())
 	}
-	runs, err := r.bucket(ctx, "SESSIONS", "From where bridged has run each session last.", 0)
+	runs, err := r.bucket(ctx, "SESSIONS", "Where bridged ran each session last.", 0)
 	if err != nil {
 		return 0, err
 	}

@@ -191,7 +191,7 @@ func first(n, value any) ([]any, error) {
 	list, _ := value.([]any)
 	most, isNumber := number(n)
 	if !isNumber || most < 0 {
-		return nil, fmt.Errorf("first takes a number of elements")
+		return nil, fmt.Errorf("first needs a number of elements")
 	}
 	return list[:int(min(most, float64(len(list))))], nil
 }
@@ -212,7 +212,7 @@ func (r *run) slice(value any, bounds ...any) (any, error) {
 	for i, bound := range bounds {
 		n, isNumber := number(bound)
 		if !isNumber || n < 0 || i > 1 {
-			return nil, fmt.Errorf("slice takes a list or text, and one or two positions")
+			return nil, fmt.Errorf("slice needs a list or text, and one or two positions")
 		}
 		at[i] = int(min(n, float64(length)))
 	}

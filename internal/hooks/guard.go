@@ -99,7 +99,7 @@ func (g *guard) branch(node *parse.BranchNode, in, within scope) {
 
 func (g *guard) loop(node *parse.RangeNode, in scope) {
 	if in.ranges == maxRanges {
-		g.refuse(node, "at most %d ranges may stand within one another", maxRanges)
+		g.refuse(node, "ranges may be nested at most %d deep", maxRanges)
 		return
 	}
 	if isNumber(node.Pipe) {
@@ -160,7 +160,7 @@ func (g *guard) call(name *parse.IdentifierNode, given int) {
 		}
 	}
 	if given < least || given > most {
-		g.refuse(name, "%s takes %d arguments, not %d", name.Ident, least, given)
+		g.refuse(name, "%s needs %d arguments, not %d", name.Ident, least, given)
 	}
 }
 

@@ -141,7 +141,7 @@ const (
 	errTooMuch   limitError = "it does too much: shorten its loops"
 	errTooSlow   limitError = "it takes longer than a second"
 	errNotAList  limitError = "range goes over lists and objects only"
-	errBadFormat limitError = "printf takes widths up to 99, and neither * nor [ ]"
+	errBadFormat limitError = "printf accepts widths up to 99, and neither * nor [ ]"
 )
 
 type limitError string

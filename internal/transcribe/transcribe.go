@@ -273,7 +273,7 @@ func (t *Transcriber) transcribeNote(ctx context.Context, job store.Transcriptio
 		if err := t.uncount(ctx, job, s, f); err != nil {
 			return transcript{}, err
 		}
-		log.Warn().Str("failure", f.sentence).Str("language", t.o.Languages[0]).Msg("voice note not transcribed once more with the first of TRANSCRIBE_LANGUAGES as a hint: the first transcript stands")
+		log.Warn().Str("failure", f.sentence).Str("language", t.o.Languages[0]).Msg("cannot transcribe a voice note again with the first of TRANSCRIBE_LANGUAGES as a hint; using the first transcript")
 		return first, nil
 	}
 	return again, err
@@ -354,5 +354,5 @@ func unopened(err error) error {
 	case bridge.CodeNotConnected:
 		return &failure{sentence: err.Error(), notMade: true, after: time.Minute}
 	}
-	return &failure{sentence: "its file could not be had: " + bridge.Redact(err.Error())}
+	return &failure{sentence: "its file could not be downloaded: " + bridge.Redact(err.Error())}
 }

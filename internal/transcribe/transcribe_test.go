@@ -363,7 +363,7 @@ func TestTranscriber_DropsWhatItCannotHave(t *testing.T) {
 	}{
 		"gone":        {bridge.Fail(bridge.CodeMediaGone, "the file is gone"), 0, "giving up on transcribing a voice note"},
 		"too large":   {bridge.Fail(bridge.CodeMediaTooLarge, "the file is too large"), 0, "giving up on transcribing a voice note"},
-		"unavailable": {bridge.Fail(bridge.CodeMediaUnavailable, "try later"), 0, "its file could not be had: try later"},
+		"unavailable": {bridge.Fail(bridge.CodeMediaUnavailable, "try later"), 0, "its file could not be downloaded: try later"},
 		"offline":     {bridge.NotConnected("the account is not open"), 1, ""},
 	} {
 		s := newStage(t, says(secretWords, "en"))

@@ -196,7 +196,7 @@ func receive(w io.Writer, resp *http.Response, limit int64) (int64, error) {
 	case "gzip", "x-gzip":
 		return receiveGzip(w, resp.Body, limit)
 	}
-	return 0, refuse("the server compressed the file in a way that was not asked for")
+	return 0, refuse("the server compressed the file with a method that was not requested")
 }
 
 // receiveGzip also limits its input, because empty blocks could continue forever without any

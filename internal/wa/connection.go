@@ -73,7 +73,7 @@ func (s *connection) tryConnect() {
 	case refused != nil:
 		s.yield(refused)
 	case err != nil:
-		s.suspend(err, "not connected, because the stored messages cannot be read: "+reasonOf(err))
+		s.suspend(err, "not connected because the stored messages cannot be read: "+reasonOf(err))
 	case sentence != "":
 		s.halt(sentence)
 	default:

@@ -31,7 +31,7 @@ type dial struct {
 	givenUp  bool  // guarded by mu
 }
 
-var errGivenUp = errors.New("the dial was given up")
+var errGivenUp = errors.New("the dial was abandoned")
 
 // dialKey is the key of a dial in its context.
 type dialKey struct{}

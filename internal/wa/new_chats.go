@@ -91,7 +91,7 @@ func (q *quota) show() (sentence, over string) {
 			used = fmt.Sprintf("the %d new chats of this cycle are used up", *total)
 		}
 		sentence = "the network does not let this account start new chats until " + bridge.At(until).String() + ", because " + used +
-			": chats that have begun, and people who have written to it, are not affected"
+			": existing chats, and people who have written to it, are not affected"
 	}
 	if q.shown != sentence {
 		over, q.shown = q.shown, sentence

@@ -37,7 +37,7 @@ func (m *Manager) pairShallow() bool {
 }
 
 func (m *Manager) shallowSentence() string {
-	return "the network gives no code to a desktop, as which HISTORY_IMPORT=" + string(m.opts.HistoryImport) +
+	return "the network sends no code to a desktop, as which HISTORY_IMPORT=" + string(m.opts.HistoryImport) +
 		" pairs: bridged pairs as a browser now, to which phones send some months of their history"
 }
 

@@ -232,7 +232,7 @@ func (l *link) refuse(cause error) bool {
 	m.log.Error().Err(cause).Dur("retry_in", wait).Msg("cannot store a stanza; it is not acknowledged")
 	l.notify(notice{
 		kind: noticeRefused, after: wait,
-		sentence: "a message could not be stored and was left with the network: " + reasonOf(session.Explain(cause)),
+		sentence: "a message could not be stored; the network sends it again: " + reasonOf(session.Explain(cause)),
 	})
 	return false
 }

@@ -66,13 +66,13 @@ func (m *Manager) noteRegistration(e session.Registration) {
 func securitySentence(e session.Registration) string {
 	if e.Kind == bridge.SecurityCodeRequested {
 		return "somebody has asked WhatsApp for a code to register this account's number on another phone: if that was not you, " +
-			"pass the code on to nobody, and turn on two-step verification on the phone"
+			"do not pass the code on, and turn on two-step verification on the phone"
 	}
 	by := "another phone"
 	if e.Device != "" {
 		by += " (" + bridge.CutBytes(bridge.PlainFileName(e.Device), maxDeviceName) + ")"
 	}
-	return by + " takes this account's number over: if that is not yours, register the number again on your phone at once, " +
+	return by + " is taking over this account's number: if that is not yours, register the number again on your phone at once, " +
 		"and turn on two-step verification"
 }
 

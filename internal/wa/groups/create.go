@@ -114,7 +114,7 @@ func (c *conn) foundGroup(info *types.GroupInfo, g bridge.NewGroup) bridge.Group
 		member, isIn := members[person]
 		result := bridge.ParticipantResult{JID: person, LID: member.LID, Status: bridge.ParticipantDone}
 		if !isIn {
-			result.Status, result.Error = bridge.ParticipantRefused, new("was not added when the group was made: add them to learn why")
+			result.Status, result.Error = bridge.ParticipantRefused, new("was not added when the group was created: add them to see the reason")
 		}
 		made.Participants = append(made.Participants, result)
 	}

@@ -81,7 +81,7 @@ func (h *History) ask(ctx context.Context, c Conn, kinds []waE2E.HistorySyncType
 		return err
 	}
 	for _, kind := range kinds {
-		h.o.Log.Info().Str("kind", kind.String()).Int("time", count).Msg("the phone has not announced its history: asking for it")
+		h.o.Log.Info().Str("kind", kind.String()).Int("time", count).Msg("the phone has not announced its history; asking for it")
 		if _, err := c.SendPeerMessage(ctx, chunkRequest(kind)); err != nil {
 			return err
 		}

@@ -110,7 +110,7 @@ func (s *Sender) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, e
 	sent, err := s.transmit(ctx, s.newDelivery(ctx, to, row, msg, began), row, true)
 	if errors.Is(err, errPanicked) {
 		// It failed like this the first time, and repeating the call cannot help.
-		return sent, bridge.Invalid("the message cannot be put into the network's form and did not leave: " +
+		return sent, bridge.Invalid("the message cannot be encoded for the network and was not sent: " +
 			"change it, or forward another, with a new Idempotency-Key").Because(err)
 	}
 	return sent, err

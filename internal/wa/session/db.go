@@ -28,7 +28,7 @@ import (
 // file describes session.db in error messages.
 var file = dbfile.Database{
 	Name:   "session.db",
-	Repair: "stop bridged, delete session.db, session.db-wal and session.db-shm, start again and pair the account; messages are kept elsewhere",
+	Repair: "stop bridged, delete session.db, session.db-wal and session.db-shm, start again and pair the account; messages are not stored in it",
 }
 
 // Explain adds a remedy to an error of session.db, if it knows one.

@@ -90,7 +90,7 @@ func keyBundles(answer *waBinary.Node) (bundles map[types.JID]*prekey.Bundle, re
 // keyBundle parses the keys of one device.
 func keyBundle(device types.JID, user waBinary.Node) (*prekey.Bundle, error) {
 	if failure, is := user.GetOptionalChildByTag("error"); is {
-		return nil, fmt.Errorf("the network has none: %v", failure.Attrs["code"])
+		return nil, fmt.Errorf("the network has no keys: %v", failure.Attrs["code"])
 	}
 	if keys, apart := user.GetOptionalChildByTag("keys"); apart {
 		user.Content = append(user.GetChildren(), keys.GetChildren()...)

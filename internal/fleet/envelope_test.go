@@ -37,7 +37,7 @@ func TestEnvelope_Refusals(t *testing.T) {
 		`{` + head + `,"headers":{"A":1}}`:                                   `"headers.A" must be a string`,
 		`{` + head + `,"headers":{"A b":"1"}}`:                               "not a valid header name",
 		`{` + head + `,"headers":{"Accept":"a","accept":"b"}}`:               "headers.Accept is given twice",
-		`{` + head + `,"headers":{"content-length":"5"}}`:                    "headers.Content-Length belongs to HTTP connections",
+		`{` + head + `,"headers":{"content-length":"5"}}`:                    "headers.Content-Length is for HTTP connections only",
 		`{` + head + `,"headers":{"A":"b\r\nC: d"}}`:                         "headers.A must not contain line breaks",
 		long(`{` + head + `,"headers":{"A":"%s"}}`):                          `headers."A" must not be longer`,
 		many(`{`+head+`,"headers":{%s}}`, 33):                                "headers must have at most 32 members",

@@ -25,11 +25,11 @@ import (
 	"bridged/internal/console"
 	"bridged/internal/dbfile"
 	"bridged/internal/fleet"
+	"bridged/internal/maintenance"
 	"bridged/internal/media"
 	"bridged/internal/preview"
 	"bridged/internal/store"
 	"bridged/internal/transcribe"
-	"bridged/internal/upkeep"
 	"bridged/internal/urlguard"
 	"bridged/internal/wa"
 	"bridged/internal/wa/convert"
@@ -123,7 +123,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	connections := front.NewConnections(c.MaxConnections)
 	router := a.handler(c, connections)
 	if a.fleet != nil {
-		a.fleet.TakeRequests(router, router.Family)
+		a.fleet.ServeRequests(router, router.Family)
 	}
 	if a.console, err = a.openConsole(c, router); err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (a *app) removeErased() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), filesMustGo)
 	defer cancel()
-	upkeep.Finish(ctx, upkeep.Options{Store: a.store, Files: a.files, Kept: a.kept, Log: a.log})
+	maintenance.Finish(ctx, maintenance.Options{Store: a.store, Files: a.files, Kept: a.kept, Log: a.log})
 	return nil
 }
 
@@ -301,14 +301,14 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 			a.failed <- err
 		}
 	}
-	upkeepOptions := upkeep.Options{
+	maintenanceOptions := maintenance.Options{
 		RetentionDays: int(c.RetentionDays), EventsMaxAge: c.EventsMaxAge, EventsMaxCount: c.EventsMaxCount,
 		Store: a.store, Files: a.files, Kept: a.kept, Webhooks: a.webhooks, Log: a.log,
 		ReleaseMemory: func(ctx context.Context) error {
 			return errors.Join(a.store.ReleaseMemory(ctx), a.account.ReleaseMemory(ctx))
 		},
 	}
-	a.background.Go(func() { upkeep.Run(a.lifetime, upkeepOptions) })
+	a.background.Go(func() { maintenance.Run(a.lifetime, maintenanceOptions) })
 	a.background.Go(func() { fails(a.posting, a.webhooks.Run) })
 	if a.fleet != nil {
 		a.background.Go(func() { fails(a.posting, a.fleet.Run) })

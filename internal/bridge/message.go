@@ -1,6 +1,6 @@
 package bridge
 
-// The types of messages that are nothing but text.
+// These are the types of messages that consist only of text.
 const (
 	TypeText         = "conversation"
 	TypeExtendedText = "extendedTextMessage"
@@ -9,14 +9,14 @@ const (
 // TypeUnknown is the type of content that whatsmeow does not know, or that is not there.
 const TypeUnknown = "unknown"
 
-// TypeUndecryptable marks a placeholder, which the message replaces once decrypted.
+// TypeUndecryptable is the type of a placeholder. The message replaces it after it was decrypted.
 const TypeUndecryptable = "undecryptable"
 
 // Delivery is the status of an own message.
 type Delivery string
 
-// The statuses of own messages, in their order. Failed is only reached from pending; a
-// receipt or a repeated send moves it on from there.
+// These are the statuses of own messages, in order. Failed is only reached from pending; a
+// receipt or a repeated send changes it to a later status.
 const (
 	DeliveryPending   Delivery = "pending"
 	DeliverySent      Delivery = "sent"
@@ -37,7 +37,7 @@ type Message struct {
 	FromMe         bool              `json:"fromMe"`
 	SenderJID      JID               `json:"senderJid"`
 	SenderLID      JID               `json:"senderLid"`
-	SenderUsername *string           `json:"senderUsername"` // nil where none is known
+	SenderUsername *string           `json:"senderUsername"` // nil if unknown
 	PushName       string            `json:"pushName" bound:"name"`
 	MessageType    string            `json:"messageType" bound:"name"`
 	Content        string            `json:"content" bound:"content"`
@@ -61,13 +61,13 @@ type Message struct {
 	// Raw holds the whole marshalled waE2E.Message, wrappers included, for quoting,
 	// forwarding, media and retries.
 	Raw []byte `json:"-"`
-	// WireID is the id at the network, if it cannot stand in a path and ID replaces it.
+	// WireID is the network's id, if it cannot be used in a path and ID replaces it.
 	WireID     string `json:"-"`
 	ViewOnce   bool   `json:"-"`
-	Expiration uint32 `json:"-"` // the disappearing-messages timer in seconds; 0 is none
+	Expiration uint32 `json:"-"` // the disappearing-messages timer in seconds; 0 for none
 }
 
-// ContextInfo has the messages and people that a message refers to.
+// ContextInfo lists the messages and people that a message refers to.
 type ContextInfo struct {
 	QuotedMsgID     *string   `json:"quotedMsgId"`
 	QuotedSenderJID JID       `json:"quotedSenderJid"`
@@ -109,7 +109,7 @@ func (q *Quoted) IsFromMe() bool { return q != nil && q.FromMe != nil && *q.From
 // IsClaim reports whether q is only what the sender of the quoting message says.
 func (q *Quoted) IsClaim() bool { return q != nil && q.Origin == QuoteEmbedded }
 
-// Mention names a person whom a message mentions.
+// Mention is a person whom a message mentions.
 type Mention struct {
 	JID   JID     `json:"jid"`
 	LID   JID     `json:"lid"`
@@ -117,14 +117,14 @@ type Mention struct {
 	Token *string `json:"token"` // the word for them in the content, such as "@15551234567"
 }
 
-// MessageReaction is one person's reaction on a message.
+// MessageReaction is one person's reaction to a message.
 type MessageReaction struct {
 	SenderJID JID    `json:"senderJid"`
 	Emoji     string `json:"emoji"`
 	Timestamp Time   `json:"timestamp"`
 }
 
-// PollTally shows a poll with its votes.
+// PollTally is a poll with its votes.
 type PollTally struct {
 	Name            string       `json:"name" bound:"content"`
 	Options         []PollOption `json:"options" bound:"options"`
@@ -132,7 +132,7 @@ type PollTally struct {
 	Extensible      bool         `json:"-"` // anybody in the chat may add options
 }
 
-// PollOption is a choice of a poll and who chose it.
+// PollOption is an option of a poll and the people who chose it.
 type PollOption struct {
 	Name    string `json:"name" bound:"option"`
 	Votes   int    `json:"votes" bound:"votes"`
@@ -140,7 +140,7 @@ type PollOption struct {
 	AddedBy JID    `json:"addedBy"` // empty for one that the poll was made with
 }
 
-// Match describes a message that a search found.
+// Match is a message that a search found.
 type Match struct {
 	ChatJID        JID         `json:"chatJid"`
 	ChatName       string      `json:"chatName"`
@@ -161,8 +161,8 @@ type Match struct {
 // EventAnswer is a person's answer to an event.
 type EventAnswer int
 
-// The answers, with the network's numbers, which are stored. Any other number takes an
-// earlier answer back.
+// These are the answers, with the network's numbers, which are stored. Any other number withdraws
+// an earlier answer.
 const (
 	EventGoing    EventAnswer = 1
 	EventNotGoing EventAnswer = 2
@@ -179,8 +179,8 @@ type EventResponse struct {
 	Timestamp Time
 }
 
-// PollOptionAdded adds an option to a poll that lacks it. Only in an extensible poll may
-// others than the author add any.
+// PollOptionAdded adds an option to a poll. People other than the author may only do that if the
+// poll is extensible.
 type PollOptionAdded struct {
 	Chat      JID
 	Target    string // id of the poll's message
@@ -189,8 +189,8 @@ type PollOptionAdded struct {
 	Timestamp Time
 }
 
-// Pin pins a message until a moment, or with the zero moment unpins it. The store ignores
-// one by people outside the chat, and in a locked group by anybody but admins.
+// Pin pins a message until a time, or unpins it if the time is zero. The store ignores pins by
+// people outside of the chat and, in a locked group, by anybody but admins.
 type Pin struct {
 	Chat      JID
 	Target    string
@@ -199,8 +199,8 @@ type Pin struct {
 	Timestamp Time
 }
 
-// Keep keeps a disappearing message in its chat, or no longer. The permissions are those
-// of a [Pin]. The author always may, and decides for good when letting it go.
+// Keep retains a disappearing message in its chat, or ends that. The permissions are those of a
+// [Pin], and the author may always do it. If the author ends it, that is final.
 type Keep struct {
 	Chat      JID
 	Target    string

@@ -13,19 +13,19 @@ import (
 	"bridged/internal/bridge"
 )
 
-// ChatExport describes a chat that an app has exported.
+// ChatExport describes an exported chat.
 type ChatExport struct {
 	Chat      string                // the JID of a chat, or the name of a new one
-	Names     map[string]bridge.JID // who the names in it are
-	Timezone  string                // of the phone; empty for the bridge's
-	DateOrder bridge.DateOrder      // empty to find out
+	Names     map[string]bridge.JID // whom the names in the chat belong to
+	Timezone  string                // of the phone; "" for the bridge's
+	DateOrder bridge.DateOrder      // "" to detect it
 	DryRun    bool
 	FileName  string
-	Async     bool // whether the answer comes once the import has begun
+	Async     bool // respond when the import has started
 }
 
-// ImportChat takes an exported chat over while it is read. An import that is still running is
-// followed with [Client.Import].
+// ImportChat uploads and imports an exported chat. [Client.Import] returns the progress of an
+// import that is still running.
 func (c *Client) ImportChat(ctx context.Context, export ChatExport, file io.Reader) (started bridge.Import, err error) {
 	header := http.Header{}
 	if export.Async {
@@ -58,7 +58,7 @@ func (e ChatExport) write(w *multipart.Writer, file io.Reader) error {
 	}, e.FileName, file)
 }
 
-// Import returns how far an import is.
+// Import returns the progress of an import.
 func (c *Client) Import(ctx context.Context, id string) (bridge.Import, error) {
 	return call[bridge.Import](ctx, c, http.MethodGet, "/api/imports/"+url.PathEscape(id), nil)
 }

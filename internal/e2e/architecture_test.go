@@ -136,7 +136,7 @@ var ours = map[string][]string{
 	"internal/compat/waha":      {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format", "internal/vcard"},
 	"internal/compat/evolution": {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format"},
 	"internal/transcribe":       {"internal/bridge", "internal/media", "internal/retryafter", "internal/store"},
-	"internal/upkeep":           {"internal/bridge", "internal/media", "internal/store", "internal/webhook"},
+	"internal/maintenance":      {"internal/bridge", "internal/media", "internal/store", "internal/webhook"},
 	"internal/doctor":           {"internal/bridge", "internal/client", "internal/dbfile"},
 	"internal/demo":             {"internal/bridge", "internal/client", "internal/simnet"},
 	"internal/e2e":              {},

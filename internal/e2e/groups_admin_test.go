@@ -286,7 +286,7 @@ func TestGroupAdmin_Joins(t *testing.T) {
 	g := administered{TB: t, c: c, jid: bridge.JID(group.JID().String()), in: group.JID()}
 	link := must(group.Link(within(t), c.ben))(t)
 	group.Limit(2)
-	refused(t, join(link), http.StatusConflict, bridge.CodeGroupFull, "as many members")
+	refused(t, join(link), http.StatusConflict, bridge.CodeGroupFull, "maximum number of members")
 	group.Limit(1024)
 	refused(t, join(bridge.InviteLinkPrefix+"AbCdEfGhIjKlMnOpQrStUv"), http.StatusNotFound, bridge.CodeInviteInvalid, "no group has this link")
 
@@ -309,7 +309,7 @@ func TestGroupAdmin_Joins(t *testing.T) {
 	if _, err := c.ben.Client().GetGroupInviteLink(within(t), g.in, true); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, join(link), http.StatusNotFound, bridge.CodeInviteInvalid, "taken this link back")
+	refused(t, join(link), http.StatusNotFound, bridge.CodeInviteInvalid, "revoked this link")
 
 	closed := newGroup(t, c.anna, simnet.GroupOptions{Subject: "Board", Members: []*simnet.Phone{c.ben}})
 	if err := closed.SetApproval(within(t), c.anna, true); err != nil {

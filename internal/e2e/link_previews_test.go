@@ -124,7 +124,7 @@ func TestLinkPreviews_AreLeftOut(t *testing.T) {
 		})
 	}
 	t.Cleanup(func() {
-		c.bridge.waitForLog(t, "link preview left out")
+		c.bridge.waitForLog(t, "sending without a link preview")
 		if strings.Contains(c.bridge.log.String(), "a-secret-path") {
 			t.Error("the log shows an address")
 		}

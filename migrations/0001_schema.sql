@@ -227,6 +227,59 @@ CREATE TABLE import_bytes (
 ) STRICT;
 CREATE INDEX import_bytes_by_family ON import_bytes (family, bytes);
 
+-- The imports of exported chats, which stay listed. chat is a JID. made_chat is 1 if the
+-- chat was not stored before, or is only because of other imports. state is 'running',
+-- 'done', 'failed', 'cancelled', 'undoing' or 'undone'. about is the JSON of what the
+-- program only shows.
+CREATE TABLE imports (
+    seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+    id         TEXT NOT NULL UNIQUE,
+    chat       TEXT NOT NULL,
+    made_chat  INTEGER NOT NULL,
+    token      INTEGER NOT NULL,
+    family     INTEGER NOT NULL,
+    state      TEXT NOT NULL,
+    error      TEXT,
+    started_at INTEGER NOT NULL,
+    ended_at   INTEGER,
+    imported   INTEGER NOT NULL DEFAULT 0,
+    duplicates INTEGER NOT NULL DEFAULT 0,
+    media      INTEGER NOT NULL DEFAULT 0,
+    removed    INTEGER NOT NULL DEFAULT 0,
+    about      TEXT NOT NULL
+) STRICT;
+
+-- The messages that imports account for: a message from an export stays as long as one
+-- import has it. name is the person that the sender's name in the export has. has_file is 1
+-- if the message's stored file is in the export, too. before is the JSON of the message without
+-- that file: from before the import added it, or as the export has it.
+CREATE TABLE import_rows (
+    message  INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
+    import   INTEGER NOT NULL REFERENCES imports (seq) ON DELETE CASCADE,
+    name     INTEGER NOT NULL,
+    has_file INTEGER NOT NULL,
+    before   TEXT,
+    PRIMARY KEY (message, import)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX import_rows_by_import ON import_rows (import, message);
+
+-- The people whom only imports have added, by each import that has them.
+CREATE TABLE import_people (
+    person INTEGER NOT NULL,
+    import INTEGER NOT NULL REFERENCES imports (seq) ON DELETE CASCADE,
+    PRIMARY KEY (person, import)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX import_people_by_import ON import_people (import);
+
+-- Whose the names in exports were for each import. name is the JID of the name.
+CREATE TABLE import_names (
+    name   TEXT NOT NULL,
+    import INTEGER NOT NULL REFERENCES imports (seq) ON DELETE CASCADE,
+    person TEXT NOT NULL,
+    PRIMARY KEY (name, import)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX import_names_by_import ON import_names (import);
+
 -- Further ids of a message: an HD upload and the picture that it replaces are
 -- one message with two.
 CREATE TABLE aliases (
@@ -245,6 +298,15 @@ CREATE TABLE album_parts (
     PRIMARY KEY (album, message)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX album_parts_by_message ON album_parts (message);
+
+-- Which messages quote a message: target is its id, in any chat, whether or not it
+-- is stored. A deletion erases by it the copies that the quotes carry.
+CREATE TABLE quotes (
+    target  TEXT NOT NULL,
+    message INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
+    PRIMARY KEY (target, message)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX quotes_by_message ON quotes (message);
 
 -- A removed reaction stays as a row with an empty emoji, so that an older one
 -- that comes again does not bring it back.

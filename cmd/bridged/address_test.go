@@ -29,6 +29,7 @@ var (
 		"contacts": nil, "groups": nil, "media": {"15551234567", "M1"}, "forward": {"15551234567", "M1", "15557654321"},
 		"react": {"15551234567", "M1", "👍"}, "edit": {"15551234567", "M1", "hello"},
 		"token create": {"desk", "--scopes", "read"}, "token list": nil, "token revoke": {"7"}, "import-chat": {"address_test.go", "--chat", "Weekend"},
+		"imports list": nil, "imports undo": {"J1"}, "imports cancel": {"J1"},
 	}
 	local = []string{"serve", "demo", "backup", "reindex", "version"}
 )

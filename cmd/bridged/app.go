@@ -25,11 +25,11 @@ import (
 	"bridged/internal/console"
 	"bridged/internal/dbfile"
 	"bridged/internal/fleet"
+	"bridged/internal/maintenance"
 	"bridged/internal/media"
 	"bridged/internal/preview"
 	"bridged/internal/store"
 	"bridged/internal/transcribe"
-	"bridged/internal/upkeep"
 	"bridged/internal/urlguard"
 	"bridged/internal/wa"
 	"bridged/internal/wa/convert"
@@ -123,7 +123,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	connections := front.NewConnections(c.MaxConnections)
 	router := a.handler(c, connections)
 	if a.fleet != nil {
-		a.fleet.TakeRequests(router, router.Family)
+		a.fleet.ServeRequests(router, router.Family)
 	}
 	if a.console, err = a.openConsole(c, router); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (a *app) openStore(ctx context.Context, c config.Config) (err error) {
 	if err := spare.Fill(); err != nil {
 		a.log.Warn().Err(err).Msg("no space is reserved for revoking tokens on a full disk")
 	}
-	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: convert.MergeEdit, Open: convert.OpenEncrypted, Transcribe: bridge.TranscribeMode(c.Transcribe), Spare: spare}); err != nil {
+	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: convert.MergeEdit, WithoutQuote: convert.WithoutQuote, Open: convert.OpenEncrypted, Transcribe: bridge.TranscribeMode(c.Transcribe), Spare: spare}); err != nil {
 		return err
 	}
 	a.opened = append(a.opened, a.store.Close, a.removeErased)
@@ -199,17 +199,17 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 		Dir: a.dir.file("pictures"), MaxBytes: maxPictureBytes, CDN: cdn, Account: a.account, Now: a.store.Clock().Now, Log: a.log,
 	})
 	if err != nil {
-		return err
+		return explained(a.dir.file("pictures"), err)
 	}
 	if a.kept, err = media.OpenKept(ctx, a.dir.file("imported"), a.store.IsKept); err != nil {
-		return err
+		return explained(a.dir.file("imported"), err)
 	}
 	a.files, err = media.NewCache(media.CacheOptions{
 		Kept: a.kept,
 		Dir:  a.dir.file("media"), MaxBytes: int64(c.MediaCacheBytes), MaxFile: int64(c.MediaMaxBytes), CDN: cdn, Account: a.account, HasFile: a.hasFile, Log: a.log,
 	})
 	if err != nil {
-		return err
+		return explained(a.dir.file("media"), err)
 	}
 	a.opened = append(a.opened, func() error { a.files.Close(); return nil })
 	if len(c.FetchAllow) > 0 {
@@ -224,13 +224,13 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 		Guard: guard, TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Cache: a.files, Converter: converter, Log: a.log,
 	})
 	a.exports = media.NewPreparer(media.PreparerOptions{TempDir: a.dir.file("tmp"), MaxBytes: int64(c.ImportMaxBytes), Setting: "IMPORT_MAX_BYTES", Cache: a.files, Log: a.log})
-	a.importer = chatimport.New(chatimport.Options{
+	a.importer, err = chatimport.New(a.lifetime, chatimport.Options{
 		Store: a.store, Kept: a.kept, Limits: chatexport.Limits{File: int64(c.MediaMaxBytes), Sum: int64(c.ImportMaxBytes)},
 		Quota: int64(c.ImportMaxBytes), Reserve: &media.Reserve{Dir: a.dir.file("")},
-		Me: func() *bridge.User { return a.account.Status().User }, Lifetime: a.lifetime, Now: a.store.Clock().Now, Log: a.log,
+		Me: func() *bridge.User { return a.account.Status().User }, Lifetime: a.lifetime, Zone: operatorZone(), Now: a.store.Clock().Now, Log: a.log,
 	})
 	a.opened = append(a.opened, func() error { a.importer.Close(); return nil })
-	return nil
+	return err
 }
 
 // removeErased removes the files of messages that were deleted last, once the account receives
@@ -241,7 +241,7 @@ func (a *app) removeErased() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), filesMustGo)
 	defer cancel()
-	upkeep.Finish(ctx, upkeep.Options{Store: a.store, Files: a.files, Kept: a.kept, Log: a.log})
+	maintenance.Finish(ctx, maintenance.Options{Store: a.store, Files: a.files, Kept: a.kept, Log: a.log})
 	return nil
 }
 
@@ -301,14 +301,14 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 			a.failed <- err
 		}
 	}
-	upkeepOptions := upkeep.Options{
+	maintenanceOptions := maintenance.Options{
 		RetentionDays: int(c.RetentionDays), EventsMaxAge: c.EventsMaxAge, EventsMaxCount: c.EventsMaxCount,
 		Store: a.store, Files: a.files, Kept: a.kept, Webhooks: a.webhooks, Log: a.log,
 		ReleaseMemory: func(ctx context.Context) error {
 			return errors.Join(a.store.ReleaseMemory(ctx), a.account.ReleaseMemory(ctx))
 		},
 	}
-	a.background.Go(func() { upkeep.Run(a.lifetime, upkeepOptions) })
+	a.background.Go(func() { maintenance.Run(a.lifetime, maintenanceOptions) })
 	a.background.Go(func() { fails(a.posting, a.webhooks.Run) })
 	if a.fleet != nil {
 		a.background.Go(func() { fails(a.posting, a.fleet.Run) })

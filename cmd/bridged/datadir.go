@@ -19,18 +19,24 @@ type dataDir struct {
 // openDataDir makes the directory, takes its lock and clears tmp/.
 func openDataDir(path string) (*dataDir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, fmt.Errorf("DATA_DIR cannot be made: %w (choose a directory that the user of this process may write)", err)
+		if reason := dbfile.ExplainDir(path); reason != nil {
+			return nil, fmt.Errorf("open %s: %w", path, reason.Because(err))
+		}
+		return nil, fmt.Errorf("DATA_DIR %s cannot be made: %w (choose a directory that the user of this process may write)", path, err)
 	}
-	if err := os.Chmod(path, 0o700); err != nil {
-		return nil, fmt.Errorf("DATA_DIR cannot be made private: %w (it must belong to the user of this process)", err)
+	if err := dbfile.MakePrivate(path, 0o700); err != nil {
+		if reason := dbfile.ExplainDir(path); reason != nil {
+			err = reason.Because(err)
+		}
+		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	d := &dataDir{path: path}
 	lock, err := os.OpenFile(d.file("bridged.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, notWritable(err)
+		return nil, explained(d.file("bridged.lock"), err)
 	}
 	if err := lockFile(lock); err != nil {
-		return nil, errors.Join(fmt.Errorf("another bridged is using DATA_DIR %s: stop it first, or give this one a directory of its own (%w)", path, err), lock.Close())
+		return nil, errors.Join(explainLock(path, err), lock.Close())
 	}
 	d.lock = lock
 	if d.watch, err = dbfile.NewWatch(path); err == nil {
@@ -40,23 +46,35 @@ func openDataDir(path string) (*dataDir, error) {
 		return nil, errors.Join(err, d.close())
 	}
 	if err := d.prepare(); err != nil {
-		return nil, errors.Join(notWritable(err), d.close())
+		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
 }
 
-func (d *dataDir) prepare() error {
-	if err := os.RemoveAll(d.file("tmp")); err != nil {
-		return err
+// explainLock explains why the lock of a data directory was not taken.
+func explainLock(path string, err error) error {
+	if errors.Is(err, errLocked) {
+		return fmt.Errorf("another bridged is using DATA_DIR %s: stop it first, or give this one a directory of its own (%w)", path, err)
 	}
-	if err := os.Mkdir(d.file("tmp"), 0o700); err != nil {
-		return err
-	}
-	return os.MkdirAll(d.file("media"), 0o700)
+	return fmt.Errorf("DATA_DIR %s cannot be locked: %w (use a local file system, or mount the share with locks: without them two processes could use one session)", path, err)
 }
 
-func notWritable(err error) error {
-	return fmt.Errorf("DATA_DIR is not writable: %w (check owner and mode of the directory or volume)", err)
+// explained explains why a file of the data directory cannot be used.
+func explained(path string, err error) error {
+	return fmt.Errorf("open %s: %w", path, dbfile.ExplainFile(path, err))
+}
+
+func (d *dataDir) prepare() error {
+	if err := os.RemoveAll(d.file("tmp")); err != nil {
+		return explained(d.file("tmp"), err)
+	}
+	if err := os.Mkdir(d.file("tmp"), 0o700); err != nil {
+		return explained(d.file("tmp"), err)
+	}
+	if err := os.MkdirAll(d.file("media"), 0o700); err != nil {
+		return explained(d.file("media"), err)
+	}
+	return nil
 }
 
 func (d *dataDir) file(name string) string { return filepath.Join(d.path, name) }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"bridged/internal/config"
 	"bridged/internal/doctor"
 	"bridged/internal/shell"
+	"bridged/internal/store"
 	"bridged/internal/wa"
 )
 
@@ -48,22 +50,31 @@ func checks(environ []string) []doctor.Check {
 		{Name: "version", Look: func(context.Context) []doctor.Finding {
 			return []doctor.Finding{{Verdict: doctor.OK, Message: versionLine()}}
 		}, Public: true},
-		{Name: "client version", Look: clientVersion(c), Public: true},
 		{Name: "configuration", Look: func(context.Context) []doctor.Finding { return findings(c, faults) }},
 	}
-	list = append(list, ffmpegCheck(c), bridgeCheck(environ, faults))
-	if c.DataDir != "" {
-		list = append(list, doctor.DataDir(c.DataDir, func(ctx context.Context) bool { return runsHere(ctx, environ) }))
+	hasNetwork := !slices.ContainsFunc(faults, func(f string) bool {
+		return strings.HasPrefix(f, "WA_NETWORK_FILE ") || strings.HasPrefix(f, "PROXY_URL ")
+	})
+	if hasNetwork { // otherwise it is not known how the network is reached
+		list = slices.Insert(list, 1, doctor.Check{Name: "client version", Look: clientVersion(c), Public: true})
 	}
-	return append(list, doctor.Network(way), doctor.Clock(way))
+	list = append(list, ffmpegCheck(c), bridgeCheck(environ, c, faults))
+	list = append(list, serviceChecks(c)...)
+	if c.DataDir != "" {
+		list = append(list, doctor.DataDir(c.DataDir, func(ctx context.Context) bool { return runsHere(ctx, environ) }, store.File(), wa.SessionFile()))
+	}
+	if hasNetwork {
+		list = append(list, doctor.Network(way), doctor.Clock(way))
+	}
+	return list
 }
 
 // bridgeCheck returns the check of the bridge that the environment names. Faults that the
 // configuration's check reports are not repeated.
-func bridgeCheck(environ []string, reported config.Faults) doctor.Check {
+func bridgeCheck(environ []string, c config.Config, reported config.Faults) doctor.Check {
 	api, err := newClient(environ)
 	if err == nil {
-		return doctor.Bridge(api, version)
+		return doctor.Bridge(api, version, c.PhoneNumber)
 	}
 	return doctor.Check{Name: "bridge", Look: func(context.Context) (found []doctor.Finding) {
 		faults, _ := errors.AsType[config.Faults](err)
@@ -90,6 +101,10 @@ func findings(c config.Config, faults config.Faults) (found []doctor.Finding) {
 	}
 	for _, m := range c.Misspelt {
 		found = append(found, doctor.Finding{Verdict: doctor.Warn, Message: m, Remedy: "rename or remove it"})
+	}
+	for _, w := range c.Warnings {
+		message, remedy, _ := strings.Cut(w, ": ")
+		found = append(found, doctor.Finding{Verdict: doctor.Warn, Message: message, Remedy: remedy})
 	}
 	if len(found) == 0 {
 		sending := "off"

@@ -68,6 +68,7 @@ func (a *app) openDoors(c config.Config, router *api.Handler) (map[string]http.H
 	options := compat.Options{
 		Client: client.InProcess(router, ""), Token: router.Token, UntilRevoked: router.UntilRevoked, Receive: a.receiver(c), Instance: c.CompatInstance,
 		DataDir: a.dir.path, PublicURLs: c.PublicURLs, URLToken: c.CompatURLToken, Log: a.log,
+		Memory: compat.NewMemory(),
 	}
 	names := slices.Clone(c.Doors)
 	for _, at := range c.DoorListeners {

@@ -25,9 +25,9 @@ func newFleet(c config.Config, dir *dataDir, s *store.Store, state func() string
 	if err != nil {
 		return nil, err
 	}
-	place, err := fleet.OpenPlace(dir.file("fleet.json"), number)
+	place, err := fleet.OpenDataDir(dir.file("fleet.json"), number)
 	if err != nil {
-		return nil, notWritable(err)
+		return nil, explained(dir.file("fleet.json"), err)
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -39,7 +39,7 @@ func newFleet(c config.Config, dir *dataDir, s *store.Store, state func() string
 		Stream: fleet.Limits{
 			Replicas: c.NATSReplicas, MaxAge: c.NATSEventsMaxAge, MaxBytes: int64(c.NATSEventsMaxBytes), Duplicates: c.NATSDuplicateWindow,
 		},
-		Log: fleetLog{s}, Logger: log, Owner: fleet.OwnerOptions{Place: place, TTL: c.NATSOwnerTTL, Host: host, State: state},
+		Log: fleetLog{s}, Logger: log, Owner: fleet.OwnerOptions{DataDir: place, TTL: c.NATSOwnerTTL, Host: host, State: state},
 	}), nil
 }
 

@@ -17,10 +17,10 @@ import (
 const logTime = "2006-01-02T15:04:05.000Z07:00"
 
 // newLog returns the program's log on w: JSON, or lines for people if w is a
-// terminal.
+// terminal. Only a terminal gets colours, unless NO_COLOR is set, which zerolog reads.
 func newLog(w io.Writer, level zerolog.Level, format string) zerolog.Logger {
 	if format == "console" || format == "" && isTerminal(w) {
-		w = zerolog.ConsoleWriter{Out: w, TimeFormat: "15:04:05.000", FormatPrepare: makePrintable}
+		w = zerolog.ConsoleWriter{Out: w, TimeFormat: "15:04:05.000", NoColor: !isTerminal(w), FormatPrepare: makePrintable}
 	} else {
 		w = asciiControls{w}
 	}

@@ -81,3 +81,12 @@ func TestPrintable_LeavesScriptsAlone(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Sequences of colours in a file are noise to every program that reads it.
+func TestLog_HasNoColoursInAFile(t *testing.T) {
+	for _, format := range []string{"console", "json", ""} {
+		if line := logLine(format, "plain"); strings.Contains(line, "\x1b") {
+			t.Errorf("%q: %q", format, line)
+		}
+	}
+}

@@ -19,7 +19,7 @@ import (
 )
 
 // Exit codes: 1 is a failure, 2 a configuration or a command line that has to be
-// changed, 3 a chat or a message that is not there.
+// changed, 3 something that does not exist: a chat, a message, a file, a number on WhatsApp.
 const (
 	exitFailure  = 1
 	exitConfig   = 2
@@ -49,7 +49,7 @@ func commands() []group {
 		{"Run a bridge:", []*command{serveCommand(), pairCommand(), doctorCommand(), demoCommand()}},
 		{"Use one that runs:", []*command{
 			chatsCommand(), messagesCommand(), searchCommand(), mediaCommand(), contactsCommand(), groupsCommand(),
-			sendCommand(), forwardCommand(), reactCommand(), editCommand(), tailCommand(), importChatCommand(), tokenCommand(), mcpCommand(),
+			sendCommand(), forwardCommand(), reactCommand(), editCommand(), tailCommand(), importChatCommand(), importsCommand(), tokenCommand(), mcpCommand(),
 		}},
 		{"Look after it:", []*command{backupCommand(), reindexCommand(), healthcheckCommand(), versionCommand()}},
 	}
@@ -85,21 +85,28 @@ func fail(stderr io.Writer, err error) int {
 		return exitConfig
 	}
 	fmt.Fprintln(stderr, "bridged: "+shell.PrintableLines(err.Error()))
-	hinted, isHinted := errors.AsType[*shell.Error](err)
-	if isHinted {
+	if hinted, isHinted := errors.AsType[*shell.Error](err); isHinted {
 		for hint := range strings.Lines(hinted.Hint) {
 			fmt.Fprintf(stderr, "  %s\n", shell.Printable(strings.TrimSuffix(hint, "\n")))
 		}
 	}
 	_, isLine := errors.AsType[commandLineError](err)
-	_, isUsage := errors.AsType[*shell.UsageError](err)
-	switch {
-	case isLine:
+	if isLine {
 		fmt.Fprintln(stderr, "Try: bridged help")
+	}
+	return exitCode(err)
+}
+
+// exitCode returns the exit code of an error, as docs/shell.md lists them.
+func exitCode(err error) int {
+	_, isLine := errors.AsType[commandLineError](err)
+	_, isUsage := errors.AsType[*shell.UsageError](err)
+	_, isHinted := errors.AsType[*shell.Error](err)
+	code := bridge.CodeOf(err)
+	switch {
+	case isLine, isUsage, code == bridge.CodeInvalid:
 		return exitConfig
-	case isUsage:
-		return exitConfig
-	case isHinted && bridge.CodeOf(err) == bridge.CodeNotFound:
+	case isHinted && (code == bridge.CodeNotFound || code == bridge.CodeNotOnNetwork), shell.IsMissingFile(err):
 		return exitNotFound
 	}
 	return exitFailure

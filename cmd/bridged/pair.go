@@ -1,8 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
+	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
@@ -34,7 +38,7 @@ func pair(e *environment, c *client.Client, phone string) error {
 		if status, err = c.Status(e.ctx); err != nil {
 			return err
 		}
-		return shell.Printf(e.stdout, "The account is paired already (status %s).\n", status.Status)
+		return lastWords(e, c, status, fmt.Sprintf("The account is paired already (status %s)", status.Status))
 	case bridge.CodeOf(err) == bridge.CodeInvalid && phone == "":
 		return waitLinked(e, c, nil) // the QR code is left
 	case err != nil:
@@ -48,7 +52,7 @@ func waitLinked(e *environment, c *client.Client, code *bridge.PairingCode) erro
 	if err != nil {
 		return err
 	}
-	_, err = c.WaitStatus(e.ctx, func(status bridge.Status) (bool, error) {
+	status, err := c.WaitStatus(e.ctx, func(status bridge.Status) (bool, error) {
 		if status.Status == bridge.StateOpen {
 			return true, nil
 		}
@@ -61,6 +65,37 @@ func waitLinked(e *environment, c *client.Client, code *bridge.PairingCode) erro
 	case err != nil:
 		return err
 	}
-	_, err = fmt.Fprintln(e.stdout, "Linked.")
-	return err
+	return lastWords(e, c, status, "Linked")
+}
+
+// lastWords prints the paired account, the address of the console, and whether sending is off.
+func lastWords(e *environment, c *client.Client, status bridge.Status, done string) error {
+	whose := ""
+	if user := status.User; user != nil {
+		whose = ": +" + user.Phone
+		if user.PushName != "" {
+			whose += ", " + user.PushName
+		}
+	}
+	if err := shell.Printf(e.stdout, "%s%s.\n", done, whose); err != nil {
+		return err
+	}
+	if hasConsole(e.ctx, c.BaseURL()) {
+		if err := shell.Printf(e.stdout, "The console is at %s/\n", strings.TrimSuffix(c.BaseURL(), "/")); err != nil {
+			return err
+		}
+	}
+	stats, err := c.Stats(e.ctx, bridge.At(time.Now()))
+	if err != nil || stats.SendEnabled { // a token with the scope manage alone may not ask
+		return nil
+	}
+	return shell.Printf(e.stdout, "Sending is off: set ENABLE_SEND=true and restart the bridge to switch it on.\n")
+}
+
+// hasConsole reports whether a page for people is at the bridge's address.
+func hasConsole(ctx context.Context, base string) bool {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, strings.TrimSuffix(base, "/")+"/login", nil)
+	return err == nil && headOnce(req, http.StatusOK) == nil
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/caarlos0/env/v11"
@@ -15,6 +16,7 @@ import (
 
 	"bridged/internal/client"
 	"bridged/internal/config"
+	"bridged/internal/dbfile"
 	"bridged/internal/demo"
 )
 
@@ -107,8 +109,11 @@ func isAlive(ctx context.Context, base string) error {
 // greet logs which program listens where, where its data is, and which settings are
 // off or look like a mistake.
 func greet(log zerolog.Logger, c config.Config, address net.Addr) {
-	for _, m := range c.Misspelt {
+	for _, m := range slices.Concat(c.Misspelt, c.Warnings) {
 		log.Warn().Msg(m)
+	}
+	if sentence := dbfile.Exposed(c.DataDir); sentence != "" {
+		log.Warn().Msg(sentence)
 	}
 	if c.Network.IsSimulated() {
 		log.Warn().Msg("WA_NETWORK_FILE is set: this is a simulated network, not WhatsApp")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/config"
 	"bridged/internal/shell"
 )
 
@@ -27,6 +29,9 @@ func shellCommand(name, help string, do func(ctx context.Context, s *shell.Shell
 	asJSON := c.flags.Bool("json", false, "Print JSON, one object a line.")
 	return c.callsBridge(func(e *environment, api *client.Client, args []string) error {
 		signal.Ignore(syscall.SIGPIPE) // which would end the program where writing fails
+		if warning := config.ZoneWarning(e.environ); warning != "" {
+			fmt.Fprintln(e.stderr, "bridged: "+shell.Printable(warning))
+		}
 		variables, columns := env.ToMap(e.environ), terminalColumns(e)
 		err := do(e.ctx, &shell.Shell{
 			API: api, Out: e.stdout, Notes: e.stderr, Width: columns, JSON: *asJSON, Now: time.Now,
@@ -106,7 +111,7 @@ func chatsCommand() *command {
 	}, argument{"text", "A part of the name, or of the JID.", true})
 	addType(c, &q.Type, "Only groups, or only chats with people: group, individual.")
 	c.flags.BoolVar(&q.Unread, "unread", false, "Only chats with something unread.")
-	c.flags.IntVarP(&q.Limit, "limit", "n", 50, "How many at most; 0 is all.")
+	c.addLimit(&q.Limit, 50, "How many at most; 0 is all.")
 	return c
 }
 
@@ -118,7 +123,7 @@ func messagesCommand() *command {
 	}, argument{name: "chat", help: "The chat: " + chatNames})
 	addPastFlags(c, &q.Since, &q.Before, &q.IDs)
 	addMessageType(c, &q.Filter, nil)
-	c.flags.IntVarP(&q.Limit, "limit", "n", 20, "How many at most, the newest ones; 0 is all.")
+	c.addLimit(&q.Limit, 20, "How many at most, the newest ones; 0 is all.")
 	return c
 }
 
@@ -141,7 +146,7 @@ func searchCommand() *command {
 	c.flags.BoolVar(&mine, "mine", false, "Only what the account wrote.")
 	c.flags.BoolVar(&accents, "ignore-accents", false, "Find letters with and without accents alike.")
 	addMessageType(c, &q.Filter, &q.Type)
-	c.flags.IntVarP(&q.Limit, "limit", "n", 20, "How many at most; 0 is all.")
+	c.addLimit(&q.Limit, 20, "How many at most; 0 is all.")
 	return c
 }
 
@@ -162,7 +167,7 @@ func sendCommand() *command {
 	c.flags.BoolVar(&q.Document, "document", false, "Send the file as a document, unchanged.")
 	c.flags.StringVar(&q.ReplyTo, "reply-to", "", "`ID` The id of the message of that chat to answer.")
 	addKey(c, &q.Key)
-	c.flags.DurationVar(&q.Wait, "wait", 0, "`DURATION` Wait so long for a phone to take it, as in 30s, and fail if none does.")
+	c.addDuration(&q.Wait, "wait", "`DURATION` Wait so long for a phone to take it, as in 30s, and fail if none does.")
 	return c
 }
 
@@ -251,7 +256,7 @@ func contactsCommand() *command {
 	c.flags.BoolVar(&q.Saved, "saved", false, "Only people in the address book.")
 	c.flags.BoolVar(&q.Blocked, "blocked", false, "Only people whom the account blocks.")
 	c.flags.StringSliceVar(&numbers, "check", nil, "`NUMBER,…` Ask whether these numbers are on WhatsApp instead, and fail if one is not.")
-	c.flags.IntVarP(&q.Limit, "limit", "n", 50, "How many at most; 0 is all.")
+	c.addLimit(&q.Limit, 50, "How many at most; 0 is all.")
 	return c
 }
 
@@ -263,7 +268,7 @@ func groupsCommand() *command {
 		}
 		return s.Groups(ctx, limit)
 	}, argument{"group", "The group to show: a JID, or its exact name.", true})
-	c.flags.IntVarP(&limit, "limit", "n", 50, "How many groups at most; 0 is all.")
+	c.addLimit(&limit, 50, "How many groups at most; 0 is all.")
 	return c
 }
 
@@ -301,7 +306,7 @@ func importChatCommand() *command {
 	c.flags.StringVar(&q.Chat, "chat", "", "`CHAT` Where to: a JID or a phone number, or the name of a new chat that is only for reading.")
 	c.required = []string{"chat"}
 	c.flags.StringArrayVar(&q.Names, "name", nil, "`PERSON` Who a name in it is, as in Sofia=15551234567: a JID, a phone number, or me. May be repeated.")
-	c.flags.StringVar(&q.Timezone, "timezone", "", "`ZONE` The zone of the phone, such as Europe/Berlin; the bridge's by default.")
+	c.flags.StringVar(&q.Timezone, "timezone", "", "`ZONE` The zone of the phone, such as Europe/Berlin or +02:00; the bridge's by default.")
 	c.flags.Func("date-order", "`ORDER` The order of its dates, where that cannot be found out: DMY, MDY, YMD.", func(value string) error {
 		if q.DateOrder = bridge.DateOrder(value); !slices.Contains(bridge.DateOrders, q.DateOrder) {
 			return misused(`--date-order must be one of "DMY","MDY","YMD" but got %q`, value)
@@ -309,5 +314,25 @@ func importChatCommand() *command {
 		return nil
 	})
 	c.flags.BoolVar(&q.DryRun, "dry-run", false, "Only say what would become of it.")
+	return c
+}
+
+func importsCommand() *command {
+	c := newCommand("imports", "List imported chats, cancel imports and undo them.", nil)
+	var limit int
+	list := shellCommand("list", "List the imports, the newest first.", func(ctx context.Context, s *shell.Shell, _ []string) error {
+		return s.Imports(ctx, limit)
+	})
+	list.flags.IntVarP(&limit, "limit", "n", 50, "How many at most; 0 is all.")
+	end := func(name, help string, undo bool) *command {
+		return shellCommand(name, help, func(ctx context.Context, s *shell.Shell, args []string) error {
+			return s.EndImport(ctx, args[0], undo)
+		}, argument{name: "id", help: "The id of the import, from bridged imports list."})
+	}
+	c.commands = []*command{
+		list,
+		end("undo", "Remove what an import has stored, except what received messages or other imports have, too.", true),
+		end("cancel", "End an import that is running; what it has stored stays.", false),
+	}
 	return c
 }

@@ -4,9 +4,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 )
+
+// errLocked is the error of a lock that another process has. It does not happen here.
+var errLocked = errors.New("locked")
 
 // lockFile does nothing without flock: the operator has to avoid two programs on one
 // data directory.

@@ -13,6 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// errLocked is the error of [lockFile] if another process has the lock.
+const errLocked = syscall.EWOULDBLOCK
+
 // lockFile takes an exclusive lock that ends with the process, however it ends.
 func lockFile(f *os.File) error {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

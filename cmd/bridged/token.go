@@ -25,7 +25,8 @@ func createTokenCommand() *command {
 	c.required = []string{"scopes"}
 	scopes := c.flags.StringSlice("scopes", nil, "`SCOPE,…` What it may do: read, send, manage.")
 	chats := c.flags.StringSlice("chats", nil, "`JID,…` The chats that exist for it; all by default.")
-	expires := c.flags.Duration("expires", 0, "`DURATION` When it ends, from now on, as in 720h; never by default.")
+	var expires time.Duration
+	c.addDuration(&expires, "expires", "`DURATION` When it ends, from now on, as in 30d; never by default.")
 	return c.callsBridge(func(e *environment, api *client.Client, args []string) error {
 		wanted := client.NewToken{Name: args[0]}
 		for _, scope := range *scopes {
@@ -34,13 +35,13 @@ func createTokenCommand() *command {
 		for _, chat := range *chats {
 			wanted.Chats = append(wanted.Chats, bridge.JID(chat))
 		}
-		if *expires != 0 {
-			at := bridge.At(time.Now().Add(*expires))
+		if expires != 0 {
+			at := bridge.At(time.Now().Add(expires))
 			wanted.ExpiresAt = &at
 		}
 		made, err := api.CreateToken(e.ctx, wanted)
 		if err != nil {
-			return err
+			return shell.Explain(err)
 		}
 		if err := shell.Printf(e.stderr, "Token %d, %s. Its secret is not shown again:\n", made.ID, describe(made.Token)); err != nil {
 			return err
@@ -64,10 +65,12 @@ func revokeTokenCommand() *command {
 	return c.callsBridge(func(e *environment, api *client.Client, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil {
-			return misused("<id>: expected a valid 64 bit int but got %q", args[0])
+			return misused("<id>: expected the number of a token but got %q", args[0])
 		}
-		if err := api.RevokeToken(e.ctx, id); err != nil {
-			return err
+		if err := api.RevokeToken(e.ctx, id); bridge.CodeOf(err) == bridge.CodeNotFound {
+			return &shell.Error{Err: err, Hint: "list them with: bridged token list"}
+		} else if err != nil {
+			return shell.Explain(err)
 		}
 		return shell.Printf(e.stdout, "Token %d is revoked.\n", id)
 	})

@@ -44,7 +44,7 @@ func (s *server) editMessage(in *input) (any, error) {
 	if req.Mentions != nil {
 		d.Mentions, d.Strangers = in.people("mentions", *req.Mentions)
 	}
-	d.lookUp = func(ctx context.Context) (bridge.Content, error) {
+	d.lookUp = func(ctx context.Context, _ *draft) (bridge.Content, error) {
 		m, err := s.message(ctx, at.chat, at.id)
 		if err == nil {
 			err = m.Editable(s.Now(), d.about.editTime())
@@ -102,7 +102,7 @@ func (s *server) deleteMessage(in *input) (any, error) {
 	body := in.body(&struct{}{}, optional)
 	d := draft{about: &changed{msgID: at.id}}
 	d.To = at.chat
-	d.lookUp = func(ctx context.Context) (bridge.Content, error) {
+	d.lookUp = func(ctx context.Context, _ *draft) (bridge.Content, error) {
 		m, err := s.message(ctx, at.chat, at.id)
 		if err != nil {
 			return nil, err

@@ -71,7 +71,7 @@ func TestDelete_WhatCannotBeDeleted(t *testing.T) {
 		withStatus(iSaid(grace, "FAIL", "x"), bridge.DeliveryFailed), iSaid(grace, "GONE", "x"),
 		bridge.Deletion{Chat: grace, Target: "GONE", By: me, Timestamp: bridge.At(time.Now())})
 	s.refused(http.MethodDelete, "", "not_deletable", map[string]string{
-		"M1": "chat between two", "G1": "not an admin", "LATE": "older than 60 hours", "PEND": "still being sent", "FAIL": "never sent", "GONE": "deleted already",
+		"M1": "1:1 chat", "G1": "not an admin", "LATE": "older than 60 hours", "PEND": "still being sent", "FAIL": "never sent", "GONE": "deleted already",
 	})
 	s.know(old(iSaid(grace, "RIGHT", "x"), 59*time.Hour))
 	s.Do(http.MethodDelete, "/api/chats/"+string(grace)+"/messages/RIGHT", "").Want(http.StatusOK)

@@ -29,7 +29,7 @@ var statuses = map[int][]bridge.Code{
 	http.StatusMethodNotAllowed: {bridge.CodeMethodNotAllowed},
 	http.StatusConflict: {
 		bridge.CodeAlreadyPaired, bridge.CodeOtherAccount, bridge.CodeNoSession, bridge.CodeAlreadyInGroup,
-		bridge.CodeGroupFull, bridge.CodeGroupChanged, bridge.CodeNotRinging, bridge.CodeRequestInProgress, bridge.CodeAmbiguousDates,
+		bridge.CodeGroupFull, bridge.CodeGroupChanged, bridge.CodeNotRinging, bridge.CodeRequestInProgress, bridge.CodeAmbiguousDates, bridge.CodeAmbiguousTimezone,
 		bridge.CodeNoMoreHistory, bridge.CodeOnlyOnPhone,
 		bridge.CodeImportEnded,
 	},
@@ -61,7 +61,9 @@ type created struct{ made any }
 
 func (s *server) handle(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		answer, err := h(&input{s: s, w: w, r: r})
+		in := &input{s: s, w: w, r: r}
+		defer func() { in.memory.Release() }()
+		answer, err := h(in)
 		status := http.StatusOK
 		switch a := answer.(type) {
 		case created:

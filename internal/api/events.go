@@ -23,6 +23,8 @@ type eventQuery struct {
 	store.EventQuery
 	hasCursor bool          // it has read before, so that lost events are reported
 	fromNow   bool          // only what comes from now on
+	memory    *front.Memory // of the page that is read
+	family    int64         // of the reader
 	typing    *typingStream // nil for who does not want to know
 }
 
@@ -47,6 +49,8 @@ func (s *server) listEvents(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
+	in.memory = s.lists.Answer(in.w, from.family, front.AnswerTime)
+	from.memory = in.memory
 	page, err := s.waitForEvents(in.ctx(), from, wait)
 	if err != nil {
 		return nil, err
@@ -118,7 +122,7 @@ func (q *input) events(lastEventID string, types []bridge.EventType) eventQuery 
 		name, after, given = "Last-Event-ID", lastEventID, true
 	}
 	events := eventQuery{EventQuery: store.EventQuery{EventFilter: bridge.EventFilter{Types: q.eventTypes("types", types)}}}
-	events.Only = q.caller().Chats
+	events.Only, events.family = q.caller().Chats, q.caller().Family
 	events.Chats, events.FromMe = q.chats("chat"), q.choice("fromMe")
 	switch {
 	case !given || after == "":

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"mime/multipart"
 	"slices"
 	"strconv"
@@ -37,8 +38,8 @@ func (s *server) importChat(in *input) (any, error) {
 		return nil, err
 	}
 	context.AfterFunc(s.Importer.Ended(id), release)
-	if strings.Contains(in.r.Header.Get("Prefer"), "respond-async") {
-		now, err := s.Importer.Import(id)
+	if isAsync(in) {
+		now, err := s.Importer.Import(in.ctx(), id)
 		return accepted{now}, err
 	}
 	now, err := s.Importer.Wait(in.ctx(), id, importWait)
@@ -51,41 +52,98 @@ func (s *server) importChat(in *input) (any, error) {
 	return now, err
 }
 
+// listImports answers a page of the imports into chats that the caller may see.
+func (s *server) listImports(in *input) (any, error) {
+	imports := bridge.ImportQuery{Chat: in.chat("chat"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats}
+	if in.err == nil && imports.Chat != "" {
+		in.err = s.see(in.ctx(), imports.Chat)
+	}
+	return answerPage(in, "imports", imports, func(ctx context.Context, q bridge.ImportQuery) (bridge.Page[bridge.Import], error) {
+		page, err := s.Importer.Imports(ctx, q)
+		for i := range page.Items {
+			if err == nil {
+				err = s.hideNames(ctx, &page.Items[i])
+			}
+		}
+		return page, err
+	})
+}
+
 // getImport answers how far an import is.
 func (s *server) getImport(in *input) (any, error) { return s.pathImport(in) }
 
 // pathImport returns the import that the path names, if the caller may see its chat.
 func (s *server) pathImport(in *input) (bridge.Import, error) {
 	id := in.path("id")
-	now, err := s.Importer.Import(id)
+	now, err := s.Importer.Import(in.ctx(), id)
 	if err == nil && s.see(in.ctx(), now.ChatJID) != nil {
-		err = chatimport.NotRemembered(id)
+		err = bridge.NoImport(id)
 	}
-	return now, err
+	if err != nil {
+		return bridge.Import{}, err
+	}
+	return now, s.hideNames(in.ctx(), &now)
 }
 
-// cancelImport ends an import that is running, of the caller or of a token of its making.
-func (s *server) cancelImport(in *input) (any, error) {
+// hideNames leaves out the people, of those whom an import was given, whom the caller may not know.
+func (s *server) hideNames(ctx context.Context, now *bridge.Import) error {
+	outside, err := s.outsiders(ctx, slices.Collect(maps.Values(now.Names))...)
+	if len(outside) > 0 {
+		now.Names = maps.Clone(now.Names)
+		maps.DeleteFunc(now.Names, func(_ string, jid bridge.JID) bool { return slices.Contains(outside, jid) })
+	}
+	return err
+}
+
+// endImport cancels an import that is running, and undoes one that has ended, of the caller or of a token that the caller
+// created.
+func (s *server) endImport(in *input) (any, error) {
 	now, err := s.pathImport(in)
 	if err != nil {
 		return nil, err
 	}
-	token, err := s.Importer.Token(now.ID)
-	if err != nil {
+	if err := s.ownsImport(in, now.ID); err != nil {
 		return nil, err
 	}
-	own := in.caller().ID == 0
-	if !own {
-		tokens, err := s.ownTokens(in.ctx())
-		if err != nil {
-			return nil, err
+	if now.State == bridge.ImportRunning {
+		cancelled, err := s.Importer.Cancel(in.ctx(), now.ID)
+		if bridge.CodeOf(err) != bridge.CodeImportEnded {
+			return cancelled, err
 		}
-		own = slices.ContainsFunc(tokens, func(t bridge.Token) bool { return t.ID == token })
 	}
-	if !own {
-		return nil, bridge.Fail(bridge.CodeForbidden, "another token began this import: only that one, a token that created it, or BRIDGE_TOKEN can cancel it")
+	if err := s.Importer.Undo(in.ctx(), now.ID); err != nil {
+		return nil, err
 	}
-	return s.Importer.Cancel(in.ctx(), now.ID)
+	wait := importWait
+	if isAsync(in) {
+		wait = 0
+	}
+	if now, err = s.Importer.WaitUndone(in.ctx(), now.ID, wait); err == nil {
+		err = s.hideNames(in.ctx(), &now)
+	}
+	if err == nil && now.State == bridge.ImportUndoing {
+		return accepted{now}, nil
+	}
+	return now, err
+}
+
+// isAsync reports whether the caller wants the answer at once (RFC 7240).
+func isAsync(in *input) bool { return strings.Contains(in.r.Header.Get("Prefer"), "respond-async") }
+
+// ownsImport refuses callers who have neither begun an import nor created the token that did.
+func (s *server) ownsImport(in *input, id string) error {
+	if in.caller().ID == 0 {
+		return nil
+	}
+	token, err := s.Importer.Token(in.ctx(), id)
+	if err != nil {
+		return err
+	}
+	tokens, err := s.ownTokens(in.ctx())
+	if err == nil && !slices.ContainsFunc(tokens, func(t bridge.Token) bool { return t.ID == token }) {
+		err = bridge.Fail(bridge.CodeForbidden, "another token began this import: only that one, a token that created it, or BRIDGE_TOKEN can cancel or undo it")
+	}
+	return err
 }
 
 // importForm is a form with an exported chat.
@@ -99,7 +157,7 @@ func (s *server) readImport(in *input) (*importForm, error) {
 		in.w.Header().Set("Connection", "close") // the body is never read
 		return nil, err
 	}
-	form := &importForm{parts: newParts(in.w, in.r), Request: chatimport.Request{Zone: time.Local, May: s.mayImport(in), Outsiders: s.outsiders}}
+	form := &importForm{parts: newParts(in.w, in.r), Request: chatimport.Request{May: s.mayImport(in), Outsiders: s.outsiders}}
 	err := form.each(in.w, in.r, func(part *multipart.Part) error { return form.take(in.ctx(), s, part) })
 	switch {
 	case err != nil:
@@ -123,6 +181,7 @@ func (s *server) mayImport(in *input) func(bridge.JID) error {
 
 func (f *importForm) take(ctx context.Context, s *server, part *multipart.Part) (err error) {
 	if part.FormName() == "file" {
+		f.FileName = plainName(part.FileName())
 		f.Export, err = s.Exports.Receive(ctx, media.Incoming{From: s.Importer.Upload(part), Announced: f.length, Family: f.family, Cut: f.cut})
 		return err
 	}
@@ -175,8 +234,8 @@ func (f *importForm) setZone(text string) (err error) {
 	if text == "" {
 		return nil
 	}
-	if f.Zone, err = time.LoadLocation(text); err != nil {
-		return bridge.Invalid("timezone must be a zone like Europe/Berlin: %s is not known", quotedName(text)).Because(err)
+	if f.Zone, err = chatimport.ParseZone(text); err != nil {
+		return bridge.Invalid("timezone must be a zone like Europe/Berlin, or an offset like +02:00: %s is not known", quotedName(text)).Because(err)
 	}
 	return nil
 }

@@ -46,10 +46,13 @@ func newExports(tmp string) *media.Preparer {
 
 func newImporter(t testing.TB, st *store.Store, acc *account, kept *media.Kept) *chatimport.Importer {
 	lifetime, end := context.WithCancel(context.Background())
-	i := chatimport.New(chatimport.Options{
+	i, err := chatimport.New(t.Context(), chatimport.Options{
 		Store: st, Kept: kept, Limits: chatexport.Limits{File: maxExportFile, Sum: maxExport},
-		Me: func() *bridge.User { return acc.Status().User }, Lifetime: lifetime, Now: func() time.Time { return noon }, Log: zerolog.Nop(),
+		Me: func() *bridge.User { return acc.Status().User }, Lifetime: lifetime, Now: func() time.Time { return noon }, Zone: time.UTC, Log: zerolog.Nop(),
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		end()
 		i.Close()
@@ -116,8 +119,12 @@ func TestImport_AChatOfItsOwn(t *testing.T) {
 	var got bridge.Import
 	s.imports(zip, "chat", "Weekend", "timezone", "UTC").Want(http.StatusOK).Decode(&got)
 	want := bridge.Import{
-		ID: got.ID, State: bridge.ImportDone, ChatJID: got.ChatJID, Total: 6, Imported: 6, Media: 1, System: 1,
-		Doubtful: []bridge.Doubt{}, UnknownNames: []string{"Zoë"},
+		ID: got.ID, State: bridge.ImportDone, ChatJID: got.ChatJID, StartedAt: bridge.At(noon), EndedAt: new(bridge.At(noon)),
+		ImportAbout: bridge.ImportAbout{
+			FileName: "chat.zip", Timezone: "UTC", TimezoneFrom: bridge.ZoneGiven, Names: map[string]bridge.JID{}, Total: 6, System: 1,
+			FirstAt: new("2026-10-21T12:01:00Z"), LastAt: new("2026-10-21T12:05:00Z"),
+		},
+		Imported: 6, Media: 1, Doubtful: []bridge.Doubt{}, UnknownNames: []string{"Zoë"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -182,7 +189,6 @@ func TestImport_AChatOfItsOwn(t *testing.T) {
 	for _, r := range [][2]string{
 		{"/api/messages/send", `{"jid":"` + string(got.ChatJID) + `","text":"hi"}`},
 		{"/api/messages/react", `{"chatJid":"` + string(got.ChatJID) + `","msgId":"` + messages[0].ID + `","emoji":"👍"}`},
-		{"/api/messages/forward", `{"sourceChatJid":"` + string(got.ChatJID) + `","sourceMsgId":"` + messages[0].ID + `","destJid":"` + string(grace) + `"}`},
 		{"/api/chats/" + chat + "/read", ``},
 		{"/api/chats/" + chat + "/typing", `{"state":"composing"}`},
 	} {
@@ -406,30 +412,34 @@ func TestImport_PeopleOutsideAreNotThere(t *testing.T) {
 	}
 }
 
-// TestImport_IsCancelledByItsOwn: the token that began it, one that created that token, and
-// BRIDGE_TOKEN. One that has ended is not cancelled.
-func TestImport_IsCancelledByItsOwn(t *testing.T) {
+// TestImport_IsUndoneByItsOwn: the token that began it, one that created that token, and BRIDGE_TOKEN.
+func TestImport_IsUndoneByItsOwn(t *testing.T) {
 	s := newServer(t)
 	body, contentType := exportForm(t, []byte("13.01.25, 10:00 - Anna: Hi"), "chat", "Weekend")
 	maker := s.as(s.token(`{"name":"maker","scopes":["manage"]}`))
 	var made madeToken
 	maker.Post("/api/tokens", `{"name":"made","scopes":["manage"]}`).Want(http.StatusCreated).Decode(&made)
-	var got bridge.Import
-	s.as(made).Do(http.MethodPost, "/api/imports", body, "Content-Type", contentType).Want(http.StatusOK).Decode(&got)
 	for name, is := range map[string]struct {
 		by     *server
 		status int
 		code   bridge.Code
 	}{
-		"its own token":              {s.as(made), http.StatusConflict, bridge.CodeImportEnded},
-		"the token that created it":  {maker, http.StatusConflict, bridge.CodeImportEnded},
-		"BRIDGE_TOKEN":               {s, http.StatusConflict, bridge.CodeImportEnded},
+		"its own token":              {s.as(made), http.StatusOK, ""},
+		"the token that created it":  {maker, http.StatusOK, ""},
+		"BRIDGE_TOKEN":               {s, http.StatusOK, ""},
 		"another token":              {s.as(s.token(`{"name":"other","scopes":["manage"]}`)), http.StatusForbidden, bridge.CodeForbidden},
 		"a token of another chat":    {s.as(s.token(`{"name":"limited","scopes":["manage"],"chats":["` + string(grace) + `"]}`)), http.StatusNotFound, bridge.CodeNotFound},
 		"a token that may only read": {s.as(s.token(`{"name":"reader","scopes":["read"]}`)), http.StatusForbidden, bridge.CodeForbidden},
 	} {
-		if answer := is.by.Do(http.MethodDelete, "/api/imports/"+got.ID, "").Want(is.status); answer.Code() != string(is.code) {
+		var got bridge.Import
+		s.as(made).Do(http.MethodPost, "/api/imports", body, "Content-Type", contentType).Want(http.StatusOK).Decode(&got)
+		answer := is.by.Do(http.MethodDelete, "/api/imports/"+got.ID, "").Want(is.status)
+		if is.status != http.StatusOK && answer.Code() != string(is.code) {
 			t.Errorf("%s: %s", name, answer.Body)
+		}
+		s.Get("/api/imports/" + got.ID).Want(http.StatusOK).Decode(&got)
+		if isUndone := got.State == bridge.ImportUndone; isUndone != (is.status == http.StatusOK) {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	s.Do(http.MethodDelete, "/api/imports/nothing", "").Want(http.StatusNotFound)
@@ -439,7 +449,7 @@ func TestImport_IsCancelledByItsOwn(t *testing.T) {
 func TestImport_ThatRunsIsCancelled(t *testing.T) {
 	var importer *chatimport.Importer
 	s := newServer(t, func(o *api.Options) { importer = o.Importer })
-	release := s.fault.Hold()
+	release := s.fault.HoldAfter(1) // the import itself is stored
 	t.Cleanup(release)
 	body, contentType := exportForm(t, []byte("13.01.25, 10:00 - Anna: Hi"), "chat", "Weekend")
 	var got bridge.Import
@@ -449,5 +459,49 @@ func TestImport_ThatRunsIsCancelled(t *testing.T) {
 	if got.State != bridge.ImportCancelled {
 		t.Errorf("got %+v", got)
 	}
-	s.Do(http.MethodDelete, "/api/imports/"+got.ID, "").Want(http.StatusConflict)
+	s.Do(http.MethodDelete, "/api/imports/"+got.ID, "").Want(http.StatusOK).Decode(&got)
+	if got.State != bridge.ImportUndone {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestImports_StayListed with what they were, also once they are undone; dry runs are not listed.
+func TestImports_StayListed(t *testing.T) {
+	s := newServer(t)
+	s.know(bridge.Owner{PN: me}, bridge.Contact{JID: me, PushName: new("Ada")}, bridge.Contact{JID: grace, Name: new("Grace H.")}, say(grace, grace, "LIVE", "hi", 0))
+	zip := exporttest.LocaleOf("de").Zip(t, exporttest.Android, weekend())
+	s.imports(zip, "chat", "Weekend", "dryRun", "true").Want(http.StatusOK)
+	var first, second bridge.Import
+	s.imports(zip, "chat", "Weekend", "timezone", "+02:00", "dateOrder", "DMY", "names", `{"Zoë":"`+string(grace)+`"}`).Want(http.StatusOK).Decode(&first)
+	s.imports(zip, "chat", string(grace)).Want(http.StatusOK).Decode(&second)
+	var undone bridge.Import
+	s.Do(http.MethodDelete, "/api/imports/"+first.ID, "").Want(http.StatusOK).Decode(&undone)
+	s.Get("/api/chats/" + first.ChatJID.Escaped()).Want(http.StatusNotFound)
+	if undone.Removed != 6 || undone.Timezone != "+02:00" || *undone.DateOrder != bridge.DMY || undone.Names["Zoë"] != grace {
+		t.Errorf("undone: %+v", undone)
+	}
+	s.Do(http.MethodDelete, "/api/imports/"+first.ID, "").Want(http.StatusOK) // once more
+
+	type list struct {
+		Imports    []bridge.Import
+		NextCursor *string
+	}
+	var page, next list
+	s.Get("/api/imports?limit=1").Want(http.StatusOK).Decode(&page)
+	s.Get("/api/imports?limit=1&cursor=" + *page.NextCursor).Want(http.StatusOK).Decode(&next)
+	if diff := cmp.Diff([]bridge.Import{second, undone}, append(page.Imports, next.Imports...)); diff != "" || next.NextCursor != nil {
+		t.Error(diff)
+	}
+	page = list{}
+	s.Get("/api/imports?chat=" + string(grace)).Want(http.StatusOK).Decode(&page)
+	if len(page.Imports) != 1 || page.Imports[0].ID != second.ID {
+		t.Errorf("of a chat: %+v", page.Imports)
+	}
+	limited := s.as(s.token(`{"name":"limited","scopes":["manage"],"chats":["` + string(first.ChatJID) + `"]}`))
+	page = list{}
+	limited.Get("/api/imports").Want(http.StatusOK).Decode(&page)
+	if len(page.Imports) != 1 || page.Imports[0].ID != first.ID || len(page.Imports[0].Names) != 0 {
+		t.Errorf("for a token of some chats: %+v", page.Imports)
+	}
+	limited.Get("/api/imports?chat=" + string(grace)).Want(http.StatusNotFound)
 }

@@ -26,7 +26,8 @@ type input struct {
 	r   *http.Request
 	err error
 
-	values url.Values // the parameters; nil until one is read
+	values url.Values    // the parameters; nil until one is read
+	memory *front.Memory // of a list; nil for no list
 }
 
 func (q *input) ctx() context.Context { return q.r.Context() }
@@ -49,6 +50,13 @@ var (
 	strict   = front.JSON{Strict: true}
 	optional = front.JSON{Strict: true, Optional: true}
 )
+
+// reserve waits for the memory of a page, which is released once it is answered. Nothing of the
+// page is read before it.
+func (q *input) reserve() error {
+	q.memory = q.s.lists.Answer(q.w, q.caller().Family, front.AnswerTime)
+	return q.memory.Reserve(q.ctx(), bridge.PageBytes)
+}
 
 // keep keeps a fault, unless there is one, and returns the value.
 func keep[T any](q *input, value T, err error) T {
@@ -242,7 +250,7 @@ func parseChat(field, value string) (bridge.JID, error) {
 	canBeWrittenTo := func(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
 	jid, err := parseKind(field, value, canBeWrittenTo, "a person or a group; status updates and broadcast lists are not served")
 	if err != nil && isImport(value) {
-		err = bridge.Invalid("%s names a chat that was imported from an export: it is for reading, nobody can be reached there", field)
+		err = bridge.Invalid("%s names a chat that was imported from an export: it has no phone number, so nothing can be sent to it", field)
 	}
 	return jid, err
 }

@@ -8,7 +8,10 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/rs/zerolog/hlog"
+
 	"bridged/internal/bridge"
+	"bridged/internal/intake"
 )
 
 // list writes a page as JSON: the fields of head, the items under a name, the fields of tail.
@@ -41,6 +44,9 @@ func answerPage[Q, T any](in *input, name string, query Q, read func(context.Con
 	if in.err != nil {
 		return nil, in.err
 	}
+	if err := in.reserve(); err != nil {
+		return nil, err
+	}
 	page, err := read(in.ctx(), query)
 	if err != nil {
 		return nil, err
@@ -57,8 +63,9 @@ const maxPooled = 4 * listPiece
 // listBuffers holds the buffers of lists that have been answered.
 var listBuffers = sync.Pool{New: func() any { return bytes.NewBuffer(make([]byte, 0, listPiece+listPiece/4)) }}
 
-// answerList writes a page as it is encoded, so that it holds one piece, and the element
-// that did not fit. A page that cannot be encoded is answered with an error, or broken off.
+// answerList writes a page as it is encoded, within the memory that is reserved for it: it adds
+// one piece, and the element that did not fit. A page that cannot be encoded is answered with an
+// error, or broken off, as one is whose caller does not read it while others wait.
 func answerList[T any](in *input, l list[T]) (any, error) {
 	head, errHead := bridge.EncodeJSON(l.head)
 	tail, errTail := bridge.EncodeJSON(l.tail)
@@ -88,7 +95,7 @@ func answerList[T any](in *input, l list[T]) (any, error) {
 			beginAnswer(in.w, http.StatusOK, "application/json", -1)
 			hasBegun = true
 		}
-		if !writePiece(in.w, in.r, buffer.Bytes()) {
+		if !in.writeList(buffer.Bytes()) {
 			return nil, nil
 		}
 		buffer.Reset()
@@ -98,11 +105,27 @@ func answerList[T any](in *input, l list[T]) (any, error) {
 	if !hasBegun {
 		beginAnswer(in.w, http.StatusOK, "application/json", buffer.Len())
 	}
-	writePiece(in.w, in.r, buffer.Bytes())
+	l.items = nil // the rest is the last piece
+	in.memory.Shrink(int64(buffer.Cap()))
+	in.writeList(buffer.Bytes())
 	if buffer.Cap() <= maxPooled {
 		listBuffers.Put(buffer)
 	}
 	return nil, nil
+}
+
+// writeList writes a piece of a list, and reports whether the caller still reads. A list that
+// is cut off ends with its connection: what is written of it is no JSON.
+func (q *input) writeList(piece []byte) (reads bool) {
+	_, err := q.memory.Write(piece)
+	if err == nil {
+		return true
+	}
+	hlog.FromRequest(q.r).Debug().Err(err).Msg("answer not read")
+	if errors.Is(err, intake.ErrCut) {
+		panic(http.ErrAbortHandler)
+	}
+	return false
 }
 
 // encodeItem appends an element of a list to the buffer that the encoder writes to.

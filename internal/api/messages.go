@@ -98,6 +98,9 @@ func (s *server) listHistory(in *input, query bridge.MessageQuery) (any, error) 
 	if len(outside) == 0 {
 		query.Sender = s.canonical(query.Sender)
 	}
+	if err := in.reserve(); err != nil {
+		return nil, err
+	}
 	page, err := s.Store.Messages(in.ctx(), query)
 	if err != nil {
 		return nil, err
@@ -126,6 +129,9 @@ func (s *server) searchMessages(in *input) (any, error) {
 	}
 	if in.err != nil {
 		return nil, in.err
+	}
+	if err := in.reserve(); err != nil {
+		return nil, err
 	}
 	page, err := s.Store.Search(in.ctx(), search)
 	if err != nil {

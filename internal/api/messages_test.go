@@ -197,7 +197,7 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 			"msgId": "P", "fromMe": true, "senderJid": string(me), "senderLid": nil, "senderUsername": nil, "pushName": "~15551234567", "messageType": "pollCreationMessage",
 			"content": "When?", "timestamp": "2026-11-21T12:10:00.000Z", "media": nil,
 			"quoted": map[string]any{
-				"fromMe": false, "senderJid": string(grace), "pushName": "~15557654321", "messageType": "conversation",
+				"msgId": "A", "chatJid": string(club), "origin": "stored", "fromMe": false, "senderJid": string(grace), "pushName": "~15557654321", "messageType": "conversation",
 				"content": "Straße", "timestamp": "2026-11-21T12:00:00.000Z", "deletedAt": nil,
 			},
 			"contextInfo": map[string]any{"quotedMsgId": "A", "quotedSenderJid": string(grace), "mentionedJid": []any{string(grace), string(alan)}, "mentionsAll": false, "mentions": []any{

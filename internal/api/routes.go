@@ -63,12 +63,13 @@ func (s *server) routes() chi.Router {
 	send.Delete("/api/contacts/{jid}/block", s.handle(s.unblockContact))
 
 	history.Post("/api/chats/{jid}/history", s.handle(s.requestHistory))
-	manage.With(s.needs(bridge.ScopeRead)).Post("/api/chats/{jid}/messages/{msgId}/transcript", s.handle(s.requestTranscript))
+	r.With(s.gate(mayTranscribe)).Post("/api/chats/{jid}/messages/{msgId}/transcript", s.handle(s.requestTranscript))
 
 	// Exported chats
 	manage.Post("/api/imports", s.handle(s.importChat))
 	manage.Get("/api/imports/{id}", s.handle(s.getImport))
-	manage.Delete("/api/imports/{id}", s.handle(s.cancelImport))
+	manage.Get("/api/imports", s.handle(s.listImports))
+	manage.Delete("/api/imports/{id}", s.handle(s.endImport))
 
 	// Events
 	read.Get("/api/events", s.handle(s.listEvents))

@@ -20,8 +20,8 @@ const (
 type draft struct {
 	bridge.Outgoing
 
-	quote  reference                                     // the stored message to quote; zero for none
-	lookUp func(context.Context) (bridge.Content, error) // returns content that is not in the request
+	quote  reference                                             // the stored message to quote; zero for none
+	lookUp func(context.Context, *draft) (bridge.Content, error) // returns content that is not in the request
 	// file fetches or converts the content, once the account is open; nil for other content.
 	file   func(context.Context) (file bridge.File, cleanup func(), err error)
 	linked bool            // the text shows a page, which is fetched then
@@ -93,7 +93,7 @@ func (s *server) compose(ctx context.Context, d *draft) (err error) {
 		return nil
 	}
 	if d.lookUp != nil {
-		if d.Content, err = d.lookUp(ctx); err != nil {
+		if d.Content, err = d.lookUp(ctx, d); err != nil {
 			return err
 		}
 	}
@@ -268,16 +268,24 @@ func (s *server) forwardMessage(in *input) (any, error) {
 	body := in.body(&req, lenient)
 	var d draft
 	d.To = in.destination("destJid", req.DestJID)
-	chat := in.destination("sourceChatJid", req.SourceChatJID)
+	source, err := parseStored("sourceChatJid", req.SourceChatJID)
+	chat := keep(in, source, err)
+	if req.SourceChatJID == "" {
+		in.refuse("sourceChatJid is required")
+	}
 	if req.SourceMsgID == "" {
 		in.refuse("sourceMsgId is required")
 	}
-	d.lookUp = func(ctx context.Context) (bridge.Content, error) {
+	d.lookUp = func(ctx context.Context, d *draft) (content bridge.Content, err error) {
 		source, err := s.message(ctx, chat, req.SourceMsgID)
-		if err == nil {
-			err = source.Forwardable()
+		switch {
+		case err != nil:
+			return nil, err
+		case isImportedContent(source):
+			content, d.file, err = s.exportedContent(in, source)
+			return content, err
 		}
-		return bridge.Forward{Source: source}, err
+		return bridge.Forward{Source: source}, source.Forwardable()
 	}
 	return s.sendOnce(in, body, d)
 }
@@ -299,7 +307,7 @@ func (s *server) sendReaction(in *input) (any, error) {
 	case !isEmoji(*req.Emoji):
 		in.refuse("emoji must be one emoji, or empty to remove the reaction")
 	}
-	d.lookUp = func(ctx context.Context) (bridge.Content, error) {
+	d.lookUp = func(ctx context.Context, _ *draft) (bridge.Content, error) {
 		target, err := s.message(ctx, d.To, req.MsgID)
 		if err == nil {
 			err = target.Answerable("reacted to")

@@ -207,7 +207,7 @@ func TestForward_RefusesWhatCannotBeForwarded(t *testing.T) {
 		bridge.Deletion{Chat: club, Target: "GONE", By: grace, Timestamp: bridge.At(noon)})
 	for id, why := range map[string]string{
 		"ONCE": "view-once", "LOST": "decrypted", "GONE": "deleted",
-		"PARTY": "calendar event", "EMPTY": "no content", "BARE": "nothing of the message",
+		"PARTY": "calendar event", "EMPTY": "no content", "BARE": "no stored content",
 	} {
 		got := s.Post("/api/messages/forward", map[string]any{"sourceChatJid": club, "sourceMsgId": id, "destJid": alan}).Want(http.StatusBadRequest)
 		if !strings.Contains(got.Error(), why) {

@@ -137,6 +137,7 @@ type server struct {
 	adds sync.Mutex // held while a webhook or a hook is counted and added
 
 	bodies  front.Bodies
+	lists   front.Lists
 	keys    sync.Map // of bridge.SendKey, by Key: those of calls that are not answered yet
 	metrics *metrics
 
@@ -195,6 +196,7 @@ func New(o Options) *Handler {
 		started:  bridge.At(o.Now()),
 		sendTime: 2*o.FetchTimeout + media.ConvertTime + deliveryTime,
 		bodies:   front.NewBodies(),
+		lists:    front.NewLists(),
 		metrics:  newMetrics(o),
 
 		documentJSON: documentAsJSON(o.BasePath),

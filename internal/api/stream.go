@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ const (
 
 // eventStream writes the answer of a stream.
 type eventStream struct {
-	out     http.ResponseWriter
+	memory  *front.Memory // of the page that is sent
 	control *http.ResponseController
 	shown   int64 // the last id that was sent
 }
@@ -53,7 +54,9 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, q eventQuery) er
 	}
 	s.metrics.streams.Inc()
 	defer s.metrics.streams.Dec()
-	stream := &eventStream{out: w, control: http.NewResponseController(w)}
+	q.memory = s.lists.Answer(w, q.family, writeTime)
+	defer q.memory.Release()
+	stream := &eventStream{memory: q.memory, control: http.NewResponseController(w)}
 	if s.Typing != nil && (len(q.Types) == 0 || slices.Contains(q.Types, bridge.EventTyping)) {
 		q.typing = s.Typing.open()
 		defer q.typing.close()
@@ -162,8 +165,7 @@ func (e *eventStream) event(id int64, kind bridge.EventType, data []byte) error 
 
 // write writes a piece, for which the reader has its time.
 func (e *eventStream) write(format string, args ...any) error {
-	front.SetDeadline(e.control.SetWriteDeadline, writeTime)
-	if _, err := fmt.Fprintf(e.out, format, args...); err != nil {
+	if _, err := fmt.Fprintf(e.memory, format, args...); err != nil {
 		return errors.Join(errNotRead, err)
 	}
 	return nil
@@ -183,6 +185,16 @@ type logPage struct {
 	typing []bridge.TypingEvent
 }
 
+// readEvents reads a page of the log within the memory of its reader.
+func (s *server) readEvents(ctx context.Context, q eventQuery) (store.EventPage, error) {
+	if err := q.memory.Reserve(ctx, int64(cmp.Or(q.Bytes, bridge.PageBytes))); err != nil {
+		return store.EventPage{}, err
+	}
+	page, err := s.Store.Events(ctx, q.EventQuery)
+	q.memory.Shrink(int64(page.Size) + front.ListPiece)
+	return page, err
+}
+
 // follow returns the log behind q.After, page by page as it grows, and a quiet page after each
 // pause. Streams and waits share this loop, so that no event comes twice or is left out. It
 // ends with an error, or without one when the service stops.
@@ -193,12 +205,13 @@ func (s *server) follow(ctx context.Context, q eventQuery, pause time.Duration) 
 		for {
 			changed := s.Store.Changed() // before reading: what comes meanwhile is read next time
 			for more := true; more; {
-				page, err := s.Store.Events(ctx, q.EventQuery)
+				page, err := s.readEvents(ctx, q)
 				if !yield(logPage{EventPage: page}, err) || err != nil {
 					return
 				}
 				q.After, more = page.Next, page.More
 			}
+			q.memory.Release()
 			select {
 			case <-changed:
 			case <-q.typing.news():

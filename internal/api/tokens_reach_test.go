@@ -17,6 +17,7 @@ import (
 type reach struct {
 	scope bridge.Scope // "" is anybody, with a token or without
 	also  bridge.Scope // a second one
+	or    bridge.Scope // one that is enough by itself; "" is none
 	whole bool         // not with a token that is limited to some chats
 	any   bool         // every token
 }
@@ -40,7 +41,7 @@ var reaches = map[string]reach{
 	"GET /api/chats/{jid}":                              {scope: "read"},
 	"GET /api/chats/{jid}/messages/{msgId}":             {scope: "read"},
 	"POST /api/chats/{jid}/history":                     {scope: "manage", also: "read"},
-	"POST /api/chats/{jid}/messages/{msgId}/transcript": {scope: "manage", also: "read"},
+	"POST /api/chats/{jid}/messages/{msgId}/transcript": {scope: "read", also: "send", or: "manage"},
 	"GET /api/contacts":                                 {scope: "read"},
 	"GET /api/contacts/{jid}":                           {scope: "read"},
 	"POST /api/contacts/check":                          {scope: "read"},
@@ -71,6 +72,7 @@ var reaches = map[string]reach{
 	"DELETE /api/groups/{jid}/picture":    {scope: "send"},
 
 	"POST /api/imports":        {scope: "manage"},
+	"GET /api/imports":         {scope: "manage"},
 	"GET /api/imports/{id}":    {scope: "manage"},
 	"DELETE /api/imports/{id}": {scope: "manage"},
 
@@ -115,7 +117,7 @@ var reaches = map[string]reach{
 
 // permits reports whether a token may call a route.
 func (r reach) permits(token bridge.Token) bool {
-	return r.any || r.scope == "" || token.Allows(r.scope) && (r.also == "" || token.Allows(r.also)) && !(r.whole && token.Chats != nil)
+	return r.any || r.scope == "" || r.or != "" && token.Allows(r.or) || token.Allows(r.scope) && (r.also == "" || token.Allows(r.also)) && !(r.whole && token.Chats != nil)
 }
 
 func TestTokens_EveryRouteWithEveryScope(t *testing.T) {

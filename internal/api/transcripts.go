@@ -22,6 +22,14 @@ func (s *server) transcription(ctx context.Context) (*bridge.Transcription, erro
 	return &t, err
 }
 
+// mayTranscribe refuses callers who may not have messages transcribed.
+func mayTranscribe(caller bridge.Token) error {
+	if !caller.Transcribes() {
+		return bridge.Fail(bridge.CodeForbidden, "this token lacks the scopes read and send, or manage, of which transcripts need one or the other")
+	}
+	return nil
+}
+
 // accepted is an answer about what will be done later.
 type accepted struct{ asked any }
 
@@ -42,6 +50,10 @@ func (s *server) requestTranscript(in *input) (any, error) {
 	}
 	answer := bridge.TranscriptRequest{ChatJID: m.Chat, MsgID: m.ID, Transcript: m.Transcript}
 	if m.Transcript != nil {
+		if !callerOf(in.ctx()).Allows(bridge.ScopeRead) {
+			answer.Transcript = nil // that it was asked for is all that such a token learns
+			return accepted{answer}, nil
+		}
 		return answer, nil
 	}
 	if m.DeletedAt != nil {
@@ -59,7 +71,8 @@ func (s *server) requestTranscript(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole := in.caller().Chats == nil // who may read all chats may use all minutes
+	// Whoever manages the bridge may use all minutes for one chat.
+	whole := in.caller().Chats == nil && in.caller().Allows(bridge.ScopeManage)
 	if t.SecondsLimit != nil {
 		used, err := s.Store.TranscribedOf(in.ctx(), m.Chat)
 		if err != nil {

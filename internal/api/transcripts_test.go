@@ -59,6 +59,11 @@ func TestTranscript_IsAskedForAndAnsweredOnceItIsThere(t *testing.T) {
 	if answer.Transcript == nil || answer.Transcript.Text != "the engine weaves" || *answer.Transcript.Language != "en" || answer.WaitsUntil != nil {
 		t.Errorf("answer: %+v", answer)
 	}
+	answer = bridge.TranscriptRequest{}
+	s.as(s.token(`{"name":"m","scopes":["manage"]}`)).Post(transcriptOf(grace, "V1"), "").Want(http.StatusAccepted).Decode(&answer)
+	if answer.MsgID != "V1" || answer.Transcript != nil {
+		t.Errorf("a token that does not read: %+v", answer)
+	}
 	var found struct{ Matches []bridge.Match }
 	s.Get("/api/messages/search?q=ENGINE").Want(http.StatusOK).Decode(&found)
 	if len(found.Matches) != 1 || found.Matches[0].Content != "" || found.Matches[0].Transcript == nil || found.Matches[0].Transcript.Text != "the engine weaves" {
@@ -120,13 +125,14 @@ func TestTranscript_IsOfTheTokensChats(t *testing.T) {
 	for body, want := range map[string]int{
 		`{"name":"a","scopes":["manage","read"],"chats":["` + string(grace) + `"]}`: http.StatusAccepted,
 		`{"name":"b","scopes":["manage","read"],"chats":["` + string(club) + `"]}`:  http.StatusNotFound,
-		`{"name":"c","scopes":["read","send"]}`:                                     http.StatusForbidden,
+		`{"name":"c","scopes":["read","send"],"chats":["` + string(grace) + `"]}`:   http.StatusAccepted,
+		`{"name":"d","scopes":["read","send"],"chats":["` + string(club) + `"]}`:    http.StatusNotFound,
 	} {
 		s.as(s.token(body)).Post(transcriptOf(grace, "V1"), "").Want(want)
 	}
 }
 
-// A token of one chat uses half of the month's minutes with it; who may read all chats uses the rest, too.
+// A token of one chat uses half of the month's minutes with it; a token of all chats that manages uses the rest, too.
 func TestTranscript_AChatHasHalfOfTheMonth(t *testing.T) {
 	s := newServer(t, minutesAMonth(30))
 	s.voice("V1")
@@ -141,6 +147,19 @@ func TestTranscript_AChatHasHalfOfTheMonth(t *testing.T) {
 	s.Post(transcriptOf(grace, "V2"), "").Want(http.StatusAccepted).Decode(&all)
 	if one.WaitsUntil == nil || all.WaitsUntil != nil {
 		t.Errorf("one chat's token: %+v, BRIDGE_TOKEN: %+v", one, all)
+	}
+}
+
+// TestTranscript_NeedsReadAndSendOrManage: agents' tokens have the first two. A token that
+// manages without reading has transcripts made, and learns none.
+func TestTranscript_NeedsReadAndSendOrManage(t *testing.T) {
+	s := newServer(t)
+	s.voice("V1")
+	for scopes, want := range map[string]int{
+		`"read"`: http.StatusForbidden, `"send"`: http.StatusForbidden, `"read","send"`: http.StatusAccepted, `"manage"`: http.StatusAccepted,
+		`"read","manage"`: http.StatusAccepted, `"send","manage"`: http.StatusAccepted,
+	} {
+		s.as(s.token(`{"name":"t","scopes":[`+scopes+`]}`)).Post(transcriptOf(grace, "V1"), "").Want(want)
 	}
 }
 

@@ -2,10 +2,10 @@ package bridge
 
 import "time"
 
-// CallState names the state of a call to the account.
+// CallState is the state of a call to the account.
 type CallState string
 
-// The states of calls. The network does not always report the end of a call that was
+// These are the states of calls. The network does not always report the end of a call that was
 // answered on another device.
 const (
 	CallRinging           CallState = "ringing"
@@ -15,9 +15,9 @@ const (
 	CallAnsweredElsewhere CallState = "answered_elsewhere"
 )
 
-// Call is a call to the account and, as a [Fact], one that begins to ring, or with
-// the State [CallMissed] one that rang while the bridge was away. The store sets
-// FromLID and EndedAt.
+// Call is a call to the account. As a [Fact] it is a call that starts to ring or, with the State
+// [CallMissed], a call that rang while the bridge was not connected. The store sets FromLID and
+// EndedAt.
 type Call struct {
 	ID        string    `json:"id"`
 	ChatJID   JID       `json:"chatJid"` // empty for an unknown group
@@ -32,8 +32,8 @@ type Call struct {
 	WireID string `json:"-"` // the ID at the network
 }
 
-// CallChange reports a new state of a call. The store ignores one by anybody but its caller and
-// the account, except in a group.
+// CallChange reports a new state of a call. Except in groups, the store ignores changes by
+// anybody but the caller and the account.
 type CallChange struct {
 	ID     string
 	Caller JID
@@ -42,15 +42,15 @@ type CallChange struct {
 	At     Time
 }
 
-// CallsMissed marks calls that have been ringing for so long as missed; 0 is all.
+// CallsMissed marks calls as missed that have been ringing for at least a duration; 0 means all.
 type CallsMissed struct{ Ringing time.Duration }
 
 func (Call) fact()        {}
 func (CallChange) fact()  {}
 func (CallsMissed) fact() {}
 
-// CallQuery asks for a page of the list of calls, the newest first. Since is inclusive. Only,
-// unless nil, names the chats whose calls may be shown.
+// CallQuery asks for a page of the list of calls, newest first. Since is inclusive. Only, if not
+// nil, lists the chats whose calls may be shown.
 type CallQuery struct {
 	Only   []JID
 	Chat   JID
@@ -59,7 +59,7 @@ type CallQuery struct {
 	Cursor string
 }
 
-// NoCall returns the error of a call that is not stored.
+// NoCall returns the error for a call that is not stored.
 func NoCall(id string) *Error {
-	return NotFound("there is no call %s in the store: GET /api/calls lists those that there are", quoted(id))
+	return NotFound("there is no call %s in the store: GET /api/calls lists the stored calls", quoted(id))
 }

@@ -1,7 +1,7 @@
 package bridge
 
-// Chat describes a chat as the list of chats shows it. UnreadCount and the fields behind it are as
-// the account's own devices show the chat.
+// Chat is a chat in the list of chats. UnreadCount and the fields after it have the values that
+// the account's own devices show.
 type Chat struct {
 	JID           JID          `json:"jid"`
 	LID           JID          `json:"lid"`
@@ -28,7 +28,7 @@ type Participant struct {
 	Label        string  `json:"label"` // how they describe themselves in the group
 }
 
-// Group holds a group's metadata. As a [Fact] it replaces all that was stored of the group.
+// Group is a group's metadata. As a [Fact] it replaces all stored metadata of the group.
 type Group struct {
 	JID          JID           `json:"jid"`
 	Name         string        `json:"name" bound:"name"`
@@ -43,17 +43,18 @@ type Group struct {
 	IsCommunity  bool          `json:"-"`                   // holds groups together, and has no messages
 }
 
-// StoredGroup holds what the store has of a group.
+// StoredGroup is a group as the store has it.
 type StoredGroup struct {
 	Group
 	MessageCount  int   `json:"messageCount"`
 	LastMessageAt *Time `json:"lastMessageAt"`
 	UpdatedAt     *Time `json:"updatedAt"`
-	// PictureID changes with the picture. It is empty after a removal, and nil where no change was seen.
+	// PictureID changes with the picture. It is empty after a removal, and nil if no change was
+	// received yet.
 	PictureID *string `json:"pictureId"`
 }
 
-// LastMessage describes the newest message of a chat, as the list of chats shows it.
+// LastMessage is the newest message of a chat in the list of chats.
 type LastMessage struct {
 	ID          string    `json:"msgId"`
 	FromMe      bool      `json:"fromMe"`
@@ -69,29 +70,29 @@ type LastMessage struct {
 // MaxPreview limits the content of a last message, in characters.
 const MaxPreview = 200
 
-// ChatRead reports that the account read a chat on one of its devices: up to the last
-// of the messages IDs, up to a Seq (of an [UnreadPage]), or, without both, up to a
-// moment. With IDs or a Seq the senders have been sent read receipts.
+// ChatRead reports that the account read a chat on one of its devices: up to the last of the
+// messages IDs, up to a Seq (of an [UnreadPage]) or, without both, up to a time. IDs or a Seq
+// mean that read receipts were sent.
 type ChatRead struct {
 	Chat  JID
 	IDs   []string
 	Seq   int64
 	Until Time
-	// Last names the last messages until that moment, whose second others may share that came
-	// since: these were not read.
+	// Last lists the last messages until that time. Other messages of the same second were
+	// received later and were not read.
 	Last []string
 }
 
-// UnreadMessage is a message of another person, for which no read receipt was sent.
+// UnreadMessage is another person's message without a read receipt.
 type UnreadMessage struct {
 	ID        string
 	WireID    string // as in [Message]
 	SenderJID JID
-	Seq       int64 // the order in which messages were stored
+	Seq       int64 // position in the order of storing
 }
 
-// UnreadPage holds some of the unread messages of a chat. Once it is handled, the chat is
-// read up to the seq UpTo; More reports that the page is full.
+// UnreadPage is a part of the unread messages of a chat. After it was handled, the chat is read
+// up to the seq UpTo. More means that the page is full.
 type UnreadPage struct {
 	Messages []UnreadMessage
 	UpTo     int64
@@ -101,15 +102,15 @@ type UnreadPage struct {
 // ChatMarkedUnread reports that one of the account's devices marked a chat as unread.
 type ChatMarkedUnread struct{ Chat JID }
 
-// ChatSettings says how the account's devices keep a chat; nil fields stay as they are.
+// ChatSettings has a chat's settings on the account's devices. Nil fields stay unchanged.
 type ChatSettings struct {
 	Chat       JID
 	Archived   *bool
 	Pinned     *bool
-	MutedUntil *Time // one in the past unmutes
+	MutedUntil *Time // a time in the past unmutes
 }
 
-// ChatPatch changes how the account's devices keep a chat; nil fields stay as they are.
+// ChatPatch changes a chat's settings on the account's devices. Nil fields stay unchanged.
 type ChatPatch struct {
 	Archived   *bool
 	Pinned     *bool
@@ -117,7 +118,7 @@ type ChatPatch struct {
 	Unread     *bool // false sends no read receipts
 }
 
-// Fields returns the names of the fields that a change names.
+// Fields returns the names of the fields that are set.
 func (p ChatPatch) Fields() (names []string) {
 	if p.Archived != nil {
 		names = append(names, "archived")
@@ -134,10 +135,10 @@ func (p ChatPatch) Fields() (names []string) {
 	return names
 }
 
-// GroupWithheld names a group that is gone, or that the account is not in.
+// GroupWithheld means that a group does not exist any more, or that the account is not a member.
 type GroupWithheld struct{ JID JID }
 
-// MutedForever returns the MutedUntil of a chat that is muted without an end.
+// MutedForever returns the MutedUntil of a chat that is muted forever.
 func MutedForever() Time { return Time{last} }
 
 func (ChatRead) fact()         {}

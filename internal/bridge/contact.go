@@ -1,6 +1,6 @@
 package bridge
 
-// KnownContact describes a person as the routes of contacts show them.
+// KnownContact is a person in the routes of contacts.
 type KnownContact struct {
 	JID          JID     `json:"jid"`
 	LID          JID     `json:"lid"`
@@ -11,7 +11,7 @@ type KnownContact struct {
 	BusinessName string  `json:"businessName"`
 	IsSaved      bool    `json:"isSaved"`
 	IsBlocked    bool    `json:"isBlocked"`
-	ChatJID      JID     `json:"chatJid"` // empty where no chat with them is stored
+	ChatJID      JID     `json:"chatJid"` // empty if there is no chat with them
 }
 
 // Block reports that the account has blocked a person, or unblocked them.
@@ -20,15 +20,15 @@ type Block struct {
 	IsBlocked bool
 }
 
-// Blocklist names all people whom the account blocks.
+// Blocklist is the complete list of people whom the account blocks.
 type Blocklist struct{ JIDs []JID }
 
 func (Block) fact()     {}
 func (Blocklist) fact() {}
 
-// ContactQuery asks for a page of the list of contacts. Q is a part of a name, of the username,
-// or of the phone number as people write it. Among, unless nil, names who is looked for; Only,
-// unless nil, who may be shown.
+// ContactQuery asks for a page of the list of contacts. Q is part of a name, of the username, or
+// of the phone number in any common spelling. Among, if not nil, lists the people to search.
+// Only, if not nil, lists the people who may be shown.
 type ContactQuery struct {
 	Only   []JID
 	Among  []JID
@@ -37,22 +37,21 @@ type ContactQuery struct {
 	Cursor string
 }
 
-// NoContact returns the error of a person who is not stored.
+// NoContact returns the error for a person who is not stored.
 func NoContact(jid JID) *Error {
-	return NotFound("there is no contact %s in the store: it holds the address book, and whoever the account met in a chat or a group", jid)
+	return NotFound("there is no contact %s in the store: it has the people of the address book, the chats and the groups", jid)
 }
 
-// NumberCheck says whether the network knows a phone number. As a [Fact] it is kept
-// for a day.
+// NumberCheck says whether a phone number is on WhatsApp. As a [Fact] it is stored for 24 hours.
 type NumberCheck struct {
 	Phone      string `json:"phone"` // E.164 digits, as it was asked about
-	JID        JID    `json:"jid"`   // empty where nobody on the network has the number
+	JID        JID    `json:"jid"`   // empty if the number is not on WhatsApp
 	IsBusiness bool   `json:"isBusiness"`
 }
 
 func (NumberCheck) fact() {}
 
-// PictureSize names one of the two files of a picture.
+// PictureSize is one of the two sizes of a picture.
 type PictureSize string
 
 const (
@@ -60,5 +59,5 @@ const (
 	PictureFull    PictureSize = "full"
 )
 
-// Picture says where the network has the picture of a person or a group.
+// Picture is the network's location of the picture of a person or a group.
 type Picture struct{ DirectPath string }

@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// cut returns valid text of at most so many characters. It does not end within one sign
-// (a letter with its accents, an emoji of several parts, a flag), unless that would
-// leave nothing.
+// cut returns valid text of at most most characters. It does not split a grapheme (a letter with
+// its accents, an emoji of several parts, a flag), unless nothing would be left.
 func cut(s string, most int) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
@@ -17,7 +16,7 @@ func cut(s string, most int) string {
 	if end == len(s) {
 		return s
 	}
-	const longest = 32 // signs that are longer are no signs
+	const longest = 32 // longer sequences are not graphemes
 	for at, steps := end, 0; at > 0 && steps < longest; steps++ {
 		if !joined(s[:at], s[at:]) {
 			return s[:at]
@@ -28,10 +27,10 @@ func cut(s string, most int) string {
 	return s[:end]
 }
 
-// CutContent returns the text of a message as it is stored: at most [MaxContent] characters.
+// CutContent returns the text of a message in its stored form: at most [MaxContent] characters.
 func CutContent(text string) string { return cut(text, MaxContent) }
 
-// Beginning returns at most so many characters of a text, and "…" if there are more.
+// Beginning returns at most most characters of a text, followed by "…" if there are more.
 func Beginning(text string, most int) string {
 	if end := byteOf(text, most); end < len(text) {
 		return text[:end] + "…"
@@ -39,7 +38,7 @@ func Beginning(text string, most int) string {
 	return text
 }
 
-// byteOf returns where the character with a number begins, or the end of s.
+// byteOf returns the byte offset of a character (counted from 0), or len(s).
 func byteOf(s string, character int) int {
 	if len(s) <= character {
 		return len(s)
@@ -55,7 +54,7 @@ func byteOf(s string, character int) int {
 
 const zeroWidthJoiner = '\u200D'
 
-// joined reports whether two parts of a text meet within one sign.
+// joined reports whether a grapheme spans the end of before and the start of after.
 func joined(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(after)
@@ -79,11 +78,11 @@ func joined(before, after string) bool {
 	return letters%2 == 1
 }
 
-// isFlagLetter reports whether r is one of the two letters that make a flag.
+// isFlagLetter reports whether r is a letter of a flag. A flag has two.
 func isFlagLetter(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
 
-// PlainFileName returns a name without characters that would hide its end or break a
-// line of a header. A long name keeps its extension.
+// PlainFileName returns a name without characters that could disguise its end or break a header
+// line. If a long name is cut, its extension stays.
 func PlainFileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
@@ -103,7 +102,7 @@ func PlainFileName(name string) string {
 
 const longestExtension = 16
 
-// Join puts texts of any type into one, with a separator between them.
+// Join joins texts of any string type with a separator.
 func Join[T ~string](texts []T, separator string) string {
 	plain := make([]string, len(texts))
 	for i, text := range texts {
@@ -112,7 +111,7 @@ func Join[T ~string](texts []T, separator string) string {
 	return strings.Join(plain, separator)
 }
 
-// CutBytes returns the first bytes of a text, at most so many, in whole characters.
+// CutBytes returns the start of a text, at most most bytes, without splitting a character.
 func CutBytes(s string, most int) string {
 	if len(s) <= most {
 		return s

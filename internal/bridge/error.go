@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Code is the stable slug of an error, the "code" of every error body.
+// Code is the stable identifier of an error, the "code" of every error response.
 type Code string
 
-// The codes that callers may rely on.
+// Callers may rely on these codes.
 const (
 	CodeUnauthorized        Code = "unauthorized"
 	CodeSendDisabled        Code = "send_disabled"
@@ -61,20 +61,21 @@ const (
 	CodeSignatureInvalid    Code = "signature_invalid"
 	CodeTemplateFailed      Code = "template_failed"
 	CodeAmbiguousDates      Code = "ambiguous_dates"
+	CodeAmbiguousTimezone   Code = "ambiguous_timezone"
 	CodeUnknownDates        Code = "unknown_dates"
 	CodeNoMoreHistory       Code = "no_more_history"
 	CodeOnlyOnPhone         Code = "only_on_phone"
 	CodeImportEnded         Code = "import_ended"
 )
 
-// Error is a failure that callers may see. Msg is a sentence that says what to change;
-// Err is the cause, for the log alone.
+// Error is an error that callers may see. Msg is a sentence that says what to change. Err is the
+// cause and only for the log.
 type Error struct {
 	Code       Code
 	Msg        string
 	Err        error
-	RetryAfter time.Duration // how long to wait before trying again; 0 is unknown
-	Changed    []string      // the fields that were changed before it failed
+	RetryAfter time.Duration // how long to wait before trying again; 0 if unknown
+	Changed    []string      // the fields that were changed before the error
 	Dates      *AmbiguousDates
 }
 
@@ -87,29 +88,29 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Because adds the cause of e, for the log.
+// Because sets the cause of e, for the log.
 func (e *Error) Because(cause error) *Error {
 	e.Err = cause
 	return e
 }
 
-// Fail makes an error of a code.
+// Fail returns an error with a code.
 func Fail(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Invalid returns the error of a request that cannot succeed as it is.
+// Invalid returns the error for a request that cannot succeed unless it is changed.
 func Invalid(format string, args ...any) *Error { return Fail(CodeInvalid, format, args...) }
 
-// NotFound returns the error of a thing that is not stored.
+// NotFound returns the error for an object that is not stored.
 func NotFound(format string, args ...any) *Error { return Fail(CodeNotFound, format, args...) }
 
-// NoChat returns the error of a chat that is not stored.
+// NoChat returns the error for a chat that is not stored.
 func NoChat(jid JID) *Error {
-	return NotFound("there is no chat %s in the store: it holds chats with messages received while the account was connected", jid)
+	return NotFound("there is no chat %s in the store: it has the chats whose messages were received while the account was connected", jid)
 }
 
-// AfterChanges adds to an error the fields that were changed before the change of one failed.
+// AfterChanges adds to an error the fields that were changed before it.
 func AfterChanges(changed []string, field string, err error) error {
 	e, named := err.(*Error)
 	if len(changed) == 0 || !named {
@@ -121,10 +122,10 @@ func AfterChanges(changed []string, field string, err error) error {
 	return &failed
 }
 
-// NotConnected returns the error of an operation that needs the connection.
+// NotConnected returns the error for an operation that needs the connection.
 func NotConnected(format string, args ...any) *Error { return Fail(CodeNotConnected, format, args...) }
 
-// CodeOf returns the code of err: [CodeInternal] for anything that is not an [Error].
+// CodeOf returns the code of err, or [CodeInternal] if err is not an [Error].
 func CodeOf(err error) Code {
 	var e *Error
 	if errors.As(err, &e) {
@@ -133,6 +134,5 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// ErrLeaseSought says that it is not known yet whether another process runs the
-// account.
-var ErrLeaseSought = errors.New("whether another process runs this account is being asked")
+// ErrLeaseSought means that it is not known yet whether another process runs the account.
+var ErrLeaseSought = errors.New("still asking whether another process runs this account")

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// EventType names a kind of event in the log.
+// EventType is the type of an event in the log.
 type EventType string
 
 const (
@@ -27,7 +27,8 @@ func EventTypes() []EventType {
 	}
 }
 
-// Event is an entry of the log. Message, Chat, Group, Call or Status is set by type.
+// Event is an entry of the log. Depending on its type, Message, Chat, Group, Call or Status is
+// set.
 type Event struct {
 	ID      int64        `json:"id"`
 	Type    EventType    `json:"type"`
@@ -36,27 +37,30 @@ type Event struct {
 	Message *Message     `json:"message,omitempty"`
 	Chat    *Chat        `json:"chat,omitempty"`
 	Group   *StoredGroup `json:"group,omitempty"`
-	// Changes names the fields of Message that changed, where Type is message.updated. An event
-	// that an earlier version logged has none.
+	// Changes lists the changed fields of Message if Type is message.updated. It is empty in
+	// events that an earlier version logged.
 	Changes []MessageField `json:"changes,omitempty"`
-	// Reactions are those that changed, with an empty emoji where one was removed; of very many
-	// at once the last.
+	// GroupChanges says what changed in Group, under the name "changes"; nil if that is unknown.
+	GroupChanges *GroupChanges `json:"-"`
+	// Reactions are the changed reactions. A removed one has an empty emoji. If very many changed
+	// at once, only the last ones are listed.
 	Reactions []MessageReaction `json:"reactions,omitempty"`
-	// Voters have voted in the poll, or taken their votes back; of very many at once the last.
+	// Voters have voted in the poll or removed their votes. If very many did at once, only the
+	// last ones are listed.
 	Voters []JID `json:"voters,omitempty"`
-	// JoinRequests stands beside Group where requests to join came or were withdrawn.
+	// JoinRequests is set together with Group if join requests were made or withdrawn.
 	JoinRequests *JoinRequestChange `json:"joinRequests,omitempty"`
 	Call         *Call              `json:"call,omitempty"`
 	Status       *Status            `json:"status,omitempty"`
-	// Typing is set in events of streams that are not in the log; see [EventTyping].
+	// Typing is only set in events of streams, which are not in the log; see [EventTyping].
 	Typing *Typing `json:"typing,omitempty"`
 }
 
-// MessageField names a field of [Message] that can change.
+// MessageField is the name of a field of [Message] that can change.
 type MessageField string
 
-// The fields that change. An edit changes content, whatever of the message it replaces; the type
-// changes with a message that could be decrypted only now.
+// These fields can change. An edit changes content, whatever part of the message it replaces. The
+// type changes if a message could only be decrypted later.
 const (
 	ChangedContent    MessageField = "content"
 	ChangedTranscript MessageField = "transcript"
@@ -72,8 +76,8 @@ const (
 	ChangedDeleted    MessageField = "deletedAt"
 )
 
-// EventFilter chooses events of the log; empty fields choose all. Events without a chat
-// (the account's status, a call of an unknown group) are of no type of chat.
+// EventFilter selects events of the log. Empty fields select all. Events without a chat (the
+// account's status, a call of an unknown group) have no type of chat.
 type EventFilter struct {
 	Types        []EventType `json:"types"`
 	Chats        []JID       `json:"chats"`
@@ -82,8 +86,8 @@ type EventFilter struct {
 	FromMe       *bool       `json:"fromMe"` // filters events of messages alone
 }
 
-// Wants reports whether an event passes the filter but for its lists of chats: only the
-// store knows their other names.
+// Wants reports whether an event passes the filter, except for its lists of chats: only the store
+// knows the other JIDs of these chats.
 func (f EventFilter) Wants(e Event) bool {
 	isOfType := len(f.Types) == 0 || slices.Contains(f.Types, e.Type)
 	return isOfType && f.wantsChat(e.ChatJID) && (f.FromMe == nil || e.Message == nil || e.Message.FromMe == *f.FromMe)
@@ -111,16 +115,16 @@ type EventPayload struct {
 	Data      any       `json:"data"`
 }
 
-// Payload returns the event as receivers get it.
+// Payload returns the event in the form for receivers.
 func (e Event) Payload() EventPayload { return EventPayload{e.Type, e.At, e} }
 
-// ResetPayload returns the payload that stands for lost events, those up to a number.
+// ResetPayload returns the payload for lost events, up to a number.
 func ResetPayload(after int64, at Time) EventPayload {
 	return EventPayload{EventReset, at, struct {
 		After int64 `json:"after"`
 	}{after}}
 }
 
-// EventName returns a name that no other event of the account ever has: its number alone
-// comes again when a backup is restored.
+// EventName returns a name that is unique among all events of the account. An event's number is
+// not: it is reused after a backup is restored.
 func EventName(id int64, at Time) string { return fmt.Sprintf("evt_%d_%x", id, at.UnixMilli()) }

@@ -1,27 +1,27 @@
 package bridge
 
-// Fact is something that came from the network and is stored. The facts of one stanza are
-// saved in one transaction before the stanza is acknowledged. JIDs may be in either form
-// of a person's identity. A change of a message that is not stored yet waits for it.
+// Fact is information from the network that is stored. The facts of one stanza are saved in one
+// transaction before the stanza is acknowledged. JIDs may be a person's number or LID. A change
+// of a message that is not stored yet waits for the message.
 type Fact interface{ fact() }
 
-// Identity joins a phone number and a LID of the same person.
+// Identity links a phone number and a LID of the same person.
 type Identity struct{ PN, LID JID }
 
-// IdentityChange reports that the network has given a person another number, another LID or
-// both. Empty fields are not known.
+// IdentityChange reports that a person has a new number, a new LID or both. Empty fields are
+// unknown.
 type IdentityChange struct{ OldPN, OldLID, NewPN, NewLID JID }
 
-// Contact holds names of a person; nil fields stay as they are.
+// Contact has names of a person. Nil fields stay unchanged.
 type Contact struct {
 	JID          JID
 	Name         *string `bound:"name"` // from the account's address book; "" when removed from it
 	PushName     *string `bound:"name"` // chosen by the person
 	BusinessName *string `bound:"name"` // verified by the network
-	Username     *string // "" when it was given up
+	Username     *string // "" if the person has removed it
 }
 
-// ReactionChange sets, or with an empty emoji removes, a person's reaction.
+// ReactionChange sets a person's reaction, or removes it if the emoji is empty.
 type ReactionChange struct {
 	Chat      JID
 	Target    string // id of the message
@@ -30,22 +30,22 @@ type ReactionChange struct {
 	Timestamp Time
 }
 
-// Edit replaces the content of a message. The store ignores one by anybody but the author.
+// Edit replaces the content of a message. The store ignores edits by anybody but the author.
 type Edit struct {
 	Chat      JID
 	Target    string
 	Editor    JID
 	Timestamp Time
-	// New has the new MessageType, Content, ContextInfo, Media and Raw. Without Media, or
-	// a key in it, the file of the message stays.
+	// New has the new MessageType, Content, ContextInfo, Media and Raw. If it has no Media, or no
+	// key in it, the file of the message stays.
 	New Message
-	// Upload is an HD upload in place of an edit; else nil. Its file replaces that of the
-	// target, which is not marked as edited, and its id becomes another id of the target.
-	// It is a message of its own where the target is not stored, or not the editor's.
+	// Upload is set if this is an HD upload instead of an edit. Its file replaces the target's
+	// file, and its id becomes another id of the target, which is not marked as edited. If the
+	// target is not stored or is not the editor's, Upload is stored as a separate message.
 	Upload *Message
 }
 
-// Deletion empties a message. The store ignores one by others than the author and admins.
+// Deletion empties a message. The store ignores deletions by anybody but the author and admins.
 type Deletion struct {
 	Chat      JID
 	Target    string
@@ -53,12 +53,12 @@ type Deletion struct {
 	Timestamp Time
 }
 
-// RemovedElsewhere reports that another own device deleted something for itself. The store
-// keeps it; the log notes that the chat has changed.
+// RemovedElsewhere reports that another of the account's devices deleted something for itself
+// only. The store does not delete it; the log records that the chat has changed.
 type RemovedElsewhere struct{ Chat JID }
 
-// NoMessage reports that what came under an id is no message, but a reaction, an edit or a
-// setting of the chat. A placeholder that was stored for it is removed.
+// NoMessage reports that a stanza is not a message but a reaction, an edit or a setting of the
+// chat. If a placeholder was stored for it, it is removed.
 type NoMessage struct {
 	Chat   JID
 	ID     string
@@ -71,15 +71,15 @@ type PollVote struct {
 	Chat      JID
 	Target    string // id of the poll's message
 	Voter     JID
-	Hashes    [][]byte // SHA-256 of the names of the options voted for
+	Hashes    [][]byte // SHA-256 of the names of the chosen options
 	Timestamp Time
 }
 
-// Encrypted is a change of a message, or a comment on it, that is encrypted with the
-// secret of that message, which is not known yet. It is decrypted when the message comes.
+// Encrypted is a change of a message, or a comment on it, that is encrypted with the secret of a
+// message. The secret is not known yet; the change is decrypted when the message is received.
 type Encrypted struct {
 	Chat      JID
-	Target    string // id of the message that has the secret
+	Target    string // id of the message with the secret
 	ID        string // of the stanza
 	Sender    JID
 	FromMe    bool
@@ -88,7 +88,7 @@ type Encrypted struct {
 	Payload   []byte // the marshalled waE2E.Message
 }
 
-// Receipt is another person's receipt for own messages. It only moves their status forward.
+// Receipt is another person's receipt for own messages. It never moves their status back.
 type Receipt struct {
 	Chat      JID
 	IDs       []string
@@ -97,16 +97,16 @@ type Receipt struct {
 	Timestamp Time
 }
 
-// SendResult reports the outcome of sending an own message: sent or failed.
+// SendResult is the outcome of sending an own message: sent or failed.
 type SendResult struct {
 	Chat      JID
 	ID        string
 	Status    Delivery
-	Timestamp Time // the network's; zero keeps the message's
+	Timestamp Time // the network's; zero leaves the message's
 }
 
-// GroupChange describes a change that a notification reported; nil and empty fields stay as they
-// are. A group that is not stored becomes known under its JID.
+// GroupChange is a change from a notification. Nil and empty fields stay unchanged. If the group
+// is not stored, it is stored with its JID only.
 type GroupChange struct {
 	JID          JID
 	Name         *string `bound:"name"`
@@ -115,25 +115,27 @@ type GroupChange struct {
 	IsLocked     *bool
 	JoinApproval *bool // see [Group]
 	Expiration   *uint32
-	PictureID    *string       `bound:"id"` // empty where the picture was removed
-	Moved        []MovedMember // are applied before the others
+	PictureID    *string       `bound:"id"` // empty if the picture was removed
+	Moved        []MovedMember // applied before the others
 	Joined       []Participant `bound:"members"`
 	Left         []JID
 	Promoted     []JID
 	Demoted      []JID
-	// Asked request to join; the requests of AskNoMore were withdrawn or rejected.
+	// Asked are new join requests. The requests of AskNoMore were withdrawn or rejected.
 	Asked     []Participant `bound:"asking"`
 	AskNoMore []Participant `bound:"asking"`
+	By        JID           // who made the change; empty if the network does not say
 	Timestamp Time
 }
 
-// MovedMember is a member of a group who has another number or LID.
+// MovedMember is a member of a group who has a new number or LID.
 type MovedMember struct {
 	From JID
 	To   Participant
 }
 
-// MemberLabel says how members of a group describe themselves in it. The latest SetAt counts.
+// MemberLabel is a member's description of themselves in a group. The one with the latest SetAt
+// counts.
 type MemberLabel struct {
 	Chat   JID
 	Member JID
@@ -141,19 +143,20 @@ type MemberLabel struct {
 	SetAt  Time
 }
 
-// ChatTimer sets the disappearing-messages timer of a chat. The latest SetAt counts.
+// ChatTimer sets the disappearing-messages timer of a chat. The one with the latest SetAt counts.
 type ChatTimer struct {
 	Chat    JID
 	Seconds uint32
-	SetAt   Time // when somebody set it; zero for not known
-	// FromHistory does not list a chat that is not stored.
+	SetAt   Time // when it was set; zero if unknown
+	// FromHistory means that a chat that is not stored is not added to the list.
 	FromHistory bool
 }
 
-// Owner names the account of a store. Another one is refused with [CodeOtherAccount].
+// Owner is the account that a store belongs to. Another account is refused with
+// [CodeOtherAccount].
 type Owner struct{ PN, LID JID }
 
-// SameAccount reports whether two owners share a LID, or a number in any spelling.
+// SameAccount reports whether two owners have the same LID or the same number, in any spelling.
 func (o Owner) SameAccount(other Owner) bool {
 	if o.LID != "" && o.LID == other.LID {
 		return true
@@ -161,24 +164,25 @@ func (o Owner) SameAccount(other Owner) bool {
 	return o.PN != "" && other.PN != "" && SamePhone(o.PN.User(), other.PN.User())
 }
 
-// MediaMoved reports the new place of a file that the phone uploaded again.
+// MediaMoved is the new location of a file that the phone uploaded again.
 type MediaMoved struct {
 	Chat       JID
 	ID         string
 	DirectPath string `bound:"path"`
 }
 
-// SendKey binds an Idempotency-Key to a message. It is saved together with the message
-// before that leaves; that of a change of a message again when the network accepted it.
+// SendKey links an Idempotency-Key to a message. It is saved together with the message before
+// that is sent. For a change of a message it is saved again when the network has accepted the
+// change.
 type SendKey struct {
 	Key       string
 	Route     string
 	BodyHash  []byte
 	Chat      JID
 	MsgID     string
-	At        Time // when it was stored; zero for now, by the store's clock
-	ChangedAt Time // the time in an edit, with which it is repeated
-	TakenAt   Time // when the network accepted a change of a message; else zero
+	At        Time // when it was stored; zero means now, by the store's clock
+	ChangedAt Time // the time in an edit, which a repeated edit must have, too
+	TakenAt   Time // when the network accepted a change of a message; zero otherwise
 }
 
 func (Message) fact()          {}
@@ -203,17 +207,18 @@ func (MediaMoved) fact()       {}
 func (SendKey) fact()          {}
 func (Status) fact()           {}
 
-// KeyedRequest records a change at the network that is no message, under an Idempotency-Key, whose
-// MsgID is its ID. It is saved before it begins, and again with its answer.
+// KeyedRequest records a change on the network other than a message, under an Idempotency-Key
+// whose MsgID is its ID. It is saved before the change is requested, and again with the answer.
 type KeyedRequest struct {
 	ID      string
-	Plan    []byte // JSON: how things were before
-	Chat    JID    // the group that it made, once the network has told of it
-	Answer  []byte // JSON; nil until the call has ended well
-	Refused bool   // the last try has ended, and changed nothing more
+	Plan    []byte // JSON: the state before the change
+	Chat    JID    // the group that it created, after the network has announced the group
+	Answer  []byte // JSON; nil until the call has succeeded
+	Refused bool   // the last attempt has ended without further changes
 }
 
-// GroupMade names a group that the account made. Key is the ID of its [KeyedRequest], if any.
+// GroupMade is a group that the account created. Key is the ID of its [KeyedRequest], if there is
+// one.
 type GroupMade struct {
 	Key string
 	JID JID

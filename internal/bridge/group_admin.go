@@ -1,24 +1,24 @@
 package bridge
 
-// NewGroup describes a group to be made.
+// NewGroup describes a group to create.
 type NewGroup struct {
 	Name         string
 	Participants []JID
-	Key          string // by which the group is recognised in what the network reports
+	Key          string // identifies the group in the network's reports
 
-	Again bool  // an earlier call with the same Idempotency-Key may have made it
-	Made  JID   // the group, if the network has reported it since
-	Known []JID // groups of that name which other calls made, or which there were before
+	Again bool  // an earlier call with the same Idempotency-Key may have created it
+	Made  JID   // the group, if the network has announced it
+	Known []JID // groups of that name that other calls created or that existed before
 }
 
-// GroupCreated describes a group that was made.
+// GroupCreated describes a created group.
 type GroupCreated struct {
 	JID          JID                 `json:"jid"`
 	Name         string              `json:"name"`
 	Participants []ParticipantResult `json:"participants"`
 }
 
-// GroupPatch changes a group's settings; nil fields stay as they are.
+// GroupPatch changes a group's settings. Nil fields stay unchanged.
 type GroupPatch struct {
 	Name         *string `json:"name"`
 	Topic        *string `json:"topic"`
@@ -28,7 +28,7 @@ type GroupPatch struct {
 	Disappearing *uint32 `json:"disappearingSeconds"` // 0 is never
 }
 
-// ParticipantAction names a change of a group's members, or a decision about a request to join.
+// ParticipantAction is a change of a group's members, or a decision about a join request.
 type ParticipantAction string
 
 const (
@@ -40,7 +40,7 @@ const (
 	ParticipantReject  ParticipantAction = "reject"
 )
 
-// IsDecision reports whether an action decides about a request to join.
+// IsDecision reports whether an action is a decision about a join request.
 func (a ParticipantAction) IsDecision() bool {
 	return a == ParticipantApprove || a == ParticipantReject
 }
@@ -56,7 +56,7 @@ type JoinRequest struct {
 	Named JID `json:"-"` // as the network named them, by number or by LID
 }
 
-// AsNamed returns the request with nothing about its person but Named.
+// AsNamed returns the request with only the field Named of its person.
 func (r JoinRequest) AsNamed() JoinRequest {
 	bare := JoinRequest{JID: r.Named, RequestedAt: r.RequestedAt, Named: r.Named}
 	if r.Named.IsLID() {
@@ -65,13 +65,13 @@ func (r JoinRequest) AsNamed() JoinRequest {
 	return bare
 }
 
-// JoinRequestChange has new requests to join, and those that were withdrawn or rejected.
+// JoinRequestChange lists new join requests and those that were withdrawn or rejected.
 type JoinRequestChange struct {
 	Created []JoinRequest `json:"created"`
 	Revoked []JoinRequest `json:"revoked"`
 }
 
-// ParticipantsChange changes the members of a group, or decides about requests to join.
+// ParticipantsChange changes the members of a group, or decides about join requests.
 type ParticipantsChange struct {
 	Group        JID
 	Action       ParticipantAction
@@ -79,7 +79,7 @@ type ParticipantsChange struct {
 	Again        bool // see [NewGroup]
 }
 
-// ParticipantStatus names the outcome for one person of a [ParticipantsChange] or [NewGroup].
+// ParticipantStatus is the outcome for one person of a [ParticipantsChange] or [NewGroup].
 type ParticipantStatus string
 
 const (
@@ -94,7 +94,7 @@ const (
 	ParticipantRefused      ParticipantStatus = "refused"
 )
 
-// ParticipantResult reports the outcome for one person. Error is a sentence, nil for success.
+// ParticipantResult is the outcome for one person. Error is a sentence, or nil for success.
 type ParticipantResult struct {
 	JID    JID               `json:"jid"`
 	LID    JID               `json:"lid"`
@@ -103,23 +103,23 @@ type ParticipantResult struct {
 	Invite *PersonalInvite   `json:"invite"`
 }
 
-// PersonalInvite lets one person, who may not be added, join by themselves.
+// PersonalInvite lets one person, who may not be added, join the group.
 type PersonalInvite struct {
 	Code      string `json:"code"`
 	ExpiresAt Time   `json:"expiresAt"`
 }
 
-// GroupLink holds the link by which a group may be joined.
+// GroupLink is the invite link of a group.
 type GroupLink struct {
 	JID  JID    `json:"jid"`
 	Link string `json:"link"`
 	Code string `json:"code"`
 }
 
-// InviteLinkPrefix begins the link of every group; the code follows.
+// InviteLinkPrefix is the start of every group's link. The code follows it.
 const InviteLinkPrefix = "https://chat.whatsapp.com/"
 
-// JoinStatus names the outcome of joining a group: pending where an admin has to agree.
+// JoinStatus is the outcome of joining a group. Pending means that an admin must approve.
 type JoinStatus string
 
 const (

@@ -25,31 +25,72 @@ type AmbiguousDates struct {
 	Examples []DateExample `json:"examples"`
 }
 
-// ImportState says how far an import is.
+// ImportState is the state of an import.
 type ImportState string
 
-// The states of an import. What a failed or cancelled one has stored stays.
+// The states of an import. What a failed or cancelled import has stored stays until the import is undone.
 const (
 	ImportRunning   ImportState = "running"
 	ImportDone      ImportState = "done"
 	ImportFailed    ImportState = "failed"
 	ImportCancelled ImportState = "cancelled"
+	ImportUndoing   ImportState = "undoing"
+	ImportUndone    ImportState = "undone"
 )
 
-// Import is the taking over of a chat that an app has exported.
+// ZoneSource says where the time zone of an import comes from.
+type ZoneSource string
+
+// The sources of a time zone: the caller, the bridge's environment, and stored messages with the same texts.
+const (
+	ZoneGiven       ZoneSource = "given"
+	ZoneEnvironment ZoneSource = "environment"
+	ZoneMatched     ZoneSource = "matched"
+)
+
+// Import is the import of a chat that an app has exported.
 type Import struct {
-	ID           string      `json:"id"`
-	State        ImportState `json:"state"`
-	Error        *string     `json:"error"` // why it has failed, or was cancelled
-	DryRun       bool        `json:"dryRun"`
-	ChatJID      JID         `json:"chatJid"`
-	Total        int         `json:"total"`      // messages of the export that were looked at
-	Imported     int         `json:"imported"`   // of them, those that were not stored
-	Duplicates   int         `json:"duplicates"` // and those that were
-	Media        int         `json:"media"`      // files that were taken over
-	System       int         `json:"system"`     // notices of the app, which are not stored
-	Doubtful     []Doubt     `json:"doubtful"`
-	UnknownNames []string    `json:"unknownNames"`
+	ID      string      `json:"id"`
+	State   ImportState `json:"state"`
+	Error   *string     `json:"error"` // of a failed or cancelled import
+	DryRun  bool        `json:"dryRun"`
+	ChatJID JID         `json:"chatJid"`
+	ImportAbout
+	StartedAt    Time     `json:"startedAt"`
+	EndedAt      *Time    `json:"endedAt"`
+	Imported     int      `json:"imported"`   // messages that were not stored
+	Duplicates   int      `json:"duplicates"` // messages that were stored already
+	Media        int      `json:"media"`      // files that were stored
+	Removed      int      `json:"removed"`    // messages that undoing the import has removed
+	Doubtful     []Doubt  `json:"doubtful"`   // until the bridge restarts
+	UnknownNames []string `json:"unknownNames"`
+}
+
+// ImportAbout describes an import: its file and its settings.
+type ImportAbout struct {
+	FileName     string         `json:"fileName"`
+	Timezone     string         `json:"timezone"` // a zone's name, or an offset like +02:00
+	TimezoneFrom ZoneSource     `json:"timezoneFrom"`
+	DateOrder    *DateOrder     `json:"dateOrder"` // as the caller gave it
+	Names        map[string]JID `json:"names"`     // as the caller gave them
+	FirstAt      *string        `json:"firstAt"`   // of the first message, as RFC 3339 with the zone's offset
+	LastAt       *string        `json:"lastAt"`
+	Total        int            `json:"total"`  // messages of the export
+	System       int            `json:"system"` // notices of the app, which are not stored
+}
+
+// ImportQuery asks for a page of the list of imports, the newest first. Only, unless nil, names the chats whose imports
+// may be shown.
+type ImportQuery struct {
+	Only   []JID
+	Chat   JID
+	Limit  int
+	Cursor string
+}
+
+// NoImport returns the error of an import that is not stored.
+func NoImport(id string) *Error {
+	return NotFound("there is no import %s: GET /api/imports lists those that there are, and a dry run is forgotten when the bridge restarts", quoted(id))
 }
 
 // Doubt is a line of an exported chat that may have been read wrongly.

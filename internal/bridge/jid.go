@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// JID identifies a chat or a person: "<phone>@s.whatsapp.net", "<id>@lid",
-// "<id>[-<time>]@g.us" or "status@broadcast", without a device part. The empty JID
-// is none, and null in JSON. "<messenger>-<digits>@interop" is a person on another messenger,
-// who writes over WhatsApp's interoperability (in the EU). "<digits>@import" is a chat that was imported under a name, or
-// somebody in an imported chat of whom nothing but the name is known.
+// JID identifies a chat or a person: "<phone>@s.whatsapp.net", "<id>@lid", "<id>[-<time>]@g.us"
+// or "status@broadcast", without a device part. The empty JID means none, and is null in JSON.
+// "<messenger>-<digits>@interop" is a person on another messenger who uses WhatsApp's
+// interoperability (in the EU). "<digits>@import" is a chat that was imported under a name, or a
+// person in an imported chat of whom only the name is known.
 type JID string
 
-// The servers (the part behind the @) that bridged knows.
+// These are the servers (the part after the @) that bridged knows.
 const (
 	ServerUser      = "s.whatsapp.net"
 	ServerLID       = "lid"
@@ -29,13 +29,13 @@ const (
 // StatusBroadcast is the pseudo chat of status updates, which bridged ignores.
 const StatusBroadcast JID = "status@broadcast"
 
-// maxUserLength bounds the part before the @: phone numbers have at most 15
-// digits, LIDs and group ids at most 20, old group ids a number and a time.
+// maxUserLength limits the part before the @. Phone numbers have at most 15 digits, LIDs and
+// group ids at most 20; old group ids are a number and a time.
 const maxUserLength = 48
 
-// ParseJID returns the canonical form of s. It refuses device parts ("…:3@…"), unknown
-// servers and anything but digits (and one dash in group ids) with an [Error] of
-// [CodeInvalid] that names what was probably meant.
+// ParseJID returns the canonical form of s. It refuses device parts ("…:3@…"), unknown servers
+// and anything but digits (and one dash in group ids) with an [Error] of [CodeInvalid] that
+// suggests what was probably meant.
 func ParseJID(s string) (JID, error) {
 	jid, fault := parseJID(s)
 	if fault == "" {
@@ -47,7 +47,7 @@ func ParseJID(s string) (JID, error) {
 	return "", Invalid("%s", fault)
 }
 
-// parseJID returns the JID that s is, or what is wrong with it.
+// parseJID returns the JID in s, or what is wrong with s.
 func parseJID(s string) (_ JID, fault string) {
 	user, server, found := strings.Cut(s, "@")
 	if !found {
@@ -80,13 +80,13 @@ func parseJID(s string) (_ JID, fault string) {
 	return JID(user + "@" + server), ""
 }
 
-// isGroupID reports whether s is digits, in old groups with a dash and a time.
+// isGroupID reports whether s consists of digits, in old groups with a dash and a time.
 func isGroupID(s string) bool {
 	creator, created, dash := strings.Cut(s, "-")
 	return digits(creator) && (!dash || digits(created))
 }
 
-// PhoneJID returns the individual chat of a phone number in E.164 digits.
+// PhoneJID returns the JID of a phone number in E.164 digits.
 func PhoneJID(phone string) JID { return JID(phone + "@" + ServerUser) }
 
 // User returns the part before the @.
@@ -95,7 +95,7 @@ func (j JID) User() string {
 	return user
 }
 
-// Server returns the part behind the @.
+// Server returns the part after the @.
 func (j JID) Server() string {
 	_, server, _ := strings.Cut(string(j), "@")
 	return server
@@ -104,25 +104,24 @@ func (j JID) Server() string {
 // IsGroup reports whether j is a group.
 func (j JID) IsGroup() bool { return j.Server() == ServerGroup }
 
-// IsLID reports whether j is a person known by the hidden identity.
+// IsLID reports whether j is a person's LID.
 func (j JID) IsLID() bool { return j.Server() == ServerLID }
 
-// IsPerson reports whether j is a person, by phone number or by LID, a bot, or a person on
-// another messenger.
+// IsPerson reports whether j is a person (by phone number or LID), a bot, or a person on another
+// messenger.
 func (j JID) IsPerson() bool {
 	server := j.Server()
 	return server == ServerUser || server == ServerLID || server == ServerBot || server == ServerInterop
 }
 
-// IsInterop reports whether j is a person on another messenger, who cannot be answered from
-// here.
+// IsInterop reports whether j is a person on another messenger. Messages cannot be sent to them.
 func (j JID) IsInterop() bool { return j.Server() == ServerInterop }
 
-// IsImport reports whether j is a chat or a name that was imported, which nobody can be
-// reached by.
+// IsImport reports whether j is an imported chat or name without a phone number. Messages cannot
+// be sent to it.
 func (j JID) IsImport() bool { return j.Server() == ServerImport }
 
-// Escaped returns j as it stands in a path: @ as %40, the dot as it is.
+// Escaped returns j as a part of a path: @ as %40, the dot unchanged.
 func (j JID) Escaped() string {
 	return strings.ReplaceAll(url.PathEscape(string(j)), "@", "%40")
 }
@@ -146,7 +145,7 @@ func (j JID) MarshalJSON() ([]byte, error) {
 
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// quoted returns a caller's text for an error, shortened.
+// quoted quotes a caller's text for an error, shortened.
 func quoted(s string) string {
 	if len(s) > 60 {
 		s = strings.ToValidUTF8(s[:60], "") + "…"
@@ -155,14 +154,14 @@ func quoted(s string) string {
 }
 
 var (
-	// groupID finds ids longer than phone numbers, or with a time behind a dash.
+	// groupID matches ids that are longer than phone numbers, or have a time after a dash.
 	groupID = regexp.MustCompile(`^([0-9]{16,20}|[0-9]{7,15}-[0-9]{10})$`)
-	// chatLink finds the number in links that open a chat.
+	// chatLink matches links that open a chat, with their number.
 	chatLink = regexp.MustCompile(`^(?:https?://)?(?:wa\.me/|api\.whatsapp\.com/send/?\?phone=|web\.whatsapp\.com/send/?\?phone=)\+?([0-9]+)`)
 )
 
-// guessJID returns the JID that was probably meant by s, or the empty JID. It is only
-// shown: a guess must not choose who gets a message.
+// guessJID returns the JID that was probably meant by s, or the empty JID. It is only shown,
+// because a guess must not decide who receives a message.
 func guessJID(s string) JID {
 	if len(s) > 2*maxUserLength {
 		return ""
@@ -184,7 +183,7 @@ func guessJID(s string) JID {
 		jid, _ := parseJID(user + "@" + ServerLID)
 		return jid
 	}
-	// c.us is the number's server in WhatsApp Web and in what is built on it.
+	// c.us is the server of numbers in WhatsApp Web and in tools built on it.
 	if found && !strings.EqualFold(server, "c.us") && !strings.EqualFold(server, ServerUser) {
 		return ""
 	}

@@ -6,8 +6,8 @@ import (
 	"reflect"
 )
 
-// EncodeJSON returns v as JSON on one line, in which <, > and & stand as they
-// are: no browser takes what is application/json and nosniff for a page.
+// EncodeJSON returns v as JSON on one line. It does not escape <, > and &, because no browser
+// treats application/json with nosniff as a page.
 func EncodeJSON(v any) ([]byte, error) {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
@@ -16,10 +16,10 @@ func EncodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), err
 }
 
-// PageBytes bounds the JSON of the elements of one page, unless it has only one.
+// PageBytes limits the JSON of the elements of one page, unless it has only one element.
 const PageBytes = 4 << 20
 
-// textSize returns how many bytes a valid text takes as a JSON string.
+// textSize returns the size of a valid text as a JSON string, in bytes.
 func textSize(s string) int {
 	n := len(s) + 2
 	for i := 0; i < len(s); i++ {
@@ -27,7 +27,7 @@ func textSize(s string) int {
 		case c >= ' ' && c != '"' && c != '\\' && c != 0xE2:
 		case c == '"', c == '\\', c == '\b', c == '\f', c == '\n', c == '\r', c == '\t':
 			n++
-		case c == 0xE2: // of U+2028 and U+2029, which are escaped, and of others
+		case c == 0xE2: // the first byte of U+2028 and U+2029, which are escaped, and of others
 			n += 3
 		default:
 			n += 5
@@ -36,26 +36,28 @@ func textSize(s string) int {
 	return n
 }
 
-// quotedSize bounds a Quoted, whose texts are short.
+// quotedSize is the maximum size of a Quoted. Its texts are short.
 const quotedSize = 4500
 
-// Size returns how many bytes m takes as JSON, at most, with a Quoted that is not read yet.
+// Size returns the maximum size of m as JSON in bytes, including a Quoted that is not read yet.
 func (m *Message) Size() int {
 	n := jsonSize(reflect.ValueOf(m).Elem())
-	if m.Quoted == nil && m.ContextInfo != nil && m.ContextInfo.QuotedMsgID != nil {
+	if (m.Quoted == nil || m.Quoted.IsClaim()) && m.ContextInfo != nil && m.ContextInfo.QuotedMsgID != nil {
 		n += quotedSize
 	}
 	return n
 }
 
-// Size returns how many bytes m takes as JSON, at most.
+// Size returns the maximum size of m as JSON in bytes.
 func (m *Match) Size() int { return jsonSize(reflect.ValueOf(m).Elem()) }
 
-// Size returns how many bytes e takes as JSON, at most.
-func (e *Event) Size() int { return jsonSize(reflect.ValueOf(e).Elem()) }
+// Size returns the maximum size of e as JSON in bytes.
+func (e *Event) Size() int {
+	return jsonSize(reflect.ValueOf(e).Elem()) + len(`"changes":,`) + jsonSize(reflect.ValueOf(e.GroupChanges))
+}
 
-// jsonSize returns how many bytes a value takes as JSON, at most. It is several times
-// faster than encoding it. The fields of a [Time] count more than its text has.
+// jsonSize returns the maximum size of a value as JSON in bytes. It is several times faster than
+// encoding the value. The fields of a [Time] count as more than its text has.
 func jsonSize(v reflect.Value) int {
 	switch v.Kind() {
 	case reflect.String:

@@ -13,22 +13,22 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of what strangers write into shown fields. A longer text is cut, a longer
-// list is shortened and a larger number becomes 0; the stored protobuf stays whole. Texts
-// are counted in characters.
+// These limits apply to shown fields with content from other people. A longer text is cut, a
+// longer list is shortened and a larger number becomes 0. The stored protobuf stays complete.
+// Texts are counted in characters.
 const (
 	maxName       = 255 // of people, groups and files
 	maxUsername   = 64
 	maxTopic      = 4096
 	maxOption     = 1024
 	maxID         = 1024 // of buttons, products and orders
-	maxNumber     = 64   // characters of a number that is shown
+	maxNumber     = 64   // characters of a shown number
 	maxEmoji      = 64
 	maxMentions   = 1024
-	maxOptions    = MaxPollOptions // and of a vote
+	maxOptions    = MaxPollOptions // also of a vote
 	maxButtons    = 200            // the apps allow 10, and 10 rows
 	maxContacts   = 300            // the apps allow 257
-	maxPhones     = 50             // and addresses of one contact
+	maxPhones     = 50             // also addresses of one contact
 	maxVCards     = 512 << 10      // bytes of all cards of a message
 	maxMIMEType   = 255
 	maxKey        = 64 // bytes; real ones have 32
@@ -43,13 +43,14 @@ const MaxContent = 65536
 // MaxThumbnail limits the data URL of an ad's picture, in bytes.
 const MaxThumbnail = 64 << 10
 
-// MaxPollOptions limits the options of a poll, later ones included.
+// MaxPollOptions limits the options of a poll, including options that are added later.
 const MaxPollOptions = 100
 
-// UnknownMIMEType is the type of a file without one that could stand in a header.
+// UnknownMIMEType is the type of a file whose type is missing or cannot be used in a header.
 const UnknownMIMEType = "application/octet-stream"
 
-// The limits that the tag bound of a field names. Fields without a tag stay as they are.
+// These are the limits that the tag bound of a field can name. Fields without a tag are not
+// limited.
 var (
 	textLimits = map[string]func(string) string{
 		"content": cutTo(MaxContent), "name": cutTo(maxName), "topic": cutTo(maxTopic), "option": cutTo(maxOption), "id": cutTo(maxID),
@@ -74,7 +75,7 @@ var (
 
 func cutTo(most int) func(string) string { return func(s string) string { return cut(s, most) } }
 
-// wholeOrNone returns a limit that empties texts that are longer, or not UTF-8.
+// wholeOrNone returns a limit that empties texts that are longer than most or not UTF-8.
 func wholeOrNone(most int) func(string) string {
 	return func(s string) string {
 		if len(s) > most || !utf8.ValidString(s) {
@@ -92,14 +93,14 @@ func Bounded(fact Fact) Fact {
 	return bounded.Interface().(Fact)
 }
 
-// Bound keeps what m shows within the limits.
+// Bound applies the limits to m.
 func (m *LastMessage) Bound() { bound(reflect.ValueOf(m).Elem()) }
 
-// Bound keeps what q shows within the limits.
+// Bound applies the limits to q.
 func (q *Quoted) Bound() { bound(reflect.ValueOf(q).Elem()) }
 
-// bound keeps a struct within the limits of its fields. It copies what pointers lead to,
-// since others may hold the fact, too.
+// bound applies the limits to the fields of a struct. It copies the values of pointers, because
+// others may hold the fact, too.
 func bound(v reflect.Value) {
 	for _, f := range fieldsOf(v.Type()) {
 		if !f.isBound {
@@ -154,15 +155,15 @@ func boundList(field reflect.Value, limit string) {
 	}
 }
 
-// field holds what is known of a field of a struct.
+// field describes a field of a struct.
 type field struct {
 	index    int
 	limit    string
-	isBound  bool // it has a limit, or limits in its fields
-	nameSize int  // of its name in JSON, with quotes, colon and comma; 0 if it is not shown
+	isBound  bool // it or its fields have a limit
+	nameSize int  // size of its name in JSON, with quotes, colon and comma; 0 if it is not shown
 }
 
-// plans holds the fields of types.
+// plans caches the fields of types.
 var plans sync.Map // of []field, by reflect.Type
 
 func fieldsOf(t reflect.Type) []field {
@@ -188,7 +189,7 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
-// boundRest drops a place that is not on earth, and cards of contacts beyond maxVCards.
+// boundRest drops a location with impossible degrees, and the vCards beyond maxVCards.
 func (p *Parts) boundRest() {
 	p.Location = p.Location.onEarth()
 	cards := 0
@@ -201,7 +202,7 @@ func (p *Parts) boundRest() {
 
 func (e *CalendarEvent) boundRest() { e.Location = e.Location.onEarth() }
 
-// onEarth returns a place, nil for one with impossible degrees.
+// onEarth returns the location, or nil if its degrees are impossible.
 func (p *Place) onEarth() *Place {
 	if p == nil || !(math.Abs(p.Latitude) <= 90) || !(math.Abs(p.Longitude) <= 180) {
 		return nil
@@ -221,7 +222,8 @@ func (p *PollTally) boundRest() {
 	}
 }
 
-// boundRest drops an impossible username. A part of it may be another person's.
+// boundRest drops an invalid username. It is not cut, because a part of it may be another
+// person's username.
 func (c *Contact) boundRest() {
 	if name := c.Username; name != nil && (!utf8.ValidString(*name) || utf8.RuneCountInString(*name) > maxUsername ||
 		strings.ContainsFunc(*name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) })) {
@@ -229,14 +231,14 @@ func (c *Contact) boundRest() {
 	}
 }
 
-// boundRest keeps the hashes that have the size of SHA-256.
+// boundRest drops hashes that do not have the size of SHA-256.
 func (v *PollVote) boundRest() {
 	fits := slices.DeleteFunc(slices.Clone(v.Hashes), func(hash []byte) bool { return len(hash) != sha256.Size })
 	v.Hashes = fits[:min(len(fits), maxOptions)]
 }
 
-// IsDirectPath reports whether a path can be that of a file on the network's media
-// servers: behind a host, it leads to no other one.
+// IsDirectPath reports whether a path can belong to a file on the network's media servers:
+// appended to a host, it must not lead to another host.
 func IsDirectPath(path string) bool {
 	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "#\\") || textLimits["path"](path) == "" {
 		return false
@@ -245,7 +247,7 @@ func IsDirectPath(path string) bool {
 	return err == nil && u.Host == "host"
 }
 
-// boundMIMEType returns a type that may stand in a header as it is.
+// boundMIMEType returns a type that can be used in a header.
 func boundMIMEType(s string) string {
 	essence, params, _ := strings.Cut(s, ";")
 	kind, subtype, _ := strings.Cut(strings.TrimRight(essence, " "), "/")

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// linkPattern finds where addresses begin, and all that could be theirs.
+// linkPattern matches the start of a URL and everything that may belong to it.
 var linkPattern = regexp.MustCompile("(?i)\\bhttps?://[^\\s<>\"`]+")
 
-// Links returns the bounds of at most so many addresses in a text, each with a scheme and a host.
+// Links returns the byte ranges of at most most URLs in a text. Each has a scheme and a host.
 func Links(text string, most int) (links [][]int) {
 	for _, found := range linkPattern.FindAllStringIndex(text, most) {
 		address := text[found[0]:found[1]]
@@ -22,14 +22,14 @@ func Links(text string, most int) (links [][]int) {
 	return links
 }
 
-// brackets has the opening bracket of each closing one.
+// brackets maps each closing bracket to its opening bracket.
 var brackets = map[rune]rune{
 	')': '(', ']': '[', '}': '{', '」': '「', '』': '『', '】': '【', '）': '（', '》': '《', '〉': '〈', '〕': '〔', '］': '［', '｝': '｛', '”': '“', '’': '‘', '»': '«',
 }
 
-// linkLength returns the length of an address, of which a sentence may hold the rest: it
-// ends before the punctuation of CJK and before brackets that it did not open, and not
-// with a mark that ends a sentence.
+// linkLength returns the length of a URL at the start of a text. The URL ends before CJK
+// punctuation and before brackets that it did not open, and not with a punctuation mark that ends
+// a sentence.
 func linkLength(address string) int {
 	open := make(map[rune]int)
 	end := len(address)

@@ -2,7 +2,7 @@ package bridge
 
 import "context"
 
-// MediaType names the kind of a file that a message carries.
+// MediaType is the kind of a message's file.
 type MediaType string
 
 const (
@@ -16,7 +16,7 @@ const (
 // MediaTypes lists all kinds of files.
 var MediaTypes = []MediaType{MediaImage, MediaVideo, MediaAudio, MediaDocument, MediaSticker}
 
-// Media describes a message's file. The fields of its JSON depend on Type.
+// Media is a message's file. The fields of its JSON depend on Type.
 type Media struct {
 	Type        MediaType
 	MimeType    string `bound:"mimeType"`
@@ -33,7 +33,7 @@ type Media struct {
 	Ref         MediaRef `json:"-"`
 }
 
-// MediaRef says where an encrypted file lies on the CDN, and has the keys to decrypt it.
+// MediaRef is the location of an encrypted file on the CDN, with the keys to decrypt it.
 type MediaRef struct {
 	DirectPath    string `json:"directPath" bound:"path"`
 	MediaKey      []byte `json:"mediaKey" bound:"key"`      // 32 bytes, from which IV, cipher and MAC keys are derived
@@ -42,7 +42,7 @@ type MediaRef struct {
 	Kept          bool   `json:"kept,omitempty"`            // on this machine, under FileSHA256
 }
 
-// EncryptedFile describes a file that was encrypted for the CDN.
+// EncryptedFile is a file that was encrypted for the CDN.
 type EncryptedFile struct {
 	MediaKey      []byte
 	FileSHA256    []byte // of the plaintext
@@ -51,24 +51,24 @@ type EncryptedFile struct {
 	EncryptedSize int64  // of the ciphertext with its MAC
 }
 
-// UploadedFile is an encrypted file and where it lies on the CDN.
+// UploadedFile is an encrypted file with its location on the CDN.
 type UploadedFile struct {
 	EncryptedFile
 	URL        string
 	DirectPath string
 }
 
-// MediaConn has the hosts of the CDN and the right to upload to them, for a while.
+// MediaConn has the hosts of the CDN and a temporary permission to upload to them.
 type MediaConn struct {
 	Hosts []string
 	Auth  string
 }
 
-// MediaConns returns the present [MediaConn], or with refresh a new one. It fails with
+// MediaConns returns the current [MediaConn], or a new one if refresh is set. It fails with
 // [CodeNotConnected].
 type MediaConns func(ctx context.Context, refresh bool) (MediaConn, error)
 
-// MarshalJSON writes exactly the fields that the document lists for the type.
+// MarshalJSON writes exactly the fields that openapi.yaml lists for the type.
 func (m Media) MarshalJSON() ([]byte, error) {
 	file := struct {
 		Type        MediaType `json:"type"`

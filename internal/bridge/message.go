@@ -1,19 +1,22 @@
 package bridge
 
-// The types of messages that are nothing but text.
+// These are the types of messages that consist only of text.
 const (
 	TypeText         = "conversation"
 	TypeExtendedText = "extendedTextMessage"
 )
 
-// TypeUndecryptable marks a placeholder, which the message replaces once decrypted.
+// TypeUnknown is the type of content that whatsmeow does not know, or that is not there.
+const TypeUnknown = "unknown"
+
+// TypeUndecryptable is the type of a placeholder. The message replaces it after it was decrypted.
 const TypeUndecryptable = "undecryptable"
 
 // Delivery is the status of an own message.
 type Delivery string
 
-// The statuses of own messages, in their order. Failed is only reached from pending; a
-// receipt or a repeated send moves it on from there.
+// These are the statuses of own messages, in order. Failed is only reached from pending; a
+// receipt or a repeated send changes it to a later status.
 const (
 	DeliveryPending   Delivery = "pending"
 	DeliverySent      Delivery = "sent"
@@ -24,7 +27,8 @@ const (
 )
 
 // Message is an element of message lists and, as a [Fact], a message received or about to
-// be sent. The store fills SenderLID, SenderUsername, Quoted and ExpiresAt when reading.
+// be sent. The store fills SenderLID, SenderUsername and ExpiresAt when reading. As a fact,
+// Quoted is the copy in the stanza; when reading, the quoted message if it is stored.
 // Reactions, EditedAt, DeletedAt, PinnedUntil, Kept and the votes of Poll come from other
 // facts, Transcript from a service.
 type Message struct {
@@ -33,7 +37,7 @@ type Message struct {
 	FromMe         bool              `json:"fromMe"`
 	SenderJID      JID               `json:"senderJid"`
 	SenderLID      JID               `json:"senderLid"`
-	SenderUsername *string           `json:"senderUsername"` // nil where none is known
+	SenderUsername *string           `json:"senderUsername"` // nil if unknown
 	PushName       string            `json:"pushName" bound:"name"`
 	MessageType    string            `json:"messageType" bound:"name"`
 	Content        string            `json:"content" bound:"content"`
@@ -57,13 +61,13 @@ type Message struct {
 	// Raw holds the whole marshalled waE2E.Message, wrappers included, for quoting,
 	// forwarding, media and retries.
 	Raw []byte `json:"-"`
-	// WireID is the id at the network, if it cannot stand in a path and ID replaces it.
+	// WireID is the network's id, if it cannot be used in a path and ID replaces it.
 	WireID     string `json:"-"`
 	ViewOnce   bool   `json:"-"`
-	Expiration uint32 `json:"-"` // the disappearing-messages timer in seconds; 0 is none
+	Expiration uint32 `json:"-"` // the disappearing-messages timer in seconds; 0 for none
 }
 
-// ContextInfo has the messages and people that a message refers to.
+// ContextInfo lists the messages and people that a message refers to.
 type ContextInfo struct {
 	QuotedMsgID     *string   `json:"quotedMsgId"`
 	QuotedSenderJID JID       `json:"quotedSenderJid"`
@@ -72,19 +76,40 @@ type ContextInfo struct {
 	MentionsAll     bool      `json:"mentionsAll"`
 }
 
-// Quoted describes the message that another one answers, if it is stored in the same chat.
+// QuoteOrigin says where a [Quoted] was read.
+type QuoteOrigin string
+
+// The origins of a [Quoted]: the message itself, which is stored in the same chat, or the
+// copy in the message that quotes it. A copy is the claim of that message's sender.
+const (
+	QuoteStored   QuoteOrigin = "stored"
+	QuoteEmbedded QuoteOrigin = "embedded"
+)
+
+// Quoted describes the message that another one answers. Of an embedded one, FromMe is nil
+// if it is unknown, Timestamp and DeletedAt are nil, and MessageType is [TypeUnknown]
+// without a copy. ChatJID is empty for a chat that has no JID here, such as a channel.
 type Quoted struct {
-	FromMe      bool   `json:"fromMe"`
-	SenderJID   JID    `json:"senderJid"`
-	PushName    string `json:"pushName" bound:"name"`
-	MessageType string `json:"messageType" bound:"name"`
-	Content     string `json:"content" bound:"preview"`             // of at most [MaxPreview] characters
-	FileName    string `json:"fileName,omitempty" bound:"fileName"` // of documents
-	Timestamp   Time   `json:"timestamp"`
-	DeletedAt   *Time  `json:"deletedAt"`
+	MsgID       string      `json:"msgId"`
+	ChatJID     JID         `json:"chatJid"`
+	FromMe      *bool       `json:"fromMe"`
+	SenderJID   JID         `json:"senderJid"`
+	PushName    string      `json:"pushName" bound:"name"`
+	MessageType string      `json:"messageType" bound:"name"`
+	Content     string      `json:"content" bound:"preview"`             // of at most [MaxPreview] characters
+	FileName    string      `json:"fileName,omitempty" bound:"fileName"` // of documents
+	Timestamp   *Time       `json:"timestamp"`
+	DeletedAt   *Time       `json:"deletedAt"`
+	Origin      QuoteOrigin `json:"origin"`
 }
 
-// Mention names a person whom a message mentions.
+// IsFromMe reports whether the account wrote the message, as far as is known; nil did not.
+func (q *Quoted) IsFromMe() bool { return q != nil && q.FromMe != nil && *q.FromMe }
+
+// IsClaim reports whether q is only what the sender of the quoting message says.
+func (q *Quoted) IsClaim() bool { return q != nil && q.Origin == QuoteEmbedded }
+
+// Mention is a person whom a message mentions.
 type Mention struct {
 	JID   JID     `json:"jid"`
 	LID   JID     `json:"lid"`
@@ -92,14 +117,14 @@ type Mention struct {
 	Token *string `json:"token"` // the word for them in the content, such as "@15551234567"
 }
 
-// MessageReaction is one person's reaction on a message.
+// MessageReaction is one person's reaction to a message.
 type MessageReaction struct {
 	SenderJID JID    `json:"senderJid"`
 	Emoji     string `json:"emoji"`
 	Timestamp Time   `json:"timestamp"`
 }
 
-// PollTally shows a poll with its votes.
+// PollTally is a poll with its votes.
 type PollTally struct {
 	Name            string       `json:"name" bound:"content"`
 	Options         []PollOption `json:"options" bound:"options"`
@@ -107,7 +132,7 @@ type PollTally struct {
 	Extensible      bool         `json:"-"` // anybody in the chat may add options
 }
 
-// PollOption is a choice of a poll and who chose it.
+// PollOption is an option of a poll and the people who chose it.
 type PollOption struct {
 	Name    string `json:"name" bound:"option"`
 	Votes   int    `json:"votes" bound:"votes"`
@@ -115,7 +140,7 @@ type PollOption struct {
 	AddedBy JID    `json:"addedBy"` // empty for one that the poll was made with
 }
 
-// Match describes a message that a search found.
+// Match is a message that a search found.
 type Match struct {
 	ChatJID        JID         `json:"chatJid"`
 	ChatName       string      `json:"chatName"`
@@ -136,8 +161,8 @@ type Match struct {
 // EventAnswer is a person's answer to an event.
 type EventAnswer int
 
-// The answers, with the network's numbers, which are stored. Any other number takes an
-// earlier answer back.
+// These are the answers, with the network's numbers, which are stored. Any other number withdraws
+// an earlier answer.
 const (
 	EventGoing    EventAnswer = 1
 	EventNotGoing EventAnswer = 2
@@ -154,8 +179,8 @@ type EventResponse struct {
 	Timestamp Time
 }
 
-// PollOptionAdded adds an option to a poll that lacks it. Only in an extensible poll may
-// others than the author add any.
+// PollOptionAdded adds an option to a poll. People other than the author may only do that if the
+// poll is extensible.
 type PollOptionAdded struct {
 	Chat      JID
 	Target    string // id of the poll's message
@@ -164,8 +189,8 @@ type PollOptionAdded struct {
 	Timestamp Time
 }
 
-// Pin pins a message until a moment, or with the zero moment unpins it. The store ignores
-// one by people outside the chat, and in a locked group by anybody but admins.
+// Pin pins a message until a time, or unpins it if the time is zero. The store ignores pins by
+// people outside of the chat and, in a locked group, by anybody but admins.
 type Pin struct {
 	Chat      JID
 	Target    string
@@ -174,8 +199,8 @@ type Pin struct {
 	Timestamp Time
 }
 
-// Keep keeps a disappearing message in its chat, or no longer. The permissions are those
-// of a [Pin]. The author always may, and decides for good when letting it go.
+// Keep retains a disappearing message in its chat, or ends that. The permissions are those of a
+// [Pin], and the author may always do it. If the author ends it, that is final.
 type Keep struct {
 	Chat      JID
 	Target    string

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// VoiceType is the MIME type of voice notes. Some phones play no other.
+// VoiceType is the MIME type of voice notes. Some phones play no other type.
 const VoiceType = "audio/ogg; codecs=opus"
 
-// openedTypes lists the declared MIME types that WhatsApp Web and the Windows app open for each kind of file. They
-// compare them character by character before they download a file, and refuse every other type without a
-// word to the sender (WhatsApp Web's modules of October 2026; whatsapp-web.js 201908). A document may have any type but
-// [drawingType]. The first type of a kind is the one that the apps themselves send.
+// openedTypes lists the declared MIME types that WhatsApp Web and the Windows app open for each
+// kind of file. They compare them character by character before they download a file, and
+// silently refuse every other type (WhatsApp Web's modules of October 2026; whatsapp-web.js
+// 201908). A document may have any type except [drawingType]. The first type of each kind is the
+// one that the apps send.
 var openedTypes = map[MediaType][]string{
 	MediaImage:   {"image/jpeg", "image/png", "image/webp"},
 	MediaVideo:   {"video/mp4", "video/3gpp"}, // GIFs and round videos, too
@@ -41,12 +42,14 @@ func UsualType(base string) string {
 	return base
 }
 
-// OpenedTypes returns the declared types that computers open as a kind of file; nil for documents.
+// OpenedTypes returns the declared types that computers open as a kind of file, or nil for
+// documents.
 func OpenedTypes(t MediaType) []string { return slices.Clone(openedTypes[t]) }
 
-// DeclaredType returns the MIME type that a file is declared as when it is sent: the given one, as computers compare
-// it. Ogg without codecs is declared as Opus, and a missing type as the one that the apps send. ok is false if computers do
-// not open such a file as this kind: it has to be converted, or sent as a document.
+// DeclaredType returns the MIME type to declare when a file is sent: the given type, in the form
+// that computers compare. Ogg without codecs is declared as Opus, and a missing type as the type
+// that the apps send. ok is false if computers do not open such a file as this kind: it must be
+// converted, or sent as a document.
 func DeclaredType(t MediaType, mimeType string) (declared string, ok bool) {
 	base, params, err := mime.ParseMediaType(mimeType)
 	if err != nil { // the parameters may be damaged
@@ -69,8 +72,8 @@ func DeclaredType(t MediaType, mimeType string) (declared string, ok bool) {
 	return base, slices.Contains(opened, base)
 }
 
-// NotOpened returns the error of a file of a format that computers do not open as a kind. The remedy follows "send it as
-// a document, or".
+// NotOpened returns the error for a file in a format that computers do not open as a kind. The
+// remedy follows "send it as a document, or".
 func NotOpened(t MediaType, format, remedy string) *Error {
 	return Fail(CodeUnsupportedMedia, "the file is %s, which WhatsApp Web and the Windows app do not open as %s: send it as a document, or %s", format, t, remedy)
 }

@@ -2,13 +2,13 @@ package bridge
 
 import "time"
 
-// Outgoing is a message to be sent.
+// Outgoing is a message to send.
 type Outgoing struct {
 	To        JID
 	Content   Content
-	Quote     *Message // the stored message that is answered, with Chat and Raw
+	Quote     *Message // the stored message that is quoted, with Chat and Raw
 	Mentions  []JID
-	Strangers []JID    // those of Mentions of whom the caller may know nothing: sent as given
+	Strangers []JID    // those of Mentions that the caller may not see: they are sent as given
 	Key       *SendKey // nil without an Idempotency-Key
 }
 
@@ -18,17 +18,17 @@ type Content interface{ content() }
 // Text is a text message.
 type Text struct {
 	Text       string
-	MentionAll bool     // it mentions all other members of a group
-	Preview    *Preview // of the page of an address in it; nil for none
+	MentionAll bool     // mentions all other members of a group
+	Preview    *Preview // of a URL in the text; nil for none
 }
 
-// Preview shows a page, and a picture of it.
+// Preview is the preview of a page, with a picture.
 type Preview struct {
 	LinkPreview
-	Thumbnail []byte // JPEG; nil when there is none
+	Thumbnail []byte // JPEG, or nil
 }
 
-// Location is a place; latitude and longitude in degrees.
+// Location is a location, in degrees.
 type Location struct {
 	Latitude  float64
 	Longitude float64
@@ -36,19 +36,19 @@ type Location struct {
 	Address   string
 }
 
-// Poll is a new poll; Selectable 0 is any number of choices.
+// Poll is a new poll. Selectable 0 means any number of choices.
 type Poll struct {
 	Name       string
 	Values     []string
 	Selectable int
 }
 
-// Contacts holds one contact, or several.
+// Contacts is one contact or several.
 type Contacts struct {
 	Contacts []ContactCard `json:"contacts"`
 }
 
-// ContactCard describes a contact to be sent.
+// ContactCard is a contact to send.
 type ContactCard struct {
 	DisplayName  string `json:"displayName"`
 	FirstName    string `json:"firstName"`
@@ -61,7 +61,7 @@ type ContactCard struct {
 	VCard        string `json:"vcard"`
 }
 
-// File describes a prepared file, which lies at Path.
+// File is a prepared file. Path is its location on disk.
 type File struct {
 	Type      MediaType
 	Path      string
@@ -74,20 +74,20 @@ type File struct {
 	Seconds   int
 	Width     int
 	Height    int
-	Thumbnail []byte // JPEG; nil when there is none
+	Thumbnail []byte // JPEG, or nil
 	Waveform  []byte // 64 values of 0 to 100; voice notes only
 }
 
-// Reaction sets or, with an empty emoji, removes the account's reaction.
+// Reaction sets the account's reaction, or removes it if the emoji is empty.
 type Reaction struct {
 	Target Message
 	Emoji  string
 }
 
-// Forward sends a stored message on.
+// Forward forwards a stored message.
 type Forward struct{ Source Message }
 
-// TextEdit replaces the text or the caption of an own message, and whom it mentions.
+// TextEdit replaces the text or the caption of an own message, and its mentions.
 type TextEdit struct {
 	Target    Message
 	Text      string
@@ -95,7 +95,8 @@ type TextEdit struct {
 	Strangers []JID // as in [Outgoing]
 }
 
-// Revocation deletes a message for everybody: an own one, or as an admin another's.
+// Revocation deletes a message for everybody: an own one or, if the account is an admin, another
+// person's.
 type Revocation struct{ Target Message }
 
 func (Text) content()       {}
@@ -115,7 +116,7 @@ type Sent struct {
 	Timestamp Time
 }
 
-// TypingState names what somebody does in a chat.
+// TypingState is a person's activity in a chat.
 type TypingState string
 
 const (
@@ -124,21 +125,21 @@ const (
 	TypingPaused TypingState = "paused"
 )
 
-// TypingTime is how long others are shown that the account is typing.
+// TypingTime is how long others see that the account is typing.
 const TypingTime = 25 * time.Second
 
-// NewChats limits the chats that the account begins, in which nothing was ever sent or
-// received: accounts are banned for first messages to many strangers.
+// NewChats limits the new chats that the account starts, because accounts are banned for first
+// messages to many strangers. A chat is new if no message was ever sent or received in it.
 type NewChats struct {
-	PerDay int           // within 24 hours; 0 is any number
-	MinGap time.Duration // between two of them
+	PerDay int           // within 24 hours; 0 for any number
+	MinGap time.Duration // shortest pause between two new chats
 }
 
 // IsLimited reports whether there is a limit.
 func (n NewChats) IsLimited() bool { return n.PerDay > 0 || n.MinGap > 0 }
 
-// NewChat counts the first message in a new chat, with which it is saved, or refuses it with
-// [CodeNewChatsLimited].
+// NewChat counts the first message in a new chat, which is saved together with it, or refuses the
+// message with [CodeNewChatsLimited].
 type NewChat struct {
 	Chat  JID
 	Limit NewChats

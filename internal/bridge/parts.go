@@ -1,6 +1,6 @@
 package bridge
 
-// Parts holds the structured parts of a message beside its text, each nil where it has none.
+// Parts are the structured parts of a message besides its text. Missing parts are nil.
 type Parts struct {
 	Location    *Place          `json:"location"`
 	Contacts    []SharedContact `json:"contacts" bound:"contacts"`
@@ -15,14 +15,14 @@ type Parts struct {
 	AlbumID     *string         `json:"albumId"` // of the album that the message belongs to
 }
 
-// IsZero reports whether there are none.
+// IsZero reports whether there are no parts.
 func (p *Parts) IsZero() bool {
 	return p.Location == nil && len(p.Contacts) == 0 && p.Interactive == nil && p.Event == nil &&
 		p.GroupInvite == nil && p.Order == nil && p.Product == nil && p.LinkPreview == nil &&
 		p.Referral == nil && p.Album == nil && p.AlbumID == nil
 }
 
-// Place is a location in a message; a live one moves.
+// Place is a location in a message. A live location moves.
 type Place struct {
 	Latitude  float64 `json:"latitude"`
 	Longitude float64 `json:"longitude"`
@@ -32,7 +32,7 @@ type Place struct {
 	IsLive    bool    `json:"isLive"`
 }
 
-// SharedContact is a contact in a message, read from its vCard.
+// SharedContact is a contact in a message, parsed from its vCard.
 type SharedContact struct {
 	DisplayName  string        `json:"displayName" bound:"name"`
 	Phones       []SharedPhone `json:"phones" bound:"phones"`
@@ -42,13 +42,13 @@ type SharedContact struct {
 	VCard        string        `json:"vcard" bound:"content"`
 }
 
-// SharedPhone is a number as the card writes it. JID is set if the card names the account.
+// SharedPhone is a number as the vCard contains it. JID is set if the vCard names the account.
 type SharedPhone struct {
 	Number string `json:"number" bound:"number"`
 	JID    JID    `json:"jid"`
 }
 
-// InteractiveKind names the form of a message with choices.
+// InteractiveKind is the form of a message with choices.
 type InteractiveKind string
 
 const (
@@ -61,7 +61,7 @@ const (
 	InteractiveCollection InteractiveKind = "collection"
 )
 
-// Interactive is a message with choices, or, with Selected, the answer to one.
+// Interactive is a message with choices or, if Selected is set, the answer to one.
 type Interactive struct {
 	Kind     InteractiveKind `json:"kind"`
 	Title    string          `json:"title" bound:"content"`
@@ -71,7 +71,7 @@ type Interactive struct {
 	Selected *Choice         `json:"selected"`
 }
 
-// Button is one choice: a reply by its ID, an address to open or a number to call.
+// Button is one choice: a reply by its ID, a URL to open or a number to call.
 type Button struct {
 	ID    string `json:"id" bound:"id"`
 	Text  string `json:"text" bound:"option"`
@@ -96,7 +96,7 @@ type CalendarEvent struct {
 	Responses   *EventResponses `json:"responses"` // filled by the store when reading
 }
 
-// EventResponses lists the latest answers to an event.
+// EventResponses are the latest answers to an event.
 type EventResponses struct {
 	Going    []JID `json:"going"`
 	Maybe    []JID `json:"maybe"`
@@ -112,8 +112,8 @@ type GroupInvite struct {
 	ExpiresAt *Time  `json:"expiresAt"`
 }
 
-// ShopOrder is an order placed with a business, or its request for payment.
-// Total is a decimal number, such as "12.50".
+// ShopOrder is an order from a business, or the business's request for payment. Total is a
+// decimal number, such as "12.50".
 type ShopOrder struct {
 	Title     string `json:"title" bound:"option"`
 	ID        string `json:"id" bound:"id"`
@@ -124,8 +124,8 @@ type ShopOrder struct {
 	Status    string `json:"status" bound:"number"`
 }
 
-// Product is an article of a business's catalog, or the catalog. Prices are
-// decimal numbers, such as "12.50".
+// Product is an article of a business's catalog, or the catalog. Prices are decimal numbers, such
+// as "12.50".
 type Product struct {
 	Title       string `json:"title" bound:"option"`
 	Description string `json:"description" bound:"content"`
@@ -138,15 +138,15 @@ type Product struct {
 	SellerJID   JID    `json:"sellerJid"`
 }
 
-// LinkPreview holds what a message shows of an address in its text.
+// LinkPreview is the preview of a URL in a message's text.
 type LinkPreview struct {
 	URL         string `json:"url" bound:"url"`
 	Title       string `json:"title" bound:"option"`
 	Description string `json:"description" bound:"topic"`
 }
 
-// Referral names the ad, or the entry point of another app, by which a person came to the
-// chat. The first message after an ad often has Payload alone.
+// Referral is the ad, or the entry point in another app, through which a person opened the chat.
+// The first message after an ad often has only Payload.
 type Referral struct {
 	SourceType       string  `json:"sourceType" bound:"name"` // as the network says, such as "ad" or "post"
 	SourceID         string  `json:"sourceId" bound:"id"`
@@ -161,8 +161,8 @@ type Referral struct {
 	ConversionSource string  `json:"conversionSource" bound:"name"`
 }
 
-// Album is several pictures and videos that are shown as one. Images and Videos are how
-// many its sender announced. The store fills Arrived, how many are stored.
+// Album is several pictures and videos that are shown together. Images and Videos are the numbers
+// that its sender announced. The store sets Arrived, the number of stored ones.
 type Album struct {
 	Images  int `json:"images" bound:"album"`
 	Videos  int `json:"videos" bound:"album"`

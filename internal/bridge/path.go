@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// DownloadPath returns the relative path from which a message's file is served.
+// DownloadPath returns the relative path of a message's file.
 func DownloadPath(chat JID, id string) string {
 	return "/api/messages/media/" + chat.Escaped() + "/" + PathID(id)
 }
 
-// encodedID begins a message id that stands encoded in a path.
+// encodedID is the prefix of an encoded message id in a path.
 const encodedID = "~"
 
-// PathID returns a message id as one segment of a path. Senders choose ids, and proxies
-// take "..", "%2e" and "%2F" for steps: an id with more than letters, digits, - and _
-// becomes ~ and the base64url of its bytes.
+// PathID returns a message id as one segment of a path. Senders choose ids, and proxies interpret
+// "..", "%2e" and "%2F". So an id with other characters than letters, digits, - and _ becomes ~
+// and the base64url of its bytes.
 func PathID(id string) string {
 	if id != "" && strings.Trim(id, plainID) == "" {
 		return id
@@ -26,7 +26,7 @@ func PathID(id string) string {
 
 const plainID = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// ParsePathID returns the id of an unescaped segment that [PathID] wrote.
+// ParsePathID returns the id in an unescaped segment from [PathID].
 func ParsePathID(segment string) (string, error) {
 	encoded, ok := strings.CutPrefix(segment, encodedID)
 	if !ok {

@@ -6,28 +6,29 @@ import (
 )
 
 const (
-	// EditTime says how long the apps let an own message be edited.
+	// EditTime is how long the apps allow the editing of an own message.
 	EditTime = 15 * time.Minute
-	// EditTimeTaken says how long the network accepts the edit of a message, and an edit
+	// EditTimeTaken is how long the network accepts the edit of a message. Until then an edit
 	// without an answer may be repeated.
 	EditTimeTaken = 20 * time.Minute
-	// DeleteTime says how long the apps let a message be deleted for everybody.
+	// DeleteTime is how long the apps allow the deletion of a message for everybody.
 	DeleteTime = 60 * time.Hour
 )
 
-// editable lists the types of messages that can be edited; true for those with a caption.
+// editable lists the types of messages that can be edited. The value is true for types with a
+// caption.
 var editable = map[string]bool{
 	"conversation": false, "extendedTextMessage": false,
 	"imageMessage": true, "videoMessage": true, "documentMessage": true,
 }
 
-// Editable returns nil for a stored message that can be edited at a moment, else an
-// [Error] of [CodeNotEditable]. limit is [EditTime], or [EditTimeTaken] for a repeated edit.
+// Editable returns nil if a stored message can be edited at a time, and otherwise an [Error] of
+// [CodeNotEditable]. limit is [EditTime], or [EditTimeTaken] for a repeated edit.
 func (m *Message) Editable(now time.Time, limit time.Duration) error {
 	isCaption, hasText := editable[m.MessageType]
 	switch {
 	case !m.FromMe:
-		return notEditable("was written by somebody else: only own messages can be edited")
+		return notEditable("was written by another person: only own messages can be edited")
 	case m.DeletedAt != nil:
 		return notEditable("was deleted: send a new one")
 	case m.IsExported():
@@ -45,18 +46,18 @@ func (m *Message) Editable(now time.Time, limit time.Duration) error {
 	case isCaption && m.Content == "":
 		return notEditable("is a file without a caption: send the text as a new message")
 	case m.IsForwarded:
-		return notEditable("was forwarded: only what one has written can be edited")
+		return notEditable("was forwarded: only messages that you have written can be edited")
 	case now.Sub(m.Timestamp.Time) > limit:
 		return notEditable("is older than %.0f minutes: send a new one", EditTime.Minutes())
 	}
 	return nil
 }
 
-// unknownToNetwork continues a sentence about a message from an exported chat.
+// unknownToNetwork is the middle of sentences about messages from exported chats.
 const unknownToNetwork = "was imported from an exported chat: the network does not know it"
 
-// Answerable returns nil for a message that others can quote or react to, else an [Error] of
-// [CodeInvalid].
+// Answerable returns nil if others can quote a message or react to it, and otherwise an [Error]
+// of [CodeInvalid].
 func (m *Message) Answerable(verb string) error {
 	switch {
 	case m.DeletedAt != nil:
@@ -71,8 +72,8 @@ func notEditable(reason string, args ...any) error {
 	return Fail(CodeNotEditable, "the message "+reason, args...)
 }
 
-// Deletable returns nil for a stored message that can be deleted for everybody at a
-// moment, as an admin of the group or not, else an [Error] of [CodeNotDeletable].
+// Deletable returns nil if a stored message can be deleted for everybody at a time, by an admin
+// of the group or not, and otherwise an [Error] of [CodeNotDeletable].
 func (m *Message) Deletable(now time.Time, asAdmin bool) error {
 	switch {
 	case m.DeletedAt != nil:
@@ -80,13 +81,13 @@ func (m *Message) Deletable(now time.Time, asAdmin bool) error {
 	case m.IsExported():
 		return notDeletable("%s", unknownToNetwork)
 	case !m.FromMe && !m.Chat.IsGroup():
-		return notDeletable("was written by somebody else: in a chat between two only own messages can be deleted for everybody")
+		return notDeletable("was written by another person: in a 1:1 chat only own messages can be deleted for everybody")
 	case !m.FromMe && !asAdmin:
-		return notDeletable("was written by somebody else, and the account is not an admin of the group: ask an admin to delete it")
+		return notDeletable("was written by another person, and the account is not an admin of the group: ask an admin to delete it")
 	case m.is(DeliveryPending):
 		return notDeletable("is still being sent: delete it once its status is sent")
 	case m.is(DeliveryFailed):
-		return notDeletable("was never sent: nobody has it")
+		return notDeletable("was never sent")
 	case now.Sub(m.Timestamp.Time) > DeleteTime:
 		return notDeletable("is older than %.0f hours, the time within which the apps delete for everybody", DeleteTime.Hours())
 	}
@@ -99,7 +100,7 @@ func notDeletable(reason string, args ...any) error {
 
 func (m *Message) is(status Delivery) bool { return m.Status != nil && *m.Status == status }
 
-// unforwardable lists the types of messages that are never forwarded, by the reason.
+// unforwardable lists the types of messages that are never forwarded, by reason.
 var unforwardable = map[string][]string{
 	"is a calendar event or an answer to one, which bridged does not send": {
 		"eventMessage", "encEventResponseMessage", "eventInviteMessage", "eventCoverImage",
@@ -110,7 +111,7 @@ var unforwardable = map[string][]string{
 	"means nothing without the messages that it belongs to": {
 		"reactionMessage", "commentMessage", "pollUpdateMessage", "albumMessage", "placeholderMessage",
 	},
-	// A message has the type of its wrapper only where the wrapper is empty.
+	// A message only has its wrapper's type if the wrapper is empty.
 	"has no content": {
 		"deviceSentMessage", "viewOnceMessage", "ephemeralMessage", "documentWithCaptionMessage", "viewOnceMessageV2", "editedMessage",
 		"viewOnceMessageV2Extension", "groupMentionedMessage", "botInvokeMessage", "lottieStickerMessage", "statusMentionMessage",
@@ -121,7 +122,7 @@ var unforwardable = map[string][]string{
 	},
 }
 
-// Forwardable returns nil for a stored message that can be forwarded, else an [Error] of
+// Forwardable returns nil if a stored message can be forwarded, and otherwise an [Error] of
 // [CodeInvalid].
 func (m *Message) Forwardable() error {
 	switch {
@@ -138,7 +139,7 @@ func (m *Message) Forwardable() error {
 		}
 	}
 	if len(m.Raw) == 0 {
-		return Invalid("nothing of the message is stored that could be forwarded")
+		return Invalid("the message has no stored content that could be forwarded")
 	}
 	return nil
 }

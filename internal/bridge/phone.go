@@ -1,21 +1,22 @@
 package bridge
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 )
 
-// The lengths of phone numbers in E.164 digits, with the country code.
+// These are the lengths of phone numbers in E.164 digits, with the country code.
 const (
 	minPhone = 7
 	maxPhone = 15
 )
 
-// ParsePhone returns the E.164 digits of a phone number as people write it: with a + or 00
-// before the country code, with spaces, dashes, dots, slashes and parentheses anywhere.
-// Its [Error] of [CodeInvalid] is a sentence that continues after the name of the field.
+// ParsePhone returns the E.164 digits of a phone number in any common spelling: with a + or 00
+// before the country code, with spaces, dashes, dots, slashes and parentheses anywhere. Its
+// [Error] of [CodeInvalid] is a sentence that continues after the name of the field.
 func ParsePhone(s string) (string, error) {
 	number := plainPhone(s)
 	if international, ok := strings.CutPrefix(number, "+"); ok {
@@ -25,17 +26,17 @@ func ParsePhone(s string) (string, error) {
 	}
 	switch {
 	case !digits(number):
-		return "", Invalid("must be a phone number in E.164 digits with the country code, such as 15551234567 or +1 555 123-4567")
+		return "", Invalid("must be a phone number in E.164 digits with the country code, such as " + ExamplePhone + " or +1 555 123-4567")
 	case number[0] == '0':
-		return "", Invalid("must begin with the country code, not with 0: E.164 digits such as 15551234567")
+		return "", Invalid("must begin with the country code, not with 0: E.164 digits such as " + ExamplePhone)
 	case len(number) < minPhone || len(number) > maxPhone:
 		return "", Invalid("must have %d to %d E.164 digits with the country code, such as 15551234567", minPhone, maxPhone)
 	}
 	return number, nil
 }
 
-// plainPhone returns a number without punctuation and without "(0)", the national prefix
-// that is not dialled from abroad.
+// plainPhone returns a number without punctuation and without "(0)", the national prefix that is
+// not dialled from abroad.
 func plainPhone(s string) string {
 	return strings.Map(func(r rune) rune {
 		if isPhonePunctuation(r) {
@@ -45,14 +46,14 @@ func plainPhone(s string) string {
 	}, strings.Replace(s, "(0)", "", 1))
 }
 
-// isPhonePunctuation reports whether r only makes a phone number readable. Address books
-// add marks of the writing direction.
+// isPhonePunctuation reports whether r is only punctuation in a phone number. Address books add
+// marks of the writing direction.
 func isPhonePunctuation(r rune) bool {
 	return strings.ContainsRune(`-.()/`, r) || r == ' ' || r == '\t' || unicode.Is(unicode.Zs, r) || unicode.Is(unicode.Pd, r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// PhoneDigits returns the digits of a number, or of a part of one, as people write it,
-// without leading zeros; nothing for text that is no number.
+// PhoneDigits returns the digits of a number, or of a part of one, in any common spelling,
+// without leading zeros. It returns "" for other text.
 func PhoneDigits(s string) string {
 	number := strings.TrimPrefix(plainPhone(s), "+")
 	if number == "" || !digits(number) {
@@ -64,24 +65,23 @@ func PhoneDigits(s string) string {
 	return number
 }
 
-// spelling describes the two ways in which numbers of a country are written, one with an
-// additional digit. WhatsApp knows an account by one of them, which is not always the one
-// that people dial.
+// spelling describes the two spellings of a country's numbers, one of which has an additional
+// digit. WhatsApp knows an account by one of them, which is not always the one that people dial.
 type spelling struct {
 	country string
-	extra   byte   // the digit
-	at      int    // its place, after the country and perhaps an area code
+	extra   byte   // the additional digit
+	at      int    // its position, after the country code and possibly an area code
 	short   int    // the length without it
 	next    string // the digits that may follow it in numbers of the same subscriber
 }
 
 var spellings = []spelling{
-	// Brazil put a 9 before mobile numbers, after the area code. Numbers that begin with 2
-	// to 5 are fixed lines.
+	// Brazil put a 9 before mobile numbers, after the area code. Numbers that start with 2 to 5
+	// are fixed lines.
 	{country: "55", extra: '9', at: 4, short: 12, next: "6789"},
-	// Mexico dropped the 1 that calls to mobiles from abroad had.
+	// Mexico dropped the 1 that was dialled before mobile numbers from abroad.
 	{country: "52", extra: '1', at: 2, short: 12, next: "23456789"},
-	// Argentina has a 9 before mobile numbers in calls from abroad.
+	// Argentina has a 9 before mobile numbers that are dialled from abroad.
 	{country: "54", extra: '9', at: 2, short: 12, next: "123"},
 }
 
@@ -95,7 +95,13 @@ func PhoneAliases(number string) (aliases []string) {
 	return aliases
 }
 
-// SamePhone reports whether two numbers in E.164 digits are one subscriber's.
+// OtherPhone says that PHONE_NUMBER is not the number of the paired account.
+func OtherPhone(paired, configured string) string {
+	return fmt.Sprintf("PHONE_NUMBER (%s) is not the number of the paired account (%s), which runs nevertheless: "+
+		"correct PHONE_NUMBER, or log out and pair the other account with an empty DATA_DIR", Redact(configured), Redact(paired))
+}
+
+// SamePhone reports whether two numbers in E.164 digits belong to the same subscriber.
 func SamePhone(a, b string) bool {
 	return a == b || slices.Contains(PhoneAliases(a), b)
 }
@@ -115,22 +121,24 @@ func (s spelling) other(number string) (string, bool) {
 	return "", false
 }
 
-// mayFollow reports whether these digits may follow the extra one.
+// mayFollow reports whether these digits may follow the additional one.
 func (s spelling) mayFollow(digits string) bool {
 	return slices.Contains([]byte(s.next), digits[0])
 }
 
-// numberInText finds possible phone numbers: users with agent and device, with or without
-// a server, and bare digits. In the ids of other bridges' messages they follow an
-// underscore.
+// numberInText matches possible phone numbers: users with agent and device, with or without a
+// server, and plain digits. In the ids of other bridges' messages they follow an underscore.
 var numberInText = regexp.MustCompile(`\+?(?:\b|_)\d{7,}(?:[.:_]\d+)*(?:@[a-z.]+)?`)
 
-// serverLegacyUser names the server of phone numbers in old JIDs.
+// serverLegacyUser is the server of phone numbers in old JIDs.
 const serverLegacyUser = "c.us"
 
-// Redact returns a text for the log with only the last two digits of its phone numbers,
-// those in the ids of old groups included. LIDs stay; without a server they stand in Signal
-// addresses, with an agent.
+// ExamplePhone is the number in sentences that show how to write one. It is not assigned to a subscriber.
+const ExamplePhone = "15551234567"
+
+// Redact returns a text for the log with only the last two digits of its phone numbers, including
+// the numbers in ids of old groups. LIDs stay; without a server they appear in Signal addresses,
+// with an agent.
 func Redact(text string) string {
 	return numberInText.ReplaceAllStringFunc(text, func(found string) string {
 		bare := strings.TrimPrefix(found, "_")

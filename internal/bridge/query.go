@@ -18,7 +18,7 @@ const (
 	ChatsIndividual ChatType = "individual"
 )
 
-// ChatKind filters the list of chats by what they are. Each chat is of one kind.
+// ChatKind filters the list of chats. Each chat is of one kind.
 type ChatKind string
 
 const (
@@ -29,7 +29,7 @@ const (
 	KindImported   ChatKind = "imported"   // from an export, under a name of its own
 )
 
-// Order sorts a history by timestamp, then seq.
+// Order is the sort order of a history: by timestamp, then seq.
 type Order string
 
 const (
@@ -37,22 +37,22 @@ const (
 	OrderDesc Order = "desc"
 )
 
-// Fold says which spellings of a text are the same to a search, beside those in another case.
+// Fold says which differences a search ignores, in addition to case.
 type Fold string
 
-// FoldAccents finds letters with and without accents alike, where these make no other letter:
-// those of Latin, Greek and Cyrillic, and the points of Hebrew and Arabic.
+// FoldAccents ignores accents that do not make another letter: the accents of Latin, Greek and
+// Cyrillic, and the points of Hebrew and Arabic.
 const FoldAccents Fold = "accents"
 
-// ChatQuery asks for a page of the list of chats. Q is a part of name or JID. Only, unless nil,
-// names the chats that may be shown.
+// ChatQuery asks for a page of the list of chats. Q is part of the name or JID. Only, if not nil,
+// lists the chats that may be shown.
 type ChatQuery struct {
 	Only       []JID
 	Type       ChatType
 	Kind       ChatKind
 	Q          string
 	Unread     *bool
-	Unanswered *bool // whether the last message is somebody else's
+	Unanswered *bool // the last message is another person's
 	Archived   *bool
 	Pinned     *bool
 	Limit      int
@@ -60,26 +60,25 @@ type ChatQuery struct {
 	Cursor     string
 }
 
-// Words that [MessageFilter.Type] may have beside the names of message types and the kinds
-// of files.
+// [MessageFilter.Type] may have these values in addition to message types and kinds of files.
 const (
 	TypeMedia = "media" // any message with a file
 	TypeLink  = "link"  // one with an http(s) address in its text, or with a link's preview
 )
 
-// MessageFilter narrows lists of messages; zero values are no filter. Type is a message type,
-// a [MediaType], [TypeMedia] or [TypeLink].
+// MessageFilter filters lists of messages. Zero values do not filter. Type is a message type, a
+// [MediaType], [TypeMedia] or [TypeLink].
 type MessageFilter struct {
 	Type     string
 	FromMe   *bool
 	HasMedia *bool
 }
 
-// IsZero reports whether the filter lets every message through.
+// IsZero reports whether every message passes the filter.
 func (f MessageFilter) IsZero() bool { return f == MessageFilter{} }
 
-// ParseMessageType checks a [MessageFilter.Type]. A name without a capital letter is one of
-// the words or of the few types that have none: any other is a mistake.
+// ParseMessageType checks a [MessageFilter.Type]. A name without a capital letter must be one of
+// the constants or one of the few types that have none; any other is a mistake.
 func ParseMessageType(text string) (string, error) {
 	known := slices.Contains(MediaTypes, MediaType(text)) ||
 		slices.Contains([]string{TypeMedia, TypeLink, TypeText, TypeUndecryptable, "call", "chat"}, text)
@@ -92,7 +91,7 @@ func ParseMessageType(text string) (string, error) {
 // messageTypeName matches names of protobuf fields in camel case.
 var messageTypeName = regexp.MustCompile(`^[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*$`)
 
-// HasAddress reports whether a text has an http(s) address with the beginning of a host.
+// HasAddress reports whether a text has an http(s) URL with the start of a host.
 func HasAddress(text string) bool {
 	for {
 		scheme, rest, found := strings.Cut(text, "://")
@@ -108,16 +107,16 @@ func HasAddress(text string) bool {
 	}
 }
 
-// endsFold reports whether a text ends in an ASCII word, whatever its case.
+// endsFold reports whether a text ends in an ASCII word. Case does not matter.
 func endsFold(text, word string) bool {
 	return len(text) >= len(word) && strings.EqualFold(text[len(text)-len(word):], word)
 }
 
 // MessageQuery asks for a page of one chat's history. Since and Until are inclusive. Offset
-// counts from the Cursor, where an earlier page ended, and does not go with a filter: such a
-// page may end before it has anything.
+// counts from the Cursor of an earlier page. It cannot be combined with a filter, because a
+// filtered page may end before it has any messages.
 type MessageQuery struct {
-	Only   []JID // the chats that the caller may see; nil is all
+	Only   []JID // the chats that the caller may see; nil for all
 	Chat   JID
 	Since  *Time
 	Until  *Time
@@ -131,8 +130,8 @@ type MessageQuery struct {
 	Cursor string
 }
 
-// SearchQuery asks for a page of the search in all chats, newest first, or in those of Only
-// unless that is nil. Without Q, it needs a chat, a sender or a filter.
+// SearchQuery asks for a page of a search, newest first, in all chats or, if Only is not nil, in
+// those of Only. Without Q, it needs a chat, a sender or a filter.
 type SearchQuery struct {
 	Only   []JID
 	Q      string
@@ -147,12 +146,12 @@ type SearchQuery struct {
 	Cursor   string
 }
 
-// IsNarrow reports whether the query asks for less than all messages.
+// IsNarrow reports whether the query has any condition.
 func (q SearchQuery) IsNarrow() bool {
 	return strings.TrimSpace(q.Q) != "" || q.Chat != "" || q.Sender != "" || !q.MessageFilter.IsZero()
 }
 
-// Page holds a part of a list. NextCursor is nil when nothing follows.
+// Page is a part of a list. NextCursor is nil on the last page.
 type Page[T any] struct {
 	Items      []T
 	NextCursor *string

@@ -5,7 +5,7 @@ import "encoding/json"
 // State is the state of the account.
 type State string
 
-// The states; docs/architecture.md has the transitions.
+// docs/architecture.md has the transitions between these states.
 const (
 	StateIdle       State = "idle"
 	StateConnecting State = "connecting"
@@ -14,7 +14,7 @@ const (
 	StateNeedsPair  State = "needs-pair"
 )
 
-// Status is the auth status.
+// Status is the account's status (GET /api/auth/status).
 type Status struct {
 	Status               State    `json:"status"`
 	HasSession           bool     `json:"hasSession"`
@@ -25,18 +25,20 @@ type Status struct {
 	Since                Time     `json:"since"`
 	QR                   *string  `json:"qr"`
 	Passkey              *Passkey `json:"passkey"`
-	// NewChats is the network's limit of chats that the account may begin; nil if none is known.
+	// NewChats is the network's limit of chats that the account may start, or nil if it is not
+	// known.
 	NewChats *NewChatQuota `json:"newChats"`
-	// SecurityNotice is nil unless somebody registered the account's number elsewhere in
-	// the last 7 days.
+	// SecurityNotice is nil unless the account's number was registered elsewhere in the last 7
+	// days.
 	SecurityNotice *SecurityNotice `json:"securityNotice"`
-	// CatchingUp is nil unless the network delivers what it queued while the account was not connected.
+	// CatchingUp is nil unless the network is delivering the stanzas that it stored while the
+	// account was not connected.
 	CatchingUp    *CatchingUp   `json:"catchingUp"`
 	ClientVersion ClientVersion `json:"clientVersion"`
 	PausedUntil   *Time         `json:"pausedUntil"` // the next login, after a ban or too many logins; nil for none
 }
 
-// SecurityNotice says that somebody registers the account's number on another phone.
+// SecurityNotice says that the account's number is being registered on another phone.
 type SecurityNotice struct {
 	Kind    SecurityKind `json:"kind"`
 	At      Time         `json:"at"`
@@ -61,7 +63,7 @@ type User struct {
 	Platform string `json:"platform"`
 }
 
-// Passkey holds the network's request for a passkey.
+// Passkey is the network's request for a passkey.
 type Passkey struct {
 	PublicKey json.RawMessage `json:"publicKey"` // WebAuthn request options
 	Code      *string         `json:"code"`      // to be compared with the phone's, once known
@@ -70,7 +72,7 @@ type Passkey struct {
 // QuotaStatus says how close the account is to the network's limit of new chats.
 type QuotaStatus string
 
-// The statuses of a quota, in the network's order.
+// These are the statuses of a quota, in the network's order.
 const (
 	QuotaFree          QuotaStatus = "none"
 	QuotaFirstWarning  QuotaStatus = "first_warning"
@@ -78,8 +80,8 @@ const (
 	QuotaCapped        QuotaStatus = "capped"
 )
 
-// NewChatQuota is how many chats the network lets the account begin in a cycle. Fields that
-// the network did not name are nil.
+// NewChatQuota is the number of chats that the network lets the account start in a cycle. Fields
+// that the network did not send are nil.
 type NewChatQuota struct {
 	Status        QuotaStatus `json:"status"`
 	Total         *int        `json:"total"`
@@ -88,14 +90,14 @@ type NewChatQuota struct {
 	CycleEndsAt   *Time       `json:"cycleEndsAt"`
 }
 
-// PairingCode answers a request for a pairing code.
+// PairingCode is the answer to a request for a pairing code.
 type PairingCode struct {
 	Code      string `json:"code"`
 	Hint      string `json:"hint"`
 	ExpiresAt Time   `json:"expiresAt"`
 }
 
-// PasskeyResult answers a step of pairing with a passkey.
+// PasskeyResult is the answer to a step of pairing with a passkey.
 type PasskeyResult struct {
 	OK        bool    `json:"ok"`
 	Code      *string `json:"code"`
@@ -104,10 +106,10 @@ type PasskeyResult struct {
 
 // Traffic counts the account's messages since the program started.
 type Traffic struct {
-	Received       uint64 // stored, the account's own from other devices included
+	Received       uint64 // stored, including the account's own from other devices
 	Undecryptable  uint64
 	Sent           uint64 // accepted by the network
-	Failed         uint64 // without those whose outcome is unknown
+	Failed         uint64 // without messages whose outcome is unknown
 	SentAgain      uint64 // to devices that the network reported as left out
 	LastReceivedAt *Time  // nil before the first
 	QueuedReceived uint64 // stanzas of the network's offline queues

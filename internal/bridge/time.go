@@ -7,40 +7,41 @@ import (
 	"time"
 )
 
-// Clock returns the time by which keys, old messages and old events expire. It follows
-// the machine's clock, but not its leaps ahead (an empty battery, a restored virtual
-// machine), by which everything would expire at once. It believes a leap once the network
-// has confirmed it, or after a day. A nil Clock is the machine's.
+// Clock returns the time by which keys, old messages and old events expire. It follows the system
+// clock, but not when it jumps ahead (an empty battery, a restored virtual machine), because
+// everything would expire at once. It accepts a jump after the network has confirmed it, or after
+// a day. A nil Clock is the system clock.
 type Clock struct {
-	wall func() time.Time     // may leap
-	run  func() time.Duration // since some moment; never leaps
+	wall func() time.Time     // may jump
+	run  func() time.Duration // since some time; never jumps
 
-	mu sync.Mutex // guards the fields below
+	mu sync.Mutex // guards the fields from here on
 	// believed was the time when run was believedAt.
 	believed   time.Time
 	believedAt time.Duration
-	// network was the network's time when run was networkAt; zero for none yet.
+	// network was the network's time when run was networkAt; zero if none was received yet.
 	network   time.Time
 	networkAt time.Duration
-	// leapt is when run was the present leap was first seen; -1 is none.
+	// leapt is the value of run when the current jump was first seen, or -1.
 	leapt time.Duration
 }
 
 const (
-	// leapSize bounds how far ahead of the expected time a clock is still believed.
+	// leapSize is how far the system clock may be ahead of the expected time without counting as
+	// a jump.
 	leapSize = time.Hour
-	// leapLasts bounds how long a leap that is not confirmed is not believed.
+	// leapLasts is how long an unconfirmed jump is ignored.
 	leapLasts = 24 * time.Hour
 )
 
-// NewClock returns a clock for a process that starts now. last is a time in the past, such
-// as that of the newest thing stored; the zero time believes the machine.
+// NewClock returns a clock for a process that starts now. last is a time in the past, such as the
+// time of the newest stored thing. If it is zero, the system clock is accepted.
 func NewClock(last time.Time) *Clock {
 	start := time.Now()
 	return ClockOf(last, func() time.Time { return time.Now().Round(0) }, func() time.Duration { return time.Since(start) })
 }
 
-// ClockOf returns the [NewClock] of a machine, by its clock and the time since its start.
+// ClockOf is [NewClock] with a given system clock and time since a start.
 func ClockOf(last time.Time, wall func() time.Time, run func() time.Duration) *Clock {
 	c := &Clock{wall: wall, run: run, leapt: -1, believed: last, believedAt: run()}
 	if last.IsZero() {
@@ -49,7 +50,7 @@ func ClockOf(last time.Time, wall func() time.Time, run func() time.Duration) *C
 	return c
 }
 
-// Now returns the time, never ahead of the machine's clock unless the network's time is.
+// Now returns the time. It is never ahead of the system clock, unless the network's time is.
 func (c *Clock) Now() time.Time {
 	if c == nil {
 		return time.Now()
@@ -61,7 +62,7 @@ func (c *Clock) Now() time.Time {
 	network := c.network.Add(run - c.networkAt)
 	switch {
 	case !c.network.IsZero() && now.Before(network.Add(-leapSize)):
-		now = network // the machine's clock is behind
+		now = network // the system clock is behind
 	case now.Before(expected.Add(leapSize)):
 	case !c.network.IsZero() && now.Before(network.Add(leapSize)):
 	case c.leapt >= 0 && run-c.leapt >= leapLasts:
@@ -75,8 +76,8 @@ func (c *Clock) Now() time.Time {
 	return now
 }
 
-// Confirm notes a time that came from the network. Earlier ones than before do not count:
-// stanzas that waited at the network have the time at which they came there.
+// Confirm records a time from the network. It ignores times before the last one, because stanzas
+// that the network has stored have the time of their arrival there.
 func (c *Clock) Confirm(at time.Time) {
 	if c == nil || at.IsZero() {
 		return
@@ -89,7 +90,7 @@ func (c *Clock) Confirm(at time.Time) {
 	}
 }
 
-// Sleep waits for d and reports whether it did: false when ctx ended first.
+// Sleep waits for d. It returns false if ctx ended before.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -99,19 +100,19 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// timeLayout writes RFC 3339 in UTC with exactly three decimals.
+// timeLayout is RFC 3339 in UTC with exactly three decimals.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// Time is a moment in UTC with milliseconds, "2026-11-21T08:15:30.000Z".
+// Time is a time in UTC with milliseconds, such as "2026-11-21T08:15:30.000Z".
 type Time struct{ time.Time }
 
-// The first and the last moment that RFC 3339 can write.
+// These are the first and the last time that RFC 3339 can express.
 var (
 	first = time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)
 	last  = time.Date(9999, time.December, 31, 23, 59, 59, 999_000_000, time.UTC)
 )
 
-// At returns t as the API shows it, within the years 1 to 9999.
+// At returns t as a [Time], limited to the years 1 to 9999.
 func At(t time.Time) Time {
 	switch t = t.UTC().Truncate(time.Millisecond); {
 	case t.Before(first):
@@ -122,7 +123,7 @@ func At(t time.Time) Time {
 	return Time{t}
 }
 
-// Millis returns the moment ms milliseconds after the Unix epoch.
+// Millis returns the time ms milliseconds after the Unix epoch.
 func Millis(ms int64) Time { return At(time.UnixMilli(ms)) }
 
 // String returns the API's form.
@@ -134,7 +135,7 @@ func (t Time) Append(b []byte) []byte { return t.UTC().AppendFormat(b, timeLayou
 // MarshalJSON writes the API's form.
 func (t Time) MarshalJSON() ([]byte, error) { return append(t.Append([]byte{'"'}), '"'), nil }
 
-// UnmarshalJSON reads any RFC 3339 moment.
+// UnmarshalJSON reads any RFC 3339 time.
 func (t *Time) UnmarshalJSON(data []byte) error {
 	var plain time.Time
 	if err := plain.UnmarshalJSON(data); err != nil {
@@ -146,8 +147,8 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 
 var errNoMoment = errors.New("must be a moment like 2026-11-21T08:15:30Z or a date like 2026-11-21")
 
-// parseMoment reads RFC 3339, or a date alone, which is its first moment in UTC.
-func parseMoment(text string) (t time.Time, isDate bool, err error) {
+// parseTime reads RFC 3339, or a date, which means its start in UTC.
+func parseTime(text string) (t time.Time, isDate bool, err error) {
 	if t, err = time.Parse(time.DateOnly, text); err == nil {
 		return t, true, nil
 	}
@@ -157,19 +158,19 @@ func parseMoment(text string) (t time.Time, isDate bool, err error) {
 	return t, false, nil
 }
 
-// ParseSince reads the first moment of a range, as RFC 3339 or a date: the next one that a
-// message can have.
+// ParseSince reads the start of a range, as RFC 3339 or a date, rounded up to the next
+// millisecond.
 func ParseSince(text string) (Time, error) {
-	t, _, err := parseMoment(text)
+	t, _, err := parseTime(text)
 	if at := At(t); !at.Equal(t) {
 		t = at.Add(time.Millisecond)
 	}
 	return At(t), err
 }
 
-// ParseUntil reads the last moment of a range, as RFC 3339 or a date, which means its end.
+// ParseUntil reads the end of a range, as RFC 3339 or a date, which means the end of that day.
 func ParseUntil(text string) (Time, error) {
-	t, isDate, err := parseMoment(text)
+	t, isDate, err := parseTime(text)
 	if isDate {
 		t = t.Add(24*time.Hour - time.Millisecond)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Scope names a part of what the API can do.
+// Scope is a part of what a token allows.
 type Scope string
 
 const (
@@ -17,10 +17,10 @@ const (
 // Scopes returns all scopes.
 func Scopes() []Scope { return []Scope{ScopeRead, ScopeSend, ScopeManage} }
 
-// TokenPrefix begins the secrets of tokens.
+// TokenPrefix is the start of the secrets of tokens.
 const TokenPrefix = "brt_"
 
-// Token is a bearer with limited permissions.
+// Token is a bearer token with limited permissions.
 type Token struct {
 	ID         int64   `json:"id"`
 	Name       string  `json:"name"`
@@ -33,23 +33,30 @@ type Token struct {
 	Hash   []byte `json:"-"` // the SHA-256 of its secret
 	Parent int64  `json:"-"` // the token that made it; 0 is BRIDGE_TOKEN
 
-	// Family is the token by BRIDGE_TOKEN that this one comes from, or is; 0 is
-	// BRIDGE_TOKEN, and a negative one a hook that it made. Limits of a caller are
-	// limits of a family.
+	// Family is the token tree: the id of the token, created by BRIDGE_TOKEN, that this one
+	// descends from or is. 0 is BRIDGE_TOKEN, and a negative number a hook that BRIDGE_TOKEN
+	// created. Limits per caller are limits per token tree.
 	Family int64 `json:"-"`
 }
 
 // Allows reports whether t has a scope.
 func (t Token) Allows(scope Scope) bool { return slices.Contains(t.Scopes, scope) }
 
+// Transcribes reports whether the token may have messages transcribed: it reads and sends, or
+// manages. The sound leaves the machine and may cost money.
+func (t Token) Transcribes() bool {
+	return t.Allows(ScopeManage) || t.Allows(ScopeRead) && t.Allows(ScopeSend)
+}
+
 type treeKey struct{}
 
-// WithTree returns the context of work for a token tree, for limits that all callers share.
+// WithTree returns a context that carries a token tree, for quotas.
 func WithTree(ctx context.Context, tree int64) context.Context {
 	return context.WithValue(ctx, treeKey{}, tree)
 }
 
-// TreeOf returns the token tree of a context; 0, that of BRIDGE_TOKEN, for the bridge's own work.
+// TreeOf returns the token tree of a context. 0, the tree of BRIDGE_TOKEN, is also used for the
+// bridge's own work.
 func TreeOf(ctx context.Context) int64 {
 	tree, _ := ctx.Value(treeKey{}).(int64)
 	return tree

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Transcript has the words of a message's sound, as a service wrote them down.
+// Transcript is the transcript of a message's audio.
 type Transcript struct {
 	Text     string  `json:"text"`
-	Language *string `json:"language"` // as the service names it, mostly by ISO 639-1; nil where it does not
+	Language *string `json:"language"` // as the service reports it, mostly ISO 639-1; nil if it does not
 	At       Time    `json:"at"`
 }
 
-// textOf returns the text of a transcript; nil has none.
+// textOf returns the text of a transcript, "" for nil.
 func (t *Transcript) textOf() string {
 	if t == nil {
 		return ""
@@ -20,10 +20,10 @@ func (t *Transcript) textOf() string {
 	return t.Text
 }
 
-// Words returns all that a search looks at, content and transcript, one a line.
+// Words returns the searchable text of a message: content and transcript, one per line.
 func (m Message) Words() string { return joinedLines(m.Content, m.Transcript.textOf()) }
 
-// Words returns all that a search looks at, content and transcript, one a line.
+// Words returns the searchable text of a message: content and transcript, one per line.
 func (m Match) Words() string { return joinedLines(m.Content, m.Transcript.textOf()) }
 
 func joinedLines(content, transcript string) string {
@@ -36,7 +36,7 @@ func joinedLines(content, transcript string) string {
 // maxTranscript limits the text of a transcript, in bytes.
 const maxTranscript = 64 << 10
 
-// NewTranscript returns a transcript within the limits. An empty language is none.
+// NewTranscript returns a transcript within the limits. An empty language means unknown.
 func NewTranscript(text, language string, at time.Time) Transcript {
 	text = strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""))
 	t := Transcript{Text: CutBytes(text, maxTranscript), At: At(at)}
@@ -46,7 +46,8 @@ func NewTranscript(text, language string, at time.Time) Transcript {
 	return t
 }
 
-// TranscribeMode says which voice notes are transcribed as they come. Others are on request.
+// TranscribeMode says which voice notes are transcribed on arrival. Others are transcribed on
+// request.
 type TranscribeMode string
 
 // The modes.
@@ -56,46 +57,46 @@ const (
 	TranscribeAll      TranscribeMode = "all" // own ones, too
 )
 
-// Wants reports whether a message is transcribed as it comes: a voice note that may be
-// listened to more than once, and that is not of the past.
+// Wants reports whether a message is transcribed on arrival: a new voice note that may be played
+// more than once.
 func (mode TranscribeMode) Wants(m Message) bool {
 	return m.Media != nil && m.Media.Type == MediaAudio && m.Media.PTT && !m.ViewOnce && !m.Imported &&
 		(mode == TranscribeAll || mode == TranscribeIncoming && !m.FromMe)
 }
 
-// Transcribable returns nil where a transcript of a message can be asked for.
+// Transcribable returns nil if a transcript of a message can be requested.
 func (m Message) Transcribable() error {
 	switch {
 	case m.Media == nil || m.Media.Type != MediaAudio && m.Media.Type != MediaVideo:
-		return Invalid("the message has no sound: only voice notes, sounds and videos are transcribed")
+		return Invalid("the message has no audio: only voice notes, audio files and videos are transcribed")
 	case m.ViewOnce:
-		return Invalid("the message is shown once: it is not transcribed")
+		return Invalid("view-once messages are not transcribed")
 	}
 	return nil
 }
 
-// Transcription is what is known of the work on transcripts.
+// Transcription is the state of the work on transcripts.
 type Transcription struct {
 	Mode         TranscribeMode `json:"mode"`
 	Waiting      int            `json:"waiting"`      // messages whose transcript is not there yet
-	PutOff       int            `json:"putOff"`       // those of them that wait for the next month: this one has too few minutes left
+	PutOff       int            `json:"putOff"`       // of Waiting, the ones that wait for the next month because its minutes are used up
 	SecondsUsed  int            `json:"secondsUsed"`  // of sound that was sent to the service this month, in UTC
 	SecondsLimit *int           `json:"secondsLimit"` // a month; nil for none
 }
 
-// TranscriptRequest answers who asked for a transcript.
+// TranscriptRequest is the answer to a request for a transcript.
 type TranscriptRequest struct {
 	ChatJID    JID         `json:"chatJid"`
 	MsgID      string      `json:"msgId"`
 	Transcript *Transcript `json:"transcript"` // nil as long as it is not made
-	WaitsUntil *Time       `json:"waitsUntil"` // the next month, where this one has too few minutes left
+	WaitsUntil *Time       `json:"waitsUntil"` // the next month, if this one has too few minutes left
 }
 
-// LongNote is the length of a voice note from which on its transcription is limited.
+// LongNote is the length at which the transcription of a voice note is limited.
 const LongNote = 10 * time.Minute
 
-// ChatMinutes returns how much of a month's sound may be transcribed of one chat, so that a stranger's
-// notes leave minutes to other chats: half of it, but never less than [LongNote]; 0 is no limit.
+// ChatMinutes returns how much of a month's audio one chat may use, so that an unknown sender's
+// notes leave minutes to other chats: half of it, but at least [LongNote]; 0 means no limit.
 func ChatMinutes(month time.Duration) time.Duration {
 	if month == 0 {
 		return 0
@@ -103,7 +104,7 @@ func ChatMinutes(month time.Duration) time.Duration {
 	return max(month/2, LongNote)
 }
 
-// NextMonth returns when the month after a moment begins, in UTC.
+// NextMonth returns the start of the month after a time, in UTC.
 func NextMonth(after time.Time) time.Time {
 	year, month, _ := after.UTC().Date()
 	return time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC)

@@ -1,15 +1,15 @@
 package bridge
 
-// EventTyping is the type of events of streams alone: the log, webhooks and NATS have none.
+// EventTyping is a type of event that only streams have: the log, webhooks and NATS have none.
 const EventTyping EventType = "chat.typing"
 
-// Typing says what somebody else does in a chat.
+// Typing is another person's activity in a chat.
 type Typing struct {
 	SenderJID JID         `json:"senderJid"`
 	State     TypingState `json:"state"`
 }
 
-// TypingEvent is a [Typing] as streams send it. It has no number, since nothing of it is stored.
+// TypingEvent is a [Typing] in a stream. It has no number, because it is not stored.
 type TypingEvent struct {
 	Type    EventType `json:"type"`
 	At      Time      `json:"timestamp"`

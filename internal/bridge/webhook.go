@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// WebhookSource says who configures a webhook.
+// WebhookSource says who configures a webhook: the environment or the API.
 type WebhookSource string
 
 const (
@@ -14,10 +14,11 @@ const (
 	WebhookFromEnvironment WebhookSource = "environment"
 )
 
-// WebhookFormat names the form in which a webhook's events are posted.
+// WebhookFormat is the form in which a webhook's events are posted.
 type WebhookFormat string
 
-// The formats: bridged's own, and those of the bridges whose clients the doors let in.
+// These are the formats: bridged's own, and the ones of other bridges whose clients the
+// compatibility APIs support.
 const (
 	FormatBridged   WebhookFormat = "bridged"
 	FormatWAHA      WebhookFormat = "waha"
@@ -30,20 +31,20 @@ func WebhookFormats() []WebhookFormat {
 	return []WebhookFormat{FormatBridged, FormatWAHA, FormatEvolution, FormatCloud}
 }
 
-// FormatOptions holds settings of a webhook that only some formats have.
+// FormatOptions are settings that only some formats have.
 type FormatOptions struct {
 	Events      []string          `json:"events,omitempty"`      // by the peer's names; empty for the usual ones
 	Headers     map[string]string `json:"headers,omitempty"`     // of each post
 	ByEvents    bool              `json:"byEvents,omitempty"`    // Evolution: each event to an address of its own
 	Base64      bool              `json:"base64,omitempty"`      // Evolution: with the file
-	VerifyToken string            `json:"verifyToken,omitempty"` // Cloud: what the receiver knows the bridge by
+	VerifyToken string            `json:"verifyToken,omitempty"` // Cloud: identifies the bridge to the receiver
 	Groups      bool              `json:"groups,omitempty"`      // Cloud: messages in groups, too
 	GroupChats  bool              `json:"groupChats,omitempty"`  // Cloud: each group as a contact of its own
-	OwnMessages bool              `json:"ownMessages,omitempty"` // Cloud: those that the phone sent, too
+	OwnMessages bool              `json:"ownMessages,omitempty"` // Cloud: also messages sent from the phone
 }
 
-// WithoutSecrets returns the options as later reads show them: without the verify token and
-// the values of headers, which are secrets of the receiver.
+// WithoutSecrets returns the options as later reads show them: without the verify token and the
+// values of headers, which are secrets.
 func (o FormatOptions) WithoutSecrets() FormatOptions {
 	o.VerifyToken, o.Headers = "", maps.Clone(o.Headers)
 	for name := range o.Headers {
@@ -52,8 +53,8 @@ func (o FormatOptions) WithoutSecrets() FormatOptions {
 	return o
 }
 
-// WithSecretsOf returns the options with those secrets of earlier ones that are given empty,
-// as reads show them.
+// WithSecretsOf returns the options with empty secrets replaced by earlier ones, because reads
+// show secrets as empty.
 func (o FormatOptions) WithSecretsOf(earlier FormatOptions) FormatOptions {
 	o.VerifyToken, o.Headers = cmp.Or(o.VerifyToken, earlier.VerifyToken), maps.Clone(o.Headers)
 	for name, value := range o.Headers {
@@ -62,7 +63,7 @@ func (o FormatOptions) WithSecretsOf(earlier FormatOptions) FormatOptions {
 	return o
 }
 
-// Webhook is an address to which events are posted.
+// Webhook is a URL that events are posted to.
 type Webhook struct {
 	ID  int64  `json:"id"`
 	URL string `json:"url"`
@@ -86,25 +87,25 @@ type Webhook struct {
 	Token  int64  `json:"-"` // that made it; 0 is BRIDGE_TOKEN
 	Only   []JID  `json:"-"` // the chats of that token; nil for all
 	EndsAt *Time  `json:"-"` // when that token ends
-	Secret string `json:"-"` // signs what is posted; shown once
+	Secret string `json:"-"` // signs posts; shown once
 }
 
 // DeliveryState is the state of a delivery to a webhook.
 type DeliveryState string
 
-// The states of deliveries. Dead ones are no longer tried.
+// These are the states of deliveries. Dead ones are not tried again.
 const (
 	WebhookPending   DeliveryState = "pending"
 	WebhookDelivered DeliveryState = "delivered"
 	WebhookDead      DeliveryState = "dead"
 )
 
-// EventReset is the type of the event that stands for lost ones.
+// EventReset is the type of the event that replaces lost events.
 const EventReset EventType = "reset"
 
 // WebhookDelivery is the delivery of one event to one webhook.
 type WebhookDelivery struct {
-	ID             int64         `json:"id"` // 0 until it is kept
+	ID             int64         `json:"id"` // 0 until it is stored
 	WebhookID      int64         `json:"webhookId"`
 	EventID        int64         `json:"eventId"`
 	EventType      EventType     `json:"eventType"`
@@ -119,18 +120,18 @@ type WebhookDelivery struct {
 	LastError      *string       `json:"lastError"`
 
 	Queue int64 `json:"-"` // the chat's row in the store: its JID may change
-	// Tried is how long it has been tried: the sum of the pauses, as a clock may jump.
+	// Tried is how long it has been tried: the sum of the pauses, as the clock may jump.
 	Tried time.Duration `json:"-"`
 }
 
-// The queues of events without a chat: those of the account, and the reset, which goes
+// These are the queues of events without a chat: the account's, and the reset, which is posted
 // first.
 const (
 	QueueAccount int64 = 0
 	QueueReset   int64 = -1
 )
 
-// DeliveryQuery asks for a page of a webhook's deliveries, the newest first.
+// DeliveryQuery asks for a page of a webhook's deliveries, newest first.
 type DeliveryQuery struct {
 	Webhook int64
 	Status  DeliveryState
@@ -138,7 +139,7 @@ type DeliveryQuery struct {
 	Cursor  string
 }
 
-// Hook is an address at which another service's posts become messages to a chat.
+// Hook is an incoming webhook: a URL at which another service's posts become messages to a chat.
 type Hook struct {
 	ID        int64  `json:"id"`
 	Name      string `json:"name"`
@@ -153,7 +154,7 @@ type Hook struct {
 	CreatedAt      Time    `json:"createdAt"`
 	UpdatedAt      Time    `json:"updatedAt"`
 
-	Secret  string `json:"-"` // signs what is posted; empty for none
+	Secret  string `json:"-"` // signs posts; empty for none
 	KeyHash []byte `json:"-"` // the SHA-256 of the key in its address
 	Token   int64  `json:"-"` // that made it; 0 is BRIDGE_TOKEN
 }

@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -38,10 +39,11 @@ const (
 
 // Archive is an export: a zip, or the text alone.
 type Archive struct {
-	text  func() (io.ReadCloser, error)
-	files map[string]*zip.File // by their names, composed
-	inner []string             // archives among them
-	chats []string             // texts among them that begin as other chats
+	text     func() (io.ReadCloser, error)
+	textName string               // in a zip
+	files    map[string]*zip.File // by their names, composed
+	inner    []string             // archives among them
+	chats    []string             // texts among them that begin as other chats
 
 	format format
 }
@@ -309,6 +311,12 @@ func (a *Archive) Survey(o Options) error {
 	a.format, err = s.format()
 	return err
 }
+
+// SetZone sets the zone of the phone, after [Archive.Survey].
+func (a *Archive) SetZone(zone *time.Location) { a.format.zone = zone }
+
+// TextName returns the name of the text in the archive; empty for a text alone.
+func (a *Archive) TextName() string { return a.textName }
 
 // Messages reads the messages in the order of the text, after [Archive.Survey]. What it notes
 // beside them is whole at the end. An export without any is an error of [bridge.CodeInvalid].

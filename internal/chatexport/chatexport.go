@@ -70,6 +70,8 @@ type Options struct {
 	Zone  *time.Location // of the phone
 	Now   time.Time      // no message is younger
 	Order Order          // of its dates; empty to find out
+	// IsName reports whether somebody has a name that has colons in it; nil knows none.
+	IsName func(name string) bool
 }
 
 // Ambiguous reports that two orders fit the dates of an export equally well.

@@ -32,7 +32,7 @@ func (a *Archive) findText(entries []*zip.File) error {
 			return err
 		case begins && a.text == nil:
 			delete(a.files, name)
-			a.text = func() (io.ReadCloser, error) { return open(entry) }
+			a.text, a.textName = func() (io.ReadCloser, error) { return open(entry) }, name
 		case (hasSender || begins && rank(entry) < 2) && !isMediaName(name):
 			a.chats = append(a.chats, name)
 		}

@@ -15,6 +15,7 @@ const (
 	dash                 // 15.01.21, 09:41 - Anna: Hi, on Android
 	colon                // 15.01.21, 09:41:00: Anna: Hi, on old iPhones
 	comma                // 2021년 1월 15일 오전 9:41, Anna : Hi, on old Android
+	space                // 15. 1. 2021. 9:41:00 Anna: Hi, on iPhones before 2019
 )
 
 // shape tells heads from dates that people wrote: all heads of an export have one.
@@ -32,14 +33,17 @@ type head struct {
 	sign   string // between the numbers of the date, without spaces
 	dotted bool   // with spaces between them, and a dot at the end: 24. 2. 13.
 	era    int    // years before the first of an era that is named; 0 for none
-	hour   int
-	minute int
-	second int
-	half   half
-	word   string // near the time, with a meaning that is not known
-	stamp  string // the date as it stands there
-	app    bool   // the app set a mark before it
-	rest   string // behind it
+	// eraLast reports whether the era is named after the year, which is then the last number of the date.
+	eraLast bool
+	named   bool // the month has its name, and the date is given day first
+	hour    int
+	minute  int
+	second  int
+	half    half
+	word    string // near the time, with a meaning that is not known
+	stamp   string // the date as it stands there
+	app     bool   // the app set a mark before it
+	rest    string // behind it
 }
 
 const (
@@ -80,6 +84,9 @@ func headOf(line string) (h head, ok bool) {
 			}
 			i += from
 			if h, ok = stampOf(plain[:i]); ok {
+				if spaced, isSpaced := spacedHead(line, plain, at); isSpaced && end.form == colon {
+					return spaced, true
+				}
 				h.form, h.rest = end.form, line[at[i+len(end.sign)-1]:]
 				if end.form != comma || h.sign == "년" || strings.Contains(h.rest, " : ") {
 					return h, true
@@ -88,7 +95,29 @@ func headOf(line string) (h head, ok bool) {
 			from = i + 1
 		}
 	}
-	return head{}, false
+	return spacedHead(line, plain, at)
+}
+
+// spacedHead reads a head that nothing but a space sets off: it has seconds, perhaps AM or PM, and then a sender.
+func spacedHead(line, plain string, at []int) (found head, ok bool) {
+	for i := range len(plain) {
+		if plain[i] != ' ' {
+			continue
+		}
+		h, isHead := stampOf(plain[:i])
+		h.form, h.rest = space, line[at[i]:]
+		sender, _, hasSender := strings.Cut(h.rest, ": ")
+		if !isHead || !h.seconds || h.word != "" || !hasSender || len(sender) > maxName {
+			continue
+		}
+		if half, word := halfOf("", sender); half != whole && word == "" {
+			continue // AM or PM, which a colon follows
+		}
+		if !ok || h.half != whole {
+			found, ok = h, true
+		}
+	}
+	return found, ok
 }
 
 // plainHead returns the beginning of a line without marks, with plain spaces and digits, and
@@ -142,7 +171,8 @@ type number struct {
 
 // stampOf reads a date and a time in either order.
 func stampOf(s string) (head, bool) {
-	numbers, tail, ok := numbersOf(s)
+	numeric, named := inNumbers(s)
+	numbers, tail, ok := numbersOf(numeric)
 	if !ok || len(numbers) < 5 || len(numbers) > 6 {
 		return head{}, false
 	}
@@ -152,7 +182,7 @@ func stampOf(s string) (head, bool) {
 	if last && (!first || !slices.Contains(numbers[:3], timeFirst.long()) && timeFirst.long().value > 31) {
 		h = timeFirst
 	}
-	h.stamp = strings.TrimSpace(s)
+	h.stamp, h.named = strings.TrimSpace(s), named
 	return h, first || last
 }
 
@@ -225,6 +255,9 @@ func stampIn(date, clock []number, timeFirst bool, tail string) (h head, ok bool
 		before, behind = prefix, joint+" "+tail
 	} else if h.era, ok = eraOf(prefix); !ok {
 		return head{}, false
+	} else if h.era == 0 {
+		h.era, before = eraAfter(before)
+		h.eraLast = h.era != 0
 	}
 	if h.sign == "年" || h.sign == "년" {
 		before, behind = withoutDay.Replace(before), withoutDay.Replace(behind)
@@ -274,4 +307,26 @@ func eraOf(prefix string) (int, bool) {
 	prefix = strings.ToLower(strings.TrimSpace(prefix))
 	before, known := eras[prefix]
 	return before, known || prefix == ""
+}
+
+// latinEras are those that languages in Latin letters name after a date (Unicode CLDR 47, the eras of the calendars japanese
+// and roc).
+var latinEras = map[string]int{
+	"R": 2018, "H": 1988, "S": 1925, "Reiwa": 2018, "Heisei": 1988, "Shōwa": 1925, "Showa": 1925, "Minguo": 1911, "R.O.C.": 1911, "ROC": 1911,
+}
+
+// eraAfter takes the era off the beginning of the words between a date and a time, and returns the year before its first; 0 if
+// there is none.
+func eraAfter(joint string) (era int, rest string) {
+	name := strings.TrimSpace(joint)
+	if end := strings.IndexAny(name, " ,"); end >= 0 {
+		name = name[:end]
+	}
+	if before, known := latinEras[name]; known {
+		return before, strings.Replace(joint, name, "", 1)
+	}
+	if before, known := eras[name]; known && len(name) > 1 { // in their own script
+		return before, strings.Replace(joint, name, "", 1)
+	}
+	return 0, joint
 }

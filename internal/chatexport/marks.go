@@ -83,7 +83,11 @@ var deleted = phrases(`This message was deleted|You deleted this message|This me
 	To sporočilo je bilo izbrisano|To sporočilo ste izbrisali|Ujumbe huu ulifutwa|Umefuta ujumbe huu|இத்தகவல் திரும்பப்பெறப்பட்டது|இத்தகவலை தாங்கள் அழித்தீர்கள்|Ši žinutė buvo ištrinta|Jūs ištrynėte šią žinutę|
 	See sõnum on kustutatud|Kustutasid selle sõnumi|Съобщението беше изтрито|Изтрихте това съобщение|Hierdie boodskap was uitgevee|Jy het boodskap uitgevee|Bu ismarıc silindi|Siz bu ismarıcı sildiniz|
 	ഈ സന്ദേശം ഇല്ലാതാക്കിയതാണ്|ഈ സന്ദേശം നിങ്ങൾ ഇല്ലാതാക്കി|Оваа порака беше избришана|Ја избриша оваа порака|ಈ ಸಂದೇಶವು ಅಳಿಸಲ್ಪಟ್ಟಿದೆ|ನೀವು ಈ ಸಂದೇಶವನ್ನು ಅಳಿಸಿದ್ದೀರಿ|
-	Esta mensagem foi apagada pelo remetente|Ова порука је обрисана|Обрисао/ла си ову поруку|ਇਸ ਸੁਨੇਹੇ ਨੂੰ ਹਟਾਇਆ ਗਿਆ|ਤੁਸੀਂ ਇਹ ਸੁਨੇਹਾ ਹਟਾਇਆ`)
+	Sie haben diese Nachricht gelöscht|Usted eliminó este mensaje|Ha eliminado este mensaje|Has eliminado este mensaje|Tu as supprimé ce message|Ha eliminato questo messaggio|Apagaste esta mensagem|Eliminaste esta mensagem|
+	Je verwijderde dit bericht|U heeft dit bericht verwijderd|Jij hebt dit bericht verwijderd|Bu mesajı sildin|Ты удалил(а) это сообщение|Ты удалил(-а) это сообщение|Вы удалили сообщение|Ти видалив(-ла) це повідомлення|
+	Smazal(a) jsi tuto zprávu|Smazali jste tuto zprávu|Odstránil(a) si túto správu|Izbrisao/la si ovu poruku|Izbrisao si ovu poruku|Izbrisal si to sporočilo|Ön törölte ezt az üzenetet|Kamu menghapus pesan ini|Διέγραψες αυτό το μήνυμα|Ты удалил это сообщение|
+	तुमने यह मैसेज डिलीट किया|तूने यह मैसेज डिलीट किया|তুমি এই মেসেজটি বাদ দিয়েছ|이 메시지가 삭제되었습니다|이 메시지를 삭제하셨습니다|회원님이 이 메시지를 삭제했습니다|あなたはこのメッセージを削除しました|このメッセージは削除された|您刪除了此訊息|你刪除了此訊息|你已刪除此訊息|你已删除这条消息|你删除了这条消息|
+	คุณลบข้อความนี้แล้ว|Poistitte tämän viestin|شما این پیام را حذف کرده‌اید|تو این پیام را حذف کردی|تم نے یہ میسج حذف کر دیا ہے|Esta mensagem foi apagada pelo remetente|Ова порука је обрисана|Обрисао/ла си ову поруку|ਇਸ ਸੁਨੇਹੇ ਨੂੰ ਹਟਾਇਆ ਗਿਆ|ਤੁਸੀਂ ਇਹ ਸੁਨੇਹਾ ਹਟਾਇਆ`)
 
 // viewOnce are marks of Android for what is shown once, which most versions write as null.
 var viewOnce = phrases(`View once voice message omitted|View once photo omitted|View once video omitted|View once message omitted`)
@@ -189,8 +193,8 @@ func plainPhrase(s string) string {
 	}
 	s = strings.Map(func(r rune) rune {
 		switch {
-		case isMark(r):
-			return -1
+		case isMark(r), r == '\u0640', unicode.Is(unicode.Mn, r) && unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Inherited) && r >= '\u0591' && r <= '\u0670':
+			return -1 // vowel signs, too, which versions of the apps write or leave out
 		case unicode.IsSpace(r):
 			return ' '
 		}

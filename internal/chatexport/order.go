@@ -72,7 +72,7 @@ func isFuture(at, now time.Time) bool { return at.After(now.AddDate(0, 0, 1)) }
 func (h head) day(order Order, c calendar) (time.Time, bool) {
 	at := map[Order][3]int{DMY: {2, 1, 0}, MDY: {2, 0, 1}, YMD: {0, 1, 2}}[order]
 	year, width, month, day := h.date[at[0]], h.width[at[0]], h.date[at[1]], h.date[at[2]]
-	if h.width[at[1]] > 2 || h.width[at[2]] > 2 || (h.era != 0 || h.sign == "年" || h.sign == "년") && order != YMD || width == 3 && (year < 90 || year > 200) {
+	if h.width[at[1]] > 2 || h.width[at[2]] > 2 || h.named && order != DMY || (h.era != 0 && !h.eraLast || h.sign == "年" || h.sign == "년") && order != YMD || h.eraLast && order == YMD || width == 3 && (year < 90 || year > 200) {
 		return time.Time{}, false
 	}
 	switch {
@@ -177,6 +177,8 @@ func (s *shapeSurvey) isUsual(order Order) bool {
 // this one.
 func (h head) isUsual(order Order) bool {
 	switch {
+	case h.eraLast:
+		return order != YMD
 	case h.width[0] > 2 || h.sign == "年" || h.sign == "년":
 		return order == YMD
 	case h.sign == "/":

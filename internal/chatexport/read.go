@@ -118,7 +118,7 @@ func (r *reader) begins(l line) (b beginning, begins bool) {
 		r.doubt(l, "its date is none in the order "+string(r.f.order)+": taken as a part of the message above")
 		return b, false
 	}
-	b.sender, b.said, b.hasSender = senderOf(b.head, r.f.chat)
+	b.sender, b.said, b.hasSender = r.f.senderOf(b.head)
 	return b, true
 }
 

@@ -4,7 +4,8 @@ import "strings"
 
 // senderSurvey is what the lines of a shape say of their senders.
 type senderSurvey struct {
-	chat    string          // see chatIn
+	chat    string // see chatIn
+	isName  func(name string) bool
 	senders map[string]int  // how many lines they have
 	writers map[string]bool // those of texts without a mark of the app
 	natives map[string]bool // those of texts from right to left among them
@@ -13,13 +14,13 @@ type senderSurvey struct {
 const maxSenders = 4096 // whose lines are counted
 
 // newSenderSurvey begins with the first line.
-func newSenderSurvey(first head) senderSurvey {
-	return senderSurvey{chat: chatIn(first), senders: make(map[string]int), writers: make(map[string]bool), natives: make(map[string]bool)}
+func newSenderSurvey(first head, isName func(string) bool) senderSurvey {
+	return senderSurvey{chat: chatIn(first), isName: isName, senders: make(map[string]int), writers: make(map[string]bool), natives: make(map[string]bool)}
 }
 
 // count counts a line, and returns its text, if it has a sender.
 func (s *senderSurvey) count(h head) (text string, found bool) {
-	sender, text, found := senderOf(h, s.chat)
+	sender, text, found := s.senderOf(h)
 	if found && len(s.senders) < maxSenders {
 		s.senders[sender]++
 		if !startsWithMark(text) {
@@ -32,16 +33,42 @@ func (s *senderSurvey) count(h head) (text string, found bool) {
 	return text, found
 }
 
+// senderOf splits the rest of a line into sender and text, and reports whether it has a sender: the longest name with
+// colons that somebody has, else what is before the first colon.
+func (s *senderSurvey) senderOf(h head) (sender, text string, found bool) {
+	sender, text, found = senderOf(h, s.chat)
+	if !found || s.isName == nil {
+		return sender, text, found
+	}
+	sign := h.form.sign()
+	for from := 0; ; {
+		i := strings.Index(h.rest[from:], sign)
+		if i < 0 || from+i > 4*maxName {
+			return sender, text, found
+		}
+		from += i
+		name, rest := plainName(h.rest[:from]), h.rest[from+len(sign):]
+		if from += len(sign); strings.Contains(name, ":") && len(name) <= maxName && s.isName(name) {
+			sender, text = detached(name, len(h.rest)), strings.TrimPrefix(rest, " ")
+		}
+	}
+}
+
+// sign is what a form sets between the sender and the text.
+func (f form) sign() string {
+	if f == comma {
+		return " : "
+	}
+	return ":"
+}
+
 // senderOf splits what stands behind a head into sender and text, and reports whether it has
 // a sender. The chat is that of [chatIn].
 func senderOf(h head, chat string) (sender, text string, found bool) {
 	if text, found = strings.CutPrefix(h.rest, chat); found && chat != "" && strings.HasPrefix(text, " ") {
 		return detached(plainName(strings.TrimSuffix(chat, ":")), len(chat)), text[1:], true
 	}
-	sign := ":"
-	if h.form == comma {
-		sign = " : "
-	}
+	sign := h.form.sign()
 	sender, text, found = strings.Cut(h.rest, sign)
 	for found && sign == ":" && text != "" && text[0] != ' ' && !strings.HasPrefix(text, "\u00a0") {
 		if len(sender) > 4*maxName { // also without its marks

@@ -56,7 +56,7 @@ func (s *survey) add(h head) {
 		if len(s.shapes) == maxShapes {
 			return
 		}
-		seen = &shapeSurvey{senderSurvey: newSenderSurvey(h), usual: make(map[Order]int), pairs: make(map[[2]Order][]head), words: wordSurvey{follows: make(map[[2]beside]int)}}
+		seen = &shapeSurvey{senderSurvey: newSenderSurvey(h, s.o.IsName), usual: make(map[Order]int), pairs: make(map[[2]Order][]head), words: wordSurvey{follows: make(map[[2]beside]int)}}
 		for c := range seen.orders {
 			for o := range seen.orders[c] {
 				seen.orders[c][o].dates.SetSeed(seed)

@@ -44,8 +44,10 @@ type Options struct {
 	// Me returns the account; nil while none is paired.
 	Me       func() *bridge.User
 	Lifetime context.Context // ends imports that are running
-	Now      func() time.Time
-	Log      zerolog.Logger
+	// Zone is the time zone of exports for which the caller gives none; nil if the operator has set none.
+	Zone *time.Location
+	Now  func() time.Time
+	Log  zerolog.Logger
 }
 
 // Importer imports exports. It is safe for concurrent use.
@@ -58,7 +60,9 @@ type Importer struct {
 	mu     sync.Mutex
 	jobs   []*job // the last ones; guarded by mu
 	places places // guarded by mu
-	work   sync.WaitGroup
+	// undoing has the imports that are being undone. Their channels close once they are undone. It is guarded by mu.
+	undoing map[string]chan struct{}
+	work    sync.WaitGroup
 }
 
 // running bounds the imports that are running: one of each token tree, two of all, and one more that
@@ -72,9 +76,10 @@ const longestWait = 5 * time.Minute
 // does not apply to BRIDGE_TOKEN.
 const longestRun = time.Hour
 
-// New returns an Importer.
-func New(o Options) *Importer {
-	return &Importer{o: o, turns: intake.NewQuota(running, longestWait, 0), wait: longestWait, run: longestRun, places: make(places)}
+// New returns an Importer. It continues to undo the imports that were being undone when the process ended.
+func New(ctx context.Context, o Options) (*Importer, error) {
+	i := &Importer{o: o, turns: intake.NewQuota(running, longestWait, 0), wait: longestWait, run: longestRun, places: make(places), undoing: make(map[string]chan struct{})}
+	return i, i.resume(ctx)
 }
 
 // Close waits for imports that are running, which end with Options.Lifetime.
@@ -85,12 +90,13 @@ func (i *Importer) Upload(from io.Reader) io.Reader { return i.o.Reserve.Reader(
 
 // Request says what to import.
 type Request struct {
-	Export *media.Received // which the import closes
-	Chat   string          // the JID of a chat, or the name of a new one
-	Names  map[string]bridge.JID
-	Zone   *time.Location
-	Order  bridge.DateOrder // of the dates; empty to find out
-	DryRun bool
+	Export   *media.Received // which the import closes
+	Chat     string          // the JID of a chat, or the name of a new one
+	FileName string
+	Names    map[string]bridge.JID
+	Zone     *time.Location   // of the phone; nil to find out
+	Order    bridge.DateOrder // of the dates; empty to find out
+	DryRun   bool
 	// Token is the id of the caller's token, and Family that of its tree; see [bridge.Token].
 	Token, Family int64
 	// While ends the import when the caller's token ends; nil never does.
@@ -112,7 +118,7 @@ var (
 
 // Start begins an import, once it has its turn and the export is known to be whole; until then it ends
 // with ctx. Its errors are of [bridge.CodeInvalid], [bridge.CodePayloadTooLarge],
-// [bridge.CodeAmbiguousDates], [bridge.CodeUnknownDates], [bridge.CodeTooManyConnections],
+// [bridge.CodeAmbiguousDates], [bridge.CodeAmbiguousTimezone], [bridge.CodeUnknownDates], [bridge.CodeTooManyConnections],
 // [bridge.CodeNotFound] for a person outside, those of May, of the store and of ctx.
 func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) {
 	chat, name, err := i.chatOf(ctx, r)
@@ -129,7 +135,10 @@ func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) 
 		}
 		preparing, cancel := context.WithCancel(ctx) // which names the caller
 		unhook := context.AfterFunc(j.ctx, cancel)
-		if err = j.prepare(preparing); err != nil {
+		if err = j.prepare(preparing); err == nil {
+			err = i.addImport(preparing, j)
+		}
+		if err != nil {
 			leave()
 		}
 		unhook()
@@ -138,6 +147,7 @@ func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) 
 	if err == nil && !stays() {
 		leave()
 		err = errLeft
+		j.cancelled(errors.New("the caller left before the import began"))
 	}
 	if err != nil {
 		if err = j.endedBy(err); ctx.Err() != nil {
@@ -170,7 +180,16 @@ func (i *Importer) newJob(r Request, chat bridge.JID, name string) *job {
 			stop()
 		}
 	}
-	j.state = bridge.Import{ID: rand.Text(), State: bridge.ImportRunning, DryRun: r.DryRun, ChatJID: chat, Doubtful: []bridge.Doubt{}, UnknownNames: []string{}}
+	j.state = bridge.Import{
+		ID: rand.Text(), State: bridge.ImportRunning, DryRun: r.DryRun, ChatJID: chat, StartedAt: bridge.At(i.o.Now()), Doubtful: []bridge.Doubt{}, UnknownNames: []string{},
+		ImportAbout: bridge.ImportAbout{FileName: r.FileName, Names: r.Names},
+	}
+	if r.Order != "" {
+		j.state.DateOrder = &r.Order
+	}
+	if j.state.Names == nil {
+		j.state.Names = map[string]bridge.JID{}
+	}
 	return j
 }
 

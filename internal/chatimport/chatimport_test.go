@@ -57,11 +57,14 @@ func newWorld(t testing.TB) *world {
 	w.receive = media.NewPreparer(media.PreparerOptions{TempDir: filepath.Join(t.TempDir(), "tmp"), MaxBytes: 64 << 20, Log: zerolog.Nop()})
 	var lifetime context.Context
 	lifetime, w.stop = context.WithCancel(context.Background())
-	w.Importer = New(Options{
+	w.Importer, err = New(t.Context(), Options{
 		Store: w.store, Kept: w.kept, Limits: chatexport.Limits{File: 1 << 20, Sum: 64 << 20},
 		Me: func() *bridge.User { return &bridge.User{JID: me} }, Lifetime: lifetime,
 		Now: func() time.Time { return time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC) }, Log: zerolog.Nop(),
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		w.stop()
 		w.Close()
@@ -359,7 +362,7 @@ func TestImport_EndsEarly(t *testing.T) {
 			w := newWorld(t)
 			commits := 0
 			w.commit = func() error {
-				if commits++; commits == 4 { // the chat, its people and two batches
+				if commits++; commits == 5 { // the import, the chat, its people and two batches
 					return end(w)
 				}
 				return nil

@@ -18,6 +18,7 @@ type job struct {
 	ctx           context.Context // of the whole import
 	end           func(cause error)
 	token, family int64
+	seq           int64 // of the stored import; 0 for a dry run
 	done          chan struct{}
 
 	// All of these are dropped once the import has ended.
@@ -63,6 +64,7 @@ func (j *job) run() {
 	j.failed = err
 	cancelled := errors.Is(err, errCancelled) || errors.Is(err, errTokenEnded)
 	j.change(func(state *bridge.Import) {
+		state.EndedAt = new(bridge.At(j.i.o.Now()))
 		switch {
 		case cancelled:
 			state.State, state.Error = bridge.ImportCancelled, new(sentence(err))
@@ -72,6 +74,7 @@ func (j *job) run() {
 			state.State = bridge.ImportDone
 		}
 	})
+	j.storeEnd()
 	end := j.now()
 	log := j.i.o.Log.Info()
 	if err != nil && !cancelled {
@@ -82,6 +85,14 @@ func (j *job) run() {
 	j.i.forget(j)
 }
 
+// cancelled stores that an import is cancelled before it has stored anything.
+func (j *job) cancelled(why error) {
+	j.change(func(state *bridge.Import) {
+		state.State, state.Error, state.EndedAt = bridge.ImportCancelled, new(why.Error()), new(bridge.At(j.i.o.Now()))
+	})
+	j.storeEnd()
+}
+
 // endedBy returns the error of an import that ended with an error, as callers see it.
 func (j *job) endedBy(err error) error {
 	if err == nil || j.ctx.Err() == nil {
@@ -89,7 +100,7 @@ func (j *job) endedBy(err error) error {
 	}
 	switch cause := context.Cause(j.ctx); cause {
 	case errStopped:
-		return bridge.NotConnected("the bridge was stopped before the import was done: import the chat again, which stores the rest").Because(cause)
+		return bridge.NotConnected(interrupted).Because(cause)
 	case errTokenEnded:
 		return bridge.Fail(bridge.CodeUnauthorized, "the token of the import has expired or was revoked").Because(cause)
 	case errTooLong:

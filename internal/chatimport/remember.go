@@ -61,25 +61,6 @@ func (i *Importer) drop(last *job, count, size int, among func(*job) bool) {
 	})
 }
 
-// Import returns an import: [bridge.CodeNotFound] for one that is not remembered.
-func (i *Importer) Import(id string) (bridge.Import, error) {
-	j, err := i.find(id)
-	if err != nil {
-		return bridge.Import{}, err
-	}
-	return j.now(), nil
-}
-
-// Token returns the id of the token that began an import: [bridge.CodeNotFound] for one that is
-// not remembered.
-func (i *Importer) Token(id string) (int64, error) {
-	j, err := i.find(id)
-	if err != nil {
-		return 0, err
-	}
-	return j.token, nil
-}
-
 // Wait waits until an import has ended, or for so long, and returns it.
 func (i *Importer) Wait(ctx context.Context, id string, most time.Duration) (bridge.Import, error) {
 	j, err := i.find(id)
@@ -145,10 +126,5 @@ func (i *Importer) find(id string) (*job, error) {
 			return j, nil
 		}
 	}
-	return nil, NotRemembered(id)
-}
-
-// NotRemembered returns the error of an import that there is not.
-func NotRemembered(id string) error {
-	return bridge.NotFound("there is no import %s: the bridge remembers the last %d until it is restarted. Importing the same chat again stores what is missing", id, maxJobs)
+	return nil, bridge.NoImport(id)
 }

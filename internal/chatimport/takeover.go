@@ -32,7 +32,12 @@ func (j *job) prepare(ctx context.Context) (err error) {
 	if j.archive, err = chatexport.Open(source{j.ctx, export}, export.Size(), j.i.o.Limits); err != nil {
 		return err
 	}
-	if err := j.archive.Survey(chatexport.Options{Zone: j.r.Zone, Now: j.i.o.Now(), Order: j.r.Order}); err != nil {
+	isName, err := j.colonNames(ctx)
+	if err != nil {
+		return err
+	}
+	zone, zoneFrom := j.zone()
+	if err := j.archive.Survey(chatexport.Options{Zone: zone, Now: j.i.o.Now(), Order: j.r.Order, IsName: isName}); err != nil {
 		return datesFault(err)
 	}
 	var notes chatexport.Notes
@@ -62,6 +67,11 @@ func (j *job) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	j.state.System, j.state.Doubtful = notes.System, notNull(notes.Doubts)
+	if j.setZone(zone, zoneFrom); zoneFrom == "" {
+		if err := j.findZone(ctx); err != nil {
+			return err
+		}
+	}
 	if err := j.resolve(ctx, names); err != nil {
 		return err
 	}
@@ -102,11 +112,13 @@ func (j *job) read(name string, do func(io.Reader) error) error {
 // takeOver stores what is not stored.
 func (j *job) takeOver(ctx context.Context) error {
 	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID, j.family, j.known(), j.first, j.last)
-	if err == nil && !j.r.DryRun {
-		err = j.storePeople(ctx)
-	}
 	if err != nil {
 		return err
+	}
+	if run.Import = j.seq; !j.r.DryRun {
+		if err := j.storePeople(ctx, run); err != nil {
+			return err
+		}
 	}
 	done := j.i.o.Kept.Adding()
 	defer done()
@@ -138,9 +150,9 @@ func (j *job) known() (people []bridge.JID) {
 	return people
 }
 
-// storePeople stores the chat and the names in it, and gives what stands under a name to the
-// person whose name it has turned out to be.
-func (j *job) storePeople(ctx context.Context) error {
+// storePeople stores the chat and the names in it, and attributes what is stored under a name to the person whose name it
+// has turned out to be.
+func (j *job) storePeople(ctx context.Context, run *store.ExportRun) error {
 	s, chat := j.i.o.Store, j.state.ChatJID
 	if chat.IsImport() {
 		if err := s.AddImportedChat(ctx, chat, j.name, len(j.senders)); err != nil {
@@ -149,15 +161,20 @@ func (j *job) storePeople(ctx context.Context) error {
 	}
 	nobodies := make(store.NobodyNames)
 	for name, is := range j.senders {
-		nobodies[is.nobody] = name // also of people who are known: it tells which of two names in another case they are
+		nobodies[is.nobody] = name // also of people who are known: it says which of two names in another case they are
+	}
+	if err := s.SaveImportPeople(ctx, run, nobodies); err != nil {
+		return err
+	}
+	for _, is := range j.senders {
 		if !is.known {
 			continue
 		}
-		if err := s.Attribute(ctx, chat, is.nobody, is.jid, is.isMe); err != nil {
+		if err := s.Attribute(ctx, run, is.nobody, is.jid, is.isMe); err != nil {
 			return err
 		}
 	}
-	return s.SaveNobodies(ctx, nobodies)
+	return nil
 }
 
 // store stores those of some messages that are not stored, with their files.

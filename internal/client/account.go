@@ -9,8 +9,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// statusPoll separates two requests for the status while waiting. QR codes are
-// renewed without an event, and one that the network voids must not stay on a screen.
+// statusPoll is the pause between two requests for the status while waiting. QR codes are renewed
+// without an event, and a voided one must not stay on a screen.
 const statusPoll = 400 * time.Millisecond
 
 // Status returns the account's status.
@@ -18,28 +18,28 @@ func (c *Client) Status(ctx context.Context) (bridge.Status, error) {
 	return call[bridge.Status](ctx, c, http.MethodGet, "/api/auth/status", nil)
 }
 
-// Stats holds the answer of /api/stats.
+// Stats is the response of /api/stats.
 type Stats struct {
 	Version       string
 	Library       string
 	StartedAt     bridge.Time
 	SendEnabled   bool
 	HistoryImport bridge.HistoryImport
-	HistoryPaired bridge.HistoryImport // requested at pairing; "" if that is not known
+	HistoryPaired bridge.HistoryImport // requested at pairing; "" if unknown
 	Since         bridge.Time
 	Received      int
 	Sent          int
 	StoreBytes    int64
 	MediaBytes    int64
-	Transcription *bridge.Transcription // nil without a service
+	Transcription *bridge.Transcription // nil without a transcription service
 }
 
-// Stats returns versions and sizes, and counts messages since a moment.
+// Stats returns versions, sizes and the counts of messages since a time.
 func (c *Client) Stats(ctx context.Context, since bridge.Time) (Stats, error) {
 	return call[Stats](ctx, c, http.MethodGet, query{"since": since.String()}.on("/api/stats"), nil)
 }
 
-// Pair requests a pairing code for a phone number; empty is the configured one.
+// Pair requests a pairing code for a phone number; "" means the configured one.
 func (c *Client) Pair(ctx context.Context, phone string) (bridge.PairingCode, error) {
 	var body any
 	if phone != "" {
@@ -48,7 +48,7 @@ func (c *Client) Pair(ctx context.Context, phone string) (bridge.PairingCode, er
 	return call[bridge.PairingCode](ctx, c, http.MethodPost, "/api/auth/pair", body)
 }
 
-// SubmitPasskey sends the PublicKeyCredential that pairing asks for.
+// SubmitPasskey sends the PublicKeyCredential that pairing requests.
 func (c *Client) SubmitPasskey(ctx context.Context, credential json.RawMessage) (bridge.PasskeyResult, error) {
 	return call[bridge.PasskeyResult](ctx, c, http.MethodPost, "/api/auth/passkey", credential)
 }
@@ -63,7 +63,7 @@ func (c *Client) Reconnect(ctx context.Context) error {
 	return c.Call(ctx, http.MethodPost, "/api/auth/reconnect", nil, nil)
 }
 
-// Logout wipes the session, and reports whether the network unlinked the device.
+// Logout wipes the session and reports whether the network unlinked the device.
 func (c *Client) Logout(ctx context.Context) (unlinked bool, err error) {
 	resp, err := c.Do(ctx, http.MethodPost, "/api/auth/logout", nil, http.Header{"X-Confirm-Wipe": {"yes"}})
 	if err != nil {
@@ -77,12 +77,12 @@ func (c *Client) Logout(ctx context.Context) (unlinked bool, err error) {
 	return answer.Unlinked, nil
 }
 
-// WaitState waits until the account has a state, and returns the status then.
+// WaitState waits until the account is in a state, and returns its status then.
 func (c *Client) WaitState(ctx context.Context, want bridge.State) (bridge.Status, error) {
 	return c.WaitStatus(ctx, func(s bridge.Status) (bool, error) { return s.Status == want, nil })
 }
 
-// WaitStatus requests the status until done reports true of it, or fails.
+// WaitStatus requests the status until done returns true or an error.
 func (c *Client) WaitStatus(ctx context.Context, done func(bridge.Status) (bool, error)) (bridge.Status, error) {
 	for {
 		status, err := c.Status(ctx)

@@ -12,8 +12,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Chats returns a page of the list of chats. In queries, zero values are the API's
-// defaults.
+// Chats returns a page of the list of chats. Zero values in queries mean the API's defaults.
 func (c *Client) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bridge.Chat], error) {
 	path := query{
 		"type": string(q.Type), "kind": string(q.Kind), "q": q.Q, "unread": choice(q.Unread), "unanswered": choice(q.Unanswered), "archived": choice(q.Archived), "pinned": choice(q.Pinned),
@@ -22,7 +21,7 @@ func (c *Client) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bri
 	return getPage[bridge.Chat](ctx, c, path, "chats")
 }
 
-// AllChats returns all chats from the page of q on, by pages of q.Limit.
+// AllChats returns all chats from the page of q on, in pages of q.Limit.
 func (c *Client) AllChats(ctx context.Context, q bridge.ChatQuery) iter.Seq2[bridge.Chat, error] {
 	return pages(func() (bridge.Page[bridge.Chat], error) { return c.Chats(ctx, q) }, &q.Cursor, &q.Offset)
 }
@@ -34,17 +33,17 @@ func (c *Client) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) 
 
 // Calls returns a page of the calls to the account, the newest first.
 func (c *Client) Calls(ctx context.Context, q bridge.CallQuery) (bridge.Page[bridge.Call], error) {
-	path := query{"chat": string(q.Chat), "since": moment(q.Since), "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/calls")
+	path := query{"chat": string(q.Chat), "since": timestamp(q.Since), "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/calls")
 	return getPage[bridge.Call](ctx, c, path, "calls")
 }
 
-// RejectCall rejects a call that rings. The key is as that of Send.
+// RejectCall rejects a ringing call. For the key see Send.
 func (c *Client) RejectCall(ctx context.Context, id, key string) error {
 	return c.CallOnce(ctx, http.MethodPost, "/api/calls/"+pathID(id)+"/reject", nil, key, nil)
 }
 
-// MarkRead marks a chat as read up to the message with an id, or all of it if that is
-// empty, and sends read receipts.
+// MarkRead marks a chat as read up to a message, or completely if upTo is empty, and sends read
+// receipts.
 func (c *Client) MarkRead(ctx context.Context, chat bridge.JID, upTo, key string) error {
 	body := struct {
 		MsgID string `json:"msgId,omitempty"`
@@ -52,22 +51,23 @@ func (c *Client) MarkRead(ctx context.Context, chat bridge.JID, upTo, key string
 	return c.CallOnce(ctx, http.MethodPost, "/api/chats/"+chat.Escaped()+"/read", body, key, nil)
 }
 
-// ShowTyping shows the account as typing, or no longer, in a chat.
+// ShowTyping shows the account as typing in a chat, or ends that.
 func (c *Client) ShowTyping(ctx context.Context, chat bridge.JID, state bridge.TypingState) error {
 	return c.Call(ctx, http.MethodPost, "/api/chats/"+chat.Escaped()+"/typing", map[string]any{"state": state}, nil)
 }
 
-// ChatChange changes how all of the account's devices keep a chat; nil fields stay as they are.
+// ChatChange changes the settings of a chat on all of the account's devices. Nil fields stay
+// unchanged.
 type ChatChange struct {
-	Archived *bool // true also takes the pin off
-	Pinned   *bool // true also takes the chat out of the archive
-	// MutedUntil mutes until a moment, or with [bridge.MutedForever] for ever; the zero time
-	// unmutes.
+	Archived *bool // true also unpins the chat
+	Pinned   *bool // true also unarchives the chat
+	// MutedUntil mutes the chat until a time, or forever with [bridge.MutedForever]. The zero
+	// time unmutes it.
 	MutedUntil *bridge.Time
-	Unread     *bool // false marks as read, without read receipts
+	Unread     *bool // false marks the chat as read, without read receipts
 }
 
-// MarshalJSON writes the fields that change.
+// MarshalJSON writes the fields that are set.
 func (c ChatChange) MarshalJSON() ([]byte, error) {
 	fields := map[string]any{}
 	for name, value := range map[string]*bool{"archived": c.Archived, "pinned": c.Pinned, "unread": c.Unread} {
@@ -88,8 +88,8 @@ func (c ChatChange) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// UpdateChat archives, pins or mutes a chat, or marks it as unread or, without read
-// receipts, as read. The key is as that of Send.
+// UpdateChat archives, pins or mutes a chat, or marks it as unread or (without read receipts) as
+// read. For the key see Send.
 func (c *Client) UpdateChat(ctx context.Context, chat bridge.JID, change ChatChange, key string) error {
 	return c.CallOnce(ctx, http.MethodPatch, "/api/chats/"+chat.Escaped(), change, key, nil)
 }
@@ -109,7 +109,7 @@ func HistoryPath(chat bridge.JID) string {
 // Messages returns a page of a chat's messages.
 func (c *Client) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
 	path := query{
-		"since": moment(q.Since), "until": moment(q.Until), "q": q.Q, "fold": string(q.Fold), "sender": string(q.Sender), "order": string(q.Order),
+		"since": timestamp(q.Since), "until": timestamp(q.Until), "q": q.Q, "fold": string(q.Fold), "sender": string(q.Sender), "order": string(q.Order),
 		"type": q.Type, "fromMe": choice(q.FromMe), "hasMedia": choice(q.HasMedia),
 		"limit": number(q.Limit), "offset": number(q.Offset), "cursor": q.Cursor,
 	}.on(HistoryPath(q.Chat))
@@ -125,7 +125,7 @@ func (c *Client) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Pa
 	return bridge.Page[bridge.Message]{Items: answer.Messages, NextCursor: answer.NextCursor}, err
 }
 
-// AllMessages returns all messages from the page of q on, by pages of q.Limit.
+// AllMessages returns all messages from the page of q on, in pages of q.Limit.
 func (c *Client) AllMessages(ctx context.Context, q bridge.MessageQuery) iter.Seq2[bridge.Message, error] {
 	return pages(func() (bridge.Page[bridge.Message], error) { return c.Messages(ctx, q) }, &q.Cursor, &q.Offset)
 }
@@ -141,18 +141,18 @@ func (c *Client) Message(ctx context.Context, chat bridge.JID, id string) (bridg
 	return answer.Message, err
 }
 
-// Transcribe has a message transcribed, unless there is a transcript already.
+// Transcribe requests a transcript of a message. An existing transcript is returned at once.
 func (c *Client) Transcribe(ctx context.Context, chat bridge.JID, id string) (answer bridge.TranscriptRequest, err error) {
 	err = c.Call(ctx, http.MethodPost, messagePath(chat, id)+"/transcript", nil, &answer)
 	return answer, err
 }
 
-// Search returns a page of the messages of all chats, or of one, that contain a text or that
-// filters let through.
+// Search returns a page of the messages, of all chats or of one, that contain a text or pass
+// filters.
 func (c *Client) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
 	path := query{
 		"q": q.Q, "fold": string(q.Fold), "chat": string(q.Chat), "sender": string(q.Sender), "type": q.Type, "fromMe": choice(q.FromMe), "hasMedia": choice(q.HasMedia),
-		"since": moment(q.Since), "until": moment(q.Until), "chatType": string(q.ChatType),
+		"since": timestamp(q.Since), "until": timestamp(q.Until), "chatType": string(q.ChatType),
 		"limit": number(q.Limit), "cursor": q.Cursor,
 	}.on("/api/messages/search")
 	return getPage[bridge.Match](ctx, c, path, "matches")
@@ -170,7 +170,7 @@ func (c *Client) MediaInfo(ctx context.Context, chat bridge.JID, msgID string) (
 	return answer.Media, err
 }
 
-// Download opens a message's file. Its size is -1 if it is not known.
+// Download opens a message's file. size is -1 if it is unknown.
 func (c *Client) Download(ctx context.Context, chat bridge.JID, msgID string) (file io.ReadCloser, size int64, err error) {
 	resp, err := c.Do(ctx, http.MethodGet, bridge.DownloadPath(chat, msgID), nil, nil)
 	if err != nil {
@@ -179,8 +179,8 @@ func (c *Client) Download(ctx context.Context, chat bridge.JID, msgID string) (f
 	return resp.Body, resp.ContentLength, nil
 }
 
-// File returns the answer with a message's file, or with the part of it that the headers of
-// another request ask for; of HEAD only what describes it.
+// File returns the response with a message's file, or with the range that the headers of another
+// request ask for. With the method HEAD it has no body.
 func (c *Client) File(ctx context.Context, method string, chat bridge.JID, msgID string, of http.Header) (*http.Response, error) {
 	header := make(http.Header)
 	for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"} {
@@ -191,7 +191,7 @@ func (c *Client) File(ctx context.Context, method string, chat bridge.JID, msgID
 	return c.Do(ctx, method, bridge.DownloadPath(chat, msgID), nil, header)
 }
 
-// query holds the parameters of a request; empty ones are left out.
+// query holds the parameters of a request. Empty ones are left out.
 type query map[string]string
 
 func (q query) encode() string {
@@ -211,7 +211,7 @@ func (q query) on(path string) string {
 	return path
 }
 
-// number returns the value of a parameter; 0 is none.
+// number returns the value of a parameter, "" for 0.
 func number(n int) string {
 	if n == 0 {
 		return ""
@@ -219,8 +219,8 @@ func number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// moment returns the value of a parameter; nil is none.
-func moment(at *bridge.Time) string {
+// timestamp returns the value of a parameter, "" for nil.
+func timestamp(at *bridge.Time) string {
 	if at == nil {
 		return ""
 	}
@@ -244,7 +244,7 @@ func getAll[T any](ctx context.Context, c *Client, path, name string) ([]T, erro
 	return page.Items, err
 }
 
-// pages follows a list to its end, by the cursor and offset of the query that get
+// pages iterates over a list to its end. It sets the cursor and offset of the query that get
 // uses. An error is yielded last.
 func pages[T any](get func() (bridge.Page[T], error), cursor *string, offset *int) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -268,7 +268,7 @@ func pages[T any](get func() (bridge.Page[T], error), cursor *string, offset *in
 	}
 }
 
-// choice returns the value of a parameter that is true or false; nil is none.
+// choice returns the value of a boolean parameter, "" for nil.
 func choice(value *bool) string {
 	if value == nil {
 		return ""
@@ -276,11 +276,11 @@ func choice(value *bool) string {
 	return strconv.FormatBool(*value)
 }
 
-// longestID is more than a head of a request has room for (api/front, maxHead).
+// longestID is longer than the header of a request may be (api/front, maxHead).
 const longestID = 8 << 10
 
-// pathID returns an id as one segment of a path. An id from elsewhere may have a megabyte: it
-// is cut, since no message has such an id.
+// pathID returns an id as one segment of a path. An id from elsewhere may have a megabyte. It is
+// cut, because no message has such an id.
 func pathID(id string) string {
 	if len(id) > longestID {
 		id = id[:longestID] + "…"

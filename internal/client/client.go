@@ -1,7 +1,7 @@
-// Package client speaks the API, typed with the values of package bridge.
+// Package client is a typed client of the API. It uses the types of package bridge.
 //
-// A client reaches a bridge over the wire ([New]), or in the process through its
-// router ([InProcess]), with the same authentication, checks and errors.
+// A client calls a bridge over the network ([New]) or within the process through its router
+// ([InProcess]), with the same authentication, checks and errors.
 package client
 
 import (
@@ -27,10 +27,10 @@ type Client struct {
 	http  *http.Client
 }
 
-// New returns a client of the bridge at base, such as http://127.0.0.1:8080,
-// with a pool of connections of its own.
+// New returns a client of the bridge at base, such as http://127.0.0.1:8080, with its own pool of
+// connections.
 func New(base, token string) *Client {
-	// Without a proxy: a bridge is reached directly.
+	// No proxy: a bridge is reached directly.
 	return Over(&http.Transport{MaxIdleConnsPerHost: 64}, base, token)
 }
 
@@ -46,28 +46,28 @@ func (c *Client) WithToken(token string) *Client {
 	return &other
 }
 
-// BaseURL returns the address that the client calls.
+// BaseURL returns the URL of the bridge.
 func (c *Client) BaseURL() string { return c.base }
 
 // Token returns the bearer token that the client sends.
 func (c *Client) Token() string { return c.token }
 
-// Close closes the connections that are idle.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Call sends a request with a JSON body, unless body is nil, and decodes the
-// answer into out, unless that is nil. An answer other than 2xx is an [*Error].
+// Call sends a request with a JSON body (none if body is nil) and decodes the response into out,
+// unless out is nil. A status other than 2xx is returned as an [*Error].
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
 	return c.CallOnce(ctx, method, path, body, "", out)
 }
 
-// call wraps [Client.Call] for an answer of one type.
+// call is [Client.Call] for a response of one type.
 func call[T any](ctx context.Context, c *Client, method, path string, body any) (out T, err error) {
 	err = c.Call(ctx, method, path, body, &out)
 	return out, err
 }
 
-// CallOnce does what [Client.Call] does, with an Idempotency-Key; an empty key is none.
+// CallOnce is [Client.Call] with an Idempotency-Key, if key is not empty.
 func (c *Client) CallOnce(ctx context.Context, method, path string, body any, key string, out any) error {
 	resp, err := c.Do(ctx, method, path, body, keyed(key))
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Client) CallOnce(ctx context.Context, method, path string, body any, ke
 	return decode(resp, out)
 }
 
-// keyed returns the header of a call that can be repeated; empty without a key.
+// keyed returns the header with an Idempotency-Key, or an empty header.
 func keyed(key string) http.Header {
 	header := http.Header{}
 	if key != "" {
@@ -86,8 +86,8 @@ func keyed(key string) http.Header {
 	return header
 }
 
-// decode reads an answer to its end, and into out unless that is nil. Only at the end
-// the bridge has finished with the request, and its Idempotency-Key is free.
+// decode reads a response to its end, and into out unless out is nil. Only after the end has the
+// bridge finished the request and released its Idempotency-Key.
 func decode(resp *http.Response, out any) error {
 	data, err := io.ReadAll(resp.Body)
 	if err == nil && out != nil {
@@ -99,8 +99,8 @@ func decode(resp *http.Response, out any) error {
 	return nil
 }
 
-// Do sends a request and returns its answer, whose body the caller reads and
-// closes. An answer other than 2xx is an [*Error], but for the 304 that a header asks for.
+// Do sends a request and returns its response. The caller reads and closes the body. A status
+// other than 2xx is returned as an [*Error], except a 304 that a header asks for.
 func (c *Client) Do(ctx context.Context, method, path string, body any, header http.Header) (*http.Response, error) {
 	var payload io.Reader = http.NoBody
 	if body != nil {
@@ -113,7 +113,7 @@ func (c *Client) Do(ctx context.Context, method, path string, body any, header h
 	return c.send(ctx, method, path, "application/json", payload, header)
 }
 
-// send sends a request whose body has a type.
+// send sends a request with a body of a content type.
 func (c *Client) send(ctx context.Context, method, path, contentType string, body io.Reader, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
@@ -138,18 +138,18 @@ func (c *Client) send(ctx context.Context, method, path, contentType string, bod
 	return resp, nil
 }
 
-// Error is an answer other than 2xx. It unwraps to a [*bridge.Error].
+// Error is a response with a status other than 2xx. It unwraps to a [*bridge.Error].
 type Error struct {
 	Method, Path string
 	Status       int
 	Code         bridge.Code
 	Message      string        // a sentence for the caller that says what to change
-	RetryAfter   time.Duration // how long to wait before trying again; 0 is unknown
-	Changed      []string      // the fields of a group that were changed before it
+	RetryAfter   time.Duration // how long to wait before trying again; 0 if unknown
+	Changed      []string      // the fields of a group that were changed before the error
 	Dates        *bridge.AmbiguousDates
 }
 
-// Error returns the API's sentence.
+// Error returns the API's error sentence.
 func (e *Error) Error() string {
 	if e.Message != "" {
 		return e.Message
@@ -157,14 +157,15 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s %s was answered %d %s", e.Method, e.Path, e.Status, http.StatusText(e.Status))
 }
 
-// Unwrap returns the error as the bridge knows it.
+// Unwrap returns the error as a [*bridge.Error].
 func (e *Error) Unwrap() error {
 	return &bridge.Error{Code: e.Code, Msg: e.Message, RetryAfter: e.RetryAfter, Changed: e.Changed, Dates: e.Dates}
 }
 
 const maxErrorBody = 64 << 10 // bytes of an error's body that are read
 
-// readError makes an error of an answer: of one that is no bridge's, by its status alone.
+// readError returns the error of a response. A response that is not from a bridge is described by
+// its status only.
 func readError(resp *http.Response) error {
 	e := &Error{Method: resp.Request.Method, Path: resp.Request.URL.Path, Status: resp.StatusCode, Code: bridge.CodeInternal}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))

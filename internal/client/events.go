@@ -17,30 +17,31 @@ import (
 	"bridged/internal/bridge"
 )
 
-// EventQuery chooses events. After is a cursor, the id of an event, "0" for all
-// that are kept, or empty for those that are still to come.
+// EventQuery selects events. After is a cursor: the id of an event, "0" for all stored events, or
+// "" for future events only.
 type EventQuery struct {
 	After  string
 	Types  []bridge.EventType
 	Chats  []bridge.JID
-	FromMe *bool // of messages
+	FromMe *bool // only for messages
 }
 
 func (q EventQuery) parameters() query {
 	return query{"after": q.After, "types": bridge.Join(q.Types, ","), "chat": bridge.Join(q.Chats, ","), "fromMe": choice(q.FromMe)}
 }
 
-// Encode returns the query as it stands in an address.
+// Encode returns the query as a URL's query string.
 func (q EventQuery) Encode() string { return q.parameters().encode() }
 
-// EventPage holds a part of the log. Reset reports that events before it are gone for good.
+// EventPage is a part of the log. Reset means that events before it were removed.
 type EventPage struct {
 	Events     []bridge.Event
 	NextCursor string
 	Reset      bool
 }
 
-// EventPage returns the next events of the log, for the first of which it may wait.
+// EventPage returns the next events of the log. If there are none, it waits up to wait for the
+// first.
 func (c *Client) EventPage(ctx context.Context, q EventQuery, limit int, wait time.Duration) (EventPage, error) {
 	parameters := q.parameters()
 	parameters["limit"] = number(limit)
@@ -56,10 +57,10 @@ func (c *Client) LastEvent(ctx context.Context) (cursor string, err error) {
 	return page.NextCursor, err
 }
 
-// Events follows the log until ctx ends. After a lost connection it resumes after the
-// last event, so that none is lost and none comes twice. Events that are gone for good
-// are replaced by one of type [bridge.EventReset]. An error that trying again cannot
-// help is yielded last; so is one of the first connection.
+// Events follows the log until ctx ends. After a lost connection it resumes after the last event,
+// so that no event is lost or repeated. Removed events are replaced by one event of type
+// [bridge.EventReset]. An error that trying again cannot fix is yielded last, and so is an error
+// of the first connection.
 func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[bridge.Event, error] {
 	return func(yield func(bridge.Event, error) bool) {
 		s := &stream{client: c, query: q, retry: retryPause, yield: yield}
@@ -79,24 +80,24 @@ func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[bridge.Even
 	}
 }
 
-// retryPause separates two connections, unless the bridge names another time.
+// retryPause is the pause between two connections, unless the bridge sends another one.
 const retryPause = 2 * time.Second
 
 var errStopped = errors.New("the reader wants no more events")
 
 var errUnreadable = errors.New("the bridge sent an event that cannot be read")
 
-// stream keeps the place of one reader in the log, over several connections.
+// stream is one reader's position in the log, over several connections.
 type stream struct {
 	client *Client
 	query  EventQuery
 	yield  func(bridge.Event, error) bool
-	lastID string        // of the last event; empty until the bridge sends one
-	retry  time.Duration // before the next connection
+	lastID string        // of the last event; empty until the bridge sends an id
+	retry  time.Duration // pause before the next connection
 }
 
-// resumes reports whether trying again may help: the place is known, and the bridge
-// neither refused the request nor sent an unreadable event.
+// resumes reports whether trying again may help: the position is known, and the bridge neither
+// refused the request nor sent an unreadable event.
 func (s *stream) resumes(err error) bool {
 	refused, ok := errors.AsType[*Error](err)
 	isRefused := ok && refused.Status < http.StatusInternalServerError
@@ -117,7 +118,7 @@ func (s *stream) follow(ctx context.Context) error {
 	for {
 		f, err := NextFrame(frames)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil // cut off
+			return nil // the stream was cut off
 		}
 		if err != nil {
 			return err
@@ -136,7 +137,7 @@ func (s *stream) follow(ctx context.Context) error {
 	}
 }
 
-// Frame is an event of a server-sent stream.
+// Frame is an event of a stream of server-sent events.
 type Frame struct {
 	ID    string
 	Event string
@@ -144,8 +145,8 @@ type Frame struct {
 	Retry time.Duration
 }
 
-// NextFrame reads a frame of server-sent events (the HTML standard's
-// text/event-stream): io.EOF at the end, also where a frame is cut off.
+// NextFrame reads one server-sent event (text/event-stream in the HTML standard). It returns
+// io.EOF at the end and if the last event is cut off.
 func NextFrame(stream *bufio.Reader) (f Frame, err error) {
 	for some := false; ; {
 		line, err := stream.ReadString('\n')

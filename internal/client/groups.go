@@ -8,8 +8,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// GroupDetail describes a group as it is stored, and as it is on the network now: Live is nil
-// if the network could not be asked.
+// GroupDetail describes a group as it is stored, and as it is on the network. Live is nil if the
+// network did not answer.
 type GroupDetail struct {
 	JID    bridge.JID
 	Stored bridge.StoredGroup
@@ -23,23 +23,23 @@ func (c *Client) Group(ctx context.Context, jid bridge.JID) (GroupDetail, error)
 
 func groupPath(jid bridge.JID) string { return "/api/groups/" + jid.Escaped() }
 
-// CreateGroup makes a group of the account and some people. The answer has the result of
-// each. With a key it can be repeated as a Send can.
+// CreateGroup creates a group with people. The response has the result for each person. For the
+// key see Send.
 func (c *Client) CreateGroup(ctx context.Context, name string, people []bridge.JID, key string) (made bridge.GroupCreated, err error) {
 	body := map[string]any{"name": name, "participants": people}
 	err = c.CallOnce(ctx, http.MethodPost, "/api/groups", body, key, &made)
 	return made, err
 }
 
-// ChangeGroup changes the settings of a group, and returns the names of those that were
-// changed. Where one is refused, those before it are changed; see [Error].
+// ChangeGroup changes the settings of a group and returns the names of the changed settings. If a
+// change is refused, the ones before it stay in effect; see [Error].
 func (c *Client) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch, key string) (changed []string, err error) {
 	var answer struct{ Changed []string }
 	err = c.CallOnce(ctx, http.MethodPatch, groupPath(jid), patch, key, &answer)
 	return answer.Changed, err
 }
 
-// SetGroupPicture gives a group a picture, which is cut to a square. The key is as that of Send.
+// SetGroupPicture sets a group's picture, which is cropped to a square. For the key see Send.
 func (c *Client) SetGroupPicture(ctx context.Context, jid bridge.JID, picture io.Reader, key string) error {
 	resp, err := c.send(ctx, http.MethodPut, groupPath(jid)+"/picture", "application/octet-stream", picture, keyed(key))
 	if err != nil {
@@ -48,12 +48,12 @@ func (c *Client) SetGroupPicture(ctx context.Context, jid bridge.JID, picture io
 	return resp.Body.Close()
 }
 
-// RemoveGroupPicture takes a group's picture away. The key is as that of Send.
+// RemoveGroupPicture removes a group's picture. For the key see Send.
 func (c *Client) RemoveGroupPicture(ctx context.Context, jid bridge.JID, key string) error {
 	return c.CallOnce(ctx, http.MethodDelete, groupPath(jid)+"/picture", nil, key, nil)
 }
 
-// ChangeParticipants adds, removes, promotes or demotes people, and returns the result of each.
+// ChangeParticipants adds, removes, promotes or demotes people, and returns the result for each.
 func (c *Client) ChangeParticipants(ctx context.Context, jid bridge.JID, action bridge.ParticipantAction, people []bridge.JID, key string) ([]bridge.ParticipantResult, error) {
 	return c.changePeople(ctx, groupPath(jid)+"/participants", action, people, key)
 }
@@ -70,28 +70,28 @@ func (c *Client) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.Joi
 	return getAll[bridge.JoinRequest](ctx, c, groupPath(jid)+"/requests", "requests")
 }
 
-// DecideJoinRequests approves or rejects requests, and returns the result of each.
+// DecideJoinRequests approves or rejects join requests, and returns the result for each.
 func (c *Client) DecideJoinRequests(ctx context.Context, jid bridge.JID, action bridge.ParticipantAction, people []bridge.JID, key string) ([]bridge.ParticipantResult, error) {
 	return c.changePeople(ctx, groupPath(jid)+"/requests", action, people, key)
 }
 
-// GroupLink returns the link by which a group may be joined.
+// GroupLink returns the invite link of a group.
 func (c *Client) GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLink, error) {
 	return call[bridge.GroupLink](ctx, c, http.MethodGet, groupPath(jid)+"/invite", nil)
 }
 
-// RevokeGroupLink ends the link of a group, and returns the new one.
+// RevokeGroupLink revokes the link of a group and returns the new one.
 func (c *Client) RevokeGroupLink(ctx context.Context, jid bridge.JID, key string) (link bridge.GroupLink, err error) {
 	err = c.CallOnce(ctx, http.MethodDelete, groupPath(jid)+"/invite", nil, key, &link)
 	return link, err
 }
 
-// LeaveGroup ends the account's membership in a group.
+// LeaveGroup leaves a group.
 func (c *Client) LeaveGroup(ctx context.Context, jid bridge.JID, key string) error {
 	return c.CallOnce(ctx, http.MethodPost, groupPath(jid)+"/leave", nil, key, nil)
 }
 
-// JoinGroup joins a group by its link, or by the code in it. The key is as that of Send.
+// JoinGroup joins a group with its link, or with the code in the link. For the key see Send.
 func (c *Client) JoinGroup(ctx context.Context, link, key string) (join bridge.GroupJoin, err error) {
 	err = c.CallOnce(ctx, http.MethodPost, "/api/groups/join", map[string]string{"link": link}, key, &join)
 	return join, err

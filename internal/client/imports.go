@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"iter"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -12,19 +13,19 @@ import (
 	"bridged/internal/bridge"
 )
 
-// ChatExport describes a chat that an app has exported.
+// ChatExport describes an exported chat.
 type ChatExport struct {
 	Chat      string                // the JID of a chat, or the name of a new one
-	Names     map[string]bridge.JID // who the names in it are
-	Timezone  string                // of the phone; empty for the bridge's
-	DateOrder bridge.DateOrder      // empty to find out
+	Names     map[string]bridge.JID // whom the names in the chat belong to
+	Timezone  string                // of the phone; "" for the bridge's
+	DateOrder bridge.DateOrder      // "" to detect it
 	DryRun    bool
 	FileName  string
-	Async     bool // whether the answer comes once the import has begun
+	Async     bool // respond when the import has started
 }
 
-// ImportChat takes an exported chat over while it is read. An import that is still running is
-// followed with [Client.Import].
+// ImportChat uploads and imports an exported chat. [Client.Import] returns the progress of an
+// import that is still running.
 func (c *Client) ImportChat(ctx context.Context, export ChatExport, file io.Reader) (started bridge.Import, err error) {
 	header := http.Header{}
 	if export.Async {
@@ -57,12 +58,24 @@ func (e ChatExport) write(w *multipart.Writer, file io.Reader) error {
 	}, e.FileName, file)
 }
 
-// Import returns how far an import is.
+// Import returns the progress of an import.
 func (c *Client) Import(ctx context.Context, id string) (bridge.Import, error) {
 	return call[bridge.Import](ctx, c, http.MethodGet, "/api/imports/"+url.PathEscape(id), nil)
 }
 
-// CancelImport ends an import that is running, and returns it once it has ended.
-func (c *Client) CancelImport(ctx context.Context, id string) (bridge.Import, error) {
+// Imports returns a page of the imports of exported chats, the newest first.
+func (c *Client) Imports(ctx context.Context, q bridge.ImportQuery) (bridge.Page[bridge.Import], error) {
+	path := query{"chat": string(q.Chat), "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/imports")
+	return getPage[bridge.Import](ctx, c, path, "imports")
+}
+
+// AllImports returns all imports from the page of q on, by pages of q.Limit.
+func (c *Client) AllImports(ctx context.Context, q bridge.ImportQuery) iter.Seq2[bridge.Import, error] {
+	return pages(func() (bridge.Page[bridge.Import], error) { return c.Imports(ctx, q) }, &q.Cursor, new(int))
+}
+
+// EndImport cancels an import that is running, and undoes one that has ended. It may still be in the state
+// [bridge.ImportUndoing]: follow it with [Client.Import].
+func (c *Client) EndImport(ctx context.Context, id string) (bridge.Import, error) {
 	return call[bridge.Import](ctx, c, http.MethodDelete, "/api/imports/"+url.PathEscape(id), nil)
 }

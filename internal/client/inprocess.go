@@ -6,27 +6,29 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"sync"
+	"time"
 )
 
-// InProcess returns a client that calls handler, the router of a bridge in this
-// process, without a connection. Requests carry token as over the wire.
+// InProcess returns a client that calls handler, the router of a bridge in this process, without
+// a connection. Requests carry the token as they do over the network.
 func InProcess(handler http.Handler, token string) *Client {
 	return Over(Transport(handler, "in-process"), "http://in-process", token)
 }
 
-// Transport returns a transport that calls handler, the router of a bridge in this
-// process. Requests keep their bearer; from replaces their caller's address.
+// Transport returns a transport that calls handler, the router of a bridge in this process. from
+// replaces the caller's address.
 func Transport(handler http.Handler, from string) http.RoundTripper { return inProcess{handler, from} }
 
-// inProcess calls a handler. Answers are streamed: the handler waits for their reader.
+// inProcess calls a handler. Responses are streamed: the handler waits for their reader.
 type inProcess struct {
 	handler http.Handler
 	from    string
 }
 
-// RoundTrip runs the handler until it returns, ctx ends, or the answer is closed.
+// RoundTrip runs the handler until it returns, ctx ends, or the response is closed.
 func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	in := req.Clone(ctx)
@@ -41,7 +43,7 @@ func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 		defer cancel()
 		err := w.run(p.handler, in)
 		unblock()
-		out.CloseWithError(err) // nil is io.EOF
+		out.CloseWithError(err) // nil means io.EOF
 	}()
 	select {
 	case <-w.begun:
@@ -54,9 +56,9 @@ func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.response(req, &pipeBody{body, cancel}), nil
 }
 
-// pipeWriter is the handler's side of an answer.
+// pipeWriter is the handler's side of a response.
 type pipeWriter struct {
-	header http.Header // the handler's, until begun
+	header http.Header // the handler's, until the response has started
 	out    *io.PipeWriter
 
 	once   sync.Once
@@ -66,7 +68,7 @@ type pipeWriter struct {
 	failed error
 }
 
-// run calls the handler. A panic aborts the answer, as on a connection.
+// run calls the handler. A panic aborts the response, as it does on a connection.
 func (w *pipeWriter) run(handler http.Handler, in *http.Request) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -83,10 +85,10 @@ func (w *pipeWriter) run(handler http.Handler, in *http.Request) (err error) {
 	return nil
 }
 
-// Header returns the header of the answer.
+// Header returns the header of the response.
 func (w *pipeWriter) Header() http.Header { return w.header }
 
-// WriteHeader begins the answer, once.
+// WriteHeader starts the response, once.
 func (w *pipeWriter) WriteHeader(status int) {
 	if status < 200 {
 		return
@@ -97,13 +99,22 @@ func (w *pipeWriter) WriteHeader(status int) {
 	})
 }
 
-// Write waits until the reader has taken everything.
+// Write waits until the reader has read everything.
 func (w *pipeWriter) Write(data []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	return w.out.Write(data)
 }
 
-// Flush begins the answer; there is no buffer.
+// SetWriteDeadline ends the answer if the time has passed, also a write that waits. A later time
+// has no effect: a reader in the process has as long as its own caller.
+func (w *pipeWriter) SetWriteDeadline(at time.Time) error {
+	if !at.IsZero() && !at.After(time.Now()) {
+		return w.out.CloseWithError(os.ErrDeadlineExceeded)
+	}
+	return nil
+}
+
+// Flush starts the response. There is no buffer.
 func (w *pipeWriter) Flush() { w.WriteHeader(http.StatusOK) }
 
 func (w *pipeWriter) response(req *http.Request, body io.ReadCloser) *http.Response {
@@ -118,13 +129,13 @@ func (w *pipeWriter) response(req *http.Request, body io.ReadCloser) *http.Respo
 	}
 }
 
-// pipeBody is the reader's side of an answer.
+// pipeBody is the reader's side of a response.
 type pipeBody struct {
 	*io.PipeReader
 	cancel context.CancelFunc
 }
 
-// Close ends the handler's context.
+// Close cancels the handler's context.
 func (b *pipeBody) Close() error {
 	b.cancel()
 	return b.PipeReader.Close()

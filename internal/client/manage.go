@@ -9,7 +9,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// NewToken describes a token to make. Chats of nil are all.
+// NewToken describes a token to create. nil for Chats means all chats.
 type NewToken struct {
 	Name      string         `json:"name"`
 	Scopes    []bridge.Scope `json:"scopes"`
@@ -17,7 +17,7 @@ type NewToken struct {
 	ExpiresAt *bridge.Time   `json:"expiresAt"`
 }
 
-// MadeToken holds a new token with its secret, which is shown once.
+// MadeToken is a new token with its secret, which is shown only once.
 type MadeToken struct {
 	bridge.Token
 	Secret string
@@ -28,18 +28,18 @@ func (c *Client) Tokens(ctx context.Context) ([]bridge.Token, error) {
 	return getAll[bridge.Token](ctx, c, "/api/tokens", "tokens")
 }
 
-// CreateToken makes a token and returns it with its secret.
+// CreateToken creates a token and returns it with its secret.
 func (c *Client) CreateToken(ctx context.Context, token NewToken) (MadeToken, error) {
 	return call[MadeToken](ctx, c, http.MethodPost, "/api/tokens", token)
 }
 
-// RevokeToken ends a token and all that was made with it.
+// RevokeToken revokes a token and all tokens, hooks and webhooks that were created with it.
 func (c *Client) RevokeToken(ctx context.Context, id int64) error {
 	return c.Call(ctx, http.MethodDelete, "/api/tokens/"+strconv.FormatInt(id, 10), nil, nil)
 }
 
-// OwnToken describes the caller's token, without its id, and names the account, which is
-// nil while none is paired.
+// OwnToken describes the caller's token, without its id, and the account, which is nil if none is
+// paired.
 type OwnToken struct {
 	bridge.Token
 	Account *bridge.User
@@ -50,14 +50,14 @@ func (c *Client) OwnToken(ctx context.Context) (OwnToken, error) {
 	return call[OwnToken](ctx, c, http.MethodGet, "/api/token", nil)
 }
 
-// Hook describes a hook with its address, which is empty unless it is new.
+// Hook is an incoming webhook with its URL, which is only set if it is new.
 type Hook struct {
 	bridge.Hook
 	URL  string
 	Path string
 }
 
-// HookChange sets fields of a hook; nil ones stay as they are, or have their default.
+// HookChange sets fields of an incoming webhook. Nil fields stay unchanged, or get their default.
 type HookChange struct {
 	Name      *string `json:"name,omitempty"`
 	ChatJID   *string `json:"chatJid,omitempty"`
@@ -69,32 +69,32 @@ type HookChange struct {
 
 func hookPath(id int64) string { return "/api/hooks/" + strconv.FormatInt(id, 10) }
 
-// Hooks returns the hooks that the caller may see.
+// Hooks returns the incoming webhooks that the caller may see.
 func (c *Client) Hooks(ctx context.Context) ([]bridge.Hook, error) {
 	return getAll[bridge.Hook](ctx, c, "/api/hooks", "hooks")
 }
 
-// Hook returns one hook.
+// Hook returns one incoming webhook.
 func (c *Client) Hook(ctx context.Context, id int64) (bridge.Hook, error) {
 	return call[bridge.Hook](ctx, c, http.MethodGet, hookPath(id), nil)
 }
 
-// CreateHook makes a hook and returns it with its address.
+// CreateHook creates an incoming webhook and returns it with its URL.
 func (c *Client) CreateHook(ctx context.Context, change HookChange) (Hook, error) {
 	return call[Hook](ctx, c, http.MethodPost, "/api/hooks", change)
 }
 
-// UpdateHook changes a hook. The address is returned where it was made new.
+// UpdateHook changes an incoming webhook. It returns the URL if a new one was made.
 func (c *Client) UpdateHook(ctx context.Context, id int64, change HookChange) (Hook, error) {
 	return call[Hook](ctx, c, http.MethodPatch, hookPath(id), change)
 }
 
-// DeleteHook removes a hook.
+// DeleteHook removes an incoming webhook.
 func (c *Client) DeleteHook(ctx context.Context, id int64) error {
 	return c.Call(ctx, http.MethodDelete, hookPath(id), nil, nil)
 }
 
-// PreviewHook returns the text that a payload in JSON would become.
+// PreviewHook returns the text that a JSON payload would become.
 func (c *Client) PreviewHook(ctx context.Context, id int64, payload json.RawMessage, headers map[string]string) (string, error) {
 	var answer struct{ Text string }
 	body := struct {
@@ -105,15 +105,14 @@ func (c *Client) PreviewHook(ctx context.Context, id int64, payload json.RawMess
 	return answer.Text, err
 }
 
-// Webhook describes a webhook with its secret, which is empty unless it is new.
+// Webhook is a webhook with its secret, which is only set if it is new.
 type Webhook struct {
 	bridge.Webhook
 	Secret string
 }
 
-// WebhookChange sets fields of a webhook; nil ones stay as they are, or have
-// their default. Empty lists are all events, all chats, no chats. FromMe points to
-// nil for any.
+// WebhookChange sets fields of a webhook. Nil fields stay unchanged, or get their default. Empty
+// lists mean all events, all chats and no chats. FromMe points to nil for both.
 type WebhookChange struct {
 	URL          *string             `json:"url,omitempty"`
 	Types        *[]bridge.EventType `json:"types,omitempty"`
@@ -132,7 +131,7 @@ type WebhookChange struct {
 	DryRun       bool  `json:"dryRun,omitempty"` // only check that the change would not be refused
 }
 
-// Tried reports the result of a test of a webhook.
+// Tried is the result of a webhook's test.
 type Tried struct {
 	OK             bool
 	ResponseStatus *int
@@ -152,12 +151,12 @@ func (c *Client) Webhook(ctx context.Context, id int64) (bridge.Webhook, error) 
 	return call[bridge.Webhook](ctx, c, http.MethodGet, webhookPath(id), nil)
 }
 
-// CreateWebhook makes a webhook and returns it with its secret.
+// CreateWebhook creates a webhook and returns it with its secret.
 func (c *Client) CreateWebhook(ctx context.Context, change WebhookChange) (Webhook, error) {
 	return call[Webhook](ctx, c, http.MethodPost, "/api/webhooks", change)
 }
 
-// UpdateWebhook changes a webhook. The secret is returned where it was made new.
+// UpdateWebhook changes a webhook. It returns the secret if a new one was made.
 func (c *Client) UpdateWebhook(ctx context.Context, id int64, change WebhookChange) (Webhook, error) {
 	return call[Webhook](ctx, c, http.MethodPatch, webhookPath(id), change)
 }
@@ -167,7 +166,7 @@ func (c *Client) DeleteWebhook(ctx context.Context, id int64) error {
 	return c.Call(ctx, http.MethodDelete, webhookPath(id), nil, nil)
 }
 
-// TestWebhook posts a test, and returns the receiver's answer.
+// TestWebhook posts a test event and returns the receiver's answer.
 func (c *Client) TestWebhook(ctx context.Context, id int64) (Tried, error) {
 	return call[Tried](ctx, c, http.MethodPost, webhookPath(id)+"/test", nil)
 }

@@ -9,34 +9,34 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Contacts returns a page of the people whom the store knows, by name.
+// Contacts returns a page of the stored people, by name.
 func (c *Client) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Page[bridge.KnownContact], error) {
 	path := query{"q": q.Q, "jid": bridge.Join(q.Among, ","), "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/contacts")
 	return getPage[bridge.KnownContact](ctx, c, path, "contacts")
 }
 
-// AllContacts returns all people from the page of q on, by pages of q.Limit.
+// AllContacts returns all people from the page of q on, in pages of q.Limit.
 func (c *Client) AllContacts(ctx context.Context, q bridge.ContactQuery) iter.Seq2[bridge.KnownContact, error] {
 	return pages(func() (bridge.Page[bridge.KnownContact], error) { return c.Contacts(ctx, q) }, &q.Cursor, new(int))
 }
 
-// Contact returns one person whom the store knows.
+// Contact returns one stored person.
 func (c *Client) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownContact, error) {
 	return call[bridge.KnownContact](ctx, c, http.MethodGet, "/api/contacts/"+jid.Escaped(), nil)
 }
 
-// Block blocks a person. The key is as that of Send.
+// Block blocks a person. For the key see Send.
 func (c *Client) Block(ctx context.Context, person bridge.JID, key string) error {
 	return c.CallOnce(ctx, http.MethodPost, "/api/contacts/"+person.Escaped()+"/block", nil, key, nil)
 }
 
-// Unblock takes the block of a person back. The key is as that of Send.
+// Unblock unblocks a person. For the key see Send.
 func (c *Client) Unblock(ctx context.Context, person bridge.JID, key string) error {
 	return c.CallOnce(ctx, http.MethodDelete, "/api/contacts/"+person.Escaped()+"/block", nil, key, nil)
 }
 
-// CheckNumber reports whether the network knows a phone number, in any spelling with its
-// country code.
+// CheckNumber reports whether a phone number is on WhatsApp. The number may have any spelling
+// with its country code.
 func (c *Client) CheckNumber(ctx context.Context, phone string) (check bridge.NumberCheck, err error) {
 	checks, err := c.CheckNumbers(ctx, []string{phone})
 	if len(checks) > 0 {
@@ -45,18 +45,17 @@ func (c *Client) CheckNumber(ctx context.Context, phone string) (check bridge.Nu
 	return check, err
 }
 
-// CheckNumbers reports of up to 50 phone numbers, in their order, whether the network knows
-// them.
+// CheckNumbers reports for up to 50 phone numbers, in their order, whether they are on WhatsApp.
 func (c *Client) CheckNumbers(ctx context.Context, phones []string) ([]bridge.NumberCheck, error) {
 	var answer struct{ Results []bridge.NumberCheck }
 	err := c.Call(ctx, http.MethodPost, "/api/contacts/check", map[string][]string{"phones": phones}, &answer)
 	return answer.Results, err
 }
 
-// maxPicture bounds a picture, in bytes; the network's are far smaller.
+// maxPicture limits a picture, in bytes. The network's pictures are much smaller.
 const maxPicture = 4 << 20
 
-// Picture returns the picture of a person or a group, and its type.
+// Picture returns the picture of a person or a group, and its media type.
 func (c *Client) Picture(ctx context.Context, of bridge.JID, size bridge.PictureSize) (picture []byte, mimeType string, err error) {
 	resp, err := c.Do(ctx, http.MethodGet, PicturePath(of, size), nil, nil)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // Message is a [Text], [File], [Location], [Poll], [Contacts], [Reaction] or [Forward] to send.
 type Message interface{ route() string }
 
-// Quote names an earlier message to answer, by default in the same chat.
+// Quote refers to the message that is answered, by default in the same chat.
 type Quote struct {
 	QuotedChatJID bridge.JID `json:"quotedChatJid,omitempty"`
 	QuotedMsgID   string     `json:"quotedMsgId,omitempty"`
@@ -27,12 +27,12 @@ type Text struct {
 	Mentions []bridge.JID `json:"mentions,omitempty"`
 	// MentionAll mentions all other members of a group.
 	MentionAll bool `json:"mentionAll,omitempty"`
-	// LinkPreview shows the page of the text's first address; nil as the bridge does by default.
+	// LinkPreview shows the page of the text's first URL; nil means the bridge's default.
 	LinkPreview *bool `json:"linkPreview,omitempty"`
 	Quote
 }
 
-// File names a file that the bridge fetches from a URL.
+// File is a file that the bridge fetches from a URL.
 type File struct {
 	To       bridge.JID       `json:"jid"`
 	URL      string           `json:"url"`
@@ -55,7 +55,7 @@ type Location struct {
 	Quote
 }
 
-// Poll is a poll. Without a count one option may be chosen, with 0 any number.
+// Poll is a poll. Without a count, one option may be chosen; with 0, any number.
 type Poll struct {
 	To              bridge.JID `json:"jid"`
 	Name            string     `json:"name"`
@@ -64,7 +64,7 @@ type Poll struct {
 	Quote
 }
 
-// Contacts holds one contact or several.
+// Contacts is one contact or several.
 type Contacts struct {
 	To       bridge.JID           `json:"jid"`
 	Contacts []bridge.ContactCard `json:"contacts"`
@@ -101,14 +101,14 @@ type Sent struct {
 	Replayed  bool        `json:"replayed"` // an earlier call with the same key had sent it
 }
 
-// Send sends a message. With a key, the call can be repeated until it is
-// answered: the message is sent once. Without one (""), it cannot.
+// Send sends a message. With a key, the call can be repeated until it succeeds, and the message
+// is sent only once. Without one ("") it cannot be repeated safely.
 func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) {
 	return sentBy(c.Do(ctx, http.MethodPost, m.route(), m, keyed(key)))
 }
 
-// Edit replaces the text or the caption of an own message. Nil mentions keep those
-// that the text still names, an empty list removes all. The key is as that of Send.
+// Edit replaces the text or the caption of an own message. If mentions is nil, mentions that the
+// text still contains stay; an empty list removes all. For the key see Send.
 func (c *Client) Edit(ctx context.Context, chat bridge.JID, id, text string, mentions []bridge.JID, key string) (Sent, error) {
 	body := map[string]any{"text": text}
 	if mentions != nil {
@@ -117,7 +117,7 @@ func (c *Client) Edit(ctx context.Context, chat bridge.JID, id, text string, men
 	return sentBy(c.Do(ctx, http.MethodPatch, messagePath(chat, id), body, keyed(key)))
 }
 
-// Delete deletes a message for everybody. The key is as that of Send.
+// Delete deletes a message for everybody. For the key see Send.
 func (c *Client) Delete(ctx context.Context, chat bridge.JID, id, key string) (Sent, error) {
 	return sentBy(c.Do(ctx, http.MethodDelete, messagePath(chat, id), nil, keyed(key)))
 }
@@ -132,20 +132,20 @@ func sentBy(resp *http.Response, err error) (sent Sent, _ error) {
 	return sent, err
 }
 
-// Upload describes a file to send. Without a type its bytes decide.
+// Upload describes a file to send. Without a type, the file's bytes determine it.
 type Upload struct {
 	To          bridge.JID
 	FileName    string // on the sender's device
 	Type        bridge.MediaType
 	Caption     string
 	PTT         bool
-	Convert     bool // a video, into one that the apps play
+	Convert     bool // convert a video to a format that the apps play
 	QuotedMsgID string
-	// QuotedChatJID is the chat of the message that is answered, by default that of To.
+	// QuotedChatJID is the chat of the quoted message, by default the chat To.
 	QuotedChatJID bridge.JID
 }
 
-// SendFile sends a file while it is read. The key is as that of Send.
+// SendFile sends a file while it is read. For the key see Send.
 func (c *Client) SendFile(ctx context.Context, upload Upload, file io.Reader, key string) (sent Sent, err error) {
 	err = c.sendForm(ctx, "/api/messages/send-file", func(w *multipart.Writer) error { return upload.write(w, file) }, keyed(key), func(resp *http.Response, err error) error {
 		sent, err = sentBy(resp, err)
@@ -154,7 +154,7 @@ func (c *Client) SendFile(ctx context.Context, upload Upload, file io.Reader, ke
 	return sent, err
 }
 
-// sendForm sends a form while it is written, and hands the answer to read.
+// sendForm sends a form while it is written, and passes the response to read.
 func (c *Client) sendForm(ctx context.Context, path string, write func(*multipart.Writer) error, header http.Header, read func(*http.Response, error) error) error {
 	body, form := io.Pipe()
 	writer := multipart.NewWriter(form)
@@ -163,15 +163,15 @@ func (c *Client) sendForm(ctx context.Context, path string, write func(*multipar
 		defer close(written)
 		form.CloseWithError(write(writer))
 	}()
-	// The transport closes the body before it returns from a refusal; the writer
-	// ends then, and no longer reads the file.
+	// If the request is refused, the transport closes the body before it returns. The writer then
+	// ends and reads no more of the file.
 	err := read(c.send(ctx, http.MethodPost, path, writer.FormDataContentType(), body, header))
-	_ = body.Close() // ends the writer, if it has not ended
+	_ = body.Close() // ends the writer if it is still running
 	<-written
 	return err
 }
 
-// write writes the form, the file last.
+// write writes the form. The file comes last.
 func (u Upload) write(w *multipart.Writer, file io.Reader) error {
 	set := func(on bool) string {
 		if on {
@@ -184,7 +184,7 @@ func (u Upload) write(w *multipart.Writer, file io.Reader) error {
 	}, u.FileName, file)
 }
 
-// writeForm writes the fields that have a value, and a file behind them.
+// writeForm writes the fields that have a value, followed by a file.
 func writeForm(w *multipart.Writer, fields [][2]string, name string, file io.Reader) error {
 	for _, field := range fields {
 		if field[1] == "" {
@@ -204,7 +204,7 @@ func writeForm(w *multipart.Writer, fields [][2]string, name string, file io.Rea
 	return w.Close()
 }
 
-// headerText returns a name without the control characters that files may have in theirs.
+// headerText removes control characters, which file names may contain.
 func headerText(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

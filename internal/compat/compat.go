@@ -41,6 +41,8 @@ type Options struct {
 	DataDir string
 	// PublicURLs are the addresses of the bridge, if the operator has named any.
 	PublicURLs []*url.URL
+	// Memory bounds what the calls of all compatibility APIs hold; nil is a bound of its own.
+	Memory *Memory
 	// URLToken permits keys in addresses, where a peer has them there.
 	URLToken bool
 	Log      zerolog.Logger
@@ -58,17 +60,27 @@ type Peer interface {
 type Door struct {
 	options Options
 	peer    Peer
-	bodies  front.Bodies // not those of the API, which the calls of a door use
-	lists   *intake.Quota
-	pauses  *intake.Quota
 }
 
 // NewDoor returns the door for a peer's clients.
 func NewDoor(o Options, peer Peer) *Door {
-	return &Door{
-		options: o, peer: peer, bodies: front.NewBodies(), lists: intake.NewQuota(intake.Divide(listsBytes), listTimeout, 1),
-		pauses: intake.NewQuota(intake.Divide(pausesBytes), listTimeout, 1),
+	if o.Memory == nil {
+		o.Memory = NewMemory()
 	}
+	return &Door{o, peer}
+}
+
+// Memory bounds the memory of calls. It is not that of the API, which the calls use in turn: one
+// that waits for the API would hold what the API waits for.
+type Memory struct {
+	bodies front.Bodies
+	lists  front.Lists
+	pauses *intake.Quota
+}
+
+// NewMemory returns the bounds of all compatibility APIs of a process.
+func NewMemory() *Memory {
+	return &Memory{front.NewBodies(), front.NewLists(), intake.NewQuota(intake.Divide(pausesBytes), pauseLook, 1)}
 }
 
 // Call is a request of a known caller.
@@ -79,6 +91,8 @@ type Call struct {
 	Upload *Upload        // the file that the body brought; nil for none
 	// Recipient is whom a send names, for the answer where the network does not know them.
 	Recipient bridge.JID
+	// Fields has the upstream API's names of the fields that a refusal may name.
+	Fields Fields
 
 	door     *Door
 	body     []byte
@@ -187,7 +201,7 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request, scope bridge.Scope,
 	if len(members) > 0 {
 		done, err = d.receive(w, call, members)
 	} else {
-		call.body, call.bodyRead, err = d.bodies.ReadBody(w, r, token.Family)
+		call.body, call.bodyRead, err = d.options.Memory.bodies.ReadBody(w, r, token.Family)
 		done = call.bodyRead
 	}
 	return call, done, err
@@ -221,6 +235,14 @@ func (d *Door) fail(w http.ResponseWriter, r *http.Request, c *Call, err error) 
 	if !ok || known.Code == bridge.CodeInternal {
 		hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("door")
 		known = &bridge.Error{Code: bridge.CodeInternal, Msg: "something went wrong inside the bridge; its log says what"}
+	}
+	if c != nil && c.Fields != nil {
+		renamed := *known
+		renamed.Msg = c.Fields.Rename(known.Msg)
+		if address := c.Fields["url"]; known.Code == bridge.CodeFetchFailed && address != "" {
+			renamed.Msg = address + ": " + known.Msg
+		}
+		known = &renamed
 	}
 	if known.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(known.RetryAfter.Seconds()))))

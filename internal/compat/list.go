@@ -11,7 +11,6 @@ import (
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
-	"bridged/internal/intake"
 )
 
 // What memory holds of a list while it is answered, in bytes: a page of the API's.
@@ -22,16 +21,6 @@ const (
 
 // MessagesPage is how many messages a list reads at a time.
 const MessagesPage = 100
-
-const (
-	// listsBytes bounds what all lists hold together.
-	listsBytes = 36 << 20
-	// listTimeout limits how long a caller takes to read a piece of a list while others wait
-	// for its reservation.
-	listTimeout = 2 * time.Second
-	// listPiece says how many bytes are gathered before they are written.
-	listPiece = 32 << 10
-)
 
 // List is an array in JSON that is written while it is read.
 type List struct {
@@ -92,26 +81,19 @@ func OKList(size int64, items iter.Seq2[any, error]) (Answer, error) {
 // Reserve reserves memory for what a call reads of the API, within what all lists hold
 // together.
 func (c *Call) Reserve(size int64) (release func(), err error) {
-	reserved, err := c.door.lists.Take(c.Context(), c.Token.Family, size, func() {})
-	if err != nil {
-		return nil, err
-	}
-	reserved.Whole()
-	return reserved.Release, nil
+	memory := c.door.options.Memory.lists.Answer(nil, c.Token.Family, 0)
+	return memory.Release, memory.Reserve(c.Context(), size)
 }
 
 // list answers a list. It returns an error if nothing was written before it; after that the
 // answer breaks off.
 func (d *Door) list(w http.ResponseWriter, c *Call, answer Answer) error {
-	out := &listWriter{w: w, status: answer.Status}
-	var err error
-	out.reserved, err = d.lists.Take(c.Context(), c.Token.Family, answer.List.Bytes, out.cut)
-	if err != nil {
+	out := &listWriter{w: w, status: answer.Status, memory: d.options.Memory.lists.Answer(w, c.Token.Family, front.AnswerTime)}
+	if err := out.memory.Reserve(c.Context(), answer.List.Bytes); err != nil {
 		return err
 	}
-	defer out.reserved.Release()
-	out.reserved.Whole() // until something is written
-	err = out.write(answer.List)
+	defer out.memory.Release()
+	err := out.write(answer.List)
 	if err != nil && out.hasBegun {
 		hlog.FromRequest(c.Request).Warn().Str("error", bridge.Redact(err.Error())).Msg("an answer broke off")
 		panic(http.ErrAbortHandler)
@@ -123,7 +105,7 @@ func (d *Door) list(w http.ResponseWriter, c *Call, answer Answer) error {
 type listWriter struct {
 	w        http.ResponseWriter
 	status   int
-	reserved *intake.Grant
+	memory   *front.Memory
 	hasBegun bool
 	buffer   bytes.Buffer
 }
@@ -144,7 +126,7 @@ func (o *listWriter) write(l *List) error {
 		}
 		isFirst = false
 		o.buffer.Write(bytes.TrimSpace(encoded))
-		if o.buffer.Len() < listPiece {
+		if o.buffer.Len() < front.ListPiece {
 			continue
 		}
 		if err := o.flush(); err != nil {
@@ -164,38 +146,27 @@ func (o *listWriter) flush() error {
 	if !o.hasBegun {
 		front.SecureHeader(o.w.Header())
 		o.w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		front.AnswerNow(o.w)
 		o.w.WriteHeader(o.status)
 		o.hasBegun = true
 	}
-	for o.buffer.Len() > 0 {
-		front.AnswerNow(o.w)
-		o.reserved.Await() // after the deadline is set, which cutting moves
-		if o.reserved.WasCut() {
-			return intake.ErrCut
-		}
-		if _, err := o.w.Write(o.buffer.Next(listPiece)); err != nil {
-			return err
-		}
-		o.reserved.Whole()
-	}
+	_, err := o.memory.Write(o.buffer.Bytes())
 	o.buffer.Reset()
-	return nil
-}
-
-// cut ends the writing.
-func (o *listWriter) cut() {
-	_ = http.NewResponseController(o.w).SetWriteDeadline(time.Unix(1, 0)) // a broken connection shows at the write
+	return err
 }
 
 // pausesBytes bounds the bodies of calls that wait, which their own quota no longer counts.
 const pausesBytes = 8 << 20
+
+// pauseLook separates two looks of a call that waits for room; see [intake.NewQuota].
+const pauseLook = 2 * time.Second
 
 // Pause waits as a caller asks, with the body's reservation released: a body is not read
 // after it. Calls that wait have a quota of their own, beyond which they are refused.
 func (c *Call) Pause(d time.Duration) error {
 	now, cancel := context.WithCancel(c.Context())
 	cancel()
-	reserved, err := c.door.pauses.Take(now, c.Token.Family, int64(len(c.body))+pauseBytes, func() {})
+	reserved, err := c.door.options.Memory.pauses.Take(now, c.Token.Family, int64(len(c.body))+pauseBytes, func() {})
 	if err != nil {
 		return &bridge.Error{
 			Code: bridge.CodeRateLimited, RetryAfter: time.Second, Msg: "too many calls wait for the delay that they ask for: send without delay, or try again in a second",

@@ -87,7 +87,7 @@ func (a *arrival) close() {
 
 // bounded reads a text within the memory that all bodies share, which stays reserved.
 func (a *arrival) bounded(from io.Reader, most int64) ([]byte, error) {
-	text, release, err := a.door.bodies.Read(a.ctx, intake.Source{Reader: from, Announced: -1, Most: most, Family: a.family, Cut: a.cut})
+	text, release, err := a.door.options.Memory.bodies.Read(a.ctx, intake.Source{Reader: from, Announced: -1, Most: most, Family: a.family, Cut: a.cut})
 	a.releases = append(a.releases, release)
 	return text, err
 }

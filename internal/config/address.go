@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// basePath matches paths that need no escape in a page, a script or a cookie.
+// basePath matches paths that need no escaping in a page, a script or a cookie.
 var basePath = regexp.MustCompile(`^(/[A-Za-z0-9_-]+)+$`)
 
-// ownPaths are the first parts of bridged's own paths. Requests reach them with BASE_PATH and
-// without, so that one which began like them would be both.
+// ownPaths are the first segments of bridged's own paths. A BASE_PATH must not start with one of
+// them, because requests reach the paths both with BASE_PATH and without.
 var ownPaths = []string{"api", "console", "healthz", "hooks", "login", "mcp", "metrics", "readyz"}
 
-// ingress begins the addresses at which Home Assistant shows its add-ons. No route of the API
-// begins like it.
+// ingress is the prefix of the URLs at which Home Assistant shows its add-ons. No route of the
+// API starts with it.
 const ingress = "/api/hassio_ingress/"
 
-const maxBasePath = 200 // bytes
+const maxBasePath = 200 // in bytes
 
-// checkBasePath checks the path below which a reverse proxy shows the bridge.
+// checkBasePath checks the path prefix that a reverse proxy uses for the bridge.
 func (c *Config) checkBasePath(faults *Faults) {
 	if c.BasePath = strings.TrimSpace(c.BasePath); c.BasePath == "" || c.BasePath == "/" {
 		c.BasePath = ""
@@ -31,7 +31,7 @@ func (c *Config) checkBasePath(faults *Faults) {
 		if meant == c.BasePath || !basePath.MatchString(meant) {
 			meant = ""
 		}
-		faults.add("%v", orMeant("BASE_PATH must be a path such as /bridged: it begins with a slash, ends without one, and has letters, digits, - and _ between", meant))
+		faults.add("%v", orMeant("BASE_PATH must be a path such as /bridged: it starts with a slash, does not end with one, and consists of letters, digits, - and _", meant))
 		return
 	}
 	first, _, _ := strings.Cut(c.BasePath[1:], "/")
@@ -40,8 +40,7 @@ func (c *Config) checkBasePath(faults *Faults) {
 	}
 }
 
-// checkPublicURL reads the addresses of the console, which may be written with BASE_PATH or
-// without.
+// checkPublicURL parses the URLs of the console, which may be written with BASE_PATH or without.
 func (c *Config) checkPublicURL(faults *Faults) {
 	const fault = "PUBLIC_URL must be the address of the console as browsers open it, such as https://bridge.example.com, with no other path than BASE_PATH; several with commas between"
 	c.PublicURLs = parseList(faults, c.PublicURL, fault, func(item string) (*url.URL, bool) {

@@ -43,13 +43,13 @@ func (c *Config) check(faults *Faults) {
 		{c.MediaMaxBytes > 0, "MEDIA_MAX_BYTES must be greater than 0"},
 		{c.MediaCacheBytes >= 0, "MEDIA_CACHE_BYTES must not be negative; 0 switches the cache off"},
 		{c.ImportMaxBytes > 0, "IMPORT_MAX_BYTES must be greater than 0: it bounds an exported chat with its files"},
-		{c.RetentionDays >= 0, "RETENTION_DAYS must not be negative; 0 keeps them all"},
+		{c.RetentionDays >= 0, "RETENTION_DAYS must not be negative; 0 stores messages forever"},
 		{c.FetchTimeout > 0, "FETCH_TIMEOUT must be longer than 0, such as 60s"},
 		{c.NewChatsPerDay >= 0, "NEW_CHATS_PER_DAY must not be negative; 0 is any number"},
 		{c.NewChatsMinGap >= 0 && c.NewChatsMinGap <= 24*time.Hour, "NEW_CHATS_MIN_GAP must be 0 to 24h, such as 90s; 0 is no gap"},
 		{c.EventsMaxAge >= 0, "EVENTS_MAX_AGE must not be negative; 0 is no limit"},
 		{c.EventsMaxCount >= 0, "EVENTS_MAX_COUNT must not be negative; 0 is no limit"},
-		{natsPrefix.MatchString(c.NATSPrefix), "NATS_PREFIX must have 1 to 32 letters, digits, - or _: subjects and streams begin with it"},
+		{natsPrefix.MatchString(c.NATSPrefix), "NATS_PREFIX must have 1 to 32 letters, digits, - or _: subjects and streams start with it"},
 		{c.NATSReplicas >= 1 && c.NATSReplicas <= 5, "NATS_REPLICAS must be 1 to 5: how many servers keep each event, 3 in a cluster"},
 		{c.NATSEventsMaxAge >= 0, "NATS_EVENTS_MAX_AGE must not be negative; 0 is no limit"},
 		{c.NATSEventsMaxBytes >= 0, "NATS_EVENTS_MAX_BYTES must not be negative; 0 is no limit"},
@@ -77,7 +77,7 @@ func (c *Config) check(faults *Faults) {
 	c.checkNATS(faults)
 }
 
-// items returns the items of a list with commas between, without empty ones.
+// items returns the items of a comma-separated list, without empty ones.
 func items(list string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for item := range strings.SplitSeq(list, ",") {
@@ -88,8 +88,8 @@ func items(list string) iter.Seq[string] {
 	}
 }
 
-// parseList parses the items of a list, each once. Of one that is not in order fault says
-// what it must be.
+// parseList parses the items of a list and drops duplicates. If an item is invalid, the fault
+// says what it must be.
 func parseList[T comparable](faults *Faults, list, fault string, parse func(item string) (T, bool)) (parsed []T) {
 	for item := range items(list) {
 		value, ok := parse(item)
@@ -104,7 +104,8 @@ func parseList[T comparable](faults *Faults, list, fault string, parse func(item
 	return parsed
 }
 
-// secret returns the value of a variable, or the content of the file that its twin names.
+// secret returns the value of a variable, or the content of the file that its _FILE variable
+// names.
 func secret(name, value, file string, faults *Faults) string {
 	if file == "" {
 		return value
@@ -122,7 +123,7 @@ func secret(name, value, file string, faults *Faults) string {
 
 const minTokenLength = 16
 
-// CheckToken reads the token, or its file.
+// CheckToken reads the token from the variable or its file.
 func (c *Config) CheckToken(faults *Faults) {
 	before := len(*faults)
 	c.Token = secret("BRIDGE_TOKEN", c.Token, c.TokenFile, faults)
@@ -166,7 +167,7 @@ func (c *Config) CheckListenAddr(faults *Faults) {
 	faults.add("%v", orMeant("LISTEN_ADDR must be host:port, such as 127.0.0.1:8080", meant))
 }
 
-// CheckDataDir checks that the directory has a name. Opening it checks the rest.
+// CheckDataDir checks that the directory is set. Opening it checks the rest.
 func (c *Config) CheckDataDir(faults *Faults) {
 	if c.DataDir == "" {
 		faults.add("DATA_DIR must name a directory")
@@ -186,14 +187,14 @@ func (c *Config) checkFFmpeg(faults *Faults) {
 }
 
 const (
-	// usualConnections is enough for 2,000 streams of one account and all else.
+	// usualConnections is enough for 2,000 streams of one account and everything else.
 	usualConnections = 4096
-	// otherFiles are the descriptors of databases, WhatsApp, fetches, webhooks and files.
+	// otherFiles are the file descriptors for databases, WhatsApp, fetches, webhooks and files.
 	otherFiles = 256
 )
 
-// checkConnections bounds the connections by the files that this process may open. Go
-// raises that limit to the highest allowed.
+// checkConnections limits the connections by the number of files that this process may open. Go
+// raises that limit to the allowed maximum.
 func (c *Config) checkConnections(faults *Faults) {
 	files := fileLimit()
 	most := files - min(otherFiles, files/2)
@@ -203,7 +204,7 @@ func (c *Config) checkConnections(faults *Faults) {
 	}
 }
 
-// CheckLog reads the level of the log.
+// CheckLog parses the level of the log.
 func (c *Config) CheckLog(faults *Faults) {
 	level, err := zerolog.ParseLevel(strings.ToLower(c.LogLevel))
 	if err != nil || level == zerolog.NoLevel {
@@ -235,8 +236,8 @@ func (c *Config) checkNetwork(faults *Faults) {
 	c.Network.Proxy = proxy
 }
 
-// checkFetchAllow reads the addresses that count as public on a simulated network. On the
-// real one there are none: no variable weakens the guard.
+// checkFetchAllow parses the addresses that count as public on a simulated network. On the real
+// network no variable can weaken the guard.
 func (c *Config) checkFetchAllow(faults *Faults) {
 	if c.SimulatedFetchAllow != "" && c.NetworkFile == "" {
 		faults.add("SIMULATED_FETCH_ALLOW is for simulated networks only: unset it, or set WA_NETWORK_FILE")
@@ -249,14 +250,14 @@ func (c *Config) checkFetchAllow(faults *Faults) {
 	})
 }
 
-// The values of MCP.
+// These are the values of MCP.
 const (
 	MCPOff  = "off"
 	MCPRead = "read"
 	MCPSend = "send"
 )
 
-// CheckMCP reads the rights of agents.
+// CheckMCP parses the permissions of agents.
 func (c *Config) CheckMCP(faults *Faults) {
 	c.MCP = strings.ToLower(strings.TrimSpace(c.MCP))
 	if !slices.Contains([]string{MCPOff, MCPRead, MCPSend}, c.MCP) {
@@ -274,14 +275,13 @@ func parseChat(item string) (bridge.JID, bool) {
 	return jid, err == nil && (jid.IsPerson() || jid.IsGroup())
 }
 
-// natsPrefix matches a prefix: it is a part of subjects and, in capitals, of the names
-// of streams.
+// natsPrefix matches a prefix. It is part of subjects and, in capitals, of the names of streams.
 var natsPrefix = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
-// natsSchemes are those that the client library knows.
+// natsSchemes are the schemes that the client library supports.
 var natsSchemes = []string{"nats", "tls", "ws", "wss"}
 
-// checkNATS checks the addresses and files of NATS, also the files without NATS_URL.
+// checkNATS checks the URLs and files of NATS. It checks the files even without NATS_URL.
 func (c *Config) checkNATS(faults *Faults) {
 	c.checkNATSURL(faults)
 	if c.NATSCredsFile != "" {
@@ -315,7 +315,7 @@ func (c *Config) checkNATSURL(faults *Faults) {
 	c.NATSURL = strings.Join(urls, ",")
 }
 
-// checkCreds checks that a file holds a user's token and key.
+// checkCreds checks that a file contains a user's token and key.
 func checkCreds(path string, faults *Faults) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -327,7 +327,7 @@ func checkCreds(path string, faults *Faults) {
 	}
 }
 
-// meantServer returns the address that a bare host probably means.
+// meantServer returns the URL that was probably meant by a host alone.
 func meantServer(value string) string {
 	if value == "" || strings.ContainsAny(value, "/@ ") {
 		return ""

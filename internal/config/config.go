@@ -1,11 +1,11 @@
-// Package config reads the environment, the only configuration there is: every variable
-// once, with its default and its check. All faults are reported at once, each with its
-// remedy, and misspelt variables are named.
+// Package config reads the configuration from environment variables; there is no other. It lists
+// every variable once, with its default and its check. It reports all faults at once, each with
+// its remedy, and points out misspelt variables.
 //
-// A private file may hold variables, which the environment itself overrides ([WithEnvFile]).
+// A private file may contain variables. The environment overrides it ([WithEnvFile]).
 //
-// [Read] is for a bridge that starts, [Examine] for its doctor, and [Part] for a
-// command that needs a few variables.
+// [Read] is for the bridge itself, [Examine] for its doctor, and [Part] for a command that needs
+// only a few variables.
 package config
 
 import (
@@ -25,7 +25,7 @@ import (
 	"bridged/internal/wa"
 )
 
-// Config holds the environment, checked.
+// Config is the checked configuration.
 type Config struct {
 	Token           string               `env:"BRIDGE_TOKEN"`
 	TokenFile       string               `env:"BRIDGE_TOKEN_FILE"`
@@ -55,7 +55,8 @@ type Config struct {
 	PublicURL       string               `env:"PUBLIC_URL"`
 	BasePath        string               `env:"BASE_PATH"`
 
-	// The service that transcribes voice notes, none without TranscribeURL.
+	// These are for the service that transcribes voice notes. Without TranscribeURL there is
+	// none.
 	TranscribeURL       string `env:"TRANSCRIBE_URL"`
 	Transcribe          string `env:"TRANSCRIBE" envDefault:"off"`
 	TranscribeKey       string `env:"TRANSCRIBE_KEY"`
@@ -64,19 +65,19 @@ type Config struct {
 	TranscribeLanguages string `env:"TRANSCRIBE_LANGUAGES"`
 	TranscribeMinutes   int    `env:"TRANSCRIBE_MINUTES" envDefault:"0"`
 
-	// What agents may do.
+	// These are the permissions of agents.
 	MCP               string `env:"MCP" envDefault:"off"`
 	MCPSendChats      string `env:"MCP_SEND_CHATS"`
 	MCPConfirm        bool   `env:"MCP_CONFIRM" envDefault:"false"`
 	MCPSendsPerMinute int    `env:"MCP_SENDS_PER_MINUTE" envDefault:"10"`
 
-	// The doors for other bridges' clients.
+	// These are for the compatibility APIs.
 	Compat         string `env:"COMPAT"`
 	CompatListen   string `env:"COMPAT_LISTEN"`
 	CompatInstance string `env:"COMPAT_INSTANCE" envDefault:"bridged"`
 	CompatURLToken bool   `env:"COMPAT_URL_TOKEN" envDefault:"false"`
 
-	// The log of events, and where it is posted to.
+	// These are for the event log and its webhooks.
 	EventsMaxAge      time.Duration `env:"EVENTS_MAX_AGE" envDefault:"30d"`
 	EventsMaxCount    int           `env:"EVENTS_MAX_COUNT" envDefault:"1000000"`
 	WebhookURL        string        `env:"WEBHOOK_URL"`
@@ -89,7 +90,7 @@ type Config struct {
 	WebhookFromMe     string        `env:"WEBHOOK_FROM_ME" envDefault:"any"`
 	WebhookPrivate    string        `env:"WEBHOOK_ALLOW_PRIVATE"`
 
-	// The fleet on NATS, off without NATSURL.
+	// These are for the fleet on NATS, which is off without NATSURL.
 	NATSURL             string        `env:"NATS_URL"`
 	NATSCredsFile       string        `env:"NATS_CREDS_FILE"`
 	NATSCAFile          string        `env:"NATS_CA_FILE"`
@@ -100,35 +101,36 @@ type Config struct {
 	NATSOwnerTTL        time.Duration `env:"NATS_OWNER_TTL" envDefault:"60s"`
 	NATSDuplicateWindow time.Duration `env:"NATS_DUPLICATE_WINDOW" envDefault:"2m"`
 
-	// SimulatedFetchAllow makes exceptions of send-media's guard, where
-	// NetworkFile says that nothing is real.
+	// SimulatedFetchAllow makes exceptions to the guard of send-media. It is only permitted on a
+	// simulated network (NetworkFile).
 	SimulatedFetchAllow string `env:"SIMULATED_FETCH_ALLOW"`
 
-	// What the checks read out of the variables.
+	// The checks set the fields from here on.
 
-	FFmpegPath    string // empty without it
+	FFmpegPath    string // empty if there is none
 	Network       wa.Network
 	FetchAllow    []netip.Prefix
 	Webhooks      []bridge.Webhook
-	PrivateHooks  []netip.Prefix // addresses of webhooks that are made over the API
+	PrivateHooks  []netip.Prefix // permitted for webhooks that are created over the API
 	Level         zerolog.Level
 	PublicURLs    []*url.URL     // with BasePath
-	SendChats     []bridge.JID   // of agents; nil for none
-	Doors         []string       // that are open below their prefixes
-	DoorListeners []DoorListener // of doors that are open at the root
-	Transcriber   *url.URL       // the base of the service; nil for none
+	SendChats     []bridge.JID   // that agents may send to; nil for none
+	Doors         []string       // compatibility APIs that are served under their prefixes
+	DoorListeners []DoorListener // compatibility APIs that are served at the root of an address
+	Transcriber   *url.URL       // base URL of the service; nil for none
 	Languages     []string       // of voice notes
-	Misspelt      []string       // a sentence for each variable that looks like one of bridged's
+	Misspelt      []string       // a sentence for each variable whose name looks misspelt
+	Warnings      []string       // sentences about values that bridged starts with, with the remedy after a colon
 }
 
-// Faults lists all the faults of a configuration, each with its remedy.
+// Faults lists all faults of a configuration, each with its remedy.
 type Faults []string
 
-// Error returns all of them on one line.
+// Error returns all faults on one line.
 func (f Faults) Error() string { return strings.Join(f, "; ") }
 
-// add notes a fault, which begins with its variable. Of a variable the first one
-// counts: a value that could not be read is not out of range as well.
+// add adds a fault, which starts with the name of its variable. Only the first fault of a
+// variable counts: a value that cannot be parsed is not reported as out of range, too.
 func (f *Faults) add(format string, args ...any) {
 	fault := fmt.Sprintf(format, args...)
 	variable, _, _ := strings.Cut(fault, " ")
@@ -150,15 +152,18 @@ func Read(environ []string) (Config, error) {
 	return Config{}, faults
 }
 
-// Examine reads the environment as far as possible, and returns its faults.
+// Examine reads the environment as far as possible and returns its faults.
 func Examine(environ []string) (Config, Faults) {
 	c, faults := parse(environ)
 	c.check(&faults)
 	c.Misspelt = misspellings(environ)
+	if warning := ZoneWarning(environ); warning != "" {
+		c.Warnings = append(c.Warnings, warning)
+	}
 	return c, faults
 }
 
-// Part reads the variables of one command, with its checks.
+// Part reads the variables that a command needs, with their checks.
 func Part(environ []string, checks ...func(*Config, *Faults)) (Config, error) {
 	c, _ := parse(environ)
 	var faults Faults

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// DoorListener is an address at whose root a door is served.
+// DoorListener is an address with a compatibility API at its root.
 type DoorListener struct{ Door, Address string }
 
-// knownDoors are the doors that there are.
+// knownDoors are the compatibility APIs.
 var knownDoors = []string{"waha", "evolution", "cloud"}
 
-// instanceName matches names that may stand in an address.
+// instanceName matches names that can be used in a URL.
 var instanceName = regexp.MustCompile(`^[\pL\pN_-][\pL\pN ._-]{0,63}$`)
 
-// checkDoors reads which doors are open, and where.
+// checkDoors parses which compatibility APIs are on, and their addresses.
 func (c *Config) checkDoors(faults *Faults) {
 	known := strings.Join(knownDoors, ", ")
 	c.Doors = parseList(faults, c.Compat, "COMPAT must list doors with commas between: "+known, func(item string) (string, bool) {

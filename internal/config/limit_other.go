@@ -4,6 +4,6 @@ package config
 
 import "math"
 
-// fileLimit returns how many files this process may have open at once: no
-// number that would be reached.
+// fileLimit returns the number of files that this process may open. On this system it is a number
+// that is never reached.
 func fileLimit() int { return math.MaxInt32 }

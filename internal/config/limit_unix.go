@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// fileLimit returns how many files this process may have open at once.
+// fileLimit returns the number of files that this process may open.
 func fileLimit() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 {
-		return math.MaxInt32 // none that would be reached
+		return math.MaxInt32 // unlimited
 	}
 	return int(limit.Cur)
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// misspellings returns a sentence for each variable whose name is nearly one that bridged
-// reads, in the order of the alphabet.
+// misspellings returns a sentence, in alphabetical order, for each variable whose name is nearly
+// the name of one that bridged reads.
 func misspellings(environ []string) (found []string) {
 	known := Variables()
 	for _, setting := range environ {
@@ -22,8 +22,8 @@ func misspellings(environ []string) (found []string) {
 	return found
 }
 
-// meantVariable returns the known variable that differs from name in its case,
-// in a letter or two, or in how its last word ends ("ENABLE_SENDING").
+// meantVariable returns the known variable that differs from name in its case, in one or two
+// letters, or in the end of its last word ("ENABLE_SENDING").
 func meantVariable(name string, known []string) string {
 	plain := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 	for _, variable := range known {
@@ -32,21 +32,21 @@ func meantVariable(name string, known []string) string {
 			return variable
 		}
 	}
-	// A third of a short name is another word.
+	// If a third of a short name differs, it is another word.
 	if len(plain) < len("CONSOLE") {
 		return ""
 	}
 	return Nearest(plain, known...)
 }
 
-// Nearest returns the candidate that s was probably meant to be, "" where more than two
-// letters, or a third of s, would have to change.
+// Nearest returns the candidate that was probably meant by s, or "" if more than two letters, or
+// a third of s, would have to change.
 func Nearest[T ~string](s T, candidates ...T) string {
 	return NearestWithin(min(2, len(s)/3), s, candidates...)
 }
 
-// NearestWithin returns the candidate with the fewest letters changed, added or left
-// out, "" where that is more than most.
+// NearestWithin returns the candidate with the smallest edit distance, or "" if that is more than
+// most.
 func NearestWithin[T ~string](most int, s T, candidates ...T) string {
 	best, fewest := "", most+1
 	for _, candidate := range candidates {
@@ -57,8 +57,8 @@ func NearestWithin[T ~string](most int, s T, candidates ...T) string {
 	return best
 }
 
-// editDistance returns how many letters have to be changed, added, removed or swapped to
-// make b of a.
+// editDistance returns how many letters must be changed, added, removed or swapped to turn a into
+// b.
 func editDistance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Setting is a variable as it is in force.
+// Setting is a variable with its effective value.
 type Setting struct {
 	Name      string
 	Value     string
 	IsDefault bool
 }
 
-// Settings lists the variables as they are in force. A secret shows only whether
-// it is set, an address neither user nor password.
+// Settings lists the variables with their effective values. For a secret it only says whether it
+// is set. URLs have neither user nor password.
 func (c Config) Settings() (list []Setting) {
 	defaults, _ := parse(nil) // faults of missing variables do not matter here
 	values, usual := reflect.ValueOf(c), reflect.ValueOf(defaults)
@@ -29,7 +29,7 @@ func (c Config) Settings() (list []Setting) {
 	return list
 }
 
-// settingText returns a value as one would write it into the environment.
+// settingText returns a value in the form of the environment.
 func settingText(value reflect.Value) string {
 	if d, ok := value.Interface().(time.Duration); ok {
 		return durationText(d)
@@ -49,8 +49,8 @@ func shownSetting(name, text string) string {
 	return text
 }
 
-// withoutSecrets returns addresses without user, password and path, which of a webhook
-// may be a secret.
+// withoutSecrets returns URLs without user, password and path. The path of a webhook's URL may be
+// a secret.
 func withoutSecrets(list string) string {
 	addresses := strings.Split(list, ",")
 	for i, address := range addresses {

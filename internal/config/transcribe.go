@@ -9,10 +9,10 @@ import (
 	"bridged/internal/bridge"
 )
 
-// mostMinutes are those of the longest month.
+// mostMinutes are the minutes of the longest month.
 const mostMinutes = 31 * 24 * 60
 
-// checkTranscribe reads what transcribes voice notes, and which of them.
+// checkTranscribe parses the settings for the transcription of voice notes.
 func (c *Config) checkTranscribe(faults *Faults) {
 	c.TranscribeKey = secret("TRANSCRIBE_KEY", c.TranscribeKey, c.TranscribeKeyFile, faults)
 	if strings.ContainsFunc(c.TranscribeKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -26,7 +26,7 @@ func (c *Config) checkTranscribe(faults *Faults) {
 	case bridge.TranscribeOff:
 	case bridge.TranscribeIncoming, bridge.TranscribeAll:
 		if c.TranscribeURL == "" {
-			faults.add("TRANSCRIBE is %s, but no service is named: set TRANSCRIBE_URL, or TRANSCRIBE=off", mode)
+			faults.add("TRANSCRIBE is %s, but there is no service: set TRANSCRIBE_URL, or TRANSCRIBE=off", mode)
 		}
 	default:
 		faults.add("%v", orMeant("TRANSCRIBE must be incoming, all or off", Nearest(c.Transcribe, "incoming", "all", "off")))
@@ -41,8 +41,8 @@ func (c *Config) checkTranscribe(faults *Faults) {
 	}
 }
 
-// checkTranscribeURL reads the address of the service, without the route of its API, which most
-// programs expect in theirs.
+// checkTranscribeURL parses the URL of the service without the route of its API, although most
+// programs expect the route in their URL.
 func (c *Config) checkTranscribeURL(faults *Faults) {
 	const must = "TRANSCRIBE_URL must be the address of a service before /v1/audio/transcriptions, such as http://whisper:8000"
 	at, err := url.Parse(c.TranscribeURL)

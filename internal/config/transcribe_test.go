@@ -26,7 +26,7 @@ func TestConfig_Transcribe(t *testing.T) {
 		t.Errorf("without any: %v, %q, %v", c.Transcriber, c.Transcribe, err)
 	}
 	for wrong, fault := range map[string]string{
-		"TRANSCRIBE=incoming":                                                "TRANSCRIBE is incoming, but no service is named: set TRANSCRIBE_URL, or TRANSCRIBE=off",
+		"TRANSCRIBE=incoming":                                                "TRANSCRIBE is incoming, but there is no service: set TRANSCRIBE_URL, or TRANSCRIBE=off",
 		"TRANSCRIBE=incomming":                                               "TRANSCRIBE must be incoming, all or off: did you mean incoming?",
 		"TRANSCRIBE=yes":                                                     "TRANSCRIBE must be incoming, all or off",
 		"TRANSCRIBE_URL=whisper:8000":                                        "TRANSCRIBE_URL must be the address of a service before /v1/audio/transcriptions, such as http://whisper:8000",

@@ -16,27 +16,26 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Size is a number of bytes, which may be written with a unit.
+// Size is a number of bytes. It may be written with a unit.
 type Size int64
 
-// Days is a number of days, which may be written as a duration.
+// Days is a number of days. It may be written as a duration.
 type Days int
 
-// valueParsers read the types of variables that people write in many ways.
-// Their errors go on after "it must be".
+// valueParsers parse types of variables that can be written in several ways. Their errors
+// continue the sentence "it must be".
 func valueParsers() map[reflect.Type]env.ParserFunc {
 	return map[reflect.Type]env.ParserFunc{
 		reflect.TypeFor[bool]():                 func(s string) (any, error) { return parseSwitch(s) },
 		reflect.TypeFor[int]():                  func(s string) (any, error) { return parseCount(s) },
-		reflect.TypeFor[time.Duration]():        func(s string) (any, error) { return parseDuration(s) },
+		reflect.TypeFor[time.Duration]():        func(s string) (any, error) { return ParseDuration(s) },
 		reflect.TypeFor[Size]():                 func(s string) (any, error) { return parseSize(s) },
 		reflect.TypeFor[Days]():                 func(s string) (any, error) { return parseDays(s) },
 		reflect.TypeFor[bridge.HistoryImport](): func(s string) (any, error) { return parseHistory(s) },
 	}
 }
 
-// orMeant returns an error with the values that are accepted, and the one that was
-// probably meant.
+// orMeant returns an error with the accepted values and the value that was probably meant.
 func orMeant(must, meant string) error {
 	if meant != "" {
 		return fmt.Errorf("%s: did you mean %s?", must, meant)
@@ -55,7 +54,7 @@ func parseSwitch(s string) (bool, error) {
 	}
 }
 
-// separators may stand between the digits of large numbers.
+// separators may occur between the digits of large numbers.
 var separators = strings.NewReplacer(",", "", "_", "", " ", "", "'", "")
 
 func parseCount(s string) (int, error) {
@@ -66,7 +65,7 @@ func parseCount(s string) (int, error) {
 	return 0, orMeant("a number", plainNumber(s))
 }
 
-// plainNumber returns the number that s is without separators, or "".
+// plainNumber returns s without separators, or "" if it is not a number.
 func plainNumber(s string) string {
 	n, err := strconv.Atoi(separators.Replace(s))
 	if err != nil {
@@ -75,15 +74,15 @@ func plainNumber(s string) string {
 	return strconv.Itoa(n)
 }
 
-// A day has 24 hours, whatever the clocks are set to.
+// A day has 24 hours, whatever the time zone does.
 const day = 24 * time.Hour
 
-// longPart finds the years, months (of 30 days), weeks and days that a duration may begin with.
+// longPart matches the years, months (of 30 days), weeks and days at the start of a duration.
 var longPart = regexp.MustCompile(`^(?:([0-9]{1,5})y)?(?:([0-9]{1,5})mo)?(?:([0-9]{1,5})w)?(?:([0-9]{1,5})d)?`)
 
-// parseDuration reads a duration of the time package, with years, months, weeks
-// and days before it: 60s, 1h30m, 30d, 2w, 6mo, 1y.
-func parseDuration(s string) (time.Duration, error) {
+// ParseDuration parses a duration of package time, which may start with years, months, weeks and
+// days: 60s, 1h30m, 30d, 2w, 6mo, 1y.
+func ParseDuration(s string) (time.Duration, error) {
 	if d, ok := readDuration(strings.TrimSpace(s)); ok {
 		return d, nil
 	}
@@ -99,7 +98,7 @@ func readDuration(s string) (time.Duration, bool) {
 	if part[0] != "" {
 		days := 0
 		for i, unit := range []int{365, 30, 7, 1} {
-			count, _ := strconv.Atoi(part[i+1]) // digits, or nothing
+			count, _ := strconv.Atoi(part[i+1]) // digits or ""
 			days += count * unit
 		}
 		s = strconv.Itoa(24*days) + "h" + s[len(part[0]):]
@@ -143,8 +142,8 @@ func parseDays(s string) (Days, error) {
 	return Days(d / day), nil
 }
 
-// parseHistory reads how much of the phone's messages is imported: a choice, or a
-// span such as 1y, 6mo or 90d.
+// parseHistory parses how much of the phone's history is imported: a choice, or a time span such
+// as 1y, 6mo or 90d.
 func parseHistory(s string) (bridge.HistoryImport, error) {
 	s = strings.TrimSpace(s)
 	choice := bridge.HistoryImport(strings.ToLower(s))
@@ -165,8 +164,7 @@ func parseHistory(s string) (bridge.HistoryImport, error) {
 	return bridge.HistoryOfDays(int(span / day)), nil
 }
 
-// sizeUnits holds the bytes of a unit. MB is a million, MiB and M are 1024 × 1024,
-// as in GNU's tools.
+// sizeUnits maps units to bytes. MB is a million, MiB and M are 1024 × 1024, as in GNU's tools.
 var sizeUnits = map[string]float64{
 	"": 1, "b": 1,
 	"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12,
@@ -182,13 +180,13 @@ func parseSize(s string) (Size, error) {
 	digits := strings.TrimRight(value, "abcdefghijklmnopqrstuvwxyz")
 	number, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
 	unit, known := sizeUnits[value[len(digits):]]
-	if size := number * unit; err == nil && known && math.Abs(size) < math.MaxInt64 { // which no NaN is
+	if size := number * unit; err == nil && known && math.Abs(size) < math.MaxInt64 { // false for NaN
 		return Size(size), nil
 	}
 	return 0, orMeant("a number of bytes, such as 104857600, or a size such as 100MB, 1GB or 512MiB", plainNumber(s))
 }
 
-// String returns the size with the largest unit that it is a multiple of.
+// String returns the size in the largest unit that divides it.
 func (b Size) String() string {
 	for _, unit := range []string{"GiB", "MiB", "KiB"} {
 		if size := Size(sizeUnits[strings.ToLower(unit)]); b != 0 && b%size == 0 {

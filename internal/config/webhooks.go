@@ -47,7 +47,7 @@ func (c *Config) checkWebhookSecret(faults *Faults) {
 		return
 	}
 	if err := format.CheckSecret(c.WebhookSecret); err != nil {
-		faults.add("WEBHOOK_SECRET signs what is posted to WEBHOOK_URL: %v", err)
+		faults.add("WEBHOOK_SECRET signs the posts to WEBHOOK_URL: %v", err)
 	}
 }
 
@@ -72,14 +72,14 @@ func (c *Config) webhookChatType(faults *Faults) bridge.ChatType {
 	return kind
 }
 
-// webhookFromMe returns whether own messages are posted or those of others; nil for both.
+// webhookFromMe returns whether only own messages are posted, or only other people's; nil means both.
 func (c *Config) webhookFromMe(faults *Faults) *bool {
 	if strings.EqualFold(strings.TrimSpace(c.WebhookFromMe), "any") {
 		return nil
 	}
 	fromMe, err := parseSwitch(c.WebhookFromMe)
 	if err != nil {
-		faults.add("WEBHOOK_FROM_ME must be true for own messages, false for those of others, or any")
+		faults.add("WEBHOOK_FROM_ME must be true for own messages, false for other people's, or any")
 	}
 	return &fromMe
 }

@@ -23,8 +23,7 @@ func (v *visit) sends() bool { return v.c.noSending(v.session.token) == "" }
 
 // transcribes reports whether the visitor can have voice notes transcribed.
 func (v *visit) transcribes() bool {
-	token := v.session.token
-	return v.c.options.Transcribes && token.Allows(bridge.ScopeRead) && token.Allows(bridge.ScopeManage)
+	return v.c.options.Transcribes && v.session.token.Transcribes()
 }
 
 // noSending says why the holder of a token cannot send; empty where that is possible.

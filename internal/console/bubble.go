@@ -47,7 +47,8 @@ type quote struct {
 	JID    bridge.JID
 	Sender string
 	Text   string
-	Path   string // of its place in the chat; empty where it is not stored
+	Path   string // of its place in the chat; empty if the chat does not have it
+	Claim  string // that only the sender of the answer says what was quoted; empty if the chat has it
 }
 
 type vote struct {
@@ -126,14 +127,37 @@ func showsContent(m bridge.Message) bool {
 
 // quoteOf returns the message that another one answers; nil for none.
 func quoteOf(chat bridge.JID, m bridge.Message, n names) *quote {
-	if m.ContextInfo == nil || m.ContextInfo.QuotedMsgID == nil || m.DeletedAt != nil {
+	q := m.Quoted
+	if q == nil || m.DeletedAt != nil {
 		return nil
 	}
-	if m.Quoted == nil { // it may be of another chat, or older than this bridge
-		return &quote{JID: m.ContextInfo.QuotedSenderJID, Sender: n.of(m.ContextInfo.QuotedSenderJID), Text: "A message that is not stored here"}
+	n.learn(q.SenderJID, q.PushName)
+	shown := &quote{JID: q.SenderJID, Sender: n.of(q.SenderJID), Text: quotedLine(*q)}
+	switch {
+	case !q.IsClaim():
+		shown.Path = jump(chat, q.MsgID)
+	case q.MessageType == bridge.TypeUnknown && q.Content == "":
+		shown.Text = "A message that is not stored here"
+	default:
+		shown.Claim = claimOf(*q, chat)
 	}
-	n.learn(m.Quoted.SenderJID, m.Quoted.PushName)
-	return &quote{JID: m.Quoted.SenderJID, Sender: n.of(m.Quoted.SenderJID), Text: quotedLine(*m.Quoted), Path: jump(chat, *m.ContextInfo.QuotedMsgID)}
+	if q.SenderJID == "" {
+		shown.Sender = ""
+	}
+	return shown
+}
+
+// claimOf returns whose words an embedded quote is, and where the message is said to be.
+func claimOf(q bridge.Quoted, chat bridge.JID) string {
+	switch {
+	case q.ChatJID.Server() == bridge.ServerBroadcast:
+		return "from a status, as quoted by the sender"
+	case q.ChatJID.IsGroup() && q.ChatJID != chat:
+		return "from a group, as quoted by the sender"
+	case q.ChatJID != chat:
+		return "from another chat, as quoted by the sender"
+	}
+	return "not stored here, as quoted by the sender"
 }
 
 var ticks = map[bridge.Delivery]tick{

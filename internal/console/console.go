@@ -152,6 +152,8 @@ func (c *Console) routes() http.Handler {
 	mux.HandleFunc("POST "+root+"/import", c.page(c.checkImport))
 	mux.HandleFunc("POST "+root+"/import/run", c.page(c.runImport))
 	page("/import/{import}", c.showImport)
+	post("/import/{import}/end", c.endImport)
+	page("/imports", c.showImports)
 	page("/new", c.showNewChat)
 	page("/new/group", c.showNewGroup)
 	post("/new/group", c.createGroup)

@@ -40,9 +40,9 @@ func TestForms_KeepWhatWasTyped(t *testing.T) {
 			},
 		},
 		"webhook within": {
-			"/console/webhooks", "/api/webhooks", "url: 10.0.0.1 is private; a receiver in one's own network needs allowPrivate",
+			"/console/webhooks", "/api/webhooks", "url: 10.0.0.1 is private; a receiver in a private network needs allowPrivate",
 			url.Values{"url": {"http://10.0.0.1"}},
-			[]string{"10.0.0.1 is private; a receiver in one&#39;s own network needs “Allow a private address”."},
+			[]string{"10.0.0.1 is private; a receiver in a private network needs “Allow a private address”."},
 		},
 		"token without anything": {
 			"/console/tokens", "/api/tokens", "",

@@ -54,3 +54,12 @@ func dateInWords(text string) string {
 	}
 	return date.Format("2 January 2006")
 }
+
+// wallTime returns a time with an offset as a clock at that offset shows it.
+func wallTime(text string) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return at.Format("2 January 2006, 15:04")
+}

@@ -177,6 +177,8 @@ func TestImport_IsFollowed(t *testing.T) {
 	states := map[string][]string{
 		`"state":"running","error":null`:              {`data-every="1"`, `max="40" value="30"`, "30 of 40 messages", "You can leave this page"},
 		`"state":"done","error":null`:                 {`href="` + gracePath + `"`, "1 name stays as it is", "2 lines may have been read wrongly, or left out.", "Line 12", "&lt;b&gt;1/13/25", "It is much older."},
+		`"state":"undoing","error":null,"removed":5`:  {`data-every="1"`, `max="20" value="5"`, "5 messages removed"},
+		`"state":"undone","error":null,"removed":20`:  {"Import undone", "20 messages were removed."},
 		`"state":"failed","error":"the disk is full"`: {"The disk is full.", `href="/console/import?chat=15550100301%40s.whatsapp.net"`},
 	}
 	for state, wants := range states {
@@ -189,12 +191,39 @@ func TestImport_IsFollowed(t *testing.T) {
 				t.Errorf("%s: the page lacks %s\n%s", state, want, page)
 			}
 		}
-		if strings.Contains(page, "data-every") != strings.Contains(state, "running") {
+		if strings.Contains(page, "data-every") != (strings.Contains(state, "running") || strings.Contains(state, "undoing")) {
 			t.Errorf("%s: it renews itself, or does not", state)
+		}
+		canCancel, canUndo := strings.Contains(state, "running"), strings.Contains(state, "done") && !strings.Contains(state, "undone") || strings.Contains(state, "failed")
+		if strings.Contains(page, "cancel-import") != canCancel || strings.Contains(page, "undo-import") != canUndo {
+			t.Errorf("%s: buttons\n%s", state, page)
 		}
 	}
 	s, _, _ := importing(t, http.StatusOK, dryRun)
 	s.get("/console/import/GONE").want(t, http.StatusNotFound, "")
+}
+
+// The imports are listed with their states, and each is undone, or cancelled while it runs, by a button of its page.
+func TestImport_IsListedAndUndone(t *testing.T) {
+	s, all := overAPI(t, map[string]http.HandlerFunc{
+		"/api/imports": replies(`{"count":2,"imports":[
+			{"id":"J2","state":"undone","error":null,"chatJid":"` + grace + `","fileName":"<b>chat</b>.zip","startedAt":"2026-11-21T08:15:30.000Z","imported":3},
+			{"id":"J1","state":"done","error":null,"chatJid":"` + grace + `","fileName":"chat.zip","startedAt":"2026-11-20T08:15:30.000Z","imported":40}],"nextCursor":"C2"}`),
+		"/api/imports/J1": replies(`{"id":"J1","state":"undone","chatJid":"` + grace + `","removed":40}`), "/api/chats/" + grace: replies(`{"jid":"` + grace + `","name":"Grace"}`),
+	})
+	s.logIn()
+	page := s.get("/console/imports").want(t, http.StatusOK, "")
+	for _, want := range []string{`href="/console/import/J1"`, ">Undone<", ">Imported<", "&lt;b&gt;chat", "<strong dir=\"auto\">Grace</strong>", "/console/imports?cursor=C2"} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("the page lacks %s\n%s", want, page.body)
+		}
+	}
+	csrf := s.get("/console/chats").csrf()
+	*all = nil
+	s.do(http.MethodPost, "/console/import/J1/end", url.Values{"csrf": {csrf}}).want(t, http.StatusSeeOther, "/console/import/J1")
+	if done := writes(*all); len(done) != 1 || done[0].method != http.MethodDelete {
+		t.Errorf("called %+v", done)
+	}
 }
 
 // Those who may not manage the account are not led here, nor let in.
@@ -217,6 +246,7 @@ func TestImport_IsForThoseWhoManage(t *testing.T) {
 	*all = nil
 	reader.get("/console/import").want(t, http.StatusForbidden, "")
 	reader.get("/console/import/J1").want(t, http.StatusForbidden, "")
+	reader.get("/console/imports").want(t, http.StatusForbidden, "")
 	reader.upload(t, "/console/import/run", [][2]string{{"csrf", csrf}, {"chat", "Old friends"}}).want(t, http.StatusForbidden, "")
 	if done := writes(*all); len(done) > 0 {
 		t.Errorf("called %+v", done)

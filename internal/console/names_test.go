@@ -30,7 +30,7 @@ func TestNames_AreTheSameEverywhere(t *testing.T) {
 	message := bridge.Message{
 		Chat: club, ID: "M1", SenderJID: grace, PushName: "gracie", MessageType: "conversation", Content: "ask @49151000077",
 		ContextInfo: &bridge.ContextInfo{QuotedMsgID: &quoted, QuotedSenderJID: alan, Mentions: []bridge.Mention{{JID: dora, Name: "dodo", Token: &token}}},
-		Quoted:      &bridge.Quoted{SenderJID: alan, PushName: "al", MessageType: "conversation", Content: "why?"},
+		Quoted:      &bridge.Quoted{MsgID: "Q", Origin: bridge.QuoteStored, SenderJID: alan, PushName: "al", MessageType: "conversation", Content: "why?"},
 		Reactions:   []bridge.MessageReaction{{SenderJID: dora, Emoji: "👍"}},
 	}
 	poll := bridge.Message{

@@ -110,7 +110,7 @@ func kindOfType(messageType string) string {
 	switch messageType {
 	case "conversation", "extendedTextMessage":
 		return "Empty message"
-	case "unknown":
+	case bridge.TypeUnknown:
 		return "This kind of message isn’t supported yet"
 	}
 	return cmp.Or(kindsOfTypes[messageType], "Message of type "+strings.TrimSuffix(messageType, "Message"))

@@ -27,7 +27,7 @@ var functions = template.FuncMap{
 	"scopes": bridge.Scopes, "sentence": sentence, "scopeWords": func(s bridge.Scope) any { return scopeWords[s] }, "permits": slices.Contains[[]bridge.Scope],
 	"eventTypes": bridge.EventTypes, "chosen": slices.Contains[[]bridge.EventType],
 	"hookTemplates": func() []hookTemplate { return hookTemplates }, "emojis": func() []string { return quickEmojis },
-	"picturePath": picturePath, "infoPath": infoPath, "isGroup": bridge.JID.IsGroup, "isImport": bridge.JID.IsImport, "dateOrders": func() []bridge.DateOrder { return bridge.DateOrders }, "orderWords": func(o bridge.DateOrder) string { return orderWords[o] }, "dateInWords": dateInWords, "importField": importField,
+	"picturePath": picturePath, "infoPath": infoPath, "isGroup": bridge.JID.IsGroup, "isImport": bridge.JID.IsImport, "dateOrders": func() []bridge.DateOrder { return bridge.DateOrders }, "orderWords": func(o bridge.DateOrder) string { return orderWords[o] }, "dateInWords": dateInWords, "wallTime": wallTime, "importField": importField,
 	"when": clock.when, "ago": clock.ago, "moment": clock.moment, "duration": duration, "beginning": oneLine, "digitsOf": digitsOf, "pathID": bridge.PathID,
 	"timeOfDay": func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04") },
 	"exact":     func(c clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04:05") },

@@ -136,7 +136,7 @@ func namedPerson(c bridge.KnownContact) named {
 
 // exactly returns the only one that has exactly a name, or all.
 func exactly(meant []named, name string) []named {
-	same := slices.DeleteFunc(slices.Clone(meant), func(one named) bool { return folding.FoldBare(one.Name) != folding.FoldBare(name) })
+	same := slices.DeleteFunc(slices.Clone(meant), func(one named) bool { return folding.FoldStripped(one.Name) != folding.FoldStripped(name) })
 	if len(same) == 1 {
 		return same
 	}

@@ -140,6 +140,28 @@ func TestQuotedLine(t *testing.T) {
 	}
 }
 
+// TestQuote_SaysWhoseWordsItShows: what the chat does not have is only what the answer's
+// sender claims, and leads nowhere.
+func TestQuote_SaysWhoseWordsItShows(t *testing.T) {
+	const chat, alan, club bridge.JID = "15550100101@s.whatsapp.net", "15550100102@s.whatsapp.net", "120363000000000000@g.us"
+	for want, quoted := range map[quote]bridge.Quoted{
+		{JID: alan, Sender: "Alan", Text: "hello", Path: jump(chat, "Q")}:                               {Origin: bridge.QuoteStored, ChatJID: chat},
+		{JID: alan, Sender: "Alan", Text: "hello", Claim: "not stored here, as quoted by the sender"}:   {Origin: bridge.QuoteEmbedded, ChatJID: chat},
+		{JID: alan, Sender: "Alan", Text: "hello", Claim: "from a group, as quoted by the sender"}:      {Origin: bridge.QuoteEmbedded, ChatJID: club},
+		{JID: alan, Sender: "Alan", Text: "hello", Claim: "from a status, as quoted by the sender"}:     {Origin: bridge.QuoteEmbedded, ChatJID: "status@broadcast"},
+		{JID: alan, Sender: "Alan", Text: "hello", Claim: "from another chat, as quoted by the sender"}: {Origin: bridge.QuoteEmbedded},
+	} {
+		quoted.MsgID, quoted.SenderJID, quoted.PushName, quoted.MessageType, quoted.Content = "Q", alan, "Alan", bridge.TypeText, "hello"
+		if got := quoteOf(chat, bridge.Message{Quoted: &quoted}, names{known: map[bridge.JID]string{}}); *got != want {
+			t.Errorf("got %+v, want %+v", *got, want)
+		}
+	}
+	empty := bridge.Quoted{MsgID: "Q", MessageType: bridge.TypeUnknown, Origin: bridge.QuoteEmbedded}
+	if got := quoteOf(chat, bridge.Message{Quoted: &empty}, names{known: map[bridge.JID]string{}}); got.Text != "A message that is not stored here" || got.Sender != "" {
+		t.Errorf("without a copy: %+v", *got)
+	}
+}
+
 // Previews have the words of a text without what marks its formatting; what only looks like
 // marks stays.
 func TestPlainText_LeavesMarksOut(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -12,7 +13,7 @@ import (
 func newDatabase(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "a.db")
-	db, err := sql.Open("sqlite", path+"?_pragma=journal_mode(WAL)")
+	db, err := sql.Open("sqlite", path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)")
 	ok(t, err)
 	_, err = db.Exec("CREATE TABLE words (word TEXT); CREATE INDEX by_word ON words (word)")
 	ok(t, err)
@@ -24,7 +25,7 @@ func newDatabase(t *testing.T) (path string) {
 	return path
 }
 
-func TestCheck_FindsDamageAndChangesNothing(t *testing.T) {
+func TestExamine_FindsDamageAndChangesNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		harm func(t *testing.T, path string)
 		want func(error) bool
@@ -32,7 +33,7 @@ func TestCheck_FindsDamageAndChangesNothing(t *testing.T) {
 		"whole":    {func(*testing.T, string) {}, func(err error) bool { return err == nil }},
 		"no file":  {func(t *testing.T, path string) { ok(t, os.Remove(path)) }, func(err error) bool { return err != nil }},
 		"empty":    {func(t *testing.T, path string) { ok(t, os.Truncate(path, 0)) }, func(err error) bool { return err != nil }},
-		"no table": {func(t *testing.T, path string) { ok(t, os.WriteFile(path, []byte("nothing of the kind"), 0o600)) }, IsDamage},
+		"no table": {func(t *testing.T, path string) { ok(t, os.WriteFile(path, []byte("nothing of the kind"), 0o600)) }, isDamaged},
 		"overwritten": {func(t *testing.T, path string) {
 			f, err := os.OpenFile(path, os.O_WRONLY, 0)
 			ok(t, err)
@@ -48,7 +49,7 @@ func TestCheck_FindsDamageAndChangesNothing(t *testing.T) {
 			path := newDatabase(t)
 			test.harm(t, path)
 			before := listing(t, filepath.Dir(path))
-			if err := Check(t.Context(), path); !test.want(err) {
+			if err := (Database{Name: "a.db"}).Examine(t.Context(), path); !test.want(err) {
 				t.Errorf("Check returns %v", err)
 			}
 			if after := listing(t, filepath.Dir(path)); after != before {
@@ -56,6 +57,11 @@ func TestCheck_FindsDamageAndChangesNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// isDamaged reports whether the sentence of an error calls the file damaged.
+func isDamaged(err error) bool {
+	return err != nil && strings.HasPrefix(err.Error(), "a.db is damaged: ")
 }
 
 // listing describes the files of a directory.

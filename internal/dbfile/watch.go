@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"bridged/internal/bridge"
@@ -45,9 +46,21 @@ func (w *Watch) Add(paths ...string) error {
 }
 
 // AddDatabase watches a database that is open, with its write-ahead log.
-func (w *Watch) AddDatabase(path string) error {
-	return w.Add(path, path+"-wal", path+"-shm")
+func (w *Watch) AddDatabase(path string) error { return w.Add(filesOf(path)...) }
+
+// RemoveDatabase no longer watches a database that is about to be closed: SQLite removes its
+// write-ahead log then. It does nothing on nil.
+func (w *Watch) RemoveDatabase(path string) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.files = slices.DeleteFunc(w.files, func(one watched) bool { return slices.Contains(filesOf(path), one.path) })
 }
+
+// filesOf returns the files of an open database.
+func filesOf(path string) []string { return []string{path, path + "-wal", path + "-shm"} }
 
 // Check returns a [bridge.CodeStorageUnavailable] error while a file is not the one that was
 // opened; nil for a nil Watch.

@@ -56,6 +56,20 @@ func TestWatch_NoticesWhatIsNotTheSameFile(t *testing.T) {
 	}
 }
 
+// A database that was closed has no write-ahead log any more: the others must still be written at a stop.
+func TestWatch_LeavesAClosedDatabaseAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	makeFiles(t, dir)
+	w, err := NewWatch(dir)
+	ok(t, err)
+	path := filepath.Join(dir, "a.db")
+	ok(t, w.AddDatabase(path))
+	w.RemoveDatabase(path)
+	ok(t, os.Remove(path+"-wal"))
+	ok(t, w.Check())
+	(*Watch)(nil).RemoveDatabase(path)
+}
+
 func makeFiles(t *testing.T, dir string) {
 	t.Helper()
 	ok(t, os.Mkdir(dir, 0o700))

@@ -7,7 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
 )
 
@@ -19,27 +22,39 @@ const (
 
 // DataDir checks the data directory and its room, and the databases in it unless a bridge
 // runs, which checks them itself.
-func DataDir(path string, runs func(context.Context) bool) Check {
+func DataDir(path string, runs func(context.Context) bool, databases ...dbfile.Database) Check {
 	return Check{Name: "disk", Look: func(ctx context.Context) []Finding {
-		info, err := os.Stat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return []Finding{warn("DATA_DIR does not exist yet", "nothing, if bridged was never started here: the first start makes it. Otherwise correct DATA_DIR, or mount its volume")}
-		case err != nil:
-			return []Finding{fail(fmt.Sprintf("DATA_DIR cannot be read: %v", err), "check owner and mode of the directory or volume")}
-		case !info.IsDir():
-			return []Finding{fail("DATA_DIR is not a directory", "name a directory")}
+		}
+		if reason := dbfile.ExplainDir(path); reason != nil {
+			return []Finding{unusable("", reason)}
 		}
 		inUse := runs(ctx)
-		return []Finding{writable(path), room(path), database(ctx, path, "bridged.db", inUse), database(ctx, path, "session.db", inUse)}
+		findings := []Finding{ok("DATA_DIR is writable"), room(path)}
+		isUsed := func(d dbfile.Database) bool { _, err := os.Stat(filepath.Join(path, d.Name)); return err == nil }
+		if sentence := dbfile.Exposed(path); sentence != "" && slices.ContainsFunc(databases, isUsed) { // a start has set the mode
+			findings = append(findings, sentenced(Warn, sentence))
+		}
+		for _, d := range databases {
+			findings = append(findings, database(ctx, path, d, inUse))
+		}
+		return findings
 	}}
 }
 
-func writable(path string) Finding {
-	if err := mayWrite(path); err != nil {
-		return fail(fmt.Sprintf("DATA_DIR is not writable: %v", err), "make it belong to the user of bridged (65532 in the image), on a volume that is not read-only")
+// unusable returns the finding of a file or directory that cannot be used, in the words of the start.
+func unusable(about string, err error) Finding {
+	if reason, is := errors.AsType[*bridge.Error](err); is {
+		return sentenced(Fail, about+reason.Msg)
 	}
-	return ok("DATA_DIR is writable")
+	return fail(about+err.Error(), "check owner and mode of the file, and that its volume is mounted")
+}
+
+// sentenced returns the finding of a sentence that has its remedy after a colon.
+func sentenced(verdict Verdict, sentence string) Finding {
+	message, remedy, _ := strings.Cut(sentence, ": ")
+	return Finding{Verdict: verdict, Message: message, Remedy: remedy}
 }
 
 func room(path string) Finding {
@@ -58,25 +73,25 @@ func room(path string) Finding {
 }
 
 // database checks a database unless a bridge uses it.
-func database(ctx context.Context, dir, name string, inUse bool) Finding {
-	path := filepath.Join(dir, name)
+func database(ctx context.Context, dir string, d dbfile.Database, inUse bool) Finding {
+	path := filepath.Join(dir, d.Name)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return warn("there is no "+name+" yet", "nothing, if bridged was never started here. Otherwise correct DATA_DIR, or mount its volume")
+		return warn("there is no "+d.Name+" yet", "nothing, if bridged was never started here. Otherwise correct DATA_DIR, or mount its volume")
 	case err != nil:
-		return fail(fmt.Sprintf("%s cannot be read: %v", name, err), "check owner and mode of the file")
+		return unusable("", err)
 	case inUse:
-		return ok(fmt.Sprintf("%s, %.1f MB, is in use: the bridge checks it itself", name, float64(info.Size())/1e6))
+		return ok(fmt.Sprintf("%s, %.1f MB, is in use: the bridge checks it itself", d.Name, float64(info.Size())/1e6))
 	}
-	err = dbfile.Check(ctx, path)
-	switch message := fmt.Sprintf("%s, %.1f MB", name, float64(info.Size())/1e6); {
+	err = d.Examine(ctx, path)
+	switch message := fmt.Sprintf("%s, %.1f MB", d.Name, float64(info.Size())/1e6); {
 	case errors.Is(err, dbfile.ErrUnfinished):
-		return ok(message + ": its last changes are in the log beside it, and the next start takes them over; not checked")
+		return ok(message + ": its last changes are in its write-ahead log, and the next start takes them over; not checked")
 	case ctx.Err() != nil:
 		return ok(message + ": too large to check now; the next start checks it")
 	case err != nil:
-		return fail(fmt.Sprintf("%s is damaged: %v", message, err), "put a backup in its place (docs/operations.md, Backups); without one, keep the file and report this")
+		return unusable("", err)
 	default:
 		return ok(message + ": no damage")
 	}

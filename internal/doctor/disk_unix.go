@@ -4,12 +4,6 @@ package doctor
 
 import "syscall"
 
-// mayWrite returns why this process may not write to a directory, without trying it.
-func mayWrite(path string) error {
-	const write, search = 2, 1
-	return syscall.Access(path, write|search)
-}
-
 // freeBytes returns the disk space that is left for this process.
 func freeBytes(path string) (uint64, error) {
 	var disk syscall.Statfs_t

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"bridged/internal/dbfile"
 )
 
 func TestExamine_EndsAlsoWhereACheckHangs(t *testing.T) {
@@ -120,9 +122,9 @@ func TestDataDir_FindsWhatIsWrongAndChangesNothing(t *testing.T) {
 		says string
 	}{
 		"missing":     {make: os.Remove, want: Warn, says: "does not exist"},
-		"a file":      {make: func(dir string) error { return errors.Join(os.Remove(dir), os.WriteFile(dir, nil, 0o600)) }, want: Fail, says: "not a directory"},
+		"a file":      {make: func(dir string) error { return errors.Join(os.Remove(dir), os.WriteFile(dir, nil, 0o600)) }, want: Fail, says: "DATA_DIR is not a directory"},
 		"new":         {make: func(string) error { return nil }, want: Warn, says: "there is no bridged.db yet"},
-		"no database": {make: damaged, want: Fail, says: "bridged.db, 0.0 MB is damaged"},
+		"no database": {make: damaged, want: Fail, says: "bridged.db is damaged"},
 		"being used":  {make: damaged, runs: true, want: Warn, says: "the bridge checks it itself"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +136,7 @@ func TestDataDir_FindsWhatIsWrongAndChangesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			before, _ := os.ReadDir(dir)
-			report := Examine(t.Context(), []Check{DataDir(dir, func(context.Context) bool { return test.runs })})
+			report := Examine(t.Context(), []Check{DataDir(dir, func(context.Context) bool { return test.runs }, dbfile.Database{Name: "bridged.db", Repair: "restore it"})})
 			if report.OK != (test.want != Fail) || !strings.Contains(report.String(), test.says) {
 				t.Errorf("found %s", report)
 			}

@@ -12,8 +12,8 @@ import (
 )
 
 // Bridge asks the running bridge, if there is one, for its state and that of its
-// account. version is that of this program.
-func Bridge(c *client.Client, version string) Check {
+// account. version is this program's version; phone is the configured number, empty for any.
+func Bridge(c *client.Client, version, phone string) Check {
 	return Check{Name: "bridge", Look: func(ctx context.Context) []Finding {
 		status, err := c.Status(ctx)
 		if err != nil {
@@ -22,6 +22,9 @@ func Bridge(c *client.Client, version string) Check {
 		stats, err := c.Stats(ctx, bridge.At(time.Now().Add(-24*time.Hour)))
 		findings := []Finding{
 			running(c, stats, err, version), account(status).about("account"), login(status).about("client version in use"), stored(ctx, c).about("store"), webhooks(ctx, c).about("webhooks"),
+		}
+		if user := status.User; phone != "" && user != nil && user.Phone != "" && !bridge.SamePhone(user.Phone, phone) {
+			findings = append(findings, sentenced(Warn, bridge.OtherPhone(user.Phone, phone)).about("account"))
 		}
 		if status.NewChats != nil {
 			findings = append(findings, newChats(*status.NewChats).about("new chats"))

@@ -1,9 +1,9 @@
-// Package document reads the text of documents that strangers made: PDF, Word, Excel,
-// PowerPoint, OpenDocument and plain text.
+// Package document reads the text of untrusted documents: PDF, Word, Excel, PowerPoint,
+// OpenDocument and plain text.
 //
-// All but plain text is read in a process of its own, with limits of time, memory and
-// output: a document may make a reader spin or swell, and a process can be ended. Plain text is
-// read as a stream.
+// All but plain text is read in a separate process with limits of time, memory and output,
+// because a document may make a parser loop or allocate without end, and a process can be killed.
+// Plain text is read as a stream.
 package document
 
 import (
@@ -23,42 +23,43 @@ import (
 )
 
 const (
-	// maxTime ends a process.
+	// maxTime limits one process.
 	maxTime = 10 * time.Second
-	// killTime limits the wait for the input and output of a process that was killed.
+	// killTime limits the wait for the input and output of a killed process.
 	killTime = 2 * time.Second
-	// maxText limits a text, in bytes; the rest is left out.
+	// maxText limits a text, in bytes. The rest is left out.
 	maxText = 4 << 20
-	// maxMemory limits the data of a process, in bytes, and goMemory what Go's collector aims at.
+	// maxMemory limits the data of a process, in bytes. goMemory is the soft limit of Go's
+	// garbage collector.
 	maxMemory = 256 << 20
 	goMemory  = "GOMEMLIMIT=160MiB"
-	// maxQueued limits how many of a token tree read or wait.
+	// maxQueued limits how many documents one token tree may read or wait for.
 	maxQueued = 16
-	// headSize counts the bytes by which the kind of a document is known, as mimetype's limit.
+	// headSize is how many bytes determine the kind of a document, as in package mimetype.
 	headSize = 3072
 )
 
-// Reader reads documents by starting a program that calls [Serve]: one at a time, for token trees
-// in turn ([intake.Semaphore]).
+// Reader reads documents by starting a program that calls [Serve]. It reads one document at a
+// time, for token trees in turn ([intake.Semaphore]).
 type Reader struct {
 	program string
 	args    []string
 	slot    *intake.Semaphore
 	time    time.Duration // of one process
-	started func(pid int) // is called for each process; nil but in tests
+	started func(pid int) // called for each process; nil except in tests
 }
 
-// NewReader returns a reader that has one process at a time.
+// NewReader returns a reader that starts a program with arguments.
 func NewReader(program string, args ...string) *Reader {
 	return &Reader{program, args, intake.NewSemaphore(intake.Limits{Slots: 1, Queued: maxQueued}), maxTime, nil}
 }
 
-// Part returns at most so many characters of a document's text, from an offset in characters on,
-// and how many the whole text has. It calls open more than once, and holds nothing of the document
-// but 32 KiB and the part; while it waits for its turn, nothing.
+// Part returns at most most characters of a document's text, starting at an offset in characters,
+// and the length of the whole text in characters. It calls open more than once. It holds only 32
+// KiB of the document and the part in memory, and nothing while it waits for its turn.
 //
 // It fails with [bridge.CodeUnsupportedMedia], [bridge.CodeTooManyConnections], and the errors of
-// ctx, of open and of what that opens.
+// ctx, of open and of the opened document.
 func (r *Reader) Part(ctx context.Context, open func() (io.ReadCloser, error), offset, most int) (text string, length int, err error) {
 	read := func(f func(io.Reader) error) error {
 		file, err := open()
@@ -99,7 +100,7 @@ func (r *Reader) Part(ctx context.Context, open func() (io.ReadCloser, error), o
 	return text, length, nil
 }
 
-// process has a process write the text of a document, when it is its turn.
+// process waits for its turn and makes a process write the text of a document to p.
 func (r *Reader) process(ctx context.Context, read func(func(io.Reader) error) error, p *part) error {
 	release, err := r.slot.Acquire(ctx)
 	defer release()
@@ -115,7 +116,7 @@ func (r *Reader) process(ctx context.Context, read func(func(io.Reader) error) e
 	defer cancel()
 	program := exec.CommandContext(limited, r.program, r.args...)
 	program.Env = []string{goMemory, "GOMAXPROCS=1"} // and none of ours
-	program.Stdout = p                               // its errors may quote the document, and are not for the log
+	program.Stdout = p                               // its errors may quote the document, so they are not logged
 	program.WaitDelay = killTime
 	dieWithParent(program)
 	return read(func(file io.Reader) error {
@@ -140,7 +141,7 @@ func (r *Reader) process(ctx context.Context, read func(func(io.Reader) error) e
 	})
 }
 
-// noting notes why a document could not be read to its end.
+// noting records the error that ended the reading of a document.
 type noting struct {
 	io.Reader
 	failure atomic.Pointer[error]
@@ -155,7 +156,7 @@ func (n *noting) Read(p []byte) (int, error) {
 	return read, err
 }
 
-// The kinds of documents.
+// These are the kinds of documents.
 const (
 	plain  = "plain"
 	pdf    = "pdf"
@@ -163,7 +164,7 @@ const (
 	sheet  = "sheet"
 )
 
-// kindOf returns the kind of a document by its bytes, "" for one without a text.
+// kindOf returns the kind of a document by its first bytes, or "" if it has no readable text.
 func kindOf(document []byte) string {
 	found := mimetype.Detect(document)
 	switch {
@@ -182,8 +183,8 @@ func kindOf(document []byte) string {
 	return ""
 }
 
-// Serve writes the text of one document, which it reads to its end. It is what a
-// [Reader] starts.
+// Serve reads one document to its end and writes its text. It runs in the process that a [Reader]
+// starts.
 func Serve(in io.Reader, out io.Writer) (err error) {
 	if err := limitProcess(); err != nil {
 		return fmt.Errorf("limit the process: %w", err)
@@ -205,5 +206,5 @@ func Serve(in io.Reader, out io.Writer) (err error) {
 	case sheet:
 		return writeSheet(document, out)
 	}
-	return errors.New("no document with a text")
+	return errors.New("not a document with readable text")
 }

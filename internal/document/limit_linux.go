@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// resource limits of setrlimit(2) that package syscall does not name.
+// These are resource limits of setrlimit(2) that package syscall does not name.
 const rlimitCore, rlimitData, rlimitFiles = 4, 2, 7
 
-// limitProcess limits the data, the processor time and the files of this process, and has the
-// system end it before others if memory runs out.
+// limitProcess limits the data, the processor time and the files of this process. It also makes
+// the system kill this process before others if memory runs out.
 func limitProcess() error {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // some sandboxes have none
 	seconds := uint64(maxTime.Seconds()) + 1
@@ -23,7 +23,7 @@ func limitProcess() error {
 	return nil
 }
 
-// dieWithParent has the system kill a process when this one ends (prctl(2), PR_SET_PDEATHSIG).
+// dieWithParent makes the system kill a process when this one ends (prctl(2), PR_SET_PDEATHSIG).
 func dieWithParent(program *exec.Cmd) {
 	program.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

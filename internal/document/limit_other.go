@@ -4,8 +4,8 @@ package document
 
 import "os/exec"
 
-// limitProcess does nothing: time and size limit the process here.
+// limitProcess does nothing: on this system only time and size limit the process.
 func limitProcess() error { return nil }
 
-// dieWithParent does nothing: the process ends with its input.
+// dieWithParent does nothing: the process ends when its input ends.
 func dieWithParent(*exec.Cmd) {}

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// maxUnpacked limits what the parts of one document hold, in bytes.
+// maxUnpacked limits the unpacked size of the parts of one document, in bytes.
 const maxUnpacked = 100 << 20
 
 // parts are the files of an office document.
@@ -30,7 +30,8 @@ func openParts(document []byte) (*parts, error) {
 	return &parts{archive.File, maxUnpacked}, nil
 }
 
-// named returns the files of a folder whose names begin and end so, in the order of their numbers.
+// named returns the files of a folder with a prefix and a suffix, sorted by the number in
+// between.
 func (p *parts) named(folder, prefix, suffix string) (found []*zip.File) {
 	for _, file := range p.files {
 		dir, name := path.Split(file.Name)
@@ -40,14 +41,14 @@ func (p *parts) named(folder, prefix, suffix string) (found []*zip.File) {
 	}
 	number := func(f *zip.File) int {
 		digits := strings.TrimFunc(path.Base(f.Name), func(r rune) bool { return r < '0' || r > '9' })
-		n, _ := strconv.Atoi(digits) // 0 for one without
+		n, _ := strconv.Atoi(digits) // 0 if there is no number
 		return n
 	}
 	slices.SortStableFunc(found, func(a, b *zip.File) int { return number(a) - number(b) })
 	return found
 }
 
-// tokens calls each for the tokens of a part.
+// tokens calls each with the tokens of a part.
 func (p *parts) tokens(file *zip.File, each func(xml.Token) error) error {
 	part, err := file.Open()
 	if err != nil {
@@ -60,7 +61,7 @@ func (p *parts) tokens(file *zip.File, each func(xml.Token) error) error {
 		token, err := decoder.RawToken()
 		switch {
 		case counted.N <= 0:
-			return errors.New("the document unpacks to too much")
+			return errors.New("the unpacked document is too large")
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -72,11 +73,11 @@ func (p *parts) tokens(file *zip.File, each func(xml.Token) error) error {
 	}
 }
 
-// breaks are the elements of the three formats that end a line: paragraphs, and breaks.
+// breaks are the elements of the three formats that end a line: paragraphs and breaks.
 var breaks = []string{"p", "h", "br", "line-break", "table-row"}
 
-// writeOffice writes the text of a Word, PowerPoint or OpenDocument file: the characters
-// in w:t and a:t (ECMA-376, part 1), or all of content.xml (OpenDocument 1.2, part 1).
+// writeOffice writes the text of a Word, PowerPoint or OpenDocument file: the characters in w:t
+// and a:t (ECMA-376, part 1), or all of content.xml (OpenDocument 1.2, part 1).
 func writeOffice(document []byte, out io.Writer) error {
 	all, err := openParts(document)
 	if err != nil {
@@ -112,8 +113,8 @@ func writeOffice(document []byte, out io.Writer) error {
 	return w.Flush()
 }
 
-// writeSheet writes the rows of an Excel file, their cells separated by tabs (ECMA-376,
-// part 1, section 18).
+// writeSheet writes the rows of an Excel file with their cells separated by tabs (ECMA-376, part
+// 1, section 18).
 func writeSheet(document []byte, out io.Writer) error {
 	all, err := openParts(document)
 	if err != nil {

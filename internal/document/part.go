@@ -10,16 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// part takes a part out of a text that is read once, and holds nothing else of it.
+// part extracts a part of a text that is read once. It holds nothing else of the text.
 type part struct {
 	offset, most int // characters before the part, and in it
 	isTrimmed    bool
 
 	text   strings.Builder
 	read   int    // characters so far
-	length int    // of the text; of a trimmed one without the blanks at its end
-	rest   int    // bytes that [part.Write] still takes
-	tail   []byte // of a character that is not complete
+	length int    // of the text; if trimmed, without the white space at its end
+	rest   int    // bytes that [part.Write] still accepts
+	tail   []byte // of an incomplete character
 }
 
 // add adds the next character.
@@ -37,8 +37,7 @@ func (p *part) add(r rune) {
 	p.read++
 }
 
-// Write implements io.Writer for UTF-8, in which U+FFFD stands for bytes that are none. It drops
-// what is beyond rest.
+// Write implements io.Writer for UTF-8, with U+FFFD for invalid bytes. It drops bytes after rest.
 func (p *part) Write(data []byte) (int, error) {
 	taken := min(len(data), p.rest)
 	p.rest -= taken
@@ -52,7 +51,7 @@ func (p *part) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// end returns the part, and how many characters the whole text has.
+// end returns the part and the length of the whole text in characters.
 func (p *part) end() (text string, length int) {
 	if len(p.tail) > 0 {
 		p.add(utf8.RuneError)
@@ -64,10 +63,11 @@ func (p *part) end() (text string, length int) {
 	return text, p.length
 }
 
-// errNotUTF8 means that a text without a mark is not UTF-8.
+// errNotUTF8 means that a text without a byte order mark is not UTF-8.
 var errNotUTF8 = errors.New("the text is not UTF-8")
 
-// plain reads a text: UTF-8, or UTF-16 with its mark. The error of other bytes is errNotUTF8.
+// plain reads a text in UTF-8, or in UTF-16 with a byte order mark. For other bytes the error is
+// errNotUTF8.
 func (p *part) plain(text io.Reader) error {
 	r := bufio.NewReaderSize(text, 32<<10)
 	mark, err := r.Peek(3)
@@ -101,7 +101,7 @@ func (p *part) latin1(text io.Reader) error {
 	})
 }
 
-// all adds what next reads, to the end.
+// all adds the characters that next reads, to the end.
 func (p *part) all(r *bufio.Reader, next func(*bufio.Reader) (rune, error)) error {
 	for {
 		one, err := next(r)
@@ -123,8 +123,8 @@ func nextUTF8(r *bufio.Reader) (rune, error) {
 	return one, err
 }
 
-// nextUTF16 reads the next character, in one unit or two, whose low and high bytes are at these
-// places. Half a unit at the end is dropped.
+// nextUTF16 reads the next character, which has one or two units. low and high are the positions
+// of a unit's bytes. It drops half a unit at the end.
 func nextUTF16(r *bufio.Reader, low, high int) (rune, error) {
 	unit := func() (rune, error) {
 		bytes, err := r.Peek(2)

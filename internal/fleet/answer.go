@@ -13,7 +13,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The codes of refusals before the API. All others come from it.
+// These are the error codes of requests that did not reach the API. All other codes come from the
+// API.
 const (
 	CodeInvalidEnvelope  bridge.Code = "invalid_envelope"
 	CodeNotOverNATS      bridge.Code = "not_over_nats"
@@ -33,9 +34,9 @@ var statuses = map[bridge.Code]int{
 	CodeRequestTimeout:   http.StatusGatewayTimeout,
 }
 
-// answer is sent back over NATS. It has at most one of body (JSON as it is, text as a
-// string), bodyBase64 (other bytes) and file (the name of an object, where the body does
-// not fit into a message).
+// answer is the response that is sent over NATS. It has at most one of body (JSON as it is, text
+// as a string), bodyBase64 (other bytes) and file (the name of an object with a body that is too
+// large for a message).
 type answer struct {
 	Status     int               `json:"status"`
 	Headers    map[string]string `json:"headers"`
@@ -43,8 +44,8 @@ type answer struct {
 	BodyBase64 string            `json:"bodyBase64,omitempty"`
 	File       *fileOut          `json:"file,omitempty"`
 
-	code    bridge.Code // of a refusal before the API
-	message []byte      // the encoded answer, if it exists already
+	code    bridge.Code // of an error before the API
+	message []byte      // the encoded answer, if it was encoded already
 }
 
 // fileOut names the object that holds an answer's body.
@@ -55,7 +56,7 @@ type fileOut struct {
 	Digest string `json:"digest"`
 }
 
-func answerOf(resp *http.Response) *answer {
+func newAnswer(resp *http.Response) *answer {
 	a := &answer{Status: resp.StatusCode, Headers: make(map[string]string, len(resp.Header))}
 	for name, values := range resp.Header {
 		if name != "Content-Length" && name != "Connection" {
@@ -65,7 +66,8 @@ func answerOf(resp *http.Response) *answer {
 	return a
 }
 
-// fits encodes the answer with its body, unless that is larger than limit.
+// fits sets the body and encodes the answer. It returns false, and leaves the body out, if the
+// message would be larger than limit bytes.
 func (a *answer) fits(body []byte, limit int) bool {
 	a.setBody(body)
 	if a.message = encoded(a); len(a.message) > limit {
@@ -93,14 +95,14 @@ func isText(mediaType string) bool {
 
 // refusal returns the answer for an error, in the form of the API's errors.
 func refusal(err error) *answer {
-	e, status := bridge.Fail(bridge.CodeInternal, "something went wrong inside the service; its log says what"), http.StatusInternalServerError
+	e, status := bridge.Fail(bridge.CodeInternal, "an error occurred within the service; its log has the details"), http.StatusInternalServerError
 	if known, is := errors.AsType[*bridge.Error](err); is && statuses[known.Code] != 0 {
 		e, status = known, statuses[known.Code]
 	}
 	return &answer{Status: status, Headers: map[string]string{"Content-Type": jsonType}, Body: encoded(map[string]any{"error": e.Msg, "code": e.Code}), code: e.Code}
 }
 
-// encoded returns the JSON of values that always have one.
+// encoded returns the JSON of v. It panics if v cannot be encoded.
 func encoded(v any) []byte {
 	data, err := bridge.EncodeJSON(v)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The limits of a request's envelope.
+// These are the limits of a request's envelope.
 const (
 	maxPath       = 8 << 10
 	maxHeaders    = 32
@@ -27,31 +27,31 @@ const (
 	maxFormFields = 16
 	maxFileField  = 256
 
-	usualTimeout = 2 * time.Minute
-	minTimeout   = time.Second
-	maxTimeout   = 5 * time.Minute
+	defaultTimeout = 2 * time.Minute
+	minTimeout     = time.Second
+	maxTimeout     = 5 * time.Minute
 )
 
-// envelope is a request as it comes over NATS. At most one of body, bodyBase64 and
-// form is given.
+// envelope is a request as it is received over NATS. It has at most one of body, bodyBase64 and
+// form.
 type envelope struct {
 	Method     string            `json:"method"`
-	Path       string            `json:"path"` // with its query, escaped
+	Path       string            `json:"path"` // with the query, escaped
 	Headers    map[string]string `json:"headers"`
 	Body       jsontext.Value    `json:"body"`
 	BodyBase64 []byte            `json:"bodyBase64"`
 	Form       map[string]string `json:"form"`
-	File       *fileIn           `json:"file"` // of a form
+	File       *fileIn           `json:"file"` // for the form
 	Timeout    string            `json:"timeout"`
 
-	// Read from the fields above.
+	// These are parsed from the fields above.
 	url     *url.URL
 	header  http.Header
-	body    []byte // nil for none
+	body    []byte // nil for no body
 	timeout time.Duration
 }
 
-// fileIn names an object of the files' bucket, and how it is sent.
+// fileIn names an object of the files bucket, and how to send it in the form.
 type fileIn struct {
 	Name        string `json:"name"`
 	FileName    string `json:"fileName"`
@@ -61,11 +61,11 @@ type fileIn struct {
 var (
 	methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-	// connectionHeaders mean something on an HTTP connection alone.
+	// connectionHeaders only have a meaning on an HTTP connection.
 	connectionHeaders = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade", "Expect", "Te", "Trailer", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection"}
 )
 
-// readEnvelope reads a request. Its errors have [CodeInvalidEnvelope] and name the field.
+// readEnvelope parses a request. Its errors have [CodeInvalidEnvelope] and name the field.
 func readEnvelope(data []byte) (*envelope, error) {
 	if jsontext.Value(data).Kind() != '{' {
 		return nil, invalidEnvelope("the envelope must be a JSON object")
@@ -86,7 +86,7 @@ func invalidEnvelope(format string, args ...any) *bridge.Error {
 	return bridge.Fail(CodeInvalidEnvelope, format, args...)
 }
 
-// unreadable returns the refusal of JSON that does not fit into an envelope.
+// unreadable returns the error for JSON that is not an envelope.
 func unreadable(err error) error {
 	var semantic *json.SemanticError
 	var syntactic *jsontext.SyntacticError
@@ -102,12 +102,12 @@ func unreadable(err error) error {
 	return invalidEnvelope("the envelope is not valid JSON").Because(err)
 }
 
-// shownPath names a field, such as "headers.Accept".
+// shownPath quotes the name of a field, such as "headers.Accept".
 func shownPath(pointer jsontext.Pointer) string {
 	return shown(strings.Join(slices.Collect(pointer.Tokens()), "."))
 }
 
-// shown quotes the beginning of a name that a caller chose.
+// shown quotes a name that the caller chose, shortened to 64 bytes.
 func shown(name string) string {
 	const most = 64
 	if len(name) > most {
@@ -149,22 +149,22 @@ func (e *envelope) readHeaders() error {
 		canonical := http.CanonicalHeaderKey(name)
 		switch {
 		case !httpguts.ValidHeaderFieldName(name):
-			return invalidEnvelope("headers has a name that is no header's")
+			return invalidEnvelope("headers has a name that is not a valid header name")
 		case slices.Contains(connectionHeaders, canonical):
-			return invalidEnvelope("headers.%s belongs to HTTP connections: leave it out", canonical)
+			return invalidEnvelope("headers.%s is for HTTP connections only: leave it out", canonical)
 		case e.header[canonical] != nil:
 			return invalidEnvelope("headers.%s is given twice", canonical)
 		case len(value) > maxHeader:
 			return invalidEnvelope("headers.%s must not be longer than %d bytes", shown(canonical), maxHeader)
 		case !httpguts.ValidHeaderFieldValue(value):
-			return invalidEnvelope("headers.%s must not hold line breaks or other control characters", canonical)
+			return invalidEnvelope("headers.%s must not contain line breaks or other control characters", canonical)
 		}
 		e.header.Set(canonical, value)
 	}
 	return nil
 }
 
-// readBody takes an object or a list as it is, and the content of a string.
+// readBody uses an object or a list as it is, and the content of a string.
 func (e *envelope) readBody() error {
 	if e.Body != nil && e.BodyBase64 != nil {
 		return invalidEnvelope("body and bodyBase64 exclude each other")
@@ -209,7 +209,7 @@ func (e *envelope) readForm() error {
 }
 
 func (e *envelope) readTimeout() (err error) {
-	e.timeout = usualTimeout
+	e.timeout = defaultTimeout
 	if e.Timeout != "" {
 		e.timeout, err = time.ParseDuration(e.Timeout)
 	}

@@ -18,22 +18,21 @@ import (
 
 const jsonType = "application/json"
 
-// refuse refuses event streams and waiting pages, and names events, the stream to
-// read instead.
+// refuse refuses event streams and long polls. The error names the NATS stream to read instead.
 func (e *envelope) refuse(events string) error {
 	if e.url.Path != "/api/events" || e.Method != http.MethodGet && e.Method != http.MethodHead {
 		return nil
 	}
 	if strings.Contains(strings.ToLower(e.header.Get("Accept")), "text/event-stream") {
-		return bridge.Fail(CodeNotOverNATS, "a stream of events has no end, so that it is no answer: read the stream %s instead", events)
+		return bridge.Fail(CodeNotOverNATS, "an event stream does not end, so it cannot be an answer: read the NATS stream %s instead", events)
 	}
 	if wait := e.url.Query().Get("wait"); strings.Trim(wait, "0s") != "" {
-		return bridge.Fail(CodeNotOverNATS, "wait would keep a place for a request that does nothing: read the stream %s instead, or ask for a page without wait", events)
+		return bridge.Fail(CodeNotOverNATS, "wait would occupy a slot while nothing happens: read the NATS stream %s instead, or ask for a page without wait", events)
 	}
 	return nil
 }
 
-// request returns the envelope's HTTP request. file is the file of its form, if any.
+// request returns the envelope's HTTP request. file is the file of its form, or nil.
 func (e *envelope) request(ctx context.Context, file *storedFile) (*http.Request, error) {
 	body, contentType := io.Reader(http.NoBody), ""
 	switch {
@@ -53,8 +52,8 @@ func (e *envelope) request(ctx context.Context, file *storedFile) (*http.Request
 	return req, nil
 }
 
-// multipart writes a form while it is read: its fields first, so that they can be
-// refused before the file comes.
+// multipart encodes the form while it is read. The fields come first, so that the API can refuse
+// them before the file is read.
 func (e *envelope) multipart(ctx context.Context, file *storedFile) (io.Reader, string) {
 	r, w := io.Pipe()
 	form := multipart.NewWriter(w)
@@ -80,7 +79,7 @@ func (e *envelope) writeForm(ctx context.Context, form *multipart.Writer, file *
 	return form.Close()
 }
 
-// header returns the head of a file's part.
+// header returns the MIME header of the file's part.
 func (f *fileIn) header() textproto.MIMEHeader {
 	given := map[string]string{"name": "file", "filename": cmp.Or(f.FileName, "file")}
 	head := textproto.MIMEHeader{"Content-Disposition": {mime.FormatMediaType("form-data", given)}}

@@ -1,20 +1,20 @@
-// Package fleet connects a bridge to NATS, where hundreds of bridges meet, each
-// with its own account.
+// Package fleet connects a bridge to NATS, which hundreds of bridges can share, each with its own
+// account.
 //
-// It runs on the operator's NATS server or cluster, with JetStream. Without NATS_URL
-// nothing of this package runs.
+// NATS is the operator's server or cluster, with JetStream. Without NATS_URL this package does
+// nothing.
 //
-//   - A [Fleet] owns one connection, which is made in the background and without
-//     end: the bridge works whether NATS is there or not.
-//   - The account is named by its phone's digits. The fleet waits for the first pairing.
-//   - Events out: the publisher reads the log of events. Each event becomes one message
-//     of a stream, exactly once and in order; resume.go has the rules.
-//   - Requests in: an envelope of method, path, headers and body goes through the API's
-//     router with its bearer. See requests.go.
-//   - One owner: a key with a time to live says which process runs the account, and
-//     only that one publishes and takes requests. See owner.go.
+//   - A [Fleet] owns one connection. It is made in the background and retried forever, so the
+//     bridge works with or without NATS.
+//   - The account's name is its phone number in digits. The fleet waits for the first pairing.
+//   - Events out: the publisher reads the event log. Each event becomes one message of a stream,
+//     exactly once and in order; resume.go has the rules.
+//   - Requests in: an envelope of method, path, headers and body is passed to the API's router
+//     with its bearer token. See requests.go.
+//   - One owner: a key with a time to live is the account's lease. Only the process that holds
+//     it runs the account, publishes events and serves requests. See owner.go.
 //
-// The package sees neither the store nor whatsmeow. The program gives it a [Log].
+// The package knows neither the store nor whatsmeow. The program passes it a [Log].
 package fleet
 
 import (
@@ -31,40 +31,40 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Options lists the parts of a fleet.
+// Options configures a fleet.
 type Options struct {
 	Server  Server
-	Prefix  string // of subjects, and in capitals of streams and buckets
+	Prefix  string // of subjects; in capitals, of streams and buckets
 	Stream  Limits
 	Owner   OwnerOptions
 	Log     Log
-	Version string // of the program, shown to those who look for services
-	Name    string // by which the server's operator knows the connection
+	Version string // of the program, shown in NATS service discovery
+	Name    string // of the connection, shown to the NATS server's operator
 	Logger  zerolog.Logger
 }
 
-// Fleet is a bridge's place among the others.
+// Fleet is a bridge's part of a fleet.
 type Fleet struct {
 	*link
-	api    http.Handler // nil takes no requests
-	family func(ctx context.Context, secret string) (family int64, known bool)
-	*owner // whose Seek and Refusal decide whether a session may run here
+	api    http.Handler // nil if requests are not served
+	tree   func(ctx context.Context, secret string) (tree int64, known bool)
+	*owner // Acquire and Refusal decide whether a session may run here
 }
 
-// New makes a fleet. Nothing is dialled until it runs.
+// New returns a fleet. It connects when it runs.
 func New(o Options) *Fleet {
 	log := o.Logger.With().Str("part", "fleet").Logger()
 	return &Fleet{link: newLink(o, log), owner: newOwner(o, log)}
 }
 
-// TakeRequests has the fleet take requests for api, the router of the bridge. family returns
-// the family of the token with a secret, whose quota a request counts for. Call it before Run.
-func (f *Fleet) TakeRequests(api http.Handler, family func(ctx context.Context, secret string) (family int64, known bool)) {
-	f.api, f.family = api, family
+// ServeRequests makes the fleet serve requests with api, the router of the bridge. tree returns
+// the id of the token tree of a token's secret; requests count against the quota of that tree.
+// Call it before Run.
+func (f *Fleet) ServeRequests(api http.Handler, tree func(ctx context.Context, secret string) (tree int64, known bool)) {
+	f.api, f.tree = api, tree
 }
 
-// Run serves until ctx ends. It fails where NATS could never be reached with these
-// options.
+// Run serves until ctx ends. It fails if the options make a connection impossible.
 func (f *Fleet) Run(ctx context.Context) (err error) {
 	if f.nc, err = f.dial(); err != nil {
 		return fmt.Errorf("set up the connection to NATS: %w", err)
@@ -74,20 +74,20 @@ func (f *Fleet) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("set up JetStream: %w", err)
 	}
 	if f.account, err = f.awaitAccount(ctx); err != nil {
-		return nil // it was stopped before
+		return nil // ctx ended
 	}
 	var serving sync.WaitGroup
 	defer serving.Wait()
-	serving.Go(func() { f.owner.during(ctx, f.serve) })
+	serving.Go(func() { f.owner.whileServed(ctx, f.serve) })
 	f.owner.run(ctx, &natsRegistry{link: f.link})
 	return nil
 }
 
-// accountRetry follows a failure of the store.
+// accountRetry is the pause after an error of the store.
 const accountRetry = 5 * time.Second
 
-// awaitAccount returns the phone's digits as soon as they are known, or ctx's error. A store
-// belongs to one account for good.
+// awaitAccount waits for the account's phone number and returns its digits, or ctx's error. A
+// store never changes its account.
 func (l *link) awaitAccount(ctx context.Context) (string, error) {
 	var isLogged bool
 	for {
@@ -98,11 +98,11 @@ func (l *link) awaitAccount(ctx context.Context) (string, error) {
 		}
 		var again <-chan time.Time
 		if err != nil && ctx.Err() == nil {
-			l.log.Error().Err(err).Msg("account not read; trying again")
+			l.log.Error().Err(err).Msg("cannot read the account; trying again")
 			again = time.After(accountRetry)
 		} else if !isLogged {
 			isLogged = true
-			l.log.Info().Msg("no account is paired yet: NATS hears of it once one is")
+			l.log.Info().Msg("no account is paired yet; the connection to NATS is used once one is")
 		}
 		select {
 		case <-ctx.Done():
@@ -113,24 +113,24 @@ func (l *link) awaitAccount(ctx context.Context) (string, error) {
 	}
 }
 
-// serve publishes and takes requests until ctx ends.
+// serve publishes events and serves requests until ctx ends.
 func (f *Fleet) serve(ctx context.Context) {
 	var serving sync.WaitGroup
 	serving.Go(func() { f.publishLog(ctx) })
 	if f.api != nil {
 		serving.Go(func() {
-			if err := newRequests(f.link, f.api, f.family).serve(ctx); err != nil {
-				f.link.log.Error().Err(err).Msg("requests are not taken from NATS")
+			if err := newRequests(f.link, f.api, f.tree).serve(ctx); err != nil {
+				f.link.log.Error().Err(err).Msg("cannot serve requests from NATS")
 			}
 		})
 	}
 	serving.Wait()
 }
 
-// scrapeTime bounds the query of a scrape.
+// scrapeTime limits the query of one scrape.
 const scrapeTime = 5 * time.Second
 
-// Metrics returns what /metrics shows of the fleet.
+// Metrics returns the collectors of /metrics.
 func (f *Fleet) Metrics() []prometheus.Collector {
 	connected := func() float64 {
 		if f.connected.Load() {
@@ -156,4 +156,4 @@ func (f *Fleet) Metrics() []prometheus.Collector {
 }
 
 // streamName returns the name of a stream or bucket of the fleet.
-func streamName(prefix, what string) string { return strings.ToUpper(prefix) + "_" + what }
+func streamName(prefix, name string) string { return strings.ToUpper(prefix) + "_" + name }

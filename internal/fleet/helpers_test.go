@@ -117,12 +117,12 @@ func runWith(t *testing.T, o Options, api http.HandlerFunc) running {
 	t.Helper()
 	o.Name, o.Logger = "test", zerolog.New(zerolog.NewTestWriter(t))
 	if o.Owner.TTL == 0 {
-		o.Owner = OwnerOptions{Place: &Place{}, TTL: time.Minute}
+		o.Owner = OwnerOptions{DataDir: &DataDir{}, TTL: time.Minute}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	f := New(o)
 	if api != nil {
-		f.TakeRequests(api, func(_ context.Context, secret string) (int64, bool) {
+		f.ServeRequests(api, func(_ context.Context, secret string) (int64, bool) {
 			family, err := strconv.ParseInt(strings.TrimPrefix(secret, "of-family-"), 10, 64)
 			return family, err == nil
 		})

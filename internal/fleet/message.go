@@ -12,37 +12,38 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The headers of a message beside its id. NATS matches names with their case.
+// These are the headers of a message, in addition to its id. NATS compares header names with
+// their case.
 const (
 	headerContentType = "Content-Type"
-	headerWebhookID   = "Webhook-Id"        // as webhooks name it
-	headerLog         = "Bridged-Log"       // the log that the number is of
-	headerEvent       = "Bridged-Event"     // its number in the log
-	headerChat        = "Bridged-Chat"      // the chat's JID, where it is of one
-	headerTruncated   = "Bridged-Truncated" // true where the content was too large
+	headerWebhookID   = "Webhook-Id"        // the id that webhooks send
+	headerLog         = "Bridged-Log"       // LogID of the log
+	headerEvent       = "Bridged-Event"     // number in the log
+	headerChat        = "Bridged-Chat"      // the chat's JID, if the event has one
+	headerTruncated   = "Bridged-Truncated" // "true" if the content was too large
 )
 
 const (
-	// headerRoom leaves some of the server's payload limit for headers.
+	// headerRoom is the part of the server's payload limit that is reserved for headers.
 	headerRoom = 1 << 10
 	resetMark  = ".reset"
 )
 
-// subjects holds the prefix of the subjects of an account's events.
+// subjects is the prefix of the subjects of an account's events.
 type subjects string
 
 func subjectsOf(prefix, account string) subjects {
 	return subjects(prefix + "." + account + ".events.")
 }
 
-// all returns the filter of all events of the account.
+// all returns the filter for all events of the account.
 func (s subjects) all() string { return string(s) + ">" }
 
-// streamSubject returns the subjects of the stream of all accounts.
+// streamSubject returns the subject filter for the events of all accounts.
 func streamSubject(prefix string) string { return prefix + ".*.events.>" }
 
-// newMessage returns the message of an event. Where its body is larger than limit,
-// the content is left out: consumers read it over the API.
+// newMessage returns the message of an event. If its body is larger than limit bytes, the content
+// is left out, and consumers read it over the API.
 func newMessage(s subjects, logID string, e bridge.Event, limit int) (*nats.Msg, error) {
 	m, err := encode(s, logID, e.ID, "", e.Payload())
 	if err == nil && len(m.Data) > limit-headerRoom {
@@ -61,12 +62,12 @@ func newMessage(s subjects, logID string, e bridge.Event, limit int) (*nats.Msg,
 	return m, nil
 }
 
-// newReset returns the message that stands for events up to a number.
+// newReset returns the message that says that consumers have missed events up to a number.
 func newReset(s subjects, logID string, after int64, at bridge.Time) (*nats.Msg, error) {
 	return encode(s, logID, after, resetMark, bridge.ResetPayload(after, at))
 }
 
-// encode returns a message that is named for the server and for consumers.
+// encode returns a message with the headers that identify it to the server and to consumers.
 func encode(s subjects, logID string, event int64, mark string, payload bridge.EventPayload) (*nats.Msg, error) {
 	body, err := bridge.EncodeJSON(payload)
 	if err != nil {
@@ -78,16 +79,16 @@ func encode(s subjects, logID string, event int64, mark string, payload bridge.E
 	}}, nil
 }
 
-// published describes a message of the account in the stream: an event of a log, or
-// the reset before the one behind it.
+// published describes a message of the account in the stream: an event of a log, or the reset
+// before an event.
 type published struct {
 	sequence uint64
 	logID    string
 	event    int64
-	at       bridge.Time // zero for a reset, whose time is another
+	at       bridge.Time // zero for a reset, whose time is not an event's
 }
 
-// readPublished reads whose message it is. Messages of other programs are of no log.
+// readPublished identifies a message. logID is empty for messages of other programs.
 func readPublished(m *jetstream.RawStreamMsg) published {
 	p := published{sequence: m.Sequence}
 	id, isReset := strings.CutSuffix(m.Header.Get(jetstream.MsgIDHeader), resetMark)

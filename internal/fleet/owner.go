@@ -12,34 +12,34 @@ import (
 	"bridged/internal/bridge"
 )
 
-// OwnerOptions describe this process to the others.
+// OwnerOptions describes this process to the other processes.
 type OwnerOptions struct {
-	Place *Place
-	TTL   time.Duration // of the key, where the bucket is made
-	Host  string        // by which people know the machine
-	State func() string // of the account
+	DataDir *DataDir
+	TTL     time.Duration // of the key, if this process makes the bucket
+	Host    string        // name of the machine
+	State   func() string // of the account's connection
 }
 
-// The parts of the key's time to live.
+// These are fractions of the key's time to live, and timeouts.
 const (
-	renewalsInTTL  = 6  // how often it is renewed
-	retriesInTTL   = 30 // how often it is tried while that fails
-	longestCall    = 5 * time.Second
-	releaseTime    = time.Second     // for giving it back, within a stop
-	startPatience  = 5 * time.Second // before a start says that there is no NATS
-	shortestOfWait = 20 * time.Millisecond
+	renewalsInTTL = 6  // renewals in one TTL
+	retriesInTTL  = 30 // attempts in one TTL while renewing fails
+	longestCall   = 5 * time.Second
+	releaseTime   = time.Second     // for giving the lease back when the program stops
+	startTimeout  = 5 * time.Second // before a starting process gives up on NATS
+	minPause      = 20 * time.Millisecond
 )
 
 // owner decides whether this process may run the account's session.
 //
-//   - The account's key, taken and renewed by compare-and-set, says which process runs
-//     it. It is a lease: the key of a process that has died expires.
-//   - The last run of a session says from which directory, and how far its log came. The
-//     session runs again only from there, or where it was given back, and never with a
-//     log that is behind that run or the stream.
-//   - A process that cannot ask NATS goes on with the session that its directory has
-//     run last: by the second rule no other directory may, and a second process on the
-//     same directory does not get its lock.
+//   - The account's key is a lease, taken and renewed by compare-and-set. It names the process
+//     that runs the account. The key of a process that has died expires.
+//   - The last run of a session names its data directory and how far its log went. The session
+//     may run again only in that directory, or in any if it was released, and never with a log
+//     that lacks events of that run or of the stream.
+//   - A process that cannot reach NATS continues the session that its directory ran last: by the
+//     second rule no other directory may run it, and a second process on the same directory
+//     cannot get its lock.
 type owner struct {
 	options OwnerOptions
 	events  Log
@@ -48,37 +48,37 @@ type owner struct {
 	version string
 	began   time.Time
 
-	wake    chan struct{} // has a token when there is something to do
-	written string        // the state that the key says; of the goroutine that runs
+	wake    chan struct{} // has an element when a step is wanted now
+	written string        // the state in the stored key; only used by run's goroutine
 
-	// turn is held while the registry is used. It guards these.
-	turn     sync.Mutex
-	registry registry // nil until it runs
-	ttl      time.Duration
-	revision uint64 // of the key, 0 where it has to be read
-	taken    bool   // this process has had the key: a holder found later is no predecessor
-	since    bridge.Time
-	runs     uint64 // the revision of the session's last run
-	silent   bool   // NATS did not answer the last time
+	// registryMu is held while the registry is used. It guards the fields up to silent.
+	registryMu  sync.Mutex
+	registry    registry // nil until run
+	ttl         time.Duration
+	revision    uint64 // of the key; 0 if it must be read
+	taken       bool   // this process has held the key, so a holder found later is not its predecessor
+	since       bridge.Time
+	runs        uint64 // revision of the session's last run
+	unreachable bool   // NATS did not answer the last time
 
-	// mu guards these.
+	// mu guards the fields from here on.
 	mu       sync.Mutex
-	session  string // that is sought
-	onChange func() // of the session
-	standing standing
+	session  string // the session to run
+	onChange func() // called when Refusal has changed
+	lease    leaseState
 	refusal  error
 	changed  chan struct{}      // closed at each change
-	cancel   context.CancelFunc // of the present step
+	cancel   context.CancelFunc // of the current step
 }
 
-// standing is the answer of NATS, as far as it is known.
-type standing int
+// leaseState is what NATS answered, as far as it is known.
+type leaseState int
 
 const (
-	sought  standing = iota // nothing yet
-	vacant                  // there is no session here, and no other process runs the account
-	held                    // this process may run the session
-	refused                 // refusal says why not
+	acquiring leaseState = iota // no answer yet
+	available                   // there is no session here, and no other process runs the account
+	held                        // this process may run the session
+	refused                     // refusal says why
 )
 
 func newOwner(o Options, log zerolog.Logger) *owner {
@@ -88,24 +88,24 @@ func newOwner(o Options, log zerolog.Logger) *owner {
 	}
 }
 
-// Seek seeks the right to run a session, whose name all its copies share. onChange is
-// called, from any goroutine, when Refusal has changed. release gives the right back, after
-// the session's connection has ended.
-func (o *owner) Seek(session string, onChange func()) (release func()) {
+// Acquire starts to acquire the lease for a session. All copies of the session have the same
+// name. onChange is called, from any goroutine, when Refusal has changed. Call release after the
+// session's connection has ended.
+func (o *owner) Acquire(session string, onChange func()) (release func()) {
 	o.mu.Lock()
 	o.session, o.onChange = session, onChange
-	o.standing, o.refusal = sought, nil
+	o.lease, o.refusal = acquiring, nil
 	o.mu.Unlock()
 	o.stepNow()
 	return o.release
 }
 
-// Refusal returns why the session may not run now, [bridge.ErrLeaseSought] until that is known, and
-// nil while it may.
+// Refusal returns nil while the session may run, [bridge.ErrLeaseSought] until that is known, and
+// else why it may not run.
 func (o *owner) Refusal() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	switch o.standing {
+	switch o.lease {
 	case held:
 		return nil
 	case refused:
@@ -114,17 +114,18 @@ func (o *owner) Refusal() error {
 	return bridge.ErrLeaseSought
 }
 
-// become changes the standing of a session, unless it is not the present one any more.
-func (o *owner) become(session string, next standing, why error) {
+// setLease changes the lease state of a session. It does nothing if the session is not the
+// current one any more.
+func (o *owner) setLease(session string, next leaseState, why error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.session != session || o.standing == next && fmt.Sprint(o.refusal) == fmt.Sprint(why) {
+	if o.session != session || o.lease == next && fmt.Sprint(o.refusal) == fmt.Sprint(why) {
 		return
 	}
 	if next == refused {
-		o.log.Warn().Str("reason", why.Error()).Msg("the account is not run here")
+		o.log.Warn().Str("reason", why.Error()).Msg("the account cannot run here")
 	}
-	o.standing, o.refusal = next, why
+	o.lease, o.refusal = next, why
 	close(o.changed)
 	o.changed = make(chan struct{})
 	if o.onChange != nil {
@@ -132,26 +133,25 @@ func (o *owner) become(session string, next standing, why error) {
 	}
 }
 
-// during calls serve while the account is served here: while this process has the
-// session, or there is none and no other process runs the account. It returns when ctx
-// has ended.
-func (o *owner) during(ctx context.Context, serve func(ctx context.Context)) {
-	isServed := func(now standing) bool { return now == held || now == vacant }
+// whileServed calls serve while this process serves the account: while it holds the lease, or if
+// there is no session here and no other process runs the account. It returns when ctx has ended.
+func (o *owner) whileServed(ctx context.Context, serve func(ctx context.Context)) {
+	isServed := func(now leaseState) bool { return now == held || now == available }
 	for o.await(ctx, isServed) {
 		serving, stop := context.WithCancel(ctx)
 		var done sync.WaitGroup
 		done.Go(func() { serve(serving) })
-		o.await(ctx, func(now standing) bool { return now == refused })
+		o.await(ctx, func(now leaseState) bool { return now == refused })
 		stop()
 		done.Wait()
 	}
 }
 
-// await waits for a standing, and reports whether ctx still lives.
-func (o *owner) await(ctx context.Context, is func(standing) bool) bool {
+// await waits for a lease state. It returns false if ctx has ended.
+func (o *owner) await(ctx context.Context, is func(leaseState) bool) bool {
 	for {
 		o.mu.Lock()
-		isSo, changed := is(o.standing), o.changed
+		isSo, changed := is(o.lease), o.changed
 		o.mu.Unlock()
 		if isSo && ctx.Err() == nil {
 			return true
@@ -164,19 +164,19 @@ func (o *owner) await(ctx context.Context, is func(standing) bool) bool {
 	}
 }
 
-// release gives the session back, whose connection has ended. Where NATS does not
-// answer it is left as it is: this directory may begin it again.
+// release gives the lease back after the session's connection has ended. If NATS does not answer,
+// the lease expires, and only this directory can run the session again.
 func (o *owner) release() {
 	o.mu.Lock()
-	session, wasHeld := o.session, o.standing == held
-	o.session, o.onChange, o.standing, o.refusal = "", nil, sought, nil
+	session, wasHeld := o.session, o.lease == held
+	o.session, o.onChange, o.lease, o.refusal = "", nil, acquiring, nil
 	if o.cancel != nil {
 		o.cancel()
 	}
 	o.mu.Unlock()
 	defer o.stepNow()
-	o.turn.Lock()
-	defer o.turn.Unlock()
+	o.registryMu.Lock()
+	defer o.registryMu.Unlock()
 	if !wasHeld || o.registry == nil {
 		return
 	}
@@ -191,12 +191,12 @@ func (o *owner) release() {
 	}
 	o.revision = 0
 	if err != nil {
-		o.log.Warn().Err(err).Msg("the account was not given back to the fleet: only this data directory can go on with it")
+		o.log.Warn().Err(err).Msg("cannot release the account's lease in NATS: only this data directory can run the account again")
 	}
 }
 
-// remove removes the key, also behind a renewal whose answer has not come. The node
-// that is asked may be behind.
+// remove removes the key. It reads the key's revision first, because a renewal may have been
+// stored without an answer, and takes the higher one, because the node that answers may lag.
 func (o *owner) remove(ctx context.Context) error {
 	var h holder
 	revision, err := o.registry.read(ctx, "", &h)

@@ -147,13 +147,13 @@ type candidate struct {
 
 // directory is a data directory with its log.
 type directory struct {
-	place  *Place
+	place  *DataDir
 	events *memoryLog
 }
 
 // newDirectory makes a directory of this machine with a log of so many events.
 func newDirectory(t *testing.T, name string, events int64) directory {
-	d := directory{place: &Place{Directory: name, path: filepath.Join(t.TempDir(), "fleet.json")}, events: newMemoryLog(ada)}
+	d := directory{place: &DataDir{Directory: name, path: filepath.Join(t.TempDir(), "fleet.json")}, events: newMemoryLog(ada)}
 	d.events.position.LogID = "log"
 	for range events {
 		d.happens()
@@ -200,7 +200,7 @@ func (m *meeting) start(t *testing.T, host string, d directory) *candidate {
 	s := &seat{meeting: m}
 	c := &candidate{t: t, seat: s, events: d.events, done: make(chan struct{})}
 	c.state.Store("open")
-	options := Options{Log: d.events, Owner: OwnerOptions{Place: d.place, TTL: m.life, Host: host, State: func() string { return c.state.Load().(string) }}}
+	options := Options{Log: d.events, Owner: OwnerOptions{DataDir: d.place, TTL: m.life, Host: host, State: func() string { return c.state.Load().(string) }}}
 	c.owner = newOwner(options, zerolog.Nop())
 	ctx, cancel := context.WithCancel(context.Background())
 	c.kill = func() { cancel(); <-c.done }
@@ -211,7 +211,7 @@ func (m *meeting) start(t *testing.T, host string, d directory) *candidate {
 
 // seek has the process seek a session.
 func (c *candidate) seek(session string) *candidate {
-	c.release = c.Seek(session, func() {})
+	c.release = c.Acquire(session, func() {})
 	return c
 }
 

@@ -18,7 +18,7 @@ func onServers(t *testing.T, cluster *fleettest.Cluster, prefix, host string, d 
 	t.Helper()
 	return runWith(t, Options{
 		Server: Server{URL: cluster.URL()}, Prefix: prefix, Log: d.events, Stream: Limits{Replicas: 3, Duplicates: time.Minute},
-		Owner: OwnerOptions{Place: d.place, TTL: ttl, Host: host, State: func() string { return "open" }},
+		Owner: OwnerOptions{DataDir: d.place, TTL: ttl, Host: host, State: func() string { return "open" }},
 	}, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Host", host) })
 }
 
@@ -39,10 +39,10 @@ func TestOwner_OnRealServers(t *testing.T) {
 	const ttl = 6 * time.Second
 	cluster, prefix, volume := sharedCluster(t), fresh("owners"), newDirectory(t, "volume", 3)
 	a := onServers(t, cluster, prefix, "node-a", volume.again(), ttl)
-	a.Seek("s", func() {})
+	a.Acquire("s", func() {})
 	a.holds(t, 10*time.Second)
 	b := onServers(t, cluster, prefix, "node-b", volume.again(), ttl)
-	b.Seek("s", func() {})
+	b.Acquire("s", func() {})
 	eventually(t, "the refusal", func() bool { return isRefusal(b.Refusal()) })
 
 	c := connect(t, cluster.URL(), prefix)
@@ -67,7 +67,7 @@ func TestOwner_OnRealServers(t *testing.T) {
 	a.stop() // without giving the session back, as a process that dies
 	b.holds(t, ttl+4*time.Second)
 	eventually(t, "requests to the second", served("node-b"))
-	release := b.Seek("s", func() {})
+	release := b.Acquire("s", func() {})
 	b.holds(t, ttl/2)
 	release()
 	eventually(t, "the key to be given back", func() bool { // the node that is asked may be behind
@@ -104,7 +104,7 @@ func TestOwner_KeepsItsAccountOverElections(t *testing.T) {
 	const ttl = 12 * time.Second
 	cluster := ownCluster(t)
 	f := onServers(t, cluster, "elections", "node-a", newDirectory(t, "volume", 3), ttl)
-	f.Seek("s", func() {})
+	f.Acquire("s", func() {})
 	f.holds(t, 10*time.Second)
 	leader, err := cluster.StreamLeader("KV_ELECTIONS_ACCOUNTS")
 	if err != nil {
@@ -163,6 +163,6 @@ func TestOwner_PairedAnewOnARestoredBackup(t *testing.T) {
 		p, err := backup.events.Position(t.Context())
 		return err == nil && p.Event == 5 && p.LogID != "log" && c.count(t.Context(), ada) == 11
 	})
-	f.Seek("paired-anew", func() {})
+	f.Acquire("paired-anew", func() {})
 	f.holds(t, 10*time.Second)
 }

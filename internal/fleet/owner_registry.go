@@ -12,26 +12,25 @@ import (
 	"bridged/internal/bridge"
 )
 
-// registry holds the values that an account's processes share: the account's key, which
-// expires, and the last runs of its sessions, which stay. A run is named by its session;
-// the key has no name. Only one goroutine uses it at a time.
+// registry holds the values that an account's processes share: the account's key, which expires,
+// and the last run of each session, which stays. A run is named by its session; the key has no
+// name. Only one goroutine uses the registry at a time.
 type registry interface {
-	// open makes the buckets that are missing, and returns how long the key lives
-	// after a write.
+	// open creates missing buckets and returns the key's time to live.
 	open(ctx context.Context) (ttl time.Duration, err error)
-	// read reads a value and returns its revision, 0 where there is none.
+	// read reads a value and returns its revision, 0 if there is no value.
 	read(ctx context.Context, session string, into any) (revision uint64, err error)
-	// write writes a value if its revision is still this one, else it fails with errTaken.
+	// write writes a value if its revision has not changed, and returns errTaken otherwise.
 	write(ctx context.Context, session string, value any, revision uint64) (written uint64, err error)
-	// remove removes the key if its revision is still this one.
+	// remove removes the key if its revision has not changed.
 	remove(ctx context.Context, revision uint64) error
-	// published returns the account's last message in the stream, the zero value for none.
+	// published returns the account's last message in the stream, or the zero value.
 	published(ctx context.Context) (published, error)
 }
 
-var errTaken = errors.New("another process was faster")
+var errTaken = errors.New("another process wrote first")
 
-// holder says, as the key's value, who runs an account.
+// holder is the key's value: the process that runs the account.
 type holder struct {
 	Process   string      `json:"process"`
 	Host      string      `json:"host"`
@@ -41,17 +40,17 @@ type holder struct {
 	Directory string      `json:"directory"`
 }
 
-// sessionRun describes the last run of a session, wherever it was.
+// sessionRun describes the last run of a session, on any machine.
 type sessionRun struct {
-	Directory string      `json:"directory"` // its name; see Place
+	Directory string      `json:"directory"` // its random name; see DataDir
 	Host      string      `json:"host"`
-	Event     int64       `json:"event"` // the newest of the log: at the beginning, and at the end where it was given back
+	Event     int64       `json:"event"` // the newest event of the log: at the start, or at the end if the lease was released
 	EventAt   bridge.Time `json:"eventAt"`
-	Returned  bool        `json:"returned"` // it ended, and was given back
+	Returned  bool        `json:"returned"` // the run has ended, and the lease was released
 }
 
-// natsRegistry keeps two buckets as files: if a restart of the servers emptied them,
-// any copy could run the account.
+// natsRegistry stores both buckets in files: if a restart of the servers emptied them, any copy
+// of a directory could run the account.
 type natsRegistry struct {
 	*link
 	keys, runs jetstream.KeyValue // nil until they are open
@@ -71,9 +70,9 @@ func (r *natsRegistry) open(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	if r.ttl = status.TTL(); r.ttl <= 0 {
-		return 0, fmt.Errorf("the bucket %s has no time to live, so that nobody could take over: remove it, and it is made anew", status.Bucket())
+		return 0, fmt.Errorf("the bucket %s has no time to live, so no other process could ever take over the account: remove the bucket, and bridged creates it again", status.Bucket())
 	}
-	runs, err := r.bucket(ctx, "SESSIONS", "From where bridged has run each session last.", 0)
+	runs, err := r.bucket(ctx, "SESSIONS", "Where bridged ran each session last.", 0)
 	if err != nil {
 		return 0, err
 	}
@@ -91,7 +90,8 @@ func (r *natsRegistry) bucket(ctx context.Context, name, what string, ttl time.D
 		func() (jetstream.KeyValue, error) { return r.js.CreateKeyValue(ctx, config) })
 }
 
-// openOrMake opens a stream or bucket, or makes it, as another process may at that time.
+// openOrMake opens a stream or bucket, or creates it. Another process may create it at the same
+// time.
 func openOrMake[T any](missing, exists error, open, create func() (T, error)) (T, error) {
 	found, err := open()
 	if errors.Is(err, missing) {
@@ -111,7 +111,8 @@ func (r *natsRegistry) at(session string) (jetstream.KeyValue, string) {
 	return r.runs, r.account + "." + session
 }
 
-// failed has the buckets opened anew after an error: they may be gone.
+// failed makes the next step open the buckets again, as they may have been removed. It returns
+// err.
 func (r *natsRegistry) failed(err error) error {
 	r.keys, r.runs = nil, nil
 	return err
@@ -127,7 +128,7 @@ func (r *natsRegistry) read(ctx context.Context, session string, into any) (uint
 		return 0, r.failed(err)
 	}
 	if err := json.Unmarshal(entry.Value(), into); err != nil {
-		return 0, fmt.Errorf("the key %s of the bucket %s is not what bridged has written: %w", key, bucket.Bucket(), err)
+		return 0, fmt.Errorf("the key %s of the bucket %s is not in the form that bridged writes: %w", key, bucket.Bucket(), err)
 	}
 	return entry.Revision(), nil
 }

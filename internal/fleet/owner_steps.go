@@ -8,24 +8,24 @@ import (
 	"bridged/internal/bridge"
 )
 
-// run asks the registry until ctx ends.
+// run takes steps until ctx ends.
 func (o *owner) run(ctx context.Context, r registry) {
-	o.turn.Lock()
+	o.registryMu.Lock()
 	o.registry = r
-	o.turn.Unlock()
+	o.registryMu.Unlock()
 	for ctx.Err() == nil {
-		o.rest(ctx, max(o.step(ctx), shortestOfWait))
+		o.awaitStep(ctx, max(o.step(ctx), minPause))
 	}
 }
 
-// rest waits for the next step: that it is due, wanted now, or that the account's state is
-// another one than the key says. A change of the state is an event of the log.
-func (o *owner) rest(ctx context.Context, pause time.Duration) {
+// awaitStep waits until the pause is over, a step is wanted, or the account's state differs from
+// the state in the key. A change of the state is an event of the log.
+func (o *owner) awaitStep(ctx context.Context, pause time.Duration) {
 	due := time.After(pause)
 	for {
 		changed := o.events.Changed()
 		if o.written != "" && o.options.State() != o.written {
-			o.written = "" // until it is written: a failure has its own pause
+			o.written = "" // only once: a failed write has its own pause
 			return
 		}
 		select {
@@ -47,41 +47,41 @@ func (o *owner) stepNow() {
 	}
 }
 
-// step asks NATS, and returns when to ask again.
+// step asks NATS and returns the pause until the next step.
 func (o *owner) step(ctx context.Context) time.Duration {
-	o.turn.Lock()
-	defer o.turn.Unlock()
+	o.registryMu.Lock()
+	defer o.registryMu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, min(longestCall, o.ttl/2))
 	defer cancel()
 	o.mu.Lock()
 	o.cancel = cancel
-	session, isHeld := o.session, o.standing == held
+	session, isHeld := o.session, o.lease == held
 	o.mu.Unlock()
 	err := o.ask(ctx, session, isHeld)
 	switch {
 	case err == nil && session == "":
-		o.become(session, vacant, nil)
+		o.setLease(session, available, nil)
 	case err == nil:
-		o.silent = false
-		o.become(session, held, nil)
+		o.unreachable = false
+		o.setLease(session, held, nil)
 	case errors.Is(err, errTaken):
 		o.revision = 0
 		return 0
 	case isRefusal(err):
-		o.become(session, refused, err)
+		o.setLease(session, refused, err)
 	case session == "":
 		return o.ttl / retriesInTTL
 	case isHeld:
-		o.warn(err, "the account's key was not renewed; trying again")
+		o.warn(err, "cannot renew the account's key; trying again")
 		return o.ttl / retriesInTTL
 	default:
-		return o.without(session, err)
+		return o.continueOffline(session, err)
 	}
 	return o.ttl / renewalsInTTL
 }
 
-// ask writes the key of a session; without one it looks whether another process runs
-// the account.
+// ask takes or renews the key for a session. Without a session it checks whether another process
+// runs the account.
 func (o *owner) ask(ctx context.Context, session string, isHeld bool) error {
 	ttl, err := o.registry.open(ctx)
 	if err != nil {
@@ -95,22 +95,22 @@ func (o *owner) ask(ctx context.Context, session string, isHeld bool) error {
 	return err
 }
 
-// free returns the revision of the key if no other process has it, and refuses otherwise.
-// A holder on this directory and machine has ended: this process has the directory's lock
-// now. Once this process has had the key, such a holder runs on a clone of the machine.
+// free returns the key's revision if no other process holds it, and an error otherwise. A holder
+// with this directory and machine has ended, as this process has the directory's lock now. But
+// once this process has held the key, such a holder runs on a clone of the machine.
 func (o *owner) free(ctx context.Context) (revision uint64, err error) {
 	var h holder
 	if revision, err = o.registry.read(ctx, "", &h); err != nil || h.Process == "" || h.Process == o.process {
 		return revision, err
 	}
-	if !o.taken && h.Directory == o.options.Place.Directory && h.Host == o.options.Host {
+	if !o.taken && h.Directory == o.options.DataDir.Directory && h.Host == o.options.Host {
 		return revision, nil
 	}
-	return 0, bridge.NotConnected("another process runs this account (on %s, since %s, last seen as %s): it can be run here once that one has ended", h.Host, h.Since, h.State)
+	return 0, bridge.NotConnected("another process runs this account (on %s, since %s, last seen as %s): it can run here after that process has ended", h.Host, h.Since, h.State)
 }
 
-// isRefusal reports whether an error says that the session may not run, and not
-// that something could not be asked.
+// isRefusal reports whether an error says that the session may not run, rather than that NATS
+// could not be asked.
 func isRefusal(err error) bool { return bridge.CodeOf(err) == bridge.CodeNotConnected }
 
 // takeOrRenew renews the key, or takes it if it is free and the session may run here.
@@ -130,7 +130,7 @@ func (o *owner) takeOrRenew(ctx context.Context, session string, isHeld bool) (e
 	}
 	state := o.options.State()
 	written, err := o.registry.write(ctx, "", holder{
-		Process: o.process, Host: o.options.Host, Version: o.version, State: state, Since: o.since, Directory: o.options.Place.Directory,
+		Process: o.process, Host: o.options.Host, Version: o.version, State: state, Since: o.since, Directory: o.options.DataDir.Directory,
 	}, o.revision)
 	if err == nil {
 		o.taken, o.written = true, state
@@ -147,45 +147,45 @@ func (o *owner) takeOrRenew(ctx context.Context, session string, isHeld bool) (e
 	return err
 }
 
-// without decides where NATS cannot be asked: the session goes on if this directory has
-// run it last and not given it back.
-func (o *owner) without(session string, cause error) time.Duration {
+// continueOffline decides when NATS cannot be asked: the session continues if this directory ran
+// it last and did not release it.
+func (o *owner) continueOffline(session string, cause error) time.Duration {
 	o.mu.Lock()
-	isPatient := o.standing == sought && time.Since(o.began) < startPatience
+	isStarting := o.lease == acquiring && time.Since(o.began) < startTimeout
 	o.mu.Unlock()
-	place := o.options.Place
+	place := o.options.DataDir
 	switch {
-	case isPatient:
-		return startPatience / 25
+	case isStarting:
+		return startTimeout / 25
 	case place.Session == session && !place.Returned:
-		o.warn(cause, "NATS cannot be asked: the account goes on, because only this data directory can have its session")
+		o.warn(cause, "cannot reach NATS: the account continues, because only this data directory may run its session")
 		o.revision, o.since = 0, bridge.At(time.Now())
-		o.become(session, held, nil)
+		o.setLease(session, held, nil)
 	default:
-		o.warn(cause, "NATS cannot be asked who runs the account; trying again")
-		o.become(session, refused, bridge.NotConnected("NATS cannot be asked whether another process runs this account: look at NATS_URL and the servers; trying again"))
+		o.warn(cause, "cannot ask NATS which process runs the account; trying again")
+		o.setLease(session, refused, bridge.NotConnected("bridged cannot ask NATS whether another process runs this account: check NATS_URL and the servers; trying again"))
 	}
 	return o.ttl / retriesInTTL
 }
 
-// warn logs the first failure in a row.
+// warn logs the first of several failures in a row.
 func (o *owner) warn(cause error, what string) {
-	if !o.silent {
-		o.silent = true
+	if !o.unreachable {
+		o.unreachable = true
 		o.log.Warn().Err(cause).Msg(what)
 	}
 }
 
-// mayRun refuses a session where this directory is, or may be, an old copy.
+// mayRun refuses a session if this directory is, or may be, an old copy.
 func (o *owner) mayRun(ctx context.Context, session string) (err error) {
 	var run sessionRun
 	if o.runs, err = o.registry.read(ctx, session, &run); err != nil {
 		return err
 	}
-	if o.runs > 0 && !run.Returned && run.Directory != o.options.Place.Directory {
-		return bridge.NotConnected("this data directory is a copy: the session was last run from another one (on %s), which has not given it back. Start that one; where it is lost, log out here and pair again", run.Host)
+	if o.runs > 0 && !run.Returned && run.Directory != o.options.DataDir.Directory {
+		return bridge.NotConnected("this data directory is a copy: the session last ran in another directory (on %s), which has not released it. Start bridged there; if that directory is lost, log out here and pair again", run.Host)
 	}
-	if err := o.hasCome(ctx, run.Event, run.EventAt); err != nil {
+	if err := o.requireEvent(ctx, run.Event, run.EventAt); err != nil {
 		return err
 	}
 	last, err := o.registry.published(ctx)
@@ -196,22 +196,22 @@ func (o *owner) mayRun(ctx context.Context, session string) (err error) {
 	if err != nil || position.LogID != last.logID {
 		return err // another log cannot be compared
 	}
-	return o.hasCome(ctx, last.event, last.at)
+	return o.requireEvent(ctx, last.event, last.at)
 }
 
-// hasCome refuses a log that lacks an event; 0 is none.
-func (o *owner) hasCome(ctx context.Context, event int64, at bridge.Time) error {
+// requireEvent refuses to run with a log that lacks an event; event 0 means none.
+func (o *owner) requireEvent(ctx context.Context, event int64, at bridge.Time) error {
 	has, err := hasEvent(ctx, o.events, event, at)
 	if err != nil || has {
 		return err
 	}
-	return bridge.NotConnected("this data directory is old: the account has gone on elsewhere since, up to event %d. An old session must never be started: use the directory that ran it last, or log out here and pair again", event)
+	return bridge.NotConnected("this data directory is old: the account has since run elsewhere, up to event %d. An old session must never be started: use the directory that ran it last, or log out here and pair again", event)
 }
 
-// save writes down a run, in the registry and in this directory, unless another process
-// has written meanwhile.
+// save records a run in the registry and in this directory, unless another process has written to
+// the registry in the meantime.
 func (o *owner) save(ctx context.Context, session string, returned bool) error {
-	place := o.options.Place
+	place := o.options.DataDir
 	run := sessionRun{Directory: place.Directory, Host: o.options.Host, Returned: returned}
 	last, err := o.events.LastEvent(ctx)
 	if err != nil {
@@ -224,7 +224,7 @@ func (o *owner) save(ctx context.Context, session string, returned bool) error {
 	if len(page.Events) > 0 {
 		run.Event, run.EventAt = page.Events[0].ID, page.Events[0].At
 	}
-	if returned { // first here: if a crash comes between, this directory does not go on without NATS
+	if returned { // the directory first: after a crash in between, it does not continue without NATS
 		err = place.save(session, true)
 	}
 	if err == nil {

@@ -95,7 +95,7 @@ func TestOwner_ACopyNeverTakesOver(t *testing.T) {
 		a.takes(moment)
 		b := m.start(t, "node-b", home.copyTo(t, "copy")).seek("s")
 		a.kill()
-		b.never(5*ownerTTL, "this data directory is a copy: the session was last run from another one (on node-a)")
+		b.never(5*ownerTTL, "this data directory is a copy: the session last ran in another directory (on node-a)")
 	})
 }
 
@@ -120,7 +120,7 @@ func TestOwner_AnOldDirectoryNeverTakesOver(t *testing.T) {
 			a.kill()
 			b := m.start(t, "node-b", snapshot).seek("s")
 			time.Sleep(ownerTTL)
-			b.never(5*ownerTTL, "this data directory is old: the account has gone on elsewhere since, up to event 8")
+			b.never(5*ownerTTL, "this data directory is old: the account has since run elsewhere, up to event 8")
 		})
 	}
 }
@@ -177,13 +177,13 @@ func TestOwner_StartsWithoutNATS(t *testing.T) {
 			c.seat.cut(true)
 			return c.seek(session)
 		}
-		const says = "NATS cannot be asked"
+		const says = "bridged cannot ask NATS"
 		other := without(home, "another")
 		other.never(ownerTTL, says)
 		other.kill()
 		without(newDirectory(t, "new", 0), "s").never(ownerTTL, says)
 		again := without(home, "s")
-		again.takes(2 * startPatience)
+		again.takes(2 * startTimeout)
 		began := time.Now()
 		again.seat.cut(false)
 		time.Sleep(ownerTTL / 4)
@@ -195,7 +195,7 @@ func TestOwner_StartsWithoutNATS(t *testing.T) {
 		again.release() // which nobody hears
 		again.kill()
 		next := without(home, "s")
-		next.takes(2 * startPatience)
+		next.takes(2 * startTimeout)
 		next.kill()
 
 		again = m.start(t, "node-a", home).seek("s")

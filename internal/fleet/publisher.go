@@ -12,28 +12,27 @@ import (
 )
 
 const (
-	// lazySave limits how long the cursor stays behind: the publisher resumes from the
-	// stream.
+	// lazySave is how far the stored cursor may lag. The publisher resumes from the stream, so it
+	// need not be exact.
 	lazySave = time.Second
-	// firstPause and longestPause bound the time between two tries, foreignPause
-	// leaves an account to another bridge.
+	// firstPause and longestPause bound the time between two attempts. foreignPause is the pause
+	// if another bridge publishes for the account.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 10 * time.Second
 	foreignPause = time.Minute
-	// graceTime limits an acknowledgement when the program stops, stopTime the last save.
+	// graceTime limits the last acknowledgement when the program stops, stopTime the last save.
 	graceTime = time.Second
 	stopTime  = 2 * time.Second
 
-	pageEvents = 256 // are read of the log at once
+	pageEvents = 256 // events read from the log at once
 )
 
-// publication brings the log of events into the stream. All of it belongs to the
-// goroutine that runs.
+// publication publishes the event log to the stream. Only run's goroutine uses it.
 type publication struct {
 	*link
 	source     Log
 	subjects   subjects
-	publishing context.Context // outlives run's own by graceTime
+	publishing context.Context // ends graceTime after run's own context
 
 	stream       *stream
 	last         uint64   // sequence of the account's last message, 0 for none
@@ -41,15 +40,15 @@ type publication struct {
 	saved        Position // the cursor in the store
 	savedAt      time.Time
 	isLoaded     bool
-	isReset      bool // a reset is published before anything else
+	isReset      bool // a reset must be published before anything else
 	isForeign    bool // another bridge publishes for the account
 	hasPublished bool
 	failures     int    // since something was stored
-	warned       string // why the stream is unfit
-	reason       string // why nothing is published
+	warned       string // why the stream is unfit, as logged
+	reason       string // why nothing is published, as logged
 }
 
-// publishLog publishes until ctx ends. It may run again then, but never twice at a time.
+// publishLog publishes until ctx ends. It may be called again after it has returned.
 func (l *link) publishLog(ctx context.Context) {
 	p := &publication{link: l, source: l.options.Log, subjects: subjectsOf(l.options.Prefix, l.account)}
 	p.run(ctx)
@@ -57,9 +56,9 @@ func (l *link) publishLog(ctx context.Context) {
 
 func (s *publication) run(ctx context.Context) {
 	defer s.finish(ctx)
-	lasting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
-	defer giveUp()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, giveUp) })()
+	lasting, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer abort()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, abort) })()
 	for {
 		err := s.follow(ctx, lasting)
 		if ctx.Err() != nil {
@@ -74,7 +73,8 @@ func (s *publication) run(ctx context.Context) {
 	}
 }
 
-// follow publishes the log as it grows, until something is in doubt.
+// follow publishes the log as it grows. It returns at the first error, after which the state of
+// the stream is unknown.
 func (s *publication) follow(ctx, lasting context.Context) (err error) {
 	ctx, cancel := s.whileUp(ctx)
 	defer cancel()
@@ -112,7 +112,7 @@ func (s *publication) follow(ctx, lasting context.Context) (err error) {
 	}
 }
 
-// step publishes a page of the log, and reports whether there is more.
+// step publishes a page of the log and reports whether there is more.
 func (s *publication) step(ctx context.Context) (more bool, err error) {
 	page, err := s.source.Events(ctx, s.at.Event, pageEvents)
 	if err != nil {
@@ -143,8 +143,9 @@ func (s *publication) step(ctx context.Context) (more bool, err error) {
 	return page.More, err
 }
 
-// publish publishes a message behind the account's last one, up to an event of the log.
-// After an error it is not known whether it is stored, so a stop lets it end.
+// publish publishes a message after the account's last one. event is the event of the log up to
+// which the log is then published. After an error it is unknown whether the message was stored,
+// so stopping waits for the answer.
 func (s *publication) publish(m *nats.Msg, event int64) error {
 	ctx, cancel := context.WithTimeout(s.publishing, storeTime)
 	defer cancel()
@@ -154,7 +155,7 @@ func (s *publication) publish(m *nats.Msg, event int64) error {
 		return fmt.Errorf("publish an event: %w", err)
 	}
 	if ack.Duplicate {
-		return errors.New("the event was stored before, and its acknowledgement was lost")
+		return errors.New("the event was already stored, and its acknowledgement was lost")
 	}
 	s.last, s.hasPublished, s.failures = ack.Sequence, true, 0
 	s.at.Event, s.at.Sequence, s.at.Stream = event, ack.Sequence, s.stream.info.Created
@@ -174,7 +175,7 @@ func (s *publication) lost(page Page) int64 {
 	return page.Next
 }
 
-// wait sleeps until the log grows or the cursor is to be saved, and saves it then.
+// wait waits until the log grows, or saves the cursor when that is due.
 func (s *publication) wait(ctx context.Context, changed <-chan struct{}) error {
 	var due <-chan time.Time
 	if s.at != s.saved {
@@ -190,11 +191,10 @@ func (s *publication) wait(ctx context.Context, changed <-chan struct{}) error {
 	}
 }
 
-// pause returns how long to wait after a failure: the first one is looked into
-// at once.
+// pause returns how long to wait after a failure. The first failure is retried at once.
 func (s *publication) pause() time.Duration {
 	if s.isForeign {
-		s.isForeign, s.hasPublished = false, false // afterwards consumers get a reset, and it goes on
+		s.isForeign, s.hasPublished = false, false // after the pause, consumers get a reset and publishing continues
 		return foreignPause
 	}
 	s.failures++
@@ -211,12 +211,12 @@ func (s *publication) pause() time.Duration {
 // warn logs why nothing is published, once for each reason.
 func (s *publication) warn(err error) {
 	if s.failures == 0 && !s.isForeign || !s.nc.IsConnected() {
-		s.log.Debug().Err(err).Msg("events not published; trying again") // it may be over at once, or was logged before
+		s.log.Debug().Err(err).Msg("cannot publish events; trying again") // it may be over at once, or was logged before
 		return
 	}
 	if why := err.Error(); why != s.reason {
 		s.reason = why
-		s.log.Warn().Err(err).Msg("events not published; trying again")
+		s.log.Warn().Err(err).Msg("cannot publish events; trying again")
 	}
 }
 
@@ -225,7 +225,7 @@ func (s *publication) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	if err := s.save(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		s.log.Warn().Err(err).Msg("how far events were published is not saved; it is read from the stream")
+		s.log.Warn().Err(err).Msg("cannot save the position of published events; the next start reads it from the stream")
 	}
 }
 

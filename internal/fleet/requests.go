@@ -23,55 +23,56 @@ import (
 )
 
 const (
-	// mostRequests limits the requests under way; others are refused for a second.
-	// mostUnknown of them may be without a known token.
+	// mostRequests is the number of requests that are processed at once; more are refused and can
+	// be repeated after a second. At most mostUnknown of them may be without a valid token.
 	mostRequests = 64
 	mostUnknown  = mostRequests / 4
-	// answerMargin leaves room for a message's headers.
+	// answerMargin is reserved for a message's headers.
 	answerMargin = 4 << 10
-	// requestsMayEnd limits requests that are under way when the service stops.
+	// requestsMayEnd is how long requests may continue after the service stops.
 	requestsMayEnd = 5 * time.Second
 )
 
-// requests passes requests from NATS to the API's router: the bearer in their headers
-// decides what they may do.
+// requests passes requests from NATS to the API's router. The bearer token in their headers
+// decides which requests are allowed.
 type requests struct {
 	*link
-	door http.RoundTripper
-	// family returns the family of the token with a secret.
-	family func(ctx context.Context, secret string) (family int64, known bool)
-	slots  chan struct{} // holds a token for each request under way
-	// Of these, known and unknown count those of callers with and without a token.
+	transport http.RoundTripper
+	// tree returns the id of the token tree of a token's secret.
+	tree  func(ctx context.Context, secret string) (tree int64, known bool)
+	slots chan struct{} // a semaphore with an element for each running request
+	// known and unknown are the quotas of callers with and without a valid token.
 	known, unknown *intake.Slots
 
-	mu    sync.Mutex
-	stats requestStats  // guarded by mu
-	took  time.Duration // all answers together; guarded by mu
+	mu        sync.Mutex
+	stats     requestStats  // guarded by mu
+	totalTime time.Duration // of all answers; guarded by mu
 }
 
-// requestStats are shown in the statistics of the endpoint: micro's own count a request
-// as done as soon as it is begun.
+// requestStats are shown in the statistics of the endpoint. micro's own statistics count a
+// request as done when its processing starts.
 type requestStats struct {
 	Answers   map[string]int64 `json:"answers"` // by class of status, such as 2xx
-	Refused   int64            `json:"refused"` // because too many were under way
+	Refused   int64            `json:"refused"` // because too many were running
 	AverageMS float64          `json:"averageMs"`
 }
 
 func newRequests(l *link, api http.Handler, family func(context.Context, string) (int64, bool)) *requests {
 	return &requests{
-		link: l, door: client.Transport(api, "nats"), family: family,
+		link: l, transport: client.Transport(api, "nats"), tree: family,
 		known: intake.NewSlots(intake.Divide(mostRequests - mostUnknown)), unknown: intake.NewSlots(intake.Shares{All: mostUnknown}),
 		slots: make(chan struct{}, mostRequests), stats: requestStats{Answers: make(map[string]int64)},
 	}
 }
 
-// semanticVersion matches the versions that micro permits.
+// semanticVersion matches the versions that micro accepts.
 var semanticVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
 
-// serve answers the account's requests until ctx ends. Those under way may end then.
+// serve answers the account's requests until ctx ends. Running requests may finish within
+// requestsMayEnd.
 func (r *requests) serve(ctx context.Context) error {
-	working, giveUp := context.WithCancel(context.WithoutCancel(ctx))
-	defer giveUp()
+	working, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer abort()
 	version := strings.TrimPrefix(r.options.Version, "v")
 	if !semanticVersion.MatchString(version) {
 		version = "0.0.0"
@@ -84,29 +85,29 @@ func (r *requests) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	take := func(req micro.Request) { r.take(ctx, working, req.Data(), req.Reply()) }
-	if err := service.AddEndpoint("api", micro.HandlerFunc(take), micro.WithEndpointSubject(r.options.Prefix+"."+r.account+".api")); err != nil {
+	accept := func(req micro.Request) { r.accept(ctx, working, req.Data(), req.Reply()) }
+	if err := service.AddEndpoint("api", micro.HandlerFunc(accept), micro.WithEndpointSubject(r.options.Prefix+"."+r.account+".api")); err != nil {
 		return errors.Join(err, service.Stop())
 	}
-	r.log.Info().Msg("requests are taken from NATS")
+	r.log.Info().Msg("serving requests from NATS")
 	<-ctx.Done()
 	err = service.Stop()
-	defer time.AfterFunc(requestsMayEnd, giveUp).Stop()
+	defer time.AfterFunc(requestsMayEnd, abort).Stop()
 	for range mostRequests {
-		r.slots <- struct{}{} // no request is begun any more
+		r.slots <- struct{}{} // waits for the running requests; no new ones start
 	}
 	return err
 }
 
-// take begins to work on a request, if its caller has a slot. It does not wait: micro
-// hands over one request after the other, so that one envelope is read at a time.
-func (r *requests) take(serving, working context.Context, data []byte, reply string) {
+// accept starts to process a request if there is a slot for its caller. It never waits, because
+// micro delivers one request after the other; so only one envelope is parsed at a time.
+func (r *requests) accept(serving, working context.Context, data []byte, reply string) {
 	if !r.mayAnswer(reply) {
 		return
 	}
 	select {
 	case r.slots <- struct{}{}:
-		if !r.begin(working, data, reply) {
+		if !r.start(working, data, reply) {
 			<-r.slots
 			r.refuse(serving, reply)
 		}
@@ -115,9 +116,9 @@ func (r *requests) take(serving, working context.Context, data []byte, reply str
 	}
 }
 
-// begin works on a request and then gives its slot back, unless its caller has as many as it
-// may have.
-func (r *requests) begin(ctx context.Context, data []byte, reply string) (hasBegun bool) {
+// start processes a request and then frees its slot. It returns false if the caller's quota is
+// used up.
+func (r *requests) start(ctx context.Context, data []byte, reply string) (hasBegun bool) {
 	began := time.Now()
 	e, err := readEnvelope(data)
 	if err != nil {
@@ -137,46 +138,46 @@ func (r *requests) begin(ctx context.Context, data []byte, reply string) (hasBeg
 	return true
 }
 
-// slotFor takes a slot for a request, within the quota of its token's family.
+// slotFor takes a slot within the quota of the request's token tree.
 func (r *requests) slotFor(ctx context.Context, e *envelope) (release func(), isFree bool) {
 	scheme, secret, _ := strings.Cut(e.header.Get("Authorization"), " ")
 	if strings.EqualFold(scheme, "Bearer") {
-		if family, known := r.family(ctx, strings.TrimSpace(secret)); known {
+		if family, known := r.tree(ctx, strings.TrimSpace(secret)); known {
 			return r.known.Take(family)
 		}
 	}
-	return r.unknown.Take(intake.Operator) // who have all of these together
+	return r.unknown.Take(intake.Operator) // all callers without a token share this quota
 }
 
-// refuse answers a request for which there is no slot.
+// refuse answers a request that gets no slot.
 func (r *requests) refuse(serving context.Context, reply string) {
 	r.mu.Lock()
 	r.stats.Refused++
 	r.mu.Unlock()
-	why := fmt.Sprintf("too many requests are under way, of %d in all, half of them for one token with those that it made: try again in a second", mostRequests)
+	why := fmt.Sprintf("too many requests are running (at most %d, and half of them for one token and the tokens it created): try again in a second", mostRequests)
 	if serving.Err() != nil {
-		why = "the bridge is stopping: try again when it is back"
+		why = "the bridge is stopping: try again after its restart"
 	}
 	a := refusal(bridge.Fail(CodeTooManyRequests, "%s", why))
 	a.Headers["Retry-After"] = "1"
 	r.respond(reply, a)
 }
 
-// mayAnswer reports whether an answer may go to a subject. Its caller chooses it, and
-// this process has more permissions than callers, who could make it write events, keys
-// and objects for them.
+// mayAnswer reports whether an answer may be sent to a subject. The caller chooses the subject,
+// and this process has more permissions than callers: with the subject of an event, a key or an
+// object, a caller could make it write one.
 func (r *requests) mayAnswer(to string) bool {
 	switch {
 	case to == "":
 		return false
 	case strings.HasPrefix(to, "$"), strings.HasPrefix(to, r.options.Prefix+"."):
-		r.log.Warn().Str("reply", bridge.Redact(to)).Msg("a request from NATS wants its answer where no inbox is: it is not worked on")
+		r.log.Warn().Str("reply", bridge.Redact(to)).Msg("ignoring a request from NATS: its reply subject is not an inbox")
 		return false
 	}
 	return true
 }
 
-// finish counts an answer, or the error instead of it, and sends it.
+// finish counts and sends an answer, or the answer for an error.
 func (r *requests) finish(reply string, began time.Time, a *answer, err error) {
 	if err != nil {
 		if code := bridge.CodeOf(err); code == bridge.CodeInternal || code == CodeFilesUnavailable {
@@ -186,7 +187,7 @@ func (r *requests) finish(reply string, began time.Time, a *answer, err error) {
 	}
 	r.mu.Lock()
 	r.stats.Answers[strconv.Itoa(a.Status/100)+"xx"]++
-	r.took += time.Since(began)
+	r.totalTime += time.Since(began)
 	r.mu.Unlock()
 	r.respond(reply, a)
 }
@@ -200,14 +201,14 @@ func (r *requests) readStats() requestStats {
 		answered += n
 	}
 	if answered > 0 {
-		stats.AverageMS = float64(r.took.Microseconds()) / 1000 / float64(answered)
+		stats.AverageMS = float64(r.totalTime.Microseconds()) / 1000 / float64(answered)
 	}
 	return stats
 }
 
-var errTimeout = bridge.Fail(CodeRequestTimeout, "the request took longer than its timeout; what it sends may still go out: repeat it with the same Idempotency-Key")
+var errTimeout = bridge.Fail(CodeRequestTimeout, "the request took longer than its timeout; a message of it may still be sent: repeat the request with the same Idempotency-Key")
 
-// answer passes a request through the API's router.
+// answer passes a request through the API's router, with its timeout.
 func (r *requests) answer(ctx context.Context, e *envelope) (*answer, error) {
 	if err := e.refuse(streamName(r.options.Prefix, "EVENTS")); err != nil {
 		return nil, err
@@ -233,35 +234,35 @@ func (r *requests) call(ctx context.Context, e *envelope) (*answer, error) {
 	defer file.content.Stop()
 	a, err := r.pass(ctx, e, file)
 	if failure := file.failure.Load(); failure != nil {
-		return nil, failure // which the API takes for the caller's fault
+		return nil, failure // the API would report it as the caller's fault
 	}
 	return a, err
 }
 
-// pass passes a request to the router, and packs its answer for one message. A body
-// that does not fit becomes an object.
+// pass passes a request to the router and reads its answer. A body that is too large for a
+// message is stored as an object.
 func (r *requests) pass(ctx context.Context, e *envelope, file *storedFile) (*answer, error) {
 	req, err := e.request(ctx, file)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := r.door.RoundTrip(req)
+	resp, err := r.transport.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	a := answerOf(resp)
+	a := newAnswer(resp)
 	limit := int(r.nc.MaxPayload()) - answerMargin
-	begun, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
-	if err != nil || len(begun) <= limit && a.fits(begun, limit) {
+	head, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
+	if err != nil || len(head) <= limit && a.fits(head, limit) {
 		return a, err
 	}
-	a.File, err = files{r.link}.put(ctx, io.MultiReader(bytes.NewReader(begun), resp.Body))
+	a.File, err = files{r.link}.put(ctx, io.MultiReader(bytes.NewReader(head), resp.Body))
 	return a, err
 }
 
-// respond sends an answer. Refusals of this door carry the headers by which
-// micro's clients know errors.
+// respond sends an answer. Errors from before the API carry the headers by which micro's clients
+// recognise errors.
 func (r *requests) respond(to string, a *answer) {
 	msg := nats.NewMsg(to)
 	if msg.Data = a.message; msg.Data == nil {
@@ -272,6 +273,6 @@ func (r *requests) respond(to string, a *answer) {
 		msg.Header.Set(micro.ErrorHeader, string(a.code))
 	}
 	if err := r.nc.PublishMsg(msg); err != nil {
-		r.log.Warn().Err(err).Msg("an answer did not reach NATS")
+		r.log.Warn().Err(err).Msg("cannot send an answer over NATS")
 	}
 }

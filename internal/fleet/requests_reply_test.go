@@ -51,7 +51,7 @@ func TestRequests_AreRefusedWhileItStops(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	r := &requests{link: &link{nc: nc}, slots: make(chan struct{})} // no place is free
-	r.take(stopped, t.Context(), nil, answers.Subject)
+	r.accept(stopped, t.Context(), nil, answers.Subject)
 	msg, err := answers.NextMsg(time.Minute)
 	if err != nil || !strings.Contains(string(msg.Data), "the bridge is stopping") {
 		t.Fatalf("%v, %v", msg, err)

@@ -234,10 +234,10 @@ func TestRequests_AreBounded(t *testing.T) {
 		}
 		underWay += int32(one.count)
 		eventually(t, "the slots to be taken", func() bool { return inside.Load() == underWay })
-		c.refused(ada, by("of-family-7"), CodeTooManyRequests, 429, "too many requests are under way")
+		c.refused(ada, by("of-family-7"), CodeTooManyRequests, 429, "too many requests are running")
 	}
 	for _, bearer := range []string{"of-family-9", "of-family-0", "nobody"} {
-		c.refused(ada, by(bearer), CodeTooManyRequests, 429, "too many requests are under way")
+		c.refused(ada, by(bearer), CodeTooManyRequests, 429, "too many requests are running")
 	}
 	stopped := make(chan struct{})
 	go func() { f.stop(); close(stopped) }()

@@ -12,23 +12,22 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The publisher resumes from the stream: acknowledgements may have been lost, and the
-// cursor is saved later than events are published. The rules, for the account's last
-// message in the stream (M) and the cursor (C):
+// The publisher resumes from the stream, because acknowledgements may have been lost and the
+// cursor is saved later than events are published. The rules compare the account's last message
+// in the stream (M) with the cursor (C):
 //
-//   - M is of this log: go on behind it. If C is further, the messages between were
-//     stored and are gone. They are published again where the stream has lost its end (a
-//     restored copy, a node without power), and not where its limits or a person removed
-//     them.
-//   - There is no M: the same, with nothing before it. A new stream gets all that the
-//     log keeps.
-//   - M is of this log, which has another event under that number or has not come so
-//     far: the log goes on from an old copy. It gets another id, goes on behind the last
+//   - M belongs to this log: continue after it. If C is further, the messages in between were
+//     stored and are missing now. They are published again if the stream has lost its end (a
+//     restored copy, a node without power), but not if its limits or a person removed them.
+//   - There is no M: the same rule, starting at the beginning. A new stream gets all events that
+//     the log still has.
+//   - M belongs to this log, but the log has another event under that number or has not reached
+//     it: the log was restored from an old copy. It gets a new id and continues after the last
 //     event that both have, and consumers get a reset.
-//   - M is of another log: consumers get a reset, and C counts.
+//   - M belongs to another log: consumers get a reset, and publishing continues after C.
 //
-// Every message then names the one before it, and the stream refuses it if another has
-// become the last meanwhile. So an early read or a late publish does no harm.
+// From then on every message names the one before it, and the stream refuses the message if
+// another one has become the last. So reading too early or publishing too late does no harm.
 
 func (s *publication) resume(ctx context.Context) error {
 	if err := s.load(ctx); err != nil {
@@ -48,10 +47,10 @@ func (s *publication) resume(ctx context.Context) error {
 	case last.logID != s.at.LogID:
 		return s.resumeForeign(ctx)
 	}
-	return s.resumeBehind(ctx, last)
+	return s.resumeAfter(ctx, last)
 }
 
-// load reads the cursor. A log without an id gets one before it is published.
+// load reads the cursor. A log that was never published gets its id first.
 func (s *publication) load(ctx context.Context) (err error) {
 	if s.isLoaded {
 		return nil
@@ -69,24 +68,24 @@ func (s *publication) load(ctx context.Context) (err error) {
 	return nil
 }
 
-// resumeBefore goes on where the stream has less than the cursor knows of.
+// resumeBefore resumes if the stream ends before the cursor.
 func (s *publication) resumeBefore(ctx context.Context, last published) error {
 	if last.sequence > 0 && last.sequence == s.at.Sequence && s.at.Stream.Equal(s.stream.info.Created) {
-		return nil // nothing is shown of the events between
+		return nil // the events in between are not shown any more
 	}
 	isLost, err := s.hasLostItsEnd(ctx)
 	if err != nil || !isLost {
 		return err
 	}
 	if s.at.Sequence > 0 {
-		s.log.Warn().Int64("from", last.event).Int64("to", s.at.Event).Msg("the stream has lost events: they are published again")
+		s.log.Warn().Int64("from", last.event).Int64("to", s.at.Event).Msg("the stream has lost events; publishing them again")
 	}
 	s.at.Event = last.event
 	return nil
 }
 
-// hasLostItsEnd reports whether the stream never had the message that the cursor
-// stands at, or had it and has stored another under its sequence.
+// hasLostItsEnd reports whether the stream never had the message at the cursor, or has lost it
+// and stored another message under its sequence.
 func (s *publication) hasLostItsEnd(ctx context.Context) (bool, error) {
 	info := s.stream.info
 	switch {
@@ -99,8 +98,8 @@ func (s *publication) hasLostItsEnd(ctx context.Context) (bool, error) {
 	return p.sequence > 0, err
 }
 
-// resumeBehind goes on behind a message of this log, if it is the log's own.
-func (s *publication) resumeBehind(ctx context.Context, last published) error {
+// resumeAfter continues after a message of this log, if the log has the same event.
+func (s *publication) resumeAfter(ctx context.Context, last published) error {
 	isOwn, err := hasEvent(ctx, s.source, last.event, last.at)
 	if err != nil {
 		return err
@@ -113,8 +112,8 @@ func (s *publication) resumeBehind(ctx context.Context, last published) error {
 	return nil
 }
 
-// hasEvent reports whether a log has an event. One that is not shown any more, or
-// whose time is not known, cannot be compared.
+// hasEvent reports whether a log has an event. It returns true if it cannot know: if the event is
+// not shown any more, or its time is unknown.
 func hasEvent(ctx context.Context, log Log, event int64, at bridge.Time) (bool, error) {
 	newest, err := log.LastEvent(ctx)
 	if err != nil || event == 0 || event > newest {
@@ -127,20 +126,20 @@ func hasEvent(ctx context.Context, log Log, event int64, at bridge.Time) (bool, 
 	return page.Events[0].At.UnixMilli() == at.UnixMilli(), nil
 }
 
-// resumeCopy goes on with a log that goes on from an old copy.
+// resumeCopy continues with a log that was restored from an old copy.
 func (s *publication) resumeCopy(ctx context.Context) error {
 	common, err := s.lastCommon(ctx)
 	if err != nil {
 		return err
 	}
-	s.log.Warn().Int64("event", common).Msg("the log goes on from an old copy: it is published as another one, and consumers are told")
+	s.log.Warn().Int64("event", common).Msg("the event log was restored from an old copy: publishing it as a new log, and sending consumers a reset")
 	s.at = Position{LogID: rand.Text(), Event: common, Sequence: s.last, Stream: s.stream.info.Created}
 	s.isReset = true
 	return s.save(ctx)
 }
 
-// lastCommon returns the last event that both the stream and the log have. It begins
-// at the cursor, behind which the copy was made.
+// lastCommon returns the last event that both the stream and the log have. It searches from the
+// cursor on, because the copy was made after the cursor was saved.
 func (s *publication) lastCommon(ctx context.Context) (int64, error) {
 	common, sequence := s.at.Event, s.at.Sequence
 	if !s.at.Stream.Equal(s.stream.info.Created) {
@@ -167,7 +166,7 @@ func (s *publication) lastCommon(ctx context.Context) (int64, error) {
 	return common, nil
 }
 
-// resumeForeign goes on behind messages that another log has published for the account.
+// resumeForeign continues after messages that another log has published for the account.
 func (s *publication) resumeForeign(ctx context.Context) error {
 	if s.hasPublished {
 		s.isForeign = true
@@ -179,8 +178,8 @@ func (s *publication) resumeForeign(ctx context.Context) error {
 
 var errForeign = errors.New("stop one of the two")
 
-// publishReset publishes that events are lost to consumers, or that the numbers of
-// the log begin anew.
+// publishReset publishes that consumers have missed events, or that the numbers of the log start
+// again.
 func (s *publication) publishReset(after int64) error {
 	m, err := newReset(s.subjects, s.at.LogID, after, bridge.At(time.Now()))
 	if err != nil {

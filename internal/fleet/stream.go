@@ -10,21 +10,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// askTime bounds every question to the server, storeTime every publish.
+// askTime limits every query to the server, storeTime every publish.
 const (
 	askTime   = 2 * time.Second
 	storeTime = 5 * time.Second
 )
 
-// Limits says how the stream of events is made where there is none.
+// Limits configures the stream of events when bridged creates it.
 type Limits struct {
 	Replicas   int
-	MaxAge     time.Duration // 0 is no limit
-	MaxBytes   int64         // 0 is no limit
-	Duplicates time.Duration // how long the server remembers ids
+	MaxAge     time.Duration // 0 for no limit
+	MaxBytes   int64         // 0 for no limit
+	Duplicates time.Duration // how long the server remembers message ids
 }
 
-// config returns the stream of all accounts' events.
+// config returns the configuration of the stream, which all accounts share.
 func (l Limits) config(prefix string) jetstream.StreamConfig {
 	c := jetstream.StreamConfig{
 		Name: streamName(prefix, "EVENTS"), Description: "events of bridged",
@@ -39,14 +39,14 @@ func (l Limits) config(prefix string) jetstream.StreamConfig {
 	return c
 }
 
-// stream shows the stream of events as its leader does: other nodes may be behind.
+// stream is the stream of events, read from its leader, as other nodes may lag.
 type stream struct {
 	jetstream.Stream
 	info *jetstream.StreamInfo
 }
 
-// openStream looks the stream up, or makes it. One that is there is left as it
-// is, whatever its limits.
+// openStream opens the stream, or creates it. It does not change the limits of an existing
+// stream.
 func (l *link) openStream(ctx context.Context) (*stream, error) {
 	want := l.options.Stream.config(l.options.Prefix)
 	ctx, cancel := context.WithTimeout(ctx, askTime)
@@ -61,33 +61,33 @@ func (l *link) openStream(ctx context.Context) (*stream, error) {
 	return &stream{found, found.CachedInfo()}, nil
 }
 
-// unfit returns why a stream that others have made cannot hold each event once, empty
-// where it can.
+// unfit returns why a stream that bridged has not created cannot hold each event exactly once, or
+// "".
 func (s *stream) unfit(subject string) string {
 	have := s.info.Config
 	switch {
 	case have.Retention != jetstream.LimitsPolicy:
-		return "the stream removes what was read: use limits retention, or events may come twice"
+		return "the stream removes events after they are read: use limits retention, or events may be stored twice"
 	case have.NoAck:
-		return "the stream acknowledges nothing: switch no_ack off"
+		return "the stream does not acknowledge messages: switch no_ack off"
 	case !slices.Contains(have.Subjects, subject):
-		return "the stream may not take all accounts: its subjects should be " + subject
+		return "the stream may lack the events of some accounts: its subjects should contain " + subject
 	}
 	return ""
 }
 
-// readFromLeader has messages read from a stream's leader. Where a stream permits direct
-// reads, as those of bridged do, the client would ask any node.
+// readFromLeader makes the client read messages from the stream's leader. If a stream permits
+// direct reads, as bridged's streams do, the client would ask any node.
 func readFromLeader(s jetstream.Stream) { s.CachedInfo().Config.AllowDirect = false }
 
-// last returns the last message of some subjects. The zero value is none, here and below.
+// last returns the last message of some subjects, or the zero value.
 func (s *stream) last(ctx context.Context, subjects string) (published, error) {
 	return read(ctx, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 		return s.GetLastMsgForSubject(ctx, subjects)
 	})
 }
 
-// from returns the message at a sequence, or with options a later one.
+// from returns the message at a sequence, or with options a later one, or the zero value.
 func (s *stream) from(ctx context.Context, sequence uint64, options ...jetstream.GetMsgOpt) (published, error) {
 	return read(ctx, func(ctx context.Context) (*jetstream.RawStreamMsg, error) { return s.GetMsg(ctx, sequence, options...) })
 }
@@ -105,7 +105,7 @@ func read(ctx context.Context, get func(context.Context) (*jetstream.RawStreamMs
 	return readPublished(m), nil
 }
 
-// limit returns how large a message may be.
+// limit returns the largest message that the server and the stream accept, in bytes.
 func (s *publication) limit() int {
 	limit := int(s.nc.MaxPayload())
 	if most := int(s.stream.info.Config.MaxMsgSize); most > 0 {

@@ -1,5 +1,5 @@
-// Package folding makes the spellings of a text one, as searches do, and marks where one
-// of them stands.
+// Package folding normalises texts for searches: case, equivalent Unicode spellings and, on
+// request, accents. It also marks the matches of a search in a text.
 package folding
 
 import (
@@ -13,8 +13,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Fold folds case in every script and makes canonically equal spellings one. It folds
-// between decomposing and composing: some letters have a composed form in one case only.
+// Fold case-folds a text in every script and makes canonically equivalent spellings equal.
 func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -32,21 +31,22 @@ func isASCII(s string) bool {
 	return true
 }
 
-// By returns how texts are folded for a search.
+// By returns the function that folds texts for a search.
 func By(fold bridge.Fold) func(string) string {
 	if fold == bridge.FoldAccents {
-		return FoldBare
+		return FoldStripped
 	}
 	return Fold
 }
 
-// FoldBare is [Fold], and then [Bare]: names, and texts where a search asks for it, are also
-// found without accents.
-func FoldBare(s string) string { return Bare(Fold(s)) }
+// FoldStripped is [Fold] followed by [StripAccents]. Names are always compared this way; texts
+// are if a search asks for it.
+func FoldStripped(s string) string { return StripAccents(Fold(s)) }
 
-// beginsSign reports whether a sign begins with s, which may stand within a character. The
-// signs of a text are folded each on its own: none of them changes, or joins, the one before.
-func beginsSign(s string) bool {
+// isBoundary reports whether a Unicode normalisation boundary is at the start of s, which may
+// begin within a character. Text between two boundaries can be folded on its own: folding it
+// neither changes nor joins the text before it.
+func isBoundary(s string) bool {
 	if s[0] < utf8.RuneSelf || !utf8.RuneStart(s[0]) {
 		return s[0] < utf8.RuneSelf
 	}

@@ -8,22 +8,22 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Part is a piece of a text. It is Found where it is what was searched for.
+// Part is a piece of a text. Found marks a match of the search.
 type Part struct {
 	Text  string
 	Found bool
 }
 
-// Around returns the part of a text around words, on one line and with the words marked in
-// every spelling that a fold makes one: so many characters before the first of them and
-// after it, and as many from the beginning if they are not there. Left-out text is marked
-// with "…".
+// Around returns the part of a text around the first match of words, on one line and with all
+// matches in it marked. It has up to before characters in front of the first match and after
+// characters after its end. If there is no match, it returns the first before+after
+// characters. "…" marks omitted text.
 func Around(content, words string, by bridge.Fold, before, after int) []Part {
 	return around(content, words, before, after, By(by))
 }
 
-// Name returns a name, with words marked that [FoldBare] finds in it.
-func Name(name, words string) []Part { return around(name, words, len(name), len(name), FoldBare) }
+// Name returns a name with the matches of words marked. It compares with [FoldStripped].
+func Name(name, words string) []Part { return around(name, words, len(name), len(name), FoldStripped) }
 
 func around(content, words string, before, after int, fold func(string) string) []Part {
 	plain := strings.Join(strings.Fields(strings.ToValidUTF8(content, "\uFFFD")), " ")
@@ -55,7 +55,7 @@ func Plain(parts []Part) string {
 	return b.String()
 }
 
-// joined returns parts without empty ones, and neighbours of one kind as one.
+// joined drops empty parts and joins neighbours of the same kind.
 func joined(parts []Part) (whole []Part) {
 	for _, part := range parts {
 		last := len(whole) - 1
@@ -70,7 +70,8 @@ func joined(parts []Part) (whole []Part) {
 	return whole
 }
 
-// offsetOf returns where the character with a number begins, or the end of s.
+// offsetOf returns the byte offset of the n-th character (character, counted from 0), or len(s)
+// if s is shorter.
 func offsetOf(s string, character int) int {
 	for i := range s {
 		if character == 0 {
@@ -81,49 +82,50 @@ func offsetOf(s string, character int) int {
 	return len(s)
 }
 
-// text is a text beside its folded form. They are tied together at some of the signs: at
-// few of a long text, at all where the exact place counts. Strangers write the texts.
+// text is a text with its folded form. Anchors map offsets of one form to the other: few in a
+// long text, and one at every boundary if exact offsets are needed. The text is untrusted input.
 type text struct {
 	plain, folded string
-	ties          []tie // the last one at the end
+	anchors       []anchor // the last one is the end of the text
 }
 
-// tie is a place in both forms of a text.
-type tie struct{ plain, folded int }
+// anchor is an offset in both forms of a text.
+type anchor struct{ plain, folded int }
 
-// span is a place in the plain form, from one tie to another.
+// span is a range of the plain form, from one anchor to another.
 type span struct{ start, end int }
 
-// newText ties a text to its folded form at the signs that begin after so many bytes.
-func newText(plain string, untied int, fold func(string) string) text {
-	t := text{plain: plain, ties: []tie{{}}}
+// newText folds a text and anchors the two forms at the first boundary after every step bytes.
+func newText(plain string, step int, fold func(string) string) text {
+	t := text{plain: plain, anchors: []anchor{{}}}
 	var folded strings.Builder
 	for start, end := 0, 0; start < len(plain); start = end {
-		for end = min(start+untied, len(plain)); end < len(plain) && !beginsSign(plain[end:]); {
+		for end = min(start+step, len(plain)); end < len(plain) && !isBoundary(plain[end:]); {
 			end++
 		}
 		folded.WriteString(fold(plain[start:end]))
-		t.ties = append(t.ties, tie{end, folded.Len()})
+		t.anchors = append(t.anchors, anchor{end, folded.Len()})
 	}
 	t.folded = folded.String()
 	return t
 }
 
-// find returns between which ties folded words stand, from a place of the folded text on,
-// and where they end there; an empty span for nowhere.
+// find returns the smallest span between anchors that contains the first match of wanted at or
+// after an offset of the folded text, and the end of the match there. The span is empty if there
+// is no match.
 func (t text) find(wanted string, from int) (found span, end int) {
 	at := strings.Index(t.folded[from:], wanted)
 	if wanted == "" || at < 0 {
 		return span{}, 0
 	}
 	end = from + at + len(wanted)
-	behind := sort.Search(len(t.ties), func(i int) bool { return t.ties[i].folded > from+at })
-	last := sort.Search(len(t.ties), func(i int) bool { return t.ties[i].folded >= end })
-	return span{t.ties[behind-1].plain, t.ties[last].plain}, end
+	behind := sort.Search(len(t.anchors), func(i int) bool { return t.anchors[i].folded > from+at })
+	last := sort.Search(len(t.anchors), func(i int) bool { return t.anchors[i].folded >= end })
+	return span{t.anchors[behind-1].plain, t.anchors[last].plain}, end
 }
 
-// marked returns the text from a place to another, with all that is found marked. A sign
-// that two findings share is marked once.
+// marked returns the text from one offset to another with all matches marked. Overlapping spans
+// are marked once.
 func (t text) marked(wanted string, shown, most int) (parts []Part) {
 	for found, at := t.find(wanted, 0); found.end != 0 && found.start < most; found, at = t.find(wanted, at) {
 		start, end := max(found.start, shown), max(min(found.end, most), shown)

@@ -109,7 +109,7 @@ func FuzzAround(f *testing.F) {
 			for _, c := range []struct {
 				parts []folding.Part
 				fold  func(string) string
-			}{{folding.Around(content, words, "", len(content), len(content)), folding.Fold}, {folding.Name(content, words), folding.FoldBare}} {
+			}{{folding.Around(content, words, "", len(content), len(content)), folding.Fold}, {folding.Name(content, words), folding.FoldStripped}} {
 				if got := folding.Plain(c.parts); got != plain {
 					t.Errorf("%q is shown as %q", plain, got)
 				}

@@ -1,5 +1,5 @@
-// Package fuzzbudget bounds the cost of one input of a fuzz target, in time and in
-// memory: a parser of strangers' bytes takes a small multiple of any input.
+// Package fuzzbudget limits the cost of one input of a fuzz target in time and memory: a parser
+// of untrusted bytes may use a small multiple of its input.
 package fuzzbudget
 
 import (
@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// Budget bounds the cost of one input.
+// Budget limits the cost of one input.
 type Budget struct {
-	// Base limits the bytes that any input may have allocated.
+	// Base is the number of bytes that any input may allocate.
 	Base uint64
-	// PerByte adds to that for each byte of the input.
+	// PerByte is the number of additional bytes for each byte of the input.
 	PerByte uint64
-	// Time bounds the processor's time of the process, in which a busy machine
-	// does not show.
+	// Time limits the processor time of the process. Unlike elapsed time, it does not depend on
+	// the load of the machine.
 	Time time.Duration
 }
 
-// Usual suits a parser that keeps its input in another form.
+// Usual is the budget for a parser that stores its input in another form.
 var Usual = Budget{Base: 1 << 20, PerByte: 256, Time: time.Second}
 
-// tries limits the runs of an input that costs too much: a first run may build
-// tables, and the collector may run beside any.
+// tries is how often an input that costs too much is run again: the first run may build tables,
+// and the garbage collector may run at any time.
 const tries = 3
 
-// T lists the methods of [testing.T] that Check needs.
+// T has the methods of [testing.T] that Check needs.
 type T interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Failed() bool
 }
 
-// Check runs the parser on an input of some bytes, and fails the test where each
-// of three runs costs more than the budget.
+// Check runs the parser on an input of size bytes. It fails the test if each of three runs costs
+// more than the budget.
 func (b Budget) Check(t T, size int, run func()) {
 	t.Helper()
 	most := slack * (b.Base + b.PerByte*uint64(size))
@@ -50,8 +50,7 @@ func (b Budget) Check(t T, size int, run func()) {
 	t.Errorf("%d bytes of input took %v and allocated %d bytes; the budget is %v and %d", size, took, allocated, b.Time, most)
 }
 
-// allocatedBytes returns what the process has allocated so far, in steps of some
-// KiB.
+// allocatedBytes returns the total that the process has allocated, in steps of some KiB.
 func allocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

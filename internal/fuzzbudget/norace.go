@@ -2,5 +2,5 @@
 
 package fuzzbudget
 
-// slack multiplies budgets of memory.
+// slack is the factor for budgets of memory.
 const slack = 1

@@ -2,6 +2,6 @@
 
 package fuzzbudget
 
-// slack multiplies budgets of memory: under the race detector a sync.Pool, which package
-// regexp uses, forgets at random, and what it has kept is allocated again.
+// slack is the factor for budgets of memory. Under the race detector a sync.Pool, which package
+// regexp uses, drops objects at random, and they are allocated again.
 const slack = 4

@@ -6,5 +6,5 @@ import "time"
 
 var began = time.Now()
 
-// processorTime returns the time that has gone by, in place of the processor's.
+// processorTime returns the elapsed time, because this system does not report the processor time.
 func processorTime() time.Duration { return time.Since(began) }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processorTime returns the time that the process has computed so far.
+// processorTime returns the processor time of the process.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

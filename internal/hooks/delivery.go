@@ -15,7 +15,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// firstHeader returns the first of some headers that a delivery has.
+// firstHeader returns the first of the named headers that a delivery has.
 func firstHeader(header http.Header, names ...string) string {
 	for _, name := range names {
 		if value := header.Get(name); value != "" {
@@ -25,28 +25,28 @@ func firstHeader(header http.Header, names ...string) string {
 	return ""
 }
 
-// eventOf returns the event of a code host's delivery.
+// eventOf returns the event in a code host's delivery.
 func eventOf(header http.Header) string {
 	return firstHeader(header, "X-Forgejo-Event", "X-Gitea-Event", "X-Gogs-Event", "X-GitHub-Event")
 }
 
-// IsPing reports whether a code host only tests the address.
+// IsPing reports whether a delivery is only a code host's test of the address.
 func IsPing(header http.Header) bool { return eventOf(header) == "ping" }
 
-// Identity distinguishes deliveries.
+// Identity identifies a delivery, so that repeated ones are recognised.
 type Identity struct {
-	// ID is empty where nothing identifies a delivery: each counts as a new one then.
+	// ID is empty if nothing identifies a delivery. It then counts as a new one.
 	ID string
-	// IsBrief reports that the same ID may mean another delivery later: alerts that go
-	// on are repeated without a change.
+	// IsBrief means that the same ID may later stand for another delivery: ongoing alerts are
+	// repeated unchanged.
 	IsBrief bool
-	// IsSigned reports that the ID is of the event and the signed bytes, for a day.
+	// IsSigned means that the ID is derived from the event and the signed bytes. It is valid for
+	// a day.
 	IsSigned bool
 }
 
-// IdentifySigned returns the identity of a signed delivery, without its unsigned parts,
-// which an eavesdropper could change. The event counts where the template has a text
-// for each.
+// IdentifySigned returns the identity of a signed delivery. It ignores unsigned parts, because an
+// eavesdropper could change them. The event counts if the template has a text for each event.
 func (t *Template) IdentifySigned(header http.Header, signed []byte) Identity {
 	event := ""
 	if t.byEvent[eventOf(header)] != nil {
@@ -55,8 +55,8 @@ func (t *Template) IdentifySigned(header http.Header, signed []byte) Identity {
 	return Identity{ID: hashed("signed " + event + " " + string(signed)), IsSigned: true}
 }
 
-// Identify returns the identity of a delivery: the sender's own, or that of a monitor's
-// heartbeat with its text, or of a group of alerts.
+// Identify returns the identity of a delivery: the sender's own id, or a monitor's heartbeat with
+// its text, or a group of alerts.
 func Identify(header http.Header, payload any, body []byte) Identity {
 	object, _ := payload.(map[string]any)
 	if firstHeader(header, "X-Forgejo-Delivery", "X-Gitea-Delivery") != "" && !isTest(object) {
@@ -79,46 +79,45 @@ func Identify(header http.Header, payload any, body []byte) Identity {
 	return Identity{}
 }
 
-// isTest reports whether a payload is the empty push with which Gitea and Forgejo test a
-// webhook. It is the same each time; other payloads repeat only when they are delivered
-// again, under another id.
+// isTest reports whether a payload is the empty push that Gitea and Forgejo send to test a
+// webhook. It is always the same. Other payloads are repeated only when they are delivered again,
+// with another id.
 func isTest(push map[string]any) bool {
 	after, _ := push["after"].(string)
 	return after != "" && push["before"] == after
 }
 
-// hashed returns a name of fixed length.
+// hashed returns a hash of text, as a name of fixed length.
 func hashed(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// signatureHeaders are those that carry the SHA-256 HMAC of a body, in hex; some
-// after "sha256=".
+// signatureHeaders contain the SHA-256 HMAC of the body in hex, some after "sha256=".
 var signatureHeaders = []string{
 	"X-Hub-Signature-256", "X-Forgejo-Signature", "X-Gitea-Signature", "X-Gogs-Signature", "X-Grafana-Alerting-Signature",
 }
 
-// timestampHeader has the time that Grafana signs before the body, if it is configured
-// to use this name.
+// timestampHeader contains the time that Grafana signs together with the body, if it is
+// configured to use this name.
 const timestampHeader = "X-Grafana-Alerting-Timestamp"
 
-// maxSkew limits how far a signed time is from the clock.
+// maxSkew is the largest difference between a signed time and the clock.
 const maxSkew = 5 * time.Minute
 
-// Verify refuses a delivery whose sender does not know the secret, with
-// [bridge.CodeSignatureInvalid]. Services that cannot sign send the secret itself, as a
-// bearer or a password. Each signature must be right, and a signed time must be now.
+// Verify refuses a delivery with [bridge.CodeSignatureInvalid] unless its sender knows the
+// secret. Services that cannot sign send the secret itself, as a bearer token or a password.
+// Every signature must be correct, and a signed time must be within maxSkew of now.
 //
-// It returns a copy of the signed bytes, without such a time: the body, or the payload
-// in its form; nil where there is no signature.
+// It returns a copy of the signed bytes without the time: the body, or the payload in its form;
+// nil if there is no signature.
 func Verify(secret string, header http.Header, body []byte, now time.Time) (signed []byte, err error) {
 	tried := 0
 	for _, name := range signatureHeaders {
 		for _, signature := range header.Values(name) {
 			tried++
 			if signed = signedPart(secret, signature, header, body); signed == nil {
-				return nil, bridge.Fail(bridge.CodeSignatureInvalid, "the signature in %s is not that of this body under this hook's secret", name)
+				return nil, bridge.Fail(bridge.CodeSignatureInvalid, "the signature in %s does not match this body and this hook's secret", name)
 			}
 		}
 	}
@@ -137,15 +136,14 @@ func Verify(secret string, header http.Header, body []byte, now time.Time) (sign
 	return signed, nil
 }
 
-// isNow reports whether a time in seconds since 1970 is that of the clock.
+// isNow reports whether a time in seconds since 1970 is within maxSkew of the clock.
 func isNow(at string, now time.Time) bool {
 	seconds, err := strconv.ParseInt(at, 10, 64)
 	return err == nil && seconds >= now.Add(-maxSkew).Unix() && seconds <= now.Add(maxSkew).Unix()
 }
 
-// signedPart returns the bytes that a signature covers: the body, or the payload in its
-// form, which Gitea signs where GitHub signs the form. It is nil where the signature is
-// wrong.
+// signedPart returns the bytes that a signature covers, or nil if the signature is wrong. For a
+// form, Gitea signs the payload in it, and GitHub signs the whole form.
 func signedPart(secret, signature string, header http.Header, body []byte) []byte {
 	given, err := hex.DecodeString(strings.TrimPrefix(signature, "sha256="))
 	if err != nil {
@@ -175,7 +173,7 @@ func Sign(secret string, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// authorized returns the bearer, or the password, that a delivery carries.
+// authorized returns the bearer token or the password of a delivery.
 func authorized(header http.Header) (given string, is bool) {
 	r := http.Request{Header: header}
 	if _, password, isBasic := r.BasicAuth(); isBasic {
@@ -185,7 +183,7 @@ func authorized(header http.Header) (given string, is bool) {
 	return strings.TrimSpace(given), strings.EqualFold(scheme, "Bearer")
 }
 
-// equal compares in a time that shows neither length nor the first wrong byte.
+// equal compares in constant time. The time shows neither the length nor the first wrong byte.
 func equal(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1

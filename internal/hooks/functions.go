@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// The functions take their value last, so that it can be piped to them.
+// The functions take their value last, so that values can be piped to them.
 
 func orDefault(other, value any) any {
 	list, isList := value.([]any)
@@ -21,7 +21,7 @@ func orDefault(other, value any) any {
 	return value
 }
 
-// truncate cuts a text to n characters, the last of which is an ellipsis then.
+// truncate cuts a text to n characters. The last one is then an ellipsis.
 func (r *run) truncate(n, value any) (string, error) {
 	most, isNumber := number(n)
 	if !isNumber || most < 1 || most > maxOutput {
@@ -58,7 +58,7 @@ func firstLine(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// titled returns a service's name for something as the beginning of a sentence.
+// titled capitalises a service's word for the start of a sentence.
 func titled(text string) string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "_", " "))
 	first, size := utf8.DecodeRuneInString(text)
@@ -68,7 +68,7 @@ func titled(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// ofPart returns a function of a text and a part of it.
+// ofPart returns a template function of a text and a part of it.
 func ofPart[T any](r *run, of func(text, part string) T) func(part, value any) (T, error) {
 	return func(part, value any) (made T, err error) {
 		texts, err := r.texts(part, value)
@@ -95,11 +95,11 @@ func (r *run) print(values ...any) (string, error) {
 	return strings.Join(texts, ""), err
 }
 
-// badFormat matches verbs that make a text long: widths beyond 99, widths from
-// arguments, and indexes of arguments.
+// badFormat matches verbs that could make a text long: widths above 99, widths from arguments,
+// and argument indexes.
 var badFormat = regexp.MustCompile(`%[^a-zA-Z%]*([*\[]|[0-9]{3})`)
 
-// printf is fmt's, with numbers as numbers and everything else as text.
+// printf is fmt.Sprintf. Numbers are passed as numbers and all other values as text.
 func (r *run) printf(format any, values ...any) (string, error) {
 	text, err := r.text(format)
 	if err != nil {
@@ -123,8 +123,8 @@ func (r *run) printf(format any, values ...any) (string, error) {
 	return made, r.charge(len(made))
 }
 
-// date formats a moment: RFC 3339, or seconds since 1970, which are shown in UTC.
-// Other values are shown as they are.
+// date formats a time: RFC 3339, or seconds since 1970, which are shown in UTC. Other values are
+// returned unchanged.
 func (r *run) date(layout, value any) (string, error) {
 	texts, err := r.texts(layout, value)
 	if err != nil {
@@ -144,7 +144,7 @@ func (r *run) date(layout, value any) (string, error) {
 	return texts[1], nil
 }
 
-// headerOf returns a header of the delivery by its name, in any case.
+// headerOf returns a header of the delivery. The case of the name does not matter.
 func (r *run) headerOf(name any) (string, error) {
 	text, err := r.text(name)
 	value, _ := headersOf(r.header)[http.CanonicalHeaderKey(text)].(string)
@@ -166,7 +166,7 @@ func (r *run) split(separator, value any) ([]any, error) {
 	return parts, nil
 }
 
-// join returns the elements of a list with a separator between.
+// join joins the elements of a list with a separator.
 func (r *run) join(separator, value any) (string, error) {
 	list, isList := value.([]any)
 	if !isList {
@@ -191,7 +191,7 @@ func first(n, value any) ([]any, error) {
 	list, _ := value.([]any)
 	most, isNumber := number(n)
 	if !isNumber || most < 0 {
-		return nil, fmt.Errorf("first takes a number of elements")
+		return nil, fmt.Errorf("first needs a number of elements")
 	}
 	return list[:int(min(most, float64(len(list))))], nil
 }
@@ -212,7 +212,7 @@ func (r *run) slice(value any, bounds ...any) (any, error) {
 	for i, bound := range bounds {
 		n, isNumber := number(bound)
 		if !isNumber || n < 0 || i > 1 {
-			return nil, fmt.Errorf("slice takes a list or text, and one or two positions")
+			return nil, fmt.Errorf("slice needs a list or text, and one or two positions")
 		}
 		at[i] = int(min(n, float64(length)))
 	}

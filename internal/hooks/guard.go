@@ -13,28 +13,28 @@ import (
 	"bridged/internal/bridge"
 )
 
-// maxRanges limits how deep ranges stand within one another.
+// maxRanges limits the nesting of ranges.
 const maxRanges = 2
 
-// The functions that the guard puts into a template. Callers cannot use their names.
+// The guard inserts calls of these functions into a template. Authors of templates cannot use
+// their names.
 const (
-	fnShow  = "_show"  // ends what is printed
-	fnOver  = "_over"  // ends what a range goes over
-	fnStep  = "_step"  // begins a range's list
-	fnField = "_field" // stands for .a.b
+	fnShow  = "_show"  // ends a pipeline that prints
+	fnOver  = "_over"  // ends the list of a range
+	fnStep  = "_step"  // starts an iteration of a range
+	fnField = "_field" // replaces .a.b
 )
 
-// guard walks through a template. It refuses nodes that could run long and names that do
-// not exist, and rewrites the others to call functions that end a run, show a payload's
-// words without markup, and do not fail where a field is missing: text/template itself has
-// no limits.
+// guard checks and rewrites a template. It refuses nodes that could run for long and names that
+// do not exist. It rewrites the others to call functions that limit a run, show text of the
+// payload without markup, and accept missing fields. text/template itself has no limits.
 type guard struct {
 	tree *parse.Tree
 	err  error // the first problem
 }
 
-// secure refuses or rewrites a template. Without define, template and loops over
-// numbers all that repeats is a range over a payload's list, two deep.
+// secure refuses or rewrites a template. Without define, template and loops over numbers, only
+// ranges over the payload's lists repeat anything, and they nest at most two deep.
 func secure(t *template.Template) error {
 	for _, other := range t.Templates() {
 		if other.Name() != templateName {
@@ -42,17 +42,17 @@ func secure(t *template.Template) error {
 		}
 	}
 	if t.Tree == nil {
-		return bridge.Invalid("template must have something to say")
+		return bridge.Invalid("template must not be empty")
 	}
 	g := &guard{tree: t.Tree}
 	g.list(t.Root, scope{root: true})
 	return g.err
 }
 
-// scope is the surroundings of a node.
+// scope describes the surroundings of a node.
 type scope struct {
-	ranges int  // how many ranges
-	root   bool // whether the dot is the template's data
+	ranges int  // number of enclosing ranges
+	root   bool // the dot is the template's data
 }
 
 func (g *guard) refuse(node parse.Node, format string, args ...any) {
@@ -90,7 +90,7 @@ func (g *guard) node(node parse.Node, in scope) {
 	}
 }
 
-// branch guards an if, with or range whose list has a scope of its own.
+// branch checks an if, with or range. Its list has its own scope, within.
 func (g *guard) branch(node *parse.BranchNode, in, within scope) {
 	g.pipe(node.Pipe, in)
 	g.list(node.List, within)
@@ -99,7 +99,7 @@ func (g *guard) branch(node *parse.BranchNode, in, within scope) {
 
 func (g *guard) loop(node *parse.RangeNode, in scope) {
 	if in.ranges == maxRanges {
-		g.refuse(node, "at most %d ranges may stand within one another", maxRanges)
+		g.refuse(node, "ranges may be nested at most %d deep", maxRanges)
 		return
 	}
 	if isNumber(node.Pipe) {
@@ -112,13 +112,13 @@ func (g *guard) loop(node *parse.RangeNode, in scope) {
 	node.List.Nodes = slices.Insert(node.List.Nodes, 0, parse.Node(&parse.ActionNode{NodeType: parse.NodeAction, Pos: node.Pos, Line: node.Line, Pipe: step}))
 }
 
-// appendCall has a pipeline end in a function.
+// appendCall appends a function call to a pipeline.
 func appendCall(pipe *parse.PipeNode, name string) {
 	call := parse.NewIdentifier(name).SetPos(pipe.Pos)
 	pipe.Cmds = append(pipe.Cmds, &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pipe.Pos, Args: []parse.Node{call}})
 }
 
-// isNumber reports whether a pipeline is a number that the template names.
+// isNumber reports whether a pipeline is a constant number.
 func isNumber(pipe *parse.PipeNode) bool {
 	last := pipe.Cmds[len(pipe.Cmds)-1].Args[0]
 	if inner, is := last.(*parse.PipeNode); is {
@@ -146,9 +146,9 @@ func (g *guard) pipe(pipe *parse.PipeNode, in scope) {
 	}
 }
 
-// call checks the name of a function and how many arguments it is given.
+// call checks the name of a function and the number of its arguments.
 func (g *guard) call(name *parse.IdentifierNode, given int) {
-	least, most := 1, given // of and, or
+	least, most := 1, given // for "and" and "or"
 	if name.Ident == "not" {
 		most = 1
 	}
@@ -160,12 +160,12 @@ func (g *guard) call(name *parse.IdentifierNode, given int) {
 		}
 	}
 	if given < least || given > most {
-		g.refuse(name, "%s takes %d arguments, not %d", name.Ident, least, given)
+		g.refuse(name, "%s needs %d arguments, not %d", name.Ident, least, given)
 	}
 }
 
-// known returns one of our functions, nil for one of text/template's, and refuses the
-// name of any other.
+// known returns the type of one of our functions, or nil for a function of text/template. It
+// refuses all other names.
 func (g *guard) known(name *parse.IdentifierNode) reflect.Type {
 	switch name.Ident {
 	case "and", "or", "not":
@@ -179,7 +179,7 @@ func (g *guard) known(name *parse.IdentifierNode) reflect.Type {
 	return function
 }
 
-// argument returns an argument in which names of fields are calls.
+// argument returns an argument with its field names replaced by calls.
 func (g *guard) argument(arg parse.Node, in scope) parse.Node {
 	switch arg := arg.(type) {
 	case *parse.PipeNode:
@@ -208,14 +208,14 @@ func (g *guard) argument(arg parse.Node, in scope) parse.Node {
 	return arg
 }
 
-// data refuses a name at the top that a template is not given.
+// data refuses a top-level name that is not part of a template's data.
 func (g *guard) data(node parse.Node, name string) {
 	if name != "payload" && name != "headers" {
 		g.refuse(node, "there is .payload and .headers, and no .%s", name)
 	}
 }
 
-// fieldCall returns the pipeline that looks up names in a value.
+// fieldCall returns the pipeline that looks names up in a value.
 func fieldCall(pos parse.Pos, of parse.Node, names []string) parse.Node {
 	args := []parse.Node{parse.NewIdentifier(fnField).SetPos(pos), of}
 	for _, name := range names {

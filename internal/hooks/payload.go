@@ -19,11 +19,11 @@ import (
 
 const (
 	maxValues = 50_000 // in a payload
-	maxDepth  = 32     // of its objects and lists in each other
+	maxDepth  = 32     // nesting of its objects and lists
 )
 
-// Payload reads a body: JSON, a form (its field payload, as code hosts send it, or all
-// of them) or text. An unreadable one is a [bridge.CodeInvalid].
+// Payload parses a body: JSON, a form (its field payload, as code hosts send it, or all fields)
+// or text. Its errors are [bridge.CodeInvalid].
 func (t *Template) Payload(header http.Header, body []byte) (any, error) {
 	kind, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
 	body = toUTF8(body, parameters["charset"])
@@ -43,9 +43,9 @@ func (t *Template) Payload(header http.Header, body []byte) (any, error) {
 	return textPayload(body), nil
 }
 
-// toUTF8 decodes a text in the character set that its sender declares, or that a byte order
-// mark names, and removes the mark. A text that is valid UTF-8 stays as it is: senders declare
-// other sets by mistake. So does one in a set that is not known.
+// toUTF8 decodes a text in the character set that its sender declares, or that a byte order mark
+// indicates, and removes the mark. Valid UTF-8 stays as it is, because senders declare other sets
+// by mistake. So does text in an unknown set.
 func toUTF8(text []byte, declared string) []byte {
 	set, name := charset.Lookup(declared)
 	switch isWide := strings.HasPrefix(name, "utf-16"); {
@@ -67,8 +67,8 @@ func toUTF8(text []byte, declared string) []byte {
 
 func textPayload(body []byte) string { return strings.ToValidUTF8(string(body), "\uFFFD") }
 
-// formPayload reads a form. Without a field with a value it is text that was sent as a
-// form by accident, as curl does.
+// formPayload parses a form. If no field has a value, the body is text that was sent as a form by
+// accident, as curl does.
 func formPayload(body []byte, declared string) (any, error) {
 	if fields := bytes.Count(body, []byte("&")); fields > maxValues/10 {
 		return nil, bridge.Invalid("the body has more than %d fields", maxValues/10)
@@ -87,8 +87,8 @@ func formPayload(body []byte, declared string) (any, error) {
 	return fields, nil
 }
 
-// JSONPayload reads a payload in JSON. Line breaks and other control characters may be in
-// strings as they are, against RFC 8259 (section 7): scripts join texts into JSON.
+// JSONPayload parses a JSON payload. Contrary to RFC 8259 (section 7), it accepts line breaks and
+// other control characters in strings, because scripts paste texts into JSON.
 func JSONPayload(text []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(escapeControls(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))))
 	decoder.UseNumber()
@@ -105,7 +105,7 @@ func JSONPayload(text []byte) (any, error) {
 	return value, err
 }
 
-// escapeControls returns JSON whose strings have control characters as escapes.
+// escapeControls escapes the control characters in the strings of JSON.
 func escapeControls(text []byte) []byte {
 	var escaped []byte
 	inString, done := false, 0
@@ -126,8 +126,8 @@ func escapeControls(text []byte) []byte {
 	return append(escaped, text[done:]...)
 }
 
-// payloadReader reads JSON into the values of templates. It bounds their number: a
-// megabyte of small values takes a hundred megabytes of memory.
+// payloadReader parses JSON into values for templates. It limits their number: a megabyte of
+// small values takes a hundred megabytes of memory.
 type payloadReader struct {
 	*json.Decoder
 	left int
@@ -184,8 +184,7 @@ func (r *payloadReader) object(depth int) (any, error) {
 	return object, err
 }
 
-// numberOf returns a number that shows as it was written, where that is a whole
-// one.
+// numberOf returns a number that is printed as it was written, if it is an integer.
 func numberOf(n json.Number) any {
 	if whole, err := strconv.ParseInt(n.String(), 10, 64); err == nil {
 		return whole

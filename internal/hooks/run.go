@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	maxSteps = 100_000  // of one rendering: turns of ranges, and functions that read or make text
+	maxSteps = 100_000  // of one rendering: iterations of ranges, and calls of functions that read or make text
 	maxWork  = 16 << 20 // bytes that its functions read and make
 )
 
-// run is one rendering. Every turn of a range and every function that reads or makes text
-// calls step, so that nothing runs on; the text is charged before.
+// run is one rendering. Each iteration of a range and each function that reads or makes text
+// calls step, so that no rendering runs forever. The size of the text is charged before.
 type run struct {
 	header   http.Header
 	deadline time.Time
@@ -23,7 +23,7 @@ type run struct {
 }
 
 // functions returns the functions of templates, bound to a run. and, or and not are
-// those of text/template, which evaluates them lazily.
+// text/template's own, because it evaluates them lazily.
 func (r *run) functions() template.FuncMap {
 	return template.FuncMap{
 		fnShow: r.show, fnOver: r.over, fnStep: func() (string, error) { return "", r.step(1) }, fnField: field,
@@ -45,7 +45,7 @@ func (r *run) functions() template.FuncMap {
 	}
 }
 
-// step counts n steps, and ends a run that has taken too many or too long.
+// step counts n steps. It fails if the run has taken too many steps or too much time.
 func (r *run) step(n int) error {
 	if r.steps += n; r.steps > maxSteps {
 		return errTooMuch
@@ -56,7 +56,7 @@ func (r *run) step(n int) error {
 	return nil
 }
 
-// charge counts the bytes that a function is about to read or make.
+// charge counts bytes that a function is about to read or make.
 func (r *run) charge(n int) error {
 	if r.work += n; n < 0 || r.work > maxWork {
 		return errTooMuch
@@ -64,7 +64,8 @@ func (r *run) charge(n int) error {
 	return r.step(1)
 }
 
-// over returns a list or an object that a range may go over, and refuses other values.
+// over returns a value that a range may iterate over, which is a list or an object, and refuses
+// others.
 func (r *run) over(value any) (any, error) {
 	switch value := value.(type) {
 	case nil, []any:

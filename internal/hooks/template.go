@@ -1,11 +1,11 @@
-// Package hooks turns the posts of other services into texts for a chat: it reads
-// payloads, checks signatures, identifies deliveries and renders templates.
+// Package hooks turns the posts of other services (incoming webhooks) into texts for a chat: it
+// parses payloads, checks signatures, identifies deliveries and renders templates.
 //
-// [Parse] reads the name of a shipped template or a text/template, and refuses one that
-// could run long. [Template.Render] runs it within a second and 64 KiB. Only the
-// template's own words mark up; those of a payload are shown as text.
+// [Parse] accepts the name of a shipped template or a text/template. It refuses templates that
+// could run for long. [Template.Render] is limited to a second and 64 KiB. Only the template's
+// own text can contain markup; text of a payload is shown as it is.
 //
-// The package knows neither the store nor the account, and sends nothing: the API does.
+// The package knows neither the store nor the account, and sends nothing; the API does that.
 package hooks
 
 import (
@@ -31,15 +31,15 @@ const (
 	maxTime   = time.Second
 )
 
-// Template makes texts of payloads.
+// Template makes texts from payloads.
 type Template struct {
-	name    string                        // of a shipped one
-	byEvent map[string]*template.Template // of a shipped one that has one for each event
+	name    string                        // of a shipped template
+	byEvent map[string]*template.Template // of a shipped template with a text for each event
 	always  *template.Template
 }
 
-// Parse reads the name of a shipped template, or a text/template. Its refusals are
-// [bridge.CodeInvalid] and name the place.
+// Parse parses the name of a shipped template, or a text/template. Its errors are
+// [bridge.CodeInvalid] and name the position.
 func Parse(source string) (*Template, error) {
 	if t, found := shipped()[source]; found {
 		return t, nil
@@ -59,16 +59,16 @@ func Parse(source string) (*Template, error) {
 	return &Template{always: p}, nil
 }
 
-// choices returns the forms of a template, for a sentence.
+// choices lists the forms of a template, for a sentence.
 func choices() string {
 	return "one of " + strings.Join(Names(), ", ") + ", or a template with {{ }}, such as {{.payload.title}}"
 }
 
-// templateName stands before the place in the errors of text/template.
+// templateName precedes the position in errors of text/template.
 const templateName = "template"
 
-// compile parses a text/template, checks it and makes it safe to run. Forms send
-// line breaks as CRLF.
+// compile parses a text/template, checks it and rewrites it so that it is safe to run. It accepts
+// CRLF line breaks, which forms send.
 func compile(source string) (*template.Template, error) {
 	source = strings.ReplaceAll(source, "\r\n", "\n")
 	parsed, err := template.New(templateName).Funcs(new(run).functions()).Parse(source)
@@ -78,10 +78,10 @@ func compile(source string) (*template.Template, error) {
 	return parsed, secure(parsed)
 }
 
-// TakesText reports whether the payload is the body itself, of any type.
+// TakesText reports whether the payload is the body itself, whatever its type.
 func (t *Template) TakesText() bool { return t.name == textName }
 
-// Needs refuses headers with which the template has no text for any payload.
+// Needs returns an error if the template has no text for any payload with these headers.
 func (t *Template) Needs(header http.Header) error {
 	if t.byEvent == nil || eventOf(header) != "" {
 		return nil
@@ -89,8 +89,8 @@ func (t *Template) Needs(header http.Header) error {
 	return bridge.Invalid("headers must name the event, such as %q: the template %s has a text for each", "X-Gitea-Event: push", t.name)
 }
 
-// Render returns the text of a payload, empty where the template has none. A template
-// that fails or exceeds its limits is a [bridge.CodeTemplateFailed].
+// Render returns the text for a payload, or "" if the template has none. If the template fails or
+// exceeds its limits, the error is [bridge.CodeTemplateFailed].
 func (t *Template) Render(payload any, header http.Header) (string, error) {
 	p := t.always
 	if t.byEvent != nil {
@@ -125,7 +125,7 @@ func headersOf(header http.Header) map[string]any {
 	return headers
 }
 
-// limitedWriter ends an execution that writes more than a text can hold.
+// limitedWriter fails when an execution writes more than maxOutput.
 type limitedWriter struct{ bytes.Buffer }
 
 func (w *limitedWriter) Write(p []byte) (int, error) {
@@ -135,23 +135,23 @@ func (w *limitedWriter) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
-// The limits of a run. They end it as errors of its functions or its writer.
+// These errors end a run. Its functions or its writer return them.
 const (
 	errTooLong   limitError = "the text is longer than 64 KiB"
 	errTooMuch   limitError = "it does too much: shorten its loops"
 	errTooSlow   limitError = "it takes longer than a second"
 	errNotAList  limitError = "range goes over lists and objects only"
-	errBadFormat limitError = "printf takes widths up to 99, and neither * nor [ ]"
+	errBadFormat limitError = "printf accepts widths up to 99, and neither * nor [ ]"
 )
 
 type limitError string
 
 func (e limitError) Error() string { return string(e) }
 
-// place matches line and column in the errors of text/template.
+// place matches line and column in errors of text/template.
 var place = regexp.MustCompile(`^template: ` + templateName + `:(\d+)(?::(\d+))?:? ?`)
 
-// placed puts the place of a report before a problem.
+// placed prefixes a problem with the position in a report.
 func placed(report, problem string) string {
 	found := place.FindStringSubmatch(report)
 	switch {
@@ -163,7 +163,7 @@ func placed(report, problem string) string {
 	return "line " + found[1] + ", column " + found[2] + ": " + problem
 }
 
-// failed returns the error of a run that did not end well.
+// failed returns the error for a run that failed.
 func failed(err error) error {
 	problem := err.Error()
 	if limit, is := errors.AsType[limitError](err); is {
@@ -178,19 +178,19 @@ func failed(err error) error {
 	return bridge.Fail(bridge.CodeTemplateFailed, "the hook's template failed: %s", placed(err.Error(), problem))
 }
 
-// textName names the template that sends bodies as they are.
+// textName is the template that sends bodies unchanged.
 const textName = "text"
 
 //go:embed templates
 var templateFiles embed.FS
 
-// Names returns the names of the templates that are shipped.
+// Names returns the names of the shipped templates.
 func Names() []string {
 	return []string{"alertmanager", "gitea", "github", "grafana", "json", textName, "uptime-kuma"}
 }
 
-// shipped returns the templates that are shipped, by their names. Of code hosts
-// there is a file for each event, in a directory.
+// shipped returns the shipped templates by name. Code hosts have a directory with one file for
+// each event.
 var shipped = sync.OnceValue(func() map[string]*Template {
 	templates := make(map[string]*Template)
 	for _, name := range Names() {
@@ -218,7 +218,7 @@ var shipped = sync.OnceValue(func() map[string]*Template {
 	return templates
 })
 
-// mustCompile reads a file under the rules of everybody's templates.
+// mustCompile compiles a shipped file under the same rules as user templates.
 func mustCompile(file string) *template.Template {
 	source, err := templateFiles.ReadFile(file)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"bridged/internal/bridge"
 )
 
-// raw is a text that may mark up.
+// raw is a text that may contain markup.
 type raw string
 
-// text returns a value as text, empty for a missing one.
+// text returns a value as text, or "" for a missing one.
 func (r *run) text(value any) (string, error) {
 	text, err := textOf(value)
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *run) texts(values ...any) ([]string, error) {
 	return texts, nil
 }
 
-// field returns the value at a path of names, nil where there is none.
+// field returns the value at a path of names, or nil.
 func field(value any, names ...string) any {
 	for _, name := range names {
 		object, _ := value.(map[string]any)
@@ -56,7 +56,7 @@ func field(value any, names ...string) any {
 	return value
 }
 
-// index returns an element or a field, and nil where there is none.
+// index returns an element or a field, or nil.
 func (r *run) index(value any, keys ...any) (any, error) {
 	for _, key := range keys {
 		switch in := value.(type) {
@@ -117,7 +117,7 @@ func number(value any) (n float64, isNumber bool) {
 	return 0, false
 }
 
-// compare orders two values: numbers as numbers, everything else as text.
+// compare orders two values: numbers as numbers, all other values as text.
 func (r *run) compare(a, b any) (int, error) {
 	x, xNumber := number(a)
 	y, yNumber := number(b)
@@ -131,7 +131,7 @@ func (r *run) compare(a, b any) (int, error) {
 	return strings.Compare(texts[0], texts[1]), nil
 }
 
-// eq reports whether a value is one of others. A missing one equals only nil.
+// eq reports whether a value equals one of others. A missing value equals only nil.
 func (r *run) eq(value any, others ...any) (bool, error) {
 	for _, other := range others {
 		if (value == nil) != (other == nil) {
@@ -165,7 +165,7 @@ func (r *run) json(value any) (string, error) {
 	return string(text), r.charge(len(text))
 }
 
-// show returns a value as it is printed, without markup unless it is raw.
+// show returns a value as it is printed. Markup is removed unless the value is raw.
 func (r *run) show(value any) (string, error) {
 	text, err := r.text(value)
 	if _, isRaw := value.(raw); isRaw || err != nil {
@@ -174,17 +174,17 @@ func (r *run) show(value any) (string, error) {
 	return plain(text), nil
 }
 
-// raw lets a value mark up.
+// raw permits markup in a value.
 func (r *run) raw(value any) (raw, error) {
 	text, err := r.text(value)
 	return raw(text), err
 }
 
-// address finds addresses in a text.
+// address matches URLs in a text.
 var address = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"]+`)
 
-// plain returns a text without the characters that mark up in the apps, which have no
-// escape: within addresses they are percent-encoded, elsewhere replaced by look-alikes.
+// plain removes markup from a text. The apps have no escape character, so the characters of
+// markup are percent-encoded in URLs and replaced by look-alikes elsewhere.
 func plain(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if !strings.ContainsAny(text, "*_~`") {
@@ -201,14 +201,14 @@ func plain(text string) string {
 	return visible(out.String())
 }
 
-// lookAlikes stand for marks in words, codes in addresses.
+// These are the replacements of markup characters in text and in URLs.
 var (
 	lookAlikes = map[rune]string{'*': "∗", '_': "ˍ", '~': "∼", '`': "ˋ"}
 	codes      = map[rune]string{'*': "%2A", '_': "%5F", '~': "%7E", '`': "%60"}
 )
 
-// replaceMarks replaces the marks of a text. An underscore within a word is none,
-// and names of things are full of them.
+// replaceMarks replaces the markup characters of a text. An underscore within a word is not
+// markup, and many identifiers contain underscores.
 func replaceMarks(text string, by map[rune]string) string {
 	var out strings.Builder
 	before := ' '
@@ -227,7 +227,7 @@ func replaceMarks(text string, by map[rune]string) string {
 
 func isWord(char rune) bool { return unicode.IsLetter(char) || unicode.IsDigit(char) }
 
-// visible returns a text without control characters and changes of direction.
+// visible removes control characters and changes of direction from a text.
 func visible(text string) string {
 	return strings.Map(func(char rune) rune {
 		switch {

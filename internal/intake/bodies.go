@@ -12,29 +12,30 @@ import (
 const MaxBody = 1 << 20
 
 const (
-	// free bytes of a body are read without a quota: most are smaller, and the
-	// connections bound their number.
+	// free is how many bytes of a body are read without a quota. Most bodies are smaller, and the
+	// number of connections limits their sum.
 	free = 512
-	// patience and pace bound how slowly a body may come while others wait: an eighth of
-	// its room within two seconds.
+	// patience and pace define how slowly a body may arrive while others wait: an eighth of its
+	// reservation within two seconds.
 	patience = 2 * time.Second
 )
 
-// steps lists the sizes up to which a body has room, and the room of all bodies of that size.
-// A body takes the next step once it has filled one, so that its room is at most eight times
-// what has come; as it waits for the step above only, no two wait for each other.
+// steps lists the sizes of a body's reservation, and the quota of all bodies with that size. A
+// body moves to the next step when it has filled its reservation, so that a reservation is at
+// most eight times the received bytes. A body only waits for the step above its own, so no two
+// bodies wait for each other.
 var steps = [...]struct{ size, all int64 }{{16 << 10, 2 << 20}, {128 << 10, 2 << 20}, {MaxBody, 8 << 20}}
 
-// Errors of [Bodies.Read].
+// These are errors of [Bodies.Read].
 var (
 	ErrBodyTooLarge = errors.New("the body is too large")
-	ErrCut          = errors.New("the body came too slowly while others waited")
+	ErrCut          = errors.New("the body arrived too slowly while others waited")
 )
 
-// Bodies bounds the memory of the bodies that are in use.
+// Bodies limits the memory of the bodies that are in use.
 type Bodies struct{ steps [len(steps)]*Quota }
 
-// NewBodies returns the bound of all bodies of a process.
+// NewBodies returns the limit for all bodies of a process.
 func NewBodies() *Bodies {
 	b := new(Bodies)
 	for i, step := range steps {
@@ -43,20 +44,20 @@ func NewBodies() *Bodies {
 	return b
 }
 
-// Source says where a body comes from.
+// Source describes a body to read.
 type Source struct {
 	io.Reader
-	Announced int64  // its length; negative for unknown
-	Most      int64  // bytes, at most MaxBody
-	Family    int64  // of its sender
-	Cut       func() // ends the reading; see [Quota.Take]
-	// Wait stops the time of the body, and Resume continues it; both may be nil.
+	Announced int64  // its Content-Length; negative if unknown
+	Most      int64  // limit in bytes, up to MaxBody
+	Family    int64  // token tree of the sender
+	Cut       func() // cancels the reading; see [Quota.Take]
+	// Wait stops the body's time limit, and Resume continues it. Both may be nil.
 	Wait, Resume func()
 }
 
-// Read reads a body to its end. Its room stays taken until done, which is never
-// nil and may be called more than once. The errors are [ErrBodyTooLarge],
-// [ErrCut], and those of ctx and of the source.
+// Read reads a body to its end. Its reservation is held until done is called. done is never nil
+// and may be called more than once. The errors are [ErrBodyTooLarge], [ErrCut], and those of ctx
+// and of the source.
 func (b *Bodies) Read(ctx context.Context, from Source) (body []byte, done func(), err error) {
 	room := &room{bodies: b, from: from, limit: from.Most}
 	if from.Announced > from.Most {
@@ -76,15 +77,15 @@ func (b *Bodies) Read(ctx context.Context, from Source) (body []byte, done func(
 	return body, room.grant.Release, nil
 }
 
-// room holds the memory of one body.
+// room is the reservation of one body.
 type room struct {
 	bodies *Bodies
 	from   Source
-	limit  int64 // what is expected
+	limit  int64 // expected bytes
 	grant  *Grant
 }
 
-// fill reads until the end.
+// fill reads to the end.
 func (r *room) fill(ctx context.Context) ([]byte, error) {
 	body := make([]byte, 0, min(r.limit+1, free))
 	for step := 0; ; {
@@ -92,7 +93,7 @@ func (r *room) fill(ctx context.Context) ([]byte, error) {
 		body = body[:len(body)+n]
 		r.grant.Came(n)
 		switch {
-		case r.grant.WasCut(): // the source may have set its own time since
+		case r.grant.WasCut(): // the source may have set its own deadline since
 			return nil, ErrCut
 		case int64(len(body)) > r.limit:
 			return nil, ErrBodyTooLarge
@@ -111,7 +112,7 @@ func (r *room) fill(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// grow moves a body that has filled its room to a step.
+// grow moves a body that has filled its reservation to a step.
 func (r *room) grow(ctx context.Context, step int, body []byte) ([]byte, error) {
 	size := min(r.limit, steps[step].size)
 	larger, err := r.take(ctx, r.bodies.steps[step], size)
@@ -124,7 +125,7 @@ func (r *room) grow(ctx context.Context, step int, body []byte) ([]byte, error) 
 	return grown, nil
 }
 
-// take waits for room, without the time of the body running.
+// take waits for a reservation. The body's time limit does not run while it waits.
 func (r *room) take(ctx context.Context, quota *Quota, size int64) (*Grant, error) {
 	r.grant.Whole()
 	if r.from.Wait != nil {
@@ -134,11 +135,11 @@ func (r *room) take(ctx context.Context, quota *Quota, size int64) (*Grant, erro
 	return quota.Take(ctx, r.from.Family, size, r.from.Cut)
 }
 
-// ReadRequest reads a family's body of at most so many bytes, which must arrive within a
-// time, without that of waiting for room.
+// ReadRequest reads a body of at most most bytes for a token tree. The body must arrive within a
+// time, not counting the wait for a reservation.
 func (b *Bodies) ReadRequest(w http.ResponseWriter, r *http.Request, family, most int64, within time.Duration) (body []byte, done func(), err error) {
 	control, since := http.NewResponseController(w), time.Now()
-	arriveBy := func(at time.Time) { _ = control.SetReadDeadline(at) } // without a connection there is no time
+	arriveBy := func(at time.Time) { _ = control.SetReadDeadline(at) } // a request without a connection has no deadline
 	if r.ContentLength != 0 {
 		arriveBy(since.Add(within))
 	}
@@ -154,17 +155,17 @@ func (b *Bodies) ReadRequest(w http.ResponseWriter, r *http.Request, family, mos
 		},
 	})
 	if err == nil {
-		arriveBy(time.Time{}) // it would look like a caller that hung up
+		arriveBy(time.Time{}) // an expired deadline would look like a caller that hung up
 	}
 	return body, done, err
 }
 
-// CutOff returns a function that ends the reading of a request's body, by the connection's
+// CutOff returns a function that cancels the reading of a request's body, with the connection's
 // deadline or by closing the body.
 func CutOff(w http.ResponseWriter, body io.Closer) func() {
 	return func() {
 		if http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) != nil {
-			_ = body.Close() // of a pipe in the process, whose other side gets the error
+			_ = body.Close() // of a pipe within the process; the other side gets the error
 		}
 	}
 }

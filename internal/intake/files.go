@@ -8,31 +8,32 @@ import (
 )
 
 const (
-	// smallFile bounds the size of files with a quota of their own, which large ones do not
-	// hold up, and smallFiles their number.
+	// smallFile is the largest size of files with a separate quota, so that large files do not
+	// block them. smallFiles is their number.
 	smallFile  = 1 << 20
 	smallFiles = 32
-	// largeFiles limits the number of larger files, and ofLargest that of files of the largest size.
+	// largeFiles limits the number of larger files, and ofLargest the number of files of the
+	// largest size.
 	largeFiles = 16
 	ofLargest  = 2
-	// filePatience and filePace bound how slowly a file may come while others wait.
+	// filePatience and filePace define how slowly a file may arrive while others wait.
 	filePatience = 10 * time.Second
 	filePace     = 256 << 10
-	// turnPatience limits how long a file waits for room.
+	// turnPatience limits how long a file waits for a reservation.
 	turnPatience = 2 * time.Minute
 )
 
-// ErrBusy reports that there was no room for a file in time.
+// ErrBusy means that a file got no reservation in time.
 var ErrBusy = errors.New("too many files are being received")
 
-// Files bounds the files on the disk that are being received and sent.
+// Files limits the files on disk that are being received and sent.
 type Files struct {
 	small, large *Quota
 	step, most   int64
 }
 
-// NewFiles returns a bound of files of most bytes at the most: 16 of them, or
-// two of that size, beside 32 of up to a megabyte.
+// NewFiles returns a limit for files of up to most bytes: 16 of them, or two of the largest size,
+// and in addition 32 of up to a megabyte.
 func NewFiles(most int64) *Files {
 	step := min(smallFile, most)
 	return &Files{
@@ -42,13 +43,13 @@ func NewFiles(most int64) *Files {
 	}
 }
 
-// Begin returns a file of a family, without room. cut must end its reading; see
+// Begin returns a file of a token tree, without a reservation. cut must cancel its reading; see
 // [Quota.Take].
 func (f *Files) Begin(family int64, cut func()) *File {
 	return &File{files: f, family: family, cut: cut, announced: f.most}
 }
 
-// File holds the room of one file. One goroutine uses it at a time.
+// File is the reservation of one file. Only one goroutine may use it at a time.
 type File struct {
 	files     *Files
 	family    int64
@@ -58,15 +59,15 @@ type File struct {
 	grant     *Grant
 }
 
-// Announce says how large the file will be, if that is known.
+// Announce sets the expected size, if it is known.
 func (f *File) Announce(size int64) {
 	if size >= 0 {
 		f.announced = min(size, f.files.most)
 	}
 }
 
-// Came notes that n more bytes have come, and waits until there is room for them on the
-// disk. The errors are [ErrBusy], [ErrCut] and those of ctx.
+// Came records that n more bytes were received, and waits until they fit into the quota of the
+// disk. The errors are [ErrBusy], [ErrCut] and the error of ctx.
 func (f *File) Came(ctx context.Context, n int) error {
 	before := f.came
 	f.came += int64(n)
@@ -84,9 +85,9 @@ func (f *File) Came(ctx context.Context, n int) error {
 	return nil
 }
 
-// take moves the file into the room of a quota.
+// take moves the file to a reservation in a quota.
 func (f *File) take(ctx context.Context, quota *Quota, size int64) error {
-	f.grant.Whole() // its sender is not the one who is slow now
+	f.grant.Whole() // from here on the sender is not the slow one
 	waiting, cancel := context.WithTimeoutCause(ctx, turnPatience, ErrBusy)
 	defer cancel()
 	grant, err := quota.Take(waiting, f.family, size, f.cut)
@@ -101,10 +102,10 @@ func (f *File) take(ctx context.Context, quota *Quota, size int64) error {
 	return nil
 }
 
-// Close gives back the room. It may be called more than once.
+// Close releases the reservation. It may be called more than once.
 func (f *File) Close() { f.grant.Release() }
 
-// Reader returns from with the room of what is read.
+// Reader returns a reader of from that reserves space for the bytes it reads.
 func (f *File) Reader(ctx context.Context, from io.Reader) io.Reader {
 	return fileReader{f, ctx, from}
 }
@@ -115,7 +116,7 @@ type fileReader struct {
 	from io.Reader
 }
 
-// Read reads what there is room for.
+// Read reads as much as fits.
 func (r fileReader) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)
 	if room := r.file.Came(r.ctx, n); room != nil {

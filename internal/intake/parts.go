@@ -7,13 +7,13 @@ import (
 	"net/http"
 )
 
-// maxPartHead bounds the head of a part. mime/multipart takes 10 MB.
+// maxPartHead limits the header of a part, in bytes. mime/multipart accepts 10 MB.
 const maxPartHead = 32 << 10
 
-// ErrPartHead reports a part with too large a head.
+// ErrPartHead means that the header of a part is too large.
 var ErrPartHead = errors.New("the head of a part of the form is too large")
 
-// Parts reads the parts of a form (RFC 7578), with bounded heads.
+// Parts reads the parts of a form (RFC 7578) with limited headers.
 type Parts struct {
 	parts *multipart.Reader
 	body  *partBody
@@ -27,7 +27,7 @@ func NewParts(r *http.Request) (*Parts, error) {
 	return &Parts{parts, body}, err
 }
 
-// Next returns the next part, once the one before was read to its end, or io.EOF.
+// Next returns the next part, or io.EOF. The previous part must have been read to its end.
 func (p *Parts) Next() (*multipart.Part, error) {
 	p.body.isHead, p.body.left = true, maxPartHead
 	part, err := p.parts.NextPart()
@@ -35,7 +35,7 @@ func (p *Parts) Next() (*multipart.Part, error) {
 	return part, err
 }
 
-// partBody bounds how much is read for a head.
+// partBody limits how much is read for a header.
 type partBody struct {
 	io.ReadCloser
 	isHead bool

@@ -1,8 +1,9 @@
-// Package intake bounds what callers send and have done at the same time: the bytes of bodies
-// that are being read, the files that are being received, expensive work.
+// Package intake limits what callers send and let the bridge do at the same time: the bytes of
+// bodies that are being read, the files that are being received, and expensive work.
 //
-// A [Quota] is divided by shares, so that no caller keeps the others out. It gives room for
-// bytes that have come, never for announced ones. A [Semaphore] gives slots in turn.
+// A [Quota] is divided among token trees, so that no caller can block the others. It reserves
+// space for received bytes, never for declared ones. A [Semaphore] gives slots to token trees in
+// turn.
 package intake
 
 import (
@@ -13,28 +14,28 @@ import (
 	"time"
 )
 
-// Operator is the family of BRIDGE_TOKEN. Each token and hook that it made is a family,
-// with all that was made with it in turn.
+// Operator is the token tree of BRIDGE_TOKEN. Each token and hook that BRIDGE_TOKEN created has
+// its own tree, together with everything created with it.
 const Operator int64 = 0
 
-// Shares divides a number of places, or bytes, among families.
+// Shares divides a number of slots, or bytes, among token trees.
 type Shares struct {
-	All    int64 // of all families together
-	Others int64 // of all families but the operator's
-	Each   int64 // of one family but the operator's
+	All    int64 // of all trees together
+	Others int64 // of all trees except the operator's
+	Each   int64 // of one tree other than the operator's
 }
 
-// Divide returns the shares of all: a quarter is reserved for the operator, at least one of
-// several, and no other family has more than half.
+// Divide returns the quotas for all slots or bytes: a quarter is reserved for the operator, at
+// least one of several, and no other tree gets more than half.
 func Divide(all int64) Shares {
 	reserved := max(all/4, min(all-1, 1))
 	return Shares{all, all - reserved, max(all/2, 1)}
 }
 
-// Taken counts what a family, all families but the operator's, and all together have.
+// Taken counts the usage of one tree, of all trees except the operator's, and of all together.
 type Taken struct{ Own, Others, All int64 }
 
-// Add adds what a family has, for one of the families.
+// Add adds size for the tree of, seen from the tree family.
 func (t *Taken) Add(family, of, size int64) {
 	t.All += size
 	if of != Operator {
@@ -45,52 +46,52 @@ func (t *Taken) Add(family, of, size int64) {
 	}
 }
 
-// Admits reports whether a family may have what is taken with its own last part.
+// Admits reports whether the usage t, which includes the tree's new part, is within the quotas.
 func (s Shares) Admits(family int64, t Taken) bool {
 	return t.All <= s.All && (family == Operator || t.Others <= s.Others && t.Own <= s.Each)
 }
 
-// Quota bounds the sum of its grants. Callers without room wait in their order.
+// Quota limits the sum of its grants. Callers wait in order if there is no space.
 type Quota struct {
 	shares   Shares
 	patience time.Duration
 	pace     int64
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields from here on
 	used    int64
-	others  int64 // of used, what families but the operator's have
+	others  int64 // part of used by trees other than the operator's
 	of      map[int64]int64
 	grants  map[*Grant]bool // that still wait for bytes
 	waiting []*Grant
 }
 
-// NewQuota returns a quota. While a grant waits, one that gets less than pace bytes within
-// patience is cut off.
+// NewQuota returns a quota. While a grant waits, another grant that receives less than pace bytes
+// within patience is cancelled.
 func NewQuota(shares Shares, patience time.Duration, pace int64) *Quota {
 	return &Quota{shares: shares, patience: patience, pace: pace, of: make(map[int64]int64), grants: make(map[*Grant]bool)}
 }
 
-// Grant is a part of a quota that was taken.
+// Grant is a reservation of a part of a quota.
 type Grant struct {
 	quota  *Quota
 	family int64
 	size   int64
 	cut    func()
-	given  chan struct{} // closed when there is room
+	given  chan struct{} // closed when the reservation is made
 
-	// Guarded by the quota's mu.
+	// The quota's mu guards these.
 	released bool
 	isCut    bool
-	came     int64 // since
+	came     int64 // bytes received since then
 	since    time.Time
 }
 
-// ErrTooLarge refuses a size that a family can never take.
-var ErrTooLarge = errors.New("larger than a whole share")
+// ErrTooLarge refuses a size that a token tree can never get.
+var ErrTooLarge = errors.New("larger than the whole quota of a token")
 
-// Take takes size of the quota for a family, and waits until there is room. cut must end
-// the reading that the grant is for; another goroutine calls it at most once. The errors
-// are those of ctx, and [ErrTooLarge].
+// Take reserves size for a token tree and waits until there is space. cut must cancel the reading
+// that the grant is for. Another goroutine calls it, at most once. The errors are the error of
+// ctx and [ErrTooLarge].
 func (q *Quota) Take(ctx context.Context, family, size int64, cut func()) (*Grant, error) {
 	if size > q.shares.All || family != Operator && size > q.shares.Each {
 		return nil, ErrTooLarge
@@ -101,7 +102,7 @@ func (q *Quota) Take(ctx context.Context, family, size int64, cut func()) (*Gran
 	q.giveNext()
 	q.mu.Unlock()
 	select {
-	case <-g.given: // without a timer, as nearly always
+	case <-g.given: // without a timer: this is nearly always the case
 		return g, nil
 	default:
 	}
@@ -120,8 +121,8 @@ func (q *Quota) Take(ctx context.Context, family, size int64, cut func()) (*Gran
 	}
 }
 
-// room reports whether a grant fits, and if not whether its own family is in the way. The
-// caller holds mu.
+// room reports whether a grant fits and, if not, whether its own tree uses the space. The caller
+// holds mu.
 func (q *Quota) room(g *Grant) (fits, isOwn bool) {
 	if q.used+g.size > q.shares.All {
 		return false, false
@@ -135,10 +136,10 @@ func (q *Quota) room(g *Grant) (fits, isOwn bool) {
 	return q.others+g.size <= q.shares.Others, false
 }
 
-// giveNext gives room to waiting grants in their order. A family that has its share holds
-// up no other one, and the others do not hold up the operator. The caller holds mu.
+// giveNext makes reservations for waiting grants in order. A tree that has used up its quota
+// blocks no other tree, and the others do not block the operator. The caller holds mu.
 func (q *Quota) giveNext() {
-	var heldOthers, heldAll bool // an earlier one waits for room that others share
+	var heldOthers, heldAll bool // an earlier grant waits for shared space
 	q.waiting = slices.DeleteFunc(q.waiting, func(g *Grant) bool {
 		if heldAll || heldOthers && g.family != Operator {
 			return false
@@ -157,7 +158,7 @@ func (q *Quota) giveNext() {
 	})
 }
 
-// add counts size for a grant's family. The caller holds mu.
+// add adds size to the usage of a grant's tree. The caller holds mu.
 func (q *Quota) add(g *Grant, size int64) {
 	q.used += size
 	if g.family == Operator {
@@ -169,7 +170,7 @@ func (q *Quota) add(g *Grant, size int64) {
 	}
 }
 
-// withdraw takes a grant out of the queue, or releases it if it was just given.
+// withdraw removes a grant from the queue, or releases it if it was just made.
 func (q *Quota) withdraw(g *Grant) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -181,7 +182,7 @@ func (q *Quota) withdraw(g *Grant) {
 	g.release()
 }
 
-// cutSlow cuts off slow grants that are in the way of a waiting one.
+// cutSlow cancels slow grants that block a waiting one.
 func (q *Quota) cutSlow(waits *Grant) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -196,7 +197,7 @@ func (q *Quota) cutSlow(waits *Grant) {
 	}
 }
 
-// locked runs f with the quota's lock held. It does nothing on nil.
+// locked calls f with the quota's lock held. It does nothing if g is nil.
 func (g *Grant) locked(f func()) {
 	if g == nil {
 		return
@@ -206,7 +207,7 @@ func (g *Grant) locked(f func()) {
 	f()
 }
 
-// Came notes that n bytes have come.
+// Came records that n bytes were received.
 func (g *Grant) Came(n int) {
 	g.locked(func() {
 		if g.came += int64(n); g.came >= g.quota.pace {
@@ -215,10 +216,10 @@ func (g *Grant) Came(n int) {
 	})
 }
 
-// Whole notes that everything has come: the grant is no longer cut off.
+// Whole records that all bytes were received: the grant is not cancelled any more.
 func (g *Grant) Whole() { g.locked(func() { delete(g.quota.grants, g) }) }
 
-// Await notes that bytes are awaited again: the grant is cut off if they take too long.
+// Await records that bytes are expected again: the grant is cancelled if they take too long.
 func (g *Grant) Await() {
 	g.locked(func() {
 		if g.came, g.since = 0, time.Now(); !g.released {
@@ -227,16 +228,28 @@ func (g *Grant) Await() {
 	})
 }
 
-// WasCut reports whether the grant was cut off to make room.
+// WasCut reports whether the grant was cancelled to make space.
 func (g *Grant) WasCut() (isCut bool) {
 	g.locked(func() { isCut = g.isCut })
 	return isCut
 }
 
-// Release releases the grant. It may be called more than once.
+// Shrink releases what the grant has beyond size.
+func (g *Grant) Shrink(size int64) {
+	g.locked(func() {
+		if g.released || size >= g.size {
+			return
+		}
+		g.quota.add(g, size-g.size)
+		g.size = size
+		g.quota.giveNext()
+	})
+}
+
+// Release releases the reservation. It may be called more than once.
 func (g *Grant) Release() { g.locked(g.release) }
 
-// release releases the grant, once. The caller holds mu.
+// release releases the reservation once. The caller holds mu.
 func (g *Grant) release() {
 	if g.released {
 		return

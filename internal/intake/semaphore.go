@@ -10,51 +10,53 @@ import (
 	"bridged/internal/bridge"
 )
 
-// ErrNoSlot reports that no slot was free in time, or that too many of the same token tree wait.
+// ErrNoSlot means that no slot was free in time, or that too many callers of the same token tree
+// wait.
 var ErrNoSlot = errors.New("no slot is free")
 
 // Limits configures a [Semaphore].
 type Limits struct {
 	Slots int
-	// Queued limits how many of one token tree, or of one incoming webhook of BRIDGE_TOKEN, hold
-	// or wait for a slot; 0 is no limit.
+	// Queued limits how many callers of one token tree, or of one incoming webhook of
+	// BRIDGE_TOKEN, hold or wait for a slot; 0 means no limit.
 	Queued int
-	// Hooks limits those of all incoming webhooks of BRIDGE_TOKEN together; 0 is no limit.
+	// Hooks limits the callers of all incoming webhooks of BRIDGE_TOKEN together; 0 means no
+	// limit.
 	Hooks int
-	// Wait limits the time until there is a slot; 0 is no limit but the context's.
+	// Wait limits the wait for a slot; 0 means that only the context limits it.
 	Wait time.Duration
 }
 
-// hookTree stands for all incoming webhooks of BRIDGE_TOKEN, whose numbers are negative: they
+// hookTree stands for all incoming webhooks of BRIDGE_TOKEN. Their numbers are negative, and they
 // take turns as one token tree.
 const hookTree int64 = -1
 
-// Semaphore gives slots for expensive work to token trees in turn. No tree has more than half
-// of several slots, and one of them is reserved for BRIDGE_TOKEN. BRIDGE_TOKEN is the next to
-// get a slot, unless it has got the last one: it waits for at most two others. Any other tree
-// waits for one of each tree, and between them for one of BRIDGE_TOKEN.
+// Semaphore gives slots for expensive work to token trees in turn. No tree gets more than half of
+// several slots, and one slot is reserved for BRIDGE_TOKEN. BRIDGE_TOKEN gets the next slot
+// unless it has got the last one, so it waits for at most two others. Any other tree waits for
+// one slot of each other tree, with one of BRIDGE_TOKEN in between.
 //
-// Work that waits for a slot should hold nothing that is large.
+// Work that waits for a slot should not hold large data.
 type Semaphore struct {
 	limits Limits
 	quotas Shares
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields from here on
 	used   int64
-	others int64 // of used, what all trees but the operator's hold
+	others int64 // part of used by trees other than the operator's
 	trees  map[int64]*queue
 	turn   int64 // of the last slot: twice the number of slots that were given
-	last   int64 // the tree that got it
-	came   int64 // counts the queues
+	last   int64 // the tree that got the last slot
+	came   int64 // number of queues so far
 }
 
 // queue has the callers of one token tree.
 type queue struct {
 	held    int64
-	queued  map[int64]int // that hold or wait, by tree or incoming webhook
+	queued  map[int64]int // callers that hold or wait, by tree or incoming webhook
 	sum     int           // of queued
 	waiting []chan struct{}
-	turn    int64 // of its last slot; a new queue comes right before the tree that got the last one
+	turn    int64 // of its last slot; a new queue comes right before the tree that got the last slot
 	came    int64 // orders new queues
 }
 
@@ -63,8 +65,8 @@ func NewSemaphore(l Limits) *Semaphore {
 	return &Semaphore{limits: l, quotas: Divide(int64(l.Slots)), trees: make(map[int64]*queue)}
 }
 
-// Acquire waits for a slot for the token tree of ctx. release gives it back; it is never nil and
-// may be called more than once. The errors are [ErrNoSlot] and that of ctx.
+// Acquire waits for a slot for the token tree of ctx. release frees it; it is never nil and may
+// be called more than once. The errors are [ErrNoSlot] and the error of ctx.
 func (s *Semaphore) Acquire(ctx context.Context) (release func(), err error) {
 	caller := bridge.TreeOf(ctx)
 	given := s.enter(caller)
@@ -96,8 +98,8 @@ func (s *Semaphore) Acquire(ctx context.Context) (release func(), err error) {
 
 func treeOf(caller int64) int64 { return max(caller, hookTree) }
 
-// enter queues a caller and returns the channel that is closed when it gets its slot; nil if too
-// many of its tree are queued.
+// enter queues a caller and returns the channel that is closed when the caller gets its slot, or
+// nil if too many callers of its tree are queued.
 func (s *Semaphore) enter(caller int64) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +121,7 @@ func (s *Semaphore) enter(caller int64) chan struct{} {
 	return given
 }
 
-// leave ends a caller's waiting, or gives its slot back.
+// leave removes a waiting caller from the queue, or frees its slot.
 func (s *Semaphore) leave(caller int64, given chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +142,7 @@ func (s *Semaphore) leave(caller int64, given chan struct{}) {
 	s.giveNext()
 }
 
-// count counts slots of a tree. The caller holds mu.
+// count adds slots to the usage of a tree. The caller holds mu.
 func (s *Semaphore) count(tree int64, q *queue, slots int64) {
 	s.used += slots
 	q.held += slots
@@ -149,7 +151,7 @@ func (s *Semaphore) count(tree int64, q *queue, slots int64) {
 	}
 }
 
-// giveNext gives free slots to the trees whose turn it is. The caller holds mu.
+// giveNext gives free slots to the next trees. The caller holds mu.
 func (s *Semaphore) giveNext() {
 	for {
 		tree, q := s.next()
@@ -164,7 +166,7 @@ func (s *Semaphore) giveNext() {
 	}
 }
 
-// next returns the tree that gets the next slot, nil for none. The caller holds mu.
+// next returns the tree that gets the next slot, or nil. The caller holds mu.
 func (s *Semaphore) next() (next int64, of *queue) {
 	for tree, q := range s.trees {
 		if len(q.waiting) == 0 || !s.fits(tree, q) {
@@ -180,7 +182,7 @@ func (s *Semaphore) next() (next int64, of *queue) {
 	return next, of
 }
 
-// fits reports whether a tree may have one more slot. The caller holds mu.
+// fits reports whether a tree may get one more slot. The caller holds mu.
 func (s *Semaphore) fits(tree int64, q *queue) bool {
 	if s.used == s.quotas.All {
 		return false
@@ -188,7 +190,7 @@ func (s *Semaphore) fits(tree int64, q *queue) bool {
 	return tree == Operator || s.others < s.quotas.Others && q.held < s.quotas.Each
 }
 
-// Waiting returns how many of a token tree wait for a slot.
+// Waiting returns how many callers of a token tree wait for a slot.
 func (s *Semaphore) Waiting(tree int64) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

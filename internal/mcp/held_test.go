@@ -98,33 +98,33 @@ func TestAnswers_HoldMemoryByTokenTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Client: client.InProcess(http.NotFoundHandler(), "")})
 		begin := func(tree int64) (call, *holding) {
-			held := new(holding)
+			held := &holding{cut: func() {}}
 			extra := &sdk.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{heldKey: held}}}
 			return call{&caller{s: s, family: tree}, &sdk.CallToolRequest{Extra: extra}}, held
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		var of7 []*holding
-		for range heldAnswers / 2 / pictureBytes {
+		for range heldAnswers / 2 / readBytes {
 			c, held := begin(7)
-			if err := c.hold(ctx, pictureBytes); err != nil {
+			if err := c.hold(ctx, c.req.Extra, readBytes); err != nil {
 				t.Fatal(err)
 			}
 			of7 = append(of7, held)
 		}
 		for _, tree := range []int64{8, intake.Operator} {
 			c, held := begin(tree)
-			if err := c.hold(ctx, pictureBytes); err != nil {
+			if err := c.hold(ctx, c.req.Extra, readBytes); err != nil {
 				t.Errorf("of %d: %v", tree, err)
 			}
 			held.release()
 		}
 		c, _ := begin(7)
-		if err := c.hold(ctx, pictureBytes); !errors.Is(err, context.DeadlineExceeded) {
+		if err := c.hold(ctx, c.req.Extra, readBytes); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("one too many: %v", err)
 		}
 		of7[0].release()
-		if err := c.hold(t.Context(), pictureBytes); err != nil {
+		if err := c.hold(t.Context(), c.req.Extra, readBytes); err != nil {
 			t.Errorf("after one has ended: %v", err)
 		}
 	})

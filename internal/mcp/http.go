@@ -151,11 +151,13 @@ func (s *Server) admitted(next http.Handler) http.Handler {
 			refuse(w, err)
 			return
 		}
-		if ours, is := w.(*privateWriter); is {
-			ours.last = r.ContentLength < 0
-		}
-		held := new(holding)
+		held := &holding{cut: func() {
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0)) // a broken connection shows at the write
+		}}
 		defer held.release()
+		if ours, is := w.(*privateWriter); is {
+			ours.last, ours.held = r.ContentLength < 0, held
+		}
 		extra[bodyKey], extra[heldKey] = done, held
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
@@ -210,7 +212,8 @@ func guarded(stopping context.Context, next http.Handler) http.Handler {
 // privateWriter sets headers that the SDK sets otherwise.
 type privateWriter struct {
 	http.ResponseWriter
-	last  bool // the connection is closed after the answer
+	held  *holding // nil of a stream
+	last  bool     // the connection is closed after the answer
 	begun bool
 }
 
@@ -229,10 +232,14 @@ func (w *privateWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write writes a part of the answer.
+// Write writes a part of the answer, for which the caller has its time.
 func (w *privateWriter) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	return w.ResponseWriter.Write(p)
+	front.AnswerNow(w.ResponseWriter)
+	if w.held == nil {
+		return w.ResponseWriter.Write(p)
+	}
+	return w.held.write(func() (int, error) { return w.ResponseWriter.Write(p) })
 }
 
 // Unwrap returns the writer below; see [http.NewResponseController].

@@ -16,14 +16,15 @@ const scheme = "bridged://"
 
 func (d door) addResources() {
 	read := func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-		return callerOf(req.Extra).resource(ctx, req.Params.URI)
+		return callerOf(req.Extra).resource(ctx, req)
 	}
 	d.AddResource(&sdk.Resource{URI: scheme + "status", Name: "status", Title: "Status of the account", MIMEType: "application/json"}, read)
 	d.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: scheme + "chats/{+jid}", Name: "chat", Title: "A chat and its latest messages", MIMEType: "application/json"}, read)
 	d.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: scheme + "messages/{+jid}/{+id}", Name: "message", Title: "A message", MIMEType: "application/json"}, read)
 }
 
-func (c *caller) resource(ctx context.Context, uri string) (*sdk.ReadResourceResult, error) {
+func (c *caller) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	uri := req.Params.URI
 	parts, err := partsOf(uri)
 	if err != nil {
 		return nil, err
@@ -36,9 +37,11 @@ func (c *caller) resource(ctx context.Context, uri string) (*sdk.ReadResourceRes
 		chat = bridge.JID(parts[1])
 	}
 	var shown answer
-	err = c.observed("resource "+kind, chat, func() (err error) {
-		shown, err = c.named(ctx, parts)
-		return err
+	err = c.observed("resource "+kind, chat, func() error {
+		return c.read(ctx, req.Extra, func() (_ bool, err error) {
+			shown, err = c.named(ctx, parts)
+			return false, err
+		})
 	})
 	switch {
 	case bridge.CodeOf(err) == bridge.CodeNotFound:
@@ -103,9 +106,11 @@ func (d door) prompt(ask string, about func(*caller, context.Context, bridge.JID
 	return func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 		c, jid := callerOf(req.Extra), bridge.JID(req.Params.Arguments["jid"])
 		var shown answer
-		err := c.observed("prompt", jid, func() (err error) {
-			shown, err = about(c, ctx, jid)
-			return err
+		err := c.observed("prompt", jid, func() error {
+			return c.read(ctx, req.Extra, func() (_ bool, err error) {
+				shown, err = about(c, ctx, jid)
+				return false, err
+			})
 		})
 		if err != nil {
 			return nil, bridge.Fail(bridge.CodeOf(err), "%s", sentence(err))

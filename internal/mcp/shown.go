@@ -139,10 +139,14 @@ type shownMessage struct {
 }
 
 type shownQuote struct {
-	MsgID      string `json:"msgId"`
-	FromMe     bool   `json:"fromMe"`
-	SenderName string `json:"senderName,omitempty"`
-	Text       string `json:"text"`
+	MsgID       string             `json:"msgId"`
+	ChatJID     bridge.JID         `json:"chatJid"`
+	FromMe      *bool              `json:"fromMe"`
+	SenderJID   bridge.JID         `json:"senderJid"`
+	SenderName  string             `json:"senderName,omitempty"`
+	MessageType string             `json:"messageType"`
+	Text        string             `json:"text"`
+	Origin      bridge.QuoteOrigin `json:"origin"`
 }
 
 type shownMention struct {
@@ -237,14 +241,14 @@ func messageOf(m bridge.Message, most int) shownMessage {
 }
 
 func quoteOf(m bridge.Message) *shownQuote {
-	if m.ContextInfo == nil || m.ContextInfo.QuotedMsgID == nil {
+	q := m.Quoted
+	if q == nil {
 		return nil
 	}
-	shown := &shownQuote{MsgID: capped(*m.ContextInfo.QuotedMsgID, maxName)}
-	if q := m.Quoted; q != nil {
-		shown.FromMe, shown.SenderName, shown.Text = q.FromMe, capped(q.PushName, maxName), capped(cmp.Or(q.Content, q.FileName), maxQuote)
+	return &shownQuote{
+		MsgID: capped(q.MsgID, maxName), ChatJID: q.ChatJID, FromMe: q.FromMe, SenderJID: q.SenderJID, SenderName: capped(q.PushName, maxName),
+		MessageType: capped(q.MessageType, maxName), Text: capped(cmp.Or(q.Content, q.FileName), maxQuote), Origin: q.Origin,
 	}
-	return shown
 }
 
 func fileOf(m bridge.Media) shownFile {

@@ -44,7 +44,7 @@ func (c content) message(i int) bridge.Message {
 		return m
 	}
 	m.ContextInfo = &bridge.ContextInfo{QuotedMsgID: &c.name}
-	m.Quoted = &bridge.Quoted{PushName: c.name, Content: c.text}
+	m.Quoted = &bridge.Quoted{MsgID: m.ID, ChatJID: m.Chat, SenderJID: m.SenderJID, PushName: c.name, MessageType: bridge.TypeText, Content: c.text, Origin: bridge.QuoteEmbedded}
 	m.Transcript = &bridge.Transcript{Text: c.text}
 	m.Media = &bridge.Media{Type: bridge.MediaDocument, FileName: c.name, MimeType: c.name}
 	m.Location, m.Event, m.Referral = &bridge.Place{Name: c.name, Address: c.name}, &bridge.CalendarEvent{Name: c.name, Location: &bridge.Place{Name: c.name}}, &bridge.Referral{Headline: c.name, Body: c.name, SourceURL: c.name}

@@ -55,9 +55,21 @@ func (d door) register(tool *sdk.Tool, arguments reflect.Type, handle func(call,
 		var picture *sdk.ImageContent
 		var shown answer
 		err = c.observed(tool.Name, chat, func() error {
-			if err == nil {
-				picture, shown, err = handle(c, ctx, in)
+			if err != nil {
+				return err
 			}
+			answered := func() (bool, error) {
+				picture, shown, err = handle(c, ctx, in)
+				return picture != nil, err
+			}
+			switch {
+			case tool.Name == waitTool: // which holds nothing while it waits
+				_, err = answered()
+				return errors.Join(err, c.hold(ctx, req.Extra, textBytes))
+			case tool.Annotations.ReadOnlyHint:
+				return c.read(ctx, req.Extra, answered)
+			}
+			_, err = answered() // with a short answer
 			return err
 		})
 		if asked, is := errors.AsType[question](err); is {

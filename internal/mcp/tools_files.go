@@ -77,9 +77,6 @@ func isPicture(m bridge.Media) bool {
 
 // picture returns a message's picture, as large as a model takes it.
 func (c call) picture(ctx context.Context, in getMedia) (*sdk.ImageContent, error) {
-	if err := c.hold(ctx, pictureBytes); err != nil {
-		return nil, err
-	}
 	file, err := c.open(ctx, in)
 	if err != nil {
 		return nil, err
@@ -167,9 +164,6 @@ func (c call) readFile(ctx context.Context, in readFile) (*sdk.ImageContent, *te
 		return picture, shown, err
 	case info.Type != bridge.MediaDocument:
 		return nil, nil, bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s, whose words cannot be read: get_media says where to download it", article(info.Type))
-	}
-	if err := c.hold(ctx, textBytes); err != nil {
-		return nil, nil, err
 	}
 	open := func() (io.ReadCloser, error) { return c.open(ctx, in.getMedia) }
 	text, length, err := c.s.options.Text(ctx, open, int(in.Offset), maxText/2+1)

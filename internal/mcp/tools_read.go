@@ -54,6 +54,9 @@ func moment(name, value string, parse func(string) (bridge.Time, error)) (*bridg
 	return &at, nil
 }
 
+// waitTool is the name of the tool that waits.
+const waitTool = "wait_for_messages"
+
 // addReads registers the tools that every caller with the scope to read is offered.
 func (d door) addReads() {
 	addRead(d, "list_chats", "List chats", "Lists chats with their unread count and last message, the latest first. unread: true shows what is unread, unanswered: true where the last word is somebody else's.", (*caller).chats)
@@ -65,7 +68,7 @@ func (d door) addReads() {
 	addRead(d, "search_messages", "Search messages", "Searches the messages of all chats by text, chat, person or type, newest first, and shows the words around each hit. A page may be empty and still have a nextCursor.", (*caller).search)
 	addRead(d, "get_message_context", "Get a message in its context", "Shows one message, with more of its text than lists do, and those before and after it.", (*caller).context)
 	addRead(d, "catch_me_up", "Catch me up", "Shows the unread messages of all chats.", (*caller).unread)
-	addRead(d, "wait_for_messages", "Wait for messages", "Waits for new messages of other people. Call it again with nextCursor to miss none.", (*caller).wait)
+	addRead(d, waitTool, "Wait for messages", "Waits for new messages of other people. Call it again with nextCursor to miss none.", (*caller).wait)
 	d.addFiles()
 }
 

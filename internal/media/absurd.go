@@ -26,9 +26,9 @@ const (
 // its head says.
 func (k kind) mayConvert(file io.ReadSeeker) error {
 	seconds := k.playsFor(file)
-	if seconds > transcode.MaxSound.Seconds() {
+	if seconds > transcode.MaxLength.Seconds() {
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file plays for %v, and at most %v can be converted: send a shorter one",
-			time.Duration(min(seconds, 1e9))*time.Second, transcode.MaxSound)
+			time.Duration(min(seconds, 1e9))*time.Second, transcode.MaxLength)
 	}
 	if m := k.movie; m != nil && m.hasVideo && float64(m.width)*float64(m.height) > maxConverted {
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the video has %d by %d pixels, too many to convert: scale it to at most 4096 by 2304", m.width, m.height)

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"mime"
 	"path"
+	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/gabriel-vasile/mimetype"
 
 	"bridged/internal/bridge"
+	"bridged/internal/urlguard"
 )
 
 // givenType returns the caller's MIME type, checked against the kind of media.
@@ -64,6 +67,9 @@ func base(mimeType string) string {
 	return strings.ToLower(strings.TrimSpace(b))
 }
 
+// macroType ends the types of Office documents with macros, whose bytes are those of documents without.
+const macroType = ".macroenabled.12"
+
 // extensions maps extensions to the types of common documents, many of whose bytes
 // look like something more general. The system's own table differs between hosts.
 var extensions = map[string]string{
@@ -73,6 +79,8 @@ var extensions = map[string]string{
 	".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".doc": "application/msword",
 	".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xls": "application/vnd.ms-excel",
 	".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation", ".ppt": "application/vnd.ms-powerpoint",
+	".docm": "application/vnd.ms-word.document" + macroType, ".xlsm": "application/vnd.ms-excel.sheet" + macroType, ".pptm": "application/vnd.ms-powerpoint.presentation" + macroType,
+	".gpx": "application/gpx+xml", ".kml": "application/vnd.google-earth.kml+xml",
 	".odt": "application/vnd.oasis.opendocument.text", ".ods": "application/vnd.oasis.opendocument.spreadsheet",
 	".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".gif": "image/gif", ".webp": "image/webp",
 	".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".mp4": "video/mp4", ".mov": "video/quicktime",
@@ -81,52 +89,48 @@ var extensions = map[string]string{
 // scripts are the extensions of programs that generate a file, not of the file.
 var scripts = map[string]bool{".php": true, ".asp": true, ".aspx": true, ".jsp": true, ".cgi": true, ".do": true, ".ashx": true}
 
-// documentType returns the type of a document's bytes, or of its name if they are unspecific.
+// documentType returns the type of a document's bytes. If they fit several formats, the document's name decides.
 func documentType(k kind, names ...string) string {
+	byName := extensions[strings.ToLower(path.Ext(cmp.Or(names...)))]
 	switch k.sniffed {
-	case unknownType, "text/plain", "application/zip", "application/x-ole-storage":
-		if byName := extensions[strings.ToLower(path.Ext(cmp.Or(names...)))]; byName != "" {
-			return byName
-		}
+	case unknownType, "text/plain", "text/csv", "text/tab-separated-values", "text/xml", "application/zip", "application/x-ole-storage":
+		return cmp.Or(byName, usual(k.sniffed))
+	}
+	if strings.HasSuffix(byName, macroType) && strings.HasPrefix(k.sniffed, "application/vnd.openxmlformats-officedocument.") {
+		return byName
 	}
 	return usual(k.sniffed)
 }
 
-// documentName returns the caller's name of a document, else the server's with a fitting extension.
-func documentName(given, fetched string, k kind) string {
-	if given != "" {
+// documentName returns the name under which a document is sent: the caller's, else the server's. A given name is sent
+// as it is. A name from a URL gets an extension if it has none, or the one of a script.
+func documentName(given string, result urlguard.Result, k kind) string {
+	name := strings.TrimSpace(result.FileName)
+	switch {
+	case given != "":
 		return given
+	case result.IsNamed && !placeholders[name] && strings.Trim(name, ".") != "":
+		return name
 	}
-	mimeType := base(k.mime)
-	extension := extensionOf(mimeType, k)
-	name := strings.TrimSpace(fetched)
-	if own := path.Ext(name); scripts[strings.ToLower(own)] && extension != "" {
-		name = strings.TrimSuffix(name, own)
+	extension := extensionOf(base(k.mime), k)
+	own := path.Ext(name)
+	if scripts[strings.ToLower(own)] && extension != "" {
+		name, own = strings.TrimSuffix(name, own), ""
 	}
 	switch {
 	case strings.Trim(name, ".") == "":
 		return "document" + cmp.Or(extension, ".bin")
-	case fits(path.Ext(name), mimeType):
+	case strings.ContainsFunc(own, unicode.IsLetter) && !version.MatchString(own):
 		return name
 	}
 	return name + extension
 }
 
-// fits reports whether an extension suits a type, as any does that is unspecific.
-func fits(extension, mimeType string) bool {
-	if len(extension) < 2 {
-		return false
-	}
-	switch mimeType {
-	case unknownType, "text/plain", "application/zip":
-		return true
-	}
-	extension = strings.ToLower(extension)
-	if known := extensions[extension]; known != "" {
-		return known == mimeType
-	}
-	return knownExtension(mimeType) == extension || base(mime.TypeByExtension(extension)) == mimeType
-}
+// version matches the end of a name like report.v2, which is no extension.
+var version = regexp.MustCompile(`^\.[vV][0-9]+$`)
+
+// placeholders lists the names that programs give to a file without a name: browsers ("blob"), and our own clients.
+var placeholders = map[string]bool{"blob": true, "file": true}
 
 // Extension returns the usual extension of a type's files, with its dot.
 func Extension(mimeType string) string {

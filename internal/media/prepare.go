@@ -130,7 +130,7 @@ func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Re
 	}
 	f.MimeType = kind.mime
 	if req.Type == bridge.MediaDocument {
-		f.FileName = documentName(req.FileName, result.FileName, kind)
+		f.FileName = documentName(req.FileName, result, kind)
 		f.MimeType, _ = bridge.DeclaredType(req.Type, kind.mime)
 	}
 	if req.Type == bridge.MediaSticker {

@@ -160,5 +160,5 @@ func (p *Preparer) PrepareReceived(ctx context.Context, req Request, f *Received
 	if f.size == 0 {
 		return bridge.File{}, bridge.Invalid("the file is empty")
 	}
-	return p.describe(ctx, req, urlguard.Result{ContentType: contentType, FileName: name, Size: f.size}, f.file)
+	return p.describe(ctx, req, urlguard.Result{ContentType: contentType, FileName: name, IsNamed: true, Size: f.size}, f.file)
 }

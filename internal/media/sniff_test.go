@@ -143,6 +143,13 @@ func TestPrepare_NamesOfDocuments(t *testing.T) {
 		want, mimeType                   string
 	}{
 		"given":                {given: "Q3.final", path: "/x.pdf", body: pdf, want: "Q3.final", mimeType: "application/pdf"},
+		"text that looks CSV":  {path: "/recipe.txt", body: text, want: "recipe.txt", mimeType: "text/plain"},
+		"a log":                {path: "/2026-11-28.log", body: text, want: "2026-11-28.log", mimeType: "text/plain"},
+		"a track":              {path: "/tour.gpx", body: []byte(`<?xml version="1.0"?><gpx version="1.1"></gpx>`), want: "tour.gpx", mimeType: "application/gpx+xml"},
+		"an unknown extension": {path: "/save.sav2", body: pdf, want: "save.sav2", mimeType: "application/pdf"},
+		"named without":        {path: "/x", disposition: `attachment; filename="LICENSE"`, body: text, want: "LICENSE", mimeType: "text/csv"},
+		"named like a script":  {path: "/x", disposition: `attachment; filename="index.php"`, body: pdf, want: "index.php", mimeType: "application/pdf"},
+		"named by a browser":   {path: "/x", disposition: `attachment; filename="blob"`, body: pdf, want: "blob.pdf", mimeType: "application/pdf"},
 		"from the answer":      {path: "/dl?id=1", disposition: `attachment; filename="Übersicht.pdf"; filename*=UTF-8''%C3%9Cbersicht.pdf`, body: pdf, want: "Übersicht.pdf", mimeType: "application/pdf"},
 		"from the URL":         {path: "/a/report.pdf?token=1", body: pdf, want: "report.pdf", mimeType: "application/pdf"},
 		"other extension":      {path: "/report.v2", body: pdf, want: "report.v2.pdf", mimeType: "application/pdf"},

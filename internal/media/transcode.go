@@ -111,7 +111,7 @@ func (p *Preparer) intoVideo(k kind) conversion {
 				return nil, err
 			}
 		}
-		return nil, p.opts.Converter.Film(ctx, from, to)
+		return nil, p.opts.Converter.Video(ctx, from, to)
 	}
 }
 
@@ -126,7 +126,7 @@ func (p *Preparer) intoSound(k kind) conversion {
 				}
 			}
 		}
-		return nil, p.opts.Converter.Sound(ctx, from, to)
+		return nil, p.opts.Converter.Audio(ctx, from, to)
 	}
 }
 

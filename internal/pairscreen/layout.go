@@ -10,14 +10,14 @@ import (
 	"bridged/internal/shell"
 )
 
-// layout fits a QR code and a text on a screen.
+// layout arranges a QR code and a text on a screen.
 type layout struct {
 	blocks blocks
-	quiet  int // modules around the code; 4 are the standard
+	quiet  int // modules around the code; the standard requires 4
 	beside bool
 }
 
-// layouts are tried in this order: half blocks need no new font.
+// layouts are tried in this order. Half blocks come first because every font has them.
 var layouts = []layout{
 	{halfBlocks, 4, true},
 	{halfBlocks, 4, false},
@@ -28,11 +28,11 @@ var layouts = []layout{
 	{sextants, 2, false},
 }
 
-// textWidth is the least width of a text beside a QR code.
+// textWidth is the smallest width of a text next to a QR code, in columns.
 const textWidth = 36
 
-// layOut arranges a QR code, if there is one, and paragraphs. Where not even the smallest
-// drawing fits, the text says how much room it needs.
+// layOut arranges a QR code, if there is one, and paragraphs. If not even the smallest drawing
+// fits, the text states the required size.
 func layOut(code *qr.Code, said []string, columns, lines int) []string {
 	if code == nil {
 		return paragraphs(said, columns, 1)
@@ -54,7 +54,7 @@ func layOut(code *qr.Code, said []string, columns, lines int) []string {
 	return text[:min(len(text), max(lines, 1))]
 }
 
-// fit wraps the paragraphs for a layout, and reports whether they fit.
+// fit wraps the paragraphs for a layout and reports whether they fit.
 func (l layout) fit(code *qr.Code, said []string, columns, lines int) (text []string, fits bool) {
 	wide, high := l.blocks.size(code, l.quiet)
 	if !l.beside {
@@ -68,13 +68,13 @@ func (l layout) fit(code *qr.Code, said []string, columns, lines int) (text []st
 	return text, room >= textWidth && high <= lines && len(text) <= high
 }
 
-// enlarge names the size at which half blocks fit.
+// enlarge states the size that half blocks need.
 func enlarge(code *qr.Code, why string) string {
 	wide, high := halfBlocks.size(code, 2)
 	return fmt.Sprintf("%s at least %d by %d.", why, wide+2+textWidth, high)
 }
 
-// paragraphs wraps each text, with so many empty lines between.
+// paragraphs wraps each text, with a number of empty lines in between.
 func paragraphs(said []string, width, between int) (lines []string) {
 	for i, text := range said {
 		if i > 0 {
@@ -96,27 +96,27 @@ func beside(picture, text []string) []string {
 	return lines
 }
 
-// WhatsApp's QR codes hold about 277 characters: 61 by 61 modules at the lowest level of
-// correction. Half blocks, two modules to a cell, are the most readable, but take 31 lines
-// with nothing around them. Sextants, six modules to a cell, take 23 with the whole quiet
-// zone of 4 modules: their modules are a third higher than wide, which decoders correct.
-// Braille has more dots to a cell, but gaps between.
+// WhatsApp's QR codes contain about 277 characters: 61 by 61 modules at the lowest level of error
+// correction. Half blocks (two modules per cell) are the most readable, but take 31 lines without
+// a quiet zone. Sextants (six modules per cell) take 23 lines with the whole quiet zone of 4
+// modules; their modules are a third higher than wide, which decoders correct. Braille has more
+// dots per cell, but gaps between them.
 
 // blocks are characters that show several modules each.
 type blocks struct {
-	wide, high int // modules to a character
-	// draw returns the character for the dark modules, in bits, row by row.
+	wide, high int // modules per character
+	// draw returns the character for the dark modules, given as bits, row by row.
 	draw func(dark int) rune
 }
 
 var (
 	halfBlocks = blocks{wide: 1, high: 2, draw: func(dark int) rune { return []rune(" ▀▄█")[dark] }}
-	// sextants need a font or a terminal that knows Unicode 13.
+	// sextants need a font or a terminal with Unicode 13.
 	sextants = blocks{wide: 2, high: 3, draw: sextant}
 )
 
-// sextant returns the character for the dark ones of six modules. Where older
-// characters have the shape, the block of sextants leaves them out.
+// sextant returns the character for the dark ones of six modules. Unicode's block of sextants
+// lacks the shapes that older characters have.
 func sextant(dark int) rune {
 	const leftHalf, rightHalf, full = 0b010101, 0b101010, 0b111111
 	switch {
@@ -158,8 +158,8 @@ func (b blocks) lines(code *qr.Code, quiet int) []string {
 	return lines
 }
 
-// cell returns the dark modules of the character whose first one is at x and y. Outside of
-// the code all are light.
+// cell returns the dark modules of the character whose first module is at x and y. Modules
+// outside of the code are light.
 func (b blocks) cell(code *qr.Code, x, y int) (dark int) {
 	for i := range b.wide * b.high {
 		if code.Black(x+i%b.wide, y+i/b.wide) {
@@ -169,8 +169,8 @@ func (b blocks) cell(code *qr.Code, x, y int) (dark int) {
 	return dark
 }
 
-// inverted draws the light modules with half blocks: for a terminal of unknown colours, of
-// which most are dark.
+// inverted draws the light modules with half blocks, for terminals with unknown colours. Most of
+// them are dark.
 func inverted(code *qr.Code, quiet int) []string {
 	opposite := strings.NewReplacer(" ", "█", "█", " ", "▀", "▄", "▄", "▀")
 	lines := halfBlocks.lines(code, quiet)

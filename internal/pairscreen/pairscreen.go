@@ -1,5 +1,5 @@
-// Package pairscreen shows in a terminal how to link the account: pairing code, QR code
-// and countdown, in place, or line by line if the output is no terminal.
+// Package pairscreen shows in a terminal how to link the account: pairing code, QR code and
+// countdown. It draws in place, or prints line by line if the output is not a terminal.
 package pairscreen
 
 import (
@@ -16,14 +16,14 @@ import (
 	"bridged/internal/shell"
 )
 
-// Display shows how to link the account, as that changes.
+// Display shows how to link the account and updates that.
 type Display interface {
 	Show(status bridge.Status) error
-	Close() error // gives the terminal back
+	Close() error // restores the terminal
 }
 
-// New takes over the terminal, or prints line by line if w is none. code is nil without a
-// phone number.
+// New takes over the terminal, or prints line by line if w is not a terminal. code is nil if no
+// phone number was given.
 func New(w io.Writer, code *bridge.PairingCode) (Display, error) {
 	if p, ok := openScreen(w); ok {
 		p.asked, p.now = code, time.Now
@@ -39,7 +39,7 @@ func New(w io.Writer, code *bridge.PairingCode) (Display, error) {
 
 const noNumber = "No phone number is configured, so there is no code: scan the QR code, or call again with --phone."
 
-// pairLines prints each QR code and each note once, one after the other.
+// pairLines prints each QR code and each note once.
 type pairLines struct {
 	out      io.Writer
 	qr, note string // printed last
@@ -73,8 +73,8 @@ func (p *pairLines) Show(status bridge.Status) error {
 // Close does nothing.
 func (p *pairLines) Close() error { return nil }
 
-// pairScreen draws code, QR code and countdown over a whole terminal, and gives it back as
-// it was.
+// pairScreen draws code, QR code and countdown on the whole terminal, and restores its content
+// afterwards.
 type pairScreen struct {
 	out   io.Writer
 	size  func() (columns, lines int, err error)
@@ -83,7 +83,7 @@ type pairScreen struct {
 	now   func() time.Time
 }
 
-// Show draws the status over the one before.
+// Show draws the status over the previous one.
 func (p *pairScreen) Show(status bridge.Status) error {
 	columns, lines, err := p.size()
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *pairScreen) Show(status bridge.Status) error {
 	return p.draw(layOut(code, p.text(status), columns, lines))
 }
 
-// text returns the paragraphs beside the QR code.
+// text returns the paragraphs next to the QR code.
 func (p *pairScreen) text(status bridge.Status) []string {
 	var said []string
 	switch {
@@ -128,7 +128,8 @@ func (p *pairScreen) text(status bridge.Status) []string {
 	return append(said, "Ctrl-C stops waiting.")
 }
 
-// Sequences of ECMA-48 and xterm. No theme changes the colours, of the fixed palette.
+// These are sequences of ECMA-48 and xterm. The colours are from the fixed palette, which themes
+// do not change.
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[2J" // the other buffer, without a cursor
 	leaveScreen = "\x1b[0m\x1b[?25h\x1b[?1049l"
@@ -140,7 +141,7 @@ const (
 	plain       = "\x1b[0m"
 )
 
-// openScreen takes over a terminal. It reports false if w is none, or cannot move its
+// openScreen takes over a terminal. It returns false if w is not a terminal, or cannot move its
 // cursor.
 func openScreen(w io.Writer) (*pairScreen, bool) {
 	file, ok := w.(*os.File)
@@ -155,7 +156,8 @@ func openScreen(w io.Writer) (*pairScreen, bool) {
 	return s, err == nil
 }
 
-// draw shows lines. A line break behind the last one would move the first one out of sight.
+// draw shows lines. It writes no line break after the last one, because that would scroll the
+// first one away.
 func (s *pairScreen) draw(lines []string) error {
 	frame := toTheTop + strings.Join(lines, plain+endOfLine+"\r\n") + plain + endOfLine + restEmpty
 	if frame == s.drawn {
@@ -166,7 +168,7 @@ func (s *pairScreen) draw(lines []string) error {
 	return err
 }
 
-// Close gives the terminal back.
+// Close restores the terminal.
 func (s *pairScreen) Close() error {
 	_, err := io.WriteString(s.out, leaveScreen)
 	return err

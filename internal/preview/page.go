@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// page holds what a page says of itself, by the names of its tags.
+// page holds the metadata of a page, by the names of its tags.
 type page map[string]string
 
 func (p page) first(names ...string) string {
@@ -22,7 +22,7 @@ func (p page) first(names ...string) string {
 	return ""
 }
 
-// read reads the tags of a page, the first of each name, until ctx ends.
+// read parses the tags of a page, the first of each name, until ctx ends.
 func read(ctx context.Context, text string) page {
 	found := make(page)
 	add := func(name, value string) {
@@ -66,11 +66,11 @@ func readMeta(z *html.Tokenizer) (name, content string) {
 }
 
 // decode returns a page as UTF-8. A text that is valid UTF-8 is read as UTF-8, whatever the page
-// declares: texts in other character sets are not valid.
+// declares, because texts in other character sets are not valid UTF-8.
 func decode(body []byte, contentType string) (string, error) {
 	marked := bytes.HasPrefix(body, []byte{0xFE, 0xFF}) || bytes.HasPrefix(body, []byte{0xFF, 0xFE})
 	if text := whole(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))); !marked && utf8.Valid(text) && bytes.IndexByte(text, 0x1B) < 0 {
-		return string(text), nil // an escape begins the other sets of ISO 2022
+		return string(text), nil // an escape character indicates the other ISO 2022 sets
 	}
 	encoding, _, _ := charset.DetermineEncoding(body, contentType)
 	text, err := encoding.NewDecoder().Bytes(body)
@@ -80,7 +80,7 @@ func decode(body []byte, contentType string) (string, error) {
 	return strings.TrimPrefix(string(text), "\uFEFF"), nil
 }
 
-// whole leaves out the character that the end of a body has cut.
+// whole removes an incomplete character at the end of a truncated body.
 func whole(body []byte) []byte {
 	for i := len(body) - 1; i >= max(0, len(body)-utf8.UTFMax); i-- {
 		if utf8.RuneStart(body[i]) {

@@ -1,9 +1,9 @@
-// Package preview reads what a page says of itself, for the preview of a link in a text: its
-// title, a description and a picture, from its Open Graph tags or what else it has.
+// Package preview makes the preview of a link in a text from the page's metadata: its title, a
+// description and a picture, from its Open Graph tags or the best other source.
 //
-// Pages are fetched through the guard, of public addresses only. Everything about a page is a
-// stranger's: its sizes, its time and its texts are bounded, and a page that says nothing, or is
-// slow, is no fault.
+// Pages are fetched through package urlguard, from public addresses only. A page is untrusted:
+// its size, its time and its texts are limited. A page without metadata, or a slow one, is not an
+// error.
 package preview
 
 import (
@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	maxTime        = 3 * time.Second // of page and picture together
-	maxBytes       = 1 << 20         // of each
+	maxTime        = 3 * time.Second // for page and picture together
+	maxBytes       = 1 << 20         // of page and picture each
 	maxSide        = 300             // pixels of the picture that is sent
 	maxTitle       = 200             // characters
 	maxDescription = 500
@@ -33,7 +33,7 @@ const (
 // Options configures [New].
 type Options struct {
 	Guard *urlguard.Guard
-	// Scale returns a picture as JPEG whose longer side is at most so many pixels.
+	// Scale returns a picture as JPEG. Its longer side has at most side pixels.
 	Scale func(ctx context.Context, picture []byte, side int) ([]byte, error)
 	Log   zerolog.Logger
 }
@@ -47,7 +47,7 @@ type Finder struct {
 // New returns a finder.
 func New(o Options) *Finder { return &Finder{o, maxTime} }
 
-// Find returns the preview of the page of the first address in a text. It is nil without one.
+// Find returns the preview for the first URL in a text, or nil.
 func (f *Finder) Find(ctx context.Context, text string) *bridge.Preview {
 	links := bridge.Links(text, 1)
 	if len(links) == 0 {
@@ -59,7 +59,7 @@ func (f *Finder) Find(ctx context.Context, text string) *bridge.Preview {
 	began := time.Now()
 	preview, err := f.fetch(ctx, address)
 	if err != nil {
-		f.Log.Info().Str("why", reason(ctx, err)).Dur("took", time.Since(began)).Msg("link preview left out")
+		f.Log.Info().Str("why", reason(ctx, err)).Dur("took", time.Since(began)).Msg("sending without a link preview")
 		return nil
 	}
 	f.Log.Info().Bool("picture", preview.Thumbnail != nil).Dur("took", time.Since(began)).Msg("link preview made")
@@ -68,12 +68,12 @@ func (f *Finder) Find(ctx context.Context, text string) *bridge.Preview {
 }
 
 var (
-	errNoPage  = errors.New("the address leads to no page")
+	errNoPage  = errors.New("the address does not lead to a page")
 	errNoTitle = errors.New("the page has no title")
-	errCharset = errors.New("the page is in a character set that is not read")
+	errCharset = errors.New("the page is in an unsupported character set")
 )
 
-// reason says why there is no preview, without a part of the address or the page.
+// reason says why there is no preview, without any part of the address or the page.
 func reason(ctx context.Context, err error) string {
 	refused, isFetch := errors.AsType[*urlguard.Error](err)
 	switch {
@@ -121,7 +121,7 @@ func (f *Finder) fetch(ctx context.Context, address string) (*bridge.Preview, er
 	return preview, nil
 }
 
-// contentType returns the type of a body, without parameters.
+// contentType returns the media type of a body without parameters.
 func contentType(served string, body []byte) string {
 	if served == "" {
 		served = http.DetectContentType(body)
@@ -130,7 +130,7 @@ func contentType(served string, body []byte) string {
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// picture returns the picture that a page names; nil without one that can be shown.
+// picture returns the picture that a page refers to, or nil if it cannot be shown.
 func (f *Finder) picture(ctx context.Context, page *url.URL, reference string) []byte {
 	at, err := url.Parse(strings.TrimSpace(reference))
 	if err != nil || reference == "" {
@@ -141,18 +141,19 @@ func (f *Finder) picture(ctx context.Context, page *url.URL, reference string) [
 	}
 	var body bytes.Buffer
 	if _, err := f.Guard.Fetch(ctx, at.String(), maxBytes, &body); err != nil {
-		f.Log.Debug().Str("why", reason(ctx, err)).Msg("picture of a link preview left out")
+		f.Log.Debug().Str("why", reason(ctx, err)).Msg("sending a link preview without its picture")
 		return nil
 	}
 	small, err := f.Scale(ctx, body.Bytes(), maxSide)
 	if err != nil {
-		f.Log.Debug().Str("why", reason(ctx, err)).Msg("picture of a link preview left out")
+		f.Log.Debug().Str("why", reason(ctx, err)).Msg("sending a link preview without its picture")
 		return nil
 	}
 	return small
 }
 
-// plain returns a text on one line, without invisible characters and of at most so many others.
+// plain returns a text on one line, without invisible characters and with at most most
+// characters.
 func plain(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

@@ -7,9 +7,9 @@ import (
 	"bridged/internal/store/db"
 )
 
-const indexedQuery = "SELECT ifnull(max(id), -1) FROM blocks" // -1 is noneIndexed
+const indexedQuery = "SELECT ifnull(max(id), -1) FROM blocks" // noneIndexed is -1
 
-// lastIndexed returns the last block that is indexed.
+// lastIndexed returns the number of the last indexed block, or noneIndexed.
 func lastIndexed(c *db.Conn) (indexed int64) {
 	c.Find(indexedQuery, nil, &indexed)
 	return indexed
@@ -17,24 +17,24 @@ func lastIndexed(c *db.Conn) (indexed int64) {
 
 func (x *Index) blockOf(seq int64) int64 { return seq >> x.blockBits }
 
-// firstSeq returns the first seq that belongs to a block.
+// firstSeq returns the lowest seq of a block.
 func (x *Index) firstSeq(block int64) int64 { return block << x.blockBits }
 
-// block is a block that is being indexed.
+// block is a block while it is indexed.
 type block struct {
 	id             int64
 	oldest, newest int64
 	packs          []packPlan
 }
 
-// planned is a message that is being packed.
+// planned is a message that is assigned to a pack.
 type planned struct {
 	packed
-	length int   // of its text
-	group  int64 // 1 in groups
+	length int   // of its text, in bytes
+	group  int64 // 1 for a group, 0 for an individual chat
 }
 
-// planBlock divides the messages of a block among packs, without reading their texts.
+// planBlock assigns the messages of a block to packs, without reading their texts.
 func (x *Index) planBlock(c *db.Conn, id int64) block {
 	b := block{id: id}
 	var messages []planned
@@ -53,12 +53,12 @@ func (x *Index) planBlock(c *db.Conn, id int64) block {
 	slices.SortStableFunc(messages, func(m, n planned) int {
 		return cmp.Or(cmp.Compare(m.group, n.group), cmp.Compare(m.chat, n.chat))
 	})
-	b.packs = x.cut(id, messages)
+	b.packs = x.divide(id, messages)
 	return b
 }
 
-// cut divides the sorted messages of a block among packs.
-func (x *Index) cut(block int64, messages []planned) []packPlan {
+// divide assigns the sorted messages of a block to packs.
+func (x *Index) divide(block int64, messages []planned) []packPlan {
 	var packs []packPlan
 	next, size := [2]int64{firstPack(block), firstPack(block) + groupBit}, 0
 	for i, m := range messages {
@@ -72,7 +72,7 @@ func (x *Index) cut(block int64, messages []planned) []packPlan {
 	return packs
 }
 
-// saveBlock adds a block whose packs are all there, or widens its time range.
+// saveBlock adds a block whose packs are all stored, or widens the time range of a stored block.
 func saveBlock(c *db.Conn, b block) {
 	c.Run(`
 		INSERT INTO blocks (id, oldest, newest) VALUES (?, ?, ?)
@@ -80,16 +80,16 @@ func saveBlock(c *db.Conn, b block) {
 		b.id, b.oldest, b.newest)
 }
 
-// firstSinceQuery finds the first block that may have messages since a moment,
-// lastUntilQuery the last one that may have some until then. A block is a row of ten
-// bytes or so, and a million messages have 500.
+// firstSinceQuery finds the first block that may have messages at or after a time, lastUntilQuery
+// the last block that may have messages at or before it. Both scan the table: a row has about ten
+// bytes, and a million messages make 500 rows.
 const (
 	firstSinceQuery = "SELECT id FROM blocks WHERE newest >= ? ORDER BY id LIMIT 1"
 	lastUntilQuery  = "SELECT id FROM blocks WHERE oldest <= ? ORDER BY id DESC LIMIT 1"
 )
 
-// DropEmpty removes those blocks of some messages from the index that have no message left.
-// One that is not indexed yet may be about to be.
+// DropEmpty removes the blocks of deleted messages from the index if they have no message left.
+// It skips blocks that are not indexed yet, because the background may be indexing them.
 func (x *Index) DropEmpty(c *db.Conn, seqs []int64) {
 	indexed, blocks := lastIndexed(c), make(map[int64]bool)
 	for _, seq := range seqs {

@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// indexBatch and mergePages are how many packs are indexed, and pages of the index
-	// merged, in one transaction: acknowledgements wait for it.
+	// indexBatch is how many packs are indexed, and mergePages how many pages of the index are
+	// merged, in one transaction. Acknowledgements wait for that transaction.
 	indexBatch = 2
 	mergePages = 64
-	// manySegments and fewSegments are how many of one size are worth merging while there is
-	// more to index, and when there is not. Each search looks into all of them: a million
-	// messages have 19 of them at first, which merge to 3.
+	// manySegments and fewSegments are how many FTS5 segments of one size are merged while there
+	// is more to index, and when there is not. Each search reads all segments: a million messages
+	// have 19 of them at first, which merge to 3.
 	manySegments = 4
 	fewSegments  = 2
 )
 
-// indexNext indexes the next full block and reports whether there was one. It reads the
-// messages outside the transactions, for which acknowledgements wait, unless one changes
-// meanwhile.
+// indexNext indexes the next full block and reports whether there was one. Acknowledgements wait
+// for transactions, so it reads the messages before the transaction, and again inside it only if
+// one has changed.
 func (x *Index) indexNext(ctx context.Context) (bool, error) {
 	x.building.Lock()
 	defer x.building.Unlock()
@@ -35,11 +35,11 @@ func (x *Index) indexNext(ctx context.Context) (bool, error) {
 	}
 	for left := b.packs; ; {
 		n := min(indexBatch, len(left))
-		var made []madePack
-		if err := x.store.View(ctx, func(c *db.Conn) { made = readPacks(c, left[:n]) }); err != nil {
+		var built []builtPack
+		if err := x.store.View(ctx, func(c *db.Conn) { built = readPacks(c, left[:n]) }); err != nil {
 			return false, fmt.Errorf("read messages to index: %w", err)
 		}
-		if err := x.writePacks(ctx, &b, left[:n], made, n == len(left)); err != nil {
+		if err := x.writePacks(ctx, &b, left[:n], built, n == len(left)); err != nil {
 			return false, err
 		}
 		if _, err := x.merge(ctx, mergePages, manySegments); err != nil {
@@ -54,8 +54,8 @@ func (x *Index) indexNext(ctx context.Context) (bool, error) {
 	}
 }
 
-// claim returns which block to index next, if one is full, and notes that it is
-// being indexed. It passes over blocks without messages.
+// claim returns the next block to index, if one is full, and records that it is being indexed. It
+// skips blocks without messages.
 func (x *Index) claim(ctx context.Context) (block int64, found bool, err error) {
 	err = x.store.View(ctx, func(c *db.Conn) {
 		var first, newest int64
@@ -74,17 +74,17 @@ func (x *Index) claim(ctx context.Context) (block int64, found bool, err error) 
 	})
 }
 
-// writePacks adds packs of a block that were read before. With the last of them the block
-// counts as indexed.
-func (x *Index) writePacks(ctx context.Context, b *block, plans []packPlan, made []madePack, last bool) error {
+// writePacks adds packs of a block. With its last packs the block counts as indexed. If a message
+// has changed since the packs were built, it builds them again.
+func (x *Index) writePacks(ctx context.Context, b *block, plans []packPlan, built []builtPack, last bool) error {
 	err := x.store.Update(ctx, func(c *db.Conn) {
-		if len(plans) > 0 && plans[0].id == b.packs[0].id { // after an interruption
+		if len(plans) > 0 && plans[0].id == b.packs[0].id { // left over from an interrupted run
 			dropPacks(c, firstPack(b.id), firstPack(b.id+1))
 		}
 		if x.touched {
-			made = readPacks(c, plans)
+			built = readPacks(c, plans)
 		}
-		for _, p := range made {
+		for _, p := range built {
 			savePack(c, p)
 			b.oldest, b.newest = min(b.oldest, p.oldest), max(b.newest, p.newest) // sent messages get another time
 		}
@@ -98,7 +98,7 @@ func (x *Index) writePacks(ctx context.Context, b *block, plans []packPlan, made
 	return nil
 }
 
-// reindexStale packs stale packs again and reports whether there were any.
+// reindexStale rebuilds some stale packs and reports whether there were any.
 func (x *Index) reindexStale(ctx context.Context) (bool, error) {
 	x.building.Lock()
 	defer x.building.Unlock()
@@ -108,7 +108,7 @@ func (x *Index) reindexStale(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	err = x.store.Update(ctx, func(c *db.Conn) {
-		for _, plan := range stalePlans(c, indexBatch) { // again: there may be others by now
+		for _, plan := range stalePlans(c, indexBatch) { // read again: the list may have changed
 			reindexPack(c, plan)
 		}
 	})
@@ -119,8 +119,8 @@ func (x *Index) reindexStale(ctx context.Context) (bool, error) {
 	return true, err
 }
 
-// merge merges some pages of the index's segments, where there are so many of one size, and
-// reports whether there were. A negative number of pages merges all segments.
+// merge merges some pages of the index's segments if there are enough segments of one size, and
+// reports whether it merged any. A negative number of pages merges all segments.
 func (x *Index) merge(ctx context.Context, pages, segments int) (bool, error) {
 	var before, after int64
 	err := x.store.Update(ctx, func(c *db.Conn) {
@@ -141,8 +141,9 @@ func (x *Index) merge(ctx context.Context, pages, segments int) (bool, error) {
 	return more, nil
 }
 
-// mergeMore merges some pages when there is nothing to index, and reports whether there were any.
-// It commits nothing where nothing was indexed: what an earlier run has left waits for that.
+// mergeMore merges some pages when there is nothing to index, and reports whether it merged any.
+// It commits nothing unless this process has indexed something; segments of an earlier run wait
+// for that.
 func (x *Index) mergeMore(ctx context.Context) (bool, error) {
 	x.building.Lock()
 	defer x.building.Unlock()
@@ -152,8 +153,8 @@ func (x *Index) mergeMore(ctx context.Context) (bool, error) {
 	return x.merge(ctx, mergePages, fewSegments)
 }
 
-// Forget indexes stale packs again, and then merges the segments of the index, which
-// removes the grams of deleted texts from them.
+// Forget rebuilds the stale packs and merges all segments of the index. That removes the grams of
+// deleted texts from the file.
 func (x *Index) Forget(ctx context.Context) error {
 	for more := true; more; {
 		var err error
@@ -161,7 +162,8 @@ func (x *Index) Forget(ctx context.Context) error {
 			return err
 		}
 	}
-	// So many steps merge the whole index. With new blocks, there may always be more to merge.
+	// This many steps merge the whole index. The limit matters because new blocks add more to
+	// merge.
 	var steps int
 	err := x.store.View(ctx, func(c *db.Conn) { c.Find("SELECT count(*) / ? + 2 FROM grams_data", []any{mergePages}, &steps) })
 	if err != nil {
@@ -178,8 +180,8 @@ func (x *Index) Forget(ctx context.Context) error {
 	return nil
 }
 
-// Rebuild builds the index anew and reports how many messages of how many are
-// indexed; progress may be nil. Searches are exact meanwhile, but slow.
+// Rebuild rebuilds the index and reports its progress; progress may be nil. Searches stay exact
+// in the meantime, but are slow.
 func (x *Index) Rebuild(ctx context.Context, progress func(done, total int)) error {
 	x.building.Lock()
 	err := x.store.Update(ctx, x.empty)
@@ -200,7 +202,7 @@ func (x *Index) Rebuild(ctx context.Context, progress func(done, total int)) err
 			return err
 		}
 		if !more {
-			done = total // the last ones fill no block yet and are scanned
+			done = total // the last messages do not fill a block; searches scan them
 		}
 		if progress != nil {
 			progress(done, total)
@@ -212,8 +214,8 @@ func (x *Index) Rebuild(ctx context.Context, progress func(done, total int)) err
 	}
 }
 
-// Indexed returns how many messages the index covers, of how many. The last few count once
-// the background has nothing left to do: they wait until there are more.
+// Indexed returns how many of the messages the index covers. The messages of the last, incomplete
+// block count as done when the background has no work left.
 func (x *Index) Indexed(ctx context.Context) (done, total int, err error) {
 	done, total, err = x.coverage(ctx)
 	if x.resting.Load() && total-done < 2<<x.blockBits {
@@ -222,7 +224,7 @@ func (x *Index) Indexed(ctx context.Context) (done, total int, err error) {
 	return done, total, err
 }
 
-// coverage returns how many messages are indexed, of how many.
+// coverage returns how many messages are in indexed blocks, and how many there are.
 func (x *Index) coverage(ctx context.Context) (done, total int, err error) {
 	err = x.store.View(ctx, func(c *db.Conn) {
 		done = int(x.firstSeq(lastIndexed(c) + 1))
@@ -231,31 +233,31 @@ func (x *Index) coverage(ctx context.Context) (done, total int, err error) {
 	return min(done, total), total, err
 }
 
-// When a message changes after its block was indexed, or is removed, its pack becomes
-// stale: the transaction removes the pack's texts, searches look at its messages
-// themselves, and the background packs them again.
+// A pack becomes stale when one of its messages changes or is removed after the block was
+// indexed: the transaction of the change removes the pack's texts, searches read the pack's
+// messages from the table, and the background rebuilds the pack.
 
-// staleQuery selects the stale packs before a number: of blocks that are not indexed yet,
-// all messages are scanned.
+// staleQuery selects the stale packs up to a pack number. Blocks that are not indexed yet are
+// scanned anyway.
 const staleQuery = "SELECT id, messages FROM packs WHERE texts IS NULL AND id < ?" + db.Limited
 
-// packsOfBlockQuery selects which messages packs have. It does not read their texts.
+// packsOfBlockQuery selects the messages of packs without reading their texts.
 const packsOfBlockQuery = "SELECT id, messages FROM packs WHERE id >= ? AND id < ?"
 
-// noLimit stands for no limit in SQLite.
+// noLimit is SQLite's LIMIT for "all".
 const noLimit = -1
 
-// MarkStale notes, in the transaction of the change, that the texts, the times or the chats
-// of messages have changed.
+// MarkStale marks the packs of messages whose text, time or chat changes. It must be called in
+// the transaction of the change.
 func (x *Index) MarkStale(c *db.Conn, seqs ...int64) {
 	if x.MarkRemoved(c, seqs) {
 		x.stale = true
 	}
 }
 
-// MarkRemoved is MarkStale of messages that are removed for their age, and reports whether
-// it concerns any pack. It does not wake the background: most of their blocks are empty
-// soon, and need not be indexed again.
+// MarkRemoved is MarkStale for messages that retention removes. It reports whether any pack has
+// become stale. It does not wake the background, because most of the blocks are empty soon and
+// need not be rebuilt.
 func (x *Index) MarkRemoved(c *db.Conn, seqs []int64) (any bool) {
 	blocks, claimed := make(map[int64]map[int64]bool), x.claimed.Load()
 	for _, seq := range seqs {
@@ -280,7 +282,7 @@ func (x *Index) MarkRemoved(c *db.Conn, seqs []int64) (any bool) {
 	return any
 }
 
-// plansOf reads which messages packs have.
+// plansOf reads the messages of packs.
 func plansOf(c *db.Conn, query string, args ...any) []packPlan {
 	scan := func(row *db.Row) packPlan {
 		var p pack
@@ -298,12 +300,12 @@ func plansOf(c *db.Conn, query string, args ...any) []packPlan {
 	return db.Collect(c, scan, query, args...)
 }
 
-// stalePlans reads which messages the first few stale packs have.
+// stalePlans reads the messages of the first stale packs, up to limit.
 func stalePlans(c *db.Conn, limit int) []packPlan {
 	return plansOf(c, staleQuery, firstPack(lastIndexed(c)+1), limit)
 }
 
-// reindexPack packs the messages of a stale pack again that are still there.
+// reindexPack rebuilds a stale pack from the messages that still exist.
 func reindexPack(c *db.Conn, plan packPlan) {
 	p := readPack(c, plan)
 	dropPack(c, plan.id)

@@ -7,10 +7,10 @@ import (
 	"bridged/internal/store/db"
 )
 
-// Filter chooses messages by what their rows say, beside their texts.
+// Filter selects messages by the columns of their rows, not by their texts.
 type Filter struct {
 	bridge.MessageFilter
-	Sender int64 // 0 is all
+	Sender int64 // 0 for all
 }
 
 // where returns the condition on a message m.
@@ -43,7 +43,7 @@ func (f Filter) isOfOneMedia() bool {
 	return slices.Contains(bridge.MediaTypes, bridge.MediaType(f.Type))
 }
 
-// Among returns those of some messages that the filter lets through, in their order.
+// Among returns the messages that pass the filter, in the order of positions.
 func (f Filter) Among(c *db.Conn, positions []Position) []Position {
 	if len(positions) == 0 {
 		return nil
@@ -63,16 +63,16 @@ func scanPosition(row *db.Row) (p Position) {
 	return p
 }
 
-// path is a way through the messages of a chat, in their order: an index, and a condition
-// that leaves those of a part of it.
+// path is an ordered way through a part of a chat's messages: an index of the table, and the
+// condition that selects the part.
 type path struct {
 	index, where string
 	args         []any
-	rest         Filter // what is left to check of each message
+	rest         Filter // the conditions that must still be checked for each message
 }
 
-// paths returns the ways through a chat that pass all messages that the filter lets
-// through, and as few others as is known without counting.
+// paths returns the paths that together pass every message of the filter. It chooses the most
+// selective index that is known without counting.
 func (f Filter) paths() []path {
 	rest := f
 	switch {
@@ -97,14 +97,14 @@ func (f Filter) paths() []path {
 	return []path{{"messages_by_time", "1", nil, rest}}
 }
 
-// isRareType is the condition of the index messages_by_type, word for word.
+// isRareType must equal the condition of the index messages_by_type, word for word.
 const isRareType = "m.type NOT IN ('" + bridge.TypeText + "', '" + bridge.TypeExtendedText + "')"
 
 func (f Filter) isOfRareType() bool {
 	return !slices.Contains([]string{"", bridge.TypeMedia, bridge.TypeText, bridge.TypeExtendedText}, f.Type)
 }
 
-// mediaPaths returns one path for each kind of file.
+// mediaPaths returns one path for each media type.
 func (f Filter) mediaPaths() (paths []path) {
 	if f.Type == bridge.TypeMedia {
 		f.Type = ""

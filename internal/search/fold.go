@@ -6,14 +6,14 @@ import (
 	"bridged/internal/folding"
 )
 
-// between stands between the content of a message and its transcript, so that nothing is found
-// across the two: no folded text has this character, which folds to another one, and it is no
-// letter that takes marks from the text behind it.
+// between separates the content of a message from its transcript, so that no match spans the two.
+// No case-folded text contains this character, because it folds to another one, and it takes no
+// marks from the text after it.
 const between = "\u2329"
 
-// Columns returns what goes beside content, with the message's transcript, which may be empty: for
-// the searches that tell accents apart and for those that do not, null where it equals the one
-// before.
+// Columns returns the two search columns of a message with content and, if not empty, transcript.
+// folded is case-folded; bare is also without accents. A column is nil if it equals the one
+// before it (content, folded).
 func Columns(content, transcript string) (folded, bare any) {
 	whole := folding.Fold(content)
 	if transcript != "" {
@@ -22,13 +22,13 @@ func Columns(content, transcript string) (folded, bare any) {
 	if whole != content {
 		folded = whole
 	}
-	if without := folding.Bare(whole); without != whole {
+	if without := folding.StripAccents(whole); without != whole {
 		bare = without
 	}
 	return folded, bare
 }
 
-// textOf returns the text of a message m that searches look into, in SQL.
+// textOf returns the SQL for the text of a message m that searches compare.
 func textOf(bare bool) string {
 	if bare {
 		return "coalesce(m.bare, m.folded, m.content)"
@@ -36,5 +36,5 @@ func textOf(bare bool) string {
 	return "ifnull(m.folded, m.content)"
 }
 
-// IsBlank reports whether a q is no filter at all.
+// IsBlank reports whether q is empty apart from white space.
 func IsBlank(q string) bool { return strings.TrimSpace(q) == "" }

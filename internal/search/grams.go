@@ -17,53 +17,53 @@ import (
 	"bridged/internal/store/db"
 )
 
-// A gram is spelled as one word of SQLite's ascii tokenizer, for which letters,
-// digits and everything beyond ASCII belong to words. Other ASCII characters
-// are moved to Thaana and NKo: a search for these letters looks into a pack too many,
-// never into one too few.
+// A gram is written as one word of SQLite's ascii tokenizer. For it, letters, digits and all
+// characters beyond ASCII are part of words. Other ASCII characters are moved to the Thaana and
+// NKo blocks. A search for these letters therefore reads a pack too many at times, but never
+// misses one.
 
-// gramLength limits the length of grams, in characters. With four the
-// index is twice as large as with three, and a text of common words names a
-// tenth of the packs.
+// gramLength is the longest gram, in characters. With 4 the index is twice as large as with 3,
+// and a search for common words reads a tenth of the packs.
 const gramLength = 4
 
-// movedTo is where ASCII characters that end words are moved.
+// movedTo is the code point to which ASCII characters that end words are moved.
 const movedTo = 0x0780
 
-// bareSign ends the words for grams that a pack has only without accents. These are longer than
-// any gram.
+// bareSign ends the words of grams that occur in a pack only after its accents are stripped. Such
+// a word is longer than any gram.
 const bareSign = "\u0080"
 
-func spell(r rune) rune {
+func encode(r rune) rune {
 	if r < utf8.RuneSelf && !('a' <= r && r <= 'z' || '0' <= r && r <= '9') {
 		return movedTo + r
 	}
 	return r
 }
 
-// chatWord stands for a chat among the grams of its packs. It is longer than any gram.
+// chatWord returns the word that stands for a chat in the grams of its packs. It is longer than
+// any gram.
 func chatWord(chat int64) string { return "chat" + strconv.FormatInt(chat, 10) }
 
 // gramSet collects the distinct grams of a pack's texts.
 type gramSet struct {
 	seen map[string]struct{}
-	text strings.Builder // all of them, separated by spaces
-	spelling
+	text strings.Builder // all grams, separated by spaces
+	encoder
 }
 
-// spelling holds the text at hand in its spelling, and where each of its characters
-// begins; both are kept to be used again.
-type spelling struct {
-	spelled []byte
+// encoder holds the current text in its encoded form and the offset of each of its characters.
+// Both buffers are reused.
+type encoder struct {
+	encoded []byte
 	starts  []int
 }
 
 func newGramSet() *gramSet { return &gramSet{seen: make(map[string]struct{}, 4096)} }
 
-// grams returns all grams of a folded text, each of them valid until the next text.
-func (s *spelling) grams(folded []byte) iter.Seq[[]byte] {
+// grams returns all grams of a folded text. Each is valid until the next text.
+func (s *encoder) grams(folded []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		s.spell(folded)
+		s.encode(folded)
 		for i := range s.characters() {
 			for n := 1; n <= gramLength && i+n < len(s.starts); n++ {
 				if !yield(s.gram(i, n)) {
@@ -74,24 +74,24 @@ func (s *spelling) grams(folded []byte) iter.Seq[[]byte] {
 	}
 }
 
-func (s *spelling) spell(folded []byte) {
-	s.spelled, s.starts = s.spelled[:0], s.starts[:0]
+func (s *encoder) encode(folded []byte) {
+	s.encoded, s.starts = s.encoded[:0], s.starts[:0]
 	for len(folded) > 0 {
 		r, size := utf8.DecodeRune(folded)
 		folded = folded[size:]
-		s.starts = append(s.starts, len(s.spelled))
-		s.spelled = utf8.AppendRune(s.spelled, spell(r))
+		s.starts = append(s.starts, len(s.encoded))
+		s.encoded = utf8.AppendRune(s.encoded, encode(r))
 	}
-	s.starts = append(s.starts, len(s.spelled))
+	s.starts = append(s.starts, len(s.encoded))
 }
 
-func (s *spelling) characters() int { return len(s.starts) - 1 }
+func (s *encoder) characters() int { return len(s.starts) - 1 }
 
-// gram returns the n characters from the i-th on.
-func (s *spelling) gram(i, n int) []byte { return s.spelled[s.starts[i]:s.starts[i+n]] }
+// gram returns n characters from the i-th on.
+func (s *encoder) gram(i, n int) []byte { return s.encoded[s.starts[i]:s.starts[i+n]] }
 
-// enterBare enters the grams of texts without accents, and marks with [bareSign] those of
-// gramLength characters that no text of the pack has with its accents.
+// enterBare adds the grams of accent-stripped texts. A gram of gramLength characters that no text
+// of the pack contains with its accents is also added with [bareSign].
 func (g *gramSet) enterBare(texts []byte) {
 	var marked []byte
 	for text := range bytes.SplitSeq(texts, []byte{textEnd}) {
@@ -104,7 +104,7 @@ func (g *gramSet) enterBare(texts []byte) {
 	}
 }
 
-// enter adds a gram, and reports whether it was not there.
+// enter adds a gram and reports whether it was new.
 func (g *gramSet) enter(gram []byte) bool {
 	if _, seen := g.seen[string(gram)]; seen {
 		return false
@@ -116,16 +116,15 @@ func (g *gramSet) enter(gram []byte) bool {
 }
 
 const (
-	// mostGrams limits the grams of a text that are asked for.
+	// mostGrams is the number of grams of a text that a search asks for, at most.
 	mostGrams = 6
-	// fewPacks limits the packs that are looked into rather than asking for one gram
-	// more: to look into a pack costs as much as to pass some hundred in the index.
+	// fewPacks is the expected number of packs at which a search stops adding grams: reading one
+	// pack costs as much as passing some hundred entries of the index.
 	fewPacks = 4
 )
 
-// gramQuery returns the full-text query for the packs that may contain a folded
-// text, with or without accents, in some chats if any are named. Of long texts it asks for
-// the rarest grams.
+// gramQuery returns the FTS5 query for the packs that may contain a folded text, with or without
+// accents. If chats are given, only their packs match. For a long text it uses the rarest grams.
 func gramQuery(folded string, bare bool, chats []int64, rare *rarity, packs float64) string {
 	var words []string
 	if len(chats) > 0 {
@@ -135,8 +134,8 @@ func gramQuery(folded string, bare bool, chats []int64, rare *rarity, packs floa
 		}
 		words = append(words, "("+strings.Join(names, " OR ")+")")
 	}
-	var s spelling
-	s.spell([]byte(folded))
+	var s encoder
+	s.encode([]byte(folded))
 	n := min(gramLength, s.characters())
 	for _, i := range s.choose(n, bare, rare, packs) {
 		gram := s.gram(i, n)
@@ -149,13 +148,13 @@ func gramQuery(folded string, bare bool, chats []int64, rare *rarity, packs floa
 	return strings.Join(words, " AND ")
 }
 
-// choose returns where the grams of length n begin that are worth asking for: the
-// rarest, until it is cheaper to look into the packs that are left. First come those that
-// do not overlap a chosen one: overlapping grams mostly stand in the same packs.
-func (s *spelling) choose(n int, bare bool, rare *rarity, packs float64) (chosen []int) {
-	left, shares := make([]int, s.characters()-n+1), make([]float64, s.characters()-n+1)
+// choose returns the offsets of the grams of length n to ask for: the rarest ones, until reading
+// the remaining packs is cheaper. It prefers grams that do not overlap a chosen one, because
+// overlapping grams mostly occur in the same packs.
+func (s *encoder) choose(n int, bare bool, rare *rarity, packs float64) (chosen []int) {
+	left, frequencies := make([]int, s.characters()-n+1), make([]float64, s.characters()-n+1)
 	for i := range left {
-		left[i], shares[i] = i, rare.share(s.gram(i, n), bare)
+		left[i], frequencies[i] = i, rare.frequency(s.gram(i, n), bare)
 	}
 	overlaps := func(i int) (count int) {
 		if slices.ContainsFunc(chosen, func(at int) bool { return i < at+n && at < i+n }) {
@@ -164,30 +163,30 @@ func (s *spelling) choose(n int, bare bool, rare *rarity, packs float64) (chosen
 		return count
 	}
 	better := func(i, j int) int {
-		return cmp.Or(cmp.Compare(overlaps(i), overlaps(j)), cmp.Compare(shares[i], shares[j]))
+		return cmp.Or(cmp.Compare(overlaps(i), overlaps(j)), cmp.Compare(frequencies[i], frequencies[j]))
 	}
 	for len(left) > 0 && len(chosen) < mostGrams && (len(chosen) == 0 || packs > fewPacks) {
 		best := slices.MinFunc(left, better)
 		left = slices.DeleteFunc(left, func(i int) bool { return i == best })
 		chosen = append(chosen, best)
-		packs *= shares[best]
+		packs *= frequencies[best]
 	}
 	return chosen
 }
 
-// rarity estimates from a sample, by hashes, which share of the packs has a gram. A wrong
-// estimate makes a search slower, never wrong.
+// rarity estimates the fraction of packs that contain a gram, from a sample, with hashes of the
+// grams as keys. A wrong estimate makes a search slower, never wrong.
 type rarity struct {
-	packs  int // of the sample
+	packs  int // in the sample
 	counts [1 << rarityBits]uint8
-	bare   [1 << rarityBits]uint8 // of packs that have it only without accents
+	bare   [1 << rarityBits]uint8 // packs that have the gram only after accents are stripped
 }
 
 const (
 	rarityBits = 18
-	// sampleSize counts the packs of the sample; a count must hold it.
+	// sampleSize is the number of packs in the sample. It must fit into a count.
 	sampleSize = 250
-	// sampleAgain says how much longer the index must have become to sample again.
+	// sampleAgain is the growth of the index that triggers a new sample.
 	sampleAgain = 1.25
 )
 
@@ -195,9 +194,9 @@ var raritySeed = maphash.MakeSeed()
 
 func rarityOf(gram []byte) uint64 { return maphash.Bytes(raritySeed, gram) >> (64 - rarityBits) }
 
-// share returns which share of the packs has a gram, never 0: packs beside the sample may
-// have it. Without a sample every gram counts as common.
-func (r *rarity) share(gram []byte, bare bool) float64 {
+// frequency returns the estimated fraction of packs that contain a gram. It is never 0, as packs
+// outside the sample may contain it. Without a sample every gram counts as common.
+func (r *rarity) frequency(gram []byte, bare bool) float64 {
 	if r == nil || r.packs == 0 {
 		return 1
 	}
@@ -209,7 +208,7 @@ func (r *rarity) share(gram []byte, bare bool) float64 {
 	return (count + 0.5) / float64(r.packs)
 }
 
-// isMostlyBare reports whether more packs have a gram only without accents than otherwise.
+// isMostlyBare reports whether most packs of a gram have it only after accents are stripped.
 func (r *rarity) isMostlyBare(gram []byte) bool {
 	if r == nil {
 		return false
@@ -218,24 +217,24 @@ func (r *rarity) isMostlyBare(gram []byte) bool {
 	return r.bare[h] > r.counts[h]
 }
 
-// sampling has the buffers for counting.
+// sampling holds the buffers for counting.
 type sampling struct {
-	spelling
+	encoder
 	bare   []byte
-	lastIn [1 << rarityBits]uint8 // the last pack that had a gram
+	lastIn [1 << rarityBits]uint8 // the last pack that contained a gram, by hash
 }
 
-// add counts the grams of a pack's texts, each once.
+// add counts the distinct grams of a pack.
 func (r *rarity) add(texts, accents []byte, s *sampling) {
 	r.packs++
 	r.count(&r.counts, texts, s)
 	if len(accents) > 0 {
-		s.bare, _ = folding.AppendBare(s.bare[:0], texts, accents)
+		s.bare, _ = folding.AppendStripped(s.bare[:0], texts, accents)
 		r.count(&r.bare, s.bare, s)
 	}
 }
 
-// count counts the grams that the pack at hand was not seen to have.
+// count counts the grams that were not yet seen in the current pack.
 func (r *rarity) count(counts *[1 << rarityBits]uint8, texts []byte, s *sampling) {
 	for gram := range s.grams(texts) {
 		if h := rarityOf(gram); s.lastIn[h] != uint8(r.packs) {
@@ -245,7 +244,7 @@ func (r *rarity) count(counts *[1 << rarityBits]uint8, texts []byte, s *sampling
 	}
 }
 
-// sample estimates rarities anew if the index has become much longer.
+// sample takes a new sample if the index has grown enough.
 func (x *Index) sample(ctx context.Context) error {
 	err := x.store.View(ctx, func(c *db.Conn) {
 		indexed := lastIndexed(c)
@@ -261,11 +260,11 @@ func (x *Index) sample(ctx context.Context) error {
 	return nil
 }
 
-// packToSample selects a pack from a number on.
+// packToSample selects a pack at or after a pack number.
 const packToSample = "SELECT texts, accents FROM packs WHERE id >= ? AND texts IS NOT NULL ORDER BY id LIMIT 1 OFFSET ?"
 
 func (x *Index) samplePacks(c *db.Conn, indexed int64) *rarity {
-	random := rand.New(rand.NewPCG(uint64(indexed), 0)) // the same sample of the same store
+	random := rand.New(rand.NewPCG(uint64(indexed), 0)) // the same store gets the same sample
 	found, s, perBlock := new(rarity), new(sampling), (1<<x.blockBits)/x.packSize
 	var texts, accents db.Raw
 	for range sampleSize {

@@ -1,35 +1,36 @@
-// Package search finds messages by any part of their text, in every script, in
-// the tables of bridged.db.
+// Package search finds messages by any part of their text, in every script. Its index is in the
+// tables of bridged.db.
 //
 // # Why not FTS5 alone
 //
-// SQLite's full-text search finds words, or sequences of three characters
-// (trigrams), but Chinese, Japanese and Korean words have one or two: these take a scan,
-// 120 ms for a million messages. This index finds texts of any length, and its tails
-// are 4 to 10 times shorter (p99 of random texts 11 ms against 37, of common phrases 4
+// SQLite's full-text search finds words, or sequences of three characters (trigrams). Chinese,
+// Japanese and Korean words have one or two characters, so searches for them would scan the
+// table: 120 ms for a million messages. This index finds texts of any length, and its slowest
+// searches are 4 to 10 times faster (p99 of random texts 11 ms against 37, of common phrases 4
 // against 55).
 //
 // # How
 //
-// Messages are indexed in blocks of some thousand consecutive seqs. The messages of a
-// block are sorted by chat, those of individual chats first, and cut into packs of a few
-// dozen, each with their folded texts ([Fold]). An FTS5 table has the sequences of one to
-// four characters (grams) of each pack, and its chats. A text that contains q contains all
-// grams of q: so a search asks for the packs that have the rarest of q's grams, from the
-// newest or the oldest block on, compares their texts, and stops when no block that is
-// left can have anything better.
+// Messages are indexed in blocks of some thousand consecutive seqs. The messages of a block are
+// sorted by chat, individual chats first, and divided into packs of a few dozen, which store
+// their folded texts ([folding.Fold]). Packs are what other indexes call documents: an FTS5 table
+// lists for each pack its grams, the n-grams of one to four characters, and its chats. A text
+// that contains q contains all grams of q. So a search asks for the packs that have the rarest
+// grams of q, starting at the newest or the oldest block, compares their texts, and stops when no
+// remaining block can contain a better result.
 //
-// A search without accents removes those of the texts before it compares them; each pack knows
-// where they are ([folding.AppendAccents]). The table has the grams of such texts like others. It
-// marks those that a pack has only without accents, so that exact searches can skip the pack.
+// A search that ignores accents strips them from the texts before it compares; each pack stores
+// where they are ([folding.AppendAccents]). The grams of the stripped texts are in the table,
+// too. A gram that a pack has only in stripped texts is marked, so that exact searches can skip
+// the pack.
 //
-// Searches are exact at any time: they scan messages that are not indexed yet, or have
-// changed since ([Index.MarkStale]), in the same snapshot. The index is built in the
-// background, which merges the segments of the table where it has nothing else to do, and can
-// be made anew from the messages.
+// Searches are always exact: in the same snapshot, they scan the messages that are not indexed
+// yet or have changed since ([Index.MarkStale]). A background goroutine builds the index and
+// merges the table's segments when it has nothing else to do. The index can be rebuilt from the
+// messages.
 //
-// The package reads the tables messages and chats, and owns blocks, packs and
-// grams. It does not know who asks, or what a message shows.
+// The package reads the tables messages and chats and owns blocks, packs and grams. It knows
+// neither its callers nor how a message is shown.
 package search
 
 import (
@@ -48,69 +49,70 @@ import (
 	"bridged/internal/store/db"
 )
 
-// Store is the store that an index belongs to.
+// Store is the database of an index.
 type Store interface {
 	// View runs f on one snapshot.
 	View(ctx context.Context, f func(*db.Conn)) error
-	// Update runs f in one transaction. There is one at a time.
+	// Update runs f in one transaction. Transactions do not overlap.
 	Update(ctx context.Context, f func(*db.Conn)) error
 }
 
-// Index knows which packs of messages contain which grams.
+// Index is the search index of a store.
 type Index struct {
 	store Store
 	log   zerolog.Logger
-	work  chan struct{} // a token when there is something to index
-	began time.Time     // lastSave counts from it: no leap of the clock changes that
+	work  chan struct{} // has an element when there may be something to index
+	began time.Time     // lastSave is relative to it, so that clock changes do not matter
 
 	blockBits, packSize int
-	// OfSender limits how many of a sender's messages are looked at for one pack. There may be
-	// more where a chat did not come in its order; then those of the pack are looked at.
+	// OfSender limits how many of a sender's messages are read to check one pack. If there are
+	// more, which happens in chats whose messages did not arrive in order, the messages of the
+	// pack are read instead.
 	OfSender int
 
 	building sync.Mutex   // held while blocks are indexed
-	mergedAt int          // how many segments of one size were merged last; 0 for unknown
-	unmerged bool         // there may be fewSegments of one size
-	touched  bool         // a message has changed since its block was claimed; transactions only
-	stale    bool         // some pack is; transactions only
-	claimed  atomic.Int64 // the last block that is indexed or about to be
-	newest   atomic.Int64 // the last message
+	mergedAt int          // the number of segments of one size that the last merge looked for; 0 if unknown
+	unmerged bool         // fewSegments of one size may exist
+	touched  bool         // a message has changed since its block was claimed; only used in transactions
+	stale    bool         // some pack is stale; only used in transactions
+	claimed  atomic.Int64 // the last block that is indexed or being indexed
+	newest   atomic.Int64 // seq of the last message
 
 	rarity    atomic.Pointer[rarity]
-	sampledAt int64        // how many blocks there were; only the background's
-	broken    atomic.Bool  // searches scan instead
-	resting   atomic.Bool  // the background has nothing to do
-	rebuilt   bool         // only the background's: once is enough
+	sampledAt int64        // number of blocks at the last sample; only used by the background
+	broken    atomic.Bool  // searches scan the messages instead
+	resting   atomic.Bool  // the background has no work
+	rebuilt   bool         // only used by the background, which rebuilds at most once
 	lastSave  atomic.Int64 // nanoseconds since began
 }
 
 const (
-	// blockBits makes blocks of 2,048 messages. With more, large chats have packs of
-	// their own more often, but every search scans more that wait for a full block.
+	// blockBits makes blocks of 2,048 messages. In larger blocks, busy chats would have packs of
+	// their own more often, but every search would scan more messages of the incomplete block.
 	blockBits = 11
 
-	// noneIndexed comes before the first block's number.
+	// noneIndexed is the number before the first block.
 	noneIndexed = -1
 
-	// version changes with the form of grams or with [Fold].
+	// version changes with the form of grams or with [folding.Fold].
 	version = 4
 
 	createGrams = `CREATE VIRTUAL TABLE grams USING fts5
 		(words, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii')`
-	// mergeByHand has segments merged in transactions of their own ([Index.merge]), not in
-	// those that write packs, for which acknowledgements would wait longer.
+	// mergeByHand turns automatic merging off. [Index.merge] merges in separate transactions, as
+	// acknowledgements would otherwise wait longer for the transactions that write packs.
 	mergeByHand = "INSERT INTO grams (grams, rank) VALUES ('automerge', 0)"
 	createPacks = `CREATE TABLE packs (id INTEGER PRIMARY KEY, messages BLOB NOT NULL, accents BLOB, texts BLOB) STRICT`
 	createStale = `CREATE INDEX packs_stale ON packs (id) WHERE texts IS NULL`
 )
 
-// Options serve tests, but for the log.
+// Options are for tests, except Log.
 type Options struct {
 	Log                 zerolog.Logger
-	BlockBits, PackSize int // 0 for what the constants say
+	BlockBits, PackSize int // 0 for the constants of this package
 }
 
-// New returns the index of a store. It must be prepared.
+// New returns the index of a store. Call [Index.Prepare] before use.
 func New(store Store, o Options) *Index {
 	x := &Index{store: store, log: o.Log, work: make(chan struct{}, 1), began: time.Now(), OfSender: 256}
 	x.blockBits, x.packSize = cmp.Or(o.BlockBits, blockBits), cmp.Or(o.PackSize, packSize)
@@ -118,13 +120,13 @@ func New(store Store, o Options) *Index {
 	return x
 }
 
-// setting names the setting with the form of the index.
+// setting is the name of the setting that stores the form of the index.
 const setting = "store.search_index"
 
-// form returns today's form: an index of another one is rebuilt.
+// form returns the current form. An index in another form is rebuilt.
 func (x *Index) form() string { return fmt.Sprintf("%d/%d", version, x.blockBits) }
 
-// Prepare replaces an index that is not of today's form by an empty one.
+// Prepare empties an index that is not in the current form.
 func (x *Index) Prepare(ctx context.Context) error {
 	return x.store.Update(ctx, func(c *db.Conn) {
 		var form string
@@ -138,7 +140,7 @@ func (x *Index) Prepare(ctx context.Context) error {
 		indexed := lastIndexed(c)
 		x.claimed.Store(indexed)
 		c.Run(mergeByHand)
-		dropPacks(c, firstPack(indexed+1), math.MaxInt64) // of a block that was not finished
+		dropPacks(c, firstPack(indexed+1), math.MaxInt64) // of an unfinished block
 	})
 }
 
@@ -154,16 +156,18 @@ func (x *Index) empty(c *db.Conn) {
 }
 
 const (
-	// quiet is how long nothing must have been saved before indexing goes on, and
-	// mostBetween how long a block that is begun waits for that.
+	// quiet is the pause between writes after which indexing goes on. mostBetween is how long a
+	// started block waits for such a pause.
 	quiet       = 20 * time.Millisecond
 	mostBetween = 200 * time.Millisecond
-	// maxTail limits the messages that wait for such a pause: more make searches slow.
+	// maxTail is the number of unindexed messages above which indexing does not wait: searches
+	// would become slow.
 	maxTail = 8192
 )
 
-// Committed is called after each transaction, with the last message and whether anything
-// was logged. It wakes the background if there is something to index.
+// Committed must be called after each transaction with the seq of the last message; changed says
+// whether the transaction logged an event. It wakes the background if there is something to
+// index.
 func (x *Index) Committed(newest int64, changed bool) {
 	if changed {
 		x.lastSave.Store(int64(time.Since(x.began)))
@@ -179,12 +183,12 @@ func (x *Index) Committed(newest int64, changed bool) {
 func (x *Index) Wake() {
 	select {
 	case x.work <- struct{}{}:
-	default: // it is awake, or will be
+	default: // a wake-up is already pending
 	}
 }
 
-// SetBroken makes searches scan until the background has rebuilt the index, and
-// reports whether the index was whole so far.
+// SetBroken makes searches scan until the background has rebuilt the index. It returns true for
+// the first call.
 func (x *Index) SetBroken() bool {
 	first := !x.broken.Swap(true)
 	if first {
@@ -193,10 +197,10 @@ func (x *Index) SetBroken() bool {
 	return first
 }
 
-// IsBroken reports whether searches scan.
+// IsBroken reports whether searches scan because the index is broken.
 func (x *Index) IsBroken() bool { return x.broken.Load() }
 
-// IsTable reports whether a table is the index's, and so can be made anew from the messages.
+// IsTable reports whether a table belongs to the index and can thus be rebuilt from the messages.
 func IsTable(name string) bool {
 	return name == "blocks" || name == "packs" || strings.HasPrefix(name, "grams_")
 }
@@ -209,7 +213,7 @@ func (x *Index) Run(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			x.log.Error().Err(err).Msg("search index cannot be written; searches scan meanwhile")
+			x.log.Error().Err(err).Msg("cannot write the search index; searches scan all messages until it is written")
 			if !bridge.Sleep(ctx, time.Minute) {
 				return
 			}
@@ -225,7 +229,7 @@ func (x *Index) Run(ctx context.Context) {
 	}
 }
 
-// step does the next piece of work and reports whether there was any.
+// step does one piece of work and reports whether there was any.
 func (x *Index) step(ctx context.Context) (bool, error) {
 	if x.broken.Load() && !x.rebuilt {
 		x.rebuilt = true
@@ -240,8 +244,8 @@ func (x *Index) step(ctx context.Context) (bool, error) {
 	return false, x.sample(ctx)
 }
 
-// IndexSome indexes stale packs, or else the next full block, or else merges segments, and
-// reports whether there was anything to do.
+// IndexSome rebuilds stale packs, or else indexes the next full block, or else merges segments.
+// It reports whether there was anything to do.
 func (x *Index) IndexSome(ctx context.Context) (bool, error) {
 	if stale, err := x.reindexStale(ctx); stale || err != nil {
 		return stale, err
@@ -252,7 +256,8 @@ func (x *Index) IndexSome(ctx context.Context) (bool, error) {
 	return x.mergeMore(ctx)
 }
 
-// awaitQuiet waits for a pause between writes, for most at most, unless much has gathered.
+// awaitQuiet waits up to most for a pause between writes. It returns at once if many messages
+// wait to be indexed.
 func (x *Index) awaitQuiet(ctx context.Context, most time.Duration) error {
 	for began := time.Now(); time.Since(began) < most; {
 		pause := time.Since(x.began) - time.Duration(x.lastSave.Load())

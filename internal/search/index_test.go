@@ -173,7 +173,7 @@ func TestFind_TellsAccentsApartOrNot(t *testing.T) {
 			for _, bare := range []bool{false, true} {
 				q := Query{Needle: random("aneiáñ", 6), Bare: bare, Desc: true, Limit: 20}
 				if bare {
-					q.Needle = folding.Bare(q.Needle)
+					q.Needle = folding.StripAccents(q.Needle)
 				}
 				if strings.Contains(gramQuery(q.Needle, bare, nil, x.rarity.Load(), 1000), " NOT ") {
 					passed++
@@ -221,7 +221,7 @@ func TestIndex_OfMessagesThatChangeMeanwhile(t *testing.T) {
 	if !found || len(b.packs) < 4 {
 		t.Fatalf("claimed %v, plan: %+v", found, b)
 	}
-	var made []madePack
+	var made []builtPack
 	ok(t, s.View(t.Context(), func(c *db.Conn) { made = readPacks(c, b.packs) }))
 	ok(t, x.writePacks(t.Context(), &b, b.packs[:2], made[:2], false))
 	say(t, x, s, 3, "after its pack was written")
@@ -305,7 +305,7 @@ func TestSample_CountsWhatIsCommon(t *testing.T) {
 	settle(t, x)
 	ok(t, x.sample(t.Context()))
 	rare := x.rarity.Load()
-	if common, other := rare.share([]byte("numb"), false), rare.share([]byte("qqqq"), false); common < 0.99 || other > 0.05 {
+	if common, other := rare.frequency([]byte("numb"), false), rare.frequency([]byte("qqqq"), false); common < 0.99 || other > 0.05 {
 		t.Errorf("shares: %v and %v", common, other)
 	}
 }

@@ -12,21 +12,20 @@ import (
 )
 
 const (
-	// packBits bounds how many packs a block has: a pack's number is its block's,
-	// one bit for groups and its place among those.
+	// packBits is the size of a pack's number within its block: one bit for groups and a counter.
+	// The block's number comes before it.
 	packBits = 12
 	groupBit = 1 << (packBits - 1)
-	// packSize limits the messages of a pack. Fewer make a larger index,
-	// and more a larger text to compare for every pack that the index names.
+	// packSize is the most messages of a pack. Smaller packs make a larger index; larger ones
+	// make searches compare longer texts for every pack that matches.
 	packSize = 64
-	// packBytes is the length of texts from which on a pack takes no more messages.
+	// packBytes is the length of texts at which a pack is full.
 	packBytes = 4096
-	// textEnd ends each text, so that nothing is found across two of them: UTF-8 has no
-	// such byte.
+	// textEnd ends each text, so that no match spans two texts. The byte does not occur in UTF-8.
 	textEnd = 0xFF
 )
 
-// firstPack returns the lowest number that a pack of a block may have.
+// firstPack returns the lowest pack number of a block.
 func firstPack(block int64) int64 { return block << packBits }
 
 // packed is a message in a pack.
@@ -34,16 +33,16 @@ type packed struct{ seq, chat, timestamp int64 }
 
 func (m packed) position() Position { return Position{m.timestamp, m.seq} }
 
-// pack holds a pack as it is stored; a stale one has no texts.
+// pack is a pack as it is stored. A stale pack has no texts.
 type pack struct {
 	id       int64
-	messages []byte // what differs from the one before, in the order of packed's fields
+	messages []byte // varints of the fields of packed, each as the difference to the message before
 	texts    []byte
-	accents  []byte // of the texts ([folding.AppendAccents])
-	last     packed // only while it is made
+	accents  []byte // accents of the texts ([folding.AppendAccents])
+	last     packed // only used while the pack is built
 }
 
-// enter adds a message behind the others.
+// enter appends a message.
 func (p *pack) enter(m packed, text []byte) {
 	for _, n := range []int64{m.seq - p.last.seq, m.chat - p.last.chat, m.timestamp - p.last.timestamp} {
 		p.messages = binary.AppendVarint(p.messages, n)
@@ -52,7 +51,7 @@ func (p *pack) enter(m packed, text []byte) {
 	p.last = m
 }
 
-var errPack = errors.New("a pack of the search index is not as it was written")
+var errPack = errors.New("a pack of the search index is damaged")
 
 // all returns the messages of a pack in order.
 func (p pack) all() iter.Seq2[packed, error] {
@@ -76,20 +75,21 @@ func (p pack) all() iter.Seq2[packed, error] {
 	}
 }
 
-// bare returns the texts without accents; those that have some, in a buffer that is used again.
+// bare returns the texts without accents. If there are accents to strip, the result is in buffer,
+// which is reused.
 func (p pack) bare(c *db.Conn, buffer *[]byte) []byte {
 	if len(p.accents) == 0 {
 		return p.texts
 	}
 	var ok bool
-	if *buffer, ok = folding.AppendBare((*buffer)[:0], p.texts, p.accents); !ok {
+	if *buffer, ok = folding.AppendStripped((*buffer)[:0], p.texts, p.accents); !ok {
 		c.Fail(errPack)
 	}
 	return *buffer
 }
 
-// matching returns the messages whose text contains the needle. The texts are the pack's, or
-// those without accents.
+// matching returns the messages whose text contains the needle. texts are the pack's texts or
+// their accent-stripped form.
 func (p pack) matching(texts, needle []byte) iter.Seq2[packed, error] {
 	return func(yield func(packed, error) bool) {
 		at, end := bytes.Index(texts, needle), 0
@@ -121,7 +121,7 @@ func (p pack) matching(texts, needle []byte) iter.Seq2[packed, error] {
 	}
 }
 
-// packPlan says which messages a pack is to have.
+// packPlan lists the messages of a pack.
 type packPlan struct {
 	id   int64
 	seqs []int64
@@ -131,27 +131,27 @@ func (p packPlan) hasAny(seqs map[int64]bool) bool {
 	return slices.ContainsFunc(p.seqs, func(seq int64) bool { return seqs[seq] })
 }
 
-// madePack holds a pack with its grams and the time range of its messages.
-type madePack struct {
+// builtPack is a pack with its grams and the time range of its messages.
+type builtPack struct {
 	pack
 	oldest, newest int64
 	grams          string
 }
 
-// readPacks makes packs of their messages as they are now, but none without any.
-func readPacks(c *db.Conn, plans []packPlan) (made []madePack) {
+// readPacks builds packs from the current messages. It leaves out packs without messages.
+func readPacks(c *db.Conn, plans []packPlan) (built []builtPack) {
 	for _, plan := range plans {
 		if p := readPack(c, plan); len(p.messages) > 0 {
-			made = append(made, p)
+			built = append(built, p)
 		}
 	}
-	return made
+	return built
 }
 
-// readPack makes a pack of its messages as they are now.
-func readPack(c *db.Conn, plan packPlan) madePack {
-	p, grams := madePack{pack: pack{id: plan.id}}, newGramSet()
-	var bare []byte // those texts that have accents, without them
+// readPack builds a pack from the current messages.
+func readPack(c *db.Conn, plan packPlan) builtPack {
+	p, grams := builtPack{pack: pack{id: plan.id}}, newGramSet()
+	var bare []byte // the accent-stripped texts
 	for row := range c.Rows(`
 		SELECT m.seq, m.chat, m.timestamp, `+textOf(false)+`, ifnull(m.bare, '')
 		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value`, c.Encode(plan.seqs)) {
@@ -174,7 +174,7 @@ func readPack(c *db.Conn, plan packPlan) madePack {
 	return p
 }
 
-func savePack(c *db.Conn, p madePack) {
+func savePack(c *db.Conn, p builtPack) {
 	c.Run("INSERT INTO grams (rowid, words) VALUES (?, ?)", p.id, p.grams)
 	c.Run("INSERT INTO packs (id, messages, texts, accents) VALUES (?, ?, ?, ?)", p.id, p.messages, p.texts, p.accents)
 }
@@ -184,7 +184,7 @@ func dropPack(c *db.Conn, id int64) {
 	c.Run("DELETE FROM packs WHERE id = ?", id)
 }
 
-// dropPacks removes the packs of a range of numbers.
+// dropPacks removes the packs from one pack number up to, but not including, another.
 func dropPacks(c *db.Conn, from, to int64) {
 	for _, id := range db.List[int64](c, "SELECT id FROM packs WHERE id >= ? AND id < ?", from, to) {
 		dropPack(c, id)

@@ -10,21 +10,21 @@ import (
 	"bridged/internal/store/db"
 )
 
-// Query asks for the first messages, by timestamp and seq in either direction,
-// whose text contains a needle.
+// Query asks for the first messages whose text contains a needle, by timestamp and seq in either
+// direction.
 type Query struct {
 	Needle       string // folded; empty for any text
-	Bare         bool   // the needle is without accents, and found in texts without theirs
+	Bare         bool   // the needle has no accents, and the accents of texts are ignored
 	Desc         bool
-	Limit        int   // how many are wanted
-	Chat, Sender int64 // 0 is all
+	Limit        int   // most messages to return
+	Chat, Sender int64 // 0 for all
 	Kind         bridge.ChatType
-	Only         map[int64]bool // chats, nil for all
+	Only         map[int64]bool // chat ids; nil for all
 	Since, Until *int64         // milliseconds; nil for no bound
-	After        *Position      // only what comes after it, in the query's order
+	After        *Position      // return only messages after it, in the query's order
 }
 
-// narrow makes the time range no wider than After allows.
+// narrow limits the time range to what After allows.
 func (q *Query) narrow() {
 	if q.After == nil {
 		return
@@ -38,7 +38,7 @@ func (q *Query) narrow() {
 	}
 }
 
-// Where returns the condition on a message m.
+// Where returns the SQL condition on a message m.
 func (q *Query) Where(c *db.Conn) (string, []any) {
 	var f db.Filter
 	if q.Chat != 0 {
@@ -57,11 +57,11 @@ func (q *Query) Where(c *db.Conn) (string, []any) {
 		f.Add("m.timestamp <= ?", *q.Until)
 	}
 	if q.After != nil {
-		behind := ">"
+		than := ">"
 		if q.Desc {
-			behind = "<"
+			than = "<"
 		}
-		f.Add("(m.timestamp, m.seq) "+behind+" (?, ?)", q.After.Timestamp, q.After.Seq)
+		f.Add("(m.timestamp, m.seq) "+than+" (?, ?)", q.After.Timestamp, q.After.Seq)
 	}
 	if q.Needle != "" {
 		f.Add("instr("+textOf(q.Bare)+", ?) > 0", q.Needle)
@@ -72,19 +72,21 @@ func (q *Query) Where(c *db.Conn) (string, []any) {
 	return f.Where(), f.Args
 }
 
-// group reports whether only one kind of chat is searched, and whether it is groups.
+// group reports whether the query is about one kind of chat only (one), and whether that kind is
+// groups.
 func (q *Query) group() (group, one bool) {
 	return q.Kind == bridge.ChatsGroup, q.Kind == bridge.ChatsGroup || q.Kind == bridge.ChatsIndividual
 }
 
-// wants applies the condition of [Query.Where] to a message in a pack, but for its kind, its sender and its text.
+// wants checks the condition of [Query.Where] on a message of a pack, except the kind of chat,
+// the sender and the text.
 func (q *Query) wants(m packed) bool {
 	return (q.Chat == 0 || m.chat == q.Chat) && (q.Only == nil || q.Only[m.chat]) &&
 		(q.Since == nil || m.timestamp >= *q.Since) && (q.Until == nil || m.timestamp <= *q.Until) &&
 		(q.After == nil || q.After.compare(m.position(), q.Desc) < 0)
 }
 
-// direction returns the order as it stands behind a column.
+// direction returns the sort direction in SQL.
 func direction(desc bool) string {
 	if desc {
 		return " DESC"
@@ -92,20 +94,20 @@ func direction(desc bool) string {
 	return " ASC"
 }
 
-// Order returns the order of messages m.
+// Order returns the ORDER BY clause for messages m.
 func (q *Query) Order() string {
 	return " ORDER BY m.timestamp" + direction(q.Desc) + ", m.seq" + direction(q.Desc)
 }
 
-// Scan finds messages without the index: it looks at all of them.
+// Scan finds messages without the index, by reading all of them.
 func (q Query) Scan(c *db.Conn) []Position {
 	found := &topK{desc: q.Desc, limit: q.Limit}
 	q.scanFrom(c, 0, q.Chat != 0, found)
 	return found.positions
 }
 
-// Find scans the messages that are not indexed yet and those of stale packs, and looks into
-// the packs that the index names.
+// Find scans the messages that are not indexed yet and those of stale packs, and reads the packs
+// that match in the index.
 func (x *Index) Find(c *db.Conn, q Query) []Position {
 	q.narrow()
 	found := &topK{desc: q.Desc, limit: q.Limit}
@@ -118,14 +120,14 @@ func (x *Index) Find(c *db.Conn, q Query) []Position {
 	return found.positions
 }
 
-// scanFrom looks at every message from a seq on.
+// scanFrom scans all messages from a seq on.
 func (q *Query) scanFrom(c *db.Conn, seq int64, byChat bool, found *topK) {
 	query, args := q.scanQuery(c, seq, byChat)
 	found.collect(c, query, args)
 }
 
-// scanQuery goes by seq or, better where many messages are not indexed, through the chat
-// in the order of the search.
+// scanQuery reads messages by seq or, which is faster if many are not indexed, through the chat
+// in the order of the query.
 func (q *Query) scanQuery(c *db.Conn, seq int64, byChat bool) (string, []any) {
 	where, args := q.Where(c)
 	args = append([]any{seq}, args...)
@@ -141,7 +143,7 @@ func (q *Query) scanQuery(c *db.Conn, seq int64, byChat bool) (string, []any) {
 	return "SELECT m.seq, m.timestamp FROM messages m " + index + " WHERE m.seq >= ? AND " + where + order, args
 }
 
-// collect adds the messages of a query.
+// collect adds the results of a SQL query.
 func (b *topK) collect(c *db.Conn, query string, args []any) {
 	for row := range c.Rows(query, args...) {
 		var p Position
@@ -151,7 +153,7 @@ func (b *topK) collect(c *db.Conn, query string, args []any) {
 	}
 }
 
-// scanStale looks at every message of stale packs.
+// scanStale checks every message of stale packs.
 func (q *Query) scanStale(c *db.Conn, found *topK) {
 	stale := stalePlans(c, noLimit)
 	if len(stale) == 0 {
@@ -165,10 +167,10 @@ func (q *Query) scanStale(c *db.Conn, found *topK) {
 	}
 }
 
-// Position says where a message stands in the order of every list.
+// Position is the sort key of a message in every list.
 type Position struct{ Timestamp, Seq int64 }
 
-// compare returns less than 0 if p comes before q in the order that is asked for.
+// compare returns a negative number if p comes before q in the given direction.
 func (p Position) compare(q Position, desc bool) int {
 	if desc {
 		p, q = q, p
@@ -176,11 +178,11 @@ func (p Position) compare(q Position, desc bool) int {
 	return cmp.Or(cmp.Compare(p.Timestamp, q.Timestamp), cmp.Compare(p.Seq, q.Seq))
 }
 
-// topK keeps the first few of many positions, in the order that is asked for.
+// topK holds the first limit positions it was given, in the given direction.
 type topK struct {
 	desc      bool
 	limit     int
-	positions []Position // in order
+	positions []Position // sorted
 }
 
 func (b *topK) add(p Position) {
@@ -194,15 +196,15 @@ func (b *topK) add(p Position) {
 	}
 }
 
-// full reports whether there are as many positions as are wanted.
+// full reports whether the limit is reached.
 func (b *topK) full() bool { return len(b.positions) >= b.limit }
 
-// settled reports whether nothing from p on can be among the kept positions any more.
+// settled reports whether p and all positions after it come too late to be added.
 func (b *topK) settled(p Position) bool {
 	return b.full() && (b.limit == 0 || b.positions[b.limit-1].compare(p, b.desc) < 0)
 }
 
-// lookUp looks into the packs that the index names, block by block.
+// lookUp reads the packs that match in the index, block by block.
 func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 	first, last := blockRange(c, q, indexed)
 	if first > last {
@@ -230,7 +232,7 @@ func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 	}
 }
 
-// blockRange returns the blocks that may have messages of the time range.
+// blockRange returns the first and the last block that may have messages in the time range.
 func blockRange(c *db.Conn, q *Query, indexed int64) (first, last int64) {
 	first, last = 0, indexed
 	if q.Since != nil && !c.Find(firstSinceQuery, []any{*q.Since}, &first) {
@@ -242,7 +244,7 @@ func blockRange(c *db.Conn, q *Query, indexed int64) (first, last int64) {
 	return first, last
 }
 
-// match looks into one pack, whose texts are those that the needle is like.
+// match adds the matching messages of one pack. texts have accents unless the needle has none.
 func (x *Index) match(c *db.Conn, q *Query, p pack, texts, needle []byte, found *topK) {
 	var matching []Position
 	for m, err := range p.matching(texts, needle) {
@@ -262,9 +264,8 @@ func (x *Index) match(c *db.Conn, q *Query, p pack, texts, needle []byte, found 
 	}
 }
 
-// bySender returns those of a pack's messages, all of q's chat, that q's sender wrote. One
-// look at all that the sender wrote between the first and the last of them is cheaper than
-// one at each.
+// bySender returns the messages that q's sender wrote. All of them are in q's chat. One query for
+// all messages of the sender in their time range is cheaper than one query for each message.
 func (x *Index) bySender(c *db.Conn, q *Query, matching []Position) []Position {
 	first, last, seqs := matching[0].Timestamp, matching[0].Timestamp, make([]int64, len(matching))
 	for i, at := range matching {
@@ -281,15 +282,15 @@ func (x *Index) bySender(c *db.Conn, q *Query, matching []Position) []Position {
 	return slices.DeleteFunc(matching, func(at Position) bool { return !slices.Contains(wrote, at.Seq) })
 }
 
-// Whether a block, or one that comes after it in the order of a search, may have messages
-// at a moment or before it in that order.
+// These queries ask whether a block, or a later one in the direction of the search, may have
+// messages at or after (at or before) a time.
 const (
 	newerQuery = "SELECT 1 FROM blocks WHERE id <= ? AND newest >= ? ORDER BY id DESC LIMIT 1"
 	olderQuery = "SELECT 1 FROM blocks WHERE id >= ? AND oldest <= ? ORDER BY id LIMIT 1"
 )
 
-// isSettled reports whether no message of a block, or of the blocks that come after it in
-// the query's order, can be among the first ones any more.
+// isSettled reports whether neither this block nor a later one in the query's direction can
+// contain a result that is still needed.
 func isSettled(c *db.Conn, block int64, found *topK) bool {
 	if !found.full() || found.limit == 0 {
 		return found.full()
@@ -301,11 +302,11 @@ func isSettled(c *db.Conn, block int64, found *topK) bool {
 	return !c.Find(query, []any{block, found.positions[found.limit-1].Timestamp}, new(int))
 }
 
-// mostChats limits the chats that the index is asked for by name. With more, a search looks into
-// the packs of all chats.
+// mostChats is the number of chats up to which a search names them in the FTS5 query. With more,
+// it reads the packs of all chats.
 const mostChats = 64
 
-// lookUpQuery selects packs in the order of their blocks. Stale ones have no texts.
+// lookUpQuery selects the matching packs in the order of their blocks. Stale packs have no texts.
 func (x *Index) lookUpQuery(q *Query, first, last int64) (string, []any) {
 	var chats []int64
 	switch {

@@ -7,15 +7,15 @@ import (
 	"bridged/internal/store/db"
 )
 
-// Walk finds the first messages of a query without a text that a filter lets through. It
-// goes through the chats at once, in the order of the query, and looks at not many more than
-// most rows: if that is not enough, end is the position up to which all is found. It is
-// always behind the one that the query begins after, so that the next page gets further.
+// Walk finds the first messages of a query without a needle that pass a filter. It merges the
+// chats in the order of the query and reads about most rows. If that was not enough, end is the
+// position up to which the result is complete. end always comes after the query's After, so that
+// paging makes progress.
 func (q Query) Walk(c *db.Conn, f Filter, most int) (found []Position, end *Position) {
 	q.narrow()
 	f.Sender = q.Sender
 	w := walk{Query: q, topK: topK{desc: q.Desc, limit: q.Limit}}
-	w.begin(c, f)
+	w.start(c, f)
 	for len(w.streams) > 0 && c.Err() == nil {
 		next := w.streams[0].at
 		if w.settled(next) {
@@ -29,36 +29,36 @@ func (q Query) Walk(c *db.Conn, f Filter, most int) (found []Position, end *Posi
 	return w.positions, nil
 }
 
-// walk is a heap of streams: the first one is that in which the next message may be.
+// walk is a heap of streams. The first stream may contain the next message.
 type walk struct {
 	Query
 	topK
 	streams []*stream
-	looked  int // at rows, in which looking for the first one counts seekCost
+	looked  int // rows read; finding a stream's first row counts as seekCost
 }
 
-// stream is the rest of a path through a chat.
+// stream is the unread rest of a path through a chat.
 type stream struct {
 	path
 	chat int64
-	at   Position // up to where it was looked through
-	some int      // how many rows come next
+	at   Position // read up to here
+	some int      // number of rows to read next
 }
 
 const (
-	// firstRows is how many rows of a stream are read first, if there are several; then come
-	// twice as many each time, up to mostRows.
+	// firstRows is how many rows of a stream are read first if there are several streams. The
+	// number doubles each time, up to mostRows.
 	firstRows = 16
 	mostRows  = 4096
-	// seekCost is how many rows are read in the time of finding the first one.
+	// seekCost is the number of rows that can be read in the time of finding the first one.
 	seekCost = 8
 )
 
-// walkedChats selects the chats with messages since a moment, the latest first.
+// walkedChats selects the chats with messages since a time, latest first.
 const walkedChats = "SELECT c.id, c.recency FROM chats c INDEXED BY chats_by_recency WHERE c.recency <= ?"
 
-// begin opens the streams of the chats that the query may be about.
-func (w *walk) begin(c *db.Conn, f Filter) {
+// start opens the streams of the chats that the query may be about.
+func (w *walk) start(c *db.Conn, f Filter) {
 	start := Position{math.MaxInt64, math.MaxInt64}
 	if !w.Desc {
 		start = Position{math.MinInt64, math.MinInt64}
@@ -91,7 +91,7 @@ func (w *walk) begin(c *db.Conn, f Filter) {
 	heap.Init(w)
 }
 
-// bound returns the position before the first one in the time range; nil for none.
+// bound returns the position just before the time range in the query's direction, or nil.
 func (w *walk) bound() *Position {
 	switch {
 	case w.Desc && w.Until != nil:
@@ -102,15 +102,15 @@ func (w *walk) bound() *Position {
 	return nil
 }
 
-// isAmongChats reports whether the query's chat is one of those that it is about.
+// isAmongChats reports whether the query's chat passes its own conditions on chats.
 func (w *walk) isAmongChats(c *db.Conn) bool {
 	group, one := w.group()
 	return (w.Only == nil || w.Only[w.Chat]) && (!one || c.Find("SELECT 1 FROM chats WHERE id = ? AND is_group = ?", []any{w.Chat, group}, new(int)))
 }
 
-// chats returns the chats to walk through, each with the time of its latest message.
+// chats returns the chats to read, each with the time of its latest message.
 func (w *walk) chats(c *db.Conn) func(yield func(chat, latest int64) bool) {
-	oldest := int64(math.MaxInt64 - 1) // chats without messages come behind
+	oldest := int64(math.MaxInt64 - 1) // chats without messages sort last
 	if w.Since != nil {
 		oldest = -*w.Since
 	}
@@ -129,7 +129,7 @@ func (w *walk) chats(c *db.Conn) func(yield func(chat, latest int64) bool) {
 	}
 }
 
-// step looks at the next rows of the first stream.
+// step reads the next rows of the first stream.
 func (w *walk) step(c *db.Conn) {
 	s := w.streams[0]
 	query, args := w.rowsQuery(s)
@@ -152,8 +152,8 @@ func (w *walk) step(c *db.Conn) {
 	heap.Fix(w, 0)
 }
 
-// rowsQuery selects the next rows of a stream, and whether each is wanted: only those that
-// can still be among the first ones.
+// rowsQuery selects the next rows of a stream and whether each passes the filter. It leaves out
+// rows that come too late for the result.
 func (w *walk) rowsQuery(s *stream) (string, []any) {
 	since, until := int64(math.MinInt64), int64(math.MaxInt64)
 	if w.Since != nil {
@@ -162,9 +162,9 @@ func (w *walk) rowsQuery(s *stream) (string, []any) {
 	if w.Until != nil {
 		until = *w.Until
 	}
-	behind := ">"
+	than := ">"
 	if w.Desc {
-		behind, until = "<", min(until, s.at.Timestamp)
+		than, until = "<", min(until, s.at.Timestamp)
 	} else {
 		since = max(since, s.at.Timestamp)
 	}
@@ -176,11 +176,11 @@ func (w *walk) rowsQuery(s *stream) (string, []any) {
 	wanted, args := s.rest.where()
 	args = append(append(args, s.chat), s.args...)
 	return "SELECT m.seq, m.timestamp, " + wanted + " FROM messages m INDEXED BY " + s.index + `
-		WHERE m.chat = ? AND ` + s.where + " AND m.timestamp BETWEEN ? AND ? AND (m.timestamp, m.seq) " + behind + " (?, ?)" +
+		WHERE m.chat = ? AND ` + s.where + " AND m.timestamp BETWEEN ? AND ? AND (m.timestamp, m.seq) " + than + " (?, ?)" +
 		w.Order() + db.Limited, append(args, since, until, s.at.Timestamp, s.at.Seq, s.some)
 }
 
-// upTo returns what was found up to a position.
+// upTo returns the results up to a position.
 func (w *walk) upTo(end Position) []Position {
 	found := w.positions
 	for len(found) > 0 && end.compare(found[len(found)-1], w.Desc) < 0 {
@@ -189,7 +189,7 @@ func (w *walk) upTo(end Position) []Position {
 	return found
 }
 
-// Len, Less, Swap, Push and Pop make a walk a heap.
+// Len, Less, Swap, Push and Pop implement heap.Interface.
 func (w *walk) Len() int           { return len(w.streams) }
 func (w *walk) Less(i, j int) bool { return w.streams[i].at.compare(w.streams[j].at, w.Desc) < 0 }
 func (w *walk) Swap(i, j int)      { w.streams[i], w.streams[j] = w.streams[j], w.streams[i] }

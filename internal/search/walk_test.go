@@ -37,7 +37,7 @@ func TestPlans_OfWalksGoThroughTheirIndex(t *testing.T) {
 					}
 				}
 				w := walk{Query: q, topK: topK{desc: q.Desc, limit: q.Limit}}
-				w.begin(s.conn, f)
+				w.start(s.conn, f)
 				for _, stream := range w.streams {
 					query, args := w.rowsQuery(stream)
 					p := plan(t, s, query, args)

@@ -58,10 +58,10 @@ func pageOf(limit int) int {
 	return min(limit, maxPage)
 }
 
-// textOf returns a message's text, or its type where it has none.
+// textOf returns a message's text, or the word for its type if it has none.
 func textOf(content, kind string) string {
 	if strings.TrimSpace(content) == "" {
-		return "[" + kind + "]"
+		return "[" + kindWord(kind) + "]"
 	}
 	return content
 }

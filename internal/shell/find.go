@@ -65,6 +65,8 @@ func (s *Shell) findIn(ctx context.Context, in place, who string) (bridge.JID, e
 		return named[0].jid, nil
 	case len(named) > 1:
 		return "", hinted(Usage("%d %s have the name %q: give the JID of the one that you mean", len(named), in.many, who), "%s", lines(named))
+	case strings.HasPrefix(who, "@"):
+		return "", hinted(bridge.NotFound("no %s has the username %s", in.one, who), "look for it with: %s", in.command)
 	case strings.Contains(who, "@"):
 		return "", Usage("%s", notJID)
 	case len(similar) > 0:

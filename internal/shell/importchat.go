@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"bridged/internal/bridge"
@@ -42,7 +43,7 @@ func (s *Shell) ImportChat(ctx context.Context, i ImportChat) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	read := &noted{Reader: file}
-	done, err := s.API.ImportChat(ctx, export, read)
+	done, err := s.upload(ctx, export, file, read)
 	if err != nil && read.err != nil {
 		return &fileError{read.err}
 	}
@@ -65,6 +66,31 @@ func (s *Shell) ImportChat(ctx context.Context, i ImportChat) (err error) {
 		return hinted(fmt.Errorf("%s", *done.Error), "run the command again: what is stored already is not doubled")
 	}
 	return nil
+}
+
+// upload sends an export, and notes its progress until the bridge has read the lines in it.
+func (s *Shell) upload(ctx context.Context, export client.ChatExport, file *os.File, read *noted) (bridge.Import, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return bridge.Import{}, &fileError{err}
+	}
+	ctx, end := context.WithCancel(ctx)
+	var notes sync.WaitGroup
+	notes.Go(func() { s.noteUpload(ctx, read, info.Size()) })
+	defer notes.Wait()
+	defer end()
+	return s.API.ImportChat(ctx, export, read)
+}
+
+// noteUpload notes how much of a file was read, each importPause until ctx ends.
+func (s *Shell) noteUpload(ctx context.Context, read *noted, size int64) {
+	for seconds := 1; bridge.Sleep(ctx, importPause); seconds++ {
+		if count := read.count.Load(); count < size {
+			_ = s.note("%d of %d kB uploaded …", count>>10, size>>10) // the next output has the error
+		} else {
+			_ = s.note("Uploaded; the bridge reads it … (%d s)", seconds)
+		}
+	}
 }
 
 // names reads who names are.
@@ -103,6 +129,9 @@ func (s *Shell) names(ctx context.Context, given []string) (map[string]bridge.JI
 // explainDates adds to a refusal how the dates can be read.
 func explainDates(err error) error {
 	refused, is := errors.AsType[*client.Error](err)
+	if bridge.CodeOf(err) == bridge.CodeAmbiguousTimezone {
+		return hinted(err, "say it with --timezone, as in --timezone Europe/Berlin")
+	}
 	if !is || refused.Dates == nil {
 		return err
 	}
@@ -126,6 +155,16 @@ func (s *Shell) printImport(i bridge.Import) error {
 	lines := []string{
 		fmt.Sprintf("%s %d of %d messages into %s, files: %d.", verb, i.Imported, i.Total, i.ChatJID, i.Media),
 		fmt.Sprintf("Stored already: %d. Notices of the app, left out: %d.", i.Duplicates, i.System),
+	}
+	if i.FirstAt != nil && i.LastAt != nil {
+		zone := "Time zone: " + i.Timezone
+		if i.TimezoneFrom == bridge.ZoneMatched {
+			zone += ", found by messages that are stored already"
+		}
+		lines = append(lines, fmt.Sprintf("%s. First message: %s. Last message: %s.", zone, *i.FirstAt, *i.LastAt))
+	}
+	if !i.DryRun && i.Imported+i.Media > 0 {
+		lines = append(lines, "To remove what was imported: bridged imports undo "+i.ID)
 	}
 	for _, name := range i.UnknownNames {
 		lines = append(lines, fmt.Sprintf("Who is %q? Say it with --name %s, and import again: nothing is doubled.", Printable(name), shellQuoted(name+"=NUMBER")))

@@ -40,6 +40,8 @@ type savedFile struct {
 func (s *Shell) Media(ctx context.Context, m Media) error {
 	toOutput := m.Output == "-"
 	switch {
+	case strings.TrimSpace(m.Message) == "":
+		return Usage("name a message by its id, which bridged messages CHAT --ids shows")
 	case toOutput && s.JSON:
 		return Usage("--json describes a file that is stored: leave out one of it and --output -")
 	case toOutput && s.Width > 0:

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -108,7 +109,7 @@ func messageText(m bridge.Message) string {
 	if m.DeletedAt != nil {
 		return "[deleted]"
 	}
-	text := fileText(m.Words(), m.MessageType, m.Media)
+	text := quoteText(m.Quoted) + fileText(m.Words(), m.MessageType, m.Media)
 	if m.EditedAt != nil {
 		text += " (edited)"
 	}
@@ -123,6 +124,33 @@ func messageText(m bridge.Message) string {
 		text += "]"
 	}
 	return text
+}
+
+const maxQuote = 60 // characters
+
+// quoteText returns the message that another one answers; empty without one. It marks what
+// only the sender of the answer claims.
+func quoteText(q *bridge.Quoted) string {
+	if q == nil {
+		return ""
+	}
+	by, what := "me", cmp.Or(q.Content, q.FileName)
+	if !q.IsFromMe() {
+		by = senderOf(q.PushName, q.SenderJID)
+	}
+	switch {
+	case q.DeletedAt != nil:
+		what = "deleted"
+	case what == "" && q.MessageType == bridge.TypeUnknown:
+		what = "not stored"
+	case what == "":
+		what = q.MessageType
+	}
+	claim := ""
+	if q.IsClaim() {
+		claim = ", as quoted"
+	}
+	return fmt.Sprintf("[to %s%s: %s] ", cmp.Or(by, "somebody"), claim, bridge.Beginning(strings.Join(strings.Fields(what), " "), maxQuote))
 }
 
 // fileText returns the text of a message behind what its file is, if it has one.

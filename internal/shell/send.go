@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -102,7 +104,7 @@ func (s *Shell) post(ctx context.Context, to bridge.JID, m Send) (sent client.Se
 	if info, err := os.Stat(m.File); err != nil {
 		return sent, &fileError{err}
 	} else if !info.Mode().IsRegular() {
-		return sent, &fileError{fmt.Errorf("%s is not a file that can be read again", m.File)}
+		return sent, Usage("%s is not a file that can be read again", m.File)
 	}
 	file, err := os.Open(m.File)
 	if err != nil {
@@ -121,18 +123,27 @@ func (s *Shell) post(ctx context.Context, to bridge.JID, m Send) (sent client.Se
 	return sent, err
 }
 
+// fileError is an error of a file on this machine that was to be sent or imported.
 type fileError struct{ error }
+
+// IsMissingFile reports whether a file that was to be sent or imported does not exist.
+func IsMissingFile(err error) bool {
+	_, is := errors.AsType[*fileError](err)
+	return is && errors.Is(err, fs.ErrNotExist)
+}
 
 func (e *fileError) Unwrap() error { return e.error }
 
-// noted keeps the error of its reader.
+// noted keeps the error of its reader, and counts its bytes.
 type noted struct {
 	io.Reader
-	err error
+	err   error
+	count atomic.Int64
 }
 
 func (n *noted) Read(p []byte) (int, error) {
 	count, err := n.Reader.Read(p)
+	n.count.Add(int64(count))
 	if err != nil && err != io.EOF {
 		n.err = err
 	}
@@ -243,7 +254,9 @@ func withKey(err error, key string, isRepeated bool) error {
 
 // mayHaveLeft reports whether a failed try, or one before it, may have sent the message.
 func mayHaveLeft(err error, isRepeated bool) bool {
-	if _, ok := errors.AsType[*fileError](err); ok {
+	_, isFile := errors.AsType[*fileError](err)
+	_, isUsage := errors.AsType[*UsageError](err)
+	if isFile || isUsage {
 		return false
 	}
 	refused, ok := errors.AsType[*client.Error](err)

@@ -42,9 +42,9 @@ func (s *Shell) Tail(ctx context.Context, t Tail) error {
 			return err
 		}
 	}
-	known := make(names)
+	known, statuses := make(names), make(statuses)
 	for event, err := range s.API.Events(ctx, query) {
-		if err == nil {
+		if err == nil && (s.JSON || statuses.isNew(event)) {
 			err = s.printEvent(ctx, known, event)
 		}
 		if err != nil {
@@ -52,6 +52,26 @@ func (s *Shell) Tail(ctx context.Context, t Tail) error {
 		}
 	}
 	return nil
+}
+
+// statuses holds the status of each message that was printed last.
+type statuses map[[2]string]bridge.Delivery
+
+// isNew reports whether an event says more than the one before it of its message: an event has the
+// message as it is when it is read, so two changes that are read late have the same status.
+func (seen statuses) isNew(e bridge.Event) bool {
+	if e.Type != bridge.EventMessageStatus || e.Message == nil || e.Message.Status == nil {
+		return true
+	}
+	key, status := [2]string{string(e.ChatJID), e.Message.ID}, *e.Message.Status
+	if seen[key] == status {
+		return false
+	}
+	if len(seen) == maxNames {
+		clear(seen)
+	}
+	seen[key] = status
+	return true
 }
 
 // cursor returns the place in the log after which to begin.

@@ -54,6 +54,12 @@ func QuotingID(id types.MessageID, sender types.JID, quoted string) SendOption {
 	}
 }
 
+// OfChat says that the quoted message is of another chat, as official apps do for a group's message that is answered in private, and for a
+// status ([types.StatusBroadcastJID]).
+func OfChat(chat types.JID) SendOption {
+	return func(o *sendOptions) { o.info().RemoteJID = proto.String(chat.String()) }
+}
+
 // Mentioning mentions people; the text has to contain their @users.
 func Mentioning(people ...types.JID) SendOption {
 	return func(o *sendOptions) {

@@ -12,6 +12,7 @@ import (
 	"bridged/internal/dbfile"
 	"bridged/internal/search"
 	"bridged/internal/store/db"
+	"bridged/migrations"
 )
 
 // Damage returns the damage that was found since the store was opened, as a
@@ -128,12 +129,19 @@ func (s *Store) noteDamage(err error) {
 	}
 }
 
-// database names the store's file in error messages.
+// applicationID marks a SQLite file as a store of ours ("brdg").
+const applicationID = 0x62726467
+
+// database describes the store's file.
 var database = dbfile.Database{
 	Name: "bridged.db",
 	Repair: "stop bridged, put a copy made with `bridged backup` in its place (delete bridged.db-wal and bridged.db-shm) and start again; " +
 		"without a copy, move it away to begin with an empty store",
+	Application: applicationID, SchemaQuery: "PRAGMA user_version", Schema: len(migrations.Names()),
 }
+
+// File describes the store's file, for the doctor.
+func File() dbfile.Database { return database }
 
 // explain turns errors of SQLite, and of stored JSON, into [bridge.CodeStorageUnavailable].
 // Other errors stay as they are.
@@ -142,13 +150,13 @@ func explain(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	if !errors.As(err, &known) && (errors.As(err, &syntax) || errors.As(err, &kind)) {
-		return database.Damaged(err)
+		return database.Unreadable(err)
 	}
 	return database.Explain(err)
 }
 
-// explainRead explains an error of reading: one that is neither the caller's nor that of
-// ctx is damage that SQLite has not noticed, such as a row that cannot be decoded.
+// explainRead explains an error of reading. If neither SQLite nor ctx caused it, a row cannot be
+// decoded.
 func explainRead(ctx context.Context, err error) error {
 	err = explain(err)
 	var known *bridge.Error
@@ -160,7 +168,7 @@ func explainRead(ctx context.Context, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	return database.Damaged(err)
+	return database.Unreadable(err)
 }
 
 func errClosed() error {

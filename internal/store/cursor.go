@@ -23,6 +23,7 @@ const (
 	listContacts   = "p"
 	listCalls      = "t"
 	listDeliveries = "d"
+	listImports    = "i"
 )
 
 // pageOf reads a query that asks for one row more than the limit, which shows whether

@@ -72,6 +72,8 @@ type partsDetails struct {
 type contextDetails struct {
 	QuotedID     *string      `json:"q,omitempty"`
 	QuotedSender bridge.JID   `json:"s,omitempty"`
+	QuotedChat   *string      `json:"j,omitempty"` // nil for the message's own, empty if it has no JID here
+	QuotedCopy   *quotedCopy  `json:"e,omitempty"`
 	Mentioned    []bridge.JID `json:"m,omitempty"`
 	MentionsAll  bool         `json:"a,omitempty"`
 }
@@ -131,6 +133,7 @@ func detailsOf(m bridge.Message) details {
 	}
 	if c := m.ContextInfo; c != nil {
 		d.Context = &contextDetails{QuotedID: c.QuotedMsgID, QuotedSender: c.QuotedSenderJID, Mentioned: c.MentionedJID, MentionsAll: c.MentionsAll}
+		d.Context.setCopy(m)
 	}
 	if f := m.Media; f != nil {
 		d.Media = new(mediaDetails(*f))
@@ -181,6 +184,7 @@ func (s *Store) fill(m *bridge.Message, d details, find finder) {
 	}
 	if c := d.Context; c != nil {
 		m.ContextInfo = c.shown(find, m.Content)
+		m.Quoted = s.embedded(c, m, find)
 	}
 	m.Media, m.Transcript = d.Media.shown(m.Chat, m.ID), (*bridge.Transcript)(d.Transcript)
 	if d.Poll != nil {

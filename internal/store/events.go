@@ -29,6 +29,7 @@ type EventPage struct {
 	Events []bridge.Event // may be empty although more follow
 	Next   int64          // to ask after next time
 	More   bool
+	Size   int // of the events in JSON, in bytes and about
 	// Reset says that the reader has missed events: those after the number asked for were
 	// removed, or the number is of another log (a backup was restored). 0 is the
 	// beginning of the log, wherever that is.
@@ -106,7 +107,7 @@ func (r *readTx) events(q EventQuery) EventPage {
 	if room.full {
 		page.Next, page.More = entries[rendered-1].id, true
 	}
-	page.Events = events
+	page.Events, page.Size = events, room.used
 	return page
 }
 
@@ -196,7 +197,7 @@ func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*br
 		group, found := r.group(e.chat)
 		event.Group, event.ChatJID = &group, group.JID
 		if e.data != "" {
-			event.JoinRequests = r.joinRequests(e.data, event.At)
+			r.addGroupData(event, e.data)
 		}
 		return found
 	case bridge.EventCallCreated, bridge.EventCallUpdated:

@@ -10,9 +10,11 @@ import (
 	"bridged/internal/search"
 )
 
-// ExportRun is the taking over of one exported chat. One goroutine uses it.
+// ExportRun is the import of one exported chat. One goroutine uses it.
 type ExportRun struct {
 	Chat bridge.JID
+	// Import is the number of the import: see [Store.AddImport].
+	Import int64
 	// floor is the last message that was stored before the run: the chat's own messages are no
 	// duplicates of each other.
 	floor int64
@@ -63,14 +65,20 @@ func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []bri
 				switch {
 				case result.Seq == 0:
 					result.Seq = t.addExported(m, messages[i].SHA256)
+					t.account(run, messages[i], result.Seq, nil)
 					used += t.countBytes(run.Family, result.Seq, ExportedBytes(messages[i]))
 				case result.TakesFile:
-					t.addFile(result.Seq, m, messages[i].SHA256)
+					if before := t.addFile(result.Seq, m, messages[i].SHA256); before != nil {
+						t.account(run, messages[i], result.Seq, before)
+					}
 					used += t.countBytes(run.Family, result.Seq, ExportedBytes(messages[i]))
+				default:
+					t.accountAlso(run, messages[i], result.Seq)
 				}
 				t.correct(results[i], m)
 			}
 		})
+		t.countImported(run, results)
 	})
 	if err == nil {
 		run.Used = used
@@ -129,21 +137,24 @@ func millisOrNull(at *bridge.Time) any {
 	return at.UnixMilli()
 }
 
-// addFile gives a stored message the file of an exported one.
-func (t *writeTx) addFile(seq int64, m bridge.Message, sum []byte) {
-	var packed, ref []byte
+// addFile gives a stored message the file of an exported one, and returns how the message was before; nil if it was
+// deleted meanwhile.
+func (t *writeTx) addFile(seq int64, m bridge.Message, sum []byte) *fileBefore {
+	before := new(fileBefore)
+	var packed []byte
 	var text string
 	if !t.Find(`
-		SELECT m.content, ifnull(m.details, ''), ifnull(w.media_ref, '')
-		FROM messages m LEFT JOIN message_raw w ON w.seq = m.seq WHERE m.seq = ? AND m.deleted_at IS NULL`, []any{seq}, &text, &packed, &ref) {
-		return
+		SELECT m.type, m.content, ifnull(m.details, ''), ifnull(w.media_ref, '')
+		FROM messages m LEFT JOIN message_raw w ON w.seq = m.seq WHERE m.seq = ? AND m.deleted_at IS NULL`, []any{seq}, &before.Type, &text, &packed, &before.Ref) {
+		return nil
 	}
 	d, stored := t.detailsIn(string(packed)), bridge.MediaRef{}
-	t.Decode(ref, &stored)
-	if d.Media == nil || len(stored.MediaKey) == 0 {
+	t.Decode(before.Ref, &stored)
+	before.Media = d.Media
+	if before.Whole = d.Media == nil || len(stored.MediaKey) == 0; before.Whole {
 		d.Media, stored = detailsOf(m).Media, m.Media.Ref
 		if text == "" || match.StandsFor(text, m.Media.FileName, m.Content) { // the caption was left out, too
-			text = m.Content
+			before.Text, text = new(text), m.Content
 		}
 		folded, bare := search.Columns(text, d.Transcript.text())
 		t.Run("UPDATE messages SET type = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ? WHERE seq = ?",
@@ -153,6 +164,7 @@ func (t *writeTx) addFile(seq int64, m bridge.Message, sum []byte) {
 	stored.Kept = true
 	t.Run("INSERT INTO message_raw (seq, media_ref) VALUES (?1, ?2) ON CONFLICT (seq) DO UPDATE SET media_ref = ?2", seq, t.Encode(stored))
 	t.keepFile(seq, sum)
+	return before
 }
 
 // keepFile notes the file of a message that is kept on this machine; nil is none.

@@ -13,15 +13,6 @@ import (
 // the JIDs that these names have.
 type NobodyNames map[bridge.JID]string
 
-// SaveNobodies stores names of an exported chat.
-func (s *Store) SaveNobodies(ctx context.Context, names NobodyNames) error {
-	return s.writeAs(ctx, "store the names of an exported chat", func(t *writeTx) {
-		for jid, name := range names {
-			t.savePushName(t.ensurePerson(jid), name)
-		}
-	})
-}
-
 // settingNamed, with the user of a name's JID behind it, has the person whose name it is, and
 // settingFormerly those whose name it was said to be before.
 const (
@@ -89,12 +80,16 @@ const attributeBatch = 1000
 // Attribute remembers whose name nobody's is, and gives the messages of a chat that stand under it
 // to that person; isMe says that it is the account. Messages that the person's own ones turn out to
 // be are removed.
-func (s *Store) Attribute(ctx context.Context, chat, nobody, person bridge.JID, isMe bool) error {
-	if err := s.writeAs(ctx, "remember a name", func(t *writeTx) { t.learn(nobody, person) }); err != nil {
+func (s *Store) Attribute(ctx context.Context, run *ExportRun, nobody, person bridge.JID, isMe bool) error {
+	err := s.writeAs(ctx, "remember a name", func(t *writeTx) {
+		t.Run("INSERT INTO import_names (name, import, person) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", string(nobody), run.Import, string(person))
+		t.learn(nobody, person)
+	})
+	if err != nil {
 		return err
 	}
 	for more := true; more; {
-		if err := s.writeAs(ctx, "attribute imported messages", func(t *writeTx) { more = t.attribute(chat, nobody, person, isMe) }); err != nil {
+		if err := s.writeAs(ctx, "attribute imported messages", func(t *writeTx) { more = t.attribute(run.Chat, nobody, person, isMe) }); err != nil {
 			return err
 		}
 	}

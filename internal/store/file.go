@@ -2,10 +2,8 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,56 +14,37 @@ import (
 	"bridged/migrations"
 )
 
-// applicationID marks a SQLite file as a store of ours ("brdg").
-const applicationID = 0x62726467
-
-// prepareFile makes sure that there is a sound store of today's schema at path. It changes
+// prepareFile makes sure that there is an intact store of today's schema at path. It changes
 // nothing in a file that is no store.
 func prepareFile(path string) error {
-	head, err := readHead(path)
-	switch {
+	switch err := database.CheckHead(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return createMissing(path)
+		return opening(path, createMissing(path))
 	case err != nil:
-		return fmt.Errorf("open the store: %w", err)
-	case len(head) == 0: // a new database to SQLite
-		return fmt.Errorf("%s is empty, and a store never is: restore a backup, "+
-			"or move the file away to begin with an empty store", path)
-	case len(head) < headSize || string(head[:16]) != "SQLite format 3\x00":
-		return damaged(path, errors.New("it does not begin as a SQLite database does"))
-	case binary.BigEndian.Uint32(head[68:]) != applicationID:
-		return fmt.Errorf("%s is a database of another program: "+
-			"choose another data directory, or move the file away", path)
+		return opening(path, err)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return fmt.Errorf("keep the store private: %w", err)
+	if err := dbfile.MakePrivate(path, 0o600); err != nil {
+		return opening(path, err)
 	}
-	return upgrade(path, writerPragmas)
+	return opening(path, upgrade(path, writerPragmas))
 }
 
-// headSize counts the bytes of a SQLite file's header (sqlite.org/fileformat.html, 1.3).
-const headSize = 100
-
-func readHead(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
+// opening explains why the store cannot be opened.
+func opening(path string, err error) error {
+	if err == nil {
+		return nil
 	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, headSize))
+	return fmt.Errorf("open %s: %w", path, database.ExplainOpening(path, err))
 }
 
 // createMissing creates a store where there was none. A write-ahead log without its
 // database means that the database was taken away.
 func createMissing(path string) error {
 	if _, err := os.Stat(path + "-wal"); err == nil {
-		return fmt.Errorf("%s is missing, but %s-wal is there: put the database back beside it, "+
-			"or restore a backup after moving %s-wal away", path, path, path)
+		return fmt.Errorf("it is missing, but %s-wal is there: put the database back next to it, "+
+			"or restore a backup after moving %s-wal away", path, path)
 	}
-	if err := create(path); err != nil {
-		return fmt.Errorf("create the store: %w", err)
-	}
-	return nil
+	return create(path)
 }
 
 // create makes a new store beside path and moves it there when it is whole: a process that
@@ -102,32 +81,24 @@ func finish(draft, path string) error {
 	return dbfile.SyncDir(filepath.Dir(path))
 }
 
-func damaged(path string, why error) error {
-	return fmt.Errorf("%s is damaged: restore a backup, or move the file away to begin with an empty store: %w", path, why)
-}
-
 // upgrade brings the schema up to date, each step in a transaction of its own. The file's
 // user_version is the number of the last one.
 func upgrade(path string, pragmas []string) (err error) {
 	c, err := db.Open(path, pragmas)
 	if err != nil {
-		return damaged(path, err)
+		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	if err := readable(c); err != nil {
-		return damaged(path, err)
-	}
-	steps, err := fs.Glob(migrations.FS, "*.sql")
-	if err != nil {
 		return err
 	}
+	steps := migrations.Names()
 	var current int
-	if err := c.Use(context.Background(), func() { c.Find("PRAGMA user_version", nil, &current) }); err != nil {
-		return damaged(path, err)
+	if err := c.Use(context.Background(), func() { c.Find(database.SchemaQuery, nil, &current) }); err != nil {
+		return err
 	}
-	if current > len(steps) {
-		return fmt.Errorf("%s was written by a newer bridged (schema %d, this program knows %d): "+
-			"install that version again, or restore a backup", path, current, len(steps))
+	if current > database.Schema {
+		return database.Newer(current)
 	}
 	for i, name := range steps[current:] {
 		script, err := fs.ReadFile(migrations.FS, name)
@@ -135,7 +106,7 @@ func upgrade(path string, pragmas []string) (err error) {
 			return err
 		}
 		if err := c.Script(fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", script, current+i+1)); err != nil {
-			return fmt.Errorf("upgrade %s with %s: %w", path, name, explain(err))
+			return fmt.Errorf("upgrade with %s: %w", name, database.ExplainOpening(path, err))
 		}
 	}
 	return nil
@@ -162,8 +133,11 @@ func readable(c *db.Conn) error {
 // Without secrets the copy has no tokens, webhooks and hooks: once restored, they
 // would let in, and post to, those who were shut out since.
 func BackupFile(ctx context.Context, from, to string, secrets bool) error {
-	if _, err := os.Stat(from); err != nil {
+	switch err := database.CheckHead(from); {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no store to back up: %w", err)
+	case err != nil:
+		return fmt.Errorf("back up the store: %w", err)
 	}
 	if err := backup(ctx, from, to, secrets); err != nil {
 		return fmt.Errorf("back up the store: %w", err)
@@ -219,10 +193,14 @@ func copyTo(ctx context.Context, from, path string) (err error) {
 	}
 	c, err := db.Open(from, []string{"busy_timeout(5000)"})
 	if err != nil {
-		return explain(err)
+		return database.ExplainOpening(from, err)
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	return explain(c.Use(ctx, func() { c.Run("VACUUM INTO ?", path) }))
+	err = c.Use(ctx, func() { c.Run("VACUUM INTO ?", path) })
+	if dbfile.IsFull(err) {
+		return fmt.Errorf("the disk of %s is full: make room, or choose another place: %w", path, err)
+	}
+	return database.ExplainOpening(from, err)
 }
 
 // secretTables hold secrets, and deliveries, which refer to webhooks.

@@ -3,9 +3,10 @@ package store
 import (
 	"cmp"
 	"context"
+	"maps"
+	"slices"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
 )
 
 // Group returns a stored group: [bridge.CodeNotFound] when there is none.
@@ -65,9 +66,9 @@ func (t *writeTx) saveGroup(f bridge.Group) {
 		return
 	}
 	c := t.ensureChat(f.JID)
-	var known bool
-	t.Find("SELECT known FROM groups WHERE chat = ?", []any{c.id}, &known)
-	members := t.replaceMembers(c.id, f.Participants)
+	before, known := t.settingsOf(c.id)
+	var changes bridge.GroupChanges
+	members := t.replaceMembers(c.id, f.Participants, &changes)
 	var owner *int64
 	if f.OwnerJID.IsPerson() {
 		owner = new(t.ensurePerson(f.OwnerJID).id)
@@ -83,7 +84,11 @@ func (t *writeTx) saveGroup(f bridge.Group) {
 		t.applyPendingIn(f.JID)
 	}
 	if members || facts > 0 || renamed || timed {
-		t.appendGroupEvent(c.id, t.at, "")
+		data := groupData{}
+		if after, _ := t.settingsOf(c.id); known {
+			data.Changes = before.compare(after, &changes)
+		}
+		t.appendGroupEvent(c.id, t.at, data)
 	}
 }
 
@@ -100,9 +105,13 @@ func (t *writeTx) setGroupTimer(chat int64, seconds uint32) bool {
 }
 
 // appendGroupEvent logs that a group has changed, with data that is in the event alone.
-func (t *writeTx) appendGroupEvent(chat, at int64, data string) {
+func (t *writeTx) appendGroupEvent(chat, at int64, data groupData) {
 	t.Run("UPDATE groups SET updated_at = max(ifnull(updated_at, 0), ?) WHERE chat = ?", at, chat)
-	t.appendEntry(entryKey{event: bridge.EventGroupUpdated, chat: chat, data: data})
+	var column string
+	if data.Changes != nil || data.Created != nil || data.Revoked != nil {
+		column = t.Encode(data)
+	}
+	t.appendEntry(entryKey{event: bridge.EventGroupUpdated, chat: chat, data: column})
 }
 
 // renameGroup reports whether the name is a new one. An empty one changes nothing.
@@ -118,6 +127,8 @@ func (t *writeTx) saveGroupChange(f bridge.GroupChange) {
 		return
 	}
 	c := t.ensureChat(f.JID)
+	before, known := t.settingsOf(c.id)
+	changes := bridge.GroupChanges{By: f.By}
 	changed := t.Change(`
 		UPDATE groups SET topic = ifnull(?2, topic), is_announce = ifnull(?3, is_announce), is_locked = ifnull(?4, is_locked),
 			join_approval = ifnull(?5, join_approval), picture = ifnull(?6, picture)
@@ -127,30 +138,49 @@ func (t *writeTx) saveGroupChange(f bridge.GroupChange) {
 	if f.Name != nil {
 		changed = t.renameGroup(c.id, *f.Name) || changed
 	}
-	changed = t.changeMembers(c.id, f) || changed
+	changed = t.changeMembers(c.id, f, &changes) || changed
 	if f.Expiration != nil {
 		changed = t.setGroupTimer(c.id, *f.Expiration) || changed
 	}
 	t.countMembers(c.id)
 	at := cmp.Or(millis(f.Timestamp), t.at)
-	if asking := t.changeRequests(c.id, f, at); changed || asking != "" {
-		t.appendGroupEvent(c.id, at, asking)
+	data := t.changeRequests(c.id, f, at)
+	if changed || data.Created != nil || data.Revoked != nil {
+		after, _ := t.settingsOf(c.id)
+		if !known { // nothing is to compare with: only what the notification says has changed
+			before = after
+		}
+		data.Changes = before.compare(after, &changes)
+		t.appendGroupEvent(c.id, at, data)
 	}
 }
 
 // replaceMembers reports whether the members are others than before.
-func (t *writeTx) replaceMembers(chat int64, members []bridge.Participant) bool {
-	before := db.List[int64](t.Conn, "SELECT person FROM members WHERE chat = ?", chat)
+func (t *writeTx) replaceMembers(chat int64, members []bridge.Participant, changes *bridge.GroupChanges) bool {
+	before := t.adminsAmong(chat)
 	stays := make(map[int64]bool, len(members))
 	changed := false
 	for _, m := range members {
 		p, differs := t.saveMember(chat, m, false)
 		stays[p] = true
 		changed = changed || differs
+		wasAdmin, wasMember := before[p]
+		isAdmin := m.IsAdmin || m.IsSuperAdmin
+		switch jid := cmp.Or(m.JID, m.LID); {
+		case p == 0:
+		case !wasMember:
+			changes.Added = append(changes.Added, jid)
+		case isAdmin && !wasAdmin:
+			changes.Promoted = append(changes.Promoted, jid)
+		case !isAdmin && wasAdmin:
+			changes.Demoted = append(changes.Demoted, jid)
+		}
 	}
-	for _, p := range before {
+	for _, p := range slices.Sorted(maps.Keys(before)) {
 		if !stays[p] {
 			t.Run("DELETE FROM members WHERE chat = ? AND person = ?", chat, p)
+			gone := t.people.get(p)
+			changes.Left = append(changes.Left, gone.jid())
 			changed = true
 		}
 	}
@@ -207,47 +237,65 @@ func (t *writeTx) saveMemberLabel(f bridge.MemberLabel) {
 	changed := t.Change("UPDATE members SET label = ?3 WHERE chat = ?1 AND person = ?2 AND label_at <= ?4 AND label != ?3", c.id, p.id, f.Label, at)
 	t.Run("UPDATE members SET label_at = max(label_at, ?3) WHERE chat = ?1 AND person = ?2", c.id, p.id, at)
 	if changed > 0 {
-		t.appendGroupEvent(c.id, at, "")
+		t.appendGroupEvent(c.id, at, groupData{})
 	}
 }
 
-func (t *writeTx) changeMembers(chat int64, f bridge.GroupChange) bool {
+// changeMembers makes the changes of members, and adds those that make a difference to
+// changes. It reports whether any does.
+func (t *writeTx) changeMembers(chat int64, f bridge.GroupChange, changes *bridge.GroupChanges) bool {
 	changed := false
 	for _, m := range f.Moved {
-		changed = t.moveMember(chat, m) || changed
+		if t.moveMember(chat, m) {
+			changes.NumberChanged = append(changes.NumberChanged, bridge.NumberChange{From: m.From, To: m.To.JID})
+			changed = true
+		}
 	}
 	for _, m := range f.Joined {
-		_, joined := t.saveMember(chat, m, true)
-		changed = changed || joined
+		if _, joined := t.saveMember(chat, m, true); joined {
+			changes.Added = append(changes.Added, cmp.Or(m.JID, m.LID))
+			changed = true
+		}
 	}
+	by, byKnown := t.people.find(f.By)
 	for _, step := range []struct {
 		members []bridge.JID
+		named   *[]bridge.JID
 		query   string
 	}{
-		{f.Left, "DELETE FROM members WHERE chat = ? AND person = ?"},
-		{f.Promoted, `
+		{f.Left, &changes.Removed, "DELETE FROM members WHERE chat = ? AND person = ?"},
+		{f.Promoted, &changes.Promoted, `
 			INSERT INTO members (chat, person, is_admin) VALUES (?, ?, 1)
 			ON CONFLICT (chat, person) DO UPDATE SET is_admin = 1 WHERE NOT is_admin`}, // only members are promoted
-		{f.Demoted, "UPDATE members SET is_admin = 0, is_super_admin = 0 WHERE chat = ? AND person = ? AND is_admin"},
+		{f.Demoted, &changes.Demoted, "UPDATE members SET is_admin = 0, is_super_admin = 0 WHERE chat = ? AND person = ? AND is_admin"},
 	} {
 		for _, jid := range step.members {
-			changed = t.Change(step.query, chat, t.ensurePerson(jid).id) > 0 || changed
+			p := t.ensurePerson(jid).id
+			if t.Change(step.query, chat, p) == 0 {
+				continue
+			}
+			changed = true
+			if named := step.named; named == &changes.Removed && (!byKnown || p == by.id) {
+				changes.Left = append(changes.Left, jid)
+			} else {
+				*named = append(*named, jid)
+			}
 		}
 	}
 	return changed
 }
 
-// askingData is the data of an event of a group: requests to be let in, with JIDs as the
-// network gave them.
-type askingData struct {
-	Created []bridge.JID `json:"created,omitempty"`
-	Revoked []bridge.JID `json:"revoked,omitempty"`
+// groupData is the data of an event of a group: requests to be let in, and what changed, with
+// JIDs as the network gave them.
+type groupData struct {
+	Created []bridge.JID         `json:"created,omitempty"`
+	Revoked []bridge.JID         `json:"revoked,omitempty"`
+	Changes *bridge.GroupChanges `json:"changes,omitempty"`
 }
 
-// changeRequests keeps who asks to be let into a group, and returns the changes as the data
-// of an event; empty for none.
-func (t *writeTx) changeRequests(chat int64, f bridge.GroupChange, at int64) string {
-	var data askingData
+// changeRequests stores who asks to be let into a group, and returns the changes as the data
+// of an event.
+func (t *writeTx) changeRequests(chat int64, f bridge.GroupChange, at int64) (data groupData) {
 	for _, step := range []struct {
 		people []bridge.Participant
 		news   *[]bridge.JID
@@ -269,17 +317,17 @@ func (t *writeTx) changeRequests(chat int64, f bridge.GroupChange, at int64) str
 			}
 		}
 	}
-	if data.Created == nil && data.Revoked == nil {
-		return ""
-	}
-	return t.Encode(data)
+	return data
 }
 
-// joinRequests returns the requests in the data of an event.
-func (r *readTx) joinRequests(data string, at bridge.Time) *bridge.JoinRequestChange {
-	var named askingData
+// addGroupData adds the requests and the changes in the data of a group's event.
+func (r *readTx) addGroupData(event *bridge.Event, data string) {
+	var named groupData
 	r.Decode([]byte(data), &named)
-	return &bridge.JoinRequestChange{Created: r.asking(named.Created, &at), Revoked: r.asking(named.Revoked, nil)}
+	if named.Created != nil || named.Revoked != nil {
+		event.JoinRequests = &bridge.JoinRequestChange{Created: r.asking(named.Created, &event.At), Revoked: r.asking(named.Revoked, nil)}
+	}
+	event.GroupChanges = r.shownChanges(named.Changes)
 }
 
 // asking returns requests of some people, with what the reader may know of them.

@@ -173,6 +173,7 @@ func (t *writeTx) dropDuplicate(kept, dropped int64) {
 	t.countReactions(kept)
 	t.Run("UPDATE OR IGNORE aliases SET message = ? WHERE message = ?", kept, dropped)
 	t.Run("UPDATE OR IGNORE album_parts SET message = ? WHERE message = ?", kept, dropped)
+	t.Run("UPDATE OR IGNORE quotes SET message = ? WHERE message = ?", kept, dropped)
 	t.mergeMarks(kept, dropped)
 	status := int64(-1)
 	t.Find("SELECT ifnull(status, -1) FROM messages WHERE seq = ?", []any{dropped}, &status)

@@ -186,38 +186,6 @@ func addResponse(to *bridge.EventResponses, by bridge.JID, answer bridge.EventAn
 	}
 }
 
-// addQuoted adds the messages of the same chat that others answer, where they are stored.
-func (r *readTx) addQuoted(messages []bridge.Message, positions []position) {
-	type answer struct {
-		Index int    `json:"i"`
-		Seq   int64  `json:"s"`
-		ID    string `json:"q"`
-	}
-	var answers []answer
-	for i := range messages {
-		if c := messages[i].ContextInfo; c != nil && c.QuotedMsgID != nil && messages[i].DeletedAt == nil {
-			answers = append(answers, answer{i, positions[i].Seq, *c.QuotedMsgID})
-		}
-	}
-	if len(answers) == 0 {
-		return
-	}
-	for row := range r.Rows(`
-		SELECT wanted.value ->> 'i', q.from_me, q.sender, q.push_name, q.type, substr(q.content, 1, ?), ifnull(q.details ->> '$.m.f', ''), q.timestamp, q.deleted_at
-		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value ->> 's'
-		CROSS JOIN messages q ON q.chat = m.chat AND q.id = wanted.value ->> 'q'`, bridge.MaxPreview+1, r.Encode(answers)) {
-		var i, sender int64
-		var quoted bridge.Quoted
-		if !row.Scan(&i, &quoted.FromMe, &sender, &quoted.PushName, &quoted.MessageType, &quoted.Content, &quoted.FileName, &quoted.Timestamp, &quoted.DeletedAt) {
-			break
-		}
-		p := r.s.people.get(sender)
-		quoted.SenderJID, quoted.PushName = p.jid(), cmp.Or(quoted.PushName, p.pushName())
-		quoted.Bound()
-		messages[i].Quoted = &quoted
-	}
-}
-
 // mostParts bounds how many parts of an album are counted: anybody can name one.
 const mostParts = 2000
 

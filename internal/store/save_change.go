@@ -76,6 +76,7 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	if !found {
 		t.postpone(f)
+		t.eraseQuotes(f.Chat, f.Target, func(author bridge.JID) bool { return t.mayDeleteQuoted(f.Chat, author, f.By) })
 		return
 	}
 	if m.deleted != 0 {
@@ -88,14 +89,19 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 	t.recordErasedFile(m.seq)
 	t.dropPendingOf(f.Chat, m.seq)
 	t.albumChanged(m.seq)
+	for _, id := range t.idsOf(m.seq) {
+		t.eraseQuotes(f.Chat, id, func(bridge.JID) bool { return true })
+	}
 	for _, empty := range []string{
 		"UPDATE message_raw SET raw = NULL, media_ref = NULL WHERE seq = ?",
 		"DELETE FROM kept_files WHERE message = ?",
 		"DELETE FROM import_bytes WHERE message = ?",
+		"UPDATE import_rows SET has_file = 0, before = NULL WHERE message = ?",
 		"DELETE FROM reactions WHERE message = ?",
 		"DELETE FROM votes WHERE message = ?",
 		"DELETE FROM event_responses WHERE message = ?",
 		"DELETE FROM album_parts WHERE message = ?",
+		"DELETE FROM quotes WHERE message = ?",
 		"DELETE FROM transcriptions WHERE message = ?",
 	} {
 		t.Run(empty, m.seq)

@@ -44,6 +44,7 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 			return
 		}
 	}
+	f.New = t.withoutDeletedQuote(f.New)
 	keepQuote(before.Context, &f.New)
 	// An edit starts no new time, and a forwarded message stays one.
 	f.New.Expiration, f.New.IsForwarded = before.Expiration, before.Forwarded || f.New.IsForwarded
@@ -53,6 +54,8 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	}
 	d := detailsOf(f.New)
 	d.keepMarks(before)
+	d.keepCopy(before)
+	t.recordQuote(f.New, m.seq)
 	isNewFile := t.replacesFile(m.seq, before.Media, f.New.Media)
 	if !isNewFile {
 		d.Transcript = before.Transcript

@@ -27,12 +27,14 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 			return
 		}
 	}
+	m = t.withoutDeletedQuote(m)
 	seq := t.insertMessage(m, c, sender)
 	if seq == 0 {
 		t.onDuplicate(m, sender)
 		return
 	}
 	t.insertRaw(m, seq)
+	t.recordQuote(m, seq)
 	t.queueTranscript(seq, m)
 	t.countNew(m, c, seq)
 	t.appendEvent(bridge.EventMessageCreated, seq, 0)
@@ -168,6 +170,7 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender per
 		WHERE seq = ?`,
 		sender.id, m.MessageType, m.PushName, m.Content, folded, bare, t.pack(d), d.hasLink(m.Content), statusColumn(m), stored.seq)
 	t.insertRaw(m, stored.seq)
+	t.recordQuote(m, stored.seq)
 	t.queueTranscript(stored.seq, m)
 	t.joinAlbum(stored.seq, m.AlbumID)
 	t.rejectForeignParts(m, stored.seq)

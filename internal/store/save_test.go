@@ -30,6 +30,7 @@ func TestMessage_ShowsEveryFieldThatWasSaved(t *testing.T) {
 
 	want := m
 	want.SenderLID, want.Reactions, want.ExpiresAt = aliceLID, []bridge.MessageReaction{}, ptr(at(86401))
+	want.Quoted = &bridge.Quoted{MsgID: "Q1", ChatJID: club, SenderJID: bob, MessageType: bridge.TypeUnknown, Origin: bridge.QuoteEmbedded}
 	want.Media = ptr(*m.Media)
 	want.Media.DownloadURL = bridge.DownloadPath(club, "A1")
 	if diff := cmp.Diff(want, message(t, s, club, "A1")); diff != "" {

@@ -36,7 +36,7 @@ func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
 
 // fold and foldName are those of all that is searched.
 func fold(text string) string     { return folding.Fold(text) }
-func foldName(name string) string { return folding.FoldBare(name) }
+func foldName(name string) string { return folding.FoldStripped(name) }
 func blank(q string) bool         { return search.IsBlank(q) }
 
 // Search finds the messages of all chats whose text contains q.Q and that the filters let

@@ -35,6 +35,8 @@ type Options struct {
 	Path  string         // of the database file, whose directory exists
 	Log   zerolog.Logger // gets no message text
 	Watch *dbfile.Watch  // of the data directory; nil for one of the store's own
+	// WithoutQuote returns a message's protobuf without the copy of the message that it quotes.
+	WithoutQuote func(raw []byte) []byte
 	// MergeEdit returns a message's protobuf with the caption of an edit that came
 	// without the file; not ok where the message takes no caption. Nil keeps the protobuf.
 	MergeEdit func(original, edit []byte) (merged []byte, ok bool)
@@ -187,6 +189,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := prepareFile(o.Path); err != nil {
 		return nil, err
 	}
+	if o.WithoutQuote == nil {
+		o.WithoutQuote = func(raw []byte) []byte { return raw }
+	}
 	if o.MergeEdit == nil {
 		o.MergeEdit = func(original, _ []byte) ([]byte, bool) { return original, true }
 	}
@@ -218,19 +223,19 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 func (s *Store) open(ctx context.Context) (err error) {
 	if s.writer, err = db.Open(s.o.Path, writerPragmas); err != nil {
-		return fmt.Errorf("open %s: %w", s.o.Path, explain(err))
+		return opening(s.o.Path, err)
 	}
 	for range cap(s.readers) {
 		r, err := db.Open(s.o.Path, readerPragmas)
 		if err != nil {
-			return fmt.Errorf("open %s for reading: %w", s.o.Path, explain(err))
+			return opening(s.o.Path, err)
 		}
 		s.opened++
 		s.readers <- r
 	}
 	for _, load := range []func(context.Context) error{s.loadPeople, s.loadNumbers, s.startClock, s.index.Prepare, s.eraser.open} {
 		if err := load(ctx); err != nil {
-			return fmt.Errorf("open %s: %w", s.o.Path, err)
+			return opening(s.o.Path, err)
 		}
 	}
 	if s.o.Watch == nil {

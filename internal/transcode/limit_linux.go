@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	maxMemory = 768 << 20 // of data, in bytes: a film in 4K takes 350 MB
-	maxFiles  = 64        // that are open
+	maxMemory = 768 << 20 // of data, in bytes: a video in 4K takes 350 MB
+	maxFiles  = 64        // open files
 	niceness  = 10
-	// fileMargin is what a file may have beyond the size at which ffmpeg ends it.
+	// fileMargin is how much larger a file may be than the size at which ffmpeg ends it.
 	fileMargin = 16 << 20
 )
 
-// command returns the process that limits itself and becomes ffmpeg. It leads a group, which is
-// killed as a whole. ffmpeg itself also dies with the bridge.
+// command returns the process that limits itself and then executes ffmpeg. It leads a process
+// group, which is killed as a whole. ffmpeg also dies with the bridge.
 func (c *Converter) command(ctx context.Context, most time.Duration, args []string) *exec.Cmd {
 	limits := []string{strconv.Itoa(int(most.Seconds()) + 1), strconv.FormatInt(c.options.MaxBytes+fileMargin, 10), c.options.Program}
 	line := append(append(append([]string{}, c.options.Limited...), limits...), args...)
@@ -32,8 +32,8 @@ func (c *Converter) command(ctx context.Context, most time.Duration, args []stri
 	return process
 }
 
-// Become limits this process and makes it ffmpeg. Its arguments are those that a [Converter]
-// gives: seconds, the largest file in bytes, the program and its arguments.
+// Become limits this process and executes ffmpeg in it. Its arguments come from a [Converter]:
+// seconds, the largest file in bytes, the program and its arguments.
 func Become(args []string) error {
 	if len(args) < 3 {
 		return fmt.Errorf("%d arguments are too few", len(args))
@@ -46,11 +46,12 @@ func Become(args []string) error {
 	if err != nil {
 		return err
 	}
-	runtime.LockOSThread() // what follows is in part the thread's, which becomes the process
+	runtime.LockOSThread() // some limits are the thread's, which executes ffmpeg
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
 		return err
 	}
-	// Where memory ends, the system ends ffmpeg before the bridge. Some sandboxes have no such order.
+	// If memory runs out, the system ends ffmpeg before the bridge. Some sandboxes do not have
+	// this file.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	if err := syscall.Setpriority(syscall.PRIO_PROCESS, 0, niceness); err != nil {
 		return err

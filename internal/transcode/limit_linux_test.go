@@ -10,7 +10,7 @@ func TestConverter_ProcessesAreLimited(t *testing.T) {
 	t.Setenv("BRIDGE_TOKEN", "secret")
 	c := fake(t, `{ ulimit -t; ulimit -f; ulimit -d; ulimit -n; ulimit -c; nice; export; } > "$out"`)
 	out := empty(t)
-	if err := c.Film(t.Context(), "in", out); err != nil {
+	if err := c.Video(t.Context(), "in", out); err != nil {
 		t.Fatal(err)
 	}
 	got := string(read(t, out))

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// command returns the process of ffmpeg. Time and size limit it here.
+// command returns the process of ffmpeg. Only time and size limit it on this system.
 func (c *Converter) command(ctx context.Context, _ time.Duration, args []string) *exec.Cmd {
 	return exec.CommandContext(ctx, c.options.Program, args...)
 }
 
-// Become is for Linux.
+// Become is only available on Linux.
 func Become([]string) error { return errors.ErrUnsupported }

@@ -28,7 +28,7 @@ type loudness struct {
 // rate counts the samples of a second.
 const rate = 8000
 
-func (l *loudness) isTooLong() bool { return l.heard > 2*rate*int64(MaxSound/time.Second) }
+func (l *loudness) isTooLong() bool { return l.heard > 2*rate*int64(MaxLength/time.Second) }
 
 // Write implements io.Writer.
 func (l *loudness) Write(p []byte) (int, error) {

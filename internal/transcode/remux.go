@@ -2,18 +2,18 @@ package transcode
 
 import "context"
 
-// Container is a container into which codings that the apps play are copied.
+// Container is a container format. Streams that the apps can play are copied into it.
 type Container string
 
-// The containers of videos, and of sounds with AAC or Opus.
+// These are the containers of videos, and of audio in AAC or Opus.
 const (
 	MP4 Container = "mp4"
 	M4A Container = "ipod" // as ffmpeg names it
 	Ogg Container = "ogg"
 )
 
-// Remux writes the first video of a file with its sound, or its first sound alone, into an empty file in another container.
-// It copies both as they are coded.
+// Remux copies the first video stream of a file with its audio, or its first audio stream alone,
+// into an empty file in another container. It does not re-encode them.
 func (c *Converter) Remux(ctx context.Context, from, to string, container Container) error {
 	k, streams := &c.sounds, []string{"-map", "0:a:0"}
 	if container == MP4 {
@@ -26,13 +26,13 @@ func (c *Converter) Remux(ctx context.Context, from, to string, container Contai
 	return c.make(ctx, k, append(args, c.output(string(container), to)...), to)
 }
 
-// Sound writes the first sound of a file as AAC in MP4 into an empty file.
-func (c *Converter) Sound(ctx context.Context, from, to string) error {
+// Audio writes the first audio stream of a file as AAC in MP4 into an empty file.
+func (c *Converter) Audio(ctx context.Context, from, to string) error {
 	args := append(input(from), "-map", "0:a:0", "-af", "aformat=channel_layouts=mono|stereo", "-c:a", "aac", "-b:a", "128k", "-ar", "44100", "-movflags", "+faststart")
 	return c.make(ctx, &c.sounds, append(args, c.output(string(M4A), to)...), to)
 }
 
-// make runs ffmpeg, and checks the file that it makes.
+// make runs ffmpeg and checks the file that it makes.
 func (c *Converter) make(ctx context.Context, k *kind, args []string, to string) error {
 	if err := c.run(ctx, k, args, nil); err != nil {
 		return err

@@ -1,9 +1,9 @@
-// Package transcode turns sounds and films that strangers made into what the apps play, with
+// Package transcode converts untrusted audio and video to formats that the apps play, with
 // ffmpeg.
 //
-// ffmpeg runs in processes of its own: with limits of time, memory and output, without the
-// environment, on files alone. It reads no formats that name other files, as playlists do.
-// A process that is given up is killed with all that it has started.
+// ffmpeg runs in its own processes: with limits of time, memory and output, without the
+// environment, on files only. It does not read formats that refer to other files, as playlists
+// do. A process that is given up is killed together with its children.
 package transcode
 
 import (
@@ -22,34 +22,34 @@ import (
 )
 
 const (
-	soundTime = 2 * time.Minute
-	filmTime  = 10 * time.Minute
-	// slots are the processes of a kind at once: half of them are the most of one token tree, and
-	// one is BRIDGE_TOKEN's.
+	audioTime = 2 * time.Minute
+	videoTime = 10 * time.Minute
+	// slots is the number of concurrent processes of a kind. One token tree gets at most half of
+	// them, and one is reserved for BRIDGE_TOKEN.
 	slots = 2
-	// maxQueued bounds how many of a token tree convert or wait for one of a kind, and waitTime how
-	// long they wait.
+	// maxQueued limits how many conversions of a kind one token tree may run or wait for, and
+	// waitTime how long they wait.
 	maxQueued = 8
 	waitTime  = 2 * time.Minute
-	// MaxSound limits how long a sound or a video plays that is converted. Silence compresses so
-	// well that hours of it are a small file.
-	MaxSound = 2 * time.Hour
-	// killTime is how long the output of killed processes is waited for.
+	// MaxLength limits the playing time of audio and video that is converted. Silence compresses
+	// so well that hours of it are a small file.
+	MaxLength = 2 * time.Hour
+	// killTime limits the wait for the output of killed processes.
 	killTime = 2 * time.Second
-	// MaxTime bounds a conversion with the wait for its turn.
-	MaxTime = filmTime + waitTime + killTime
+	// MaxTime limits a conversion, including the wait for a slot.
+	MaxTime = videoTime + waitTime + killTime
 )
 
 // Options configures [New].
 type Options struct {
-	Program  string // of ffmpeg; see [Find]
-	MaxBytes int64  // of what is made
-	// Limited begins a command line of this program that calls [Become].
+	Program  string // path of ffmpeg; see [Find]
+	MaxBytes int64  // of the converted file
+	// Limited is the start of a command line of this program that calls [Become].
 	Limited []string
 }
 
-// Converter converts files for token trees in turn ([intake.Semaphore]), two sounds and two films
-// at a time. It is safe for concurrent use.
+// Converter converts files for token trees in turn ([intake.Semaphore]), two audio files and two
+// videos at a time. It is safe for concurrent use.
 type Converter struct {
 	options       Options
 	sounds, films kind
@@ -57,11 +57,11 @@ type Converter struct {
 
 // New returns a converter.
 func New(o Options) *Converter {
-	return &Converter{o, newKind("sounds", soundTime), newKind("films", filmTime)}
+	return &Converter{o, newKind("audio files", audioTime), newKind("videos", videoTime)}
 }
 
-// Find returns the path of ffmpeg: the setting's, or that on the search path for an empty one.
-// It is empty where that has none.
+// Find returns the path of ffmpeg: the setting's or, if that is empty, the path found in PATH. It
+// returns "" if there is none.
 func Find(setting string) (path string, err error) {
 	if path, err = exec.LookPath(cmp.Or(setting, "ffmpeg")); err == nil {
 		return path, nil
@@ -72,10 +72,10 @@ func Find(setting string) (path string, err error) {
 	return "", err
 }
 
-// formats are those of ffmpeg that are read. They have their sounds and pictures in the file.
+// formats are the formats that ffmpeg may read. Their audio and video is in the file itself.
 const formats = "mov,matroska,ogg,mp3,aac,wav,w64,flac,aiff,amr,caf,au,asf,avi,flv,mpegts,mpeg,ac3,wv"
 
-// input returns the arguments that read a file.
+// input returns the arguments for reading a file.
 func input(path string) []string {
 	return []string{
 		"-nostdin", "-hide_banner", "-loglevel", "quiet", "-filter_threads", "1", "-threads", "1",
@@ -83,7 +83,7 @@ func input(path string) []string {
 	}
 }
 
-// output returns the arguments that write a file without what describes it.
+// output returns the arguments for writing a file without metadata.
 func (c *Converter) output(format, path string) []string {
 	return []string{
 		"-threads", "1", "-map_metadata", "-1", "-map_chapters", "-1", "-fflags", "+bitexact", "-flags:a", "+bitexact", "-flags:v", "+bitexact",
@@ -91,14 +91,14 @@ func (c *Converter) output(format, path string) []string {
 	}
 }
 
-// samples are the arguments that write the first sound for [loudness].
+// samples are the arguments for writing the first audio stream for [loudness].
 var samples = []string{"-map", "0:a:0", "-ac", "1", "-ar", "8000", "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1"}
 
-// Voice writes the first sound of a file as a voice note, Ogg with Opus, into an empty file. It
-// returns the voice note's waveform.
+// Voice converts the first audio stream of a file to a voice note (Ogg with Opus) in an empty
+// file. It returns the voice note's waveform.
 //
 // The errors of all methods are [bridge.CodeUnsupportedMedia], [bridge.CodeTooManyConnections]
-// and that of ctx.
+// and the error of ctx.
 func (c *Converter) Voice(ctx context.Context, from, to string) ([]byte, error) {
 	var heard loudness
 	args := append(input(from), "-map", "0:a:0", "-ac", "1", "-ar", "48000", "-c:a", "libopus", "-b:a", "32k", "-application", "voip")
@@ -112,27 +112,27 @@ func (c *Converter) Voice(ctx context.Context, from, to string) ([]byte, error) 
 	return heard.bars(), c.check(to)
 }
 
-// Waveform returns that of a sound.
+// Waveform returns the waveform of a file's first audio stream.
 func (c *Converter) Waveform(ctx context.Context, path string) ([]byte, error) {
 	var heard loudness
 	err := c.run(ctx, &c.sounds, append(input(path), samples...), &heard)
 	return heard.bars(), err
 }
 
-// upright is the filter that makes square pixels, of which a picture has at most 1280 in width
-// and height. ffmpeg has turned it already.
+// upright is the filter that makes pixels square and limits a picture to 1280 pixels in width and
+// height. ffmpeg has already rotated the picture.
 const upright = "scale=w='max(2,iw*sar)':h=ih,scale=w='min(1280,iw)':h='min(1280,ih)':force_original_aspect_ratio=decrease:force_divisible_by=2,setsar=1,format=yuv420p"
 
-// Film writes the first film of a file, with its sound, as MP4 with H.264 and AAC into an empty
-// file.
-func (c *Converter) Film(ctx context.Context, from, to string) error {
+// Video converts the first video stream of a file, with its audio, to MP4 with H.264 and AAC in
+// an empty file.
+func (c *Converter) Video(ctx context.Context, from, to string) error {
 	args := append(input(from), "-map", "0:V:0", "-map", "0:a:0?", "-vf", upright,
 		"-c:v", "libx264", "-preset", "veryfast", "-crf", "26", "-maxrate", "2500k", "-bufsize", "5000k", "-profile:v", "high",
 		"-c:a", "aac", "-b:a", "96k", "-ac", "2", "-ar", "44100", "-movflags", "+faststart")
 	return c.make(ctx, &c.films, append(args, c.output("mp4", to)...), to)
 }
 
-// check refuses a file at whose largest size ffmpeg has stopped.
+// check refuses a file that has reached the largest size, at which ffmpeg stops.
 func (c *Converter) check(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -154,10 +154,10 @@ func failed(format string, args ...any) *bridge.Error {
 	return bridge.Fail(bridge.CodeUnsupportedMedia, format, args...)
 }
 
-// kind bounds the processes of a kind.
+// kind limits the processes for one kind of file.
 type kind struct {
 	noun  string
-	time  time.Duration // of a process
+	time  time.Duration // limit of one process
 	slots *intake.Semaphore
 }
 
@@ -165,8 +165,8 @@ func newKind(noun string, most time.Duration) kind {
 	return kind{noun, most, intake.NewSemaphore(intake.Limits{Slots: slots, Queued: maxQueued, Wait: waitTime})}
 }
 
-// begin waits for a slot, which release gives back.
-func (k *kind) begin(ctx context.Context) (release func(), err error) {
+// acquire waits for a slot. Call release to free it.
+func (k *kind) acquire(ctx context.Context) (release func(), err error) {
 	release, err = k.slots.Acquire(ctx)
 	if errors.Is(err, intake.ErrNoSlot) {
 		busy := bridge.Fail(bridge.CodeTooManyConnections, "too many other %s are being converted: try again later", k.noun)
@@ -178,7 +178,7 @@ func (k *kind) begin(ctx context.Context) (release func(), err error) {
 
 // run runs ffmpeg to its end.
 func (c *Converter) run(ctx context.Context, k *kind, args []string, heard *loudness) error {
-	release, err := k.begin(ctx)
+	release, err := k.acquire(ctx)
 	defer release()
 	if err != nil {
 		return err
@@ -186,26 +186,26 @@ func (c *Converter) run(ctx context.Context, k *kind, args []string, heard *loud
 	limited, cancel := context.WithTimeout(ctx, k.time)
 	defer cancel()
 	process := c.command(limited, k.time, args)
-	process.Env = []string{} // and none of ours
+	process.Env = []string{} // not ours
 	process.WaitDelay = killTime
 	if heard != nil {
 		process.Stdout, heard.stop = heard, cancel
 	}
-	err = process.Run() // what ffmpeg says may quote the file, and is not for the log
+	err = process.Run() // ffmpeg's output may quote the file, so it is not logged
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case heard != nil && heard.isTooLong():
-		return failed("the sound is longer than %v: send a shorter one", MaxSound).Because(err)
+		return failed("the recording is longer than %v: send a shorter one", MaxLength).Because(err)
 	case limited.Err() != nil:
 		return failed("the file takes longer than %v to convert: send a shorter one", k.time).Because(err)
 	}
 	return failed("the file cannot be converted: it is damaged, too large, or of a kind that ffmpeg does not read; check it, or send it as a document").Because(fmt.Errorf("ffmpeg: %w", err))
 }
 
-// Version returns how ffmpeg names its version, and which of the coders that are needed it lacks.
+// Version returns ffmpeg's version, and the required codecs that it lacks.
 func Version(ctx context.Context, program string) (version string, missing []string, err error) {
 	ask := func(arg string) (string, error) {
 		command := exec.CommandContext(ctx, program, "-hide_banner", arg)

@@ -146,7 +146,7 @@ func TestFilm_IsWhatTheAppsPlay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := empty(t)
-			if err := c.Film(t.Context(), made, out); err != nil {
+			if err := c.Video(t.Context(), made, out); err != nil {
 				t.Fatal(err)
 			}
 			film := read(t, out)
@@ -188,7 +188,7 @@ func TestConverter_HostileFiles(t *testing.T) {
 			if waveform, err := c.Voice(t.Context(), path, empty(t)); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
 				t.Errorf("as a voice note: %v, %v", waveform, err)
 			}
-			if err := c.Film(t.Context(), path, empty(t)); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
+			if err := c.Video(t.Context(), path, empty(t)); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
 				t.Errorf("as a film: %v", err)
 			}
 		})
@@ -249,7 +249,7 @@ func TestConverter_WhatHangsIsKilledWithItsChildren(t *testing.T) {
 	c, pids := hanging(t)
 	c.films.time = 3 * time.Second
 	began := time.Now()
-	err := c.Film(t.Context(), "in", empty(t))
+	err := c.Video(t.Context(), "in", empty(t))
 	if bridge.CodeOf(err) != bridge.CodeUnsupportedMedia || !strings.Contains(err.Error(), "longer than 3s") {
 		t.Error(err)
 	}
@@ -281,13 +281,13 @@ func TestConverter_TokenTreesTakeTurns(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, maxQueued)
 	one := bridge.WithTree(ctx, 7)
-	film := func() { ended <- c.Film(one, "in", "out") }
+	film := func() { ended <- c.Video(one, "in", "out") }
 	go film()
 	first := pids()
 	refused := make(chan error, 1)
 	for range maxQueued { // one of them is too many
 		go func() {
-			err := c.Film(one, "in", "out")
+			err := c.Video(one, "in", "out")
 			if bridge.CodeOf(err) == bridge.CodeTooManyConnections {
 				refused <- err
 				return
@@ -297,7 +297,7 @@ func TestConverter_TokenTreesTakeTurns(t *testing.T) {
 	}
 	<-refused
 	c.films.time = time.Millisecond
-	if err := c.Film(ctx, "in", "out"); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia || !strings.Contains(err.Error(), "takes longer") {
+	if err := c.Video(ctx, "in", "out"); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia || !strings.Contains(err.Error(), "takes longer") {
 		t.Errorf("of BRIDGE_TOKEN: %v", err)
 	}
 	cancel()
@@ -312,7 +312,7 @@ func TestConverter_TokenTreesTakeTurns(t *testing.T) {
 // A sound that plays for hours is given up, however small its file is.
 func TestWaveform_TooLong(t *testing.T) {
 	c, makes := realOne(t)
-	flac := makes("silence.flac", "-f", "lavfi", "-i", "anullsrc=r=8000:cl=mono", "-t", strconv.Itoa(int(MaxSound.Seconds())+60), "-c:a", "flac")
+	flac := makes("silence.flac", "-f", "lavfi", "-i", "anullsrc=r=8000:cl=mono", "-t", strconv.Itoa(int(MaxLength.Seconds())+60), "-c:a", "flac")
 	if info, err := os.Stat(flac); err != nil || info.Size() > 2<<20 {
 		t.Fatalf("%v, %v", info, err)
 	}
@@ -331,7 +331,7 @@ func TestConverter_FailuresOfPrograms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, out := fake(t, script), empty(t)
-			if err := c.Film(t.Context(), "in", out); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
+			if err := c.Video(t.Context(), "in", out); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
 				t.Error(err)
 			}
 			if info, err := os.Stat(out); err != nil || info.Size() > c.options.MaxBytes+32<<20 {
@@ -345,7 +345,7 @@ func TestConverter_FailuresOfPrograms(t *testing.T) {
 		t.Errorf("an endless sound: %v", err)
 	}
 	gone := converter(t, filepath.Join(t.TempDir(), "none"))
-	if err := gone.Film(t.Context(), "in", empty(t)); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
+	if err := gone.Video(t.Context(), "in", empty(t)); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
 		t.Errorf("no program: %v", err)
 	}
 }

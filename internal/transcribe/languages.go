@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// languageNames are the languages that Whisper knows, by code and name: services answer with either.
+// languageNames are the languages that Whisper knows, by code and name. Services answer with
+// either.
 const languageNames = `af afrikaans,am amharic,ar arabic,as assamese,az azerbaijani,ba bashkir,be belarusian,bg bulgarian,bn bengali,
 bo tibetan,br breton,bs bosnian,ca catalan,cs czech,cy welsh,da danish,de german,el greek,en english,es spanish,et estonian,eu basque,
 fa persian,fi finnish,fo faroese,fr french,gl galician,gu gujarati,ha hausa,haw hawaiian,he hebrew,hi hindi,hr croatian,
@@ -28,11 +29,11 @@ var languageCodes = sync.OnceValue(func() map[string]string {
 	return codes
 })
 
-// isCode matches the form of a language's code: ISO 639, with subtags of BCP 47.
+// isCode matches language codes: ISO 639, with subtags of BCP 47.
 var isCode = regexp.MustCompile(`^[a-z]{2,3}(-[a-z0-9]{2,8}){0,3}$`)
 
-// languageCode returns the code of a language that a service names in its way, "" for an unknown
-// one that is no code.
+// languageCode returns the code of a language that a service reports as a code or a name, or ""
+// if it is neither.
 func languageCode(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if code, known := languageCodes()[name]; known {
@@ -44,8 +45,8 @@ func languageCode(name string) string {
 	return name
 }
 
-// shortText is a text in an answer. Whatever is none, or longer than any name, counts as empty and
-// takes no memory.
+// shortText is a short string in an answer. Values that are not a string, or longer than any
+// name, become empty without using memory.
 type shortText string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -57,7 +58,7 @@ func (t *shortText) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*string)(t))
 }
 
-// isIn reports whether a text is in one of some languages, as far as the service says.
-func (h heard) isIn(languages []string) bool {
+// isIn reports whether a text is in one of the languages, as far as the service says.
+func (h transcript) isIn(languages []string) bool {
 	return h.language == "" || slices.Contains(languages, h.language)
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// scrapeTime bounds the store's answer to a scrape.
+// scrapeTime limits the store's answer to a scrape.
 const scrapeTime = 5 * time.Second
 
-// Metrics returns what /metrics shows.
+// Metrics returns the collectors of /metrics.
 func (t *Transcriber) Metrics() []prometheus.Collector {
 	return []prometheus.Collector{t.results, &state{t}}
 }
 
-// state collects what the store knows at each scrape.
+// state reads the store's figures at each scrape.
 type state struct{ t *Transcriber }
 
 var (

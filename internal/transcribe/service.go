@@ -24,23 +24,25 @@ import (
 )
 
 const (
-	// answerLimit bounds an answer: beside the text it has the place of each word in it.
+	// answerLimit limits an answer, in bytes: besides the text it contains the position of each
+	// word.
 	answerLimit = 8 << 20
-	// errorLimit bounds how much of a refusal is read.
+	// errorLimit limits how much of an error response is read.
 	errorLimit  = 64 << 10
 	connectTime = 10 * time.Second
 	// longestAsked limits the pause that the service may ask for.
 	longestAsked = time.Hour
-	// mostRedirects limits those within the service.
+	// mostRedirects limits redirects within the service.
 	mostRedirects = 3
 )
 
-// patience returns how long the service may take for sound of a length: it may be a small machine.
-func patience(length time.Duration) time.Duration {
+// timeoutFor returns how long the service may take for audio of a length. It may run on a small
+// machine.
+func timeoutFor(length time.Duration) time.Duration {
 	return min(2*time.Minute+4*length, 2*time.Hour)
 }
 
-// service is a client of the service.
+// service is a client of the transcription service.
 type service struct {
 	base, endpoint *url.URL
 	key, model     string
@@ -58,7 +60,7 @@ const (
 
 func newService(o Options) *service {
 	s := &service{
-		base: o.URL, endpoint: o.URL.JoinPath("v1/audio/transcriptions"), key: o.Key, model: o.Model, userAgent: o.UserAgent, format: verboseFormat, patience: patience,
+		base: o.URL, endpoint: o.URL.JoinPath("v1/audio/transcriptions"), key: o.Key, model: o.Model, userAgent: o.UserAgent, format: verboseFormat, patience: timeoutFor,
 	}
 	dialer := &net.Dialer{Timeout: connectTime}
 	s.client = &http.Client{
@@ -71,7 +73,7 @@ func newService(o Options) *service {
 	return s
 }
 
-// checkRedirect follows a redirect that leads to a place below the base, and posts again.
+// checkRedirect follows a redirect to a URL under the base, and posts again.
 func (s *service) checkRedirect(r *http.Request, via []*http.Request) error {
 	below := strings.TrimSuffix(s.base.Path, "/") + "/"
 	if len(via) > mostRedirects || r.Method != http.MethodPost || r.URL.Scheme != s.base.Scheme || r.URL.Host != s.base.Host ||
@@ -81,18 +83,19 @@ func (s *service) checkRedirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// sound is what is to be transcribed.
-type sound struct {
+// recording is the audio to transcribe.
+type recording struct {
 	*io.SectionReader
 	mimeType string
 	length   time.Duration
 }
 
-// heard is what the service heard, in which language; empty where it does not say.
-type heard struct{ text, language string }
+// transcript is the service's transcript and its language, which is empty if the service does not
+// report it.
+type transcript struct{ text, language string }
 
-// transcribe makes one try. A hint is the language that is spoken, empty for any.
-func (s *service) transcribe(ctx context.Context, of sound, hint string) (heard, error) {
+// transcribe makes one attempt. hint is the spoken language, or "" for any.
+func (s *service) transcribe(ctx context.Context, of recording, hint string) (transcript, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience(of.length))
 	defer cancel()
 	got, err := s.post(ctx, of, hint)
@@ -106,32 +109,32 @@ func (s *service) transcribe(ctx context.Context, of sound, hint string) (heard,
 	return got, err
 }
 
-func (s *service) post(ctx context.Context, of sound, hint string) (heard, error) {
+func (s *service) post(ctx context.Context, of recording, hint string) (transcript, error) {
 	r, err := s.request(ctx, of, hint)
 	if err != nil {
-		return heard{}, err
+		return transcript{}, err
 	}
 	resp, err := s.client.Do(r)
 	if err != nil {
 		dial, is := errors.AsType[*net.OpError](err)
-		return heard{}, &failure{sentence: s.explain(ctx, err), isService: true, isFree: is && dial.Op == "dial", isSlow: ctx.Err() != nil}
+		return transcript{}, &failure{sentence: s.explain(ctx, err), isService: true, isFree: is && dial.Op == "dial", isSlow: ctx.Err() != nil}
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was only read
+	defer resp.Body.Close() // it was only read
 	if resp.StatusCode != http.StatusOK {
-		return heard{}, s.refusal(resp)
+		return transcript{}, s.refusal(resp)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, answerLimit+1))
 	switch {
 	case err != nil:
-		return heard{}, &failure{sentence: s.explain(ctx, err), isService: true, isSlow: ctx.Err() != nil}
+		return transcript{}, &failure{sentence: s.explain(ctx, err), isService: true, isSlow: ctx.Err() != nil}
 	case len(body) > answerLimit:
-		return heard{}, &failure{sentence: fmt.Sprintf("the service's answer has more than %d MiB", answerLimit>>20)}
+		return transcript{}, &failure{sentence: fmt.Sprintf("the service's answer has more than %d MiB", answerLimit>>20)}
 	}
 	return read(body)
 }
 
-// request returns the request with the sound, which is read from its beginning.
-func (s *service) request(ctx context.Context, of sound, hint string) (*http.Request, error) {
+// request returns the request with the audio, which is read from its beginning.
+func (s *service) request(ctx context.Context, of recording, hint string) (*http.Request, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	for _, field := range [][2]string{{"model", s.model}, {"language", hint}, {"response_format", s.format}} {
@@ -171,7 +174,8 @@ func (s *service) request(ctx context.Context, of sound, hint string) (*http.Req
 	return r, nil
 }
 
-// fileType returns the type of a file without parameters, and a name by which services know it.
+// fileType returns the media type without parameters, and a file name that services accept for
+// it.
 func fileType(mimeType string) (base, name string) {
 	base, _, err := mime.ParseMediaType(mimeType)
 	switch {
@@ -183,24 +187,24 @@ func fileType(mimeType string) (base, name string) {
 	return base, "sound" + media.Extension(base)
 }
 
-// read reads the text out of an answer.
-func read(body []byte) (heard, error) {
+// read parses the text in an answer.
+func read(body []byte) (transcript, error) {
 	var answer struct {
 		Text     *string   `json:"text"`
 		Language shortText `json:"language"`
 	}
 	if err := json.Unmarshal(body, &answer); err != nil || answer.Text == nil {
-		return heard{}, &failure{sentence: "the service's answer is no JSON with a text: TRANSCRIBE_URL may be the address of something else", isService: true}
+		return transcript{}, &failure{sentence: "the service's answer is no JSON with a text: TRANSCRIBE_URL may be the address of something else", isService: true}
 	}
-	return heard{*answer.Text, languageCode(string(answer.Language))}, nil
+	return transcript{*answer.Text, languageCode(string(answer.Language))}, nil
 }
 
 // errFormat means that the service does not know the format of answers that was asked for.
 var errFormat = errors.New("the format of answers is not known")
 
-// refusal returns the failure of an answer without a text.
+// refusal returns the failure for a response without a text.
 func (s *service) refusal(resp *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, errorLimit)) // what there is of it
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, errorLimit)) // or a part of it
 	status := resp.StatusCode
 	isRequest := status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnsupportedMediaType || status == http.StatusUnprocessableEntity
 	if isRequest && s.format == verboseFormat && (bytes.Contains(body, []byte("response_format")) || bytes.Contains(body, []byte(verboseFormat))) {
@@ -218,17 +222,18 @@ func (s *service) refusal(resp *http.Response) error {
 	return &failure{sentence: sentence, isService: !isRequest, isFree: true, after: retryafter.Parse(resp.Header.Get("Retry-After"), time.Now(), longestAsked)}
 }
 
-// slug matches the codes of errors, such as insufficient_quota. Sentences may repeat what was sent.
+// slug matches error codes, such as insufficient_quota. Sentences may repeat parts of the
+// request, so they are not shown.
 var slug = regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`)
 
-// reason returns the code of an error, in brackets; empty where there is none.
+// reason returns the code of an error in brackets, or "".
 func reason(body []byte) string {
 	var answer struct {
 		Error struct {
 			Code, Type shortText
 		}
 	}
-	if json.Unmarshal(body, &answer) != nil { // a page, or another kind of error
+	if json.Unmarshal(body, &answer) != nil { // an HTML page, or another form of error
 		return ""
 	}
 	for _, code := range []shortText{answer.Error.Code, answer.Error.Type} {
@@ -239,7 +244,7 @@ func reason(body []byte) string {
 	return ""
 }
 
-// explain returns what went wrong with a request, without the service's address.
+// explain describes why a request failed, without the service's address.
 func (s *service) explain(ctx context.Context, err error) string {
 	var address *url.Error
 	if errors.As(err, &address) {

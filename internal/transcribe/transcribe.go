@@ -1,9 +1,9 @@
-// Package transcribe has the words of voice notes written down by a service that speaks OpenAI's
-// POST /v1/audio/transcriptions.
+// Package transcribe transcribes voice notes with a service that speaks OpenAI's POST
+// /v1/audio/transcriptions.
 //
-// A [Transcriber] makes the transcripts that the store says are to be made, one at a time: those
-// that a caller asked for, then those of the newest messages. The sound leaves the machine for
-// the service alone. Nothing of what was said goes to the log.
+// A [Transcriber] makes the transcripts that the store lists, one at a time: first the requested
+// ones, then those of the newest messages. The audio is sent only to the service. The log
+// contains nothing of the transcripts.
 package transcribe
 
 import (
@@ -25,15 +25,15 @@ import (
 
 // Options configures a [Transcriber].
 type Options struct {
-	URL       *url.URL // the base of the service's addresses
-	Key       string   // goes along as a bearer; empty for none
-	Model     string   // empty for the service's own
-	Languages []string // that are spoken, the most likely first; none for any
-	// PerMonth limits the sound that is sent to the service in a month, in UTC; 0 is no limit.
+	URL       *url.URL // base of the service's URLs
+	Key       string   // sent as a bearer token; "" for none
+	Model     string   // "" for the service's default
+	Languages []string // spoken languages, the most likely first; empty for any
+	// PerMonth limits the audio that is sent to the service in a month (UTC); 0 means no limit.
 	PerMonth time.Duration
 
 	Store *store.Store
-	// OpenFile opens the file of a message, and returns its size.
+	// OpenFile opens the file of a message and returns its size in bytes.
 	OpenFile  func(ctx context.Context, m bridge.Message) (file multipart.File, size int64, err error)
 	UserAgent string
 	Log       zerolog.Logger
@@ -45,15 +45,15 @@ type Transcriber struct {
 	service *service
 	results *prometheus.CounterVec
 
-	pause      func(tries int) time.Duration // after a try
-	rest       func(failures int) time.Duration
-	reviewed   bool   // what the last run left
-	failures   int    // of the service with different messages, since it answered
-	failedLast string // the message that the service failed with last
-	toldOf     string // the month of which it was told that its minutes are used up
+	pause       func(tries int) time.Duration // after an attempt
+	rest        func(failures int) time.Duration
+	reviewed    bool   // the leftovers of the last run were handled
+	failures    int    // consecutive failures of the service with different messages
+	failedLast  string // the message that the service failed with last
+	warnedMonth string // the month for which a warning about its used-up minutes was logged
 }
 
-// New returns a Transcriber. It must be run.
+// New returns a Transcriber. Call [Transcriber.Run].
 func New(o Options) *Transcriber {
 	return &Transcriber{
 		o: o, service: newService(o), pause: pauseAfter, rest: restAfter,
@@ -63,16 +63,17 @@ func New(o Options) *Transcriber {
 	}
 }
 
-// mostTries limits how often a transcript is tried.
+// mostTries limits the attempts of a transcript.
 const mostTries = 6
 
-// pauseAfter returns the pause after a try. All of them are 15 hours: long enough for a night.
+// pauseAfter returns the pause after an attempt. Together they last 15 hours, longer than a
+// night.
 func pauseAfter(tries int) time.Duration {
 	pauses := [mostTries]time.Duration{30 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
 	return pauses[min(tries, mostTries)-1]
 }
 
-// restAfter returns how long the service is left alone after failures that are not a message's.
+// restAfter returns the pause after failures that are not the fault of a message.
 func restAfter(failures int) time.Duration {
 	return min(15*time.Second<<min(failures-1, 5), 5*time.Minute)
 }
@@ -82,7 +83,7 @@ func (t *Transcriber) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait, err := t.next(ctx)
 		if err != nil && ctx.Err() == nil {
-			t.o.Log.Error().Err(err).Msg("transcripts not made; trying again in a minute")
+			t.o.Log.Error().Err(err).Msg("cannot make transcripts; trying again in a minute")
 			wait = time.Minute
 		}
 		if wait > 0 {
@@ -91,10 +92,11 @@ func (t *Transcriber) Run(ctx context.Context) {
 	}
 }
 
-// idle is as good as endless: there is a token when there are more transcripts to make.
+// idle is how long Run waits at most. A notification ends the wait when there is more to
+// transcribe.
 const idle = time.Hour
 
-// await waits until there are more transcripts to make, at most for a while.
+// await waits until there is more to transcribe, for most at most.
 func (t *Transcriber) await(ctx context.Context, most time.Duration) {
 	late := time.NewTimer(min(most, idle))
 	defer late.Stop()
@@ -105,7 +107,8 @@ func (t *Transcriber) await(ctx context.Context, most time.Duration) {
 	}
 }
 
-// next makes the next transcript, and returns for how long there is none to make; 0 to look again.
+// next makes the next transcript. It returns how long to wait if there is none to make now, and 0
+// to look again at once.
 func (t *Transcriber) next(ctx context.Context) (wait time.Duration, err error) {
 	if !t.reviewed {
 		if err := t.o.Store.ReviewTranscriptions(ctx); err != nil {
@@ -124,7 +127,7 @@ func (t *Transcriber) next(ctx context.Context) (wait time.Duration, err error) 
 		return idle, nil
 	case job == nil:
 		return wait, nil
-	case job.Tries > mostTries: // the program was killed in the middle of the last one
+	case job.Tries > mostTries: // the program was killed during the last attempt
 		return 0, t.giveUp(ctx, *job, "the bridge was killed during the last try", t.o.Log.With().Str("msg_id", job.MsgID).Logger())
 	}
 	m, err := t.o.Store.Message(ctx, job.Chat, job.MsgID)
@@ -141,7 +144,8 @@ func (t *Transcriber) next(ctx context.Context) (wait time.Duration, err error) 
 	return 0, nil
 }
 
-// untilMonth returns how long it is until the next month, if this one's minutes are used up.
+// untilMonth returns the time until the next month if this month's minutes are used up, and 0
+// otherwise.
 func (t *Transcriber) untilMonth(ctx context.Context) (time.Duration, error) {
 	if t.o.PerMonth == 0 {
 		return 0, nil
@@ -152,16 +156,16 @@ func (t *Transcriber) untilMonth(ctx context.Context) (time.Duration, error) {
 	}
 	now := t.o.Store.Clock().Now()
 	next := bridge.NextMonth(now)
-	if month := now.UTC().Format("2006-01"); t.toldOf != month {
-		t.toldOf = month
-		t.o.Log.Warn().Time("until", next).Msg("the minutes of this month are used up (TRANSCRIBE_MINUTES): voice notes wait for the next one to be transcribed")
+	if month := now.UTC().Format("2006-01"); t.warnedMonth != month {
+		t.warnedMonth = month
+		t.o.Log.Warn().Time("until", next).Msg("this month's minutes are used up (TRANSCRIBE_MINUTES): voice notes are transcribed next month")
 	}
 	return next.Sub(now), nil
 }
 
-// try makes a transcript.
+// try makes one attempt at a transcript.
 func (t *Transcriber) try(ctx context.Context, job store.Transcription, m bridge.Message, log zerolog.Logger) (err error) {
-	if err := m.Transcribable(); err != nil { // it was edited since
+	if err := m.Transcribable(); err != nil { // it may have been edited in the meantime
 		return final(err)
 	}
 	if limits := t.limits(job); limits.Chat > 0 && job.Used >= limits.Chat {
@@ -172,12 +176,12 @@ func (t *Transcriber) try(ctx context.Context, job store.Transcription, m bridge
 		return unopened(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	s := sound{io.NewSectionReader(file, 0, size), m.Media.MimeType, media.LengthOf(file, m)}
+	s := recording{io.NewSectionReader(file, 0, size), m.Media.MimeType, media.LengthOf(file, m)}
 	if err := t.count(ctx, job, s); err != nil {
 		return err
 	}
 	began := time.Now()
-	heard, err := t.hear(ctx, job, s, log)
+	heard, err := t.transcribeNote(ctx, job, s, log)
 	if err != nil {
 		return cmp.Or(t.uncount(ctx, job, s, err), forLong(err, s.length, job.Tries))
 	}
@@ -190,17 +194,17 @@ func (t *Transcriber) try(ctx context.Context, job store.Transcription, m bridge
 	return err
 }
 
-// Long notes have limits of their own, so that a few of them neither use up the month nor occupy
-// the service for a day.
+// Long notes have separate limits, so that a few of them neither use up the month's minutes nor
+// occupy the service for a day.
 const (
-	longest    = 2 * time.Hour   // that is transcribed
-	longNote   = bridge.LongNote // that every month's minutes may be used for
-	longShare  = 4               // a longer note takes at most one part in so many of the month
-	triesOfOne = 2               // of a long note, if the service takes too long
+	longest    = 2 * time.Hour   // longest note that is transcribed
+	longNote   = bridge.LongNote // longest note that may use all of the month's minutes
+	longShare  = 4               // longer notes may use one part in this many of the month's minutes
+	triesOfOne = 2               // attempts for a long note if the service takes too long
 )
 
-// forLong returns the failure of a try. That the service takes too long for a long note says nothing
-// of others, and the note has fewer tries.
+// forLong returns the failure of an attempt. If the service takes too long for a long note, that
+// does not count against the service, and the note gets fewer attempts.
 func forLong(err error, length time.Duration, tries int) error {
 	var f *failure
 	if errors.As(err, &f) && f.isSlow && length > longNote {
@@ -209,8 +213,8 @@ func forLong(err error, length time.Duration, tries int) error {
 	return err
 }
 
-// uncount takes back what was counted for a try that costs nothing.
-func (t *Transcriber) uncount(ctx context.Context, job store.Transcription, s sound, why error) error {
+// uncount subtracts the minutes of an attempt that costs nothing.
+func (t *Transcriber) uncount(ctx context.Context, job store.Transcription, s recording, why error) error {
 	var f *failure
 	if !errors.As(why, &f) || !f.isFree {
 		return nil
@@ -219,8 +223,8 @@ func (t *Transcriber) uncount(ctx context.Context, job store.Transcription, s so
 	return err
 }
 
-// count counts sound that is about to be sent, within the month's minutes.
-func (t *Transcriber) count(ctx context.Context, job store.Transcription, s sound) error {
+// count adds the length of audio that is about to be sent to the month's minutes.
+func (t *Transcriber) count(ctx context.Context, job store.Transcription, s recording) error {
 	switch month := t.o.PerMonth; {
 	case s.length > longest:
 		return final(bridge.Invalid("it is longer than %v", longest))
@@ -236,7 +240,7 @@ func (t *Transcriber) count(ctx context.Context, job store.Transcription, s soun
 	return err
 }
 
-// limits returns how much sound may be transcribed in a month.
+// limits returns how much audio may be transcribed in a month.
 func (t *Transcriber) limits(job store.Transcription) store.Minutes {
 	limits := store.Minutes{All: t.o.PerMonth}
 	if !job.Whole {
@@ -245,10 +249,10 @@ func (t *Transcriber) limits(job store.Transcription) store.Minutes {
 	return limits
 }
 
-// hear has the service write the words down. Short notes are often taken for a language that nobody
-// speaks: then it is told to hear the most likely one. What it heard first stands if it refuses
-// that, or fails in the last try.
-func (t *Transcriber) hear(ctx context.Context, job store.Transcription, s sound, log zerolog.Logger) (heard, error) {
+// transcribeNote lets the service transcribe a note. Short notes are often taken for a language
+// that is not spoken; then the service is asked again with the most likely language as a hint. If
+// it refuses the hint, or fails in the last attempt, the first transcript is used.
+func (t *Transcriber) transcribeNote(ctx context.Context, job store.Transcription, s recording, log zerolog.Logger) (transcript, error) {
 	hint := ""
 	if len(t.o.Languages) == 1 {
 		hint = t.o.Languages[0]
@@ -261,28 +265,28 @@ func (t *Transcriber) hear(ctx context.Context, job store.Transcription, s sound
 	if err := t.count(ctx, job, s); errors.As(err, &over) {
 		return first, nil
 	} else if err != nil {
-		return heard{}, err
+		return transcript{}, err
 	}
 	again, err := t.service.transcribe(ctx, s, t.o.Languages[0])
 	var f *failure
 	if errors.As(err, &f) && ctx.Err() == nil && (job.Tries >= mostTries || !f.isService) {
 		if err := t.uncount(ctx, job, s, f); err != nil {
-			return heard{}, err
+			return transcript{}, err
 		}
-		log.Warn().Str("failure", f.sentence).Str("language", t.o.Languages[0]).Msg("voice note not transcribed once more with the first of TRANSCRIBE_LANGUAGES as a hint: the first transcript stands")
+		log.Warn().Str("failure", f.sentence).Str("language", t.o.Languages[0]).Msg("cannot transcribe a voice note again with the first of TRANSCRIBE_LANGUAGES as a hint; using the first transcript")
 		return first, nil
 	}
 	return again, err
 }
 
-// failed notes a try that failed.
+// failed records a failed attempt.
 func (t *Transcriber) failed(ctx context.Context, job store.Transcription, err error, log zerolog.Logger) error {
 	s := t.o.Store
-	if ctx.Err() != nil { // the program stops: the next one begins with it
+	if ctx.Err() != nil { // the program stops; its next run starts with this note
 		return s.PostponeTranscription(context.WithoutCancel(ctx), job, s.Clock().Now(), false)
 	}
 	var f *failure
-	if !errors.As(err, &f) { // of the store
+	if !errors.As(err, &f) { // an error of the store
 		return err
 	}
 	if f.isFinal || !f.notMade && job.Tries >= mostTries {
@@ -292,17 +296,17 @@ func (t *Transcriber) failed(ctx context.Context, job store.Transcription, err e
 		until := s.Clock().Now().Add(f.after)
 		if f.nextMonth {
 			until = bridge.NextMonth(s.Clock().Now())
-			log.Warn().Time("until", until).Msg("voice note not transcribed this month: " + f.sentence)
+			log.Warn().Time("until", until).Msg("a voice note is not transcribed this month: " + f.sentence)
 		}
 		return s.PostponeTranscription(ctx, job, until, false)
 	}
 	t.results.WithLabelValues("failed").Inc()
-	log.Warn().Str("failure", f.sentence).Msg("voice note not transcribed yet")
+	log.Warn().Str("failure", f.sentence).Msg("cannot transcribe a voice note yet")
 	if err := s.PostponeTranscription(ctx, job, s.Clock().Now().Add(f.after), true); err != nil {
 		return err
 	}
 	if f.isService {
-		if t.failures == 0 || t.failedLast != job.MsgID { // one message's failures say less of the service
+		if t.failures == 0 || t.failedLast != job.MsgID { // repeated failures of one message say less about the service
 			t.failures++
 		}
 		t.failedLast = job.MsgID
@@ -311,29 +315,30 @@ func (t *Transcriber) failed(ctx context.Context, job store.Transcription, err e
 	return nil
 }
 
-// giveUp makes no more tries.
+// giveUp ends the attempts for a note.
 func (t *Transcriber) giveUp(ctx context.Context, job store.Transcription, why string, log zerolog.Logger) error {
 	t.results.WithLabelValues("given_up").Inc()
-	log.Warn().Str("failure", why).Msg("voice note not transcribed, and not tried again")
+	log.Warn().Str("failure", why).Msg("giving up on transcribing a voice note")
 	return t.o.Store.DropTranscription(ctx, job)
 }
 
-// failure is why a try failed, in a sentence for the operator, without what was said.
+// failure is the reason of a failed attempt: a sentence for the operator, which contains nothing
+// of the transcript.
 type failure struct {
 	sentence  string
-	isService bool          // it would fail with any message
+	isService bool          // any message would fail
 	isFinal   bool          // it would fail again
-	notMade   bool          // nothing was tried
-	isFree    bool          // the sound has not left, or the service has refused it
+	notMade   bool          // no attempt was made
+	isFree    bool          // the audio was not sent, or the service has refused it
 	isSlow    bool          // the service took too long
-	nextMonth bool          // it is not tried again before
-	after     time.Duration // before which it is not tried again
+	nextMonth bool          // not tried again before the next month
+	after     time.Duration // not tried again before this pause is over
 }
 
 // Error returns the sentence.
 func (f *failure) Error() string { return f.sentence }
 
-// nextMonth returns the failure of a message that waits for the next month.
+// nextMonth returns the failure of a message that is not tried again this month.
 func nextMonth(sentence string) error {
 	return &failure{sentence: sentence, notMade: true, nextMonth: true}
 }
@@ -341,7 +346,7 @@ func nextMonth(sentence string) error {
 // final returns the failure of a message that can never be transcribed.
 func final(err error) error { return &failure{sentence: err.Error(), isFinal: true} }
 
-// unopened returns the failure of a file that could not be opened.
+// unopened returns the failure of a file that cannot be opened.
 func unopened(err error) error {
 	switch bridge.CodeOf(err) {
 	case bridge.CodeNotFound, bridge.CodeMediaGone, bridge.CodeMediaTooLarge, bridge.CodeMediaInvalid:
@@ -349,5 +354,5 @@ func unopened(err error) error {
 	case bridge.CodeNotConnected:
 		return &failure{sentence: err.Error(), notMade: true, after: time.Minute}
 	}
-	return &failure{sentence: "its file could not be had: " + bridge.Redact(err.Error())}
+	return &failure{sentence: "its file could not be downloaded: " + bridge.Redact(err.Error())}
 }

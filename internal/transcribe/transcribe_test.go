@@ -105,7 +105,7 @@ func TestTranscriber_GivesUpAfterSixTries(t *testing.T) {
 	if wait := s.work(on); wait != idle || len(s.requests()) != mostTries {
 		t.Errorf("%d requests, then a pause of %s", len(s.requests()), wait)
 	}
-	s.wantLog("voice note not transcribed, and not tried again")
+	s.wantLog("giving up on transcribing a voice note")
 	s.answers(says(secretWords, "en"))
 	if err := s.store.AskTranscript(t.Context(), grace, "V1", false); err != nil {
 		t.Fatal(err)
@@ -257,7 +257,7 @@ func TestTranscriber_GivesASlowServiceUp(t *testing.T) {
 	on.service.patience = func(time.Duration) time.Duration { return 20 * time.Millisecond }
 	s.work(on)
 	s.wantLog("the service took too long")
-	if short, long := patience(time.Second), patience(10*time.Hour); short < 2*time.Minute || long != 2*time.Hour {
+	if short, long := timeoutFor(time.Second), timeoutFor(10*time.Hour); short < 2*time.Minute || long != 2*time.Hour {
 		t.Errorf("patience %s and %s", short, long)
 	}
 }
@@ -309,7 +309,7 @@ func TestTranscriber_GivesUpWhatKillsTheBridge(t *testing.T) {
 	if wait := s.work(s.transcriber()); wait != idle || len(s.requests()) != 0 {
 		t.Errorf("%d requests, then a pause of %s", len(s.requests()), wait)
 	}
-	s.wantLog("not tried again")
+	s.wantLog("giving up on transcribing a voice note")
 }
 
 func TestTranscriber_SendsNothingOnceItIsSwitchedOff(t *testing.T) {
@@ -361,9 +361,9 @@ func TestTranscriber_DropsWhatItCannotHave(t *testing.T) {
 		requests int // once the file is there
 		log      string
 	}{
-		"gone":        {bridge.Fail(bridge.CodeMediaGone, "the file is gone"), 0, "not tried again"},
-		"too large":   {bridge.Fail(bridge.CodeMediaTooLarge, "the file is too large"), 0, "not tried again"},
-		"unavailable": {bridge.Fail(bridge.CodeMediaUnavailable, "try later"), 0, "its file could not be had: try later"},
+		"gone":        {bridge.Fail(bridge.CodeMediaGone, "the file is gone"), 0, "giving up on transcribing a voice note"},
+		"too large":   {bridge.Fail(bridge.CodeMediaTooLarge, "the file is too large"), 0, "giving up on transcribing a voice note"},
+		"unavailable": {bridge.Fail(bridge.CodeMediaUnavailable, "try later"), 0, "its file could not be downloaded: try later"},
 		"offline":     {bridge.NotConnected("the account is not open"), 1, ""},
 	} {
 		s := newStage(t, says(secretWords, "en"))
@@ -407,7 +407,7 @@ func TestTranscriber_KeepsToTheMonthsMinutes(t *testing.T) {
 	if got := s.transcript("short") + s.transcript("none") + s.transcript("old"); got != secretWords+" (en)" || len(s.requests()) != 2 {
 		t.Errorf("%d requests, %q", len(s.requests()), got)
 	}
-	if n := strings.Count(s.log.String(), "the minutes of this month are used up"); n != 1 {
+	if n := strings.Count(s.log.String(), "this month's minutes are used up"); n != 1 {
 		t.Errorf("told %d times", n)
 	}
 
@@ -449,7 +449,7 @@ func TestTranscriber_OneNoteDoesNotUseUpTheMonth(t *testing.T) {
 		t.Errorf("%s used, %v", work.Used, err)
 	}
 	for length, want := range map[time.Duration]string{10 * time.Minute: "", 16 * time.Minute: "a quarter", 3 * time.Hour: "longer than 2h"} {
-		if err := on.count(t.Context(), store.Transcription{Chat: grace}, sound{length: length}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := on.count(t.Context(), store.Transcription{Chat: grace}, recording{length: length}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", length, err)
 		}
 	}

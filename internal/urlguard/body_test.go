@@ -107,7 +107,7 @@ func TestFetch_DecompressesWhatNobodyAskedFor(t *testing.T) {
 	}
 	for _, encoding := range []string{"br", "zstd", "deflate", "compress", "gzip, gzip", "gzip,br", "chunked"} {
 		_, _, err := fetch(t, newGuard(Options{}), encoded(t, encoding, zipped(t, file)), 1<<20)
-		wantRefusal(t, err, "compressed the file in a way")
+		wantRefusal(t, err, "compressed the file with a method")
 	}
 }
 

@@ -15,23 +15,23 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// nextAddressAfter is the time for connecting to an address while the name has another.
+// nextAddressAfter limits connecting to one address if the name has more.
 const nextAddressAfter = 5 * time.Second
 
-// policy decides on the addresses of a dialer. [Guard] and [Reach] are the two.
+// policy decides which addresses a dialer may connect to. [Guard] and [Reach] are policies.
 type policy interface {
-	// vetTarget returns the address that a URL's host stands for, or else the name to look up.
+	// vetTarget returns the address that a URL's host is, or else the name to look up.
 	vetTarget(host string) (name string, addr netip.Addr, err error)
-	// allows judges an address that has no zone and is not a mapped one.
+	// allows decides about an address without a zone. Mapped addresses are unmapped before.
 	allows(addr netip.Addr) bool
 }
 
 // dialer connects to the addresses that its policy permits.
 type dialer struct {
 	policy    policy
-	refused   error // for an address that the policy does not allow
+	refused   error // returned for addresses that the policy does not allow
 	resolver  Resolver
-	tlsConfig *tls.Config // nil but in tests, which bring an authority of their own
+	tlsConfig *tls.Config // nil except in tests, which use their own authority
 }
 
 func newDialer(p policy, resolver Resolver, refusal string) dialer {
@@ -41,8 +41,8 @@ func newDialer(p policy, resolver Resolver, refusal string) dialer {
 	return dialer{policy: p, refused: refuse("%s", refusal), resolver: resolver}
 }
 
-// Transport makes requests of any kind to permitted addresses only, and follows no redirects.
-// Their contexts have to bound them. Call Check first for refusals that need no connection.
+// Transport makes any requests to permitted addresses only, and follows no redirects. Their
+// contexts must limit their time. Call Check first to refuse without a connection.
 func (d *dialer) Transport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  nil, // never, whatever the environment says
@@ -57,7 +57,7 @@ func (d *dialer) Transport() *http.Transport {
 	}
 }
 
-// dial repeats the checks of a URL: the transport maps names in its own way.
+// dial repeats the checks of a URL, because the transport maps names differently.
 func (d *dialer) dial(ctx context.Context, hostport string) (net.Conn, error) {
 	host, service, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -74,7 +74,7 @@ func (d *dialer) dial(ctx context.Context, hostport string) (net.Conn, error) {
 	return d.connect(ctx, addrs, port)
 }
 
-// resolve returns a host's addresses, in the resolver's order, if all may be dialled.
+// resolve returns a host's addresses, in the resolver's order, if all of them are permitted.
 func (d *dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	name, addr, err := d.policy.vetTarget(host)
 	if err != nil {
@@ -110,12 +110,12 @@ func (d *dialer) lookUp(ctx context.Context, name string) ([]netip.Addr, error) 
 	return addrs, nil
 }
 
-// permits reports whether an address may be dialled. ::ffff:a.b.c.d is a.b.c.d.
+// permits reports whether an address may be dialled. It treats ::ffff:a.b.c.d as a.b.c.d.
 func (d *dialer) permits(addr netip.Addr) bool {
 	return addr.IsValid() && addr.Zone() == "" && d.policy.allows(addr.Unmap())
 }
 
-// control judges the address that [net.Dialer] is about to connect to.
+// control checks the address that [net.Dialer] is about to connect to.
 func (d *dialer) control(network, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	isTCP := network == "tcp4" || network == "tcp6"
@@ -144,17 +144,17 @@ func (d *dialer) connect(ctx context.Context, addrs []netip.Addr, port uint16) (
 	return nil, broke(errors.Join(failures...), "the server could not be reached")
 }
 
-// registries knows the special ranges of the IANA registries, of IPv6 all but 2000::/3. It
-// leaves to us mapped addresses, zones and the IPv4 addresses inside of translated ones;
-// NAT64 is how a machine without IPv4 reaches public addresses. 168.63.129.16 looks public,
-// but inside Azure hands out the configuration of machines.
+// registries contains the special ranges of the IANA registries, and of IPv6 everything but
+// 2000::/3. Mapped addresses, zones and IPv4 addresses within translated ones are checked
+// elsewhere. NAT64 is permitted, because machines without IPv4 reach public addresses with it.
+// 168.63.129.16 looks public, but serves the configuration of machines within Azure.
 var registries = ssrf.New(
 	ssrf.WithAnyPort(),
 	ssrf.WithAllowedV6Prefixes(ssrf.IPv6NAT64Prefix),
 	ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")),
 )
 
-// allows reports whether an address is public, or an exception.
+// allows reports whether an address is public or an exception.
 func (g *Guard) allows(addr netip.Addr) bool {
 	isPrivate := func(addr netip.Addr) bool {
 		return !isWithin(addr, g.opts.AllowPrefixes) && registries.SafeAddr(addr) != nil
@@ -166,7 +166,7 @@ func isWithin(addr netip.Addr, prefixes []netip.Prefix) bool {
 	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// translated returns the IPv4 addresses that an IPv6 address may stand for.
+// translated returns the IPv4 addresses that an IPv6 address may be translated to.
 func translated(addr netip.Addr) (inner []netip.Addr) {
 	if !addr.Is6() {
 		return nil
@@ -187,16 +187,16 @@ func translated(addr netip.Addr) (inner []netip.Addr) {
 	return inner
 }
 
-// Reach connects to addresses within named prefixes, in private networks too, and to no
-// others. Names of any kind are looked up; every address of a name must be within reach.
+// Reach connects only to addresses within given prefixes, which may be private. It looks up names
+// of any kind; every address of a name must be within the prefixes.
 //
-// Link-local addresses and those of clouds' metadata services are never within reach.
+// Link-local addresses and the metadata services of clouds are never within reach.
 type Reach struct {
 	dialer
 	prefixes []netip.Prefix
 }
 
-// NewReach returns a Reach to some prefixes; a nil resolver means the system's.
+// NewReach returns a Reach for some prefixes. A nil resolver means the system's.
 func NewReach(prefixes []netip.Prefix, resolver Resolver) *Reach {
 	r := &Reach{prefixes: slices.Clone(prefixes)}
 	r.dialer = newDialer(r, resolver, "the URL does not lead to an address that is permitted")
@@ -208,7 +208,8 @@ func Everywhere() []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 }
 
-// Check refuses a URL out of reach with an *Error. Failed look-ups are left to the dial.
+// Check refuses a URL out of reach with an *Error. Failed look-ups are reported by the dial
+// instead.
 func (r *Reach) Check(ctx context.Context, rawURL string) error {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Hostname() == "" {
@@ -229,16 +230,16 @@ func (r *Reach) allows(addr netip.Addr) bool {
 	return isWithin(addr, r.prefixes) && !isNeverReached(addr) && !slices.ContainsFunc(translated(addr), isNeverReached)
 }
 
-// metadataHosts are the addresses at which clouds serve a machine's configuration, beside
+// metadataHosts are the addresses at which clouds serve a machine's configuration, in addition to
 // link-local ones: Azure, Alibaba, Oracle; AWS (machines, pods), Google, Oracle, Scaleway.
 var metadataHosts = [...]string{
 	"168.63.129.16", "100.100.100.200", "192.0.0.192",
 	"fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42",
 }
 
-// isNeverReached reports whether an address is out of reach even if it was named.
+// isNeverReached reports whether an address is out of reach even if it is within the prefixes.
 func isNeverReached(addr netip.Addr) bool {
 	return addr.IsLinkLocalUnicast() || addr.IsMulticast() ||
-		addr.Is4() && addr.IsUnspecified() || // ::1 stands for 0.0.0.1, which is no host
+		addr.Is4() && addr.IsUnspecified() || // ::1 would contain 0.0.0.1, which is not a host
 		addr == netip.IPv6Unspecified() || slices.Contains(metadataHosts[:], addr.String())
 }

@@ -18,25 +18,27 @@ import (
 
 const maxRedirects = 5
 
-// Result describes a fetched file. Its strings are the server's: well formed, not to be believed.
+// Result describes a fetched file. Its strings come from the server: well formed, but untrusted.
 type Result struct {
-	ContentType string // with its parameters; empty without a type that can be parsed
-	// FileName is from Content-Disposition or the URL, a plain name, perhaps empty.
+	ContentType string // with its parameters; empty if it cannot be parsed
+	// FileName comes from Content-Disposition or the URL: a plain name, possibly empty.
 	FileName string
-	Size     int64  // the bytes written
-	URL      string // that answered, after redirects
+	// IsNamed reports whether FileName is from Content-Disposition, and not a part of the URL.
+	IsNamed bool
+	Size    int64  // bytes written
+	URL     string // the last URL after redirects
 }
 
-// Fetch requests a URL with GET and streams the body, decompressed, into w. On an error w
-// may have received a part of it, never more than maxBytes.
+// Fetch requests a URL with GET and streams the decompressed body into w. If it fails, w may have
+// received a part of the body, but never more than maxBytes.
 //
-// An *Error means that the URL is to blame, or the server behind it. Other errors are
-// those of w, or the end of ctx (errors.Is with ctx.Err() holds).
+// An *Error means that the URL or its server is at fault. Other errors come from w or from ctx
+// (errors.Is with ctx.Err() holds).
 func (g *Guard) Fetch(ctx context.Context, url string, maxBytes int64, w io.Writer) (Result, error) {
 	return g.take(ctx, url, maxBytes, w, true)
 }
 
-// FetchBeginning does what Fetch does, and of a larger file takes about maxBytes.
+// FetchBeginning is Fetch, but of a larger file it reads about maxBytes and stops.
 func (g *Guard) FetchBeginning(ctx context.Context, url string, maxBytes int64, w io.Writer) (Result, error) {
 	return g.take(ctx, url, maxBytes, w, false)
 }
@@ -82,20 +84,22 @@ func (g *Guard) fetch(ctx context.Context, target *url.URL, maxBytes int64, w io
 		return Result{}, err
 	}
 	if !whole {
-		resp.ContentLength = -1 // however long it is
+		resp.ContentLength = -1 // accept any length
 	}
 	n, err := receive(w, resp, maxBytes)
 	if refused, ok := errors.AsType[*Error](err); err != nil && (whole || !ok || !refused.tooLarge) {
 		return Result{}, err
 	}
-	return Result{ContentType: contentType(resp.Header), FileName: fileName(resp.Header, from), Size: n, URL: from.String()}, nil
+	name, isNamed := fileName(resp.Header, from)
+	return Result{ContentType: contentType(resp.Header), FileName: name, IsNamed: isNamed, Size: n, URL: from.String()}, nil
 }
 
-// fetchTransport makes connections that end with the context of a fetch. By itself, a transport
-// lets a dial or a handshake run on, beyond the time-out and the number at once.
+// fetchTransport makes connections that end with the context of a fetch. Otherwise a transport
+// would let a dial or a handshake continue, beyond the time-out and the limit of concurrent
+// fetches.
 func (g *Guard) fetchTransport(ctx context.Context) *http.Transport {
 	transport := g.Transport()
-	transport.DisableKeepAlives = true // every request dials, so every request is judged
+	transport.DisableKeepAlives = true // every request dials, so every request is checked
 	transport.DialContext = func(_ context.Context, _, hostport string) (net.Conn, error) {
 		conn, err := g.dial(ctx, hostport)
 		if err != nil {
@@ -107,7 +111,7 @@ func (g *Guard) fetchTransport(ctx context.Context) *http.Transport {
 	return transport
 }
 
-// request follows redirects. http.Client would send the URL as Referer, and put it into errors.
+// request follows redirects. http.Client would send the URL as Referer and include it in errors.
 func (g *Guard) request(ctx context.Context, transport http.RoundTripper, target *url.URL) (*http.Response, *url.URL, error) {
 	for hops := 0; ; hops++ {
 		resp, err := g.get(ctx, transport, target)
@@ -142,7 +146,7 @@ func (g *Guard) get(ctx context.Context, transport http.RoundTripper, target *ur
 	return resp, transportError(err)
 }
 
-// checkStatus accepts 2xx, but not a part of a file: none was asked for.
+// checkStatus accepts 2xx except partial content, which was not requested.
 func checkStatus(status int) error {
 	if status >= 200 && status <= 299 && status != http.StatusPartialContent {
 		return nil
@@ -163,8 +167,8 @@ func transportError(err error) error {
 	return broke(err, "the server gave no proper answer")
 }
 
-// explain attributes an error to the URL, to the caller or to the time-out. Refusals stand, and
-// errors of the writer, the only ones that are no [Error].
+// explain attributes an error to the URL, the caller or the time-out. Refusals are returned
+// unchanged, and so are errors of the writer, which are the only ones that are not an [Error].
 func (g *Guard) explain(caller, fetch context.Context, err error) error {
 	switch {
 	case isRefusal(err), !is[*Error](err):
@@ -179,10 +183,11 @@ func (g *Guard) explain(caller, fetch context.Context, err error) error {
 
 func stopped(ctx context.Context) error { return fmt.Errorf("fetch stopped: %w", ctx.Err()) }
 
-// pieceBytes is the memory that one fetch takes for a file of any size.
+// pieceBytes is the memory that one fetch uses for a file of any size.
 const pieceBytes = 64 << 10
 
-// receive streams a body into w, decompressed, and returns its size. Errors of w stay as they are.
+// receive streams a body into w, decompressed, and returns its size. Errors of w are returned
+// unchanged.
 func receive(w io.Writer, resp *http.Response, limit int64) (int64, error) {
 	encoding := strings.ToLower(strings.TrimSpace(strings.Join(resp.Header.Values("Content-Encoding"), ",")))
 	switch encoding {
@@ -194,16 +199,17 @@ func receive(w io.Writer, resp *http.Response, limit int64) (int64, error) {
 	case "gzip", "x-gzip":
 		return receiveGzip(w, resp.Body, limit)
 	}
-	return 0, refuse("the server compressed the file in a way that was not asked for")
+	return 0, refuse("the server compressed the file with a method that was not requested")
 }
 
-// receiveGzip bounds its input, too: empty blocks can go on forever without yielding a byte.
+// receiveGzip also limits its input, because empty blocks could continue forever without any
+// output.
 func receiveGzip(w io.Writer, body io.ReadCloser, limit int64) (int64, error) {
 	most := min(limit, math.MaxInt64/2)
 	capped := http.MaxBytesReader(nil, body, most+most/64+64<<10)
 	unzipped, err := gzip.NewReader(capped)
 	if errors.Is(err, io.EOF) {
-		return 0, nil // an empty body, which was not compressed
+		return 0, nil // an empty body that was not compressed
 	}
 	if err != nil {
 		return 0, readError(err, limit)
@@ -211,7 +217,7 @@ func receiveGzip(w io.Writer, body io.ReadCloser, limit int64) (int64, error) {
 	return copyLimited(w, unzipped, limit)
 }
 
-// copyLimited copies up to the limit, and writes nothing beyond it.
+// copyLimited copies up to the limit and never writes more.
 func copyLimited(w io.Writer, r io.Reader, limit int64) (int64, error) {
 	buf := make([]byte, pieceBytes)
 	var done int64

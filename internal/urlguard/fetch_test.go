@@ -34,7 +34,7 @@ func TestFetch_StreamsAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Result{ContentType: "image/png", FileName: "cat.png", Size: int64(len(file)), URL: base + "/download?id=7"}); result != want {
+	if want := (Result{ContentType: "image/png", FileName: "cat.png", IsNamed: true, Size: int64(len(file)), URL: base + "/download?id=7"}); result != want {
 		t.Errorf("got %+v, want %+v", result, want)
 	}
 	if !bytes.Equal(got, file) {

@@ -1,24 +1,24 @@
-// Package urlguard fetches files from URLs that strangers may have chosen.
+// Package urlguard fetches files from untrusted URLs.
 //
 // It makes one promise: no byte is requested from an address that is not public.
 //
 //  1. Check refuses URLs that some resolver or proxy would read as a private address:
-//     localhost in every spelling, numbers that are no plain dotted quad, IPv6 zones,
-//     credentials, look-alike characters. It runs on the target of every redirect, too.
+//     localhost in every spelling, numbers other than plain dotted quads, IPv6 zones,
+//     credentials, look-alike characters. It also checks the target of every redirect.
 //  2. Names are resolved once per dial. Every address of a name must be public, and the
-//     checked addresses are dialled: a name server cannot answer a second look-up
-//     differently.
-//  3. The dialer's Control function judges the address before the first packet.
+//     checked addresses are dialled: a name server cannot give another answer to a second
+//     look-up.
+//  3. The dialer's Control function checks the address before the first packet.
 //
-// Every fetch dials for every request, so every redirect passes all three. Proxies from
-// the environment are never used: they would do the resolving.
+// Every request dials, so every redirect passes all three steps. Proxies from the environment are
+// never used, because they would resolve the names.
 //
-// A Guard also bounds the cost of a fetch: its whole time, its size after decompression,
-// the number of redirects and the number of fetches at once. [Reach] is for those who
-// may name private addresses: steps 2 and 3, for the prefixes that were named.
+// A Guard also limits the cost of a fetch: its total time, its size after decompression, the
+// number of redirects and the number of concurrent fetches. [Reach] is for callers who may use
+// private addresses: it applies steps 2 and 3 to given prefixes.
 //
-// Left to the firewall: networks that translate IPv6 to IPv4 under a prefix of their own
-// (RFC 6052, section 2.2), and services on a public address that trust every caller.
+// Two dangers are left to the firewall: networks that translate IPv6 to IPv4 with their own
+// prefix (RFC 6052, section 2.2), and services on a public address that trust every caller.
 package urlguard
 
 import (
@@ -32,23 +32,23 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Resolver looks up all addresses of a name, as a *net.Resolver does. A Guard's names end in a
-// dot: search domains do not apply.
+// Resolver looks up all addresses of a name, like a *net.Resolver. A Guard passes names with a
+// final dot, so that search domains do not apply.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error)
 }
 
-// Options configures a Guard. The zero value is the strict one and ready for use.
+// Options configures a Guard. The zero value is strict and ready for use.
 type Options struct {
 	// Resolver looks up names; nil means the system's.
 	Resolver Resolver
-	// Timeout bounds one fetch, from the first look-up to the last byte, and separately
-	// the wait for a slot. Zero means 60 s.
+	// Timeout limits one fetch, from the first look-up to the last byte, and separately the wait
+	// for a slot. Zero means 60 s.
 	Timeout       time.Duration
-	MaxConcurrent int    // fetches at once; zero means 4
+	MaxConcurrent int    // concurrent fetches; zero means 4
 	UserAgent     string // empty means Go's own
-	// AllowPrefixes are exceptions: addresses in them count as public. They are for
-	// simulated networks; names such as localhost are refused all the same.
+	// AllowPrefixes are exceptions: addresses in them count as public. They are for simulated
+	// networks; names such as localhost are still refused.
 	AllowPrefixes []netip.Prefix
 }
 
@@ -56,7 +56,7 @@ type Options struct {
 type Guard struct {
 	dialer
 	opts  Options
-	slots *semaphore.Weighted // of running fetches
+	slots *semaphore.Weighted // semaphore of running fetches
 }
 
 // New returns a Guard with these options.
@@ -67,13 +67,13 @@ func New(o Options) *Guard {
 	return g
 }
 
-// Check refuses with an *Error, without a look-up, a URL that Fetch would never request.
+// Check returns an *Error, without a look-up, for a URL that Fetch would never request.
 func (g *Guard) Check(rawURL string) error {
 	_, err := g.parse(rawURL)
 	return err
 }
 
-// Error says why a URL was not fetched. It shows neither addresses nor a part of the URL.
+// Error says why a URL was not fetched. Its text contains neither addresses nor parts of the URL.
 type Error struct {
 	Reason   string
 	cause    error
@@ -83,15 +83,16 @@ type Error struct {
 // Error returns the sentence for the caller.
 func (e *Error) Error() string { return "fetch failed: " + e.Reason }
 
-// Unwrap returns the cause, or nil. It may name addresses: it is for the operator's log.
+// Unwrap returns the cause, or nil. The cause may contain addresses: it is for the operator's
+// log.
 func (e *Error) Unwrap() error { return e.cause }
 
-// refuse returns the error for a decision of the guard.
+// refuse returns the error for a refusal of the guard.
 func refuse(format string, args ...any) error {
 	return &Error{Reason: fmt.Sprintf(format, args...)}
 }
 
-// broke returns the error for a failure of the network or of the other side.
+// broke returns the error for a failure of the network or the server.
 func broke(cause error, format string, args ...any) error {
 	return &Error{Reason: fmt.Sprintf(format, args...), cause: cause}
 }
@@ -103,13 +104,13 @@ func errTooLarge(limit int64) error {
 	return &Error{Reason: fmt.Sprintf("larger than %d bytes", limit), tooLarge: true}
 }
 
-// isRefusal reports whether an error is a decision of the guard.
+// isRefusal reports whether an error is a refusal of the guard.
 func isRefusal(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.cause == nil
 }
 
-// is reports whether an error of a type is in the tree of another.
+// is reports whether an error tree contains an error of type E.
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok

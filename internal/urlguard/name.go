@@ -15,7 +15,7 @@ import (
 // maxNameBytes is the limit of file systems.
 const maxNameBytes = 255
 
-// contentType returns the header in its canonical spelling, or nothing.
+// contentType returns the header in its canonical form, or "".
 func contentType(h http.Header) string {
 	mediaType, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !strings.Contains(mediaType, "/") {
@@ -24,22 +24,23 @@ func contentType(h http.Header) string {
 	return cmp.Or(mime.FormatMediaType(mediaType, params), mediaType)
 }
 
-// fileName returns the server's name for the file, else that in the URL.
-func fileName(h http.Header, from *url.URL) string {
+// fileName returns the server's name for the file, or else the name in the URL. isNamed reports
+// whether it is the server's.
+func fileName(h http.Header, from *url.URL) (name string, isNamed bool) {
 	if _, params, err := mime.ParseMediaType(h.Get("Content-Disposition")); err == nil {
 		name := params["filename"]
-		// RFC 2047 does not belong in HTTP, but occurs there.
+		// RFC 2047 is not part of HTTP, but servers use it.
 		if decoded, err := new(mime.WordDecoder).DecodeHeader(name); err == nil {
 			name = decoded
 		}
 		if name = cleanName(name); name != "" {
-			return name
+			return name, true
 		}
 	}
-	return cleanName(path.Base("/" + from.Path))
+	return cleanName(path.Base("/" + from.Path)), false
 }
 
-// cleanName removes directories, with either kind of slash, and characters that do not print.
+// cleanName removes directories, with either kind of slash, and unprintable characters.
 func cleanName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {
@@ -54,7 +55,7 @@ func cleanName(name string) string {
 	return strings.Trim(shorten(name), " .")
 }
 
-// shorten cuts in front of the extension, if there is a short one.
+// shorten shortens a name. It preserves a short extension.
 func shorten(name string) string {
 	if len(name) <= maxNameBytes {
 		return name

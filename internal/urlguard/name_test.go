@@ -46,8 +46,12 @@ func TestFileName(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := fileName(h, u); got != c.want {
+			got, isNamed := fileName(h, u)
+			if got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
+			}
+			if inURL, _ := fileName(nil, u); isNamed != (got != inURL) {
+				t.Errorf("%q is the server's name: %v", got, isNamed)
 			}
 		})
 	}
@@ -80,7 +84,7 @@ func FuzzFileName(f *testing.F) {
 	f.Add("attachment; filename=\"=?UTF-8?Q?=2E=2E=2F?=\"", "\\")
 	f.Fuzz(func(t *testing.T, disposition, path string) {
 		fuzzbudget.Usual.Check(t, len(disposition)+len(path), func() {
-			name := fileName(http.Header{"Content-Disposition": {disposition}}, &url.URL{Path: path})
+			name, _ := fileName(http.Header{"Content-Disposition": {disposition}}, &url.URL{Path: path})
 			if !utf8.ValidString(name) || len(name) > maxNameBytes || strings.ContainsAny(name, "/\\\x00\n\r\u202e") || name == "." || name == ".." {
 				t.Fatalf("got %q", name)
 			}

@@ -16,7 +16,7 @@ import (
 
 const maxURLBytes = 8192
 
-// parse returns a URL that may be requested, its host in ASCII.
+// parse returns a URL that may be requested, with its host in ASCII.
 func (g *Guard) parse(raw string) (*url.URL, error) {
 	u, err := parsePlain(raw, "the URL is")
 	if err != nil {
@@ -25,7 +25,8 @@ func (g *Guard) parse(raw string) (*url.URL, error) {
 	return g.vet(u)
 }
 
-// parsePlain parses a URL. It refuses percent-encoding in hosts, which honest URLs do not have.
+// parsePlain parses a URL. It refuses percent-encoding in hosts, because honest URLs do not have
+// it.
 func parsePlain(raw, subject string) (*url.URL, error) {
 	if len(raw) > maxURLBytes {
 		return nil, refuse("%s longer than %d bytes", subject, maxURLBytes)
@@ -40,8 +41,8 @@ func parsePlain(raw, subject string) (*url.URL, error) {
 	return u, nil
 }
 
-// follow parses the Location of an answer from base. From https to http it refuses: the file
-// could be replaced on the way.
+// follow parses the Location of a response to base. It refuses a redirect from https to http,
+// because the file could be replaced in transit.
 func (g *Guard) follow(base *url.URL, location string) (*url.URL, error) {
 	next, err := parsePlain(location, "the server redirects to a URL that is")
 	if err != nil {
@@ -80,10 +81,10 @@ func (g *Guard) vet(u *url.URL) (*url.URL, error) {
 	return vetted, nil
 }
 
-// Encoded returns a URL whose query is written as browsers send it. Package net/url encodes
-// paths and leaves queries as they are; servers refuse a request line with a space in it.
-// The characters are those of the special-query percent-encode set (WHATWG URL Standard,
-// section 1.3); what is encoded already stays as it is.
+// Encoded returns a URL with its query encoded as browsers send it. Package net/url encodes paths
+// and leaves queries unchanged, but servers refuse a request line with a space in it. It encodes
+// the special-query percent-encode set (WHATWG URL Standard, section 1.3) and leaves encoded
+// characters unchanged.
 func Encoded(u *url.URL) *url.URL {
 	encoded := *u
 	var query strings.Builder
@@ -99,7 +100,7 @@ func Encoded(u *url.URL) *url.URL {
 	return &encoded
 }
 
-// parsePort permits every port but 0.
+// parsePort permits every port except 0.
 func parsePort(port string) (uint16, error) {
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || n == 0 {
@@ -108,7 +109,7 @@ func parsePort(port string) (uint16, error) {
 	return uint16(n), nil
 }
 
-// vetHost returns the URL's host as it may be written into a request.
+// vetHost returns the URL's host in the form for a request.
 func (g *Guard) vetHost(u *url.URL) (string, error) {
 	name := u.Hostname()
 	if !strings.HasPrefix(u.Host, "[") {
@@ -125,7 +126,7 @@ func (g *Guard) vetHost(u *url.URL) (string, error) {
 	return "[" + addr.String() + "]", nil
 }
 
-// vetTarget makes names absolute: search domains could lead into the local network.
+// vetTarget makes names absolute, because search domains could lead into the local network.
 func (g *Guard) vetTarget(host string) (name string, addr netip.Addr, err error) {
 	if addr, err := netip.ParseAddr(host); err == nil && addr.Is6() {
 		return "", addr, nil
@@ -134,8 +135,8 @@ func (g *Guard) vetTarget(host string) (name string, addr netip.Addr, err error)
 	return name + ".", addr, err
 }
 
-// vetName judges a host that is not in brackets. It returns the name in ASCII, lower case
-// and without the final dot; the address is valid if the name is a dotted quad.
+// vetName checks a host that is not in brackets. It returns the name in ASCII, in lower case and
+// without the final dot. The address is valid if the name is a dotted quad.
 func (g *Guard) vetName(name string) (ascii string, addr netip.Addr, err error) {
 	if ascii, err = toASCII(name); err != nil {
 		return "", addr, err
@@ -154,8 +155,8 @@ func (g *Guard) vetName(name string) (ascii string, addr netip.Addr, err error) 
 	return name, addr, nil
 }
 
-// vetQuad judges a name that ends in a number: it must be four plain decimal numbers. Some
-// resolvers read 127.1, 0177.0.0.1, 0x7f000001 and 2130706433 as the loopback address.
+// vetQuad checks a name that ends in a number: it must consist of four plain decimal numbers.
+// Some resolvers read 127.1, 0177.0.0.1, 0x7f000001 and 2130706433 as the loopback address.
 func (g *Guard) vetQuad(name string) (string, netip.Addr, error) {
 	addr, err := netip.ParseAddr(name)
 	if err != nil {
@@ -167,7 +168,7 @@ func (g *Guard) vetQuad(name string) (string, netip.Addr, error) {
 	return name, addr, nil
 }
 
-// toASCII maps an international name to the form that is looked up.
+// toASCII converts an international name to the form for look-ups.
 func toASCII(name string) (string, error) {
 	if isASCII(name) {
 		return strings.ToLower(name), nil
@@ -188,11 +189,11 @@ func toASCII(name string) (string, error) {
 	return strings.ToLower(ascii), nil
 }
 
-// errLookAlike refuses characters that would be mapped to others: full-width digits,
-// circled letters, the Kelvin sign, invisible ones. No name is registered with them.
+// errLookAlike refuses characters that would be mapped to others: full-width digits, circled
+// letters, the Kelvin sign, invisible ones. No name is registered with them.
 func errLookAlike() error { return refuse("the host is written with look-alike characters") }
 
-// isDisguise reports whether a label that was not ASCII has turned out to be.
+// isDisguise reports whether a label that was not ASCII is mapped to ASCII.
 func isDisguise(name, ascii string) bool {
 	written, mapped := strings.Split(name, "."), strings.Split(ascii, ".")
 	if len(written) != len(mapped) {
@@ -217,8 +218,8 @@ func endsInDigits(name string) bool {
 	return last != "" && !strings.ContainsFunc(last, func(r rune) bool { return !unicode.IsNumber(r) })
 }
 
-// badLabel reports whether a label cannot be a part of a name. Real names have underscores
-// and hyphens anywhere. Some xn-- labels are ASCII in disguise.
+// badLabel reports whether a label cannot be part of a name. Real names may have underscores and
+// hyphens anywhere. Some xn-- labels are ASCII in disguise.
 func badLabel(label string) bool {
 	const plain = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 	if label == "" || len(label) > 63 || strings.Trim(label, plain) != "" {
@@ -231,10 +232,12 @@ func badLabel(label string) bool {
 	return err != nil
 }
 
-// isNumber reports whether a resolver might read the label as a number: no TLD begins with a digit.
+// isNumber reports whether a resolver might read the label as a number: no TLD starts with a
+// digit.
 func isNumber(label string) bool { return label[0] >= '0' && label[0] <= '9' }
 
-// isNotPublicName reports whether a name is, or is below, one for private use.
+// isNotPublicName reports whether a name is reserved for private use or is a subdomain of such a
+// name.
 func isNotPublicName(name string) bool {
 	return slices.ContainsFunc([]string{"localhost", "localdomain", "local", "internal", "home.arpa"}, func(reserved string) bool {
 		return name == reserved || strings.HasSuffix(name, "."+reserved)

@@ -8,12 +8,12 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// blocklistAway is after which absence the list of blocked people is read again: the
-// network keeps notifications of its changes, but not for ever.
+// blocklistAway is the absence after which the list of blocked people is read again: the network
+// stores notifications of its changes, but not forever.
 const blocklistAway = time.Hour
 
-// catchUpBlocklist reads whom the account blocks, after a pairing, the program's start or
-// a long absence.
+// catchUpBlocklist reads the list of blocked people after a pairing, the program's start or a
+// long absence.
 func (l *link) catchUpBlocklist(away time.Duration) {
 	read := l.m.blocksReadBy.Load()
 	if read == nil || *read != l.cli.Device || away >= blocklistAway {
@@ -21,8 +21,8 @@ func (l *link) catchUpBlocklist(away time.Duration) {
 	}
 }
 
-// readBlocklist asks the network whom the account blocks. What fails is tried again at the
-// next login.
+// readBlocklist asks the network for the list of blocked people. After an error, the next login
+// tries again.
 func (l *link) readBlocklist() {
 	ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 	defer cancel()
@@ -37,7 +37,7 @@ func (l *link) readBlocklist() {
 	}
 	if err != nil {
 		if l.ctx.Err() == nil {
-			l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the list of blocked people was not read")
+			l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot read the list of blocked people")
 		}
 		return
 	}

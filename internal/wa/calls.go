@@ -30,15 +30,15 @@ func (m *Manager) RejectCall(ctx context.Context, call bridge.Call) error {
 		return err
 	}
 	err = m.store.Save(context.WithoutCancel(ctx), bridge.CallChange{
-		ID: call.ID, Caller: call.FromJID, By: m.presentUser().JID, State: bridge.CallRejected, At: bridge.At(time.Now()),
+		ID: call.ID, Caller: call.FromJID, By: m.currentUser().JID, State: bridge.CallRejected, At: bridge.At(time.Now()),
 	})
 	if err != nil {
-		return fmt.Errorf("note that a call was rejected: %w", err)
+		return fmt.Errorf("store that a call was rejected: %w", err)
 	}
 	return nil
 }
 
-// rejectCall waits for the network's answer, which whatsmeow's own method does not.
+// rejectCall waits for the network's answer; whatsmeow's own method does not.
 func (l *link) rejectCall(ctx context.Context, call bridge.Call) error {
 	caller := convert.WireJID(call.FromJID)
 	if call.FromLID != "" {
@@ -51,7 +51,7 @@ func (l *link) rejectCall(ctx context.Context, call bridge.Call) error {
 		Content: []waBinary.Node{{Tag: "reject", Attrs: waBinary.Attrs{"call-id": call.WireID, "call-creator": caller, "count": "0"}}},
 	})
 	if err != nil {
-		return bridge.NotConnected("the connection was lost before anything left: try again").Because(err)
+		return bridge.NotConnected("the connection was lost before anything was sent: try again").Because(err)
 	}
 	if _, _, err = l.cli.LateAnswer(ctx, answered, l.m.Waits.Answer); err == nil {
 		return nil
@@ -62,16 +62,17 @@ func (l *link) rejectCall(ctx context.Context, call bridge.Call) error {
 	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm in time that the call was rejected").Because(err)
 }
 
-// missCalls marks calls as missed that have been ringing for so long, and reports success.
+// missCalls marks calls as missed that have been ringing for at least a duration. It reports
+// success.
 func (m *Manager) missCalls(ctx context.Context, ringing time.Duration) bool {
 	err := m.store.Save(ctx, bridge.CallsMissed{Ringing: ringing})
 	if err != nil && ctx.Err() == nil {
-		m.log.Warn().Err(err).Msg("ends of calls not stored; trying again")
+		m.log.Warn().Err(err).Msg("cannot store the ends of calls; trying again")
 	}
 	return err == nil
 }
 
-// noteRinging wakes watchCalls for calls among facts.
+// noteRinging wakes watchCalls if facts contain calls.
 func (m *Manager) noteRinging(facts []bridge.Fact) {
 	for _, fact := range facts {
 		if _, is := fact.(bridge.Call); is {
@@ -83,8 +84,8 @@ func (m *Manager) noteRinging(facts []bridge.Fact) {
 	}
 }
 
-// watchCalls marks calls without an end as missed. It leaves the store alone while
-// nothing rings.
+// watchCalls marks calls without an end as missed. It does not query the store while no call
+// rings.
 func (m *Manager) watchCalls(ctx context.Context) {
 	ticker := time.NewTicker(convert.RingTime / convert.LooksAtRinging)
 	defer ticker.Stop()

@@ -13,11 +13,11 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// catchUpTimeout bounds what is done after a login.
+// catchUpTimeout limits the work after a login.
 const catchUpTimeout = 2 * time.Minute
 
-// catchUp makes the store agree with the session and the network after a login: owner,
-// names, identities, groups. away is how long the account was not connected.
+// catchUp updates the store from the session and the network after a login: owner, names,
+// identities, groups. away is how long the account was not connected.
 func (l *link) catchUp(away time.Duration) {
 	ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 	defer cancel()
@@ -28,9 +28,9 @@ func (l *link) catchUp(away time.Duration) {
 	}
 	facts := append([]bridge.Fact{bridge.Owner{PN: pn, LID: lid}}, l.m.ownNames()...)
 	if err := l.m.store.Save(ctx, facts...); err != nil {
-		l.m.log.Error().Err(err).Msg("owner not stored")
+		l.m.log.Error().Err(err).Msg("cannot store the owner")
 	}
-	if l.m.behind.CompareAndSwap(true, false) {
+	if l.m.storeLags.CompareAndSwap(true, false) {
 		l.catchUpPeople(ctx)
 		l.catchUpSettings(ctx)
 	}
@@ -38,18 +38,18 @@ func (l *link) catchUp(away time.Duration) {
 	l.catchUpBlocklist(away)
 }
 
-// catchUpPeople passes on the session's identities and address book, also those learned
-// while the store failed.
+// catchUpPeople saves the session's identities and address book, including changes while the
+// store failed.
 func (l *link) catchUpPeople(ctx context.Context) {
 	facts, err := l.m.db.Identities(ctx)
 	if err != nil {
-		l.m.behind.Store(true)
-		l.m.log.Warn().Err(err).Msg("identities not read")
+		l.m.storeLags.Store(true)
+		l.m.log.Warn().Err(err).Msg("cannot read identities")
 	}
 	contacts, err := l.cli.Contacts(ctx)
 	if err != nil {
-		l.m.behind.Store(true)
-		l.m.log.Warn().Err(err).Msg("contacts not read")
+		l.m.storeLags.Store(true)
+		l.m.log.Warn().Err(err).Msg("cannot read contacts")
 	}
 	for _, server := range []string{types.HiddenUserServer, types.DefaultUserServer} { // the number's names win
 		for jid, contact := range contacts {
@@ -60,35 +60,35 @@ func (l *link) catchUpPeople(ctx context.Context) {
 	}
 	others, err := l.cli.AddressBook(ctx)
 	if err != nil {
-		l.m.behind.Store(true)
+		l.m.storeLags.Store(true)
 		level := zerolog.WarnLevel
 		if errors.Is(err, appstate.ErrKeyNotFound) {
-			level = zerolog.DebugLevel // the phone sends its keys after the pairing, and a whole sync follows
+			level = zerolog.DebugLevel // the phone sends its keys after the pairing, and a full sync follows
 		}
-		l.m.log.WithLevel(level).Str("error", bridge.Redact(err.Error())).Msg("people without a number not read")
+		l.m.log.WithLevel(level).Str("error", bridge.Redact(err.Error())).Msg("cannot read people without a number")
 	}
 	l.saveAll(ctx, append(facts, others...))
 }
 
-// saveAll saves what the session knows, some at a time.
+// saveAll saves data of the session in batches.
 func (l *link) saveAll(ctx context.Context, facts []bridge.Fact) {
 	const batch = 500
 	for ; len(facts) > 0; facts = facts[min(batch, len(facts)):] {
 		if err := l.m.store.Save(ctx, facts[:min(batch, len(facts))]...); err != nil {
-			l.m.log.Warn().Err(err).Msg("contacts, usernames or settings not stored")
-			l.m.behind.Store(true)
+			l.m.log.Warn().Err(err).Msg("cannot store contacts, usernames or settings")
+			l.m.storeLags.Store(true)
 			return
 		}
 	}
 }
 
-// catchUpMarks takes over, after a whole sync, which chats are marked as read or unread:
-// whatsmeow stores no marks, and makes events of single changes alone.
+// catchUpMarks saves, after a full sync, which chats are marked as read or unread: whatsmeow does
+// not store these marks and emits events only for single changes.
 func (l *link) catchUpMarks(ctx context.Context) {
 	entries, err := l.cli.ReadCollection(ctx, appstate.WAPatchRegularLow)
 	if err != nil {
 		if l.ctx.Err() == nil {
-			l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("which chats are marked as read was not read")
+			l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot read which chats are marked as read")
 		}
 		return
 	}
@@ -99,23 +99,23 @@ func (l *link) catchUpMarks(ctx context.Context) {
 	l.saveAll(ctx, facts)
 }
 
-// keepSettings saves one change of how a chat is kept; session.db has it already.
-func (l *link) keepSettings(facts []bridge.Fact) bool {
+// saveSettings saves one change of a chat's settings. session.db already has it.
+func (l *link) saveSettings(facts []bridge.Fact) bool {
 	l.settings.Lock()
 	defer l.settings.Unlock()
-	return l.keep(facts)
+	return l.saveAndFollowUp(facts)
 }
 
-// catchUpSettings passes on how the session keeps chats: whatsmeow makes no events of a
-// whole sync, and the store may have failed. Changes that come meanwhile wait, so that
-// older settings do not overwrite them.
+// catchUpSettings saves the session's chat settings: whatsmeow emits no events for a full sync,
+// and the store may have failed. Concurrent changes wait, so that older settings do not overwrite
+// them.
 func (l *link) catchUpSettings(ctx context.Context) {
 	l.settings.Lock()
 	defer l.settings.Unlock()
 	facts, err := l.m.db.ChatSettings(ctx)
 	if err != nil {
-		l.m.behind.Store(true)
-		l.m.log.Warn().Err(err).Msg("settings of chats not read")
+		l.m.storeLags.Store(true)
+		l.m.log.Warn().Err(err).Msg("cannot read the settings of chats")
 	}
 	l.saveAll(ctx, facts)
 }

@@ -12,7 +12,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The settings of an announced expiry: when the version is refused, in Unix seconds, and which.
+// These settings store an announced expiry: when the version will be refused (Unix seconds), and
+// which version.
 const (
 	settingExpiry        = "client_expires"
 	settingExpiryVersion = "client_expires_version"
@@ -20,17 +21,17 @@ const (
 
 // expiry is the network's announcement that it will refuse the client's version (the network in winter 2026, section 5).
 type expiry struct {
-	wake chan struct{} // has a token when a newer version has to be looked up
+	wake chan struct{} // has an element when a newer version must be looked up
 
 	mu      sync.Mutex
 	at      time.Time // zero for none; guarded by mu
-	version string    // the announcement is void for another one; guarded by mu
+	version string    // the announcement only applies to it; guarded by mu
 	advice  string    // the result of the last look-up; guarded by mu
-	shown   string    // the sentence in the status; guarded by mu
+	shown   string    // the sentence shown in the status; guarded by mu
 }
 
-// announce notes an announcement about a version; the zero time withdraws it. A later date does not replace a sooner one.
-// It reports whether anything has changed.
+// announce records an announcement for a version; the zero time withdraws it. A later date does
+// not replace an earlier one. It reports whether anything has changed.
 func (e *expiry) announce(at time.Time, version string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -42,7 +43,7 @@ func (e *expiry) announce(at time.Time, version string) bool {
 	return true
 }
 
-// of returns when a version is refused; zero if that was not announced.
+// of returns when a version will be refused, or zero if that was not announced.
 func (e *expiry) of(version string) time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -58,7 +59,7 @@ func (e *expiry) advise(advice string) {
 	e.advice = advice
 }
 
-// show returns the sentence of the status about the present version, and one that has to go.
+// show returns the status' sentence for the current version, and an old sentence to remove.
 func (e *expiry) show(version string) (sentence, over string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -71,8 +72,8 @@ func (e *expiry) show(version string) (sentence, over string) {
 	return sentence, over
 }
 
-// noteExpiration reads the announcement that the client's version expires. whatsmeow makes no event of it
-// (connectionevents.go, handleIB).
+// noteExpiration reads the announcement that the client's version expires. whatsmeow emits no
+// event for it (connectionevents.go, handleIB).
 func (l *link) noteExpiration(node *waBinary.Node) {
 	if node.Tag != "ib" {
 		return
@@ -88,16 +89,17 @@ func (l *link) noteExpiration(node *waBinary.Node) {
 	l.notify(notice{kind: noticeExpiry, at: at})
 }
 
-// noteExpiry stores an announced expiry of the present version, and looks a newer one up.
+// noteExpiry stores an announced expiry of the current version and wakes the look-up of a newer
+// one.
 func (m *Manager) noteExpiry(at time.Time) {
 	version := m.clientVersion().String()
 	if !m.expiry.announce(at, version) {
 		return
 	}
-	m.keepMoment(settingExpiry, at)
-	m.keepSetting(settingExpiryVersion, version)
+	m.saveTime(settingExpiry, at)
+	m.saveSetting(settingExpiryVersion, version)
 	if at.IsZero() {
-		m.log.Info().Str("version", version).Msg("the network withdraws that it will refuse this client's version")
+		m.log.Info().Str("version", version).Msg("the network has withdrawn the expiry of this client's version")
 	} else {
 		m.log.Warn().Str("version", version).Time("expires", at).Msg("the network will refuse this client's version; looking for a newer one")
 		m.wakeRenewal()
@@ -112,7 +114,8 @@ func (m *Manager) wakeRenewal() {
 	}
 }
 
-// showExpiry shows an announced expiry in the status while the account is open, until a newer version is used.
+// showExpiry shows an announced expiry in the status while the account is open, until a newer
+// version is used.
 func (m *Manager) showExpiry() {
 	sentence, over := m.expiry.show(m.clientVersion().String())
 	if m.forgetError(over) && sentence == "" {
@@ -121,9 +124,9 @@ func (m *Manager) showExpiry() {
 	m.warn(sentence)
 }
 
-// loadExpiry reads the expiry that was announced in an earlier run.
+// loadExpiry reads the expiry that was announced to an earlier run.
 func (m *Manager) loadExpiry(ctx context.Context) error {
-	at, atErr := m.moment(ctx, settingExpiry)
+	at, atErr := m.savedTime(ctx, settingExpiry)
 	version, versionErr := m.store.Setting(ctx, settingExpiryVersion)
 	if err := errors.Join(atErr, versionErr); err != nil || at.IsZero() {
 		return err
@@ -133,8 +136,8 @@ func (m *Manager) loadExpiry(ctx context.Context) error {
 	return nil
 }
 
-// renewExpiring looks for a newer version than one that expires, at once and then hourly, and has the account log in
-// with it.
+// renewExpiring looks for a newer version when the current one expires, at once and then hourly,
+// and makes the account log in with it.
 func (m *Manager) renewExpiring(ctx context.Context) {
 	again := time.NewTicker(time.Duration(m.hourly.Load()))
 	defer again.Stop()
@@ -163,7 +166,7 @@ func (m *Manager) renewExpiring(ctx context.Context) {
 	}
 }
 
-// relogin has the present connection of a session log in anew.
+// relogin makes the current connection of a session log in again.
 func (m *Manager) relogin(sentence string) {
 	m.mu.Lock()
 	l := m.link

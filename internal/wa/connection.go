@@ -10,33 +10,33 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// patience limits how long a lost connection counts as connecting; tests shorten it.
-var patience = 30 * time.Second
+// connectingTimeout is how long a lost connection counts as connecting; tests shorten it.
+var connectingTimeout = 30 * time.Second
 
 const (
-	// loginTimeout limits a login once the socket is open.
+	// loginTimeout limits a login after the socket is open.
 	loginTimeout = 60 * time.Second
-	// steady is how long a connection has to last after its login to count as working: shorter ones do not end a
-	// back-off.
-	steady = 30 * time.Second
-	// storageCheck separates two looks of an idle connection for its files.
+	// minUptime is how long a connection must last after its login to count as working. Shorter
+	// ones do not reset the back-off.
+	minUptime = 30 * time.Second
+	// storageCheck is the pause between two checks of the files while a connection is idle.
 	storageCheck = 2 * time.Second
 )
 
-// connection keeps one paired link connected.
+// connection holds a paired link connected.
 type connection struct {
 	supervisor
-	lostAt       time.Time // when the account was last open, or the session began
+	lostAt       time.Time // when the account was last open, or when the session started
 	openAt       time.Time // when it became open
-	phoneChecked time.Time // when the phone's absence was last looked at
-	ending       string    // why the session is over, while its keys could not be wiped
+	phoneChecked time.Time // when the phone's absence was last checked
+	ending       string    // why the session is over, while its keys cannot be wiped
 }
 
 func (m *Manager) runConnected(ctx context.Context, device *session.Device) {
 	l := m.newLink(ctx, device)
 	m.use(l)
 	defer m.use(nil)
-	defer m.seekLease(l, device)() // given back after the link has ended
+	defer m.acquireLease(l, device)() // released after the link has ended
 	s := &connection{supervisor: newSupervisor(m, l), lostAt: time.Now()}
 	if wait, sentence := m.loginWait(); wait > 0 {
 		s.halt(sentence)
@@ -52,8 +52,8 @@ func (s *connection) onTimer() bool {
 	case phaseWaiting:
 		s.tryConnect()
 	case phaseDialling, phaseLogin:
-		s.m.log.Warn().Msg("the network does not answer a dial or login; cutting the connection")
-		s.l.cut()
+		s.m.log.Warn().Msg("the network does not answer a dial or login; closing the connection")
+		s.l.abort()
 		s.retry("the network did not answer the login; trying again")
 	case phaseEnding:
 		return s.finish(s.ending)
@@ -61,7 +61,7 @@ func (s *connection) onTimer() bool {
 	return false
 }
 
-// tryConnect begins a dial, unless the storage, the owner or the lease forbid it.
+// tryConnect starts a dial, unless the storage, the owner or the lease forbid it.
 func (s *connection) tryConnect() {
 	if err := s.m.opts.Watch.Check(); err != nil {
 		s.suspend(err, reasonOf(err))
@@ -73,11 +73,11 @@ func (s *connection) tryConnect() {
 	case refused != nil:
 		s.yield(refused)
 	case err != nil:
-		s.suspend(err, "not connected, because the stored messages cannot be read: "+reasonOf(err))
+		s.suspend(err, "not connected because the stored messages cannot be read: "+reasonOf(err))
 	case sentence != "":
 		s.halt(sentence)
 	default:
-		// Not at the login: refused stanzas come again before its event.
+		// Not at the login: refused stanzas are received again before its event.
 		s.l.refusing.Store(false)
 		s.connect(dialLimit)
 	}
@@ -98,7 +98,7 @@ func (s *connection) onCheck() {
 	s.m.showQuota()
 	s.l.checkQuota()
 	s.m.showExpiry()
-	if time.Since(s.openAt) >= steady {
+	if time.Since(s.openAt) >= minUptime {
 		s.m.endLoginPauses()
 	}
 	if time.Since(s.phoneChecked) >= phoneCheck {
@@ -111,33 +111,33 @@ func (s *connection) checkPhone() {
 	s.l.checkPhone()
 }
 
-// checkStorage ends a connection whose messages could not be kept, because the data
-// directory is gone.
+// checkStorage ends a connection whose messages could not be stored because the data directory is
+// gone.
 func (s *connection) checkStorage() {
 	if s.phase != phaseLogin && s.phase != phaseOpen {
 		return
 	}
 	if err := s.m.opts.Watch.Check(); err != nil {
 		s.l.refusing.Store(true)
-		s.l.cut()
+		s.l.abort()
 		s.suspend(err, reasonOf(err))
 		return
 	}
 	if err := s.m.store.Damage(); err != nil && s.phase == phaseOpen {
-		s.m.setState(bridge.StateOpen, reasonOf(err)) // what is not damaged goes on
+		s.m.setState(bridge.StateOpen, reasonOf(err)) // damage does not stop the rest
 	}
 }
 
-// suspend stays unconnected because of the storage, and tries again soon.
+// suspend stays unconnected because of the storage and tries again soon.
 func (s *connection) suspend(cause error, sentence string) {
-	s.m.log.Error().Err(cause).Dur("retry_in", storageCheck).Msg("not connected because of the storage")
+	s.m.log.Error().Err(cause).Dur("retry_in", storageCheck).Msg("not connecting because of the storage")
 	s.lost()
 	s.m.setState(stateWhileAway(time.Since(s.lostAt)), sentence)
 	s.schedule(storageCheck)
 }
 
-// foreign returns why this session must not be used; empty when it may. A store keeps one
-// account's messages.
+// foreign returns why this session must not be used, or "". A store holds the messages of one
+// account only.
 func (s *connection) foreign(ctx context.Context) (string, error) {
 	owner, known, err := s.m.store.OwnerOf(ctx)
 	if err != nil {
@@ -153,43 +153,43 @@ func (s *connection) foreign(ctx context.Context) (string, error) {
 func (s *connection) onDialled(err error) {
 	switch {
 	case s.phase == phaseHalted, s.phase == phaseYielding:
-		s.l.disconnect() // halted while the dial was under way
+		s.l.disconnect() // halted during the dial
 	case s.phase != phaseDialling:
 	case err != nil:
 		s.m.log.Warn().Str("error", bridge.Redact(err.Error())).Int("tries", s.tries).Msg("connection failed")
 		s.retry(unreachable)
 	case !s.l.cli.IsConnected():
 		s.retry("the connection was lost; reconnecting")
-	default: // a login that came before this has ended the phase already
+	default: // an earlier login event has already ended the phase
 		s.enter(phaseLogin, loginTimeout)
 	}
 }
 
-// retry plans the next try after a failed or lost connection.
+// retry schedules the next attempt after a failed or lost connection.
 func (s *connection) retry(sentence string) {
 	s.lost()
 	s.m.setState(stateWhileAway(time.Since(s.lostAt)), sentence)
-	s.schedule(s.again())
+	s.schedule(s.nextPause())
 }
 
-// again returns how long to wait before the next try, and counts it.
-func (s *connection) again() time.Duration {
+// nextPause counts an attempt and returns the pause before the next one.
+func (s *connection) nextPause() time.Duration {
 	wait := pause(s.tries, time.Since(s.lostAt))
 	s.tries++
 	return wait
 }
 
-// lost notes that the account is not open any more. A connection that did not last counts
-// as a failed try, so that a flapping line is dialled with pauses.
+// lost records that the account is not open any more. A connection that did not last counts as a
+// failed attempt, so that an unstable line is dialled with pauses.
 func (s *connection) lost() {
 	if s.phase != phaseOpen {
 		return
 	}
 	s.lostAt = time.Now()
-	if s.lostAt.Sub(s.openAt) >= steady {
+	if s.lostAt.Sub(s.openAt) >= minUptime {
 		s.tries = 0
 	}
-	s.lapse.Reset(patience)
+	s.lapse.Reset(connectingTimeout)
 }
 
 func (s *connection) onNotice(n notice) bool {
@@ -209,25 +209,25 @@ func (s *connection) onNotice(n notice) bool {
 		return false
 	}
 	if s.phase == phaseWaiting || s.phase == phaseHalted || s.phase == phaseEnding || s.phase == phaseYielding {
-		return false // the notice of a connection that was given up
+		return false // the notice of an abandoned connection
 	}
 	switch n.kind {
 	case noticeConnected:
 		s.opened()
 	case noticeDisconnected:
-		// While dialling it is an old socket's; the dial reports its own.
+		// While dialling, it belongs to an old socket; the dial reports its own end.
 		if s.phase != phaseDialling && !s.l.cli.IsConnected() {
 			s.retry("the connection was lost; reconnecting")
 		}
 	case noticeSilent, noticeRelogin:
-		s.l.cut()
+		s.l.abort()
 		s.retry(n.sentence)
 	case noticePinged:
 		if s.phase == phaseOpen {
 			s.checkPhone()
 		}
 	case noticeRefused:
-		s.l.cut()
+		s.l.abort()
 		s.lost()
 		s.m.setState(bridge.StateConnecting, n.sentence)
 		s.schedule(n.after)
@@ -247,12 +247,11 @@ func (s *connection) onNotice(n notice) bool {
 	return false
 }
 
-// finish ends a session that the network has ended, and reports success. whatsmeow
-// reports the end before it has deleted the keys, so they are wiped here, again and
-// again until that succeeds.
+// finish ends a session that the network has ended, and reports success. whatsmeow reports the
+// end before it has deleted the keys, so they are wiped here, repeatedly until that succeeds.
 func (s *connection) finish(sentence string) bool {
 	if err := s.wipe(s.l.ctx); err != nil {
-		s.m.log.Error().Err(err).Dur("retry_in", longPause).Msg("session not wiped after the network ended it")
+		s.m.log.Error().Err(err).Dur("retry_in", longPause).Msg("cannot wipe the session after the network ended it")
 		s.halt(sentence)
 		s.ending = sentence
 		s.enter(phaseEnding, longPause)
@@ -283,7 +282,7 @@ func (s *connection) opened() {
 	s.m.sync.wake()
 }
 
-// halt closes without planning another try.
+// halt closes the connection and schedules no further attempt.
 func (s *connection) halt(sentence string) {
 	s.lost()
 	s.lapse.Stop()
@@ -293,7 +292,7 @@ func (s *connection) halt(sentence string) {
 	s.m.setState(bridge.StateClosed, sentence)
 }
 
-// outdated tries at once with a newer version, else hourly.
+// outdated tries again at once with a newer version, or else hourly.
 func (s *connection) outdated() {
 	s.halt(s.m.refusedVersion() + "; looking for a newer one")
 	wait, sentence := s.m.renewVersion(s.l.ctx)
@@ -317,7 +316,7 @@ func (s *connection) onCommand(c command) bool {
 		}
 		if s.phase == phaseWaiting || s.phase == phaseHalted {
 			s.tries, s.lostAt = 0, time.Now()
-			s.lapse.Reset(patience)
+			s.lapse.Reset(connectingTimeout)
 			s.m.setState(bridge.StateConnecting, "")
 			s.schedule(0)
 		}
@@ -327,12 +326,13 @@ func (s *connection) onCommand(c command) bool {
 		c.done <- result
 		return result.err == nil
 	default:
-		c.done <- commandResult{err: bridge.Fail(bridge.CodeAlreadyPaired, "the account is paired already: log out first to pair anew")}
+		c.done <- commandResult{err: bridge.Fail(bridge.CodeAlreadyPaired, "the account is already paired: log out first to pair again")}
 	}
 	return false
 }
 
-// logout unlinks at the network when open, and wipes the session in any case.
+// logout unlinks the device at the network if the connection is open, and always wipes the
+// session.
 func (s *connection) logout(ctx context.Context) commandResult {
 	unlinked := false
 	if s.phase == phaseOpen {
@@ -340,7 +340,7 @@ func (s *connection) logout(ctx context.Context) commandResult {
 		err := s.l.cli.Unlink(ctx)
 		cancel()
 		if unlinked = err == nil; !unlinked {
-			s.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("unlinking at the network failed; wiping the session all the same")
+			s.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot unlink the device at the network; wiping the session anyway")
 		}
 	}
 	s.endDial()
@@ -355,7 +355,7 @@ func (s *connection) logout(ctx context.Context) commandResult {
 	return commandResult{unlinked: unlinked}
 }
 
-// wipe deletes the session's keys, also from the file's free pages.
+// wipe deletes the session's keys, including the copies in free pages of the file.
 func (s *connection) wipe(ctx context.Context) error {
 	if err := s.m.db.DeleteDevice(ctx, s.l.cli.Device); err != nil {
 		return err
@@ -365,5 +365,5 @@ func (s *connection) wipe(ctx context.Context) error {
 	return errors.Join(s.m.db.Erase(ctx), s.m.History.Forget(ctx))
 }
 
-// logoutTimeout bounds the network's part of a logout.
+// logoutTimeout limits the network's part of a logout.
 const logoutTimeout = 10 * time.Second

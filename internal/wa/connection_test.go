@@ -169,7 +169,7 @@ func TestStoreFailing_NothingIsAcknowledgedAndAllComesAgain(t *testing.T) {
 		ids[i] = id
 	}
 	eventually(t, "a sentence about the store", func() bool {
-		return strings.Contains(a.lastError(), "could not be stored and was left with the network: the disk is full")
+		return strings.Contains(a.lastError(), "could not be stored; the network sends it again: the disk is full")
 	})
 	for _, acknowledged := range device.AcknowledgedMessages() {
 		t.Errorf("acknowledged without being stored: %+v", acknowledged)

@@ -10,25 +10,26 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// settingDefaultTimer is the account's default timer: seconds, and when it was set (Unix).
+// settingDefaultTimer stores the account's default timer: its seconds and when it was set (Unix).
 const settingDefaultTimer = "default_timer"
 
-// defaultTimer is the timer with which the account's new chats begin.
+// defaultTimer is the timer that the account's new chats start with.
 type defaultTimer struct {
-	mu      sync.Mutex // guards the fields below
+	mu      sync.Mutex // guards the fields from here on
 	seconds uint32
 	setAt   int64 // Unix
 	isAsked bool  // since the program started
 }
 
-// present returns the timer in seconds; 0 is none.
-func (t *defaultTimer) present() uint32 {
+// value returns the timer in seconds; 0 means none.
+func (t *defaultTimer) value() uint32 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.seconds
 }
 
-// set changes the timer, unless it was set before the known one, and reports whether it did.
+// set changes the timer and reports whether it did. It ignores a timer that was set before the
+// known one.
 func (t *defaultTimer) set(seconds uint32, at time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -43,7 +44,7 @@ func (t *defaultTimer) set(seconds uint32, at time.Time) bool {
 	return true
 }
 
-// ask reports whether the network is to be asked, once for each start of the program.
+// ask reports whether to ask the network, which is done once for each start of the program.
 func (t *defaultTimer) ask() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -52,25 +53,25 @@ func (t *defaultTimer) ask() bool {
 	return !before
 }
 
-// askLater has the next login ask the network.
+// askLater makes the next login ask the network.
 func (t *defaultTimer) askLater() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.isAsked = false
 }
 
-// noteDefaultTimer stores the account's default timer. Those of other people are not used.
+// noteDefaultTimer stores the account's default timer. It ignores the timers of other people.
 func (m *Manager) noteDefaultTimer(timer session.DefaultTimer) {
 	if pn, lid := m.own(); timer.Person == "" || timer.Person != pn && timer.Person != lid {
 		return
 	}
 	if m.defaultTimer.set(timer.Seconds, timer.SetAt) {
-		m.keepSetting(settingDefaultTimer, fmt.Sprintf("%d %d", timer.Seconds, m.defaultTimer.setAt))
+		m.saveSetting(settingDefaultTimer, fmt.Sprintf("%d %d", timer.Seconds, m.defaultTimer.setAt))
 		m.log.Info().Uint32("seconds", timer.Seconds).Msg("the account's default timer of disappearing messages has changed")
 	}
 }
 
-// loadDefaultTimer reads the timer that was stored in an earlier run.
+// loadDefaultTimer reads the timer that an earlier run stored.
 func (m *Manager) loadDefaultTimer(ctx context.Context) error {
 	text, err := m.store.Setting(ctx, settingDefaultTimer)
 	if err != nil || text == "" {
@@ -100,7 +101,7 @@ func (l *link) checkDefaultTimer() {
 		}
 		l.m.defaultTimer.askLater()
 		if l.ctx.Err() == nil {
-			l.m.log.Debug().Str("error", bridge.Redact(err.Error())).Msg("the account's default timer was not read; asking again at the next login")
+			l.m.log.Debug().Str("error", bridge.Redact(err.Error())).Msg("cannot read the account's default timer; asking again at the next login")
 		}
 	})
 }

@@ -10,33 +10,33 @@ import (
 	"time"
 )
 
-// dial is one try to connect, and its connection. whatsmeow changes and reads its handler
-// of a connection's end (socket/noisesocket.go, socket/framesocket.go) without a lock, so
-// the end is held back until the handshake is over, and awaited before the connection is
-// replaced or closed on purpose.
+// dial is one attempt to connect, and its connection. whatsmeow sets and calls its handler for
+// the end of a connection (socket/noisesocket.go, socket/framesocket.go) without a lock. So the
+// end is delayed until the handshake is over, and awaited before the connection is replaced or
+// closed on purpose.
 type dial struct {
-	ctx     context.Context // the socket's
+	ctx     context.Context // context of the socket
 	cancel  context.CancelFunc
-	release func() bool   // lets the parent's end be
-	settled chan struct{} // closed once the handshake is over, one way or the other
-	ended   chan struct{} // closed once whatsmeow has handled the connection's end
+	release func() bool   // detaches the context from the parent's end
+	settled chan struct{} // closed when the handshake has succeeded or failed
+	ended   chan struct{} // closed when whatsmeow has handled the connection's end
 
 	settle func() // closes settled
 	finish func() // closes ended
 
 	mu       sync.Mutex
-	conn     *wire // the latest; guarded by mu
+	conn     *wire // the latest connection; guarded by mu
 	upgraded bool  // there is a websocket; guarded by mu
 	up       bool  // there is a socket; guarded by mu
 	givenUp  bool  // guarded by mu
 }
 
-var errGivenUp = errors.New("the dial was given up")
+var errGivenUp = errors.New("the dial was abandoned")
 
-// dialKey finds a dial in its context.
+// dialKey is the key of a dial in its context.
 type dialKey struct{}
 
-// newDial returns a dial whose context ends after parent, but never in a handshake.
+// newDial returns a dial whose context ends after parent, but never during a handshake.
 func newDial(parent context.Context) *dial {
 	d := &dial{settled: make(chan struct{}), ended: make(chan struct{})}
 	d.settle = sync.OnceFunc(func() { close(d.settled) })
@@ -46,7 +46,7 @@ func newDial(parent context.Context) *dial {
 	return d
 }
 
-// dialOf returns the dial that a request or a connection is made for.
+// dialOf returns the dial of the context of a request or a connection.
 func dialOf(ctx context.Context) *dial {
 	d, _ := ctx.Value(dialKey{}).(*dial)
 	return d
@@ -57,14 +57,14 @@ func (d *dial) track(conn net.Conn) (net.Conn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.givenUp {
-		_ = conn.Close() // nothing was said on it yet
+		_ = conn.Close() // nothing was sent on it yet
 		return nil, errGivenUp
 	}
 	d.conn = &wire{Conn: conn, dial: d}
 	return d.conn, nil
 }
 
-// onUpgrade notes that the connection is a websocket now.
+// onUpgrade records that the connection is a websocket now.
 func (d *dial) onUpgrade() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -78,7 +78,7 @@ func (d *dial) onUpgrade() error {
 	return nil
 }
 
-// onConnected notes how whatsmeow's handshake ended.
+// onConnected records the result of whatsmeow's handshake.
 func (d *dial) onConnected(err error) {
 	d.mu.Lock()
 	d.up = err == nil
@@ -90,7 +90,7 @@ func (d *dial) onConnected(err error) {
 	}
 }
 
-// abandon ends everything that is done for the dial.
+// abandon ends all work for the dial.
 func (d *dial) abandon() {
 	d.giveUp()
 	d.mu.Lock()
@@ -102,8 +102,8 @@ func (d *dial) abandon() {
 	d.cancel()
 }
 
-// giveUp ends the dial, or cuts its connection without a closing handshake, for which a
-// silent peer would let us wait. It leaves a websocket's context, whose end would end the
+// giveUp ends the dial, or closes its connection without a closing handshake, because a silent
+// server would make us wait. It does not cancel a websocket's context, because that would end the
 // reader at any moment.
 func (d *dial) giveUp() {
 	d.mu.Lock()
@@ -113,12 +113,12 @@ func (d *dial) giveUp() {
 		d.cancel()
 	}
 	if d.conn != nil {
-		_ = d.conn.Conn.Close() // a connection that is closed already is what we want
+		_ = d.conn.Conn.Close() // an error means that it is already closed
 	}
 }
 
-// close waits until whatsmeow has handled the end of the socket, and forces that end
-// where it does not come.
+// close waits until whatsmeow has handled the end of the socket. If that takes too long, it
+// forces the end.
 func (d *dial) close() {
 	if !d.isUp() || d.awaitEnd() {
 		return
@@ -137,14 +137,14 @@ func (d *dial) awaitEnd() bool {
 	}
 }
 
-// isGivenUp reports whether the connection was cut, or is not wanted any more.
+// isGivenUp reports whether the dial was abandoned or its connection closed.
 func (d *dial) isGivenUp() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.givenUp
 }
 
-// hangUp makes the peer close the connection.
+// hangUp makes the server close the connection.
 func (d *dial) hangUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -152,7 +152,7 @@ func (d *dial) hangUp() {
 		return
 	}
 	if half, ok := d.conn.Conn.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
-		_ = d.conn.Conn.Close() // the same end, less politely
+		_ = d.conn.Conn.Close() // has the same effect, less politely
 	}
 }
 
@@ -168,8 +168,8 @@ func (d *dial) isUp() bool {
 	}
 }
 
-// wire is the connection below a websocket. From the upgrade on it holds back its end
-// until the handshake is over.
+// wire is the network connection of a websocket. After the upgrade it delays its end until the
+// handshake is over.
 type wire struct {
 	net.Conn
 	dial  *dial
@@ -184,13 +184,14 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the wire from whatsmeow's side: a handshake that closes has failed.
+// Close ends the wire from whatsmeow's side. During the handshake it means that the handshake has
+// failed.
 func (w *wire) Close() error {
 	w.dial.settle()
 	return w.Conn.Close()
 }
 
-// upgrades hands dials the websockets that were made for them.
+// upgrades assigns websockets to the dials that they were made for.
 type upgrades struct{ http.RoundTripper }
 
 func (u upgrades) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -200,7 +201,7 @@ func (u upgrades) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if d := dialOf(req.Context()); d != nil {
 		if err := d.onUpgrade(); err != nil {
-			_ = resp.Body.Close() // the connection is closed already
+			_ = resp.Body.Close() // the connection is already closed
 			return nil, err
 		}
 	}

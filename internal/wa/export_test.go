@@ -16,7 +16,7 @@ import (
 
 // SetPatience shortens how long a lost connection counts as connecting, for all
 // tests of the process.
-func SetPatience(d time.Duration) { patience = d }
+func SetPatience(d time.Duration) { connectingTimeout = d }
 
 // SetPreKeyBatch bounds the one-time keys of an upload, for all tests of the
 // process.
@@ -63,7 +63,7 @@ func (m *Manager) DeleteSecrets(ctx context.Context) (int64, error) {
 
 // SetPingPatience shortens the wait for the phone's answer, for all tests of the
 // process.
-func SetPingPatience(d time.Duration) { pingPatience = d }
+func SetPingPatience(d time.Duration) { pingTimeout = d }
 
 // AgeQRCodes makes the QR codes of a pairing older.
 func (m *Manager) AgeQRCodes(by time.Duration) {

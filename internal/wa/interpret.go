@@ -11,9 +11,9 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// messageFacts interprets a decrypted message.
+// messageFacts converts a decrypted message to facts.
 func (l *link) messageFacts(e *events.Message) []bridge.Fact {
-	return convert.MessageFacts(e, l.m.presentUser().JID, func(pending bridge.Encrypted, part convert.EncryptedPart) ([]bridge.Fact, bool) {
+	return convert.MessageFacts(e, l.m.currentUser().JID, func(pending bridge.Encrypted, part convert.EncryptedPart) ([]bridge.Fact, bool) {
 		facts, ok := l.openWithKnownSecret(e, pending, part)
 		if !ok {
 			l.m.log.Debug().Str("msg_id", pending.ID).Str("use", string(part.Use)).Msg("the secret is not known yet")
@@ -22,8 +22,8 @@ func (l *link) messageFacts(e *events.Message) []bridge.Fact {
 	})
 }
 
-// openWithKnownSecret tries whatsmeow's secrets of all possible authors: the key names the
-// author from the sender's point of view, by number or by LID.
+// openWithKnownSecret tries whatsmeow's secrets of all possible authors: the key names the author
+// from the sender's point of view, by number or by LID.
 func (l *link) openWithKnownSecret(e *events.Message, pending bridge.Encrypted, part convert.EncryptedPart) ([]bridge.Fact, bool) {
 	senders := l.bothForms(e.Info.Sender, e.Info.SenderAlt)
 	var tried []types.JID
@@ -35,7 +35,7 @@ func (l *link) openWithKnownSecret(e *events.Message, pending bridge.Encrypted, 
 		tried = append(tried, forms...)
 		secret, as, err := l.cli.MessageSecret(l.ctx, e.Info.Chat, author, part.Key.GetID())
 		if err != nil {
-			l.m.log.Warn().Str("msg_id", pending.ID).Str("error", bridge.Redact(err.Error())).Msg("message secret not read")
+			l.m.log.Warn().Str("msg_id", pending.ID).Str("error", bridge.Redact(err.Error())).Msg("cannot read a message secret")
 		}
 		if facts, ok := part.Open(pending, secret, senders, append(forms, as)); ok {
 			return facts, true
@@ -44,8 +44,8 @@ func (l *link) openWithKnownSecret(e *events.Message, pending bridge.Encrypted, 
 	return nil, false
 }
 
-// possibleAuthors returns the possible authors of a key's message: those whom the key
-// names, the sender, and in a private chat either side.
+// possibleAuthors returns the possible authors of a key's message: the people in the key, the
+// sender and, in a private chat, both sides.
 func (l *link) possibleAuthors(s types.MessageSource, key *waCommon.MessageKey) (authors []types.JID) {
 	named := []types.JID{s.Sender}
 	for _, text := range []string{key.GetParticipant(), key.GetRemoteJID()} {
@@ -53,7 +53,7 @@ func (l *link) possibleAuthors(s types.MessageSource, key *waCommon.MessageKey) 
 			named = append([]types.JID{jid}, named...)
 		}
 	}
-	for _, jid := range append(named, s.Chat, convert.WireJID(l.m.presentUser().JID)) {
+	for _, jid := range append(named, s.Chat, convert.WireJID(l.m.currentUser().JID)) {
 		if convert.IsPerson(jid) {
 			authors = append(authors, jid.ToNonAD())
 		}
@@ -61,7 +61,7 @@ func (l *link) possibleAuthors(s types.MessageSource, key *waCommon.MessageKey) 
 	return authors
 }
 
-// bothForms returns people's numbers and LIDs as far as they are known.
+// bothForms returns the known numbers and LIDs of people.
 func (l *link) bothForms(people ...types.JID) (forms []types.JID) {
 	for _, jid := range people {
 		if !convert.IsPerson(jid) {
@@ -80,7 +80,7 @@ func (l *link) bothForms(people ...types.JID) (forms []types.JID) {
 	return forms
 }
 
-// groupChangeFacts also forgets that the account may send there.
+// groupChangeFacts also drops the record that the account may send to the group.
 func (l *link) groupChangeFacts(e *events.GroupInfo) []bridge.Fact {
 	if jid := convert.JID(e.JID); jid != "" {
 		l.cli.ForgetGroup(jid)

@@ -22,7 +22,7 @@ type fakeLease struct {
 	released func()
 }
 
-func (f *fakeLease) Seek(s string, changed func()) (release func()) {
+func (f *fakeLease) Acquire(s string, changed func()) (release func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.session, f.changed = s, changed

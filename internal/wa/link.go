@@ -18,7 +18,7 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// link is one whatsmeow client and its life. A logged-out client can never
+// link is one whatsmeow client from its creation to its end. A logged-out client can never
 // connect again, so a link is replaced, not reused.
 type link struct {
 	m      *Manager
@@ -28,30 +28,30 @@ type link struct {
 
 	notices chan notice
 
-	// refusing is set after a stanza was refused: the rest of its connection is refused
-	// too, so that redelivery keeps the order.
+	// refusing is set after a stanza was refused. The rest of its connection is then refused,
+	// too, so that redelivery preserves the order.
 	refusing       atomic.Bool
 	learned        usernames  // from messages and notifications
 	answered       usernames  // from answers to queries
-	savingAnswered sync.Mutex // held while those are stored
+	savingAnswered sync.Mutex // held while answered is stored
 
-	offline  *offline.Queue // what waited at the network
-	asking   atomic.Bool    // a second keepalive is under way
-	settings sync.Mutex     // held while what is known of how chats are kept is passed on
+	offline  *offline.Queue // stanzas that the network has stored
+	asking   atomic.Bool    // a second keepalive is pending
+	settings sync.Mutex     // held while chat settings are saved
 
 	dialling chan struct{} // held by the one dial that whatsmeow is asked for
 
 	mu     sync.Mutex
-	latest *dial // begun last; guarded by mu
-	socket *dial // the dial of whatsmeow's present socket; guarded by mu
+	latest *dial // started last; guarded by mu
+	socket *dial // the dial of whatsmeow's current socket; guarded by mu
 }
 
-// notice says what the socket's events mean for the connection.
+// notice is an event of the socket for the supervisor.
 type notice struct {
 	kind     noticeKind
 	sentence string        // for lastError
 	after    time.Duration // how long to wait
-	at       time.Time     // when the client's version expires; zero if that was withdrawn
+	at       time.Time     // when the client's version expires; zero if the expiry was withdrawn
 	code     string        // of a refusal
 }
 
@@ -62,18 +62,18 @@ const (
 	noticeDisconnected                   // the socket is closed
 	noticeSilent                         // no answer to a keepalive
 	noticeRefused                        // a stanza was not stored
-	noticeHalted                         // the network wants no more tries: wait for a person
-	noticeRefusedLogin                   // the network refused for now: try after a while
-	noticeOutdated                       // the network wants a newer client
+	noticeHalted                         // the network wants no further attempts: wait for a person
+	noticeRefusedLogin                   // the network refused for now: try again after a while
+	noticeOutdated                       // the network requires a newer client
 	noticeLoggedOut                      // the session is gone
-	noticePaired                         // the session is there
+	noticePaired                         // there is a session now
 	noticeRelogin                        // the network wants the paired client to log in
-	noticeUnpaired                       // a try to pair failed
-	noticePinged                         // the phone has had its time to answer
-	noticeAsked                          // a caller asks for a resting pairing's codes
-	noticeExpiry                         // the client's version expires, or does not any more
-	noticeThrottled                      // the network refuses logins, or is not available
-	noticeLease                          // whether the session may run here has changed
+	noticeUnpaired                       // an attempt to pair failed
+	noticePinged                         // the time for the phone's answer is over
+	noticeAsked                          // a caller requests the codes of a resting pairing
+	noticeExpiry                         // the expiry of the client's version was announced or withdrawn
+	noticeThrottled                      // the network refuses logins or is unavailable
+	noticeLease                          // the lease has changed
 )
 
 func (m *Manager) newLink(ctx context.Context, device *session.Device) *link {
@@ -83,13 +83,13 @@ func (m *Manager) newLink(ctx context.Context, device *session.Device) *link {
 	l.socket = l.latest
 	l.offline = l.newOfflineQueue()
 	l.cli = m.NewClient(l.ctx, session.NewClient(m.db, device, l.observer(), m.log), sending.Link{
-		Socket: l.present, TakeUsernames: l.answered.take, SaveUsernames: l.saveAnswered,
+		Socket: l.connectionID, TakeUsernames: l.answered.take, SaveUsernames: l.saveAnswered,
 	})
 	l.configure()
 	return l
 }
 
-// configure sets the rules that keep messages from being lost.
+// configure sets the options that prevent the loss of messages.
 func (l *link) configure() {
 	m, cli := l.m, l.cli
 	cli.SynchronousAck = true
@@ -97,15 +97,15 @@ func (l *link) configure() {
 	cli.ManualHistorySyncDownload = true
 	cli.AutomaticMessageRerequestFromPhone = true
 	cli.SendReportingTokens = true
-	cli.UseRetryMessageStore = false // answers to retry receipts come from our store
-	cli.EnableAutoReconnect = false  // the manager supervises
+	cli.UseRetryMessageStore = false // retry receipts are answered from our store
+	cli.EnableAutoReconnect = false  // bridged's supervisor reconnects
 	cli.DisableLoginAutoReconnect = true
 	cli.BackgroundEventCtx = l.ctx
 	cli.GetMessageForRetry = m.MessageForRetry
 	cli.PrePairCallback = m.mayPair
 	cli.GetClientPayload = l.clientPayload
 	cli.QRClientType = whatsmeow.PairClientChrome
-	cli.SetMaxParallelRetryReceiptHandling(1) // whatsmeow changes the one cached message in each
+	cli.SetMaxParallelRetryReceiptHandling(1) // each of them changes the one cached message
 	socket := m.opts.Network.Client()
 	cli.SetWebsocketHTTPClient(socket)
 	cli.SetPreLoginHTTPClient(socket)
@@ -113,7 +113,7 @@ func (l *link) configure() {
 	cli.AddEventHandlerWithSuccessStatus(l.handle)
 }
 
-// observer returns what is done about what whatsmeow logs and stores.
+// observer returns the handlers for information that whatsmeow only logs or stores.
 func (l *link) observer() session.Observer {
 	m := l.m
 	return session.Observer{
@@ -123,7 +123,7 @@ func (l *link) observer() session.Observer {
 			l.notify(notice{kind: noticeSilent, sentence: "a frame from the network was damaged; reconnecting"})
 		},
 		CodeRefused: func() {
-			if p := m.presentPairing(l); p != nil {
+			if p := m.currentPairing(l); p != nil {
 				p.onCodeRefused()
 			}
 		},
@@ -133,7 +133,8 @@ func (l *link) observer() session.Observer {
 	}
 }
 
-// onReceived reads a stanza before whatsmeow does, which makes no event of some. It must not block.
+// onReceived reads a stanza before whatsmeow does, because whatsmeow emits no event for some. It
+// must not block.
 func (l *link) onReceived(node *waBinary.Node) {
 	l.offline.OnReceived(node)
 	l.noteExpiration(node)
@@ -145,31 +146,31 @@ func (l *link) notify(n notice) {
 	select {
 	case l.notices <- n:
 	default:
-		l.m.log.Error().Int("notice", int(n.kind)).Msg("notice of the connection dropped")
+		l.m.log.Error().Int("notice", int(n.kind)).Msg("dropping a notice of the connection")
 	}
 }
 
-// dials returns the dial begun last, and that of whatsmeow's present socket.
+// dials returns the dial that was started last, and the dial of whatsmeow's current socket.
 func (l *link) dials() (latest, socket *dial) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.latest, l.socket
 }
 
-// present returns what identifies the present connection.
-func (l *link) present() any {
+// connectionID returns the identity of the current connection.
+func (l *link) connectionID() any {
 	_, socket := l.dials()
 	return socket
 }
 
-// isOver reports whether another connection has followed that of a context.
+// isOver reports whether the connection of a context has been replaced by another.
 func (l *link) isOver(ctx context.Context) bool {
 	of := dialOf(ctx)
 	_, socket := l.dials()
 	return of != nil && of != socket
 }
 
-// connect dials, once whatsmeow is done with the connection before.
+// connect dials after whatsmeow has finished with the previous connection.
 func (l *link) connect() error {
 	d := newDial(l.ctx)
 	l.mu.Lock()
@@ -191,7 +192,7 @@ func (l *link) connect() error {
 	l.offline.Abandon()
 	err := l.cli.ConnectContext(d.ctx)
 	if errors.Is(err, whatsmeow.ErrAlreadyConnected) {
-		l.cli.Disconnect() // the connection before could not be ended
+		l.cli.Disconnect() // the previous connection could not be ended
 	}
 	d.onConnected(err)
 	if err == nil && d.isGivenUp() {
@@ -202,8 +203,8 @@ func (l *link) connect() error {
 	return err
 }
 
-// cut ends the dial under way, or the connection, without a closing handshake.
-func (l *link) cut() {
+// abort ends the running dial, or the connection without a closing handshake.
+func (l *link) abort() {
 	latest, _ := l.dials()
 	latest.giveUp()
 }
@@ -211,15 +212,15 @@ func (l *link) cut() {
 // politeClose limits how long the end of a connection takes.
 const politeClose = 2 * time.Second
 
-// disconnected notes that whatsmeow has handled the socket's end, or has closed it.
+// disconnected records that whatsmeow has handled the socket's end or has closed it.
 func (l *link) disconnected() {
 	l.offline.Abandon()
 	_, socket := l.dials()
 	socket.finish()
 }
 
-// disconnect closes the socket, politely if the peer answers. A dial under way holds
-// whatsmeow's lock and has to be cut before; connect ends its connection all the same.
+// disconnect closes the socket, with a closing handshake if the server answers. A running dial
+// holds whatsmeow's lock and must be aborted first; connect still ends its connection.
 func (l *link) disconnect() {
 	_, socket := l.dials()
 	if socket.isUp() {
@@ -236,8 +237,8 @@ func (l *link) disconnect() {
 	}
 }
 
-// end ends the link's life. A dial under way, which holds whatsmeow's lock, is cut after a
-// while, and left alone after another.
+// end ends the link for good. A running dial, which holds whatsmeow's lock, is aborted after a
+// while, and abandoned after another.
 func (l *link) end() {
 	defer l.cancel()
 	defer l.cli.Close()
@@ -252,24 +253,23 @@ func (l *link) end() {
 	case <-time.After(2 * politeClose):
 	}
 	l.cancel()
-	l.cut()
+	l.abort()
 	select {
 	case <-closed:
 	case <-time.After(politeClose):
 	}
 }
 
-// connected notifies the supervisor of a login. The LID is read in the goroutine that
-// wrote it.
+// connected notifies the supervisor of a login. The LID is read in the goroutine that wrote it.
 func (l *link) connected() {
 	l.m.setLID(convert.JID(l.cli.OwnLID()))
 	if !l.cli.LoggedIn() {
-		return // events.Connected may come after the socket is gone
+		return // events.Connected may be emitted after the socket is gone
 	}
 	l.notify(notice{kind: noticeConnected})
 }
 
-// use makes l the manager's present link, or takes it away.
+// use makes l the manager's current link; nil removes it.
 func (m *Manager) use(l *link) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -278,13 +278,13 @@ func (m *Manager) use(l *link) {
 
 // stateWhileAway returns the state of a session without a socket.
 func stateWhileAway(away time.Duration) bridge.State {
-	if away < patience {
+	if away < connectingTimeout {
 		return bridge.StateConnecting
 	}
 	return bridge.StateClosed
 }
 
-// reasonOf returns the sentence of an error that has one for people.
+// reasonOf returns the sentence of an error for users, if it has one.
 func reasonOf(err error) string {
 	var known *bridge.Error
 	if errors.As(err, &known) {
@@ -293,8 +293,8 @@ func reasonOf(err error) string {
 	return "the log has the cause"
 }
 
-// silent asks once more after an unanswered keepalive, which may be late on a bad line,
-// before it gives the connection up.
+// silent asks once more after an unanswered keepalive before it gives the connection up, as
+// answers may be late on a bad line.
 func (l *link) silent() {
 	if !l.asking.CompareAndSwap(false, true) {
 		return

@@ -12,33 +12,36 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Codes of the network that end a connection or refuse a login although the session is valid.
+// The network ends a connection or refuses a login with these codes although the session is
+// valid.
 const (
 	codeTooMany     = "429" // too many logins
 	codeUnavailable = "503" // also while a server restarts
 )
 
 const (
-	// firstLoginPause is the pause after the first 429, which doubles with each further one.
+	// firstLoginPause is the pause after the first 429. It doubles with each further one.
 	firstLoginPause   = time.Minute
 	longestLoginPause = 30 * time.Minute
-	// restarts is how many 503 in a row are a server that restarts, and retried as a lost connection is.
+	// restarts is how many consecutive 503 mean a restarting server. They are retried like a lost
+	// connection.
 	restarts = 2
 )
 
-// settingLoginPause is the pause of an earlier run: its end in Unix seconds, its number and its code.
+// settingLoginPause stores the pause of an earlier run: its end in Unix seconds, its number and
+// its code.
 const settingLoginPause = "login_pause"
 
 // loginPause prevents logins after the network has refused too many of them.
 type loginPause struct {
 	mu          sync.Mutex
-	unavailable int       // 503 in a row; guarded by mu
-	number      int       // of the pause, in a row; guarded by mu
+	unavailable int       // consecutive 503; guarded by mu
+	number      int       // of consecutive pauses; guarded by mu
 	until       time.Time // guarded by mu
-	code        string    // why; guarded by mu
+	code        string    // the reason; guarded by mu
 }
 
-// refused notes that the network has answered with a code, and returns how long to pause; 0 is no pause.
+// refused records a refusal with a code and returns how long to pause, or 0.
 func (p *loginPause) refused(code string, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,13 +54,13 @@ func (p *loginPause) refused(code string, now time.Time) time.Duration {
 	if p.number < 5 { // 32 minutes are too long
 		wait = firstLoginPause << p.number
 	}
-	wait += time.Duration(rand.Int64N(int64(wait) / 20)) // so that many accounts do not log in at one moment
+	wait += time.Duration(rand.Int64N(int64(wait) / 20)) // so that many accounts do not log in at the same moment
 	p.number++
 	p.until, p.code = now.Add(wait), code
 	return wait
 }
 
-// worked forgets the pauses after a login that lasted, and reports whether there were any.
+// worked resets the pauses after a login that lasted, and reports whether there were any.
 func (p *loginPause) worked() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,8 +69,8 @@ func (p *loginPause) worked() bool {
 	return had
 }
 
-// present returns how long the present pause lasts, and its sentence; 0 is no pause.
-func (p *loginPause) present(now time.Time) (left time.Duration, sentence string) {
+// left returns the rest of the current pause and its sentence, or 0.
+func (p *loginPause) left(now time.Time) (left time.Duration, sentence string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if left = p.until.Sub(now); left <= 0 {
@@ -80,7 +83,7 @@ func (p *loginPause) present(now time.Time) (left time.Duration, sentence string
 	return left, sentence + ": trying again at " + bridge.At(p.until).String()
 }
 
-// encode returns the pause as it is stored, "" for none.
+// encode returns the pause in its stored form, "" for none.
 func (p *loginPause) encode() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,7 +93,7 @@ func (p *loginPause) encode() string {
 	return fmt.Sprintf("%d %d %s", p.until.Unix(), p.number, p.code)
 }
 
-// decode sets the pause that was stored. It ignores an unreadable text.
+// decode sets the pause from its stored form. It ignores an invalid text.
 func (p *loginPause) decode(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,37 +112,37 @@ func (m *Manager) loadLoginPause(ctx context.Context) error {
 	return err
 }
 
-// pauseLogins notes that the network has refused a login with a code. It returns how long to pause, and the status'
-// sentence; 0 is no pause.
+// pauseLogins records that the network has refused a login with a code. It returns how long to
+// pause, or 0, and the status' sentence.
 func (m *Manager) pauseLogins(code string) (wait time.Duration, sentence string) {
 	now := time.Now()
 	if m.loginPause.refused(code, now) == 0 {
 		return 0, ""
 	}
-	m.keepSetting(settingLoginPause, m.loginPause.encode())
-	wait, sentence = m.loginPause.present(now)
+	m.saveSetting(settingLoginPause, m.loginPause.encode())
+	wait, sentence = m.loginPause.left(now)
 	m.log.Warn().Str("code", code).Dur("retry_in", wait).Msg("the network refuses logins; pausing")
 	return wait, sentence
 }
 
-// endLoginPauses forgets the pauses, because a login lasted or the session is gone.
+// endLoginPauses resets the pauses, because a login lasted or the session is gone.
 func (m *Manager) endLoginPauses() {
 	if m.loginPause.worked() {
-		m.keepSetting(settingLoginPause, "")
+		m.saveSetting(settingLoginPause, "")
 	}
 }
 
-// loginWait returns how long the account may not log in, because of a ban or a pause, and the status' sentence; 0 is no
-// wait.
+// loginWait returns how long the account may not log in because of a ban or a pause, or 0, and
+// the status' sentence.
 func (m *Manager) loginWait() (wait time.Duration, sentence string) {
-	wait, sentence = m.ban.present()
-	if paused, why := m.loginPause.present(time.Now()); paused > wait {
+	wait, sentence = m.ban.left()
+	if paused, why := m.loginPause.left(time.Now()); paused > wait {
 		return paused, why
 	}
 	return wait, sentence
 }
 
-// pausedUntil returns the end of what loginWait returns.
+// pausedUntil returns the end of the wait of loginWait.
 func (m *Manager) pausedUntil() time.Time {
 	m.ban.mu.Lock()
 	until := m.ban.until
@@ -152,8 +155,8 @@ func (m *Manager) pausedUntil() time.Time {
 	return until
 }
 
-// noteRefusal reads the code of a stanza that ends the connection. whatsmeow makes an event of some codes alone, and
-// perhaps after the event of the connection's end.
+// noteRefusal reads the code of a stanza that ends the connection. whatsmeow emits an event for
+// some codes only, possibly after the event for the connection's end.
 func (l *link) noteRefusal(node *waBinary.Node) {
 	code := ""
 	switch attrs := node.AttrGetter(); node.Tag {

@@ -1,15 +1,14 @@
-// Package wa is the socket manager: it owns the account's one connection, its status,
-// pairing, reconnecting and logout, and decides what is acknowledged. Of its rooms,
-// session holds the inside of whatsmeow, convert translates between protobufs and bridge
-// values, and sending, groups and history do what their names say.
+// Package wa manages the account's WhatsApp connection: its status, pairing, reconnecting,
+// logout, and the decision to acknowledge a stanza. Its subpackages do the rest: session contains
+// whatsmeow's internals, convert translates between protobufs and bridge values, and sending,
+// groups, history and offline do what their names say.
 //
-// Call [Open], then [Manager.Run] in a goroutine of its own; everything else
-// may be called at any time from anywhere. Received facts go to the [Store]
-// that the store implements, each stanza's facts in one call, and a stanza is
-// acknowledged only after that call succeeded.
+// Call [Open], then [Manager.Run] in its own goroutine. All other methods may be called
+// concurrently and at any time. Received facts are saved in the [Store], the facts of one stanza
+// in one call. A stanza is acknowledged only after that call has succeeded.
 //
-// The package and its rooms are, with the simulated network, the only importers of
-// whatsmeow. They know neither the store's tables nor routes nor status codes.
+// Apart from the simulated network, only this package and its subpackages import whatsmeow. They
+// know neither the store's tables nor routes nor HTTP status codes.
 package wa
 
 import (
@@ -30,50 +29,50 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// Store is where received facts go, and what sending needs to know of them.
-// Save keeps all its facts or none; its failure refuses the acknowledgement.
+// Store stores received facts and answers questions about them. Save stores either all its facts
+// or none. If it fails, the stanza is not acknowledged.
 type Store interface {
 	sending.Store
 	groups.Store
 	history.Store
-	// TextErased gives a token after the deletion of a text.
+	// TextErased returns a channel that receives an element after the deletion of a text.
 	TextErased() <-chan struct{}
-	// Damage returns the damage that is known, with a sentence for people.
+	// Damage returns the known damage, as an error with a sentence for users, or nil.
 	Damage() error
 	OwnerOf(ctx context.Context) (bridge.Owner, bool, error)
 }
 
-// Options of a [Manager].
+// Options configures a [Manager].
 type Options struct {
-	SessionPath string          // of session.db, whatsmeow's keys, which no other program opens
-	DeviceName  string          // what the phone shows under linked devices
+	SessionPath string          // of session.db, whatsmeow's keys; no other program may open it
+	DeviceName  string          // shown on the phone under linked devices
 	PhoneNumber string          // E.164 digits of the only account that may pair; "" for any
-	NewChats    bridge.NewChats // how many chats the account may begin
-	// ClientVersion is the version that the client reports, unless a newer one is known; "" for none.
+	NewChats    bridge.NewChats // limits the chats that the account may start
+	// ClientVersion is the version that the client reports, unless a newer one is known; "" for
+	// none.
 	ClientVersion string
-	// HistoryImport says how much of the phone's messages is imported.
+	// HistoryImport says how many of the phone's messages are imported.
 	HistoryImport bridge.HistoryImport
 	Network       Network
 	Store         Store
 	Log           zerolog.Logger
 	CDN           sending.CDN
-	// Typing, unless nil, is called with what a person does in a chat, both by their canonical JIDs. The
-	// account is available for it.
+	// Typing, if not nil, is called when a person types in a chat, both as canonical JIDs. The
+	// account is then available all the time, because the network requires that.
 	Typing func(chat, person bridge.JID, state bridge.TypingState)
-	// PictureChanged, unless nil, is called with the person or group of a new picture.
+	// PictureChanged, if not nil, is called with the person or group of a new picture.
 	PictureChanged func(of bridge.JID)
-	// Watch notices files that are taken away, those of others included; without
-	// one the session's own are watched.
+	// Watch notices removed files, including the files of other packages. If it is nil, only the
+	// session's files are watched.
 	Watch *dbfile.Watch
-	// Clock is set to the network's time, and measures the phone's absence; nil is the
-	// machine's.
+	// Clock is set to the network's time and measures the phone's absence. nil means the system
+	// clock.
 	Clock *bridge.Clock
-	// Lease decides whether the session may run here; nil where nothing else can
-	// run it.
+	// Lease decides whether the session may run here. It is nil if no other process can run it.
 	Lease Lease
 }
 
-// Manager is the socket manager of the one account.
+// Manager manages the connection of the account.
 type Manager struct {
 	*groups.Groups
 	*history.History
@@ -83,43 +82,43 @@ type Manager struct {
 	store Store
 	db    *session.DB
 
-	background context.Context // of everything that must not die with a request
+	background context.Context // for work that must outlive a request
 	stop       context.CancelFunc
 	workers    sync.WaitGroup
-	handlers   gate       // of the socket's events
-	turn       sync.Mutex // held while the facts of a stanza are stored
+	handlers   gate       // of the socket's event handlers
+	saving     sync.Mutex // held while the facts of a stanza are stored
 
 	commands chan command
 	sync     *syncRepair
-	rang     chan struct{} // has a token after a call
-	pairMu   sync.Mutex    // serialises requests for pairing codes
+	rang     chan struct{} // has an element after a call
+	pairMu   sync.Mutex    // held while a pairing code is requested
 	traffic  traffic
 	phone    phone
 	timelock timelock
 	stalls   stalls
 	quota    quota
-	// defaultTimer is of the account's new chats.
+	// defaultTimer is the timer of the account's new chats.
 	defaultTimer defaultTimer
 	ban          ban
 	security     security
 	loginPause   loginPause
 	expiry       expiry
-	shallow      atomic.Bool                     // pairs as a browser, whatever history is wanted
-	refusals     atomic.Int32                    // in a row
-	version      atomic.Pointer[session.Version] // that was looked up, or nil
-	hourly       atomic.Int64                    // how long a refused version is left alone; tests change it
-	// blocksReadBy is the device that has read the list of blocked people; nil for none.
+	shallow      atomic.Bool                     // pairs as a browser, regardless of the wanted history
+	refusals     atomic.Int32                    // consecutive refusals
+	version      atomic.Pointer[session.Version] // the version that was looked up, or nil
+	hourly       atomic.Int64                    // how long a refused version is not retried; tests change it
+	// blocksReadBy is the device that has read the list of blocked people, or nil.
 	blocksReadBy atomic.Pointer[types.JID]
-	behind       atomic.Bool // the session may know of people and chats what the store does not
+	storeLags    atomic.Bool // the session may know people and chats that the store lacks
 
-	mu      sync.Mutex // guards the fields below
+	mu      sync.Mutex // guards the fields from here on
 	status  bridge.Status
 	user    *bridge.User
 	link    *link    // the client of a session
-	pairing *pairing // while there is none
+	pairing *pairing // nil while there is a session
 }
 
-// Open opens the session database. Nothing is dialled before [Manager.Run].
+// Open opens the session database. No connection is made before [Manager.Run].
 func Open(ctx context.Context, opts Options) (*Manager, error) {
 	db, err := session.Open(ctx, opts.SessionPath, opts.Log)
 	if err != nil {
@@ -138,10 +137,10 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	m.expiry.wake = make(chan struct{}, 1)
 	m.hourly.Store(int64(refusedPause))
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
-	m.behind.Store(true)
+	m.storeLags.Store(true)
 	m.Sender = sending.New(sending.Options{
 		Store: opts.Store, CDN: opts.CDN, Log: opts.Log, Clock: opts.Clock, NewChats: opts.NewChats, Connection: m.openClient,
-		Own: m.own, PushName: func() string { return m.presentUser().PushName }, Timelock: m.timelock.left, Capped: m.quota.left, NewChatRefused: m.newChatRefused, DefaultTimer: m.defaultTimer.present, Background: background,
+		Own: m.own, PushName: func() string { return m.currentUser().PushName }, Timelock: m.timelock.left, Capped: m.quota.left, NewChatRefused: m.newChatRefused, DefaultTimer: m.defaultTimer.value, Background: background,
 		Available: opts.Typing != nil,
 	})
 	m.Groups = groups.New(groups.Options{
@@ -160,12 +159,10 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	return m, nil
 }
 
-// ReleaseMemory gives back the pages of the session database that are kept. It
-// waits for what is using the database.
+// ReleaseMemory frees cached pages of the session database. It waits until the database is idle.
 func (m *Manager) ReleaseMemory(ctx context.Context) error { return m.db.ReleaseMemory(ctx) }
 
-// loadUser reads whose session there is, so that the status is right before
-// the first dial.
+// loadUser reads the user of the session, so that the status is right before the first dial.
 func (m *Manager) loadUser(ctx context.Context) error {
 	device, err := m.db.Device(ctx)
 	if err != nil {
@@ -181,13 +178,14 @@ func (m *Manager) loadUser(ctx context.Context) error {
 	return errors.Join(m.loadPhoneSeen(ctx), m.loadRestrictions(ctx), m.loadDefaultTimer(ctx), m.loadSecurity(ctx), m.loadLoginPause(ctx), m.loadExpiry(ctx))
 }
 
-// Run keeps the account connected until ctx ends, then disconnects. It
-// returns an error only when the session database cannot be used.
+// Run connects the account and reconnects it until ctx ends, then disconnects. It returns an
+// error only if the session database cannot be used.
 func (m *Manager) Run(ctx context.Context) error {
 	defer m.stop()
 	if err := m.db.LoadIdentities(ctx); err != nil {
 		return err
 	}
+	m.warnOfOtherPhone(ctx)
 	m.prepareVersion(ctx)
 	m.History.Compare(ctx)
 	m.workers.Go(func() { m.Groups.Run(m.background) })
@@ -195,21 +193,21 @@ func (m *Manager) Run(ctx context.Context) error {
 	m.workers.Go(func() { m.sync.run(m.background) })
 	m.workers.Go(func() { m.Sender.Run(m.background) })
 	m.workers.Go(func() { m.renewExpiring(m.background) })
-	if !m.missCalls(ctx, 0) { // what rang when the process ended
+	if !m.missCalls(ctx, 0) { // calls that were ringing when the process ended
 		m.rang <- struct{}{}
 	}
 	m.workers.Go(func() { m.watchCalls(m.background) })
 	m.workers.Go(func() { m.db.KeepLogShort(m.background, m.store.TextErased(), m.log) })
 	m.workers.Go(func() { m.db.KeepClean(m.background, m.openSince, m.log) })
 	err := m.supervise(ctx)
-	m.handlers.shut() // they may still begin work
+	m.handlers.shut() // handlers may still start work
 	m.setState(bridge.StateIdle, "")
 	m.stop()
 	m.workers.Wait()
 	return err
 }
 
-// openSince returns since when the account is open; not ok while it is not.
+// openSince returns when the account became open, and false while it is not open.
 func (m *Manager) openSince() (since time.Time, ok bool) {
 	status := m.Status()
 	return status.Since.Time, status.Status == bridge.StateOpen

@@ -18,12 +18,12 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// Network says how the WhatsApp network is reached. The zero value is the
-// real one, without a proxy.
+// Network says how to reach the WhatsApp network. The zero value is the real network without a
+// proxy.
 type Network struct {
 	// Proxy is an http, https or socks5 proxy for the socket.
 	Proxy *url.URL
-	// simulated is set for a network other than the real one.
+	// simulated is set for a simulated network.
 	simulated *simulatedNetwork
 }
 
@@ -32,7 +32,7 @@ type simulatedNetwork struct {
 	roots   *x509.CertPool
 }
 
-// networkFile has the form of WA_NETWORK_FILE.
+// networkFile is the content of WA_NETWORK_FILE.
 type networkFile struct {
 	WebsocketURL  string `json:"websocketUrl"`
 	CACertificate string `json:"caCertificate"`
@@ -42,8 +42,8 @@ type networkFile struct {
 // IsSimulated reports whether n is not the real network.
 func (n *Network) IsSimulated() bool { return n.simulated != nil }
 
-// Authority returns what signs the certificates of a simulated network, and nil for
-// the real one.
+// Authority returns the certificates that a simulated network's certificates are signed with, and
+// nil for the real network.
 func (n *Network) Authority() *x509.CertPool {
 	if n.simulated == nil {
 		return nil
@@ -51,8 +51,8 @@ func (n *Network) Authority() *x509.CertPool {
 	return n.simulated.roots
 }
 
-// ReadNetworkFile reads the description of a simulated network and sets the Noise root
-// key, which is process-wide in whatsmeow, before any client exists.
+// ReadNetworkFile reads the description of a simulated network. It also sets the Noise root key,
+// which is a global variable of whatsmeow, so it must be called before any client exists.
 func ReadNetworkFile(path string) (Network, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -78,23 +78,23 @@ func ReadNetworkFile(path string) (Network, error) {
 	return Network{simulated: &simulatedNetwork{address: address.Host, roots: roots}}, nil
 }
 
-// Time limits of a dial, beside whatsmeow's 20 s for the Noise handshake. The context
-// cannot bound a try, because it lives as long as the socket.
+// These are the time limits of a dial, in addition to whatsmeow's 20 s for the Noise handshake.
+// The context cannot limit an attempt, because it lives as long as the socket.
 const (
 	dialTimeout         = 10 * time.Second
 	tlsTimeout          = 10 * time.Second
 	answerHeaderTimeout = 20 * time.Second
 )
 
-// Client returns a client that reaches the network as the account does, which dials the
-// websocket with it. In a simulated one its address stands for every other. Connections
-// belong to the [dial] of their context.
+// Client returns an HTTP client for the network, which also dials the websocket. On a simulated
+// network it connects to that network's address instead of any other. Connections belong to the
+// [dial] of their context.
 func (n *Network) Client() *http.Client {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
 	t := &http.Transport{
 		TLSHandshakeTimeout:   tlsTimeout,
 		ResponseHeaderTimeout: answerHeaderTimeout,
-		DisableKeepAlives:     true, // the next dial could not cut a connection that a refusal left open
+		DisableKeepAlives:     true, // the next dial could not close a connection that a refusal left open
 	}
 	if n.Proxy != nil {
 		t.Proxy = http.ProxyURL(n.Proxy)

@@ -11,22 +11,21 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// settingQuota is what the network said last of its limit of new chats, as JSON.
+// settingQuota stores the network's last report of its limit of new chats, as JSON.
 const settingQuota = "new_chat_quota"
 
-// quotaPause separates two queries for the limit of new chats, as in WhatsApp Web. A refusal
-// counts as long if the network does not name the cycle's end.
+// quotaPause is the pause between two queries for the limit of new chats, as in WhatsApp Web. A
+// refusal lasts as long, if the network does not say when the cycle ends.
 const quotaPause = time.Hour
 
-// knownQuota is what the network said last of its limit of new chats.
+// knownQuota is the network's last report of its limit of new chats.
 type knownQuota struct {
 	session.Quota
 	NotedAt   time.Time
 	RefusedAt time.Time // when a message was refused with code 475; zero if none was
 }
 
-// cappedUntil returns until when the network refuses new chats; a time in the past if it
-// does not.
+// cappedUntil returns until when the network refuses new chats, or a time in the past.
 func (k knownQuota) cappedUntil() (until time.Time) {
 	if !k.RefusedAt.IsZero() {
 		until = k.RefusedAt.Add(quotaPause)
@@ -44,7 +43,7 @@ func (k knownQuota) cappedUntil() (until time.Time) {
 	return until
 }
 
-// at returns the limit at a time; nil if there is none, or its cycle is over.
+// at returns the limit at a time, or nil if there is no limit or its cycle is over.
 func (k knownQuota) at(now time.Time) *bridge.NewChatQuota {
 	shown := k.NewChatQuota
 	switch capped := now.Before(k.cappedUntil()); {
@@ -59,31 +58,30 @@ func (k knownQuota) at(now time.Time) *bridge.NewChatQuota {
 	return &shown
 }
 
-// quota is the network's limit of the chats that the account begins.
+// quota is the network's limit of the chats that the account may start.
 type quota struct {
-	mu     sync.Mutex // guards the fields below
+	mu     sync.Mutex // guards the fields from here on
 	known  knownQuota
 	asked  time.Time // when the network was last asked
 	failed bool      // the last query failed
-	shown  string    // its sentence in the status
+	shown  string    // the sentence shown in the status
 }
 
-// present returns the limit; nil if none is known.
-func (q *quota) present() *bridge.NewChatQuota {
+// current returns the limit, or nil if no limit is known.
+func (q *quota) current() *bridge.NewChatQuota {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.known.at(time.Now())
 }
 
-// left returns how long the network refuses new chats; 0 if it does not.
+// left returns how long the network still refuses new chats, or 0.
 func (q *quota) left() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return max(0, time.Until(q.known.cappedUntil()))
 }
 
-// show returns the sentence of the status while new chats are refused, and a sentence that
-// has to go.
+// show returns the status' sentence while new chats are refused, and an old sentence to remove.
 func (q *quota) show() (sentence, over string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -93,7 +91,7 @@ func (q *quota) show() (sentence, over string) {
 			used = fmt.Sprintf("the %d new chats of this cycle are used up", *total)
 		}
 		sentence = "the network does not let this account start new chats until " + bridge.At(until).String() + ", because " + used +
-			": chats that have begun, and people who have written to it, are not affected"
+			": existing chats, and people who have written to it, are not affected"
 	}
 	if q.shown != sentence {
 		over, q.shown = q.shown, sentence
@@ -101,7 +99,7 @@ func (q *quota) show() (sentence, over string) {
 	return sentence, over
 }
 
-// change changes what is known, and returns it with the limit before and after.
+// change changes the known report and returns it, with the limit before and after the change.
 func (q *quota) change(change func(k *knownQuota, now time.Time)) (known knownQuota, before, after *bridge.NewChatQuota) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -111,7 +109,7 @@ func (q *quota) change(change func(k *knownQuota, now time.Time)) (known knownQu
 	return q.known, before, q.known.at(now)
 }
 
-// isDue reports whether it is time to ask the network, and notes that it is asked.
+// isDue reports whether to ask the network now, and records that.
 func (q *quota) isDue() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,14 +122,14 @@ func (q *quota) isDue() bool {
 	return true
 }
 
-// forgetQuery has the next look ask the network again.
+// forgetQuery makes the next check ask the network again.
 func (q *quota) forgetQuery() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.asked = time.Time{}
 }
 
-// setFailed notes whether a query failed, and reports whether the query before did.
+// setFailed records whether a query failed, and reports whether the previous query failed.
 func (q *quota) setFailed(failed bool) (before bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -139,8 +137,9 @@ func (q *quota) setFailed(failed bool) (before bool) {
 	return before
 }
 
-// noteQuota stores the network's report. Reports may overtake each other. A query does not
-// end a refusal that is younger than an hour, which the network seems to know nothing of.
+// noteQuota stores the network's report. Reports may be received in the wrong order. The answer
+// to a query does not end a refusal that is younger than an hour, because such answers seem to
+// ignore refusals.
 func (m *Manager) noteQuota(report session.Quota, isAnswer bool) {
 	m.changeQuota(func(k *knownQuota, now time.Time) {
 		if !report.SentAt.IsZero() && report.SentAt.Before(k.SentAt) {
@@ -154,12 +153,12 @@ func (m *Manager) noteQuota(report session.Quota, isAnswer bool) {
 	})
 }
 
-// newChatRefused notes that the network refused a message with code 475, and asks for the
+// newChatRefused records that the network refused a message with code 475, and asks for the
 // limit.
 func (m *Manager) newChatRefused() {
 	m.changeQuota(func(k *knownQuota, now time.Time) {
 		if k.CycleEndsAt != nil && !now.Before(k.CycleEndsAt.Time) {
-			k.CycleStartsAt, k.CycleEndsAt = nil, nil // a new cycle has begun
+			k.CycleStartsAt, k.CycleEndsAt = nil, nil // a new cycle has started
 		}
 		k.Status, k.IsNone, k.NotedAt, k.RefusedAt = bridge.QuotaCapped, false, now, now
 	})
@@ -172,10 +171,10 @@ func (m *Manager) changeQuota(change func(k *knownQuota, now time.Time)) {
 	known, before, after := m.quota.change(change)
 	encoded, err := json.Marshal(known)
 	if err != nil {
-		m.log.Error().Err(err).Msg("the limit of new chats was not encoded")
+		m.log.Error().Err(err).Msg("cannot encode the limit of new chats")
 		return
 	}
-	m.keepSetting(settingQuota, string(encoded))
+	m.saveSetting(settingQuota, string(encoded))
 	m.showQuota()
 	if quotaStatus(before) == quotaStatus(after) {
 		return
@@ -185,7 +184,7 @@ func (m *Manager) changeQuota(change func(k *knownQuota, now time.Time)) {
 		event.Int("used", *after.Used).Int("total", *after.Total)
 	}
 	event.Msg("the network's limit of new chats has changed")
-	if quotaStatus(after) != bridge.QuotaCapped && quotaStatus(before) != bridge.QuotaCapped { // else showQuota has
+	if quotaStatus(after) != bridge.QuotaCapped && quotaStatus(before) != bridge.QuotaCapped { // otherwise showQuota has logged it
 		m.announce("")
 	}
 }
@@ -197,10 +196,10 @@ func quotaStatus(q *bridge.NewChatQuota) bridge.QuotaStatus {
 	return q.Status
 }
 
-// showQuota shows in the status that new chats are refused, while the account is open.
+// showQuota shows in the status, while the account is open, that new chats are refused.
 func (m *Manager) showQuota() { m.showRestriction(m.quota.show()) }
 
-// loadQuota reads what the network said of new chats in an earlier run.
+// loadQuota reads the network's report about new chats of an earlier run.
 func (m *Manager) loadQuota(ctx context.Context) error {
 	encoded, err := m.store.Setting(ctx, settingQuota)
 	if err != nil || encoded == "" {
@@ -208,8 +207,8 @@ func (m *Manager) loadQuota(ctx context.Context) error {
 	}
 	var known knownQuota
 	if err := json.Unmarshal([]byte(encoded), &known); err != nil {
-		m.log.Warn().Err(err).Msg("the stored limit of new chats is unreadable")
-		return nil // as if there was none
+		m.log.Warn().Err(err).Msg("cannot decode the stored limit of new chats")
+		return nil // continue without it
 	}
 	m.quota.change(func(k *knownQuota, _ time.Time) { *k = known })
 	return nil
@@ -222,7 +221,7 @@ func (l *link) checkQuota() {
 	}
 }
 
-// askQuota asks the network for its limit of new chats. A query that fails changes nothing.
+// askQuota asks the network for its limit of new chats. A failed query changes nothing.
 func (l *link) askQuota() {
 	ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 	defer cancel()
@@ -238,7 +237,7 @@ func (l *link) askQuota() {
 	}
 	event := l.m.log.Info()
 	if l.m.quota.setFailed(true) {
-		event = l.m.log.Debug() // the network may not answer it for months
+		event = l.m.log.Debug() // the network may refuse to answer for months
 	}
-	event.Str("error", bridge.Redact(err.Error())).Msg("the network's limit of new chats was not read; asking again in an hour")
+	event.Str("error", bridge.Redact(err.Error())).Msg("cannot read the network's limit of new chats; asking again in an hour")
 }

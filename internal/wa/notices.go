@@ -13,16 +13,16 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// onNotified handles a stanza that whatsmeow drops. The connection is cut if it could not
-// be stored, so that the network sends it again.
+// onNotified handles a stanza that whatsmeow drops. If it cannot be stored, the connection is
+// closed, so that the network sends it again.
 func (l *link) onNotified(evt any) {
 	if l.ctx.Err() == nil && !l.handle(evt) {
-		l.cut()
+		l.abort()
 	}
 }
 
-// usernameFacts returns a change of a username. The account's own is asked for if the
-// notification does not name it.
+// usernameFacts returns the facts of a changed username. If the notification lacks the account's
+// own username, the network is asked for it.
 func (l *link) usernameFacts(e session.UsernameChanged) []bridge.Fact {
 	if pn, lid := l.m.own(); e.IsOwn {
 		if e.Person != lid {
@@ -36,18 +36,18 @@ func (l *link) usernameFacts(e session.UsernameChanged) []bridge.Fact {
 	return []bridge.Fact{bridge.Contact{JID: e.Person, Username: &e.Username}}
 }
 
-// askOwnUsername asks for the account's number. The answer has the username (see
+// askOwnUsername asks for the account's number. The answer contains the username (see
 // learnUsernames).
 func (l *link) askOwnUsername(pn bridge.JID) {
 	ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 	defer cancel()
 	if _, err := l.cli.IsOnWhatsApp(ctx, []string{"+" + pn.User()}); err != nil && l.ctx.Err() == nil {
-		l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the account's own username was not read")
+		l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot read the account's own username")
 	}
 }
 
-// follow sends the next messages to a person's present LID. If it fails, the network sends
-// the notification again.
+// follow makes the next messages go to a person's current LID. If it fails, the network sends the
+// notification again.
 func (l *link) follow(e session.Moved) bool {
 	ctx, cancel := context.WithTimeout(l.ctx, saveTimeout)
 	defer cancel()
@@ -55,12 +55,12 @@ func (l *link) follow(e session.Moved) bool {
 		return l.refuse(err)
 	}
 	l.m.log.Info().Str("person", cmp.Or(e.OldPN, e.OldLID).Redacted()).Str("now", cmp.Or(e.NewPN, e.NewLID).Redacted()).
-		Msg("a person has another number or LID")
+		Msg("a person's number or LID has changed")
 	return true
 }
 
-// followMembers calls follow for members of a group, and replaces them in whatsmeow's list
-// of the group's members.
+// followMembers calls follow for members of a group and replaces them in whatsmeow's list of the
+// group's members.
 func (l *link) followMembers(e *events.GroupInfo) bool {
 	for _, moved := range convert.MovedMembers(e) {
 		l.cli.NoteMembers(&events.GroupInfo{JID: e.JID, Leave: []types.JID{*e.Sender}, Join: []types.JID{moved.Now}})
@@ -71,8 +71,8 @@ func (l *link) followMembers(e *events.GroupInfo) bool {
 	return true
 }
 
-// readAnew reads groups after the network has lost changes of them.
-func (l *link) readAnew(e session.Dirty) {
+// readAgain reads groups again after the network has lost changes of them.
+func (l *link) readAgain(e session.Dirty) {
 	l.m.log.Info().Str("what", e.What).Msg("the network has lost changes for this device")
 	if e.What == groups.DirtyKind {
 		l.m.Groups.MarkDirty(e.At)

@@ -11,10 +11,10 @@ import (
 	"bridged/internal/wa/offline"
 )
 
-// stallPause separates two reconnects because of an offline queue that the network does not deliver.
+// stallPause is the pause between two reconnects because of a stalled offline queue.
 const stallPause = time.Hour
 
-// stalls counts the stanzas of the network's offline queues, and how often these queues stalled.
+// stalls counts the stanzas of the network's offline queues, and the stalls of these queues.
 type stalls struct {
 	received, stalled atomic.Uint64
 	silence           atomic.Int64 // replaces offline.Silence in tests
@@ -23,7 +23,7 @@ type stalls struct {
 	reconnected time.Time // because of a stall; guarded by mu
 }
 
-// shouldReconnect reports whether a stall is a reason to reconnect now, and notes that.
+// shouldReconnect reports whether to reconnect now because of a stall, and records that.
 func (s *stalls) shouldReconnect(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,7 +34,7 @@ func (s *stalls) shouldReconnect(now time.Time) bool {
 	return true
 }
 
-// newOfflineQueue returns the offline queue of a link's connections.
+// newOfflineQueue returns the offline queue for a link's connections.
 func (l *link) newOfflineQueue() *offline.Queue {
 	s := &l.m.stalls
 	return offline.New(l.ctx, offline.Options{
@@ -47,10 +47,12 @@ func (l *link) newOfflineQueue() *offline.Queue {
 	})
 }
 
-// withheld is the status' sentence while an offline queue is not delivered after a reconnect.
+// withheld is the status' sentence while an offline queue is not delivered even after a
+// reconnect.
 const withheld = "the network announced stored messages and does not deliver them: bridged requests them every minute and reconnects every hour"
 
-// onStalled reconnects, once within stallPause, if the network does not deliver its offline queue.
+// onStalled reconnects, at most once in stallPause, if the network does not deliver its offline
+// queue.
 func (l *link) onStalled(bridge.CatchingUp) {
 	s := &l.m.stalls
 	s.stalled.Add(1)

@@ -20,24 +20,25 @@ const (
 	socketLife  = firstQRLife + 5*nextQRLife
 	firstQRLife = 60 * time.Second
 	nextQRLife  = 20 * time.Second
-	// codeTimeout limits the network's time to give QR codes to a socket.
+	// codeTimeout limits the wait for a socket's QR codes.
 	codeTimeout = 30 * time.Second
-	// codelessSockets is how many sockets without codes in a row are no accident.
+	// codelessSockets is the number of consecutive sockets without codes that is not a
+	// coincidence.
 	codelessSockets = 2
-	// longestCodeless limits the pauses between sockets that the network gives no codes.
+	// longestCodeless limits the pauses between sockets without codes.
 	longestCodeless = time.Minute
-	// afterPairing limits the network's time to ask for the reconnection.
+	// afterPairing limits the wait for the network's request to reconnect.
 	afterPairing = 10 * time.Second
 )
 
-// pairing keeps an unpaired link open and renews its codes while they are asked for.
+// pairing holds an unpaired link open and renews its codes while callers request them.
 type pairing struct {
 	supervisor
-	asked   atomic.Bool // a notice says that somebody asks for codes
-	unasked int         // sockets since somebody asked
-	offered bool        // codes, since the last dial
-	closed  int         // sockets in a row that had no codes
-	relogin bool        // the network has asked the paired client to log in
+	asked   atomic.Bool // a notice says that codes are requested
+	unasked int         // sockets since codes were requested
+	offered bool        // codes were offered since the last dial
+	closed  int         // consecutive sockets without codes
+	relogin bool        // the network wants the paired client to log in
 	offer   offer
 	confirm chan events.PairPasskeyConfirmation
 }
@@ -48,19 +49,19 @@ func (m *Manager) runPairing(ctx context.Context, device *session.Device) {
 	m.setPairing(p)
 	defer m.setPairing(nil)
 	m.setState(bridge.StateNeedsPair, "")
-	if wait, sentence := m.loginPause.present(time.Now()); wait > 0 {
+	if wait, sentence := m.loginPause.left(time.Now()); wait > 0 {
 		p.refuse(sentence, wait)
 	}
 	p.run(ctx, p)
 }
 
-// onTimer dials, or replaces a socket whose codes have run out.
+// onTimer dials, or replaces a socket whose codes have expired.
 func (p *pairing) onTimer() bool {
 	if p.offer.paired.Load() {
 		return true
 	}
 	if awaited, since := p.offer.awaitedPasskey(); awaited != nil && time.Since(since) < passkeyLife {
-		p.timer.Reset(passkeyPatience)
+		p.timer.Reset(passkeyPoll)
 		return false
 	}
 	if p.phase == phaseOffering {
@@ -69,7 +70,7 @@ func (p *pairing) onTimer() bool {
 			p.noCodes()
 			return false
 		}
-		if left := socketLife + dialTimeout - age; left > 0 { // no code that is asked for lives longer
+		if left := socketLife + dialTimeout - age; left > 0 { // no requested code lives longer
 			p.timer.Reset(left)
 			return false
 		}
@@ -90,9 +91,9 @@ func (p *pairing) onTimer() bool {
 
 func (p *pairing) onDialled(err error) {
 	switch {
-	case p.phase != phaseDialling: // given up
+	case p.phase != phaseDialling: // abandoned
 	case err != nil:
-		p.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("connection for pairing failed")
+		p.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot connect for pairing")
 		p.retry(unreachable)
 	default:
 		p.tries = 0
@@ -103,7 +104,7 @@ func (p *pairing) onDialled(err error) {
 
 func (p *pairing) onNotice(n notice) bool {
 	switch n.kind {
-	case noticePaired: // comes after the session is stored, so perhaps behind the next
+	case noticePaired: // emitted after the session is stored, possibly after the next notice
 		if p.relogin {
 			return true
 		}
@@ -113,7 +114,7 @@ func (p *pairing) onNotice(n notice) bool {
 		return p.offer.paired.Load()
 	case noticeUnpaired:
 		p.m.setState(bridge.StateNeedsPair, n.sentence)
-		return true // whatsmeow may have deleted the device: begin with a new one
+		return true // whatsmeow may have deleted the device: start with a new one
 	case noticeOutdated:
 		p.m.setState(bridge.StateNeedsPair, p.m.refusedVersion()+"; looking for a newer one")
 		wait, sentence := p.m.renewVersion(p.l.ctx)
@@ -138,7 +139,7 @@ func (p *pairing) onNotice(n notice) bool {
 			return true
 		}
 		if p.phase == phaseHalted || p.phase == phaseWaiting {
-			return false // the notice of a socket that was given up
+			return false // the notice of an abandoned socket
 		}
 		if _, had := p.offer.age(); had {
 			p.closed = 0
@@ -168,17 +169,17 @@ func (p *pairing) onCommand(c command) bool {
 func (*pairing) onCheck() {}
 func (*pairing) onLapse() {}
 
-// retry plans the next try after a failed or lost connection.
+// retry schedules the next attempt after a failed or lost connection.
 func (p *pairing) retry(sentence string) {
 	p.m.setState(bridge.StateNeedsPair, sentence)
 	p.tries++
 	p.renew(pause(p.tries, 0))
 }
 
-// noCodes plans the next try after the network has given no codes to a socket.
+// noCodes schedules the next attempt after a socket got no codes from the network.
 func (p *pairing) noCodes() {
 	p.closed++
-	p.m.log.Warn().Int("sockets", p.closed).Msg("the network gave no code for pairing")
+	p.m.log.Warn().Int("sockets", p.closed).Msg("the network sent no code for pairing")
 	switch {
 	case p.closed < codelessSockets:
 		p.renew(pairingPauseAfter(p.closed))
@@ -191,14 +192,14 @@ func (p *pairing) noCodes() {
 	}
 }
 
-// refuse waits before the next try, because the network refuses the one before, and says why.
+// refuse shows why the network refuses to pair, and waits before the next attempt.
 func (p *pairing) refuse(sentence string, wait time.Duration) {
 	p.m.setState(bridge.StateNeedsPair, sentence)
 	p.renew(wait)
 	p.offer.refuse(sentence)
 }
 
-// renew gives up the present socket and what it offers, and plans the next.
+// renew abandons the current socket with its codes and schedules the next.
 func (p *pairing) renew(after time.Duration) {
 	p.offer.reset()
 	p.endDial()
@@ -212,8 +213,8 @@ func (m *Manager) setPairing(p *pairing) {
 	m.pairing = p
 }
 
-// presentPairing returns the pairing of a link; nil if it is another's now.
-func (m *Manager) presentPairing(l *link) *pairing {
+// currentPairing returns the pairing of a link, or nil if the link has been replaced.
+func (m *Manager) currentPairing(l *link) *pairing {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.pairing == nil || m.pairing.l != l {
@@ -238,13 +239,13 @@ func (p *pairing) onEvent(evt any) {
 		}
 		p.offer.setPasskeyCode(e.Code)
 	case *events.PairPasskeyError:
-		p.m.log.Warn().Str("error", bridge.Redact(e.Error.Error())).Msg("passkey pairing failed")
+		p.m.log.Warn().Str("error", bridge.Redact(e.Error.Error())).Msg("pairing with a passkey failed")
 		p.m.setState(bridge.StateNeedsPair, "the passkey was not accepted: start the pairing again")
 	case *events.PairSuccess:
 		p.onPaired(e)
 	case *events.PairError:
 		p.l.disconnected() // by whatsmeow
-		p.offer.reset()    // a code that is asked for now is the next socket's
+		p.offer.reset()    // codes that are requested now belong to the next socket
 		p.l.notify(notice{kind: noticeUnpaired, sentence: p.m.pairErrorSentence(e)})
 	case *events.ManualLoginReconnect:
 		p.l.notify(notice{kind: noticeRelogin})
@@ -255,7 +256,7 @@ func (p *pairing) onEvent(evt any) {
 
 func (p *pairing) onRotation(e *events.RotateADVSecret) {
 	if err := p.offer.rotate(e, time.Now()); err != nil {
-		p.m.log.Error().Err(err).Msg("the network voided the QR code, and the new one is not known")
+		p.m.log.Error().Err(err).Msg("the network voided the QR code, and the new one is unknown")
 		return
 	}
 	p.m.log.Info().Msg("the network voided the QR code; a new one is shown")
@@ -263,7 +264,7 @@ func (p *pairing) onRotation(e *events.RotateADVSecret) {
 
 const codeRefusedSentence = "the network refused the pairing code that was entered on the phone: ask for a new code and enter that one"
 
-// onCodeRefused ends a code that the network has refused.
+// onCodeRefused removes a code that the network has refused.
 func (p *pairing) onCodeRefused() {
 	p.offer.dropCode()
 	p.m.setState(bridge.StateNeedsPair, codeRefusedSentence)
@@ -271,9 +272,9 @@ func (p *pairing) onCodeRefused() {
 
 func (p *pairing) onPaired(e *events.PairSuccess) {
 	owner := bridge.Owner{PN: convert.JID(e.ID), LID: convert.JID(e.LID)}
-	p.m.endSecurity() // of the session before
+	p.m.endSecurity() // of the previous session
 	if err := p.m.store.Save(p.m.background, owner, bridge.Identity(owner)); err != nil {
-		p.m.log.Error().Err(err).Msg("owner not stored; trying again at the login")
+		p.m.log.Error().Err(err).Msg("cannot store the owner; trying again at the login")
 	}
 	p.m.History.NotePaired(p.m.requestedHistory())
 	p.m.clearError()
@@ -282,7 +283,7 @@ func (p *pairing) onPaired(e *events.PairSuccess) {
 	p.l.notify(notice{kind: noticePaired})
 }
 
-// mayPair decides, before whatsmeow completes a pairing.
+// mayPair decides about a pairing before whatsmeow completes it.
 func (m *Manager) mayPair(jid types.JID, _, _ string) bool {
 	sentence := m.refusal(m.background, jid.User)
 	if sentence != nil {
@@ -309,8 +310,18 @@ func (m *Manager) refusal(ctx context.Context, phone string) error {
 	return nil
 }
 
-// sameAccount reports whether a number is an account's, as dialled or as WhatsApp knows
-// it, or by the LIDs that an earlier session has left.
+// warnOfOtherPhone logs that the session is not of the account that is configured. It is not refused:
+// a corrected variable must not end a session.
+func (m *Manager) warnOfOtherPhone(ctx context.Context) {
+	user := m.currentUser()
+	if m.opts.PhoneNumber == "" || user.Phone == "" || m.sameAccount(ctx, bridge.Owner{PN: bridge.PhoneJID(m.opts.PhoneNumber)}, user.Phone) {
+		return
+	}
+	m.log.Warn().Msg(bridge.OtherPhone(user.Phone, m.opts.PhoneNumber))
+}
+
+// sameAccount reports whether a number belongs to an account: as dialled, as WhatsApp knows it,
+// or by the LIDs of an earlier session.
 func (m *Manager) sameAccount(ctx context.Context, account bridge.Owner, phone string) bool {
 	other := bridge.Owner{PN: bridge.PhoneJID(phone)}
 	if account.LID == "" {
@@ -320,11 +331,11 @@ func (m *Manager) sameAccount(ctx context.Context, account bridge.Owner, phone s
 	return account.SameAccount(other)
 }
 
-// lidOf returns the LID of a number where the session database knows it.
+// lidOf returns the LID of a number if the session database has it.
 func (m *Manager) lidOf(ctx context.Context, pn bridge.JID) bridge.JID {
 	lid, err := m.db.LIDOf(ctx, pn)
 	if err != nil {
-		m.log.Warn().Err(err).Msg("LID of a number not read")
+		m.log.Warn().Err(err).Msg("cannot read the LID of a number")
 	}
 	return lid
 }

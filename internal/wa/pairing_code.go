@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	pairingTries  = 50 // for a socket that is being replaced, with pairingPause between
+	pairingTries  = 50 // for a socket that is being replaced, with pairingPause in between
 	pairingPause  = 100 * time.Millisecond
-	freshSocket   = 20 * time.Second // a socket older than this is renewed for a new code
+	freshSocket   = 20 * time.Second // an older socket is renewed for a new code
 	pairingWait   = 15 * time.Second // for the unpaired socket to be ready
 	pairingClient = "Chrome (Linux)" // the network validates the form "Browser (OS)"
 )
 
-// Pair asks the network for a pairing code for the phone number, or for the
-// configured one if it is empty. A new code makes the older one void.
+// Pair asks the network for a pairing code for a phone number; an empty phone means the
+// configured one. A new code makes the older one invalid.
 //
-// It fails with [bridge.CodeInvalid] without a usable number, with
-// [bridge.CodeAlreadyPaired], [bridge.CodeOtherAccount], [bridge.CodeRateLimited],
-// and with [bridge.CodeNotConnected] when the network cannot be reached.
+// It fails with [bridge.CodeInvalid] if there is no usable number, with
+// [bridge.CodeAlreadyPaired], [bridge.CodeOtherAccount], [bridge.CodeRateLimited], and with
+// [bridge.CodeNotConnected] if the network cannot be reached.
 func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, error) {
 	if phone == "" {
 		phone = m.opts.PhoneNumber
@@ -35,7 +35,7 @@ func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, e
 	m.pairMu.Lock()
 	defer m.pairMu.Unlock()
 	if m.Status().User != nil {
-		return bridge.PairingCode{}, bridge.Fail(bridge.CodeAlreadyPaired, "the account is paired already: log out first to pair anew")
+		return bridge.PairingCode{}, bridge.Fail(bridge.CodeAlreadyPaired, "the account is already paired: log out first to pair again")
 	}
 	if err := m.refusal(ctx, phone); err != nil {
 		return bridge.PairingCode{}, err
@@ -46,7 +46,7 @@ func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, e
 	}
 	p, code, err := m.askCode(ctx, phone)
 	for tries := 0; errors.Is(err, whatsmeow.ErrNotConnected) && tries < pairingTries; tries++ {
-		select { // the socket is just being replaced
+		select { // the socket is being replaced
 		case <-ctx.Done():
 			return bridge.PairingCode{}, pairPhoneError(ctx.Err())
 		case <-time.After(pairingPause):
@@ -63,7 +63,8 @@ func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, e
 	}, nil
 }
 
-// askCode asks on a young socket, for the number as dialled and then its other spelling.
+// askCode asks on a young socket, first for the number as dialled and then for its other
+// spelling.
 func (m *Manager) askCode(ctx context.Context, phone string) (*pairing, string, error) {
 	p, err := m.freshPairing(ctx)
 	if err != nil {
@@ -76,7 +77,7 @@ func (m *Manager) askCode(ctx context.Context, phone string) (*pairing, string, 
 		if formErr == nil {
 			return p, code, nil
 		}
-		err = cmp.Or(err, formErr) // that of the number as dialled
+		err = cmp.Or(err, formErr) // prefer the error for the number as dialled
 		if !isNumberRefused(formErr) {
 			break
 		}
@@ -84,7 +85,7 @@ func (m *Manager) askCode(ctx context.Context, phone string) (*pairing, string, 
 	return p, "", err
 }
 
-// isNumberRefused reports whether the network makes no pairing code for a number.
+// isNumberRefused reports whether the network refuses a pairing code for this number.
 func isNumberRefused(err error) bool {
 	var iq *whatsmeow.IQError
 	return errors.As(err, &iq) && (iq.Code == 400 || iq.Code == 404)
@@ -105,11 +106,10 @@ func pairPhoneError(err error) error {
 	case isNumberRefused(err):
 		return bridge.Invalid("the network refuses a pairing code for this phone number: is it the account's number, in E.164 digits?").Because(err)
 	}
-	return bridge.NotConnected("the network did not give a pairing code: try again in a moment").Because(err)
+	return bridge.NotConnected("the network did not send a pairing code: try again in a moment").Because(err)
 }
 
-// readyPairing waits for an unpaired socket with QR codes, the sign that the network
-// listens.
+// readyPairing waits for an unpaired socket with QR codes. They show that the network is ready.
 func (m *Manager) readyPairing(ctx context.Context) (*pairing, time.Duration, error) {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
@@ -126,7 +126,7 @@ func (m *Manager) readyPairing(ctx context.Context) (*pairing, time.Duration, er
 			}
 		}
 		if paired {
-			return nil, 0, bridge.Fail(bridge.CodeAlreadyPaired, "the account is paired already: log out first to pair anew")
+			return nil, 0, bridge.Fail(bridge.CodeAlreadyPaired, "the account is already paired: log out first to pair again")
 		}
 		select {
 		case <-ticker.C:
@@ -141,7 +141,7 @@ func (m *Manager) readyPairing(ctx context.Context) (*pairing, time.Duration, er
 	}
 }
 
-// freshPairing returns an unpaired socket young enough for a code to live long.
+// freshPairing returns an unpaired socket that is young enough for a new code to last.
 func (m *Manager) freshPairing(ctx context.Context) (*pairing, error) {
 	ctx, cancel := context.WithTimeout(ctx, pairingWait)
 	defer cancel()

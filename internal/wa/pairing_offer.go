@@ -11,24 +11,24 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// offer holds the codes by which an unpaired link can be paired.
+// offer holds the codes with which an unpaired link can be paired.
 type offer struct {
 	secrets *session.PairingSecrets
 	paired  atomic.Bool // the session is stored
 
-	mu          sync.Mutex // guards the fields below
-	codes       []string   // QR codes of the present socket, which take turns
+	mu          sync.Mutex // guards the fields from here on
+	codes       []string   // QR codes of the current socket, shown in turn
 	codesAt     time.Time
-	turn        int // which of them is shown
+	turn        int // index of the shown code
 	turnEnds    time.Time
 	code        string // the pairing code
 	codeExpires time.Time
 	passkey     *bridge.Passkey
 	passkeyAt   time.Time
-	refusal     string // why the network gives no codes for a while; empty if it may
+	refusal     string // why the network sends no codes for now; "" if it does
 }
 
-// show adds what is offered to the account's status.
+// show adds the codes to the account's status.
 func (o *offer) show(status *bridge.Status, now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -51,8 +51,7 @@ func (o *offer) qr(now time.Time) *string {
 	return &code
 }
 
-// takeTurns moves on to the present code, and reports whether there is one. The caller
-// holds mu.
+// takeTurns moves on to the current code and reports whether there is one. The caller holds mu.
 func (o *offer) takeTurns(now time.Time) bool {
 	for o.turn < len(o.codes) && !now.Before(o.turnEnds) {
 		o.turn++
@@ -61,8 +60,8 @@ func (o *offer) takeTurns(now time.Time) bool {
 	return o.turn < len(o.codes)
 }
 
-// rotate puts a new secret into the QR codes. The phone that has scanned one waits for the
-// same code with the new secret, which stays for a whole turn.
+// rotate puts a new secret into the QR codes. The phone that has scanned a code waits for the
+// same code with the new secret, so that code is shown for a whole turn.
 func (o *offer) rotate(e *events.RotateADVSecret, now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -72,21 +71,21 @@ func (o *offer) rotate(e *events.RotateADVSecret, now time.Time) error {
 	return o.secrets.OnRotation(e)
 }
 
-// reset forgets what an old socket offered.
+// reset removes the codes of an old socket.
 func (o *offer) reset() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.codes, o.code, o.passkey, o.refusal = nil, "", nil, ""
 }
 
-// refuse notes why there are no codes, until the next dial.
+// refuse records why there are no codes, until the next dial.
 func (o *offer) refuse(sentence string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.refusal = sentence
 }
 
-// refused returns why the network gives no codes for a while; empty if it may.
+// refused returns why the network sends no codes for now, or "".
 func (o *offer) refused() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -101,14 +100,14 @@ func (o *offer) setCodes(codes []string) {
 	o.secrets.OnCodes()
 }
 
-// age returns how old the socket's QR codes are; not ok while there are none.
+// age returns the age of the socket's QR codes, and false if there are none.
 func (o *offer) age() (age time.Duration, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return time.Since(o.codesAt), len(o.codes) > 0
 }
 
-// setCode keeps a pairing code, and returns when it expires.
+// setCode stores a pairing code and returns when it expires.
 func (o *offer) setCode(code string) bridge.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -122,14 +121,14 @@ func (o *offer) dropCode() {
 	o.code = ""
 }
 
-// pairingRounds limits the sockets that offer codes for socketLife before a pairing that is
-// not asked for rests. No official client opens sockets without end.
+// pairingRounds is the number of sockets, each with codes for socketLife, after which an
+// unrequested pairing rests. No official client opens sockets forever.
 const pairingRounds = 5
 
-// resting describes a pairing that rests; asking for the status ends the rest.
+// resting is the sentence of a resting pairing. Requesting the status ends the rest.
 const resting = "pairing is paused, because no code was requested for a while: requesting the status or a pairing code resumes it, and the next status has a QR code"
 
-// WakePairing notes that codes are asked for, and ends a pairing's rest.
+// WakePairing records that codes are requested, and ends a pairing's rest.
 func (m *Manager) WakePairing() {
 	m.mu.Lock()
 	p := m.pairing
@@ -147,7 +146,7 @@ func (p *pairing) rest() {
 	p.m.setState(bridge.StateNeedsPair, resting)
 }
 
-// onAsked begins to count anew, and ends a rest.
+// onAsked resets the count of sockets and ends a rest.
 func (p *pairing) onAsked() {
 	p.asked.Store(false)
 	p.unasked = 0

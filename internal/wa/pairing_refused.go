@@ -7,11 +7,12 @@ import (
 	"bridged/internal/bridge"
 )
 
-// noCodesSentence is the status' sentence while the network closes the connections of a client that wants to pair.
-const noCodesSentence = "the network gives this bridge no code for pairing, and closes its connections: wait some minutes, then update bridged or try another internet connection (PROXY_URL); trying again with growing pauses"
+// noCodesSentence is the status' sentence while the network closes the connections of a client
+// that wants to pair.
+const noCodesSentence = "the network sends this bridge no code for pairing and closes its connections: wait some minutes, then update bridged or try another internet connection (PROXY_URL); trying again with growing pauses"
 
-// pairingPauseAfter returns how long to wait after n sockets in a row that had no codes: it doubles from a second to a
-// minute.
+// pairingPauseAfter returns the pause after n consecutive sockets without codes. It doubles from
+// a second to a minute.
 func pairingPauseAfter(n int) time.Duration {
 	return min(longestCodeless, time.Second<<min(n-1, 10))
 }
@@ -24,29 +25,30 @@ func (m *Manager) requestedHistory() bridge.HistoryImport {
 	return bridge.HistoryRecent
 }
 
-// pairShallow pairs as a browser from now on, and reports whether that is a change: as a desktop, which phones send
-// years of history to, the network may give no codes.
+// pairShallow pairs as a browser from now on, and reports whether that is a change. The network
+// may send no codes to a desktop, which phones send years of history to.
 func (m *Manager) pairShallow() bool {
 	if !m.opts.HistoryImport.IsDeep() || m.shallow.Swap(true) {
 		return false
 	}
 	m.log.Warn().Str("HISTORY_IMPORT", string(m.opts.HistoryImport)).
-		Msg("the network gives no code to a desktop; pairing as a browser, to which phones send less of their history")
+		Msg("the network sends no code to a desktop; pairing as a browser, which phones send less history to")
 	return true
 }
 
 func (m *Manager) shallowSentence() string {
-	return "the network gives no code to a desktop, as which HISTORY_IMPORT=" + string(m.opts.HistoryImport) +
+	return "the network sends no code to a desktop, as which HISTORY_IMPORT=" + string(m.opts.HistoryImport) +
 		" pairs: bridged pairs as a browser now, to which phones send some months of their history"
 }
 
 // loginPaused reports whether the network has asked for a pause of logins.
 func (m *Manager) loginPaused() bool {
-	wait, _ := m.loginPause.present(time.Now())
+	wait, _ := m.loginPause.left(time.Now())
 	return wait > 0
 }
 
-// renewRefused has a pairing that the network has refused try once more, because a person asks for a code.
+// renewRefused makes a pairing that the network has refused try again, because a code is
+// requested.
 func (m *Manager) renewRefused(ctx context.Context) error {
 	m.mu.Lock()
 	p := m.pairing

@@ -19,7 +19,7 @@ func TestPairing_ClosedConnectionsAreDialledWithPausesAndExplained(t *testing.T)
 	network := newNetwork(t)
 	network.CloseUnpaired(func(*waCompanionReg.DeviceProps) bool { return true })
 	a := startAccount(t, network, t.TempDir())
-	a.waitError(bridge.StateNeedsPair, "gives this bridge no code for pairing")
+	a.waitError(bridge.StateNeedsPair, "sends this bridge no code for pairing")
 	if _, err := a.manager.Pair(testContext(t), accountNumber); bridge.CodeOf(err) != bridge.CodeNotConnected || !strings.Contains(err.Error(), "no code for pairing") {
 		t.Errorf("pair: %v", err)
 	}

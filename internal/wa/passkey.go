@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	passkeyWait     = 20 * time.Second // for the phone's part of a passkey pairing
-	passkeyLife     = 5 * time.Minute  // whatsmeow's limit for the handoff proof
-	passkeyPatience = 10 * time.Second // between looks at a passkey that is awaited
+	passkeyWait = 20 * time.Second // for the phone's part of a pairing with a passkey
+	passkeyLife = 5 * time.Minute  // whatsmeow's limit for the handoff proof
+	passkeyPoll = 10 * time.Second // between checks of an awaited passkey
 )
 
 func (p *pairing) onPasskeyRequest(e *events.PairPasskeyRequest) {
 	options, err := json.Marshal(e.PublicKey)
 	if err != nil {
-		p.m.log.Error().Err(err).Msg("passkey request unreadable")
+		p.m.log.Error().Err(err).Msg("cannot encode the request for a passkey")
 		return
 	}
 	p.offer.mu.Lock()
@@ -39,8 +39,7 @@ func (o *offer) setPasskeyCode(code string) {
 	}
 }
 
-// awaitedPasskey returns a copy of the passkey that the network has asked for, and when
-// it did; nil while it has not.
+// awaitedPasskey returns a copy of the network's request for a passkey and its time, or nil.
 func (o *offer) awaitedPasskey() (passkey *bridge.Passkey, since time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -50,7 +49,7 @@ func (o *offer) awaitedPasskey() (passkey *bridge.Passkey, since time.Time) {
 	return passkey, o.passkeyAt
 }
 
-// passkeyPairing returns the pairing for which the network asked for a passkey, and that.
+// passkeyPairing returns the pairing that waits for a passkey, and the network's request.
 func (m *Manager) passkeyPairing() (*pairing, *bridge.Passkey, error) {
 	m.mu.Lock()
 	p := m.pairing
@@ -63,8 +62,8 @@ func (m *Manager) passkeyPairing() (*pairing, *bridge.Passkey, error) {
 	return nil, nil, bridge.Invalid("the network has not asked for a passkey: start a pairing first and wait until the status shows one")
 }
 
-// SubmitPasskey passes an authenticator's answer on (a WebAuthn PublicKeyCredential in
-// JSON) and waits for the phone. It confirms the pairing if no codes are to be compared.
+// SubmitPasskey passes on an authenticator's answer (a WebAuthn PublicKeyCredential in JSON) and
+// waits for the phone. It confirms the pairing unless codes must be compared.
 func (m *Manager) SubmitPasskey(ctx context.Context, response json.RawMessage) (bridge.PasskeyResult, error) {
 	p, _, err := m.passkeyPairing()
 	if err != nil {
@@ -78,7 +77,7 @@ func (m *Manager) SubmitPasskey(ctx context.Context, response json.RawMessage) (
 		return bridge.PasskeyResult{}, bridge.Invalid("the PublicKeyCredential needs rawId and response.signature")
 	}
 	select {
-	case <-p.confirm: // of an earlier try
+	case <-p.confirm: // of an earlier attempt
 	default:
 	}
 	ctx, cancel := context.WithTimeout(ctx, passkeyWait)
@@ -102,7 +101,7 @@ func (m *Manager) SubmitPasskey(ctx context.Context, response json.RawMessage) (
 	}
 }
 
-// ConfirmPasskey completes a pairing once a person has compared the two codes.
+// ConfirmPasskey completes a pairing after a person has compared the two codes.
 func (m *Manager) ConfirmPasskey(ctx context.Context) (bridge.PasskeyResult, error) {
 	p, passkey, err := m.passkeyPairing()
 	if err != nil {
@@ -124,5 +123,5 @@ func passkeyError(err error) error {
 	if errors.As(err, &iq) && iq.Code < 500 {
 		return bridge.Invalid("the network did not accept the passkey").Because(err)
 	}
-	return bridge.NotConnected("the passkey could not be passed on: try again in a moment").Because(fmt.Errorf("passkey: %w", err))
+	return bridge.NotConnected("bridged could not pass the passkey on: try again in a moment").Because(fmt.Errorf("passkey: %w", err))
 }

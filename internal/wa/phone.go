@@ -15,26 +15,27 @@ import (
 )
 
 const (
-	// phoneLimit is how long the network keeps a device whose phone stays away.
+	// phoneLimit is the absence of the phone after which the network removes its devices.
 	phoneLimit   = 14 * 24 * time.Hour
 	phoneWarning = 12 * 24 * time.Hour
 	phoneCheck   = 6 * time.Hour
-	// phoneNote separates two notes of the phone's signs of life.
+	// phoneNote is the pause between two records of the phone's signs of life.
 	phoneNote = time.Hour
 
 	settingPhoneSeen = "phone_seen"
 )
 
-// phone keeps track of the account's phone, without which the network removes the link.
+// phone tracks the absence of the account's phone, because the network unlinks devices whose
+// phone is absent.
 type phone struct {
-	mu      sync.Mutex // guards the fields below
+	mu      sync.Mutex // guards the fields from here on
 	seen    time.Time  // its last sign of life
-	noted   time.Time  // when one was written down
+	noted   time.Time  // when one was last stored
 	pinged  time.Time  // when it was last asked for one
-	warning string     // the sentence of the status while it is away; "" else
+	warning string     // the status' sentence while it is away, or ""
 }
 
-// saw notes a sign of life. It returns whether to write it down, and the warning it ends.
+// saw records a sign of life. note says whether to store it; ended is the warning that it ends.
 func (p *phone) saw(at time.Time) (note bool, ended string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,7 +50,7 @@ func (p *phone) saw(at time.Time) (note bool, ended string) {
 	return note, ended
 }
 
-// away returns since when the phone has been away, and a warning if that is long.
+// away returns when the phone was last seen, and a warning if that is long ago.
 func (p *phone) away(now time.Time) (seen time.Time, warning string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,8 +62,7 @@ func (p *phone) away(now time.Time) (seen time.Time, warning string) {
 	return p.seen, ""
 }
 
-// stanzaOf returns who caused an event, and the network's time of it; zero where it has
-// none.
+// stanzaOf returns the source of an event and the network's time of it, or zero.
 func stanzaOf(evt any) (by types.MessageSource, at time.Time) {
 	switch e := evt.(type) {
 	case *events.Message:
@@ -75,7 +75,7 @@ func stanzaOf(evt any) (by types.MessageSource, at time.Time) {
 	return by, at
 }
 
-// fromPhone returns the time of an event that the phone itself caused, else zero.
+// fromPhone returns the time of an event that the phone itself caused, or zero.
 func fromPhone(evt any) time.Time {
 	switch e := evt.(type) {
 	case *events.MediaRetry:
@@ -89,19 +89,19 @@ func fromPhone(evt any) time.Time {
 	return time.Time{}
 }
 
-// sawPhone notes a sign of life of the phone.
+// sawPhone records a sign of life of the phone.
 func (m *Manager) sawPhone(at time.Time) {
 	note, ended := m.phone.saw(at)
 	m.forgetError(ended)
 	if note {
-		m.workers.Go(func() { m.keepMoment(settingPhoneSeen, at.Truncate(time.Second)) })
+		m.workers.Go(func() { m.saveTime(settingPhoneSeen, at.Truncate(time.Second)) })
 	}
 }
 
-// loadPhoneSeen reads when the phone was last seen, before the start; now where that is not
-// known.
+// loadPhoneSeen reads when the phone was last seen before the start. It assumes the present if
+// that is not known.
 func (m *Manager) loadPhoneSeen(ctx context.Context) error {
-	seen, err := m.moment(ctx, settingPhoneSeen)
+	seen, err := m.savedTime(ctx, settingPhoneSeen)
 	if seen.IsZero() {
 		seen = time.Now()
 	}
@@ -109,8 +109,7 @@ func (m *Manager) loadPhoneSeen(ctx context.Context) error {
 	return err
 }
 
-// checkPhone asks a phone that has been away for long for a sign of life, and warns if
-// that has not come.
+// checkPhone asks an absent phone for a sign of life, and warns if none is received.
 func (l *link) checkPhone() {
 	m := l.m
 	now := m.opts.Clock.Now()
@@ -125,17 +124,17 @@ func (l *link) checkPhone() {
 }
 
 const (
-	// phonePing is after how long the phone is asked for a sign of life, at most daily:
-	// an idle account's phone is on and silent.
+	// phonePing is the absence after which the phone is asked for a sign of life, at most daily:
+	// the phone of an idle account is silent although it is on.
 	phonePing  = 10 * 24 * time.Hour
 	pingPause  = 24 * time.Hour
 	pingBudget = 30 * time.Second
 )
 
-// pingPatience limits the wait for the phone's answer before anybody is warned.
-var pingPatience = time.Minute
+// pingTimeout limits the wait for the phone's answer before a warning is shown.
+var pingTimeout = time.Minute
 
-// shouldPing reports whether to ask the phone for a sign of life now, and notes it.
+// shouldPing reports whether to ask the phone for a sign of life now, and records that.
 func (p *phone) shouldPing(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,7 +145,7 @@ func (p *phone) shouldPing(now time.Time) bool {
 	return true
 }
 
-// pingPhone asks the phone for an unknown key, which it answers, and later has its absence
+// pingPhone asks the phone for an unknown key, because it answers that, and later has its absence
 // checked again.
 func (l *link) pingPhone() {
 	ctx, cancel := context.WithTimeout(l.ctx, pingBudget)
@@ -160,11 +159,11 @@ func (l *link) pingPhone() {
 		},
 	}})
 	if err != nil {
-		l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the phone could not be asked for a sign of life")
+		l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot ask the phone for a sign of life")
 	}
 	select {
 	case <-l.ctx.Done():
-	case <-time.After(pingPatience):
+	case <-time.After(pingTimeout):
 		l.notify(notice{kind: noticePinged})
 	}
 }

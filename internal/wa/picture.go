@@ -10,7 +10,7 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// Picture asks the network where it has the picture of a person or a group.
+// Picture asks the network for the location of the picture of a person or a group.
 func (m *Manager) Picture(ctx context.Context, of bridge.JID, size bridge.PictureSize) (bridge.Picture, error) {
 	l, err := m.open()
 	if err != nil {

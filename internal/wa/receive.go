@@ -15,17 +15,16 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// saveTimeout bounds one transaction of the store.
+// saveTimeout limits one transaction of the store.
 const saveTimeout = 30 * time.Second
 
-// handle receives everything that happens on the socket. Its result is the
-// acknowledgement. It recovers its own panics, because whatsmeow counts a panicking
-// handler as success, and asks the network nothing, because stanzas are handled one at a
-// time.
+// handle receives all events of the socket. It returns whether the stanza may be acknowledged. It
+// recovers from its own panics, because whatsmeow counts a panicking handler as success. It sends
+// no queries to the network, because stanzas are handled one at a time.
 func (l *link) handle(evt any) (stored bool) {
 	defer func() {
 		if !stored && session.IsAcknowledgedAnyway(evt) {
-			l.cut()
+			l.abort()
 		}
 	}()
 	if !l.m.handlers.enter() {
@@ -35,7 +34,7 @@ func (l *link) handle(evt any) (stored bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			l.m.log.Error().Str("event", fmt.Sprintf("%T", evt)).Str("panic", bridge.Redact(fmt.Sprint(r))).
-				Bytes("stack", debug.Stack()).Msg("handler panicked")
+				Bytes("stack", debug.Stack()).Msg("panic in an event handler")
 			stored = l.refuse(fmt.Errorf("panic while handling %T", evt))
 		}
 	}()
@@ -47,62 +46,62 @@ func (l *link) handle(evt any) (stored bool) {
 		m.sawPhone(at)
 	}
 	switch e := evt.(type) {
-	// Facts: stored, then acknowledged.
+	// Facts are stored, then acknowledged.
 	case *events.Message:
 		m.noteTyping(e.Info.MessageSource, bridge.TypingPaused)
-		plainer := func() []bridge.Fact { return convert.UnreadableFacts(e, m.presentUser().JID) }
-		return l.keep(l.read(evt, func() []bridge.Fact { return l.messageFacts(e) }, plainer))
+		plainer := func() []bridge.Fact { return convert.UnreadableFacts(e, m.currentUser().JID) }
+		return l.saveAndFollowUp(l.read(evt, func() []bridge.Fact { return l.messageFacts(e) }, plainer))
 	case *events.UndecryptableMessage:
-		return l.keep(l.read(evt, func() []bridge.Fact { return convert.PlaceholderFacts(e, m.presentUser().JID) }, nil))
+		return l.saveAndFollowUp(l.read(evt, func() []bridge.Fact { return convert.PlaceholderFacts(e, m.currentUser().JID) }, nil))
 	case notDecrypted:
-		facts := l.read(evt, func() []bridge.Fact { return convert.PlaceholderFacts(e.UndecryptableMessage, m.presentUser().JID) }, nil)
+		facts := l.read(evt, func() []bridge.Fact { return convert.PlaceholderFacts(e.UndecryptableMessage, m.currentUser().JID) }, nil)
 		if e.last {
-			return l.keep(facts)
+			return l.saveAndFollowUp(facts)
 		}
-		return l.save(facts) // whatsmeow reports it once more
+		return l.save(facts) // whatsmeow emits it again
 	case *events.Receipt:
-		stored := l.keep(l.read(evt, func() []bridge.Fact { return convert.ReceiptFacts(e) }, nil))
+		stored := l.saveAndFollowUp(l.read(evt, func() []bridge.Fact { return convert.ReceiptFacts(e) }, nil))
 		if stored {
 			m.ReceiptsStored(e.MessageIDs)
 		}
 		return stored
 	case *events.JoinedGroup:
-		return l.keep(l.read(evt, func() []bridge.Fact { return convert.JoinedFacts(e) }, nil))
+		return l.saveAndFollowUp(l.read(evt, func() []bridge.Fact { return convert.JoinedFacts(e) }, nil))
 	case *events.GroupInfo:
-		return l.keep(l.read(evt, func() []bridge.Fact { return l.groupChangeFacts(e) }, nil)) && l.followMembers(e)
+		return l.saveAndFollowUp(l.read(evt, func() []bridge.Fact { return l.groupChangeFacts(e) }, nil)) && l.followMembers(e)
 	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
-		return l.keep(l.read(evt, func() []bridge.Fact { return l.callFacts(evt) }, nil))
+		return l.saveAndFollowUp(l.read(evt, func() []bridge.Fact { return l.callFacts(evt) }, nil))
 	case *events.PushName:
-		return l.keep([]bridge.Fact{bridge.Contact{JID: convert.JID(e.JID), PushName: &e.NewPushName}})
+		return l.saveAndFollowUp([]bridge.Fact{bridge.Contact{JID: convert.JID(e.JID), PushName: &e.NewPushName}})
 	case *events.BusinessName:
-		return l.keep([]bridge.Fact{bridge.Contact{JID: convert.JID(e.JID), BusinessName: &e.NewBusinessName}})
+		return l.saveAndFollowUp([]bridge.Fact{bridge.Contact{JID: convert.JID(e.JID), BusinessName: &e.NewBusinessName}})
 	case *events.Contact:
-		return l.keep(convert.ContactFacts(e))
+		return l.saveAndFollowUp(convert.ContactFacts(e))
 	case session.Moved:
-		return l.keep([]bridge.Fact{bridge.IdentityChange(e)}) && l.follow(e)
+		return l.saveAndFollowUp([]bridge.Fact{bridge.IdentityChange(e)}) && l.follow(e)
 	case session.UsernameChanged:
-		return l.keep(l.usernameFacts(e))
+		return l.saveAndFollowUp(l.usernameFacts(e))
 	case *events.Blocklist:
-		if len(e.Changes) == 0 { // it says only that something has changed
+		if len(e.Changes) == 0 { // it only says that something has changed
 			m.workers.Go(l.readBlocklist)
 		}
-		return l.keep(convert.BlockFacts(e))
+		return l.saveAndFollowUp(convert.BlockFacts(e))
 	case *events.AppState:
-		return l.keep(convert.LIDContactFacts(e.Index, e.SyncActionValue))
+		return l.saveAndFollowUp(convert.LIDContactFacts(e.Index, e.SyncActionValue))
 	case *events.MarkChatAsRead:
-		return l.keep(convert.MarkFacts(e))
+		return l.saveAndFollowUp(convert.MarkFacts(e))
 	case *events.Archive, *events.Pin, *events.Mute:
-		return l.keepSettings(convert.ChatSettingFacts(evt))
+		return l.saveSettings(convert.ChatSettingFacts(evt))
 	case *events.DeleteForMe:
-		return l.keep([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.ChatJID)}})
+		return l.saveAndFollowUp([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.ChatJID)}})
 	case *events.DeleteChat:
-		return l.keep([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.JID)}})
+		return l.saveAndFollowUp([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.JID)}})
 	case *events.ClearChat:
-		return l.keep([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.JID)}})
+		return l.saveAndFollowUp([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.JID)}})
 
-	// The connection.
+	// These events are about the connection.
 	case *events.Connected:
-		m.endBan() // here: the supervisor may hear of this login after a later one was refused
+		m.endBan() // here, because the supervisor may receive this login after the refusal of a later one
 		l.connected()
 	case *events.Disconnected:
 		l.notify(notice{kind: noticeDisconnected})
@@ -124,16 +123,16 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.StreamError:
 		l.notify(notice{kind: noticeSilent, sentence: fmt.Sprintf("the network ended the connection (code %s); reconnecting", e.Code)})
 
-	// Pairing.
+	// These events are about pairing.
 	case *events.QR, *events.RotateADVSecret, *events.PairSuccess, *events.PairError, *events.ManualLoginReconnect, *events.QRScannedWithoutMultidevice,
 		*events.PairPasskeyRequest, *events.PairPasskeyConfirmation, *events.PairPasskeyError:
-		if p := m.presentPairing(l); p != nil {
+		if p := m.currentPairing(l); p != nil {
 			p.onEvent(evt)
 		} else if _, again := evt.(*events.ManualLoginReconnect); again {
 			l.notify(notice{kind: noticeRelogin, sentence: "the network wants the account to log in again; reconnecting"})
 		}
 
-	// The account.
+	// These events are about the account.
 	case *events.PushNameSetting:
 		m.setPushName(e.Action.GetName())
 		m.workers.Go(l.stayUnavailable)
@@ -148,7 +147,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case session.DefaultTimer:
 		m.noteDefaultTimer(e)
 	case session.Dirty:
-		l.readAnew(e)
+		l.readAgain(e)
 	case session.Registration:
 		m.noteRegistration(e)
 	case *events.MediaRetry:
@@ -159,18 +158,18 @@ func (l *link) handle(evt any) (stored bool) {
 		if of := convert.JID(e.JID); of != "" && m.opts.PictureChanged != nil {
 			m.opts.PictureChanged(of)
 		}
-		return l.keep(l.read(e, func() []bridge.Fact { return convert.PictureFacts(e) }, nil))
+		return l.saveAndFollowUp(l.read(e, func() []bridge.Fact { return convert.PictureFacts(e) }, nil))
 	}
 	return true
 }
 
-// read interprets a stanza, or plainer where that panics: a malformed message that was
-// refused would come again forever and block those behind it.
+// read converts a stanza with facts, or with plainer if facts panics: a refused malformed message
+// would be received again forever and block the following ones.
 func (l *link) read(evt any, facts, plainer func() []bridge.Fact) (found []bridge.Fact) {
 	defer func() {
 		if r := recover(); r != nil {
 			l.m.log.Error().Str("event", fmt.Sprintf("%T", evt)).Str("panic", bridge.Redact(fmt.Sprint(r))).
-				Bytes("stack", debug.Stack()).Msg("stanza not understood")
+				Bytes("stack", debug.Stack()).Msg("panic while reading a stanza")
 			found = nil
 			if plainer != nil {
 				found = plainer()
@@ -180,8 +179,8 @@ func (l *link) read(evt any, facts, plainer func() []bridge.Fact) (found []bridg
 	return facts()
 }
 
-// keep saves the facts of one stanza and begins the work that they bring.
-func (l *link) keep(facts []bridge.Fact) bool {
+// saveAndFollowUp saves the facts of one stanza and starts the work that follows from them.
+func (l *link) saveAndFollowUp(facts []bridge.Fact) bool {
 	if !l.save(facts) {
 		return false
 	}
@@ -192,15 +191,15 @@ func (l *link) keep(facts []bridge.Fact) bool {
 	return true
 }
 
-// save saves the facts of one stanza in one transaction, one stanza at a time: while the
-// store is slow, the next connection may bring the stanza again, and others behind it.
+// save saves the facts of one stanza in one transaction, one stanza at a time: while the store is
+// slow, the next connection may receive the stanza again, and others after it.
 func (l *link) save(facts []bridge.Fact) bool {
-	l.m.turn.Lock()
-	defer l.m.turn.Unlock()
+	l.m.saving.Lock()
+	defer l.m.saving.Unlock()
 	if l.refusing.Load() {
 		return false
 	}
-	// What whatsmeow has stored of the stanza must not be lost either.
+	// whatsmeow's own data of the stanza must not be lost either.
 	if err := l.m.opts.Watch.Check(); err != nil {
 		return l.refuse(err)
 	}
@@ -221,19 +220,19 @@ func (l *link) save(facts []bridge.Fact) bool {
 	return true
 }
 
-// refuse leaves a stanza unacknowledged and cuts the connection: the network sends it
-// again only on the next one. While the store keeps failing the pauses grow.
+// refuse leaves a stanza unacknowledged and closes the connection: the network sends it again
+// only on the next one. The pauses grow while the store fails.
 func (l *link) refuse(cause error) bool {
 	if l.refusing.Swap(true) {
 		return false
 	}
 	m := l.m
-	m.behind.Store(true)
+	m.storeLags.Store(true)
 	wait := pause(int(m.refusals.Add(1)), 0)
-	m.log.Error().Err(cause).Dur("retry_in", wait).Msg("not stored, not acknowledged")
+	m.log.Error().Err(cause).Dur("retry_in", wait).Msg("cannot store a stanza; it is not acknowledged")
 	l.notify(notice{
 		kind: noticeRefused, after: wait,
-		sentence: "a message could not be stored and was left with the network: " + reasonOf(session.Explain(cause)),
+		sentence: "a message could not be stored; the network sends it again: " + reasonOf(session.Explain(cause)),
 	})
 	return false
 }
@@ -249,8 +248,8 @@ func loggedOutSentence(e *events.LoggedOut, now time.Time) string {
 	return "unlinked from the phone on " + on + "; pair again"
 }
 
-// synced takes over a whole sync of the account's own state, of which whatsmeow makes no
-// events. The push name is read in the goroutine that wrote it.
+// synced saves the result of a full sync of the account's own state; whatsmeow emits no events
+// for its entries. The push name is read in the goroutine that wrote it.
 func (l *link) synced(e *events.AppStateSyncComplete) {
 	switch e.Name {
 	case appstate.WAPatchCriticalBlock:
@@ -276,49 +275,49 @@ func (l *link) synced(e *events.AppStateSyncComplete) {
 	}
 }
 
-// stayUnavailable keeps the phone ringing. It needs a push name, which a fresh session
-// gets with the first sync.
+// stayUnavailable marks the account as unavailable, so that the phone keeps ringing. It needs a
+// push name, which a new session gets with the first sync.
 func (l *link) stayUnavailable() {
-	if l.m.presentUser().PushName == "" {
+	if l.m.currentUser().PushName == "" {
 		return
 	}
 	if err := l.cli.RestPresence(l.ctx); err != nil && l.cli.LoggedIn() {
-		l.m.log.Debug().Str("error", bridge.Redact(err.Error())).Msg("presence not sent")
+		l.m.log.Debug().Str("error", bridge.Redact(err.Error())).Msg("cannot send presence")
 	}
 }
 
-// notDecrypted is a message that whatsmeow could not decrypt and has not answered.
+// notDecrypted is a message that whatsmeow could not decrypt and has not answered yet.
 type notDecrypted struct {
 	*events.UndecryptableMessage
-	last bool // whatsmeow makes no event of it
+	last bool // whatsmeow emits no event for it
 }
 
 func (l *link) onUndecrypted(e *events.UndecryptableMessage, last bool) {
-	if l.ctx.Err() == nil && !l.handle(notDecrypted{e, last}) { // else whatsmeow leaves it with the network
-		l.cut()
+	if l.ctx.Err() == nil && !l.handle(notDecrypted{e, last}) { // otherwise whatsmeow does not acknowledge it
+		l.abort()
 	}
 }
 
-// learnIdentities saves mappings outside a stanza's transaction, or at the next login.
+// learnIdentities saves mappings in a separate transaction; after an error, the next login does.
 func (m *Manager) learnIdentities(found []bridge.Identity) {
 	facts := make([]bridge.Fact, len(found))
 	for i, identity := range found {
 		facts[i] = identity
 	}
 	if err := m.store.Save(m.background, facts...); err != nil {
-		m.behind.Store(true)
-		m.log.Warn().Err(err).Int("mappings", len(found)).Msg("identities not stored")
+		m.storeLags.Store(true)
+		m.log.Warn().Err(err).Int("mappings", len(found)).Msg("cannot store identities")
 	}
 }
 
-// gate lets many in until it is shut, which waits for those inside: whatsmeow waits for
-// none of its goroutines, some of which run handlers.
+// gate lets goroutines enter until it is shut. Shutting waits for the goroutines inside, because
+// whatsmeow does not wait for its own, and some of them run handlers.
 type gate struct {
 	mu     sync.RWMutex
 	closed bool // guarded by mu
 }
 
-// enter returns false once the gate is shut; else leave must follow.
+// enter returns false if the gate is shut. Otherwise leave must be called.
 func (g *gate) enter() bool {
 	g.mu.RLock()
 	if g.closed {

@@ -13,15 +13,15 @@ import (
 	"bridged/internal/bridge"
 )
 
-// settingTimelock is when the reach-out timelock ends, in Unix seconds: the network sends
-// it once.
+// settingTimelock stores when the reach-out timelock ends, in Unix seconds, because the network
+// sends it only once.
 const settingTimelock = "reachout_timelock"
 
-// timelock keeps the account from starting new chats.
+// timelock prevents the account from starting new chats.
 type timelock struct {
 	mu    sync.Mutex
-	until time.Time // zero where there is none, or its end is not known; guarded by mu
-	shown string    // its sentence in the status; guarded by mu
+	until time.Time // zero if there is no timelock or its end is not known; guarded by mu
+	shown string    // the sentence shown in the status; guarded by mu
 }
 
 func (t *timelock) set(until time.Time) {
@@ -30,14 +30,14 @@ func (t *timelock) set(until time.Time) {
 	t.until = until
 }
 
-// left returns how long it lasts; 0 is unknown, or over.
+// left returns how long it lasts; 0 if that is unknown, or it is over.
 func (t *timelock) left() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return max(0, time.Until(t.until))
 }
 
-// show returns the sentence of the status while it lasts, and one that has to go.
+// show returns the status' sentence while it lasts, and an old sentence to remove.
 func (t *timelock) show() (sentence, over string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,14 +51,14 @@ func (t *timelock) show() (sentence, over string) {
 	return sentence, over
 }
 
-// noteTimelock keeps the timelock before it is acknowledged.
+// noteTimelock stores the timelock before it is acknowledged.
 func (m *Manager) noteTimelock(e *events.NotifyAccountReachoutTimelock) {
 	var until time.Time
 	if e.IsActive {
 		until = e.TimeEnforcementEnds.Time
 	}
 	m.timelock.set(until)
-	m.keepMoment(settingTimelock, until)
+	m.saveTime(settingTimelock, until)
 	m.showTimelock()
 }
 
@@ -66,7 +66,7 @@ func (m *Manager) noteTimelock(e *events.NotifyAccountReachoutTimelock) {
 func (m *Manager) showTimelock() { m.showRestriction(m.timelock.show()) }
 
 // showRestriction shows a sentence in the status while the account is open, and removes the
-// sentence of a restriction that is over.
+// sentence of a past restriction.
 func (m *Manager) showRestriction(sentence, over string) {
 	if m.forgetError(over) && sentence == "" {
 		m.announce("")
@@ -74,51 +74,51 @@ func (m *Manager) showRestriction(sentence, over string) {
 	m.warn(sentence)
 }
 
-// keepMoment writes a moment down in whole seconds, not before it; the zero one is none.
-func (m *Manager) keepMoment(setting string, at time.Time) {
+// saveTime stores a time in whole seconds, rounded up; the zero time removes it.
+func (m *Manager) saveTime(setting string, at time.Time) {
 	value := ""
 	if !at.IsZero() {
 		value = strconv.FormatInt(at.Add(time.Second-1).Unix(), 10)
 	}
-	m.keepSetting(setting, value)
+	m.saveSetting(setting, value)
 }
 
-// keepSetting writes a setting down, also while the program ends.
-func (m *Manager) keepSetting(setting, value string) {
+// saveSetting stores a setting, even while the program stops.
+func (m *Manager) saveSetting(setting, value string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.background), saveTimeout)
 	defer cancel()
 	if err := m.store.SetSetting(ctx, setting, value); err != nil {
-		m.log.Warn().Err(err).Str("setting", setting).Msg("not written down for the next start")
+		m.log.Warn().Err(err).Str("setting", setting).Msg("cannot store a setting for the next start")
 	}
 }
 
-// moment reads a moment that was written down; the zero one where none was.
-func (m *Manager) moment(ctx context.Context, setting string) (time.Time, error) {
+// savedTime reads a stored time, or the zero time.
+func (m *Manager) savedTime(ctx context.Context, setting string) (time.Time, error) {
 	value, err := m.store.Setting(ctx, setting)
 	if err != nil {
 		return time.Time{}, err
 	}
 	seconds, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
-		return time.Time{}, nil // as if none was
+		return time.Time{}, nil // continue without it
 	}
 	return time.Unix(seconds, 0), nil
 }
 
-// The settings of a ban: when to try again, in Unix seconds, and the status' sentence.
+// These settings store a ban: when to try again, in Unix seconds, and the status' sentence.
 const (
 	settingBan       = "ban_until"
 	settingBanReason = "ban_reason"
 )
 
-// ban keeps the account from logging in.
+// ban prevents the account from logging in.
 type ban struct {
 	mu     sync.Mutex
-	until  time.Time // when to try again; zero where there is none; guarded by mu
+	until  time.Time // when to try again; zero for no ban; guarded by mu
 	reason string    // the sentence of the status; guarded by mu
 }
 
-// set notes a ban, or its end, and reports whether there was one.
+// set records a ban or its end, and reports whether there was a ban before.
 func (b *ban) set(until time.Time, reason string) (was bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -127,35 +127,35 @@ func (b *ban) set(until time.Time, reason string) (was bool) {
 	return was
 }
 
-// present returns how long to wait, and why; 0 is no ban.
-func (b *ban) present() (left time.Duration, reason string) {
+// left returns how long to wait and why, or 0.
+func (b *ban) left() (left time.Duration, reason string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return max(0, time.Until(b.until)), b.reason
 }
 
-// banned keeps a ban over restarts, and returns what it means for the connection.
+// banned stores a ban, so that it survives restarts, and returns the notice for the connection.
 func (m *Manager) banned(e *events.TemporaryBan) notice {
 	n := banNotice(e)
 	until := time.Now().Add(n.after)
 	m.ban.set(until, n.sentence)
-	m.keepMoment(settingBan, until)
-	m.keepSetting(settingBanReason, n.sentence)
+	m.saveTime(settingBan, until)
+	m.saveSetting(settingBanReason, n.sentence)
 	return n
 }
 
-// endBan forgets a ban: the account was let in, or its session is gone.
+// endBan removes a ban, because the account was let in or its session is gone.
 func (m *Manager) endBan() {
 	if m.ban.set(time.Time{}, "") {
-		m.keepMoment(settingBan, time.Time{})
-		m.keepSetting(settingBanReason, "")
+		m.saveTime(settingBan, time.Time{})
+		m.saveSetting(settingBanReason, "")
 	}
 }
 
 // loadRestrictions reads the restrictions of an earlier run.
 func (m *Manager) loadRestrictions(ctx context.Context) error {
-	locked, lockErr := m.moment(ctx, settingTimelock)
-	banned, banErr := m.moment(ctx, settingBan)
+	locked, lockErr := m.savedTime(ctx, settingTimelock)
+	banned, banErr := m.savedTime(ctx, settingBan)
 	reason, reasonErr := m.store.Setting(ctx, settingBanReason)
 	if err := errors.Join(lockErr, banErr, reasonErr, m.loadQuota(ctx)); err != nil {
 		return err

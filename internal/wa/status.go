@@ -10,11 +10,11 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// unreachable is the last error while nothing answers.
+// unreachable is the last error while the network does not answer.
 const unreachable = "WhatsApp cannot be reached: check the internet connection and the DNS of this machine, or set PROXY_URL; trying again"
 
-// setState moves the account to a state and says why. An empty sentence
-// leaves the last error as it is, but open forgets it; see clearError.
+// setState changes the account's state and its last error. An empty sentence leaves the last
+// error as it is, except that open clears it; see clearError.
 func (m *Manager) setState(state bridge.State, sentence string) {
 	m.mu.Lock()
 	changed := m.status.Status != state
@@ -53,11 +53,11 @@ func (m *Manager) announce(sentence string) {
 	event.Msg(sentence)
 	status.QR, status.PairingCode, status.PairingCodeExpiresAt, status.CatchingUp = nil, nil, nil, nil
 	if err := m.store.Save(m.background, status); err != nil {
-		m.log.Warn().Err(err).Msg("account status not stored")
+		m.log.Warn().Err(err).Msg("cannot store the account's status")
 	}
 }
 
-// Status returns the account's status now.
+// Status returns the current status of the account.
 func (m *Manager) Status() bridge.Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,7 +66,7 @@ func (m *Manager) Status() bridge.Status {
 		status.User = new(*m.user)
 		status.HasSession = true
 	}
-	status.SecurityNotice = m.security.present(m.opts.Clock.Now())
+	status.SecurityNotice = m.security.current(m.opts.Clock.Now())
 	if m.link != nil {
 		status.CatchingUp = m.link.offline.Progress()
 	}
@@ -75,12 +75,12 @@ func (m *Manager) Status() bridge.Status {
 		p.offer.show(&status, time.Now())
 	}
 	if status.HasSession {
-		status.NewChats = m.quota.present()
+		status.NewChats = m.quota.current()
 	}
 	return status
 }
 
-// showLogin adds to a status what is known of the next login.
+// showLogin adds the expected next login to a status.
 func (m *Manager) showLogin(status *bridge.Status) {
 	version := m.clientVersion().String()
 	status.ClientVersion = bridge.ClientVersion{Current: version}
@@ -92,8 +92,8 @@ func (m *Manager) showLogin(status *bridge.Status) {
 	}
 }
 
-// Ready returns nil while the socket is open, else a [bridge.CodeNotConnected] error, or
-// [bridge.CodeStorageUnavailable] where the files were taken away.
+// Ready returns nil while the socket is open, and otherwise a [bridge.CodeNotConnected] error, or
+// [bridge.CodeStorageUnavailable] if files were removed.
 func (m *Manager) Ready() error {
 	if err := m.opts.Watch.Check(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (m *Manager) Ready() error {
 	status := m.Status()
 	switch status.Status {
 	case bridge.StateOpen:
-		if err := m.refused(); err != nil { // the supervisor is about to hear of it
+		if err := m.refused(); err != nil { // the supervisor does not know it yet
 			return bridge.NotConnected("%v", err)
 		}
 		return nil
@@ -136,7 +136,7 @@ func (m *Manager) openClient() (*sending.Client, error) {
 	return l.cli, nil
 }
 
-// openGroups returns the open connection as groups need it.
+// openGroups returns the open connection for package groups.
 func (m *Manager) openGroups() (*session.Client, groups.Recipients, error) {
 	c, err := m.openClient()
 	if err != nil {
@@ -145,7 +145,7 @@ func (m *Manager) openGroups() (*session.Client, groups.Recipients, error) {
 	return c.Client, c, nil
 }
 
-// openHistory returns the open connection as the history needs it.
+// openHistory returns the open connection for package history.
 func (m *Manager) openHistory() (history.Conn, error) {
 	l, err := m.open()
 	if err != nil {
@@ -154,14 +154,14 @@ func (m *Manager) openHistory() (history.Conn, error) {
 	return history.Conn{Client: l.cli.Client, Ctx: l.ctx, Facts: l.messageFacts}, nil
 }
 
-// setUser makes known whose session there is; nil ends it.
+// setUser sets the user of the session; nil if it has ended.
 func (m *Manager) setUser(user *bridge.User) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.user = user
 }
 
-// setLID completes the user of a session that was made before LIDs.
+// setLID adds the LID to the user of a session from before LIDs.
 func (m *Manager) setLID(lid bridge.JID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -170,7 +170,7 @@ func (m *Manager) setLID(lid bridge.JID) {
 	}
 }
 
-// setPushName keeps the account's own name current, also in lists of members.
+// setPushName updates the account's own name, also in lists of members.
 func (m *Manager) setPushName(name string) {
 	m.mu.Lock()
 	if m.user != nil {
@@ -178,13 +178,13 @@ func (m *Manager) setPushName(name string) {
 	}
 	m.mu.Unlock()
 	if err := m.store.Save(m.background, m.ownNames()...); err != nil {
-		m.log.Warn().Err(err).Msg("own name not stored; trying again at the next login")
+		m.log.Warn().Err(err).Msg("cannot store the account's own name; trying again at the next login")
 	}
 }
 
-// ownNames returns the account as a person; nothing while unpaired.
+// ownNames returns the facts about the account as a person, or nil while unpaired.
 func (m *Manager) ownNames() []bridge.Fact {
-	user := m.presentUser()
+	user := m.currentUser()
 	var facts []bridge.Fact
 	if user.LID != "" {
 		facts = append(facts, bridge.Identity{PN: user.JID, LID: user.LID})
@@ -195,14 +195,14 @@ func (m *Manager) ownNames() []bridge.Fact {
 	return facts
 }
 
-// own returns the account's two identities; empty while unpaired.
+// own returns the account's number and LID; both are empty while unpaired.
 func (m *Manager) own() (pn, lid bridge.JID) {
-	user := m.presentUser()
+	user := m.currentUser()
 	return user.JID, user.LID
 }
 
-// presentUser returns the account as far as it is known; empty while unpaired.
-func (m *Manager) presentUser() (user bridge.User) {
+// currentUser returns the account as far as it is known; empty while unpaired.
+func (m *Manager) currentUser() (user bridge.User) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.user != nil {
@@ -211,7 +211,7 @@ func (m *Manager) presentUser() (user bridge.User) {
 	return user
 }
 
-// forgetError forgets the last error if it is this one, and reports that.
+// forgetError clears the last error if it is this sentence, and reports whether it did.
 func (m *Manager) forgetError(sentence string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -235,7 +235,7 @@ func (m *Manager) warn(sentence string) {
 	}
 }
 
-// clearError forgets the last error.
+// clearError clears the last error.
 func (m *Manager) clearError() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

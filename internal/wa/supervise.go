@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// dialLimit exceeds a dial's own limits and whatsmeow's 20 s for the handshake.
+	// dialLimit is longer than the limits of a dial plus whatsmeow's 20 s for the handshake.
 	dialLimit = dialTimeout + tlsTimeout + answerHeaderTimeout + 25*time.Second
-	// shortOutage is how long the pauses between tries stay short.
+	// shortOutage is how long the pauses between attempts stay short.
 	shortOutage = 5 * time.Minute
 	shortPause  = 8 * time.Second
 	longPause   = 30 * time.Second
-	// refusedPause is how long the network's refusals are left alone.
+	// refusedPause is the pause after a refusal of the network.
 	refusedPause = time.Hour
 )
 
-// supervise alternates between pairing and running a session, each with its own link.
+// supervise alternates between pairing and running a session. Each has its own link.
 func (m *Manager) supervise(ctx context.Context) error {
 	for ctx.Err() == nil {
 		device, err := m.db.Device(ctx)
@@ -38,45 +38,45 @@ func (m *Manager) supervise(ctx context.Context) error {
 	return nil
 }
 
-// supervised decides over a link: a [connection] or a [pairing]. One goroutine calls the
-// methods, whose result is true when the link has served its purpose.
+// supervised decides about a link: a [connection] or a [pairing]. Its methods are called in one
+// goroutine. They return true when the link is not needed any more.
 type supervised interface {
 	onTimer() (over bool)
 	onDialled(err error)
 	onNotice(n notice) (over bool)
 	onCommand(c command) (over bool)
 	onCheck() // every storageCheck
-	onLapse() // the end of patience
+	onLapse() // after connectingTimeout
 }
 
-// supervisor dials one link and reports what happens to it. Its fields belong to the
-// goroutine of run.
+// supervisor dials one link and reports its events. Only run's goroutine uses its fields.
 type supervisor struct {
 	m       *Manager
 	l       *link
 	phase   phase
-	tries   int // dials that have failed in a row
-	dial    int // the number of the present dial
+	tries   int // consecutive failed dials
+	dial    int // the number of the current dial
 	dialled chan dialResult
-	timer   *time.Timer // the next dial, or the end of the present phase
+	timer   *time.Timer // the next dial, or the end of the current phase
 	lapse   *time.Timer // when connecting becomes closed
 }
 
-// phase says what is done with a link now.
+// phase is the current work on a link.
 type phase int
 
 const (
 	phaseWaiting  phase = iota // for the next dial
-	phaseDialling              // until the socket is up
+	phaseDialling              // until the socket is open
 	phaseLogin                 // until the network has let the session in
 	phaseOpen                  // the session is logged in
-	phaseHalted                // until a person asks for another try
+	phaseHalted                // until a person asks for another attempt
 	phaseEnding                // until the keys of an ended session are wiped
 	phaseOffering              // until one of the codes is used
 	phaseYielding              // until this process may run the session
 )
 
-// dialResult names its dial, which may end after the next has begun.
+// dialResult has the number of its dial, because it may be received after the next dial has
+// started.
 type dialResult struct {
 	dial int
 	err  error
@@ -86,11 +86,11 @@ type dialResult struct {
 func newSupervisor(m *Manager, l *link) supervisor {
 	return supervisor{
 		m: m, l: l, dialled: make(chan dialResult, 16),
-		timer: time.NewTimer(0), lapse: time.NewTimer(patience),
+		timer: time.NewTimer(0), lapse: time.NewTimer(connectingTimeout),
 	}
 }
 
-// run serves until ctx ends or the link has served its purpose, and ends the link.
+// run works until ctx ends or the link is not needed any more, and then ends the link.
 func (s *supervisor) run(ctx context.Context, of supervised) {
 	defer s.l.end()
 	defer s.timer.Stop()
@@ -120,7 +120,7 @@ func (s *supervisor) run(ctx context.Context, of supervised) {
 	}
 }
 
-// enter begins a phase whose timer goes off after limit; 0 is never.
+// enter starts a phase. Its timer fires after limit; 0 means never.
 func (s *supervisor) enter(p phase, limit time.Duration) {
 	s.phase = p
 	s.timer.Stop()
@@ -129,13 +129,13 @@ func (s *supervisor) enter(p phase, limit time.Duration) {
 	}
 }
 
-// schedule plans the next dial.
+// schedule schedules the next dial.
 func (s *supervisor) schedule(after time.Duration) {
 	s.phase = phaseWaiting
 	s.timer.Reset(after)
 }
 
-// connect begins a dial, which ends within limit or with the timer.
+// connect starts a dial, which ends after limit at the latest, or with the timer.
 func (s *supervisor) connect(limit time.Duration) {
 	s.enter(phaseDialling, limit)
 	s.dial++
@@ -143,16 +143,16 @@ func (s *supervisor) connect(limit time.Duration) {
 	go func() { s.dialled <- dialResult{number, s.l.connect()} }()
 }
 
-// endDial gives up a dial under way, which holds whatsmeow's lock.
+// endDial abandons a running dial, which holds whatsmeow's lock.
 func (s *supervisor) endDial() {
 	if s.phase == phaseDialling {
-		s.l.cut()
+		s.l.abort()
 	}
 }
 
-// pause returns how long to wait before try n of an outage: at once, then
-// doubling from a second, at most 8 s in the first minutes and 30 s later,
-// spread by a fifth so that many clients do not come back at one moment.
+// pause returns how long to wait before attempt n of an outage: first 0, then from one second,
+// doubling, up to 8 s in the first minutes and 30 s later. It varies by a fifth, so that many
+// clients do not reconnect at the same moment.
 func pause(n int, outage time.Duration) time.Duration {
 	if n == 0 {
 		return 0
@@ -165,7 +165,7 @@ func pause(n int, outage time.Duration) time.Duration {
 	return wait - time.Duration(rand.Int64N(int64(wait)/5))
 }
 
-// command asks the supervisor for something and waits for the answer.
+// command is a request to the supervisor.
 type command struct {
 	kind commandKind
 	ctx  context.Context
@@ -185,7 +185,7 @@ type commandResult struct {
 	err      error
 }
 
-// ask hands a command to the supervisor.
+// ask sends a command to the supervisor and waits for the result.
 func (m *Manager) ask(ctx context.Context, kind commandKind) (commandResult, error) {
 	c := command{kind: kind, ctx: ctx, done: make(chan commandResult, 1)}
 	select {
@@ -203,8 +203,8 @@ func (m *Manager) ask(ctx context.Context, kind commandKind) (commandResult, err
 	}
 }
 
-// Logout unlinks the account at the network when it is open, and wipes the
-// session in any case. Without a session it succeeds and does nothing.
+// Logout unlinks the device at the network if the connection is open, and always wipes the
+// session. Without a session it does nothing.
 func (m *Manager) Logout(ctx context.Context) (unlinked bool, err error) {
 	if m.Status().User == nil {
 		return false, nil
@@ -213,8 +213,8 @@ func (m *Manager) Logout(ctx context.Context) (unlinked bool, err error) {
 	return result.unlinked, err
 }
 
-// Reconnect tries to connect now, also when the account was replaced by
-// another client. Without a session it fails with [bridge.CodeNoSession].
+// Reconnect tries to connect now, even if the account was replaced by another client. Without a
+// session it fails with [bridge.CodeNoSession].
 func (m *Manager) Reconnect(ctx context.Context) error {
 	if m.Status().User == nil {
 		return bridge.Fail(bridge.CodeNoSession, "there is no session to reconnect: pair the account first")

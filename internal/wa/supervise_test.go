@@ -41,7 +41,7 @@ func TestRetry_ALineThatDropsOftenIsDialledAtOnce(t *testing.T) {
 				s.phase, s.openAt = phaseOpen, time.Now()
 				time.Sleep(c.lasts)
 				s.lost()
-				wait := s.again()
+				wait := s.nextPause()
 				time.Sleep(wait)
 				away += wait
 			}

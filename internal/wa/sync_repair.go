@@ -14,28 +14,28 @@ import (
 )
 
 const (
-	// wholeSyncEvery is how soon a collection is read whole again, and
-	// recoverEvery how soon the phone is asked for it again.
+	// wholeSyncEvery is the shortest pause between two full reads of a collection, and
+	// recoverEvery between two requests for it to the phone.
 	wholeSyncEvery = time.Hour
 	recoverEvery   = 48 * time.Hour
-	// syncCheckEvery separates two checks whether all is in order again.
+	// syncCheckEvery is the pause between two checks whether everything is in order again.
 	syncCheckEvery = time.Hour
 
 	settingSyncBehind    = "appstate_behind"     // since when something is not in order
 	settingSyncRecovered = "appstate_recovered." // and a collection: when the phone was asked for it
 )
 
-// syncRepair repairs the account's own state (names, settings of chats) where patches do
-// not agree with their hash or keys are missing: its changes would not be seen any more.
+// syncRepair repairs the account's own state (names, settings of chats) if patches do not match
+// their hash or keys are missing. Without the repair, further changes would not be applied.
 type syncRepair struct {
 	m      *Manager
 	notify chan struct{}
-	whole  map[appstate.WAPatchName]time.Time // when a collection was last read whole; only run's
-	looked time.Time                          // when it was last looked whether all is in order; only run's
+	whole  map[appstate.WAPatchName]time.Time // when a collection was last read in full; only used by run
+	looked time.Time                          // the last check whether everything is in order; only used by run
 
-	mu     sync.Mutex
-	failed map[appstate.WAPatchName]bool // and whether reading the whole has failed; guarded by mu
-	behind bool                          // something was not in order; guarded by mu
+	mu        sync.Mutex
+	failed    map[appstate.WAPatchName]bool // whether reading it in full has failed; guarded by mu
+	unsettled bool                          // something was not in order; guarded by mu
 }
 
 func newSyncRepair(m *Manager) *syncRepair {
@@ -45,7 +45,7 @@ func newSyncRepair(m *Manager) *syncRepair {
 	}
 }
 
-// fail notes a collection that could not be read, in part or whole.
+// fail records a collection that could not be read, partly or in full.
 func (r *syncRepair) fail(name appstate.WAPatchName, whole bool) {
 	r.mu.Lock()
 	r.failed[name] = r.failed[name] || whole
@@ -53,15 +53,15 @@ func (r *syncRepair) fail(name appstate.WAPatchName, whole bool) {
 	r.missKey()
 }
 
-// missKey notes that a key is missing, which whatsmeow has asked the phone for.
+// missKey records that a key is missing. whatsmeow has asked the phone for it.
 func (r *syncRepair) missKey() {
 	r.mu.Lock()
-	r.behind = true
+	r.unsettled = true
 	r.mu.Unlock()
 	r.wake()
 }
 
-// wake has run look: after a failure, and after a login.
+// wake makes run check, after a failure and after a login.
 func (r *syncRepair) wake() {
 	select {
 	case r.notify <- struct{}{}:
@@ -72,8 +72,8 @@ func (r *syncRepair) wake() {
 func (r *syncRepair) take() (failed map[appstate.WAPatchName]bool, behind bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	failed, behind = r.failed, r.behind
-	r.failed, r.behind = map[appstate.WAPatchName]bool{}, false
+	failed, behind = r.failed, r.unsettled
+	r.failed, r.unsettled = map[appstate.WAPatchName]bool{}, false
 	return failed, behind
 }
 
@@ -92,12 +92,12 @@ func (r *syncRepair) run(ctx context.Context) {
 			continue // the next login wakes it
 		}
 		if err := r.look(ctx, l); err != nil && ctx.Err() == nil {
-			r.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the account's state is not in order")
+			r.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot repair the account's state")
 		}
 	}
 }
 
-// look repairs failed collections, and checks now and then whether all is in order again.
+// look repairs failed collections, and checks now and then whether everything is in order again.
 func (r *syncRepair) look(ctx context.Context, l *link) error {
 	failed, behind := r.take()
 	since, err := r.since(ctx, behind)
@@ -119,16 +119,16 @@ func (r *syncRepair) look(ctx context.Context, l *link) error {
 	return errors.Join(errs...)
 }
 
-// since returns since when something is not in order; zero where all is.
+// since returns since when something is not in order, or zero.
 func (r *syncRepair) since(ctx context.Context, behind bool) (time.Time, error) {
-	at, err := r.m.moment(ctx, settingSyncBehind)
+	at, err := r.m.savedTime(ctx, settingSyncBehind)
 	if err != nil || !behind || !at.IsZero() {
 		return at, err
 	}
 	return r.now(ctx, settingSyncBehind)
 }
 
-// repair reads a collection whole, or asks the phone for it where that fails.
+// repair reads a collection in full. If that fails, it asks the phone for the collection.
 func (r *syncRepair) repair(ctx context.Context, l *link, name appstate.WAPatchName, whole bool) error {
 	if last, done := r.whole[name]; !whole && (!done || time.Since(last) >= wholeSyncEvery) {
 		r.whole[name] = time.Now()
@@ -136,24 +136,24 @@ func (r *syncRepair) repair(ctx context.Context, l *link, name appstate.WAPatchN
 			return err
 		}
 	}
-	asked, err := r.m.moment(ctx, settingSyncRecovered+string(name))
+	asked, err := r.m.savedTime(ctx, settingSyncRecovered+string(name))
 	if err != nil {
 		return err
 	}
 	if since := r.m.opts.Clock.Now().Sub(asked); since >= 0 && since < recoverEvery {
 		return nil
 	}
-	// Noted before: a phone that is asked too often unlinks the device.
+	// Stored before asking: a phone that is asked too often unlinks the device.
 	if _, err := r.now(ctx, settingSyncRecovered+string(name)); err != nil {
 		return err
 	}
-	r.m.log.Info().Str("collection", string(name)).Msg("the account's state cannot be read: asking the phone for it")
+	r.m.log.Info().Str("collection", string(name)).Msg("cannot read the account's state; asking the phone for it")
 	_, err = l.cli.SendPeerMessage(ctx, whatsmeow.BuildAppStateRecoveryRequest(name))
 	return err
 }
 
-// check looks whether every collection can be read. The phone may have lost a key that is
-// still missing after a while.
+// check checks whether every collection can be read. If a key is still missing after a while, the
+// phone may have lost it.
 func (r *syncRepair) check(ctx context.Context, l *link, since time.Time) error {
 	waited := r.m.opts.Clock.Now().Sub(since) >= syncCheckEvery
 	for _, name := range appstate.AllPatchNames {
@@ -172,7 +172,7 @@ func (r *syncRepair) check(ctx context.Context, l *link, since time.Time) error 
 	return r.m.store.SetSetting(ctx, settingSyncBehind, "")
 }
 
-// putBack notes again what came while it was looked.
+// putBack returns the failed collections to the list after an unsuccessful check.
 func (r *syncRepair) putBack(failed map[appstate.WAPatchName]bool) {
 	r.missKey()
 	for name, whole := range failed {
@@ -180,13 +180,13 @@ func (r *syncRepair) putBack(failed map[appstate.WAPatchName]bool) {
 	}
 }
 
-// now notes this moment.
+// now returns the current time and stores it in a setting.
 func (r *syncRepair) now(ctx context.Context, setting string) (time.Time, error) {
 	now := r.m.opts.Clock.Now()
 	return now, r.m.store.SetSetting(ctx, setting, strconv.FormatInt(now.Unix(), 10))
 }
 
-// isAway reports whether a query failed because there is no connection.
+// isAway reports whether a query failed because the account is not connected.
 func isAway(err error) bool {
 	return errors.Is(err, whatsmeow.ErrIQDisconnected) || errors.Is(err, whatsmeow.ErrNotConnected) || errors.Is(err, context.Canceled)
 }

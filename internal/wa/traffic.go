@@ -7,15 +7,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// traffic counts the messages that went through the account since the program
-// started.
+// traffic counts the messages that the account has sent and received since the program started.
 type traffic struct {
 	received, undecryptable atomic.Uint64
 
 	lastReceived atomic.Int64 // in milliseconds; 0 before the first
 }
 
-// stored counts the messages among the facts of a stanza that was stored.
+// stored counts the messages of a stored stanza.
 func (t *traffic) stored(facts []bridge.Fact) {
 	for _, fact := range facts {
 		m, ok := fact.(bridge.Message)
@@ -30,8 +29,7 @@ func (t *traffic) stored(facts []bridge.Fact) {
 	}
 }
 
-// Traffic returns how many messages went through the account since the program
-// started.
+// Traffic returns the counts of messages since the program started.
 func (m *Manager) Traffic() bridge.Traffic {
 	t := &m.traffic
 	counted := bridge.Traffic{Received: t.received.Load(), Undecryptable: t.undecryptable.Load()}

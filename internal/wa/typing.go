@@ -7,7 +7,7 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// noteTyping passes on what somebody else does in a chat; a message ends it.
+// noteTyping reports the typing of another person in a chat. A message ends it.
 func (m *Manager) noteTyping(source types.MessageSource, state bridge.TypingState) {
 	chat, person := convert.JID(source.Chat), convert.JID(source.Sender)
 	if m.opts.Typing == nil || source.IsFromMe || !chat.IsGroup() && !chat.IsPerson() || !person.IsPerson() {

@@ -7,14 +7,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// usernames were received and are not stored yet, by number or LID. whatsmeow passes none
-// on (see [session.Observer]).
+// usernames are received usernames that are not stored yet, by number or LID. whatsmeow does not
+// report usernames (see [session.Observer]).
 type usernames struct {
 	mu    sync.Mutex
 	names map[bridge.JID]string // guarded by mu
 }
 
-// mostUsernames bounds them; others are learned with the person's next message.
+// mostUsernames limits their number. Others are learned with the person's next message.
 const mostUsernames = 1 << 16
 
 func (u *usernames) add(found map[bridge.JID]string) {
@@ -25,7 +25,7 @@ func (u *usernames) add(found map[bridge.JID]string) {
 	}
 }
 
-// put needs mu.
+// put adds a name. The caller holds mu.
 func (u *usernames) put(of bridge.JID, name string) {
 	if u.names == nil {
 		u.names = make(map[bridge.JID]string)
@@ -35,7 +35,7 @@ func (u *usernames) put(of bridge.JID, name string) {
 	}
 }
 
-// take returns what waits, as facts, and forgets it.
+// take removes the waiting usernames and returns them as facts.
 func (u *usernames) take() []bridge.Fact {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -47,7 +47,7 @@ func (u *usernames) take() []bridge.Fact {
 	return facts
 }
 
-// putBack keeps for later what could not be stored, unless something newer waits.
+// putBack restores usernames that could not be stored, unless newer ones are waiting.
 func (u *usernames) putBack(facts []bridge.Fact) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -59,8 +59,8 @@ func (u *usernames) putBack(facts []bridge.Fact) {
 	}
 }
 
-// learnUsernames notes the usernames in a stanza before whatsmeow handles it. Those of
-// messages and notifications are stored with them, those of answers by themselves.
+// learnUsernames records the usernames in a stanza before whatsmeow handles it. Usernames from
+// messages and notifications are stored together with them, usernames from answers separately.
 func (l *link) learnUsernames(found map[bridge.JID]string, isAnswer bool) {
 	if !isAnswer {
 		l.learned.add(found)
@@ -73,7 +73,7 @@ func (l *link) learnUsernames(found map[bridge.JID]string, isAnswer bool) {
 	}
 }
 
-// saveAnswered stores the usernames of all answers that came before the call.
+// saveAnswered stores the usernames of all answers received before the call.
 func (l *link) saveAnswered(ctx context.Context) {
 	l.savingAnswered.Lock()
 	defer l.savingAnswered.Unlock()

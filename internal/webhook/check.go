@@ -14,7 +14,7 @@ import (
 	"bridged/internal/webhook/format"
 )
 
-// maxURL limits the length of an address.
+// maxURL limits the length of a URL.
 const maxURL = 2048
 
 // check refuses a webhook that could never work.
@@ -24,13 +24,13 @@ func (d *Dispatcher) check(ctx context.Context, w bridge.Webhook) error {
 	}
 	if w.AllowPrivate && w.Source != bridge.WebhookFromEnvironment {
 		if err := d.private.Check(ctx, w.URL); err != nil {
-			return bridge.Invalid("allowPrivate: %s; the operator names what is in WEBHOOK_ALLOW_PRIVATE", reason(err))
+			return bridge.Invalid("allowPrivate: %s; WEBHOOK_ALLOW_PRIVATE lists the permitted addresses", reason(err))
 		}
 	}
 	return d.verify(ctx, w)
 }
 
-// verify asks a receiver whether it wants a webhook, where the format has a way to.
+// verify asks a receiver to confirm the webhook, if the format has a way to do that.
 func (d *Dispatcher) verify(ctx context.Context, w bridge.Webhook) error {
 	verifier, isAsked := d.formats[w.Format].(format.Verifier)
 	if !isAsked {
@@ -46,23 +46,23 @@ func (d *Dispatcher) verify(ctx context.Context, w bridge.Webhook) error {
 	req.URL = urlguard.Encoded(req.URL)
 	resp, err := d.transport(w).RoundTrip(req)
 	if err != nil {
-		return bridge.Invalid("the receiver could not be asked whether it wants the webhook: %s", explain(err))
+		return bridge.Invalid("bridged could not ask the receiver to confirm the webhook: %s", explain(err))
 	}
-	defer func() { _ = resp.Body.Close() }() // its end is not waited for
+	defer func() { _ = resp.Body.Close() }() // its end is not awaited
 	got, err := io.ReadAll(io.LimitReader(resp.Body, int64(len(answer))+64))
 	switch {
 	case err != nil:
-		return bridge.Invalid("the receiver could not be asked whether it wants the webhook: %s", explain(err))
+		return bridge.Invalid("bridged could not ask the receiver to confirm the webhook: %s", explain(err))
 	case resp.StatusCode != http.StatusOK:
-		return bridge.Invalid("the receiver does not want the webhook: it answered %d to hub.mode=subscribe; is the verifyToken right?", resp.StatusCode)
+		return bridge.Invalid("the receiver did not confirm the webhook: it answered %d to hub.mode=subscribe; check the verifyToken", resp.StatusCode)
 	case strings.TrimSpace(string(got)) != answer:
-		return bridge.Invalid("the receiver does not want the webhook: it must answer hub.challenge, and nothing else")
+		return bridge.Invalid("the receiver did not confirm the webhook: it must answer with hub.challenge and nothing else")
 	}
 	return nil
 }
 
-// checkForm refuses settings that can be judged without the network. The operator who
-// sets the environment owns the network.
+// checkForm checks the settings that need no network. Webhooks from the environment may be
+// private, because the operator owns the network.
 func (d *Dispatcher) checkForm(w bridge.Webhook) error {
 	if err := CheckURL(w.URL); err != nil {
 		return err
@@ -74,12 +74,12 @@ func (d *Dispatcher) checkForm(w bridge.Webhook) error {
 	case w.Source == bridge.WebhookFromEnvironment:
 		return nil
 	case w.AllowPrivate && d.private == nil:
-		return bridge.Invalid("allowPrivate: no private receivers are permitted; the operator names them in WEBHOOK_ALLOW_PRIVATE")
+		return bridge.Invalid("allowPrivate: private receivers are not permitted; WEBHOOK_ALLOW_PRIVATE lists the permitted ones")
 	case w.AllowPrivate:
 		return nil
 	}
 	if err := d.guard.Check(w.URL); err != nil {
-		return bridge.Invalid("url: %s; a receiver in one's own network needs allowPrivate", reason(err))
+		return bridge.Invalid("url: %s; a receiver in a private network needs allowPrivate", reason(err))
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// CheckURL refuses a URL that cannot be a receiver's.
+// CheckURL refuses a URL that no receiver can have.
 func CheckURL(raw string) error {
 	u, err := url.Parse(raw)
 	switch {
@@ -111,12 +111,12 @@ func CheckURL(raw string) error {
 		return bridge.Invalid("url is required")
 	case len(raw) > maxURL:
 		return bridge.Invalid("url is longer than %d characters", maxURL)
-	case err != nil: // its words would repeat the address
+	case err != nil: // its text would contain the URL
 		return bridge.Invalid("url is malformed")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return bridge.Invalid("url must begin with http:// or https:// and name a host")
 	case u.User != nil:
-		return bridge.Invalid("url must not carry a user name or password: it is shown to whoever may list webhooks")
+		return bridge.Invalid("url must not contain a user name or password: everyone who may list webhooks can see it")
 	}
 	return nil
 }

@@ -195,11 +195,11 @@ func TestFormats_AreChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := newFormatBench(t)
 		for want, w := range map[string]bridge.Webhook{
-			"it must answer hub.challenge": {Format: "two", Options: bridge.FormatOptions{VerifyToken: "wrong"}},
-			"format must be one of":        {Format: "three"},
-			"must not set Host":            {Format: "two", Options: bridge.FormatOptions{Headers: map[string]string{"host": "x"}}},
-			"that no header can have":      {Format: "two", Options: bridge.FormatOptions{Headers: map[string]string{"X-A": "a\r\nb"}}},
-			"has headers alone":            {Options: bridge.FormatOptions{Base64: true}},
+			"it must answer with hub.challenge": {Format: "two", Options: bridge.FormatOptions{VerifyToken: "wrong"}},
+			"format must be one of":             {Format: "three"},
+			"must not set Host":                 {Format: "two", Options: bridge.FormatOptions{Headers: map[string]string{"host": "x"}}},
+			"that no header can have":           {Format: "two", Options: bridge.FormatOptions{Headers: map[string]string{"X-A": "a\r\nb"}}},
+			"has headers alone":                 {Options: bridge.FormatOptions{Base64: true}},
 		} {
 			w.URL, w.AllowPrivate = "http://parts/hook", true
 			if _, err := b.Create(t.Context(), w); err == nil || !strings.Contains(err.Error(), want) {

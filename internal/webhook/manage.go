@@ -11,11 +11,11 @@ import (
 	"bridged/internal/webhook/format"
 )
 
-// Most limits the number of webhooks: each has its own loop.
+// Most is the maximum number of webhooks. Each has its own worker.
 const Most = 50
 
-// Create adds a webhook. Where w has no secret it gets one; either way the
-// answer is the only one that shows it.
+// Create adds a webhook. It generates a secret if w has none. The secret is returned only this
+// once.
 func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webhook, error) {
 	w, err := d.Check(ctx, w)
 	if err != nil {
@@ -26,7 +26,7 @@ func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webho
 		return bridge.Webhook{}, err
 	}
 	if len(all) >= Most {
-		return bridge.Webhook{}, bridge.Invalid("there are %d webhooks already, which is the most", Most)
+		return bridge.Webhook{}, bridge.Invalid("there are already %d webhooks, which is the maximum", Most)
 	}
 	secret := w.Secret
 	if w, err = d.store.AddWebhook(ctx, w); err != nil {
@@ -37,7 +37,7 @@ func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webho
 	return w, nil
 }
 
-// Check refuses what Create refuses, and adds nothing.
+// Check returns the errors of Create without adding anything.
 func (d *Dispatcher) Check(ctx context.Context, w bridge.Webhook) (bridge.Webhook, error) {
 	if w.Secret == "" {
 		w.Secret = format.NewSecret()
@@ -46,7 +46,7 @@ func (d *Dispatcher) Check(ctx context.Context, w bridge.Webhook) (bridge.Webhoo
 	return w, d.check(ctx, w)
 }
 
-// CheckUpdate refuses what Update refuses, and changes nothing.
+// CheckUpdate returns the errors of Update without changing anything.
 func (d *Dispatcher) CheckUpdate(ctx context.Context, id int64, moves bool, change func(*bridge.Webhook)) (bridge.Webhook, error) {
 	w, err := d.store.Webhook(ctx, id)
 	switch {
@@ -61,11 +61,11 @@ func (d *Dispatcher) CheckUpdate(ctx context.Context, id int64, moves bool, chan
 	return w, d.checkFormat(w)
 }
 
-// Update changes a webhook, which goes on where it was in the log, at once and as it is
-// set now. moves says that change may set where to post: the address is judged then.
-// change is called more than once.
+// Update changes a webhook. It continues at its position in the log, at once and with the new
+// settings. moves says that change may set the URL, which is then checked. change is called more
+// than once.
 func (d *Dispatcher) Update(ctx context.Context, id int64, moves bool, change func(*bridge.Webhook)) (bridge.Webhook, error) {
-	if moves { // before the store waits: it may take a look-up
+	if moves { // before the store's transaction: it may need a look-up
 		w, err := d.store.Webhook(ctx, id)
 		if err == nil && w.Source != bridge.WebhookFromEnvironment {
 			change(&w)
@@ -80,7 +80,7 @@ func (d *Dispatcher) Update(ctx context.Context, id int64, moves bool, change fu
 			return errFromEnvironment()
 		}
 		change(w)
-		if !moves { // a receiver that is no longer permitted can still be switched off
+		if !moves { // a receiver that is not permitted any more can still be switched off
 			return d.checkFormat(*w)
 		}
 		return d.checkForm(*w)
@@ -93,11 +93,11 @@ func (d *Dispatcher) Update(ctx context.Context, id int64, moves bool, change fu
 }
 
 func errFromEnvironment() error {
-	return bridge.Invalid("this webhook is configured by the environment; change WEBHOOK_URL and the variables beside it there, and restart")
+	return bridge.Invalid("this webhook is configured by the environment: change WEBHOOK_URL and the related variables there, and restart")
 }
 
-// Delete removes a webhook with all that was still to be delivered. One that
-// the environment configures can only go after it has gone from there.
+// Delete removes a webhook with its pending deliveries. A webhook of the environment must be
+// removed there first.
 func (d *Dispatcher) Delete(ctx context.Context, id int64) error {
 	err := d.store.RemoveWebhook(ctx, id, func(w bridge.Webhook) error {
 		if w.Source == bridge.WebhookFromEnvironment && w.Enabled {
@@ -111,14 +111,14 @@ func (d *Dispatcher) Delete(ctx context.Context, id int64) error {
 	return err
 }
 
-// Forget ends the workers of webhooks that are gone.
+// Forget ends the workers of removed webhooks.
 func (d *Dispatcher) Forget(ids []int64) {
 	for _, id := range ids {
 		d.notify(id, false)
 	}
 }
 
-// Tried describes the outcome of a test.
+// Tried is the result of a test.
 type Tried struct {
 	OK         bool    `json:"ok"`
 	Status     *int    `json:"responseStatus"`
@@ -126,7 +126,7 @@ type Tried struct {
 	DurationMS int64   `json:"durationMs"`
 }
 
-// Test posts something that is no event, once, and returns how that went.
+// Test posts a test event once and returns the result.
 func (d *Dispatcher) Test(ctx context.Context, id int64) (Tried, error) {
 	w, err := d.store.Webhook(ctx, id)
 	if err != nil {
@@ -137,7 +137,7 @@ func (d *Dispatcher) Test(ctx context.Context, id int64) (Tried, error) {
 		return Tried{}, err
 	}
 	if got.isNothing {
-		return Tried{}, bridge.Invalid("the format %s is tested with the account's state, which the token of this webhook may not see", w.Format)
+		return Tried{}, bridge.Invalid("a test in the format %s needs the account's state, which the token of this webhook may not see", w.Format)
 	}
 	tried := Tried{OK: got.failure == "", DurationMS: got.took.Milliseconds()}
 	if got.status != 0 {
@@ -149,43 +149,43 @@ func (d *Dispatcher) Test(ctx context.Context, id int64) (Tried, error) {
 	return tried, nil
 }
 
-// Redeliver posts an event once more, whether it was delivered or given up, and
-// answers the delivery as it is then: where that fails it is a dead letter (again).
-// A pending delivery is tried as soon as it is its turn.
+// Redeliver posts an event once more, even if it was delivered or given up, and returns the
+// delivery. If the post fails, the delivery is a dead letter (again). A pending delivery is tried
+// as soon as its queue allows.
 func (d *Dispatcher) Redeliver(ctx context.Context, webhook, delivery int64) (bridge.WebhookDelivery, error) {
-	kept, err := d.store.Delivery(ctx, webhook, delivery)
+	stored, err := d.store.Delivery(ctx, webhook, delivery)
 	if err != nil {
 		return bridge.WebhookDelivery{}, err
 	}
-	if kept.Status == bridge.WebhookPending {
+	if stored.Status == bridge.WebhookPending {
 		d.notify(webhook, true)
-		return kept, nil
+		return stored, nil
 	}
-	p, err := d.read(ctx, kept)
+	p, err := d.read(ctx, stored)
 	if err != nil {
 		return bridge.WebhookDelivery{}, err
 	}
 	if !p.Shown {
-		return bridge.WebhookDelivery{}, bridge.NotFound("event %d is not shown any more, or not wanted by this webhook", kept.EventID)
+		return bridge.WebhookDelivery{}, bridge.NotFound("event %d is not shown any more, or this webhook's filter excludes it", stored.EventID)
 	}
-	got := d.deliver(ctx, p, kept, 0)
+	got := d.deliver(ctx, p, stored, 0)
 	if err := ctx.Err(); err != nil {
 		return bridge.WebhookDelivery{}, err
 	}
 	if got.isNothing {
-		return bridge.WebhookDelivery{}, bridge.NotFound("the format of this webhook has nothing for event %d", kept.EventID)
+		return bridge.WebhookDelivery{}, bridge.NotFound("the format of this webhook has no post for event %d", stored.EventID)
 	}
-	enter(&kept, got, d.wall())
+	enter(&stored, got, d.wall())
 	if got.failure != "" {
-		abandon(&kept, got.failure)
+		abandon(&stored, got.failure)
 	}
-	progress := store.DeliveryProgress{Cursor: -1, Deliveries: []bridge.WebhookDelivery{kept}}
-	return kept, d.store.SaveDeliveries(context.WithoutCancel(ctx), webhook, progress)
+	progress := store.DeliveryProgress{Cursor: -1, Deliveries: []bridge.WebhookDelivery{stored}}
+	return stored, d.store.SaveDeliveries(context.WithoutCancel(ctx), webhook, progress)
 }
 
-// Configure brings the webhooks of the environment up to date before a start.
-// One that is no longer named is switched off and keeps its place in the log,
-// so that it goes on there when it is named again.
+// Configure updates the webhooks of the environment before a start. A webhook that is not named
+// any more is switched off. It keeps its position in the log and continues there when it is named
+// again.
 func (d *Dispatcher) Configure(ctx context.Context, named []bridge.Webhook) error {
 	all, err := d.store.Webhooks(ctx)
 	if err != nil {

@@ -23,29 +23,29 @@ import (
 )
 
 const (
-	// tryTime limits how long a receiver takes to answer.
+	// tryTime limits a receiver's answer.
 	tryTime = 30 * time.Second
-	// openTime limits how much of that passes before an event is posted without its file.
+	// openTime is the part of tryTime after which an event is posted without its file.
 	openTime = tryTime / 2
-	// graceTime limits a try when the program stops.
+	// graceTime limits an attempt when the program stops.
 	graceTime = time.Second
-	// answerLimit and answerTime bound how much of an answer is read.
+	// answerLimit and answerTime limit the reading of an answer.
 	answerLimit = 16 << 10
 	answerTime  = 100 * time.Millisecond
 )
 
-// read returns the event of a delivery as the API shows it now.
+// read returns the event of a delivery in its current form.
 func (d *Dispatcher) read(ctx context.Context, of bridge.WebhookDelivery) (store.Post, error) {
 	if of.EventType != bridge.EventReset {
 		return d.store.Post(ctx, of.WebhookID, of.EventID)
 	}
 	p, err := d.store.Post(ctx, of.WebhookID, 0)
-	p.Shown = true // it is about no message or chat
+	p.Shown = true // it is not about a message or chat
 	return p, err
 }
 
-// deliver posts the event that was read for a delivery, but for the first posts that the
-// receiver has taken already.
+// deliver posts the event of a delivery, without the first posts that the receiver has already
+// accepted.
 func (d *Dispatcher) deliver(ctx context.Context, p store.Post, of bridge.WebhookDelivery, taken int) outcome {
 	event := p.Event
 	if of.EventType == bridge.EventReset {
@@ -53,13 +53,13 @@ func (d *Dispatcher) deliver(ctx context.Context, p store.Post, of bridge.Webhoo
 	}
 	name, err := d.groupName(ctx, p.Webhook, event.ChatJID)
 	if err != nil {
-		d.log.Error().Err(err).Int64("webhook", p.Webhook.ID).Msg("group of an event not read")
-		return outcome{failure: "the name of the event's group could not be read", taken: taken}
+		d.log.Error().Err(err).Int64("webhook", p.Webhook.ID).Msg("cannot read the group of an event")
+		return outcome{failure: "bridged could not read the name of the event's group", taken: taken}
 	}
 	return d.post(ctx, format.Delivery{Webhook: p.Webhook, ID: bridge.EventName(of.EventID, of.EventAt), Event: event, GroupName: name}, taken)
 }
 
-// groupName returns the name of a group, for webhooks that post each as a contact.
+// groupName returns the name of a group, for webhooks that post each group as a contact.
 func (d *Dispatcher) groupName(ctx context.Context, w bridge.Webhook, chat bridge.JID) (string, error) {
 	if !w.Options.GroupChats || !chat.IsGroup() {
 		return "", nil
@@ -71,29 +71,29 @@ func (d *Dispatcher) groupName(ctx context.Context, w bridge.Webhook, chat bridg
 	return group.Name, err
 }
 
-// outcome describes a try: failure is empty where it went well, else a
-// sentence for the person who set the webhook up; status is 0 without an answer.
+// outcome is the result of an attempt. failure is empty if it succeeded, and otherwise a sentence
+// for the person who set up the webhook. status is 0 if there was no answer.
 type outcome struct {
 	status      int
 	failure     string
 	took        time.Duration
-	isReceivers bool          // the failure: it cannot be reached, or fails, whatever the event
-	retryAfter  time.Duration // how long the receiver asks to be left alone
-	isBrokenOff bool          // how it went is not known
+	isReceivers bool          // the receiver cannot be reached or fails, whatever the event
+	retryAfter  time.Duration // the pause that the receiver asks for
+	isBrokenOff bool          // the result is unknown
 	isNothing   bool          // the format has no post for the event
-	taken       int           // posts of the event that the receiver has taken
+	taken       int           // posts of the event that the receiver has accepted
 }
 
-// post makes one try: the posts of an event that the receiver has not taken yet, until one
-// fails.
+// post makes one attempt: it sends the posts of an event that the receiver has not accepted yet,
+// until one fails.
 func (d *Dispatcher) post(ctx context.Context, of format.Delivery, taken int) (got outcome) {
 	began := time.Now()
 	of.Own, of.Now = d.own(), d.wall()
 	log := d.log.With().Int64("webhook", of.Webhook.ID).Str("webhook_id", of.ID).Logger()
 	posts, err := d.posts(of)
 	if err != nil {
-		log.Error().Err(err).Msg("event to post not written")
-		return outcome{failure: "the event could not be written in the webhook's format", taken: taken}
+		log.Error().Err(err).Msg("cannot encode an event for a webhook")
+		return outcome{failure: "bridged could not encode the event in the webhook's format", taken: taken}
 	}
 	if len(posts) == 0 {
 		return outcome{isNothing: true}
@@ -122,16 +122,16 @@ func (d *Dispatcher) post(ctx context.Context, of format.Delivery, taken int) (g
 	return got
 }
 
-// posts returns what is posted of an event.
+// posts returns the posts for an event.
 func (d *Dispatcher) posts(of format.Delivery) ([]format.Post, error) {
 	f, known := d.formats[of.Webhook.Format]
-	if !known { // a later version has kept the webhook
+	if !known { // a later version has stored the webhook
 		return nil, fmt.Errorf("the format %q is not known", of.Webhook.Format)
 	}
 	return f.Posts(of)
 }
 
-// refusal returns a sentence about a status.
+// refusal describes a status.
 func refusal(status int) string {
 	sentence := strings.TrimSpace(fmt.Sprintf("the receiver answered %d %s", status, http.StatusText(status)))
 	if status >= 300 && status <= 399 {
@@ -147,10 +147,10 @@ func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, p format.Post) 
 	if err != nil {
 		return outcome{}, err
 	}
-	// The transport itself, and not a client: redirects are not followed.
+	// Uses the transport instead of a client, because redirects are not followed.
 	resp, err := d.transport(w).RoundTrip(req)
 	if err != nil {
-		if ctx.Err() != nil { // why it was broken off
+		if ctx.Err() != nil { // the reason why it was cancelled
 			err = errors.Join(ctx.Err(), err)
 		}
 		return outcome{}, err
@@ -174,8 +174,8 @@ func (d *Dispatcher) transport(w bridge.Webhook) http.RoundTripper {
 	return d.transports[toPublic]
 }
 
-// drain closes the body of an answer, and reads it first if it is short and comes at
-// once, so that the connection can be used again.
+// drain closes the body of an answer. It first reads the body if it is short and arrives at once,
+// so that the connection can be reused.
 func drain(body io.ReadCloser) {
 	late := time.AfterFunc(answerTime, func() { _ = body.Close() })
 	_, _ = io.CopyN(io.Discard, body, answerLimit)
@@ -184,7 +184,7 @@ func drain(body io.ReadCloser) {
 	}
 }
 
-// request returns the request of a post.
+// request returns the HTTP request of a post.
 func (d *Dispatcher) request(ctx context.Context, p format.Post) (*http.Request, error) {
 	body, size := io.NopCloser(bytes.NewReader(p.Body)), int64(len(p.Body))
 	if p.File != nil {
@@ -200,8 +200,8 @@ func (d *Dispatcher) request(ctx context.Context, p format.Post) (*http.Request,
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.Body)), nil }
 	}
 	req.Header = p.Header
-	// At least once is the promise: net/http may repeat it on a new connection
-	// where the receiver had closed the old one. No such header is sent.
+	// Posts may be repeated, so net/http may repeat one on a new connection if the receiver had
+	// closed the old one. The empty header is not sent.
 	req.Header["Idempotency-Key"] = []string{}
 	if d.userAgent != "" && req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", d.userAgent)
@@ -209,14 +209,14 @@ func (d *Dispatcher) request(ctx context.Context, p format.Post) (*http.Request,
 	return req, nil
 }
 
-// withFile returns a post's body with its file, and how many bytes that has. Where the
-// file cannot be opened, it is posted without.
+// withFile returns a post's body with its file, and its size in bytes. If the file cannot be
+// opened, the body is without it.
 func (d *Dispatcher) withFile(ctx context.Context, p format.Post) (io.ReadCloser, int64) {
 	opening, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
 	file, size, err := d.openFile(opening, *p.File)
 	if err != nil {
-		d.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("webhook posted without the file, which could not be opened")
+		d.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("posting to a webhook without the file, because it cannot be opened")
 		return io.NopCloser(bytes.NewReader(p.Without)), int64(len(p.Without))
 	}
 	reader, writer := io.Pipe()
@@ -235,8 +235,7 @@ type fileBody struct {
 	io.Closer
 }
 
-// explain returns a sentence about an error, without the addresses that a look-up
-// found.
+// explain describes an error without the addresses from look-ups.
 func explain(err error) string {
 	var refused *urlguard.Error
 	var name *net.DNSError
@@ -245,7 +244,7 @@ func explain(err error) string {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Sprintf("the receiver did not answer within %.0f s", tryTime.Seconds())
 	case errors.Is(err, context.Canceled):
-		return "broken off"
+		return "the attempt was cancelled"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "the receiver refused the connection"
 	case errors.As(err, &name) && name.IsNotFound:

@@ -21,6 +21,7 @@ const (
 	maxDepth    = 32   // of objects and arrays in each other
 	maxMembers  = 1000 // of one object
 	maxElements = 1024 // of one array
+	maxName     = 1000 // bytes of the name of a member
 	// maxTokens bounds the names, values and ends of objects and arrays of the whole body: two
 	// bytes of an empty object become a struct of hundreds.
 	maxTokens = 20_000
@@ -86,7 +87,9 @@ func checkBounds(body []byte, isObject bool) error {
 		return bridge.Invalid("the body must be a JSON object")
 	}
 	for tokens := 1; ; tokens++ {
-		if _, err := d.ReadToken(); err != nil {
+		before := d.InputOffset()
+		token, err := d.ReadToken()
+		if err != nil {
 			return err
 		}
 		if tokens > maxTokens {
@@ -100,6 +103,8 @@ func checkBounds(body []byte, isObject bool) error {
 				return bridge.Invalid("the body must be one JSON object, with nothing after it")
 			}
 			return nil
+		case kind == '{' && length%2 == 1 && d.InputOffset()-before > maxName && len(token.String()) > maxName:
+			return bridge.Invalid("a name in the body has more than %d bytes", maxName)
 		case depth > maxDepth:
 			return bridge.Invalid("the body nests deeper than %d levels", maxDepth)
 		case kind == '{' && length > 2*maxMembers: // with their names

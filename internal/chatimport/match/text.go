@@ -4,6 +4,7 @@
 package match
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +22,8 @@ type Text struct {
 }
 
 // NewText returns a stored text for comparisons. spellings lists what may follow the "@" of a
-// mention in it, such as numbers, LIDs and names of the people whom it mentions.
+// mention in it, such as numbers, LIDs and names of the people whom it mentions. If it mentions somebody, other numbers after an
+// "@" are mentions, too.
 func NewText(stored string, spellings ...string) Text {
 	t := Text{stored: stored}
 	spellings = slices.DeleteFunc(spellings, func(s string) bool { return s == "" })
@@ -36,7 +38,7 @@ func NewText(stored string, spellings ...string) Text {
 			break
 		}
 		at += i
-		length := longestPrefix(spellings, stored[at+1:])
+		length := cmp.Or(longestPrefix(spellings, stored[at+1:]), numberLength(stored[at+1:]))
 		if length > 0 {
 			t.literals = append(t.literals, stored[from:at])
 			from = at + 1 + length
@@ -47,6 +49,16 @@ func NewText(stored string, spellings ...string) Text {
 		t.literals = append(t.literals, stored[from:])
 	}
 	return t
+}
+
+// numberLength returns how many digits a text begins with, if they may be the number or the LID of a person of whom the store
+// does not know it; else 0.
+func numberLength(s string) int {
+	const fewest = 7 // digits
+	if n := len(s) - len(strings.TrimLeft(s, "0123456789")); n >= fewest {
+		return n
+	}
+	return 0
 }
 
 // longestPrefix returns the length of the longest of some sorted texts that s begins with; 0 if it

@@ -91,14 +91,18 @@ func (c card) written() bridge.ContactCard {
 	return bridge.ContactCard{DisplayName: name, VCard: strings.Join(append(lines, "END:VCARD"), "\n")}
 }
 
-// escaped returns a text as a vCard has it, on one line (RFC 2426).
+// longestCard is the most that the API takes of a card, in bytes.
+const longestCard = 64 << 10
+
+// escaped returns a text as a vCard has it, on one line (RFC 2426). Of a text that makes the card
+// too long it returns just so much that the API refuses the card.
 func escaped(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '
 		}
 		return r
-	}, text)
+	}, text[:min(len(text), longestCard)])
 	return strings.NewReplacer(`\`, `\\`, ",", `\,`, ";", `\;`).Replace(strings.TrimSpace(text))
 }
 

@@ -73,7 +73,7 @@ func (d door) routes() []route {
 		{"GET /debug_token", toAll, showToken, nil},
 
 		{"GET /{account}/subscribed_apps", toManage, listSubscriptions, nil},
-		{"POST /{account}/subscribed_apps", toManage, subscribe, nil},
+		{"POST /{account}/subscribed_apps", toManage, ofSubscriptions.Of(subscribe), nil},
 		{"DELETE /{account}/subscribed_apps", toManage, unsubscribe, nil},
 	}
 }

@@ -200,7 +200,10 @@ func contextOf(d format.Delivery, m *bridge.Message) object {
 	}
 	own := d.Own.User
 	chat, author := d.Event.ChatJID, info.QuotedSenderJID
-	isOwn := own != nil && (author == own.JID || author == own.LID) || m.Quoted != nil && m.Quoted.FromMe
+	if m.Quoted != nil && m.Quoted.ChatJID != "" { // another one for a group's message that is answered in private
+		chat = m.Quoted.ChatJID
+	}
+	isOwn := own != nil && (author == own.JID || author == own.LID) || m.Quoted.IsFromMe()
 	ref := messageRef{Chat: chat, ID: *info.QuotedMsgID}
 	switch {
 	case isOwn && own != nil:

@@ -56,8 +56,10 @@ func (d door) send(c *compat.Call) (compat.Answer, error) {
 		return compat.Answer{}, err
 	}
 	if in.Status != "" {
+		c.Fields = compat.Fields{"msgId": "message_id", "chatJid": "message_id"}
 		return in.markRead(c)
 	}
+	c.Fields = fieldsOf(in.Type)
 	sent, err := d.sendAs(c, &in)
 	if err != nil {
 		return compat.Answer{}, err
@@ -144,8 +146,11 @@ func (in *outgoing) recipient(c *compat.Call) (bridge.JID, error) {
 		to += "@" + bridge.ServerGroup
 	}
 	chat, err := compat.Recipient(to)
-	if err != nil || chat.Server() != bridge.ServerUser || len(chat.User()) < shortestLID || strings.Contains(to, "@") {
-		return chat, err
+	if err != nil {
+		return "", compat.In("to", err)
+	}
+	if chat.Server() != bridge.ServerUser || len(chat.User()) < shortestLID || strings.Contains(to, "@") {
+		return chat, nil
 	}
 	hidden := bridge.JID(chat.User() + "@" + bridge.ServerLID)
 	_, err = c.API.Chat(c.Context(), hidden)

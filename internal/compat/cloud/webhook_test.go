@@ -60,6 +60,8 @@ func idOf(chat bridge.JID, id string) string { return messageRef{Chat: chat, ID:
 
 // The posts of every kind of message, each with the part that differs; MESSAGE stands for
 // the usual rest.
+const quotedGroup bridge.JID = "120363000000000000@g.us"
+
 func TestWebhook_MessagesOfEachKind(t *testing.T) {
 	sum := []byte("0123456789abcdef0123456789abcdef")
 	file := func(kind bridge.MediaType, mimeType string, change func(*bridge.Media)) *bridge.Media {
@@ -81,9 +83,13 @@ func TestWebhook_MessagesOfEachKind(t *testing.T) {
 		"text":          {bridge.Message{Content: "hi"}, `"type":"text","text":{"body":"hi"}`},
 		"reply":         {bridge.Message{Content: "yes", ContextInfo: &bridge.ContextInfo{QuotedMsgID: new("Q"), QuotedSenderJID: ada}}, `"type":"text","text":{"body":"yes"},"context":{"from":"15550001111","id":"` + idOf(sofia, "Q") + `"}`},
 		"reply to hers": {bridge.Message{Content: "and", ContextInfo: &bridge.ContextInfo{QuotedMsgID: new("Q"), QuotedSenderJID: sofia}}, `"type":"text","text":{"body":"and"},"context":{"from":"34600100101","id":"` + idOf(sofia, "Q") + `"}`},
-		"forwarded":     {bridge.Message{Content: "fw", IsForwarded: true}, `"type":"text","text":{"body":"fw"},"context":{"forwarded":true}`},
-		"image":         {bridge.Message{MessageType: "imageMessage", Content: "c", Media: file(bridge.MediaImage, "image/jpeg", nil)}, `"type":"image","image":{"caption":"c","mime_type":"image/jpeg",` + sha + `,` + id + `}`},
-		"video":         {bridge.Message{MessageType: "videoMessage", Media: file(bridge.MediaVideo, "video/mp4", nil)}, `"type":"video","video":{"mime_type":"video/mp4",` + sha + `,` + id + `}`},
+		"private reply": {
+			bridge.Message{Content: "yes", ContextInfo: &bridge.ContextInfo{QuotedMsgID: new("Q"), QuotedSenderJID: sofia}, Quoted: &bridge.Quoted{MsgID: "Q", ChatJID: quotedGroup, SenderJID: sofia, Origin: bridge.QuoteEmbedded}},
+			`"type":"text","text":{"body":"yes"},"context":{"from":"34600100101","id":"` + messageRef{Chat: quotedGroup, ID: "Q", Sender: sofia}.messageID() + `"}`,
+		},
+		"forwarded": {bridge.Message{Content: "fw", IsForwarded: true}, `"type":"text","text":{"body":"fw"},"context":{"forwarded":true}`},
+		"image":     {bridge.Message{MessageType: "imageMessage", Content: "c", Media: file(bridge.MediaImage, "image/jpeg", nil)}, `"type":"image","image":{"caption":"c","mime_type":"image/jpeg",` + sha + `,` + id + `}`},
+		"video":     {bridge.Message{MessageType: "videoMessage", Media: file(bridge.MediaVideo, "video/mp4", nil)}, `"type":"video","video":{"mime_type":"video/mp4",` + sha + `,` + id + `}`},
 		"voice note": {
 			bridge.Message{MessageType: "audioMessage", Media: file(bridge.MediaAudio, "audio/ogg; codecs=opus", func(f *bridge.Media) { f.PTT = true })},
 			`"type":"audio","audio":{"mime_type":"audio/ogg; codecs=opus",` + sha + `,` + id + `,"voice":true}`,

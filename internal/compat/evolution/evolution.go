@@ -34,7 +34,7 @@ func New(o compat.Options) http.Handler {
 		if strings.HasSuffix(r.pattern, "{instance}") {
 			handle = d.of(handle)
 		}
-		answer := d.Handle(r.scope, handle, r.files...)
+		answer := d.Handle(r.scope, fieldsOf[r.pattern].Of(handle), r.files...)
 		mux.HandleFunc(r.pattern, answer)
 		if path, isPost := strings.CutPrefix(r.pattern, http.MethodPost); isPost { // as version 1 has some
 			mux.HandleFunc(http.MethodPut+path, answer)

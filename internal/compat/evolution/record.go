@@ -181,7 +181,10 @@ func contextOf(m bridge.Message) map[string]any {
 			context["mentionedJid"] = c.MentionedJID
 		}
 	}
-	if q := m.Quoted; q != nil {
+	if q := m.Quoted; q != nil && q.ChatJID != "" && q.ChatJID != m.Chat {
+		context["remoteJid"] = q.ChatJID
+	}
+	if q := m.Quoted; q != nil && q.MessageType != bridge.TypeUnknown {
 		_, context["quotedMessage"] = contentOf(bridge.Message{Chat: m.Chat, MessageType: q.MessageType, Content: q.Content, Media: &bridge.Media{FileName: q.FileName, Caption: q.Content}})
 	}
 	if m.IsForwarded {

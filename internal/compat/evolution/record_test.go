@@ -135,6 +135,19 @@ func TestRecord_OfEachKind(t *testing.T) {
 			}), "conversation", `{"conversation":"Yes"}`,
 			`{"stanzaId":"3EB0Q","participant":"15550001111@s.whatsapp.net","quotedMessage":{"conversation":"Coming?"},"mentionedJid":["15550001111@s.whatsapp.net"],"isForwarded":true}`,
 		},
+		"a private reply to a group's message": {
+			with(said("conversation", "Yes"), func(m *bridge.Message) {
+				m.ContextInfo = &bridge.ContextInfo{QuotedMsgID: new("3EB0Q"), QuotedSenderJID: owner}
+				m.Quoted = &bridge.Quoted{MsgID: "3EB0Q", ChatJID: club, MessageType: "conversation", Content: "Coming?", Origin: bridge.QuoteEmbedded}
+			}), "conversation", `{"conversation":"Yes"}`,
+			`{"stanzaId":"3EB0Q","participant":"15550001111@s.whatsapp.net","remoteJid":"120363025246125486@g.us","quotedMessage":{"conversation":"Coming?"}}`,
+		},
+		"a reply without a copy": {
+			with(said("conversation", "Yes"), func(m *bridge.Message) {
+				m.ContextInfo = &bridge.ContextInfo{QuotedMsgID: new("3EB0Q"), QuotedSenderJID: owner}
+				m.Quoted = &bridge.Quoted{MsgID: "3EB0Q", ChatJID: m.Chat, MessageType: bridge.TypeUnknown, Origin: bridge.QuoteEmbedded}
+			}), "conversation", `{"conversation":"Yes"}`, `{"stanzaId":"3EB0Q","participant":"15550001111@s.whatsapp.net"}`,
+		},
 	} {
 		record := decoded(t, RecordOf(owner, c.message))
 		var content, info any

@@ -50,7 +50,8 @@ func (to toNumber) recipient() (bridge.JID, error) {
 	if to.Number == "" {
 		return "", bridge.Invalid(`instance requires property "number"`)
 	}
-	return compat.Recipient(string(to.Number))
+	chat, err := compat.Recipient(string(to.Number))
+	return chat, compat.In("number", err)
 }
 
 // quote returns the message that a send answers.
@@ -62,7 +63,7 @@ func (o options) quote() (quote client.Quote, err error) {
 	if o.Quoted.Key.RemoteJID != "" {
 		quote.QuotedChatJID, err = compat.Recipient(string(o.Quoted.Key.RemoteJID))
 	}
-	return quote, err
+	return quote, compat.In("quoted.key.remoteJid", err)
 }
 
 // mentions returns the people whom a text names.
@@ -70,7 +71,7 @@ func (o options) mentions() (people []bridge.JID, err error) {
 	for _, one := range o.Mentioned {
 		jid, err := compat.Recipient(one)
 		if err != nil {
-			return nil, err
+			return nil, compat.In("mentioned", err)
 		}
 		people = append(people, jid)
 	}

@@ -53,7 +53,7 @@ type replyTo struct {
 	ID          string  `json:"id"`
 	Participant *string `json:"participant"`
 	Body        *string `json:"body"`
-	Data        any     `json:"_data"`
+	Data        any     `json:"_data"` // the API's own quoted
 }
 
 // data has what clients read of the engine's own message.
@@ -165,7 +165,7 @@ func replyOf(m bridge.Message) *replyTo {
 		reply.Participant = new(compat.AsChat(by))
 	}
 	if m.Quoted != nil {
-		reply.Body = &m.Quoted.Content
+		reply.Body, reply.Data = &m.Quoted.Content, m.Quoted
 	}
 	return reply
 }

@@ -1,11 +1,13 @@
 package waha
 
 import (
+	"cmp"
 	"net/http"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/compat"
+	"bridged/internal/vcard"
 )
 
 // toChat has what all sends have.
@@ -25,7 +27,8 @@ func (to toChat) recipient() (bridge.JID, error) {
 	if to.ChatID == "" {
 		return "", bridge.Invalid("chatId is missing: a phone number, or a chat such as 15551234567@c.us")
 	}
-	return compat.Recipient(string(to.ChatID))
+	chat, err := compat.Recipient(string(to.ChatID))
+	return chat, compat.In("chatId", err)
 }
 
 // begin returns the chat of a send, and the message that it answers. n8n sends an empty
@@ -51,7 +54,7 @@ func (to toChat) mentioned() (people []bridge.JID, all bool, err error) {
 		}
 		jid, err := compat.Recipient(one)
 		if err != nil {
-			return nil, false, err
+			return nil, false, compat.In("mentions", err)
 		}
 		people = append(people, jid)
 	}
@@ -234,7 +237,8 @@ type contact struct {
 // card returns a contact as bridged sends it.
 func (p contact) card() (bridge.ContactCard, error) {
 	if p.VCard != "" {
-		return bridge.ContactCard{DisplayName: string(p.FullName), VCard: string(p.VCard)}, nil
+		name := cmp.Or(string(p.FullName), vcard.NameIn(string(p.VCard)), "Contact")
+		return bridge.ContactCard{DisplayName: name, VCard: string(p.VCard)}, nil
 	}
 	card := bridge.ContactCard{DisplayName: string(p.FullName), PhoneDisplay: string(p.PhoneNumber), Organization: string(p.Organization)}
 	written := string(p.WhatsAppID)

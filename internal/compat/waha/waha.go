@@ -33,7 +33,7 @@ func New(o compat.Options) http.Handler {
 	mux.HandleFunc("/", d.Refuse(noRoute))
 	mux.HandleFunc("GET /ping", d.Open(map[string]string{"message": "pong"}))
 	for _, r := range routes {
-		mux.HandleFunc(r.pattern, d.Handle(r.scope, r.handle, r.files...))
+		mux.HandleFunc(r.pattern, d.Handle(r.scope, fieldsOf[r.pattern].Of(r.handle), r.files...))
 	}
 	return mux
 }

@@ -72,6 +72,10 @@ func TestFormat_PostsWhatReceiversRead(t *testing.T) {
 			m.Media = &bridge.Media{Type: bridge.MediaImage, MimeType: "image/jpeg", Caption: "the caption"}
 			m.ContextInfo, m.Quoted = &bridge.ContextInfo{QuotedMsgID: new("3EB0AAAA"), QuotedSenderJID: owner}, &bridge.Quoted{Content: "the quoted text"}
 		}), []string{`"hasMedia":true`, `"media":{"url":"https://bridge.example/waha/api/files/default/false_120363000000000000@g.us_3EB0B1.jpeg","mimetype":"image/jpeg","filename":null`, `"replyTo":{"id":"3EB0AAAA","participant":"15550001111@c.us","body":"the quoted text"`, `"imageMessage":{"caption":"the caption","mimetype":"image/jpeg"}`}},
+		"an answer to a status": {with(func(m *bridge.Message) {
+			m.ContextInfo = &bridge.ContextInfo{QuotedMsgID: new("3EB0S")}
+			m.Quoted = &bridge.Quoted{MsgID: "3EB0S", ChatJID: "status@broadcast", MessageType: bridge.TypeText, Content: "on holiday", Origin: bridge.QuoteEmbedded}
+		}), []string{`"replyTo":{"id":"3EB0S","participant":null,"body":"on holiday","_data":{"msgId":"3EB0S","chatJid":"status@broadcast","fromMe":null,"senderJid":null`, `"origin":"embedded"}`}},
 		"a document": {with(func(m *bridge.Message) {
 			m.MessageType, m.Media = "documentMessage", &bridge.Media{Type: bridge.MediaDocument, MimeType: "application/pdf", FileName: "a.pdf"}
 		}), []string{`"filename":"a.pdf"`, `3EB0B1.pdf"`}},

@@ -2,8 +2,6 @@ package agents
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -15,83 +13,8 @@ import (
 	. "bridged/internal/e2e/harness/agent"
 )
 
-// single is a client that speaks only the protocol of 2026-07-28, over plain HTTP:
-// there is no session, and each request states the client's capabilities.
-type single struct {
-	t            *testing.T
-	at, token    string
-	capabilities string
-}
-
-// fields is a JSON object.
-type fields = map[string]any
-
-// ask makes one request and returns its HTTP and JSON-RPC answers.
-func (c single) ask(method, name string, params fields) (*http.Response, fields) {
-	c.t.Helper()
-	if params == nil {
-		params = fields{}
-	}
-	params["_meta"] = fields{
-		"io.modelcontextprotocol/protocolVersion": WithoutSessions, "io.modelcontextprotocol/clientCapabilities": json.RawMessage(c.capabilities),
-		"io.modelcontextprotocol/clientInfo": fields{"name": "single", "version": "1"},
-	}
-	body := Must(json.Marshal(fields{"jsonrpc": "2.0", "id": 7, "method": method, "params": params}))(c.t)
-	req := Must(http.NewRequestWithContext(Within(c.t), http.MethodPost, "http://"+c.at+"/mcp", bytes.NewReader(body)))(c.t)
-	for header, value := range map[string]string{
-		"Authorization": "Bearer " + c.token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		"Mcp-Protocol-Version": WithoutSessions, "Mcp-Method": method, "Mcp-Name": name,
-	} {
-		if value != "" {
-			req.Header.Set(header, value)
-		}
-	}
-	resp := Must(http.DefaultClient.Do(req))(c.t)
-	defer resp.Body.Close()
-	data := Must(io.ReadAll(resp.Body))(c.t)
-	if resp.Header.Get("Content-Type") == "text/event-stream" {
-		data = lastEvent(data)
-	}
-	var answer fields
-	if err := json.Unmarshal(data, &answer); err != nil {
-		c.t.Fatalf("%s: %d %s: %v", method, resp.StatusCode, data, err)
-	}
-	if resp.Header.Get("Mcp-Session-Id") != "" || resp.Header.Get("Cache-Control") != "no-store" {
-		c.t.Errorf("%s: headers %v", method, resp.Header)
-	}
-	return resp, answer
-}
-
-// lastEvent returns the data of a stream's last event, which is the answer.
-func lastEvent(stream []byte) []byte {
-	_, data, _ := bytes.Cut(stream[bytes.LastIndex(stream, []byte("event: message")):], []byte("data: "))
-	return bytes.TrimSpace(data)
-}
-
-// result returns the result of a request, which must succeed.
-func (c single) result(method, name string, params fields) fields {
-	c.t.Helper()
-	resp, answer := c.ask(method, name, params)
-	result, ok := answer["result"].(fields)
-	if resp.StatusCode != http.StatusOK || !ok {
-		c.t.Fatalf("%s: %d %v", method, resp.StatusCode, answer)
-	}
-	return result
-}
-
-func (c single) call(tool string, params fields) fields {
-	c.t.Helper()
-	params["name"] = tool
-	return c.result("tools/call", tool, params)
-}
-
-func newSingle(s AgentScene, t *testing.T, capabilities string) single {
-	return single{t: t, at: s.Address, token: s.Token, capabilities: capabilities}
-}
-
-// textOf returns the first text of a tool's answer.
-func textOf(result fields) string {
-	return result["content"].([]any)[0].(fields)["text"].(string)
+func newSingle(s AgentScene, t *testing.T, capabilities string) Single {
+	return Single{T: t, At: s.Address, Token: s.Token, Capabilities: capabilities}
 }
 
 // A client without sessions and handshake can do everything that others can, and
@@ -101,27 +24,27 @@ func TestAgents_WithoutSessions(t *testing.T) {
 	s := NewAgentScene(t)
 	c, sam := newSingle(s, t, `{}`), s.Sam.PN().String()
 
-	if found := fmt.Sprint(c.result("server/discover", "", nil)); !strings.Contains(found, WithoutSessions) || !strings.Contains(found, "untrusted") || strings.Contains(found, "listChanged:true") {
+	if found := fmt.Sprint(c.Result("server/discover", "", nil)); !strings.Contains(found, WithoutSessions) || !strings.Contains(found, "untrusted") || strings.Contains(found, "listChanged:true") {
 		t.Errorf("discovered %s", found)
 	}
-	for method, params := range map[string]fields{
+	for method, params := range map[string]Fields{
 		"server/discover": nil, "tools/list": nil, "prompts/list": nil, "resources/list": nil, "resources/templates/list": nil, "resources/read": {"uri": "bridged://chats/" + sam},
 	} {
 		name, _ := params["uri"].(string)
-		if result := c.result(method, name, params); result["cacheScope"] != "private" || result["ttlMs"] != 0.0 || result["resultType"] != "complete" {
+		if result := c.Result(method, name, params); result["cacheScope"] != "private" || result["ttlMs"] != 0.0 || result["resultType"] != "complete" {
 			t.Errorf("%s: %v, want it private", method, result)
 		}
 	}
-	if text := textOf(c.call("list_chats", fields{})); !strings.Contains(text, sam) || strings.Contains(text, "words of Kim") {
+	if text := TextOf(c.Call("list_chats", Fields{})); !strings.Contains(text, sam) || strings.Contains(text, "words of Kim") {
 		t.Errorf("the chats are %s", text)
 	}
-	if prompt := fmt.Sprint(c.result("prompts/get", "draft_reply", fields{"name": "draft_reply", "arguments": fields{"jid": sam}})); !strings.Contains(prompt, "untrusted") {
+	if prompt := fmt.Sprint(c.Result("prompts/get", "draft_reply", Fields{"name": "draft_reply", "arguments": Fields{"jid": sam}})); !strings.Contains(prompt, "untrusted") {
 		t.Errorf("the prompt: %s", prompt)
 	}
 	for range 2 {
-		c.call("send_text", fields{"arguments": fields{"jid": sam, "text": "without a session", "idempotencyKey": "once"}})
+		c.Call("send_text", Fields{"arguments": Fields{"jid": sam, "text": "without a session", "idempotencyKey": "once"}})
 	}
-	c.call("send_text", fields{"arguments": fields{"jid": sam, "text": "the last"}})
+	c.Call("send_text", Fields{"arguments": Fields{"jid": sam, "text": "the last"}})
 	Must(s.Sam.ReceivedText(Within(t), "the last"))(t)
 	count := 0
 	for _, m := range s.Sam.Messages() {
@@ -132,13 +55,13 @@ func TestAgents_WithoutSessions(t *testing.T) {
 	if count != 1 {
 		t.Errorf("sent %d times, want once", count)
 	}
-	if refused := c.call("send_text", fields{"arguments": fields{"jid": s.Kim.PN().String(), "text": "no"}}); refused["isError"] != true || !strings.Contains(textOf(refused), "there is no chat") {
+	if refused := c.Call("send_text", Fields{"arguments": Fields{"jid": s.Kim.PN().String(), "text": "no"}}); refused["isError"] != true || !strings.Contains(TextOf(refused), "there is no chat") {
 		t.Errorf("outside: %v", refused)
 	}
 	// There are no changes to listen for.
-	c.result("subscriptions/listen", "", fields{"notifications": fields{"toolsListChanged": true}})
+	c.Result("subscriptions/listen", "", Fields{"notifications": Fields{"toolsListChanged": true}})
 	for _, removed := range []string{"initialize", "ping", "resources/subscribe"} {
-		if resp, answer := c.ask(removed, "", fields{"uri": "bridged://status", "protocolVersion": WithoutSessions, "capabilities": fields{}, "clientInfo": fields{"name": "x", "version": "1"}}); resp.StatusCode != http.StatusNotFound {
+		if resp, answer := c.Ask(removed, "", Fields{"uri": "bridged://status", "protocolVersion": WithoutSessions, "capabilities": Fields{}, "clientInfo": Fields{"name": "x", "version": "1"}}); resp.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d %v", removed, resp.StatusCode, answer)
 		}
 	}
@@ -157,8 +80,8 @@ func TestAgents_WithoutSessionsAPersonConfirms(t *testing.T) {
 	t.Parallel()
 	s := NewAgentScene(t, "MCP_CONFIRM=true")
 	c := newSingle(s, t, `{"elicitation":{"form":{}}}`)
-	arguments := func(text string) fields { return fields{"jid": s.Sam.PN().String(), "text": text} }
-	asked := func(result fields, text string) string {
+	arguments := func(text string) Fields { return Fields{"jid": s.Sam.PN().String(), "text": text} }
+	asked := func(result Fields, text string) string {
 		t.Helper()
 		if state, _ := result["requestState"].(string); result["resultType"] == "input_required" && state != "" && strings.Contains(fmt.Sprint(result["inputRequests"]), text) {
 			return state
@@ -166,18 +89,18 @@ func TestAgents_WithoutSessionsAPersonConfirms(t *testing.T) {
 		t.Fatalf("not asked for %q: %v", text, result)
 		return ""
 	}
-	state := asked(c.call("send_text", fields{"arguments": arguments("the words")}), "the words")
-	says := func(text, state, action string) fields {
-		return c.call("send_text", fields{"arguments": arguments(text), "requestState": state, "inputResponses": fields{"confirm": fields{"action": action, "content": fields{}}}})
+	state := asked(c.Call("send_text", Fields{"arguments": arguments("the words")}), "the words")
+	says := func(text, state, action string) Fields {
+		return c.Call("send_text", Fields{"arguments": arguments(text), "requestState": state, "inputResponses": Fields{"confirm": Fields{"action": action, "content": Fields{}}}})
 	}
 	asked(says("other words", state, "accept"), "other words")
 	asked(says("the words", "made up", "accept"), "the words")
 	for _, no := range []string{"decline", "cancel"} {
-		if refused := says("the words", state, no); refused["isError"] != true || !strings.Contains(textOf(refused), "did not confirm") {
+		if refused := says("the words", state, no); refused["isError"] != true || !strings.Contains(TextOf(refused), "did not confirm") {
 			t.Errorf("%s: %v", no, refused)
 		}
 	}
-	if sent := says("the words", state, "accept"); sent["isError"] == true || !strings.Contains(textOf(sent), "msgId") {
+	if sent := says("the words", state, "accept"); sent["isError"] == true || !strings.Contains(TextOf(sent), "msgId") {
 		t.Errorf("confirmed: %v", sent)
 	}
 	Must(s.Sam.ReceivedText(Within(t), "the words"))(t)
@@ -186,7 +109,7 @@ func TestAgents_WithoutSessionsAPersonConfirms(t *testing.T) {
 	}
 	for _, capabilities := range []string{`{}`, `{"elicitation":{"url":{}}}`} {
 		mute := newSingle(s, t, capabilities)
-		if refused := mute.call("send_text", fields{"arguments": arguments("x")}); refused["isError"] != true || !strings.Contains(textOf(refused), "a client with elicitation") {
+		if refused := mute.Call("send_text", Fields{"arguments": arguments("x")}); refused["isError"] != true || !strings.Contains(TextOf(refused), "a client with elicitation") {
 			t.Errorf("a client that cannot ask (%s): %v", capabilities, refused)
 		}
 	}

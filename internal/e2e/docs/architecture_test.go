@@ -85,7 +85,8 @@ var ours = map[string][]string{
 	"internal/bridge":           {},
 	"internal/dbfile":           {"internal/bridge"},
 	"internal/wa":               {"internal/bridge", "internal/dbfile", "internal/wa/convert", "internal/wa/groups", "internal/wa/history", "internal/wa/offline", "internal/wa/sending", "internal/wa/session"},
-	"internal/wa/convert":       {"internal/bridge"},
+	"internal/vcard":            {},
+	"internal/wa/convert":       {"internal/bridge", "internal/vcard"},
 	"internal/wa/session":       {"internal/bridge", "internal/dbfile", "internal/wa/convert"},
 	"internal/wa/history":       {"internal/bridge", "internal/wa/convert", "internal/wa/session"},
 	"internal/wa/offline":       {"internal/bridge"},
@@ -132,10 +133,10 @@ var ours = map[string][]string{
 	"internal/pairscreen":       {"internal/bridge", "internal/shell"},
 	"internal/compat":           {"internal/api/front", "internal/bridge", "internal/client", "internal/intake"},
 	"internal/compat/cloud":     {"internal/api/front", "internal/bridge", "internal/client", "internal/compat", "internal/intake", "internal/webhook/format"},
-	"internal/compat/waha":      {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format"},
+	"internal/compat/waha":      {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format", "internal/vcard"},
 	"internal/compat/evolution": {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format"},
 	"internal/transcribe":       {"internal/bridge", "internal/media", "internal/retryafter", "internal/store"},
-	"internal/upkeep":           {"internal/bridge", "internal/media", "internal/store", "internal/webhook"},
+	"internal/maintenance":      {"internal/bridge", "internal/media", "internal/store", "internal/webhook"},
 	"internal/doctor":           {"internal/bridge", "internal/client", "internal/dbfile"},
 	"internal/demo":             {"internal/bridge", "internal/client", "internal/simnet"},
 	"internal/e2e/powercut":     {},
@@ -154,7 +155,8 @@ var ours = map[string][]string{
 
 	"internal/fleet/fleettest/servers": {"internal/fleet/fleettest"},
 
-	"internal/compat/compattest": {"internal/api", "internal/bridge", "internal/client", "internal/compat", "internal/fuzzbudget", "internal/media", "internal/store", "internal/urlguard", "internal/webhook", "internal/webhook/format"},
+	"internal/intake/intaketest": {"internal/fuzzbudget"},
+	"internal/compat/compattest": {"internal/api", "internal/bridge", "internal/client", "internal/compat", "internal/intake/intaketest", "internal/media", "internal/store", "internal/urlguard", "internal/webhook", "internal/webhook/format"},
 }
 
 // allowed reports whether a package of ours may import another package.

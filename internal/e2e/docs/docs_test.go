@@ -37,8 +37,12 @@ func TestDocs_ExamplesRunAsPrinted(t *testing.T) {
 			if strings.Contains(output, `"error":`) {
 				t.Errorf("%s, example %d is refused:\n%s", page, i+1, output)
 			}
+			if EmptyMatches.MatchString(output) {
+				t.Errorf("%s, example %d searches for what is not there:\n%s", page, i+1, output)
+			}
 		}
 	}
+	d.RunConsoleCommands(address[1])
 	d.Interrupt()
 }
 

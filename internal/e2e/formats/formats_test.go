@@ -1,8 +1,10 @@
 package formats
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
+	"io"
 	"mime/multipart"
 	"net/http"
 	"os"
@@ -220,6 +222,65 @@ func TestFormats_ComputersOpenWhatArrives(t *testing.T) {
 	}
 }
 
+// Names of documents whose bytes look like another format arrive as they were given, whichever way the document is sent.
+func TestDocuments_GivenNamesArrive(t *testing.T) {
+	t.Parallel()
+	s := newFormatScene(t, "FFMPEG=off")
+	table := []byte("flour,200\nsugar,100\nbutter,50\n")
+	ways := append(slices.Clone(waysToSend), shellAsDocument,
+		way{"send-media, by Content-Disposition", func(s formatScene, t *testing.T, f aFormat) string {
+			url := s.web.Serves("/download/"+f.name, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Disposition", `attachment; filename="`+f.name+`"`)
+				if _, err := w.Write(f.file); err != nil {
+					t.Error(err)
+				}
+			})
+			_, err := s.API.Send(Within(t), client.File{To: s.to, URL: url, Type: f.kind}, "")
+			return ofError(err)
+		}},
+		way{"send-media, with a name", func(s formatScene, t *testing.T, f aFormat) string {
+			_, err := s.API.Send(Within(t), client.File{To: s.to, URL: s.web.Has("/other.csv", f.file), Type: f.kind, FileName: f.name}, "")
+			return ofError(err)
+		}},
+		way{"Cloud, by link with a name, as Chatwoot", func(s formatScene, t *testing.T, f aFormat) string {
+			return s.cloud(t, f, `"filename":"`+f.name+`","link":"`+s.web.Has("/other.csv", f.file)+`"`)
+		}},
+		way{"MCP, by URL", func(s formatScene, t *testing.T, f aFormat) string {
+			text, isError := s.agent.Call("send_file", map[string]any{"jid": s.to, "type": f.kind, "url": s.url(f)})
+			if !isError {
+				text = ""
+			}
+			return text
+		}},
+	)
+	for _, f := range []aFormat{
+		{"recipe.txt", bridge.MediaDocument, table, true},
+		{"today.log", bridge.MediaDocument, table, true},
+		{"tour.gpx", bridge.MediaDocument, []byte(`<?xml version="1.0"?><gpx version="1.1"></gpx>`), true},
+		{"budget.xlsm", bridge.MediaDocument, workbook(t), true},
+		{"paper.final", bridge.MediaDocument, demo.PDF(), true},
+	} {
+		for _, way := range ways {
+			s.arrives(t, way, f, true)
+		}
+	}
+}
+
+// workbook returns the bytes of a spreadsheet.
+func workbook(t *testing.T) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	w := zip.NewWriter(&file)
+	for _, name := range []string{"[Content_Types].xml", "_rels/.rels", "xl/workbook.xml"} {
+		part := Must(w.Create(name))(t)
+		Must(io.WriteString(part, `<?xml version="1.0"?><x/>`))(t)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
 // arrives sends a file, and opens at the computer what arrives.
 func (s formatScene) arrives(t *testing.T, way way, f aFormat, isOpened bool) {
 	t.Helper()
@@ -252,7 +313,7 @@ func (s formatScene) arrives(t *testing.T, way way, f aFormat, isOpened bool) {
 			t.Errorf("%s by %s arrived as %v", f.name, way.name, m)
 		}
 	}
-	if document != nil && (!bytes.Equal(data, f.file) || document.GetFileName() != f.name && way.name != "Cloud, by link") {
+	if document != nil && (!bytes.Equal(data, f.file) || document.GetFileName() != f.name) {
 		t.Errorf("%s by %s arrived as %s, %d bytes", f.name, way.name, document.GetFileName(), len(data))
 	}
 }
@@ -261,38 +322,37 @@ func (s formatScene) arrives(t *testing.T, way way, f aFormat, isOpened bool) {
 func TestFormats_FromTheShell(t *testing.T) {
 	t.Parallel()
 	s := newFormatScene(t, "FFMPEG=off")
-	shell := func(args ...string) (code int, says string) {
-		c := s.Begin(nil, args...)
-		var lines []string
-		for line := range c.Lines {
-			lines = append(lines, line)
-		}
-		return c.Ends(), strings.Join(lines, "\n") + c.Stderr.String()
-	}
 	formats := slices.DeleteFunc(formatsOf(t), func(f aFormat) bool {
 		return !slices.Contains([]string{"sound.mp3", "drawing.svg", "video.mov", "sound.wav", "clip.webm"}, f.name)
 	})
 	for _, f := range formats {
-		path := filepath.Join(t.TempDir(), f.name)
-		if err := os.WriteFile(path, f.file, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		s.arrives(t, way{"shell", func(s formatScene, _ *testing.T, f aFormat) string {
-			code, says := shell("send", s.to.User(), "--file", path)
-			if code == 0 {
-				return ""
-			}
-			return says
-		}}, f, f.isOpen)
-		s.arrives(t, way{"shell, as a document", func(s formatScene, _ *testing.T, f aFormat) string {
-			code, says := shell("send", s.to.User(), "--document", "--file", path)
-			if code == 0 {
-				return ""
-			}
-			return says
-		}}, aFormat{f.name, bridge.MediaDocument, f.file, true}, true)
+		s.arrives(t, fromShell, f, f.isOpen)
+		s.arrives(t, shellAsDocument, aFormat{f.name, bridge.MediaDocument, f.file, true}, true)
 	}
 }
+
+// shell sends a file with the command.
+func (s formatScene) shell(t *testing.T, f aFormat, options ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), f.name)
+	if err := os.WriteFile(path, f.file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := s.Begin(nil, append([]string{"send", s.to.User(), "--file", path}, options...)...)
+	var lines []string
+	for line := range c.Lines {
+		lines = append(lines, line)
+	}
+	if c.Ends() == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + c.Stderr.String()
+}
+
+var (
+	fromShell       = way{"shell", func(s formatScene, t *testing.T, f aFormat) string { return s.shell(t, f) }}
+	shellAsDocument = way{"shell, as a document", func(s formatScene, t *testing.T, f aFormat) string { return s.shell(t, f, "--document") }}
+)
 
 // A forwarded file is declared as computers compare it, or refused with a remedy.
 func TestFormats_Forwarded(t *testing.T) {

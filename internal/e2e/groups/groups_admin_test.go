@@ -237,7 +237,7 @@ func TestGroupAdmin_Joins(t *testing.T) {
 	g := Administered{TB: t, C: c, JID: bridge.JID(group.JID().String()), In: group.JID()}
 	link := Must(group.Link(Within(t), c.Ben))(t)
 	group.Limit(2)
-	Refused(t, join(link), http.StatusConflict, bridge.CodeGroupFull, "as many members")
+	Refused(t, join(link), http.StatusConflict, bridge.CodeGroupFull, "maximum number of members")
 	group.Limit(1024)
 	Refused(t, join(bridge.InviteLinkPrefix+"AbCdEfGhIjKlMnOpQrStUv"), http.StatusNotFound, bridge.CodeInviteInvalid, "no group has this link")
 
@@ -260,7 +260,7 @@ func TestGroupAdmin_Joins(t *testing.T) {
 	if _, err := c.Ben.Client().GetGroupInviteLink(Within(t), g.In, true); err != nil {
 		t.Fatal(err)
 	}
-	Refused(t, join(link), http.StatusNotFound, bridge.CodeInviteInvalid, "taken this link back")
+	Refused(t, join(link), http.StatusNotFound, bridge.CodeInviteInvalid, "revoked this link")
 
 	closed := NewGroup(t, c.Anna, simnet.GroupOptions{Subject: "Board", Members: []*simnet.Phone{c.Ben}})
 	if err := closed.SetApproval(Within(t), c.Anna, true); err != nil {

@@ -147,10 +147,10 @@ func Message(id simnet.MessageID, by *simnet.Phone, kind, content string, change
 	}, changes...)
 }
 
-// Quoted returns a message as a quote shows it.
-func Quoted(m Object) Object {
-	shown := Object{}
-	for _, name := range []string{"fromMe", "senderJid", "pushName", "messageType", "content", "timestamp", "deletedAt"} {
+// Quoted returns a message of a chat as a quote in that chat shows it.
+func Quoted(chat simnet.JID, m Object) Object {
+	shown := Object{"chatJid": chat.String(), "origin": "stored"}
+	for _, name := range []string{"msgId", "fromMe", "senderJid", "pushName", "messageType", "content", "timestamp", "deletedAt"} {
 		shown[name] = m[name]
 	}
 	return Object{"quoted": shown}

@@ -88,8 +88,8 @@ func (p *Process) Command(args ...string) (string, error) {
 	return string(out), err
 }
 
-// diagnosis is the output of bridged doctor.
-type diagnosis struct {
+// Diagnosis is the output of bridged doctor.
+type Diagnosis struct {
 	OK       bool
 	Findings []struct{ Check, Verdict, Message, Remedy string }
 	Code     int
@@ -98,7 +98,7 @@ type diagnosis struct {
 
 // Doctor runs bridged doctor with a process's variables and changes to them, with
 // the output for people and for programs.
-func (p *Process) Doctor(settings ...string) (d diagnosis) {
+func (p *Process) Doctor(settings ...string) (d Diagnosis) {
 	p.T.Helper()
 	environ := maps.Clone(p.Env)
 	if p.Address != "" {
@@ -137,7 +137,7 @@ func (p *Process) Doctor(settings ...string) (d diagnosis) {
 }
 
 // Expect checks the verdict and the text of a check.
-func (d diagnosis) Expect(t *testing.T, check, verdict, says string) {
+func (d Diagnosis) Expect(t *testing.T, check, verdict, says string) {
 	t.Helper()
 	for _, f := range d.Findings {
 		if f.Check == check && f.Verdict == verdict && strings.Contains(f.Message, says) {

@@ -96,6 +96,7 @@ func (d *demoRun) Shell(line string) []byte {
 var (
 	exampleBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 	ShellBlock   = regexp.MustCompile("(?ms)^```(?:sh|console)\n(.*?)^```$")
+	EmptyMatches = regexp.MustCompile(`"matches":\s*\[\]|Nothing was found\.|There are no such`)
 	DemoAddress  = regexp.MustCompile(`address +(http://\S+)`)
 )
 

@@ -125,7 +125,7 @@ func TestIdentity_EverythingSaidBeforeNamesTheNumberAfterwards(t *testing.T) {
 		return []Object{
 			Message(first, dora, "conversation", "nobody knows my number", Object{"senderJid": jid}),
 			Message(quote, c.Anna, "extendedTextMessage", "so you say", Object{"contextInfo": RefersTo(first, jid)},
-				Quoted(Message(first, dora, "conversation", "nobody knows my number", Object{"senderJid": jid}))),
+				Quoted(group.JID(), Message(first, dora, "conversation", "nobody knows my number", Object{"senderJid": jid}))),
 			Message(hailed, c.Anna, "extendedTextMessage", hail, Object{"contextInfo": RefersTo(nil, nil, With(Mention(dora, "@"+dora.LID().User), Object{"jid": jid}))}),
 			Message(poll, c.Anna, "pollCreationMessage", "True?", Object{
 				"reactions": []Object{With(Reaction(dora, "🤐"), Object{"senderJid": jid})},
@@ -155,7 +155,7 @@ func TestIdentity_EverythingSaidBeforeNamesTheNumberAfterwards(t *testing.T) {
 	Must(dora.Edit(Within(t), group.JID(), first, "everybody knows my number"))(t)
 	edited := told(dora.PN())
 	edited[0] = With(edited[0], Object{"content": "everybody knows my number", "editedAt": Recent})
-	edited[1] = With(edited[1], Quoted(edited[0]))
+	edited[1] = With(edited[1], Quoted(group.JID(), edited[0]))
 	b.Answers(messages, History(group.JID(), edited, asc))
 }
 

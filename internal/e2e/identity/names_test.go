@@ -14,19 +14,6 @@ import (
 	"bridged/internal/simnet"
 )
 
-// groupChat returns a group in the list of chats.
-func groupChat(group *simnet.Group, participants int) Object {
-	return Chat(Object{"jid": group.JID().String(), "lid": nil, "username": nil, "isGroup": true, "name": group.Name(), "participants": participants})
-}
-
-// sortMembers sorts participants: the store lists those with the most rights first,
-// the network in the order of joining.
-func sortMembers[T any](members []T) {
-	slices.SortFunc(members, func(a, b T) int {
-		return cmp.Compare(fmt.Sprint(any(a).(Object)["jid"]), fmt.Sprint(any(b).(Object)["jid"]))
-	})
-}
-
 // TestNames_OfPeople: a chat has the contact's name, else the push name, else the
 // number; messages keep the push name they came with.
 func TestNames_OfPeople(t *testing.T) {
@@ -220,5 +207,18 @@ func isGroup(t *testing.T, b *Process, group *simnet.Group, want Object, partici
 			}
 		}
 		return nil
+	})
+}
+
+// groupChat returns a group in the list of chats.
+func groupChat(group *simnet.Group, participants int) Object {
+	return Chat(Object{"jid": group.JID().String(), "lid": nil, "username": nil, "isGroup": true, "name": group.Name(), "participants": participants})
+}
+
+// sortMembers sorts participants: the store lists those with the most rights first,
+// the network in the order of joining.
+func sortMembers[T any](members []T) {
+	slices.SortFunc(members, func(a, b T) int {
+		return cmp.Compare(fmt.Sprint(any(a).(Object)["jid"]), fmt.Sprint(any(b).(Object)["jid"]))
 	})
 }

@@ -107,7 +107,7 @@ func TestImports_ByCommand(t *testing.T) {
 	if len(found.Matches) != 1 || found.Matches[0].ChatJID != jid {
 		t.Errorf("found %+v", found.Matches)
 	}
-	if got := b.Post("/api/messages/send", Object{"jid": jid, "text": "hi"}).Want(http.StatusBadRequest); !strings.Contains(got.Error(), "for reading") {
+	if got := b.Post("/api/messages/send", Object{"jid": jid, "text": "hi"}).Want(http.StatusBadRequest); !strings.Contains(got.Error(), "no phone number") {
 		t.Errorf("sending: %s", got.Body)
 	}
 	var log struct{ Events []bridge.Event }

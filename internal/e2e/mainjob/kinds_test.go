@@ -51,7 +51,7 @@ func texts(c *Conversation) {
 	})
 	wrote(c, Say(c, c.By, c.ToMe, "as I said", simnet.QuotingID(first, c.BySelf, "Grüße")), "extendedTextMessage", "as I said", Object{
 		"contextInfo": RefersTo(first, c.By.PN().String()),
-	}, Quoted(Message(first, c.By, "conversation", "Grüße aus der STRASSE 🛣️")))
+	}, Quoted(c.In, Message(first, c.By, "conversation", "Grüße aus der STRASSE 🛣️")))
 	hail := "look, @" + c.MeHere.User
 	wrote(c, Say(c, c.By, c.ToMe, hail, simnet.Mentioning(c.MeHere)), "extendedTextMessage", hail, Object{
 		"contextInfo": RefersTo(nil, nil, Mention(c.Me, "@"+c.MeHere.User)),

@@ -24,7 +24,7 @@ func answersEach(t *testing.T, c *Cast, conversations ...*Conversation) {
 		})
 		shows(chat, OwnMessage(id, chat.Me, "extendedTextMessage", text, bridge.DeliveryDelivered, Object{
 			"contextInfo": RefersTo(asked["msgId"], chat.By.PN().String(), Mention(chat.By, "@"+chat.By.Number()), Mention(chat.Me, nil)),
-		}, Quoted(asked), timer(chat)))
+		}, Quoted(chat.In, asked), timer(chat)))
 		isAnswer(t, chat, id, asked)
 		c.Bridge.Answers(chat.List(), History(chat.In, Reversed(chat.Shown)))
 	}

@@ -85,7 +85,7 @@ func TestDoctor_FindsABrokenDataDirectory(t *testing.T) {
 	}
 	files := tree(t, data)
 	d := p.Doctor()
-	d.Expect(t, "disk", "fail", "bridged.db, 0.0 MB is damaged")
+	d.Expect(t, "disk", "fail", "bridged.db is damaged")
 	d.Expect(t, "disk", "ok", "session.db")
 	if after := tree(t, data); after != files {
 		t.Errorf("the data directory holds\n%s\nand held\n%s", after, files)

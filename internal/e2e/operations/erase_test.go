@@ -152,6 +152,9 @@ func TestDeleted_IsGoneAfterAStop(t *testing.T) {
 			return nil
 		})
 		p.Stop()
+		if strings.Contains(p.Log.String(), "may still be on the disk") {
+			t.Errorf("round %d: the stop did not erase what is deleted", round)
+		}
 		for _, secret := range []string{"the-text", "the-caption", "the-picture"} {
 			if found := p.InDataDir([]byte(secret + word)); len(found) > 0 {
 				t.Errorf("round %d: %s is still in %v", round, secret, found)

@@ -151,3 +151,15 @@ func abort(p *Process, part string) {
 		p.T.Error(err)
 	}
 }
+
+// A stop closes session.db first, whose write-ahead log disappears: that is not a data directory that was
+// taken away, and the text of deleted messages is overwritten.
+func TestStop_FinishesErasing(t *testing.T) {
+	t.Parallel()
+	p := StartBridge(t, NewNetwork(t))
+	p.Becomes(bridge.StateNeedsPair)
+	p.Stop()
+	if log := p.Log.String(); strings.Contains(log, "deleted text may still be on the disk") {
+		t.Errorf("the stop did not finish erasing:\n%s", log)
+	}
+}

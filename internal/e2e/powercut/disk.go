@@ -24,6 +24,11 @@ var ErrNoFUSE = errors.New("FUSE is missing here: there is no /dev/fuse, or no f
 
 // Disk is a file system in memory. It is safe for concurrent use.
 type Disk struct {
+	// Features that the file system lacks, set before it is mounted.
+	NoSharedMemory bool // files cannot be mapped, as on a share without a cache
+	NoModes        bool // changes of modes have no effect, as on a Windows share
+	NoLocks        bool // as on a share without them
+
 	mu    sync.Mutex // guards everything below, and every entry
 	root  *entry
 	next  uint64 // the number of the next entry
@@ -42,6 +47,9 @@ type entry struct {
 	isFolder              bool
 	liveNames, savedNames map[string]*entry // of a folder, now and as of the last fsync
 }
+
+// Open lets every user read and write all files, as a share without modes does.
+func (d *Disk) Open() { d.root.mode = 0o777 }
 
 // New returns an empty disk.
 func New() *Disk {

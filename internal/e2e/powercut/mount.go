@@ -23,6 +23,7 @@ func (d *Disk) Mount(path string) (*Mount, error) {
 			// The kernel keeps the pages of mapped files, like SQLite's index of
 			// its log.
 			ExplicitDataCacheControl: true,
+			EnableLocks:              d.NoLocks, // those of the kernel otherwise
 		},
 		EntryTimeout: &long, AttrTimeout: &long,
 		RootStableAttr:  &fs.StableAttr{Ino: d.root.ino},

@@ -108,7 +108,7 @@ func (n *node) add(ctx context.Context, name string, out *fuse.EntryOut, made fu
 // Create creates a file.
 func (n *node) Create(ctx context.Context, name string, _, mode uint32, out *fuse.EntryOut) (made *fs.Inode, handle fs.FileHandle, flags uint32, errno syscall.Errno) {
 	made, errno = n.add(ctx, name, out, func() *entry { return n.disk.newEntry(mode, false) })
-	return made, nil, fuse.FOPEN_KEEP_CACHE, errno
+	return made, nil, n.disk.openFlags(), errno
 }
 
 // Mkdir creates a folder.
@@ -169,7 +169,7 @@ func (n *node) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) sy
 func (n *node) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	return n.disk.do(func() syscall.Errno {
 		e := n.entry
-		if mode, ok := in.GetMode(); ok {
+		if mode, ok := in.GetMode(); ok && !n.disk.NoModes {
 			e.mode = mode & 0o7777
 		}
 		if at, ok := in.GetMTime(); ok {
@@ -186,10 +186,18 @@ func (n *node) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, o
 	})
 }
 
+// openFlags says how the kernel treats an open file. It does not map files without its cache.
+func (d *Disk) openFlags() uint32 {
+	if d.NoSharedMemory {
+		return fuse.FOPEN_DIRECT_IO
+	}
+	return fuse.FOPEN_KEEP_CACHE
+}
+
 // Open opens a file. The kernel may cache its pages, since all access goes through
 // it.
 func (n *node) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	return nil, fuse.FOPEN_KEEP_CACHE, n.on(func() syscall.Errno {
+	return nil, n.disk.openFlags(), n.on(func() syscall.Errno {
 		if flags&syscall.O_TRUNC != 0 {
 			n.entry.resize(0)
 		}

@@ -125,7 +125,7 @@ func TestLinkPreviews_AreLeftOut(t *testing.T) {
 		})
 	}
 	t.Cleanup(func() {
-		c.Bridge.WaitForLog(t, "link preview left out")
+		c.Bridge.WaitForLog(t, "sending without a link preview")
 		if strings.Contains(c.Bridge.Log.String(), "a-secret-path") {
 			t.Error("the log shows an address")
 		}

@@ -1,6 +1,6 @@
-// Package fleettest runs real NATS servers in this process, for tests: one, or
-// a cluster of three with JetStream, whose nodes can be stopped and started
-// again on their ports and directories.
+// Package fleettest runs real NATS servers in this process for tests: one server, or a cluster of
+// three with JetStream. Nodes can be stopped and started again with the same ports and
+// directories.
 package fleettest
 
 import (
@@ -18,22 +18,21 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// patience is how long anything may take that a test waits for.
-const patience = time.Minute
+// timeout limits everything that a test waits for.
+const timeout = time.Minute
 
-// Cluster is some nodes that know each other.
+// Cluster is a number of NATS servers that form a cluster.
 type Cluster struct {
 	dir     string
-	guard   net.Listener // keeps other clusters off the ports, until it is garbage
+	guard   net.Listener // reserves the ports until it is garbage-collected
 	clients []int        // ports
 	routes  []int
 
 	mu    sync.Mutex
-	nodes []*server.Server // guarded by mu; nil for one that is down
+	nodes []*server.Server // nil for a stopped node; guarded by mu
 }
 
-// Start runs a cluster with its files below dir, and returns it once it takes
-// streams.
+// Start starts a cluster with its files in dir, and returns when the cluster accepts streams.
 func Start(dir string, nodes int) (*Cluster, error) {
 	ports, guard, err := reservePorts(2 * nodes)
 	if err != nil {
@@ -47,21 +46,21 @@ func Start(dir string, nodes int) (*Cluster, error) {
 	return c, nil
 }
 
-// Ports are chosen below those that systems give out by themselves, in blocks: they stay
-// free while a node is down.
+// Ports are chosen in blocks, lower than the ports that systems assign themselves, so that they
+// stay free while a node is stopped.
 const (
 	lowestPort   = 15000
 	highestPort  = 32000
 	portsOfBlock = 16
 )
 
-// reservePorts returns free ports of a block, and the listener on its first port, by
-// which other clusters know that the block is taken.
+// reservePorts returns free ports of a block, and the listener on its first port. The listener
+// shows other clusters that the block is in use.
 func reservePorts(n int) (ports []int, guard net.Listener, err error) {
 	for range 100 {
 		first := lowestPort + rand.IntN((highestPort-lowestPort)/portsOfBlock)*portsOfBlock
 		if guard, err = listen(first); err != nil {
-			continue // it is taken
+			continue // the block is in use
 		}
 		ports = nil
 		for port := first + 1; port < first+portsOfBlock && len(ports) < n; port++ {
@@ -115,13 +114,13 @@ func (c *Cluster) StartNode(i int) error {
 	c.mu.Lock()
 	c.nodes[i] = node
 	c.mu.Unlock()
-	if !node.ReadyForConnections(patience) {
-		return fmt.Errorf("node %d does not take connections", i+1)
+	if !node.ReadyForConnections(timeout) {
+		return fmt.Errorf("node %d does not accept connections", i+1)
 	}
 	return nil
 }
 
-// StopNode stops a node and waits for its end.
+// StopNode stops a node and waits until it has ended.
 func (c *Cluster) StopNode(i int) {
 	c.mu.Lock()
 	node := c.nodes[i]
@@ -142,8 +141,7 @@ func (c *Cluster) Stop() {
 	all.Wait()
 }
 
-// StartAll starts the nodes that are down, and waits until the cluster takes
-// streams.
+// StartAll starts the stopped nodes and waits until the cluster accepts streams.
 func (c *Cluster) StartAll() error {
 	running := c.running()
 	for i := range c.clients {
@@ -156,7 +154,7 @@ func (c *Cluster) StartAll() error {
 	return c.waitReady()
 }
 
-// running returns the nodes that run, by their numbers.
+// running returns the running nodes by number.
 func (c *Cluster) running() map[int]*server.Server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,7 +167,7 @@ func (c *Cluster) running() map[int]*server.Server {
 	return nodes
 }
 
-// waitReady waits until all nodes that run know each other and have a leader.
+// waitReady waits until all running nodes are connected to each other and have a leader.
 func (c *Cluster) waitReady() error {
 	return waitFor("the cluster to have a leader", func() bool {
 		leaders := 0
@@ -188,8 +186,7 @@ func (c *Cluster) waitReady() error {
 	})
 }
 
-// StreamLeader waits until a stream of the standard account has a leader, and
-// returns its node.
+// StreamLeader waits until a stream of the standard account has a leader, and returns its node.
 func (c *Cluster) StreamLeader(stream string) (leader int, err error) {
 	err = waitFor("the stream "+stream+" to have a leader", func() bool {
 		for i, node := range c.running() {
@@ -203,7 +200,7 @@ func (c *Cluster) StreamLeader(stream string) (leader int, err error) {
 	return leader, err
 }
 
-// WaitInSync waits until all nodes that run have all of a stream.
+// WaitInSync waits until all running nodes have the whole stream.
 func (c *Cluster) WaitInSync(stream string) error {
 	return waitFor("the stream "+stream+" to be the same everywhere", func() bool {
 		for _, node := range c.running() {
@@ -215,8 +212,8 @@ func (c *Cluster) WaitInSync(stream string) error {
 	})
 }
 
-// WaitSame waits until all nodes that keep a stream of the standard account have
-// the same messages of it: one that follows removes them later than the leader.
+// WaitSame waits until all nodes with a stream of the standard account have the same messages of
+// it. Followers remove messages later than the leader.
 func (c *Cluster) WaitSame(stream string) error {
 	return waitFor("the nodes to have the same messages of "+stream, func() bool {
 		held := map[uint64]bool{}
@@ -237,11 +234,11 @@ func (c *Cluster) WaitSame(stream string) error {
 	})
 }
 
-// waitFor waits until something has become true.
+// waitFor waits until isTrue returns true.
 func waitFor(what string, isTrue func() bool) error {
-	for late := time.Now().Add(patience); !isTrue(); {
+	for late := time.Now().Add(timeout); !isTrue(); {
 		if time.Now().After(late) {
-			return fmt.Errorf("waited for %s in vain", what)
+			return fmt.Errorf("%s: timed out", what)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -12,11 +12,17 @@ import (
 type Fault struct {
 	err  atomic.Pointer[error]
 	held atomic.Pointer[chan struct{}]
+	// passing is how many commits pass although held is set.
+	passing atomic.Int64
 }
 
 // Hold makes every commit wait until release is called.
-func (f *Fault) Hold() (release func()) {
+func (f *Fault) Hold() (release func()) { return f.HoldAfter(0) }
+
+// HoldAfter lets some commits pass, and makes every later one wait until release is called.
+func (f *Fault) HoldAfter(commits int64) (release func()) {
 	held := make(chan struct{})
+	f.passing.Store(commits)
 	f.held.Store(&held)
 	return sync.OnceFunc(func() {
 		f.held.Store(nil)
@@ -35,7 +41,7 @@ func (f *Fault) Set(err error) {
 
 // BeforeCommit returns the error that was set.
 func (f *Fault) BeforeCommit() error {
-	if held := f.held.Load(); held != nil {
+	if held := f.held.Load(); held != nil && f.passing.Add(-1) < 0 {
 		<-*held
 	}
 	if err := f.err.Load(); err != nil {

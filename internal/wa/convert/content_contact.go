@@ -3,8 +3,6 @@ package convert
 import (
 	"cmp"
 	"fmt"
-	"io"
-	"mime/quotedprintable"
 	"strings"
 	"unicode"
 
@@ -12,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
+	"bridged/internal/vcard"
 )
 
 // readContacts reads one contact or a list of them.
@@ -29,99 +28,25 @@ func readContacts(msg *waE2E.Message) shown {
 
 func sharedContact(card *waE2E.ContactMessage) bridge.SharedContact {
 	c := bridge.SharedContact{DisplayName: card.GetDisplayName(), Phones: []bridge.SharedPhone{}, Emails: []string{}, VCard: card.GetVcard()}
-	for _, p := range vcardProperties(card.GetVcard()) {
-		switch p.name {
+	for _, p := range vcard.Properties(card.GetVcard()) {
+		switch p.Name {
 		case "FN":
-			c.DisplayName = cmp.Or(c.DisplayName, p.text())
+			c.DisplayName = cmp.Or(c.DisplayName, p.Text())
 		case "TEL":
-			phone := bridge.SharedPhone{Number: strings.TrimPrefix(p.text(), "tel:")}
-			if number, err := bridge.ParsePhone(p.params["WAID"]); err == nil { // the account, as the apps write it
+			phone := bridge.SharedPhone{Number: strings.TrimPrefix(p.Text(), "tel:")}
+			if number, err := bridge.ParsePhone(p.Params["WAID"]); err == nil { // the account, as the apps write it
 				phone.JID = bridge.PhoneJID(number)
 			}
 			c.Phones = append(c.Phones, phone)
 		case "EMAIL":
-			c.Emails = append(c.Emails, p.text())
+			c.Emails = append(c.Emails, p.Text())
 		case "ORG":
-			c.Organization = cmp.Or(c.Organization, strings.Join(p.components(), ", "))
+			c.Organization = cmp.Or(c.Organization, strings.Join(p.Components(), ", "))
 		case "TITLE":
-			c.Title = cmp.Or(c.Title, p.text())
+			c.Title = cmp.Or(c.Title, p.Text())
 		}
 	}
 	return c
-}
-
-// vcardProperty holds one line of a vCard. Names and parameters are in capitals.
-type vcardProperty struct {
-	name   string
-	params map[string]string
-	value  string // as it is written
-}
-
-// vcardProperties returns the properties of a card of versions 2.1 to 4.0, and leaves
-// out the lines that are none.
-func vcardProperties(card string) (properties []vcardProperty) {
-	card = strings.NewReplacer("\r\n ", "", "\r\n\t", "", "\n ", "", "\n\t", "", "\r\n", "\n").Replace(card)
-	var folded strings.Builder // in quoted-printable, by a = at the end
-	lines := 0
-	for line := range strings.SplitSeq(card+"\n", "\n") {
-		if lines == maxListed {
-			break
-		}
-		if (folded.Len() > 0 || isQuotedPrintable(line)) && strings.HasSuffix(line, "=") {
-			folded.WriteString(line[:len(line)-1])
-			continue
-		}
-		folded.WriteString(line)
-		if p, ok := parseProperty(folded.String()); ok {
-			properties = append(properties, p)
-		}
-		folded.Reset()
-		lines++
-	}
-	return properties
-}
-
-func isQuotedPrintable(line string) bool {
-	head, _, _ := strings.Cut(line, ":")
-	return strings.Contains(strings.ToUpper(head), "QUOTED-PRINTABLE")
-}
-
-// parseProperty reads "group.NAME;PARAM=value:value".
-func parseProperty(line string) (vcardProperty, bool) {
-	head, value, found := strings.Cut(line, ":")
-	if !found {
-		return vcardProperty{}, false
-	}
-	parts := strings.Split(head, ";")
-	name := strings.ToUpper(strings.TrimSpace(parts[0]))
-	p := vcardProperty{name: name[strings.LastIndexByte(name, '.')+1:], params: make(map[string]string), value: value}
-	for _, param := range first(parts[1:]) {
-		key, value, _ := strings.Cut(param, "=")
-		p.params[strings.ToUpper(key)] = value
-	}
-	if isQuotedPrintable(line) {
-		if decoded, err := io.ReadAll(quotedprintable.NewReader(strings.NewReader(value))); err == nil {
-			p.value = string(decoded)
-		}
-	}
-	return p, true
-}
-
-// vcardUnescaper reverses vcardEscaper.
-var vcardUnescaper = strings.NewReplacer(`\\`, `\`, `\;`, ";", `\,`, ",", `\n`, "\n", `\N`, "\n")
-
-func (p vcardProperty) text() string { return strings.TrimSpace(vcardUnescaper.Replace(p.value)) }
-
-// components returns the parts of a value that are not empty.
-func (p vcardProperty) components() (components []string) {
-	const escaped = "\x00" // stands for a semicolon that separates nothing
-	for part := range strings.SplitSeq(strings.ReplaceAll(p.value, `\;`, escaped), ";") {
-		part = strings.TrimSpace(vcardUnescaper.Replace(strings.ReplaceAll(part, escaped, ";")))
-		if part != "" {
-			components = append(components, part)
-		}
-	}
-	return components
 }
 
 // vcardEscaper escapes characters with a meaning in a text value of a vCard 3.0

@@ -192,7 +192,7 @@ func commentFacts(msg *waE2E.Message, on *waCommon.MessageKey, s source, pending
 		return nil
 	}
 	message := describe(msg, s, pending.Chat, pending.ID, pending.Timestamp)
-	message.PushName, message.ContextInfo = pending.PushName, commentContext(message.ContextInfo, on)
+	message.PushName, message.ContextInfo, message.Quoted = pending.PushName, commentContext(message.ContextInfo, on), nil
 	return []bridge.Fact{message}
 }
 

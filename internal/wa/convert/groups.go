@@ -88,6 +88,9 @@ func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
 		return nil
 	}
 	change := bridge.GroupChange{JID: jid, Timestamp: bridge.At(e.Timestamp), Left: jids(e.Leave), Promoted: jids(e.Promote), Demoted: jids(e.Demote)}
+	if e.Sender != nil {
+		change.By = cmp.Or(JID(*cmp.Or(e.SenderPN, new(types.JID))), JID(*e.Sender))
+	}
 	for _, joined := range jids(e.Join) {
 		change.Joined = append(change.Joined, bridge.Participant{JID: joined})
 	}
@@ -189,7 +192,7 @@ func PictureFacts(e *events.Picture) []bridge.Fact {
 	if e.Remove {
 		id = ""
 	}
-	return []bridge.Fact{bridge.GroupChange{JID: jid, PictureID: &id, Timestamp: bridge.At(e.Timestamp)}}
+	return []bridge.Fact{bridge.GroupChange{JID: jid, PictureID: &id, By: JID(e.Author), Timestamp: bridge.At(e.Timestamp)}}
 }
 
 func jids(list []types.JID) []bridge.JID {

@@ -21,7 +21,7 @@ func MessageFacts(e *events.Message, own bridge.JID, open opener) []bridge.Fact 
 		}}
 	}
 	if ignoredChat(e.Info.MessageSource) {
-		return nil
+		return statusDeletion(e, own)
 	}
 	s := sourceOf(e.Info, own)
 	raw := cmp.Or(e.RawMessage.GetDeviceSentMessage().GetMessage(), e.RawMessage)
@@ -46,6 +46,16 @@ func MessageFacts(e *events.Message, own bridge.JID, open opener) []bridge.Fact 
 		}
 	}
 	return facts
+}
+
+// statusDeletion returns that a status was deleted: no status is stored, but answers to it
+// carry copies.
+func statusDeletion(e *events.Message, own bridge.JID) []bridge.Fact {
+	protocol, chat := unwrap(e.Message).msg.GetProtocolMessage(), JID(e.Info.Chat)
+	if protocol.GetType() != waE2E.ProtocolMessage_REVOKE || protocol.GetKey() == nil || chat == "" {
+		return nil
+	}
+	return protocolFacts(protocol, sourceOf(e.Info, own), chat, bridge.At(e.Info.Timestamp))
 }
 
 // encoded marshals a message that was decoded or composed a moment ago, which cannot fail.
@@ -209,7 +219,7 @@ func describe(raw *waE2E.Message, s source, chat bridge.JID, id string, at bridg
 	message := bridge.Message{
 		Chat: chat, ID: id, FromMe: s.fromMe, SenderJID: s.sender, Timestamp: at,
 		MessageType: typeName(inner.msg), Content: content.text, Parts: content.parts,
-		ContextInfo: contextOf(context), Media: descriptor(content.file), Poll: content.poll,
+		ContextInfo: contextOf(context), Quoted: quotedOf(context, chat), Media: descriptor(content.file), Poll: content.poll,
 		Raw: encoded(raw), ViewOnce: inner.viewOnce, Expiration: context.GetExpiration(),
 		IsForwarded: context.GetIsForwarded() || context.GetForwardingScore() > 0,
 	}

@@ -8,6 +8,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/fuzzbudget"
+	"bridged/internal/vcard"
 )
 
 // Strangers' cards can be read in any form.
@@ -20,12 +21,12 @@ func FuzzReadVCard(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, card string) {
 		fuzzbudget.Usual.Check(t, len(card), func() {
-			properties := vcardProperties(card)
+			properties := vcard.Properties(card)
 			if len(properties) > maxListed {
 				t.Errorf("%q has %d properties", card, len(properties))
 			}
 			for _, p := range properties {
-				if p.text(); slices.Contains(p.components(), "") {
+				if p.Text(); slices.Contains(p.Components(), "") {
 					t.Errorf("%q: %+v has an empty part", card, p)
 				}
 			}

@@ -94,13 +94,13 @@ func isWrapper(field protoreflect.FieldDescriptor) bool {
 	return content != nil && (content.Name() == "FutureProofMessage" || content.Name() == "DeviceSentMessage")
 }
 
-// typeName names the protobuf field that carries the content, "unknown" for one
+// typeName names the protobuf field that carries the content, [bridge.TypeUnknown] for one
 // that the library does not know.
 func typeName(msg *waE2E.Message) string {
 	if field := contentField(msg); field != nil {
 		return string(field.Name())
 	}
-	return "unknown"
+	return bridge.TypeUnknown
 }
 
 // contextInfo returns the content's reference to other messages and people, or nil.

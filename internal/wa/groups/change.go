@@ -12,18 +12,18 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// step is one request of a [bridge.GroupPatch].
+// step is one request for a [bridge.GroupPatch].
 type step struct {
 	field string
 	node  waBinary.Node
 	fact  bridge.GroupChange
 }
 
-// ChangeGroup changes the fields that differ from the group as it is, one by one: name,
-// topic, isAnnounce, isLocked, joinApproval, disappearingSeconds. It returns the changed
-// fields; an error has those before it in Changed.
+// ChangeGroup changes the fields that differ from the current group, one by one: name, topic,
+// isAnnounce, isLocked, joinApproval, disappearingSeconds. It returns the changed fields. After
+// an error, Changed has the fields that were changed before it.
 func (gs *Groups) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch) ([]string, error) {
-	ctx, c, end, err := gs.begin(ctx, callTime)
+	ctx, c, end, err := gs.connect(ctx, callTime)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (gs *Groups) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.
 	return changed, nil
 }
 
-// takeStep makes one change. A description that another admin has changed since it was
-// read is overwritten, once.
+// takeStep makes one change. If another admin has changed the description since it was read, it
+// is overwritten, once.
 func (c *conn) takeStep(ctx context.Context, jid bridge.JID, step step) error {
 	_, err := c.changeGroups(ctx, convert.WireJID(jid), step.node)
 	if iqCode(err) == codeConflict && step.node.Tag == "description" {
@@ -68,13 +68,13 @@ func (c *conn) takeStep(ctx context.Context, jid bridge.JID, step step) error {
 	return nil
 }
 
-// mayChange refuses changes that make no sense in a community, which is no chat.
+// mayChange refuses changes that make no sense for a community, which is not a chat.
 func mayChange(info *types.GroupInfo, steps []step) error {
 	ofChats := []string{"isAnnounce", "isLocked", "joinApproval", "disappearingSeconds"}
 	if !info.IsParent || !slices.ContainsFunc(steps, func(s step) bool { return slices.Contains(ofChats, s.field) }) {
 		return nil
 	}
-	return bridge.Fail(bridge.CodeNotAChat, "a community is no chat and has only a name and a topic: change its announcement group, or another of its groups")
+	return bridge.Fail(bridge.CodeNotAChat, "a community is not a chat and has only a name and a topic: change its announcement group, or another of its groups")
 }
 
 // steps returns the requests for the fields that differ.
@@ -117,8 +117,8 @@ func onOff(on bool, yes, no string) waBinary.Node {
 	return waBinary.Node{Tag: no}
 }
 
-// topicNode returns the request for a description, which names the one that it
-// replaces; "" removes it.
+// topicNode returns the request for a new description, which names the description that it
+// replaces; "" removes the description.
 func (c *conn) topicNode(previous, topic string) waBinary.Node {
 	node := waBinary.Node{Tag: "description", Attrs: waBinary.Attrs{"id": c.GenerateMessageID()}}
 	if previous != "" {

@@ -18,11 +18,11 @@ const (
 	callTime     = 3 * time.Minute  // of a change of a group with all of its queries
 )
 
-// CreateGroup makes a group, or finds the one that an earlier try made. Errors:
-// [bridge.CodeNotConnected] if nothing left, [bridge.CodeSendTimeout] if the group may
-// exist, [bridge.CodeNotOnNetwork], [bridge.CodeRateLimited], [bridge.CodeSendRefused].
+// CreateGroup creates a group, or finds the group that an earlier attempt created. Errors:
+// [bridge.CodeNotConnected] if nothing was sent, [bridge.CodeSendTimeout] if the group may exist,
+// [bridge.CodeNotOnNetwork], [bridge.CodeRateLimited], [bridge.CodeSendRefused].
 func (gs *Groups) CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.GroupCreated, error) {
-	ctx, c, end, err := gs.begin(ctx, callTime)
+	ctx, c, end, err := gs.connect(ctx, callTime)
 	if err != nil {
 		return bridge.GroupCreated{}, err
 	}
@@ -53,7 +53,7 @@ func (c *conn) createGroup(ctx context.Context, g bridge.NewGroup, people *group
 	if err != nil {
 		return bridge.GroupCreated{}, err
 	}
-	answer, err := c.changeGroups(ctx, types.GroupServerJID, waBinary.Node{ // as the apps put it; the notification of the group has the key, too
+	answer, err := c.changeGroups(ctx, types.GroupServerJID, waBinary.Node{ // as the apps do; the notification of the group has the key, too
 		Tag: "create", Attrs: waBinary.Attrs{"subject": g.Name, "key": g.Key},
 		Content: append(members,
 			waBinary.Node{Tag: "member_add_mode", Content: string(types.GroupMemberAddModeAllMember)},
@@ -70,7 +70,7 @@ func (c *conn) createGroup(ctx context.Context, g bridge.NewGroup, people *group
 	}
 	node, ok := answer.GetOptionalChildByTag("group")
 	if !ok {
-		return bridge.GroupCreated{}, c.gs.unanswered(fmt.Errorf("the answer to a new group has no group"))
+		return bridge.GroupCreated{}, c.gs.unanswered(fmt.Errorf("the network's answer to a new group has no group"))
 	}
 	info, err := c.ParseGroup(node)
 	if err != nil {
@@ -82,9 +82,9 @@ func (c *conn) createGroup(ctx context.Context, g bridge.NewGroup, people *group
 	return bridge.GroupCreated{JID: convert.JID(info.JID), Name: info.Name, Participants: people.named(c.gs.o.Store)}, nil
 }
 
-// findCreated returns the group that an earlier try made, nil if there is none: the one
-// whose notification came with the try's key, or else the one of that name which the
-// account made since then, and which is not another call's.
+// findCreated returns the group that an earlier attempt created, or nil: the group whose
+// notification had the attempt's key, or else the group of that name which the account has
+// created since then and which no other call has returned.
 func (c *conn) findCreated(ctx context.Context, g bridge.NewGroup) (*types.GroupInfo, error) {
 	if g.Made != "" {
 		return c.describe(ctx, g.Made)
@@ -102,7 +102,7 @@ func (c *conn) findCreated(ctx context.Context, g bridge.NewGroup) (*types.Group
 	return nil, nil
 }
 
-// foundGroup returns the answer for a group that an earlier try made.
+// foundGroup returns the answer for a group that an earlier attempt created.
 func (c *conn) foundGroup(info *types.GroupInfo, g bridge.NewGroup) bridge.GroupCreated {
 	members := make(map[bridge.JID]bridge.Participant)
 	for _, p := range convert.Participants(info.Participants) {
@@ -114,20 +114,27 @@ func (c *conn) foundGroup(info *types.GroupInfo, g bridge.NewGroup) bridge.Group
 		member, isIn := members[person]
 		result := bridge.ParticipantResult{JID: person, LID: member.LID, Status: bridge.ParticipantDone}
 		if !isIn {
-			result.Status, result.Error = bridge.ParticipantRefused, new("was not added when the group was made: add them to learn why")
+			result.Status, result.Error = bridge.ParticipantRefused, new("was not added when the group was created: add them to see the reason")
 		}
 		made.Participants = append(made.Participants, result)
 	}
 	return made
 }
 
-// saveOwnChange stores a change at once. The network announces it, too: a store that
-// fails does not make the change fail.
+// saveOwnChange stores a change at once. The network announces the change, too, so an error of
+// the store does not make the change fail.
 func (gs *Groups) saveOwnChange(facts ...bridge.Fact) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(gs.o.Background), storeTimeout)
 	defer cancel()
+	own, _ := gs.o.Own()
+	for i, fact := range facts {
+		if change, is := fact.(bridge.GroupChange); is {
+			change.By = own
+			facts[i] = change
+		}
+	}
 	if err := gs.o.Store.Save(ctx, facts...); err != nil {
-		gs.o.Log.Error().Err(err).Msg("a change of a group was made, but not stored")
+		gs.o.Log.Error().Err(err).Msg("a group was changed, but the change cannot be stored")
 		return
 	}
 	gs.Want(facts)

@@ -10,19 +10,19 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// fetches are the queries for the account's groups that [Groups.Run] is to make. It makes
-// one at a time, off the path of the acknowledgement.
+// fetches are the queries for the account's groups that wait for [Groups.Run]. It sends one at a
+// time; acknowledgements do not wait for it.
 type fetches struct {
 	notify chan struct{}
 
 	mu     sync.Mutex
-	list   bool                // of all groups; guarded by mu
+	list   bool                // the list of all groups is wanted; guarded by mu
 	wanted map[bridge.JID]bool // guarded by mu
-	known  map[bridge.JID]bool // or asked for in vain; guarded by mu
+	known  map[bridge.JID]bool // also groups that the network did not describe; guarded by mu
 	dirt   dirt                // guarded by mu
 }
 
-// again adds a group that was asked for in vain.
+// again adds a group that an earlier query did not find.
 func (f *fetches) again(jid bridge.JID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -30,7 +30,7 @@ func (f *fetches) again(jid bridge.JID) {
 	f.add(jid)
 }
 
-// Want has the network asked for the groups that facts name and that are not known.
+// Want queues the groups in facts that are not known.
 func (gs *Groups) Want(facts []bridge.Fact) {
 	f := &gs.fetches
 	f.mu.Lock()
@@ -49,7 +49,7 @@ func (gs *Groups) Want(facts []bridge.Fact) {
 	}
 }
 
-// add adds a group, unless it is known. The caller holds mu.
+// add adds a group unless it is known. The caller holds mu.
 func (f *fetches) add(jid bridge.JID) {
 	if !jid.IsGroup() || f.known[jid] {
 		return
@@ -65,7 +65,7 @@ func (f *fetches) wake() {
 	}
 }
 
-// next returns a group to ask for; the empty JID for the list of all.
+// next returns a group to ask for; the empty JID means the list of all groups.
 func (f *fetches) next() (bridge.JID, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,15 +83,15 @@ func (f *fetches) next() (bridge.JID, bool) {
 
 const (
 	queryTimeout = 30 * time.Second       // of one query about a group
-	queryGap     = 500 * time.Millisecond // between two: more than one or two a second are limited
+	queryGap     = 500 * time.Millisecond // between two queries: the network limits more than one or two a second
 
-	// limitedPause is how long queries pause after the network has limited them, doubling
-	// up to longestPause: more of them would block the account's other queries.
+	// limitedPause is the pause after the network has limited the queries. It doubles up to
+	// longestPause. More queries would block other queries of the account.
 	limitedPause = time.Minute
 	longestPause = time.Hour
 )
 
-// addList adds the list of all groups, which comes before any single one.
+// addList adds the list of all groups. It is read before single groups.
 func (f *fetches) addList() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,7 +99,7 @@ func (f *fetches) addList() {
 	f.wake()
 }
 
-// Run asks for groups until ctx ends.
+// Run sends the queries until ctx ends.
 func (gs *Groups) Run(ctx context.Context) {
 	f := &gs.fetches
 	var limited time.Duration
@@ -127,14 +127,14 @@ func (gs *Groups) Run(ctx context.Context) {
 	}
 }
 
-// ask makes one query: about a group, or for the list of all where jid is empty. It
-// reports whether the network limits such queries; then the query is made again.
+// ask sends one query: about a group, or for the list of all groups if jid is empty. It reports
+// whether the network limits such queries; the query is then repeated.
 func (gs *Groups) ask(ctx context.Context, jid bridge.JID) (limited bool) {
 	err := gs.fetch(ctx, jid)
 	if err == nil {
 		return false
 	}
-	gs.o.Log.Debug().Str("group", jid.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("groups not fetched")
+	gs.o.Log.Debug().Str("group", jid.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("cannot fetch groups")
 	switch code := bridge.CodeOf(QueryError(err)); {
 	case code == bridge.CodeRateLimited && jid == "":
 		gs.fetches.addList()
@@ -145,7 +145,7 @@ func (gs *Groups) ask(ctx context.Context, jid bridge.JID) (limited bool) {
 		return true
 	case code == bridge.CodeNotInGroup:
 		if err := gs.o.Store.Save(ctx, bridge.GroupWithheld{JID: jid}); err != nil {
-			gs.o.Log.Warn().Err(err).Msg("that the network does not describe a group was not stored")
+			gs.o.Log.Warn().Err(err).Msg("cannot store that the network does not describe a group")
 		}
 	default:
 		gs.fetches.mu.Lock()
@@ -155,7 +155,7 @@ func (gs *Groups) ask(ctx context.Context, jid bridge.JID) (limited bool) {
 	return false
 }
 
-// fetch makes one query and saves the answer.
+// fetch sends one query and saves the answer.
 func (gs *Groups) fetch(ctx context.Context, jid bridge.JID) error {
 	c, err := gs.open()
 	if err != nil {
@@ -173,26 +173,26 @@ func (gs *Groups) fetch(ctx context.Context, jid bridge.JID) error {
 	return gs.o.Store.Save(ctx, convert.GroupFacts(info)...)
 }
 
-// The network limits accounts that read the list at each login of a bad line, and then
-// sends that need a group's members fail. In between it announces changes, also those
-// during an outage.
+// If an account on a bad line read the list at each login, the network would limit its queries,
+// and sends that need a group's members would fail. Between two reads the network announces all
+// changes, including those during an outage.
 const (
-	listEvery  = 24 * time.Hour // is how long the list of groups counts as read
-	longOutage = 6 * time.Hour  // after which it is read in any case
+	listEvery  = 24 * time.Hour // how long the list of groups counts as read
+	longOutage = 6 * time.Hour  // the list is read after an outage of this length
 
 	settingListRead = "groups_read" // by which device, and when
 )
 
-// listDue reports whether to read the list of groups after a login: after pairing, once
-// a day, and after a long outage.
+// listDue reports whether to read the list of groups after a login: after pairing, once a day,
+// and after a long outage.
 func (c *conn) listDue(ctx context.Context, away time.Duration) bool {
 	if away >= longOutage {
 		return true
 	}
 	value, err := c.gs.o.Store.Setting(ctx, settingListRead)
 	if err != nil {
-		c.gs.o.Log.Warn().Err(err).Msg("when the groups were last read cannot be read")
-		return false // nor could it be stored
+		c.gs.o.Log.Warn().Err(err).Msg("cannot read when the groups were last read")
+		return false // it could not be stored either
 	}
 	device, when, _ := strings.Cut(value, " ")
 	at, err := time.Parse(time.RFC3339, when)
@@ -228,7 +228,7 @@ func (c *conn) readList(ctx context.Context) error {
 	return c.gs.wantMissing(ctx)
 }
 
-// wantMissing has the network asked for the groups of which only the JID is known.
+// wantMissing queues the groups of which only the JID is known.
 func (gs *Groups) wantMissing(ctx context.Context) error {
 	missing, err := gs.o.Store.GroupsWithoutInfo(ctx)
 	if err != nil {
@@ -242,8 +242,8 @@ func (gs *Groups) wantMissing(ctx context.Context) error {
 	return nil
 }
 
-// CatchUp has the list of groups read after a login if that is due, or else the groups of
-// which only the JID is known. away is how long the account was not connected.
+// CatchUp queues the list of groups after a login if it is due, and otherwise the groups of which
+// only the JID is known. away is how long the account was not connected.
 func (gs *Groups) CatchUp(ctx context.Context, away time.Duration) {
 	c, err := gs.open()
 	if err != nil {
@@ -252,6 +252,6 @@ func (gs *Groups) CatchUp(ctx context.Context, away time.Duration) {
 	if gs.fetches.isDirty() || c.listDue(ctx, away) {
 		gs.fetches.addList()
 	} else if err := gs.wantMissing(ctx); err != nil {
-		gs.o.Log.Warn().Err(err).Msg("groups without metadata not read")
+		gs.o.Log.Warn().Err(err).Msg("cannot read the groups without metadata")
 	}
 }

@@ -1,9 +1,8 @@
-// Package groups reads and changes the account's groups, asks the network for those
-// that are known by their JID alone, and handles links, requests to be let in, and
-// refusals.
+// Package groups reads and changes the account's groups. It asks the network for groups of which
+// only the JID is known, and handles links, requests to join, and refusals.
 //
-// A change is requested once: no id makes a repeat of it harmless. A repeated call first
-// finds out what an earlier try did.
+// A change is requested only once, because the network has no ids that would make repeating it
+// harmless. A repeated call first finds out what the earlier attempt did.
 package groups
 
 import (
@@ -20,11 +19,11 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// Store keeps groups and their members.
+// Store stores groups and their members.
 type Store interface {
 	Save(ctx context.Context, facts ...bridge.Fact) error
 	Canonical(jid bridge.JID) bridge.JID
-	// Asking returns a request of a person to join a group, with all that is known of them.
+	// Asking returns a person's request to join a group, with everything known about the person.
 	Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest
 	GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error)
 	Setting(ctx context.Context, name string) (string, error)
@@ -33,34 +32,34 @@ type Store interface {
 
 // Recipients are the people and groups that a connection knows.
 type Recipients interface {
-	// InGroup returns nil if the account is in a group and may write there.
+	// InGroup returns nil if the account is a member of a group and may send messages to it.
 	InGroup(ctx context.Context, jid bridge.JID) error
-	// AddressedByLID reports whether a group's members know each other by LID.
+	// AddressedByLID reports whether a group's members are addressed by LID.
 	AddressedByLID(ctx context.Context, jid bridge.JID) bool
-	// NoteGroup keeps what InGroup and AddressedByLID ask for, and ForgetGroup drops it.
+	// NoteGroup records the data for InGroup and AddressedByLID, and ForgetGroup removes it.
 	NoteGroup(info *types.GroupInfo)
 	ForgetGroup(jid bridge.JID)
-	// LookUpAll asks for the numbers that are not known yet.
+	// LookUpAll looks up the numbers that are not known yet.
 	LookUpAll(ctx context.Context, people []bridge.JID) error
-	// NumberExists returns the number that the network knows a person by.
+	// NumberExists returns the number under which the network knows a person.
 	NumberExists(ctx context.Context, to types.JID) (types.JID, error)
 	// SaveAnswered stores the usernames of the answers so far.
 	SaveAnswered(ctx context.Context)
 }
 
-// Options of [Groups].
+// Options configures [Groups].
 type Options struct {
-	// Open returns the open connection, or why there is none.
+	// Open returns the open connection, or an error that says why there is none.
 	Open func() (*session.Client, Recipients, error)
 	// Own returns the account's number and LID.
 	Own func() (pn, lid bridge.JID)
-	// Within bounds a context by a time and by the end of the program.
+	// Within limits a context by a duration and by the end of the program.
 	Within func(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc)
-	// Answer returns how long the network has to answer a change.
+	// Answer returns how long to wait for the network's answer to a change.
 	Answer func() time.Duration
-	// Refusal names a refusal that has nothing to do with groups; nil if it has.
+	// Refusal returns the error for a refusal that is not about groups, and nil otherwise.
 	Refusal func(err error) error
-	// IsLost reports whether a connection was lost with an error.
+	// IsLost reports whether an error means that the connection was lost.
 	IsLost     func(err error) bool
 	Background context.Context // ends with the program
 	Store      Store
@@ -68,13 +67,13 @@ type Options struct {
 	Log        zerolog.Logger
 }
 
-// Groups are the account's.
+// Groups reads and changes the groups of the account.
 type Groups struct {
 	o       Options
 	fetches fetches
 }
 
-// New returns the account's groups. Nothing is asked before [Groups.Run].
+// New returns the account's groups. It does nothing before [Groups.Run].
 func New(o Options) *Groups {
 	return &Groups{o: o, fetches: fetches{notify: make(chan struct{}, 1), wanted: map[bridge.JID]bool{}, known: map[bridge.JID]bool{}}}
 }
@@ -91,8 +90,8 @@ func (gs *Groups) open() (*conn, error) {
 	return &conn{client, recipients, gs}, err
 }
 
-// begin returns the open connection, and a context of at most limit.
-func (gs *Groups) begin(ctx context.Context, limit time.Duration) (_ context.Context, c *conn, end func(), err error) {
+// connect returns the open connection and a context that ends after limit at the latest.
+func (gs *Groups) connect(ctx context.Context, limit time.Duration) (_ context.Context, c *conn, end func(), err error) {
 	if c, err = gs.open(); err != nil {
 		return nil, nil, nil, err
 	}
@@ -134,7 +133,7 @@ func (gs *Groups) LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group,
 	return &g, nil
 }
 
-// QueryError names the reason why a group's metadata cannot be read.
+// QueryError returns the error for a group's metadata that cannot be read.
 func QueryError(err error) error {
 	var iq *whatsmeow.IQError
 	switch {
@@ -144,5 +143,5 @@ func QueryError(err error) error {
 	case errors.As(err, &iq) && iq.Code == 429:
 		return &bridge.Error{Code: bridge.CodeRateLimited, Msg: "the network limits queries about groups for now", Err: err, RetryAfter: time.Minute}
 	}
-	return bridge.NotConnected("the network did not answer about the group: try again in a moment").Because(err)
+	return bridge.NotConnected("the network did not answer the query about the group: try again in a moment").Because(err)
 }

@@ -12,9 +12,9 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// GroupLink returns the link by which a group may be joined. Only admins see it.
+// GroupLink returns the invite link of a group. Only admins see it.
 func (gs *Groups) GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLink, error) {
-	ctx, c, end, err := gs.begin(ctx, queryTimeout)
+	ctx, c, end, err := gs.connect(ctx, queryTimeout)
 	if err != nil {
 		return bridge.GroupLink{}, err
 	}
@@ -30,8 +30,8 @@ func groupLinkOf(jid bridge.JID, code string) bridge.GroupLink {
 	return bridge.GroupLink{JID: jid, Link: bridge.InviteLinkPrefix + code, Code: code}
 }
 
-// RevokeGroupLink revokes a group's link and returns the new one. If an earlier try may
-// have done so, before is the code from before it.
+// RevokeGroupLink revokes a group's link and returns the new one. If an earlier attempt may have
+// revoked it, before is the link's code before that attempt.
 func (gs *Groups) RevokeGroupLink(ctx context.Context, jid bridge.JID, before string) (bridge.GroupLink, error) {
 	c, err := gs.open()
 	if err != nil {
@@ -51,15 +51,15 @@ func (gs *Groups) RevokeGroupLink(ctx context.Context, jid bridge.JID, before st
 	invite, _ := answer.GetOptionalChildByTag("invite")
 	code, ok := invite.Attrs["code"].(string)
 	if !ok {
-		return bridge.GroupLink{}, c.gs.unanswered(errors.New("the answer to a revoked link has no new one"))
+		return bridge.GroupLink{}, c.gs.unanswered(errors.New("the network's answer to a revoked link has no new link"))
 	}
 	return groupLinkOf(jid, code), nil
 }
 
-// JoinGroup joins a group by the code of its link, or asks its admins to be let in. With
-// again, an earlier try may have done so.
+// JoinGroup joins a group with the code of its link, or asks its admins to be let in. again means
+// that an earlier attempt may have done so.
 func (gs *Groups) JoinGroup(ctx context.Context, code string, again bool) (bridge.GroupJoin, error) {
-	ctx, c, end, err := gs.begin(ctx, callTime)
+	ctx, c, end, err := gs.connect(ctx, callTime)
 	if err != nil {
 		return bridge.GroupJoin{}, err
 	}
@@ -78,13 +78,13 @@ func (gs *Groups) JoinGroup(ctx context.Context, code string, again bool) (bridg
 	group, _ := answer.GetOptionalChildByTag("group")
 	jid, ok := group.Attrs["jid"].(types.JID)
 	if !ok {
-		return bridge.GroupJoin{}, c.gs.unanswered(errors.New("the answer to joining a group names none"))
+		return bridge.GroupJoin{}, c.gs.unanswered(errors.New("the network's answer to joining a group names no group"))
 	}
 	c.joined(ctx, jid)
 	return bridge.GroupJoin{JID: convert.JID(jid), Status: bridge.GroupJoined}, nil
 }
 
-// joinedBefore returns the group that the account is in already.
+// joinedBefore returns the group that the account has already joined.
 func (c *conn) joinedBefore(ctx context.Context, code string) (bridge.GroupJoin, error) {
 	info, err := c.GetGroupInfoFromLink(ctx, code)
 	switch {
@@ -97,8 +97,8 @@ func (c *conn) joinedBefore(ctx context.Context, code string) (bridge.GroupJoin,
 	return bridge.GroupJoin{JID: convert.JID(info.JID), Status: bridge.GroupJoined}, nil
 }
 
-// joined stores a group that the account has joined. If the network does not describe it
-// now, it is asked again in the background.
+// joined stores a group that the account has joined. If the network does not describe it now, it
+// is asked again in the background.
 func (c *conn) joined(ctx context.Context, jid types.JID) {
 	group := convert.JID(jid)
 	c.ForgetGroup(group)
@@ -106,20 +106,20 @@ func (c *conn) joined(ctx context.Context, jid types.JID) {
 	defer cancel()
 	info, err := c.GetGroupInfo(ctx, jid)
 	if err != nil {
-		c.gs.o.Log.Debug().Str("group", group.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("a group that was joined is not described yet")
+		c.gs.o.Log.Debug().Str("group", group.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("the network does not describe the joined group yet")
 		c.gs.fetches.again(group)
 		return
 	}
 	c.gs.saveOwnChange(convert.GroupFacts(info)...)
 }
 
-// joinRefusal names the reason why a group was not joined.
+// joinRefusal returns the error for a group that was not joined.
 func (c *conn) joinRefusal(err error) error {
 	switch iqCode(err) {
 	case codeBlocked, codeNotFound, 400:
 		return bridge.Fail(bridge.CodeInviteInvalid, "no group has this link: check it").Because(err)
 	case codeGone:
-		return bridge.Fail(bridge.CodeInviteInvalid, "the group's admins have taken this link back: ask them for the new one").Because(err)
+		return bridge.Fail(bridge.CodeInviteInvalid, "the group's admins have revoked this link: ask them for the new one").Because(err)
 	case codeUnauthorized, codeForbidden:
 		return bridge.Fail(bridge.CodeJoinRefused, "the account may not join this group by its link, perhaps because it was removed from it: ask an admin to add it").Because(err)
 	case codeConflict:
@@ -128,9 +128,9 @@ func (c *conn) joinRefusal(err error) error {
 	return c.refusedChange(err)
 }
 
-// JoinRequests returns the people who ask to be let into a group. Only admins see them.
+// JoinRequests returns the requests to join a group. Only admins see them.
 func (gs *Groups) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
-	ctx, c, end, err := gs.begin(ctx, queryTimeout)
+	ctx, c, end, err := gs.connect(ctx, queryTimeout)
 	if err != nil {
 		return nil, err
 	}

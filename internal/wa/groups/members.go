@@ -13,19 +13,19 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// tagDecision is the request that decides about those who ask.
+// tagDecision is the request that approves or rejects join requests.
 const tagDecision = "membership_requests_action"
 
-// ChangeParticipants adds, removes, promotes or demotes members, or lets in or
-// rejects those who ask to be, and returns the result for each.
+// ChangeParticipants adds, removes, promotes or demotes members, or approves or rejects join
+// requests, and returns the result for each person.
 func (gs *Groups) ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error) {
-	ctx, c, end, err := gs.begin(ctx, callTime)
+	ctx, c, end, err := gs.connect(ctx, callTime)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	if change.Action == bridge.ParticipantRemove && slices.ContainsFunc(change.Participants, gs.isOwn) {
-		return nil, bridge.Invalid("participants must not hold the account itself: leave the group with POST /api/groups/{jid}/leave")
+		return nil, bridge.Invalid("participants must not contain the account itself: leave the group with POST /api/groups/{jid}/leave")
 	}
 	if err := c.InGroup(ctx, change.Group); err != nil {
 		return nil, err
@@ -52,14 +52,14 @@ func (gs *Groups) ChangeParticipants(ctx context.Context, change bridge.Particip
 	}
 	entries, ok := answer.GetOptionalChildByTag(path...)
 	if !ok {
-		return nil, c.gs.unanswered(fmt.Errorf("the answer to a change of members has no people"))
+		return nil, c.gs.unanswered(fmt.Errorf("the network's answer to a change of members has no people"))
 	}
 	people.read(entries, change.Action, change.Again)
 	c.membersChanged(change, people)
 	return people.named(gs.o.Store), nil
 }
 
-// membersChanged takes over a change of members, before the network announces it.
+// membersChanged stores a change of members before the network announces it.
 func (c *conn) membersChanged(change bridge.ParticipantsChange, people *groupPeople) {
 	members, wire := people.done()
 	if len(members) == 0 {
@@ -91,16 +91,16 @@ func jidsOf(members []bridge.Participant) []bridge.JID {
 	return out
 }
 
-// LeaveGroup leaves a group. With again, an earlier try may have left it.
+// LeaveGroup leaves a group. again means that an earlier attempt may have left it.
 func (gs *Groups) LeaveGroup(ctx context.Context, jid bridge.JID, again bool) error {
-	ctx, c, end, err := gs.begin(ctx, callTime)
+	ctx, c, end, err := gs.connect(ctx, callTime)
 	if err != nil {
 		return err
 	}
 	defer end()
 	err = c.InGroup(ctx, jid)
 	if bridge.CodeOf(err) == bridge.CodeNotAChat {
-		return bridge.Fail(bridge.CodeNotAChat, "a community is left on the phone: leaving it leaves all of its groups")
+		return bridge.Fail(bridge.CodeNotAChat, "leave a community on the phone: leaving it leaves all of its groups")
 	}
 	if err == nil {
 		if _, err = c.changeGroups(ctx, types.GroupServerJID, waBinary.Node{

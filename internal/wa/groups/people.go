@@ -13,13 +13,13 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// groupPeople are the people whom a change of a group names.
+// groupPeople are the people in a change of a group.
 type groupPeople struct {
 	results []bridge.ParticipantResult
-	wire    []types.JID // of each for the network; empty for those who are not on it
+	wire    []types.JID // the JID of each for the network; empty for people who are not on WhatsApp
 }
 
-// groupPeople looks people up, for the network by their LIDs or by their numbers.
+// groupPeople looks people up. The network gets their LIDs or their numbers, depending on byLID.
 func (c *conn) groupPeople(ctx context.Context, byLID bool, people []bridge.JID) (*groupPeople, error) {
 	if err := c.LookUpAll(ctx, people); err != nil {
 		return nil, err
@@ -43,8 +43,8 @@ func (c *conn) groupPeople(ctx context.Context, byLID bool, people []bridge.JID)
 	return out, nil
 }
 
-// identities returns a person's number and LID as far as they are known. Both are empty
-// for a number that is not on the network.
+// identities returns a person's number and LID as far as they are known. Both are empty for a
+// number that is not on WhatsApp.
 func (c *conn) identities(ctx context.Context, person bridge.JID) (pn, lid types.JID, err error) {
 	person = c.gs.o.Store.Canonical(person)
 	if person.IsLID() {
@@ -67,13 +67,13 @@ func (g *groupPeople) fail(i int, status bridge.ParticipantStatus, sentence stri
 	g.results[i].Status, g.results[i].Error = status, &sentence
 }
 
-// found reports whether anybody is on the network.
+// found reports whether any of the people is on WhatsApp.
 func (g *groupPeople) found() bool {
 	return slices.ContainsFunc(g.wire, func(jid types.JID) bool { return !jid.IsEmpty() })
 }
 
-// participantNodes returns the people as a query names them. Those who are added get the
-// token by which they know the account.
+// participantNodes returns the people in the form of a query. If they are being added, their
+// trusted-contact tokens are included.
 func (c *conn) participantNodes(ctx context.Context, people *groupPeople, adding bool) ([]waBinary.Node, error) {
 	var nodes []waBinary.Node
 	for _, jid := range people.wire {
@@ -104,10 +104,10 @@ func (c *conn) participantNodes(ctx context.Context, people *groupPeople, adding
 	return nodes, nil
 }
 
-// read reads the network's answer for each person. With again, the first try may have
-// made the change already.
+// read reads the network's answer for each person. again means that an earlier attempt may have
+// made the change.
 func (g *groupPeople) read(answer waBinary.Node, action bridge.ParticipantAction, again bool) {
-	entries := make(map[types.JID]*waBinary.Node) // by all names of a person
+	entries := make(map[types.JID]*waBinary.Node) // by all JIDs of a person
 	for _, entry := range answer.GetChildrenByTag("participant") {
 		for _, form := range convert.PersonForms {
 			if jid, ok := entry.Attrs[form].(types.JID); ok {
@@ -120,7 +120,7 @@ func (g *groupPeople) read(answer waBinary.Node, action bridge.ParticipantAction
 		if result.Status != "" {
 			continue
 		}
-		// The network may answer with another name than it was asked with.
+		// The network may answer with another JID than the one in the query.
 		entry := cmp.Or(entries[g.wire[i]], entries[convert.WireJID(result.JID)], entries[convert.WireJID(result.LID)])
 		if entry == nil {
 			g.fail(i, bridge.ParticipantRefused, "the network said nothing of this person: look at the group")
@@ -150,7 +150,7 @@ func (g *groupPeople) read(answer waBinary.Node, action bridge.ParticipantAction
 	}
 }
 
-// wasMade reports whether the network made the change for a person, or found it made.
+// wasMade reports whether the network made the change for a person, or had made it before.
 func wasMade(code int, action bridge.ParticipantAction, again bool) bool {
 	switch code {
 	case 0, 200:
@@ -163,7 +163,7 @@ func wasMade(code int, action bridge.ParticipantAction, again bool) bool {
 	return false
 }
 
-// refusedPerson returns the meaning of a person's code.
+// refusedPerson returns the meaning of the code for one person.
 func refusedPerson(code int, action bridge.ParticipantAction) (bridge.ParticipantStatus, string) {
 	adding := action == bridge.ParticipantAdd
 	joining := adding || action == bridge.ParticipantApprove
@@ -174,7 +174,7 @@ func refusedPerson(code int, action bridge.ParticipantAction) (bridge.Participan
 	case code == codeConflict && joining:
 		return bridge.ParticipantAlready, "is in the group already"
 	case code == codeFull && joining:
-		return bridge.ParticipantFull, "does not fit: the group has as many members as it may have"
+		return bridge.ParticipantFull, "the group has reached its maximum number of members"
 	case code == codeForbidden && adding:
 		return bridge.ParticipantInvite, "lets only some people add them to groups: send them the group's link, or the invitation"
 	case code == codeLeft && adding:
@@ -191,8 +191,8 @@ func refusedPerson(code int, action bridge.ParticipantAction) (bridge.Participan
 	return bridge.ParticipantRefused, "was refused by the network (code " + strconv.Itoa(code) + ")"
 }
 
-// named returns the results under the JIDs by which the store knows the people now: the
-// network may have named a number.
+// named returns the results with the JIDs that the store has for the people now: the network's
+// answer may have added a number.
 func (g *groupPeople) named(store Store) []bridge.ParticipantResult {
 	for i := range g.results {
 		g.results[i].JID = store.Canonical(g.results[i].JID)

@@ -10,9 +10,9 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// GroupPicture returns the id of a group's picture, empty without one.
+// GroupPicture returns the id of a group's picture, or "".
 func (gs *Groups) GroupPicture(ctx context.Context, jid bridge.JID) (id string, err error) {
-	ctx, c, end, err := gs.begin(ctx, queryTimeout)
+	ctx, c, end, err := gs.connect(ctx, queryTimeout)
 	if err != nil {
 		return "", err
 	}
@@ -31,11 +31,11 @@ func (c *conn) picture(ctx context.Context, jid bridge.JID) (id string, err erro
 	return shown.ID, nil
 }
 
-// SetGroupPicture makes a JPEG the picture of a group, or with none removes the picture, and
-// returns the id of the new one. If an earlier try may have set it, before is the id from before
-// that.
+// SetGroupPicture sets the picture of a group to a JPEG, or removes it if picture is empty, and
+// returns the new picture's id. If an earlier attempt may have set it, before is the id before
+// that attempt.
 func (gs *Groups) SetGroupPicture(ctx context.Context, jid bridge.JID, picture []byte, before *string) (id string, err error) {
-	ctx, c, end, err := gs.begin(ctx, callTime)
+	ctx, c, end, err := gs.connect(ctx, callTime)
 	if err != nil {
 		return "", err
 	}
@@ -63,7 +63,7 @@ func (c *conn) changePicture(ctx context.Context, jid bridge.JID, picture []byte
 	}
 	switch {
 	case iqCode(err) == codeBlocked:
-		return "", bridge.Fail(bridge.CodeSendRefused, "the network does not accept this picture (code 406): take another one").Because(err)
+		return "", bridge.Fail(bridge.CodeSendRefused, "the network does not accept this picture (code 406): use another one").Because(err)
 	case err != nil:
 		return "", c.refusal(ctx, jid, err)
 	case removes:
@@ -72,7 +72,7 @@ func (c *conn) changePicture(ctx context.Context, jid bridge.JID, picture []byte
 	set, _ := answer.GetOptionalChildByTag("picture")
 	id, ok := set.Attrs["id"].(string)
 	if !ok {
-		return "", c.gs.unanswered(errors.New("the answer to a new picture has no id"))
+		return "", c.gs.unanswered(errors.New("the network's answer to a new picture has no id"))
 	}
 	return id, nil
 }

@@ -12,7 +12,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Codes of the network's refusals.
+// These are the network's codes for refusals.
 const (
 	codeUnauthorized = 401
 	codeForbidden    = 403
@@ -25,8 +25,7 @@ const (
 	codeFull         = 419
 )
 
-// iqCode returns the code with which the network refused a query; 0 where it
-// did not answer.
+// iqCode returns the code of a refused query, or 0 if the network did not answer.
 func iqCode(err error) int {
 	var iq *whatsmeow.IQError
 	if errors.As(err, &iq) {
@@ -35,7 +34,7 @@ func iqCode(err error) int {
 	return 0
 }
 
-// queryRefusal names the reason why the network did not show what only admins may see.
+// queryRefusal returns the error for a refused query of data that only admins may see.
 func (c *conn) queryRefusal(ctx context.Context, jid bridge.JID, err error) error {
 	if iqCode(err) != 0 {
 		return c.refusal(ctx, jid, err)
@@ -43,16 +42,16 @@ func (c *conn) queryRefusal(ctx context.Context, jid bridge.JID, err error) erro
 	return QueryError(err)
 }
 
-// refusal names the reason why a group was not changed, or that it may have been.
+// refusal returns the error for a change that was refused or may have been made.
 func (c *conn) refusal(ctx context.Context, jid bridge.JID, err error) error {
 	switch iqCode(err) {
 	case codeUnauthorized, codeForbidden:
-		// The network has one answer for strangers and for plain members.
+		// The network gives the same answer to non-members and to members who are not admins.
 		if _, asked := c.describe(ctx, jid); bridge.CodeOf(asked) == bridge.CodeNotInGroup {
 			c.ForgetGroup(jid)
 			return asked
 		}
-		return bridge.Fail(bridge.CodeNotAdmin, "only an admin of the group may do that, and the account is none").Because(err)
+		return bridge.Fail(bridge.CodeNotAdmin, "only an admin of the group may do that, and the account is not an admin").Because(err)
 	case codeNotFound:
 		c.ForgetGroup(jid)
 		return bridge.Fail(bridge.CodeNotInGroup, "the account is not in that group").Because(err)
@@ -62,14 +61,14 @@ func (c *conn) refusal(ctx context.Context, jid bridge.JID, err error) error {
 	return c.refusedChange(err)
 }
 
-// refusedChange names the reasons that any change of a group can have.
+// refusedChange returns the errors that any change of a group can have.
 func (c *conn) refusedChange(err error) error {
 	code := iqCode(err)
 	if code == 0 {
 		return c.gs.unanswered(err)
 	}
 	if code == codeFull {
-		return bridge.Fail(bridge.CodeGroupFull, "the group has as many members as it may have").Because(err)
+		return bridge.Fail(bridge.CodeGroupFull, "the group has reached its maximum number of members").Because(err)
 	}
 	if named := c.gs.o.Refusal(err); named != nil {
 		return named
@@ -80,18 +79,18 @@ func (c *conn) refusedChange(err error) error {
 	return bridge.Fail(bridge.CodeSendRefused, "the network refused the change (code %d)", code).Because(err)
 }
 
-// unanswered returns the error of a change without an answer.
+// unanswered returns the error for a change without an answer.
 func (gs *Groups) unanswered(err error) error {
 	switch {
 	case errors.Is(err, whatsmeow.ErrNotConnected):
-		return bridge.NotConnected("the connection was lost before anything left: try again").Because(err)
+		return bridge.NotConnected("the connection was lost before anything was sent: try again").Because(err)
 	case errors.Is(err, context.Canceled):
 		return err
 	}
 	if !gs.o.IsLost(err) && !errors.Is(err, whatsmeow.ErrIQTimedOut) {
 		return fmt.Errorf("change a group: %w", err)
 	}
-	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the change in time; it may have been made all the same").Because(err)
+	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the change in time; it may still have been made").Because(err)
 }
 
 // changeGroups asks the network once for a change of groups.

@@ -23,28 +23,28 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// The key derivation and the media type of a bundle, which whatsmeow does not have. They are
-// those of WhatsApp Web (MEDIA_TYPES.GROUP_HISTORY), as whatsapp-rust and zapo use them.
+// These are the key derivation and the media type of a bundle, which whatsmeow lacks. WhatsApp
+// Web (MEDIA_TYPES.GROUP_HISTORY), whatsapp-rust and zapo use the same.
 const (
 	bundleKeys = whatsmeow.MediaType("Group History")
 	bundleType = "group-history"
 )
 
 const (
-	maxBundle   = 32 << 20 // inflated; the apps share 25 to 100 messages
+	maxBundle   = 32 << 20 // decompressed; the apps share 25 to 100 messages
 	maxShared   = 1000     // messages of a bundle
 	justJoined  = 24 * time.Hour
 	lengthOfKey = 32
 )
 
-// takeBundle stores the messages that a member of a group shares with the account, which has
-// just joined it, if messages are imported. Any member can make such a bundle and say in it who
-// wrote what, so it is taken only while the store has no older messages of the group, and it
-// changes no message that is stored.
-func (h *History) takeBundle(ctx context.Context, c Conn, part *bridge.HistoryPart) (err error) {
+// importBundle stores the messages that a member of a group shares with the account after it has
+// joined, if messages are imported. Any member can create such a bundle and claim in it who wrote
+// what. So it is only imported while the store has no older messages of the group, and it never
+// changes a stored message.
+func (h *History) importBundle(ctx context.Context, c Conn, part *bridge.HistoryPart) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			h.o.Log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("taking shared messages over panicked")
+			h.o.Log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("panic while importing shared messages")
 			err = fmt.Errorf("panic: %T", r)
 		}
 	}()
@@ -61,7 +61,7 @@ func (h *History) takeBundle(ctx context.Context, c Conn, part *bridge.HistoryPa
 	if err != nil {
 		return err
 	}
-	t := &takeover{Conn: c, o: h.o, part: part, imports: true, since: h.since()}
+	t := &partImport{Conn: c, o: h.o, part: part, imports: true, since: h.since()}
 	if wanted {
 		compressed, err := downloadBundle(ctx, c, info.GetMessage().GetMessageHistoryBundle())
 		if err != nil {
@@ -71,7 +71,7 @@ func (h *History) takeBundle(ctx context.Context, c Conn, part *bridge.HistoryPa
 		if err != nil {
 			return err
 		}
-		if err := t.shared(ctx, group, info.GetParticipant(), at, shared); err != nil {
+		if err := t.importShared(ctx, group, info.GetParticipant(), at, shared); err != nil {
 			return err
 		}
 	}
@@ -84,8 +84,8 @@ func (h *History) takeBundle(ctx context.Context, c Conn, part *bridge.HistoryPa
 	return nil
 }
 
-// wantsBundle reports whether the messages of a bundle are stored: messages are imported, and
-// the account has just joined the group. A bundle that is half stored is wanted.
+// wantsBundle reports whether to import a bundle: messages are imported, and the account has just
+// joined the group. A half-imported bundle is wanted.
 func (h *History) wantsBundle(ctx context.Context, part bridge.HistoryPart, group bridge.JID, at time.Time) (bool, error) {
 	if !h.o.Import.IsOn() || !group.IsGroup() {
 		return false, nil
@@ -94,7 +94,7 @@ func (h *History) wantsBundle(ctx context.Context, part bridge.HistoryPart, grou
 		return true, nil
 	}
 	oldest, found, err := h.o.Store.OldestKnown(ctx, group)
-	if bridge.CodeOf(err) == bridge.CodeNotFound { // there is no such chat yet
+	if bridge.CodeOf(err) == bridge.CodeNotFound { // the chat does not exist yet
 		return true, nil
 	}
 	return err == nil && (!found || oldest.Timestamp.After(at.Add(-justJoined))), err
@@ -111,10 +111,10 @@ func downloadBundle(ctx context.Context, c Conn, b *waE2E.MessageHistoryBundle) 
 	return data, nil
 }
 
-// errNoBundle says that a bundle is of another form than is known.
+// errNoBundle means that a bundle has an unknown form.
 var errNoBundle = errors.New("not a bundle of messages")
 
-// readBundle returns the messages of a bundle, album parts and pinned messages included.
+// readBundle parses the messages of a bundle, including album parts and pinned messages.
 func readBundle(compressed []byte) ([]*waWeb.WebMessageInfo, error) {
 	inflated, err := zlib.NewReader(bytes.NewReader(compressed))
 	if err != nil {
@@ -136,8 +136,8 @@ func readBundle(compressed []byte) ([]*waWeb.WebMessageInfo, error) {
 	return messages[:min(len(messages), maxShared)], nil
 }
 
-// shared stores the messages of a bundle that a member made at a time.
-func (t *takeover) shared(ctx context.Context, group types.JID, member string, made time.Time, messages []*waWeb.WebMessageInfo) error {
+// importShared stores the messages of a bundle that a member made at a given time.
+func (t *partImport) importShared(ctx context.Context, group types.JID, member string, made time.Time, messages []*waWeb.WebMessageInfo) error {
 	for _, message := range messages {
 		t.seen++
 		at := time.Unix(int64(message.GetMessageTimestamp()), 0)
@@ -157,9 +157,9 @@ func (t *takeover) shared(ctx context.Context, group types.JID, member string, m
 }
 
 // localise changes a message from the member's point of view to the account's, as WhatsApp Web
-// does (WAWebGroupHistoryBundleProcessor). It returns false for messages of the account itself,
-// for which nobody else can speak, and for those without a sender.
-func (t *takeover) localise(group types.JID, member string, message *waWeb.WebMessageInfo) bool {
+// does (WAWebGroupHistoryBundleProcessor). It returns false for messages without a sender and for
+// messages of the account itself, because no other member may speak for the account.
+func (t *partImport) localise(group types.JID, member string, message *waWeb.WebMessageInfo) bool {
 	author := message.GetParticipant()
 	if author == "" {
 		author = message.GetKey().GetParticipant()

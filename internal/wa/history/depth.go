@@ -11,12 +11,13 @@ import (
 	"bridged/internal/bridge"
 )
 
-// megabytes says how much history the companion has room for: the desktop app's number.
+// megabytes is how much space this device claims to have for history: the number of the desktop
+// app.
 const megabytes = 102400
 
-// Request sets how far back the phone is to send its messages, which it decides once, at
-// the pairing. The full history alone is a shallow one: phones send years only to a
-// desktop that names its limits.
+// Request sets how much history the phone should send. The phone decides that once, at the
+// pairing. The flag for full history is not enough: phones only send years of history to a
+// desktop that also states its limits.
 func Request(props *waCompanionReg.DeviceProps, wanted bridge.HistoryImport) {
 	props.RequireFullSync = proto.Bool(wanted.IsDeep())
 	if !wanted.IsDeep() {
@@ -30,7 +31,7 @@ func Request(props *waCompanionReg.DeviceProps, wanted bridge.HistoryImport) {
 	config.FullSyncSizeMbLimit, config.StorageQuotaMb = new(uint32(megabytes)), new(uint32(megabytes))
 }
 
-// since returns the time before which messages are too old to be imported; zero for none.
+// since returns the time before which messages are too old to be imported, or zero.
 func (h *History) since() time.Time {
 	if days := h.o.Import.Bound(); days > 0 {
 		return h.o.Clock.Now().AddDate(0, 0, -days)
@@ -40,31 +41,32 @@ func (h *History) since() time.Time {
 
 const settingPaired = "history_paired" // how much history the pairing asked for
 
-// NotePaired stores how much history the pairing has asked for.
+// NotePaired stores how much history was requested at the pairing.
 func (h *History) NotePaired(requested bridge.HistoryImport) {
 	if err := h.o.Store.SetSetting(h.o.Background, settingPaired, string(requested)); err != nil {
-		h.o.Log.Warn().Err(err).Msg("how much history the pairing asked for was not stored")
+		h.o.Log.Warn().Err(err).Msg("cannot store how much history the pairing requested")
 	}
 }
 
-// PairedHistory returns how much history the session's pairing has asked for, "" if unknown.
+// PairedHistory returns how much history was requested at the session's pairing, or "" if
+// unknown.
 func (h *History) PairedHistory(ctx context.Context) (bridge.HistoryImport, error) {
 	paired, err := h.o.Store.Setting(ctx, settingPaired)
 	return bridge.HistoryImport(paired), err
 }
 
-// Compare warns if the configuration asks for more history than the pairing did.
+// Compare logs a warning if the configuration asks for more history than the pairing requested.
 func (h *History) Compare(ctx context.Context) {
 	if pn, _ := h.o.Own(); pn == "" {
 		return
 	}
 	paired, err := h.PairedHistory(ctx)
 	if err != nil {
-		h.o.Log.Warn().Err(err).Msg("how much history the pairing asked for cannot be read")
+		h.o.Log.Warn().Err(err).Msg("cannot read how much history the pairing requested")
 		return
 	}
 	if wanted := h.o.Import; wanted.Exceeds(paired) {
 		h.o.Log.Warn().Str("HISTORY_IMPORT", string(wanted)).Str("at_pairing", string(paired)).
-			Msg("HISTORY_IMPORT asks for more than at the pairing, and the phone sends its history only then: pair again to get it")
+			Msg("HISTORY_IMPORT asks for more history than the pairing did, and the phone sends its history only after pairing: pair again to get it")
 	}
 }

@@ -13,13 +13,12 @@ import (
 	"bridged/internal/bridge"
 )
 
-// maxPart bounds a compressed part of the history. The apps cut their history into parts
-// of a few megabytes.
+// maxPart limits the compressed size of a part. The apps send parts of a few megabytes.
 const maxPart = 64 << 20
 
-var errTooLarge = errors.New("larger than what is taken over")
+var errTooLarge = errors.New("larger than the limit of imports")
 
-// download returns a part as the phone has compressed it.
+// download returns a part in the compressed form of the phone.
 func download(ctx context.Context, c Conn, n *waE2E.HistorySyncNotification) ([]byte, error) {
 	if inline := n.GetInitialHistBootstrapInlinePayload(); inline != nil {
 		return inline, nil
@@ -34,7 +33,7 @@ func download(ctx context.Context, c Conn, n *waE2E.HistorySyncNotification) ([]
 	return data, nil
 }
 
-// withoutAddress removes the address from an error: it is a key to the file.
+// withoutAddress removes the URL from an error, because the URL gives access to the file.
 func withoutAddress(err error) error {
 	if withAddress, is := errors.AsType[*url.Error](err); is {
 		return withAddress.Err
@@ -42,7 +41,7 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// isTooLarge reports whether a part is beyond the limits, as it will be the next time.
+// isTooLarge reports whether a part is above the limits. Trying again would not help.
 func isTooLarge(err error) bool {
 	_, beyond := errors.AsType[*http.MaxBytesError](err)
 	return beyond || errors.Is(err, errTooLarge)
@@ -54,19 +53,19 @@ func isGone(err error) bool {
 		errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith410)
 }
 
-// askForPart asks the phone to upload a part again that the network has lost. The phone
-// announces it with another message.
+// askForPart asks the phone to upload a part again that the network has lost. The phone announces
+// the new upload with another message.
 func (h *History) askForPart(ctx context.Context, c Conn, part bridge.HistoryPart) {
 	notification, err := readNotification(part)
 	if err == nil {
 		err = c.SendHistorySyncServerErrorReceipt(ctx, part.ID, notification.GetMediaKey())
 	}
 	if err != nil {
-		h.o.Log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the phone could not be asked to upload its history again")
+		h.o.Log.Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot ask the phone to upload its history again")
 	}
 }
 
-// deletePart has the network delete a part that was taken over, as the apps do.
+// deletePart asks the network to delete an imported part, as the apps do.
 func (h *History) deletePart(ctx context.Context, c Conn, part bridge.HistoryPart) error {
 	notification, err := readNotification(part)
 	if err != nil {
@@ -81,8 +80,8 @@ func (h *History) deletePart(ctx context.Context, c Conn, part bridge.HistoryPar
 	return h.o.Store.Save(ctx, step)
 }
 
-// Bounded returns a client for whatsmeow's downloads, which it reads whole into
-// memory: an answer that is longer than any part ends with an error.
+// Bounded returns a client for whatsmeow's downloads. whatsmeow reads them into memory, so an
+// answer that is longer than any valid part ends with an error.
 func Bounded(client *http.Client) *http.Client { return bounded(client, maxPart+64<<10) }
 
 func bounded(client *http.Client, limit int64) *http.Client {
@@ -96,13 +95,13 @@ type boundedTransport struct {
 	limit int64
 }
 
-// RoundTrip bounds the body of an answer.
+// RoundTrip limits the body of an answer.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := t.RoundTripper.RoundTrip(r)
 	if err == nil {
 		limit := t.limit
 		if resp.ContentLength > limit {
-			limit = 0 // announced to be too long
+			limit = 0 // Content-Length is above the limit
 		}
 		resp.Body = http.MaxBytesReader(nil, resp.Body, limit)
 	}

@@ -1,10 +1,9 @@
-// Package history takes over the history that the phone sends.
+// Package history imports the history that the phone sends.
 //
-// After pairing the phone uploads its history in parts, and announces each with a
-// message. That message is stored before anything else, because the network forgets it
-// even where we do not acknowledge it. The part itself is taken over later: what a fresh
-// session needs (tokens, salt, identities, names, timers), and the messages where the
-// operator wants them.
+// After pairing, the phone uploads its history in parts and announces each with a message. The
+// announcement is stored first, because the network forgets it even if it is not acknowledged.
+// The part itself is imported later: the data that a new session needs (tokens, salt, identities,
+// names, timers), and the messages if the operator wants them.
 package history
 
 import (
@@ -22,19 +21,19 @@ import (
 )
 
 const (
-	// takeoverTimeout bounds one try to take a part over.
-	takeoverTimeout = 10 * time.Minute
-	// idle separates two looks of Run if nothing wakes it.
+	// importTimeout limits one attempt to import a part.
+	importTimeout = 10 * time.Minute
+	// idle is the time after which Run looks for work without being woken.
 	idle = time.Hour
 )
 
-// pause follows failures that are not a part's own: of the store, of the connection.
+// pause follows failures that are not the fault of a part: of the store or of the connection.
 var pause = 10 * time.Second
 
-// pauses follow the failures of one part. After the last it is given up.
+// pauses follow the failures of one part. After the last one the part is given up.
 var pauses = []time.Duration{10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
 
-// Store keeps parts of the history until they are taken over, and their content.
+// Store holds the announced parts until they are imported, and their content.
 type Store interface {
 	Save(ctx context.Context, facts ...bridge.Fact) error
 	NextHistoryPart(ctx context.Context) (bridge.HistoryPart, bool, error)
@@ -51,42 +50,42 @@ type Conn struct {
 	*session.Client
 	// Ctx ends with the session.
 	Ctx context.Context
-	// Facts interprets a message as one that comes over the connection.
+	// Facts converts a message in the same way as one that is received over the connection.
 	Facts func(e *events.Message) []bridge.Fact
 }
 
 // Options of [History].
 type Options struct {
-	// Open returns the open connection, or why there is none.
+	// Open returns the open connection, or an error that says why there is none.
 	Open func() (Conn, error)
 	// Own returns the account's number and LID.
 	Own func() (pn, lid bridge.JID)
-	// Within bounds a context by a time and by the end of the program.
+	// Within limits a context by a duration and by the end of the program.
 	Within func(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc)
-	// WireID returns the id of a message as the network knows it.
+	// WireID returns the id of a message on the network.
 	WireID     func(ctx context.Context, chat bridge.JID, id string) string
-	Import     bridge.HistoryImport // how much of the phone's messages is imported
+	Import     bridge.HistoryImport // how many of the phone's messages are imported
 	Background context.Context      // ends with the program
 	Store      Store
 	Clock      *bridge.Clock
 	Log        zerolog.Logger
 }
 
-// History takes the parts of the phone's history over, one at a time and off the path
-// of the acknowledgement.
+// History imports the parts of the phone's history, one at a time. Acknowledgements do not wait
+// for it.
 type History struct {
 	o      Options
 	notify chan struct{}
-	// missingSince says when missingIn was first seen without an announced history; only Run
-	// uses both.
+	// missingSince is when missingIn was first seen without an announced history. Only Run uses
+	// both.
 	missingSince time.Time
 	missingIn    *session.Client
 }
 
-// New returns the account's history. Nothing is asked before [History.Run].
+// New returns the account's history. It does nothing before [History.Run].
 func New(o Options) *History { return &History{o: o, notify: make(chan struct{}, 1)} }
 
-// Wake has Run look for something to do.
+// Wake makes Run look for work.
 func (h *History) Wake() {
 	select {
 	case h.notify <- struct{}{}:
@@ -94,7 +93,7 @@ func (h *History) Wake() {
 	}
 }
 
-// Want wakes Run if facts bring work for it.
+// Want wakes Run if facts contain work for it.
 func (h *History) Want(facts []bridge.Fact) {
 	for _, fact := range facts {
 		if _, is := fact.(bridge.HistoryPart); is {
@@ -103,7 +102,7 @@ func (h *History) Want(facts []bridge.Fact) {
 	}
 }
 
-// Run takes parts over until ctx ends.
+// Run imports parts until ctx ends.
 func (h *History) Run(ctx context.Context) {
 	for {
 		select {
@@ -115,7 +114,7 @@ func (h *History) Run(ctx context.Context) {
 	}
 }
 
-// step does what is due, and returns when to look again.
+// step does the work that is due and returns the pause until the next step.
 func (h *History) step(ctx context.Context) time.Duration {
 	c, err := h.o.Open()
 	if err != nil {
@@ -125,7 +124,7 @@ func (h *History) step(ctx context.Context) time.Duration {
 	switch {
 	case err != nil:
 		if ctx.Err() == nil {
-			h.o.Log.Warn().Err(err).Msg("pending parts of the history not read")
+			h.o.Log.Warn().Err(err).Msg("cannot read the pending parts of the history")
 		}
 		return pause
 	case !found:
@@ -136,16 +135,16 @@ func (h *History) step(ctx context.Context) time.Duration {
 	return h.handle(ctx, c, part)
 }
 
-// handle takes a part over, or has the network delete one that was taken over.
+// handle imports a part, or deletes an imported part from the network.
 func (h *History) handle(ctx context.Context, c Conn, part bridge.HistoryPart) time.Duration {
-	trying, cancel := context.WithTimeout(ctx, takeoverTimeout)
+	trying, cancel := context.WithTimeout(ctx, importTimeout)
 	defer cancel()
 	defer context.AfterFunc(c.Ctx, cancel)()
 	var err error
 	if part.Kind == bridge.HistoryShared {
-		err = h.takeBundle(trying, c, &part)
+		err = h.importBundle(trying, c, &part)
 	} else if part.State == bridge.HistoryWaiting {
-		err = h.takeOver(trying, c, &part)
+		err = h.importPart(trying, c, &part)
 	} else {
 		err = h.deletePart(trying, c, part)
 	}
@@ -155,17 +154,17 @@ func (h *History) handle(ctx context.Context, c Conn, part bridge.HistoryPart) t
 	case ctx.Err() != nil, c.Ctx.Err() != nil, !c.LoggedIn():
 		return pause
 	case errors.Is(err, session.ErrNotStored), bridge.CodeOf(err) == bridge.CodeStorageUnavailable: // not the part's fault
-		h.o.Log.Warn().Err(err).Str("kind", part.Kind).Msg("history not stored; trying again")
+		h.o.Log.Warn().Err(err).Str("kind", part.Kind).Msg("cannot store the history; trying again")
 		return pause
 	}
 	if err := h.failed(ctx, c, part, err); err != nil {
-		h.o.Log.Warn().Err(err).Str("kind", part.Kind).Msg("failure of the history not noted")
+		h.o.Log.Warn().Err(err).Str("kind", part.Kind).Msg("cannot store the failure of a part of the history")
 		return pause
 	}
 	return 0
 }
 
-// failed plans the next try of a part, or gives it up.
+// failed schedules the next attempt for a part, or gives the part up.
 func (h *History) failed(ctx context.Context, c Conn, part bridge.HistoryPart, cause error) error {
 	step := part.HistoryStep
 	step.Tries++
@@ -174,16 +173,16 @@ func (h *History) failed(ctx context.Context, c Conn, part bridge.HistoryPart, c
 	switch final := isTooLarge(cause) || errors.Is(cause, errNoBundle) || shared && isGone(cause) || step.Tries > len(pauses); {
 	case final && shared:
 		step.State = bridge.HistoryGivenUp
-		log.Msg("the messages that a member shared with this account, which has joined a group, were given up")
+		log.Msg("giving up on the messages that a member shared when this account joined a group")
 	case final && part.State == bridge.HistoryTakenOver:
 		step.State = bridge.HistoryDone
-		log.Msg("the network did not delete a part of the history that was taken over; it will by itself")
+		log.Msg("the network did not delete an imported part of the history; it deletes it later by itself")
 	case final:
 		step.State = bridge.HistoryGivenUp
-		log.Msg("a part of the phone's history was given up: first messages to some people may be refused, and names or timers be missing; pair again to get it")
+		log.Msg("giving up on a part of the phone's history: first messages to some people may be refused, and names or timers may be missing; pair again to get it")
 	default:
 		step.NextAt = bridge.At(time.Now().Add(pauses[step.Tries-1]))
-		log.Time("next", step.NextAt.Time).Msg("a part of the phone's history could not be taken over; trying again")
+		log.Time("next", step.NextAt.Time).Msg("cannot import a part of the phone's history; trying again")
 		if isGone(cause) && part.State == bridge.HistoryWaiting {
 			h.askForPart(ctx, c, part)
 		}
@@ -197,8 +196,8 @@ func readNotification(part bridge.HistoryPart) (*waE2E.HistorySyncNotification, 
 	return notification, proto.Unmarshal(part.Notification, notification)
 }
 
-// Forget removes the state of the history, which belongs to a session. Without any it
-// writes nothing: a bridge that is not paired starts with a full disk, too.
+// Forget removes the state of the history when its session ends. It writes nothing if there is
+// none, because an unpaired bridge must start with a full disk, too.
 func (h *History) Forget(ctx context.Context) error {
 	kinds, err := h.o.Store.HistoryKinds(ctx)
 	if err == nil && len(kinds) > 0 {
@@ -214,10 +213,10 @@ func (h *History) Forget(ctx context.Context) error {
 	return err
 }
 
-// Hurry shortens how long the phone has to announce its history, and the pauses after
-// failures, in tests of the whole process.
+// Hurry shortens the time for the phone's announcement, and the pauses after failures. It is for
+// tests of the whole process.
 func Hurry(forPhone, afterFailure time.Duration) {
-	patience, pause = forPhone, afterFailure
+	announceTimeout, pause = forPhone, afterFailure
 	for i := range pauses {
 		pauses[i] = afterFailure
 	}

@@ -20,20 +20,21 @@ const (
 	pieceSize   = 1 << 20   // about as much is decoded at once
 )
 
-// The fields of waHistorySync.HistorySync and of a conversation by which pieces are made.
+// These are the fields of waHistorySync.HistorySync and of a conversation at which parts are
+// split.
 const (
 	fieldConversations = 2
 	fieldStatuses      = 3
 	fieldStickers      = 11
-	fieldMembers       = 12 // former ones, of groups
+	fieldMembers       = 12 // former members of groups
 	fieldCalls         = 13
 
 	fieldMessages = 2 // of a conversation
 )
 
-// eachPiece decompresses a part of the history and calls emit with it in pieces, each the
-// protobuf of a part of the same kind, so that memory does not grow with the part. The
-// first has everything beside the chats.
+// eachPiece decompresses a part of the history and calls emit with small pieces of it, so that
+// memory use does not depend on the size of the part. Each piece is the protobuf of a part of the
+// same kind. The first piece contains everything except the chats.
 func eachPiece(compressed []byte, kind waHistorySync.HistorySync_HistorySyncType, withMessages bool, emit func(piece []byte) error) error {
 	empty := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(kind))
 	piece := slices.Clone(empty)
@@ -81,7 +82,7 @@ func eachPiece(compressed []byte, kind waHistorySync.HistorySync_HistorySyncType
 	return err
 }
 
-// eachRecord decompresses a part and calls take with each field that is a record.
+// eachRecord decompresses a part and calls take with each field that has its own content.
 func eachRecord(compressed []byte, take func(f field, r *bufio.Reader) error) error {
 	inflated, err := zlib.NewReader(bytes.NewReader(compressed))
 	if err != nil {
@@ -99,13 +100,13 @@ func eachRecord(compressed []byte, take func(f field, r *bufio.Reader) error) er
 // field is one field of a message in protobuf's wire format.
 type field struct {
 	number   protowire.Number
-	isRecord bool // with content of length bytes behind raw
+	isRecord bool // its content of length bytes follows raw
 	length   int64
 	raw      []byte
 }
 
-// eachField reads a message and calls take with each field, which has to read or skip
-// the content of a record.
+// eachField reads a message and calls take with each field. take must read or skip the content of
+// a record.
 func eachField(r *bufio.Reader, take func(f field, r *bufio.Reader) error) error {
 	for {
 		tag, err := binary.ReadUvarint(r)
@@ -146,12 +147,12 @@ func eachField(r *bufio.Reader, take func(f field, r *bufio.Reader) error) error
 }
 
 func readRecord(r *bufio.Reader, length int64) ([]byte, error) {
-	var record bytes.Buffer // grows with the content, not to the announced length
+	var record bytes.Buffer // grows with the content, not to the declared length
 	_, err := io.CopyN(&record, r, length)
 	return record.Bytes(), err
 }
 
-// readWithoutMessages reads a conversation and leaves its messages out.
+// readWithoutMessages reads a conversation without its messages.
 func readWithoutMessages(r *bufio.Reader, length int64) ([]byte, error) {
 	var kept bytes.Buffer
 	conversation := &io.LimitedReader{R: r, N: length}

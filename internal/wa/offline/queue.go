@@ -24,20 +24,22 @@ const (
 	batch = 200
 	// requestGap separates two requests, as in WhatsApp Web.
 	requestGap = 100 * time.Millisecond
-	// mostUnhandled is how many received stanzas may wait for their handling when more are requested. whatsmeow's queue
-	// holds 2,048 (client.go, handlerQueueSize) and loses the order of further ones.
+	// mostUnhandled is how many received stanzas may still be unhandled when more are requested.
+	// whatsmeow's queue holds 2,048 (client.go, handlerQueueSize) and loses the order of further
+	// ones.
 	mostUnhandled = 2 * batch
-	// Silence is how long a queue may make no progress before it counts as stalled, as in WhatsApp Web.
+	// Silence is how long a queue may make no progress before it counts as stalled, as in
+	// WhatsApp Web.
 	Silence = time.Minute
 	// logGap separates two log lines about the progress.
 	logGap = 10 * time.Second
 )
 
-// Options of a [Queue].
+// Options configures a [Queue].
 type Options struct {
-	// Send writes a stanza to the present connection.
+	// Send writes a stanza to the current connection.
 	Send func(node waBinary.Node) error
-	// Stalled is called after each silence of a queue that has not ended.
+	// Stalled is called whenever a queue that has not ended makes no progress for Silence.
 	Stalled func(p bridge.CatchingUp)
 	// Ended is called when the network has delivered a queue completely. It must not block.
 	Ended func()
@@ -55,31 +57,31 @@ type Queue struct {
 	ctx context.Context // ends with the client
 
 	mu      sync.Mutex
-	present *drain // nil while there is no queue; guarded by mu
+	current *drain // nil if there is no queue; guarded by mu
 }
 
-// New returns the queue of a client whose life ends with ctx.
+// New returns the queue of a client that lives as long as ctx.
 func New(ctx context.Context, o Options) *Queue { return &Queue{o: o, ctx: ctx} }
 
 // drain is the delivery of one connection's queue.
 type drain struct {
 	cancel context.CancelFunc
-	moved  chan struct{} // has a token after a stanza was received or handled
+	moved  chan struct{} // has an element after a stanza was received or handled
 	began  time.Time
 
-	// Queue.mu guards the fields below.
+	// Queue.mu guards the fields from here on.
 	received, expected int
-	unhandled          []string // ids of the stanzas that were received and not handled yet, in order
+	unhandled          []string // ids of the stanzas that were received but not handled yet, in order
 }
 
-// OnReceived notes a stanza from the network, before whatsmeow handles it.
+// OnReceived records a stanza from the network before whatsmeow handles it.
 func (q *Queue) OnReceived(node *waBinary.Node) {
 	if node.Tag == "ib" {
 		for _, child := range node.GetChildren() {
 			switch child.Tag {
 			case "offline_preview":
 				count, _ := strconv.Atoi(text(&child, "count"))
-				q.begin(count)
+				q.start(count)
 			case "offline":
 				q.end()
 			}
@@ -91,15 +93,15 @@ func (q *Queue) OnReceived(node *waBinary.Node) {
 	}
 }
 
-// OnWritten notes a stanza that is written to the network: an acknowledgement shows that its stanza, and all before it,
-// were handled.
+// OnWritten records a stanza that is written to the network. An acknowledgement shows that its
+// stanza and all earlier ones were handled.
 func (q *Queue) OnWritten(node *waBinary.Node) {
 	if node.Tag != "ack" && node.Tag != "receipt" {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if d := q.present; d != nil {
+	if d := q.current; d != nil {
 		if i := slices.Index(d.unhandled, text(node, "id")); i >= 0 {
 			d.unhandled = d.unhandled[i+1:]
 			d.wake()
@@ -107,37 +109,38 @@ func (q *Queue) OnWritten(node *waBinary.Node) {
 	}
 }
 
-// Abandon forgets the present queue, because its connection has ended. The network announces the rest of it anew.
+// Abandon drops the current queue after its connection has ended. The network announces the rest
+// again on the next connection.
 func (q *Queue) Abandon() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.stop()
 }
 
-// Progress returns how far the present queue is; nil if there is none.
+// Progress returns the progress of the current queue, or nil if there is none.
 func (q *Queue) Progress() *bridge.CatchingUp {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.present == nil {
+	if q.current == nil {
 		return nil
 	}
-	return &bridge.CatchingUp{Received: q.present.received, Expected: q.present.expected}
+	return &bridge.CatchingUp{Received: q.current.received, Expected: q.current.expected}
 }
 
-// begin starts to request the stanzas that were announced. The network may announce further ones while a queue is
-// delivered, which are added.
-func (q *Queue) begin(count int) {
+// start requests the announced stanzas. If the network announces more while a queue is delivered,
+// they are added to it.
+func (q *Queue) start(count int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
 	case count <= 0 || q.ctx.Err() != nil:
-	case q.present != nil:
-		q.present.expected += count
+	case q.current != nil:
+		q.current.expected += count
 	default:
 		ctx, cancel := context.WithCancel(q.ctx)
 		d := &drain{cancel: cancel, moved: make(chan struct{}, 1), began: time.Now(), expected: count}
-		q.present = d
-		q.o.Log.Info().Int("expected", count).Msg("catching up on the stanzas that waited at the network")
+		q.current = d
+		q.o.Log.Info().Int("expected", count).Msg("requesting the stanzas that the network has stored")
 		go q.request(ctx, d)
 	}
 }
@@ -145,7 +148,7 @@ func (q *Queue) begin(count int) {
 func (q *Queue) receive(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if d := q.present; d != nil {
+	if d := q.current; d != nil {
 		d.received++
 		d.unhandled = append(d.unhandled, id)
 		d.wake()
@@ -153,10 +156,10 @@ func (q *Queue) receive(id string) {
 	}
 }
 
-// end notes that the network has delivered the present queue.
+// end records that the network has delivered the current queue.
 func (q *Queue) end() {
 	q.mu.Lock()
-	d := q.present
+	d := q.current
 	q.stop()
 	q.mu.Unlock()
 	if d == nil {
@@ -167,11 +170,11 @@ func (q *Queue) end() {
 	q.o.Ended()
 }
 
-// stop ends the requests of the present queue. The caller holds mu.
+// stop ends the requests of the current queue. The caller holds mu.
 func (q *Queue) stop() {
-	if q.present != nil {
-		q.present.cancel()
-		q.present = nil
+	if q.current != nil {
+		q.current.cancel()
+		q.current = nil
 	}
 }
 
@@ -182,8 +185,8 @@ func (d *drain) wake() {
 	}
 }
 
-// request requests one batch after the other: the next one when a stanza of the last has been received, and enough
-// stanzas were handled.
+// request requests one batch after the other: the next one when a stanza of the previous batch
+// was received and few enough stanzas are unhandled.
 func (q *Queue) request(ctx context.Context, d *drain) {
 	logged, silence := time.Now(), time.NewTimer(q.silence())
 	defer silence.Stop()
@@ -217,18 +220,20 @@ func (q *Queue) request(ctx context.Context, d *drain) {
 	}
 }
 
-// send requests one batch. It returns false if the connection is lost, whose successor has a queue of its own.
+// send requests one batch. It returns false if the connection is lost; the next connection has
+// its own queue.
 func (q *Queue) send(ctx context.Context) bool {
 	err := q.o.Send(waBinary.Node{Tag: "ib", Content: []waBinary.Node{
 		{Tag: "offline_batch", Attrs: waBinary.Attrs{"count": strconv.Itoa(batch)}},
 	}})
 	if err != nil && ctx.Err() == nil {
-		q.o.Log.Debug().Str("error", bridge.Redact(err.Error())).Msg("the next stanzas that waited at the network were not requested")
+		q.o.Log.Debug().Str("error", bridge.Redact(err.Error())).Msg("cannot request the next stored stanzas")
 	}
 	return err == nil
 }
 
-// counts returns the progress of a queue, and how many of its stanzas were received and not handled.
+// counts returns the progress of a queue, and how many of its stanzas were received but not
+// handled.
 func (q *Queue) counts(d *drain) (p bridge.CatchingUp, unhandled int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -238,7 +243,7 @@ func (q *Queue) counts(d *drain) (p bridge.CatchingUp, unhandled int) {
 func (q *Queue) reportStall(d *drain) {
 	p, _ := q.counts(d)
 	q.o.Log.Warn().Int("received", p.Received).Int("expected", p.Expected).Dur("silence", q.silence()).
-		Msg("the network has announced queued stanzas and does not deliver them")
+		Msg("the network has announced stored stanzas and does not deliver them")
 	q.o.Stalled(p)
 }
 
@@ -249,7 +254,7 @@ func (q *Queue) silence() time.Duration {
 	return Silence
 }
 
-// text returns an attribute, or "" if it is no string.
+// text returns an attribute, or "" if it is not a string.
 func text(node *waBinary.Node, key string) string {
 	value, _ := node.Attrs[key].(string)
 	return value

@@ -19,15 +19,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// try begins the sessions that a delivery needs and calls whatsmeow's
-// SendMessage once, under the Signal lock.
+// try starts the sessions that a delivery needs and calls whatsmeow's SendMessage once, under the
+// Signal lock.
 func (s *Sender) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResponse, err error) {
 	defer s.recovered("sending", &err)
 	c, err := s.o.Connection()
 	if err != nil {
 		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
 	}
-	if !c.LoggedIn() { // the status may be behind: do not encrypt for nothing
+	if !c.LoggedIn() { // the status may lag: do not encrypt in vain
 		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
 	}
 	c.ForgetStaleDevices(ctx)
@@ -42,7 +42,7 @@ func (s *Sender) try(ctx context.Context, d *delivery) (resp whatsmeow.SendRespo
 	defer end()
 	defer s.awaitReceipts(d.id, func() {
 		if d.isOut() {
-			cancel() // nothing is left to wait for
+			cancel() // no answer can be received any more
 		}
 	})()
 	hasMoved, done := c.AwaitRefresh(d.id)
@@ -50,8 +50,8 @@ func (s *Sender) try(ctx context.Context, d *delivery) (resp whatsmeow.SendRespo
 	if s.OnTry != nil {
 		s.OnTry()
 	}
-	// whatsmeow sends one message at a time, until its acknowledgement: what takes
-	// longer is waited for without it.
+	// whatsmeow sends one message at a time and blocks until its acknowledgement. If that takes
+	// longer than limit, it is awaited outside of whatsmeow.
 	limit := s.Waits.answerTime(d.devices)
 	alone := min(limit, s.Waits.Alone)
 	resp, err = c.SendMessage(holding, d.to, proto.Clone(d.msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: d.id, Timeout: alone})
@@ -74,17 +74,17 @@ func (s *Sender) try(ctx context.Context, d *delivery) (resp whatsmeow.SendRespo
 	case errors.Is(context.Cause(holding), session.ErrHeldTooLong):
 		err = session.ErrHeldTooLong
 	case !session.OutcomeOf(holding).MayHaveLeft:
-		err = fmt.Errorf("%w: %w", errNothingLeft, err)
+		err = fmt.Errorf("%w: %w", errNotSent, err)
 	}
 	return resp, err
 }
 
-// errPanicked ends a send in a panic. Its row is failed like that of any message that did
-// not leave.
+// errPanicked ends a send in a panic. Its message is marked as failed, like any message that was
+// not sent.
 var errPanicked = errors.New("the send panicked")
 
-// recovered turns a panic of the caller into an error and logs its place. It logs only
-// the runtime's panic values, because others may hold content.
+// recovered turns a panic of the caller into an error and logs where it happened. It logs only
+// panic values of the runtime, because others may contain message text.
 func (s *Sender) recovered(doing string, err *error) {
 	r := recover()
 	if r == nil {
@@ -94,18 +94,18 @@ func (s *Sender) recovered(doing string, err *error) {
 	if fault, ok := r.(runtime.Error); ok {
 		cause = fault.Error()
 	}
-	s.o.Log.Error().Str("panic", bridge.Redact(cause)).Bytes("stack", debug.Stack()).Msg(doing + " a message panicked")
+	s.o.Log.Error().Str("panic", bridge.Redact(cause)).Bytes("stack", debug.Stack()).Msg("panic while " + doing + " a message")
 	*err = fmt.Errorf("%w: %s", errPanicked, cause)
 }
 
-// errNothingLeft marks the failure of a try before its message was encrypted.
-var errNothingLeft = errors.New("nothing was sent")
+// errNotSent marks a failure before the message was encrypted.
+var errNotSent = errors.New("nothing was sent")
 
-// errNoKeys says that an accepted message had nothing in it for its recipient.
+// errNoKeys means that an accepted message was not encrypted for its recipient.
 var errNoKeys = errors.New("the message was not encrypted for the recipient's phone")
 
-// reached fails where a message was not encrypted for a person's phone: whatsmeow leaves
-// out devices whose keys it could not get. In groups such devices ask for the message.
+// reached returns an error if a message was not encrypted for a person's phone: whatsmeow leaves
+// out devices whose keys it could not get. In groups, such devices ask for the message.
 func reached(holding context.Context, chat types.JID) error {
 	if chat.Server == types.HiddenUserServer && !session.OutcomeOf(holding).EncryptedFor(chat) {
 		return errNoKeys
@@ -113,10 +113,11 @@ func reached(holding context.Context, chat types.JID) error {
 	return nil
 }
 
-// Uncertain reports whether a try may be repeated with its id, and whether it may have left.
+// Uncertain reports whether a send may be repeated with its id (again), and whether the message
+// may have been sent (ambiguous).
 func Uncertain(err error) (again, ambiguous bool) {
 	var disconnected *whatsmeow.DisconnectedError
-	left := !errors.Is(err, errNothingLeft)
+	left := !errors.Is(err, errNotSent)
 	switch {
 	case errors.Is(err, session.ErrHeldTooLong):
 		return false, false
@@ -129,11 +130,11 @@ func Uncertain(err error) (again, ambiguous bool) {
 	return false, false
 }
 
-// retryPause is the least time between two tries of a send.
+// retryPause is the shortest pause between two attempts of a send.
 const retryPause = 100 * time.Millisecond
 
-// waitOpen waits a moment, and then until the socket, which may be ahead of the status, is
-// open. It fails when ctx or the delivery's time ends.
+// waitOpen waits a moment and then until the socket is open; the account's status may lag behind
+// it. It fails when ctx or the delivery's time ends.
 func (s *Sender) waitOpen(ctx context.Context, d *delivery) error {
 	ctx, cancel := context.WithDeadline(ctx, d.deadline(s.Waits))
 	defer cancel()
@@ -151,7 +152,7 @@ func (s *Sender) waitOpen(ctx context.Context, d *delivery) error {
 	}
 }
 
-// isSocketError reports whether a write to the socket failed; the message may have left.
+// isSocketError reports whether a write to the socket failed. The message may have been sent.
 func isSocketError(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, socket.ErrSocketClosed) || errors.Is(err, net.ErrClosed) || errors.As(err, &op) ||

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// blockTimeout bounds the blocking of a person, blockAnswer one request of it.
+	// blockTimeout limits the blocking of a person, blockAnswer one request of it.
 	blockTimeout = 60 * time.Second
 	blockAnswer  = 10 * time.Second
 )
 
-// Block blocks a person or, with false, unblocks them, and stores it once the network has
-// accepted it.
+// Block blocks a person, or unblocks them if block is false. It stores the change after the
+// network has accepted it.
 func (s *Sender) Block(ctx context.Context, person bridge.JID, block bool) error {
 	ctx, cancel := s.Within(ctx, blockTimeout)
 	defer cancel()

@@ -14,12 +14,12 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// change is a reaction, an edit or a deletion of a stored message. It has no row of its
-// own, and is stored after the network accepted it.
+// change is a reaction, an edit or a deletion of a stored message. It has no row in the store;
+// its effect is stored after the network has accepted it.
 type change struct {
-	name   string // what it is called
+	name   string // for texts, such as "reaction"
 	target string // id of the message
-	id     string // of the stanza
+	id     string // id of the stanza
 	msg    *waE2E.Message
 	fact   func(taken bridge.Time) bridge.Fact
 }
@@ -33,8 +33,8 @@ func isChange(content bridge.Content) bool {
 	return false
 }
 
-// change sends a change. An edit or a deletion binds its key before it leaves, so that a
-// repeated call is the same stanza again; a reaction can be repeated as a new one.
+// change sends a change. The key of an edit or a deletion is stored before the change is sent, so
+// that a repeated call sends the same stanza again. A reaction can be repeated as a new one.
 func (s *Sender) change(ctx context.Context, c *Client, to types.JID, chat bridge.JID, out bridge.Outgoing) (bridge.Sent, error) {
 	began := time.Now()
 	made, err := c.composeChange(ctx, to, chat, out)
@@ -62,7 +62,7 @@ func (s *Sender) change(ctx context.Context, c *Client, to types.JID, chat bridg
 	return bridge.Sent{ID: made.id, Chat: chat, Timestamp: bridge.At(at)}, s.changed(made, chat, bridge.At(at), out.Key)
 }
 
-// changed stores an accepted change, with its key for repeated calls.
+// changed stores an accepted change and its key.
 func (s *Sender) changed(made change, chat bridge.JID, at bridge.Time, key *bridge.SendKey) error {
 	facts := []bridge.Fact{made.fact(at)}
 	if key != nil {
@@ -72,8 +72,8 @@ func (s *Sender) changed(made change, chat bridge.JID, at bridge.Time, key *brid
 	if err == nil {
 		return nil
 	}
-	s.o.Log.Error().Err(err).Str("msg_id", made.target).Msg(made.name + " sent, but not stored")
-	return bridge.Fail(bridge.CodeStorageUnavailable, "the network accepted the %s, but it could not be stored: repeat the request, which takes effect only once", made.name).Because(err)
+	s.o.Log.Error().Err(err).Str("msg_id", made.target).Msg(made.name + " was sent, but cannot be stored")
+	return bridge.Fail(bridge.CodeStorageUnavailable, "the network accepted the %s, but bridged could not store it: repeat the request; it takes effect only once", made.name).Because(err)
 }
 
 func keyOf(key bridge.SendKey, chat bridge.JID, taken bridge.Time) bridge.SendKey {
@@ -86,10 +86,10 @@ func (s *Sender) changeFailed(ctx context.Context, made change, chat bridge.JID,
 	switch {
 	case errors.As(err, &lost) && isStopping(ctx):
 		return shuttingDown(err)
-	case errors.As(err, &lost) && !lost.left:
-		return bridge.NotConnected("the connection was lost before the %s left: try again", made.name).Because(err)
+	case errors.As(err, &lost) && !lost.maySent:
+		return bridge.NotConnected("the connection was lost before the %s was sent: try again", made.name).Because(err)
 	case errors.As(err, &lost):
-		return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the %s in time: repeat the request, which takes effect only once", made.name).Because(err)
+		return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the %s in time: repeat the request; it takes effect only once", made.name).Because(err)
 	}
 	s.failed.Add(1)
 	return s.RefusalOf(err, chat)
@@ -109,7 +109,7 @@ func (c *Client) composeChange(ctx context.Context, to types.JID, chat bridge.JI
 	return made, err
 }
 
-// reactionChange sets or takes off the account's reaction.
+// reactionChange returns the change that sets or removes the account's reaction.
 func (c *Client) reactionChange(ctx context.Context, to types.JID, chat bridge.JID, r bridge.Reaction) (change, error) {
 	msg, err := c.reactionMessage(ctx, to, chat, r)
 	pn, _ := c.s.o.Own()
@@ -118,7 +118,8 @@ func (c *Client) reactionChange(ctx context.Context, to types.JID, chat bridge.J
 	}}, err
 }
 
-// revocationChange deletes a message for everybody; another's key names its author.
+// revocationChange returns the change that deletes a message for everybody. The key of another
+// person's message names its author.
 func (c *Client) revocationChange(ctx context.Context, to types.JID, chat bridge.JID, r bridge.Revocation) (change, error) {
 	author := types.EmptyJID
 	if !r.Target.FromMe {
@@ -130,7 +131,7 @@ func (c *Client) revocationChange(ctx context.Context, to types.JID, chat bridge
 	}}, nil
 }
 
-// reactionMessage makes a reaction in the form that the chat takes.
+// reactionMessage returns a reaction in the form that the chat accepts.
 func (c *Client) reactionMessage(ctx context.Context, to types.JID, chat bridge.JID, r bridge.Reaction) (*waE2E.Message, error) {
 	sender := convert.WireJID(c.wireForm(ctx, chat, r.Target.SenderJID))
 	msg := c.BuildReaction(to, sender, convert.OnWire(&r.Target), r.Emoji)
@@ -140,7 +141,7 @@ func (c *Client) reactionMessage(ctx context.Context, to types.JID, chat bridge.
 	about := &types.MessageInfo{ID: convert.OnWire(&r.Target), MessageSource: types.MessageSource{Chat: to, Sender: sender, IsFromMe: r.Target.FromMe, IsGroup: true}}
 	encrypted, err := c.encryptReaction(ctx, about, r.Target.Raw, msg.GetReactionMessage())
 	if errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
-		return nil, bridge.Invalid("the key of that message is not known, and its group takes encrypted reactions alone").Because(err)
+		return nil, bridge.Invalid("the key of that message is not known, and its group accepts only encrypted reactions").Because(err)
 	}
 	if err != nil {
 		return nil, err
@@ -148,8 +149,8 @@ func (c *Client) reactionMessage(ctx context.Context, to types.JID, chat bridge.
 	return &waE2E.Message{EncReactionMessage: encrypted}, nil
 }
 
-// encryptReaction encrypts a reaction with its target's secret, which is in the store
-// where session.db has deleted it (see [session.DB.KeepClean]).
+// encryptReaction encrypts a reaction with the secret of its target. If session.db has deleted
+// the secret (see [session.DB.KeepClean]), it is read from the store.
 func (c *Client) encryptReaction(ctx context.Context, about *types.MessageInfo, raw []byte, reaction *waE2E.ReactionMessage) (*waE2E.EncReactionMessage, error) {
 	encrypted, err := c.EncryptReaction(ctx, about, proto.Clone(reaction).(*waE2E.ReactionMessage))
 	if !errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// chatStateTimeout bounds the change of a chat, stateTimeout one request of it.
+	// chatStateTimeout limits the change of a chat, stateTimeout one request of it.
 	chatStateTimeout = 60 * time.Second
 	stateTimeout     = 10 * time.Second
 )
 
-// UpdateChat changes how all of the account's devices keep a chat, and stores what the
-// network accepted. Muting is a request of its own, and the last.
+// UpdateChat changes the settings of a chat on all of the account's devices, and stores what the
+// network has accepted. Muting is a separate request and the last one.
 func (s *Sender) UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge.ChatPatch) error {
 	ctx, cancel := s.Within(ctx, chatStateTimeout)
 	defer cancel()
@@ -41,24 +41,24 @@ func (s *Sender) UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge.
 	return nil
 }
 
-// changeChat sends a change of one collection of the account's state, and stores it.
+// changeChat sends a change of one collection of the account's state and stores it.
 func (s *Sender) changeChat(ctx context.Context, chat bridge.Chat, part bridge.ChatPatch) error {
 	err := s.untilConfirmed(ctx, chat.JID, "the change of the chat", "it takes effect once", func(c *Client) error {
 		return c.changeState(ctx, chat, part)
 	})
 	switch {
 	case errors.Is(err, session.ErrNoStateKey):
-		return bridge.NotConnected("the phone has not handed over the keys of the chats' settings yet: open WhatsApp on it, and try again in a moment").Because(err)
+		return bridge.NotConnected("the phone has not sent the keys of the chats' settings yet: open WhatsApp on the phone, and try again in a moment").Because(err)
 	case errors.Is(err, session.ErrStateRefused):
-		return bridge.Fail(bridge.CodeSendRefused, "the network refused the change of the chat: try again in a moment, and update bridged if this stays").Because(err)
+		return bridge.Fail(bridge.CodeSendRefused, "the network refused the change of the chat: try again in a moment, and update bridged if this persists").Because(err)
 	case err != nil && bridge.CodeOf(err) == bridge.CodeInternal:
 		return s.RefusalOf(err, chat.JID)
 	}
 	return err
 }
 
-// changeState changes how all devices keep a chat, one call at a time, and stores the
-// change before the network's report of it comes.
+// changeState sends a change of a chat's settings. Calls run one at a time, and the change is
+// applied before the network reports it.
 func (c *Client) changeState(ctx context.Context, chat bridge.Chat, change bridge.ChatPatch) error {
 	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
@@ -73,13 +73,13 @@ func (c *Client) changeState(ctx context.Context, chat bridge.Chat, change bridg
 	if err := c.s.save(convert.PatchFacts(chat.JID, patch)...); err != nil {
 		return err
 	}
-	if err := c.FollowState(ctx, patch.Type); err != nil { // the next change is followed with this one
-		c.s.o.Log.Warn().Str("chat", chat.JID.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("change of a chat made, but not followed")
+	if err := c.FollowState(ctx, patch.Type); err != nil { // the next change applies this one, too
+		c.s.o.Log.Warn().Str("chat", chat.JID.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("a chat was changed, but the change cannot be applied here yet")
 	}
 	return nil
 }
 
-// statePatch returns a change of a chat as the apps write it.
+// statePatch returns a change of a chat in the form of the apps.
 func (c *Client) statePatch(ctx context.Context, chat bridge.Chat, patch bridge.ChatPatch) appstate.PatchInfo {
 	target, at, last := c.lastOf(ctx, chat)
 	if until := patch.MutedUntil; until != nil {
@@ -90,7 +90,7 @@ func (c *Client) statePatch(ctx context.Context, chat bridge.Chat, patch bridge.
 		archived = new(false) // no app shows a chat as both
 	}
 	info := appstate.PatchInfo{Type: appstate.WAPatchRegularLow}
-	if archived != nil { // archiving also takes the pin off
+	if archived != nil { // archiving also unpins
 		info.Mutations = appstate.BuildArchive(target, *archived, at, last).Mutations
 	}
 	if patch.Pinned != nil && (archived == nil || !*archived) {
@@ -102,7 +102,7 @@ func (c *Client) statePatch(ctx context.Context, chat bridge.Chat, patch bridge.
 	return info
 }
 
-// muteEnd returns the end of muting in milliseconds; nil is for ever, or not muted.
+// muteEnd returns the end of muting in milliseconds. nil means forever, or not muted.
 func muteEnd(until bridge.Time) *int64 {
 	if until.IsZero() || until.Equal(bridge.MutedForever().Time) {
 		return nil
@@ -110,11 +110,11 @@ func muteEnd(until bridge.Time) *int64 {
 	return new(until.UnixMilli())
 }
 
-// lastOf returns a chat as the account's state names it, and its last message, up to which
-// a change of it counts.
+// lastOf returns a chat's name in the account's state, and its last message, up to which a change
+// of the chat applies.
 func (c *Client) lastOf(ctx context.Context, chat bridge.Chat) (target types.JID, at time.Time, key *waCommon.MessageKey) {
 	target = convert.WireJID(c.wireForm(ctx, chat.JID, chat.JID))
-	if last := chat.LastMessage; last != nil && !bridge.IsExportedID(last.ID) { // which no device knows
+	if last := chat.LastMessage; last != nil && !bridge.IsExportedID(last.ID) { // no device knows exported ids
 		at = last.Timestamp.Time
 		key = c.BuildMessageKey(target, convert.WireJID(c.wireForm(ctx, chat.JID, last.SenderJID)), c.s.WireID(ctx, chat.JID, last.ID))
 	}

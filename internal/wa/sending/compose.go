@@ -14,8 +14,8 @@ import (
 	"bridged/internal/wa/groups"
 )
 
-// draft composes a message and its row. A panic, which a stranger's message may cause, is
-// an error: nothing is stored then, and an Idempotency-Key stays free.
+// draft composes a message and its row. A panic, which a received message may cause, becomes an
+// error; nothing is stored then, and the Idempotency-Key stays free.
 func (c *Client) draft(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (msg *waE2E.Message, row bridge.Message, err error) {
 	defer c.s.recovered("composing", &err)
 	if msg, err = c.compose(ctx, chat, out); err != nil {
@@ -24,7 +24,7 @@ func (c *Client) draft(ctx context.Context, chat bridge.JID, out bridge.Outgoing
 	return msg, convert.OwnMessage(msg, c.s.ownPN(), c.s.o.PushName(), chat, c.GenerateMessageID(), out.Content), nil
 }
 
-// compose makes the protobuf of an outgoing message as the official clients do.
+// compose builds the protobuf of an outgoing message as the official clients do.
 func (c *Client) compose(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (*waE2E.Message, error) {
 	info, err := c.contextFor(ctx, chat, out)
 	if err != nil {
@@ -53,14 +53,14 @@ func (c *Client) compose(ctx context.Context, chat bridge.JID, out bridge.Outgoi
 	return msg, nil
 }
 
-// contextFor returns the message's references and the chat's timer; nil without any.
+// contextFor returns the message's references and the chat's timer, or nil if there are none.
 func (c *Client) contextFor(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (*waE2E.ContextInfo, error) {
 	info := new(waE2E.ContextInfo)
 	timer, err := c.s.o.Store.ChatTimer(ctx, chat)
 	if err != nil {
 		return nil, err
 	}
-	if begun, err := c.begunTimer(ctx, chat, timer); err != nil {
+	if begun, err := c.initialTimer(ctx, chat, timer); err != nil {
 		return nil, err
 	} else if begun.Seconds > 0 {
 		timer, info.DisappearingMode = begun, convert.AccountTimer()
@@ -93,9 +93,8 @@ func (c *Client) contextFor(ctx context.Context, chat bridge.JID, out bridge.Out
 	return info, nil
 }
 
-// begunTimer returns the account's default timer if the chat is new and nobody has set a
-// timer there; else none.
-func (c *Client) begunTimer(ctx context.Context, chat bridge.JID, known bridge.ChatTimer) (none bridge.ChatTimer, err error) {
+// initialTimer returns the account's default timer if the chat is new and has no timer.
+func (c *Client) initialTimer(ctx context.Context, chat bridge.JID, known bridge.ChatTimer) (none bridge.ChatTimer, err error) {
 	seconds := c.s.o.DefaultTimer()
 	if seconds == 0 || known.Seconds > 0 || !known.SetAt.IsZero() || !chat.IsPerson() || c.isTrusted(ctx, chat) {
 		return none, nil
@@ -107,8 +106,8 @@ func (c *Client) begunTimer(ctx context.Context, chat bridge.JID, known bridge.C
 	return bridge.ChatTimer{Chat: chat, Seconds: seconds, SetAt: bridge.At(time.Now())}, nil
 }
 
-// mentionMembers mentions all other members of a group, in the form in which they know
-// each other. The text does not name them.
+// mentionMembers mentions all other members of a group, with the identities that the group's
+// members know. The text does not contain their names.
 func (c *Client) mentionMembers(ctx context.Context, group bridge.JID, info *waE2E.ContextInfo) error {
 	known, err := c.GetGroupInfo(ctx, convert.WireJID(group))
 	if err != nil {
@@ -126,8 +125,8 @@ func (c *Client) mentionMembers(ctx context.Context, group bridge.JID, info *waE
 	return nil
 }
 
-// wireForm returns a person's identity as the chat's members know it: the LID, if it is
-// known, in 1:1 chats and in groups addressed by LID; the number elsewhere.
+// wireForm returns the identity under which the chat's members know a person: in 1:1 chats and in
+// groups addressed by LID, the LID if it is known; elsewhere the number.
 func (c *Client) wireForm(ctx context.Context, chat, person bridge.JID) bridge.JID {
 	if !person.IsPerson() || chat.IsGroup() && !c.AddressedByLID(ctx, chat) {
 		return c.s.o.Store.Canonical(person)
@@ -135,7 +134,7 @@ func (c *Client) wireForm(ctx context.Context, chat, person bridge.JID) bridge.J
 	return c.Hidden(ctx, c.s.o.Store.Canonical(person))
 }
 
-// mentionForm returns how a mention names a person.
+// mentionForm returns the identity of a person in a mention.
 func (c *Client) mentionForm(ctx context.Context, chat, person bridge.JID, out bridge.Outgoing) bridge.JID {
 	if slices.Contains(out.Strangers, person) {
 		return person
@@ -143,8 +142,8 @@ func (c *Client) mentionForm(ctx context.Context, chat, person bridge.JID, out b
 	return c.wireForm(ctx, chat, person)
 }
 
-// mentionText makes the text name each mentioned person in the form that is sent, or no
-// app highlights it: it replaces the other form and appends a missing one.
+// mentionText makes the text contain each mentioned person in the form that is sent, because apps
+// only highlight that. It replaces the other form and appends missing mentions.
 func (c *Client) mentionText(ctx context.Context, chat bridge.JID, text string, out bridge.Outgoing) string {
 	for _, mentioned := range out.Mentions {
 		wire := c.mentionForm(ctx, chat, mentioned, out).User()
@@ -166,7 +165,7 @@ func (c *Client) mentionText(ctx context.Context, chat bridge.JID, text string, 
 	return text
 }
 
-// forwardMessage copies a stored message, and marks it in info as forwarded.
+// forwardMessage copies a stored message and marks it as forwarded in info.
 func (c *Client) forwardMessage(ctx context.Context, src bridge.Message, info **waE2E.ContextInfo) (*waE2E.Message, error) {
 	msg, score, err := convert.Forwarded(src)
 	if err != nil {
@@ -178,12 +177,12 @@ func (c *Client) forwardMessage(ctx context.Context, src bridge.Message, info **
 		}
 		(*info).IsForwarded, (*info).ForwardingScore = proto.Bool(true), &score
 	}
-	return msg, c.keepMedia(ctx, src, msg)
+	return msg, c.ensureMedia(ctx, src, msg)
 }
 
-// keepMedia asks the phone to upload a forwarded file again that the CDN has lost. The
-// stored protobuf names the file's first place, the row its latest.
-func (c *Client) keepMedia(ctx context.Context, src bridge.Message, msg *waE2E.Message) error {
+// ensureMedia asks the phone to upload a forwarded file again if the CDN has lost it. The stored
+// protobuf has the file's first location, the row its latest.
+func (c *Client) ensureMedia(ctx context.Context, src bridge.Message, msg *waE2E.Message) error {
 	media := convert.MediaOf(msg)
 	if media == nil || media.Ref.DirectPath == "" {
 		return nil
@@ -206,7 +205,7 @@ func (c *Client) keepMedia(ctx context.Context, src bridge.Message, msg *waE2E.M
 	return nil
 }
 
-// editChange replaces the text of an own message.
+// editChange returns the change that replaces the text of an own message.
 func (c *Client) editChange(ctx context.Context, to types.JID, chat bridge.JID, e bridge.TextEdit, out bridge.Outgoing) (change, error) {
 	named := bridge.Outgoing{Mentions: e.Mentions, Strangers: e.Strangers}
 	info, err := c.contextFor(ctx, chat, named)
@@ -223,8 +222,8 @@ func (c *Client) editChange(ctx context.Context, to types.JID, chat bridge.JID, 
 	}}, nil
 }
 
-// claimedTime returns the time that an edit claims. Phones heed the latest, so that a
-// repeated edit has to claim its first time.
+// claimedTime returns the time that an edit claims. Phones accept the edit with the latest time,
+// so a repeated edit must claim the time of its first attempt.
 func claimedTime(key *bridge.SendKey) bridge.Time {
 	now := bridge.At(time.Now())
 	if key == nil {

@@ -15,13 +15,13 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// Waits limits how long a send waits: longer for many devices, which take the network long.
+// Waits limits how long a send waits. Sends to many devices take longer.
 type Waits struct {
-	Answer    time.Duration // for the acknowledgement of one try
-	Budget    time.Duration // for one send in all, reconnections included
-	PerDevice time.Duration // longer for each device beyond fewDevices
-	Longest   time.Duration // at most so much longer
-	Alone     time.Duration // for an acknowledgement, while nothing else is sent
+	Answer    time.Duration // for the acknowledgement of one attempt
+	Budget    time.Duration // for one send, including reconnections
+	PerDevice time.Duration // additional time for each device beyond fewDevices
+	Longest   time.Duration // limit of the additional time
+	Alone     time.Duration // for an acknowledgement while no other message is sent
 }
 
 var usualWaits = Waits{
@@ -30,57 +30,57 @@ var usualWaits = Waits{
 }
 
 const (
-	// fewDevices get no more time than one.
+	// fewDevices is the number of devices that need no additional time.
 	fewDevices = 100
-	// silentTries limits the tries that go unanswered on a connection that lasts: each
-	// goes out to all devices.
-	silentTries = 2
+	// maxUnanswered limits the unanswered attempts on an open connection, as each attempt is sent
+	// to all devices.
+	maxUnanswered = 2
 )
 
 func (w Waits) extra(devices int) time.Duration {
 	return min(w.Longest, w.PerDevice*time.Duration(max(0, devices-fewDevices)))
 }
 
-// answerTime returns how long the acknowledgement of one try is waited for.
+// answerTime returns how long to wait for the acknowledgement of one attempt.
 func (w Waits) answerTime(devices int) time.Duration { return w.Answer + w.extra(devices) }
 
-// budgetFor returns how long a send may take in all.
+// budgetFor returns how long a send may take.
 func (w Waits) budgetFor(devices int) time.Duration {
-	return w.Budget + silentTries*w.extra(devices)
+	return w.Budget + maxUnanswered*w.extra(devices)
 }
 
 // most returns how long any send may take.
-func (w Waits) most() time.Duration { return w.Budget + silentTries*w.Longest }
+func (w Waits) most() time.Duration { return w.Budget + maxUnanswered*w.Longest }
 
-// delivery is one message on its way to the network, always with the same id.
+// delivery is one message that is being sent, always with the same id.
 type delivery struct {
 	to    types.JID
 	id    string
 	msg   *waE2E.Message
-	isOut func() bool // reports whether a recipient has it
-	gone  func() bool // reports whether it was deleted; nil where it cannot be
+	isOut func() bool // reports whether a recipient has the message
+	gone  func() bool // reports whether the message was deleted; nil if it cannot be
 	began time.Time
 
-	devices   int         // that it goes to, as far as known
-	known     []types.JID // the devices that the last try went to, and this one
-	left      bool        // whether a try may have reached the network
-	silent    int         // tries that had no answer
-	refreshed bool        // what is known of the recipients was looked up again
-	followed  bool        // the recipient's LID was looked up again
-	others    string      // the hash of the devices that the network names, where the message went to others
+	devices    int         // number of devices it is sent to, as far as known
+	known      []types.JID // the devices of the last attempt, and this one
+	maySent    bool        // an attempt may have reached the network
+	unanswered int         // attempts without an answer
+	refreshed  bool        // the recipients were looked up again
+	followed   bool        // the recipient's LID was looked up again
+	others     string      // the network's hash of the devices, if the message went to other devices
 
-	answer <-chan *waBinary.Node // to the last try, if whatsmeow has stopped waiting for it
+	answer <-chan *waBinary.Node // to the last attempt, if whatsmeow has stopped waiting for it
 }
 
-// isGone reports whether the message was deleted since it was sent.
+// isGone reports whether the message was deleted after it was sent.
 func (d *delivery) isGone() bool { return d.gone != nil && d.gone() }
 
 // deadline returns when the delivery is given up.
 func (d *delivery) deadline(w Waits) time.Time { return d.began.Add(w.budgetFor(d.devices)) }
 
-// deliver tries until the network answers or the time is over. It fails with errOut once a
-// recipient has a message without an answer, with an [unanswered] when the time or ctx
-// ends or two tries were not answered, and else with the refusal.
+// deliver sends until the network answers or the time is over. It returns errOut if a recipient
+// has the message but the network has not answered, an [unanswered] error if the time or ctx ends
+// or too many attempts were not answered, and otherwise the refusal.
 func (s *Sender) deliver(ctx context.Context, d *delivery) (at time.Time, err error) {
 	for {
 		resp, err := s.try(ctx, d)
@@ -102,27 +102,27 @@ func (s *Sender) deliver(ctx context.Context, d *delivery) (at time.Time, err er
 			continue
 		}
 		again, ambiguous := Uncertain(err)
-		d.left = d.left || ambiguous
+		d.maySent = d.maySent || ambiguous
 		if !again {
 			return time.Time{}, err
 		}
-		if d.left && d.isOut() {
+		if d.maySent && d.isOut() {
 			s.leftOut.await(d)
 			return time.Time{}, errOut
 		}
 		s.o.Log.Info().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send interrupted; trying again with the same id")
 		if errors.Is(err, whatsmeow.ErrMessageTimedOut) {
-			d.silent++
+			d.unanswered++
 		}
-		if d.silent == silentTries || s.waitOpen(ctx, d) != nil {
-			s.o.Log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send not answered")
-			return time.Time{}, &unanswered{left: d.left, cause: err}
+		if d.unanswered == maxUnanswered || s.waitOpen(ctx, d) != nil {
+			s.o.Log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("the network did not answer a send")
+			return time.Time{}, &unanswered{maySent: d.maySent, cause: err}
 		}
 	}
 }
 
-// refresh asks anew, once for each message, for the recipients of one that was refused as
-// stale, and reports whether to try again.
+// refresh looks the recipients up again after the network has refused a message because they were
+// stale. It does so once for each message, and reports whether to try again.
 func (s *Sender) refresh(ctx context.Context, d *delivery) bool {
 	if d.refreshed {
 		return false
@@ -135,27 +135,27 @@ func (s *Sender) refresh(ctx context.Context, d *delivery) bool {
 		err = c.refreshRecipients(ctx, d.to)
 	}
 	if err != nil {
-		s.o.Log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("recipients of a refused message not looked up again")
+		s.o.Log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("cannot look up the recipients of a refused message again")
 		return false
 	}
-	s.o.Log.Info().Str("msg_id", d.id).Msg("recipients of a refused message looked up again")
+	s.o.Log.Info().Str("msg_id", d.id).Msg("looked up the recipients of a refused message again")
 	return true
 }
 
-// errOut says that a receipt has come for a message, but no acknowledgement.
+// errOut means that a receipt was received for a message, but no acknowledgement.
 var errOut = errors.New("a recipient has the message")
 
-// unanswered is the end of a send without an answer of the network.
+// unanswered is the error of a send that the network did not answer.
 type unanswered struct {
-	left  bool // whether the message may have left
-	cause error
+	maySent bool // the message may have been sent
+	cause   error
 }
 
 func (u *unanswered) Error() string { return u.cause.Error() }
 
 func (u *unanswered) Unwrap() error { return u.cause }
 
-// prepare begins a delivery's sessions, and returns the addresses that are left out.
+// prepare starts a delivery's sessions and returns the addresses that are left out.
 func (c *Client) prepare(ctx context.Context, d *delivery) (without map[string]bool, err error) {
 	asking, cancel := context.WithDeadline(ctx, d.deadline(c.s.Waits))
 	defer cancel()
@@ -167,22 +167,22 @@ func (c *Client) prepare(ctx context.Context, d *delivery) (without map[string]b
 		d.devices = max(d.devices, len(recipients))
 		beginning, cancel := context.WithDeadline(ctx, d.deadline(c.s.Waits))
 		defer cancel()
-		without, err = c.BeginSessions(beginning, recipients)
+		without, err = c.StartSessions(beginning, recipients)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNothingLeft, err)
+		return nil, fmt.Errorf("%w: %w", errNotSent, err)
 	}
 	return without, nil
 }
 
-// awaitReceipts has came called with each receipt for a message, until done is called:
-// one of a recipient proves that a message is out whose acknowledgement has not come.
-func (s *Sender) awaitReceipts(id string, came func()) (done func()) {
-	s.receipts.Store(id, came)
+// awaitReceipts calls received with each receipt for a message, until done is called. A receipt
+// of a recipient proves that a message without an acknowledgement was sent.
+func (s *Sender) awaitReceipts(id string, received func()) (done func()) {
+	s.receipts.Store(id, received)
 	return func() { s.receipts.Delete(id) }
 }
 
-// ReceiptsStored calls what waits for receipts of these messages.
+// ReceiptsStored calls the functions that wait for receipts of these messages.
 func (s *Sender) ReceiptsStored(ids []string) {
 	for _, id := range ids {
 		if came, waits := s.receipts.Load(id); waits {

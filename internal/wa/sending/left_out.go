@@ -14,38 +14,38 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// leftOut sends messages once more that did not go to all devices of their recipients:
-// the hash of devices in the network's answer differs from that of the devices which the
-// message was encrypted for. It is not kept over a restart, which leaves the device a gap.
+// leftOut sends messages again that did not go to all devices of their recipients: the network's
+// answer has a hash of devices that differs from the hash of the devices that the message was
+// encrypted for. Its queue is lost in a restart, and these devices then miss the message.
 type leftOut struct {
 	s     *Sender
 	queue chan *delivery
-	// vain has the hashes for which no device was found to be left out; only run's.
-	vain map[types.JID]vainHash
+	// futile has the hashes for which no missing device was found. Only run uses it.
+	futile map[types.JID]futileHash
 }
 
-// vainHash is a hash that names known devices only: asking again with each message would
-// end in the network's limit of queries.
-type vainHash struct {
+// futileHash is a hash that means known devices only. Asking again with each message would hit
+// the network's limit of queries.
+type futileHash struct {
 	hash string
 	at   time.Time
 }
 
 const (
-	// vainFor is how long a hash is not asked about again.
-	vainFor = time.Hour
-	maxVain = 1000
+	// futileFor is how long a hash is not checked again.
+	futileFor = time.Hour
+	maxVain   = 1000
 )
 
-// leftOutQueue limits the messages that wait to be sent once more.
+// leftOutQueue limits the messages that wait to be sent again.
 const leftOutQueue = 256
 
 func newLeftOut(s *Sender) *leftOut {
-	return &leftOut{s: s, queue: make(chan *delivery, leftOutQueue), vain: make(map[types.JID]vainHash)}
+	return &leftOut{s: s, queue: make(chan *delivery, leftOutQueue), futile: make(map[types.JID]futileHash)}
 }
 
-// await waits for the answer to a message that a recipient has already, and has it
-// sent once more if it names other devices.
+// await waits for the answer to a message that a recipient already has, and queues the message if
+// the answer has another hash.
 func (o *leftOut) await(d *delivery) {
 	if d.answer == nil {
 		c, err := o.s.o.Connection()
@@ -57,13 +57,13 @@ func (o *leftOut) await(d *delivery) {
 	o.want(d)
 }
 
-// want has a message sent once more if the answer to it, which may not have come yet,
-// names other devices.
+// want queues a message if the answer to it, which may not have been received yet, has another
+// hash of devices.
 func (o *leftOut) want(d *delivery) {
 	select {
 	case o.queue <- d:
 	default:
-		o.s.o.Log.Warn().Str("msg_id", d.id).Msg("a message is not sent again to devices that were left out: too many wait for that")
+		o.s.o.Log.Warn().Str("msg_id", d.id).Msg("not sending a message again to devices that were left out: too many messages are waiting for that")
 	}
 }
 
@@ -88,8 +88,8 @@ func (o *leftOut) run(ctx context.Context) {
 	}
 }
 
-// otherDevices waits for the answer to a message, and returns the hash of the devices
-// that it names; empty where the message went to these.
+// otherDevices waits for the answer to a message and returns the network's hash of the devices,
+// or "" if it is ours.
 func (o *leftOut) otherDevices(ctx context.Context, d *delivery) string {
 	ctx, cancel := context.WithTimeout(ctx, o.s.Waits.answerTime(d.devices))
 	defer cancel()
@@ -108,13 +108,13 @@ func (o *leftOut) otherDevices(ctx context.Context, d *delivery) string {
 	}
 }
 
-// handle asks for the devices anew, and sends a message once more under its id if some
-// were left out; the others drop it. It tries again only where nothing has left.
+// handle looks up the devices again and, if some were left out, sends a message again under its
+// id; devices that have the message drop it. It tries again only if nothing was sent.
 func (o *leftOut) handle(ctx context.Context, first *delivery) {
 	if len(first.known) == 0 {
-		return // whatsmeow has asked for them a moment ago
+		return // whatsmeow has just looked them up
 	}
-	if v := o.vain[first.to]; v.hash == first.others && time.Since(v.at) < vainFor {
+	if v := o.futile[first.to]; v.hash == first.others && time.Since(v.at) < futileFor {
 		return
 	}
 	d := &delivery{to: first.to, id: first.id, msg: first.msg, began: time.Now(), isOut: func() bool { return false }, gone: first.gone}
@@ -122,11 +122,11 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 	for {
 		missed, err := o.once(ctx, d, first.known)
 		if err == nil && missed == 0 {
-			log.Debug().Msg("not sent again: no devices were left out, or it was deleted")
-			if len(o.vain) >= maxVain {
-				clear(o.vain)
+			log.Debug().Msg("not sending a message again: no devices were left out, or it was deleted")
+			if len(o.futile) >= maxVain {
+				clear(o.futile)
 			}
-			o.vain[first.to] = vainHash{hash: first.others, at: time.Now()}
+			o.futile[first.to] = futileHash{hash: first.others, at: time.Now()}
 			return
 		}
 		again, left := false, true
@@ -136,18 +136,19 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 		switch {
 		case left:
 			o.s.sentAgain.Add(1)
-			log.Info().Int("devices", missed).Msg("message sent again to devices that were left out")
+			log.Info().Int("devices", missed).Msg("sent a message again to devices that were left out")
 			return
 		case !again || o.s.waitOpen(ctx, d) != nil:
 			if ctx.Err() == nil {
-				log.Warn().Str("error", bridge.Redact(err.Error())).Msg("message not sent again to devices that were left out")
+				log.Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot send a message again to devices that were left out")
 			}
 			return
 		}
 	}
 }
 
-// once sends a message if it misses devices and was not deleted, and returns how many.
+// once sends a message if devices miss it and it was not deleted, and returns the number of these
+// devices.
 func (o *leftOut) once(ctx context.Context, d *delivery, known []types.JID) (missed int, err error) {
 	missed, err = o.missed(ctx, d, known)
 	if err != nil || missed == 0 || d.isGone() {
@@ -157,7 +158,7 @@ func (o *leftOut) once(ctx context.Context, d *delivery, known []types.JID) (mis
 	return missed, err
 }
 
-// missed asks for the devices of a chat anew, and returns how many of them are new.
+// missed looks up the devices of a chat again and returns how many of them are new.
 func (o *leftOut) missed(ctx context.Context, d *delivery, known []types.JID) (int, error) {
 	c, err := o.s.o.Connection()
 	if err != nil {
@@ -166,11 +167,11 @@ func (o *leftOut) missed(ctx context.Context, d *delivery, known []types.JID) (i
 	ctx, cancel := context.WithDeadline(ctx, d.deadline(o.s.Waits))
 	defer cancel()
 	if err := c.refreshRecipients(ctx, d.to); err != nil {
-		return 0, errors.Join(errNothingLeft, err)
+		return 0, errors.Join(errNotSent, err)
 	}
 	devices, err := c.DevicesOf(ctx, d.to)
 	if err != nil {
-		return 0, errors.Join(errNothingLeft, err)
+		return 0, errors.Join(errNotSent, err)
 	}
 	devices = slices.DeleteFunc(slices.Clone(devices), func(device types.JID) bool { return slices.Contains(known, device) })
 	return len(devices), nil

@@ -10,17 +10,17 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// errMoved says that the network has acknowledged a message to a person's former LID, and
-// does not deliver it.
+// errMoved means that the network has acknowledged a message to a person's former LID and does
+// not deliver it.
 var errMoved = errors.New("the recipient has another LID")
 
-// follow asks for the recipient's present LID, once for each message, and reports whether
-// the message has to be sent to another one. It fails with [bridge.CodeNotOnNetwork] if the
-// recipient has no account any more.
+// follow looks up the recipient's current LID, once for each message, and reports whether the
+// message must be sent there. It fails with [bridge.CodeNotOnNetwork] if the recipient has no
+// account any more.
 func (s *Sender) follow(ctx context.Context, d *delivery) (moved bool, err error) {
 	log := s.o.Log.With().Str("msg_id", d.id).Logger()
 	if d.followed {
-		log.Warn().Msg("the network asks for the recipient's LID once more; the message is not sent a third time")
+		log.Warn().Msg("the network asks again to look up the recipient's LID; not sending the message a third time")
 		return false, nil
 	}
 	d.followed = true
@@ -33,18 +33,18 @@ func (s *Sender) follow(ctx context.Context, d *delivery) (moved bool, err error
 	to, err := c.lookUpAgain(ctx, d.to)
 	switch {
 	case err != nil:
-		log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the recipient has another LID, which was not found")
+		log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the recipient has another LID, but bridged cannot look it up")
 	case !to.IsEmpty():
 		d.to, moved = to, true
 		log.Info().Msg("the recipient has another LID; sending the message there with the same id")
 	default:
-		log.Warn().Msg("the network asked for the recipient's LID, which is the same")
+		log.Warn().Msg("the network asked to look up the recipient's LID, but it is unchanged")
 	}
 	return moved, err
 }
 
-// lookUpAgain asks for the LID of a person's number. It returns the number, or the empty JID
-// if the LID is the same.
+// lookUpAgain looks up the LID of a person's number. It returns the number, or the empty JID if
+// the LID is unchanged.
 func (c *Client) lookUpAgain(ctx context.Context, to types.JID) (pn types.JID, err error) {
 	pn = to
 	if to.Server == types.HiddenUserServer {
@@ -52,7 +52,7 @@ func (c *Client) lookUpAgain(ctx context.Context, to types.JID) (pn types.JID, e
 			return types.EmptyJID, err
 		}
 	}
-	if pn.IsEmpty() { // the person is known by the LID alone
+	if pn.IsEmpty() { // only the person's LID is known
 		c.ForgetDevices(ctx, to)
 		return types.EmptyJID, c.lidExists(ctx, to)
 	}
@@ -76,8 +76,8 @@ func (c *Client) lookUpAgain(ctx context.Context, to types.JID) (pn types.JID, e
 	return pn, nil
 }
 
-// askFormerNumber asks, at most once a day, who has a person's former number now. It leads
-// to that person's chat until the store learns that it is somebody else's.
+// askFormerNumber asks, at most once a day, who has a person's former number now. The number
+// leads to that person's chat until the store learns that it belongs to somebody else.
 func (c *Client) askFormerNumber(ctx context.Context, to bridge.JID) error {
 	if now := c.s.o.Store.Canonical(to); now == to || to.Server() != bridge.ServerUser {
 		return nil

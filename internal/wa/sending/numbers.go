@@ -11,8 +11,8 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// lookUp returns what the network knows of a number, or has answered within a day: accounts
-// are banned for many look-ups. Callers share one query.
+// lookUp returns the network's answer about a number, or its answer of the last 24 hours, because
+// accounts are banned for many look-ups. Concurrent callers share one query.
 func (c *Client) lookUp(ctx context.Context, number string) (bridge.NumberCheck, error) {
 	answered := c.s.asking.DoChan(number, func() (any, error) {
 		ctx, cancel := context.WithTimeout(c.ctx, c.s.Waits.Budget)
@@ -36,10 +36,10 @@ func (c *Client) lookUp(ctx context.Context, number string) (bridge.NumberCheck,
 	}
 }
 
-// numbersAtOnce limits the numbers that one query asks for.
+// numbersAtOnce limits the numbers of one query.
 const numbersAtOnce = 50
 
-// LookUpAll asks for unknown numbers, many with one query and within the limit.
+// LookUpAll looks up unknown numbers, many with one query and within the limit.
 func (c *Client) LookUpAll(ctx context.Context, people []bridge.JID) error {
 	var unknown []string
 	for _, person := range people {
@@ -63,8 +63,8 @@ func (c *Client) LookUpAll(ctx context.Context, people []bridge.JID) error {
 	return nil
 }
 
-// CheckNumbers returns whether the network knows some numbers, in E.164 digits and in
-// their order. Answers of the last day are not asked for again; new look-ups are limited.
+// CheckNumbers returns whether numbers are on the network, in their order. Numbers are E.164
+// digits. Answers of the last 24 hours are reused, and new look-ups are limited.
 func (s *Sender) CheckNumbers(ctx context.Context, phones []string) ([]bridge.NumberCheck, error) {
 	known, err := s.o.Store.NumberChecks(ctx, phones)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Sender) CheckNumbers(ctx context.Context, phones []string) ([]bridge.Nu
 	return checks, nil
 }
 
-// unknownOf returns the numbers that nothing is known of, each once.
+// unknownOf returns the numbers without an answer, each once.
 func unknownOf(phones []string, known map[string]bridge.NumberCheck) (unknown []string) {
 	for _, phone := range phones {
 		if _, ok := known[phone]; !ok && !slices.Contains(unknown, phone) {
@@ -92,8 +92,8 @@ func unknownOf(phones []string, known map[string]bridge.NumberCheck) (unknown []
 	return unknown
 }
 
-// checkUnknown asks about unknown numbers, one request at a time, so that none is asked
-// about twice.
+// checkUnknown looks up unknown numbers. Requests run one at a time, so that no number is looked
+// up twice.
 func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]bridge.NumberCheck, error) {
 	if err := s.checking.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]
 	if err := s.o.Store.ReserveLookUps(ctx, len(unknown), len(unknown)+len(aliasesOf(unknown))); err != nil {
 		return nil, err
 	}
-	// The answers are kept although the caller may be gone.
+	// The answers are stored even if the caller is gone.
 	asking, cancel := context.WithTimeout(bridge.WithTree(c.ctx, bridge.TreeOf(ctx)), s.Waits.Budget)
 	defer cancel()
 	checks, err := c.checkNumbers(asking, unknown, true)
@@ -128,9 +128,9 @@ func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]
 	return known, nil
 }
 
-// checkNumbers asks about numbers as dialled, and only then about other spellings of those
-// that were not found, which might be another person's in a numbering plan of tomorrow. It
-// keeps the answers.
+// checkNumbers looks up numbers as dialled and stores the answers. It looks up other spellings
+// only of numbers that were not found, because with future numbering plans these may belong to
+// other people.
 func (c *Client) checkNumbers(ctx context.Context, numbers []string, isLimited bool) ([]bridge.NumberCheck, error) {
 	found, err := c.queryNumbers(ctx, numbers)
 	if err != nil {
@@ -155,7 +155,7 @@ func (c *Client) checkNumbers(ctx context.Context, numbers []string, isLimited b
 			}
 		}
 	}
-	return c.keepChecks(ctx, numbers, found)
+	return c.saveChecks(ctx, numbers, found)
 }
 
 // aliasesOf returns the other spellings of numbers.
@@ -166,8 +166,8 @@ func aliasesOf(numbers []string) (aliases []string) {
 	return aliases
 }
 
-// keepChecks saves the network's answers about numbers and their people.
-func (c *Client) keepChecks(ctx context.Context, numbers []string, found map[string]types.IsOnWhatsAppResponse) ([]bridge.NumberCheck, error) {
+// saveChecks stores the network's answers about numbers, and the people.
+func (c *Client) saveChecks(ctx context.Context, numbers []string, found map[string]types.IsOnWhatsAppResponse) ([]bridge.NumberCheck, error) {
 	checks := make([]bridge.NumberCheck, len(numbers))
 	facts := c.link.TakeUsernames()
 	for i, number := range numbers {
@@ -193,8 +193,8 @@ func factsOfNumber(answer types.IsOnWhatsAppResponse) (facts []bridge.Fact) {
 	return facts
 }
 
-// jidOfNumber returns the JID of a number's chat; in some countries its number differs
-// from the dialled one.
+// jidOfNumber returns the JID of a number's chat. In some countries its number differs from the
+// dialled one.
 func jidOfNumber(answer types.IsOnWhatsAppResponse) types.JID {
 	if answer.PhoneNumber.Server == types.DefaultUserServer {
 		return answer.PhoneNumber.ToNonAD()
@@ -202,7 +202,7 @@ func jidOfNumber(answer types.IsOnWhatsAppResponse) types.JID {
 	return answer.JID.ToNonAD()
 }
 
-// queryNumbers asks the network about numbers, and returns its answers by number.
+// queryNumbers asks the network about numbers and returns the answers by number.
 func (c *Client) queryNumbers(ctx context.Context, numbers []string) (map[string]types.IsOnWhatsAppResponse, error) {
 	asked := make([]string, len(numbers))
 	for i, number := range numbers {

@@ -16,46 +16,46 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// presenceTimeout bounds how long a stanza about presence may take to be written.
+// presenceTimeout limits the writing of a presence stanza.
 const presenceTimeout = 5 * time.Second
 
-// presence shows the account as typing, and as available only while it types, so that the
-// phone goes on ringing.
+// presence shows the account as typing. It shows the account as available only while it types, so
+// that the phone keeps ringing for new messages.
 type presence struct {
-	rests  types.Presence // what is shown while the account does not type
-	active atomic.Int32   // chats in which the account types
+	idle   types.Presence // shown while the account does not type
+	active atomic.Int32   // number of chats in which the account types
 
-	mu sync.Mutex // guards what follows; held while stanzas are written
-	// What is shown on one connection, which takes it along when it ends.
+	mu sync.Mutex // guards the fields from here on; held while stanzas are written
+	// These describe one connection and are void when it ends.
 	on     presenter
 	socket any
 	until  map[types.JID]time.Time
-	timer  *time.Timer // expires
+	timer  *time.Timer // calls expire
 	ended  bool        // the timer is not set again
 }
 
-// presenter is a connection as presence needs it.
+// presenter is the interface of a connection that presence needs.
 type presenter interface {
-	// connection identifies the socket; not ok while there is none that is logged in.
+	// connection returns the identity of the socket, and false if no socket is logged in.
 	connection() (socket any, ok bool)
 	showPresence(ctx context.Context, presence types.Presence) error
 	showChatState(ctx context.Context, to types.JID, state bridge.TypingState) error
 }
 
-// newPresence returns the presence of an account that types nowhere. With available it is
-// available all the time.
+// newPresence returns the presence of an account that does not type. If available is set, it is
+// always available.
 func newPresence(available bool) *presence {
-	p := &presence{rests: types.PresenceUnavailable}
+	p := &presence{idle: types.PresenceUnavailable}
 	if available {
-		p.rests = types.PresenceAvailable
+		p.idle = types.PresenceAvailable
 	}
 	p.timer = time.AfterFunc(time.Hour, p.expire)
 	p.timer.Stop() // until the account types
 	return p
 }
 
-// show shows a state in a chat, and returns until when the account types there; without a
-// state it makes the account unavailable, unless it types.
+// show shows a typing state in a chat and returns until when it is shown. Without a state it ends
+// typing, and makes the account unavailable unless it types elsewhere.
 func (p *presence) show(ctx context.Context, on presenter, to types.JID, state bridge.TypingState) (time.Time, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,10 +75,10 @@ func (p *presence) show(ctx context.Context, on presenter, to types.JID, state b
 	case bridge.TypingPaused:
 		return time.Time{}, p.end(ctx, to)
 	}
-	return time.Time{}, p.rest(ctx)
+	return time.Time{}, p.becomeIdle(ctx)
 }
 
-// schedule sets the timer to when the account stops typing somewhere. The caller holds mu.
+// schedule sets the timer to the next end of typing. The caller holds mu.
 func (p *presence) schedule() {
 	p.active.Store(int32(len(p.until)))
 	p.timer.Stop()
@@ -87,7 +87,7 @@ func (p *presence) schedule() {
 	}
 }
 
-// stop leaves what is shown to the end of its connection.
+// stop disables the timer. Anything shown ends with the connection.
 func (p *presence) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,28 +102,28 @@ func (p *presence) begin(ctx context.Context, to types.JID, state bridge.TypingS
 		}
 	}
 	until := time.Now().Add(bridge.TypingTime)
-	p.until[to] = until // also where the next fails: then it is taken back
+	p.until[to] = until // also if the next step fails: then it is undone
 	return until, p.on.showChatState(ctx, to, state)
 }
 
-// end stops typing in a chat, if the account does.
+// end stops typing in a chat, if the account types there.
 func (p *presence) end(ctx context.Context, to types.JID) error {
 	if _, types := p.until[to]; !types {
 		return nil
 	}
 	delete(p.until, to)
-	return errors.Join(p.on.showChatState(ctx, to, bridge.TypingPaused), p.rest(ctx))
+	return errors.Join(p.on.showChatState(ctx, to, bridge.TypingPaused), p.becomeIdle(ctx))
 }
 
-// rest makes the account unavailable, unless it types somewhere or is to be available.
-func (p *presence) rest(ctx context.Context) error {
+// becomeIdle makes the account unavailable, unless it types or is always available.
+func (p *presence) becomeIdle(ctx context.Context) error {
 	if len(p.until) > 0 {
 		return nil
 	}
-	return p.on.showPresence(ctx, p.rests)
+	return p.on.showPresence(ctx, p.idle)
 }
 
-// expire ends what has lasted its time. What a lost connection has shown is over.
+// expire ends typing that has lasted its time. A lost connection ends it anyway.
 func (p *presence) expire() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,7 +140,7 @@ func (p *presence) expire() {
 	now := time.Now()
 	for to, until := range p.until {
 		if !until.After(now) {
-			_ = p.end(ctx, to) // a connection that fails takes it along
+			_ = p.end(ctx, to) // a connection that fails ends it anyway
 		}
 	}
 }
@@ -164,8 +164,8 @@ func (c *Client) showChatState(ctx context.Context, to types.JID, state bridge.T
 	return c.SendChatPresence(ctx, to, shown, media)
 }
 
-// Type shows the account as typing or recording in a chat, or no longer, and returns until
-// when. It fails with [bridge.CodeNotConnected] and as destinations do.
+// Type shows the account as typing or recording in a chat, or ends that, and returns until when
+// it is shown. It fails with [bridge.CodeNotConnected] and with the errors of destination.
 func (s *Sender) Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error) {
 	c, err := s.o.Connection()
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *Sender) Type(ctx context.Context, chat bridge.JID, state bridge.TypingS
 	until, err := s.presence.show(ctx, c, c.typingTo(ctx, to), state)
 	switch {
 	case errors.Is(err, whatsmeow.ErrNoPushName):
-		return bridge.Time{}, bridge.NotConnected("the account's name, which presence needs, is not known yet: try again in a moment").Because(err)
+		return bridge.Time{}, bridge.NotConnected("presence needs the account's name, which is not known yet: try again in a moment").Because(err)
 	case err != nil:
 		return bridge.Time{}, bridge.NotConnected("the connection was lost: try again in a moment").Because(err)
 	case until.IsZero():
@@ -189,7 +189,7 @@ func (s *Sender) Type(ctx context.Context, chat bridge.JID, state bridge.TypingS
 	return bridge.At(until), nil
 }
 
-// typingTo returns a chat in the one form in which presence knows it.
+// typingTo returns the JID that presence uses for a chat.
 func (c *Client) typingTo(ctx context.Context, to types.JID) types.JID {
 	return convert.WireJID(c.Hidden(ctx, c.s.o.Store.Canonical(convert.JID(to))))
 }
@@ -202,11 +202,11 @@ func (s *Sender) stopTyping(chat bridge.JID) {
 	ctx, cancel := context.WithTimeout(s.o.Background, presenceTimeout)
 	defer cancel()
 	if _, err := s.presence.show(ctx, c, c.typingTo(ctx, convert.WireJID(chat)), bridge.TypingPaused); err != nil {
-		s.o.Log.Debug().Str("error", bridge.Redact(err.Error())).Msg("end of typing not sent")
+		s.o.Log.Debug().Str("error", bridge.Redact(err.Error())).Msg("cannot send the end of typing")
 	}
 }
 
-// RestPresence makes the account unavailable, unless it types or is to be available.
+// RestPresence makes the account unavailable, unless it types or is always available.
 func (c *Client) RestPresence(ctx context.Context) error {
 	_, err := c.s.presence.show(ctx, c, types.EmptyJID, "")
 	return err

@@ -17,20 +17,20 @@ import (
 const (
 	// maxReceiptIDs limits the messages of one receipt.
 	maxReceiptIDs = 256
-	// readTimeout bounds the reading of a chat, receiptTimeout the answers to one page.
+	// readTimeout limits MarkRead, receiptTimeout the answers to one page.
 	readTimeout    = 60 * time.Second
 	receiptTimeout = 10 * time.Second
-	// confirmTries counts how often what may be repeated is sent.
+	// confirmTries is how often a repeatable request is sent.
 	confirmTries = 2
 )
 
-// MarkRead sends read receipts, each once, and marks the chat on the account's other
-// devices, up to the message with an id; an empty one is up to the last. It fails with
-// [bridge.CodeNotConnected] and [bridge.CodeSendTimeout]; confirmed receipts are stored.
+// MarkRead sends read receipts for the messages up to upTo (all, if it is empty), once for each
+// message, and marks the chat as read on the account's other devices. It fails with
+// [bridge.CodeNotConnected] and [bridge.CodeSendTimeout]. Confirmed receipts are stored.
 func (s *Sender) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) error {
 	ctx, cancel := s.Within(ctx, readTimeout)
 	defer cancel()
-	if err := s.tellUnread(ctx, chat.JID, upTo); err != nil {
+	if err := s.sendUnread(ctx, chat.JID, upTo); err != nil {
 		return err
 	}
 	if last := chat.LastMessage; chat.UnreadCount > 0 && (upTo == "" || last != nil && last.ID == upTo) {
@@ -39,13 +39,13 @@ func (s *Sender) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) er
 	return nil
 }
 
-// tellUnread sends receipts page by page and stores that, one call at a time: two would
-// take each other's confirmations, which are known by the first message's id.
-func (s *Sender) tellUnread(ctx context.Context, chat bridge.JID, upTo string) error {
+// sendUnread sends receipts page by page and stores them. Calls run one at a time: confirmations
+// are identified by the first message's id, so two calls could take each other's.
+func (s *Sender) sendUnread(ctx context.Context, chat bridge.JID, upTo string) error {
 	if err := s.reading.Acquire(ctx, 1); errors.Is(err, context.Canceled) {
 		return err
 	} else if err != nil {
-		return bridge.NotConnected("the network was too slow to confirm what other calls have read: try again in a moment").Because(err)
+		return bridge.NotConnected("the network has not yet confirmed the receipts of other calls: try again in a moment").Because(err)
 	}
 	defer s.reading.Release(1)
 	for {
@@ -53,7 +53,7 @@ func (s *Sender) tellUnread(ctx context.Context, chat bridge.JID, upTo string) e
 		if err != nil {
 			return err
 		}
-		if err := s.tellRead(ctx, chat, page.Messages); err != nil {
+		if err := s.sendRead(ctx, chat, page.Messages); err != nil {
 			return err
 		}
 		if err := s.o.Store.Save(ctx, bridge.ChatRead{Chat: chat, Seq: page.UpTo}); err != nil || !page.More {
@@ -62,8 +62,8 @@ func (s *Sender) tellUnread(ctx context.Context, chat bridge.JID, upTo string) e
 	}
 }
 
-// tellRead sends receipts until the network has confirmed them all.
-func (s *Sender) tellRead(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) error {
+// sendRead sends receipts until the network has confirmed all of them.
+func (s *Sender) sendRead(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) error {
 	if len(messages) == 0 {
 		_, err := s.o.Connection()
 		return err
@@ -73,7 +73,7 @@ func (s *Sender) tellRead(ctx context.Context, chat bridge.JID, messages []bridg
 	})
 }
 
-// untilConfirmed does something that may be repeated, until the network has confirmed it.
+// untilConfirmed repeats a repeatable request until the network has confirmed it.
 func (s *Sender) untilConfirmed(ctx context.Context, chat bridge.JID, what, safety string, do func(*Client) error) (err error) {
 	d := &delivery{began: time.Now()}
 	for range confirmTries {
@@ -98,19 +98,19 @@ func (s *Sender) untilConfirmed(ctx context.Context, chat bridge.JID, what, safe
 	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm %s: repeat the request: %s", what, safety).Because(err)
 }
 
-// isUnconfirmed reports whether something may have been lost with the connection.
+// isUnconfirmed reports whether a request may have been lost with the connection.
 func isUnconfirmed(err error) bool {
 	again, _ := Uncertain(err)
 	return again || bridge.CodeOf(err) == bridge.CodeNotConnected
 }
 
 // sendReceipts sends receipts, each for several messages of one author, and waits for the
-// answers. It needs the privacy settings, which say whether others see receipts.
+// answers. It needs the privacy settings, because they decide whether others see receipts.
 func (c *Client) sendReceipts(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) error {
 	ctx, cancel := context.WithTimeout(ctx, receiptTimeout)
 	defer cancel()
 	if _, err := c.TryFetchPrivacySettings(ctx, false); err != nil {
-		return bridge.NotConnected("the account's privacy settings, which read receipts depend on, cannot be read: try again in a moment").Because(err)
+		return bridge.NotConnected("bridged cannot read the account's privacy settings, which read receipts depend on: try again in a moment").Because(err)
 	}
 	to := convert.WireJID(c.wireForm(ctx, chat, chat))
 	var answers []<-chan *waBinary.Node
@@ -120,7 +120,7 @@ func (c *Client) sendReceipts(ctx context.Context, chat bridge.JID, messages []b
 			return err
 		}
 	}
-	if !c.IsConnected() { // its end was announced already
+	if !c.IsConnected() { // its end was reported already
 		return session.LostAnswer(nil)
 	}
 	for _, answer := range answers {
@@ -136,13 +136,13 @@ func (c *Client) sendReceipts(ctx context.Context, chat bridge.JID, messages []b
 	return nil
 }
 
-// readReceipt is one receipt: for messages of one author.
+// readReceipt is one receipt, for messages of one author.
 type readReceipt struct {
 	author bridge.JID
 	ids    []types.MessageID
 }
 
-// receiptsOf gathers messages by their author, in the order in which they came.
+// receiptsOf groups messages by author, in the order of arrival.
 func receiptsOf(messages []bridge.UnreadMessage) (receipts []*readReceipt) {
 	open := make(map[bridge.JID]*readReceipt)
 	for _, m := range messages {
@@ -156,19 +156,19 @@ func receiptsOf(messages []bridge.UnreadMessage) (receipts []*readReceipt) {
 	return receipts
 }
 
-// markChat marks a chat as read in the state that the account's devices share: some go by
-// this alone, and nothing else takes back a mark as unread. Its failure is only logged.
+// markChat marks a chat as read in the state that the account's devices share. Some devices only
+// use this, and only this removes a mark as unread. An error is only logged.
 func (s *Sender) markChat(ctx context.Context, chat bridge.Chat) {
 	c, err := s.o.Connection()
 	if err == nil {
 		err = c.changeState(ctx, chat, bridge.ChatPatch{Unread: new(false)})
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		s.o.Log.Warn().Str("chat", chat.JID.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("chat not marked as read on the other devices")
+		s.o.Log.Warn().Str("chat", chat.JID.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("cannot mark a chat as read on the other devices")
 	}
 }
 
-// WireID returns the network's id of a stored message by its shown one.
+// WireID returns the id of a stored message on the network for the id that callers use.
 func (s *Sender) WireID(ctx context.Context, chat bridge.JID, id string) string {
 	if !convert.IsMadeUpID(id) {
 		return id

@@ -15,8 +15,8 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// destination checks the recipient before anything is stored, and returns the library's
-// form of the chat.
+// destination checks the recipient before anything is stored and returns whatsmeow's JID of the
+// chat.
 func (c *Client) destination(ctx context.Context, jid bridge.JID) (types.JID, error) {
 	if err := answerable(jid); err != nil {
 		return types.EmptyJID, err
@@ -35,7 +35,7 @@ func (c *Client) destination(ctx context.Context, jid bridge.JID) (types.JID, er
 }
 
 // answerable refuses people on other messengers: WhatsApp delivers their messages to linked
-// devices, and how those could answer is not known.
+// devices, but it is not known how linked devices can answer.
 func answerable(to bridge.JID) error {
 	if !to.IsInterop() {
 		return nil
@@ -43,26 +43,26 @@ func answerable(to bridge.JID) error {
 	return bridge.Fail(bridge.CodeNotAChat, "%s is a person on another messenger: their messages are stored, but they cannot be answered from here; answer on the phone", to)
 }
 
-// knownGroup holds what sending needs of a group that the account is in.
+// knownGroup holds what sending needs to know about a group of the account.
 type knownGroup struct {
-	isCommunity    bool // holds groups together: nobody can write there
-	isAnnouncement bool // of a community; takes encrypted reactions alone
-	byLID          bool // its members know each other by LID
+	isCommunity    bool // contains groups; no messages can be sent to it
+	isAnnouncement bool // of a community; accepts only encrypted reactions
+	byLID          bool // its members are addressed by LID
 }
 
 func groupOf(info *types.GroupInfo) knownGroup {
 	return knownGroup{info.IsParent, info.IsDefaultSubGroup, info.AddressingMode == types.AddressingModeLID}
 }
 
-// NoteGroup notes a group that the account is in.
+// NoteGroup records a group of the account.
 func (c *Client) NoteGroup(info *types.GroupInfo) {
 	c.groups.Store(convert.JID(info.JID), groupOf(info))
 }
 
-// ForgetGroup forgets what is known of a group, which has changed.
+// ForgetGroup removes the record of a group after a change.
 func (c *Client) ForgetGroup(jid bridge.JID) { c.groups.Delete(jid) }
 
-// group returns what is known of a group, asking once.
+// group returns the record of a group, and asks the network for it if there is none.
 func (c *Client) group(ctx context.Context, jid bridge.JID) (knownGroup, error) {
 	if known, ok := c.groups.Load(jid); ok {
 		return known.(knownGroup), nil
@@ -70,38 +70,38 @@ func (c *Client) group(ctx context.Context, jid bridge.JID) (knownGroup, error) 
 	return c.askGroup(ctx, jid)
 }
 
-// askGroup asks for a group, of which whatsmeow keeps the members, and stores it.
+// askGroup asks the network for a group and stores it. whatsmeow stores the members.
 func (c *Client) askGroup(ctx context.Context, jid bridge.JID) (knownGroup, error) {
 	info, err := c.GetGroupInfo(ctx, convert.WireJID(jid))
 	if err != nil {
 		return knownGroup{}, err
 	}
-	c.NoteGroup(info) // before a change of it can come
+	c.NoteGroup(info) // before a change of the group can be received
 	if err := c.s.o.Store.Save(ctx, convert.GroupFacts(info)...); err != nil {
-		c.s.o.Log.Warn().Err(err).Msg("group not stored")
+		c.s.o.Log.Warn().Err(err).Msg("cannot store a group")
 	}
 	return groupOf(info), nil
 }
 
-// InGroup returns nil if the account is in a group and may write there.
+// InGroup returns nil if the account is a member of a group and may send messages to it.
 func (c *Client) InGroup(ctx context.Context, jid bridge.JID) error {
 	known, err := c.group(ctx, jid)
 	switch {
 	case err != nil:
 		return groups.QueryError(err)
 	case known.isCommunity:
-		return bridge.Fail(bridge.CodeNotAChat, "a community is no chat: write to its announcement group, or to another of its groups")
+		return bridge.Fail(bridge.CodeNotAChat, "a community is not a chat: write to its announcement group or to another of its groups")
 	}
 	return nil
 }
 
-// AddressedByLID reports whether a group's members know each other by LID.
+// AddressedByLID reports whether a group's members are addressed by LID.
 func (c *Client) AddressedByLID(ctx context.Context, jid bridge.JID) bool {
 	known, err := c.group(ctx, jid)
 	return err == nil && known.byLID
 }
 
-// NumberExists returns the number that the network knows the person by.
+// NumberExists returns the number under which the network knows a person.
 func (c *Client) NumberExists(ctx context.Context, to types.JID) (types.JID, error) {
 	if lid, err := c.LIDOf(ctx, to); err != nil {
 		return to, err
@@ -138,8 +138,8 @@ func notOnNetwork() *bridge.Error {
 	return bridge.Fail(bridge.CodeNotOnNetwork, "the recipient is not on WhatsApp: check the number (E.164 digits with country code)")
 }
 
-// isStale reports whether the network refused a message for stale recipients: a group has
-// changed its addressing, or a device is gone or new. The message was not delivered.
+// isStale reports whether the network refused a message because of stale recipients: the group
+// has changed its addressing, or a device was added or removed. The message was not delivered.
 func isStale(err error) bool {
 	if !errors.Is(err, whatsmeow.ErrServerReturnedError) {
 		return false
@@ -148,7 +148,7 @@ func isStale(err error) bool {
 	return code == codeWrongMode || code == codeStale
 }
 
-// refreshRecipients has the next send ask for the chat's members and their devices.
+// refreshRecipients makes the next send look up the chat's members and devices again.
 func (c *Client) refreshRecipients(ctx context.Context, to types.JID) error {
 	if to.Server == types.GroupServer {
 		if _, err := c.askGroup(ctx, convert.JID(to)); err != nil {
@@ -165,7 +165,7 @@ func (c *Client) refreshRecipients(ctx context.Context, to types.JID) error {
 	return nil
 }
 
-// mayBegin refuses a first message beyond the limit before the recipient is looked up.
+// mayBegin refuses a first message above the limit before the recipient is looked up.
 func (c *Client) mayBegin(ctx context.Context, to bridge.JID) error {
 	if !c.s.o.NewChats.IsLimited() || !to.IsPerson() || c.isTrusted(ctx, to) {
 		return nil
@@ -173,7 +173,8 @@ func (c *Client) mayBegin(ctx context.Context, to bridge.JID) error {
 	return c.s.o.Store.MayBegin(ctx, c.s.o.NewChats, c.namesOf(to)...)
 }
 
-// namesOf returns a person's possible chats: numbers have two spellings in some countries.
+// namesOf returns the JIDs that a person's chat may have: numbers have two spellings in some
+// countries.
 func (c *Client) namesOf(to bridge.JID) []bridge.JID {
 	names := []bridge.JID{to}
 	if canonical := c.s.o.Store.Canonical(to); canonical.Server() == bridge.ServerUser {
@@ -184,7 +185,7 @@ func (c *Client) namesOf(to bridge.JID) []bridge.JID {
 	return names
 }
 
-// withNewChat puts the fact that counts or refuses a first message before the others.
+// withNewChat prepends the fact that counts or refuses a first message.
 func (c *Client) withNewChat(ctx context.Context, chat bridge.JID, facts ...bridge.Fact) []bridge.Fact {
 	if !c.s.o.NewChats.IsLimited() || !chat.IsPerson() || c.isTrusted(ctx, chat) {
 		return facts
@@ -192,17 +193,17 @@ func (c *Client) withNewChat(ctx context.Context, chat bridge.JID, facts ...brid
 	return append([]bridge.Fact{bridge.NewChat{Chat: chat, Limit: c.s.o.NewChats}}, facts...)
 }
 
-// isTrusted reports whether a person has been in touch, perhaps before the pairing: their
-// device has given this account its token.
+// isTrusted reports whether a person has been in touch with the account, possibly before the
+// pairing: the account has their device's token.
 func (c *Client) isTrusted(ctx context.Context, person bridge.JID) bool {
 	trusted, err := c.HasToken(ctx, convert.WireJID(c.s.o.Store.Canonical(person)))
 	if err != nil {
-		c.s.o.Log.Warn().Err(err).Msg("a contact's token was not read")
+		c.s.o.Log.Warn().Err(err).Msg("cannot read a contact's token")
 	}
 	return trusted
 }
 
-// refuseNewChat refuses a first message to a person while the network would.
+// refuseNewChat refuses a first message to a person while the network would refuse it.
 func (c *Client) refuseNewChat(ctx context.Context, to bridge.JID) error {
 	locked, capped := c.s.o.Timelock(), c.s.o.Capped()
 	if max(locked, capped) == 0 || !to.IsPerson() || c.isTrusted(ctx, to) {

@@ -11,20 +11,20 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// The network's refusals of a message, as seen in the field.
+// These are the network's refusals of a message, as observed.
 const (
 	codeReachout    = 463 // the account may not start new chats for now
-	codeCapped      = 475 // the new chats of the account's cycle are used up
+	codeCapped      = 475 // the account has used up the new chats of its cycle
 	codeRateLimited = 429
-	codeWrongMode   = 421 // the group knows its members by LIDs, or by numbers, and not as they were named
-	codeStale       = 479 // the stanza was not valid to the server: devices are gone or new
+	codeWrongMode   = 421 // the group is addressed by LIDs and was addressed by numbers, or the reverse
+	codeStale       = 479 // the server found the stanza invalid: devices were added or removed
 	codeForbidden   = 403
 	codeNotAllowed  = 405
 	codeBlocked     = 406
 )
 
-// RefusalOf turns the library's error into a named one, and notes that new chats are refused
-// (code 475). Nothing here is worth a blind retry.
+// RefusalOf maps an error of whatsmeow to an error with a code, and records that new chats are
+// refused (code 475). Trying again unchanged does not help with any of them.
 func (s *Sender) RefusalOf(err error, chat bridge.JID) error {
 	var iq *whatsmeow.IQError
 	var known *bridge.Error
@@ -32,7 +32,7 @@ func (s *Sender) RefusalOf(err error, chat bridge.JID) error {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, errNoKeys):
-		return bridge.NotConnected("the network did not give out the recipient's keys, so the message did not reach them: try again in a moment").Because(err)
+		return bridge.NotConnected("the network did not send the recipient's keys, so the message was not delivered: try again in a moment").Because(err)
 	case errors.Is(err, whatsmeow.ErrServerReturnedError):
 		return s.serverRefusal(err, chat)
 	case errors.Is(err, whatsmeow.ErrNotInGroup), errors.Is(err, whatsmeow.ErrGroupNotFound):
@@ -52,8 +52,8 @@ func (s *Sender) RefusalOf(err error, chat bridge.JID) error {
 	return fmt.Errorf("send: %w", err)
 }
 
-// AccountRefusal names a refusal of a query that is about the account itself; nil for
-// others.
+// AccountRefusal returns the error for a refused query if the reason is the account itself, and
+// nil otherwise.
 func (s *Sender) AccountRefusal(err error) error {
 	var iq *whatsmeow.IQError
 	switch {
@@ -83,7 +83,7 @@ func (s *Sender) serverRefusal(err error, chat bridge.JID) error {
 	case codeBlocked:
 		return bridge.Fail(bridge.CodeSendRefused, "the recipient does not accept messages of this account (code 406)").Because(err)
 	case codeStale:
-		return bridge.Fail(bridge.CodeSendRefused, "the network refused the message as invalid (code 479): update bridged if this stays").Because(err)
+		return bridge.Fail(bridge.CodeSendRefused, "the network refused the message as invalid (code 479): update bridged if this persists").Because(err)
 	}
 	return bridge.Fail(bridge.CodeSendRefused, "the network refused the message (code %d)", code).Because(err)
 }

@@ -13,13 +13,13 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// reupload is a request to the phone under way.
+// reupload is a pending request to the phone.
 type reupload struct {
 	row     bridge.Message
-	answers chan phoneAnswer // of the phone; those that nothing waits for are dropped
+	answers chan phoneAnswer // of the phone; unexpected answers are dropped
 }
 
-// phoneAnswer says where the phone has put a file, or why it has not.
+// phoneAnswer is the location of the uploaded file, or the reason why there is none.
 type phoneAnswer struct {
 	path string
 	err  error
@@ -28,9 +28,9 @@ type phoneAnswer struct {
 // reuploadWait limits the wait for the phone.
 const reuploadWait = 30 * time.Second
 
-// Reupload asks the phone to upload a message's file again, once for all who
-// wait, and returns its new place, which is stored as well. It fails with
-// [bridge.CodeMediaGone] when the phone has lost the file too or stays silent.
+// Reupload asks the phone to upload a message's file again and returns its new location, which is
+// also stored. Concurrent callers share one request. It fails with [bridge.CodeMediaGone] if the
+// phone has lost the file, too, or does not answer.
 func (s *Sender) Reupload(ctx context.Context, row bridge.Message) (string, error) {
 	if row.Media == nil || len(row.Media.Ref.MediaKey) == 0 {
 		return "", convert.MediaGone(errors.New("no media key"))
@@ -49,7 +49,8 @@ func (s *Sender) Reupload(ctx context.Context, row bridge.Message) (string, erro
 	}
 }
 
-// Reuploaded takes the phone's answer, and stores the new place before it notifies.
+// Reuploaded processes the phone's answer. It stores the new location before it notifies the
+// waiting calls.
 func (s *Sender) Reuploaded(e *events.MediaRetry) {
 	underWay, is := s.reuploads.Load(convert.ID(e.MessageID))
 	if !is {
@@ -61,7 +62,7 @@ func (s *Sender) Reuploaded(e *events.MediaRetry) {
 		ctx, cancel := context.WithTimeout(s.o.Background, saveTimeout)
 		defer cancel()
 		if err := s.o.Store.Save(ctx, bridge.MediaMoved{Chat: r.row.Chat, ID: r.row.ID, DirectPath: path}); err != nil {
-			s.o.Log.Warn().Err(err).Str("msg_id", r.row.ID).Msg("new place of a file not stored")
+			s.o.Log.Warn().Err(err).Str("msg_id", r.row.ID).Msg("cannot store the new location of a file")
 		}
 	}
 	select {
@@ -70,8 +71,8 @@ func (s *Sender) Reuploaded(e *events.MediaRetry) {
 	}
 }
 
-// askPhone asks in the form of the wire first, and in the next one when the phone has not
-// found the message, or not answered in its share of the time.
+// askPhone asks with the message's form on the wire first. It tries the next form if the phone
+// has not found the message or has not answered in that form's share of the time.
 func (c *Client) askPhone(row bridge.Message) (string, error) {
 	ctx, cancel := context.WithTimeout(c.s.o.Background, reuploadWait)
 	defer cancel()
@@ -86,7 +87,7 @@ func (c *Client) askPhone(row bridge.Message) (string, error) {
 		select {
 		case <-next.C:
 			if err := c.SendMediaRetryReceipt(ctx, &forms[asked], row.Media.Ref.MediaKey); err != nil {
-				return "", bridge.NotConnected("the phone could not be asked for the file: try again in a moment").Because(err)
+				return "", bridge.NotConnected("bridged could not ask the phone for the file: try again in a moment").Because(err)
 			}
 			if asked++; asked < len(forms) {
 				next.Reset(reuploadWait / time.Duration(len(forms)))
@@ -108,8 +109,9 @@ func (c *Client) askPhone(row bridge.Message) (string, error) {
 	}
 }
 
-// requestForms names a message as it came, then in its other forms: the phone looks for it
-// by its chat, and in groups by its sender, as LID or number.
+// requestForms returns the forms in which a message can be named, starting with the one it was
+// received in: the phone searches by the message's chat and, in groups, its sender, as LID or
+// number.
 func (c *Client) requestForms(ctx context.Context, row bridge.Message) []types.MessageInfo {
 	person := row.Chat
 	if row.Chat.IsGroup() {

@@ -13,20 +13,19 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// uploadBudget limits the time that the file of a send takes beside it.
+// uploadBudget limits the additional time for the upload of a send's file.
 const uploadBudget = 15 * time.Minute
 
-// Send composes a message, stores it as pending with the id it will have,
-// and hands it to the network.
+// Send composes a message, stores it as pending with its final id, and sends it to the network.
 //
-// Errors: [bridge.CodeNotConnected] while the socket is not open,
-// [bridge.CodeNotOnNetwork], [bridge.CodeNotInGroup], [bridge.CodeRateLimited],
-// [bridge.CodeReachoutRestricted], [bridge.CodeNewChatsCapped], [bridge.CodeNewChatsLimited],
-// [bridge.CodeSendRefused], [bridge.CodeMediaGone] and [bridge.CodeUnsupportedMedia] when the
-// message did not and will not go out,
-// [bridge.CodeSendTimeout] while the outcome is unknown: then it stays pending.
+// If the message was not and will not be sent, it fails with [bridge.CodeNotConnected] (the
+// connection is not open), [bridge.CodeNotOnNetwork], [bridge.CodeNotInGroup],
+// [bridge.CodeRateLimited], [bridge.CodeReachoutRestricted], [bridge.CodeNewChatsCapped],
+// [bridge.CodeNewChatsLimited], [bridge.CodeSendRefused], [bridge.CodeMediaGone] or
+// [bridge.CodeUnsupportedMedia]. While the outcome is unknown it fails with
+// [bridge.CodeSendTimeout], and the message stays pending.
 //
-// A caller that goes away must not end ctx, because a message cannot be called back.
+// ctx must not end when the caller goes away, because a message cannot be called back.
 func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
 	c, err := s.o.Connection()
 	if err != nil {
@@ -69,20 +68,20 @@ func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, er
 	if err := s.o.Store.Save(composing, facts...); err != nil {
 		return bridge.Sent{}, err
 	}
-	if upload > 0 { // what it did not need is not for waiting
+	if upload > 0 { // The unused rest is returned at once.
 		began = time.Now()
 	}
 	return s.transmit(ctx, s.newDelivery(ctx, to, row, msg, began), row, out.Key != nil)
 }
 
-// Resend sends a stored own message once more under its id, which the apps show once.
+// Resend sends a stored own message again under its id. The apps show it once.
 func (s *Sender) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, error) {
 	c, err := s.o.Connection()
 	if err != nil {
 		return bridge.Sent{}, err
 	}
 	if len(row.Raw) == 0 {
-		return bridge.Sent{}, bridge.Invalid("the message was deleted in the meantime: it is not sent again")
+		return bridge.Sent{}, bridge.Invalid("the message was deleted in the meantime and is not sent again")
 	}
 	if err := answerable(row.Chat); err != nil {
 		return bridge.Sent{}, err
@@ -110,8 +109,8 @@ func (s *Sender) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, e
 	}
 	sent, err := s.transmit(ctx, s.newDelivery(ctx, to, row, msg, began), row, true)
 	if errors.Is(err, errPanicked) {
-		// It failed so the first time, and the same call would fail so always.
-		return sent, bridge.Invalid("the message cannot be put into the network's form and did not leave: " +
+		// It failed like this the first time, and repeating the call cannot help.
+		return sent, bridge.Invalid("the message cannot be encoded for the network and was not sent: " +
 			"change it, or forward another, with a new Idempotency-Key").Because(err)
 	}
 	return sent, err
@@ -125,17 +124,18 @@ func (s *Sender) newDelivery(ctx context.Context, to types.JID, row bridge.Messa
 	}
 }
 
-// Within bounds a context by a time, and by the end of the program.
+// Within limits a context by a duration and by the end of the program.
 func (s *Sender) Within(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	stop := context.AfterFunc(s.o.Background, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// isStopping reports whether the program has ended a send, and not its budget.
+// isStopping reports whether a send ended because the program stops, and not because its budget
+// was used up.
 func isStopping(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
-// withKey adds the Idempotency-Key, if there is one, to a send's facts.
+// withKey adds the Idempotency-Key, if there is one, to the facts of a send.
 func withKey(key *bridge.SendKey, sent bridge.Sent, facts ...bridge.Fact) []bridge.Fact {
 	if key == nil {
 		return facts
@@ -143,7 +143,7 @@ func withKey(key *bridge.SendKey, sent bridge.Sent, facts ...bridge.Fact) []brid
 	return append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: sent.Chat, MsgID: sent.ID})
 }
 
-// transmit delivers a stored message and stores what became of it.
+// transmit delivers a stored message and stores the outcome.
 func (s *Sender) transmit(ctx context.Context, d *delivery, row bridge.Message, hasKey bool) (bridge.Sent, error) {
 	at, err := s.deliver(ctx, d)
 	var lost *unanswered
@@ -162,19 +162,19 @@ func (s *Sender) transmit(ctx context.Context, d *delivery, row bridge.Message, 
 	return bridge.Sent{}, refusal
 }
 
-// isOut reports whether a recipient's receipt has come for a message.
+// isOut reports whether a recipient's receipt for a message was received.
 func (s *Sender) isOut(ctx context.Context, row bridge.Message) bool {
 	now, err := s.o.Store.Message(context.WithoutCancel(ctx), row.Chat, row.ID)
 	return err == nil && now.Status != nil && *now.Status != bridge.DeliveryPending && *now.Status != bridge.DeliveryFailed
 }
 
-// isDeleted reports whether a message was deleted since it was composed.
+// isDeleted reports whether a message was deleted after it was composed.
 func (s *Sender) isDeleted(row bridge.Message) bool {
 	now, err := s.o.Store.Message(s.o.Background, row.Chat, row.ID)
 	return err != nil || now.DeletedAt != nil
 }
 
-// acknowledged stores the acknowledgement. The message is out, also if storing fails.
+// acknowledged stores the acknowledgement. The message is sent even if storing fails.
 func (s *Sender) acknowledged(row bridge.Message, taken time.Time) bridge.Sent {
 	s.sent.Add(1)
 	at := row.Timestamp
@@ -182,7 +182,7 @@ func (s *Sender) acknowledged(row bridge.Message, taken time.Time) bridge.Sent {
 		at = bridge.At(taken)
 	}
 	if err := s.save(bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliverySent, Timestamp: at}); err != nil {
-		s.o.Log.Error().Err(err).Str("msg_id", row.ID).Msg("message sent, but its status was not stored")
+		s.o.Log.Error().Err(err).Str("msg_id", row.ID).Msg("a message was sent, but its status cannot be stored")
 	}
 	s.o.Log.Info().Str("chat", row.Chat.Redacted()).Str("msg_id", row.ID).Str("type", row.MessageType).Msg("message sent")
 	s.stopTyping(row.Chat)
@@ -192,22 +192,22 @@ func (s *Sender) acknowledged(row bridge.Message, taken time.Time) bridge.Sent {
 func (s *Sender) fail(row bridge.Message) {
 	s.failed.Add(1)
 	if err := s.save(bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliveryFailed}); err != nil {
-		s.o.Log.Error().Err(err).Str("msg_id", row.ID).Msg("status of a send not stored")
+		s.o.Log.Error().Err(err).Str("msg_id", row.ID).Msg("cannot store the status of a send")
 	}
 }
 
-// abandoned ends an unanswered send. A message that never left is failed; one that may
-// have left stays pending until its key is used again or a receipt comes.
+// abandoned ends an unanswered send. A message that was never sent is marked as failed. A message
+// that may have been sent stays pending until its key is used again or a receipt is received.
 func (s *Sender) abandoned(ctx context.Context, row bridge.Message, lost *unanswered, hasKey bool) error {
 	stopping := isStopping(ctx)
-	if !lost.left || stopping && !hasKey {
+	if !lost.maySent || stopping && !hasKey {
 		s.fail(row)
 	}
 	switch {
 	case stopping:
 		return shuttingDown(lost.cause)
-	case !lost.left:
-		return bridge.NotConnected("the connection was lost before the message left: try again").Because(lost.cause)
+	case !lost.maySent:
+		return bridge.NotConnected("the connection was lost before the message was sent: try again").Because(lost.cause)
 	}
 	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the message in time; it may arrive all the same: "+
 		"repeat the request with the same Idempotency-Key, or look at the message's status").Because(lost.cause)
@@ -217,7 +217,7 @@ func shuttingDown(cause error) error {
 	return bridge.NotConnected("bridged is shutting down; the message was not confirmed").Because(cause)
 }
 
-// MediaConn returns the network's media hosts, asking anew with refresh.
+// MediaConn returns the network's media hosts. If refresh is set, it asks the network again.
 func (s *Sender) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error) {
 	c, err := s.o.Connection()
 	if err != nil {
@@ -233,17 +233,17 @@ func (s *Sender) MessageForRetry(_, to types.JID, id types.MessageID) *waE2E.Mes
 	row, err := s.o.Store.Message(ctx, convert.JID(to), convert.ID(id))
 	if err != nil || !row.FromMe || len(row.Raw) == 0 {
 		if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
-			s.o.Log.Error().Err(err).Str("msg_id", id).Msg("message for a retry not read")
+			s.o.Log.Error().Err(err).Str("msg_id", id).Msg("cannot read the message for a retry")
 		}
 		return nil
 	}
 	msg := new(waE2E.Message)
 	if err := proto.Unmarshal(row.Raw, msg); err != nil {
-		s.o.Log.Error().Err(err).Str("msg_id", id).Msg("stored message unreadable")
+		s.o.Log.Error().Err(err).Str("msg_id", id).Msg("cannot decode a stored message")
 		return nil
 	}
-	if err := convert.Declare(msg); err != nil { // the chat's other devices have it already
-		s.o.Log.Debug().Err(err).Str("msg_id", id).Msg("message sent again although computers do not open its file")
+	if err := convert.Declare(msg); err != nil { // the chat's other devices already have it
+		s.o.Log.Debug().Err(err).Str("msg_id", id).Msg("sending a message again although computers do not open its file")
 	}
 	return msg
 }

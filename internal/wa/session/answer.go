@@ -10,15 +10,16 @@ import (
 	waBinary "go.mau.fi/whatsmeow/binary"
 )
 
-// AwaitResponse returns a channel for the answer to a stanza; the end of the connection
-// closes it. whatsmeow forgets it with either, or when the stanza is sent again; removing
-// it would race with an answer.
+// AwaitResponse returns a channel for the answer to a stanza. It is closed when the connection
+// ends. whatsmeow removes it then, or with the answer, or when the stanza is sent again; removing
+// it here would race with an answer.
 func (c *Client) AwaitResponse(id string) <-chan *waBinary.Node {
 	return c.dangerous().WaitResponse(id)
 }
 
-// LateAnswer waits for the acknowledgement of a message for which whatsmeow has stopped
-// waiting. hash is of the devices that the message should have gone to, or empty.
+// LateAnswer waits up to limit for the acknowledgement of a message after whatsmeow has stopped
+// waiting. hash is the network's hash of the devices that should have received the message, or
+// "".
 func (c *Client) LateAnswer(ctx context.Context, answered <-chan *waBinary.Node, limit time.Duration) (resp whatsmeow.SendResponse, hash string, err error) {
 	if !c.IsConnected() { // the channel was closed before
 		return resp, "", LostAnswer(nil)
@@ -38,7 +39,7 @@ func (c *Client) LateAnswer(ctx context.Context, answered <-chan *waBinary.Node,
 	}
 }
 
-// Acknowledgement reads the network's answer to a message, or to a call's rejection.
+// Acknowledgement parses the network's answer to a message, or to the rejection of a call.
 func Acknowledgement(node *waBinary.Node) (resp whatsmeow.SendResponse, hash string, err error) {
 	if node.Tag != "ack" {
 		return resp, "", LostAnswer(node)
@@ -51,12 +52,12 @@ func Acknowledgement(node *waBinary.Node) (resp whatsmeow.SendResponse, hash str
 	return resp, attrs.OptionalString("phash"), err
 }
 
-// LostAnswer returns the end of the connection before the answer.
+// LostAnswer returns the error for a connection that ended before the answer.
 func LostAnswer(node *waBinary.Node) error {
 	return &whatsmeow.DisconnectedError{Action: "message send", Node: node}
 }
 
-// ServerCode returns the code with which the network refused a message, or 0.
+// ServerCode returns the code of the network's refusal of a message, or 0.
 func ServerCode(err error) int {
 	var code int
 	if _, scanErr := fmt.Sscanf(strings.TrimPrefix(err.Error(), whatsmeow.ErrServerReturnedError.Error()), "%d", &code); scanErr != nil {
@@ -71,5 +72,5 @@ func IsNodeNotWritten(err error) bool {
 	return strings.Contains(err.Error(), "failed to send message node")
 }
 
-// IsNumberUnknown reports whether a number is not on the network.
+// IsNumberUnknown reports whether an error means that a number is not on WhatsApp.
 func IsNumberUnknown(err error) bool { return strings.Contains(err.Error(), "no LID found for") }

@@ -6,26 +6,25 @@ import (
 	"time"
 )
 
-// clearedContent gathers the hashes of stored stanzas whose decrypted content whatsmeow
-// clears from its buffer, with a durable commit before each acknowledgement. It is part
-// of the next decryption's transaction instead, or of its own after clearPause and at
-// the client's end. Content that a kill leaves does no harm: a stanza that comes again
-// is saved again, which changes nothing.
+// clearedContent collects the hashes of stored stanzas whose decrypted content must be cleared
+// from whatsmeow's buffer. whatsmeow does that with a durable commit before each acknowledgement.
+// Here it is part of the next decryption's transaction, or has its own after clearPause and when
+// the client ends. Content that is left after a kill does no harm: if the stanza is received
+// again, storing it changes nothing.
 type clearedContent struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields from here on
 	hashes [][32]byte
 	timer  *time.Timer // flushes
 	ended  bool
 }
 
-// Content is cleared clearPause after the last message was stored, and clearRetry after
-// a failure.
+// Content is cleared clearPause after the last message was stored, or clearRetry after a failure.
 const (
 	clearPause = time.Second
 	clearRetry = 10 * time.Second
 )
 
-// take returns what waits.
+// take returns the waiting hashes and removes them.
 func (c *clearedContent) take() [][32]byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,7 +33,7 @@ func (c *clearedContent) take() [][32]byte {
 	return hashes
 }
 
-// restore gives back hashes that could not be cleared.
+// restore puts back hashes that could not be cleared.
 func (c *clearedContent) restore(hashes [][32]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,8 +43,8 @@ func (c *clearedContent) restore(hashes [][32]byte) {
 	}
 }
 
-// ClearBufferedEventPlaintext leaves clearing to the next transaction, until the client's
-// end.
+// ClearBufferedEventPlaintext postpones the clearing to the next transaction. After end it clears
+// at once.
 func (s *lockedStore) ClearBufferedEventPlaintext(ctx context.Context, hash [32]byte) error {
 	c := &s.cleared
 	c.mu.Lock()
@@ -58,27 +57,27 @@ func (s *lockedStore) ClearBufferedEventPlaintext(ctx context.Context, hash [32]
 	return nil
 }
 
-// flushTimeout bounds a flush: a stop has no more time.
+// flushTimeout limits a flush, because a stopping program has no more time.
 const flushTimeout = 2 * time.Second
 
-// waits reports whether there is content to clear.
-func (c *clearedContent) waits() bool {
+// isWaiting reports whether there is content to clear.
+func (c *clearedContent) isWaiting() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.hashes) > 0
 }
 
-// flush clears what waits in a transaction of its own.
+// flush clears the waiting content in its own transaction.
 func (s *lockedStore) flush() {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
-	if err := s.transact(ctx, nil); err != nil && s.cleared.waits() {
-		s.log.Warn().Err(err).Msg("content of stored messages not cleared from the session database yet")
+	if err := s.transact(ctx, nil); err != nil && s.cleared.isWaiting() {
+		s.log.Warn().Err(err).Msg("cannot clear content of stored messages from the session database; trying again")
 	}
 }
 
-// end flushes for the last time. A flush under way holds the lock, and one that comes
-// later finds nothing.
+// end flushes for the last time. A running flush holds the lock, and a later flush finds nothing
+// to clear.
 func (s *lockedStore) end() {
 	s.cleared.mu.Lock()
 	s.cleared.ended = true

@@ -1,13 +1,12 @@
-// Package session is everything that touches the inside of whatsmeow: session.db
-// with its keys, the stores that whatsmeow writes to, the lock that keeps Signal
-// sessions whole, what whatsmeow says in its log alone, and the methods that it
-// calls dangerous.
+// Package session contains everything that depends on whatsmeow's internals: session.db with the
+// keys, the stores that whatsmeow writes to, the lock that protects Signal sessions, information
+// that whatsmeow only logs, and its "dangerous" methods.
 //
-// [Open] opens session.db, and [NewClient] makes the client of its device.
+// [Open] opens session.db, and [NewClient] returns the client of its device.
 //
-// Assumptions about whatsmeow's inside belong here (but for opening secrets, in
-// wa/convert, and the end of connections, in wa/dial.go). Each has a test whose name
-// begins with TestQuirk, which "make quirks WHATSMEOW=<version>" runs against another
+// Assumptions about whatsmeow's internals belong here, except for decrypting with message secrets
+// (wa/convert) and the end of connections (wa/dial.go). Each assumption has a test whose name
+// begins with TestQuirk. "make quirks WHATSMEOW=<version>" runs these tests against another
 // version.
 package session
 
@@ -29,11 +28,11 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// Client is whatsmeow's client of one device, with what it does not offer.
+// Client is whatsmeow's client of one device, extended with methods that whatsmeow lacks.
 type Client struct {
 	*whatsmeow.Client
-	// Device is the linked device; zero while there is none. It is a copy, because
-	// whatsmeow empties its own when the network logs the device out.
+	// Device is the linked device, or the zero value if there is none. It is a copy, because
+	// whatsmeow clears its own when the network logs the device out.
 	Device types.JID
 
 	db       *DB
@@ -45,45 +44,46 @@ type Client struct {
 	stale    sync.Map        // numbers (types.JID) whose devices have changed
 	pending  pendingMessages
 	notices  notices
-	// refreshes has the messages that wait for their acknowledgement (*atomic.Bool), by id.
+	// refreshes has an *atomic.Bool for each message that waits for its acknowledgement, by
+	// message id.
 	refreshes sync.Map
-	starting  *semaphore.Weighted // held while sessions are begun
+	starting  *semaphore.Weighted // held while sessions are started
 }
 
-// Observer receives what whatsmeow logs and stores without an event, in whatsmeow's
-// goroutines. Its functions may be nil where the client has no device.
+// Observer receives information that whatsmeow only logs or stores. It is called in whatsmeow's
+// goroutines. Its functions may be nil if the client has no device.
 type Observer struct {
 	// Own returns the account's number and LID, as far as they are known.
 	Own func() (pn, lid bridge.JID)
-	// IsOver reports whether the connection of a context has been followed by another.
+	// IsOver reports whether the connection of a context has been replaced by another.
 	IsOver func(ctx context.Context) bool
-	// Failed receives the errors of session.db; the stanza is left unacknowledged.
+	// Failed receives errors of session.db. The stanza stays unacknowledged.
 	Failed func(err error)
-	// Learned receives numbers and LIDs that were not known to belong together.
+	// Learned receives new mappings between numbers and LIDs.
 	Learned func(found []bridge.Identity)
-	// Usernames receives the usernames in a stanza, before it is handled.
+	// Usernames receives the usernames in a stanza before the stanza is handled.
 	Usernames func(found map[bridge.JID]string, isAnswer bool)
-	// Undecrypted runs before whatsmeow acknowledges a message that it could not
-	// decrypt. With last, whatsmeow makes no event of it.
+	// Undecrypted is called before whatsmeow acknowledges a message that it could not decrypt. If
+	// last is set, whatsmeow emits no event for it.
 	Undecrypted func(e *events.UndecryptableMessage, last bool)
-	// Notified receives what whatsmeow drops: the events of this package. The stanza is
-	// acknowledged afterwards, unless the connection is cut.
+	// Notified receives notifications that whatsmeow drops, as events of this package. The stanza
+	// is acknowledged afterwards, unless the connection is closed.
 	Notified func(evt any)
-	// FrameLost runs when a frame of the connection could not be read.
+	// FrameLost is called when a frame of the connection could not be decrypted.
 	FrameLost func()
-	// CodeRefused runs when the network refuses a code entered on the phone.
+	// CodeRefused is called when the network refuses a code that was entered on the phone.
 	CodeRefused func()
-	// SyncKeyMissing runs when a key of the account's state is missing.
+	// SyncKeyMissing is called when a key of the account's state is missing.
 	SyncKeyMissing func()
 	// Received receives each stanza from the network, before whatsmeow handles it.
 	Received func(node *waBinary.Node)
 	// Written receives each stanza before it is written to the network.
 	Written func(node *waBinary.Node)
-	// Ended runs once whatsmeow has handled the end of a connection.
+	// Ended is called after whatsmeow has handled the end of a connection.
 	Ended func()
 }
 
-// NewClient returns the only client of a device.
+// NewClient returns the client of a device. There must be only one.
 func NewClient(db *DB, d *Device, observer Observer, log zerolog.Logger) *Client {
 	c := &Client{db: db, log: log, observer: observer, starting: semaphore.NewWeighted(1)}
 	device := d.device
@@ -99,7 +99,7 @@ func NewClient(db *DB, d *Device, observer Observer, log zerolog.Logger) *Client
 	return c
 }
 
-// guard puts what bridged adds before the stores of a device.
+// guard wraps the stores of a device with bridged's own.
 func (c *Client) guard(device *store.Device) {
 	device.PreKeys = newPreKeyBatches(device.PreKeys, device.EventBuffer)
 	stores := signalStores{
@@ -114,24 +114,25 @@ func (c *Client) guard(device *store.Device) {
 	device.PrivacyTokens, device.NCTSalt = tokenTap{device.PrivacyTokens}, saltTap{device.NCTSalt}
 }
 
-// Close stores what waits to be stored, once the connection has ended.
+// Close stores what is waiting to be stored. Call it after the connection has ended.
 func (c *Client) Close() {
 	if c.store != nil {
 		c.store.end()
 	}
 }
 
-// PairingSecrets returns the secrets of the pairing; nil when the device is paired.
+// PairingSecrets returns the secrets of the pairing, or nil if the device is paired.
 func (c *Client) PairingSecrets() *PairingSecrets { return c.secrets }
 
-// OwnLID returns the account's LID. It must be called in the goroutine of an event that
-// follows whatsmeow's writing of it.
+// OwnLID returns the account's LID. Call it only in the goroutine of an event that follows
+// whatsmeow's writing of the LID.
 func (c *Client) OwnLID() types.JID { return c.Store.LID }
 
-// PushName returns the account's own push name, under the condition of [Client.OwnLID].
+// PushName returns the account's own push name, with the same restriction as [Client.OwnLID].
 func (c *Client) PushName() string { return c.Store.PushName }
 
-// BasePayload returns what whatsmeow's client says of itself when it logs in or pairs.
+// BasePayload returns the description of the client that whatsmeow sends when it logs in or
+// pairs.
 func (c *Client) BasePayload() *waWa6.ClientPayload { return c.Store.GetClientPayload() }
 
 func (c *Client) newLogger() *logger {
@@ -140,7 +141,7 @@ func (c *Client) newLogger() *logger {
 	return log
 }
 
-// onStanza reads a received stanza before whatsmeow handles it.
+// onStanza processes a received stanza before whatsmeow handles it.
 func (c *Client) onStanza(node *waBinary.Node) {
 	drop(node)
 	if c.observer.Received != nil {
@@ -190,17 +191,17 @@ func (c *Client) Contacts(ctx context.Context) (map[types.JID]types.ContactInfo,
 	return c.stores.Contacts.GetAllContacts(ctx)
 }
 
-// LIDOf returns the LID of a number; empty where it is not known.
+// LIDOf returns the LID of a number, or an empty JID if it is not known.
 func (c *Client) LIDOf(ctx context.Context, pn types.JID) (types.JID, error) {
 	return c.stores.LIDs.GetLIDForPN(ctx, pn)
 }
 
-// NumberOf returns the number of a LID; empty where it is not known.
+// NumberOf returns the number of a LID, or an empty JID if it is not known.
 func (c *Client) NumberOf(ctx context.Context, lid types.JID) (types.JID, error) {
 	return c.stores.LIDs.GetPNForLID(ctx, lid)
 }
 
-// PutIdentities stores numbers and LIDs that belong together.
+// PutIdentities stores mappings of numbers to LIDs.
 func (c *Client) PutIdentities(ctx context.Context, found []bridge.Identity) error {
 	mappings := make([]store.LIDMapping, len(found))
 	for i, identity := range found {
@@ -209,15 +210,15 @@ func (c *Client) PutIdentities(ctx context.Context, found []bridge.Identity) err
 	return c.stores.LIDs.PutManyLIDMappings(ctx, mappings)
 }
 
-// HasToken reports whether a person's device has given this account its token, perhaps
+// HasToken reports whether the account has received a person's trusted-contact token, possibly
 // before the pairing.
 func (c *Client) HasToken(ctx context.Context, person types.JID) (bool, error) {
 	token, err := c.stores.PrivacyTokens.GetPrivacyToken(ctx, person)
 	return token != nil && len(token.Token) > 0, err
 }
 
-// MessageSecret returns the secret of a message by an author, and the form of the
-// author under which it is kept.
+// MessageSecret returns the secret of a message and the JID of the author (number or LID) under
+// which it is stored.
 func (c *Client) MessageSecret(ctx context.Context, chat, author types.JID, id types.MessageID) (secret []byte, as types.JID, err error) {
 	return c.stores.MsgSecrets.GetMessageSecret(ctx, chat, author, id)
 }
@@ -227,8 +228,8 @@ func (c *Client) PutMessageSecret(ctx context.Context, chat, author types.JID, i
 	return c.stores.MsgSecrets.PutMessageSecret(ctx, chat, author, id, secret)
 }
 
-// libsignal prints to standard output, key material included, and reads its one logger
-// without a lock, so that is replaced before anything else runs.
+// libsignal prints to standard output, including key material. It reads its one logger without a
+// lock, so the logger is replaced before anything else runs.
 func init() {
 	var quiet signallog.Loggable = quietSignal{}
 	signallog.Setup(&quiet)
@@ -242,16 +243,16 @@ func (quietSignal) Warning(string, string) {}
 func (quietSignal) Error(string, string)   {}
 func (quietSignal) Configure(string)       {}
 
-// SetNoiseRoot sets the process's key of the network's certificates, which clients read
-// without a lock: it must be set before any exists.
+// SetNoiseRoot sets the root key of the network's certificates for this process. Clients read it
+// without a lock, so it must be set before any client exists.
 func SetNoiseRoot(key [32]byte) {
 	if key != whatsmeow.WACertPubKey {
 		whatsmeow.WACertPubKey = key
 	}
 }
 
-// IsAcknowledgedAnyway reports whether whatsmeow acknowledges an event's stanza whatever
-// its handlers say (call.go), unless the connection is cut.
+// IsAcknowledgedAnyway reports whether whatsmeow acknowledges the stanza of an event even if its
+// handlers fail (call.go), unless the connection is closed.
 func IsAcknowledgedAnyway(evt any) bool {
 	switch evt.(type) {
 	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
@@ -260,10 +261,10 @@ func IsAcknowledgedAnyway(evt any) bool {
 	return false
 }
 
-// LoggedIn reports whether the client believes itself logged in on a socket.
+// LoggedIn reports whether the client has a connection and has logged in on it.
 func (c *Client) LoggedIn() bool { return c.IsConnected() && c.IsLoggedIn() }
 
-// Hidden returns a person's LID if it is known, else the person as given.
+// Hidden returns a person's LID if it is known, and the given JID otherwise.
 func (c *Client) Hidden(ctx context.Context, person bridge.JID) bridge.JID {
 	if person.Server() != bridge.ServerUser {
 		return person
@@ -275,11 +276,11 @@ func (c *Client) Hidden(ctx context.Context, person bridge.JID) bridge.JID {
 	return convert.JID(lid)
 }
 
-// Version is that of a client of the network's.
+// Version is a version of WhatsApp Web.
 type Version = store.WAVersionContainer
 
-// BuiltInVersion returns the version that whatsmeow was made for.
+// BuiltInVersion returns the version that whatsmeow was written for.
 func BuiltInVersion() Version { return store.GetWAVersion() }
 
-// ParseVersion reads what [Version.String] has written.
+// ParseVersion parses the output of [Version.String].
 func ParseVersion(text string) (Version, error) { return store.ParseVersion(text) }

@@ -14,7 +14,8 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// AddressBook reads the whole address book: whatsmeow keeps no usernames.
+// AddressBook reads the whole address book from the network, because whatsmeow does not store
+// usernames.
 func (c *Client) AddressBook(ctx context.Context) (facts []bridge.Fact, err error) {
 	entries, err := c.ReadCollection(ctx, appstate.WAPatchCriticalUnblockLow)
 	if err != nil {
@@ -26,9 +27,9 @@ func (c *Client) AddressBook(ctx context.Context) (facts []bridge.Fact, err erro
 	return facts, nil
 }
 
-// ReadCollection returns the entries of one collection of the account's state, the ones
-// set last at the end. whatsmeow keeps only some kinds of entries, and makes no events of
-// a whole sync; its own state of the collection is not changed.
+// ReadCollection returns the entries of one collection of the account's state, in the order in
+// which they were set. whatsmeow stores only some kinds of entries and emits no events for a full
+// sync. Its own copy of the collection is not changed.
 func (c *Client) ReadCollection(ctx context.Context, name appstate.WAPatchName) ([]appstate.Mutation, error) {
 	scratch := &scratchState{new(store.NoopStore), make(map[string][]byte)}
 	reader := appstate.NewProcessor(&store.Device{AppState: scratch, AppStateKeys: c.stores.AppStateKeys}, waLog.Noop)
@@ -53,22 +54,22 @@ func (c *Client) ReadCollection(ctx context.Context, name appstate.WAPatchName) 
 	for i := range entries {
 		last[string(entries[i].IndexMAC)] = i
 	}
-	kept := entries[:0]
+	remaining := entries[:0]
 	for i := range entries {
 		if last[string(entries[i].IndexMAC)] == i && entries[i].Operation == waServerSync.SyncdMutation_SET {
-			kept = append(kept, entries[i])
+			remaining = append(remaining, entries[i])
 		}
 	}
-	return kept, nil
+	return remaining, nil
 }
 
-// scratchState holds the state of one reading of a collection.
+// scratchState holds the state of one call of ReadCollection.
 type scratchState struct {
 	*store.NoopStore
 	values map[string][]byte
 }
 
-// PutAppStateMutationMACs keeps what later patches refer to.
+// PutAppStateMutationMACs stores the MACs that later patches refer to.
 func (s *scratchState) PutAppStateMutationMACs(_ context.Context, _ string, _ uint64, mutations []store.AppStateMutationMAC) error {
 	for _, mutation := range mutations {
 		s.values[string(mutation.IndexMAC)] = slices.Clone(mutation.ValueMAC)

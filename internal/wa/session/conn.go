@@ -9,8 +9,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// connector opens connections that keep their prepared statements: whatsmeow prepares
-// none, and SQLite takes longer to prepare most of them than to run them.
+// connector opens connections that cache prepared statements: whatsmeow prepares none, and for
+// most of them SQLite takes longer to prepare than to run.
 type connector struct{ driver.Connector }
 
 func newConnector(dsn string) (connector, error) {
@@ -27,9 +27,8 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &connection{conn: conn.(sqliteConn), idle: make(map[string]driver.Stmt)}, nil
 }
 
-// sqliteConn is implemented by the driver's connections. [connection] has no
-// ExecContext and no QueryContext, so that database/sql prepares each statement, and
-// closes it after its last row.
+// sqliteConn is the interface of the driver's connections. [connection] has neither ExecContext
+// nor QueryContext, so database/sql prepares each statement and closes it after its last row.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -42,15 +41,15 @@ type sqliteConn interface {
 // connection is a connection to session.db.
 type connection struct {
 	conn sqliteConn
-	idle map[string]driver.Stmt // prepared, and not in use
+	idle map[string]driver.Stmt // prepared statements that are not in use
 	lags bool                   // commits do not wait for the disk
 }
 
-// maxIdleStatements has room for whatsmeow's constant statements, and some of those
-// that vary with their number of rows.
+// maxIdleStatements is enough for whatsmeow's constant statements and for some of the statements
+// that vary with the number of rows.
 const maxIdleStatements = 64
 
-// PrepareContext returns a statement that is idle, or prepares one.
+// PrepareContext returns an idle statement, or prepares one.
 func (c *connection) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	stmt, isIdle := c.idle[query]
 	if isIdle {
@@ -64,12 +63,12 @@ func (c *connection) PrepareContext(ctx context.Context, query string) (driver.S
 	return &statement{sqliteStmt: stmt.(sqliteStmt), conn: c, query: query}, nil
 }
 
-// Prepare calls PrepareContext without a context.
+// Prepare is PrepareContext without a context.
 func (c *connection) Prepare(query string) (driver.Stmt, error) {
 	return c.PrepareContext(context.Background(), query)
 }
 
-// sqliteStmt is what the driver's statements can do.
+// sqliteStmt is the interface of the driver's statements.
 type sqliteStmt interface {
 	driver.Stmt
 	driver.StmtExecContext
@@ -83,7 +82,7 @@ type statement struct {
 	query string
 }
 
-// Close leaves the statement idle.
+// Close makes the statement idle.
 func (s *statement) Close() error {
 	if _, isIdle := s.conn.idle[s.query]; isIdle || len(s.conn.idle) == maxIdleStatements {
 		return s.sqliteStmt.Close()
@@ -92,8 +91,8 @@ func (s *statement) Close() error {
 	return nil
 }
 
-// releaseMemory gives back cached pages. SQLite does so when it prepares the
-// statement, which must not be a kept one.
+// releaseMemory frees cached pages. SQLite does that when it prepares the statement, so the
+// statement must not be a cached one.
 func (c *connection) releaseMemory(ctx context.Context) error {
 	_, err := c.conn.ExecContext(ctx, "PRAGMA shrink_memory", nil)
 	return err
@@ -109,11 +108,11 @@ func (c *connection) Close() error {
 	return errors.Join(append(errs, c.conn.Close())...)
 }
 
-// ResetSession reports a connection that cannot be used again.
+// ResetSession returns an error if the connection cannot be used again.
 func (c *connection) ResetSession(ctx context.Context) error { return c.conn.ResetSession(ctx) }
 
-// IsValid reports whether the connection can be used again: not if it could not be
-// made to wait for the disk again.
+// IsValid reports whether the connection can be used again. It cannot if it failed to return to
+// durable commits.
 func (c *connection) IsValid() bool { return c.conn.IsValid() && !c.lags }
 
 // Begin begins a transaction.
@@ -123,14 +122,14 @@ func (c *connection) Begin() (driver.Tx, error) {
 
 type laggingKey struct{}
 
-// lagging returns a context whose transactions do not wait for the disk: a power cut
-// may undo the newest of them, without harm to the file; a kill undoes none. The next
-// durable transaction takes them with it.
+// lagging returns a context whose transactions do not wait for the disk. A power failure may undo
+// the newest of them but does not damage the file; a kill undoes none. The next durable
+// transaction makes them durable.
 //
-// Decryptions may lag: what is acknowledged is in the store, which does wait; a session
-// that was put back reads on as after lost messages; what is not acknowledged comes
-// again. Encryptions must not: a session put back after a message has left would use its
-// key twice, and the recipient would drop the next message.
+// Decryptions may lag: acknowledged messages are in the store, which does wait; an older session
+// state decrypts the next messages as after lost messages; unacknowledged messages are sent
+// again. Encryptions must not lag: with an older session state, a message key would be used
+// twice, and the recipient would drop the next message.
 func lagging(ctx context.Context) context.Context { return context.WithValue(ctx, laggingKey{}, true) }
 
 // durable returns a context whose transactions wait for the disk.
@@ -142,8 +141,9 @@ func isLagging(ctx context.Context) bool {
 	return lags
 }
 
-// lagLimit bounds how long decryptions lag, as sessions skip at most 2,000 messages of
-// one sender. What is done when it is quiet waits for the disk (see [clearedContent]).
+// lagLimit is the longest time that decryptions may lag, because a session can skip at most 2,000
+// messages of one sender. Clearing content, when nothing else happens, waits for the disk (see
+// [clearedContent]).
 const lagLimit = time.Second
 
 // BeginTx begins a transaction.

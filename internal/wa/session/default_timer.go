@@ -14,16 +14,15 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// DefaultTimer reports the timer of disappearing messages with which a person's new chats
-// begin.
+// DefaultTimer reports the timer of disappearing messages that a person's new chats start with.
 type DefaultTimer struct {
 	Person  bridge.JID
-	Seconds uint32 // 0 is none
+	Seconds uint32 // 0 for no timer
 	SetAt   time.Time
 }
 
-// readDefaultTimer reads WAWebHandleDisappearingModeNotification. The notification is about
-// the account itself, too.
+// readDefaultTimer parses the notification as WAWebHandleDisappearingModeNotification does. The
+// notification may also be about the account itself.
 func readDefaultTimer(node *waBinary.Node) any {
 	timer, ok := defaultTimerIn(node)
 	if !ok {
@@ -34,7 +33,7 @@ func readDefaultTimer(node *waBinary.Node) any {
 	return timer
 }
 
-// defaultTimerIn reads a timer among the children of a node.
+// defaultTimerIn parses a timer among the children of a node.
 func defaultTimerIn(node *waBinary.Node) (timer DefaultTimer, ok bool) {
 	child, ok := node.GetOptionalChildByTag("disappearing_mode")
 	if !ok {
@@ -62,5 +61,5 @@ func (c *Client) DefaultTimer(ctx context.Context, person bridge.JID) (DefaultTi
 			return timer, nil
 		}
 	}
-	return DefaultTimer{}, errors.New("the network did not name the default timer")
+	return DefaultTimer{}, errors.New("the network's answer lacks the default timer")
 }

@@ -14,10 +14,10 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// ForgetStaleDevices has whatsmeow ask for the devices of LIDs again where the network has
-// said that those of their numbers have changed. whatsmeow keeps the devices of a number
-// and of a LID apart, and heeds a change of the LID's, to which all messages go, only in
-// some cases: the first message after a device was linked would not reach it.
+// ForgetStaleDevices makes whatsmeow ask again for the devices of LIDs whose numbers have changed
+// devices. whatsmeow stores the devices of a number and of a LID separately, and all messages go
+// to the LID, but it only follows some changes of the LID's devices: the first message after a
+// device was linked would not reach that device.
 func (c *Client) ForgetStaleDevices(ctx context.Context) {
 	c.stale.Range(func(number, _ any) bool {
 		c.stale.Delete(number)
@@ -32,16 +32,16 @@ func (c *Client) ForgetStaleDevices(ctx context.Context) {
 	})
 }
 
-// ForgetDevices empties whatsmeow's list of a person's devices, as a change of an unknown
-// kind does, so that it asks for them again.
+// ForgetDevices clears whatsmeow's list of a person's devices, so that it asks for them again.
+// whatsmeow does the same for an unknown kind of change.
 func (c *Client) ForgetDevices(ctx context.Context, person types.JID) {
 	c.dangerous().HandleDeviceNotification(ctx, &waBinary.Node{
 		Tag: "notification", Attrs: waBinary.Attrs{"from": person, "type": "devices"}, Content: []waBinary.Node{{Tag: "update", Attrs: waBinary.Attrs{"device_hash": ""}}},
 	})
 }
 
-// DevicesHash returns the hash by which whatsmeow and the network compare lists of
-// devices (send.go, participantListHashV2).
+// DevicesHash returns the hash with which whatsmeow and the network compare lists of devices
+// (send.go, participantListHashV2).
 func DevicesHash(devices []types.JID) string {
 	names := make([]string, len(devices))
 	for i, device := range devices {
@@ -52,8 +52,8 @@ func DevicesHash(devices []types.JID) string {
 	return "2:" + base64.RawStdEncoding.EncodeToString(sum[:6])
 }
 
-// DevicesOf returns the devices that a message to a chat goes to, and this one.
-// It returns none where whatsmeow has to find out who the recipient is.
+// DevicesOf returns the devices that receive a message to a chat, and this device. It returns
+// none if whatsmeow must first find out who the recipient is.
 func (c *Client) DevicesOf(ctx context.Context, to types.JID) ([]types.JID, error) {
 	people, err := c.PeopleOf(ctx, to)
 	if err != nil || len(people) == 0 {
@@ -71,7 +71,7 @@ func (c *Client) DevicesOf(ctx context.Context, to types.JID) ([]types.JID, erro
 	return devices, nil
 }
 
-// PeopleOf returns who gets a message to a chat, the account itself among them.
+// PeopleOf returns the recipients of a message to a chat, including the account itself.
 func (c *Client) PeopleOf(ctx context.Context, to types.JID) ([]types.JID, error) {
 	if to.Server == types.GroupServer {
 		return c.groupMembers(ctx, to)

@@ -6,14 +6,14 @@ import (
 	waBinary "go.mau.fi/whatsmeow/binary"
 )
 
-// Dirty reports that the network has lost changes for this device (<ib><dirty>), so that
-// their subject has to be read anew. whatsmeow drops it (connectionevents.go).
+// Dirty reports that the network has lost changes for this device (<ib><dirty>), so that the
+// subject must be read again. whatsmeow drops the report (connectionevents.go).
 type Dirty struct {
 	What string    // "groups", "account_sync" and so on
-	At   time.Time // names the report when [whatsmeow.Client.MarkNotDirty] clears it
+	At   time.Time // identifies the report when [whatsmeow.Client.MarkNotDirty] clears it
 }
 
-// onDirty passes on reports of lost changes, which need no acknowledgement.
+// onDirty passes on reports of lost changes. They need no acknowledgement.
 func (c *Client) onDirty(node *waBinary.Node) {
 	if node.Tag != "ib" {
 		return

@@ -11,37 +11,38 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// Formats of whatsmeow's log that mean something.
+// These log formats of whatsmeow carry information.
 const (
-	// A frame that does not decrypt is dropped; the network sends its stanza again only
-	// on the next connection.
+	// A frame that cannot be decrypted is dropped; the network sends its stanza again only on the
+	// next connection.
 	logFrameLost = "Failed to decrypt frame: %v"
-	// The account's status names connections that are lost.
+	// Only noise: the account's status reports lost connections.
 	logConnectionEnded = "Error reading from websocket: %v"
 	// Logged before SendMessage returns: some devices were left out.
 	logOtherDevices = "Server returned different participant list hash (%s != %s) when sending to %s. Some devices may not have received the message."
-	// It names the built-in version; the account's status names the refused one.
+	// It shows the built-in version; the account's status shows the refused one.
 	logOutdated = "Client outdated (405) connect failure (client version: %s)"
-	// An echo of our own refusals, for each stanza after the first.
+	// An echo of our own refusal, for each stanza after the first.
 	logHandlerFailed = "Handler for %s failed"
 )
 
-// Formats with which whatsmeow logs, before it answers anything, that it cannot
-// decrypt a message (message.go, decryptMessages). All begin with its id.
+// whatsmeow logs these formats before it answers a message that it cannot decrypt (message.go,
+// decryptMessages). The first argument of each is the message id.
 const (
 	logNotDecrypted     = "Error decrypting message %s from %s: %v"
 	logUnavailable      = "Unavailable message %s from %s (type: %q)"
 	logDecryptionPanics = "Message decryption for %s panicked: %v\n%s"
 )
 
-// decryptionFailure names an undecrypted message that whatsmeow is about to acknowledge.
+// decryptionFailure is a message that could not be decrypted and that whatsmeow is about to
+// acknowledge.
 type decryptionFailure struct {
 	id       types.MessageID
 	panicked bool // no event follows
 }
 
-// failedDecryption returns the undecrypted message that a line of the log is about. One
-// that failed for the session database is left with the network.
+// failedDecryption parses a log line about a message that could not be decrypted. It ignores
+// messages that failed because of the session database; the network sends those again.
 func failedDecryption(format string, args []any) (failure decryptionFailure, ok bool) {
 	switch format {
 	case logNotDecrypted:
@@ -58,8 +59,8 @@ func failedDecryption(format string, args []any) (failure decryptionFailure, ok 
 	return failure, ok
 }
 
-// handledTheEnd reports whether a format ends whatsmeow's handling of a connection's end
-// (client.go, onDisconnect).
+// handledTheEnd reports whether a log format is the last one that whatsmeow logs about the end of
+// a connection (client.go, onDisconnect).
 func handledTheEnd(format string) bool {
 	switch format {
 	case "Emitting Disconnected event",
@@ -70,14 +71,14 @@ func handledTheEnd(format string) bool {
 	return false
 }
 
-// Formats in which whatsmeow logs that the devices of a number have changed. All
-// begin with the number.
+// whatsmeow logs these formats when the devices of a number have changed. The first argument of
+// each is the number.
 const (
 	logDevicesUnknown = "No device list cached for %s, ignoring device list notification"
 	logDevicesChanged = "%s's device list "
 )
 
-// changedDevices returns the number whose devices have changed by a line of the log.
+// changedDevices returns the number from a log line about changed devices.
 func changedDevices(format string, args []any) (number types.JID, ok bool) {
 	if len(args) == 0 || format != logDevicesUnknown && !strings.HasPrefix(format, logDevicesChanged) {
 		return types.JID{}, false
@@ -86,7 +87,7 @@ func changedDevices(format string, args []any) (number types.JID, ok bool) {
 	return number, ok && number.Server == types.DefaultUserServer
 }
 
-// logsStanzas reports whether the debug output of a logger has whole stanzas, with keys
+// logsStanzas reports whether the debug output of a logger contains whole stanzas, including keys
 // and pairing secrets.
 func logsStanzas(module string) bool {
 	return module == "Recv" || module == "Send" || module == "Socket"
@@ -101,8 +102,8 @@ func otherDevicesIn(args []any) string {
 	return hash
 }
 
-// received returns the stanza that whatsmeow logs as received, before it queues it for
-// its handler (client.go, handleFrame).
+// received returns the stanza that whatsmeow logs on receipt, before it queues the stanza for its
+// handler (client.go, handleFrame).
 func received(module string, args []any) (node *waBinary.Node, ok bool) {
 	if !strings.HasSuffix(module, "/Recv") || len(args) != 1 {
 		return nil, false
@@ -120,11 +121,11 @@ func written(module string, args []any) (node *waBinary.Node, ok bool) {
 	return node, ok
 }
 
-// logCodeFailed reports a failed pairing by a code that was entered on the phone
+// logCodeFailed reports that pairing with a code that was entered on the phone failed
 // (pair-code.go).
 const logCodeFailed = "Failed to handle code pair notification: %s"
 
-// codeRefused reports whether the network has refused a code entered on the phone.
+// codeRefused reports whether the network has refused a code that was entered on the phone.
 func codeRefused(format string, args []any) bool {
 	if format != logCodeFailed || len(args) != 1 {
 		return false
@@ -134,8 +135,8 @@ func codeRefused(format string, args []any) bool {
 	return errors.As(err, &refusal)
 }
 
-// missesSyncKey reports whether a key of the account's state is missing, of which
-// whatsmeow makes no event.
+// missesSyncKey reports whether a key of the account's state is missing. whatsmeow emits no event
+// for that.
 func missesSyncKey(args []any) bool {
 	for _, arg := range args {
 		if err, is := arg.(error); is && errors.Is(err, appstate.ErrKeyNotFound) {

@@ -5,14 +5,14 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// interopAgent marks the Signal addresses of people on other messengers. It is none of the
-// numbers that whatsmeow uses for its own servers (types/jid.go).
+// interopAgent marks the Signal addresses of people on other messengers. whatsmeow uses other
+// numbers for its own servers (types/jid.go).
 const interopAgent = 64
 
-// setInteropAgent keeps the Signal sessions of people on other messengers apart from those of
-// phone numbers with the same digits, and from each other: whatsmeow makes an address of the
-// digits and the agent alone (types/jid.go, SignalAddressUser). The agent of these JIDs is not
-// written to the wire (binary/encoder.go).
+// setInteropAgent separates the Signal sessions of people on other messengers from those of phone
+// numbers with the same digits, and from each other: whatsmeow builds an address from the digits
+// and the agent only (types/jid.go, SignalAddressUser). The agent of these JIDs is not sent to
+// the network (binary/encoder.go).
 func setInteropAgent(stanza *waBinary.Node) {
 	for name, value := range stanza.Attrs {
 		if jid, is := value.(types.JID); is && jid.Server == types.InteropServer {

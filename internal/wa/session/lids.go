@@ -12,8 +12,8 @@ import (
 	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
-// lidMap is whatsmeow's map of numbers and LIDs. whatsmeow cannot remove an entry of its own
-// map (store/sqlstore/lidmap.go), so [DB.forget] replaces that.
+// lidMap is whatsmeow's map of numbers and LIDs. whatsmeow cannot remove entries from it
+// (store/sqlstore/lidmap.go), so [DB.forget] replaces the whole map.
 type lidMap struct {
 	present atomic.Pointer[sqlstore.CachedLIDMap]
 }
@@ -30,23 +30,23 @@ func (m *lidMap) PutManyLIDMappings(ctx context.Context, mappings []store.LIDMap
 	return m.present.Load().PutManyLIDMappings(ctx, mappings)
 }
 
-// GetPNForLID returns the number of a LID; empty if it is not known.
+// GetPNForLID returns the number of a LID, or an empty JID if it is not known.
 func (m *lidMap) GetPNForLID(ctx context.Context, lid types.JID) (types.JID, error) {
 	return m.present.Load().GetPNForLID(ctx, lid)
 }
 
-// GetLIDForPN returns the LID of a number; empty if it is not known.
+// GetLIDForPN returns the LID of a number, or an empty JID if it is not known.
 func (m *lidMap) GetLIDForPN(ctx context.Context, pn types.JID) (types.JID, error) {
 	return m.present.Load().GetLIDForPN(ctx, pn)
 }
 
-// GetManyLIDsForPNs returns the LIDs of numbers, as far as they are known.
+// GetManyLIDsForPNs returns the known LIDs of numbers.
 func (m *lidMap) GetManyLIDsForPNs(ctx context.Context, pns []types.JID) (map[types.JID]types.JID, error) {
 	return m.present.Load().GetManyLIDsForPNs(ctx, pns)
 }
 
-// forget removes the LID of a number. A mapping that is stored meanwhile stays, as it is
-// in the file when the new map reads that for the second time.
+// forget removes the LID of a number. A mapping that is stored at the same time is not lost,
+// because the new map reads the file a second time.
 func (db *DB) forget(ctx context.Context, pn types.JID) error {
 	if _, err := db.sql.ExecContext(ctx, "DELETE FROM whatsmeow_lid_map WHERE pn = ?", pn.User); err != nil {
 		return fmt.Errorf("forget a LID: %w", Explain(err))
@@ -62,8 +62,7 @@ func (db *DB) forget(ctx context.Context, pn types.JID) error {
 	return nil
 }
 
-// ForgetLID has whatsmeow ask for a number's LID, and for its devices, when it is needed
-// next.
+// ForgetLID makes whatsmeow ask for a number's LID and devices the next time it needs them.
 func (c *Client) ForgetLID(ctx context.Context, pn types.JID) error {
 	lid, err := c.LIDOf(ctx, pn)
 	if err != nil {
@@ -76,17 +75,17 @@ func (c *Client) ForgetLID(ctx context.Context, pn types.JID) error {
 	return c.db.forget(ctx, pn)
 }
 
-// AwaitRefresh returns a function that reports whether the acknowledgement of a message
-// asks for the recipient's LID to be looked up again (WAWebSendMsgCommonApi, refreshLid).
-// whatsmeow does not read that. done ends the wait.
+// AwaitRefresh returns asked, which reports whether the acknowledgement of a message requests a
+// new look-up of the recipient's LID (WAWebSendMsgCommonApi, refreshLid). whatsmeow does not read
+// that. Call done to stop waiting.
 func (c *Client) AwaitRefresh(id types.MessageID) (asked func() bool, done func()) {
 	refresh := new(atomic.Bool)
 	c.refreshes.Store(id, refresh)
 	return refresh.Load, func() { c.refreshes.CompareAndDelete(id, refresh) }
 }
 
-// noteAck notes the acknowledgement of a message to a LID that its number does not have
-// any more.
+// noteAck records an acknowledgement that says that the LID no longer belongs to the recipient's
+// number.
 func (c *Client) noteAck(node *waBinary.Node) {
 	if node.Tag != "ack" {
 		return

@@ -10,22 +10,19 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// signalLock lets one encryption or decryption at a time change Signal
-// sessions.
+// signalLock lets only one encryption or decryption at a time change Signal sessions.
 //
-// whatsmeow loads a session, changes it and stores it without a lock: of an encryption
-// for a contact and a decryption from them at the same time, one change is lost, a
-// message key is used twice, and the contact drops a message as "old counter". The lock
-// is held
+// whatsmeow loads a session, changes it and stores it without a lock. If an encryption for a
+// contact and a decryption from the contact overlap, one change is lost, a message key is used
+// twice, and the contact drops a message as "old counter". The lock is held
 //
-//   - over each decryption transaction,
-//   - over each send, from loading to storing its sessions ([Client.HoldForSend]): 0.1 s
-//     for a thousand devices,
-//   - over each batch of sessions begun for a send beforehand ([Client.BeginSessions]),
-//   - over each encryption outside a send (answers to retry receipts, requests to the
-//     phone).
+//   - during each decryption transaction,
+//   - during each send, from loading to storing its sessions ([Client.HoldForSend]): 0.1 s for a
+//     thousand devices,
+//   - during each batch of sessions that is started before a send ([Client.StartSessions]),
+//   - during each encryption outside a send (answers to retry receipts, requests to the phone).
 type signalLock struct {
-	free chan struct{} // has one token while the lock is free
+	free chan struct{} // has one element while the lock is free
 
 	sending atomic.Pointer[hold] // the send that has loaded its sessions and waits for its answer
 
@@ -33,31 +30,30 @@ type signalLock struct {
 	single *singleHold // guarded by mu
 }
 
-// hold is one context's hold of the lock. The fields below limit are those of a
-// send.
+// hold is one context's use of the lock. The fields from limit on are only used by sends.
 type hold struct {
 	mu      sync.Mutex
 	held    bool
-	limit   *time.Timer     // ends a send that holds the lock and does nothing; nil in a transaction
-	stored  bool            // its sessions are stored: the message may leave
-	others  string          // the hash of the devices that the network names, where the message went to others
-	without map[string]bool // addresses that it is not encrypted for: the network has no keys of them
+	limit   *time.Timer     // ends a send that holds the lock without progress; nil in a transaction
+	stored  bool            // the sessions are stored: the message may be sent
+	others  string          // the network's hash of the devices, if the message went to other devices
+	without map[string]bool // addresses to leave out, because the network has no keys for them
 	sendWrites
 }
 
-// singleHold is the hold of a single encryption. It ends after singleLimit, as
-// whatsmeow does not report one that fails halfway.
+// singleHold is the hold of a single encryption. It ends after singleLimit, because whatsmeow
+// does not report an encryption that fails halfway.
 type singleHold struct{ limit *time.Timer }
 
 const (
-	// idleLimit bounds how long a send may hold up decryptions without progress: whatsmeow
-	// asks for the keys of a device that has appeared meanwhile under the lock.
+	// idleLimit limits how long a send without progress may block decryptions: whatsmeow asks for
+	// the keys of newly linked devices while it holds the lock.
 	idleLimit = 5 * time.Second
-	// singleLimit is far beyond one encryption, which needs no round trip.
+	// singleLimit is much longer than one encryption, which needs no round trip.
 	singleLimit = 2 * time.Second
 )
 
-// ErrHeldTooLong ends a send that made no progress for idleLimit; nothing has left.
+// ErrHeldTooLong ends a send that made no progress for idleLimit. Nothing was sent.
 var ErrHeldTooLong = errors.New("the network did not answer about the recipient's keys")
 
 func newSignalLock() *signalLock {
@@ -85,9 +81,9 @@ func holdOf(ctx context.Context) *hold {
 	return h
 }
 
-// HoldForSend returns a context for one send, which may take the lock, and the function
-// that ends its hold. Nothing is encrypted for the addresses in without. [ErrHeldTooLong]
-// cancels the context.
+// HoldForSend returns a context for one send, which may take the lock, and the function that ends
+// its hold. Nothing is encrypted for the addresses in without. If the hold takes too long, the
+// context is cancelled with [ErrHeldTooLong].
 func (c *Client) HoldForSend(ctx context.Context, without map[string]bool) (holding context.Context, end func()) {
 	return c.store.lock.forSend(ctx, without)
 }
@@ -96,7 +92,7 @@ func (l *signalLock) forSend(ctx context.Context, without map[string]bool) (cont
 	ctx, cancel := context.WithCancelCause(ctx)
 	h := &hold{without: without}
 	h.limit = time.AfterFunc(idleLimit, func() { cancel(ErrHeldTooLong) })
-	h.limit.Stop() // until it holds
+	h.limit.Stop() // until it holds the lock
 	return context.WithValue(ctx, holdKey{}, h), func() {
 		l.end(h)
 		l.sending.CompareAndSwap(h, nil)
@@ -104,8 +100,8 @@ func (l *signalLock) forSend(ctx context.Context, without map[string]bool) (cont
 	}
 }
 
-// begin takes the lock for a send.
-func (l *signalLock) begin(ctx context.Context, h *hold) error {
+// start takes the lock for a send.
+func (l *signalLock) start(ctx context.Context, h *hold) error {
 	if err := l.acquire(ctx); err != nil {
 		return err
 	}
@@ -117,8 +113,8 @@ func (l *signalLock) begin(ctx context.Context, h *hold) error {
 	return nil
 }
 
-// noteOthers notes the hash of other devices that the network has named for the message
-// that is being sent.
+// noteOthers records the network's hash of the devices for the message that is being sent, if it
+// differs from ours.
 func (l *signalLock) noteOthers(hash string) {
 	h := l.sending.Load()
 	if h == nil {
@@ -129,14 +125,14 @@ func (l *signalLock) noteOthers(hash string) {
 	h.others = hash
 }
 
-// Outcome says what became of the message of a send's context.
+// Outcome is the result of a send.
 type Outcome struct {
 	MayHaveLeft  bool
-	OtherDevices string            // the hash of the devices that the network named; empty where it went to these
+	OtherDevices string            // the network's hash of the devices; empty if it is the same as ours
 	reached      map[string][]byte // by address
 }
 
-// OutcomeOf returns what has become of a send by now.
+// OutcomeOf returns the result so far of the send of a context.
 func OutcomeOf(ctx context.Context) Outcome {
 	h := holdOf(ctx)
 	h.mu.Lock()
@@ -149,7 +145,7 @@ func (o Outcome) EncryptedFor(person types.JID) bool {
 	return o.reached[person.SignalAddress().String()] != nil
 }
 
-// end gives back what a send holds.
+// end releases the lock of a send.
 func (l *signalLock) end(h *hold) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -160,7 +156,7 @@ func (l *signalLock) end(h *hold) {
 	}
 }
 
-// holds reports whether h holds the lock; a nil h does not.
+// holds reports whether h holds the lock. It returns false for nil.
 func (h *hold) holds() bool {
 	if h == nil {
 		return false
@@ -170,17 +166,17 @@ func (h *hold) holds() bool {
 	return h.held
 }
 
-// setStored notes the sessions of a send that are stored.
+// setStored records the stored sessions of a send.
 func (h *hold) setStored(sessions map[string][]byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.stored, h.reached = true, sessions
 }
 
-// ofSend reports whether h is the hold of a send, not that of a transaction.
+// ofSend reports whether h is the hold of a send, and not of a transaction.
 func (h *hold) ofSend() bool { return h != nil && h.limit != nil }
 
-// progressed notes that the send does something.
+// progressed restarts the limit of a send.
 func (h *hold) progressed() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -189,8 +185,8 @@ func (h *hold) progressed() {
 	}
 }
 
-// beginSingle takes the lock for a single encryption.
-func (l *signalLock) beginSingle(ctx context.Context) error {
+// startSingle takes the lock for a single encryption.
+func (l *signalLock) startSingle(ctx context.Context) error {
 	if err := l.acquire(ctx); err != nil {
 		return err
 	}
@@ -202,7 +198,7 @@ func (l *signalLock) beginSingle(ctx context.Context) error {
 	return nil
 }
 
-// endSingle gives back what h holds; a nil h stands for the present single encryption.
+// endSingle releases the lock of h; nil means the current single encryption.
 func (l *signalLock) endSingle(h *singleHold) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

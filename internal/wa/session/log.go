@@ -13,15 +13,15 @@ import (
 	"bridged/internal/bridge"
 )
 
-// logger passes whatsmeow's log on, without whole stanzas.
+// logger passes whatsmeow's log on, without stanzas.
 type logger struct {
 	log    zerolog.Logger
 	module string
 	silent bool                            // no debug output
 	onLog  func(format string, args []any) // called with warnings and debug output; may be nil
-	// onStanza receives what the network sends, before it is handled; may be nil.
+	// onStanza receives stanzas from the network before they are handled; may be nil.
 	onStanza func(node *waBinary.Node)
-	// onWritten receives what is sent to the network, before it is written; may be nil.
+	// onWritten receives stanzas before they are sent; may be nil.
 	onWritten func(node *waBinary.Node)
 }
 
@@ -35,7 +35,7 @@ func (l *logger) write(level zerolog.Level, msg string, args []any) {
 	}
 }
 
-// withoutStanzas replaces stanzas by their tags: the rest is keys, ciphertexts and who
+// withoutStanzas replaces stanzas by their tags, because they contain keys, ciphertexts, and who
 // writes to whom.
 func withoutStanzas(args []any) []any {
 	out := slices.Clone(args)
@@ -76,7 +76,7 @@ func (l *logger) pass(format string, args []any) {
 	}
 }
 
-// Infof logs at debug level: whatsmeow logs every login there.
+// Infof logs at debug level, because whatsmeow logs every login with it.
 func (l *logger) Infof(msg string, args ...any) { l.write(zerolog.DebugLevel, msg, args) }
 
 func (l *logger) Debugf(msg string, args ...any) {

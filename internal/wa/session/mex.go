@@ -9,10 +9,10 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// mexReaders read the updates of GraphQL operations (type "mex") that whatsmeow drops
-// (notification.go, handleMexNotification), by the operation's name. They get the object
-// "data" of the update's JSON, and return an event for [Observer.Notified], or nil if the
-// update has another form than is known.
+// mexReaders parse the updates of GraphQL operations (type "mex") that whatsmeow drops
+// (notification.go, handleMexNotification), by the operation's name. A reader gets the object
+// "data" of the update's JSON. It returns an event for [Observer.Notified], or nil if the update
+// has an unknown form.
 var mexReaders = map[string]func(data json.RawMessage) (evt any){
 	"UsernameSetNotification":         readUsernameSet,
 	"MessageCappingInfoNotification":  readQuota,
@@ -21,8 +21,8 @@ var mexReaders = map[string]func(data json.RawMessage) (evt any){
 	"LidChangeNotification":           readLIDChange,
 }
 
-// mexReader returns the reader of a notification's update, or nil for an operation that
-// whatsmeow reads or that is not known.
+// mexReader returns the reader for a notification's update, or nil if whatsmeow reads the
+// operation itself or the operation is unknown.
 func mexReader(node *waBinary.Node) func(data json.RawMessage) any {
 	update := node.GetChildByTag("update")
 	return mexReaders[update.AttrGetter().OptionalString("op_name")]
@@ -39,15 +39,15 @@ func readMex(node *waBinary.Node) any {
 	return mexReader(node)(body.Data)
 }
 
-// UsernameChanged reports that a person has another username; an empty one is given up.
+// UsernameChanged reports a person's new username. It is empty if the person has removed it.
 type UsernameChanged struct {
 	Person    bridge.JID
 	Username  string
-	IsOwn     bool // it is the account's
-	IsUnknown bool // the notification does not name the new one
+	IsOwn     bool // the account's own username
+	IsUnknown bool // the notification does not contain the new one
 }
 
-// usernameOf returns the event of a username; nil if the person's JID is not valid.
+// usernameOf returns the event for a username, or nil if the person's JID is invalid.
 func usernameOf(person, username string) any {
 	jid := convert.ParseJID(person)
 	if !jid.IsPerson() {
@@ -56,7 +56,8 @@ func usernameOf(person, username string) any {
 	return UsernameChanged{Person: jid, Username: username}
 }
 
-// readUsernameSet reads WAWebMexUsernameUpdateNotificationHandler.mexHandleUsernameChange.
+// readUsernameSet parses the update as
+// WAWebMexUsernameUpdateNotificationHandler.mexHandleUsernameChange does.
 func readUsernameSet(data json.RawMessage) any {
 	var body struct {
 		Change struct{ LID, Username string } `json:"xwa2_notify_username_on_change"`
@@ -67,7 +68,8 @@ func readUsernameSet(data json.RawMessage) any {
 	return usernameOf(body.Change.LID, body.Change.Username)
 }
 
-// readUsernameDeleted reads WAWebMexUsernameUpdateNotificationHandler.mexHandleUsernameDelete.
+// readUsernameDeleted parses the update as
+// WAWebMexUsernameUpdateNotificationHandler.mexHandleUsernameDelete does.
 func readUsernameDeleted(data json.RawMessage) any {
 	var body struct {
 		Change struct{ LID string } `json:"xwa2_notify_username_delete"`
@@ -78,8 +80,8 @@ func readUsernameDeleted(data json.RawMessage) any {
 	return usernameOf(body.Change.LID, "")
 }
 
-// readOwnUsername reads WAWebMexUsernameAccountSyncNotificationHandler: the account's own
-// username, changed on another of its devices.
+// readOwnUsername parses the update as WAWebMexUsernameAccountSyncNotificationHandler does:
+// another device has changed the account's own username.
 func readOwnUsername(data json.RawMessage) any {
 	var body struct {
 		User struct {

@@ -11,10 +11,11 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// Moved reports that a person has another number or LID.
+// Moved reports that a person has a new number or LID.
 type Moved bridge.IdentityChange
 
-// readLIDChange reads WAWebMexLidChangeNotification.parseLidChangeNotification.
+// readLIDChange parses the update as WAWebMexLidChangeNotification.parseLidChangeNotification
+// does.
 func readLIDChange(data json.RawMessage) any {
 	var body struct {
 		Change struct{ Old, New string } `json:"xwa2_notify_lid_change"`
@@ -29,8 +30,8 @@ func readLIDChange(data json.RawMessage) any {
 	return e
 }
 
-// readContacts reads a person's new number (WAWebHandleContactNotification). The other
-// contents of such a notification change no identity.
+// readContacts parses a person's new number (WAWebHandleContactNotification). Other contents of
+// such a notification change no identity.
 func readContacts(node *waBinary.Node) any {
 	modify, found := node.GetOptionalChildByTag("modify")
 	if !found {
@@ -47,8 +48,8 @@ func readContacts(node *waBinary.Node) any {
 	return e
 }
 
-// Follow has whatsmeow send to the number and the LID that a person has now. A LID that is
-// another number's stays with that if the network does not say that the number has changed.
+// Follow makes whatsmeow send to a person's new number and LID. A LID that belongs to another
+// number stays with that number, unless the network says that the number has changed.
 func (c *Client) Follow(ctx context.Context, e Moved) error {
 	number := e.NewPN
 	if number == "" && e.OldLID.IsLID() && e.NewLID.IsLID() {

@@ -13,10 +13,10 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The query for the network's limit of new chats, as WhatsApp Web sends it (module
-// WAWebMexFetchNewChatMessageCappingInfoJob). The id is that of the query
-// FetchNewChatMessageCappingInfo in WhatsApp Web of 2026; WAHA, Baileys, whatsapp-rust and
-// zapo use the same. An id that the network has withdrawn is refused.
+// These are the names of the query for the network's limit of new chats, as WhatsApp Web sends it
+// (module WAWebMexFetchNewChatMessageCappingInfoJob). The id is the one of the query
+// FetchNewChatMessageCappingInfo in WhatsApp Web of 2026; WAHA, Baileys, whatsapp-rust and zapo
+// use the same. The network refuses ids that it has withdrawn.
 const (
 	quotaQuery = "24503548349331633"
 	quotaType  = "INDIVIDUAL_NEW_CHAT_THREAD"
@@ -25,58 +25,58 @@ const (
 // Quota reports the network's limit of new chats.
 type Quota struct {
 	bridge.NewChatQuota
-	// SentAt is when the network made the report; zero if it does not say.
+	// SentAt is when the network made the report, or zero if the report does not say.
 	SentAt time.Time
-	// IsNone reports that the account has no limit.
+	// IsNone means that the account has no limit.
 	IsNone bool
 }
 
-// quotaStatuses maps capping_status; NONE and unknown statuses count as free.
+// quotaStatuses maps capping_status; NONE and unknown values mean free.
 var quotaStatuses = map[string]bridge.QuotaStatus{
 	"FIRST_WARNING": bridge.QuotaFirstWarning, "SECOND_WARNING": bridge.QuotaSecondWarning, "CAPPED": bridge.QuotaCapped,
 }
 
-// whole is a number that the network writes as a number or as a text, or null.
-type whole struct{ value *int64 }
+// optionalInt is a number that the network sends as a JSON number or a string, or null.
+type optionalInt struct{ value *int64 }
 
-// UnmarshalJSON leaves out what is no whole number.
-func (w *whole) UnmarshalJSON(encoded []byte) error {
+// UnmarshalJSON ignores values that are not integers.
+func (w *optionalInt) UnmarshalJSON(encoded []byte) error {
 	if n, err := strconv.ParseInt(string(bytes.Trim(encoded, `"`)), 10, 64); err == nil {
 		w.value = &n
 	}
 	return nil
 }
 
-// count returns a number that fits a count; nil for others.
-func (w whole) count() *int {
+// count returns the number as a count, or nil if it is not a valid count.
+func (w optionalInt) count() *int {
 	if w.value == nil || *w.value < 0 || *w.value > 1<<31-1 {
 		return nil
 	}
 	return new(int(*w.value))
 }
 
-// moment returns Unix seconds as a time; nil for none.
-func (w whole) moment() *bridge.Time {
+// time returns Unix seconds as a time, or nil.
+func (w optionalInt) time() *bridge.Time {
 	if w.value == nil || *w.value <= 0 || *w.value > 1<<40 {
 		return nil
 	}
 	return new(bridge.At(time.Unix(*w.value, 0)))
 }
 
-// quotaInfo is the network's report. ote_status and mv_status, the state of requests for
-// more, are left out.
+// quotaInfo is the network's report. It leaves out ote_status and mv_status, the state of
+// requests for a higher limit.
 type quotaInfo struct {
-	Status string `json:"capping_status"`
-	Total  whole  `json:"total_quota"`
-	Used   whole  `json:"used_quota"`
-	Start  whole  `json:"cycle_start_timestamp"`
-	End    whole  `json:"cycle_end_timestamp"`
-	SentAt whole  `json:"server_sent_timestamp"`
+	Status string      `json:"capping_status"`
+	Total  optionalInt `json:"total_quota"`
+	Used   optionalInt `json:"used_quota"`
+	Start  optionalInt `json:"cycle_start_timestamp"`
+	End    optionalInt `json:"cycle_end_timestamp"`
+	SentAt optionalInt `json:"server_sent_timestamp"`
 }
 
 func (i quotaInfo) quota() Quota {
 	q := Quota{NewChatQuota: bridge.NewChatQuota{
-		Status: bridge.QuotaFree, Total: i.Total.count(), Used: i.Used.count(), CycleStartsAt: i.Start.moment(), CycleEndsAt: i.End.moment(),
+		Status: bridge.QuotaFree, Total: i.Total.count(), Used: i.Used.count(), CycleStartsAt: i.Start.time(), CycleEndsAt: i.End.time(),
 	}}
 	if status, known := quotaStatuses[strings.ToUpper(i.Status)]; known {
 		q.Status = status
@@ -84,14 +84,14 @@ func (i quotaInfo) quota() Quota {
 	if q.Total != nil && q.Used != nil {
 		*q.Used = min(*q.Used, *q.Total) // as WhatsApp Web does
 	}
-	if at := i.SentAt.moment(); at != nil {
+	if at := i.SentAt.time(); at != nil {
 		q.SentAt = at.Time
 	}
 	q.IsNone = q.Status == bridge.QuotaFree && q.Total == nil // total_quota is -1
 	return q
 }
 
-// readQuota reads WAWebNewChatMessageCappingNotificationHandler.
+// readQuota parses the update as WAWebNewChatMessageCappingNotificationHandler does.
 func readQuota(data json.RawMessage) any {
 	var body struct {
 		Info *quotaInfo `json:"xwa2_notify_new_chat_messages_capping_info_update"`
@@ -115,7 +115,7 @@ func (c *Client) NewChatQuota(ctx context.Context) (Quota, error) {
 		return Quota{}, fmt.Errorf("read the limit of new chats: %w", err)
 	}
 	if body.Info == nil {
-		return Quota{}, errors.New("the network did not name the limit of new chats")
+		return Quota{}, errors.New("the network's answer lacks the limit of new chats")
 	}
 	return body.Info.quota(), nil
 }

@@ -7,17 +7,17 @@ import (
 	waBinary "go.mau.fi/whatsmeow/binary"
 )
 
-// whatsmeow acknowledges the notifications that it does not know without an event. Those
-// that bridged reads get another type before whatsmeow handles them: it logs an unknown
-// type (notification.go, handleNotification), in its turn and before the acknowledgement.
-// Then the type is set back, which the acknowledgement repeats, and the notification is
-// passed on.
+// whatsmeow acknowledges unknown notifications without an event. The ones that bridged reads are
+// given another type before whatsmeow handles them: whatsmeow logs an unknown type
+// (notification.go, handleNotification) in the right order and before the acknowledgement. Then
+// the type is restored, because the acknowledgement repeats it, and the notification is passed
+// on.
 
 // logUnhandled is logged with the type of a notification that whatsmeow does not know.
 const logUnhandled = "Unhandled notification with type %s"
 
-// noticeReaders read notifications by their type. They return an event for
-// [Observer.Notified], or nil if there is nothing to pass on.
+// noticeReaders parse notifications by their type. They return an event for [Observer.Notified],
+// or nil if there is nothing to pass on.
 var noticeReaders = map[string]func(node *waBinary.Node) (evt any){
 	"mex":               readMex,
 	"contacts":          readContacts,
@@ -25,7 +25,7 @@ var noticeReaders = map[string]func(node *waBinary.Node) (evt any){
 	"registration":      readRegistration,
 }
 
-// isDropped reports whether bridged reads a notification in place of whatsmeow.
+// isDropped reports whether bridged reads a notification because whatsmeow drops it.
 func isDropped(node *waBinary.Node) bool {
 	kind, _ := node.Attrs["type"].(string)
 	if node.Tag != "notification" || noticeReaders[kind] == nil {
@@ -34,26 +34,26 @@ func isDropped(node *waBinary.Node) bool {
 	return kind != "mex" || mexReader(node) != nil // whatsmeow reads others
 }
 
-// notices are the notifications that wait for their turn.
+// notices are the notifications that wait for whatsmeow to handle them.
 type notices struct {
 	mu     sync.Mutex
 	last   int
-	marked map[string]notice // by the type that they have meanwhile; guarded by mu
+	marked map[string]notice // by the temporary type; guarded by mu
 }
 
 type notice struct {
 	node *waBinary.Node
-	kind string // the type that the network gave it
+	kind string // the original type
 }
 
-// mark gives a notification that whatsmeow would drop another type.
+// mark gives a notification that whatsmeow would drop a temporary type.
 func (n *notices) mark(node *waBinary.Node) {
 	if !isDropped(node) {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.marked == nil || len(n.marked) == maxPending { // a lost connection leaves some behind
+	if n.marked == nil || len(n.marked) == maxPending { // a lost connection leaves some in the map
 		n.marked = make(map[string]notice)
 	}
 	n.last++
@@ -62,7 +62,7 @@ func (n *notices) mark(node *waBinary.Node) {
 	node.Attrs["type"] = mark
 }
 
-// take returns a notification by the type that mark gave it, with its own type again.
+// take returns the notification with a temporary type, with its original type restored.
 func (n *notices) take(mark string) (node *waBinary.Node, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -75,7 +75,7 @@ func (n *notices) take(mark string) (node *waBinary.Node, ok bool) {
 	return found.node, true
 }
 
-// onUnhandled passes on a notification whose turn it is.
+// onUnhandled passes on a notification when whatsmeow handles it.
 func (c *Client) onUnhandled(args []any) {
 	mark, _ := args[0].(string)
 	node, ok := c.notices.take(mark)

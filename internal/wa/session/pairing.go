@@ -17,35 +17,35 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// advSecret proves that a pairing is the one shown on the screen.
+// advSecret proves that a pairing belongs to the QR code or pairing code that was shown.
 type advSecret [32]byte
 
-// PairingSecrets keeps apart two secrets of one pairing: that of the QR codes, which the
-// network voids once a phone has scanned one, and that of a pairing code or a passkey.
-// whatsmeow has one place for both, device.AdvSecretKey: pair-code.go and pair-passkey.go
-// overwrite the one of the QR codes, rotateADVSecret (pair.go) whatever is there, which
-// would end a pairing by code with "hmac-mismatch".
+// PairingSecrets separates two secrets of one pairing: the one of the QR codes, which the network
+// voids after a phone has scanned one, and the one of a pairing code or a passkey. whatsmeow
+// stores both in device.AdvSecretKey: pair-code.go and pair-passkey.go overwrite the secret of
+// the QR codes, and rotateADVSecret (pair.go) overwrites either, which would end a pairing by
+// code with "hmac-mismatch".
 //
-// After a rotation a secret of the other kind is put back, and with pair-success the
-// secret that it was made with.
+// After a rotation, a secret of the other kind is restored. With pair-success, the secret that it
+// was made with is restored.
 type PairingSecrets struct {
 	device *store.Device
 
-	mu     sync.Mutex // guards the fields below
-	qr     advSecret  // made for the QR codes last
-	apart  bool       // the device has another one
-	proved *advSecret // that pair-success was made with
+	mu     sync.Mutex // guards the fields from here on
+	qr     advSecret  // the last secret for the QR codes
+	apart  bool       // the device has the other secret
+	proved *advSecret // the secret that pair-success was made with
 }
 
-// OnCodes notes the secret of new QR codes, which is the device's.
+// OnCodes records the secret of new QR codes from the device.
 func (s *PairingSecrets) OnCodes() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.qr, s.apart, s.proved = s.present(), false, nil
+	s.qr, s.apart, s.proved = s.current(), false, nil
 }
 
-// OnRotation takes a new secret for the QR codes, and puts back one of another kind. It
-// must be called by the event's handler.
+// OnRotation records a new secret for the QR codes and restores a secret of the other kind. Call
+// it in the event's handler.
 func (s *PairingSecrets) OnRotation(e *events.RotateADVSecret) error {
 	former, errOld := decodeSecret(e.OldSecret)
 	fresh, errNew := decodeSecret(e.NewSecret)
@@ -57,8 +57,8 @@ func (s *PairingSecrets) OnRotation(e *events.RotateADVSecret) error {
 	other := former != s.qr
 	s.qr = fresh
 	switch {
-	case s.present() != fresh:
-		s.apart = true // derived from a code meanwhile
+	case s.current() != fresh:
+		s.apart = true // derived from a code in the meantime
 	case s.proved != nil:
 		s.put(*s.proved)
 	case other:
@@ -67,7 +67,7 @@ func (s *PairingSecrets) OnRotation(e *events.RotateADVSecret) error {
 	return nil
 }
 
-// onStanza puts the secret of a pair-success in place before whatsmeow handles it.
+// onStanza restores the secret of a pair-success before whatsmeow handles the stanza.
 func (s *PairingSecrets) onStanza(node *waBinary.Node) {
 	proof, ok := node.GetOptionalChildByTag("pair-success", "device-identity")
 	if !ok {
@@ -76,7 +76,7 @@ func (s *PairingSecrets) onStanza(node *waBinary.Node) {
 	identity, _ := proof.Content.([]byte)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, secret := range []advSecret{s.present(), s.qr} {
+	for _, secret := range []advSecret{s.current(), s.qr} {
 		if isProof(identity, secret) {
 			s.put(secret)
 			s.proved = &secret
@@ -85,7 +85,7 @@ func (s *PairingSecrets) onStanza(node *waBinary.Node) {
 	}
 }
 
-// InQR returns a QR code with the present secret; one of another form as it is.
+// InQR returns a QR code with the current secret. It returns codes in an unknown form unchanged.
 func (s *PairingSecrets) InQR(code string) string {
 	head, fields, found := strings.Cut(code, "#")
 	parts := strings.Split(fields, ",")
@@ -96,28 +96,28 @@ func (s *PairingSecrets) InQR(code string) string {
 	defer s.mu.Unlock()
 	secret := s.qr
 	if !s.apart {
-		secret = s.present() // whatsmeow makes no event of one that a mistyped code made
+		secret = s.current() // whatsmeow emits no event for a secret from a mistyped code
 	}
 	parts[3] = base64.StdEncoding.EncodeToString(secret[:])
 	return head + "#" + strings.Join(parts, ",")
 }
 
-// present copies the device's secret. whatsmeow replaces the slice without a lock; all
-// values are of one length. The caller holds mu.
+// current copies the device's secret. whatsmeow replaces the slice without a lock, but all values
+// have the same length. The caller holds mu.
 //
 //go:norace
-func (s *PairingSecrets) present() (secret advSecret) {
+func (s *PairingSecrets) current() (secret advSecret) {
 	for i := range min(len(s.device.AdvSecretKey), len(secret)) {
 		secret[i] = s.device.AdvSecretKey[i]
 	}
 	return secret
 }
 
-// put makes a secret the device's. The caller holds mu.
+// put sets the device's secret. The caller holds mu.
 //
 //go:norace
 func (s *PairingSecrets) put(secret advSecret) {
-	if present := s.present(); present != secret {
+	if present := s.current(); present != secret {
 		s.device.AdvSecretKey = bytes.Clone(secret[:])
 	}
 	s.apart = secret != s.qr
@@ -126,13 +126,13 @@ func (s *PairingSecrets) put(secret advSecret) {
 func decodeSecret(encoded string) (advSecret, error) {
 	raw, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || len(raw) != len(advSecret{}) {
-		return advSecret{}, errors.New("a secret of the QR codes has another form than is known")
+		return advSecret{}, errors.New("the secret of the QR codes has an unknown form")
 	}
 	return advSecret(raw), nil
 }
 
-// isProof reports whether the identity in a pair-success was signed with a secret,
-// as whatsmeow checks it (pair.go, handlePair).
+// isProof reports whether the identity in a pair-success was signed with a secret. It repeats
+// whatsmeow's check (pair.go, handlePair).
 func isProof(identity []byte, secret advSecret) bool {
 	var signed waAdv.ADVSignedDeviceIdentityHMAC
 	if proto.Unmarshal(identity, &signed) != nil {

@@ -18,15 +18,15 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// LargestBatch bounds an upload of one-time keys, in tests alone: whatsmeow wants 812.
+// LargestBatch limits an upload of one-time keys. Only tests change it: whatsmeow uploads 812.
 var LargestBatch uint32 = math.MaxUint32
 
-// preKeyBatches stores the one-time keys of an upload in one transaction instead of
-// whatsmeow's 812 durable commits at the first login.
+// preKeyBatches stores the one-time keys of an upload in one transaction. whatsmeow would make
+// 812 durable commits at the first login.
 //
-// Within it, holding the one connection, whatsmeow takes its lock for making keys
-// (store/sqlstore/store.go, preKeyLock). A retry receipt's key takes the lock first and
-// then the connection. So one of the two is made at a time.
+// Within the transaction, which holds the only connection, whatsmeow takes its lock for making
+// keys (store/sqlstore/store.go, preKeyLock). Making a retry receipt's key takes the lock first
+// and then the connection. To avoid a deadlock, only one of the two runs at a time.
 type preKeyBatches struct {
 	store.PreKeyStore
 	buffer store.EventBuffer   // for its transactions
@@ -46,7 +46,7 @@ func (s preKeyBatches) GenOnePreKey(ctx context.Context) (*keys.PreKey, error) {
 	return s.PreKeyStore.GenOnePreKey(ctx)
 }
 
-// GetOrGenPreKeys returns the keys to upload; it stores all missing ones or none.
+// GetOrGenPreKeys returns the keys to upload. It stores either all missing keys or none.
 func (s preKeyBatches) GetOrGenPreKeys(ctx context.Context, count uint32) (out []*keys.PreKey, err error) {
 	if err := s.making.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func keyRequest(devices []types.JID) waBinary.Node {
 	return waBinary.Node{Tag: "key", Content: users}
 }
 
-// keyBundles reads the answer to a query for keys, and why devices have none.
+// keyBundles parses the answer to a query for keys. refused says why devices have none.
 func keyBundles(answer *waBinary.Node) (bundles map[types.JID]*prekey.Bundle, refused map[types.JID]error) {
 	bundles, refused = make(map[types.JID]*prekey.Bundle), make(map[types.JID]error)
 	list, _ := answer.GetOptionalChildByTag("list")
@@ -87,10 +87,10 @@ func keyBundles(answer *waBinary.Node) (bundles map[types.JID]*prekey.Bundle, re
 	return bundles, refused
 }
 
-// keyBundle reads the keys of one device.
+// keyBundle parses the keys of one device.
 func keyBundle(device types.JID, user waBinary.Node) (*prekey.Bundle, error) {
 	if failure, is := user.GetOptionalChildByTag("error"); is {
-		return nil, fmt.Errorf("the network has none: %v", failure.Attrs["code"])
+		return nil, fmt.Errorf("the network has no keys: %v", failure.Attrs["code"])
 	}
 	if keys, apart := user.GetOptionalChildByTag("keys"); apart {
 		user.Content = append(user.GetChildren(), keys.GetChildren()...)
@@ -99,7 +99,7 @@ func keyBundle(device types.JID, user waBinary.Node) (*prekey.Bundle, error) {
 	identityKey, hasIdentity := bytesIn(user, "identity", 32)
 	signed, hasSigned := user.GetOptionalChildByTag("skey")
 	if !ok || !hasIdentity || !hasSigned {
-		return nil, errors.New("incomplete")
+		return nil, errors.New("the keys are incomplete")
 	}
 	signedID, signedKey, err := publicKey(signed)
 	if err != nil {
@@ -121,17 +121,17 @@ func keyBundle(device types.JID, user waBinary.Node) (*prekey.Bundle, error) {
 		[64]byte(signature), identity.NewKey(ecc.NewDjbECPublicKey([32]byte(identityKey)))), nil
 }
 
-// publicKey reads one key with its number.
+// publicKey parses one key with its number.
 func publicKey(node waBinary.Node) (id uint32, key ecc.ECPublicKeyable, err error) {
 	number, ok := bytesIn(node, "id", 3)
 	value, hasValue := bytesIn(node, "value", 32)
 	if !ok || !hasValue {
-		return 0, nil, fmt.Errorf("no whole %s", node.Tag)
+		return 0, nil, fmt.Errorf("no valid %s", node.Tag)
 	}
 	return binary.BigEndian.Uint32(append([]byte{0}, number...)), ecc.NewDjbECPublicKey([32]byte(value)), nil
 }
 
-// bytesIn returns the content of a child if it has the right length.
+// bytesIn returns the content of a child, and false if it has not the given length.
 func bytesIn(node waBinary.Node, tag string, length int) ([]byte, bool) {
 	child, _ := node.GetOptionalChildByTag(tag)
 	content, ok := child.Content.([]byte)

@@ -8,17 +8,17 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Registration reports that the account's number is registered on another phone. The code
-// of the registration is not read.
+// Registration reports that the account's number is being registered on another phone. The
+// registration code is not read.
 type Registration struct {
 	Kind   bridge.SecurityKind
 	At     time.Time // zero if the network does not say
-	Device string    // the other phone's name, as it gives it; empty if it is not known
+	Device string    // the other phone's name, as it reports it; empty if it is not known
 }
 
-// readRegistration reads what RegistrationNotificationHandler of the Android app does: the
-// network reports to the old phone and its linked devices that a code was requested, or that
-// another phone takes the number over.
+// readRegistration parses the notification as RegistrationNotificationHandler of the Android app
+// does. The network informs the old phone and its linked devices that a code was requested or
+// that another phone has registered the number.
 func readRegistration(node *waBinary.Node) any {
 	attrs := node.AttrGetter()
 	e := Registration{At: attrs.OptionalUnixTime("t")}

@@ -17,30 +17,30 @@ import (
 	"bridged/internal/bridge"
 )
 
-// dangerous returns the methods that whatsmeow does not promise to keep; its version is
-// pinned.
+// dangerous returns the methods that whatsmeow may change at any time. The version of whatsmeow
+// is pinned.
 func (c *Client) dangerous() *whatsmeow.DangerousInternalClient {
 	//lint:ignore SA1019 see above
 	return c.DangerousInternals()
 }
 
-// ExpectEnd keeps whatsmeow from making an event of the next end of its connection.
+// ExpectEnd stops whatsmeow from emitting an event for the next end of its connection.
 func (c *Client) ExpectEnd() { c.dangerous().ExpectDisconnect() }
 
-// SendKeepAlive asks the network for an answer of any kind. It returns false where
-// there is none within [whatsmeow.KeepAliveResponseDeadline].
+// SendKeepAlive asks the network for any answer. answered is false if there is none within
+// [whatsmeow.KeepAliveResponseDeadline].
 func (c *Client) SendKeepAlive(ctx context.Context) (answered, connected bool) {
 	return c.dangerous().SendKeepAlive(ctx)
 }
 
-// SendNode writes a stanza.
+// SendNode sends a stanza.
 func (c *Client) SendNode(ctx context.Context, node waBinary.Node) error {
 	return c.dangerous().SendNode(ctx, node)
 }
 
-// Unlink asks the network to remove this device from the account. whatsmeow's Logout
-// (client.go) also takes the stores away while they are used, a data race: the caller
-// deletes the keys once the connection is closed.
+// Unlink asks the network to remove this device from the account. whatsmeow's Logout (client.go)
+// also replaces the stores while they are in use, which is a data race. The caller deletes the
+// keys after the connection is closed.
 func (c *Client) Unlink(ctx context.Context) error {
 	_, err := c.dangerous().SendIQ(ctx, whatsmeow.DangerousInfoQuery{
 		Namespace: "md", Type: "set", To: types.ServerJID,
@@ -56,10 +56,10 @@ func (c *Client) Unlink(ctx context.Context) error {
 func (c *Client) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error) {
 	named, err := c.dangerous().RefreshMediaConn(ctx, refresh)
 	if err == nil && len(named.Hosts) == 0 {
-		err = errors.New("the network named no media hosts")
+		err = errors.New("the network's answer has no media hosts")
 	}
 	if err != nil {
-		return bridge.MediaConn{}, bridge.NotConnected("the network did not name its media hosts: try again in a moment").Because(err)
+		return bridge.MediaConn{}, bridge.NotConnected("the network did not send its media hosts: try again in a moment").Because(err)
 	}
 	conn := bridge.MediaConn{Auth: named.Auth}
 	for _, host := range named.Hosts {
@@ -68,8 +68,8 @@ func (c *Client) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn,
 	return conn, nil
 }
 
-// groupMembers returns a group's members as whatsmeow will address them; the first call
-// costs a query.
+// groupMembers returns a group's members as whatsmeow will address them. The first call for a
+// group sends a query.
 func (c *Client) groupMembers(ctx context.Context, group types.JID) ([]types.JID, error) {
 	known, err := c.dangerous().GetCachedGroupData(ctx, group)
 	if err != nil {
@@ -78,17 +78,17 @@ func (c *Client) groupMembers(ctx context.Context, group types.JID) ([]types.JID
 	return known.Members, nil
 }
 
-// ChangeGroups asks the network once for a change of groups, and waits at most limit for
-// the answer; without one the change may have been made. whatsmeow's own methods ask
-// again when the connection is lost, and would make a group twice.
+// ChangeGroups asks the network once for a change of groups and waits at most limit for the
+// answer. If there is no answer, the change may still have been made. whatsmeow's own methods ask
+// again after a lost connection, and could create a group twice.
 func (c *Client) ChangeGroups(ctx context.Context, to types.JID, change waBinary.Node, limit time.Duration) (*waBinary.Node, error) {
 	return c.dangerous().SendIQ(ctx, whatsmeow.DangerousInfoQuery{
 		Namespace: "w:g2", Type: "set", To: to, Content: []waBinary.Node{change}, NoRetry: true, Timeout: limit,
 	})
 }
 
-// ChangePicture asks the network once for a new picture of a group, a JPEG, or with none
-// for the end of the old one, as ChangeGroups does.
+// ChangePicture asks the network once, like ChangeGroups, for a new picture of a group (a JPEG)
+// or, if picture is empty, for its removal.
 func (c *Client) ChangePicture(ctx context.Context, of types.JID, picture []byte, limit time.Duration) (*waBinary.Node, error) {
 	query := whatsmeow.DangerousInfoQuery{
 		Namespace: "w:profile:picture", Type: "set", To: types.ServerJID, Target: of, NoRetry: true, Timeout: limit,
@@ -99,28 +99,29 @@ func (c *Client) ChangePicture(ctx context.Context, of types.JID, picture []byte
 	return c.dangerous().SendIQ(ctx, query)
 }
 
-// ParseGroup reads the description of a group.
+// ParseGroup parses the description of a group.
 func (c *Client) ParseGroup(group waBinary.Node) (*types.GroupInfo, error) {
 	return c.dangerous().ParseGroupNode(&group)
 }
 
-// NoteMembers updates whatsmeow's members of a group before the network announces them.
+// NoteMembers updates whatsmeow's list of a group's members before the network announces the
+// change.
 func (c *Client) NoteMembers(change *events.GroupInfo) {
 	c.dangerous().UpdateGroupParticipantCache(change)
 }
 
-// TrustToken returns the token by which a person lets the account add them to
-// groups; nil without one.
+// TrustToken returns the token with which a person permits the account to add them to groups, or
+// nil.
 func (c *Client) TrustToken(ctx context.Context, person types.JID) ([]byte, error) {
 	return c.dangerous().EnsureTCToken(ctx, person)
 }
 
-// ErrNotStored says that what a part of the history holds could not be stored.
+// ErrNotStored means that data from a part of the history could not be stored.
 var ErrNotStored = errors.New("not stored")
 
-// StoreHistory has whatsmeow store its share of a downloaded piece of history (tokens,
-// the salt, identities, push names, settings), which it takes as an inline payload.
-// whatsmeow only logs what it could not store, so the stores note it.
+// StoreHistory makes whatsmeow store its data from a downloaded part of the history (tokens, the
+// salt, identities, push names, settings). whatsmeow accepts the part as an inline payload. It
+// only logs errors of storing, so the stores record them.
 func (c *Client) StoreHistory(ctx context.Context, piece []byte) error {
 	var inline bytes.Buffer
 	writer, err := zlib.NewWriterLevel(&inline, zlib.NoCompression)

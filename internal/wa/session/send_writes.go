@@ -8,22 +8,22 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// sendWrites keeps what whatsmeow would commit one by one while it encrypts a message
-// (the secret, the group's sender key, the identity of each device) until the sessions
-// are stored, in one durable commit before anything leaves. A failed send drops it. The
-// mutex of its hold guards it.
+// sendWrites collects what whatsmeow would commit one by one while it encrypts a message: the
+// secret, the group's sender key, the identity of each device. It is stored together with the
+// sessions in one durable commit, before anything is sent. A failed send discards it. The mutex
+// of its hold guards it.
 type sendWrites struct {
-	known      map[string][32]byte // identities that are stored, by address
-	changed    map[string][32]byte // identities to be stored
+	known      map[string][32]byte // stored identities, by address
+	changed    map[string][32]byte // identities to store
 	senderKeys map[senderKey][]byte
 	secrets    []store.MessageSecretInsert
-	reached    map[string][]byte // the sessions that were stored
+	reached    map[string][]byte // the stored sessions
 }
 
-// senderKey names the key by which one sender encrypts for a group.
+// senderKey identifies the key with which one sender encrypts for a group.
 type senderKey struct{ group, sender string }
 
-// setIdentity keeps an identity that differs from the stored one.
+// setIdentity records an identity that differs from the stored one.
 func (h *hold) setIdentity(address string, key [32]byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -37,7 +37,7 @@ func (h *hold) setIdentity(address string, key [32]byte) {
 	h.changed[address] = key
 }
 
-// identity returns the identity of an address, as far as the hold knows it.
+// identity returns the identity of an address, if the hold knows it.
 func (h *hold) identity(address string) (key [32]byte, known bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,7 +57,7 @@ func (h *hold) isSending() bool {
 	return !h.stored
 }
 
-// PutSenderKey keeps a send's key of its group until the sessions are stored.
+// PutSenderKey holds the sender key of a send until the sessions are stored.
 func (s *lockedStore) PutSenderKey(ctx context.Context, group, sender string, key []byte) error {
 	h := holdOf(ctx)
 	if !h.isSending() {
@@ -72,7 +72,7 @@ func (s *lockedStore) PutSenderKey(ctx context.Context, group, sender string, ke
 	return nil
 }
 
-// GetSenderKey knows what PutSenderKey keeps.
+// GetSenderKey also returns keys that PutSenderKey holds.
 func (s *lockedStore) GetSenderKey(ctx context.Context, group, sender string) ([]byte, error) {
 	if h := holdOf(ctx); h.isSending() {
 		h.mu.Lock()
@@ -85,8 +85,8 @@ func (s *lockedStore) GetSenderKey(ctx context.Context, group, sender string) ([
 	return s.SenderKeyStore.GetSenderKey(ctx, group, sender)
 }
 
-// PutMessageSecret keeps the secret of a message that is sent until the sessions
-// are stored.
+// PutMessageSecret holds the secret of a message that is being sent until the sessions are
+// stored.
 func (s *lockedStore) PutMessageSecret(ctx context.Context, chat, sender types.JID, id types.MessageID, secret []byte) error {
 	h := holdOf(ctx)
 	if !h.isSending() {
@@ -98,7 +98,7 @@ func (s *lockedStore) PutMessageSecret(ctx context.Context, chat, sender types.J
 	return nil
 }
 
-// takeWrites returns what a send has kept; it keeps no more of it.
+// takeWrites returns the collected writes of a send and ends the collection.
 func (h *hold) takeWrites() sendWrites {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -109,21 +109,21 @@ func (h *hold) takeWrites() sendWrites {
 	return kept
 }
 
-// storeSend stores what a send has kept, and its sessions, in one transaction.
-func (s *lockedStore) storeSend(ctx context.Context, kept sendWrites, sessions map[string][]byte) error {
+// storeSend stores the collected writes of a send and its sessions in one transaction.
+func (s *lockedStore) storeSend(ctx context.Context, writes sendWrites, sessions map[string][]byte) error {
 	return s.EventBuffer.DoDecryptionTxn(ctx, func(ctx context.Context) error {
-		for address, key := range kept.changed {
+		for address, key := range writes.changed {
 			if err := s.IdentityStore.PutIdentity(ctx, address, key); err != nil {
 				return err
 			}
 		}
-		for name, key := range kept.senderKeys {
+		for name, key := range writes.senderKeys {
 			if err := s.SenderKeyStore.PutSenderKey(ctx, name.group, name.sender, key); err != nil {
 				return err
 			}
 		}
-		if len(kept.secrets) > 0 {
-			if err := s.MsgSecretStore.PutMessageSecrets(ctx, kept.secrets); err != nil {
+		if len(writes.secrets) > 0 {
+			if err := s.MsgSecretStore.PutMessageSecrets(ctx, writes.secrets); err != nil {
 				return err
 			}
 		}
@@ -131,8 +131,8 @@ func (s *lockedStore) storeSend(ctx context.Context, kept sendWrites, sessions m
 	})
 }
 
-// StoreRest stores what a send has kept whose message went to no device, and so had no
-// sessions to store. The message is out: an error is only logged.
+// StoreRest stores the collected writes of a send that reached no device and thus stored no
+// sessions. The message was sent, so an error is only logged.
 func (c *Client) StoreRest(ctx context.Context) { c.store.storeRest(ctx) }
 
 func (s *lockedStore) storeRest(ctx context.Context) {
@@ -141,6 +141,6 @@ func (s *lockedStore) storeRest(ctx context.Context) {
 		return
 	}
 	if err := s.storeSend(ctx, kept, nil); err != nil {
-		s.log.Warn().Err(err).Msg("keys of a message without recipients were not stored")
+		s.log.Warn().Err(err).Msg("cannot store the keys of a message without recipients")
 	}
 }

@@ -13,18 +13,18 @@ import (
 // tagDropped has no handler in whatsmeow (client.go, nodeHandlers).
 const tagDropped = "dropped"
 
-// drop renames a stanza on which whatsmeow panics, so that whatsmeow does not handle it:
-// nothing recovers a panic in a handler. The only known one is a pair-success without an
-// id (pair.go, handlePairSuccess).
+// drop renames a stanza on which whatsmeow would panic, so that whatsmeow ignores it: whatsmeow
+// does not recover from panics in handlers. The only known such stanza is a pair-success without
+// an id (pair.go, handlePairSuccess).
 func drop(stanza *waBinary.Node) {
 	if _, hasID := stanza.Attrs["id"].(string); stanza.Tag == "iq" && !hasID {
 		stanza.Tag = tagDropped
 	}
 }
 
-// amend changes a stanza that whatsmeow would misread: it takes membership approval for
-// on whatever its state is (group.go). Where it is off, it is removed from a group's
-// description, and marked in a notification.
+// amend changes a stanza that whatsmeow would misread: whatsmeow reads any state of membership
+// approval as on (group.go). If it is off, it is removed from a group's description, and marked
+// in a notification.
 func amend(stanza *waBinary.Node) {
 	children := stanza.GetChildren()
 	for i := range children {
@@ -53,8 +53,8 @@ func isApprovalOff(part waBinary.Node) bool {
 	return found && mode.AttrGetter().OptionalString("state") == "off"
 }
 
-// usernameAttrs lists the attributes that name a person, with those that hold the
-// person's username.
+// usernameAttrs maps attributes that identify a person to the attributes with the person's
+// username.
 var usernameAttrs = map[string][]string{
 	"from":        {"username"},
 	"participant": {"participant_username"},
@@ -64,8 +64,8 @@ var usernameAttrs = map[string][]string{
 	"s_o":         {"s_o_username"},
 }
 
-// usernamesIn returns the usernames in a stanza, of which whatsmeow reads none, by the
-// form in which it names the person; empty for a person without one.
+// usernamesIn returns the usernames in a stanza, by the JID that the stanza uses for the person;
+// the name is empty for a person without one. whatsmeow does not read usernames.
 func usernamesIn(stanza *waBinary.Node) map[bridge.JID]string {
 	switch stanza.Tag {
 	case "message", "notification", "iq":
@@ -105,8 +105,8 @@ func addUsernames(found map[bridge.JID]string, node *waBinary.Node) map[bridge.J
 	return found
 }
 
-// contentText returns a node's text, which the codec decodes as a string where it
-// looks like a token or a number.
+// contentText returns a node's text. The codec decodes it as a string if it looks like a token or
+// a number.
 func contentText(node *waBinary.Node) string {
 	switch content := node.Content.(type) {
 	case []byte:

@@ -15,22 +15,22 @@ import (
 )
 
 var (
-	// ErrNoStateKey says that the phone has not handed over the keys of the account's state.
+	// ErrNoStateKey means that the phone has not sent the keys of the account's state.
 	ErrNoStateKey = errors.New("no key of the account's state")
-	// ErrStateRefused says that the network did not accept a change of the account's state.
+	// ErrStateRefused means that the network did not accept a change of the account's state.
 	ErrStateRefused = errors.New("the change of the account's state was refused")
 )
 
 const (
-	// stateTries counts how often a change is sent that meets another device's.
+	// stateTries is how often a change is sent if it conflicts with another device's change.
 	stateTries   = 5
 	codeConflict = 409
 )
 
-// ChangeState changes the state that the account's devices share. When it returns nil the
-// network has accepted the change; [Client.FollowState] takes it over. whatsmeow's own
-// method (SendAppState) reads and writes its copy of the state while a notification may
-// change it: what it sends then has a wrong hash, which breaks the state for all devices.
+// ChangeState changes the state that the account's devices share. It returns nil if the network
+// has accepted the change; [Client.FollowState] then applies it. whatsmeow's own method
+// (SendAppState) reads and writes its copy of the state while a notification may change it: it
+// would then send a wrong hash, which breaks the state for all devices.
 func (c *Client) ChangeState(ctx context.Context, patch appstate.PatchInfo) error {
 	for range stateTries {
 		change, err := c.encodeState(ctx, patch)
@@ -48,27 +48,27 @@ func (c *Client) ChangeState(ctx context.Context, patch appstate.PatchInfo) erro
 			return err
 		}
 	}
-	return fmt.Errorf("%w (%s): other devices change it all the time", ErrStateRefused, patch.Type)
+	return fmt.Errorf("%w (%s): other devices keep changing it", ErrStateRefused, patch.Type)
 }
 
-// FollowState takes over what has changed in a collection of the account's state, and
-// makes events of it.
+// FollowState applies the changes of a collection of the account's state and emits events for
+// them.
 func (c *Client) FollowState(ctx context.Context, name appstate.WAPatchName) error {
 	return c.FetchAppState(ctx, name, false, false)
 }
 
-// stateChange is an encoded change, and what of whatsmeow's copy it follows from.
+// stateChange is an encoded change, with the values of whatsmeow's copy that it depends on.
 type stateChange struct {
 	patch   []byte
 	version uint64
 	hash    [128]byte
-	values  map[string]string // by the index that changes
+	values  map[string]string // by the changed index
 }
 
-// encodeState encodes a change twice, until both follow from the same copy of the state.
-// whatsmeow writes a copy's version before its values, and holds a lock meanwhile, for
-// which asking for a synced state waits: a copy that was half written the first time is
-// whole the second time, and one that is half written then has another version.
+// encodeState encodes a change twice, until both results depend on the same copy of the state.
+// whatsmeow writes the version of a copy before its values and holds a lock while it does; asking
+// for a synced state waits for that lock. So a copy that was half written the first time is
+// complete the second time, and one that is half written the second time has another version.
 func (c *Client) encodeState(ctx context.Context, patch appstate.PatchInfo) (stateChange, error) {
 	before, err := c.tryEncodeState(ctx, patch)
 	for err == nil {
@@ -106,7 +106,7 @@ func (c *Client) tryEncodeState(ctx context.Context, patch appstate.PatchInfo) (
 	return change, Explain(err)
 }
 
-// readState notes which values were read of whatsmeow's copy.
+// readState records which values of whatsmeow's copy were read.
 type readState struct {
 	store.AppStateStore
 	values map[string]string
@@ -118,7 +118,7 @@ func (s *readState) GetAppStateMutationMAC(ctx context.Context, name string, ind
 	return value, err
 }
 
-// sendState sends a change, and returns the code with which it was refused; 0 for accepted.
+// sendState sends a change and returns the code of its refusal, or 0.
 func (c *Client) sendState(ctx context.Context, name appstate.WAPatchName, change stateChange) (code int, err error) {
 	answer, err := c.dangerous().SendIQ(ctx, whatsmeow.DangerousInfoQuery{
 		Namespace: "w:sync:app:state", Type: "set", To: types.ServerJID,

@@ -15,28 +15,27 @@ import (
 	"modernc.org/sqlite"
 )
 
-// lockedStore takes and releases the Signal lock by the calls that whatsmeow makes of
-// its store: GetManySessions and PutManySessions around the encryptions of a send,
-// DoDecryptionTxn around a decryption, GetSession and PutSession around any other
-// encryption. What a send stores beside its sessions is stored with them (see
-// [sendWrites]).
+// lockedStore takes and releases the Signal lock when whatsmeow calls its store: GetManySessions
+// and PutManySessions around the encryptions of a send, DoDecryptionTxn around a decryption,
+// GetSession and PutSession around any other encryption. Other writes of a send are stored
+// together with its sessions (see [sendWrites]).
 type lockedStore struct {
 	signalStores
 	lock    *signalLock
 	moved   sync.Map // the users (string) whose sessions were moved from a number to a LID
 	cleared clearedContent
-	durable time.Time // when a transaction was last waited for; guarded by lock
+	durable time.Time // the time of the last durable transaction; guarded by lock
 	log     zerolog.Logger
-	failed  func(error) // called when the store fails; the stanza is left unacknowledged
-	// isOver reports whether the connection of a context has been followed by another;
-	// nil in tests.
+	failed  func(error) // called when the store fails; the stanza stays unacknowledged
+	// isOver reports whether the connection of a context has been replaced by another; nil in
+	// tests.
 	isOver func(ctx context.Context) bool
-	// known returns the identities that are stored of addresses, which whatsmeow asks for one
-	// by one; nil in tests.
+	// known returns the stored identities of addresses, which whatsmeow would read one by one;
+	// nil in tests.
 	known func(ctx context.Context, addresses []string) (map[string][32]byte, error)
 }
 
-// signalStores holds the stores that a lockedStore stands before.
+// signalStores are the stores that a lockedStore wraps.
 type signalStores struct {
 	store.SessionStore
 	store.EventBuffer
@@ -45,27 +44,27 @@ type signalStores struct {
 	store.MsgSecretStore
 }
 
-// newLockedStore returns one before the stores of a device. It calls failed when
-// they fail a stanza, and logs when they fail something that can wait.
+// newLockedStore wraps the stores of a device. It calls failed for errors that leave a stanza
+// unacknowledged, and logs errors of work that can be repeated.
 func newLockedStore(stores signalStores, failed func(error), log zerolog.Logger) *lockedStore {
 	s := &lockedStore{signalStores: stores, lock: newSignalLock(), failed: failed, log: log}
 	s.cleared.timer = time.AfterFunc(clearPause, func() {
-		if s.cleared.waits() { // no decryption has cleared it
+		if s.cleared.isWaiting() { // no decryption has cleared it
 			s.flush()
 		}
 	})
-	s.cleared.timer.Stop() // until something waits
+	s.cleared.timer.Stop() // until something is waiting
 	return s
 }
 
-// DoDecryptionTxn holds the lock over one decryption. An error of the store becomes a
-// cancelled context, for which whatsmeow leaves the message unacknowledged; it would
-// acknowledge an undecryptable one. A key that was used before becomes an undecryptable
-// message: whatsmeow would drop it.
+// DoDecryptionTxn holds the lock during one decryption. It turns an error of the store into a
+// cancelled context, because whatsmeow then leaves the message unacknowledged; with other errors
+// it would acknowledge it as undecryptable. It turns a reused key into an undecryptable message,
+// because whatsmeow would drop the message.
 //
-// A handler may still run when the next connection, which brings its stanza again, has
-// begun (client.go, handlerQueueLoop). It is given up, within the transaction, so that
-// no message is decrypted twice.
+// A handler may still run when the next connection has started and receives its stanza again
+// (client.go, handlerQueueLoop). The transaction then gives the old handler up, so that no
+// message is decrypted twice.
 func (s *lockedStore) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
 	err := s.unacknowledged(s.transact(lagging(ctx), func(txn context.Context) error {
 		if s.isOver != nil && s.isOver(ctx) {
@@ -79,8 +78,8 @@ func (s *lockedStore) DoDecryptionTxn(ctx context.Context, fn func(context.Conte
 	return err
 }
 
-// transact holds the lock over one transaction, which also clears the content that waits
-// (see [clearedContent]); a nil fn does only that.
+// transact holds the lock during one transaction, which also clears the waiting content (see
+// [clearedContent]). fn may be nil.
 func (s *lockedStore) transact(ctx context.Context, fn func(context.Context) error) error {
 	if err := s.lock.acquire(ctx); err != nil {
 		return err
@@ -115,7 +114,7 @@ func (s *lockedStore) transact(ctx context.Context, fn func(context.Context) err
 	return err
 }
 
-// GetBufferedEvent treats a failing store as [lockedStore.DoDecryptionTxn] does.
+// GetBufferedEvent handles errors like [lockedStore.DoDecryptionTxn].
 func (s *lockedStore) GetBufferedEvent(ctx context.Context, hash [32]byte) (*store.BufferedEvent, error) {
 	event, err := s.EventBuffer.GetBufferedEvent(ctx, hash)
 	return event, s.unacknowledged(err)
@@ -130,13 +129,12 @@ func (s *lockedStore) unacknowledged(err error) error {
 	return fmt.Errorf("%w: %w", context.Canceled, err)
 }
 
-// GetManySessions begins a send's hold. whatsmeow loads all sessions of a send at once,
-// asks the network for the keys of those returned as nil, and leaves out those that are
-// not returned.
+// GetManySessions starts a send's hold. whatsmeow loads all sessions of a send at once. It asks
+// the network for keys if a session is nil, and leaves out addresses that are not in the result.
 func (s *lockedStore) GetManySessions(ctx context.Context, addresses []string) (map[string][]byte, error) {
 	h := holdOf(ctx)
 	if h != nil && !h.holds() {
-		if err := s.lock.begin(ctx, h); err != nil {
+		if err := s.lock.start(ctx, h); err != nil {
 			return nil, err
 		}
 		if s.known != nil {
@@ -156,7 +154,7 @@ func (s *lockedStore) GetManySessions(ctx context.Context, addresses []string) (
 	return sessions, err
 }
 
-// PutManySessions stores a send's sessions with all that was kept, and ends its hold.
+// PutManySessions stores a send's sessions with its collected writes, and ends its hold.
 func (s *lockedStore) PutManySessions(ctx context.Context, sessions map[string][]byte) error {
 	h := holdOf(ctx)
 	if !h.ofSend() {
@@ -170,8 +168,7 @@ func (s *lockedStore) PutManySessions(ctx context.Context, sessions map[string][
 	return err
 }
 
-// PutIdentity keeps a changed identity of a send's recipient until its session is
-// stored.
+// PutIdentity holds a changed identity of a send's recipient until its session is stored.
 func (s *lockedStore) PutIdentity(ctx context.Context, address string, key [32]byte) error {
 	h := holdOf(ctx)
 	if !h.ofSend() {
@@ -182,7 +179,8 @@ func (s *lockedStore) PutIdentity(ctx context.Context, address string, key [32]b
 	return ctx.Err()
 }
 
-// IsTrustedIdentity knows what PutIdentity keeps, and what GetManySessions has read.
+// IsTrustedIdentity also knows the identities that PutIdentity holds and that GetManySessions has
+// read.
 func (s *lockedStore) IsTrustedIdentity(ctx context.Context, address string, key [32]byte) (bool, error) {
 	if h := holdOf(ctx); h.ofSend() {
 		h.progressed()
@@ -193,7 +191,7 @@ func (s *lockedStore) IsTrustedIdentity(ctx context.Context, address string, key
 	return s.IdentityStore.IsTrustedIdentity(ctx, address, key)
 }
 
-// DeleteIdentity drops what is kept, too.
+// DeleteIdentity also discards a held identity.
 func (s *lockedStore) DeleteIdentity(ctx context.Context, address string) error {
 	if h := holdOf(ctx); h.ofSend() {
 		h.mu.Lock()
@@ -204,11 +202,10 @@ func (s *lockedStore) DeleteIdentity(ctx context.Context, address string) error 
 	return s.IdentityStore.DeleteIdentity(ctx, address)
 }
 
-// GetSession begins the hold of a single encryption, unless the context holds
-// the lock already.
+// GetSession starts the hold of a single encryption, unless the context already holds the lock.
 func (s *lockedStore) GetSession(ctx context.Context, address string) ([]byte, error) {
 	if !holdOf(ctx).holds() {
-		if err := s.lock.beginSingle(ctx); err != nil {
+		if err := s.lock.startSingle(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -224,8 +221,8 @@ func (s *lockedStore) PutSession(ctx context.Context, address string, session []
 	return err
 }
 
-// MigratePNToLID holds the lock, because it re-keys sessions. Those of a number
-// are moved once while the program runs, as whatsmeow's store does.
+// MigratePNToLID holds the lock, because it changes the keys of sessions. Like whatsmeow's store,
+// it moves the sessions of a number only once in the life of the process.
 func (s *lockedStore) MigratePNToLID(ctx context.Context, pn, lid types.JID) error {
 	if _, moved := s.moved.Load(pn.SignalAddressUser()); moved {
 		return nil

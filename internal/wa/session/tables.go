@@ -13,9 +13,8 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// keptTables outlast a session: the version of the schema, and which numbers
-// and LIDs belong together.
-var keptTables = []string{"whatsmeow_version", "whatsmeow_lid_map"}
+// retainedTables outlast a session: the version of the schema, and the map of numbers and LIDs.
+var retainedTables = []string{"whatsmeow_version", "whatsmeow_lid_map"}
 
 // tablesOf lists whatsmeow's tables.
 func tablesOf(ctx context.Context, tx *sql.Tx) (tables []string, err error) {
@@ -26,7 +25,7 @@ func tablesOf(ctx context.Context, tx *sql.Tx) (tables []string, err error) {
 	return tables, err
 }
 
-// eachRow calls f for each row of a query, whose columns it has put into into.
+// eachRow calls f for each row of a query, after scanning the columns into into.
 func eachRow(ctx context.Context, db interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }, query string, args []any, f func(), into ...any,
@@ -45,17 +44,17 @@ func eachRow(ctx context.Context, db interface {
 	return rows.Err()
 }
 
-// secretsAtOnce bounds a statement, for which messages wait.
+// secretsAtOnce limits one statement, because messages wait for it.
 const secretsAtOnce = 2000
 
-// DeleteSecrets deletes all message secrets but the newest kept ones (by rowid), and
-// returns how many. whatsmeow deletes none.
-func (db *DB) DeleteSecrets(ctx context.Context, kept int64) (total int64, err error) {
+// DeleteSecrets deletes all message secrets except the newest retained ones (by rowid), and
+// returns the number of deleted ones. whatsmeow deletes none.
+func (db *DB) DeleteSecrets(ctx context.Context, retained int64) (total int64, err error) {
 	for {
 		result, err := db.sql.ExecContext(ctx, `
 			DELETE FROM whatsmeow_message_secrets WHERE rowid IN
 				(SELECT rowid FROM whatsmeow_message_secrets
-				WHERE rowid <= (SELECT max(rowid) FROM whatsmeow_message_secrets) - ? ORDER BY rowid LIMIT ?)`, kept, secretsAtOnce)
+				WHERE rowid <= (SELECT max(rowid) FROM whatsmeow_message_secrets) - ? ORDER BY rowid LIMIT ?)`, retained, secretsAtOnce)
 		if err != nil {
 			return total, Explain(err)
 		}
@@ -66,8 +65,8 @@ func (db *DB) DeleteSecrets(ctx context.Context, kept int64) (total int64, err e
 	}
 }
 
-// clearContent clears the decrypted content of stanzas that came before a
-// moment, and returns how many had any.
+// clearContent clears the decrypted content of stanzas that were received before a time, and
+// returns how many had any.
 func (db *DB) clearContent(ctx context.Context, before time.Time) (int64, error) {
 	result, err := db.sql.ExecContext(ctx, `
 		UPDATE whatsmeow_event_buffer SET plaintext = NULL
@@ -78,7 +77,7 @@ func (db *DB) clearContent(ctx context.Context, before time.Time) (int64, error)
 	return result.RowsAffected()
 }
 
-// LoadIdentities has whatsmeow keep in memory which numbers and LIDs belong together.
+// LoadIdentities makes whatsmeow load its map of numbers and LIDs into memory.
 func (db *DB) LoadIdentities(ctx context.Context) error {
 	if err := db.lids.present.Load().FillCache(ctx); err != nil {
 		return fmt.Errorf("read the session: %w", err)
@@ -86,13 +85,13 @@ func (db *DB) LoadIdentities(ctx context.Context) error {
 	return nil
 }
 
-// LIDOf returns the LID of a number; empty where it is not known.
+// LIDOf returns the LID of a number, or "" if it is not known.
 func (db *DB) LIDOf(ctx context.Context, pn bridge.JID) (bridge.JID, error) {
 	lid, err := db.lids.GetLIDForPN(ctx, convert.WireJID(pn))
 	return convert.JID(lid), err
 }
 
-// Identities reads which numbers and LIDs belong together.
+// Identities returns the map of numbers and LIDs.
 func (db *DB) Identities(ctx context.Context) (facts []bridge.Fact, err error) {
 	var lid, pn string
 	err = eachRow(ctx, db.sql, `SELECT lid, pn FROM whatsmeow_lid_map`, nil, func() {
@@ -128,7 +127,7 @@ func (db *DB) withoutSession(ctx context.Context, device types.JID, addresses []
 	return missing, err
 }
 
-// ofAddresses calls f for each row of a query about addresses of a device's.
+// ofAddresses calls f for each row of a query about addresses of a device.
 func (db *DB) ofAddresses(ctx context.Context, query string, device types.JID, addresses []string, f func(), into ...any) error {
 	list, err := json.Marshal(addresses)
 	if err != nil {
@@ -137,7 +136,7 @@ func (db *DB) ofAddresses(ctx context.Context, query string, device types.JID, a
 	return Explain(eachRow(ctx, db.sql, query, []any{device.String(), string(list)}, f, into...))
 }
 
-// ChatSettings reads how the account's devices keep their chats.
+// ChatSettings returns the chat settings that the account's devices share.
 func (db *DB) ChatSettings(ctx context.Context) (facts []bridge.Fact, err error) {
 	var jid string
 	var muted int64 // seconds

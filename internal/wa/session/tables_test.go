@@ -39,7 +39,7 @@ func TestQuirk_TablesOfTheSession(t *testing.T) {
 	if err := errors.Join(err, tx.Rollback()); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range append([]string{"whatsmeow_device", "whatsmeow_sessions", "whatsmeow_event_buffer"}, keptTables...) {
+	for _, name := range append([]string{"whatsmeow_device", "whatsmeow_sessions", "whatsmeow_event_buffer"}, retainedTables...) {
 		if !slices.Contains(tables, name) {
 			t.Errorf("no table %s among %v", name, tables)
 		}

@@ -10,13 +10,13 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// lidTap reports each mapping that whatsmeow learns, so that one person stays one chat.
+// lidTap reports each new mapping, so that a person stays in one chat.
 type lidTap struct {
 	store.LIDStore
 	learned func([]bridge.Identity)
 }
 
-// PutLIDMapping stores a mapping and passes it on if it is new.
+// PutLIDMapping stores a mapping and reports it if it is new.
 func (t *lidTap) PutLIDMapping(ctx context.Context, lid, pn types.JID) error {
 	known, _ := t.LIDStore.GetPNForLID(ctx, lid.ToNonAD())
 	err := t.LIDStore.PutLIDMapping(ctx, lid, pn)
@@ -28,7 +28,7 @@ func (t *lidTap) PutLIDMapping(ctx context.Context, lid, pn types.JID) error {
 	return err
 }
 
-// PutManyLIDMappings stores mappings and passes them on.
+// PutManyLIDMappings stores mappings and reports the new ones.
 func (t *lidTap) PutManyLIDMappings(ctx context.Context, mappings []store.LIDMapping) error {
 	var fresh []bridge.Identity
 	for _, mapping := range mappings {
@@ -47,12 +47,12 @@ func (t *lidTap) PutManyLIDMappings(ctx context.Context, mappings []store.LIDMap
 	return err
 }
 
-// failures gathers what the stores could not store in one goroutine.
+// failures collects the errors of the stores within one call of StoreHistory.
 type failures struct{ first error }
 
 type failuresKey struct{}
 
-// noted notes an error where the context asks for it, and returns it.
+// noted records an error in the context's failures, if it has any, and returns it.
 func noted(ctx context.Context, err error) error {
 	if f, is := ctx.Value(failuresKey{}).(*failures); is && err != nil && f.first == nil {
 		f.first = err
@@ -60,7 +60,7 @@ func noted(ctx context.Context, err error) error {
 	return err
 }
 
-// tokenTap notes when trusted-contact tokens are not stored.
+// tokenTap records errors of storing trusted-contact tokens.
 type tokenTap struct{ store.PrivacyTokenStore }
 
 // PutPrivacyTokens stores tokens.
@@ -68,8 +68,8 @@ func (t tokenTap) PutPrivacyTokens(ctx context.Context, tokens ...store.PrivacyT
 	return noted(ctx, t.PrivacyTokenStore.PutPrivacyTokens(ctx, tokens...))
 }
 
-// secretTap stores the secrets of messages without waiting for the disk: the store has
-// them with their messages, too.
+// secretTap stores the secrets of messages without waiting for the disk. bridged's store has them
+// together with the messages.
 type secretTap struct {
 	store.MsgSecretStore
 	buffer store.EventBuffer // for its transactions
@@ -82,7 +82,7 @@ func (t secretTap) PutMessageSecret(ctx context.Context, chat, sender types.JID,
 	})
 }
 
-// saltTap notes when the salt of derived tokens is not stored.
+// saltTap records errors of storing the salt of derived tokens.
 type saltTap struct{ store.NCTSaltStore }
 
 // PutNCTSalt stores the salt.

@@ -8,10 +8,9 @@ import (
 	"go.mau.fi/whatsmeow/types/events"
 )
 
-// whatsmeow acknowledges a message that it cannot decrypt, and asks for it again, before
-// it makes an event of it: a crash in between would hide that there was one. So its
-// placeholder is stored when whatsmeow logs the failure, before all else; where that
-// fails, the connection is cut.
+// whatsmeow acknowledges a message that it cannot decrypt, and asks for it again, before it emits
+// an event: a crash in between would hide the message. So a placeholder is stored when whatsmeow
+// logs the failure, before anything else. If that fails, the connection is closed.
 
 // onUndecrypted passes on a message that whatsmeow is about to acknowledge.
 func (c *Client) onUndecrypted(failure decryptionFailure) {
@@ -21,7 +20,7 @@ func (c *Client) onUndecrypted(failure decryptionFailure) {
 	}
 	info, err := c.dangerous().ParseMessageInfo(node)
 	if err != nil {
-		return // whatsmeow has read it
+		return // whatsmeow was able to read it
 	}
 	e := &events.UndecryptableMessage{Info: *info}
 	for _, part := range node.GetChildren() {
@@ -38,19 +37,19 @@ func (c *Client) onUndecrypted(failure decryptionFailure) {
 	c.observer.Undecrypted(e, failure.panicked)
 }
 
-// pendingMessages keeps the messages that were not handled yet, in order.
+// pendingMessages holds the messages that were not handled yet, in order.
 type pendingMessages struct {
 	mu    sync.Mutex
-	nodes []*waBinary.Node // without what is encrypted; guarded by mu
+	nodes []*waBinary.Node // without encrypted content; guarded by mu
 }
 
-// maxPending bounds how many messages are pending; whatsmeow's queue is shorter.
+// maxPending limits the pending messages. whatsmeow's queue is shorter.
 const maxPending = 4096
 
-// messageParts lists the parts of a message that say what it is.
+// messageParts lists the parts of a message that describe it.
 var messageParts = map[string]bool{"enc": true, "unavailable": true, "participants": true, "meta": true, "bot": true, "multicast": true}
 
-// add notes a stanza, if it is a message.
+// add records a stanza if it is a message.
 func (p *pendingMessages) add(node *waBinary.Node) {
 	if node.Tag != "message" && node.Tag != "appdata" {
 		return
@@ -63,7 +62,7 @@ func (p *pendingMessages) add(node *waBinary.Node) {
 	p.nodes = append(p.nodes, outline(node))
 }
 
-// outline copies a message without what is encrypted in it.
+// outline copies a message without its encrypted content.
 func outline(node *waBinary.Node) *waBinary.Node {
 	var parts []waBinary.Node
 	for _, part := range node.GetChildren() {
@@ -78,14 +77,14 @@ func outline(node *waBinary.Node) *waBinary.Node {
 	return &waBinary.Node{Tag: node.Tag, Attrs: node.Attrs, Content: parts}
 }
 
-// Reached drops the pending messages before the one of an event.
+// Reached drops the pending messages before the message of an event.
 func (c *Client) Reached(evt any) {
 	if e, ok := evt.(*events.Message); ok {
 		c.pending.find(e.Info.ID)
 	}
 }
 
-// find returns a message and drops those before it, which were handled.
+// find returns a message and drops the ones before it, which were handled.
 func (p *pendingMessages) find(id types.MessageID) *waBinary.Node {
 	p.mu.Lock()
 	defer p.mu.Unlock()

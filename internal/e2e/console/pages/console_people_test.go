@@ -240,3 +240,42 @@ func TestConsole_PeopleWithoutScript(t *testing.T) {
 	v.Do(chromedp.WaitVisible(chromedp.CSS(".avatar img")))
 	v.WantNoFaults()
 }
+
+// The page for forwarding a message fits its window, however long a word is, and the name in
+// a quote has the contrast of WCAG 2.2 AA in all colours, light and dark, on that page and in
+// own bubbles.
+func TestConsole_ForwardPageFitsAndIsReadable(t *testing.T) {
+	t.Parallel()
+	v := Visit(t)
+	word := strings.Repeat("Donaudampfschiff", 200)
+	id := Say(t, v.Ben, v.Owner.PN(), word)
+	v.WantStored(v.Ben, word)
+	for _, width := range []int64{390, 768, 1440} {
+		v.Resize(width, 844, width == 390)
+		v.Open("/console/chats/" + bridge.JID(v.Ben.PN().String()).Escaped() + "/messages/" + id + "/forward")
+		v.WaitFor(`document.querySelector("#forward .quote")`)
+		v.WaitFor(`document.documentElement.scrollWidth <= innerWidth && document.querySelector("#forward .quote").getBoundingClientRect().right <= innerWidth`)
+	}
+	for _, theme := range []string{"light", "dark"} {
+		v.WaitFor(fmt.Sprintf(`(theme => {
+			document.documentElement.dataset.theme = theme;
+			const dot = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+			const painted = (...colours) => {
+				for (const c of colours) { dot.fillStyle = c; dot.fillRect(0, 0, 1, 1); }
+				return [...dot.getImageData(0, 0, 1, 1).data].slice(0, 3);
+			};
+			const light = rgb => rgb.map(c => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4).reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
+			const quote = document.querySelector("#forward .quote"), probe = document.body.appendChild(document.createElement("i"));
+			const colourOf = name => { probe.style.color = "var(" + name + ")"; return getComputedStyle(probe).color; };
+			return ["--bg", "--surface", "--in", "--out"].every(ground => [0, 1, 2, 3, 4, 5, 6, 7].every(hue => {
+				quote.className = "quote hue-" + hue;
+				const back = painted(colourOf(ground), getComputedStyle(quote).backgroundColor);
+				return ["strong", "span"].every(part => {
+					const both = [back, painted(getComputedStyle(quote.querySelector(part)).color)].map(light).sort((a, b) => b - a);
+					return (both[0] + .05) / (both[1] + .05) >= 4.5;
+				});
+			}));
+		})(%q)`, theme))
+	}
+	v.WantNoFaults()
+}

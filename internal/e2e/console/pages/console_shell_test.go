@@ -168,7 +168,7 @@ func TestConsole_ChatsAreChosenWithoutScript(t *testing.T) {
 	if shown := v.Text(".picked bdi"); shown != "Ben" {
 		t.Errorf("chosen: %q", shown)
 	}
-	if wrong := v.Text(".wrong"); !strings.HasPrefix(wrong, "The address must not carry a user name") {
+	if wrong := v.Text(".wrong"); !strings.HasPrefix(wrong, "The address must not contain a user name") {
 		t.Errorf("beside the address: %q", wrong)
 	}
 	v.FaultsOf(http.StatusBadRequest)

@@ -1,7 +1,7 @@
-// Package upkeep does what a running bridge does beside serving: it removes
-// messages, events, deliveries, tokens and files that are too old or were deleted,
-// and gives memory back once the bridge is idle.
-package upkeep
+// Package maintenance runs the background chores of a bridge. It removes messages, events,
+// deliveries, tokens and files that are too old or deleted, and releases memory when the bridge
+// is idle.
+package maintenance
 
 import (
 	"context"
@@ -20,12 +20,12 @@ import (
 
 const (
 	choresPause = time.Hour
-	limitPause  = time.Minute // the log of events may exceed its limits meanwhile
-	erasedBatch = 100         // files are removed between two looks at the store
-	erasedRetry = time.Minute // after a file that could not be removed
+	limitPause  = time.Minute // the event log may exceed its limits for this long
+	erasedBatch = 100         // files removed per look at the store
+	erasedRetry = time.Minute // after a file could not be removed
 )
 
-// Options are the things to keep up, and their limits; 0 is no limit.
+// Options names what to maintain, and the limits; 0 means no limit.
 type Options struct {
 	RetentionDays  int
 	EventsMaxAge   time.Duration
@@ -39,7 +39,7 @@ type Options struct {
 	Log           zerolog.Logger
 }
 
-// Run works until ctx ends.
+// Run does the chores until ctx ends.
 func Run(ctx context.Context, o Options) {
 	var all sync.WaitGroup
 	all.Go(func() { do(ctx, choresPause, o.chores(), o.Log) })
@@ -49,17 +49,17 @@ func Run(ctx context.Context, o Options) {
 	all.Wait()
 }
 
-// chore removes old things, and returns how many.
+// chore is one kind of removal. do returns the number of removed things.
 type chore struct {
-	what string // is removed
-	do   func(ctx context.Context) (int, error)
+	subject string // of the log messages
+	do      func(ctx context.Context) (int, error)
 }
 
 func (o Options) chores() []chore {
 	s := o.Store
 	list := []chore{
 		{"old deliveries", func(ctx context.Context) (int, error) { return 0, s.PruneDeliveries(ctx) }},
-		{"changes whose messages have not come", s.ForgetPending},
+		{"changes whose messages never arrived", s.ForgetPending},
 		{"expired tokens", func(ctx context.Context) (int, error) {
 			removed, err := s.RemoveExpiredTokens(ctx)
 			o.Webhooks.Forget(removed.Webhooks)
@@ -74,8 +74,8 @@ func (o Options) chores() []chore {
 	return list
 }
 
-// eventLimits returns what keeps the log of events within its limits. The store's clock does
-// not follow a leap of the machine's.
+// eventLimits returns the chore that holds the event log within its limits. It uses the store's
+// clock, which ignores jumps of the system clock.
 func (o Options) eventLimits() []chore {
 	if o.EventsMaxAge == 0 && o.EventsMaxCount == 0 {
 		return nil
@@ -86,11 +86,11 @@ func (o Options) eventLimits() []chore {
 			before = o.Store.Clock().Now().Add(-o.EventsMaxAge)
 		}
 		_, err := o.Store.PruneEvents(ctx, before, o.EventsMaxCount)
-		return 0, err // on a busy bridge there are some every minute
+		return 0, err // no count: a busy bridge removes some every minute
 	}}}
 }
 
-// do does the chores now and after each pause, until ctx ends.
+// do runs the chores now and after each pause, until ctx ends.
 func do(ctx context.Context, pause time.Duration, chores []chore, log zerolog.Logger) {
 	for again := true; again; again = bridge.Sleep(ctx, pause) {
 		for _, c := range chores {
@@ -104,19 +104,19 @@ func (c chore) run(ctx context.Context, log zerolog.Logger) {
 	switch {
 	case errors.Is(err, context.Canceled):
 	case err != nil:
-		log.Error().Err(err).Msg(c.what + " not removed; trying again later")
+		log.Error().Err(err).Msg(c.subject + " could not be removed; trying again later")
 	case removed > 0:
-		log.Info().Int("count", removed).Msg(c.what + " removed")
+		log.Info().Int("count", removed).Msg(c.subject + " removed")
 	}
 }
 
-// removeErased removes the files of deleted messages from the cache until ctx ends. The
-// store remembers each until it is gone.
+// removeErased removes the files of deleted messages from the cache until ctx ends. The store
+// lists each file until it is removed.
 func (o Options) removeErased(ctx context.Context) {
 	for {
 		var again <-chan time.Time
 		if err := o.removeNoted(ctx); err != nil && ctx.Err() == nil {
-			o.Log.Error().Err(err).Msg("files of deleted messages not removed; trying again in a minute")
+			o.Log.Error().Err(err).Msg("files of deleted messages could not be removed; trying again in a minute")
 			again = time.After(erasedRetry)
 		}
 		select {
@@ -128,11 +128,11 @@ func (o Options) removeErased(ctx context.Context) {
 	}
 }
 
-// Finish removes the files of messages that were deleted after [Run] had ended, before the
-// store is closed. The next start removes what ctx leaves no time for.
+// Finish removes the files of messages that were deleted after [Run] returned. Call it before the
+// store is closed. If ctx ends first, the next start removes the rest.
 func Finish(ctx context.Context, o Options) {
 	if err := o.removeNoted(ctx); err != nil {
-		o.Log.Warn().Err(err).Msg("files of deleted messages not removed; the next start removes them")
+		o.Log.Warn().Err(err).Msg("files of deleted messages could not be removed; the next start removes them")
 	}
 }
 

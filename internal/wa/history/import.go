@@ -18,16 +18,15 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// batchSize limits the facts that one transaction saves, which delays an
-// acknowledgement by as long as it takes.
+// batchSize limits the facts of one transaction, because acknowledgements wait for it.
 const batchSize = 100
 
-// takeOver downloads a part and stores what is needed of it, and the messages where the
-// operator wants them. Doing it twice changes nothing.
-func (h *History) takeOver(ctx context.Context, c Conn, part *bridge.HistoryPart) (err error) {
+// importPart downloads a part and stores the data that the session needs and, if the operator
+// wants them, the messages. Importing a part twice changes nothing.
+func (h *History) importPart(ctx context.Context, c Conn, part *bridge.HistoryPart) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			h.o.Log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("taking history over panicked")
+			h.o.Log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("panic while importing history")
 			err = fmt.Errorf("panic: %T", r)
 		}
 	}()
@@ -40,7 +39,7 @@ func (h *History) takeOver(ctx context.Context, c Conn, part *bridge.HistoryPart
 		return err
 	}
 	kind := waHistorySync.HistorySync_HistorySyncType(notification.GetSyncType())
-	t := &takeover{Conn: c, o: h.o, part: part}
+	t := &partImport{Conn: c, o: h.o, part: part}
 	switch kind {
 	case waHistorySync.HistorySync_ON_DEMAND: // a caller asked for these, however old they are
 		t.imports = h.o.Import.IsOn()
@@ -49,7 +48,7 @@ func (h *History) takeOver(ctx context.Context, c Conn, part *bridge.HistoryPart
 	case waHistorySync.HistorySync_FULL:
 		t.imports, t.since = h.o.Import.IsDeep(), h.since()
 	}
-	if err := eachPiece(compressed, kind, t.imports, func(piece []byte) error { return t.piece(ctx, piece) }); err != nil {
+	if err := eachPiece(compressed, kind, t.imports, func(piece []byte) error { return t.importPiece(ctx, piece) }); err != nil {
 		return err
 	}
 	step := part.HistoryStep
@@ -57,31 +56,31 @@ func (h *History) takeOver(ctx context.Context, c Conn, part *bridge.HistoryPart
 	if err := h.o.Store.Save(ctx, step); err != nil {
 		return err
 	}
-	h.o.Log.Info().Str("kind", part.Kind).Int("chunk", part.Chunk).Int("chats", t.chats).Int("names", t.names).Int("messages", t.seen).Msg("history taken over")
+	h.o.Log.Info().Str("kind", part.Kind).Int("chunk", part.Chunk).Int("chats", t.chats).Int("names", t.names).Int("messages", t.seen).Msg("history imported")
 	return nil
 }
 
-// takeover is one part on its way into the stores.
-type takeover struct {
+// partImport is the import of one part.
+type partImport struct {
 	Conn
 	o            Options
 	part         *bridge.HistoryPart
-	imports      bool      // whether messages are wanted
-	since        time.Time // messages from before are not
+	imports      bool      // whether messages are imported
+	since        time.Time // older messages are not imported
 	batch        []bridge.Fact
 	chats, names int
 	seen         int // messages
 }
 
-// historyEnds maps what the phone says of older messages (WAWebProtobufsHistorySync).
+// historyEnds maps the phone's statements about older messages (WAWebProtobufsHistorySync).
 var historyEnds = map[waHistorySync.Conversation_EndOfHistoryTransferType]bridge.HistoryEnd{
 	waHistorySync.Conversation_COMPLETE_AND_NO_MORE_MESSAGE_REMAIN_ON_PRIMARY:                 bridge.HistoryNoMore,
 	waHistorySync.Conversation_COMPLETE_ON_DEMAND_SYNC_WITH_MORE_MSG_ON_PRIMARY_BUT_NO_ACCESS: bridge.HistoryOnPhone,
 }
 
-// endOf returns what the phone has of a chat beyond a part. What was not imported can be asked
-// for, whatever the phone says.
-func (t *takeover) endOf(chat *waHistorySync.Conversation) []bridge.Fact {
+// endOf returns whether the phone has older messages of a chat than a part. If the part was not
+// imported, older messages can always be requested.
+func (t *partImport) endOf(chat *waHistorySync.Conversation) []bridge.Fact {
 	jid := convert.ParseJID(chat.GetID())
 	if chat.EndOfHistoryTransferType == nil || jid == "" || !t.imports {
 		return nil
@@ -95,8 +94,8 @@ func (t *takeover) endOf(chat *waHistorySync.Conversation) []bridge.Fact {
 	return []bridge.Fact{bridge.ChatHistoryEnd{Chat: jid, End: end}}
 }
 
-// piece takes one piece of a part over.
-func (t *takeover) piece(ctx context.Context, encoded []byte) error {
+// importPiece imports one piece of a part.
+func (t *partImport) importPiece(ctx context.Context, encoded []byte) error {
 	history := new(waHistorySync.HistorySync)
 	if err := proto.Unmarshal(encoded, history); err != nil {
 		return fmt.Errorf("read: %w", err)
@@ -120,7 +119,7 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 		}
 		facts := append(convert.ChatFacts(chat, time.Now()), convert.HistoricLabels(chat, pn, lid)...)
 		facts = append(facts, t.endOf(chat)...)
-		if err := t.add(ctx, facts...); err != nil { // after the messages: a group is named once it is there
+		if err := t.add(ctx, facts...); err != nil { // after the messages: the store names only groups that exist
 			return err
 		}
 	}
@@ -128,15 +127,15 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 	return t.flush(ctx)
 }
 
-// add gathers facts, and saves them once they are many.
-func (t *takeover) add(ctx context.Context, facts ...bridge.Fact) error {
+// add collects facts and saves them when there are enough.
+func (t *partImport) add(ctx context.Context, facts ...bridge.Fact) error {
 	if t.batch = append(t.batch, facts...); len(t.batch) < batchSize {
 		return nil
 	}
 	return t.flush(ctx)
 }
 
-func (t *takeover) flush(ctx context.Context) error {
+func (t *partImport) flush(ctx context.Context) error {
 	if len(t.batch) == 0 {
 		return nil
 	}
@@ -150,9 +149,9 @@ func (t *takeover) flush(ctx context.Context) error {
 	return err
 }
 
-// storeIdentities stores the numbers and LIDs of chats and contacts; whatsmeow reads only
-// the list of its own.
-func (t *takeover) storeIdentities(ctx context.Context, history *waHistorySync.HistorySync) error {
+// storeIdentities stores the numbers and LIDs of chats and contacts. whatsmeow only reads the
+// separate list of them.
+func (t *partImport) storeIdentities(ctx context.Context, history *waHistorySync.HistorySync) error {
 	var found []bridge.Identity
 	add := func(a, b string) {
 		first, _ := types.ParseJID(a)
@@ -177,9 +176,9 @@ func (t *takeover) storeIdentities(ctx context.Context, history *waHistorySync.H
 	return nil
 }
 
-// messages imports those of a chat, from the oldest on, without those that an earlier
-// try has imported: a part is always read in the same order.
-func (t *takeover) messages(ctx context.Context, chat *waHistorySync.Conversation) error {
+// messages imports the messages of a chat, oldest first. It skips messages that an earlier
+// attempt has imported; a part is always read in the same order.
+func (t *partImport) messages(ctx context.Context, chat *waHistorySync.Conversation) error {
 	jid, err := types.ParseJID(chat.GetID())
 	if err != nil || !t.imports {
 		return nil
@@ -200,21 +199,21 @@ func (t *takeover) messages(ctx context.Context, chat *waHistorySync.Conversatio
 	return nil
 }
 
-// importedFacts interprets a message of the history as one that comes over the
-// connection. Unreadable ones are left out.
-func (t *takeover) importedFacts(chat types.JID, info *waWeb.WebMessageInfo) (facts []bridge.Fact) {
+// importedFacts converts a message of the history in the same way as a received one. It leaves
+// out unreadable messages.
+func (t *partImport) importedFacts(chat types.JID, info *waWeb.WebMessageInfo) (facts []bridge.Fact) {
 	defer func() {
 		if r := recover(); r != nil {
-			t.o.Log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("message of the history not understood")
+			t.o.Log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("panic while reading a message of the history")
 			facts = nil
 		}
 	}()
 	if info.GetMessage() == nil {
-		return nil // what the apps show between messages: calls, changes of a group
+		return nil // shown between messages: calls, changes of a group
 	}
 	e, err := t.ParseWebMessage(chat, info)
 	if err != nil {
-		t.o.Log.Debug().Str("error", bridge.Redact(err.Error())).Msg("message of the history not read")
+		t.o.Log.Debug().Str("error", bridge.Redact(err.Error())).Msg("cannot read a message of the history")
 		return nil
 	}
 	pn, _ := t.o.Own()

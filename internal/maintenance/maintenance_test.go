@@ -1,4 +1,4 @@
-package upkeep
+package maintenance
 
 import (
 	"bytes"
@@ -46,7 +46,7 @@ func TestDo_DoesEveryChoreNowAndHourly(t *testing.T) {
 		if failing.Load() != 4 || working.Load() != 4 {
 			t.Errorf("after three hours: %d and %d times, want 4 each", failing.Load(), working.Load())
 		}
-		for _, want := range []string{"disk full", "failing things not removed", `"count":7,"message":"old things removed"`} {
+		for _, want := range []string{"disk full", "failing things could not be removed", `"count":7,"message":"old things removed"`} {
 			if !strings.Contains(log.String(), want) {
 				t.Errorf("the log has no %s:\n%s", want, &log)
 			}
@@ -77,9 +77,9 @@ func TestChores_RemoveWhatIsTooOld(t *testing.T) {
 	for _, c := range (Options{RetentionDays: 2, Store: s, Webhooks: hooks}).chores() {
 		n, err := c.do(t.Context())
 		if err != nil {
-			t.Errorf("%s: %v", c.what, err)
+			t.Errorf("%s: %v", c.subject, err)
 		}
-		removed[c.what] = n
+		removed[c.subject] = n
 	}
 	if removed["expired tokens"] != 1 {
 		t.Errorf("removed %v, want one expired token", removed)
@@ -94,7 +94,7 @@ func TestChores_RemoveWhatIsTooOld(t *testing.T) {
 		t.Errorf("the new message: %v", err)
 	}
 	for _, c := range (Options{Store: s, Webhooks: hooks}).chores() {
-		if c.what == "old messages" {
+		if c.subject == "old messages" {
 			t.Error("messages are removed where RETENTION_DAYS is not set")
 		}
 	}

@@ -39,36 +39,36 @@ func TestBare_OfEveryCharacter(t *testing.T) {
 		}
 		for _, s := range []string{string(r), string(r) + "\u0301", "a" + string(r) + "\u05b8"} {
 			folded := folding.Fold(s)
-			if got, want := folding.Bare(folded), bareByDefinition(folded); got != want {
+			if got, want := folding.StripAccents(folded), bareByDefinition(folded); got != want {
 				t.Fatalf("%q is %q without accents, want %q", folded, got, want)
 			}
 		}
 	}
 }
 
-func TestAppendBare_KeepsWhatSeparatesTexts(t *testing.T) {
+func TestAppendStripped_KeepsWhatSeparatesTexts(t *testing.T) {
 	texts := []byte("sof\u00eda\xff\u0301\xffa long one that is plain, \u0451\xff")
-	got, _ := folding.AppendBare([]byte("before "), texts, folding.AppendAccents(nil, texts))
+	got, _ := folding.AppendStripped([]byte("before "), texts, folding.AppendAccents(nil, texts))
 	if want := "before sofia\xff\u0301\xffa long one that is plain, \u0435\xff"; string(got) != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-// TestAppendBare_OfAccentsFarApart: a byte counts what stays between two of them.
-func TestAppendBare_OfAccentsFarApart(t *testing.T) {
+// TestAppendStripped_OfAccentsFarApart: a byte counts what stays between two of them.
+func TestAppendStripped_OfAccentsFarApart(t *testing.T) {
 	for between := range 3 * 0xFF {
 		gap := strings.Repeat("x", between)
 		texts := []byte(gap + "\u00ed" + gap + "\u1ebf" + gap + "e\u0323\u0301")
-		got, ok := folding.AppendBare(nil, texts, folding.AppendAccents(nil, texts))
+		got, ok := folding.AppendStripped(nil, texts, folding.AppendAccents(nil, texts))
 		if want := gap + "i" + gap + "e" + gap + "e"; string(got) != want || !ok {
 			t.Fatalf("with %d between them: %q, want %q", between, got, want)
 		}
 	}
 }
 
-// TestAppendBare_ThatIsDamagedIsNoticed where accents stand at no letter: it must not bring
+// TestAppendStripped_ThatIsDamagedIsNoticed where accents stand at no letter: it must not bring
 // the program down.
-func TestAppendBare_ThatIsDamagedIsNoticed(t *testing.T) {
+func TestAppendStripped_ThatIsDamagedIsNoticed(t *testing.T) {
 	texts := []byte("the caf\u00e9 \u662f e\u0301")
 	accents := folding.AppendAccents(nil, texts)
 	noticed := 0
@@ -78,13 +78,13 @@ func TestAppendBare_ThatIsDamagedIsNoticed(t *testing.T) {
 			if damaged[at] = byte(value); damaged[at] == accents[at] {
 				continue
 			}
-			if _, ok := folding.AppendBare(nil, texts, damaged); !ok {
+			if _, ok := folding.AppendStripped(nil, texts, damaged); !ok {
 				noticed++
 			}
 		}
 	}
 	for n := range texts {
-		if _, ok := folding.AppendBare(nil, texts[:n], accents); !ok {
+		if _, ok := folding.AppendStripped(nil, texts[:n], accents); !ok {
 			noticed++
 		}
 	}
@@ -106,11 +106,11 @@ func TestMayHaveAccents_SaysWhereTheyMatter(t *testing.T) {
 		return folding.Fold(string(runes))
 	}
 	for range 200_000 {
-		whole, part := text(12), folding.FoldBare(text(3))
+		whole, part := text(12), folding.FoldStripped(text(3))
 		if folding.MayHaveAccents(part) {
 			continue
 		}
-		if with, without := strings.Contains(whole, part), strings.Contains(folding.Bare(whole), part); with != without {
+		if with, without := strings.Contains(whole, part), strings.Contains(folding.StripAccents(whole), part); with != without {
 			t.Fatalf("%q is in %q: %t, without accents: %t", part, whole, with, without)
 		}
 	}
@@ -123,18 +123,18 @@ func FuzzBare(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		fuzzbudget.Usual.Check(t, len(s), func() {
 			folded := folding.Fold(s)
-			bare := folding.Bare(folded)
+			bare := folding.StripAccents(folded)
 			if want := bareByDefinition(folded); bare != want {
 				t.Errorf("%q is %q without accents, want %q", folded, bare, want)
 			}
-			if again := folding.Bare(bare); again != bare {
+			if again := folding.StripAccents(bare); again != bare {
 				t.Errorf("%q is %q without accents", bare, again)
 			}
 		})
 	})
 }
 
-func BenchmarkAppendBare(b *testing.B) {
+func BenchmarkAppendStripped(b *testing.B) {
 	for name, text := range map[string]string{"English": "the rain in spain ", "Spanish": "mañana vendrá Sofía ", "Vietnamese": "nguyễn thị ánh ", "Chinese": "明天下午三点见面", "Arabic": "السلام عليكم أحمد "} {
 		b.Run(name, func(b *testing.B) {
 			texts := []byte(strings.Repeat(text, 4096/len(text)))
@@ -142,7 +142,7 @@ func BenchmarkAppendBare(b *testing.B) {
 			accents := folding.AppendAccents(nil, texts)
 			var bare []byte
 			for b.Loop() {
-				bare, _ = folding.AppendBare(bare[:0], texts, accents)
+				bare, _ = folding.AppendStripped(bare[:0], texts, accents)
 			}
 		})
 	}

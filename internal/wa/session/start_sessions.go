@@ -17,28 +17,29 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// whatsmeow begins missing Signal sessions while it sends: it asks for all keys at
-// once, and keeps nothing when the send fails. In a group of hundreds that holds up
-// decryption for long, and costs every device one key with each try. So sessions are
-// begun before the send, in batches, asking without the Signal lock.
+// whatsmeow starts missing Signal sessions while it sends: it asks for all keys at once, and
+// discards them if the send fails. In a group of hundreds this blocks decryption for long, and
+// each attempt uses up one key of every device. So bridged starts sessions before the send, in
+// batches, and asks for the keys without holding the Signal lock.
 
 const (
-	// keyQuery limits the devices in one query for keys.
+	// keyQuery is the number of devices in one query for keys.
 	keyQuery = 250
-	// sessionBatch limits the sessions that one transaction begins: tens of milliseconds.
+	// sessionBatch is the number of sessions that one transaction starts, which takes tens of
+	// milliseconds.
 	sessionBatch = 50
 )
 
 // Recipient is one device that a message is encrypted for.
 type Recipient struct {
-	wire    types.JID // as the network names it there
-	address types.JID // as its session is kept: by LID where that is known
+	wire    types.JID // as the network names it
+	address types.JID // of its session: the LID if it is known
 }
 
 func (r Recipient) key() string { return r.address.SignalAddress().String() }
 
-// Recipients returns the recipients of devices other than this one. It moves sessions
-// that were kept under a number to the LID first, as whatsmeow does.
+// Recipients returns the recipients for devices, without this device. Like whatsmeow, it first
+// moves sessions that are stored under a number to the LID.
 func (c *Client) Recipients(ctx context.Context, devices []types.JID) ([]Recipient, error) {
 	numbers := slices.DeleteFunc(slices.Clone(devices), func(d types.JID) bool { return d.Server != types.DefaultUserServer })
 	lids, err := c.stores.LIDs.GetManyLIDsForPNs(ctx, numbers)
@@ -68,15 +69,15 @@ func (c *Client) isThisDevice(device types.JID) bool {
 	return jid != "" && (jid == pn || jid == lid) && device.Device == c.Device.Device
 }
 
-// BeginSessions begins missing sessions, and returns the addresses of recipients whose
-// keys the network does not have.
-func (c *Client) BeginSessions(ctx context.Context, recipients []Recipient) (without map[string]bool, err error) {
+// StartSessions starts missing sessions. It returns the addresses of recipients for which the
+// network has no keys.
+func (c *Client) StartSessions(ctx context.Context, recipients []Recipient) (without map[string]bool, err error) {
 	missing, err := c.withoutSession(ctx, recipients)
 	if err != nil || len(missing) == 0 {
 		return nil, err
 	}
 	for chunk := range slices.Chunk(missing, keyQuery) {
-		if err := c.beginChunk(ctx, chunk); err != nil {
+		if err := c.startChunk(ctx, chunk); err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +91,7 @@ func (c *Client) BeginSessions(ctx context.Context, recipients []Recipient) (wit
 	return without, nil
 }
 
-// withoutSession returns the recipients with which there is no session.
+// withoutSession returns the recipients that have no session.
 func (c *Client) withoutSession(ctx context.Context, recipients []Recipient) ([]Recipient, error) {
 	addresses := make([]string, len(recipients))
 	for i, r := range recipients {
@@ -103,9 +104,9 @@ func (c *Client) withoutSession(ctx context.Context, recipients []Recipient) ([]
 	return slices.DeleteFunc(slices.Clone(recipients), func(r Recipient) bool { return !missing[r.key()] }), nil
 }
 
-// beginChunk asks for keys and begins sessions, one send at a time, so that no two take
-// keys of one device.
-func (c *Client) beginChunk(ctx context.Context, recipients []Recipient) error {
+// startChunk asks for keys and starts sessions. Only one send does so at a time, so that no two
+// sends take keys of the same device.
+func (c *Client) startChunk(ctx context.Context, recipients []Recipient) error {
 	if err := c.starting.Acquire(ctx, 1); err != nil {
 		return err
 	}
@@ -123,17 +124,17 @@ func (c *Client) beginChunk(ctx context.Context, recipients []Recipient) error {
 		return err
 	}
 	for batch := range slices.Chunk(missing, sessionBatch) {
-		err := c.store.transact(ctx, func(ctx context.Context) error { return c.beginBatch(ctx, batch, bundles) })
+		err := c.store.transact(ctx, func(ctx context.Context) error { return c.startBatch(ctx, batch, bundles) })
 		if err != nil {
-			return fmt.Errorf("begin sessions: %w", Explain(err))
+			return fmt.Errorf("start sessions: %w", Explain(err))
 		}
 	}
 	return nil
 }
 
-// beginBatch begins sessions within a transaction. It leaves sessions that the other
-// side has begun meanwhile, and leaves out devices with invalid keys.
-func (c *Client) beginBatch(ctx context.Context, batch []Recipient, bundles map[types.JID]*prekey.Bundle) error {
+// startBatch starts sessions within a transaction. It skips sessions that the other side has
+// started in the meantime, and devices with invalid keys.
+func (c *Client) startBatch(ctx context.Context, batch []Recipient, bundles map[types.JID]*prekey.Bundle) error {
 	for _, r := range batch {
 		bundle := bundles[r.wire]
 		if bundle == nil {
@@ -144,9 +145,9 @@ func (c *Client) beginBatch(ctx context.Context, batch []Recipient, bundles map[
 		} else if has {
 			continue
 		}
-		switch err := c.beginSession(ctx, r, bundle); {
+		switch err := c.startSession(ctx, r, bundle); {
 		case errors.Is(err, signalerror.ErrInvalidSignature), errors.Is(err, signalerror.ErrNoSignedPreKey):
-			c.log.Warn().Str("device", convert.JID(r.wire).Redacted()).Err(err).Msg("keys of a device not taken")
+			c.log.Warn().Str("device", convert.JID(r.wire).Redacted()).Err(err).Msg("ignoring invalid keys of a device")
 		case err != nil:
 			return err
 		}
@@ -154,8 +155,8 @@ func (c *Client) beginBatch(ctx context.Context, batch []Recipient, bundles map[
 	return nil
 }
 
-// beginSession accepts a changed identity, as whatsmeow does: the person has a new phone.
-func (c *Client) beginSession(ctx context.Context, r Recipient, bundle *prekey.Bundle) error {
+// startSession accepts a changed identity, as whatsmeow does: the person has a new phone.
+func (c *Client) startSession(ctx context.Context, r Recipient, bundle *prekey.Bundle) error {
 	builder := signalsession.NewBuilderFromSignal(&c.stores, r.address.SignalAddress(), store.SignalProtobufSerializer)
 	err := builder.ProcessBundle(ctx, bundle)
 	if !errors.Is(err, signalerror.ErrUntrustedIdentity) {
@@ -167,8 +168,8 @@ func (c *Client) beginSession(ctx context.Context, r Recipient, bundle *prekey.B
 	return builder.ProcessBundle(ctx, bundle)
 }
 
-// fetchKeys asks the network for keys of devices, one of each. whatsmeow's own
-// method loses the reason where the query is refused.
+// fetchKeys asks the network for one key of each device. whatsmeow's own method loses the reason
+// of a refusal.
 func (c *Client) fetchKeys(ctx context.Context, devices []types.JID) (map[types.JID]*prekey.Bundle, error) {
 	answer, err := c.dangerous().SendIQ(ctx, whatsmeow.DangerousInfoQuery{
 		Namespace: "encrypt", Type: "get", To: types.ServerJID, Content: []waBinary.Node{keyRequest(devices)},

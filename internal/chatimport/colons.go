@@ -1,0 +1,68 @@
+package chatimport
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"bridged/internal/bridge"
+	"bridged/internal/folding"
+)
+
+// colonNames returns a function that reports whether somebody has a name with colons: in names of the request, in the
+// name of the export's file, or among the people whom the caller may know.
+func (j *job) colonNames(ctx context.Context) (func(name string) bool, error) {
+	known := make(map[string]bool)
+	for name := range j.r.Names {
+		known[caseless(name)] = true
+	}
+	people := j.i.o.Store.NamesWithColons()
+	hidden, err := j.outsidersOf(ctx, people)
+	if err != nil {
+		return nil, err
+	}
+	for name, all := range people {
+		if slices.ContainsFunc(all, func(jid bridge.JID) bool { return !hidden[jid] }) {
+			known[caseless(name)] = true
+		}
+	}
+	files := []string{lettersOf(j.r.FileName), lettersOf(j.archive.TextName())}
+	return func(name string) bool {
+		letters := lettersOf(name + ".")
+		return known[caseless(name)] || letters != "" && slices.ContainsFunc(files, func(file string) bool { return strings.HasSuffix(file, letters) })
+	}, nil
+}
+
+// outsidersOf returns the people, of some by their names, whom the caller may not know.
+func (j *job) outsidersOf(ctx context.Context, people map[string][]bridge.JID) (map[bridge.JID]bool, error) {
+	hidden := make(map[bridge.JID]bool)
+	if j.r.Outsiders == nil {
+		return hidden, nil
+	}
+	var all []bridge.JID
+	for _, some := range people {
+		all = append(all, some...)
+	}
+	outside, err := j.r.Outsiders(ctx, all...)
+	for _, jid := range outside {
+		hidden[jid] = true
+	}
+	return hidden, err
+}
+
+// lettersOf returns the letters and digits of a file's name without its extension, and without the number of a copy: file
+// systems and browsers replace colons.
+func lettersOf(file string) string {
+	file = strings.TrimSuffix(file, path.Ext(file))
+	if i := strings.LastIndex(file, " ("); i > 0 && strings.Trim(file[i:], " (0123456789)") == "" {
+		file = file[:i]
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, folding.Fold(file))
+}

@@ -1,0 +1,164 @@
+package chatimport
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store"
+)
+
+// undoRetry is the pause after an undo that failed, such as on a full disk.
+const undoRetry = time.Minute
+
+// resume notes the imports that the end of the process has interrupted, and continues to undo those that were being undone.
+func (i *Importer) resume(ctx context.Context) error {
+	undoing, err := i.o.Store.FailImports(ctx, interrupted)
+	for _, one := range undoing {
+		i.undo(one)
+	}
+	return err
+}
+
+// interrupted is the error of an import that the end of the process has interrupted.
+const interrupted = "the bridge was stopped before the import was done: import the chat again, which stores the rest"
+
+// Undo begins to remove what an import has stored, except what received messages or other imports account for. It continues
+// by itself, also after a restart. Its errors are [bridge.CodeNotFound], and [bridge.CodeImportEnded] for a dry run.
+func (i *Importer) Undo(ctx context.Context, id string) error {
+	if j, err := i.find(id); err == nil && j.state.DryRun {
+		return bridge.Fail(bridge.CodeImportEnded, "the dry run has ended already, and it has stored nothing")
+	}
+	is, err := i.o.Store.Import(ctx, id)
+	if err != nil || is.State == bridge.ImportUndone {
+		return err
+	}
+	if err := i.o.Store.BeginUndo(ctx, is.Seq); err != nil {
+		return err
+	}
+	i.undo(is)
+	return nil
+}
+
+// undo undoes an import in the background, once nothing else is imported into its chat.
+func (i *Importer) undo(is store.ImportRecord) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.undoing[is.ID] != nil {
+		return
+	}
+	done := make(chan struct{})
+	i.undoing[is.ID] = done
+	i.work.Go(func() {
+		defer func() {
+			i.mu.Lock()
+			defer i.mu.Unlock()
+			delete(i.undoing, is.ID)
+			i.jobs = slices.DeleteFunc(i.jobs, func(j *job) bool { return j.state.ID == is.ID }) // with texts of the export
+			close(done)
+		}()
+		i.undoAll(is)
+	})
+}
+
+func (i *Importer) undoAll(is store.ImportRecord) {
+	ctx := i.o.Lifetime
+	if i.enter(ctx, is.ChatJID) != nil {
+		return
+	}
+	defer i.exit(is.ChatJID)
+	began := time.Now()
+	for {
+		err := i.o.Store.UndoImport(ctx, is)
+		switch {
+		case err == nil:
+			i.o.Log.Info().Str("chat", is.ChatJID.Redacted()).Dur("took", time.Since(began)).Msg("chat import undone")
+			return
+		case ctx.Err() != nil: // the next start continues
+			return
+		}
+		i.o.Log.Error().Err(err).Msg("chat import not undone yet; trying again in a minute")
+		if !bridge.Sleep(ctx, undoRetry) {
+			return
+		}
+	}
+}
+
+// WaitUndone waits until an import is undone, or for at most a time, and returns it.
+func (i *Importer) WaitUndone(ctx context.Context, id string, most time.Duration) (bridge.Import, error) {
+	i.mu.Lock()
+	done := i.undoing[id]
+	i.mu.Unlock()
+	if done != nil {
+		timer := time.NewTimer(most)
+		defer timer.Stop()
+		select {
+		case <-done:
+		case <-timer.C:
+		case <-ctx.Done():
+			return bridge.Import{}, ctx.Err()
+		}
+	}
+	is, err := i.o.Store.Import(ctx, id)
+	return is.Import, err
+}
+
+// Imports lists imports, the newest first. Those that are running have their latest numbers.
+func (i *Importer) Imports(ctx context.Context, q bridge.ImportQuery) (bridge.Page[bridge.Import], error) {
+	page, err := i.o.Store.Imports(ctx, q)
+	for n := range page.Items {
+		page.Items[n] = i.remembered(page.Items[n])
+	}
+	return page, err
+}
+
+// remembered adds to a stored import what is in memory alone.
+func (i *Importer) remembered(is bridge.Import) bridge.Import {
+	j, err := i.find(is.ID)
+	if err != nil || is.State == bridge.ImportUndone {
+		return is
+	}
+	now := j.now()
+	is.Doubtful, is.UnknownNames = now.Doubtful, now.UnknownNames
+	return is
+}
+
+// Import returns an import: [bridge.CodeNotFound] if there is none with the id.
+func (i *Importer) Import(ctx context.Context, id string) (bridge.Import, error) {
+	if j, err := i.find(id); err == nil && (j.state.DryRun || j.now().State == bridge.ImportRunning) {
+		return j.now(), nil
+	}
+	is, err := i.o.Store.Import(ctx, id)
+	return i.remembered(is.Import), err
+}
+
+// Token returns the id of the token that began an import: [bridge.CodeNotFound] if there is no import with the id.
+func (i *Importer) Token(ctx context.Context, id string) (int64, error) {
+	if j, err := i.find(id); err == nil {
+		return j.token, nil
+	}
+	is, err := i.o.Store.Import(ctx, id)
+	return is.Token, err
+}
+
+// store notes the beginning of an import that is no dry run.
+func (i *Importer) addImport(ctx context.Context, j *job) (err error) {
+	if j.r.DryRun {
+		return nil
+	}
+	j.seq, err = i.o.Store.AddImport(ctx, store.ImportRecord{Import: j.now(), Token: j.token, Family: j.family})
+	return err
+}
+
+// storeEnd stores how an import has ended. If the store is closed, the next start does.
+func (j *job) storeEnd() {
+	if j.seq == 0 {
+		return
+	}
+	err := j.i.o.Store.EndImport(context.Background(), j.seq, j.now())
+	if err != nil && !errors.Is(context.Cause(j.ctx), errStopped) {
+		j.i.o.Log.Error().Err(err).Msg("end of a chat import not stored")
+	}
+}

@@ -1,0 +1,53 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"bridged/internal/bridge"
+)
+
+// Imports prints the imports of exported chats, the newest first; limit 0 is all of them.
+func (s *Shell) Imports(ctx context.Context, limit int) error {
+	imports := s.API.AllImports(ctx, bridge.ImportQuery{Limit: pageOf(limit)})
+	columns := []column{{title: "ID"}, {title: "STARTED"}, {title: "STATE"}, {title: "CHAT"}, {title: "FILE", most: 32, flexible: true}, {title: "ZONE"}, {title: "IMPORTED"}, {title: "ALREADY"}, {title: "FILES"}}
+	return list(s, imports, limit, "There are no imports.", columns, func(i bridge.Import) []string {
+		return []string{
+			i.ID, s.when(&i.StartedAt), string(i.State), string(i.ChatJID), i.FileName, i.Timezone,
+			strconv.Itoa(i.Imported), strconv.Itoa(i.Duplicates), strconv.Itoa(i.Media),
+		}
+	})
+}
+
+// EndImport cancels an import that is running, or undoes one that has ended, and waits until that is done.
+func (s *Shell) EndImport(ctx context.Context, id string, undo bool) error {
+	is, err := s.API.Import(ctx, id)
+	switch isRunning := is.State == bridge.ImportRunning; {
+	case err != nil:
+		return err
+	case undo && isRunning:
+		return hinted(fmt.Errorf("the import is still running"), "cancel it first: bridged imports cancel %s", id)
+	case !undo && !isRunning:
+		return hinted(fmt.Errorf("the import has ended already (state %s)", is.State), "undo it: bridged imports undo %s", id)
+	}
+	is, err = s.API.EndImport(ctx, id)
+	for err == nil && is.State == bridge.ImportUndoing {
+		if err := s.note("%d messages removed …", is.Removed); err != nil {
+			return err
+		}
+		if !bridge.Sleep(ctx, importPause) {
+			return ctx.Err()
+		}
+		is, err = s.API.Import(ctx, id)
+	}
+	switch {
+	case err != nil:
+		return err
+	case s.JSON:
+		return s.printJSON(is)
+	case undo:
+		return s.print("Undone: %d messages were removed from %s.\n", is.Removed, is.ChatJID)
+	}
+	return s.print("Cancelled: %d of %d messages are stored in %s. To remove them: bridged imports undo %s\n", is.Imported, is.Total, is.ChatJID, is.ID)
+}

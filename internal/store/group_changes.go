@@ -1,0 +1,68 @@
+package store
+
+import "bridged/internal/bridge"
+
+// groupSettings holds what a change of a group compares.
+type groupSettings struct {
+	name, topic                        string
+	isAnnounce, isLocked, joinApproval bool
+	timer                              uint32
+}
+
+// settingsOf returns the settings of a group, and whether the network has described it.
+func (t *writeTx) settingsOf(chat int64) (s groupSettings, known bool) {
+	t.Find("SELECT c.name, g.topic, g.is_announce, g.is_locked, g.join_approval, c.timer, g.known FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?",
+		[]any{chat}, &s.name, &s.topic, &s.isAnnounce, &s.isLocked, &s.joinApproval, &s.timer, &known)
+	return s, known
+}
+
+// compare adds what is different after a change to changes; nil if nothing is.
+func (s groupSettings) compare(after groupSettings, changes *bridge.GroupChanges) *bridge.GroupChanges {
+	changes.Subject, changes.Topic = changeOf(s.name, after.name), changeOf(s.topic, after.topic)
+	changes.IsAnnounce, changes.IsLocked = changeOf(s.isAnnounce, after.isAnnounce), changeOf(s.isLocked, after.isLocked)
+	changes.JoinApproval, changes.Expiration = changeOf(s.joinApproval, after.joinApproval), changeOf(s.timer, after.timer)
+	if changes.IsZero() {
+		return nil
+	}
+	return changes
+}
+
+func changeOf[T comparable](before, after T) *bridge.Change[T] {
+	if before == after {
+		return nil
+	}
+	return &bridge.Change[T]{Old: before, New: after}
+}
+
+// adminsAmong returns the members of a group, and whether each is an admin.
+func (t *writeTx) adminsAmong(chat int64) map[int64]bool {
+	members := make(map[int64]bool)
+	for row := range t.Rows("SELECT person, is_admin OR is_super_admin FROM members WHERE chat = ?", chat) {
+		var person int64
+		var isAdmin bool
+		row.Scan(&person, &isAdmin)
+		members[person] = isAdmin
+	}
+	return members
+}
+
+// shownChanges returns the changes of a group with people as the reader may know them; nil
+// for none.
+func (r *readTx) shownChanges(stored *bridge.GroupChanges) *bridge.GroupChanges {
+	if stored == nil {
+		return nil
+	}
+	find, shown := finder(r.find), *stored
+	shown.By = find.canonical(stored.By)
+	for _, list := range []*[]bridge.JID{&shown.Added, &shown.Removed, &shown.Left, &shown.Promoted, &shown.Demoted} {
+		people := make([]bridge.JID, len(*list))
+		for i, jid := range *list {
+			people[i] = find.canonical(jid)
+		}
+		*list = people
+	}
+	moved := make([]bridge.NumberChange, len(stored.NumberChanged))
+	copy(moved, stored.NumberChanged)
+	shown.NumberChanged = moved
+	return &shown
+}

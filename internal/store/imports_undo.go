@@ -1,0 +1,269 @@
+package store
+
+import (
+	"context"
+
+	"bridged/internal/bridge"
+	"bridged/internal/search"
+	"bridged/internal/store/db"
+)
+
+// fileBefore describes a stored message before an import gave it a file. Text is set if the import replaced the text, too.
+type fileBefore struct {
+	Type  string        `json:"t"`
+	Text  *string       `json:"c,omitempty"`
+	Media *mediaDetails `json:"m,omitempty"`
+	Ref   []byte        `json:"r,omitempty"`
+	Whole bool          `json:"w,omitempty"` // the import replaced all of this; else Ref alone
+}
+
+// BeginUndo notes that an import which has ended is being undone.
+func (s *Store) BeginUndo(ctx context.Context, seq int64) error {
+	return s.writeAs(ctx, "begin to undo an import", func(t *writeTx) {
+		t.Run("UPDATE imports SET state = ?, error = NULL WHERE seq = ? AND state NOT IN (?, ?)", string(bridge.ImportUndoing), seq,
+			string(bridge.ImportRunning), string(bridge.ImportUndone))
+	})
+}
+
+// UndoImport removes what an import has stored, except what received messages or other imports account for. It works in
+// batches, between which others write. If it ends early, calling it again does the rest.
+func (s *Store) UndoImport(ctx context.Context, i ImportRecord) error {
+	defer s.index.Wake() // packs that have lost only some of their messages
+	if _, err := s.inBatches(ctx, "undo an import", retainBatch, func(t *writeTx) int64 { return t.undoRows(i.Seq) }); err != nil {
+		return err
+	}
+	for more := true; more; {
+		if err := s.writeAs(ctx, "undo the names of an import", func(t *writeTx) { more = t.undoName(i) }); err != nil {
+			return err
+		}
+	}
+	return s.writeAs(ctx, "undo the chat of an import", func(t *writeTx) {
+		t.undoPeople(i)
+		t.undoChat(i)
+		t.Run("UPDATE imports SET state = ? WHERE seq = ?", string(bridge.ImportUndone), i.Seq)
+	})
+}
+
+// importRow is a message that an import accounts for.
+type importRow struct {
+	message, name int64
+	hasFile       bool
+	before        []byte
+	isExported    bool // the message itself comes from an export
+	others        int  // imports that account for it, too
+	otherHasFile  bool
+}
+
+const undoQuery = `
+	SELECT r.message, r.name, r.has_file, ifnull(r.before, ''), m.imported AND m.id LIKE ?,
+		(SELECT count(*) FROM import_rows o WHERE o.message = r.message AND o.import != r.import),
+		EXISTS (SELECT 1 FROM import_rows o WHERE o.message = r.message AND o.import != r.import AND o.has_file)
+	FROM import_rows r JOIN messages m ON m.seq = r.message
+	WHERE r.import = ? ORDER BY r.message LIMIT ?`
+
+// undoRows undoes a batch of the messages of an import, and returns how many it has looked at.
+func (t *writeTx) undoRows(seq int64) int64 {
+	rows := db.Collect(t.Conn, func(row *db.Row) (r importRow) {
+		row.Scan(&r.message, &r.name, &r.hasFile, &r.before, &r.isExported, &r.others, &r.otherHasFile)
+		return r
+	}, undoQuery, bridge.ExportedID("%"), seq, retainBatch)
+	var removed []int64
+	for _, r := range rows {
+		if r.isExported && r.others == 0 {
+			removed = append(removed, r.message)
+			continue
+		}
+		t.undoShared(seq, r)
+	}
+	t.s.index.MarkRemoved(t.Conn, removed)
+	for _, message := range removed {
+		t.removeUnpacked(message)
+	}
+	t.s.index.DropEmpty(t.Conn, removed)
+	t.Run("UPDATE imports SET removed = removed + ? WHERE seq = ?", len(removed), seq)
+	return int64(len(rows))
+}
+
+// undoShared undoes what an import has done to a message that stays.
+func (t *writeTx) undoShared(seq int64, r importRow) {
+	t.Run("DELETE FROM import_rows WHERE message = ? AND import = ?", r.message, seq)
+	switch {
+	case !r.hasFile:
+	case r.otherHasFile:
+		t.Run(`
+			UPDATE import_rows SET before = nullif(?1, '') WHERE message = ?2 AND before IS NULL
+				AND import = (SELECT min(import) FROM import_rows WHERE message = ?2 AND has_file)`, string(r.before), r.message)
+	default:
+		t.takeFileBack(r.message, t.withoutFile(r))
+	}
+	if r.isExported { // and was stored under the other export's spelling of the sender
+		t.Run(`
+			UPDATE messages SET sender = (SELECT min(name) FROM import_rows WHERE message = ?1)
+			WHERE seq = ?1 AND sender = ?2 AND NOT EXISTS (SELECT 1 FROM import_rows WHERE message = ?1 AND name = ?2)`, r.message, r.name)
+	}
+}
+
+// withoutFile returns a message without the file that an import gave it: as it was before, or as another import has it.
+func (t *writeTx) withoutFile(r importRow) (before fileBefore) {
+	if len(r.before) == 0 && !t.Find("SELECT before FROM import_rows WHERE message = ? AND before IS NOT NULL AND NOT has_file ORDER BY import LIMIT 1", []any{r.message}, &r.before) {
+		before.Whole = true
+		t.Find("SELECT type FROM messages WHERE seq = ?", []any{r.message}, &before.Type)
+		return before
+	}
+	t.Decode(r.before, &before)
+	return before
+}
+
+// takeFileBack removes the imported file of a message, whose text stays if somebody has edited it since.
+func (t *writeTx) takeFileBack(seq int64, before fileBefore) {
+	var content string
+	var packed []byte
+	var isEdited bool
+	if !t.Find("SELECT content, ifnull(details, ''), edited_at IS NOT NULL FROM messages WHERE seq = ? AND deleted_at IS NULL", []any{seq}, &content, &packed, &isEdited) {
+		return
+	}
+	t.recordErasedFile(seq)
+	t.markErased()
+	t.Run("DELETE FROM kept_files WHERE message = ?", seq)
+	var ref any
+	if len(before.Ref) > 0 {
+		ref = string(before.Ref)
+	}
+	t.Run("UPDATE message_raw SET media_ref = ? WHERE seq = ?", ref, seq)
+	d := t.detailsIn(string(packed))
+	if d.Media != nil {
+		t.Run("UPDATE import_bytes SET bytes = max(0, bytes - ?) WHERE message = ?", d.Media.Size, seq)
+	}
+	if !before.Whole {
+		return
+	}
+	d.Media, d.Transcript = before.Media, nil
+	if before.Text != nil && !isEdited {
+		content = *before.Text
+	}
+	t.Run("DELETE FROM transcriptions WHERE message = ?", seq)
+	folded, bare := search.Columns(content, "")
+	t.Run("UPDATE messages SET type = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ? WHERE seq = ?",
+		before.Type, content, folded, bare, t.pack(d), d.hasLink(content), seq)
+	t.s.index.MarkStale(t.Conn, seq)
+}
+
+// undoName forgets whose a name was for an import, unless another import says the same, and gives the messages under
+// the name to whose it was for another import. It reports whether there is more to do.
+func (t *writeTx) undoName(i ImportRecord) (more bool) {
+	var name, person bridge.JID
+	if !t.Find("SELECT name, person FROM import_names WHERE import = ? LIMIT 1", []any{i.Seq}, &name, &person) {
+		return false
+	}
+	forget := func() bool {
+		t.Run("DELETE FROM import_names WHERE import = ? AND name = ?", i.Seq, string(name))
+		return true
+	}
+	var others int
+	t.Find("SELECT count(*) FROM import_names WHERE name = ? AND person = ? AND import != ?", []any{string(name), string(person), i.Seq}, &others)
+	if is := learned(t.Conn, name); is.Person != person || others > 0 {
+		return forget()
+	}
+	next := name
+	t.Find("SELECT person FROM import_names WHERE name = ? AND import != ? ORDER BY import DESC LIMIT 1", []any{string(name), i.Seq}, &next)
+	if t.reattribute(i.ChatJID, name, person, next) {
+		return true
+	}
+	if next == name {
+		next = ""
+	}
+	t.setSetting(settingNamed+name.User(), string(next))
+	t.setSetting(settingFormerly+name.User(), "") // no message is attributed to them any more
+	return forget()
+}
+
+// reattribute gives a batch of the messages of exports under a name from one person to another, and reports whether
+// there were any.
+func (t *writeTx) reattribute(chat, name, from, to bridge.JID) bool {
+	c, found := t.findChat(chat)
+	of, known := t.people.find(name)
+	was, isStored := t.people.find(from)
+	if !found || !known || !isStored {
+		return false
+	}
+	is := t.ensurePerson(to)
+	isMe := is.id == t.people.ownerID()
+	status := statusColumn(bridge.Message{FromMe: isMe, Status: new(bridge.DeliverySent)})
+	return t.Change(`
+		UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE seq IN (
+			SELECT m.seq FROM messages m JOIN import_rows r ON r.message = m.seq AND r.name = ?
+			WHERE m.chat = ? AND m.sender = ? AND m.imported AND m.id LIKE ? LIMIT ?)`,
+		is.id, isMe, status, of.id, c.id, was.id, bridge.ExportedID("%"), attributeBatch) > 0 && is.id != was.id
+}
+
+// unusedQuery reports whether a person has been added by imports alone, and nothing names them any more.
+const unusedQuery = `
+	SELECT 1 FROM people p WHERE p.id = ?1 AND p.name = '' AND p.business_name = '' AND p.username = '' AND p.lid IS NULL AND NOT p.blocked
+		AND p.timer_set_at = 0 AND (p.push_name = '' OR p.pn LIKE ?2)
+		AND NOT EXISTS (SELECT 1 FROM import_people WHERE person = ?1)
+		AND NOT EXISTS (SELECT 1 FROM chats c WHERE c.person = ?1)
+		AND NOT EXISTS (SELECT 1 FROM chats c CROSS JOIN messages m INDEXED BY messages_by_sender ON m.chat = c.id AND m.sender = ?1)
+		AND NOT EXISTS (SELECT 1 FROM identities WHERE person = ?1)
+		AND NOT EXISTS (SELECT 1 FROM members WHERE person = ?1)
+		AND NOT EXISTS (SELECT 1 FROM groups WHERE owner = ?1)
+		AND NOT EXISTS (SELECT 1 FROM join_requests WHERE person = ?1)
+		AND NOT EXISTS (SELECT 1 FROM reactions WHERE person = ?1)
+		AND NOT EXISTS (SELECT 1 FROM votes WHERE person = ?1)
+		AND NOT EXISTS (SELECT 1 FROM event_responses WHERE person = ?1)
+		AND NOT EXISTS (SELECT 1 FROM calls WHERE caller = ?1)`
+
+// undoPeople removes the people whom only an import has added.
+func (t *writeTx) undoPeople(i ImportRecord) {
+	people := db.List[int64](t.Conn, "SELECT person FROM import_people WHERE import = ?", i.Seq)
+	t.Run("DELETE FROM import_people WHERE import = ?", i.Seq)
+	c, _ := t.findChat(i.ChatJID)
+	for _, id := range people {
+		if id == c.person && t.isUnusedChat(i, c) {
+			t.Run("UPDATE chats SET person = NULL WHERE id = ?", c.id) // undoChat removes it
+		}
+		if t.Find(unusedQuery, []any{id, "%@" + bridge.ServerImport}, new(int)) {
+			t.markErased()
+			t.Run("DELETE FROM people WHERE id = ?", id)
+			t.people.forget(id)
+		}
+	}
+}
+
+// isUnusedChat reports whether only imports have added a chat, and nothing is stored of it any more.
+func (t *writeTx) isUnusedChat(i ImportRecord, c chatRow) bool {
+	return t.Find(`
+		SELECT 1 FROM chats c WHERE c.id = ?1 AND c.message_count = 0 AND NOT c.archived AND NOT c.pinned AND c.muted_until IS NULL AND NOT c.marked_unread
+			AND (SELECT made_chat FROM imports WHERE seq = ?2)
+			AND NOT EXISTS (SELECT 1 FROM imports WHERE chat = ?3 AND seq != ?2 AND state = ?4)
+			AND NOT EXISTS (SELECT 1 FROM groups WHERE chat = ?1 AND (known OR withheld))
+			AND NOT EXISTS (SELECT 1 FROM members WHERE chat = ?1)
+			AND NOT EXISTS (SELECT 1 FROM calls WHERE chat = ?1)
+			AND NOT EXISTS (SELECT 1 FROM new_chats WHERE chat = ?1)
+			AND NOT EXISTS (SELECT 1 FROM events WHERE chat = ?1)`, []any{c.id, i.Seq, string(i.ChatJID), string(bridge.ImportRunning)}, new(int))
+}
+
+// undoChat removes the chat of an import if only imports have added it, or corrects its number of people.
+func (t *writeTx) undoChat(i ImportRecord) {
+	c, found := t.findChat(i.ChatJID)
+	switch {
+	case !found:
+	case t.isUnusedChat(i, c):
+		t.markErased()
+		t.Run("DELETE FROM groups WHERE chat = ?", c.id)
+		t.Run("DELETE FROM chats WHERE id = ?", c.id)
+		clear(t.s.chats)
+	case i.ChatJID.IsImport():
+		t.Run("UPDATE chats SET participants = (SELECT count(DISTINCT sender) FROM messages WHERE chat = ?1) WHERE id = ?1", c.id)
+	}
+}
+
+// forget removes a person from look-ups. Readers of older snapshots still find them by their id.
+func (p *people) forget(id int64) {
+	p.change(func() {
+		for _, jid := range []bridge.JID{p.byID[id].pn, p.byID[id].lid} {
+			if p.byJID[jid] == id {
+				delete(p.byJID, jid)
+			}
+		}
+	})
+}

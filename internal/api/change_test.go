@@ -58,7 +58,7 @@ func TestEdit_WhatCannotBeEdited(t *testing.T) {
 		withType(iSaid(grace, "POLL", "When?"), "pollCreationMessageV3"), withType(iSaid(grace, "LOST", ""), bridge.TypeUndecryptable),
 		iSaid(grace, "GONE", "x"), bridge.Deletion{Chat: grace, Target: "GONE", By: me, Timestamp: bridge.At(time.Now())})
 	s.refused(http.MethodPatch, `{"text":"better"}`, "not_editable", map[string]string{
-		"M1": "somebody else", "LATE": "older than 15 minutes", "PEND": "still being sent", "FAIL": "never sent", "ONCE": "only once", "FWD": "forwarded",
+		"M1": "written by another person", "LATE": "older than 15 minutes", "PEND": "still being sent", "FAIL": "never sent", "ONCE": "only once", "FWD": "forwarded",
 		"BARE": "without a caption", "POLL": "only texts", "LOST": "decrypted", "GONE": "was deleted",
 	})
 	s.account.closed() // permanent reasons come first

@@ -99,7 +99,7 @@ func TestHooks_RefuseWhatIsNotUnderstood(t *testing.T) {
 		{with(ok, "chatJid", true), "chatJid must be a string"},
 		{object{"name": "x", "chatJid": grace}, "template is required"},
 		{with(ok, "template", "githb"), "template must be one of"},
-		{with(ok, "template", "{{range .payload}}{{range .}}{{range .}}{{end}}{{end}}{{end}}"), "line 1, column 37: at most 2 ranges"},
+		{with(ok, "template", "{{range .payload}}{{range .}}{{range .}}{{end}}{{end}}{{end}}"), "line 1, column 37: ranges may be nested at most 2 deep"},
 		{with(ok, "template", "{{"+strings.Repeat(" ", 20_000)), "at most 16384 bytes"},
 		{with(ok, "template", 1), "template must be a string"},
 		{with(ok, "secret", 1), "secret must be a string or null"},

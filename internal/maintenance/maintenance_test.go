@@ -122,6 +122,9 @@ func TestRemoveNoted_FilesOfImportedMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if run.Import, err = s.AddImport(t.Context(), store.ImportRecord{Import: bridge.Import{ID: "I", ChatJID: chat, State: bridge.ImportRunning}}); err != nil {
+		t.Fatal(err)
+	}
 	m := bridge.ExportedMessage{
 		Message: bridge.Message{Chat: chat, SenderJID: chat, MessageType: "documentMessage", Timestamp: bridge.At(time.Now()), Media: file},
 		SHA256:  file.Ref.FileSHA256,

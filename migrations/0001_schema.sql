@@ -107,7 +107,8 @@ CREATE TABLE new_chats (
 CREATE INDEX new_chats_by_time ON new_chats (at);
 
 -- known says whether the network has described the group; until then only its
--- JID is sure. withheld says that the network says nothing of it, because it is
+-- JID is sure. subject is the name that somebody gave the group, empty for none:
+-- then the chat is named by the members. withheld says that the network says nothing of it, because it is
 -- gone or the account is not in it: it is not asked again at every login. A
 -- community holds groups together. picture is the id of the picture since its
 -- last change that was seen, empty after a removal.
@@ -115,6 +116,7 @@ CREATE TABLE groups (
     chat          INTEGER PRIMARY KEY REFERENCES chats (id),
     known         INTEGER NOT NULL DEFAULT 0,
     withheld      INTEGER NOT NULL DEFAULT 0,
+    subject       TEXT NOT NULL DEFAULT '',
     topic         TEXT NOT NULL DEFAULT '',
     owner         INTEGER,
     created_at    INTEGER,

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -84,6 +85,7 @@ func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.G
 		known[p.JID] = p
 	}
 	shown := *live
+	shown.Name = cmp.Or(live.Name, stored.Name) // a group without a subject is named by its members
 	shown.OwnerJID = s.canonical(live.OwnerJID)
 	shown.Participants = make([]bridge.Participant, len(live.Participants))
 	for i, p := range live.Participants {

@@ -218,6 +218,21 @@ func TestGroup_ShowsStoredAndLive(t *testing.T) {
 	}
 }
 
+// TestGroup_LiveWithoutASubjectIsNamedByItsMembers, as the stored group and its chat are.
+func TestGroup_LiveWithoutASubjectIsNamedByItsMembers(t *testing.T) {
+	s := newServer(t)
+	name := "Grace Hopper"
+	s.know(bridge.Owner{PN: me}, bridge.Contact{JID: grace, Name: &name}, members(club, "", grace, me), say(club, grace, "G1", "to all", 0))
+	s.account.liveGroup = func(context.Context, bridge.JID) (*bridge.Group, error) {
+		return &bridge.Group{JID: club, Participants: []bridge.Participant{{JID: grace}, {JID: me}}}, nil
+	}
+	var got struct{ Stored, Live struct{ Name string } }
+	s.Get("/api/groups/" + url.PathEscape(string(club))).Want(http.StatusOK).Decode(&got)
+	if got.Stored.Name != name || got.Live.Name != name {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestGroup_LiveIsNullWhenTheNetworkCannotBeAsked(t *testing.T) {
 	s := newServer(t)
 	s.know(members(club, "Readers", grace, me))

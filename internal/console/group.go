@@ -228,6 +228,9 @@ func patchOf(form url.Values) (patch bridge.GroupPatch, err error) {
 		return new(form.Get(name) == "true")
 	}
 	patch = bridge.GroupPatch{Name: text("name"), Topic: text("topic"), IsAnnounce: choice("announce"), IsLocked: choice("locked"), JoinApproval: choice("approval")}
+	if form.Has("shown") && patch.Name != nil && *patch.Name == strings.TrimSpace(form.Get("shown")) {
+		patch.Name = nil // a group without a subject does not get one by saving the form
+	}
 	if form.Has("disappearing") {
 		seconds, err := strconv.ParseUint(form.Get("disappearing"), 10, 32)
 		if err != nil {

@@ -4,21 +4,21 @@ import "bridged/internal/bridge"
 
 // groupSettings holds what a change of a group compares.
 type groupSettings struct {
-	name, topic                        string
+	subject, topic                     string
 	isAnnounce, isLocked, joinApproval bool
 	timer                              uint32
 }
 
 // settingsOf returns the settings of a group, and whether the network has described it.
 func (t *writeTx) settingsOf(chat int64) (s groupSettings, known bool) {
-	t.Find("SELECT c.name, g.topic, g.is_announce, g.is_locked, g.join_approval, c.timer, g.known FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?",
-		[]any{chat}, &s.name, &s.topic, &s.isAnnounce, &s.isLocked, &s.joinApproval, &s.timer, &known)
+	t.Find("SELECT g.subject, g.topic, g.is_announce, g.is_locked, g.join_approval, c.timer, g.known FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?",
+		[]any{chat}, &s.subject, &s.topic, &s.isAnnounce, &s.isLocked, &s.joinApproval, &s.timer, &known)
 	return s, known
 }
 
 // compare adds what is different after a change to changes; nil if nothing is.
 func (s groupSettings) compare(after groupSettings, changes *bridge.GroupChanges) *bridge.GroupChanges {
-	changes.Subject, changes.Topic = changeOf(s.name, after.name), changeOf(s.topic, after.topic)
+	changes.Subject, changes.Topic = changeOf(s.subject, after.subject), changeOf(s.topic, after.topic)
 	changes.IsAnnounce, changes.IsLocked = changeOf(s.isAnnounce, after.isAnnounce), changeOf(s.isLocked, after.isLocked)
 	changes.JoinApproval, changes.Expiration = changeOf(s.joinApproval, after.joinApproval), changeOf(s.timer, after.timer)
 	if changes.IsZero() {

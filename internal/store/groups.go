@@ -74,12 +74,12 @@ func (t *writeTx) saveGroup(f bridge.Group) {
 		owner = new(t.ensurePerson(f.OwnerJID).id)
 	}
 	facts := t.Change(`
-		UPDATE groups SET known = 1, withheld = 0, topic = ?2, owner = ?3, created_at = ?4, is_announce = ?5, is_locked = ?6, join_approval = ?7, is_community = ?8
-		WHERE chat = ?1 AND (known, topic, owner, created_at, is_announce, is_locked, join_approval, is_community) IS NOT (1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
-		c.id, f.Topic, owner, f.CreatedAt, f.IsAnnounce, f.IsLocked, f.JoinApproval, f.IsCommunity)
-	renamed := t.renameGroup(c.id, f.Name)
+		UPDATE groups SET known = 1, withheld = 0, topic = ?2, owner = ?3, created_at = ?4, is_announce = ?5, is_locked = ?6, join_approval = ?7, is_community = ?8, subject = ?9
+		WHERE chat = ?1 AND (known, topic, owner, created_at, is_announce, is_locked, join_approval, is_community, subject) IS NOT (1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`,
+		c.id, f.Topic, owner, f.CreatedAt, f.IsAnnounce, f.IsLocked, f.JoinApproval, f.IsCommunity, f.Name)
 	timed := t.setGroupTimer(c.id, f.Expiration)
 	t.countMembers(c.id)
+	renamed := t.nameGroup(c.id)
 	if !known {
 		t.applyPendingIn(f.JID)
 	}
@@ -114,14 +114,6 @@ func (t *writeTx) appendGroupEvent(chat, at int64, data groupData) {
 	t.appendEntry(entryKey{event: bridge.EventGroupUpdated, chat: chat, data: column})
 }
 
-// renameGroup reports whether the name is a new one. An empty one changes nothing.
-func (t *writeTx) renameGroup(chat int64, name string) bool {
-	if name == "" {
-		return false
-	}
-	return t.changeChat(chat, "UPDATE chats SET name = ?1, folded_name = ?2 WHERE id = ?3 AND name != ?1", name, foldName(name), chat)
-}
-
 func (t *writeTx) saveGroupChange(f bridge.GroupChange) {
 	if !f.JID.IsGroup() {
 		return
@@ -131,18 +123,16 @@ func (t *writeTx) saveGroupChange(f bridge.GroupChange) {
 	changes := bridge.GroupChanges{By: f.By}
 	changed := t.Change(`
 		UPDATE groups SET topic = ifnull(?2, topic), is_announce = ifnull(?3, is_announce), is_locked = ifnull(?4, is_locked),
-			join_approval = ifnull(?5, join_approval), picture = ifnull(?6, picture)
-		WHERE chat = ?1 AND (topic, is_announce, is_locked, join_approval, picture)
-			IS NOT (ifnull(?2, topic), ifnull(?3, is_announce), ifnull(?4, is_locked), ifnull(?5, join_approval), ifnull(?6, picture))`,
-		c.id, f.Topic, f.IsAnnounce, f.IsLocked, f.JoinApproval, f.PictureID) > 0
-	if f.Name != nil {
-		changed = t.renameGroup(c.id, *f.Name) || changed
-	}
+			join_approval = ifnull(?5, join_approval), picture = ifnull(?6, picture), subject = ifnull(?7, subject)
+		WHERE chat = ?1 AND (topic, is_announce, is_locked, join_approval, picture, subject)
+			IS NOT (ifnull(?2, topic), ifnull(?3, is_announce), ifnull(?4, is_locked), ifnull(?5, join_approval), ifnull(?6, picture), ifnull(?7, subject))`,
+		c.id, f.Topic, f.IsAnnounce, f.IsLocked, f.JoinApproval, f.PictureID, f.Name) > 0
 	changed = t.changeMembers(c.id, f, &changes) || changed
 	if f.Expiration != nil {
 		changed = t.setGroupTimer(c.id, *f.Expiration) || changed
 	}
 	t.countMembers(c.id)
+	changed = t.nameGroup(c.id) || changed
 	at := cmp.Or(millis(f.Timestamp), t.at)
 	data := t.changeRequests(c.id, f, at)
 	if changed || data.Created != nil || data.Revoked != nil {

@@ -86,7 +86,7 @@ func (t *writeTx) saveChatName(f bridge.ChatName) {
 		unknown := false
 		t.Find("SELECT known = 0 FROM groups WHERE chat = ?", []any{c.id}, &unknown)
 		if unknown {
-			t.renameGroup(c.id, f.Name)
+			t.renameChat(c.id, f.Name)
 		}
 	case f.JID.IsPerson():
 		if p := t.ensurePerson(f.JID); p.name == "" {

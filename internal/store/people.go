@@ -206,7 +206,7 @@ func (t *writeTx) assignLID(lid bridge.JID, id int64) {
 func (t *writeTx) saveNumbersOf(p person) {
 	t.people.set(p)
 	t.Run("UPDATE people SET pn = nullif(?, ''), lid = nullif(?, '') WHERE id = ?", string(p.pn), string(p.lid), p.id)
-	t.updatePrivateChat(p)
+	t.updateChats(p)
 }
 
 // saveIdentity learns that a phone number and a LID are one person.
@@ -354,5 +354,5 @@ func (t *writeTx) saveNames(p person) {
 	t.people.set(p)
 	t.Run("UPDATE people SET name = ?, push_name = ?, business_name = ?, username = ?, sort_name = ?, folded_names = ? WHERE id = ?",
 		p.name, p.push, p.business, p.username, p.sortName(), p.foldedNames(), p.id)
-	t.updatePrivateChat(p)
+	t.updateChats(p)
 }

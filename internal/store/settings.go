@@ -70,5 +70,5 @@ func (t *writeTx) saveOwner(f bridge.Owner) {
 	t.saveIdentity(bridge.Identity(f))
 	me := t.ensurePerson(cmp.Or(f.PN, f.LID))
 	t.people.change(func() { t.people.owner = me.id })
-	t.updatePrivateChat(me)
+	t.updateChats(me)
 }

@@ -32,12 +32,20 @@ const (
 var made = map[string][]bridge.EventType{
 	eventUpsert: {bridge.EventMessageCreated, bridge.EventMessageUpdated}, eventUpdate: {bridge.EventMessageStatus, bridge.EventMessageUpdated},
 	eventDelete: {bridge.EventMessageUpdated}, eventEdited: {bridge.EventMessageUpdated}, eventSent: {bridge.EventMessageCreated},
-	eventConnection: {bridge.EventAccountStatus},
+	eventConnection: {bridge.EventAccountStatus}, eventGroups: {bridge.EventGroupUpdated}, eventParticipants: {bridge.EventGroupUpdated},
 }
 
-// plainEvent returns the name of an event, which settings write as MESSAGES_UPSERT.
+// plainEvent returns the name of an event, which settings write as MESSAGES_UPSERT. The name of
+// groups.update is GROUP_UPDATE there.
 func plainEvent(name string) string {
-	return strings.ReplaceAll(strings.ToLower(name), "_", ".")
+	plain := strings.ReplaceAll(strings.ToLower(name), "_", ".")
+	switch plain {
+	case "group.update":
+		return eventGroups
+	case "group.participants.update":
+		return eventParticipants
+	}
+	return plain
 }
 
 // typesOf returns the bridge's types of events of which Evolution's are made.
@@ -181,6 +189,8 @@ func (f Format) events(d format.Delivery) []event {
 		return []event{{name: eventUpdate, data: ChangeOf(account, *e.Message)}}
 	case bridge.EventMessageUpdated:
 		return updated(account, e)
+	case bridge.EventGroupUpdated:
+		return groupChanged(e)
 	case bridge.EventAccountStatus:
 		return []event{f.connection(e.Status.Status, e.Status.User)}
 	case format.Test:

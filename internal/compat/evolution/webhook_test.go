@@ -56,6 +56,9 @@ func TestFormat_PostsWhatFlowsRead(t *testing.T) {
 	reacted.Reactions = []bridge.MessageReaction{{SenderJID: sofia, Emoji: "", Timestamp: morning}}
 	voted := changed(poll, bridge.ChangedPoll)
 	voted.Voters = []bridge.JID{sofia}
+	inWalks := func(c bridge.GroupChanges) bridge.Event {
+		return bridge.Event{Type: bridge.EventGroupUpdated, Group: &bridge.StoredGroup{Group: bridge.Group{JID: "1203@g.us"}}, GroupChanges: &c}
+	}
 	for name, test := range map[string]struct {
 		event bridge.Event
 		want  map[string][]string // parts of the body, by the event's name
@@ -75,6 +78,13 @@ func TestFormat_PostsWhatFlowsRead(t *testing.T) {
 		"connected":                {bridge.Event{Type: bridge.EventAccountStatus, Status: &bridge.Status{Status: bridge.StateOpen, User: &bridge.User{JID: owner, PushName: "Ada"}}}, map[string][]string{"connection.update": {`"state":"open"`, `"statusReason":200`, `"profileName":"Ada"`}}},
 		"unlinked":                 {bridge.Event{Type: bridge.EventAccountStatus, Status: &bridge.Status{Status: bridge.StateNeedsPair}}, map[string][]string{"connection.update": {`"state":"close"`, `"statusReason":401`}}},
 		"a test":                   {bridge.Event{Type: format.Test}, map[string][]string{"connection.update": {`"state":"open"`}}},
+		"a new member":             {inWalks(bridge.GroupChanges{By: owner, Added: []bridge.JID{sofia}}), map[string][]string{"group-participants.update": {`"data":{"id":"1203@g.us","author":"15550001111@s.whatsapp.net","action":"add","participants":["34600100101@s.whatsapp.net"]}`}}},
+		"a member who left":        {inWalks(bridge.GroupChanges{Left: []bridge.JID{sofia}}), map[string][]string{"group-participants.update": {`"author":null,"action":"remove"`}}},
+		"a member who was removed": {inWalks(bridge.GroupChanges{By: owner, Removed: []bridge.JID{sofia}}), map[string][]string{"group-participants.update": {`"action":"remove"`}}},
+		"a new admin":              {inWalks(bridge.GroupChanges{By: owner, Promoted: []bridge.JID{sofia}}), map[string][]string{"group-participants.update": {`"action":"promote"`}}},
+		"no admin any more":        {inWalks(bridge.GroupChanges{By: owner, Demoted: []bridge.JID{sofia}}), map[string][]string{"group-participants.update": {`"action":"demote"`}}},
+		"a group's settings":       {inWalks(bridge.GroupChanges{By: sofia, Subject: &bridge.Change[string]{New: "Hikes"}, IsAnnounce: &bridge.Change[bool]{Old: true}}), map[string][]string{"groups.update": {`"data":[{"id":"1203@g.us","author":"34600100101@s.whatsapp.net","subject":"Hikes","announce":false}]`}}},
+		"a group's picture":        {bridge.Event{Type: bridge.EventGroupUpdated, Group: &bridge.StoredGroup{}}, map[string][]string{}},
 		"a chat":                   {bridge.Event{Type: bridge.EventChatUpdated, Chat: &bridge.Chat{}}, map[string][]string{}},
 	} {
 		got := posted(t, bridge.Webhook{}, test.event)
@@ -126,6 +136,17 @@ func TestFormat_ObeysTheWebhooksOptions(t *testing.T) {
 	for _, o := range []bridge.FormatOptions{{VerifyToken: "x"}, {Groups: true}} {
 		if err := (Format{}).Check(bridge.Webhook{Secret: "x", Options: o}); err == nil {
 			t.Errorf("%+v is taken", o)
+		}
+	}
+}
+
+// TestFormat_EventsOfGroupsHaveTheirNamesOfSettings: a webhook that asks for one gets it alone.
+func TestFormat_EventsOfGroupsHaveTheirNamesOfSettings(t *testing.T) {
+	e := bridge.Event{Type: bridge.EventGroupUpdated, Group: &bridge.StoredGroup{}, GroupChanges: &bridge.GroupChanges{Added: []bridge.JID{sofia}, Topic: &bridge.Change[string]{New: "x"}}}
+	for name, want := range map[string]string{"GROUP_PARTICIPANTS_UPDATE": "group-participants.update", "group-participants.update": "group-participants.update", "GROUP_UPDATE": "groups.update", "GROUPS_UPDATE": "groups.update"} {
+		got := posted(t, bridge.Webhook{Options: bridge.FormatOptions{Events: []string{name}}}, e)
+		if _, found := got[want]; !found || len(got) != 1 || !slices.Equal(typesOf([]string{name}), []bridge.EventType{bridge.EventGroupUpdated}) {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

@@ -33,6 +33,7 @@ func typesOf(events []string) (types []bridge.EventType) {
 		eventMessage: bridge.EventMessageCreated, eventAny: bridge.EventMessageCreated, eventAck: bridge.EventMessageStatus, eventAckGroup: bridge.EventMessageStatus,
 		eventReaction: bridge.EventMessageUpdated, eventEdited: bridge.EventMessageUpdated, eventRevoked: bridge.EventMessageUpdated,
 		eventVote: bridge.EventMessageUpdated, eventStatus: bridge.EventAccountStatus,
+		eventGroupJoin: bridge.EventGroupUpdated, eventGroupLeave: bridge.EventGroupUpdated, eventGroupMembers: bridge.EventGroupUpdated, eventGroupUpdate: bridge.EventGroupUpdated,
 	}
 	if len(events) == 0 || slices.Contains(events, eventEach) {
 		events = slices.Collect(maps.Keys(made))
@@ -134,6 +135,8 @@ func (f Format) events(d format.Delivery) []event {
 		return []event{f.ack(*e.Message)}
 	case bridge.EventMessageUpdated:
 		return f.updated(d)
+	case bridge.EventGroupUpdated:
+		return groupChanged(d)
 	case bridge.EventAccountStatus:
 		return []event{statusOf(*e.Status)}
 	case format.Test:

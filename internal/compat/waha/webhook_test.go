@@ -182,3 +182,37 @@ func TestMedia_AddressStaysAtTheFile(t *testing.T) {
 		}
 	}
 }
+
+// TestFormat_PostsChangesOfGroups: an event for each kind of change, those of the account apart.
+func TestFormat_PostsChangesOfGroups(t *testing.T) {
+	group := bridge.Group{JID: walks, Name: "Walks", Participants: []bridge.Participant{{JID: owner, IsAdmin: true}, {JID: sofia}}}
+	people := []bridge.JID{sofia}
+	for name, test := range map[string]struct {
+		changes bridge.GroupChanges
+		event   string
+		want    string
+	}{
+		"join":     {bridge.GroupChanges{By: owner, Added: people}, "group.v2.participants", `{"_data":{"by":"15550001111@s.whatsapp.net"`},
+		"members":  {bridge.GroupChanges{Added: people}, "group.v2.participants", `"group":{"id":"120363000000000000@g.us"},"participants":[{"id":"34600100101@c.us","role":"participant"}],"timestamp":1795249530000,"type":"join"}`},
+		"removed":  {bridge.GroupChanges{By: owner, Removed: people}, "group.v2.participants", `"role":"left"}],"timestamp":1795249530000,"type":"leave"}`},
+		"left":     {bridge.GroupChanges{By: sofia, Left: people}, "group.v2.participants", `"type":"leave"}`},
+		"promoted": {bridge.GroupChanges{By: owner, Promoted: people}, "group.v2.participants", `"role":"admin"}],"timestamp":1795249530000,"type":"promote"}`},
+		"demoted":  {bridge.GroupChanges{By: owner, Demoted: people}, "group.v2.participants", `"role":"participant"}],"timestamp":1795249530000,"type":"demote"}`},
+		"own join": {bridge.GroupChanges{By: sofia, Added: []bridge.JID{owner}}, "group.v2.join", `"participants":[{"id":"15550001111@c.us","role":"admin"},{"id":"34600100101@c.us","role":"participant"}],"subject":"Walks"}`},
+		"own end":  {bridge.GroupChanges{By: sofia, Removed: []bridge.JID{owner}}, "group.v2.leave", `"group":{"id":"120363000000000000@g.us"}`},
+		"own rank": {bridge.GroupChanges{By: sofia, Promoted: []bridge.JID{owner}}, "group.v2.participants", `"type":"promote"`},
+		"settings": {bridge.GroupChanges{By: sofia, Subject: &bridge.Change[string]{New: "Hikes"}, IsAnnounce: &bridge.Change[bool]{New: true}}, "group.v2.update", `"group":{"id":"120363000000000000@g.us","membersCanSendMessages":false,"subject":"Hikes"}`},
+	} {
+		e := bridge.Event{Type: bridge.EventGroupUpdated, Group: &bridge.StoredGroup{Group: group}, GroupChanges: &test.changes}
+		got := posted(t, bridge.Webhook{}, e)
+		if len(got) != 1 || !strings.Contains(got[test.event], test.want) {
+			t.Errorf("%s: %v, want %s with %s", name, got, test.event, test.want)
+		}
+	}
+	if got := posted(t, bridge.Webhook{}, bridge.Event{Type: bridge.EventGroupUpdated, Group: &bridge.StoredGroup{Group: group}}); len(got) != 0 {
+		t.Errorf("a change that is not known: %v", got)
+	}
+	if types := typesOf([]string{"group.v2.join"}); !slices.Equal(types, []bridge.EventType{bridge.EventGroupUpdated}) {
+		t.Errorf("types %v", types)
+	}
+}

@@ -64,6 +64,7 @@ CREATE TABLE groups (
     chat          INTEGER PRIMARY KEY REFERENCES chats (id),
     known         INTEGER NOT NULL DEFAULT 0,
     withheld      INTEGER NOT NULL DEFAULT 0,
+    subject       TEXT NOT NULL DEFAULT '',
     topic         TEXT NOT NULL DEFAULT '',
     owner         INTEGER,
     created_at    INTEGER,
@@ -419,7 +420,7 @@ INSERT INTO chats (id, jid, person, is_group, name, folded_name, participants, m
 @alice', 2, 3, 1795248003000, 0, 0, 2, 1795248001000, 0, 0, 0, 0, 0, NULL, 0, '');
 INSERT INTO chats (id, jid, person, is_group, name, folded_name, participants, message_count, last_message_at, timer, used, unread, unread_since, read_seq, receipt_seq, marked_unread, archived, pinned, muted_until, history_end, transcribed) VALUES (2, '120363000000000001@g.us', NULL, 1, 'Club', 'club', 2, 1, 1795248005000, 0, 0, 1, 1795248005000, 0, 0, 0, 0, 0, NULL, 0, '');
 INSERT INTO chats (id, jid, person, is_group, name, folded_name, participants, message_count, last_message_at, timer, used, unread, unread_since, read_seq, receipt_seq, marked_unread, archived, pinned, muted_until, history_end, transcribed) VALUES (3, '491700000003@s.whatsapp.net', 3, 0, '491700000003', '491700000003', 2, 2, 1795248010000, 0, 0, 2, 1795248009000, 0, 0, 0, 0, 0, NULL, 0, '');
-INSERT INTO groups (chat, known, withheld, topic, owner, created_at, is_announce, is_locked, join_approval, is_community, picture, updated_at) VALUES (2, 1, 0, '', NULL, NULL, 0, 0, 0, 0, NULL, 1795911522557);
+INSERT INTO groups (chat, known, withheld, subject, topic, owner, created_at, is_announce, is_locked, join_approval, is_community, picture, updated_at) VALUES (2, 1, 0, 'Club', '', NULL, NULL, 0, 0, 0, 0, NULL, 1795912885884);
 INSERT INTO members (chat, person, display_name, is_admin, is_super_admin, label, label_at) VALUES (2, 1, '', 0, 0, '', 0);
 INSERT INTO members (chat, person, display_name, is_admin, is_super_admin, label, label_at) VALUES (2, 3, '', 1, 0, '', 0);
 INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, bare, details, reactions, edited_at, deleted_at, status, imported, has_link) VALUES (1, 1, 'A1', 2, 0, 1795248001000, 'conversation', '', 'a text from an earlier release', NULL, NULL, NULL, 1, NULL, NULL, NULL, 0, 0);
@@ -436,20 +437,20 @@ INSERT INTO message_raw (seq, raw, media_ref, view_once, expiration, wire_id) VA
 INSERT INTO message_raw (seq, raw, media_ref, view_once, expiration, wire_id) VALUES (6, X'726177206F66205632', '{"directPath":"/V2","mediaKey":"a2V5IG9mIFYy","fileSha256":null,"fileEncSha256":null}', 0, 0, NULL);
 INSERT INTO reactions (message, person, emoji, timestamp) VALUES (1, 1, '👍', 1795248004000);
 INSERT INTO transcriptions (id, message, asked, whole, tries, next_at) VALUES (2, 5, 1, 0, 0, 0);
-INSERT INTO pending_changes (id, chat, target, kind, sender, stanza, at, size, fact, raw) VALUES (1, '120363000000000001@g.us', 'B2', 2, '491700000003@s.whatsapp.net', '', 1795911522557, 201, '{"Timestamp":"2026-11-21T08:00:07.000Z","Type":"conversation","Content":"edited","ViewOnce":false,"Details":{},"Ref":{"directPath":"","mediaKey":null,"fileSha256":null,"fileEncSha256":null}}', X'726177206F66204232');
-INSERT INTO calls (seq, id, wire_id, caller, chat, is_group, is_video, state, started_at, noted_at, ended_at) VALUES (1, 'call', 'call', 2, 1, 0, 0, 'ringing', 1795248008000, 1795911522557, NULL);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (1, 4, NULL, 1, NULL, 1795911522557);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (2, 1, 1, NULL, NULL, 1795911522557);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (3, 1, 2, NULL, NULL, 1795911522557);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (4, 1, 3, NULL, NULL, 1795911522557);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (5, 2, 1, NULL, '{"changes":["reactions"],"reactions":[{"sender":1,"emoji":"👍","timestamp":1795248004000}]}', 1795911522557);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (6, 4, NULL, 2, NULL, 1795911522557);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (7, 5, NULL, 2, NULL, 1795911522557);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (8, 1, 4, NULL, NULL, 1795911522557);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (9, 7, NULL, 1, '1', 1795911522557);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (10, 4, NULL, 3, NULL, 1795911522596);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (11, 1, 5, NULL, NULL, 1795911522596);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (12, 1, 6, NULL, NULL, 1795911522596);
-INSERT INTO events (id, type, message, chat, data, at) VALUES (13, 2, 6, NULL, '{"changes":["transcript"]}', 1795911522617);
-INSERT INTO tokens (id, name, hash, scopes, chats, expires_at, created_at, last_used_at, parent) VALUES (1, 'script', X'68617368', '["read"]', NULL, NULL, 1795911522641, NULL, NULL);
-INSERT INTO webhooks (id, url, secret, types, chats, exclude_chats, chat_type, from_me, format, format_options, allow_private, enabled, source, cursor, created_at, updated_at, last_delivered_at, last_failed_at, last_error, token) VALUES (1, 'https://example.com', '', '[]', '[]', '[]', 'all', NULL, 'bridged', '{}', 0, 1, 'api', 0, 1795911522643, 1795911522643, NULL, NULL, NULL, NULL);
+INSERT INTO pending_changes (id, chat, target, kind, sender, stanza, at, size, fact, raw) VALUES (1, '120363000000000001@g.us', 'B2', 2, '491700000003@s.whatsapp.net', '', 1795912885884, 201, '{"Timestamp":"2026-11-21T08:00:07.000Z","Type":"conversation","Content":"edited","ViewOnce":false,"Details":{},"Ref":{"directPath":"","mediaKey":null,"fileSha256":null,"fileEncSha256":null}}', X'726177206F66204232');
+INSERT INTO calls (seq, id, wire_id, caller, chat, is_group, is_video, state, started_at, noted_at, ended_at) VALUES (1, 'call', 'call', 2, 1, 0, 0, 'ringing', 1795248008000, 1795912885884, NULL);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (1, 4, NULL, 1, NULL, 1795912885884);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (2, 1, 1, NULL, NULL, 1795912885884);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (3, 1, 2, NULL, NULL, 1795912885884);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (4, 1, 3, NULL, NULL, 1795912885884);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (5, 2, 1, NULL, '{"changes":["reactions"],"reactions":[{"sender":1,"emoji":"👍","timestamp":1795248004000}]}', 1795912885884);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (6, 4, NULL, 2, NULL, 1795912885884);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (7, 5, NULL, 2, NULL, 1795912885884);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (8, 1, 4, NULL, NULL, 1795912885884);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (9, 7, NULL, 1, '1', 1795912885884);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (10, 4, NULL, 3, NULL, 1795912885910);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (11, 1, 5, NULL, NULL, 1795912885910);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (12, 1, 6, NULL, NULL, 1795912885910);
+INSERT INTO events (id, type, message, chat, data, at) VALUES (13, 2, 6, NULL, '{"changes":["transcript"]}', 1795912885925);
+INSERT INTO tokens (id, name, hash, scopes, chats, expires_at, created_at, last_used_at, parent) VALUES (1, 'script', X'68617368', '["read"]', NULL, NULL, 1795912885937, NULL, NULL);
+INSERT INTO webhooks (id, url, secret, types, chats, exclude_chats, chat_type, from_me, format, format_options, allow_private, enabled, source, cursor, created_at, updated_at, last_delivered_at, last_failed_at, last_error, token) VALUES (1, 'https://example.com', '', '[]', '[]', '[]', 'all', NULL, 'bridged', '{}', 0, 1, 'api', 0, 1795912885941, 1795912885941, NULL, NULL, NULL, NULL);

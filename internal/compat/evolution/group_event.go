@@ -1,0 +1,71 @@
+package evolution
+
+import (
+	"slices"
+
+	"bridged/internal/bridge"
+)
+
+// The events of groups.
+const (
+	eventGroups       = "groups.update"
+	eventParticipants = "group-participants.update"
+)
+
+// participantsChange is the data of a change of members (Baileys' group-participants.update).
+type participantsChange struct {
+	ID           bridge.JID   `json:"id"`
+	Author       *bridge.JID  `json:"author"` // null if the network did not say who
+	Action       string       `json:"action"` // add, remove, promote or demote
+	Participants []bridge.JID `json:"participants"`
+}
+
+// groupSettings is a group with the settings that have changed (Baileys' groups.update).
+type groupSettings struct {
+	ID           bridge.JID  `json:"id"`
+	Author       *bridge.JID `json:"author"`
+	Subject      *string     `json:"subject,omitempty"`
+	Desc         *string     `json:"desc,omitempty"`
+	Announce     *bool       `json:"announce,omitempty"`
+	Restrict     *bool       `json:"restrict,omitempty"`
+	JoinApproval *bool       `json:"joinApprovalMode,omitempty"`
+	Ephemeral    *uint32     `json:"ephemeralDuration,omitempty"`
+}
+
+// groupChanged returns an event for each kind of change; none if it is not known what has
+// changed.
+func groupChanged(e bridge.Event) (events []event) {
+	c := e.GroupChanges
+	if c == nil || e.Group == nil {
+		return nil
+	}
+	var author *bridge.JID
+	if c.By != "" {
+		author = &c.By
+	}
+	for _, step := range []struct {
+		action string
+		people []bridge.JID
+	}{{"add", c.Added}, {"remove", slices.Concat(c.Removed, c.Left)}, {"promote", c.Promoted}, {"demote", c.Demoted}} {
+		if len(step.people) > 0 {
+			events = append(events, event{name: eventParticipants, data: participantsChange{e.Group.JID, author, step.action, step.people}})
+		}
+	}
+	settings := groupSettings{
+		Subject: newOf(c.Subject), Desc: newOf(c.Topic), Announce: newOf(c.IsAnnounce), Restrict: newOf(c.IsLocked),
+		JoinApproval: newOf(c.JoinApproval), Ephemeral: newOf(c.Expiration),
+	}
+	if settings != (groupSettings{}) {
+		settings.ID, settings.Author = e.Group.JID, author
+		events = append(events, event{name: eventGroups, data: []groupSettings{settings}})
+	}
+	return events
+}
+
+// newOf returns the value after a change, nil if there is none.
+func newOf[T comparable](c *bridge.Change[T]) *T {
+	if c == nil {
+		return nil
+	}
+	return &c.New
+}

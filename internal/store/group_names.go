@@ -1,0 +1,76 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store/db"
+)
+
+// renameChat gives a group's chat a name, and reports whether it is a new one.
+func (t *writeTx) renameChat(chat int64, name string) bool {
+	return t.changeChat(chat, "UPDATE chats SET name = ?1, folded_name = ?2 WHERE id = ?3 AND name != ?1", name, foldName(name), chat)
+}
+
+// nameGroup names a group's chat by its subject, or by its members if it has none. It reports
+// whether the name is a new one. A group that the network has not described keeps its name.
+func (t *writeTx) nameGroup(chat int64) bool {
+	var jid bridge.JID
+	var subject string
+	var known bool
+	t.Find("SELECT c.jid, g.subject, g.known FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?", []any{chat}, &jid, &subject, &known)
+	if subject != "" {
+		return t.renameChat(chat, subject)
+	}
+	return known && t.renameChat(chat, cmp.Or(t.nameByMembers(chat), jid.User()))
+}
+
+// nameByMembers returns the name of a group without a subject: names first, then numbers,
+// both in alphabetical order. It is "You" if the account is the only member.
+func (t *writeTx) nameByMembers(chat int64) string {
+	type shownMember struct{ key, name string }
+	var named, numbered []shownMember
+	unnamed, own := 0, t.people.ownerID()
+	isMember := false
+	for row := range t.Rows("SELECT person, display_name FROM members WHERE chat = ?", chat) {
+		var id int64
+		var shown string
+		row.Scan(&id, &shown)
+		p := t.people.get(id)
+		name := strings.TrimSpace(cmp.Or(p.displayName(), shown))
+		switch {
+		case p.id == own:
+			isMember = true
+		case name != "":
+			named = append(named, shownMember{foldName(name), name})
+		case p.pn != "":
+			numbered = append(numbered, shownMember{p.pn.User(), "+" + p.pn.User()})
+		default:
+			unnamed++
+		}
+	}
+	var names []string
+	for _, list := range [][]shownMember{named, numbered} {
+		slices.SortFunc(list, func(a, b shownMember) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.name, b.name)) })
+		for _, m := range list {
+			names = append(names, m.name)
+		}
+	}
+	if len(names)+unnamed == 0 && isMember {
+		return "You"
+	}
+	return bridge.NameByMembers(names, unnamed)
+}
+
+// updateChats updates what the names and the JID of p are part of: the chat with p, and the
+// names of groups without a subject.
+func (t *writeTx) updateChats(p person) {
+	t.updatePrivateChat(p)
+	for _, chat := range db.List[int64](t.Conn, "SELECT m.chat FROM members m CROSS JOIN groups g ON g.chat = m.chat WHERE m.person = ? AND g.subject = '' AND g.known", p.id) {
+		if t.nameGroup(chat) {
+			t.appendEntry(entryKey{event: bridge.EventGroupUpdated, chat: chat})
+		}
+	}
+}

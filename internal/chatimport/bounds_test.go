@@ -143,7 +143,7 @@ func TestImport_ObeysWhoeverEndsIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := w.Wait(t.Context(), id, time.Minute)
+			got, err := w.Wait(t.Context(), id, toTheEnd)
 			if got.State != test.state || bridge.CodeOf(err) != test.code || got.Error == nil || got.Imported+got.Duplicates == got.Total {
 				t.Errorf("%v: %+v", err, got)
 			}
@@ -162,7 +162,7 @@ func TestImport_OfALimitedTokenHasALimitedTime(t *testing.T) {
 	id, err := w.begin(t.Context(), endless(100_000), func(r *Request) { r.Family = 7 })
 	if err == nil { // it may end while it is read
 		var got bridge.Import
-		got, err = w.Wait(t.Context(), id, time.Minute)
+		got, err = w.Wait(t.Context(), id, toTheEnd)
 		if got.State != bridge.ImportFailed {
 			t.Errorf("state: %s", got.State)
 		}
@@ -284,15 +284,15 @@ func TestImport_ReadsNoMoreOfATextThanIsStored(t *testing.T) {
 // has no quota.
 func TestImport_ATokenTreeHasAQuota(t *testing.T) {
 	w := newWorld(t)
-	w.o.Quota = 1 << 20
+	w.o.Quota = 1 << 18
 	of := func(family int64, chat string) func(*Request) {
 		return func(r *Request) { r.Family, r.Chat = family, chat }
 	}
-	got, err := w.try(endless(10_000), of(7, "Texts"))
+	got, err := w.try(endless(2000), of(7, "Texts"))
 	if bridge.CodeOf(err) != bridge.CodePayloadTooLarge || got.State != bridge.ImportFailed || got.Imported == 0 {
 		t.Errorf("texts: %v: %s", err, told(got))
 	}
-	if _, err := w.try(endless(5000), of(7, "More texts")); bridge.CodeOf(err) != bridge.CodePayloadTooLarge {
+	if _, err := w.try(endless(1000), of(7, "More texts")); bridge.CodeOf(err) != bridge.CodePayloadTooLarge {
 		t.Errorf("another chat: %v", err)
 	}
 	at := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
@@ -300,7 +300,7 @@ func TestImport_ATokenTreeHasAQuota(t *testing.T) {
 	if got, err := w.try(exporttest.LocaleOf("de").Zip(t, exporttest.Android, []exporttest.Say{file}), of(8, "Files")); bridge.CodeOf(err) != bridge.CodePayloadTooLarge || w.files() != 0 {
 		t.Errorf("files: %v: %s, %d files", err, told(got), w.files())
 	}
-	w.imports(endless(10_000), of(0, "Texts"))
+	w.imports(endless(2000), of(0, "Texts"))
 }
 
 // TestImport_LeavesDiskFree: nothing is stored that does not leave the reserve.

@@ -82,6 +82,10 @@ func (w *world) know(facts ...bridge.Fact) {
 	}
 }
 
+// toTheEnd is how long a test waits for an import: for as long as the test runs, because with the race
+// detector on a busy machine an import of some thousand messages takes more than a minute.
+const toTheEnd = time.Hour
+
 // try imports an export into a chat named Weekend, unless a change names another.
 func (w *world) try(export []byte, changes ...func(*Request)) (bridge.Import, error) {
 	w.t.Helper()
@@ -97,7 +101,7 @@ func (w *world) try(export []byte, changes ...func(*Request)) (bridge.Import, er
 	if err != nil {
 		return bridge.Import{}, err
 	}
-	return w.Wait(w.t.Context(), id, time.Minute)
+	return w.Wait(w.t.Context(), id, toTheEnd)
 }
 
 func (w *world) imports(export []byte, changes ...func(*Request)) bridge.Import {

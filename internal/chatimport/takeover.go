@@ -245,7 +245,7 @@ func (j *job) admit(run *store.ExportRun, messages []bridge.ExportedMessage, res
 		}
 	}
 	if quota := j.i.o.Quota; quota > 0 && run.Family != intake.Operator && run.Used+size > quota {
-		return bridge.Fail(bridge.CodePayloadTooLarge, "the imports of this token, and of the tokens that it created, may store %d MB, which IMPORT_MAX_BYTES sets, and have stored %d MB: import the rest with BRIDGE_TOKEN", quota>>20, run.Used>>20)
+		return bridge.Fail(bridge.CodePayloadTooLarge, "the imports of this token, and of the tokens that it created, may store %d MB, which IMPORT_QUOTA sets, and have stored %d MB: import the rest with BRIDGE_TOKEN, or raise IMPORT_QUOTA", quota>>20, run.Used>>20)
 	}
 	return j.i.o.Reserve.Check(size)
 }

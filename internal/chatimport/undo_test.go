@@ -21,7 +21,7 @@ func (w *world) undoes(i bridge.Import) bridge.Import {
 	if err := w.Undo(w.t.Context(), i.ID); err != nil {
 		w.t.Fatal(err)
 	}
-	undone, err := w.WaitUndone(w.t.Context(), i.ID, time.Minute)
+	undone, err := w.WaitUndone(w.t.Context(), i.ID, toTheEnd)
 	if err != nil || undone.State != bridge.ImportUndone {
 		w.t.Fatalf("%v: %+v", err, undone)
 	}
@@ -241,7 +241,7 @@ func TestUndo_ContinuesAfterAStop(t *testing.T) {
 	if w.Importer, err = New(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	undone, err := w.WaitUndone(t.Context(), done.ID, time.Minute)
+	undone, err := w.WaitUndone(t.Context(), done.ID, toTheEnd)
 	if err != nil || undone.State != bridge.ImportUndone || undone.Removed != 1000 || len(w.shows()) > 0 {
 		t.Errorf("%v: %+v, %v", err, undone, w.shows())
 	}

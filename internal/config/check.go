@@ -43,6 +43,7 @@ func (c *Config) check(faults *Faults) {
 		{c.MediaMaxBytes > 0, "MEDIA_MAX_BYTES must be greater than 0"},
 		{c.MediaCacheBytes >= 0, "MEDIA_CACHE_BYTES must not be negative; 0 switches the cache off"},
 		{c.ImportMaxBytes > 0, "IMPORT_MAX_BYTES must be greater than 0: it bounds an exported chat with its files"},
+		{c.ImportQuota >= 0, "IMPORT_QUOTA must not be negative; 0 is no limit to what the imports of a token may store"},
 		{c.RetentionDays >= 0, "RETENTION_DAYS must not be negative; 0 stores messages forever"},
 		{c.FetchTimeout > 0, "FETCH_TIMEOUT must be longer than 0, such as 60s"},
 		{c.NewChatsPerDay >= 0, "NEW_CHATS_PER_DAY must not be negative; 0 is any number"},

@@ -38,6 +38,7 @@ type Config struct {
 	MediaMaxBytes   Size                 `env:"MEDIA_MAX_BYTES" envDefault:"100MiB"`
 	MediaCacheBytes Size                 `env:"MEDIA_CACHE_BYTES" envDefault:"1GiB"`
 	ImportMaxBytes  Size                 `env:"IMPORT_MAX_BYTES" envDefault:"2GiB"`
+	ImportQuota     Size                 `env:"IMPORT_QUOTA" envDefault:"256MiB"`
 	FetchTimeout    time.Duration        `env:"FETCH_TIMEOUT" envDefault:"60s"`
 	FFmpeg          string               `env:"FFMPEG"`
 	LinkPreviews    bool                 `env:"LINK_PREVIEWS" envDefault:"false"`

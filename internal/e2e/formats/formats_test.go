@@ -205,7 +205,7 @@ func TestFormats_ComputersOpenWhatArrives(t *testing.T) {
 		t.Run(setting, func(t *testing.T) {
 			t.Parallel()
 			if converts {
-				setting = withFFmpeg(t)
+				setting = WithFFmpeg(t)
 			}
 			s := newFormatScene(t, setting)
 			for i, f := range formatsOf(t) {

@@ -22,16 +22,6 @@ import (
 	"bridged/internal/simnet"
 )
 
-// withFFmpeg returns the setting that names ffmpeg.
-func withFFmpeg(t *testing.T) string {
-	t.Helper()
-	program, err := exec.LookPath("ffmpeg")
-	if err != nil {
-		t.Skip("ffmpeg is not installed")
-	}
-	return "FFMPEG=" + program
-}
-
 // isVoiceNote checks what a phone got of a sound of so many seconds that swells and fades.
 func isVoiceNote(t *testing.T, phone *simnet.Phone, got *simnet.Received, seconds int) {
 	t.Helper()
@@ -52,7 +42,7 @@ func isVoiceNote(t *testing.T, phone *simnet.Phone, got *simnet.Received, second
 // Any sound is a voice note for the phones, by whatever way it is sent, and once under one key.
 func TestSounds_BecomeVoiceNotes(t *testing.T) {
 	t.Parallel()
-	c := PairedCast(t, FetchesLoopback, withFFmpeg(t))
+	c := PairedCast(t, FetchesLoopback, WithFFmpeg(t))
 	to := bridge.JID(c.Anna.PN().String())
 	web := NewWebsite(t)
 	arrives := func(id simnet.MessageID) *simnet.Received { return Must(c.Anna.ReceivedID(Within(t), id))(t) }
@@ -106,7 +96,7 @@ func TestSounds_BecomeVoiceNotes(t *testing.T) {
 // A film is converted if computers refuse it, and where that is asked for and needed.
 func TestSounds_FilmsAreConverted(t *testing.T) {
 	t.Parallel()
-	setting := withFFmpeg(t)
+	setting := WithFFmpeg(t)
 	c := PairedCast(t, FetchesLoopback, setting)
 	web := NewWebsite(t)
 	webm := filepath.Join(t.TempDir(), "film.webm")
@@ -140,7 +130,7 @@ func TestSounds_AreSentWhenTheirCallerLeaves(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	program, started, goesOn := filepath.Join(dir, "ffmpeg"), filepath.Join(dir, "started"), filepath.Join(dir, "goes-on")
-	script := fmt.Sprintf("#!/bin/sh\n: > %s\nwhile [ ! -e %s ]; do sleep 0.02; done\nexec %s \"$@\"\n", started, goesOn, strings.TrimPrefix(withFFmpeg(t), "FFMPEG="))
+	script := fmt.Sprintf("#!/bin/sh\n: > %s\nwhile [ ! -e %s ]; do sleep 0.02; done\nexec %s \"$@\"\n", started, goesOn, strings.TrimPrefix(WithFFmpeg(t), "FFMPEG="))
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +231,7 @@ func TestSounds_NothingConvertsOnWithoutTheBridge(t *testing.T) {
 // The doors make voice notes of sounds, too.
 func TestSounds_ThroughTheDoors(t *testing.T) {
 	t.Parallel()
-	s := NewDoorScene(t, "COMPAT=waha,evolution,cloud", FetchesLoopback, withFFmpeg(t))
+	s := NewDoorScene(t, "COMPAT=waha,evolution,cloud", FetchesLoopback, WithFFmpeg(t))
 	sound := NewWebsite(t).Has("/tone.wav", Tone(2))
 	data := InBase64(Tone(2))
 	json := map[string]string{"X-Api-Key": s.Full, "apikey": s.Full, "Authorization": "Bearer " + s.Full, "Content-Type": "application/json"}

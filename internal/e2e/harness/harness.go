@@ -125,7 +125,7 @@ func StartBridge(t testing.TB, network *simnet.Network, settings ...string) *Pro
 	p.Set(settings...)
 	p.Start()
 	t.Cleanup(func() {
-		if p.running() {
+		if p.Running() {
 			p.Stop()
 		}
 	})
@@ -188,7 +188,8 @@ func (p *Process) Start() {
 	}
 }
 
-func (p *Process) running() bool {
+// Running reports whether the program has not ended.
+func (p *Process) Running() bool {
 	select {
 	case <-p.Exited:
 		return false

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
@@ -125,4 +126,14 @@ func buildInto(root, cache, dir string) error {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	return os.Rename(temp, dir)
+}
+
+// WithFFmpeg returns the setting that names ffmpeg. The test is skipped if ffmpeg is not installed.
+func WithFFmpeg(t testing.TB) string {
+	t.Helper()
+	program, err := exec.LookPath("ffmpeg")
+	if err != nil {
+		t.Skip("ffmpeg is not installed")
+	}
+	return "FFMPEG=" + program
 }

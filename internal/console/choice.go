@@ -129,8 +129,17 @@ func namesIn(values []string) (names []string) {
 	return names
 }
 
-// chatCalled returns the chat that a text names, or what is wrong with it.
+// maxChoice limits the name of a chat or a person in a form, in bytes: the page shows a wrong one again.
+const maxChoice = 1 << 10
+
+var errLongChoice = problem{http.StatusBadRequest, "That’s too long", "A name has at most 1,024 bytes. Enter the name, phone number or JID of a chat, and separate several with semicolons.", ""}
+
+// chatCalled returns the chat that a text names, or what is wrong with it. A text longer than maxChoice is
+// an error.
 func (v *visit) chatCalled(text string) (_ bridge.JID, wrong string, _ error) {
+	if len(text) > maxChoice {
+		return "", "", errLongChoice
+	}
 	if strings.Contains(text, "@") {
 		if jid, err := bridge.ParseJID(text); err == nil {
 			return jid, "", nil

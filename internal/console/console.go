@@ -73,7 +73,9 @@ func New(o Options) (*Console, error) {
 		options: o, api: client.InProcess(o.API, o.Token), now: o.Now, views: views,
 		sessions: &sessions{now: o.Now, byID: make(map[hash]*session), links: make(map[hash]time.Time)}, bodies: intake.NewBodies(), tries: &throttle{tried: make(map[netip.Prefix]*rate.Limiter)},
 	}
-	c.handler = front.Observe(c.guard(c.routes()), o.Log, logAccess, broken)
+	mux := http.NewServeMux()
+	c.eachRoute(mux.HandleFunc)
+	c.handler = front.Observe(c.guard(mux), o.Log, logAccess, broken)
 	return c, nil
 }
 
@@ -107,22 +109,27 @@ const (
 	loginPath = "/login"
 )
 
-// routes returns the router of all pages.
-//
-// It is the standard library's: the API's router finds its place in a request's
-// context, and would take itself for a part of another one of its kind.
-func (c *Console) routes() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("GET /{$}", http.RedirectHandler(root+"/", http.StatusSeeOther))
-	mux.HandleFunc("GET /favicon.ico", c.serveAsset)
-	mux.HandleFunc("GET "+root+"/assets/{name}", c.serveAsset)
-	mux.HandleFunc("GET "+loginPath, c.showLogin)
-	mux.HandleFunc("POST "+loginPath, c.logIn)
-	mux.Handle("GET "+root, http.RedirectHandler(root+"/", http.StatusSeeOther))
+// Patterns returns the pattern of each route, as [http.ServeMux] has them.
+func (c *Console) Patterns() (all []string) {
+	c.eachRoute(func(pattern string, _ func(http.ResponseWriter, *http.Request)) { all = append(all, pattern) })
+	return all
+}
 
-	page := func(pattern string, h handler) { mux.HandleFunc("GET "+root+pattern, c.page(h)) }
+// eachRoute calls handle for each route.
+//
+// The router is the standard library's: the API's router finds its place in a request's
+// context, and would take itself for a part of another one of its kind.
+func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWriter, *http.Request))) {
+	handle("GET /{$}", http.RedirectHandler(root+"/", http.StatusSeeOther).ServeHTTP)
+	handle("GET /favicon.ico", c.serveAsset)
+	handle("GET "+root+"/assets/{name}", c.serveAsset)
+	handle("GET "+loginPath, c.showLogin)
+	handle("POST "+loginPath, c.logIn)
+	handle("GET "+root, http.RedirectHandler(root+"/", http.StatusSeeOther).ServeHTTP)
+
+	page := func(pattern string, h handler) { handle("GET "+root+pattern, c.page(h)) }
 	live := func(pattern string, h handler) { page(pattern, c.live(h)) }
-	post := func(pattern string, h handler) { mux.HandleFunc("POST "+root+pattern, c.page(c.checked(h))) }
+	post := func(pattern string, h handler) { handle("POST "+root+pattern, c.page(c.checked(h))) }
 
 	live("/{$}", c.showOverview)
 	live("/chats", c.showChats)
@@ -149,8 +156,8 @@ func (c *Console) routes() http.Handler {
 	post("/chats/{jid}/invite", c.revokeLink)
 	post("/chats/{jid}/leave", c.leaveGroup)
 	page("/import", c.showImportForm)
-	mux.HandleFunc("POST "+root+"/import", c.page(c.checkImport))
-	mux.HandleFunc("POST "+root+"/import/run", c.page(c.runImport))
+	handle("POST "+root+"/import", c.page(c.checkImport))
+	handle("POST "+root+"/import/run", c.page(c.runImport))
 	page("/import/{import}", c.showImport)
 	post("/import/{import}/end", c.endImport)
 	page("/imports", c.showImports)
@@ -165,8 +172,8 @@ func (c *Console) routes() http.Handler {
 	page("/chats/{jid}/mentions", c.listMentions)
 	post("/chats/{jid}/messages/{id}/edit", c.edit)
 	post("/chats/{jid}/messages/{id}/delete", c.deleteMessage)
-	mux.HandleFunc("POST "+root+"/chats/{jid}/file", c.page(c.sendFile))
-	mux.HandleFunc("POST "+root+"/chats/{jid}/picture", c.page(c.setGroupPicture))
+	handle("POST "+root+"/chats/{jid}/file", c.page(c.sendFile))
+	handle("POST "+root+"/chats/{jid}/picture", c.page(c.setGroupPicture))
 	page("/pictures/{jid}", c.showPicture)
 	page("/chats/{jid}/media", c.showGallery)
 	page("/search", c.showSearch)
@@ -195,7 +202,7 @@ func (c *Console) routes() http.Handler {
 	page("/api", c.showReference)
 	page("/api/{operation}", c.showOperation)
 	post("/api/{operation}", c.tryOperation)
-	mux.HandleFunc("POST "+root+"/api/{operation}/upload", c.page(c.tryUpload))
+	handle("POST "+root+"/api/{operation}/upload", c.page(c.tryUpload))
 	page("/api/{operation}/file", c.openFile)
 	page("/settings", c.showSettings)
 	post("/reconnect", c.reconnect)
@@ -205,5 +212,4 @@ func (c *Console) routes() http.Handler {
 	post("/theme", c.setTheme)
 	post("/logout", c.logOut)
 	page("/", func(*visit) error { return errUnknown })
-	return mux
 }

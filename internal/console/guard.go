@@ -139,6 +139,11 @@ func (c *Console) checked(h handler) handler {
 		if !v.session.owns(cmp.Or(v.r.PostForm.Get("csrf"), v.r.Header.Get("X-CSRF-Token"))) {
 			return errOutdated
 		}
+		for _, field := range []string{"to", "person"} { // JIDs, which pages show again
+			if slices.ContainsFunc(v.r.PostForm[field], func(jid string) bool { return len(jid) > maxChoice }) {
+				return errLongChoice
+			}
+		}
 		return h(v)
 	}
 }

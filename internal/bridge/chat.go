@@ -41,6 +41,8 @@ type Group struct {
 	Participants []Participant `json:"participants" bound:"members"`
 	Expiration   uint32        `json:"disappearingSeconds"` // 0 is off
 	IsCommunity  bool          `json:"-"`                   // holds groups together, and has no messages
+	Joined       bool          `json:"-"`                   // the account has just become a member
+	JoinedBy     JID           `json:"-"`                   // who added the account, or itself; empty for unknown
 }
 
 // StoredGroup is a group as the store has it.

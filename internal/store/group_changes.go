@@ -34,6 +34,12 @@ func changeOf[T comparable](before, after T) *bridge.Change[T] {
 	return &bridge.Change[T]{Old: before, New: after}
 }
 
+// isMember reports whether a person is a member of a group.
+func (t *writeTx) isMember(chat, person int64) (is bool) {
+	t.Find("SELECT EXISTS (SELECT 1 FROM members WHERE chat = ? AND person = ?)", []any{chat, person}, &is)
+	return is
+}
+
 // adminsAmong returns the members of a group, and whether each is an admin.
 func (t *writeTx) adminsAmong(chat int64) map[int64]bool {
 	members := make(map[int64]bool)

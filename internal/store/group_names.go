@@ -15,7 +15,7 @@ func (t *writeTx) renameChat(chat int64, name string) bool {
 }
 
 // nameGroup names a group's chat by its subject, or by its members if it has none. It reports
-// whether the name is a new one. A group that the network has not described keeps its name.
+// whether the name is a new one. A group that the network has not described retains its name.
 func (t *writeTx) nameGroup(chat int64) bool {
 	var jid bridge.JID
 	var subject string
@@ -64,8 +64,8 @@ func (t *writeTx) nameByMembers(chat int64) string {
 	return bridge.NameByMembers(names, unnamed)
 }
 
-// updateChats updates what the names and the JID of p are part of: the chat with p, and the
-// names of groups without a subject.
+// updateChats updates the chat with p, and the names of p's groups without a subject, after p
+// has new names or another JID.
 func (t *writeTx) updateChats(p person) {
 	t.updatePrivateChat(p)
 	for _, chat := range db.List[int64](t.Conn, "SELECT m.chat FROM members m CROSS JOIN groups g ON g.chat = m.chat WHERE m.person = ? AND g.subject = '' AND g.known", p.id) {

@@ -68,6 +68,7 @@ func (t *writeTx) saveGroup(f bridge.Group) {
 	c := t.ensureChat(f.JID)
 	before, known := t.settingsOf(c.id)
 	var changes bridge.GroupChanges
+	wasMember := t.isMember(c.id, t.people.ownerID())
 	members := t.replaceMembers(c.id, f.Participants, &changes)
 	var owner *int64
 	if f.OwnerJID.IsPerson() {
@@ -85,7 +86,10 @@ func (t *writeTx) saveGroup(f bridge.Group) {
 	}
 	if members || facts > 0 || renamed || timed {
 		data := groupData{}
-		if after, _ := t.settingsOf(c.id); known {
+		switch after, _ := t.settingsOf(c.id); {
+		case f.Joined && !wasMember && t.isMember(c.id, t.people.ownerID()): // what changed before is not by JoinedBy
+			data.Changes = &bridge.GroupChanges{By: f.JoinedBy, Added: []bridge.JID{t.people.get(t.people.ownerID()).jid()}}
+		case known:
 			data.Changes = before.compare(after, &changes)
 		}
 		t.appendGroupEvent(c.id, t.at, data)

@@ -52,13 +52,12 @@ func TestGroupChanges_OfPhonesSayWhoDidWhat(t *testing.T) {
 			t.Parallel()
 			g := newGroupAccount(t)
 			ctx, sam, kim := g.ctx, jidOf(g.sam), jidOf(g.kim)
-			group, err := g.sam.CreateGroup(ctx, simnet.GroupOptions{Subject: "Crew", Members: []*simnet.Phone{g.phone}, ByNumber: byNumber})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := g.device().WaitQuiet(ctx); err != nil {
-				t.Fatal(err)
-			}
+			var group *simnet.Group
+			account := []bridge.JID{jidOf(g.phone)}
+			g.changesTo("a new group", func() (err error) {
+				group, err = g.sam.CreateGroup(ctx, simnet.GroupOptions{Subject: "Crew", Members: []*simnet.Phone{g.phone}, ByNumber: byNumber})
+				return err
+			}, bridge.GroupChanges{By: sam, Added: account})
 			people := []bridge.JID{kim}
 			g.changesTo("adding", func() error { return group.Add(ctx, g.sam, g.kim) }, bridge.GroupChanges{By: sam, Added: people})
 			g.changesTo("promoting", func() error { return group.Promote(ctx, g.sam, g.kim) }, bridge.GroupChanges{By: sam, Promoted: people})
@@ -69,7 +68,8 @@ func TestGroupChanges_OfPhonesSayWhoDidWhat(t *testing.T) {
 			g.changesTo("removing", func() error { return group.Remove(ctx, g.sam, g.kim) }, bridge.GroupChanges{By: sam, Removed: people})
 			g.changesTo("adding again", func() error { return group.Add(ctx, g.sam, g.kim) }, bridge.GroupChanges{By: sam, Added: people})
 			g.changesTo("leaving", func() error { return group.Leave(ctx, g.kim) }, bridge.GroupChanges{By: kim, Left: people})
-			g.changesTo("removing the account", func() error { return group.Remove(ctx, g.sam, g.phone) }, bridge.GroupChanges{By: sam, Removed: []bridge.JID{jidOf(g.phone)}})
+			g.changesTo("removing the account", func() error { return group.Remove(ctx, g.sam, g.phone) }, bridge.GroupChanges{By: sam, Removed: account})
+			g.changesTo("adding the account again", func() error { return group.Add(ctx, g.sam, g.phone) }, bridge.GroupChanges{By: sam, Added: account})
 		})
 	}
 }
@@ -80,10 +80,11 @@ func TestGroupChanges_OfTheAccountNameTheAccount(t *testing.T) {
 	t.Parallel()
 	g := newGroupAccount(t)
 	me, kim := jidOf(g.phone), jidOf(g.kim)
-	jid := g.make(bridge.NewGroup{Name: "Crew", Participants: []bridge.JID{jidOf(g.sam)}, Key: "K"})
-	if err := g.device().WaitQuiet(g.ctx); err != nil {
-		t.Fatal(err)
-	}
+	var jid bridge.JID
+	g.changesTo("a new group", func() error {
+		jid = g.make(bridge.NewGroup{Name: "Crew", Participants: []bridge.JID{jidOf(g.sam)}, Key: "K"})
+		return nil
+	}, bridge.GroupChanges{By: me, Added: []bridge.JID{me}})
 	members := func(action bridge.ParticipantAction) func() error {
 		return func() error {
 			_, err := g.manager.ChangeParticipants(g.ctx, bridge.ParticipantsChange{Group: jid, Action: action, Participants: []bridge.JID{kim}})

@@ -66,7 +66,8 @@ func (l *link) handle(evt any) (stored bool) {
 		}
 		return stored
 	case *events.JoinedGroup:
-		return l.saveAndFollowUp(l.read(evt, func() []bridge.Fact { return convert.JoinedFacts(e) }, nil))
+		own, _ := m.own()
+		return l.saveAndFollowUp(l.read(evt, func() []bridge.Fact { return convert.JoinedFacts(e, own) }, nil))
 	case *events.GroupInfo:
 		return l.saveAndFollowUp(l.read(evt, func() []bridge.Fact { return l.groupChangeFacts(e) }, nil)) && l.followMembers(e)
 	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:

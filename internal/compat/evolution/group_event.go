@@ -32,8 +32,8 @@ type groupSettings struct {
 	Ephemeral    *uint32     `json:"ephemeralDuration,omitempty"`
 }
 
-// groupChanged returns an event for each kind of change; none if it is not known what has
-// changed.
+// groupChanged returns an event for each kind of change; none if the changes are
+// unknown.
 func groupChanged(e bridge.Event) (events []event) {
 	c := e.GroupChanges
 	if c == nil || e.Group == nil {
@@ -62,7 +62,7 @@ func groupChanged(e bridge.Event) (events []event) {
 	return events
 }
 
-// newOf returns the value after a change, nil if there is none.
+// newOf returns the value after a change; nil for no change.
 func newOf[T comparable](c *bridge.Change[T]) *T {
 	if c == nil {
 		return nil

@@ -22,8 +22,8 @@ type groupMember struct {
 	Role string `json:"role"` // left, participant, admin or superadmin
 }
 
-// groupChanged returns an event for each kind of change; none if it is not known what has
-// changed. What WAHA has no member for, who made the change among it, is in _data.
+// groupChanged returns an event for each kind of change; none if the changes are
+// unknown. _data has the changes as bridged shows them, with who made them.
 func groupChanged(d format.Delivery) (events []event) {
 	e, changes := d.Event, d.Event.GroupChanges
 	if changes == nil || e.Group == nil {

@@ -72,9 +72,21 @@ func GroupFacts(info *types.GroupInfo) []bridge.Fact {
 }
 
 // JoinedFacts returns a group that is new to the account, with the key of the request
-// that created it, if there is one.
-func JoinedFacts(e *events.JoinedGroup) []bridge.Fact {
+// that created it, if there is one. own is the account.
+func JoinedFacts(e *events.JoinedGroup, own bridge.JID) []bridge.Fact {
 	facts := GroupFacts(&e.GroupInfo)
+	for i, fact := range facts {
+		if group, is := fact.(bridge.Group); is {
+			group.Joined = true
+			switch {
+			case e.Sender != nil:
+				group.JoinedBy = cmp.Or(JID(*cmp.Or(e.SenderPN, new(types.JID))), JID(*e.Sender))
+			case e.Reason == "invite": // by the group's link
+				group.JoinedBy = own
+			}
+			facts[i] = group
+		}
+	}
 	if jid := JID(e.JID); e.CreateKey != "" && jid != "" {
 		facts = append(facts, bridge.GroupMade{Key: e.CreateKey, JID: jid})
 	}

@@ -128,9 +128,13 @@ func (gs *Groups) saveOwnChange(facts ...bridge.Fact) {
 	defer cancel()
 	own, _ := gs.o.Own()
 	for i, fact := range facts {
-		if change, is := fact.(bridge.GroupChange); is {
-			change.By = own
-			facts[i] = change
+		switch f := fact.(type) {
+		case bridge.GroupChange:
+			f.By = own
+			facts[i] = f
+		case bridge.Group: // that the account created or joined
+			f.Joined, f.JoinedBy = true, own
+			facts[i] = f
 		}
 	}
 	if err := gs.o.Store.Save(ctx, facts...); err != nil {

@@ -325,7 +325,7 @@ func TestSend_RefusesBadInput(t *testing.T) {
 	}
 	for _, to := range []any{
 		nil, "", 491510000003, "491510000003", "491510000003@example.org", "anna@s.whatsapp.net", "+491510000003@s.whatsapp.net", "491510000003:2@s.whatsapp.net",
-		"@s.whatsapp.net", "status@broadcast", "1234@broadcast", "1203@newsletter", strings.Repeat("1", 60) + "@s.whatsapp.net", " 491510000003@s.whatsapp.net", []string{grace},
+		"@s.whatsapp.net", "status@broadcast", "1234@broadcast", "1203@newsletter", strings.Repeat("1", 60) + "@s.whatsapp.net", " 491510000003@s.whatsapp.net", []bridge.JID{grace},
 	} {
 		tests = append(tests, []badInput{
 			{"send", "jid", with(text(grace, "hi"), "jid", to)}, {"send-location", "jid", with(location, "jid", to)}, {"send-poll", "jid", with(poll, "jid", to)},

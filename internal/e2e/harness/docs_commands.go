@@ -15,13 +15,14 @@ var ConsoleCommands = map[string]string{
 	"bridged import-chat 'WhatsApp Chat - Sofía.zip' --chat +34600100101":                                               "demo",
 	"bridged import-chat 'WhatsApp Chat - Sofía.zip' --chat +34600100101 --timezone Europe/Madrid":                      "demo",
 	"bridged import-chat friends.zip --chat 'Old friends' --name 'Sofi=+34600100101' --name 'My old name=me' --dry-run": "demo",
-	"bridged tail --types all --since 1h":                                                                               "demo | head -n 3",
-	"bridged tail":                                                                                                      "TestShell_TailFollows",
-	"bridged tail --chat 'Wandern am Samstag 🥾' --json | jq -r .message.content":                                        "TestShell_TailFollows",
-	"go run ./cmd/bridged demo":                                                                                         "TestDemo_ItsLinesWorkAsPrinted",
-	"go test ./...":                                                                                                     "this runs it",
-	"touch .env && chmod 600 .env":                                                                                      "TestDocs_FilesOfSecretsArePrivateAndReadable",
-	`printf "BRIDGE_TOKEN=%s\nPHONE_NUMBER='%s'\n" "$(openssl rand -hex 24)" "+1 555 123 4567" > .env`:                  "TestDocs_FilesOfSecretsArePrivateAndReadable",
+	"bridged imports list":                "demo",
+	"bridged tail --types all --since 1h": "demo | head -n 3",
+	"bridged tail":                        "TestShell_TailFollows",
+	"bridged tail --chat 'Wandern am Samstag 🥾' --json | jq -r .message.content": "TestShell_TailFollows",
+	"go run ./cmd/bridged demo":    "TestDemo_ItsLinesWorkAsPrinted",
+	"go test ./...":                "this runs it",
+	"touch .env && chmod 600 .env": "TestDocs_FilesOfSecretsArePrivateAndReadable",
+	`printf "BRIDGE_TOKEN=%s\nPHONE_NUMBER='%s'\n" "$(openssl rand -hex 24)" "+1 555 123 4567" > .env`:                                         "TestDocs_FilesOfSecretsArePrivateAndReadable",
 	`printf "BRIDGE_TOKEN=%s\nENABLE_SEND=true\nPHONE_NUMBER='%s'\n" "$(openssl rand -hex 24)" "+1 555 123 4567" > .env`:                       "TestDocs_FilesOfSecretsArePrivateAndReadable",
 	"touch deploy/kubernetes/secrets.env deploy/kubernetes/nats.creds":                                                                         "TestDocs_FilesOfSecretsArePrivateAndReadable",
 	"chmod 600 deploy/kubernetes/secrets.env deploy/kubernetes/nats.creds":                                                                     "TestDocs_FilesOfSecretsArePrivateAndReadable",
@@ -42,7 +43,7 @@ var ConsoleCommands = map[string]string{
 	`kubectl exec --stdin --tty bridged-0 -- /usr/local/bin/bridged pair --phone "+1 555 010 0200"`:                                            "needs a cluster",
 }
 
-// RunConsoleCommands runs the commands that consoleCommands leaves to the demo.
+// RunConsoleCommands runs the commands that ConsoleCommands leaves to the demo.
 func (d *demoRun) RunConsoleCommands(address string) {
 	d.t.Helper()
 	for name, text := range map[string]string{

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"flag"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -20,6 +21,8 @@ import (
 // memoryOfForms bounds what a form of the console may allocate, in bytes: the form, its fields, the call of
 // the API, and the page that shows the form again.
 const memoryOfForms = 48 << 20
+
+var everyForm = flag.Bool("every-form", false, "send each hostile form to each route of the console, which takes minutes")
 
 var csrfOf = regexp.MustCompile(`name="csrf" value="([^"]+)"|data-csrf="([^"]+)"`)
 
@@ -78,7 +81,10 @@ func TestBodies_OfEveryFormOfTheConsoleHoldLittleMemory(t *testing.T) {
 		for _, operation := range []string{"sendText", "sendFile", "createToken"} {
 			path := strings.ReplaceAll(names.Replace(path), "{operation}", operation)
 			csrf := logIn()
-			for _, body := range append(forms, intaketest.Others()...) {
+			for i, body := range append(forms, intaketest.Others()...) {
+				if !*everyForm && (i+walked)%3 != 0 { // each route takes another third of the bodies
+					continue
+				}
 				intaketest.Check(t, "POST "+path+" with "+body.Name, memoryOfForms, func() int {
 					return do(http.MethodPost, path, body.Type, body.Encoding, csrf, body.Text).Code
 				})

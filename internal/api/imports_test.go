@@ -336,8 +336,11 @@ func TestImport_Refusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed.imports(text, "chat", "A").Want(http.StatusServiceUnavailable)
+	closed.Get("/api/imports").Want(http.StatusServiceUnavailable)
+	closed.Do(http.MethodDelete, "/api/imports/1", "").Want(http.StatusServiceUnavailable)
 	broken := newServer(t, func(o *api.Options) { o.Importer = nil })
 	broken.imports(text, "chat", "A").Want(http.StatusInternalServerError)
+	broken.Get("/api/imports").Want(http.StatusInternalServerError)
 	broken.Get("/api/imports/1").Want(http.StatusInternalServerError)
 	broken.Do(http.MethodDelete, "/api/imports/1", "").Want(http.StatusInternalServerError)
 }
@@ -463,6 +466,30 @@ func TestImport_ThatRunsIsCancelled(t *testing.T) {
 	if got.State != bridge.ImportUndone {
 		t.Errorf("got %+v", got)
 	}
+}
+
+// TestImport_IsUndoneInTheBackground if its caller does not want to wait. A dry run has nothing to undo.
+func TestImport_IsUndoneInTheBackground(t *testing.T) {
+	s := newServer(t)
+	export := []byte("13.01.25, 10:00 - Anna: Hi")
+	var dry, got bridge.Import
+	s.imports(export, "chat", "Weekend", "dryRun", "true").Want(http.StatusOK).Decode(&dry)
+	if answer := s.Do(http.MethodDelete, "/api/imports/"+dry.ID, "").Want(http.StatusConflict); answer.Code() != "import_ended" {
+		t.Errorf("dry run: %s", answer.Body)
+	}
+	s.imports(export, "chat", "Weekend").Want(http.StatusOK).Decode(&got)
+	release := s.fault.HoldAfter(1) // that it is being undone is stored
+	t.Cleanup(release)
+	s.Do(http.MethodDelete, "/api/imports/"+got.ID, "", "Prefer", "respond-async").Want(http.StatusAccepted).Decode(&got)
+	if got.State != bridge.ImportUndoing {
+		t.Errorf("got %+v", got)
+	}
+	release()
+	s.Do(http.MethodDelete, "/api/imports/"+got.ID, "").Want(http.StatusOK).Decode(&got)
+	if got.State != bridge.ImportUndone {
+		t.Errorf("got %+v", got)
+	}
+	s.Get("/api/imports?limit=0").Want(http.StatusBadRequest)
 }
 
 // TestImports_StayListed with what they were, also once they are undone; dry runs are not listed.

@@ -70,7 +70,7 @@ func TestDoors_WAHA(t *testing.T) {
 		{"another session", DoorRequest{Method: "POST", Address: base + "/api/sendText", Header: key, Body: `{"session":"mine","chatId":"15550100301","text":"x"}`}, 422, map[string]any{"error": `Session "mine" does not exist`}},
 		{"another session's state", DoorRequest{Method: "GET", Address: base + "/api/sessions/mine", Header: key, Body: ""}, 422, map[string]any{"session": "mine"}},
 		{"no chat", DoorRequest{Method: "POST", Address: base + "/api/sendText", Header: key, Body: `{"text":"x"}`}, 400, map[string]any{"message": "chatId is missing.*"}},
-		{"no recipient", DoorRequest{Method: "POST", Address: base + "/api/sendText", Header: key, Body: `{"chatId":"Sam","text":"x"}`}, 400, map[string]any{"message": `"Sam" is neither.*`}},
+		{"no recipient", DoorRequest{Method: "POST", Address: base + "/api/sendText", Header: key, Body: `{"chatId":"Sam","text":"x"}`}, 400, map[string]any{"message": `chatId: "Sam" is neither.*`}},
 		{"no text", DoorRequest{Method: "POST", Address: base + "/api/sendText", Header: key, Body: `{"chatId":"15550100301"}`}, 400, map[string]any{"message": "text.*"}},
 		{"no JSON", DoorRequest{Method: "POST", Address: base + "/api/sendText", Header: key, Body: `chatId=1`}, 400, map[string]any{"message": "the body must be a JSON object"}},
 		{"not on WhatsApp", DoorRequest{Method: "POST", Address: base + "/api/sendText", Header: key, Body: `{"chatId":"15550109999","text":"x"}`}, 400, map[string]any{"message": ".*"}},

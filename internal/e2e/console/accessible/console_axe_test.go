@@ -128,7 +128,7 @@ func newWorld(t *testing.T) world {
 	w.webhook = Must(c.Bridge.API.CreateWebhook(Within(t), client.WebhookChange{URL: &address}))(t).ID
 	Must(c.Bridge.API.CreateHook(Within(t), client.HookChange{Name: &name, ChatJID: &chosen, Template: &service}))(t)
 	Must(c.Bridge.API.CreateToken(Within(t), client.NewToken{Name: "Front desk", Scopes: []bridge.Scope{bridge.ScopeRead}, Chats: []bridge.JID{bridge.JID(chosen)}}))(t)
-	w.imported = Must(c.Bridge.API.ImportChat(Within(t), client.ChatExport{Chat: "Old friends"}, strings.NewReader("24.12.25, 18:03 - Olga: hello\n")))(t).ID
+	w.imported = Must(c.Bridge.API.ImportChat(Within(t), client.ChatExport{Chat: "Old friends", Timezone: "UTC"}, strings.NewReader("24.12.25, 18:03 - Olga: hello\n")))(t).ID
 	return w
 }
 

@@ -51,26 +51,26 @@ func (g *GroupChanges) IsZero() bool {
 	return true
 }
 
-// plainEvent is an Event without its methods.
-type plainEvent Event
+// PlainEvent is an Event without its methods, to be embedded: the fields of the outer struct count.
+type PlainEvent Event
 
 // MarshalJSON writes the changes of a group where those of a message are.
 func (e Event) MarshalJSON() ([]byte, error) {
 	if e.GroupChanges == nil {
-		return EncodeJSON(plainEvent(e))
+		return EncodeJSON(PlainEvent(e))
 	}
 	return EncodeJSON(struct {
-		plainEvent
+		PlainEvent
 		Changes *GroupChanges `json:"changes"`
-	}{plainEvent(e), e.GroupChanges})
+	}{PlainEvent(e), e.GroupChanges})
 }
 
 // UnmarshalJSON reads what MarshalJSON has written.
 func (e *Event) UnmarshalJSON(data []byte) error {
 	read := struct {
-		*plainEvent
+		*PlainEvent
 		Changes json.RawMessage `json:"changes"`
-	}{plainEvent: (*plainEvent)(e)}
+	}{PlainEvent: (*PlainEvent)(e)}
 	if err := json.Unmarshal(data, &read); err != nil || len(read.Changes) == 0 {
 		return err
 	}

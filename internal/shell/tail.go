@@ -110,7 +110,13 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 	case e.Typing != nil && s.JSON:
 		return s.printJSON(bridge.TypingEvent{Type: e.Type, At: e.At, ChatJID: e.ChatJID, Typing: *e.Typing})
 	case s.JSON:
-		shown := shownEvent{Event: e}
+		shown := shownEvent{PlainEvent: bridge.PlainEvent(e)}
+		switch {
+		case e.GroupChanges != nil:
+			shown.Changes = e.GroupChanges
+		case len(e.Changes) > 0:
+			shown.Changes = e.Changes
+		}
 		if e.Message != nil {
 			shown.Message = &shownMessage{e.ChatJID, *e.Message}
 		}
@@ -208,6 +214,7 @@ func (s *Shell) aboutMessage(ctx context.Context, known names, e bridge.Event) s
 
 // shownEvent shows an event as JSON; its message has its chat.
 type shownEvent struct {
-	bridge.Event
+	bridge.PlainEvent
+	Changes any           `json:"changes,omitempty"` // of the message or of the group
 	Message *shownMessage `json:"message,omitempty"`
 }

@@ -12,9 +12,8 @@ import (
 // ConsoleCommands has every command of such blocks, in README and the pages for operators: with what
 // runs it, or why no test can. "demo" is run against the demo, with what follows it as a filter.
 var ConsoleCommands = map[string]string{
-	"bridged import-chat 'WhatsApp Chat - Sofía.zip' --chat +34600100101":                                               "demo",
-	"bridged import-chat 'WhatsApp Chat - Sofía.zip' --chat +34600100101 --timezone Europe/Madrid":                      "demo",
-	"bridged import-chat friends.zip --chat 'Old friends' --name 'Sofi=+34600100101' --name 'My old name=me' --dry-run": "demo",
+	"bridged import-chat 'WhatsApp Chat - Sofía.zip' --chat +34600100101 --timezone Europe/Madrid":                                               "demo",
+	"bridged import-chat friends.zip --chat 'Old friends' --name 'Sofi=+34600100101' --name 'My old name=me' --timezone Europe/Madrid --dry-run": "demo",
 	"bridged imports list":                "demo",
 	"bridged tail --types all --since 1h": "demo | head -n 3",
 	"bridged tail":                        "TestShell_TailFollows",

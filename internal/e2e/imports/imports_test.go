@@ -261,7 +261,7 @@ func TestImports_InDoubt(t *testing.T) {
 			t.Errorf("%v ends with %d: %s", args, code, said)
 		}
 	}
-	if code, _, said := imports(b, file+"x", "--chat", "A"); code != 1 || !strings.Contains(said, "no such file") {
+	if code, _, said := imports(b, file+"x", "--chat", "A"); code != 3 || !strings.Contains(said, "no such file") {
 		t.Errorf("without a file it ends with %d: %s", code, said)
 	}
 }

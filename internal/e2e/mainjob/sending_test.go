@@ -73,6 +73,10 @@ func answersElsewhere(t *testing.T, c *Cast, from, to *Conversation) {
 	})
 	shows(to, OwnMessage(id, to.Me, "extendedTextMessage", "about what you wrote there", bridge.DeliveryDelivered, Object{
 		"contextInfo": RefersTo(quoted["msgId"], from.By.PN().String()),
+		"quoted": Object{
+			"msgId": quoted["msgId"], "chatJid": from.In.String(), "fromMe": false, "senderJid": quoted["senderJid"], "pushName": quoted["pushName"],
+			"messageType": quoted["messageType"], "content": quoted["content"], "timestamp": nil, "deletedAt": nil, "origin": "embedded",
+		},
 	}, timer(to)))
 	got := Must(to.By.ReceivedID(Within(t), id))(t)
 	info := got.Message.Message.GetExtendedTextMessage().GetContextInfo()

@@ -325,12 +325,17 @@ func TestSend_RefusesBadInput(t *testing.T) {
 	}
 	for _, to := range []any{
 		nil, "", 491510000003, "491510000003", "491510000003@example.org", "anna@s.whatsapp.net", "+491510000003@s.whatsapp.net", "491510000003:2@s.whatsapp.net",
-		"@s.whatsapp.net", "status@broadcast", "1234@broadcast", "1203@newsletter", strings.Repeat("1", 60) + "@s.whatsapp.net", " 491510000003@s.whatsapp.net", []bridge.JID{grace},
+		"@s.whatsapp.net", "status@broadcast", "1234@broadcast", "1203@newsletter", strings.Repeat("1", 60) + "@s.whatsapp.net", " 491510000003@s.whatsapp.net",
+		[]bridge.JID{grace},
 	} {
 		tests = append(tests, []badInput{
-			{"send", "jid", with(text(grace, "hi"), "jid", to)}, {"send-location", "jid", with(location, "jid", to)}, {"send-poll", "jid", with(poll, "jid", to)},
-			{"send-contact", "jid", with(contact("email", ""), "jid", to)}, {"react", "chatJid", with(react, "chatJid", to)},
-			{"forward", "sourceChatJid", with(forward, "sourceChatJid", to)}, {"forward", "destJid", with(forward, "destJid", to)},
+			{"send", "jid", with(text(grace, "hi"), "jid", to)},
+			{"send-location", "jid", with(location, "jid", to)},
+			{"send-poll", "jid", with(poll, "jid", to)},
+			{"send-contact", "jid", with(contact("email", ""), "jid", to)},
+			{"react", "chatJid", with(react, "chatJid", to)},
+			{"forward", "sourceChatJid", with(forward, "sourceChatJid", to)},
+			{"forward", "destJid", with(forward, "destJid", to)},
 		}...)
 	}
 	s := stocked(t)

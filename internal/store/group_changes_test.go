@@ -19,8 +19,11 @@ func TestGroup_EventsSayWhatChangedAndWhoDidIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []bridge.GroupChange{
-		{By: aliceLID, Joined: []bridge.Participant{{JID: carol}}}, {By: alice, Promoted: []bridge.JID{bob}}, {By: alice, Demoted: []bridge.JID{bob}},
-		{By: alice, Left: []bridge.JID{bob}}, {By: carol, Left: []bridge.JID{carol}},
+		{By: aliceLID, Joined: []bridge.Participant{{JID: carol}}},
+		{By: alice, Promoted: []bridge.JID{bob}},
+		{By: alice, Demoted: []bridge.JID{bob}},
+		{By: alice, Left: []bridge.JID{bob}},
+		{By: carol, Left: []bridge.JID{carol}},
 		{By: alice, Name: ptr("Readers"), IsAnnounce: ptr(true), Topic: ptr("Thursdays"), Expiration: ptr(uint32(86400))},
 	} {
 		c.JID, c.Timestamp = club, at(5)

@@ -122,9 +122,6 @@ func dsn(path, mode string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + query.Encode()
 }
 
-// sqliteHeader begins every SQLite database (sqlite.org/fileformat.html, 1.3).
-const sqliteHeader = "SQLite format 3\x00"
-
 // prepareFile refuses a file that is not a database, and creates one if there is none. SQLite
 // would accept an emptied file as a new database, and the session would silently be lost.
 func prepareFile(ctx context.Context, path string) error {

@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -140,7 +139,7 @@ func (j JID) MarshalJSON() ([]byte, error) {
 	if j == "" {
 		return []byte("null"), nil
 	}
-	return json.Marshal(string(j))
+	return EncodeJSON(string(j))
 }
 
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -104,7 +104,7 @@ func decode(resp *http.Response, out any) error {
 func (c *Client) Do(ctx context.Context, method, path string, body any, header http.Header) (*http.Response, error) {
 	var payload io.Reader = http.NoBody
 	if body != nil {
-		encoded, err := json.Marshal(body)
+		encoded, err := bridge.EncodeJSON(body)
 		if err != nil {
 			return nil, err
 		}

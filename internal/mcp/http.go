@@ -151,9 +151,7 @@ func (s *Server) admitted(next http.Handler) http.Handler {
 			refuse(w, err)
 			return
 		}
-		held := &holding{cut: func() {
-			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0)) // a broken connection shows at the write
-		}}
+		held := &holding{cut: func() { front.StopAnswer(w) }}
 		defer held.release()
 		if ours, is := w.(*privateWriter); is {
 			ours.last, ours.held = r.ContentLength < 0, held

@@ -47,15 +47,10 @@ type Memory struct {
 // before. The errors are those of ctx, and [intake.ErrTooLarge].
 func (m *Memory) Reserve(ctx context.Context, size int64) (err error) {
 	m.Release()
-	if m.reserved, err = m.lists.quota.Take(ctx, m.tree, size, m.cut); err == nil {
+	if m.reserved, err = m.lists.quota.Take(ctx, m.tree, size, func() { StopAnswer(m.w) }); err == nil {
 		m.reserved.Whole() // until something is written
 	}
 	return err
-}
-
-// cut ends the writing.
-func (m *Memory) cut() {
-	_ = http.NewResponseController(m.w).SetWriteDeadline(time.Unix(1, 0)) // a broken connection shows at the write
 }
 
 // Shrink returns what is reserved beyond so many bytes.
@@ -87,7 +82,7 @@ func (m *Memory) Write(p []byte) (n int, err error) {
 
 func (m *Memory) writePiece(piece []byte) (int, error) {
 	SetDeadline(http.NewResponseController(m.w).SetWriteDeadline, m.within)
-	m.reserved.Await() // after the deadline is set, which cut moves
+	m.reserved.Await() // after the deadline is set, which StopAnswer moves
 	if m.reserved.WasCut() {
 		return 0, intake.ErrCut
 	}

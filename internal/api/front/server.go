@@ -92,6 +92,11 @@ func AnswerNow(w http.ResponseWriter) {
 	SetDeadline(http.NewResponseController(w).SetWriteDeadline, AnswerTime)
 }
 
+// StopAnswer ends the writing of an answer at once, also a write that waits.
+func StopAnswer(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0)) // a broken connection shows at the write
+}
+
 // SetDeadline sets a connection's deadline, or removes it if after is 0. Writers in the
 // process have none, and a broken connection shows at the next read or write.
 func SetDeadline(set func(time.Time) error, after time.Duration) {

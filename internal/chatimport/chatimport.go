@@ -287,6 +287,19 @@ func (i *Importer) chatOf(ctx context.Context, r Request) (chat bridge.JID, name
 	return chat, name, nil
 }
 
+// hidden returns the people, of some, of whom the caller may know nothing.
+func (r Request) hidden(ctx context.Context, people []bridge.JID) (map[bridge.JID]bool, error) {
+	if r.Outsiders == nil {
+		return nil, nil
+	}
+	outside, err := r.Outsiders(ctx, people...)
+	hidden := make(map[bridge.JID]bool, len(outside))
+	for _, jid := range outside {
+		hidden[jid] = true
+	}
+	return hidden, err
+}
+
 func (r Request) may(chat bridge.JID) error {
 	if r.May == nil {
 		return nil

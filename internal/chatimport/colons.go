@@ -2,6 +2,7 @@ package chatimport
 
 import (
 	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ func (j *job) colonNames(ctx context.Context) (func(name string) bool, error) {
 		known[caseless(name)] = true
 	}
 	people := j.i.o.Store.NamesWithColons()
-	hidden, err := j.outsidersOf(ctx, people)
+	hidden, err := j.r.hidden(ctx, slices.Concat(slices.Collect(maps.Values(people))...))
 	if err != nil {
 		return nil, err
 	}
@@ -33,23 +34,6 @@ func (j *job) colonNames(ctx context.Context) (func(name string) bool, error) {
 		letters := lettersOf(name + ".")
 		return known[caseless(name)] || letters != "" && slices.ContainsFunc(files, func(file string) bool { return strings.HasSuffix(file, letters) })
 	}, nil
-}
-
-// outsidersOf returns the people, of some by their names, whom the caller may not know.
-func (j *job) outsidersOf(ctx context.Context, people map[string][]bridge.JID) (map[bridge.JID]bool, error) {
-	hidden := make(map[bridge.JID]bool)
-	if j.r.Outsiders == nil {
-		return hidden, nil
-	}
-	var all []bridge.JID
-	for _, some := range people {
-		all = append(all, some...)
-	}
-	outside, err := j.r.Outsiders(ctx, all...)
-	for _, jid := range outside {
-		hidden[jid] = true
-	}
-	return hidden, err
 }
 
 // lettersOf returns the letters and digits of a file's name without its extension, and without the number of a copy: file

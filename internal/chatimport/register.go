@@ -55,7 +55,7 @@ func (j *job) register(ctx context.Context, names []string, me bridge.JID) (r *r
 		return nil, err
 	}
 	r.book = r.store.PeopleNamed(names)
-	if err = r.hide(ctx, names, j.r.Outsiders); err != nil {
+	if err = r.hide(ctx, names, j.r); err != nil {
 		return nil, err
 	}
 	for _, jid := range j.r.Names {
@@ -74,10 +74,7 @@ func caseless(name string) string { return folding.Fold(spelled(name)) }
 
 // hide finds out of whom the caller may know nothing. To import what they wrote would make them
 // people of the chat, whom the caller may know.
-func (r *register) hide(ctx context.Context, names []string, outsiders func(context.Context, ...bridge.JID) ([]bridge.JID, error)) error {
-	if outsiders == nil {
-		return nil
-	}
+func (r *register) hide(ctx context.Context, names []string, request Request) (err error) {
 	people := slices.Collect(maps.Values(r.told))
 	for _, is := range r.learned {
 		people = append(people, is.Person)
@@ -92,11 +89,7 @@ func (r *register) hide(ctx context.Context, names []string, outsiders func(cont
 	}
 	// The chat's own person need not be stored.
 	people = slices.DeleteFunc(people, func(jid bridge.JID) bool { return r.store.Canonical(jid) == r.chat })
-	outside, err := outsiders(ctx, people...)
-	r.hidden = make(map[bridge.JID]bool, len(outside))
-	for _, jid := range outside {
-		r.hidden[jid] = true
-	}
+	r.hidden, err = request.hidden(ctx, people)
 	return err
 }
 

@@ -6,9 +6,9 @@ import "strings"
 type senderSurvey struct {
 	chat    string // see chatIn
 	isName  func(name string) bool
-	senders map[string]int  // how many lines they have
-	writers map[string]bool // those of texts without a mark of the app
-	natives map[string]bool // those of texts from right to left among them
+	senders map[string]int  // the number of lines of each sender
+	writers map[string]bool // senders of a text without a mark of the app
+	natives map[string]bool // writers of a text from right to left
 }
 
 const maxSenders = 4096 // whose lines are counted

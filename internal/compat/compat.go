@@ -217,7 +217,7 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeIdempotencyMismatch: http.StatusUnprocessableEntity, bridge.CodeTooManyConnections: http.StatusServiceUnavailable,
 }
 
-// Status returns the status of an error, as peers use them for what they have in common.
+// Status returns the HTTP status that the upstream APIs use for an error.
 func Status(code bridge.Code) int {
 	if status, known := statuses[code]; known {
 		return status

@@ -26,7 +26,7 @@ func (v *visit) transcribes() bool {
 	return v.c.options.Transcribes && v.session.token.Transcribes()
 }
 
-// noSending says why the holder of a token cannot send; empty where that is possible.
+// noSending returns a sentence that says why the holder of a token cannot send, or "" if it can.
 func (c *Console) noSending(token bridge.Token) string {
 	switch {
 	case !token.Allows(bridge.ScopeSend):

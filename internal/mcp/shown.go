@@ -198,7 +198,7 @@ type shownEvent struct {
 	Cancelled bool         `json:"cancelled,omitempty"`
 }
 
-// shownReferral shows the ad by which a person came to the chat.
+// shownReferral is the ad that led a person to the chat.
 type shownReferral struct {
 	SourceType string `json:"sourceType"`
 	SourceURL  string `json:"sourceUrl,omitempty"`

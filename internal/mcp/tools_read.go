@@ -145,8 +145,8 @@ func firstNamed(chats []bridge.JID) (first []bridge.JID, more int) {
 	return first, len(chats) - len(first)
 }
 
-// destinations returns the chats that may be sent to: those that the token and
-// the operator have both named, where both have.
+// destinations returns the chats to which the caller may send. If both the token and the operator
+// limit them, it returns the chats that both name.
 func (c *caller) destinations() []bridge.JID {
 	named := c.s.options.Chats
 	switch {

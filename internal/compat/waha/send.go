@@ -69,7 +69,7 @@ func (to toChat) noMentions() error {
 	return nil
 }
 
-// key returns the key under which a send can be repeated; empty for none.
+// key returns the idempotency key of a send, or "" if it has none.
 func (to toChat) key(c *compat.Call) string {
 	if key := c.Key(); key != "" {
 		return key

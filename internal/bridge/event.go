@@ -37,11 +37,7 @@ type Event struct {
 	Message *Message     `json:"message,omitempty"`
 	Chat    *Chat        `json:"chat,omitempty"`
 	Group   *StoredGroup `json:"group,omitempty"`
-	// Changes lists the changed fields of Message if Type is message.updated. It is empty in
-	// events that an earlier version logged.
-	Changes []MessageField `json:"changes,omitempty"`
-	// GroupChanges says what changed in Group, under the name "changes"; nil if that is unknown.
-	GroupChanges *GroupChanges `json:"-"`
+	Changes EventChanges `json:"changes,omitzero"`
 	// Reactions are the changed reactions. A removed one has an empty emoji. If very many changed
 	// at once, only the last ones are listed.
 	Reactions []MessageReaction `json:"reactions,omitempty"`

@@ -51,31 +51,31 @@ func (g *GroupChanges) IsZero() bool {
 	return true
 }
 
-// PlainEvent is an Event without its methods, to be embedded: the fields of the outer struct count.
-type PlainEvent Event
-
-// MarshalJSON writes the changes of a group where those of a message are.
-func (e Event) MarshalJSON() ([]byte, error) {
-	if e.GroupChanges == nil {
-		return EncodeJSON(PlainEvent(e))
-	}
-	return EncodeJSON(struct {
-		PlainEvent
-		Changes *GroupChanges `json:"changes"`
-	}{PlainEvent(e), e.GroupChanges})
+// EventChanges says what has changed in the Message or the Group of an event. As JSON it is the
+// one that is set.
+type EventChanges struct {
+	// Fields lists the changed fields of Message if the type is message.updated. It is empty in
+	// events that an earlier version logged.
+	Fields []MessageField `json:"fields"`
+	// Group says what changed in Group; nil if that is unknown.
+	Group *GroupChanges `json:"group"`
 }
 
-// UnmarshalJSON reads what MarshalJSON has written.
-func (e *Event) UnmarshalJSON(data []byte) error {
-	read := struct {
-		*PlainEvent
-		Changes json.RawMessage `json:"changes"`
-	}{PlainEvent: (*PlainEvent)(e)}
-	if err := json.Unmarshal(data, &read); err != nil || len(read.Changes) == 0 {
-		return err
+// IsZero reports whether nothing is known of the changes.
+func (c EventChanges) IsZero() bool { return len(c.Fields) == 0 && c.Group == nil }
+
+// MarshalJSON returns the changes of the group, or the list of the message's fields.
+func (c EventChanges) MarshalJSON() ([]byte, error) {
+	if c.Group != nil {
+		return EncodeJSON(c.Group)
 	}
-	if bytes.HasPrefix(read.Changes, []byte("{")) {
-		return json.Unmarshal(read.Changes, &e.GroupChanges)
+	return EncodeJSON(c.Fields)
+}
+
+// UnmarshalJSON reads the result of MarshalJSON.
+func (c *EventChanges) UnmarshalJSON(data []byte) error {
+	if bytes.HasPrefix(data, []byte("{")) {
+		return json.Unmarshal(data, &c.Group)
 	}
-	return json.Unmarshal(read.Changes, &e.Changes)
+	return json.Unmarshal(data, &c.Fields)
 }

@@ -52,9 +52,7 @@ func (m *Message) Size() int {
 func (m *Match) Size() int { return jsonSize(reflect.ValueOf(m).Elem()) }
 
 // Size returns the maximum size of e as JSON in bytes.
-func (e *Event) Size() int {
-	return jsonSize(reflect.ValueOf(e).Elem()) + len(`"changes":,`) + jsonSize(reflect.ValueOf(e.GroupChanges))
-}
+func (e *Event) Size() int { return jsonSize(reflect.ValueOf(e).Elem()) }
 
 // jsonSize returns the maximum size of a value as JSON in bytes. It is several times faster than
 // encoding the value. The fields of a [Time] count as more than its text has.

@@ -110,13 +110,7 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 	case e.Typing != nil && s.JSON:
 		return s.printJSON(bridge.TypingEvent{Type: e.Type, At: e.At, ChatJID: e.ChatJID, Typing: *e.Typing})
 	case s.JSON:
-		shown := shownEvent{PlainEvent: bridge.PlainEvent(e)}
-		switch {
-		case e.GroupChanges != nil:
-			shown.Changes = e.GroupChanges
-		case len(e.Changes) > 0:
-			shown.Changes = e.Changes
-		}
+		shown := shownEvent{Event: e}
 		if e.Message != nil {
 			shown.Message = &shownMessage{e.ChatJID, *e.Message}
 		}
@@ -166,7 +160,7 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 
 // change returns what has changed of a message, in words.
 func (s *Shell) change(ctx context.Context, known names, e bridge.Event) string {
-	changed := func(field bridge.MessageField) bool { return slices.Contains(e.Changes, field) }
+	changed := func(field bridge.MessageField) bool { return slices.Contains(e.Changes.Fields, field) }
 	switch {
 	case changed(bridge.ChangedDeleted):
 		return "deleted"
@@ -214,7 +208,6 @@ func (s *Shell) aboutMessage(ctx context.Context, known names, e bridge.Event) s
 
 // shownEvent shows an event as JSON; its message has its chat.
 type shownEvent struct {
-	bridge.PlainEvent
-	Changes any           `json:"changes,omitempty"` // of the message or of the group
+	bridge.Event
 	Message *shownMessage `json:"message,omitempty"`
 }

@@ -19,8 +19,8 @@ func TestPrintEvent(t *testing.T) {
 	for want, e := range map[string]bridge.Event{
 		"12:00  Alan in Readers  two lines\n":                                                   {Type: bridge.EventMessageCreated, ChatJID: club, Message: &said},
 		"12:00  Grace\\x1b[2J  changed: two lines\n":                                            {Type: bridge.EventMessageUpdated, ChatJID: grace, Message: &said},
-		"12:00  Alan in Readers  edited: two lines\n":                                           {Type: bridge.EventMessageUpdated, ChatJID: club, Message: &said, Changes: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedEdited}},
-		"12:00  Alan in Readers  deleted: two lines\n":                                          {Type: bridge.EventMessageUpdated, ChatJID: club, Message: &said, Changes: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedDeleted}},
+		"12:00  Alan in Readers  edited: two lines\n":                                           {Type: bridge.EventMessageUpdated, ChatJID: club, Message: &said, Changes: bridge.EventChanges{Fields: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedEdited}}},
+		"12:00  Alan in Readers  deleted: two lines\n":                                          {Type: bridge.EventMessageUpdated, ChatJID: club, Message: &said, Changes: bridge.EventChanges{Fields: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedDeleted}}},
 		"12:00  me to Readers  Grace\\x1b[2J reacted 👍: mine\n":                                 {Type: bridge.EventMessageUpdated, ChatJID: club, Message: &own, Reactions: []bridge.MessageReaction{{SenderJID: grace, Emoji: "👍"}}},
 		"12:00  me to Readers  Grace\\x1b[2J took a reaction back: mi…\n":                       {Type: bridge.EventMessageUpdated, ChatJID: club, Message: &own, Reactions: []bridge.MessageReaction{{SenderJID: grace}}},
 		"12:00  me to Readers  Grace\\x1b[2J voted: mine\n":                                     {Type: bridge.EventMessageUpdated, ChatJID: club, Message: &own, Voters: []bridge.JID{grace}},

@@ -329,7 +329,7 @@ func (t *writeTx) messageChanged(seq int64, fields ...bridge.MessageField) {
 func (r *readTx) addChanges(event *bridge.Event, data string) {
 	var change messageChange
 	r.Decode([]byte(data), &change)
-	event.Changes = change.Changes
+	event.Changes.Fields = change.Changes
 	for _, reaction := range change.Reactions {
 		by := r.s.people.get(reaction.Sender)
 		event.Reactions = append(event.Reactions, bridge.MessageReaction{SenderJID: by.jid(), Emoji: reaction.Emoji, Timestamp: bridge.Millis(reaction.Timestamp)})

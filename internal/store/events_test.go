@@ -82,7 +82,7 @@ func TestEvents_SayWhenAMessageIsDecrypted(t *testing.T) {
 	save(t, s, says(club, alice, "A2", 2, "before"))
 	var got []string
 	for _, e := range events(t, s, EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}}).Events {
-		got = append(got, fmt.Sprint(e.Message.ID, e.Changes))
+		got = append(got, fmt.Sprint(e.Message.ID, e.Changes.Fields))
 	}
 	sameList(t, "changes", got, []string{"A1[content messageType]", "A2[content editedAt messageType]", "A2[content editedAt]"})
 }
@@ -103,7 +103,7 @@ func TestEvents_SayWhatChanged(t *testing.T) {
 
 	var got []string
 	for _, e := range events(t, s, EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}}).Events {
-		line := fmt.Sprint(e.Changes)
+		line := fmt.Sprint(e.Changes.Fields)
 		for _, reaction := range e.Reactions {
 			line += fmt.Sprintf(" %s %q", reaction.SenderJID.User(), reaction.Emoji)
 		}

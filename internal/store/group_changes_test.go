@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,13 +55,13 @@ func TestGroup_EventsSayWhatChangedAndWhoDidIt(t *testing.T) {
 	}
 	var got []*bridge.GroupChanges
 	for _, e := range page.Events {
-		got = append(got, e.GroupChanges)
+		got = append(got, e.Changes.Group)
 		encoded, err := bridge.EncodeJSON(e)
 		var again bridge.Event
 		if err == nil {
-			err = again.UnmarshalJSON(encoded)
+			err = json.Unmarshal(encoded, &again)
 		}
-		if diff := cmp.Diff(e.GroupChanges, again.GroupChanges); diff != "" || err != nil {
+		if diff := cmp.Diff(e.Changes.Group, again.Changes.Group); diff != "" || err != nil {
 			t.Errorf("as JSON: %s, %v", diff, err)
 		}
 	}

@@ -45,8 +45,8 @@ func TestGroup_WithoutASubjectIsNamedByItsMembers(t *testing.T) {
 	}
 	var subjects []bridge.Change[string]
 	for _, e := range page.Events {
-		if e.GroupChanges != nil && e.GroupChanges.Subject != nil {
-			subjects = append(subjects, *e.GroupChanges.Subject)
+		if e.Changes.Group != nil && e.Changes.Group.Subject != nil {
+			subjects = append(subjects, *e.Changes.Group.Subject)
 		}
 	}
 	sameList(t, "changes of the subject", subjects, []bridge.Change[string]{{New: "Readers"}})

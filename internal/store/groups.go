@@ -321,7 +321,7 @@ func (r *readTx) addGroupData(event *bridge.Event, data string) {
 	if named.Created != nil || named.Revoked != nil {
 		event.JoinRequests = &bridge.JoinRequestChange{Created: r.asking(named.Created, &event.At), Revoked: r.asking(named.Revoked, nil)}
 	}
-	event.GroupChanges = r.shownChanges(named.Changes)
+	event.Changes.Group = r.shownChanges(named.Changes)
 }
 
 // asking returns requests of some people, with what the reader may know of them.

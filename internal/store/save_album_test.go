@@ -80,7 +80,7 @@ func TestAlbum_OfSomebodyElseTakesNoPart(t *testing.T) {
 			changed := map[string][]bridge.MessageField{}
 			updates := bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}
 			for _, e := range events(t, s, EventQuery{After: before, EventFilter: updates}).Events {
-				changed[e.Message.ID] = e.Changes
+				changed[e.Message.ID] = e.Changes.Fields
 				if e.Message.AlbumID != nil {
 					t.Errorf("the event shows the album %s", *e.Message.AlbumID)
 				}

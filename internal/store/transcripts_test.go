@@ -182,7 +182,7 @@ func TestTranscript_IsShownLoggedAndFound(t *testing.T) {
 	same("message", message(t, s, alice, "1").Transcript)
 	same("history", historyOf(t, s, alice)[0].Transcript)
 	page, err := s.Events(t.Context(), EventQuery{After: before})
-	if err != nil || len(page.Events) != 1 || len(page.Events[0].Changes) != 1 || page.Events[0].Changes[0] != bridge.ChangedTranscript {
+	if err != nil || len(page.Events) != 1 || len(page.Events[0].Changes.Fields) != 1 || page.Events[0].Changes.Fields[0] != bridge.ChangedTranscript {
 		t.Fatalf("events: %+v, %v", page.Events, err)
 	}
 	same("event", page.Events[0].Message.Transcript)

@@ -19,7 +19,7 @@ func (a *account) groupChanges(after int64) (changes []*bridge.GroupChanges) {
 		a.t.Fatal(err)
 	}
 	for _, e := range page.Events {
-		changes = append(changes, e.GroupChanges)
+		changes = append(changes, e.Changes.Group)
 	}
 	return changes
 }

@@ -33,7 +33,7 @@ func changesOf(d format.Delivery) []change {
 		return statusChange(d, m)
 	case bridge.EventMessageUpdated:
 		var changes []change
-		if slices.Contains(e.Changes, bridge.ChangedType) { // what could not be decrypted is a message once it can
+		if slices.Contains(e.Changes.Fields, bridge.ChangedType) { // what could not be decrypted is a message once it can
 			changes = messageChange(d, m)
 		}
 		return append(changes, reactionChanges(d, m)...)

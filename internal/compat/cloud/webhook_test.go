@@ -52,7 +52,7 @@ func sent(chat bridge.JID, status bridge.Delivery) bridge.Event {
 
 func reacted(chat bridge.JID, reactions ...bridge.MessageReaction) bridge.Event {
 	e := received(chat, bridge.Message{ID: "Q", FromMe: true, SenderJID: ada})
-	e.Type, e.Changes, e.Reactions = bridge.EventMessageUpdated, []bridge.MessageField{bridge.ChangedReactions}, reactions
+	e.Type, e.Changes.Fields, e.Reactions = bridge.EventMessageUpdated, []bridge.MessageField{bridge.ChangedReactions}, reactions
 	return e
 }
 
@@ -155,13 +155,13 @@ func TestWebhook_OtherEvents(t *testing.T) {
 	}
 	like, gone := bridge.MessageReaction{SenderJID: sofia, Emoji: "👍", Timestamp: moment}, bridge.MessageReaction{SenderJID: sofia, Timestamp: moment}
 	edited := received(sofia, bridge.Message{Content: "new", EditedAt: &moment})
-	edited.Type, edited.Changes = bridge.EventMessageUpdated, []bridge.MessageField{bridge.ChangedContent, bridge.ChangedEdited}
+	edited.Type, edited.Changes.Fields = bridge.EventMessageUpdated, []bridge.MessageField{bridge.ChangedContent, bridge.ChangedEdited}
 	decrypted := received(sofia, bridge.Message{Content: "at last"})
-	decrypted.Type, decrypted.Changes = bridge.EventMessageUpdated, []bridge.MessageField{bridge.ChangedContent, bridge.ChangedType}
+	decrypted.Type, decrypted.Changes.Fields = bridge.EventMessageUpdated, []bridge.MessageField{bridge.ChangedContent, bridge.ChangedType}
 	edit := decrypted
-	edit.Changes = []bridge.MessageField{bridge.ChangedContent, bridge.ChangedEdited, bridge.ChangedType}
+	edit.Changes.Fields = []bridge.MessageField{bridge.ChangedContent, bridge.ChangedEdited, bridge.ChangedType}
 	replaced := received(sofia, bridge.Message{Media: &bridge.Media{Type: bridge.MediaImage}})
-	replaced.Type, replaced.Changes = bridge.EventMessageUpdated, []bridge.MessageField{bridge.ChangedContent}
+	replaced.Type, replaced.Changes.Fields = bridge.EventMessageUpdated, []bridge.MessageField{bridge.ChangedContent}
 	atLast := `{"contacts":[{"profile":{"name":"Sofía"},"wa_id":"34600100101"}],"messages":[{"from":"34600100101","id":"` + idOf(sofia, "3EB0A") + `","timestamp":"1795249530","type":"text","text":{"body":"at last"}}]}`
 	inGroup := `{"contacts":[{"profile":{"name":"Sofía"},"wa_id":"34600100101"}],"messages":[{"from":"34600100101","group_id":"120363000000000000","id":"` +
 		messageRef{Chat: club, Sender: sofia, ID: "3EB0A"}.messageID() + `","timestamp":"1795249530","type":"text","text":{"body":"hi"}}]}`

@@ -35,7 +35,7 @@ type groupSettings struct {
 // groupChanged returns an event for each kind of change; none if the changes are
 // unknown.
 func groupChanged(e bridge.Event) (events []event) {
-	c := e.GroupChanges
+	c := e.Changes.Group
 	if c == nil || e.Group == nil {
 		return nil
 	}

@@ -220,7 +220,7 @@ func created(account bridge.JID, m bridge.Message) []event {
 // updated returns an event for each thing that has changed.
 func updated(account bridge.JID, e bridge.Event) (events []event) {
 	m := *e.Message
-	if slices.Contains(e.Changes, bridge.ChangedType) {
+	if slices.Contains(e.Changes.Fields, bridge.ChangedType) {
 		events = created(account, m)
 	}
 	for _, reaction := range e.Reactions {
@@ -232,9 +232,9 @@ func updated(account bridge.JID, e bridge.Event) (events []event) {
 		events = append(events, event{name: eventUpdate, data: change})
 	}
 	switch {
-	case m.DeletedAt != nil && slices.Contains(e.Changes, bridge.ChangedDeleted):
+	case m.DeletedAt != nil && slices.Contains(e.Changes.Fields, bridge.ChangedDeleted):
 		events = append(events, event{name: eventDelete, data: keyOf(m)}, event{name: eventUpdate, data: ChangeOf(account, m)})
-	case m.DeletedAt == nil && slices.Contains(e.Changes, bridge.ChangedEdited):
+	case m.DeletedAt == nil && slices.Contains(e.Changes.Fields, bridge.ChangedEdited):
 		events = append(events, event{name: eventEdited, data: EditOf(m)})
 	}
 	return events

@@ -49,7 +49,7 @@ func TestFormat_PostsWhatFlowsRead(t *testing.T) {
 	})
 	changed := func(m bridge.Message, fields ...bridge.MessageField) bridge.Event {
 		e := eventOf(bridge.EventMessageUpdated, m)
-		e.Changes = fields
+		e.Changes.Fields = fields
 		return e
 	}
 	reacted := changed(mine, bridge.ChangedReactions)
@@ -57,7 +57,7 @@ func TestFormat_PostsWhatFlowsRead(t *testing.T) {
 	voted := changed(poll, bridge.ChangedPoll)
 	voted.Voters = []bridge.JID{sofia}
 	inWalks := func(c bridge.GroupChanges) bridge.Event {
-		return bridge.Event{Type: bridge.EventGroupUpdated, Group: &bridge.StoredGroup{Group: bridge.Group{JID: "1203@g.us"}}, GroupChanges: &c}
+		return bridge.Event{Type: bridge.EventGroupUpdated, Group: &bridge.StoredGroup{Group: bridge.Group{JID: "1203@g.us"}}, Changes: bridge.EventChanges{Group: &c}}
 	}
 	for name, test := range map[string]struct {
 		event bridge.Event
@@ -142,7 +142,7 @@ func TestFormat_ObeysTheWebhooksOptions(t *testing.T) {
 
 // TestFormat_EventsOfGroupsHaveTheirNamesOfSettings: a webhook that asks for one gets it alone.
 func TestFormat_EventsOfGroupsHaveTheirNamesOfSettings(t *testing.T) {
-	e := bridge.Event{Type: bridge.EventGroupUpdated, Group: &bridge.StoredGroup{}, GroupChanges: &bridge.GroupChanges{Added: []bridge.JID{sofia}, Topic: &bridge.Change[string]{New: "x"}}}
+	e := bridge.Event{Type: bridge.EventGroupUpdated, Group: &bridge.StoredGroup{}, Changes: bridge.EventChanges{Group: &bridge.GroupChanges{Added: []bridge.JID{sofia}, Topic: &bridge.Change[string]{New: "x"}}}}
 	for name, want := range map[string]string{"GROUP_PARTICIPANTS_UPDATE": "group-participants.update", "group-participants.update": "group-participants.update", "GROUP_UPDATE": "groups.update", "GROUPS_UPDATE": "groups.update"} {
 		got := posted(t, bridge.Webhook{Options: bridge.FormatOptions{Events: []string{name}}}, e)
 		if _, found := got[want]; !found || len(got) != 1 || !slices.Equal(typesOf([]string{name}), []bridge.EventType{bridge.EventGroupUpdated}) {

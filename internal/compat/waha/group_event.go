@@ -25,7 +25,7 @@ type groupMember struct {
 // groupChanged returns an event for each kind of change; none if the changes are
 // unknown. _data has the changes as bridged shows them, with who made them.
 func groupChanged(d format.Delivery) (events []event) {
-	e, changes := d.Event, d.Event.GroupChanges
+	e, changes := d.Event, d.Event.Changes.Group
 	if changes == nil || e.Group == nil {
 		return nil
 	}

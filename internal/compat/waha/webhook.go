@@ -176,7 +176,7 @@ func (f Format) ack(m bridge.Message) event {
 // updated returns an event for each thing that has changed.
 func (f Format) updated(d format.Delivery) (events []event) {
 	e, m := d.Event, *d.Event.Message
-	changed := func(field bridge.MessageField) bool { return slices.Contains(e.Changes, field) }
+	changed := func(field bridge.MessageField) bool { return slices.Contains(e.Changes.Fields, field) }
 	if changed(bridge.ChangedType) {
 		events = f.created(m)
 	}

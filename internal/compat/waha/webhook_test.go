@@ -120,11 +120,11 @@ func TestFormat_PostsTheEventsThatAreWanted(t *testing.T) {
 		"a status in a group": {bridge.Event{Type: bridge.EventMessageStatus, Message: &group}, nil, []string{"message.ack.group"}},
 		"not on the list":     {bridge.Event{Type: bridge.EventMessageStatus, Message: &mine}, []string{"message"}, nil},
 		"not decrypted":       {bridge.Event{Type: bridge.EventMessageCreated, Message: &lost}, nil, nil},
-		"decrypted later":     {bridge.Event{Type: bridge.EventMessageUpdated, Message: &found, Changes: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedType}}, nil, []string{"message"}},
+		"decrypted later":     {bridge.Event{Type: bridge.EventMessageUpdated, Message: &found, Changes: bridge.EventChanges{Fields: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedType}}}, nil, []string{"message"}},
 		"deleted meanwhile":   {bridge.Event{Type: bridge.EventMessageCreated, Message: &gone}, nil, nil},
-		"edited and deleted":  {bridge.Event{Type: bridge.EventMessageUpdated, Message: &gone, Changes: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedEdited}}, nil, nil},
-		"a deletion":          {bridge.Event{Type: bridge.EventMessageUpdated, Message: &gone, Changes: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedDeleted}}, nil, []string{"message.revoked"}},
-		"a pin":               {bridge.Event{Type: bridge.EventMessageUpdated, Message: &mine, Changes: []bridge.MessageField{bridge.ChangedPinned}}, nil, nil},
+		"edited and deleted":  {bridge.Event{Type: bridge.EventMessageUpdated, Message: &gone, Changes: bridge.EventChanges{Fields: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedEdited}}}, nil, nil},
+		"a deletion":          {bridge.Event{Type: bridge.EventMessageUpdated, Message: &gone, Changes: bridge.EventChanges{Fields: []bridge.MessageField{bridge.ChangedContent, bridge.ChangedDeleted}}}, nil, []string{"message.revoked"}},
+		"a pin":               {bridge.Event{Type: bridge.EventMessageUpdated, Message: &mine, Changes: bridge.EventChanges{Fields: []bridge.MessageField{bridge.ChangedPinned}}}, nil, nil},
 		"lost events":         {bridge.Event{Type: bridge.EventReset}, nil, nil},
 		"a test":              {bridge.Event{Type: format.Test}, []string{"message"}, []string{"session.status"}},
 	} {
@@ -203,7 +203,7 @@ func TestFormat_PostsChangesOfGroups(t *testing.T) {
 		"own rank": {bridge.GroupChanges{By: sofia, Promoted: []bridge.JID{owner}}, "group.v2.participants", `"type":"promote"`},
 		"settings": {bridge.GroupChanges{By: sofia, Subject: &bridge.Change[string]{New: "Hikes"}, IsAnnounce: &bridge.Change[bool]{New: true}}, "group.v2.update", `"group":{"id":"120363000000000000@g.us","membersCanSendMessages":false,"subject":"Hikes"}`},
 	} {
-		e := bridge.Event{Type: bridge.EventGroupUpdated, Group: &bridge.StoredGroup{Group: group}, GroupChanges: &test.changes}
+		e := bridge.Event{Type: bridge.EventGroupUpdated, Group: &bridge.StoredGroup{Group: group}, Changes: bridge.EventChanges{Group: &test.changes}}
 		got := posted(t, bridge.Webhook{}, e)
 		if len(got) != 1 || !strings.Contains(got[test.event], test.want) {
 			t.Errorf("%s: %v, want %s with %s", name, got, test.event, test.want)

@@ -167,7 +167,8 @@ func (t *writeTx) isDeleted(q *bridge.Quoted) bool {
 // mayDeleteQuoted reports whether by may delete a message that is not stored, whose author
 // only a quote names: its author, the other side of a private chat, or an admin of the group.
 func (t *writeTx) mayDeleteQuoted(chat, author, by bridge.JID) bool {
-	m := target{isPrivate: chat.IsPerson(), fromMe: t.s.isOwner(author) != nil && *t.s.isOwner(author)}
+	isOwn := t.s.isOwner(author)
+	m := target{isPrivate: chat.IsPerson(), fromMe: isOwn != nil && *isOwn}
 	if p, known := t.people.find(author); known {
 		m.sender = p.id
 	} else if author == by {

@@ -2,6 +2,7 @@ package bounds
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -79,7 +80,14 @@ func TestFigures_Media(t *testing.T) {
 					}
 				})
 			}
-			time.Sleep(2 * time.Second)
+			Eventually(t, func() error {
+				mu.Lock()
+				defer mu.Unlock()
+				if len(answers) == 0 {
+					return errors.New("none of the files is answered")
+				}
+				return nil
+			})
 			for range 5 {
 				began := time.Now()
 				_, err := p.API.SendFile(Within(t), attack.own, bytes.NewReader(attack.ownFile), "")

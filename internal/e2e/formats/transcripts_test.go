@@ -76,7 +76,7 @@ func speaks(t testing.TB, by *simnet.Phone, to simnet.JID, seconds int) simnet.M
 func untilTranscribed(s *EventStream, id simnet.MessageID) bridge.Transcript {
 	s.T.Helper()
 	for {
-		if e := s.Next(); e.Message != nil && e.Message.ID == id && slices.Contains(e.Changes, bridge.ChangedTranscript) {
+		if e := s.Next(); e.Message != nil && e.Message.ID == id && slices.Contains(e.Changes.Fields, bridge.ChangedTranscript) {
 			return *e.Message.Transcript
 		}
 	}

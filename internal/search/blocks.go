@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"slices"
 
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 const indexedQuery = "SELECT ifnull(max(id), -1) FROM blocks" // noneIndexed is -1
 
 // lastIndexed returns the number of the last indexed block, or noneIndexed.
-func lastIndexed(c *db.Conn) (indexed int64) {
+func lastIndexed(c *sqlite.Conn) (indexed int64) {
 	c.Find(indexedQuery, nil, &indexed)
 	return indexed
 }
@@ -35,7 +35,7 @@ type planned struct {
 }
 
 // planBlock assigns the messages of a block to packs, without reading their texts.
-func (x *Index) planBlock(c *db.Conn, id int64) block {
+func (x *Index) planBlock(c *sqlite.Conn, id int64) block {
 	b := block{id: id}
 	var messages []planned
 	for row := range c.Rows(`
@@ -73,7 +73,7 @@ func (x *Index) divide(block int64, messages []planned) []packPlan {
 }
 
 // saveBlock adds a block whose packs are all stored, or widens the time range of a stored block.
-func saveBlock(c *db.Conn, b block) {
+func saveBlock(c *sqlite.Conn, b block) {
 	c.Run(`
 		INSERT INTO blocks (id, oldest, newest) VALUES (?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET oldest = min(oldest, excluded.oldest), newest = max(newest, excluded.newest)`,
@@ -90,7 +90,7 @@ const (
 
 // DropEmpty removes the blocks of deleted messages from the index if they have no message left.
 // It skips blocks that are not indexed yet, because the background may be indexing them.
-func (x *Index) DropEmpty(c *db.Conn, seqs []int64) {
+func (x *Index) DropEmpty(c *sqlite.Conn, seqs []int64) {
 	indexed, blocks := lastIndexed(c), make(map[int64]bool)
 	for _, seq := range seqs {
 		blocks[x.blockOf(seq)] = true

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 const (
@@ -30,13 +30,13 @@ func (x *Index) indexNext(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	var b block
-	if err := x.store.View(ctx, func(c *db.Conn) { b = x.planBlock(c, id) }); err != nil {
+	if err := x.store.View(ctx, func(c *sqlite.Conn) { b = x.planBlock(c, id) }); err != nil {
 		return false, fmt.Errorf("read messages to index: %w", err)
 	}
 	for left := b.packs; ; {
 		n := min(indexBatch, len(left))
 		var built []builtPack
-		if err := x.store.View(ctx, func(c *db.Conn) { built = readPacks(c, left[:n]) }); err != nil {
+		if err := x.store.View(ctx, func(c *sqlite.Conn) { built = readPacks(c, left[:n]) }); err != nil {
 			return false, fmt.Errorf("read messages to index: %w", err)
 		}
 		if err := x.writePacks(ctx, &b, left[:n], built, n == len(left)); err != nil {
@@ -57,7 +57,7 @@ func (x *Index) indexNext(ctx context.Context) (bool, error) {
 // claim returns the next block to index, if one is full, and records that it is being indexed. It
 // skips blocks without messages.
 func (x *Index) claim(ctx context.Context) (block int64, found bool, err error) {
-	err = x.store.View(ctx, func(c *db.Conn) {
+	err = x.store.View(ctx, func(c *sqlite.Conn) {
 		var first, newest int64
 		if c.Find("SELECT seq FROM messages WHERE seq >= ? ORDER BY seq LIMIT 1", []any{x.firstSeq(lastIndexed(c) + 1)}, &first) {
 			c.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &newest)
@@ -68,7 +68,7 @@ func (x *Index) claim(ctx context.Context) (block int64, found bool, err error) 
 	if err != nil || !found {
 		return 0, false, err
 	}
-	return block, true, x.store.Update(ctx, func(*db.Conn) {
+	return block, true, x.store.Update(ctx, func(*sqlite.Conn) {
 		x.claimed.Store(max(x.claimed.Load(), block))
 		x.touched = false
 	})
@@ -77,7 +77,7 @@ func (x *Index) claim(ctx context.Context) (block int64, found bool, err error) 
 // writePacks adds packs of a block. With its last packs the block counts as indexed. If a message
 // has changed since the packs were built, it builds them again.
 func (x *Index) writePacks(ctx context.Context, b *block, plans []packPlan, built []builtPack, last bool) error {
-	err := x.store.Update(ctx, func(c *db.Conn) {
+	err := x.store.Update(ctx, func(c *sqlite.Conn) {
 		if len(plans) > 0 && plans[0].id == b.packs[0].id { // left over from an interrupted run
 			dropPacks(c, firstPack(b.id), firstPack(b.id+1))
 		}
@@ -103,11 +103,11 @@ func (x *Index) reindexStale(ctx context.Context) (bool, error) {
 	x.building.Lock()
 	defer x.building.Unlock()
 	var stale []packPlan
-	err := x.store.View(ctx, func(c *db.Conn) { stale = stalePlans(c, 1) })
+	err := x.store.View(ctx, func(c *sqlite.Conn) { stale = stalePlans(c, 1) })
 	if err != nil || len(stale) == 0 {
 		return false, err
 	}
-	err = x.store.Update(ctx, func(c *db.Conn) {
+	err = x.store.Update(ctx, func(c *sqlite.Conn) {
 		for _, plan := range stalePlans(c, indexBatch) { // read again: the list may have changed
 			reindexPack(c, plan)
 		}
@@ -123,7 +123,7 @@ func (x *Index) reindexStale(ctx context.Context) (bool, error) {
 // reports whether it merged any. A negative number of pages merges all segments.
 func (x *Index) merge(ctx context.Context, pages, segments int) (bool, error) {
 	var before, after int64
-	err := x.store.Update(ctx, func(c *db.Conn) {
+	err := x.store.Update(ctx, func(c *sqlite.Conn) {
 		if x.mergedAt != segments {
 			c.Run("INSERT INTO grams (grams, rank) VALUES ('usermerge', ?)", segments)
 		}
@@ -165,7 +165,7 @@ func (x *Index) Forget(ctx context.Context) error {
 	// This many steps merge the whole index. The limit matters because new blocks add more to
 	// merge.
 	var steps int
-	err := x.store.View(ctx, func(c *db.Conn) { c.Find("SELECT count(*) / ? + 2 FROM grams_data", []any{mergePages}, &steps) })
+	err := x.store.View(ctx, func(c *sqlite.Conn) { c.Find("SELECT count(*) / ? + 2 FROM grams_data", []any{mergePages}, &steps) })
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (x *Index) Indexed(ctx context.Context) (done, total int, err error) {
 
 // coverage returns how many messages are in indexed blocks, and how many there are.
 func (x *Index) coverage(ctx context.Context) (done, total int, err error) {
-	err = x.store.View(ctx, func(c *db.Conn) {
+	err = x.store.View(ctx, func(c *sqlite.Conn) {
 		done = int(x.firstSeq(lastIndexed(c) + 1))
 		c.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &total)
 	})
@@ -239,7 +239,7 @@ func (x *Index) coverage(ctx context.Context) (done, total int, err error) {
 
 // staleQuery selects the stale packs up to a pack number. Blocks that are not indexed yet are
 // scanned anyway.
-const staleQuery = "SELECT id, messages FROM packs WHERE texts IS NULL AND id < ?" + db.Limited
+const staleQuery = "SELECT id, messages FROM packs WHERE texts IS NULL AND id < ?" + sqlite.Limited
 
 // packsOfBlockQuery selects the messages of packs without reading their texts.
 const packsOfBlockQuery = "SELECT id, messages FROM packs WHERE id >= ? AND id < ?"
@@ -249,7 +249,7 @@ const noLimit = -1
 
 // MarkStale marks the packs of messages whose text, time or chat changes. It must be called in
 // the transaction of the change.
-func (x *Index) MarkStale(c *db.Conn, seqs ...int64) {
+func (x *Index) MarkStale(c *sqlite.Conn, seqs ...int64) {
 	if x.MarkRemoved(c, seqs) {
 		x.stale = true
 	}
@@ -258,7 +258,7 @@ func (x *Index) MarkStale(c *db.Conn, seqs ...int64) {
 // MarkRemoved is MarkStale for messages that retention removes. It reports whether any pack has
 // become stale. It does not wake the background, because most of the blocks are empty soon and
 // need not be rebuilt.
-func (x *Index) MarkRemoved(c *db.Conn, seqs []int64) (any bool) {
+func (x *Index) MarkRemoved(c *sqlite.Conn, seqs []int64) (any bool) {
 	blocks, claimed := make(map[int64]map[int64]bool), x.claimed.Load()
 	for _, seq := range seqs {
 		block := x.blockOf(seq)
@@ -283,10 +283,10 @@ func (x *Index) MarkRemoved(c *db.Conn, seqs []int64) (any bool) {
 }
 
 // plansOf reads the messages of packs.
-func plansOf(c *db.Conn, query string, args ...any) []packPlan {
-	scan := func(row *db.Row) packPlan {
+func plansOf(c *sqlite.Conn, query string, args ...any) []packPlan {
+	scan := func(row *sqlite.Row) packPlan {
 		var p pack
-		row.Scan(&p.id, (*db.Raw)(&p.messages))
+		row.Scan(&p.id, (*sqlite.Raw)(&p.messages))
 		plan := packPlan{id: p.id}
 		for m, err := range p.all() {
 			if err != nil {
@@ -297,16 +297,16 @@ func plansOf(c *db.Conn, query string, args ...any) []packPlan {
 		}
 		return plan
 	}
-	return db.Collect(c, scan, query, args...)
+	return sqlite.Collect(c, scan, query, args...)
 }
 
 // stalePlans reads the messages of the first stale packs, up to limit.
-func stalePlans(c *db.Conn, limit int) []packPlan {
+func stalePlans(c *sqlite.Conn, limit int) []packPlan {
 	return plansOf(c, staleQuery, firstPack(lastIndexed(c)+1), limit)
 }
 
 // reindexPack rebuilds a stale pack from the messages that still exist.
-func reindexPack(c *db.Conn, plan packPlan) {
+func reindexPack(c *sqlite.Conn, plan packPlan) {
 	p := readPack(c, plan)
 	dropPack(c, plan.id)
 	id := plan.id >> packBits

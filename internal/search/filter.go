@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // Filter selects messages by the columns of their rows, not by their texts.
@@ -15,7 +15,7 @@ type Filter struct {
 
 // where returns the condition on a message m.
 func (f Filter) where() (string, []any) {
-	var w db.Filter
+	var w sqlite.Filter
 	switch {
 	case f.Type == "":
 	case f.Type == bridge.TypeMedia:
@@ -44,7 +44,7 @@ func (f Filter) isOfOneMedia() bool {
 }
 
 // Among returns the messages that pass the filter, in the order of positions.
-func (f Filter) Among(c *db.Conn, positions []Position) []Position {
+func (f Filter) Among(c *sqlite.Conn, positions []Position) []Position {
 	if len(positions) == 0 {
 		return nil
 	}
@@ -53,12 +53,12 @@ func (f Filter) Among(c *db.Conn, positions []Position) []Position {
 		seqs[i] = p.Seq
 	}
 	where, args := f.where()
-	return db.Collect(c, scanPosition, `
+	return sqlite.Collect(c, scanPosition, `
 		SELECT m.seq, m.timestamp FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value
 		WHERE `+where, append([]any{c.Encode(seqs)}, args...)...)
 }
 
-func scanPosition(row *db.Row) (p Position) {
+func scanPosition(row *sqlite.Row) (p Position) {
 	row.Scan(&p.Seq, &p.Timestamp)
 	return p
 }

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"bridged/internal/folding"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // A gram is written as one word of SQLite's ascii tokenizer. For it, letters, digits and all
@@ -246,7 +246,7 @@ func (r *rarity) count(counts *[1 << rarityBits]uint8, texts []byte, s *sampling
 
 // sample takes a new sample if the index has grown enough.
 func (x *Index) sample(ctx context.Context) error {
-	err := x.store.View(ctx, func(c *db.Conn) {
+	err := x.store.View(ctx, func(c *sqlite.Conn) {
 		indexed := lastIndexed(c)
 		if float64(indexed+1) < sampleAgain*float64(x.sampledAt) || indexed == noneIndexed {
 			return
@@ -263,10 +263,10 @@ func (x *Index) sample(ctx context.Context) error {
 // packToSample selects a pack at or after a pack number.
 const packToSample = "SELECT texts, accents FROM packs WHERE id >= ? AND texts IS NOT NULL ORDER BY id LIMIT 1 OFFSET ?"
 
-func (x *Index) samplePacks(c *db.Conn, indexed int64) *rarity {
+func (x *Index) samplePacks(c *sqlite.Conn, indexed int64) *rarity {
 	random := rand.New(rand.NewPCG(uint64(indexed), 0)) // the same store gets the same sample
 	found, s, perBlock := new(rarity), new(sampling), (1<<x.blockBits)/x.packSize
-	var texts, accents db.Raw
+	var texts, accents sqlite.Raw
 	for range sampleSize {
 		block := random.Int64N(indexed + 1)
 		if c.Find(packToSample, []any{firstPack(block), random.IntN(perBlock)}, &texts, &accents) {

@@ -46,15 +46,15 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // Store is the database of an index.
 type Store interface {
 	// View runs f on one snapshot.
-	View(ctx context.Context, f func(*db.Conn)) error
+	View(ctx context.Context, f func(*sqlite.Conn)) error
 	// Update runs f in one transaction. Transactions do not overlap.
-	Update(ctx context.Context, f func(*db.Conn)) error
+	Update(ctx context.Context, f func(*sqlite.Conn)) error
 }
 
 // Index is the search index of a store.
@@ -128,7 +128,7 @@ func (x *Index) form() string { return fmt.Sprintf("%d/%d", version, x.blockBits
 
 // Prepare empties an index that is not in the current form.
 func (x *Index) Prepare(ctx context.Context) error {
-	return x.store.Update(ctx, func(c *db.Conn) {
+	return x.store.Update(ctx, func(c *sqlite.Conn) {
 		var form string
 		if c.Find("SELECT value FROM settings WHERE name = ?", []any{setting}, &form); form != x.form() {
 			if form != "" {
@@ -145,7 +145,7 @@ func (x *Index) Prepare(ctx context.Context) error {
 }
 
 // empty replaces the index by an empty one.
-func (x *Index) empty(c *db.Conn) {
+func (x *Index) empty(c *sqlite.Conn) {
 	for _, step := range []string{
 		"DROP TABLE IF EXISTS grams", createGrams, "DROP TABLE IF EXISTS packs", createPacks, createStale, "DELETE FROM blocks", mergeByHand,
 	} {

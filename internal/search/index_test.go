@@ -16,7 +16,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/folding"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 	"bridged/migrations"
 )
 
@@ -30,17 +30,17 @@ const (
 // tables is a database with the tables of the store. Its one connection also reads.
 type tables struct {
 	mu     sync.Mutex
-	conn   *db.Conn
+	conn   *sqlite.Conn
 	failAt int // fails the transaction with this number, counted down
 }
 
-func (s *tables) View(ctx context.Context, f func(*db.Conn)) error {
+func (s *tables) View(ctx context.Context, f func(*sqlite.Conn)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.conn.View(ctx, func() { f(s.conn) })
 }
 
-func (s *tables) Update(_ context.Context, f func(*db.Conn)) error {
+func (s *tables) Update(_ context.Context, f func(*sqlite.Conn)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failAt--
@@ -58,7 +58,7 @@ func newIndex(t *testing.T, messages int) (*Index, *tables) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	ok(t, os.WriteFile(path, nil, 0o600))
-	conn, err := db.Open(path, nil)
+	conn, err := sqlite.Open(path, nil)
 	ok(t, err)
 	t.Cleanup(func() { ok(t, conn.Close()) })
 	schema, err := migrations.FS.ReadFile("0001_schema.sql")
@@ -67,7 +67,7 @@ func newIndex(t *testing.T, messages int) (*Index, *tables) {
 	s := &tables{conn: conn}
 	x := New(s, Options{BlockBits: testBlockBits, PackSize: testPackSize})
 	ok(t, x.Prepare(t.Context()))
-	ok(t, s.Update(t.Context(), func(c *db.Conn) {
+	ok(t, s.Update(t.Context(), func(c *sqlite.Conn) {
 		c.Run("INSERT INTO chats (id, jid, is_group, name, folded_name, participants) VALUES (1, 'a', 0, 'a', 'a', 2)")
 		for i := range messages {
 			c.Run("INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content) VALUES (?1, 1, ?1, 1, 0, ?1, '', '', ?2)",
@@ -88,7 +88,7 @@ func ok(t *testing.T, err error) {
 // say changes what a message says.
 func say(t *testing.T, x *Index, s *tables, seq int64, text string) {
 	t.Helper()
-	ok(t, s.Update(t.Context(), func(c *db.Conn) {
+	ok(t, s.Update(t.Context(), func(c *sqlite.Conn) {
 		x.MarkStale(c, seq)
 		c.Run("UPDATE messages SET content = ? WHERE seq = ?", text, seq)
 	}))
@@ -97,13 +97,13 @@ func say(t *testing.T, x *Index, s *tables, seq int64, text string) {
 // find counts the messages that contain a text.
 func find(t *testing.T, x *Index, s *tables, text string) (n int) {
 	t.Helper()
-	ok(t, s.View(t.Context(), func(c *db.Conn) { n = len(x.Find(c, Query{Needle: text, Desc: true, Limit: 500})) }))
+	ok(t, s.View(t.Context(), func(c *sqlite.Conn) { n = len(x.Find(c, Query{Needle: text, Desc: true, Limit: 500})) }))
 	return n
 }
 
 func countOf(t *testing.T, s *tables, query string) (n int) {
 	t.Helper()
-	ok(t, s.View(t.Context(), func(c *db.Conn) { c.Find(query, nil, &n) }))
+	ok(t, s.View(t.Context(), func(c *sqlite.Conn) { c.Find(query, nil, &n) }))
 	return n
 }
 
@@ -154,7 +154,7 @@ func TestFind_TellsAccentsApartOrNot(t *testing.T) {
 		}
 		return string(text)
 	}
-	ok(t, s.Update(t.Context(), func(c *db.Conn) {
+	ok(t, s.Update(t.Context(), func(c *sqlite.Conn) {
 		for seq := range messages {
 			letters := "áñéíabcdefg.\u304b\u304c"
 			if seq%200 == 0 {
@@ -168,7 +168,7 @@ func TestFind_TellsAccentsApartOrNot(t *testing.T) {
 	settle(t, x)
 	ok(t, x.sample(t.Context()))
 	passed, found := 0, 0
-	ok(t, s.View(t.Context(), func(c *db.Conn) {
+	ok(t, s.View(t.Context(), func(c *sqlite.Conn) {
 		for range 1000 {
 			for _, bare := range []bool{false, true} {
 				q := Query{Needle: random("aneiáñ", 6), Bare: bare, Desc: true, Limit: 20}
@@ -217,12 +217,12 @@ func TestIndex_OfMessagesThatChangeMeanwhile(t *testing.T) {
 	id, found, err := x.claim(t.Context())
 	ok(t, err)
 	var b block
-	ok(t, s.View(t.Context(), func(c *db.Conn) { b = x.planBlock(c, id) }))
+	ok(t, s.View(t.Context(), func(c *sqlite.Conn) { b = x.planBlock(c, id) }))
 	if !found || len(b.packs) < 4 {
 		t.Fatalf("claimed %v, plan: %+v", found, b)
 	}
 	var made []builtPack
-	ok(t, s.View(t.Context(), func(c *db.Conn) { made = readPacks(c, b.packs) }))
+	ok(t, s.View(t.Context(), func(c *sqlite.Conn) { made = readPacks(c, b.packs) }))
 	ok(t, x.writePacks(t.Context(), &b, b.packs[:2], made[:2], false))
 	say(t, x, s, 3, "after its pack was written")
 	say(t, x, s, 20, "before its pack is written")
@@ -282,7 +282,7 @@ func TestIndex_FindsChangedTextsNoMore(t *testing.T) {
 	say(t, x, s, 15, "")
 	settle(t, x)
 	var packs int
-	ok(t, s.View(t.Context(), func(c *db.Conn) {
+	ok(t, s.View(t.Context(), func(c *sqlite.Conn) {
 		c.Find("SELECT count(*) FROM grams WHERE grams MATCH ?", []any{gramQuery("15.", false, nil, nil, 0)}, &packs)
 	}))
 	if packs != 0 {
@@ -323,7 +323,7 @@ func TestSample_TakesLittleMemory(t *testing.T) {
 func plan(t *testing.T, s *tables, query string, args []any) string {
 	t.Helper()
 	var steps []string
-	ok(t, s.View(t.Context(), func(c *db.Conn) {
+	ok(t, s.View(t.Context(), func(c *sqlite.Conn) {
 		for row := range c.Rows("EXPLAIN QUERY PLAN "+query, args...) {
 			var id, parent, unused int
 			var detail string

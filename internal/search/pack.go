@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"bridged/internal/folding"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 const (
@@ -77,7 +77,7 @@ func (p pack) all() iter.Seq2[packed, error] {
 
 // bare returns the texts without accents. If there are accents to strip, the result is in buffer,
 // which is reused.
-func (p pack) bare(c *db.Conn, buffer *[]byte) []byte {
+func (p pack) bare(c *sqlite.Conn, buffer *[]byte) []byte {
 	if len(p.accents) == 0 {
 		return p.texts
 	}
@@ -139,7 +139,7 @@ type builtPack struct {
 }
 
 // readPacks builds packs from the current messages. It leaves out packs without messages.
-func readPacks(c *db.Conn, plans []packPlan) (built []builtPack) {
+func readPacks(c *sqlite.Conn, plans []packPlan) (built []builtPack) {
 	for _, plan := range plans {
 		if p := readPack(c, plan); len(p.messages) > 0 {
 			built = append(built, p)
@@ -149,14 +149,14 @@ func readPacks(c *db.Conn, plans []packPlan) (built []builtPack) {
 }
 
 // readPack builds a pack from the current messages.
-func readPack(c *db.Conn, plan packPlan) builtPack {
+func readPack(c *sqlite.Conn, plan packPlan) builtPack {
 	p, grams := builtPack{pack: pack{id: plan.id}}, newGramSet()
 	var bare []byte // the accent-stripped texts
 	for row := range c.Rows(`
 		SELECT m.seq, m.chat, m.timestamp, `+textOf(false)+`, ifnull(m.bare, '')
 		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value`, c.Encode(plan.seqs)) {
 		var m packed
-		var text, without db.Raw
+		var text, without sqlite.Raw
 		row.Scan(&m.seq, &m.chat, &m.timestamp, &text, &without)
 		if len(p.messages) == 0 {
 			p.oldest, p.newest = m.timestamp, m.timestamp
@@ -174,19 +174,19 @@ func readPack(c *db.Conn, plan packPlan) builtPack {
 	return p
 }
 
-func savePack(c *db.Conn, p builtPack) {
+func savePack(c *sqlite.Conn, p builtPack) {
 	c.Run("INSERT INTO grams (rowid, words) VALUES (?, ?)", p.id, p.grams)
 	c.Run("INSERT INTO packs (id, messages, texts, accents) VALUES (?, ?, ?, ?)", p.id, p.messages, p.texts, p.accents)
 }
 
-func dropPack(c *db.Conn, id int64) {
+func dropPack(c *sqlite.Conn, id int64) {
 	c.Run("DELETE FROM grams WHERE rowid = ?", id)
 	c.Run("DELETE FROM packs WHERE id = ?", id)
 }
 
 // dropPacks removes the packs from one pack number up to, but not including, another.
-func dropPacks(c *db.Conn, from, to int64) {
-	for _, id := range db.List[int64](c, "SELECT id FROM packs WHERE id >= ? AND id < ?", from, to) {
+func dropPacks(c *sqlite.Conn, from, to int64) {
+	for _, id := range sqlite.List[int64](c, "SELECT id FROM packs WHERE id >= ? AND id < ?", from, to) {
 		dropPack(c, id)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // Query asks for the first messages whose text contains a needle, by timestamp and seq in either
@@ -39,8 +39,8 @@ func (q *Query) narrow() {
 }
 
 // Where returns the SQL condition on a message m.
-func (q *Query) Where(c *db.Conn) (string, []any) {
-	var f db.Filter
+func (q *Query) Where(c *sqlite.Conn) (string, []any) {
+	var f sqlite.Filter
 	if q.Chat != 0 {
 		f.Add("m.chat = ?", q.Chat)
 	}
@@ -100,7 +100,7 @@ func (q *Query) Order() string {
 }
 
 // Scan finds messages without the index, by reading all of them.
-func (q Query) Scan(c *db.Conn) []Position {
+func (q Query) Scan(c *sqlite.Conn) []Position {
 	found := &topK{desc: q.Desc, limit: q.Limit}
 	q.scanFrom(c, 0, q.Chat != 0, found)
 	return found.positions
@@ -108,7 +108,7 @@ func (q Query) Scan(c *db.Conn) []Position {
 
 // Find scans the messages that are not indexed yet and those of stale packs, and reads the packs
 // that match in the index.
-func (x *Index) Find(c *db.Conn, q Query) []Position {
+func (x *Index) Find(c *sqlite.Conn, q Query) []Position {
 	q.narrow()
 	found := &topK{desc: q.Desc, limit: q.Limit}
 	indexed, newest := int64(0), int64(0)
@@ -121,14 +121,14 @@ func (x *Index) Find(c *db.Conn, q Query) []Position {
 }
 
 // scanFrom scans all messages from a seq on.
-func (q *Query) scanFrom(c *db.Conn, seq int64, byChat bool, found *topK) {
+func (q *Query) scanFrom(c *sqlite.Conn, seq int64, byChat bool, found *topK) {
 	query, args := q.scanQuery(c, seq, byChat)
 	found.collect(c, query, args)
 }
 
 // scanQuery reads messages by seq or, which is faster if many are not indexed, through the chat
 // in the order of the query.
-func (q *Query) scanQuery(c *db.Conn, seq int64, byChat bool) (string, []any) {
+func (q *Query) scanQuery(c *sqlite.Conn, seq int64, byChat bool) (string, []any) {
 	where, args := q.Where(c)
 	args = append([]any{seq}, args...)
 	index, order := "NOT INDEXED", ""
@@ -137,14 +137,14 @@ func (q *Query) scanQuery(c *db.Conn, seq int64, byChat bool) (string, []any) {
 		if q.Sender != 0 {
 			index = "INDEXED BY messages_by_sender"
 		}
-		order = q.Order() + db.Limited
+		order = q.Order() + sqlite.Limited
 		args = append(args, q.Limit)
 	}
 	return "SELECT m.seq, m.timestamp FROM messages m " + index + " WHERE m.seq >= ? AND " + where + order, args
 }
 
 // collect adds the results of a SQL query.
-func (b *topK) collect(c *db.Conn, query string, args []any) {
+func (b *topK) collect(c *sqlite.Conn, query string, args []any) {
 	for row := range c.Rows(query, args...) {
 		var p Position
 		if row.Scan(&p.Seq, &p.Timestamp) {
@@ -154,7 +154,7 @@ func (b *topK) collect(c *db.Conn, query string, args []any) {
 }
 
 // scanStale checks every message of stale packs.
-func (q *Query) scanStale(c *db.Conn, found *topK) {
+func (q *Query) scanStale(c *sqlite.Conn, found *topK) {
 	stale := stalePlans(c, noLimit)
 	if len(stale) == 0 {
 		return
@@ -205,7 +205,7 @@ func (b *topK) settled(p Position) bool {
 }
 
 // lookUp reads the packs that match in the index, block by block.
-func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
+func (x *Index) lookUp(c *sqlite.Conn, q *Query, indexed int64, found *topK) {
 	first, last := blockRange(c, q, indexed)
 	if first > last {
 		return
@@ -215,7 +215,7 @@ func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 	var p pack
 	var buffer []byte
 	for row := range c.Rows(query, args...) {
-		if !row.Scan(&p.id, (*db.Raw)(&p.messages), (*db.Raw)(&p.texts), (*db.Raw)(&p.accents)) {
+		if !row.Scan(&p.id, (*sqlite.Raw)(&p.messages), (*sqlite.Raw)(&p.texts), (*sqlite.Raw)(&p.accents)) {
 			break
 		}
 		if next := p.id >> packBits; next != block {
@@ -233,7 +233,7 @@ func (x *Index) lookUp(c *db.Conn, q *Query, indexed int64, found *topK) {
 }
 
 // blockRange returns the first and the last block that may have messages in the time range.
-func blockRange(c *db.Conn, q *Query, indexed int64) (first, last int64) {
+func blockRange(c *sqlite.Conn, q *Query, indexed int64) (first, last int64) {
 	first, last = 0, indexed
 	if q.Since != nil && !c.Find(firstSinceQuery, []any{*q.Since}, &first) {
 		first = indexed + 1
@@ -245,7 +245,7 @@ func blockRange(c *db.Conn, q *Query, indexed int64) (first, last int64) {
 }
 
 // match adds the matching messages of one pack. texts have accents unless the needle has none.
-func (x *Index) match(c *db.Conn, q *Query, p pack, texts, needle []byte, found *topK) {
+func (x *Index) match(c *sqlite.Conn, q *Query, p pack, texts, needle []byte, found *topK) {
 	var matching []Position
 	for m, err := range p.matching(texts, needle) {
 		if err != nil {
@@ -266,16 +266,16 @@ func (x *Index) match(c *db.Conn, q *Query, p pack, texts, needle []byte, found 
 
 // bySender returns the messages that q's sender wrote. All of them are in q's chat. One query for
 // all messages of the sender in their time range is cheaper than one query for each message.
-func (x *Index) bySender(c *db.Conn, q *Query, matching []Position) []Position {
+func (x *Index) bySender(c *sqlite.Conn, q *Query, matching []Position) []Position {
 	first, last, seqs := matching[0].Timestamp, matching[0].Timestamp, make([]int64, len(matching))
 	for i, at := range matching {
 		first, last, seqs[i] = min(first, at.Timestamp), max(last, at.Timestamp), at.Seq
 	}
-	wrote := db.List[int64](c, `
+	wrote := sqlite.List[int64](c, `
 		SELECT seq FROM messages INDEXED BY messages_by_sender
-		WHERE chat = ? AND sender = ? AND timestamp BETWEEN ? AND ?`+db.Limited, q.Chat, q.Sender, first, last, x.OfSender)
+		WHERE chat = ? AND sender = ? AND timestamp BETWEEN ? AND ?`+sqlite.Limited, q.Chat, q.Sender, first, last, x.OfSender)
 	if len(wrote) == x.OfSender {
-		wrote = db.List[int64](c, `
+		wrote = sqlite.List[int64](c, `
 			SELECT m.seq FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value
 			WHERE m.sender = ?`, c.Encode(seqs), q.Sender)
 	}
@@ -291,7 +291,7 @@ const (
 
 // isSettled reports whether neither this block nor a later one in the query's direction can
 // contain a result that is still needed.
-func isSettled(c *db.Conn, block int64, found *topK) bool {
+func isSettled(c *sqlite.Conn, block int64, found *topK) bool {
 	if !found.full() || found.limit == 0 {
 		return found.full()
 	}

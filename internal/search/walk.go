@@ -4,14 +4,14 @@ import (
 	"container/heap"
 	"math"
 
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // Walk finds the first messages of a query without a needle that pass a filter. It merges the
 // chats in the order of the query and reads about most rows. If that was not enough, end is the
 // position up to which the result is complete. end always comes after the query's After, so that
 // paging makes progress.
-func (q Query) Walk(c *db.Conn, f Filter, most int) (found []Position, end *Position) {
+func (q Query) Walk(c *sqlite.Conn, f Filter, most int) (found []Position, end *Position) {
 	q.narrow()
 	f.Sender = q.Sender
 	w := walk{Query: q, topK: topK{desc: q.Desc, limit: q.Limit}}
@@ -58,7 +58,7 @@ const (
 const walkedChats = "SELECT c.id, c.recency FROM chats c INDEXED BY chats_by_recency WHERE c.recency <= ?"
 
 // start opens the streams of the chats that the query may be about.
-func (w *walk) start(c *db.Conn, f Filter) {
+func (w *walk) start(c *sqlite.Conn, f Filter) {
 	start := Position{math.MaxInt64, math.MaxInt64}
 	if !w.Desc {
 		start = Position{math.MinInt64, math.MinInt64}
@@ -103,13 +103,13 @@ func (w *walk) bound() *Position {
 }
 
 // isAmongChats reports whether the query's chat passes its own conditions on chats.
-func (w *walk) isAmongChats(c *db.Conn) bool {
+func (w *walk) isAmongChats(c *sqlite.Conn) bool {
 	group, one := w.group()
 	return (w.Only == nil || w.Only[w.Chat]) && (!one || c.Find("SELECT 1 FROM chats WHERE id = ? AND is_group = ?", []any{w.Chat, group}, new(int)))
 }
 
 // chats returns the chats to read, each with the time of its latest message.
-func (w *walk) chats(c *db.Conn) func(yield func(chat, latest int64) bool) {
+func (w *walk) chats(c *sqlite.Conn) func(yield func(chat, latest int64) bool) {
 	oldest := int64(math.MaxInt64 - 1) // chats without messages sort last
 	if w.Since != nil {
 		oldest = -*w.Since
@@ -130,7 +130,7 @@ func (w *walk) chats(c *db.Conn) func(yield func(chat, latest int64) bool) {
 }
 
 // step reads the next rows of the first stream.
-func (w *walk) step(c *db.Conn) {
+func (w *walk) step(c *sqlite.Conn) {
 	s := w.streams[0]
 	query, args := w.rowsQuery(s)
 	rows := 0
@@ -177,7 +177,7 @@ func (w *walk) rowsQuery(s *stream) (string, []any) {
 	args = append(append(args, s.chat), s.args...)
 	return "SELECT m.seq, m.timestamp, " + wanted + " FROM messages m INDEXED BY " + s.index + `
 		WHERE m.chat = ? AND ` + s.where + " AND m.timestamp BETWEEN ? AND ? AND (m.timestamp, m.seq) " + than + " (?, ?)" +
-		w.Order() + db.Limited, append(args, since, until, s.at.Timestamp, s.at.Seq, s.some)
+		w.Order() + sqlite.Limited, append(args, since, until, s.at.Timestamp, s.at.Seq, s.some)
 }
 
 // upTo returns the results up to a position.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // filters has one filter for each way through a chat, by the index that it takes.
@@ -77,7 +77,7 @@ func TestWalk_OfWhatAnIndexHoldsReadsNothingElse(t *testing.T) {
 		{Filter{Sender: 2}, 9},
 	} {
 		for _, chat := range []int64{0, 1} {
-			ok(t, s.View(t.Context(), func(c *db.Conn) {
+			ok(t, s.View(t.Context(), func(c *sqlite.Conn) {
 				found, end := Query{Chat: chat, Sender: one.f.Sender, Desc: true, Limit: 10}.Walk(c, one.f, 100)
 				if fmt.Sprint(found) != fmt.Sprintf("[{%d %d}]", one.want, one.want) || end != nil {
 					t.Errorf("%+v in %d finds %v, and ends at %v", one.f, chat, found, end)
@@ -94,7 +94,7 @@ func TestWalk_EndsWhenItHasLookedAtMuch(t *testing.T) {
 	for _, desc := range []bool{true, false} {
 		q, pages, found := Query{Chat: 1, Desc: desc, Limit: 10}, 0, 0
 		for more := true; more; pages++ {
-			ok(t, s.View(t.Context(), func(c *db.Conn) {
+			ok(t, s.View(t.Context(), func(c *sqlite.Conn) {
 				some, end := q.Walk(c, Filter{MessageFilter: bridge.MessageFilter{Type: "conversation"}}, 500)
 				if found += len(some); end != nil && q.After != nil && end.compare(*q.After, desc) <= 0 {
 					t.Fatalf("page %d ends at %v, and began at %v", pages, *end, *q.After)

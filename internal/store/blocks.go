@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // saveBlock keeps whether the account blocks a person.
@@ -22,7 +22,7 @@ func (t *writeTx) saveBlocklist(f bridge.Blocklist) {
 			listed = append(listed, t.ensurePerson(jid).id)
 		}
 	}
-	for _, person := range db.List[int64](t.Conn, "SELECT id FROM people WHERE blocked") {
+	for _, person := range sqlite.List[int64](t.Conn, "SELECT id FROM people WHERE blocked") {
 		if !slices.Contains(listed, person) {
 			t.setBlocked(person, false)
 		}

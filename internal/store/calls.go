@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // Calls lists calls, the newest first.
@@ -23,7 +23,7 @@ const selectCalls = `
 	FROM calls k LEFT JOIN chats c ON c.id = k.chat WHERE `
 
 func (r *readTx) callsQuery(q bridge.CallQuery) (string, []any) {
-	var f db.Filter
+	var f sqlite.Filter
 	if q.Only != nil {
 		f.Add("k.chat IN (SELECT value FROM json_each(?))", r.chatIDs(q.Only))
 	}
@@ -37,11 +37,11 @@ func (r *readTx) callsQuery(q bridge.CallQuery) (string, []any) {
 	if r.after(listCalls, q.Cursor, &startedAt, &seq) {
 		f.Add("(k.started_at, k.seq) < (?, ?)", startedAt, seq)
 	}
-	return selectCalls + f.Where() + " ORDER BY k.started_at DESC, k.seq DESC" + db.Limited, append(f.Args, limitOf(q.Limit)+1)
+	return selectCalls + f.Where() + " ORDER BY k.started_at DESC, k.seq DESC" + sqlite.Limited, append(f.Args, limitOf(q.Limit)+1)
 }
 
 // scanCall reads a row of selectCalls, and the call's place in the list.
-func (r *readTx) scanCall(row *db.Row) (call bridge.Call, place []any) {
+func (r *readTx) scanCall(row *sqlite.Row) (call bridge.Call, place []any) {
 	var seq, caller int64
 	row.Scan(&seq, &call.ID, &call.WireID, &caller, &call.ChatJID, &call.IsGroup, &call.IsVideo, &call.State, &call.StartedAt, &call.EndedAt)
 	p := r.s.people.get(caller)
@@ -160,11 +160,11 @@ func (t *writeTx) saveCallsMissed(f bridge.CallsMissed) {
 	if f.Ringing == 0 {
 		before = math.MaxInt64 // the clock may have been set back
 	}
-	scan := func(row *db.Row) (call [2]int64) {
+	scan := func(row *sqlite.Row) (call [2]int64) {
 		row.Scan(&call[0], &call[1])
 		return call
 	}
-	ringing := db.Collect(t.Conn, scan, "SELECT seq, ifnull(chat, 0) FROM calls WHERE state = 'ringing' AND noted_at <= ? ORDER BY noted_at, seq", before)
+	ringing := sqlite.Collect(t.Conn, scan, "SELECT seq, ifnull(chat, 0) FROM calls WHERE state = 'ringing' AND noted_at <= ? ORDER BY noted_at, seq", before)
 	for _, call := range ringing {
 		t.Run("UPDATE calls SET state = 'missed' WHERE seq = ?", call[0])
 		t.appendCallEvent(bridge.EventCallUpdated, call[0], call[1])
@@ -186,7 +186,7 @@ func (t *writeTx) mergeCalls(from, into int64) {
 // removeCallsBefore removes the calls from before a moment, some at a time.
 func (s *Store) removeCallsBefore(ctx context.Context, before int64) error {
 	_, err := s.inBatches(ctx, "remove old calls", retainBatch, func(t *writeTx) int64 {
-		return t.Change("DELETE FROM calls WHERE seq IN (SELECT seq FROM calls WHERE started_at < ? ORDER BY started_at"+db.Limited+")",
+		return t.Change("DELETE FROM calls WHERE seq IN (SELECT seq FROM calls WHERE started_at < ? ORDER BY started_at"+sqlite.Limited+")",
 			before, retainBatch)
 	})
 	return err

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // Chats lists chats, the latest message first; chats without messages come
@@ -15,7 +15,7 @@ func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[brid
 	return readAs(ctx, s, "list chats", func(r *readTx) bridge.Page[bridge.Chat] {
 		query, args := r.chatsQuery(q)
 		var ids []int64
-		page := pageOf(r, listChats, limitOf(q.Limit), query, args, func(row *db.Row) (bridge.Chat, []any) {
+		page := pageOf(r, listChats, limitOf(q.Limit), query, args, func(row *sqlite.Row) (bridge.Chat, []any) {
 			chat, id, recency := r.scanChat(row)
 			ids = append(ids, id)
 			return chat, []any{recency, chat.JID}
@@ -31,7 +31,7 @@ const selectChats = `SELECT c.id, c.jid, ifnull(c.person, 0), c.is_group, c.name
 	max(c.unread, c.marked_unread), c.archived, c.pinned, c.muted_until, c.recency FROM chats c WHERE `
 
 func (r *readTx) chatsQuery(q bridge.ChatQuery) (string, []any) {
-	var f db.Filter
+	var f sqlite.Filter
 	if q.Type == bridge.ChatsGroup || q.Type == bridge.ChatsIndividual {
 		f.Add("c.is_group = ?", q.Type == bridge.ChatsGroup)
 	}
@@ -60,11 +60,11 @@ func (r *readTx) chatsQuery(q bridge.ChatQuery) (string, []any) {
 		needle := foldName(q.Q)
 		f.Add("(instr(c.folded_name, ?) > 0 OR instr(c.jid, ?) > 0)", needle, needle)
 	}
-	return selectChats + f.Where() + " ORDER BY c.recency, c.jid" + db.Limited + " OFFSET ?", append(f.Args, limitOf(q.Limit)+1, max(q.Offset, 0))
+	return selectChats + f.Where() + " ORDER BY c.recency, c.jid" + sqlite.Limited + " OFFSET ?", append(f.Args, limitOf(q.Limit)+1, max(q.Offset, 0))
 }
 
 // addKind adds the condition on chats of a kind, of which each chat has one.
-func (r *readTx) addKind(f *db.Filter, kind bridge.ChatKind) {
+func (r *readTx) addKind(f *sqlite.Filter, kind bridge.ChatKind) {
 	const isCommunity = "(SELECT is_community FROM groups g WHERE g.chat = c.id)"
 	switch kind {
 	case bridge.KindGroup:
@@ -81,7 +81,7 @@ func (r *readTx) addKind(f *db.Filter, kind bridge.ChatKind) {
 }
 
 // scanChat reads a row of selectChats. The last message is read separately.
-func (r *readTx) scanChat(row *db.Row) (chat bridge.Chat, id, recency int64) {
+func (r *readTx) scanChat(row *sqlite.Row) (chat bridge.Chat, id, recency int64) {
 	var person int64
 	row.Scan(&id, &chat.JID, &person, &chat.IsGroup, &chat.Name, &chat.LastMessageAt, &chat.Participants,
 		&chat.UnreadCount, &chat.Archived, &chat.Pinned, &chat.MutedUntil, &recency)
@@ -179,7 +179,7 @@ func (r *readTx) chatSet(jids []bridge.JID) map[int64]bool {
 		return nil
 	}
 	ids := make(map[int64]bool, len(jids))
-	for _, id := range db.List[int64](r.Conn, chatSetQuery, r.Encode(jids)) {
+	for _, id := range sqlite.List[int64](r.Conn, chatSetQuery, r.Encode(jids)) {
 		ids[id] = true
 	}
 	return ids

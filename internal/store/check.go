@@ -11,7 +11,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
 	"bridged/internal/search"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 	"bridged/migrations"
 )
 
@@ -67,7 +67,7 @@ func (s *Store) check(ctx context.Context, tables func(context.Context) (map[str
 
 // checkTables returns SQLite's verdicts on damaged tables, by name.
 func (s *Store) checkTables(ctx context.Context) (damaged map[string]string, err error) {
-	c, err := db.Open(s.o.Path, readerPragmas)
+	c, err := sqlite.Open(s.o.Path, readerPragmas)
 	if err != nil {
 		return nil, err
 	}
@@ -97,9 +97,9 @@ func (s *Store) checkTables(ctx context.Context) (damaged map[string]string, err
 
 // realTables returns the tables that have pages, first the schema with the list of free
 // pages.
-func realTables(ctx context.Context, c *db.Conn) (names []string, err error) {
+func realTables(ctx context.Context, c *sqlite.Conn) (names []string, err error) {
 	err = c.Use(ctx, func() {
-		names = db.List[string](c, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
+		names = sqlite.List[string](c, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
 	})
 	return append([]string{"sqlite_schema"}, names...), err
 }

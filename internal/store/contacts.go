@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // Contacts lists people by name; those without a name come last.
@@ -45,7 +45,7 @@ const onlyPeople = `p.id IN (
 	UNION ALL SELECT i.person FROM json_each(?) wanted CROSS JOIN identities i ON i.lid = wanted.value)`
 
 func (r *readTx) contactsQuery(q bridge.ContactQuery) (string, []any) {
-	var f db.Filter
+	var f sqlite.Filter
 	f.Add(isReachable)
 	for _, people := range [][]bridge.JID{q.Only, q.Among} {
 		if people != nil {
@@ -66,11 +66,11 @@ func (r *readTx) contactsQuery(q bridge.ContactQuery) (string, []any) {
 			f.Add("instr(p.folded_names, ?) > 0", needle)
 		}
 	}
-	return selectContacts + f.Where() + " ORDER BY p.nameless, p.sort_key, p.id" + db.Limited, append(f.Args, limitOf(q.Limit)+1)
+	return selectContacts + f.Where() + " ORDER BY p.nameless, p.sort_key, p.id" + sqlite.Limited, append(f.Args, limitOf(q.Limit)+1)
 }
 
 // scanContact reads a row of selectContacts, and the contact's place in the list.
-func scanContact(row *db.Row) (c bridge.KnownContact, place []any) {
+func scanContact(row *sqlite.Row) (c bridge.KnownContact, place []any) {
 	var pn bridge.JID
 	var nameless bool
 	var sortKey string

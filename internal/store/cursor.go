@@ -8,7 +8,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/search"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // defaultLimit applies where a query names none.
@@ -28,7 +28,7 @@ const (
 
 // pageOf reads a query that asks for one row more than the limit, which shows whether
 // there is another page. scan returns an element and its place in the list.
-func pageOf[T any](r *readTx, list string, limit int, query string, args []any, scan func(*db.Row) (T, []any)) bridge.Page[T] {
+func pageOf[T any](r *readTx, list string, limit int, query string, args []any, scan func(*sqlite.Row) (T, []any)) bridge.Page[T] {
 	page := bridge.Page[T]{Items: []T{}}
 	var last []any
 	for row := range r.Rows(query, args...) {

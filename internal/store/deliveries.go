@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // The states of deliveries in the column status. Queries have the numbers themselves:
@@ -33,7 +33,7 @@ const keptDeliveries = 200
 const deliveryColumns = `d.id, d.webhook, d.event, d.event_at, d.type, d.chat, d.status, d.attempts,
 	d.first_at, d.last_at, d.next_at, d.response, d.error, d.chat_id, d.tried_ms`
 
-func (s *Store) scanDelivery(row *db.Row) (d bridge.WebhookDelivery) {
+func (s *Store) scanDelivery(row *sqlite.Row) (d bridge.WebhookDelivery) {
 	var status int
 	var tried int64
 	row.Scan(&d.ID, &d.WebhookID, &d.EventID, &d.EventAt, &d.EventType, &d.ChatJID, &status, &d.Attempts,
@@ -60,7 +60,7 @@ func (s *Store) Deliveries(ctx context.Context, q bridge.DeliveryQuery) (bridge.
 	return readAs(ctx, s, "list deliveries", func(r *readTx) bridge.Page[bridge.WebhookDelivery] {
 		findWebhook(r.Conn, q.Webhook)
 		query, args := r.deliveriesQuery(q)
-		return pageOf(r, listDeliveries, limitOf(q.Limit), query, args, func(row *db.Row) (bridge.WebhookDelivery, []any) {
+		return pageOf(r, listDeliveries, limitOf(q.Limit), query, args, func(row *sqlite.Row) (bridge.WebhookDelivery, []any) {
 			d := s.scanDelivery(row)
 			return d, []any{d.ID}
 		})
@@ -68,7 +68,7 @@ func (s *Store) Deliveries(ctx context.Context, q bridge.DeliveryQuery) (bridge.
 }
 
 func (r *readTx) deliveriesQuery(q bridge.DeliveryQuery) (string, []any) {
-	var f db.Filter
+	var f sqlite.Filter
 	f.Add("d.webhook = ?", q.Webhook)
 	if q.Status != "" {
 		f.Add("d.status = ?", stateNumber(q.Status))
@@ -77,7 +77,7 @@ func (r *readTx) deliveriesQuery(q bridge.DeliveryQuery) (string, []any) {
 	if r.after(listDeliveries, q.Cursor, &before) {
 		f.Add("d.id < ?", before)
 	}
-	return "SELECT " + deliveryColumns + " FROM deliveries d WHERE " + f.Where() + " ORDER BY d.id DESC" + db.Limited,
+	return "SELECT " + deliveryColumns + " FROM deliveries d WHERE " + f.Where() + " ORDER BY d.id DESC" + sqlite.Limited,
 		append(f.Args, limitOf(q.Limit)+1)
 }
 
@@ -247,7 +247,7 @@ type PendingQueues struct {
 var pendingHeadsQuery = fmt.Sprintf(`
 	SELECT d.id, d.webhook, min(d.event), d.event_at, d.type, d.chat, d.status, d.attempts,
 		d.first_at, d.last_at, d.next_at, d.response, d.error, d.chat_id, d.tried_ms
-	FROM deliveries d WHERE d.webhook = ? AND d.status = %d GROUP BY d.chat_id`, webhookPending) + db.Limited
+	FROM deliveries d WHERE d.webhook = ? AND d.status = %d GROUP BY d.chat_id`, webhookPending) + sqlite.Limited
 
 // PendingQueues reads the queues of a webhook, at most limit of them, and the queues of
 // the events in flight: [bridge.CodeNotFound] when the webhook is gone.
@@ -255,7 +255,7 @@ func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, inF
 	return readAs(ctx, s, "read pending deliveries", func(r *readTx) PendingQueues {
 		p := PendingQueues{Log: r.logState(), Webhook: findWebhook(r.Conn, webhook), InFlight: make(map[int64]int64)}
 		r.Find(hasLostQuery, []any{webhook, p.Log.Pruned}, &p.Lost)
-		p.Heads = db.Collect(r.Conn, s.scanDelivery, pendingHeadsQuery, webhook, limit+1)
+		p.Heads = sqlite.Collect(r.Conn, s.scanDelivery, pendingHeadsQuery, webhook, limit+1)
 		if p.More = len(p.Heads) > limit; p.More {
 			p.Heads = p.Heads[:limit]
 		}
@@ -270,13 +270,13 @@ func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, inF
 }
 
 var pendingOfQuery = "SELECT " + deliveryColumns + fmt.Sprintf(` FROM deliveries d
-	WHERE d.webhook = ? AND d.status = %d AND d.chat_id = ? AND d.event > ? ORDER BY d.event`, webhookPending) + db.Limited
+	WHERE d.webhook = ? AND d.status = %d AND d.chat_id = ? AND d.event > ? ORDER BY d.event`, webhookPending) + sqlite.Limited
 
 // PendingOf reads the pending deliveries of a queue behind an event, in order.
 func (s *Store) PendingOf(ctx context.Context, webhook, queue, after int64, limit int) (list []bridge.WebhookDelivery, state LogState, err error) {
 	list, err = readAs(ctx, s, "read a queue of deliveries", func(r *readTx) []bridge.WebhookDelivery {
 		state = r.logState()
-		return db.Collect(r.Conn, s.scanDelivery, pendingOfQuery, webhook, queue, after, limit)
+		return sqlite.Collect(r.Conn, s.scanDelivery, pendingOfQuery, webhook, queue, after, limit)
 	})
 	return list, state, err
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // Deleted text must be gone from the disk. SQLite overwrites it (secure_delete), but copies
@@ -36,7 +36,7 @@ const settingErasing = "store.erasing"
 // eraser overwrites in the background what transactions have deleted.
 type eraser struct {
 	s  *Store
-	db *db.Conn // cuts off the write-ahead log
+	db *sqlite.Conn // cuts off the write-ahead log
 
 	work, texts, files chan struct{} // tokens after deletions: for the background, TextErased, FilesErased
 
@@ -52,7 +52,7 @@ func newEraser(s *Store) *eraser {
 // open opens the connection that cuts off the log, and wakes the background if an earlier
 // process has left work. It waits for readers only briefly: writers wait for it.
 func (e *eraser) open(ctx context.Context) (err error) {
-	if e.db, err = db.Open(e.s.o.Path, []string{"busy_timeout(100)", "synchronous(FULL)"}); err != nil {
+	if e.db, err = sqlite.Open(e.s.o.Path, []string{"busy_timeout(100)", "synchronous(FULL)"}); err != nil {
 		return explain(err)
 	}
 	pending, err := e.s.Setting(ctx, settingErasing)
@@ -211,7 +211,7 @@ func (e *eraser) truncateOnce(ctx context.Context) error {
 // truncateAlone cuts the log off while no read begins. Reads under way have
 // readsHeld to end.
 func (e *eraser) truncateAlone(ctx context.Context) error {
-	var held []*db.Conn
+	var held []*sqlite.Conn
 	defer func() {
 		for _, r := range held {
 			e.s.readers <- r
@@ -283,13 +283,13 @@ type ErasedFile struct {
 // that are not removed yet, the oldest first.
 func (s *Store) ErasedFiles(ctx context.Context, limit int) ([]ErasedFile, error) {
 	return readAs(ctx, s, "read the files of deleted messages", func(r *readTx) []ErasedFile {
-		scan := func(row *db.Row) (f ErasedFile) {
+		scan := func(row *sqlite.Row) (f ErasedFile) {
 			var ref []byte
 			row.Scan(&f.ID, &f.Media.Type, &ref)
 			r.Decode(ref, &f.Media.Ref)
 			return f
 		}
-		return db.Collect(r.Conn, scan, "SELECT id, type, ref FROM erased_files ORDER BY id"+db.Limited, limit)
+		return sqlite.Collect(r.Conn, scan, "SELECT id, type, ref FROM erased_files ORDER BY id"+sqlite.Limited, limit)
 	})
 }
 
@@ -335,13 +335,13 @@ func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 // oldQuery selects messages from before a moment, in the order of the index's blocks.
 const oldQuery = `
 	SELECT m.seq FROM chats c CROSS JOIN messages m INDEXED BY messages_by_time ON m.chat = c.id AND m.timestamp < ?
-	ORDER BY m.seq` + db.Limited
+	ORDER BY m.seq` + sqlite.Limited
 
 // retainMessages removes the messages from before a moment and returns how many.
 func (s *Store) retainMessages(ctx context.Context, before int64) (total int, err error) {
 	for found := retainRead; found == retainRead; {
 		var old []int64
-		if err := s.read(ctx, func(r *readTx) { old = db.List[int64](r.Conn, oldQuery, before, retainRead) }); err != nil {
+		if err := s.read(ctx, func(r *readTx) { old = sqlite.List[int64](r.Conn, oldQuery, before, retainRead) }); err != nil {
 			return total, err
 		}
 		found = len(old)
@@ -358,7 +358,7 @@ func (s *Store) retainMessages(ctx context.Context, before int64) (total int, er
 
 // removeOld removes messages that are still old, and returns how many.
 func (t *writeTx) removeOld(seqs []int64, before int64) int {
-	old := db.List[int64](t.Conn, "SELECT m.seq FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value WHERE m.timestamp < ?",
+	old := sqlite.List[int64](t.Conn, "SELECT m.seq FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value WHERE m.timestamp < ?",
 		t.Encode(seqs), before)
 	t.s.index.MarkRemoved(t.Conn, old)
 	// No chat becomes a new one because its messages are gone.

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // EventQuery asks for events after a number that pass a filter.
@@ -87,7 +87,7 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 
 // lastEvent returns the highest number ever given, also when the log is empty, and
 // the highest that was removed.
-func lastEvent(c *db.Conn) (last, pruned int64) {
+func lastEvent(c *sqlite.Conn) (last, pruned int64) {
 	pruned = readNumber(c, settingPruned)
 	c.Find("SELECT ifnull(max(id), 0) FROM events", nil, &last)
 	return max(last, pruned), pruned
@@ -122,7 +122,7 @@ type entry struct {
 func (r *readTx) entries(q EventQuery, after, last int64) ([]entry, int64) {
 	upTo := min(after+eventWindow, last)
 	query, args := r.entriesQuery(q, after, upTo)
-	scan := func(row *db.Row) (e entry) {
+	scan := func(row *sqlite.Row) (e entry) {
 		var number int
 		row.Scan(&e.id, &number, &e.message, &e.chat, &e.data, &e.at)
 		if number > 0 && number < len(eventTypes) {
@@ -130,7 +130,7 @@ func (r *readTx) entries(q EventQuery, after, last int64) ([]entry, int64) {
 		}
 		return e
 	}
-	list := db.Collect(r.Conn, scan, query, args...)
+	list := sqlite.Collect(r.Conn, scan, query, args...)
 	if n := len(list); n == limitOf(q.Limit) {
 		upTo = list[n-1].id
 	}
@@ -215,7 +215,7 @@ func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*br
 // entriesQuery selects the rows of the log after a number and up to another that q asks
 // for, as many as its page has. A list of chats of which none is stored matches nothing.
 func (r *readTx) entriesQuery(q EventQuery, after, upTo int64) (string, []any) {
-	var f db.Filter
+	var f sqlite.Filter
 	f.Add("e.id > ? AND e.id <= ?", after, upTo)
 	if len(q.Types) > 0 {
 		f.Add("e.type IN (" + typeNumbers(q.Types) + ")")
@@ -238,7 +238,7 @@ func (r *readTx) entriesQuery(q EventQuery, after, upTo int64) (string, []any) {
 	}
 	return "SELECT e.id, e.type, ifnull(e.message, 0), " + chat + `, ifnull(e.data, ''), e.at
 		FROM events e LEFT JOIN messages m ON m.seq = e.message
-		WHERE ` + f.Where() + " ORDER BY e.id" + db.Limited, append(f.Args, limitOf(q.Limit))
+		WHERE ` + f.Where() + " ORDER BY e.id" + sqlite.Limited, append(f.Args, limitOf(q.Limit))
 }
 
 // typeNumbers returns the numbers of types, separated by commas.

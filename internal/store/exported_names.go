@@ -6,7 +6,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport/match"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // NobodyNames has the names of people in an exported chat of whom nothing else is known, by
@@ -40,7 +40,7 @@ func (s *Store) NamesLearned(ctx context.Context, nobodies []bridge.JID) (map[br
 	})
 }
 
-func learned(c *db.Conn, nobody bridge.JID) Learned {
+func learned(c *sqlite.Conn, nobody bridge.JID) Learned {
 	is := Learned{Person: bridge.JID(readSetting(c, settingNamed+nobody.User()))}
 	for _, jid := range strings.Fields(readSetting(c, settingFormerly+nobody.User())) {
 		is.Formerly = append(is.Formerly, bridge.JID(jid))
@@ -69,7 +69,7 @@ func (t *writeTx) learn(nobody, person bridge.JID) {
 }
 
 const (
-	underNameQuery = "SELECT timestamp FROM messages WHERE chat = ? AND sender = ?" + db.Limited
+	underNameQuery = "SELECT timestamp FROM messages WHERE chat = ? AND sender = ?" + sqlite.Limited
 	attributeQuery = "UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE chat = ? AND sender = ? AND timestamp >= ? AND timestamp < ?"
 )
 
@@ -103,7 +103,7 @@ func (t *writeTx) attribute(chat, nobody, person bridge.JID, isMe bool) (more bo
 		return false
 	}
 	to := t.ensurePerson(person)
-	minutes := db.List[int64](t.Conn, "SELECT DISTINCT timestamp / 60000 FROM ("+underNameQuery+")", c.id, from.id, attributeBatch)
+	minutes := sqlite.List[int64](t.Conn, "SELECT DISTINCT timestamp / 60000 FROM ("+underNameQuery+")", c.id, from.id, attributeBatch)
 	for _, minute := range minutes {
 		t.removeStoredTwice(c.id, minute, from.id, bridge.Message{SenderJID: person, FromMe: isMe})
 		status := statusColumn(bridge.Message{FromMe: isMe, Status: new(bridge.DeliverySent)})

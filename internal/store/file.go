@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"bridged/internal/dbfile"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 	"bridged/migrations"
 )
 
@@ -84,7 +84,7 @@ func finish(draft, path string) error {
 // upgrade brings the schema up to date, each step in a transaction of its own. The file's
 // user_version is the number of the last one.
 func upgrade(path string, pragmas []string) (err error) {
-	c, err := db.Open(path, pragmas)
+	c, err := sqlite.Open(path, pragmas)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func upgrade(path string, pragmas []string) (err error) {
 
 // readable reads the schema and the top of every table. Reading every page would take
 // seconds at a million messages (see checkInBackground).
-func readable(c *db.Conn) error {
+func readable(c *sqlite.Conn) error {
 	tables, err := realTables(context.Background(), c)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func copyTo(ctx context.Context, from, path string) (err error) {
 	if err := reserve(path); err != nil {
 		return err
 	}
-	c, err := db.Open(from, []string{"busy_timeout(5000)"})
+	c, err := sqlite.Open(from, []string{"busy_timeout(5000)"})
 	if err != nil {
 		return database.ExplainOpening(from, err)
 	}
@@ -209,7 +209,7 @@ var secretTables = []string{"deliveries", "webhooks", "hooks", "tokens"}
 // eraseSecrets empties and overwrites secretTables in a copy that nothing else uses, without
 // a journal, which would keep their content.
 func eraseSecrets(path string) (err error) {
-	c, err := db.Open(path, []string{"journal_mode(off)", "secure_delete(on)"})
+	c, err := sqlite.Open(path, []string{"journal_mode(off)", "secure_delete(on)"})
 	if err != nil {
 		return explain(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // renameChat gives a group's chat a name, and reports whether it is a new one.
@@ -68,7 +68,7 @@ func (t *writeTx) nameByMembers(chat int64) string {
 // has new names or another JID.
 func (t *writeTx) updateChats(p person) {
 	t.updatePrivateChat(p)
-	for _, chat := range db.List[int64](t.Conn, "SELECT m.chat FROM members m CROSS JOIN groups g ON g.chat = m.chat WHERE m.person = ? AND g.subject = '' AND g.known", p.id) {
+	for _, chat := range sqlite.List[int64](t.Conn, "SELECT m.chat FROM members m CROSS JOIN groups g ON g.chat = m.chat WHERE m.person = ? AND g.subject = '' AND g.known", p.id) {
 		if t.nameGroup(chat) {
 			t.appendEntry(entryKey{event: bridge.EventGroupUpdated, chat: chat})
 		}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 const selectHooks = `SELECT id, name, chat, template, ifnull(secret, ''), key_hash, enabled, created_at, updated_at,
@@ -13,7 +13,7 @@ const selectHooks = `SELECT id, name, chat, template, ifnull(secret, ''), key_ha
 // Hooks returns all hooks, the oldest first.
 func (s *Store) Hooks(ctx context.Context) ([]bridge.Hook, error) {
 	return readAs(ctx, s, "list hooks", func(r *readTx) []bridge.Hook {
-		return db.Collect(r.Conn, s.scanHook, selectHooks+" ORDER BY id")
+		return sqlite.Collect(r.Conn, s.scanHook, selectHooks+" ORDER BY id")
 	})
 }
 
@@ -22,7 +22,7 @@ func (s *Store) Hook(ctx context.Context, id int64) (bridge.Hook, error) {
 	return readAs(ctx, s, "read a hook", func(r *readTx) bridge.Hook { return s.readHook(r.Conn, id) })
 }
 
-func (s *Store) readHook(c *db.Conn, id int64) (h bridge.Hook) {
+func (s *Store) readHook(c *sqlite.Conn, id int64) (h bridge.Hook) {
 	for row := range c.Rows(selectHooks+" WHERE id = ?", id) {
 		return s.scanHook(row)
 	}
@@ -30,7 +30,7 @@ func (s *Store) readHook(c *db.Conn, id int64) (h bridge.Hook) {
 	return h
 }
 
-func (s *Store) scanHook(row *db.Row) (h bridge.Hook) {
+func (s *Store) scanHook(row *sqlite.Row) (h bridge.Hook) {
 	row.Scan(&h.ID, &h.Name, &h.Chat, &h.Template, &h.Secret, &h.KeyHash, &h.Enabled, &h.CreatedAt, &h.UpdatedAt,
 		&h.LastDeliveryAt, &h.LastFailedAt, &h.LastError, &h.Token)
 	h.Chat, h.HasSecret = s.Canonical(h.Chat), h.Secret != ""

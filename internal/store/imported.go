@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // saveImported stores a message of the phone's history and its changes, or changes of one
@@ -162,7 +162,7 @@ func (s *Store) NextHistoryPart(ctx context.Context) (part bridge.HistoryPart, f
 func (s *Store) HistoryKinds(ctx context.Context) (map[string]bool, error) {
 	return readAs(ctx, s, "read which history was announced", func(r *readTx) map[string]bool {
 		kinds := make(map[string]bool)
-		for _, kind := range db.List[string](r.Conn, "SELECT DISTINCT kind FROM history_parts") {
+		for _, kind := range sqlite.List[string](r.Conn, "SELECT DISTINCT kind FROM history_parts") {
 			kinds[kind] = true
 		}
 		return kinds

@@ -8,7 +8,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport/match"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // ImportRecord is a stored import, with the token that began it and the token tree.
@@ -49,7 +49,7 @@ func (s *Store) FailImports(ctx context.Context, reason string) (undoing []Impor
 	err = s.writeAs(ctx, "look for unfinished imports", func(t *writeTx) {
 		t.Run("UPDATE imports SET state = ?, error = ?, ended_at = ? WHERE state = ?", string(bridge.ImportFailed), reason, t.at, string(bridge.ImportRunning))
 		r := &readTx{Conn: t.Conn, s: t.s}
-		undoing = db.Collect(t.Conn, r.scanImport, selectImports+"state = ?", string(bridge.ImportUndoing))
+		undoing = sqlite.Collect(t.Conn, r.scanImport, selectImports+"state = ?", string(bridge.ImportUndoing))
 	})
 	return undoing, err
 }
@@ -58,7 +58,7 @@ const selectImports = `
 	SELECT seq, id, chat, token, family, state, error, started_at, ended_at, imported, duplicates, media, removed, about
 	FROM imports WHERE `
 
-func (r *readTx) scanImport(row *db.Row) (i ImportRecord) {
+func (r *readTx) scanImport(row *sqlite.Row) (i ImportRecord) {
 	var about []byte
 	row.Scan(&i.Seq, &i.ID, &i.ChatJID, &i.Token, &i.Family, &i.State, &i.Error, &i.StartedAt, &i.EndedAt, &i.Imported, &i.Duplicates, &i.Media, &i.Removed, &about)
 	r.Decode(about, &i.ImportAbout)
@@ -80,7 +80,7 @@ func (s *Store) Import(ctx context.Context, id string) (ImportRecord, error) {
 // Imports lists imports, the newest first.
 func (s *Store) Imports(ctx context.Context, q bridge.ImportQuery) (bridge.Page[bridge.Import], error) {
 	return readAs(ctx, s, "list imports", func(r *readTx) bridge.Page[bridge.Import] {
-		var f db.Filter
+		var f sqlite.Filter
 		var seq int64
 		if r.after(listImports, q.Cursor, &seq) {
 			f.Add("seq < ?", seq)
@@ -91,7 +91,7 @@ func (s *Store) Imports(ctx context.Context, q bridge.ImportQuery) (bridge.Page[
 		if q.Only != nil {
 			f.Add("chat IN (SELECT value FROM json_each(?))", r.Encode(r.formsOf(q.Only...)))
 		}
-		return pageOf(r, listImports, limitOf(q.Limit), selectImports+f.Where()+" ORDER BY seq DESC"+db.Limited, append(f.Args, limitOf(q.Limit)+1), func(row *db.Row) (bridge.Import, []any) {
+		return pageOf(r, listImports, limitOf(q.Limit), selectImports+f.Where()+" ORDER BY seq DESC"+sqlite.Limited, append(f.Args, limitOf(q.Limit)+1), func(row *sqlite.Row) (bridge.Import, []any) {
 			i := r.scanImport(row)
 			return i.Import, []any{i.Seq}
 		})

@@ -5,7 +5,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/search"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // fileBefore describes a stored message before an import gave it a file. Text is set if the import replaced the text, too.
@@ -63,7 +63,7 @@ const undoQuery = `
 
 // undoRows undoes a batch of the messages of an import, and returns how many it has looked at.
 func (t *writeTx) undoRows(seq int64) int64 {
-	rows := db.Collect(t.Conn, func(row *db.Row) (r importRow) {
+	rows := sqlite.Collect(t.Conn, func(row *sqlite.Row) (r importRow) {
 		row.Scan(&r.message, &r.name, &r.hasFile, &r.before, &r.isExported, &r.others, &r.otherHasFile)
 		return r
 	}, undoQuery, bridge.ExportedID("%"), seq, retainBatch)
@@ -214,7 +214,7 @@ const unusedQuery = `
 
 // undoPeople removes the people whom only an import has added.
 func (t *writeTx) undoPeople(i ImportRecord) {
-	people := db.List[int64](t.Conn, "SELECT person FROM import_people WHERE import = ?", i.Seq)
+	people := sqlite.List[int64](t.Conn, "SELECT person FROM import_people WHERE import = ?", i.Seq)
 	t.Run("DELETE FROM import_people WHERE import = ?", i.Seq)
 	c, _ := t.findChat(i.ChatJID)
 	for _, id := range people {

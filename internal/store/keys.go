@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // keyLife limits how long an Idempotency-Key is remembered.
@@ -87,5 +87,5 @@ func (s *Store) GroupsMadeElse(ctx context.Context, request string) ([]bridge.JI
 }
 
 func (s *Store) jids(ctx context.Context, query string, args ...any) ([]bridge.JID, error) {
-	return readAs(ctx, s, "look up groups", func(r *readTx) []bridge.JID { return notNil(db.List[bridge.JID](r.Conn, query, args...)) })
+	return readAs(ctx, s, "look up groups", func(r *readTx) []bridge.JID { return notNil(sqlite.List[bridge.JID](r.Conn, query, args...)) })
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // newChatLife limits how long a new chat counts.
@@ -55,7 +55,7 @@ func (s *Store) areNew(r *readTx, names []bridge.JID) bool {
 }
 
 // isNewChat reports whether a chat was never used. An own message that failed was not sent.
-func isNewChat(c *db.Conn, canonical bridge.JID) bool {
+func isNewChat(c *sqlite.Conn, canonical bridge.JID) bool {
 	var used bool
 	c.Find(`
 		SELECT used OR EXISTS (SELECT 1 FROM new_chats WHERE chat = chats.id)
@@ -65,7 +65,7 @@ func isNewChat(c *db.Conn, canonical bridge.JID) bool {
 }
 
 // mayBegin refuses a new chat beyond the limit, and says when there may be one.
-func mayBegin(c *db.Conn, limit bridge.NewChats, now int64) {
+func mayBegin(c *sqlite.Conn, limit bridge.NewChats, now int64) {
 	refuseFor := func(wait time.Duration, because string) {
 		if wait > 0 {
 			refuse(c, bridge.CodeNewChatsLimited, wait, "%s: the next may begin in %s; whoever wrote first can be answered at any time", because, inWords(wait))
@@ -79,7 +79,7 @@ func mayBegin(c *db.Conn, limit bridge.NewChats, now int64) {
 
 // untilFewer returns how long it takes until a table has fewer than so many rows of the last
 // hours or days.
-func untilFewer(c *db.Conn, table string, many int, last time.Duration, now int64) (wait time.Duration) {
+func untilFewer(c *sqlite.Conn, table string, many int, last time.Duration, now int64) (wait time.Duration) {
 	var at int64
 	if c.Find("SELECT min(at, ?1) FROM "+table+" WHERE at > ?2 ORDER BY at DESC LIMIT 1 OFFSET ?3", []any{now, now - last.Milliseconds(), many - 1}, &at) {
 		wait = last - time.Duration(now-at)*time.Millisecond
@@ -88,7 +88,7 @@ func untilFewer(c *db.Conn, table string, many int, last time.Duration, now int6
 }
 
 // refuse fails with an error that says after what time to try again.
-func refuse(c *db.Conn, code bridge.Code, wait time.Duration, sentence string, args ...any) {
+func refuse(c *sqlite.Conn, code bridge.Code, wait time.Duration, sentence string, args ...any) {
 	refusal := bridge.Fail(code, sentence, args...)
 	refusal.RetryAfter = wait
 	c.Fail(refusal)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // mergePeople makes from, who was known by a LID alone, one with into.
@@ -16,7 +16,7 @@ func (t *writeTx) mergePeople(from person, into *person) {
 		step(from.id, into.id)
 	}
 	t.people.merge(from.id, into.id)
-	for _, lid := range db.List[bridge.JID](t.Conn, "SELECT lid FROM identities WHERE person = ?", from.id) {
+	for _, lid := range sqlite.List[bridge.JID](t.Conn, "SELECT lid FROM identities WHERE person = ?", from.id) {
 		t.assignLID(lid, into.id)
 	}
 	t.Run("DELETE FROM people WHERE id = ?", from.id)
@@ -46,13 +46,13 @@ func (t *writeTx) mergeRows(from, into int64) {
 		t.Run(statement, from, into)
 	}
 	// Messages are indexed chat by chat.
-	for _, chat := range db.List[int64](t.Conn, "SELECT id FROM chats") {
+	for _, chat := range sqlite.List[int64](t.Conn, "SELECT id FROM chats") {
 		t.Run("UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?", into, chat, from)
 	}
 }
 
 func (t *writeTx) mergeMembers(from, into int64) {
-	groups := db.List[int64](t.Conn, "SELECT chat FROM members WHERE person = ?", from)
+	groups := sqlite.List[int64](t.Conn, "SELECT chat FROM members WHERE person = ?", from)
 	t.Run(`
 		INSERT INTO members (chat, person, display_name, is_admin, is_super_admin, label, label_at)
 		SELECT chat, ?, display_name, is_admin, is_super_admin, label, label_at FROM members WHERE person = ?
@@ -67,7 +67,7 @@ func (t *writeTx) mergeMembers(from, into int64) {
 }
 
 func (t *writeTx) mergeAnswers(from, into int64) {
-	reacted := db.List[int64](t.Conn, "SELECT message FROM reactions WHERE person = ?", from)
+	reacted := sqlite.List[int64](t.Conn, "SELECT message FROM reactions WHERE person = ?", from)
 	t.moveAnswers("person", from, into)
 	for _, message := range reacted {
 		t.countReactions(message)
@@ -105,7 +105,7 @@ func (t *writeTx) mergePrivateChats(from, into int64) {
 // both stays once.
 func (t *writeTx) mergeChats(from, into int64) {
 	t.dropDuplicates(from, into)
-	t.s.index.MarkStale(t.Conn, db.List[int64](t.Conn, "SELECT seq FROM messages WHERE chat = ?", from)...)
+	t.s.index.MarkStale(t.Conn, sqlite.List[int64](t.Conn, "SELECT seq FROM messages WHERE chat = ?", from)...)
 	receipt := t.receiptOfBoth(from, into)
 	t.Run("UPDATE messages SET chat = ? WHERE chat = ?", into, from)
 	t.Run(`
@@ -152,7 +152,7 @@ const duplicatesQuery = `
 
 func (t *writeTx) dropDuplicates(from, into int64) {
 	type duplicate struct{ kept, dropped int64 }
-	scan := func(row *db.Row) duplicate {
+	scan := func(row *sqlite.Row) duplicate {
 		var old, kept int64
 		var oldWorth, keptWorth int
 		row.Scan(&old, &kept, &oldWorth, &keptWorth)
@@ -161,7 +161,7 @@ func (t *writeTx) dropDuplicates(from, into int64) {
 		}
 		return duplicate{kept, old}
 	}
-	for _, d := range db.Collect(t.Conn, scan, duplicatesQuery, into, from, bridge.TypeUndecryptable) {
+	for _, d := range sqlite.Collect(t.Conn, scan, duplicatesQuery, into, from, bridge.TypeUndecryptable) {
 		t.dropDuplicate(d.kept, d.dropped)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/search"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // Messages returns a page of a chat's history: [bridge.CodeNotFound] when the chat
@@ -70,14 +70,14 @@ type messageRow struct {
 	chat      bridge.JID // of all rows, where that is known
 	at        position
 	sender    int64
-	details   db.Raw
+	details   sqlite.Raw
 	reactions int   // how many there are; they are in a table of their own
 	status    int64 // -1 for other people's messages
 }
 
 // scanMessage reads messageColumns and the chat's JID into m, which is in its list: messages
 // are large. Reactions become an empty list, not nil.
-func (r *readTx) scanMessage(rows *db.Row, row *messageRow, m *bridge.Message) {
+func (r *readTx) scanMessage(rows *sqlite.Row, row *messageRow, m *bridge.Message) {
 	into := [...]any{
 		&row.at.Seq, &m.ID, &m.FromMe, &row.sender, &m.PushName, &m.MessageType, &m.Content, &row.details,
 		&m.Timestamp, &row.reactions, &m.EditedAt, &m.DeletedAt, &row.status, &m.Imported, &m.Chat,
@@ -206,9 +206,9 @@ const foreignPartsQuery = `
 	WHERE album.type = 'albumMessage' AND album.sender != part.sender`
 
 // rowsOf runs a query over a list of ids, which is its one argument.
-func (r *readTx) rowsOf(query string, ids []int64) iter.Seq[*db.Row] {
+func (r *readTx) rowsOf(query string, ids []int64) iter.Seq[*sqlite.Row] {
 	if len(ids) == 0 {
-		return func(func(*db.Row) bool) {}
+		return func(func(*sqlite.Row) bool) {}
 	}
 	return r.Rows(query, r.Encode(ids))
 }
@@ -304,9 +304,9 @@ func (r *readTx) history(q bridge.MessageQuery) bridge.Page[bridge.Message] {
 }
 
 // historyPage selects the messages of a query without a text by the chat's index.
-func historyPage(c *db.Conn, h search.Query, offset int) (string, []any) {
+func historyPage(c *sqlite.Conn, h search.Query, offset int) (string, []any) {
 	where, args := h.Where(c)
-	return "SELECT " + messageColumns + ", '' FROM messages m WHERE " + where + h.Order() + db.Limited + " OFFSET ?", append(args, h.Limit, offset)
+	return "SELECT " + messageColumns + ", '' FROM messages m WHERE " + where + h.Order() + sqlite.Limited + " OFFSET ?", append(args, h.Limit, offset)
 }
 
 // cut drops the message beyond the limit. A page that is full is not the last one, also

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 	"bridged/migrations"
 )
 
@@ -132,7 +132,7 @@ func overwrite(t *testing.T, path string) {
 
 func run(t *testing.T, path, query string) {
 	t.Helper()
-	c, err := db.Open(path, nil)
+	c, err := sqlite.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

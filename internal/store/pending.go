@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // A change may come before its message: long queues are not delivered in order. Then it is
@@ -133,7 +133,7 @@ func (t *writeTx) applyPendingIn(jid bridge.JID) {
 	if !found {
 		return
 	}
-	targets := db.List[string](t.Conn, `
+	targets := sqlite.List[string](t.Conn, `
 		SELECT DISTINCT p.target FROM pending_changes p JOIN messages m ON m.chat = ? AND m.id = p.target WHERE p.chat = ?`, c.id, t.pendingChat(jid))
 	for _, target := range targets {
 		t.applyPending(jid, target)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // person is the person of a phone number, a LID, or both.
@@ -292,7 +292,7 @@ func (t *writeTx) takeUsername(p person) {
 	if p.username == "" {
 		return
 	}
-	former := db.List[int64](t.Conn, "SELECT id FROM people WHERE username = ? AND username != '' AND id != ?", p.username, p.id)
+	former := sqlite.List[int64](t.Conn, "SELECT id FROM people WHERE username = ? AND username != '' AND id != ?", p.username, p.id)
 	for _, id := range former {
 		holder := t.people.get(id)
 		holder.username = ""

@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // A message that quotes another one carries a copy of it. Lists show the stored message if
@@ -154,7 +154,7 @@ func (t *writeTx) isDeleted(q *bridge.Quoted) bool {
 	if stored, found := t.findMessage(q.ChatJID, q.MsgID); found {
 		return stored.deleted != 0
 	}
-	deleters := db.List[bridge.JID](t.Conn, "SELECT sender FROM pending_changes WHERE chat = ? AND target = ? AND kind = ?",
+	deleters := sqlite.List[bridge.JID](t.Conn, "SELECT sender FROM pending_changes WHERE chat = ? AND target = ? AND kind = ?",
 		t.pendingChat(q.ChatJID), q.MsgID, pendingDeletion)
 	for _, by := range deleters {
 		if t.mayDeleteQuoted(q.ChatJID, q.SenderJID, by) {
@@ -188,11 +188,11 @@ func (t *writeTx) eraseQuotes(chat bridge.JID, id string, allows func(author bri
 		chat    bridge.JID
 		details string
 	}
-	scan := func(row *db.Row) (q quoting) {
+	scan := func(row *sqlite.Row) (q quoting) {
 		row.Scan(&q.seq, &q.chat, &q.details)
 		return q
 	}
-	for _, q := range db.Collect(t.Conn, scan, `
+	for _, q := range sqlite.Collect(t.Conn, scan, `
 		SELECT m.seq, c.jid, m.details FROM quotes q JOIN messages m ON m.seq = q.message JOIN chats c ON c.id = m.chat
 		WHERE q.target = ? AND m.details IS NOT NULL`, id) {
 		d := t.detailsIn(q.details)
@@ -210,5 +210,5 @@ func (t *writeTx) eraseQuotes(chat bridge.JID, id string, allows func(author bri
 
 // idsOf returns the ids of a stored message.
 func (t *writeTx) idsOf(seq int64) []string {
-	return db.List[string](t.Conn, "SELECT id FROM messages WHERE seq = ?1 UNION SELECT id FROM aliases WHERE message = ?1", seq)
+	return sqlite.List[string](t.Conn, "SELECT id FROM messages WHERE seq = ?1 UNION SELECT id FROM aliases WHERE message = ?1", seq)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 var releaseName = flag.String("release", "", "write the store of this release to testdata/releases")
@@ -112,7 +112,7 @@ func checkRelease(t *testing.T, s *Store) {
 // dumpStore returns a store as a script, without the search index: that is made anew.
 func dumpStore(t *testing.T, path string) string {
 	t.Helper()
-	c, err := db.Open(path, nil)
+	c, err := sqlite.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,14 +125,14 @@ func dumpStore(t *testing.T, path string) string {
 			fmt.Fprintf(&script, "PRAGMA %s = %d;\n", pragma, number)
 		}
 		const ours = " WHERE tbl_name NOT LIKE 'grams%' AND tbl_name NOT IN ('packs', 'blocks') AND tbl_name NOT LIKE 'sqlite_%' AND sql IS NOT NULL"
-		for _, sql := range db.List[string](c, "SELECT sql FROM sqlite_schema"+ours+" OR tbl_name = 'blocks' AND sql IS NOT NULL ORDER BY type = 'table' DESC, rowid") {
+		for _, sql := range sqlite.List[string](c, "SELECT sql FROM sqlite_schema"+ours+" OR tbl_name = 'blocks' AND sql IS NOT NULL ORDER BY type = 'table' DESC, rowid") {
 			script.WriteString(sql + ";\n")
 		}
-		for _, table := range db.List[string](c, "SELECT name FROM sqlite_schema"+ours+" AND type = 'table' ORDER BY rowid") {
-			columns := db.List[string](c, "SELECT name FROM pragma_table_info(?)", table)
+		for _, table := range sqlite.List[string](c, "SELECT name FROM sqlite_schema"+ours+" AND type = 'table' ORDER BY rowid") {
+			columns := sqlite.List[string](c, "SELECT name FROM pragma_table_info(?)", table)
 			names := strings.Join(columns, ", ")
 			row := "quote(" + strings.Join(columns, ") || ', ' || quote(") + ")"
-			for _, values := range db.List[string](c, "SELECT "+row+" FROM "+table) {
+			for _, values := range sqlite.List[string](c, "SELECT "+row+" FROM "+table) {
 				if !strings.Contains(values, "store.search_index") {
 					fmt.Fprintf(&script, "INSERT INTO %s (%s) VALUES (%s);\n", table, names, values)
 				}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // TestReleaseMemory_GivesPagesBack: what a connection keeps of the database it
@@ -17,7 +17,7 @@ func TestReleaseMemory_GivesPagesBack(t *testing.T) {
 	<-s.checked
 	// All readers are held meanwhile, so that the background reads with none.
 	failures := func() (n int) {
-		var held []*db.Conn
+		var held []*sqlite.Conn
 		for range cap(s.readers) {
 			held = append(held, <-s.readers)
 		}

@@ -5,7 +5,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/search"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // saveMessage stores a message received or about to be sent.
@@ -238,7 +238,7 @@ func (t *writeTx) rejectForeignParts(m bridge.Message, seq int64) {
 	if m.Album == nil {
 		return
 	}
-	parts := db.List[int64](t.Conn, `
+	parts := sqlite.List[int64](t.Conn, `
 		SELECT part.seq FROM messages album
 		CROSS JOIN (SELECT message FROM album_parts WHERE album = ? LIMIT ?) p
 		CROSS JOIN messages part ON part.seq = p.message AND part.chat = album.chat AND part.sender != album.sender
@@ -250,7 +250,7 @@ func (t *writeTx) rejectForeignParts(m bridge.Message, seq int64) {
 
 // albumChanged logs that the album of a part has changed.
 func (t *writeTx) albumChanged(part int64) {
-	albums := db.List[int64](t.Conn, `
+	albums := sqlite.List[int64](t.Conn, `
 		SELECT album.seq FROM album_parts p JOIN messages m ON m.seq = p.message
 		JOIN messages album ON album.chat = m.chat AND album.id = p.album AND album.sender = m.sender
 		WHERE p.message = ?`, part)

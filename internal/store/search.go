@@ -8,19 +8,19 @@ import (
 	"bridged/internal/dbfile"
 	"bridged/internal/folding"
 	"bridged/internal/search"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // indexed makes the store a [search.Store].
 type indexed struct{ *Store }
 
 // View runs f on one snapshot.
-func (s indexed) View(ctx context.Context, f func(*db.Conn)) error {
+func (s indexed) View(ctx context.Context, f func(*sqlite.Conn)) error {
 	return s.read(ctx, func(r *readTx) { f(r.Conn) })
 }
 
 // Update runs f in one transaction.
-func (s indexed) Update(ctx context.Context, f func(*db.Conn)) error {
+func (s indexed) Update(ctx context.Context, f func(*sqlite.Conn)) error {
 	return s.write(ctx, func(t *writeTx) { f(t.Conn) })
 }
 
@@ -177,9 +177,9 @@ func seqs(positions []position) []int64 {
 	return list
 }
 
-func (r *readTx) scanMatch(row *db.Row) (match bridge.Match, at position) {
+func (r *readTx) scanMatch(row *sqlite.Row) (match bridge.Match, at position) {
 	var sender int64
-	var column db.Raw
+	var column sqlite.Raw
 	row.Scan(&at.Seq, &match.ChatJID, &match.ChatName, &match.IsGroup, &match.MsgID, &match.FromMe, &sender, &match.PushName,
 		&match.MessageType, &match.Content, &column, &match.Timestamp)
 	p := r.s.people.get(sender)

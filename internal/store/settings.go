@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // The names of the settings that the store keeps for itself.
@@ -28,13 +28,13 @@ func (s *Store) SetSetting(ctx context.Context, name, value string) error {
 	return s.write(ctx, func(t *writeTx) { t.setSetting(name, value) })
 }
 
-func readSetting(c *db.Conn, name string) (value string) {
+func readSetting(c *sqlite.Conn, name string) (value string) {
 	c.Find("SELECT value FROM settings WHERE name = ?", []any{name}, &value)
 	return value
 }
 
 // readNumber returns the setting as a number, 0 when it was never set.
-func readNumber(c *db.Conn, name string) (number int64) {
+func readNumber(c *sqlite.Conn, name string) (number int64) {
 	c.Find("SELECT CAST(value AS INTEGER) FROM settings WHERE name = ?", []any{name}, &number)
 	return number
 }
@@ -51,7 +51,7 @@ func (s *Store) OwnerOf(ctx context.Context) (owner bridge.Owner, known bool, er
 	return owner, known, err
 }
 
-func readOwner(c *db.Conn) (bridge.Owner, bool) {
+func readOwner(c *sqlite.Conn) (bridge.Owner, bool) {
 	owner := bridge.Owner{PN: bridge.JID(readSetting(c, settingOwnerPN)), LID: bridge.JID(readSetting(c, settingOwnerLID))}
 	return owner, owner != bridge.Owner{}
 }

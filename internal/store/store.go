@@ -26,7 +26,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
 	"bridged/internal/search"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 	"github.com/rs/zerolog"
 )
 
@@ -63,10 +63,10 @@ type Store struct {
 	// writing guards writer, numbers and chats, and the order in which
 	// commits are published.
 	writing sync.Mutex
-	writer  *db.Conn
+	writer  *sqlite.Conn
 	numbers numbers
 	chats   map[bridge.JID]chatRow // found before; emptied when one may have changed
-	readers chan *db.Conn
+	readers chan *sqlite.Conn
 	opened  int // of them
 	tuning  tuning
 
@@ -149,7 +149,7 @@ func (s *Store) ReleaseMemory(ctx context.Context) error {
 }
 
 // release uses a statement that is not kept: SQLite releases when it prepares it.
-func release(c *db.Conn) error {
+func release(c *sqlite.Conn) error {
 	if err := c.Script("PRAGMA shrink_memory"); err != nil {
 		return fmt.Errorf("release memory: %w", explain(err))
 	}
@@ -210,7 +210,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		checked: make(chan struct{}),
 		queued:  make(chan struct{}, 1),
 		tuning:  tuning{small: 768, page: bridge.PageBytes, look: 1 << 14},
-		readers: make(chan *db.Conn, max(minReaders, runtime.GOMAXPROCS(0))),
+		readers: make(chan *sqlite.Conn, max(minReaders, runtime.GOMAXPROCS(0))),
 	}
 	s.eventReads.Store(new(eventReads))
 	s.index = search.New(indexed{s}, search.Options{Log: o.Log, BlockBits: o.blockBits, PackSize: o.packSize})
@@ -222,11 +222,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context) (err error) {
-	if s.writer, err = db.Open(s.o.Path, writerPragmas); err != nil {
+	if s.writer, err = sqlite.Open(s.o.Path, writerPragmas); err != nil {
 		return opening(s.o.Path, err)
 	}
 	for range cap(s.readers) {
-		r, err := db.Open(s.o.Path, readerPragmas)
+		r, err := sqlite.Open(s.o.Path, readerPragmas)
 		if err != nil {
 			return opening(s.o.Path, err)
 		}

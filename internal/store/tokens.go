@@ -5,20 +5,20 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // Tokens returns all tokens, the oldest first.
 func (s *Store) Tokens(ctx context.Context) ([]bridge.Token, error) {
 	return readAs(ctx, s, "list tokens", func(r *readTx) []bridge.Token {
-		scan := func(row *db.Row) (t bridge.Token) {
+		scan := func(row *sqlite.Row) (t bridge.Token) {
 			var scopes, chats []byte
 			row.Scan(&t.ID, &t.Name, &t.Hash, &scopes, &chats, &t.ExpiresAt, &t.CreatedAt, &t.LastUsedAt, &t.Parent)
 			r.Decode(scopes, &t.Scopes)
 			r.Decode(chats, &t.Chats)
 			return t
 		}
-		return db.Collect(r.Conn, scan, "SELECT id, name, hash, scopes, chats, expires_at, created_at, last_used_at, ifnull(parent, 0) FROM tokens ORDER BY id")
+		return sqlite.Collect(r.Conn, scan, "SELECT id, name, hash, scopes, chats, expires_at, created_at, last_used_at, ifnull(parent, 0) FROM tokens ORDER BY id")
 	})
 }
 
@@ -66,8 +66,8 @@ func (s *Store) RemoveExpiredTokens(ctx context.Context) (removed RemovedTokens,
 func (t *writeTx) removeTokens(which string, arg any) (removed RemovedTokens) {
 	family := "WITH RECURSIVE family (id) AS (SELECT id FROM tokens WHERE " + which +
 		" UNION SELECT t.id FROM tokens t JOIN family f ON t.parent = f.id) "
-	removed.Tokens = db.List[int64](t.Conn, family+"SELECT id FROM family ORDER BY id", arg)
-	removed.Webhooks = db.List[int64](t.Conn, family+"SELECT w.id FROM webhooks w WHERE w.token IN (SELECT id FROM family) ORDER BY w.id", arg)
+	removed.Tokens = sqlite.List[int64](t.Conn, family+"SELECT id FROM family ORDER BY id", arg)
+	removed.Webhooks = sqlite.List[int64](t.Conn, family+"SELECT w.id FROM webhooks w WHERE w.token IN (SELECT id FROM family) ORDER BY w.id", arg)
 	t.Run("DELETE FROM tokens WHERE "+which, arg) // the rest goes with it
 	return removed
 }

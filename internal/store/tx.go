@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // readTx is one consistent view of the store, for reading.
 type readTx struct {
-	*db.Conn
+	*sqlite.Conn
 	s *Store
 
 	limit *limit // of the reader; nil for none
@@ -18,7 +18,7 @@ type readTx struct {
 
 // read runs f on one snapshot.
 func (s *Store) read(ctx context.Context, f func(*readTx)) error {
-	var r *db.Conn
+	var r *sqlite.Conn
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -42,7 +42,7 @@ func readAs[T any](ctx context.Context, s *Store, what string, f func(*readTx) T
 
 // writeTx is one write transaction.
 type writeTx struct {
-	*db.Conn
+	*sqlite.Conn
 	s        *Store
 	people   *people
 	at       int64

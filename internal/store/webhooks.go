@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/db"
+	"bridged/internal/sqlite"
 )
 
 // selectWebhooks reads all of a webhook but its numbers of deliveries. One that a token
@@ -19,8 +19,8 @@ const selectWebhooks = `
 // Webhooks returns all webhooks, the oldest first.
 func (s *Store) Webhooks(ctx context.Context) ([]bridge.Webhook, error) {
 	return readAs(ctx, s, "list webhooks", func(r *readTx) []bridge.Webhook {
-		show := func(row *db.Row) bridge.Webhook { return s.shown(r.Conn, scanWebhook(r.Conn, row)) }
-		return db.Collect(r.Conn, show, selectWebhooks+" ORDER BY w.id")
+		show := func(row *sqlite.Row) bridge.Webhook { return s.shown(r.Conn, scanWebhook(r.Conn, row)) }
+		return sqlite.Collect(r.Conn, show, selectWebhooks+" ORDER BY w.id")
 	})
 }
 
@@ -30,7 +30,7 @@ func (s *Store) Webhook(ctx context.Context, id int64) (bridge.Webhook, error) {
 }
 
 // findWebhook reads a webhook without counting its deliveries.
-func findWebhook(c *db.Conn, id int64) (w bridge.Webhook) {
+func findWebhook(c *sqlite.Conn, id int64) (w bridge.Webhook) {
 	for row := range c.Rows(selectWebhooks+" WHERE w.id = ?", id) {
 		return scanWebhook(c, row)
 	}
@@ -49,7 +49,7 @@ func (r *readTx) liveWebhook(id int64) bridge.Webhook {
 	return w
 }
 
-func scanWebhook(c *db.Conn, row *db.Row) (w bridge.Webhook) {
+func scanWebhook(c *sqlite.Conn, row *sqlite.Row) (w bridge.Webhook) {
 	var types, chats, exclude, only, options []byte
 	row.Scan(&w.ID, &w.URL, &w.Secret, &types, &chats, &exclude, &w.ChatType, &w.FromMe, &w.Format, &options, &w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor,
 		&w.Token, &only, &w.EndsAt, &w.CreatedAt, &w.UpdatedAt, &w.LastDeliveredAt, &w.LastFailedAt, &w.LastError)
@@ -67,7 +67,7 @@ var countDeliveriesQuery = fmt.Sprintf(`
 
 // shown completes a webhook for answers: it counts its deliveries, and names its chats as
 // they are named now. Queries take the names that it was given, which every snapshot knows.
-func (s *Store) shown(c *db.Conn, w bridge.Webhook) bridge.Webhook {
+func (s *Store) shown(c *sqlite.Conn, w bridge.Webhook) bridge.Webhook {
 	c.Find(countDeliveriesQuery, []any{w.ID}, &w.Pending, &w.Dead)
 	w.Chats, w.ExcludeChats = s.canonicalOnce(w.Chats), s.canonicalOnce(w.ExcludeChats)
 	return w
@@ -89,7 +89,7 @@ func (s *Store) canonicalOnce(chats []bridge.JID) []bridge.JID {
 // filterColumns lists the columns of a filter, in the order of filterValues.
 const filterColumns = "types, chats, exclude_chats, chat_type, from_me"
 
-func filterValues(c *db.Conn, f bridge.EventFilter) []any {
+func filterValues(c *sqlite.Conn, f bridge.EventFilter) []any {
 	return []any{c.Encode(notNil(f.Types)), c.Encode(notNil(f.Chats)), c.Encode(notNil(f.ExcludeChats)), cmp.Or(f.ChatType, bridge.ChatsAll), f.FromMe}
 }
 

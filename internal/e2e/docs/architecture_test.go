@@ -92,9 +92,9 @@ var ours = map[string][]string{
 	"internal/wa/offline":       {"internal/bridge"},
 	"internal/wa/sending":       {"internal/bridge", "internal/wa/convert", "internal/wa/groups", "internal/wa/session"},
 	"internal/wa/groups":        {"internal/bridge", "internal/wa/convert", "internal/wa/session"},
-	"internal/store":            {"internal/bridge", "internal/dbfile", "internal/folding", "internal/search", "internal/store/db", "migrations", "internal/chatimport/match"},
-	"internal/store/db":         {"internal/bridge"},
-	"internal/search":           {"internal/bridge", "internal/folding", "internal/store/db"},
+	"internal/store":            {"internal/bridge", "internal/dbfile", "internal/folding", "internal/search", "internal/sqlite", "migrations", "internal/chatimport/match"},
+	"internal/sqlite":           {"internal/bridge"},
+	"internal/search":           {"internal/bridge", "internal/folding", "internal/sqlite"},
 	"internal/folding":          {"internal/bridge"},
 	"internal/store/storetest":  {},
 	"internal/urlguard":         {},
@@ -169,7 +169,7 @@ func allowed(name, imported string) bool {
 	case isPartOf(imported, sqlDriver):
 		return name == "internal/wa/session" || name == "internal/dbfile" || name == "internal/e2e/harness"
 	case isPartOf(imported, sqlite):
-		return name == "internal/store/db"
+		return name == "internal/sqlite"
 	case isPartOf(imported, fuse):
 		return name == "internal/e2e/powercut"
 	case isPartOf(imported, natsClient):

@@ -8,7 +8,7 @@
 // The package does without database/sql, which boxes every value of every row and
 // takes a lock for each: that costs more than reading the rows. It does not know
 // the tables.
-package db
+package sqlite
 
 import (
 	"cmp"

@@ -17,12 +17,12 @@ type act struct {
 	change bool // and no message, in the words of an error
 }
 
-func (s *server) actOnce(in *input, body []byte, a act) (any, error) {
+func actOnce(in *input, body []byte, a act) (any, error) {
 	noun, doubt := "message", "may still arrive"
 	if a.change {
 		noun, doubt = "change", "may have been made"
 	}
-	return s.once(in, s.sendKey(in, body), action{
+	return once(in, sendKey(in, body), action{
 		chat: a.chat, lookUp: a.lookUp,
 		noun: noun, doubt: doubt, remedy: "repeat the call: it takes effect once",
 		replay: func(_ context.Context, earlier bridge.SendKey) (any, error) {
@@ -32,7 +32,7 @@ func (s *server) actOnce(in *input, body []byte, a act) (any, error) {
 			done, err := a.do(ctx)
 			if err == nil && key != nil {
 				key.Chat, key.MsgID, key.TakenAt = done.Chat, done.ID, done.Timestamp
-				err = s.Store.Save(ctx, *key)
+				err = in.Store.Save(ctx, *key)
 			}
 			return a.answer(done), err
 		},
@@ -40,7 +40,7 @@ func (s *server) actOnce(in *input, body []byte, a act) (any, error) {
 }
 
 // markRead marks a chat as read up to a message, or all of it.
-func (s *server) markRead(in *input) (any, error) {
+func markRead(in *input) (any, error) {
 	jid := in.pathChat("jid")
 	var req struct {
 		MsgID *string `json:"msgId"`
@@ -52,14 +52,14 @@ func (s *server) markRead(in *input) (any, error) {
 	}
 	var chat bridge.Chat
 	upTo, last := "", ""
-	return s.actOnce(in, body, act{
+	return actOnce(in, body, act{
 		chat: jid,
 		lookUp: func(ctx context.Context) (err error) {
-			if chat, err = s.chat(ctx, jid); err != nil {
+			if chat, err = in.chat(ctx, jid); err != nil {
 				return err
 			}
 			if req.MsgID != nil {
-				m, err := s.message(ctx, jid, *req.MsgID)
+				m, err := in.message(ctx, jid, *req.MsgID)
 				upTo, last = m.ID, m.ID
 				return err
 			}
@@ -69,14 +69,14 @@ func (s *server) markRead(in *input) (any, error) {
 			return nil
 		},
 		do: func(ctx context.Context) (bridge.Sent, error) {
-			return bridge.Sent{ID: last, Chat: chat.JID, Timestamp: bridge.At(s.Now())}, s.Account.MarkRead(ctx, chat, upTo)
+			return bridge.Sent{ID: last, Chat: chat.JID, Timestamp: bridge.At(in.Now())}, in.Account.MarkRead(ctx, chat, upTo)
 		},
 		answer: func(done bridge.Sent) any {
 			return struct {
 				OK      bool       `json:"ok"`
 				ChatJID bridge.JID `json:"chatJid"`
 				MsgID   *string    `json:"msgId"`
-			}{true, s.canonical(done.Chat), orNull(done.ID)}
+			}{true, in.canonical(done.Chat), orNull(done.ID)}
 		},
 	})
 }
@@ -89,7 +89,7 @@ func orNull(text string) *string {
 	return &text
 }
 
-func (s *server) showTyping(in *input) (any, error) {
+func showTyping(in *input) (any, error) {
 	jid := in.pathChat("jid")
 	var req struct {
 		State bridge.TypingState `json:"state"`
@@ -99,14 +99,14 @@ func (s *server) showTyping(in *input) (any, error) {
 		in.refuse("state must be %s, %s or %s", bridge.TypingText, bridge.TypingVoice, bridge.TypingPaused)
 	}
 	var chat bridge.Chat
-	return s.actOnce(in, body, act{
+	return actOnce(in, body, act{
 		chat: jid,
 		lookUp: func(ctx context.Context) (err error) {
-			chat, err = s.chat(ctx, jid)
+			chat, err = in.chat(ctx, jid)
 			return err
 		},
 		do: func(ctx context.Context) (bridge.Sent, error) {
-			until, err := s.Account.Type(ctx, chat.JID, req.State)
+			until, err := in.Account.Type(ctx, chat.JID, req.State)
 			return bridge.Sent{Chat: chat.JID, Timestamp: until}, err
 		},
 		answer: func(done bridge.Sent) any {
@@ -119,39 +119,39 @@ func (s *server) showTyping(in *input) (any, error) {
 				ChatJID bridge.JID         `json:"chatJid"`
 				State   bridge.TypingState `json:"state"`
 				Until   *bridge.Time       `json:"until"`
-			}{true, s.canonical(done.Chat), req.State, until}
+			}{true, in.canonical(done.Chat), req.State, until}
 		},
 	})
 }
 
-func (s *server) listCalls(in *input) (any, error) {
-	calls := bridge.CallQuery{Chat: in.chat("chat"), Since: in.since(), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats}
+func listCalls(in *input) (any, error) {
+	calls := bridge.CallQuery{Chat: in.queryChat("chat"), Since: in.since(), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats}
 	if in.err == nil && calls.Chat != "" {
-		in.err = s.see(in.ctx(), calls.Chat)
+		in.err = in.see(in.ctx(), calls.Chat)
 	}
-	return answerPage(in, "calls", calls, s.Store.Calls)
+	return answerPage(in, "calls", calls, in.Store.Calls)
 }
 
-func (s *server) rejectCall(in *input) (any, error) {
+func rejectCall(in *input) (any, error) {
 	id := in.pathID("id")
 	body := in.body(&struct{}{}, optional)
 	var call bridge.Call
-	return s.actOnce(in, body, act{
+	return actOnce(in, body, act{
 		lookUp: func(ctx context.Context) (err error) {
-			if call, err = s.call(ctx, id); err == nil && call.State != bridge.CallRinging {
+			if call, err = in.call(ctx, id); err == nil && call.State != bridge.CallRinging {
 				err = bridge.Fail(bridge.CodeNotRinging, "the call does not ring any more (state %s): only a call that rings can be rejected", call.State)
 			}
 			return err
 		},
 		do: func(ctx context.Context) (bridge.Sent, error) {
-			return bridge.Sent{ID: call.ID, Chat: call.ChatJID, Timestamp: bridge.At(s.Now())}, s.Account.RejectCall(ctx, call)
+			return bridge.Sent{ID: call.ID, Chat: call.ChatJID, Timestamp: bridge.At(in.Now())}, in.Account.RejectCall(ctx, call)
 		},
 		answer: func(done bridge.Sent) any {
 			return struct {
 				OK      bool       `json:"ok"`
 				ID      string     `json:"id"`
 				ChatJID bridge.JID `json:"chatJid"`
-			}{true, done.ID, s.canonical(done.Chat)}
+			}{true, done.ID, in.canonical(done.Chat)}
 		},
 	})
 }

@@ -13,23 +13,23 @@ import (
 // logoutTimeout bounds a logout, which outlives its caller: no session stays half wiped.
 const logoutTimeout = time.Minute
 
-func (s *server) getStatus(*input) (any, error) {
-	status := s.Account.Status()
-	s.Account.WakePairing()
+func getStatus(in *input) (any, error) {
+	status := in.Account.Status()
+	in.Account.WakePairing()
 	return status, nil
 }
 
 // requestPairingCode answers a pairing code for PHONE_NUMBER or else the number in the body.
-func (s *server) requestPairingCode(in *input) (any, error) {
+func requestPairingCode(in *input) (any, error) {
 	var req struct {
 		Phone string `json:"phone"`
 	}
 	in.body(&req, front.JSON{Optional: true})
-	phone, err := s.phoneToPair(req.Phone)
+	phone, err := in.phoneToPair(req.Phone)
 	if keep(in, phone, err); in.err != nil {
 		return nil, in.err
 	}
-	return s.Account.Pair(in.ctx(), phone)
+	return in.Account.Pair(in.ctx(), phone)
 }
 
 func (s *server) phoneToPair(asked string) (string, error) {
@@ -51,7 +51,7 @@ func (s *server) phoneToPair(asked string) (string, error) {
 }
 
 // answerPasskey takes a passkey's credential, then the confirmation that the codes are equal.
-func (s *server) answerPasskey(in *input) (any, error) {
+func answerPasskey(in *input) (any, error) {
 	var req struct {
 		Confirm  *bool           `json:"confirm"`
 		ID       string          `json:"id"`
@@ -64,24 +64,24 @@ func (s *server) answerPasskey(in *input) (any, error) {
 	case req.Confirm != nil && !*req.Confirm:
 		return nil, bridge.Invalid("confirm must be true; to stop pairing, call POST /api/auth/logout")
 	case req.Confirm != nil:
-		return s.Account.ConfirmPasskey(in.ctx())
+		return in.Account.ConfirmPasskey(in.ctx())
 	case req.ID == "" || len(req.Response) == 0 || req.Response[0] != '{':
 		return nil, bridge.Invalid("the body must be a PublicKeyCredential (with id and response) or {\"confirm\": true}")
 	}
-	return s.Account.SubmitPasskey(in.ctx(), body)
+	return in.Account.SubmitPasskey(in.ctx(), body)
 }
 
-func (s *server) reconnect(in *input) (any, error) {
-	return done{true}, s.Account.Reconnect(in.ctx())
+func reconnect(in *input) (any, error) {
+	return done{true}, in.Account.Reconnect(in.ctx())
 }
 
-func (s *server) logout(in *input) (any, error) {
+func logout(in *input) (any, error) {
 	if in.r.Header.Get("X-Confirm-Wipe") != "yes" {
 		return nil, bridge.Invalid("logout wipes the session; confirm it with the header X-Confirm-Wipe: yes")
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), logoutTimeout)
 	defer cancel()
-	unlinked, err := s.Account.Logout(ctx)
+	unlinked, err := in.Account.Logout(ctx)
 	return struct {
 		OK       bool `json:"ok"`
 		Unlinked bool `json:"unlinked"`

@@ -31,7 +31,7 @@ func (c *changed) answer(sent bridge.Sent) bridge.Sent {
 }
 
 // editMessage replaces the text or the caption of an own message.
-func (s *server) editMessage(in *input) (any, error) {
+func editMessage(in *input) (any, error) {
 	at := in.pathMessage("jid")
 	var req struct {
 		Text     string    `json:"text"`
@@ -45,9 +45,9 @@ func (s *server) editMessage(in *input) (any, error) {
 		d.Mentions, d.Strangers = in.people("mentions", *req.Mentions)
 	}
 	d.lookUp = func(ctx context.Context, _ *draft) (bridge.Content, error) {
-		m, err := s.message(ctx, at.chat, at.id)
+		m, err := in.message(ctx, at.chat, at.id)
 		if err == nil {
-			err = m.Editable(s.Now(), d.about.editTime())
+			err = m.Editable(in.Now(), d.about.editTime())
 		}
 		if err != nil {
 			return nil, err
@@ -55,11 +55,11 @@ func (s *server) editMessage(in *input) (any, error) {
 		edit := bridge.TextEdit{Target: m, Text: req.Text, Mentions: d.Mentions, Strangers: d.Strangers}
 		if req.Mentions == nil {
 			edit.Mentions = stillMentioned(m, req.Text)
-			edit.Strangers, err = s.outsiders(ctx, edit.Mentions...)
+			edit.Strangers, err = in.outsiders(ctx, edit.Mentions...)
 		}
 		return edit, err
 	}
-	return s.sendOnce(in, body, d)
+	return sendOnce(in, body, d)
 }
 
 func (c *changed) editTime() time.Duration {
@@ -97,25 +97,25 @@ func hasWord(text, word string) bool {
 }
 
 // deleteMessage deletes a message for everybody: an own one, or as an admin another's.
-func (s *server) deleteMessage(in *input) (any, error) {
+func deleteMessage(in *input) (any, error) {
 	at := in.pathMessage("jid")
 	body := in.body(&struct{}{}, optional)
 	d := draft{about: &changed{msgID: at.id}}
 	d.To = at.chat
 	d.lookUp = func(ctx context.Context, _ *draft) (bridge.Content, error) {
-		m, err := s.message(ctx, at.chat, at.id)
+		m, err := in.message(ctx, at.chat, at.id)
 		if err != nil {
 			return nil, err
 		}
 		asAdmin := false
 		if !m.FromMe && m.Chat.IsGroup() {
-			if asAdmin, err = s.administers(ctx, m.Chat); err != nil {
+			if asAdmin, err = in.administers(ctx, m.Chat); err != nil {
 				return nil, err
 			}
 		}
-		return bridge.Revocation{Target: m}, m.Deletable(s.Now(), asAdmin)
+		return bridge.Revocation{Target: m}, m.Deletable(in.Now(), asAdmin)
 	}
-	return s.sendOnce(in, body, d)
+	return sendOnce(in, body, d)
 }
 
 // administers reports whether the account is an admin of a group, whose members must be known.

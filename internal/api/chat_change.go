@@ -54,28 +54,28 @@ func parseMute(value json.RawMessage, now time.Time) (*bridge.Time, error) {
 }
 
 // updateChat archives, pins or mutes a chat, or marks it as unread, on all devices.
-func (s *server) updateChat(in *input) (any, error) {
+func updateChat(in *input) (any, error) {
 	jid := in.pathChat("jid")
 	var req chatRequest
 	body := in.body(&req, strict)
-	patch, err := req.patch(s.Now())
+	patch, err := req.patch(in.Now())
 	keep(in, patch, err)
 	var chat bridge.Chat
-	return s.actOnce(in, body, act{
+	return actOnce(in, body, act{
 		chat: jid, change: true,
 		lookUp: func(ctx context.Context) (err error) {
-			chat, err = s.chat(ctx, jid)
+			chat, err = in.chat(ctx, jid)
 			return err
 		},
 		do: func(ctx context.Context) (bridge.Sent, error) {
-			return bridge.Sent{Chat: chat.JID, Timestamp: bridge.At(s.Now())}, s.Account.UpdateChat(ctx, chat, patch)
+			return bridge.Sent{Chat: chat.JID, Timestamp: bridge.At(in.Now())}, in.Account.UpdateChat(ctx, chat, patch)
 		},
 		answer: func(done bridge.Sent) any {
 			return struct {
 				OK      bool       `json:"ok"`
 				ChatJID bridge.JID `json:"chatJid"`
 				Changed []string   `json:"changed"`
-			}{true, s.canonical(done.Chat), patch.Fields()}
+			}{true, in.canonical(done.Chat), patch.Fields()}
 		},
 	})
 }

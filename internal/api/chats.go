@@ -14,11 +14,11 @@ import (
 // liveGroupTimeout bounds the network's answer, without which the stored half is shown.
 const liveGroupTimeout = 10 * time.Second
 
-func (s *server) listChats(in *input) (any, error) {
+func listChats(in *input) (any, error) {
 	return answerPage(in, "chats", bridge.ChatQuery{
 		Type: in.chatType("type"), Kind: in.chatKind(), Q: in.text("q"), Unread: in.choice("unread"), Unanswered: in.choice("unanswered"), Archived: in.choice("archived"), Pinned: in.choice("pinned"),
 		Limit: in.limit(maxPage), Offset: in.offset(), Cursor: in.text("cursor"), Only: in.caller().Chats,
-	}, s.Store.Chats)
+	}, in.Store.Chats)
 }
 
 func (q *input) chatType(name string) bridge.ChatType {
@@ -42,24 +42,24 @@ func (q *input) choice(name string) *bool {
 	return nil
 }
 
-func (s *server) getChat(in *input) (any, error) {
+func getChat(in *input) (any, error) {
 	jid := in.pathStored("jid")
 	if in.err != nil {
 		return nil, in.err
 	}
-	return s.chat(in.ctx(), jid)
+	return in.chat(in.ctx(), jid)
 }
 
 // getGroup answers the stored group and its present state at the network.
-func (s *server) getGroup(in *input) (any, error) {
+func getGroup(in *input) (any, error) {
 	jid := in.pathGroup()
 	if in.err == nil {
-		in.err = s.see(in.ctx(), jid)
+		in.err = in.see(in.ctx(), jid)
 	}
 	if in.err != nil {
 		return nil, in.err
 	}
-	stored, err := s.Store.Group(in.ctx(), jid)
+	stored, err := in.Store.Group(in.ctx(), jid)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (s *server) getGroup(in *input) (any, error) {
 		JID    bridge.JID         `json:"jid"`
 		Stored bridge.StoredGroup `json:"stored"`
 		Live   *bridge.Group      `json:"live"`
-	}{stored.JID, stored, s.liveGroup(in.r, stored)}, nil
+	}{stored.JID, stored, in.liveGroup(in.r, stored)}, nil
 }
 
 // liveGroup returns the present state of a group at the network; nil for unknown.

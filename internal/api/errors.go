@@ -53,7 +53,7 @@ const statusClientGone = 499
 // storeRetry goes into Retry-After while the store cannot be read or written.
 const storeRetry = 10 * time.Second
 
-// handler returns the answer to a request; nil if it has written one itself.
+// handler returns the answer to a request, or nil if it has written one itself.
 type handler func(*input) (any, error)
 
 // created holds the answer of a route that has made something.
@@ -61,7 +61,7 @@ type created struct{ made any }
 
 func (s *server) handle(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		in := &input{s: s, w: w, r: r}
+		in := &input{server: s, w: w, r: r}
 		defer func() { in.memory.Release() }()
 		answer, err := h(in)
 		status := http.StatusOK

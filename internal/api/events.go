@@ -29,13 +29,13 @@ type eventQuery struct {
 }
 
 // listEvents answers the log as a stream to callers that accept one, else in pages.
-func (s *server) listEvents(in *input) (any, error) {
+func listEvents(in *input) (any, error) {
 	if acceptsStream(in.r) {
 		from := in.events(in.r.Header.Get("Last-Event-ID"), bridge.StreamTypes())
 		if in.err != nil {
 			return nil, in.err
 		}
-		return nil, s.stream(in.w, in.r, from)
+		return nil, in.stream(in.w, in.r, from)
 	}
 	from := in.events("", bridge.EventTypes())
 	from.Limit = in.limit(maxEvents)
@@ -44,14 +44,14 @@ func (s *server) listEvents(in *input) (any, error) {
 		in.err = front.Keep(in.r)
 	}
 	if in.err == nil {
-		in.err = s.beginEvents(in.ctx(), &from)
+		in.err = in.beginEvents(in.ctx(), &from)
 	}
 	if in.err != nil {
 		return nil, in.err
 	}
-	in.memory = s.lists.Answer(in.w, from.family, front.AnswerTime)
+	in.memory = in.lists.Answer(in.w, from.family, front.AnswerTime)
 	from.memory = in.memory
-	page, err := s.waitForEvents(in.ctx(), from, wait)
+	page, err := in.waitForEvents(in.ctx(), from, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (q *input) events(lastEventID string, types []bridge.EventType) eventQuery 
 	}
 	events := eventQuery{EventQuery: store.EventQuery{EventFilter: bridge.EventFilter{Types: q.eventTypes("types", types)}}}
 	events.Only, events.family = q.caller().Chats, q.caller().Family
-	events.Chats, events.FromMe = q.chats("chat"), q.choice("fromMe")
+	events.Chats, events.FromMe = q.queryChats("chat"), q.choice("fromMe")
 	switch {
 	case !given || after == "":
 	case after == "now":
@@ -174,7 +174,7 @@ func parseEventTypes(field string, names []string, all []bridge.EventType) ([]br
 }
 
 // chat returns a JID that must name a chat.
-func (q *input) chat(name string) bridge.JID {
+func (q *input) queryChat(name string) bridge.JID {
 	value := q.text(name)
 	if value == "" {
 		return ""
@@ -184,7 +184,7 @@ func (q *input) chat(name string) bridge.JID {
 }
 
 // chats returns the chats of a list with commas; blank is all.
-func (q *input) chats(name string) (chats []bridge.JID) {
+func (q *input) queryChats(name string) (chats []bridge.JID) {
 	value := q.text(name)
 	if value == "" {
 		return nil

@@ -9,12 +9,12 @@ import (
 
 // exportedContent returns what a message with imported content is forwarded as: a new text, place or file, without the mark of a
 // forwarded message, which only the network's own messages have. A file is prepared when everything else is checked.
-func (s *server) exportedContent(in *input, source bridge.Message) (content bridge.Content, file func(context.Context) (bridge.File, func(), error), err error) {
+func exportedContent(in *input, source bridge.Message) (content bridge.Content, file func(context.Context) (bridge.File, func(), error), err error) {
 	switch {
 	case source.DeletedAt != nil, source.ViewOnce:
 		return nil, nil, source.Forwardable()
 	case source.Media != nil:
-		return nil, func(ctx context.Context) (bridge.File, func(), error) { return s.prepareAgain(ctx, in, source) }, nil
+		return nil, func(ctx context.Context) (bridge.File, func(), error) { return prepareAgain(ctx, in, source) }, nil
 	case source.Location != nil:
 		return bridge.Location{Latitude: source.Location.Latitude, Longitude: source.Location.Longitude, Name: source.Location.Name, Address: source.Location.Address}, nil, nil
 	case source.MessageType != bridge.TypeText:
@@ -24,14 +24,14 @@ func (s *server) exportedContent(in *input, source bridge.Message) (content brid
 }
 
 // prepareAgain prepares the stored file of a message to be sent as a new one.
-func (s *server) prepareAgain(ctx context.Context, in *input, m bridge.Message) (bridge.File, func(), error) {
+func prepareAgain(ctx context.Context, in *input, m bridge.Message) (bridge.File, func(), error) {
 	none := func() {}
-	stored, err := s.Files.Open(ctx, m)
+	stored, err := in.Files.Open(ctx, m)
 	if err != nil {
 		return bridge.File{}, none, err
 	}
 	defer stored.Close()
-	received, err := s.Preparer.Receive(ctx, media.Incoming{From: stored, Announced: stored.Size, Family: in.caller().Family, Cut: none})
+	received, err := in.Preparer.Receive(ctx, media.Incoming{From: stored, Announced: stored.Size, Family: in.caller().Family, Cut: none})
 	if err != nil {
 		return bridge.File{}, none, err
 	}
@@ -39,7 +39,7 @@ func (s *server) prepareAgain(ctx context.Context, in *input, m bridge.Message) 
 	if req.Type != bridge.MediaAudio && req.Type != bridge.MediaSticker {
 		req.Caption = m.Content
 	}
-	file, err := s.Preparer.PrepareReceived(ctx, req, received, m.Media.FileName, "")
+	file, err := in.Preparer.PrepareReceived(ctx, req, received, m.Media.FileName, "")
 	return file, received.Close, err
 }
 

@@ -50,7 +50,7 @@ func FuzzBody(f *testing.F) {
 				addressed
 			}
 			r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(string(body)))
-			in := &input{s: &server{bodies: front.NewBodies()}, w: httptest.NewRecorder(), r: r}
+			in := &input{server: &server{bodies: front.NewBodies()}, w: httptest.NewRecorder(), r: r}
 			raw := in.body(&req, lenient)
 			if in.err != nil {
 				mustBeRefusal(t, in.err, bridge.CodeInvalid, bridge.CodePayloadTooLarge)

@@ -10,25 +10,25 @@ import (
 )
 
 // askGroup returns the group that the path names, if the network can be asked about it.
-func (s *server) askGroup(in *input) (bridge.JID, error) {
+func askGroup(in *input) (bridge.JID, error) {
 	jid := in.pathGroup()
 	if in.err != nil {
 		return "", in.err
 	}
-	if _, err := s.chat(in.ctx(), jid); err != nil {
+	if _, err := in.chat(in.ctx(), jid); err != nil {
 		return "", err
 	}
-	return jid, s.Account.Ready()
+	return jid, in.Account.Ready()
 }
 
-func (s *server) listJoinRequests(in *input) (any, error) {
-	jid, err := s.askGroup(in)
+func listJoinRequests(in *input) (any, error) {
+	jid, err := askGroup(in)
 	if err != nil {
 		return nil, err
 	}
-	requests, err := s.Account.JoinRequests(in.ctx(), jid)
+	requests, err := in.Account.JoinRequests(in.ctx(), jid)
 	if err == nil {
-		err = s.concealAsking(in.ctx(), requests)
+		err = in.concealAsking(in.ctx(), requests)
 	}
 	return struct {
 		JID      bridge.JID           `json:"jid"`
@@ -55,20 +55,20 @@ func (s *server) concealAsking(ctx context.Context, requests []bridge.JoinReques
 	return nil
 }
 
-func (s *server) getInvite(in *input) (any, error) {
-	jid, err := s.askGroup(in)
+func getInvite(in *input) (any, error) {
+	jid, err := askGroup(in)
 	if err != nil {
 		return nil, err
 	}
-	return s.Account.GroupLink(in.ctx(), jid)
+	return in.Account.GroupLink(in.ctx(), jid)
 }
 
-func (s *server) revokeInvite(in *input) (any, error) {
+func revokeInvite(in *input) (any, error) {
 	jid := in.pathGroup()
-	return s.requestOnce(in, nil, keyedRequest{
+	return requestOnce(in, nil, keyedRequest{
 		chat: jid,
 		plan: func(ctx context.Context) (any, error) {
-			link, err := s.Account.GroupLink(ctx, jid)
+			link, err := in.Account.GroupLink(ctx, jid)
 			return link.Code, err
 		},
 		act: func(ctx context.Context, c attempt) (any, error) {
@@ -78,7 +78,7 @@ func (s *server) revokeInvite(in *input) (any, error) {
 					return nil, err
 				}
 			}
-			link, err := s.Account.RevokeGroupLink(ctx, jid, before)
+			link, err := in.Account.RevokeGroupLink(ctx, jid, before)
 			return struct {
 				OK bool `json:"ok"`
 				bridge.GroupLink
@@ -87,15 +87,15 @@ func (s *server) revokeInvite(in *input) (any, error) {
 	})
 }
 
-func (s *server) joinGroup(in *input) (any, error) {
+func joinGroup(in *input) (any, error) {
 	var req struct {
 		Link string `json:"link"`
 	}
 	body := in.body(&req, strict)
 	code, err := parseLink(req.Link)
 	keep(in, code, err)
-	return s.requestOnce(in, body, keyedRequest{act: func(ctx context.Context, c attempt) (any, error) {
-		join, err := s.Account.JoinGroup(ctx, code, c.again)
+	return requestOnce(in, body, keyedRequest{act: func(ctx context.Context, c attempt) (any, error) {
+		join, err := in.Account.JoinGroup(ctx, code, c.again)
 		return struct {
 			OK bool `json:"ok"`
 			bridge.GroupJoin
@@ -119,13 +119,13 @@ func parseLink(link string) (code string, err error) {
 	return code, nil
 }
 
-func (s *server) leaveGroup(in *input) (any, error) {
+func leaveGroup(in *input) (any, error) {
 	jid := in.pathGroup()
 	in.body(&struct{}{}, optional)
-	return s.requestOnce(in, nil, keyedRequest{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
+	return requestOnce(in, nil, keyedRequest{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
 		return struct {
 			OK  bool       `json:"ok"`
 			JID bridge.JID `json:"jid"`
-		}{true, jid}, s.Account.LeaveGroup(ctx, jid, c.again)
+		}{true, jid}, in.Account.LeaveGroup(ctx, jid, c.again)
 	}})
 }

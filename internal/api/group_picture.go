@@ -14,36 +14,36 @@ import (
 )
 
 // setGroupPicture gives a group the picture that comes with the request.
-func (s *server) setGroupPicture(in *input) (any, error) {
+func setGroupPicture(in *input) (any, error) {
 	jid := in.pathGroup()
 	if in.err != nil {
 		return nil, in.err
 	}
-	if err := s.see(in.ctx(), jid); err != nil {
+	if err := in.see(in.ctx(), jid); err != nil {
 		return nil, err
 	}
-	file, err := s.receivePicture(in)
+	file, err := receivePicture(in)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	picture, err := s.Preparer.GroupPicture(in.ctx(), file)
+	picture, err := in.Preparer.GroupPicture(in.ctx(), file)
 	if err != nil {
 		return nil, err
 	}
-	return s.changeGroupPicture(in, jid, file.SHA256, picture)
+	return changeGroupPicture(in, jid, file.SHA256, picture)
 }
 
-func (s *server) removeGroupPicture(in *input) (any, error) {
-	return s.changeGroupPicture(in, in.pathGroup(), nil, nil)
+func removeGroupPicture(in *input) (any, error) {
+	return changeGroupPicture(in, in.pathGroup(), nil, nil)
 }
 
 // changeGroupPicture gives a group a JPEG, or with none takes its picture away. A repeat of a call
 // without an answer looks whether the picture is another one than before.
-func (s *server) changeGroupPicture(in *input, jid bridge.JID, body, picture []byte) (any, error) {
+func changeGroupPicture(in *input, jid bridge.JID, body, picture []byte) (any, error) {
 	change := keyedRequest{chat: jid}
 	if picture != nil {
-		change.plan = func(ctx context.Context) (any, error) { return s.Account.GroupPicture(ctx, jid) }
+		change.plan = func(ctx context.Context) (any, error) { return in.Account.GroupPicture(ctx, jid) }
 	}
 	change.act = func(ctx context.Context, c attempt) (any, error) {
 		var before *string
@@ -52,9 +52,9 @@ func (s *server) changeGroupPicture(in *input, jid bridge.JID, body, picture []b
 				return nil, err
 			}
 		}
-		id, err := s.Account.SetGroupPicture(ctx, jid, picture, before)
+		id, err := in.Account.SetGroupPicture(ctx, jid, picture, before)
 		if err == nil {
-			s.Pictures.Forget(jid) // the network's own word of it comes later
+			in.Pictures.Forget(jid) // the network's own word of it comes later
 		}
 		return struct {
 			OK        bool       `json:"ok"`
@@ -62,23 +62,23 @@ func (s *server) changeGroupPicture(in *input, jid bridge.JID, body, picture []b
 			PictureID string     `json:"pictureId"`
 		}{true, jid, id}, err
 	}
-	return s.requestOnce(in, body, change)
+	return requestOnce(in, body, change)
 }
 
 // receivePicture stores a picture while it arrives: the part "file" of a form, or the whole body.
-func (s *server) receivePicture(in *input) (picture *media.Received, err error) {
+func receivePicture(in *input) (picture *media.Received, err error) {
 	w, r := in.w, in.r
-	if err := s.Preparer.CheckSize(r.ContentLength, formMargin); err != nil {
+	if err := in.Preparer.CheckSize(r.ContentLength, formMargin); err != nil {
 		w.Header().Set("Connection", "close") // the body is never read
 		return nil, err
 	}
 	from := media.Incoming{Announced: r.ContentLength, Family: in.caller().Family, Cut: intake.CutOff(w, r.Body)}
 	r.Body = front.Pieces(w, r.Body)
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
-		picture, err = s.pictureOfForm(in, from)
+		picture, err = pictureOfForm(in, from)
 	} else {
 		from.From = r.Body
-		picture, err = s.Preparer.Receive(in.ctx(), from)
+		picture, err = in.Preparer.Receive(in.ctx(), from)
 	}
 	if err != nil {
 		picture.Close()
@@ -90,7 +90,7 @@ func (s *server) receivePicture(in *input) (picture *media.Received, err error) 
 }
 
 // pictureOfForm stores the file of a form that has nothing else.
-func (s *server) pictureOfForm(in *input, from media.Incoming) (picture *media.Received, err error) {
+func pictureOfForm(in *input, from media.Incoming) (picture *media.Received, err error) {
 	parts, err := intake.NewParts(in.r)
 	if err != nil {
 		return nil, bridge.Invalid("Content-Type must have the form's boundary, as curl -F sends it").Because(err)
@@ -110,7 +110,7 @@ func (s *server) pictureOfForm(in *input, from media.Incoming) (picture *media.R
 			return picture, bridge.Invalid("file is given more than once")
 		}
 		from.From = part
-		if picture, err = s.Preparer.Receive(in.ctx(), from); err != nil {
+		if picture, err = in.Preparer.Receive(in.ctx(), from); err != nil {
 			return nil, err
 		}
 	}

@@ -41,7 +41,7 @@ type GroupAdmin interface {
 	LeaveGroup(ctx context.Context, jid bridge.JID, again bool) error
 }
 
-func (s *server) createGroup(in *input) (any, error) {
+func createGroup(in *input) (any, error) {
 	var req struct {
 		Name         string   `json:"name"`
 		Participants []string `json:"participants"`
@@ -51,14 +51,14 @@ func (s *server) createGroup(in *input) (any, error) {
 		in.err = checkGroupName(req.Name)
 	}
 	people, _ := in.participants(req.Participants) // the caller may see all
-	return s.requestOnce(in, body, keyedRequest{
-		plan: func(ctx context.Context) (any, error) { return s.Store.GroupsNamed(ctx, req.Name) },
+	return requestOnce(in, body, keyedRequest{
+		plan: func(ctx context.Context) (any, error) { return in.Store.GroupsNamed(ctx, req.Name) },
 		act: func(ctx context.Context, c attempt) (any, error) {
 			group := bridge.NewGroup{Name: req.Name, Participants: people, Key: c.ID, Again: c.again, Made: c.Chat}
-			if err := s.knownGroups(ctx, c, &group); err != nil {
+			if err := in.knownGroups(ctx, c, &group); err != nil {
 				return nil, err
 			}
-			made, err := s.Account.CreateGroup(ctx, group)
+			made, err := in.Account.CreateGroup(ctx, group)
 			return struct {
 				OK bool `json:"ok"`
 				bridge.GroupCreated
@@ -111,13 +111,13 @@ func checkPatch(patch bridge.GroupPatch) error {
 	return nil
 }
 
-func (s *server) updateGroup(in *input) (any, error) {
+func updateGroup(in *input) (any, error) {
 	jid := in.pathGroup()
 	var patch bridge.GroupPatch
 	body := in.body(&patch, strict)
 	keep(in, patch, checkPatch(patch))
-	return s.requestOnce(in, body, keyedRequest{chat: jid, act: func(ctx context.Context, _ attempt) (any, error) {
-		changed, err := s.Account.ChangeGroup(ctx, jid, patch)
+	return requestOnce(in, body, keyedRequest{chat: jid, act: func(ctx context.Context, _ attempt) (any, error) {
+		changed, err := in.Account.ChangeGroup(ctx, jid, patch)
 		return struct {
 			OK      bool       `json:"ok"`
 			JID     bridge.JID `json:"jid"`
@@ -126,17 +126,17 @@ func (s *server) updateGroup(in *input) (any, error) {
 	}})
 }
 
-func (s *server) changeParticipants(in *input) (any, error) {
-	return s.changePeople(in, "action must be add, remove, promote or demote",
+func changeParticipants(in *input) (any, error) {
+	return changePeople(in, "action must be add, remove, promote or demote",
 		bridge.ParticipantAdd, bridge.ParticipantRemove, bridge.ParticipantPromote, bridge.ParticipantDemote)
 }
 
-func (s *server) decideJoinRequests(in *input) (any, error) {
-	return s.changePeople(in, "action must be approve or reject", bridge.ParticipantApprove, bridge.ParticipantReject)
+func decideJoinRequests(in *input) (any, error) {
+	return changePeople(in, "action must be approve or reject", bridge.ParticipantApprove, bridge.ParticipantReject)
 }
 
 // changePeople does one of some actions with members, or people who request to join.
-func (s *server) changePeople(in *input, otherwise string, actions ...bridge.ParticipantAction) (any, error) {
+func changePeople(in *input, otherwise string, actions ...bridge.ParticipantAction) (any, error) {
 	jid := in.pathGroup()
 	var req struct {
 		Action       bridge.ParticipantAction `json:"action"`
@@ -147,11 +147,11 @@ func (s *server) changePeople(in *input, otherwise string, actions ...bridge.Par
 		in.refuse("%s", otherwise)
 	}
 	people, strangers := in.participants(req.Participants)
-	return s.requestOnce(in, body, keyedRequest{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
-		results, err := s.Account.ChangeParticipants(ctx, bridge.ParticipantsChange{
+	return requestOnce(in, body, keyedRequest{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
+		results, err := in.Account.ChangeParticipants(ctx, bridge.ParticipantsChange{
 			Group: jid, Action: req.Action, Participants: people, Again: c.again,
 		})
-		s.nameAsAsked(ctx, strangers, people, results)
+		in.nameAsAsked(ctx, strangers, people, results)
 		return struct {
 			OK           bool                       `json:"ok"`
 			JID          bridge.JID                 `json:"jid"`

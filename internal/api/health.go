@@ -19,18 +19,18 @@ const readyTimeout = 2 * time.Second
 
 // getHealth answers 200 as long as the process runs, also while the account is
 // not open, so that no supervisor restarts a bridge that is waiting.
-func (s *server) getHealth(*input) (any, error) {
+func getHealth(in *input) (any, error) {
 	return struct {
 		OK bool        `json:"ok"`
 		TS bridge.Time `json:"ts"`
-	}{true, bridge.At(s.Now())}, nil
+	}{true, bridge.At(in.Now())}, nil
 }
 
 // getReadiness answers 200 if reading and sending would work now.
-func (s *server) getReadiness(in *input) (any, error) {
+func getReadiness(in *input) (any, error) {
 	ctx, cancel := context.WithTimeout(in.ctx(), readyTimeout)
 	defer cancel()
-	if _, err := s.Store.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatsAll, Limit: 1}); err != nil {
+	if _, err := in.Store.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatsAll, Limit: 1}); err != nil {
 		if in.ctx().Err() != nil {
 			return nil, err
 		}
@@ -40,32 +40,32 @@ func (s *server) getReadiness(in *input) (any, error) {
 		OK     bool         `json:"ok"`
 		TS     bridge.Time  `json:"ts"`
 		Status bridge.State `json:"status"`
-	}{true, bridge.At(s.Now()), s.Account.Status().Status}, s.Account.Ready()
+	}{true, bridge.At(in.Now()), in.Account.Status().Status}, in.Account.Ready()
 }
 
 // getStats answers sizes and the messages since a moment, by default midnight in UTC.
-func (s *server) getStats(in *input) (any, error) {
+func getStats(in *input) (any, error) {
 	since := in.since()
 	if in.err != nil {
 		return nil, in.err
 	}
 	if since == nil {
-		midnight := bridge.At(s.Now().UTC().Truncate(24 * time.Hour))
+		midnight := bridge.At(in.Now().UTC().Truncate(24 * time.Hour))
 		since = &midnight
 	}
-	counts, err := s.Store.Count(in.ctx(), *since)
+	counts, err := in.Store.Count(in.ctx(), *since)
 	if err != nil {
 		return nil, err
 	}
-	size, err := s.Store.FileSize(in.ctx())
+	size, err := in.Store.FileSize(in.ctx())
 	if err != nil {
 		return nil, err
 	}
-	transcription, err := s.transcription(in.ctx())
+	transcription, err := in.transcription(in.ctx())
 	if err != nil {
 		return nil, err
 	}
-	choice, err := s.Account.PairedHistory(in.ctx())
+	choice, err := in.Account.PairedHistory(in.ctx())
 	return struct {
 		Version       string                `json:"version"`
 		Library       string                `json:"library"`
@@ -80,8 +80,8 @@ func (s *server) getStats(in *input) (any, error) {
 		MediaBytes    int64                 `json:"mediaBytes"`
 		Transcription *bridge.Transcription `json:"transcription"` // null without a service
 	}{
-		s.Build.Version, s.Build.Library, s.started, s.EnableSend, s.HistoryImport, orNull(string(choice)),
-		*since, counts.Received, counts.Sent, size, s.Files.Size(), transcription,
+		in.Build.Version, in.Build.Library, in.started, in.EnableSend, in.HistoryImport, orNull(string(choice)),
+		*since, counts.Received, counts.Sent, size, in.Files.Size(), transcription,
 	}, err
 }
 
@@ -112,15 +112,15 @@ func documentAsJSON(base string) func() ([]byte, error) {
 }
 
 // getDocument answers the document. It needs no token because it holds no data.
-func (s *server) getDocument(in *input) (any, error) {
-	text := document(s.BasePath)
+func getDocument(in *input) (any, error) {
+	text := document(in.BasePath)
 	beginAnswer(in.w, http.StatusOK, "application/yaml", len(text))
 	writePiece(in.w, in.r, text)
 	return nil, nil
 }
 
-func (s *server) getDocumentAsJSON(in *input) (any, error) {
-	document, err := s.documentJSON()
+func getDocumentAsJSON(in *input) (any, error) {
+	document, err := in.documentJSON()
 	if err != nil {
 		return nil, err
 	}

@@ -76,12 +76,12 @@ func (s *server) hookBearer(r *http.Request) (*bearer, error) {
 }
 
 // receiveHook answers a delivery, and notes its outcome.
-func (s *server) receiveHook(in *input) (any, error) {
+func receiveHook(in *input) (any, error) {
 	hook := hookOf(in.ctx())
 	if hook == nil {
 		return nil, errNoRoute()
 	}
-	answer, err := s.deliverHook(in, *hook)
+	answer, err := deliverHook(in, *hook)
 	if wentAway(in.r, err) {
 		return nil, err // its outcome shows when it comes again
 	}
@@ -90,7 +90,7 @@ func (s *server) receiveHook(in *input) (any, error) {
 		e, _ := public(err)
 		problem = e.Msg
 	}
-	if noteErr := s.noteDelivery(context.WithoutCancel(in.ctx()), *hook, problem); noteErr != nil {
+	if noteErr := in.noteDelivery(context.WithoutCancel(in.ctx()), *hook, problem); noteErr != nil {
 		hlog.FromRequest(in.r).Warn().Err(noteErr).Msg("delivery of a hook not noted")
 	}
 	return answer, forSenders(err)
@@ -125,28 +125,28 @@ func forSenders(err error) error {
 }
 
 // deliverHook sends the text of a delivery, once. It refuses by sender, gate, then content.
-func (s *server) deliverHook(in *input, hook bridge.Hook) (any, error) {
-	if err := s.deliveries.take(hook.ID, s.Now()); err != nil {
+func deliverHook(in *input, hook bridge.Hook) (any, error) {
+	if err := in.deliveries.take(hook.ID, in.Now()); err != nil {
 		return nil, err
 	}
-	body, done, err := s.bodies.ReadBody(in.w, in.r, in.caller().Family)
+	body, done, err := in.bodies.ReadBody(in.w, in.r, in.caller().Family)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	var signed []byte
 	if hook.Secret != "" {
-		if signed, err = hooks.Verify(hook.Secret, in.r.Header, body, s.Now()); err != nil {
+		if signed, err = hooks.Verify(hook.Secret, in.r.Header, body, in.Now()); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.sendGate(); err != nil {
+	if err := in.sendGate(); err != nil {
 		return nil, err
 	}
 	if hooks.IsPing(in.r.Header) {
 		return notSent(hookAnswer{}, "a ping is only answered"), nil
 	}
-	text, identity, err := s.read(in.ctx(), hook, in.r.Header, body, signed)
+	text, identity, err := in.read(in.ctx(), hook, in.r.Header, body, signed)
 	if err != nil {
 		return nil, err
 	}
@@ -158,11 +158,11 @@ func (s *server) deliverHook(in *input, hook bridge.Hook) (any, error) {
 		hash = sha256.Sum256(signed)
 	}
 	done() // sending takes its time
-	key, err := s.hookKey(in.ctx(), identity, hash[:])
+	key, err := in.hookKey(in.ctx(), identity, hash[:])
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.sendUnder(in, key, draft{Outgoing: bridge.Outgoing{To: hook.Chat, Content: bridge.Text{Text: text}}})
+	answer, err := sendUnder(in, key, draft{Outgoing: bridge.Outgoing{To: hook.Chat, Content: bridge.Text{Text: text}}})
 	if bridge.CodeOf(err) == bridge.CodeIdempotencyMismatch && in.r.Header.Get("Idempotency-Key") == "" {
 		err = bridge.Fail(bridge.CodeIdempotencyMismatch, "a delivery with this id had another body; each delivery needs an id of its own")
 	}

@@ -22,8 +22,8 @@ type withAddress struct {
 	Path string `json:"path"`
 }
 
-func (s *server) listHooks(in *input) (any, error) {
-	all, err := s.ownHooks(in.ctx())
+func listHooks(in *input) (any, error) {
+	all, err := in.ownHooks(in.ctx())
 	return struct {
 		Count int           `json:"count"`
 		Hooks []bridge.Hook `json:"hooks"`
@@ -36,11 +36,11 @@ func (s *server) ownHooks(ctx context.Context) ([]bridge.Hook, error) {
 	return ownOf(ctx, s, s.Store.Hooks, makerOfHook)
 }
 
-func (s *server) pathHook(in *input) (bridge.Hook, error) {
-	return pathOwn(in, "hook", s.ownHooks, func(hook bridge.Hook) int64 { return hook.ID })
+func pathHook(in *input) (bridge.Hook, error) {
+	return pathOwn(in, "hook", in.ownHooks, func(hook bridge.Hook) int64 { return hook.ID })
 }
 
-func (s *server) createHook(in *input) (any, error) {
+func createHook(in *input) (any, error) {
 	var req hookRequest
 	in.body(&req, strict)
 	if req.RotateKey {
@@ -51,15 +51,15 @@ func (s *server) createHook(in *input) (any, error) {
 		in.err = req.apply(&hook)
 	}
 	if in.err == nil {
-		in.err = s.see(in.ctx(), hook.Chat)
+		in.err = in.see(in.ctx(), hook.Chat)
 	}
 	if in.err != nil {
 		return nil, in.err
 	}
 	key, hash := newHookKey()
 	hook.KeyHash = hash
-	hook, err := addOwn(in.ctx(), s, hookQuota, makerOfHook, s.Store.Hooks, s.Store.AddHook, hook)
-	return created{s.withAddress(in.r, hook, key)}, err
+	hook, err := addOwn(in.ctx(), in.server, hookQuota, makerOfHook, in.Store.Hooks, in.Store.AddHook, hook)
+	return created{in.withAddress(in.r, hook, key)}, err
 }
 
 // withAddress returns a hook with its address, on PUBLIC_URL or the caller's host.
@@ -72,10 +72,10 @@ func (s *server) withAddress(r *http.Request, hook bridge.Hook, key string) with
 	return withAddress{hook, strings.TrimSuffix(base, "/") + path, path}
 }
 
-func (s *server) getHook(in *input) (any, error) { return s.pathHook(in) }
+func getHook(in *input) (any, error) { return pathHook(in) }
 
-func (s *server) updateHook(in *input) (any, error) {
-	hook, err := s.pathHook(in)
+func updateHook(in *input) (any, error) {
+	hook, err := pathHook(in)
 	if err != nil {
 		return nil, err
 	}
@@ -84,39 +84,39 @@ func (s *server) updateHook(in *input) (any, error) {
 		return nil, in.err
 	}
 	key, hash := newHookKey()
-	maker, err := s.bearers.byID(in.ctx(), hook.Token)
+	maker, err := in.bearers.byID(in.ctx(), hook.Token)
 	if err != nil {
 		return nil, err
 	}
-	hook, err = s.Store.ChangeHook(in.ctx(), hook.ID, func(hook *bridge.Hook) error {
+	hook, err = in.Store.ChangeHook(in.ctx(), hook.ID, func(hook *bridge.Hook) error {
 		if req.RotateKey {
 			hook.KeyHash = hash
 		}
 		if err := req.apply(hook); err != nil {
 			return err
 		}
-		if maker != nil && maker.Chats != nil && !s.isAmong(hook.Chat, maker.Chats) { // it may do no more than its maker
+		if maker != nil && maker.Chats != nil && !in.isAmong(hook.Chat, maker.Chats) { // it may do no more than its maker
 			return bridge.NoChat(hook.Chat)
 		}
 		return nil
 	})
 	if req.RotateKey {
-		return s.withAddress(in.r, hook, key), err
+		return in.withAddress(in.r, hook, key), err
 	}
 	return hook, err
 }
 
-func (s *server) deleteHook(in *input) (any, error) {
-	hook, err := s.pathHook(in)
+func deleteHook(in *input) (any, error) {
+	hook, err := pathHook(in)
 	if err != nil {
 		return nil, err
 	}
-	return done{true}, s.Store.RemoveHook(in.ctx(), hook.ID)
+	return done{true}, in.Store.RemoveHook(in.ctx(), hook.ID)
 }
 
 // previewHook renders a payload without sending anything.
-func (s *server) previewHook(in *input) (any, error) {
-	hook, err := s.pathHook(in)
+func previewHook(in *input) (any, error) {
+	hook, err := pathHook(in)
 	if err != nil {
 		return nil, err
 	}
@@ -146,10 +146,10 @@ func (s *server) previewHook(in *input) (any, error) {
 	if err := template.Needs(header); err != nil {
 		return nil, err
 	}
-	if err := s.previews.take(in.caller().Family, s.Now()); err != nil {
+	if err := in.previews.take(in.caller().Family, in.Now()); err != nil {
 		return nil, err
 	}
-	text, err := s.templates.render(in.ctx(), template, payload, header)
+	text, err := in.templates.render(in.ctx(), template, payload, header)
 	return struct {
 		Text string `json:"text"`
 	}{text}, err

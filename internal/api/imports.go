@@ -23,28 +23,28 @@ const maxNames = 1000
 
 // importChat imports a chat that an app has exported. A caller who leaves before the answer ends the
 // import.
-func (s *server) importChat(in *input) (any, error) {
-	form, err := s.readImport(in)
+func importChat(in *input) (any, error) {
+	form, err := readImport(in)
 	if err != nil {
 		return nil, err
 	}
 	caller := in.caller()
 	form.Token, form.Family = caller.ID, caller.Family
 	var release func()
-	form.While, release = s.whileValid(in.ctx())
-	id, err := s.Importer.Start(in.ctx(), form.Request)
+	form.While, release = in.whileValid(in.ctx())
+	id, err := in.Importer.Start(in.ctx(), form.Request)
 	if err != nil {
 		release()
 		return nil, err
 	}
-	context.AfterFunc(s.Importer.Ended(id), release)
+	context.AfterFunc(in.Importer.Ended(id), release)
 	if isAsync(in) {
-		now, err := s.Importer.Import(in.ctx(), id)
+		now, err := in.Importer.Import(in.ctx(), id)
 		return accepted{now}, err
 	}
-	now, err := s.Importer.Wait(in.ctx(), id, importWait)
+	now, err := in.Importer.Wait(in.ctx(), id, importWait)
 	if in.ctx().Err() != nil {
-		s.Importer.Leave(id)
+		in.Importer.Leave(id)
 	}
 	if err == nil && now.State == bridge.ImportRunning {
 		return accepted{now}, nil
@@ -53,16 +53,16 @@ func (s *server) importChat(in *input) (any, error) {
 }
 
 // listImports answers a page of the imports into chats that the caller may see.
-func (s *server) listImports(in *input) (any, error) {
-	imports := bridge.ImportQuery{Chat: in.chat("chat"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats}
+func listImports(in *input) (any, error) {
+	imports := bridge.ImportQuery{Chat: in.queryChat("chat"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats}
 	if in.err == nil && imports.Chat != "" {
-		in.err = s.see(in.ctx(), imports.Chat)
+		in.err = in.see(in.ctx(), imports.Chat)
 	}
 	return answerPage(in, "imports", imports, func(ctx context.Context, q bridge.ImportQuery) (bridge.Page[bridge.Import], error) {
-		page, err := s.Importer.Imports(ctx, q)
+		page, err := in.Importer.Imports(ctx, q)
 		for i := range page.Items {
 			if err == nil {
-				err = s.hideNames(ctx, &page.Items[i])
+				err = in.hideNames(ctx, &page.Items[i])
 			}
 		}
 		return page, err
@@ -70,19 +70,19 @@ func (s *server) listImports(in *input) (any, error) {
 }
 
 // getImport answers how far an import is.
-func (s *server) getImport(in *input) (any, error) { return s.pathImport(in) }
+func getImport(in *input) (any, error) { return pathImport(in) }
 
 // pathImport returns the import that the path names, if the caller may see its chat.
-func (s *server) pathImport(in *input) (bridge.Import, error) {
+func pathImport(in *input) (bridge.Import, error) {
 	id := in.path("id")
-	now, err := s.Importer.Import(in.ctx(), id)
-	if err == nil && s.see(in.ctx(), now.ChatJID) != nil {
+	now, err := in.Importer.Import(in.ctx(), id)
+	if err == nil && in.see(in.ctx(), now.ChatJID) != nil {
 		err = bridge.NoImport(id)
 	}
 	if err != nil {
 		return bridge.Import{}, err
 	}
-	return now, s.hideNames(in.ctx(), &now)
+	return now, in.hideNames(in.ctx(), &now)
 }
 
 // hideNames leaves out the people, of those whom an import was given, whom the caller may not know.
@@ -97,29 +97,29 @@ func (s *server) hideNames(ctx context.Context, now *bridge.Import) error {
 
 // endImport cancels an import that is running, and undoes one that has ended, of the caller or of a token that the caller
 // created.
-func (s *server) endImport(in *input) (any, error) {
-	now, err := s.pathImport(in)
+func endImport(in *input) (any, error) {
+	now, err := pathImport(in)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ownsImport(in, now.ID); err != nil {
+	if err := ownsImport(in, now.ID); err != nil {
 		return nil, err
 	}
 	if now.State == bridge.ImportRunning {
-		cancelled, err := s.Importer.Cancel(in.ctx(), now.ID)
+		cancelled, err := in.Importer.Cancel(in.ctx(), now.ID)
 		if bridge.CodeOf(err) != bridge.CodeImportEnded {
 			return cancelled, err
 		}
 	}
-	if err := s.Importer.Undo(in.ctx(), now.ID); err != nil {
+	if err := in.Importer.Undo(in.ctx(), now.ID); err != nil {
 		return nil, err
 	}
 	wait := importWait
 	if isAsync(in) {
 		wait = 0
 	}
-	if now, err = s.Importer.WaitUndone(in.ctx(), now.ID, wait); err == nil {
-		err = s.hideNames(in.ctx(), &now)
+	if now, err = in.Importer.WaitUndone(in.ctx(), now.ID, wait); err == nil {
+		err = in.hideNames(in.ctx(), &now)
 	}
 	if err == nil && now.State == bridge.ImportUndoing {
 		return accepted{now}, nil
@@ -131,15 +131,15 @@ func (s *server) endImport(in *input) (any, error) {
 func isAsync(in *input) bool { return strings.Contains(in.r.Header.Get("Prefer"), "respond-async") }
 
 // ownsImport refuses callers who have neither begun an import nor created the token that did.
-func (s *server) ownsImport(in *input, id string) error {
+func ownsImport(in *input, id string) error {
 	if in.caller().ID == 0 {
 		return nil
 	}
-	token, err := s.Importer.Token(in.ctx(), id)
+	token, err := in.Importer.Token(in.ctx(), id)
 	if err != nil {
 		return err
 	}
-	tokens, err := s.ownTokens(in.ctx())
+	tokens, err := in.ownTokens(in.ctx())
 	if err == nil && !slices.ContainsFunc(tokens, func(t bridge.Token) bool { return t.ID == token }) {
 		err = bridge.Fail(bridge.CodeForbidden, "another token began this import: only that one, a token that created it, or BRIDGE_TOKEN can cancel or undo it")
 	}
@@ -152,13 +152,13 @@ type importForm struct {
 	chatimport.Request
 }
 
-func (s *server) readImport(in *input) (*importForm, error) {
-	if err := s.Exports.CheckSize(in.r.ContentLength, formMargin); err != nil {
+func readImport(in *input) (*importForm, error) {
+	if err := in.Exports.CheckSize(in.r.ContentLength, formMargin); err != nil {
 		in.w.Header().Set("Connection", "close") // the body is never read
 		return nil, err
 	}
-	form := &importForm{parts: newParts(in.w, in.r), Request: chatimport.Request{May: s.mayImport(in), Outsiders: s.outsiders}}
-	err := form.each(in.w, in.r, func(part *multipart.Part) error { return form.take(in.ctx(), s, part) })
+	form := &importForm{parts: newParts(in.w, in.r), Request: chatimport.Request{May: mayImport(in), Outsiders: in.outsiders}}
+	err := form.each(in.w, in.r, func(part *multipart.Part) error { return form.take(in.ctx(), in.server, part) })
 	switch {
 	case err != nil:
 	case form.Export == nil:
@@ -174,9 +174,9 @@ func (s *server) readImport(in *input) (*importForm, error) {
 
 // mayImport refuses chats that the caller may not see, and new ones to callers who may see some
 // chats only.
-func (s *server) mayImport(in *input) func(bridge.JID) error {
+func mayImport(in *input) func(bridge.JID) error {
 	ctx := in.ctx()
-	return func(chat bridge.JID) error { return s.see(ctx, chat) }
+	return func(chat bridge.JID) error { return in.see(ctx, chat) }
 }
 
 func (f *importForm) take(ctx context.Context, s *server, part *multipart.Part) (err error) {

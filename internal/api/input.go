@@ -18,10 +18,12 @@ import (
 	"bridged/internal/bridge"
 )
 
-// input reads a request: path, parameters and body. It keeps the first fault in err, to be
-// checked once all is read; values behind a fault are zero.
+// input is a request and the server that answers it. Its methods read the path, the parameters
+// and the body. The first fault is stored in err, which a handler checks once it has read
+// everything; after a fault the methods return zero values.
 type input struct {
-	s   *server
+	*server
+
 	w   http.ResponseWriter
 	r   *http.Request
 	err error
@@ -38,7 +40,7 @@ func (q *input) caller() bridge.Token { return callerOf(q.r.Context()) }
 // body reads the body, a JSON object, into v, and returns its bytes.
 func (q *input) body(v any, form front.JSON) (body []byte) {
 	if q.err == nil {
-		body, q.err = q.s.bodies.Decode(q.w, q.r, q.caller().Family, v, form)
+		body, q.err = q.bodies.Decode(q.w, q.r, q.caller().Family, v, form)
 	}
 	return body
 }
@@ -54,7 +56,7 @@ var (
 // reserve waits for the memory of a page, which is released once it is answered. Nothing of the
 // page is read before it.
 func (q *input) reserve() error {
-	q.memory = q.s.lists.Answer(q.w, q.caller().Family, front.AnswerTime)
+	q.memory = q.lists.Answer(q.w, q.caller().Family, front.AnswerTime)
 	return q.memory.Reserve(q.ctx(), bridge.PageBytes)
 }
 

@@ -83,7 +83,7 @@ func answerList[T any](in *input, l list[T]) (any, error) {
 			buffer.WriteByte(',')
 		}
 		if err := encodeItem(encoder, buffer, &l.items[i]); err != nil && hasBegun {
-			in.s.fail(in.w, in.r, err) // which only logs it by now
+			in.fail(in.w, in.r, err) // which only logs it by now
 			panic(http.ErrAbortHandler)
 		} else if err != nil {
 			return nil, err

@@ -25,8 +25,8 @@ const (
 )
 
 // getMedia answers the description of a message's file.
-func (s *server) getMedia(in *input) (any, error) {
-	m, err := s.messageWithFile(in)
+func getMedia(in *input) (any, error) {
+	m, err := messageWithFile(in)
 	return struct {
 		ChatJID bridge.JID    `json:"chatJid"`
 		MsgID   string        `json:"msgId"`
@@ -35,9 +35,9 @@ func (s *server) getMedia(in *input) (any, error) {
 }
 
 // downloadMedia answers a decrypted file, verified before its first byte is sent.
-func (s *server) downloadMedia(in *input) (any, error) {
+func downloadMedia(in *input) (any, error) {
 	disposition := in.oneOf("disposition", inline, inline, attachment)
-	m, err := s.messageWithFile(in)
+	m, err := messageWithFile(in)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +46,9 @@ func (s *server) downloadMedia(in *input) (any, error) {
 		in.w.WriteHeader(http.StatusNotModified)
 		return nil, nil
 	}
-	file, err := s.Files.Open(in.ctx(), m)
+	file, err := in.Files.Open(in.ctx(), m)
 	switch {
-	case err != nil && s.Lifetime.Err() != nil:
+	case err != nil && in.Lifetime.Err() != nil:
 		return nil, bridge.NotConnected("the service is stopping; ask again when it is back")
 	case err != nil:
 		return nil, err
@@ -64,12 +64,12 @@ func (q *input) closed(file io.Closer) {
 	}
 }
 
-func (s *server) messageWithFile(in *input) (bridge.Message, error) {
+func messageWithFile(in *input) (bridge.Message, error) {
 	at := in.pathStoredMessage("chatJid")
 	if in.err != nil {
 		return bridge.Message{}, in.err
 	}
-	m, err := s.message(in.ctx(), at.chat, at.id)
+	m, err := in.message(in.ctx(), at.chat, at.id)
 	if err == nil && m.Media == nil {
 		err = bridge.NotFound("the message has no media")
 	}

@@ -24,26 +24,26 @@ type filters struct {
 	Offset   int          `json:"offset"`
 }
 
-func (s *server) getMessage(in *input) (any, error) {
+func getMessage(in *input) (any, error) {
 	at := in.pathStoredMessage("jid")
 	if in.err != nil {
 		return nil, in.err
 	}
-	m, err := s.message(in.ctx(), at.chat, at.id)
+	m, err := in.message(in.ctx(), at.chat, at.id)
 	return struct {
 		ChatJID bridge.JID     `json:"chatJid"`
 		Message bridge.Message `json:"message"`
 	}{m.Chat, m}, err
 }
 
-func (s *server) listGroupMessages(in *input) (any, error) {
+func listGroupMessages(in *input) (any, error) {
 	history := in.history(in.pathGroup())
 	history.Sender = in.person("sender")
-	return s.listHistory(in, history)
+	return listHistory(in, history)
 }
 
-func (s *server) listIndividualMessages(in *input) (any, error) {
-	return s.listHistory(in, in.history(in.pathIndividual()))
+func listIndividualMessages(in *input) (any, error) {
+	return listHistory(in, in.history(in.pathIndividual()))
 }
 
 func (q *input) history(chat bridge.JID) bridge.MessageQuery {
@@ -83,25 +83,25 @@ func (q *input) messageFilter() bridge.MessageFilter {
 }
 
 // listHistory answers a page of one chat's messages.
-func (s *server) listHistory(in *input, query bridge.MessageQuery) (any, error) {
+func listHistory(in *input, query bridge.MessageQuery) (any, error) {
 	if in.err == nil {
-		in.err = s.see(in.ctx(), query.Chat)
+		in.err = in.see(in.ctx(), query.Chat)
 	}
 	if in.err != nil {
 		return nil, in.err
 	}
-	query.Chat, query.Only = s.Store.Canonical(query.Chat), in.caller().Chats
-	outside, err := s.outsiders(in.ctx(), query.Sender)
+	query.Chat, query.Only = in.Store.Canonical(query.Chat), in.caller().Chats
+	outside, err := in.outsiders(in.ctx(), query.Sender)
 	if err != nil {
 		return nil, err
 	}
 	if len(outside) == 0 {
-		query.Sender = s.canonical(query.Sender)
+		query.Sender = in.canonical(query.Sender)
 	}
 	if err := in.reserve(); err != nil {
 		return nil, err
 	}
-	page, err := s.Store.Messages(in.ctx(), query)
+	page, err := in.Store.Messages(in.ctx(), query)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +115,9 @@ func (s *server) listHistory(in *input, query bridge.MessageQuery) (any, error) 
 	return answerList(in, list[bridge.Message]{head, "messages", page.Items, tailOf(page)})
 }
 
-func (s *server) searchMessages(in *input) (any, error) {
+func searchMessages(in *input) (any, error) {
 	search := bridge.SearchQuery{
-		Q: in.text("q"), Fold: in.fold(), Chat: in.chat("chat"), Sender: in.person("sender"), MessageFilter: in.messageFilter(),
+		Q: in.text("q"), Fold: in.fold(), Chat: in.queryChat("chat"), Sender: in.person("sender"), MessageFilter: in.messageFilter(),
 		Since: in.since(), Until: in.until(), ChatType: in.chatType("chatType"), Limit: in.limit(maxPage), Cursor: in.text("cursor"),
 		Only: in.caller().Chats,
 	}
@@ -125,7 +125,7 @@ func (s *server) searchMessages(in *input) (any, error) {
 		in.refuse("q is required, at least one character that is not blank, unless chat, sender, type, fromMe or hasMedia is given")
 	}
 	if in.err == nil && search.Chat != "" {
-		in.err = s.see(in.ctx(), search.Chat)
+		in.err = in.see(in.ctx(), search.Chat)
 	}
 	if in.err != nil {
 		return nil, in.err
@@ -133,7 +133,7 @@ func (s *server) searchMessages(in *input) (any, error) {
 	if err := in.reserve(); err != nil {
 		return nil, err
 	}
-	page, err := s.Store.Search(in.ctx(), search)
+	page, err := in.Store.Search(in.ctx(), search)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ const (
 )
 
 // requestHistory requests older messages of a chat from the phone, which sends them later.
-func (s *server) requestHistory(in *input) (any, error) {
+func requestHistory(in *input) (any, error) {
 	jid := in.pathChat("jid")
 	var req struct {
 		Count *int `json:"count"`
@@ -167,11 +167,11 @@ func (s *server) requestHistory(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	oldest, err := s.oldestMessage(in.ctx(), jid)
+	oldest, err := in.oldestMessage(in.ctx(), jid)
 	if err != nil {
 		return nil, err
 	}
-	id, err := s.Account.AskHistory(in.ctx(), oldest, count)
+	id, err := in.Account.AskHistory(in.ctx(), oldest, count)
 	type message struct {
 		MsgID     string      `json:"msgId"`
 		Timestamp bridge.Time `json:"timestamp"`

@@ -42,21 +42,21 @@ type action struct {
 // once runs an action, unless its key shows that an earlier call did, or returns the fault
 // of the request. A nil key is none. The order is that of all refusals: the key and its
 // replay, what the call names, the connection, the action.
-func (s *server) once(in *input, key *bridge.SendKey, a action) (any, error) {
+func once(in *input, key *bridge.SendKey, a action) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
 	if a.chat != "" {
-		if err := s.see(in.ctx(), a.chat); err != nil {
+		if err := in.see(in.ctx(), a.chat); err != nil {
 			return nil, err
 		}
 	}
 	if key != nil {
-		if err := s.claim(*key); err != nil {
+		if err := in.claim(*key); err != nil {
 			return nil, err
 		}
-		defer s.keys.Delete(key.Key)
-		answer, err := s.earlier(in.ctx(), *key, a.replay)
+		defer in.keys.Delete(key.Key)
+		answer, err := in.earlier(in.ctx(), *key, a.replay)
 		if answer != nil && err == nil {
 			in.w.Header().Set("Idempotency-Replayed", "true")
 		}
@@ -69,10 +69,10 @@ func (s *server) once(in *input, key *bridge.SendKey, a action) (any, error) {
 			return nil, err
 		}
 	}
-	if err := s.Account.Ready(); err != nil {
+	if err := in.Account.Ready(); err != nil {
 		return nil, err
 	}
-	return s.run(in, key, a)
+	return run(in, key, a)
 }
 
 // earlier replays the earlier call that used a key, if any.
@@ -90,12 +90,12 @@ func (s *server) earlier(ctx context.Context, key bridge.SendKey, replay func(co
 var errStopping = errors.New("the service is stopping")
 
 // run runs an action, which outlives its caller: it cannot be called back.
-func (s *server) run(in *input, key *bridge.SendKey, a action) (any, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), s.sendTime)
+func run(in *input, key *bridge.SendKey, a action) (any, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), in.sendTime)
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	defer context.AfterFunc(s.Lifetime, func() { stop(errStopping) })()
+	defer context.AfterFunc(in.Lifetime, func() { stop(errStopping) })()
 	answer, err := a.do(ctx, key)
 	switch {
 	case err == nil:
@@ -117,7 +117,7 @@ func (s *server) run(in *input, key *bridge.SendKey, a action) (any, error) {
 }
 
 // sendKey returns the Idempotency-Key of a request, bound to body and path; nil without one.
-func (s *server) sendKey(in *input, body []byte) *bridge.SendKey {
+func sendKey(in *input, body []byte) *bridge.SendKey {
 	values := in.r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
 		return nil
@@ -139,7 +139,7 @@ func (s *server) sendKey(in *input, body []byte) *bridge.SendKey {
 		}
 	}
 	hash.Write(body)
-	return &bridge.SendKey{Key: ownKey(in.ctx(), values[0]), Route: route, BodyHash: hash.Sum(nil), At: bridge.At(s.Now())}
+	return &bridge.SendKey{Key: ownKey(in.ctx(), values[0]), Route: route, BodyHash: hash.Sum(nil), At: bridge.At(in.Now())}
 }
 
 // ownKey returns a key within those of the caller. No key from outside has a space.
@@ -200,18 +200,18 @@ type attempt struct {
 // requestOnce makes a change, unless its key shows that an earlier call did. Key and plan are
 // stored before anything leaves, then the outcome, with which repeats are answered. A repeat of
 // a call that was refused, or has no answer, acts again.
-func (s *server) requestOnce(in *input, body []byte, c keyedRequest) (any, error) {
-	key := s.sendKey(in, body)
+func requestOnce(in *input, body []byte, c keyedRequest) (any, error) {
+	key := sendKey(in, body)
 	remedy := "look whether it was before you repeat the call, and send an Idempotency-Key next time, which makes repeating safe"
 	if key != nil {
 		remedy = "repeat the call with the same Idempotency-Key"
 	}
 	b := attempt{KeyedRequest: bridge.KeyedRequest{ID: newRequestID()}}
-	return s.once(in, key, action{
+	return once(in, key, action{
 		chat: c.chat,
 		noun: "change", doubt: "may have been made", remedy: remedy,
 		replay: func(ctx context.Context, earlier bridge.SendKey) (any, error) {
-			stored, err := s.Store.KeyedRequest(ctx, earlier.MsgID)
+			stored, err := in.Store.KeyedRequest(ctx, earlier.MsgID)
 			if err != nil {
 				return nil, err
 			}
@@ -225,10 +225,10 @@ func (s *server) requestOnce(in *input, body []byte, c keyedRequest) (any, error
 			if c.chat == "" {
 				return nil
 			}
-			_, err := s.chat(ctx, c.chat)
+			_, err := in.chat(ctx, c.chat)
 			return err
 		},
-		do: func(ctx context.Context, key *bridge.SendKey) (any, error) { return s.beginRequest(ctx, key, b, c) },
+		do: func(ctx context.Context, key *bridge.SendKey) (any, error) { return in.beginRequest(ctx, key, b, c) },
 	})
 }
 

@@ -15,21 +15,21 @@ const (
 	maxPhoneInput = 64 // characters of a number as people write it
 )
 
-func (s *server) listContacts(in *input) (any, error) {
+func listContacts(in *input) (any, error) {
 	return answerPage(in, "contacts", bridge.ContactQuery{
-		Q: in.text("q"), Among: in.chats("jid"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats,
-	}, s.Store.Contacts)
+		Q: in.text("q"), Among: in.queryChats("jid"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats,
+	}, in.Store.Contacts)
 }
 
-func (s *server) getContact(in *input) (any, error) { return s.pathContact(in) }
+func getContact(in *input) (any, error) { return pathContact(in) }
 
 // pathContact returns the person whom the path names, if the caller may see their chat.
-func (s *server) pathContact(in *input) (bridge.KnownContact, error) {
+func pathContact(in *input) (bridge.KnownContact, error) {
 	jid := in.pathPerson()
 	if in.err != nil {
 		return bridge.KnownContact{}, in.err
 	}
-	return s.contact(in.ctx(), jid)
+	return in.contact(in.ctx(), jid)
 }
 
 // contact returns a stored person whose chat the caller may see.
@@ -40,39 +40,39 @@ func (s *server) contact(ctx context.Context, jid bridge.JID) (bridge.KnownConta
 	return s.Store.Contact(ctx, jid)
 }
 
-func (s *server) blockContact(in *input) (any, error) { return s.setBlocked(in, true) }
+func blockContact(in *input) (any, error) { return setBlocked(in, true) }
 
-func (s *server) unblockContact(in *input) (any, error) { return s.setBlocked(in, false) }
+func unblockContact(in *input) (any, error) { return setBlocked(in, false) }
 
 // setBlocked blocks a person, or unblocks them. The account itself cannot be blocked.
-func (s *server) setBlocked(in *input, block bool) (any, error) {
+func setBlocked(in *input, block bool) (any, error) {
 	jid := in.pathPerson()
 	body := in.body(&struct{}{}, optional)
-	if user := s.Account.Status().User; in.err == nil && user != nil && s.isAmong(jid, []bridge.JID{user.JID}) {
+	if user := in.Account.Status().User; in.err == nil && user != nil && in.isAmong(jid, []bridge.JID{user.JID}) {
 		in.refuse("the account cannot block itself: name another person")
 	}
 	var person bridge.KnownContact
-	return s.actOnce(in, body, act{
+	return actOnce(in, body, act{
 		change: true,
 		lookUp: func(ctx context.Context) (err error) {
-			person, err = s.contact(ctx, jid)
+			person, err = in.contact(ctx, jid)
 			return err
 		},
 		do: func(ctx context.Context) (bridge.Sent, error) {
-			return bridge.Sent{Chat: person.JID, Timestamp: bridge.At(s.Now())}, s.Account.Block(ctx, person.JID, block)
+			return bridge.Sent{Chat: person.JID, Timestamp: bridge.At(in.Now())}, in.Account.Block(ctx, person.JID, block)
 		},
 		answer: func(done bridge.Sent) any {
 			return struct {
 				OK        bool       `json:"ok"`
 				JID       bridge.JID `json:"jid"`
 				IsBlocked bool       `json:"isBlocked"`
-			}{true, s.canonical(done.Chat), block}
+			}{true, in.canonical(done.Chat), block}
 		},
 	})
 }
 
 // checkNumbers answers whether the network knows phone numbers, in their order.
-func (s *server) checkNumbers(in *input) (any, error) {
+func checkNumbers(in *input) (any, error) {
 	var req struct {
 		Phones []string `json:"phones"`
 	}
@@ -90,12 +90,12 @@ func (s *server) checkNumbers(in *input) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if caller.Chats != nil && !s.reaches(caller, phone) {
+		if caller.Chats != nil && !in.reaches(caller, phone) {
 			return nil, bridge.NoContact(bridge.PhoneJID(phone))
 		}
 		phones[i] = phone
 	}
-	results, err := s.Account.CheckNumbers(in.ctx(), phones)
+	results, err := in.Account.CheckNumbers(in.ctx(), phones)
 	return struct {
 		Results []bridge.NumberCheck `json:"results"`
 	}{notNull(results)}, err
@@ -123,32 +123,32 @@ func (s *server) reaches(caller bridge.Token, phone string) bool {
 	return false
 }
 
-func (s *server) getContactPicture(in *input) (any, error) {
-	contact, err := s.pathContact(in)
+func getContactPicture(in *input) (any, error) {
+	contact, err := pathContact(in)
 	if err != nil {
 		return nil, err
 	}
-	return s.answerPicture(in, contact.JID)
+	return answerPicture(in, contact.JID)
 }
 
-func (s *server) getGroupPicture(in *input) (any, error) {
+func getGroupPicture(in *input) (any, error) {
 	jid := in.pathGroup()
 	if in.err != nil {
 		return nil, in.err
 	}
-	group, err := s.chat(in.ctx(), jid)
+	group, err := in.chat(in.ctx(), jid)
 	if err != nil {
 		return nil, err
 	}
-	return s.answerPicture(in, group.JID)
+	return answerPicture(in, group.JID)
 }
 
-func (s *server) answerPicture(in *input, of bridge.JID) (any, error) {
+func answerPicture(in *input, of bridge.JID) (any, error) {
 	size := bridge.PictureSize(in.oneOf("size", string(bridge.PicturePreview), string(bridge.PicturePreview), string(bridge.PictureFull)))
 	if in.err != nil {
 		return nil, in.err
 	}
-	file, err := s.Pictures.Open(in.ctx(), of, size)
+	file, err := in.Pictures.Open(in.ctx(), of, size)
 	if err != nil {
 		return nil, err
 	}

@@ -42,22 +42,24 @@ func (q *input) draftTo(a addressed) (d draft) {
 	return d
 }
 
-func (s *server) sendOnce(in *input, body []byte, d draft) (any, error) {
-	return s.sendUnder(in, s.sendKey(in, body), d)
+func sendOnce(in *input, body []byte, d draft) (any, error) {
+	return sendUnder(in, sendKey(in, body), d)
 }
 
 // sendUnder sends a draft under a key, nil for none. The account stores the message's id
 // and the key before anything leaves, for repeated calls.
-func (s *server) sendUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
-	return s.once(in, key, action{
+func sendUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
+	return once(in, key, action{
 		chat: d.To,
 		noun: "message", doubt: "may still arrive", remedy: remedyFor(in, d.about),
-		replay: func(ctx context.Context, earlier bridge.SendKey) (any, error) { return s.replay(ctx, &d, key, earlier) },
-		lookUp: func(ctx context.Context) error { return s.compose(ctx, &d) },
+		replay: func(ctx context.Context, earlier bridge.SendKey) (any, error) {
+			return in.replay(ctx, &d, key, earlier)
+		},
+		lookUp: func(ctx context.Context) error { return in.compose(ctx, &d) },
 		do: func(ctx context.Context, key *bridge.SendKey) (any, error) {
 			d.Key = key
-			sent, err := s.deliver(ctx, in, d)
-			return s.answerSent(ctx, d.about.answer(sent), false), err
+			sent, err := deliver(ctx, in, d)
+			return in.answerSent(ctx, d.about.answer(sent), false), err
 		},
 	})
 }
@@ -109,9 +111,9 @@ func (s *server) compose(ctx context.Context, d *draft) (err error) {
 }
 
 // deliver prepares the file of a draft, or the page that it shows, if there is one, and sends it.
-func (s *server) deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
+func deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
 	if d.again != nil {
-		return s.Account.Resend(ctx, *d.again)
+		return in.Account.Resend(ctx, *d.again)
 	}
 	if d.file != nil {
 		file, cleanup, err := d.file(ctx)
@@ -125,13 +127,13 @@ func (s *server) deliver(ctx context.Context, in *input, d draft) (bridge.Sent, 
 		d.Content = file
 	}
 	if text, isText := d.Content.(bridge.Text); isText && d.linked {
-		text.Preview = s.Preview(ctx, text.Text)
+		text.Preview = in.Preview(ctx, text.Text)
 		if err := endOfToken(in.r); err != nil {
 			return bridge.Sent{}, err
 		}
 		d.Content = text
 	}
-	return s.Account.Send(ctx, d.Outgoing)
+	return in.Account.Send(ctx, d.Outgoing)
 }
 
 // remedyFor returns what callers can do if it is unknown whether a message arrived.
@@ -203,7 +205,7 @@ func parseDestination(field, value string) (bridge.JID, error) {
 	return parseChat(field, value)
 }
 
-func (s *server) sendText(in *input) (any, error) {
+func sendText(in *input) (any, error) {
 	var req struct {
 		addressed
 		Text       string   `json:"text"`
@@ -218,13 +220,13 @@ func (s *server) sendText(in *input) (any, error) {
 		in.refuse("mentionAll is for groups: name people in mentions")
 	}
 	d.Content = bridge.Text{Text: req.Text, MentionAll: req.MentionAll}
-	d.linked = s.LinkPreviews
+	d.linked = in.LinkPreviews
 	if req.Preview != nil {
 		d.linked = *req.Preview
 	}
-	d.linked = d.linked && s.Preview != nil
+	d.linked = d.linked && in.Preview != nil
 	d.Mentions, d.Strangers = in.people("mentions", req.Mentions)
-	return s.sendOnce(in, body, d)
+	return sendOnce(in, body, d)
 }
 
 // checkText refuses a text that no message has.
@@ -243,14 +245,14 @@ func (q *input) people(field string, values []string) (people, strangers []bridg
 		named[i] = keep(q, jid, err)
 	}
 	if q.err == nil {
-		strangers, q.err = q.s.outsiders(q.ctx(), named...)
+		strangers, q.err = q.outsiders(q.ctx(), named...)
 	}
 	if q.err != nil {
 		return nil, nil
 	}
 	for _, jid := range named {
 		if !slices.Contains(strangers, jid) {
-			jid = q.s.canonical(jid)
+			jid = q.canonical(jid)
 		}
 		if !slices.Contains(people, jid) {
 			people = append(people, jid)
@@ -259,7 +261,7 @@ func (q *input) people(field string, values []string) (people, strangers []bridg
 	return people, strangers
 }
 
-func (s *server) forwardMessage(in *input) (any, error) {
+func forwardMessage(in *input) (any, error) {
 	var req struct {
 		SourceChatJID string `json:"sourceChatJid"`
 		SourceMsgID   string `json:"sourceMsgId"`
@@ -277,20 +279,20 @@ func (s *server) forwardMessage(in *input) (any, error) {
 		in.refuse("sourceMsgId is required")
 	}
 	d.lookUp = func(ctx context.Context, d *draft) (content bridge.Content, err error) {
-		source, err := s.message(ctx, chat, req.SourceMsgID)
+		source, err := in.message(ctx, chat, req.SourceMsgID)
 		switch {
 		case err != nil:
 			return nil, err
 		case isImportedContent(source):
-			content, d.file, err = s.exportedContent(in, source)
+			content, d.file, err = exportedContent(in, source)
 			return content, err
 		}
 		return bridge.Forward{Source: source}, source.Forwardable()
 	}
-	return s.sendOnce(in, body, d)
+	return sendOnce(in, body, d)
 }
 
-func (s *server) sendReaction(in *input) (any, error) {
+func sendReaction(in *input) (any, error) {
 	var req struct {
 		ChatJID string  `json:"chatJid"`
 		MsgID   string  `json:"msgId"`
@@ -308,16 +310,16 @@ func (s *server) sendReaction(in *input) (any, error) {
 		in.refuse("emoji must be one emoji, or empty to remove the reaction")
 	}
 	d.lookUp = func(ctx context.Context, _ *draft) (bridge.Content, error) {
-		target, err := s.message(ctx, d.To, req.MsgID)
+		target, err := in.message(ctx, d.To, req.MsgID)
 		if err == nil {
 			err = target.Answerable("reacted to")
 		}
 		return bridge.Reaction{Target: target, Emoji: *req.Emoji}, err
 	}
-	return s.sendOnce(in, body, d)
+	return sendOnce(in, body, d)
 }
 
-func (s *server) sendLocation(in *input) (any, error) {
+func sendLocation(in *input) (any, error) {
 	var req struct {
 		addressed
 		Latitude  *float64 `json:"latitude"`
@@ -330,7 +332,7 @@ func (s *server) sendLocation(in *input) (any, error) {
 	d.Content = bridge.Location{
 		Latitude: in.degrees("latitude", req.Latitude, 90), Longitude: in.degrees("longitude", req.Longitude, 180), Name: req.Name, Address: req.Address,
 	}
-	return s.sendOnce(in, body, d)
+	return sendOnce(in, body, d)
 }
 
 // degrees returns a required number between -most and most.
@@ -342,7 +344,7 @@ func (q *input) degrees(field string, value *float64, most float64) float64 {
 	return *value
 }
 
-func (s *server) sendPoll(in *input) (any, error) {
+func sendPoll(in *input) (any, error) {
 	var req struct {
 		addressed
 		Name            string   `json:"name"`
@@ -356,7 +358,7 @@ func (s *server) sendPoll(in *input) (any, error) {
 		poll.Selectable = *req.SelectableCount
 	}
 	d.Content = keep[bridge.Content](in, poll, checkPoll(poll))
-	return s.sendOnce(in, body, d)
+	return sendOnce(in, body, d)
 }
 
 // checkPoll reports what is wrong with a poll. Votes name an option by its text alone, so
@@ -385,7 +387,7 @@ func checkPoll(poll bridge.Poll) error {
 	return nil
 }
 
-func (s *server) sendContact(in *input) (any, error) {
+func sendContact(in *input) (any, error) {
 	var req struct {
 		addressed
 		bridge.Contacts
@@ -393,5 +395,5 @@ func (s *server) sendContact(in *input) (any, error) {
 	body := in.body(&req, lenient)
 	d := in.draftTo(req.addressed)
 	d.Content = keep[bridge.Content](in, req.Contacts, checkContacts(req.Contacts.Contacts))
-	return s.sendOnce(in, body, d)
+	return sendOnce(in, body, d)
 }

@@ -20,20 +20,20 @@ import (
 
 // sendFile sends a file that comes with the request. It is stored while it arrives, and
 // removed in any case. Fields before the file are checked before it is read.
-func (s *server) sendFile(in *input) (any, error) {
-	form, err := s.readForm(in.w, in.r)
+func sendFile(in *input) (any, error) {
+	form, err := in.readForm(in.w, in.r)
 	if err != nil {
 		return nil, err
 	}
 	defer form.file.Close()
-	if err := form.complete(s); err != nil {
+	if err := form.complete(in.server); err != nil {
 		return nil, err
 	}
 	var d draft
 	if d.To, d.quote, err = form.address(); err != nil {
 		return nil, err
 	}
-	if err := s.see(in.ctx(), d.To); err != nil {
+	if err := in.see(in.ctx(), d.To); err != nil {
 		return nil, err
 	}
 	identity, err := bridge.EncodeJSON(form.formFields)
@@ -41,10 +41,10 @@ func (s *server) sendFile(in *input) (any, error) {
 		return nil, err
 	}
 	d.file = func(ctx context.Context) (bridge.File, func(), error) {
-		file, err := s.Preparer.PrepareReceived(ctx, form.Request, form.file, form.name, form.contentType)
+		file, err := in.Preparer.PrepareReceived(ctx, form.Request, form.file, form.name, form.contentType)
 		return file, form.file.Close, err
 	}
-	return s.sendOnce(in, identity, d)
+	return sendOnce(in, identity, d)
 }
 
 // complete checks the whole form, and finds its type.
@@ -255,14 +255,14 @@ func formFault(ctx context.Context, err error) error {
 const maxFileName = 255
 
 // sendMedia sends a file from a URL, which is fetched when everything else is checked.
-func (s *server) sendMedia(in *input) (any, error) {
+func sendMedia(in *input) (any, error) {
 	var req struct {
 		addressed
 		media.Request
 	}
 	body := in.body(&req, lenient)
 	d := in.draftTo(req.addressed)
-	d.file = func(ctx context.Context) (bridge.File, func(), error) { return s.Preparer.Prepare(ctx, req.Request) }
+	d.file = func(ctx context.Context) (bridge.File, func(), error) { return in.Preparer.Prepare(ctx, req.Request) }
 	if in.err == nil {
 		in.err = checkFile(req.Request, bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument)
 	}
@@ -270,9 +270,9 @@ func (s *server) sendMedia(in *input) (any, error) {
 		in.refuse("url is required: a public http or https URL")
 	}
 	if in.err == nil {
-		in.err = s.Preparer.Check(req.Request)
+		in.err = in.Preparer.Check(req.Request)
 	}
-	return s.sendOnce(in, body, d)
+	return sendOnce(in, body, d)
 }
 
 // checkFile reports missing fields, and those that do not belong to the type.

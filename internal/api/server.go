@@ -124,7 +124,7 @@ type Options struct {
 	Now func() time.Time // nil is the real clock
 }
 
-// server holds what the handlers share.
+// server holds the state that the handlers share. They reach it through their [input].
 type server struct {
 	Options
 	bearers    *bearers

@@ -34,10 +34,10 @@ type tokenRequest struct {
 	ExpiresAt *string   `json:"expiresAt"`
 }
 
-func (s *server) createToken(in *input) (any, error) {
+func createToken(in *input) (any, error) {
 	var req tokenRequest
 	in.body(&req, strict)
-	token, err := s.tokenOf(req)
+	token, err := in.tokenOf(req)
 	if keep(in, token, err); in.err != nil {
 		return nil, in.err
 	}
@@ -45,13 +45,13 @@ func (s *server) createToken(in *input) (any, error) {
 	if token.Parent = caller.ID; token.ExpiresAt == nil {
 		token.ExpiresAt = caller.ExpiresAt // what it made ends with it
 	}
-	if err := s.mayMake(caller, token); err != nil {
+	if err := in.mayMake(caller, token); err != nil {
 		return nil, err
 	}
 	secret := bridge.TokenPrefix + rand.Text()
 	hash := sha256.Sum256([]byte(secret))
 	token.Hash = hash[:]
-	token, err = s.bearers.add(in.ctx(), token)
+	token, err = in.bearers.add(in.ctx(), token)
 	return created{withTokenSecret{token, secret}}, err
 }
 
@@ -145,8 +145,8 @@ func (s *server) mayMake(caller, token bridge.Token) error {
 	return nil
 }
 
-func (s *server) listTokens(in *input) (any, error) {
-	tokens, err := s.ownTokens(in.ctx())
+func listTokens(in *input) (any, error) {
+	tokens, err := in.ownTokens(in.ctx())
 	return struct {
 		Count  int            `json:"count"`
 		Tokens []bridge.Token `json:"tokens"`
@@ -166,13 +166,13 @@ func (s *server) ownTokens(ctx context.Context) ([]bridge.Token, error) {
 	}), nil
 }
 
-func (s *server) getToken(in *input) (any, error) { return s.pathToken(in) }
+func getToken(in *input) (any, error) { return pathToken(in) }
 
-func (s *server) pathToken(in *input) (bridge.Token, error) {
-	return pathOwn(in, "token", s.ownTokens, func(token bridge.Token) int64 { return token.ID })
+func pathToken(in *input) (bridge.Token, error) {
+	return pathOwn(in, "token", in.ownTokens, func(token bridge.Token) int64 { return token.ID })
 }
 
-func (s *server) getOwnToken(in *input) (any, error) {
+func getOwnToken(in *input) (any, error) {
 	caller := in.caller()
 	return struct {
 		Name      string         `json:"name"`
@@ -180,26 +180,26 @@ func (s *server) getOwnToken(in *input) (any, error) {
 		Chats     []bridge.JID   `json:"chats"`
 		ExpiresAt *bridge.Time   `json:"expiresAt"`
 		Account   *bridge.User   `json:"account"`
-	}{caller.Name, caller.Scopes, caller.Chats, caller.ExpiresAt, s.Account.Status().User}, nil
+	}{caller.Name, caller.Scopes, caller.Chats, caller.ExpiresAt, in.Account.Status().User}, nil
 }
 
 // deleteToken revokes a token, with all that was made with it.
-func (s *server) deleteToken(in *input) (any, error) {
-	token, err := s.pathToken(in)
+func deleteToken(in *input) (any, error) {
+	token, err := pathToken(in)
 	if err != nil {
 		return nil, err
 	}
-	removed, err := s.Store.RemoveToken(context.WithoutCancel(in.ctx()), token.ID) // its own caller may leave
+	removed, err := in.Store.RemoveToken(context.WithoutCancel(in.ctx()), token.ID) // its own caller may leave
 	if err != nil {
 		if bridge.CodeOf(err) != bridge.CodeNotFound {
-			s.bearers.remove(s.bearers.madeBy(token.ID))
+			in.bearers.remove(in.bearers.madeBy(token.ID))
 			err = bridge.Fail(bridge.CodeStorageUnavailable, "the token no longer opens anything, but it could not be removed from the store: "+
 				"it would work again after a restart, and its webhooks stay. Free space on the disk, and revoke it again").Because(err)
 		}
 		return nil, err
 	}
-	s.Webhooks.Forget(removed.Webhooks)
-	err = s.write(in.w, in.r, http.StatusOK, done{true})
-	s.bearers.remove(removed.Tokens) // perhaps the caller's own, hence behind the answer
+	in.Webhooks.Forget(removed.Webhooks)
+	err = in.write(in.w, in.r, http.StatusOK, done{true})
+	in.bearers.remove(removed.Tokens) // perhaps the caller's own, hence behind the answer
 	return nil, err
 }

@@ -35,16 +35,16 @@ type accepted struct{ asked any }
 
 // requestTranscript has a message transcribed, which takes a while, and answers the transcript
 // where there is one. It looks for the file first: who asks learns at once that it is gone.
-func (s *server) requestTranscript(in *input) (any, error) {
+func requestTranscript(in *input) (any, error) {
 	at := in.pathStoredMessage("jid")
 	in.body(&struct{}{}, optional)
-	if in.err == nil && s.Transcription == nil {
+	if in.err == nil && in.Transcription == nil {
 		in.refuse("no service transcribes here: TRANSCRIBE_URL must name one")
 	}
 	if in.err != nil {
 		return nil, in.err
 	}
-	m, err := s.message(in.ctx(), at.chat, at.id)
+	m, err := in.message(in.ctx(), at.chat, at.id)
 	if err != nil {
 		return nil, err
 	}
@@ -62,19 +62,19 @@ func (s *server) requestTranscript(in *input) (any, error) {
 	if err := m.Transcribable(); err != nil {
 		return nil, err
 	}
-	file, err := s.Files.Open(in.ctx(), m)
+	file, err := in.Files.Open(in.ctx(), m)
 	if err != nil {
 		return nil, err
 	}
 	in.closed(file)
-	t, err := s.transcription(in.ctx())
+	t, err := in.transcription(in.ctx())
 	if err != nil {
 		return nil, err
 	}
 	// Whoever manages the bridge may use all minutes for one chat.
 	whole := in.caller().Chats == nil && in.caller().Allows(bridge.ScopeManage)
 	if t.SecondsLimit != nil {
-		used, err := s.Store.TranscribedOf(in.ctx(), m.Chat)
+		used, err := in.Store.TranscribedOf(in.ctx(), m.Chat)
 		if err != nil {
 			return nil, err
 		}
@@ -87,8 +87,8 @@ func (s *server) requestTranscript(in *input) (any, error) {
 		case length > month:
 			return nil, bridge.Invalid("the sound is longer than all the minutes of a month (TRANSCRIBE_MINUTES)")
 		case length > left:
-			answer.WaitsUntil = new(bridge.At(bridge.NextMonth(s.Store.Clock().Now())))
+			answer.WaitsUntil = new(bridge.At(bridge.NextMonth(in.Store.Clock().Now())))
 		}
 	}
-	return accepted{answer}, s.Store.AskTranscript(in.ctx(), m.Chat, m.ID, whole)
+	return accepted{answer}, in.Store.AskTranscript(in.ctx(), m.Chat, m.ID, whole)
 }

@@ -42,8 +42,8 @@ func (s *server) ownWebhooks(ctx context.Context) ([]bridge.Webhook, error) {
 	return ownOf(ctx, s, s.Store.Webhooks, makerOfWebhook)
 }
 
-func (s *server) listWebhooks(in *input) (any, error) {
-	webhooks, err := s.ownWebhooks(in.ctx())
+func listWebhooks(in *input) (any, error) {
+	webhooks, err := in.ownWebhooks(in.ctx())
 	shown := make([]shownWebhook, len(webhooks))
 	for i, hook := range webhooks {
 		shown[i] = showWebhook(in, hook)
@@ -54,8 +54,8 @@ func (s *server) listWebhooks(in *input) (any, error) {
 	}{len(shown), shown}, err
 }
 
-func (s *server) createWebhook(in *input) (any, error) {
-	req, change := s.decodeWebhook(in)
+func createWebhook(in *input) (any, error) {
+	req, change := decodeWebhook(in)
 	if req.NewSecret {
 		in.refuse("rotateSecret is for existing webhooks only; a new one gets a new secret anyway")
 	}
@@ -66,24 +66,24 @@ func (s *server) createWebhook(in *input) (any, error) {
 	hook := bridge.Webhook{Enabled: true, Cursor: after, Token: in.caller().ID}
 	change(&hook)
 	if req.DryRun {
-		_, err := addOwn(in.ctx(), s, webhookQuota, makerOfWebhook, s.Store.Webhooks, s.Webhooks.Check, hook)
+		_, err := addOwn(in.ctx(), in.server, webhookQuota, makerOfWebhook, in.Store.Webhooks, in.Webhooks.Check, hook)
 		return done{true}, err
 	}
-	hook, err := addOwn(in.ctx(), s, webhookQuota, makerOfWebhook, s.Store.Webhooks, s.Webhooks.Create, hook)
+	hook, err := addOwn(in.ctx(), in.server, webhookQuota, makerOfWebhook, in.Store.Webhooks, in.Webhooks.Create, hook)
 	answer := withSecret{showWebhook(in, hook), hook.Secret}
 	answer.Options = hook.Options
 	return created{answer}, err
 }
 
-func (s *server) getWebhook(in *input) (any, error) {
-	hook, err := s.pathWebhook(in)
+func getWebhook(in *input) (any, error) {
+	hook, err := pathWebhook(in)
 	return showWebhook(in, hook), err
 }
 
-func (s *server) updateWebhook(in *input) (any, error) {
-	present, err := s.pathWebhook(in)
+func updateWebhook(in *input) (any, error) {
+	present, err := pathWebhook(in)
 	id := keep(in, present.ID, err)
-	req, change := s.decodeWebhook(in)
+	req, change := decodeWebhook(in)
 	if req.After != nil {
 		in.refuse("after is for new webhooks only; this one keeps its place")
 	}
@@ -94,35 +94,35 @@ func (s *server) updateWebhook(in *input) (any, error) {
 		return nil, in.err
 	}
 	if req.DryRun {
-		hook, err := s.Webhooks.CheckUpdate(in.ctx(), id, req.moves(), change)
+		hook, err := in.Webhooks.CheckUpdate(in.ctx(), id, req.moves(), change)
 		return showWebhook(in, hook), err
 	}
-	hook, err := s.Webhooks.Update(in.ctx(), id, req.moves(), change)
+	hook, err := in.Webhooks.Update(in.ctx(), id, req.moves(), change)
 	if req.Secret != nil {
 		return withSecret{showWebhook(in, hook), hook.Secret}, err
 	}
 	return showWebhook(in, hook), err
 }
 
-func (s *server) deleteWebhook(in *input) (any, error) {
-	id := s.pathWebhookID(in)
+func deleteWebhook(in *input) (any, error) {
+	id := pathWebhookID(in)
 	if in.err != nil {
 		return nil, in.err
 	}
-	return done{true}, s.Webhooks.Delete(in.ctx(), id)
+	return done{true}, in.Webhooks.Delete(in.ctx(), id)
 }
 
 // testWebhook posts a test and answers 200; ok reports whether it was accepted.
-func (s *server) testWebhook(in *input) (any, error) {
-	id := s.pathWebhookID(in)
+func testWebhook(in *input) (any, error) {
+	id := pathWebhookID(in)
 	if in.err != nil {
 		return nil, in.err
 	}
-	return s.Webhooks.Test(in.ctx(), id)
+	return in.Webhooks.Test(in.ctx(), id)
 }
 
-func (s *server) listDeliveries(in *input) (any, error) {
-	query := bridge.DeliveryQuery{Webhook: s.pathWebhookID(in)}
+func listDeliveries(in *input) (any, error) {
+	query := bridge.DeliveryQuery{Webhook: pathWebhookID(in)}
 	const any = "any"
 	status := in.oneOf("status", any, any,
 		string(bridge.WebhookPending), string(bridge.WebhookDelivered), string(bridge.WebhookDead))
@@ -130,24 +130,24 @@ func (s *server) listDeliveries(in *input) (any, error) {
 	if status != any {
 		query.Status = bridge.DeliveryState(status)
 	}
-	return answerPage(in, "deliveries", query, s.Store.Deliveries)
+	return answerPage(in, "deliveries", query, in.Store.Deliveries)
 }
 
-func (s *server) redeliver(in *input) (any, error) {
-	id, delivery := s.pathWebhookID(in), in.pathNumber("deliveryId", "no delivery has this id")
+func redeliver(in *input) (any, error) {
+	id, delivery := pathWebhookID(in), in.pathNumber("deliveryId", "no delivery has this id")
 	if in.err != nil {
 		return nil, in.err
 	}
-	return s.Webhooks.Redeliver(in.ctx(), id, delivery)
+	return in.Webhooks.Redeliver(in.ctx(), id, delivery)
 }
 
-func (s *server) pathWebhook(in *input) (bridge.Webhook, error) {
-	return pathOwn(in, "webhook", s.ownWebhooks, func(hook bridge.Webhook) int64 { return hook.ID })
+func pathWebhook(in *input) (bridge.Webhook, error) {
+	return pathOwn(in, "webhook", in.ownWebhooks, func(hook bridge.Webhook) int64 { return hook.ID })
 }
 
 // pathWebhookID returns the id of the webhook that the path names, if it is the caller's.
-func (s *server) pathWebhookID(in *input) int64 {
-	hook, err := s.pathWebhook(in)
+func pathWebhookID(in *input) int64 {
+	hook, err := pathWebhook(in)
 	return keep(in, hook.ID, err)
 }
 
@@ -195,7 +195,7 @@ func (req webhookRequest) leaks(present bridge.Webhook) bool {
 
 // decodeWebhook reads the body that makes or changes a webhook, and returns it with the
 // change that it asks for. A secret that it wants made is made.
-func (s *server) decodeWebhook(in *input) (req webhookRequest, change func(*bridge.Webhook)) {
+func decodeWebhook(in *input) (req webhookRequest, change func(*bridge.Webhook)) {
 	in.body(&req, strict)
 	if req.Secret != nil && *req.Secret == "" {
 		req.Secret = nil
@@ -285,12 +285,12 @@ func (q *input) filterChats(field string, values *[]string) *[]bridge.JID {
 	for _, value := range *values {
 		jid, err := parseChat(field, value)
 		if keep(q, jid, err); q.err == nil {
-			q.err = q.s.see(q.ctx(), jid)
+			q.err = q.see(q.ctx(), jid)
 		}
 		if q.err != nil {
 			break
 		}
-		if name := q.s.canonical(jid); !seen[name] {
+		if name := q.canonical(jid); !seen[name] {
 			seen[name] = true
 			chats = append(chats, jid)
 		}

@@ -36,7 +36,7 @@ func New(o compat.Options) http.Handler {
 		}
 		answer := d.Handle(r.scope, fieldsOf[r.pattern].Of(handle), r.files...)
 		mux.HandleFunc(r.pattern, answer)
-		if path, isPost := strings.CutPrefix(r.pattern, http.MethodPost); isPost { // as version 1 has some
+		if path, isPost := strings.CutPrefix(r.pattern, http.MethodPost); isPost { // which some clients send
 			mux.HandleFunc(http.MethodPut+path, answer)
 		}
 	}
@@ -72,9 +72,9 @@ type route struct {
 func (d door) routes() []route {
 	return []route{
 		{"POST /message/sendText/{instance}", toSend, reading(sendText), nil},
-		{"POST /message/sendMedia/{instance}", toSend, reading(sendMedia), []string{"media", "mediaMessage.media"}},
-		{"POST /message/sendWhatsAppAudio/{instance}", toSend, reading(sendAudio), []string{"audio", "audioMessage.audio"}},
-		{"POST /message/sendSticker/{instance}", toSend, reading(sendSticker), []string{"sticker", "stickerMessage.image"}},
+		{"POST /message/sendMedia/{instance}", toSend, reading(sendMedia), []string{"media"}},
+		{"POST /message/sendWhatsAppAudio/{instance}", toSend, reading(sendAudio), []string{"audio"}},
+		{"POST /message/sendSticker/{instance}", toSend, reading(sendSticker), []string{"sticker"}},
 		{"POST /message/sendPtv/{instance}", toSend, reading(sendRoundVideo), []string{"video"}},
 		{"POST /message/sendLocation/{instance}", toSend, reading(sendLocation), nil},
 		{"POST /message/sendContact/{instance}", toSend, reading(sendContact), nil},

@@ -21,15 +21,13 @@ import (
 // markReadBody holds what [markRead] reads.
 type markReadBody struct {
 	Messages []namedKey `json:"readMessages"`
-	V1       []namedKey `json:"read_messages"`
 }
 
 func markRead(c *compat.Call, in markReadBody) (compat.Answer, error) {
-	keys := append(in.Messages, in.V1...)
-	if len(keys) == 0 {
+	if len(in.Messages) == 0 {
 		return compat.Answer{}, bridge.Invalid(`instance requires property "readMessages"`)
 	}
-	for _, key := range keys { // reading up to an older one changes nothing
+	for _, key := range in.Messages { // reading up to an older one changes nothing
 		chat, id, err := key.target()
 		if err == nil {
 			err = c.API.MarkRead(c.Context(), chat, id, "")
@@ -338,22 +336,21 @@ func showPresence(c *compat.Call, in toNumber) (compat.Answer, error) {
 	if err != nil {
 		return compat.Answer{}, err
 	}
-	o := in.all()
 	states := map[string]bridge.TypingState{"composing": bridge.TypingText, "recording": bridge.TypingVoice, "paused": bridge.TypingPaused}
-	state, known := states[strings.ToLower(string(o.Presence))]
+	state, known := states[strings.ToLower(string(in.Presence))]
 	if !known {
 		return compat.Answer{}, bridge.Invalid("presence must be composing, recording or paused: bridged does not show the account as online")
 	}
 	if err := c.API.ShowTyping(c.Context(), chat, state); err != nil {
 		return compat.Answer{}, err
 	}
-	if o.Delay > 0 && state != bridge.TypingPaused {
-		if err := c.Pause(delayOf(o.Delay)); err != nil {
+	if in.Delay > 0 && state != bridge.TypingPaused {
+		if err := c.Pause(delayOf(in.Delay)); err != nil {
 			return compat.Answer{}, err
 		}
 		err = c.API.ShowTyping(c.Context(), chat, bridge.TypingPaused)
 	}
-	return compat.Answer{Status: http.StatusCreated, Body: map[string]any{"presence": o.Presence}}, err
+	return compat.Answer{Status: http.StatusCreated, Body: map[string]any{"presence": in.Presence}}, err
 }
 
 // lastMessage names a chat, by itself or by its last message.

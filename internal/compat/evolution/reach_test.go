@@ -107,7 +107,7 @@ func TestRoutes_RefusesWhatBridgedDoesNotDo(t *testing.T) {
 		}
 	}
 	if got := s.Ask(compattest.Try{Route: "PUT /chat/sendPresence/bridged", Body: inClub + `,"presence":"available"}`}, compattest.Operator); !strings.Contains(got.Body.String(), "presence must be") {
-		t.Errorf("a route of version 1: %d %s", got.Code, got.Body)
+		t.Errorf("a route by PUT: %d %s", got.Code, got.Body)
 	}
 	for body, want := range map[string]int{`{"instanceName":"bridged"}`: 403, `{"instanceName":"x"}`: 400, `x`: 400} {
 		if got := s.Ask(compattest.Try{Route: "POST /instance/create", Body: body}, compattest.Operator); got.Code != want {
@@ -133,7 +133,7 @@ func TestFiles_LeaveNothingBehind(t *testing.T) {
 		"a body that broke off":  {inClub + `,"mediatype":"document","media":"aGVsbG8`, "", 400, "broke off"},
 		"no JSON behind it":      {inClub + `,"media":"aGVsbG8=",}`, "", 400, "not valid JSON"},
 		"too large":              {inClub + `,"media":"` + strings.Repeat("A", 3<<20) + `"}`, "", 413, "MEDIA_MAX_BYTES"},
-		"two files":              {inClub + `,"media":"aGVsbG8=","mediaMessage":{"media":"aGVsbG8="}}`, "", 400, "more than one file"},
+		"two files":              {inClub + `,"media":"aGVsbG8=","media":"aGVsbG8="}`, "", 400, "more than one file"},
 		"too much beside it":     {inClub + `,"media":"aGVsbG8=","x":"` + strings.Repeat("x", 1<<20) + `"}`, "", 413, "without its file"},
 		"a form":                 {part(`name="number"`, string(compattest.Club)) + part(`name="mediatype"`, "document") + part(`name="quoted"`, `{"key":{"id":""}}`) + file + "--line--\r\n", form, 400, "Connection Closed"},
 		"a form with base64":     {part(`name="number"`, string(compattest.Club)) + part(`name="mediatype"`, "document") + part(`name="media"`, "data:image/png;base64,aGVsbG8=") + "--line--\r\n", form, 400, "Connection Closed"},

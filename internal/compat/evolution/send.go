@@ -2,7 +2,6 @@ package evolution
 
 import (
 	"net/http"
-	"slices"
 	"time"
 
 	"bridged/internal/bridge"
@@ -10,40 +9,17 @@ import (
 	"bridged/internal/compat"
 )
 
-// toNumber has what all sends have. The first version of the API had these below
-// options.
+// toNumber is the part that all bodies of sends have.
 type toNumber struct {
-	Number  compat.Text `json:"number"`
-	Options *options    `json:"options"`
-	options
-}
-
-type options struct {
-	Delay            compat.Number `json:"delay"` // milliseconds of typing before
-	Quoted           *quoted       `json:"quoted"`
-	MentionsEveryone compat.Flag   `json:"mentionsEveryOne"`
-	Mentioned        compat.Texts  `json:"mentioned"`
-	Presence         compat.Text   `json:"presence"`
-	LinkPreview      *compat.Flag  `json:"linkPreview"`
-	V1               struct {
-		Everyone  compat.Flag  `json:"everyOne"`
-		Mentioned compat.Texts `json:"mentioned"`
-	} `json:"mentions"`
-}
-
-type quoted struct {
-	Key namedKey `json:"key"`
-}
-
-// all returns the options of either version.
-func (to toNumber) all() options {
-	o := to.options
-	if to.Options != nil {
-		o = *to.Options
-	}
-	o.MentionsEveryone = o.MentionsEveryone || o.V1.Everyone
-	o.Mentioned = append(o.Mentioned, o.V1.Mentioned...)
-	return o
+	Number compat.Text   `json:"number"`
+	Delay  compat.Number `json:"delay"` // milliseconds of typing before the send
+	Quoted *struct {
+		Key namedKey `json:"key"`
+	} `json:"quoted"`
+	MentionsEveryone compat.Flag  `json:"mentionsEveryOne"`
+	Mentioned        compat.Texts `json:"mentioned"`
+	Presence         compat.Text  `json:"presence"`
+	LinkPreview      *compat.Flag `json:"linkPreview"`
 }
 
 func (to toNumber) recipient() (bridge.JID, error) {
@@ -55,20 +31,20 @@ func (to toNumber) recipient() (bridge.JID, error) {
 }
 
 // quote returns the message that a send answers.
-func (o options) quote() (quote client.Quote, err error) {
-	if o.Quoted == nil || o.Quoted.Key.ID == "" {
+func (to toNumber) quote() (quote client.Quote, err error) {
+	if to.Quoted == nil || to.Quoted.Key.ID == "" {
 		return quote, nil
 	}
-	quote.QuotedMsgID = string(o.Quoted.Key.ID)
-	if o.Quoted.Key.RemoteJID != "" {
-		quote.QuotedChatJID, err = compat.Recipient(string(o.Quoted.Key.RemoteJID))
+	quote.QuotedMsgID = string(to.Quoted.Key.ID)
+	if to.Quoted.Key.RemoteJID != "" {
+		quote.QuotedChatJID, err = compat.Recipient(string(to.Quoted.Key.RemoteJID))
 	}
 	return quote, compat.In("quoted.key.remoteJid", err)
 }
 
 // mentions returns the people whom a text names.
-func (o options) mentions() (people []bridge.JID, err error) {
-	for _, one := range o.Mentioned {
+func (to toNumber) mentions() (people []bridge.JID, err error) {
+	for _, one := range to.Mentioned {
 		jid, err := compat.Recipient(one)
 		if err != nil {
 			return nil, compat.In("mentioned", err)
@@ -79,8 +55,8 @@ func (o options) mentions() (people []bridge.JID, err error) {
 }
 
 // noMentions refuses mentions in what has no text.
-func (o options) noMentions() error {
-	if o.MentionsEveryone || len(o.Mentioned) > 0 {
+func (to toNumber) noMentions() error {
+	if to.MentionsEveryone || len(to.Mentioned) > 0 {
 		return bridge.Invalid("bridged mentions people in texts only: leave mentioned and mentionsEveryOne out here")
 	}
 	return nil
@@ -91,17 +67,17 @@ const maxDelay = 20 * time.Second
 
 // wait shows the account as typing, or recording, for as long as the caller asks; in a new
 // chat it only waits.
-func (o options) wait(c *compat.Call, chat bridge.JID, state bridge.TypingState) error {
-	if o.Delay <= 0 {
+func (to toNumber) wait(c *compat.Call, chat bridge.JID, state bridge.TypingState) error {
+	if to.Delay <= 0 {
 		return nil
 	}
-	if o.Presence == "recording" {
+	if to.Presence == "recording" {
 		state = bridge.TypingVoice
 	}
 	if err := c.API.ShowTyping(c.Context(), chat, state); err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
 		return err
 	}
-	return c.Pause(delayOf(o.Delay))
+	return c.Pause(delayOf(to.Delay))
 }
 
 func delayOf(milliseconds compat.Number) time.Duration {
@@ -115,11 +91,10 @@ func (to toNumber) begin(c *compat.Call, state bridge.TypingState) (chat bridge.
 		return "", quote, err
 	}
 	c.Recipient = chat
-	o := to.all()
-	if quote, err = o.quote(); err != nil {
+	if quote, err = to.quote(); err != nil {
 		return "", quote, err
 	}
-	return chat, quote, o.wait(c, chat, state)
+	return chat, quote, to.wait(c, chat, state)
 }
 
 // accountOf returns the account; empty where none is paired.
@@ -163,24 +138,18 @@ func send(c *compat.Call, what client.Message, content bridge.Message) (compat.A
 // sendTextBody holds what [sendText] reads.
 type sendTextBody struct {
 	toNumber
-	Text *compat.Text `json:"text"`
-	V1   struct {
-		Text compat.Text `json:"text"`
-	} `json:"textMessage"`
+	Text compat.Text `json:"text"`
 }
 
 func sendText(c *compat.Call, in sendTextBody) (compat.Answer, error) {
-	text := string(in.V1.Text)
-	if in.Text != nil {
-		text = string(*in.Text)
-	}
 	if _, err := in.recipient(); err != nil {
 		return compat.Answer{}, err
 	}
+	text := string(in.Text)
 	if text == "" {
 		return compat.Answer{}, bridge.Invalid(`instance requires property "text"`)
 	}
-	mentions, err := in.all().mentions()
+	mentions, err := in.mentions()
 	if err != nil {
 		return compat.Answer{}, err
 	}
@@ -192,29 +161,21 @@ func sendText(c *compat.Call, in sendTextBody) (compat.Answer, error) {
 	if len(mentions) > 0 {
 		content.ContextInfo = &bridge.ContextInfo{MentionedJID: mentions}
 	}
-	everybody := bool(in.all().MentionsEveryone) && chat.IsGroup() // which n8n sets in other chats, too
-	what := client.Text{To: chat, Text: text, Mentions: mentions, MentionAll: everybody, LinkPreview: (*bool)(in.all().LinkPreview), Quote: quote}
+	everybody := bool(in.MentionsEveryone) && chat.IsGroup() // which n8n sets in other chats, too
+	what := client.Text{To: chat, Text: text, Mentions: mentions, MentionAll: everybody, LinkPreview: (*bool)(in.LinkPreview), Quote: quote}
 	return send(c, what, content)
 }
 
-type location struct {
+// sendLocationBody holds what [sendLocation] reads.
+type sendLocationBody struct {
+	toNumber
 	Name      compat.Text    `json:"name"`
 	Address   compat.Text    `json:"address"`
 	Latitude  *compat.Number `json:"latitude"`
 	Longitude *compat.Number `json:"longitude"`
 }
 
-// sendLocationBody holds what [sendLocation] reads.
-type sendLocationBody struct {
-	toNumber
-	location
-	V1 *location `json:"locationMessage"`
-}
-
 func sendLocation(c *compat.Call, in sendLocationBody) (compat.Answer, error) {
-	if in.V1 != nil {
-		in.location = *in.V1
-	}
 	if in.Latitude == nil || in.Longitude == nil {
 		return compat.Answer{}, bridge.Invalid(`instance requires property "latitude" and "longitude"`)
 	}
@@ -259,12 +220,11 @@ func (p contact) card() (bridge.ContactCard, error) {
 type sendContactBody struct {
 	toNumber
 	Contacts []contact `json:"contact"`
-	V1       []contact `json:"contactMessage"`
 }
 
 func sendContact(c *compat.Call, in sendContactBody) (compat.Answer, error) {
 	what, shown := client.Contacts{}, []bridge.SharedContact(nil)
-	for _, one := range slices.Concat(in.Contacts, in.V1) {
+	for _, one := range in.Contacts {
 		card, err := one.card()
 		if err != nil {
 			return compat.Answer{}, err
@@ -285,23 +245,15 @@ func sendContact(c *compat.Call, in sendContactBody) (compat.Answer, error) {
 	return send(c, what, bridge.Message{MessageType: kind, Parts: bridge.Parts{Contacts: shown}})
 }
 
-type poll struct {
+// sendPollBody holds what [sendPoll] reads.
+type sendPollBody struct {
+	toNumber
 	Name            compat.Text    `json:"name"`
 	SelectableCount *compat.Number `json:"selectableCount"`
 	Values          []compat.Text  `json:"values"`
 }
 
-// sendPollBody holds what [sendPoll] reads.
-type sendPollBody struct {
-	toNumber
-	poll
-	V1 *poll `json:"pollMessage"`
-}
-
 func sendPoll(c *compat.Call, in sendPollBody) (compat.Answer, error) {
-	if in.V1 != nil {
-		in.poll = *in.V1
-	}
 	if in.Name == "" || len(in.Values) == 0 {
 		return compat.Answer{}, bridge.Invalid(`instance requires property "name" and "values"`)
 	}
@@ -320,21 +272,13 @@ func sendPoll(c *compat.Call, in sendPollBody) (compat.Answer, error) {
 	return send(c, what, bridge.Message{MessageType: "pollCreationMessageV3", Poll: &tally})
 }
 
-type reaction struct {
+// sendReactionBody holds what [sendReaction] reads.
+type sendReactionBody struct {
 	Key      namedKey    `json:"key"`
 	Reaction compat.Text `json:"reaction"`
 }
 
-// sendReactionBody holds what [sendReaction] reads.
-type sendReactionBody struct {
-	reaction
-	V1 *reaction `json:"reactionMessage"`
-}
-
 func sendReaction(c *compat.Call, in sendReactionBody) (compat.Answer, error) {
-	if in.V1 != nil {
-		in.reaction = *in.V1
-	}
 	chat, id, err := in.Key.target()
 	if err != nil {
 		return compat.Answer{}, err

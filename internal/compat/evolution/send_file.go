@@ -1,7 +1,6 @@
 package evolution
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,7 +10,9 @@ import (
 	"bridged/internal/compat"
 )
 
-type mediaFields struct {
+// sendMediaBody holds what [sendMedia] reads.
+type sendMediaBody struct {
+	toNumber
 	MediaType compat.Text `json:"mediatype"`
 	MimeType  compat.Text `json:"mimetype"`
 	Caption   compat.Text `json:"caption"`
@@ -19,17 +20,7 @@ type mediaFields struct {
 	Media     compat.Text `json:"media"`
 }
 
-// sendMediaBody holds what [sendMedia] reads.
-type sendMediaBody struct {
-	toNumber
-	mediaFields
-	V1 *mediaFields `json:"mediaMessage"`
-}
-
 func sendMedia(c *compat.Call, in sendMediaBody) (compat.Answer, error) {
-	if in.V1 != nil {
-		in.mediaFields = *in.V1
-	}
 	kind := bridge.MediaType(strings.ToLower(string(in.MediaType)))
 	if kind == bridge.MediaSticker || !slices.Contains(bridge.MediaTypes, kind) {
 		return compat.Answer{}, bridge.Invalid(`instance requires property "mediatype": image, video, audio or document`)
@@ -43,26 +34,20 @@ func sendMedia(c *compat.Call, in sendMediaBody) (compat.Answer, error) {
 type sendAudioBody struct {
 	toNumber
 	Audio compat.Text `json:"audio"`
-	V1    struct {
-		Audio compat.Text `json:"audio"`
-	} `json:"audioMessage"`
 }
 
 func sendAudio(c *compat.Call, in sendAudioBody) (compat.Answer, error) {
-	return in.sendFile(c, compat.Outgoing{Kind: bridge.MediaAudio, Address: string(cmp.Or(in.Audio, in.V1.Audio)), Voice: true})
+	return in.sendFile(c, compat.Outgoing{Kind: bridge.MediaAudio, Address: string(in.Audio), Voice: true})
 }
 
 // sendStickerBody holds what [sendSticker] reads.
 type sendStickerBody struct {
 	toNumber
 	Sticker compat.Text `json:"sticker"`
-	V1      struct {
-		Image compat.Text `json:"image"`
-	} `json:"stickerMessage"`
 }
 
 func sendSticker(c *compat.Call, in sendStickerBody) (compat.Answer, error) {
-	return in.sendFile(c, compat.Outgoing{Kind: bridge.MediaSticker, Address: string(cmp.Or(in.Sticker, in.V1.Image))})
+	return in.sendFile(c, compat.Outgoing{Kind: bridge.MediaSticker, Address: string(in.Sticker)})
 }
 
 // sendRoundVideoBody holds what [sendRoundVideo] reads.
@@ -81,7 +66,7 @@ func (to toNumber) sendFile(c *compat.Call, f compat.Outgoing) (compat.Answer, e
 	if c.Upload == nil && f.Address == "" {
 		return compat.Answer{}, bridge.Invalid("the file is missing: give its http(s) address, its bytes in base64, or a form with the part file")
 	}
-	if err := to.all().noMentions(); err != nil {
+	if err := to.noMentions(); err != nil {
 		return compat.Answer{}, err
 	}
 	state := bridge.TypingText

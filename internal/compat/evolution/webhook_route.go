@@ -48,7 +48,7 @@ func setWebhook(c *compat.Call) (compat.Answer, error) {
 	if err := c.Decode(&in); err != nil {
 		return compat.Answer{}, err
 	}
-	fields := in.webhookFields // as the first version has them
+	fields := in.webhookFields // evolution-api-sdk sends them without the object
 	if in.Webhook != nil {
 		fields = *in.Webhook
 	}

@@ -53,18 +53,16 @@ func TestDoors_TakeEveryFormThatClientsSend(t *testing.T) {
 		"sendText": {
 			`"number":"15550100301","text":"a"`,
 			`"number":"15550100301@s.whatsapp.net","text":"a","delay":0,"linkPreview":false,"mentionsEveryOne":false,"mentioned":[]`,                                             // n8n
-			`"number":"15550100301","options":{"delay":1,"presence":"composing","linkPreview":false},"textMessage":{"text":"a"}`,                                                 // version 1
 			`"number":"15550100301","text":"a","quoted":{"key":{"remoteJid":"15550100301@s.whatsapp.net","fromMe":false,"id":"` + ask + `"},"message":{"conversation":"hello"}}`, // Chatwoot's, Typebot's
 			`"number":"15550100301","text":"a","quoted":{"key":{"id":"` + ask + `"}}`,
 		},
-		"sendLocation": {`"number":"15550100301","name":"n","address":"a","latitude":52.5,"longitude":13.4`, `"number":"15550100301","locationMessage":{"name":"n","address":"a","latitude":"52.5","longitude":"13.4"}`},
+		"sendLocation": {`"number":"15550100301","name":"n","address":"a","latitude":52.5,"longitude":13.4`, `"number":"15550100301","name":"n","address":"a","latitude":"52.5","longitude":"13.4"`},
 		"sendContact": {
 			`"number":"15550100301","contact":[{"fullName":"Ada","wuid":"15551234567","phoneNumber":"+1 555 123-4567","organization":"ACME","email":"a@example.com","url":"https://example.com"}]`,
-			`"number":"15550100301","contactMessage":[{"fullName":"Ada","wuid":"15551234567","phoneNumber":"15551234567"}],"options":{"delay":1}`, // Bubble's plugin
 			`"number":"15550100301","contact":[{"fullName":"Ada","phoneNumber":"+1 555 123-4567"}]`,
 		},
-		"sendPoll":     {`"number":"15550100301","name":"How?","selectableCount":1,"values":["a","b"]`, `"number":"15550100301","pollMessage":{"name":"How?","selectableCount":"2","values":["a","b"]}`},
-		"sendReaction": {`"key":{"remoteJid":"15550100301@s.whatsapp.net","fromMe":false,"id":"` + ask + `"},"reaction":"👍"`, `"reactionMessage":{"key":{"remoteJid":"15550100301@s.whatsapp.net","fromMe":false,"id":"` + ask + `"},"reaction":""}`},
+		"sendPoll":     {`"number":"15550100301","name":"How?","selectableCount":1,"values":["a","b"]`, `"number":"15550100301","name":"How?","selectableCount":"2","values":["a","b"]`},
+		"sendReaction": {`"key":{"remoteJid":"15550100301@s.whatsapp.net","fromMe":false,"id":"` + ask + `"},"reaction":"👍"`, `"key":{"remoteJid":"15550100301@s.whatsapp.net","fromMe":false,"id":"` + ask + `"},"reaction":""`},
 	}
 	for route, bodies := range evolution {
 		for i, body := range bodies {

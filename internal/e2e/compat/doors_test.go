@@ -128,7 +128,7 @@ func TestDoors_Evolution(t *testing.T) {
 			check(s, t, []doorCase{
 				{"Apprise", DoorRequest{Method: "POST", Address: base + "/message/sendText/bridged", Header: key, Body: `{"number":"15550100301","text":"an alert"}`}, 201, sent},
 				{"evolution-api-sdk", DoorRequest{Method: "POST", Address: base + "/message/sendText/bridged/", Header: key, Body: `{"number":"15550100301@s.whatsapp.net","text":"x","delay":1}`}, 201, sent},
-				{"the first version", DoorRequest{Method: "POST", Address: base + "/message/sendText/bridged", Header: key, Body: `{"number":"15550100301","options":{"delay":1,"presence":"composing"},"textMessage":{"text":"x"}}`}, 201, sent},
+				{"a body of version 1", DoorRequest{Method: "POST", Address: base + "/message/sendText/bridged", Header: key, Body: `{"number":"15550100301","options":{"delay":1,"presence":"composing"},"textMessage":{"text":"x"}}`}, 400, map[string]any{"response.message.0": `instance requires property "text"`}},
 				{"a number as a number", DoorRequest{Method: "POST", Address: base + "/message/sendText/%62ridged", Header: key, Body: `{"number":15550100301,"text":"the last"}`}, 201, sent},
 				{"n8n's credential test", DoorRequest{Method: "GET", Address: base + "/instance/fetchInstances", Header: key, Body: ""}, 200, map[string]any{"0.name": "bridged", "0.connectionStatus": "open", "0.profileName": "Olga", "0.token": "", "0.ownerJid": `\d+@s\.whatsapp\.net`}},
 				{"by name", DoorRequest{Method: "GET", Address: base + "/instance/fetchInstances?instanceName=bridged", Header: key, Body: ""}, 200, map[string]any{"0.name": "bridged"}},

@@ -24,8 +24,8 @@ func read(msg *waE2E.Message) shown {
 	return shown{}
 }
 
-// kind says how messages of some protobuf fields are read and sent on. The table in
-// docs/api.md is made of these.
+// kind says how messages of some protobuf fields are read and sent on. They make
+// the table in the OpenAPI document.
 type kind struct {
 	fields  string // of waE2E.Message, by spaces
 	read    func(*waE2E.Message) shown

@@ -3,6 +3,7 @@ package convert
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -74,7 +75,7 @@ func TestKinds_AnEmptyMessageOfEachIsReadAndForwarded(t *testing.T) {
 	}
 }
 
-// kindsTable returns the table of docs/api.md.
+// kindsTable returns the table of the OpenAPI document.
 func kindsTable() string {
 	var table strings.Builder
 	table.WriteString("| `messageType` | `content` | Fields | File | Forwarded |\n|---|---|---|---|---|\n")
@@ -92,12 +93,13 @@ func kindsTable() string {
 }
 
 func TestKinds_AreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/api.md")
+	document, err := os.ReadFile("../../api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if table := kindsTable(); !strings.Contains(string(page), "\n"+table+"\n") {
-		t.Errorf("docs/api.md has another table of kinds of messages than this one:\n%s", table)
+	unindented := regexp.MustCompile(`(?m)^ +`).ReplaceAllString(string(document), "")
+	if table := kindsTable(); !strings.Contains(unindented, "\n"+table+"\n") {
+		t.Errorf("internal/api/openapi.yaml has another table of kinds of messages than this one:\n%s", table)
 	}
 }
 

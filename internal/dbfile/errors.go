@@ -100,6 +100,7 @@ func (d Database) explainIO(code int) string {
 // Damaged returns the error of a database that is proven to be damaged: SQLite or a check of its pages
 // says so, or it does not begin as a database does.
 func (d Database) Damaged(cause error) error {
+	// Remedy: replace the file with a backup. Everything that is not damaged works.
 	return bridge.Fail(bridge.CodeStorageUnavailable, "%s is damaged: %s", d.Name, d.Repair).Because(cause)
 }
 

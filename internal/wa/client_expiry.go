@@ -64,6 +64,7 @@ func (e *expiry) show(version string) (sentence, over string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.version == version && !e.at.IsZero() {
+		// Remedy: as when it refuses the version, before that date.
 		sentence = "the network will refuse this client's version (" + version + ") from " + bridge.At(e.at).String() + ": " + e.advice
 	}
 	if e.shown != sentence {

@@ -112,6 +112,8 @@ func (m *Manager) lookUpVersion(ctx context.Context, refused bool) (changed bool
 
 // refusedVersion returns the start of the status' sentences about a refused version.
 func (m *Manager) refusedVersion() string {
+	// Remedy: allow access to `https://web.whatsapp.com`, set `CLIENT_VERSION`, or update bridged
+	// ([client versions](#client-versions)).
 	return fmt.Sprintf("the network refuses this client's version (%s)", m.clientVersion())
 }
 

@@ -76,8 +76,11 @@ func (p *loginPause) left(now time.Time) (left time.Duration, sentence string) {
 	if left = p.until.Sub(now); left <= 0 {
 		return 0, ""
 	}
+	// Remedy: wait, and find out why there were many logins: a second program with this session, or
+	// a connection that breaks again and again.
 	sentence = "the network refuses logins for now, because there were too many (code 429)"
 	if p.code == codeUnavailable {
+		// Remedy: wait.
 		sentence = "the network has refused several logins in a row (code 503)"
 	}
 	return left, sentence + ": trying again at " + bridge.At(p.until).String()

@@ -240,6 +240,7 @@ func (p *pairing) onEvent(evt any) {
 		p.offer.setPasskeyCode(e.Code)
 	case *events.PairPasskeyError:
 		p.m.log.Warn().Str("error", bridge.Redact(e.Error.Error())).Msg("pairing with a passkey failed")
+		// Remedy: use the account's own passkey ([passkeys](#passkeys)).
 		p.m.setState(bridge.StateNeedsPair, "the passkey was not accepted: start the pairing again")
 	case *events.PairSuccess:
 		p.onPaired(e)

@@ -37,6 +37,7 @@ func (m *Manager) pairShallow() bool {
 }
 
 func (m *Manager) shallowSentence() string {
+	// Remedy: pair. For more history, pair again later.
 	return "the network sends no code to a desktop, as which HISTORY_IMPORT=" + string(m.opts.HistoryImport) +
 		" pairs: bridged pairs as a browser now, to which phones send some months of their history"
 }

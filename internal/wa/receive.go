@@ -109,6 +109,8 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.KeepAliveTimeout:
 		l.silent()
 	case *events.StreamReplaced:
+		// Remedy: find the second program with this session, which often runs on a copy of the data
+		// directory.
 		l.notify(notice{kind: noticeHalted, sentence: "another client took over this session: stop it, then POST /api/auth/reconnect or restart"})
 	case *events.TemporaryBan:
 		l.notify(m.banned(e))
@@ -119,6 +121,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.ConnectFailure:
 		l.notify(notice{
 			kind: noticeRefusedLogin, after: refusedPause,
+			// Remedy: usually none. `POST /api/auth/reconnect` tries at once.
 			sentence: fmt.Sprintf("the network refused the login (code %d): trying again in an hour", e.Reason),
 		})
 	case *events.StreamError:
@@ -233,6 +236,8 @@ func (l *link) refuse(cause error) bool {
 	m.log.Error().Err(cause).Dur("retry_in", wait).Msg("cannot store a stanza; it is not acknowledged")
 	l.notify(notice{
 		kind: noticeRefused, after: wait,
+		// Remedy: follow the rest of the sentence: free space, make the volume writable (user 65532
+		// in the image), restore a damaged file. No message is lost.
 		sentence: "a message could not be stored; the network sends it again: " + reasonOf(session.Explain(cause)),
 	})
 	return false
@@ -246,6 +251,8 @@ func loggedOutSentence(e *events.LoggedOut, now time.Time) string {
 	case events.ConnectFailureUnknownLogout:
 		return "the account was logged out by the network, perhaps banned (" + on + "): open WhatsApp on the phone, then pair again"
 	}
+	// Remedy: pair again. The device was removed on the phone, or the phone was off for 14 days;
+	// messages stay.
 	return "unlinked from the phone on " + on + "; pair again"
 }
 

@@ -42,6 +42,8 @@ func (t *timelock) show() (sentence, over string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if time.Until(t.until) > 0 {
+		// Remedy: wait. Sends to new chats are 429 `reachout_restricted`, or `new_chats_capped` if
+		// the quota of new chats is used up (`newChats` in the status); everything else works.
 		sentence = "the network does not let this account start new chats until " + bridge.At(t.until).String() +
 			": people who have written to it can be answered"
 	}
@@ -175,6 +177,7 @@ func banNotice(e *events.TemporaryBan) notice {
 	}
 	return notice{
 		kind: noticeRefusedLogin, after: wait,
+		// Remedy: wait. Send less, and to people who know the account.
 		sentence: fmt.Sprintf("the account is banned %s (%s): trying again at the end", until, e.Code),
 	}
 }

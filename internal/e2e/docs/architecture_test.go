@@ -33,7 +33,7 @@ const (
 	natsServer = "github.com/nats-io/nats-server"
 )
 
-// TestArchitecture checks the imports against docs/architecture.md.
+// TestArchitecture checks the imports of our packages against the table [ours].
 func TestArchitecture(t *testing.T) {
 	t.Parallel()
 	packages := listPackages(t)

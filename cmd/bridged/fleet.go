@@ -36,10 +36,8 @@ func newFleet(c config.Config, dir *dataDir, s *store.Store, state func() string
 	return fleet.New(fleet.Options{
 		Server: fleet.Server{URL: c.NATSURL, CredsFile: c.NATSCredsFile, CAFile: c.NATSCAFile},
 		Prefix: c.NATSPrefix, Name: userAgent(), Version: version,
-		Stream: fleet.Limits{
-			Replicas: c.NATSReplicas, MaxAge: c.NATSEventsMaxAge, MaxBytes: int64(c.NATSEventsMaxBytes), Duplicates: c.NATSDuplicateWindow,
-		},
-		Log: fleetLog{s}, Logger: log, Owner: fleet.OwnerOptions{DataDir: place, TTL: c.NATSOwnerTTL, Host: host, State: state},
+		Stream: fleet.Limits{Replicas: c.NATSReplicas},
+		Log:    fleetLog{s}, Logger: log, Owner: fleet.OwnerOptions{DataDir: place, TTL: c.NATSOwnerTTL, Host: host, State: state},
 	}), nil
 }
 

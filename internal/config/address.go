@@ -27,11 +27,7 @@ func (c *Config) checkBasePath(faults *Faults) {
 		return
 	}
 	if !basePath.MatchString(c.BasePath) || len(c.BasePath) > maxBasePath {
-		meant := "/" + strings.Trim(c.BasePath, "/")
-		if meant == c.BasePath || !basePath.MatchString(meant) {
-			meant = ""
-		}
-		faults.add("%v", orMeant("BASE_PATH must be a path such as /bridged: it starts with a slash, does not end with one, and consists of letters, digits, - and _", meant))
+		faults.add("BASE_PATH must be a path such as /bridged: it starts with a slash, does not end with one, and consists of letters, digits, - and _")
 		return
 	}
 	first, _, _ := strings.Cut(c.BasePath[1:], "/")

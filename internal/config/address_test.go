@@ -20,7 +20,7 @@ func TestConfig_BasePath(t *testing.T) {
 		}
 	}
 	for wrong, want := range map[string]string{
-		"bridged": "did you mean /bridged?", "/bridged/": "did you mean /bridged?", "/a//b": "BASE_PATH must be a path", "/a/../b": "BASE_PATH must be a path", "/a.b": "BASE_PATH must be a path",
+		"bridged": "BASE_PATH must be a path", "/bridged/": "BASE_PATH must be a path", "/a//b": "BASE_PATH must be a path", "/a/../b": "BASE_PATH must be a path", "/a.b": "BASE_PATH must be a path",
 		"/a b": "BASE_PATH must be a path", "https://x/a": "BASE_PATH must be a path", `/a"b`: "BASE_PATH must be a path", "//evil": "BASE_PATH must be a path", "/" + strings.Repeat("a", 200): "BASE_PATH must be a path",
 		"/api": "BASE_PATH must not begin with /api", "/api/chats": "BASE_PATH must not begin with /api", "/console": "BASE_PATH must not begin with /console", "/hooks/x": "BASE_PATH must not begin with /hooks",
 		"/cloud": "BASE_PATH must not begin with /cloud", "/login": "BASE_PATH must not begin with /login",

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/x509"
-	"fmt"
 	"iter"
 	"net"
 	"net/netip"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -52,13 +50,7 @@ func (c *Config) check(faults *Faults) {
 		{c.EventsMaxCount >= 0, "EVENTS_MAX_COUNT must not be negative; 0 is no limit"},
 		{natsPrefix.MatchString(c.NATSPrefix), "NATS_PREFIX must have 1 to 32 letters, digits, - or _: subjects and streams start with it"},
 		{c.NATSReplicas >= 1 && c.NATSReplicas <= 5, "NATS_REPLICAS must be 1 to 5: how many servers keep each event, 3 in a cluster"},
-		{c.NATSEventsMaxAge >= 0, "NATS_EVENTS_MAX_AGE must not be negative; 0 is no limit"},
-		{c.NATSEventsMaxBytes >= 0, "NATS_EVENTS_MAX_BYTES must not be negative; 0 is no limit"},
 		{c.NATSOwnerTTL >= 2*time.Second && c.NATSOwnerTTL <= time.Hour, "NATS_OWNER_TTL must be 2s to 1h, such as 60s: an election of the servers takes up to 10 seconds"},
-		{
-			c.NATSDuplicateWindow >= 100*time.Millisecond && (c.NATSEventsMaxAge <= 0 || c.NATSDuplicateWindow <= c.NATSEventsMaxAge),
-			"NATS_DUPLICATE_WINDOW must be 100ms to NATS_EVENTS_MAX_AGE, such as 2m",
-		},
 	} {
 		if !bound.holds {
 			faults.add("%s", bound.fault)
@@ -159,13 +151,7 @@ func (c *Config) CheckListenAddr(faults *Faults) {
 	if err == nil && port != "" {
 		return
 	}
-	meant := ""
-	if number, err := strconv.ParseUint(strings.TrimPrefix(c.ListenAddr, ":"), 10, 16); err == nil {
-		meant = fmt.Sprintf("127.0.0.1:%d", number)
-	} else if c.ListenAddr != "" && !strings.ContainsAny(c.ListenAddr, ":/ ") {
-		meant = c.ListenAddr + ":8080"
-	}
-	faults.add("%v", orMeant("LISTEN_ADDR must be host:port, such as 127.0.0.1:8080", meant))
+	faults.add("LISTEN_ADDR must be host:port, such as 127.0.0.1:8080")
 }
 
 // CheckDataDir checks that the directory is set. Opening it checks the rest.
@@ -209,8 +195,7 @@ func (c *Config) checkConnections(faults *Faults) {
 func (c *Config) CheckLog(faults *Faults) {
 	level, err := zerolog.ParseLevel(strings.ToLower(c.LogLevel))
 	if err != nil || level == zerolog.NoLevel {
-		meant := Nearest(strings.ToLower(c.LogLevel), "trace", "debug", "info", "warn", "error")
-		faults.add("%v", orMeant("LOG_LEVEL must be trace, debug, info, warn or error", meant))
+		faults.add("LOG_LEVEL must be trace, debug, info, warn or error")
 	}
 	c.Level = level
 	if !slices.Contains([]string{"", "json", "console"}, c.LogFormat) {
@@ -308,7 +293,7 @@ func (c *Config) checkNATSURL(faults *Faults) {
 		value = strings.TrimSpace(value)
 		at, err := url.Parse(value)
 		if err != nil || at.Hostname() == "" || !slices.Contains(natsSchemes, at.Scheme) {
-			faults.add("%v", orMeant("NATS_URL must be addresses such as nats://host:4222 or tls://host:4222, with commas between", meantServer(value)))
+			faults.add("NATS_URL must be addresses such as nats://host:4222 or tls://host:4222, with commas between")
 			return
 		}
 		urls = append(urls, value)
@@ -326,19 +311,4 @@ func checkCreds(path string, faults *Faults) {
 	if !bytes.Contains(data, []byte("BEGIN NATS USER JWT")) || !bytes.Contains(data, []byte("SEED")) {
 		faults.add("NATS_CREDS_FILE must hold a user's token and seed, as nsc writes them with: nsc generate creds")
 	}
-}
-
-// meantServer returns the URL that was probably meant by a host alone.
-func meantServer(value string) string {
-	if value == "" || strings.ContainsAny(value, "/@ ") {
-		return ""
-	}
-	at, err := url.Parse("nats://" + value)
-	if err != nil || at.Hostname() == "" {
-		return ""
-	}
-	if at.Port() == "" {
-		at.Host += ":4222"
-	}
-	return at.String()
 }

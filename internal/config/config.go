@@ -85,22 +85,15 @@ type Config struct {
 	WebhookSecret     string        `env:"WEBHOOK_SECRET"`
 	WebhookSecretFile string        `env:"WEBHOOK_SECRET_FILE"`
 	WebhookEvents     string        `env:"WEBHOOK_EVENTS"`
-	WebhookChats      string        `env:"WEBHOOK_CHATS"`
-	WebhookExclude    string        `env:"WEBHOOK_EXCLUDE_CHATS"`
-	WebhookChatType   string        `env:"WEBHOOK_CHAT_TYPE" envDefault:"all"`
-	WebhookFromMe     string        `env:"WEBHOOK_FROM_ME" envDefault:"any"`
 	WebhookPrivate    string        `env:"WEBHOOK_ALLOW_PRIVATE"`
 
 	// These are for the fleet on NATS, which is off without NATSURL.
-	NATSURL             string        `env:"NATS_URL"`
-	NATSCredsFile       string        `env:"NATS_CREDS_FILE"`
-	NATSCAFile          string        `env:"NATS_CA_FILE"`
-	NATSPrefix          string        `env:"NATS_PREFIX" envDefault:"bridged"`
-	NATSReplicas        int           `env:"NATS_REPLICAS" envDefault:"1"`
-	NATSEventsMaxAge    time.Duration `env:"NATS_EVENTS_MAX_AGE" envDefault:"30d"`
-	NATSEventsMaxBytes  Size          `env:"NATS_EVENTS_MAX_BYTES" envDefault:"0"`
-	NATSOwnerTTL        time.Duration `env:"NATS_OWNER_TTL" envDefault:"60s"`
-	NATSDuplicateWindow time.Duration `env:"NATS_DUPLICATE_WINDOW" envDefault:"2m"`
+	NATSURL       string        `env:"NATS_URL"`
+	NATSCredsFile string        `env:"NATS_CREDS_FILE"`
+	NATSCAFile    string        `env:"NATS_CA_FILE"`
+	NATSPrefix    string        `env:"NATS_PREFIX" envDefault:"bridged"`
+	NATSReplicas  int           `env:"NATS_REPLICAS" envDefault:"1"`
+	NATSOwnerTTL  time.Duration `env:"NATS_OWNER_TTL" envDefault:"60s"`
 
 	// SimulatedFetchAllow makes exceptions to the guard of send-media. It is only permitted on a
 	// simulated network (NetworkFile).
@@ -120,7 +113,7 @@ type Config struct {
 	DoorListeners []DoorListener // compatibility APIs that are served at the root of an address
 	Transcriber   *url.URL       // base URL of the service; nil for none
 	Languages     []string       // of voice notes
-	Misspelt      []string       // a sentence for each variable whose name looks misspelt
+	Misspelt      []string       // a sentence for each variable that looks misspelt or is no longer read
 	Warnings      []string       // sentences about values that bridged starts with, with the remedy after a colon
 }
 

@@ -5,8 +5,24 @@ import (
 	"strings"
 )
 
-// misspellings returns a sentence, in alphabetical order, for each variable whose name is nearly
-// the name of one that bridged reads.
+// retired holds the variables that bridged no longer reads, with their replacements.
+var retired = map[string]string{
+	"WEBHOOK_CHATS":         createByAPI,
+	"WEBHOOK_EXCLUDE_CHATS": createByAPI,
+	"WEBHOOK_CHAT_TYPE":     createByAPI,
+	"WEBHOOK_FROM_ME":       createByAPI,
+	"NATS_EVENTS_MAX_AGE":   configureStream,
+	"NATS_EVENTS_MAX_BYTES": configureStream,
+	"NATS_DUPLICATE_WINDOW": configureStream,
+}
+
+const (
+	createByAPI     = "WEBHOOK_URL receives the events of all chats; for fewer, create the webhook with POST /api/webhooks"
+	configureStream = "create the stream of events with your limits before the first start, or change it with nats stream edit"
+)
+
+// misspellings returns a sentence, in alphabetical order, for each variable that bridged no longer
+// reads or whose name is nearly the name of one that it reads.
 func misspellings(environ []string) (found []string) {
 	known := Variables()
 	for _, setting := range environ {
@@ -14,7 +30,9 @@ func misspellings(environ []string) (found []string) {
 		if slices.Contains(known, name) {
 			continue
 		}
-		if meant := meantVariable(name, known); meant != "" {
+		if instead := retired[name]; instead != "" {
+			found = append(found, name+" is set, but bridged no longer reads it: "+instead)
+		} else if meant := meantVariable(name, known); meant != "" {
 			found = append(found, name+" is set, but not a variable of bridged: did you mean "+meant+"?")
 		}
 	}

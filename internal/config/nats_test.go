@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // What is wrong with the variables of NATS is told with its remedy.
@@ -15,21 +14,17 @@ func TestConfig_NATSIsCheckedAtTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for setting, want := range map[string]string{
-		"NATS_URL=localhost":                "did you mean nats://localhost:4222?",
-		"NATS_URL=http://localhost:4222":    "NATS_URL must be addresses such as nats://host:4222",
-		"NATS_URL=nats://a:4222,,":          "NATS_URL must be addresses",
-		"NATS_CREDS_FILE=/nowhere":          "NATS_CREDS_FILE cannot be read",
-		"NATS_CREDS_FILE=" + empty:          "NATS_CREDS_FILE must hold a user's token and seed",
-		"NATS_CA_FILE=/nowhere":             "NATS_CA_FILE cannot be read",
-		"NATS_CA_FILE=" + empty:             "NATS_CA_FILE must hold certificates in PEM",
-		"NATS_PREFIX=a.b":                   "NATS_PREFIX must have 1 to 32 letters",
-		"NATS_REPLICAS=6":                   "NATS_REPLICAS must be 1 to 5",
-		"NATS_EVENTS_MAX_AGE=-1s":           "NATS_EVENTS_MAX_AGE must not be negative",
-		"NATS_EVENTS_MAX_BYTES=-1":          "NATS_EVENTS_MAX_BYTES must not be negative",
-		"NATS_OWNER_TTL=1s":                 "NATS_OWNER_TTL must be 2s to 1h",
-		"NATS_OWNER_TTL=2h":                 "NATS_OWNER_TTL must be 2s to 1h",
-		"NATS_DUPLICATE_WINDOW=40d":         "NATS_DUPLICATE_WINDOW must be 100ms to NATS_EVENTS_MAX_AGE",
-		"NATS_DUPLICATE_WINDOW=two minutes": "NATS_DUPLICATE_WINDOW is not understood",
+		"NATS_URL=localhost":             "NATS_URL must be addresses such as nats://host:4222",
+		"NATS_URL=http://localhost:4222": "NATS_URL must be addresses such as nats://host:4222",
+		"NATS_URL=nats://a:4222,,":       "NATS_URL must be addresses",
+		"NATS_CREDS_FILE=/nowhere":       "NATS_CREDS_FILE cannot be read",
+		"NATS_CREDS_FILE=" + empty:       "NATS_CREDS_FILE must hold a user's token and seed",
+		"NATS_CA_FILE=/nowhere":          "NATS_CA_FILE cannot be read",
+		"NATS_CA_FILE=" + empty:          "NATS_CA_FILE must hold certificates in PEM",
+		"NATS_PREFIX=a.b":                "NATS_PREFIX must have 1 to 32 letters",
+		"NATS_REPLICAS=6":                "NATS_REPLICAS must be 1 to 5",
+		"NATS_OWNER_TTL=1s":              "NATS_OWNER_TTL must be 2s to 1h",
+		"NATS_OWNER_TTL=2h":              "NATS_OWNER_TTL must be 2s to 1h",
 	} {
 		_, err := Read([]string{"BRIDGE_TOKEN=a-token-of-the-tests-0123456789", setting})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -48,12 +43,11 @@ func TestConfig_FleetIsOffWithoutAURL(t *testing.T) {
 	if c.NATSURL != "" {
 		t.Errorf("a fleet without an address: %q", c.NATSURL)
 	}
-	c, err = Read(append(environ, "NATS_URL=nats://a:4222, tls://b:4222", "NATS_REPLICAS=3", "NATS_EVENTS_MAX_BYTES=10GiB"))
+	c, err = Read(append(environ, "NATS_URL=nats://a:4222, tls://b:4222", "NATS_REPLICAS=3"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.NATSURL != "nats://a:4222,tls://b:4222" || c.NATSPrefix != "bridged" || c.NATSReplicas != 3 ||
-		c.NATSEventsMaxAge != 30*24*time.Hour || c.NATSEventsMaxBytes != 10<<30 || c.NATSDuplicateWindow != 2*time.Minute {
+	if c.NATSURL != "nats://a:4222,tls://b:4222" || c.NATSPrefix != "bridged" || c.NATSReplicas != 3 {
 		t.Errorf("%+v", c)
 	}
 }

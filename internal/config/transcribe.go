@@ -29,7 +29,7 @@ func (c *Config) checkTranscribe(faults *Faults) {
 			faults.add("TRANSCRIBE is %s, but there is no service: set TRANSCRIBE_URL, or TRANSCRIBE=off", mode)
 		}
 	default:
-		faults.add("%v", orMeant("TRANSCRIBE must be incoming, all or off", Nearest(c.Transcribe, "incoming", "all", "off")))
+		faults.add("TRANSCRIBE must be incoming, all or off")
 	}
 	const fault = "TRANSCRIBE_LANGUAGES must be ISO 639 codes of languages with commas between, the most frequent first, such as de,en"
 	c.Languages = parseList(faults, strings.ToLower(c.TranscribeLanguages), fault, func(item string) (string, bool) {
@@ -51,12 +51,9 @@ func (c *Config) checkTranscribeURL(faults *Faults) {
 		return
 	}
 	at.Path = strings.TrimRight(at.Path, "/")
-	for _, end := range []string{"/v1/audio/transcriptions", "/v1"} {
-		if before, found := strings.CutSuffix(at.Path, end); found {
-			at.Path = before
-			faults.add("%v", orMeant(must, at.String()))
-			return
-		}
+	if strings.HasSuffix(at.Path, "/v1/audio/transcriptions") || strings.HasSuffix(at.Path, "/v1") {
+		faults.add("%s", must)
+		return
 	}
 	c.Transcriber = at
 }

@@ -27,13 +27,13 @@ func TestConfig_Transcribe(t *testing.T) {
 	}
 	for wrong, fault := range map[string]string{
 		"TRANSCRIBE=incoming":                                                "TRANSCRIBE is incoming, but there is no service: set TRANSCRIBE_URL, or TRANSCRIBE=off",
-		"TRANSCRIBE=incomming":                                               "TRANSCRIBE must be incoming, all or off: did you mean incoming?",
+		"TRANSCRIBE=incomming":                                               "TRANSCRIBE must be incoming, all or off",
 		"TRANSCRIBE=yes":                                                     "TRANSCRIBE must be incoming, all or off",
 		"TRANSCRIBE_URL=whisper:8000":                                        "TRANSCRIBE_URL must be the address of a service before /v1/audio/transcriptions, such as http://whisper:8000",
 		"TRANSCRIBE_URL=https://me:hush@example.com":                         "TRANSCRIBE_URL must be the address",
 		"TRANSCRIBE_URL=https://example.com/?a=b":                            "TRANSCRIBE_URL must be the address",
-		"TRANSCRIBE_URL=https://api.openai.com/v1":                           "did you mean https://api.openai.com?",
-		"TRANSCRIBE_URL=https://example.com/openai/v1/audio/transcriptions/": "did you mean https://example.com/openai?",
+		"TRANSCRIBE_URL=https://api.openai.com/v1":                           "TRANSCRIBE_URL must be the address of a service before /v1",
+		"TRANSCRIBE_URL=https://example.com/openai/v1/audio/transcriptions/": "TRANSCRIBE_URL must be the address of a service before /v1",
 		"TRANSCRIBE_KEY=two words":                                           "TRANSCRIBE_KEY must be visible ASCII characters without spaces: it travels in a header",
 		"TRANSCRIBE_KEY_FILE=/no/such/file":                                  "TRANSCRIBE_KEY_FILE cannot be read",
 		"TRANSCRIBE_LANGUAGES=de;en":                                         "TRANSCRIBE_LANGUAGES must be ISO 639 codes of languages with commas between, the most frequent first, such as de,en",

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -35,43 +34,23 @@ func valueParsers() map[reflect.Type]env.ParserFunc {
 	}
 }
 
-// orMeant returns an error with the accepted values and the value that was probably meant.
-func orMeant(must, meant string) error {
-	if meant != "" {
-		return fmt.Errorf("%s: did you mean %s?", must, meant)
-	}
-	return errors.New(must)
-}
-
 func parseSwitch(s string) (bool, error) {
-	switch value := strings.ToLower(strings.TrimSpace(s)); value {
+	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "true", "yes", "on", "1", "t", "y":
 		return true, nil
 	case "false", "no", "off", "0", "f", "n":
 		return false, nil
 	default:
-		return false, orMeant("true or false", Nearest(value, "true", "false"))
+		return false, errors.New("true or false")
 	}
 }
-
-// separators may occur between the digits of large numbers.
-var separators = strings.NewReplacer(",", "", "_", "", " ", "", "'", "")
 
 func parseCount(s string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
 	if err == nil {
 		return n, nil
 	}
-	return 0, orMeant("a number", plainNumber(s))
-}
-
-// plainNumber returns s without separators, or "" if it is not a number.
-func plainNumber(s string) string {
-	n, err := strconv.Atoi(separators.Replace(s))
-	if err != nil {
-		return ""
-	}
-	return strconv.Itoa(n)
+	return 0, errors.New("a number")
 }
 
 // A day has 24 hours, whatever the time zone does.
@@ -86,11 +65,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	if d, ok := readDuration(strings.TrimSpace(s)); ok {
 		return d, nil
 	}
-	const must = "a duration such as 60s, 5m, 12h or 30d"
-	if n := plainNumber(s); n != "" {
-		return 0, orMeant(must, n+"s or "+n+"d")
-	}
-	return 0, orMeant(must, shortDuration(s))
+	return 0, errors.New("a duration such as 60s, 5m, 12h or 30d")
 }
 
 func readDuration(s string) (time.Duration, bool) {
@@ -107,25 +82,6 @@ func readDuration(s string) (time.Duration, bool) {
 	return d, err == nil
 }
 
-var unitNames = regexp.MustCompile(`^(sec(?:onds?)?|min(?:utes?)?|h(?:ou)?rs?|days?|weeks?|months?|years?)$`)
-
-// shortDuration returns "30d" for "30 days" and the like, or "".
-func shortDuration(s string) string {
-	s = strings.ToLower(strings.ReplaceAll(s, " ", ""))
-	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
-	unit := s[len(digits):]
-	if _, err := strconv.Atoi(digits); err != nil || !unitNames.MatchString(unit) {
-		if _, ok := readDuration(s); ok {
-			return s // with capitals or spaces
-		}
-		return ""
-	}
-	if strings.HasPrefix(unit, "mo") {
-		return digits + "mo"
-	}
-	return digits + unit[:1]
-}
-
 func parseDays(s string) (Days, error) {
 	s = strings.TrimSpace(s)
 	if n, err := strconv.Atoi(s); err == nil {
@@ -134,7 +90,7 @@ func parseDays(s string) (Days, error) {
 	const must = "a number of days, such as 30 or 30d"
 	d, ok := readDuration(s)
 	if !ok {
-		return 0, orMeant(must, shortDuration(s))
+		return 0, errors.New(must)
 	}
 	if d%day != 0 {
 		return 0, errors.New("a whole " + must[2:])
@@ -154,10 +110,8 @@ func parseHistory(s string) (bridge.HistoryImport, error) {
 	const must = "off, recent, full, or how far back, such as 1y, 6mo or 90d"
 	span, ok := readDuration(s)
 	switch {
-	case !ok && plainNumber(s) != "":
-		return "", orMeant(must, plainNumber(s)+"d")
 	case !ok:
-		return "", orMeant(must, cmp.Or(shortDuration(s), Nearest(string(choice), "off", "recent", "full")))
+		return "", errors.New(must)
 	case span < day || span%day != 0 || span > bridge.MaxHistoryDays*day:
 		return "", fmt.Errorf("%s: whole days, at most %d", must, bridge.MaxHistoryDays)
 	}
@@ -183,7 +137,7 @@ func parseSize(s string) (Size, error) {
 	if size := number * unit; err == nil && known && math.Abs(size) < math.MaxInt64 { // false for NaN
 		return Size(size), nil
 	}
-	return 0, orMeant("a number of bytes, such as 104857600, or a size such as 100MB, 1GB or 512MiB", plainNumber(s))
+	return 0, errors.New("a number of bytes, such as 104857600, or a size such as 100MB, 1GB or 512MiB")
 }
 
 // String returns the size in the largest unit that divides it.

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -20,13 +19,7 @@ func (c *Config) checkWebhooks(faults *Faults) {
 		return prefix, err == nil && prefix == prefix.Masked()
 	})
 	c.checkWebhookSecret(faults)
-	filter := bridge.EventFilter{
-		Types:        c.webhookTypes(faults),
-		Chats:        webhookChats(faults, "WEBHOOK_CHATS", c.WebhookChats),
-		ExcludeChats: webhookChats(faults, "WEBHOOK_EXCLUDE_CHATS", c.WebhookExclude),
-		ChatType:     c.webhookChatType(faults),
-		FromMe:       c.webhookFromMe(faults),
-	}
+	filter := bridge.EventFilter{Types: c.webhookTypes(faults), ChatType: bridge.ChatsAll}
 	for url := range items(c.WebhookURL) {
 		if slices.ContainsFunc(c.Webhooks, func(e bridge.Webhook) bool { return e.URL == url }) {
 			continue
@@ -51,45 +44,11 @@ func (c *Config) checkWebhookSecret(faults *Faults) {
 	}
 }
 
-// maxWebhookChats bounds a list of chats, as the API does.
-const maxWebhookChats = 1000
-
-func webhookChats(faults *Faults, variable, list string) []bridge.JID {
-	fault := fmt.Sprintf("%s must list at most %d JIDs of people and groups with commas between, such as 15551234567@s.whatsapp.net", variable, maxWebhookChats)
-	chats := parseList(faults, list, fault, parseChat)
-	if len(chats) > maxWebhookChats {
-		faults.add("%s", fault)
-	}
-	return chats
-}
-
-func (c *Config) webhookChatType(faults *Faults) bridge.ChatType {
-	kind := bridge.ChatType(strings.ToLower(strings.TrimSpace(c.WebhookChatType)))
-	kinds := []bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual}
-	if !slices.Contains(kinds, kind) {
-		faults.add("%v", orMeant("WEBHOOK_CHAT_TYPE must be all, group or individual", Nearest(kind, kinds...)))
-	}
-	return kind
-}
-
-// webhookFromMe returns whether only own messages are posted, or only other people's; nil means both.
-func (c *Config) webhookFromMe(faults *Faults) *bool {
-	if strings.EqualFold(strings.TrimSpace(c.WebhookFromMe), "any") {
-		return nil
-	}
-	fromMe, err := parseSwitch(c.WebhookFromMe)
-	if err != nil {
-		faults.add("WEBHOOK_FROM_ME must be true for own messages, false for other people's, or any")
-	}
-	return &fromMe
-}
-
 func (c *Config) webhookTypes(faults *Faults) (types []bridge.EventType) {
 	for item := range items(c.WebhookEvents) {
 		kind := bridge.EventType(item)
 		if !slices.Contains(bridge.EventTypes(), kind) {
-			must := "WEBHOOK_EVENTS must be of message.created, message.updated, message.status, chat.updated, group.updated, call.created, call.updated and account.status, with commas between"
-			faults.add("%v", orMeant(must, Nearest(kind, bridge.EventTypes()...)))
+			faults.add("WEBHOOK_EVENTS must be of message.created, message.updated, message.status, chat.updated, group.updated, call.created, call.updated and account.status, with commas between")
 			return nil
 		}
 		if !slices.Contains(types, kind) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,26 +10,30 @@ import (
 )
 
 func TestConfig_WebhookFilter(t *testing.T) {
-	no := false
 	c, err := Read([]string{
 		"BRIDGE_TOKEN=a-token-of-the-tests-0123456789", "DATA_DIR=" + t.TempDir(),
 		"WEBHOOK_URL=http://n8n/a, http://n8n/b", "WEBHOOK_SECRET=whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", "WEBHOOK_EVENTS=message.created",
-		"WEBHOOK_CHATS= 15550100301@s.whatsapp.net ,120363025246125486@g.us,15550100301@s.whatsapp.net", "WEBHOOK_EXCLUDE_CHATS=81234567890123@lid",
-		"WEBHOOK_CHAT_TYPE=Individual", "WEBHOOK_FROM_ME=no",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := bridge.EventFilter{
-		Types: []bridge.EventType{bridge.EventMessageCreated}, Chats: []bridge.JID{"15550100301@s.whatsapp.net", "120363025246125486@g.us"},
-		ExcludeChats: []bridge.JID{"81234567890123@lid"}, ChatType: bridge.ChatsIndividual, FromMe: &no,
-	}
+	want := bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}, ChatType: bridge.ChatsAll}
 	if len(c.Webhooks) != 2 {
 		t.Fatalf("configured %+v", c.Webhooks)
 	}
 	for _, hook := range c.Webhooks {
 		if diff := cmp.Diff(want, hook.EventFilter); diff != "" {
 			t.Errorf("%s: -want +got\n%s", hook.URL, diff)
+		}
+	}
+}
+
+// A variable that bridged no longer reads is named at the start, with what replaces it.
+func TestConfig_SaysWhatReplacesAVariable(t *testing.T) {
+	for name, instead := range retired {
+		c, err := Read([]string{"BRIDGE_TOKEN=a-token-of-the-tests-0123456789", "DATA_DIR=" + t.TempDir(), name + "=x"})
+		if want := []string{name + " is set, but bridged no longer reads it: " + instead}; err != nil || !slices.Equal(c.Misspelt, want) {
+			t.Errorf("%q, %v; want %q", c.Misspelt, err, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,27 +17,28 @@ const (
 	storeTime = 5 * time.Second
 )
 
+// bridged creates the stream of events with these limits. An operator who wants other limits
+// creates or changes the stream.
+const (
+	eventsMaxAge    = 30 * 24 * time.Hour
+	duplicateWindow = 2 * time.Minute
+)
+
 // Limits configures the stream of events when bridged creates it.
 type Limits struct {
 	Replicas   int
-	MaxAge     time.Duration // 0 for no limit
-	MaxBytes   int64         // 0 for no limit
-	Duplicates time.Duration // how long the server remembers message ids
+	Duplicates time.Duration // how long the server remembers message ids; 0 is [duplicateWindow]
 }
 
 // config returns the configuration of the stream, which all accounts share.
 func (l Limits) config(prefix string) jetstream.StreamConfig {
-	c := jetstream.StreamConfig{
+	return jetstream.StreamConfig{
 		Name: streamName(prefix, "EVENTS"), Description: "events of bridged",
 		Subjects: []string{streamSubject(prefix)}, Storage: jetstream.FileStorage, Compression: jetstream.S2Compression,
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld,
-		Replicas: l.Replicas, MaxAge: l.MaxAge, MaxBytes: l.MaxBytes, Duplicates: l.Duplicates,
+		Replicas: l.Replicas, MaxAge: eventsMaxAge, MaxBytes: -1, Duplicates: cmp.Or(l.Duplicates, duplicateWindow),
 		AllowDirect: true,
 	}
-	if c.MaxBytes == 0 {
-		c.MaxBytes = -1
-	}
-	return c
 }
 
 // stream is the stream of events, read from its leader, as other nodes may lag.

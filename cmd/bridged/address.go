@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"github.com/caarlos0/env/v11"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"bridged/internal/client"
 	"bridged/internal/config"
@@ -31,19 +33,19 @@ func listen(variable, address string) (net.Listener, error) {
 	return nil, fmt.Errorf("%s %s cannot be used: %w (%s)", variable, address, err, hint)
 }
 
-// bridgeFlags hold what the flags of a command say of the bridge that it calls.
+// bridgeFlags are the flags of a command that calls a bridge.
 type bridgeFlags struct{ address, tokenFile string }
 
-func (f *bridgeFlags) addTo(c *command) {
-	f.addAddressTo(c)
-	c.flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` A file with the token; BRIDGE_TOKEN and BRIDGE_TOKEN_FILE hold it otherwise.")
+func (f *bridgeFlags) addTo(flags *pflag.FlagSet) {
+	f.addAddressTo(flags)
+	flags.StringVar(&f.tokenFile, "token-file", "", "A `FILE` with the token, instead of BRIDGE_TOKEN and BRIDGE_TOKEN_FILE")
 }
 
-func (f *bridgeFlags) addAddressTo(c *command) {
-	c.flags.StringVar(&f.address, "address", "", "`URL` The bridge's address, such as https://bridge.example.com; BRIDGE_URL and LISTEN_ADDR name it otherwise.")
+func (f *bridgeFlags) addAddressTo(flags *pflag.FlagSet) {
+	flags.StringVar(&f.address, "address", "", "The bridge's `URL`, such as https://bridge.example.com, instead of BRIDGE_URL and LISTEN_ADDR")
 }
 
-// environ returns the variables of an environment, with the flags in their place.
+// environ returns the variables with the values of the flags.
 func (f *bridgeFlags) environ(variables []string) []string {
 	variables = slices.Clone(variables)
 	if f.tokenFile != "" {
@@ -55,8 +57,8 @@ func (f *bridgeFlags) environ(variables []string) []string {
 	return variables
 }
 
-// newClient returns a client of the bridge at BRIDGE_URL, or of the one that runs with
-// this environment on this machine.
+// newClient returns a client of the bridge at BRIDGE_URL. Without BRIDGE_URL it is the bridge that
+// listens at LISTEN_ADDR on this machine.
 func newClient(environ []string) (*client.Client, error) {
 	var base string
 	c, err := config.Part(environ, (*config.Config).CheckToken, findBridge(environ, &base))
@@ -80,23 +82,22 @@ func findBridge(environ []string, base *string) func(*config.Config, *config.Fau
 	}
 }
 
-// callsBridge makes c call the bridge that its flags or the environment name.
-func (c *command) callsBridge(do func(e *environment, api *client.Client, args []string) error) *command {
+// bridgeCommand returns a command that calls the bridge that its flags or the environment name.
+func (e *environment) bridgeCommand(usage, help string, do func(api *client.Client, args []string) error) *cobra.Command {
 	var flags bridgeFlags
-	flags.addTo(c)
-	c.run = func(e *environment, args []string) error {
+	c := e.newCommand(usage, help, func(args []string) error {
 		api, err := newClient(flags.environ(e.environ))
 		if err != nil {
 			return err
 		}
 		defer api.Close()
-		return do(e, api, args)
-	}
+		return do(api, args)
+	})
+	flags.addTo(c.Flags())
 	return c
 }
 
-// dialable returns the address at which a listener on listenAddr is reached
-// from this machine.
+// dialable returns the address to dial from this machine for a listener on listenAddr.
 func dialable(listenAddr string) string {
 	host, port, _ := net.SplitHostPort(listenAddr) // its fault was reported when it was read
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {

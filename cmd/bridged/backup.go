@@ -6,39 +6,39 @@ import (
 	"path/filepath"
 
 	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 
 	"bridged/internal/config"
 	"bridged/internal/store"
 )
 
-// backupCommand copies chats and messages. Without tokens, webhooks and hooks by default:
-// a restore would bring revoked ones back. Never with the session's keys: a session that
-// goes on from an old copy uses message keys twice, and recipients drop such messages.
-func backupCommand() *command {
-	c := newCommand("backup", "Copy chats, messages and settings into a new file, also while the bridge runs.", nil,
-		argument{name: "file", help: "The new file; it must not exist."})
-	withSecrets := c.flags.Bool("with-secrets", false, "Copy tokens, webhooks and hooks, too, with their secrets. Those revoked since work again after a restore.")
-	c.run = func(e *environment, args []string) error {
+// backupCommand copies chats, messages and settings. It copies tokens, webhooks and hooks only on
+// request, because a restore would bring revoked ones back. It never copies the session's keys: a
+// session that continues from an old copy uses message keys twice, and recipients drop such messages.
+func (e *environment) backupCommand() *cobra.Command {
+	var withSecrets bool
+	c := e.newCommand("backup <file>", "Copy chats, messages and settings into a new file, also while the bridge runs.", func(args []string) error {
 		settings, err := config.Part(e.environ, (*config.Config).CheckDataDir)
 		if err != nil {
 			return err
 		}
-		if err := store.BackupFile(e.ctx, filepath.Join(settings.DataDir, "bridged.db"), args[0], *withSecrets); err != nil {
+		if err := store.BackupFile(e.ctx, filepath.Join(settings.DataDir, "bridged.db"), args[0], withSecrets); err != nil {
 			return err
 		}
 		holds := "Chats and messages are in %s. Tokens, webhooks and hooks are not: make them anew after a restore, or copy them with --with-secrets.\n"
-		if *withSecrets {
+		if withSecrets {
 			holds = "Chats, messages, tokens, webhooks and hooks are in %s, with their secrets: keep it like BRIDGE_TOKEN.\n"
 		}
 		_, err = fmt.Fprintf(e.stdout, holds+"To restore: stop bridged, replace bridged.db in DATA_DIR with the file (delete bridged.db-wal and bridged.db-shm),\n"+
 			"start, and pair the account again if its session is lost too.\n", args[0])
 		return err
-	}
+	})
+	c.Flags().BoolVar(&withSecrets, "with-secrets", false, "Also copy tokens, webhooks and hooks, with their secrets. Those that are revoked later work again after a restore")
 	return c
 }
 
-func reindexCommand() *command {
-	return newCommand("reindex", "Rebuild the search index; the bridge must be stopped.", func(e *environment, _ []string) (err error) {
+func (e *environment) reindexCommand() *cobra.Command {
+	return e.newCommand("reindex", "Rebuild the search index; the bridge must be stopped.", func([]string) (err error) {
 		settings, err := config.Part(e.environ, (*config.Config).CheckDataDir)
 		if err != nil {
 			return err

@@ -4,116 +4,119 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
 	"bridged/internal/config"
 	"bridged/internal/shell"
 )
 
-// command is a command of the program, or a group of commands. Its flags are pflag's: a
-// library that looks methods up by name would keep all methods of all packages in the
-// executable.
-type command struct {
-	name, help string
-	arguments  []argument
-	required   []string // flags
-	flags      *pflag.FlagSet
-	run        runner
-	commands   []*command
-	asGiven    bool // it takes all arguments as they are
-	// apart is that of a command which needs no variables, or must not use those of a bridge: it
-	// reads no file, unless a flag names one.
-	apart bool
-}
-
-// argument is one that a command takes by its place.
-type argument struct {
-	name, help string
-	optional   bool
-}
-
-func (a argument) String() string {
-	if a.optional {
-		return "[<" + a.name + ">]"
-	}
-	return "<" + a.name + ">"
-}
-
-type group struct {
-	title    string
-	commands []*command
-}
-
 const (
-	about       = "One WhatsApp account as an HTTP/JSON interface. Configuration is read from the environment; see docs/operations.md."
+	about = `Give one WhatsApp account an HTTP/JSON interface.
+
+Without a command, bridged runs the bridge. The configuration is read from environment variables; see
+docs/operations.md.`
 	versionHelp = "Print the versions of bridged, Go and whatsmeow."
-	helpColumns = 80
 	envFileFlag = "env-file"
-	envFileHelp = "`FILE` A file with variables, which the environment's own override"
 )
 
 // runner runs a command with its arguments.
-type runner func(e *environment, args []string) error
+type runner func(args []string) error
 
-func newCommand(name, help string, do runner, arguments ...argument) *command {
-	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
-	flags.SortFlags = false
-	flags.Usage = func() {} // errors go to the caller
-	flags.SetOutput(io.Discard)
-	flags.BoolP("help", "h", false, "Show context-sensitive help.")
-	flags.Bool("version", false, versionHelp)
-	flags.String(envFileFlag, "", envFileHelp+"; .env in the working directory by default, if nobody else may read it.")
-	return &command{name: name, help: help, arguments: arguments, flags: flags, run: do}
-}
-
+// commandLineError is the error of a command line that has to be changed.
 type commandLineError string
 
 func (e commandLineError) Error() string { return string(e) }
 
 func misused(format string, args ...any) error { return commandLineError(fmt.Sprintf(format, args...)) }
 
-// dispatch runs the command that args begin with, the bridge without one. "help pair" is
-// "pair --help".
-func (e *environment) dispatch(args []string) error {
-	groups := commands()
-	if len(args) > 0 && args[0] == "help" {
-		args = append(slices.Clone(args[1:]), "--help")
-	}
-	if len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		root := newCommand("bridged", about, serveCommand().run)
-		if args[0] == "--help" || args[0] == "-h" {
-			return e.printUsage("bridged <command> [flags]", root, groups)
+// newRoot returns the program's command with all others. It runs the bridge.
+func (e *environment) newRoot() *cobra.Command {
+	root := e.newCommand("bridged", about, e.serve)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(explainFlag)
+	root.PersistentFlags().String(envFileFlag, "",
+		"A `FILE` with variables; those of the environment win. By default .env in the working directory, if only you can read it")
+	showVersion, serve := root.Flags().Bool("version", false, versionHelp), root.RunE
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if *showVersion {
+			return e.printVersion()
 		}
-		return e.execute("bridged", root, args)
+		return serve(c, args)
 	}
-	top := &command{commands: []*command{documentTextCommand(), becomeFFmpegCommand()}}
-	for _, g := range groups {
-		top.commands = append(top.commands, g.commands...)
-	}
-	path, c := "bridged", top
-	for len(args) > 0 && len(c.commands) > 0 && !strings.HasPrefix(args[0], "-") {
-		next := slices.IndexFunc(c.commands, func(of *command) bool { return of.name == args[0] })
-		if next < 0 {
-			return misused("unexpected argument %s%s", args[0], didYouMean(args[0], c.names()...))
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Run a bridge:", []*cobra.Command{e.serveCommand(), e.pairCommand(), e.doctorCommand(), e.demoCommand()}},
+		{"Use a running bridge:", []*cobra.Command{
+			e.chatsCommand(), e.messagesCommand(), e.searchCommand(), e.mediaCommand(), e.contactsCommand(), e.groupsCommand(),
+			e.sendCommand(), e.forwardCommand(), e.reactCommand(), e.editCommand(), e.tailCommand(), e.importChatCommand(), e.importsCommand(),
+			e.tokenCommand(), e.mcpCommand(),
+		}},
+		{"Maintain it:", []*cobra.Command{e.backupCommand(), e.reindexCommand(), e.healthcheckCommand(), e.versionCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		for _, c := range group.commands {
+			c.GroupID = group.title
+			root.AddCommand(c)
 		}
-		path, c, args = path+" "+args[0], c.commands[next], args[1:]
 	}
-	if c == top {
-		return e.execute(path, serveCommand(), nil)
+	for _, c := range []*cobra.Command{e.documentTextCommand(), e.becomeFFmpegCommand(), e.manCommand(root)} {
+		c.Hidden = true
+		root.AddCommand(c)
 	}
-	return e.execute(path, c, args)
+	root.SetHelpCommand(helpCommand(root))
+	return root
 }
 
-func (c *command) names() (names []string) {
-	for _, of := range c.commands {
-		names = append(names, of.name)
+// newCommand returns a command. Its arguments are in its usage, as in "media <chat> [<file>]", and
+// the first line of its help is a sentence for the list of commands.
+func (e *environment) newCommand(usage, help string, do runner) *cobra.Command {
+	summary, _, _ := strings.Cut(help, "\n")
+	return &cobra.Command{Use: usage, Short: summary, Long: help, Args: checkArguments, RunE: func(c *cobra.Command, args []string) error {
+		e.isStarted = true
+		if err := e.readEnvFile(c); err != nil {
+			return err
+		}
+		err := do(args)
+		if faults, are := errors.AsType[config.Faults](err); are && e.envFile != "" {
+			return append(faults, fmt.Sprintf("%s was read, too, and set %d variables", e.envFile, e.fromFile))
+		}
+		return err
+	}}
+}
+
+// newGroup returns a command that only has others.
+func newGroup(name, help string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: name, Short: help, Args: checkArguments, RunE: func(*cobra.Command, []string) error { return nil }}
+	c.AddCommand(commands...)
+	return c
+}
+
+// checkArguments checks the number of a command's arguments. The only arguments of a group are its
+// commands, which cobra has found already if they exist.
+func checkArguments(c *cobra.Command, given []string) error {
+	var names []string
+	for _, of := range c.Commands() {
+		names = append(names, of.Name())
 	}
-	return names
+	arguments := strings.Fields(c.Use)[1:]
+	switch {
+	case len(given) > len(arguments):
+		return misused("unexpected argument %s%s", given[len(arguments)], didYouMean(given[len(arguments)], names...))
+	case len(names) > 0 && c.HasParent():
+		return misused(`expected one of "%s"`, strings.Join(names, `", "`))
+	}
+	for _, argument := range arguments[len(given):] {
+		if strings.HasPrefix(argument, "<") {
+			return misused("expected %q", argument)
+		}
+	}
+	return nil
 }
 
 func didYouMean(typed string, known ...string) string {
@@ -123,55 +126,56 @@ func didYouMean(typed string, known ...string) string {
 	return ""
 }
 
-func (e *environment) execute(path string, c *command, args []string) error {
-	if c.asGiven {
-		return c.run(e, args)
+// explainFlag turns an error of a flag into a sentence.
+func explainFlag(c *cobra.Command, err error) error {
+	if own, is := errors.AsType[commandLineError](err); is {
+		return own
 	}
-	err := c.flags.Parse(args)
-	switch {
-	case c.flags.Changed("help"):
-		return e.printUsage(c.usageLine(path), c, nil)
-	case c.flags.Changed("version"):
-		return e.printVersion()
-	case err != nil:
-		return c.explain(err)
-	case len(c.commands) > 0:
-		return misused(`expected one of "%s"`, strings.Join(c.names(), `", "`))
+	hint := ""
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		hint = didYouMean("--"+unknown.GetSpecifiedName(), known...)
 	}
-	given := c.flags.Args()
-	if len(given) > len(c.arguments) {
-		return misused("unexpected argument %s", given[len(c.arguments)])
-	}
-	for _, argument := range c.arguments[len(given):] {
-		if !argument.optional {
-			return misused("expected %q", argument.String())
-		}
-	}
-	for _, name := range c.required {
-		if !c.flags.Changed(name) {
-			return misused("missing flags: --%s", c.flagWithValue(c.flags.Lookup(name)))
-		}
-	}
-	if err := e.readEnvFile(c); err != nil {
-		return err
-	}
-	err = c.run(e, given)
-	if faults, are := errors.AsType[config.Faults](err); are && e.envFile != "" {
-		return append(faults, fmt.Sprintf("%s was read, too, and set %d variables", e.envFile, e.fromFile))
-	}
-	return err
+	return misused("%v%s", err, hint)
 }
 
-// withoutEnvFile makes c leave .env alone.
-func (c *command) withoutEnvFile() *command {
-	c.apart, c.flags.Lookup(envFileFlag).Usage = true, envFileHelp+"."
+// helpCommand returns the command that prints the help of others. Cobra's own succeeds for a
+// command that does not exist.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{Use: "help [<command>]", Short: "Print the help of a command.", RunE: func(_ *cobra.Command, args []string) error {
+		c, rest, err := root.Find(args)
+		if err == nil && len(rest) > 0 {
+			err = checkArguments(c, rest)
+		}
+		if err != nil {
+			return err
+		}
+		c.InitDefaultHelpFlag()
+		return c.Help()
+	}}
+}
+
+// manCommand writes the manual pages of all commands, for those who package bridged.
+func (e *environment) manCommand(root *cobra.Command) *cobra.Command {
+	return withoutEnvFile(e.newCommand("man <directory>", "Write the manual pages of all commands into a directory.", func(args []string) error {
+		root.DisableAutoGenTag = true
+		return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "bridged " + version}, args[0])
+	}))
+}
+
+const noEnvFile = "reads no .env"
+
+// withoutEnvFile makes c read a file with variables only if its flag names one.
+func withoutEnvFile(c *cobra.Command) *cobra.Command {
+	c.Annotations = map[string]string{noEnvFile: ""}
 	return c
 }
 
 // readEnvFile adds the variables of the file that a command's flag names, or of .env.
-func (e *environment) readEnvFile(c *command) (err error) {
-	file := c.flags.Lookup(envFileFlag)
-	if c.apart && !file.Changed {
+func (e *environment) readEnvFile(c *cobra.Command) (err error) {
+	file := c.Flag(envFileFlag)
+	if _, without := c.Annotations[noEnvFile]; without && !file.Changed {
 		return nil
 	}
 	if file.Changed && file.Value.String() == "" {
@@ -186,94 +190,4 @@ func (e *environment) readEnvFile(c *command) (err error) {
 		e.envFile = cmp.Or(file.Value.String(), config.EnvFile)
 	}
 	return err
-}
-
-// explain turns an error of pflag into our sentence.
-func (c *command) explain(err error) error {
-	switch err := err.(type) { // pflag wraps none of them
-	case *pflag.NotExistError:
-		name := "--" + err.GetSpecifiedName()
-		if err.GetSpecifiedShortnames() != "" {
-			name = "-" + err.GetSpecifiedName()
-		}
-		var known []string
-		c.flags.VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
-		return misused("unknown flag %s%s", name, didYouMean(name, known...))
-	case *pflag.ValueRequiredError:
-		return misused("--%s: expected a value", err.GetFlag().Name)
-	case *pflag.InvalidValueError:
-		flag := err.GetFlag()
-		if own, ok := errors.AsType[commandLineError](err); ok {
-			return own
-		}
-		return misused("--%s: expected %s but got %q", flag.Name, flag.Value.Type(), err.GetValue())
-	}
-	return misused("%v", err)
-}
-
-func (c *command) usageLine(path string) string {
-	if len(c.commands) > 0 {
-		return path + " <command> [flags]"
-	}
-	for _, name := range c.required {
-		path += " --" + c.flagWithValue(c.flags.Lookup(name))
-	}
-	for _, a := range c.arguments {
-		path += " " + a.String()
-	}
-	return path + " [flags]"
-}
-
-// flagWithValue returns a flag with the name of its value, as in limit=50.
-func (c *command) flagWithValue(f *pflag.Flag) string {
-	value, _ := pflag.UnquoteUsage(f) // the name in backquotes, which the help begins with
-	switch {
-	case value == "":
-		return f.Name
-	case f.Name == "limit" || f.Name == "type":
-		return f.Name + "=" + f.DefValue
-	}
-	return f.Name + "=" + value
-}
-
-// printUsage prints the help of a command, or of the program.
-func (e *environment) printUsage(line string, c *command, groups []group) error {
-	table := tabwriter.NewWriter(e.stdout, 0, 0, 4, ' ', 0)
-	row := func(name, help string) {
-		for i, text := range shell.Wrap(help, helpColumns-32) {
-			if i > 0 {
-				name = ""
-			}
-			fmt.Fprintf(table, "  %s\t%s\n", name, text)
-		}
-	}
-	fmt.Fprintf(table, "Usage: %s\n\n%s\n", line, strings.Join(shell.Wrap(c.help, helpColumns), "\n"))
-	if len(c.arguments) > 0 {
-		fmt.Fprint(table, "\nArguments:\n")
-	}
-	for _, a := range c.arguments {
-		row(a.String(), a.help)
-	}
-	fmt.Fprint(table, "\nFlags:\n")
-	c.flags.VisitAll(func(f *pflag.Flag) {
-		name := "    --" + c.flagWithValue(f)
-		if f.Shorthand != "" {
-			name = "-" + f.Shorthand + ", --" + c.flagWithValue(f)
-		}
-		value, help := pflag.UnquoteUsage(f)
-		row(name, strings.TrimPrefix(help, value+" "))
-	})
-	if len(c.commands) > 0 {
-		groups = []group{{"Commands:", c.commands}}
-	}
-	for _, g := range groups {
-		fmt.Fprintf(table, "\n%s\n", g.title)
-		for _, of := range g.commands {
-			row(of.name, of.help)
-		}
-	}
-	if len(groups) > 0 {
-		fmt.Fprintf(table, "\nRun \"%s --help\" for more information on a command.\n", strings.TrimSuffix(line, " [flags]"))
-	}
-	return table.Flush()
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"bridged/internal/config"
 	"bridged/internal/doctor"
 	"bridged/internal/shell"
@@ -15,19 +17,18 @@ import (
 	"bridged/internal/wa"
 )
 
-// errFailed is the error of a report with failures, which was printed.
+// errFailed is returned after a report with failures was printed.
 var errFailed = errors.New("not everything is in order: see what failed")
 
-// doctorCommand checks a bridge and its needs, prints a report, and fails if a check does.
-func doctorCommand() *command {
-	c := newCommand("doctor", "Check version, configuration, account, disk, network and clock, and print what to report.", nil)
-	asJSON := c.flags.Bool("json", false, "Print the findings as JSON.")
+// doctorCommand checks a bridge and everything that it needs, prints a report, and fails if a check
+// fails.
+func (e *environment) doctorCommand() *cobra.Command {
+	var asJSON bool
 	var flags bridgeFlags
-	flags.addTo(c)
-	c.run = func(e *environment, _ []string) error {
+	c := e.newCommand("doctor", "Check version, configuration, account, disk, network and clock, and print a report.", func([]string) error {
 		report := doctor.Examine(e.ctx, checks(flags.environ(e.environ)))
 		var err error
-		if *asJSON {
+		if asJSON {
 			encoder := json.NewEncoder(e.stdout)
 			encoder.SetIndent("", "  ")
 			err = encoder.Encode(report)
@@ -38,11 +39,13 @@ func doctorCommand() *command {
 			err = errFailed
 		}
 		return err
-	}
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, "Print the findings as JSON")
+	flags.addTo(c.Flags())
 	return c
 }
 
-// checks returns the checks that are possible in an environment, which may be faulty.
+// checks returns the checks that are possible in an environment, whose configuration may be invalid.
 func checks(environ []string) []doctor.Check {
 	c, faults := config.Examine(environ)
 	way := doctor.Way{HTTP: c.Network.Client(), Simulated: c.Network.IsSimulated(), Proxied: c.Network.Proxy != nil}
@@ -55,7 +58,7 @@ func checks(environ []string) []doctor.Check {
 	hasNetwork := !slices.ContainsFunc(faults, func(f string) bool {
 		return strings.HasPrefix(f, "WA_NETWORK_FILE ") || strings.HasPrefix(f, "PROXY_URL ")
 	})
-	if hasNetwork { // otherwise it is not known how the network is reached
+	if hasNetwork { // otherwise it is unknown how to reach the network
 		list = slices.Insert(list, 1, doctor.Check{Name: "client version", Look: clientVersion(c), Public: true})
 	}
 	list = append(list, ffmpegCheck(c), bridgeCheck(environ, c, faults))
@@ -69,8 +72,8 @@ func checks(environ []string) []doctor.Check {
 	return list
 }
 
-// bridgeCheck returns the check of the bridge that the environment names. Faults that the
-// configuration's check reports are not repeated.
+// bridgeCheck returns the check of the bridge that the environment names. It does not repeat faults
+// that the check of the configuration reports.
 func bridgeCheck(environ []string, c config.Config, reported config.Faults) doctor.Check {
 	api, err := newClient(environ)
 	if err == nil {
@@ -87,14 +90,14 @@ func bridgeCheck(environ []string, c config.Config, reported config.Faults) doct
 	}}
 }
 
-// runsHere reports whether the bridge of this environment, which uses its DATA_DIR, runs.
-// That is the one on this machine, wherever BRIDGE_URL leads.
+// runsHere reports whether a bridge listens at LISTEN_ADDR on this machine. That bridge uses DATA_DIR,
+// and the one at BRIDGE_URL may be another.
 func runsHere(ctx context.Context, environ []string) bool {
 	c, err := config.Part(environ, (*config.Config).CheckListenAddr)
 	return err == nil && isAlive(ctx, "http://"+dialable(c.ListenAddr)) == nil
 }
 
-// findings returns the faults of a configuration, and probable ones.
+// findings returns the faults and warnings of a configuration.
 func findings(c config.Config, faults config.Faults) (found []doctor.Finding) {
 	for _, fault := range faults {
 		found = append(found, doctor.Finding{Verdict: doctor.Fail, Message: fault, Remedy: "change it; bridged does not start with it"})

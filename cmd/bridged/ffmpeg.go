@@ -7,12 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"bridged/internal/config"
 	"bridged/internal/doctor"
 	"bridged/internal/transcode"
 )
 
-// newConverter returns the converter of sounds and films; nil without ffmpeg.
+// newConverter returns the converter of audio and video, or nil without ffmpeg.
 func newConverter(c config.Config) (*transcode.Converter, error) {
 	if c.FFmpegPath == "" {
 		return nil, nil
@@ -26,17 +28,14 @@ func newConverter(c config.Config) (*transcode.Converter, error) {
 
 const becomeFFmpeg = "become-ffmpeg"
 
-// becomeFFmpegCommand limits this process and makes it ffmpeg: what a transcode.Converter
-// starts. The help does not list it.
-func becomeFFmpegCommand() *command {
-	c := newCommand(becomeFFmpeg, "Limit this process, and make it ffmpeg.", func(_ *environment, args []string) error {
-		return transcode.Become(args)
-	})
-	c.asGiven = true
+// becomeFFmpegCommand is the process that a transcode.Converter starts.
+func (e *environment) becomeFFmpegCommand() *cobra.Command {
+	c := withoutEnvFile(e.newCommand(becomeFFmpeg, "Limit the resources of this process and replace it with ffmpeg.", transcode.Become))
+	c.DisableFlagParsing, c.Args = true, cobra.ArbitraryArgs
 	return c
 }
 
-// ffmpegCheck returns the check whether sounds and films can be converted.
+// ffmpegCheck returns the check whether audio and video can be converted.
 func ffmpegCheck(c config.Config) doctor.Check {
 	return doctor.Check{Name: "ffmpeg", Look: func(ctx context.Context) []doctor.Finding {
 		if c.FFmpegPath == "" {

@@ -1,6 +1,6 @@
 // Command bridged gives one WhatsApp account an HTTP/JSON interface.
 //
-// This package holds wiring, lifetime and the commands, and nothing else.
+// This package reads the command line, connects the other packages, and starts and stops the program.
 package main
 
 import (
@@ -13,13 +13,15 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"bridged/internal/bridge"
 	"bridged/internal/config"
 	"bridged/internal/shell"
 )
 
-// Exit codes: 1 is a failure, 2 a configuration or a command line that has to be
-// changed, 3 something that does not exist: a chat, a message, a file, a number on WhatsApp.
+// Exit codes: 1 is a failure, 2 a configuration or a command line that has to be changed, 3 a chat,
+// message, file or number on WhatsApp that does not exist.
 const (
 	exitFailure  = 1
 	exitConfig   = 2
@@ -28,14 +30,15 @@ const (
 
 func main() {
 	privateFiles()
+	cobra.MousetrapHelpText = "" // a double click on Windows starts the bridge
 	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	code := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// endingSignals returns the signals on which the program ends in order. SIGHUP is one of
-// them unless the program was started to ignore it, as nohup does.
+// endingSignals returns the signals that end the program in an orderly way: also SIGHUP, unless the
+// program was started with SIGHUP ignored, as nohup does.
 func endingSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -44,32 +47,30 @@ func endingSignals() []os.Signal {
 	return signals
 }
 
-func commands() []group {
-	return []group{
-		{"Run a bridge:", []*command{serveCommand(), pairCommand(), doctorCommand(), demoCommand()}},
-		{"Use one that runs:", []*command{
-			chatsCommand(), messagesCommand(), searchCommand(), mediaCommand(), contactsCommand(), groupsCommand(),
-			sendCommand(), forwardCommand(), reactCommand(), editCommand(), tailCommand(), importChatCommand(), importsCommand(), tokenCommand(), mcpCommand(),
-		}},
-		{"Look after it:", []*command{backupCommand(), reindexCommand(), healthcheckCommand(), versionCommand()}},
-	}
-}
-
-// environment is the world as a command sees it.
+// environment holds everything from outside that a command uses.
 type environment struct {
 	ctx     context.Context
 	environ []string
 	stdout  io.Writer
 	stderr  io.Writer
 
-	envFile  string // the file with variables that was read; empty for none
-	fromFile int    // how many of them are from it
+	isStarted bool   // false until the command line was understood
+	envFile   string // the file with variables that was read; empty if there was none
+	fromFile  int    // how many variables it set
 }
 
-// run runs the whole program, for tests as for main, and returns its exit code.
+// run runs the whole program and returns its exit code.
 func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
 	e := &environment{ctx: ctx, environ: environ, stdout: stdout, stderr: stderr}
-	if err := e.dispatch(args); err != nil {
+	root := e.newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.Execute()
+	if err != nil && !e.isStarted {
+		err = misused("%v", err)
+	}
+	if err != nil {
 		return fail(stderr, err)
 	}
 	return 0

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"bridged/internal/api"
 	"bridged/internal/client"
 	"bridged/internal/config"
@@ -14,7 +16,7 @@ import (
 	"bridged/internal/mcp"
 )
 
-// withAgents serves agents at their path, unless that is switched off.
+// withAgents serves agents under [mcp.Path], unless MCP is off.
 func (a *app) withAgents(c config.Config, router *api.Handler, next http.Handler) (http.Handler, error) {
 	if c.MCP == config.MCPOff {
 		return next, nil
@@ -37,19 +39,17 @@ func (a *app) withAgents(c config.Config, router *api.Handler, next http.Handler
 
 const documentText = "document-text"
 
-// documentTextCommand writes the text of the document on standard input: the process that
-// a document.Reader starts. The help does not list it.
-func documentTextCommand() *command {
-	c := newCommand(documentText, "Write the text of the document on standard input.", func(e *environment, _ []string) error {
+// documentTextCommand is the process that a document.Reader starts.
+func (e *environment) documentTextCommand() *cobra.Command {
+	return withoutEnvFile(e.newCommand(documentText, "Write the text of the document on standard input.", func([]string) error {
 		return document.Serve(os.Stdin, e.stdout)
-	})
-	return c.withoutEnvFile()
+	}))
 }
 
 // mcpCommand relays one agent on standard input and output to the running bridge.
-func mcpCommand() *command {
-	c := newCommand("mcp", "Connect one agent on standard input and output (Model Context Protocol) to the running bridge.", nil)
-	return c.callsBridge(func(e *environment, api *client.Client, _ []string) error {
+func (e *environment) mcpCommand() *cobra.Command {
+	const help = "Connect one agent on standard input and output (Model Context Protocol) to the running bridge."
+	return e.bridgeCommand("mcp", help, func(api *client.Client, _ []string) error {
 		relay := mcp.Relay{URL: api.BaseURL(), Token: api.Token(), HTTP: &http.Client{Transport: new(http.Transport)}}
 		return relay.Run(e.ctx, os.Stdin, e.stdout)
 	})

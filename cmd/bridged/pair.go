@@ -8,18 +8,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/pairscreen"
 	"bridged/internal/shell"
 )
 
-// pairCommand asks a running bridge for a pairing code, and shows it until the account
-// is linked.
-func pairCommand() *command {
-	c := newCommand("pair", "Link the account: show a code and a QR code, and wait until the phone has used one.", nil)
-	phone := c.flags.String("phone", "", "`NUMBER` The account's phone number with the country code, if PHONE_NUMBER is not set.")
-	return c.callsBridge(func(e *environment, api *client.Client, _ []string) error { return pair(e, api, *phone) })
+// pairCommand asks a running bridge for a pairing code, and shows it until the account is linked.
+func (e *environment) pairCommand() *cobra.Command {
+	var phone string
+	c := e.bridgeCommand("pair", "Link the account: show a code and a QR code, and wait until the phone has used one.", func(api *client.Client, _ []string) error {
+		return pair(e, api, phone)
+	})
+	c.Flags().StringVar(&phone, "phone", "", "The account's phone `NUMBER` with the country code, if PHONE_NUMBER is not set")
+	return c
 }
 
 func pair(e *environment, c *client.Client, phone string) error {
@@ -27,7 +31,7 @@ func pair(e *environment, c *client.Client, phone string) error {
 	if err != nil {
 		return err
 	}
-	if status.LastError != nil && status.QR == nil && status.User == nil { // a code may take its time
+	if status.LastError != nil && status.QR == nil && status.User == nil { // getting a code may take some time
 		if err := shell.Printf(e.stdout, "Note: %s\n", *status.LastError); err != nil {
 			return err
 		}
@@ -38,9 +42,9 @@ func pair(e *environment, c *client.Client, phone string) error {
 		if status, err = c.Status(e.ctx); err != nil {
 			return err
 		}
-		return lastWords(e, c, status, fmt.Sprintf("The account is paired already (status %s)", status.Status))
+		return printPaired(e, c, status, fmt.Sprintf("The account is paired already (status %s)", status.Status))
 	case bridge.CodeOf(err) == bridge.CodeInvalid && phone == "":
-		return waitLinked(e, c, nil) // the QR code is left
+		return waitLinked(e, c, nil) // with the QR code alone
 	case err != nil:
 		return err
 	}
@@ -65,11 +69,11 @@ func waitLinked(e *environment, c *client.Client, code *bridge.PairingCode) erro
 	case err != nil:
 		return err
 	}
-	return lastWords(e, c, status, "Linked")
+	return printPaired(e, c, status, "Linked")
 }
 
-// lastWords prints the paired account, the address of the console, and whether sending is off.
-func lastWords(e *environment, c *client.Client, status bridge.Status, done string) error {
+// printPaired prints the paired account, the address of the console, and whether sending is off.
+func printPaired(e *environment, c *client.Client, status bridge.Status, done string) error {
 	whose := ""
 	if user := status.User; user != nil {
 		whose = ": +" + user.Phone
@@ -86,13 +90,13 @@ func lastWords(e *environment, c *client.Client, status bridge.Status, done stri
 		}
 	}
 	stats, err := c.Stats(e.ctx, bridge.At(time.Now()))
-	if err != nil || stats.SendEnabled { // a token with the scope manage alone may not ask
+	if err != nil || stats.SendEnabled { // a token that has only the scope manage may not read them
 		return nil
 	}
 	return shell.Printf(e.stdout, "Sending is off: set ENABLE_SEND=true and restart the bridge to switch it on.\n")
 }
 
-// hasConsole reports whether a page for people is at the bridge's address.
+// hasConsole reports whether the bridge serves the console.
 func hasConsole(ctx context.Context, base string) bool {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()

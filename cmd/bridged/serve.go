@@ -13,6 +13,7 @@ import (
 
 	"github.com/caarlos0/env/v11"
 	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 
 	"bridged/internal/client"
 	"bridged/internal/config"
@@ -20,34 +21,35 @@ import (
 	"bridged/internal/demo"
 )
 
-// serveCommand runs the bridge until the context ends or a part of it fails.
-func serveCommand() *command {
-	return newCommand("serve", "Run the bridge (the default).", func(e *environment, _ []string) error {
-		outliveReaders()
-		bridge, err := launch(e.ctx, e.environ, e.stderr)
-		if e.ctx.Err() != nil && bridge == nil {
-			return nil // stopped before it had begun
-		}
-		if err != nil {
-			return err
-		}
-		if e.envFile != "" {
-			bridge.log.Info().Str("file", e.envFile).Int("variables", e.fromFile).Msg("variables were read from a file")
-		}
-		tell := func(state string) {
-			if err := notify(e.environ, state); err != nil {
-				bridge.log.Warn().Err(err).Str("state", state).Msg("the service manager was not told")
-			}
-		}
-		tell("READY=1")
-		err = bridge.Wait(e.ctx)
-		tell("STOPPING=1")
-		return errors.Join(err, bridge.Stop())
-	})
+func (e *environment) serveCommand() *cobra.Command {
+	return e.newCommand("serve", "Run the bridge (the default).", e.serve)
 }
 
-// notify tells the service manager that started this process about its state (sd_notify); there
-// may be none.
+// serve runs the bridge until the context ends or a part of it fails.
+func (e *environment) serve([]string) error {
+	outliveReaders()
+	bridge, err := launch(e.ctx, e.environ, e.stderr)
+	if e.ctx.Err() != nil && bridge == nil {
+		return nil // stopped during the start
+	}
+	if err != nil {
+		return err
+	}
+	if e.envFile != "" {
+		bridge.log.Info().Str("file", e.envFile).Int("variables", e.fromFile).Msg("variables were read from a file")
+	}
+	report := func(state string) {
+		if err := notify(e.environ, state); err != nil {
+			bridge.log.Warn().Err(err).Str("state", state).Msg("cannot notify systemd")
+		}
+	}
+	report("READY=1")
+	err = bridge.Wait(e.ctx)
+	report("STOPPING=1")
+	return errors.Join(err, bridge.Stop())
+}
+
+// notify sends the state of this process to systemd (sd_notify), if systemd started it.
 func notify(environ []string, state string) error {
 	socket := env.ToMap(environ)["NOTIFY_SOCKET"]
 	if socket == "" {
@@ -61,27 +63,24 @@ func notify(environ []string, state string) error {
 	return errors.Join(err, conn.Close())
 }
 
-// demoCommand runs the bridge on a simulated network in this process.
-func demoCommand() *command {
-	c := newCommand("demo", "Run the bridge on a simulated network, with people who write and answer.", func(e *environment, _ []string) error {
+// demoCommand runs the bridge on a simulated network in this process. It ignores .env, because its
+// events are not for the receivers of a real bridge.
+func (e *environment) demoCommand() *cobra.Command {
+	return withoutEnvFile(e.newCommand("demo", "Run the bridge on a simulated network, with people who write and answer.", func([]string) error {
 		start := func(ctx context.Context, environ []string, log io.Writer) (demo.Bridge, error) {
 			return launch(ctx, environ, log)
 		}
 		return demo.Run(e.ctx, start, e.environ, e.stdout, e.stderr)
-	})
-	return c.withoutEnvFile() // its events are not for the receivers of a real bridge
+	}))
 }
 
 // healthTimeout limits how long the answer to a health check may take.
 const healthTimeout = 5 * time.Second
 
-// healthcheckCommand calls /healthz of a running bridge, so that an image without a
-// shell can check itself.
-func healthcheckCommand() *command {
-	c := newCommand("healthcheck", "Ask the running bridge whether it is alive (for containers).", nil)
+// healthcheckCommand calls /healthz of a running bridge, for container images without curl.
+func (e *environment) healthcheckCommand() *cobra.Command {
 	var flags bridgeFlags
-	flags.addAddressTo(c)
-	c.run = func(e *environment, _ []string) error {
+	c := e.newCommand("healthcheck", "Ask the running bridge whether it is alive (for containers).", func([]string) error {
 		environ, base := flags.environ(e.environ), ""
 		if _, err := config.Part(environ, findBridge(environ, &base)); err != nil {
 			return err
@@ -89,12 +88,13 @@ func healthcheckCommand() *command {
 		ctx, cancel := context.WithTimeout(e.ctx, healthTimeout)
 		defer cancel()
 		return isAlive(ctx, base)
-	}
+	})
+	flags.addAddressTo(c.Flags())
 	return c
 }
 
-// isAlive asks the bridge at an address, which needs no token. What else may be there, such as a
-// proxy, does not answer as it does.
+// isAlive returns nil if a bridge answers at an address. Another program there, such as a proxy, gives
+// another answer.
 func isAlive(ctx context.Context, base string) error {
 	api := client.New(base, "")
 	defer api.Close()
@@ -106,8 +106,7 @@ func isAlive(ctx context.Context, base string) error {
 	return err
 }
 
-// greet logs which program listens where, where its data is, and which settings are
-// off or look like a mistake.
+// greet logs the version, the address, the data directory, and warnings about the configuration.
 func greet(log zerolog.Logger, c config.Config, address net.Addr) {
 	for _, m := range slices.Concat(c.Misspelt, c.Warnings) {
 		log.Warn().Msg(m)

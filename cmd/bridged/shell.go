@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/caarlos0/env/v11"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"bridged/internal/bridge"
@@ -22,19 +24,18 @@ import (
 	"bridged/internal/shell"
 )
 
-// shellCommand returns a command that runs in a shell, with the flags of all such
-// commands. An output that is closed ends it where it prints: "| head" is no failure.
-func shellCommand(name, help string, do func(ctx context.Context, s *shell.Shell, args []string) error, arguments ...argument) *command {
-	c := newCommand(name, help, nil, arguments...)
-	asJSON := c.flags.Bool("json", false, "Print JSON, one object a line.")
-	return c.callsBridge(func(e *environment, api *client.Client, args []string) error {
-		signal.Ignore(syscall.SIGPIPE) // which would end the program where writing fails
+// shellCommand returns a command that runs in a shell. It succeeds if its output is closed early, as
+// "| head" does.
+func (e *environment) shellCommand(usage, help string, do func(ctx context.Context, s *shell.Shell, args []string) error) *cobra.Command {
+	var asJSON bool
+	c := e.bridgeCommand(usage, help, func(api *client.Client, args []string) error {
+		signal.Ignore(syscall.SIGPIPE) // would end the program when writing fails
 		if warning := config.ZoneWarning(e.environ); warning != "" {
 			fmt.Fprintln(e.stderr, "bridged: "+shell.Printable(warning))
 		}
 		variables, columns := env.ToMap(e.environ), terminalColumns(e)
 		err := do(e.ctx, &shell.Shell{
-			API: api, Out: e.stdout, Notes: e.stderr, Width: columns, JSON: *asJSON, Now: time.Now,
+			API: api, Out: e.stdout, Notes: e.stderr, Width: columns, JSON: asJSON, Now: time.Now,
 			Color: columns > 0 && variables["NO_COLOR"] == "" && variables["TERM"] != "dumb",
 		}, args)
 		if errors.Is(err, syscall.EPIPE) {
@@ -42,9 +43,12 @@ func shellCommand(name, help string, do func(ctx context.Context, s *shell.Shell
 		}
 		return shell.Explain(err)
 	})
+	c.Flags().BoolVar(&asJSON, "json", false, "Print JSON, one object a line")
+	return c
 }
 
-// terminalColumns returns the width of the terminal that the output goes to, 0 for none.
+// terminalColumns returns the width of the terminal that the output goes to, or 0 if it goes
+// elsewhere.
 func terminalColumns(e *environment) int {
 	file, ok := e.stdout.(*os.File)
 	if !ok || !isTerminal(file) {
@@ -60,31 +64,36 @@ func terminalColumns(e *environment) int {
 	return max(columns, 40)
 }
 
-const chatNames = "a JID, a phone number, its exact name, or an @username."
+const (
+	chatNames = "a JID, a phone number, an exact name or an @username."
+	chatHelp  = "\n\n<chat> is " + chatNames
+	// messageHelp describes the two arguments that identify a message.
+	messageHelp = chatHelp + "\n<message> is the message's id, which bridged messages <chat> --ids shows."
+	stdinHelp   = " Without it, or if it is -, it is read from standard input."
+)
 
 var chatTypes = []bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual}
 
-func addType(c *command, kind *bridge.ChatType, help string) {
-	*kind = bridge.ChatsAll
-	c.flags.Func("type", help, func(value string) error {
-		*kind = bridge.ChatType(value)
-		if slices.Contains(chatTypes, *kind) {
+func addChatType(flags *pflag.FlagSet, to *bridge.ChatType) {
+	*to = bridge.ChatsAll
+	flags.Func("type", "The `TYPE` of chats: all, group, individual", func(value string) error {
+		*to = bridge.ChatType(value)
+		if slices.Contains(chatTypes, *to) {
 			return nil
 		}
 		return misused(`--type must be one of "all","group","individual" but got %q`, value)
 	})
-	c.flags.Lookup("type").DefValue = string(bridge.ChatsAll)
 }
 
-// addMessageType adds the flag of a kind of message, which beside it may be one of chats where
-// chats is not nil: the two have no value in common.
-func addMessageType(c *command, filter *bridge.MessageFilter, chats *bridge.ChatType) {
-	help := "`TYPE` Only messages of this kind: media, image, video, audio, document, sticker, link, or a messageType of the API"
+// addMessageType adds the flag for a type of message. If chats is not nil, the flag also accepts a
+// type of chat: the two have no value in common.
+func addMessageType(flags *pflag.FlagSet, filter *bridge.MessageFilter, chats *bridge.ChatType) {
+	help := "Only messages of this `TYPE`: media, image, video, audio, document, sticker, link, or a messageType of the API"
 	if chats != nil {
-		help += "; or only those in groups, or in chats with people: group, individual"
+		help += "; or only messages in groups, or in chats with people: group, individual"
 		*chats = bridge.ChatsAll
 	}
-	c.flags.Func("type", help+".", func(value string) (err error) {
+	flags.Func("type", help, func(value string) (err error) {
 		kind := bridge.ChatType(value)
 		if chats != nil && slices.Contains(chatTypes, kind) {
 			*chats = kind
@@ -97,40 +106,41 @@ func addMessageType(c *command, filter *bridge.MessageFilter, chats *bridge.Chat
 	})
 }
 
-func addPastFlags(c *command, since, before *string, ids *bool) {
-	c.flags.StringVar(since, "since", "", "`TIME` From then on: how long ago (90m, 3d), or a moment (2026-11-21, '2026-11-21 08:15').")
-	c.flags.StringVar(before, "before", "", "`TIME` Before then.")
-	c.flags.BoolVar(ids, "ids", false, "With the ids of messages, and JIDs.")
+func addPastFlags(flags *pflag.FlagSet, since, before *string, ids *bool) {
+	flags.StringVar(since, "since", "", "Only from this `TIME` on: a duration before now (90m, 3d), or a moment (2026-11-21, '2026-11-21 08:15')")
+	flags.StringVar(before, "before", "", "Only before this `TIME`")
+	flags.BoolVar(ids, "ids", false, "Also print ids of messages and JIDs")
 }
 
-func chatsCommand() *command {
+func (e *environment) chatsCommand() *cobra.Command {
 	var q shell.Chats
-	c := shellCommand("chats", "List chats.", func(ctx context.Context, s *shell.Shell, args []string) error {
+	c := e.shellCommand("chats [<text>]", "List chats.\n\n<text> is a part of the name or of the JID.", func(ctx context.Context, s *shell.Shell, args []string) error {
 		q.Q = strings.Join(args, "")
 		return s.Chats(ctx, q)
-	}, argument{"text", "A part of the name, or of the JID.", true})
-	addType(c, &q.Type, "Only groups, or only chats with people: group, individual.")
-	c.flags.BoolVar(&q.Unread, "unread", false, "Only chats with something unread.")
-	c.addLimit(&q.Limit, 50, "How many at most; 0 is all.")
+	})
+	addChatType(c.Flags(), &q.Type)
+	c.Flags().BoolVar(&q.Unread, "unread", false, "Only chats with something unread")
+	addLimit(c.Flags(), &q.Limit, 50, "How many at most; 0 is all")
 	return c
 }
 
-func messagesCommand() *command {
+func (e *environment) messagesCommand() *cobra.Command {
 	var q shell.Messages
-	c := shellCommand("messages", "List the newest messages of a chat.", func(ctx context.Context, s *shell.Shell, args []string) error {
+	c := e.shellCommand("messages <chat>", "List the newest messages of a chat."+chatHelp, func(ctx context.Context, s *shell.Shell, args []string) error {
 		q.Chat = args[0]
 		return s.Messages(ctx, q)
-	}, argument{name: "chat", help: "The chat: " + chatNames})
-	addPastFlags(c, &q.Since, &q.Before, &q.IDs)
-	addMessageType(c, &q.Filter, nil)
-	c.addLimit(&q.Limit, 20, "How many at most, the newest ones; 0 is all.")
+	})
+	addPastFlags(c.Flags(), &q.Since, &q.Before, &q.IDs)
+	addMessageType(c.Flags(), &q.Filter, nil)
+	addLimit(c.Flags(), &q.Limit, 20, "How many at most, the newest ones; 0 is all")
 	return c
 }
 
-func searchCommand() *command {
+func (e *environment) searchCommand() *cobra.Command {
 	var q shell.Search
 	var mine, accents bool
-	c := shellCommand("search", "Search for messages.", func(ctx context.Context, s *shell.Shell, args []string) error {
+	const help = "Search for messages.\n\n<text> may be omitted with --chat, --from, --mine or a --type of messages."
+	c := e.shellCommand("search [<text>]", help, func(ctx context.Context, s *shell.Shell, args []string) error {
 		q.Q = strings.Join(args, "")
 		if mine {
 			q.Filter.FromMe = &mine
@@ -139,39 +149,38 @@ func searchCommand() *command {
 			q.Fold = bridge.FoldAccents
 		}
 		return s.Search(ctx, q)
-	}, argument{"text", "What to search for; may be left out with --chat, --from, --mine or a --type of messages.", true})
-	addPastFlags(c, &q.Since, &q.Before, &q.IDs)
-	c.flags.StringVar(&q.Chat, "chat", "", "`CHAT` Only in this chat: "+chatNames)
-	c.flags.StringVar(&q.From, "from", "", "`PERSON` Only by this person: "+chatNames)
-	c.flags.BoolVar(&mine, "mine", false, "Only what the account wrote.")
-	c.flags.BoolVar(&accents, "ignore-accents", false, "Find letters with and without accents alike.")
-	addMessageType(c, &q.Filter, &q.Type)
-	c.addLimit(&q.Limit, 20, "How many at most; 0 is all.")
+	})
+	addPastFlags(c.Flags(), &q.Since, &q.Before, &q.IDs)
+	c.Flags().StringVar(&q.Chat, "chat", "", "Only in this `CHAT`: "+chatNames)
+	c.Flags().StringVar(&q.From, "from", "", "Only from this `PERSON`: "+chatNames)
+	c.Flags().BoolVar(&mine, "mine", false, "Only messages that the account wrote")
+	c.Flags().BoolVar(&accents, "ignore-accents", false, "Find letters with and without accents alike")
+	addMessageType(c.Flags(), &q.Filter, &q.Type)
+	addLimit(c.Flags(), &q.Limit, 20, "How many at most; 0 is all")
 	return c
 }
 
-func sendCommand() *command {
+func (e *environment) sendCommand() *cobra.Command {
 	var q shell.Send
-	c := shellCommand("send", "Send a text or a file, once.", func(ctx context.Context, s *shell.Shell, args []string) (err error) {
+	const help = "Send a text or a file, once.\n\n<to> is " + chatNames + "\n<text> is the text, or the file's caption." + stdinHelp
+	c := e.shellCommand("send <to> [<text>]", help, func(ctx context.Context, s *shell.Shell, args []string) (err error) {
 		q.To = args[0]
 		if len(args) == 2 || q.File == "" {
-			if q.Text, err = textIn(args[1:], "there is no text to send: give it behind the chat, or pipe it in"); err != nil {
+			if q.Text, err = textIn(args[1:], "there is no text to send: put it after the chat, or pipe it in"); err != nil {
 				return err
 			}
 		}
 		return s.Send(ctx, q)
-	},
-		argument{name: "to", help: "Where to: a JID, a phone number, a chat's exact name, or an @username."},
-		argument{"text", "The text, or the file's caption; - or nothing reads it from standard input.", true})
-	c.flags.StringVarP(&q.File, "file", "f", "", "`FILE` A file to send.")
-	c.flags.BoolVar(&q.Document, "document", false, "Send the file as a document, unchanged.")
-	c.flags.StringVar(&q.ReplyTo, "reply-to", "", "`ID` The id of the message of that chat to answer.")
-	addKey(c, &q.Key)
-	c.addDuration(&q.Wait, "wait", "`DURATION` Wait so long for a phone to take it, as in 30s, and fail if none does.")
+	})
+	c.Flags().StringVarP(&q.File, "file", "f", "", "A `FILE` to send")
+	c.Flags().BoolVar(&q.Document, "document", false, "Send the file as a document, unchanged")
+	c.Flags().StringVar(&q.ReplyTo, "reply-to", "", "The `ID` of the message of that chat to answer")
+	addKey(c.Flags(), &q.Key)
+	addDuration(c.Flags(), &q.Wait, "wait", "Wait this `DURATION`, such as 30s, until a phone has received the message, and fail if none has")
 	return c
 }
 
-// textIn returns the text that is given as the last argument, or comes in where there is none.
+// textIn returns the text in the last argument, or on standard input if the argument is missing.
 func textIn(rest []string, otherwise string) (string, error) {
 	if len(rest) > 0 && rest[0] != "-" {
 		return rest[0], nil
@@ -182,100 +191,101 @@ func textIn(rest []string, otherwise string) (string, error) {
 	return shell.ReadText(os.Stdin)
 }
 
-func addKey(c *command, key *string) {
-	c.flags.StringVar(key, "key", "", "`KEY` The Idempotency-Key: the same command with the same key sends once. One is made up by default.")
+func addKey(flags *pflag.FlagSet, key *string) {
+	flags.StringVar(key, "key", "", "The Idempotency-`KEY`: the same command with the same key sends once. By default every command has its own")
 }
 
-// aMessage names a message by two arguments.
-var aMessage = []argument{
-	{name: "chat", help: "The chat of the message: " + chatNames},
-	{name: "message", help: "The message's id, which bridged messages <chat> --ids shows."},
-}
-
-func mediaCommand() *command {
+func (e *environment) mediaCommand() *cobra.Command {
 	var q shell.Media
-	c := shellCommand("media", "Download the file of a message.", func(ctx context.Context, s *shell.Shell, args []string) error {
+	c := e.shellCommand("media <chat> <message>", "Download the file of a message."+messageHelp, func(ctx context.Context, s *shell.Shell, args []string) error {
 		q.Chat, q.Message = args[0], args[1]
 		return s.Media(ctx, q)
-	}, aMessage...)
-	c.flags.StringVarP(&q.Output, "output", "o", "", "`PATH` Where to: a file, a directory, or - for standard output. By default a file of its own name in the working directory.")
-	c.flags.BoolVar(&q.Force, "force", false, "Replace a file that is there.")
+	})
+	c.Flags().StringVarP(&q.Output, "output", "o", "", "The `PATH` of a file or a directory, or - for standard output. By default the file goes into the working directory under its own name")
+	c.Flags().BoolVar(&q.Force, "force", false, "Replace a file that exists")
 	return c
 }
 
-// changeCommand returns a command that does something with a message, once.
-func changeCommand(name, help string, do func(ctx context.Context, s *shell.Shell, on shell.Target, rest []string) error, more argument) *command {
+// changeCommand returns a command that does something with a message, once. usage and help are for
+// the argument after the message.
+func (e *environment) changeCommand(usage, summary, help string, do func(ctx context.Context, s *shell.Shell, on shell.Target, rest []string) error) *cobra.Command {
 	var on shell.Target
-	c := shellCommand(name, help, func(ctx context.Context, s *shell.Shell, args []string) error {
+	name, argument, _ := strings.Cut(usage, " ")
+	c := e.shellCommand(name+" <chat> <message> "+argument, summary+messageHelp+"\n"+help, func(ctx context.Context, s *shell.Shell, args []string) error {
 		on.Chat, on.Message = args[0], args[1]
 		return do(ctx, s, on, args[2:])
-	}, append(slices.Clone(aMessage), more)...)
-	addKey(c, &on.Key)
+	})
+	addKey(c.Flags(), &on.Key)
 	return c
 }
 
-func reactCommand() *command {
-	return changeCommand("react", "React to a message.", func(ctx context.Context, s *shell.Shell, on shell.Target, rest []string) error {
-		return s.React(ctx, on, rest[0])
-	}, argument{name: "emoji", help: "One emoji; '' removes the reaction."})
+func (e *environment) reactCommand() *cobra.Command {
+	return e.changeCommand("react <emoji>", "React to a message.", "<emoji> is one emoji; '' removes the reaction.",
+		func(ctx context.Context, s *shell.Shell, on shell.Target, rest []string) error {
+			return s.React(ctx, on, rest[0])
+		})
 }
 
-func forwardCommand() *command {
-	return changeCommand("forward", "Forward a message.", func(ctx context.Context, s *shell.Shell, of shell.Target, rest []string) error {
-		return s.Forward(ctx, of, rest[0])
-	}, argument{name: "to", help: "Where to: " + chatNames})
+func (e *environment) forwardCommand() *cobra.Command {
+	return e.changeCommand("forward <to>", "Forward a message.", "<to> is the chat to forward it to.",
+		func(ctx context.Context, s *shell.Shell, of shell.Target, rest []string) error {
+			return s.Forward(ctx, of, rest[0])
+		})
 }
 
-func editCommand() *command {
-	return changeCommand("edit", "Edit an own message.", func(ctx context.Context, s *shell.Shell, of shell.Target, rest []string) error {
-		text, err := textIn(rest, "there is no new text: give it behind the message, or pipe it in")
-		if err != nil {
-			return err
-		}
-		return s.Edit(ctx, of, text)
-	}, argument{"text", "The new text, or caption; - or nothing reads it from standard input.", true})
+func (e *environment) editCommand() *cobra.Command {
+	return e.changeCommand("edit [<text>]", "Edit one of the account's messages.", "<text> is the new text or caption."+stdinHelp,
+		func(ctx context.Context, s *shell.Shell, of shell.Target, rest []string) error {
+			text, err := textIn(rest, "there is no new text: put it after the message, or pipe it in")
+			if err != nil {
+				return err
+			}
+			return s.Edit(ctx, of, text)
+		})
 }
 
-func contactsCommand() *command {
+func (e *environment) contactsCommand() *cobra.Command {
 	var q shell.Contacts
 	var numbers []string
-	var c *command
-	c = shellCommand("contacts", "List the people whom the account knows, or check numbers.", func(ctx context.Context, s *shell.Shell, args []string) error {
-		if c.flags.Changed("check") {
+	var c *cobra.Command
+	const help = "List the people whom the account knows, or check numbers.\n\n<text> is a part of a name, of the @username or of the number."
+	c = e.shellCommand("contacts [<text>]", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+		if c.Flags().Changed("check") {
 			if len(numbers) == 0 {
 				return shell.Usage("--check: expected a number")
 			}
 			if len(args) > 0 || q.Saved || q.Blocked {
-				return shell.Usage("--check stands alone: it asks about numbers, not about contacts")
+				return shell.Usage("--check cannot be combined with a text, --saved or --blocked")
 			}
 			return s.Check(ctx, numbers)
 		}
 		q.Q = strings.Join(args, "")
 		return s.Contacts(ctx, q)
-	}, argument{"text", "A part of a name, of the @username, or of the number.", true})
-	c.flags.BoolVar(&q.Saved, "saved", false, "Only people in the address book.")
-	c.flags.BoolVar(&q.Blocked, "blocked", false, "Only people whom the account blocks.")
-	c.flags.StringSliceVar(&numbers, "check", nil, "`NUMBER,…` Ask whether these numbers are on WhatsApp instead, and fail if one is not.")
-	c.addLimit(&q.Limit, 50, "How many at most; 0 is all.")
+	})
+	c.Flags().BoolVar(&q.Saved, "saved", false, "Only people in the address book")
+	c.Flags().BoolVar(&q.Blocked, "blocked", false, "Only people whom the account blocks")
+	c.Flags().StringSliceVar(&numbers, "check", nil, "Ask whether these `NUMBERS`, with commas between, are on WhatsApp, and fail if one is not")
+	addLimit(c.Flags(), &q.Limit, 50, "How many at most; 0 is all")
 	return c
 }
 
-func groupsCommand() *command {
+func (e *environment) groupsCommand() *cobra.Command {
 	var limit int
-	c := shellCommand("groups", "List groups, or show one with its members.", func(ctx context.Context, s *shell.Shell, args []string) error {
+	const help = "List groups, or show one with its members.\n\n<group> is the group to show: a JID or its exact name."
+	c := e.shellCommand("groups [<group>]", help, func(ctx context.Context, s *shell.Shell, args []string) error {
 		if len(args) > 0 {
 			return s.Group(ctx, args[0])
 		}
 		return s.Groups(ctx, limit)
-	}, argument{"group", "The group to show: a JID, or its exact name.", true})
-	c.addLimit(&limit, 50, "How many groups at most; 0 is all.")
+	})
+	addLimit(c.Flags(), &limit, 50, "How many groups at most; 0 is all")
 	return c
 }
 
-// tailCommand follows the log until it is interrupted, or its output has no reader.
-func tailCommand() *command {
+// tailCommand follows the log until it is interrupted or its output is closed.
+func (e *environment) tailCommand() *cobra.Command {
 	var q shell.Tail
-	c := shellCommand("tail", "Print messages and other events as they come.", func(ctx context.Context, s *shell.Shell, _ []string) error {
+	c := e.shellCommand("tail", "Print messages and other events as they arrive.", func(ctx context.Context, s *shell.Shell, _ []string) error {
 		if len(q.Types) == 1 && q.Types[0] == "all" {
 			q.Types = nil
 		}
@@ -291,48 +301,45 @@ func tailCommand() *command {
 		}
 		return err
 	})
-	c.flags.StringVar(&q.Chat, "chat", "", "`CHAT` Only of this chat: "+chatNames)
-	c.flags.StringSliceVar(&q.Types, "types", []string{"message.created"}, "`TYPE,…` Types of events; message.created by default, all for every type.")
-	c.flags.StringVar(&q.Since, "since", "", "`TIME` From then on: how long ago (90m, 3d), a moment, or behind an event's number; 0 is all that is kept. Now by default.")
+	c.Flags().StringVar(&q.Chat, "chat", "", "Only events of this `CHAT`: "+chatNames)
+	c.Flags().StringSliceVar(&q.Types, "types", []string{string(bridge.EventMessageCreated)}, "The `TYPES` of events, with commas between; all for every type")
+	c.Flags().StringVar(&q.Since, "since", "", "From this `TIME` on: a duration before now (90m, 3d), a moment, or after an event's number; 0 prints the whole log. By default from now on")
 	return c
 }
 
-func importChatCommand() *command {
+func (e *environment) importChatCommand() *cobra.Command {
 	var q shell.ImportChat
-	c := shellCommand("import-chat", "Import a chat that the app on a phone has exported.", func(ctx context.Context, s *shell.Shell, args []string) error {
+	const help = "Import a chat that was exported on a phone.\n\n<file> is the zip or the text that \"Export chat\" created."
+	c := e.shellCommand("import-chat <file>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
 		q.File = args[0]
 		return s.ImportChat(ctx, q)
-	}, argument{name: "file", help: `The zip, or the text, that "Export chat" has made.`})
-	c.flags.StringVar(&q.Chat, "chat", "", "`CHAT` Where to: a JID or a phone number, or the name of a new chat that is only for reading.")
-	c.required = []string{"chat"}
-	c.flags.StringArrayVar(&q.Names, "name", nil, "`PERSON` Who a name in it is, as in Sofia=15551234567: a JID, a phone number, or me. May be repeated.")
-	c.flags.StringVar(&q.Timezone, "timezone", "", "`ZONE` The zone of the phone, such as Europe/Berlin or +02:00; the bridge's by default.")
-	c.flags.Func("date-order", "`ORDER` The order of its dates, where that cannot be found out: DMY, MDY, YMD.", func(value string) error {
+	})
+	c.Flags().StringVar(&q.Chat, "chat", "", "The `CHAT` to import into: a JID, a phone number, or the name of a new chat that is only for reading")
+	required(c, "chat")
+	c.Flags().StringArrayVar(&q.Names, "name", nil, "Which `PERSON` a name in the export is, as in Sofia=15551234567: a JID, a phone number, or me. May be repeated")
+	c.Flags().StringVar(&q.Timezone, "timezone", "", "The time `ZONE` of the phone, such as Europe/Berlin or +02:00; the bridge's by default")
+	c.Flags().Func("date-order", "The `ORDER` in its dates, if they are ambiguous: DMY, MDY, YMD", func(value string) error {
 		if q.DateOrder = bridge.DateOrder(value); !slices.Contains(bridge.DateOrders, q.DateOrder) {
 			return misused(`--date-order must be one of "DMY","MDY","YMD" but got %q`, value)
 		}
 		return nil
 	})
-	c.flags.BoolVar(&q.DryRun, "dry-run", false, "Only say what would become of it.")
+	c.Flags().BoolVar(&q.DryRun, "dry-run", false, "Only print what the import would do")
 	return c
 }
 
-func importsCommand() *command {
-	c := newCommand("imports", "List imported chats, cancel imports and undo them.", nil)
+func (e *environment) importsCommand() *cobra.Command {
 	var limit int
-	list := shellCommand("list", "List the imports, the newest first.", func(ctx context.Context, s *shell.Shell, _ []string) error {
+	list := e.shellCommand("list", "List the imports, the newest first.", func(ctx context.Context, s *shell.Shell, _ []string) error {
 		return s.Imports(ctx, limit)
 	})
-	list.flags.IntVarP(&limit, "limit", "n", 50, "How many at most; 0 is all.")
-	end := func(name, help string, undo bool) *command {
-		return shellCommand(name, help, func(ctx context.Context, s *shell.Shell, args []string) error {
+	addLimit(list.Flags(), &limit, 50, "How many at most; 0 is all")
+	end := func(name, help string, undo bool) *cobra.Command {
+		return e.shellCommand(name+" <id>", help+"\n\n<id> is the id of the import, from bridged imports list.", func(ctx context.Context, s *shell.Shell, args []string) error {
 			return s.EndImport(ctx, args[0], undo)
-		}, argument{name: "id", help: "The id of the import, from bridged imports list."})
+		})
 	}
-	c.commands = []*command{
-		list,
-		end("undo", "Remove what an import has stored, except what received messages or other imports have, too.", true),
-		end("cancel", "End an import that is running; what it has stored stays.", false),
-	}
-	return c
+	return newGroup("imports", "List imported chats, cancel imports and undo them.", list,
+		end("undo", "Remove the messages of an import, except those that were also received or imported again.", true),
+		end("cancel", "Cancel an import that is running; messages that it has stored remain.", false))
 }

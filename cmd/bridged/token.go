@@ -7,32 +7,28 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/shell"
 )
 
-func tokenCommand() *command {
-	c := newCommand("token", "Manage tokens with less power than BRIDGE_TOKEN, through the running bridge.", nil)
-	c.commands = []*command{createTokenCommand(), listTokensCommand(), revokeTokenCommand()}
-	return c
+func (e *environment) tokenCommand() *cobra.Command {
+	return newGroup("token", "Manage tokens that may do less than BRIDGE_TOKEN.", e.createTokenCommand(), e.listTokensCommand(), e.revokeTokenCommand())
 }
 
-// createTokenCommand prints the secret alone, so that a script can take it; the
-// rest goes to standard error.
-func createTokenCommand() *command {
-	c := newCommand("create", "Make a token and print its secret, which is shown once.", nil, argument{name: "name", help: "What the token is for."})
-	c.required = []string{"scopes"}
-	scopes := c.flags.StringSlice("scopes", nil, "`SCOPE,…` What it may do: read, send, manage.")
-	chats := c.flags.StringSlice("chats", nil, "`JID,…` The chats that exist for it; all by default.")
+// createTokenCommand prints only the secret on standard output, for scripts, and the rest on
+// standard error.
+func (e *environment) createTokenCommand() *cobra.Command {
+	var scopes, chats []string
 	var expires time.Duration
-	c.addDuration(&expires, "expires", "`DURATION` When it ends, from now on, as in 30d; never by default.")
-	return c.callsBridge(func(e *environment, api *client.Client, args []string) error {
+	c := e.bridgeCommand("create <name>", "Create a token and print its secret, which is shown once.", func(api *client.Client, args []string) error {
 		wanted := client.NewToken{Name: args[0]}
-		for _, scope := range *scopes {
+		for _, scope := range scopes {
 			wanted.Scopes = append(wanted.Scopes, bridge.Scope(scope))
 		}
-		for _, chat := range *chats {
+		for _, chat := range chats {
 			wanted.Chats = append(wanted.Chats, bridge.JID(chat))
 		}
 		if expires != 0 {
@@ -48,10 +44,15 @@ func createTokenCommand() *command {
 		}
 		return shell.Printf(e.stdout, "%s\n", made.Secret)
 	})
+	c.Flags().StringSliceVar(&scopes, "scopes", nil, "The `SCOPES` of the token, with commas between: read, send, manage")
+	c.Flags().StringSliceVar(&chats, "chats", nil, "The `JIDS` of its chats, with commas between; all by default")
+	addDuration(c.Flags(), &expires, "expires", "The `DURATION` after which it expires, such as 30d; never by default")
+	required(c, "scopes")
+	return c
 }
 
-func listTokensCommand() *command {
-	return newCommand("list", "List the tokens.", nil).callsBridge(func(e *environment, api *client.Client, _ []string) error {
+func (e *environment) listTokensCommand() *cobra.Command {
+	return e.bridgeCommand("list", "List the tokens.", func(api *client.Client, _ []string) error {
 		tokens, err := api.Tokens(e.ctx)
 		if err != nil {
 			return err
@@ -60,9 +61,9 @@ func listTokensCommand() *command {
 	})
 }
 
-func revokeTokenCommand() *command {
-	c := newCommand("revoke", "Revoke a token, with all that was made with it.", nil, argument{name: "id", help: "The token's number, from the list."})
-	return c.callsBridge(func(e *environment, api *client.Client, args []string) error {
+func (e *environment) revokeTokenCommand() *cobra.Command {
+	const help = "Revoke a token and everything that was created with it.\n\n<id> is the token's number, from bridged token list."
+	return e.bridgeCommand("revoke <id>", help, func(api *client.Client, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil {
 			return misused("<id>: expected the number of a token but got %q", args[0])

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 )
 
 // version names the release; its build sets it (-ldflags "-X main.version=…").
 var version = "dev"
 
-func versionCommand() *command {
-	return newCommand("version", versionHelp, func(e *environment, _ []string) error { return e.printVersion() }).withoutEnvFile()
+func (e *environment) versionCommand() *cobra.Command {
+	return withoutEnvFile(e.newCommand("version", versionHelp, func([]string) error { return e.printVersion() }))
 }
 
 func (e *environment) printVersion() error {
@@ -18,7 +20,7 @@ func (e *environment) printVersion() error {
 	return err
 }
 
-// versionLine returns the versions that a report of a fault should name.
+// versionLine returns the versions that a bug report should contain.
 func versionLine() string {
 	return fmt.Sprintf("bridged %s (%s %s/%s, whatsmeow %s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, libraryVersion())
 }

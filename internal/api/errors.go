@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/rs/zerolog/hlog"
 
+	"bridged/internal/api/callers"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
@@ -87,7 +88,7 @@ type done struct {
 
 // fail answers and logs an error; no other place does. An answer that has begun stays.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if ended := endOfToken(r); ended != nil {
+	if ended := callers.Ended(r); ended != nil {
 		err = ended
 	}
 	if wentAway(r, err) {

@@ -2,25 +2,20 @@ package api
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rs/zerolog/hlog"
 
+	"bridged/internal/api/callers"
 	"bridged/internal/bridge"
 	"bridged/internal/hooks"
 )
 
 const (
-	// hookRoot begins the addresses of hooks.
-	hookRoot = "/hooks/"
 	// hookRetry goes into the Retry-After of a delivery while the account is not open.
 	hookRetry = 30 * time.Second
 	// briefKeys limits how long equal alerts count as retries. Repetitions come after hours.
@@ -29,55 +24,9 @@ const (
 	keptLonger = 6 * 24 * time.Hour
 )
 
-// hookOf returns the hook of a request; nil for none.
-func hookOf(ctx context.Context) *bridge.Hook {
-	if caller, ok := ctx.Value(callerKey{}).(*bearer); ok {
-		return caller.hook
-	}
-	return nil
-}
-
-// newHookKey returns the key of a hook's address, of 130 random bits, and its hash.
-func newHookKey() (key string, hash []byte) {
-	key = rand.Text()
-	sum := sha256.Sum256([]byte(key))
-	return key, sum[:]
-}
-
-// hookBearer returns the hook at a request's address, which may send to its chat alone, as long
-// as the token that made it lives; nil for any other address.
-func (s *server) hookBearer(r *http.Request) (*bearer, error) {
-	number, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, hookRoot), ".")
-	id, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || id < 1 || key == "" {
-		return nil, nil
-	}
-	hash := sha256.Sum256([]byte(key))
-	hook, err := s.Store.Hook(r.Context(), id)
-	switch {
-	case bridge.CodeOf(err) == bridge.CodeNotFound,
-		err == nil && (subtle.ConstantTimeCompare(hash[:], hook.KeyHash) != 1 || !hook.Enabled):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	maker, err := s.bearers.byID(r.Context(), hook.Token)
-	if err != nil || maker == nil {
-		return nil, err
-	}
-	family := maker.Family
-	if maker.ID == 0 {
-		family = -id
-	}
-	token := bridge.Token{
-		ID: -id, Name: hook.Name, Scopes: []bridge.Scope{bridge.ScopeSend}, Chats: []bridge.JID{hook.Chat}, ExpiresAt: maker.ExpiresAt, Family: family,
-	}
-	return &bearer{Token: token, ctx: maker.ctx, hook: &hook}, nil
-}
-
 // receiveHook answers a delivery, and notes its outcome.
 func receiveHook(in *input) (any, error) {
-	hook := hookOf(in.ctx())
+	hook := callers.HookOf(in.ctx())
 	if hook == nil {
 		return nil, errNoRoute()
 	}
@@ -100,12 +49,12 @@ func receiveHook(in *input) (any, error) {
 func (s *server) noteDelivery(ctx context.Context, hook bridge.Hook, problem string) error {
 	at, last, lastProblem := bridge.At(s.Now()), hook.LastFailedAt, ""
 	if problem == "" {
-		at, last = bridge.At(toTheMinute(at.Time, hook.CreatedAt)), hook.LastDeliveryAt
+		at, last = bridge.At(callers.ToTheMinute(at.Time, hook.CreatedAt)), hook.LastDeliveryAt
 	}
 	if hook.LastError != nil {
 		lastProblem = *hook.LastError
 	}
-	if problem == lastProblem && last != nil && last.Truncate(usedEvery).Equal(at.Truncate(usedEvery)) {
+	if problem == lastProblem && last != nil && last.Truncate(time.Minute).Equal(at.Truncate(time.Minute)) {
 		return nil
 	}
 	return s.Store.NoteDelivery(ctx, hook.ID, at, problem)
@@ -126,7 +75,7 @@ func forSenders(err error) error {
 
 // deliverHook sends the text of a delivery, once. It refuses by sender, gate, then content.
 func deliverHook(in *input, hook bridge.Hook) (any, error) {
-	if err := in.deliveries.take(hook.ID, in.Now()); err != nil {
+	if err := in.deliveries.Take(hook.ID, in.Now()); err != nil {
 		return nil, err
 	}
 	body, done, err := in.bodies.ReadBody(in.w, in.r, in.caller().Family)

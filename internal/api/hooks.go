@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,11 +8,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"bridged/internal/api/callers"
 	"bridged/internal/bridge"
 	"bridged/internal/hooks"
 )
 
-var hookQuota = quota{"hooks", 500, 50, 375, "remove some"}
+var hookQuota = callers.Quota{Things: "hooks", All: 500, Tree: 50, Created: 375, Remedy: "remove some"}
 
 // withAddress shows a hook with its address, once.
 type withAddress struct {
@@ -23,21 +23,15 @@ type withAddress struct {
 }
 
 func listHooks(in *input) (any, error) {
-	all, err := in.ownHooks(in.ctx())
+	all, err := in.hooks.Own(in.ctx())
 	return struct {
 		Count int           `json:"count"`
 		Hooks []bridge.Hook `json:"hooks"`
 	}{len(all), all}, err
 }
 
-func makerOfHook(hook bridge.Hook) int64 { return hook.Token }
-
-func (s *server) ownHooks(ctx context.Context) ([]bridge.Hook, error) {
-	return ownOf(ctx, s, s.Store.Hooks, makerOfHook)
-}
-
 func pathHook(in *input) (bridge.Hook, error) {
-	return pathOwn(in, "hook", in.ownHooks, func(hook bridge.Hook) int64 { return hook.ID })
+	return pathOwn(in, "hook", in.hooks.Own, func(hook bridge.Hook) int64 { return hook.ID })
 }
 
 func createHook(in *input) (any, error) {
@@ -56,9 +50,9 @@ func createHook(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	key, hash := newHookKey()
+	key, hash := callers.NewHookKey()
 	hook.KeyHash = hash
-	hook, err := addOwn(in.ctx(), in.server, hookQuota, makerOfHook, in.Store.Hooks, in.Store.AddHook, hook)
+	hook, err := in.hooks.Add(in.ctx(), in.Store.AddHook, hook)
 	return created{in.withAddress(in.r, hook, key)}, err
 }
 
@@ -68,7 +62,7 @@ func (s *server) withAddress(r *http.Request, hook bridge.Hook, key string) with
 	if base == "" {
 		base = "http://" + r.Host + s.BasePath
 	}
-	path := fmt.Sprint(hookRoot, hook.ID, ".", key)
+	path := fmt.Sprint(callers.HookRoot, hook.ID, ".", key)
 	return withAddress{hook, strings.TrimSuffix(base, "/") + path, path}
 }
 
@@ -83,8 +77,8 @@ func updateHook(in *input) (any, error) {
 	if in.body(&req, strict); in.err != nil {
 		return nil, in.err
 	}
-	key, hash := newHookKey()
-	maker, err := in.bearers.byID(in.ctx(), hook.Token)
+	key, hash := callers.NewHookKey()
+	maker, err := in.tokens.ByID(in.ctx(), hook.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +140,7 @@ func previewHook(in *input) (any, error) {
 	if err := template.Needs(header); err != nil {
 		return nil, err
 	}
-	if err := in.previews.take(in.caller().Family, in.Now()); err != nil {
+	if err := in.previews.Take(in.caller().Family, in.Now()); err != nil {
 		return nil, err
 	}
 	text, err := in.templates.render(in.ctx(), template, payload, header)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"bridged/internal/api/callers"
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport"
 	"bridged/internal/media"
@@ -31,7 +32,7 @@ func importChat(in *input) (any, error) {
 	caller := in.caller()
 	form.Token, form.Family = caller.ID, caller.Family
 	var release func()
-	form.While, release = in.whileValid(in.ctx())
+	form.While, release = callers.WhileValid(in.ctx(), in.Lifetime)
 	id, err := in.Importer.Start(in.ctx(), form.Request)
 	if err != nil {
 		release()
@@ -139,7 +140,7 @@ func ownsImport(in *input, id string) error {
 	if err != nil {
 		return err
 	}
-	tokens, err := in.ownTokens(in.ctx())
+	tokens, err := in.tokens.Own(in.ctx())
 	if err == nil && !slices.ContainsFunc(tokens, func(t bridge.Token) bool { return t.ID == token }) {
 		err = bridge.Fail(bridge.CodeForbidden, "another token began this import: only that one, a token that created it, or BRIDGE_TOKEN can cancel or undo it")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"bridged/internal/api/callers"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
@@ -35,7 +36,7 @@ type input struct {
 func (q *input) ctx() context.Context { return q.r.Context() }
 
 // caller returns the token that the request came with.
-func (q *input) caller() bridge.Token { return callerOf(q.r.Context()) }
+func (q *input) caller() bridge.Token { return callers.Of(q.r.Context()) }
 
 // body reads the body, a JSON object, into v, and returns its bytes.
 func (q *input) body(v any, form front.JSON) (body []byte) {

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/rs/zerolog/hlog"
 
+	"bridged/internal/api/callers"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
@@ -31,7 +32,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 			return
 		}
 		if caller != nil {
-			ctx, release := caller.during(r.Context())
+			ctx, release := caller.During(r.Context())
 			defer release()
 			r = r.WithContext(ctx)
 		}
@@ -40,8 +41,8 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 }
 
 // admit returns the caller of a request, nil for an unknown one, or a refusal.
-func (s *server) admit(w http.ResponseWriter, r *http.Request) (*bearer, error) {
-	caller, err := s.bearerOf(r)
+func (s *server) admit(w http.ResponseWriter, r *http.Request) (*callers.Caller, error) {
+	caller, err := s.tokens.OfRequest(r)
 	switch {
 	case caller == nil && r.ContentLength != 0:
 		w.Header().Set("Connection", "close")
@@ -49,7 +50,7 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (*bearer, error) 
 	case r.ContentLength < 0:
 		w.Header().Set("Connection", "close") // see conn.Read
 	}
-	isHook := strings.HasPrefix(r.URL.Path, hookRoot)
+	isHook := callers.IsHook(r)
 	switch {
 	case err != nil && (isHook || protected(r.URL.Path)):
 		return nil, err
@@ -63,7 +64,7 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (*bearer, error) 
 	if caller.ID != 0 {
 		log := hlog.FromRequest(r)
 		log.UpdateContext(func(c zerolog.Context) zerolog.Context { return c.Int64("token", caller.ID) })
-		s.bearers.note(r.Context(), caller, log)
+		s.tokens.NoteUse(r.Context(), caller, log)
 	}
 	return caller, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"bridged/internal/api/callers"
 	"bridged/internal/bridge"
 )
 
@@ -144,7 +145,7 @@ func sendKey(in *input, body []byte) *bridge.SendKey {
 
 // ownKey returns a key within those of the caller. No key from outside has a space.
 func ownKey(ctx context.Context, key string) string {
-	if id := callerOf(ctx).ID; id != 0 {
+	if id := callers.Of(ctx).ID; id != 0 {
 		return fmt.Sprintf("token %d %s", id, key)
 	}
 	return key

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"bridged/internal/api/callers"
 	"bridged/internal/bridge"
 	"bridged/internal/media"
 )
@@ -34,7 +35,7 @@ func pathContact(in *input) (bridge.KnownContact, error) {
 
 // contact returns a stored person whose chat the caller may see.
 func (s *server) contact(ctx context.Context, jid bridge.JID) (bridge.KnownContact, error) {
-	if chats := callerOf(ctx).Chats; chats != nil && !s.isAmong(jid, chats) {
+	if chats := callers.Of(ctx).Chats; chats != nil && !s.isAmong(jid, chats) {
 		return bridge.KnownContact{}, bridge.NoContact(jid)
 	}
 	return s.Store.Contact(ctx, jid)

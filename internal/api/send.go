@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"bridged/internal/api/callers"
 	"bridged/internal/bridge"
 )
 
@@ -121,14 +122,14 @@ func deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
 		if err != nil {
 			return bridge.Sent{}, err
 		}
-		if err := endOfToken(in.r); err != nil { // that took its time
+		if err := callers.Ended(in.r); err != nil { // that took its time
 			return bridge.Sent{}, err
 		}
 		d.Content = file
 	}
 	if text, isText := d.Content.(bridge.Text); isText && d.linked {
 		text.Preview = in.Preview(ctx, text.Text)
-		if err := endOfToken(in.r); err != nil {
+		if err := callers.Ended(in.r); err != nil {
 			return bridge.Sent{}, err
 		}
 		d.Content = text
@@ -141,7 +142,7 @@ func remedyFor(in *input, about *changed) string {
 	switch {
 	case about != nil:
 		return "repeat the call: a change of a message takes effect once"
-	case hookOf(in.ctx()) != nil:
+	case callers.HookOf(in.ctx()) != nil:
 		return "have it delivered again: a delivery that has an id is sent once"
 	case in.r.Header.Get("Idempotency-Key") != "":
 		return "repeat the call with the same Idempotency-Key"
@@ -153,7 +154,7 @@ func remedyFor(in *input, about *changed) string {
 // answerSent returns the answer of a sending route, or of a hook's delivery. replayed marks
 // a message of an earlier call.
 func (s *server) answerSent(ctx context.Context, sent bridge.Sent, replayed bool) any {
-	switch isHook := hookOf(ctx) != nil; {
+	switch isHook := callers.HookOf(ctx) != nil; {
 	case isHook && replayed:
 		return notSent(hookAnswer{Duplicate: true, MsgID: &sent.ID}, "an earlier delivery of the same was sent")
 	case isHook:

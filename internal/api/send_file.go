@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"bridged/internal/api/callers"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/intake"
@@ -138,7 +139,7 @@ type parts struct {
 }
 
 func newParts(w http.ResponseWriter, r *http.Request) parts {
-	return parts{given: make(map[string]bool), length: r.ContentLength, family: callerOf(r.Context()).Family, cut: intake.CutOff(w, r.Body)}
+	return parts{given: make(map[string]bool), length: r.ContentLength, family: callers.Of(r.Context()).Family, cut: intake.CutOff(w, r.Body)}
 }
 
 // each calls take for each part of a form, once for each name.

@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"bridged/internal/api/callers"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport"
@@ -127,14 +128,14 @@ type Options struct {
 // server holds the state that the handlers share. They reach it through their [input].
 type server struct {
 	Options
-	bearers    *bearers
+	tokens     *callers.Tokens
+	hooks      callers.Things[bridge.Hook]
+	webhooks   callers.Things[bridge.Webhook]
 	templates  *renderer
-	deliveries limiters // of each hook
-	previews   limiters // of each family
+	deliveries callers.Limiters // by hook
+	previews   callers.Limiters // by token tree
 	started    bridge.Time
 	sendTime   time.Duration // how long a send may take in all
-
-	adds sync.Mutex // held while a webhook or a hook is counted and added
 
 	bodies  front.Bodies
 	lists   front.Lists
@@ -147,7 +148,7 @@ type server struct {
 // Handler serves all routes. Serve it with [NewServer].
 type Handler struct {
 	chi.Router
-	bearers *bearers
+	tokens *callers.Tokens
 }
 
 // Family returns the family of the token with a secret; see [bridge.Token].
@@ -158,7 +159,7 @@ func (h *Handler) Family(ctx context.Context, secret string) (family int64, know
 
 // Token returns the token with a secret; see [bridge.Token].
 func (h *Handler) Token(ctx context.Context, secret string) (token bridge.Token, known bool) {
-	caller, err := h.bearers.find(ctx, secret)
+	caller, err := h.tokens.Find(ctx, secret)
 	if err != nil || caller == nil {
 		return bridge.Token{}, false
 	}
@@ -168,11 +169,11 @@ func (h *Handler) Token(ctx context.Context, secret string) (token bridge.Token,
 // UntilRevoked returns a context that ends when the token with an id is revoked, and false
 // if there is no such token. The end of its time does not end the context.
 func (h *Handler) UntilRevoked(ctx context.Context, id int64) (until context.Context, valid bool) {
-	token, err := h.bearers.byID(ctx, id)
+	token, err := h.tokens.ByID(ctx, id)
 	if err != nil || token == nil {
 		return nil, false
 	}
-	return token.ctx, true
+	return token.UntilRevoked(), true
 }
 
 // New returns the handler of all routes.
@@ -186,13 +187,20 @@ func New(o Options) *Handler {
 	if o.Streams == nil {
 		o.Streams = context.Background()
 	}
+	tokens := callers.NewTokens(o.Token, o.Store, o.Now)
 	s := &server{
-		Options:    o,
-		bearers:    newBearers(o.Token, o.Store, o.Now),
+		Options: o,
+		tokens:  tokens,
+		hooks: callers.Things[bridge.Hook]{
+			Quota: hookQuota, Tokens: tokens, Token: func(h bridge.Hook) int64 { return h.Token }, List: o.Store.Hooks,
+		},
+		webhooks: callers.Things[bridge.Webhook]{
+			Quota: webhookQuota, Tokens: tokens, Token: func(w bridge.Webhook) int64 { return w.Token }, List: o.Store.Webhooks,
+		},
 		templates:  newRenderer(),
-		deliveries: limiters{perMinute: 60, burst: 60, refusal: "a hook takes 60 deliveries a minute; try again a little later"},
+		deliveries: callers.Limiters{PerMinute: 60, Burst: 60, Refusal: "a hook takes 60 deliveries a minute; try again a little later"},
 		// With the second that a template may take that is a third of a processor.
-		previews: limiters{perMinute: 20, burst: 30, refusal: "templates can be tried 20 times a minute; try again a little later"},
+		previews: callers.Limiters{PerMinute: 20, Burst: 30, Refusal: "templates can be tried 20 times a minute; try again a little later"},
 		started:  bridge.At(o.Now()),
 		sendTime: 2*o.FetchTimeout + media.ConvertTime + deliveryTime,
 		bodies:   front.NewBodies(),
@@ -201,9 +209,8 @@ func New(o Options) *Handler {
 
 		documentJSON: documentAsJSON(o.BasePath),
 	}
-	h := &Handler{s.routes(), s.bearers}
 	if o.Connections != nil {
-		o.Connections.Identify(s.callers(h, o.Sessions))
+		o.Connections.Identify(func(r *http.Request) (tree int64, known bool) { return tokens.Identify(r, o.Sessions) })
 	}
-	return h
+	return &Handler{s.routes(), tokens}
 }

@@ -19,8 +19,6 @@ const (
 	maxTokenChats = 1000 // of one token
 )
 
-var tokenQuota = quota{"tokens", 1000, 50, 750, "revoke some"}
-
 // withTokenSecret shows a new token with its secret, once.
 type withTokenSecret struct {
 	bridge.Token
@@ -51,7 +49,7 @@ func createToken(in *input) (any, error) {
 	secret := bridge.TokenPrefix + rand.Text()
 	hash := sha256.Sum256([]byte(secret))
 	token.Hash = hash[:]
-	token, err = in.bearers.add(in.ctx(), token)
+	token, err = in.tokens.Add(in.ctx(), token)
 	return created{withTokenSecret{token, secret}}, err
 }
 
@@ -146,30 +144,17 @@ func (s *server) mayMake(caller, token bridge.Token) error {
 }
 
 func listTokens(in *input) (any, error) {
-	tokens, err := in.ownTokens(in.ctx())
+	tokens, err := in.tokens.Own(in.ctx())
 	return struct {
 		Count  int            `json:"count"`
 		Tokens []bridge.Token `json:"tokens"`
 	}{len(tokens), notNull(tokens)}, err
 }
 
-// ownTokens returns what the caller may see: all, or a token itself and those of its making.
-func (s *server) ownTokens(ctx context.Context) ([]bridge.Token, error) {
-	tokens, err := s.Store.Tokens(ctx)
-	if err != nil {
-		return nil, err
-	}
-	own := map[int64]bool{callerOf(ctx).ID: true}
-	return slices.DeleteFunc(tokens, func(token bridge.Token) bool {
-		own[token.ID] = own[token.ID] || own[token.Parent] // parents are older
-		return !own[token.ID]
-	}), nil
-}
-
 func getToken(in *input) (any, error) { return pathToken(in) }
 
 func pathToken(in *input) (bridge.Token, error) {
-	return pathOwn(in, "token", in.ownTokens, func(token bridge.Token) int64 { return token.ID })
+	return pathOwn(in, "token", in.tokens.Own, func(token bridge.Token) int64 { return token.ID })
 }
 
 func getOwnToken(in *input) (any, error) {
@@ -192,7 +177,7 @@ func deleteToken(in *input) (any, error) {
 	removed, err := in.Store.RemoveToken(context.WithoutCancel(in.ctx()), token.ID) // its own caller may leave
 	if err != nil {
 		if bridge.CodeOf(err) != bridge.CodeNotFound {
-			in.bearers.remove(in.bearers.madeBy(token.ID))
+			in.tokens.RevokeTree(token.ID)
 			err = bridge.Fail(bridge.CodeStorageUnavailable, "the token no longer opens anything, but it could not be removed from the store: "+
 				"it would work again after a restart, and its webhooks stay. Free space on the disk, and revoke it again").Because(err)
 		}
@@ -200,6 +185,6 @@ func deleteToken(in *input) (any, error) {
 	}
 	in.Webhooks.Forget(removed.Webhooks)
 	err = in.write(in.w, in.r, http.StatusOK, done{true})
-	in.bearers.remove(removed.Tokens) // perhaps the caller's own, hence behind the answer
+	in.tokens.Revoke(removed.Tokens) // perhaps the caller's own, hence behind the answer
 	return nil, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"bridged/internal/api/callers"
 	"bridged/internal/bridge"
 	"bridged/internal/media"
 )
@@ -50,7 +51,7 @@ func requestTranscript(in *input) (any, error) {
 	}
 	answer := bridge.TranscriptRequest{ChatJID: m.Chat, MsgID: m.ID, Transcript: m.Transcript}
 	if m.Transcript != nil {
-		if !callerOf(in.ctx()).Allows(bridge.ScopeRead) {
+		if !callers.Of(in.ctx()).Allows(bridge.ScopeRead) {
 			answer.Transcript = nil // that it was asked for is all that such a token learns
 			return accepted{answer}, nil
 		}

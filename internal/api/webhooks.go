@@ -2,17 +2,17 @@ package api
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"maps"
 	"slices"
 
+	"bridged/internal/api/callers"
 	"bridged/internal/bridge"
 	"bridged/internal/webhook"
 	"bridged/internal/webhook/format"
 )
 
-var webhookQuota = quota{"webhooks", webhook.Most, 10, webhook.Most - webhook.Most/4, "remove some"}
+var webhookQuota = callers.Quota{Things: "webhooks", All: webhook.Most, Tree: 10, Created: webhook.Most - webhook.Most/4, Remedy: "remove some"}
 
 // shownWebhook describes a webhook in an answer. Chat is the only one of chats, if any.
 type shownWebhook struct {
@@ -36,14 +36,8 @@ type withSecret struct {
 	Secret string `json:"secret"`
 }
 
-func makerOfWebhook(hook bridge.Webhook) int64 { return hook.Token }
-
-func (s *server) ownWebhooks(ctx context.Context) ([]bridge.Webhook, error) {
-	return ownOf(ctx, s, s.Store.Webhooks, makerOfWebhook)
-}
-
 func listWebhooks(in *input) (any, error) {
-	webhooks, err := in.ownWebhooks(in.ctx())
+	webhooks, err := in.webhooks.Own(in.ctx())
 	shown := make([]shownWebhook, len(webhooks))
 	for i, hook := range webhooks {
 		shown[i] = showWebhook(in, hook)
@@ -66,10 +60,10 @@ func createWebhook(in *input) (any, error) {
 	hook := bridge.Webhook{Enabled: true, Cursor: after, Token: in.caller().ID}
 	change(&hook)
 	if req.DryRun {
-		_, err := addOwn(in.ctx(), in.server, webhookQuota, makerOfWebhook, in.Store.Webhooks, in.Webhooks.Check, hook)
+		_, err := in.webhooks.Add(in.ctx(), in.Webhooks.Check, hook)
 		return done{true}, err
 	}
-	hook, err := addOwn(in.ctx(), in.server, webhookQuota, makerOfWebhook, in.Store.Webhooks, in.Webhooks.Create, hook)
+	hook, err := in.webhooks.Add(in.ctx(), in.Webhooks.Create, hook)
 	answer := withSecret{showWebhook(in, hook), hook.Secret}
 	answer.Options = hook.Options
 	return created{answer}, err
@@ -142,7 +136,7 @@ func redeliver(in *input) (any, error) {
 }
 
 func pathWebhook(in *input) (bridge.Webhook, error) {
-	return pathOwn(in, "webhook", in.ownWebhooks, func(hook bridge.Webhook) int64 { return hook.ID })
+	return pathOwn(in, "webhook", in.webhooks.Own, func(hook bridge.Webhook) int64 { return hook.ID })
 }
 
 // pathWebhookID returns the id of the webhook that the path names, if it is the caller's.

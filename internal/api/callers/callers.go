@@ -1,0 +1,103 @@
+// Package callers identifies the callers of the API and bounds what they create.
+//
+// A caller is BRIDGE_TOKEN, a stored token or the address of an incoming webhook. [Tokens]
+// finds it, and [Caller.During] puts it into the context of its request, which ends when the
+// token is revoked or expires. [Quota] bounds what tokens create, and [Limiters] how often
+// they do something.
+package callers
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// Caller is a token in use. Its requests end when it is revoked or expires.
+type Caller struct {
+	bridge.Token
+	hook  *bridge.Hook // if the request was sent to its address
+	ctx   context.Context
+	end   context.CancelCauseFunc
+	noted time.Time // the last use that was stored; guarded by the mutex of Tokens
+}
+
+type contextKey struct{}
+
+// Of returns the token of a request. BRIDGE_TOKEN has the id 0.
+func Of(ctx context.Context) bridge.Token {
+	if caller, ok := ctx.Value(contextKey{}).(*Caller); ok {
+		return caller.Token
+	}
+	return bridge.Token{}
+}
+
+// HookOf returns the hook to whose address a request was sent, or nil.
+func HookOf(ctx context.Context) *bridge.Hook {
+	if caller, ok := ctx.Value(contextKey{}).(*Caller); ok {
+		return caller.hook
+	}
+	return nil
+}
+
+// WhileValid returns a context that ends with parent and with the token of the request of
+// ctx, but not with the request. The caller must call release.
+func WhileValid(ctx, parent context.Context) (valid context.Context, release context.CancelFunc) {
+	caller, ok := ctx.Value(contextKey{}).(*Caller)
+	if !ok {
+		return parent, func() {}
+	}
+	return caller.During(parent)
+}
+
+var errTokenEnded = errors.New("the token has ended")
+
+// Ended returns the refusal of a request whose token has ended since it began, or nil.
+func Ended(r *http.Request) error {
+	if !errors.Is(context.Cause(r.Context()), errTokenEnded) {
+		return nil
+	}
+	return bridge.Fail(bridge.CodeUnauthorized, "the token has expired or was revoked")
+}
+
+// During returns the context of a request, which ends with its token.
+func (c *Caller) During(parent context.Context) (context.Context, context.CancelFunc) {
+	parent = bridge.WithTree(context.WithValue(parent, contextKey{}, c), c.Family)
+	if c.ID == 0 {
+		return parent, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(parent)
+	unhook, stop := context.AfterFunc(c.ctx, func() { cancel(errTokenEnded) }), func() {}
+	if c.ExpiresAt != nil {
+		ctx, stop = context.WithDeadlineCause(ctx, c.ExpiresAt.Time, errTokenEnded)
+	}
+	return ctx, func() {
+		stop()
+		unhook()
+		cancel(nil)
+	}
+}
+
+// UntilRevoked returns the context that ends when the token is revoked. Its expiry does not
+// end it.
+func (c *Caller) UntilRevoked() context.Context { return c.ctx }
+
+func (c *Caller) hasExpired(now time.Time) bool {
+	return c.ExpiresAt != nil && !now.Before(c.ExpiresAt.Time)
+}
+
+// secretOf returns the bearer token of a request; empty for none.
+func secretOf(r *http.Request) string {
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return ""
+	}
+	scheme, secret, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(secret)
+}

@@ -17,6 +17,8 @@ import (
 
 	"bridged/internal/api"
 	"bridged/internal/api/front"
+	"bridged/internal/api/metrics"
+	"bridged/internal/api/stream"
 	"bridged/internal/bridge"
 	"bridged/internal/chatexport"
 	"bridged/internal/chatimport"
@@ -57,7 +59,7 @@ type app struct {
 	exports  *media.Preparer // receives exported chats
 	importer *chatimport.Importer
 	pictures *media.Pictures
-	typing   *api.Typing // nil unless SHOW_TYPING
+	typing   *stream.Typing // nil unless SHOW_TYPING
 	webhooks *webhook.Dispatcher
 	server   *http.Server
 	console  *console.Console        // nil where it is switched off
@@ -181,7 +183,7 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	}
 	var noteTyping func(chat, person bridge.JID, state bridge.TypingState)
 	if c.ShowTyping {
-		a.typing = api.NewTyping(a.store.Clock().Now)
+		a.typing = stream.NewTyping(a.store.Clock().Now)
 		noteTyping = a.typing.Note
 	}
 	a.account, err = wa.Open(ctx, wa.Options{
@@ -267,12 +269,12 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 	if len(c.PublicURLs) > 0 {
 		publicURL = c.PublicURLs[0].String()
 	}
-	var metrics []prometheus.Collector
+	var collectors []prometheus.Collector
 	if a.fleet != nil {
-		metrics = a.fleet.Metrics()
+		collectors = a.fleet.Metrics()
 	}
 	if a.sounds != nil {
-		metrics = append(metrics, a.sounds.Metrics()...)
+		collectors = append(collectors, a.sounds.Metrics()...)
 	}
 	return api.New(api.Options{
 		Connections: connections, Sessions: a.tokenOf,
@@ -283,7 +285,7 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 		PublicURL: publicURL, BasePath: c.BasePath, Transcription: transcription(c),
 		Preview: a.previews(c).Find, LinkPreviews: c.LinkPreviews,
 		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
-		Build: api.Build{Version: version, Library: libraryVersion()}, Metrics: metrics,
+		Build: metrics.Build{Version: version, Library: libraryVersion()}, Metrics: collectors,
 	})
 }
 

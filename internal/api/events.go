@@ -1,14 +1,13 @@
 package api
 
 import (
-	"context"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"bridged/internal/api/front"
+	"bridged/internal/api/stream"
 	"bridged/internal/bridge"
 	"bridged/internal/store"
 )
@@ -18,24 +17,14 @@ const (
 	longWait  = 60 * time.Second // how long a caller may wait for the next event
 )
 
-// eventQuery holds which events a reader of the log wants, and its place.
-type eventQuery struct {
-	store.EventQuery
-	hasCursor bool          // it has read before, so that lost events are reported
-	fromNow   bool          // only what comes from now on
-	memory    *front.Memory // of the page that is read
-	family    int64         // of the reader
-	typing    *typingStream // nil for who does not want to know
-}
-
-// listEvents answers the log as a stream to callers that accept one, else in pages.
+// listEvents answers with the log, as a stream if the caller accepts one, else in pages.
 func listEvents(in *input) (any, error) {
-	if acceptsStream(in.r) {
+	if stream.Accepts(in.r) {
 		from := in.events(in.r.Header.Get("Last-Event-ID"), bridge.StreamTypes())
 		if in.err != nil {
 			return nil, in.err
 		}
-		return nil, in.stream(in.w, in.r, from)
+		return nil, in.log.Serve(in.w, in.r, from)
 	}
 	from := in.events("", bridge.EventTypes())
 	from.Limit = in.limit(maxEvents)
@@ -43,15 +32,11 @@ func listEvents(in *input) (any, error) {
 	if wait > 0 && in.err == nil {
 		in.err = front.Keep(in.r)
 	}
-	if in.err == nil {
-		in.err = in.beginEvents(in.ctx(), &from)
-	}
 	if in.err != nil {
 		return nil, in.err
 	}
-	in.memory = in.lists.Answer(in.w, from.family, front.AnswerTime)
-	from.memory = in.memory
-	page, err := in.waitForEvents(in.ctx(), from, wait)
+	in.memory = in.lists.Answer(in.w, from.Tree, front.AnswerTime)
+	page, err := in.log.Poll(in.ctx(), from, in.memory, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -62,35 +47,6 @@ func listEvents(in *input) (any, error) {
 	})
 }
 
-// acceptsStream reports whether the caller accepts text/event-stream by name.
-func acceptsStream(r *http.Request) bool {
-	for _, accepted := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
-		mediaType, _, _ := strings.Cut(accepted, ";")
-		if strings.EqualFold(strings.TrimSpace(mediaType), "text/event-stream") {
-			return true
-		}
-	}
-	return false
-}
-
-// waitForEvents returns the first page with an event or a reset, or an empty one when the
-// wait is over or the service stops.
-func (s *server) waitForEvents(ctx context.Context, q eventQuery, wait time.Duration) (store.EventPage, error) {
-	page, reset := store.EventPage{Next: q.After}, false
-	for got, err := range s.follow(ctx, q, wait) {
-		if err != nil {
-			return page, err
-		}
-		page = got.EventPage
-		reset = reset || page.Reset && q.hasCursor
-		if len(page.Events) > 0 || reset && !page.More || got.quiet {
-			break
-		}
-	}
-	page.Reset = reset
-	return page, nil
-}
-
 // eventTail ends a page of the log, which can always be continued.
 type eventTail struct {
 	NextCursor string `json:"nextCursor"`
@@ -98,17 +54,9 @@ type eventTail struct {
 	Reset      bool   `json:"reset"`
 }
 
-// beginEvents moves a reader of new events alone to the end of the log.
-func (s *server) beginEvents(ctx context.Context, q *eventQuery) (err error) {
-	if q.fromNow {
-		q.After, err = s.Store.LastEvent(ctx)
-	}
-	return err
-}
-
 // events reads the parameters of streams and pages. A Last-Event-ID is newer than the
 // address, which a reconnecting EventSource never changes.
-func (q *input) events(lastEventID string, types []bridge.EventType) eventQuery {
+func (q *input) events(lastEventID string, types []bridge.EventType) stream.Query {
 	after, given := q.one("after")
 	cursor, alsoGiven := q.one("cursor") // what other lists call it
 	switch {
@@ -121,15 +69,15 @@ func (q *input) events(lastEventID string, types []bridge.EventType) eventQuery 
 	if lastEventID != "" {
 		name, after, given = "Last-Event-ID", lastEventID, true
 	}
-	events := eventQuery{EventQuery: store.EventQuery{EventFilter: bridge.EventFilter{Types: q.eventTypes("types", types)}}}
-	events.Only, events.family = q.caller().Chats, q.caller().Family
+	events := stream.Query{EventQuery: store.EventQuery{EventFilter: bridge.EventFilter{Types: q.eventTypes("types", types)}}}
+	events.Only, events.Tree = q.caller().Chats, q.caller().Family
 	events.Chats, events.FromMe = q.queryChats("chat"), q.choice("fromMe")
 	switch {
 	case !given || after == "":
 	case after == "now":
-		events.fromNow = true
+		events.FromNow = true
 	default:
-		events.hasCursor = true
+		events.HasCursor = true
 		events.After = q.eventCursor(name, after)
 	}
 	return events

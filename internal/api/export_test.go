@@ -1,17 +1,6 @@
 package api
 
-import (
-	"net/http"
-	"slices"
-
-	"bridged/internal/bridge"
-	"bridged/internal/media"
-)
-
-// ServeFile answers an open file.
-func ServeFile(w http.ResponseWriter, r *http.Request, file *media.File, m bridge.Message) error {
-	return serveFile(w, r, file, m, inline)
-}
+import "slices"
 
 // Codes returns the codes that have a status, sorted.
 func Codes() []string {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"bridged/internal/api/callers"
+	"bridged/internal/api/download"
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport"
 	"bridged/internal/media"
@@ -182,7 +183,7 @@ func mayImport(in *input) func(bridge.JID) error {
 
 func (f *importForm) take(ctx context.Context, s *server, part *multipart.Part) (err error) {
 	if part.FormName() == "file" {
-		f.FileName = plainName(part.FileName())
+		f.FileName = download.PlainName(part.FileName())
 		f.Export, err = s.Exports.Receive(ctx, media.Incoming{From: s.Importer.Upload(part), Announced: f.length, Family: f.family, Cut: f.cut})
 		return err
 	}

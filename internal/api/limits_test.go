@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
+	"bridged/internal/api/download"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/media"
@@ -244,7 +245,7 @@ func TestLimits_ReadersOfFiles(t *testing.T) {
 				defer file.Close()
 				m := bridge.Message{ID: "F", Timestamp: bridge.At(noon), Media: &bridge.Media{Type: bridge.MediaVideo, MimeType: "video/mp4"}}
 				serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if err := api.ServeFile(w, r, &media.File{File: file, Size: size, ModTime: noon}, m); err != nil {
+					if err := download.Serve(w, r, &media.File{File: file, Size: size, ModTime: noon}, m, download.Inline); err != nil {
 						t.Error(err)
 					}
 				})

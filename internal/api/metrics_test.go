@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"bridged/internal/api"
+	"bridged/internal/api/metrics"
 	"bridged/internal/bridge"
 )
 
@@ -67,7 +68,7 @@ func TestMetrics_FollowTheConventions(t *testing.T) {
 }
 
 func TestMetrics_TellWhatGoesOn(t *testing.T) {
-	h := newHooked(t, func(o *api.Options) { o.Build = api.Build{Version: "1.2.3", Library: "v0.9"} })
+	h := newHooked(t, func(o *api.Options) { o.Build = metrics.Build{Version: "1.2.3", Library: "v0.9"} })
 	last := bridge.At(noon)
 	h.account.traffic = bridge.Traffic{Received: 7, Undecryptable: 1, Sent: 3, Failed: 2, SentAgain: 4, LastReceivedAt: &last, QueuedReceived: 711, QueueStalls: 1}
 	h.receiver.answers(http.StatusInternalServerError)

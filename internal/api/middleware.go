@@ -19,7 +19,7 @@ import (
 func (s *server) observe(next http.Handler) http.Handler {
 	return front.Observe(next, s.Log, func(r *http.Request, status, size int, took time.Duration) {
 		front.Accessed(front.AccessLine(r, status), r, status, size, took).Msg("request")
-		s.metrics.observe(r, status, took)
+		s.metrics.Observe(r, status, took)
 	}, s.fail)
 }
 

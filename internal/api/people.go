@@ -3,12 +3,10 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"strings"
 
 	"bridged/internal/api/callers"
+	"bridged/internal/api/download"
 	"bridged/internal/bridge"
-	"bridged/internal/media"
 )
 
 const (
@@ -153,18 +151,5 @@ func answerPicture(in *input, of bridge.JID) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	describePicture(in.w.Header(), file, size)
-	in.r.Header.Del("Range") // pictures are small: they come whole
-	out := &fileWriter{ResponseWriter: in.w}
-	http.ServeContent(out, in.r, "", file.At, file)
-	return nil, out.refusal(0)
-}
-
-// describePicture lets callers keep a copy, and ask before they use it: pictures change.
-func describePicture(header http.Header, file *media.PictureFile, size bridge.PictureSize) {
-	header.Set("Cache-Control", "private, no-cache")
-	header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	header.Set("ETag", etag(file.SHA256))
-	header.Set("Content-Type", file.MimeType)
-	header.Set("Content-Disposition", contentDisposition(inline, string(size)+"."+strings.TrimPrefix(file.MimeType, "image/")))
+	return nil, download.ServePicture(in.w, in.r, file, size)
 }

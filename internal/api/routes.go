@@ -29,7 +29,7 @@ func (s *server) routes() chi.Router {
 	// Diagnostics
 	r.Get("/healthz", s.handle(getHealth))
 	account.Get("/readyz", s.handle(getReadiness))
-	account.Method(http.MethodGet, "/metrics", s.metrics.handler())
+	account.Method(http.MethodGet, "/metrics", s.metrics.Handler())
 	if !s.WithoutPages {
 		r.Get("/openapi.yaml", s.handle(getDocument))
 		r.Get("/openapi.json", s.handle(getDocumentAsJSON))

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"bridged/internal/api/callers"
+	"bridged/internal/api/download"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/intake"
@@ -203,7 +204,7 @@ func (f *fileForm) take(ctx context.Context, s *server, part *multipart.Part) (e
 	if err := f.check(s); err != nil {
 		return err
 	}
-	f.name, f.contentType = plainName(part.FileName()), part.Header.Get("Content-Type")
+	f.name, f.contentType = download.PlainName(part.FileName()), part.Header.Get("Content-Type")
 	f.file, err = s.Preparer.Receive(ctx, media.Incoming{From: part, Announced: f.length, Family: f.family, Cut: f.cut})
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,8 @@ import (
 
 	"bridged/internal/api/callers"
 	"bridged/internal/api/front"
+	"bridged/internal/api/metrics"
+	"bridged/internal/api/stream"
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport"
 	"bridged/internal/media"
@@ -89,8 +92,8 @@ type Options struct {
 	Pictures     *media.Pictures
 	Importer     *chatimport.Importer
 	Exports      *media.Preparer // receives exported chats
-	// Typing is what streams tell of people who type; nil where the account is not available.
-	Typing *Typing
+	// Typing has the typing indicators for streams of events; nil if the account is not available.
+	Typing *stream.Typing
 	// FetchTimeout bounds a fetch, and separately the wait for its turn.
 	FetchTimeout time.Duration
 
@@ -112,8 +115,8 @@ type Options struct {
 	// Streams ends streams of events, which would hold up a shutdown; nil never ends.
 	Streams context.Context
 
-	Build   Build
-	Metrics []prometheus.Collector // shown beside the API's own
+	Build   metrics.Build
+	Metrics []prometheus.Collector // served in addition to those of the API
 
 	// Connections are shown in /metrics and identify callers; nil for none.
 	Connections *front.Connections
@@ -139,8 +142,9 @@ type server struct {
 
 	bodies  front.Bodies
 	lists   front.Lists
+	log     stream.Log
 	keys    sync.Map // of bridge.SendKey, by Key: those of calls that are not answered yet
-	metrics *metrics
+	metrics *metrics.Metrics
 
 	documentJSON func() ([]byte, error)
 }
@@ -187,6 +191,12 @@ func New(o Options) *Handler {
 	if o.Streams == nil {
 		o.Streams = context.Background()
 	}
+	collectors := o.Metrics
+	if o.Connections != nil {
+		collectors = append(slices.Clone(collectors), o.Connections)
+	}
+	collected := metrics.New(metrics.Options{Build: o.Build, Store: o.Store, Account: o.Account, Files: o.Files, Others: collectors, Log: o.Log})
+	lists := front.NewLists()
 	tokens := callers.NewTokens(o.Token, o.Store, o.Now)
 	s := &server{
 		Options: o,
@@ -204,8 +214,9 @@ func New(o Options) *Handler {
 		started:  bridge.At(o.Now()),
 		sendTime: 2*o.FetchTimeout + media.ConvertTime + deliveryTime,
 		bodies:   front.NewBodies(),
-		lists:    front.NewLists(),
-		metrics:  newMetrics(o),
+		lists:    lists,
+		log:      stream.Log{Store: o.Store, Lists: lists, Typing: o.Typing, Open: collected.Streams, Stopping: o.Streams},
+		metrics:  collected,
 
 		documentJSON: documentAsJSON(o.BasePath),
 	}

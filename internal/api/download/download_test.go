@@ -1,4 +1,4 @@
-package api
+package download
 
 import (
 	"net/http"
@@ -9,9 +9,9 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Rows may be older than the limits at their reception: whatever they claim, the
-// headers stay short and well formed.
-func TestDescribeFile_WithstandsAnyClaim(t *testing.T) {
+// Stored messages may be older than the limits on received ones. Their headers are bounded and
+// valid all the same.
+func TestDescribe_BoundsHeaders(t *testing.T) {
 	for name, media := range map[string]bridge.Media{
 		"long type":       {MimeType: "application/" + strings.Repeat("x", 30_000)},
 		"long parameter":  {MimeType: "text/plain; charset=" + strings.Repeat("x", 30_000)},
@@ -29,13 +29,13 @@ func TestDescribeFile_WithstandsAnyClaim(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			media.Type = bridge.MediaDocument
 			header := http.Header{}
-			describeFile(header, bridge.Message{ID: "3EB0", Media: &media}, inline)
+			describe(header, bridge.Message{ID: "3EB0", Media: &media}, Inline)
 			got := header.Get("Content-Type")
 			if len(got) > maxMIMEType || got != media.MimeType && got != bridge.UnknownMIMEType || strings.ContainsFunc(got, isNotPlain) {
 				t.Errorf("type %.100q", got)
 			}
 			shown, _, _ := strings.Cut(strings.TrimPrefix(header.Get("Content-Disposition"), `inline; filename="`), `"`)
-			if n := utf8.RuneCountInString(shown); n == 0 || n > maxFileName {
+			if n := utf8.RuneCountInString(shown); n == 0 || n > 255 {
 				t.Errorf("a name of %d characters", n)
 			}
 		})

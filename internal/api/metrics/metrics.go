@@ -1,4 +1,6 @@
-package api
+// Package metrics serves /metrics: the requests of the API, and the state of the account, the
+// store and the files.
+package metrics
 
 import (
 	"context"
@@ -15,28 +17,48 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/rs/zerolog"
 
+	"bridged/internal/api/stream"
 	"bridged/internal/bridge"
 	"bridged/internal/media"
 	"bridged/internal/store"
 )
 
-// metrics holds the registry of /metrics. Labels are routes, never paths: no JIDs, a fixed number.
-type metrics struct {
+// Metrics holds the metrics. Their labels are routes and not paths, so that their number is
+// bounded and they have no JIDs.
+type Metrics struct {
+	Streams prometheus.Gauge // streams of events that are open
+
 	registry *prometheus.Registry
 	log      zerolog.Logger
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
-	streams  prometheus.Gauge
 }
 
-// Build has the versions of the running program.
+// Options configures [New].
+type Options struct {
+	Build   Build
+	Store   *store.Store
+	Account Account
+	Files   *media.Cache
+	Others  []prometheus.Collector // are served as well
+	Log     zerolog.Logger
+}
+
+// Account is the paired account.
+type Account interface {
+	Status() bridge.Status
+	Traffic() bridge.Traffic
+}
+
+// Build holds the versions of the running program.
 type Build struct {
 	Version string // of bridged
 	Library string // the version of whatsmeow
 }
 
-func newMetrics(o Options) *metrics {
-	m := &metrics{
+// New returns the metrics of one server.
+func New(o Options) *Metrics {
+	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		log:      o.Log,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -47,30 +69,28 @@ func newMetrics(o Options) *metrics {
 			Help:    "Time from a request's head to its last byte. Streams of events and waiting for them are left out.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, []string{"route"}),
-		streams: prometheus.NewGauge(prometheus.GaugeOpts{
+		Streams: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "bridged_event_streams", Help: "Streams of events that are open.",
 		}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.streams, buildInfo(o.Build), &state{o.Store, o.Account, o.Files},
+	m.registry.MustRegister(m.requests, m.duration, m.Streams, buildInfo(o.Build), &state{o.Store, o.Account, o.Files},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.registry.MustRegister(o.Metrics...)
-	if o.Connections != nil {
-		m.registry.MustRegister(o.Connections)
-	}
+	m.registry.MustRegister(o.Others...)
 	return m
 }
 
 func buildInfo(b Build) prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "bridged_build_info", Help: "1; its labels are what the program was made of.",
+		Name: "bridged_build_info", Help: "1; its labels are the versions of the program, its library and Go.",
 		ConstLabels: prometheus.Labels{"version": b.Version, "whatsmeow": b.Library, "goversion": runtime.Version()},
 	})
 	info.Set(1)
 	return info
 }
 
-// handler returns the handler of /metrics. If a part fails, it shows the rest and logs it.
-func (m *metrics) handler() http.Handler {
+// Handler returns the handler of /metrics. If a collector fails, its error is logged and the
+// others are served.
+func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, ErrorLog: scrapeLog{m.log},
 	})
@@ -83,7 +103,8 @@ func (l scrapeLog) Println(v ...any) {
 	l.log.Warn().Str("error", bridge.Redact(strings.TrimSpace(fmt.Sprintln(v...)))).Msg("metrics are incomplete")
 }
 
-func (m *metrics) observe(r *http.Request, status int, took time.Duration) {
+// Observe counts a request that was answered.
+func (m *Metrics) Observe(r *http.Request, status int, took time.Duration) {
 	route, method := chi.RouteContext(r.Context()).RoutePattern(), r.Method
 	if route == "" || status == http.StatusMethodNotAllowed {
 		route, method = "unknown", "any" // callers must not choose labels
@@ -96,7 +117,7 @@ func (m *metrics) observe(r *http.Request, status int, took time.Duration) {
 
 // isHeld reports whether a request waits for events, so that its duration means nothing.
 func isHeld(r *http.Request, route string) bool {
-	return route == "/api/events" && (acceptsStream(r) || r.URL.Query().Get("wait") != "")
+	return route == "/api/events" && (stream.Accepts(r) || r.URL.Query().Get("wait") != "")
 }
 
 // scrapeTime bounds the queries of a scrape.
@@ -151,8 +172,8 @@ func (s *state) collectAccount(metrics chan<- prometheus.Metric) {
 }
 
 func (s *state) collectStored(ctx context.Context, metrics chan<- prometheus.Metric) {
-	metrics <- gauge("bridged_media_cache_size_bytes", "Size of the files that are kept for downloads.", s.files.Size())
-	// One that the store cannot answer does not hide the others.
+	metrics <- gauge("bridged_media_cache_size_bytes", "Size of the cached media files.", s.files.Size())
+	// A query that fails does not hide the others.
 	report := func(err error, collect func()) {
 		if err != nil {
 			metrics <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(err), err)
@@ -175,7 +196,7 @@ func (s *state) collectStored(ctx context.Context, metrics chan<- prometheus.Met
 	parts, err := s.store.HistoryCount(ctx)
 	report(err, func() {
 		for status, count := range map[string]int{"waiting": parts.Waiting, "done": parts.Done, "given_up": parts.GivenUp} {
-			metrics <- gauge("bridged_history_parts", "Parts of the phone's history that wait, were taken over (done) or were given up.",
+			metrics <- gauge("bridged_history_parts", "Parts of the phone's history that wait, were imported (done) or were given up.",
 				count, "status", status)
 		}
 	})

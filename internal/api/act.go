@@ -7,14 +7,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// act is a read receipt, a presence or a change of how a chat is kept. It has no row; its key is stored once it is done, and
-// until then a repeated call does it again, which others see once.
+// act is a read receipt, a presence or a change of a chat's settings. It has no row. Its key is
+// stored once it is done; until then a repeated call does it again, which has no further effect.
 type act struct {
-	chat   bridge.JID // empty where looking up finds it
+	chat   bridge.JID // empty if lookUp finds it
 	lookUp func(ctx context.Context) error
 	do     func(ctx context.Context) (bridge.Sent, error) // returns the values stored with its key
 	answer func(bridge.Sent) any
-	change bool // and no message, in the words of an error
+	change bool // an error calls it a change and not a message
 }
 
 func actOnce(in *input, body []byte, a act) (any, error) {
@@ -39,7 +39,7 @@ func actOnce(in *input, body []byte, a act) (any, error) {
 	})
 }
 
-// markRead marks a chat as read up to a message, or all of it.
+// markRead marks a chat as read, up to a message or entirely.
 func markRead(in *input) (any, error) {
 	jid := in.pathChat("jid")
 	var req struct {
@@ -47,7 +47,7 @@ func markRead(in *input) (any, error) {
 	}
 	body := in.body(&req, optional)
 	if req.MsgID != nil && *req.MsgID == "" {
-		// Ticks cannot be taken back: a script whose variable is empty means one message.
+		// Receipts cannot be taken back, and a script with an empty variable means one message.
 		in.refuse("msgId is empty: give the id of a message, or leave it out to read the whole chat")
 	}
 	var chat bridge.Chat

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// logoutTimeout bounds a logout, which outlives its caller: no session stays half wiped.
+// logoutTimeout bounds a logout. It outlives its caller, so that no session remains half wiped.
 const logoutTimeout = time.Minute
 
 func getStatus(in *input) (any, error) {
@@ -19,7 +19,7 @@ func getStatus(in *input) (any, error) {
 	return status, nil
 }
 
-// requestPairingCode answers a pairing code for PHONE_NUMBER or else the number in the body.
+// requestPairingCode answers with a pairing code for PHONE_NUMBER, or for the number in the body.
 func requestPairingCode(in *input) (any, error) {
 	var req struct {
 		Phone string `json:"phone"`
@@ -50,7 +50,7 @@ func (s *server) phoneToPair(asked string) (string, error) {
 	return phone, nil
 }
 
-// answerPasskey takes a passkey's credential, then the confirmation that the codes are equal.
+// answerPasskey receives the credential of a passkey, and then the confirmation that the codes are equal.
 func answerPasskey(in *input) (any, error) {
 	var req struct {
 		Confirm  *bool           `json:"confirm"`

@@ -9,7 +9,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// needs refuses callers without a scope.
+// needs refuses callers that lack a scope.
 func (s *server) needs(scope bridge.Scope) func(http.Handler) http.Handler {
 	return s.gate(func(caller bridge.Token) error {
 		if !caller.Allows(scope) {
@@ -19,7 +19,7 @@ func (s *server) needs(scope bridge.Scope) func(http.Handler) http.Handler {
 	})
 }
 
-// allChats refuses callers who may see some chats only.
+// allChats refuses callers that may only see some chats.
 func allChats(caller bridge.Token) error {
 	if caller.Chats != nil {
 		return bridge.Fail(bridge.CodeForbidden, "this token is limited to some chats, and this route concerns the whole account")
@@ -27,7 +27,7 @@ func allChats(caller bridge.Token) error {
 	return nil
 }
 
-// gate refuses requests whose caller admit refuses.
+// gate answers requests with the error that admit returns for their caller, if any.
 func (s *server) gate(admit func(caller bridge.Token) error) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,7 +40,7 @@ func (s *server) gate(admit func(caller bridge.Token) error) func(http.Handler) 
 	}
 }
 
-// pathOwn returns the one of the caller's things that the path names.
+// pathOwn returns the thing that the path names, if it is among the caller's own.
 func pathOwn[T any](in *input, noun string, own func(context.Context) ([]T, error), idOf func(T) int64) (thing T, err error) {
 	id := in.pathNumber("id", "no "+noun+" has this id")
 	if in.err != nil {
@@ -57,7 +57,7 @@ func pathOwn[T any](in *input, noun string, own func(context.Context) ([]T, erro
 	return all[i], nil
 }
 
-// see refuses a chat that the caller may not see as one that is not stored.
+// see returns the error for a chat that is not stored if the caller may not see this one.
 func (s *server) see(ctx context.Context, chat bridge.JID) error {
 	if caller := callers.Of(ctx); caller.Chats != nil && !s.isAmong(chat, caller.Chats) {
 		return bridge.NoChat(chat)
@@ -65,7 +65,7 @@ func (s *server) see(ctx context.Context, chat bridge.JID) error {
 	return nil
 }
 
-// isAmong reports whether a chat is one of some, in any of its forms.
+// isAmong reports whether a list has a chat, in any of its forms.
 func (s *server) isAmong(chat bridge.JID, chats []bridge.JID) bool {
 	name := s.canonical(chat)
 	return slices.ContainsFunc(chats, func(jid bridge.JID) bool { return s.canonical(jid) == name })
@@ -87,7 +87,7 @@ func (s *server) message(ctx context.Context, chat bridge.JID, id string) (bridg
 	return s.Store.MessageFor(ctx, callers.Of(ctx).Chats, chat, id)
 }
 
-// outsiders returns those of some people of whom the caller may know nothing.
+// outsiders returns the people who are not in any chat that the caller may see.
 func (s *server) outsiders(ctx context.Context, people ...bridge.JID) ([]bridge.JID, error) {
 	return s.Store.Outsiders(ctx, callers.Of(ctx).Chats, people)
 }

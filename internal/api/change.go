@@ -9,20 +9,20 @@ import (
 	"bridged/internal/bridge"
 )
 
-// changed is the stored message that a call changes. The change has no row: its key holds when
-// the network accepted it.
+// changed is the stored message that a call changes. The change has no row; the time at which the
+// network accepted it is stored with its key.
 type changed struct {
-	msgID    string // in the answer; empty for the change's own id
+	msgID    string // for the answer; empty if the answer has the id of the change
 	repeated bool   // an earlier call with this key ended without an answer
 }
 
-// again sends a change once more as an earlier call did.
+// again repeats a change with the id and the time of an earlier call.
 func (c *changed) again(key *bridge.SendKey, earlier bridge.SendKey) {
 	c.repeated = true
 	key.MsgID, key.ChangedAt = earlier.MsgID, earlier.ChangedAt
 }
 
-// answer returns what callers get of a change that was sent.
+// answer returns what a caller gets for a change that was sent.
 func (c *changed) answer(sent bridge.Sent) bridge.Sent {
 	if c != nil && c.msgID != "" {
 		sent.ID = c.msgID
@@ -30,7 +30,7 @@ func (c *changed) answer(sent bridge.Sent) bridge.Sent {
 	return sent
 }
 
-// editMessage replaces the text or the caption of an own message.
+// editMessage replaces the text or the caption of a message of the account.
 func editMessage(in *input) (any, error) {
 	at := in.pathMessage("jid")
 	var req struct {
@@ -69,7 +69,7 @@ func (c *changed) editTime() time.Duration {
 	return bridge.EditTime
 }
 
-// stillMentioned returns the people whom a message mentions and the new text still names.
+// stillMentioned returns the mentioned people of a message that the new text still names.
 func stillMentioned(m bridge.Message, text string) (people []bridge.JID) {
 	if m.ContextInfo == nil {
 		return nil
@@ -96,7 +96,7 @@ func hasWord(text, word string) bool {
 	}
 }
 
-// deleteMessage deletes a message for everybody: an own one, or as an admin another's.
+// deleteMessage deletes a message for everybody. Admins may delete messages of other members.
 func deleteMessage(in *input) (any, error) {
 	at := in.pathMessage("jid")
 	body := in.body(&struct{}{}, optional)

@@ -11,7 +11,7 @@ import (
 // mutedForever is the mutedUntil of a chat that is muted without an end.
 const mutedForever = "forever"
 
-// chatRequest changes how the account's devices keep a chat. Left out fields stay.
+// chatRequest changes the settings of a chat. Omitted fields do not change.
 type chatRequest struct {
 	Archived   *bool           `json:"archived"`
 	Pinned     *bool           `json:"pinned"`
@@ -19,7 +19,7 @@ type chatRequest struct {
 	Unread     *bool           `json:"unread"`
 }
 
-// patch returns the change, which must not be in itself impossible.
+// patch returns the change. It refuses one that contradicts itself.
 func (req chatRequest) patch(now time.Time) (patch bridge.ChatPatch, err error) {
 	patch = bridge.ChatPatch{Archived: req.Archived, Pinned: req.Pinned, Unread: req.Unread}
 	if req.MutedUntil != nil {
@@ -36,7 +36,7 @@ func (req chatRequest) patch(now time.Time) (patch bridge.ChatPatch, err error) 
 	return patch, nil
 }
 
-// parseMute reads until when a chat is muted: a moment to come, forever, or null for not.
+// parseMute reads mutedUntil: a time in the future, forever, or null to unmute.
 func parseMute(value json.RawMessage, now time.Time) (*bridge.Time, error) {
 	var text *string
 	if err := json.Unmarshal(value, &text); err == nil && text == nil {

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// liveGroupTimeout bounds the network's answer, without which the stored half is shown.
+// liveGroupTimeout bounds the wait for the network. After it, only the stored group is shown.
 const liveGroupTimeout = 10 * time.Second
 
 func listChats(in *input) (any, error) {
@@ -31,7 +31,7 @@ func (q *input) chatKind() bridge.ChatKind {
 		string(bridge.KindGroup), string(bridge.KindIndividual), string(bridge.KindCommunity), string(bridge.KindSelf), string(bridge.KindImported)))
 }
 
-// choice returns a parameter that is true or false; nil where it is not given.
+// choice returns a parameter that is true or false; nil if it is not given.
 func (q *input) choice(name string) *bool {
 	switch q.oneOf(name, "", "true", "false") {
 	case "true":
@@ -50,7 +50,7 @@ func getChat(in *input) (any, error) {
 	return in.chat(in.ctx(), jid)
 }
 
-// getGroup answers the stored group and its present state at the network.
+// getGroup answers with the stored group and its present state at the network.
 func getGroup(in *input) (any, error) {
 	jid := in.pathGroup()
 	if in.err == nil {
@@ -71,7 +71,7 @@ func getGroup(in *input) (any, error) {
 	}{stored.JID, stored, in.liveGroup(in.r, stored)}, nil
 }
 
-// liveGroup returns the present state of a group at the network; nil for unknown.
+// liveGroup returns the present state of a group at the network; nil if it is unknown.
 func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.Group {
 	ctx, cancel := context.WithTimeout(r.Context(), liveGroupTimeout)
 	defer cancel()
@@ -85,7 +85,7 @@ func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.G
 		known[p.JID] = p
 	}
 	shown := *live
-	shown.Name = cmp.Or(live.Name, stored.Name) // a group without a subject is named by its members
+	shown.Name = cmp.Or(live.Name, stored.Name) // the store names a group without a subject after its members
 	shown.OwnerJID = s.canonical(live.OwnerJID)
 	shown.Participants = make([]bridge.Participant, len(live.Participants))
 	for i, p := range live.Participants {
@@ -99,7 +99,7 @@ func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.G
 		if p.DisplayName == "" {
 			p.DisplayName = known[p.JID].DisplayName // the network knows no names
 		}
-		p.Label = known[p.JID].Label // nor labels: members tell each other
+		p.Label = known[p.JID].Label // nor labels, which members send each other
 		shown.Participants[i] = p
 	}
 	return &shown

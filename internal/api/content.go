@@ -14,7 +14,7 @@ const (
 	maxVCard    = 64 << 10 // bytes of one card
 )
 
-// checkContacts reports what is wrong with the contacts of a message, and which.
+// checkContacts returns an error that names the first invalid contact of a message.
 func checkContacts(contacts []bridge.ContactCard) error {
 	if len(contacts) < 1 || len(contacts) > maxContacts {
 		return bridge.Invalid("contacts must hold 1 to %d contacts", maxContacts)
@@ -33,7 +33,7 @@ func checkContacts(contacts []bridge.ContactCard) error {
 	return nil
 }
 
-// checkContactPhone refuses all but digits, as the number goes into the card as it is.
+// checkContactPhone refuses everything but digits, since the card has the number unchanged.
 func checkContactPhone(s string) error {
 	if s == "" {
 		return nil
@@ -47,7 +47,7 @@ func checkContactPhone(s string) error {
 	return nil
 }
 
-// isVCard reports whether s is a single card, whatever lies between its ends.
+// isVCard reports whether s is a single card. Its properties are not checked.
 func isVCard(s string) bool {
 	lines := strings.FieldsFunc(strings.ToUpper(s), func(r rune) bool { return r == '\r' || r == '\n' })
 	if len(s) > maxVCard || len(lines) < 2 {
@@ -73,10 +73,10 @@ func isBinary(r rune) bool {
 // maxEmoji bounds an emoji in runes: the longest sequences have 10.
 const maxEmoji = 16
 
-// emoji finds what is one emoji. It follows the grammar of emoji sequences (Unicode
-// Technical Standard 51) without the list of emoji, which grows every year. A picture is
-// a symbol, one of the few emoji that are none, or what the blocks of emoji may hold one
-// day, with its style, skin tone and tags; pictures that are joined are one.
+// emoji matches one emoji. It follows the grammar of emoji sequences (Unicode Technical
+// Standard 51) without the list of emoji, which grows every year. A picture is a symbol, one of
+// the few emoji that are not symbols, or any character of the emoji blocks, assigned or not,
+// followed by its style, skin tone and tags. Joined pictures are one emoji.
 var emoji = func() *regexp.Regexp {
 	const (
 		regional = `[\x{1F1E6}-\x{1F1FF}]`

@@ -17,7 +17,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// statuses maps codes to HTTP statuses. No other place does.
+// statuses is the only table of the HTTP statuses of codes.
 var statuses = map[int][]bridge.Code{
 	http.StatusBadRequest: {
 		bridge.CodeInvalid, bridge.CodeFetchFailed, bridge.CodeUnsupportedMedia, bridge.CodeNotOnNetwork,
@@ -48,17 +48,17 @@ var statuses = map[int][]bridge.Code{
 	http.StatusGatewayTimeout: {bridge.CodeSendTimeout},
 }
 
-// statusClientGone stands in the access log for a caller that hung up.
+// statusClientGone is the status in the access log if the caller has hung up.
 const statusClientGone = 499
 
-// storeRetry goes into Retry-After while the store cannot be read or written.
+// storeRetry is the Retry-After while the store cannot be read or written.
 const storeRetry = 10 * time.Second
 
 // handler returns the answer to a request, or nil if it has written one itself.
 type handler func(*input) (any, error)
 
-// created holds the answer of a route that has made something.
-type created struct{ made any }
+// created is the answer of a route that has created something.
+type created struct{ thing any }
 
 func (s *server) handle(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -68,7 +68,7 @@ func (s *server) handle(h handler) http.HandlerFunc {
 		status := http.StatusOK
 		switch a := answer.(type) {
 		case created:
-			answer, status = a.made, http.StatusCreated
+			answer, status = a.thing, http.StatusCreated
 		case accepted:
 			answer, status = a.asked, http.StatusAccepted
 		}
@@ -81,12 +81,13 @@ func (s *server) handle(h handler) http.HandlerFunc {
 	}
 }
 
-// done answers calls that have nothing else to return.
+// done is the answer of calls that return nothing else.
 type done struct {
 	OK bool `json:"ok"`
 }
 
-// fail answers and logs an error; no other place does. An answer that has begun stays.
+// fail answers with an error and logs it. It only logs if the answer has begun. All errors of
+// the API are answered here.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if ended := callers.Ended(r); ended != nil {
 		err = ended
@@ -120,11 +121,11 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}{bridge.Beginning(e.Msg, maxSentence), e.Code, e.Changed, e.Dates})
 }
 
-// maxSentence bounds the sentence of an error, in characters: it may repeat what a caller
-// sent, and clients read 64 KiB of it.
+// maxSentence bounds the sentence of an error, in characters. It may quote the caller's request,
+// and clients read 64 KiB of it.
 const maxSentence = 4000
 
-// public returns what a caller may know of err, and its status.
+// public returns the error and the status that the caller gets for err.
 func public(err error) (*bridge.Error, int) {
 	var e *bridge.Error
 	if errors.As(err, &e) && e.Code != bridge.CodeInternal {
@@ -138,8 +139,8 @@ func public(err error) (*bridge.Error, int) {
 		http.StatusInternalServerError
 }
 
-// logFailure logs failures of the service with their cause. Of a caller's mistakes only
-// the code is logged, as their sentences may repeat what the caller sent.
+// logFailure logs failures of the service with their cause. For mistakes of callers it only logs
+// the code, since their sentences may quote the request.
 func logFailure(r *http.Request, status int, code bridge.Code, err error) {
 	log := hlog.FromRequest(r)
 	log.UpdateContext(func(c zerolog.Context) zerolog.Context { return c.Str("code", string(code)) })
@@ -158,7 +159,7 @@ func wentAway(r *http.Request, err error) bool {
 	return r.Context().Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// begun reports whether the answer's head was written, as the access log's writer knows.
+// begun reports whether the header of the answer was written. The writer of the access log knows.
 func begun(w http.ResponseWriter) bool {
 	writer, ok := w.(interface{ Status() int })
 	return ok && writer.Status() != 0
@@ -169,7 +170,7 @@ func retryAfter(wait time.Duration) string {
 	return strconv.Itoa(int(math.Ceil(wait.Seconds())))
 }
 
-// write writes v as an answer. A caller that no longer reads is no error.
+// write answers with v as JSON. It does not fail if the caller no longer reads.
 func (s *server) write(w http.ResponseWriter, r *http.Request, status int, v any) error {
 	body, err := bridge.EncodeJSON(v)
 	if err != nil {
@@ -181,8 +182,8 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, v any
 	return nil
 }
 
-// beginAnswer writes the head of an answer, and starts the time in which all of it must
-// be read. A negative length is not known.
+// beginAnswer writes the header of an answer and sets the deadline for reading all of it. A
+// negative length is unknown.
 func beginAnswer(w http.ResponseWriter, status int, contentType string, length int) {
 	w.Header().Set("Content-Type", contentType)
 	if length >= 0 {

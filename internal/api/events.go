@@ -54,11 +54,11 @@ type eventTail struct {
 	Reset      bool   `json:"reset"`
 }
 
-// events reads the parameters of streams and pages. A Last-Event-ID is newer than the
-// address, which a reconnecting EventSource never changes.
+// events reads the parameters of streams and pages. A Last-Event-ID takes precedence, since an
+// EventSource does not change its URL when it reconnects.
 func (q *input) events(lastEventID string, types []bridge.EventType) stream.Query {
 	after, given := q.one("after")
-	cursor, alsoGiven := q.one("cursor") // what other lists call it
+	cursor, alsoGiven := q.one("cursor") // its name on other lists
 	switch {
 	case given && alsoGiven && lastEventID == "":
 		q.refuse("after and cursor mean the same; give one of them")
@@ -93,7 +93,7 @@ func (q *input) eventCursor(name, value string) int64 {
 
 func formatCursor(n int64) string { return strconv.FormatInt(n, 10) }
 
-// eventTypes returns a list with commas; blank is all.
+// eventTypes returns a comma-separated list; nil, which is all types, if it is blank.
 func (q *input) eventTypes(name string, all []bridge.EventType) []bridge.EventType {
 	value := q.text(name)
 	if value == "" {
@@ -103,7 +103,7 @@ func (q *input) eventTypes(name string, all []bridge.EventType) []bridge.EventTy
 	return keep(q, types, err)
 }
 
-// parseEventTypes reads names of types, which are among all, and returns each once.
+// parseEventTypes returns each of the named types once. Types that are not in all are refused.
 func parseEventTypes(field string, names []string, all []bridge.EventType) ([]bridge.EventType, error) {
 	var types []bridge.EventType
 	for _, name := range names {
@@ -121,7 +121,7 @@ func parseEventTypes(field string, names []string, all []bridge.EventType) ([]br
 	return types, nil
 }
 
-// chat returns a JID that must name a chat.
+// queryChat returns the chat that a parameter names; empty if it is blank.
 func (q *input) queryChat(name string) bridge.JID {
 	value := q.text(name)
 	if value == "" {
@@ -131,7 +131,7 @@ func (q *input) queryChat(name string) bridge.JID {
 	return keep(q, jid, err)
 }
 
-// chats returns the chats of a list with commas; blank is all.
+// queryChats returns the chats of a comma-separated list; nil, which is all chats, if it is blank.
 func (q *input) queryChats(name string) (chats []bridge.JID) {
 	value := q.text(name)
 	if value == "" {
@@ -149,7 +149,7 @@ func (q *input) queryChats(name string) (chats []bridge.JID) {
 	return chats
 }
 
-// wait returns how long to wait for the first event: a duration, or seconds.
+// wait returns how long to wait for the first event. The parameter is a duration or seconds.
 func (q *input) wait() time.Duration {
 	value := q.text("wait")
 	if value == "" {

@@ -7,8 +7,9 @@ import (
 	"bridged/internal/media"
 )
 
-// exportedContent returns what a message with imported content is forwarded as: a new text, place or file, without the mark of a
-// forwarded message, which only the network's own messages have. A file is prepared when everything else is checked.
+// exportedContent returns the content with which an imported message is forwarded: a new text,
+// location or file. It is not marked as forwarded, because only messages of the network can be. A
+// file is prepared later, after all other checks.
 func exportedContent(in *input, source bridge.Message) (content bridge.Content, file func(context.Context) (bridge.File, func(), error), err error) {
 	switch {
 	case source.DeletedAt != nil, source.ViewOnce:
@@ -23,7 +24,7 @@ func exportedContent(in *input, source bridge.Message) (content bridge.Content, 
 	return bridge.Text{Text: source.Content}, nil, nil
 }
 
-// prepareAgain prepares the stored file of a message to be sent as a new one.
+// prepareAgain prepares the stored file of a message to be sent as a new file.
 func prepareAgain(ctx context.Context, in *input, m bridge.Message) (bridge.File, func(), error) {
 	none := func() {}
 	stored, err := in.Files.Open(ctx, m)
@@ -43,7 +44,8 @@ func prepareAgain(ctx context.Context, in *input, m bridge.Message) (bridge.File
 	return file, received.Close, err
 }
 
-// isImportedContent reports whether the network cannot have the content of a message: it comes from an export, or its file does.
+// isImportedContent reports whether the content or the file of a message comes from an export, so
+// that the network does not have it.
 func isImportedContent(m bridge.Message) bool {
 	return m.IsExported() || m.Media != nil && m.Media.Ref.Kept
 }

@@ -9,7 +9,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// askGroup returns the group that the path names, if the network can be asked about it.
+// askGroup returns the group that the path names, if it is stored and the account is connected.
 func askGroup(in *input) (bridge.JID, error) {
 	jid := in.pathGroup()
 	if in.err != nil {
@@ -37,7 +37,7 @@ func listJoinRequests(in *input) (any, error) {
 	}{jid, len(requests), notNull(requests)}, err
 }
 
-// concealAsking names people of whom the caller may know nothing as the network did.
+// concealAsking shows people whom the caller may not know only under the JID that the network used.
 func (s *server) concealAsking(ctx context.Context, requests []bridge.JoinRequest) error {
 	named := make([]bridge.JID, len(requests))
 	for i := range requests {
@@ -72,7 +72,7 @@ func revokeInvite(in *input) (any, error) {
 			return link.Code, err
 		},
 		act: func(ctx context.Context, c attempt) (any, error) {
-			before := "" // the code from before it
+			before := "" // the code before the first call
 			if c.again {
 				if err := json.Unmarshal(c.Plan, &before); err != nil {
 					return nil, err
@@ -103,7 +103,7 @@ func joinGroup(in *input) (any, error) {
 	}})
 }
 
-// parseLink returns the code of a link, with or without https, or of the code alone.
+// parseLink returns the code of a link, which may lack https:// and the host.
 func parseLink(link string) (code string, err error) {
 	rest := strings.TrimSpace(link)
 	for _, prefix := range []string{"https://", "http://", "chat.whatsapp.com/", "invite/"} {

@@ -13,7 +13,7 @@ import (
 	"bridged/internal/media"
 )
 
-// setGroupPicture gives a group the picture that comes with the request.
+// setGroupPicture sets the picture of a group to the file in the request.
 func setGroupPicture(in *input) (any, error) {
 	jid := in.pathGroup()
 	if in.err != nil {
@@ -38,8 +38,8 @@ func removeGroupPicture(in *input) (any, error) {
 	return changeGroupPicture(in, in.pathGroup(), nil, nil)
 }
 
-// changeGroupPicture gives a group a JPEG, or with none takes its picture away. A repeat of a call
-// without an answer looks whether the picture is another one than before.
+// changeGroupPicture sets the picture of a group to a JPEG, or removes it if picture is nil. A
+// repeat of a call without an answer first checks whether the picture has changed already.
 func changeGroupPicture(in *input, jid bridge.JID, body, picture []byte) (any, error) {
 	change := keyedRequest{chat: jid}
 	if picture != nil {
@@ -54,7 +54,7 @@ func changeGroupPicture(in *input, jid bridge.JID, body, picture []byte) (any, e
 		}
 		id, err := in.Account.SetGroupPicture(ctx, jid, picture, before)
 		if err == nil {
-			in.Pictures.Forget(jid) // the network's own word of it comes later
+			in.Pictures.Forget(jid) // the notification of the network is later
 		}
 		return struct {
 			OK        bool       `json:"ok"`
@@ -65,7 +65,7 @@ func changeGroupPicture(in *input, jid bridge.JID, body, picture []byte) (any, e
 	return requestOnce(in, body, change)
 }
 
-// receivePicture stores a picture while it arrives: the part "file" of a form, or the whole body.
+// receivePicture stores a picture while it is received: the part "file" of a form, or the body.
 func receivePicture(in *input) (picture *media.Received, err error) {
 	w, r := in.w, in.r
 	if err := in.Preparer.CheckSize(r.ContentLength, formMargin); err != nil {
@@ -89,7 +89,7 @@ func receivePicture(in *input) (picture *media.Received, err error) {
 	return picture, nil
 }
 
-// pictureOfForm stores the file of a form that has nothing else.
+// pictureOfForm stores the file of a form that has no other fields.
 func pictureOfForm(in *input, from media.Incoming) (picture *media.Received, err error) {
 	parts, err := intake.NewParts(in.r)
 	if err != nil {

@@ -13,29 +13,29 @@ import (
 const (
 	maxGroupName    = 100  // characters, as in the apps
 	maxGroupTopic   = 2048 // characters
-	maxParticipants = 1023 // the largest group without the account itself
+	maxParticipants = 1023 // of the largest group, not counting the account
 	maxLink         = 200  // characters of an invite link
 )
 
 // disappearing lists the timers that the apps offer, in seconds.
 var disappearing = []uint32{0, 86400, 604800, 7776000}
 
-// GroupAdmin changes groups. again marks a repeated call whose first try has no answer.
+// GroupAdmin changes groups. again marks the repeat of a call that ended without an answer.
 type GroupAdmin interface {
-	// CreateGroup makes a group, or finds the one that an earlier try made.
+	// CreateGroup creates a group, or finds the group that an earlier attempt created.
 	CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.GroupCreated, error)
-	// ChangeGroup changes what differs, and returns the names of those fields.
+	// ChangeGroup changes the fields that differ, and returns their names.
 	ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch) (changed []string, err error)
-	// GroupPicture returns the id of a group's picture, empty without one.
+	// GroupPicture returns the id of a group's picture; empty if it has none.
 	GroupPicture(ctx context.Context, jid bridge.JID) (id string, err error)
-	// SetGroupPicture makes a JPEG the picture of a group, or removes it where there is none, and returns its
-	// id; before is the id from before an earlier try, nil if there was none.
+	// SetGroupPicture sets a group's picture to a JPEG, or removes it if picture is nil, and returns
+	// its id. before is the id before an earlier attempt, nil on the first attempt.
 	SetGroupPicture(ctx context.Context, jid bridge.JID, picture []byte, before *string) (id string, err error)
-	// ChangeParticipants changes members, or decides about requests to join.
+	// ChangeParticipants changes members, or answers requests to join.
 	ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error)
 	JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error)
 	GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLink, error)
-	// RevokeGroupLink replaces the link; before is the code from before an earlier try, if any.
+	// RevokeGroupLink replaces the link. before is the code before an earlier attempt, if any.
 	RevokeGroupLink(ctx context.Context, jid bridge.JID, before string) (bridge.GroupLink, error)
 	JoinGroup(ctx context.Context, code string, again bool) (bridge.GroupJoin, error)
 	LeaveGroup(ctx context.Context, jid bridge.JID, again bool) error
@@ -67,7 +67,8 @@ func createGroup(in *input) (any, error) {
 	})
 }
 
-// knownGroups adds the groups that a repeated call did not make: older and others' ones.
+// knownGroups adds the groups that an earlier attempt cannot have created: those that existed, and
+// those of other calls.
 func (s *server) knownGroups(ctx context.Context, c attempt, group *bridge.NewGroup) error {
 	if !c.again {
 		return nil
@@ -87,7 +88,7 @@ func checkGroupName(name string) error {
 	return nil
 }
 
-// participants reads people as [input.people] does; there must be some.
+// participants is [input.people] for a list that must not be empty.
 func (q *input) participants(values []string) (people, strangers []bridge.JID) {
 	people, strangers = q.people("participants", values)
 	if len(people) == 0 || len(values) > maxParticipants {
@@ -96,7 +97,7 @@ func (q *input) participants(values []string) (people, strangers []bridge.JID) {
 	return people, strangers
 }
 
-// checkPatch reports what is wrong with a change of a group.
+// checkPatch returns an error if a change of a group is invalid.
 func checkPatch(patch bridge.GroupPatch) error {
 	switch {
 	case patch == (bridge.GroupPatch{}):
@@ -135,7 +136,7 @@ func decideJoinRequests(in *input) (any, error) {
 	return changePeople(in, "action must be approve or reject", bridge.ParticipantApprove, bridge.ParticipantReject)
 }
 
-// changePeople does one of some actions with members, or people who request to join.
+// changePeople changes members or answers requests to join, with one of some actions.
 func changePeople(in *input, otherwise string, actions ...bridge.ParticipantAction) (any, error) {
 	jid := in.pathGroup()
 	var req struct {
@@ -161,11 +162,11 @@ func changePeople(in *input, otherwise string, actions ...bridge.ParticipantActi
 	}})
 }
 
-// nameAsAsked names strangers in the results of a change as the caller did, unless they
-// now belong to the caller's chats.
+// nameAsAsked shows non-members in the results under the JID that the caller used, unless they
+// have joined one of the caller's chats.
 func (s *server) nameAsAsked(ctx context.Context, strangers, asked []bridge.JID, results []bridge.ParticipantResult) {
 	outside, err := s.outsiders(ctx, strangers...)
-	if err != nil { // the change is made all the same
+	if err != nil { // the change was made
 		outside = strangers
 	}
 	for i := range min(len(asked), len(results)) {

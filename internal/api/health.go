@@ -17,8 +17,8 @@ import (
 // readyTimeout bounds the store's answer to a probe.
 const readyTimeout = 2 * time.Second
 
-// getHealth answers 200 as long as the process runs, also while the account is
-// not open, so that no supervisor restarts a bridge that is waiting.
+// getHealth answers 200 while the process runs, even if the account is not open, so that
+// supervisors do not restart a bridge that waits.
 func getHealth(in *input) (any, error) {
 	return struct {
 		OK bool        `json:"ok"`
@@ -43,7 +43,7 @@ func getReadiness(in *input) (any, error) {
 	}{true, bridge.At(in.Now()), in.Account.Status().Status}, in.Account.Ready()
 }
 
-// getStats answers sizes and the messages since a moment, by default midnight in UTC.
+// getStats answers with sizes, and the number of messages since a time, by default midnight UTC.
 func getStats(in *input) (any, error) {
 	since := in.since()
 	if in.err != nil {
@@ -85,13 +85,12 @@ func getStats(in *input) (any, error) {
 	}, err
 }
 
-// Document describes everything that [New] serves, in OpenAPI. Tests
-// hold every answer against it.
+// Document describes everything that [New] serves, in OpenAPI. Tests check every answer against it.
 //
 //go:embed openapi.yaml
 var Document []byte
 
-// document returns the document of a server whose routes are below a base path.
+// document returns the document of a server whose routes have a base path.
 func document(base string) []byte {
 	if base == "" {
 		return Document
@@ -111,7 +110,7 @@ func documentAsJSON(base string) func() ([]byte, error) {
 	})
 }
 
-// getDocument answers the document. It needs no token because it holds no data.
+// getDocument answers with the document. It needs no token because it contains no data.
 func getDocument(in *input) (any, error) {
 	text := document(in.BasePath)
 	beginAnswer(in.w, http.StatusOK, "application/yaml", len(text))

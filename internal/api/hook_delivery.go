@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// hookRetry goes into the Retry-After of a delivery while the account is not open.
+	// hookRetry is the Retry-After of a delivery while the account is not open.
 	hookRetry = 30 * time.Second
-	// briefKeys limits how long equal alerts count as retries. Repetitions come after hours.
+	// briefKeys is how long equal alerts count as retries. Repetitions of an alert are hours apart.
 	briefKeys = 10 * time.Minute
-	// keptLonger prolongs the day for which keys are kept: code hosts deliver again for days.
-	keptLonger = 6 * 24 * time.Hour
+	// keyExtension is added to the day after which keys are deleted, since code hosts retry for days.
+	keyExtension = 6 * 24 * time.Hour
 )
 
-// receiveHook answers a delivery, and notes its outcome.
+// receiveHook answers a delivery and stores its outcome.
 func receiveHook(in *input) (any, error) {
 	hook := callers.HookOf(in.ctx())
 	if hook == nil {
@@ -32,7 +32,7 @@ func receiveHook(in *input) (any, error) {
 	}
 	answer, err := deliverHook(in, *hook)
 	if wentAway(in.r, err) {
-		return nil, err // its outcome shows when it comes again
+		return nil, err // the sender will retry
 	}
 	problem := ""
 	if err != nil {
@@ -45,7 +45,7 @@ func receiveHook(in *input) (any, error) {
 	return answer, forSenders(err)
 }
 
-// noteDelivery stores the outcome of a delivery, one of the same kind once a minute.
+// noteDelivery stores the outcome of a delivery, equal ones once a minute.
 func (s *server) noteDelivery(ctx context.Context, hook bridge.Hook, problem string) error {
 	at, last, lastProblem := bridge.At(s.Now()), hook.LastFailedAt, ""
 	if problem == "" {
@@ -60,7 +60,7 @@ func (s *server) noteDelivery(ctx context.Context, hook bridge.Hook, problem str
 	return s.Store.NoteDelivery(ctx, hook.ID, at, problem)
 }
 
-// forSenders returns an error without the chat's number: services show answers to people.
+// forSenders removes the number of the chat from an error, because services show their users the answer.
 func forSenders(err error) error {
 	var e *bridge.Error
 	if !errors.As(err, &e) {
@@ -73,7 +73,7 @@ func forSenders(err error) error {
 	return &bridge.Error{Code: e.Code, Msg: bridge.Redact(e.Msg), Err: err, RetryAfter: wait}
 }
 
-// deliverHook sends the text of a delivery, once. It refuses by sender, gate, then content.
+// deliverHook sends the text of a delivery once. It checks the sender, then the send gate, then the content.
 func deliverHook(in *input, hook bridge.Hook) (any, error) {
 	if err := in.deliveries.Take(hook.ID, in.Now()); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func deliverHook(in *input, hook bridge.Hook) (any, error) {
 	if identity.IsSigned {
 		hash = sha256.Sum256(signed)
 	}
-	done() // sending takes its time
+	done() // before the send, which may take long
 	key, err := in.hookKey(in.ctx(), identity, hash[:])
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (s *server) hookKey(ctx context.Context, identity hooks.Identity, hash []by
 		return &key, nil
 	}
 	if !identity.IsBrief {
-		key.At = bridge.At(s.Now().Add(keptLonger))
+		key.At = bridge.At(s.Now().Add(keyExtension))
 		return &key, nil
 	}
 	now := s.Now().Truncate(briefKeys)
@@ -163,11 +163,11 @@ type hookAnswer struct {
 	OK        bool    `json:"ok"`
 	Sent      bool    `json:"sent"`
 	Duplicate bool    `json:"duplicate"`
-	MsgID     *string `json:"msgId"` // of a duplicate that of the first
+	MsgID     *string `json:"msgId"` // for a duplicate, of the first delivery
 	Reason    *string `json:"reason"`
 }
 
-// notSent returns the answer to a delivery that became no message.
+// notSent returns the answer to a delivery that was not sent as a message.
 func notSent(answer hookAnswer, reason string) hookAnswer {
 	answer.OK, answer.Reason = true, &reason
 	return answer

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// renderWait limits how long a delivery or a preview waits for its turn.
+	// renderWait limits how long a delivery or a preview waits to be rendered.
 	renderWait = 5 * time.Second
 	// familyRenderings limits the renderings that a token tree, or a hook of BRIDGE_TOKEN, has in
 	// progress or waiting: many services post a delivery only once.
 	familyRenderings = 4
-	// operatorRenderings limits those of all hooks of BRIDGE_TOKEN together.
+	// operatorRenderings limits the renderings of all hooks of BRIDGE_TOKEN together.
 	operatorRenderings = 16
 )
 
@@ -38,7 +38,7 @@ func (r *renderer) render(ctx context.Context, template *hooks.Template, payload
 	return text, err
 }
 
-// alone runs f while no other one runs.
+// alone runs f while no other rendering runs.
 func (r *renderer) alone(ctx context.Context, f func() error) error {
 	release, err := r.slot.Acquire(ctx)
 	if errors.Is(err, intake.ErrNoSlot) {

@@ -15,7 +15,7 @@ import (
 
 var hookQuota = callers.Quota{Things: "hooks", All: 500, Tree: 50, Created: 375, Remedy: "remove some"}
 
-// withAddress shows a hook with its address, once.
+// withAddress is a hook with its address, which is only shown once.
 type withAddress struct {
 	bridge.Hook
 	URL  string `json:"url"`
@@ -89,7 +89,7 @@ func updateHook(in *input) (any, error) {
 		if err := req.apply(hook); err != nil {
 			return err
 		}
-		if maker != nil && maker.Chats != nil && !in.isAmong(hook.Chat, maker.Chats) { // it may do no more than its maker
+		if maker != nil && maker.Chats != nil && !in.isAmong(hook.Chat, maker.Chats) { // a hook may not do more than its creator
 			return bridge.NoChat(hook.Chat)
 		}
 		return nil
@@ -151,7 +151,7 @@ func previewHook(in *input) (any, error) {
 
 const maxHookSecret = 256 // characters
 
-// hookRequest makes or changes a hook. Left out fields stay; a secret of null removes it.
+// hookRequest creates or changes a hook. Omitted fields do not change; null removes the secret.
 type hookRequest struct {
 	Name      *string         `json:"name"`
 	ChatJID   *string         `json:"chatJid"`
@@ -161,7 +161,7 @@ type hookRequest struct {
 	RotateKey bool            `json:"rotateKey"`
 }
 
-// apply sets the fields that a request names.
+// apply sets the fields that the request has.
 func (req hookRequest) apply(hook *bridge.Hook) error {
 	if req.Name != nil {
 		hook.Name = strings.TrimSpace(*req.Name)
@@ -184,7 +184,7 @@ func (req hookRequest) apply(hook *bridge.Hook) error {
 	return req.applySecret(hook)
 }
 
-// applySecret sets or removes the secret. An empty one counts as left out.
+// applySecret sets or removes the secret. An empty one counts as omitted.
 func (req hookRequest) applySecret(hook *bridge.Hook) error {
 	if req.Secret == nil {
 		return nil

@@ -17,14 +17,14 @@ import (
 	"bridged/internal/media"
 )
 
-// importWait is how long the answer waits for an import to end.
+// importWait is how long a call waits for an import to end.
 const importWait = 15 * time.Second
 
-// maxNames bounds the names that an import is told.
+// maxNames bounds the names that a caller may map to people.
 const maxNames = 1000
 
-// importChat imports a chat that an app has exported. A caller who leaves before the answer ends the
-// import.
+// importChat imports a chat that an app has exported. The import is cancelled if the caller
+// disconnects before the answer.
 func importChat(in *input) (any, error) {
 	form, err := readImport(in)
 	if err != nil {
@@ -54,7 +54,7 @@ func importChat(in *input) (any, error) {
 	return now, err
 }
 
-// listImports answers a page of the imports into chats that the caller may see.
+// listImports answers with a page of the imports into chats that the caller may see.
 func listImports(in *input) (any, error) {
 	imports := bridge.ImportQuery{Chat: in.queryChat("chat"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats}
 	if in.err == nil && imports.Chat != "" {
@@ -71,7 +71,7 @@ func listImports(in *input) (any, error) {
 	})
 }
 
-// getImport answers how far an import is.
+// getImport answers with the progress of an import.
 func getImport(in *input) (any, error) { return pathImport(in) }
 
 // pathImport returns the import that the path names, if the caller may see its chat.
@@ -87,7 +87,7 @@ func pathImport(in *input) (bridge.Import, error) {
 	return now, in.hideNames(in.ctx(), &now)
 }
 
-// hideNames leaves out the people, of those whom an import was given, whom the caller may not know.
+// hideNames removes people whom the caller may not know from the names that an import was given.
 func (s *server) hideNames(ctx context.Context, now *bridge.Import) error {
 	outside, err := s.outsiders(ctx, slices.Collect(maps.Values(now.Names))...)
 	if len(outside) > 0 {
@@ -97,8 +97,8 @@ func (s *server) hideNames(ctx context.Context, now *bridge.Import) error {
 	return err
 }
 
-// endImport cancels an import that is running, and undoes one that has ended, of the caller or of a token that the caller
-// created.
+// endImport cancels an import that runs, or undoes one that has ended. Only the caller that began
+// it may do so, and the callers that created this caller's token.
 func endImport(in *input) (any, error) {
 	now, err := pathImport(in)
 	if err != nil {
@@ -129,10 +129,10 @@ func endImport(in *input) (any, error) {
 	return now, err
 }
 
-// isAsync reports whether the caller wants the answer at once (RFC 7240).
+// isAsync reports whether the caller does not want to wait for the result (RFC 7240).
 func isAsync(in *input) bool { return strings.Contains(in.r.Header.Get("Prefer"), "respond-async") }
 
-// ownsImport refuses callers who have neither begun an import nor created the token that did.
+// ownsImport refuses callers that neither began an import nor created the token that did.
 func ownsImport(in *input, id string) error {
 	if in.caller().ID == 0 {
 		return nil
@@ -174,8 +174,8 @@ func readImport(in *input) (*importForm, error) {
 	return form, err
 }
 
-// mayImport refuses chats that the caller may not see, and new ones to callers who may see some
-// chats only.
+// mayImport returns a function that refuses chats that the caller may not see. Callers that may
+// only see some chats cannot import new ones.
 func mayImport(in *input) func(bridge.JID) error {
 	ctx := in.ctx()
 	return func(chat bridge.JID) error { return in.see(ctx, chat) }
@@ -212,7 +212,7 @@ func (f *importForm) take(ctx context.Context, s *server, part *multipart.Part) 
 	return nil
 }
 
-// setNames reads who the names in the export are.
+// setNames reads the people for the names in the export.
 func (f *importForm) setNames(text string) error {
 	var names map[string]string
 	if text == "" {

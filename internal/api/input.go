@@ -46,22 +46,21 @@ func (q *input) body(v any, form front.JSON) (body []byte) {
 	return body
 }
 
-// The ways in which bodies are read. The oldest routes ignore unknown names; the others
-// refuse them, as a misspelt one would count as left out.
+// How strictly bodies are read. The oldest routes ignore unknown names. The others refuse them,
+// because a misspelt name would be taken for an omitted one.
 var (
 	lenient  = front.JSON{}
 	strict   = front.JSON{Strict: true}
 	optional = front.JSON{Strict: true, Optional: true}
 )
 
-// reserve waits for the memory of a page, which is released once it is answered. Nothing of the
-// page is read before it.
+// reserve waits for the memory of a page before the page is read. It is released after the answer.
 func (q *input) reserve() error {
 	q.memory = q.lists.Answer(q.w, q.caller().Family, front.AnswerTime)
 	return q.memory.Reserve(q.ctx(), bridge.PageBytes)
 }
 
-// keep keeps a fault, unless there is one, and returns the value.
+// keep stores err if it is the first fault, and returns value.
 func keep[T any](q *input, value T, err error) T {
 	if q.err == nil {
 		q.err = err
@@ -75,7 +74,7 @@ func (q *input) refuse(format string, args ...any) {
 	}
 }
 
-// one returns the value of a parameter that may be given once.
+// one returns the value of a parameter, which must not be given more than once.
 func (q *input) one(name string) (value string, given bool) {
 	if q.values == nil {
 		values, err := url.ParseQuery(q.r.URL.RawQuery)
@@ -97,7 +96,7 @@ func (q *input) one(name string) (value string, given bool) {
 	return all[0], true
 }
 
-// text returns a parameter; a blank one counts as left out.
+// text returns a parameter; empty if it is blank.
 func (q *input) text(name string) string {
 	value, _ := q.one(name)
 	if strings.TrimSpace(value) == "" {
@@ -140,7 +139,7 @@ func (q *input) number(name string, usual, least, most int, allowed string) int 
 	return n
 }
 
-// person returns a JID that must name a person.
+// person returns the person that a parameter names.
 func (q *input) person(name string) bridge.JID {
 	value, given := q.one(name)
 	if !given {
@@ -150,14 +149,13 @@ func (q *input) person(name string) bridge.JID {
 	return keep(q, jid, err)
 }
 
-// since returns the earliest time stamp wanted.
+// since returns the earliest timestamp to return.
 func (q *input) since() *bridge.Time { return q.moment("since", bridge.ParseSince) }
 
-// until returns the latest time stamp wanted.
+// until returns the latest timestamp to return.
 func (q *input) until() *bridge.Time { return q.moment("until", bridge.ParseUntil) }
 
-// moment reads a parameter, in which a space before the zone is a plus sign that was not
-// encoded.
+// moment reads a time. A space before the zone is taken for a plus sign that was not escaped.
 func (q *input) moment(name string, parse func(string) (bridge.Time, error)) *bridge.Time {
 	value, given := q.one(name)
 	if !given {
@@ -170,7 +168,7 @@ func (q *input) moment(name string, parse func(string) (bridge.Time, error)) *br
 	return &at
 }
 
-// path returns a decoded part of the path, which chi leaves encoded if it routes by RawPath.
+// path returns a part of the path, unescaped. chi does not unescape it if it routes by RawPath.
 func (q *input) path(name string) string {
 	value := chi.URLParam(q.r, name)
 	if q.r.URL.RawPath == "" {
@@ -183,7 +181,7 @@ func (q *input) path(name string) string {
 	return decoded
 }
 
-// pathID returns an id in the path that its sender chose.
+// pathID returns an id in the path. Senders choose ids, so it may have any characters.
 func (q *input) pathID(name string) string {
 	id, err := bridge.ParsePathID(q.path(name))
 	if err != nil {
@@ -197,7 +195,7 @@ func (q *input) pathChat(name string) bridge.JID {
 	return keep(q, jid, err)
 }
 
-// pathStored returns a chat that may be read; an imported one cannot be written to.
+// pathStored returns a chat that can be read. Messages cannot be sent to an imported one.
 func (q *input) pathStored(name string) bridge.JID {
 	jid, err := parseStored("the path", q.path(name))
 	return keep(q, jid, err)
@@ -216,7 +214,7 @@ func (q *input) pathPerson() bridge.JID {
 	return keep(q, jid, err)
 }
 
-// pathIndividual returns a chat that is no group, which an imported one may have been.
+// pathIndividual returns a chat with one person, or an imported chat.
 func (q *input) pathIndividual() bridge.JID {
 	jid, err := parseAuthor("the path", q.path("jid"))
 	return keep(q, jid, err)
@@ -227,7 +225,7 @@ func (q *input) pathGroup() bridge.JID {
 	return keep(q, jid, err)
 }
 
-// pathNumber returns a number in the path; anything else is not found.
+// pathNumber returns a number in the path. Anything else is refused as not found.
 func (q *input) pathNumber(name, nothing string) int64 {
 	n, err := strconv.ParseInt(q.path(name), 10, 64)
 	if (err != nil || n < 1) && q.err == nil {
@@ -240,7 +238,7 @@ func parsePerson(field, value string) (bridge.JID, error) {
 	return parseKind(field, value, bridge.JID.IsPerson, "a person, as in 15551234567@s.whatsapp.net")
 }
 
-// parseAuthor reads the JID of a person, or that of a name in an imported chat.
+// parseAuthor reads the JID of a person, or of a name in an imported chat.
 func parseAuthor(field, value string) (bridge.JID, error) {
 	if isImport(value) {
 		return bridge.ParseJID(value)
@@ -248,7 +246,7 @@ func parseAuthor(field, value string) (bridge.JID, error) {
 	return parsePerson(field, value)
 }
 
-// parseChat reads a JID that must name a chat that can be written to.
+// parseChat reads the JID of a chat to which messages can be sent.
 func parseChat(field, value string) (bridge.JID, error) {
 	canBeWrittenTo := func(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
 	jid, err := parseKind(field, value, canBeWrittenTo, "a person or a group; status updates and broadcast lists are not served")
@@ -263,13 +261,13 @@ func isImport(value string) bool {
 	return err == nil && jid.IsImport()
 }
 
-// parseStored reads a JID that must name a chat that there may be.
+// parseStored reads the JID of a chat that may be stored.
 func parseStored(field, value string) (bridge.JID, error) {
 	canBeRead := func(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() || jid.IsImport() }
 	return parseKind(field, value, canBeRead, "a person, a group or an imported chat; status updates and broadcast lists are not served")
 }
 
-// parseKind reads a JID of one kind. Its errors name the field.
+// parseKind reads a JID that fits. Its errors name the field.
 func parseKind(field, value string, fits func(bridge.JID) bool, wanted string) (bridge.JID, error) {
 	jid, err := bridge.ParseJID(value)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"bridged/internal/intake"
 )
 
-// list writes a page as JSON: the fields of head, the items under a name, the fields of tail.
+// list is a page as JSON: the fields of head, the items under a name, the fields of tail.
 type list[T any] struct {
 	head  any
 	name  string
@@ -22,8 +22,8 @@ type list[T any] struct {
 	tail  any
 }
 
-// pageTail ends a page, which may be shorter than its limit. HasMore is for callers who
-// continue by offset.
+// pageTail ends a page, which may be shorter than its limit. HasMore is for callers that use
+// offset.
 type pageTail struct {
 	NextCursor *string `json:"nextCursor"`
 	HasMore    bool    `json:"hasMore"`
@@ -54,18 +54,18 @@ func answerPage[Q, T any](in *input, name string, query Q, read func(context.Con
 	return answerList(in, list[T]{countHead{len(page.Items)}, name, page.Items, tailOf(page)})
 }
 
-// listPiece says how many bytes are gathered before they are written.
+// listPiece is how many bytes are buffered before they are written.
 const listPiece = 128 << 10
 
-// maxPooled bounds a buffer that is used again, in bytes.
+// maxPooled bounds the buffers that are reused, in bytes.
 const maxPooled = 4 * listPiece
 
-// listBuffers holds the buffers of lists that have been answered.
+// listBuffers holds buffers of lists for reuse.
 var listBuffers = sync.Pool{New: func() any { return bytes.NewBuffer(make([]byte, 0, listPiece+listPiece/4)) }}
 
-// answerList writes a page as it is encoded, within the memory that is reserved for it: it adds
-// one piece, and the element that did not fit. A page that cannot be encoded is answered with an
-// error, or broken off, as one is whose caller does not read it while others wait.
+// answerList writes a page while it encodes it. On top of the memory that is reserved for the
+// page, it buffers one piece and the element that exceeded it. If an element cannot be encoded,
+// the answer is an error, or is aborted if a part of it was written.
 func answerList[T any](in *input, l list[T]) (any, error) {
 	head, errHead := bridge.EncodeJSON(l.head)
 	tail, errTail := bridge.EncodeJSON(l.tail)
@@ -83,7 +83,7 @@ func answerList[T any](in *input, l list[T]) (any, error) {
 			buffer.WriteByte(',')
 		}
 		if err := encodeItem(encoder, buffer, &l.items[i]); err != nil && hasBegun {
-			in.fail(in.w, in.r, err) // which only logs it by now
+			in.fail(in.w, in.r, err) // only logs it, since the answer has begun
 			panic(http.ErrAbortHandler)
 		} else if err != nil {
 			return nil, err
@@ -114,8 +114,9 @@ func answerList[T any](in *input, l list[T]) (any, error) {
 	return nil, nil
 }
 
-// writeList writes a piece of a list, and reports whether the caller still reads. A list that
-// is cut off ends with its connection: what is written of it is no JSON.
+// writeList writes a piece of a list, and reports whether the caller still reads. If the memory of
+// the list was reclaimed for other callers, it closes the connection, because half a list is not
+// valid JSON.
 func (q *input) writeList(piece []byte) (reads bool) {
 	_, err := q.memory.Write(piece)
 	if err == nil {

@@ -10,8 +10,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// appendMessage appends the JSON of a message of a list. It is what encoding/json writes, in a
-// third of the time: most fields of most messages are null.
+// appendMessage appends the JSON of a message. The result is the same as that of encoding/json, in
+// a third of the time, since most fields of most messages are null.
 func appendMessage(b []byte, m *bridge.Message) ([]byte, error) {
 	f := fieldWriter{json: append(b, '{')}
 	f.text("msgId", m.ID)
@@ -68,7 +68,7 @@ func (f *fieldWriter) plain(name, value string) {
 func (f *fieldWriter) text(name, value string) {
 	f.plain(name, "")
 	quoted, err := jsontext.AppendQuote(f.json, value)
-	if err != nil || strings.ContainsAny(value, "\u2028\u2029") { // which encoding/json writes otherwise
+	if err != nil || strings.ContainsAny(value, "\u2028\u2029") { // which encoding/json escapes
 		quoted = append(f.json, f.encoded(value)...)
 	}
 	f.json = quoted

@@ -6,10 +6,10 @@ import (
 	"bridged/internal/bridge"
 )
 
-// maxMessages bounds a page of a history.
+// maxMessages bounds a page of a chat's messages.
 const maxMessages = 1000
 
-// filters lists the applied filters of a history, null for none.
+// filters lists the filters that were applied to a history; null if there was none.
 type filters struct {
 	Since    *bridge.Time `json:"since"`
 	Until    *bridge.Time `json:"until"`
@@ -82,7 +82,7 @@ func (q *input) messageFilter() bridge.MessageFilter {
 	return f
 }
 
-// listHistory answers a page of one chat's messages.
+// listHistory answers with a page of one chat's messages.
 func listHistory(in *input, query bridge.MessageQuery) (any, error) {
 	if in.err == nil {
 		in.err = in.see(in.ctx(), query.Chat)
@@ -145,7 +145,7 @@ func searchMessages(in *input) (any, error) {
 }
 
 const (
-	// usualHistory is how many messages the apps ask the phone for at a time.
+	// usualHistory is how many messages the apps request from the phone at a time.
 	usualHistory = 50
 	maxHistory   = 500
 )

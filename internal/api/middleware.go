@@ -15,7 +15,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// observe gives requests an id, a logger and a line of the access log, and answers panics.
+// observe gives requests an id and a logger, writes the access log, and answers panics.
 func (s *server) observe(next http.Handler) http.Handler {
 	return front.Observe(next, s.Log, func(r *http.Request, status, size int, took time.Duration) {
 		front.Accessed(front.AccessLine(r, status), r, status, size, took).Msg("request")
@@ -23,7 +23,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 	}, s.fail)
 }
 
-// authenticate refuses protected paths without a bearer, and puts callers into the context.
+// authenticate refuses unauthenticated requests for protected paths, and puts callers into the context.
 func (s *server) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := s.admit(w, r)
@@ -40,7 +40,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// admit returns the caller of a request, nil for an unknown one, or a refusal.
+// admit returns the caller of a request, or nil if it needs none and has none.
 func (s *server) admit(w http.ResponseWriter, r *http.Request) (*callers.Caller, error) {
 	caller, err := s.tokens.OfRequest(r)
 	switch {
@@ -81,7 +81,7 @@ func (s *server) sendGate() error {
 	return bridge.Fail(bridge.CodeSendDisabled, "sending is switched off; start the service with ENABLE_SEND=true")
 }
 
-// historyGate refuses to ask for history while HISTORY_IMPORT is off.
+// historyGate refuses requests for history while HISTORY_IMPORT is off.
 func (s *server) historyGate() error {
 	if s.HistoryImport.IsOn() {
 		return nil
@@ -96,7 +96,7 @@ func unknownRoute(*input) (any, error) {
 
 func errNoRoute() error { return bridge.NotFound("there is no such route; see /openapi.yaml") }
 
-// wrongMethod answers 405. chi calls it also for unknown methods on unknown paths.
+// wrongMethod answers 405. chi also calls it for unknown methods on unknown paths.
 func wrongMethod(routes chi.Routes) handler {
 	return func(in *input) (any, error) {
 		allowed := methodsOf(routes, in.r)

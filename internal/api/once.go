@@ -29,20 +29,20 @@ const (
 
 // action is a message, a change of one or of a group, a read receipt or a presence.
 type action struct {
-	chat bridge.JID // that the caller must see; "" for none
-	// replay returns the answer of an earlier call with the same key; nil if it had none
-	// and do is to continue it.
+	chat bridge.JID // the caller must be allowed to see it; "" for none
+	// replay returns the answer of an earlier call with the same key; nil if that call had none,
+	// and do continues it.
 	replay func(ctx context.Context, earlier bridge.SendKey) (answer any, err error)
-	lookUp func(ctx context.Context) error // finds what the call names; nil for nothing
+	lookUp func(ctx context.Context) error // finds the stored things that the call names; may be nil
 	do     func(ctx context.Context, key *bridge.SendKey) (answer any, err error)
 
-	// The words of the error if the network does not confirm it.
+	// For the error if the network does not confirm the action.
 	noun, doubt, remedy string
 }
 
-// once runs an action, unless its key shows that an earlier call did, or returns the fault
-// of the request. A nil key is none. The order is that of all refusals: the key and its
-// replay, what the call names, the connection, the action.
+// once runs an action, unless its key shows that an earlier call did. It returns the fault of the
+// request, if any. key is nil if the request has none. The order of refusals is the same
+// everywhere: the key and its replay, things that are not stored, the connection, the action.
 func once(in *input, key *bridge.SendKey, a action) (any, error) {
 	if in.err != nil {
 		return nil, in.err
@@ -90,7 +90,7 @@ func (s *server) earlier(ctx context.Context, key bridge.SendKey, replay func(co
 
 var errStopping = errors.New("the service is stopping")
 
-// run runs an action, which outlives its caller: it cannot be called back.
+// run runs an action, which outlives its caller, because it cannot be undone.
 func run(in *input, key *bridge.SendKey, a action) (any, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), in.sendTime)
 	defer cancel()
@@ -133,7 +133,7 @@ func sendKey(in *input, body []byte) *bridge.SendKey {
 	hash.Write([]byte(route + "\n"))
 	for i, name := range at.URLParams.Keys {
 		if name != "*" {
-			// A part of a path has several escaped forms for one name.
+			// Several escaped forms of a path name the same thing.
 			value := at.URLParams.Values[i]
 			plain, _ := url.PathUnescape(value)
 			fmt.Fprintf(hash, "%s=%q\n", name, cmp.Or(plain, value))
@@ -143,7 +143,7 @@ func sendKey(in *input, body []byte) *bridge.SendKey {
 	return &bridge.SendKey{Key: ownKey(in.ctx(), values[0]), Route: route, BodyHash: hash.Sum(nil), At: bridge.At(in.Now())}
 }
 
-// ownKey returns a key within those of the caller. No key from outside has a space.
+// ownKey prefixes a key with the id of the caller. Keys of requests have no spaces.
 func ownKey(ctx context.Context, key string) string {
 	if id := callers.Of(ctx).ID; id != 0 {
 		return fmt.Sprintf("token %d %s", id, key)
@@ -166,7 +166,7 @@ func sameRequest(key, earlier bridge.SendKey) error {
 	return nil
 }
 
-// claim takes a key for one call, and refuses it while another call has it.
+// claim reserves a key for one call, and refuses it while another call has it.
 func (s *server) claim(key bridge.SendKey) error {
 	other, taken := s.keys.LoadOrStore(key.Key, key)
 	if !taken {
@@ -182,25 +182,26 @@ func (s *server) claim(key bridge.SendKey) error {
 	}
 }
 
-// keyedRequest is a change at the network that is no message. It has neither an id by which
-// the apps recognise a repeat, nor a row: what a repeat needs is stored beside its key.
+// keyedRequest is a change at the network that is not a message. Unlike a message it has no id by
+// which the apps recognise a repeat, and no row. The data that a repeat needs is stored with its
+// key.
 type keyedRequest struct {
-	chat bridge.JID // that it changes, which must be stored; "" for none
+	chat bridge.JID // the stored chat that it changes; "" for none
 	// plan returns the state before the call, for a repeat after an unknown outcome; may be nil.
 	plan func(ctx context.Context) (any, error)
-	// act makes the change, or with again may find it made, and returns the answer.
+	// act makes the change and returns the answer. With again it may find the change made.
 	act func(ctx context.Context, c attempt) (any, error)
 }
 
-// attempt is one try of a call.
+// attempt is one attempt of a call.
 type attempt struct {
 	bridge.KeyedRequest
-	again bool // an earlier one with the same key ended without an answer
+	again bool // an earlier attempt with the same key ended without an answer
 }
 
-// requestOnce makes a change, unless its key shows that an earlier call did. Key and plan are
-// stored before anything leaves, then the outcome, with which repeats are answered. A repeat of
-// a call that was refused, or has no answer, acts again.
+// requestOnce makes a change, unless its key shows that an earlier call did. It stores the key and
+// the plan before anything is sent, and the outcome afterwards. A repeat gets the stored answer; it
+// acts again if the earlier call was refused or has no answer.
 func requestOnce(in *input, body []byte, c keyedRequest) (any, error) {
 	key := sendKey(in, body)
 	remedy := "look whether it was before you repeat the call, and send an Idempotency-Key next time, which makes repeating safe"
@@ -233,7 +234,7 @@ func requestOnce(in *input, body []byte, c keyedRequest) (any, error) {
 	})
 }
 
-// newRequestID returns an id in the form of those of messages.
+// newRequestID returns an id in the form of message ids.
 func newRequestID() string {
 	var random [9]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -266,14 +267,14 @@ func (s *server) beginRequest(ctx context.Context, key *bridge.SendKey, b attemp
 			return nil, err
 		}
 	}
-	// The outcome is known: a store that fails now leaves it to a repeat.
+	// The caller gets the outcome even if it cannot be stored; a repeat would act again.
 	if err := s.Store.Save(ctx, b.KeyedRequest); err != nil {
 		s.Log.Error().Err(err).Msg("the outcome of a change was not stored")
 	}
 	return answer, err
 }
 
-// isRefusal reports whether a call is known to have changed nothing more.
+// isRefusal reports whether a call that failed is known to have made no change.
 func isRefusal(err error) bool {
 	switch bridge.CodeOf(err) {
 	case bridge.CodeSendTimeout, bridge.CodeNotConnected, bridge.CodeInternal, bridge.CodeStorageUnavailable:

@@ -11,7 +11,7 @@ import (
 
 const (
 	maxChecked    = 50
-	maxPhoneInput = 64 // characters of a number as people write it
+	maxPhoneInput = 64 // characters of a number in a request
 )
 
 func listContacts(in *input) (any, error) {
@@ -22,7 +22,7 @@ func listContacts(in *input) (any, error) {
 
 func getContact(in *input) (any, error) { return pathContact(in) }
 
-// pathContact returns the person whom the path names, if the caller may see their chat.
+// pathContact returns the person in the path, if the caller may see their chat.
 func pathContact(in *input) (bridge.KnownContact, error) {
 	jid := in.pathPerson()
 	if in.err != nil {
@@ -70,7 +70,7 @@ func setBlocked(in *input, block bool) (any, error) {
 	})
 }
 
-// checkNumbers answers whether the network knows phone numbers, in their order.
+// checkNumbers answers which phone numbers the network knows, in the order of the request.
 func checkNumbers(in *input) (any, error) {
 	var req struct {
 		Phones []string `json:"phones"`
@@ -100,7 +100,7 @@ func checkNumbers(in *input) (any, error) {
 	}{notNull(results)}, err
 }
 
-// parsePhone reads a number as people write it. Its errors name the field.
+// parsePhone reads a phone number in any usual form. Its errors name the field.
 func parsePhone(field, value string) (string, error) {
 	if len(value) > maxPhoneInput {
 		return "", bridge.Invalid("%s must have at most %d characters", field, maxPhoneInput)
@@ -112,7 +112,7 @@ func parsePhone(field, value string) (string, error) {
 	return phone, nil
 }
 
-// reaches reports whether a number, in any spelling, is that of a chat of the token.
+// reaches reports whether the token has a chat with a number, in any of its forms.
 func (s *server) reaches(caller bridge.Token, phone string) bool {
 	for _, spelling := range append([]string{phone}, bridge.PhoneAliases(phone)...) {
 		if s.isAmong(bridge.PhoneJID(spelling), caller.Chats) {

@@ -89,7 +89,7 @@ func (s *server) routes() chi.Router {
 	manage.Patch("/api/hooks/{id}", s.handle(updateHook))
 	manage.Delete("/api/hooks/{id}", s.handle(deleteHook))
 	manage.Post("/api/hooks/{id}/preview", s.handle(previewHook))
-	r.Post("/hooks/{hook}", s.handle(receiveHook)) // its address is its key
+	r.Post("/hooks/{hook}", s.handle(receiveHook)) // the path has the key
 
 	// Tokens
 	r.Get("/api/token", s.handle(getOwnToken))
@@ -108,7 +108,7 @@ func (s *server) routes() chi.Router {
 	send.Post("/api/messages/send-poll", s.handle(sendPoll))
 	send.Post("/api/messages/send-contact", s.handle(sendContact))
 
-	// What others, or the account's devices, see of a chat beside its messages
+	// Changes of chats and messages, read receipts, typing
 	send.Patch("/api/chats/{jid}", s.handle(updateChat))
 	send.Patch("/api/chats/{jid}/messages/{msgId}", s.handle(editMessage))
 	send.Delete("/api/chats/{jid}/messages/{msgId}", s.handle(deleteMessage))
@@ -138,12 +138,12 @@ func (s *server) routes() chi.Router {
 	return r
 }
 
-// protected reports whether a path needs a bearer, also to learn whether it exists.
+// protected reports whether a path needs a token, even to find out whether it exists.
 func protected(path string) bool {
 	return path == "/readyz" || path == "/metrics" || path == "/api" || strings.HasPrefix(path, "/api/")
 }
 
-// secure sets the headers of all answers, and starts the time for a body.
+// secure sets the headers of all answers, and the deadline for the body.
 func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		front.SecureHeader(w.Header())
@@ -152,8 +152,7 @@ func secure(next http.Handler) http.Handler {
 	})
 }
 
-// headAsGet has HEAD answered by the routes of GET. The router's own middleware for it
-// would bring net/http/pprof into the program.
+// headAsGet routes HEAD to the handlers of GET. chi's own middleware would link net/http/pprof.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {

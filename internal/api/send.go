@@ -17,17 +17,17 @@ const (
 	maxOptions = 12
 )
 
-// draft is a message as a request describes it, checked, before anything is looked up.
+// draft is a message of a request that was checked, before stored things are looked up.
 type draft struct {
 	bridge.Outgoing
 
 	quote  reference                                             // the stored message to quote; zero for none
-	lookUp func(context.Context, *draft) (bridge.Content, error) // returns content that is not in the request
-	// file fetches or converts the content, once the account is open; nil for other content.
+	lookUp func(context.Context, *draft) (bridge.Content, error) // returns content that the request only refers to; may be nil
+	// file fetches or converts a file, once the account is open; nil if the content is not a file.
 	file   func(context.Context) (file bridge.File, cleanup func(), err error)
-	linked bool            // the text shows a page, which is fetched then
-	about  *changed        // set where it changes a stored message
-	again  *bridge.Message // that an earlier call stored, and that may not have left
+	linked bool            // fetch the preview of a link in the text
+	about  *changed        // the stored message that it changes; nil for a new message
+	again  *bridge.Message // stored by an earlier call, and perhaps not sent
 }
 
 // reference names a stored message.
@@ -47,8 +47,8 @@ func sendOnce(in *input, body []byte, d draft) (any, error) {
 	return sendUnder(in, sendKey(in, body), d)
 }
 
-// sendUnder sends a draft under a key, nil for none. The account stores the message's id
-// and the key before anything leaves, for repeated calls.
+// sendUnder sends a draft under a key, which may be nil. The account stores the message's id and
+// the key before it sends anything, for repeated calls.
 func sendUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
 	return once(in, key, action{
 		chat: d.To,
@@ -65,8 +65,8 @@ func sendUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
 	})
 }
 
-// replay returns the answer to a call whose key an earlier one bound to a message. If that
-// message may not have left, it is sent again under the same id: the apps show it once.
+// replay returns the answer to a call whose key belongs to an earlier message. If that message may
+// not have been sent, it is sent again under the same id, and the apps show it once.
 func (s *server) replay(ctx context.Context, d *draft, key *bridge.SendKey, earlier bridge.SendKey) (any, error) {
 	if d.about != nil && earlier.TakenAt.IsZero() {
 		d.about.again(key, earlier)
@@ -77,7 +77,7 @@ func (s *server) replay(ctx context.Context, d *draft, key *bridge.SendKey, earl
 	}
 	m, err := s.Store.Message(ctx, earlier.Chat, earlier.MsgID)
 	if bridge.CodeOf(err) == bridge.CodeNotFound {
-		// Key and message are stored together: this is not the caller's 404.
+		// Key and message are stored together, so this is not a mistake of the caller.
 		return nil, fmt.Errorf("the message of an idempotency key is gone: %v", err)
 	}
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *server) compose(ctx context.Context, d *draft) (err error) {
 	return quoted.Answerable("quoted")
 }
 
-// deliver prepares the file of a draft, or the page that it shows, if there is one, and sends it.
+// deliver sends a draft, after preparing its file or fetching its link preview.
 func deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
 	if d.again != nil {
 		return in.Account.Resend(ctx, *d.again)
@@ -122,7 +122,7 @@ func deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
 		if err != nil {
 			return bridge.Sent{}, err
 		}
-		if err := callers.Ended(in.r); err != nil { // that took its time
+		if err := callers.Ended(in.r); err != nil { // preparing may take long
 			return bridge.Sent{}, err
 		}
 		d.Content = file
@@ -137,7 +137,7 @@ func deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
 	return in.Account.Send(ctx, d.Outgoing)
 }
 
-// remedyFor returns what callers can do if it is unknown whether a message arrived.
+// remedyFor returns the advice for callers if it is unknown whether a message arrived.
 func remedyFor(in *input, about *changed) string {
 	switch {
 	case about != nil:
@@ -151,8 +151,8 @@ func remedyFor(in *input, about *changed) string {
 		"which makes repeating a call safe"
 }
 
-// answerSent returns the answer of a sending route, or of a hook's delivery. replayed marks
-// a message of an earlier call.
+// answerSent returns the answer of a route that sends, or of a delivery to a hook. replayed marks a
+// message of an earlier call.
 func (s *server) answerSent(ctx context.Context, sent bridge.Sent, replayed bool) any {
 	switch isHook := callers.HookOf(ctx) != nil; {
 	case isHook && replayed:
@@ -168,15 +168,15 @@ func (s *server) answerSent(ctx context.Context, sent bridge.Sent, replayed bool
 	}{true, sent.ID, sent.Timestamp, s.canonical(sent.Chat)}
 }
 
-// addressed holds the chat and the quoted message of what routes send. Empty strings count as
-// left out, as tools with forms send them.
+// addressed has the chat and the quoted message of a request to send. Empty strings count as
+// omitted, because form tools send them.
 type addressed struct {
 	JID           string `json:"jid"`
 	QuotedChatJID string `json:"quotedChatJid"`
 	QuotedMsgID   string `json:"quotedMsgId"`
 }
 
-// address returns the chat to send to and the message to quote, by default of that chat.
+// address returns the chat to send to and the message to quote, which by default is in that chat.
 func (a addressed) address() (to bridge.JID, quote reference, err error) {
 	if to, err = parseDestination("jid", a.JID); err != nil {
 		return "", reference{}, err
@@ -198,7 +198,7 @@ func (q *input) destination(field, value string) bridge.JID {
 	return keep(q, jid, err)
 }
 
-// parseDestination reads the JID of the chat that a message is sent to.
+// parseDestination reads the JID of the chat to send to.
 func parseDestination(field, value string) (bridge.JID, error) {
 	if value == "" {
 		return "", bridge.Invalid("%s is required", field)
@@ -210,7 +210,7 @@ func sendText(in *input) (any, error) {
 	var req struct {
 		addressed
 		Text       string   `json:"text"`
-		Mentions   []string `json:"mentions"` // people in the largest group
+		Mentions   []string `json:"mentions"`
 		MentionAll bool     `json:"mentionAll"`
 		Preview    *bool    `json:"linkPreview"`
 	}
@@ -230,15 +230,15 @@ func sendText(in *input) (any, error) {
 	return sendOnce(in, body, d)
 }
 
-// checkText refuses a text that no message has.
+// checkText refuses a text that is empty or too long.
 func (q *input) checkText(text string) {
 	if n := utf8.RuneCountInString(text); n < 1 || n > maxText {
 		q.refuse("text must have 1 to %d characters", maxText)
 	}
 }
 
-// people reads the people whom a field names, each once. The strangers among them, of
-// whom the caller may know nothing, stay in the form in which they are given.
+// people returns each person of a field once, by the canonical JID. Strangers, people whom the
+// caller may not know, retain the JID that the caller used.
 func (q *input) people(field string, values []string) (people, strangers []bridge.JID) {
 	named := make([]bridge.JID, len(values))
 	for i, value := range values {
@@ -362,8 +362,8 @@ func sendPoll(in *input) (any, error) {
 	return sendOnce(in, body, d)
 }
 
-// checkPoll reports what is wrong with a poll. Votes name an option by its text alone, so
-// two equal ones would be one.
+// checkPoll returns an error if a poll is invalid. Options must differ, because votes only have
+// the text of an option.
 func checkPoll(poll bridge.Poll) error {
 	if strings.TrimSpace(poll.Name) == "" {
 		return bridge.Invalid("name is required: the poll's question")

@@ -20,8 +20,8 @@ import (
 	"bridged/internal/media"
 )
 
-// sendFile sends a file that comes with the request. It is stored while it arrives, and
-// removed in any case. Fields before the file are checked before it is read.
+// sendFile sends the file in the request. It is stored while it is received, and removed afterwards.
+// Fields before the file are checked before it is read.
 func sendFile(in *input) (any, error) {
 	form, err := in.readForm(in.w, in.r)
 	if err != nil {
@@ -49,7 +49,7 @@ func sendFile(in *input) (any, error) {
 	return sendOnce(in, identity, d)
 }
 
-// complete checks the whole form, and finds its type.
+// complete checks the whole form, and detects the type of the file if none is given.
 func (f *fileForm) complete(s *server) (err error) {
 	if f.file == nil {
 		return bridge.Invalid("file is required: a part of the form with the file's bytes")
@@ -68,7 +68,7 @@ func (f *fileForm) complete(s *server) (err error) {
 	return f.check(s)
 }
 
-// check reports what is wrong with the fields that have come.
+// check returns an error if one of the fields received so far is invalid.
 func (f *fileForm) check(s *server) error {
 	if f.JID != "" || f.file != nil {
 		if _, _, err := f.address(); err != nil {
@@ -79,7 +79,7 @@ func (f *fileForm) check(s *server) error {
 		return errCaptionTooLong()
 	}
 	if f.Type == "" {
-		return nil // the file will show it
+		return nil // detected once the file is received
 	}
 	if err := checkFile(f.Request, bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument, bridge.MediaSticker); err != nil {
 		return err
@@ -92,7 +92,7 @@ const (
 	maxField = maxText * utf8.UTFMax
 	// maxFieldsText bounds all fields of a form together.
 	maxFieldsText = maxField + 64<<10
-	// formMargin bounds the rest of a form besides its file.
+	// formMargin bounds a form without its file, in bytes.
 	formMargin = 1 << 20
 	// maxFields bounds the parts of a form.
 	maxFields = 16
@@ -102,7 +102,7 @@ const (
 type formFields struct {
 	addressed
 	media.Request // without a URL
-	// SHA256 is the file's, to which an Idempotency-Key is bound.
+	// SHA256 is the hash of the file. An Idempotency-Key is bound to it.
 	SHA256 []byte `json:"sha256"`
 }
 
@@ -112,10 +112,10 @@ type fileForm struct {
 	parts
 	file        *media.Received
 	name        string // of the file on its sender's device
-	contentType string // that its sender's device names
+	contentType string // from its sender's device
 }
 
-// readForm reads a form while it arrives. Each piece has its own time.
+// readForm reads a form while it is received. Each piece has its own deadline.
 func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, error) {
 	if err := s.Preparer.CheckSize(r.ContentLength, formMargin); err != nil {
 		w.Header().Set("Connection", "close") // the body is never read
@@ -129,13 +129,13 @@ func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, er
 	return form, err
 }
 
-// parts are the parts of a form that have come.
+// parts has the parts of a form that were received.
 type parts struct {
 	given map[string]bool
 
 	family int64
 	cut    func()
-	length int64 // of the whole form as it was announced; negative for unknown
+	length int64 // declared length of the whole form; negative if unknown
 	text   int   // bytes of the fields so far
 }
 
@@ -177,8 +177,8 @@ func (p *parts) note(name string) error {
 	return nil
 }
 
-// value reads a field. Its share of the quota is released before the next one is read: forms
-// that kept it while they waited for more would wait for each other without end.
+// value reads a field. It releases the memory before the next field is read, because forms that
+// hold memory while they wait for more would wait for each other forever.
 func (p *parts) value(ctx context.Context, s *server, part *multipart.Part) (string, error) {
 	name := part.FormName()
 	value, done, err := s.bodies.Read(ctx, intake.Source{Reader: part, Announced: -1, Most: maxField, Family: p.family, Cut: p.cut})
@@ -256,7 +256,7 @@ func formFault(ctx context.Context, err error) error {
 // maxFileName bounds a document's name, in characters.
 const maxFileName = 255
 
-// sendMedia sends a file from a URL, which is fetched when everything else is checked.
+// sendMedia sends a file from a URL, which is fetched after all other checks.
 func sendMedia(in *input) (any, error) {
 	var req struct {
 		addressed
@@ -277,7 +277,7 @@ func sendMedia(in *input) (any, error) {
 	return sendOnce(in, body, d)
 }
 
-// checkFile reports missing fields, and those that do not belong to the type.
+// checkFile refuses missing fields, and fields that do not belong to the type.
 func checkFile(f media.Request, types ...bridge.MediaType) error {
 	switch {
 	case f.Type == "":
@@ -300,7 +300,7 @@ func checkFile(f media.Request, types ...bridge.MediaType) error {
 	return nil
 }
 
-// isFileName reports whether a recipient's device can use a name as it is.
+// isFileName reports whether a recipient's device can use a name unchanged.
 func isFileName(name string) bool {
 	return bridge.PlainFileName(name) == name && !strings.ContainsAny(name, "/\\\ufeff") && (name == "" || strings.Trim(name, ". ") != "")
 }

@@ -33,47 +33,47 @@ import (
 	"bridged/internal/webhook"
 )
 
-// Account is the paired account. Its failures are [bridge.Error] values wherever a caller
-// can act on them; one that may have left for the network is [bridge.CodeSendTimeout].
+// Account is the paired account. Its failures are [bridge.Error] values if a caller can act on
+// them; if a message may have been sent, the code is [bridge.CodeSendTimeout].
 type Account interface {
 	Status() bridge.Status
-	// WakePairing goes on with a pairing that paused because nobody asked for its status.
+	// WakePairing resumes a pairing that paused because its status was not requested.
 	WakePairing()
 	// Pair requests a pairing code for phone, or for the configured number.
 	Pair(ctx context.Context, phone string) (bridge.PairingCode, error)
-	// SubmitPasskey hands in the PublicKeyCredential that the network asked for.
+	// SubmitPasskey submits the PublicKeyCredential that the network requested.
 	SubmitPasskey(ctx context.Context, response json.RawMessage) (bridge.PasskeyResult, error)
-	// ConfirmPasskey confirms that a person compared the two codes.
+	// ConfirmPasskey confirms that a person has compared the two codes.
 	ConfirmPasskey(ctx context.Context) (bridge.PasskeyResult, error)
 	Reconnect(ctx context.Context) error
-	// Logout wipes the session in any case, and reports whether the network unlinked the
-	// device, too. It may be called again.
+	// Logout wipes the session, and reports whether the network has also unlinked the device. It
+	// may be called again.
 	Logout(ctx context.Context) (unlinked bool, err error)
-	// Ready returns nil when the account is open, else an error of CodeNotConnected.
+	// Ready returns nil if the account is open, else an error of CodeNotConnected.
 	Ready() error
-	// Send stores the message and its key, then sends it.
+	// Send stores a message and its key, and then sends it.
 	Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error)
-	// Resend sends a stored own message once more under the same id.
+	// Resend sends a stored message of the account again under the same id.
 	Resend(ctx context.Context, m bridge.Message) (bridge.Sent, error)
-	// MarkRead marks a chat as read up to the message with an id, or to its last one for
-	// an empty id, and sends read receipts.
+	// MarkRead marks a chat as read up to a message, or entirely if the id is empty, and sends
+	// read receipts.
 	MarkRead(ctx context.Context, chat bridge.Chat, upTo string) error
-	// UpdateChat changes how the account's devices keep a chat.
+	// UpdateChat changes a chat's settings on all devices of the account.
 	UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge.ChatPatch) error
 	// Block blocks a person, or unblocks them.
 	Block(ctx context.Context, person bridge.JID, block bool) error
-	// Type shows a presence in a chat and returns until when; zero for paused.
+	// Type shows a presence in a chat, and returns when it ends; zero for paused.
 	Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error)
 	RejectCall(ctx context.Context, call bridge.Call) error
 	Traffic() bridge.Traffic
-	// CheckNumbers returns whether the network knows numbers in E.164 digits, in their order.
+	// CheckNumbers returns, in order, whether the network knows numbers in E.164 digits.
 	CheckNumbers(ctx context.Context, phones []string) ([]bridge.NumberCheck, error)
 	// LiveGroup requests a group's metadata from the network.
 	LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group, error)
-	// AskHistory requests count messages before the oldest one of a chat from the phone,
-	// and returns the request's id.
+	// AskHistory requests count messages before the oldest message of a chat from the phone, and
+	// returns the id of the request.
 	AskHistory(ctx context.Context, oldest bridge.Message, count int) (string, error)
-	// PairedHistory returns how much history the pairing requested; "" for unknown.
+	// PairedHistory returns how much history the pairing requested; "" if it is unknown.
 	PairedHistory(ctx context.Context) (bridge.HistoryImport, error)
 	GroupAdmin
 }
@@ -85,16 +85,16 @@ type Options struct {
 	Webhooks *webhook.Dispatcher
 	Files    *media.Cache
 	Preparer *media.Preparer // fetches files to be sent
-	// Preview returns what a text shows of the page of an address in it; nil for nothing. It is
-	// nil itself where texts show none.
+	// Preview returns the preview of the first link in a text, or nil. Preview itself is nil if
+	// link previews are off.
 	Preview      func(ctx context.Context, text string) *bridge.Preview
-	LinkPreviews bool // also in texts that do not ask for it
+	LinkPreviews bool // also in texts that do not request one
 	Pictures     *media.Pictures
 	Importer     *chatimport.Importer
 	Exports      *media.Preparer // receives exported chats
 	// Typing has the typing indicators for streams of events; nil if the account is not available.
 	Typing *stream.Typing
-	// FetchTimeout bounds a fetch, and separately the wait for its turn.
+	// FetchTimeout bounds the fetching of a file, and separately the wait for a slot.
 	FetchTimeout time.Duration
 
 	Token         string // BRIDGE_TOKEN
@@ -104,24 +104,23 @@ type Options struct {
 	PhoneNumber string
 	// Transcription says which voice notes are transcribed; nil without a service.
 	Transcription *bridge.Transcription
-	// PublicURL begins the addresses of hooks, behind a reverse proxy; empty for none.
+	// PublicURL begins the addresses of hooks; empty without a reverse proxy.
 	PublicURL string
-	// BasePath begins the paths at which callers reach the routes; empty for the root.
+	// BasePath begins the paths of all routes; empty for the root.
 	BasePath     string
 	WithoutPages bool // without openapi.yaml and openapi.json, which need no token
 
-	// Lifetime ends sends that are under way, which outlive their callers; nil never ends.
+	// Lifetime ends sends in progress, which outlive their callers; nil never ends.
 	Lifetime context.Context
-	// Streams ends streams of events, which would hold up a shutdown; nil never ends.
+	// Streams ends streams of events, which would delay a shutdown; nil never ends.
 	Streams context.Context
 
 	Build   metrics.Build
-	Metrics []prometheus.Collector // served in addition to those of the API
+	Metrics []prometheus.Collector // more metrics to serve
 
-	// Connections are shown in /metrics and identify callers; nil for none.
+	// Connections are shown in /metrics, and identify their callers by the tokens; may be nil.
 	Connections *front.Connections
-	// Sessions returns the token of the session that a request's cookie names,
-	// empty for none; nil where there are no sessions.
+	// Sessions returns the token of a request's session cookie, or "". It is nil without a console.
 	Sessions func(*http.Request) string
 
 	Log zerolog.Logger
@@ -138,12 +137,12 @@ type server struct {
 	deliveries callers.Limiters // by hook
 	previews   callers.Limiters // by token tree
 	started    bridge.Time
-	sendTime   time.Duration // how long a send may take in all
+	sendTime   time.Duration // bounds a send with all its steps
 
 	bodies  front.Bodies
 	lists   front.Lists
 	log     stream.Log
-	keys    sync.Map // of bridge.SendKey, by Key: those of calls that are not answered yet
+	keys    sync.Map // bridge.SendKey by Key, of calls in progress
 	metrics *metrics.Metrics
 
 	documentJSON func() ([]byte, error)
@@ -170,8 +169,8 @@ func (h *Handler) Token(ctx context.Context, secret string) (token bridge.Token,
 	return caller.Token, true
 }
 
-// UntilRevoked returns a context that ends when the token with an id is revoked, and false
-// if there is no such token. The end of its time does not end the context.
+// UntilRevoked returns a context that ends when the token with an id is revoked, and whether the
+// token is valid. The expiry of the token does not end the context.
 func (h *Handler) UntilRevoked(ctx context.Context, id int64) (until context.Context, valid bool) {
 	token, err := h.tokens.ByID(ctx, id)
 	if err != nil || token == nil {

@@ -19,7 +19,7 @@ const (
 	maxTokenChats = 1000 // of one token
 )
 
-// withTokenSecret shows a new token with its secret, once.
+// withTokenSecret is a new token with its secret, which is only shown once.
 type withTokenSecret struct {
 	bridge.Token
 	Secret string `json:"secret"`
@@ -41,7 +41,7 @@ func createToken(in *input) (any, error) {
 	}
 	caller := in.caller()
 	if token.Parent = caller.ID; token.ExpiresAt == nil {
-		token.ExpiresAt = caller.ExpiresAt // what it made ends with it
+		token.ExpiresAt = caller.ExpiresAt // a token does not outlive its creator
 	}
 	if err := in.mayMake(caller, token); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (s *server) tokenOf(req tokenRequest) (bridge.Token, error) {
 	return token, err
 }
 
-// checkName checks the name that a caller gives to a thing.
+// checkName checks the name of a token or hook.
 func checkName(name, thing string) error {
 	if name == "" || utf8.RuneCountInString(name) > maxGivenName || strings.ContainsFunc(name, unicode.IsControl) {
 		return bridge.Invalid("name is required: 1 to %d characters that say what the %s is for", maxGivenName, thing)
@@ -80,7 +80,7 @@ func checkName(name, thing string) error {
 	return nil
 }
 
-// parseScopes returns scopes, each once, in the order of [bridge.Scopes].
+// parseScopes returns each scope once, in the order of [bridge.Scopes].
 func parseScopes(names []string) ([]bridge.Scope, error) {
 	if most := len(bridge.Scopes()); len(names) > most {
 		return nil, bridge.Invalid("scopes must hold at most %d elements", most)
@@ -96,7 +96,7 @@ func parseScopes(names []string) ([]bridge.Scope, error) {
 	return slices.DeleteFunc(bridge.Scopes(), func(scope bridge.Scope) bool { return !slices.Contains(names, string(scope)) }), nil
 }
 
-// parseTokenChats reads the chats of a token and returns each once.
+// parseTokenChats returns each chat of a token once.
 func (s *server) parseTokenChats(values []string) ([]bridge.JID, error) {
 	if len(values) == 0 || len(values) > maxTokenChats {
 		return nil, bridge.Invalid("chats must name 1 to %d chats, or be null for all", maxTokenChats)
@@ -126,7 +126,7 @@ func (s *server) parseExpiry(value *string) (*bridge.Time, error) {
 	return &at, nil
 }
 
-// mayMake refuses a token that may do or see more than the one that makes it.
+// mayMake refuses a token that may do or see more than its creator.
 func (s *server) mayMake(caller, token bridge.Token) error {
 	for _, scope := range token.Scopes {
 		if !caller.Allows(scope) {
@@ -168,13 +168,13 @@ func getOwnToken(in *input) (any, error) {
 	}{caller.Name, caller.Scopes, caller.Chats, caller.ExpiresAt, in.Account.Status().User}, nil
 }
 
-// deleteToken revokes a token, with all that was made with it.
+// deleteToken revokes a token and everything that was created with it.
 func deleteToken(in *input) (any, error) {
 	token, err := pathToken(in)
 	if err != nil {
 		return nil, err
 	}
-	removed, err := in.Store.RemoveToken(context.WithoutCancel(in.ctx()), token.ID) // its own caller may leave
+	removed, err := in.Store.RemoveToken(context.WithoutCancel(in.ctx()), token.ID) // revoking its own token may end the request
 	if err != nil {
 		if bridge.CodeOf(err) != bridge.CodeNotFound {
 			in.tokens.RevokeTree(token.ID)
@@ -185,6 +185,6 @@ func deleteToken(in *input) (any, error) {
 	}
 	in.Webhooks.Forget(removed.Webhooks)
 	err = in.write(in.w, in.r, http.StatusOK, done{true})
-	in.tokens.Revoke(removed.Tokens) // perhaps the caller's own, hence behind the answer
+	in.tokens.Revoke(removed.Tokens) // after the answer, as the caller's own token may be among them
 	return nil, err
 }

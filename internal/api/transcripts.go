@@ -9,7 +9,7 @@ import (
 	"bridged/internal/media"
 )
 
-// transcription returns what is known of the work on transcripts, nil without a service.
+// transcription returns the state of transcription; nil without a service.
 func (s *server) transcription(ctx context.Context) (*bridge.Transcription, error) {
 	if s.Transcription == nil {
 		return nil, nil
@@ -23,7 +23,7 @@ func (s *server) transcription(ctx context.Context) (*bridge.Transcription, erro
 	return &t, err
 }
 
-// mayTranscribe refuses callers who may not have messages transcribed.
+// mayTranscribe refuses callers that may not request transcripts.
 func mayTranscribe(caller bridge.Token) error {
 	if !caller.Transcribes() {
 		return bridge.Fail(bridge.CodeForbidden, "this token lacks the scopes read and send, or manage, of which transcripts need one or the other")
@@ -31,11 +31,11 @@ func mayTranscribe(caller bridge.Token) error {
 	return nil
 }
 
-// accepted is an answer about what will be done later.
+// accepted is the answer about work that goes on after it.
 type accepted struct{ asked any }
 
-// requestTranscript has a message transcribed, which takes a while, and answers the transcript
-// where there is one. It looks for the file first: who asks learns at once that it is gone.
+// requestTranscript answers with the transcript of a message, or requests one, which takes a while.
+// It opens the file first, so that a caller learns at once if the file is gone.
 func requestTranscript(in *input) (any, error) {
 	at := in.pathStoredMessage("jid")
 	in.body(&struct{}{}, optional)
@@ -52,7 +52,7 @@ func requestTranscript(in *input) (any, error) {
 	answer := bridge.TranscriptRequest{ChatJID: m.Chat, MsgID: m.ID, Transcript: m.Transcript}
 	if m.Transcript != nil {
 		if !callers.Of(in.ctx()).Allows(bridge.ScopeRead) {
-			answer.Transcript = nil // that it was asked for is all that such a token learns
+			answer.Transcript = nil // a token that cannot read may only request it
 			return accepted{answer}, nil
 		}
 		return answer, nil
@@ -72,7 +72,7 @@ func requestTranscript(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Whoever manages the bridge may use all minutes for one chat.
+	// A token that manages the bridge may use all minutes for one chat.
 	whole := in.caller().Chats == nil && in.caller().Allows(bridge.ScopeManage)
 	if t.SecondsLimit != nil {
 		used, err := in.Store.TranscribedOf(in.ctx(), m.Chat)

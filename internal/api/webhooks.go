@@ -14,7 +14,7 @@ import (
 
 var webhookQuota = callers.Quota{Things: "webhooks", All: webhook.Most, Tree: 10, Created: webhook.Most - webhook.Most/4, Remedy: "remove some"}
 
-// shownWebhook describes a webhook in an answer. Chat is the only one of chats, if any.
+// shownWebhook is a webhook in an answer. Chat is set if it has one chat.
 type shownWebhook struct {
 	bridge.Webhook
 	Chat bridge.JID `json:"chat"`
@@ -30,7 +30,7 @@ func showWebhook(in *input, hook bridge.Webhook) shownWebhook {
 	return shown
 }
 
-// withSecret shows a webhook with its secret, once.
+// withSecret is a webhook with its secret, which is only shown once.
 type withSecret struct {
 	shownWebhook
 	Secret string `json:"secret"`
@@ -106,7 +106,7 @@ func deleteWebhook(in *input) (any, error) {
 	return done{true}, in.Webhooks.Delete(in.ctx(), id)
 }
 
-// testWebhook posts a test and answers 200; ok reports whether it was accepted.
+// testWebhook posts a test and answers 200. ok reports whether the receiver accepted it.
 func testWebhook(in *input) (any, error) {
 	id := pathWebhookID(in)
 	if in.err != nil {
@@ -139,15 +139,15 @@ func pathWebhook(in *input) (bridge.Webhook, error) {
 	return pathOwn(in, "webhook", in.webhooks.Own, func(hook bridge.Webhook) int64 { return hook.ID })
 }
 
-// pathWebhookID returns the id of the webhook that the path names, if it is the caller's.
+// pathWebhookID returns the id of the webhook that the path names, if it is among the caller's own.
 func pathWebhookID(in *input) int64 {
 	hook, err := pathWebhook(in)
 	return keep(in, hook.ID, err)
 }
 
-// webhookRequest is the body that makes or changes a webhook, or with DryRun only checks
-// that this would not be refused. A field that is left out or
-// null has its default, or stays as it is; a fromMe of null is any.
+// webhookRequest is a body that creates or changes a webhook. DryRun only checks whether this
+// would be refused. A field that is omitted or null has its default or does not change, except
+// that a fromMe of null means any.
 type webhookRequest struct {
 	URL          *string          `json:"url"`
 	Types        *[]string        `json:"types"`
@@ -168,13 +168,12 @@ type webhookRequest struct {
 	DryRun       bool            `json:"dryRun"`
 }
 
-// moves reports whether the request may change where a webhook posts, or whether its
-// receiver wants that.
+// moves reports whether the request may change where a webhook posts, or in which form.
 func (req webhookRequest) moves() bool {
 	return req.URL != nil || req.AllowPrivate != nil || req.Format != nil || req.Options != nil
 }
 
-// leaks reports whether the request has secrets that reads do not show posted to another
+// leaks reports whether the request would post secrets that the API does not show to another
 // address.
 func (req webhookRequest) leaks(present bridge.Webhook) bool {
 	if req.URL == nil || *req.URL == present.URL {
@@ -187,8 +186,8 @@ func (req webhookRequest) leaks(present bridge.Webhook) bool {
 	return after.VerifyToken != shown.VerifyToken || !maps.Equal(after.Headers, shown.Headers)
 }
 
-// decodeWebhook reads the body that makes or changes a webhook, and returns it with the
-// change that it asks for. A secret that it wants made is made.
+// decodeWebhook reads a webhookRequest, and returns it with the change that it describes. It
+// creates a new secret if the request has rotateSecret.
 func decodeWebhook(in *input) (req webhookRequest, change func(*bridge.Webhook)) {
 	in.body(&req, strict)
 	if req.Secret != nil && *req.Secret == "" {
@@ -218,7 +217,7 @@ func decodeWebhook(in *input) (req webhookRequest, change func(*bridge.Webhook))
 	if req.Chat != nil {
 		only := []string{*req.Chat}
 		if *req.Chat == "" {
-			only = nil // no chat in particular
+			only = nil // all chats
 		}
 		chats = in.filterChats("chat", &only)
 	}
@@ -245,7 +244,7 @@ func decodeWebhook(in *input) (req webhookRequest, change func(*bridge.Webhook))
 		if req.Options != nil {
 			earlier := w.Options
 			if w.Format != bridge.FormatCloud {
-				earlier.VerifyToken = "" // which other formats refuse
+				earlier.VerifyToken = "" // other formats refuse it
 			}
 			w.Options = req.Options.WithSecretsOf(earlier)
 		}
@@ -255,7 +254,7 @@ func decodeWebhook(in *input) (req webhookRequest, change func(*bridge.Webhook))
 	}
 }
 
-// set sets a field that a request names.
+// set sets a field if the request has a value.
 func set[T any](field, value *T) {
 	if value != nil {
 		*field = *value
@@ -267,7 +266,7 @@ const (
 	maxFormatEvents = 100
 )
 
-// filterChats reads chats that the caller may see, stored or not, each once.
+// filterChats returns each chat of a field once. The caller must be allowed to see them; they need not be stored.
 func (q *input) filterChats(field string, values *[]string) *[]bridge.JID {
 	if values == nil {
 		return nil
@@ -292,7 +291,7 @@ func (q *input) filterChats(field string, values *[]string) *[]bridge.JID {
 	return &chats
 }
 
-// after returns where in the log a new webhook begins, negative for its end.
+// after returns the event after which a new webhook begins; negative for the end of the log.
 func (req webhookRequest) after(in *input) int64 {
 	var after string
 	if json.Unmarshal(req.After, &after) != nil {

@@ -1,4 +1,4 @@
-// Package callers identifies the callers of the API and bounds what they create.
+// Package callers identifies the callers of the API and limits them.
 //
 // A caller is BRIDGE_TOKEN, a stored token or the address of an incoming webhook. [Tokens]
 // finds it, and [Caller.During] puts it into the context of its request, which ends when the

@@ -25,7 +25,7 @@ func NewHookKey() (key string, hash []byte) {
 }
 
 // ofHook returns the hook at the address of a request as a caller that may send to the hook's
-// chat only. It returns nil if there is no such hook, or the token that created it has ended.
+// chat only. It returns nil if the hook does not exist, or its token has ended.
 func (t *Tokens) ofHook(r *http.Request) (*Caller, error) {
 	number, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, HookRoot), ".")
 	id, err := strconv.ParseInt(number, 10, 64)

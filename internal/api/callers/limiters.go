@@ -30,7 +30,7 @@ func (l *Limiters) Take(id int64, now time.Time) error {
 	return &bridge.Error{Code: bridge.CodeRateLimited, Msg: l.Refusal, RetryAfter: wait}
 }
 
-// limiter returns the limiter of a caller. Adding one removes those that are full again.
+// limiter returns the limiter of a caller. Adding one removes all that are full again.
 func (l *Limiters) limiter(id int64, now time.Time) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()

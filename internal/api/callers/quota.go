@@ -7,11 +7,11 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Quota bounds how many things of a kind tokens create: those of one token tree, and those of
-// all tokens together, so that BRIDGE_TOKEN can always create some.
+// Quota bounds how many things of a kind there are. One token tree, and all tokens together, may
+// only create a part of them, so that BRIDGE_TOKEN can always create some.
 type Quota struct {
 	Things             string // their plural, for refusals
-	All, Tree, Created int    // all of them, those of one tree, those that any token created
+	All, Tree, Created int    // in all, created by one token tree, created by all tokens
 	Remedy             string
 }
 
@@ -81,7 +81,7 @@ func (things Things[T]) Own(ctx context.Context) ([]T, error) {
 	}), err
 }
 
-// Own returns the token of the caller of ctx and those that it or one of these created.
+// Own returns the token of the caller of ctx and all tokens that descend from it.
 func (t *Tokens) Own(ctx context.Context) ([]bridge.Token, error) {
 	tokens, err := t.store.Tokens(ctx)
 	if err != nil {

@@ -183,7 +183,7 @@ func (t *Tokens) tree(ctx context.Context, tree int64) (map[int64]bool, error) {
 	return ids, nil
 }
 
-// RevokeTree ends the requests of a token and of all tokens below it in its tree.
+// RevokeTree ends the requests of a token and of all tokens that descend from it.
 func (t *Tokens) RevokeTree(id int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

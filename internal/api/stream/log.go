@@ -96,7 +96,7 @@ func (l *Log) follow(ctx context.Context, q Query, pause time.Duration) iter.Seq
 		timer := time.NewTimer(pause)
 		defer timer.Stop()
 		for {
-			changed := l.Store.Changed() // before reading: the next round reads what is added meanwhile
+			changed := l.Store.Changed() // before reading, so that later events are read in the next round
 			for more := true; more; {
 				page, err := l.read(ctx, q)
 				if !yield(update{EventPage: page}, err) || err != nil {

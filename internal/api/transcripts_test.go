@@ -8,7 +8,7 @@ import (
 
 	"bridged/internal/api"
 	"bridged/internal/bridge"
-	"bridged/internal/store"
+	"bridged/internal/store/settings"
 )
 
 // transcriptOf is the route of one message's transcript.
@@ -42,7 +42,7 @@ func TestTranscript_IsAskedForAndAnsweredOnceItIsThere(t *testing.T) {
 	if err != nil || job == nil {
 		t.Fatalf("nothing to do, %v", err)
 	}
-	if counted, err := s.store.CountTranscribed(t.Context(), grace, time.Minute, store.Minutes{All: time.Minute}); err != nil || !counted {
+	if counted, err := s.store.CountTranscribed(t.Context(), grace, time.Minute, settings.Minutes{All: time.Minute}); err != nil || !counted {
 		t.Fatalf("counted: %t, %v", counted, err)
 	}
 	s.voice("V2")
@@ -138,7 +138,7 @@ func TestTranscript_AChatHasHalfOfTheMonth(t *testing.T) {
 	s.voice("V1")
 	s.voice("V2")
 	half := 15 * time.Minute
-	if counted, err := s.store.CountTranscribed(t.Context(), grace, half, store.Minutes{Chat: half}); err != nil || !counted {
+	if counted, err := s.store.CountTranscribed(t.Context(), grace, half, settings.Minutes{Chat: half}); err != nil || !counted {
 		t.Fatalf("counted: %t, %v", counted, err)
 	}
 	var one, all bridge.TranscriptRequest
@@ -169,7 +169,7 @@ func TestTranscript_SaysThatItWaitsForTheNextMonth(t *testing.T) {
 	for id, seconds := range map[string]int{"short": 10, "long": 30, "endless": 61} {
 		s.cdn.send(s, id, bridge.Media{Type: bridge.MediaAudio, MimeType: "audio/amr", DurationSec: seconds}, "the sound of "+id)
 	}
-	if counted, err := s.store.CountTranscribed(t.Context(), grace, 40*time.Second, store.Minutes{All: time.Minute}); err != nil || !counted {
+	if counted, err := s.store.CountTranscribed(t.Context(), grace, 40*time.Second, settings.Minutes{All: time.Minute}); err != nil || !counted {
 		t.Fatalf("counted: %t, %v", counted, err)
 	}
 	var short, long bridge.TranscriptRequest

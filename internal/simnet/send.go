@@ -47,7 +47,7 @@ func (p *Phone) SendMessage(ctx context.Context, to types.JID, msg *waE2E.Messag
 	p.remember(o.id, to, msg, o)
 	sending, done := p.memory.ForSend(ctx)
 	defer done()
-	resp, err := p.client.SendMessage(sending, to, msg, whatsmeow.SendRequestExtra{ID: o.id, Timeout: o.timeout})
+	resp, err := p.client.SendMessage(sending, to, msg, whatsmeow.SendRequestExtra{ID: o.id})
 	if err != nil {
 		return resp, fmt.Errorf("send from the phone: %w", err)
 	}

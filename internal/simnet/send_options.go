@@ -21,7 +21,6 @@ type sendOptions struct {
 	context   *waE2E.ContextInfo
 	viewOnce  bool
 	ephemeral uint32
-	timeout   time.Duration
 	part      *waE2E.MessageAssociation
 	album     *types.MessageID
 	asEdit    bool
@@ -82,11 +81,6 @@ func PartOf(parent types.MessageID, kind waE2E.MessageAssociation_AssociationTyp
 	return func(o *sendOptions) {
 		o.part = &waE2E.MessageAssociation{AssociationType: kind.Enum(), ParentMessageKey: &waCommon.MessageKey{ID: &parent, FromMe: proto.Bool(true)}}
 	}
-}
-
-// WithTimeout limits the wait for the server's acknowledgement, which is 75 s in whatsmeow.
-func WithTimeout(timeout time.Duration) SendOption {
-	return func(o *sendOptions) { o.timeout = timeout }
 }
 
 // ViewOnce wraps the message so that apps show it once. Linked devices get the content.

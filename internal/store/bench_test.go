@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/sqlite"
 )
 
 // timed runs f b.N times and reports the median and the 99th percentile.
@@ -54,7 +55,7 @@ func BenchmarkPages(b *testing.B) {
 		b.Fatal(err)
 	}
 	sender := messages(b, c.s, bridge.MessageQuery{Chat: big, Limit: 1})[0].SenderJID
-	deep := cursorOf(listMessages, 1_732_000_000_000+30*24*time.Hour.Milliseconds(), 0)
+	deep := sqlite.Cursor(listMessages, 1_732_000_000_000+30*24*time.Hour.Milliseconds(), 0)
 	b.Logf("largest chat: %d messages", count)
 	for name, q := range map[string]bridge.MessageQuery{
 		"newest100":    {Limit: 100},

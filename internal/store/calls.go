@@ -14,7 +14,7 @@ import (
 func (s *Store) Calls(ctx context.Context, q bridge.CallQuery) (bridge.Page[bridge.Call], error) {
 	return readAs(ctx, s, "list calls", func(r *readTx) bridge.Page[bridge.Call] {
 		query, args := r.callsQuery(q)
-		return pageOf(r, listCalls, limitOf(q.Limit), query, args, r.scanCall)
+		return sqlite.Page(r.Conn, listCalls, sqlite.LimitOf(q.Limit), query, args, r.scanCall)
 	})
 }
 
@@ -34,10 +34,10 @@ func (r *readTx) callsQuery(q bridge.CallQuery) (string, []any) {
 		f.Add("k.started_at >= ?", q.Since)
 	}
 	var startedAt, seq int64
-	if r.after(listCalls, q.Cursor, &startedAt, &seq) {
+	if r.After(listCalls, q.Cursor, &startedAt, &seq) {
 		f.Add("(k.started_at, k.seq) < (?, ?)", startedAt, seq)
 	}
-	return selectCalls + f.Where() + " ORDER BY k.started_at DESC, k.seq DESC" + sqlite.Limited, append(f.Args, limitOf(q.Limit)+1)
+	return selectCalls + f.Where() + " ORDER BY k.started_at DESC, k.seq DESC" + sqlite.Limited, append(f.Args, sqlite.LimitOf(q.Limit)+1)
 }
 
 // scanCall reads a row of selectCalls, and the call's place in the list.

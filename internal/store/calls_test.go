@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/sqlite"
 )
 
 // rings is a call that begins to ring.
@@ -141,7 +142,7 @@ func TestCalls_ListIsPagedNewestFirst(t *testing.T) {
 	sameList(t, "of the group", all(bridge.CallQuery{Chat: club}), []string{"G"})
 	sameList(t, "for one who may see two chats", all(bridge.CallQuery{Only: []bridge.JID{club, alice}, Limit: 3, Since: &since}), []string{"G", "A6"})
 	sameList(t, "for one who may see none", all(bridge.CallQuery{Only: []bridge.JID{carol}}), nil)
-	for _, cursor := range []string{"x", cursorOf(listMessages, 1, 1)} {
+	for _, cursor := range []string{"x", sqlite.Cursor(listMessages, 1, 1)} {
 		_, err := s.Calls(t.Context(), bridge.CallQuery{Cursor: cursor})
 		wantCode(t, err, bridge.CodeInvalid)
 	}
@@ -280,7 +281,7 @@ func TestPlans_OfCallsAreCheap(t *testing.T) {
 	s := newStore(t)
 	save(t, s, rings(alice, "A", 0))
 	since := at(1) // the whole list is walked in its order, up to the page's end
-	for _, q := range []bridge.CallQuery{{Chat: alice}, {Since: &since}, {Chat: alice, Since: &since, Cursor: cursorOf(listCalls, 1, 1)}} {
+	for _, q := range []bridge.CallQuery{{Chat: alice}, {Since: &since}, {Chat: alice, Since: &since, Cursor: sqlite.Cursor(listCalls, 1, 1)}} {
 		err := s.read(t.Context(), func(r *readTx) {
 			query, args := r.callsQuery(q)
 			wantCheap(t, s, query, args)

@@ -15,7 +15,7 @@ func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[brid
 	return readAs(ctx, s, "list chats", func(r *readTx) bridge.Page[bridge.Chat] {
 		query, args := r.chatsQuery(q)
 		var ids []int64
-		page := pageOf(r, listChats, limitOf(q.Limit), query, args, func(row *sqlite.Row) (bridge.Chat, []any) {
+		page := sqlite.Page(r.Conn, listChats, sqlite.LimitOf(q.Limit), query, args, func(row *sqlite.Row) (bridge.Chat, []any) {
 			chat, id, recency := r.scanChat(row)
 			ids = append(ids, id)
 			return chat, []any{recency, chat.JID}
@@ -53,14 +53,14 @@ func (r *readTx) chatsQuery(q bridge.ChatQuery) (string, []any) {
 	}
 	var recency int64
 	var jid string
-	if r.after(listChats, q.Cursor, &recency, &jid) {
+	if r.After(listChats, q.Cursor, &recency, &jid) {
 		f.Add("(c.recency, c.jid) > (?, ?)", recency, jid)
 	}
 	if !blank(q.Q) {
 		needle := foldName(q.Q)
 		f.Add("(instr(c.folded_name, ?) > 0 OR instr(c.jid, ?) > 0)", needle, needle)
 	}
-	return selectChats + f.Where() + " ORDER BY c.recency, c.jid" + sqlite.Limited + " OFFSET ?", append(f.Args, limitOf(q.Limit)+1, max(q.Offset, 0))
+	return selectChats + f.Where() + " ORDER BY c.recency, c.jid" + sqlite.Limited + " OFFSET ?", append(f.Args, sqlite.LimitOf(q.Limit)+1, max(q.Offset, 0))
 }
 
 // addKind adds the condition on chats of a kind, of which each chat has one.

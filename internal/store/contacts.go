@@ -12,7 +12,7 @@ import (
 func (s *Store) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Page[bridge.KnownContact], error) {
 	return readAs(ctx, s, "list contacts", func(r *readTx) bridge.Page[bridge.KnownContact] {
 		query, args := r.contactsQuery(q)
-		return pageOf(r, listContacts, limitOf(q.Limit), query, args, scanContact)
+		return sqlite.Page(r.Conn, listContacts, sqlite.LimitOf(q.Limit), query, args, scanContact)
 	})
 }
 
@@ -56,7 +56,7 @@ func (r *readTx) contactsQuery(q bridge.ContactQuery) (string, []any) {
 	var nameless bool
 	var sortKey string
 	var id int64
-	if r.after(listContacts, q.Cursor, &nameless, &sortKey, &id) {
+	if r.After(listContacts, q.Cursor, &nameless, &sortKey, &id) {
 		f.Add("(p.nameless, p.sort_key, p.id) > (?, ?, ?)", nameless, sortKey, id)
 	}
 	if needle := foldName(strings.TrimSpace(q.Q)); needle != "" {
@@ -66,7 +66,7 @@ func (r *readTx) contactsQuery(q bridge.ContactQuery) (string, []any) {
 			f.Add("instr(p.folded_names, ?) > 0", needle)
 		}
 	}
-	return selectContacts + f.Where() + " ORDER BY p.nameless, p.sort_key, p.id" + sqlite.Limited, append(f.Args, limitOf(q.Limit)+1)
+	return selectContacts + f.Where() + " ORDER BY p.nameless, p.sort_key, p.id" + sqlite.Limited, append(f.Args, sqlite.LimitOf(q.Limit)+1)
 }
 
 // scanContact reads a row of selectContacts, and the contact's place in the list.

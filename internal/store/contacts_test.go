@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/sqlite"
 )
 
 // contacts returns all pages of a list.
@@ -134,7 +135,7 @@ func TestContacts_PagesAreWhole(t *testing.T) {
 
 func TestContacts_RefuseCursorsOfOtherLists(t *testing.T) {
 	s := newStore(t)
-	for _, cursor := range []string{"x", "§", cursorOf(listChats, 1, alice), cursorOf(listContacts, "!", "x", 1), cursorOf(listContacts, false, "x", "")} {
+	for _, cursor := range []string{"x", "§", sqlite.Cursor(listChats, 1, alice), sqlite.Cursor(listContacts, "!", "x", 1), sqlite.Cursor(listContacts, false, "x", "")} {
 		_, err := s.Contacts(t.Context(), bridge.ContactQuery{Cursor: cursor})
 		wantCode(t, err, bridge.CodeInvalid)
 	}

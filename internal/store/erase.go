@@ -11,6 +11,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/settings"
 )
 
 // Deleted text must be gone from the disk. SQLite overwrites it (secure_delete), but copies
@@ -84,7 +85,7 @@ func (t *writeTx) markErased() {
 		return
 	}
 	t.erased = true
-	t.setSetting(settingErasing, "1")
+	settings.Set(t.Conn, settingErasing, "1")
 }
 
 // run works until ctx ends. The rest is for [eraser.stop].
@@ -166,7 +167,7 @@ func (e *eraser) erase(ctx context.Context) (time.Duration, error) {
 func (e *eraser) finish(ctx context.Context, deletions int64) (done bool, err error) {
 	err = e.s.write(ctx, func(t *writeTx) {
 		if done = e.deletions.Load() == deletions; done {
-			t.setSetting(settingErasing, "")
+			settings.Set(t.Conn, settingErasing, "")
 		}
 	})
 	return done, err
@@ -405,6 +406,6 @@ func (t *writeTx) pruneSome(before int64, keep int) int64 {
 	if last == 0 {
 		return 0
 	}
-	t.setSetting(settingPruned, strconv.FormatInt(last, 10))
+	settings.Set(t.Conn, settings.Pruned, strconv.FormatInt(last, 10))
 	return t.Change("DELETE FROM events WHERE id <= ?", last)
 }

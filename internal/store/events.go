@@ -13,6 +13,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/settings"
 )
 
 // EventQuery asks for events after a number that pass a filter.
@@ -80,21 +81,13 @@ type eventRead struct {
 // LastEvent returns the number of the newest event.
 func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	return readAs(ctx, s, "read the log", func(r *readTx) int64 {
-		last, _ := lastEvent(r.Conn)
+		last, _ := settings.LastEvent(r.Conn)
 		return last
 	})
 }
 
-// lastEvent returns the highest number ever given, also when the log is empty, and
-// the highest that was removed.
-func lastEvent(c *sqlite.Conn) (last, pruned int64) {
-	pruned = readNumber(c, settingPruned)
-	c.Find("SELECT ifnull(max(id), 0) FROM events", nil, &last)
-	return max(last, pruned), pruned
-}
-
 func (r *readTx) events(q EventQuery) EventPage {
-	last, pruned := lastEvent(r.Conn)
+	last, pruned := settings.LastEvent(r.Conn)
 	page := EventPage{Events: []bridge.Event{}, Next: max(q.After, pruned), Reset: q.After > 0 && q.After < pruned}
 	if q.After > last {
 		page.Next, page.Reset = last, true
@@ -131,7 +124,7 @@ func (r *readTx) entries(q EventQuery, after, last int64) ([]entry, int64) {
 		return e
 	}
 	list := sqlite.Collect(r.Conn, scan, query, args...)
-	if n := len(list); n == limitOf(q.Limit) {
+	if n := len(list); n == sqlite.LimitOf(q.Limit) {
 		upTo = list[n-1].id
 	}
 	return list, upTo
@@ -238,7 +231,7 @@ func (r *readTx) entriesQuery(q EventQuery, after, upTo int64) (string, []any) {
 	}
 	return "SELECT e.id, e.type, ifnull(e.message, 0), " + chat + `, ifnull(e.data, ''), e.at
 		FROM events e LEFT JOIN messages m ON m.seq = e.message
-		WHERE ` + f.Where() + " ORDER BY e.id" + sqlite.Limited, append(f.Args, limitOf(q.Limit))
+		WHERE ` + f.Where() + " ORDER BY e.id" + sqlite.Limited, append(f.Args, sqlite.LimitOf(q.Limit))
 }
 
 // typeNumbers returns the numbers of types, separated by commas.
@@ -365,10 +358,10 @@ func (t *writeTx) appendEntry(key entryKey) {
 func (t *writeTx) saveStatus(f bridge.Status) {
 	f.PairingCode, f.PairingCodeExpiresAt, f.QR, f.Passkey = nil, nil, nil, nil
 	data := t.Encode(f)
-	if readSetting(t.Conn, settingStatus) == data {
+	if settings.Get(t.Conn, settingStatus) == data {
 		return
 	}
-	t.setSetting(settingStatus, data)
+	settings.Set(t.Conn, settingStatus, data)
 	t.appendEntry(entryKey{event: bridge.EventAccountStatus, data: data})
 }
 

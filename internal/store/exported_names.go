@@ -7,6 +7,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport/match"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/settings"
 )
 
 // NobodyNames has the names of people in an exported chat of whom nothing else is known, by
@@ -41,8 +42,8 @@ func (s *Store) NamesLearned(ctx context.Context, nobodies []bridge.JID) (map[br
 }
 
 func learned(c *sqlite.Conn, nobody bridge.JID) Learned {
-	is := Learned{Person: bridge.JID(readSetting(c, settingNamed+nobody.User()))}
-	for _, jid := range strings.Fields(readSetting(c, settingFormerly+nobody.User())) {
+	is := Learned{Person: bridge.JID(settings.Get(c, settingNamed+nobody.User()))}
+	for _, jid := range strings.Fields(settings.Get(c, settingFormerly+nobody.User())) {
 		is.Formerly = append(is.Formerly, bridge.JID(jid))
 	}
 	return is
@@ -55,7 +56,7 @@ func (t *writeTx) learn(nobody, person bridge.JID) {
 	if was.Person == person {
 		return
 	}
-	t.setSetting(settingNamed+nobody.User(), string(person))
+	settings.Set(t.Conn, settingNamed+nobody.User(), string(person))
 	if was.Person == "" {
 		return
 	}
@@ -65,7 +66,7 @@ func (t *writeTx) learn(nobody, person bridge.JID) {
 			formerly = append(formerly, string(jid))
 		}
 	}
-	t.setSetting(settingFormerly+nobody.User(), strings.Join(formerly, " "))
+	settings.Set(t.Conn, settingFormerly+nobody.User(), strings.Join(formerly, " "))
 }
 
 const (

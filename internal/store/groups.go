@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"bridged/internal/bridge"
+	"bridged/internal/sqlite"
 )
 
 // Group returns a stored group: [bridge.CodeNotFound] when there is none.
@@ -344,4 +345,13 @@ func (s *Store) Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest {
 		request.DisplayName = p.displayName()
 	}
 	return request
+}
+
+// GroupsNamed returns the groups with a name.
+func (s *Store) GroupsNamed(ctx context.Context, name string) ([]bridge.JID, error) {
+	return s.jids(ctx, "SELECT jid FROM chats WHERE is_group AND name = ?", name)
+}
+
+func (s *Store) jids(ctx context.Context, query string, args ...any) ([]bridge.JID, error) {
+	return readAs(ctx, s, "look up groups", func(r *readTx) []bridge.JID { return notNil(sqlite.List[bridge.JID](r.Conn, query, args...)) })
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"bridged/internal/bridge"
-	"bridged/internal/sqlite"
+	"bridged/internal/store/settings"
 )
 
 // saveImported stores a message of the phone's history and its changes, or changes of one
@@ -96,35 +96,15 @@ func (t *writeTx) saveChatName(f bridge.ChatName) {
 	}
 }
 
-// saveHistoryPart keeps a part of the phone's history, which replaces one of the same kind
-// and number that could not be downloaded.
-func (t *writeTx) saveHistoryPart(f bridge.HistoryPart) {
-	added := t.Change(`
-		INSERT INTO history_parts (id, kind, chunk, notification) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-		f.ID, f.Kind, f.Chunk, f.Notification)
-	if added == 0 || f.Kind == bridge.HistoryOnDemand || f.Kind == bridge.HistoryShared {
-		return
-	}
-	t.Run(`
-		UPDATE history_parts SET state = ?, notification = NULL
-		WHERE kind = ? AND chunk = ? AND state = ? AND tries > 0 AND id != ?`,
-		bridge.HistoryReplaced, f.Kind, f.Chunk, bridge.HistoryWaiting, f.ID)
-}
-
-// saveHistoryStep keeps the progress of a part, and removes its notification once it is done.
+// saveHistoryStep stores the progress of a part of the phone's history.
 func (t *writeTx) saveHistoryStep(f bridge.HistoryStep) {
-	over := f.State >= bridge.HistoryDone
-	if over {
+	if settings.SaveHistoryStep(t.Conn, f) {
 		t.markErased()
 	}
-	t.Run(`
-		UPDATE history_parts SET state = ?, position = ?, tries = ?, next_at = ?, notification = iif(?, NULL, notification)
-		WHERE id = ? AND state < ?`,
-		f.State, f.Position, f.Tries, f.NextAt.UnixMilli(), over, f.ID, bridge.HistoryDone)
 }
 
 func (t *writeTx) forgetHistory() {
-	if t.Change("DELETE FROM history_parts") > 0 {
+	if settings.ForgetHistory(t.Conn) {
 		t.markErased()
 	}
 	t.Run("UPDATE chats SET history_end = 0 WHERE history_end != 0") // the next phone may have more
@@ -142,39 +122,5 @@ func (s *Store) HistoryEnd(ctx context.Context, chat bridge.JID) (bridge.History
 	return readAs(ctx, s, "read the end of a history", func(r *readTx) (end bridge.HistoryEnd) {
 		r.Find("SELECT history_end FROM chats WHERE id = ?", []any{r.findChat(chat)}, &end)
 		return end
-	})
-}
-
-// NextHistoryPart returns the part of the phone's history to take over next, due or not, and
-// reports whether there is one.
-func (s *Store) NextHistoryPart(ctx context.Context) (part bridge.HistoryPart, found bool, err error) {
-	part, err = readAs(ctx, s, "read the history that waits", func(r *readTx) (p bridge.HistoryPart) {
-		found = r.Find(`
-			SELECT id, kind, chunk, notification, state, position, tries, next_at
-			FROM history_parts WHERE state < 2 ORDER BY next_at, seq LIMIT 1`, nil,
-			&p.ID, &p.Kind, &p.Chunk, &p.Notification, &p.State, &p.Position, &p.Tries, &p.NextAt)
-		return p
-	})
-	return part, found, err
-}
-
-// HistoryKinds returns the kinds of parts that the phone has announced in this session.
-func (s *Store) HistoryKinds(ctx context.Context) (map[string]bool, error) {
-	return readAs(ctx, s, "read which history was announced", func(r *readTx) map[string]bool {
-		kinds := make(map[string]bool)
-		for _, kind := range sqlite.List[string](r.Conn, "SELECT DISTINCT kind FROM history_parts") {
-			kinds[kind] = true
-		}
-		return kinds
-	})
-}
-
-// HistoryCount counts the parts of the phone's history by their state.
-func (s *Store) HistoryCount(ctx context.Context) (bridge.HistoryCount, error) {
-	return readAs(ctx, s, "count the parts of the history", func(r *readTx) (count bridge.HistoryCount) {
-		r.Find(`
-			SELECT count(*) FILTER (WHERE state = 0), count(*) FILTER (WHERE state IN (1, 2)), count(*) FILTER (WHERE state = 3)
-			FROM history_parts`, nil, &count.Waiting, &count.Done, &count.GivenUp)
-		return count
 	})
 }

@@ -82,7 +82,7 @@ func (s *Store) Imports(ctx context.Context, q bridge.ImportQuery) (bridge.Page[
 	return readAs(ctx, s, "list imports", func(r *readTx) bridge.Page[bridge.Import] {
 		var f sqlite.Filter
 		var seq int64
-		if r.after(listImports, q.Cursor, &seq) {
+		if r.After(listImports, q.Cursor, &seq) {
 			f.Add("seq < ?", seq)
 		}
 		if q.Chat != "" {
@@ -91,7 +91,7 @@ func (s *Store) Imports(ctx context.Context, q bridge.ImportQuery) (bridge.Page[
 		if q.Only != nil {
 			f.Add("chat IN (SELECT value FROM json_each(?))", r.Encode(r.formsOf(q.Only...)))
 		}
-		return pageOf(r, listImports, limitOf(q.Limit), selectImports+f.Where()+" ORDER BY seq DESC"+sqlite.Limited, append(f.Args, limitOf(q.Limit)+1), func(row *sqlite.Row) (bridge.Import, []any) {
+		return sqlite.Page(r.Conn, listImports, sqlite.LimitOf(q.Limit), selectImports+f.Where()+" ORDER BY seq DESC"+sqlite.Limited, append(f.Args, sqlite.LimitOf(q.Limit)+1), func(row *sqlite.Row) (bridge.Import, []any) {
 			i := r.scanImport(row)
 			return i.Import, []any{i.Seq}
 		})

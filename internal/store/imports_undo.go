@@ -6,6 +6,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/search"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/settings"
 )
 
 // fileBefore describes a stored message before an import gave it a file. Text is set if the import replaced the text, too.
@@ -172,8 +173,8 @@ func (t *writeTx) undoName(i ImportRecord) (more bool) {
 	if next == name {
 		next = ""
 	}
-	t.setSetting(settingNamed+name.User(), string(next))
-	t.setSetting(settingFormerly+name.User(), "") // no message is attributed to them any more
+	settings.Set(t.Conn, settingNamed+name.User(), string(next))
+	settings.Set(t.Conn, settingFormerly+name.User(), "") // no message is attributed to them any more
 	return forget()
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/settings"
 )
 
 // A request grows from its beginning to its answer, and is forgotten with its key.
@@ -47,7 +48,7 @@ func TestKeyedRequests_AreKeptWithTheirKeys(t *testing.T) {
 				t.Errorf("made by others than %s: %v, %v", id, got, err)
 			}
 		}
-		time.Sleep(keyLife)
+		time.Sleep(settings.KeyLife)
 		save(t, s, bridge.SendKey{Key: "later", Route: "x", MsgID: "C3"}, bridge.KeyedRequest{ID: "C3", Plan: []byte("null")})
 		if _, err := s.KeyedRequest(t.Context(), "C1"); bridge.CodeOf(err) != bridge.CodeNotFound {
 			t.Errorf("after a day: %v", err)

@@ -5,6 +5,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/settings"
 )
 
 // mergePeople makes from, who was known by a LID alone, one with into.
@@ -124,7 +125,7 @@ func (t *writeTx) mergeChats(from, into int64) {
 	t.Run("UPDATE OR IGNORE new_chats SET chat = ? WHERE chat = ?", into, from)
 	t.countUnread(into)
 	t.mergeCalls(from, into)
-	t.moveDeliveries(from, into)
+	settings.MoveDeliveries(t.Conn, from, into)
 	t.Run("DELETE FROM chats WHERE id = ?", from)
 	t.appendEvent(bridge.EventChatUpdated, 0, into)
 }

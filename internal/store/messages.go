@@ -249,7 +249,7 @@ const unknownPerson = -1
 // page's, which shows whether there is another one.
 func (r *readTx) historyQuery(chat int64, q bridge.MessageQuery) search.Query {
 	h := search.Query{
-		Chat: chat, Desc: q.Order != bridge.OrderAsc, Limit: limitOf(q.Limit) + 1, Sender: r.senderID(q.Sender),
+		Chat: chat, Desc: q.Order != bridge.OrderAsc, Limit: sqlite.LimitOf(q.Limit) + 1, Sender: r.senderID(q.Sender),
 		Since: firstMillis(q.Since), Until: lastMillis(q.Until), After: r.positionAt(q.Cursor),
 	}
 	setNeedle(&h, q.Q, q.Fold)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/sqlite"
 )
 
 // plan is SQLite's plan for a query, one step a line.
@@ -56,7 +57,7 @@ func TestPlans_OfTheChatsListAreCheap(t *testing.T) {
 	s := newStore(t)
 	for _, kind := range []bridge.ChatType{"", bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual} {
 		for _, q := range []string{"", "x"} {
-			for _, cursor := range []string{"", cursorOf(listChats, 1, alice)} {
+			for _, cursor := range []string{"", sqlite.Cursor(listChats, 1, alice)} {
 				for _, of := range []bridge.ChatKind{bridge.KindGroup, bridge.KindIndividual, bridge.KindCommunity, bridge.KindSelf, bridge.KindImported} {
 					wantCheapPage(t, s, func(r *readTx) (string, []any) {
 						return r.chatsQuery(bridge.ChatQuery{Type: kind, Kind: of, Q: q, Cursor: cursor})
@@ -75,7 +76,7 @@ func TestPlans_OfTheChatsListAreCheap(t *testing.T) {
 func TestPlans_OfTheContactsListAreCheap(t *testing.T) {
 	s := newStore(t)
 	for _, q := range []string{"", "x", "+1 555"} {
-		for _, cursor := range []string{"", cursorOf(listContacts, false, "x", 1), cursorOf(listContacts, true, "1", 1)} {
+		for _, cursor := range []string{"", sqlite.Cursor(listContacts, false, "x", 1), sqlite.Cursor(listContacts, true, "1", 1)} {
 			query, args := wantCheapPage(t, s, func(r *readTx) (string, []any) {
 				return r.contactsQuery(bridge.ContactQuery{Q: q, Cursor: cursor})
 			})
@@ -99,7 +100,7 @@ func TestPlans_OfHistoriesAreCheap(t *testing.T) {
 			func() { q.Until = ptr(at(2)) },
 			func() { q.Sender = alice },
 			func() { q.Q = "text" },
-			func() { q.Cursor = cursorOf(listMessages, 1, 1) },
+			func() { q.Cursor = sqlite.Cursor(listMessages, 1, 1) },
 		} {
 			if bits>>i&1 == 1 {
 				set()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/settings"
 )
 
 // Save writes the facts of one stanza, [bridge.Bounded]: all of them or none. When it
@@ -81,13 +82,13 @@ func (t *writeTx) save(fact bridge.Fact) {
 	case bridge.ChatSettings:
 		t.saveSettings(f)
 	case bridge.SendKey:
-		t.saveSendKey(f)
+		settings.SaveSendKey(t.Conn, t.at, f)
 	case bridge.NumberCheck:
-		t.saveNumberCheck(f)
+		settings.SaveNumberCheck(t.Conn, t.at, f)
 	case bridge.KeyedRequest:
-		t.saveKeyedRequest(f)
+		settings.SaveKeyedRequest(t.Conn, t.at, f)
 	case bridge.GroupMade:
-		t.saveGroupMade(f)
+		settings.SaveGroupMade(t.Conn, f)
 	case bridge.Call:
 		t.saveCall(f)
 	case bridge.CallChange:
@@ -97,7 +98,7 @@ func (t *writeTx) save(fact bridge.Fact) {
 	case bridge.NewChat:
 		t.saveNewChat(f)
 	case bridge.HistoryPart:
-		t.saveHistoryPart(f)
+		settings.SaveHistoryPart(t.Conn, f)
 	case bridge.HistoryStep:
 		t.saveHistoryStep(f)
 	case bridge.HistoryForgotten:

@@ -6,6 +6,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/search"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/settings"
 )
 
 // saveMessage stores a message received or about to be sent.
@@ -217,7 +218,7 @@ func (t *writeTx) removeUnpacked(seq int64) {
 		t.Run("UPDATE chats SET unread = unread - 1 WHERE id = ? AND unread > 0 AND read_seq < ?", chat, seq)
 	}
 	if seq == t.numbers.seq {
-		t.setSetting(settingLastSeq, strconv.FormatInt(seq, 10))
+		settings.Set(t.Conn, settingLastSeq, strconv.FormatInt(seq, 10))
 	}
 	t.uncountMessage(chat)
 }

@@ -7,6 +7,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/settings"
 )
 
 // The delivery statuses in the column status.
@@ -115,7 +116,7 @@ var unfinishedQuery = fmt.Sprintf(`
 // live Idempotency-Key may still send them.
 func (s *Store) FailPending(ctx context.Context) error {
 	return s.write(ctx, func(t *writeTx) {
-		for _, seq := range sqlite.List[int64](t.Conn, unfinishedQuery, t.at-keyLife.Milliseconds()) {
+		for _, seq := range sqlite.List[int64](t.Conn, unfinishedQuery, t.at-settings.KeyLife.Milliseconds()) {
 			t.advanceStatus(seq, bridge.DeliveryFailed)
 		}
 	})

@@ -11,16 +11,16 @@ import (
 	"bridged/internal/sqlite"
 )
 
-// indexed makes the store a [search.Store].
-type indexed struct{ *Store }
+// transactions runs the transactions of packages search and settings.
+type transactions struct{ *Store }
 
 // View runs f on one snapshot.
-func (s indexed) View(ctx context.Context, f func(*sqlite.Conn)) error {
+func (s transactions) View(ctx context.Context, f func(*sqlite.Conn)) error {
 	return s.read(ctx, func(r *readTx) { f(r.Conn) })
 }
 
 // Update runs f in one transaction.
-func (s indexed) Update(ctx context.Context, f func(*sqlite.Conn)) error {
+func (s transactions) Update(ctx context.Context, f func(*sqlite.Conn)) error {
 	return s.write(ctx, func(t *writeTx) { f(t.Conn) })
 }
 
@@ -42,7 +42,7 @@ func blank(q string) bool         { return search.IsBlank(q) }
 // Search finds the messages of all chats whose text contains q.Q and that the filters let
 // through, newest first: [bridge.CodeNotFound] when q.Chat is not stored.
 func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
-	limit := limitOf(q.Limit)
+	limit := sqlite.LimitOf(q.Limit)
 	if !q.IsNarrow() {
 		return bridge.Page[bridge.Match]{}, bridge.Invalid("q must not be blank without a chat, a sender or a filter")
 	}
@@ -56,7 +56,7 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 // page's.
 func (r *readTx) searchQuery(q bridge.SearchQuery) search.Query {
 	sq := search.Query{
-		Desc: true, Limit: limitOf(q.Limit) + 1, Kind: q.ChatType, Only: r.chatSet(q.Only), Sender: r.senderID(q.Sender),
+		Desc: true, Limit: sqlite.LimitOf(q.Limit) + 1, Kind: q.ChatType, Only: r.chatSet(q.Only), Sender: r.senderID(q.Sender),
 		Since: firstMillis(q.Since), Until: lastMillis(q.Until), After: r.positionAt(q.Cursor),
 	}
 	setNeedle(&sq, q.Q, q.Fold)

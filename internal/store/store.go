@@ -27,6 +27,8 @@ import (
 	"bridged/internal/dbfile"
 	"bridged/internal/search"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/settings"
+
 	"github.com/rs/zerolog"
 )
 
@@ -57,6 +59,8 @@ type Options struct {
 
 // Store is an open store. All methods may be called at the same time.
 type Store struct {
+	*settings.Tables
+
 	o      Options
 	people *people
 
@@ -213,7 +217,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		readers: make(chan *sqlite.Conn, max(minReaders, runtime.GOMAXPROCS(0))),
 	}
 	s.eventReads.Store(new(eventReads))
-	s.index = search.New(indexed{s}, search.Options{Log: o.Log, BlockBits: o.blockBits, PackSize: o.packSize})
+	s.Tables = settings.New(transactions{s}, settings.Options{Log: o.Log, Spare: o.Spare, Transcribe: o.Transcribe})
+	s.index = search.New(transactions{s}, search.Options{Log: o.Log, BlockBits: o.blockBits, PackSize: o.packSize})
 	s.eraser = newEraser(s)
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/settings"
 )
 
 // transcribe gives some messages a transcript, those that are not deleted.
@@ -27,7 +28,7 @@ func (w *world) transcribe(n int) {
 }
 
 // nextTry begins the next try, which must be due.
-func nextTry(t *testing.T, s *Store) Transcription {
+func nextTry(t *testing.T, s *Store) settings.Transcription {
 	t.Helper()
 	job, _, err := s.NextTranscription(t.Context(), func(int) time.Duration { return time.Hour })
 	if err != nil || job == nil {
@@ -36,7 +37,7 @@ func nextTry(t *testing.T, s *Store) Transcription {
 	return *job
 }
 
-func keepTranscript(t *testing.T, s *Store, job Transcription, made bridge.Transcript) {
+func keepTranscript(t *testing.T, s *Store, job settings.Transcription, made bridge.Transcript) {
 	t.Helper()
 	if saved, err := s.SaveTranscript(t.Context(), job, made); err != nil || !saved {
 		t.Fatalf("the transcript is not kept, %v", err)
@@ -256,7 +257,7 @@ func TestTranscript_GoesWithItsFile(t *testing.T) {
 func TestTranscript_DoesNotOutliveItsMessage(t *testing.T) {
 	s := newTranscribingStore(t, bridge.TranscribeIncoming)
 	save(t, s, voiceNote(alice, alice, "deleted", 1), voiceNote(alice, alice, "old", 2))
-	jobs := map[string]Transcription{}
+	jobs := map[string]settings.Transcription{}
 	for range 2 {
 		job := nextTry(t, s)
 		jobs[job.MsgID] = job
@@ -305,7 +306,7 @@ func TestCountTranscribed_IsOfAMonthInUTC(t *testing.T) {
 		t.Helper()
 		s := openWith(t, Options{Path: path, Log: zerolog.Nop(), Clock: bridge.ClockOf(time.Time{}, func() time.Time { return now }, func() time.Duration { return 0 })})
 		defer s.Close()
-		counted, err := s.CountTranscribed(t.Context(), alice, length, Minutes{All: limit})
+		counted, err := s.CountTranscribed(t.Context(), alice, length, settings.Minutes{All: limit})
 		if err != nil {
 			t.Fatal(err)
 		}

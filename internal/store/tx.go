@@ -6,6 +6,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/settings"
 )
 
 // readTx is one consistent view of the store, for reading.
@@ -63,8 +64,8 @@ type numbers struct{ seq, event int64 }
 func (s *Store) loadNumbers(ctx context.Context) error {
 	return s.read(ctx, func(r *readTx) {
 		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &s.numbers.seq)
-		s.numbers.seq = max(s.numbers.seq, readNumber(r.Conn, settingLastSeq))
-		s.numbers.event, _ = lastEvent(r.Conn)
+		s.numbers.seq = max(s.numbers.seq, settings.Number(r.Conn, settingLastSeq))
+		s.numbers.event, _ = settings.LastEvent(r.Conn)
 	})
 }
 
@@ -151,4 +152,12 @@ func (s *Store) publish(t *writeTx) {
 	if t.queued {
 		notify(s.queued)
 	}
+}
+
+// notNil returns an empty list for none.
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/settings"
 )
 
 func addWebhook(t testing.TB, s *Store, w bridge.Webhook) bridge.Webhook {
@@ -36,7 +37,7 @@ func posting(event int64, chat bridge.JID, status bridge.DeliveryState) bridge.W
 
 func saveDeliveries(t testing.TB, s *Store, w bridge.Webhook, cursor int64, list ...bridge.WebhookDelivery) {
 	t.Helper()
-	if err := s.SaveDeliveries(context.Background(), w.ID, DeliveryProgress{Cursor: cursor, Deliveries: list}); err != nil {
+	if err := s.SaveDeliveries(context.Background(), w.ID, settings.DeliveryProgress{Cursor: cursor, Deliveries: list}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -106,13 +107,13 @@ func TestWebhook_ChangesAndGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantCode(t, s.RemoveWebhook(t.Context(), w.ID, allow), bridge.CodeNotFound)
-	wantCode(t, s.SaveDeliveries(t.Context(), w.ID, DeliveryProgress{Cursor: 6}), bridge.CodeNotFound)
+	wantCode(t, s.SaveDeliveries(t.Context(), w.ID, settings.DeliveryProgress{Cursor: 6}), bridge.CodeNotFound)
 	_, err = s.Delivery(t.Context(), w.ID, 1)
 	wantCode(t, err, bridge.CodeNotFound)
 }
 
 // queues are the first events of what is pending, by chat.
-func queues(t *testing.T, s *Store, w bridge.Webhook, inFlight ...int64) (map[bridge.JID]bridge.WebhookDelivery, PendingQueues) {
+func queues(t *testing.T, s *Store, w bridge.Webhook, inFlight ...int64) (map[bridge.JID]bridge.WebhookDelivery, settings.PendingQueues) {
 	t.Helper()
 	p, err := s.PendingQueues(context.Background(), w.ID, 10, inFlight)
 	if err != nil {
@@ -286,16 +287,17 @@ func TestDeliveries_AreListedInPages(t *testing.T) {
 	wantCode(t, err, bridge.CodeInvalid)
 }
 
-// What went well is remembered for a while; what did not is kept.
+// Successful deliveries are removed after a while, dead letters are not.
 func TestDeliveries_HistoryIsBounded(t *testing.T) {
+	const storedDeliveries = 200
 	s := newStore(t)
 	w := addWebhook(t, s, bridge.Webhook{})
 	saveDeliveries(t, s, w, 1, posting(1, alice, bridge.WebhookDead))
-	for i := range int64(keptDeliveries + 30) {
+	for i := range int64(storedDeliveries + 30) {
 		saveDeliveries(t, s, w, i+2, posting(i+2, alice, bridge.WebhookDelivered))
 	}
 	all, _ := listed(t, s, bridge.DeliveryQuery{Webhook: w.ID, Limit: 1000})
-	if len(all) != keptDeliveries+1 || all[len(all)-1] != "1 dead" || all[0] != fmt.Sprint(keptDeliveries+31, " delivered") {
+	if len(all) != storedDeliveries+1 || all[len(all)-1] != "1 dead" || all[0] != fmt.Sprint(storedDeliveries+31, " delivered") {
 		t.Errorf("%d are kept: %v … %v", len(all), all[0], all[len(all)-1])
 	}
 }
@@ -317,13 +319,4 @@ func TestDeliveries_ArePrunedWithTheLog(t *testing.T) {
 	}
 	left, _ := listed(t, s, bridge.DeliveryQuery{Webhook: w.ID})
 	sameList(t, "left", left, []string{"9 dead", "3 pending"})
-}
-
-func TestPlans_OfDeliveriesAreCheap(t *testing.T) {
-	s := newStore(t)
-	wantCheap(t, s, pendingHeadsQuery, []any{1, 10})
-	wantCheap(t, s, pendingOfQuery, []any{1, 1, 1, 1})
-	for _, q := range []bridge.DeliveryQuery{{}, {Status: bridge.WebhookDelivered}, {Cursor: cursorOf(listDeliveries, 9)}} {
-		wantCheapPage(t, s, func(r *readTx) (string, []any) { return r.deliveriesQuery(q) })
-	}
 }

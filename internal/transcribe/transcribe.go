@@ -21,6 +21,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/media"
 	"bridged/internal/store"
+	"bridged/internal/store/settings"
 )
 
 // Options configures a [Transcriber].
@@ -164,7 +165,7 @@ func (t *Transcriber) untilMonth(ctx context.Context) (time.Duration, error) {
 }
 
 // try makes one attempt at a transcript.
-func (t *Transcriber) try(ctx context.Context, job store.Transcription, m bridge.Message, log zerolog.Logger) (err error) {
+func (t *Transcriber) try(ctx context.Context, job settings.Transcription, m bridge.Message, log zerolog.Logger) (err error) {
 	if err := m.Transcribable(); err != nil { // it may have been edited in the meantime
 		return final(err)
 	}
@@ -214,17 +215,17 @@ func forLong(err error, length time.Duration, tries int) error {
 }
 
 // uncount subtracts the minutes of an attempt that costs nothing.
-func (t *Transcriber) uncount(ctx context.Context, job store.Transcription, s recording, why error) error {
+func (t *Transcriber) uncount(ctx context.Context, job settings.Transcription, s recording, why error) error {
 	var f *failure
 	if !errors.As(why, &f) || !f.isFree {
 		return nil
 	}
-	_, err := t.o.Store.CountTranscribed(context.WithoutCancel(ctx), job.Chat, -s.length, store.Minutes{})
+	_, err := t.o.Store.CountTranscribed(context.WithoutCancel(ctx), job.Chat, -s.length, settings.Minutes{})
 	return err
 }
 
 // count adds the length of audio that is about to be sent to the month's minutes.
-func (t *Transcriber) count(ctx context.Context, job store.Transcription, s recording) error {
+func (t *Transcriber) count(ctx context.Context, job settings.Transcription, s recording) error {
 	switch month := t.o.PerMonth; {
 	case s.length > longest:
 		return final(bridge.Invalid("it is longer than %v", longest))
@@ -241,8 +242,8 @@ func (t *Transcriber) count(ctx context.Context, job store.Transcription, s reco
 }
 
 // limits returns how much audio may be transcribed in a month.
-func (t *Transcriber) limits(job store.Transcription) store.Minutes {
-	limits := store.Minutes{All: t.o.PerMonth}
+func (t *Transcriber) limits(job settings.Transcription) settings.Minutes {
+	limits := settings.Minutes{All: t.o.PerMonth}
 	if !job.Whole {
 		limits.Chat = bridge.ChatMinutes(t.o.PerMonth)
 	}
@@ -252,7 +253,7 @@ func (t *Transcriber) limits(job store.Transcription) store.Minutes {
 // transcribeNote lets the service transcribe a note. Short notes are often taken for a language
 // that is not spoken; then the service is asked again with the most likely language as a hint. If
 // it refuses the hint, or fails in the last attempt, the first transcript is used.
-func (t *Transcriber) transcribeNote(ctx context.Context, job store.Transcription, s recording, log zerolog.Logger) (transcript, error) {
+func (t *Transcriber) transcribeNote(ctx context.Context, job settings.Transcription, s recording, log zerolog.Logger) (transcript, error) {
 	hint := ""
 	if len(t.o.Languages) == 1 {
 		hint = t.o.Languages[0]
@@ -280,7 +281,7 @@ func (t *Transcriber) transcribeNote(ctx context.Context, job store.Transcriptio
 }
 
 // failed records a failed attempt.
-func (t *Transcriber) failed(ctx context.Context, job store.Transcription, err error, log zerolog.Logger) error {
+func (t *Transcriber) failed(ctx context.Context, job settings.Transcription, err error, log zerolog.Logger) error {
 	s := t.o.Store
 	if ctx.Err() != nil { // the program stops; its next run starts with this note
 		return s.PostponeTranscription(context.WithoutCancel(ctx), job, s.Clock().Now(), false)
@@ -316,7 +317,7 @@ func (t *Transcriber) failed(ctx context.Context, job store.Transcription, err e
 }
 
 // giveUp ends the attempts for a note.
-func (t *Transcriber) giveUp(ctx context.Context, job store.Transcription, why string, log zerolog.Logger) error {
+func (t *Transcriber) giveUp(ctx context.Context, job settings.Transcription, why string, log zerolog.Logger) error {
 	t.results.WithLabelValues("given_up").Inc()
 	log.Warn().Str("failure", why).Msg("giving up on transcribing a voice note")
 	return t.o.Store.DropTranscription(ctx, job)

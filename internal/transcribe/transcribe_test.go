@@ -16,7 +16,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/retryafter"
-	"bridged/internal/store"
+	"bridged/internal/store/settings"
 )
 
 func TestTranscriber_AsksTheServiceAsOpenAIDescribes(t *testing.T) {
@@ -429,11 +429,11 @@ func TestTranscriber_GoesOnWithMoreMinutes(t *testing.T) {
 	s.note("old", 30, 1)
 	s.note("new", 40, 1)
 	s.work(perMonth(time.Minute))
-	if work, err := s.store.Transcribed(t.Context()); err != nil || work != (store.TranscriptWork{Waiting: 1, PutOff: 1, Used: 40 * time.Second}) {
+	if work, err := s.store.Transcribed(t.Context()); err != nil || work != (settings.TranscriptWork{Waiting: 1, PutOff: 1, Used: 40 * time.Second}) {
 		t.Errorf("%+v, %v", work, err)
 	}
 	s.work(perMonth(2 * time.Minute))
-	if work, err := s.store.Transcribed(t.Context()); err != nil || work != (store.TranscriptWork{Used: 70 * time.Second}) {
+	if work, err := s.store.Transcribed(t.Context()); err != nil || work != (settings.TranscriptWork{Used: 70 * time.Second}) {
 		t.Errorf("%+v, %v", work, err)
 	}
 }
@@ -449,7 +449,7 @@ func TestTranscriber_OneNoteDoesNotUseUpTheMonth(t *testing.T) {
 		t.Errorf("%s used, %v", work.Used, err)
 	}
 	for length, want := range map[time.Duration]string{10 * time.Minute: "", 16 * time.Minute: "a quarter", 3 * time.Hour: "longer than 2h"} {
-		if err := on.count(t.Context(), store.Transcription{Chat: grace}, recording{length: length}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := on.count(t.Context(), settings.Transcription{Chat: grace}, recording{length: length}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", length, err)
 		}
 	}
@@ -479,7 +479,7 @@ func TestTranscriber_OneChatDoesNotUseUpTheMonth(t *testing.T) {
 	}
 	on := s.transcriber(func(o *Options) { o.PerMonth = 30 * time.Minute })
 	s.work(on)
-	if work, err := s.store.Transcribed(t.Context()); err != nil || work != (store.TranscriptWork{Waiting: 2, PutOff: 2, Used: 8 * time.Minute}) {
+	if work, err := s.store.Transcribed(t.Context()); err != nil || work != (settings.TranscriptWork{Waiting: 2, PutOff: 2, Used: 8 * time.Minute}) {
 		t.Errorf("%+v, %v", work, err)
 	}
 	s.wantLog("or of its chat's half")

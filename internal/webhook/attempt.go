@@ -8,13 +8,14 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/store"
+	"bridged/internal/store/settings"
 )
 
 // attempt is one try under way.
 type attempt struct {
 	item      *item
-	queue     *queue         // nil where its event has left the log meanwhile
-	state     store.LogState // in which the queue was read
+	queue     *queue            // nil where its event has left the log meanwhile
+	state     settings.LogState // in which the queue was read
 	began     time.Time
 	cancel    context.CancelFunc
 	hasFailed bool                       // the delivery was tried before
@@ -39,8 +40,8 @@ func (a *attempt) isOutdated(now bridge.Webhook) bool {
 // result holds how a try ended.
 type result struct {
 	attempt  *attempt
-	state    store.LogState // as the try has found it
-	err      error          // the store could not be read
+	state    settings.LogState // as the try has found it
+	err      error             // the store could not be read
 	isPosted bool
 	outcome
 }

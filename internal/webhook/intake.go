@@ -6,6 +6,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/store"
+	"bridged/internal/store/settings"
 )
 
 // mayTakeIn reports whether the log may be read: not while the queues must be read
@@ -38,7 +39,7 @@ func (w *worker) takeIn(ctx context.Context, changed <-chan struct{}) error {
 }
 
 // compare reports whether the queues have become wrong.
-func (w *worker) compare(state store.LogState) bool {
+func (w *worker) compare(state settings.LogState) bool {
 	w.isStale = w.isStale || state != w.state
 	return w.isStale
 }

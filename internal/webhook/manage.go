@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store"
+	"bridged/internal/store/settings"
 	"bridged/internal/webhook/format"
 )
 
@@ -179,7 +179,7 @@ func (d *Dispatcher) Redeliver(ctx context.Context, webhook, delivery int64) (br
 	if got.failure != "" {
 		abandon(&stored, got.failure)
 	}
-	progress := store.DeliveryProgress{Cursor: -1, Deliveries: []bridge.WebhookDelivery{stored}}
+	progress := settings.DeliveryProgress{Cursor: -1, Deliveries: []bridge.WebhookDelivery{stored}}
 	return stored, d.store.SaveDeliveries(context.WithoutCancel(ctx), webhook, progress)
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store"
+	"bridged/internal/store/settings"
 )
 
 // item is a delivery as its worker holds it: numbers, never content.
@@ -84,7 +84,7 @@ func (w *worker) saveAt() time.Time {
 
 // save brings the store up to date. Posts under way go on meanwhile.
 func (w *worker) save() error {
-	p := store.DeliveryProgress{Cursor: w.read}
+	p := settings.DeliveryProgress{Cursor: w.read}
 	for _, it := range w.dirty {
 		if it.dropped {
 			p.Dropped = append(p.Dropped, it.EventID)

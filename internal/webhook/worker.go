@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store"
+	"bridged/internal/store/settings"
 )
 
 const (
@@ -49,9 +49,9 @@ type worker struct {
 
 	posting  context.Context // of posts: it outlives run's own a little
 	settings bridge.Webhook
-	state    store.LogState // in which the queues were read
-	isStale  bool           // they must be read again
-	isFull   bool           // there are more of them in the store
+	state    settings.LogState // in which the queues were read
+	isStale  bool              // they must be read again
+	isFull   bool              // there are more of them in the store
 
 	read   int64           // the event up to which the log was taken in
 	seen   <-chan struct{} // closed when the log has grown since

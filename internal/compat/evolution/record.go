@@ -80,11 +80,6 @@ func ReactionOf(account bridge.JID, on bridge.Message, reaction bridge.MessageRe
 	}).with(typeReaction, map[string]any{"key": keyOf(on), "text": reaction.Emoji, "senderTimestampMs": strconv.FormatInt(reaction.Timestamp.UnixMilli(), 10)})
 }
 
-// RevocationOf returns the record of the change that deletes a message for everybody.
-func RevocationOf(account bridge.JID, m bridge.Message) Record {
-	return sentRecord(account, m).with(typeProtocol, revocation(m))
-}
-
 func (r Record) with(kind string, content map[string]any) Record {
 	r.MessageType, r.Message = kind, map[string]any{kind: content}
 	return r

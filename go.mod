@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	code.dny.dev/ssrf v0.3.0
-	github.com/DataDog/datadog-agent/pkg/template v0.85.2
 	github.com/HugoSmits86/nativewebp v1.3.0
 	github.com/caarlos0/env/v11 v11.4.2
 	github.com/chromedp/cdproto v0.159.0

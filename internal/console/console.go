@@ -1,113 +1,67 @@
-// Package console is the web console: pages for the person who sets a bridge
-// up, and for the one who asks whether a message arrived.
+// Package console is the web console: the pages for setting up a bridge and for using its chats
+// in a browser.
 //
-// It is a client of the API. Pages are built from answers of the router in the same
-// process, with the token that the visitor has logged in with. Every page can be read
-// without its script, which makes it live and quicker to use.
-//
-// [New] returns the handler of everything below the paths that [Serves] names.
+// Pages are built from answers of the API in the same process, with the visitor's own token.
+// This package has the routes, the templates and the scripts; the pages are in its
+// subpackages, on top of package frame.
 package console
 
 import (
-	"context"
+	"embed"
+	"html/template"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"strings"
-	"time"
 
-	"github.com/rs/zerolog"
-	"golang.org/x/time/rate"
-
-	"bridged/internal/api/front"
-	"bridged/internal/client"
-	"bridged/internal/intake"
+	"bridged/internal/console/chats"
+	"bridged/internal/console/explorer"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+	"bridged/internal/console/people"
+	"bridged/internal/console/setup"
+	"bridged/internal/console/view"
 )
 
-// Options configures [New].
-type Options struct {
-	API         http.Handler // the router that the pages are built from
-	Token       string       // the bearer of those who log in with a link
-	EnableSend  bool         // whether forms that send are shown
-	Transcribes bool         // whether a service transcribes voice notes
-	MaxFile     int64        // of a file that is sent, in bytes
-	PhoneNumber string       // the only account that may pair, in E.164 digits; empty for any
-	PublicURLs  []*url.URL   // the addresses at which a reverse proxy shows the console
-	BasePath    string       // begins the paths at which browsers reach the console; empty for the root
-	Settings    []Setting    // for the settings page, without secrets
-	// Family returns the family of a token, whose share it takes; see [bridge.Token].
-	Family  func(ctx context.Context, secret string) (family int64, known bool)
-	Streams context.Context // ends streams of events
-	Log     zerolog.Logger
-	Now     func() time.Time // nil is the real clock
+//go:embed templates/* assets/*
+var files embed.FS
+
+var templates = frame.Templates{
+	Files:     files,
+	Functions: []template.FuncMap{view.Functions, chats.Functions, setup.Functions, explorer.Functions},
+	Styles:    []string{"console.css", "chat.css", "messages.css", "composer.css", "chats.css", "pages.css", "people.css"},
 }
 
+// Options configures [New].
+type Options = frame.Options
+
 // Setting is one variable of the configuration as it is in force.
-type Setting struct {
-	Name, Value string
-	IsDefault   bool
-}
+type Setting = frame.Setting
 
 // Console serves the pages. It is safe for concurrent use.
 type Console struct {
-	options  Options
-	api      *client.Client
-	sessions *sessions
-	bodies   *intake.Bodies // not those of the API, which the calls of a form use
-	tries    *throttle
-	views    views
-	handler  http.Handler
-	now      func() time.Time
+	*frame.Site
+	handler http.Handler
 }
 
-// New returns the console. It fails where its own templates cannot be read.
+// New returns the console. It fails if its own templates cannot be read.
 func New(o Options) (*Console, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	views, err := newViews(o.BasePath)
+	site, err := frame.New(o, templates)
 	if err != nil {
 		return nil, err
 	}
-	c := &Console{
-		options: o, api: client.InProcess(o.API, o.Token), now: o.Now, views: views,
-		sessions: &sessions{now: o.Now, byID: make(map[hash]*session), links: make(map[hash]time.Time)}, bodies: intake.NewBodies(), tries: &throttle{tried: make(map[netip.Prefix]*rate.Limiter)},
-	}
+	c := &Console{Site: site}
 	mux := http.NewServeMux()
 	c.eachRoute(mux.HandleFunc)
-	c.handler = front.Observe(c.guard(mux), o.Log, logAccess, broken)
+	c.handler = site.Handler(mux)
 	return c, nil
 }
 
 // ServeHTTP serves a path of the console, without the base path.
-func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if c.options.BasePath != "" {
-		w = based{w, c.options.BasePath}
-	}
-	c.handler.ServeHTTP(w, r)
-}
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
 // Serves reports whether a path belongs to the console.
 func Serves(path string) bool {
-	return path == "/" || path == loginPath || path == root || strings.HasPrefix(path, root+"/") || path == "/favicon.ico"
+	return path == "/" || path == frame.LoginPath || path == view.Root || strings.HasPrefix(path, view.Root+"/") || path == "/favicon.ico"
 }
-
-// TokenOf returns the token of the session of a request; empty for none.
-func (c *Console) TokenOf(r *http.Request) string {
-	s := c.sessionOf(r)
-	if s == nil {
-		return ""
-	}
-	return s.api.Token()
-}
-
-// LoginLink returns a path that logs in once, without the token, within an hour.
-func (c *Console) LoginLink() string { return loginPath + "?once=" + c.sessions.newLink() }
-
-const (
-	root      = "/console"
-	loginPath = "/login"
-)
 
 // Patterns returns the pattern of each route, as [http.ServeMux] has them.
 func (c *Console) Patterns() (all []string) {
@@ -120,96 +74,92 @@ func (c *Console) Patterns() (all []string) {
 // The router is the standard library's: the API's router finds its place in a request's
 // context, and would take itself for a part of another one of its kind.
 func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWriter, *http.Request))) {
-	handle("GET /{$}", http.RedirectHandler(root+"/", http.StatusSeeOther).ServeHTTP)
-	handle("GET /favicon.ico", c.serveAsset)
-	handle("GET "+root+"/assets/{name}", c.serveAsset)
-	handle("GET "+loginPath, c.showLogin)
-	handle("POST "+loginPath, c.logIn)
-	handle("GET "+root, http.RedirectHandler(root+"/", http.StatusSeeOther).ServeHTTP)
+	handle("GET /{$}", http.RedirectHandler(view.Root+"/", http.StatusSeeOther).ServeHTTP)
+	handle("GET /favicon.ico", c.ServeAsset)
+	handle("GET "+view.Root+"/assets/{name}", c.ServeAsset)
+	handle("GET "+frame.LoginPath, c.ShowLogin)
+	handle("POST "+frame.LoginPath, c.LogIn)
+	handle("GET "+view.Root, http.RedirectHandler(view.Root+"/", http.StatusSeeOther).ServeHTTP)
 
-	page := func(pattern string, h handler) { handle("GET "+root+pattern, c.page(h)) }
-	live := func(pattern string, h handler) { page(pattern, c.live(h)) }
-	post := func(pattern string, h handler) { handle("POST "+root+pattern, c.page(c.checked(h))) }
+	page := func(pattern string, h frame.Handler) { handle("GET "+view.Root+pattern, c.Page(h)) }
+	live := func(pattern string, h frame.Handler) { page(pattern, c.Live(h)) }
+	post := func(pattern string, h frame.Handler) { handle("POST "+view.Root+pattern, c.Page(c.Checked(h))) }
 
-	live("/{$}", c.showOverview)
-	live("/chats", c.showChats)
-	page("/list", c.showList)
-	page("/unread", c.countUnread)
-	page("/notice", c.showNotice)
-	page("/name", c.showName)
-	page("/chats/{jid}/state", c.showChatState)
-	post("/chats/{jid}/state", c.changeChatState)
-	live("/chats/{jid}", c.showChat)
-	post("/chats/{jid}/send", c.send)
-	post("/chats/{jid}/read", c.markRead)
-	post("/chats/{jid}/transcribe", c.transcribe)
-	page("/chats/{jid}/info", c.showGroup)
-	page("/chats/{jid}/members", func(v *visit) error {
-		http.Redirect(v.w, v.r, infoPath(v.chat), http.StatusMovedPermanently)
-		return nil
-	})
-	post("/chats/{jid}/info", c.changeGroup)
-	post("/chats/{jid}/participants", c.changeMembers)
-	page("/chats/{jid}/add", c.showAdd)
-	post("/chats/{jid}/add", c.addMembers)
-	post("/chats/{jid}/picture/remove", c.removeGroupPicture)
-	post("/chats/{jid}/invite", c.revokeLink)
-	post("/chats/{jid}/leave", c.leaveGroup)
-	page("/import", c.showImportForm)
-	handle("POST "+root+"/import", c.page(c.checkImport))
-	handle("POST "+root+"/import/run", c.page(c.runImport))
-	page("/import/{import}", c.showImport)
-	post("/import/{import}/end", c.endImport)
-	page("/imports", c.showImports)
-	page("/new", c.showNewChat)
-	page("/new/group", c.showNewGroup)
-	post("/new/group", c.createGroup)
-	page("/contacts", c.showContacts)
-	page("/people/{jid}", c.showPerson)
-	post("/people/{jid}/block", c.blockPerson)
-	page("/chats/{jid}/messages/{id}/forward", c.showForward)
-	post("/chats/{jid}/messages/{id}/forward", c.forward)
-	page("/chats/{jid}/mentions", c.listMentions)
-	post("/chats/{jid}/messages/{id}/edit", c.edit)
-	post("/chats/{jid}/messages/{id}/delete", c.deleteMessage)
-	handle("POST "+root+"/chats/{jid}/file", c.page(c.sendFile))
-	handle("POST "+root+"/chats/{jid}/picture", c.page(c.setGroupPicture))
-	page("/pictures/{jid}", c.showPicture)
-	page("/chats/{jid}/media", c.showGallery)
-	page("/search", c.showSearch)
-	page("/find", c.findAsTyped)
-	page("/suggest", c.suggestNames)
-	page("/media/{jid}/{id}", c.showMedia)
-	live("/calls", c.showCalls)
-	post("/calls/{id}/reject", c.rejectCall)
-	live("/events", c.showEvents)
-	live("/webhooks", c.showWebhooks)
-	post("/webhooks", c.live(c.createWebhook))
-	live("/webhooks/{number}", c.showWebhook)
-	post("/webhooks/{number}", c.live(c.changeWebhook))
-	post("/webhooks/{number}/deliveries/{delivery}", c.redeliver)
-	page("/hooks", c.showHooks)
-	post("/hooks", c.createHook)
-	page("/hooks/{number}", c.showHook)
-	post("/hooks/{number}", c.changeHook)
-	page("/tokens", c.showTokens)
-	post("/tokens", c.createToken)
-	post("/tokens/{number}", c.revokeToken)
-	live("/pair", c.showPair)
-	post("/pair", c.pair)
-	post("/pair/passkey", c.answerPasskey)
-	page("/choose", c.suggestChats)
-	page("/api", c.showReference)
-	page("/api/{operation}", c.showOperation)
-	post("/api/{operation}", c.tryOperation)
-	handle("POST "+root+"/api/{operation}/upload", c.page(c.tryUpload))
-	page("/api/{operation}/file", c.openFile)
-	page("/settings", c.showSettings)
-	post("/reconnect", c.reconnect)
-	post("/logout-account", c.unlink)
-	page("/live", c.streamEvents)
-	post("/zone", c.setZone)
-	post("/theme", c.setTheme)
-	post("/logout", c.logOut)
-	page("/", func(*visit) error { return errUnknown })
+	live("/{$}", setup.ShowOverview)
+	live("/chats", chats.ShowChats)
+	page("/list", chats.ShowList)
+	page("/unread", chats.CountUnread)
+	page("/notice", chats.ShowNotice)
+	page("/name", chats.ShowName)
+	page("/chats/{jid}/state", chats.ShowChatState)
+	post("/chats/{jid}/state", chats.ChangeChatState)
+	live("/chats/{jid}", chats.ShowChat)
+	post("/chats/{jid}/send", chats.Send)
+	post("/chats/{jid}/read", chats.MarkRead)
+	post("/chats/{jid}/transcribe", chats.Transcribe)
+	page("/chats/{jid}/info", people.ShowGroup)
+	post("/chats/{jid}/info", people.ChangeGroup)
+	post("/chats/{jid}/participants", people.ChangeMembers)
+	page("/chats/{jid}/add", people.ShowAdd)
+	post("/chats/{jid}/add", people.AddMembers)
+	post("/chats/{jid}/picture/remove", people.RemoveGroupPicture)
+	post("/chats/{jid}/invite", people.RevokeLink)
+	post("/chats/{jid}/leave", people.LeaveGroup)
+	page("/import", setup.ShowImportForm)
+	handle("POST "+view.Root+"/import", c.Page(setup.CheckImport))
+	handle("POST "+view.Root+"/import/run", c.Page(setup.RunImport))
+	page("/import/{import}", setup.ShowImport)
+	post("/import/{import}/end", setup.EndImport)
+	page("/imports", setup.ShowImports)
+	page("/new", people.ShowNewChat)
+	page("/new/group", people.ShowNewGroup)
+	post("/new/group", people.CreateGroup)
+	page("/contacts", people.ShowContacts)
+	page("/people/{jid}", people.ShowPerson)
+	post("/people/{jid}/block", people.BlockPerson)
+	page("/chats/{jid}/messages/{id}/forward", chats.ShowForward)
+	post("/chats/{jid}/messages/{id}/forward", chats.Forward)
+	page("/chats/{jid}/mentions", chats.ListMentions)
+	post("/chats/{jid}/messages/{id}/edit", chats.Edit)
+	post("/chats/{jid}/messages/{id}/delete", chats.DeleteMessage)
+	handle("POST "+view.Root+"/chats/{jid}/file", c.Page(chats.SendFile))
+	handle("POST "+view.Root+"/chats/{jid}/picture", c.Page(people.SetGroupPicture))
+	page("/pictures/{jid}", people.ShowPicture)
+	page("/chats/{jid}/media", chats.ShowGallery)
+	page("/search", chats.ShowSearch)
+	page("/find", chats.FindAsTyped)
+	page("/suggest", chats.SuggestNames)
+	page("/media/{jid}/{id}", chats.ShowMedia)
+	live("/calls", setup.ShowCalls)
+	post("/calls/{id}/reject", setup.RejectCall)
+	live("/events", setup.ShowEvents)
+	live("/webhooks", setup.ShowWebhooks)
+	post("/webhooks", c.Live(setup.CreateWebhook))
+	live("/webhooks/{number}", setup.ShowWebhook)
+	post("/webhooks/{number}", c.Live(setup.ChangeWebhook))
+	post("/webhooks/{number}/deliveries/{delivery}", setup.Redeliver)
+	page("/hooks", setup.ShowHooks)
+	post("/hooks", setup.CreateHook)
+	page("/hooks/{number}", setup.ShowHook)
+	post("/hooks/{number}", setup.ChangeHook)
+	page("/tokens", setup.ShowTokens)
+	post("/tokens", setup.CreateToken)
+	post("/tokens/{number}", setup.RevokeToken)
+	live("/pair", setup.ShowPair)
+	post("/pair", setup.Pair)
+	post("/pair/passkey", setup.AnswerPasskey)
+	page("/choose", names.SuggestChats)
+	page("/api", explorer.ShowReference)
+	page("/api/{operation}", explorer.ShowOperation)
+	post("/api/{operation}", explorer.TryOperation)
+	handle("POST "+view.Root+"/api/{operation}/upload", c.Page(explorer.TryUpload))
+	page("/api/{operation}/file", explorer.OpenFile)
+	page("/settings", setup.ShowSettings)
+	post("/reconnect", setup.Reconnect)
+	post("/logout-account", setup.Unlink)
+	page("/live", setup.StreamEvents)
+	post("/zone", c.SetZone)
+	post("/theme", c.SetTheme)
+	post("/logout", c.LogOut)
+	page("/", func(*frame.Request) error { return frame.ErrNotFound })
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/template/parse"
 
-	template "github.com/DataDog/datadog-agent/pkg/template/text"
+	"text/template"
 
 	"bridged/internal/bridge"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	template "github.com/DataDog/datadog-agent/pkg/template/text"
+	"text/template"
 )
 
 const (

@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	template "github.com/DataDog/datadog-agent/pkg/template/text"
+	"text/template"
 
 	"bridged/internal/bridge"
 )

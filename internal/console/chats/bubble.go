@@ -1,0 +1,279 @@
+package chats
+
+import (
+	"html/template"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/markup"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+)
+
+// bubble describes a message as a chat shows it.
+type bubble struct {
+	bridge.Message
+	ChatJID          bridge.JID
+	Key              string // its name in the page
+	Unread           int    // how many messages are unread from this one on; 0 but for the first of them
+	Sender           string
+	ShowName         bool
+	First            bool // of a run of one person's
+	Quote            *quote
+	Text             []markup.Block
+	IsLong           bool
+	IsJumbo          bool // a few emoji and nothing else
+	Votes            []vote
+	Answers          []eventAnswer // to an event
+	Pictures         []bubble      // of an album, and its videos
+	Marks            []mark
+	Tick             *Tick
+	Kind             string // in words, for messages that have nothing else to show
+	Curl             string
+	Actions          bool
+	Exported         bool // nobody can answer or react to it
+	Editable         bool // for everyone
+	Deletable        bool // an own one, for everyone
+	Transcribable    bool // on request
+	IsLongTranscript bool
+	Clock            view.Clock
+}
+
+// Characters from which on a text, or a transcript, is folded.
+const (
+	longText       = 1500
+	longTranscript = 400
+)
+
+// quote is the message that another one answers.
+type quote struct {
+	JID    bridge.JID
+	Sender string
+	Text   string
+	Path   string // of its place in the chat; empty if the chat does not have it
+	Claim  string // that only the sender of the answer says what was quoted; empty if the chat has it
+}
+
+type vote struct {
+	Name       string
+	Votes, Max int
+	Voters     string
+	AddedBy    string // empty for one that the poll was made with
+}
+
+type mark struct {
+	Emoji string
+	Count int
+	Who   string
+	Own   bool
+}
+
+// Tick shows the delivery of an own message.
+type Tick struct{ Icon, Text, Tone string }
+
+// bubbles returns messages as a chat shows them, the oldest first, with what is unread.
+func bubbles(req *frame.Request, chat bridge.Chat, chats []bridge.Chat, messages []bridge.Message, unread unread) ([]bubble, error) {
+	n, err := names.OfMessages(req, append(slices.Clone(chats), chat), messages)
+	if err != nil {
+		return nil, err
+	}
+	messages, parts := gather(messages)
+	shown, clock := make([]bubble, len(messages)), req.Clock()
+	for i, m := range messages {
+		b := actionable(req, newBubble(m, n, clock), chat.JID)
+		for _, part := range parts[m.ID] {
+			b.Pictures = append(b.Pictures, actionable(req, newBubble(part, n, clock), chat.JID))
+		}
+		b.Quote = quoteOf(chat.JID, m, n)
+		if m.ID == unread.First || slices.ContainsFunc(parts[m.ID], func(part bridge.Message) bool { return part.ID == unread.First }) {
+			b.Unread = unread.Count
+		}
+		before := messages[max(i-1, 0)]
+		b.First = i == 0 || b.Unread > 0 || clock.Date(before.Timestamp) != clock.Date(m.Timestamp) ||
+			before.SenderJID != m.SenderJID || before.FromMe != m.FromMe || m.Timestamp.Sub(before.Timestamp.Time).Minutes() > 10
+		b.ShowName = b.First && (chat.IsGroup || chat.JID.IsImport()) && !m.FromMe
+		shown[i] = b
+	}
+	return shown, nil
+}
+
+// actionable returns a bubble of a chat with the actions on its message.
+func actionable(req *frame.Request, b bubble, chat bridge.JID) bubble {
+	b.ChatJID, b.Actions, b.Exported = chat, req.Sends() && b.DeletedAt == nil, b.IsExported()
+	b.Editable = b.Actions && b.Message.Editable(req.Now(), bridge.EditTime) == nil
+	b.Deletable = b.Actions && b.FromMe && b.Message.Deletable(req.Now(), false) == nil
+	b.Transcribable = req.Transcribes() && b.Media != nil && b.Media.Type == bridge.MediaAudio && b.Message.Transcribable() == nil && b.Transcript == nil
+	b.Curl = view.Curl("GET", "/api/chats/"+chat.Escaped()+"/messages/"+bridge.PathID(b.ID), nil)
+	return b
+}
+
+func newBubble(m bridge.Message, n names.Names, c view.Clock) bubble {
+	b := bubble{Message: m, Key: "m-" + bridge.PathID(m.ID), Sender: n.Of(m.SenderJID), Clock: c, Kind: view.KindOf(m)}
+	b.IsLong = utf8.RuneCountInString(m.Content) > longText
+	b.IsLongTranscript = m.Transcript != nil && utf8.RuneCountInString(m.Transcript.Text) > longTranscript
+	if showsContent(m) {
+		b.Text = markup.Blocks(m.Content, mentionsOf(m, n))
+		b.IsJumbo = markup.IsJumbo(m.Content)
+	}
+	if m.Status != nil {
+		tick := ticks[*m.Status]
+		b.Tick = &tick
+	}
+	b.Marks, b.Votes, b.Answers = marksOf(m.Reactions, n), votesOf(m.Poll, n), responsesOf(m.Event, n)
+	return b
+}
+
+// showsContent reports whether a message's content is shown: other kinds repeat their card.
+func showsContent(m bridge.Message) bool {
+	return m.Poll == nil && m.Location == nil && len(m.Contacts) == 0 && m.Event == nil && m.DeletedAt == nil
+}
+
+// quoteOf returns the message that another one answers; nil for none.
+func quoteOf(chat bridge.JID, m bridge.Message, n names.Names) *quote {
+	q := m.Quoted
+	if q == nil || m.DeletedAt != nil {
+		return nil
+	}
+	n.Learn(q.SenderJID, q.PushName)
+	shown := &quote{JID: q.SenderJID, Sender: n.Of(q.SenderJID), Text: view.QuotedLine(*q)}
+	switch {
+	case !q.IsClaim():
+		shown.Path = jump(chat, q.MsgID)
+	case q.MessageType == bridge.TypeUnknown && q.Content == "":
+		shown.Text = "A message that is not stored here"
+	default:
+		shown.Claim = claimOf(*q, chat)
+	}
+	if q.SenderJID == "" {
+		shown.Sender = ""
+	}
+	return shown
+}
+
+// claimOf returns whose words an embedded quote is, and where the message is said to be.
+func claimOf(q bridge.Quoted, chat bridge.JID) string {
+	switch {
+	case q.ChatJID.Server() == bridge.ServerBroadcast:
+		return "from a status, as quoted by the sender"
+	case q.ChatJID.IsGroup() && q.ChatJID != chat:
+		return "from a group, as quoted by the sender"
+	case q.ChatJID != chat:
+		return "from another chat, as quoted by the sender"
+	}
+	return "not stored here, as quoted by the sender"
+}
+
+var ticks = map[bridge.Delivery]Tick{
+	bridge.DeliveryPending:   {"clock", "not sent yet", ""},
+	bridge.DeliverySent:      {"check", "sent", ""},
+	bridge.DeliveryDelivered: {"checks", "delivered", ""},
+	bridge.DeliveryRead:      {"checks", "read", "read"},
+	bridge.DeliveryPlayed:    {"checks", "played", "read"},
+	bridge.DeliveryFailed:    {"warning", "not sent", "failed"},
+}
+
+// marksOf counts reactions by emoji, in the order in which they were given.
+func marksOf(reactions []bridge.MessageReaction, n names.Names) (marks []mark) {
+	for _, r := range reactions {
+		who := n.Of(r.SenderJID)
+		i := slices.IndexFunc(marks, func(m mark) bool { return m.Emoji == r.Emoji })
+		if i < 0 {
+			marks = append(marks, mark{Emoji: r.Emoji, Who: who, Count: 1, Own: r.SenderJID == n.Me})
+			continue
+		}
+		marks[i].Count++
+		marks[i].Who += ", " + who
+		marks[i].Own = marks[i].Own || r.SenderJID == n.Me
+	}
+	return marks
+}
+
+func votesOf(poll *bridge.PollTally, n names.Names) (votes []vote) {
+	if poll == nil {
+		return nil
+	}
+	most := 1
+	for _, option := range poll.Options {
+		most = max(most, option.Votes)
+	}
+	for _, option := range poll.Options {
+		shown := vote{Name: option.Name, Votes: option.Votes, Max: most, Voters: n.All(option.Voters)}
+		if option.AddedBy != "" {
+			shown.AddedBy = n.Of(option.AddedBy)
+		}
+		votes = append(votes, shown)
+	}
+	return votes
+}
+
+var Functions = template.FuncMap{
+	"lastTick": lastTick, "adPicture": adPicture, "adLink": adLink, "announced": announced, "digitsOf": digitsOf, "emojis": func() []string { return quickEmojis },
+}
+
+type eventAnswer struct {
+	Answer string
+	Who    string
+	Count  int
+	Guests int
+}
+
+func responsesOf(event *bridge.CalendarEvent, n names.Names) (given []eventAnswer) {
+	if event == nil || event.Responses == nil {
+		return nil
+	}
+	r := event.Responses
+	for _, group := range []struct {
+		answer string
+		people []bridge.JID
+		guests int
+	}{{"Going", r.Going, r.Guests}, {"Maybe", r.Maybe, 0}, {"Not going", r.NotGoing, 0}} {
+		if len(group.people) > 0 {
+			given = append(given, eventAnswer{Answer: group.answer, Who: n.All(group.people), Count: len(group.people), Guests: group.guests})
+		}
+	}
+	return given
+}
+
+// dataPicture matches the address of a picture in the page itself, which runs nothing.
+var dataPicture = regexp.MustCompile(`^data:image/(jpeg|png|webp);base64,`)
+
+// adPicture returns the picture of an ad as an image's address; empty for anything else.
+func adPicture(url *string) template.URL {
+	if url == nil || !dataPicture.MatchString(*url) {
+		return ""
+	}
+	return template.URL(*url) //nolint:gosec // a picture
+}
+
+// adLink returns the address of an ad; empty if it is not on the web.
+func adLink(address string) string {
+	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
+		return ""
+	}
+	return address
+}
+
+// announced returns how many pictures and videos an album is to have.
+func announced(a bridge.Album) int { return a.Images + a.Videos }
+
+// digitsOf returns the number of a contact card with its country code, to begin a chat
+// with; empty where it is not known.
+func digitsOf(phone bridge.SharedPhone) string {
+	if phone.JID.Server() == bridge.ServerUser {
+		return phone.JID.User()
+	}
+	number, international := strings.CutPrefix(strings.TrimSpace(phone.Number), "+")
+	if !international {
+		return ""
+	}
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, number)
+}

@@ -1,0 +1,86 @@
+// Package chats has the pages of chats: the list, the messages with the composer, search, media
+// and forwarding.
+package chats
+
+import (
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/view"
+)
+
+const (
+	pageOfMessages = 50 // messages of a chat
+	around         = 25 // messages on each side of the one that was asked for
+)
+
+type chatPage struct {
+	List         chatList
+	Chat         bridge.Chat
+	Name         string
+	Days         []dayPart
+	Unread       unread
+	Older, Newer string // the addresses of the messages before and after; empty for none
+	At           string // the message that was asked for
+	IsNew        bool   // nothing of it is stored yet
+	Composer     composer
+	Transcribes  bool // voice notes, on request
+	Curl         string
+}
+
+// ShowChat answers a part of a chat: its newest messages, those around one
+// (at), before a cursor (older) or after one (newer).
+func ShowChat(req *frame.Request) (err error) {
+	query := req.URL.Query()
+	page := chatPage{At: query.Get("at")}
+	if page.Chat, page.IsNew, err = chatOf(req, req.Chat); err != nil {
+		return err
+	}
+	page.Name, page.Transcribes, page.Curl = view.ChatName(page.Chat), req.Transcribes(), view.Curl("GET", client.HistoryPath(page.Chat.JID)+"?limit=50", nil)
+	if page.List, err = listChats(req, query, page.Chat.JID); err != nil {
+		return err
+	}
+	messages, err := page.read(req, query)
+	if err != nil {
+		return err
+	}
+	bubbles, err := bubbles(req, page.Chat, page.List.Items, messages, page.Unread)
+	if err != nil {
+		return err
+	}
+	page.Days = inDays(bubbles)
+	if page.Composer, err = composerOf(req, page.Chat, query); err != nil {
+		return err
+	}
+	if page.Composer.On {
+		req.W.Header().Set("Permissions-Policy", frame.Permissions("self"))
+	}
+	return req.Show("chat", page.Name, page)
+}
+
+// chatOf returns a chat, or an empty one with a person whom the account knows, in which
+// the first message can be written.
+func chatOf(req *frame.Request, jid bridge.JID) (chat bridge.Chat, isNew bool, err error) {
+	chat, err = req.API.Chat(req.Context(), jid)
+	if bridge.CodeOf(err) != bridge.CodeNotFound || !jid.IsPerson() {
+		return chat, false, err
+	}
+	contact, unknown := req.API.Contact(req.Context(), jid)
+	if bridge.CodeOf(unknown) == bridge.CodeNotFound && jid.Server() == bridge.ServerUser {
+		return checkedChat(req, jid, err)
+	}
+	if unknown != nil {
+		return chat, false, err
+	}
+	return bridge.Chat{JID: contact.JID, LID: contact.LID, Username: contact.Username, Name: view.ContactName(contact), Participants: 2}, true, nil
+}
+
+// checkedChat returns an empty chat with a number that was found on the network. The
+// answer is kept for a day: opening the chat again looks nothing up.
+func checkedChat(req *frame.Request, jid bridge.JID, unknown error) (chat bridge.Chat, isNew bool, err error) {
+	check, err := req.API.CheckNumber(req.Context(), jid.User())
+	if err != nil || check.JID == "" {
+		return chat, false, unknown
+	}
+	return bridge.Chat{JID: check.JID, Participants: 2}, true, nil
+}

@@ -1,0 +1,64 @@
+package chats
+
+import (
+	"bridged/internal/bridge"
+	"bridged/internal/console/names"
+	"net/url"
+	"testing"
+)
+
+// TestQuote_SaysWhoseWordsItShows: what the chat does not have is only what the answer's
+// sender claims, and leads nowhere.
+func TestQuote_SaysWhoseWordsItShows(t *testing.T) {
+	const chat, alan, club bridge.JID = "15550100101@s.whatsapp.net", "15550100102@s.whatsapp.net", "120363000000000000@g.us"
+	for want, quoted := range map[quote]bridge.Quoted{
+		{JID: alan, Sender: "Alan", Text: "hello", Path: jump(chat, "Q")}:                               {Origin: bridge.QuoteStored, ChatJID: chat},
+		{JID: alan, Sender: "Alan", Text: "hello", Claim: "not stored here, as quoted by the sender"}:   {Origin: bridge.QuoteEmbedded, ChatJID: chat},
+		{JID: alan, Sender: "Alan", Text: "hello", Claim: "from a group, as quoted by the sender"}:      {Origin: bridge.QuoteEmbedded, ChatJID: club},
+		{JID: alan, Sender: "Alan", Text: "hello", Claim: "from a status, as quoted by the sender"}:     {Origin: bridge.QuoteEmbedded, ChatJID: "status@broadcast"},
+		{JID: alan, Sender: "Alan", Text: "hello", Claim: "from another chat, as quoted by the sender"}: {Origin: bridge.QuoteEmbedded},
+	} {
+		quoted.MsgID, quoted.SenderJID, quoted.PushName, quoted.MessageType, quoted.Content = "Q", alan, "Alan", bridge.TypeText, "hello"
+		if got := quoteOf(chat, bridge.Message{Quoted: &quoted}, names.Names{Known: map[bridge.JID]string{}}); *got != want {
+			t.Errorf("got %+v, want %+v", *got, want)
+		}
+	}
+	empty := bridge.Quoted{MsgID: "Q", MessageType: bridge.TypeUnknown, Origin: bridge.QuoteEmbedded}
+	if got := quoteOf(chat, bridge.Message{Quoted: &empty}, names.Names{Known: map[bridge.JID]string{}}); got.Text != "A message that is not stored here" || got.Sender != "" {
+		t.Errorf("without a copy: %+v", *got)
+	}
+}
+
+func TestUnread_BeginsAtTheFirstOfOthers(t *testing.T) {
+	of := func(id string, fromMe bool) bridge.Message { return bridge.Message{ID: id, FromMe: fromMe} }
+	messages := []bridge.Message{of("A", false), of("B", false), of("C", true), of("D", false)}
+	for count, want := range map[int]unread{0: {}, 1: {First: "D"}, 2: {First: "B"}, 3: {First: "A"}, 5: {Before: 2}} {
+		if got := unreadAmong(messages, count); got != want {
+			t.Errorf("%d unread: %+v, want %+v", count, got, want)
+		}
+	}
+}
+
+// What is unread further back is counted on by the pages that are loaded before.
+func TestUnread_IsCountedOverPages(t *testing.T) {
+	chat := bridge.Chat{UnreadCount: 7}
+	for query, want := range map[string]int{"": 7, "older=c&unread=4": 4, "older=c": 0, "older=c&unread=-1": 0, "older=c&unread=x": 0, "at=M": 0, "newer=c": 0} {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := unreadOf(chat, values); got != want {
+			t.Errorf("%q: %d unread, want %d", query, got, want)
+		}
+	}
+}
+
+func TestContactCard_NumbersBeginAChat(t *testing.T) {
+	for want, phone := range map[string]bridge.SharedPhone{
+		"4915100009999": {Number: "+49 (151) 0000-9999"}, "15550100301": {Number: "0301", JID: "15550100301@s.whatsapp.net"}, "": {Number: "0151 00009999"},
+	} {
+		if got := digitsOf(phone); got != want {
+			t.Errorf("%+v begins a chat with %q, want %q", phone, got, want)
+		}
+	}
+}

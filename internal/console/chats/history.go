@@ -1,0 +1,151 @@
+package chats
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/view"
+)
+
+// dayPart has the messages of one day, below its name.
+type dayPart struct {
+	Date, Name string
+	Bubbles    []bubble
+}
+
+// inDays divides bubbles by their days.
+func inDays(bubbles []bubble) (days []dayPart) {
+	for _, b := range bubbles {
+		date := b.Clock.Date(b.Timestamp)
+		if len(days) == 0 || days[len(days)-1].Date != date {
+			days = append(days, dayPart{Date: date, Name: b.Clock.Day(b.Timestamp)})
+		}
+		last := &days[len(days)-1]
+		last.Bubbles = append(last.Bubbles, b)
+	}
+	return days
+}
+
+// unread has the unread messages of a chat, as a page shows them.
+type unread struct {
+	Count  int
+	First  string // the first of them; empty where it is not on the page
+	Before int    // how many are on the pages before
+}
+
+const (
+	beforeUnread = 10  // messages that are shown before those that are unread
+	mostMessages = 100 // messages of a page that reaches back to the first unread one
+)
+
+// unreadOf returns how many messages of others are unread up to the newest one of a page.
+func unreadOf(chat bridge.Chat, query url.Values) int {
+	switch {
+	case query.Get("at") != "" || query.Get("newer") != "":
+		return 0
+	case query.Get("older") != "":
+		count, err := strconv.Atoi(query.Get("unread"))
+		if err != nil || count < 0 {
+			return 0
+		}
+		return count
+	}
+	return chat.UnreadCount
+}
+
+// unreadAmong finds the first unread one of messages, the oldest first, whose last ones
+// of others are unread.
+func unreadAmong(messages []bridge.Message, count int) unread {
+	u := unread{Before: count}
+	for _, m := range slices.Backward(messages) {
+		if u.Before == 0 {
+			break
+		}
+		if !m.FromMe {
+			u.Before--
+			u.First = m.ID
+		}
+	}
+	if u.Before > 0 {
+		u.First = ""
+	}
+	return u
+}
+
+// read returns the messages that a page is asked for, the oldest first, and
+// notes where those before and after them are.
+func (p *chatPage) read(req *frame.Request, query url.Values) (messages []bridge.Message, err error) {
+	count := unreadOf(p.Chat, query)
+	older := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Cursor: query.Get("older"), Limit: min(max(pageOfMessages, count+beforeUnread), mostMessages)}
+	newer := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderAsc, Cursor: query.Get("newer"), Limit: pageOfMessages}
+	switch {
+	case p.IsNew:
+		return nil, nil
+	case p.At != "":
+		m, err := req.API.Message(req.Context(), p.Chat.JID, p.At)
+		if err != nil {
+			return nil, err
+		}
+		older.Cursor, older.Until, older.Limit = "", &m.Timestamp, around
+		newer.Cursor, newer.Since, newer.Limit = "", &m.Timestamp, around
+	case newer.Cursor != "":
+		messages, p.Newer, err = part(req, newer)
+		return messages, err
+	}
+	if messages, p.Older, err = part(req, older); err != nil {
+		return nil, err
+	}
+	if p.At == "" {
+		p.Unread = unreadAmong(messages, count)
+		p.Unread.Count = max(count, p.Chat.UnreadCount)
+		if p.Older != "" && p.Unread.Before > 0 {
+			p.Older += "&unread=" + strconv.Itoa(p.Unread.Before)
+		}
+		return messages, nil
+	}
+	after, next, err := part(req, newer)
+	for _, m := range after {
+		if !slices.ContainsFunc(messages, func(known bridge.Message) bool { return known.ID == m.ID }) {
+			messages = append(messages, m)
+		}
+	}
+	p.Newer = next
+	return messages, err
+}
+
+// part returns messages, the oldest first, and the address of those that follow in q's order.
+func part(req *frame.Request, q bridge.MessageQuery) (messages []bridge.Message, next string, err error) {
+	page, err := req.API.Messages(req.Context(), q)
+	if err != nil {
+		return nil, "", err
+	}
+	parameter := "newer"
+	if q.Order == bridge.OrderDesc {
+		parameter = "older"
+		slices.Reverse(page.Items)
+	}
+	return page.Items, view.NextPage(view.ChatPath(q.Chat), url.Values{}, parameter, page.NextCursor), nil
+}
+
+// gather takes the pictures and videos of albums from among messages, by the album.
+// Those whose album is not among them, or is by another sender, stand alone.
+func gather(messages []bridge.Message) (rest []bridge.Message, parts map[string][]bridge.Message) {
+	authors := make(map[string]bridge.JID)
+	for _, m := range messages {
+		if m.Album != nil {
+			authors[m.ID] = m.SenderJID
+		}
+	}
+	parts = make(map[string][]bridge.Message)
+	for _, m := range messages {
+		if m.AlbumID != nil && m.Media != nil && authors[*m.AlbumID] == m.SenderJID {
+			parts[*m.AlbumID] = append(parts[*m.AlbumID], m)
+			continue
+		}
+		rest = append(rest, m)
+	}
+	return rest, parts
+}

@@ -1,0 +1,196 @@
+package chats
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+)
+
+const (
+	pageOfChats = 50   // chats of a list
+	mostChats   = 2000 // of a list that has grown by scrolling
+	mostCounted = 100  // chats that are counted one by one; more are "99+"
+)
+
+// chatList is the list beside a chat, or a part of it.
+type chatList struct {
+	Items    []bridge.Chat
+	Shows    string     // all (empty), unread, individual, group or archived
+	Open     bridge.JID // the chat that is shown beside the list
+	Archived int        // how many chats the row of the archive leads to
+	Unread   int        // chats with news that are neither muted nor archived
+	Sends    bool       // whether the visitor may change how chats are kept
+	Imports  bool       // and take in exported ones
+	More     string     // the address of the list with more chats; empty for none
+	Query    string     // what keeps the list as it is in the addresses of chats
+	From     string     // the address of the list alone
+}
+
+// shows returns which chats a page is asked for.
+func shows(query url.Values) string {
+	switch {
+	case query.Get("archived") == "true":
+		return "archived"
+	case query.Get("unread") == "true":
+		return "unread"
+	}
+	return string(chatTypeOf(query))
+}
+
+// chatTypeOf returns the kind of chats that a page is asked for.
+func chatTypeOf(query url.Values) bridge.ChatType {
+	switch kind := bridge.ChatType(query.Get("type")); kind {
+	case bridge.ChatsGroup, bridge.ChatsIndividual:
+		return kind
+	}
+	return ""
+}
+
+// addressOfList returns the query of a list's address.
+func addressOfList(shows string) url.Values {
+	switch shows {
+	case "":
+		return url.Values{}
+	case "archived", "unread":
+		return url.Values{shows: {"true"}}
+	}
+	return url.Values{"type": {shows}}
+}
+
+// listChats returns the chats that a page is asked for, the pinned ones first.
+func listChats(req *frame.Request, query url.Values, open bridge.JID) (list chatList, err error) {
+	list = chatList{Shows: shows(query), Open: open, Sends: req.Sends(), Imports: req.Imports()}
+	rows, err := strconv.Atoi(query.Get("rows"))
+	if err != nil || rows < pageOfChats {
+		rows = pageOfChats
+	}
+	rows = min(rows, mostChats)
+	more, err := readChats(req, &list, rows)
+	if err != nil {
+		return list, err
+	}
+	if err := names.NameSenders(req, list.Items); err != nil {
+		return list, err
+	}
+	if list.Unread, err = unreadChats(req); err != nil {
+		return list, err
+	}
+	address := addressOfList(list.Shows)
+	list.Query = address.Encode()
+	if more && rows < mostChats {
+		address.Set("rows", strconv.Itoa(min(rows+pageOfChats, mostChats)))
+		list.More = view.Root + "/chats?" + address.Encode()
+	}
+	address.Set("rows", strconv.Itoa(rows))
+	if open != "" {
+		address.Set("open", string(open))
+	}
+	list.From = view.Root + "/list?" + address.Encode()
+	return list, nil
+}
+
+// readChats fills a list with so many chats, and reports whether there are more.
+func readChats(req *frame.Request, list *chatList, rows int) (more bool, err error) {
+	q := bridge.ChatQuery{Archived: new(list.Shows == "archived"), Pinned: new(false), Limit: rows}
+	switch list.Shows {
+	case "unread":
+		q.Unread = new(true)
+	case "archived":
+		q.Pinned = nil
+	default:
+		q.Type = bridge.ChatType(list.Shows)
+	}
+	if q.Pinned != nil {
+		pinned := q
+		pinned.Pinned = new(true)
+		page, err := req.API.Chats(req.Context(), pinned)
+		if err != nil {
+			return false, err
+		}
+		list.Items = page.Items
+	}
+	if list.Shows == "" {
+		page, err := req.API.Chats(req.Context(), bridge.ChatQuery{Archived: new(true), Limit: mostCounted})
+		if err != nil {
+			return false, err
+		}
+		list.Archived = len(page.Items)
+	}
+	for rows > 0 {
+		q.Limit = min(rows, mostOfPage)
+		page, err := req.API.Chats(req.Context(), q)
+		list.Items = append(list.Items, page.Items...)
+		if err != nil || page.NextCursor == nil {
+			return false, err
+		}
+		q.Cursor, rows = *page.NextCursor, rows-max(len(page.Items), 1)
+	}
+	return true, nil
+}
+
+// mostOfPage is how many chats the API lists at once.
+const mostOfPage = 500
+
+// unreadChats counts the chats that have news, up to mostCounted.
+func unreadChats(req *frame.Request) (count int, err error) {
+	page, err := req.API.Chats(req.Context(), bridge.ChatQuery{Unread: new(true), Archived: new(false), Limit: mostCounted})
+	for _, chat := range page.Items {
+		if chat.MutedUntil == nil {
+			count++
+		}
+	}
+	return count, err
+}
+
+func ShowChats(req *frame.Request) error {
+	list, err := listChats(req, req.URL.Query(), "")
+	if err != nil {
+		return err
+	}
+	title := "Chats"
+	if list.Shows == "archived" {
+		title = "Archived chats"
+	}
+	return req.Show("chats", title, struct {
+		List chatList
+		Curl string
+	}{list, view.Curl("GET", "/api/chats?archived="+strconv.FormatBool(list.Shows == "archived"), nil)})
+}
+
+// ShowList answers the list alone, as the script renews it.
+func ShowList(req *frame.Request) error {
+	query := req.URL.Query()
+	open, _ := bridge.ParseJID(query.Get("open")) // an unknown one is open nowhere
+	list, err := listChats(req, query, open)
+	if err != nil {
+		return err
+	}
+	return req.PartOf("chats", "chat-list", map[string]any{"List": list, "Clock": req.Clock()})
+}
+
+// CountUnread answers how many chats have news, and where the log of events ends.
+func CountUnread(req *frame.Request) error {
+	cursor, err := req.API.LastEvent(req.Context())
+	if err != nil {
+		return err
+	}
+	count, err := unreadChats(req)
+	if err != nil {
+		return err
+	}
+	frame.WriteJSON(req.W, http.StatusOK, map[string]any{"unread": count, "cursor": cursor})
+	return nil
+}
+
+// lastTick returns how far an own message got that is a chat's last; nil for one of others.
+func lastTick(m bridge.LastMessage) *Tick {
+	if m.Status == nil || m.DeletedAt != nil {
+		return nil
+	}
+	return new(ticks[*m.Status])
+}

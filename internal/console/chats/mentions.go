@@ -1,0 +1,94 @@
+package chats
+
+import (
+	"net/http"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+)
+
+// mentionable is a member of a group, as the composer suggests them.
+type mentionable struct {
+	JID    bridge.JID `json:"jid"`
+	Token  string     `json:"token"` // that names them in a text
+	Name   string     `json:"name"`
+	Number string     `json:"number,omitempty"` // where the name is another one
+	Hue    int        `json:"hue"`
+}
+
+// ListMentions answers the members of a group, without the account itself, to the script.
+func ListMentions(req *frame.Request) error {
+	if !req.Chat.IsGroup() || !req.Sends() {
+		return frame.ErrNotFound
+	}
+	detail, err := req.API.Group(req.Context(), req.Chat)
+	if err != nil {
+		return err
+	}
+	n, err := names.OfMessages(req, nil, nil)
+	if err != nil {
+		return err
+	}
+	people := make([]bridge.JID, 0, len(detail.Stored.Participants))
+	for _, member := range detail.Stored.Participants {
+		people = append(people, member.JID)
+	}
+	if err := n.LookUp(req, people); err != nil {
+		return err
+	}
+	members := []mentionable{}
+	for _, member := range detail.Stored.Participants {
+		if member.JID != n.Me {
+			n.Learn(member.JID, member.DisplayName)
+			members = append(members, mentionableOf(member.JID, n))
+		}
+	}
+	frame.WriteJSON(req.W, http.StatusOK, map[string]any{"members": members})
+	return nil
+}
+
+func mentionableOf(jid bridge.JID, n names.Names) mentionable {
+	m := mentionable{JID: jid, Token: "@" + jid.User(), Name: n.Of(jid), Hue: view.Hue(jid)}
+	if number := view.Phone(jid); m.Name != number {
+		m.Number = number
+	}
+	return m
+}
+
+// mentionsIn returns the people whom an edited text mentions: those that the form adds, and
+// those of the message whom the text still names. Nil, where the form adds none, leaves
+// that to the API.
+func mentionsIn(req *frame.Request, text string) ([]bridge.JID, error) {
+	added := view.Typed[bridge.JID](req.PostForm["mention"])
+	if len(added) == 0 {
+		return nil, nil
+	}
+	m, err := req.API.Message(req.Context(), req.Chat, req.Id)
+	if err != nil || m.ContextInfo == nil {
+		return added, err
+	}
+	for _, mention := range m.ContextInfo.Mentions {
+		if mention.Token != nil && strings.Contains(text, *mention.Token) {
+			added = append(added, mention.JID)
+		}
+	}
+	return added, nil
+}
+
+// mentionsOf returns the people whom a message mentions, by the words in its text.
+func mentionsOf(m bridge.Message, n names.Names) map[string]bridge.Mention {
+	if m.ContextInfo == nil {
+		return nil
+	}
+	found := make(map[string]bridge.Mention)
+	for _, mention := range m.ContextInfo.Mentions {
+		if mention.Token != nil {
+			mention.Name = n.Of(mention.JID)
+			found[*mention.Token] = mention
+		}
+	}
+	return found
+}

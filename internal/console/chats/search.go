@@ -1,0 +1,353 @@
+package chats
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/markup"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+	"bridged/internal/folding"
+)
+
+const (
+	pageOfHits = 50
+	// hitsAsTyped, chatsFound and peopleFound are as many as are shown above or beside a
+	// page of messages.
+	hitsAsTyped = 5
+	chatsFound  = 5
+	peopleFound = 5
+	// mostQuiet is how many pages without a message are read for one with some.
+	mostQuiet = 20
+)
+
+type searchPage struct {
+	terms
+	Asked   bool
+	Kinds   []kind
+	InName  string // as the form has it
+	Sender  string
+	Chips   []chip
+	Unclear []unclear
+	Wants   string // what is missing for a search, in a sentence
+
+	Chats  []foundChat
+	People []foundChat
+	Hits   []hit
+	More   string
+	All    string // the address of all messages, for results as they are typed
+	Curl   string
+}
+
+// chip is a part of a search that can be taken out of it.
+type chip struct{ Label, Text, Without string }
+
+// unclear is a name that means several chats or people, or none.
+type unclear struct {
+	Noun, Name string
+	Choices    []chip // of which Without is the search with this one
+}
+
+// foundChat is a chat or a person whose name was found.
+type foundChat struct {
+	names.Entry
+	Parts []folding.Part
+	Path  string
+}
+
+// hit is a message that was found, with an excerpt around the words.
+type hit struct {
+	Chat   bridge.JID
+	Name   string
+	Group  bool
+	Sender string
+	Kind   string // in words; empty for a text
+	At     bridge.Time
+	Parts  []folding.Part
+	Path   string
+}
+
+func ShowSearch(req *frame.Request) error {
+	page := searchPage{terms: termsOf(req.URL.Query())}
+	if err := page.find(req, pageOfHits, req.URL.Query().Get("cursor")); err != nil {
+		return err
+	}
+	return req.Show("search", "Search", page)
+}
+
+// FindAsTyped answers what is found while a search is typed.
+func FindAsTyped(req *frame.Request) error {
+	page := searchPage{terms: termsOf(req.URL.Query())}
+	if err := page.find(req, hitsAsTyped, ""); err != nil {
+		return err
+	}
+	page.All = page.terms.path()
+	return req.PartOf("search", "found", map[string]any{"Page": page, "Clock": req.Clock()})
+}
+
+// find fills the page with what its terms ask for.
+func (p *searchPage) find(req *frame.Request, limit int, cursor string) error {
+	p.Kinds, p.Asked = searchKinds, p.terms != terms{}
+	q := bridge.SearchQuery{Q: p.Words, Fold: p.fold(), Limit: limit, Cursor: cursor}
+	if err := p.narrow(req, &q); err != nil || !p.Asked {
+		return err
+	}
+	if !p.isNarrowed() && cursor == "" {
+		if err := p.findNames(req); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(p.Unclear) > 0:
+		return nil
+	case !q.IsNarrow():
+		p.Wants = "Add a word, a chat, a person or a kind to search within these days."
+		return nil
+	}
+	return p.findMessages(req, q)
+}
+
+// narrow reads into a query what the terms ask for beside words, and notes it as chips.
+func (p *searchPage) narrow(req *frame.Request, q *bridge.SearchQuery) error {
+	if p.In != "" {
+		if err := p.narrowChat(req, q); err != nil {
+			return err
+		}
+	}
+	if p.From != "" {
+		if err := p.narrowSender(req, q); err != nil {
+			return err
+		}
+	}
+	if p.Kind != "" {
+		if chosen, known := kindCalled(p.Kind); known {
+			p.Kind, q.Type = chosen.Name, chosen.Type
+			p.chip("Kind", chosen.Text, func(t *terms) { t.Kind = "" })
+		} else {
+			p.Unclear = append(p.Unclear, unclear{Noun: "kind of message", Name: p.Kind})
+		}
+	}
+	if p.Accents != "" {
+		if strings.EqualFold(p.Accents, asTyped) {
+			p.Accents = asTyped
+			p.chip("Accents", "as typed", func(t *terms) { t.Accents = "" })
+		} else {
+			p.Unclear = append(p.Unclear, unclear{Noun: "way to treat accents", Name: p.Accents})
+		}
+	}
+	q.Since = p.day(req, "Since", p.Since, false, func(t *terms) { t.Since = "" })
+	q.Until = p.day(req, "Until", p.Until, true, func(t *terms) { t.Until = "" })
+	return nil
+}
+
+// day reads a day, and notes it as a chip; nil for none.
+func (p *searchPage) day(req *frame.Request, label, text string, last bool, without func(*terms)) *bridge.Time {
+	day, err := req.Clock().ParseDay(text, last)
+	if err != nil {
+		p.Unclear = append(p.Unclear, unclear{Noun: "day", Name: text})
+	}
+	if day != nil {
+		p.chip(label, day.In(req.Zone()).Format("2 Jan 2006"), without)
+	}
+	return day
+}
+
+// chip notes a part of the search, and the search without it. Chips keep the terms as
+// they are once all are read.
+func (p *searchPage) chip(label, text string, without func(*terms)) {
+	rest := p.terms
+	without(&rest)
+	p.Chips = append(p.Chips, chip{label, text, rest.path()})
+}
+
+// narrowChat finds the chat that is searched.
+func (p *searchPage) narrowChat(req *frame.Request, q *bridge.SearchQuery) error {
+	p.InName = p.In
+	jid, err := bridge.ParseJID(p.In)
+	if err != nil {
+		meant, err := chatsCalled(req, p.In)
+		if err != nil {
+			return err
+		}
+		if len(meant) != 1 {
+			p.ask("chat", p.In, meant, func(t *terms, jid bridge.JID) { t.In = string(jid) })
+			return nil
+		}
+		jid = meant[0].JID
+	}
+	chat, err := req.API.Chat(req.Context(), jid)
+	if err != nil {
+		return err
+	}
+	q.Chat, p.In, p.InName = chat.JID, string(chat.JID), unambiguous(req, chat.JID, view.ChatName(chat), chatsCalled)
+	p.chip("In", view.ChatName(chat), func(t *terms) { t.In = "" })
+	return nil
+}
+
+// narrowSender finds the person whose messages are searched.
+func (p *searchPage) narrowSender(req *frame.Request, q *bridge.SearchQuery) error {
+	p.Sender = p.From
+	if p.isFromMe() {
+		q.FromMe = new(true)
+		p.chip("From", "me", func(t *terms) { t.From = "" })
+		return nil
+	}
+	if _, err := bridge.ParseJID(p.From); err != nil {
+		meant, err := peopleCalled(req, p.From)
+		if err != nil {
+			return err
+		}
+		if len(meant) != 1 {
+			p.ask("person", p.From, meant, func(t *terms, jid bridge.JID) { t.From = string(jid) })
+			return nil
+		}
+		p.From = string(meant[0].JID)
+	}
+	contact, err := req.API.Contact(req.Context(), bridge.JID(p.From))
+	if err != nil {
+		return err
+	}
+	q.Sender, p.From, p.Sender = contact.JID, string(contact.JID), unambiguous(req, contact.JID, personName(contact), peopleCalled)
+	p.chip("From", personName(contact), func(t *terms) { t.From = "" })
+	return nil
+}
+
+// unambiguous returns a name, or the JID where the name means others, too.
+func unambiguous(req *frame.Request, jid bridge.JID, name string, called func(*frame.Request, string) ([]names.Entry, error)) string {
+	if meant, err := called(req, name); err != nil || len(meant) != 1 || meant[0].JID != jid {
+		return string(jid)
+	}
+	return name
+}
+
+// ask notes a name that does not say whom it means, with those whom it may.
+func (p *searchPage) ask(noun, name string, meant []names.Entry, with func(*terms, bridge.JID)) {
+	asked := unclear{Noun: noun, Name: name}
+	for _, one := range meant[:min(len(meant), mostMeant)] {
+		rest := p.terms
+		with(&rest, one.JID)
+		label := one.Name
+		if one.About != one.Name && !one.IsGroup {
+			label += " (" + one.About + ")"
+		}
+		asked.Choices = append(asked.Choices, chip{Text: label, Without: rest.path()})
+	}
+	p.Unclear = append(p.Unclear, asked)
+}
+
+// findNames finds the chats and the people whose names have the words.
+func (p *searchPage) findNames(req *frame.Request) error {
+	chats, err := req.API.Chats(req.Context(), bridge.ChatQuery{Q: p.Words, Limit: chatsFound})
+	if err != nil {
+		return err
+	}
+	listed := make(map[bridge.JID]bool)
+	for _, chat := range chats.Items {
+		listed[chat.JID] = true
+		p.Chats = append(p.Chats, foundChat{names.EntryOf(chat), folding.Name(view.ChatName(chat), p.Words), view.ChatPath(chat.JID)})
+	}
+	people, err := req.API.Contacts(req.Context(), bridge.ContactQuery{Q: p.Words, Limit: peopleFound + chatsFound})
+	for _, contact := range people.Items {
+		if person := namedPerson(contact); !listed[person.JID] && len(p.People) < peopleFound {
+			p.People = append(p.People, foundChat{person, folding.Name(person.Name, p.Words), view.ChatPath(person.JID)})
+		}
+	}
+	return err
+}
+
+// findMessages finds the messages. Pages of a filtered search may be empty before it ends.
+func (p *searchPage) findMessages(req *frame.Request, q bridge.SearchQuery) error {
+	asked := req.URL.Query()
+	asked.Del("cursor")
+	for range mostQuiet {
+		found, err := req.API.Search(req.Context(), q)
+		if err == nil {
+			err = names.NameMatches(req, found.Items)
+		}
+		if err != nil {
+			return err
+		}
+		for _, m := range found.Items {
+			p.Hits = append(p.Hits, hitOf(m, p.Words, q.Fold))
+		}
+		p.More = view.NextPage(view.Root+"/search", asked, "cursor", found.NextCursor)
+		if len(p.Hits) > 0 || found.NextCursor == nil {
+			break
+		}
+		q.Cursor = *found.NextCursor
+	}
+	p.Curl = view.Curl("GET", "/api/messages/search?"+apiQuery(q).Encode(), nil)
+	return nil
+}
+
+// apiQuery returns a search as the API is asked for it, for its curl.
+func apiQuery(q bridge.SearchQuery) url.Values {
+	query := url.Values{}
+	set := func(name, value string) {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	set("q", q.Q)
+	set("fold", string(q.Fold))
+	set("chat", string(q.Chat))
+	set("sender", string(q.Sender))
+	set("type", q.Type)
+	if q.FromMe != nil {
+		set("fromMe", "true")
+	}
+	if q.Since != nil {
+		set("since", q.Since.String())
+	}
+	if q.Until != nil {
+		set("until", q.Until.String())
+	}
+	return query
+}
+
+func hitOf(m bridge.Match, words string, by bridge.Fold) hit {
+	shown := hit{
+		Chat: m.ChatJID, Name: view.ChatName(bridge.Chat{JID: m.ChatJID, Name: m.ChatName}), Group: m.IsGroup,
+		Sender: names.SenderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp, Path: jump(m.ChatJID, m.MsgID),
+		Kind: view.KindOf(bridge.Message{MessageType: m.MessageType, Media: m.Media}),
+	}
+	if m.MessageType == bridge.TypeText || m.MessageType == bridge.TypeExtendedText {
+		shown.Kind = ""
+	}
+	if !m.IsGroup && !m.FromMe {
+		shown.Sender = "" // the chat has the same name
+	}
+	shown.Parts = folding.Around(markup.Plain(m.Words()), words, by, wordsBefore, wordsAfter)
+	return shown
+}
+
+// SuggestNames answers the names that the fields of a search offer while one is typed.
+func SuggestNames(req *frame.Request) error {
+	query, names := req.URL.Query(), []string{}
+	called := chatsCalled
+	if query.Get("for") == "from" {
+		called = peopleCalled
+	}
+	meant, err := called(req, query.Get("q"))
+	for _, one := range meant[:min(len(meant), mostMeant)] {
+		names = append(names, one.Name)
+	}
+	if err != nil {
+		return err
+	}
+	frame.WriteJSON(req.W, http.StatusOK, map[string]any{"names": names})
+	return nil
+}
+
+// jump returns the page of a chat at a message.
+func jump(chat bridge.JID, id string) string {
+	return view.ChatPath(chat) + "?at=" + url.QueryEscape(id) + "#m-" + bridge.PathID(id)
+}
+
+const (
+	wordsBefore = 60  // characters before the words that were found
+	wordsAfter  = 160 // characters after them
+)

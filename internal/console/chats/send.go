@@ -1,0 +1,185 @@
+package chats
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+)
+
+type composer struct {
+	On      bool
+	Off     string // why nothing can be written
+	Chat    bridge.JID
+	Group   bool
+	Key     string // of the next send
+	MaxFile int64  // in bytes
+	Reply   *target
+	React   *target
+	Edit    *target
+	Delete  *target
+	Curl    string
+}
+
+// target is the message that is answered, reacted to or changed.
+type target struct {
+	ID, Sender, Text string
+	Content          string // all of its text
+	Path             string // of its forms
+}
+
+var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
+
+// composerOf returns the form of a chat. Without the script, its state is in the address.
+func composerOf(req *frame.Request, chat bridge.Chat, query url.Values) (composer, error) {
+	c := composer{
+		On: req.Sends(), Off: req.NoSending(), Chat: chat.JID, Group: chat.IsGroup, Key: frame.NewKey(), MaxFile: req.Options.MaxFile,
+	}
+	if chat.JID.IsImport() {
+		c.On, c.Off = false, "This chat was imported from an export, so it’s for reading only."
+	}
+	if chat.JID.IsInterop() {
+		c.On, c.Off = false, "This person is on another messenger. You can read what they write, and answer on your phone."
+	}
+	c.Curl = view.Curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+view.ShellQuoted("Idempotency-Key: "+c.Key))
+	for name, field := range map[string]**target{"reply": &c.Reply, "react": &c.React, "edit": &c.Edit, "delete": &c.Delete} {
+		id := query.Get(name)
+		if id == "" {
+			continue
+		}
+		m, err := req.API.Message(req.Context(), chat.JID, id)
+		if err != nil {
+			return c, err
+		}
+		n, err := names.OfMessages(req, []bridge.Chat{chat}, []bridge.Message{m})
+		if err != nil {
+			return c, err
+		}
+		*field = &target{ID: m.ID, Sender: names.SenderOf(n.Of(m.SenderJID), m.SenderJID, m.FromMe), Text: view.Summary(m), Content: m.Content, Path: messagePath(chat.JID, m.ID)}
+	}
+	return c, nil
+}
+
+func Send(req *frame.Request) error {
+	message, err := messageOf(req.Chat, req.PostForm)
+	if err != nil {
+		return err
+	}
+	sent, err := req.API.Send(req.Context(), message, req.Key())
+	return answerSent(req, sent, err)
+}
+
+// answerSent shows the chat again once a message was sent; the script gets its id.
+func answerSent(req *frame.Request, sent client.Sent, err error) error {
+	if err == nil && req.WantsJSON() {
+		frame.WriteJSON(req.W, http.StatusOK, map[string]string{"msgId": sent.ID})
+		return nil
+	}
+	return req.Done(err, "", view.ChatPath(req.Chat))
+}
+
+func messageOf(to bridge.JID, form url.Values) (client.Message, error) {
+	quote := client.Quote{QuotedMsgID: form.Get("reply")}
+	switch form.Get("kind") {
+	case "text":
+		return client.Text{To: to, Text: strings.ReplaceAll(form.Get("text"), "\r\n", "\n"), Mentions: view.Typed[bridge.JID](form["mention"]), Quote: quote}, nil
+	case "reaction":
+		return client.Reaction{Chat: to, MsgID: form.Get("react"), Emoji: strings.TrimSpace(form.Get("emoji"))}, nil
+	case "place":
+		return placeOf(to, form, quote)
+	case "poll":
+		return pollOf(to, form, quote), nil
+	case "contact":
+		card := bridge.ContactCard{DisplayName: form.Get("name"), Phone: form.Get("phone"), Email: form.Get("email"), Organization: form.Get("organization")}
+		return client.Contacts{To: to, Contacts: []bridge.ContactCard{card}, Quote: quote}, nil
+	}
+	return nil, frame.Refused(http.StatusBadRequest, "Something is missing in the form. Reload the page, then try again.")
+}
+
+// placeOf reads latitude and longitude, which maps copy in one piece.
+func placeOf(to bridge.JID, form url.Values, quote client.Quote) (client.Message, error) {
+	latitude, longitude, _ := strings.Cut(form.Get("coordinates"), ",")
+	north, errNorth := strconv.ParseFloat(strings.TrimSpace(latitude), 64)
+	east, errEast := strconv.ParseFloat(strings.TrimSpace(longitude), 64)
+	if errNorth != nil || errEast != nil || north != north || east != east {
+		return nil, frame.Titled(http.StatusBadRequest, "This isn’t a location", "Enter latitude and longitude with a comma between them, such as 52.5163, 13.3777.")
+	}
+	return client.Location{To: to, Latitude: north, Longitude: east, Name: form.Get("name"), Address: form.Get("address"), Quote: quote}, nil
+}
+
+// pollOf reads a poll whose options stand on lines of their own.
+func pollOf(to bridge.JID, form url.Values, quote client.Quote) client.Message {
+	poll := client.Poll{To: to, Name: form.Get("question"), SelectableCount: new(1), Quote: quote}
+	if form.Get("several") != "" {
+		poll.SelectableCount = new(0)
+	}
+	for line := range strings.Lines(form.Get("options")) {
+		if line = strings.TrimSpace(line); line != "" {
+			poll.Values = append(poll.Values, line)
+		}
+	}
+	return poll
+}
+
+func messagePath(chat bridge.JID, id string) string {
+	return view.ChatPath(chat) + "/messages/" + bridge.PathID(id)
+}
+
+func Edit(req *frame.Request) error {
+	text := strings.ReplaceAll(req.PostForm.Get("text"), "\r\n", "\n")
+	mentions, err := mentionsIn(req, text)
+	if err == nil {
+		_, err = req.API.Edit(req.Context(), req.Chat, req.Id, text, mentions, req.Key())
+	}
+	return req.Done(err, "", view.ChatPath(req.Chat))
+}
+
+func DeleteMessage(req *frame.Request) error {
+	_, err := req.API.Delete(req.Context(), req.Chat, req.Id, req.Key())
+	return req.Done(err, "Message deleted for everyone", view.ChatPath(req.Chat))
+}
+
+// MarkRead marks a chat as read up to the newest message that its page showed.
+func MarkRead(req *frame.Request) error {
+	return req.Done(req.API.MarkRead(req.Context(), req.Chat, req.PostForm.Get("upto"), ""), "", view.ChatPath(req.Chat))
+}
+
+// Transcribe has a message transcribed. The page shows the transcript once it is there.
+func Transcribe(req *frame.Request) error {
+	asked, err := req.API.Transcribe(req.Context(), req.Chat, req.PostForm.Get("id"))
+	text := "This will be transcribed"
+	switch {
+	case asked.Transcript != nil:
+		text = ""
+	case asked.WaitsUntil != nil:
+		text += " from " + asked.WaitsUntil.UTC().Format("2 January") + " on: this month has too few minutes left"
+	}
+	return req.Done(err, text, view.ChatPath(req.Chat))
+}
+
+// SendFile passes a file on to the API while it arrives.
+func SendFile(req *frame.Request) error {
+	if !req.Sends() {
+		return frame.ErrNotFound
+	}
+	fields, file, err := req.FileForm("caption", "reply", "ptt", "as", "key")
+	if err != nil {
+		return err
+	}
+	if file.FileName() == "" {
+		return frame.ErrNoFile
+	}
+	upload := client.Upload{To: req.Chat, FileName: file.FileName(), Caption: fields.Get("caption"), QuotedMsgID: fields.Get("reply"), PTT: fields.Get("ptt") != ""}
+	if fields.Get("as") == "document" {
+		upload.Type = bridge.MediaDocument
+	}
+	sent, err := req.API.SendFile(req.Context(), upload, file, cmp.Or(fields.Get("key"), frame.NewKey()))
+	return answerSent(req, sent, err)
+}

@@ -1,0 +1,56 @@
+package chats
+
+import (
+	"net/http"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/view"
+)
+
+// ShowChatState answers what can be done with a chat in a list. The script shows it as a menu.
+func ShowChatState(req *frame.Request) error {
+	if !req.Sends() {
+		return frame.ErrNotFound
+	}
+	chat, err := req.API.Chat(req.Context(), req.Chat)
+	if err != nil {
+		return err
+	}
+	return req.Show("state", view.ChatName(chat), chat)
+}
+
+// stateChanges lists what a form may do with a chat, and the sentence about it.
+var stateChanges = map[string]struct {
+	change client.ChatChange
+	mute   time.Duration // from now on
+	done   string
+}{
+	"pin":       {change: client.ChatChange{Pinned: new(true)}, done: "Pinned"},
+	"unpin":     {change: client.ChatChange{Pinned: new(false)}, done: "No longer pinned"},
+	"archive":   {change: client.ChatChange{Archived: new(true)}, done: "Archived"},
+	"unarchive": {change: client.ChatChange{Archived: new(false)}, done: "Moved out of the archive"},
+	"unread":    {change: client.ChatChange{Unread: new(true)}, done: "Marked as unread"},
+	"mute-8h":   {mute: 8 * time.Hour, done: "Muted for 8 hours"},
+	"mute-week": {mute: 7 * 24 * time.Hour, done: "Muted for a week"},
+	"mute":      {change: client.ChatChange{MutedUntil: new(bridge.MutedForever())}, done: "Muted"},
+	"unmute":    {change: client.ChatChange{MutedUntil: new(bridge.Time{})}, done: "No longer muted"},
+}
+
+// ChangeChatState changes how the account's devices keep a chat.
+func ChangeChatState(req *frame.Request) error {
+	ctx, name, back := req.Context(), req.PostForm.Get("change"), view.Root+"/chats"
+	if name == "read" {
+		return req.Done(req.API.MarkRead(ctx, req.Chat, "", req.Key()), "Marked as read", back)
+	}
+	known, ok := stateChanges[name]
+	if !ok {
+		return frame.Refused(http.StatusBadRequest, "Something is missing in the form. Reload the page, then try again.")
+	}
+	if known.mute != 0 {
+		known.change.MutedUntil = new(bridge.At(req.Now().Add(known.mute)))
+	}
+	return req.Done(req.API.UpdateChat(ctx, req.Chat, known.change, req.Key()), known.done, back)
+}

@@ -1,0 +1,113 @@
+package frame
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/view"
+)
+
+// Administers reports whether the token of the visitor has power over the whole account.
+func (req *Request) Administers() bool {
+	token := req.Token
+	return token.Chats == nil && token.Allows(bridge.ScopeRead) && token.Allows(bridge.ScopeManage)
+}
+
+// Imports reports whether the visitor may take in chats that the apps have exported.
+func (req *Request) Imports() bool {
+	token := req.Token
+	return token.Allows(bridge.ScopeRead) && token.Allows(bridge.ScopeManage)
+}
+
+func (req *Request) Sends() bool { return req.NoSending() == "" }
+
+// NoSending says why the visitor cannot send; empty if they can.
+func (req *Request) NoSending() string { return req.site.noSending(req.Token) }
+
+// Limits says what the visitor's token permits; empty if that is everything.
+func (req *Request) Limits() string { return req.site.limits(req.Token) }
+
+// IsSecure reports whether the request came over TLS, here or at the reverse proxy.
+func (req *Request) IsSecure() bool { return req.site.isSecure(req.Request) }
+
+func (req *Request) Now() time.Time { return req.site.now() }
+
+// Zone returns the visitor's time zone.
+func (req *Request) Zone() *time.Location { return req.session.zone.Load() }
+
+// Clock formats times for the visitor.
+func (req *Request) Clock() view.Clock { return view.Clock{Zone: req.Zone(), Now: req.Now()} }
+
+// Notify shows a sentence at the top of the next page.
+func (req *Request) Notify(text string, failed bool) {
+	req.session.notice.Store(&Notice{Text: text, Failed: failed})
+}
+
+// TakeNotice returns the sentence for the next page, which no longer shows it.
+func (req *Request) TakeNotice() string {
+	if waiting := req.session.notice.Swap(nil); waiting != nil {
+		return waiting.Text
+	}
+	return ""
+}
+
+// Transcribes reports whether the visitor can have voice notes transcribed.
+func (req *Request) Transcribes() bool {
+	return req.Options.Transcribes && req.Token.Transcribes()
+}
+
+// noSending returns a sentence that says why the holder of a token cannot send, or "" if it can.
+func (site *Site) noSending(token bridge.Token) string {
+	switch {
+	case !token.Allows(bridge.ScopeSend):
+		return "Your token doesn’t allow sending."
+	case !site.options.EnableSend && token.Chats == nil && token.Allows(bridge.ScopeManage):
+		return "Sending is off. To write from here, start bridged with ENABLE_SEND=true."
+	case !site.options.EnableSend:
+		return "Sending is turned off on this bridge."
+	}
+	return ""
+}
+
+// limits says what the holder of a token can do here, if that is not everything that
+// BRIDGE_TOKEN can.
+func (site *Site) limits(token bridge.Token) string {
+	if token.Chats == nil && len(token.Scopes) == len(bridge.Scopes()) {
+		return ""
+	}
+	return strings.TrimSpace(readable(token) + " " + site.noSending(token))
+}
+
+// LackingScope returns the problem of a visitor whose token lacks a scope.
+func LackingScope(scope bridge.Scope) error {
+	p := Refused(http.StatusForbidden, lacking("this token lacks the scope "+string(scope)))
+	p.Code = string(bridge.CodeForbidden)
+	return p
+}
+
+// lacking says in words of the page that a token lacks a scope; other refusals are left as
+// they are.
+func lacking(refusal string) string {
+	scope, found := strings.CutPrefix(refusal, "this token lacks the scope ")
+	words, known := view.ScopeWords[bridge.Scope(scope)]
+	if !found || !known {
+		return refusal
+	}
+	return fmt.Sprintf("Your token doesn’t include the permission “%s”.", words.Label)
+}
+
+// readable says which chats the holder of a token can read.
+func readable(token bridge.Token) string {
+	switch {
+	case !token.Allows(bridge.ScopeRead):
+		return "Your token doesn’t allow reading chats."
+	case token.Chats == nil:
+		return "You can read all chats."
+	case len(token.Chats) == 1:
+		return "You can read one chat."
+	}
+	return fmt.Sprintf("You can read %s chats.", view.InWords(len(token.Chats)))
+}

@@ -1,0 +1,154 @@
+package frame
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"bridged/internal/console/view"
+)
+
+// contentTypes names the types of the files that pages load, whatever the machine's own
+// table says.
+var contentTypes = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".webmanifest": "application/manifest+json",
+}
+
+// asset is a file that pages load.
+type asset struct {
+	content []byte
+	version string
+	gzipped []byte // nil where that spares nothing, as of pictures
+}
+
+// gzipped returns a file's content as gzip, unless that is as long. No page is compressed,
+// but what is the same for everybody: a page's length tells nothing of its secrets.
+func gzipped(content []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(content)
+	if err = errors.Join(err, w.Close()); err != nil || packed.Len() > len(content)*9/10 {
+		return nil, err
+	}
+	return packed.Bytes(), nil
+}
+
+// importPattern finds the modules that a script imports.
+var importPattern = regexp.MustCompile(`"\./([a-z]+\.js)"`)
+
+// lazyPattern finds the modules that a script imports once they are needed.
+var lazyPattern = regexp.MustCompile(`import\("\./([a-z]+\.js)`)
+
+// readAssets reads the files that pages load. Scripts import each other with their versions.
+func readAssets(t Templates) (map[string]asset, error) {
+	read := make(map[string]asset)
+	entries, err := fs.ReadDir(t.Files, "assets")
+	for _, entry := range entries {
+		if err == nil {
+			err = readAsset(t.Files, entry.Name(), read)
+		}
+	}
+	var all []byte // one request instead of one for each style: they delay the first paint
+	for _, name := range t.Styles {
+		all = append(all, read[name].content...)
+	}
+	return read, errors.Join(err, addAsset(read, "all.css", all))
+}
+
+// readAsset reads a file after the files that it imports.
+func readAsset(files fs.FS, name string, read map[string]asset) error {
+	if read[name].content != nil {
+		return nil
+	}
+	content, err := fs.ReadFile(files, "assets/"+name)
+	if err != nil {
+		return err
+	}
+	if path.Ext(name) == ".js" {
+		content = importPattern.ReplaceAllFunc(content, func(imported []byte) []byte {
+			other := string(importPattern.FindSubmatch(imported)[1])
+			err = errors.Join(err, readAsset(files, other, read))
+			return []byte(`"./` + other + `?v=` + read[other].version + `"`)
+		})
+	}
+	return errors.Join(err, addAsset(read, name, content))
+}
+
+func addAsset(to map[string]asset, name string, content []byte) error {
+	hash := sha256.Sum256(content)
+	packed, err := gzipped(content)
+	to[name] = asset{content, base64.RawURLEncoding.EncodeToString(hash[:9]), packed}
+	return err
+}
+
+// scripts returns the names of the scripts that pages load at once rather than one after
+// the other: all but those that are imported once they are needed.
+func (v *layout) scripts() (names []string, err error) {
+	all, err := v.assets()
+	lazy := make(map[string]bool)
+	for name, script := range all {
+		if path.Ext(name) != ".js" {
+			continue
+		}
+		names = append(names, name)
+		for _, imported := range lazyPattern.FindAllSubmatch(script.content, -1) {
+			lazy[string(imported[1])] = true
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return lazy[name] })
+	slices.Sort(names)
+	return names, err
+}
+
+// assetPath returns the address of a file that pages load, with its version.
+func (v *layout) assetPath(name string) (string, error) {
+	all, err := v.assets()
+	if err == nil && all[name].content == nil {
+		err = fmt.Errorf("there is no asset %s", name)
+	}
+	return view.Root + "/assets/" + name + "?v=" + all[name].version, err
+}
+
+// ServeAsset answers a file that pages load, and the icon where browsers look for it
+// by themselves. It needs no session: the login has a style, too.
+func (site *Site) ServeAsset(w http.ResponseWriter, r *http.Request) {
+	name := cmp.Or(r.PathValue("name"), "icon.svg")
+	all, err := site.layout.assets()
+	if found := all[name]; err == nil && found.content != nil {
+		w.Header().Set("Cache-Control", "no-cache")
+		if r.URL.Query().Get("v") == found.version {
+			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		}
+		content := found.content
+		if found.gzipped != nil {
+			w.Header().Set("Vary", "Accept-Encoding")
+			if acceptsGzip(r) {
+				w.Header().Set("Content-Encoding", "gzip")
+				content = found.gzipped
+			}
+		}
+		writeAnswer(w, http.StatusOK, contentTypes[path.Ext(name)], content)
+		return
+	}
+	http.NotFound(w, r)
+}
+
+// gzipPattern finds gzip among the encodings that a browser takes, but for one of no weight.
+var gzipPattern = regexp.MustCompile(`(?i)(?:^|[\s,])gzip\s*(?:,|$|;\s*q=(?:1|0?\.0*[1-9]))`)
+
+func acceptsGzip(r *http.Request) bool {
+	return gzipPattern.MatchString(strings.Join(r.Header.Values("Accept-Encoding"), ","))
+}

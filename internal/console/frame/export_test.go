@@ -1,0 +1,24 @@
+package frame
+
+import "html/template"
+
+// WithBase is for tests of addresses in templates.
+var WithBase = withBase
+
+// Pages returns how each page is parsed, by name.
+func Pages(t Templates) (map[string]func() (*template.Template, error), error) {
+	l, err := newLayout(t, "")
+	return l.byName, err
+}
+
+// Scripts returns the scripts that pages preload.
+func Scripts(t Templates) ([]string, error) {
+	l, err := newLayout(t, "")
+	if err != nil {
+		return nil, err
+	}
+	return l.scripts()
+}
+
+// HasContentType reports whether assets with an extension have a content type.
+func HasContentType(extension string) bool { return contentTypes[extension] != "" }

@@ -1,0 +1,90 @@
+package frame
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"bridged/internal/client"
+	"bridged/internal/console/view"
+)
+
+// MaxChoice limits the name of a chat or a person in a form, in bytes: the page shows a wrong one again.
+const MaxChoice = 1 << 10
+
+var ErrLongChoice = Titled(http.StatusBadRequest, "That’s too long", "A name has at most 1,024 bytes. Enter the name, phone number or JID of a chat, and separate several with semicolons.")
+
+// Form is what a visitor has filled in, with the faults of its fields.
+type Form struct {
+	url.Values
+	Wrong map[string]string // sentences, by the names of fields
+}
+
+// NewForm returns a form without errors.
+func NewForm(values url.Values) *Form { return &Form{values, make(map[string]string)} }
+
+// Filled returns the form of the request.
+func (req *Request) Filled() *Form { return NewForm(req.PostForm) }
+
+// Refuse notes the fault of a field, unless it has one already.
+func (f *Form) Refuse(field, sentence string) {
+	if f.Wrong[field] == "" {
+		f.Wrong[field] = sentence
+	}
+}
+
+// Label says how a page calls a field of the API.
+type Label struct{ Field, Label string }
+
+// Refusal puts the API's refusal of a form beside the field that it is about, and
+// returns the status of the page that shows the form again. Faults of no field are
+// announced above; those that concern more than the form are returned.
+func (req *Request) Refusal(f *Form, err error, fields map[string]Label) (status int, _ error) {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok || refused.Status == http.StatusUnauthorized || refused.Status == http.StatusNotFound {
+		return 0, err
+	}
+	text := refused.Error()
+	end := strings.IndexFunc(text, func(r rune) bool { return r == ' ' || r == ':' || r == '[' })
+	if end < 0 {
+		end = len(text)
+	}
+	named, known := fields[text[:end]]
+	if !known {
+		req.Notify(view.Sentence(inWordsOf(fields, text)), true)
+		return refused.Status, nil
+	}
+	rest := inWordsOf(fields, text[end:])
+	if about, found := strings.CutPrefix(rest, ":"); found {
+		f.Refuse(named.Field, view.Sentence(strings.TrimSpace(about)))
+	} else {
+		f.Refuse(named.Field, view.Sentence(named.Label+rest))
+	}
+	return refused.Status, nil
+}
+
+// inWordsOf replaces the API's names of fields, which are no words of English, by a page's.
+func inWordsOf(fields map[string]Label, text string) string {
+	for name, named := range fields {
+		if strings.ToLower(name) != name {
+			text = strings.ReplaceAll(text, name, "“"+named.Label+"”")
+		}
+	}
+	return text
+}
+
+// AnswerFaults answers the script with the faults of a form, which it shows beside the fields.
+func (req *Request) AnswerFaults(f *Form) error {
+	answer := struct {
+		Problem
+		Fields map[string]string `json:"fields"`
+	}{Problem{Text: "Check the marked fields."}, f.Wrong}
+	if len(f.Wrong) == 1 {
+		for _, fault := range f.Wrong {
+			answer.Text = fault
+		}
+	}
+	WriteJSON(req.W, http.StatusBadRequest, answer)
+	return nil
+}

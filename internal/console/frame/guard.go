@@ -1,0 +1,199 @@
+package frame
+
+import (
+	"cmp"
+	"crypto/subtle"
+	"maps"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"bridged/internal/api/front"
+)
+
+// policy lets pages load files of this address, and pictures that stand in the page. Only
+// framers may show them in frames.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; " +
+	"connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors "
+
+// Permissions returns the policy of what a page may use of a device: nothing, or the
+// microphone for itself ("self"), where voice notes are recorded.
+func Permissions(microphone string) string {
+	return "camera=(), microphone=(" + microphone + "), geolocation=(), payment=(), usb=()"
+}
+
+// guard sets the headers of all answers, and refuses requests of other sites.
+func (site *Site) guard(next http.Handler) http.Handler {
+	framers, frameOptions := "'none'", "DENY"
+	if site.options.BasePath != "" { // other programs share this origin, as Home Assistant, which shows its add-ons in frames
+		framers, frameOptions = "'self'", "SAMEORIGIN"
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		front.SecureHeader(h)
+		h.Set("Content-Security-Policy", policy+framers)
+		h.Set("X-Frame-Options", frameOptions)
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", Permissions(""))
+		// With no-referrer browsers send "Origin: null" with a page's own forms.
+		h.Set("Referrer-Policy", "same-origin")
+		if r.ContentLength < 0 {
+			h.Set("Connection", "close") // the server does not see the end of chunks
+		}
+		if r.Method != http.MethodPost {
+			noBody(w, r)
+		}
+		switch {
+		case !site.knowsHost(r.Host):
+			refuse(w, http.StatusMisdirectedRequest, "The console isn’t available under this name",
+				"Open it by its IP address or as localhost, or add this name to PUBLIC_URL. Other names could belong to another site.")
+		case r.Method == http.MethodPost && !site.isOwn(r):
+			refuse(w, http.StatusForbidden, "This request came from another site",
+				"Nothing was changed. Go back to the console and try again there.")
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// noBody drops a body that no page reads.
+func noBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		w.Header().Set("Connection", "close")
+		front.RefuseBody(w, r)
+		r.Body = http.NoBody
+	}
+}
+
+// knowsHost reports whether a host is one of this console: an address, localhost, or a
+// name in PUBLIC_URL. A page of another site may make its own name lead here, and would
+// then be of this origin (DNS rebinding).
+func (site *Site) knowsHost(host string) bool {
+	name := hostname(host)
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true
+	}
+	if strings.EqualFold(name, "localhost") || strings.HasSuffix(strings.ToLower(name), ".localhost") {
+		return true
+	}
+	return site.isPublic(host)
+}
+
+// isPublic reports whether a host is in PUBLIC_URL, behind which a reverse proxy is.
+func (site *Site) isPublic(host string) bool {
+	return front.IsPublic(site.options.PublicURLs, host)
+}
+
+// hostname returns a Host header without its port.
+func hostname(host string) string { return (&url.URL{Host: host}).Hostname() }
+
+// isOwn reports whether a request comes from a page of this console, by its headers.
+func (site *Site) isOwn(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
+		return site == "same-origin"
+	}
+	origin, err := url.Parse(r.Header.Get("Origin"))
+	return err == nil && origin.Host != "" && strings.EqualFold(origin.Host, r.Host)
+}
+
+// isSecure reports whether a request came over TLS, here or to the reverse proxy.
+func (site *Site) isSecure(r *http.Request) bool {
+	return r.TLS != nil || slices.ContainsFunc(site.options.PublicURLs, func(u *url.URL) bool {
+		return u.Scheme == "https" && strings.EqualFold(u.Hostname(), hostname(r.Host))
+	})
+}
+
+// cookieName returns the name of the session's cookie. Cookies do not tell ports apart,
+// and one machine may run several bridges.
+func cookieName(r *http.Request) string {
+	if port := (&url.URL{Host: r.Host}).Port(); port != "" {
+		return "bridged-" + port
+	}
+	return "bridged"
+}
+
+// sessionOf returns the session that a request's cookie names; nil for none.
+func (site *Site) sessionOf(r *http.Request) *session {
+	cookie, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return nil
+	}
+	return site.sessions.get(cookie.Value)
+}
+
+// Checked calls h for a POST whose form carries the session's CSRF token.
+func (site *Site) Checked(h Handler) Handler {
+	return func(req *Request) error {
+		done, err := req.parseForm()
+		defer done()
+		if err != nil {
+			return err
+		}
+		if !req.session.owns(cmp.Or(req.PostForm.Get("csrf"), req.Header.Get("X-CSRF-Token"))) {
+			return ErrOutdated
+		}
+		for _, field := range []string{"to", "person"} { // JIDs, which pages show again
+			if slices.ContainsFunc(req.PostForm[field], func(jid string) bool { return len(jid) > MaxChoice }) {
+				return ErrLongChoice
+			}
+		}
+		return h(req)
+	}
+}
+
+// owns reports whether a form carries the token of this session.
+func (s *session) owns(token string) bool {
+	return subtle.ConstantTimeCompare([]byte(token), []byte(s.csrf)) == 1
+}
+
+const (
+	maxTries     = 5 // wrong tokens of an address within tryTime; further ones are answered after slowTime
+	tryTime      = time.Minute
+	slowTime     = time.Second
+	maxAddresses = 1024 // that are remembered
+)
+
+// loginLimiter slows down wrong tokens of an address. It never keeps a right one out: many
+// people may come from one address.
+type loginLimiter struct {
+	mu    sync.Mutex
+	tried map[netip.Prefix]*rate.Limiter // guarded by mu
+}
+
+// failed counts a wrong token of an address, and reports whether there are too many.
+func (t *loginLimiter) failed(address netip.Prefix, now time.Time) (tooMany bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.tried) >= maxAddresses {
+		maps.DeleteFunc(t.tried, func(_ netip.Prefix, l *rate.Limiter) bool { return l.TokensAt(now) >= maxTries })
+	}
+	if len(t.tried) >= maxAddresses {
+		clear(t.tried)
+	}
+	if t.tried[address] == nil {
+		t.tried[address] = rate.NewLimiter(rate.Every(tryTime/maxTries), maxTries)
+	}
+	return !t.tried[address].AllowN(now, 1)
+}
+
+// addressOf returns the network that a request comes from, for IPv6 the /64 of one customer;
+// the zero prefix if it is not known (see [front.Callers]).
+func (site *Site) addressOf(r *http.Request) netip.Prefix {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	address, bits := at.Addr().Unmap(), 32
+	if address.Is6() {
+		bits = 64
+	}
+	prefix, _ := address.WithZone("").Prefix(bits) // which fit
+	return prefix
+}

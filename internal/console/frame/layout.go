@@ -1,0 +1,121 @@
+package frame
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/rs/zerolog/hlog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/view"
+)
+
+// PartOf answers a part of a page's template for the script.
+func (req *Request) PartOf(name, part string, data any) error {
+	return req.site.layout.render(req.W, http.StatusOK, name, part, data)
+}
+
+// Templates are the pages of a console and the files that they load.
+type Templates struct {
+	// Files has each page as a file in templates/, named by the page, next to parts that all
+	// pages share (_*.html); and in assets/ the scripts, styles and icons.
+	Files     fs.FS
+	Functions []template.FuncMap // the functions in templates
+	Styles    []string           // the style sheets, in the order in which they apply
+}
+
+// layout renders pages. A page is parsed when it is first shown: all of them take 4 MB, and
+// most consoles are never visited.
+type layout struct {
+	byName map[string]func() (*template.Template, error)
+	assets func() (map[string]asset, error)
+	base   string // before the addresses in pages
+}
+
+func newLayout(t Templates, base string) (*layout, error) {
+	names, err := fs.Glob(t.Files, "templates/[a-z]*.html")
+	v := &layout{byName: make(map[string]func() (*template.Template, error), len(names)), base: base}
+	v.assets = sync.OnceValues(func() (map[string]asset, error) { return readAssets(t) })
+	for _, name := range names {
+		v.byName[strings.TrimSuffix(path.Base(name), ".html")] = sync.OnceValues(func() (*template.Template, error) {
+			page := template.New("").Funcs(template.FuncMap{"asset": v.assetPath, "scripts": v.scripts})
+			for _, functions := range t.Functions {
+				page.Funcs(functions)
+			}
+			return page.ParseFS(t.Files, "templates/_*.html", name)
+		})
+	}
+	return v, err
+}
+
+// page is the data of the layout, with the data of a page in it.
+type page struct {
+	Title       string
+	Name        string // of the page's template
+	CSRF        string
+	Visitor     string // identifies the token of the session; see [session.visitor]
+	Notice      *Notice
+	State       *view.State // of the account; nil if it could not be requested
+	Theme       string      // light or dark; empty for the system's
+	Administers bool        // whether pages about the whole account are offered
+	Cursor      string      // of the log of events, when the page was made
+	Page        any
+	Clock       view.Clock
+}
+
+// Show answers with a page; name is that of its template.
+func (req *Request) Show(name, title string, content any) error {
+	return req.ShowAs(http.StatusOK, name, title, content)
+}
+
+// ShowAs answers with a page and a status.
+func (req *Request) ShowAs(status int, name, title string, content any) error {
+	shown := page{
+		Title: title, Name: name, CSRF: req.session.csrf, Visitor: req.session.visitor(), Notice: req.session.notice.Swap(nil), Administers: req.Administers(),
+		Cursor: req.Cursor, Page: content, Clock: req.Clock(), Theme: themeOf(req.Request),
+	}
+	if status, err := req.Status(); err == nil {
+		shown.State = new(view.StateOf(status))
+	}
+	return req.site.layout.render(req.W, status, name, "frame", shown)
+}
+
+// showBare answers with a page that has no layout.
+func (site *Site) showBare(w http.ResponseWriter, r *http.Request, status int, name string, page any) {
+	if err := site.layout.render(w, status, name, "page", page); err != nil {
+		broken(w, r, err)
+	}
+}
+
+// render executes a part of a page's template before anything is sent.
+func (v *layout) render(w http.ResponseWriter, status int, name, part string, data any) error {
+	var body bytes.Buffer
+	parsed, err := v.byName[name]()
+	if err == nil {
+		err = parsed.ExecuteTemplate(&body, part, data)
+	}
+	if err != nil {
+		return fmt.Errorf("page %s: %w", name, err)
+	}
+	writeAnswer(w, status, "text/html; charset=utf-8", withBase(v.base, body.Bytes()))
+	return nil
+}
+
+// broken answers a request whose page cannot be rendered.
+func broken(w http.ResponseWriter, r *http.Request, err error) {
+	hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("console page failed")
+	http.Error(w, "Something went wrong. The bridge’s log has the details.", http.StatusInternalServerError)
+}
+
+// refuse answers a request before there is a session.
+func refuse(w http.ResponseWriter, status int, title, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, "%s.\n\n%s\n", title, text) // fails if the visitor has left
+}

@@ -1,0 +1,157 @@
+package frame
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog/hlog"
+
+	"bridged/internal/api/front"
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/console/view"
+)
+
+type loginPage struct {
+	CSRF  string
+	Next  string
+	Wrong string // the fault of the last try
+	Theme string
+}
+
+// ShowLogin shows the form, or takes a link that logs in once.
+func (site *Site) ShowLogin(w http.ResponseWriter, r *http.Request) {
+	link := r.URL.Query().Get("once")
+	switch {
+	case link != "" && site.sessions.useLink(link):
+		site.begin(w, r, site.api, "", view.Root+"/")
+	case link != "":
+		site.loginForm(w, r, http.StatusForbidden, "This link has expired or has already been used. Log in with a token instead.")
+	default:
+		site.loginForm(w, r, http.StatusOK, "")
+	}
+}
+
+// loginForm shows the form. Without a session, its CSRF token is kept in a cookie. A form
+// that is open stays good: a page that renews itself may be led here while it is filled in.
+func (site *Site) loginForm(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+	token := rand.Text()
+	if open, err := r.Cookie(cookieName(r) + "-form"); err == nil && len(open.Value) == len(token) {
+		token = open.Value
+	}
+	http.SetCookie(w, site.cookie(r, cookieName(r)+"-form", token, LoginPath, time.Hour))
+	site.showBare(w, r, status, "login", loginPage{CSRF: token, Next: nextOf(r), Wrong: wrong, Theme: themeOf(r)})
+}
+
+const (
+	maxLogin  = 8 << 10         // bytes of the form of the login
+	loginTime = 5 * time.Second // in which it has to arrive
+	maxNext   = 2 << 10         // bytes of the address of the page that is shown after the login
+)
+
+// LogIn gives a session for a token. The sender may be a stranger: the form is short.
+func (site *Site) LogIn(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength > maxLogin {
+		noBody(w, r)
+		site.loginForm(w, r, http.StatusRequestEntityTooLarge, "That was too long for a token. Try again.")
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
+	front.SetDeadline(http.NewResponseController(w).SetReadDeadline, loginTime)
+	if err := r.ParseForm(); err != nil || !isFormOf(r) {
+		site.loginForm(w, r, http.StatusForbidden, "This page was open for too long. Try again.")
+		return
+	}
+	front.BodyRead(w)
+	site.begin(w, r, site.api.WithToken(strings.TrimSpace(r.PostForm.Get("token"))), r.PostForm.Get("zone"), nextOf(r))
+}
+
+// refuseToken answers a wrong token, slowly where too many came from its address.
+func (site *Site) refuseToken(w http.ResponseWriter, r *http.Request) {
+	if !site.logins.failed(site.addressOf(r), site.now()) {
+		site.loginForm(w, r, http.StatusForbidden, "That token isn’t valid for this bridge. Check it against BRIDGE_TOKEN in the bridge’s configuration.")
+		return
+	}
+	if !bridge.Sleep(r.Context(), slowTime) {
+		return
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(int(tryTime.Seconds())))
+	site.loginForm(w, r, http.StatusTooManyRequests, "That token isn’t valid, and there have been too many attempts from your address. Wait a minute, then try again.")
+}
+
+func isFormOf(r *http.Request) bool {
+	cookie, err := r.Cookie(cookieName(r) + "-form")
+	return err == nil && cookie.Value != "" && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(r.PostForm.Get("csrf"))) == 1
+}
+
+// begin opens a session for the holder of a token, and shows a page.
+func (site *Site) begin(w http.ResponseWriter, r *http.Request, api *client.Client, zone, next string) {
+	token, err := api.OwnToken(r.Context())
+	switch {
+	case bridge.CodeOf(err) == bridge.CodeUnauthorized:
+		site.refuseToken(w, r)
+		return
+	case err != nil:
+		hlog.FromRequest(r).Warn().Str("error", bridge.Redact(err.Error())).Msg("token not looked up")
+		site.loginForm(w, r, http.StatusServiceUnavailable, "The token couldn’t be checked. Try again in a moment.")
+		return
+	}
+	family, known := site.options.Family(r.Context(), api.Token())
+	if !known { // it ended a moment ago
+		site.refuseToken(w, r)
+		return
+	}
+	id, opened := site.sessions.open(api, token.Token, family)
+	opened.setZone(zone)
+	if limits := site.limits(opened.token); limits != "" {
+		opened.notice.Store(&Notice{Text: limits})
+	}
+	http.SetCookie(w, site.cookie(r, cookieName(r), id, view.Root, sessionTime))
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+// cookie returns a cookie for pages below a path of the console; scripts and other sites cannot
+// use it.
+func (site *Site) cookie(r *http.Request, name, value, path string, age time.Duration) *http.Cookie {
+	return &http.Cookie{
+		Name: name, Value: value, Path: site.options.BasePath + path, MaxAge: int(age.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: site.isSecure(r),
+	}
+}
+
+// nextOf returns the page of the console to show after the login. It reads no body.
+func nextOf(r *http.Request) string {
+	wanted := r.URL.Query().Get("next")
+	if r.Method == http.MethodPost {
+		wanted = r.PostForm.Get("next") // nothing until logIn has read the form
+	}
+	next, err := url.Parse(wanted)
+	if err != nil || len(wanted) > maxNext || next.Scheme != "" || next.Host != "" || next.User != nil || !strings.HasPrefix(path.Clean(next.Path)+"/", view.Root+"/") {
+		return view.Root + "/"
+	}
+	return next.RequestURI()
+}
+
+func (site *Site) LogOut(req *Request) error {
+	site.endSession(req.Request)
+	http.SetCookie(req.W, site.cookie(req.Request, cookieName(req.Request), "", view.Root, -time.Second))
+	http.Redirect(req.W, req.Request, LoginPath, http.StatusSeeOther)
+	return nil
+}
+
+func (site *Site) endSession(r *http.Request) {
+	if cookie, err := r.Cookie(cookieName(r)); err == nil {
+		site.sessions.close(cookie.Value)
+	}
+}
+
+func (site *Site) SetZone(req *Request) error {
+	req.session.setZone(req.PostForm.Get("zone"))
+	return req.Done(nil, "", view.Root+"/")
+}

@@ -1,0 +1,93 @@
+package frame
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/time/rate"
+
+	"bridged/internal/api/front"
+	"bridged/internal/client"
+	"bridged/internal/intake"
+)
+
+// Options configures [New].
+type Options struct {
+	API         http.Handler // the router that the pages are built from
+	Token       string       // the bearer of those who log in with a link
+	EnableSend  bool         // whether forms that send are shown
+	Transcribes bool         // whether a service transcribes voice notes
+	MaxFile     int64        // of a file that is sent, in bytes
+	PhoneNumber string       // the only account that may pair, in E.164 digits; empty for any
+	PublicURLs  []*url.URL   // the addresses at which a reverse proxy shows the console
+	BasePath    string       // begins the paths at which browsers reach the console; empty for the root
+	Settings    []Setting    // for the settings page, without secrets
+	// Family returns the family of a token, whose share it takes; see [bridge.Token].
+	Family  func(ctx context.Context, secret string) (family int64, known bool)
+	Streams context.Context // ends streams of events
+	Log     zerolog.Logger
+	Now     func() time.Time // nil is the real clock
+}
+
+// Setting is one variable of the configuration as it is in force.
+type Setting struct {
+	Name, Value string
+	IsDefault   bool
+}
+
+// Site serves the pages. It is safe for concurrent use.
+type Site struct {
+	options  Options
+	api      *client.Client
+	sessions *sessions
+	bodies   *intake.Bodies // not those of the API, which the calls of a form use
+	logins   *loginLimiter
+	layout   *layout
+	now      func() time.Time
+}
+
+// New returns a site with its sessions.
+func New(o Options, t Templates) (*Site, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	views, err := newLayout(t, o.BasePath)
+	if err != nil {
+		return nil, err
+	}
+	return &Site{
+		options: o, api: client.InProcess(o.API, o.Token), now: o.Now, layout: views, bodies: intake.NewBodies(),
+		sessions: &sessions{now: o.Now, byID: make(map[hash]*session), links: make(map[hash]time.Time)},
+		logins:   &loginLimiter{tried: make(map[netip.Prefix]*rate.Limiter)},
+	}, nil
+}
+
+// Handler returns a handler that guards, logs and recovers the requests of next. The paths
+// of requests are without the base path.
+func (site *Site) Handler(next http.Handler) http.Handler {
+	guarded := front.Observe(site.guard(next), site.options.Log, logAccess, broken)
+	if site.options.BasePath == "" {
+		return guarded
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		guarded.ServeHTTP(based{w, site.options.BasePath}, r)
+	})
+}
+
+// TokenOf returns the token of the session of a request; empty for none.
+func (site *Site) TokenOf(r *http.Request) string {
+	s := site.sessionOf(r)
+	if s == nil {
+		return ""
+	}
+	return s.api.Token()
+}
+
+// LoginLink returns a path that logs in once, without the token, within an hour.
+func (site *Site) LoginLink() string { return LoginPath + "?once=" + site.sessions.newLink() }
+
+const LoginPath = "/login"

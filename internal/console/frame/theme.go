@@ -1,0 +1,37 @@
+package frame
+
+import (
+	"net/http"
+	"time"
+
+	"bridged/internal/console/view"
+)
+
+// themeTime is how long a browser remembers the theme: longer than any session.
+const themeTime = 400 * 24 * time.Hour
+
+// themeOf returns the theme that a browser has chosen, light or dark; empty for the
+// system's.
+func themeOf(r *http.Request) string {
+	cookie, err := r.Cookie(cookieName(r) + "-theme")
+	if err != nil || cookie.Value != "light" && cookie.Value != "dark" {
+		return ""
+	}
+	return cookie.Value
+}
+
+// SetTheme remembers the theme of this browser. A cookie makes the first paint right,
+// also that of the login.
+func (site *Site) SetTheme(req *Request) error {
+	age := themeTime
+	theme := req.PostForm.Get("theme")
+	switch theme {
+	case "light", "dark":
+	case "system":
+		theme, age = "", -time.Second
+	default:
+		return ErrOutdated
+	}
+	http.SetCookie(req.W, site.cookie(req.Request, cookieName(req.Request)+"-theme", theme, "/", age))
+	return req.Done(nil, "", view.Root+"/settings")
+}

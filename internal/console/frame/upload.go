@@ -1,0 +1,75 @@
+package frame
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"bridged/internal/api/front"
+	"bridged/internal/intake"
+)
+
+const (
+	maxField  = 256 << 10 // bytes of the fields of a form with a file, each and together
+	maxFields = 8         // parts of a form before its file, in addition to two of each name
+)
+
+var ErrNoFile = Titled(http.StatusBadRequest, "No file selected", "Choose a file, then send it.")
+
+// File is the file of a form. It is read while it arrives; each piece has [front.BodyTime].
+type File struct {
+	*multipart.Part
+	w http.ResponseWriter
+}
+
+func (f File) Read(p []byte) (int, error) {
+	front.SetDeadline(http.NewResponseController(f.w).SetReadDeadline, front.BodyTime)
+	n, err := f.Part.Read(p)
+	if errors.Is(err, io.EOF) {
+		front.BodyRead(f.w)
+	}
+	return n, err
+}
+
+// FileForm reads the named fields of a form of this session. The file follows them.
+func (req *Request) FileForm(names ...string) (fields url.Values, file File, err error) {
+	front.StartBody(req.W, req.Request)
+	fields, part, err := req.beforeFile(append(names, "csrf"))
+	file = File{part, req.W}
+	if err == nil && !req.session.owns(cmp.Or(req.Header.Get("X-CSRF-Token"), fields.Get("csrf"))) {
+		err = ErrOutdated
+	}
+	return fields, file, err
+}
+
+// beforeFile reads the named fields of a form up to its file.
+func (req *Request) beforeFile(names []string) (fields url.Values, file *multipart.Part, err error) {
+	cut := intake.CutOff(req.W, req.Body)
+	parts, err := intake.NewParts(req.Request)
+	if err != nil {
+		return nil, nil, ErrNoFile
+	}
+	fields, size := make(url.Values), 0
+	for range maxFields + 2*len(names) {
+		part, err := parts.Next()
+		if err != nil {
+			return nil, nil, ErrNoFile
+		}
+		switch name := part.FormName(); {
+		case name == "file":
+			return fields, part, nil
+		case slices.Contains(names, name):
+			value, done, err := req.site.bodies.Read(req.Context(), intake.Source{Reader: part, Announced: -1, Most: maxField, Family: req.session.family, Cut: cut})
+			fields.Add(name, string(value))
+			done() // before the next field: forms must not wait for each other
+			if size += len(value); err != nil || size > maxField {
+				return nil, nil, ErrNoFile
+			}
+		}
+	}
+	return nil, nil, ErrNoFile
+}

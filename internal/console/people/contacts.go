@@ -1,0 +1,188 @@
+// Package people has the pages of contacts and groups.
+package people
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+)
+
+const PageOfPeople = 100
+
+// personRow is a person of a list.
+type personRow struct {
+	JID    bridge.JID
+	Name   string
+	Line   string // below the name: username and number
+	Path   string // where the row leads
+	Chosen bool   // in a list to choose from
+	Mark   string // beside the name: whose it is, if not one of the address book
+}
+
+// RowOf returns the row of a person; me is the account's own.
+func RowOf(c bridge.KnownContact, path string, me bridge.JID) personRow {
+	row := personRow{JID: c.JID, Name: cmp.Or(view.ContactName(c), view.Phone(c.JID)), Path: path}
+	switch {
+	case c.JID == me:
+		row.Mark = "You"
+	case !c.IsSaved:
+		row.Mark = "Not saved"
+	}
+	var parts []string
+	if c.Username != nil && *c.Username != row.Name {
+		parts = append(parts, "@"+*c.Username)
+	}
+	if number := view.Phone(c.JID); number != row.Name {
+		parts = append(parts, number)
+	}
+	row.Line = strings.Join(parts, ", ")
+	return row
+}
+
+// letter is a heading of the list of people, and those below it.
+type letter struct {
+	Letter string
+	People []personRow
+}
+
+type contactsPage struct {
+	Q       string
+	Letters []letter
+	Count   int
+	More    string // the address of the next page; empty for none
+	Curl    string
+}
+
+// ShowContacts answers the people whom the account knows, by name.
+func ShowContacts(req *frame.Request) error {
+	query := req.URL.Query()
+	q := strings.TrimSpace(query.Get("q"))
+	found, err := req.API.Contacts(req.Context(), bridge.ContactQuery{Q: q, Limit: PageOfPeople, Cursor: query.Get("cursor")})
+	if err != nil {
+		return err
+	}
+	me, err := names.Me(req)
+	if err != nil {
+		return err
+	}
+	page := contactsPage{Q: q, Count: len(found.Items), Curl: view.Curl("GET", "/api/contacts?"+url.Values{"q": {q}}.Encode(), nil)}
+	for _, contact := range found.Items {
+		page.add(contact, me)
+	}
+	page.More = view.NextPage(view.Root+"/contacts", url.Values{"q": {q}}, "cursor", found.NextCursor)
+	return req.Show("contacts", "Contacts", page)
+}
+
+func (p *contactsPage) add(contact bridge.KnownContact, me bridge.JID) {
+	heading := letterOf(view.ContactName(contact))
+	if last := len(p.Letters) - 1; last < 0 || p.Letters[last].Letter != heading {
+		p.Letters = append(p.Letters, letter{Letter: heading})
+	}
+	last := &p.Letters[len(p.Letters)-1]
+	last.People = append(last.People, RowOf(contact, view.PersonPath(contact.JID), me))
+}
+
+// letterOf returns the heading under which a name stands: its first letter without
+// accents, or # for anything else.
+func letterOf(name string) string {
+	if r, _ := utf8.DecodeRuneInString(norm.NFD.String(name)); unicode.IsLetter(r) {
+		return string(unicode.ToUpper(r))
+	}
+	return "#"
+}
+
+type personPage struct {
+	Contact bridge.KnownContact
+	Name    string
+	Number  string // empty where it is hidden
+	Chat    bridge.JID
+	Known   bool // whether a chat with them is stored
+	You     bool
+	Blocks  bool // whether the visitor may block them, or take it back
+	Key     string
+	Fault   fault
+	Curl    string
+}
+
+// ShowPerson answers what is known of a person.
+func ShowPerson(req *frame.Request) error { return showPersonPage(req, http.StatusOK, fault{}) }
+
+func showPersonPage(req *frame.Request, status int, f fault) error {
+	if req.Chat.IsGroup() {
+		http.Redirect(req.W, req.Request, view.InfoPath(req.Chat), http.StatusSeeOther)
+		return nil
+	}
+	contact, err := req.API.Contact(req.Context(), req.Chat)
+	if err != nil {
+		return err
+	}
+	me, err := names.Me(req)
+	if err != nil {
+		return err
+	}
+	page := personPage{
+		Contact: contact, Name: cmp.Or(view.ContactName(contact), view.Phone(contact.JID)), Chat: cmp.Or(contact.ChatJID, contact.JID), Known: contact.ChatJID != "",
+		You: me != "" && contact.JID == me, Key: frame.NewKey(), Fault: f, Curl: view.Curl("GET", "/api/contacts/"+contact.JID.Escaped(), nil),
+	}
+	if contact.Phone != nil {
+		page.Number = "+" + *contact.Phone
+	}
+	page.Blocks = req.Sends() && !page.You && contact.JID.IsPerson()
+	return req.ShowAs(status, "person", page.Name, page)
+}
+
+// BlockPerson blocks a person, or takes it back. A refusal is shown beside the form.
+func BlockPerson(req *frame.Request) error {
+	ctx, change, text := req.Context(), req.API.Block, "Blocked."
+	if req.PostForm.Get("action") == "unblock" {
+		change, text = req.API.Unblock, "Unblocked."
+	}
+	err := change(ctx, req.Chat, req.Key())
+	if err == nil || req.WantsJSON() {
+		return req.Done(err, text, view.PersonPath(req.Chat))
+	}
+	f, status, err := faultOf("block", err)
+	if err != nil {
+		return err
+	}
+	return showPersonPage(req, status, f)
+}
+
+// people returns people to choose from: those with a text in their name, or with none the
+// first ones.
+func people(req *frame.Request, q string, path func(bridge.JID) string) (rows []personRow, err error) {
+	me, err := names.Me(req)
+	if err != nil {
+		return nil, err
+	}
+	found, err := req.API.Contacts(req.Context(), bridge.ContactQuery{Q: q, Limit: PageOfPeople})
+	for _, contact := range found.Items {
+		if contact.JID.IsPerson() {
+			rows = append(rows, RowOf(contact, path(contact.JID), me))
+		}
+	}
+	return rows, err
+}
+
+// fault is the refusal of a form, which is shown beside it.
+type fault struct{ Form, Text string }
+
+// faultOf returns the refusal of a form and the status of its page. Anything else, as the
+// end of a session, is an error of the page.
+func faultOf(form string, err error) (f fault, status int, _ error) {
+	shown := frame.ProblemOf(err)
+	if shown.Status == http.StatusUnauthorized || shown.Status == http.StatusInternalServerError {
+		return f, 0, err
+	}
+	return fault{form, view.Sentence(shown.Text)}, shown.Status, nil
+}

@@ -1,0 +1,385 @@
+package people
+
+import (
+	"cmp"
+	"context"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+)
+
+// shownMembers limits the members of a group that its page shows at first.
+const shownMembers = 50
+
+type groupPage struct {
+	Chat     bridge.JID
+	Name     string
+	Group    bridge.Group
+	Picture  string       // stands in the address of the picture, which browsers keep
+	Form     bridge.Group // as its forms show it: with what was refused
+	Live     bool         // whether the network was asked
+	Member   bool         // whether the account is in the group
+	Edits    bool         // whether the visitor may change name and description
+	Pictured bool         // whether there may be a picture to remove
+	Admin    bool         // whether the visitor may do what admins do
+	Links    bool         // whether the visitor may see the link
+	Members  []member
+	All      int // members that there are
+	Hidden   int // members that are not shown
+	Q        string
+	Requests []bridge.JoinRequest
+	Link     *bridge.GroupLink
+	QR       template.HTML
+	Timers   []timer
+	Fault    fault
+	Key      string
+	Curl     string
+}
+
+// member is one of a group, with what the visitor may do with them.
+type member struct {
+	bridge.Participant
+	Name    string
+	You     bool
+	Changes bool
+}
+
+type timer struct {
+	Seconds uint32
+	Text    string
+}
+
+// timers lists the times after which the apps offer to remove messages.
+var timers = []timer{{0, "Off"}, {86400, "After 24 hours"}, {604800, "After 7 days"}, {7776000, "After 90 days"}}
+
+// ShowGroup answers what there is to know of a group, and to its admins the forms that
+// change it. Chats with people lead to theirs.
+func ShowGroup(req *frame.Request) error {
+	if !req.Chat.IsGroup() {
+		http.Redirect(req.W, req.Request, view.InfoPath(req.Chat), http.StatusSeeOther)
+		return nil
+	}
+	return showGroupPage(req, http.StatusOK, fault{}, bridge.GroupPatch{})
+}
+
+// showGroupPage answers the page of a group, with a form that was refused as it was typed.
+func showGroupPage(req *frame.Request, status int, f fault, typed bridge.GroupPatch) error {
+	ctx, query := req.Context(), req.URL.Query()
+	detail, err := req.API.Group(ctx, req.Chat)
+	if err != nil {
+		return err
+	}
+	me, err := names.Me(req)
+	if err != nil {
+		return err
+	}
+	page := groupPage{
+		Chat: detail.JID, Name: detail.Stored.Name, Group: detail.Stored.Group, Timers: timers, Fault: f,
+		Picture: pictureVersion(detail.Stored), Key: frame.NewKey(), Q: strings.TrimSpace(query.Get("q")), Curl: view.Curl("GET", "/api/groups/"+detail.JID.Escaped(), nil),
+	}
+	if detail.Live != nil {
+		page.Live, page.Name, page.Group = true, detail.Live.Name, *detail.Live
+	}
+	page.Form = patched(page.Group, typed)
+	page.permit(req, me)
+	page.Pictured = page.Edits && isPictured(req, detail.Stored)
+	page.list(me, query.Has("all"))
+	if page.Links {
+		if err := page.ask(req, query.Has("invite")); err != nil {
+			return err
+		}
+	}
+	return req.ShowAs(status, "group", page.Name, page)
+}
+
+// pictureVersion tells pictures of a group apart, and from none: browsers keep that, too.
+func pictureVersion(group bridge.StoredGroup) string {
+	if group.PictureID != nil && *group.PictureID == "" {
+		return "none"
+	}
+	return view.Deref(group.PictureID)
+}
+
+const pictureWait = 3 * time.Second // of a page for whether there is a picture
+
+// isPictured reports whether a group has a picture, or may have one where that is not known.
+// The page shows the picture that is asked for here.
+func isPictured(req *frame.Request, group bridge.StoredGroup) bool {
+	if group.PictureID != nil {
+		return *group.PictureID != ""
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), pictureWait)
+	defer cancel()
+	answer, err := req.API.Do(ctx, http.MethodGet, client.PicturePath(group.JID, bridge.PictureFull), nil, nil)
+	if err != nil {
+		return bridge.CodeOf(err) != bridge.CodeNoPicture
+	}
+	_ = answer.Body.Close() // of which nothing is read
+	return true
+}
+
+// permit notes what the visitor may do.
+func (p *groupPage) permit(req *frame.Request, me bridge.JID) {
+	i := slices.IndexFunc(p.Group.Participants, func(m bridge.Participant) bool { return me != "" && m.JID == me })
+	p.Member = i >= 0
+	if !p.Member {
+		return
+	}
+	admin := p.Group.Participants[i].IsAdmin || p.Group.Participants[i].IsSuperAdmin
+	p.Admin = req.Sends() && admin
+	p.Edits = req.Sends() && (admin || !p.Group.IsLocked)
+	p.Links = p.Live && admin
+}
+
+// list shows the members with a text in their name or number, admins first.
+func (p *groupPage) list(me bridge.JID, all bool) {
+	p.All = len(p.Group.Participants)
+	for _, one := range p.Group.Participants {
+		m := member{Participant: one, Name: cmp.Or(strings.TrimSpace(one.DisplayName), view.Phone(one.JID)), You: me != "" && one.JID == me}
+		m.Changes = p.Admin && p.Live && !m.You
+		if m.matches(p.Q) {
+			p.Members = append(p.Members, m)
+		}
+	}
+	slices.SortStableFunc(p.Members, func(a, b member) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), strings.Compare(a.Name, b.Name)) })
+	if !all && p.Q == "" && len(p.Members) > shownMembers {
+		p.Hidden = len(p.Members) - shownMembers
+		p.Members = p.Members[:shownMembers]
+	}
+}
+
+func (m member) matches(q string) bool {
+	q = strings.ToLower(strings.TrimPrefix(q, "@"))
+	number := bridge.PhoneDigits(q)
+	return strings.Contains(strings.ToLower(m.Name+"\n"+m.DisplayName+"\n"+view.Deref(m.Username)+"\n"+m.Label), q) || number != "" && strings.Contains(m.JID.User(), number)
+}
+
+// rank orders the account itself before admins, and those before the others.
+func (m member) rank() int {
+	switch {
+	case m.You:
+		return 0
+	case m.IsSuperAdmin:
+		return 1
+	case m.IsAdmin:
+		return 2
+	}
+	return 3
+}
+
+// ask asks the network for what only admins are answered: requests to join, and the link
+// where it is wanted.
+func (p *groupPage) ask(req *frame.Request, link bool) (err error) {
+	p.Requests, err = req.API.JoinRequests(req.Context(), p.Chat)
+	if err == nil && link {
+		var found bridge.GroupLink
+		if found, err = req.API.GroupLink(req.Context(), p.Chat); err == nil {
+			p.Link = &found
+			p.QR, err = view.QRCode(found.Link)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	f, _, err := faultOf("link", err)
+	if p.Fault.Text == "" {
+		p.Fault = f
+	}
+	return err
+}
+
+// patched returns a group with changes that are not made.
+func patched(g bridge.Group, patch bridge.GroupPatch) bridge.Group {
+	set(&g.Name, patch.Name)
+	set(&g.Topic, patch.Topic)
+	set(&g.IsAnnounce, patch.IsAnnounce)
+	set(&g.IsLocked, patch.IsLocked)
+	set(&g.JoinApproval, patch.JoinApproval)
+	set(&g.Expiration, patch.Disappearing)
+	return g
+}
+
+func set[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// patchOf reads the changes of a form; fields that it does not have stay as they are.
+func patchOf(form url.Values) (patch bridge.GroupPatch, err error) {
+	text := func(name string) *string {
+		if !form.Has(name) {
+			return nil
+		}
+		return new(strings.TrimSpace(strings.ReplaceAll(form.Get(name), "\r\n", "\n")))
+	}
+	choice := func(name string) *bool {
+		if !form.Has(name) {
+			return nil
+		}
+		return new(form.Get(name) == "true")
+	}
+	patch = bridge.GroupPatch{Name: text("name"), Topic: text("topic"), IsAnnounce: choice("announce"), IsLocked: choice("locked"), JoinApproval: choice("approval")}
+	if form.Has("shown") && patch.Name != nil && *patch.Name == strings.TrimSpace(form.Get("shown")) {
+		patch.Name = nil // a group without a subject does not get one by saving the form
+	}
+	if form.Has("disappearing") {
+		seconds, err := strconv.ParseUint(form.Get("disappearing"), 10, 32)
+		if err != nil {
+			return patch, frame.Refused(http.StatusBadRequest, "Choose when messages disappear.")
+		}
+		patch.Disappearing = new(uint32(seconds))
+	}
+	return patch, nil
+}
+
+func ChangeGroup(req *frame.Request) error {
+	patch, err := patchOf(req.PostForm)
+	if err == nil {
+		_, err = req.API.ChangeGroup(req.Context(), req.Chat, patch, req.Key())
+	}
+	return groupDone(req, err, req.PostForm.Get("form"), "Changes saved.", patch)
+}
+
+// groupDone ends an action on a group's page. A refusal is shown beside its form.
+func groupDone(req *frame.Request, err error, form, text string, typed bridge.GroupPatch) error {
+	if err == nil || req.WantsJSON() {
+		return req.Done(err, text, view.InfoPath(req.Chat))
+	}
+	f, status, err := faultOf(form, err)
+	if err != nil {
+		return err
+	}
+	return showGroupPage(req, status, f, typed)
+}
+
+// memberWords says what was done to members.
+var memberWords = map[bridge.ParticipantAction]string{
+	bridge.ParticipantAdd: "Added to the group.", bridge.ParticipantRemove: "Removed from the group.", bridge.ParticipantPromote: "Made an admin.",
+	bridge.ParticipantDemote: "No longer an admin.", bridge.ParticipantApprove: "Request approved.", bridge.ParticipantReject: "Request rejected.",
+}
+
+func ChangeMembers(req *frame.Request) error {
+	action := bridge.ParticipantAction(req.PostForm.Get("action"))
+	people := view.Typed[bridge.JID](req.PostForm["person"])
+	change, form := req.API.ChangeParticipants, "members"
+	if action.IsDecision() {
+		change, form = req.API.DecideJoinRequests, "requests"
+	}
+	results, err := change(req.Context(), req.Chat, action, people, req.Key())
+	text, failed := outcome(req, results, memberWords[action])
+	if failed {
+		err = frame.Refused(http.StatusConflict, text)
+	}
+	return groupDone(req, err, form, text, bridge.GroupPatch{})
+}
+
+// SetGroupPicture passes a group's new picture on to the API while it arrives.
+func SetGroupPicture(req *frame.Request) error {
+	if !req.Sends() {
+		return frame.ErrNotFound
+	}
+	fields, file, err := req.FileForm("key")
+	if err != nil {
+		return err
+	}
+	if file.FileName() == "" {
+		return frame.ErrNoFile
+	}
+	err = req.API.SetGroupPicture(req.Context(), req.Chat, file, cmp.Or(fields.Get("key"), frame.NewKey()))
+	return groupDone(req, err, "picture", "Picture changed.", bridge.GroupPatch{})
+}
+
+func RemoveGroupPicture(req *frame.Request) error {
+	err := req.API.RemoveGroupPicture(req.Context(), req.Chat, req.Key())
+	return groupDone(req, err, "picture", "Picture removed.", bridge.GroupPatch{})
+}
+
+func RevokeLink(req *frame.Request) error {
+	_, err := req.API.RevokeGroupLink(req.Context(), req.Chat, req.Key())
+	if err == nil && !req.WantsJSON() {
+		req.Notify("The old link no longer works. This is the new one.", false)
+		http.Redirect(req.W, req.Request, view.InfoPath(req.Chat)+"?invite#link", http.StatusSeeOther)
+		return nil
+	}
+	return groupDone(req, err, "link", "The old link no longer works.", bridge.GroupPatch{})
+}
+
+func LeaveGroup(req *frame.Request) error {
+	err := req.API.LeaveGroup(req.Context(), req.Chat, req.Key())
+	return groupDone(req, err, "leave", "You left the group. Its messages stay here.", bridge.GroupPatch{})
+}
+
+type addPage struct {
+	Chat  bridge.JID
+	Name  string
+	Key   string
+	Pick  picker
+	Fault fault
+}
+
+// ShowAdd answers the people who can be added to a group.
+func ShowAdd(req *frame.Request) error {
+	return showAddForm(req, http.StatusOK, req.URL.Query(), fault{})
+}
+
+func showAddForm(req *frame.Request, status int, form url.Values, f fault) error {
+	if !req.Sends() || !req.Chat.IsGroup() {
+		return frame.ErrNotFound
+	}
+	detail, err := req.API.Group(req.Context(), req.Chat)
+	if err != nil {
+		return err
+	}
+	group := detail.Stored.Group
+	if detail.Live != nil {
+		group = *detail.Live
+	}
+	members := make([]bridge.JID, len(group.Participants))
+	for i, m := range group.Participants {
+		members[i] = m.JID
+	}
+	page := addPage{Chat: detail.JID, Name: group.Name, Key: cmp.Or(form.Get("key"), frame.NewKey()), Fault: f}
+	if page.Pick, err = pick(req, form, members...); err != nil {
+		return err
+	}
+	return req.ShowAs(status, "add", "Add members", page)
+}
+
+// AddMembers adds people. Those who could not be added are shown with the reason, and stay chosen.
+func AddMembers(req *frame.Request) error {
+	form := req.PostForm
+	if form.Has("find") {
+		return showAddForm(req, http.StatusOK, form, fault{})
+	}
+	results, err := req.API.ChangeParticipants(req.Context(), req.Chat, bridge.ParticipantAdd, view.Typed[bridge.JID](form["person"]), req.Key())
+	text, failed := outcome(req, results, memberWords[bridge.ParticipantAdd])
+	if failed {
+		err = frame.Refused(http.StatusConflict, text)
+		form["person"] = nil
+		for _, result := range results {
+			if result.Error != nil {
+				form.Add("person", string(result.JID))
+			}
+		}
+	}
+	if err == nil || req.WantsJSON() {
+		return req.Done(err, text, view.InfoPath(req.Chat))
+	}
+	f, status, err := faultOf("add", err)
+	if err != nil {
+		return err
+	}
+	form.Del("key")
+	return showAddForm(req, status, form, f)
+}

@@ -1,0 +1,190 @@
+package people
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+)
+
+type newChatPage struct {
+	Q      string
+	People []personRow
+	Phone  string // the number that was typed, in E.164 digits; empty for none
+	Fault  string
+	Groups bool // whether the visitor may make groups
+	Curl   string
+}
+
+// ShowNewChat answers whom a chat can be begun with: people by name (q), or a number in any
+// spelling (phone, or a q that was entered), which leads to its chat.
+func ShowNewChat(req *frame.Request) error {
+	query := req.URL.Query()
+	page := newChatPage{Q: strings.TrimSpace(query.Get("q")), Groups: makesGroups(req), Curl: view.Curl("POST", "/api/contacts/check", map[string][]string{"phones": {"+1 555 123 4567"}})}
+	number := strings.TrimSpace(query.Get("phone"))
+	page.Q = cmp.Or(page.Q, number)
+	phone, err := bridge.ParsePhone(page.Q)
+	if err == nil {
+		page.Phone = phone
+	} else if number != "" {
+		page.Fault = view.Sentence("the number " + err.Error())
+	}
+	status := http.StatusOK
+	if page.Phone != "" && (number != "" || query.Has("go")) {
+		chat, err := chatWith(req, page.Phone)
+		if err == nil {
+			http.Redirect(req.W, req.Request, view.ChatPath(chat), http.StatusSeeOther)
+			return nil
+		}
+		var f fault
+		if f, status, err = faultOf("", err); err != nil {
+			return err
+		}
+		page.Fault = f.Text
+	}
+	if page.People, err = people(req, page.Q, view.ChatPath); err != nil {
+		return err
+	}
+	return req.ShowAs(status, "new", "New chat", page)
+}
+
+// chatWith returns the chat of a number, which the network is asked about unless a person
+// with it is known.
+func chatWith(req *frame.Request, phone string) (bridge.JID, error) {
+	ctx := req.Context()
+	contact, err := req.API.Contact(ctx, bridge.PhoneJID(phone))
+	if err == nil {
+		return cmp.Or(contact.ChatJID, contact.JID), nil
+	}
+	if bridge.CodeOf(err) != bridge.CodeNotFound {
+		return "", err
+	}
+	check, err := req.API.CheckNumber(ctx, phone)
+	if err == nil && check.JID == "" {
+		err = frame.Titled(http.StatusOK, "", "+"+phone+" is not on WhatsApp. Check the number and its country code.")
+	}
+	return check.JID, err
+}
+
+// makesGroups reports whether the visitor may make groups.
+func makesGroups(req *frame.Request) bool { return req.Sends() && req.Token.Chats == nil }
+
+type newGroupPage struct {
+	Name  string
+	Key   string
+	Pick  picker
+	Fault fault
+	Curl  string
+}
+
+// picker is a list of people to choose from. Those who were chosen come first.
+type picker struct {
+	Q      string
+	People []personRow
+}
+
+// pick returns the people whom a form shows: the chosen ones, and those with a text in
+// their name. A number that was typed is one of them.
+func pick(req *frame.Request, form url.Values, without ...bridge.JID) (p picker, err error) {
+	p.Q = strings.TrimSpace(form.Get("q"))
+	chosen := view.Typed[bridge.JID](form["person"])
+	if len(chosen) > 0 {
+		n, err := names.Of(req, slices.Clone(chosen))
+		if err != nil {
+			return p, err
+		}
+		for _, jid := range chosen {
+			row := personRow{JID: jid, Name: n.Of(jid), Chosen: true}
+			if number := view.Phone(jid); number != row.Name {
+				row.Line = number
+			}
+			p.People = append(p.People, row)
+		}
+	}
+	found, err := people(req, p.Q, view.PersonPath)
+	for _, row := range found {
+		if !slices.Contains(chosen, row.JID) && !slices.Contains(without, row.JID) {
+			p.People = append(p.People, row)
+		}
+	}
+	if phone, wrong := bridge.ParsePhone(p.Q); wrong == nil && len(found) == 0 && !slices.Contains(chosen, bridge.PhoneJID(phone)) {
+		p.People = append(p.People, personRow{JID: bridge.PhoneJID(phone), Name: "+" + phone})
+	}
+	return p, err
+}
+
+func ShowNewGroup(req *frame.Request) error {
+	if !makesGroups(req) {
+		return frame.ErrNotFound
+	}
+	return showGroupForm(req, http.StatusOK, req.URL.Query(), fault{})
+}
+
+func showGroupForm(req *frame.Request, status int, form url.Values, f fault) (err error) {
+	page := newGroupPage{Name: form.Get("name"), Key: cmp.Or(form.Get("key"), frame.NewKey()), Fault: f}
+	page.Curl = view.Curl("POST", "/api/groups", map[string]any{"name": "Walks", "participants": []string{"15551234567@s.whatsapp.net"}})
+	me, err := names.Me(req)
+	if err != nil {
+		return err
+	}
+	if page.Pick, err = pick(req, form, me); err != nil {
+		return err
+	}
+	return req.ShowAs(status, "newgroup", "New group", page)
+}
+
+// CreateGroup makes a group, and leads to its chat with a word about those who could not
+// be added.
+func CreateGroup(req *frame.Request) error {
+	form := req.PostForm
+	if form.Has("find") {
+		return showGroupForm(req, http.StatusOK, form, fault{})
+	}
+	made, err := req.API.CreateGroup(req.Context(), strings.TrimSpace(form.Get("name")), view.Typed[bridge.JID](form["person"]), req.Key())
+	if err != nil && !req.WantsJSON() {
+		f, status, err := faultOf("group", err)
+		if err != nil {
+			return err
+		}
+		if status < http.StatusInternalServerError {
+			form.Del("key") // what was wrong is sent as another form
+		}
+		return showGroupForm(req, status, form, f)
+	}
+	text, failed := outcome(req, made.Participants, "")
+	if failed {
+		req.Notify(text, true)
+		text = ""
+	}
+	return req.Done(err, text, view.ChatPath(made.JID))
+}
+
+// outcome puts the results of a change of people into words: done where all went well.
+func outcome(req *frame.Request, results []bridge.ParticipantResult, done string) (text string, failed bool) {
+	var people []bridge.JID
+	for _, result := range results {
+		if result.Error != nil {
+			people = append(people, result.JID)
+		}
+	}
+	if len(people) == 0 {
+		return done, false
+	}
+	n, err := names.Of(req, slices.Clone(people))
+	if err != nil {
+		n = names.Names{} // by their numbers, then
+	}
+	var parts []string
+	for _, result := range results {
+		if result.Error != nil {
+			parts = append(parts, view.Sentence(n.Of(result.JID)+" "+*result.Error))
+		}
+	}
+	return strings.Join(parts, " "), true
+}

@@ -1,0 +1,67 @@
+package setup
+
+import (
+	"net/url"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+)
+
+type callRow struct {
+	bridge.Call
+	Name   string
+	Words  callWord
+	Reject string // where to reject it; empty where that cannot be done
+}
+
+type callWord struct{ Text, Tone string }
+
+var callWords = map[bridge.CallState]callWord{
+	bridge.CallRinging:           {"Ringing", "good"},
+	bridge.CallMissed:            {"Missed", "warn"},
+	bridge.CallRejected:          {"Declined", ""},
+	bridge.CallEnded:             {"Answered elsewhere", ""},
+	bridge.CallAnsweredElsewhere: {"Answered elsewhere", ""},
+}
+
+func ShowCalls(req *frame.Request) error {
+	calls, next, err := calls(req, bridge.CallQuery{Limit: 50, Cursor: req.URL.Query().Get("cursor")})
+	if err != nil {
+		return err
+	}
+	return req.Show("calls", "Calls", struct {
+		Calls []callRow
+		More  string // the address of the next part; empty for none
+		Curl  string
+	}{calls, view.NextPage(view.Root+"/calls", url.Values{}, "cursor", next), view.Curl("GET", "/api/calls", nil)})
+}
+
+// calls returns calls with the names of their callers.
+func calls(req *frame.Request, q bridge.CallQuery) (rows []callRow, next *string, err error) {
+	page, err := req.API.Calls(req.Context(), q)
+	if err != nil {
+		return nil, nil, err
+	}
+	callers := make([]bridge.JID, len(page.Items))
+	for i, call := range page.Items {
+		callers[i] = call.FromJID
+	}
+	n, err := names.Of(req, callers)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, call := range page.Items {
+		row := callRow{Call: call, Name: n.Of(call.FromJID), Words: callWords[call.State]}
+		if call.State == bridge.CallRinging && req.Sends() {
+			row.Reject = view.Root + "/calls/" + bridge.PathID(call.ID) + "/reject"
+		}
+		rows = append(rows, row)
+	}
+	return rows, page.NextCursor, nil
+}
+
+func RejectCall(req *frame.Request) error {
+	return req.Done(req.API.RejectCall(req.Context(), req.Id, frame.NewKey()), "Call declined.", view.Root+"/calls")
+}

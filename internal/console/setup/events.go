@@ -1,0 +1,178 @@
+package setup
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/rs/zerolog/hlog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+)
+
+const pageOfEvents = 100 // that are shown at first
+
+type eventsPage struct {
+	Types  []bridge.EventType // that were chosen
+	Chat   names.Choice
+	Known  []names.Entry
+	Wrong  map[string]string
+	Events []eventRow
+	Blank  eventRow // for the script to fill in
+	Query  string   // for the stream
+	Curl   string
+}
+
+// eventRow is an event in one line, with the whole of it below.
+type eventRow struct {
+	ID   int64
+	Type bridge.EventType
+	Chat bridge.JID
+	Text string
+	JSON string
+	At   bridge.Time
+}
+
+func ShowEvents(req *frame.Request) error {
+	asked := req.URL.Query()
+	f := frame.NewForm(asked)
+	chat, err := names.ChooseOne(req, f, "chat")
+	if err != nil {
+		return err
+	}
+	query := client.EventQuery{Chats: chat.Jids()}
+	for _, name := range bridge.EventTypes() {
+		if slices.Contains(asked["type"], string(name)) {
+			query.Types = append(query.Types, name)
+		}
+	}
+	events, err := lastEvents(req, query)
+	if err != nil {
+		return err
+	}
+	page := eventsPage{
+		Types: query.Types, Chat: chat, Wrong: f.Wrong, Query: query.Encode(),
+		Curl: view.Curl("GET", "/api/events?after=0", nil) + " -N -H 'Accept: text/event-stream'",
+	}
+	if page.Known, err = names.Like(req, "", names.Suggestions); err != nil {
+		return err
+	}
+	n, err := names.Of(req, peopleOf(events))
+	if err != nil {
+		return err
+	}
+	for _, event := range events {
+		encoded, err := bridge.EncodeJSON(event)
+		if err != nil {
+			return err
+		}
+		page.Events = append(page.Events, eventRow{event.ID, event.Type, event.ChatJID, aboutEvent(event, n), view.Indented(encoded), event.At})
+	}
+	return req.Show("events", "Events", page)
+}
+
+// lastEvents returns the newest events, the newest first. The log can only be read
+// forwards: it begins further and further back until there are enough.
+func lastEvents(req *frame.Request, q client.EventQuery) ([]bridge.Event, error) {
+	last, err := strconv.ParseInt(req.Cursor, 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	for back := int64(pageOfEvents); ; back *= 8 {
+		start := max(0, last-back)
+		q.After = strconv.FormatInt(start, 10)
+		events, err := readEvents(req, q, last)
+		if err != nil {
+			return nil, err
+		}
+		if len(events) == pageOfEvents || start == 0 || back > 50_000 {
+			slices.Reverse(events)
+			return events, nil
+		}
+	}
+}
+
+// readEvents reads up to an event of the log, and returns the last ones.
+func readEvents(req *frame.Request, q client.EventQuery, last int64) (events []bridge.Event, err error) {
+	for {
+		page, err := req.API.EventPage(req.Context(), q, 1000, 0)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, page.Events...)
+		events = events[max(0, len(events)-pageOfEvents):]
+		next, err := strconv.ParseInt(page.NextCursor, 10, 64)
+		if err != nil || next >= last || len(page.Events) == 0 {
+			return events, err
+		}
+		q.After = page.NextCursor
+	}
+}
+
+func aboutEvent(event bridge.Event, n names.Names) string {
+	switch {
+	case event.Message != nil && event.Type == bridge.EventMessageStatus && event.Message.Status != nil:
+		return string(*event.Message.Status) + " · " + view.Summary(*event.Message)
+	case event.Message != nil:
+		return names.SenderOf(cmp.Or(n.Known[event.Message.SenderJID], event.Message.PushName), event.Message.SenderJID, event.Message.FromMe) + ": " + view.Summary(*event.Message)
+	case event.Chat != nil:
+		return view.ChatName(*event.Chat)
+	case event.JoinRequests != nil && len(event.JoinRequests.Created) > 0:
+		return event.Group.Name + ": request to join from " + namesAsking(event.JoinRequests.Created)
+	case event.Group != nil:
+		return event.Group.Name
+	case event.Call != nil:
+		return n.Of(event.Call.FromJID) + ": " + callWords[event.Call.State].Text
+	case event.Status != nil:
+		return view.StateOf(*event.Status).Word
+	}
+	return ""
+}
+
+// peopleOf returns those whom events name in their line.
+func peopleOf(events []bridge.Event) (people []bridge.JID) {
+	for _, event := range events {
+		if event.Message != nil {
+			people = append(people, event.Message.SenderJID)
+		}
+		if event.Call != nil {
+			people = append(people, event.Call.FromJID)
+		}
+	}
+	return people
+}
+
+// namesAsking names the first who asks to join a group, and counts the others.
+func namesAsking(requests []bridge.JoinRequest) string {
+	name := cmp.Or(requests[0].DisplayName, view.Phone(requests[0].JID))
+	if others := len(requests) - 1; others > 0 {
+		name += fmt.Sprintf(" and %d more", others)
+	}
+	return name
+}
+
+// StreamEvents passes on the API's stream of events. It ends with the session.
+func StreamEvents(req *frame.Request) error {
+	header := http.Header{"Accept": {"text/event-stream"}, "Last-Event-Id": req.Header["Last-Event-Id"]}
+	ctx, cancel := req.UntilLoggedOut()
+	defer cancel()
+	stream, err := req.API.Do(ctx, http.MethodGet, "/api/events?"+req.URL.RawQuery, nil, header)
+	if err != nil {
+		return err
+	}
+	defer stream.Body.Close()
+	req.W.Header().Set("Content-Type", "text/event-stream")
+	err = req.Copy(stream.Body)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		hlog.FromRequest(req.Request).Debug().Err(err).Msg("stream not read")
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package setup
+
+import (
+	"net/http"
+	"net/url"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+)
+
+// importsPage lists the imports of exported chats.
+type importsPage struct {
+	Imports []listedImport
+	More    string // the address of the next page
+	Curl    string
+}
+
+type listedImport struct {
+	bridge.Import
+	Name  string // of the chat
+	State importWord
+}
+
+// importWord says in which state an import is, as the list shows it.
+type importWord struct{ Text, Tone string }
+
+var importStates = map[bridge.ImportState]importWord{
+	bridge.ImportRunning: {"Importing", "warn"}, bridge.ImportDone: {"Imported", "good"}, bridge.ImportFailed: {"Failed", "bad"}, bridge.ImportCancelled: {"Cancelled", "warn"},
+	bridge.ImportUndoing: {"Undoing", "warn"}, bridge.ImportUndone: {"Undone", ""},
+}
+
+// ShowImports answers a page of the imports.
+func ShowImports(req *frame.Request) error {
+	if err := mayImport(req); err != nil {
+		return err
+	}
+	list, err := req.API.Imports(req.Context(), bridge.ImportQuery{Limit: 50, Cursor: req.URL.Query().Get("cursor")})
+	if err != nil {
+		return err
+	}
+	page := importsPage{Curl: view.Curl("GET", "/api/imports", nil)}
+	for _, i := range list.Items {
+		page.Imports = append(page.Imports, listedImport{i, names.EntryFor(req, i.ChatJID).Name, importStates[i.State]})
+	}
+	if list.NextCursor != nil {
+		page.More = view.Root + "/imports?cursor=" + url.QueryEscape(*list.NextCursor)
+	}
+	return req.Show("imports", "Imports", page)
+}
+
+// EndImport cancels an import that is running, and undoes one that has ended.
+func EndImport(req *frame.Request) error {
+	if err := mayImport(req); err != nil {
+		return err
+	}
+	id := req.PathValue("import")
+	_, err := req.API.EndImport(req.Context(), id)
+	if err == nil {
+		http.Redirect(req.W, req.Request, view.Root+"/import/"+url.PathEscape(id), http.StatusSeeOther)
+	}
+	return err
+}

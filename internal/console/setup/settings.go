@@ -1,0 +1,65 @@
+package setup
+
+import (
+	"net/http"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+)
+
+type settingsPage struct {
+	facts
+	Token       bridge.Token
+	Chats       []names.Entry // that the token is limited to
+	Limits      string
+	NoSending   string
+	Settings    []frame.Setting // of the environment, for those who administer
+	Number      string          // that was typed to unlink
+	Wrong       map[string]string
+	Administers bool
+	Imports     bool // whether exported chats can be taken in
+	Curl        string
+}
+
+func ShowSettings(req *frame.Request) error {
+	return showSettingsWith(req, http.StatusOK, settingsPage{})
+}
+
+func showSettingsWith(req *frame.Request, status int, page settingsPage) (err error) {
+	page.Token, page.Administers, page.Limits = req.Token, req.Administers(), req.Limits()
+	page.Imports = req.Imports()
+	page.NoSending = req.NoSending()
+	page.Chats = names.ChoiceOf(req, page.Token.Chats...).Chosen
+	if page.Administers {
+		page.Settings, page.Curl = req.Options.Settings, view.Curl("POST", "/api/auth/reconnect", nil)
+		if page.facts, err = factsOf(req); err != nil {
+			return err
+		}
+	}
+	return req.ShowAs(status, "settings", "Settings", page)
+}
+
+func Reconnect(req *frame.Request) error {
+	return req.Done(req.API.Reconnect(req.Context()), "Reconnecting…", view.Root+"/")
+}
+
+// Unlink wipes the session of the account, once its number, if it has one, was typed.
+func Unlink(req *frame.Request) error {
+	status, err := req.Status()
+	if err != nil {
+		return err
+	}
+	f := req.Filled()
+	if status.HasSession && (status.User == nil || bridge.PhoneDigits(f.Get("number")) != status.User.Phone) {
+		f.Refuse("number", "That’s not the number of the linked account. Nothing was changed.")
+		return showSettingsWith(req, http.StatusBadRequest, settingsPage{Number: f.Get("number"), Wrong: f.Wrong})
+	}
+	unlinked, err := req.API.Logout(req.Context())
+	text := "The account was unlinked. Its messages are still here."
+	if !unlinked {
+		text = "The keys were deleted, but WhatsApp couldn’t be reached. Remove this device on the phone too."
+	}
+	return req.Done(err, text, view.Root+"/")
+}

@@ -1,0 +1,297 @@
+package setup
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+)
+
+type webhooksPage struct {
+	Hooks []bridge.Webhook
+	Form  webhookForm // of a new one
+	Known []names.Entry
+	Curl  string
+}
+
+// webhookForm holds the fields of a webhook.
+type webhookForm struct {
+	URL          string
+	Types        []bridge.EventType
+	Chats        names.Choice
+	ExcludeChats names.Choice
+	ChatType     bridge.ChatType
+	FromMe       string // true, false, or empty for any
+	Format       bridge.WebhookFormat
+	VerifyToken  string // of the Cloud API's format
+	Private      bool
+	Wrong        map[string]string
+}
+
+func ShowWebhooks(req *frame.Request) error {
+	return showWebhooksWith(req, http.StatusOK, webhookForm{})
+}
+
+func showWebhooksWith(req *frame.Request, status int, shown webhookForm) (err error) {
+	page := webhooksPage{Form: shown, Curl: view.Curl("POST", "/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}})}
+	if page.Hooks, err = req.API.Webhooks(req.Context()); err != nil {
+		return err
+	}
+	if page.Known, err = names.Like(req, "", names.Suggestions); err != nil {
+		return err
+	}
+	return req.ShowAs(status, "webhooks", "Webhooks", page)
+}
+
+func CreateWebhook(req *frame.Request) error {
+	f := req.Filled()
+	shown, change, err := readWebhook(req, f)
+	if err != nil {
+		return err
+	}
+	if len(f.Wrong) > 0 {
+		return showWebhooksWith(req, http.StatusBadRequest, shown)
+	}
+	made, err := req.API.CreateWebhook(req.Context(), change)
+	if err == nil {
+		return showWebhookWith(req, http.StatusOK, webhookPage{Hook: made.Webhook, Secret: made.Secret})
+	}
+	status, err := req.Refusal(f, err, webhookFields)
+	if err != nil {
+		return err
+	}
+	return showWebhooksWith(req, status, shown)
+}
+
+// webhookFields names the fields of the API as the page calls them.
+var webhookFields = map[string]frame.Label{
+	"url": {Field: "url", Label: "The address"}, "types": {Field: "type", Label: "Events"}, "chats": {Field: "chats", Label: "Only these chats"}, "excludeChats": {Field: "excludeChats", Label: "Except these chats"},
+	"allowPrivate": {Field: "private", Label: "Allow a private address"}, "format": {Field: "format", Label: "Format"}, "formatOptions.verifyToken": {Field: "verifyToken", Label: "The verify token"},
+}
+
+// readWebhook reads the form of a webhook, as the page shows it and as the API takes it.
+func readWebhook(req *frame.Request, f *frame.Form) (shown webhookForm, change client.WebhookChange, err error) {
+	shown = webhookForm{
+		URL: strings.TrimSpace(f.Get("url")), Types: view.Typed[bridge.EventType](f.Values["type"]), ChatType: bridge.ChatType(f.Get("chatType")),
+		FromMe: f.Get("fromMe"), Format: bridge.WebhookFormat(f.Get("format")), VerifyToken: strings.TrimSpace(f.Get("verifyToken")), Private: f.Get("private") != "", Wrong: f.Wrong,
+	}
+	if shown.URL == "" {
+		f.Refuse("url", "Enter the address that events are posted to.")
+	}
+	if shown.Chats, err = names.Choose(req, f, "chats"); err == nil {
+		shown.ExcludeChats, err = names.Choose(req, f, "excludeChats")
+	}
+	var fromMe *bool
+	if own, err := strconv.ParseBool(shown.FromMe); err == nil {
+		fromMe = &own
+	}
+	return shown, client.WebhookChange{
+		URL: &shown.URL, Types: &shown.Types, Chats: new(texts(shown.Chats.Jids())), ExcludeChats: new(texts(shown.ExcludeChats.Jids())),
+		ChatType: &shown.ChatType, FromMe: &fromMe, AllowPrivate: &shown.Private, Format: &shown.Format, Options: shown.options(),
+	}, err
+}
+
+// options returns the settings of the format that a new webhook has.
+func (f webhookForm) options() *bridge.FormatOptions {
+	if f.Format != bridge.FormatCloud {
+		return new(bridge.FormatOptions)
+	}
+	return &bridge.FormatOptions{VerifyToken: f.VerifyToken}
+}
+
+// texts returns JIDs as the API's requests hold them.
+func texts(jids []bridge.JID) []string {
+	list := make([]string, len(jids))
+	for i, jid := range jids {
+		list[i] = string(jid)
+	}
+	return list
+}
+
+// formOf returns the fields of a webhook as they are.
+func formOf(req *frame.Request, hook bridge.Webhook) webhookForm {
+	shown := webhookForm{
+		URL: hook.URL, Types: hook.Types, Chats: names.ChoiceOf(req, hook.Chats...), ExcludeChats: names.ChoiceOf(req, hook.ExcludeChats...), ChatType: hook.ChatType, Private: hook.AllowPrivate,
+		Format: hook.Format, VerifyToken: hook.Options.VerifyToken,
+	}
+	if hook.FromMe != nil {
+		shown.FromMe = strconv.FormatBool(*hook.FromMe)
+	}
+	return shown
+}
+
+// whose returns the authors that a filter wants, "own" or "others"; empty for all.
+func whose(fromMe *bool) string {
+	switch {
+	case fromMe == nil:
+		return ""
+	case *fromMe:
+		return "own"
+	}
+	return "others"
+}
+
+type webhookPage struct {
+	Hook       bridge.Webhook
+	Fixed      bool   // by the environment, which alone changes it
+	Secret     string // shown once
+	Form       webhookForm
+	Known      []names.Entry
+	Status     bridge.DeliveryState
+	Deliveries []deliveryRow
+	More       string
+	Curl       string
+}
+
+type deliveryRow struct {
+	bridge.WebhookDelivery
+	Chat names.Entry
+}
+
+func ShowWebhook(req *frame.Request) error {
+	hook, err := req.API.Webhook(req.Context(), req.Number)
+	if err != nil {
+		return err
+	}
+	return showWebhookWith(req, http.StatusOK, webhookPage{Hook: hook})
+}
+
+func showWebhookWith(req *frame.Request, status int, page webhookPage) (err error) {
+	asked := req.URL.Query()
+	page.Fixed, page.Curl = page.Hook.Source == bridge.WebhookFromEnvironment, view.Curl("GET", fmt.Sprintf("/api/webhooks/%d/deliveries", page.Hook.ID), nil)
+	if page.Form.Wrong == nil {
+		page.Form = formOf(req, page.Hook)
+	}
+	switch status := bridge.DeliveryState(asked.Get("status")); status {
+	case bridge.WebhookPending, bridge.WebhookDelivered, bridge.WebhookDead:
+		page.Status = status
+	}
+	if page.Known, err = names.Like(req, "", names.Suggestions); err != nil {
+		return err
+	}
+	deliveries, err := req.API.Deliveries(req.Context(), bridge.DeliveryQuery{Webhook: page.Hook.ID, Status: page.Status, Limit: 50, Cursor: asked.Get("cursor")})
+	if err != nil {
+		return err
+	}
+	for _, delivery := range deliveries.Items {
+		row := deliveryRow{WebhookDelivery: delivery}
+		if delivery.ChatJID != "" {
+			row.Chat = names.EntryFor(req, delivery.ChatJID)
+		}
+		page.Deliveries = append(page.Deliveries, row)
+	}
+	page.More = view.NextPage(webhookPath(page.Hook.ID), asked, "cursor", deliveries.NextCursor)
+	return req.ShowAs(status, "webhook", "Webhook", page)
+}
+
+func webhookPath(id int64) string { return fmt.Sprintf("%s/webhooks/%d", view.Root, id) }
+
+// ChangeWebhook carries out the button of a webhook's page.
+func ChangeWebhook(req *frame.Request) error {
+	ctx := req.Context()
+	update := func(text string, change client.WebhookChange) error {
+		_, err := req.API.UpdateWebhook(ctx, req.Number, change)
+		return req.Done(err, text, webhookPath(req.Number))
+	}
+	switch req.PostForm.Get("do") {
+	case "save":
+		return saveWebhook(req)
+	case "on":
+		return update("Turned on. Events that were waiting are being posted now.", client.WebhookChange{Enabled: new(true)})
+	case "off":
+		return update("Turned off. Events wait until you turn it on again.", client.WebhookChange{Enabled: new(false)})
+	case "rotate":
+		hook, err := req.API.UpdateWebhook(ctx, req.Number, client.WebhookChange{RotateSecret: true})
+		if err != nil {
+			return err
+		}
+		return showWebhookWith(req, http.StatusOK, webhookPage{Hook: hook.Webhook, Secret: hook.Secret})
+	case "test":
+		return testWebhook(req)
+	case "delete":
+		return req.Done(req.API.DeleteWebhook(ctx, req.Number), "The webhook was deleted.", view.Root+"/webhooks")
+	}
+	return frame.ErrOutdated
+}
+
+// saveWebhook carries out the form of a webhook, or shows it again with its faults.
+func saveWebhook(req *frame.Request) error {
+	f := req.Filled()
+	shown, change, err := readWebhook(req, f)
+	if err != nil {
+		return err
+	}
+	status := http.StatusBadRequest
+	if len(f.Wrong) == 0 {
+		if change.Options, err = keptOptions(req, shown); err != nil {
+			return err
+		}
+		_, err := req.API.UpdateWebhook(req.Context(), req.Number, change)
+		if err == nil {
+			return req.Done(nil, "Saved.", webhookPath(req.Number))
+		}
+		if status, err = req.Refusal(f, err, webhookFields); err != nil {
+			return err
+		}
+	}
+	hook, err := req.API.Webhook(req.Context(), req.Number)
+	if err != nil {
+		return err
+	}
+	return showWebhookWith(req, status, webhookPage{Hook: hook, Form: shown})
+}
+
+// keptOptions returns the settings of a webhook's format, with what the form has of them.
+// Another format has only the headers of the old one.
+func keptOptions(req *frame.Request, shown webhookForm) (*bridge.FormatOptions, error) {
+	hook, err := req.API.Webhook(req.Context(), req.Number)
+	if err != nil {
+		return nil, err
+	}
+	options := shown.options()
+	if hook.Format == shown.Format {
+		token := options.VerifyToken
+		*options = hook.Options
+		options.VerifyToken = token
+	}
+	options.Headers = hook.Options.Headers
+	return options, nil
+}
+
+// formats names the formats of webhooks as people know them.
+var formats = map[bridge.WebhookFormat]string{
+	bridge.FormatBridged: "bridged", bridge.FormatWAHA: "WAHA", bridge.FormatEvolution: "Evolution API", bridge.FormatCloud: "WhatsApp Cloud API",
+}
+
+func formatName(format bridge.WebhookFormat) string { return formats[format] }
+
+// testWebhook posts a test, and shows the receiver's answer.
+func testWebhook(req *frame.Request) error {
+	tried, err := req.API.TestWebhook(req.Context(), req.Number)
+	if err != nil {
+		return err
+	}
+	if tried.OK {
+		return req.Done(nil, fmt.Sprintf("The test was accepted: the receiver answered %d after %d ms.", *tried.ResponseStatus, tried.DurationMS), webhookPath(req.Number))
+	}
+	why := fmt.Sprintf("The test failed after %d ms.", tried.DurationMS)
+	if tried.Error != nil {
+		why += " " + view.Sentence(*tried.Error)
+	}
+	if req.WantsJSON() {
+		return frame.Titled(http.StatusBadGateway, "The test failed", why)
+	}
+	req.Notify(why, true)
+	return req.Done(nil, "", webhookPath(req.Number))
+}
+
+func Redeliver(req *frame.Request) error {
+	_, err := req.API.Redeliver(req.Context(), req.Number, req.Delivery)
+	return req.Done(err, "Sending it again.", webhookPath(req.Number))
+}

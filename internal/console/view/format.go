@@ -1,0 +1,86 @@
+// Package view formats what pages of the console show: times, names, sizes, the account's state,
+// messages in one line, QR codes and calls of the API as curl.
+package view
+
+import (
+	"fmt"
+	"html/template"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"bridged/internal/bridge"
+)
+
+// InWords returns a count as it stands in a sentence.
+func InWords(n int) string {
+	words := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}
+	if n < len(words) {
+		return words[n]
+	}
+	return Number(n)
+}
+
+// Functions are the functions that templates of all pages use.
+var Functions = template.FuncMap{
+	"icon": icon, "bytes": byteCount, "initial": initial, "hue": Hue, "phone": Phone, "number": Number, "dict": dict, "duration": duration, "sentence": Sentence,
+	"chatPath": ChatPath, "mediaPath": mediaPath, "picturePath": picturePath, "infoPath": InfoPath, "pathID": bridge.PathID,
+	"chatName": ChatName, "lastLine": lastLine, "lastIcon": lastIcon, "beginning": oneLine, "fileKind": fileKind,
+	"isGroup": bridge.JID.IsGroup, "isImport": bridge.JID.IsImport,
+	"when": Clock.when, "ago": Clock.ago, "moment": Clock.moment,
+	"timeOfDay": func(c Clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04") },
+	"exact":     func(c Clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04:05") },
+	"date":      func(c Clock, t bridge.Time) template.HTML { return c.formatted(t, "2 January 2006") },
+	"on":        func(c Clock, t bridge.Time) template.HTML { return c.formatted(t, "2 Jan 2006, 15:04:05") },
+}
+
+// byteCount returns a size as people write it, with powers of 1000.
+func byteCount(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	size := float64(n)
+	for _, prefix := range "kMGTPE" {
+		if size /= 1000; size < 100 {
+			return fmt.Sprintf("%.1f %cB", size, prefix)
+		} else if size < 1000 {
+			return fmt.Sprintf("%.0f %cB", size, prefix)
+		}
+	}
+	return ""
+}
+
+// Number returns a count with its thousands apart.
+func Number(n int) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "\u202f" + digits[i:]
+	}
+	return digits
+}
+
+// fileKind returns what a file is in a word: the ending of its name, or of its type.
+func fileKind(file *bridge.Media) string {
+	kind := strings.TrimPrefix(path.Ext(file.FileName), ".")
+	if kind == "" || len(kind) > 5 {
+		_, kind, _ = strings.Cut(file.MimeType, "/")
+	}
+	if kind == "" || len(kind) > 5 || strings.ContainsFunc(kind, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		return "File"
+	}
+	return strings.ToUpper(kind)
+}
+
+// dict makes one value of several, for parts of templates: names and values in turn.
+func dict(pairs ...any) (map[string]any, error) {
+	values := make(map[string]any, len(pairs)/2)
+	for pair := range slices.Chunk(pairs, 2) {
+		name, ok := pair[0].(string)
+		if !ok || len(pair) != 2 {
+			return nil, fmt.Errorf("dict: %v is not a name with a value", pair)
+		}
+		values[name] = pair[1]
+	}
+	return values, nil
+}

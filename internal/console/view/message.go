@@ -1,0 +1,142 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/markup"
+)
+
+const summaryLength = 200 // characters
+
+const deletedText = "This message was deleted"
+
+func Summary(m bridge.Message) string {
+	if m.DeletedAt != nil {
+		return deletedText
+	}
+	text := oneLine(m.Content)
+	switch kind := KindOf(m); {
+	case text == "":
+		return kind
+	case m.Media != nil || m.Poll != nil || m.Location != nil || len(m.Contacts) > 0:
+		return kind + ": " + text
+	}
+	return text
+}
+
+// QuotedLine returns a message that another one answers in one line.
+func QuotedLine(q bridge.Quoted) string {
+	text, kind := oneLine(q.Content), kindsOfTypes[q.MessageType]
+	switch {
+	case q.DeletedAt != nil:
+		return deletedText
+	case text == "":
+		return cmp.Or(q.FileName, kindOfType(q.MessageType))
+	case kind != "":
+		return kind + ": " + text
+	}
+	return text
+}
+
+// lastLine returns the newest message of a chat in one line.
+func lastLine(m bridge.LastMessage) string {
+	if m.DeletedAt != nil {
+		return deletedText
+	}
+	return cmp.Or(oneLine(m.Content), kindOfType(m.MessageType))
+}
+
+// lastIcon returns the drawing of what the newest message of a chat is; empty for texts.
+func lastIcon(m bridge.LastMessage) string {
+	if m.DeletedAt != nil {
+		return "deleted"
+	}
+	return iconsOfKinds[kindsOfTypes[m.MessageType]]
+}
+
+// iconsOfKinds has the drawings of messages that are more than text, by their words.
+var iconsOfKinds = map[string]string{
+	"Picture": "picture", "Video": "play", "Voice note or sound": "mic", "Document": "file", "Album": "picture", "Location": "place",
+	"Contact": "contact", "Contacts": "contact", "Poll": "poll",
+}
+
+// oneLine returns the beginning of a text in one line, without the marks of its formatting.
+func oneLine(text string) string {
+	return bridge.Beginning(strings.Join(strings.Fields(markup.Plain(text)), " "), summaryLength)
+}
+
+func KindOf(m bridge.Message) string {
+	switch {
+	case m.MessageType == bridge.TypeUndecryptable:
+		return "Waiting for this message. It shows up once the sender’s phone has sent it again."
+	case m.Poll != nil:
+		return "Poll"
+	case m.Location != nil:
+		return "Location"
+	case len(m.Contacts) == 1:
+		return "Contact"
+	case len(m.Contacts) > 1:
+		return "Contacts"
+	case m.Event != nil:
+		return "Event"
+	case m.Album != nil:
+		return albumWords(m.Album)
+	case m.GroupInvite != nil:
+		return "Group invitation"
+	case m.Order != nil:
+		return "Order"
+	case m.Product != nil:
+		return "Product"
+	case m.Media != nil && m.Media.PTT:
+		return "Voice note"
+	case m.Media != nil:
+		return cmp.Or(kindsOfFiles[m.Media.Type], m.Media.FileName, "Document")
+	}
+	return kindOfType(m.MessageType)
+}
+
+// kindsOfFiles has words for files; others are documents.
+var kindsOfFiles = map[bridge.MediaType]string{
+	bridge.MediaImage: "Picture", bridge.MediaVideo: "Video", bridge.MediaAudio: "Sound", bridge.MediaSticker: "Sticker",
+}
+
+// kindOfType returns words for a message without text of which only the type is known.
+func kindOfType(messageType string) string {
+	switch messageType {
+	case "conversation", "extendedTextMessage":
+		return "Empty message"
+	case bridge.TypeUnknown:
+		return "This kind of message isn’t supported yet"
+	}
+	return cmp.Or(kindsOfTypes[messageType], "Message of type "+strings.TrimSuffix(messageType, "Message"))
+}
+
+// kindsOfTypes has words for messages of which only the type is known.
+var kindsOfTypes = map[string]string{
+	"imageMessage": "Picture", "videoMessage": "Video", "ptvMessage": "Video", "audioMessage": "Voice note or sound",
+	"documentMessage": "Document", "stickerMessage": "Sticker", "albumMessage": "Album", "locationMessage": "Location", "liveLocationMessage": "Location",
+	"contactMessage": "Contact", "contactsArrayMessage": "Contacts", bridge.TypeUndecryptable: "Waiting for this message",
+	"pollCreationMessage": "Poll", "pollCreationMessageV2": "Poll", "pollCreationMessageV3": "Poll", "pollCreationMessageV5": "Poll", "pollCreationMessageV6": "Poll",
+}
+
+// albumWords counts the pictures and videos that an album announces.
+func albumWords(a *bridge.Album) string {
+	var parts []string
+	count := func(n int, noun string) {
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+noun)
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %ss", n, noun))
+		}
+	}
+	count(a.Images, "picture")
+	count(a.Videos, "video")
+	if len(parts) == 0 {
+		return "Album"
+	}
+	return "Album: " + strings.Join(parts, ", ")
+}

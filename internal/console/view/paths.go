@@ -1,0 +1,53 @@
+package view
+
+import (
+	"net/url"
+
+	"bridged/internal/bridge"
+)
+
+// picturePath returns the address of the picture of a person or a group; empty for
+// chats that have none.
+func picturePath(jid bridge.JID) string {
+	switch jid.Server() {
+	case bridge.ServerUser, bridge.ServerLID, bridge.ServerGroup:
+		return Root + "/pictures/" + jid.Escaped()
+	}
+	return ""
+}
+
+// NextPage returns the address of the page at a cursor; empty for none.
+func NextPage(path string, query url.Values, parameter string, cursor *string) string {
+	if cursor == nil {
+		return ""
+	}
+	query.Set(parameter, *cursor)
+	return path + "?" + query.Encode()
+}
+
+const Root = "/console"
+
+func PersonPath(jid bridge.JID) string { return Root + "/people/" + jid.Escaped() }
+
+// InfoPath returns the page about a chat: that of its group, or of the person.
+func InfoPath(jid bridge.JID) string {
+	if jid.IsGroup() {
+		return ChatPath(jid) + "/info"
+	}
+	return PersonPath(jid)
+}
+
+// Typed returns the values of a form's field as values of a type.
+func Typed[T ~string](values []string) []T {
+	list := make([]T, len(values))
+	for i, value := range values {
+		list[i] = T(value)
+	}
+	return list
+}
+
+func ChatPath(jid bridge.JID) string { return Root + "/chats/" + jid.Escaped() }
+
+func mediaPath(chat bridge.JID, id string) string {
+	return Root + "/media/" + chat.Escaped() + "/" + bridge.PathID(id)
+}

@@ -2,14 +2,11 @@
 package docs
 
 import (
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +18,8 @@ import (
 )
 
 //go:generate go test . -run TestTables -update
+
+const module = "bridged/"
 
 var update = flag.Bool("update", false, "write the tables into the pages")
 
@@ -94,37 +93,33 @@ func sentenceAfter(t *testing.T, file *ast.File, pos token.Pos) string {
 	return verb.ReplaceAllString(start, "…")
 }
 
-// packages lists the packages with the first sentence of their comments, up to a colon.
+// packages lists the packages of the program with the first sentence of their comments, up to a
+// colon.
 func packages(t *testing.T) string {
+	list := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}}\t{{.Doc}}\t{{join .Imports \" \"}}", "./cmd/bridged")
+	list.Dir = ".."
+	lines := slices.Sorted(strings.Lines(string(must(list.Output())(t))))
 	table := new(strings.Builder)
 	table.WriteString("| Package | | Imports of ours |\n|---|---|---|\n")
-	list := exec.Command("go", "list", "-json=ImportPath,Doc,Imports", "./...")
-	list.Dir = ".."
-	decoder := json.NewDecoder(strings.NewReader(string(must(list.Output())(t))))
-	for {
-		var p struct {
-			ImportPath, Doc string
-			Imports         []string
+	for _, line := range lines {
+		fields := strings.Split(strings.TrimSpace(line), "\t")
+		if !strings.HasPrefix(line, module) || len(fields) < 2 {
+			continue
 		}
-		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			return table.String()
-		} else if err != nil {
-			t.Fatal(err)
+		var imports []string
+		for path := range strings.FieldsSeq(strings.Join(fields[2:], "")) {
+			if strings.HasPrefix(path, module) {
+				imports = append(imports, short(path))
+			}
 		}
-		if p.Doc == "" {
-			continue // a package of tests
-		}
-		imports := slices.DeleteFunc(p.Imports, func(path string) bool { return !strings.HasPrefix(path, "bridged/") })
-		for i := range imports {
-			imports[i] = short(imports[i])
-		}
-		fmt.Fprintf(table, "| `%s` | %s | %s |\n", short(p.ImportPath), charter(p.Doc), strings.Join(imports, ", "))
+		fmt.Fprintf(table, "| `%s` | %s | %s |\n", short(fields[0]), charter(fields[1]), strings.Join(imports, ", "))
 	}
+	return table.String()
 }
 
 // short removes the module's name, and internal/, from the path of a package.
 func short(path string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(path, "bridged/"), "internal/")
+	return strings.TrimPrefix(strings.TrimPrefix(path, module), "internal/")
 }
 
 // subject matches the first words of a package's comment.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -29,6 +30,7 @@ func TestTables(t *testing.T) {
 		page, name string
 		make       func(*testing.T) string
 	}{
+		{"configuration.md", "variables", variables},
 		{"operations.md", "lastError", remedies},
 		{"architecture.md", "packages", packages},
 	} {
@@ -54,6 +56,34 @@ func TestTables(t *testing.T) {
 			}
 		})
 	}
+}
+
+// variables lists the fields of config.Config: the comment of each is its sentence.
+func variables(t *testing.T) string {
+	table := new(strings.Builder)
+	table.WriteString("| Variable | Default | |\n|---|---|---|\n")
+	ast.Inspect(parse(t, "../internal/config/config.go"), func(n ast.Node) bool {
+		field, ok := n.(*ast.Field)
+		if !ok || field.Tag == nil {
+			return true
+		}
+		tag := reflect.StructTag(must(strconv.Unquote(field.Tag.Value))(t))
+		name := tag.Get("env")
+		if name == "" {
+			return true
+		}
+		sentence := strings.TrimSuffix(oneLine(field.Doc), ".")
+		if sentence == "" {
+			t.Errorf("the field of %s has no comment", name)
+		}
+		usual := tag.Get("envDefault")
+		if usual != "" {
+			usual = "`" + usual + "`"
+		}
+		fmt.Fprintf(table, "| `%s` | %s | %s |\n", name, usual, sentence)
+		return true
+	})
+	return table.String()
 }
 
 // verb matches a verb of a format.

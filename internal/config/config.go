@@ -27,76 +27,145 @@ import (
 
 // Config is the checked configuration.
 type Config struct {
-	Token           string               `env:"BRIDGE_TOKEN"`
-	TokenFile       string               `env:"BRIDGE_TOKEN_FILE"`
-	EnableSend      bool                 `env:"ENABLE_SEND" envDefault:"false"`
-	PhoneNumber     string               `env:"PHONE_NUMBER"`
-	ListenAddr      string               `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080"`
-	MaxConnections  int                  `env:"MAX_CONNECTIONS"`
-	DataDir         string               `env:"DATA_DIR" envDefault:"./data"`
-	DeviceName      string               `env:"DEVICE_NAME" envDefault:"bridged"`
-	MediaMaxBytes   Size                 `env:"MEDIA_MAX_BYTES" envDefault:"100MiB"`
-	MediaCacheBytes Size                 `env:"MEDIA_CACHE_BYTES" envDefault:"1GiB"`
-	ImportMaxBytes  Size                 `env:"IMPORT_MAX_BYTES" envDefault:"2GiB"`
-	ImportQuota     Size                 `env:"IMPORT_QUOTA" envDefault:"256MiB"`
-	FetchTimeout    time.Duration        `env:"FETCH_TIMEOUT" envDefault:"60s"`
-	FFmpeg          string               `env:"FFMPEG"`
-	LinkPreviews    bool                 `env:"LINK_PREVIEWS" envDefault:"false"`
-	RetentionDays   Days                 `env:"RETENTION_DAYS" envDefault:"0"`
-	NewChatsPerDay  int                  `env:"NEW_CHATS_PER_DAY" envDefault:"0"`
-	NewChatsMinGap  time.Duration        `env:"NEW_CHATS_MIN_GAP" envDefault:"0"`
-	HistoryImport   bridge.HistoryImport `env:"HISTORY_IMPORT" envDefault:"off"`
-	ShowTyping      bool                 `env:"SHOW_TYPING" envDefault:"false"`
-	LogLevel        string               `env:"LOG_LEVEL" envDefault:"info"`
-	LogFormat       string               `env:"LOG_FORMAT"`
-	ClientVersion   string               `env:"CLIENT_VERSION"`
-	NetworkFile     string               `env:"WA_NETWORK_FILE"`
-	ProxyURL        string               `env:"PROXY_URL"`
-	Console         bool                 `env:"CONSOLE" envDefault:"true"`
-	PublicURL       string               `env:"PUBLIC_URL"`
-	BasePath        string               `env:"BASE_PATH"`
+	// The bearer token, at least 16 visible ASCII characters; required.
+	Token string `env:"BRIDGE_TOKEN"`
+	// A file with the token instead, such as a Docker secret.
+	TokenFile string `env:"BRIDGE_TOKEN_FILE"`
+	// `true` allows sending; otherwise routes that send answer 403.
+	EnableSend bool `env:"ENABLE_SEND" envDefault:"false"`
+	// The account's number with its country code; no other account can pair.
+	PhoneNumber string `env:"PHONE_NUMBER"`
+	// `host:port`; the image listens on `0.0.0.0:8080`.
+	ListenAddr string `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080"`
+	// Open connections, by default 4096, or fewer if the process may open fewer files. A quarter
+	// (at most 1,024) is for callers without a token; of the rest a token tree has at most half,
+	// and all tokens except `BRIDGE_TOKEN` three quarters.
+	MaxConnections int `env:"MAX_CONNECTIONS"`
+	// The [data directory](operations.md#the-data-directory); `/data` in the image.
+	DataDir string `env:"DATA_DIR" envDefault:"./data"`
+	// The name in the phone's list of linked devices, set at pairing.
+	DeviceName string `env:"DEVICE_NAME" envDefault:"bridged"`
+	// The largest file that is sent or downloaded.
+	MediaMaxBytes Size `env:"MEDIA_MAX_BYTES" envDefault:"100MiB"`
+	// Downloaded files on disk, least recently used removed first; 0 turns the cache off.
+	MediaCacheBytes Size `env:"MEDIA_CACHE_BYTES" envDefault:"1GiB"`
+	// The largest [exported chat](operations.md#exported-chats), packed and unpacked.
+	ImportMaxBytes Size `env:"IMPORT_MAX_BYTES" envDefault:"2GiB"`
+	// How much the imports of a token tree may store; `BRIDGE_TOKEN` has no quota, and 0 means no
+	// quota for all tokens.
+	ImportQuota Size `env:"IMPORT_QUOTA" envDefault:"256MiB"`
+	// The time for fetching a file to send.
+	FetchTimeout time.Duration `env:"FETCH_TIMEOUT" envDefault:"60s"`
+	// The path of ffmpeg, which [converts sounds and videos](operations.md#sounds-and-videos), or
+	// `off`; by default the one in the search path.
+	FFmpeg string `env:"FFMPEG"`
+	// `true` fetches the page of a text's first link and sends its preview, unless the text says
+	// `"linkPreview": false`.
+	LinkPreviews bool `env:"LINK_PREVIEWS" envDefault:"false"`
+	// Removes messages older than this (`30` or `30d`), hourly; 0 retains all. Chats stay.
+	RetentionDays Days `env:"RETENTION_DAYS" envDefault:"0"`
+	// How many chats the account may begin in 24 hours; 0 is unlimited. Answers are not limited.
+	NewChatsPerDay int `env:"NEW_CHATS_PER_DAY" envDefault:"0"`
+	// The time between two chats that the account begins, such as `90s`; at most 24h.
+	NewChatsMinGap time.Duration `env:"NEW_CHATS_MIN_GAP" envDefault:"0"`
+	// `recent`, `full` or a span such as `1y`, `6mo`, `90d`: imports messages from before the
+	// pairing ([history](operations.md#history)).
+	HistoryImport bridge.HistoryImport `env:"HISTORY_IMPORT" envDefault:"off"`
+	// `true` shows in [streams of events](api.md#follow-events) who is typing. The account is then
+	// available all the time, and the phone stays silent.
+	ShowTyping bool `env:"SHOW_TYPING" envDefault:"false"`
+	// `trace`, `debug`, `info`, `warn` or `error`.
+	LogLevel string `env:"LOG_LEVEL" envDefault:"info"`
+	// `json` or `console`; by default `console` on a terminal.
+	LogFormat string `env:"LOG_FORMAT"`
+	// The version of WhatsApp Web that bridged reports, such as `2.3000.1049878396`, if this
+	// machine cannot look it up ([client versions](operations.md#client-versions)).
+	ClientVersion string `env:"CLIENT_VERSION"`
+	// Connects to a [simulated network](operations.md#simulated-networks) instead of WhatsApp.
+	NetworkFile string `env:"WA_NETWORK_FILE"`
+	// `http://`, `https://` or `socks5://`: a proxy for WhatsApp and its media only.
+	ProxyURL string `env:"PROXY_URL"`
+	// `false` removes the [console](operations.md#the-console) and the OpenAPI document.
+	Console bool `env:"CONSOLE" envDefault:"true"`
+	// The console's address at a reverse proxy, such as `https://bridge.example.com`; separate
+	// several with commas.
+	PublicURL string `env:"PUBLIC_URL"`
+	// A path under which everything is served too, such as `/bridged` ([reverse
+	// proxies](operations.md#behind-a-reverse-proxy)).
+	BasePath string `env:"BASE_PATH"`
 
-	// These are for the service that transcribes voice notes. Without TranscribeURL there is
-	// none.
-	TranscribeURL       string `env:"TRANSCRIBE_URL"`
-	Transcribe          string `env:"TRANSCRIBE" envDefault:"off"`
-	TranscribeKey       string `env:"TRANSCRIBE_KEY"`
-	TranscribeKeyFile   string `env:"TRANSCRIBE_KEY_FILE"`
-	TranscribeModel     string `env:"TRANSCRIBE_MODEL"`
+	// A service that [transcribes](operations.md#transcripts) voice notes: its address without
+	// `/v1/audio/transcriptions`, such as `http://whisper:8000`.
+	TranscribeURL string `env:"TRANSCRIBE_URL"`
+	// The voice notes to transcribe when they arrive: `incoming`, `all` (own ones too) or `off`.
+	// With a service, any can be requested.
+	Transcribe string `env:"TRANSCRIBE" envDefault:"off"`
+	// The service's key.
+	TranscribeKey string `env:"TRANSCRIBE_KEY"`
+	// A file with the key instead.
+	TranscribeKeyFile string `env:"TRANSCRIBE_KEY_FILE"`
+	// The model's name, such as `whisper-1`; only whisper.cpp's server needs none.
+	TranscribeModel string `env:"TRANSCRIBE_MODEL"`
+	// The spoken languages by ISO 639 codes, the most frequent first: `de,en`; by default any.
 	TranscribeLanguages string `env:"TRANSCRIBE_LANGUAGES"`
-	TranscribeMinutes   int    `env:"TRANSCRIBE_MINUTES" envDefault:"0"`
+	// Minutes of sound a month; 0 is unlimited.
+	TranscribeMinutes int `env:"TRANSCRIBE_MINUTES" envDefault:"0"`
 
-	// These are the permissions of agents.
-	MCP               string `env:"MCP" envDefault:"off"`
-	MCPSendChats      string `env:"MCP_SEND_CHATS"`
-	MCPConfirm        bool   `env:"MCP_CONFIRM" envDefault:"false"`
-	MCPSendsPerMinute int    `env:"MCP_SENDS_PER_MINUTE" envDefault:"10"`
+	// The endpoint for [agents](agents.md#switch-it-on): `read`, `send` or `off`.
+	MCP string `env:"MCP" envDefault:"off"`
+	// JIDs that agents may send to, separated by commas; without it only tokens with `chats` can
+	// send.
+	MCPSendChats string `env:"MCP_SEND_CHATS"`
+	// `true`: a person confirms each send in the agent's client; clients that cannot ask are
+	// refused.
+	MCPConfirm bool `env:"MCP_CONFIRM" envDefault:"false"`
+	// Sends in any sixty seconds for a token tree.
+	MCPSendsPerMinute int `env:"MCP_SENDS_PER_MINUTE" envDefault:"10"`
 
-	// These are for the compatibility APIs.
-	Compat         string `env:"COMPAT"`
-	CompatListen   string `env:"COMPAT_LISTEN"`
+	// The [compatibility APIs](compatibility.md) to serve: `waha`, `evolution`, `cloud`.
+	Compat string `env:"COMPAT"`
+	// Addresses that serve one of them at the root, for clients that take no path:
+	// `evolution=127.0.0.1:8081`.
+	CompatListen string `env:"COMPAT_LISTEN"`
+	// The name of the only instance of Evolution API.
 	CompatInstance string `env:"COMPAT_INSTANCE" envDefault:"bridged"`
-	CompatURLToken bool   `env:"COMPAT_URL_TOKEN" envDefault:"false"`
+	// `true` lets clients of the Cloud API put the key into the address.
+	CompatURLToken bool `env:"COMPAT_URL_TOKEN" envDefault:"false"`
 
-	// These are for the event log and its webhooks.
-	EventsMaxAge      time.Duration `env:"EVENTS_MAX_AGE" envDefault:"30d"`
-	EventsMaxCount    int           `env:"EVENTS_MAX_COUNT" envDefault:"1000000"`
-	WebhookURL        string        `env:"WEBHOOK_URL"`
-	WebhookSecret     string        `env:"WEBHOOK_SECRET"`
-	WebhookSecretFile string        `env:"WEBHOOK_SECRET_FILE"`
-	WebhookEvents     string        `env:"WEBHOOK_EVENTS"`
-	WebhookPrivate    string        `env:"WEBHOOK_ALLOW_PRIVATE"`
+	// How long events are stored for readers and webhooks; 0 is unlimited.
+	EventsMaxAge time.Duration `env:"EVENTS_MAX_AGE" envDefault:"30d"`
+	// How many events are stored; 0 is unlimited.
+	EventsMaxCount int `env:"EVENTS_MAX_COUNT" envDefault:"1000000"`
+	// The address to post the events of all chats to; separate several with commas. Webhooks of
+	// some chats are created [over the API](api.md#follow-events).
+	WebhookURL string `env:"WEBHOOK_URL"`
+	// Signs the posts, required with `WEBHOOK_URL`: `whsec_` and the base64 of 24 to 64 bytes.
+	WebhookSecret string `env:"WEBHOOK_SECRET"`
+	// A file with the secret instead.
+	WebhookSecretFile string `env:"WEBHOOK_SECRET_FILE"`
+	// The event types to post, separated by commas; by default all.
+	WebhookEvents string `env:"WEBHOOK_EVENTS"`
+	// Private addresses that webhooks created over the API may use: prefixes such as `10.0.0.0/8`,
+	// separated by commas.
+	WebhookPrivate string `env:"WEBHOOK_ALLOW_PRIVATE"`
 
-	// These are for the fleet on NATS, which is off without NATSURL.
-	NATSURL       string        `env:"NATS_URL"`
-	NATSCredsFile string        `env:"NATS_CREDS_FILE"`
-	NATSCAFile    string        `env:"NATS_CA_FILE"`
-	NATSPrefix    string        `env:"NATS_PREFIX" envDefault:"bridged"`
-	NATSReplicas  int           `env:"NATS_REPLICAS" envDefault:"1"`
-	NATSOwnerTTL  time.Duration `env:"NATS_OWNER_TTL" envDefault:"60s"`
+	// The NATS servers of a [fleet](fleet.md), such as `nats://host:4222` or `tls://host:4222`,
+	// separated by commas.
+	NATSURL string `env:"NATS_URL"`
+	// The user's credentials as nsc writes them.
+	NATSCredsFile string `env:"NATS_CREDS_FILE"`
+	// Certificates to trust, in PEM.
+	NATSCAFile string `env:"NATS_CA_FILE"`
+	// How subjects begin, and, in capitals, streams and buckets.
+	NATSPrefix string `env:"NATS_PREFIX" envDefault:"bridged"`
+	// How many servers store each event: 3 in a cluster.
+	NATSReplicas int `env:"NATS_REPLICAS" envDefault:"1"`
+	// When another process can take over the account of a dead one, if bridged creates the bucket;
+	// 2s to 1h.
+	NATSOwnerTTL time.Duration `env:"NATS_OWNER_TTL" envDefault:"60s"`
 
-	// SimulatedFetchAllow makes exceptions to the guard of send-media. It is only permitted on a
-	// simulated network (NetworkFile).
+	// Address prefixes that are not public and from which bridged may fetch, such as `127.0.0.0/8`;
+	// on a simulated network only.
 	SimulatedFetchAllow string `env:"SIMULATED_FETCH_ALLOW"`
 
 	// The checks set the fields from here on.

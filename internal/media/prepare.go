@@ -180,7 +180,7 @@ func storageFailed(err error) error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be stored: the disk may be full").Because(err)
 }
 
-// measure fills in dimensions, duration, thumbnail and waveform, as far as they can be
+// measure fills in dimensions, duration and thumbnail, as far as they can be
 // determined. Its failure does not stop the send, not even a panic over a strange file.
 func (p *Preparer) measure(ctx context.Context, f *bridge.File, file *os.File, kind kind) {
 	_, err := guarded(file, func(r io.ReadSeeker) (seconds float64, err error) {
@@ -195,9 +195,6 @@ func (p *Preparer) measure(ctx context.Context, f *bridge.File, file *os.File, k
 			}
 		case kind.ogg != nil:
 			seconds = kind.ogg.seconds()
-			if f.PTT {
-				f.Waveform, err = waveform(r, kind.ogg)
-			}
 		case kind.sniffed == "audio/mpeg", kind.mime == "audio/mpeg":
 			seconds, err = mp3Seconds(r)
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"slices"
 )
 
 // ogg describes an Ogg file with one stream of sound, or several of a kind one after the other
@@ -160,59 +159,6 @@ func opusSamples(head []byte) int64 {
 		return 0
 	}
 	return frame * int64(head[1]&0x3F)
-}
-
-const waveformBars = 64 // that the apps draw for a voice note
-
-// waveform approximates the loudness of an Opus stream over time, from 0 to 100, by its bytes:
-// voice notes have a variable bit rate. A constant one is drawn flat.
-func waveform(r io.Reader, o *ogg) ([]byte, error) {
-	if !o.isOpus || o.samples <= 0 {
-		return nil, errors.New("no Opus packets to draw")
-	}
-	bars := barSums{bar: float64(o.samples) / waveformBars}
-	err := walkOgg(r, func(p *packet) error {
-		if p.n > 1 { // behind the two headers
-			bars.add(p.size, opusSamples(p.start()))
-		}
-		return nil
-	}, func(int64) {})
-	if err != nil {
-		return nil, err
-	}
-	return bars.scaled(), nil
-}
-
-// barSums distributes the bytes of packets over the bars in which they play.
-type barSums struct {
-	bar   float64 // samples of a bar
-	at    float64 // samples so far
-	bytes [waveformBars]float64
-}
-
-func (b *barSums) add(size int, samples int64) {
-	if samples == 0 {
-		return
-	}
-	end := b.at + float64(samples)
-	for i := int(b.at / b.bar); i < waveformBars && float64(i)*b.bar < end; i++ {
-		overlap := min(end, float64(i+1)*b.bar) - max(b.at, float64(i)*b.bar)
-		b.bytes[i] += float64(size) * overlap / float64(samples)
-	}
-	b.at = end
-}
-
-func (b *barSums) scaled() []byte {
-	quietest, loudest := slices.Min(b.bytes[:]), slices.Max(b.bytes[:])
-	values := make([]byte, waveformBars)
-	spread := loudest - quietest
-	for i, v := range b.bytes {
-		// A spread of less than a tenth comes from cutting into bars, not from the sound.
-		if values[i] = 50; spread > loudest/10 {
-			values[i] = byte(100*(v-quietest)/spread + 0.5)
-		}
-	}
-	return values
 }
 
 // maxResync limits the bytes that are skipped in search of the next frame.

@@ -159,9 +159,10 @@ func (k kind) mayBecome(t bridge.MediaType) bool {
 	return major == "video" || major == "audio" && t == bridge.MediaAudio
 }
 
-// hear measures the waveform of a voice note that is sent as it is. Without ffmpeg, or where it
-// fails, that which was guessed stays.
+// hear measures the waveform of a voice note that is sent as it is. It is flat without ffmpeg, or
+// if ffmpeg fails.
 func (p *Preparer) hear(ctx context.Context, f *bridge.File) {
+	f.Waveform = transcode.Flat()
 	if p.opts.Converter == nil {
 		return
 	}

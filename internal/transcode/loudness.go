@@ -1,6 +1,7 @@
 package transcode
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -22,7 +23,7 @@ type loudness struct {
 	n      int
 	half   []byte // of a sample
 	heard  int64  // bytes
-	stop   func() // ends ffmpeg after [MaxSound]
+	stop   func() // ends ffmpeg after [MaxLength]
 }
 
 // rate counts the samples of a second.
@@ -68,6 +69,9 @@ func (l *loudness) add(sample []byte) {
 }
 
 func (l *loudness) isEmpty() bool { return len(l.pieces) == 0 && l.n == 0 }
+
+// Flat returns the waveform of a voice note whose loudness is unknown.
+func Flat() []byte { return bytes.Repeat([]byte{50}, bars) }
 
 // bars returns the waveform: the loudest bar has 100.
 func (l *loudness) bars() []byte {

@@ -29,6 +29,9 @@ import (
 	"bridged/internal/fleet"
 	"bridged/internal/maintenance"
 	"bridged/internal/media"
+	"bridged/internal/media/cdn"
+	"bridged/internal/media/disk"
+	"bridged/internal/media/files"
 	"bridged/internal/preview"
 	"bridged/internal/store"
 	"bridged/internal/transcribe"
@@ -53,12 +56,12 @@ type app struct {
 	dir      *dataDir
 	store    *store.Store
 	account  *wa.Manager
-	files    *media.Cache
-	kept     *media.Kept
+	files    *files.Cache
+	kept     *files.Imported
 	preparer *media.Preparer
 	exports  *media.Preparer // receives exported chats
 	importer *chatimport.Importer
-	pictures *media.Pictures
+	pictures *files.Pictures
 	typing   *stream.Typing // nil unless SHOW_TYPING
 	webhooks *webhook.Dispatcher
 	server   *http.Server
@@ -176,7 +179,7 @@ func (a *app) openStore(ctx context.Context, c config.Config) (err error) {
 
 // openAccount opens the account's session and its files. It does not dial.
 func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
-	cdn := media.NewCDN(media.CDNOptions{Proxy: c.Network.Proxy, Authority: c.Network.Authority(), TempDir: a.dir.file("tmp"), Log: a.log})
+	servers := cdn.New(cdn.Options{Proxy: c.Network.Proxy, Authority: c.Network.Authority(), TempDir: a.dir.file("tmp"), Log: a.log})
 	var lease wa.Lease
 	if a.fleet != nil {
 		lease = a.fleet
@@ -190,25 +193,25 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, ClientVersion: c.ClientVersion, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		NewChats:      bridge.NewChats{PerDay: c.NewChatsPerDay, MinGap: c.NewChatsMinGap},
-		Network:       c.Network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
+		Network:       c.Network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: servers,
 		PictureChanged: a.forgetPicture, Typing: noteTyping, Lease: lease,
 	})
 	if err != nil {
 		return err
 	}
 	a.opened = append(a.opened, a.account.Close)
-	a.pictures, err = media.NewPictures(media.PicturesOptions{
-		Dir: a.dir.file("pictures"), MaxBytes: maxPictureBytes, CDN: cdn, Account: a.account, Now: a.store.Clock().Now, Log: a.log,
+	a.pictures, err = files.NewPictures(files.PicturesOptions{
+		Dir: a.dir.file("pictures"), MaxBytes: maxPictureBytes, CDN: servers, Account: a.account, Now: a.store.Clock().Now, Log: a.log,
 	})
 	if err != nil {
 		return explained(a.dir.file("pictures"), err)
 	}
-	if a.kept, err = media.OpenKept(ctx, a.dir.file("imported"), a.store.IsKept); err != nil {
+	if a.kept, err = files.OpenImported(ctx, a.dir.file("imported"), a.store.IsKept); err != nil {
 		return explained(a.dir.file("imported"), err)
 	}
-	a.files, err = media.NewCache(media.CacheOptions{
-		Kept: a.kept,
-		Dir:  a.dir.file("media"), MaxBytes: int64(c.MediaCacheBytes), MaxFile: int64(c.MediaMaxBytes), CDN: cdn, Account: a.account, HasFile: a.hasFile, Log: a.log,
+	a.files, err = files.NewCache(files.CacheOptions{
+		Imported: a.kept,
+		Dir:      a.dir.file("media"), MaxBytes: int64(c.MediaCacheBytes), MaxFile: int64(c.MediaMaxBytes), CDN: servers, Account: a.account, HasFile: a.hasFile, Log: a.log,
 	})
 	if err != nil {
 		return explained(a.dir.file("media"), err)
@@ -223,12 +226,12 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 		return err
 	}
 	a.preparer = media.NewPreparer(media.PreparerOptions{
-		Guard: guard, TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Cache: a.files, Converter: converter, Log: a.log,
+		Guard: guard, TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Room: a.files.MakeRoom, Converter: converter, Log: a.log,
 	})
-	a.exports = media.NewPreparer(media.PreparerOptions{TempDir: a.dir.file("tmp"), MaxBytes: int64(c.ImportMaxBytes), Setting: "IMPORT_MAX_BYTES", Cache: a.files, Log: a.log})
+	a.exports = media.NewPreparer(media.PreparerOptions{TempDir: a.dir.file("tmp"), MaxBytes: int64(c.ImportMaxBytes), Setting: "IMPORT_MAX_BYTES", Room: a.files.MakeRoom, Log: a.log})
 	a.importer, err = chatimport.New(a.lifetime, chatimport.Options{
 		Store: a.store, Kept: a.kept, Limits: chatexport.Limits{File: int64(c.MediaMaxBytes), Sum: int64(c.ImportMaxBytes)},
-		Quota: int64(c.ImportQuota), Reserve: &media.Reserve{Dir: a.dir.file("")},
+		Quota: int64(c.ImportQuota), Reserve: &disk.Reserve{Dir: a.dir.file("")},
 		Me: func() *bridge.User { return a.account.Status().User }, Lifetime: a.lifetime, Zone: operatorZone(), Now: a.store.Clock().Now, Log: a.log,
 	})
 	a.opened = append(a.opened, func() error { a.importer.Close(); return nil })

@@ -96,7 +96,7 @@ func (a *app) openDoors(c config.Config, router *api.Handler) (map[string]http.H
 // receiver returns what stores the files in the bodies of doors. They have room of their own:
 // the calls that send them on take that of the API.
 func (a *app) receiver(c config.Config) func(context.Context, io.Reader, int64, int64, func()) (compat.File, error) {
-	files := media.NewPreparer(media.PreparerOptions{TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Cache: a.files, Log: a.log})
+	files := media.NewPreparer(media.PreparerOptions{TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Room: a.files.MakeRoom, Log: a.log})
 	return func(ctx context.Context, from io.Reader, announced, family int64, cut func()) (compat.File, error) {
 		file, err := files.Receive(ctx, media.Incoming{From: from, Announced: announced, Family: family, Cut: cut})
 		if err != nil {

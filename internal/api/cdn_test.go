@@ -16,6 +16,8 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/media"
+	"bridged/internal/media/cdn"
+	"bridged/internal/media/files"
 	"bridged/internal/urlguard"
 )
 
@@ -63,12 +65,12 @@ func newPreparer(t testing.TB, tmp string) *media.Preparer {
 	return media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: tmp, MaxBytes: 1 << 10, Log: zerolog.Nop()})
 }
 
-func newFiles(t testing.TB, cdn *cdn, keep int64, kept *media.Kept) *media.Cache {
+func newFiles(t testing.TB, fake *fakeCDN, keep int64, kept *files.Imported) *files.Cache {
 	t.Helper()
 	authority := x509.NewCertPool()
-	authority.AddCert(cdn.server.Certificate())
-	servers := media.NewCDN(media.CDNOptions{Authority: authority, TempDir: t.TempDir(), Log: zerolog.Nop()})
-	c, err := media.NewCache(media.CacheOptions{Dir: t.TempDir(), MaxBytes: keep, MaxFile: 1 << 20, CDN: servers, Account: cdn, Kept: kept, Log: zerolog.Nop()})
+	authority.AddCert(fake.server.Certificate())
+	servers := cdn.New(cdn.Options{Authority: authority, TempDir: t.TempDir(), Log: zerolog.Nop()})
+	c, err := files.NewCache(files.CacheOptions{Dir: t.TempDir(), MaxBytes: keep, MaxFile: 1 << 20, CDN: servers, Account: fake, Imported: kept, Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +78,8 @@ func newFiles(t testing.TB, cdn *cdn, keep int64, kept *media.Kept) *media.Cache
 	return c
 }
 
-// cdn is the network's media server, and what the account knows of it.
-type cdn struct {
+// fakeCDN is the network's media server, and what the account knows of it.
+type fakeCDN struct {
 	account *account
 	server  *httptest.Server
 
@@ -90,14 +92,14 @@ type cdn struct {
 	refused  error // of every such question, if set; guarded by mu
 }
 
-func newCDN(t testing.TB, a *account) *cdn {
-	c := &cdn{account: a, files: map[string][]byte{}}
+func newCDN(t testing.TB, a *account) *fakeCDN {
+	c := &fakeCDN{account: a, files: map[string][]byte{}}
 	c.server = httptest.NewTLSServer(c)
 	t.Cleanup(c.server.Close)
 	return c
 }
 
-func (c *cdn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *fakeCDN) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	c.asked++
 	file, found, answer := c.files[r.URL.Path], c.files[r.URL.Path] != nil, c.answer
@@ -112,30 +114,30 @@ func (c *cdn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (c *cdn) requests() int {
+func (c *fakeCDN) requests() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.asked
 }
 
-func (c *cdn) answers(answer http.HandlerFunc) {
+func (c *fakeCDN) answers(answer http.HandlerFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.answer = answer
 }
 
-// MediaConn is part of media.Account.
-func (c *cdn) MediaConn(context.Context, bool) (bridge.MediaConn, error) {
+// MediaConn is part of files.Account.
+func (c *fakeCDN) MediaConn(context.Context, bool) (bridge.MediaConn, error) {
 	return bridge.MediaConn{Hosts: []string{strings.TrimPrefix(c.server.URL, "https://")}}, c.account.Ready()
 }
 
-// Reupload is part of media.Account: the phone has lost everything.
-func (c *cdn) Reupload(context.Context, bridge.Message) (string, error) {
+// Reupload is part of files.Account: the phone has lost everything.
+func (c *fakeCDN) Reupload(context.Context, bridge.Message) (string, error) {
 	return "", bridge.Fail(bridge.CodeMediaGone, "the network no longer has the file, and the phone could not upload it again")
 }
 
 // send puts a file on the CDN that came in from Grace at noon.
-func (c *cdn) send(s *server, id string, file bridge.Media, content string) {
+func (c *fakeCDN) send(s *server, id string, file bridge.Media, content string) {
 	s.t.Helper()
 	file.Size = int64(len(content))
 	sum := sha256.Sum256([]byte(content))
@@ -143,10 +145,10 @@ func (c *cdn) send(s *server, id string, file bridge.Media, content string) {
 }
 
 // sendClaiming does so for a message that says of the contents what it will.
-func (c *cdn) sendClaiming(s *server, id string, file bridge.Media, content string, sum []byte) {
+func (c *fakeCDN) sendClaiming(s *server, id string, file bridge.Media, content string, sum []byte) {
 	s.t.Helper()
 	var sealed bytes.Buffer
-	sums, err := media.Encrypt(&sealed, strings.NewReader(content), file.Type)
+	sums, err := cdn.Encrypt(&sealed, strings.NewReader(content), file.Type)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"bridged/internal/chatexport/exporttest"
 	"bridged/internal/chatimport"
 	"bridged/internal/media"
+	"bridged/internal/media/files"
 	"bridged/internal/store"
 )
 
@@ -31,9 +32,9 @@ const (
 	maxExportFile = 16 << 10
 )
 
-func newKept(t testing.TB, st *store.Store) *media.Kept {
+func newKept(t testing.TB, st *store.Store) *files.Imported {
 	t.Helper()
-	kept, err := media.OpenKept(t.Context(), filepath.Join(t.TempDir(), "imported"), st.IsKept)
+	kept, err := files.OpenImported(t.Context(), filepath.Join(t.TempDir(), "imported"), st.IsKept)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func newExports(tmp string) *media.Preparer {
 	return media.NewPreparer(media.PreparerOptions{TempDir: tmp, MaxBytes: maxExport, Setting: "IMPORT_MAX_BYTES", Log: zerolog.Nop()})
 }
 
-func newImporter(t testing.TB, st *store.Store, acc *account, kept *media.Kept) *chatimport.Importer {
+func newImporter(t testing.TB, st *store.Store, acc *account, kept *files.Imported) *chatimport.Importer {
 	lifetime, end := context.WithCancel(context.Background())
 	i, err := chatimport.New(t.Context(), chatimport.Options{
 		Store: st, Kept: kept, Limits: chatexport.Limits{File: maxExportFile, Sum: maxExport},

@@ -21,7 +21,7 @@ import (
 	"bridged/internal/api/download"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
-	"bridged/internal/media"
+	"bridged/internal/media/files"
 )
 
 // pipes is a network of its own, on which time is the test's.
@@ -245,7 +245,7 @@ func TestLimits_ReadersOfFiles(t *testing.T) {
 				defer file.Close()
 				m := bridge.Message{ID: "F", Timestamp: bridge.At(noon), Media: &bridge.Media{Type: bridge.MediaVideo, MimeType: "video/mp4"}}
 				serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if err := download.Serve(w, r, &media.File{File: file, Size: size, ModTime: noon}, m, download.Inline); err != nil {
+					if err := download.Serve(w, r, &files.File{File: file, Size: size, ModTime: noon}, m, download.Inline); err != nil {
 						t.Error(err)
 					}
 				})

@@ -13,12 +13,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
-	"bridged/internal/media"
+	"bridged/internal/media/cdn"
+	"bridged/internal/media/files"
 )
 
-// Picture is part of media.PictureAccount: people and groups have one where a file
+// Picture is part of files.PictureAccount: people and groups have one where a file
 // on the CDN bears their name.
-func (c *cdn) Picture(_ context.Context, of bridge.JID, size bridge.PictureSize) (bridge.Picture, error) {
+func (c *fakeCDN) Picture(_ context.Context, of bridge.JID, size bridge.PictureSize) (bridge.Picture, error) {
 	if err := c.account.Ready(); err != nil {
 		return bridge.Picture{}, err
 	}
@@ -40,33 +41,33 @@ func picturePath(of bridge.JID, size bridge.PictureSize) string {
 }
 
 // show puts a picture of somebody on the CDN.
-func (c *cdn) show(of bridge.JID, size bridge.PictureSize, content string) {
+func (c *fakeCDN) show(of bridge.JID, size bridge.PictureSize, content string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files[picturePath(of, size)] = []byte(content)
 }
 
 // refuse has the network refuse to tell of pictures.
-func (c *cdn) refuse(err error) {
+func (c *fakeCDN) refuse(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.refused = err
 }
 
 // askedForPictures returns how often the network was asked where a picture is.
-func (c *cdn) askedForPictures() int {
+func (c *fakeCDN) askedForPictures() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.pictured
 }
 
-func newPictures(t *testing.T, cdn *cdn) *media.Pictures {
+func newPictures(t *testing.T, fake *fakeCDN) *files.Pictures {
 	t.Helper()
 	authority := x509.NewCertPool()
-	authority.AddCert(cdn.server.Certificate())
-	p, err := media.NewPictures(media.PicturesOptions{
-		Dir: t.TempDir(), MaxBytes: 1 << 20, CDN: media.NewCDN(media.CDNOptions{Authority: authority, TempDir: t.TempDir(), Log: zerolog.Nop()}),
-		Account: cdn, Log: zerolog.Nop(),
+	authority.AddCert(fake.server.Certificate())
+	p, err := files.NewPictures(files.PicturesOptions{
+		Dir: t.TempDir(), MaxBytes: 1 << 20, CDN: cdn.New(cdn.Options{Authority: authority, TempDir: t.TempDir(), Log: zerolog.Nop()}),
+		Account: fake, Log: zerolog.Nop(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport"
 	"bridged/internal/media"
+	"bridged/internal/media/files"
 	"bridged/internal/store"
 	"bridged/internal/webhook"
 )
@@ -83,13 +84,13 @@ type Options struct {
 	Store    *store.Store
 	Account  Account
 	Webhooks *webhook.Dispatcher
-	Files    *media.Cache
+	Files    *files.Cache
 	Preparer *media.Preparer // fetches files to be sent
 	// Preview returns the preview of the first link in a text, or nil. Preview itself is nil if
 	// link previews are off.
 	Preview      func(ctx context.Context, text string) *bridge.Preview
 	LinkPreviews bool // also in texts that do not request one
-	Pictures     *media.Pictures
+	Pictures     *files.Pictures
 	Importer     *chatimport.Importer
 	Exports      *media.Preparer // receives exported chats
 	// Typing has the typing indicators for streams of events; nil if the account is not available.

@@ -51,7 +51,7 @@ type server struct {
 	store   *store.Store
 	fault   *storetest.Fault
 	account *account
-	cdn     *cdn
+	cdn     *fakeCDN
 	tmp     string // where fetched files lie
 	log     *logBuffer
 }

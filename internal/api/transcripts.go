@@ -6,7 +6,7 @@ import (
 
 	"bridged/internal/api/callers"
 	"bridged/internal/bridge"
-	"bridged/internal/media"
+	"bridged/internal/media/probe"
 )
 
 // transcription returns the state of transcription; nil without a service.
@@ -84,7 +84,7 @@ func requestTranscript(in *input) (any, error) {
 		if !whole {
 			left = min(left, bridge.ChatMinutes(month)-used)
 		}
-		switch length := media.LengthOf(file, m); {
+		switch length := probe.LengthOf(file, m); {
 		case length > month:
 			return nil, bridge.Invalid("the sound is longer than all the minutes of a month (TRANSCRIBE_MINUTES)")
 		case length > left:

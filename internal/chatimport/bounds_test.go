@@ -14,6 +14,7 @@ import (
 	"bridged/internal/chatexport/exporttest"
 	"bridged/internal/fuzzbudget"
 	"bridged/internal/media"
+	"bridged/internal/media/disk"
 )
 
 // strangers is a group in which everybody may write.
@@ -306,7 +307,7 @@ func TestImport_ATokenTreeHasAQuota(t *testing.T) {
 // TestImport_LeavesDiskFree: nothing is stored that does not leave the reserve.
 func TestImport_LeavesDiskFree(t *testing.T) {
 	w := newWorld(t)
-	w.o.Reserve = &media.Reserve{Free: func(string) (free, all int64, err error) { return 100 << 20, 1 << 30, nil }}
+	w.o.Reserve = &disk.Reserve{Free: func(string) (free, all int64, err error) { return 100 << 20, 1 << 30, nil }}
 	if _, err := w.try(endless(10)); bridge.CodeOf(err) != bridge.CodeStorageUnavailable {
 		t.Errorf("got %v", err)
 	}

@@ -27,20 +27,22 @@ import (
 	"bridged/internal/chatexport"
 	"bridged/internal/intake"
 	"bridged/internal/media"
+	"bridged/internal/media/disk"
+	"bridged/internal/media/files"
 	"bridged/internal/store"
 )
 
 // Options configures an [Importer].
 type Options struct {
 	Store *store.Store
-	Kept  *media.Kept
+	Kept  *files.Imported
 	// Limits bounds what an export may unpack to.
 	Limits chatexport.Limits
 	// Quota limits the bytes that the imports of a token tree have stored, at any time; 0 is no limit.
 	// It does not apply to BRIDGE_TOKEN.
 	Quota int64
 	// Reserve is the free space that imports leave on the disk; nil is none.
-	Reserve *media.Reserve
+	Reserve *disk.Reserve
 	// Me returns the account; nil while none is paired.
 	Me       func() *bridge.User
 	Lifetime context.Context // ends imports that are running

@@ -21,6 +21,7 @@ import (
 	"bridged/internal/chatexport"
 	"bridged/internal/chatexport/exporttest"
 	"bridged/internal/media"
+	"bridged/internal/media/files"
 	"bridged/internal/store"
 )
 
@@ -34,7 +35,7 @@ type world struct {
 	t      testing.TB
 	store  *store.Store
 	dir    string // of the files
-	kept   *media.Kept
+	kept   *files.Imported
 	stop   context.CancelFunc
 	commit func() error // of the next ones
 	*Importer
@@ -49,7 +50,7 @@ func newWorld(t testing.TB) *world {
 		Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), BeforeCommit: func() error { return w.commit() },
 	})
 	if err == nil {
-		w.kept, err = media.OpenKept(t.Context(), w.dir, w.store.IsKept)
+		w.kept, err = files.OpenImported(t.Context(), w.dir, w.store.IsKept)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -446,7 +447,7 @@ func TestFiles_ThatNoMessageHas(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := media.OpenKept(t.Context(), w.dir, w.store.IsKept); err != nil {
+	if _, err := files.OpenImported(t.Context(), w.dir, w.store.IsKept); err != nil {
 		t.Fatal(err)
 	}
 	if n := w.files(); n != 3 { // and what somebody has put there

@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
-	"bridged/internal/media"
+	"bridged/internal/media/files"
 	"bridged/internal/store"
 	"bridged/internal/webhook"
 )
@@ -32,8 +32,8 @@ type Options struct {
 	EventsMaxCount int
 
 	Store         *store.Store
-	Files         *media.Cache
-	Kept          *media.Kept
+	Files         *files.Cache
+	Kept          *files.Imported
 	Webhooks      *webhook.Dispatcher
 	ReleaseMemory func(context.Context) error
 	Log           zerolog.Logger

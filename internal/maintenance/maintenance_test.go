@@ -16,7 +16,8 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport/match"
-	"bridged/internal/media"
+	"bridged/internal/media/cdn"
+	"bridged/internal/media/files"
 	"bridged/internal/store"
 	"bridged/internal/urlguard"
 	"bridged/internal/webhook"
@@ -109,7 +110,7 @@ func TestRemoveNoted_FilesOfImportedMessages(t *testing.T) {
 	}
 	defer s.Close()
 	dir := filepath.Join(t.TempDir(), "imported")
-	kept, err := media.OpenKept(t.Context(), dir, s.IsKept)
+	kept, err := files.OpenImported(t.Context(), dir, s.IsKept)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func TestRemoveNoted_FilesOfImportedMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := media.NewCache(media.CacheOptions{Dir: t.TempDir(), CDN: media.NewCDN(media.CDNOptions{TempDir: t.TempDir(), Log: zerolog.Nop()}), Log: zerolog.Nop()})
+	files, err := files.NewCache(files.CacheOptions{Dir: t.TempDir(), CDN: cdn.New(cdn.Options{TempDir: t.TempDir(), Log: zerolog.Nop()}), Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,29 +4,25 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"io"
 	"os"
-	"time"
-
-	_ "golang.org/x/image/bmp" // so that image.Decode knows the format
 
 	"bridged/internal/bridge"
+	"bridged/internal/media/disk"
+	"bridged/internal/media/probe"
 )
 
 const (
-	jpegType    = "image/jpeg"
-	jpegQuality = 90        // of converted pictures; the apps' own is lower
-	maxJPEGSide = 1<<16 - 1 // the format's limit
+	jpegQuality = 90 // of converted pictures; the apps' own is lower
 )
 
 // convert replaces a picture with the JPEG that is sent instead, in the same file, and
 // describes it. One picture is in memory at a time, of at most maxDecoded bytes.
 func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, sniffed string) error {
-	if isAnimated(file, sniffed) {
+	if probe.IsAnimated(file, sniffed) {
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is an animated picture, which does not move as an image: send it as a document, or as an MP4 video")
 	}
 	done, err := p.decoding.Acquire(ctx)
@@ -34,7 +30,7 @@ func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, s
 	if err != nil {
 		return err
 	}
-	picture, err := guarded(file, decodePicture)
+	picture, err := probe.Guarded(file, probe.Decode)
 	if err != nil {
 		return notConvertible(sniffed, err)
 	}
@@ -47,33 +43,12 @@ func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, s
 	if f.Size, err = p.overwrite(file, func(w io.Writer) error {
 		return jpeg.Encode(w, picture, &jpeg.Options{Quality: jpegQuality})
 	}); err != nil {
-		return storageFailed(err)
+		return disk.Failed(err)
 	}
 	if f.Size > p.opts.MaxBytes {
-		return notConvertible(sniffed, tooLarge{size})
+		return notConvertible(sniffed, probe.TooLarge{Size: size})
 	}
 	return nil
-}
-
-// decodeBounded decodes a picture unless it is too large, or takes too long.
-func decodeBounded(r io.ReadSeeker, within time.Duration) (image.Image, pictureHead, error) {
-	head, err := readPictureHead(r)
-	if err != nil {
-		return nil, head, err
-	}
-	if head.cost() > maxDecoded || max(head.Width, head.Height) > maxJPEGSide {
-		return nil, head, tooLarge{image.Pt(head.Width, head.Height)}
-	}
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return nil, head, err
-	}
-	picture, err := decodeInTime(r, within)
-	return picture, head, err
-}
-
-func decodePicture(r io.ReadSeeker) (image.Image, error) {
-	picture, _, err := decodeBounded(r, maxDecoding)
-	return picture, err
 }
 
 // overwrite replaces the content of a file, and returns its size.
@@ -84,24 +59,17 @@ func (p *Preparer) overwrite(file *os.File, write func(io.Writer) error) (int64,
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return 0, err
 	}
-	w := bufio.NewWriterSize(p.room.writer(file), 64<<10)
+	w := bufio.NewWriterSize(p.opts.Room.Writer(file), 64<<10)
 	if err := errors.Join(write(w), w.Flush()); err != nil {
 		return 0, err
 	}
 	return file.Seek(0, io.SeekCurrent)
 }
 
-// tooLarge is the error of a picture whose pixels are not held in memory.
-type tooLarge struct{ size image.Point }
-
-func (t tooLarge) Error() string {
-	return fmt.Sprintf("picture of %d by %d pixels", t.size.X, t.size.Y)
-}
-
 func notConvertible(sniffed string, cause error) error {
-	if large, ok := errors.AsType[tooLarge](cause); ok {
+	if large, ok := errors.AsType[probe.TooLarge](cause); ok {
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the picture has %d by %d pixels, too many to convert %s to JPEG: scale it down, send a JPEG, or send it as a document",
-			large.size.X, large.size.Y, sniffed).Because(cause)
+			large.Size.X, large.Size.Y, sniffed).Because(cause)
 	}
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s that cannot be decoded, so it cannot be shown as an image: check it, or send it as a document", sniffed).Because(cause)
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/image/bmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/media/mediatest"
 )
 
 // enlarged returns a JPEG whose head claims another size.
@@ -96,11 +97,11 @@ func near(a, b color.Color) bool {
 
 func TestConvert_KeepsEveryPixelInItsPlace(t *testing.T) {
 	w := newWeb(t)
-	for name, file := range map[string][]byte{"png": pngFile(t, quarters(64, 48)), "gif": gifFile(t, quarters(64, 48)), "bmp": bmpFile(t, quarters(64, 48))} {
+	for name, file := range map[string][]byte{"png": mediatest.PNG(t, mediatest.Quarters(64, 48)), "gif": mediatest.GIF(t, mediatest.Quarters(64, 48)), "bmp": bmpFile(t, mediatest.Quarters(64, 48))} {
 		t.Run(name, func(t *testing.T) {
 			got := converted(t, w, file)
 			for _, at := range []image.Point{{8, 8}, {56, 8}, {8, 40}, {56, 40}} {
-				if want := quarters(64, 48).At(at.X, at.Y); !near(got.At(at.X, at.Y), want) {
+				if want := mediatest.Quarters(64, 48).At(at.X, at.Y); !near(got.At(at.X, at.Y), want) {
 					t.Errorf("at %v: %v, want %v", at, got.At(at.X, at.Y), want)
 				}
 			}
@@ -124,7 +125,7 @@ func TestConvert_TransparentIsWhite(t *testing.T) {
 	}
 	for name, picture := range map[string]image.Image{"8 bit": glass, "16 bit": deep, "palette": sheet} {
 		t.Run(name, func(t *testing.T) {
-			got := converted(t, w, pngFile(t, picture))
+			got := converted(t, w, mediatest.PNG(t, picture))
 			if !near(got.At(4, 4), color.White) || !near(got.At(28, 12), color.RGBA{R: 255, G: 127, B: 127, A: 255}) {
 				t.Errorf("got %v and %v", got.At(4, 4), got.At(28, 12))
 			}
@@ -138,7 +139,7 @@ func TestConvert_TransparentIsWhite(t *testing.T) {
 
 func TestConvert_RefusesWhatCannotBeShown(t *testing.T) {
 	w := newWeb(t)
-	picture := pngFile(t, quarters(300, 120))
+	picture := mediatest.PNG(t, mediatest.Quarters(300, 120))
 	animatedWebP := append([]byte("RIFF\x20\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x02\x00\x00\x00"), make([]byte, 20)...)
 	for name, c := range map[string]struct {
 		body []byte
@@ -146,14 +147,14 @@ func TestConvert_RefusesWhatCannotBeShown(t *testing.T) {
 	}{
 		"cut picture":     {picture[:len(picture)-30], "cannot be decoded"},
 		"signature alone": {picture[:9], "cannot be decoded"},
-		"bomb":            {bomb(60000, 60000), "60000 by 60000 pixels"},
-		"long":            {bomb(70000, 1), "70000 by 1 pixels"},
+		"bomb":            {mediatest.Bomb(60000, 60000), "60000 by 60000 pixels"},
+		"long":            {mediatest.Bomb(70000, 1), "70000 by 1 pixels"},
 		"animated GIF":    {animation(t, 2), "animated"},
 		"animated WebP":   {animatedWebP, "animated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := w.prepare(served{body: c.body}, Request{Type: bridge.MediaImage})
-			wantCode(t, err, bridge.CodeUnsupportedMedia)
+			mediatest.WantCode(t, err, bridge.CodeUnsupportedMedia)
 			var named *bridge.Error
 			if !errors.As(err, &named) || !strings.Contains(named.Msg, c.says) || !strings.Contains(named.Msg, "send it as a document") {
 				t.Errorf("got %v", err)
@@ -173,7 +174,7 @@ func TestConvert_RefusesWhatCannotBeShown(t *testing.T) {
 func TestPrepare_RefusesWhatTheAppsDoNotShow(t *testing.T) {
 	w := newWeb(t)
 	brand := func(name string) []byte {
-		return append(box("ftyp", []byte(name), words(0), []byte(name)), make([]byte, 64)...)
+		return append(mediatest.Box("ftyp", []byte(name), mediatest.Words(0), []byte(name)), make([]byte, 64)...)
 	}
 	for name, c := range map[string]struct {
 		body   []byte
@@ -183,7 +184,7 @@ func TestPrepare_RefusesWhatTheAppsDoNotShow(t *testing.T) {
 		"HEIC":        {brand("heic"), bridge.MediaImage, "image/jpeg"},
 		"AVIF":        {brand("avif"), bridge.MediaImage, "image/avif"},
 		"TIFF":        {append([]byte("II*\x00"), make([]byte, 100)...), bridge.MediaImage, "image/jpeg"},
-		"no known":    {randomBytes(99), bridge.MediaImage, "image/x-strange"},
+		"no known":    {mediatest.RandomBytes(99), bridge.MediaImage, "image/x-strange"},
 		"WebM":        {matroska("webm"), bridge.MediaVideo, "video/mp4"},
 		"MKV":         {matroska("matroska"), bridge.MediaVideo, ""},
 		"AVI":         {append([]byte("RIFF\x00\x01\x00\x00AVI LIST"), make([]byte, 64)...), bridge.MediaVideo, ""},
@@ -193,7 +194,7 @@ func TestPrepare_RefusesWhatTheAppsDoNotShow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, given := range []string{"", string(c.kind) + "/" + map[bridge.MediaType]string{bridge.MediaImage: "jpeg", bridge.MediaVideo: "mp4"}[c.kind]} {
 				_, err := w.prepare(served{body: c.body, contentType: c.served}, Request{Type: c.kind, MimeType: given})
-				wantCode(t, err, bridge.CodeUnsupportedMedia)
+				mediatest.WantCode(t, err, bridge.CodeUnsupportedMedia)
 				if err != nil && !strings.Contains(err.Error(), "send it as a document") {
 					t.Errorf("says %v", err)
 				}
@@ -212,9 +213,9 @@ func TestConvert_HoldsOnePictureInMemory(t *testing.T) {
 		t.Skip("decodes large pictures")
 	}
 	w := newWeb(t)
-	w.serve(served{body: pngFile(t, image.NewNRGBA(image.Rect(0, 0, 4000, 3000)))})
+	w.serve(served{body: mediatest.PNG(t, image.NewNRGBA(image.Rect(0, 0, 4000, 3000)))})
 	const decoded = 4000 * 3000 * 4
-	grown := heapPeak(func() {
+	grown := mediatest.HeapPeak(func() {
 		done := make(chan error)
 		for range 4 {
 			go func() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/media/mediatest"
 )
 
 // formats says what a file of each format is sent as: without ffmpeg, and with it. An empty type is a refusal.
@@ -23,7 +24,7 @@ var formats = map[string]struct {
 	"sound.3gp":        {kind: bridge.MediaAudio, without: "audio/mp4", with: "audio/mp4", seconds: 1, isSame: true},
 	"sound.aac":        {kind: bridge.MediaAudio, without: "audio/aac", with: "audio/aac", isSame: true},
 	"sound.amr":        {kind: bridge.MediaAudio, without: "audio/amr", with: "audio/amr", isSame: true},
-	"opus.ogg":         {kind: bridge.MediaAudio, without: voiceType, with: voiceType, seconds: 1, isSame: true},
+	"opus.ogg":         {kind: bridge.MediaAudio, without: bridge.VoiceType, with: bridge.VoiceType, seconds: 1, isSame: true},
 	"sound.wav":        {kind: bridge.MediaAudio, with: "audio/mp4", seconds: 1},
 	"sound.flac":       {kind: bridge.MediaAudio, with: "audio/mp4", seconds: 1},
 	"sound.aiff":       {kind: bridge.MediaAudio, with: "audio/mp4", seconds: 1},
@@ -33,7 +34,7 @@ var formats = map[string]struct {
 	"vorbis.ogg":       {kind: bridge.MediaAudio, with: "audio/mp4", seconds: 1},
 	"flac.ogg":         {kind: bridge.MediaAudio, with: "audio/mp4", seconds: 1},
 	"sound.mka":        {kind: bridge.MediaAudio, with: "audio/mp4", seconds: 1},
-	"sound.webm":       {kind: bridge.MediaAudio, with: voiceType, seconds: 1, isCopied: true},
+	"sound.webm":       {kind: bridge.MediaAudio, with: bridge.VoiceType, seconds: 1, isCopied: true},
 	"sound.mov":        {kind: bridge.MediaAudio, with: "audio/mp4", seconds: 1, isCopied: true},
 	"video.mp4":        {kind: bridge.MediaVideo, without: "video/mp4", with: "video/mp4", seconds: 1, width: 32, isSame: true},
 	"video.m4v":        {kind: bridge.MediaVideo, without: "video/mp4", with: "video/mp4", seconds: 1, width: 32, isSame: true},
@@ -106,7 +107,7 @@ func testFormat(t *testing.T, w *web, name string, kind bridge.MediaType, want s
 	}
 	sent, become, err := w.prepared(file, "", Request{Type: kind})
 	if want == "" {
-		wantCode(t, err, bridge.CodeUnsupportedMedia)
+		mediatest.WantCode(t, err, bridge.CodeUnsupportedMedia)
 		if err != nil && !strings.Contains(err.Error(), "send it as a document, or install ffmpeg") {
 			t.Errorf("refused without the remedy: %v", err)
 		}
@@ -120,7 +121,7 @@ func testFormat(t *testing.T, w *web, name string, kind bridge.MediaType, want s
 		other = bridge.MediaAudio
 	}
 	_, _, err = w.prepared(file, "", Request{Type: other})
-	wantCode(t, err, bridge.CodeUnsupportedMedia)
+	mediatest.WantCode(t, err, bridge.CodeUnsupportedMedia)
 	if document, _, err := w.prepared(file, "", Request{Type: bridge.MediaDocument}); err != nil || document.Type != bridge.MediaDocument {
 		t.Errorf("as a document: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/media/mediatest"
 )
 
 // groupPicture returns the picture of a group that is made of a file.
@@ -37,7 +38,7 @@ func TestGroupPicture_IsTheMiddle(t *testing.T) {
 				}
 			}
 		}
-		got, err := groupPicture(t, p, pngFile(t, picture))
+		got, err := groupPicture(t, p, mediatest.PNG(t, picture))
 		if err != nil {
 			t.Errorf("%v: %v", size, err)
 			continue
@@ -68,7 +69,7 @@ func TestGroupPicture_RefusesWhatItCannotDecode(t *testing.T) {
 	}{
 		{"", bridge.CodeInvalid, "the picture is empty"},
 		{"<svg/>", bridge.CodeUnsupportedMedia, "cannot be read as a picture"},
-		{string(bomb(40_000, 40_000)), bridge.CodeUnsupportedMedia, "has 40000 by 40000 pixels"},
+		{string(mediatest.Bomb(40_000, 40_000)), bridge.CodeUnsupportedMedia, "has 40000 by 40000 pixels"},
 	} {
 		if _, err := groupPicture(t, p, []byte(c.file)); bridge.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%.10q: %v", c.file, err)

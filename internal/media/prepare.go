@@ -1,20 +1,11 @@
-// Package media handles the files that messages carry, in both directions, in memory
-// that does not grow with their size.
-//
-// Outgoing: a [Preparer] fetches a URL through the guard into a temporary file,
-// recognises its format, measures it and returns a [bridge.File]. A measurement that
-// fails leaves its field empty. [CDN.Upload] encrypts the file and uploads it.
-//
-// Incoming: a [Cache] opens the file of a [bridge.Message]. It downloads from the
-// network's CDN, decrypts in one pass, and shows a file only once it is verified whole.
-//
-// A [CDN] makes every request to the network's media servers.
+// Package media prepares files to be sent. A [Preparer] fetches or receives a file, recognises its
+// format, converts it if the apps would not show it, measures it and returns a [bridge.File]. A
+// measurement that fails leaves its field empty.
 package media
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -23,6 +14,8 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/intake"
+	"bridged/internal/media/disk"
+	"bridged/internal/media/probe"
 	"bridged/internal/transcode"
 	"bridged/internal/urlguard"
 )
@@ -30,16 +23,13 @@ import (
 // ConvertTime bounds the converting of a file.
 const ConvertTime = transcode.MaxTime
 
-// progressEvery is how often a long transfer is logged.
-const progressEvery = 5 * time.Second
-
 // PreparerOptions configures a [Preparer].
 type PreparerOptions struct {
 	Guard    *urlguard.Guard
-	TempDir  string // created if it does not exist, but none above it
-	MaxBytes int64  // of a fetched file
-	Setting  string // sets MaxBytes, for errors; empty for MEDIA_MAX_BYTES
-	Cache    *Cache // evicts files when the disk is full; may be nil
+	TempDir  string    // created if it does not exist, but none above it
+	MaxBytes int64     // of a fetched file
+	Setting  string    // sets MaxBytes, for errors; empty for MEDIA_MAX_BYTES
+	Room     disk.Room // frees space when the disk is full; may be nil
 	// Converter converts sounds and films; nil without ffmpeg.
 	Converter *transcode.Converter
 	Log       zerolog.Logger
@@ -52,9 +42,8 @@ type Preparer struct {
 	// depends on the file.
 	decoding *intake.Semaphore
 	create   func() (*os.File, error) // a temporary file
-	room     room
-	files    *intake.Files // bounds the files that callers send
-	every    time.Duration // how often a long fetch is logged
+	files    *intake.Files            // bounds the files that callers send
+	every    time.Duration            // how often a long fetch is logged
 }
 
 // Request describes a file to send. FileName is used for documents only.
@@ -72,11 +61,8 @@ type Request struct {
 
 // NewPreparer returns a Preparer. It leaves what an earlier process left in TempDir.
 func NewPreparer(o PreparerOptions) *Preparer {
-	p := &Preparer{opts: o, decoding: intake.NewSemaphore(intake.Limits{Slots: 1}), files: intake.NewFiles(o.MaxBytes), every: progressEvery}
-	p.create = func() (*os.File, error) { return createIn(o.TempDir, "fetched-*") }
-	if o.Cache != nil {
-		p.room = o.Cache.makeRoom
-	}
+	p := &Preparer{opts: o, decoding: intake.NewSemaphore(intake.Limits{Slots: 1}), files: intake.NewFiles(o.MaxBytes), every: disk.ProgressEvery}
+	p.create = func() (*os.File, error) { return disk.CreateIn(o.TempDir, "fetched-*") }
 	return p
 }
 
@@ -137,7 +123,7 @@ func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Re
 		return f, p.sticker(ctx, &f, file, kind)
 	}
 	if kind.isConverted(req.Type) {
-		return f, p.convert(ctx, &f, file, kind.sniffed)
+		return f, p.convert(ctx, &f, file, kind.MIMEType)
 	}
 	if ctx.Err() == nil {
 		p.measure(ctx, &f, file, kind)
@@ -153,7 +139,7 @@ func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Re
 // fetch downloads the URL into the file, and logs its progress.
 func (p *Preparer) fetch(ctx context.Context, url string, file *os.File) (urlguard.Result, error) {
 	began := time.Now()
-	to := io.MultiWriter(p.room.writer(file), &progress{log: p.opts.Log, what: "fetching media", every: p.every, logged: began})
+	to := io.MultiWriter(p.opts.Room.Writer(file), disk.NewProgress(p.opts.Log, "fetching media", p.every))
 	result, err := p.opts.Guard.Fetch(ctx, url, p.opts.MaxBytes, to)
 	if err != nil {
 		return result, fetchFailed(ctx, err)
@@ -173,57 +159,25 @@ func fetchFailed(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return err
 	}
-	return storageFailed(err)
+	return disk.Failed(err)
 }
 
-func storageFailed(err error) error {
-	return bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be stored: the disk may be full").Because(err)
-}
-
-// measure fills in dimensions, duration and thumbnail, as far as they can be
-// determined. Its failure does not stop the send, not even a panic over a strange file.
-func (p *Preparer) measure(ctx context.Context, f *bridge.File, file *os.File, kind kind) {
-	_, err := guarded(file, func(r io.ReadSeeker) (seconds float64, err error) {
-		switch {
-		case f.Type == bridge.MediaDocument:
-		case f.Type == bridge.MediaImage:
-			err = p.measureImage(ctx, f, r)
-		case kind.movie != nil:
-			seconds = kind.movie.seconds
-			if f.Type == bridge.MediaVideo {
-				f.Width, f.Height = kind.movie.width, kind.movie.height
-			}
-		case kind.ogg != nil:
-			seconds = kind.ogg.seconds()
-		case kind.sniffed == "audio/mpeg", kind.mime == "audio/mpeg":
-			seconds, err = mp3Seconds(r)
+// measure fills in dimensions, duration and thumbnail, as far as they can be determined. If it fails or
+// panics over an unusual file, the file is sent without them.
+func (p *Preparer) measure(ctx context.Context, f *bridge.File, file *os.File, k kind) {
+	switch f.Type {
+	case bridge.MediaDocument:
+		return
+	case bridge.MediaImage:
+		_, err := probe.Guarded(file, func(r io.ReadSeeker) (struct{}, error) { return struct{}{}, p.measureImage(ctx, f, r) })
+		if err != nil {
+			p.opts.Log.Debug().Err(err).Msg("picture not measured")
 		}
-		f.Seconds = wholeSeconds(seconds)
-		return seconds, err
-	})
-	if err != nil {
-		p.opts.Log.Debug().Err(err).Str("type", string(f.Type)).Msg("media not measured")
-	}
-}
-
-// guarded runs a probe from the beginning of the file, and turns a panic into an error.
-func guarded[T any](file io.ReadSeeker, probe func(io.ReadSeeker) (T, error)) (result T, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("probe panicked: %v", r)
+		return
+	case bridge.MediaVideo:
+		if k.Movie != nil {
+			f.Width, f.Height = k.Movie.Width, k.Movie.Height
 		}
-	}()
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return result, err
 	}
-	return probe(file)
-}
-
-// wholeSeconds rounds a duration as the apps show it: to one second at least.
-func wholeSeconds(seconds float64) int {
-	const longest = 100 * 24 * 3600       // a longer one is a wrong header
-	if seconds > 0 && seconds < longest { // neither is true of NaN
-		return max(1, int(seconds+0.5))
-	}
-	return 0
+	f.Seconds = probe.WholeSeconds(k.Seconds(file))
 }

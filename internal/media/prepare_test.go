@@ -20,6 +20,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/media/mediatest"
+	"bridged/internal/media/probe"
 	"bridged/internal/urlguard"
 )
 
@@ -90,10 +92,10 @@ func (w *web) prepare(s served, req Request) (bridge.File, error) {
 		req.URL = w.url + "/file"
 	}
 	f, cleanup, err := w.Prepare(w.t.Context(), req)
-	defer wantOnly(w.t, w.dir, 0)
+	defer mediatest.WantOnly(w.t, w.dir, 0)
 	defer cleanup()
 	if err != nil {
-		wantOnly(w.t, w.dir, 0)
+		mediatest.WantOnly(w.t, w.dir, 0)
 		return f, err
 	}
 	got, readErr := os.ReadFile(f.Path)
@@ -123,18 +125,18 @@ func TestPrepare_Images(t *testing.T) {
 		body []byte
 		size image.Point
 	}{
-		"png":    {pngFile(t, quarters(300, 120)), image.Pt(300, 120)},
-		"jpeg":   {jpegFile(t, quarters(640, 480)), image.Pt(640, 480)},
-		"turned": {withExif(jpegFile(t, quarters(640, 480)), binary.BigEndian, 6), image.Pt(480, 640)},
-		"gif":    {gifFile(t, quarters(50, 40)), image.Pt(50, 40)},
-		"webp":   {webpFile(t), image.Pt(1, 1)},
+		"png":    {mediatest.PNG(t, mediatest.Quarters(300, 120)), image.Pt(300, 120)},
+		"jpeg":   {mediatest.JPEG(t, mediatest.Quarters(640, 480)), image.Pt(640, 480)},
+		"turned": {mediatest.WithExif(mediatest.JPEG(t, mediatest.Quarters(640, 480)), binary.BigEndian, 6), image.Pt(480, 640)},
+		"gif":    {mediatest.GIF(t, mediatest.Quarters(50, 40)), image.Pt(50, 40)},
+		"webp":   {mediatest.WebPPixel(t), image.Pt(1, 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := w.prepare(served{body: c.body, contentType: unknownType}, Request{Type: bridge.MediaImage, Caption: "look"})
+			f, err := w.prepare(served{body: c.body, contentType: bridge.UnknownMIMEType}, Request{Type: bridge.MediaImage, Caption: "look"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.MimeType != jpegType || image.Pt(f.Width, f.Height) != c.size || f.FileName != "" {
+			if f.MimeType != probe.JpegType || image.Pt(f.Width, f.Height) != c.size || f.FileName != "" {
 				t.Errorf("got %s of %d by %d", f.MimeType, f.Width, f.Height)
 			}
 			thumbnail, format, err := image.Decode(bytes.NewReader(f.Thumbnail))
@@ -150,7 +152,7 @@ func TestPrepare_Images(t *testing.T) {
 
 func TestPrepare_FailedProbesDoNotFailTheSend(t *testing.T) {
 	w := newWeb(t)
-	picture := jpegFile(t, quarters(300, 120))
+	picture := mediatest.JPEG(t, mediatest.Quarters(300, 120))
 	for name, c := range map[string]struct {
 		body []byte
 		kind bridge.MediaType
@@ -159,7 +161,7 @@ func TestPrepare_FailedProbesDoNotFailTheSend(t *testing.T) {
 		"cut picture":      {picture[:len(picture)-300], bridge.MediaImage, image.Pt(300, 120)},
 		"head alone":       {enlarged(t, picture, 60000, 60000), bridge.MediaImage, image.Pt(60000, 60000)},
 		"signature alone":  {picture[:9], bridge.MediaImage, image.Point{}},
-		"movie without":    {box("ftyp", []byte("isom"), words(0), []byte("isom")), bridge.MediaVideo, image.Point{}},
+		"movie without":    {mediatest.Box("ftyp", []byte("isom"), mediatest.Words(0), []byte("isom")), bridge.MediaVideo, image.Point{}},
 		"sound of no kind": {append([]byte("#!AMR\n"), make([]byte, 100)...), bridge.MediaAudio, image.Point{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -196,7 +198,7 @@ func TestPrepare_FetchesThatFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := w.prepare(c.served, c.req)
-			wantCode(t, err, bridge.CodeFetchFailed)
+			mediatest.WantCode(t, err, bridge.CodeFetchFailed)
 			var known *bridge.Error
 			if errors.As(err, &known) && (!strings.HasPrefix(known.Msg, "fetch failed: ") || !strings.Contains(known.Msg, c.says)) {
 				t.Errorf("says %q", known.Msg)
@@ -218,7 +220,7 @@ func TestPrepare_CancelledLeavesNothing(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	wantOnly(t, w.dir, 0)
+	mediatest.WantOnly(t, w.dir, 0)
 	cleanup()
 	cleanup()
 }
@@ -228,9 +230,9 @@ func TestPrepare_FullDisk(t *testing.T) {
 		t.Skip("no full disk here")
 	}
 	w := newWeb(t)
-	w.create = fullDisk(w.create)
+	w.create = mediatest.FullDisk(w.create)
 	_, err := w.prepare(served{body: make([]byte, 1<<20)}, Request{Type: bridge.MediaDocument})
-	wantCode(t, err, bridge.CodeStorageUnavailable)
+	mediatest.WantCode(t, err, bridge.CodeStorageUnavailable)
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("cause lost: %v", err)
 	}
@@ -276,7 +278,7 @@ func TestPrepare_MemoryStaysFlat(t *testing.T) {
 			}
 		}
 	})
-	grown := heapPeak(func() {
+	grown := mediatest.HeapPeak(func() {
 		var wait sync.WaitGroup
 		for i := range 8 {
 			wait.Go(func() {
@@ -297,9 +299,9 @@ func TestPrepare_MemoryStaysFlat(t *testing.T) {
 
 func BenchmarkPrepare(b *testing.B) {
 	w := newWeb(b)
-	w.opts.MaxBytes = benchSize
-	w.serve(served{body: make([]byte, benchSize)})
-	b.SetBytes(benchSize)
+	w.opts.MaxBytes = 100 << 20
+	w.serve(served{body: make([]byte, 100<<20)})
+	b.SetBytes(100 << 20)
 	for b.Loop() {
 		_, cleanup, err := w.Prepare(b.Context(), Request{URL: w.url, Type: bridge.MediaDocument})
 		if err != nil {
@@ -311,7 +313,7 @@ func BenchmarkPrepare(b *testing.B) {
 
 func BenchmarkThumbnail(b *testing.B) {
 	p := NewPreparer(PreparerOptions{})
-	file := jpegFile(b, quarters(4000, 3000))
+	file := mediatest.JPEG(b, mediatest.Quarters(4000, 3000))
 	for b.Loop() {
 		var f bridge.File
 		if err := p.measureImage(b.Context(), &f, bytes.NewReader(file)); err != nil {
@@ -341,5 +343,22 @@ func TestCheck_RefusesWithoutTheNetwork(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && bridge.CodeOf(err) != c.want {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+}
+
+// A file that is fetched to be sent is stored once there is room for it.
+func TestPrepare_FullDiskMakesRoom(t *testing.T) {
+	dir, makeRoom := mediatest.FullOfFiles(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(mediatest.RandomBytes(600 << 10)) }))
+	defer server.Close()
+	guard := urlguard.New(urlguard.Options{AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	p := NewPreparer(PreparerOptions{Guard: guard, TempDir: filepath.Join(dir, "tmp"), MaxBytes: 1 << 20, Room: makeRoom, Log: zerolog.Nop()})
+	f, cleanup, err := p.Prepare(t.Context(), Request{URL: server.URL, Type: bridge.MediaDocument})
+	defer cleanup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(f.Path); err != nil || !bytes.Equal(got, mediatest.RandomBytes(600<<10)) {
+		t.Errorf("fetched %d bytes: %v", len(got), err)
 	}
 }

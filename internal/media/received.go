@@ -8,9 +8,12 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/intake"
+	"bridged/internal/media/disk"
+	"bridged/internal/media/probe"
 	"bridged/internal/urlguard"
 )
 
@@ -36,9 +39,9 @@ func (f *Received) Size() int64 { return f.size }
 func (f *Received) ReadAt(p []byte, at int64) (int, error) { return f.file.ReadAt(p, at) }
 
 func (p *Preparer) temporary() (*Received, error) {
-	file, err := p.room.create(p.create)
+	file, err := p.opts.Room.Create(p.create)
 	if err != nil {
-		return nil, storageFailed(err)
+		return nil, disk.Failed(err)
 	}
 	return &Received{file: file, remove: sync.OnceFunc(func() {
 		_ = file.Close() // it was read from since, or is of no use
@@ -92,17 +95,17 @@ func crowded(err error) error {
 		return err
 	}
 	e := bridge.Fail(bridge.CodeTooManyConnections, "%s", sentence)
-	e.RetryAfter = busyRetry
+	e.RetryAfter = 10 * time.Second
 	return e
 }
 
 // fill copies at most as many bytes as may be sent.
 func (f *Received) fill(p *Preparer, from io.Reader) error {
 	sum := sha256.New()
-	size, err := io.Copy(io.MultiWriter(p.room.writer(f.file), sum), io.LimitReader(from, p.opts.MaxBytes+1))
+	size, err := io.Copy(io.MultiWriter(p.opts.Room.Writer(f.file), sum), io.LimitReader(from, p.opts.MaxBytes+1))
 	switch {
-	case is[*writeError](err):
-		return storageFailed(err)
+	case disk.IsWriteError(err):
+		return disk.Failed(err)
 	case err != nil:
 		return err
 	case size > p.opts.MaxBytes:
@@ -129,29 +132,9 @@ func (p *Preparer) CheckSize(length, margin int64) error {
 func (p *Preparer) CheckReceived(req Request) error {
 	given, err := givenType(req)
 	if err == nil && req.PTT && p.opts.Converter == nil && given != "" && !isVoice(given) {
-		err = notVoice(base(given))
+		err = notVoice(probe.BaseType(given))
 	}
 	return err
-}
-
-// TypeOf returns the kind of media that the apps show a file as. A sticker has no caption.
-func (p *Preparer) TypeOf(f *Received, captioned bool) (bridge.MediaType, error) {
-	k, err := sniff(f.file)
-	if err != nil {
-		return "", storageFailed(err)
-	}
-	if !captioned && p.isSticker(f.file, f.size, k) {
-		return bridge.MediaSticker, nil
-	}
-	switch {
-	case (k.sniffed == jpegType || k.isConverted(bridge.MediaImage)) && !isAnimated(f.file, k.sniffed):
-		return bridge.MediaImage, nil
-	case k.isVideo():
-		return bridge.MediaVideo, nil
-	case k.soundType() != "":
-		return bridge.MediaAudio, nil
-	}
-	return bridge.MediaDocument, nil
 }
 
 // PrepareReceived describes a file that was received, and converts it as

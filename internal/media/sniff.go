@@ -12,22 +12,20 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 
 	"bridged/internal/bridge"
+	"bridged/internal/media/disk"
+	"bridged/internal/media/probe"
 	"bridged/internal/urlguard"
 )
 
-const (
-	unknownType = "application/octet-stream"
-	htmlType    = "text/html"
-	voiceType   = bridge.VoiceType
-)
-
-// kind describes the format of a file.
+// kind is the format of a file to send.
 type kind struct {
-	mime      string // the type that it is sent as
-	sniffed   string // the type that its bytes look like, without parameters
-	extension string // of the sniffed type, with its dot; may be empty
-	movie     *movie // of containers whose tracks are known; nil otherwise
-	ogg       *ogg   // of Ogg with Opus or Vorbis; nil otherwise
+	probe.Kind
+	mime string // the type that it is sent as
+}
+
+func sniffKind(file io.ReadSeeker) (kind, error) {
+	p, err := probe.Sniff(file)
+	return kind{Kind: p}, err
 }
 
 // decideKind decides on the type that a file is declared as: the caller's, else the server's if
@@ -38,16 +36,16 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 	if err != nil {
 		return kind{}, err
 	}
-	k, err := sniff(file)
+	k, err := sniffKind(file)
 	if err != nil {
-		return kind{}, storageFailed(err)
+		return kind{}, disk.Failed(err)
 	}
 	served := serverType(result.ContentType)
-	if k.sniffed == htmlType && req.URL != "" && !htmlIsMeant(req, given, result) {
+	if k.MIMEType == probe.HtmlType && req.URL != "" && !htmlIsMeant(req, given, result) {
 		return k, bridge.Fail(bridge.CodeFetchFailed, "fetch failed: the server answered with an HTML page instead of the file")
 	}
 	if req.Type == bridge.MediaDocument {
-		k.mime = cmp.Or(given, served, documentType(k, req.FileName, result.FileName))
+		k.mime = cmp.Or(given, served, probe.DocumentType(k.Kind, req.FileName, result.FileName))
 		return k, nil
 	}
 	actual := k.actual(req.Type, cmp.Or(given, served), file)
@@ -56,13 +54,13 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 	}
 	switch req.Type {
 	case bridge.MediaSticker:
-		k.mime = webpType
+		k.mime = probe.WebpType
 		return k, nil
 	case bridge.MediaImage:
-		if k.sniffed != jpegType && !k.isConverted(req.Type) {
-			return k, notShown(k.sniffed)
+		if k.MIMEType != probe.JpegType && !k.isConverted(req.Type) {
+			return k, notShown(k.MIMEType)
 		}
-		k.mime = jpegType // which is sent, whatever the caller and the server say
+		k.mime = probe.JpegType // which is sent, whatever the caller and the server say
 		return k, nil
 	}
 	return k, k.declare(req, given, served, actual)
@@ -72,8 +70,8 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 func (k *kind) declare(req Request, given, served, actual string) error {
 	var isOpened bool
 	if k.mime, isOpened = bridge.DeclaredType(req.Type, actual); !isOpened && !req.PTT {
-		format := k.sniffed
-		if format == unknownType {
+		format := k.MIMEType
+		if format == bridge.UnknownMIMEType {
 			format = k.mime
 		}
 		return bridge.NotOpened(req.Type, format, installFFmpeg)
@@ -84,7 +82,7 @@ func (k *kind) declare(req Request, given, served, actual string) error {
 	if given != "" && !req.PTT {
 		if k.mime, isOpened = k.named(req.Type, given); !isOpened {
 			return bridge.Fail(bridge.CodeUnsupportedMedia, "WhatsApp Web and the Windows app do not open this file as %s: leave mimetype out, or give one of %s",
-				base(given), strings.Join(bridge.OpenedTypes(req.Type), ", "))
+				probe.BaseType(given), strings.Join(bridge.OpenedTypes(req.Type), ", "))
 		}
 	}
 	return k.settleVoice(req, given)
@@ -97,103 +95,13 @@ func (k kind) named(t bridge.MediaType, name string) (declared string, isOpened 
 		return "", false
 	}
 	declared, isOpened = bridge.DeclaredType(t, name)
-	return declared, isOpened && (declared != voiceType || k.ogg != nil && k.ogg.isOpus)
-}
-
-func sniff(file io.ReadSeeker) (kind, error) {
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return kind{}, err
-	}
-	m, err := mimetype.DetectReader(file)
-	if err != nil {
-		return kind{}, err
-	}
-	k := kind{sniffed: base(m.String()), extension: m.Extension()}
-	if k.sniffed == unknownType {
-		if found, _ := guarded(file, sniffMore); found.sniffed != "" {
-			k = found
-		}
-	}
-	switch { // a file that these probes cannot read is not refused for that
-	case isContainer(k.sniffed):
-		k.movie, _ = guarded(file, readMovie)
-	case k.sniffed == "video/webm", k.sniffed == "video/matroska":
-		k.movie, _ = guarded(file, readMatroska)
-	case k.sniffed == "video/x-ms-asf":
-		k.movie, _ = guarded(file, readASF)
-	case strings.HasSuffix(k.sniffed, "/ogg"):
-		if k.movie, _ = guarded(file, readOggVideo); k.movie == nil {
-			k.ogg, _ = guarded(file, readOgg)
-		}
-	}
-	return k, nil
-}
-
-func isContainer(sniffed string) bool {
-	return slices.Contains([]string{
-		"video/mp4", "audio/mp4", "audio/x-m4a", "video/x-m4v", "video/quicktime", "video/3gpp", "video/3gpp2",
-	}, sniffed)
-}
-
-// family returns the MIME type of the bytes as a kind of media, empty if they are of another.
-func (k kind) family(t bridge.MediaType) string {
-	major, minor, _ := strings.Cut(k.sniffed, "/")
-	switch t {
-	case bridge.MediaImage:
-		if major == "image" && k.sniffed != "image/svg+xml" {
-			return usual(k.sniffed)
-		}
-	case bridge.MediaSticker:
-		if k.isStickerFormat() {
-			return usual(k.sniffed)
-		}
-	case bridge.MediaVideo:
-		switch {
-		case !k.isVideo():
-			return ""
-		case major == "audio":
-			return "video/mp4"
-		}
-		return usual("video/" + minor)
-	case bridge.MediaAudio:
-		return k.soundType()
-	}
-	return ""
-}
-
-// isVideo reports whether a file has moving pictures, or is of a format that is made for them.
-func (k kind) isVideo() bool {
-	if k.movie != nil {
-		return k.movie.hasVideo
-	}
-	return k.ogg == nil && strings.HasPrefix(k.sniffed, "video/")
-}
-
-// soundType returns the MIME type of a file as sound, empty for other files. It is empty for a video, whatever
-// its container is.
-func (k kind) soundType() string {
-	major, minor, _ := strings.Cut(k.sniffed, "/")
-	switch {
-	case k.isVideo():
-		return ""
-	case k.ogg != nil && k.ogg.isOpus:
-		return voiceType
-	case k.ogg != nil:
-		return "audio/ogg; codecs=vorbis"
-	case minor == "ogg":
-		return "audio/ogg; codecs=unknown"
-	case minor == "mp4", minor == "x-m4v", strings.HasPrefix(minor, "3gpp") && k.movie != nil && k.movie.isSoundOf(codingAAC):
-		return "audio/mp4"
-	case major == "audio", k.movie != nil:
-		return usual("audio/" + minor)
-	}
-	return ""
+	return declared, isOpened && (declared != bridge.VoiceType || k.Ogg != nil && k.Ogg.IsOpus)
 }
 
 // actual returns the MIME type of the bytes as a kind of media, empty if they are of another. Some formats
 // have no signature: then a declared type without one counts.
 func (k kind) actual(t bridge.MediaType, declared string, file io.ReadSeeker) string {
-	if found := k.family(t); found != "" || k.sniffed != unknownType {
+	if found := k.TypeAs(t); found != "" || k.MIMEType != bridge.UnknownMIMEType {
 		return found
 	}
 	return unmarked(t, declared, file)
@@ -201,12 +109,12 @@ func (k kind) actual(t bridge.MediaType, declared string, file io.ReadSeeker) st
 
 // unmarked returns the declared type unless bytes of that type would be recognised.
 func unmarked(t bridge.MediaType, declared string, file io.ReadSeeker) string {
-	declared = base(declared)
+	declared = probe.BaseType(declared)
 	if t == bridge.MediaSticker || !belongs(declared, t) {
 		return ""
 	}
 	if declared == "audio/mpeg" { // MP3 behind bytes that belong to no frame
-		if _, err := guarded(file, mp3Seconds); err != nil {
+		if _, err := probe.Guarded(file, probe.MP3Seconds); err != nil {
 			return ""
 		}
 	} else if mimetype.Lookup(declared) != nil {
@@ -219,16 +127,16 @@ func (k *kind) settleVoice(req Request, given string) error {
 	if !req.PTT {
 		return nil
 	}
-	if k.ogg == nil || !k.ogg.isOpus || given != "" && !isVoice(given) {
-		return notVoice(cmp.Or(base(given), k.sniffed))
+	if k.Ogg == nil || !k.Ogg.IsOpus || given != "" && !isVoice(given) {
+		return notVoice(cmp.Or(probe.BaseType(given), k.MIMEType))
 	}
-	k.mime = voiceType
+	k.mime = bridge.VoiceType
 	return nil
 }
 
 func notVoice(what string) error {
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "a voice note (ptt) must be Ogg with Opus (%s), not %s, and the bridge finds no ffmpeg to convert it: %s, or send it as audio without ptt",
-		voiceType, what, installFFmpeg)
+		bridge.VoiceType, what, installFFmpeg)
 }
 
 func htmlIsMeant(req Request, given string, result urlguard.Result) bool {
@@ -236,7 +144,7 @@ func htmlIsMeant(req Request, given string, result urlguard.Result) bool {
 		return false
 	}
 	if given != "" {
-		return base(given) == htmlType || base(given) == "application/xhtml+xml"
+		return probe.BaseType(given) == probe.HtmlType || probe.BaseType(given) == "application/xhtml+xml"
 	}
 	switch strings.ToLower(path.Ext(cmp.Or(req.FileName, result.FileName))) {
 	case ".html", ".htm", ".xhtml":
@@ -247,15 +155,15 @@ func htmlIsMeant(req Request, given string, result urlguard.Result) bool {
 
 // contradiction returns the error of bytes that are not of a kind of media.
 func (k kind) contradiction(t bridge.MediaType) error {
-	what := k.sniffed
-	if k.sniffed == unknownType {
+	what := k.MIMEType
+	if k.MIMEType == bridge.UnknownMIMEType {
 		what = "of no known format"
 	}
 	hint := "send it as a document"
 	switch {
-	case t == bridge.MediaVideo && k.soundType() != "":
+	case t == bridge.MediaVideo && k.SoundType() != "":
 		hint = "send it as audio"
-	case t == bridge.MediaAudio && k.isVideo():
+	case t == bridge.MediaAudio && k.IsVideo():
 		hint = "send it as a video"
 	}
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s, not %s: %s, or check the file", what, article(t), hint).
@@ -276,7 +184,7 @@ func article(t bridge.MediaType) string {
 var convertible = []string{"image/png", "image/apng", "image/gif", "image/webp", "image/bmp"}
 
 func (k kind) isConverted(t bridge.MediaType) bool {
-	return t == bridge.MediaImage && slices.Contains(convertible, k.sniffed)
+	return t == bridge.MediaImage && slices.Contains(convertible, k.MIMEType)
 }
 
 func notShown(sniffed string) error {

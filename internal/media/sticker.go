@@ -14,24 +14,20 @@ import (
 	"golang.org/x/image/draw"
 
 	"bridged/internal/bridge"
+	"bridged/internal/media/disk"
+	"bridged/internal/media/probe"
 )
 
 const (
-	webpType    = "image/webp"
 	stickerSide = 512 // pixels at most
 	// The largest stickers that the apps show, in bytes.
 	maxSticker       = 100 << 10
 	maxMovingSticker = 500 << 10
 )
 
-// isStickerFormat reports whether a file can be sent as a sticker, perhaps converted.
-func (k kind) isStickerFormat() bool {
-	return k.sniffed == webpType || k.sniffed == "image/png" || k.sniffed == jpegType
-}
-
 // isSticker reports whether a file is WebP as makers of stickers send it.
 func (p *Preparer) isSticker(file *os.File, size int64, k kind) bool {
-	if k.sniffed != webpType {
+	if k.MIMEType != probe.WebpType {
 		return false
 	}
 	f := bridge.File{Size: size}
@@ -45,14 +41,14 @@ func (p *Preparer) sticker(ctx context.Context, f *bridge.File, file *os.File, k
 	if err != nil {
 		return err
 	}
-	f.MimeType = webpType
-	if k.sniffed == webpType {
+	f.MimeType = probe.WebpType
+	if k.MIMEType == probe.WebpType {
 		return p.checkSticker(f, file)
 	}
-	webp, err := guarded(file, func(r io.ReadSeeker) (webp []byte, err error) {
-		picture, head, err := decodeBounded(r, maxDecoding)
+	webp, err := probe.Guarded(file, func(r io.ReadSeeker) (webp []byte, err error) {
+		picture, head, err := probe.DecodeWithin(r, probe.DecodingTime)
 		if err == nil {
-			webp, f.Width, err = encodeSticker(coarse(picture), head.orientation)
+			webp, f.Width, err = encodeSticker(coarse(picture), head.Orientation)
 		}
 		return webp, err
 	})
@@ -61,41 +57,41 @@ func (p *Preparer) sticker(ctx context.Context, f *bridge.File, file *os.File, k
 	}
 	f.Height = f.Width
 	if f.Size, err = p.overwrite(file, func(w io.Writer) error { _, err := w.Write(webp); return err }); err != nil {
-		return storageFailed(err)
+		return disk.Failed(err)
 	}
 	return nil
 }
 
 func noSticker(k kind, cause error) error {
-	if large, ok := errors.AsType[tooLarge](cause); ok {
+	if large, ok := errors.AsType[probe.TooLarge](cause); ok {
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the picture has %d by %d pixels, too many to make a sticker of this %s: scale it to %d by %d",
-			large.size.X, large.size.Y, k.sniffed, stickerSide, stickerSide).Because(cause)
+			large.Size.X, large.Size.Y, k.MIMEType, stickerSide, stickerSide).Because(cause)
 	}
-	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s that cannot be made a sticker: check it, or scale it to %d by %d pixels", k.sniffed, stickerSide, stickerSide).Because(cause)
+	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s that cannot be made a sticker: check it, or scale it to %d by %d pixels", k.MIMEType, stickerSide, stickerSide).Because(cause)
 }
 
 // checkSticker measures a WebP file, and refuses one that the apps do not show as a sticker.
 func (p *Preparer) checkSticker(f *bridge.File, file *os.File) error {
-	w, err := guarded(file, readWebP)
+	w, err := probe.Guarded(file, probe.ReadWebP)
 	if err != nil {
 		return notWhole(err)
 	}
 	limit, what := int64(maxSticker), "a sticker"
-	if w.animated {
+	if w.Animated {
 		limit, what = maxMovingSticker, "an animated sticker"
 	}
 	switch {
-	case w.width > stickerSide || w.height > stickerSide:
-		return bridge.Fail(bridge.CodeUnsupportedMedia, "the sticker has %d by %d pixels, and the apps show at most %d by %d: scale it down", w.width, w.height, stickerSide, stickerSide)
+	case w.Width > stickerSide || w.Height > stickerSide:
+		return bridge.Fail(bridge.CodeUnsupportedMedia, "the sticker has %d by %d pixels, and the apps show at most %d by %d: scale it down", w.Width, w.Height, stickerSide, stickerSide)
 	case f.Size > limit:
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file has %d KiB, and the apps show %s of at most %d KiB: compress it more", (f.Size+1023)>>10, what, limit>>10)
 	}
-	if !w.animated {
-		if _, err := guarded(file, decodePicture); err != nil {
+	if !w.Animated {
+		if _, err := probe.Guarded(file, probe.Decode); err != nil {
 			return notWhole(err)
 		}
 	}
-	f.Width, f.Height, f.Animated = w.width, w.height, w.animated
+	f.Width, f.Height, f.Animated = w.Width, w.Height, w.Animated
 	return nil
 }
 
@@ -113,7 +109,7 @@ func encodeSticker(picture image.Image, orientation int) (webp []byte, side int,
 			return nil, 0, fmt.Errorf("encode a sticker: %w", err)
 		}
 		if out.Len() <= maxSticker || side <= smallest {
-			_, err := decodePicture(bytes.NewReader(out.Bytes())) // others have to read it
+			_, err := probe.Decode(bytes.NewReader(out.Bytes())) // others have to read it
 			return out.Bytes(), side, err
 		}
 		smaller := float64(side) * math.Sqrt(float64(maxSticker)/float64(out.Len()))

@@ -3,23 +3,26 @@ package media
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"image"
 	"image/color"
 	"image/draw"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/HugoSmits86/nativewebp"
 	"github.com/rs/zerolog"
 	xwebp "golang.org/x/image/webp"
 
 	"bridged/internal/bridge"
 	"bridged/internal/fuzzbudget"
+	"bridged/internal/intake"
+	"bridged/internal/media/mediatest"
+	"bridged/internal/media/probe"
 )
 
 // drawing returns a picture with some shapes on a transparent ground.
@@ -35,30 +38,11 @@ func drawing(width, height int) *image.NRGBA {
 	return img
 }
 
-// noise returns a picture that cannot be compressed.
-func noise(side int) *image.NRGBA {
-	img := image.NewNRGBA(image.Rect(0, 0, side, side))
-	random := rand.New(rand.NewPCG(1, 2))
-	for i := range img.Pix {
-		img.Pix[i] = uint8(random.UintN(256))
-	}
-	return img
-}
-
 // busy returns a picture of the largest size that is too rich to be a sticker.
 func busy() *image.NRGBA {
 	img := drawing(stickerSide, stickerSide)
-	draw.Draw(img, image.Rect(0, 0, 180, 180), noise(180), image.Point{}, draw.Src)
+	draw.Draw(img, image.Rect(0, 0, 180, 180), mediatest.Noise(180), image.Point{}, draw.Src)
 	return img
-}
-
-func webpOf(t testing.TB, img image.Image) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	if err := nativewebp.Encode(&out, img, nil); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
 }
 
 // chunkOf returns a chunk of a WebP file.
@@ -81,7 +65,7 @@ func moving(t testing.TB, canvas, frame, frames int, ballast int) []byte {
 	side := func(n int) []byte { return []byte{byte(n - 1), byte((n - 1) >> 8), byte((n - 1) >> 16)} }
 	head := append(append([]byte{0x12, 0, 0, 0}, side(canvas)...), side(canvas)...)
 	chunks := [][]byte{chunkOf("VP8X", head), chunkOf("ANIM", make([]byte, 6))}
-	picture := webpOf(t, drawing(frame, frame))[12:]
+	picture := mediatest.WebP(t, drawing(frame, frame))[12:]
 	for range frames {
 		payload := append(append(make([]byte, 6), side(frame)...), side(frame)...)
 		chunks = append(chunks, chunkOf("ANMF", append(append(payload, 100, 0, 0, 0), picture...)))
@@ -124,7 +108,7 @@ func TestStickers_OfWebPGoAsTheyAre(t *testing.T) {
 		side     int
 		animated bool
 	}{
-		"still": {webpOf(t, drawing(512, 512)), 512, false}, "small": {webpOf(t, drawing(96, 96)), 96, false},
+		"still": {mediatest.WebP(t, drawing(512, 512)), 512, false}, "small": {mediatest.WebP(t, drawing(96, 96)), 96, false},
 		"animated": {moving(t, 512, 128, 3, 0), 512, true}, "large animated": {moving(t, 512, 512, 2, 400<<10), 512, true},
 	} {
 		f, sent, err := prepareSticker(t, c.content)
@@ -149,13 +133,13 @@ func TestStickers_AreConverted(t *testing.T) {
 		}
 		return out.Bytes()
 	}
-	sideways := withExif(encoded(drawing(64, 32), true), binary.BigEndian, 6)
+	sideways := mediatest.WithExif(encoded(drawing(64, 32), true), binary.BigEndian, 6)
 	for name, c := range map[string]struct {
 		content     []byte
 		wide, whole bool // wider than high; all of the largest square
 	}{
 		"png": {encoded(drawing(256, 128), false), true, true}, "huge": {encoded(drawing(3000, 600), false), true, true},
-		"jpeg": {encoded(drawing(300, 100), true), true, true}, "sideways": {sideways, false, true}, "noise": {encoded(noise(300), false), false, false},
+		"jpeg": {encoded(drawing(300, 100), true), true, true}, "sideways": {sideways, false, true}, "noise": {encoded(mediatest.Noise(300), false), false, false},
 		"one pixel": {encoded(drawing(1, 1), false), false, true}, "line": {encoded(drawing(1000, 1), false), true, true},
 	} {
 		f, sent, err := prepareSticker(t, c.content)
@@ -183,7 +167,7 @@ func TestStickers_ThatTheAppsDoNotShow(t *testing.T) {
 	if err := gif.EncodeAll(&moves, &gif.GIF{Image: []*image.Paletted{image.NewPaletted(image.Rect(0, 0, 8, 8), color.Palette{color.Black})}, Delay: []int{1}}); err != nil {
 		t.Fatal(err)
 	}
-	still := webpOf(t, drawing(64, 64))
+	still := mediatest.WebP(t, drawing(64, 64))
 	cut := append([]byte(nil), still[:len(still)-20]...)
 	lying := append([]byte(nil), still...)
 	binary.LittleEndian.PutUint32(lying[4:], uint32(len(still)+100))
@@ -196,7 +180,7 @@ func TestStickers_ThatTheAppsDoNotShow(t *testing.T) {
 		content []byte
 		says    string
 	}{
-		"too many pixels": {webpOf(t, drawing(513, 100)), "513 by 100"}, "too many bytes": {webpOf(t, busy()), "100 KiB"},
+		"too many pixels": {mediatest.WebP(t, drawing(513, 100)), "513 by 100"}, "too many bytes": {mediatest.WebP(t, busy()), "100 KiB"},
 		"too many moving bytes": {moving(t, 512, 64, 2, 600<<10), "500 KiB"}, "cut off": {cut, "WebP"}, "a wrong length": {lying, "WebP"},
 		"scrambled": {scrambled, "WebP"}, "frames outside": {outside, "WebP"}, "no frames": {moving(t, 100, 50, 0, 0), "WebP"}, "no picture": {riffOf(chunkOf("XMP ", nil)), "WebP"},
 		"gif": {moves.Bytes(), "not a sticker"}, "text": {[]byte("hello"), "not a sticker"}, "a broken png": {[]byte("\x89PNG\r\n\x1a\n broken"), "cannot be made a sticker"},
@@ -218,9 +202,9 @@ func TestStickers_AreFoundByTheirBytes(t *testing.T) {
 		captioned bool
 		want      bridge.MediaType
 	}{
-		"sticker": {webpOf(t, drawing(512, 512)), false, bridge.MediaSticker}, "animated": {moving(t, 512, 64, 2, 0), false, bridge.MediaSticker},
-		"with a caption": {webpOf(t, drawing(512, 512)), true, bridge.MediaImage}, "another size": {webpOf(t, drawing(500, 512)), false, bridge.MediaImage},
-		"animated, another size": {moving(t, 256, 64, 2, 0), false, bridge.MediaDocument}, "too large": {webpOf(t, busy()), false, bridge.MediaImage},
+		"sticker": {mediatest.WebP(t, drawing(512, 512)), false, bridge.MediaSticker}, "animated": {moving(t, 512, 64, 2, 0), false, bridge.MediaSticker},
+		"with a caption": {mediatest.WebP(t, drawing(512, 512)), true, bridge.MediaImage}, "another size": {mediatest.WebP(t, drawing(500, 512)), false, bridge.MediaImage},
+		"animated, another size": {moving(t, 256, 64, 2, 0), false, bridge.MediaDocument}, "too large": {mediatest.WebP(t, busy()), false, bridge.MediaImage},
 	} {
 		received, err := p.Receive(t.Context(), Incoming{From: bytes.NewReader(c.content), Announced: -1})
 		if err != nil {
@@ -234,14 +218,82 @@ func TestStickers_AreFoundByTheirBytes(t *testing.T) {
 }
 
 func FuzzReadWebP(f *testing.F) {
-	f.Add(webpOf(f, drawing(8, 8)))
+	f.Add(mediatest.WebP(f, drawing(8, 8)))
 	f.Add(moving(f, 16, 8, 2, 3))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		fuzzbudget.Usual.Check(t, len(content), func() {
-			w, err := readWebP(bytes.NewReader(content))
-			if err == nil && (w.width < 1 || w.height < 1) {
+			w, err := probe.ReadWebP(bytes.NewReader(content))
+			if err == nil && (w.Width < 1 || w.Height < 1) {
 				t.Errorf("%+v", w)
 			}
 		})
 	})
+}
+
+// However many expensive pictures a token tree sends, BRIDGE_TOKEN's is decoded next.
+func TestPictures_TokenTreesTakeTurns(t *testing.T) {
+	p := newStickers(t)
+	release, err := p.decoding.Acquire(bridge.WithTree(t.Context(), 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := make(chan int64, 4)
+	scale := func(tree int64) {
+		if _, err := p.Scale(bridge.WithTree(t.Context(), tree), mediatest.GreyJPEG(100, 100, 3, false, 1), 10); err != nil {
+			t.Error(err)
+		}
+		order <- tree
+	}
+	for range 3 {
+		go scale(7)
+	}
+	next := make(chan struct{})
+	go func() {
+		defer close(next)
+		release, err := p.decoding.Acquire(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		if len(order) > 0 {
+			t.Errorf("%d of a token tree were decoded before BRIDGE_TOKEN's", len(order))
+		}
+		release()
+	}()
+	for p.decoding.Waiting(intake.Operator) == 0 || p.decoding.Waiting(7) < 3 {
+		time.Sleep(time.Millisecond)
+	}
+	release()
+	<-next
+	for range 3 {
+		<-order
+	}
+}
+
+// A progressive JPEG of 563 KB would take 550 MB as a sticker; see
+// [TestPictureCost_CoversTheDecoders] for the others.
+func TestPictureCost_ExpensiveOnesAreRefusedBeforeTheyAreDecoded(t *testing.T) {
+	for name, c := range map[string]struct {
+		file []byte
+		kind bridge.MediaType
+	}{
+		"a progressive JPEG as a sticker":  {mediatest.GreyJPEG(6_000, 6_000, 3, true, 1), bridge.MediaSticker},
+		"behind markers that are no heads": {append([]byte{0xFF, 0xD8, 0xFF, 0xD0}, mediatest.GreyJPEG(6_000, 6_000, 3, true, 1)[2:]...), bridge.MediaSticker},
+		"an interlaced PNG as a sticker":   {mediatest.EmptyPNG(t, 5_500, 5_500, 8, 6, nil, true), bridge.MediaSticker},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newStickers(t)
+			received, err := p.Receive(t.Context(), Incoming{From: bytes.NewReader(c.file), Announced: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer received.Close()
+			var refused *bridge.Error
+			took := mediatest.Allocated(func() {
+				_, err = p.PrepareReceived(t.Context(), Request{Type: c.kind}, received, "x", "")
+			})
+			if !errors.As(err, &refused) || refused.Code != bridge.CodeUnsupportedMedia || took > 8<<20 {
+				t.Errorf("%d KB took %d MB, and answered %v", len(c.file)>>10, took>>20, err)
+			}
+		})
+	}
 }

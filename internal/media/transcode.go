@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/media/disk"
+	"bridged/internal/media/probe"
 	"bridged/internal/transcode"
 	"bridged/internal/urlguard"
 )
@@ -26,9 +28,9 @@ func (p *Preparer) transcode(ctx context.Context, req *Request, result *urlguard
 	if req.Type != bridge.MediaAudio && req.Type != bridge.MediaVideo {
 		return nil, nil
 	}
-	k, err := sniff(file)
+	k, err := sniffKind(file)
 	if err != nil {
-		return nil, storageFailed(err)
+		return nil, disk.Failed(err)
 	}
 	convert, err := p.conversion(req, result, k, file)
 	if convert == nil || err != nil {
@@ -43,33 +45,33 @@ func (p *Preparer) transcode(ctx context.Context, req *Request, result *urlguard
 	}
 	defer out.Close()
 	began := time.Now()
-	err = p.room.retry(result.Size, func() (err error) {
+	err = p.opts.Room.Retry(result.Size, func() (err error) {
 		waveform, err = convert(ctx, file.Name(), out.file.Name())
 		if bridge.CodeOf(err) == bridge.CodeUnsupportedMedia {
 			return cmp.Or(noRoomBehind(out.file), err)
 		}
 		return err
 	})
-	if isFull(err) {
-		return nil, storageFailed(err)
+	if disk.IsFull(err) {
+		return nil, disk.Failed(err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	result.Size, err = p.overwrite(file, func(w io.Writer) error { _, err := io.Copy(w, out.file); return err })
 	if err != nil {
-		return nil, storageFailed(err)
+		return nil, disk.Failed(err)
 	}
-	p.opts.Log.Info().Str("from", k.sniffed).Int64("bytes", result.Size).Dur("took", time.Since(began)).Msg("media converted")
+	p.opts.Log.Info().Str("from", k.MIMEType).Int64("bytes", result.Size).Dur("took", time.Since(began)).Msg("media converted")
 	req.MimeType, result.ContentType = "", ""
 	return waveform, nil
 }
 
 // conversion returns how a file is converted; nil if it is sent as it is, or refused by [decideKind].
 func (p *Preparer) conversion(req *Request, result *urlguard.Result, k kind, file io.ReadSeeker) (conversion, error) {
-	isReady := k.ogg != nil && k.ogg.isOpus
+	isReady := k.Ogg != nil && k.Ogg.IsOpus
 	if req.Convert {
-		isReady = k.sniffed == "video/mp4" && k.movie != nil && k.movie.plays()
+		isReady = k.MIMEType == "video/mp4" && k.Movie != nil && k.Movie.Plays()
 	}
 	isAsked := req.PTT || req.Convert
 	switch {
@@ -105,7 +107,7 @@ func (k kind) isOpened(req Request, result urlguard.Result, file io.ReadSeeker) 
 // intoVideo makes a video that the apps play. What only needs another container is copied into it.
 func (p *Preparer) intoVideo(k kind) conversion {
 	return func(ctx context.Context, from, to string) ([]byte, error) {
-		if k.movie != nil && k.movie.plays() {
+		if k.Movie != nil && k.Movie.Plays() {
 			err := p.opts.Converter.Remux(ctx, from, to, transcode.MP4)
 			if bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
 				return nil, err
@@ -118,8 +120,8 @@ func (p *Preparer) intoVideo(k kind) conversion {
 // intoSound makes a sound that computers open.
 func (p *Preparer) intoSound(k kind) conversion {
 	return func(ctx context.Context, from, to string) ([]byte, error) {
-		for coding, container := range map[string]transcode.Container{codingAAC: transcode.M4A, codingOpus: transcode.Ogg} {
-			if k.movie != nil && k.movie.isSoundOf(coding) {
+		for coding, container := range map[string]transcode.Container{probe.CodingAAC: transcode.M4A, probe.CodingOpus: transcode.Ogg} {
+			if k.Movie != nil && k.Movie.IsSoundOf(coding) {
 				err := p.opts.Converter.Remux(ctx, from, to, container)
 				if bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
 					return nil, err
@@ -138,7 +140,7 @@ func noRoomBehind(file *os.File) error {
 	if err == nil {
 		_, err = file.WriteAt(make([]byte, most), info.Size())
 	}
-	if isFull(err) {
+	if disk.IsFull(err) {
 		return err
 	}
 	return nil
@@ -149,11 +151,11 @@ const installFFmpeg = "install ffmpeg where the bridge runs, or name it in FFMPE
 // mayBecome reports whether ffmpeg may find a sound in a file, or a film. Some formats have no
 // signature.
 func (k kind) mayBecome(t bridge.MediaType) bool {
-	major, _, _ := strings.Cut(k.sniffed, "/")
+	major, _, _ := strings.Cut(k.MIMEType, "/")
 	switch {
-	case k.movie != nil:
-		return t == bridge.MediaAudio || k.movie.hasVideo
-	case k.sniffed == "application/ogg", k.sniffed == unknownType:
+	case k.Movie != nil:
+		return t == bridge.MediaAudio || k.Movie.HasVideo
+	case k.MIMEType == "application/ogg", k.MIMEType == bridge.UnknownMIMEType:
 		return true
 	}
 	return major == "video" || major == "audio" && t == bridge.MediaAudio
@@ -174,4 +176,21 @@ func (p *Preparer) hear(ctx context.Context, f *bridge.File) {
 		return
 	}
 	f.Waveform = waveform
+}
+
+// maxConverted limits the pixels of a video that is converted: 4096 by 2304, more than 4K.
+const maxConverted = 4096 * 2304
+
+// mayConvert refuses a file that plays for too long or is too large to be converted, as far as
+// its head says.
+func (k kind) mayConvert(file io.ReadSeeker) error {
+	seconds := k.Seconds(file)
+	if seconds > transcode.MaxLength.Seconds() {
+		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file plays for %v, and at most %v can be converted: send a shorter one",
+			time.Duration(min(seconds, 1e9))*time.Second, transcode.MaxLength)
+	}
+	if m := k.Movie; m != nil && m.HasVideo && float64(m.Width)*float64(m.Height) > maxConverted {
+		return bridge.Fail(bridge.CodeUnsupportedMedia, "the video has %d by %d pixels, too many to convert: scale it to at most 4096 by 2304", m.Width, m.Height)
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"net/http"
 	"os"
@@ -16,6 +17,8 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/demo"
+	"bridged/internal/media/mediatest"
+	"bridged/internal/media/probe"
 	"bridged/internal/transcode"
 )
 
@@ -67,7 +70,7 @@ func converter(t *testing.T, program string) *transcode.Converter {
 // prepared prepares a file that a caller sends, and returns what it has become.
 func (w *web) prepared(file []byte, contentType string, req Request) (bridge.File, []byte, error) {
 	w.t.Helper()
-	defer wantOnly(w.t, w.dir, 0)
+	defer mediatest.WantOnly(w.t, w.dir, 0)
 	received, err := w.Receive(w.t.Context(), Incoming{From: bytes.NewReader(file), Announced: int64(len(file))})
 	if err != nil {
 		w.t.Fatal(err)
@@ -120,7 +123,7 @@ func TestTranscode_AnySoundIsAVoiceNote(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.HasPrefix(become, []byte("OggS")) || f.MimeType != voiceType || f.Seconds != 3 || !f.PTT {
+			if !bytes.HasPrefix(become, []byte("OggS")) || f.MimeType != bridge.VoiceType || f.Seconds != 3 || !f.PTT {
 				t.Errorf("became %+v", f)
 			}
 			if len(f.Waveform) != 64 || f.Waveform[10] < 80 || f.Waveform[55] > 5 {
@@ -179,7 +182,7 @@ func TestTranscode_FilmsKeepTheirRotation(t *testing.T) {
 func TestTranscode_TheSoundOfAFilm(t *testing.T) {
 	w, makes := withFFmpeg(t)
 	film := makes(append(slices.Clone(threeSeconds), "-f", "lavfi", "-i", "testsrc=s=64x48:d=3:r=5", "-c:v", "libx264", "-f", "mp4")...)
-	if f, _, err := w.prepared(film, "video/mp4", voiceNote); err != nil || f.Seconds != 3 || f.MimeType != voiceType {
+	if f, _, err := w.prepared(film, "video/mp4", voiceNote); err != nil || f.Seconds != 3 || f.MimeType != bridge.VoiceType {
 		t.Errorf("became %+v, %v", f, err)
 	}
 }
@@ -194,13 +197,13 @@ func TestTranscode_Refusals(t *testing.T) {
 		req  Request
 		says string
 	}{
-		"a picture as voice note":        {pngFile(t, quarters(4, 4)), voiceNote, "not audio"},
+		"a picture as voice note":        {mediatest.PNG(t, mediatest.Quarters(4, 4)), voiceNote, "not audio"},
 		"a playlist as voice note":       {[]byte("#EXTM3U\n#EXTINF:2,\nfile:///etc/passwd\n"), voiceNote, "not audio"},
 		"a page as voice note":           {page, voiceNote, "not audio"},
 		"noise as voice note":            {bytes.Repeat([]byte{0, 7, 0xfe}, 500), voiceNote, "cannot be converted"},
 		"a silent film as voice note":    {silent, voiceNote, "cannot be converted"},
 		"a song as film":                 {song, shown, "send it as audio"},
-		"a picture as film":              {gifFile(t, quarters(4, 4)), shown, "not a video"},
+		"a picture as film":              {mediatest.GIF(t, mediatest.Quarters(4, 4)), shown, "not a video"},
 		"a film that broke off, as film": {silent[:100], shown, "cannot be converted"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -230,9 +233,9 @@ func TestTranscode_WithoutFFmpegTheRemedyIsNamed(t *testing.T) {
 		file []byte
 		req  Request
 	}{
-		"a song as voice note":  {mp3File(9), voiceNote},
+		"a song as voice note":  {mediatest.MP3(9), voiceNote},
 		"a WebM film":           {[]byte("\x1aE\xdf\xa3\x01\x00\x00\x00\x00\x00\x00\x1fB\x86\x81\x01B\xf7\x81\x01B\xf2\x81\x04B\xf3\x81\x08B\x82\x84webmB\x87\x81\x02B\x85\x81\x02"), shown},
-		"a film without coding": {mp4File("isom", 1000, track{handler: "vide", width: 4, height: 4}), shown},
+		"a film without coding": {mediatest.MP4("isom", 1000, mediatest.Track{Handler: "vide", Width: 4, Height: 4}), shown},
 	} {
 		if _, _, err := w.prepared(c.file, "", c.req); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia || !strings.Contains(err.Error(), installFFmpeg) {
 			t.Errorf("%s: %v", name, err)
@@ -245,16 +248,16 @@ func TestTranscode_FullDisk(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("a small disk is mounted on Linux")
 	}
-	c := fullOfMedia(t)
+	disk, makeRoom := mediatest.FullOfFiles(t)
 	dir := t.TempDir()
 	program, made := filepath.Join(dir, "ffmpeg"), filepath.Join(dir, "made")
-	write(t, made, append(demo.Voice(2), make([]byte, 200<<10)...))
+	mediatest.Write(t, made, append(demo.Voice(2), make([]byte, 200<<10)...))
 	script := "#!/bin/sh\nfor a; do case $a in file:*) out=${a#file:};; esac; done\ncat " + made + " > $out 2>&- || exit 1\nhead -c 16000 /dev/zero\n"
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	p := NewPreparer(PreparerOptions{
-		TempDir: filepath.Join(c.lru.dir, "tmp"), MaxBytes: 4 << 20, Cache: c, Converter: converter(t, program), Log: zerolog.Nop(),
+		TempDir: filepath.Join(disk, "tmp"), MaxBytes: 4 << 20, Room: makeRoom, Converter: converter(t, program), Log: zerolog.Nop(),
 	})
 	voice := func() (int64, error) {
 		received, err := p.Receive(t.Context(), Incoming{From: strings.NewReader("RIFF\x04\x00\x00\x00WAVE")})
@@ -268,10 +271,37 @@ func TestTranscode_FullDisk(t *testing.T) {
 	if size, err := voice(); err != nil || size < 200<<10 {
 		t.Errorf("%d bytes, %v", size, err)
 	}
-	for c.makeRoom(1) {
+	for makeRoom(1) {
 	}
-	write(t, filepath.Join(c.lru.dir, "of others"), make([]byte, 900<<10))
+	mediatest.Write(t, filepath.Join(disk, "of others"), make([]byte, 900<<10))
 	if _, err := voice(); bridge.CodeOf(err) != bridge.CodeStorageUnavailable {
 		t.Errorf("on a disk that is full: %v", err)
+	}
+}
+
+// What plays for hours, or has too many pixels, by its head is not given to ffmpeg.
+func TestConvert_AbsurdHeadsAreRefused(t *testing.T) {
+	flac := append([]byte("fLaC\x00\x00\x00\x22"), make([]byte, 34)...)
+	binary.BigEndian.PutUint64(flac[18:], 8000<<44|7<<36|8000*11*3600)
+	wav := append([]byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01\x00\x08\x00data"), make([]byte, 8000)...)
+	for name, c := range map[string]struct {
+		k    kind
+		file []byte
+		says string
+	}{
+		"eleven hours of FLAC": {kind{Kind: probe.Kind{MIMEType: "audio/flac"}}, flac, "11h0m0s"},
+		"hours of WAV":         {kind{Kind: probe.Kind{MIMEType: "audio/wav"}}, wav, "2h14m"},
+		"a long film":          {kind{Kind: probe.Kind{Movie: &probe.Movie{Seconds: 1e300}}}, nil, "at most 2h"},
+		"a film of 8K":         {kind{Kind: probe.Kind{Movie: &probe.Movie{Seconds: 1, Width: 7680, Height: 4320, HasVideo: true}}}, nil, "7680 by 4320"},
+	} {
+		err := c.k.mayConvert(bytes.NewReader(c.file))
+		if bridge.CodeOf(err) != bridge.CodeUnsupportedMedia || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, k := range map[string]kind{"cut off": {Kind: probe.Kind{MIMEType: "audio/flac"}}, "a film of 4K": {Kind: probe.Kind{Movie: &probe.Movie{Seconds: 60, Width: 3840, Height: 2160, HasVideo: true}}}} {
+		if err := k.mayConvert(bytes.NewReader(flac[:20])); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

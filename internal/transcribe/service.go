@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/media"
+	"bridged/internal/media/probe"
 	"bridged/internal/retryafter"
 )
 
@@ -184,7 +184,7 @@ func fileType(mimeType string) (base, name string) {
 	case base == "audio/opus" || base == "application/ogg":
 		base = "audio/ogg"
 	}
-	return base, "sound" + media.Extension(base)
+	return base, "sound" + probe.Extension(base)
 }
 
 // read parses the text in an answer.

@@ -19,7 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
-	"bridged/internal/media"
+	"bridged/internal/media/probe"
 	"bridged/internal/store"
 	"bridged/internal/store/settings"
 )
@@ -177,7 +177,7 @@ func (t *Transcriber) try(ctx context.Context, job settings.Transcription, m bri
 		return unopened(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	s := recording{io.NewSectionReader(file, 0, size), m.Media.MimeType, media.LengthOf(file, m)}
+	s := recording{io.NewSectionReader(file, 0, size), m.Media.MimeType, probe.LengthOf(file, m)}
 	if err := t.count(ctx, job, s); err != nil {
 		return err
 	}

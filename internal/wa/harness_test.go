@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
-	"bridged/internal/media"
+	"bridged/internal/media/cdn"
 	"bridged/internal/simnet"
 	"bridged/internal/store"
 	"bridged/internal/store/storetest"
@@ -25,7 +25,7 @@ type account struct {
 	manager *wa.Manager
 	store   *store.Store
 	fault   *storetest.Fault
-	cdn     *media.CDN
+	cdn     *cdn.Client
 	phone   *simnet.Phone
 	stop    func()
 }
@@ -118,10 +118,10 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 	if err != nil {
 		t.Fatal(err)
 	}
-	cdn := media.NewCDN(media.CDNOptions{Authority: net.Authority(), TempDir: dir, Log: log})
+	servers := cdn.New(cdn.Options{Authority: net.Authority(), TempDir: dir, Log: log})
 	options := wa.Options{
 		SessionPath: filepath.Join(dir, "session.db"), DeviceName: "bridged",
-		Network: net, Store: wrap(s), Clock: s.Clock(), Log: log, CDN: cdn,
+		Network: net, Store: wrap(s), Clock: s.Clock(), Log: log, CDN: servers,
 	}
 	for _, f := range change {
 		f(&options)
@@ -138,7 +138,7 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 			t.Errorf("manager: %v", err)
 		}
 	}()
-	a := &account{t: t, manager: m, store: s, fault: fault, cdn: cdn}
+	a := &account{t: t, manager: m, store: s, fault: fault, cdn: servers}
 	a.stop = sync.OnceFunc(func() {
 		cancel()
 		<-done

@@ -21,6 +21,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/fuzzbudget"
 	"bridged/internal/media"
+	"bridged/internal/media/files"
 	"bridged/internal/simnet"
 	"bridged/internal/store"
 	"bridged/internal/urlguard"
@@ -116,7 +117,7 @@ func newLab(t testing.TB) *lab {
 		t.Fatal(err)
 	}
 	l.group = group
-	files, err := media.NewCache(media.CacheOptions{Dir: t.TempDir(), MaxBytes: 1 << 20, MaxFile: 1 << 20, CDN: l.cdn, Account: l.manager, Log: log})
+	files, err := files.NewCache(files.CacheOptions{Dir: t.TempDir(), MaxBytes: 1 << 20, MaxFile: 1 << 20, CDN: l.cdn, Account: l.manager, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,8 @@ import (
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
-	"bridged/internal/media"
+	"bridged/internal/media/files"
+	"bridged/internal/media/probe"
 )
 
 // The values of disposition.
@@ -25,7 +26,7 @@ const (
 )
 
 // Serve answers with an open file of a message: all of it, ranges of it, or only its headers.
-func Serve(w http.ResponseWriter, r *http.Request, file *media.File, m bridge.Message, disposition string) error {
+func Serve(w http.ResponseWriter, r *http.Request, file *files.File, m bridge.Message, disposition string) error {
 	header := w.Header()
 	setValidators(header, m, file.SHA256)
 	describe(header, m, disposition)
@@ -39,7 +40,7 @@ func Serve(w http.ResponseWriter, r *http.Request, file *media.File, m bridge.Me
 }
 
 // ServePicture answers with a profile picture or a group's picture.
-func ServePicture(w http.ResponseWriter, r *http.Request, file *media.PictureFile, size bridge.PictureSize) error {
+func ServePicture(w http.ResponseWriter, r *http.Request, file *files.Picture, size bridge.PictureSize) error {
 	header := w.Header()
 	header.Set("Cache-Control", "private, no-cache") // clients may cache it, but pictures change
 	header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
@@ -224,7 +225,7 @@ func fileName(m bridge.Message, mimeType string) string {
 		}
 		return '_'
 	}, m.ID)
-	return kind + "-" + id[:min(len(id), 64)] + media.Extension(mimeType)
+	return kind + "-" + id[:min(len(id), 64)] + probe.Extension(mimeType)
 }
 
 // PlainName returns a file name from a sender without directories and without characters that

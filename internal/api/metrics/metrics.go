@@ -19,7 +19,7 @@ import (
 
 	"bridged/internal/api/stream"
 	"bridged/internal/bridge"
-	"bridged/internal/media"
+	"bridged/internal/media/files"
 	"bridged/internal/store"
 )
 
@@ -39,7 +39,7 @@ type Options struct {
 	Build   Build
 	Store   *store.Store
 	Account Account
-	Files   *media.Cache
+	Files   *files.Cache
 	Others  []prometheus.Collector // are served as well
 	Log     zerolog.Logger
 }
@@ -127,7 +127,7 @@ const scrapeTime = 5 * time.Second
 type state struct {
 	store   *store.Store
 	account Account
-	files   *media.Cache
+	files   *files.Cache
 }
 
 // Describe describes nothing, so that registering collects nothing.

@@ -1,0 +1,190 @@
+package files
+
+import (
+	"cmp"
+	"container/list"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"bridged/internal/media/cdn"
+	"bridged/internal/media/disk"
+)
+
+const (
+	namePrefix = "file-" // of files that are kept
+	// partialPrefix begins the names of files that are not kept, such as downloads under way.
+	// They are removed at the start.
+	partialPrefix = "partial-"
+)
+
+// ownName matches the names of kept files, with the hash of their contents. Others are left alone.
+var ownName = regexp.MustCompile("^(" + namePrefix + "[0-9a-f]{64})-([0-9a-f]{64})$")
+
+// lru keeps a directory's files in the order of use. The time of use is that of modification,
+// so it survives restarts. Only path and createPartial may be called without the cache's mu.
+type lru struct {
+	dir    string
+	max    int64
+	total  int64
+	byName map[string]*list.Element
+	order  *list.List // of *entry, the most recently used first
+}
+
+// entry is a file that is kept.
+type entry struct {
+	name string
+	cdn.Content
+	holders  int       // readers that have it open or are about to
+	verified bool      // by this process; a file found at the start may be damaged
+	at       time.Time // of the last use before the start; of pictures, when they were fetched
+	unwanted bool      // forgotten, but could not be removed yet
+}
+
+func newLRU(dir string, limit int64) (*lru, error) {
+	l := &lru{dir: dir, max: limit, byName: map[string]*list.Element{}, order: list.New()}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := l.scan(); err != nil {
+		return nil, err
+	}
+	l.shrink(l.max)
+	return l, nil
+}
+
+// scan puts the directory's files in the lru, and removes partial ones.
+func (l *lru) scan() error {
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		return err
+	}
+	var found []fs.FileInfo
+	for _, entry := range entries {
+		switch info, err := entry.Info(); {
+		case errors.Is(err, fs.ErrNotExist): // gone since
+		case err != nil:
+			return err
+		case !info.Mode().IsRegular():
+		case ownName.MatchString(info.Name()):
+			found = append(found, info)
+		case strings.HasPrefix(info.Name(), partialPrefix):
+			if err := os.Remove(filepath.Join(l.dir, info.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b fs.FileInfo) int { return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano()) })
+	for _, info := range found {
+		parts := ownName.FindStringSubmatch(info.Name())
+		sum, err := hex.DecodeString(parts[2])
+		if err != nil {
+			return err
+		}
+		b := l.put(parts[1], cdn.Content{Sha256: sum, Size: info.Size()})
+		b.verified, b.at = false, info.ModTime()
+	}
+	return nil
+}
+
+func (l *lru) path(name string, sum []byte) string {
+	return filepath.Join(l.dir, name+"-"+hex.EncodeToString(sum))
+}
+
+func (l *lru) createPartial() (*os.File, error) { return disk.CreateIn(l.dir, partialPrefix+"*") }
+
+// find returns a file that is in the lru, nil if it is not, and marks it as used.
+func (l *lru) find(name string) *entry {
+	element := l.byName[name]
+	if element == nil || element.Value.(*entry).unwanted {
+		return nil
+	}
+	l.order.MoveToFront(element)
+	return element.Value.(*entry)
+}
+
+func (l *lru) put(name string, what cdn.Content) *entry {
+	element := l.byName[name]
+	if element == nil {
+		element = l.order.PushFront(&entry{name: name})
+		l.byName[name] = element
+	}
+	l.order.MoveToFront(element)
+	b := element.Value.(*entry)
+	l.total += what.Size - b.Size
+	b.Content, b.verified, b.unwanted = what, true, false
+	return b
+}
+
+// discard removes a lost file from the lru and the disk, unless another has replaced it.
+func (l *lru) discard(b *entry) {
+	if element := l.byName[b.name]; element != nil && element.Value.(*entry) == b {
+		_ = os.Remove(l.path(b.name, b.Sha256)) // most likely it is not there
+		l.drop(element)
+	}
+}
+
+// forget removes a file from the disk, even if it is open. One that cannot be removed is
+// no longer found, and the first to be evicted.
+func (l *lru) forget(name string) error {
+	element := l.byName[name]
+	if element == nil {
+		return nil
+	}
+	element.Value.(*entry).unwanted = true
+	l.order.MoveToBack(element)
+	return l.remove(element)
+}
+
+// remove removes a file from the disk, and from the lru unless that fails.
+func (l *lru) remove(element *list.Element) error {
+	b := element.Value.(*entry)
+	if err := os.Remove(l.path(b.name, b.Sha256)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	l.drop(element)
+	return nil
+}
+
+func (l *lru) drop(element *list.Element) {
+	b := l.order.Remove(element).(*entry)
+	delete(l.byName, b.name)
+	l.total -= b.Size
+}
+
+func (l *lru) release(b *entry) {
+	b.holders--
+	if b.holders == 0 && strings.HasPrefix(b.name, partialPrefix) {
+		l.discard(b)
+	}
+	l.shrink(l.max)
+}
+
+// excess returns how many bytes are kept beyond the limit, because they are open.
+func (l *lru) excess() int64 { return max(0, l.total-l.max) }
+
+// shrink removes forgotten files that are still there, and the least recently used ones that
+// are not held until at most limit bytes are kept. It returns how many bytes it removed.
+func (l *lru) shrink(limit int64) (removed int64) {
+	for element := l.order.Back(); element != nil; {
+		b, last := element.Value.(*entry), element
+		element = element.Prev()
+		switch {
+		case b.unwanted:
+		case l.total <= limit:
+			return removed
+		case b.holders > 0:
+			continue
+		}
+		if l.remove(last) == nil {
+			removed += b.Size
+		}
+	}
+	return removed
+}

@@ -1,7 +1,0 @@
-//go:build !(linux || darwin)
-
-package media
-
-import "errors"
-
-func freeBytes(string) (free, all int64, err error) { return 0, 0, errors.ErrUnsupported }

@@ -27,7 +27,9 @@ const (
 	pageEvents = 256 // events read from the log at once
 )
 
-// publication publishes the event log to the stream. Only run's goroutine uses it.
+// publication publishes the event log to the stream. It resumes after the account's last message
+// in the stream: a stored cursor lags after a crash, and JetStream removes duplicates of minutes
+// only. Only run's goroutine uses it.
 type publication struct {
 	*link
 	source     Log

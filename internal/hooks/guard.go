@@ -27,7 +27,8 @@ const (
 
 // guard checks and rewrites a template. It refuses nodes that could run for long and names that
 // do not exist. It rewrites the others to call functions that limit a run, show text of the
-// payload without markup, and accept missing fields. text/template itself has no limits.
+// payload without markup, and accept missing fields. text/template itself has no limits, but a
+// language of our own would have to be learned.
 type guard struct {
 	tree *parse.Tree
 	err  error // the first problem

@@ -18,32 +18,32 @@ import (
 type bubble struct {
 	bridge.Message
 	ChatJID          bridge.JID
-	Key              string // its name in the page
-	Unread           int    // how many messages are unread from this one on; 0 but for the first of them
+	Key              string // its id in the page
+	Unread           int    // on the first unread message: the number of unread messages
 	Sender           string
 	ShowName         bool
-	First            bool // of a run of one person's
+	First            bool // of several messages of one person
 	Quote            *quote
 	Text             []markup.Block
 	IsLong           bool
 	IsJumbo          bool // a few emoji and nothing else
 	Votes            []vote
 	Answers          []eventAnswer // to an event
-	Pictures         []bubble      // of an album, and its videos
+	Pictures         []bubble      // the pictures and videos of an album
 	Marks            []mark
 	Tick             *Tick
-	Kind             string // in words, for messages that have nothing else to show
+	Kind             string // in words, for messages without other content
 	Curl             string
 	Actions          bool
-	Exported         bool // nobody can answer or react to it
+	Exported         bool // imported; it cannot be answered or reacted to
 	Editable         bool // for everyone
-	Deletable        bool // an own one, for everyone
+	Deletable        bool // for everyone; own messages only
 	Transcribable    bool // on request
 	IsLongTranscript bool
 	Clock            view.Clock
 }
 
-// Characters from which on a text, or a transcript, is folded.
+// Longer texts and transcripts are folded. In characters.
 const (
 	longText       = 1500
 	longTranscript = 400
@@ -54,15 +54,15 @@ type quote struct {
 	JID    bridge.JID
 	Sender string
 	Text   string
-	Path   string // of its place in the chat; empty if the chat does not have it
-	Claim  string // that only the sender of the answer says what was quoted; empty if the chat has it
+	Path   string // of the quoted message; empty if it is not stored
+	Claim  string // why the quoted text is unconfirmed; empty if the quoted message is stored
 }
 
 type vote struct {
 	Name       string
 	Votes, Max int
 	Voters     string
-	AddedBy    string // empty for one that the poll was made with
+	AddedBy    string // empty for the original options
 }
 
 type mark struct {
@@ -75,7 +75,7 @@ type mark struct {
 // Tick shows the delivery of an own message.
 type Tick struct{ Icon, Text, Tone string }
 
-// bubbles returns messages as a chat shows them, the oldest first, with what is unread.
+// bubbles returns messages as a chat shows them, the oldest first. It marks the first unread one.
 func bubbles(req *frame.Request, chat bridge.Chat, chats []bridge.Chat, messages []bridge.Message, unread unread) ([]bubble, error) {
 	n, err := names.OfMessages(req, append(slices.Clone(chats), chat), messages)
 	if err != nil {
@@ -101,7 +101,7 @@ func bubbles(req *frame.Request, chat bridge.Chat, chats []bridge.Chat, messages
 	return shown, nil
 }
 
-// actionable returns a bubble of a chat with the actions on its message.
+// actionable adds the actions on a message to its bubble.
 func actionable(req *frame.Request, b bubble, chat bridge.JID) bubble {
 	b.ChatJID, b.Actions, b.Exported = chat, req.Sends() && b.DeletedAt == nil, b.IsExported()
 	b.Editable = b.Actions && b.Message.Editable(req.Now(), bridge.EditTime) == nil
@@ -127,7 +127,7 @@ func newBubble(m bridge.Message, n names.Names, c view.Clock) bubble {
 	return b
 }
 
-// showsContent reports whether a message's content is shown: other kinds repeat their card.
+// showsContent reports whether a message's content is shown. Other kinds show a card instead.
 func showsContent(m bridge.Message) bool {
 	return m.Poll == nil && m.Location == nil && len(m.Contacts) == 0 && m.Event == nil && m.DeletedAt == nil
 }
@@ -154,7 +154,7 @@ func quoteOf(chat bridge.JID, m bridge.Message, n names.Names) *quote {
 	return shown
 }
 
-// claimOf returns whose words an embedded quote is, and where the message is said to be.
+// claimOf says that an embedded quote is the claim of its sender, and which chat it names.
 func claimOf(q bridge.Quoted, chat bridge.JID) string {
 	switch {
 	case q.ChatJID.Server() == bridge.ServerBroadcast:
@@ -176,7 +176,7 @@ var ticks = map[bridge.Delivery]Tick{
 	bridge.DeliveryFailed:    {"warning", "not sent", "failed"},
 }
 
-// marksOf counts reactions by emoji, in the order in which they were given.
+// marksOf counts reactions by emoji, the earliest first.
 func marksOf(reactions []bridge.MessageReaction, n names.Names) (marks []mark) {
 	for _, r := range reactions {
 		who := n.Of(r.SenderJID)
@@ -238,10 +238,10 @@ func responsesOf(event *bridge.CalendarEvent, n names.Names) (given []eventAnswe
 	return given
 }
 
-// dataPicture matches the address of a picture in the page itself, which runs nothing.
+// dataPicture matches data URLs of pictures, which contain no scripts.
 var dataPicture = regexp.MustCompile(`^data:image/(jpeg|png|webp);base64,`)
 
-// adPicture returns the picture of an ad as an image's address; empty for anything else.
+// adPicture returns the picture of an ad as a data URL; empty for any other address.
 func adPicture(url *string) template.URL {
 	if url == nil || !dataPicture.MatchString(*url) {
 		return ""
@@ -249,7 +249,7 @@ func adPicture(url *string) template.URL {
 	return template.URL(*url) //nolint:gosec // a picture
 }
 
-// adLink returns the address of an ad; empty if it is not on the web.
+// adLink returns the address of an ad; empty if it is not http or https.
 func adLink(address string) string {
 	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
 		return ""
@@ -257,11 +257,11 @@ func adLink(address string) string {
 	return address
 }
 
-// announced returns how many pictures and videos an album is to have.
+// announced returns the number of pictures and videos that an album declares.
 func announced(a bridge.Album) int { return a.Images + a.Videos }
 
-// digitsOf returns the number of a contact card with its country code, to begin a chat
-// with; empty where it is not known.
+// digitsOf returns the number of a contact card with its country code; empty if the card has no
+// country code.
 func digitsOf(phone bridge.SharedPhone) string {
 	if phone.JID.Server() == bridge.ServerUser {
 		return phone.JID.User()

@@ -11,7 +11,7 @@ import (
 
 const (
 	pageOfMessages = 50 // messages of a chat
-	around         = 25 // messages on each side of the one that was asked for
+	around         = 25 // messages on each side of the requested one
 )
 
 type chatPage struct {
@@ -21,15 +21,15 @@ type chatPage struct {
 	Days         []dayPart
 	Unread       unread
 	Older, Newer string // the addresses of the messages before and after; empty for none
-	At           string // the message that was asked for
-	IsNew        bool   // nothing of it is stored yet
+	At           string // the requested message
+	IsNew        bool   // not stored yet
 	Composer     composer
-	Transcribes  bool // voice notes, on request
+	Transcribes  bool // whether voice notes can be transcribed
 	Curl         string
 }
 
-// ShowChat answers a part of a chat: its newest messages, those around one
-// (at), before a cursor (older) or after one (newer).
+// ShowChat shows a part of a chat: its newest messages, the messages around one (at), or a page
+// before or after a cursor (older, newer).
 func ShowChat(req *frame.Request) (err error) {
 	query := req.URL.Query()
 	page := chatPage{At: query.Get("at")}
@@ -58,8 +58,7 @@ func ShowChat(req *frame.Request) (err error) {
 	return req.Show("chat", page.Name, page)
 }
 
-// chatOf returns a chat, or an empty one with a person whom the account knows, in which
-// the first message can be written.
+// chatOf returns a chat. With a known contact it may be new: then it is not stored yet.
 func chatOf(req *frame.Request, jid bridge.JID) (chat bridge.Chat, isNew bool, err error) {
 	chat, err = req.API.Chat(req.Context(), jid)
 	if bridge.CodeOf(err) != bridge.CodeNotFound || !jid.IsPerson() {
@@ -75,8 +74,8 @@ func chatOf(req *frame.Request, jid bridge.JID) (chat bridge.Chat, isNew bool, e
 	return bridge.Chat{JID: contact.JID, LID: contact.LID, Username: contact.Username, Name: view.ContactName(contact), Participants: 2}, true, nil
 }
 
-// checkedChat returns an empty chat with a number that was found on the network. The
-// answer is kept for a day: opening the chat again looks nothing up.
+// checkedChat returns a new chat with a number, after asking the network about it. The API caches
+// the answer for a day.
 func checkedChat(req *frame.Request, jid bridge.JID, unknown error) (chat bridge.Chat, isNew bool, err error) {
 	check, err := req.API.CheckNumber(req.Context(), jid.User())
 	if err != nil || check.JID == "" {

@@ -16,7 +16,7 @@ import (
 )
 
 type forwardPage struct {
-	Chat   bridge.JID // that the message is in
+	Chat   bridge.JID // the message's chat
 	Path   string
 	From   bridge.JID
 	Sender string
@@ -40,8 +40,8 @@ func ShowForward(req *frame.Request) error {
 	return showForwardForm(req, http.StatusOK, req.URL.Query(), "")
 }
 
-// showForwardForm answers the chats to choose from: the chosen ones, then those with a text
-// in their name, the newest first, then people without a chat.
+// showForwardForm shows the chats to choose from: the chosen ones, then the chats whose names match,
+// the newest first, then people without a chat.
 func showForwardForm(req *frame.Request, status int, form url.Values, why string) error {
 	if !req.Sends() {
 		return frame.ErrNotFound
@@ -89,7 +89,7 @@ func (p *forwardPage) find(req *frame.Request, chosen []bridge.JID) error {
 	}
 	for _, chat := range chats.Items {
 		if chat.JID.IsImport() || chat.JID.IsInterop() {
-			continue // it is for reading
+			continue // read only
 		}
 		line := view.Phone(chat.JID)
 		if chat.IsGroup {
@@ -108,7 +108,7 @@ func (p *forwardPage) find(req *frame.Request, chosen []bridge.JID) error {
 	return err
 }
 
-// add shows a destination once.
+// add adds a destination, unless it is listed.
 func (p *forwardPage) add(d destination) {
 	if !slices.ContainsFunc(p.Rows, func(one destination) bool { return one.JID == d.JID }) {
 		p.Rows = append(p.Rows, d)
@@ -118,8 +118,8 @@ func (p *forwardPage) add(d destination) {
 // maxForward limits the chats that a message is forwarded to at once, as in the apps.
 const maxForward = 5
 
-// Forward sends a message to the chosen chats. Each send has a key of its own, so that
-// trying again reaches those alone where it failed.
+// Forward sends a message to the chosen chats. Each send has its own key, so a retry only
+// reaches the chats that failed.
 func Forward(req *frame.Request) error {
 	form := req.PostForm
 	chosen := view.Typed[bridge.JID](form["to"])
@@ -147,7 +147,7 @@ func Forward(req *frame.Request) error {
 	return req.Done(nil, "Forwarded to "+view.Number(len(chosen))+" chats.", view.ChatPath(req.Chat))
 }
 
-// partlyForwarded says where a message could not be sent and why. Those chats stay chosen.
+// partlyForwarded lists the failed chats with their errors. They stay chosen.
 func partlyForwarded(req *frame.Request, form url.Values, all int, failed []bridge.JID, reasons []error) error {
 	var parts []string
 	for i, to := range failed {
@@ -174,7 +174,7 @@ func notForwarded(req *frame.Request, p frame.Problem, form url.Values) error {
 	return showForwardForm(req, p.Status, form, p.Text)
 }
 
-// nameOfChat returns the name of a chat, or its number where there is none yet.
+// nameOfChat returns the name of a chat, or its number if it has no name.
 func nameOfChat(req *frame.Request, jid bridge.JID) string {
 	chat, _, err := chatOf(req, jid)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 
 const (
 	pageOfGallery = 60  // entries of a page, about
-	galleryReads  = 8   // pages of the API that are read for one
+	galleryReads  = 8   // API pages that are read for one page
 	galleryLimit  = 200 // messages of each
 )
 
-// galleryPage has the pictures, the files or the links of a chat, the newest first.
+// galleryPage shows the pictures, files or links of a chat, the newest first.
 type galleryPage struct {
 	Chat   bridge.JID
 	Name   string
@@ -31,8 +31,8 @@ type galleryPage struct {
 // galleryTab is a part of the gallery.
 type galleryTab struct {
 	Name, Title string
-	Type        string // that the API is asked for
-	None        string // says that there are none
+	Type        string // the API's filter
+	None        string // the text of an empty tab
 }
 
 var galleryTabs = []galleryTab{
@@ -53,7 +53,7 @@ type galleryEntry struct {
 	Links []string
 }
 
-// ShowGallery answers the pictures and videos, the files or the links of a chat.
+// ShowGallery shows the pictures and videos, files or links of a chat.
 func ShowGallery(req *frame.Request) error {
 	chat, err := req.API.Chat(req.Context(), req.Chat)
 	if err != nil {
@@ -82,8 +82,8 @@ func ShowGallery(req *frame.Request) error {
 
 func galleryPath(chat bridge.JID) string { return view.ChatPath(chat) + "/media" }
 
-// gallery reads messages of a tab, the newest first. The API has no type for pictures and
-// videos together, and pages of filtered histories may be short: several are read.
+// gallery reads messages of a tab, the newest first. Pages of filtered histories may be short, so it
+// reads several.
 func gallery(req *frame.Request, chat bridge.JID, tab galleryTab, cursor string) (messages []bridge.Message, next *string, err error) {
 	q := bridge.MessageQuery{Chat: chat, Order: bridge.OrderDesc, Limit: pageOfGallery, Cursor: cursor}
 	q.Type = tab.Type
@@ -108,7 +108,7 @@ func gallery(req *frame.Request, chat bridge.JID, tab galleryTab, cursor string)
 	return messages, next, nil
 }
 
-// has reports whether a message that the API found for a tab is shown in it.
+// has reports whether a tab shows a message that the API found for it.
 func (t galleryTab) has(m bridge.Message) bool {
 	if t.Type != bridge.TypeMedia {
 		return true

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/console/view"
 )
 
-// dayPart has the messages of one day, below its name.
+// dayPart has the messages of one day under a heading.
 type dayPart struct {
 	Date, Name string
 	Bubbles    []bubble
@@ -32,16 +32,16 @@ func inDays(bubbles []bubble) (days []dayPart) {
 // unread has the unread messages of a chat, as a page shows them.
 type unread struct {
 	Count  int
-	First  string // the first of them; empty where it is not on the page
-	Before int    // how many are on the pages before
+	First  string // the first unread message; empty if it is not on the page
+	Before int    // number of unread messages on earlier pages
 }
 
 const (
-	beforeUnread = 10  // messages that are shown before those that are unread
-	mostMessages = 100 // messages of a page that reaches back to the first unread one
+	beforeUnread = 10  // messages before the first unread one
+	mostMessages = 100 // messages of a page that starts at the first unread one
 )
 
-// unreadOf returns how many messages of others are unread up to the newest one of a page.
+// unreadOf returns the number of unread messages up to the newest one of a page.
 func unreadOf(chat bridge.Chat, query url.Values) int {
 	switch {
 	case query.Get("at") != "" || query.Get("newer") != "":
@@ -56,8 +56,8 @@ func unreadOf(chat bridge.Chat, query url.Values) int {
 	return chat.UnreadCount
 }
 
-// unreadAmong finds the first unread one of messages, the oldest first, whose last ones
-// of others are unread.
+// unreadAmong finds the first unread message, given the number of unread ones at the end. The oldest
+// message is first.
 func unreadAmong(messages []bridge.Message, count int) unread {
 	u := unread{Before: count}
 	for _, m := range slices.Backward(messages) {
@@ -75,8 +75,8 @@ func unreadAmong(messages []bridge.Message, count int) unread {
 	return u
 }
 
-// read returns the messages that a page is asked for, the oldest first, and
-// notes where those before and after them are.
+// read returns the messages of a page, the oldest first, and sets the addresses of the pages before
+// and after it.
 func (p *chatPage) read(req *frame.Request, query url.Values) (messages []bridge.Message, err error) {
 	count := unreadOf(p.Chat, query)
 	older := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Cursor: query.Get("older"), Limit: min(max(pageOfMessages, count+beforeUnread), mostMessages)}
@@ -116,7 +116,7 @@ func (p *chatPage) read(req *frame.Request, query url.Values) (messages []bridge
 	return messages, err
 }
 
-// part returns messages, the oldest first, and the address of those that follow in q's order.
+// part returns messages, the oldest first, and the address of the next page in q's order.
 func part(req *frame.Request, q bridge.MessageQuery) (messages []bridge.Message, next string, err error) {
 	page, err := req.API.Messages(req.Context(), q)
 	if err != nil {
@@ -130,8 +130,8 @@ func part(req *frame.Request, q bridge.MessageQuery) (messages []bridge.Message,
 	return page.Items, view.NextPage(view.ChatPath(q.Chat), url.Values{}, parameter, page.NextCursor), nil
 }
 
-// gather takes the pictures and videos of albums from among messages, by the album.
-// Those whose album is not among them, or is by another sender, stand alone.
+// gather separates the pictures and videos of albums from other messages. A picture remains a
+// message of its own if its album is missing or has another sender.
 func gather(messages []bridge.Message) (rest []bridge.Message, parts map[string][]bridge.Message) {
 	authors := make(map[string]bridge.JID)
 	for _, m := range messages {

@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	pageOfChats = 50   // chats of a list
-	mostChats   = 2000 // of a list that has grown by scrolling
-	mostCounted = 100  // chats that are counted one by one; more are "99+"
+	pageOfChats = 50   // chats of a page
+	mostChats   = 2000 // chats of a list after scrolling
+	mostCounted = 100  // chats that are counted; the page shows more as "99+"
 )
 
-// chatList is the list beside a chat, or a part of it.
+// chatList is the list of chats.
 type chatList struct {
 	Items    []bridge.Chat
 	Shows    string     // all (empty), unread, individual, group or archived
-	Open     bridge.JID // the chat that is shown beside the list
-	Archived int        // how many chats the row of the archive leads to
-	Unread   int        // chats with news that are neither muted nor archived
-	Sends    bool       // whether the visitor may change how chats are kept
-	Imports  bool       // and take in exported ones
+	Open     bridge.JID // the open chat
+	Archived int        // number of archived chats
+	Unread   int        // number of unread chats that are neither muted nor archived
+	Sends    bool       // whether the visitor may change chats
+	Imports  bool       // whether the visitor may import chats
 	More     string     // the address of the list with more chats; empty for none
-	Query    string     // what keeps the list as it is in the addresses of chats
+	Query    string     // the list's filter, for the addresses of its chats
 	From     string     // the address of the list alone
 }
 
-// shows returns which chats a page is asked for.
+// shows returns the filter of a request: which chats the list shows.
 func shows(query url.Values) string {
 	switch {
 	case query.Get("archived") == "true":
@@ -42,7 +42,7 @@ func shows(query url.Values) string {
 	return string(chatTypeOf(query))
 }
 
-// chatTypeOf returns the kind of chats that a page is asked for.
+// chatTypeOf returns the requested type of chats.
 func chatTypeOf(query url.Values) bridge.ChatType {
 	switch kind := bridge.ChatType(query.Get("type")); kind {
 	case bridge.ChatsGroup, bridge.ChatsIndividual:
@@ -62,7 +62,7 @@ func addressOfList(shows string) url.Values {
 	return url.Values{"type": {shows}}
 }
 
-// listChats returns the chats that a page is asked for, the pinned ones first.
+// listChats returns the requested chats, the pinned ones first.
 func listChats(req *frame.Request, query url.Values, open bridge.JID) (list chatList, err error) {
 	list = chatList{Shows: shows(query), Open: open, Sends: req.Sends(), Imports: req.Imports()}
 	rows, err := strconv.Atoi(query.Get("rows"))
@@ -94,7 +94,7 @@ func listChats(req *frame.Request, query url.Values, open bridge.JID) (list chat
 	return list, nil
 }
 
-// readChats fills a list with so many chats, and reports whether there are more.
+// readChats reads a number of chats into a list, and reports whether there are more.
 func readChats(req *frame.Request, list *chatList, rows int) (more bool, err error) {
 	q := bridge.ChatQuery{Archived: new(list.Shows == "archived"), Pinned: new(false), Limit: rows}
 	switch list.Shows {
@@ -133,10 +133,10 @@ func readChats(req *frame.Request, list *chatList, rows int) (more bool, err err
 	return true, nil
 }
 
-// mostOfPage is how many chats the API lists at once.
+// mostOfPage limits a page of the API.
 const mostOfPage = 500
 
-// unreadChats counts the chats that have news, up to mostCounted.
+// unreadChats counts the unread chats that are not muted, up to mostCounted.
 func unreadChats(req *frame.Request) (count int, err error) {
 	page, err := req.API.Chats(req.Context(), bridge.ChatQuery{Unread: new(true), Archived: new(false), Limit: mostCounted})
 	for _, chat := range page.Items {
@@ -162,10 +162,10 @@ func ShowChats(req *frame.Request) error {
 	}{list, view.Curl("GET", "/api/chats?archived="+strconv.FormatBool(list.Shows == "archived"), nil)})
 }
 
-// ShowList answers the list alone, as the script renews it.
+// ShowList answers the script with the list.
 func ShowList(req *frame.Request) error {
 	query := req.URL.Query()
-	open, _ := bridge.ParseJID(query.Get("open")) // an unknown one is open nowhere
+	open, _ := bridge.ParseJID(query.Get("open")) // if it is malformed, no chat is marked
 	list, err := listChats(req, query, open)
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func ShowList(req *frame.Request) error {
 	return req.PartOf("chats", "chat-list", map[string]any{"List": list, "Clock": req.Clock()})
 }
 
-// CountUnread answers how many chats have news, and where the log of events ends.
+// CountUnread answers with the number of unread chats and the end of the event log.
 func CountUnread(req *frame.Request) error {
 	cursor, err := req.API.LastEvent(req.Context())
 	if err != nil {
@@ -187,7 +187,7 @@ func CountUnread(req *frame.Request) error {
 	return nil
 }
 
-// lastTick returns how far an own message got that is a chat's last; nil for one of others.
+// lastTick returns the delivery of a chat's last message; nil for messages of others.
 func lastTick(m bridge.LastMessage) *Tick {
 	if m.Status == nil || m.DeletedAt != nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/console/frame"
 )
 
-// ShowMedia answers the file of a message, or a part of it.
+// ShowMedia answers with the file of a message or a range of it.
 func ShowMedia(req *frame.Request) error {
 	save := req.URL.Query().Has("save")
 	path := bridge.DownloadPath(req.Chat, req.Id)

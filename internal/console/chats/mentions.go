@@ -10,16 +10,16 @@ import (
 	"bridged/internal/console/view"
 )
 
-// mentionable is a member of a group, as the composer suggests them.
+// mentionable is a member of a group, as the composer suggests it.
 type mentionable struct {
 	JID    bridge.JID `json:"jid"`
-	Token  string     `json:"token"` // that names them in a text
+	Token  string     `json:"token"` // names them in a text
 	Name   string     `json:"name"`
-	Number string     `json:"number,omitempty"` // where the name is another one
+	Number string     `json:"number,omitempty"` // empty if it is the name
 	Hue    int        `json:"hue"`
 }
 
-// ListMentions answers the members of a group, without the account itself, to the script.
+// ListMentions answers the script with the members of a group except the account itself.
 func ListMentions(req *frame.Request) error {
 	if !req.Chat.IsGroup() || !req.Sends() {
 		return frame.ErrNotFound
@@ -58,9 +58,8 @@ func mentionableOf(jid bridge.JID, n names.Names) mentionable {
 	return m
 }
 
-// mentionsIn returns the people whom an edited text mentions: those that the form adds, and
-// those of the message whom the text still names. Nil, where the form adds none, leaves
-// that to the API.
+// mentionsIn returns the mentions of an edited text: new ones, and old ones that the text still
+// contains. It returns nil if the form adds none; then the API finds the old ones.
 func mentionsIn(req *frame.Request, text string) ([]bridge.JID, error) {
 	added := view.Typed[bridge.JID](req.PostForm["mention"])
 	if len(added) == 0 {
@@ -78,7 +77,7 @@ func mentionsIn(req *frame.Request, text string) ([]bridge.JID, error) {
 	return added, nil
 }
 
-// mentionsOf returns the people whom a message mentions, by the words in its text.
+// mentionsOf returns the mentions of a message by their tokens in its text.
 func mentionsOf(m bridge.Message, n names.Names) map[string]bridge.Mention {
 	if m.ContextInfo == nil {
 		return nil

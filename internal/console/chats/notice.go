@@ -10,7 +10,7 @@ import (
 	"bridged/internal/console/view"
 )
 
-// news is a message as a notification shows it, or does not where it is quiet.
+// news is a message in a notification. The script shows none if it is quiet.
 type news struct {
 	Chat  bridge.JID `json:"chat"`
 	Title string     `json:"title"`
@@ -19,8 +19,8 @@ type news struct {
 	Quiet bool       `json:"quiet"`
 }
 
-// ShowNotice answers what a notification says about a message: of another person, in a chat
-// that is neither muted nor archived.
+// ShowNotice answers with the notification of a message. Own messages and muted or archived chats
+// are quiet.
 func ShowNotice(req *frame.Request) error {
 	ctx, query := req.Context(), req.URL.Query()
 	jid, err := bridge.ParseJID(query.Get("chat"))
@@ -48,7 +48,7 @@ func ShowNotice(req *frame.Request) error {
 	return nil
 }
 
-// ShowName answers the name of a person.
+// ShowName answers with the name of a person.
 func ShowName(req *frame.Request) error {
 	jid, err := bridge.ParseJID(req.URL.Query().Get("of"))
 	if err != nil {

@@ -15,12 +15,11 @@ import (
 
 const (
 	pageOfHits = 50
-	// hitsAsTyped, chatsFound and peopleFound are as many as are shown above or beside a
-	// page of messages.
+	// Results while a search is typed, and results above the messages.
 	hitsAsTyped = 5
 	chatsFound  = 5
 	peopleFound = 5
-	// mostQuiet is how many pages without a message are read for one with some.
+	// mostQuiet limits the empty pages that are read until one has messages.
 	mostQuiet = 20
 )
 
@@ -28,43 +27,43 @@ type searchPage struct {
 	terms
 	Asked   bool
 	Kinds   []kind
-	InName  string // as the form has it
+	InName  string // in the form
 	Sender  string
 	Chips   []chip
 	Unclear []unclear
-	Wants   string // what is missing for a search, in a sentence
+	Wants   string // a sentence that asks for more terms; empty if they suffice
 
 	Chats  []foundChat
 	People []foundChat
 	Hits   []hit
 	More   string
-	All    string // the address of all messages, for results as they are typed
+	All    string // the address of all results, while a search is typed
 	Curl   string
 }
 
-// chip is a part of a search that can be taken out of it.
+// chip is a filter of a search. Without is the search without it.
 type chip struct{ Label, Text, Without string }
 
-// unclear is a name that means several chats or people, or none.
+// unclear is a name that matches several chats or people, or none.
 type unclear struct {
 	Noun, Name string
-	Choices    []chip // of which Without is the search with this one
+	Choices    []chip // Without is the search with this choice
 }
 
-// foundChat is a chat or a person whose name was found.
+// foundChat is a chat or a person whose name matches.
 type foundChat struct {
 	names.Entry
 	Parts []folding.Part
 	Path  string
 }
 
-// hit is a message that was found, with an excerpt around the words.
+// hit is a message with an excerpt around the words.
 type hit struct {
 	Chat   bridge.JID
 	Name   string
 	Group  bool
 	Sender string
-	Kind   string // in words; empty for a text
+	Kind   string // empty for a text
 	At     bridge.Time
 	Parts  []folding.Part
 	Path   string
@@ -78,7 +77,7 @@ func ShowSearch(req *frame.Request) error {
 	return req.Show("search", "Search", page)
 }
 
-// FindAsTyped answers what is found while a search is typed.
+// FindAsTyped answers the script with the first results while a search is typed.
 func FindAsTyped(req *frame.Request) error {
 	page := searchPage{terms: termsOf(req.URL.Query())}
 	if err := page.find(req, hitsAsTyped, ""); err != nil {
@@ -88,7 +87,7 @@ func FindAsTyped(req *frame.Request) error {
 	return req.PartOf("search", "found", map[string]any{"Page": page, "Clock": req.Clock()})
 }
 
-// find fills the page with what its terms ask for.
+// find fills the page with results.
 func (p *searchPage) find(req *frame.Request, limit int, cursor string) error {
 	p.Kinds, p.Asked = searchKinds, p.terms != terms{}
 	q := bridge.SearchQuery{Q: p.Words, Fold: p.fold(), Limit: limit, Cursor: cursor}
@@ -110,7 +109,7 @@ func (p *searchPage) find(req *frame.Request, limit int, cursor string) error {
 	return p.findMessages(req, q)
 }
 
-// narrow reads into a query what the terms ask for beside words, and notes it as chips.
+// narrow reads the filters into a query and adds a chip for each.
 func (p *searchPage) narrow(req *frame.Request, q *bridge.SearchQuery) error {
 	if p.In != "" {
 		if err := p.narrowChat(req, q); err != nil {
@@ -143,7 +142,7 @@ func (p *searchPage) narrow(req *frame.Request, q *bridge.SearchQuery) error {
 	return nil
 }
 
-// day reads a day, and notes it as a chip; nil for none.
+// day reads a day and adds its chip; nil for none.
 func (p *searchPage) day(req *frame.Request, label, text string, last bool, without func(*terms)) *bridge.Time {
 	day, err := req.Clock().ParseDay(text, last)
 	if err != nil {
@@ -155,15 +154,14 @@ func (p *searchPage) day(req *frame.Request, label, text string, last bool, with
 	return day
 }
 
-// chip notes a part of the search, and the search without it. Chips keep the terms as
-// they are once all are read.
+// chip adds the chip of a filter.
 func (p *searchPage) chip(label, text string, without func(*terms)) {
 	rest := p.terms
 	without(&rest)
 	p.Chips = append(p.Chips, chip{label, text, rest.path()})
 }
 
-// narrowChat finds the chat that is searched.
+// narrowChat finds the chat to search.
 func (p *searchPage) narrowChat(req *frame.Request, q *bridge.SearchQuery) error {
 	p.InName = p.In
 	jid, err := bridge.ParseJID(p.In)
@@ -187,7 +185,7 @@ func (p *searchPage) narrowChat(req *frame.Request, q *bridge.SearchQuery) error
 	return nil
 }
 
-// narrowSender finds the person whose messages are searched.
+// narrowSender finds the sender to search for.
 func (p *searchPage) narrowSender(req *frame.Request, q *bridge.SearchQuery) error {
 	p.Sender = p.From
 	if p.isFromMe() {
@@ -215,7 +213,7 @@ func (p *searchPage) narrowSender(req *frame.Request, q *bridge.SearchQuery) err
 	return nil
 }
 
-// unambiguous returns a name, or the JID where the name means others, too.
+// unambiguous returns a name, or the JID if the name also matches others.
 func unambiguous(req *frame.Request, jid bridge.JID, name string, called func(*frame.Request, string) ([]names.Entry, error)) string {
 	if meant, err := called(req, name); err != nil || len(meant) != 1 || meant[0].JID != jid {
 		return string(jid)
@@ -223,7 +221,7 @@ func unambiguous(req *frame.Request, jid bridge.JID, name string, called func(*f
 	return name
 }
 
-// ask notes a name that does not say whom it means, with those whom it may.
+// ask adds a name that is unclear, with its matches to choose from.
 func (p *searchPage) ask(noun, name string, meant []names.Entry, with func(*terms, bridge.JID)) {
 	asked := unclear{Noun: noun, Name: name}
 	for _, one := range meant[:min(len(meant), mostMeant)] {
@@ -238,7 +236,7 @@ func (p *searchPage) ask(noun, name string, meant []names.Entry, with func(*term
 	p.Unclear = append(p.Unclear, asked)
 }
 
-// findNames finds the chats and the people whose names have the words.
+// findNames finds chats and people by name.
 func (p *searchPage) findNames(req *frame.Request) error {
 	chats, err := req.API.Chats(req.Context(), bridge.ChatQuery{Q: p.Words, Limit: chatsFound})
 	if err != nil {
@@ -283,7 +281,7 @@ func (p *searchPage) findMessages(req *frame.Request, q bridge.SearchQuery) erro
 	return nil
 }
 
-// apiQuery returns a search as the API is asked for it, for its curl.
+// apiQuery returns the query of the API for a search.
 func apiQuery(q bridge.SearchQuery) url.Values {
 	query := url.Values{}
 	set := func(name, value string) {
@@ -318,13 +316,13 @@ func hitOf(m bridge.Match, words string, by bridge.Fold) hit {
 		shown.Kind = ""
 	}
 	if !m.IsGroup && !m.FromMe {
-		shown.Sender = "" // the chat has the same name
+		shown.Sender = "" // the chat has this name
 	}
 	shown.Parts = folding.Around(markup.Plain(m.Words()), words, by, wordsBefore, wordsAfter)
 	return shown
 }
 
-// SuggestNames answers the names that the fields of a search offer while one is typed.
+// SuggestNames answers the script with names for the fields of a search.
 func SuggestNames(req *frame.Request) error {
 	query, names := req.URL.Query(), []string{}
 	called := chatsCalled
@@ -342,7 +340,7 @@ func SuggestNames(req *frame.Request) error {
 	return nil
 }
 
-// jump returns the page of a chat at a message.
+// jump returns the address of a message in its chat.
 func jump(chat bridge.JID, id string) string {
 	return view.ChatPath(chat) + "?at=" + url.QueryEscape(id) + "#m-" + bridge.PathID(id)
 }

@@ -16,10 +16,10 @@ import (
 
 type composer struct {
 	On      bool
-	Off     string // why nothing can be written
+	Off     string // why the visitor cannot write
 	Chat    bridge.JID
 	Group   bool
-	Key     string // of the next send
+	Key     string // idempotency key of the next send
 	MaxFile int64  // in bytes
 	Reply   *target
 	React   *target
@@ -28,10 +28,10 @@ type composer struct {
 	Curl    string
 }
 
-// target is the message that is answered, reacted to or changed.
+// target is the message to answer, react to or change.
 type target struct {
 	ID, Sender, Text string
-	Content          string // all of its text
+	Content          string // its whole text
 	Path             string // of its forms
 }
 
@@ -103,7 +103,7 @@ func messageOf(to bridge.JID, form url.Values) (client.Message, error) {
 	return nil, frame.Refused(http.StatusBadRequest, "Something is missing in the form. Reload the page, then try again.")
 }
 
-// placeOf reads latitude and longitude, which maps copy in one piece.
+// placeOf reads latitude and longitude, which maps copy as one text.
 func placeOf(to bridge.JID, form url.Values, quote client.Quote) (client.Message, error) {
 	latitude, longitude, _ := strings.Cut(form.Get("coordinates"), ",")
 	north, errNorth := strconv.ParseFloat(strings.TrimSpace(latitude), 64)
@@ -114,7 +114,7 @@ func placeOf(to bridge.JID, form url.Values, quote client.Quote) (client.Message
 	return client.Location{To: to, Latitude: north, Longitude: east, Name: form.Get("name"), Address: form.Get("address"), Quote: quote}, nil
 }
 
-// pollOf reads a poll whose options stand on lines of their own.
+// pollOf reads a poll with one option a line.
 func pollOf(to bridge.JID, form url.Values, quote client.Quote) client.Message {
 	poll := client.Poll{To: to, Name: form.Get("question"), SelectableCount: new(1), Quote: quote}
 	if form.Get("several") != "" {
@@ -146,12 +146,12 @@ func DeleteMessage(req *frame.Request) error {
 	return req.Done(err, "Message deleted for everyone", view.ChatPath(req.Chat))
 }
 
-// MarkRead marks a chat as read up to the newest message that its page showed.
+// MarkRead marks a chat as read up to the newest message of its page.
 func MarkRead(req *frame.Request) error {
 	return req.Done(req.API.MarkRead(req.Context(), req.Chat, req.PostForm.Get("upto"), ""), "", view.ChatPath(req.Chat))
 }
 
-// Transcribe has a message transcribed. The page shows the transcript once it is there.
+// Transcribe requests a transcript. The page shows it when it arrives.
 func Transcribe(req *frame.Request) error {
 	asked, err := req.API.Transcribe(req.Context(), req.Chat, req.PostForm.Get("id"))
 	text := "This will be transcribed"
@@ -164,7 +164,7 @@ func Transcribe(req *frame.Request) error {
 	return req.Done(err, text, view.ChatPath(req.Chat))
 }
 
-// SendFile passes a file on to the API while it arrives.
+// SendFile sends a file. It passes it to the API while it arrives.
 func SendFile(req *frame.Request) error {
 	if !req.Sends() {
 		return frame.ErrNotFound

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/console/view"
 )
 
-// ShowChatState answers what can be done with a chat in a list. The script shows it as a menu.
+// ShowChatState shows the changes of a chat in a list. The script shows them as a menu.
 func ShowChatState(req *frame.Request) error {
 	if !req.Sends() {
 		return frame.ErrNotFound
@@ -22,7 +22,7 @@ func ShowChatState(req *frame.Request) error {
 	return req.Show("state", view.ChatName(chat), chat)
 }
 
-// stateChanges lists what a form may do with a chat, and the sentence about it.
+// stateChanges has the changes that a form can make to a chat.
 var stateChanges = map[string]struct {
 	change client.ChatChange
 	mute   time.Duration // from now on
@@ -39,7 +39,7 @@ var stateChanges = map[string]struct {
 	"unmute":    {change: client.ChatChange{MutedUntil: new(bridge.Time{})}, done: "No longer muted"},
 }
 
-// ChangeChatState changes how the account's devices keep a chat.
+// ChangeChatState pins, archives, mutes or marks a chat on all devices of the account.
 func ChangeChatState(req *frame.Request) error {
 	ctx, name, back := req.Context(), req.PostForm.Get("change"), view.Root+"/chats"
 	if name == "read" {

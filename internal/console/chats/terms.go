@@ -14,13 +14,13 @@ import (
 	"bridged/internal/folding"
 )
 
-// terms is what a search asks for: words, and what narrows it. In and From are names as
-// they were typed, or JIDs; From may be "me", too.
+// terms are the words and filters of a search. In and From are names as typed, or JIDs; From may
+// also be "me".
 type terms struct {
 	Words, In, From, Kind, Accents, Since, Until string
 }
 
-// kind is a kind of messages to choose. Its name is that in addresses and of the operator.
+// kind is a kind of messages to search for. Its name is used in addresses and operators.
 type kind struct {
 	Name, Text string
 	Type       string // in the API
@@ -36,7 +36,7 @@ var searchKinds = []kind{
 	{"stickers", "Stickers", string(bridge.MediaSticker), []string{"sticker"}},
 }
 
-// kindCalled returns the kind with a name, in singular or plural, and reports whether there is one.
+// kindCalled finds a kind by its name or an alias.
 func kindCalled(name string) (kind, bool) {
 	name = strings.ToLower(name)
 	i := slices.IndexFunc(searchKinds, func(k kind) bool { return k.Name == name || slices.Contains(k.aliases, name) })
@@ -46,11 +46,10 @@ func kindCalled(name string) (kind, bool) {
 	return searchKinds[i], true
 }
 
-// operatorPattern matches what narrows a search within its words: in:Name, from:"Full Name".
+// operatorPattern matches filters among the words: in:Name, from:"Full Name".
 var operatorPattern = regexp.MustCompile(`(?i)(^|\s)(in|from|kind|accents|since|until):("[^"]*"?|“[^”]*”?|\S*)`)
 
-// termsOf reads a search from an address. What was typed among the words goes before the
-// fields of the form.
+// termsOf reads a search from an address. Filters among the words win over the fields of the form.
 func termsOf(query url.Values) terms {
 	t := terms{In: query.Get("in"), From: query.Get("from"), Kind: query.Get("kind"), Accents: query.Get("accents"), Since: query.Get("since"), Until: query.Get("until")}
 	if t.In == "" {
@@ -70,7 +69,7 @@ func termsOf(query url.Values) terms {
 	return t
 }
 
-// query returns the terms as they stand in an address.
+// query returns the terms as an address has them.
 func (t terms) query() url.Values {
 	all := map[string]string{"q": t.Words, "in": t.In, "from": t.From, "kind": t.Kind, "accents": t.Accents, "since": t.Since, "until": t.Until}
 	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
@@ -83,14 +82,13 @@ func (t terms) query() url.Values {
 
 func (t terms) path() string { return view.Root + "/search?" + t.query().Encode() }
 
-// isNarrowed reports whether anything but words is asked for.
+// isNarrowed reports whether the search has filters.
 func (t terms) isNarrowed() bool { return t != terms{Words: t.Words} }
 
-// asTyped is the value of Accents that tells letters with and without accents apart.
+// asTyped is the value of Accents that distinguishes letters with and without accents.
 const asTyped = "typed"
 
-// fold returns which spellings are the same: those without accents, too, unless they are to
-// be as typed.
+// fold returns the folding of a search: accents are ignored unless the words match as typed.
 func (t terms) fold() bridge.Fold {
 	if t.Words == "" || t.Accents != "" {
 		return ""
@@ -98,13 +96,12 @@ func (t terms) fold() bridge.Fold {
 	return bridge.FoldAccents
 }
 
-// isFromMe reports whether own messages are asked for.
+// isFromMe reports whether the search is for own messages.
 func (t terms) isFromMe() bool { return strings.EqualFold(t.From, "me") }
 
-const mostMeant = 8 // chats or people that are offered for a name
+const mostMeant = 8 // suggestions for a name
 
-// chatsCalled returns the chats that a name may mean: a single one that has exactly it, or all
-// that have it in theirs.
+// chatsCalled returns the chats that match a name: the only exact match, or all that contain it.
 func chatsCalled(req *frame.Request, name string) ([]names.Entry, error) {
 	page, err := req.API.Chats(req.Context(), bridge.ChatQuery{Q: name, Limit: pageOfChats})
 	meant := make([]names.Entry, len(page.Items))
@@ -114,7 +111,7 @@ func chatsCalled(req *frame.Request, name string) ([]names.Entry, error) {
 	return exactly(meant, name), err
 }
 
-// peopleCalled returns the people whom a name may mean.
+// peopleCalled returns the people who match a name.
 func peopleCalled(req *frame.Request, name string) ([]names.Entry, error) {
 	page, err := req.API.Contacts(req.Context(), bridge.ContactQuery{Q: name, Limit: pageOfChats})
 	meant := make([]names.Entry, len(page.Items))
@@ -124,7 +121,7 @@ func peopleCalled(req *frame.Request, name string) ([]names.Entry, error) {
 	return exactly(meant, name), err
 }
 
-// personName returns the name of a person, or else the number.
+// personName returns the name of a person, or the number.
 func personName(c bridge.KnownContact) string {
 	if name := view.ContactName(c); name != "" {
 		return name
@@ -136,7 +133,7 @@ func namedPerson(c bridge.KnownContact) names.Entry {
 	return names.Entry{JID: c.JID, Name: personName(c), About: view.Phone(c.JID)}
 }
 
-// exactly returns the only one that has exactly a name, or all.
+// exactly returns the only exact match, or all.
 func exactly(meant []names.Entry, name string) []names.Entry {
 	same := slices.DeleteFunc(slices.Clone(meant), func(one names.Entry) bool { return folding.FoldStripped(one.Name) != folding.FoldStripped(name) })
 	if len(same) == 1 {

@@ -41,7 +41,7 @@ type tryField struct {
 	Choice names.Choice
 }
 
-// toTry returns a parameter to fill in: with its example if there has to be a value.
+// toTry returns the form field of a parameter. A required one starts with its example.
 func (p field) toTry() tryField {
 	f := tryField{field: p, Key: p.In + "." + p.Name}
 	if p.Required {
@@ -50,7 +50,7 @@ func (p field) toTry() tryField {
 	return f
 }
 
-// result is what the API answered.
+// result is the API's answer.
 type result struct {
 	Status  int
 	Text    string // of the status
@@ -59,8 +59,8 @@ type result struct {
 	Headers []answer
 	Body    string
 	Cut     bool
-	File    string // where a file is; empty if the body is text
-	Curl    string // that makes the same call
+	File    string // the address of a file; empty if the body is text
+	Curl    string // the same call
 }
 
 const (
@@ -114,7 +114,7 @@ func showOperationWith(req *frame.Request, status int, page operationPage) (err 
 	return req.ShowAs(status, "operation", page.Op.Summary, page)
 }
 
-// latestChat returns the latest chat that a parameter may name.
+// latestChat returns the latest chat of the kind that a parameter takes.
 func latestChat(req *frame.Request, parameter field) (names.Choice, error) {
 	query := bridge.ChatQuery{Limit: 1}
 	switch {
@@ -130,8 +130,7 @@ func latestChat(req *frame.Request, parameter field) (names.Choice, error) {
 	return names.ChoiceOf(req, chats.Items[0].JID), nil
 }
 
-// TryOperation calls an operation as its form says, with the rights of the visitor's own
-// token, and shows the answer.
+// TryOperation calls an operation with the visitor's token and shows the answer.
 func TryOperation(req *frame.Request) error {
 	page, err := operationOf(req)
 	if err != nil {
@@ -149,8 +148,7 @@ func TryOperation(req *frame.Request) error {
 	return runOperation(req, page, strings.NewReader(page.Body), page.Op.Kind, callTime)
 }
 
-// runOperation calls an operation with a body, if nothing is wrong with what was filled in,
-// and shows the answer.
+// runOperation calls an operation if its form has no errors, and shows the answer.
 func runOperation(req *frame.Request, page operationPage, body io.Reader, kind string, most time.Duration) (err error) {
 	if page.Op.Writes && !page.Confirmed {
 		page.Wrong["confirm"] = "Check this box to run the call."
@@ -169,7 +167,7 @@ func runOperation(req *frame.Request, page operationPage, body io.Reader, kind s
 	return showOperationWith(req, http.StatusOK, page)
 }
 
-// fillIn takes over what the form says.
+// fillIn reads the form into the page.
 func fillIn(req *frame.Request, page *operationPage, f *frame.Form) (err error) {
 	page.Body, page.Confirmed, page.Wrong = strings.ReplaceAll(f.Get("body"), "\r\n", "\n"), f.Get("confirm") != "", f.Wrong
 	for _, parameter := range page.Op.toFillIn() {
@@ -211,7 +209,7 @@ func (page operationPage) address() string {
 	return path
 }
 
-// filePath returns where the file is that a call answers.
+// filePath returns the address of the file that a call answers with.
 func (page operationPage) filePath() string {
 	query := url.Values{}
 	for _, f := range page.Fields {
@@ -240,7 +238,7 @@ func call(ctx context.Context, req *frame.Request, page operationPage, body io.R
 	return client.Transport(req.Options.API, "in-process").RoundTrip(r)
 }
 
-// try calls an operation, and returns what is shown of the answer.
+// try calls an operation and returns its answer for the page.
 func try(req *frame.Request, page operationPage, body io.Reader, kind string, most time.Duration) (*result, error) {
 	logged, end := req.UntilLoggedOut()
 	defer end()
@@ -259,7 +257,7 @@ func try(req *frame.Request, page operationPage, body io.Reader, kind string, mo
 		Status: resp.StatusCode, Text: http.StatusText(resp.StatusCode), Good: resp.StatusCode < http.StatusBadRequest,
 		Headers: headersOf(resp.Header), Curl: page.curl(),
 	}
-	answered, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // a malformed one is that of a file
+	answered, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // a malformed type counts as a file
 	switch {
 	case answered == "" && resp.ContentLength == 0, strings.HasPrefix(answered, "text/"), answered == "application/json", answered == "application/yaml":
 		err = shown.read(resp.Body)
@@ -272,7 +270,7 @@ func try(req *frame.Request, page operationPage, body io.Reader, kind string, mo
 	return shown, err
 }
 
-// read reads the beginning of an answer, as people read it.
+// read reads the beginning of an answer and indents JSON.
 func (r *result) read(body io.Reader) error {
 	content, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
 	if len(content) > maxAnswer {
@@ -321,7 +319,7 @@ func (page operationPage) curl() string {
 	return view.Curl(page.Op.Method, page.address(), body, arguments...)
 }
 
-// OpenFile answers the file that an operation returns. Like media, it runs nowhere.
+// OpenFile answers with the file that an operation returns. Browsers do not run it.
 func OpenFile(req *frame.Request) error {
 	page, err := operationOf(req)
 	if err != nil {

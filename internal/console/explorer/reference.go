@@ -105,7 +105,7 @@ type field struct {
 	Default               string
 	Options               []any // the values that it may have; none for any
 	IsChat                bool  // whether it is a JID
-	OfGroup, OfPerson     bool  // of which kind
+	OfGroup, OfPerson     bool  // the kind of JID
 }
 
 type answer struct{ Status, About string }
@@ -175,7 +175,7 @@ func (d *document) operation(method, path string, op documented, shared []parame
 	return shown
 }
 
-// parameterField describes a parameter, and what may be filled in for it.
+// parameterField describes a parameter and its values.
 func (d *document) parameterField(p parameter) field {
 	s := resolve(p.Schema, p.Schema.Ref, d.Components.Schemas)
 	f := field{Name: p.Name, In: p.In, Type: d.typeOf(s), About: p.Description, Required: p.Required}
@@ -186,7 +186,7 @@ func (d *document) parameterField(p parameter) field {
 	return f
 }
 
-// limit notes which values a field may have.
+// limit sets the values that a field may have.
 func (f *field) limit(s schema) {
 	f.Options = s.Enum
 	if s.Default != nil {
@@ -264,7 +264,7 @@ func inline(text string) template.HTML {
 	return template.HTML(codePattern.ReplaceAllString(text, "<code>$1</code>"))
 }
 
-// blocks renders the little Markdown that the document uses: paragraphs and lists.
+// blocks renders the document's Markdown: paragraphs and lists.
 func blocks(text string) template.HTML {
 	var b strings.Builder
 	for paragraph := range strings.SplitSeq(text, "\n\n") {

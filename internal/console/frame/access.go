@@ -16,7 +16,7 @@ func (req *Request) Administers() bool {
 	return token.Chats == nil && token.Allows(bridge.ScopeRead) && token.Allows(bridge.ScopeManage)
 }
 
-// Imports reports whether the visitor may take in chats that the apps have exported.
+// Imports reports whether the visitor may import exported chats.
 func (req *Request) Imports() bool {
 	token := req.Token
 	return token.Allows(bridge.ScopeRead) && token.Allows(bridge.ScopeManage)
@@ -27,7 +27,7 @@ func (req *Request) Sends() bool { return req.NoSending() == "" }
 // NoSending says why the visitor cannot send; empty if they can.
 func (req *Request) NoSending() string { return req.site.noSending(req.Token) }
 
-// Limits says what the visitor's token permits; empty if that is everything.
+// Limits describes the rights of the visitor's token; empty if it has all.
 func (req *Request) Limits() string { return req.site.limits(req.Token) }
 
 // IsSecure reports whether the request came over TLS, here or at the reverse proxy.
@@ -59,7 +59,7 @@ func (req *Request) Transcribes() bool {
 	return req.Options.Transcribes && req.Token.Transcribes()
 }
 
-// noSending returns a sentence that says why the holder of a token cannot send, or "" if it can.
+// noSending says why the holder of a token cannot send; empty if they can.
 func (site *Site) noSending(token bridge.Token) string {
 	switch {
 	case !token.Allows(bridge.ScopeSend):
@@ -72,8 +72,7 @@ func (site *Site) noSending(token bridge.Token) string {
 	return ""
 }
 
-// limits says what the holder of a token can do here, if that is not everything that
-// BRIDGE_TOKEN can.
+// limits describes the rights of a token; empty if it has all.
 func (site *Site) limits(token bridge.Token) string {
 	if token.Chats == nil && len(token.Scopes) == len(bridge.Scopes()) {
 		return ""
@@ -88,8 +87,8 @@ func LackingScope(scope bridge.Scope) error {
 	return p
 }
 
-// lacking says in words of the page that a token lacks a scope; other refusals are left as
-// they are.
+// lacking rewrites the API's refusal of a token without a scope for the page. It returns other
+// refusals unchanged.
 func lacking(refusal string) string {
 	scope, found := strings.CutPrefix(refusal, "this token lacks the scope ")
 	words, known := view.ScopeWords[bridge.Scope(scope)]

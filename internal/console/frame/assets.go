@@ -18,8 +18,7 @@ import (
 	"bridged/internal/console/view"
 )
 
-// contentTypes names the types of the files that pages load, whatever the machine's own
-// table says.
+// contentTypes has the types of the files that pages load. The machine's own table may differ.
 var contentTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".webmanifest": "application/manifest+json",
 }
@@ -28,11 +27,11 @@ var contentTypes = map[string]string{
 type asset struct {
 	content []byte
 	version string
-	gzipped []byte // nil where that spares nothing, as of pictures
+	gzipped []byte // nil if it is not smaller, as for pictures
 }
 
-// gzipped returns a file's content as gzip, unless that is as long. No page is compressed,
-// but what is the same for everybody: a page's length tells nothing of its secrets.
+// gzipped compresses a file; it returns nil if that saves less than a tenth. Pages are not
+// compressed, so that their length reveals nothing about their secrets.
 func gzipped(content []byte) ([]byte, error) {
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
@@ -49,7 +48,7 @@ func gzipped(content []byte) ([]byte, error) {
 // importPattern finds the modules that a script imports.
 var importPattern = regexp.MustCompile(`"\./([a-z]+\.js)"`)
 
-// lazyPattern finds the modules that a script imports once they are needed.
+// lazyPattern finds the modules that a script imports lazily.
 var lazyPattern = regexp.MustCompile(`import\("\./([a-z]+\.js)`)
 
 // readAssets reads the files that pages load. Scripts import each other with their versions.
@@ -94,8 +93,7 @@ func addAsset(to map[string]asset, name string, content []byte) error {
 	return err
 }
 
-// scripts returns the names of the scripts that pages load at once rather than one after
-// the other: all but those that are imported once they are needed.
+// scripts returns the names of the scripts that pages preload: all except lazily imported ones.
 func (v *layout) scripts() (names []string, err error) {
 	all, err := v.assets()
 	lazy := make(map[string]bool)
@@ -122,8 +120,8 @@ func (v *layout) assetPath(name string) (string, error) {
 	return view.Root + "/assets/" + name + "?v=" + all[name].version, err
 }
 
-// ServeAsset answers a file that pages load, and the icon where browsers look for it
-// by themselves. It needs no session: the login has a style, too.
+// ServeAsset answers with a script, style or icon. It needs no session, because the login page has
+// a style too.
 func (site *Site) ServeAsset(w http.ResponseWriter, r *http.Request) {
 	name := cmp.Or(r.PathValue("name"), "icon.svg")
 	all, err := site.layout.assets()
@@ -146,7 +144,7 @@ func (site *Site) ServeAsset(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// gzipPattern finds gzip among the encodings that a browser takes, but for one of no weight.
+// gzipPattern finds gzip among the accepted encodings, unless its weight is 0.
 var gzipPattern = regexp.MustCompile(`(?i)(?:^|[\s,])gzip\s*(?:,|$|;\s*q=(?:1|0?\.0*[1-9]))`)
 
 func acceptsGzip(r *http.Request) bool {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// addressPattern finds the addresses of this bridge in a page. No text of other people is taken
-// for one: the templates escape its quotes, and these attributes hold nothing else.
+// addressPattern finds the addresses of this bridge in a page. It matches no text of other people:
+// the templates escape its quotes, and these attributes only have addresses.
 var addressPattern = regexp.MustCompile(`( (?:href|src|action|formaction|content|data-(?:find|from|mentions|picture|show|sound|suggest))="(?:0;url=)?)/([^/])`)
 
 // withBase puts a base path before the addresses in a page.
@@ -18,13 +18,13 @@ func withBase(base string, page []byte) []byte {
 	return addressPattern.ReplaceAll(page, []byte("${1}"+base+"/${2}"))
 }
 
-// based puts a base path before the address that an answer leads to.
+// based puts the base path before the address of a redirect.
 type based struct {
 	http.ResponseWriter
 	base string
 }
 
-// WriteHeader begins the answer.
+// WriteHeader implements [http.ResponseWriter].
 func (w based) WriteHeader(status int) {
 	if to := w.Header().Get("Location"); strings.HasPrefix(to, "/") {
 		w.Header().Set("Location", w.base+to)
@@ -32,5 +32,5 @@ func (w based) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap returns the writer below; see [http.NewResponseController].
+// Unwrap is for [http.NewResponseController].
 func (w based) Unwrap() http.ResponseWriter { return w.ResponseWriter }

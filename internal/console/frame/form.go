@@ -10,12 +10,12 @@ import (
 	"bridged/internal/console/view"
 )
 
-// MaxChoice limits the name of a chat or a person in a form, in bytes: the page shows a wrong one again.
+// MaxChoice limits the name of a chat or a person in a form, in bytes. The page repeats wrong ones.
 const MaxChoice = 1 << 10
 
 var ErrLongChoice = Titled(http.StatusBadRequest, "That’s too long", "A name has at most 1,024 bytes. Enter the name, phone number or JID of a chat, and separate several with semicolons.")
 
-// Form is what a visitor has filled in, with the faults of its fields.
+// Form has the values of a form and the errors of its fields.
 type Form struct {
 	url.Values
 	Wrong map[string]string // sentences, by the names of fields
@@ -27,19 +27,18 @@ func NewForm(values url.Values) *Form { return &Form{values, make(map[string]str
 // Filled returns the form of the request.
 func (req *Request) Filled() *Form { return NewForm(req.PostForm) }
 
-// Refuse notes the fault of a field, unless it has one already.
+// Refuse sets the error of a field, unless it has one.
 func (f *Form) Refuse(field, sentence string) {
 	if f.Wrong[field] == "" {
 		f.Wrong[field] = sentence
 	}
 }
 
-// Label says how a page calls a field of the API.
+// Label is a page's name of a field of the API.
 type Label struct{ Field, Label string }
 
-// Refusal puts the API's refusal of a form beside the field that it is about, and
-// returns the status of the page that shows the form again. Faults of no field are
-// announced above; those that concern more than the form are returned.
+// Refusal shows the API's refusal of a form next to the field that it names, or else at the top of
+// the page, and returns the page's status. It returns errors that are not about the form.
 func (req *Request) Refusal(f *Form, err error, fields map[string]Label) (status int, _ error) {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || refused.Status == http.StatusUnauthorized || refused.Status == http.StatusNotFound {
@@ -64,7 +63,7 @@ func (req *Request) Refusal(f *Form, err error, fields map[string]Label) (status
 	return refused.Status, nil
 }
 
-// inWordsOf replaces the API's names of fields, which are no words of English, by a page's.
+// inWordsOf replaces the API's names of fields by the page's labels.
 func inWordsOf(fields map[string]Label, text string) string {
 	for name, named := range fields {
 		if strings.ToLower(name) != name {
@@ -74,7 +73,7 @@ func inWordsOf(fields map[string]Label, text string) string {
 	return text
 }
 
-// AnswerFaults answers the script with the faults of a form, which it shows beside the fields.
+// AnswerFaults answers the script with the errors of a form, which it shows next to the fields.
 func (req *Request) AnswerFaults(f *Form) error {
 	answer := struct {
 		Problem

@@ -17,21 +17,21 @@ import (
 	"bridged/internal/api/front"
 )
 
-// policy lets pages load files of this address, and pictures that stand in the page. Only
-// framers may show them in frames.
+// policy lets pages load files of this origin and pictures in data URLs. Only framers may show them
+// in frames.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors "
 
-// Permissions returns the policy of what a page may use of a device: nothing, or the
-// microphone for itself ("self"), where voice notes are recorded.
+// Permissions returns the Permissions-Policy of a page: nothing, or the microphone ("self") for
+// voice notes.
 func Permissions(microphone string) string {
 	return "camera=(), microphone=(" + microphone + "), geolocation=(), payment=(), usb=()"
 }
 
-// guard sets the headers of all answers, and refuses requests of other sites.
+// guard sets the headers of all answers and refuses requests of other sites.
 func (site *Site) guard(next http.Handler) http.Handler {
 	framers, frameOptions := "'none'", "DENY"
-	if site.options.BasePath != "" { // other programs share this origin, as Home Assistant, which shows its add-ons in frames
+	if site.options.BasePath != "" { // Home Assistant shows its add-ons in frames
 		framers, frameOptions = "'self'", "SAMEORIGIN"
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +45,7 @@ func (site *Site) guard(next http.Handler) http.Handler {
 		// With no-referrer browsers send "Origin: null" with a page's own forms.
 		h.Set("Referrer-Policy", "same-origin")
 		if r.ContentLength < 0 {
-			h.Set("Connection", "close") // the server does not see the end of chunks
+			h.Set("Connection", "close") // the server cannot find the end of an unread chunked body
 		}
 		if r.Method != http.MethodPost {
 			noBody(w, r)
@@ -72,9 +72,9 @@ func noBody(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// knowsHost reports whether a host is one of this console: an address, localhost, or a
-// name in PUBLIC_URL. A page of another site may make its own name lead here, and would
-// then be of this origin (DNS rebinding).
+// knowsHost reports whether a host belongs to this console: an IP address, localhost, or a name in
+// PUBLIC_URL. It refuses other names because of DNS rebinding: a site could point its own name here
+// and become the same origin.
 func (site *Site) knowsHost(host string) bool {
 	name := hostname(host)
 	if _, err := netip.ParseAddr(name); err == nil {
@@ -86,7 +86,7 @@ func (site *Site) knowsHost(host string) bool {
 	return site.isPublic(host)
 }
 
-// isPublic reports whether a host is in PUBLIC_URL, behind which a reverse proxy is.
+// isPublic reports whether PUBLIC_URL has a host.
 func (site *Site) isPublic(host string) bool {
 	return front.IsPublic(site.options.PublicURLs, host)
 }
@@ -110,8 +110,8 @@ func (site *Site) isSecure(r *http.Request) bool {
 	})
 }
 
-// cookieName returns the name of the session's cookie. Cookies do not tell ports apart,
-// and one machine may run several bridges.
+// cookieName returns the name of the session's cookie, with the port: browsers send cookies to all
+// ports, and one machine may run several bridges.
 func cookieName(r *http.Request) string {
 	if port := (&url.URL{Host: r.Host}).Port(); port != "" {
 		return "bridged-" + port
@@ -139,7 +139,7 @@ func (site *Site) Checked(h Handler) Handler {
 		if !req.session.owns(cmp.Or(req.PostForm.Get("csrf"), req.Header.Get("X-CSRF-Token"))) {
 			return ErrOutdated
 		}
-		for _, field := range []string{"to", "person"} { // JIDs, which pages show again
+		for _, field := range []string{"to", "person"} { // JIDs that the page repeats
 			if slices.ContainsFunc(req.PostForm[field], func(jid string) bool { return len(jid) > MaxChoice }) {
 				return ErrLongChoice
 			}
@@ -154,20 +154,20 @@ func (s *session) owns(token string) bool {
 }
 
 const (
-	maxTries     = 5 // wrong tokens of an address within tryTime; further ones are answered after slowTime
+	maxTries     = 5 // wrong tokens of an address in tryTime; more are answered after slowTime
 	tryTime      = time.Minute
 	slowTime     = time.Second
 	maxAddresses = 1024 // that are remembered
 )
 
-// loginLimiter slows down wrong tokens of an address. It never keeps a right one out: many
-// people may come from one address.
+// loginLimiter slows down wrong tokens of an address. It never refuses a correct one, because many
+// people may share an address.
 type loginLimiter struct {
 	mu    sync.Mutex
 	tried map[netip.Prefix]*rate.Limiter // guarded by mu
 }
 
-// failed counts a wrong token of an address, and reports whether there are too many.
+// failed counts a wrong token and reports whether its address has sent too many.
 func (t *loginLimiter) failed(address netip.Prefix, now time.Time) (tooMany bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,8 +183,8 @@ func (t *loginLimiter) failed(address netip.Prefix, now time.Time) (tooMany bool
 	return !t.tried[address].AllowN(now, 1)
 }
 
-// addressOf returns the network that a request comes from, for IPv6 the /64 of one customer;
-// the zero prefix if it is not known (see [front.Callers]).
+// addressOf returns the caller's IPv4 address or IPv6 /64; the zero prefix if it is unknown (see
+// [front.Callers]).
 func (site *Site) addressOf(r *http.Request) netip.Prefix {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -194,6 +194,6 @@ func (site *Site) addressOf(r *http.Request) netip.Prefix {
 	if address.Is6() {
 		bits = 64
 	}
-	prefix, _ := address.WithZone("").Prefix(bits) // which fit
+	prefix, _ := address.WithZone("").Prefix(bits) // bits fit
 	return prefix
 }

@@ -27,7 +27,7 @@ type Templates struct {
 	// pages share (_*.html); and in assets/ the scripts, styles and icons.
 	Files     fs.FS
 	Functions []template.FuncMap // the functions in templates
-	Styles    []string           // the style sheets, in the order in which they apply
+	Styles    []string           // the style sheets, in their order
 }
 
 // layout renders pages. A page is parsed when it is first shown: all of them take 4 MB, and
@@ -69,7 +69,7 @@ type page struct {
 	Clock       view.Clock
 }
 
-// Show answers with a page; name is that of its template.
+// Show answers with the page of a template.
 func (req *Request) Show(name, title string, content any) error {
 	return req.ShowAs(http.StatusOK, name, title, content)
 }

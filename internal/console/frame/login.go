@@ -21,11 +21,11 @@ import (
 type loginPage struct {
 	CSRF  string
 	Next  string
-	Wrong string // the fault of the last try
+	Wrong string // the error of the last attempt
 	Theme string
 }
 
-// ShowLogin shows the form, or takes a link that logs in once.
+// ShowLogin shows the form, or logs in with a one-time link.
 func (site *Site) ShowLogin(w http.ResponseWriter, r *http.Request) {
 	link := r.URL.Query().Get("once")
 	switch {
@@ -38,8 +38,8 @@ func (site *Site) ShowLogin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// loginForm shows the form. Without a session, its CSRF token is kept in a cookie. A form
-// that is open stays good: a page that renews itself may be led here while it is filled in.
+// loginForm shows the form. Its CSRF token is in a cookie, because no session exists. Another tab
+// that is redirected here uses the same token, so an open form stays valid.
 func (site *Site) loginForm(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	token := rand.Text()
 	if open, err := r.Cookie(cookieName(r) + "-form"); err == nil && len(open.Value) == len(token) {
@@ -51,11 +51,11 @@ func (site *Site) loginForm(w http.ResponseWriter, r *http.Request, status int, 
 
 const (
 	maxLogin  = 8 << 10         // bytes of the form of the login
-	loginTime = 5 * time.Second // in which it has to arrive
+	loginTime = 5 * time.Second // for the form to arrive
 	maxNext   = 2 << 10         // bytes of the address of the page that is shown after the login
 )
 
-// LogIn gives a session for a token. The sender may be a stranger: the form is short.
+// LogIn opens a session for a token. The form is short, because the client is unauthenticated.
 func (site *Site) LogIn(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength > maxLogin {
 		noBody(w, r)
@@ -72,7 +72,7 @@ func (site *Site) LogIn(w http.ResponseWriter, r *http.Request) {
 	site.begin(w, r, site.api.WithToken(strings.TrimSpace(r.PostForm.Get("token"))), r.PostForm.Get("zone"), nextOf(r))
 }
 
-// refuseToken answers a wrong token, slowly where too many came from its address.
+// refuseToken answers a wrong token, slowly if its address has sent too many.
 func (site *Site) refuseToken(w http.ResponseWriter, r *http.Request) {
 	if !site.logins.failed(site.addressOf(r), site.now()) {
 		site.loginForm(w, r, http.StatusForbidden, "That token isn’t valid for this bridge. Check it against BRIDGE_TOKEN in the bridge’s configuration.")
@@ -90,7 +90,7 @@ func isFormOf(r *http.Request) bool {
 	return err == nil && cookie.Value != "" && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(r.PostForm.Get("csrf"))) == 1
 }
 
-// begin opens a session for the holder of a token, and shows a page.
+// begin opens a session for a token and redirects to a page.
 func (site *Site) begin(w http.ResponseWriter, r *http.Request, api *client.Client, zone, next string) {
 	token, err := api.OwnToken(r.Context())
 	switch {
@@ -103,7 +103,7 @@ func (site *Site) begin(w http.ResponseWriter, r *http.Request, api *client.Clie
 		return
 	}
 	family, known := site.options.Family(r.Context(), api.Token())
-	if !known { // it ended a moment ago
+	if !known { // it has just been revoked
 		site.refuseToken(w, r)
 		return
 	}
@@ -116,8 +116,7 @@ func (site *Site) begin(w http.ResponseWriter, r *http.Request, api *client.Clie
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// cookie returns a cookie for pages below a path of the console; scripts and other sites cannot
-// use it.
+// cookie returns a cookie for a path of the console. Scripts and other sites cannot use it.
 func (site *Site) cookie(r *http.Request, name, value, path string, age time.Duration) *http.Cookie {
 	return &http.Cookie{
 		Name: name, Value: value, Path: site.options.BasePath + path, MaxAge: int(age.Seconds()),
@@ -129,7 +128,7 @@ func (site *Site) cookie(r *http.Request, name, value, path string, age time.Dur
 func nextOf(r *http.Request) string {
 	wanted := r.URL.Query().Get("next")
 	if r.Method == http.MethodPost {
-		wanted = r.PostForm.Get("next") // nothing until logIn has read the form
+		wanted = r.PostForm.Get("next") // empty until LogIn has read the form
 	}
 	next, err := url.Parse(wanted)
 	if err != nil || len(wanted) > maxNext || next.Scheme != "" || next.Host != "" || next.User != nil || !strings.HasPrefix(path.Clean(next.Path)+"/", view.Root+"/") {

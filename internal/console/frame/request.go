@@ -23,15 +23,14 @@ import (
 
 func NewKey() string { return "console-" + rand.Text() }
 
-// Key returns the Idempotency-Key of the form that was sent. With it a repeated click,
-// or a repeated call of the script, is the same message.
+// Key returns the Idempotency-Key of the form. It makes a repeated click the same message.
 func (req *Request) Key() string { return cmp.Or(req.PostForm.Get("key"), NewKey()) }
 
 // maxForm limits a form without a file, in bytes: a text of 65,536
 // characters, escaped.
 const maxForm = intake.MaxBody
 
-// Request is one request of a visitor who has logged in.
+// Request is the context of one request of a visitor who has logged in.
 type Request struct {
 	*http.Request
 	W       http.ResponseWriter
@@ -45,17 +44,17 @@ type Request struct {
 	chats   map[bridge.JID]bridge.Chat
 	Cursor  string // the end of the event log when the request began; see [Console.live]
 
-	// These are named by the path, as far as its route has them.
+	// From the path, if the route has them.
 	Chat     bridge.JID
 	Id       string // of a message or a call
 	Number   int64  // of a webhook, a hook or a token
 	Delivery int64
 }
 
-// Handler answers a visit, or returns an error that is shown instead.
+// Handler answers a request or returns an error, which the page shows.
 type Handler func(req *Request) error
 
-// Page calls h for visitors who have logged in; others are sent to the login.
+// Page calls h for visitors who have logged in, and redirects others to the login.
 func (site *Site) Page(h Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s := site.sessionOf(r)
@@ -74,7 +73,7 @@ func (site *Site) Page(h Handler) http.HandlerFunc {
 	}
 }
 
-// readPath reads the names in the path. One that is malformed leads nowhere.
+// readPath reads the values in the path. A malformed one is not found.
 func (req *Request) readPath() (err error) {
 	read := func(name string, parse func(string) error) {
 		if text := req.PathValue(name); text != "" && parse(text) != nil {
@@ -88,7 +87,7 @@ func (req *Request) readPath() (err error) {
 	return err
 }
 
-// Status returns the account's status, which is requested once.
+// Status returns the account's status. It requests it once.
 func (req *Request) Status() (bridge.Status, error) {
 	if req.account == nil {
 		status, err := req.API.Status(req.Context())
@@ -100,8 +99,8 @@ func (req *Request) Status() (bridge.Status, error) {
 	return *req.account, nil
 }
 
-// ChatFor returns a chat, which is requested once: without a name if the visitor may not read
-// it.
+// ChatFor returns a chat, which it requests once. A chat that the visitor may not read only has its
+// JID.
 func (req *Request) ChatFor(jid bridge.JID) bridge.Chat {
 	if known, ok := req.chats[jid]; ok {
 		return known
@@ -117,7 +116,7 @@ func (req *Request) ChatFor(jid bridge.JID) bridge.Chat {
 	return chat
 }
 
-// Live notes the end of the log, from where the page of h follows it.
+// Live sets the cursor at which the page starts to follow the event log.
 func (site *Site) Live(h Handler) Handler {
 	return func(req *Request) (err error) {
 		if req.Cursor, err = req.API.LastEvent(req.Context()); err != nil {
@@ -127,8 +126,8 @@ func (site *Site) Live(h Handler) Handler {
 	}
 }
 
-// sendToLogin answers those who have not logged in. Browsers leave the cookie
-// out where a link of another site led here: such a page loads itself once more.
+// sendToLogin answers a request without a session. Browsers omit the cookie after a link on another
+// site: that page reloads itself.
 func (site *Site) sendToLogin(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case wantsJSON(r) || r.Header.Get("Accept") == "text/event-stream":
@@ -158,8 +157,7 @@ var (
 	ErrNotFound = Titled(http.StatusNotFound, "Page not found", "The address may be mistyped, or the page no longer exists.")
 )
 
-// ProblemOf returns the problem that an error is shown as. The text of an error that
-// is not meant for callers only goes to the log.
+// ProblemOf returns the problem that shows an error. Only the log has the text of internal errors.
 func ProblemOf(err error) Problem {
 	if shown, ok := errors.AsType[Problem](err); ok {
 		return shown
@@ -200,7 +198,7 @@ func (req *Request) fail(err error) {
 		return // the visitor has left
 	}
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusUnauthorized {
-		req.site.endSession(req.Request) // the token has ended
+		req.site.endSession(req.Request) // the token was revoked or has expired
 		req.site.sendToLogin(req.W, req.Request)
 		return
 	}
@@ -239,10 +237,10 @@ func writeAnswer(w http.ResponseWriter, status int, contentType string, body []b
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	front.AnswerNow(w)
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // fails where the visitor has left
+	_, _ = w.Write(body) // fails if the visitor has left
 }
 
-// parseForm reads a form without files. Its memory is counted until done.
+// parseForm reads a form without files. Its memory counts against the visitor's quota until done.
 func (req *Request) parseForm() (done func(), err error) {
 	body, done, err := req.site.bodies.ReadRequest(req.W, req.Request, req.session.family, maxForm, front.BodyTime)
 	if err == nil {
@@ -259,8 +257,8 @@ func (req *Request) parseForm() (done func(), err error) {
 	return done, nil
 }
 
-// Done ends an action: it returns its error, or shows a page again with a sentence
-// about it. The script, which stays on its page, gets the sentence alone.
+// Done ends an action: it returns its error, or redirects to a page that shows a sentence. It
+// answers the script with the sentence alone.
 func (req *Request) Done(err error, text, path string) error {
 	if err != nil {
 		return err
@@ -276,7 +274,7 @@ func (req *Request) Done(err error, text, path string) error {
 	return nil
 }
 
-// logAccess leaves successful reads to debugging: the script repeats them.
+// logAccess logs successful reads at debug level: the script repeats them.
 func logAccess(r *http.Request, status, size int, took time.Duration) {
 	line := hlog.FromRequest(r).Debug()
 	switch {

@@ -18,29 +18,28 @@ import (
 const (
 	sessionTime = 12 * time.Hour
 	linkTime    = time.Hour
-	// maxSessions and maxLinks bound the memory; the session that ends first makes room.
+	// maxSessions and maxLinks limit the memory; the session that ends first is closed.
 	maxSessions = 64
-	maxOfFamily = 16 // of one token with those that it made, so that it cannot end the sessions of others
+	maxOfFamily = 16 // of one token tree, so that it cannot end the sessions of others
 	maxLinks    = 16
 )
 
-// session is one browser that has logged in.
+// session is the session of one browser.
 type session struct {
 	ctx  context.Context // ends with the session
 	end  context.CancelFunc
-	csrf string // the token in its forms
+	csrf string // in its forms
 	ends time.Time
 
 	api    *client.Client
 	token  bridge.Token // of api
-	family int64        // whose share the token takes
+	family int64        // the token tree whose quota it uses
 
 	zone   atomic.Pointer[time.Location] // of the visitor
-	notice atomic.Pointer[Notice]        // for the next page that is shown
+	notice atomic.Pointer[Notice]        // for the next page
 }
 
-// visitor returns a name for those who come with one token, which stays the same over
-// sessions: a browser keeps unsent texts by it.
+// visitor identifies the token. The browser stores unsent texts under it, over sessions.
 func (s *session) visitor() string {
 	hash := hashOf("visitor " + s.api.Token())
 	return base64.RawURLEncoding.EncodeToString(hash[:12])
@@ -52,7 +51,7 @@ type Notice struct {
 	Failed bool
 }
 
-// setZone notes the visitor's time zone by its name, if there is such a zone.
+// setZone sets the visitor's time zone, if there is one with this name.
 func (s *session) setZone(name string) {
 	if name == "" || len(name) > 64 || name == "Local" {
 		return
@@ -62,21 +61,21 @@ func (s *session) setZone(name string) {
 	}
 }
 
-// hash is the key of a session or a link: their names are not kept.
+// hash identifies a session or a link. Their secrets are not stored.
 type hash [sha256.Size]byte
 
 func hashOf(name string) hash { return sha256.Sum256([]byte(name)) }
 
-// sessions holds the browsers that have logged in, and the links that do so once.
+// sessions has the open sessions and the unused login links.
 type sessions struct {
 	now func() time.Time
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields after it
 	byID  map[hash]*session
 	links map[hash]time.Time // when they end
 }
 
-// open begins a session for the holder of a token. Its id is the value of its cookie.
+// open opens a session for a token. The cookie has its id.
 func (s *sessions) open(api *client.Client, token bridge.Token, family int64) (id string, opened *session) {
 	id = rand.Text()
 	ctx, end := context.WithCancel(context.Background())
@@ -99,7 +98,8 @@ func (s *sessions) open(api *client.Client, token bridge.Token, family int64) (i
 	return id, opened
 }
 
-// makeRoom ends the first to end among some, if there are most of them. The caller holds mu.
+// makeRoom closes the session that ends first among some, if there are most of them. The caller
+// holds mu.
 func (s *sessions) makeRoom(most int, among func(*session) bool) {
 	var first hash
 	count := 0
@@ -116,7 +116,7 @@ func (s *sessions) makeRoom(most int, among func(*session) bool) {
 	}
 }
 
-// get returns the session of a cookie's value; nil for none.
+// get returns the session with an id; nil for none.
 func (s *sessions) get(id string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +136,7 @@ func (s *sessions) close(id string) {
 	}
 }
 
-// newLink returns a value that [sessions.useLink] takes once.
+// newLink returns a secret that [sessions.useLink] accepts once.
 func (s *sessions) newLink() string {
 	link := rand.Text()
 	s.mu.Lock()
@@ -151,7 +151,7 @@ func (s *sessions) newLink() string {
 	return link
 }
 
-// useLink reports whether a link is good, and makes it useless.
+// useLink reports whether a link is valid, and removes it.
 func (s *sessions) useLink(link string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

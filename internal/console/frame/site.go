@@ -17,16 +17,16 @@ import (
 
 // Options configures [New].
 type Options struct {
-	API         http.Handler // the router that the pages are built from
-	Token       string       // the bearer of those who log in with a link
+	API         http.Handler // answers the calls of pages
+	Token       string       // the bearer for login links
 	EnableSend  bool         // whether forms that send are shown
 	Transcribes bool         // whether a service transcribes voice notes
-	MaxFile     int64        // of a file that is sent, in bytes
+	MaxFile     int64        // bytes of a sent file
 	PhoneNumber string       // the only account that may pair, in E.164 digits; empty for any
-	PublicURLs  []*url.URL   // the addresses at which a reverse proxy shows the console
-	BasePath    string       // begins the paths at which browsers reach the console; empty for the root
+	PublicURLs  []*url.URL   // the console's addresses at a reverse proxy
+	BasePath    string       // prefix of the console's paths in browsers; empty for none
 	Settings    []Setting    // for the settings page, without secrets
-	// Family returns the family of a token, whose share it takes; see [bridge.Token].
+	// Family returns the token tree of a token, whose quota it uses; see [bridge.Token].
 	Family  func(ctx context.Context, secret string) (family int64, known bool)
 	Streams context.Context // ends streams of events
 	Log     zerolog.Logger
@@ -44,13 +44,13 @@ type Site struct {
 	options  Options
 	api      *client.Client
 	sessions *sessions
-	bodies   *intake.Bodies // not those of the API, which the calls of a form use
+	bodies   *intake.Bodies // separate from the API's bodies, which the calls of a form need
 	logins   *loginLimiter
 	layout   *layout
 	now      func() time.Time
 }
 
-// New returns a site with its sessions.
+// New returns a site. It fails if its templates cannot be found.
 func New(o Options, t Templates) (*Site, error) {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -10,8 +10,7 @@ import (
 // themeTime is how long a browser remembers the theme: longer than any session.
 const themeTime = 400 * 24 * time.Hour
 
-// themeOf returns the theme that a browser has chosen, light or dark; empty for the
-// system's.
+// themeOf returns the theme of a browser, light or dark; empty for the system's.
 func themeOf(r *http.Request) string {
 	cookie, err := r.Cookie(cookieName(r) + "-theme")
 	if err != nil || cookie.Value != "light" && cookie.Value != "dark" {
@@ -20,8 +19,7 @@ func themeOf(r *http.Request) string {
 	return cookie.Value
 }
 
-// SetTheme remembers the theme of this browser. A cookie makes the first paint right,
-// also that of the login.
+// SetTheme stores the theme in a cookie, so that the first paint has it, even at the login.
 func (site *Site) SetTheme(req *Request) error {
 	age := themeTime
 	theme := req.PostForm.Get("theme")

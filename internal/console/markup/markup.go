@@ -13,7 +13,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// firstRune returns the first character of a text, and its length; a space of none.
+// firstRune returns the first character of a text and its length; a space for an empty text.
 func firstRune(text string) (r rune, size int) {
 	if text == "" {
 		return ' ', 0
@@ -21,10 +21,10 @@ func firstRune(text string) (r rune, size int) {
 	return utf8.DecodeRuneInString(text)
 }
 
-// Block is a part of a text on lines of its own: plain lines, or one of the kinds below.
+// Block is one or more lines of a text.
 type Block struct {
 	Kind  Kind
-	Items []Item // of lists; others have one
+	Items []Item // other blocks than lists have one
 }
 
 type Kind string
@@ -37,7 +37,7 @@ const (
 	NumberedList Kind = "numbers"
 )
 
-// Item is an entry of a list, or the content of another block.
+// Item is an entry of a list or the content of another block.
 type Item struct {
 	Number int // in a numbered list
 	Spans  []Span
@@ -54,11 +54,11 @@ type Span struct {
 	Code   bool
 }
 
-// MaxSpans bounds the lists' entries and the spans of a text: one of 65,536 asterisks is shown as it is.
+// MaxSpans limits the entries of lists and the spans of a text: 65,536 asterisks are plain text.
 const MaxSpans = 500
 
-// Blocks divides a text as the apps do: by code between lines of ```, by lists and
-// quotes, and these by addresses, mentions and marks.
+// Blocks divides a text as the apps do: into code between lines of ```, lists, quotes and plain
+// lines. Spans are links, mentions and formatting.
 func Blocks(text string, mentions map[string]bridge.Mention) (blocks []Block) {
 	left := MaxSpans
 	spans := func(text string) []Span { return spansOf(text, mentions, &left) }
@@ -75,8 +75,8 @@ func Blocks(text string, mentions map[string]bridge.Mention) (blocks []Block) {
 
 const fence = "```"
 
-// cutCode returns the first code of a text that has lines of its own, and what is around
-// it. Code within a line is a mark like others.
+// cutCode returns the first code block of a text and the text around it. Code within a line is a
+// span.
 func cutCode(text string) (before, code, after string) {
 	for at := 0; ; {
 		start := strings.Index(text[at:], fence)
@@ -100,8 +100,7 @@ func cutCode(text string) (before, code, after string) {
 	}
 }
 
-// Plain returns a text without what marks its bold, italic, struck and code parts, its
-// lists and quotes.
+// Plain returns a text without the marks of its formatting.
 func Plain(text string) string {
 	if !strings.ContainsAny(text, "*_~`>-") {
 		return text
@@ -153,7 +152,7 @@ func linesOf(text string, left *int, spans func(string) []Span) (blocks []Block)
 	return blocks
 }
 
-// lineOf returns the kind of a line, and its content without what marks it.
+// lineOf returns the kind of a line and its content without the mark.
 func lineOf(line string) (kind Kind, number int, content string) {
 	found := linePattern.FindStringSubmatch(line)
 	switch {
@@ -174,7 +173,7 @@ func lineOf(line string) (kind Kind, number int, content string) {
 // styler divides a text without blocks into spans.
 type styler struct {
 	text     string
-	links    [][]int // bounds of the addresses, within which marks mean nothing
+	links    [][]int // bounds of the links; marks in them are text
 	mentions map[string]bridge.Mention
 	left     *int // spans that may still be made
 	spans    []Span
@@ -187,8 +186,8 @@ func spansOf(text string, mentions map[string]bridge.Mention, left *int) []Span 
 	return s.spans
 }
 
-// style divides a part of the text by the apps' marks: *bold*, _italic_, ~struck~ and
-// `code`, of which those before code may stand within one another.
+// style divides a part of the text by the apps' marks: *bold*, _italic_, ~struck~ and `code`. Marks
+// other than code may be nested.
 func (s *styler) style(from, to int, look Span) {
 	for from < to && *s.left > 0 {
 		start, end, mark := s.nextMark(from, to, look)
@@ -224,7 +223,7 @@ func (s *styler) add(text string, look Span) {
 	}
 }
 
-// plain adds a part of the text in which no marks are left.
+// plain adds a part of the text without marks.
 func (s *styler) plain(from, to int, look Span) {
 	for from < to && *s.left > 0 && len(s.links) > 0 && s.links[0][0] < to {
 		link := s.links[0]
@@ -243,7 +242,7 @@ func (s *styler) plain(from, to int, look Span) {
 	}
 }
 
-// mentionPattern finds the words that may stand for people.
+// mentionPattern finds possible mentions.
 var mentionPattern = regexp.MustCompile(`@[0-9]{5,20}`)
 
 func (s *styler) mentioned(text string, look Span) {
@@ -265,8 +264,8 @@ func (s *styler) mentioned(text string, look Span) {
 // marks lists the apps' marks. The longest comes first.
 var marks = []string{fence, "`", "*", "_", "~"}
 
-// nextMark returns the bounds of the first part between marks, with them. Marks whose
-// look the text has already are text.
+// nextMark returns the bounds of the first marked part, with its marks. A mark within its own
+// formatting is text.
 func (s *styler) nextMark(from, to int, look Span) (start, end int, mark string) {
 	before, links := ' ', s.links
 	for i := from; i < to; {
@@ -298,8 +297,7 @@ func has(look Span, mark rune) bool {
 // maxMarked bounds the search for the end of a mark, in bytes.
 const maxMarked = 2000
 
-// endOf returns the end of the part between a mark and the next one like it on the line;
-// 0 where none begins here.
+// endOf returns the end of a marked part that begins at start, or 0.
 func (s *styler) endOf(start, to int, mark string) int {
 	if !strings.HasPrefix(s.text[start:to], mark) {
 		return 0
@@ -327,7 +325,8 @@ func (s *styler) endOf(start, to int, mark string) int {
 	return 0
 }
 
-// isMarked reports whether marks around a part of a line are marks, with what follows.
+// isMarked reports whether the characters around a part of a line are marks, given the text after
+// them.
 func isMarked(inner, after string) bool {
 	next, _ := firstRune(after)
 	return inner != "" && strings.TrimSpace(inner) == inner && !strings.Contains(inner, "\n") && !isWord(next)

@@ -12,25 +12,24 @@ import (
 	"bridged/internal/console/view"
 )
 
-// Choice is a field that names chats: those that were chosen, and what was typed that
-// names none.
+// Choice is a field for chats: the chosen ones, and typed text that matches no chat.
 type Choice struct {
 	Chosen []Entry
 	Typed  string
 }
 
-// Entry is a chat with the name that it is chosen by.
+// Entry is a chat to choose.
 type Entry struct {
 	JID     bridge.JID `json:"jid"`
 	Name    string     `json:"name"`
-	About   string     `json:"about"` // its number, or that it is a group
+	About   string     `json:"about"` // its number, or "Group"
 	IsGroup bool       `json:"isGroup"`
 }
 
-// Suggestions are the chats that a page offers without the script.
+// Suggestions limits the chats in a page's list of known chats.
 const Suggestions = 50
 
-// ChoiceOf returns a field with the names of its chats.
+// ChoiceOf returns a field with chats.
 func ChoiceOf(req *frame.Request, chats ...bridge.JID) (c Choice) {
 	for _, jid := range chats {
 		if jid != "" {
@@ -40,7 +39,7 @@ func ChoiceOf(req *frame.Request, chats ...bridge.JID) (c Choice) {
 	return c
 }
 
-// EntryFor returns a chat with its name: its number where the visitor may see no more.
+// EntryFor returns a chat, with its number if the visitor may not read it.
 func EntryFor(req *frame.Request, jid bridge.JID) Entry {
 	return EntryOf(req.ChatFor(jid))
 }
@@ -62,8 +61,8 @@ func (c Choice) Jids() []bridge.JID {
 	return jids
 }
 
-// Choose reads a field that names chats by JID, by phone number or by name. What names
-// none is its fault.
+// Choose reads a field with chats by JID, phone number or name. Text that matches no chat is an
+// error of the field.
 func Choose(req *frame.Request, f *frame.Form, field string) (Choice, error) {
 	var chosen Choice
 	var unknown []string
@@ -83,8 +82,7 @@ func Choose(req *frame.Request, f *frame.Form, field string) (Choice, error) {
 	return chosen, nil
 }
 
-// ChooseOne reads a field that names one chat: what is typed goes before what was chosen
-// earlier.
+// ChooseOne reads a field with one chat. Typed text wins over an earlier choice.
 func ChooseOne(req *frame.Request, f *frame.Form, field string) (Choice, error) {
 	values := slices.DeleteFunc(slices.Clone(f.Values[field]), func(text string) bool { return strings.TrimSpace(text) == "" })
 	if len(values) > 1 {
@@ -102,8 +100,7 @@ func ChooseOne(req *frame.Request, f *frame.Form, field string) (Choice, error) 
 	return ChoiceOf(req, jid), nil
 }
 
-// namesIn splits what was typed: at the ends of lines and at semicolons, and JIDs also at
-// commas and spaces, which names may have.
+// namesIn splits typed text at line ends and semicolons, and lists of JIDs also at commas and spaces.
 func namesIn(values []string) (names []string) {
 	for _, value := range values {
 		for line := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '\n' || r == ';' }) {
@@ -119,8 +116,8 @@ func namesIn(values []string) (names []string) {
 	return names
 }
 
-// chatCalled returns the chat that a text names, or what is wrong with it. A text longer than maxChoice is
-// an error.
+// chatCalled returns the chat that a text names, or a sentence for the form. A text
+// longer than [frame.MaxChoice] is an error.
 func chatCalled(req *frame.Request, text string) (_ bridge.JID, wrong string, _ error) {
 	if len(text) > frame.MaxChoice {
 		return "", "", frame.ErrLongChoice
@@ -147,8 +144,7 @@ func chatCalled(req *frame.Request, text string) (_ bridge.JID, wrong string, _ 
 	return "", "There’s no chat called “" + text + "”. Choose one from the list, or enter a phone number or a JID.", nil
 }
 
-// Like returns chats whose names or numbers contain a text, and then people with
-// whom there is no chat yet.
+// Like returns chats whose names or numbers contain a text, then people without a chat.
 func Like(req *frame.Request, text string, limit int) (found []Entry, err error) {
 	chats, err := req.API.Chats(req.Context(), bridge.ChatQuery{Q: text, Limit: limit})
 	if err != nil {
@@ -171,14 +167,14 @@ func Like(req *frame.Request, text string, limit int) (found []Entry, err error)
 	return found, err
 }
 
-// SuggestChats answers the script's question for chats whose names contain a text.
+// SuggestChats answers the script with chats whose names contain a text.
 func SuggestChats(req *frame.Request) error {
 	text := strings.TrimSpace(req.URL.Query().Get("q"))
 	found, err := Like(req, text, 8)
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 && text != "" { // a JID or a number names a chat that is not stored yet
+	if len(found) == 0 && text != "" { // a JID or a number may name a new chat
 		jid, wrong, err := chatCalled(req, text)
 		if err != nil {
 			return err

@@ -13,8 +13,8 @@ import (
 	"bridged/internal/console/view"
 )
 
-// Names holds the names of people on a page, which are the same on all: that of the
-// address book, else the one that a person chose, a business's, the username, the number.
+// Names has the names of people on a page: from the address book, or the person's own name, the
+// business name, the username, the number, in this order.
 type Names struct {
 	Me    bridge.JID
 	Known map[bridge.JID]string
@@ -28,14 +28,14 @@ func (n Names) Of(jid bridge.JID) string {
 	return cmp.Or(n.Known[jid], view.Phone(jid))
 }
 
-// Learn notes a name if there is none yet.
+// Learn adds a name, unless one is known.
 func (n Names) Learn(jid bridge.JID, name string) {
 	if name = strings.TrimSpace(name); name != "" && n.Known[jid] == "" {
 		n.Known[jid] = name
 	}
 }
 
-// LearnChats notes the people whom chats are with.
+// LearnChats adds the names of individual chats.
 func (n Names) LearnChats(chats []bridge.Chat) {
 	for _, chat := range chats {
 		if !chat.IsGroup && chat.Name != chat.JID.User() {
@@ -44,11 +44,11 @@ func (n Names) LearnChats(chats []bridge.Chat) {
 	}
 }
 
-// maxNamed bounds the people whose names are looked up for a page, in one call.
+// maxNamed limits the people whose names are looked up for a page.
 const maxNamed = 500
 
-// LookUp asks for the names of people that are not known yet, in one call. A token for
-// some chats learns those in its chats.
+// LookUp requests the unknown names of people in one call. A token for some chats only gets the
+// people in its chats.
 func (n Names) LookUp(req *frame.Request, people []bridge.JID) error {
 	slices.Sort(people)
 	people = slices.DeleteFunc(slices.Compact(people), func(jid bridge.JID) bool {
@@ -98,7 +98,7 @@ func OfMessages(req *frame.Request, chats []bridge.Chat, messages []bridge.Messa
 	return n, nil
 }
 
-// peopleIn returns those whose names are shown with a message.
+// peopleIn returns the people whose names a message shows.
 func peopleIn(m bridge.Message) []bridge.JID {
 	people := []bridge.JID{m.SenderJID}
 	if m.ContextInfo != nil {
@@ -124,11 +124,11 @@ func peopleIn(m bridge.Message) []bridge.JID {
 	return people
 }
 
-// Me returns the account's JID; empty where it is not known.
+// Me returns the account's JID; empty if it is not known.
 func Me(req *frame.Request) (bridge.JID, error) {
 	status, err := req.Status()
 	user := status.User
-	if bridge.CodeOf(err) == bridge.CodeForbidden { // to a token for some chats
+	if bridge.CodeOf(err) == bridge.CodeForbidden { // the token is for some chats
 		var own client.OwnToken
 		own, err = req.API.OwnToken(req.Context())
 		user = own.Account
@@ -139,7 +139,7 @@ func Me(req *frame.Request) (bridge.JID, error) {
 	return user.JID, nil
 }
 
-// NameSenders gives the newest messages of chats the names of their senders.
+// NameSenders adds the senders' names to the last messages of chats.
 func NameSenders(req *frame.Request, chats []bridge.Chat) error {
 	var senders []bridge.JID
 	for _, chat := range chats {
@@ -156,7 +156,7 @@ func NameSenders(req *frame.Request, chats []bridge.Chat) error {
 	return err
 }
 
-// NameMatches gives messages that a search found the names of their senders.
+// NameMatches adds the senders' names to the results of a search.
 func NameMatches(req *frame.Request, found []bridge.Match) error {
 	senders := make([]bridge.JID, len(found))
 	for i, m := range found {

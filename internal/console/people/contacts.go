@@ -23,10 +23,10 @@ const PageOfPeople = 100
 type personRow struct {
 	JID    bridge.JID
 	Name   string
-	Line   string // below the name: username and number
-	Path   string // where the row leads
+	Line   string // under the name: username and number
+	Path   string // the row's link
 	Chosen bool   // in a list to choose from
-	Mark   string // beside the name: whose it is, if not one of the address book
+	Mark   string // next to the name: "You" or "Not saved"
 }
 
 // RowOf returns the row of a person; me is the account's own.
@@ -49,7 +49,7 @@ func RowOf(c bridge.KnownContact, path string, me bridge.JID) personRow {
 	return row
 }
 
-// letter is a heading of the list of people, and those below it.
+// letter is a heading of the list of people with its entries.
 type letter struct {
 	Letter string
 	People []personRow
@@ -63,7 +63,7 @@ type contactsPage struct {
 	Curl    string
 }
 
-// ShowContacts answers the people whom the account knows, by name.
+// ShowContacts shows the account's contacts by name.
 func ShowContacts(req *frame.Request) error {
 	query := req.URL.Query()
 	q := strings.TrimSpace(query.Get("q"))
@@ -92,8 +92,7 @@ func (p *contactsPage) add(contact bridge.KnownContact, me bridge.JID) {
 	last.People = append(last.People, RowOf(contact, view.PersonPath(contact.JID), me))
 }
 
-// letterOf returns the heading under which a name stands: its first letter without
-// accents, or # for anything else.
+// letterOf returns the heading of a name: its first letter without accents, or # for anything else.
 func letterOf(name string) string {
 	if r, _ := utf8.DecodeRuneInString(norm.NFD.String(name)); unicode.IsLetter(r) {
 		return string(unicode.ToUpper(r))
@@ -104,17 +103,17 @@ func letterOf(name string) string {
 type personPage struct {
 	Contact bridge.KnownContact
 	Name    string
-	Number  string // empty where it is hidden
+	Number  string // empty if it is hidden
 	Chat    bridge.JID
-	Known   bool // whether a chat with them is stored
+	Known   bool // whether their chat is stored
 	You     bool
-	Blocks  bool // whether the visitor may block them, or take it back
+	Blocks  bool // whether the visitor may block and unblock them
 	Key     string
 	Fault   fault
 	Curl    string
 }
 
-// ShowPerson answers what is known of a person.
+// ShowPerson shows a contact.
 func ShowPerson(req *frame.Request) error { return showPersonPage(req, http.StatusOK, fault{}) }
 
 func showPersonPage(req *frame.Request, status int, f fault) error {
@@ -141,7 +140,7 @@ func showPersonPage(req *frame.Request, status int, f fault) error {
 	return req.ShowAs(status, "person", page.Name, page)
 }
 
-// BlockPerson blocks a person, or takes it back. A refusal is shown beside the form.
+// BlockPerson blocks or unblocks a person. The form shows a refusal.
 func BlockPerson(req *frame.Request) error {
 	ctx, change, text := req.Context(), req.API.Block, "Blocked."
 	if req.PostForm.Get("action") == "unblock" {
@@ -158,8 +157,7 @@ func BlockPerson(req *frame.Request) error {
 	return showPersonPage(req, status, f)
 }
 
-// people returns people to choose from: those with a text in their name, or with none the
-// first ones.
+// people returns people whose names contain a text; the first ones for an empty text.
 func people(req *frame.Request, q string, path func(bridge.JID) string) (rows []personRow, err error) {
 	me, err := names.Me(req)
 	if err != nil {
@@ -174,11 +172,11 @@ func people(req *frame.Request, q string, path func(bridge.JID) string) (rows []
 	return rows, err
 }
 
-// fault is the refusal of a form, which is shown beside it.
+// fault is the refusal of a form.
 type fault struct{ Form, Text string }
 
-// faultOf returns the refusal of a form and the status of its page. Anything else, as the
-// end of a session, is an error of the page.
+// faultOf returns the refusal of a form and the page's status. It returns errors that are not about
+// the form, such as the end of a session.
 func faultOf(form string, err error) (f fault, status int, _ error) {
 	shown := frame.ProblemOf(err)
 	if shown.Status == http.StatusUnauthorized || shown.Status == http.StatusInternalServerError {

@@ -25,17 +25,17 @@ type groupPage struct {
 	Chat     bridge.JID
 	Name     string
 	Group    bridge.Group
-	Picture  string       // stands in the address of the picture, which browsers keep
-	Form     bridge.Group // as its forms show it: with what was refused
-	Live     bool         // whether the network was asked
+	Picture  string       // version of the picture, for its cached address
+	Form     bridge.Group // values of its forms, with refused ones
+	Live     bool         // whether the group comes from the network
 	Member   bool         // whether the account is in the group
 	Edits    bool         // whether the visitor may change name and description
-	Pictured bool         // whether there may be a picture to remove
-	Admin    bool         // whether the visitor may do what admins do
+	Pictured bool         // whether it may have a picture
+	Admin    bool         // whether the visitor is an admin
 	Links    bool         // whether the visitor may see the link
 	Members  []member
-	All      int // members that there are
-	Hidden   int // members that are not shown
+	All      int // number of members
+	Hidden   int // number of members that are not shown
 	Q        string
 	Requests []bridge.JoinRequest
 	Link     *bridge.GroupLink
@@ -46,7 +46,7 @@ type groupPage struct {
 	Curl     string
 }
 
-// member is one of a group, with what the visitor may do with them.
+// member is a member of a group. Changes is whether the visitor may change them.
 type member struct {
 	bridge.Participant
 	Name    string
@@ -62,8 +62,8 @@ type timer struct {
 // timers lists the times after which the apps offer to remove messages.
 var timers = []timer{{0, "Off"}, {86400, "After 24 hours"}, {604800, "After 7 days"}, {7776000, "After 90 days"}}
 
-// ShowGroup answers what there is to know of a group, and to its admins the forms that
-// change it. Chats with people lead to theirs.
+// ShowGroup shows a group, with forms for its admins. It redirects from individual chats to the
+// contact.
 func ShowGroup(req *frame.Request) error {
 	if !req.Chat.IsGroup() {
 		http.Redirect(req.W, req.Request, view.InfoPath(req.Chat), http.StatusSeeOther)
@@ -72,7 +72,7 @@ func ShowGroup(req *frame.Request) error {
 	return showGroupPage(req, http.StatusOK, fault{}, bridge.GroupPatch{})
 }
 
-// showGroupPage answers the page of a group, with a form that was refused as it was typed.
+// showGroupPage shows a group. A refused form has the typed values.
 func showGroupPage(req *frame.Request, status int, f fault, typed bridge.GroupPatch) error {
 	ctx, query := req.Context(), req.URL.Query()
 	detail, err := req.API.Group(ctx, req.Chat)
@@ -102,7 +102,7 @@ func showGroupPage(req *frame.Request, status int, f fault, typed bridge.GroupPa
 	return req.ShowAs(status, "group", page.Name, page)
 }
 
-// pictureVersion tells pictures of a group apart, and from none: browsers keep that, too.
+// pictureVersion identifies a group's picture, or that it has none, for the browser's cache.
 func pictureVersion(group bridge.StoredGroup) string {
 	if group.PictureID != nil && *group.PictureID == "" {
 		return "none"
@@ -110,10 +110,10 @@ func pictureVersion(group bridge.StoredGroup) string {
 	return view.Deref(group.PictureID)
 }
 
-const pictureWait = 3 * time.Second // of a page for whether there is a picture
+const pictureWait = 3 * time.Second // for the request of an unknown picture
 
-// isPictured reports whether a group has a picture, or may have one where that is not known.
-// The page shows the picture that is asked for here.
+// isPictured reports whether a group has a picture. If that is unknown, it requests the picture, and
+// reports true if that takes too long.
 func isPictured(req *frame.Request, group bridge.StoredGroup) bool {
 	if group.PictureID != nil {
 		return *group.PictureID != ""
@@ -124,11 +124,11 @@ func isPictured(req *frame.Request, group bridge.StoredGroup) bool {
 	if err != nil {
 		return bridge.CodeOf(err) != bridge.CodeNoPicture
 	}
-	_ = answer.Body.Close() // of which nothing is read
+	_ = answer.Body.Close() // unread
 	return true
 }
 
-// permit notes what the visitor may do.
+// permit sets the visitor's rights.
 func (p *groupPage) permit(req *frame.Request, me bridge.JID) {
 	i := slices.IndexFunc(p.Group.Participants, func(m bridge.Participant) bool { return me != "" && m.JID == me })
 	p.Member = i >= 0
@@ -141,7 +141,7 @@ func (p *groupPage) permit(req *frame.Request, me bridge.JID) {
 	p.Links = p.Live && admin
 }
 
-// list shows the members with a text in their name or number, admins first.
+// list lists the members whose name or number contains the text, admins first.
 func (p *groupPage) list(me bridge.JID, all bool) {
 	p.All = len(p.Group.Participants)
 	for _, one := range p.Group.Participants {
@@ -164,7 +164,7 @@ func (m member) matches(q string) bool {
 	return strings.Contains(strings.ToLower(m.Name+"\n"+m.DisplayName+"\n"+view.Deref(m.Username)+"\n"+m.Label), q) || number != "" && strings.Contains(m.JID.User(), number)
 }
 
-// rank orders the account itself before admins, and those before the others.
+// rank orders the account itself before admins, and admins before others.
 func (m member) rank() int {
 	switch {
 	case m.You:
@@ -177,8 +177,7 @@ func (m member) rank() int {
 	return 3
 }
 
-// ask asks the network for what only admins are answered: requests to join, and the link
-// where it is wanted.
+// ask requests the data for admins: requests to join, and the link on demand.
 func (p *groupPage) ask(req *frame.Request, link bool) (err error) {
 	p.Requests, err = req.API.JoinRequests(req.Context(), p.Chat)
 	if err == nil && link {
@@ -198,7 +197,7 @@ func (p *groupPage) ask(req *frame.Request, link bool) (err error) {
 	return err
 }
 
-// patched returns a group with changes that are not made.
+// patched returns a group with the values of a refused form.
 func patched(g bridge.Group, patch bridge.GroupPatch) bridge.Group {
 	set(&g.Name, patch.Name)
 	set(&g.Topic, patch.Topic)
@@ -215,7 +214,7 @@ func set[T any](field, value *T) {
 	}
 }
 
-// patchOf reads the changes of a form; fields that it does not have stay as they are.
+// patchOf reads the changes of a form. Missing fields change nothing.
 func patchOf(form url.Values) (patch bridge.GroupPatch, err error) {
 	text := func(name string) *string {
 		if !form.Has(name) {
@@ -231,7 +230,7 @@ func patchOf(form url.Values) (patch bridge.GroupPatch, err error) {
 	}
 	patch = bridge.GroupPatch{Name: text("name"), Topic: text("topic"), IsAnnounce: choice("announce"), IsLocked: choice("locked"), JoinApproval: choice("approval")}
 	if form.Has("shown") && patch.Name != nil && *patch.Name == strings.TrimSpace(form.Get("shown")) {
-		patch.Name = nil // a group without a subject does not get one by saving the form
+		patch.Name = nil // the form shows a replacement for a missing subject
 	}
 	if form.Has("disappearing") {
 		seconds, err := strconv.ParseUint(form.Get("disappearing"), 10, 32)
@@ -251,7 +250,7 @@ func ChangeGroup(req *frame.Request) error {
 	return groupDone(req, err, req.PostForm.Get("form"), "Changes saved.", patch)
 }
 
-// groupDone ends an action on a group's page. A refusal is shown beside its form.
+// groupDone ends an action on a group's page. The form shows a refusal.
 func groupDone(req *frame.Request, err error, form, text string, typed bridge.GroupPatch) error {
 	if err == nil || req.WantsJSON() {
 		return req.Done(err, text, view.InfoPath(req.Chat))
@@ -263,7 +262,7 @@ func groupDone(req *frame.Request, err error, form, text string, typed bridge.Gr
 	return showGroupPage(req, status, f, typed)
 }
 
-// memberWords says what was done to members.
+// memberWords has the sentences after changes of members.
 var memberWords = map[bridge.ParticipantAction]string{
 	bridge.ParticipantAdd: "Added to the group.", bridge.ParticipantRemove: "Removed from the group.", bridge.ParticipantPromote: "Made an admin.",
 	bridge.ParticipantDemote: "No longer an admin.", bridge.ParticipantApprove: "Request approved.", bridge.ParticipantReject: "Request rejected.",
@@ -284,7 +283,7 @@ func ChangeMembers(req *frame.Request) error {
 	return groupDone(req, err, form, text, bridge.GroupPatch{})
 }
 
-// SetGroupPicture passes a group's new picture on to the API while it arrives.
+// SetGroupPicture passes a new picture to the API while it arrives.
 func SetGroupPicture(req *frame.Request) error {
 	if !req.Sends() {
 		return frame.ErrNotFound
@@ -328,7 +327,7 @@ type addPage struct {
 	Fault fault
 }
 
-// ShowAdd answers the people who can be added to a group.
+// ShowAdd shows people to add to a group.
 func ShowAdd(req *frame.Request) error {
 	return showAddForm(req, http.StatusOK, req.URL.Query(), fault{})
 }
@@ -356,7 +355,7 @@ func showAddForm(req *frame.Request, status int, form url.Values, f fault) error
 	return req.ShowAs(status, "add", "Add members", page)
 }
 
-// AddMembers adds people. Those who could not be added are shown with the reason, and stay chosen.
+// AddMembers adds people. The page shows failed ones with the reason; they stay chosen.
 func AddMembers(req *frame.Request) error {
 	form := req.PostForm
 	if form.Has("find") {

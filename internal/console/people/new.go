@@ -16,14 +16,14 @@ import (
 type newChatPage struct {
 	Q      string
 	People []personRow
-	Phone  string // the number that was typed, in E.164 digits; empty for none
+	Phone  string // the typed number in E.164 digits; empty for none
 	Fault  string
-	Groups bool // whether the visitor may make groups
+	Groups bool // whether the visitor may create groups
 	Curl   string
 }
 
-// ShowNewChat answers whom a chat can be begun with: people by name (q), or a number in any
-// spelling (phone, or a q that was entered), which leads to its chat.
+// ShowNewChat shows people for a new chat, by name (q). It redirects from a phone number (phone, or q
+// after Enter) to its chat.
 func ShowNewChat(req *frame.Request) error {
 	query := req.URL.Query()
 	page := newChatPage{Q: strings.TrimSpace(query.Get("q")), Groups: makesGroups(req), Curl: view.Curl("POST", "/api/contacts/check", map[string][]string{"phones": {"+1 555 123 4567"}})}
@@ -54,8 +54,7 @@ func ShowNewChat(req *frame.Request) error {
 	return req.ShowAs(status, "new", "New chat", page)
 }
 
-// chatWith returns the chat of a number, which the network is asked about unless a person
-// with it is known.
+// chatWith returns the chat with a number. It asks the network unless the contact is known.
 func chatWith(req *frame.Request, phone string) (bridge.JID, error) {
 	ctx := req.Context()
 	contact, err := req.API.Contact(ctx, bridge.PhoneJID(phone))
@@ -72,7 +71,7 @@ func chatWith(req *frame.Request, phone string) (bridge.JID, error) {
 	return check.JID, err
 }
 
-// makesGroups reports whether the visitor may make groups.
+// makesGroups reports whether the visitor may create groups.
 func makesGroups(req *frame.Request) bool { return req.Sends() && req.Token.Chats == nil }
 
 type newGroupPage struct {
@@ -83,14 +82,14 @@ type newGroupPage struct {
 	Curl  string
 }
 
-// picker is a list of people to choose from. Those who were chosen come first.
+// picker is a list of people to choose from, the chosen ones first.
 type picker struct {
 	Q      string
 	People []personRow
 }
 
-// pick returns the people whom a form shows: the chosen ones, and those with a text in
-// their name. A number that was typed is one of them.
+// pick returns the people of a form: the chosen ones, the people whose names contain a text, and a
+// typed phone number.
 func pick(req *frame.Request, form url.Values, without ...bridge.JID) (p picker, err error) {
 	p.Q = strings.TrimSpace(form.Get("q"))
 	chosen := view.Typed[bridge.JID](form["person"])
@@ -139,8 +138,8 @@ func showGroupForm(req *frame.Request, status int, form url.Values, f fault) (er
 	return req.ShowAs(status, "newgroup", "New group", page)
 }
 
-// CreateGroup makes a group, and leads to its chat with a word about those who could not
-// be added.
+// CreateGroup creates a group and redirects to its chat, with a notice about people who could not be
+// added.
 func CreateGroup(req *frame.Request) error {
 	form := req.PostForm
 	if form.Has("find") {
@@ -153,7 +152,7 @@ func CreateGroup(req *frame.Request) error {
 			return err
 		}
 		if status < http.StatusInternalServerError {
-			form.Del("key") // what was wrong is sent as another form
+			form.Del("key") // the corrected form is another request
 		}
 		return showGroupForm(req, status, form, f)
 	}
@@ -165,7 +164,7 @@ func CreateGroup(req *frame.Request) error {
 	return req.Done(err, text, view.ChatPath(made.JID))
 }
 
-// outcome puts the results of a change of people into words: done where all went well.
+// outcome describes the results of a change of members: done if all succeeded.
 func outcome(req *frame.Request, results []bridge.ParticipantResult, done string) (text string, failed bool) {
 	var people []bridge.JID
 	for _, result := range results {
@@ -178,7 +177,7 @@ func outcome(req *frame.Request, results []bridge.ParticipantResult, done string
 	}
 	n, err := names.Of(req, slices.Clone(people))
 	if err != nil {
-		n = names.Names{} // by their numbers, then
+		n = names.Names{} // numbers instead
 	}
 	var parts []string
 	for _, result := range results {

@@ -9,15 +9,13 @@ import (
 	"bridged/internal/console/frame"
 )
 
-// Browsers keep pictures, and that there is none, for a time, so that the next page asks
-// for nothing.
+// Browsers cache pictures and the absence of one.
 const (
 	keepPicture  = "private, max-age=3600"
 	keepNoAnswer = "private, max-age=60"
 )
 
-// ShowPicture answers the picture of a person or a group. Where there is none to show
-// the answer is empty and no error, which browsers would log for each of a list.
+// ShowPicture answers with the picture of a person or a group. Without a picture it is empty: browsers would log an error for each row of a list.
 func ShowPicture(req *frame.Request) error {
 	size := bridge.PicturePreview
 	if req.URL.Query().Get("size") == string(bridge.PictureFull) {
@@ -33,7 +31,7 @@ func ShowPicture(req *frame.Request) error {
 	return nil
 }
 
-// withoutPicture answers where the API sent no picture: for long where there is none.
+// withoutPicture answers if the API sent no picture.
 func withoutPicture(req *frame.Request, err error) error {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || refused.Status == http.StatusUnauthorized {

@@ -13,7 +13,7 @@ type callRow struct {
 	bridge.Call
 	Name   string
 	Words  callWord
-	Reject string // where to reject it; empty where that cannot be done
+	Reject string // address for declining it; empty if it cannot be declined
 }
 
 type callWord struct{ Text, Tone string }
@@ -33,7 +33,7 @@ func ShowCalls(req *frame.Request) error {
 	}
 	return req.Show("calls", "Calls", struct {
 		Calls []callRow
-		More  string // the address of the next part; empty for none
+		More  string // the address of the next page; empty for none
 		Curl  string
 	}{calls, view.NextPage(view.Root+"/calls", url.Values{}, "cursor", next), view.Curl("GET", "/api/calls", nil)})
 }

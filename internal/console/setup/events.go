@@ -18,20 +18,20 @@ import (
 	"bridged/internal/console/view"
 )
 
-const pageOfEvents = 100 // that are shown at first
+const pageOfEvents = 100 // events of the page
 
 type eventsPage struct {
-	Types  []bridge.EventType // that were chosen
+	Types  []bridge.EventType // the chosen ones
 	Chat   names.Choice
 	Known  []names.Entry
 	Wrong  map[string]string
 	Events []eventRow
-	Blank  eventRow // for the script to fill in
-	Query  string   // for the stream
+	Blank  eventRow // the script fills it in
+	Query  string   // of the stream
 	Curl   string
 }
 
-// eventRow is an event in one line, with the whole of it below.
+// eventRow is an event: one line, and its JSON.
 type eventRow struct {
 	ID   int64
 	Type bridge.EventType
@@ -79,8 +79,8 @@ func ShowEvents(req *frame.Request) error {
 	return req.Show("events", "Events", page)
 }
 
-// lastEvents returns the newest events, the newest first. The log can only be read
-// forwards: it begins further and further back until there are enough.
+// lastEvents returns the newest events, the newest first. The log is only read forwards, so it
+// starts further back until there are enough.
 func lastEvents(req *frame.Request, q client.EventQuery) ([]bridge.Event, error) {
 	last, err := strconv.ParseInt(req.Cursor, 10, 64)
 	if err != nil {
@@ -100,7 +100,7 @@ func lastEvents(req *frame.Request, q client.EventQuery) ([]bridge.Event, error)
 	}
 }
 
-// readEvents reads up to an event of the log, and returns the last ones.
+// readEvents reads up to an event of the log and returns the last ones.
 func readEvents(req *frame.Request, q client.EventQuery, last int64) (events []bridge.Event, err error) {
 	for {
 		page, err := req.API.EventPage(req.Context(), q, 1000, 0)
@@ -137,7 +137,7 @@ func aboutEvent(event bridge.Event, n names.Names) string {
 	return ""
 }
 
-// peopleOf returns those whom events name in their line.
+// peopleOf returns the people whose names the lines of events show.
 func peopleOf(events []bridge.Event) (people []bridge.JID) {
 	for _, event := range events {
 		if event.Message != nil {
@@ -150,7 +150,7 @@ func peopleOf(events []bridge.Event) (people []bridge.JID) {
 	return people
 }
 
-// namesAsking names the first who asks to join a group, and counts the others.
+// namesAsking names the first person who asks to join and counts the others.
 func namesAsking(requests []bridge.JoinRequest) string {
 	name := cmp.Or(requests[0].DisplayName, view.Phone(requests[0].JID))
 	if others := len(requests) - 1; others > 0 {
@@ -159,7 +159,7 @@ func namesAsking(requests []bridge.JoinRequest) string {
 	return name
 }
 
-// StreamEvents passes on the API's stream of events. It ends with the session.
+// StreamEvents forwards the API's event stream until the session ends.
 func StreamEvents(req *frame.Request) error {
 	header := http.Header{"Accept": {"text/event-stream"}, "Last-Event-Id": req.Header["Last-Event-Id"]}
 	ctx, cancel := req.UntilLoggedOut()

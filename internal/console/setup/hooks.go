@@ -14,7 +14,7 @@ import (
 	"bridged/internal/console/view"
 )
 
-// hookTemplate is a template that is shipped, with its services.
+// hookTemplate is a shipped template with its services.
 type hookTemplate struct{ Name, For string }
 
 var hookTemplates = []hookTemplate{
@@ -67,7 +67,7 @@ func showHooksWith(req *frame.Request, status int, shown hookForm) error {
 	return req.ShowAs(status, "hooks", "Hooks", page)
 }
 
-// serviceOf returns what posts to hooks with a template.
+// serviceOf returns the service that a template is for.
 func serviceOf(source string) string {
 	for _, shipped := range hookTemplates {
 		if shipped.Name == source {
@@ -79,11 +79,11 @@ func serviceOf(source string) string {
 	return "Your own template"
 }
 
-// hookFields names the fields of the API as the page calls them.
+// hookFields has the labels of the API's fields.
 var hookFields = map[string]frame.Label{"name": {Field: "name", Label: "The name"}, "chatJid": {Field: "chat", Label: "The chat"}, "template": {Field: "own", Label: "The template"}, "secret": {Field: "secret", Label: "The secret"}}
 
-// readHook reads the form of a hook, as the page shows it and as the API takes it. An own
-// template goes before a shipped one, and a secret that is left empty stays as it is.
+// readHook reads the form of a hook, for the page and for the API. An own template wins over a
+// shipped one; an empty secret leaves the stored one unchanged.
 func readHook(req *frame.Request, f *frame.Form) (shown hookForm, change client.HookChange, err error) {
 	shown = hookForm{Name: f.Get("name"), Template: f.Get("template"), Own: f.Get("own"), Wrong: f.Wrong}
 	if strings.TrimSpace(shown.Name) == "" {
@@ -125,7 +125,7 @@ func CreateHook(req *frame.Request) error {
 	return showHooksWith(req, status, shown)
 }
 
-// saveHook carries out the form of a hook, or shows it again with its faults.
+// saveHook saves the form of a hook, or shows it again with its errors.
 func saveHook(req *frame.Request) error {
 	f := req.Filled()
 	shown, change, err := readHook(req, f)
@@ -150,7 +150,7 @@ func saveHook(req *frame.Request) error {
 	return showHookWith(req, status, hookPage{Hook: hook, Form: shown})
 }
 
-// showMade shows a hook with its new address.
+// showMade shows a hook and its new address.
 func showMade(req *frame.Request, hook client.Hook, err error) error {
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func showMade(req *frame.Request, hook client.Hook, err error) error {
 	return showHookWith(req, http.StatusOK, hookPage{Hook: hook.Hook, Address: addressOf(req, hook)})
 }
 
-// addressOf returns the address of a new hook, under PUBLIC_URL or as the visitor came.
+// addressOf returns the address of a new hook, under PUBLIC_URL or under the visitor's host.
 func addressOf(req *frame.Request, hook client.Hook) string {
 	if len(req.Options.PublicURLs) > 0 {
 		return hook.URL
@@ -207,7 +207,7 @@ func showHookWith(req *frame.Request, status int, page hookPage) (err error) {
 	return req.ShowAs(status, "hook", "Hook", page)
 }
 
-// ChangeHook carries out the button of a hook's page.
+// ChangeHook runs the action of a button.
 func ChangeHook(req *frame.Request) error {
 	ctx := req.Context()
 	update := func(text string, change client.HookChange) error {
@@ -232,7 +232,7 @@ func ChangeHook(req *frame.Request) error {
 	return frame.ErrOutdated
 }
 
-// previewHook shows the message of a payload. One that is not JSON is text.
+// previewHook shows the message of a payload. A payload that is not JSON is text.
 func previewHook(req *frame.Request) error {
 	page := hookPage{Payload: req.PostForm.Get("payload"), Event: strings.TrimSpace(req.PostForm.Get("event")), Tried: true}
 	payload := json.RawMessage(page.Payload)

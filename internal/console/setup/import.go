@@ -16,12 +16,12 @@ import (
 	"bridged/internal/console/view"
 )
 
-// importPage is the form for a chat that an app has exported, with what a dry run of it found.
+// importPage is the form for an exported chat, with the result of a dry run.
 type importPage struct {
-	Chat   names.Choice // an existing one, or the name of a new one as it was typed
+	Chat   names.Choice // an existing one, or the typed name of a new one
 	Zone   string
 	Order  bridge.DateOrder
-	Dates  *bridge.AmbiguousDates // to be chosen between
+	Dates  *bridge.AmbiguousDates // the possible orders
 	Fault  string                 // of no field
 	Wrong  map[string]string
 	Known  []names.Entry
@@ -29,15 +29,15 @@ type importPage struct {
 	Review *importReview // nil before the dry run
 }
 
-// importReview is what would be imported.
+// importReview is the result of a dry run.
 type importReview struct {
 	bridge.Import
-	Checked  bool           // by a dry run; else there are names alone
+	Checked  bool           // by a dry run; otherwise it only has names
 	Into     string         // the name of the chat
 	IsNew    bool           // it will be made
-	People   []importedName // to be told
-	Nameless int            // unknown names that get no field
-	Another  *importedName  // a field for one that is known, but of the wrong person
+	People   []importedName // names that need a person
+	Nameless int            // number of unknown names without a field
+	Another  *importedName  // a field for correcting a known name
 }
 
 // importedName is a name in the export whose person can be chosen.
@@ -49,11 +49,11 @@ type importedName struct {
 
 const (
 	maxImportNames = 200              // names that get a field
-	importPause    = time.Second      // between two looks at a dry run
-	dryRunTime     = 10 * time.Minute // for a dry run, once the file is here
+	importPause    = time.Second      // between two requests of a dry run
+	dryRunTime     = 10 * time.Minute // for a dry run after the upload
 )
 
-// importWords are the API's names of the form's fields.
+// importWords has the labels of the API's fields.
 var importWords = map[string]frame.Label{"chat": {Field: "chat", Label: "The chat"}, "timezone": {Field: "timezone", Label: "The time zone"}, "dateOrder": {Field: "order", Label: "Order of the date"}}
 
 func mayImport(req *frame.Request) error {
@@ -67,7 +67,7 @@ func mayImport(req *frame.Request) error {
 	return frame.LackingScope(scope)
 }
 
-// ShowImportForm answers the empty form, for a chat that is named.
+// ShowImportForm shows the empty form, for a chat if the address names one.
 func ShowImportForm(req *frame.Request) error {
 	if err := mayImport(req); err != nil {
 		return err
@@ -109,8 +109,7 @@ var importFields = func() []string {
 
 func importField(name string, i int) string { return fmt.Sprintf("%s-%d", name, i) }
 
-// CheckImport shows what an import would do. The script sends the file again for the import;
-// without it the visitor chooses the file again.
+// CheckImport shows the result of a dry run. The script sends the file again for the import.
 func CheckImport(req *frame.Request) error {
 	return takeExport(req, true, func(ctx context.Context, page importPage, found bridge.Import) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, dryRunTime)
@@ -133,7 +132,7 @@ func CheckImport(req *frame.Request) error {
 	})
 }
 
-// RunImport begins an import, and leads to the page that follows it.
+// RunImport starts an import and redirects to its page.
 func RunImport(req *frame.Request) error {
 	return takeExport(req, false, func(_ context.Context, _ importPage, begun bridge.Import) error {
 		http.Redirect(req.W, req.Request, view.Root+"/import/"+begun.ID, http.StatusSeeOther)
@@ -141,7 +140,7 @@ func RunImport(req *frame.Request) error {
 	})
 }
 
-// takeExport passes an export on to the API while it arrives, and hands on what becomes of it.
+// takeExport passes an export to the API while it arrives, and calls next with the import.
 func takeExport(req *frame.Request, dryRun bool, next func(context.Context, importPage, bridge.Import) error) error {
 	if err := mayImport(req); err != nil {
 		return err
@@ -159,7 +158,7 @@ func takeExport(req *frame.Request, dryRun bool, next func(context.Context, impo
 		f.Refuse("file", "Choose the file that the app has exported.")
 	}
 	if page.Wrong = f.Wrong; len(f.Wrong) > 0 {
-		page.keep(people)
+		page.retain(people)
 		return showImportFormWith(req, http.StatusBadRequest, page)
 	}
 	ctx, end := req.UntilLoggedOut()
@@ -176,7 +175,7 @@ func takeExport(req *frame.Request, dryRun bool, next func(context.Context, impo
 	return next(ctx, page, begun)
 }
 
-// readImport reads the fields before the file, with the people that names were given.
+// readImport reads the fields before the file, with the chosen people of names.
 func readImport(req *frame.Request, f *frame.Form) (page importPage, people []importedName, err error) {
 	page = importPage{Zone: strings.TrimSpace(f.Get("timezone")), Order: bridge.DateOrder(f.Get("order"))}
 	if page.Chat, err = importInto(req, f); err != nil {
@@ -198,7 +197,7 @@ func readImport(req *frame.Request, f *frame.Form) (page importPage, people []im
 	return page, people, nil
 }
 
-// importInto reads the chat to import into: what names none is the name of a new one.
+// importInto reads the chat to import into. A text that matches no chat is the name of a new one.
 func importInto(req *frame.Request, f *frame.Form) (names.Choice, error) {
 	asked := frame.NewForm(f.Values)
 	chosen, err := names.ChooseOne(req, asked, "chat")
@@ -208,7 +207,7 @@ func importInto(req *frame.Request, f *frame.Form) (names.Choice, error) {
 	return chosen, err
 }
 
-// personsOf returns who the names are that were given a person.
+// personsOf returns the chosen people by name.
 func personsOf(req *frame.Request, people []importedName) (map[string]bridge.JID, error) {
 	persons := make(map[string]bridge.JID)
 	for _, one := range people {
@@ -229,7 +228,7 @@ func personsOf(req *frame.Request, people []importedName) (map[string]bridge.JID
 	return persons, nil
 }
 
-// notImported shows the form again, with why an export was refused.
+// notImported shows the form again with the refusal.
 func notImported(req *frame.Request, page importPage, people []importedName, f *frame.Form, refused error) error {
 	status, err := req.Refusal(f, refused, importWords)
 	if err != nil {
@@ -240,18 +239,18 @@ func notImported(req *frame.Request, page importPage, people []importedName, f *
 		page.Dates, page.Fault = known, ""
 	}
 	page.Wrong = f.Wrong
-	page.keep(people)
+	page.retain(people)
 	return showImportFormWith(req, status, page)
 }
 
-// keep keeps the names of a review that has to be repeated.
-func (p *importPage) keep(people []importedName) {
+// retain retains the names of a review for the next attempt.
+func (p *importPage) retain(people []importedName) {
 	if len(people) > 0 {
 		p.Review = &importReview{People: people}
 	}
 }
 
-// review shows what a dry run found. Names that were given a person stay in the form.
+// review shows the result of a dry run. Names with a chosen person stay in the form.
 func (p *importPage) review(req *frame.Request, found bridge.Import) {
 	r := p.Review
 	r.Import, r.Checked = found, true

@@ -11,16 +11,16 @@ import (
 	"bridged/internal/console/view"
 )
 
-// importedPage follows an import.
+// importedPage shows the progress of an import.
 type importedPage struct {
 	bridge.Import
 	Name string // of the chat
-	Done int    // messages that were looked at
-	Why  string // it has failed
+	Done int    // number of processed messages
+	Why  string // the reason of a failure
 	Curl string
 }
 
-// ShowImport answers how far an import is. The page renews itself until it has ended.
+// ShowImport shows the progress of an import. The page refreshes itself until the end.
 func ShowImport(req *frame.Request) error {
 	if err := mayImport(req); err != nil {
 		return err
@@ -36,8 +36,8 @@ func ShowImport(req *frame.Request) error {
 	return req.Show("imported", "Import", page)
 }
 
-// refusedDates returns how the dates of a refused export can be read; nil where they are not
-// the reason.
+// refusedDates returns the possible date orders of a refused export; nil if it was refused for
+// another reason.
 func refusedDates(err error) *bridge.AmbiguousDates {
 	refused, is := errors.AsType[*client.Error](err)
 	if !is {
@@ -46,10 +46,10 @@ func refusedDates(err error) *bridge.AmbiguousDates {
 	return refused.Dates
 }
 
-// orderWords say in which order day, month and year are.
+// orderWords has the labels of date orders.
 var orderWords = map[bridge.DateOrder]string{bridge.DMY: "Day, month, year", bridge.MDY: "Month, day, year", bridge.YMD: "Year, month, day"}
 
-// dateInWords returns a date as people write it.
+// dateInWords formats a date.
 func dateInWords(text string) string {
 	date, err := time.Parse(time.DateOnly, text)
 	if err != nil {
@@ -58,7 +58,7 @@ func dateInWords(text string) string {
 	return date.Format("2 January 2006")
 }
 
-// wallTime returns a time with an offset as a clock at that offset shows it.
+// wallTime formats a time at its own offset.
 func wallTime(text string) string {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

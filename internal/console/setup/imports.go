@@ -23,7 +23,7 @@ type listedImport struct {
 	State importWord
 }
 
-// importWord says in which state an import is, as the list shows it.
+// importWord describes the state of an import.
 type importWord struct{ Text, Tone string }
 
 var importStates = map[bridge.ImportState]importWord{
@@ -31,7 +31,7 @@ var importStates = map[bridge.ImportState]importWord{
 	bridge.ImportUndoing: {"Undoing", "warn"}, bridge.ImportUndone: {"Undone", ""},
 }
 
-// ShowImports answers a page of the imports.
+// ShowImports shows a page of the imports.
 func ShowImports(req *frame.Request) error {
 	if err := mayImport(req); err != nil {
 		return err

@@ -17,7 +17,7 @@ type pairPage struct {
 	State   view.State
 	QR      template.HTML
 	Phone   string // the only number that may pair; empty for any
-	Asked   string // the number that was typed
+	Asked   string // the typed number
 	Typed   string // the answer of an authenticator
 	Wrong   map[string]string
 	Passkey string // the network's request to an authenticator
@@ -45,7 +45,7 @@ func showPairWith(req *frame.Request, status int, page pairPage) (err error) {
 	return req.ShowAs(status, "pair", "Link an account", page)
 }
 
-// pairingFields names the fields of the API as the page calls them.
+// pairingFields has the labels of the API's fields.
 var pairingFields = map[string]frame.Label{"phone": {Field: "phone", Label: "The number"}}
 
 func Pair(req *frame.Request) error {
@@ -68,7 +68,7 @@ func Pair(req *frame.Request) error {
 	return pairAgain(req, f, status)
 }
 
-// pairAgain shows the page with what was typed, and what is wrong with it.
+// pairAgain shows the page again with the typed values and their errors.
 func pairAgain(req *frame.Request, f *frame.Form, status int) error {
 	if req.WantsJSON() {
 		return req.AnswerFaults(f)
@@ -76,7 +76,7 @@ func pairAgain(req *frame.Request, f *frame.Form, status int) error {
 	return showPairWith(req, status, pairPage{Asked: f.Get("phone"), Typed: f.Get("credential"), Wrong: f.Wrong})
 }
 
-// AnswerPasskey hands in the answer of an authenticator, or confirms the codes.
+// AnswerPasskey sends the answer of an authenticator, or confirms the codes.
 func AnswerPasskey(req *frame.Request) error {
 	f := req.Filled()
 	if f.Get("confirm") != "" {

@@ -15,11 +15,11 @@ type settingsPage struct {
 	Chats       []names.Entry // that the token is limited to
 	Limits      string
 	NoSending   string
-	Settings    []frame.Setting // of the environment, for those who administer
-	Number      string          // that was typed to unlink
+	Settings    []frame.Setting // of the environment, for administrators
+	Number      string          // the typed number, to unlink
 	Wrong       map[string]string
 	Administers bool
-	Imports     bool // whether exported chats can be taken in
+	Imports     bool // whether the visitor may import chats
 	Curl        string
 }
 
@@ -45,7 +45,7 @@ func Reconnect(req *frame.Request) error {
 	return req.Done(req.API.Reconnect(req.Context()), "Reconnecting…", view.Root+"/")
 }
 
-// Unlink wipes the session of the account, once its number, if it has one, was typed.
+// Unlink logs the account out if its number was typed correctly.
 func Unlink(req *frame.Request) error {
 	status, err := req.Status()
 	if err != nil {

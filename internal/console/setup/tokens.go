@@ -55,7 +55,7 @@ func showTokensWith(req *frame.Request, status int, page tokensPage) error {
 	return req.ShowAs(status, "tokens", "Tokens", page)
 }
 
-// tokenFields names the fields of the API as the page calls them.
+// tokenFields has the labels of the API's fields.
 var tokenFields = map[string]frame.Label{"name": {Field: "name", Label: "The name"}, "scopes": {Field: "scope", Label: "Permissions"}, "chats": {Field: "chats", Label: "Only these chats"}, "expiresAt": {Field: "expires", Label: "The last day"}}
 
 func CreateToken(req *frame.Request) error {
@@ -79,7 +79,7 @@ func CreateToken(req *frame.Request) error {
 	return showTokensWith(req, status, page)
 }
 
-// newToken reads the form of a token, and notes what is wrong with it.
+// newToken reads the form of a token and sets its errors.
 func newToken(req *frame.Request, f *frame.Form, shown *tokenForm) (wanted client.NewToken, err error) {
 	wanted.Name, wanted.Scopes = strings.TrimSpace(shown.Name), shown.Scopes
 	if wanted.Name == "" {

@@ -69,13 +69,13 @@ func CreateWebhook(req *frame.Request) error {
 	return showWebhooksWith(req, status, shown)
 }
 
-// webhookFields names the fields of the API as the page calls them.
+// webhookFields has the labels of the API's fields.
 var webhookFields = map[string]frame.Label{
 	"url": {Field: "url", Label: "The address"}, "types": {Field: "type", Label: "Events"}, "chats": {Field: "chats", Label: "Only these chats"}, "excludeChats": {Field: "excludeChats", Label: "Except these chats"},
 	"allowPrivate": {Field: "private", Label: "Allow a private address"}, "format": {Field: "format", Label: "Format"}, "formatOptions.verifyToken": {Field: "verifyToken", Label: "The verify token"},
 }
 
-// readWebhook reads the form of a webhook, as the page shows it and as the API takes it.
+// readWebhook reads the form of a webhook, for the page and for the API.
 func readWebhook(req *frame.Request, f *frame.Form) (shown webhookForm, change client.WebhookChange, err error) {
 	shown = webhookForm{
 		URL: strings.TrimSpace(f.Get("url")), Types: view.Typed[bridge.EventType](f.Values["type"]), ChatType: bridge.ChatType(f.Get("chatType")),
@@ -97,7 +97,7 @@ func readWebhook(req *frame.Request, f *frame.Form) (shown webhookForm, change c
 	}, err
 }
 
-// options returns the settings of the format that a new webhook has.
+// options returns the format settings of a new webhook.
 func (f webhookForm) options() *bridge.FormatOptions {
 	if f.Format != bridge.FormatCloud {
 		return new(bridge.FormatOptions)
@@ -105,7 +105,7 @@ func (f webhookForm) options() *bridge.FormatOptions {
 	return &bridge.FormatOptions{VerifyToken: f.VerifyToken}
 }
 
-// texts returns JIDs as the API's requests hold them.
+// texts returns JIDs as strings.
 func texts(jids []bridge.JID) []string {
 	list := make([]string, len(jids))
 	for i, jid := range jids {
@@ -114,7 +114,7 @@ func texts(jids []bridge.JID) []string {
 	return list
 }
 
-// formOf returns the fields of a webhook as they are.
+// formOf returns the stored fields of a webhook.
 func formOf(req *frame.Request, hook bridge.Webhook) webhookForm {
 	shown := webhookForm{
 		URL: hook.URL, Types: hook.Types, Chats: names.ChoiceOf(req, hook.Chats...), ExcludeChats: names.ChoiceOf(req, hook.ExcludeChats...), ChatType: hook.ChatType, Private: hook.AllowPrivate,
@@ -126,7 +126,7 @@ func formOf(req *frame.Request, hook bridge.Webhook) webhookForm {
 	return shown
 }
 
-// whose returns the authors that a filter wants, "own" or "others"; empty for all.
+// whose returns the authors of a filter, "own" or "others"; empty for all.
 func whose(fromMe *bool) string {
 	switch {
 	case fromMe == nil:
@@ -139,7 +139,7 @@ func whose(fromMe *bool) string {
 
 type webhookPage struct {
 	Hook       bridge.Webhook
-	Fixed      bool   // by the environment, which alone changes it
+	Fixed      bool   // set by the environment, which alone changes it
 	Secret     string // shown once
 	Form       webhookForm
 	Known      []names.Entry
@@ -192,7 +192,7 @@ func showWebhookWith(req *frame.Request, status int, page webhookPage) (err erro
 
 func webhookPath(id int64) string { return fmt.Sprintf("%s/webhooks/%d", view.Root, id) }
 
-// ChangeWebhook carries out the button of a webhook's page.
+// ChangeWebhook runs the action of a button.
 func ChangeWebhook(req *frame.Request) error {
 	ctx := req.Context()
 	update := func(text string, change client.WebhookChange) error {
@@ -220,7 +220,7 @@ func ChangeWebhook(req *frame.Request) error {
 	return frame.ErrOutdated
 }
 
-// saveWebhook carries out the form of a webhook, or shows it again with its faults.
+// saveWebhook saves the form of a webhook, or shows it again with its errors.
 func saveWebhook(req *frame.Request) error {
 	f := req.Filled()
 	shown, change, err := readWebhook(req, f)
@@ -229,7 +229,7 @@ func saveWebhook(req *frame.Request) error {
 	}
 	status := http.StatusBadRequest
 	if len(f.Wrong) == 0 {
-		if change.Options, err = keptOptions(req, shown); err != nil {
+		if change.Options, err = mergedOptions(req, shown); err != nil {
 			return err
 		}
 		_, err := req.API.UpdateWebhook(req.Context(), req.Number, change)
@@ -247,9 +247,9 @@ func saveWebhook(req *frame.Request) error {
 	return showWebhookWith(req, status, webhookPage{Hook: hook, Form: shown})
 }
 
-// keptOptions returns the settings of a webhook's format, with what the form has of them.
-// Another format has only the headers of the old one.
-func keptOptions(req *frame.Request, shown webhookForm) (*bridge.FormatOptions, error) {
+// mergedOptions returns the stored settings of a webhook's format with the values of the form. A new
+// format only retains the headers.
+func mergedOptions(req *frame.Request, shown webhookForm) (*bridge.FormatOptions, error) {
 	hook, err := req.API.Webhook(req.Context(), req.Number)
 	if err != nil {
 		return nil, err
@@ -264,7 +264,7 @@ func keptOptions(req *frame.Request, shown webhookForm) (*bridge.FormatOptions, 
 	return options, nil
 }
 
-// formats names the formats of webhooks as people know them.
+// formats has the names of the formats of webhooks.
 var formats = map[bridge.WebhookFormat]string{
 	bridge.FormatBridged: "bridged", bridge.FormatWAHA: "WAHA", bridge.FormatEvolution: "Evolution API", bridge.FormatCloud: "WhatsApp Cloud API",
 }

@@ -15,7 +15,7 @@ type Clock struct {
 	Now  time.Time
 }
 
-// when returns a time as a list shows it: the time of today, the day before that.
+// when formats a time for a list: the time of today, else the day.
 func (c Clock) when(t *bridge.Time) template.HTML {
 	if t == nil {
 		return ""
@@ -30,10 +30,10 @@ func (c Clock) ago(t *bridge.Time) template.HTML {
 	return c.element(*t, ago(c.Now.Sub(t.Time)))
 }
 
-// Day returns a day as it stands between messages.
+// Day formats a day for the line between messages.
 func (c Clock) Day(t bridge.Time) string { return c.dayOf(t, "Today", "2 January 2006") }
 
-// dayOf returns the name of a recent day, and others in a layout.
+// dayOf returns the name of a recent day; it formats others with a layout.
 func (c Clock) dayOf(t bridge.Time, today, layout string) string {
 	switch days := c.daysAgo(t.Time); {
 	case days == 0:
@@ -65,12 +65,12 @@ func (c Clock) ParseDay(text string, last bool) (*bridge.Time, error) {
 	return new(bridge.At(day)), nil
 }
 
-// moment returns a time as it stands beside a picture.
+// moment formats a time for a picture.
 func (c Clock) moment(t bridge.Time) string {
 	return c.Day(t) + ", " + t.In(c.Zone).Format("15:04")
 }
 
-// duration returns seconds as players show them.
+// duration formats seconds as players do.
 func duration(seconds int) string {
 	if seconds >= 3600 {
 		return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
@@ -91,7 +91,7 @@ func (c Clock) formatted(t bridge.Time, layout string) template.HTML {
 	return c.element(t, t.In(c.Zone).Format(layout))
 }
 
-// element returns a time with the exact one for machines and pointers.
+// element returns a time element with the exact time in its attributes.
 func (c Clock) element(t bridge.Time, text string) template.HTML {
 	exact := t.In(c.Zone).Format("Monday, 2 January 2006, 15:04:05 MST")
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,

@@ -8,7 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Indented returns an example for people; a text as it is.
+// Indented returns an example with indentation; a string without quotes.
 func Indented(example json.RawMessage) string {
 	var text string
 	if json.Unmarshal(example, &text) == nil {
@@ -21,12 +21,12 @@ func Indented(example json.RawMessage) string {
 	return out.String()
 }
 
-// curlHead begins the lines that show a page as a call of the API. They take address
-// and token from the environment, so that no secret is copied along.
+// curlHead starts each curl command. Its address and token come from the environment, so that nobody
+// copies a secret.
 const curlHead = `curl -sS -H "Authorization: Bearer $BRIDGE_TOKEN"`
 
-// Curl returns a line that calls a route. Arguments go on lines of their own; those
-// of a form imply the method, as a body implies POST.
+// Curl returns a curl command for a route. Each argument has its own line. A form or a body implies
+// POST.
 func Curl(method, path string, body any, arguments ...string) string {
 	line, implied := curlHead, "GET"
 	for _, argument := range arguments {

@@ -13,7 +13,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// InWords returns a count as it stands in a sentence.
+// InWords returns a count for a sentence.
 func InWords(n int) string {
 	words := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}
 	if n < len(words) {
@@ -22,7 +22,7 @@ func InWords(n int) string {
 	return Number(n)
 }
 
-// Functions are the functions that templates of all pages use.
+// Functions are functions for templates.
 var Functions = template.FuncMap{
 	"icon": icon, "bytes": byteCount, "initial": initial, "hue": Hue, "phone": Phone, "number": Number, "dict": dict, "duration": duration, "sentence": Sentence,
 	"chatPath": ChatPath, "mediaPath": mediaPath, "picturePath": picturePath, "infoPath": InfoPath, "pathID": bridge.PathID,
@@ -35,7 +35,7 @@ var Functions = template.FuncMap{
 	"on":        func(c Clock, t bridge.Time) template.HTML { return c.formatted(t, "2 Jan 2006, 15:04:05") },
 }
 
-// byteCount returns a size as people write it, with powers of 1000.
+// byteCount formats a size with powers of 1000.
 func byteCount(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
@@ -51,7 +51,7 @@ func byteCount(n int64) string {
 	return ""
 }
 
-// Number returns a count with its thousands apart.
+// Number formats a count with spaces between thousands.
 func Number(n int) string {
 	digits := fmt.Sprint(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -60,7 +60,7 @@ func Number(n int) string {
 	return digits
 }
 
-// fileKind returns what a file is in a word: the ending of its name, or of its type.
+// fileKind returns the kind of a file in a word: the extension of its name, or its subtype.
 func fileKind(file *bridge.Media) string {
 	kind := strings.TrimPrefix(path.Ext(file.FileName), ".")
 	if kind == "" || len(kind) > 5 {
@@ -72,7 +72,7 @@ func fileKind(file *bridge.Media) string {
 	return strings.ToUpper(kind)
 }
 
-// dict makes one value of several, for parts of templates: names and values in turn.
+// dict makes one value of names and values, for parts of templates.
 func dict(pairs ...any) (map[string]any, error) {
 	values := make(map[string]any, len(pairs)/2)
 	for pair := range slices.Chunk(pairs, 2) {

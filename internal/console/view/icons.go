@@ -22,7 +22,7 @@ var icons = sync.OnceValue(func() map[string]template.HTML {
 	return byName
 })
 
-// icon returns a drawing, which screen readers skip: there are words beside it.
+// icon returns a drawing. Screen readers skip it and read the words next to it.
 func icon(name string) (template.HTML, error) {
 	drawing, known := icons()[name]
 	if !known {

@@ -27,7 +27,7 @@ func Summary(m bridge.Message) string {
 	return text
 }
 
-// QuotedLine returns a message that another one answers in one line.
+// QuotedLine returns a quoted message in one line.
 func QuotedLine(q bridge.Quoted) string {
 	text, kind := oneLine(q.Content), kindsOfTypes[q.MessageType]
 	switch {
@@ -49,7 +49,7 @@ func lastLine(m bridge.LastMessage) string {
 	return cmp.Or(oneLine(m.Content), kindOfType(m.MessageType))
 }
 
-// lastIcon returns the drawing of what the newest message of a chat is; empty for texts.
+// lastIcon returns the icon of a chat's newest message; empty for texts.
 func lastIcon(m bridge.LastMessage) string {
 	if m.DeletedAt != nil {
 		return "deleted"
@@ -57,13 +57,13 @@ func lastIcon(m bridge.LastMessage) string {
 	return iconsOfKinds[kindsOfTypes[m.MessageType]]
 }
 
-// iconsOfKinds has the drawings of messages that are more than text, by their words.
+// iconsOfKinds has the icons of messages other than texts.
 var iconsOfKinds = map[string]string{
 	"Picture": "picture", "Video": "play", "Voice note or sound": "mic", "Document": "file", "Album": "picture", "Location": "place",
 	"Contact": "contact", "Contacts": "contact", "Poll": "poll",
 }
 
-// oneLine returns the beginning of a text in one line, without the marks of its formatting.
+// oneLine returns the beginning of a text in one line, without formatting.
 func oneLine(text string) string {
 	return bridge.Beginning(strings.Join(strings.Fields(markup.Plain(text)), " "), summaryLength)
 }
@@ -98,12 +98,12 @@ func KindOf(m bridge.Message) string {
 	return kindOfType(m.MessageType)
 }
 
-// kindsOfFiles has words for files; others are documents.
+// kindsOfFiles describes types of files; others are documents.
 var kindsOfFiles = map[bridge.MediaType]string{
 	bridge.MediaImage: "Picture", bridge.MediaVideo: "Video", bridge.MediaAudio: "Sound", bridge.MediaSticker: "Sticker",
 }
 
-// kindOfType returns words for a message without text of which only the type is known.
+// kindOfType describes a message without text by its type.
 func kindOfType(messageType string) string {
 	switch messageType {
 	case "conversation", "extendedTextMessage":
@@ -114,7 +114,7 @@ func kindOfType(messageType string) string {
 	return cmp.Or(kindsOfTypes[messageType], "Message of type "+strings.TrimSuffix(messageType, "Message"))
 }
 
-// kindsOfTypes has words for messages of which only the type is known.
+// kindsOfTypes describes types of messages.
 var kindsOfTypes = map[string]string{
 	"imageMessage": "Picture", "videoMessage": "Video", "ptvMessage": "Video", "audioMessage": "Voice note or sound",
 	"documentMessage": "Document", "stickerMessage": "Sticker", "albumMessage": "Album", "locationMessage": "Location", "liveLocationMessage": "Location",
@@ -122,7 +122,7 @@ var kindsOfTypes = map[string]string{
 	"pollCreationMessage": "Poll", "pollCreationMessageV2": "Poll", "pollCreationMessageV3": "Poll", "pollCreationMessageV5": "Poll", "pollCreationMessageV6": "Poll",
 }
 
-// albumWords counts the pictures and videos that an album announces.
+// albumWords describes an album by the numbers that it declares.
 func albumWords(a *bridge.Album) string {
 	var parts []string
 	count := func(n int, noun string) {

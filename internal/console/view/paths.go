@@ -29,7 +29,7 @@ const Root = "/console"
 
 func PersonPath(jid bridge.JID) string { return Root + "/people/" + jid.Escaped() }
 
-// InfoPath returns the page about a chat: that of its group, or of the person.
+// InfoPath returns the address of a group or a contact.
 func InfoPath(jid bridge.JID) string {
 	if jid.IsGroup() {
 		return ChatPath(jid) + "/info"

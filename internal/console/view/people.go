@@ -10,7 +10,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// ContactName returns the name of a person; empty where only the number is known.
+// ContactName returns the name of a person; empty if only the number is known.
 func ContactName(c bridge.KnownContact) string {
 	return strings.TrimSpace(cmp.Or(c.Name, c.PushName, c.BusinessName, Deref(c.Username)))
 }
@@ -22,7 +22,7 @@ func Deref(text *string) string {
 	return *text
 }
 
-// initial returns the first letter of a name; empty where it has none.
+// initial returns the first letter of a name; empty if it has no letter.
 func initial(name string) string {
 	if i := strings.IndexFunc(name, unicode.IsLetter); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(name[i:])
@@ -31,14 +31,14 @@ func initial(name string) string {
 	return ""
 }
 
-// Hue returns the number of a person's colour, of which the style sheet has 8.
+// Hue returns the number of a person's colour. The style sheet has 8.
 func Hue(jid bridge.JID) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(jid))                 // never fails
 	return int((h.Sum32() ^ h.Sum32()>>16) % 8) // the low bits alone differ too little
 }
 
-// Phone returns a person as the apps show people without a name.
+// Phone returns the number of a person, or other words for people without a number.
 func Phone(jid bridge.JID) string {
 	switch {
 	case jid == "":
@@ -55,9 +55,9 @@ func Phone(jid bridge.JID) string {
 	return string(jid)
 }
 
-// ChatName returns the name of a chat, or else its number.
+// ChatName returns the name of a chat, or its number.
 func ChatName(chat bridge.Chat) string {
-	if chat.Name == chat.JID.User() { // as the API names those without a name
+	if chat.Name == chat.JID.User() { // the API uses the number as the name of an unnamed chat
 		return Phone(chat.JID)
 	}
 	return cmp.Or(strings.TrimSpace(chat.Name), Phone(chat.JID))

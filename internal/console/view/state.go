@@ -6,7 +6,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// State describes the account's state in words.
+// State describes the account's state.
 type State struct {
 	Tone   string // good, busy or bad: its colour
 	Word   string
@@ -24,7 +24,7 @@ var states = map[bridge.State]State{
 	bridge.StateIdle:       {Tone: "busy", Word: "Not running", Text: "The account isn’t in use at the moment."},
 }
 
-// StateOf puts a status into words, the account's own if it has some.
+// StateOf describes a status. The account's last error wins over the general text.
 func StateOf(status bridge.Status) State {
 	s, known := states[status.Status]
 	if !known {
@@ -39,7 +39,7 @@ func StateOf(status bridge.Status) State {
 	return s
 }
 
-// Sentence returns a text with a capital letter at its beginning and a stop at its end.
+// Sentence returns a text with a capital letter and a full stop.
 func Sentence(text string) string {
 	if text == "" {
 		return ""
@@ -53,7 +53,7 @@ func Sentence(text string) string {
 	return text
 }
 
-// ScopeWords says what a scope permits.
+// ScopeWords describes the scopes.
 var ScopeWords = map[bridge.Scope]struct{ Label, About string }{
 	bridge.ScopeRead:   {"Read", "chats, messages, files, calls and events"},
 	bridge.ScopeSend:   {"Send", "messages, reactions, changes to groups"},

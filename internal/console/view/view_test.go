@@ -19,8 +19,7 @@ func TestQuotedLine(t *testing.T) {
 	}
 }
 
-// Previews have the words of a text without what marks its formatting; what only looks like
-// marks stays.
+// Previews have no marks of formatting. Text that only looks like marks stays.
 func TestPlainText_LeavesMarksOut(t *testing.T) {
 	for text, want := range map[string]string{
 		"*Packing* _list_:\n* ~Boots~\n- Water\n\n2. Walk\n> so\n```ssh camp```": "Packing list: Boots Water 2. Walk so ssh camp",
@@ -32,7 +31,7 @@ func TestPlainText_LeavesMarksOut(t *testing.T) {
 	}
 }
 
-// A file is called by the ending of its name, else by its type, if either is a word.
+// The kind of a file is the extension of its name, or its subtype.
 func TestFileKind_NamesFiles(t *testing.T) {
 	for _, c := range []struct{ name, kind, want string }{
 		{"plan.pdf", "application/pdf", "PDF"}, {"plan", "application/pdf", "PDF"}, {"x.tar.gz", "application/gzip", "GZ"}, {"", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "File"}, {"a.b c", "", "File"},

@@ -22,7 +22,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Limits bounds what an archive may hold, in bytes.
+// Limits bounds the sizes of an archive's files, in bytes.
 type Limits struct {
 	File int64 // each file
 	Sum  int64 // all of them
@@ -32,8 +32,8 @@ const (
 	// MaxEntries and MaxText bound the number of entries, and the bytes of the chat's text.
 	MaxEntries = 10_000
 	MaxText    = 200 << 20
-	// maxDirectory bounds what is read to open an archive: as much as so many entries with the
-	// longest names that the apps give take.
+	// maxDirectory bounds the bytes that are read to open an archive. It allows MaxEntries entries with
+	// the longest names that the apps use.
 	maxDirectory = MaxEntries * 512
 )
 
@@ -48,9 +48,9 @@ type Archive struct {
 	format format
 }
 
-// Open opens an export, which is read from until it is no longer used. Its errors, of
-// [bridge.CodeInvalid] and [bridge.CodePayloadTooLarge], refuse the whole of it: one entry
-// that could do harm is enough.
+// Open opens an export. The reader must stay open while the archive is used. An error
+// ([bridge.CodeInvalid] or [bridge.CodePayloadTooLarge]) refuses the whole archive: one harmful entry
+// is enough.
 func Open(r io.ReaderAt, size int64, l Limits) (*Archive, error) {
 	isZip, err := beginsAsZip(r)
 	switch {
@@ -99,8 +99,8 @@ func tooLarge(format string, args ...any) error {
 
 var errDirectory = errors.New("the directory of the archive is too large")
 
-// boundedReader bounds what is read while an archive is opened: its directory may claim to
-// have few entries, and have millions.
+// boundedReader bounds the bytes that are read to open an archive: a directory may claim few entries
+// and have millions.
 type boundedReader struct {
 	from   io.ReaderAt
 	rest   int64
@@ -124,8 +124,8 @@ func beginsAsZip(r io.ReaderAt) (bool, error) {
 	return string(begin[:2]) == "PK" && begin[2] < 9 && begin[3] < 9, nil
 }
 
-// checkDirectory refuses an archive by how many entries its end claims, for which memory would
-// be taken (APPNOTE.TXT, 4.3.14 to 4.3.16).
+// checkDirectory refuses an archive that claims too many entries, before memory is allocated for them
+// (APPNOTE.TXT, 4.3.14 to 4.3.16).
 func checkDirectory(r io.ReaderAt, size int64) error {
 	tail := make([]byte, min(size, 22+1<<16))
 	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
@@ -157,7 +157,7 @@ func checkDirectory(r io.ReaderAt, size int64) error {
 
 func tooManyEntries() error { return tooLarge("it has more than %d entries", MaxEntries) }
 
-// take checks all entries, and keeps the files.
+// take checks all entries, and remembers the files.
 func (a *Archive) take(entries []*zip.File, l Limits) error {
 	if len(entries) > MaxEntries {
 		return tooManyEntries()
@@ -206,7 +206,7 @@ func checkEntry(entry *zip.File) error {
 	return checkName(name)
 }
 
-// checkName refuses a name that is not that of a file below the archive's top.
+// checkName refuses the name of an entry outside the archive's top directory.
 func checkName(name string) error {
 	switch {
 	case !utf8.ValidString(name):
@@ -250,11 +250,11 @@ func checkOverlap(entries []*zip.File) error {
 	return nil
 }
 
-// composed returns the form of a name by which it is looked up: iPhones write names in the
-// archive decomposed, and in the text as they were.
+// composed returns a name in the form for look-ups: iPhones decompose names in the archive, but not in
+// the text.
 func composed(name string) string { return norm.NFC.String(name) }
 
-// isOfMac reports whether macOS has added an entry, when somebody packed the files again.
+// isOfMac reports whether macOS added an entry when a person packed the files again.
 func isOfMac(name string) bool {
 	return strings.HasPrefix(name, "__MACOSX/") || path.Base(name) == ".DS_Store"
 }
@@ -318,8 +318,8 @@ func (a *Archive) SetZone(zone *time.Location) { a.format.zone = zone }
 // TextName returns the name of the text in the archive; empty for a text alone.
 func (a *Archive) TextName() string { return a.textName }
 
-// Messages reads the messages in the order of the text, after [Archive.Survey]. What it notes
-// beside them is whole at the end. An export without any is an error of [bridge.CodeInvalid].
+// Messages reads the messages in the order of the text. Call [Archive.Survey] first. The notes are
+// complete after the last message. An export without messages is an error of [bridge.CodeInvalid].
 func (a *Archive) Messages(notes *Notes) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		text, err := a.text()
@@ -344,7 +344,7 @@ func (a *Archive) Messages(notes *Notes) iter.Seq2[Message, error] {
 // Has reports whether there is a file of a name, in any form of the name.
 func (a *Archive) Has(name string) bool { return a.files[composed(name)] != nil }
 
-// Size returns the size of a file in bytes, 0 if there is none of this name.
+// Size returns the size of a file in bytes, or 0 if there is no such file.
 func (a *Archive) Size(name string) int64 {
 	if entry := a.files[composed(name)]; entry != nil {
 		return int64(entry.UncompressedSize64)

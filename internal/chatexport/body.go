@@ -35,8 +35,8 @@ func (r *reader) body(m *Message, raw string) bool {
 	return true
 }
 
-// isCall reports whether a text by the app stands for a call, which has two sentences: that
-// and how long, or what to tap on. Notices of a group, or of who is in them, may have two, too.
+// isCall reports whether a text by the app describes a call. It has two sentences: the call and its
+// length, or the call and an action. Notices about a group or its members may have two sentences, too.
 func (r *reader) isCall(m *Message, raw string) bool {
 	what, _, several := strings.Cut(strings.TrimLeft(raw, appMarks), "\n")
 	first, twice := what, false
@@ -56,7 +56,7 @@ func endsSentence(s string) bool {
 	return unicode.In(last, unicode.Po, unicode.Pd) && last != '"' && last != '\''
 }
 
-// isPoll reports whether a text by the app is a poll, of which it marks each option.
+// isPoll reports whether a text by the app is a poll: the app marks each option.
 func isPoll(raw string) bool {
 	_, below, _ := strings.Cut(raw, "\n")
 	return slices.ContainsFunc(strings.Split(below, "\n"), startsWithMark)
@@ -64,7 +64,7 @@ func isPoll(raw string) bool {
 
 func startsWithMark(s string) bool { return strings.IndexAny(s, appMarks) == 0 }
 
-// isBehindText reports whether what the app has marked is what it sets behind a text.
+// isBehindText reports whether a marked text is one that the app adds at the end of a message.
 func isBehindText(marked string) bool {
 	marked = strings.TrimLeft(marked, appMarks)
 	if i := strings.IndexAny(marked, appMarks+"<"); i >= 0 {
@@ -90,7 +90,7 @@ func (r *reader) withoutEdited(m *Message, raw string) string {
 	}
 	mark, before := trimmed[start:], trimmed[:start]
 	known := isOf(edited, mark)
-	// In a language that is not known, iPhones show by their sign that it is no text.
+	// In an unknown language, the mark of iPhones shows that this is not a person's text.
 	byApp := r.f.form == brackets && endsWithMark(before) && plainText(before) != "" &&
 		!strings.ContainsAny(mark, ":：") && !isOf(omittedAny, mark)
 	if !known && !byApp {
@@ -126,7 +126,7 @@ func (r *reader) attachment(m *Message, raw string) bool {
 // noted finds what Android writes for such a file, and old iPhones.
 var noted = regexp.MustCompile(`^([^\n]{1,300}) (?:\([^()\n]{1,60}\)|<[^<>\n]{1,60}>)$`)
 
-// caption sets the file of a message, and its text without what the app says of the file.
+// caption sets a message's file, and its text without the app's words about the file.
 func (m *Message) caption(text, file string) {
 	m.Kind, m.File, m.Name = Attached, file, file
 	m.Type, m.PTT = typeOf(file)
@@ -142,8 +142,8 @@ func (m *Message) caption(text, file string) {
 	m.Text = plainText(text)
 }
 
-// description splits what iPhones write of a document into what it is called and a caption,
-// without how long it is. It reports whether it is surely by the app, which marks the length.
+// description splits an iPhone's words about a document into its title and a caption, without its
+// length. byApp is true if the text is certainly by the app, which marks the length.
 func description(text string) (called, caption string, byApp bool) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	called, more, _ := strings.Cut(first, " • ")
@@ -172,7 +172,7 @@ func (r *reader) omission(m *Message, raw string, app bool) bool {
 	case r.f.form != brackets:
 		return false
 	}
-	// The mark stands at the end, behind a caption or what a document was called.
+	// The mark is at the end, after a caption or a document's title.
 	start := max(0, strings.LastIndexAny(raw, appMarks))
 	before, mark := raw[:start], plainPhrase(raw[start:])
 	for kind, marks := range omittedKinds {
@@ -192,7 +192,7 @@ func (r *reader) omission(m *Message, raw string, app bool) bool {
 	return false
 }
 
-// leftOut sets what a document that was left out is called, by all that is said of it.
+// leftOut sets the title of a document that was not exported, from all the words about it.
 func (m *Message) leftOut(text string) {
 	if called, caption, described := description(text); described || isFileName(called) {
 		m.Name, m.Text = called, caption
@@ -201,14 +201,14 @@ func (m *Message) leftOut(text string) {
 	m.Name, m.Text = plainText(text), ""
 }
 
-// place finds the link that stands for a location, and address that of a place.
+// place finds the link of a location, address the link of an address.
 var (
 	place   = regexp.MustCompile(`^(\S[^\n]{0,60})[:：]\s?(https://maps\.google\.com/\?q=(-?[0-9.]+),(-?[0-9.]+))$`)
 	address = regexp.MustCompile(`^([^()\n]+) \(([^()\n]+)\)$`)
 )
 
-// location reads a location, with what is said of it: the name of a place, or a person's words.
-// iPhones mark it.
+// location reads a location and the words about it: the name of a place, or a person's words. iPhones
+// mark it.
 func (r *reader) location(m *Message, text string, marked bool) bool {
 	found := place.FindStringSubmatch(text)
 	if found == nil {
@@ -250,7 +250,7 @@ func plainText(s string) string {
 	return strings.TrimSpace(strings.Trim(s, "\u200f\u202a\u202b\u202c"))
 }
 
-// numbered matches names of files on iPhones, and mediaName those that the apps give.
+// numbered matches the names of files on iPhones, mediaName the names that the apps choose.
 var (
 	numbered  = regexp.MustCompile(`^[0-9]{8}-.`)
 	mediaName = regexp.MustCompile(`^(IMG|VID|AUD|PTT|STK|DOC|GIF|PTV)-[0-9]{8}-WA[0-9]{4,}[^/]*\.[A-Za-z0-9]{1,8}$`)
@@ -269,7 +269,7 @@ func isFileName(s string) bool {
 	return named.MatchString(s) && utf8.RuneCountInString(s) < 200 && len(path.Ext(s)) > 2
 }
 
-// endings are those of files that the apps show as more than documents.
+// endings lists the extensions of files that the apps do not show as documents.
 var endings = map[string]bridge.MediaType{
 	".jpg": bridge.MediaImage, ".jpeg": bridge.MediaImage, ".png": bridge.MediaImage, ".heic": bridge.MediaImage, ".gif": bridge.MediaImage,
 	".mp4": bridge.MediaVideo, ".mov": bridge.MediaVideo, ".3gp": bridge.MediaVideo, ".mkv": bridge.MediaVideo, ".avi": bridge.MediaVideo, ".webm": bridge.MediaVideo,
@@ -277,7 +277,7 @@ var endings = map[string]bridge.MediaType{
 	".webp": bridge.MediaSticker,
 }
 
-// typeOf returns what a file is by its name, and whether it is a voice note.
+// typeOf returns a file's type by its name, and whether it is a voice note.
 func typeOf(name string) (bridge.MediaType, bool) {
 	kind, known := endings[strings.ToLower(path.Ext(name))]
 	parts := strings.Split(strings.ToUpper(name), "-")

@@ -1,12 +1,11 @@
-// Package chatexport reads what "Export chat" makes in the apps on Android and iPhone: a
-// text of messages, alone or in a zip with their files.
+// Package chatexport reads the files of "Export chat" in the apps on Android and iPhone: a text with
+// messages, alone or in a zip with their files.
 //
-// [Open] refuses an archive that could do harm. [Archive.Survey] finds out from the whole
-// text how it writes dates, and [Archive.Messages] reads it message by message, in memory that
-// does not grow with it. Nothing in the text says in which language the app was, so the
-// package knows the words of all of them.
+// [Open] refuses a harmful archive. [Archive.Survey] reads the whole text to detect its format of
+// dates, and [Archive.Messages] reads it message by message, in memory that does not grow with it. The
+// text does not name the language of the app, so the package knows the words of all languages.
 //
-// The package does not know where messages are stored, or who anybody is.
+// The package does not know where messages are stored, or who the senders are.
 package chatexport
 
 import (
@@ -15,7 +14,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Kind says what a message is.
+// Kind is the kind of a message.
 type Kind int
 
 // The kinds of messages.
@@ -33,13 +32,13 @@ type Message struct {
 	Line   int // in the text, from 1
 	At     time.Time
 	Sender string // as the phone shows them: a name or a number
-	Text   string // or the caption, or what is said of the place
+	Text   string // or the caption, or the words about the location
 	Kind   Kind
 	Edited bool
 	Place  *bridge.Place
 
-	// File names the attached file, and Name what it was called, if that is known. Type is
-	// empty where the export does not say what was left out.
+	// File names the attached file. Name is its title, if it is known. Type is empty if the export does
+	// not say what kind of file was omitted.
 	File string
 	Name string
 	Type bridge.MediaType
@@ -70,7 +69,7 @@ type Options struct {
 	Zone  *time.Location // of the phone
 	Now   time.Time      // no message is younger
 	Order Order          // of its dates; empty to find out
-	// IsName reports whether somebody has a name that has colons in it; nil knows none.
+	// IsName reports whether a name with colons belongs to a person; it may be nil.
 	IsName func(name string) bool
 }
 

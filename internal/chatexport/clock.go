@@ -49,7 +49,7 @@ var halves = sync.OnceValue(func() map[string]half {
 	return all
 })
 
-// fillers returns words beside a time that say nothing of it.
+// fillers returns words next to a time without a meaning of their own.
 var fillers = sync.OnceValue(func() map[string]bool {
 	all := make(map[string]bool)
 	for word := range strings.FieldsSeq(`um à at às ás las les alle ore om kl klo kell plkst la ob o u v në в у об ч óra ora orë saat soat сағат ժ ժամը στις godz uhr г р год ad ce be พศ คศ น ngày lúc jam pukul 日 일 秒 초 分 분 h min sec sek s`) {
@@ -58,8 +58,8 @@ var fillers = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// halfOf returns the half of the day that words before and behind a time name, and otherwise the
-// words, unless they mean nothing. What is nearest to the end says most: of 9:05 de la noche it is noche.
+// halfOf returns the AM/PM marker in the words before and after a time, or else the words, unless they
+// are fillers. The last word decides: in "9:05 de la noche" it is "noche".
 func halfOf(before, behind string) (half, string) {
 	words := append(slices.DeleteFunc(wordsOf(before), func(word string) bool { return word == "a" }), wordsOf(behind)...) // a las 9:05
 	for end := len(words); end > 0 && len(words) <= maxClockWords; end-- {
@@ -72,7 +72,7 @@ func halfOf(before, behind string) (half, string) {
 	return whole, strings.Join(words, " ")
 }
 
-// maxClockWords bounds the words beside a time.
+// maxClockWords bounds the words next to a time.
 const maxClockWords = 8
 
 // wordsOf returns the words of a text that may have a meaning, in letters alone.
@@ -105,20 +105,20 @@ func (h half) on24(hour int) int {
 	return hour
 }
 
-// beside holds the half of the day that stands beside a time, or a word that is not known.
+// beside has the AM/PM marker next to a time, or an unknown word.
 type beside struct {
 	half half
 	word string
 }
 
-// wordSurvey counts what stands beside times, and how it follows each other within a day.
+// wordSurvey counts the words next to times, and their order within a day.
 type wordSurvey struct {
 	known   [night + 1]int
 	words   []wordCount
 	follows map[[2]beside]int
 }
 
-// wordCount counts the times beside a word that is not known.
+// wordCount counts the times with an unknown word.
 type wordCount struct {
 	word  string
 	times int
@@ -127,10 +127,10 @@ type wordCount struct {
 
 const (
 	maxCounted = 8   // words
-	maxFollows = 128 // pairs of what stands beside times
+	maxFollows = 128 // pairs of words next to times
 )
 
-// add reads what stands beside a time. It follows what stands beside the last one where isNext.
+// add reads the words next to a time. If isNext, they follow the words next to the last time.
 func (s *wordSurvey) add(h, last head, isNext bool) {
 	s.known[h.half]++
 	if h.word != "" {
@@ -160,8 +160,8 @@ type meaning struct {
 	isSure bool
 }
 
-// meanings returns what the words mean that are not known; those beside few of many times stay
-// open. Its error is of [bridge.CodeUnknownDates].
+// meanings returns the meanings of the unknown words. A word at few of many times gets none. The error
+// is of [bridge.CodeUnknownDates].
 func (s *wordSurvey) meanings(times int) (map[string]meaning, error) {
 	found := make(map[string]meaning)
 	var open []string
@@ -182,8 +182,8 @@ func (s *wordSurvey) meanings(times int) (map[string]meaning, error) {
 	return found, nil
 }
 
-// pair returns what one or two words mean: the afternoon follows the morning within a day, and beside
-// one half that is known, a word names the other. Once is no proof: a message may have come late.
+// pair returns the meanings of one or two words: afternoon follows morning within a day, and if one
+// AM/PM marker is known, the word is the other one. Once is no proof: a message may have been late.
 func (s *wordSurvey) pair(words []string) map[string]meaning {
 	morning, afternoon := beside{half: am}, beside{half: pm}
 	hasAM, hasPM := s.known[am] > 0, s.known[pm] > 0
@@ -215,13 +215,13 @@ func (s *wordSurvey) pair(words []string) map[string]meaning {
 	return found
 }
 
-// precedes returns how much more often one thing stands before another within a day than behind it.
+// precedes returns how much more often the first comes before the other within a day than after it.
 func (s *wordSurvey) precedes(one, other beside) int {
 	return s.follows[[2]beside{one, other}] - s.follows[[2]beside{other, one}]
 }
 
-// doubtWord notes that the word beside the time of a message is not known: each one that stays
-// open, and the first one whose meaning is a guess.
+// doubtWord notes that the word next to a message's time is unknown: each word without a meaning, and
+// the first one whose meaning is a guess.
 func (r *reader) doubtWord(number int) {
 	meant, found := r.f.words[r.word]
 	why := "here and below it is taken for the afternoon"

@@ -83,8 +83,8 @@ func isArchive(name string) bool {
 	return slices.Contains([]string{".zip", ".rar", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst"}, strings.ToLower(path.Ext(name)))
 }
 
-// CheckInner refuses archives and other chats within the archive, but for those that people
-// have sent: these stay as they are.
+// CheckInner refuses archives and other chats within the archive, unless people have sent them: sent
+// files are stored unchanged.
 func (a *Archive) CheckInner(sent func(name string) bool) error {
 	for _, name := range a.inner {
 		if !sent(name) {

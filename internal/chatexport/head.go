@@ -18,14 +18,14 @@ const (
 	space                // 15. 1. 2021. 9:41:00 Anna: Hi, on iPhones before 2019
 )
 
-// shape tells heads from dates that people wrote: all heads of an export have one.
+// shape distinguishes prefixes from dates in people's texts: all prefixes of an export have one shape.
 type shape struct {
 	form      form
 	timeFirst bool
 	seconds   bool
 }
 
-// head is the beginning of a line with which a message begins.
+// head is the prefix of a line: the date and the time at the beginning of a message.
 type head struct {
 	shape
 	date   [3]int // as written
@@ -41,9 +41,9 @@ type head struct {
 	second  int
 	half    half
 	word    string // near the time, with a meaning that is not known
-	stamp   string // the date as it stands there
+	stamp   string // the date as written
 	app     bool   // the app set a mark before it
-	rest    string // behind it
+	rest    string // after the prefix
 }
 
 const (
@@ -220,7 +220,7 @@ func numbersOf(s string) (numbers []number, tail string, ok bool) {
 	return numbers, tail, len(tail) <= maxWords && !strings.ContainsAny(tail, ",:،")
 }
 
-// stampIn reads the numbers of a date and those of a time.
+// stampIn reads the numbers of a date and of a time.
 func stampIn(date, clock []number, timeFirst bool, tail string) (h head, ok bool) {
 	if !isDate(date[1].before, date[2].before) || !isClock(clock) {
 		return head{}, false
@@ -266,7 +266,7 @@ func stampIn(date, clock []number, timeFirst bool, tail string) (h head, ok bool
 	return h, strings.Count(h.word, " ") < 2
 }
 
-// withoutDay takes off what stands behind the day of a date, at times without a space.
+// withoutDay removes the word after the day of a date, which may follow without a space.
 var withoutDay = strings.NewReplacer("日", " ", "일", " ")
 
 // isDate reports whether two texts separate the numbers of a date.
@@ -295,28 +295,28 @@ func isClock(clock []number) bool {
 	return len(clock) == 2 || clock[2].width == 2 && (first == strings.TrimSpace(clock[2].before) || slices.Contains([]string{"分", "분", "min"}, strings.TrimSpace(clock[2].before)))
 }
 
-// eras are those that are named before a year, with the year before their first.
+// eras are named before a year. Each has the year before its first one.
 var eras = map[string]int{
 	"令和": 2018, "平成": 1988, "昭和": 1925, "r": 2018, "h": 1988, "s": 1925,
 	"民國": 1911, "民国": 1911, "中華民國": 1911, "西元": 0, "公元": 0, "西暦": 0,
 }
 
-// eraOf returns the year before the first of an era, 0 without a name, and reports whether
-// a text before a date can stand there.
+// eraOf returns the year before the first one of an era, or 0 without an era. It reports whether a
+// text may precede a date.
 func eraOf(prefix string) (int, bool) {
 	prefix = strings.ToLower(strings.TrimSpace(prefix))
 	before, known := eras[prefix]
 	return before, known || prefix == ""
 }
 
-// latinEras are those that languages in Latin letters name after a date (Unicode CLDR 47, the eras of the calendars japanese
-// and roc).
+// latinEras are named after a date in languages with Latin letters (Unicode CLDR 47, the eras of the
+// calendars japanese and roc).
 var latinEras = map[string]int{
 	"R": 2018, "H": 1988, "S": 1925, "Reiwa": 2018, "Heisei": 1988, "Shōwa": 1925, "Showa": 1925, "Minguo": 1911, "R.O.C.": 1911, "ROC": 1911,
 }
 
-// eraAfter takes the era off the beginning of the words between a date and a time, and returns the year before its first; 0 if
-// there is none.
+// eraAfter removes the era from the words between a date and a time, and returns the year before its
+// first one; 0 without an era.
 func eraAfter(joint string) (era int, rest string) {
 	name := strings.TrimSpace(joint)
 	if end := strings.IndexAny(name, " ,"); end >= 0 {

@@ -66,7 +66,7 @@ func readLine(in *bufio.Reader) (text string, cut bool, err error) {
 // encoding counts lines with characters beyond ASCII.
 type encoding struct {
 	whole, broken int
-	first         int // of those that are broken
+	first         int // of the broken lines
 }
 
 func (e *encoding) add(l line) {
@@ -79,8 +79,8 @@ func (e *encoding) add(l line) {
 	}
 }
 
-// check refuses a text in another encoding than that of the apps, such as some editors write,
-// of which names and words would be lost.
+// check refuses a text in an encoding that the apps do not use. Some editors write one, and names and
+// words would be lost.
 func (e *encoding) check() error {
 	if e.broken <= e.whole {
 		return nil

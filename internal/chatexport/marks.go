@@ -10,8 +10,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// What the apps write in place of something, in their languages: on Android a mark for any
-// file, on iPhones one for each kind. They are compared without case, dots and brackets.
+// The apps' substitutes for files and other content, in their languages: Android has one for any
+// file, iPhones have one for each kind. They are compared without case, dots and brackets.
 
 var omittedAny = phrases(`Media omitted|Media weggelaat|تم استبعاد الوسائط|Media buraxıldı|Media çıxarılmışdır|Без файл|মিডিয়া বাদ দেওয়া হয়েছে|
 	fitxers multimèdia omesos|Mitjans omesos|Média vynechány|Média vynechána|Medier udeladt|Mediefil udeladt|Medien ausgeschlossen|Medien weggelassen|
@@ -26,7 +26,7 @@ var omittedAny = phrases(`Media omitted|Media weggelaat|تم استبعاد ال
 	ไฟล์สื่อถูกลบ|สื่อถูกลบ|Inalis ang media|Walang kalakip na media|Medya dahil edilmedi|Medya atlanmış|медіа пропущено|میڈیا چھوڑ دیا گیا|میڈیا ہٹا دیا گیا|
 	fayl o‘tkazib yuborildi|bỏ qua tệp phương tiện|Bỏ qua Media|忽略多媒體檔|省略多媒体文件|省略多媒體檔案|媒体省略|Video message omitted|Video note omitted`)
 
-// omittedKinds are the marks on iPhones, by the kind of what was left out.
+// omittedKinds are the iPhone's substitutes for omitted files, by their kind.
 var omittedKinds = map[bridge.MediaType]phraseSet{
 	bridge.MediaImage: phrases(`image omitted|התמונה הושמטה|изображение отсутствует|изображение не добавлено|image absente|immagine omessa|imagem não revelada|imagen omitida|εικόνα παραλείφθηκε|
 		зображення відсутнє|Bild weggelassen|لم يتم إدراج الصورة|تم استبعاد الصورة|ইমেজ বাদ দেওয়া হয়েছে|圖片已略去|圖像已省略|照片已忽略|忽略图片|đã bỏ qua hình ảnh|تصویر نکال دی گئی ہے|
@@ -89,7 +89,7 @@ var deleted = phrases(`This message was deleted|You deleted this message|This me
 	तुमने यह मैसेज डिलीट किया|तूने यह मैसेज डिलीट किया|তুমি এই মেসেজটি বাদ দিয়েছ|이 메시지가 삭제되었습니다|이 메시지를 삭제하셨습니다|회원님이 이 메시지를 삭제했습니다|あなたはこのメッセージを削除しました|このメッセージは削除された|您刪除了此訊息|你刪除了此訊息|你已刪除此訊息|你已删除这条消息|你删除了这条消息|
 	คุณลบข้อความนี้แล้ว|Poistitte tämän viestin|شما این پیام را حذف کرده‌اید|تو این پیام را حذف کردی|تم نے یہ میسج حذف کر دیا ہے|Esta mensagem foi apagada pelo remetente|Ова порука је обрисана|Обрисао/ла си ову поруку|ਇਸ ਸੁਨੇਹੇ ਨੂੰ ਹਟਾਇਆ ਗਿਆ|ਤੁਸੀਂ ਇਹ ਸੁਨੇਹਾ ਹਟਾਇਆ`)
 
-// viewOnce are marks of Android for what is shown once, which most versions write as null.
+// viewOnce are Android's substitutes for view-once messages. Most versions write null.
 var viewOnce = phrases(`View once voice message omitted|View once photo omitted|View once video omitted|View once message omitted`)
 
 var edited = phrases(`This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje|Este mensaje fue editado|Ce message a été modifié|Message modifié|Questo messaggio è stato modificato|
@@ -108,8 +108,8 @@ var missedCalls = phrases(`Missed voice call|Missed video call|Missed group voic
 	Tapt taleanrop|Tapt videoanrop|Nem fogadott hanghívás|Nem fogadott videohívás|Propušteni glasovni poziv|Propušteni videopoziv|Vastaamaton äänipuhelu|Vastaamaton videopuhelu|تماس صوتی پاسخ داده نشده|تماس تصویری پاسخ داده نشده|
 	Ubesvaret taleopkald|Ubesvaret videoopkald|Mistet opkald|Trucada de veu perduda|Videotrucada perduda|Αναπάντητη φωνητική κλήση|Αναπάντητη κλήση|Αναπάντητη βιντεοκλήση|مسڈ وائس کال|مسڈ ویڈیو کال`)
 
-// leftOut holds the words that the marks of several kinds have in common, which tell those of
-// kinds that are not listed, such as notes of video. They are no words for what was deleted.
+// leftOut holds the words that the substitutes of several kinds have in common. They also identify
+// kinds that are not listed, such as video notes. None of them means that a message was deleted.
 var leftOut = phraseSet(sync.OnceValue(func() map[string]bool {
 	kinds, inDeleted := make(map[string]map[bridge.MediaType]bool), make(map[string]bool)
 	for kind, marks := range omittedKinds {
@@ -146,7 +146,7 @@ var leftOut = phraseSet(sync.OnceValue(func() map[string]bool {
 func partsOf(phrase string) (parts []string) {
 	words, gap := strings.Fields(phrase), " "
 	if len(words) == 1 && strings.ContainsFunc(phrase, func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }) {
-		words, gap = strings.Split(phrase, ""), "" // nothing stands between them
+		words, gap = strings.Split(phrase, ""), "" // without anything between them
 	}
 	for n := len(words) - 1; n > 0; n-- {
 		for _, part := range []string{strings.Join(words[len(words)-n:], gap), strings.Join(words[:n], gap)} {

@@ -94,7 +94,7 @@ ene peb mar abr may hun hul ago set okt nob dis`) {
 	return all
 })
 
-// dateInWords matches a date with the name of its month, in the orders in which languages write it, and what follows it.
+// dateInWords matches a date with the name of its month, in each language's order, and the rest of the line.
 var dateInWords = []*regexp.Regexp{
 	regexp.MustCompile(`^(?P<day>[0-9]{1,2})(?:st|nd|rd|th|\.|er)?[ /-]?(?:de |d’|d')?(?P<month>[\pL\pM]+[.॰]?),?(?: de| del)?[ ./-]?(?P<year>[0-9]{4}|[0-9]{2})\b(?P<rest>.*)$`),
 	regexp.MustCompile(`^(?P<month>[\pL\pM]+[.॰]?) (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?,? (?P<year>[0-9]{4})\b(?P<rest>.*)$`),

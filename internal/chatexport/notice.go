@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// isNotice reports whether what stands before the first colon is no sender, but the beginning
-// of a notice, such as of a new description of a group.
+// isNotice reports whether the text before the first colon is the beginning of a notice, such as one
+// about a group's new description, and not a sender.
 func (r *reader) isNotice(b beginning) bool {
 	rest := strings.TrimLeft(b.rest, " ")
 	once, marked := r.f.senders[b.sender] == 1, b.form == brackets && startsWithMark(rest)
@@ -25,14 +25,13 @@ func (r *reader) isNotice(b beginning) bool {
 	return false
 }
 
-// isNameless reports whether there is nothing to be seen where a sender is to be.
+// isNameless reports whether the sender is invisible.
 func isNameless(h head) bool { return strings.HasPrefix(plainName(h.rest), ":") }
 
 // isLong reports whether a text is longer than a name.
 func isLong(s string) bool { return strings.Count(s, " ") >= 8 || utf8.RuneCountInString(s) > 60 }
 
-// beginsSentence reports whether a text is a sender with at least three words behind it, which
-// it returns.
+// beginsSentence reports whether a text is a sender and at least three words. It returns the words.
 func (r *reader) beginsSentence(s string) (busy bool, more string) {
 	for i := range len(s) {
 		if s[i] == ' ' && r.f.senders[s[:i]] > 1 && strings.Count(s[i:], " ") >= 3 {
@@ -58,8 +57,8 @@ func isUnsaved(s string) bool {
 	return strings.HasPrefix(s, "~") || len(s) > 1 && s[0] == '+' && s[1] >= '0' && s[1] <= '9'
 }
 
-// isWritten reports whether a text that begins with a mark of the app is a person's: phones
-// write that of languages from right to left, too.
+// isWritten reports whether a text after a mark of the app is a person's: phones also mark texts in
+// languages from right to left.
 func (r *reader) isWritten(m *Message, raw string) bool {
 	const asNotice = "the app has marked it as its own text: taken for a notice"
 	rightToLeft := strings.HasPrefix(raw, "\u200f")
@@ -68,7 +67,7 @@ func (r *reader) isWritten(m *Message, raw string) bool {
 	first, _, several := strings.Cut(raw, "\n")
 	l := line{number: m.Line, text: first}
 	switch {
-	case mentions(first, m.Sender): // as what the app says of people does
+	case mentions(first, m.Sender): // as the app's notices about people do
 	case m.Line == r.first.number && (says && !several || isEncrypted(first)):
 		isNamed := r.f.chat != "" && r.f.senders[m.Sender] == 1 // by this line alone
 		if isNamed || rightToLeft && writes && !isEncrypted(first) {
@@ -97,10 +96,10 @@ func (r *reader) isWritten(m *Message, raw string) bool {
 	return false
 }
 
-// writes reports whether somebody has texts that the app has not marked, or that were taken for messages.
+// writes reports whether a person has texts that the app has not marked, or that were read as messages.
 func (r *reader) writes(sender string) bool { return r.f.writers[sender] || r.wrote[sender] }
 
-// isChat reports whether a sender is that of the first line, who writes nothing.
+// isChat reports whether a sender is the chat of the first line, which writes nothing.
 func (r *reader) isChat(sender string) bool {
 	return sender == r.first.sender && !r.writes(sender)
 }
@@ -127,8 +126,8 @@ func isRightToLeft(s string) bool {
 	return unicode.In(first, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Adlam)
 }
 
-// fewLines limits the lines of a person who begins each with a mark of the app. More are by the
-// chat, or about somebody who only manages it.
+// fewLines limits the lines of a person whose lines all begin with a mark of the app. With more lines
+// it is the chat, or a person who only manages it.
 const fewLines = 3
 
 // mentions reports whether a text has a name in it, as words of their own.
@@ -150,8 +149,8 @@ func mentions(text, name string) bool {
 	}
 }
 
-// joins reports whether a character makes one word with another one: in some scripts nothing
-// stands between words, or between a name and its particles.
+// joins reports whether two characters belong to one word: some scripts do not separate words, or a
+// name and its particles.
 func joins(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
 		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)

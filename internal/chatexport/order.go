@@ -8,7 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// calendar says what a year of two digits means.
+// calendar is the meaning of a year of two digits.
 type calendar int8
 
 const (
@@ -18,7 +18,7 @@ const (
 
 var calendars = [...]calendar{gregorian, buddhist}
 
-// firstYear is that of the app.
+// firstYear is the year of the app's first release.
 const firstYear = 2009
 
 // orderSurvey counts what speaks against an order of dates.
@@ -35,8 +35,8 @@ type orderSurvey struct {
 // messages come late, and clocks are wrong.
 func (s *orderSurvey) against() int { return 8*s.none + s.future + s.far + s.back }
 
-// isAsGoodAs reports whether an order fits like the best one. Where a clock was wrong, by years,
-// one line more decides nothing.
+// isAsGoodAs reports whether an order fits as well as the best one. If a clock was wrong by years, one
+// line more decides nothing.
 func (s *orderSurvey) isAsGoodAs(best *orderSurvey) bool {
 	return s.against() <= best.against()+min(1, s.far+best.far)
 }
@@ -147,8 +147,7 @@ func (s *shapeSurvey) choose(wanted Order) reading {
 	return usual
 }
 
-// best returns the reading among some orders that least speaks against, without orders where there
-// are none.
+// best returns the most plausible reading among some orders. It has no orders if there are none.
 func (s *shapeSurvey) best(among func(Order) bool) (found reading) {
 	for _, c := range calendars {
 		for i, order := range Orders {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// closings are the quotation marks that end what one of them begins, in any language.
+// closings has the closing quotation marks for each opening one, in any language.
 var closings = map[rune]string{
 	'"': `"`, '“': `”`, '”': `”`, '„': `“”"`, '«': `»`, '»': `«»`, '「': `」`, '『': `』`,
 }
@@ -21,7 +21,7 @@ func isOpenQuote(s string) bool {
 	return len(q) > 0
 }
 
-// isQuote reports whether a text ends within quotation marks that the one behind it closes.
+// isQuote reports whether a text ends inside a quotation that the following text closes.
 func isQuote(s, behind string) bool {
 	var q quotes
 	q.follow(s)
@@ -53,8 +53,8 @@ func isAbbreviation(before, after string) bool {
 	return unicode.Is(unicode.Hebrew, last) && unicode.Is(unicode.Hebrew, first) && !isPrefixed(before, after)
 }
 
-// canBegin reports whether a quotation may begin between two texts, with a mark that can also
-// end one, stand for inches or make an abbreviation.
+// canBegin reports whether a quotation may begin between two texts. Its mark can also end a quotation,
+// mean inches or belong to an abbreviation.
 func canBegin(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	first, _ := utf8.DecodeRuneInString(after)

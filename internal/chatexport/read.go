@@ -15,16 +15,16 @@ import (
 
 const (
 	// maxText bounds a message while it is read, in bytes: the longest text that is stored, with a
-	// prefix, and with what the app says of a file.
+	// prefix, and with the app's words about a file.
 	maxText   = bridge.MaxContent*utf8.UTFMax + 8<<10
 	maxDoubts = 200
 	maxQuote  = 120 // characters of a line in a doubt
 )
 
-// Notes is what there is to say about an export beside its messages.
+// Notes has the remarks about an export, in addition to its messages.
 type Notes struct {
 	System int     // notices of the app
-	Doubts []Doubt // of which there are at most 200
+	Doubts []Doubt // at most 200
 }
 
 // reader reads the messages of a text.
@@ -35,11 +35,11 @@ type reader struct {
 
 	last     Message // that is being read
 	begin    string  // its first line
-	word     string  // beside its time, if it is not known
+	word     string  // next to its time, if it is unknown
 	raw      strings.Builder
 	isOpen   bool
 	notice   bool            // it is one of the app
-	isLost   bool            // and has lines below it
+	isLost   bool            // and more lines follow it
 	isCut    bool            // some of its text is left out
 	marked   bool            // the app has marked its line
 	wrote    map[string]bool // who has sent messages
@@ -49,22 +49,22 @@ type reader struct {
 	lastDay  int64
 
 	first  firstLine
-	held   *line // that begins like a notice below the message that is being read
-	blanks int   // empty lines below it
+	held   *line // begins like a notice, after the message that is being read
+	blanks int   // empty lines after it
 }
 
-// firstLine is that of an export, in which the app says how messages are encrypted: to the
-// other one of two, or to a group.
+// firstLine is the first line of an export, in which the app says how messages are encrypted: to one
+// person, or to a group.
 type firstLine struct {
 	number int
 	sender string
 }
 
-// messages reads a text. What is no message is noted.
+// messages reads a text. Lines that are not messages are noted.
 func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool), chats: make(map[string]bool), told: make(map[string]bool)}
-		defer func() { // what is held back is doubted late
+		defer func() { // warnings about held lines are late
 			slices.SortStableFunc(notes.Doubts, func(a, b Doubt) int { return cmp.Compare(a.Line, b.Line) })
 		}()
 		for l, err := range lines(text) {
@@ -94,7 +94,7 @@ func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) it
 	}
 }
 
-// beginning is the line with which a message or a notice begins.
+// beginning is the first line of a message or a notice.
 type beginning struct {
 	line
 	head
@@ -154,8 +154,8 @@ func (r *reader) open(b beginning) {
 // when a message came.
 const backwards = 31
 
-// holds keeps back what begins like a notice below a message: with lines below it, it is
-// something that a person has pasted.
+// holds holds a line that begins like a notice after a message: if more lines follow, a person has
+// pasted it.
 func (r *reader) holds(b beginning) bool {
 	if b.hasSender || isNameless(b.head) || !r.isOpen || r.notice || r.held != nil || isOpenQuote(b.rest) {
 		return false
@@ -225,7 +225,7 @@ func (m *Message) detach(from int) {
 	}
 }
 
-// doubtMessage notes a doubt about a line unless it begins a notice, of which there is nothing left.
+// doubtMessage notes a warning about a line, unless it begins a notice that has been read completely.
 func (r *reader) doubtMessage(l line, why string) {
 	if !r.notice {
 		r.doubt(l, why)

@@ -2,7 +2,7 @@ package chatexport
 
 import "strings"
 
-// senderSurvey is what the lines of a shape say of their senders.
+// senderSurvey counts the senders in the lines of a shape.
 type senderSurvey struct {
 	chat    string // see chatIn
 	isName  func(name string) bool
@@ -33,8 +33,8 @@ func (s *senderSurvey) count(h head) (text string, found bool) {
 	return text, found
 }
 
-// senderOf splits the rest of a line into sender and text, and reports whether it has a sender: the longest name with
-// colons that somebody has, else what is before the first colon.
+// senderOf splits the rest of a line into sender and text, and reports whether it has a sender: the
+// longest known name with colons, or else the text before the first colon.
 func (s *senderSurvey) senderOf(h head) (sender, text string, found bool) {
 	sender, text, found = senderOf(h, s.chat)
 	if !found || s.isName == nil {
@@ -54,7 +54,7 @@ func (s *senderSurvey) senderOf(h head) (sender, text string, found bool) {
 	}
 }
 
-// sign is what a form sets between the sender and the text.
+// sign is the separator between sender and text in a form.
 func (f form) sign() string {
 	if f == comma {
 		return " : "
@@ -62,8 +62,8 @@ func (f form) sign() string {
 	return ":"
 }
 
-// senderOf splits what stands behind a head into sender and text, and reports whether it has
-// a sender. The chat is that of [chatIn].
+// senderOf splits the text after a prefix into sender and text, and reports whether it has a sender.
+// The chat is the result of [chatIn].
 func senderOf(h head, chat string) (sender, text string, found bool) {
 	if text, found = strings.CutPrefix(h.rest, chat); found && chat != "" && strings.HasPrefix(text, " ") {
 		return detached(plainName(strings.TrimSuffix(chat, ":")), len(chat)), text[1:], true
@@ -81,8 +81,8 @@ func senderOf(h head, chat string) (sender, text string, found bool) {
 	return sender, strings.TrimPrefix(text, " "), found && sender != "" && len(sender) <= maxName
 }
 
-// chatIn returns the name of the chat that the first line of an iPhone's export begins with, and
-// the colon behind it, where the name has colons of its own. The app marks what it says of the chat.
+// chatIn returns the chat's name at the beginning of an iPhone's first line, and the colon after it if
+// the name has colons of its own. The app marks its own words about the chat.
 func chatIn(h head) string {
 	sender, text, found := senderOf(h, "")
 	if h.form != brackets || !found || startsWithMark(text) {
@@ -106,8 +106,8 @@ func chatIn(h head) string {
 // maxName bounds the name of a sender, in bytes.
 const maxName = 400
 
-// plainName returns a name as a person reads it, without what the app adds for people who are
-// not in the address book.
+// plainName returns a name without the characters that the app adds for people who are not in the
+// address book.
 func plainName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -9,14 +9,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// survey is what a whole text says about how it is written.
+// survey detects the format of a whole text.
 type survey struct {
 	o        Options
 	shapes   map[shape]*shapeSurvey
 	encoding encoding
 }
 
-// shapeSurvey is what the heads of one shape say.
+// shapeSurvey counts the prefixes of one shape.
 type shapeSurvey struct {
 	senderSurvey
 	heads   int
@@ -89,7 +89,7 @@ func (s *survey) add(h head) {
 	seen.addExamples(h)
 }
 
-// addExamples keeps a head as an example for each two orders in which its date is another one.
+// addExamples stores a prefix as an example for each two orders that give it different dates.
 func (s *shapeSurvey) addExamples(h head) {
 	h.rest = ""
 	for i, one := range Orders {

@@ -26,7 +26,7 @@ const (
 // Platforms lists them.
 var Platforms = []Platform{Android, IPhone}
 
-// What says what somebody did in a chat.
+// What is something that happens in a chat.
 type What int
 
 // What there is.
@@ -37,10 +37,10 @@ const (
 	Deletes
 	SendsOnce // to be seen once
 	MissesCall
-	Notice // of the app, by nobody
+	Notice // by the app
 )
 
-// Say is something in a chat. Text is what was said, or the caption of a file.
+// Say is something in a chat. Text is the message, or the caption of a file.
 type Say struct {
 	At     time.Time
 	Who    string
@@ -87,7 +87,7 @@ type stamp struct {
 	layout string
 	am, pm string
 	zero   rune // the first of other digits
-	years  int  // by which the calendar is ahead
+	years  int  // that the calendar is ahead
 }
 
 func (s stamp) format(t time.Time) string {
@@ -110,13 +110,13 @@ type Locale struct {
 	Name            string
 	android, iPhone stamp
 	omitted         string // Android's mark for any file
-	attached        string // Android's note behind the name of a file
+	attached        string // Android's note after the name of a file
 	image, document string // the iPhone's marks for files that were left out
 	with            string // the iPhone's word before the name of a file
 	deleted, edited string
 	call            string
 	notice          string
-	mark            string // that the iPhone sets before what the app writes; lrm by default
+	mark            string // that the iPhone sets before the app's words; lrm by default
 }
 
 // Stamp returns a date and time as an app writes them.

@@ -10,8 +10,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// editFacts returns an edit of the message with an id. Edits without content, or into
-// something that is no message, would only empty it and are left out.
+// editFacts returns an edit of the message with an id. An edit without content, or whose content is
+// not a message, would only empty the message and is ignored.
 func editFacts(edited *waE2E.Message, s source, chat bridge.JID, id string, at bridge.Time) []bridge.Fact {
 	if edited == nil {
 		return nil
@@ -24,8 +24,8 @@ func editFacts(edited *waE2E.Message, s source, chat bridge.JID, id string, at b
 	return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at, New: describe(edited, s, chat, target, at)}}
 }
 
-// MergeEdit returns a stored message with the caption and the mentions of an edit that
-// came without the file; not ok where the message takes no caption.
+// MergeEdit returns a stored message with the caption and the mentions of an edit that was received
+// without the file. ok is false if the message cannot have a caption.
 func MergeEdit(original, edit []byte) (merged []byte, ok bool) {
 	defer func() {
 		if recover() != nil { // an unreadable edit must not refuse a message
@@ -96,16 +96,15 @@ func EditedContent(target bridge.Message, text string) *waE2E.Message {
 	return &waE2E.Message{Conversation: &text}
 }
 
-// OwnEdit returns an own edit. The content is the text as the
-// caller sent it, as that of a message.
+// OwnEdit returns an edit by the account. Its content is the caller's text, stored as a text message.
 func OwnEdit(pn, chat bridge.JID, e bridge.TextEdit, edited *waE2E.Message, at bridge.Time) bridge.Fact {
 	content := describe(edited, source{sender: pn, fromMe: true}, chat, e.Target.ID, at)
 	content.Content = e.Text
 	return bridge.Edit{Chat: chat, Target: e.Target.ID, Editor: pn, Timestamp: at, New: content}
 }
 
-// partOf returns how an unwrapped message is a part of another one; nil where it
-// is a message of its own, as the pictures of an album are.
+// partOf returns how an unwrapped message is a part of another one. It returns nil for a message of
+// its own, such as a picture of an album.
 func partOf(msg *waE2E.Message) *waE2E.MessageAssociation {
 	part := msg.GetMessageContextInfo().GetMessageAssociation()
 	if _, is := replaces[part.GetAssociationType()]; !is {
@@ -114,9 +113,9 @@ func partOf(msg *waE2E.Message) *waE2E.MessageAssociation {
 	return part
 }
 
-// replaces has the kinds of parts, and whether they replace the message: phones send a
-// small picture or film first and its HD upload behind it. The film of a motion photo, and
-// a copy in a coding that fewer programs play, change nothing.
+// replaces lists the kinds of parts, and whether they replace the message: phones send a small
+// picture or video first and its HD upload later. The video of a motion photo, and a copy in a codec
+// that fewer programs play, change nothing.
 var replaces = map[waE2E.MessageAssociation_AssociationType]bool{
 	waE2E.MessageAssociation_HD_IMAGE_DUAL_UPLOAD: true, waE2E.MessageAssociation_HD_VIDEO_DUAL_UPLOAD: true,
 	waE2E.MessageAssociation_HEVC_VIDEO_DUAL_UPLOAD: false, waE2E.MessageAssociation_MOTION_PHOTO: false,
@@ -162,7 +161,7 @@ func pinEnd(seconds uint32, at bridge.Time) bridge.Time {
 	return bridge.At(at.Add(min(lasts, longestPin)))
 }
 
-// keepFacts returns that a disappearing message is kept or no longer is.
+// keepFacts returns an update: a disappearing message was kept, or is not kept any more.
 func keepFacts(k *waE2E.KeepInChatMessage, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
 	kept, undone := k.GetKeepType() == waE2E.KeepType_KEEP_FOR_ALL, k.GetKeepType() == waE2E.KeepType_UNDO_KEEP_FOR_ALL
 	if !kept && !undone {

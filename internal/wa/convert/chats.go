@@ -52,7 +52,7 @@ func ChatSettingFacts(evt any) []bridge.Fact {
 	return []bridge.Fact{settings}
 }
 
-// PatchFacts returns what a change of the account's own state says of a chat.
+// PatchFacts returns the updates of a chat in a change of the account's app state.
 func PatchFacts(chat bridge.JID, patch appstate.PatchInfo) (facts []bridge.Fact) {
 	jid := WireJID(chat)
 	for _, m := range patch.Mutations {
@@ -70,8 +70,8 @@ func PatchFacts(chat bridge.JID, patch appstate.PatchInfo) (facts []bridge.Fact)
 	return facts
 }
 
-// MutedUntil returns until when a chat is muted, the zero time where it is not. end is
-// in seconds, negative for ever.
+// MutedUntil returns the time until which a chat is muted, or the zero time if it is not muted. end is
+// in seconds; a negative end means forever.
 func MutedUntil(muted bool, end int64) bridge.Time {
 	switch {
 	case !muted:

@@ -15,15 +15,15 @@ import (
 type choices struct {
 	bridge.Interactive
 	header   string   // above the title
-	subtitle string   // below the title
-	below    []string // below the footer: buttons, rows, cards
+	subtitle string   // under the title
+	below    []string // under the footer: buttons, rows, cards
 	place    *bridge.Place
 	file     proto.Message
 	product  *bridge.Product
 	order    *bridge.ShopOrder
 }
 
-// shown returns the choices in the order in which a phone shows them.
+// shown returns the choices in the order on a phone's screen.
 func (c *choices) shown() shown {
 	text := []string{c.header, placeText(c.place), c.Title, c.subtitle, c.Body, c.Footer}
 	if c.Buttons == nil {
@@ -195,14 +195,14 @@ func readTemplate(msg *waE2E.Message) shown {
 	return c.shown()
 }
 
-// hydrated returns the form in which the words are filled in; nil where the
-// template has another.
+// hydrated returns the form of a template with its words filled in, or nil if the template has
+// another form.
 func hydrated(m *waE2E.TemplateMessage) *waE2E.TemplateMessage_HydratedFourRowTemplate {
 	return cmp.Or(m.GetHydratedTemplate(), m.GetHydratedFourRowTemplate())
 }
 
-// hsmText returns the words of a structured message: those that are filled in,
-// else the values for the words that only the phone's packs have.
+// hsmText returns the text of a structured message: the filled-in words, or else the values for the
+// words that only phones have.
 func hsmText(h *waE2E.HighlyStructuredMessage) string {
 	if t := hydrated(h.GetHydratedHsm()); t != nil {
 		return lines(t.GetHydratedTitleText(), t.GetHydratedContentText(), t.GetHydratedFooterText())

@@ -54,8 +54,8 @@ func sharedContact(card *waE2E.ContactMessage) bridge.SharedContact {
 var vcardEscaper = strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`,
 	"\u0085", `\n`, "\u2028", `\n`, "\u2029", `\n`)
 
-// vcardText escapes a text value, so that it cannot end its line or begin a property.
-// Other control characters, some of which end lines too, become spaces.
+// vcardText escapes a text value, so that it cannot end its line or begin a property. Other control
+// characters become spaces; some of them end lines too.
 func vcardText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -55,7 +55,7 @@ func descriptor(file proto.Message) *bridge.Media {
 	}
 }
 
-// get returns a field by its name, the zero value where the message has none of it.
+// get returns a field by its name, or the zero value if the message has no such field.
 func get[T any](msg proto.Message, name protoreflect.Name) (value T) {
 	if field := msg.ProtoReflect().Descriptor().Fields().ByName(name); field != nil {
 		value, _ = msg.ProtoReflect().Get(field).Interface().(T)
@@ -90,8 +90,8 @@ func Declare(msg *waE2E.Message) error {
 	return nil
 }
 
-// NewPlace reads where the phone has put the file. A path that could lead to another host
-// is refused.
+// NewPlace reads the new path of a file that the phone has uploaded again. It refuses a path that
+// could lead to another host.
 func NewPlace(e *events.MediaRetry, key []byte) (string, error) {
 	notice, err := opened(func() (*waMmsRetry.MediaRetryNotification, error) {
 		return whatsmeow.DecryptMediaRetryNotification(e, key)

@@ -43,8 +43,8 @@ func readPollResult(msg *waE2E.Message) shown {
 	return shown{text: lines(text...), poll: poll}
 }
 
-// pollMessage makes a poll. Voters choose as many options as they like where
-// selectable is none of the numbers that they could.
+// pollMessage makes a poll. Voters may choose any number of options unless selectable is a valid
+// number.
 func pollMessage(name string, values []string, selectable int) *waE2E.Message {
 	if selectable < 0 || selectable > len(values) {
 		selectable = 0

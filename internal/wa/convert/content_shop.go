@@ -63,7 +63,7 @@ func items(count int) string {
 	return strconv.Itoa(count) + " items"
 }
 
-// personIn returns the person whom a sender names; "" for a group, or nothing.
+// personIn returns the person in a JID; "" for a group or an empty JID.
 func personIn(jid string) bridge.JID {
 	if person := ParseJID(jid); person.IsPerson() {
 		return person
@@ -79,12 +79,12 @@ func price(amount, currency string) string {
 	return strings.TrimSpace(amount + " " + currency)
 }
 
-// decimal returns value/offset with two decimals, or with three where it has them.
+// decimal returns value/offset with two decimals, or three if the third is not zero.
 func decimal(value, offset int64) string {
 	return strings.TrimSuffix(big.NewRat(value, max(1, offset)).FloatString(3), "0")
 }
 
-// payments has English texts for messages about money, for which the apps have their own.
+// payments has English texts for messages about money. The apps have their own texts for them.
 var payments = map[string]string{
 	"sendPaymentMessage": "Payment", "requestPaymentMessage": "Payment request", "declinePaymentRequestMessage": "Payment request declined",
 	"cancelPaymentRequestMessage": "Payment request cancelled", "paymentInviteMessage": "Invitation to payments",

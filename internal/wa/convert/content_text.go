@@ -37,7 +37,7 @@ func lines(texts ...string) string {
 	return strings.Join(kept, "\n")
 }
 
-// labelled returns "label: text", or one of them where the other is empty or the same.
+// labelled returns "label: text", or only one of them if the other is empty or the same.
 func labelled(label, text string) string {
 	if label == "" || text == "" || label == text {
 		return cmp.Or(label, text)

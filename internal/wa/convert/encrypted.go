@@ -55,8 +55,8 @@ var editUses = map[waE2E.SecretEncryptedMessage_SecretEncType]whatsmeow.MsgSecre
 	waE2E.SecretEncryptedMessage_MESSAGE_EDIT:    whatsmeow.EncSecretMessageEdit,
 }
 
-// opener decrypts a part with the secrets that the account has of the message that
-// it is about; not ok where none of them fits.
+// opener decrypts a part with the account's secrets of the message that the part is about. ok is
+// false if no secret fits.
 type opener func(pending bridge.Encrypted, part EncryptedPart) (facts []bridge.Fact, ok bool)
 
 // encryptedFacts opens content that is encrypted with the secret of a message. Without that
@@ -80,9 +80,9 @@ func encryptedFacts(e *events.Message, s source, chat bridge.JID, msg *waE2E.Mes
 	return []bridge.Fact{comment, pending}
 }
 
-// OpenEncrypted opens pending content with the secret of the message that it waited
-// for. It returns nothing where the secret does not fit, or where the content
-// cannot be read: the message must not be refused for that.
+// OpenEncrypted opens pending content once the message with its secret is there. It returns nothing
+// if the secret does not fit, or if the content cannot be read: the message must not be refused for
+// that.
 func OpenEncrypted(pending bridge.Encrypted, original bridge.Message, senders, authors []bridge.JID) (facts []bridge.Fact) {
 	defer func() {
 		if recover() != nil {
@@ -105,7 +105,7 @@ func OpenEncrypted(pending bridge.Encrypted, original bridge.Message, senders, a
 	return facts
 }
 
-// Secret returns the secret of a stored message, by which others are encrypted.
+// Secret returns the secret of a stored message, which encrypts the parts of that message.
 func Secret(raw []byte) ([]byte, error) {
 	msg := new(waE2E.Message)
 	if err := proto.Unmarshal(raw, msg); err != nil {
@@ -114,8 +114,8 @@ func Secret(raw []byte) ([]byte, error) {
 	return unwrap(msg).msg.GetMessageContextInfo().GetMessageSecret(), nil
 }
 
-// Open decrypts the part; not ok where the secret is none or does not fit. In which of their two forms the sender and the author stand in the key
-// does not show: all are tried.
+// Open decrypts the part. ok is false if the secret is missing or does not fit. The key contains the
+// sender and the author, each by phone number or LID; Open tries all combinations.
 func (p EncryptedPart) Open(pending bridge.Encrypted, secret []byte, senders, authors []types.JID) (facts []bridge.Fact, ok bool) {
 	if len(secret) == 0 || p.Use == "" {
 		return nil, false
@@ -136,7 +136,7 @@ func (p EncryptedPart) Open(pending bridge.Encrypted, secret []byte, senders, au
 	return nil, false
 }
 
-// facts reads the decrypted content, nothing where it is malformed.
+// facts reads the decrypted content. It returns nothing if the content is malformed.
 func (p EncryptedPart) facts(pending bridge.Encrypted, plain []byte) []bridge.Fact {
 	s := source{sender: pending.Sender, fromMe: pending.FromMe}
 	chat, target, at := pending.Chat, p.Key.GetID(), pending.Timestamp
@@ -168,7 +168,7 @@ func (p EncryptedPart) facts(pending bridge.Encrypted, plain []byte) []bridge.Fa
 	if add := inner.GetPollAddOptionMessage(); add != nil {
 		return optionFacts(add.GetAddOption(), s, chat, target, at)
 	}
-	if p.Use == whatsmeow.EncSecretPollAddOption { // a whole poll: the store leaves out what the poll has
+	if p.Use == whatsmeow.EncSecretPollAddOption { // a whole poll: the store ignores the options that the poll already has
 		options := pollCreation(inner).GetOptions()
 		var facts []bridge.Fact
 		for _, option := range options[:min(len(options), bridge.MaxPollOptions)] {
@@ -182,8 +182,7 @@ func (p EncryptedPart) facts(pending bridge.Encrypted, plain []byte) []bridge.Fa
 	return editFacts(msg, s, chat, target, at)
 }
 
-// commentFacts returns a comment on a message as a message that quotes it: the apps
-// show it below the one it is about.
+// commentFacts returns a comment on a message as a message that quotes it, as the apps show it.
 func commentFacts(msg *waE2E.Message, on *waCommon.MessageKey, s source, pending bridge.Encrypted) []bridge.Fact {
 	if comment := unwrap(msg).msg.GetCommentMessage(); comment != nil {
 		msg = comment.GetMessage()

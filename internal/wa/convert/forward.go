@@ -15,12 +15,11 @@ const (
 	asIs         forwardForm = "as it is"
 	asPlace      forwardForm = "as a place that stands still"
 	asPoll       forwardForm = "as a new poll without votes"
-	// asWords is for what the apps show only from businesses, or only in the
-	// chat that it was made for.
+	// asWords is for content that the apps show only from businesses, or only in the original chat.
 	asWords forwardForm = "as its text, under its file"
 )
 
-// maxForwardingScore is that of "forwarded many times": the apps count no further.
+// maxForwardingScore means "forwarded many times". The apps count no further.
 const maxForwardingScore = 127
 
 // Forwarded copies a stored message without its wrappers, quotes, mentions and secrets. Its file is declared

@@ -11,8 +11,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// TagApprovalOff names a change of a group that whatsmeow would misread among those that
-// it does not know.
+// TagApprovalOff names a change of a group that whatsmeow would misread.
 const TagApprovalOff = "membership_approval_mode off"
 
 // PersonForms lists the attributes that name a person.
@@ -37,7 +36,7 @@ func Group(info *types.GroupInfo) bridge.Group {
 func Participants(list []types.GroupParticipant) []bridge.Participant {
 	participants := make([]bridge.Participant, 0, len(list))
 	for _, p := range list {
-		if p.Error != 0 { // a new group's answer names those who were not added
+		if p.Error != 0 { // the answer about a new group also lists people who could not be added
 			continue
 		}
 		participant := bridge.Participant{
@@ -124,7 +123,7 @@ func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
 	if e.Ephemeral != nil {
 		change.Expiration = &e.Ephemeral.DisappearingTimer
 	}
-	if e.Delete != nil { // for everybody; all that is left is that the account is no member
+	if e.Delete != nil { // for everybody: the account is not a member any more
 		change.Left = append(change.Left, slices.DeleteFunc(own, func(j bridge.JID) bool { return j == "" })...)
 	}
 	for _, unknown := range e.UnknownChanges {
@@ -151,7 +150,7 @@ func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
 // MovedMember is a member of a group who has another number or LID.
 type MovedMember struct {
 	Change bridge.IdentityChange
-	Now    types.JID // in the form by which the group knows its members
+	Now    types.JID // in the group's addressing mode: phone numbers or LIDs
 	member bridge.MovedMember
 }
 
@@ -194,7 +193,7 @@ func setForm(pn, lid *bridge.JID, jid bridge.JID) {
 	}
 }
 
-// PictureFacts returns the change of a group's picture. Those of people are not stored.
+// PictureFacts returns the change of a group's picture. Changes of people's pictures are not stored.
 func PictureFacts(e *events.Picture) []bridge.Fact {
 	jid := JID(e.JID)
 	if !jid.IsGroup() || !e.Remove && e.PictureID == "" {
@@ -217,9 +216,8 @@ func jids(list []types.JID) []bridge.JID {
 	return out
 }
 
-// askingIn returns the people in a change of requests: the apps name them as requested
-// users, others as participants. Those who come by the link may be named as the
-// sender only.
+// askingIn returns the people in a change of requests to join. The apps list them as requested users,
+// other clients as participants. A person who uses the link may be the sender only.
 func askingIn(e *events.GroupInfo, change *waBinary.Node) (people []bridge.Participant) {
 	add := func(forms ...types.JID) {
 		var p bridge.Participant

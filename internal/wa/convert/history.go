@@ -54,10 +54,10 @@ var statuses = map[waWeb.WebMessageInfo_Status]bridge.Delivery{
 	waWeb.WebMessageInfo_READ: bridge.DeliveryRead, waWeb.WebMessageInfo_PLAYED: bridge.DeliveryPlayed,
 }
 
-// changesOf returns the changes of a message that the history keeps with it: reactions,
-// votes, answers to an event, whether it is pinned or kept.
+// changesOf returns the changes that the history has stored with a message: reactions, votes, answers
+// to an event, pins and keeps.
 func changesOf(info *waWeb.WebMessageInfo, m *bridge.Message, own bridge.JID) (facts []bridge.Fact) {
-	// by returns whom a key names, which the network has checked.
+	// by returns the person in a key, which the network has checked.
 	by := func(key *waCommon.MessageKey) bridge.JID {
 		switch participant := ParseJID(key.GetParticipant()); {
 		case key.GetFromMe():
@@ -115,7 +115,7 @@ func HistoricLabels(chat *waHistorySync.Conversation, own ...bridge.JID) (facts 
 		}
 	}
 	if !isIn {
-		return nil // the account is no longer in the group
+		return nil // the account has left the group
 	}
 	return facts
 }

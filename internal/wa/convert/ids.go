@@ -13,8 +13,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// JID returns j without its device, under the servers that package bridge knows.
-// What it does not know (channels, say) becomes the empty JID.
+// JID returns j without its device. It returns the empty JID for a server that package bridge does
+// not know, such as the server of channels.
 func JID(j types.JID) bridge.JID {
 	server, user := "", j.User
 	switch j.Server {
@@ -41,7 +41,7 @@ func JID(j types.JID) bridge.JID {
 	return jid
 }
 
-// ParseJID reads a JID from a protobuf's text; the empty JID if it is none.
+// ParseJID reads a JID from a protobuf's text. It returns the empty JID if the text is not a JID.
 func ParseJID(s string) bridge.JID {
 	j, err := types.ParseJID(s)
 	if s == "" || err != nil {
@@ -76,7 +76,7 @@ func Identity(a, b types.JID) (bridge.Identity, bool) {
 	return bridge.Identity{}, false
 }
 
-// identityFacts returns [Identity] as a fact, nil if there is none.
+// identityFacts returns [Identity] as an update, or nil.
 func identityFacts(a, b types.JID) []bridge.Fact {
 	if identity, ok := Identity(a, b); ok {
 		return []bridge.Fact{identity}
@@ -84,13 +84,12 @@ func identityFacts(a, b types.JID) []bridge.Fact {
 	return nil
 }
 
-// maxIDLength bounds the ids that are kept as they came; the apps' own have 32
-// characters at most.
+// maxIDLength bounds the ids that are stored unchanged. The apps' own ids have at most 32 characters.
 const maxIDLength = 128
 
-// ID returns the id by which a message is stored and shown. It is the sender's own,
-// unless that cannot stand in a path, in JSON or in a line of the log: then it is made of
-// its hash, so that later references to the message find it.
+// ID returns the id of a message in the store and the API. It is the sender's own id, unless that id
+// cannot be used in a path, in JSON or in a line of the log. Then it is derived from its hash, so that
+// later references to the message find it.
 func ID(given string) string {
 	if given == "" || isPlainID(given) {
 		return given
@@ -105,12 +104,11 @@ const madeUpID = "x-"
 // IsMadeUpID reports whether ID has made an id up.
 func IsMadeUpID(id string) bool { return strings.HasPrefix(id, madeUpID) }
 
-// maxWireID bounds, in bytes, the ids of the wire that are stored; those of the apps
-// have 32.
+// maxWireID bounds, in bytes, the network's ids that are stored. The apps' own ids have 32.
 const maxWireID = 1024
 
-// wireIDOf returns the id of the wire that is stored beside one that ID makes up; empty
-// where it makes up none, and for one that is no text, or too long to be sent.
+// wireIDOf returns the network's id if ID replaces it. It is empty otherwise, and for an id that is
+// not valid text or too long to be sent.
 func wireIDOf(given string) string {
 	if ID(given) == given || len(given) > maxWireID || !utf8.ValidString(given) {
 		return ""
@@ -118,7 +116,7 @@ func wireIDOf(given string) string {
 	return given
 }
 
-// OnWire returns the id by which the network knows a message.
+// OnWire returns the network's id of a message.
 func OnWire(m *bridge.Message) string { return cmp.Or(m.WireID, m.ID) }
 
 // isPlainID reports whether an id has visible ASCII characters alone, and leads

@@ -11,7 +11,7 @@ import (
 
 // shown is the content of a message, as a phone shows it.
 type shown struct {
-	text  string // in the order in which it stands on the screen
+	text  string // in the order on the screen
 	parts bridge.Parts
 	poll  *bridge.PollTally
 	file  proto.Message // an image, video, audio, document or sticker within the message; nil without one
@@ -29,7 +29,7 @@ func read(msg *waE2E.Message) shown {
 type kind struct {
 	fields  string // of waE2E.Message, by spaces
 	read    func(*waE2E.Message) shown
-	forward forwardForm // notForwarded for those that bridge.Message.Forwardable refuses
+	forward forwardForm // notForwarded for kinds that bridge.Message.Forwardable refuses
 	content string      // what the text is
 	parts   string      // which fields of the API it fills
 	file    string      // which file can be downloaded
@@ -97,8 +97,8 @@ var kindOf = func() map[string]*kind {
 	return index
 }()
 
-// housekeeping lists the protobuf fields that are no messages: they belong to the
-// protocol, or change other messages.
+// housekeeping lists the protobuf fields that are not messages: they belong to the protocol, or change
+// other messages.
 var housekeeping = map[string]bool{
 	"senderKeyDistributionMessage": true, "fastRatchetKeySenderKeyDistributionMessage": true,
 	"messageContextInfo": true, "protocolMessage": true, "stickerSyncRmrMessage": true,

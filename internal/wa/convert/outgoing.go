@@ -60,7 +60,7 @@ func Composed(content bridge.Content) (*waE2E.Message, error) {
 	return nil, fmt.Errorf("compose %T: not a message", content)
 }
 
-// textMessage returns a text, with what it shows of a page.
+// textMessage returns a text, with the preview of a page.
 func textMessage(t bridge.Text) *waE2E.Message {
 	if t.Preview == nil {
 		return &waE2E.Message{Conversation: &t.Text}
@@ -71,8 +71,8 @@ func textMessage(t bridge.Text) *waE2E.Message {
 	}}
 }
 
-// SetContext puts a context, if there is one, where the content has a place for it.
-// Plain text has none and becomes extended text.
+// SetContext sets the context of the content, if there is one. Plain text cannot have a context and
+// becomes extended text.
 func SetContext(msg *waE2E.Message, info *waE2E.ContextInfo) {
 	if info == nil {
 		return

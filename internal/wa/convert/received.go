@@ -126,8 +126,8 @@ func UnreadableFacts(e *events.Message, own bridge.JID) []bridge.Fact {
 	return sourceOf(e.Info, own).bare(e.Info, bridge.Message{MessageType: kind, Raw: encoded(e.RawMessage)})
 }
 
-// PlaceholderFacts keeps the place of a message that cannot be decrypted, unless its
-// sender says that nothing shows when it is missing.
+// PlaceholderFacts returns a placeholder for a message that cannot be decrypted, unless its sender
+// says that nothing should be shown for it.
 func PlaceholderFacts(e *events.UndecryptableMessage, own bridge.JID) []bridge.Fact {
 	if ignoredChat(e.Info.MessageSource) || e.DecryptFailMode == events.DecryptFailHide || e.Info.Category == "peer" {
 		return nil
@@ -194,7 +194,7 @@ func (s source) people(info types.MessageInfo) []bridge.Fact {
 	return s.identities
 }
 
-// bare returns a message of which only the stanza was read, in each chat.
+// bare returns a message without content in each of its chats.
 func (s source) bare(info types.MessageInfo, m bridge.Message) (facts []bridge.Fact) {
 	m.ID, m.WireID, m.FromMe, m.SenderJID = ID(info.ID), wireIDOf(info.ID), s.fromMe, s.sender
 	m.PushName, m.Timestamp = info.PushName, bridge.At(info.Timestamp)
@@ -205,12 +205,12 @@ func (s source) bare(info types.MessageInfo, m bridge.Message) (facts []bridge.F
 	return facts
 }
 
-// ignoredChat reports whether a chat is none of the account's: status updates and channels.
+// ignoredChat reports whether bridged ignores a chat: status updates and channels.
 func ignoredChat(s types.MessageSource) bool {
 	return s.Chat.User == "status" && s.Chat.Server == types.BroadcastServer || s.Chat.Server == types.NewsletterServer
 }
 
-// describe makes the message that the store keeps.
+// describe makes the message that is stored.
 func describe(raw *waE2E.Message, s source, chat bridge.JID, id string, at bridge.Time) bridge.Message {
 	inner := unwrap(raw)
 	context := contextInfo(inner.msg)
@@ -267,8 +267,7 @@ func claimed(ms int64, at bridge.Time) bridge.Time {
 	return at
 }
 
-// settingTime returns when a chat's timer was set, zero where that is not said or
-// is in the future.
+// settingTime returns when a chat's timer was set. It returns 0 if that is missing or in the future.
 func settingTime(seconds int64, now time.Time) bridge.Time {
 	if at := time.Unix(seconds, 0); seconds > 0 && at.Before(now.Add(maxAhead)) {
 		return bridge.At(at)
@@ -320,8 +319,8 @@ func ReceiptFacts(e *events.Receipt) []bridge.Fact {
 	return append(identityFacts(e.Sender, e.SenderAlt), receipt)
 }
 
-// labelFacts returns the label that a member has given themselves in a group, in a message
-// of its own or beside any other; nil without one.
+// labelFacts returns the label that a member has chosen for themselves in a group. It is in a message
+// of its own or part of any other one. labelFacts returns nil without a label.
 func labelFacts(chat, member bridge.JID, label *waE2E.MemberLabel, at bridge.Time) []bridge.Fact {
 	if label == nil || !chat.IsGroup() {
 		return nil

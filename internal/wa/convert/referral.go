@@ -11,16 +11,16 @@ import (
 	"bridged/internal/bridge"
 )
 
-// adEntry begins the entry points that are ads ("click to WhatsApp"). Others, such
-// as a search or a link, are no referral by themselves.
+// adEntry is the prefix of entry points that are ads ("click to WhatsApp"). Others, such as a search
+// or a link, are not referrals by themselves.
 const adEntry = "ctwa"
 
 var adMedia = map[waE2E.ContextInfo_ExternalAdReplyInfo_MediaType]string{
 	waE2E.ContextInfo_ExternalAdReplyInfo_IMAGE: "image", waE2E.ContextInfo_ExternalAdReplyInfo_VIDEO: "video",
 }
 
-// referralOf returns how a person came to the chat; nil where that was not by an ad
-// or another app. Nothing that it names is fetched.
+// referralOf returns the ad or the app through which a person opened the chat, or nil. It does not
+// fetch anything.
 func referralOf(c *waE2E.ContextInfo) *bridge.Referral {
 	ad := c.GetExternalAdReply()
 	entry := cmp.Or(c.GetEntryPointConversionSource(), c.GetEntryPointConversionExternalSource())

@@ -8,8 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// AccountTimer says of a message's timer that it is the account's default, with which a new
-// chat begins.
+// AccountTimer marks a message's timer as the account's default, which applies to new chats.
 func AccountTimer() *waE2E.DisappearingMode {
 	return &waE2E.DisappearingMode{
 		Initiator: waE2E.DisappearingMode_INITIATED_BY_ME.Enum(), Trigger: waE2E.DisappearingMode_ACCOUNT_SETTING.Enum(), InitiatedByMe: new(true),

@@ -7,7 +7,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// TypingState returns what somebody does in a chat.
+// TypingState returns what a person does in a chat: type, record or pause.
 func TypingState(e *events.ChatPresence) bridge.TypingState {
 	switch {
 	case e.State != types.ChatPresenceComposing:

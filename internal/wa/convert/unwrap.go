@@ -11,7 +11,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// carriers lists the fields beside the content.
+// carriers lists the fields that accompany the content.
 var carriers = map[string]bool{
 	"messageContextInfo": true, "senderKeyDistributionMessage": true, "fastRatchetKeySenderKeyDistributionMessage": true,
 }
@@ -19,7 +19,7 @@ var carriers = map[string]bool{
 // unwrapped holds the content of a message without its wrappers.
 type unwrapped struct {
 	msg      *waE2E.Message // with the MessageContextInfo of the innermost layer that has one
-	place    *waE2E.Message // the same, as it stands in the wrappers
+	place    *waE2E.Message // the same, within its wrappers
 	viewOnce bool
 }
 
@@ -69,9 +69,9 @@ func contentField(msg *waE2E.Message) protoreflect.FieldDescriptor {
 	return found
 }
 
-// contentAlone copies the field that carries the content without those that a stranger
-// may have set beside it. Content that the library does not know is copied as it is. It
-// returns nil where there is no content, or only wrappers.
+// contentAlone copies the field with the content, without other fields that an unauthenticated sender
+// may have set. Content that the library does not know is copied unchanged. It returns nil for a
+// message without content, or with wrappers only.
 func contentAlone(msg *waE2E.Message) *waE2E.Message {
 	content, alone := unwrap(msg).place, new(waE2E.Message)
 	inner := content.ProtoReflect()
@@ -124,7 +124,7 @@ func contextField(msg *waE2E.Message) (protoreflect.Message, protoreflect.FieldD
 }
 
 func contextOf(c *waE2E.ContextInfo) *bridge.ContextInfo {
-	// Mentions without a JID are those of everybody, "@all".
+	// Mentions without a JID mention everybody ("@all").
 	context := &bridge.ContextInfo{MentionsAll: c.GetNonJIDMentions() > 0}
 	if c.GetStanzaID() == "" && len(c.GetMentionedJID()) == 0 && !context.MentionsAll {
 		return nil

@@ -123,8 +123,8 @@ func sentenceAfter(t *testing.T, file *ast.File, pos token.Pos) string {
 	return verb.ReplaceAllString(start, "…")
 }
 
-// packages lists the packages of the program with the first sentence of their comments, up to a
-// colon.
+// packages lists the packages that cmd/bridged is made of, with the first sentence of their
+// comments, up to a colon.
 func packages(t *testing.T) string {
 	list := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}}\t{{.Doc}}\t{{join .Imports \" \"}}", "./cmd/bridged")
 	list.Dir = ".."
@@ -132,12 +132,12 @@ func packages(t *testing.T) string {
 	table := new(strings.Builder)
 	table.WriteString("| Package | | Imports of ours |\n|---|---|---|\n")
 	for _, line := range lines {
-		fields := strings.Split(strings.TrimSpace(line), "\t")
-		if !strings.HasPrefix(line, module) || len(fields) < 2 {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if !strings.HasPrefix(line, module) || fields[0] == module+"cmd/bridged" {
 			continue
 		}
 		var imports []string
-		for path := range strings.FieldsSeq(strings.Join(fields[2:], "")) {
+		for path := range strings.FieldsSeq(fields[2]) {
 			if strings.HasPrefix(path, module) {
 				imports = append(imports, short(path))
 			}

@@ -1,12 +1,11 @@
-# Both base images are those of a digest, for all platforms: what is built on is
-# what was looked at. The newest one of a tag:
+# Both base images are pinned by digest, for all platforms. The newest digest of a tag:
 #   docker buildx imagetools inspect gcr.io/distroless/static-debian12:nonroot
-# They are build arguments, so that a mirror can take their place:
+# They are build arguments, so that you can use a mirror:
 #   docker build --build-arg BUILD_IMAGE=registry.example/golang:1.26 -t bridged .
 # Go compiles for the other platform by itself, so that no emulator is needed:
 #   docker buildx build --platform linux/amd64,linux/arm64 -t bridged .
-# With ffmpeg, which makes voice notes of any sound. For another platform an emulator
-# is needed then:
+# With ffmpeg, which converts sounds and videos. Another platform then needs an
+# emulator:
 #   docker build --target ffmpeg -t bridged:ffmpeg .
 ARG BUILD_IMAGE=docker.io/library/golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d
 ARG RUNTIME_IMAGE=gcr.io/distroless/static-debian12:nonroot@sha256:afa5c872c891853ca7fcf1f12c3edb23f7eeef36189728842dd51042ff57f7ab
@@ -17,26 +16,24 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=dev
-# BuildKit says what the image is built for.
+# BuildKit sets the platform of the image.
 ARG TARGETOS
 ARG TARGETARCH
-# No C: the binary is static and runs on an image without a libc.
+# Without C the binary is static and runs on an image without a libc.
 RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
     go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=${VERSION}" -o /out/bridged ./cmd/bridged \
     && mkdir /out/data
 
 FROM ${RUNTIME_IMAGE} AS bridged
-# The roots that WhatsApp's servers and send-media's hosts are checked against.
-# They come from the build image, so that the runtime image may be scratch.
+# The root certificates for WhatsApp's servers and the hosts of send-media. They come
+# from the build image, so that the runtime image may be scratch.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /src/LICENSE /usr/share/doc/bridged/LICENSE
 COPY --from=build /out/bridged /usr/local/bin/bridged
-# A new volume takes over the owner of the directory that it covers; the
-# program makes it private.
+# A new volume gets the owner of the directory under it; bridged makes it private.
 COPY --from=build --chown=65532:65532 /out/data /data
 USER 65532:65532
-# TMPDIR: the root file system is meant to be read-only, so whoever needs a
-# temporary file finds its place on the volume.
+# TMPDIR is on the volume, because the root file system is meant to be read-only.
 ENV LISTEN_ADDR=0.0.0.0:8080 DATA_DIR=/data TMPDIR=/data/tmp
 EXPOSE 8080
 VOLUME ["/data"]
@@ -48,7 +45,7 @@ HEALTHCHECK --interval=30s --timeout=6s --start-period=10s --retries=3 \
 ENTRYPOINT ["/usr/local/bin/bridged"]
 CMD ["serve"]
 
-# Debian's ffmpeg and the libraries that it is linked with, and nothing else.
+# Only Debian's ffmpeg and its libraries.
 FROM ${BUILD_IMAGE} AS ffmpeg-files
 RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ffmpeg \
     && mkdir /out && cp --parents -L /usr/bin/ffmpeg $(ldd /usr/bin/ffmpeg | grep -o '/[^ )]*') /out
@@ -57,5 +54,5 @@ FROM bridged AS ffmpeg
 COPY --from=ffmpeg-files /out /
 ENV FFMPEG=/usr/bin/ffmpeg
 
-# What is built without a target.
+# The target by default.
 FROM bridged

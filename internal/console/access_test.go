@@ -9,9 +9,8 @@ import (
 	"bridged/internal/console"
 )
 
-// A visitor with a lesser token hears what it does not include, rather than how to
-// configure the service, and can log out.
-func TestAccess_ReadersAreToldTheirOwnLimits(t *testing.T) {
+// A visitor with a limited token reads which rights are missing, not how to configure the service.
+func TestAccess_LimitedTokensShowTheirRights(t *testing.T) {
 	s := newSite(t, func(o *console.Options) { o.EnableSend = true })
 	s.try("brt_LIMITED").want(t, http.StatusSeeOther, "/console/")
 	const limits = "You can read one chat. Your token doesn’t allow sending."
@@ -37,7 +36,7 @@ func TestAccess_ReadersAreToldTheirOwnLimits(t *testing.T) {
 	s.get("/console/chats").want(t, http.StatusSeeOther, "/login?next=%2Fconsole%2Fchats")
 }
 
-// The account's state stands on every page in words.
+// Every page shows the account's state.
 func TestFrame_SaysTheState(t *testing.T) {
 	for state, want := range map[string][]string{
 		`{"status":"open","since":"2026-11-21T08:15:30.000Z"}`:                                    {"Account: </span>Connected<"},
@@ -67,7 +66,7 @@ func TestOverview_ShowsASecurityNotice(t *testing.T) {
 	}
 }
 
-// The overview of a bridge without an account is the page that links one.
+// Without an account the overview is the page for linking one.
 func TestOverview_OfAnUnlinkedBridgeIsThePairing(t *testing.T) {
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
 		"/api/auth/status": replies(`{"status":"needs-pair","since":"2026-11-21T08:15:30.000Z","qr":"2@abc"}`),
@@ -80,7 +79,7 @@ func TestOverview_OfAnUnlinkedBridgeIsThePairing(t *testing.T) {
 	}
 }
 
-// What is done in the settings comes first, and the environment is folded at their end.
+// The settings start with actions and end with the folded environment.
 func TestSettings_TheEnvironmentIsLast(t *testing.T) {
 	s := newSite(t, func(o *console.Options) { o.Settings = []console.Setting{{Name: "DEVICE_NAME", Value: "bridged"}} })
 	s.logIn()

@@ -13,8 +13,7 @@ func aCall(id, state string) string {
 		`","startedAt":"2026-11-21T08:15:30.000Z","endedAt":null}`
 }
 
-// A call that rings can be rejected, by those who may send; others show what became
-// of them.
+// A ringing call can be declined with the scope send. Other calls show how they ended.
 func TestCalls_AreShownAndRejected(t *testing.T) {
 	answers := map[string]http.HandlerFunc{
 		"/api/calls":           replies(`{"count":2,"calls":[` + aCall("K1", "ringing") + `,` + aCall("K2", "missed") + `],"nextCursor":"next"}`),

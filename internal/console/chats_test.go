@@ -14,15 +14,15 @@ func listedChat(jid, name, rest string) string {
 	return `{"jid":"` + jid + `","name":"` + name + `","isGroup":` + map[bool]string{true: "true", false: "false"}[strings.HasSuffix(jid, "@g.us")] + `,"participants":3,"lastMessageAt":"2026-11-21T10:00:00.000Z",` + rest + `}`
 }
 
-// answersBy answers lists by one parameter of the query.
+// answersBy answers with lists by one parameter of the query.
 func answersBy(parameter string, lists map[string]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, lists[r.URL.Query().Get(parameter)])
 	}
 }
 
-// Pinned chats come first, archived ones stand apart, and the row says how far an own
-// message got.
+// Pinned chats come first, archived ones have their own list, and rows show the delivery of own
+// messages.
 func TestChats_PinnedFirstArchivedApart(t *testing.T) {
 	s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/chats": answersBy("pinned", map[string]string{
 		"true":  `{"chats":[` + listedChat(club, "Readers", `"pinned":true,"mutedUntil":"9999-12-31T23:59:59.999Z"`) + `],"nextCursor":null}`,
@@ -41,7 +41,7 @@ func TestChats_PinnedFirstArchivedApart(t *testing.T) {
 	}
 }
 
-// What a row's menu does becomes a change in the API; a visitor who may only read has none.
+// A row's menu changes the chat by the API. Visitors who may only read have no menu.
 func TestChats_AreChangedFromTheList(t *testing.T) {
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/chats/" + grace: replies(listedChat(grace, "Grace", `"unreadCount":0`)), "/api/chats/" + grace + "/read": replies(`{"ok":true}`),
@@ -67,7 +67,7 @@ func TestChats_AreChangedFromTheList(t *testing.T) {
 }
 
 // A notification is for messages of others in chats that are neither muted nor archived.
-func TestNotice_IsQuietWhereNoneIsWanted(t *testing.T) {
+func TestNotice_IsQuietForMutedChats(t *testing.T) {
 	for rest, quiet := range map[string]string{`"archived":false`: "false", `"archived":true`: "true", `"mutedUntil":"9999-12-31T23:59:59.999Z"`: "true"} {
 		s, _ := overAPI(t, map[string]http.HandlerFunc{
 			"/api/chats/" + grace: replies(listedChat(grace, "Grace", rest)), "/api/chats/" + grace + "/messages/M1": replies(`{"chatJid":"` + grace + `","message":` + aMessage("M1", false, "20") + `}`),
@@ -79,7 +79,7 @@ func TestNotice_IsQuietWhereNoneIsWanted(t *testing.T) {
 	}
 }
 
-// What is typed as in:, from:, kind: and days becomes the filters of one search.
+// Typed operators (in:, from:, kind:, since:, until:) become filters of the search.
 func TestSearch_UnderstandsOperators(t *testing.T) {
 	asked := ""
 	s, _ := overAPI(t, map[string]http.HandlerFunc{

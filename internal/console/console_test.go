@@ -23,8 +23,7 @@ import (
 
 const token = "a-token-of-the-tests-0123456789"
 
-// site is a console over an API that tells nothing but what its pages cannot do
-// without.
+// site is a console over an API with minimal answers.
 type site struct {
 	t       *testing.T
 	console *console.Console
@@ -63,7 +62,7 @@ func newSite(t *testing.T, change ...func(*console.Options)) *site {
 	return s
 }
 
-// api answers what the overview asks for.
+// api answers the calls of the overview.
 func (s *site) api(w http.ResponseWriter, r *http.Request) {
 	s.asked = append(s.asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
 	if r.URL.Path == "/api/token" {
@@ -96,7 +95,7 @@ func (s *site) api(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, answers[r.URL.Path])
 }
 
-// answer is what the console answered.
+// answer is an answer of the console.
 type answer struct {
 	*http.Response
 	body string
@@ -131,7 +130,7 @@ func (s *site) do(method, path string, form url.Values) answer {
 
 func (s *site) get(path string) answer { return s.do(http.MethodGet, path, nil) }
 
-// want holds an answer to its status, and where it leads.
+// want checks the status and the Location of an answer.
 func (a answer) want(t *testing.T, status int, location string) answer {
 	t.Helper()
 	if a.StatusCode != status || a.Header.Get("Location") != location {
@@ -142,7 +141,7 @@ func (a answer) want(t *testing.T, status int, location string) answer {
 
 var csrfField = regexp.MustCompile(`name="csrf" value="([^"]+)"|data-csrf="([^"]+)"`)
 
-// csrf returns the token that the forms of a page carry.
+// csrf returns the CSRF token of a page.
 func (a answer) csrf() string {
 	found := csrfField.FindStringSubmatch(a.body)
 	if found == nil {
@@ -191,7 +190,7 @@ func TestLogin_TheTokenGivesASession(t *testing.T) {
 	}
 }
 
-func TestLogin_LeadsOnlyToPagesOfTheConsole(t *testing.T) {
+func TestLogin_RedirectsOnlyToTheConsole(t *testing.T) {
 	for next, want := range map[string]string{
 		"/console/chats?q=x": "/console/chats?q=x", "": "/console/", "https://example.com/console/": "/console/",
 		"//example.com/console/": "/console/", "/api/auth/status": "/console/", "/console/../login": "/console/", `/console/\example.com`: "/console/%5Cexample.com",
@@ -204,8 +203,8 @@ func TestLogin_LeadsOnlyToPagesOfTheConsole(t *testing.T) {
 	}
 }
 
-// Wrong tokens are slowed down and keep no right one out: many people may come
-// from one address.
+// Wrong tokens are answered slowly; a correct one is accepted at once, because many people may share
+// an address.
 func TestLogin_WrongTokensAreSlowedDown(t *testing.T) {
 	s := newSite(t)
 	for range 5 {
@@ -220,7 +219,7 @@ func TestLogin_WrongTokensAreSlowedDown(t *testing.T) {
 	s.try("a-wrong-token-of-some-length").want(t, http.StatusForbidden, "")
 }
 
-// A form of the login is short, and a stranger's longer one is not read.
+// The login does not read a long form of an unauthenticated client.
 func TestLogin_LongFormsAreNotRead(t *testing.T) {
 	s := newSite(t)
 	form := url.Values{"token": {token}}
@@ -244,16 +243,15 @@ func TestLogin_WithoutItsFormIsRefused(t *testing.T) {
 	s.do(http.MethodPost, "/login", url.Values{"token": {token}, "csrf": {"guessed"}}).want(t, http.StatusForbidden, "")
 }
 
-// A page that renews itself is led to the login when its session ends; the form that a
-// person fills in meanwhile stays good.
-func TestLogin_AnotherFormLeavesTheFirstGood(t *testing.T) {
+// When a session ends, another tab redirects to the login. A login form that is open stays valid.
+func TestLogin_AnotherFormLeavesTheFirstValid(t *testing.T) {
 	s := newSite(t)
 	first := s.get("/login").csrf()
 	s.get("/login")
 	s.do(http.MethodPost, "/login", url.Values{"token": {token}, "csrf": {first}}).want(t, http.StatusSeeOther, "/console/")
 }
 
-func TestLoginLink_IsGoodOnce(t *testing.T) {
+func TestLoginLink_IsValidOnce(t *testing.T) {
 	s := newSite(t)
 	link, late := s.console.LoginLink(), s.console.LoginLink()
 	s.get(link).want(t, http.StatusSeeOther, "/console/")
@@ -274,8 +272,8 @@ func TestSession_Ends(t *testing.T) {
 	s.get("/console/").want(t, http.StatusSeeOther, "/login")
 }
 
-// The cookie of a session that was logged out is worthless, also to who kept it.
-func TestSession_LoggedOutIsGone(t *testing.T) {
+// After a logout the cookie is invalid.
+func TestSession_EndsAtTheLogout(t *testing.T) {
 	s := newSite(t)
 	page := s.logIn()
 	at, err := url.Parse(s.server.URL + "/console/")
@@ -297,8 +295,7 @@ func TestSession_LinksOfOtherSitesLoadTwice(t *testing.T) {
 	}
 }
 
-// A token with less power logs in to what it may see, and its end ends the
-// session.
+// A limited token opens a session with its rights, which ends when the token is revoked.
 func TestLogin_WithLessPower(t *testing.T) {
 	s := newSite(t)
 	s.do(http.MethodPost, "/login", url.Values{"token": {" brt_LIMITED "}, "csrf": {s.get("/login").csrf()}}).want(t, http.StatusSeeOther, "/console/")
@@ -322,9 +319,9 @@ func TestLogin_WithLessPower(t *testing.T) {
 	s.get("/console/chats").want(t, http.StatusSeeOther, "/login?next=%2Fconsole%2Fchats")
 }
 
-// Behind the operator's proxy everybody has its address: visitors count by what
-// the proxy says of them, and by nothing else.
-func TestLogin_VisitorsBehindAProxyAreToldApart(t *testing.T) {
+// All requests of a reverse proxy have its address, so visitors are counted by the address in its
+// headers.
+func TestLogin_CountsVisitorsOfAProxySeparately(t *testing.T) {
 	behind := &url.URL{Scheme: "http", Host: "bridge.example.com"}
 	s := newSite(t, func(o *console.Options) { o.PublicURLs = []*url.URL{behind} })
 	s.header.Set("Host", behind.Host)
@@ -338,8 +335,8 @@ func TestLogin_VisitorsBehindAProxyAreToldApart(t *testing.T) {
 	s.try("a-wrong-token-of-some-length").want(t, http.StatusForbidden, "")
 }
 
-// A stranger's body is not read, whatever the method.
-func TestGuard_ReadsNoBodyOfAStranger(t *testing.T) {
+// The body of an unauthenticated request is not read, with any method.
+func TestGuard_ReadsNoUnauthenticatedBody(t *testing.T) {
 	s := newSite(t)
 	for _, path := range []string{"/login", "/console/", "/"} {
 		body := &counted{}
@@ -375,8 +372,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// One token cannot end the sessions of others, nor can those that it made.
-func TestSession_OfOneFamilyMakesRoomForItself(t *testing.T) {
+// A token tree cannot end the sessions of others.
+func TestSession_OneTokenTreeClosesItsOwn(t *testing.T) {
 	s := newSite(t, func(o *console.Options) {
 		o.Family = func(_ context.Context, secret string) (int64, bool) {
 			if secret == token {

@@ -9,8 +9,8 @@ import (
 
 const alan = "447700900123@s.whatsapp.net"
 
-// Contacts stand under their letters, those of the address book and others.
-func TestContacts_StandUnderTheirLetters(t *testing.T) {
+// Contacts have headings by letter, saved or not.
+func TestContacts_HaveHeadingsByLetter(t *testing.T) {
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/contacts": replies(strings.Replace(contactsList(knownContact(alan, "Élodie <b>", ""), knownContact(grace, "", "eve"), knownContact("49151000077@s.whatsapp.net", "", "")), `"nextCursor":null`, `"nextCursor":"n1"`, 1)),
 	})
@@ -42,8 +42,8 @@ func TestPerson_ShowsAllNames(t *testing.T) {
 	s.get("/console/people/"+club).want(t, http.StatusSeeOther, infoOfClub)
 }
 
-// A number in any spelling leads to its chat, which needs no message to be written in; one
-// that is not on the network is said to be so beside the field.
+// A number in any format opens its chat, even without messages. A number that is not on WhatsApp gets
+// an error next to the field.
 func TestNewChat_BeginsByNumber(t *testing.T) {
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/contacts/check": func(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +74,7 @@ func TestNewChat_BeginsByNumber(t *testing.T) {
 	s.get("/console/chats/"+club).want(t, http.StatusNotFound, "")
 }
 
-func TestNewChat_SaysWhatIsWrongBesideTheField(t *testing.T) {
+func TestNewChat_ShowsErrorsNextToTheField(t *testing.T) {
 	answer := replies(`{"results":[{"phone":"447700900123","jid":null,"isBusiness":false}]}`)
 	s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/contacts/check": func(w http.ResponseWriter, r *http.Request) { answer(w, r) }})
 	s.logIn()
@@ -90,7 +90,7 @@ func TestNewChat_SaysWhatIsWrongBesideTheField(t *testing.T) {
 	wants("/console/new?phone=447700900123", http.StatusTooManyRequests, "At most 200 numbers an hour are looked up.")
 }
 
-// A group is made of people who were chosen by name; those who could not be added are named.
+// A group is created with people chosen by name. A notice names the ones who could not be added.
 func TestNewGroup_IsMadeOfChosenPeople(t *testing.T) {
 	refused := false
 	s, all := overAPI(t, map[string]http.HandlerFunc{
@@ -103,12 +103,11 @@ func TestNewGroup_IsMadeOfChosenPeople(t *testing.T) {
 			replies(`{"ok":true,"jid":"`+club+`","name":"Readers","participants":[{"jid":"`+grace+`","status":"done","error":null},{"jid":"`+alan+`","status":"invite_required","error":"lets only some people add them to groups"}]}`)(w, r)
 		},
 	})
-	form := url.Values{"csrf": {s.logIn().csrf()}, "name": {"Readers"}, "person": {alan}, "q": {"gr"}, "find": {"1"}}
-	page := s.do(http.MethodPost, "/console/new/group", form).want(t, http.StatusOK, "").body
+	form := url.Values{"csrf": {s.logIn().csrf()}, "name": {"Readers"}, "person": {alan}, "q": {"gr"}}
+	page := s.get("/console/new/group?"+form.Encode()).want(t, http.StatusOK, "").body
 	if !strings.Contains(page, `value="Readers"`) || !strings.Contains(page, `value="`+alan+`" checked`) || !strings.Contains(page, `value="`+grace+`">`) {
 		t.Errorf("looking for others lost what was chosen:\n%s", page)
 	}
-	form.Del("find")
 	form["person"] = []string{grace, alan}
 	*all = nil
 	s.do(http.MethodPost, "/console/new/group", form).want(t, http.StatusSeeOther, "/console/chats/120363025246125486%40g.us")
@@ -128,9 +127,9 @@ func TestNewGroup_IsMadeOfChosenPeople(t *testing.T) {
 	s.get("/console/new/group").want(t, http.StatusNotFound, "")
 }
 
-// Pictures are kept by browsers, and so is that there is none; no answer about them is an
-// error that a list of people would fill the browser's log with.
-func TestPictures_AreKeptByBrowsers(t *testing.T) {
+// Browsers cache pictures and missing pictures. A missing picture is no error, which browsers would
+// log for each row.
+func TestPictures_AreCachedByBrowsers(t *testing.T) {
 	const path = "/api/contacts/" + grace + "/picture"
 	var answer http.HandlerFunc
 	s, all := overAPI(t, map[string]http.HandlerFunc{
@@ -172,7 +171,7 @@ func TestPictures_AreKeptByBrowsers(t *testing.T) {
 	}
 }
 
-// A person is blocked and unblocked by those who may send; a refusal stands beside the form.
+// The scope send permits blocking and unblocking. The form shows a refusal.
 func TestPerson_IsBlockedAndUnblocked(t *testing.T) {
 	const page = "/console/people/15550100301%40s.whatsapp.net"
 	blocked, refused := "false", false

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// refusesForms answers as the API does to a body that cannot be, and lists nothing.
+// refusesForms refuses bodies as the API does; its lists are empty.
 func refusesForms(status int, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
@@ -23,9 +23,8 @@ func refusesForms(status int, text string) http.HandlerFunc {
 // chatsByName are chats, two of which have the same name.
 const chatsByName = `{"count":3,"chats":[{"jid":"` + grace + `","name":"Grace, Hopper","isGroup":false},{"jid":"1@g.us","name":"Team","isGroup":true},{"jid":"2@g.us","name":"Team","isGroup":true}],"nextCursor":null}`
 
-// A form that fails is shown again with what was typed, and with the fault beside its
-// field, in words of the page.
-func TestForms_KeepWhatWasTyped(t *testing.T) {
+// A refused form shows the typed values again, with the error next to its field.
+func TestForms_RetainTypedValues(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, api, refusal string
 		form               url.Values
@@ -91,8 +90,8 @@ func TestForms_KeepWhatWasTyped(t *testing.T) {
 	}
 }
 
-// The script gets the faults by field.
-func TestForms_TellTheScriptItsFields(t *testing.T) {
+// The script gets the errors by field.
+func TestForms_AnswerTheScriptByField(t *testing.T) {
 	s, _ := overAPI(t, nil)
 	form := url.Values{"csrf": {s.logIn().csrf()}, "phone": {"0171"}}
 	s.header.Set("Accept", "application/json")
@@ -101,7 +100,7 @@ func TestForms_TellTheScriptItsFields(t *testing.T) {
 	}
 }
 
-// Chats are named by name, number or JID, with commas in names, and several in a field.
+// A field takes several chats by name, number or JID; names may have commas.
 func TestChoose_ChatsByName(t *testing.T) {
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/chats": func(w http.ResponseWriter, r *http.Request) {
@@ -136,8 +135,8 @@ func TestChoose_ChatsByName(t *testing.T) {
 	}
 }
 
-// An account is not unlinked by another number, which stays in its field.
-func TestUnlink_KeepsTheNumber(t *testing.T) {
+// Another number does not unlink the account, and stays in its field.
+func TestUnlink_RetainsTheNumber(t *testing.T) {
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
 		"/api/auth/status": replies(`{"status":"open","hasSession":true,"user":{"jid":"15550100200@s.whatsapp.net","phone":"15550100200"},"since":"2026-11-21T08:15:30.000Z"}`),
 	})

@@ -10,8 +10,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// TestGallery_ShowsItsTabsByMonth: pictures without other files, files, and links with
-// where they lead, each with the way to its message.
+// TestGallery_ShowsItsTabsByMonth: the tabs have pictures, files and links, each with a link to its
+// message.
 func TestGallery_ShowsItsTabsByMonth(t *testing.T) {
 	message := func(id string, month time.Month, kind bridge.MediaType) bridge.Message {
 		return bridge.Message{

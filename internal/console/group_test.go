@@ -15,8 +15,7 @@ const (
 	account = "15550100200@s.whatsapp.net"
 )
 
-// aGroup answers the routes of a group of the account and Grace, which the account
-// administers or not.
+// aGroup answers the routes of a group with the account, as an admin or not, and Grace.
 func aGroup(admin bool, more map[string]http.HandlerFunc) map[string]http.HandlerFunc {
 	member := func(jid, name, label string, admin bool) string {
 		return fmt.Sprintf(`{"jid":%q,"lid":null,"username":null,"displayName":%q,"isAdmin":%v,"isSuperAdmin":false,"label":%q}`, jid, name, admin, label)
@@ -47,8 +46,7 @@ func refusesWith(status int, code, text string) http.HandlerFunc {
 
 const infoOfClub = "/console/chats/120363025246125486%40g.us/info"
 
-// TestGroup_AdminsAdminister: members with their labels, requests, link and settings, each
-// with its form; the old address of the members leads here.
+// TestGroup_AdminsAdminister: the page has forms for members, requests, the link and settings.
 func TestGroup_AdminsAdminister(t *testing.T) {
 	s, all := overAPI(t, aGroup(true, map[string]http.HandlerFunc{
 		"/api/groups/" + club + "/participants": replies(`{"ok":true,"jid":"` + club + `","participants":[{"jid":"` + grace + `","status":"done","error":null}]}`),
@@ -100,9 +98,8 @@ func TestGroup_AdminsAdminister(t *testing.T) {
 	}
 }
 
-// A group's picture is passed on with the session's token alone; what the API refuses is shown
-// beside its form.
-func TestGroup_PictureIsPassedOn(t *testing.T) {
+// A new picture reaches the API with the session's token. The form shows a refusal.
+func TestGroup_ForwardsThePicture(t *testing.T) {
 	refuses := false
 	s, all := overAPI(t, aGroup(true, map[string]http.HandlerFunc{"/api/groups/" + club + "/picture": func(w http.ResponseWriter, r *http.Request) {
 		if refuses {
@@ -128,8 +125,8 @@ func TestGroup_PictureIsPassedOn(t *testing.T) {
 	}
 }
 
-// Those who administer nothing read, and so do visitors who may not send.
-func TestGroup_IsReadByOthers(t *testing.T) {
+// Members who are not admins, and visitors without the scope send, can only read.
+func TestGroup_IsReadOnlyForMembers(t *testing.T) {
 	for name, c := range map[string]struct {
 		admin bool
 		token string
@@ -148,8 +145,8 @@ func TestGroup_IsReadByOthers(t *testing.T) {
 	}
 }
 
-// A refusal stands beside its form, with what was typed.
-func TestGroup_RefusalsStandBesideTheirForm(t *testing.T) {
+// A refused form shows the error and the typed values.
+func TestGroup_FormsShowRefusals(t *testing.T) {
 	detail := aGroup(true, nil)["/api/groups/"+club]
 	s, _ := overAPI(t, aGroup(true, map[string]http.HandlerFunc{
 		"/api/groups/" + club: func(w http.ResponseWriter, r *http.Request) {
@@ -176,7 +173,7 @@ func TestGroup_RefusalsStandBesideTheirForm(t *testing.T) {
 	}
 }
 
-// Large groups show some members, and all where they are asked for or searched.
+// Large groups show some members first, and all on request or in a search.
 func TestGroup_LargeOnesAreSearched(t *testing.T) {
 	var members []string
 	for i := range 120 {
@@ -192,8 +189,7 @@ func TestGroup_LargeOnesAreSearched(t *testing.T) {
 	}
 }
 
-// A message goes to each chosen chat with a key of its own; where it fails it is said,
-// and that chat stays chosen.
+// A forwarded message has its own key for each chat. A failed chat is named and stays chosen.
 func TestForward_SendsWithAKeyEach(t *testing.T) {
 	fails := ""
 	const path = "/console/chats/" + grace + "/messages/M1/forward"
@@ -241,9 +237,9 @@ func TestForward_SendsWithAKeyEach(t *testing.T) {
 	}
 }
 
-// A picture can be removed where there is one, or where that is not known; what browsers keep of it
-// is not shown afterwards.
-func TestGroup_PicturesThatAreThereCanBeRemoved(t *testing.T) {
+// A picture can be removed if there is one or if that is unknown. Afterwards the browser's cached one
+// is not shown.
+func TestGroup_ExistingPicturesCanBeRemoved(t *testing.T) {
 	detail := httptest.NewRecorder()
 	aGroup(true, nil)["/api/groups/"+club](detail, nil)
 	for name, c := range map[string]struct {

@@ -30,7 +30,7 @@ func TestGuard_HeadersOfAllAnswers(t *testing.T) {
 	}
 }
 
-// A chat in which one may write may use the microphone, and no other page.
+// Only the page of a writable chat may use the microphone.
 func TestGuard_TheMicrophoneIsForVoiceNotes(t *testing.T) {
 	chat := "/console/chats/" + escapedGrace
 	s, _ := overAPI(t, aChat())

@@ -20,8 +20,8 @@ const (
 		"examples":[{"text":"1/2/25, 10:00","reads":{"DMY":"2025-02-01","MDY":"2025-01-02"}}]}`
 )
 
-// importing returns a console over an API that answers imports so.
-func importing(t *testing.T, status int, body string) (s *site, all *[]told, csrf string) {
+// importing returns a console over an API with one answer to imports.
+func importing(t *testing.T, status int, body string) (s *site, all *[]apiCall, csrf string) {
 	s, all = overAPI(t, map[string]http.HandlerFunc{
 		"/api/chats": replies(chatsByName), "/api/chats/" + grace: replies(`{"jid":"` + grace + `","name":"Grace, Hopper"}`),
 		"/api/auth/status": replies(`{"status":"open","since":"2026-11-21T08:15:30.000Z","user":{"jid":"15550100200@s.whatsapp.net"}}`),
@@ -36,8 +36,8 @@ func importing(t *testing.T, status int, body string) (s *site, all *[]told, csr
 	return s, all, csrf
 }
 
-// fieldsOf returns the form that an API was sent.
-func fieldsOf(t *testing.T, sent told) map[string]string {
+// fieldsOf returns the form that the API received.
+func fieldsOf(t *testing.T, sent apiCall) map[string]string {
 	t.Helper()
 	_, parameters, err := mime.ParseMediaType(sent.header.Get("Content-Type"))
 	if err != nil {
@@ -54,8 +54,8 @@ func fieldsOf(t *testing.T, sent told) map[string]string {
 	return fields
 }
 
-// A dry run shows what would come, with a field for each name that nobody knows.
-func TestImport_ShowsWhatWouldCome(t *testing.T) {
+// A dry run shows the result, with a field for each unknown name.
+func TestImport_ShowsTheDryRun(t *testing.T) {
 	s, all, csrf := importing(t, http.StatusOK, dryRun)
 	page := s.upload(t, "/console/import", [][2]string{{"csrf", csrf}, {"chat", ""}, {"chat", "Old friends"}, {"timezone", "Europe/Madrid"}, {"order", ""}}).want(t, http.StatusOK, "").body
 	for _, want := range []string{
@@ -78,8 +78,8 @@ func TestImport_ShowsWhatWouldCome(t *testing.T) {
 	}
 }
 
-// The names go with the import, which leads to the page that follows it.
-func TestImport_TellsWhoNamesAre(t *testing.T) {
+// The import has the chosen names, and redirects to its page.
+func TestImport_SendsThePeopleOfNames(t *testing.T) {
 	s, all, csrf := importing(t, http.StatusAccepted, `{"id":"J2","state":"running","chatJid":"`+grace+`","doubtful":[],"unknownNames":[]}`)
 	fields := [][2]string{
 		{"csrf", csrf},
@@ -115,7 +115,7 @@ func TestImport_TellsWhoNamesAre(t *testing.T) {
 	}
 }
 
-// A name that the bridge knows, but of the wrong person, can be told, too.
+// A name that the bridge matched to the wrong person can be corrected.
 func TestImport_CorrectsNames(t *testing.T) {
 	s, all, csrf := importing(t, http.StatusOK, dryRun)
 	fields := [][2]string{{"csrf", csrf}, {"chat", "Old friends"}, {"timezone", "UTC"}, {"name-0", "Olga O'Neil"}, {"name-1", "Xaver"}, {"name-2", "Anna"}, {"person-2", grace}}
@@ -130,7 +130,7 @@ func TestImport_CorrectsNames(t *testing.T) {
 	}
 }
 
-// Where dates can be read in several ways, the page shows what each would mean.
+// If dates are ambiguous, the page shows the dates of each order.
 func TestImport_AsksHowDatesAreRead(t *testing.T) {
 	s, _, csrf := importing(t, http.StatusConflict, ambiguous)
 	page := s.upload(t, "/console/import", [][2]string{{"csrf", csrf}, {"chat", "Old friends"}, {"timezone", "UTC"}}).want(t, http.StatusConflict, "").body
@@ -141,8 +141,8 @@ func TestImport_AsksHowDatesAreRead(t *testing.T) {
 	}
 }
 
-// Refusals stand in the form, beside the field that they are about.
-func TestImport_SaysWhatIsWrong(t *testing.T) {
+// The form shows refusals next to their fields.
+func TestImport_ShowsErrors(t *testing.T) {
 	for _, c := range []struct{ refusal, want string }{
 		{`{"error":"timezone must be a zone like Europe/Berlin: \"Atlantis\" is not known","code":"invalid_request"}`, `<span>The time zone must be a zone like Europe/Berlin: &#34;Atlantis&#34; is not known.</span>`},
 		{`{"error":"the archive is encrypted: export the chat again","code":"invalid_request"}`, `role="alert" id="fault" tabindex="-1" dir="auto">The archive is encrypted: export the chat again.</p>`},
@@ -172,7 +172,7 @@ func TestImport_SaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// An import is followed until it has ended, and then leads to its chat.
+// The page of an import refreshes until the end, and then links to the chat.
 func TestImport_IsFollowed(t *testing.T) {
 	states := map[string][]string{
 		`"state":"running","error":null`:              {`data-every="1"`, `max="40" value="30"`, "30 of 40 messages", "You can leave this page"},
@@ -203,7 +203,7 @@ func TestImport_IsFollowed(t *testing.T) {
 	s.get("/console/import/GONE").want(t, http.StatusNotFound, "")
 }
 
-// The imports are listed with their states, and each is undone, or cancelled while it runs, by a button of its page.
+// The list shows the states of imports. A button cancels a running import and undoes a finished one.
 func TestImport_IsListedAndUndone(t *testing.T) {
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/imports": replies(`{"count":2,"imports":[
@@ -226,8 +226,8 @@ func TestImport_IsListedAndUndone(t *testing.T) {
 	}
 }
 
-// Those who may not manage the account are not led here, nor let in.
-func TestImport_IsForThoseWhoManage(t *testing.T) {
+// Visitors without the scope manage find no link and get no page.
+func TestImport_RequiresManage(t *testing.T) {
 	s, all, _ := importing(t, http.StatusOK, dryRun)
 	if list := s.get("/console/chats").body; !strings.Contains(list, `href="/console/import"`) {
 		t.Error("the chats do not lead to imports")
@@ -253,8 +253,8 @@ func TestImport_IsForThoseWhoManage(t *testing.T) {
 	}
 }
 
-// A chat that was imported has no composer but the reason why, and its messages say who wrote
-// them and where they come from.
+// An imported chat has the reason in place of the composer. Its messages name their senders and say
+// that they were imported.
 func TestImport_ChatIsForReading(t *testing.T) {
 	const chat = "000000000000000007@import"
 	message := `{"msgId":"EXPORT-1","chatJid":"` + chat + `","senderJid":"000000000000000008@import","pushName":"Olga","fromMe":false,"imported":true,"messageType":"conversation","content":"without me","timestamp":"2026-10-21T10:00:00.000Z"}`

@@ -9,7 +9,7 @@ import (
 
 const choir = "1203630954126421017@g.us"
 
-// A group's composer is given the members, without the account itself, to mention them.
+// The composer of a group suggests the members except the account itself.
 func TestMentions_AreOfTheMembers(t *testing.T) {
 	member := func(jid, name string) string {
 		return `{"jid":"` + jid + `","lid":null,"username":null,"displayName":"` + name + `","isAdmin":false,"isSuperAdmin":false,"label":""}`
@@ -35,8 +35,8 @@ func TestMentions_AreOfTheMembers(t *testing.T) {
 	s.get("/console/chats/"+grace+"/mentions").want(t, http.StatusNotFound, "")
 }
 
-// An edit that adds mentions keeps those whom the text still names.
-func TestEdit_KeepsAndAddsMentions(t *testing.T) {
+// An edit that adds mentions retains the old ones in the text.
+func TestEdit_RetainsAndAddsMentions(t *testing.T) {
 	const path = "/api/chats/" + choir + "/messages/OWN"
 	s, all := overAPI(t, map[string]http.HandlerFunc{path: func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {

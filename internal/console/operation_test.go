@@ -22,7 +22,7 @@ const aDocument = `{"info":{"description":"**Errors.** They are sentences."},"ta
 "components":{"parameters":{"Chat":{"name":"jid","in":"path","required":true,"schema":{"type":"string","pattern":"^([0-9]+@(s\\.whatsapp\\.net|lid)|[0-9]+@g\\.us)$"}}}}}`
 
 // tried returns a console over an API that describes itself.
-func tried(t *testing.T) (*site, *[]told) {
+func tried(t *testing.T) (*site, *[]apiCall) {
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/openapi.json": replies(aDocument), "/api/chats": replies(chatsByName), "/api/contacts": replies(`{"count":0,"contacts":[],"nextCursor":null}`),
 		"/api/files": replies(`{"ok":true}`),
@@ -44,7 +44,7 @@ func tried(t *testing.T) (*site, *[]told) {
 	return s, all
 }
 
-// All calls are listed with their paths, and each has a page with a form to try it.
+// The reference lists all calls; each has a page with a form.
 func TestReference_ListsCallsWithTheirPaths(t *testing.T) {
 	s, _ := tried(t)
 	s.logIn()
@@ -72,7 +72,7 @@ func TestReference_ListsCallsWithTheirPaths(t *testing.T) {
 	s.get("/console/api/nothing").want(t, http.StatusNotFound, "")
 }
 
-// A call is made with the visitor's own token, and its answer is shown as it is.
+// A call uses the visitor's token, and the page shows its answer.
 func TestReference_TriesACall(t *testing.T) {
 	s, all := tried(t)
 	csrf := s.logIn().csrf()
@@ -87,7 +87,7 @@ func TestReference_TriesACall(t *testing.T) {
 			t.Errorf("the answer lacks %q\n%s", want, page)
 		}
 	}
-	if !slices.ContainsFunc(*all, func(one told) bool {
+	if !slices.ContainsFunc(*all, func(one apiCall) bool {
 		return one.path == "/api/chats/"+grace && one.header.Get("Authorization") == "Bearer "+token
 	}) {
 		t.Errorf("called %+v", *all)
@@ -112,7 +112,7 @@ func TestReference_TriesACall(t *testing.T) {
 	s.do(http.MethodPost, "/console/api/updateChat", url.Values{"path.jid": {grace}, "confirm": {"yes"}}).want(t, http.StatusForbidden, "")
 }
 
-// A file is a link, behind which it runs nothing.
+// A file is a link, and browsers do not run it.
 func TestReference_FilesAreLinks(t *testing.T) {
 	s, _ := tried(t)
 	page := s.do(http.MethodPost, "/console/api/getPicture", url.Values{"csrf": {s.logIn().csrf()}, "path.jid": {grace}}).want(t, http.StatusOK, "").body
@@ -127,8 +127,7 @@ func TestReference_FilesAreLinks(t *testing.T) {
 	s.get("/console/api/updateChat/file?path.jid="+grace).want(t, http.StatusNotFound, "")
 }
 
-// A call that takes a file has a form for it. What is filled in and the file are passed on
-// once it is confirmed, with the visitor's own token.
+// A call with a file forwards the fields and the file after a confirmation, with the visitor's token.
 func TestReference_TriesACallWithAFile(t *testing.T) {
 	s, all := tried(t)
 	csrf := s.logIn().csrf()

@@ -28,8 +28,8 @@ func TestOverview_ShowsTheQuotaOfNewChats(t *testing.T) {
 	}
 }
 
-// TestOverview_ShowsWhatTheConnectionIsAbout: the queue that is delivered, an expiring version, a pause of logins.
-func TestOverview_ShowsWhatTheConnectionIsAbout(t *testing.T) {
+// TestOverview_ShowsTheConnection: the delivered queue, an expiring version, a pause of logins.
+func TestOverview_ShowsTheConnection(t *testing.T) {
 	for status, want := range map[string][]string{
 		`{"status":"open","since":"2026-11-21T08:15:30.000Z","catchingUp":{"received":405,"expected":711}}`: {"in the meantime: 405 of 711"},
 		`{"status":"open","since":"2026-11-21T08:15:30.000Z","lastError":"the network will refuse this client's version",

@@ -15,18 +15,18 @@ import (
 
 const grace = "15550100301@s.whatsapp.net"
 
-// told is what reached the API by one route.
-type told struct {
+// apiCall is a call that the API received.
+type apiCall struct {
 	path   string
 	header http.Header
 	body   string
 	method string
 }
 
-// overAPI returns a console over answers by path, and what it sent.
-func overAPI(t *testing.T, answers map[string]http.HandlerFunc) (*site, *[]told) {
+// overAPI returns a console over answers by path, and the calls that it makes.
+func overAPI(t *testing.T, answers map[string]http.HandlerFunc) (*site, *[]apiCall) {
 	t.Helper()
-	var all []told
+	var all []apiCall
 	var s *site
 	s = newSite(t, func(o *console.Options) {
 		o.EnableSend = true
@@ -35,7 +35,7 @@ func overAPI(t *testing.T, answers map[string]http.HandlerFunc) (*site, *[]told)
 			if err != nil {
 				t.Error(err)
 			}
-			all = append(all, told{r.URL.Path, r.Header, string(body), r.Method})
+			all = append(all, apiCall{r.URL.Path, r.Header, string(body), r.Method})
 			if answer := answers[r.URL.Path]; answer != nil {
 				answer(w, r)
 				return
@@ -50,7 +50,7 @@ func replies(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }
 }
 
-func TestSend_KeepsItsKey(t *testing.T) {
+func TestSend_RetainsItsKey(t *testing.T) {
 	s, all := overAPI(t, map[string]http.HandlerFunc{"/api/messages/send": replies(`{"ok":true,"msgId":"M1","chatJid":"` + grace + `"}`)})
 	form := url.Values{"csrf": {s.logIn().csrf()}, "kind": {"text"}, "key": {"key-1"}, "reply": {"Q1"}, "text": {"one\r\ntwo"}}
 	s.do(http.MethodPost, "/console/chats/"+grace+"/send", form).want(t, http.StatusSeeOther, "/console/chats/"+url.PathEscape("15550100301")+"%40s.whatsapp.net")
@@ -71,7 +71,7 @@ func TestSend_KeepsItsKey(t *testing.T) {
 	}
 }
 
-// Every form becomes the call that curl would make.
+// Every form becomes one call of the API.
 func TestSend_EveryKind(t *testing.T) {
 	s, all := overAPI(t, nil)
 	token := s.logIn().csrf()
@@ -102,7 +102,7 @@ func TestSend_EveryKind(t *testing.T) {
 	}
 }
 
-// upload posts a form with fields and, behind them, a file.
+// upload posts a form with fields and then a file.
 func (s *site) upload(t *testing.T, path string, fields [][2]string) answer {
 	t.Helper()
 	var body bytes.Buffer
@@ -137,7 +137,7 @@ func (s *site) upload(t *testing.T, path string, fields [][2]string) answer {
 	return answer{resp, string(page)}
 }
 
-func TestSendFile_PassesOnWhatArrives(t *testing.T) {
+func TestSendFile_ForwardsTheFile(t *testing.T) {
 	s, all := overAPI(t, map[string]http.HandlerFunc{"/api/messages/send-file": replies(`{"ok":true,"msgId":"M1","chatJid":"` + grace + `"}`)})
 	token := s.logIn().csrf()
 	upload := func(csrf string) answer {
@@ -156,7 +156,7 @@ func TestSendFile_PassesOnWhatArrives(t *testing.T) {
 	}
 }
 
-func TestMedia_OnlyHarmlessTypesAreShown(t *testing.T) {
+func TestMedia_ShowsOnlySafeTypes(t *testing.T) {
 	kind := ""
 	s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/messages/media/" + grace + "/M1": func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", kind)
@@ -213,9 +213,8 @@ func TestUnlink_AsksForTheNumber(t *testing.T) {
 	}
 }
 
-// Answers that the API refuses are shown with its sentence, and a stranger's page
-// does not exist.
-func TestPages_ThatAreNotThere(t *testing.T) {
+// A page shows the sentence of the API's refusal. An unknown address is not found.
+func TestPages_NotFound(t *testing.T) {
 	s, _ := overAPI(t, nil)
 	s.logIn()
 	for _, path := range []string{"/console/nowhere", "/console/chats/x", "/console/chats/" + grace, "/console/webhooks/x", "/console/media/x/y"} {
@@ -265,7 +264,7 @@ func TestTokens_AreMadeAndRevoked(t *testing.T) {
 	}
 }
 
-// A hook is made with its address shown once, tried, changed and removed.
+// A hook is created, with its address shown once, tested, changed and deleted.
 func TestHooks_AreManaged(t *testing.T) {
 	const hook = `{"id":7,"name":"<b>pushes","chatJid":"` + grace + `","template":"gitea","hasSecret":true,"enabled":true,"lastDeliveryAt":null,"lastFailedAt":null,` +
 		`"lastError":"the signature is <i>wrong</i>","createdAt":"2026-11-21T08:15:30.000Z","updatedAt":"2026-11-21T08:15:30.000Z"`
@@ -334,9 +333,8 @@ func TestHooks_AreManaged(t *testing.T) {
 	}
 }
 
-// A visitor who comes by another way than the services do is shown the address at
-// which they reach the bridge.
-func TestHooks_AddressIsThatOfServices(t *testing.T) {
+// The page shows the address that services use, even if the visitor uses another one.
+func TestHooks_ShowTheAddressForServices(t *testing.T) {
 	public := &url.URL{Scheme: "https", Host: "bridge.example.com", Path: "/wa"}
 	var s *site
 	s = newSite(t, func(o *console.Options) {
@@ -356,8 +354,8 @@ func TestHooks_AddressIsThatOfServices(t *testing.T) {
 	}
 }
 
-// A webhook is made with its secret shown once, tested, changed, and removed;
-// what was delivered can be posted again.
+// A webhook is created, with its secret shown once, tested, changed and deleted. A delivery can be
+// sent again.
 func TestWebhooks_AreManaged(t *testing.T) {
 	const hook = `{"id":3,"url":"https://hooks.example.com/<b>","types":[],"chats":["` + grace + `"],"excludeChats":[],"chatType":"individual","fromMe":false,"chat":"` + grace + `","format":"waha","formatOptions":{"events":["message"],"headers":{"X-Flow":"7"}},"allowPrivate":false,"enabled":true,"source":"api","cursor":1,"pending":0,"dead":1,` +
 		`"lastDeliveredAt":null,"lastFailedAt":null,"lastError":"the receiver answered <i>500</i>","createdAt":"2026-11-21T08:15:30.000Z","updatedAt":"2026-11-21T08:15:30.000Z"`

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The page that links the account shows the QR code and the pairing code, with the
-// time until which that is good.
+// The page for linking shows the QR code, the pairing code and its expiry.
 func TestPair_ShowsItsCodes(t *testing.T) {
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
 		"/api/auth/status": replies(`{"status":"needs-pair","since":"2026-11-21T08:15:30.000Z","qr":"2@abc","pairingCode":"ABCD-1234","pairingCodeExpiresAt":"2026-11-21T12:02:40.000Z"}`),

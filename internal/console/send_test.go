@@ -40,9 +40,8 @@ func aChat() map[string]http.HandlerFunc {
 	return answers
 }
 
-// Own messages can be edited for a while, and deleted; whatever is unread can be marked as
-// read. Each has its form, which works without the script.
-func TestChanges_AreOfferedWhereTheyArePossible(t *testing.T) {
+// Own messages can be edited for a limited time, and deleted. Unread chats can be marked as read.
+func TestChanges_AreOfferedIfPossible(t *testing.T) {
 	s, _ := overAPI(t, aChat())
 	s.logIn()
 	page := s.get("/console/chats/"+escapedGrace).want(t, http.StatusOK, "").body
@@ -100,7 +99,7 @@ func TestChanges_ReachTheAPI(t *testing.T) {
 }
 
 // writes returns the calls that change something.
-func writes(all []told) (found []told) {
+func writes(all []apiCall) (found []apiCall) {
 	for _, one := range all {
 		if one.method != http.MethodGet {
 			found = append(found, one)
@@ -109,7 +108,7 @@ func writes(all []told) (found []told) {
 	return found
 }
 
-// What the API refuses is shown in its words.
+// The page shows the sentence of the API's refusal.
 func TestChanges_RefusalsAreShown(t *testing.T) {
 	answers := aChat()
 	answers["/api/chats/"+grace+"/messages/OLD"] = func(w http.ResponseWriter, r *http.Request) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A theme is remembered, also on the login, until the system's is chosen again.
+// A theme is stored until the system's is chosen, and applies to the login too.
 func TestTheme_IsRemembered(t *testing.T) {
 	s := newSite(t)
 	csrf := s.logIn().csrf()
@@ -32,7 +32,7 @@ func TestTheme_IsRemembered(t *testing.T) {
 	choose(`"><b>`).want(t, http.StatusForbidden, "")
 }
 
-// Browsers can install the console: its manifest has what they ask for, and its icons exist.
+// Browsers can install the console: the manifest is complete and its icons exist.
 func TestManifest_CanBeInstalled(t *testing.T) {
 	s := newSite(t)
 	link := strings.SplitN(strings.SplitN(s.get("/login").body, `rel="manifest" href="`, 2)[1], `"`, 2)[0]
@@ -51,7 +51,7 @@ func TestManifest_CanBeInstalled(t *testing.T) {
 	if err := json.Unmarshal([]byte(found.body), &manifest); err != nil {
 		t.Fatal(err)
 	}
-	// The addresses in it are as seen from it: a reverse proxy may show the console below a path.
+	// Its addresses are relative, because a reverse proxy may add a path.
 	if manifest.Name == "" || path.Join("/console/assets", manifest.Start) != "/console" || manifest.Scope != manifest.Start || manifest.Display != "standalone" || manifest.Theme == "" {
 		t.Errorf("the manifest is %+v", manifest)
 	}

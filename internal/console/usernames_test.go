@@ -8,8 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// TestChat_ShowsTheUsername beside what is known of the number, and markup in it as
-// it stands.
+// TestChat_ShowsTheUsername next to the number, with markup escaped.
 func TestChat_ShowsTheUsername(t *testing.T) {
 	const fay = "236395184570399@lid"
 	m := bridge.Message{Chat: fay, ID: "M1", SenderJID: fay, SenderLID: fay, MessageType: "conversation", Content: "hello", Reactions: []bridge.MessageReaction{}}

@@ -2,8 +2,7 @@
 
 const agreements = new WeakSet(); // forms whose question was answered with yes
 
-// agreed reports whether the question about a form was answered with yes. Until then the
-// form is not sent; it is sent again once it was.
+// agreed reports whether the visitor has confirmed a form. The form is sent after the confirmation.
 export function agreed(event, question) {
   const { target: form, submitter } = event;
   if (agreements.delete(form)) return true;
@@ -19,7 +18,7 @@ export function agreed(event, question) {
   dialog.append(text, row);
   document.body.append(dialog);
   dialog.addEventListener("close", () => dialog.remove());
-  dialog.addEventListener("keydown", (event) => event.stopPropagation()); // Esc is not for a menu below
+  dialog.addEventListener("keydown", (event) => event.stopPropagation()); // Esc only closes the dialog
   dialog.addEventListener("click", (event) => {
     event.stopPropagation();
     const { target } = event;

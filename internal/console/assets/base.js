@@ -1,10 +1,10 @@
-// What all scripts use: finding elements, requests, sentences that go by, copying.
+// Shared by all scripts: finding elements, requests, toasts, copying.
 
 export const csrf = document.body.dataset.csrf;
 export const find = (selector, from = document) => from.querySelector(selector);
 export const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 
-// Sentences that go by
+// Toasts
 
 let toastTimer;
 export function toast(text, failed = false) {
@@ -19,10 +19,10 @@ export function toast(text, failed = false) {
 
 // Requests
 
-// root is the address of the console, which is not at the same path everywhere.
+// root is the address of the console. It may have a base path.
 export const root = new URL("..", import.meta.url).pathname;
 
-// ask sends a request and returns what was answered, or throws a sentence.
+// ask sends a request and returns the answer, or throws a sentence.
 export async function ask(path, body, signal) {
   const headers = { Accept: "application/json", "X-CSRF-Token": csrf };
   let response;

@@ -1,4 +1,4 @@
-// The messages of a chat: new ones, older ones as they are reached, those that have changed.
+// The messages of a chat: adds new ones, loads older ones while scrolling, refreshes changed ones.
 import { all, debounced, find, load } from "./base.js";
 import { listeners } from "./live.js";
 
@@ -7,7 +7,7 @@ export const list = find("#messages");
 const scroller = find("#history");
 const end = find(".to-end");
 
-// What is done to messages that come onto the page, such as giving their sounds a player.
+// Called with new messages on the page, for example to add the audio player.
 export const dressers = [];
 
 // The HTML that the server sent for a message, before scripts changed it.
@@ -19,8 +19,8 @@ function note(item) {
 }
 if (list) for (const item of all(".msg", list)) sources.set(item, item.outerHTML);
 
-// renew puts a message in the place of its earlier version, if it has changed. Pictures are
-// not loaded again, a sound plays on, and the focus and what is unfolded stay.
+// renew replaces a message that has changed. Loaded pictures, playing audio, the focus and open
+// details stay.
 function renew(known, fresh) {
   if (sources.get(known) === fresh.outerHTML) return known;
   note(fresh);
@@ -35,7 +35,7 @@ function renew(known, fresh) {
   return fresh;
 }
 
-// place puts a new message behind another one, below its day.
+// place inserts a new message after another one, under its day.
 function place(item, before) {
   const own = item.closest(".day-part");
   let part = document.getElementById(own.id);
@@ -52,15 +52,15 @@ function place(item, before) {
   return item;
 }
 
-// take puts fresh messages in the place of those that have changed, and new ones where
-// they belong. The line above the unread ones stays where it was when the chat was opened.
+// take replaces changed messages and inserts new ones. The unread line stays where it was when the
+// chat was opened.
 function take(fresh) {
   find("#unread", fresh)?.remove();
-  // A picture that came before its album moves into it.
+  // A picture that arrived before its album moves into it.
   for (const part of all(".album-part", fresh)) find(`.msg[id="${CSS.escape(part.id)}"]`, list)?.remove();
   const items = all(".msg", fresh);
   const first = items.map((item) => document.getElementById(item.id)).find(Boolean);
-  if (!first) list.replaceChildren(...all("#messages > .msg", document)); // what is between is not known
+  if (!first) list.replaceChildren(...all("#messages > .msg", document)); // the messages between are unknown
   const shown = all(".day-part .msg", list);
   let before = shown[shown.indexOf(first) - 1];
   let came = 0;
@@ -76,7 +76,7 @@ function take(fresh) {
   return first ? came : 0;
 }
 
-// steadily changes the messages while what is read stays in its place.
+// steadily changes the messages without moving the visible ones.
 function steadily(change) {
   const top = scroller.getBoundingClientRect().top;
   const follows = list.dataset.past === undefined && scroller.scrollTop > -40;
@@ -88,13 +88,13 @@ function steadily(change) {
   return follows;
 }
 
-// newest takes the newest messages, and those with the given ids wherever they stand.
+// newest loads the newest messages, and messages with the given ids.
 export async function newest(ids = []) {
   try {
     const left = new Set(ids);
     if (list.dataset.past === undefined) {
       const fresh = find("#messages", await load(location.pathname));
-      // The first one of a page looks like the first of its sender's, so that it is not taken.
+      // The first message of a page always shows its sender, so it is skipped.
       for (const item of all(".msg, .album-part", fresh).slice(1)) left.delete(item.dataset.id);
       find(".history > .empty")?.remove();
       let came = 0;
@@ -107,7 +107,7 @@ export async function newest(ids = []) {
   }
 }
 
-// renewOne renews a message that is not among the newest ones.
+// renewOne refreshes an older message.
 async function renewOne(id) {
   const wanted = (from) => all(".msg", from).find((one) => one.dataset.id === id || find(`.album-part[data-id="${CSS.escape(id)}"]`, one));
   if (!wanted(list)) return;
@@ -129,7 +129,7 @@ if (chat) {
   });
 }
 
-// join puts a page of older or newer messages at its end of the list.
+// join adds a page of older or newer messages.
 function join(fresh, older) {
   if (find("#unread", list)) find("#unread", fresh)?.remove();
   const parts = all(".day-part", fresh);
@@ -143,7 +143,7 @@ function join(fresh, older) {
   }
 }
 
-// What is older comes when it is nearly reached.
+// Older messages load before they are reached.
 async function more(link) {
   if (link.loading) return;
   link.loading = true;

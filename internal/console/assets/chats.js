@@ -1,4 +1,4 @@
-// The list of chats: renewed in place, longer as one scrolls, moved through by arrows.
+// The list of chats: refreshes in place, grows while scrolling, arrow keys move in it.
 import { all, ask, debounced, find, load, toast } from "./base.js";
 import { onHold } from "./hold.js";
 import { listeners } from "./live.js";
@@ -7,13 +7,12 @@ const pane = find(".pane");
 const list = find("#chats");
 const kept = "list " + (pane && new URL(list.dataset.from, location.href).searchParams.toString().replace(/&?(rows|open)=[^&]*/g, ""));
 
-// Renewing
+// Refreshing
 
-const source = new WeakMap(); // rows as they came, without what is added here
+const source = new WeakMap(); // rows as the server sent them
 const items = (from) => all(".chat-list > li", from);
 
-// takeRows makes the rows those of a fresh list. Rows that stay are the same elements, so
-// that the focus stays, too.
+// takeRows replaces the rows by a fresh list. Rows in both remain the same elements, with the focus.
 function takeRows(fresh) {
   for (const item of items(fresh)) source.set(item, item.innerHTML);
   const old = find(".chat-list", list), next = find(".chat-list", fresh);
@@ -33,7 +32,7 @@ function takeRows(fresh) {
     else old.insertBefore(row, place);
   }
   const open = find("[aria-current]", old)?.closest("li");
-  for (const gone of known.values()) if (gone !== open) gone.remove(); // the open chat stays in a list of unread ones
+  for (const gone of known.values()) if (gone !== open) gone.remove(); // the open chat stays in the list of unread chats
   if (focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
   for (const name of [".archive-row", ".pager"]) {
     const was = find(name, list), is = find(name, fresh);
@@ -52,7 +51,7 @@ function renew(row, fresh) {
   was.replaceChildren(...is.childNodes);
 }
 
-// renewList fetches the list. What is read in it stays where it is.
+// renewList loads the list without moving the visible rows.
 let loading, again;
 export async function renewList(from = list.dataset.from) {
   if (loading) {
@@ -99,7 +98,7 @@ function showDrafts() {
   }
 }
 
-// Keys: one stop for Tab, arrows from there
+// Keys: one tab stop, then arrows
 
 const rowsIn = (box) => all("[data-row]", box).filter((row) => row.checkVisibility());
 
@@ -148,7 +147,7 @@ function watchEnd() {
   if (link) end.observe(link);
 }
 
-// longer makes the list longer by a page.
+// longer adds a page to the list.
 async function longer() {
   const link = find("[data-more-chats]", list);
   if (!link || link.loading) return;
@@ -159,7 +158,7 @@ async function longer() {
   link.loading = false;
 }
 
-// The place in the list is the same on the page of the next chat.
+// The next page restores the scroll position of the list.
 function keepPlace() {
   sessionStorage.setItem(kept, JSON.stringify({ top: Math.round(list.scrollTop), from: list.dataset.from.match(/rows=(\d+)/)?.[1] }));
 }
@@ -188,7 +187,7 @@ async function openMenu(link, point) {
     sheet.setAttribute("aria-label", link.getAttribute("aria-label"));
     sheet.replaceChildren(actions);
     document.body.append(sheet);
-    find("[data-row]", link.parentElement).focus({ preventScroll: true }); // where the focus returns
+    find("[data-row]", link.parentElement).focus({ preventScroll: true }); // gets the focus when the menu closes
     sheet.showModal();
     place(point || link.getBoundingClientRect());
   } catch (failure) {
@@ -196,7 +195,7 @@ async function openMenu(link, point) {
   }
 }
 
-// place puts the menu beside a point; on phones it is a sheet at the bottom.
+// place positions the menu next to a point; phones show it as a sheet at the bottom.
 function place(point) {
   sheet.style.inset = "";
   if (matchMedia("(max-width: 720px)").matches) return;
@@ -232,7 +231,7 @@ document.addEventListener("submit", async (event) => {
   }
 });
 
-// renewForms gives the menu of the open chat the actions that are possible now.
+// renewForms refreshes the actions in the menu of the open chat.
 async function renewForms(form) {
   const page = await load(location.href).catch(() => null);
   const fresh = page && find(".chat-head [data-state]", page);

@@ -1,7 +1,7 @@
-// Fields that choose chats: suggestions by name while typing, and chips of what was chosen.
+// Fields that choose chats: suggestions while typing, and chips of chosen chats.
 import { all, ask, debounced, find, root } from "./base.js";
 
-// startChoosers makes the fields in a part of the page ready.
+// startChoosers starts the fields in a part of the page.
 export function startChoosers(part) {
   all("[data-chooser]", part).forEach(start);
 }
@@ -17,7 +17,6 @@ function start(chooser) {
   list.setAttribute("aria-label", "Suggestions");
   list.hidden = true;
   find(".chooser-box", chooser).after(list);
-  input.removeAttribute("list");
   for (const [name, value] of Object.entries({ role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list.id })) input.setAttribute(name, value);
   const suggest = debounced(() => suggestInto(list, input), 150);
   input.addEventListener("input", suggest);
@@ -35,13 +34,13 @@ function start(chooser) {
   });
 }
 
-// suggestInto shows the chats that the bridge finds for what is typed.
+// suggestInto shows the chats that match the typed text.
 async function suggestInto(list, input) {
   const typed = input.value.trim();
   const { chats } = await ask(root + "choose?q=" + encodeURIComponent(typed)).catch(() => ({ chats: [] }));
   if (input.value.trim() !== typed || document.activeElement !== input) return;
   const found = (chats || []).map((chat) => chat.jid).join();
-  if (!list.hidden && list.dataset.found === found) return; // a finger may be on one of them
+  if (!list.hidden && list.dataset.found === found) return; // a finger may be touching one
   list.dataset.found = found;
   list.replaceChildren(...(chats || []).map((chat, i) => optionOf(chat, list.id + i)));
   list.hidden = !list.children.length;
@@ -71,7 +70,7 @@ function key(event, chooser, list, input) {
     const step = event.key === "ArrowDown" ? at + 1 : at < 0 ? options.length - 1 : at - 1 + options.length;
     mark(options, step % options.length, input);
   } else if (event.key === "Enter" && (at >= 0 || input.value.trim())) {
-    event.preventDefault(); // it chooses, and does not submit
+    event.preventDefault(); // Enter chooses and does not submit
     if (at >= 0) choose(chooser, list, input, options[at]);
     else chooseFirst(chooser, list, input);
   } else if (event.key === "Escape" && !list.hidden) {
@@ -83,7 +82,7 @@ function key(event, chooser, list, input) {
   }
 }
 
-// chooseFirst chooses the best chat for what is typed.
+// chooseFirst chooses the best match of the typed text.
 async function chooseFirst(chooser, list, input) {
   await suggestInto(list, input);
   const first = find("[role=option]", list);
@@ -103,7 +102,7 @@ function close(list, input) {
   input.removeAttribute("aria-activedescendant");
 }
 
-// choose adds a chip; where one chat is wanted, in place of the one before.
+// choose adds a chip. A field for one chat replaces its chip.
 function choose(chooser, list, input, option) {
   const chips = all(".picked", chooser);
   if ("single" in chooser.dataset) chips.forEach((chip) => chip.remove());

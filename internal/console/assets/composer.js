@@ -1,5 +1,4 @@
-// The composer of a chat: texts, drafts, replies, edits, and the forms of
-// whatever else is sent.
+// The composer of a chat: texts, drafts, replies, edits, and forms for other content.
 import { all, ask, find, load, randomKey, toast } from "./base.js";
 import { chat, newest } from "./chat.js";
 import * as mentions from "./mentions.js";
@@ -8,15 +7,15 @@ import * as outbox from "./outbox.js";
 const say = find("form.say");
 export const area = say?.elements.text;
 const draft = "draft " + location.pathname;
-let editing; // the form of the message that is edited: its address and key
+let editing; // the form of the edited message, with its address and key
 
-// reply returns the message that is answered; undefined for none.
+// reply returns the message to answer; undefined for none.
 export function reply() {
   const id = say.elements.reply.value;
   return id ? { id, sender: find("[data-sender]", say).textContent, text: find("#replying [data-quote]").textContent } : undefined;
 }
 
-// toField puts the focus into the field, unless that covers half of a phone by its keyboard.
+// toField focuses the field, except on phones, where the keyboard would cover half the screen.
 export function toField() {
   if (!matchMedia("(pointer: coarse)").matches) area.focus();
 }
@@ -32,7 +31,7 @@ export function replyTo(id, sender, text) {
 
 export const unreply = () => replyTo("", "", "");
 
-// leave stops what the composer is at, and reports whether it was at something.
+// leave cancels a reply or an edit, and reports whether there was one.
 export function leave() {
   if (editing) stopEditing();
   else if (say.elements.reply.value) unreply();
@@ -53,7 +52,7 @@ function grow() {
   area.style.height = area.scrollHeight + 2 + "px";
 }
 
-// Editing and deleting, with the forms of the page without a script
+// Editing and deleting, with forms that the bridge renders
 
 async function formOf(query) {
   const page = await load(location.pathname + query);
@@ -131,7 +130,7 @@ async function askToDelete(query) {
   }
 }
 
-// What is chosen in the menus of messages
+// Actions in the menus of messages
 
 function answer(link) {
   const message = link.closest(".album-part, .msg") || document.getElementById("messages").querySelector(`[data-id="${CSS.escape(link.dataset.reply)}"]`);
@@ -200,8 +199,7 @@ if (say) {
   grow();
 }
 
-// send posts a form of another kind. Where no answer came, the same key goes again: what
-// arrived is not sent twice.
+// send posts a form of other content. Retries use the same key, so nothing is sent twice.
 async function send(form, submitter) {
   const body = new URLSearchParams(new FormData(form, submitter));
   if (!body.get("key")) body.set("key", randomKey());
@@ -222,7 +220,7 @@ async function send(form, submitter) {
   buttons.forEach((button) => (button.disabled = false));
 }
 
-// again repeats a call that got no answer.
+// again retries a call that got no answer.
 async function again(call, times = 3) {
   for (let i = 1; ; i++) {
     try {

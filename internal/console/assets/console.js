@@ -1,4 +1,4 @@
-// Makes the pages live and quicker to use. Each of them can be used without.
+// Makes the pages live. Login and reading work without it.
 import "./live.js";
 import "./forms.js";
 import "./chats.js";

@@ -1,4 +1,4 @@
-// The log of events, as they come.
+// The event log, live.
 import { all, find } from "./base.js";
 import { listeners } from "./live.js";
 
@@ -43,5 +43,5 @@ if (log) {
   });
 }
 
-// Filters apply as soon as they are chosen.
+// Filters apply at once.
 for (const box of all(".event-filter input[type=checkbox]")) box.addEventListener("change", () => box.form.requestSubmit());

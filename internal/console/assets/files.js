@@ -1,4 +1,4 @@
-// Files: chosen, dropped or pasted ones are shown before they are sent.
+// Files: a dialog shows chosen, dropped or pasted ones before sending.
 import { all, find } from "./base.js";
 import { chat } from "./chat.js";
 import { reply, toField, toggleExtras, unreply } from "./composer.js";
@@ -7,11 +7,11 @@ import * as outbox from "./outbox.js";
 const form = find("[data-file-form]");
 const dialog = find("#files");
 const list = dialog && find(".file-list", dialog);
-const rows = new Map(); // the files, by their rows
+const rows = new Map(); // files by row
 const most = Number(form?.dataset.most) || Infinity; // bytes
-const side = 112; // pixels of a small picture
+const side = 112; // pixels of a thumbnail
 
-// sizeOf returns a size as people write it.
+// sizeOf formats a size.
 export function sizeOf(bytes) {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let i = 0;
@@ -19,7 +19,7 @@ export function sizeOf(bytes) {
   return `${bytes < 100 && i ? bytes.toFixed(1) : Math.round(bytes)} ${units[i]}`;
 }
 
-// thumbnail returns a small picture of a file; undefined where the browser cannot draw it.
+// thumbnail returns a thumbnail of a file; undefined if the browser cannot draw it.
 async function thumbnail(file) {
   if (!file.type.startsWith("image/") || file.size > 50e6) return undefined;
   try {
@@ -30,11 +30,11 @@ async function thumbnail(file) {
     picture.close();
     return canvas;
   } catch {
-    return undefined; // the icon stands for it
+    return undefined; // the icon is shown instead
   }
 }
 
-// offer adds files to those that are about to be sent, and names those that cannot be.
+// offer adds files to the dialog, and names the ones that cannot be sent.
 function offer(files) {
   const problems = [];
   for (const file of files) {
@@ -136,7 +136,7 @@ if (form) {
     if (rows.size) send();
   });
   document.addEventListener("paste", (event) => {
-    if (!event.clipboardData.files.length || event.clipboardData.getData("text/plain")) return; // programs add pictures of texts
+    if (!event.clipboardData.files.length || event.clipboardData.getData("text/plain")) return; // some programs copy a picture along with a text
     event.preventDefault();
     offer([...event.clipboardData.files]);
   });

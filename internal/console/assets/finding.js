@@ -1,4 +1,4 @@
-// The search box: what is found shows below it while one types.
+// The search box: shows results while typing.
 import { all, ask, debounced, find, load, root } from "./base.js";
 import { pane, rove } from "./chats.js";
 
@@ -58,7 +58,7 @@ if (form && pane) {
     box.focus();
     box.select();
   });
-  // A chip that is removed leaves the words; the one that is chosen is looked for.
+  // Removing a chip leaves the words; choosing one searches with it.
   found.addEventListener("click", (event) => {
     const chip = event.target.closest(".term");
     if (!chip) return;
@@ -68,10 +68,10 @@ if (form && pane) {
     box.focus();
     look();
   });
-  if (box.value) look(); // the browser filled it in again
+  if (box.value) look(); // restored by the browser
 }
 
-// Fields of names offer what begins as it is typed.
+// Name fields suggest matches.
 for (const field of all("[data-names]")) {
   const offered = field.list;
   field.addEventListener("input", debounced(async () => {
@@ -81,7 +81,7 @@ for (const field of all("[data-names]")) {
       const own = all("option[value=me]", offered);
       offered.replaceChildren(...own, ...names.map((name) => Object.assign(document.createElement("option"), { value: name })));
     } catch {
-      // A name can be typed in full all the same.
+      // The name can still be typed.
     }
   }, 180));
 }

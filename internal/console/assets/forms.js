@@ -27,7 +27,7 @@ document.addEventListener("submit", async (event) => {
   buttons.forEach((button) => (button.disabled = false));
 });
 
-// showFaults puts what is wrong beside the fields of a form, and the focus into the first.
+// showFaults shows errors next to the fields of a form, and focuses the first one.
 function showFaults(form, fields) {
   all(".wrong", form).forEach((one) => one.remove());
   all("[aria-invalid]", form).forEach((one) => one.removeAttribute("aria-invalid"));
@@ -53,7 +53,7 @@ document.addEventListener("click", (event) => {
   if (button) copy(button.dataset.copy || find("code, pre", button.parentElement).textContent);
 });
 
-// Contents beside a page begin where it is.
+// The table of contents scrolls to the current section.
 const contents = find(".contents");
 if (contents) contents.scrollTop = find("[aria-current]", contents).offsetTop - contents.clientHeight / 3;
 

@@ -1,4 +1,4 @@
-// The gallery of a chat: what is older comes when it is nearly reached.
+// The gallery of a chat: loads older entries before they are reached.
 import { all, find, load } from "./base.js";
 
 const gallery = find("#gallery");
@@ -18,7 +18,7 @@ async function more(link) {
     if (!next) return link.parentElement.remove();
     link.href = next.getAttribute("href");
     link.loading = false;
-    watch.unobserve(link); // to be asked at once where it is still in sight
+    watch.unobserve(link); // observed again at once if it is still visible
     watch.observe(link);
   } catch {
     link.loading = false;

@@ -1,6 +1,6 @@
-// A finger that rests on something opens its menu. The click that may follow is none.
+// A long press opens a menu. The click after it is ignored.
 
-const patience = 450; // ms; browsers have their own menu a little later
+const delay = 450; // ms; browsers have their own menu a little later
 let resting, held;
 
 function leave() {
@@ -8,7 +8,7 @@ function leave() {
   resting = undefined;
 }
 
-// onHold calls act with what choose returns for the place where a finger rests in a box.
+// onHold calls act with the result of choose for the point of a long press in a box.
 export function onHold(box, choose, act) {
   box.addEventListener("pointerdown", (event) => {
     held = false;
@@ -17,7 +17,7 @@ export function onHold(box, choose, act) {
     resting = { x: event.clientX, y: event.clientY, timer: setTimeout(() => {
       held = true;
       act(on);
-    }, patience) };
+    }, delay) };
   });
   box.addEventListener("contextmenu", (event) => {
     if (event.pointerType !== "mouse" && choose(event.target) && matchMedia("(pointer: coarse)").matches) {

@@ -1,9 +1,8 @@
-// Taking in exported chats: the steps stay on their page with the file, and a bar shows how
-// much of it is sent.
+// Importing exported chats: the steps stay on one page with the file; a bar shows the upload.
 import { all, csrf, find, toast } from "./base.js";
 import { startChoosers } from "./chooser.js";
 
-let request; // that is under way
+let request; // the running request
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
@@ -23,7 +22,7 @@ function send(form, path) {
   request = new XMLHttpRequest();
   request.upload.addEventListener("progress", (event) => (bar.value = event.loaded / event.total));
   request.upload.addEventListener("load", () => {
-    bar.removeAttribute("value"); // it takes as long as it takes
+    bar.removeAttribute("value"); // the duration is unknown
     say("Reading the export…");
   });
   request.addEventListener("loadend", () => {
@@ -45,7 +44,7 @@ function send(form, path) {
   request.send(body);
 }
 
-// took shows what was answered: the form's next step, or the page of the import.
+// took shows the answer: the form's next step, or the page of the import.
 function took(text, address, chosen) {
   const page = new DOMParser().parseFromString(text, "text/html");
   const fresh = find("#import", page);
@@ -61,7 +60,7 @@ function took(text, address, chosen) {
   }
 }
 
-// start gives the forms the file that was chosen, and the names of zones.
+// start sets the chosen file and the names of time zones in the forms.
 function start(section, chosen) {
   if (chosen) for (const field of all("[type=file]", section)) field.files = chosen;
   find("#zones", section).replaceChildren(...(Intl.supportedValuesOf?.("timeZone") || []).map((zone) => new Option(zone, zone)));
@@ -73,12 +72,12 @@ document.addEventListener("click", (event) => {
   request.abort();
 });
 
-// The file that is checked is the one that is imported.
+// The import uses the checked file.
 document.addEventListener("change", (event) => {
   if (event.target.matches("#import [type=file]")) for (const field of all("#import [type=file]")) field.files = event.target.files;
 });
 
-// Enter in a name imports nothing yet.
+// Enter in a name does not start the import.
 for (const type of ["keydown", "keypress"]) {
   document.addEventListener(type, (event) => {
     if (event.key === "Enter" && event.target.matches("#review input:not([type=file])")) event.preventDefault();

@@ -1,4 +1,4 @@
-// The keyboard: where the focus begins, and how it gets to chats, messages and the composer.
+// The keyboard: the initial focus, and moving between chats, messages and the composer.
 import { all, find, root } from "./base.js";
 import { area, edit, leave } from "./composer.js";
 import { close as closeSuggestions } from "./mentions.js";
@@ -6,16 +6,16 @@ import { close as closeSuggestions } from "./mentions.js";
 const history = find("#history");
 const list = find("#messages");
 const composer = find("#composer");
-let current; // the id of the message that has, or had, the focus
+let current; // id of the message that has or last had the focus
 const controls = "a[href], button, summary, input:not([type=hidden]), textarea, select, audio[controls], video[controls], [tabindex='0']";
 
 const visible = (one) => one.getClientRects().length > 0 && !one.disabled;
 const inside = (box) => all(controls, box).filter(visible);
 const typing = (target) => target.matches("input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable]");
 
-// Places with one stop
+// Groups with one tab stop
 
-// roving makes the controls of a box one stop of Tab, and arrows go from one to the next.
+// roving makes the controls of a box one tab stop; arrows move between them.
 function roving(box, chosen) {
   const stops = () => inside(box).filter((one) => !one.closest(".menu-box, dialog"));
   const apply = () => {
@@ -40,7 +40,7 @@ function roving(box, chosen) {
   });
 }
 
-// plain reports whether a key is pressed together with one that makes it another.
+// plain reports whether a key is pressed without modifiers.
 const plain = (event) => event.ctrlKey || event.metaKey || event.altKey;
 
 // Messages
@@ -77,7 +77,7 @@ function openMenu(message) {
 
 function inHistory(event) {
   const message = messageOf(event.target);
-  const onMenu = event.target.matches(".menu > summary"); // where the focus is once a menu was closed
+  const onMenu = event.target.matches(".menu > summary"); // has the focus after a menu closes
   if (event.target !== history && event.target !== message && !onMenu) return false;
   const shown = messages();
   const at = shown.indexOf(message);
@@ -92,8 +92,8 @@ function inHistory(event) {
   return true;
 }
 
-// pass takes Tab past the many controls of messages: from the history to the composer, and
-// back. Those of the message that has the focus are reached.
+// pass skips the controls of messages with Tab, between the history and the composer. The controls of
+// the focused message remain reachable.
 function pass(event) {
   const message = messageOf(event.target);
   const own = message ? inside(message) : [];
@@ -113,7 +113,7 @@ const toFirst = () => inside(composer)[0]?.focus();
 
 // Composer
 
-// upFromComposer edits the last own message, or goes to the messages where it cannot be edited.
+// upFromComposer edits the last own message, or moves to the messages if it cannot be edited.
 function upFromComposer() {
   const last = messages().filter((one) => one.matches(".out")).at(-1);
   const link = last && find('a[href^="?edit="]', last);
@@ -163,7 +163,7 @@ function act(event) {
   return (key === "ArrowUp" || key === "ArrowDown") && inList(event, key === "ArrowUp" ? -1 : 1);
 }
 
-// inList goes from chat to chat in the list.
+// inList moves between chats in the list.
 function inList(event, by) {
   const row = event.target.closest(".chat-row");
   if (!row) return false;
@@ -181,14 +181,14 @@ for (const [box, chosen] of [[".page-chat .rail, .page-chats .rail", "[aria-curr
 }
 
 if (list) {
-  // A message that is renewed while it has the focus keeps it.
+  // A refreshed message gets the focus back.
   new MutationObserver((changes) => {
     const gone = changes.some(({ removedNodes }) => [...removedNodes].some((node) => node.id === current));
     if (gone && document.activeElement === document.body) focusMessage(document.getElementById(current));
   }).observe(list, { childList: true, subtree: true });
 }
 
-// Opening a chat begins in the composer. On a phone this would cover half of it.
+// An opened chat focuses the composer, except on phones.
 if (area && !list.dataset.at && !location.hash && document.activeElement === document.body && !matchMedia("(pointer: coarse)").matches) {
   area.focus({ preventScroll: true });
 }

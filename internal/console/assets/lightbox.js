@@ -1,4 +1,4 @@
-// Pictures and videos in front of all else: those of the page, one after the other.
+// The lightbox shows the pictures and videos of the page one by one.
 import { all, find } from "./base.js";
 import { pause } from "./voice.js";
 
@@ -23,7 +23,7 @@ function show(link) {
   step(0);
 }
 
-// captionOf returns what is written below a picture, in a chat or in its gallery.
+// captionOf returns the caption of a picture, in a chat or in its gallery.
 function captionOf(link) {
   if (link.dataset.caption !== undefined) return link.dataset.caption;
   const around = link.closest(".album-part, .msg");
@@ -50,7 +50,7 @@ function videoOf(path) {
   return failing(Object.assign(document.createElement("video"), { src: path, controls: true, autoplay: true, playsInline: true }), "video");
 }
 
-// step shows the picture so many places further, and whether there are others.
+// step moves by a number of pictures and updates the buttons.
 function step(by) {
   const every = links();
   const at = every.findIndex((one) => one.dataset.id === shown);
@@ -86,7 +86,7 @@ if (viewer) {
     step(by);
   });
 
-  // Fingers go on to the left and to the right, and down to close.
+  // Swiping left or right moves on; swiping down closes.
   let from;
   viewer.addEventListener("touchstart", (event) => {
     const touch = event.touches[0];

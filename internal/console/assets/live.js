@@ -1,4 +1,4 @@
-// Pages that renew themselves: one stream of events, and the regions that it changes.
+// Live pages: one stream of events, and the regions that it refreshes.
 import { all, ask, csrf, debounced, find, load, root } from "./base.js";
 
 // The visitor's time zone
@@ -6,14 +6,14 @@ import { all, ask, csrf, debounced, find, load, root } from "./base.js";
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "";
 for (const field of all("[data-zone-field]")) field.value = zone;
 if (csrf && zone && document.body.dataset.zone !== zone && !sessionStorage.getItem("zone " + zone)) {
-  sessionStorage.setItem("zone " + zone, "told"); // once, also where the bridge does not know it
+  sessionStorage.setItem("zone " + zone, "sent"); // once, even if the bridge does not know the zone
   ask(root + "zone", new URLSearchParams({ zone, csrf })).then(() => all("input:not([type=hidden]), textarea").some(isTyped) || location.reload(), () => {});
 }
 
-// What is live
+// Regions
 
-// A region (data-live) is fetched again when one of its events (data-on) comes,
-// or every so many seconds (data-every), and takes the place of the one before.
+// A region (data-live) is loaded again after one of its events (data-on), or at an interval
+// (data-every, in seconds).
 export const listeners = []; // called with each event
 
 export async function refresh(region) {
@@ -24,10 +24,10 @@ export async function refresh(region) {
   region.loading = true;
   try {
     const fresh = find(`[data-live="${region.dataset.live}"]`, await load(region.dataset.from || location.href));
-    if (!fresh && region.dataset.else === "reload") return location.reload(); // the page has become another one
+    if (!fresh && region.dataset.else === "reload") return location.reload(); // the page is a different one now
     replace(region, fresh);
   } catch {
-    // The next event, or the next look, tries again.
+    // The next event or interval retries.
   }
   region.loading = false;
   if (region.again) {
@@ -36,8 +36,7 @@ export async function refresh(region) {
   }
 }
 
-// replace puts fresh content into a region. What is open stays open, what was typed
-// stays typed, and the focus stays where it is.
+// replace replaces the content of a region. Open details, typed values and the focus stay.
 function replace(region, fresh) {
   if (!fresh || isSame(region, fresh)) return;
   const open = all("details", region).map((one) => one.open);
@@ -59,8 +58,7 @@ function replace(region, fresh) {
   }
 }
 
-// isSame reports whether a region is like its fresh version, but for faults that a script
-// has put beside its fields.
+// isSame reports whether a region equals its fresh version, apart from errors that a script added.
 function isSame(region, fresh) {
   if (!find("[aria-invalid]", region)) return region.innerHTML === fresh.innerHTML;
   const bare = region.cloneNode(true);
@@ -69,24 +67,24 @@ function isSame(region, fresh) {
   return bare.innerHTML === fresh.innerHTML;
 }
 
-// isTyped reports whether a field holds something other than the page gave it.
+// isTyped reports whether the visitor has changed a field.
 function isTyped(field) {
   if (field.matches("select")) return [...field.options].some((option) => option.selected !== option.defaultSelected);
   return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
 }
 
-// isWrong reports whether a field was found wrong.
+// isWrong reports whether a field has an error.
 const isWrong = (field) => field.getAttribute("aria-invalid") === "true";
 
-// alike reports whether two elements are the same one of two versions of a page.
+// alike reports whether two elements are the same element in two versions of a page.
 function alike(one, other) {
   if (!one || !other) return one === other;
   const named = ["id", "name", "href", "action", "type", "value", "data-id"].filter((name) => name !== "value" || one.matches("button, [type=checkbox], [type=radio]"));
   return one.tagName === other.tagName && named.every((name) => one.getAttribute(name) === other.getAttribute(name));
 }
 
-// update makes an element like its fresh version. The element that has the focus, and those
-// around it, stay the same ones, so that typing goes on while all else is renewed.
+// update changes an element to its fresh version. The focused element and its ancestors remain, so
+// that typing continues.
 function update(old, fresh) {
   for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
   for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
@@ -115,10 +113,10 @@ for (const region of all("[data-live]")) {
   }
 }
 
-// One stream for a page. It is closed while nobody looks, because browsers open
-// few connections to one place, and goes on from where it was.
+// One stream for each page. A hidden page closes it, because browsers limit connections to a host, and
+// resumes it later.
 let stream;
-let left = -Infinity; // when this page was last about to be left, which ends the stream
+let left = -Infinity; // time of the last beforeunload, which ends the stream
 let lastEvent = find("[data-after]")?.dataset.after;
 const eventTypes = ["message.created", "message.updated", "message.status", "chat.updated", "group.updated", "call.created", "call.updated", "account.status", "chat.typing", "reset"];
 
@@ -140,13 +138,13 @@ function follow() {
   stream.addEventListener("error", () => {
     tell({ type: "break" });
     if (performance.now() - left > 3000) reached(false);
-    if (stream.readyState !== EventSource.CLOSED) return; // it connects again by itself
+    if (stream.readyState !== EventSource.CLOSED) return; // EventSource reconnects by itself
     stream = undefined;
     setTimeout(follow, 5000);
   });
 }
 
-// reached says above the page whether the bridge answers.
+// reached shows whether the bridge answers.
 function reached(answers) {
   document.body.classList.toggle("offline", !answers);
   const line = find("#unreached");
@@ -164,7 +162,7 @@ document.addEventListener("visibilitychange", () => {
 addEventListener("beforeunload", () => (left = performance.now()));
 follow();
 
-// A code that ends
+// Codes that expire
 
 setInterval(() => {
   for (const one of all("[data-until]")) {

@@ -1,19 +1,19 @@
-// Mentions: typing @ in a group suggests its members. In the field a mention is the name
-// between marks that are not shown (U+2068 and U+2069, which also keep names of other
-// directions together); in the text that is sent it is the member's number.
+// Mentions: typing @ in a group suggests its members. In the field a mention is a name between two
+// invisible characters (U+2068 and U+2069, which isolate its text direction); in the sent text it is
+// the member's number.
 import { debounced, find } from "./base.js";
 import { announce } from "./pending.js";
 
 const say = find("form.say");
 const box = find("#suggestions");
-const chosen = new Map(); // members, by the names that stand for them
+const chosen = new Map(); // members by name
 const most = 6; // suggestions
-let members; // a promise of the group's
-let at = -1; // where the word begins that is completed
+let members; // a promise
+let at = -1; // start of the completed word
 let found = [];
 let active = 0;
 
-// sent returns a text of the field as it is sent and as it is shown, and whom it mentions.
+// sent returns the text to send, the text to show, and the mentioned people.
 export function sent(written) {
   const jids = new Set();
   const text = written.replace(/@\u2068([^\u2068\u2069]*)\u2069/g, (_, name) => {
@@ -27,7 +27,7 @@ export function sent(written) {
 
 const bare = (text) => text.replace(/[\u2068\u2069]/g, "");
 
-// remember keeps a draft with those whom it mentions.
+// remember stores a draft with its mentions.
 export function remember(name, written) {
   if (!written) return sessionStorage.removeItem(name);
   sessionStorage.setItem(name, written);
@@ -39,7 +39,7 @@ export function recalled(name) {
   return sessionStorage.getItem(name) || "";
 }
 
-// listed asks for the members once, and again if that failed.
+// listed requests the members once; it retries after a failure.
 function listed() {
   members ||= fetch(say.dataset.mentions, { headers: { Accept: "application/json" } })
     .then((answer) => (answer.ok ? answer.json() : Promise.reject(answer)))
@@ -51,7 +51,7 @@ function listed() {
   return members;
 }
 
-// folded leaves accents out where they make no letter, as the bridge does in names.
+// folded removes accents as the bridge does in names.
 const folded = (text) => text.normalize("NFD").replace(/([\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Hebrew}\p{sc=Arabic}])\p{Mn}+/gu, "$1").toLowerCase().replaceAll("ß", "ss").replaceAll("ς", "σ");
 
 async function suggest() {
@@ -62,7 +62,7 @@ async function suggest() {
   at = area.selectionStart - word[1].length - 1;
   const wanted = folded(word[1]);
   const all = await listed();
-  if (area.value.slice(0, area.selectionStart) !== before) return; // typed on
+  if (area.value.slice(0, area.selectionStart) !== before) return; // changed meanwhile
   const fits = (member) => folded(member.name).split(/\s+/).some((part) => part.startsWith(wanted)) || folded(member.name).startsWith(wanted) || (wanted.length > 2 && member.token.includes(wanted));
   found = all.filter(fits).slice(0, most);
   active = 0;
@@ -83,7 +83,7 @@ function draw() {
     name.textContent = member.name;
     row.append(avatar, name);
     if (member.number) row.append(Object.assign(document.createElement("small"), { textContent: member.number }));
-    row.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
+    row.addEventListener("pointerdown", (event) => event.preventDefault()); // the field stays focused
     row.addEventListener("click", () => choose(i));
     return row;
   }));
@@ -91,7 +91,7 @@ function draw() {
   say.elements.text.setAttribute("aria-activedescendant", "suggestion-" + active);
 }
 
-// close hides the suggestions, and reports whether there were any.
+// close hides the suggestions and reports whether they were open.
 export function close() {
   if (!box || box.hidden) return false;
   box.hidden = true;

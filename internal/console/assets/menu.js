@@ -1,4 +1,4 @@
-// The menu of a message, with reactions: at its button, or as a sheet where fingers are.
+// The menu of a message with reactions: a popup, or a sheet on touch screens.
 import { all, ask, csrf, find, randomKey, toast } from "./base.js";
 import { list, newest } from "./chat.js";
 import { onHold } from "./hold.js";
@@ -26,7 +26,7 @@ function open(message) {
   put();
 }
 
-// entryOf returns an entry of the menu, which stands for the one in the message.
+// entryOf returns the menu's copy of an entry in the message.
 function entryOf(original, at) {
   const entry = original.cloneNode(true);
   for (const { name } of [...entry.attributes]) if (name.startsWith("data-")) entry.removeAttribute(name);
@@ -35,7 +35,7 @@ function entryOf(original, at) {
   return entry;
 }
 
-// showReactions marks the visitor's reaction, and lists who reacted.
+// showReactions marks the visitor's reaction and lists all reactions.
 function showReactions(message) {
   const own = find(".mark.own", message)?.dataset.mark;
   all("[data-own]", quick).forEach((one) => one.remove());
@@ -56,14 +56,13 @@ function showReactions(message) {
   }));
 }
 
-// showFacts says what marks and pointers say of a message: when it was sent, how far it got,
-// and whether it was edited or will be gone.
+// showFacts lists the details of a message: time, delivery, edits, expiry.
 function showFacts(message) {
   const facts = all(".meta [title]", message).map((one) => one.title[0].toUpperCase() + one.title.slice(1));
   find(".facts-of-message", dialog).replaceChildren(...facts.map((fact) => Object.assign(document.createElement("li"), { textContent: fact })));
 }
 
-// put places the dialog at the message's button, inside the window.
+// put positions the dialog at the message's button, inside the window.
 function put() {
   const sheet = dialog.classList.contains("sheet");
   const message = current();
@@ -81,7 +80,7 @@ function put() {
 
 // Emoji
 
-// showEmojis shows all emoji in the place of the menu's entries, or these again.
+// showEmojis switches between all emoji and the menu's entries.
 async function showEmojis(shown) {
   emojis.hidden = !shown;
   find(".menu-items", dialog).hidden = shown;
@@ -91,10 +90,10 @@ async function showEmojis(shown) {
   if (!shown) return;
   await show(emojis, "");
   put();
-  if (!matchMedia("(pointer: coarse)").matches) find("input", emojis).focus(); // a keyboard on the screen would cover them
+  if (!matchMedia("(pointer: coarse)").matches) find("input", emojis).focus(); // an on-screen keyboard would cover them
 }
 
-// react gives the visitor's reaction to a message; an empty one takes it back.
+// react sets the visitor's reaction to a message; an empty one removes it.
 async function react(id, emoji) {
   try {
     await ask(location.pathname + "/send", new URLSearchParams({ csrf, kind: "reaction", react: id, emoji, key: randomKey() }));
@@ -164,7 +163,7 @@ if (dialog) {
   const held = (target) => !target.closest("input") && target.closest(".bubble, .marks")?.closest(".msg:not(.unsent)");
   onHold(list, held, open);
 
-  // The sheet goes down with a finger.
+  // Swiping down closes the sheet.
   let from;
   dialog.addEventListener("touchstart", (event) => {
     from = dialog.scrollTop || event.target.closest(".emoji-list") ? undefined : event.touches[0].clientY;

@@ -1,15 +1,14 @@
-// News while one looks elsewhere: the count in the title and on the app's badge, and
-// notifications where they were asked for.
+// Unread chats in the title and on the app's badge, and notifications if they are on.
 import { all, ask, csrf, debounced, find, root } from "./base.js";
 import { listeners } from "./live.js";
 
-// How many chats have news
+// The number of unread chats
 
 const title = document.title;
 
 function show(count) {
   document.title = count ? `(${count > 99 ? "99+" : count}) ${title}` : title;
-  (count ? navigator.setAppBadge?.(count) : navigator.clearAppBadge?.())?.catch(() => {}); // where it is no app
+  (count ? navigator.setAppBadge?.(count) : navigator.clearAppBadge?.())?.catch(() => {}); // not installed as an app
 }
 
 async function count() {
@@ -18,9 +17,9 @@ async function count() {
   return cursor;
 }
 
-// One page of all that are open follows the events while others are hidden, since a
-// browser opens few connections to one place. It wakes the others through localStorage.
-const countSoon = debounced(() => count().catch(() => {}), 300); // else the next event asks again
+// One of the open pages follows the events while all are hidden, because browsers limit connections to
+// a host. It notifies the others through localStorage.
+const countSoon = debounced(() => count().catch(() => {}), 300); // the next event retries
 const woken = "bridged news " + root;
 
 function wake() {
@@ -40,7 +39,7 @@ async function lead() {
   }
 }
 
-// follow passes on the events from a cursor on, until their stream breaks off.
+// follow forwards the events after a cursor until the stream ends.
 function follow(cursor) {
   return new Promise((resolve) => {
     const stream = new EventSource(root + "live?types=message.created,chat.updated&after=" + encodeURIComponent(cursor));
@@ -57,13 +56,13 @@ if (csrf) {
   addEventListener("storage", (event) => event.key === woken && countSoon());
   if (navigator.locks) navigator.locks.request(woken, lead).catch(() => {});
   else {
-    countSoon(); // without TLS there are no locks between pages
+    countSoon(); // locks between pages need TLS
     listeners.push((event) => ["message.created", "chat.updated", "reset"].includes(event.type) && countSoon());
     setInterval(() => document.hidden && countSoon(), 20_000);
   }
 }
 
-// Which chat is looked at, for the page that notifies
+// The visible chat, for the page that notifies
 
 const looked = "bridged looked at " + root;
 const open = find(".chat")?.dataset.chat || "";
@@ -94,7 +93,7 @@ async function notify(event) {
       location.href = news.path;
     });
   } catch {
-    // It is in the list all the same.
+    // The list shows it anyway.
   }
 }
 

@@ -1,7 +1,7 @@
-// Sound of a browser's recorder in the container of voice notes: the Opus packets of WebM
-// (RFC 9559), unchanged, on pages of Ogg (RFC 3533, RFC 7845).
+// Converts a browser's recording to the container of voice notes: unchanged Opus packets from WebM
+// (RFC 9559) into Ogg pages (RFC 3533, RFC 7845).
 
-// Elements of WebM that hold others: their contents are read as if they stood outside.
+// WebM elements with children. Their children are read as siblings.
 const masters = new Set([0x18538067, 0x1654ae6b, 0xae, 0x1f43b675, 0xa0]);
 const codecPrivate = 0x63a2, simpleBlock = 0xa3, block = 0xa1;
 const pageTime = 48000; // samples, a second
@@ -43,14 +43,14 @@ function packetsOf(bytes) {
   return { head, packets: packets.filter((packet) => packet.length) };
 }
 
-// frameOf returns the packet of a block: behind its track, time and flags.
+// frameOf returns the packet of a block, after its track, time and flags.
 function frameOf(content) {
   const at = number(content, 0, false).length + 2;
   if (content[at] & 6) throw new Error("The recording is in a format that can’t be sent.");
   return content.subarray(at + 1);
 }
 
-// number reads a number of variable length; an id keeps the bit that marks its length.
+// number reads a number of variable length. Ids include the length marker.
 function number(bytes, at, keepsMark) {
   const first = bytes[at];
   const length = Math.clz32(first) - 23;
@@ -60,7 +60,7 @@ function number(bytes, at, keepsMark) {
   return { value, length };
 }
 
-// samplesOf returns how long a packet plays, at 48 kHz (RFC 6716, section 3.1).
+// samplesOf returns the duration of a packet in samples at 48 kHz (RFC 6716, section 3.1).
 export function samplesOf(packet) {
   const config = packet[0] >> 3;
   let frame = [120, 240, 480, 960][config & 3];
@@ -79,7 +79,7 @@ function tags() {
   return packet;
 }
 
-// page returns an Ogg page with whole packets. The stream is named by its header's sum.
+// page returns an Ogg page with whole packets. The stream's serial number is its header's checksum.
 function page(head, sequence, granule, flags, packets) {
   const lacing = packets.flatMap((packet) => [...Array(Math.floor(packet.length / 255)).fill(255), packet.length % 255]);
   const size = packets.reduce((sum, packet) => sum + packet.length, 0);

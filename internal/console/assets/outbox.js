@@ -1,6 +1,5 @@
-// The outbox: what is sent goes one after the other, waits while the bridge cannot be
-// reached, and goes by itself when it can. Texts outlive the page. Each item keeps its key,
-// so that no try sends it twice.
+// The outbox sends messages in order, and waits while the bridge cannot be reached. Texts survive
+// reloading the page. Each item has one key for all tries, so it is sent once.
 import { ask, csrf, find, randomKey, root, toast } from "./base.js";
 import { chat, newest } from "./chat.js";
 import { listeners } from "./live.js";
@@ -8,14 +7,14 @@ import * as pending from "./pending.js";
 
 const visitor = document.body.dataset.visitor;
 const prefix = `unsent ${visitor} `;
-const items = new Map(); // by key, in the order in which they were written
-const busy = new Set(); // lanes that send now
-const keyLife = 20 * 3600e3; // ms; the bridge remembers keys for a day
-const longest = 90e3; // ms that a text is waited for
+const items = new Map(); // by key, oldest first
+const busy = new Set(); // queues that are sending
+const keyLife = 20 * 3600e3; // ms; the bridge stores keys for a day
+const longest = 90e3; // ms; timeout of a text
 let wait = 1000; // ms until the next try
 let timer;
 
-// add puts a text or a file of this chat into the outbox.
+// add adds a text or a file of this chat.
 export function add(item) {
   Object.assign(item, { key: randomKey(), chat: location.pathname, at: Date.now(), state: "waiting", after: pending.lastOwn(), part: 0 });
   items.set(item.key, item);
@@ -26,23 +25,23 @@ export function add(item) {
   }
   show(item);
   pending.toEnd();
-  work(laneOf(item));
+  work(queueOf(item));
 }
 
-// laneOf returns what an item waits in: texts do not wait for files.
-const laneOf = (item) => item.chat + (item.file ? " files" : "");
+// queueOf returns the queue of an item: texts do not wait for files.
+const queueOf = (item) => item.chat + (item.file ? " files" : "");
 
-async function work(lane) {
-  if (busy.has(lane)) return;
-  busy.add(lane);
+async function work(queue) {
+  if (busy.has(queue)) return;
+  busy.add(queue);
   for (;;) {
-    const item = [...items.values()].find((one) => laneOf(one) === lane && one.state === "waiting");
+    const item = [...items.values()].find((one) => queueOf(one) === queue && one.state === "waiting");
     if (!item || !(await deliver(item))) break;
   }
-  busy.delete(lane);
+  busy.delete(queue);
 }
 
-// deliver sends an item, and reports whether the next one may go.
+// deliver sends an item and reports whether the next one may be sent.
 async function deliver(item) {
   Object.assign(item, { state: "sending", reason: "", tried: true });
   show(item);
@@ -80,12 +79,12 @@ const post = (item) => ask(item.chat + "/send", new URLSearchParams([
   ...(item.mentions || []).map((jid) => ["mention", jid]),
 ]), AbortSignal.timeout(longest));
 
-// upload sends a file, and shows how much of it is sent.
+// upload sends a file and shows its progress.
 function upload(item) {
   const form = new FormData();
   const fields = { csrf, key: item.key, reply: item.reply?.id || "", caption: item.text, as: item.as || "", ptt: item.ptt ? "yes" : "" };
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  form.append("file", item.file); // behind what describes it
+  form.append("file", item.file); // after its fields
   const request = (item.request = new XMLHttpRequest());
   return new Promise((resolve, reject) => {
     request.upload.addEventListener("progress", (event) => {
@@ -101,7 +100,7 @@ function upload(item) {
       try {
         answer = JSON.parse(request.responseText);
       } catch {
-        // It says nothing, as an answer of a proxy or none at all.
+        // No sentence: an answer of a proxy, or none.
       }
       if (request.status === 200) return resolve(answer);
       const unreached = !request.status;
@@ -114,7 +113,7 @@ function upload(item) {
   });
 }
 
-// again tries an item that was not sent.
+// again retries a failed item.
 function again(item) {
   if (Date.now() - item.at > keyLife) {
     drop(item);
@@ -125,10 +124,10 @@ function again(item) {
   Object.assign(item, { state: "waiting", reason: "" });
   keep(item);
   show(item);
-  work(laneOf(item));
+  work(queueOf(item));
 }
 
-// drop takes an item out of the outbox.
+// drop removes an item.
 function drop(item) {
   forget(item);
   item.request?.abort();
@@ -139,14 +138,14 @@ function show(item) {
   if (pending.isShown(item.chat) && (items.has(item.key) || item.state === "sent")) pending.show(item, { again, drop });
 }
 
-// What outlives the page
+// Storage
 
 function keep(item) {
   if (item.file) return;
   try {
     localStorage.setItem(prefix + item.key, JSON.stringify(item));
   } catch {
-    // A browser that keeps nothing has it as long as the page.
+    // Without storage the item exists as long as the page.
   }
 }
 
@@ -165,7 +164,7 @@ function restore() {
   }
 }
 
-// When to try again
+// Retries
 
 function later() {
   clearTimeout(timer);
@@ -174,7 +173,7 @@ function later() {
 }
 
 function flush() {
-  for (const lane of new Set([...items.values()].map(laneOf))) work(lane);
+  for (const queue of new Set([...items.values()].map(queueOf))) work(queue);
 }
 
 function connected() {
@@ -204,7 +203,7 @@ if (visitor) {
   });
 }
 
-// Nothing that was written stays in the browser of a visitor who logs out.
+// Logging out deletes all stored texts.
 document.addEventListener("submit", (event) => {
   if (event.target.getAttribute("action") !== root + "logout") return;
   const count = items.size;

@@ -1,17 +1,16 @@
-// Messages that are on their way: bubbles below those that are stored, until the
-// stored ones take their places.
+// Messages being sent: bubbles after the stored messages, until the stored ones replace them.
 import { all, find } from "./base.js";
 
 const list = find("#messages");
 const scroller = find("#history");
-const shown = new Map(); // the bubbles, by the keys of their items
+const shown = new Map(); // bubbles by the key of their item
 
 // lastOwn returns the id of the newest stored message of the account.
 export const lastOwn = () => stored().at(-1)?.dataset.id || "";
 
 const stored = () => all(".msg.out:not(.unsent)", list);
 
-// show puts an item of the outbox at the end of the messages, or shows what has become of it.
+// show adds an item of the outbox after the messages, or updates its state.
 export function show(item, { again, drop }) {
   let one = shown.get(item.key);
   if (!one) {
@@ -28,7 +27,7 @@ export function show(item, { again, drop }) {
   arrange();
 }
 
-// hide takes the bubble of an item away.
+// hide removes the bubble of an item.
 export function hide(key) {
   shown.get(key)?.bubble.remove();
   shown.delete(key);
@@ -40,7 +39,7 @@ export function toEnd() {
   scroller.scrollTop = 0;
 }
 
-// isShown reports whether a chat is the one of this page.
+// isShown reports whether this page shows a chat.
 export const isShown = (path) => Boolean(list && find("#unsent")) && path === location.pathname;
 
 function describe(item, bubble) {
@@ -76,13 +75,12 @@ function paint({ item, bubble }) {
   find("[data-drop]", bubble).textContent = sends ? "Cancel" : "Delete";
 }
 
-// announce has a sentence read out that is seen elsewhere.
+// announce lets screen readers read a sentence.
 export function announce(text) {
   find("#announcement").textContent = text;
 }
 
-// arrange keeps the bubbles at the end, hides the stored messages that they stand for, and
-// lets these take the place of what was sent.
+// arrange moves the bubbles to the end and replaces sent ones by their stored messages.
 function arrange() {
   for (const one of all(".msg[data-twin]", list)) {
     one.hidden = false;
@@ -99,15 +97,15 @@ function arrange() {
       twin.hidden = true;
       twin.dataset.twin = item.key;
       const drop = find("[data-drop]", bubble);
-      if (item.state === "failed" && drop.textContent !== "Dismiss") drop.textContent = "Dismiss"; // the stored one stays
+      if (item.state === "failed" && drop.textContent !== "Dismiss") drop.textContent = "Dismiss"; // the stored message stays
     }
   }
   const bubbles = [...shown.values()].map((one) => one.bubble);
   if (bubbles.some((bubble, i) => list.children[list.children.length - bubbles.length + i] !== bubble)) list.append(...bubbles);
 }
 
-// twinOf finds the stored message of an item whose send was not answered yet: the first
-// own one after those that were there before, with its text or a file.
+// twinOf finds the stored message of an unanswered send: the first new own message with the same text,
+// or a file.
 function twinOf(item, taken) {
   if (!item.tried) return undefined;
   const own = stored();
@@ -116,7 +114,7 @@ function twinOf(item, taken) {
   return later.find((one) => !taken.has(one) && (item.file ? item.part === 1 && find("img, [data-sound], .picture, .doc", one) : says(one, item.text)));
 }
 
-const plain = (text) => text.replace(/@\d{5,}/g, "@").trim(); // mentions are stored in another form
+const plain = (text) => text.replace(/@\d{5,}/g, "@").trim(); // stored mentions look different
 
 // says reports whether a message has a text, which its menu copies.
 const says = (message, text) => all("[data-copy]", message).some((button) => plain(button.dataset.copy) === plain(text));

@@ -1,8 +1,7 @@
-// Choosing people and chats: lists that follow what is typed, and forwarding as a dialog.
+// Choosing people and chats: lists that follow the typed text, and forwarding in a dialog.
 import { all, ask, debounced, find, load, toast } from "./base.js";
 
-// A form with data-suggest shows in its [data-found] what its page would find. What was
-// chosen stays chosen: it is asked for, too.
+// A form with data-suggest shows its results in [data-found]. The request includes the chosen entries.
 function suggests(form, root = document) {
   const field = find("input[name=q]", form);
   let asked;
@@ -22,17 +21,16 @@ function suggests(form, root = document) {
   };
   field.addEventListener("input", debounced(renew, 180));
   find(".needless", form)?.remove();
-  const stay = (event) => { // Enter finds, and sends nothing
+  const stay = (event) => { // Enter searches and does not submit
     if (event.key !== "Enter" || form.method !== "post" || !event.target.matches("input")) return;
     event.preventDefault();
     field.focus();
   };
   form.addEventListener("keydown", stay);
-  form.addEventListener("keypress", stay); // which the next field gets
+  form.addEventListener("keypress", stay); // the next field gets it
 }
 
-// keepChoice chooses in a fresh list what is chosen now, also since the list was asked
-// for, and returns the rows of what it lacks.
+// keepChoice checks the chosen entries in a fresh list, and returns the rows of missing ones.
 function keepChoice(shown, fresh) {
   const rows = new Map(all("input:checked", shown).map((box) => [box.value, box.closest("li")]));
   for (const box of all("input[type=checkbox]", fresh)) {
@@ -66,7 +64,7 @@ async function openForward(link) {
     dialog.remove();
     back.focus();
   });
-  dialog.addEventListener("keydown", (event) => event.stopPropagation()); // keys are not for the chat below
+  dialog.addEventListener("keydown", (event) => event.stopPropagation()); // the chat must not handle keys
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog || event.target.closest("[data-close]")) {
       event.preventDefault();

@@ -1,4 +1,4 @@
-// The list of emoji with its search, and moving in it by the arrows.
+// The list of emoji with search and arrow keys.
 import { all, find, toast } from "./base.js";
 
 export function buttonOf({ sign, name }) {
@@ -9,12 +9,13 @@ export function buttonOf({ sign, name }) {
   return button;
 }
 
-// show lists the emoji in a box that a query finds, without one all by their groups.
+// show lists the emoji that match a query; all by group for an empty one.
 export async function show(box, query) {
   const field = find("input", box);
   if (!query) field.value = "";
   try {
-    const { groups, search } = await import("./emoji.js");
+    const { load, search } = await import("./emoji.js");
+    const groups = await load();
     if (query !== field.value.trim()) return;
     const found = query && search(query);
     const list = find(".emoji-list", box);
@@ -39,7 +40,7 @@ for (const box of all(".emojis")) {
   });
 }
 
-// move moves the focus by the arrows: along the rows of emoji, and along entries.
+// move moves the focus with the arrow keys.
 export function move({ key, target }, spots) {
   const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 }[key];
   const upright = key === "ArrowUp" || key === "ArrowDown";

@@ -1,13 +1,12 @@
-// Profile pictures: those of rows in sight, a few at a time, over the letters that stand
-// there until then.
+// Profile pictures: loads the visible ones, a few at a time, in place of the letters.
 
-const most = 3; // at a time: browsers open six connections, and links come first
-const states = new Map(); // of addresses: "waits", "loads", "shown" or "none"
-const inSight = new Map(); // the avatars of an address that are in sight
+const most = 3; // at a time: browsers open six connections, and links have priority
+const states = new Map(); // by address: "waits", "loads", "shown" or "none"
+const inSight = new Map(); // visible avatars by address
 const waiting = [];
 let loading = 0;
 
-// The pictures are in a style sheet rather than in the page, which is renewed all the time.
+// The pictures are in a style sheet, because the page refreshes often.
 const sheet = new CSSStyleSheet();
 document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 
@@ -18,7 +17,7 @@ function show(path) {
 
 function next() {
   while (loading < most && waiting.length) {
-    const path = waiting.pop(); // what came into sight last
+    const path = waiting.pop(); // the last one that became visible
     if (!inSight.get(path).size) { // scrolled past
       states.delete(path);
       continue;

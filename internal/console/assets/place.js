@@ -1,14 +1,13 @@
-// The place in a chat is kept: coming back to it, from its gallery, from the page about it
-// or by the browser's button, one reads on where one was.
+// Restores the scroll position of a chat after visiting its gallery or info page, or going back.
 import { all, find } from "./base.js";
 import { chat, list } from "./chat.js";
 
 const scroller = find("#history");
 const name = "place " + location.pathname;
-let passes = false; // whether this page only leads to the one with the place
+let passes = false; // whether this page only redirects to the one with the position
 const atEnd = () => list.dataset.past === undefined && scroller.scrollTop > -40;
 
-// keep notes the message at the top, and how far below the edge it begins.
+// keep stores the message at the top and its offset from the edge.
 function keep() {
   if (passes) return;
   const edge = scroller.getBoundingClientRect().top;
@@ -17,7 +16,7 @@ function keep() {
   else sessionStorage.removeItem(name);
 }
 
-// isReturn reports whether this page was opened from one about the chat, or by going back.
+// isReturn reports whether the visitor came back from a page about the chat.
 function isReturn() {
   if (performance.getEntriesByType("navigation")[0]?.type === "back_forward") return true;
   const from = document.referrer && new URL(document.referrer).pathname;

@@ -8,7 +8,7 @@ const button = find("[data-record]");
 const bar = find("#recording");
 const types = ["audio/ogg;codecs=opus", "audio/webm;codecs=opus"];
 const type = navigator.mediaDevices?.getUserMedia && window.MediaRecorder && types.find((one) => MediaRecorder.isTypeSupported(one));
-let now; // the recording that runs: recorder, chunks, stream, context, level, ms, since, timer
+let now; // the running recording: recorder, chunks, stream, context, level, ms, since, timer
 
 async function start() {
   button.disabled = true;
@@ -32,7 +32,7 @@ async function start() {
   button.disabled = false;
 }
 
-// meter returns what measures the loudness of a stream.
+// meter returns a function that measures the loudness of a stream.
 function meter(stream) {
   const context = new AudioContext();
   const analyser = context.createAnalyser();
@@ -47,7 +47,7 @@ function meter(stream) {
 
 const length = () => now.ms + (now.recorder.state === "recording" ? performance.now() - now.since : 0);
 
-// minutes returns a length as it is shown.
+// minutes formats a length.
 function minutes(ms) {
   const seconds = Math.floor(ms / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
@@ -83,7 +83,7 @@ function resume() {
   find("[data-pause]", bar).focus();
 }
 
-// end stops recording, and returns what was recorded.
+// end stops recording and returns the audio.
 async function end() {
   const { recorder, stream, context, timer } = now;
   const ms = length();
@@ -120,7 +120,7 @@ async function finish() {
   }
 }
 
-// offer shows the microphone where the text is empty, else the button that sends.
+// offer shows the microphone if the text is empty, otherwise the send button.
 function offer() {
   const empty = !area.value.trim() && find("#editing").hidden;
   button.hidden = !empty;

@@ -1,4 +1,4 @@
-// Emoji in what is written, on desks: phones have them on their keyboards.
+// Emoji for the composer, on desktops: phones have an emoji keyboard.
 import { all, find } from "./base.js";
 import { area } from "./composer.js";
 import { move, show } from "./picker.js";
@@ -6,7 +6,7 @@ import { move, show } from "./picker.js";
 const box = find("#written-emojis");
 const button = find("[popovertarget=written-emojis]");
 
-// put places the box above its button.
+// put positions the box above its button.
 function put() {
   const at = button.getBoundingClientRect();
   box.style.left = Math.max(8, Math.min(at.left, innerWidth - box.offsetWidth - 8)) + "px";

@@ -1,12 +1,12 @@
-// Who types in the chat that is open, in place of the line below its name. The bridge tells
-// when they stop, and on each new stream who types already.
+// Shows who is typing in the open chat, in the line under its name. The bridge sends an event at the
+// end of typing, and the current state on each new stream.
 import { ask, find, root } from "./base.js";
 import { chat } from "./chat.js";
 import { listeners } from "./live.js";
 
 const line = find("[data-typing]");
-const active = new Map(); // what each person does
-const names = new Map(); // of people, empty until they come
+const active = new Map(); // activity by person
+const names = new Map(); // by person; empty until loaded
 
 function show() {
   const people = active.size;
@@ -17,7 +17,7 @@ function show() {
   line.previousElementSibling.hidden = people > 0;
 }
 
-// named returns the name of a person, which is asked for once.
+// named returns the name of a person. It requests it once.
 function named(person) {
   if (!names.has(person)) {
     names.set(person, "");

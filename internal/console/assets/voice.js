@@ -1,15 +1,15 @@
-// Voice notes and other sounds: one player for all, so that one plays at a time and goes on
-// while the messages around it are renewed.
+// Voice notes and other audio: one player, so that one plays at a time and continues while messages
+// refresh.
 import { all, find, toast } from "./base.js";
 import { dressers, list } from "./chat.js";
 
 const template = find("#player");
 const audio = new Audio();
 const speeds = [1, 1.5, 2];
-const places = new Map(); // where the sounds that do not play were left, in seconds
-const lengths = new Map(); // as far as they were loaded
-const waves = new Map(); // the drawings of their loudness
-let current; // the path of the sound that plays, or did last
+const places = new Map(); // position of paused audio, in seconds
+const lengths = new Map(); // of loaded audio
+const waves = new Map(); // waveforms
+let current; // path of the current or last audio
 
 audio.preload = "auto";
 
@@ -22,11 +22,11 @@ const speed = () => Number(localStorage.getItem("speed")) || 1;
 
 export const pause = () => audio.pause();
 
-// dress gives the sounds of a message the player.
+// dress adds the player to the audio of a message.
 function dress(message) {
   for (const sound of all("[data-sound]", message)) {
     if (!template || find(".voice-player", sound)) continue;
-    find("audio", sound).hidden = true; // the browser's own, for pages without a script
+    find("audio", sound).hidden = true; // the browser's own player
     sound.append(template.content.cloneNode(true));
     find("input", sound).setAttribute("aria-label", "Position in " + sound.dataset.name.toLowerCase());
     draw(sound);
@@ -35,7 +35,7 @@ function dress(message) {
   }
 }
 
-// paint shows where a sound is.
+// paint shows the position.
 function paint(sound) {
   const path = sound.dataset.sound, at = placeOf(path), length = lengthOf(sound);
   const player = find(".voice-player", sound), range = find("input", sound);
@@ -77,7 +77,7 @@ function seek(sound, to) {
   soundsOf(path).forEach(paint);
 }
 
-// Loudness: computed once, of voice notes that come into sight or play.
+// Waveforms: computed once when a voice note becomes visible or plays.
 
 const bars = 48;
 
@@ -89,7 +89,7 @@ function draw(sound) {
 async function wave(sound) {
   const path = sound.dataset.sound;
   if (waves.has(path) || !sound.matches(".voice")) return;
-  waves.set(path, undefined); // is being loaded
+  waves.set(path, undefined); // loading
   try {
     const response = await fetch(path);
     if (!response.ok) throw new Error(response.statusText);
@@ -97,7 +97,7 @@ async function wave(sound) {
     waves.set(path, drawingOf(decoded.getChannelData(0)));
     lengths.set(path, decoded.duration);
   } catch {
-    waves.delete(path); // a plain bar stays, and the next play tries again
+    waves.delete(path); // a plain bar stays; the next play retries
   }
   soundsOf(path).forEach((one) => (draw(one), paint(one)));
 }
@@ -125,7 +125,7 @@ const seen = new IntersectionObserver((entries) => {
   }
 });
 
-// What plays
+// Playing
 
 function follow() {
   paintAll();
@@ -139,7 +139,7 @@ audio.addEventListener("durationchange", () => {
   paintAll();
 });
 
-// The voice note that follows plays next, as one listens to them.
+// The next voice note plays after this one.
 audio.addEventListener("ended", () => {
   const next = soundsOf(current)[0]?.closest(".msg")?.nextElementSibling;
   audio.currentTime = 0;
@@ -165,7 +165,7 @@ document.addEventListener("input", (event) => {
   if (sound) seek(sound, Number(event.target.value));
 });
 
-// The keys of a sound: five seconds back or on, and the space bar to play.
+// Keys: arrows seek five seconds, the space bar plays.
 document.addEventListener("keydown", (event) => {
   const sound = event.target.matches("[data-sound] input") && event.target.closest("[data-sound]");
   const by = { ArrowLeft: -5, ArrowDown: -5, ArrowRight: 5, ArrowUp: 5 }[event.key];

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestQuote_SaysWhoseWordsItShows: what the chat does not have is only what the answer's
-// sender claims, and leads nowhere.
-func TestQuote_SaysWhoseWordsItShows(t *testing.T) {
+// TestQuote_MarksClaims: a quoted message that is not stored is a claim of the sender, without a link.
+func TestQuote_MarksClaims(t *testing.T) {
 	const chat, alan, club bridge.JID = "15550100101@s.whatsapp.net", "15550100102@s.whatsapp.net", "120363000000000000@g.us"
 	for want, quoted := range map[quote]bridge.Quoted{
 		{JID: alan, Sender: "Alan", Text: "hello", Path: jump(chat, "Q")}:                               {Origin: bridge.QuoteStored, ChatJID: chat},
@@ -39,7 +38,7 @@ func TestUnread_BeginsAtTheFirstOfOthers(t *testing.T) {
 	}
 }
 
-// What is unread further back is counted on by the pages that are loaded before.
+// Earlier pages continue the count of unread messages.
 func TestUnread_IsCountedOverPages(t *testing.T) {
 	chat := bridge.Chat{UnreadCount: 7}
 	for query, want := range map[string]int{"": 7, "older=c&unread=4": 4, "older=c": 0, "older=c&unread=-1": 0, "older=c&unread=x": 0, "at=M": 0, "newer=c": 0} {

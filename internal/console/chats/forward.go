@@ -123,9 +123,6 @@ const maxForward = 5
 func Forward(req *frame.Request) error {
 	form := req.PostForm
 	chosen := view.Typed[bridge.JID](form["to"])
-	if form.Has("find") {
-		return showForwardForm(req, http.StatusOK, form, "")
-	}
 	if len(chosen) == 0 || len(chosen) > maxForward {
 		return notForwarded(req, frame.Refused(http.StatusBadRequest, "Choose one to five chats."), form)
 	}

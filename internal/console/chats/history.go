@@ -38,7 +38,7 @@ type unread struct {
 
 const (
 	beforeUnread = 10  // messages before the first unread one
-	mostMessages = 100 // messages of a page that starts at the first unread one
+	maxMessages  = 100 // messages of a page that starts at the first unread one
 )
 
 // unreadOf returns the number of unread messages up to the newest one of a page.
@@ -79,7 +79,7 @@ func unreadAmong(messages []bridge.Message, count int) unread {
 // and after it.
 func (p *chatPage) read(req *frame.Request, query url.Values) (messages []bridge.Message, err error) {
 	count := unreadOf(p.Chat, query)
-	older := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Cursor: query.Get("older"), Limit: min(max(pageOfMessages, count+beforeUnread), mostMessages)}
+	older := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Cursor: query.Get("older"), Limit: min(max(pageOfMessages, count+beforeUnread), maxMessages)}
 	newer := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderAsc, Cursor: query.Get("newer"), Limit: pageOfMessages}
 	switch {
 	case p.IsNew:

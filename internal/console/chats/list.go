@@ -13,8 +13,8 @@ import (
 
 const (
 	pageOfChats = 50   // chats of a page
-	mostChats   = 2000 // chats of a list after scrolling
-	mostCounted = 100  // chats that are counted; the page shows more as "99+"
+	maxChats    = 2000 // chats of a list after scrolling
+	maxCounted  = 100  // chats that are counted; the page shows more as "99+"
 )
 
 // chatList is the list of chats.
@@ -69,7 +69,7 @@ func listChats(req *frame.Request, query url.Values, open bridge.JID) (list chat
 	if err != nil || rows < pageOfChats {
 		rows = pageOfChats
 	}
-	rows = min(rows, mostChats)
+	rows = min(rows, maxChats)
 	more, err := readChats(req, &list, rows)
 	if err != nil {
 		return list, err
@@ -82,8 +82,8 @@ func listChats(req *frame.Request, query url.Values, open bridge.JID) (list chat
 	}
 	address := addressOfList(list.Shows)
 	list.Query = address.Encode()
-	if more && rows < mostChats {
-		address.Set("rows", strconv.Itoa(min(rows+pageOfChats, mostChats)))
+	if more && rows < maxChats {
+		address.Set("rows", strconv.Itoa(min(rows+pageOfChats, maxChats)))
 		list.More = view.Root + "/chats?" + address.Encode()
 	}
 	address.Set("rows", strconv.Itoa(rows))
@@ -115,14 +115,14 @@ func readChats(req *frame.Request, list *chatList, rows int) (more bool, err err
 		list.Items = page.Items
 	}
 	if list.Shows == "" {
-		page, err := req.API.Chats(req.Context(), bridge.ChatQuery{Archived: new(true), Limit: mostCounted})
+		page, err := req.API.Chats(req.Context(), bridge.ChatQuery{Archived: new(true), Limit: maxCounted})
 		if err != nil {
 			return false, err
 		}
 		list.Archived = len(page.Items)
 	}
 	for rows > 0 {
-		q.Limit = min(rows, mostOfPage)
+		q.Limit = min(rows, maxPage)
 		page, err := req.API.Chats(req.Context(), q)
 		list.Items = append(list.Items, page.Items...)
 		if err != nil || page.NextCursor == nil {
@@ -133,12 +133,12 @@ func readChats(req *frame.Request, list *chatList, rows int) (more bool, err err
 	return true, nil
 }
 
-// mostOfPage limits a page of the API.
-const mostOfPage = 500
+// maxPage limits a page of the API.
+const maxPage = 500
 
-// unreadChats counts the unread chats that are not muted, up to mostCounted.
+// unreadChats counts the unread chats that are not muted, up to maxCounted.
 func unreadChats(req *frame.Request) (count int, err error) {
-	page, err := req.API.Chats(req.Context(), bridge.ChatQuery{Unread: new(true), Archived: new(false), Limit: mostCounted})
+	page, err := req.API.Chats(req.Context(), bridge.ChatQuery{Unread: new(true), Archived: new(false), Limit: maxCounted})
 	for _, chat := range page.Items {
 		if chat.MutedUntil == nil {
 			count++

@@ -19,8 +19,8 @@ const (
 	hitsAsTyped = 5
 	chatsFound  = 5
 	peopleFound = 5
-	// mostQuiet limits the empty pages that are read until one has messages.
-	mostQuiet = 20
+	// maxEmptyPages limits the empty pages that are read until one has messages.
+	maxEmptyPages = 20
 )
 
 type searchPage struct {
@@ -224,7 +224,7 @@ func unambiguous(req *frame.Request, jid bridge.JID, name string, called func(*f
 // ask adds a name that is unclear, with its matches to choose from.
 func (p *searchPage) ask(noun, name string, meant []names.Entry, with func(*terms, bridge.JID)) {
 	asked := unclear{Noun: noun, Name: name}
-	for _, one := range meant[:min(len(meant), mostMeant)] {
+	for _, one := range meant[:min(len(meant), maxMatches)] {
 		rest := p.terms
 		with(&rest, one.JID)
 		label := one.Name
@@ -260,7 +260,7 @@ func (p *searchPage) findNames(req *frame.Request) error {
 func (p *searchPage) findMessages(req *frame.Request, q bridge.SearchQuery) error {
 	asked := req.URL.Query()
 	asked.Del("cursor")
-	for range mostQuiet {
+	for range maxEmptyPages {
 		found, err := req.API.Search(req.Context(), q)
 		if err == nil {
 			err = names.NameMatches(req, found.Items)
@@ -330,7 +330,7 @@ func SuggestNames(req *frame.Request) error {
 		called = peopleCalled
 	}
 	meant, err := called(req, query.Get("q"))
-	for _, one := range meant[:min(len(meant), mostMeant)] {
+	for _, one := range meant[:min(len(meant), maxMatches)] {
 		names = append(names, one.Name)
 	}
 	if err != nil {

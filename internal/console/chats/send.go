@@ -10,7 +10,6 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/console/frame"
-	"bridged/internal/console/names"
 	"bridged/internal/console/view"
 )
 
@@ -21,23 +20,22 @@ type composer struct {
 	Group   bool
 	Key     string // idempotency key of the next send
 	MaxFile int64  // in bytes
-	Reply   *target
-	React   *target
 	Edit    *target
 	Delete  *target
 	Curl    string
 }
 
-// target is the message to answer, react to or change.
+// target is the message to change.
 type target struct {
-	ID, Sender, Text string
-	Content          string // its whole text
-	Path             string // of its forms
+	Text    string // in one line
+	Content string // its whole text
+	Path    string // of its forms
 }
 
 var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 
-// composerOf returns the form of a chat. Without the script, its state is in the address.
+// composerOf returns the form of a chat. The script loads the forms for editing and deleting a
+// message from the address with its id.
 func composerOf(req *frame.Request, chat bridge.Chat, query url.Values) (composer, error) {
 	c := composer{
 		On: req.Sends(), Off: req.NoSending(), Chat: chat.JID, Group: chat.IsGroup, Key: frame.NewKey(), MaxFile: req.Options.MaxFile,
@@ -49,7 +47,7 @@ func composerOf(req *frame.Request, chat bridge.Chat, query url.Values) (compose
 		c.On, c.Off = false, "This person is on another messenger. You can read what they write, and answer on your phone."
 	}
 	c.Curl = view.Curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+view.ShellQuoted("Idempotency-Key: "+c.Key))
-	for name, field := range map[string]**target{"reply": &c.Reply, "react": &c.React, "edit": &c.Edit, "delete": &c.Delete} {
+	for name, field := range map[string]**target{"edit": &c.Edit, "delete": &c.Delete} {
 		id := query.Get(name)
 		if id == "" {
 			continue
@@ -58,11 +56,7 @@ func composerOf(req *frame.Request, chat bridge.Chat, query url.Values) (compose
 		if err != nil {
 			return c, err
 		}
-		n, err := names.OfMessages(req, []bridge.Chat{chat}, []bridge.Message{m})
-		if err != nil {
-			return c, err
-		}
-		*field = &target{ID: m.ID, Sender: names.SenderOf(n.Of(m.SenderJID), m.SenderJID, m.FromMe), Text: view.Summary(m), Content: m.Content, Path: messagePath(chat.JID, m.ID)}
+		*field = &target{Text: view.Summary(m), Content: m.Content, Path: messagePath(chat.JID, m.ID)}
 	}
 	return c, nil
 }

@@ -99,7 +99,7 @@ func (t terms) fold() bridge.Fold {
 // isFromMe reports whether the search is for own messages.
 func (t terms) isFromMe() bool { return strings.EqualFold(t.From, "me") }
 
-const mostMeant = 8 // suggestions for a name
+const maxMatches = 8 // suggestions for a name
 
 // chatsCalled returns the chats that match a name: the only exact match, or all that contain it.
 func chatsCalled(req *frame.Request, name string) ([]names.Entry, error) {

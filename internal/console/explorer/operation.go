@@ -29,7 +29,6 @@ type operationPage struct {
 	FileName  string // of the file that was chosen
 	Confirmed bool
 	Wrong     map[string]string
-	Known     []names.Entry
 	Result    *result
 }
 
@@ -108,9 +107,6 @@ func ShowOperation(req *frame.Request) error {
 }
 
 func showOperationWith(req *frame.Request, status int, page operationPage) (err error) {
-	if page.Known, err = names.Like(req, "", names.Suggestions); err != nil {
-		return err
-	}
 	return req.ShowAs(status, "operation", page.Op.Summary, page)
 }
 

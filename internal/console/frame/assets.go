@@ -20,7 +20,7 @@ import (
 
 // contentTypes has the types of the files that pages load. The machine's own table may differ.
 var contentTypes = map[string]string{
-	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".webmanifest": "application/manifest+json",
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".txt": "text/plain; charset=utf-8", ".webmanifest": "application/manifest+json",
 }
 
 // asset is a file that pages load.
@@ -45,8 +45,8 @@ func gzipped(content []byte) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// importPattern finds the modules that a script imports.
-var importPattern = regexp.MustCompile(`"\./([a-z]+\.js)"`)
+// importPattern finds the modules and data that a script loads.
+var importPattern = regexp.MustCompile(`"\./([a-z]+\.(?:js|txt))"`)
 
 // lazyPattern finds the modules that a script imports lazily.
 var lazyPattern = regexp.MustCompile(`import\("\./([a-z]+\.js)`)

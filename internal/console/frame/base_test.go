@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// With a base path, the addresses in pages begin with it; what people wrote is left as it is.
-func TestBase_IsBeforeAddressesAlone(t *testing.T) {
+// A base path is added to addresses in pages, not to texts of people.
+func TestBase_PrefixesAddressesOnly(t *testing.T) {
 	const page = `<a href="/console/chats">/console/chats</a> <form action="/login"> <button formaction="/console/import"> <a href="//x.example"> <a href="https://x.example/console/"> <a href="#top"> <a href="?q=/console/">` +
 		` <input value="/console/"> <p title="/console/" data-caption="/console/">href=&#34;/console/&#34;</p> <meta content="0;url=/console/"> <a href="/"> <i data-picture="/console/p" data-copy="/console/p">`
 	const want = `<a href="/wa/console/chats">/console/chats</a> <form action="/wa/login"> <button formaction="/wa/console/import"> <a href="//x.example"> <a href="https://x.example/console/"> <a href="#top"> <a href="?q=/console/">` +
@@ -21,7 +21,7 @@ func TestBase_IsBeforeAddressesAlone(t *testing.T) {
 	}
 }
 
-// Every attribute in which a template writes an address is known to hold one.
+// addressPattern knows all attributes in which templates write addresses.
 func TestBase_KnowsTheAttributesOfTemplates(t *testing.T) {
 	address := regexp.MustCompile(` ([a-z-]+)="(?:0;url=)?(?:/|\{\{(?:chatPath|mediaPath|infoPath|picturePath|asset|\$path|\.Path|\.More|\.List\.From)\b)`)
 	entries, err := os.ReadDir("../templates")

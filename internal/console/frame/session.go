@@ -20,7 +20,7 @@ const (
 	linkTime    = time.Hour
 	// maxSessions and maxLinks limit the memory; the session that ends first is closed.
 	maxSessions = 64
-	maxOfFamily = 16 // of one token tree, so that it cannot end the sessions of others
+	maxOfTree   = 16 // of one token tree, so that it cannot end the sessions of others
 	maxLinks    = 16
 )
 
@@ -90,7 +90,7 @@ func (s *sessions) open(api *client.Client, token bridge.Token, family int64) (i
 		}
 		return over
 	})
-	s.makeRoom(maxOfFamily, func(one *session) bool { return one.family == family })
+	s.makeRoom(maxOfTree, func(one *session) bool { return one.family == family })
 	if len(s.byID) >= maxSessions {
 		s.makeRoom(1, func(one *session) bool { return one.family != intake.Operator })
 	}

@@ -9,8 +9,8 @@ import (
 	"bridged/internal/fuzzbudget"
 )
 
-// A text that a stranger wrote is shown whole but for its marks, in bounded
-// pieces, and addresses lead where they say.
+// A text is shown complete except for its marks, in a limited number of spans. Links lead to the
+// address that they show.
 func FuzzText(f *testing.F) {
 	for _, text := range []string{"*bold* _it_ ~no~ `code` ```x```", "http://a.example/x, https://u:p@b.example", strings.Repeat("*a", 400), "@15551234567 *@15551234567*", "😀😀", strings.Repeat("http://x ", 600), "- a\n- b\n> c\n1. d\n```\ne\n```", strings.Repeat("- *a*\n", 600), "*_~a~_* 「https://a.example/(b)」"} {
 		f.Add(text)

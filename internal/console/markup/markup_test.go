@@ -68,7 +68,7 @@ func TestText_MarksAsInTheApps(t *testing.T) {
 	}
 }
 
-// Lists, quotes and code stand on lines of their own.
+// Lists, quotes and code have their own lines.
 func TestText_BlocksAsInTheApps(t *testing.T) {
 	for text, want := range map[string]string{
 		"Bring:\n- water\n- *bread*\nThanks": "Bring:{bullets water}{bullets [b bread]}Thanks", "* one\n* two": "{bullets one}{bullets two}",
@@ -83,8 +83,8 @@ func TestText_BlocksAsInTheApps(t *testing.T) {
 	}
 }
 
-// Addresses end where the sentence around them goes on.
-func TestText_LinksEndWhereTheyDo(t *testing.T) {
+// A link ends before the punctuation of its sentence.
+func TestText_LinksEndBeforePunctuation(t *testing.T) {
 	for text, want := range map[string]string{
 		"「https://example.org/a」と": "「[link https://example.org/a]」と", "『https://example.org』": "『[link https://example.org]』", "【https://example.org/】": "【[link https://example.org/]】",
 		"（https://example.org/x）。": "（[link https://example.org/x]）。", "《https://example.org/x》": "《[link https://example.org/x]》", "https://example.org/页，还有": "[link https://example.org/页]，还有",
@@ -99,8 +99,8 @@ func TestText_LinksEndWhereTheyDo(t *testing.T) {
 	}
 }
 
-// No text takes long, and none loses a character.
-func TestText_OfStrangersIsKeptWhole(t *testing.T) {
+// Any text is fast and complete.
+func TestText_IsComplete(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("*", 65536), strings.Repeat("*a*", 20000), strings.Repeat("`", 65535) + "x", strings.Repeat("_a", 30000),
 		strings.Repeat("https://a.b/ ", 5000), strings.Repeat("\u0316\u0317", 30000), "\u202e*evil*\u202c", "\x00\xff",

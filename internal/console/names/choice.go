@@ -26,9 +26,6 @@ type Entry struct {
 	IsGroup bool       `json:"isGroup"`
 }
 
-// Suggestions limits the chats in a page's list of known chats.
-const Suggestions = 50
-
 // ChoiceOf returns a field with chats.
 func ChoiceOf(req *frame.Request, chats ...bridge.JID) (c Choice) {
 	for _, jid := range chats {

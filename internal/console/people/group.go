@@ -358,9 +358,6 @@ func showAddForm(req *frame.Request, status int, form url.Values, f fault) error
 // AddMembers adds people. The page shows failed ones with the reason; they stay chosen.
 func AddMembers(req *frame.Request) error {
 	form := req.PostForm
-	if form.Has("find") {
-		return showAddForm(req, http.StatusOK, form, fault{})
-	}
 	results, err := req.API.ChangeParticipants(req.Context(), req.Chat, bridge.ParticipantAdd, view.Typed[bridge.JID](form["person"]), req.Key())
 	text, failed := outcome(req, results, memberWords[bridge.ParticipantAdd])
 	if failed {

@@ -142,9 +142,6 @@ func showGroupForm(req *frame.Request, status int, form url.Values, f fault) (er
 // added.
 func CreateGroup(req *frame.Request) error {
 	form := req.PostForm
-	if form.Has("find") {
-		return showGroupForm(req, http.StatusOK, form, fault{})
-	}
 	made, err := req.API.CreateGroup(req.Context(), strings.TrimSpace(form.Get("name")), view.Typed[bridge.JID](form["person"]), req.Key())
 	if err != nil && !req.WantsJSON() {
 		f, status, err := faultOf("group", err)

@@ -23,7 +23,6 @@ const pageOfEvents = 100 // events of the page
 type eventsPage struct {
 	Types  []bridge.EventType // the chosen ones
 	Chat   names.Choice
-	Known  []names.Entry
 	Wrong  map[string]string
 	Events []eventRow
 	Blank  eventRow // the script fills it in
@@ -61,9 +60,6 @@ func ShowEvents(req *frame.Request) error {
 	page := eventsPage{
 		Types: query.Types, Chat: chat, Wrong: f.Wrong, Query: query.Encode(),
 		Curl: view.Curl("GET", "/api/events?after=0", nil) + " -N -H 'Accept: text/event-stream'",
-	}
-	if page.Known, err = names.Like(req, "", names.Suggestions); err != nil {
-		return err
 	}
 	n, err := names.Of(req, peopleOf(events))
 	if err != nil {

@@ -30,7 +30,6 @@ var hookTemplates = []hookTemplate{
 type hooksPage struct {
 	Hooks []hookRow
 	Form  hookForm // of a new one
-	Known []names.Entry
 	Curl  string
 }
 
@@ -60,9 +59,6 @@ func showHooksWith(req *frame.Request, status int, shown hookForm) error {
 	}
 	for _, hook := range hooks {
 		page.Hooks = append(page.Hooks, hookRow{hook, names.EntryFor(req, hook.Chat).Name, serviceOf(hook.Template)})
-	}
-	if page.Known, err = names.Like(req, "", names.Suggestions); err != nil {
-		return err
 	}
 	return req.ShowAs(status, "hooks", "Hooks", page)
 }
@@ -174,7 +170,6 @@ type hookPage struct {
 	Hook     bridge.Hook
 	ChatName string
 	Form     hookForm
-	Known    []names.Entry
 	Address  string // shown once
 	Payload  string
 	Event    string
@@ -201,9 +196,6 @@ func showHookWith(req *frame.Request, status int, page hookPage) (err error) {
 		}
 	}
 	page.Curl = view.Curl("POST", fmt.Sprintf("/api/hooks/%d/preview", page.Hook.ID), map[string]any{"payload": map[string]any{"text": "hello"}})
-	if page.Known, err = names.Like(req, "", names.Suggestions); err != nil {
-		return err
-	}
 	return req.ShowAs(status, "hook", "Hook", page)
 }
 

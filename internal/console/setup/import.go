@@ -24,7 +24,6 @@ type importPage struct {
 	Dates  *bridge.AmbiguousDates // the possible orders
 	Fault  string                 // of no field
 	Wrong  map[string]string
-	Known  []names.Entry
 	Curl   string
 	Review *importReview // nil before the dry run
 }
@@ -80,9 +79,6 @@ func ShowImportForm(req *frame.Request) error {
 }
 
 func showImportFormWith(req *frame.Request, status int, page importPage) (err error) {
-	if page.Known, err = names.Like(req, "", names.Suggestions); err != nil {
-		return err
-	}
 	if page.Review != nil && len(page.Review.People) < maxImportNames {
 		page.Review.Another = new(importedName)
 	}

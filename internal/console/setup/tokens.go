@@ -18,7 +18,6 @@ type tokensPage struct {
 	Made   string // the secret of a new one, shown once
 	Name   string // of it
 	Form   tokenForm
-	Known  []names.Entry
 	Curl   string
 }
 
@@ -48,9 +47,6 @@ func showTokensWith(req *frame.Request, status int, page tokensPage) error {
 	}
 	for _, token := range tokens {
 		page.Tokens = append(page.Tokens, tokenRow{token, names.ChoiceOf(req, token.Chats...).Chosen})
-	}
-	if page.Known, err = names.Like(req, "", names.Suggestions); err != nil {
-		return err
 	}
 	return req.ShowAs(status, "tokens", "Tokens", page)
 }

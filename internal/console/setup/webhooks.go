@@ -16,7 +16,6 @@ import (
 type webhooksPage struct {
 	Hooks []bridge.Webhook
 	Form  webhookForm // of a new one
-	Known []names.Entry
 	Curl  string
 }
 
@@ -41,9 +40,6 @@ func ShowWebhooks(req *frame.Request) error {
 func showWebhooksWith(req *frame.Request, status int, shown webhookForm) (err error) {
 	page := webhooksPage{Form: shown, Curl: view.Curl("POST", "/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}})}
 	if page.Hooks, err = req.API.Webhooks(req.Context()); err != nil {
-		return err
-	}
-	if page.Known, err = names.Like(req, "", names.Suggestions); err != nil {
 		return err
 	}
 	return req.ShowAs(status, "webhooks", "Webhooks", page)
@@ -142,7 +138,6 @@ type webhookPage struct {
 	Fixed      bool   // set by the environment, which alone changes it
 	Secret     string // shown once
 	Form       webhookForm
-	Known      []names.Entry
 	Status     bridge.DeliveryState
 	Deliveries []deliveryRow
 	More       string
@@ -171,9 +166,6 @@ func showWebhookWith(req *frame.Request, status int, page webhookPage) (err erro
 	switch status := bridge.DeliveryState(asked.Get("status")); status {
 	case bridge.WebhookPending, bridge.WebhookDelivered, bridge.WebhookDead:
 		page.Status = status
-	}
-	if page.Known, err = names.Like(req, "", names.Suggestions); err != nil {
-		return err
 	}
 	deliveries, err := req.API.Deliveries(req.Context(), bridge.DeliveryQuery{Webhook: page.Hook.ID, Status: page.Status, Limit: 50, Cursor: asked.Get("cursor")})
 	if err != nil {

@@ -74,8 +74,8 @@ func notConvertible(sniffed string, cause error) error {
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s that cannot be decoded, so it cannot be shown as an image: check it, or send it as a document", sniffed).Because(cause)
 }
 
-// onWhite returns a picture without transparency, as it looks on white. Where it can,
-// it changes the picture itself, because a copy would take as much memory again.
+// onWhite returns a picture without transparency, on a white ground. It changes the picture itself if
+// it can, because a copy would take as much memory again.
 func onWhite(picture image.Image) image.Image {
 	switch m := picture.(type) {
 	case *image.NRGBA:

@@ -61,8 +61,8 @@ func belongs(mimeType string, t bridge.MediaType) bool {
 // scripts are the extensions of programs that generate a file, not of the file.
 var scripts = map[string]bool{".php": true, ".asp": true, ".aspx": true, ".jsp": true, ".cgi": true, ".do": true, ".ashx": true}
 
-// documentName returns the name under which a document is sent: the caller's, else the server's. A given name is sent
-// as it is. A name from a URL gets an extension if it has none, or the one of a script.
+// documentName returns the name of a document to send: the caller's, or else the server's. The
+// caller's name is not changed. A name from a URL gets an extension if it has none, or a script's.
 func documentName(given string, result urlguard.Result, k kind) string {
 	name := strings.TrimSpace(result.FileName)
 	switch {
@@ -85,7 +85,7 @@ func documentName(given string, result urlguard.Result, k kind) string {
 	return name + extension
 }
 
-// version matches the end of a name like report.v2, which is no extension.
+// version matches the end of a name like report.v2, which is not an extension.
 var version = regexp.MustCompile(`^\.[vV][0-9]+$`)
 
 // placeholders lists the names that programs give to a file without a name: browsers ("blob"), and our own clients.

@@ -42,8 +42,8 @@ func (p *Preparer) measureImage(ctx context.Context, f *bridge.File, r io.ReadSe
 	return err
 }
 
-// Scale returns a picture as an upright JPEG whose longer side is at most so many pixels.
-// It fails with [bridge.CodeUnsupportedMedia], or with that of ctx, whose deadline holds.
+// Scale returns a picture as an upright JPEG whose longer side has at most so many pixels. It observes
+// the deadline of ctx. It fails with [bridge.CodeUnsupportedMedia], or with the error of ctx.
 func (p *Preparer) Scale(ctx context.Context, file []byte, side int) ([]byte, error) {
 	return p.ScaleFrom(ctx, bytes.NewReader(file), side)
 }

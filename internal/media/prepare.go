@@ -59,15 +59,15 @@ type Request struct {
 	Convert bool `json:"convert"`
 }
 
-// NewPreparer returns a Preparer. It leaves what an earlier process left in TempDir.
+// NewPreparer returns a Preparer. It does not remove files of earlier runs in TempDir.
 func NewPreparer(o PreparerOptions) *Preparer {
 	p := &Preparer{opts: o, decoding: intake.NewSemaphore(intake.Limits{Slots: 1}), files: intake.NewFiles(o.MaxBytes), every: disk.ProgressEvery}
 	p.create = func() (*os.File, error) { return disk.CreateIn(o.TempDir, "fetched-*") }
 	return p
 }
 
-// Check refuses, without using the network, a request that [Preparer.Prepare] would
-// refuse regardless of what the URL leads to. Its errors are those of Prepare.
+// Check refuses, without using the network, a request that [Preparer.Prepare] would refuse with any
+// file. It returns the same errors as Prepare.
 func (p *Preparer) Check(req Request) error {
 	if err := p.CheckReceived(req); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (p *Preparer) Check(req Request) error {
 //
 // Its errors are [bridge.CodeInvalid], [bridge.CodeFetchFailed] with a sentence that
 // starts "fetch failed:", [bridge.CodeUnsupportedMedia],
-// [bridge.CodeStorageUnavailable], [bridge.CodeTooManyConnections], or that of ctx.
+// [bridge.CodeStorageUnavailable], [bridge.CodeTooManyConnections], or the error of ctx.
 func (p *Preparer) Prepare(ctx context.Context, req Request) (_ bridge.File, cleanup func(), err error) {
 	f, err := p.temporary()
 	if err != nil {

@@ -61,9 +61,9 @@ type Incoming struct {
 	Cut func()
 }
 
-// Receive stores a file that a caller sends, when its turn comes. Its errors are
+// Receive stores a file that a caller sends. It waits for a slot. Its errors are
 // [bridge.CodePayloadTooLarge], [bridge.CodeStorageUnavailable],
-// [bridge.CodeTooManyConnections], or those of ctx and From.
+// [bridge.CodeTooManyConnections], or the errors of ctx and From.
 func (p *Preparer) Receive(ctx context.Context, in Incoming) (*Received, error) {
 	room := p.files.Begin(in.Family, in.Cut)
 	room.Announce(in.Announced)

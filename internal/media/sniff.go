@@ -113,7 +113,7 @@ func unmarked(t bridge.MediaType, declared string, file io.ReadSeeker) string {
 	if t == bridge.MediaSticker || !belongs(declared, t) {
 		return ""
 	}
-	if declared == "audio/mpeg" { // MP3 behind bytes that belong to no frame
+	if declared == "audio/mpeg" { // MP3 after other bytes
 		if _, err := probe.Guarded(file, probe.MP3Seconds); err != nil {
 			return ""
 		}

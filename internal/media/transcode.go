@@ -132,8 +132,8 @@ func (p *Preparer) intoSound(k kind) conversion {
 	}
 }
 
-// noRoomBehind returns the error of a disk that has no room behind a file, which ffmpeg does not tell
-// from other faults; nil if there is some.
+// noRoomBehind returns the error of a full disk if nothing can be appended to a file: ffmpeg does not
+// distinguish that from other errors.
 func noRoomBehind(file *os.File) error {
 	const most = 64 << 10
 	info, err := file.Stat()

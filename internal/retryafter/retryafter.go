@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Parse returns the pause that a Retry-After header asks for, in seconds or until a date
-// (RFC 9110, section 10.2.3): at most the longest, and 0 for what is neither.
+// Parse returns the pause in a Retry-After header, in seconds or until a date (RFC 9110, section
+// 10.2.3): at most longest, or 0 if the header is invalid.
 func Parse(value string, now time.Time, longest time.Duration) time.Duration {
 	seconds, err := strconv.Atoi(value)
 	if err == nil {

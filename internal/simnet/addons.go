@@ -77,7 +77,7 @@ func (p *Phone) AnswerEvent(ctx context.Context, event *Received, answer waE2E.E
 	}}, opts...)
 }
 
-// ExtensiblePoll returns a poll to which every member may add options.
+// ExtensiblePoll returns a poll that lets every member add options.
 func (p *Phone) ExtensiblePoll(question string, options []string) *waE2E.Message {
 	poll := p.client.BuildPollCreation(question, options, 0)
 	poll.PollCreationMessage.AllowAddOption = proto.Bool(true)

@@ -71,7 +71,7 @@ func (p *Phone) decodeCollection(ctx context.Context, name string) ([]appstate.M
 	return mutations, state, processor, err
 }
 
-// remaining returns the last mutation of each index, without those that were removed.
+// remaining returns the last mutation of each index, without removed ones.
 func remaining(mutations []appstate.Mutation) []appstate.Mutation {
 	var kept []appstate.Mutation
 	for i, m := range mutations {

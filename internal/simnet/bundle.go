@@ -20,8 +20,8 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// ShareHistory sends messages of the group to somebody who has joined, as the apps do on request of the member who added them. Messages are as the
-// member's phone keeps them: FromMe is the member.
+// ShareHistory sends messages of the group to a new member, as the apps do on request of the member who added them. Messages are as in the
+// history of the member's phone: FromMe is the member.
 func (g *Group) ShareHistory(ctx context.Context, by, with *Phone, messages ...*content.PastInfo) (types.MessageID, error) {
 	raw, err := proto.Marshal(&waGroupHistory.GroupHistory{Messages: messages})
 	if err != nil {

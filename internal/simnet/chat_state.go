@@ -9,7 +9,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// ChatState is how the account's devices keep a chat. A Muted one without MutedUntil is muted for ever.
+// ChatState is the state of a chat on the account's devices. A Muted one without MutedUntil is muted for ever.
 type ChatState struct {
 	Archived, Pinned, Unread, Muted bool
 	MutedUntil                      time.Time
@@ -52,7 +52,7 @@ func (s *ChatState) apply(m appstate.Mutation) {
 	}
 }
 
-// namesOf returns the names under which devices may keep a chat.
+// namesOf returns the JIDs under which devices may store a chat.
 func (p *Phone) namesOf(chat types.JID) []string {
 	p.net.Mu.Lock()
 	defer p.net.Mu.Unlock()

@@ -194,8 +194,8 @@ func (p *Phone) SetContact(ctx context.Context, number, fullName, firstName stri
 	return p.changeBook(ctx, 2, &waSyncAction.SyncActionValue{ContactAction: action}, appstate.IndexContact, pn)
 }
 
-// SetLIDContact adds a person without a number to the account's address book, which the companions share. An empty username stands for a
-// person who has given theirs up.
+// SetLIDContact adds a person without a number to the account's address book, which the companions share. An empty username means that the
+// person has given theirs up.
 func (p *Phone) SetLIDContact(ctx context.Context, person types.JID, fullName, username string) error {
 	action := &waSyncAction.LidContactAction{FullName: proto.String(fullName)}
 	if username != "" {

@@ -29,7 +29,7 @@ type GroupOptions struct {
 	Announce  bool
 	Locked    bool
 	Ephemeral uint32
-	// Community creates a community, a group in which nobody can write.
+	// Community creates a community: its members cannot write in it.
 	Community bool
 	// AnnouncementsOf creates the announcement group of this community.
 	AnnouncementsOf *Group
@@ -102,7 +102,7 @@ func (n *Network) Group(jid types.JID) (*Group, bool) {
 // JID returns the group's address.
 func (g *Group) JID() types.JID { return g.jid }
 
-// Members returns the members in the order in which they joined, as the group addresses them.
+// Members returns the members in the order of joining, by the group's form of address.
 func (g *Group) Members() []types.JID {
 	g.net.Mu.Lock()
 	defer g.net.Mu.Unlock()
@@ -124,7 +124,7 @@ func (g *Group) settle(ctx context.Context) error {
 	return nil
 }
 
-// Add adds members. Like those of Remove, Promote and Demote, its caller has to be an admin.
+// Add adds members. The caller must be an admin, as for Remove, Promote and Demote.
 func (g *Group) Add(ctx context.Context, by *Phone, who ...*Phone) error {
 	return g.changeMembers(ctx, by, "add", who)
 }

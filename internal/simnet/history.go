@@ -30,7 +30,7 @@ func (p *Phone) shareHistory(ctx context.Context, d *people.Device) error {
 	return nil
 }
 
-// history returns the parts of the history in the order in which phones send them.
+// history returns the parts of the history in the order of sending.
 func (p *Phone) history(d *people.Device) []*waHistorySync.HistorySync {
 	parts := []*waHistorySync.HistorySync{p.bootstrap(), p.pushNames()}
 	if recent := p.pastMessages(func(past Past) []*content.PastInfo { return past.Recent }); len(recent) > 0 {

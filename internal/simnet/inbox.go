@@ -222,7 +222,7 @@ func (p *Phone) Events() []any {
 	return slices.Clone(p.inbox.others)
 }
 
-// Forget discards everything received so far, which keeps long runs small.
+// Forget discards everything received so far, which limits the memory of long runs.
 func (p *Phone) Forget() {
 	p.inbox.mu.Lock()
 	defer p.inbox.mu.Unlock()

@@ -23,7 +23,7 @@ type keptMedia struct {
 	source  types.MessageSource
 }
 
-// isNamed reports whether a request addresses the message in the form in which it came over the wire.
+// isNamed reports whether a request has the message's original form of address.
 func (k keptMedia) isNamed(rmr *Node) bool {
 	if wire.JID(rmr, "jid") != k.source.Chat.ToNonAD() {
 		return false

@@ -24,7 +24,7 @@ func (p *Phone) Move(ctx context.Context, m Move) (*Phone, error) {
 	opts.Number, opts.Dialled = a.PhoneNumber, nil
 	var keys *Phone
 	if m.KeepLID {
-		keys = p // the app goes on, and tells the network its new number
+		keys = p // the app continues, and registers its new number
 	}
 	moved, err := n.newPhone(ctx, a, opts, keys)
 	if err != nil {

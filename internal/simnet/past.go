@@ -32,7 +32,7 @@ type Past struct {
 	PhoneOnly bool
 }
 
-// end returns what the phone says of messages from before some of its past, the oldest of which is the first one.
+// end returns whether the phone has more messages from before some of its past. The first message is the oldest.
 func (past Past) end(sent []*content.PastInfo, onDemand bool) *waHistorySync.Conversation_EndOfHistoryTransferType {
 	all := slices.Concat(past.Older, past.Recent)
 	switch reached := len(all) == 0 || len(sent) > 0 && sent[0] == all[0]; {

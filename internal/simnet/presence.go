@@ -51,7 +51,7 @@ func (p *Phone) SetPresence(ctx context.Context, available bool) error {
 	return p.client.SendPresence(ctx, presence)
 }
 
-// SetReadReceipts sets whether others see what the account has read, and notifies its other devices.
+// SetReadReceipts sets whether others see read receipts of the account, and notifies its other devices.
 func (p *Phone) SetReadReceipts(ctx context.Context, shown bool) error {
 	value := types.PrivacySettingNone
 	if shown {

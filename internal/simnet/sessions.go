@@ -110,5 +110,5 @@ func (p *Phone) Trust(other *Phone) {
 func NewDevice(log waLog.Logger) *store.Device { return signal.NewDevice(log, people.LowKeys) }
 
 // Rewind calls act, in which the phone sends, and then undoes the changes to its Signal sessions and group keys, so that its next messages
-// use keys a second time. So do clients that lose a change of a session while they send and receive at once.
+// use keys a second time. The same happens to clients that lose a change of a session while they send and receive at once.
 func (p *Phone) Rewind(act func() error) error { return p.memory.Rewind(act) }

@@ -166,7 +166,7 @@ func (c *Client) checkHost(host string) error {
 	return c.guard.Check("https://" + host + "/")
 }
 
-// connect asks for the hosts and drops those that cannot be the CDN's.
+// connect asks for the hosts and drops invalid ones.
 func (c *Client) connect(ctx context.Context, conns bridge.MediaConns, refresh bool) (bridge.MediaConn, error) {
 	conn, err := conns(ctx, refresh)
 	if err != nil {
@@ -211,7 +211,7 @@ func (c *Client) do(ctx context.Context, idle time.Duration, method, address str
 	return nil, w.explain(err)
 }
 
-// errStalled ends a request in which nothing moved for too long.
+// errStalled ends a request in which no bytes moved for too long.
 var errStalled = errors.New("the media server stopped sending or taking")
 
 // idleWatch cancels a request with errStalled when nothing moves for a while.

@@ -155,8 +155,8 @@ type Content struct {
 }
 
 // Decrypt decrypts a file from the CDN into dst and verifies it, in one pass: by its MAC,
-// and by the hash of the encrypted bytes if the message has one. What was written to dst
-// must not be used unless the error is nil.
+// and by the hash of the encrypted bytes if the message has one. After an error, the bytes in dst
+// must not be used.
 //
 // It ignores the sender's size and hash of the plaintext: in real messages they are
 // sometimes wrong.

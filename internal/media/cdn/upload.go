@@ -19,12 +19,12 @@ import (
 // uploadIdle is how long a media server may take nothing before the next try.
 const uploadIdle = 30 * time.Second
 
-// Upload encrypts a file and uploads it to the CDN. Unlike whatsmeow's, it tries every host
-// and repeats failures that may pass. The encrypted file is written to the disk first: the
-// address of an upload contains its hash.
+// Upload encrypts a file and uploads it to the CDN. Unlike whatsmeow, it tries every host and repeats
+// failures that may pass. The encrypted file is written to the disk first: the address of an upload
+// contains its hash.
 //
 // Its errors are [bridge.CodeStorageUnavailable], [bridge.CodeSendRefused],
-// [bridge.CodeNotConnected], or that of ctx if it was cancelled.
+// [bridge.CodeNotConnected], or the error of a cancelled ctx.
 func (c *Client) Upload(ctx context.Context, conns bridge.MediaConns, f bridge.File) (up bridge.UploadedFile, err error) {
 	encrypted, err := disk.Room(c.makeRoom).Create(func() (*os.File, error) { return os.CreateTemp(c.tempDir, "upload-*") })
 	if err != nil {

@@ -43,7 +43,7 @@ func (r *Reserve) Check(more int64) error {
 // checkEvery is how many bytes are written between two looks at the disk.
 const checkEvery = 1 << 20
 
-// Reader returns a reader of what is written to the disk, which fails as [Reserve.Check] does.
+// Reader returns a reader whose bytes are written to the disk. It fails as [Reserve.Check] does.
 func (r *Reserve) Reader(from io.Reader) io.Reader { return &reservedReader{Reader: from, reserve: r} }
 
 type reservedReader struct {

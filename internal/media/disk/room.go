@@ -27,7 +27,7 @@ func (r Room) Retry(size int64, do func() error) error {
 	}
 }
 
-// IsFull reports whether an error is that of a full disk.
+// IsFull reports whether an error means that the disk is full.
 func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 func (r Room) Create(create func() (*os.File, error)) (file *os.File, err error) {

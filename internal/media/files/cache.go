@@ -1,5 +1,5 @@
-// Package files opens the files on the disk: those of messages, which [Cache] downloads, pictures of
-// people and groups ([Pictures]), and files of imported chats ([Imported]).
+// Package files opens files on the disk: the files of messages, which [Cache] downloads, the pictures
+// of people and groups ([Pictures]), and the files of imported chats ([Imported]).
 package files
 
 import (
@@ -23,7 +23,7 @@ import (
 type CacheOptions struct {
 	// Dir holds the files, decrypted. It is created if it does not exist, also if it is wiped.
 	Dir string
-	// MaxBytes limits the disk space beyond open files; 0 keeps nothing.
+	// MaxBytes limits the disk space apart from open files; with 0, files are removed once they are closed.
 	MaxBytes int64
 	// MaxFile is the largest file that is downloaded.
 	MaxFile  int64
@@ -57,8 +57,8 @@ type Cache struct {
 	changed  *sync.Cond  // one may begin now
 }
 
-// NewCache opens the cache in a directory, with the files that an earlier one left
-// there. Where the disk is full, uploads to its CDN evict from it, too.
+// NewCache opens the cache in a directory, with the files of earlier runs. If the disk is full, uploads
+// through its CDN client evict files from it, too.
 func NewCache(o CacheOptions) (*Cache, error) {
 	kept, err := newLRU(o.Dir, o.MaxBytes)
 	if err != nil {
@@ -80,19 +80,19 @@ func (c *Cache) Close() {
 	c.work.Wait()
 }
 
-// Size returns the total size of the files that are kept, in bytes.
+// Size returns the total size of the cached files, in bytes.
 func (c *Cache) Size() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lru.total
 }
 
-// Open opens the file of a message, from the cache or the CDN. Callers that want
-// the same file share one download, which continues while any of them waits.
+// Open opens the file of a message, from the cache or the CDN. Concurrent callers of one file use one
+// download, which continues while any of them waits.
 //
 // Its errors are [bridge.CodeNotFound] for a message without a file,
 // [bridge.CodeMediaTooLarge], [bridge.CodeMediaGone], [bridge.CodeMediaInvalid],
-// [bridge.CodeStorageUnavailable], [bridge.CodeMediaUnavailable], and those of the [Account].
+// [bridge.CodeStorageUnavailable], [bridge.CodeMediaUnavailable], and the errors of the [Account].
 func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
 	if m.Media == nil {
 		return nil, bridge.NotFound("the message has no file")
@@ -150,7 +150,7 @@ func nameOf(m *bridge.Media) (string, error) {
 	return namePrefix + id, nil
 }
 
-// take returns a file that is held against eviction, downloaded unless it is kept.
+// take returns a file and protects it from eviction. It downloads the file if it is not in the cache.
 func (c *Cache) take(ctx context.Context, name string, m bridge.Message) (*entry, error) {
 	c.mu.Lock()
 	if b := c.lru.find(name); b != nil && b.verified {
@@ -239,7 +239,7 @@ func openSized(path string, size int64) (*os.File, error) {
 	return file, nil
 }
 
-// verifyKept verifies a file that an earlier process left; errMissing if there is none.
+// verifyKept verifies a file of an earlier run. It returns errMissing if there is none.
 func (c *Cache) verifyKept(name string) (kept cdn.Content, err error) {
 	c.mu.Lock()
 	if b := c.lru.find(name); b != nil {
@@ -275,20 +275,20 @@ func (c *Cache) stillHasFile(ctx context.Context, m bridge.Message) error {
 	return err
 }
 
-// Forget removes the files of deleted messages from the disk at once; nil files are
-// permitted. Readers that have one open may finish; a download in progress is not kept.
-// A message with the same file that is not deleted (a forward) downloads it again.
+// Forget removes the files of deleted messages from the disk at once; nil files are permitted. Open
+// files stay readable; a download in progress is discarded. A message with the same file that is not
+// deleted (a forward) downloads it again.
 //
-// Call it before the deletion is committed, so that a crash leaves nothing behind, and again
-// afterwards; HasFile catches downloads that begin later. A file that could not be removed,
-// which is an error, is never shown again, and removed when the cache evicts.
+// Call it before the deletion is committed, so that no file is left after a crash, and again
+// afterwards; HasFile catches downloads that begin later. If a file cannot be removed, Forget returns
+// an error. The file is not opened again, and it is removed at the next eviction.
 func (c *Cache) Forget(files ...*bridge.Media) error {
 	var failed []error
 	for _, file := range files {
 		if file == nil {
 			continue
 		}
-		if name, err := nameOf(file); err == nil { // a file without a name was never kept
+		if name, err := nameOf(file); err == nil { // a file without a name was never stored
 			failed = append(failed, c.forget(name))
 		}
 	}

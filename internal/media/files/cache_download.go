@@ -231,7 +231,7 @@ func (c *Cache) MakeRoom(size int64) bool {
 
 type received struct {
 	cdn.Content
-	path string // of a temporary file, to keep or to remove
+	path string // of a temporary file
 }
 
 // download downloads a file of at most limit encrypted bytes. If the CDN has lost it, the

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	namePrefix = "file-" // of files that are kept
-	// partialPrefix begins the names of files that are not kept, such as downloads under way.
-	// They are removed at the start.
+	namePrefix = "file-" // of cached files
+	// partialPrefix begins the names of temporary files, such as downloads in progress. They are removed
+	// at the start.
 	partialPrefix = "partial-"
 )
 
-// ownName matches the names of kept files, with the hash of their contents. Others are left alone.
+// ownName matches the names of cached files, with the hash of their contents. Other files are left alone.
 var ownName = regexp.MustCompile("^(" + namePrefix + "[0-9a-f]{64})-([0-9a-f]{64})$")
 
-// lru keeps a directory's files in the order of use. The time of use is that of modification,
-// so it survives restarts. Only path and createPartial may be called without the cache's mu.
+// lru has a directory's files in the order of use. The time of use is the time of modification, so it
+// survives restarts. Only path and createPartial may be called without the cache's mu.
 type lru struct {
 	dir    string
 	max    int64
@@ -37,7 +37,7 @@ type lru struct {
 	order  *list.List // of *entry, the most recently used first
 }
 
-// entry is a file that is kept.
+// entry is a file in the lru.
 type entry struct {
 	name string
 	cdn.Content
@@ -166,11 +166,11 @@ func (l *lru) release(b *entry) {
 	l.shrink(l.max)
 }
 
-// excess returns how many bytes are kept beyond the limit, because they are open.
+// excess returns by how many bytes open files exceed the limit.
 func (l *lru) excess() int64 { return max(0, l.total-l.max) }
 
-// shrink removes forgotten files that are still there, and the least recently used ones that
-// are not held until at most limit bytes are kept. It returns how many bytes it removed.
+// shrink removes forgotten files, and then the least recently used files that are not held until the
+// total is at most limit bytes. It returns how many bytes it removed.
 func (l *lru) shrink(limit int64) (removed int64) {
 	for element := l.order.Back(); element != nil; {
 		b, last := element.Value.(*entry), element

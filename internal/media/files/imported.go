@@ -48,7 +48,7 @@ func OpenImported(ctx context.Context, dir string, isNeeded func(ctx context.Con
 	return k, nil
 }
 
-// settle keeps a new file whose message is stored, and removes what no message has.
+// settle makes a new file permanent if its message is stored, and otherwise removes it.
 func (k *Imported) settle(ctx context.Context, name string, isNeeded func(ctx context.Context, sum []byte) (bool, error)) error {
 	begin, isNew := strings.CutSuffix(name, newSuffix)
 	sum, err := hex.DecodeString(begin)
@@ -68,7 +68,7 @@ func (k *Imported) settle(ctx context.Context, name string, isNeeded func(ctx co
 	return os.Remove(filepath.Join(k.dir, name))
 }
 
-// Settle keeps a file that was added, once its message is stored.
+// Settle makes an added file permanent, once its message is stored.
 func (k *Imported) Settle(sum []byte) error {
 	if err := os.Rename(k.path(sum)+newSuffix, k.path(sum)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return disk.Failed(err)
@@ -76,8 +76,7 @@ func (k *Imported) Settle(sum []byte) error {
 	return nil
 }
 
-// Adding holds off the removal of files until done is called: those that are added meanwhile have
-// no message yet.
+// Adding delays the removal of files until done is called: new files have no message yet.
 func (k *Imported) Adding() (done func()) {
 	k.adding.RLock()
 	return k.adding.RUnlock
@@ -158,7 +157,7 @@ func describeKept(file *os.File, name string, t bridge.MediaType, ptt bool) *bri
 	return m
 }
 
-// open opens the kept file of a message; errMissing where it is gone or damaged.
+// open opens the imported file of a message. It returns errMissing if the file is gone or damaged.
 func (k *Imported) open(m bridge.Message) (*File, error) {
 	sum := m.Media.Ref.FileSHA256
 	file, err := os.Open(k.path(sum))

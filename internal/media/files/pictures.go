@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	pictureLife    = 24 * time.Hour   // how long an answer is kept
+	pictureLife    = 24 * time.Hour   // how long an answer is stored
 	maxPicture     = 1 << 20          // bytes; real ones have some hundred kilobytes at most
-	maxPictures    = 20_000           // that are kept: the answer that there is none takes hardly any room
+	maxPictures    = 20_000           // stored answers: "no picture" takes hardly any space
 	pictureTime    = 30 * time.Second // for the query to the network and the download
 	picturesAtOnce = 4                // queries at a time
 )
 
 var (
 	pictureTypes = []string{"image/jpeg", "image/png", "image/webp"}
-	// noPicture has the answers that there is no picture, which are kept by their codes.
+	// noPicture has the answers without a picture, which are stored as their codes.
 	noPicture = map[bridge.Code]string{
 		bridge.CodePictureHidden: "the picture is not shown to this account",
 		bridge.CodeNoPicture:     "there is no picture",
@@ -40,7 +40,7 @@ var (
 
 // PictureAccount asks the network for pictures and names its media servers.
 type PictureAccount interface {
-	// Picture asks where the picture of a person or a group is. It fails with
+	// Picture returns the address of a person's or group's picture. It fails with
 	// [bridge.CodeNoPicture], [bridge.CodePictureHidden] or [bridge.CodeNotConnected].
 	Picture(ctx context.Context, of bridge.JID, size bridge.PictureSize) (bridge.Picture, error)
 	// MediaConn implements [bridge.MediaConns].
@@ -56,12 +56,12 @@ type PicturesOptions struct {
 	CDN      *cdn.Client
 	Account  PictureAccount
 	Log      zerolog.Logger
-	// Now is the clock by which pictures expire; nil is the machine's.
+	// Now is the clock for the expiry of pictures; nil means the machine's.
 	Now func() time.Time
 }
 
-// Pictures opens the pictures of people and groups. It keeps the network's answers, also that
-// there is none, for a day or until a change is announced. It is safe for concurrent use.
+// Pictures opens the pictures of people and groups. It stores the network's answers, also "no picture",
+// for a day or until a change is received. It is safe for concurrent use.
 type Pictures struct {
 	opts   PicturesOptions
 	asking singleflight.Group
@@ -80,7 +80,7 @@ type Picture struct {
 	At       time.Time // when the network sent it
 }
 
-// NewPictures opens the pictures in a directory, with those that an earlier one left.
+// NewPictures opens the pictures in a directory, with the pictures of earlier runs.
 func NewPictures(o PicturesOptions) (*Pictures, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -93,11 +93,11 @@ func NewPictures(o PicturesOptions) (*Pictures, error) {
 	return p, p.evict()
 }
 
-// Open opens the picture of a person or a group. Callers that want the same one share
-// one query to the network, whose answer is kept even if all of them go away.
+// Open opens the picture of a person or a group. Concurrent callers of one picture use one query to
+// the network. Its answer is stored even if all callers go away.
 //
 // Its errors are [bridge.CodeNoPicture], [bridge.CodePictureHidden],
-// [bridge.CodeMediaInvalid], [bridge.CodeMediaUnavailable] and those of the account.
+// [bridge.CodeMediaInvalid], [bridge.CodeMediaUnavailable] and the errors of the account.
 func (p *Pictures) Open(ctx context.Context, of bridge.JID, size bridge.PictureSize) (*Picture, error) {
 	name := nameOfPicture(of, size)
 	if file, err := p.open(name); file != nil || err != nil {
@@ -125,7 +125,7 @@ func nameOfPicture(of bridge.JID, size bridge.PictureSize) string {
 	return namePrefix + hex.EncodeToString(sum[:])
 }
 
-// open returns a kept picture, nil without one, or the error of one that does not exist.
+// open returns a stored picture, nil without one, or the stored error.
 func (p *Pictures) open(name string) (*Picture, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +153,7 @@ func pictureIn(answer []byte, at time.Time) (*Picture, error) {
 	return &Picture{Reader: bytes.NewReader(answer), MimeType: mimeType, SHA256: sum[:], At: at}, nil
 }
 
-// Forget removes the kept answers for a person or a group, by all of their JIDs.
+// Forget removes the stored answers for a person or a group, by all of their JIDs.
 func (p *Pictures) Forget(names ...bridge.JID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,7 +166,7 @@ func (p *Pictures) Forget(names ...bridge.JID) {
 	}
 }
 
-// ask asks the network for a picture, and keeps the answer.
+// ask asks the network for a picture, and stores the answer.
 func (p *Pictures) ask(ctx context.Context, of bridge.JID, size bridge.PictureSize) ([]byte, error) {
 	if p.turns.Acquire(ctx, 1) != nil {
 		return nil, bridge.Fail(bridge.CodeMediaUnavailable, "too many other pictures are being asked for: try again later")
@@ -185,7 +185,7 @@ func (p *Pictures) ask(ctx context.Context, of bridge.JID, size bridge.PictureSi
 	return data, nil
 }
 
-// fetch returns the picture, or the code of the reason why there is none.
+// fetch returns the picture, or the error code in its place.
 func (p *Pictures) fetch(ctx context.Context, of bridge.JID, size bridge.PictureSize) ([]byte, error) {
 	place, err := p.opts.Account.Picture(ctx, of, size)
 	if err != nil {
@@ -199,12 +199,12 @@ func (p *Pictures) fetch(ctx context.Context, of bridge.JID, size bridge.Picture
 		return nil, bridge.Fail(bridge.CodeMediaUnavailable, "the network's media server does not have the picture: try again later").Because(err)
 	}
 	if err == nil {
-		_, err = pictureIn(data, time.Time{}) // only what can be shown is kept
+		_, err = pictureIn(data, time.Time{}) // only valid pictures are stored
 	}
 	return data, cdn.Explain(ctx, err)
 }
 
-// keep keeps a picture, unless one has changed since the count of changes was taken.
+// keep stores a picture, unless a picture has changed since the count of changes was read.
 func (p *Pictures) keep(name string, changes uint64, data []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -37,7 +37,7 @@ func NewCDN(t testing.TB) *CDN {
 	cdn := &CDN{t: t, files: map[string][]byte{}}
 	cdn.Server = httptest.NewTLSServer(cdn)
 	t.Cleanup(cdn.Server.Close)
-	t.Cleanup(cdn.Server.CloseClientConnections) // for those that stall
+	t.Cleanup(cdn.Server.CloseClientConnections) // of stalled requests
 	cdn.Hosts = []string{cdn.Server.Listener.Addr().String()}
 	return cdn
 }

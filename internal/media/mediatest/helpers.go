@@ -29,8 +29,8 @@ func Allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// HeapPeak runs do and returns by how much the heap grew at most meanwhile.
-// Garbage is collected often, so that what is measured is what is in use.
+// HeapPeak runs do and returns the largest growth of the heap meanwhile. Garbage is collected often,
+// so that only used memory counts.
 func HeapPeak(do func()) int64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	var before, now runtime.MemStats

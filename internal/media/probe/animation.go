@@ -25,7 +25,7 @@ func IsAnimated(file io.ReadSeeker, sniffed string) bool {
 	return false
 }
 
-// hasSecondFrame walks the blocks of a GIF (GIF89a, appendix A). What is no block ends the file.
+// hasSecondFrame walks the blocks of a GIF (GIF89a, appendix A). Anything else ends the file.
 func hasSecondFrame(file io.ReadSeeker) (_ bool, err error) {
 	r, buf := bufio.NewReader(file), make([]byte, 1<<10)
 	next := func(n int) []byte { // zeros after an error
@@ -68,13 +68,13 @@ type webp struct {
 	Width, Height int
 	Animated      bool
 	lossless      bool // has a picture of that kind
-	alpha         bool // has transparency beside a picture
+	alpha         bool // has a separate alpha channel
 	shown         bool // has something to show
 }
 
 var errNoWebP = errors.New("not a whole WebP file")
 
-// maxWebPChunks bounds the chunks of a file, of which an animation has one a frame.
+// maxWebPChunks bounds the chunks of a file. An animation has one for each frame.
 const maxWebPChunks = 10_000
 
 // ReadWebP walks the chunks of a WebP file (RFC 9649), which must fill it. It decodes nothing.

@@ -13,7 +13,7 @@ import (
 type ogg struct {
 	IsOpus  bool  // else it is Vorbis
 	rate    int64 // of the granule positions; Opus always counts in 48000
-	preskip int64 // what a player drops at the beginning
+	preskip int64 // samples that a player skips at the beginning
 	last    int64 // the last granule position
 	earlier int64 // how long the streams before the last one play
 	samples int64 // of all Opus packets together
@@ -37,8 +37,7 @@ var (
 	errOggPage = errors.New("not an Ogg page")
 )
 
-// readOgg reads the first stream of an Ogg file, if it is Opus or Vorbis, and those that follow
-// it.
+// readOgg reads the first stream of an Ogg file, if it is Opus or Vorbis, and the streams after it.
 func readOgg(r io.ReadSeeker) (*ogg, error) {
 	o := &ogg{}
 	err := walkOgg(r, func(p *packet) error {
@@ -75,8 +74,8 @@ func (o *ogg) identify(head []byte) error {
 // beginsStream marks the first page of a stream (RFC 3533, section 6).
 const beginsStream = 2
 
-// walkOgg visits the packets of a file's first stream and of those that follow it, each counted
-// from 0, and the granule positions of their pages.
+// walkOgg visits the packets of a file's first stream and of the streams after it, each counted from
+// 0, and the granule positions of their pages.
 func walkOgg(src io.Reader, visit func(*packet) error, granule func(int64)) error {
 	r := bufio.NewReaderSize(src, 64<<10)
 	var serial uint32

@@ -33,7 +33,7 @@ type pictureHead struct {
 	interlaced bool // of a PNG: it comes in seven passes
 }
 
-// ReadPictureHead reads a picture's head. What it does not say is taken for the most expensive.
+// ReadPictureHead reads a picture's header. It assumes the most expensive value for missing fields.
 func ReadPictureHead(r io.ReadSeeker) (head pictureHead, err error) {
 	if head.Config, head.format, err = image.DecodeConfig(r); err != nil {
 		return head, fmt.Errorf("read picture's head: %w", err)
@@ -97,7 +97,7 @@ func jpegCost(model color.Model, progressive bool) float64 {
 	return components + converted
 }
 
-// pngCost returns the bytes of a pixel: eight where a grey of 16 bits has a transparent one.
+// pngCost returns the bytes of a pixel: eight if a grey picture of 16 bits has a transparent colour.
 // The passes of an interlaced picture are together as large as the whole.
 func pngCost(model color.Model, interlaced bool) float64 {
 	perPixel := 4.0
@@ -110,8 +110,8 @@ func pngCost(model color.Model, interlaced bool) float64 {
 	return perPixel
 }
 
-// webpCost returns the bytes of a pixel. What is lossless, as transparency usually is, has
-// four, up to twice, beside the smaller pictures of its transforms.
+// webpCost returns the bytes of a pixel. Lossless data, which usually includes transparency, takes
+// four, up to twice, and the smaller pictures of its transforms.
 func webpCost(w webp) float64 {
 	perPixel := 1.7
 	if w.lossless {

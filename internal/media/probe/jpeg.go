@@ -101,7 +101,7 @@ func checkScans(src io.ReadSeeker) (struct{}, error) {
 		marker, err := nextMarker(r)
 		switch {
 		case errors.Is(err, io.EOF), marker == 0xD9:
-			return struct{}{}, nil // the decoder finds out what is missing
+			return struct{}{}, nil // the decoder reports the missing part
 		case err != nil:
 			return struct{}{}, err
 		case hasNoLength(marker):

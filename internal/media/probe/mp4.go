@@ -13,7 +13,7 @@ type Movie struct {
 	Seconds       float64 // 0 where unknown
 	Width, Height int     // as shown, after rotation
 	HasVideo      bool
-	codings       []string // of pictures and sounds; "" for others than those named below
+	codings       []string // of pictures and sounds; "" for codecs other than the constants
 }
 
 // The codings that need another container at most.
@@ -39,7 +39,7 @@ func (m *Movie) hasOnly(codings ...string) bool {
 
 const (
 	maxBoxes = 100_000 // of a file; fragmented ones have many
-	maxDepth = 6       // moov, trak, mdia, minf, stbl, and what is in it
+	maxDepth = 6       // moov, trak, mdia, minf, stbl, and its boxes
 )
 
 // movieReader walks the boxes of a file (ISO/IEC 14496-12), whose sizes and counts may be lies.

@@ -22,7 +22,7 @@ func BaseType(mimeType string) string {
 	return strings.ToLower(strings.TrimSpace(b))
 }
 
-// macroType ends the types of Office documents with macros, whose bytes are those of documents without.
+// macroType ends the types of Office documents with macros. Their bytes look like documents without macros.
 const macroType = ".macroenabled.12"
 
 // extensions maps extensions to the types of common documents, many of whose bytes
@@ -77,7 +77,7 @@ func knownExtension(mimeType string) string {
 	return ""
 }
 
-// ExtensionOf returns the extension of a type's files, or else that of the bytes.
+// ExtensionOf returns the usual extension of a type, or else the extension of the bytes' format.
 func (k Kind) ExtensionOf(mimeType string) string {
 	if known := knownExtension(mimeType); known != "" {
 		return known

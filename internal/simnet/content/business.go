@@ -28,7 +28,7 @@ func BusinessMessages(f BusinessFiles) []BusinessMessage {
 	return all
 }
 
-// BusinessFiles holds the files in the headers of these messages. A nil one stands for a file without keys.
+// BusinessFiles holds the files in the headers of these messages; nil means a file without keys.
 type BusinessFiles struct {
 	Image    *waE2E.ImageMessage
 	Video    *waE2E.VideoMessage

@@ -16,10 +16,10 @@ func HistoryPart(kind waHistorySync.HistorySync_HistorySyncType, chats ...*waHis
 	return &waHistorySync.HistorySync{SyncType: kind.Enum(), ChunkOrder: proto.Uint32(1), Progress: proto.Uint32(100), Conversations: chats}
 }
 
-// PastInfo is a message as phones keep it.
+// PastInfo is a message in a phone's history.
 type PastInfo = waWeb.WebMessageInfo
 
-// PastMessage returns a message as a phone keeps it. The sender is empty for the phone's own messages, and the other person in a direct chat.
+// PastMessage returns a message for a phone's history. The sender is empty for the phone's own messages, and the other person in a direct chat.
 func PastMessage(chat, sender types.JID, id types.MessageID, at time.Time, msg *waE2E.Message) *PastInfo {
 	info := &waWeb.WebMessageInfo{
 		Key:     &waCommon.MessageKey{RemoteJID: proto.String(chat.String()), FromMe: proto.Bool(sender.IsEmpty()), ID: proto.String(id)},
@@ -34,7 +34,7 @@ func PastMessage(chat, sender types.JID, id types.MessageID, at time.Time, msg *
 	return info
 }
 
-// PastText returns a text as a phone keeps it.
+// PastText returns a text for a phone's history.
 func PastText(chat, sender types.JID, id types.MessageID, at time.Time, text string) *PastInfo {
 	return PastMessage(chat, sender, id, at, &waE2E.Message{Conversation: proto.String(text)})
 }

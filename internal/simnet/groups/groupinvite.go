@@ -28,7 +28,7 @@ func (n *Registry) answerInvite(g *Group, by *people.Account, revoke bool) wire.
 	return wire.Result(invite)
 }
 
-// answerLink describes the group behind a link, or lets the account join.
+// answerLink describes the group of a link, or lets the account join.
 func (n *Registry) answerLink(who *people.Account, code string, join bool) wire.Answer {
 	for _, g := range n.Groups {
 		switch {
@@ -70,7 +70,7 @@ func (g *Group) requestOf(who *people.Account) int {
 	return slices.IndexFunc(g.Requests, func(r JoinRequest) bool { return r.Who == who })
 }
 
-// requestEntry adds an account's request to join and notifies the admins. Unlike those of participants, the notification has a requested_user
+// requestEntry adds an account's request to join and notifies the admins. The notification has a requested_user instead of a participant
 // (whatsapp-rust, wacore, notifications of groups).
 func (n *Registry) requestEntry(g *Group, who *people.Account) wire.Answer {
 	if g.requestOf(who) < 0 {

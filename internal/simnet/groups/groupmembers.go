@@ -95,7 +95,7 @@ func (n *Registry) acceptOffer(g *Group, who *people.Account, request *Node) wir
 // changeMembers applies a change of members. Its answer has the request's tag and one entry for each member named.
 func (n *Registry) changeMembers(g *Group, by *people.Account, request *Node) wire.Answer {
 	if g.Parent {
-		return wire.NotAllowed // a community's members are those of its groups
+		return wire.NotAllowed // a community has the members of its groups
 	}
 	var named []*people.Account
 	var entries []Node

@@ -84,7 +84,7 @@ func (n *Registry) createGroup(creator *people.Account, request *Node) wire.Answ
 	return wire.Result(node)
 }
 
-// createKey returns the key that the creator gave a new group, by which the creator's devices recognize it.
+// createKey returns the key that the creator gave a new group. The creator's devices recognize the group by it.
 func (n *Registry) createKey(request *Node) string {
 	if n.dropsCreateKeys {
 		return ""

@@ -47,7 +47,7 @@ type Group struct {
 	topicBy     *people.Account
 	Announce    bool
 	Locked      bool
-	Parent      bool      // a community, in which nobody can write
+	Parent      bool      // a community: its members cannot write in it
 	Community   types.JID // whose announcement group it is; empty for others
 	Picture     *media.Picture
 	Ephemeral   uint32
@@ -61,7 +61,7 @@ type Group struct {
 	offers      map[string]offer
 	Requests    []JoinRequest            // people who wait for approval
 	left        map[*people.Account]bool // members who left on their own
-	barred      map[*people.Account]bool // members whom an admin removed
+	barred      map[*people.Account]bool // members that an admin removed
 	Members     map[*people.Account]*Member
 	memberOrder []*people.Account
 }
@@ -87,7 +87,7 @@ func (m *Member) kind() string {
 // JID returns the address of the group.
 func (g *Group) JID() types.JID { return types.NewJID(g.id, types.GroupServer) }
 
-// Form returns the server name of the JIDs with which the group addresses its members.
+// Form returns the server name in the JIDs of the group's members.
 func (g *Group) Form() string {
 	if g.LidMode {
 		return types.HiddenUserServer
@@ -95,7 +95,7 @@ func (g *Group) Form() string {
 	return types.DefaultUserServer
 }
 
-// Sorted returns the members in the order in which they joined.
+// Sorted returns the members in the order of joining.
 func (g *Group) Sorted() []*people.Account { return g.memberOrder }
 
 func (g *Group) add(a *people.Account, m *Member) {

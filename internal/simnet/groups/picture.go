@@ -42,7 +42,7 @@ func (n *Registry) ChangePicture(d *people.Device, g *Group, node *Node) wire.An
 	return wire.Result(Node{Tag: "picture", Attrs: attrs{"id": g.Picture.ID, "type": "image"}})
 }
 
-// previewOf returns a small JPEG of a picture; nil where the network does not take the picture.
+// previewOf returns a small JPEG of a picture, or nil if the network refuses the picture.
 func previewOf(full []byte) []byte {
 	picture, err := jpeg.Decode(bytes.NewReader(full))
 	if err != nil {

@@ -44,7 +44,7 @@ type Account struct {
 	Privacy     map[string]string
 	// BlocksHidden leaves out of notifications who was blocked or unblocked.
 	BlocksHidden bool
-	// Issued holds the privacy tokens that this account has given to those it trusts.
+	// Issued holds the privacy tokens that this account has given to people it trusts.
 	Issued map[*Account]IssuedToken
 	// refusing limits the senders to accounts that this one trusts.
 	refusing bool
@@ -53,7 +53,7 @@ type Account struct {
 	// capping limits the chats that the account may begin; met holds the accounts that it has a chat with.
 	capping Capping
 	met     map[*Account]bool
-	// defaultTimer is the timer with which the account's new chats begin, in seconds, set at timerSetAt.
+	// defaultTimer is the timer of the account's new chats, in seconds, set at timerSetAt.
 	defaultTimer uint32
 	timerSetAt   time.Time
 	// Salt lets companions derive tokens for people who have given none.
@@ -198,7 +198,7 @@ func defaultPrivacy() map[string]string {
 	}
 }
 
-// FormFor returns the form of address in which others see the sender: the phone's wish, or that of `to`.
+// FormFor returns the address form that others see for the sender: the phone's choice, or the form of `to`.
 func (a *Account) FormFor(node *Node, mirrored string) string {
 	if form := a.Wishes[wire.Text(node, "id")].Form; form != "" {
 		return form

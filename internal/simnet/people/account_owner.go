@@ -13,7 +13,7 @@ import (
 )
 
 // WithholdMapping hides which LID belongs to the account's number, or shows it again: while hidden, messages, groups and queries show only
-// one of the two. Clients that know it already keep it.
+// one of the two. Clients that know it already still know it.
 func (a *Account) WithholdMapping(withheld bool) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
@@ -49,7 +49,7 @@ func (a *Account) Unlink(d *Device) {
 	}
 }
 
-// SetSalt sets the secret from which companions derive tokens for people who have given none.
+// SetSalt sets the secret from which companions derive tokens for people without one.
 func (a *Account) SetSalt(salt []byte) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// AnswerAppState stores new patches of an account's collections and returns those that a device lacks.
+// AnswerAppState stores new patches of an account's collections and returns the patches that a device lacks.
 func (n *Directory) AnswerAppState(d *Device, node *Node) wire.Answer {
 	request, ok := wire.Child(node, "sync")
 	if !ok {

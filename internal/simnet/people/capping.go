@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Capping is how many chats an account may begin in a cycle. The zero one is no limit.
+// Capping is how many chats an account may begin in a cycle. The zero value means no limit.
 type Capping struct {
 	Status      string // NONE, FIRST_WARNING, SECOND_WARNING or CAPPED
 	Total, Used int
@@ -40,7 +40,7 @@ func (n *Directory) notifyCapping(a *Account) {
 	}
 }
 
-// cappingInfo returns what the network says of the limit. Times are texts, counts are numbers.
+// cappingInfo returns the network's answer about the limit. Times are texts, counts are numbers.
 func (a *Account) cappingInfo() map[string]any {
 	c := a.capping
 	info := map[string]any{

@@ -66,7 +66,7 @@ type Counters struct {
 // Address returns the device's address with the given server name.
 func (d *Device) Address(form string) types.JID { return d.Account.Address(form, d.Number) }
 
-// SeesTyping reports whether the device is told of typing: phones are, and companions that are available. The caller holds Directory.Mu.
+// SeesTyping reports whether the device receives typing notifications: phones do, and companions that are available. The caller holds Directory.Mu.
 func (d *Device) SeesTyping() bool { return d.Number == 0 || d.available }
 
 // JID returns the device's address under its phone number.

@@ -7,8 +7,8 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// MissGroupChanges sets whether the network keeps no changes of groups for the device. With each login it is told that there were some, until
-// it reports that it has read the groups.
+// MissGroupChanges sets whether the network drops changes of groups for the device. At each login the device is notified that there were some,
+// until it reports that it has read the groups.
 func (d *Device) MissGroupChanges(miss bool) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
@@ -30,14 +30,14 @@ func (d *Device) setDirty(kind string) {
 	d.dirty[kind] = wire.UnixNow()
 }
 
-// ReportDirty tells the device of lost changes. The caller holds Directory.Mu.
+// ReportDirty notifies the device of lost changes. The caller holds Directory.Mu.
 func (d *Device) ReportDirty() {
 	for _, kind := range slices.Sorted(maps.Keys(d.dirty)) {
 		d.Conn.Send(Node{Tag: "ib", Content: []Node{{Tag: "dirty", Attrs: attrs{"type": kind, "timestamp": d.dirty[kind]}}}})
 	}
 }
 
-// AnswerDirty handles the device's report that it has read what was lost. The caller holds Directory.Mu.
+// AnswerDirty handles the device's report that it has read the lost changes. The caller holds Directory.Mu.
 func (d *Device) AnswerDirty(node *Node) wire.Answer {
 	clean, ok := wire.Child(node, "clean")
 	if !ok {

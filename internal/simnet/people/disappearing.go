@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// SetDefaultTimer sets the account's default timer of disappearing messages, with which its new chats begin, and notifies everybody. Zero seconds
-// are none.
+// SetDefaultTimer sets the account's default timer of disappearing messages, which applies to its new chats, and notifies everybody. Zero
+// means none.
 func (a *Account) SetDefaultTimer(seconds uint32) {
 	n := a.net
 	n.Mu.Lock()

@@ -223,7 +223,7 @@ func (d *Device) CorruptMessages(count int) {
 	d.Faults.corruptBodies += count
 }
 
-// StatelessKeys marks those of the next messages for the device that begin a session as ones that leave its session alone.
+// StatelessKeys makes the device's next messages that begin a session leave its session unchanged.
 func (d *Device) StatelessKeys(count int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()

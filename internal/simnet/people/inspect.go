@@ -53,7 +53,7 @@ func (d *Device) AcknowledgedMessages() []Acknowledged {
 	})
 }
 
-// Queue returns the number of unacknowledged stanzas, and of those on the wire.
+// Queue returns the number of unacknowledged stanzas, and how many of them are on the wire.
 func (d *Device) Queue() (waiting, onWire int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()

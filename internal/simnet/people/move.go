@@ -12,13 +12,13 @@ type Move struct {
 	Number string
 	// KeepLID leaves the hidden identity to the new account. Without it, messages to the old identity are acknowledged and go nowhere.
 	KeepLID bool
-	// Quiet announces the move to nobody: others learn of it by the acknowledgement of a message, or when they ask.
+	// Quiet sends no notification of the move: others learn of it by the acknowledgement of a message, or when they ask.
 	Quiet bool
 	// WithLIDs adds the LIDs to the announcement of a new number.
 	WithLIDs bool
 }
 
-// Replace registers the account that follows another one. The old account keeps its devices, which nothing reaches any more.
+// Replace registers the account that follows another one. The old account's devices stay, but nothing reaches them any more.
 func (n *Directory) Replace(old *Account, m Move) (*Account, error) {
 	number := wire.Digits(m.Number)
 	n.Mu.Lock()

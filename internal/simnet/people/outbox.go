@@ -227,7 +227,7 @@ func (n *Directory) Resume(d *Device) {
 	n.pump(d)
 }
 
-// depth returns the number of unacknowledged stanzas, and of those on the wire.
+// depth returns the number of unacknowledged stanzas, and how many of them are on the wire.
 func (q *outbox) depth() (waiting, onWire int) {
 	for i, s := range q.items {
 		if s.acked || s.endOfPast {
@@ -247,7 +247,7 @@ type held struct {
 	messages []Node
 }
 
-// keep holds a message back if HoldBack asks for it, and reports whether it did.
+// keep holds a message if HoldBack asks for it, and reports whether it did.
 func (h *held) keep(node Node) bool {
 	if node.Tag != "message" || !h.ids[wire.Text(&node, "id")] {
 		return false
@@ -256,8 +256,8 @@ func (h *held) keep(node Node) bool {
 	return true
 }
 
-// HoldBack delivers the messages with these ids only after Release, behind later ones, as the real network does with parts of a long offline
-// queue.
+// HoldBack delivers the messages with these ids only after Release, later than their successors, as the real network does with parts of a
+// long offline queue.
 func (d *Device) HoldBack(ids ...types.MessageID) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// KeyBundle holds the keys with which others begin a session with a device that is offline.
+// KeyBundle holds the keys of a device that is offline, so that others can begin a session with it.
 type KeyBundle struct {
 	registration []byte
 	signed       Node
@@ -45,7 +45,7 @@ func (a *Account) NewCompanion(noise, identity [32]byte, keys KeyBundle, props *
 	}
 }
 
-// LowKeys is the number of one-time keys below which the server asks for more, as whatsmeow expects.
+// LowKeys is the number of one-time keys at which the server asks for more, as whatsmeow expects.
 const LowKeys = 5
 
 // AnswerKeys handles queries that count, upload, rotate, digest or fetch pre-keys.

@@ -9,7 +9,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// RequestCode notifies the account's devices that somebody asked for a code to register the number on another phone.
+// RequestCode notifies the account's devices that a code to register the number on another phone was requested.
 func (a *Account) RequestCode() {
 	a.pushRegistration(Node{Tag: "wa_old_registration", Attrs: attrs{
 		"code": "123456", "expiry_t": strconv.FormatInt(time.Now().Add(10*time.Minute).Unix(), 10), "device_id": "AAAAAAAAAAAAAAAAAAAAAA",

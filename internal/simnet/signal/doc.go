@@ -1,5 +1,5 @@
-// Package signal keeps a simulated phone's Signal state: whatsmeow's store of keys, sessions, app state and contacts, in maps, and the leases that
-// keep a phone from encrypting and decrypting at the same time.
+// Package signal holds a simulated phone's Signal state: whatsmeow's store of keys, sessions, app state and contacts, in maps, and the leases that
+// prevent a phone from encrypting and decrypting at the same time.
 //
 // A [Store] belongs to one device and lives as long as its phone. [Store.Serve] makes a device use it. A send takes its context from
 // [leases.ForSend], and code that changes sessions by hand takes [leases.Hold]; everything else is whatsmeow's interface.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// leases keep a phone from encrypting and decrypting at the same time. whatsmeow loads a Signal session, changes it and stores it under
-// no lock: two operations that overlap use one message key twice, and a message is lost. So the lease is held from loading a session
+// leases prevent a phone from encrypting and decrypting at the same time. whatsmeow loads a Signal session, changes it and stores it
+// without a lock: two operations that overlap use one message key twice, and a message is lost. So the lease is held from loading a session
 // until it is stored, and during a whole decryption.
 //
 // Sends and decryptions carry their lease in the context. A call without one is whatsmeow answering a retry receipt on a separate

@@ -180,7 +180,7 @@ const (
 	listEvery  = 24 * time.Hour // how long the list of groups counts as read
 	longOutage = 6 * time.Hour  // the list is read after an outage of this length
 
-	settingListRead = "groups_read" // by which device, and when
+	settingListRead = "groups_read" // the device and the time
 )
 
 // listDue reports whether to read the list of groups after a login: after pairing, once a day,
@@ -228,7 +228,7 @@ func (c *conn) readList(ctx context.Context) error {
 	return c.gs.wantMissing(ctx)
 }
 
-// wantMissing queues the groups of which only the JID is known.
+// wantMissing queues the groups with a JID only.
 func (gs *Groups) wantMissing(ctx context.Context) error {
 	missing, err := gs.o.Store.GroupsWithoutInfo(ctx)
 	if err != nil {
@@ -242,8 +242,8 @@ func (gs *Groups) wantMissing(ctx context.Context) error {
 	return nil
 }
 
-// CatchUp queues the list of groups after a login if it is due, and otherwise the groups of which
-// only the JID is known. away is how long the account was not connected.
+// CatchUp queues the list of groups after a login if it is due, and otherwise the groups with a JID
+// only. away is how long the account was not connected.
 func (gs *Groups) CatchUp(ctx context.Context, away time.Duration) {
 	c, err := gs.open()
 	if err != nil {

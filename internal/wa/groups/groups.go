@@ -1,8 +1,8 @@
-// Package groups reads and changes the account's groups. It asks the network for groups of which
-// only the JID is known, and handles links, requests to join, and refusals.
+// Package groups reads and changes the account's groups. It asks the network for groups whose name and
+// members are missing, and handles links, requests to join, and refusals.
 //
 // A change is requested only once, because the network has no ids that would make repeating it
-// harmless. A repeated call first finds out what the earlier attempt did.
+// harmless. A repeated call first finds out whether the earlier attempt succeeded.
 package groups
 
 import (
@@ -41,7 +41,7 @@ type Recipients interface {
 	ForgetGroup(jid bridge.JID)
 	// LookUpAll looks up the numbers that are not known yet.
 	LookUpAll(ctx context.Context, people []bridge.JID) error
-	// NumberExists returns the number under which the network knows a person.
+	// NumberExists returns a person's number on the network.
 	NumberExists(ctx context.Context, to types.JID) (types.JID, error)
 	// SaveAnswered stores the usernames of the answers so far.
 	SaveAnswered(ctx context.Context)
@@ -49,7 +49,7 @@ type Recipients interface {
 
 // Options configures [Groups].
 type Options struct {
-	// Open returns the open connection, or an error that says why there is none.
+	// Open returns the open connection, or an error with the reason.
 	Open func() (*session.Client, Recipients, error)
 	// Own returns the account's number and LID.
 	Own func() (pn, lid bridge.JID)

@@ -200,7 +200,7 @@ func (g *groupPeople) named(store Store) []bridge.ParticipantResult {
 	return g.results
 }
 
-// done returns the people for whom the change was made.
+// done returns the people that were changed.
 func (g *groupPeople) done() (members []bridge.Participant, wire []types.JID) {
 	for i, result := range g.results {
 		if result.Status == bridge.ParticipantDone {

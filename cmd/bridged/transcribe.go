@@ -16,7 +16,7 @@ func (a *app) newTranscriber(c config.Config) *transcribe.Transcriber {
 		return nil
 	}
 	return transcribe.New(transcribe.Options{
-		URL: c.Transcriber, Key: c.TranscribeKey, Model: c.TranscribeModel, Languages: c.Languages, PerMonth: time.Duration(c.TranscribeMinutes) * time.Minute,
+		URL: c.Transcriber, Key: c.TranscribeKey, Model: c.TranscribeModel, Language: c.Language, PerMonth: time.Duration(c.TranscribeMinutes) * time.Minute,
 		Store: a.store, OpenFile: a.openSound, UserAgent: userAgent(), Log: a.log,
 	})
 }

@@ -106,8 +106,8 @@ type Config struct {
 	TranscribeKeyFile string `env:"TRANSCRIBE_KEY_FILE"`
 	// The model's name, such as `whisper-1`; only whisper.cpp's server needs none.
 	TranscribeModel string `env:"TRANSCRIBE_MODEL"`
-	// The spoken languages by ISO 639 codes, the most frequent first: `de,en`; by default any.
-	TranscribeLanguages string `env:"TRANSCRIBE_LANGUAGES"`
+	// The spoken language by its ISO 639 code, such as `de`; by default any.
+	TranscribeLanguage string `env:"TRANSCRIBE_LANGUAGE"`
 	// Minutes of sound a month; 0 is unlimited.
 	TranscribeMinutes int `env:"TRANSCRIBE_MINUTES" envDefault:"0"`
 
@@ -181,7 +181,7 @@ type Config struct {
 	Doors         []string       // compatibility APIs that are served under their prefixes
 	DoorListeners []DoorListener // compatibility APIs that are served at the root of an address
 	Transcriber   *url.URL       // base URL of the service; nil for none
-	Languages     []string       // of voice notes
+	Language      string         // of voice notes, by its ISO 639 code; "" for any
 	Misspelt      []string       // a sentence for each variable that looks misspelt or is no longer read
 	Warnings      []string       // sentences about values that bridged starts with, with the remedy after a colon
 }

@@ -14,10 +14,12 @@ var retired = map[string]string{
 	"NATS_EVENTS_MAX_AGE":   configureStream,
 	"NATS_EVENTS_MAX_BYTES": configureStream,
 	"NATS_DUPLICATE_WINDOW": configureStream,
+	"TRANSCRIBE_LANGUAGES":  oneLanguage,
 }
 
 const (
 	createByAPI     = "WEBHOOK_URL receives the events of all chats; for fewer, create the webhook with POST /api/webhooks"
+	oneLanguage     = "set TRANSCRIBE_LANGUAGE to the spoken language, or leave it out if there are several"
 	configureStream = "create the stream of events with your limits before the first start, or change it with nats stream edit"
 )
 

@@ -31,11 +31,13 @@ func (c *Config) checkTranscribe(faults *Faults) {
 	default:
 		faults.add("TRANSCRIBE must be incoming, all or off")
 	}
-	const fault = "TRANSCRIBE_LANGUAGES must be ISO 639 codes of languages with commas between, the most frequent first, such as de,en"
-	c.Languages = parseList(faults, strings.ToLower(c.TranscribeLanguages), fault, func(item string) (string, bool) {
-		base, err := language.ParseBase(item)
-		return base.String(), err == nil
-	})
+	if code := strings.ToLower(strings.TrimSpace(c.TranscribeLanguage)); code != "" {
+		base, err := language.ParseBase(code)
+		if err != nil {
+			faults.add("TRANSCRIBE_LANGUAGE must be the ISO 639 code of a language, such as de")
+		}
+		c.Language = base.String()
+	}
 	if c.TranscribeMinutes < 0 || c.TranscribeMinutes > mostMinutes {
 		faults.add("TRANSCRIBE_MINUTES must be 0 to %d, the minutes of a month; 0 is no limit", mostMinutes)
 	}

@@ -3,7 +3,6 @@ package config
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -15,11 +14,11 @@ func TestConfig_Transcribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := Read([]string{
-		token, "TRANSCRIBE_URL= http://10.0.0.5:8000/whisper/ ", "TRANSCRIBE=Incoming", "TRANSCRIBE_KEY_FILE=" + key, "TRANSCRIBE_LANGUAGES=DEU, en,de",
+		token, "TRANSCRIBE_URL= http://10.0.0.5:8000/whisper/ ", "TRANSCRIBE=Incoming", "TRANSCRIBE_KEY_FILE=" + key, "TRANSCRIBE_LANGUAGE= DEU",
 		"TRANSCRIBE_MINUTES=600", "TRANSCRIBE_MODEL=whisper-1",
 	})
 	if err != nil || c.Transcriber.String() != "http://10.0.0.5:8000/whisper" || c.Transcribe != "incoming" || c.TranscribeKey != "sk-of-a-file" ||
-		!slices.Equal(c.Languages, []string{"de", "en"}) || c.TranscribeMinutes != 600 || c.TranscribeModel != "whisper-1" {
+		c.Language != "de" || c.TranscribeMinutes != 600 || c.TranscribeModel != "whisper-1" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if c, err := Read([]string{token}); err != nil || c.Transcriber != nil || c.Transcribe != "off" {
@@ -36,9 +35,8 @@ func TestConfig_Transcribe(t *testing.T) {
 		"TRANSCRIBE_URL=https://example.com/openai/v1/audio/transcriptions/": "TRANSCRIBE_URL must be the address of a service before /v1",
 		"TRANSCRIBE_KEY=two words":                                           "TRANSCRIBE_KEY must be visible ASCII characters without spaces: it travels in a header",
 		"TRANSCRIBE_KEY_FILE=/no/such/file":                                  "TRANSCRIBE_KEY_FILE cannot be read",
-		"TRANSCRIBE_LANGUAGES=de;en":                                         "TRANSCRIBE_LANGUAGES must be ISO 639 codes of languages with commas between, the most frequent first, such as de,en",
-		"TRANSCRIBE_LANGUAGES=german":                                        "TRANSCRIBE_LANGUAGES must be ISO 639 codes",
-		"TRANSCRIBE_LANGUAGES=jp,en":                                         "TRANSCRIBE_LANGUAGES must be ISO 639 codes",
+		"TRANSCRIBE_LANGUAGE=german":                                         "TRANSCRIBE_LANGUAGE must be the ISO 639 code of a language, such as de",
+		"TRANSCRIBE_LANGUAGE=jp":                                             "TRANSCRIBE_LANGUAGE must be the ISO 639 code",
 		"TRANSCRIBE_MINUTES=-1":                                              "TRANSCRIBE_MINUTES must be 0 to 44640, the minutes of a month; 0 is no limit",
 		"TRANSCRIBE_MINUTES=200000000":                                       "TRANSCRIBE_MINUTES must be 0 to 44640",
 		"TRANSCRIBE_MINUTES=ten":                                             "TRANSCRIBE_MINUTES is not understood: it must be a number",

@@ -3,7 +3,6 @@ package transcribe
 import (
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -56,9 +55,4 @@ func (t *shortText) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	return json.Unmarshal(data, (*string)(t))
-}
-
-// isIn reports whether a text is in one of the languages, as far as the service says.
-func (h transcript) isIn(languages []string) bool {
-	return h.language == "" || slices.Contains(languages, h.language)
 }

@@ -46,21 +46,18 @@ func timeoutFor(length time.Duration) time.Duration {
 type service struct {
 	base, endpoint *url.URL
 	key, model     string
+	language       string // that is spoken; "" for any
 	userAgent      string
 	client         *http.Client
-	format         string // of the answers; only one request at a time
 	patience       func(length time.Duration) time.Duration
 }
 
-// The formats of answers. Only the first one names the language, but not all models have it.
-const (
-	verboseFormat = "verbose_json"
-	plainFormat   = "json"
-)
+// answerFormat is the format of answers that has the language.
+const answerFormat = "verbose_json"
 
 func newService(o Options) *service {
 	s := &service{
-		base: o.URL, endpoint: o.URL.JoinPath("v1/audio/transcriptions"), key: o.Key, model: o.Model, userAgent: o.UserAgent, format: verboseFormat, patience: timeoutFor,
+		base: o.URL, endpoint: o.URL.JoinPath("v1/audio/transcriptions"), key: o.Key, model: o.Model, language: o.Language, userAgent: o.UserAgent, patience: timeoutFor,
 	}
 	dialer := &net.Dialer{Timeout: connectTime}
 	s.client = &http.Client{
@@ -94,23 +91,11 @@ type recording struct {
 // report it.
 type transcript struct{ text, language string }
 
-// transcribe makes one attempt. hint is the spoken language, or "" for any.
-func (s *service) transcribe(ctx context.Context, of recording, hint string) (transcript, error) {
+// transcribe makes one attempt.
+func (s *service) transcribe(ctx context.Context, of recording) (transcript, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience(of.length))
 	defer cancel()
-	got, err := s.post(ctx, of, hint)
-	if errors.Is(err, errFormat) {
-		s.format = plainFormat
-		got, err = s.post(ctx, of, hint)
-	}
-	if errors.Is(err, errFormat) {
-		err = &failure{sentence: "the service knows neither of the formats verbose_json and json", isService: true}
-	}
-	return got, err
-}
-
-func (s *service) post(ctx context.Context, of recording, hint string) (transcript, error) {
-	r, err := s.request(ctx, of, hint)
+	r, err := s.request(ctx, of)
 	if err != nil {
 		return transcript{}, err
 	}
@@ -134,10 +119,10 @@ func (s *service) post(ctx context.Context, of recording, hint string) (transcri
 }
 
 // request returns the request with the audio, which is read from its beginning.
-func (s *service) request(ctx context.Context, of recording, hint string) (*http.Request, error) {
+func (s *service) request(ctx context.Context, of recording) (*http.Request, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
-	for _, field := range [][2]string{{"model", s.model}, {"language", hint}, {"response_format", s.format}} {
+	for _, field := range [][2]string{{"model", s.model}, {"language", s.language}, {"response_format", answerFormat}} {
 		if field[1] != "" {
 			if err := w.WriteField(field[0], field[1]); err != nil {
 				return nil, err
@@ -199,16 +184,13 @@ func read(body []byte) (transcript, error) {
 	return transcript{*answer.Text, languageCode(string(answer.Language))}, nil
 }
 
-// errFormat means that the service does not know the format of answers that was asked for.
-var errFormat = errors.New("the format of answers is not known")
-
 // refusal returns the failure for a response without a text.
 func (s *service) refusal(resp *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, errorLimit)) // or a part of it
 	status := resp.StatusCode
 	isRequest := status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnsupportedMediaType || status == http.StatusUnprocessableEntity
-	if isRequest && s.format == verboseFormat && (bytes.Contains(body, []byte("response_format")) || bytes.Contains(body, []byte(verboseFormat))) {
-		return errFormat
+	if isRequest && bytes.Contains(body, []byte("response_format")) {
+		return &failure{sentence: "the model does not answer in the format verbose_json: set TRANSCRIBE_MODEL to one that does, such as whisper-1", isService: true, isFree: true}
 	}
 	sentence := strings.TrimSpace(fmt.Sprintf("the service answered %d %s", status, http.StatusText(status))) + reason(body)
 	switch {

@@ -26,10 +26,10 @@ import (
 
 // Options configures a [Transcriber].
 type Options struct {
-	URL       *url.URL // base of the service's URLs
-	Key       string   // sent as a bearer token; "" for none
-	Model     string   // "" for the service's default
-	Languages []string // spoken languages, the most likely first; empty for any
+	URL      *url.URL // base of the service's URLs
+	Key      string   // sent as a bearer token; "" for none
+	Model    string   // "" for the service's default
+	Language string   // that is spoken, by its ISO 639 code; "" for any
 	// PerMonth limits the audio that is sent to the service in a month (UTC); 0 means no limit.
 	PerMonth time.Duration
 
@@ -182,7 +182,7 @@ func (t *Transcriber) try(ctx context.Context, job settings.Transcription, m bri
 		return err
 	}
 	began := time.Now()
-	heard, err := t.transcribeNote(ctx, job, s, log)
+	heard, err := t.service.transcribe(ctx, s)
 	if err != nil {
 		return cmp.Or(t.uncount(ctx, job, s, err), forLong(err, s.length, job.Tries))
 	}
@@ -248,36 +248,6 @@ func (t *Transcriber) limits(job settings.Transcription) settings.Minutes {
 		limits.Chat = bridge.ChatMinutes(t.o.PerMonth)
 	}
 	return limits
-}
-
-// transcribeNote lets the service transcribe a note. Short notes are often taken for a language
-// that is not spoken; then the service is asked again with the most likely language as a hint. If
-// it refuses the hint, or fails in the last attempt, the first transcript is used.
-func (t *Transcriber) transcribeNote(ctx context.Context, job settings.Transcription, s recording, log zerolog.Logger) (transcript, error) {
-	hint := ""
-	if len(t.o.Languages) == 1 {
-		hint = t.o.Languages[0]
-	}
-	first, err := t.service.transcribe(ctx, s, hint)
-	if err != nil || len(t.o.Languages) < 2 || first.isIn(t.o.Languages) {
-		return first, err
-	}
-	var over *failure
-	if err := t.count(ctx, job, s); errors.As(err, &over) {
-		return first, nil
-	} else if err != nil {
-		return transcript{}, err
-	}
-	again, err := t.service.transcribe(ctx, s, t.o.Languages[0])
-	var f *failure
-	if errors.As(err, &f) && ctx.Err() == nil && (job.Tries >= mostTries || !f.isService) {
-		if err := t.uncount(ctx, job, s, f); err != nil {
-			return transcript{}, err
-		}
-		log.Warn().Str("failure", f.sentence).Str("language", t.o.Languages[0]).Msg("cannot transcribe a voice note again with the first of TRANSCRIBE_LANGUAGES as a hint; using the first transcript")
-		return first, nil
-	}
-	return again, err
 }
 
 // failed records a failed attempt.

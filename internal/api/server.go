@@ -202,10 +202,12 @@ func New(o Options) *Handler {
 		Options: o,
 		tokens:  tokens,
 		hooks: callers.Things[bridge.Hook]{
-			Quota: hookQuota, Tokens: tokens, Token: func(h bridge.Hook) int64 { return h.Token }, List: o.Store.Hooks,
+			Quota: hookQuota, Tokens: tokens, Token: func(h bridge.Hook) int64 { return h.Token },
+			List: func(ctx context.Context) ([]bridge.Hook, error) { return o.Store.Hooks(ctx) }, // tests walk the routes without a Store
 		},
 		webhooks: callers.Things[bridge.Webhook]{
-			Quota: webhookQuota, Tokens: tokens, Token: func(w bridge.Webhook) int64 { return w.Token }, List: o.Store.Webhooks,
+			Quota: webhookQuota, Tokens: tokens, Token: func(w bridge.Webhook) int64 { return w.Token },
+			List: func(ctx context.Context) ([]bridge.Webhook, error) { return o.Store.Webhooks(ctx) },
 		},
 		templates:  newRenderer(),
 		deliveries: callers.Limiters{PerMinute: 60, Burst: 60, Refusal: "a hook takes 60 deliveries a minute; try again a little later"},

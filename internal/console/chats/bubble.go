@@ -210,6 +210,7 @@ func votesOf(poll *bridge.PollTally, n names.Names) (votes []vote) {
 	return votes
 }
 
+// Functions are functions for the templates of chats.
 var Functions = template.FuncMap{
 	"lastTick": lastTick, "adPicture": adPicture, "adLink": adLink, "announced": announced, "digitsOf": digitsOf, "emojis": func() []string { return quickEmojis },
 }

@@ -36,6 +36,7 @@ type destination struct {
 	Chosen bool
 }
 
+// ShowForward shows the chats to forward a message to.
 func ShowForward(req *frame.Request) error {
 	return showForwardForm(req, http.StatusOK, req.URL.Query(), "")
 }
@@ -47,7 +48,7 @@ func showForwardForm(req *frame.Request, status int, form url.Values, why string
 		return frame.ErrNotFound
 	}
 	ctx := req.Context()
-	m, err := req.API.Message(ctx, req.Chat, req.Id)
+	m, err := req.API.Message(ctx, req.Chat, req.ID)
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func Forward(req *frame.Request) error {
 	var failed []bridge.JID
 	var reasons []error
 	for _, to := range chosen {
-		_, err := req.API.Send(req.Context(), client.Forward{SourceChat: req.Chat, SourceMsgID: req.Id, To: to}, key+"-"+to.User())
+		_, err := req.API.Send(req.Context(), client.Forward{SourceChat: req.Chat, SourceMsgID: req.ID, To: to}, key+"-"+to.User())
 		if err != nil {
 			failed, reasons = append(failed, to), append(reasons, err)
 		}

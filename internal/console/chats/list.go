@@ -147,6 +147,7 @@ func unreadChats(req *frame.Request) (count int, err error) {
 	return count, err
 }
 
+// ShowChats shows the list of chats.
 func ShowChats(req *frame.Request) error {
 	list, err := listChats(req, req.URL.Query(), "")
 	if err != nil {

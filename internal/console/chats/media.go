@@ -13,7 +13,7 @@ import (
 // ShowMedia answers with the file of a message or a range of it.
 func ShowMedia(req *frame.Request) error {
 	save := req.URL.Query().Has("save")
-	path := bridge.DownloadPath(req.Chat, req.Id)
+	path := bridge.DownloadPath(req.Chat, req.ID)
 	if save {
 		path += "?" + url.Values{"disposition": {"attachment"}}.Encode()
 	}

@@ -65,7 +65,7 @@ func mentionsIn(req *frame.Request, text string) ([]bridge.JID, error) {
 	if len(added) == 0 {
 		return nil, nil
 	}
-	m, err := req.API.Message(req.Context(), req.Chat, req.Id)
+	m, err := req.API.Message(req.Context(), req.Chat, req.ID)
 	if err != nil || m.ContextInfo == nil {
 		return added, err
 	}

@@ -69,6 +69,7 @@ type hit struct {
 	Path   string
 }
 
+// ShowSearch shows a search with its results.
 func ShowSearch(req *frame.Request) error {
 	page := searchPage{terms: termsOf(req.URL.Query())}
 	if err := page.find(req, pageOfHits, req.URL.Query().Get("cursor")); err != nil {

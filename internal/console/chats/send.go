@@ -61,6 +61,7 @@ func composerOf(req *frame.Request, chat bridge.Chat, query url.Values) (compose
 	return c, nil
 }
 
+// Send sends a text, reaction, location, poll or contact.
 func Send(req *frame.Request) error {
 	message, err := messageOf(req.Chat, req.PostForm)
 	if err != nil {
@@ -126,17 +127,19 @@ func messagePath(chat bridge.JID, id string) string {
 	return view.ChatPath(chat) + "/messages/" + bridge.PathID(id)
 }
 
+// Edit edits an own message.
 func Edit(req *frame.Request) error {
 	text := strings.ReplaceAll(req.PostForm.Get("text"), "\r\n", "\n")
 	mentions, err := mentionsIn(req, text)
 	if err == nil {
-		_, err = req.API.Edit(req.Context(), req.Chat, req.Id, text, mentions, req.Key())
+		_, err = req.API.Edit(req.Context(), req.Chat, req.ID, text, mentions, req.Key())
 	}
 	return req.Done(err, "", view.ChatPath(req.Chat))
 }
 
+// DeleteMessage deletes an own message for everyone.
 func DeleteMessage(req *frame.Request) error {
-	_, err := req.API.Delete(req.Context(), req.Chat, req.Id, req.Key())
+	_, err := req.API.Delete(req.Context(), req.Chat, req.ID, req.Key())
 	return req.Done(err, "Message deleted for everyone", view.ChatPath(req.Chat))
 }
 

@@ -85,6 +85,7 @@ func operationOf(req *frame.Request) (page operationPage, _ error) {
 	return page, frame.ErrNotFound
 }
 
+// ShowOperation shows an operation with its form.
 func ShowOperation(req *frame.Request) error {
 	page, err := operationOf(req)
 	if err != nil {

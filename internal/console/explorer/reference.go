@@ -110,6 +110,7 @@ type field struct {
 
 type answer struct{ Status, About string }
 
+// ShowReference lists all operations.
 func ShowReference(req *frame.Request) error {
 	d, err := documentOf(req)
 	if err != nil {

@@ -91,4 +91,5 @@ func (page operationPage) writeForm(form *multipart.Writer, head textproto.MIMEH
 	return form.Close()
 }
 
+// Functions are functions for the templates of the explorer.
 var Functions = template.FuncMap{"blocks": blocks, "inline": inline}

@@ -12,16 +12,15 @@ import (
 
 // Administers reports whether the token of the visitor has power over the whole account.
 func (req *Request) Administers() bool {
-	token := req.Token
-	return token.Chats == nil && token.Allows(bridge.ScopeRead) && token.Allows(bridge.ScopeManage)
+	return req.Token.Chats == nil && req.Imports()
 }
 
 // Imports reports whether the visitor may import exported chats.
 func (req *Request) Imports() bool {
-	token := req.Token
-	return token.Allows(bridge.ScopeRead) && token.Allows(bridge.ScopeManage)
+	return req.Token.Allows(bridge.ScopeRead) && req.Token.Allows(bridge.ScopeManage)
 }
 
+// Sends reports whether the visitor may send.
 func (req *Request) Sends() bool { return req.NoSending() == "" }
 
 // NoSending says why the visitor cannot send; empty if they can.
@@ -33,6 +32,7 @@ func (req *Request) Limits() string { return req.site.limits(req.Token) }
 // IsSecure reports whether the request came over TLS, here or at the reverse proxy.
 func (req *Request) IsSecure() bool { return req.site.isSecure(req.Request) }
 
+// Now returns the current time.
 func (req *Request) Now() time.Time { return req.site.now() }
 
 // Zone returns the visitor's time zone.

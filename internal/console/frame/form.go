@@ -13,6 +13,7 @@ import (
 // MaxChoice limits the name of a chat or a person in a form, in bytes. The page repeats wrong ones.
 const MaxChoice = 1 << 10
 
+// ErrLongChoice refuses names over MaxChoice.
 var ErrLongChoice = Titled(http.StatusBadRequest, "That’s too long", "A name has at most 1,024 bytes. Enter the name, phone number or JID of a chat, and separate several with semicolons.")
 
 // Form has the values of a form and the errors of its fields.

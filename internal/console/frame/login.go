@@ -137,6 +137,7 @@ func nextOf(r *http.Request) string {
 	return next.RequestURI()
 }
 
+// LogOut ends the session.
 func (site *Site) LogOut(req *Request) error {
 	site.endSession(req.Request)
 	http.SetCookie(req.W, site.cookie(req.Request, cookieName(req.Request), "", view.Root, -time.Second))
@@ -150,6 +151,7 @@ func (site *Site) endSession(r *http.Request) {
 	}
 }
 
+// SetZone sets the visitor's time zone.
 func (site *Site) SetZone(req *Request) error {
 	req.session.setZone(req.PostForm.Get("zone"))
 	return req.Done(nil, "", view.Root+"/")

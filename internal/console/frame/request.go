@@ -21,11 +21,6 @@ import (
 	"bridged/internal/intake"
 )
 
-func NewKey() string { return "console-" + rand.Text() }
-
-// Key returns the Idempotency-Key of the form. It makes a repeated click the same message.
-func (req *Request) Key() string { return cmp.Or(req.PostForm.Get("key"), NewKey()) }
-
 // maxForm limits a form without a file, in bytes: a text of 65,536
 // characters, escaped.
 const maxForm = intake.MaxBody
@@ -42,11 +37,11 @@ type Request struct {
 	session *session
 	account *bridge.Status // nil until it is requested
 	chats   map[bridge.JID]bridge.Chat
-	Cursor  string // the end of the event log when the request began; see [Console.live]
+	Cursor  string // the end of the event log when the request began; see [Site.Live]
 
 	// From the path, if the route has them.
 	Chat     bridge.JID
-	Id       string // of a message or a call
+	ID       string // of a message or a call
 	Number   int64  // of a webhook, a hook or a token
 	Delivery int64
 }
@@ -81,7 +76,7 @@ func (req *Request) readPath() (err error) {
 		}
 	}
 	read("jid", func(text string) (err error) { req.Chat, err = bridge.ParseJID(text); return err })
-	read("id", func(text string) (err error) { req.Id, err = bridge.ParsePathID(text); return err })
+	read("id", func(text string) (err error) { req.ID, err = bridge.ParsePathID(text); return err })
 	read("number", func(text string) (err error) { req.Number, err = strconv.ParseInt(text, 10, 64); return err })
 	read("delivery", func(text string) (err error) { req.Delivery, err = strconv.ParseInt(text, 10, 64); return err })
 	return err
@@ -174,10 +169,12 @@ func ProblemOf(err error) Problem {
 // Refused returns a problem with the usual title of its status.
 func Refused(status int, text string) Problem { return Titled(status, TitleOf(status), text) }
 
+// Titled returns a problem with a title.
 func Titled(status int, title, text string) Problem {
 	return Problem{Status: status, Title: title, Text: text}
 }
 
+// TitleOf returns the usual title of a status.
 func TitleOf(status int) string {
 	switch {
 	case status == http.StatusNotFound:
@@ -223,6 +220,7 @@ func wantsJSON(r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Accept"), "application/json")
 }
 
+// WriteJSON answers the script.
 func WriteJSON(w http.ResponseWriter, status int, v any) {
 	body, err := bridge.EncodeJSON(v)
 	if err != nil {
@@ -273,6 +271,12 @@ func (req *Request) Done(err error, text, path string) error {
 	http.Redirect(req.W, req.Request, path, http.StatusSeeOther)
 	return nil
 }
+
+// NewKey returns an Idempotency-Key for a form.
+func NewKey() string { return "console-" + rand.Text() }
+
+// Key returns the Idempotency-Key of the form. It makes a repeated click the same message.
+func (req *Request) Key() string { return cmp.Or(req.PostForm.Get("key"), NewKey()) }
 
 // logAccess logs successful reads at debug level: the script repeats them.
 func logAccess(r *http.Request, status, size int, took time.Duration) {

@@ -18,6 +18,7 @@ const (
 	maxFields = 8         // parts of a form before its file, in addition to two of each name
 )
 
+// ErrNoFile refuses a form without its file.
 var ErrNoFile = Titled(http.StatusBadRequest, "No file selected", "Choose a file, then send it.")
 
 // File is the file of a form. It is read while it arrives; each piece has [front.BodyTime].
@@ -26,6 +27,7 @@ type File struct {
 	w http.ResponseWriter
 }
 
+// Read implements [io.Reader].
 func (f File) Read(p []byte) (int, error) {
 	front.SetDeadline(http.NewResponseController(f.w).SetReadDeadline, front.BodyTime)
 	n, err := f.Part.Read(p)

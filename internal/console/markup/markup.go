@@ -27,6 +27,7 @@ type Block struct {
 	Items []Item // other blocks than lists have one
 }
 
+// Kind is the kind of a block.
 type Kind string
 
 const (

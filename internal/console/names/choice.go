@@ -41,6 +41,7 @@ func EntryFor(req *frame.Request, jid bridge.JID) Entry {
 	return EntryOf(req.ChatFor(jid))
 }
 
+// EntryOf returns a chat as an entry.
 func EntryOf(chat bridge.Chat) Entry {
 	about := view.Phone(chat.JID)
 	if chat.IsGroup {

@@ -177,6 +177,7 @@ func SenderOf(name string, jid bridge.JID, fromMe bool) string {
 	return cmp.Or(strings.TrimSpace(name), view.Phone(jid))
 }
 
+// All returns the names of people, separated by commas.
 func (n Names) All(people []bridge.JID) string {
 	who := make([]string, len(people))
 	for i, jid := range people {

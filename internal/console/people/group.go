@@ -242,6 +242,7 @@ func patchOf(form url.Values) (patch bridge.GroupPatch, err error) {
 	return patch, nil
 }
 
+// ChangeGroup changes the settings of a group.
 func ChangeGroup(req *frame.Request) error {
 	patch, err := patchOf(req.PostForm)
 	if err == nil {
@@ -268,6 +269,7 @@ var memberWords = map[bridge.ParticipantAction]string{
 	bridge.ParticipantDemote: "No longer an admin.", bridge.ParticipantApprove: "Request approved.", bridge.ParticipantReject: "Request rejected.",
 }
 
+// ChangeMembers removes members, changes admins or decides requests to join.
 func ChangeMembers(req *frame.Request) error {
 	action := bridge.ParticipantAction(req.PostForm.Get("action"))
 	people := view.Typed[bridge.JID](req.PostForm["person"])
@@ -299,11 +301,13 @@ func SetGroupPicture(req *frame.Request) error {
 	return groupDone(req, err, "picture", "Picture changed.", bridge.GroupPatch{})
 }
 
+// RemoveGroupPicture removes the picture of a group.
 func RemoveGroupPicture(req *frame.Request) error {
 	err := req.API.RemoveGroupPicture(req.Context(), req.Chat, req.Key())
 	return groupDone(req, err, "picture", "Picture removed.", bridge.GroupPatch{})
 }
 
+// RevokeLink replaces the invite link of a group.
 func RevokeLink(req *frame.Request) error {
 	_, err := req.API.RevokeGroupLink(req.Context(), req.Chat, req.Key())
 	if err == nil && !req.WantsJSON() {
@@ -314,6 +318,7 @@ func RevokeLink(req *frame.Request) error {
 	return groupDone(req, err, "link", "The old link no longer works.", bridge.GroupPatch{})
 }
 
+// LeaveGroup leaves a group.
 func LeaveGroup(req *frame.Request) error {
 	err := req.API.LeaveGroup(req.Context(), req.Chat, req.Key())
 	return groupDone(req, err, "leave", "You left the group. Its messages stay here.", bridge.GroupPatch{})

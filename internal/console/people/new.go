@@ -118,6 +118,7 @@ func pick(req *frame.Request, form url.Values, without ...bridge.JID) (p picker,
 	return p, err
 }
 
+// ShowNewGroup shows the form for a group.
 func ShowNewGroup(req *frame.Request) error {
 	if !makesGroups(req) {
 		return frame.ErrNotFound

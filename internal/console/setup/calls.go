@@ -26,6 +26,7 @@ var callWords = map[bridge.CallState]callWord{
 	bridge.CallAnsweredElsewhere: {"Answered elsewhere", ""},
 }
 
+// ShowCalls shows the calls.
 func ShowCalls(req *frame.Request) error {
 	calls, next, err := calls(req, bridge.CallQuery{Limit: 50, Cursor: req.URL.Query().Get("cursor")})
 	if err != nil {
@@ -62,6 +63,7 @@ func calls(req *frame.Request, q bridge.CallQuery) (rows []callRow, next *string
 	return rows, page.NextCursor, nil
 }
 
+// RejectCall declines a ringing call.
 func RejectCall(req *frame.Request) error {
-	return req.Done(req.API.RejectCall(req.Context(), req.Id, frame.NewKey()), "Call declined.", view.Root+"/calls")
+	return req.Done(req.API.RejectCall(req.Context(), req.ID, frame.NewKey()), "Call declined.", view.Root+"/calls")
 }

@@ -40,6 +40,7 @@ type eventRow struct {
 	At   bridge.Time
 }
 
+// ShowEvents shows the newest events of the log.
 func ShowEvents(req *frame.Request) error {
 	asked := req.URL.Query()
 	f := frame.NewForm(asked)

@@ -49,6 +49,7 @@ type hookForm struct {
 	Wrong     map[string]string
 }
 
+// ShowHooks shows the hooks.
 func ShowHooks(req *frame.Request) error { return showHooksWith(req, http.StatusOK, hookForm{}) }
 
 func showHooksWith(req *frame.Request, status int, shown hookForm) error {
@@ -101,6 +102,7 @@ func readHook(req *frame.Request, f *frame.Form) (shown hookForm, change client.
 	return shown, client.HookChange{Name: &shown.Name, ChatJID: &chat, Template: &template, Secret: new(f.Get("secret"))}, nil
 }
 
+// CreateHook creates a hook and shows its address.
 func CreateHook(req *frame.Request) error {
 	f := req.Filled()
 	shown, change, err := readHook(req, f)
@@ -179,6 +181,7 @@ type hookPage struct {
 	Curl     string
 }
 
+// ShowHook shows a hook.
 func ShowHook(req *frame.Request) error {
 	hook, err := req.API.Hook(req.Context(), req.Number)
 	if err != nil {

@@ -22,6 +22,7 @@ type overviewPage struct {
 
 type webhookSums struct{ All, Off, Pending, Dead int }
 
+// ShowOverview shows the state of the account, or the page for linking one.
 func ShowOverview(req *frame.Request) (err error) {
 	if !req.Administers() {
 		http.Redirect(req.W, req.Request, view.Root+"/chats", http.StatusSeeOther)

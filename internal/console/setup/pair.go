@@ -24,6 +24,7 @@ type pairPage struct {
 	Curl    string
 }
 
+// ShowPair shows the page for linking an account.
 func ShowPair(req *frame.Request) error {
 	return showPairWith(req, http.StatusOK, pairPage{Asked: req.URL.Query().Get("phone")})
 }
@@ -48,6 +49,7 @@ func showPairWith(req *frame.Request, status int, page pairPage) (err error) {
 // pairingFields has the labels of the API's fields.
 var pairingFields = map[string]frame.Label{"phone": {Field: "phone", Label: "The number"}}
 
+// Pair starts linking an account.
 func Pair(req *frame.Request) error {
 	f := req.Filled()
 	phone := strings.TrimSpace(f.Get("phone"))

@@ -23,6 +23,7 @@ type settingsPage struct {
 	Curl        string
 }
 
+// ShowSettings shows the settings.
 func ShowSettings(req *frame.Request) error {
 	return showSettingsWith(req, http.StatusOK, settingsPage{})
 }
@@ -41,6 +42,7 @@ func showSettingsWith(req *frame.Request, status int, page settingsPage) (err er
 	return req.ShowAs(status, "settings", "Settings", page)
 }
 
+// Reconnect reconnects the account.
 func Reconnect(req *frame.Request) error {
 	return req.Done(req.API.Reconnect(req.Context()), "Reconnecting…", view.Root+"/")
 }

@@ -35,6 +35,7 @@ type tokenForm struct {
 	Wrong   map[string]string
 }
 
+// ShowTokens shows the tokens.
 func ShowTokens(req *frame.Request) error {
 	return showTokensWith(req, http.StatusOK, tokensPage{Form: tokenForm{Scopes: []bridge.Scope{bridge.ScopeRead}}})
 }
@@ -54,6 +55,7 @@ func showTokensWith(req *frame.Request, status int, page tokensPage) error {
 // tokenFields has the labels of the API's fields.
 var tokenFields = map[string]frame.Label{"name": {Field: "name", Label: "The name"}, "scopes": {Field: "scope", Label: "Permissions"}, "chats": {Field: "chats", Label: "Only these chats"}, "expiresAt": {Field: "expires", Label: "The last day"}}
 
+// CreateToken creates a token and shows its secret.
 func CreateToken(req *frame.Request) error {
 	f := req.Filled()
 	page := tokensPage{Form: tokenForm{Name: f.Get("name"), Scopes: view.Typed[bridge.Scope](f.Values["scope"]), Expires: f.Get("expires"), Wrong: f.Wrong}}
@@ -101,10 +103,12 @@ func newToken(req *frame.Request, f *frame.Form, shown *tokenForm) (wanted clien
 	return wanted, nil
 }
 
+// RevokeToken revokes a token.
 func RevokeToken(req *frame.Request) error {
 	return req.Done(req.API.RevokeToken(req.Context(), req.Number), "The token was revoked.", view.Root+"/tokens")
 }
 
+// Functions are functions for the templates of this package.
 var Functions = template.FuncMap{
 	"platform": platform, "whose": whose, "formatName": formatName, "webhookFormats": bridge.WebhookFormats,
 	"scopes": bridge.Scopes, "scopeWords": func(s bridge.Scope) any { return view.ScopeWords[s] }, "permits": slices.Contains[[]bridge.Scope],

@@ -33,6 +33,7 @@ type webhookForm struct {
 	Wrong        map[string]string
 }
 
+// ShowWebhooks shows the webhooks.
 func ShowWebhooks(req *frame.Request) error {
 	return showWebhooksWith(req, http.StatusOK, webhookForm{})
 }
@@ -45,6 +46,7 @@ func showWebhooksWith(req *frame.Request, status int, shown webhookForm) (err er
 	return req.ShowAs(status, "webhooks", "Webhooks", page)
 }
 
+// CreateWebhook creates a webhook and shows its secret.
 func CreateWebhook(req *frame.Request) error {
 	f := req.Filled()
 	shown, change, err := readWebhook(req, f)
@@ -149,6 +151,7 @@ type deliveryRow struct {
 	Chat names.Entry
 }
 
+// ShowWebhook shows a webhook with its deliveries.
 func ShowWebhook(req *frame.Request) error {
 	hook, err := req.API.Webhook(req.Context(), req.Number)
 	if err != nil {
@@ -283,6 +286,7 @@ func testWebhook(req *frame.Request) error {
 	return req.Done(nil, "", webhookPath(req.Number))
 }
 
+// Redeliver posts a delivery again.
 func Redeliver(req *frame.Request) error {
 	_, err := req.API.Redeliver(req.Context(), req.Number, req.Delivery)
 	return req.Done(err, "Sending it again.", webhookPath(req.Number))

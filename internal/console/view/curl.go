@@ -49,4 +49,5 @@ func Curl(method, path string, body any, arguments ...string) string {
 	return line + data + ` "$BRIDGE` + path + `"`
 }
 
+// ShellQuoted quotes a text for the shell.
 func ShellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

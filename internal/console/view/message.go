@@ -13,6 +13,7 @@ const summaryLength = 200 // characters
 
 const deletedText = "This message was deleted"
 
+// Summary returns a message in one line.
 func Summary(m bridge.Message) string {
 	if m.DeletedAt != nil {
 		return deletedText
@@ -68,6 +69,7 @@ func oneLine(text string) string {
 	return bridge.Beginning(strings.Join(strings.Fields(markup.Plain(text)), " "), summaryLength)
 }
 
+// KindOf describes a message without text.
 func KindOf(m bridge.Message) string {
 	switch {
 	case m.MessageType == bridge.TypeUndecryptable:

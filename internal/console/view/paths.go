@@ -27,6 +27,7 @@ func NextPage(path string, query url.Values, parameter string, cursor *string) s
 
 const Root = "/console"
 
+// PersonPath returns the address of a contact.
 func PersonPath(jid bridge.JID) string { return Root + "/people/" + jid.Escaped() }
 
 // InfoPath returns the address of a group or a contact.
@@ -46,6 +47,7 @@ func Typed[T ~string](values []string) []T {
 	return list
 }
 
+// ChatPath returns the address of a chat.
 func ChatPath(jid bridge.JID) string { return Root + "/chats/" + jid.Escaped() }
 
 func mediaPath(chat bridge.JID, id string) string {

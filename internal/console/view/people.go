@@ -15,6 +15,7 @@ func ContactName(c bridge.KnownContact) string {
 	return strings.TrimSpace(cmp.Or(c.Name, c.PushName, c.BusinessName, Deref(c.Username)))
 }
 
+// Deref returns a text; empty for nil.
 func Deref(text *string) string {
 	if text == nil {
 		return ""

@@ -69,10 +69,8 @@ func (c *Console) Patterns() (all []string) {
 	return all
 }
 
-// eachRoute calls handle for each route.
-//
-// The router is the standard library's: the API's router finds its place in a request's
-// context, and would take itself for a part of another one of its kind.
+// eachRoute calls handle for each route. The router is the standard library's, because chi would take
+// the API's router, which pages call with the same context, for its own.
 func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWriter, *http.Request))) {
 	handle("GET /{$}", http.RedirectHandler(view.Root+"/", http.StatusSeeOther).ServeHTTP)
 	handle("GET /favicon.ico", c.ServeAsset)

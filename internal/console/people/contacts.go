@@ -147,7 +147,7 @@ func BlockPerson(req *frame.Request) error {
 		change, text = req.API.Unblock, "Unblocked."
 	}
 	err := change(ctx, req.Chat, req.Key())
-	if err == nil || req.WantsJSON() {
+	if err == nil {
 		return req.Done(err, text, view.PersonPath(req.Chat))
 	}
 	f, status, err := faultOf("block", err)

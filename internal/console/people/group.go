@@ -253,7 +253,7 @@ func ChangeGroup(req *frame.Request) error {
 
 // groupDone ends an action on a group's page. The form shows a refusal.
 func groupDone(req *frame.Request, err error, form, text string, typed bridge.GroupPatch) error {
-	if err == nil || req.WantsJSON() {
+	if err == nil {
 		return req.Done(err, text, view.InfoPath(req.Chat))
 	}
 	f, status, err := faultOf(form, err)
@@ -310,12 +310,12 @@ func RemoveGroupPicture(req *frame.Request) error {
 // RevokeLink replaces the invite link of a group.
 func RevokeLink(req *frame.Request) error {
 	_, err := req.API.RevokeGroupLink(req.Context(), req.Chat, req.Key())
-	if err == nil && !req.WantsJSON() {
+	if err == nil {
 		req.Notify("The old link no longer works. This is the new one.", false)
 		http.Redirect(req.W, req.Request, view.InfoPath(req.Chat)+"?invite#link", http.StatusSeeOther)
 		return nil
 	}
-	return groupDone(req, err, "link", "The old link no longer works.", bridge.GroupPatch{})
+	return groupDone(req, err, "link", "", bridge.GroupPatch{})
 }
 
 // LeaveGroup leaves a group.
@@ -374,7 +374,7 @@ func AddMembers(req *frame.Request) error {
 			}
 		}
 	}
-	if err == nil || req.WantsJSON() {
+	if err == nil {
 		return req.Done(err, text, view.InfoPath(req.Chat))
 	}
 	f, status, err := faultOf("add", err)

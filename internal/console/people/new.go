@@ -144,7 +144,7 @@ func showGroupForm(req *frame.Request, status int, form url.Values, f fault) (er
 func CreateGroup(req *frame.Request) error {
 	form := req.PostForm
 	made, err := req.API.CreateGroup(req.Context(), strings.TrimSpace(form.Get("name")), view.Typed[bridge.JID](form["person"]), req.Key())
-	if err != nil && !req.WantsJSON() {
+	if err != nil {
 		f, status, err := faultOf("group", err)
 		if err != nil {
 			return err

@@ -1,10 +1,11 @@
 package chats
 
 import (
-	"bridged/internal/bridge"
-	"bridged/internal/console/names"
 	"net/url"
 	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/names"
 )
 
 // TestQuote_MarksClaims: a quoted message that is not stored is a claim of the sender, without a link.

@@ -1,10 +1,11 @@
 package frame_test
 
 import (
-	"bridged/internal/console/frame"
 	"os"
 	"regexp"
 	"testing"
+
+	"bridged/internal/console/frame"
 )
 
 // A base path is added to addresses in pages, not to texts of people.

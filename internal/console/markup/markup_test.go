@@ -1,10 +1,11 @@
 package markup
 
 import (
-	"bridged/internal/bridge"
 	"fmt"
 	"strings"
 	"testing"
+
+	"bridged/internal/bridge"
 )
 
 // shown writes blocks and spans with their marks in brackets.

@@ -1,8 +1,9 @@
 package view
 
 import (
-	"bridged/internal/bridge"
 	"testing"
+
+	"bridged/internal/bridge"
 )
 
 func TestQuotedLine(t *testing.T) {

@@ -1,7 +1,6 @@
 package chatexport
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -105,18 +104,8 @@ func (h half) on24(hour int) int {
 	return hour
 }
 
-// beside has the AM/PM marker next to a time, or an unknown word.
-type beside struct {
-	half half
-	word string
-}
-
-// wordSurvey counts the words next to times, and their order within a day.
-type wordSurvey struct {
-	known   [night + 1]int
-	words   []wordCount
-	follows map[[2]beside]int
-}
+// wordSurvey counts the unknown words next to times.
+type wordSurvey []wordCount
 
 // wordCount counts the times with an unknown word.
 type wordCount struct {
@@ -125,114 +114,50 @@ type wordCount struct {
 	on24  bool // some are of a clock of 24 hours
 }
 
-const (
-	maxCounted = 8   // words
-	maxFollows = 128 // pairs of words next to times
-)
+const maxCounted = 8 // words
 
-// add reads the words next to a time. If isNext, they follow the words next to the last time.
-func (s *wordSurvey) add(h, last head, isNext bool) {
-	s.known[h.half]++
-	if h.word != "" {
-		s.count(h)
+// add reads the words next to a time.
+func (s *wordSurvey) add(h head) {
+	if h.word == "" {
+		return
 	}
-	if pair := [2]beside{{last.half, last.word}, {h.half, h.word}}; isNext && last.date == h.date && (s.follows[pair] > 0 || len(s.follows) < maxFollows) {
-		s.follows[pair]++
-	}
-}
-
-func (s *wordSurvey) count(h head) {
-	i := slices.IndexFunc(s.words, func(w wordCount) bool { return w.word == h.word })
+	i := slices.IndexFunc(*s, func(w wordCount) bool { return w.word == h.word })
 	switch {
-	case i < 0 && len(s.words) == maxCounted:
+	case i < 0 && len(*s) == maxCounted:
 		return
 	case i < 0:
-		i = len(s.words)
-		s.words = append(s.words, wordCount{word: h.word})
+		i = len(*s)
+		*s = append(*s, wordCount{word: h.word})
 	}
-	s.words[i].times++
-	s.words[i].on24 = s.words[i].on24 || h.hour > 12 || h.hour == 0
+	w := &(*s)[i]
+	w.times++
+	w.on24 = w.on24 || h.hour > 12 || h.hour == 0
 }
 
-// meaning says which half of the day a word names, and whether that is sure.
-type meaning struct {
-	half   half
-	isSure bool
-}
-
-// meanings returns the meanings of the unknown words. A word at few of many times gets none. The error
-// is of [bridge.CodeUnknownDates].
-func (s *wordSurvey) meanings(times int) (map[string]meaning, error) {
-	found := make(map[string]meaning)
+// harmless returns the words that are no AM/PM markers, because they are next to times of a clock of
+// 24 hours. If other unknown words are next to more than a quarter of the times, the error is of
+// [bridge.CodeUnknownDates].
+func (s *wordSurvey) harmless(times int) (map[string]bool, error) {
+	found := make(map[string]bool)
 	var open []string
 	without := 0
-	for _, w := range s.words {
+	for _, w := range *s {
 		if w.on24 {
-			found[w.word] = meaning{whole, true}
+			found[w.word] = true
 			continue
 		}
 		open = append(open, w.word)
 		without += w.times
 	}
-	pair := s.pair(open)
-	if pair == nil && 2*without > times {
-		return nil, unreadable("the meaning of “"+strings.Join(open, "” and “")+"” beside its times is not known", "the 24-hour clock")
+	if 4*without > times {
+		return nil, unreadable("the meaning of “"+strings.Join(open, "” and “")+"” next to its times is not known", "the 24-hour clock")
 	}
-	maps.Copy(found, pair)
 	return found, nil
 }
 
-// pair returns the meanings of one or two words: afternoon follows morning within a day, and if one
-// AM/PM marker is known, the word is the other one. Once is no proof: a message may have been late.
-func (s *wordSurvey) pair(words []string) map[string]meaning {
-	morning, afternoon := beside{half: am}, beside{half: pm}
-	hasAM, hasPM := s.known[am] > 0, s.known[pm] > 0
-	switch {
-	case s.known[noon]+s.known[night] > 0: // there are words for parts of the halves, too
-		return nil
-	case len(words) == 1 && hasAM && !hasPM:
-		afternoon.word, afternoon.half = words[0], whole
-	case len(words) == 1 && hasPM && !hasAM:
-		morning.word, morning.half = words[0], whole
-	case len(words) == 2 && !hasAM && !hasPM:
-		morning, afternoon = beside{word: words[0]}, beside{word: words[1]}
-		if s.precedes(morning, afternoon) < 0 {
-			morning, afternoon = afternoon, morning
-		}
-	default:
-		return nil
-	}
-	times := s.precedes(morning, afternoon)
-	if times < 0 || times == 0 && len(words) == 2 {
-		return nil
-	}
-	found := make(map[string]meaning)
-	for half, beside := range map[half]beside{am: morning, pm: afternoon} {
-		if beside.word != "" {
-			found[beside.word] = meaning{half, times > 1}
-		}
-	}
-	return found
-}
-
-// precedes returns how much more often the first comes before the other within a day than after it.
-func (s *wordSurvey) precedes(one, other beside) int {
-	return s.follows[[2]beside{one, other}] - s.follows[[2]beside{other, one}]
-}
-
-// doubtWord notes that the word next to a message's time is unknown: each word without a meaning, and
-// the first one whose meaning is a guess.
+// doubtWord warns that the word next to a message's time is unknown.
 func (r *reader) doubtWord(number int) {
-	meant, found := r.f.words[r.word]
-	why := "here and below it is taken for the afternoon"
-	switch {
-	case r.word == "" || meant.isSure || r.told[r.word]:
-		return
-	case !found:
-		why = "it may be of the other half of the day"
-	case meant.half == am:
-		why = "here and below it is taken for the morning"
+	if r.word != "" && !r.f.harmless[r.word] {
+		r.doubt(line{number: number, text: r.begin}, "the word next to its time is not known: it may mean the other half of the day")
 	}
-	r.told[r.word] = found
-	r.doubt(line{number: number, text: r.begin}, "the word beside its time is not known: "+why)
 }

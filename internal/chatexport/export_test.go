@@ -64,11 +64,7 @@ func TestMessages_OfAllLanguages(t *testing.T) {
 					if diff := cmp.Diff(expected(p, media), withoutLines(got, p)); diff != "" {
 						t.Errorf("(-want +got)\n%s\n%s", diff, locale.Text(p, media, talk(p)))
 					}
-					doubts := 0
-					if locale.Name == "a language that nobody knows" {
-						doubts = 2 // which words are for the morning and for the afternoon
-					}
-					if notes.System != 1 || len(notes.Doubts) != doubts {
+					if notes.System != 1 || len(notes.Doubts) > 0 {
 						t.Errorf("notes: %+v", notes)
 					}
 				})

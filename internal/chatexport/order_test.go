@@ -135,7 +135,7 @@ func checkDates(t *testing.T, text string, chat []exporttest.Say) {
 				read = append(read, m.At)
 			}
 		}
-		if slices.ContainsFunc(notes.Doubts, func(d Doubt) bool { return strings.Contains(d.Why, "beside its time") }) {
+		if slices.ContainsFunc(notes.Doubts, func(d Doubt) bool { return strings.Contains(d.Why, "next to its time") }) {
 			return
 		}
 		got = append(got, read)

@@ -45,7 +45,6 @@ type reader struct {
 	wrote    map[string]bool // who has sent messages
 	chats    map[string]bool // senders that seem to be the chat
 	prefixed bool            // a sender was doubted for the mark before them
-	told     map[string]bool // words whose meaning is a guess
 	lastDay  int64
 
 	first  firstLine
@@ -63,7 +62,7 @@ type firstLine struct {
 // messages reads a text. Lines that are not messages are noted.
 func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool), chats: make(map[string]bool), told: make(map[string]bool)}
+		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool), chats: make(map[string]bool)}
 		defer func() { // warnings about held lines are late
 			slices.SortStableFunc(notes.Doubts, func(a, b Doubt) int { return cmp.Compare(a.Line, b.Line) })
 		}()

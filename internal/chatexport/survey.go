@@ -25,7 +25,6 @@ type shapeSurvey struct {
 	orders  [len(calendars)][3]orderSurvey
 	pairs   map[[2]Order][]head // examples
 	words   wordSurvey
-	last    head // of a message
 }
 
 const (
@@ -56,7 +55,7 @@ func (s *survey) add(h head) {
 		if len(s.shapes) == maxShapes {
 			return
 		}
-		seen = &shapeSurvey{senderSurvey: newSenderSurvey(h, s.o.IsName), usual: make(map[Order]int), pairs: make(map[[2]Order][]head), words: wordSurvey{follows: make(map[[2]beside]int)}}
+		seen = &shapeSurvey{senderSurvey: newSenderSurvey(h, s.o.IsName), usual: make(map[Order]int), pairs: make(map[[2]Order][]head)}
 		for c := range seen.orders {
 			for o := range seen.orders[c] {
 				seen.orders[c][o].dates.SetSeed(seed)
@@ -68,11 +67,7 @@ func (s *survey) add(h head) {
 	text, found := seen.count(h)
 	// The app's notices are often younger than what follows. On Android the mark is before names of files.
 	byPerson := found && (h.form == dash || !startsWithMark(text))
-	seen.words.add(h, seen.last, byPerson)
-	if byPerson {
-		seen.last = h
-		seen.last.rest = ""
-	}
+	seen.words.add(h)
 	if isForeign(h) {
 		seen.foreign++
 		return
@@ -132,7 +127,7 @@ type format struct {
 	senderSurvey
 	order    Order
 	calendar calendar
-	words    map[string]meaning // that are not known otherwise; others leave the half of the day open
+	harmless map[string]bool // unknown words next to times of a clock of 24 hours
 	zone     *time.Location
 	now      time.Time
 }
@@ -155,7 +150,7 @@ func (s *survey) format() (format, error) {
 	}
 	f.senderSurvey = found.senderSurvey
 	var err error
-	if f.words, err = found.words.meanings(found.heads); err != nil {
+	if f.harmless, err = found.words.harmless(found.heads); err != nil {
 		return f, err
 	}
 	return f, f.decide(found, s.o.Order)
@@ -173,11 +168,7 @@ func (f *format) time(h head) (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	half := h.half
-	if h.word != "" {
-		half = f.words[h.word].half
-	}
-	at := time.Date(day.Year(), day.Month(), day.Day(), half.on24(h.hour), h.minute, h.second, 0, f.zone)
+	at := time.Date(day.Year(), day.Month(), day.Day(), h.half.on24(h.hour), h.minute, h.second, 0, f.zone)
 	for _, earlier := range []time.Duration{2 * time.Hour, time.Hour, 30 * time.Minute} {
 		before := at.Add(-earlier)
 		if before.Format(time.DateTime) == at.Format(time.DateTime) {

@@ -190,7 +190,7 @@ var Locales = []Locale{
 		deleted: "ਇਸ ਸੁਨੇਹੇ ਨੂੰ ਹਟਾਇਆ ਗਿਆ", edited: "This message was edited", call: "Missed voice call",
 		notice: "ਤੁਹਾਡੇ ਸੁਨੇਹੇ ਅਤੇ ਕਾਲਾਂ ਇੰਕ੍ਰਿਪਸ਼ਨ ਨਾਲ ਸੁਰੱਖਿਅਤ ਹਨ।",
 	}, {
-		Name: "a language that nobody knows", android: stamp{layout: "2/1/06, 3:04 PM", am: "blip", pm: "blop"}, iPhone: stamp{layout: "2/1/06, PM 3:04:05", am: "blip", pm: "blop"},
+		Name: "a language that nobody knows", android: stamp{layout: "2/1/06, 15:04"}, iPhone: stamp{layout: "2/1/06, 15:04:05"},
 		omitted: "Media omitted", attached: "foobar quux", image: "image omitted", document: "document omitted", with: "foobar",
 		deleted: "This message was deleted", edited: "This message was edited", call: "Missed voice call",
 		notice: "Foo bar quux.",

@@ -90,7 +90,7 @@ type Config struct {
 	// The console's address at a reverse proxy, such as `https://bridge.example.com`; separate
 	// several with commas.
 	PublicURL string `env:"PUBLIC_URL"`
-	// A path under which everything is served too, such as `/bridged` ([reverse
+	// A prefix at which everything is served too, such as `/bridged` ([reverse
 	// proxies](operations.md#behind-a-reverse-proxy)).
 	BasePath string `env:"BASE_PATH"`
 
@@ -164,7 +164,7 @@ type Config struct {
 	// 2s to 1h.
 	NATSOwnerTTL time.Duration `env:"NATS_OWNER_TTL" envDefault:"60s"`
 
-	// Address prefixes that are not public and from which bridged may fetch, such as `127.0.0.0/8`;
+	// Private address prefixes that bridged may fetch from, such as `127.0.0.0/8`;
 	// on a simulated network only.
 	SimulatedFetchAllow string `env:"SIMULATED_FETCH_ALLOW"`
 

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/template/parse"
-
 	"text/template"
+	"text/template/parse"
 
 	"bridged/internal/bridge"
 )

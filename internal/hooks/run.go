@@ -3,9 +3,8 @@ package hooks
 import (
 	"net/http"
 	"strings"
-	"time"
-
 	"text/template"
+	"time"
 )
 
 const (

@@ -18,9 +18,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"time"
-
 	"text/template"
+	"time"
 
 	"bridged/internal/bridge"
 )

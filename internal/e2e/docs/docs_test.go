@@ -53,7 +53,7 @@ func documents(t *testing.T) []string {
 	if err != nil || len(docs) == 0 {
 		t.Fatalf("no pages: %v", err)
 	}
-	return append([]string{"../../../README.md"}, docs...)
+	return slices.Concat([]string{"../../../README.md"}, docs, []string{"../../../docs/adr/README.md"})
 }
 
 // TestDocs_ExamplesCanBePasted: zsh takes a # within a pasted line for a word, so

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
-	"github.com/spf13/pflag"
 
 	"bridged/internal/config"
 	"bridged/internal/shell"
@@ -23,30 +22,16 @@ docs/operations.md.`
 	envFileFlag = "env-file"
 )
 
-// runner runs a command with its arguments.
-type runner func(args []string) error
-
-// commandLineError is the error of a command line that has to be changed.
-type commandLineError string
-
-func (e commandLineError) Error() string { return string(e) }
-
-func misused(format string, args ...any) error { return commandLineError(fmt.Sprintf(format, args...)) }
-
 // newRoot returns the program's command with all others. It runs the bridge.
 func (e *environment) newRoot() *cobra.Command {
 	root := e.newCommand("bridged", about, e.serve)
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.SetFlagErrorFunc(explainFlag)
+	root.Args = nil // cobra suggests a command for an unknown one
 	root.PersistentFlags().String(envFileFlag, "",
 		"A `FILE` with variables; those of the environment win. By default .env in the working directory, if only you can read it")
-	showVersion, serve := root.Flags().Bool("version", false, versionHelp), root.RunE
-	root.RunE = func(c *cobra.Command, args []string) error {
-		if *showVersion {
-			return e.printVersion()
-		}
-		return serve(c, args)
-	}
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, versionHelp)
 	for _, group := range []struct {
 		title    string
 		commands []*cobra.Command
@@ -69,13 +54,12 @@ func (e *environment) newRoot() *cobra.Command {
 		c.Hidden = true
 		root.AddCommand(c)
 	}
-	root.SetHelpCommand(helpCommand(root))
 	return root
 }
 
 // newCommand returns a command. Its arguments are in its usage, as in "media <chat> [<file>]", and
 // the first line of its help is a sentence for the list of commands.
-func (e *environment) newCommand(usage, help string, do runner) *cobra.Command {
+func (e *environment) newCommand(usage, help string, do func(args []string) error) *cobra.Command {
 	summary, _, _ := strings.Cut(help, "\n")
 	return &cobra.Command{Use: usage, Short: summary, Long: help, Args: checkArguments, RunE: func(c *cobra.Command, args []string) error {
 		e.isStarted = true
@@ -92,71 +76,26 @@ func (e *environment) newCommand(usage, help string, do runner) *cobra.Command {
 
 // newGroup returns a command that only has others.
 func newGroup(name, help string, commands ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: name, Short: help, Args: checkArguments, RunE: func(*cobra.Command, []string) error { return nil }}
+	c := &cobra.Command{Use: name, Short: help, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(commands...)
 	return c
 }
 
-// checkArguments checks the number of a command's arguments. The only arguments of a group are its
-// commands, which cobra has found already if they exist.
+// checkArguments checks the number of a command's arguments against its usage.
 func checkArguments(c *cobra.Command, given []string) error {
-	var names []string
-	for _, of := range c.Commands() {
-		names = append(names, of.Name())
-	}
 	arguments := strings.Fields(c.Use)[1:]
-	switch {
-	case len(given) > len(arguments):
-		return misused("unexpected argument %s%s", given[len(arguments)], didYouMean(given[len(arguments)], names...))
-	case len(names) > 0 && c.HasParent():
-		return misused(`expected one of "%s"`, strings.Join(names, `", "`))
+	if len(given) > len(arguments) {
+		return fmt.Errorf("unexpected argument %s", given[len(arguments)])
 	}
 	for _, argument := range arguments[len(given):] {
 		if strings.HasPrefix(argument, "<") {
-			return misused("expected %q", argument)
+			return fmt.Errorf("expected %q", argument)
 		}
 	}
 	return nil
 }
 
-func didYouMean(typed string, known ...string) string {
-	if meant := config.NearestWithin(2, typed, known...); meant != "" {
-		return fmt.Sprintf(", did you mean %q?", meant)
-	}
-	return ""
-}
-
-// explainFlag turns an error of a flag into a sentence.
-func explainFlag(c *cobra.Command, err error) error {
-	if own, is := errors.AsType[commandLineError](err); is {
-		return own
-	}
-	hint := ""
-	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
-		var known []string
-		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
-		hint = didYouMean("--"+unknown.GetSpecifiedName(), known...)
-	}
-	return misused("%v%s", err, hint)
-}
-
-// helpCommand returns the command that prints the help of others. Cobra's own succeeds for a
-// command that does not exist.
-func helpCommand(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{Use: "help [<command>]", Short: "Print the help of a command.", RunE: func(_ *cobra.Command, args []string) error {
-		c, rest, err := root.Find(args)
-		if err == nil && len(rest) > 0 {
-			err = checkArguments(c, rest)
-		}
-		if err != nil {
-			return err
-		}
-		c.InitDefaultHelpFlag()
-		return c.Help()
-	}}
-}
-
-// manCommand writes the manual pages of all commands, for those who package bridged.
+// manCommand writes the manual pages of all commands, for packages of distributions.
 func (e *environment) manCommand(root *cobra.Command) *cobra.Command {
 	return withoutEnvFile(e.newCommand("man <directory>", "Write the manual pages of all commands into a directory.", func(args []string) error {
 		root.DisableAutoGenTag = true
@@ -179,7 +118,7 @@ func (e *environment) readEnvFile(c *cobra.Command) (err error) {
 		return nil
 	}
 	if file.Changed && file.Value.String() == "" {
-		return misused("--%s: expected a value", envFileFlag)
+		return shell.Usage("--%s: expected a value", envFileFlag)
 	}
 	own := len(e.environ)
 	var warning string

@@ -1,33 +1,18 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"bridged/internal/bridge"
 	"bridged/internal/config"
 )
-
-// limitValue is the value of a flag that limits a list. 0 means all.
-type limitValue struct{ limit *int }
-
-// Set parses the value.
-func (v limitValue) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return misused("--limit must be a number, 0 for all, but got %q", text)
-	}
-	*v.limit = n
-	return nil
-}
-
-// String formats the value.
-func (v limitValue) String() string { return strconv.Itoa(*v.limit) }
-
-// Type returns the name of the value in the help.
-func (limitValue) Type() string { return "NUMBER" }
 
 // required makes a command fail without a flag.
 func required(c *cobra.Command, flag string) {
@@ -37,22 +22,35 @@ func required(c *cobra.Command, flag string) {
 }
 
 // addLimit adds the flag that limits a list.
-func addLimit(flags *pflag.FlagSet, limit *int, byDefault int, help string) {
+func addLimit(flags *pflag.FlagSet, limit *int, byDefault int) {
 	*limit = byDefault
-	flags.VarP(limitValue{limit}, "limit", "n", help)
+	flags.FuncP("limit", "n", fmt.Sprintf("Print at most this `NUMBER`; 0 prints all (default %d)", byDefault), func(text string) (err error) {
+		if *limit, err = strconv.Atoi(text); err != nil || *limit < 0 {
+			return errors.New("must be a number, 0 for all")
+		}
+		return nil
+	})
 }
 
 // addDuration adds a flag for a duration with its unit. Its default is 0.
 func addDuration(flags *pflag.FlagSet, d *time.Duration, name, help string) {
-	flags.Func(name, help, func(text string) error {
-		read, err := config.ParseDuration(text)
-		switch {
-		case err != nil:
-			return misused("--%s must be %v", name, err)
-		case read < 0:
-			return misused("--%s must not be negative", name)
+	flags.Func(name, help, func(text string) (err error) {
+		if *d, err = config.ParseDuration(text); err != nil {
+			return fmt.Errorf("must be %w", err)
 		}
-		*d = read
+		if *d < 0 {
+			return errors.New("must not be negative")
+		}
+		return nil
+	})
+}
+
+// addChoice adds a flag that has one of some values.
+func addChoice[T ~string](flags *pflag.FlagSet, chosen *T, name, help string, choices ...T) {
+	flags.Func(name, help+": "+bridge.Join(choices, ", "), func(value string) error {
+		if *chosen = T(value); !slices.Contains(choices, *chosen) {
+			return fmt.Errorf("must be one of %s", bridge.Join(choices, ", "))
+		}
 		return nil
 	})
 }

@@ -66,9 +66,10 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.Execute()
+	c, err := root.ExecuteC()
 	if err != nil && !e.isStarted {
-		err = misused("%v", err)
+		sentence := strings.Join(strings.Fields(err.Error()), " ") // suggestions of commands are on lines of their own
+		err = &shell.Error{Err: shell.Usage("%s", sentence), Hint: "see: " + c.CommandPath() + " --help"}
 	}
 	if err != nil {
 		return fail(stderr, err)
@@ -91,21 +92,16 @@ func fail(stderr io.Writer, err error) int {
 			fmt.Fprintf(stderr, "  %s\n", shell.Printable(strings.TrimSuffix(hint, "\n")))
 		}
 	}
-	_, isLine := errors.AsType[commandLineError](err)
-	if isLine {
-		fmt.Fprintln(stderr, "Try: bridged help")
-	}
 	return exitCode(err)
 }
 
 // exitCode returns the exit code of an error, as docs/shell.md lists them.
 func exitCode(err error) int {
-	_, isLine := errors.AsType[commandLineError](err)
 	_, isUsage := errors.AsType[*shell.UsageError](err)
 	_, isHinted := errors.AsType[*shell.Error](err)
 	code := bridge.CodeOf(err)
 	switch {
-	case isLine, isUsage, code == bridge.CodeInvalid:
+	case isUsage, code == bridge.CodeInvalid:
 		return exitConfig
 	case isHinted && (code == bridge.CodeNotFound || code == bridge.CodeNotOnNetwork), shell.IsMissingFile(err):
 		return exitNotFound

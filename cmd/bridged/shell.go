@@ -74,17 +74,6 @@ const (
 
 var chatTypes = []bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual}
 
-func addChatType(flags *pflag.FlagSet, to *bridge.ChatType) {
-	*to = bridge.ChatsAll
-	flags.Func("type", "The `TYPE` of chats: all, group, individual", func(value string) error {
-		*to = bridge.ChatType(value)
-		if slices.Contains(chatTypes, *to) {
-			return nil
-		}
-		return misused(`--type must be one of "all","group","individual" but got %q`, value)
-	})
-}
-
 // addMessageType adds the flag for a type of message. If chats is not nil, the flag also accepts a
 // type of chat: the two have no value in common.
 func addMessageType(flags *pflag.FlagSet, filter *bridge.MessageFilter, chats *bridge.ChatType) {
@@ -100,7 +89,7 @@ func addMessageType(flags *pflag.FlagSet, filter *bridge.MessageFilter, chats *b
 			return nil
 		}
 		if filter.Type, err = bridge.ParseMessageType(value); err != nil {
-			return misused("--type %v", err)
+			return err
 		}
 		return nil
 	})
@@ -118,9 +107,10 @@ func (e *environment) chatsCommand() *cobra.Command {
 		q.Q = strings.Join(args, "")
 		return s.Chats(ctx, q)
 	})
-	addChatType(c.Flags(), &q.Type)
+	q.Type = bridge.ChatsAll
+	addChoice(c.Flags(), &q.Type, "type", "The `TYPE` of chats", chatTypes...)
 	c.Flags().BoolVar(&q.Unread, "unread", false, "Only chats with something unread")
-	addLimit(c.Flags(), &q.Limit, 50, "How many at most; 0 is all")
+	addLimit(c.Flags(), &q.Limit, 50)
 	return c
 }
 
@@ -132,7 +122,7 @@ func (e *environment) messagesCommand() *cobra.Command {
 	})
 	addPastFlags(c.Flags(), &q.Since, &q.Before, &q.IDs)
 	addMessageType(c.Flags(), &q.Filter, nil)
-	addLimit(c.Flags(), &q.Limit, 20, "How many at most, the newest ones; 0 is all")
+	addLimit(c.Flags(), &q.Limit, 20)
 	return c
 }
 
@@ -156,7 +146,7 @@ func (e *environment) searchCommand() *cobra.Command {
 	c.Flags().BoolVar(&mine, "mine", false, "Only messages that the account wrote")
 	c.Flags().BoolVar(&accents, "ignore-accents", false, "Find letters with and without accents alike")
 	addMessageType(c.Flags(), &q.Filter, &q.Type)
-	addLimit(c.Flags(), &q.Limit, 20, "How many at most; 0 is all")
+	addLimit(c.Flags(), &q.Limit, 20)
 	return c
 }
 
@@ -265,7 +255,7 @@ func (e *environment) contactsCommand() *cobra.Command {
 	c.Flags().BoolVar(&q.Saved, "saved", false, "Only people in the address book")
 	c.Flags().BoolVar(&q.Blocked, "blocked", false, "Only people whom the account blocks")
 	c.Flags().StringSliceVar(&numbers, "check", nil, "Ask whether these `NUMBERS`, with commas between, are on WhatsApp, and fail if one is not")
-	addLimit(c.Flags(), &q.Limit, 50, "How many at most; 0 is all")
+	addLimit(c.Flags(), &q.Limit, 50)
 	return c
 }
 
@@ -278,7 +268,7 @@ func (e *environment) groupsCommand() *cobra.Command {
 		}
 		return s.Groups(ctx, limit)
 	})
-	addLimit(c.Flags(), &limit, 50, "How many groups at most; 0 is all")
+	addLimit(c.Flags(), &limit, 50)
 	return c
 }
 
@@ -318,12 +308,7 @@ func (e *environment) importChatCommand() *cobra.Command {
 	required(c, "chat")
 	c.Flags().StringArrayVar(&q.Names, "name", nil, "Which `PERSON` a name in the export is, as in Sofia=15551234567: a JID, a phone number, or me. May be repeated")
 	c.Flags().StringVar(&q.Timezone, "timezone", "", "The time `ZONE` of the phone, such as Europe/Berlin or +02:00; the bridge's by default")
-	c.Flags().Func("date-order", "The `ORDER` in its dates, if they are ambiguous: DMY, MDY, YMD", func(value string) error {
-		if q.DateOrder = bridge.DateOrder(value); !slices.Contains(bridge.DateOrders, q.DateOrder) {
-			return misused(`--date-order must be one of "DMY","MDY","YMD" but got %q`, value)
-		}
-		return nil
-	})
+	addChoice(c.Flags(), &q.DateOrder, "date-order", "The `ORDER` in its dates, if they are ambiguous", bridge.DateOrders...)
 	c.Flags().BoolVar(&q.DryRun, "dry-run", false, "Only print what the import would do")
 	return c
 }
@@ -333,7 +318,7 @@ func (e *environment) importsCommand() *cobra.Command {
 	list := e.shellCommand("list", "List the imports, the newest first.", func(ctx context.Context, s *shell.Shell, _ []string) error {
 		return s.Imports(ctx, limit)
 	})
-	addLimit(list.Flags(), &limit, 50, "How many at most; 0 is all")
+	addLimit(list.Flags(), &limit, 50)
 	end := func(name, help string, undo bool) *cobra.Command {
 		return e.shellCommand(name+" <id>", help+"\n\n<id> is the id of the import, from bridged imports list.", func(ctx context.Context, s *shell.Shell, args []string) error {
 			return s.EndImport(ctx, args[0], undo)

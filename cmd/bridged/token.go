@@ -66,7 +66,7 @@ func (e *environment) revokeTokenCommand() *cobra.Command {
 	return e.bridgeCommand("revoke <id>", help, func(api *client.Client, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil {
-			return misused("<id>: expected the number of a token but got %q", args[0])
+			return shell.Usage("<id>: expected the number of a token but got %q", args[0])
 		}
 		if err := api.RevokeToken(e.ctx, id); bridge.CodeOf(err) == bridge.CodeNotFound {
 			return &shell.Error{Err: err, Hint: "list them with: bridged token list"}

@@ -56,22 +56,10 @@ func meantVariable(name string, known []string) string {
 	if len(plain) < len("CONSOLE") {
 		return ""
 	}
-	return Nearest(plain, known...)
-}
-
-// Nearest returns the candidate that was probably meant by s, or "" if more than two letters, or
-// a third of s, would have to change.
-func Nearest[T ~string](s T, candidates ...T) string {
-	return NearestWithin(min(2, len(s)/3), s, candidates...)
-}
-
-// NearestWithin returns the candidate with the smallest edit distance, or "" if that is more than
-// most.
-func NearestWithin[T ~string](most int, s T, candidates ...T) string {
-	best, fewest := "", most+1
-	for _, candidate := range candidates {
-		if changes := editDistance(string(s), string(candidate)); changes < fewest {
-			best, fewest = string(candidate), changes
+	best, fewest := "", 3
+	for _, variable := range known {
+		if changes := editDistance(plain, variable); changes < fewest {
+			best, fewest = variable, changes
 		}
 	}
 	return best

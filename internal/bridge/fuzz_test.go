@@ -3,6 +3,7 @@ package bridge
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"bridged/internal/fuzzbudget"
@@ -32,6 +33,21 @@ func FuzzNames(f *testing.F) {
 			guessJID(name)
 			if strings.Trim(PhoneDigits(name), "0123456789") != "" {
 				t.Errorf("%q has the digits %q", name, PhoneDigits(name))
+			}
+		})
+	})
+}
+
+// A server makes the bridge wait for a bounded time, whatever it asks for.
+func FuzzRetryAfter(f *testing.F) {
+	for _, value := range []string{"5", "-1", "99999999999999999999", "Wed, 21 Oct 2026 07:28:00 GMT", "", "1.5", "9223372036854775807"} {
+		f.Add(value)
+	}
+	now := time.Date(2026, 10, 21, 7, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, value string) {
+		fuzzbudget.Usual.Check(t, len(value), func() {
+			if wait := RetryAfter(value, now, time.Hour); wait < 0 || wait > time.Hour {
+				t.Errorf("%q is %v", value, wait)
 			}
 		})
 	})

@@ -3,6 +3,8 @@ package bridge
 import (
 	"context"
 	"errors"
+	"net/http"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -175,4 +177,18 @@ func ParseUntil(text string) (Time, error) {
 		t = t.Add(24*time.Hour - time.Millisecond)
 	}
 	return At(t), err
+}
+
+// RetryAfter returns the pause in a Retry-After header, in seconds or until a date (RFC 9110, section
+// 10.2.3): at most longest, or 0 if the header is invalid.
+func RetryAfter(value string, now time.Time, longest time.Duration) time.Duration {
+	seconds, err := strconv.Atoi(value)
+	if err == nil {
+		return min(time.Duration(max(seconds, 0)), longest/time.Second) * time.Second
+	}
+	date, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	return min(max(date.Sub(now), 0), longest)
 }

@@ -20,7 +20,6 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/media/probe"
-	"bridged/internal/retryafter"
 )
 
 const (
@@ -201,7 +200,7 @@ func (s *service) refusal(resp *http.Response) error {
 	case status == http.StatusNotFound:
 		sentence += ": TRANSCRIBE_URL must be the address before /v1/audio/transcriptions, and TRANSCRIBE_MODEL a model of the service"
 	}
-	return &failure{sentence: sentence, isService: !isRequest, isFree: true, after: retryafter.Parse(resp.Header.Get("Retry-After"), time.Now(), longestAsked)}
+	return &failure{sentence: sentence, isService: !isRequest, isFree: true, after: bridge.RetryAfter(resp.Header.Get("Retry-After"), time.Now(), longestAsked)}
 }
 
 // slug matches error codes, such as insufficient_quota. Sentences may repeat parts of the

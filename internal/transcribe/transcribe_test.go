@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/retryafter"
 	"bridged/internal/store/settings"
 )
 
@@ -222,7 +221,7 @@ func TestTranscriber_WaitsAsLongAsTheServiceAsks(t *testing.T) {
 			t.Errorf("Retry-After %q: a pause of %s, want %s", value, wait, want)
 		}
 	}
-	if got := retryafter.Parse(noon.Add(time.Minute).Format(http.TimeFormat), noon, longestAsked); got != time.Minute {
+	if got := bridge.RetryAfter(noon.Add(time.Minute).Format(http.TimeFormat), noon, longestAsked); got != time.Minute {
 		t.Errorf("a date in a minute: %s", got)
 	}
 }

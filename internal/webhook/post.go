@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/retryafter"
 	"bridged/internal/store"
 	"bridged/internal/urlguard"
 	"bridged/internal/webhook/format"
@@ -158,7 +157,7 @@ func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, p format.Post) 
 	drain(resp.Body)
 	got := outcome{status: resp.StatusCode}
 	if got.status == http.StatusTooManyRequests || got.status == http.StatusServiceUnavailable {
-		got.retryAfter = retryafter.Parse(resp.Header.Get("Retry-After"), d.wall(), longestAsked)
+		got.retryAfter = bridge.RetryAfter(resp.Header.Get("Retry-After"), d.wall(), longestAsked)
 	}
 	return got, nil
 }

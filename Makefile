@@ -1,11 +1,12 @@
 # CGO is off except for the race detector, which needs it.
 GOLANGCI_LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PLATFORMS = linux/arm darwin/arm64 windows/amd64
+DEADCODE = golang.org/x/tools/cmd/deadcode@v0.52.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
 WHATSMEOW ?=
 
-.PHONY: screenshots build test check lint weblint race platforms clients agents fleet interop whisper n8n proxies quirks vuln demo image release
+.PHONY: screenshots build test check lint deadcode weblint race platforms clients agents fleet interop whisper n8n proxies quirks vuln demo image release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -20,6 +21,10 @@ check:
 # The linters of .golangci.yml. The first run builds golangci-lint.
 lint:
 	go run $(GOLANGCI_LINT) run ./...
+
+# Functions that neither a program nor a test calls.
+deadcode:
+	@found=$$(go run $(DEADCODE) -test ./...) && { [ -z "$$found" ] || { echo "$$found"; exit 1; }; }
 
 # The linters of the console's scripts and of openapi.yaml. Needs npm and its registry.
 weblint:

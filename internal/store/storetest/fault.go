@@ -16,9 +16,6 @@ type Fault struct {
 	passing atomic.Int64
 }
 
-// Hold makes every commit wait until release is called.
-func (f *Fault) Hold() (release func()) { return f.HoldAfter(0) }
-
 // HoldAfter lets some commits pass, and makes every later one wait until release is called.
 func (f *Fault) HoldAfter(commits int64) (release func()) {
 	held := make(chan struct{})

@@ -187,7 +187,7 @@ CREATE TABLE messages (
     status     INTEGER,
     imported   INTEGER NOT NULL DEFAULT 0,
     has_link   INTEGER NOT NULL DEFAULT 0,
-    media      TEXT GENERATED ALWAYS AS (iif(json_valid(details), details ->> '$.m.t', NULL)) VIRTUAL
+    media      TEXT GENERATED ALWAYS AS (iif(json_valid(details), details ->> '$.m.type', NULL)) VIRTUAL
 ) STRICT;
 CREATE UNIQUE INDEX messages_by_id ON messages (chat, id);
 CREATE INDEX messages_by_time ON messages (chat, timestamp);

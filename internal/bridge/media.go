@@ -16,21 +16,21 @@ const (
 // MediaTypes lists all kinds of files.
 var MediaTypes = []MediaType{MediaImage, MediaVideo, MediaAudio, MediaDocument, MediaSticker}
 
-// Media is a message's file. The fields of its JSON depend on Type.
+// Media is a message's file. The API shows only the fields that its type has.
 type Media struct {
-	Type        MediaType
-	MimeType    string `bound:"mimeType"`
-	Size        int64  `bound:"size"` // bytes
-	FileName    string `bound:"fileName"`
-	Caption     string `bound:"content"`
-	DurationSec int    `bound:"seconds"`
-	PTT         bool   // a voice note
-	Width       int    `bound:"pixels"`
-	Height      int    `bound:"pixels"`
-	Pages       int    `bound:"pages"`
-	IsAnimated  bool
-	DownloadURL string
-	Ref         MediaRef `json:"-"`
+	Type        MediaType `json:"type"`
+	MimeType    string    `json:"mimetype,omitempty" bound:"mimeType"`
+	Size        int64     `json:"size,omitempty" bound:"size"` // bytes
+	FileName    string    `json:"fileName,omitempty" bound:"fileName"`
+	Caption     string    `json:"caption,omitempty" bound:"content"`
+	DurationSec int       `json:"durationSec,omitempty" bound:"seconds"`
+	PTT         bool      `json:"ptt,omitempty"` // a voice note
+	Width       int       `json:"width,omitempty" bound:"pixels"`
+	Height      int       `json:"height,omitempty" bound:"pixels"`
+	Pages       int       `json:"pages,omitempty" bound:"pages"`
+	IsAnimated  bool      `json:"isAnimated,omitempty"`
+	DownloadURL string    `json:"downloadUrl,omitempty"`
+	Ref         MediaRef  `json:"-"`
 }
 
 // MediaRef is the location of an encrypted file on the CDN, with the keys to decrypt it.

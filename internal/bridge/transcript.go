@@ -12,8 +12,8 @@ type Transcript struct {
 	At       Time    `json:"at"`
 }
 
-// textOf returns the text of a transcript, "" for nil.
-func (t *Transcript) textOf() string {
+// GetText returns the text of a transcript, "" for nil.
+func (t *Transcript) GetText() string {
 	if t == nil {
 		return ""
 	}
@@ -21,10 +21,10 @@ func (t *Transcript) textOf() string {
 }
 
 // Words returns the searchable text of a message: content and transcript, one per line.
-func (m Message) Words() string { return joinedLines(m.Content, m.Transcript.textOf()) }
+func (m Message) Words() string { return joinedLines(m.Content, m.Transcript.GetText()) }
 
 // Words returns the searchable text of a message: content and transcript, one per line.
-func (m Match) Words() string { return joinedLines(m.Content, m.Transcript.textOf()) }
+func (m Match) Words() string { return joinedLines(m.Content, m.Transcript.GetText()) }
 
 func joinedLines(content, transcript string) string {
 	if content == "" || transcript == "" {

@@ -17,28 +17,13 @@ type details struct {
 	Poll    *pollDetails    `json:"p,omitempty"`
 	Parts   *partsDetails   `json:"x,omitempty"`
 
-	Transcript *transcriptDetails `json:"w,omitempty"` // of Media
+	Transcript *bridge.Transcript `json:"w,omitempty"` // of Media
 
 	Forwarded  bool   `json:"f,omitempty"`
 	Expiration uint32 `json:"e,omitempty"` // in seconds
 
 	Pin  *pinDetails  `json:"n,omitempty"`
 	Keep *keepDetails `json:"k,omitempty"`
-}
-
-// transcriptDetails is [bridge.Transcript] with short names.
-type transcriptDetails struct {
-	Text     string      `json:"t"`
-	Language *string     `json:"l,omitempty"`
-	At       bridge.Time `json:"a"`
-}
-
-// text returns the text of a transcript; nil has none.
-func (d *transcriptDetails) text() string {
-	if d == nil {
-		return ""
-	}
-	return d.Text
 }
 
 // pinDetails records the last pin of a message.
@@ -78,22 +63,9 @@ type contextDetails struct {
 	MentionsAll  bool         `json:"a,omitempty"`
 }
 
-// mediaDetails is [bridge.Media] with short names.
-type mediaDetails struct {
-	Type        bridge.MediaType `json:"t"`
-	MimeType    string           `json:"y,omitempty"`
-	Size        int64            `json:"z,omitempty"`
-	FileName    string           `json:"f,omitempty"`
-	Caption     string           `json:"c,omitempty"`
-	DurationSec int              `json:"s,omitempty"`
-	PTT         bool             `json:"v,omitempty"`
-	Width       int              `json:"w,omitempty"`
-	Height      int              `json:"h,omitempty"`
-	Pages       int              `json:"p,omitempty"`
-	IsAnimated  bool             `json:"a,omitempty"`
-	DownloadURL string           `json:"-"`
-	Ref         bridge.MediaRef  `json:"-"` // is in a column of its own
-}
+// mediaDetails is [bridge.Media] without the method that writes it for the API. DownloadURL and
+// Ref are empty.
+type mediaDetails bridge.Media
 
 type pollDetails struct {
 	Name       string        `json:"n"`
@@ -137,6 +109,7 @@ func detailsOf(m bridge.Message) details {
 	}
 	if f := m.Media; f != nil {
 		d.Media = new(mediaDetails(*f))
+		d.Media.DownloadURL = ""
 	}
 	if p := m.Poll; p != nil {
 		d.Poll = &pollDetails{Name: p.Name, Selectable: p.SelectableCount, Extensible: p.Extensible}
@@ -186,7 +159,7 @@ func (s *Store) fill(m *bridge.Message, d details, find finder) {
 		m.ContextInfo = c.shown(find, m.Content)
 		m.Quoted = s.embedded(c, m, find)
 	}
-	m.Media, m.Transcript = d.Media.shown(m.Chat, m.ID), (*bridge.Transcript)(d.Transcript)
+	m.Media, m.Transcript = d.Media.shown(m.Chat, m.ID), d.Transcript
 	if d.Poll != nil {
 		m.Poll = s.pollOf(*d.Poll)
 	}

@@ -248,8 +248,8 @@ func (e *eraser) checkpoint(ctx context.Context, mode string) error {
 // recordErasedFile notes the file of a message that is being deleted.
 func (t *writeTx) recordErasedFile(seq int64) {
 	t.recordFile(`
-		SELECT m.details ->> '$.m.t', r.media_ref FROM messages m JOIN message_raw r ON r.seq = m.seq
-		WHERE m.seq = ? AND r.media_ref IS NOT NULL AND m.details ->> '$.m.t' IS NOT NULL`, seq)
+		SELECT m.details ->> '$.m.type', r.media_ref FROM messages m JOIN message_raw r ON r.seq = m.seq
+		WHERE m.seq = ? AND r.media_ref IS NOT NULL AND m.details ->> '$.m.type' IS NOT NULL`, seq)
 }
 
 func (t *writeTx) recordFile(query string, args ...any) {

@@ -156,7 +156,7 @@ func (t *writeTx) addFile(seq int64, m bridge.Message, sum []byte) *fileBefore {
 		if text == "" || match.StandsFor(text, m.Media.FileName, m.Content) { // the caption was left out, too
 			before.Text, text = new(text), m.Content
 		}
-		folded, bare := search.Columns(text, d.Transcript.text())
+		folded, bare := search.Columns(text, d.Transcript.GetText())
 		t.Run("UPDATE messages SET type = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ? WHERE seq = ?",
 			m.MessageType, text, folded, bare, t.pack(d), d.hasLink(text), seq)
 		t.s.index.MarkStale(t.Conn, seq)

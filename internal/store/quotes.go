@@ -107,7 +107,7 @@ func (r *readTx) addQuoted(messages []bridge.Message, positions []position) {
 		return
 	}
 	for row := range r.Rows(`
-		SELECT wanted.value ->> 'i', q.from_me, q.sender, q.push_name, q.type, substr(q.content, 1, ?), ifnull(q.details ->> '$.m.f', ''), q.timestamp, q.deleted_at
+		SELECT wanted.value ->> 'i', q.from_me, q.sender, q.push_name, q.type, substr(q.content, 1, ?), ifnull(q.details ->> '$.m.fileName', ''), q.timestamp, q.deleted_at
 		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value ->> 's'
 		CROSS JOIN messages q ON q.seq = ifnull(
 			(SELECT seq FROM messages WHERE chat = m.chat AND id = wanted.value ->> 'q'),

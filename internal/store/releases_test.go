@@ -16,29 +16,37 @@ import (
 
 var releaseName = flag.String("release", "", "write the store of this release to testdata/releases")
 
-// TestReleases_AreOpened: a store of each release is brought up to date, and what is
-// in it is read and found. A new release adds its own with
+// TestReleases_AreOpened: a store of each release, and of this version, is brought up to date, and
+// what is in it is read and found. A new release adds its own with
 //
 //	go test ./internal/store -run TestReleases -release v1.2.3
 func TestReleases_AreOpened(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bridged.db")
+	fillRelease(t, path)
+	scripts := map[string]string{"this version": dumpStore(t, path)}
+	dir := filepath.Join("testdata", "releases")
 	if *releaseName != "" {
-		path := filepath.Join(t.TempDir(), "bridged.db")
-		fillRelease(t, path)
-		write(t, filepath.Join("testdata", "releases", *releaseName+".sql"), dumpStore(t, path))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, *releaseName+".sql"), scripts["this version"])
 	}
-	releases, err := filepath.Glob(filepath.Join("testdata", "releases", "*.sql"))
-	if err != nil || len(releases) == 0 {
-		t.Fatalf("no releases, %v", err)
+	releases, err := filepath.Glob(filepath.Join(dir, "*.sql"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, file := range releases {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".sql"), func(t *testing.T) {
-			script, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+		script, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts[filepath.Base(file)] = string(script)
+	}
+	for name, script := range scripts {
+		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "bridged.db")
 			write(t, path, "")
-			run(t, path, string(script))
+			run(t, path, script)
 			checkRelease(t, openStore(t, path))
 		})
 	}

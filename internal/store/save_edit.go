@@ -60,7 +60,7 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	if !isNewFile {
 		d.Transcript = before.Transcript
 	}
-	folded, bare := search.Columns(f.New.Content, d.Transcript.text())
+	folded, bare := search.Columns(f.New.Content, d.Transcript.GetText())
 	changed := t.Change(`
 		UPDATE messages SET type = ?1, content = ?2, folded = ?3, bare = ?8, details = ?4, edited_at = nullif(?5, 0), has_link = ?7
 		WHERE seq = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, nullif(?5, 0))`,

@@ -154,7 +154,7 @@ func (t *writeTx) mergeMarks(kept, dropped int64) {
 	if d.Transcript == nil && d.Media != nil {
 		d.Transcript = other.Transcript
 	}
-	folded, bare := search.Columns(contents[0], d.Transcript.text())
+	folded, bare := search.Columns(contents[0], d.Transcript.GetText())
 	t.Run("UPDATE messages SET folded = ?, bare = ?, details = ? WHERE seq = ?", folded, bare, t.pack(d), kept)
 	t.s.index.MarkStale(t.Conn, kept)
 	if d.Transcript != nil {

@@ -187,6 +187,6 @@ func (r *readTx) scanMatch(row *sqlite.Row) (match bridge.Match, at position) {
 	match.SenderJID, match.SenderLID, match.SenderUsername, match.PushName = p.jid(), p.lid, p.usernameOrNil(), cmp.Or(match.PushName, p.pushName())
 	var d details
 	r.Decode(column, &d)
-	match.Media, match.Transcript = d.Media.shown(match.ChatJID, match.MsgID), (*bridge.Transcript)(d.Transcript)
+	match.Media, match.Transcript = d.Media.shown(match.ChatJID, match.MsgID), d.Transcript
 	return match, at
 }

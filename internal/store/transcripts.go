@@ -51,7 +51,7 @@ func (s *Store) SaveTranscript(ctx context.Context, of settings.Transcription, m
 			return
 		}
 		d := t.detailsIn(column)
-		d.Transcript, saved = (*transcriptDetails)(&made), true
+		d.Transcript, saved = &made, true
 		folded, bare := search.Columns(content, made.Text)
 		t.Run("UPDATE messages SET folded = ?, bare = ?, details = ? WHERE seq = ?", folded, bare, t.pack(d), seq)
 		t.contentChanged(seq, bridge.ChangedTranscript)

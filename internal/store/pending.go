@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"strconv"
 	"time"
 
@@ -22,22 +21,49 @@ const (
 	pendingEdit     = 2
 )
 
-// pendingKinds lists the kinds of change by their numbers, with the fields of the sender and
-// of what distinguishes several by one sender. The numbers are stored: they never change
-// their meaning.
-var pendingKinds = [...]struct {
-	fact           reflect.Type
-	sender, stanza string
-}{
-	pendingDeletion: {reflect.TypeFor[bridge.Deletion](), "By", ""},
-	pendingEdit:     {reflect.TypeFor[bridge.Edit](), "Editor", ""},
-	3:               {reflect.TypeFor[bridge.ReactionChange](), "Sender", ""},
-	4:               {reflect.TypeFor[bridge.PollVote](), "Voter", ""},
-	5:               {reflect.TypeFor[bridge.Encrypted](), "Sender", "ID"},
-	6:               {reflect.TypeFor[bridge.EventResponse](), "Sender", ""},
-	7:               {reflect.TypeFor[bridge.PollOptionAdded](), "By", "Name"},
-	8:               {reflect.TypeFor[bridge.Pin](), "By", ""},
-	9:               {reflect.TypeFor[bridge.Keep](), "By", ""},
+// changeKinds lists the kinds of change by their numbers. The numbers are stored: they never
+// change their meaning.
+var changeKinds = [...]changeKind{
+	pendingDeletion: kindOf[bridge.Deletion](func(f *bridge.Deletion) changeFields { return changeFields{&f.Chat, &f.By, f.Target, ""} }),
+	pendingEdit:     kindOf[bridge.Edit](func(f *bridge.Edit) changeFields { return changeFields{&f.Chat, &f.Editor, f.Target, ""} }),
+	3:               kindOf[bridge.ReactionChange](func(f *bridge.ReactionChange) changeFields { return changeFields{&f.Chat, &f.Sender, f.Target, ""} }),
+	4:               kindOf[bridge.PollVote](func(f *bridge.PollVote) changeFields { return changeFields{&f.Chat, &f.Voter, f.Target, ""} }),
+	5:               kindOf[bridge.Encrypted](func(f *bridge.Encrypted) changeFields { return changeFields{&f.Chat, &f.Sender, f.Target, f.ID} }),
+	6:               kindOf[bridge.EventResponse](func(f *bridge.EventResponse) changeFields { return changeFields{&f.Chat, &f.Sender, f.Target, ""} }),
+	7:               kindOf[bridge.PollOptionAdded](func(f *bridge.PollOptionAdded) changeFields { return changeFields{&f.Chat, &f.By, f.Target, f.Name} }),
+	8:               kindOf[bridge.Pin](func(f *bridge.Pin) changeFields { return changeFields{&f.Chat, &f.By, f.Target, ""} }),
+	9:               kindOf[bridge.Keep](func(f *bridge.Keep) changeFields { return changeFields{&f.Chat, &f.By, f.Target, ""} }),
+}
+
+// changeFields has the fields of a change that the table has columns for. stanza distinguishes
+// several changes of one kind by one sender.
+type changeFields struct {
+	chat, sender   *bridge.JID
+	target, stanza string
+}
+
+type changeKind interface {
+	// fields returns the fields of a change; it reports false for a change of another kind.
+	fields(fact bridge.Fact) (changeFields, bool)
+	// decode returns the change of a row, of the chat and by the sender that the row has now.
+	decode(t *writeTx, row pendingChange) bridge.Fact
+}
+
+type kindOf[T bridge.Fact] func(f *T) changeFields
+
+func (of kindOf[T]) fields(fact bridge.Fact) (changeFields, bool) {
+	if f, is := fact.(T); is {
+		return of(new(f)), true
+	}
+	return changeFields{}, false
+}
+
+func (of kindOf[T]) decode(t *writeTx, row pendingChange) bridge.Fact {
+	var f T
+	t.Decode([]byte(row.fact), &f)
+	fields := of(&f)
+	*fields.chat, *fields.sender = row.chat, row.sender
+	return f
 }
 
 // pendingChange is a row of pending_changes.
@@ -239,15 +265,9 @@ func (r pendingChange) size() int { return len(r.target) + len(r.stanza) + len(r
 
 // packPending returns the row of a change; the row of any other fact has no target.
 func (t *writeTx) packPending(fact bridge.Fact) (row pendingChange) {
-	v := reflect.ValueOf(fact)
-	for kind, k := range pendingKinds {
-		if k.fact != v.Type() {
-			continue
-		}
-		row = pendingChange{kind: kind, chat: bridge.JID(v.FieldByName("Chat").String()), target: v.FieldByName("Target").String()}
-		row.sender = bridge.JID(v.FieldByName(k.sender).String())
-		if k.stanza != "" {
-			row.stanza = v.FieldByName(k.stanza).String()
+	for number, kind := range changeKinds[1:] {
+		if f, is := kind.fields(fact); is {
+			row = pendingChange{kind: number + 1, chat: *f.chat, sender: *f.sender, target: f.target, stanza: f.stanza}
 		}
 	}
 	f, isEdit := fact.(bridge.Edit)
@@ -263,26 +283,16 @@ func (t *writeTx) packPending(fact bridge.Fact) (row pendingChange) {
 	return row
 }
 
-// unpackPending returns the change of a row, of the chat and by the sender that the row has now.
+// unpackPending returns the change of a row.
 func (t *writeTx) unpackPending(row pendingChange) bridge.Fact {
-	if row.kind == pendingEdit {
+	switch {
+	case row.kind == pendingEdit:
 		return t.unpackEdit(row)
-	}
-	if row.kind <= 0 || row.kind >= len(pendingKinds) {
+	case row.kind <= 0 || row.kind >= len(changeKinds):
 		t.Fail(fmt.Errorf("a pending change of the unknown kind %d", row.kind))
 		return nil
 	}
-	k := pendingKinds[row.kind]
-	fact := reflect.New(k.fact)
-	t.Decode([]byte(row.fact), fact.Interface())
-	fact = fact.Elem()
-	fact.FieldByName("Chat").SetString(string(row.chat))
-	fact.FieldByName("Target").SetString(row.target)
-	fact.FieldByName(k.sender).SetString(string(row.sender))
-	if k.stanza != "" {
-		fact.FieldByName(k.stanza).SetString(row.stanza)
-	}
-	return fact.Interface().(bridge.Fact)
+	return changeKinds[row.kind].decode(t, row)
 }
 
 func (t *writeTx) unpackEdit(row pendingChange) bridge.Fact {

@@ -145,8 +145,8 @@ func TestDoors_Evolution(t *testing.T) {
 		})
 	}
 	Eventually(t, func() error {
-		if count := len(s.Friend.Messages()); count != 8 {
-			return fmt.Errorf("Sam got %d messages, want 8", count)
+		if count := len(s.Friend.Messages()); count != 6 {
+			return fmt.Errorf("Sam got %d messages, want 6", count)
 		}
 		return nil
 	})

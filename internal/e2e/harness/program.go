@@ -62,7 +62,7 @@ func moduleRoot() (string, error) {
 // hashSources returns a hash of the files that the program is built from, and of how.
 func hashSources(root string) (string, error) {
 	hash := sha256.New()
-	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, UnderRaceDetector, os.Getenv("GOFLAGS"), os.Getenv("CGO_ENABLED"))
+	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, linkerFlags, UnderRaceDetector, os.Getenv("GOFLAGS"), os.Getenv("CGO_ENABLED"))
 	for _, part := range sources {
 		err := filepath.WalkDir(filepath.Join(root, part), func(path string, entry fs.DirEntry, err error) error {
 			switch {
@@ -88,6 +88,9 @@ func hashSources(root string) (string, error) {
 	}
 	return hex.EncodeToString(hash.Sum(nil))[:32], nil
 }
+
+// linkerFlags leave out what the released program does not have, either.
+const linkerFlags = "-ldflags=-s -w"
 
 // buildInto builds the program into a directory of the cache, unless it is there. It removes
 // executables that no test has used for a day.
@@ -116,7 +119,7 @@ func buildInto(root, cache, dir string) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"build", "-buildvcs=false", "-o", temp + string(filepath.Separator)}
+	args := []string{"build", "-buildvcs=false", linkerFlags, "-o", temp + string(filepath.Separator)}
 	if UnderRaceDetector {
 		args = append(args, "-race")
 	}

@@ -3,9 +3,10 @@ package operations
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"testing"
+
+	. "bridged/internal/e2e/harness"
 )
 
 // maxExecutable bounds the size of the released program in bytes. It is no goal: a sudden
@@ -15,20 +16,10 @@ import (
 const maxExecutable = 48_000_000
 
 func TestExecutable_HasNotGrownSuddenly(t *testing.T) {
-	t.Parallel()
-	if runtime.GOARCH != "amd64" || runtime.GOOS != "linux" {
+	if runtime.GOARCH != "amd64" || runtime.GOOS != "linux" || UnderRaceDetector {
 		t.Skip("the limit is that of linux/amd64")
 	}
-	path := filepath.Join(t.TempDir(), "bridged")
-	build := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", path, "bridged/cmd/bridged")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := Must(os.Stat(Must(exec.LookPath("bridged"))(t)))(t)
 	if info.Size() > maxExecutable {
 		t.Errorf("the executable has %d bytes, at most %d are expected", info.Size(), maxExecutable)
 	}

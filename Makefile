@@ -6,13 +6,17 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
 WHATSMEOW ?=
 
-.PHONY: screenshots build test check lint deadcode weblint race platforms clients agents fleet interop whisper n8n proxies quirks vuln demo image release
+.PHONY: screenshots build test long check lint deadcode weblint race platforms clients agents fleet interop whisper n8n proxies quirks vuln demo image release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
 
 test:
 	go test ./...
+
+# All tests in their long forms, with more rounds, callers and hostile inputs.
+long:
+	LONG_TESTS=1 go test -timeout 90m ./...
 
 # All checks for a change.
 check:

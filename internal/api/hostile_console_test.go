@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"flag"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -18,13 +17,12 @@ import (
 	"bridged/internal/api"
 	"bridged/internal/console"
 	"bridged/internal/intake/intaketest"
+	"bridged/internal/longtest"
 )
 
 // memoryOfForms bounds what a form of the console may allocate, in bytes: the form, its fields, the call of
 // the API, and the page that shows the form again.
 const memoryOfForms = 48 << 20
-
-var everyForm = flag.Bool("every-form", false, "send each hostile form to each route of the console, which takes minutes")
 
 var csrfOf = regexp.MustCompile(`name="csrf" value="([^"]+)"|data-csrf="([^"]+)"`)
 
@@ -84,7 +82,7 @@ func TestBodies_OfEveryFormOfTheConsoleHoldLittleMemory(t *testing.T) {
 			path := strings.ReplaceAll(names.Replace(path), "{operation}", operation)
 			csrf := logIn()
 			for i, body := range append(forms, intaketest.Others()...) {
-				if !*everyForm && (i+walked)%3 != 0 { // each route takes another third of the bodies
+				if (i+walked)%longtest.Else(12, 1) != 0 { // each route takes others of the bodies
 					continue
 				}
 				intaketest.Check(t, "POST "+path+" with "+body.Name, memoryOfForms, func() int {

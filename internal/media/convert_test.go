@@ -209,9 +209,6 @@ func TestPrepare_RefusesWhatTheAppsDoNotShow(t *testing.T) {
 // TestConvert_HoldsOnePictureInMemory: a small file can be an enormous picture, and
 // many may be sent at once.
 func TestConvert_HoldsOnePictureInMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("decodes large pictures")
-	}
 	w := newWeb(t)
 	w.serve(served{body: mediatest.PNG(t, image.NewNRGBA(image.Rect(0, 0, 4000, 3000)))})
 	const decoded = 4000 * 3000 * 4

@@ -260,9 +260,6 @@ func TestPrepare_LongFetchesShowInTheLog(t *testing.T) {
 }
 
 func TestPrepare_MemoryStaysFlat(t *testing.T) {
-	if testing.Short() {
-		t.Skip("moves hundreds of megabytes")
-	}
 	const size, limit = 32 << 20, 64 << 20
 	w := newWeb(t)
 	w.opts.MaxBytes = size

@@ -13,15 +13,12 @@ import (
 	"bridged/internal/bridge"
 	. "bridged/internal/e2e/harness"
 	. "bridged/internal/e2e/harness/agent"
+	"bridged/internal/longtest"
 	"bridged/internal/simnet"
 )
 
-const (
-	// callersEach is how many callers of each of two tokens read no answer of a route.
-	callersEach = 6
-	// memoryOfUnreadAnswers is what all of them hold together, and what is collected later.
-	memoryOfUnreadAnswers = 250 << 20
-)
+// memoryOfUnreadAnswers is what all callers hold together, and what is collected later.
+const memoryOfUnreadAnswers = 250 << 20
 
 // unreadScene is a bridge with long messages, a file and a group, and all ways in.
 type unreadScene struct {
@@ -127,7 +124,7 @@ func TestUnread_AnswersOfAllRoutesTogetherHoldLittleMemory(t *testing.T) {
 	var conns []net.Conn
 	for _, token := range tokens {
 		for _, request := range s.readings(t, token) {
-			for range callersEach {
+			for range longtest.Else(2, 6) {
 				conns = append(conns, sendWithoutReading(s.DoorScene.Process, t, request))
 			}
 		}

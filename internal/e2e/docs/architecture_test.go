@@ -136,6 +136,7 @@ var ours = map[string][]string{
 	"internal/fleet":            {"internal/bridge", "internal/client", "internal/dbfile", "internal/intake"},
 	"internal/fleet/fleettest":  {},
 	"internal/fuzzbudget":       {},
+	"internal/longtest":         {},
 	"internal/simnet":           {"internal/simnet/content", "internal/simnet/groups", "internal/simnet/media", "internal/simnet/pairing", "internal/simnet/people", "internal/simnet/server", "internal/simnet/signal", "internal/simnet/wire"},
 	"internal/simnet/groups":    {"internal/simnet/media", "internal/simnet/people", "internal/simnet/wire"},
 	"internal/simnet/pairing":   {"internal/simnet/people", "internal/simnet/wire"},

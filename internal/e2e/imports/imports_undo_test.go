@@ -32,13 +32,11 @@ func manyMessages(n int) string {
 func TestImports_ThatRunIsCancelled(t *testing.T) {
 	t.Parallel()
 	b := StartBridge(t, NewNetwork(t), "LOG_LEVEL=info")
-	begun := Must(b.API.ImportChat(Within(t), client.ChatExport{Chat: "Long", Timezone: "UTC", Async: true}, strings.NewReader(manyMessages(150_000))))(t)
+	begun := Must(b.API.ImportChat(Within(t), client.ChatExport{Chat: "Long", Timezone: "UTC", Async: true}, strings.NewReader(manyMessages(60_000))))(t)
 	if begun.State != bridge.ImportRunning {
 		t.Fatalf("it has ended already: %+v", begun)
 	}
-	for begun.Imported == 0 {
-		begun = Must(b.API.Import(Within(t), begun.ID))(t)
-	}
+	waitForImport(t, b, begun.ID, func(i bridge.Import) bool { return i.Imported > 0 })
 	if code, printed, said := runs(b, "imports", "list", "--json"); code != 0 || !strings.Contains(printed, `"state":"running"`) {
 		t.Errorf("the list: %d, %s %s", code, printed, said)
 	}
@@ -78,28 +76,36 @@ func runs(p *Process, args ...string) (code int, printed, said string) {
 	return c.Ends(), strings.Join(lines, "\n"), c.Stderr.String()
 }
 
+// waitForImport waits until an import is as wanted, and returns it.
+func waitForImport(t *testing.T, b *Process, id string, wanted func(bridge.Import) bool) (is bridge.Import) {
+	t.Helper()
+	Eventually(t, func() error {
+		if is = Must(b.API.Import(Within(t), id))(t); !wanted(is) {
+			return fmt.Errorf("the import is %+v", is)
+		}
+		return nil
+	})
+	return is
+}
+
+func hasEnded(i bridge.Import) bool { return i.State != bridge.ImportRunning }
+
 // TestImports_AreUndoneOverAKill: what the kill interrupts is continued, received messages stay, and a repeated import stores
 // each message once.
 func TestImports_AreUndoneOverAKill(t *testing.T) {
 	t.Parallel()
-	const messages = 30_000
+	const messages = 6_000
 	c := PairedCast(t)
 	b, annas := c.Bridge, bridge.JID(c.Anna.PN().String())
 	c.Stored(t, Say(t, c.Anna, c.Owner.PN(), "since then"))
 	export := client.ChatExport{Chat: string(annas), Timezone: "UTC", Async: true}
 	done := Must(b.API.ImportChat(Within(t), export, strings.NewReader(manyMessages(messages))))(t)
-	for done.State == bridge.ImportRunning {
-		done = Must(b.API.Import(Within(t), done.ID))(t)
-	}
+	waitForImport(t, b, done.ID, hasEnded)
 	go func(api *client.Client) { _, _ = api.EndImport(Within(t), done.ID) }(b.API) // the kill ends it
-	for done.Removed == 0 {
-		done = Must(b.API.Import(Within(t), done.ID))(t)
-	}
+	waitForImport(t, b, done.ID, func(i bridge.Import) bool { return i.Removed > 0 })
 	b.Kill()
 	b.Start()
-	for done.State != bridge.ImportUndone {
-		done = Must(b.API.Import(Within(t), done.ID))(t)
-	}
+	done = waitForImport(t, b, done.ID, func(i bridge.Import) bool { return i.State == bridge.ImportUndone })
 	b.Vanishes(map[string][]byte{"a text": []byte("of a chat that is long enough")})
 	var page struct{ Messages []bridge.Message }
 	b.Get(Path("/api/messages/individual/%s", c.Anna.PN())).Want(http.StatusOK).Decode(&page)
@@ -107,9 +113,7 @@ func TestImports_AreUndoneOverAKill(t *testing.T) {
 		t.Errorf("%d messages are left, %d were removed", len(page.Messages), done.Removed)
 	}
 	again := Must(b.API.ImportChat(Within(t), export, strings.NewReader(manyMessages(messages))))(t)
-	for again.State == bridge.ImportRunning {
-		again = Must(b.API.Import(Within(t), again.ID))(t)
-	}
+	again = waitForImport(t, b, again.ID, hasEnded)
 	if again.Imported != messages || again.Duplicates != 0 {
 		t.Errorf("again: %+v", again)
 	}

@@ -51,9 +51,6 @@ func BenchmarkCached(b *testing.B) {
 // TestMemory_StaysFlat downloads and encrypts eight large files at once. The CDN
 // runs in the same process and is part of what is measured.
 func TestMemory_StaysFlat(t *testing.T) {
-	if testing.Short() {
-		t.Skip("moves hundreds of megabytes")
-	}
 	const size, limit = 32 << 20, 64 << 20
 	c, fake := newTestCache(t, 0)
 	c.opts.MaxFile = size

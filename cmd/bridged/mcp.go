@@ -46,11 +46,10 @@ func (e *environment) documentTextCommand() *cobra.Command {
 	}))
 }
 
-// mcpCommand relays one agent on standard input and output to the running bridge.
+// mcpCommand serves one agent on standard input and output through the running bridge.
 func (e *environment) mcpCommand() *cobra.Command {
 	const help = "Connect one agent on standard input and output (Model Context Protocol) to the running bridge."
 	return e.bridgeCommand("mcp", help, func(api *client.Client, _ []string) error {
-		relay := mcp.Relay{URL: api.BaseURL(), Token: api.Token(), HTTP: &http.Client{Transport: new(http.Transport)}}
-		return relay.Run(e.ctx, os.Stdin, e.stdout)
+		return mcp.ServeStdio(e.ctx, api.BaseURL(), api.Token(), os.Stdin, os.Stdout)
 	})
 }

@@ -116,42 +116,42 @@ func (s *stream) follow(ctx context.Context) error {
 	defer resp.Body.Close()
 	frames := bufio.NewReader(resp.Body)
 	for {
-		f, err := NextFrame(frames)
+		f, err := nextFrame(frames)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil // the stream was cut off
 		}
 		if err != nil {
 			return err
 		}
-		s.retry = cmp.Or(f.Retry, s.retry)
-		if f.Data != "" {
-			event := bridge.Event{Type: bridge.EventType(f.Event)}
-			if err := json.Unmarshal([]byte(f.Data), &event); err != nil {
+		s.retry = cmp.Or(f.retry, s.retry)
+		if f.data != "" {
+			event := bridge.Event{Type: bridge.EventType(f.event)}
+			if err := json.Unmarshal([]byte(f.data), &event); err != nil {
 				return fmt.Errorf("%w: %w", errUnreadable, err)
 			}
 			if !s.yield(event, nil) {
 				return errStopped
 			}
 		}
-		s.lastID = cmp.Or(f.ID, s.lastID)
+		s.lastID = cmp.Or(f.id, s.lastID)
 	}
 }
 
-// Frame is an event of a stream of server-sent events.
-type Frame struct {
-	ID    string
-	Event string
-	Data  string
-	Retry time.Duration
+// frame is an event of a stream of server-sent events.
+type frame struct {
+	id    string
+	event string
+	data  string
+	retry time.Duration
 }
 
-// NextFrame reads one server-sent event (text/event-stream in the HTML standard). It returns
+// nextFrame reads one server-sent event (text/event-stream in the HTML standard). It returns
 // io.EOF at the end and if the last event is cut off.
-func NextFrame(stream *bufio.Reader) (f Frame, err error) {
+func nextFrame(stream *bufio.Reader) (f frame, err error) {
 	for some := false; ; {
 		line, err := stream.ReadString('\n')
 		if err != nil {
-			return Frame{}, err
+			return frame{}, err
 		}
 		line = strings.TrimRight(line, "\r\n")
 		if line == "" && some {
@@ -161,14 +161,14 @@ func NextFrame(stream *bufio.Reader) (f Frame, err error) {
 		value = strings.TrimPrefix(value, " ")
 		switch name {
 		case "id":
-			f.ID = value
+			f.id = value
 		case "event":
-			f.Event = value
+			f.event = value
 		case "data":
-			f.Data = strings.TrimPrefix(f.Data+"\n"+value, "\n")
+			f.data = strings.TrimPrefix(f.data+"\n"+value, "\n")
 		case "retry":
 			if ms, err := strconv.Atoi(value); err == nil {
-				f.Retry = time.Duration(ms) * time.Millisecond
+				f.retry = time.Duration(ms) * time.Millisecond
 			}
 		default:
 			continue // a comment

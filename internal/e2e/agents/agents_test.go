@@ -202,7 +202,7 @@ func TestAgents_OnStandardInputAndOutput(t *testing.T) {
 			}
 			s.StaysAtItsAddress()
 			s.Restart()
-			a.Want("list_chats", nil, s.Sam.PN().String()) // the relay begins another session
+			a.Want("list_chats", nil, s.Sam.PN().String()) // after a restart, too
 		})
 	}
 }

@@ -5,7 +5,7 @@ import "encoding/json"
 // State is the state of the account.
 type State string
 
-// docs/architecture.md has the transitions between these states.
+// docs/operations.md says what these states mean, docs/reliability.md what ends them.
 const (
 	StateIdle       State = "idle"
 	StateConnecting State = "connecting"

@@ -16,7 +16,7 @@ import (
 	"bridged/internal/config"
 )
 
-// listen opens the address of the API. Its error has a remedy.
+// listen listens at the address in a variable. Its error says what to change.
 func listen(variable, address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	var hint string
@@ -99,7 +99,7 @@ func (e *environment) bridgeCommand(usage, help string, do func(api *client.Clie
 
 // dialable returns the address to dial from this machine for a listener on listenAddr.
 func dialable(listenAddr string) string {
-	host, port, _ := net.SplitHostPort(listenAddr) // its fault was reported when it was read
+	host, port, _ := net.SplitHostPort(listenAddr) // CheckListenAddr has reported its error
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}

@@ -41,15 +41,14 @@ import (
 	"bridged/internal/webhook"
 )
 
-// The steps of a stop, 10 s in all with the store's erasing: requests under way may end first,
-// then they are given up.
+// The steps of a stop, which takes at most 10 s together with the store's erasing.
 const (
-	requestsMayEnd  = 5 * time.Second
-	requestsMustEnd = 1500 * time.Millisecond
-	filesMustGo     = 500 * time.Millisecond // those of deleted messages
+	requestsTimeout = 5 * time.Second         // for requests to end by themselves
+	cancelTimeout   = 1500 * time.Millisecond // for requests and the account, once they are cancelled
+	filesTimeout    = 500 * time.Millisecond  // to remove the files of deleted messages
 )
 
-const maxPictureBytes = 64 << 20 // of the disk, for pictures of people and groups
+const maxPictureBytes = 64 << 20 // on disk, for pictures of people and groups
 
 type app struct {
 	log      zerolog.Logger
@@ -57,7 +56,7 @@ type app struct {
 	store    *store.Store
 	account  *wa.Manager
 	files    *files.Cache
-	kept     *files.Imported
+	imported *files.Imported
 	preparer *media.Preparer
 	exports  *media.Preparer // receives exported chats
 	importer *chatimport.Importer
@@ -65,31 +64,31 @@ type app struct {
 	typing   *stream.Typing // nil unless SHOW_TYPING
 	webhooks *webhook.Dispatcher
 	server   *http.Server
-	console  *console.Console        // nil where it is switched off
-	hasDoors bool                    // for other bridges' clients
-	urlToken bool                    // a door may take its key in the address
+	console  *console.Console        // nil if it is switched off
+	compat   bool                    // whether a compatibility API is served
+	urlToken bool                    // whether clients of a compatibility API may put their key into the URL
 	fleet    *fleet.Fleet            // nil without NATS
-	sounds   *transcribe.Transcriber // nil without TRANSCRIBE_URL
+	voices   *transcribe.Transcriber // nil without TRANSCRIBE_URL
 	client   *client.Client
 
-	lifetime   context.Context // of sends that outlive their callers
-	giveUp     context.CancelFunc
-	streams    context.Context // of event streams, which would hold up a stop
+	lifetime   context.Context // of sends, which continue after their caller is gone
+	cancel     context.CancelFunc
+	streams    context.Context // of event streams, which end first
 	endStreams context.CancelFunc
 	posting    context.Context // of webhooks and the fleet
 	endPosting context.CancelFunc
 	disconnect context.CancelFunc
 	background sync.WaitGroup // maintenance, webhooks and the fleet
-	opened     []func() error // close the parts that were opened
+	closers    []func() error // of the parts that were opened, in their order
 	failed     chan error
 	ended      chan struct{} // closed when the account has ended
 }
 
-// Client returns a client of the bridge's API, over the wire.
+// Client returns a client that calls the bridge's API over TCP.
 func (a *app) Client() *client.Client { return a.client }
 
-// launch brings a bridge up with the configuration in environ: store, account, HTTP, in
-// this order, so that /healthz answers before the socket is up. The caller must call Stop.
+// launch starts a bridge with the configuration in environ: the store, the account, then HTTP. HTTP
+// answers before the account is connected. The caller must call Stop.
 func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, err error) {
 	c, err := config.Read(environ)
 	if err != nil {
@@ -97,7 +96,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	}
 	log := newLog(logged, c.Level, c.LogFormat)
 	a := &app{log: log, failed: make(chan error, 4), ended: make(chan struct{})}
-	a.lifetime, a.giveUp = context.WithCancel(context.WithoutCancel(ctx))
+	a.lifetime, a.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	a.streams, a.endStreams = context.WithCancel(a.lifetime)
 	a.posting, a.endPosting = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
@@ -108,7 +107,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	if err = a.openStore(ctx, c); err != nil {
 		return nil, err
 	}
-	state := func() string { return string(a.account.Status().Status) } // asked for once it runs
+	state := func() string { return string(a.account.Status().Status) } // called after the account is open
 	if a.fleet, err = newFleet(c, a.dir, a.store, state, log); err != nil {
 		return nil, err
 	}
@@ -123,8 +122,8 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	if err = a.webhooks.Configure(ctx, c.Webhooks); err != nil {
 		return nil, err
 	}
-	a.sounds = a.newTranscriber(c)
-	a.hasDoors, a.urlToken = len(c.Doors)+len(c.DoorListeners) > 0, c.CompatURLToken
+	a.voices = a.newTranscriber(c)
+	a.compat, a.urlToken = len(c.Adapters)+len(c.AdapterListeners) > 0, c.CompatURLToken
 	connections := front.NewConnections(c.MaxConnections)
 	router := a.handler(c, connections)
 	if a.fleet != nil {
@@ -140,7 +139,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	if serving, err = a.withAgents(c, router, serving); err != nil {
 		return nil, err
 	}
-	serving, others, err := a.withDoors(c, router, serving)
+	serving, others, err := a.withAdapters(c, router, serving)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +149,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	}
 	a.server = front.NewServer(a.lifetime, front.Callers(c.PublicURLs, serving), connections, log)
 	a.client = client.New("http://"+dialable(listener.Addr().String()), c.Token)
-	a.opened = append(a.opened, func() error { a.client.Close(); return nil })
+	a.closers = append(a.closers, func() error { a.client.Close(); return nil })
 	greet(log, c, listener.Addr())
 	for _, other := range others {
 		go a.serve(connections.Listen(other))
@@ -159,21 +158,21 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	return a, nil
 }
 
-// openStore takes the data directory and opens the store in it. What an
-// earlier run left pending has failed.
+// openStore locks the data directory and opens the store in it. It marks messages as failed that an
+// earlier run left pending.
 func (a *app) openStore(ctx context.Context, c config.Config) (err error) {
 	if a.dir, err = openDataDir(c.DataDir); err != nil {
 		return err
 	}
-	a.opened = append(a.opened, a.dir.close)
+	a.closers = append(a.closers, a.dir.close)
 	spare := &dbfile.Spare{Path: a.dir.file("spare")}
 	if err := spare.Fill(); err != nil {
-		a.log.Warn().Err(err).Msg("no space is reserved for revoking tokens on a full disk")
+		a.log.Warn().Err(err).Msg("cannot reserve space for revoking tokens on a full disk")
 	}
 	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: convert.MergeEdit, WithoutQuote: convert.WithoutQuote, Open: convert.OpenEncrypted, Transcribe: bridge.TranscribeMode(c.Transcribe), Spare: spare}); err != nil {
 		return err
 	}
-	a.opened = append(a.opened, a.store.Close, a.removeErased)
+	a.closers = append(a.closers, a.store.Close, a.removeErased)
 	return a.store.FailPending(ctx)
 }
 
@@ -199,26 +198,26 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	a.opened = append(a.opened, a.account.Close)
+	a.closers = append(a.closers, a.account.Close)
 	a.pictures, err = files.NewPictures(files.PicturesOptions{
 		Dir: a.dir.file("pictures"), MaxBytes: maxPictureBytes, CDN: servers, Account: a.account, Now: a.store.Clock().Now, Log: a.log,
 	})
 	if err != nil {
 		return explained(a.dir.file("pictures"), err)
 	}
-	if a.kept, err = files.OpenImported(ctx, a.dir.file("imported"), a.store.IsKept); err != nil {
+	if a.imported, err = files.OpenImported(ctx, a.dir.file("imported"), a.store.IsKept); err != nil {
 		return explained(a.dir.file("imported"), err)
 	}
 	a.files, err = files.NewCache(files.CacheOptions{
-		Imported: a.kept,
+		Imported: a.imported,
 		Dir:      a.dir.file("media"), MaxBytes: int64(c.MediaCacheBytes), MaxFile: int64(c.MediaMaxBytes), CDN: servers, Account: a.account, HasFile: a.hasFile, Log: a.log,
 	})
 	if err != nil {
 		return explained(a.dir.file("media"), err)
 	}
-	a.opened = append(a.opened, func() error { a.files.Close(); return nil })
+	a.closers = append(a.closers, func() error { a.files.Close(); return nil })
 	if len(c.FetchAllow) > 0 {
-		a.log.Warn().Strs("prefixes", strings.Split(c.SimulatedFetchAllow, ",")).Msg("SIMULATED_FETCH_ALLOW is set: send-media fetches from these addresses, public or not")
+		a.log.Warn().Strs("prefixes", strings.Split(c.SimulatedFetchAllow, ",")).Msg("SIMULATED_FETCH_ALLOW is set: send-media also fetches from these private addresses")
 	}
 	guard := urlguard.New(urlguard.Options{Timeout: c.FetchTimeout, UserAgent: userAgent(), AllowPrefixes: c.FetchAllow})
 	converter, err := newConverter(c)
@@ -230,39 +229,38 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	})
 	a.exports = media.NewPreparer(media.PreparerOptions{TempDir: a.dir.file("tmp"), MaxBytes: int64(c.ImportMaxBytes), Setting: "IMPORT_MAX_BYTES", Room: a.files.MakeRoom, Log: a.log})
 	a.importer, err = chatimport.New(a.lifetime, chatimport.Options{
-		Store: a.store, Kept: a.kept, Limits: chatexport.Limits{File: int64(c.MediaMaxBytes), Sum: int64(c.ImportMaxBytes)},
+		Store: a.store, Kept: a.imported, Limits: chatexport.Limits{File: int64(c.MediaMaxBytes), Sum: int64(c.ImportMaxBytes)},
 		Quota: int64(c.ImportQuota), Reserve: &disk.Reserve{Dir: a.dir.file("")},
 		Me: func() *bridge.User { return a.account.Status().User }, Lifetime: a.lifetime, Zone: operatorZone(), Now: a.store.Clock().Now, Log: a.log,
 	})
-	a.opened = append(a.opened, func() error { a.importer.Close(); return nil })
+	a.closers = append(a.closers, func() error { a.importer.Close(); return nil })
 	return err
 }
 
-// removeErased removes the files of messages that were deleted last, once the account receives
-// nothing any more.
+// removeErased removes the files of the messages that were deleted last. The account must be closed.
 func (a *app) removeErased() error {
-	if a.files == nil || a.kept == nil {
+	if a.files == nil || a.imported == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), filesMustGo)
+	ctx, cancel := context.WithTimeout(context.Background(), filesTimeout)
 	defer cancel()
-	maintenance.Finish(ctx, maintenance.Options{Store: a.store, Files: a.files, Kept: a.kept, Log: a.log})
+	maintenance.Finish(ctx, maintenance.Options{Store: a.store, Files: a.files, Kept: a.imported, Log: a.log})
 	return nil
 }
 
-// hasFile reports whether a message that was read before still has its file.
-func (a *app) hasFile(ctx context.Context, was bridge.Message) (bool, error) {
-	is, err := a.store.Message(ctx, was.Chat, was.ID)
+// hasFile reports whether a message that was read earlier still has the same file.
+func (a *app) hasFile(ctx context.Context, earlier bridge.Message) (bool, error) {
+	m, err := a.store.Message(ctx, earlier.Chat, earlier.ID)
 	switch {
 	case bridge.CodeOf(err) == bridge.CodeNotFound:
 		return false, nil
 	case err != nil:
 		return false, err
 	}
-	return is.Media != nil && bytes.Equal(is.Media.Ref.FileEncSHA256, was.Media.Ref.FileEncSHA256), nil
+	return m.Media != nil && bytes.Equal(m.Media.Ref.FileEncSHA256, earlier.Media.Ref.FileEncSHA256), nil
 }
 
-// forgetPicture drops the picture of a person who has changed it, by both JIDs.
+// forgetPicture removes a person's picture, which is stored by both JIDs, after it has changed.
 func (a *app) forgetPicture(of bridge.JID) {
 	a.pictures.Forget(of, a.store.Canonical(of), a.store.LIDOf(of))
 }
@@ -276,8 +274,8 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 	if a.fleet != nil {
 		collectors = a.fleet.Metrics()
 	}
-	if a.sounds != nil {
-		collectors = append(collectors, a.sounds.Metrics()...)
+	if a.voices != nil {
+		collectors = append(collectors, a.voices.Metrics()...)
 	}
 	return api.New(api.Options{
 		Connections: connections, Sessions: a.tokenOf,
@@ -292,7 +290,7 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 	})
 }
 
-// previews returns what finds the previews of links. Their pages take no turn of the files'.
+// previews returns a finder of link previews. Its downloads do not count against those of files.
 func (a *app) previews(c config.Config) *preview.Finder {
 	guard := urlguard.New(urlguard.Options{UserAgent: userAgent(), MaxConcurrent: 8, AllowPrefixes: c.FetchAllow})
 	return preview.New(preview.Options{Guard: guard, Scale: a.preparer.Scale, Log: a.log})
@@ -308,7 +306,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 	}
 	maintenanceOptions := maintenance.Options{
 		RetentionDays: int(c.RetentionDays), EventsMaxAge: c.EventsMaxAge, EventsMaxCount: c.EventsMaxCount,
-		Store: a.store, Files: a.files, Kept: a.kept, Webhooks: a.webhooks, Log: a.log,
+		Store: a.store, Files: a.files, Kept: a.imported, Webhooks: a.webhooks, Log: a.log,
 		ReleaseMemory: func(ctx context.Context) error {
 			return errors.Join(a.store.ReleaseMemory(ctx), a.account.ReleaseMemory(ctx))
 		},
@@ -318,8 +316,8 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 	if a.fleet != nil {
 		a.background.Go(func() { fails(a.posting, a.fleet.Run) })
 	}
-	if a.sounds != nil {
-		a.background.Go(func() { a.sounds.Run(a.lifetime) })
+	if a.voices != nil {
+		a.background.Go(func() { a.voices.Run(a.lifetime) })
 	}
 	go func() {
 		defer close(a.ended)
@@ -328,7 +326,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 	go a.serve(listener)
 }
 
-// serve serves what comes in at a listener until the server is closed.
+// serve serves a listener until the server is closed.
 func (a *app) serve(listener net.Listener) {
 	if err := a.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		a.failed <- err
@@ -345,24 +343,24 @@ func (a *app) Wait(ctx context.Context) error {
 	}
 }
 
-// Stop ends the bridge in order: streams and waiting readers, requests, the socket,
-// webhooks, the databases.
+// Stop ends the bridge in this order: streams, requests, the connection to WhatsApp, webhooks, the
+// databases.
 func (a *app) Stop() error {
 	a.log.Info().Msg("stopping")
 	a.endStreams()
-	if err := a.shutdown(requestsMayEnd); err != nil {
-		a.log.Warn().Msg("requests still under way are given up")
+	if err := a.shutdown(requestsTimeout); err != nil {
+		a.log.Warn().Msg("cancelling the requests that are still running")
 	}
-	a.giveUp()
+	a.cancel()
 	a.disconnect()
-	if err := a.shutdown(requestsMustEnd); err != nil {
+	if err := a.shutdown(cancelTimeout); err != nil {
 		if err := a.server.Close(); err != nil {
-			a.log.Warn().Err(err).Msg("connections not closed")
+			a.log.Warn().Err(err).Msg("cannot close the connections")
 		}
 	}
 	select {
 	case <-a.ended:
-	case <-time.After(requestsMustEnd):
+	case <-time.After(cancelTimeout):
 		a.log.Warn().Msg("the account did not disconnect in time")
 	}
 	err := a.close()
@@ -377,12 +375,12 @@ func (a *app) shutdown(within time.Duration) error {
 }
 
 func (a *app) close() error {
-	a.giveUp()
+	a.cancel()
 	a.endStreams()
 	a.endPosting()
 	a.background.Wait()
 	var errs []error
-	for _, end := range slices.Backward(a.opened) {
+	for _, end := range slices.Backward(a.closers) {
 		errs = append(errs, end())
 	}
 	return errors.Join(errs...)

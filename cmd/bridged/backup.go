@@ -13,7 +13,7 @@ import (
 )
 
 // backupCommand copies chats, messages and settings. It copies tokens, webhooks and hooks only on
-// request, because a restore would bring revoked ones back. It never copies the session's keys: a
+// request, because restoring them makes revoked ones valid again. It never copies the session's keys: a
 // session that continues from an old copy uses message keys twice, and recipients drop such messages.
 func (e *environment) backupCommand() *cobra.Command {
 	var withSecrets bool
@@ -25,15 +25,15 @@ func (e *environment) backupCommand() *cobra.Command {
 		if err := store.BackupFile(e.ctx, filepath.Join(settings.DataDir, "bridged.db"), args[0], withSecrets); err != nil {
 			return err
 		}
-		holds := "Chats and messages are in %s. Tokens, webhooks and hooks are not: make them anew after a restore, or copy them with --with-secrets.\n"
+		holds := "Chats and messages are in %s. Tokens, webhooks and hooks are not: create them again after a restore, or copy them with --with-secrets.\n"
 		if withSecrets {
-			holds = "Chats, messages, tokens, webhooks and hooks are in %s, with their secrets: keep it like BRIDGE_TOKEN.\n"
+			holds = "Chats, messages, tokens, webhooks and hooks are in %s, with their secrets: protect the file like BRIDGE_TOKEN.\n"
 		}
 		_, err = fmt.Fprintf(e.stdout, holds+"To restore: stop bridged, replace bridged.db in DATA_DIR with the file (delete bridged.db-wal and bridged.db-shm),\n"+
 			"start, and pair the account again if its session is lost too.\n", args[0])
 		return err
 	})
-	c.Flags().BoolVar(&withSecrets, "with-secrets", false, "Also copy tokens, webhooks and hooks, with their secrets. Those that are revoked later work again after a restore")
+	c.Flags().BoolVar(&withSecrets, "with-secrets", false, "Also copy tokens, webhooks and hooks, with their secrets. After a restore they are valid again, even if they were revoked")
 	return c
 }
 

@@ -8,7 +8,7 @@ import (
 	"bridged/internal/console"
 )
 
-// openConsole returns the console over the API's router; nil if it is switched off.
+// openConsole returns the console, which calls the API's router, or nil if it is switched off.
 func (a *app) openConsole(c config.Config, router *api.Handler) (*console.Console, error) {
 	if !c.Console {
 		return nil, nil
@@ -30,8 +30,8 @@ func (a *app) tokenOfSession(r *http.Request) string {
 	return a.console.TokenOf(r)
 }
 
-// choose returns a handler that passes the requests for some paths to one handler and
-// all others to another.
+// choose returns a handler that passes requests for some paths to one handler and other requests to
+// another.
 func choose(isOf func(path string) bool, handler, otherwise http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isOf(r.URL.Path) {
@@ -42,7 +42,7 @@ func choose(isOf func(path string) bool, handler, otherwise http.Handler) http.H
 	})
 }
 
-// LoginLink returns an address that logs in to the console once; empty without a console.
+// LoginLink returns an address that logs in to the console once, or "" without a console.
 func (a *app) LoginLink() string {
 	if a.console == nil {
 		return ""

@@ -9,20 +9,20 @@ import (
 	"bridged/internal/dbfile"
 )
 
-// dataDir holds DATA_DIR, ours alone while it is open.
+// dataDir is DATA_DIR, which this process has locked.
 type dataDir struct {
 	path  string
-	lock  *os.File      // referenced for as long as the lock must hold: a collected file releases it
+	lock  *os.File      // a file that is garbage collected would release its lock
 	watch *dbfile.Watch // notices when the directory or a file in it is removed
 }
 
-// openDataDir makes the directory, takes its lock and clears tmp/.
+// openDataDir creates the directory, locks it and empties tmp/.
 func openDataDir(path string) (*dataDir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		if reason := dbfile.ExplainDir(path); reason != nil {
 			return nil, fmt.Errorf("open %s: %w", path, reason.Because(err))
 		}
-		return nil, fmt.Errorf("DATA_DIR %s cannot be made: %w (choose a directory that the user of this process may write)", path, err)
+		return nil, fmt.Errorf("DATA_DIR %s cannot be created: %w (choose a directory that the user of this process may write)", path, err)
 	}
 	if err := dbfile.MakePrivate(path, 0o700); err != nil {
 		if reason := dbfile.ExplainDir(path); reason != nil {
@@ -51,15 +51,15 @@ func openDataDir(path string) (*dataDir, error) {
 	return d, nil
 }
 
-// explainLock explains why the lock of a data directory was not taken.
+// explainLock returns the error of a data directory that cannot be locked.
 func explainLock(path string, err error) error {
 	if errors.Is(err, errLocked) {
-		return fmt.Errorf("another bridged is using DATA_DIR %s: stop it first, or give this one a directory of its own (%w)", path, err)
+		return fmt.Errorf("another bridged is using DATA_DIR %s: stop it first, or give this one another directory (%w)", path, err)
 	}
-	return fmt.Errorf("DATA_DIR %s cannot be locked: %w (use a local file system, or mount the share with locks: without them two processes could use one session)", path, err)
+	return fmt.Errorf("DATA_DIR %s cannot be locked: %w (use a local file system, or mount the network file system with locks, so that two processes cannot use one session)", path, err)
 }
 
-// explained explains why a file of the data directory cannot be used.
+// explained returns the error of a file of the data directory that cannot be used, with its cause.
 func explained(path string, err error) error {
 	return fmt.Errorf("open %s: %w", path, dbfile.ExplainFile(path, err))
 }

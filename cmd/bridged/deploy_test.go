@@ -161,7 +161,7 @@ func TestDeploy_KubernetesFits(t *testing.T) {
 		t.Errorf("port %d", c.Ports[0].ContainerPort)
 	case dockerfile(t, `USER (\d+):`) != "65532" || pod.SecurityContext.RunAsUser != 65532 || pod.SecurityContext.FsGroup != 65532:
 		t.Errorf("user %+v", pod.SecurityContext)
-	case pod.TerminationGracePeriodSeconds <= int((requestsMayEnd + 2*requestsMustEnd).Seconds()):
+	case pod.TerminationGracePeriodSeconds <= int((requestsTimeout + 2*cancelTimeout).Seconds()):
 		t.Error("a stop is not waited for")
 	case set.Spec.VolumeClaimTemplates[0].Metadata.Name != c.VolumeMounts[0].Name || pod.Volumes[0].Name != c.VolumeMounts[1].Name:
 		t.Error("what is mounted is not there")

@@ -18,7 +18,7 @@ import (
 )
 
 // errFailed is returned after a report with failures was printed.
-var errFailed = errors.New("not everything is in order: see what failed")
+var errFailed = errors.New("some checks failed: follow the remedies in the report")
 
 // doctorCommand checks a bridge and everything that it needs, prints a report, and fails if a check
 // fails.
@@ -127,12 +127,12 @@ func clientVersion(c config.Config) func(context.Context) []doctor.Finding {
 	}
 	return func(ctx context.Context) []doctor.Finding {
 		if c.Network.IsSimulated() {
-			return []doctor.Finding{{Verdict: doctor.OK, Message: known + "; a simulated network takes any"}}
+			return []doctor.Finding{{Verdict: doctor.OK, Message: known + "; a simulated network accepts any"}}
 		}
 		latest, err := wa.LatestClientVersion(ctx, &c.Network)
 		if err != nil {
-			return []doctor.Finding{{Verdict: doctor.Warn, Message: known + "; the network's is not known", Remedy: "see network"}}
+			return []doctor.Finding{{Verdict: doctor.Warn, Message: known + "; the network's version is unknown", Remedy: "follow the remedy of the check network"}}
 		}
-		return []doctor.Finding{{Verdict: doctor.OK, Message: known + ", the network has " + latest.String() + ", which bridged takes over when it connects"}}
+		return []doctor.Finding{{Verdict: doctor.OK, Message: known + ", the network has " + latest.String() + ", which bridged uses when it connects"}}
 	}
 }

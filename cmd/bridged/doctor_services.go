@@ -14,7 +14,7 @@ import (
 	"bridged/internal/fleet"
 )
 
-// serviceTimeout limits how long the doctor waits for each service that the configuration names.
+// serviceTimeout is the time for a service of the configuration to answer the doctor.
 const serviceTimeout = 5 * time.Second
 
 // serviceChecks returns checks of the services that the configuration names.
@@ -41,8 +41,8 @@ func transcriberAnswers(ctx context.Context, c config.Config) doctor.Finding {
 	}
 	if err != nil {
 		return doctor.Finding{
-			Verdict: doctor.Fail, Message: fmt.Sprintf("TRANSCRIBE_URL, %s, is not reached: %v", c.Transcriber.Redacted(), err),
-			Remedy: "start the service, or correct TRANSCRIBE_URL; voice notes wait meanwhile",
+			Verdict: doctor.Fail, Message: fmt.Sprintf("TRANSCRIBE_URL, %s, does not answer: %v", c.Transcriber.Redacted(), err),
+			Remedy: "start the service, or correct TRANSCRIBE_URL; until then voice notes wait",
 		}
 	}
 	return doctor.Finding{Verdict: doctor.OK, Message: c.Transcriber.Redacted() + " answers"}
@@ -72,7 +72,7 @@ func natsAnswers(c config.Config) doctor.Finding {
 	version, err := server.Check(serviceTimeout)
 	if err != nil {
 		return doctor.Finding{
-			Verdict: doctor.Fail, Message: fmt.Sprintf("no server of NATS_URL takes the connection: %v", err),
+			Verdict: doctor.Fail, Message: fmt.Sprintf("cannot connect to a server of NATS_URL: %v", err),
 			Remedy: "start the servers, or correct NATS_URL, NATS_CREDS_FILE and NATS_CA_FILE",
 		}
 	}

@@ -56,8 +56,8 @@ func isListed(rows []entrance, path string) bool {
 func served(t *testing.T) []string {
 	t.Helper()
 	paths := []string{"/", "/login", "/console/", "/mcp", "api"}
-	for _, door := range doors {
-		paths = append(paths, door.prefix+"/")
+	for _, adapter := range adapters {
+		paths = append(paths, adapter.prefix+"/")
 	}
 	err := chi.Walk(api.New(api.Options{}), func(_, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		paths = append(paths, route)

@@ -39,16 +39,16 @@ func (e *environment) becomeFFmpegCommand() *cobra.Command {
 func ffmpegCheck(c config.Config) doctor.Check {
 	return doctor.Check{Name: "ffmpeg", Look: func(ctx context.Context) []doctor.Finding {
 		if c.FFmpegPath == "" {
-			return []doctor.Finding{{Verdict: doctor.OK, Message: "none here: voice notes have to be Ogg with Opus, and sounds and videos of formats that computers refuse are not sent"}}
+			return []doctor.Finding{{Verdict: doctor.OK, Message: "not installed: voice notes must be Ogg with Opus, and audio and video in formats that WhatsApp on computers cannot play are refused"}}
 		}
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
 		version, missing, err := transcode.Version(ctx, c.FFmpegPath)
 		switch {
 		case err != nil:
-			return []doctor.Finding{{Verdict: doctor.Warn, Message: fmt.Sprintf("ffmpeg does not run: %v", err), Remedy: "install another one, or name it in FFMPEG"}}
+			return []doctor.Finding{{Verdict: doctor.Warn, Message: fmt.Sprintf("ffmpeg does not run: %v", err), Remedy: "install another version, or set FFMPEG to its path"}}
 		case len(missing) > 0:
-			return []doctor.Finding{{Verdict: doctor.Warn, Message: version + " lacks " + strings.Join(missing, ", "), Remedy: "install one that has them, such as Debian's or Alpine's"}}
+			return []doctor.Finding{{Verdict: doctor.Warn, Message: version + " lacks " + strings.Join(missing, ", "), Remedy: "install a version that has them, such as Debian's or Alpine's"}}
 		}
 		return []doctor.Finding{{Verdict: doctor.OK, Message: version}}
 	}}

@@ -17,7 +17,7 @@ import (
 // required makes a command fail without a flag.
 func required(c *cobra.Command, flag string) {
 	if err := c.MarkFlagRequired(flag); err != nil {
-		panic(err) // there is no such flag
+		panic(err) // the flag does not exist
 	}
 }
 

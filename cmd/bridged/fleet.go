@@ -13,10 +13,10 @@ import (
 	"bridged/internal/store"
 )
 
-// settingFleet names the setting with the position up to which the log was published.
+// settingFleet is the name of the setting that has the position of the last published event.
 const settingFleet = "fleet.position"
 
-// newFleet returns the bridge's place in its fleet, nil without NATS. It does not dial.
+// newFleet returns the bridge's connection to its fleet, or nil without NATS_URL. It does not dial.
 func newFleet(c config.Config, dir *dataDir, s *store.Store, state func() string, log zerolog.Logger) (*fleet.Fleet, error) {
 	if c.NATSURL == "" {
 		return nil, nil
@@ -25,26 +25,25 @@ func newFleet(c config.Config, dir *dataDir, s *store.Store, state func() string
 	if err != nil {
 		return nil, err
 	}
-	place, err := fleet.OpenDataDir(dir.file("fleet.json"), number)
+	directory, err := fleet.OpenDataDir(dir.file("fleet.json"), number)
 	if err != nil {
 		return nil, explained(dir.file("fleet.json"), err)
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		host = "a machine without a name"
+		host = "unnamed"
 	}
 	return fleet.New(fleet.Options{
 		Server: fleet.Server{URL: c.NATSURL, CredsFile: c.NATSCredsFile, CAFile: c.NATSCAFile},
 		Prefix: c.NATSPrefix, Name: userAgent(), Version: version,
 		Stream: fleet.Limits{Replicas: c.NATSReplicas},
-		Log:    fleetLog{s}, Logger: log, Owner: fleet.OwnerOptions{DataDir: place, TTL: c.NATSOwnerTTL, Host: host, State: state},
+		Log:    fleetLog{s}, Logger: log, Owner: fleet.OwnerOptions{DataDir: directory, TTL: c.NATSOwnerTTL, Host: host, State: state},
 	}), nil
 }
 
 // fleetLog implements [fleet.Log] over the store.
 type fleetLog struct{ *store.Store }
 
-// Account is part of fleet.Log, as are those below.
 func (l fleetLog) Account(ctx context.Context) (string, error) {
 	owner, _, err := l.OwnerOf(ctx)
 	return owner.PN.User(), err
@@ -61,7 +60,7 @@ func (l fleetLog) Position(ctx context.Context) (p fleet.Position, err error) {
 		return p, err
 	}
 	if err := json.Unmarshal([]byte(value), &p); err != nil {
-		return p, fmt.Errorf("read how far the log was published: %w", err)
+		return p, fmt.Errorf("read the position of the last published event: %w", err)
 	}
 	return p, nil
 }

@@ -16,8 +16,8 @@ import (
 // logTime is RFC 3339 with milliseconds.
 const logTime = "2006-01-02T15:04:05.000Z07:00"
 
-// newLog returns the program's log on w: JSON, or lines for people if w is a
-// terminal. Only a terminal gets colours, unless NO_COLOR is set, which zerolog reads.
+// newLog returns the program's log on w. Without a format it writes text to a terminal and JSON elsewhere.
+// Only a terminal gets colours, unless NO_COLOR is set, which zerolog reads.
 func newLog(w io.Writer, level zerolog.Level, format string) zerolog.Logger {
 	if format == "console" || format == "" && isTerminal(w) {
 		w = zerolog.ConsoleWriter{Out: w, TimeFormat: "15:04:05.000", NoColor: !isTerminal(w), FormatPrepare: makePrintable}
@@ -28,8 +28,8 @@ func newLog(w io.Writer, level zerolog.Level, format string) zerolog.Logger {
 	return zerolog.New(w).Level(level).With().Timestamp().Logger()
 }
 
-// makePrintable makes every name and value of a log line printable: zerolog quotes
-// neither names nor the message.
+// makePrintable makes every name and value of a log line printable, because zerolog does not quote names
+// and messages.
 func makePrintable(event map[string]any) error {
 	for _, name := range slices.Collect(maps.Keys(event)) {
 		value := printableValue(event[name])
@@ -53,8 +53,8 @@ func printableValue(value any) any {
 	return value
 }
 
-// asciiControls escapes the control characters beyond ASCII and those of bidirectional
-// text in lines of JSON: a terminal that shows the log would obey them.
+// asciiControls escapes characters in lines of JSON that would act on a terminal: control characters
+// outside ASCII, and the ones that change the direction of text.
 type asciiControls struct{ out io.Writer }
 
 // Write writes a line of the log.

@@ -20,12 +20,11 @@ import (
 	"bridged/internal/shell"
 )
 
-// Exit codes: 1 is a failure, 2 a configuration or a command line that has to be changed, 3 a chat,
-// message, file or number on WhatsApp that does not exist.
+// The exit codes of the program.
 const (
 	exitFailure  = 1
-	exitConfig   = 2
-	exitNotFound = 3
+	exitConfig   = 2 // the configuration or the command line must be changed
+	exitNotFound = 3 // a chat, message, file or number on WhatsApp does not exist
 )
 
 func main() {
@@ -37,7 +36,7 @@ func main() {
 	os.Exit(code)
 }
 
-// endingSignals returns the signals that end the program in an orderly way: also SIGHUP, unless the
+// endingSignals returns the signals that make the program stop in order. SIGHUP is one of them, unless the
 // program was started with SIGHUP ignored, as nohup does.
 func endingSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -47,16 +46,16 @@ func endingSignals() []os.Signal {
 	return signals
 }
 
-// environment holds everything from outside that a command uses.
+// environment has what a command uses of its process.
 type environment struct {
 	ctx     context.Context
 	environ []string
 	stdout  io.Writer
 	stderr  io.Writer
 
-	isStarted bool   // false until the command line was understood
-	envFile   string // the file with variables that was read; empty if there was none
-	fromFile  int    // how many variables it set
+	isStarted bool   // the command line is valid, and the command runs
+	envFile   string // the file whose variables were used, or ""
+	fromFile  int    // the number of its variables
 }
 
 // run runs the whole program and returns its exit code.
@@ -72,15 +71,15 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 		err = &shell.Error{Err: shell.Usage("%s", sentence), Hint: "see: " + c.CommandPath() + " --help"}
 	}
 	if err != nil {
-		return fail(stderr, err)
+		return printError(stderr, err)
 	}
 	return 0
 }
 
-// fail prints an error with its hint, and returns the exit code.
-func fail(stderr io.Writer, err error) int {
+// printError prints an error with its hint, and returns the exit code.
+func printError(stderr io.Writer, err error) int {
 	if faults, ok := errors.AsType[config.Faults](err); ok {
-		fmt.Fprintln(stderr, "bridged: the configuration has to be changed:")
+		fmt.Fprintln(stderr, "bridged: change the configuration:")
 		for _, fault := range faults {
 			fmt.Fprintf(stderr, "  %s\n", shell.Printable(fault))
 		}

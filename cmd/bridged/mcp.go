@@ -16,7 +16,7 @@ import (
 	"bridged/internal/mcp"
 )
 
-// withAgents serves agents under [mcp.Path], unless MCP is off.
+// withAgents serves agents at [mcp.Path], unless MCP is off.
 func (a *app) withAgents(c config.Config, router *api.Handler, next http.Handler) (http.Handler, error) {
 	if c.MCP == config.MCPOff {
 		return next, nil

@@ -31,7 +31,7 @@ func pair(e *environment, c *client.Client, phone string) error {
 	if err != nil {
 		return err
 	}
-	if status.LastError != nil && status.QR == nil && status.User == nil { // getting a code may take some time
+	if status.LastError != nil && status.QR == nil && status.User == nil { // the request for a code may wait
 		if err := shell.Printf(e.stdout, "Note: %s\n", *status.LastError); err != nil {
 			return err
 		}

@@ -121,8 +121,8 @@ func TestBasePath_IsNoPathOfItsOwn(t *testing.T) {
 			own = append(own, first)
 		}
 	}
-	for _, door := range doors {
-		own = append(own, door.prefix[1:])
+	for _, adapter := range adapters {
+		own = append(own, adapter.prefix[1:])
 	}
 	for _, first := range own {
 		if _, err := config.Read([]string{"BRIDGE_TOKEN=" + testToken, "BASE_PATH=/" + first + "/x"}); err == nil || !strings.Contains(err.Error(), "BASE_PATH must not begin with /"+first) {

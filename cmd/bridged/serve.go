@@ -27,7 +27,7 @@ func (e *environment) serveCommand() *cobra.Command {
 
 // serve runs the bridge until the context ends or a part of it fails.
 func (e *environment) serve([]string) error {
-	outliveReaders()
+	ignoreSIGPIPE()
 	bridge, err := launch(e.ctx, e.environ, e.stderr)
 	if e.ctx.Err() != nil && bridge == nil {
 		return nil // stopped during the start

@@ -12,18 +12,18 @@ import (
 // errLocked is the error of a lock that another process has. It does not happen here.
 var errLocked = errors.New("locked")
 
-// lockFile does nothing without flock: the operator has to avoid two programs on one
-// data directory.
+// lockFile does nothing, because there is no flock. The operator must not start two programs on one data
+// directory.
 func lockFile(*os.File) error { return nil }
 
-// privateFiles does nothing where there is no file mode.
+// privateFiles does nothing, because files have no mode.
 func privateFiles() {}
 
-// outliveReaders does nothing where there is no SIGPIPE.
-func outliveReaders() {}
+// ignoreSIGPIPE does nothing, because the system has no such signal.
+func ignoreSIGPIPE() {}
 
-// watchOutput does nothing here: only writing notices that a pipe has no reader.
+// watchOutput does nothing: a command notices that its output is closed when it writes.
 func watchOutput(context.Context, io.Writer, func()) {}
 
-// inode returns 0: files have no such number here.
+// inode returns 0, because files have no such number.
 func inode(*os.File) (uint64, error) { return 0, nil }

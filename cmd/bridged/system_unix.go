@@ -24,15 +24,15 @@ func lockFile(f *os.File) error {
 // privateFiles makes all files of this process readable by its user alone.
 func privateFiles() { syscall.Umask(0o077) }
 
-// outliveReaders keeps the process alive when the reader of its log goes away: by default a
-// write to standard output or standard error without a reader ends it (os/signal, "SIGPIPE").
-func outliveReaders() { signal.Ignore(syscall.SIGPIPE) }
+// ignoreSIGPIPE lets the process continue after the reader of its log has gone. By default a write to a
+// closed standard output or standard error ends it (os/signal, "SIGPIPE").
+func ignoreSIGPIPE() { signal.Ignore(syscall.SIGPIPE) }
 
-// outputPoll is how often the output is checked for a reader.
+// outputPoll is the interval at which the output is checked for a reader.
 const outputPoll = 200 * time.Millisecond
 
-// watchOutput calls closed once the pipe that w is has no reader any more: a command
-// that waits for events would notice only with the next one. It ends with the context.
+// watchOutput calls closed when w is a pipe and its reader has gone. Without it, a command that waits for
+// events would notice only at the next event. It returns when the context ends.
 func watchOutput(ctx context.Context, w io.Writer, closed func()) {
 	file, ok := w.(*os.File)
 	if !ok {

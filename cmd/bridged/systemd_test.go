@@ -69,7 +69,7 @@ func TestDeploy_SystemdFits(t *testing.T) {
 	if credential, _, _ := strings.Cut(service("LoadCredential"), ":"); credential != filepath.Base(token) {
 		t.Errorf("the credential is %q", credential)
 	}
-	if seconds, err := strconv.Atoi(service("TimeoutStopSec")); err != nil || time.Duration(seconds)*time.Second <= requestsMayEnd+2*requestsMustEnd {
+	if seconds, err := strconv.Atoi(service("TimeoutStopSec")); err != nil || time.Duration(seconds)*time.Second <= requestsTimeout+2*cancelTimeout {
 		t.Errorf("a stop may take %q", service("TimeoutStopSec"))
 	}
 	if service("RestartPreventExitStatus") != strconv.Itoa(exitConfig) || service("Type") != "notify" {

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/transcribe"
 )
 
-// newTranscriber returns what makes transcripts, nil where no service is named.
+// newTranscriber returns the transcriber of voice notes, or nil without TRANSCRIBE_URL.
 func (a *app) newTranscriber(c config.Config) *transcribe.Transcriber {
 	if c.Transcriber == nil {
 		return nil
@@ -29,7 +29,7 @@ func (a *app) openSound(ctx context.Context, m bridge.Message) (multipart.File, 
 	return file, file.Size, nil
 }
 
-// transcription returns what the API says of the service, nil where none is named.
+// transcription returns the settings of transcription that the API shows, or nil without TRANSCRIBE_URL.
 func transcription(c config.Config) *bridge.Transcription {
 	if c.Transcriber == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version names the release; its build sets it (-ldflags "-X main.version=…").
+// version is the release, which the build sets (-ldflags "-X main.version=…").
 var version = "dev"
 
 func (e *environment) versionCommand() *cobra.Command {

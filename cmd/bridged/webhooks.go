@@ -13,8 +13,8 @@ import (
 	"bridged/internal/webhook/format"
 )
 
-// formats returns the formats of webhooks beside bridged's own. Links in them begin with
-// the address of the bridge, if the operator has named it.
+// formats returns the formats of webhooks other than bridged's own. Links in them begin with the first
+// PUBLIC_URL, if there is one.
 func formats(c config.Config) map[bridge.WebhookFormat]format.Format {
 	base := func(prefix string) string {
 		if len(c.PublicURLs) == 0 {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// operatorZone returns the time zone of TZ or of the machine. It returns nil if neither is set: containers are in UTC,
-// which says nothing of where the operator's phone is.
+// operatorZone returns the time zone of TZ or of the machine. It returns nil if both are unset, as in
+// containers, because UTC is then not the zone of the operator's phone.
 func operatorZone() *time.Location {
 	name, isSet := os.LookupEnv("TZ")
 	if !isSet {

@@ -31,7 +31,7 @@ func (c *Config) checkBasePath(faults *Faults) {
 		return
 	}
 	first, _, _ := strings.Cut(c.BasePath[1:], "/")
-	if !strings.HasPrefix(c.BasePath, ingress) && (slices.Contains(ownPaths, first) || slices.Contains(knownDoors, first)) {
+	if !strings.HasPrefix(c.BasePath, ingress) && (slices.Contains(ownPaths, first) || slices.Contains(adapters, first)) {
 		faults.add("BASE_PATH must not begin with /%s, which is a path of bridged itself; choose another, such as /bridged", first)
 	}
 }

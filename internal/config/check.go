@@ -66,7 +66,7 @@ func (c *Config) check(faults *Faults) {
 	c.checkPublicURL(faults)
 	c.checkTranscribe(faults)
 	c.CheckMCP(faults)
-	c.checkDoors(faults)
+	c.checkAdapters(faults)
 	c.checkNATS(faults)
 }
 

@@ -170,20 +170,20 @@ type Config struct {
 
 	// The checks set the fields from here on.
 
-	FFmpegPath    string // empty if there is none
-	Network       wa.Network
-	FetchAllow    []netip.Prefix
-	Webhooks      []bridge.Webhook
-	PrivateHooks  []netip.Prefix // permitted for webhooks that are created over the API
-	Level         zerolog.Level
-	PublicURLs    []*url.URL     // with BasePath
-	SendChats     []bridge.JID   // that agents may send to; nil for none
-	Doors         []string       // compatibility APIs that are served under their prefixes
-	DoorListeners []DoorListener // compatibility APIs that are served at the root of an address
-	Transcriber   *url.URL       // base URL of the service; nil for none
-	Language      string         // of voice notes, by its ISO 639 code; "" for any
-	Misspelt      []string       // a sentence for each variable that looks misspelt or is no longer read
-	Warnings      []string       // sentences about values that bridged starts with, with the remedy after a colon
+	FFmpegPath       string // empty if there is none
+	Network          wa.Network
+	FetchAllow       []netip.Prefix
+	Webhooks         []bridge.Webhook
+	PrivateHooks     []netip.Prefix // permitted for webhooks that are created over the API
+	Level            zerolog.Level
+	PublicURLs       []*url.URL        // with BasePath
+	SendChats        []bridge.JID      // that agents may send to; nil for none
+	Adapters         []string          // compatibility APIs that are served under their prefixes
+	AdapterListeners []AdapterListener // compatibility APIs that are served at the root of an address
+	Transcriber      *url.URL          // base URL of the service; nil for none
+	Language         string            // of voice notes, by its ISO 639 code; "" for any
+	Misspelt         []string          // a sentence for each variable that looks misspelt or is no longer read
+	Warnings         []string          // sentences about values that bridged starts with, with the remedy after a colon
 }
 
 // Faults lists all faults of a configuration, each with its remedy.

@@ -28,7 +28,7 @@ type DoorScene struct {
 	Full, Reader, Narrow string // tokens: to read and send, to read, and for another chat
 }
 
-var doorAddress = regexp.MustCompile(`"door":"evolution","address":"([^"]+)"`)
+var doorAddress = regexp.MustCompile(`"api":"evolution","address":"([^"]+)"`)
 
 func NewDoorScene(t *testing.T, settings ...string) DoorScene {
 	t.Helper()

@@ -294,12 +294,12 @@ var brokenSetups = map[string]struct {
 	"session emptied": {harm: func(s *setup) { s.do(os.Truncate(s.file("session.db"), 0)) }, verdict: "fail", check: "disk", message: "session.db is damaged", remedy: sessionCure, code: 1},
 	"no transcriber": {
 		harm: sets("TRANSCRIBE_URL=http://127.0.0.1:1"), verdict: "fail", check: "transcripts", starts: true,
-		message: "TRANSCRIBE_URL, http://127.0.0.1:1, is not reached: dial tcp 127.0.0.1:1: connect: connection refused",
-		remedy:  "start the service, or correct TRANSCRIBE_URL; voice notes wait meanwhile", code: 1,
+		message: "TRANSCRIBE_URL, http://127.0.0.1:1, does not answer: dial tcp 127.0.0.1:1: connect: connection refused",
+		remedy:  "start the service, or correct TRANSCRIBE_URL; until then voice notes wait", code: 1,
 	},
 	"no NATS": {
 		harm: sets("NATS_URL=nats://127.0.0.1:1"), verdict: "fail", check: "fleet", starts: true,
-		message: "no server of NATS_URL takes the connection: nats: no servers available for connection",
+		message: "cannot connect to a server of NATS_URL: nats: no servers available for connection",
 		remedy:  "start the servers, or correct NATS_URL, NATS_CREDS_FILE and NATS_CA_FILE", code: 1,
 	},
 	"network file missing": {

@@ -36,7 +36,7 @@ func TestDoctor_FindsAHealthyBridge(t *testing.T) {
 	d.Expect(t, "disk", "ok", "the bridge checks it itself")
 	d.Expect(t, "network", "warn", "the simulated network answers")
 	d.Expect(t, "clock", "ok", "agrees")
-	d.Expect(t, "ffmpeg", "ok", "none here")
+	d.Expect(t, "ffmpeg", "ok", "not installed")
 	c.Bridge.Doctor("FFMPEG=/usr/bin/env").Expect(t, "ffmpeg", "warn", "does not run")
 	if after := tree(t, c.Bridge.Env["DATA_DIR"]); after != files {
 		t.Errorf("the data directory holds\n%s\nand held\n%s", after, files)
@@ -70,7 +70,7 @@ func TestDoctor_FindsWhatIsMissing(t *testing.T) {
 	cut := p.Doctor("WA_NETWORK_FILE=", "PROXY_URL=http://127.0.0.1:1")
 	cut.Expect(t, "network", "fail", "web.whatsapp.com is not reached through PROXY_URL")
 	cut.Expect(t, "network", "fail", "mmg.whatsapp.net is not reached through PROXY_URL")
-	cut.Expect(t, "client version", "warn", "is not known")
+	cut.Expect(t, "client version", "warn", "is unknown")
 	cut.Expect(t, "clock", "warn", "not compared")
 }
 

@@ -22,79 +22,79 @@ import (
 	"bridged/internal/media"
 )
 
-// doors are the doors for other bridges' clients.
-var doors = map[string]struct {
+// adapters are the compatibility APIs by their names in COMPAT.
+var adapters = map[string]struct {
 	prefix string
 	open   func(compat.Options) (http.Handler, error)
 }{
-	"waha":      {waha.Prefix, always(waha.New)},
-	"evolution": {evolution.Prefix, always(evolution.New)},
+	"waha":      {waha.Prefix, infallible(waha.New)},
+	"evolution": {evolution.Prefix, infallible(evolution.New)},
 	"cloud":     {cloud.Prefix, cloud.New},
 }
 
-// always returns the opening of a door that keeps nothing.
-func always(open func(compat.Options) http.Handler) func(compat.Options) (http.Handler, error) {
+// infallible adapts the constructor of an adapter that needs no files.
+func infallible(open func(compat.Options) http.Handler) func(compat.Options) (http.Handler, error) {
 	return func(o compat.Options) (http.Handler, error) { return open(o), nil }
 }
 
-// withDoors serves the doors of COMPAT below their prefixes, and those of COMPAT_LISTEN at
-// the root of listeners of their own, which it returns. BASE_PATH is before all but the latter.
-func (a *app) withDoors(c config.Config, router *api.Handler, next http.Handler) (http.Handler, []net.Listener, error) {
-	opened, err := a.openDoors(c, router)
+// withAdapters serves the APIs of COMPAT under BASE_PATH and their prefixes. It returns the listeners of
+// COMPAT_LISTEN, which serve one API each at their root.
+func (a *app) withAdapters(c config.Config, router *api.Handler, next http.Handler) (http.Handler, []net.Listener, error) {
+	opened, err := a.openAdapters(c, router)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, name := range c.Doors {
-		door := doors[name]
-		mounted := compat.Mount(c.BasePath, door.prefix, opened[name], a.streams, a.log)
-		next = choose(func(path string) bool { return path == door.prefix || strings.HasPrefix(path, door.prefix+"/") }, mounted, next)
+	for _, name := range c.Adapters {
+		prefix := adapters[name].prefix
+		mounted := compat.Mount(c.BasePath, prefix, opened[name], a.streams, a.log)
+		next = choose(func(path string) bool { return path == prefix || strings.HasPrefix(path, prefix+"/") }, mounted, next)
 	}
 	var listeners []net.Listener
 	own := make(map[netip.AddrPort]http.Handler)
-	for _, at := range c.DoorListeners {
+	for _, at := range c.AdapterListeners {
 		listener, err := listen("COMPAT_LISTEN", at.Address)
 		if err != nil {
 			return nil, nil, err
 		}
 		listeners = append(listeners, listener)
-		own[place(listener.Addr().(*net.TCPAddr))] = compat.Mount("", "", opened[at.Door], a.streams, a.log)
-		a.log.Info().Str("door", at.Door).Stringer("address", listener.Addr()).Msg("a door is open at an address of its own")
+		own[boundAddress(listener.Addr().(*net.TCPAddr))] = compat.Mount("", "", opened[at.Name], a.streams, a.log)
+		a.log.Info().Str("api", at.Name).Stringer("address", listener.Addr()).Msg("a compatibility API listens")
 	}
 	return byAddress(own, front.Below(c.BasePath, next)), listeners, nil
 }
 
-// openDoors opens each door that is served anywhere, once.
-func (a *app) openDoors(c config.Config, router *api.Handler) (map[string]http.Handler, error) {
+// openAdapters opens each API of COMPAT and COMPAT_LISTEN once.
+func (a *app) openAdapters(c config.Config, router *api.Handler) (map[string]http.Handler, error) {
 	options := compat.Options{
 		Client: client.InProcess(router, ""), Token: router.Token, UntilRevoked: router.UntilRevoked, Receive: a.receiver(c), Instance: c.CompatInstance,
 		DataDir: a.dir.path, PublicURLs: c.PublicURLs, URLToken: c.CompatURLToken, Log: a.log,
 		Memory: compat.NewMemory(),
 	}
-	names := slices.Clone(c.Doors)
-	for _, at := range c.DoorListeners {
-		names = append(names, at.Door)
+	names := slices.Clone(c.Adapters)
+	for _, at := range c.AdapterListeners {
+		names = append(names, at.Name)
 	}
 	opened := make(map[string]http.Handler)
 	for _, name := range names {
 		if opened[name] != nil {
 			continue
 		}
-		door, err := doors[name].open(options)
+		adapter, err := adapters[name].open(options)
 		if err != nil {
-			return nil, fmt.Errorf("open the door %s: %w", name, err)
+			return nil, fmt.Errorf("open the compatibility API %s: %w", name, err)
 		}
-		opened[name] = door
+		opened[name] = adapter
 	}
-	if opened["cloud"] == nil { // then it does not remove what it has kept
+	if opened["cloud"] == nil { // otherwise it removes old uploads itself
 		if err := os.RemoveAll(a.dir.file(cloud.UploadsDir)); err != nil {
-			return nil, fmt.Errorf("remove what was uploaded: %w", err)
+			return nil, fmt.Errorf("remove the files that were uploaded to the Cloud API: %w", err)
 		}
 	}
 	return opened, nil
 }
 
-// receiver returns what stores the files in the bodies of doors. They have room of their own:
-// the calls that send them on take that of the API.
+// receiver returns the function that stores files of the compatibility APIs' requests. They have a quota
+// of their own, because the API counts each file again when it is sent.
 func (a *app) receiver(c config.Config) func(context.Context, io.Reader, int64, int64, func()) (compat.File, error) {
 	files := media.NewPreparer(media.PreparerOptions{TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Room: a.files.MakeRoom, Log: a.log})
 	return func(ctx context.Context, from io.Reader, announced, family int64, cut func()) (compat.File, error) {
@@ -106,9 +106,8 @@ func (a *app) receiver(c config.Config) func(context.Context, io.Reader, int64, 
 	}
 }
 
-// place returns the address at which a listener or a connection is, without an IP address
-// where that is any of the machine's.
-func place(at *net.TCPAddr) netip.AddrPort {
+// boundAddress returns a listener's or connection's address, without the IP address if it is unspecified.
+func boundAddress(at *net.TCPAddr) netip.AddrPort {
 	ip := at.AddrPort().Addr().Unmap().WithZone("")
 	if ip.IsUnspecified() {
 		ip = netip.Addr{}
@@ -116,7 +115,7 @@ func place(at *net.TCPAddr) netip.AddrPort {
 	return netip.AddrPortFrom(ip, at.AddrPort().Port())
 }
 
-// byAddress passes requests that came in at some addresses to their handlers, and others on.
+// byAddress returns a handler that chooses by the address at which a request was received.
 func byAddress(own map[netip.AddrPort]http.Handler, next http.Handler) http.Handler {
 	if len(own) == 0 {
 		return next
@@ -124,7 +123,7 @@ func byAddress(own map[netip.AddrPort]http.Handler, next http.Handler) http.Hand
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler := next
 		if at, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); at != nil {
-			for _, one := range []netip.AddrPort{place(at), netip.AddrPortFrom(netip.Addr{}, at.AddrPort().Port())} {
+			for _, one := range []netip.AddrPort{boundAddress(at), netip.AddrPortFrom(netip.Addr{}, at.AddrPort().Port())} {
 				if own[one] != nil {
 					handler = own[one]
 				}
@@ -134,15 +133,15 @@ func byAddress(own map[netip.AddrPort]http.Handler, next http.Handler) http.Hand
 	})
 }
 
-// tokenOf returns the token of a request that does not carry it as a bearer: that of the
-// console's visitor, or the key of a door's caller. It finds a connection's place.
+// tokenOf returns the token of a request without a bearer token: the key of a compatibility API, or the
+// token of a console session. It decides which connection slots the caller may use.
 func (a *app) tokenOf(r *http.Request) string {
 	for _, name := range []string{"X-Api-Key", "apikey"} {
-		if key := r.Header.Get(name); key != "" && a.hasDoors {
+		if key := r.Header.Get(name); key != "" && a.compat {
 			return key
 		}
 	}
-	if key := r.URL.Query().Get("access_token"); key != "" && a.hasDoors && a.urlToken {
+	if key := r.URL.Query().Get("access_token"); key != "" && a.compat && a.urlToken {
 		return key
 	}
 	return a.tokenOfSession(r)

@@ -181,8 +181,8 @@ func (p *parts) note(name string) error {
 // hold memory while they wait for more would wait for each other forever.
 func (p *parts) value(ctx context.Context, s *server, part *multipart.Part) (string, error) {
 	name := part.FormName()
-	value, done, err := s.bodies.Read(ctx, intake.Source{Reader: part, Announced: -1, Most: maxField, Family: p.family, Cut: p.cut})
-	defer done()
+	value, reserved, err := s.bodies.Read(ctx, intake.Source{Reader: part, Announced: -1, Most: maxField, Family: p.family, Cut: p.cut})
+	defer reserved.Release()
 	p.text += len(value)
 	switch {
 	case errors.Is(err, intake.ErrBodyTooLarge):

@@ -136,12 +136,12 @@ type Answer struct {
 func OK(body any) (Answer, error) { return Answer{Status: http.StatusOK, Body: body}, nil }
 
 // Handle returns the handler of a route for callers whose token has a scope, unless that is
-// empty: the least that any call of the route needs. With members, its body may bring a
-// file: as a part of a form, or in base64 as the text of one of these members of the JSON
-// object. A path has a dot between the names of members.
-func (d *Door) Handle(scope bridge.Scope, route func(*Call) (Answer, error), members ...string) http.HandlerFunc {
+// empty: the least that any call of the route needs. If file is not empty, the body may bring a
+// file: as a part of a form, or in base64 as the text of this member of the JSON object. The path of
+// the member has dots between names.
+func (d *Door) Handle(scope bridge.Scope, route func(*Call) (Answer, error), file string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		call, done, err := d.admit(w, r, scope, members)
+		call, done, err := d.admit(w, r, scope, file)
 		if err != nil {
 			d.fail(w, r, nil, err)
 			return
@@ -177,12 +177,12 @@ func (d *Door) Open(body any) http.HandlerFunc {
 
 // Refuse returns the handler of routes that the door does not have.
 func (d *Door) Refuse(err func(*http.Request) error) http.HandlerFunc {
-	return d.Handle("", func(c *Call) (Answer, error) { return Answer{}, err(c.Request) })
+	return d.Handle("", func(c *Call) (Answer, error) { return Answer{}, err(c.Request) }, "")
 }
 
 // admit returns the call of a known caller, with its body read. The token is checked before
 // the body takes memory.
-func (d *Door) admit(w http.ResponseWriter, r *http.Request, scope bridge.Scope, members []string) (*Call, func(), error) {
+func (d *Door) admit(w http.ResponseWriter, r *http.Request, scope bridge.Scope, file string) (*Call, func(), error) {
 	secret := d.peer.Key(r)
 	var token bridge.Token
 	known := false
@@ -198,8 +198,8 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request, scope bridge.Scope,
 	call := &Call{Request: r, API: d.options.Client.WithToken(secret), Token: token, door: d}
 	var done func()
 	var err error
-	if len(members) > 0 {
-		done, err = d.receive(w, call, members)
+	if file != "" {
+		done, err = d.receive(w, call, file)
 	} else {
 		call.body, call.bodyRead, err = d.options.Memory.bodies.ReadBody(w, r, token.Family)
 		done = call.bodyRead

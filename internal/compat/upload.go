@@ -1,16 +1,16 @@
 package compat
 
 import (
-	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"slices"
+	"runtime"
 	"unicode/utf8"
 
 	"bridged/internal/api/front"
@@ -38,88 +38,110 @@ func (u *Upload) Open() io.Reader { return io.NewSectionReader(u.File, 0, u.Size
 // maxFields bounds the parts of a form.
 const maxFields = 32
 
-// arrival is a body that may bring a file, while it is read.
-type arrival struct {
-	door      *Door
-	ctx       context.Context
-	members   []string
-	family    int64
-	announced int64
-	cut       func()
-	upload    *Upload
-	releases  []func() // of the reservations of what is not the file
+// maxFile limits a file in base64, in bytes.
+const maxFile = 32 << 20
+
+// incoming is a body that may bring a file, while it is read.
+type incoming struct {
+	door     *Door
+	ctx      context.Context
+	member   string // with the file in base64
+	family   int64
+	declared int64
+	cut      func()
+	upload   *Upload
+	reserved []*intake.Grant // for what is not the file
 }
 
-// receive reads a body that may bring a file, which is stored while it arrives. The rest of
-// the body has at most 1 MiB.
-func (d *Door) receive(w http.ResponseWriter, c *Call, members []string) (done func(), err error) {
+// receive reads a body that may bring a file, in a form or as a member in base64, and stores the file.
+// The rest of the body has at most 1 MiB.
+func (d *Door) receive(w http.ResponseWriter, c *Call, member string) (done func(), err error) {
 	r := c.Request
-	a := &arrival{door: d, ctx: r.Context(), members: members, family: c.Token.Family, announced: r.ContentLength, cut: intake.CutOff(w, r.Body)}
+	in := &incoming{door: d, ctx: r.Context(), member: member, family: c.Token.Family, declared: r.ContentLength, cut: intake.CutOff(w, r.Body)}
 	r.Body = front.Pieces(w, r.Body)
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
-		c.body, err = a.readForm(r)
+		c.body, err = in.readForm(r)
 	} else {
-		c.body, err = a.bounded(newSpooler(r.Body, members, a.takeText), intake.MaxBody)
+		c.body, err = in.readObject(r.Body)
 	}
 	if err != nil {
-		a.close()
+		in.close()
 		w.Header().Set("Connection", "close") // the rest is not read
-		return nil, arrivalFault(r.Context(), err)
+		return nil, receiveFault(r.Context(), err)
 	}
 	front.BodyRead(w)
-	c.Upload, c.bodyRead = a.upload, a.release
-	return a.close, nil
+	c.Upload, c.bodyRead = in.upload, in.release
+	return in.close, nil
 }
 
 // release releases the reservations of the body. It may be called more than once.
-func (a *arrival) release() {
-	for _, release := range a.releases {
-		release()
+func (in *incoming) release() {
+	for _, reserved := range in.reserved {
+		reserved.Release()
 	}
 }
 
-func (a *arrival) close() {
-	a.release()
-	if a.upload != nil {
-		a.upload.Close()
+func (in *incoming) close() {
+	in.release()
+	if in.upload != nil {
+		in.upload.Close()
 	}
 }
 
-// bounded reads a text within the memory that all bodies share, which stays reserved.
-func (a *arrival) bounded(from io.Reader, most int64) ([]byte, error) {
-	text, release, err := a.door.options.Memory.bodies.Read(a.ctx, intake.Source{Reader: from, Announced: -1, Most: most, Family: a.family, Cut: a.cut})
-	a.releases = append(a.releases, release)
-	return text, err
+// read reads a text within the memory that all bodies share, which stays reserved.
+func (in *incoming) read(from io.Reader, declared, most int64) (text []byte, reserved *intake.Grant, err error) {
+	text, reserved, err = in.door.options.Memory.bodies.Read(in.ctx, intake.Source{Reader: from, Announced: declared, Most: most, Family: in.family, Cut: in.cut})
+	in.reserved = append(in.reserved, reserved)
+	if most == intake.MaxLargeBody && errors.Is(err, intake.ErrBodyTooLarge) {
+		err = bridge.Fail(bridge.CodePayloadTooLarge, "a file in base64 may have at most %d MiB: give the http(s) address of a larger one, or send it as the part file of a form", maxFile>>20)
+	}
+	return text, reserved, err
 }
 
-// take stores the file, which is announced to be no larger than a size.
-func (a *arrival) take(name, mimeType string, from io.Reader, announced int64) error {
-	if a.upload != nil {
+// readObject reads a JSON object, and returns it without its file.
+func (in *incoming) readObject(from io.Reader) ([]byte, error) {
+	body, reserved, err := in.read(from, in.declared, intake.MaxLargeBody)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > intake.MaxBody {
+		defer runtime.GC() // the body would stay until the heap has doubled
+	}
+	text, rest := cutFile(body, in.member)
+	if len(rest) > intake.MaxBody {
+		return nil, intake.ErrBodyTooLarge
+	}
+	if text != nil {
+		err = in.storeBase64(text)
+		reserved.Shrink(int64(len(rest)))
+	}
+	return rest, err
+}
+
+// store stores the file, which is declared to be no larger than a size.
+func (in *incoming) store(name, mimeType string, from io.Reader, declared int64) error {
+	if in.upload != nil {
 		return bridge.Invalid("the body has more than one file: send each in a message of its own")
 	}
-	file, err := a.door.options.Receive(a.ctx, from, announced, a.family, a.cut)
+	file, err := in.door.options.Receive(in.ctx, from, declared, in.family, in.cut)
 	if err != nil {
 		return err
 	}
-	a.upload = &Upload{File: file, Name: name, MimeType: mimeType}
+	in.upload = &Upload{File: file, Name: name, MimeType: mimeType}
 	return nil
 }
 
-// takeText stores the file that a text in base64 stands for.
-func (a *arrival) takeText(text io.Reader) error {
+// storeBase64 stores a file in base64.
+func (in *incoming) storeBase64(text []byte) error {
 	mimeType, data, err := decodeBase64(text)
 	if err != nil {
 		return err
 	}
-	announced := a.announced
-	if announced > 0 {
-		announced = announced / 4 * 3 // of what is in base64, with the rest of the body
-	}
-	return a.take("", mimeType, data, announced)
+	return in.store("", mimeType, data, int64(base64.StdEncoding.DecodedLen(len(text))))
 }
 
 // readForm reads a form, and returns its fields as a JSON object.
-func (a *arrival) readForm(r *http.Request) ([]byte, error) {
+func (in *incoming) readForm(r *http.Request) ([]byte, error) {
 	parts, err := intake.NewParts(r)
 	if err != nil {
 		return nil, bridge.Invalid("Content-Type must be multipart/form-data with a boundary").Because(err)
@@ -135,24 +157,28 @@ func (a *arrival) readForm(r *http.Request) ([]byte, error) {
 		case count == maxFields:
 			return nil, bridge.Invalid("the form has more than %d parts", maxFields)
 		}
-		if err := a.takePart(part, fields, &left); err != nil {
+		if err := in.readPart(part, fields, &left); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// takePart reads a part of a form: the file, or a field, of which all have so many bytes left.
-func (a *arrival) takePart(part *multipart.Part, fields map[string]any, left *int64) error {
-	name, text := part.FormName(), bufio.NewReader(part)
+// readPart reads a part of a form: the file, or a field. left is how many bytes all fields still may have.
+func (in *incoming) readPart(part *multipart.Part, fields map[string]any, left *int64) error {
+	name, most := part.FormName(), *left
 	if part.FileName() != "" || name == "file" {
-		return a.take(part.FileName(), part.Header.Get("Content-Type"), text, a.announced)
+		return in.store(part.FileName(), part.Header.Get("Content-Type"), part, in.declared)
 	}
-	if slices.Contains(a.members, name) && !isPlain(text) {
-		return a.takeText(text)
+	if name == in.member {
+		most = intake.MaxLargeBody
 	}
-	value, err := a.bounded(text, *left)
-	if err != nil {
+	value, reserved, err := in.read(part, -1, most)
+	switch {
+	case err != nil:
 		return err
+	case name == in.member && !isPlain(value):
+		defer reserved.Release()
+		return in.storeBase64(value)
 	}
 	if *left -= sizeInJSON(value); *left < 0 {
 		return intake.ErrBodyTooLarge
@@ -184,8 +210,8 @@ func sizeInJSON(field []byte) (size int64) {
 	return size
 }
 
-// arrivalFault returns the error of a body that could not be read to its end.
-func arrivalFault(ctx context.Context, err error) error {
+// receiveFault returns the error of a body that could not be read to its end.
+func receiveFault(ctx context.Context, err error) error {
 	switch _, known := errors.AsType[*bridge.Error](err); {
 	case known:
 		return err

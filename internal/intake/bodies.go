@@ -8,23 +8,30 @@ import (
 	"time"
 )
 
-// MaxBody limits a body that is read into memory, in bytes.
-const MaxBody = 1 << 20
+const (
+	// MaxBody limits a body that is read into memory, in bytes.
+	MaxBody = 1 << 20
+	// MaxLargeBody limits a body with a file in base64, in bytes.
+	MaxLargeBody = 44 << 20
+)
 
 const (
 	// free is how many bytes of a body are read without a quota. Most bodies are smaller, and the
 	// number of connections limits their sum.
 	free = 512
-	// patience and pace define how slowly a body may arrive while others wait: an eighth of its
-	// reservation within two seconds.
+	// patience and maxPace define how slowly a body may arrive while others wait: an eighth of its
+	// step within two seconds, and never more than 128 KiB.
 	patience = 2 * time.Second
+	maxPace  = 128 << 10
 )
 
 // steps lists the sizes of a body's reservation, and the quota of all bodies with that size. A
 // body moves to the next step when it has filled its reservation, so that a reservation is at
-// most eight times the received bytes. A body only waits for the step above its own, so no two
-// bodies wait for each other.
-var steps = [...]struct{ size, all int64 }{{16 << 10, 2 << 20}, {128 << 10, 2 << 20}, {MaxBody, 8 << 20}}
+// most eight times the received bytes, except in the last step. A body only waits for the step above
+// its own, so no two bodies wait for each other. The last step has space for two bodies.
+var steps = [...]struct{ size, all int64 }{
+	{16 << 10, 2 << 20}, {128 << 10, 2 << 20}, {MaxBody, 8 << 20}, {MaxLargeBody, 2 * MaxLargeBody},
+}
 
 // These are errors of [Bodies.Read].
 var (
@@ -39,7 +46,7 @@ type Bodies struct{ steps [len(steps)]*Quota }
 func NewBodies() *Bodies {
 	b := new(Bodies)
 	for i, step := range steps {
-		b.steps[i] = NewQuota(Divide(step.all), patience, step.size/8)
+		b.steps[i] = NewQuota(Divide(step.all), patience, min(step.size/8, maxPace))
 	}
 	return b
 }
@@ -48,20 +55,19 @@ func NewBodies() *Bodies {
 type Source struct {
 	io.Reader
 	Announced int64  // its Content-Length; negative if unknown
-	Most      int64  // limit in bytes, up to MaxBody
+	Most      int64  // limit in bytes, up to MaxLargeBody
 	Family    int64  // token tree of the sender
 	Cut       func() // cancels the reading; see [Quota.Take]
 	// Wait stops the body's time limit, and Resume continues it. Both may be nil.
 	Wait, Resume func()
 }
 
-// Read reads a body to its end. Its reservation is held until done is called. done is never nil
-// and may be called more than once. The errors are [ErrBodyTooLarge], [ErrCut], and those of ctx
-// and of the source.
-func (b *Bodies) Read(ctx context.Context, from Source) (body []byte, done func(), err error) {
+// Read reads a body to its end. Its reservation must be released; it is nil for a short body. The
+// errors are [ErrBodyTooLarge], [ErrCut], and those of ctx and of the source.
+func (b *Bodies) Read(ctx context.Context, from Source) (body []byte, reserved *Grant, err error) {
 	room := &room{bodies: b, from: from, limit: from.Most}
 	if from.Announced > from.Most {
-		return nil, func() {}, ErrBodyTooLarge
+		return nil, nil, ErrBodyTooLarge
 	}
 	if from.Announced >= 0 {
 		room.limit = from.Announced
@@ -72,9 +78,9 @@ func (b *Bodies) Read(ctx context.Context, from Source) (body []byte, done func(
 			err = ErrCut
 		}
 		room.grant.Release()
-		return nil, func() {}, err
+		return nil, nil, err
 	}
-	return body, room.grant.Release, nil
+	return body, room.grant, nil
 }
 
 // room is the reservation of one body.
@@ -143,7 +149,7 @@ func (b *Bodies) ReadRequest(w http.ResponseWriter, r *http.Request, family, mos
 	if r.ContentLength != 0 {
 		arriveBy(since.Add(within))
 	}
-	body, done, err = b.Read(r.Context(), Source{
+	body, reserved, err := b.Read(r.Context(), Source{
 		Reader: r.Body, Announced: r.ContentLength, Most: most, Family: family, Cut: CutOff(w, r.Body),
 		Wait: func() {
 			within -= time.Since(since)
@@ -157,7 +163,7 @@ func (b *Bodies) ReadRequest(w http.ResponseWriter, r *http.Request, family, mos
 	if err == nil {
 		arriveBy(time.Time{}) // an expired deadline would look like a caller that hung up
 	}
-	return body, done, err
+	return body, reserved.Release, err
 }
 
 // CutOff returns a function that cancels the reading of a request's body, with the connection's

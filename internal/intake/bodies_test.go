@@ -24,12 +24,12 @@ func TestBodies_AreReadWhole(t *testing.T) {
 	for _, size := range []int64{0, 1, free - 1, free, free + 1, 16<<10 - 1, 16 << 10, 16<<10 + 1, 128 << 10, 128<<10 + 1, MaxBody - 1, MaxBody} {
 		for _, announced := range []int64{size, -1} {
 			for name, slow := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "with its end": iotest.DataErrReader, "by halves": iotest.HalfReader} {
-				got, done, err := bodies.Read(t.Context(), Source{Reader: slow(bytes.NewReader(text[:size])), Announced: announced, Most: MaxBody})
+				got, reserved, err := bodies.Read(t.Context(), Source{Reader: slow(bytes.NewReader(text[:size])), Announced: announced, Most: MaxBody})
 				if err != nil || !bytes.Equal(got, text[:size]) {
 					t.Errorf("%d bytes, announced %d, %s: %d, %v", size, announced, name, len(got), err)
 				}
-				done()
-				done()
+				reserved.Release()
+				reserved.Release()
 			}
 		}
 	}
@@ -81,8 +81,8 @@ func TestBodies_SlowOnesHoldUpNobody(t *testing.T) {
 		}
 		synctest.Wait()
 		read := func(ctx context.Context, family int64) error {
-			_, done, err := bodies.Read(ctx, Source{Reader: bytes.NewReader(make([]byte, MaxBody)), Announced: MaxBody, Most: MaxBody, Family: family, Cut: func() {}})
-			done()
+			_, reserved, err := bodies.Read(ctx, Source{Reader: bytes.NewReader(make([]byte, MaxBody)), Announced: MaxBody, Most: MaxBody, Family: family, Cut: func() {}})
+			reserved.Release()
 			return err
 		}
 		for _, family := range []int64{Operator, 8} {

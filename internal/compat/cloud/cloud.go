@@ -36,7 +36,7 @@ func New(o compat.Options) (http.Handler, error) {
 		if strings.Contains(r.pattern, "/{account}") {
 			handle = ofAccount(handle)
 		}
-		mux.HandleFunc(r.pattern, d.Handle(r.scope, handle, r.files...))
+		mux.HandleFunc(r.pattern, d.Handle(r.scope, handle, r.file))
 	}
 	return withoutVersion(mux), nil
 }
@@ -52,29 +52,29 @@ type route struct {
 	pattern string
 	scope   bridge.Scope // that a token needs for any call of it; empty for none
 	handle  func(*compat.Call) (compat.Answer, error)
-	files   []string // members of the body that may hold a file
+	file    string // member of the body that may hold one in base64; empty for none
 }
 
 // routes lists all, without the version of the API before them.
 func (d door) routes() []route {
 	return []route{
-		{"POST /{account}/messages", toSend, d.send, nil},
-		{"POST /{account}/media", toSend, d.upload, []string{"file"}},
-		{"GET /{id}", toAll, d.show, nil},
-		{"DELETE /{id}", toAll, d.remove, nil},
-		{"GET /media/{id}/content", toAll, d.download, nil},
+		{"POST /{account}/messages", toSend, d.send, ""},
+		{"POST /{account}/media", toSend, d.upload, "file"},
+		{"GET /{id}", toAll, d.show, ""},
+		{"DELETE /{id}", toAll, d.remove, ""},
+		{"GET /media/{id}/content", toAll, d.download, ""},
 
-		{"GET /{account}/phone_numbers", toAll, listNumbers, nil},
-		{"POST /{account}/register", toAll, register, nil},
-		{"POST /{account}/deregister", toAll, deregister, nil},
-		{"GET /{account}/whatsapp_business_profile", toAll, showProfile, nil},
-		{"POST /{account}/whatsapp_business_profile", toAll, changeProfile, nil},
-		{"GET /{account}/message_templates", toAll, listTemplates, nil},
-		{"GET /debug_token", toAll, showToken, nil},
+		{"GET /{account}/phone_numbers", toAll, listNumbers, ""},
+		{"POST /{account}/register", toAll, register, ""},
+		{"POST /{account}/deregister", toAll, deregister, ""},
+		{"GET /{account}/whatsapp_business_profile", toAll, showProfile, ""},
+		{"POST /{account}/whatsapp_business_profile", toAll, changeProfile, ""},
+		{"GET /{account}/message_templates", toAll, listTemplates, ""},
+		{"GET /debug_token", toAll, showToken, ""},
 
-		{"GET /{account}/subscribed_apps", toManage, listSubscriptions, nil},
-		{"POST /{account}/subscribed_apps", toManage, ofSubscriptions.Of(subscribe), nil},
-		{"DELETE /{account}/subscribed_apps", toManage, unsubscribe, nil},
+		{"GET /{account}/subscribed_apps", toManage, listSubscriptions, ""},
+		{"POST /{account}/subscribed_apps", toManage, ofSubscriptions.Of(subscribe), ""},
+		{"DELETE /{account}/subscribed_apps", toManage, unsubscribe, ""},
 	}
 }
 

@@ -34,7 +34,7 @@ func New(o compat.Options) http.Handler {
 		if strings.HasSuffix(r.pattern, "{instance}") {
 			handle = d.of(handle)
 		}
-		answer := d.Handle(r.scope, fieldsOf[r.pattern].Of(handle), r.files...)
+		answer := d.Handle(r.scope, fieldsOf[r.pattern].Of(handle), r.file)
 		mux.HandleFunc(r.pattern, answer)
 		if path, isPost := strings.CutPrefix(r.pattern, http.MethodPost); isPost { // which some clients send
 			mux.HandleFunc(http.MethodPut+path, answer)
@@ -65,61 +65,61 @@ type route struct {
 	pattern string
 	scope   bridge.Scope // that a token needs for any call of it; empty for none
 	handle  func(*compat.Call) (compat.Answer, error)
-	files   []string // members of the body that may hold a file
+	file    string // member of the body that may hold one in base64; empty for none
 }
 
 // routes lists all that need a key.
 func (d door) routes() []route {
 	return []route{
-		{"POST /message/sendText/{instance}", toSend, reading(sendText), nil},
-		{"POST /message/sendMedia/{instance}", toSend, reading(sendMedia), []string{"media"}},
-		{"POST /message/sendWhatsAppAudio/{instance}", toSend, reading(sendAudio), []string{"audio"}},
-		{"POST /message/sendSticker/{instance}", toSend, reading(sendSticker), []string{"sticker"}},
-		{"POST /message/sendPtv/{instance}", toSend, reading(sendRoundVideo), []string{"video"}},
-		{"POST /message/sendLocation/{instance}", toSend, reading(sendLocation), nil},
-		{"POST /message/sendContact/{instance}", toSend, reading(sendContact), nil},
-		{"POST /message/sendPoll/{instance}", toSend, reading(sendPoll), nil},
-		{"POST /message/sendReaction/{instance}", toSend, reading(sendReaction), nil},
+		{"POST /message/sendText/{instance}", toSend, reading(sendText), ""},
+		{"POST /message/sendMedia/{instance}", toSend, reading(sendMedia), "media"},
+		{"POST /message/sendWhatsAppAudio/{instance}", toSend, reading(sendAudio), "audio"},
+		{"POST /message/sendSticker/{instance}", toSend, reading(sendSticker), "sticker"},
+		{"POST /message/sendPtv/{instance}", toSend, reading(sendRoundVideo), "video"},
+		{"POST /message/sendLocation/{instance}", toSend, reading(sendLocation), ""},
+		{"POST /message/sendContact/{instance}", toSend, reading(sendContact), ""},
+		{"POST /message/sendPoll/{instance}", toSend, reading(sendPoll), ""},
+		{"POST /message/sendReaction/{instance}", toSend, reading(sendReaction), ""},
 
-		{"POST /chat/whatsappNumbers/{instance}", toRead, reading(checkNumbers), nil},
-		{"POST /chat/markMessageAsRead/{instance}", toSend, reading(markRead), nil},
-		{"POST /chat/sendPresence/{instance}", toSend, reading(showPresence), nil},
-		{"DELETE /chat/deleteMessageForEveryone/{instance}", toSend, reading(deleteMessage), nil},
-		{"POST /chat/updateMessage/{instance}", toSend, reading(updateMessage), nil},
-		{"POST /chat/findMessages/{instance}", toRead, reading(findMessages), nil},
-		{"POST /chat/findChats/{instance}", toRead, findChats, nil},
-		{"POST /chat/findContacts/{instance}", toRead, findContacts, nil},
-		{"POST /chat/getBase64FromMediaMessage/{instance}", toRead, reading(downloadMedia), nil},
-		{"POST /chat/fetchProfilePictureUrl/{instance}", toRead, reading(showPicture), nil},
-		{"POST /chat/fetchProfile/{instance}", toRead, reading(showProfile), nil},
-		{"POST /chat/archiveChat/{instance}", toSend, reading(archiveChat), nil},
-		{"POST /chat/markChatUnread/{instance}", toSend, reading(markUnread), nil},
-		{"POST /chat/updateBlockStatus/{instance}", toSend, reading(setBlocked), nil},
+		{"POST /chat/whatsappNumbers/{instance}", toRead, reading(checkNumbers), ""},
+		{"POST /chat/markMessageAsRead/{instance}", toSend, reading(markRead), ""},
+		{"POST /chat/sendPresence/{instance}", toSend, reading(showPresence), ""},
+		{"DELETE /chat/deleteMessageForEveryone/{instance}", toSend, reading(deleteMessage), ""},
+		{"POST /chat/updateMessage/{instance}", toSend, reading(updateMessage), ""},
+		{"POST /chat/findMessages/{instance}", toRead, reading(findMessages), ""},
+		{"POST /chat/findChats/{instance}", toRead, findChats, ""},
+		{"POST /chat/findContacts/{instance}", toRead, findContacts, ""},
+		{"POST /chat/getBase64FromMediaMessage/{instance}", toRead, reading(downloadMedia), ""},
+		{"POST /chat/fetchProfilePictureUrl/{instance}", toRead, reading(showPicture), ""},
+		{"POST /chat/fetchProfile/{instance}", toRead, reading(showProfile), ""},
+		{"POST /chat/archiveChat/{instance}", toSend, reading(archiveChat), ""},
+		{"POST /chat/markChatUnread/{instance}", toSend, reading(markUnread), ""},
+		{"POST /chat/updateBlockStatus/{instance}", toSend, reading(setBlocked), ""},
 
-		{"GET /instance/fetchInstances", toRead, d.listInstances, nil},
-		{"GET /instance/connectionState/{instance}", toRead, d.showState, nil},
-		{"GET /instance/connect/{instance}", toRead, d.connect, nil},
-		{"POST /instance/restart/{instance}", toManage, d.restart, nil},
-		{"DELETE /instance/logout/{instance}", toManage, logout, nil},
-		{"POST /instance/create", toAll, reading(d.createInstance), nil},
-		{"GET /settings/find/{instance}", toAll, showSettings, nil},
-		{"POST /webhook/set/{instance}", toManage, setWebhook, nil},
-		{"GET /webhook/find/{instance}", toManage, findWebhook, nil},
+		{"GET /instance/fetchInstances", toRead, d.listInstances, ""},
+		{"GET /instance/connectionState/{instance}", toRead, d.showState, ""},
+		{"GET /instance/connect/{instance}", toRead, d.connect, ""},
+		{"POST /instance/restart/{instance}", toManage, d.restart, ""},
+		{"DELETE /instance/logout/{instance}", toManage, logout, ""},
+		{"POST /instance/create", toAll, reading(d.createInstance), ""},
+		{"GET /settings/find/{instance}", toAll, showSettings, ""},
+		{"POST /webhook/set/{instance}", toManage, setWebhook, ""},
+		{"GET /webhook/find/{instance}", toManage, findWebhook, ""},
 
-		{"GET /group/fetchAllGroups/{instance}", toRead, listGroups, nil},
-		{"GET /group/findGroupInfos/{instance}", toRead, showGroup, nil},
-		{"GET /group/participants/{instance}", toRead, listParticipants, nil},
-		{"GET /group/inviteCode/{instance}", toRead, showInvite, nil},
-		{"POST /group/revokeInviteCode/{instance}", toSend, revokeInvite, nil},
-		{"GET /group/acceptInviteCode/{instance}", toSend, joinGroup, nil},
-		{"POST /group/create/{instance}", toSend, reading(createGroup), nil},
-		{"POST /group/updateParticipant/{instance}", toSend, reading(changeParticipants), nil},
-		{"POST /group/updateGroupSubject/{instance}", toSend, changeGroup(subjectOf), nil},
-		{"POST /group/updateGroupDescription/{instance}", toSend, changeGroup(descriptionOf), nil},
-		{"POST /group/updateGroupPicture/{instance}", toSend, setGroupPicture, []string{"image"}},
-		{"POST /group/updateSetting/{instance}", toSend, changeGroup(settingOf), nil},
-		{"POST /group/toggleEphemeral/{instance}", toSend, changeGroup(timerOf), nil},
-		{"DELETE /group/leaveGroup/{instance}", toSend, leaveGroup, nil},
+		{"GET /group/fetchAllGroups/{instance}", toRead, listGroups, ""},
+		{"GET /group/findGroupInfos/{instance}", toRead, showGroup, ""},
+		{"GET /group/participants/{instance}", toRead, listParticipants, ""},
+		{"GET /group/inviteCode/{instance}", toRead, showInvite, ""},
+		{"POST /group/revokeInviteCode/{instance}", toSend, revokeInvite, ""},
+		{"GET /group/acceptInviteCode/{instance}", toSend, joinGroup, ""},
+		{"POST /group/create/{instance}", toSend, reading(createGroup), ""},
+		{"POST /group/updateParticipant/{instance}", toSend, reading(changeParticipants), ""},
+		{"POST /group/updateGroupSubject/{instance}", toSend, changeGroup(subjectOf), ""},
+		{"POST /group/updateGroupDescription/{instance}", toSend, changeGroup(descriptionOf), ""},
+		{"POST /group/updateGroupPicture/{instance}", toSend, setGroupPicture, "image"},
+		{"POST /group/updateSetting/{instance}", toSend, changeGroup(settingOf), ""},
+		{"POST /group/toggleEphemeral/{instance}", toSend, changeGroup(timerOf), ""},
+		{"DELETE /group/leaveGroup/{instance}", toSend, leaveGroup, ""},
 	}
 }
 

@@ -130,10 +130,10 @@ func TestFiles_LeaveNothingBehind(t *testing.T) {
 		want       string
 	}{
 		"what cannot be sent":    {inClub + `,"mediatype":"document","media":"aGVsbG8="}`, "", 400, "Connection Closed"},
-		"a body that broke off":  {inClub + `,"mediatype":"document","media":"aGVsbG8`, "", 400, "broke off"},
+		"a body that broke off":  {inClub + `,"mediatype":"document","media":"aGVsbG8`, "", 400, "not valid JSON"},
 		"no JSON behind it":      {inClub + `,"media":"aGVsbG8=",}`, "", 400, "not valid JSON"},
 		"too large":              {inClub + `,"media":"` + strings.Repeat("A", 3<<20) + `"}`, "", 413, "MEDIA_MAX_BYTES"},
-		"two files":              {inClub + `,"media":"aGVsbG8=","media":"aGVsbG8="}`, "", 400, "more than one file"},
+		"two files":              {inClub + `,"media":"aGVsbG8=","media":"aGVsbG8="}`, "", 400, "media is given twice"},
 		"too much beside it":     {inClub + `,"media":"aGVsbG8=","x":"` + strings.Repeat("x", 1<<20) + `"}`, "", 413, "without its file"},
 		"a form":                 {part(`name="number"`, string(compattest.Club)) + part(`name="mediatype"`, "document") + part(`name="quoted"`, `{"key":{"id":""}}`) + file + "--line--\r\n", form, 400, "Connection Closed"},
 		"a form with base64":     {part(`name="number"`, string(compattest.Club)) + part(`name="mediatype"`, "document") + part(`name="media"`, "data:image/png;base64,aGVsbG8=") + "--line--\r\n", form, 400, "Connection Closed"},

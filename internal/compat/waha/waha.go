@@ -33,7 +33,7 @@ func New(o compat.Options) http.Handler {
 	mux.HandleFunc("/", d.Refuse(noRoute))
 	mux.HandleFunc("GET /ping", d.Open(map[string]string{"message": "pong"}))
 	for _, r := range routes {
-		mux.HandleFunc(r.pattern, d.Handle(r.scope, fieldsOf[r.pattern].Of(r.handle), r.files...))
+		mux.HandleFunc(r.pattern, d.Handle(r.scope, fieldsOf[r.pattern].Of(r.handle), r.file))
 	}
 	return mux
 }
@@ -49,79 +49,79 @@ type route struct {
 	pattern string
 	scope   bridge.Scope // that a token needs for any call of it; empty for none
 	handle  func(*compat.Call) (compat.Answer, error)
-	files   []string // members of the body that may hold a file
+	file    string // member of the body that may hold one in base64; empty for none
 }
 
 // routes lists all that need a key.
 var routes = []route{
-	{"GET /health", toAll, showHealth, nil},
-	{"GET /api/version", toAll, showVersion, nil},
-	{"GET /api/server/version", toAll, showVersion, nil},
+	{"GET /health", toAll, showHealth, ""},
+	{"GET /api/version", toAll, showVersion, ""},
+	{"GET /api/server/version", toAll, showVersion, ""},
 
-	{"POST /api/sendText", toSend, sendText, nil},
-	{"GET /api/sendText", toSend, sendTextByAddress, nil},
-	{"POST /api/reply", toSend, sendText, nil},
+	{"POST /api/sendText", toSend, sendText, ""},
+	{"GET /api/sendText", toSend, sendTextByAddress, ""},
+	{"POST /api/reply", toSend, sendText, ""},
 	{"POST /api/sendImage", toSend, sendFile(bridge.MediaImage, "imageMessage"), fileData},
 	{"POST /api/sendFile", toSend, sendFile(bridge.MediaDocument, "documentMessage"), fileData},
 	{"POST /api/sendVideo", toSend, sendFile(bridge.MediaVideo, "videoMessage"), fileData},
 	{"POST /api/sendVoice", toSend, sendFile(bridge.MediaAudio, "audioMessage"), fileData},
-	{"POST /api/sendLocation", toSend, sendLocation, nil},
-	{"POST /api/sendPoll", toSend, sendPoll, nil},
-	{"POST /api/sendContactVcard", toSend, sendContacts, nil},
-	{"POST /api/forwardMessage", toSend, forward, nil},
-	{"PUT /api/reaction", toSend, react, nil},
-	{"POST /api/sendSeen", toSend, sendSeen, nil},
-	{"POST /api/startTyping", toSend, showTyping(bridge.TypingText), nil},
-	{"POST /api/stopTyping", toSend, showTyping(bridge.TypingPaused), nil},
-	{"GET /api/messages", toRead, listMessagesByQuery, nil},
+	{"POST /api/sendLocation", toSend, sendLocation, ""},
+	{"POST /api/sendPoll", toSend, sendPoll, ""},
+	{"POST /api/sendContactVcard", toSend, sendContacts, ""},
+	{"POST /api/forwardMessage", toSend, forward, ""},
+	{"PUT /api/reaction", toSend, react, ""},
+	{"POST /api/sendSeen", toSend, sendSeen, ""},
+	{"POST /api/startTyping", toSend, showTyping(bridge.TypingText), ""},
+	{"POST /api/stopTyping", toSend, showTyping(bridge.TypingPaused), ""},
+	{"GET /api/messages", toRead, listMessagesByQuery, ""},
 
-	{"GET /api/contacts", toRead, showContact, nil},
-	{"GET /api/contacts/all", toRead, listContacts, nil},
-	{"GET /api/contacts/check-exists", toRead, checkExists, nil},
-	{"GET /api/contacts/profile-picture", toRead, showPicture, nil},
+	{"GET /api/contacts", toRead, showContact, ""},
+	{"GET /api/contacts/all", toRead, listContacts, ""},
+	{"GET /api/contacts/check-exists", toRead, checkExists, ""},
+	{"GET /api/contacts/profile-picture", toRead, showPicture, ""},
 
-	{"GET /api/sessions", toRead, listSessions, nil},
-	{"POST /api/sessions", toRead, createSession, nil},
-	{"GET /api/sessions/{session}", toRead, showSession, nil},
-	{"PUT /api/sessions/{session}", toManage, updateSession, nil},
-	{"GET /api/sessions/{session}/me", toAll, showMe, nil},
-	{"POST /api/sessions/{session}/start", toManage, reconnect, nil},
-	{"POST /api/sessions/{session}/restart", toManage, reconnect, nil},
-	{"POST /api/sessions/{session}/logout", toManage, logout, nil},
-	{"GET /api/files/default/{file}", toRead, download, nil},
+	{"GET /api/sessions", toRead, listSessions, ""},
+	{"POST /api/sessions", toRead, createSession, ""},
+	{"GET /api/sessions/{session}", toRead, showSession, ""},
+	{"PUT /api/sessions/{session}", toManage, updateSession, ""},
+	{"GET /api/sessions/{session}/me", toAll, showMe, ""},
+	{"POST /api/sessions/{session}/start", toManage, reconnect, ""},
+	{"POST /api/sessions/{session}/restart", toManage, reconnect, ""},
+	{"POST /api/sessions/{session}/logout", toManage, logout, ""},
+	{"GET /api/files/default/{file}", toRead, download, ""},
 
-	{"GET /api/default/auth/qr", toRead, showQR, nil},
-	{"POST /api/default/auth/request-code", toManage, requestCode, nil},
-	{"GET /api/default/chats", toRead, listChats(showChat), nil},
-	{"GET /api/default/chats/overview", toRead, listChats(showOverview), nil},
-	{"GET /api/default/chats/{chat}/messages", toRead, listMessages, nil},
-	{"POST /api/default/chats/{chat}/messages/read", toSend, markRead, nil},
-	{"GET /api/default/chats/{chat}/messages/{message}", toRead, showMessage, nil},
-	{"PUT /api/default/chats/{chat}/messages/{message}", toSend, editMessage, nil},
-	{"DELETE /api/default/chats/{chat}/messages/{message}", toSend, deleteMessage, nil},
+	{"GET /api/default/auth/qr", toRead, showQR, ""},
+	{"POST /api/default/auth/request-code", toManage, requestCode, ""},
+	{"GET /api/default/chats", toRead, listChats(showChat), ""},
+	{"GET /api/default/chats/overview", toRead, listChats(showOverview), ""},
+	{"GET /api/default/chats/{chat}/messages", toRead, listMessages, ""},
+	{"POST /api/default/chats/{chat}/messages/read", toSend, markRead, ""},
+	{"GET /api/default/chats/{chat}/messages/{message}", toRead, showMessage, ""},
+	{"PUT /api/default/chats/{chat}/messages/{message}", toSend, editMessage, ""},
+	{"DELETE /api/default/chats/{chat}/messages/{message}", toSend, deleteMessage, ""},
 
-	{"GET /api/default/groups", toRead, listGroups, nil},
-	{"POST /api/default/groups", toSend, createGroup, nil},
-	{"POST /api/default/groups/join", toSend, joinGroup, nil},
-	{"GET /api/default/groups/{group}", toRead, getGroup, nil},
-	{"GET /api/default/groups/{group}/participants", toRead, listParticipants, nil},
-	{"POST /api/default/groups/{group}/participants/add", toSend, changeMembers(bridge.ParticipantAdd), nil},
-	{"POST /api/default/groups/{group}/participants/remove", toSend, changeMembers(bridge.ParticipantRemove), nil},
-	{"POST /api/default/groups/{group}/admin/promote", toSend, changeMembers(bridge.ParticipantPromote), nil},
-	{"POST /api/default/groups/{group}/admin/demote", toSend, changeMembers(bridge.ParticipantDemote), nil},
-	{"PUT /api/default/groups/{group}/subject", toSend, changeGroup(subjectOf), nil},
-	{"PUT /api/default/groups/{group}/description", toSend, changeGroup(descriptionOf), nil},
+	{"GET /api/default/groups", toRead, listGroups, ""},
+	{"POST /api/default/groups", toSend, createGroup, ""},
+	{"POST /api/default/groups/join", toSend, joinGroup, ""},
+	{"GET /api/default/groups/{group}", toRead, getGroup, ""},
+	{"GET /api/default/groups/{group}/participants", toRead, listParticipants, ""},
+	{"POST /api/default/groups/{group}/participants/add", toSend, changeMembers(bridge.ParticipantAdd), ""},
+	{"POST /api/default/groups/{group}/participants/remove", toSend, changeMembers(bridge.ParticipantRemove), ""},
+	{"POST /api/default/groups/{group}/admin/promote", toSend, changeMembers(bridge.ParticipantPromote), ""},
+	{"POST /api/default/groups/{group}/admin/demote", toSend, changeMembers(bridge.ParticipantDemote), ""},
+	{"PUT /api/default/groups/{group}/subject", toSend, changeGroup(subjectOf), ""},
+	{"PUT /api/default/groups/{group}/description", toSend, changeGroup(descriptionOf), ""},
 	{"PUT /api/default/groups/{group}/picture", toSend, setPicture, fileData},
-	{"DELETE /api/default/groups/{group}/picture", toSend, removePicture, nil},
-	{"PUT /api/default/groups/{group}/settings/security/info-admin-only", toSend, changeGroup(infoAdminsOnly), nil},
-	{"PUT /api/default/groups/{group}/settings/security/messages-admin-only", toSend, changeGroup(messagesAdminsOnly), nil},
-	{"GET /api/default/groups/{group}/invite-code", toRead, showInvite, nil},
-	{"POST /api/default/groups/{group}/invite-code/revoke", toSend, revokeInvite, nil},
-	{"POST /api/default/groups/{group}/leave", toSend, leaveGroup, nil},
+	{"DELETE /api/default/groups/{group}/picture", toSend, removePicture, ""},
+	{"PUT /api/default/groups/{group}/settings/security/info-admin-only", toSend, changeGroup(infoAdminsOnly), ""},
+	{"PUT /api/default/groups/{group}/settings/security/messages-admin-only", toSend, changeGroup(messagesAdminsOnly), ""},
+	{"GET /api/default/groups/{group}/invite-code", toRead, showInvite, ""},
+	{"POST /api/default/groups/{group}/invite-code/revoke", toSend, revokeInvite, ""},
+	{"POST /api/default/groups/{group}/leave", toSend, leaveGroup, ""},
 }
 
-// fileData names the member of a send that may hold a file in base64.
-var fileData = []string{"file.data"}
+// fileData is the member of a send that may hold a file in base64.
+const fileData = "file.data"
 
 // peer is WAHA as its clients know it.
 type peer struct{}

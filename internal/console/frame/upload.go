@@ -65,9 +65,9 @@ func (req *Request) beforeFile(names []string) (fields url.Values, file *multipa
 		case name == "file":
 			return fields, part, nil
 		case slices.Contains(names, name):
-			value, done, err := req.site.bodies.Read(req.Context(), intake.Source{Reader: part, Announced: -1, Most: maxField, Family: req.session.family, Cut: cut})
+			value, reserved, err := req.site.bodies.Read(req.Context(), intake.Source{Reader: part, Announced: -1, Most: maxField, Family: req.session.family, Cut: cut})
 			fields.Add(name, string(value))
-			done() // before the next field: forms must not wait for each other
+			reserved.Release() // before the next field: forms must not wait for each other
 			if size += len(value); err != nil || size > maxField {
 				return nil, nil, ErrNoFile
 			}

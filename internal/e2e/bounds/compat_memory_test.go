@@ -18,6 +18,9 @@ import (
 
 const (
 	memoryOfForeignBodies = 30 << 20
+	// memoryOfForeignFiles is what bodies with files in base64 may hold together: two of 44 MiB, and the
+	// garbage of earlier ones.
+	memoryOfForeignFiles = 180 << 20
 	// memoryOfForeignLists is what lists may hold together, and what is collected later.
 	memoryOfForeignLists = 160 << 20
 )
@@ -64,6 +67,53 @@ func TestCompat_BodiesHoldLittleMemory(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Bodies with files in base64 are in memory one at a time for a token tree, and two at most together.
+// What is in them beside the file has the bounds of any body.
+func TestCompat_FilesInBase64HoldLittleMemory(t *testing.T) {
+	s := NewDoorScene(t, "COMPAT=evolution", "LOG_LEVEL=info")
+	chat := []bridge.JID{bridge.JID(s.Friend.PN().String())}
+	senders := []string{TestToken, s.Token(t, "sends", chat, bridge.ScopeSend), s.Token(t, "sends too", chat, bridge.ScopeSend)}
+	const (
+		path = "/evolution/message/sendMedia/bridged"
+		most = 43 << 20 // in base64, a little more than 32 MiB
+	)
+	start := `{"number":"` + chat[0].User() + `","mediatype":"document",`
+	for _, c := range []struct {
+		name, body string
+		want       int
+	}{
+		{"a file that is broken at its end", start + `"media":"` + strings.Repeat("A", most) + `%"}`, http.StatusBadRequest},
+		{"a file of escapes", start + `"media":"` + strings.Repeat(`\u0041`, most/6) + `%"}`, http.StatusBadRequest},
+		{"empty objects", start + `"media":"AAAA","x":[{}` + strings.Repeat(",{}", most/3) + `]}`, http.StatusRequestEntityTooLarge},
+		{"a long caption", start + `"caption":"` + strings.Repeat("A", most) + `"}`, http.StatusRequestEntityTooLarge},
+		{"a long name", start + `"` + strings.Repeat("A", most) + `":"AAAA"}`, http.StatusRequestEntityTooLarge},
+	} {
+		before := s.Memory(t)
+		s.ResetPeak(t)
+		var posting sync.WaitGroup
+		for range 2 {
+			for _, token := range senders {
+				posting.Go(func() {
+					resp, answer := s.Ask(t, DoorRequest{Method: "POST", Address: s.Address + path, Header: map[string]string{"apikey": token}, Body: c.body})
+					if resp.StatusCode != c.want {
+						t.Errorf("%s: %d %v, want %d", c.name, resp.StatusCode, answer, c.want)
+					}
+				})
+			}
+		}
+		posting.Wait()
+		peak := s.Peak(t)
+		t.Logf("six bodies with %s: +%d MB at the most, of %d", c.name, (peak-before)>>20, before>>20)
+		if !UnderRaceDetector && peak-before > memoryOfForeignFiles {
+			t.Errorf("six bodies with %s take %d MB, want at most %d", c.name, (peak-before)>>20, memoryOfForeignFiles>>20)
+		}
+	}
+	larger := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: bridged\r\n%s\r\nContent-Length: %d\r\n\r\n", path, foreignHeader(TestToken), most+2<<20)
+	if status := s.SendAnew(t, larger); status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a larger file: %d", status)
 	}
 }
 

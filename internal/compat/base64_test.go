@@ -1,7 +1,6 @@
 package compat
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -9,28 +8,28 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/fuzzbudget"
+	"bridged/internal/intake"
 )
 
-// spooled reads a body as a door does: the object that is left, and its files.
-func spooled(body io.Reader, members ...string) (rest []byte, files []string, mimeType string, err error) {
-	rest, err = io.ReadAll(newSpooler(body, members, func(text io.Reader) error {
-		kind, data, err := decodeBase64(text)
-		if err != nil {
-			return err
-		}
-		file, err := io.ReadAll(data)
-		files, mimeType = append(files, string(file)), kind
-		return err
-	}))
-	return rest, files, mimeType, err
+// cut reads a body as an adapter does: it returns the object that is left, and its file.
+func cut(body, member string) (rest, file, mimeType string, err error) {
+	text, left := cutFile([]byte(body), member)
+	if text == nil {
+		return string(left), "", "", nil
+	}
+	mimeType, data, err := decodeBase64(text)
+	if err != nil {
+		return string(left), "", "", err
+	}
+	decoded, err := io.ReadAll(data)
+	return string(left), string(decoded), mimeType, err
 }
 
-func TestSpooler_TakesTheFileOutOfTheObject(t *testing.T) {
+func TestBase64_TheFileIsTakenOutOfTheObject(t *testing.T) {
 	for name, c := range map[string]struct{ body, rest, file, mimeType string }{
 		"the file last":        {`{"number":"1","media":"aGVsbG8="}`, `{"number":"1","media":""}`, "hello", ""},
 		"the file first":       {`{"media":"aGVsbG8=","number":"1"}`, `{"media":"","number":"1"}`, "hello", ""},
@@ -44,7 +43,7 @@ func TestSpooler_TakesTheFileOutOfTheObject(t *testing.T) {
 		"an escaped name":      {`{"m\u0065dia":"aGVsbG8="}`, `{"m\u0065dia":""}`, "hello", ""},
 		"another case":         {`{"Media":"aGVsbG8="}`, `{"Media":""}`, "hello", ""},
 		"nested":               {`{"file":{"mimetype":"x","data":"aGVsbG8="},"data":"kept"}`, `{"file":{"mimetype":"x","data":""},"data":"kept"}`, "hello", ""},
-		"behind other objects": {`{"a":{"b":[{"media":"kept"}]},"c":"}\"{","media":"aGVsbG8="}`, `{"a":{"b":[{"media":"kept"}]},"c":"}\"{","media":""}`, "hello", ""},
+		"after other objects":  {`{"a":{"b":[{"media":"kept"}]},"c":"}\"{","media":"aGVsbG8="}`, `{"a":{"b":[{"media":"kept"}]},"c":"}\"{","media":""}`, "hello", ""},
 		"an address":           {`{"media":"https://example.org/a.png"}`, `{"media":"https://example.org/a.png"}`, "", ""},
 		"an escaped address":   {`{"media":" HTTP:\/\/example.org"}`, `{"media":" HTTP:\/\/example.org"}`, "", ""},
 		"empty":                {`{"media":"","number":""}`, `{"media":"","number":""}`, "", ""},
@@ -55,82 +54,88 @@ func TestSpooler_TakesTheFileOutOfTheObject(t *testing.T) {
 		"no object":            {`"media"`, `"media"`, "", ""},
 		"nothing":              {``, ``, "", ""},
 	} {
-		for way, in := range map[string]io.Reader{"whole": strings.NewReader(c.body), "byte by byte": iotest.OneByteReader(strings.NewReader(c.body))} {
-			rest, files, mimeType, err := spooled(in, "media", "file.data")
-			if err != nil || string(rest) != c.rest || strings.Join(files, "|") != c.file || mimeType != c.mimeType {
-				t.Errorf("%s, %s: %s, %q of %q, %v", name, way, rest, files, mimeType, err)
-			}
+		member := "media"
+		if name == "nested" {
+			member = "file.data"
+		}
+		rest, file, mimeType, err := cut(c.body, member)
+		if err != nil || rest != c.rest || file != c.file || mimeType != c.mimeType {
+			t.Errorf("%s: %s, %q of %q, %v", name, rest, file, mimeType, err)
 		}
 	}
 }
 
-func TestSpooler_RefusesWhatIsNoFile(t *testing.T) {
+func TestBase64_OtherTextsAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
-		"a path":               {`{"media":"/tmp/a.png?"}`, "it is neither"},
-		"a quote":              {`{"media":"aGVs\"bG8="}`, "it is neither"},
-		"another script":       {`{"media":"\u0430GVs"}`, "it is neither"},
-		"a character too many": {`{"media":"aGVsb"}`, "it is neither"},
-		"behind the padding":   {`{"media":"aGVsbG8=aGVs"}`, "it is neither"},
+		"a path":               {`{"media":"/tmp/a.png?"}`, "is neither"},
+		"a quote":              {`{"media":"aGVs\"bG8="}`, "is neither"},
+		"another script":       {`{"media":"\u0430GVs"}`, "is neither"},
+		"a control character":  {`{"media":"aG\bVs"}`, "is neither"},
+		"a character too many": {`{"media":"aGVsb"}`, "is neither"},
+		"after the padding":    {`{"media":"aGVsbG8=aGVs"}`, "is neither"},
 		"no base64":            {`{"media":"data:text/plain,hello"}`, "must be in base64"},
 		"no comma":             {`{"media":"data:` + strings.Repeat("x", 300) + `"}`, "no comma"},
 		"only a scheme":        {`{"media":"data:image/png;base64"}`, "no comma"},
-		"too deep":             {strings.Repeat(`{"a":`, 200), "levels deep"},
 	} {
-		_, _, _, err := spooled(strings.NewReader(c.body), "media")
+		_, _, _, err := cut(c.body, "media")
 		if bridge.CodeOf(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	for _, body := range []string{`{"media":"aGVs`, `{"media":"aGVs\`, `{"media":"aGVs\u00`} {
-		if _, _, _, err := spooled(strings.NewReader(body), "media"); !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("%s: %v", body, err)
-		}
+}
+
+// A body without a file, or with too much around it, stays as it is: it is refused later.
+func TestBase64_OtherObjectsStay(t *testing.T) {
+	large := strings.Repeat("A", intake.MaxBody)
+	for name, body := range map[string]string{
+		"broken": `{"media":"aGVs`, "broken before": `{"number":nul,"media":"aGVs"}`, "broken escape": `{"media":"aGVs\u00"}`, "too deep": strings.Repeat(`{"a":`, 20_000),
+		"large before": `{"text":"` + large + `","media":"aGVs"}`, "large after": `{"media":"aGVs","text":"` + large + `"}`,
+		"a long name": `{"` + large + `":"aGVs"}`, "deep names": strings.Repeat(`{"a":`, 5000) + "{" + strings.Repeat(`"b":"",`, 100_000),
+	} {
+		fuzzbudget.Budget{Base: 2 << 20, PerByte: 2, Time: time.Second}.Check(t, len(body), func() {
+			if text, rest := cutFile([]byte(body), "media"); text != nil || string(rest) != body {
+				t.Errorf("%s: %d bytes are a file", name, len(text))
+			}
+		})
 	}
 }
 
-// A file of 48 MiB passes through in little memory.
-func TestSpooler_KeepsNoFileInMemory(t *testing.T) {
-	line := bytes.Repeat([]byte("A"), 64<<10)
+// A file of 32 MiB is decoded without a copy of its text.
+func TestBase64_IsDecodedInLittleMemory(t *testing.T) {
+	body := []byte(`{"number":"1","media":"` + strings.Repeat(`AAA\/`, maxFile/3) + `"}`)
 	fuzzbudget.Budget{Base: 1 << 20, Time: time.Minute}.Check(t, 0, func() {
-		parts := []io.Reader{strings.NewReader(`{"media":"`)}
-		for range 1 << 10 {
-			parts = append(parts, bytes.NewReader(line))
-		}
-		size := int64(0)
-		rest, err := io.ReadAll(newSpooler(io.MultiReader(append(parts, strings.NewReader(`"}`))...), []string{"media"}, func(text io.Reader) error {
-			_, data, err := decodeBase64(text)
-			n, copied := io.Copy(io.Discard, data)
-			size = n
-			return errors.Join(err, copied)
-		}))
-		if err != nil || string(rest) != `{"media":""}` || size != 48<<20 {
+		text, rest := cutFile(body, "media")
+		_, data, err := decodeBase64(text)
+		size, copied := io.Copy(io.Discard, data)
+		if err := errors.Join(err, copied); err != nil || string(rest) != `{"number":"1","media":""}` || size != maxFile/3*3 {
 			t.Errorf("%s, %v, %d bytes", rest, err, size)
 		}
 	})
 }
 
 // A file in any JSON object is found, and the rest is what it was.
-func FuzzSpooler(f *testing.F) {
+func FuzzCutFile(f *testing.F) {
 	f.Add(`{"number":1,"media":"aGVsbG8="}`, []byte("hello"))
 	f.Add(`{"file":{"data":"x"},"a":["\"",{}]}`, []byte{0xff})
 	f.Add(`{"media":`, []byte{})
 	f.Fuzz(func(t *testing.T, body string, file []byte) {
 		fuzzbudget.Usual.Check(t, len(body)+len(file), func() {
-			_, _, _, _ = spooled(strings.NewReader(body), "media", "file.data") // whatever it is
+			_, _, _, _ = cut(body, "media") // whatever it is
+			_, _, _, _ = cut(body, "file.data")
 			var object map[string]json.RawMessage
 			if json.Unmarshal([]byte(body), &object) != nil || object == nil || len(file) == 0 {
 				return
 			}
 			for name := range object {
-				if strings.EqualFold(name, "media") || strings.EqualFold(name, "file") {
+				if strings.EqualFold(name, "media") {
 					delete(object, name)
 				}
 			}
 			object["media"] = must(json.Marshal(base64.URLEncoding.EncodeToString(file)))
-			rest, files, _, err := spooled(bytes.NewReader(must(json.Marshal(object))), "media", "file.data")
+			rest, found, _, err := cut(string(must(json.Marshal(object))), "media")
 			var left map[string]json.RawMessage
-			if err != nil || len(files) != 1 || files[0] != string(file) || json.Unmarshal(rest, &left) != nil {
-				t.Fatalf("%q: %q, %q, %v", body, rest, files, err)
+			if err != nil || found != string(file) || json.Unmarshal([]byte(rest), &left) != nil {
+				t.Fatalf("%q: %q, %q, %v", body, rest, found, err)
 			}
 			object["media"] = json.RawMessage(`""`)
 			if !reflect.DeepEqual(reencoded(t, left), reencoded(t, object)) {

@@ -229,7 +229,7 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	})
 	a.exports = media.NewPreparer(media.PreparerOptions{TempDir: a.dir.file("tmp"), MaxBytes: int64(c.ImportMaxBytes), Setting: "IMPORT_MAX_BYTES", Room: a.files.MakeRoom, Log: a.log})
 	a.importer, err = chatimport.New(a.lifetime, chatimport.Options{
-		Store: a.store, Kept: a.imported, Limits: chatexport.Limits{File: int64(c.MediaMaxBytes), Sum: int64(c.ImportMaxBytes)},
+		Store: a.store, Files: a.imported, Limits: chatexport.Limits{File: int64(c.MediaMaxBytes), Sum: int64(c.ImportMaxBytes)},
 		Quota: int64(c.ImportQuota), Reserve: &disk.Reserve{Dir: a.dir.file("")},
 		Me: func() *bridge.User { return a.account.Status().User }, Lifetime: a.lifetime, Zone: operatorZone(), Now: a.store.Clock().Now, Log: a.log,
 	})

@@ -31,7 +31,7 @@ func importChat(in *input) (any, error) {
 		return nil, err
 	}
 	caller := in.caller()
-	form.Token, form.Family = caller.ID, caller.Family
+	form.Token, form.Tree = caller.ID, caller.Family
 	var release func()
 	form.While, release = callers.WhileValid(in.ctx(), in.Lifetime)
 	id, err := in.Importer.Start(in.ctx(), form.Request)

@@ -48,7 +48,7 @@ func newExports(tmp string) *media.Preparer {
 func newImporter(t testing.TB, st *store.Store, acc *account, kept *files.Imported) *chatimport.Importer {
 	lifetime, end := context.WithCancel(context.Background())
 	i, err := chatimport.New(t.Context(), chatimport.Options{
-		Store: st, Kept: kept, Limits: chatexport.Limits{File: maxExportFile, Sum: maxExport},
+		Store: st, Files: kept, Limits: chatexport.Limits{File: maxExportFile, Sum: maxExport},
 		Me: func() *bridge.User { return acc.Status().User }, Lifetime: lifetime, Now: func() time.Time { return noon }, Zone: time.UTC, Log: zerolog.Nop(),
 	})
 	if err != nil {

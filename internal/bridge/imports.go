@@ -93,44 +93,28 @@ func NoImport(id string) *Error {
 	return NotFound("there is no import %s: GET /api/imports lists those that there are, and a dry run is forgotten when the bridge restarts", quoted(id))
 }
 
-// Doubt is a line of an exported chat that may have been read wrongly.
+// Doubt is a line of an exported chat that may be interpreted wrongly.
 type Doubt struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
 	Why  string `json:"why"`
 }
 
-// TypeOmitted is the type of a message with a file of an unknown kind that an export has left
-// out, and TypeViewOnce that of one that could be seen once.
+// TypeOmitted is the type of a message with a file of unknown kind that an export omits. TypeViewOnce is the type of a
+// view-once message in an export.
 const (
 	TypeOmitted  = "omittedMedia"
 	TypeViewOnce = "viewOnceMessage"
 )
 
-// ExportedMessage is a message of an exported chat, as it is to be stored.
-type ExportedMessage struct {
-	Message
-	// Nobody is the JID that the sender's name has as long as nobody knows whose it is: a
-	// message by it is the same.
-	Nobody JID
-	// Formerly lists for whose messages those under the sender's name were taken before.
-	Formerly []JID
-	// SHA256 is the hash of its file, nil where there is none. FileName is what the file was
-	// called, also where it was left out.
-	SHA256   []byte
-	FileName string
-	Caption  string
-}
-
-// IsExported reports whether the network knows nothing of a message: it comes from an exported
-// chat.
+// IsExported reports whether a message comes from an exported chat, so that the network does not know it.
 func (m *Message) IsExported() bool { return m.Imported && IsExportedID(m.ID) }
 
-// exportedID begins the ids of messages from exported chats. Senders could choose such an id:
-// their messages are not imported.
+// exportedID begins the ids of messages from exported chats. Senders could choose such an id, so [Message.IsExported] also
+// checks Imported.
 const exportedID = "EXPORT-"
 
-// IsExportedID reports whether an id is one that an import has made up.
+// IsExportedID reports whether an import has made an id.
 func IsExportedID(id string) bool {
 	return len(id) > len(exportedID) && id[:len(exportedID)] == exportedID
 }

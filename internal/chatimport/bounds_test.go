@@ -41,8 +41,8 @@ func TestImport_AMessageThatMentionsOnePersonThousandsOfTimes(t *testing.T) {
 		}
 		fuzzbudget.Budget{Base: 16 << 20, PerByte: 256, Time: 2 * time.Second}.Check(t, len(export), func() {
 			got := w.imports(export, into(strangers), named("Anna", anna), func(r *Request) { r.DryRun = true })
-			if told(got) != want {
-				t.Errorf("%s: %s", name, told(got))
+			if summary(got) != want {
+				t.Errorf("%s: %s", name, summary(got))
 			}
 		})
 	}
@@ -66,7 +66,7 @@ func TestImport_FindsOwnTextsThatMentionPeople(t *testing.T) {
 		fmt.Fprintf(&export, "13.01.25, 10:%02d - Ada: ask @\u2068Anna A.\u2069 or me\n", i)
 	}
 	if got := w.imports([]byte(export.String()), into(strangers), named("Ada", me)); got.Duplicates != 6 {
-		t.Error(told(got))
+		t.Error(summary(got))
 	}
 }
 
@@ -160,7 +160,7 @@ func TestImport_OfALimitedTokenHasALimitedTime(t *testing.T) {
 	w := newWorld(t)
 	w.run = time.Millisecond
 	w.imports(endless(5_000))
-	id, err := w.begin(t.Context(), endless(100_000), func(r *Request) { r.Family = 7 })
+	id, err := w.begin(t.Context(), endless(100_000), func(r *Request) { r.Tree = 7 })
 	if err == nil { // it may end while it is read
 		var got bridge.Import
 		got, err = w.Wait(t.Context(), id, toTheEnd)
@@ -184,36 +184,36 @@ func TestImport_EndsWhenItsCallerLeaves(t *testing.T) {
 		t.Errorf("while it is read: %v", err)
 	}
 	w.o.Me = func() *bridge.User { return nil }
-	turn, err := w.turns.Take(t.Context(), 7, 1, func() {})
+	turn, err := w.slots.Take(t.Context(), 7, 1, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, leave = context.WithCancel(t.Context())
 	time.AfterFunc(time.Millisecond, leave)
-	if _, err := w.begin(ctx, endless(10), func(r *Request) { r.Family = 7 }); !errors.Is(err, context.Canceled) {
+	if _, err := w.begin(ctx, endless(10), func(r *Request) { r.Tree = 7 }); !errors.Is(err, context.Canceled) {
 		t.Errorf("while it waits: %v", err)
 	}
 	turn.Release()
-	w.imports(endless(10), func(r *Request) { r.Family = 7 })
+	w.imports(endless(10), func(r *Request) { r.Tree = 7 })
 }
 
 // TestImport_TokenTreesTakeTurns: one of them holds up neither another one nor BRIDGE_TOKEN, and its
 // own imports follow each other.
 func TestImport_TokenTreesTakeTurns(t *testing.T) {
 	w := newWorld(t)
-	turn, err := w.turns.Take(t.Context(), 7, 1, func() {})
+	turn, err := w.slots.Take(t.Context(), 7, 1, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	turn.Whole()
-	of := func(family int64) func(*Request) { return func(r *Request) { r.Family = family } }
+	of := func(family int64) func(*Request) { return func(r *Request) { r.Tree = family } }
 	w.imports(endless(10), of(0))
 	w.imports(endless(10), of(8))
 	w.wait = 0
 	if _, err := w.try(endless(10), of(7)); bridge.CodeOf(err) != bridge.CodeTooManyConnections {
 		t.Errorf("its own is not held up: %v", err)
 	}
-	w.wait = longestWait
+	w.wait = maxWait
 	time.AfterFunc(time.Millisecond, turn.Release)
 	w.imports(endless(10), of(7))
 }
@@ -223,7 +223,7 @@ func TestImport_IntoTheSameChat(t *testing.T) {
 	w := newWorld(t)
 	var importing sync.WaitGroup
 	for family := range int64(3) {
-		importing.Go(func() { w.imports(endless(500), func(r *Request) { r.Family = family }) })
+		importing.Go(func() { w.imports(endless(500), func(r *Request) { r.Tree = family }) })
 	}
 	importing.Wait()
 	if n := len(w.messages(chatJID("Weekend"))); n != 500 {
@@ -236,7 +236,7 @@ func TestImport_IntoTheSameChat(t *testing.T) {
 func TestImports_AreRememberedWithinLimits(t *testing.T) {
 	w := newWorld(t)
 	dry := func(family int64) func(*Request) {
-		return func(r *Request) { r.DryRun, r.Family = true, family }
+		return func(r *Request) { r.DryRun, r.Tree = true, family }
 	}
 	first := w.imports(endless(1), dry(0))
 	var export strings.Builder
@@ -246,7 +246,7 @@ func TestImports_AreRememberedWithinLimits(t *testing.T) {
 	for range 8 { // which is more than is remembered
 		w.imports([]byte(export.String()), dry(7))
 	}
-	for range maxJobsOfOne + 1 {
+	for range maxJobsOfTree + 1 {
 		w.imports(endless(1), dry(7))
 	}
 	w.mu.Lock()
@@ -257,7 +257,7 @@ func TestImports_AreRememberedWithinLimits(t *testing.T) {
 			t.Error("it holds more than its state")
 		}
 	}
-	if len(w.jobs) != maxJobsOfOne+1 || w.jobs[0].state.ID != first.ID || size > maxRememberedOne+2*rememberedAtLeast {
+	if len(w.jobs) != maxJobsOfTree+1 || w.jobs[0].state.ID != first.ID || size > maxSizeOfTree+2*minSize {
 		t.Errorf("%d are remembered, with %d bytes", len(w.jobs), size)
 	}
 }
@@ -271,7 +271,7 @@ func TestImport_ReadsNoMoreOfATextThanIsStored(t *testing.T) {
 	}
 	fuzzbudget.Budget{Base: 16 << 20, PerByte: 16, Time: 20 * time.Second}.Check(t, export.Len(), func() {
 		if got := w.imports([]byte(export.String())); got.Total != 60 {
-			t.Error(told(got))
+			t.Error(summary(got))
 		}
 	})
 	for _, m := range w.messages(chatJID("Weekend")) {
@@ -287,11 +287,11 @@ func TestImport_ATokenTreeHasAQuota(t *testing.T) {
 	w := newWorld(t)
 	w.o.Quota = 1 << 18
 	of := func(family int64, chat string) func(*Request) {
-		return func(r *Request) { r.Family, r.Chat = family, chat }
+		return func(r *Request) { r.Tree, r.Chat = family, chat }
 	}
 	got, err := w.try(endless(2000), of(7, "Texts"))
 	if bridge.CodeOf(err) != bridge.CodePayloadTooLarge || got.State != bridge.ImportFailed || got.Imported == 0 {
-		t.Errorf("texts: %v: %s", err, told(got))
+		t.Errorf("texts: %v: %s", err, summary(got))
 	}
 	if _, err := w.try(endless(1000), of(7, "More texts")); bridge.CodeOf(err) != bridge.CodePayloadTooLarge {
 		t.Errorf("another chat: %v", err)
@@ -299,7 +299,7 @@ func TestImport_ATokenTreeHasAQuota(t *testing.T) {
 	at := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
 	file := exporttest.Say{At: at, Who: "Anna", File: "IMG-20250113-WA0001.jpg", Data: make([]byte, 1<<20)}
 	if got, err := w.try(exporttest.LocaleOf("de").Zip(t, exporttest.Android, []exporttest.Say{file}), of(8, "Files")); bridge.CodeOf(err) != bridge.CodePayloadTooLarge || w.files() != 0 {
-		t.Errorf("files: %v: %s, %d files", err, told(got), w.files())
+		t.Errorf("files: %v: %s, %d files", err, summary(got), w.files())
 	}
 	w.imports(endless(2000), of(0, "Texts"))
 }

@@ -1,14 +1,11 @@
-// Package chatimport imports chats that the apps have exported into the store: who wrote what, with
-// their files.
+// Package chatimport imports chats that the apps have exported into the store.
 //
-// [Importer.Start] reads an export whole before anything is stored, and refuses it whole: its errors
-// are about the export, or about what the caller says of it. From then on the import continues by
-// itself, and can be looked up by its id. If it ends early, nothing is lost or doubled: the same
-// import once more stores the rest.
+// [Importer.Start] reads the complete export before it stores anything, and reports all errors in the export and in the
+// request. Then the import runs in the background and has an id. After an import that ended early, the same import stores the
+// rest; nothing is lost or stored twice.
 //
-// Exports come from strangers. An import holds a few megabytes of memory, whatever the export has
-// in it, and it ends when its caller leaves before it has begun, when its token ends, when it is
-// cancelled and when the process stops.
+// Exports are untrusted. An import holds a few megabytes of memory, independent of the export. It ends when its caller leaves
+// before it has begun, when its token ends, when it is cancelled and when the process stops.
 package chatimport
 
 import (
@@ -35,18 +32,17 @@ import (
 // Options configures an [Importer].
 type Options struct {
 	Store *store.Store
-	Kept  *files.Imported
-	// Limits bounds what an export may unpack to.
+	Files *files.Imported
+	// Limits bounds the unpacked size of an export.
 	Limits chatexport.Limits
-	// Quota limits the bytes that the imports of a token tree have stored, at any time; 0 is no limit.
-	// It does not apply to BRIDGE_TOKEN.
+	// Quota limits the stored bytes of all imports of a token tree; 0 means no limit. It does not apply to BRIDGE_TOKEN.
 	Quota int64
-	// Reserve is the free space that imports leave on the disk; nil is none.
+	// Reserve is the free space that imports leave on the disk; nil reserves nothing.
 	Reserve *disk.Reserve
-	// Me returns the account; nil while none is paired.
+	// Me returns the account; nil if none is paired.
 	Me       func() *bridge.User
-	Lifetime context.Context // ends imports that are running
-	// Zone is the time zone of exports for which the caller gives none; nil if the operator has set none.
+	Lifetime context.Context // ends running imports
+	// Zone is the default time zone of exports; nil if the operator has set none.
 	Zone *time.Location
 	Now  func() time.Time
 	Log  zerolog.Logger
@@ -55,57 +51,60 @@ type Options struct {
 // Importer imports exports. It is safe for concurrent use.
 type Importer struct {
 	o     Options
-	turns *intake.Quota // of imports that are running
-	wait  time.Duration // longestWait but in tests
-	run   time.Duration // longestRun but in tests
+	slots *intake.Quota // of running imports
+	wait  time.Duration // maxWait except in tests
+	run   time.Duration // maxRun except in tests
 
-	mu     sync.Mutex
-	jobs   []*job // the last ones; guarded by mu
-	places places // guarded by mu
-	// undoing has the imports that are being undone. Their channels close once they are undone. It is guarded by mu.
+	mu   sync.Mutex // guards the fields from here on, except work
+	jobs []*job     // the last ones
+	// busy has the chats into which an import runs, and undoing the imports that are being undone. Their channels are closed
+	// when they end.
+	busy    map[bridge.JID]chan struct{}
 	undoing map[string]chan struct{}
 	work    sync.WaitGroup
 }
 
-// running bounds the imports that are running: one of each token tree, two of all, and one more that
-// only BRIDGE_TOKEN can have.
+// running limits the running imports: one of each token tree, two of all, and a third one of BRIDGE_TOKEN.
 var running = intake.Shares{All: 3, Others: 2, Each: 1}
 
-// longestWait limits how long an import waits for its turn, without anything else to be done for it.
-const longestWait = 5 * time.Minute
+// maxWait limits how long an import waits for a slot and its chat.
+const maxWait = 5 * time.Minute
 
-// longestRun limits an import, so that two endless ones do not take the turns of all other tokens. It
-// does not apply to BRIDGE_TOKEN.
-const longestRun = time.Hour
+// maxRun limits an import, so that two endless ones do not hold the slots of all other tokens. It does not apply to
+// BRIDGE_TOKEN.
+const maxRun = time.Hour
 
-// New returns an Importer. It continues to undo the imports that were being undone when the process ended.
+// New returns an Importer. It resumes undoing the imports that were being undone when the process ended.
 func New(ctx context.Context, o Options) (*Importer, error) {
-	i := &Importer{o: o, turns: intake.NewQuota(running, longestWait, 0), wait: longestWait, run: longestRun, places: make(places), undoing: make(map[string]chan struct{})}
+	i := &Importer{
+		o: o, slots: intake.NewQuota(running, maxWait, 0), wait: maxWait, run: maxRun,
+		busy: make(map[bridge.JID]chan struct{}), undoing: make(map[string]chan struct{}),
+	}
 	return i, i.resume(ctx)
 }
 
-// Close waits for imports that are running, which end with Options.Lifetime.
+// Close waits until the running imports have ended, as Options.Lifetime demands.
 func (i *Importer) Close() { i.work.Wait() }
 
-// Upload returns a reader of an export that is uploaded, which fails when the disk's reserve is reached.
+// Upload returns a reader of an uploaded export. It fails when the disk's reserve is reached.
 func (i *Importer) Upload(from io.Reader) io.Reader { return i.o.Reserve.Reader(from) }
 
-// Request says what to import.
+// Request describes an import.
 type Request struct {
-	Export   *media.Received // which the import closes
+	Export   *media.Received // the import closes it
 	Chat     string          // the JID of a chat, or the name of a new one
 	FileName string
 	Names    map[string]bridge.JID
-	Zone     *time.Location   // of the phone; nil to find out
-	Order    bridge.DateOrder // of the dates; empty to find out
+	Zone     *time.Location   // of the phone; nil to detect it
+	Order    bridge.DateOrder // of the dates; empty to detect it
 	DryRun   bool
-	// Token is the id of the caller's token, and Family that of its tree; see [bridge.Token].
-	Token, Family int64
+	// Token is the id of the caller's token, and Tree its token tree: see [bridge.Token].
+	Token, Tree int64
 	// While ends the import when the caller's token ends; nil never does.
 	While context.Context
-	// May refuses a chat; nil refuses none.
+	// May returns an error for a chat into which the caller may not import; nil allows all.
 	May func(chat bridge.JID) error
-	// Outsiders returns the people, of some, of whom the caller may know nothing; nil returns none.
+	// Outsiders filters people: it returns the ones that are hidden from the caller. nil hides none.
 	Outsiders func(ctx context.Context, people ...bridge.JID) ([]bridge.JID, error)
 }
 
@@ -118,10 +117,10 @@ var (
 	errTooLong    = errors.New("the import took too long")
 )
 
-// Start begins an import, once it has its turn and the export is known to be whole; until then it ends
-// with ctx. Its errors are of [bridge.CodeInvalid], [bridge.CodePayloadTooLarge],
-// [bridge.CodeAmbiguousDates], [bridge.CodeAmbiguousTimezone], [bridge.CodeUnknownDates], [bridge.CodeTooManyConnections],
-// [bridge.CodeNotFound] for a person outside, those of May, of the store and of ctx.
+// Start starts an import after it has a slot and has read the complete export. Until then it ends with ctx. Its errors have
+// [bridge.CodeInvalid], [bridge.CodePayloadTooLarge], [bridge.CodeAmbiguousDates], [bridge.CodeAmbiguousTimezone],
+// [bridge.CodeUnknownDates], [bridge.CodeTooManyConnections] and [bridge.CodeNotFound] for a person who is hidden
+// from the caller, or come from May, the store and ctx.
 func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) {
 	chat, name, err := i.chatOf(ctx, r)
 	if err != nil {
@@ -130,12 +129,12 @@ func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) 
 	}
 	j := i.newJob(r, chat, name)
 	stays := context.AfterFunc(ctx, func() { j.end(errLeft) })
-	leave, err := i.takeTurn(j)
+	leave, err := i.acquire(j)
 	if err == nil {
-		if r.Family != 0 {
+		if r.Tree != 0 {
 			j.endAfter(i.run)
 		}
-		preparing, cancel := context.WithCancel(ctx) // which names the caller
+		preparing, cancel := context.WithCancel(ctx) // ctx identifies the caller
 		unhook := context.AfterFunc(j.ctx, cancel)
 		if err = j.prepare(preparing); err == nil {
 			err = i.addImport(preparing, j)
@@ -170,7 +169,7 @@ func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) 
 }
 
 func (i *Importer) newJob(r Request, chat bridge.JID, name string) *job {
-	j := &job{i: i, r: r, token: r.Token, family: r.Family, name: name, done: make(chan struct{})}
+	j := &job{i: i, r: r, token: r.Token, tree: r.Tree, name: name, done: make(chan struct{})}
 	ctx, end := context.WithCancelCause(context.Background())
 	stops := []func() bool{context.AfterFunc(i.o.Lifetime, func() { end(errStopped) })}
 	if r.While != nil {
@@ -195,16 +194,15 @@ func (i *Importer) newJob(r Request, chat bridge.JID, name string) *job {
 	return j
 }
 
-// takeTurn waits until an import may run: the token tree has no other one, and nothing else is
-// imported into the same chat. leave ends the turn.
-func (i *Importer) takeTurn(j *job) (leave func(), err error) {
+// acquire waits until an import has a slot and no other import runs into its chat. leave releases both.
+func (i *Importer) acquire(j *job) (leave func(), err error) {
 	waiting, cancel := context.WithTimeout(j.ctx, i.wait)
 	defer cancel()
-	turn, err := i.turns.Take(waiting, j.family, 1, func() {})
+	slot, err := i.slots.Take(waiting, j.tree, 1, func() {})
 	if err == nil {
-		turn.Whole() // it is never cut short for others
-		if err = i.enter(waiting, j.state.ChatJID); err != nil {
-			turn.Release()
+		slot.Whole() // it is never cancelled for others
+		if err = i.lockChat(waiting, j.state.ChatJID); err != nil {
+			slot.Release()
 		}
 	}
 	if err != nil {
@@ -216,43 +214,39 @@ func (i *Importer) takeTurn(j *job) (leave func(), err error) {
 		return nil, busy
 	}
 	return func() {
-		i.exit(j.state.ChatJID)
-		turn.Release()
+		i.unlockChat(j.state.ChatJID)
+		slot.Release()
 	}, nil
 }
 
-// places has the chats into which is imported. The channel of one is closed when it is free.
-type places map[bridge.JID]chan struct{}
-
-// enter waits until nothing else is imported into a chat: two imports would not see each other's
-// messages, and store them twice.
-func (i *Importer) enter(ctx context.Context, chat bridge.JID) error {
+// lockChat waits until no other import runs into a chat. Two at once would not see each other's messages and store them twice.
+func (i *Importer) lockChat(ctx context.Context, chat bridge.JID) error {
 	for {
 		i.mu.Lock()
-		free, taken := i.places[chat]
-		if !taken {
-			i.places[chat] = make(chan struct{})
+		ended, isBusy := i.busy[chat]
+		if !isBusy {
+			i.busy[chat] = make(chan struct{})
 		}
 		i.mu.Unlock()
-		if !taken {
+		if !isBusy {
 			return nil
 		}
 		select {
-		case <-free:
+		case <-ended:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-func (i *Importer) exit(chat bridge.JID) {
+func (i *Importer) unlockChat(chat bridge.JID) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	close(i.places[chat])
-	delete(i.places, chat)
+	close(i.busy[chat])
+	delete(i.busy, chat)
 }
 
-// chatOf returns the chat of an import, with its name where it has a JID of its own.
+// chatOf returns the chat of an import. It returns the name, too, if the chat's JID is made from it.
 func (i *Importer) chatOf(ctx context.Context, r Request) (chat bridge.JID, name string, err error) {
 	chat, notJID := bridge.ParseJID(r.Chat)
 	switch {
@@ -289,7 +283,7 @@ func (i *Importer) chatOf(ctx context.Context, r Request) (chat bridge.JID, name
 	return chat, name, nil
 }
 
-// hidden returns the people, of some, of whom the caller may know nothing.
+// hidden returns the people that are hidden from the caller, out of some.
 func (r Request) hidden(ctx context.Context, people []bridge.JID) (map[bridge.JID]bool, error) {
 	if r.Outsiders == nil {
 		return nil, nil
@@ -309,7 +303,7 @@ func (r Request) may(chat bridge.JID) error {
 	return r.May(chat)
 }
 
-// sentence returns what callers may know of an error.
+// sentence returns an error's text for callers.
 func sentence(err error) string {
 	var known *bridge.Error
 	if errors.As(err, &known) && known.Code != bridge.CodeInternal {
@@ -318,13 +312,13 @@ func sentence(err error) string {
 	return "something went wrong inside the service; its log says what"
 }
 
-// datesFault turns the error of dates that can be read in several ways into one for callers.
-func datesFault(err error) error {
+// datesError returns the error of ambiguous dates for callers.
+func datesError(err error) error {
 	ambiguous, is := errors.AsType[*chatexport.Ambiguous](err)
 	if !is {
 		return err
 	}
 	e := bridge.Fail(bridge.CodeAmbiguousDates, "the dates of the export can be read in more than one order, %s: say which with dateOrder", bridge.Join(ambiguous.Orders, " and "))
 	e.Dates = &bridge.AmbiguousDates{Orders: ambiguous.Orders, Examples: ambiguous.Examples}
-	return fmt.Errorf("survey the export: %w", e)
+	return fmt.Errorf("detect the format of the export: %w", e)
 }

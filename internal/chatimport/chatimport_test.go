@@ -59,7 +59,7 @@ func newWorld(t testing.TB) *world {
 	var lifetime context.Context
 	lifetime, w.stop = context.WithCancel(context.Background())
 	w.Importer, err = New(t.Context(), Options{
-		Store: w.store, Kept: w.kept, Limits: chatexport.Limits{File: 1 << 20, Sum: 64 << 20},
+		Store: w.store, Files: w.kept, Limits: chatexport.Limits{File: 1 << 20, Sum: 64 << 20},
 		Me: func() *bridge.User { return &bridge.User{JID: me} }, Lifetime: lifetime,
 		Now: func() time.Time { return time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC) }, Log: zerolog.Nop(),
 	})
@@ -139,8 +139,8 @@ func (w *world) files() int {
 	return len(entries)
 }
 
-// told returns what an import has counted.
-func told(i bridge.Import) string {
+// summary returns the numbers of an import.
+func summary(i bridge.Import) string {
 	return fmt.Sprintf("%d imported, %d duplicates, %d media, %d system", i.Imported, i.Duplicates, i.Media, i.System)
 }
 
@@ -168,8 +168,8 @@ func TestImport_OfAllLanguages(t *testing.T) {
 						order = datesOf(err).Orders[0]
 						got, err = w.try(step.export, func(r *Request) { r.Order = order })
 					}
-					if err != nil || told(got) != step.want || len(got.Doubtful) > 0 {
-						t.Fatalf("%s: %v: %s, want %s: %+v", step.name, err, told(got), step.want, got.Doubtful)
+					if err != nil || summary(got) != step.want || len(got.Doubtful) > 0 {
+						t.Fatalf("%s: %v: %s, want %s: %+v", step.name, err, summary(got), step.want, got.Doubtful)
 					}
 				}
 				messages := w.messages(chatJID("Weekend"))
@@ -218,8 +218,8 @@ func TestImport_WhatIsStoredIsNotDoubled(t *testing.T) {
 	got := w.imports(l.Zip(t, exporttest.Android, []exporttest.Say{
 		say("hi @\u2068Ada\u2069!"), picture, say("a secret"), later("ok"), later("ok"), {At: minute.Add(2 * time.Minute), Who: "Anna", Text: "ok"},
 	}), into(anna))
-	if told(got) != "2 imported, 4 duplicates, 1 media, 0 system" {
-		t.Errorf("got %s", told(got))
+	if summary(got) != "2 imported, 4 duplicates, 1 media, 0 system" {
+		t.Errorf("got %s", summary(got))
 	}
 	var texts []string
 	for _, m := range w.messages(anna) {
@@ -241,8 +241,8 @@ func TestImport_ALongText(t *testing.T) {
 	w := newWorld(t)
 	export := []byte("13.01.25, 10:00 - Anna: " + strings.Repeat("ä", 70_000))
 	w.imports(export)
-	if got := w.imports(export); told(got) != "0 imported, 1 duplicates, 0 media, 0 system" {
-		t.Errorf("got %s", told(got))
+	if got := w.imports(export); summary(got) != "0 imported, 1 duplicates, 0 media, 0 system" {
+		t.Errorf("got %s", summary(got))
 	}
 }
 
@@ -256,8 +256,8 @@ func TestImport_AContactWithoutItsFile(t *testing.T) {
 	}
 	whole := exporttest.Zip(t, exporttest.Entry{Name: "_chat.txt", Data: text}, exporttest.Entry{Name: "Zoë Doe.vcf", Data: []byte("BEGIN:VCARD")})
 	for _, want := range []string{"0 imported, 1 duplicates, 1 media, 0 system", "0 imported, 1 duplicates, 0 media, 0 system"} {
-		if got := w.imports(whole); told(got) != want {
-			t.Errorf("got %s, want %s", told(got), want)
+		if got := w.imports(whole); summary(got) != want {
+			t.Errorf("got %s, want %s", summary(got), want)
 		}
 	}
 	if m := w.messages(chatJID("Weekend")); m[0].Content != "" || m[0].Media == nil || m[0].Media.FileName != "Zoë Doe.vcf" {
@@ -279,8 +279,8 @@ func TestImport_NamesThatAreLearnedLater(t *testing.T) {
 	}
 	w.know(bridge.Contact{JID: me, PushName: new("ADA")})
 	got := w.imports(export, named("anna", anna))
-	if told(got) != "0 imported, 3 duplicates, 0 media, 0 system" || cmp.Diff([]string{"Bob"}, got.UnknownNames) != "" {
-		t.Errorf("got %s, unknown %v", told(got), got.UnknownNames)
+	if summary(got) != "0 imported, 3 duplicates, 0 media, 0 system" || cmp.Diff([]string{"Bob"}, got.UnknownNames) != "" {
+		t.Errorf("got %s, unknown %v", summary(got), got.UnknownNames)
 	}
 	messages := w.messages(chat)
 	if len(messages) != 3 || !messages[0].FromMe || messages[0].SenderJID != me || messages[1].SenderJID != anna || messages[1].FromMe {
@@ -296,8 +296,8 @@ func TestImport_NamesAreRemembered(t *testing.T) {
 	w.imports(export, named("Anna", anna))
 	w.know(bridge.Contact{JID: me, PushName: new("Ada L.")})
 	got := w.imports(export)
-	if told(got) != "0 imported, 2 duplicates, 0 media, 0 system" || len(got.UnknownNames) > 0 {
-		t.Errorf("got %s, unknown %v", told(got), got.UnknownNames)
+	if summary(got) != "0 imported, 2 duplicates, 0 media, 0 system" || len(got.UnknownNames) > 0 {
+		t.Errorf("got %s, unknown %v", summary(got), got.UnknownNames)
 	}
 }
 
@@ -320,7 +320,7 @@ func TestImport_NamesThatAreLearnedTooLate(t *testing.T) {
 	file.File, file.Data = "IMG-20250113-WA0001.jpg", []byte("a picture")
 	export := l.Zip(t, exporttest.Android, []exporttest.Say{say("ok"), say("ok"), file, {At: minute.Add(time.Minute), Who: "Anna", Text: "secret"}})
 	if got := w.imports(export, into(group)); got.Imported != 3 || len(w.messages(group)) != 6 { // what was deleted does not come back
-		t.Fatalf("under a name: %s", told(got))
+		t.Fatalf("under a name: %s", summary(got))
 	}
 	w.imports(export, into(group), named("Anna", anna))
 	var texts []string
@@ -382,7 +382,7 @@ func TestImport_EndsEarly(t *testing.T) {
 			w.commit = func() error { return nil }
 			w.Importer.o.Lifetime = context.Background()
 			if got := w.imports(export); got.Imported != 3*batch+10-stored || got.Duplicates != stored {
-				t.Errorf("again: %s", told(got))
+				t.Errorf("again: %s", summary(got))
 			}
 			if n := len(w.messages(chatJID("Weekend"))); n != 3*batch+10 {
 				t.Errorf("%d messages", n)

@@ -14,30 +14,30 @@ import (
 
 // job is one import.
 type job struct {
-	i             *Importer
-	ctx           context.Context // of the whole import
-	end           func(cause error)
-	token, family int64
-	seq           int64 // of the stored import; 0 for a dry run
-	done          chan struct{}
+	i           *Importer
+	ctx         context.Context // of the whole import
+	end         func(cause error)
+	token, tree int64
+	seq         int64 // of the stored import; 0 for a dry run
+	done        chan struct{}
 
-	// All of these are dropped once the import has ended.
+	// The fields of this group are cleared when the import has ended.
 	r       Request
-	name    string // of a chat with a JID of its own; else empty
+	name    string // of the chat, if its JID is made from it
 	archive *chatexport.Archive
 	// The times of the first and of the last message.
 	first, last time.Time
 	senders     map[string]sender
-	sums        map[string][]byte // of the files that messages name
+	sums        map[string][]byte // hashes of the files that messages name
 
-	failed error // once done is closed
-	size   int   // of the state, once done is closed; guarded by the Importer's mu
+	failed error // valid after done is closed
+	size   int   // of the state, set when the import has ended; guarded by the Importer's mu
 
 	mu    sync.Mutex
 	state bridge.Import // guarded by mu
 }
 
-// endAfter ends the import if it takes longer.
+// endAfter ends the import if it takes longer than a limit.
 func (j *job) endAfter(limit time.Duration) {
 	late := time.AfterFunc(limit, func() { j.end(errTooLong) })
 	context.AfterFunc(j.ctx, func() { late.Stop() })
@@ -55,12 +55,12 @@ func (j *job) change(f func(*bridge.Import)) {
 	f(&j.state)
 }
 
-// run imports the export, after prepare.
+// run imports the export after prepare.
 func (j *job) run() {
 	defer close(j.done)
 	began := time.Now()
-	err := j.endedBy(j.takeOver(j.ctx))
-	j.r, j.name, j.archive, j.senders, j.sums = Request{}, "", nil, nil, nil // what is remembered is only counted
+	err := j.endedBy(j.importAll(j.ctx))
+	j.r, j.name, j.archive, j.senders, j.sums = Request{}, "", nil, nil, nil // the stored import needs none of them
 	j.failed = err
 	cancelled := errors.Is(err, errCancelled) || errors.Is(err, errTokenEnded)
 	j.change(func(state *bridge.Import) {
@@ -85,7 +85,7 @@ func (j *job) run() {
 	j.i.forget(j)
 }
 
-// cancelled stores that an import is cancelled before it has stored anything.
+// cancelled marks an import as cancelled that has stored nothing.
 func (j *job) cancelled(why error) {
 	j.change(func(state *bridge.Import) {
 		state.State, state.Error, state.EndedAt = bridge.ImportCancelled, new(why.Error()), new(bridge.At(j.i.o.Now()))
@@ -93,7 +93,7 @@ func (j *job) cancelled(why error) {
 	j.storeEnd()
 }
 
-// endedBy returns the error of an import that ended with an error, as callers see it.
+// endedBy returns the error of an import for callers: the cause if its context has ended.
 func (j *job) endedBy(err error) error {
 	if err == nil || j.ctx.Err() == nil {
 		return err
@@ -112,7 +112,7 @@ func (j *job) endedBy(err error) error {
 	}
 }
 
-// source reads an export until the import ends.
+// source is a reader of the export that fails after the import has ended.
 type source struct {
 	ctx  context.Context
 	from *media.Received

@@ -42,8 +42,8 @@ func TestImport_PhotosOfOneMinute(t *testing.T) {
 		{[]byte(strings.Repeat("13.01.25, 10:00 - Anna: <Medien ausgeschlossen>\n", 5)), "1 imported, 4 duplicates, 0 media, 0 system"},
 		{photos(t, 5), "0 imported, 1 duplicates, 1 media, 0 system"},
 	} {
-		if got := w.imports(step.export); told(got) != step.want {
-			t.Errorf("step %d: %s, want %s", i, told(got), step.want)
+		if got := w.imports(step.export); summary(got) != step.want {
+			t.Errorf("step %d: %s, want %s", i, summary(got), step.want)
 		}
 	}
 	// The same picture was sent twice, and an earlier export has one of them.
@@ -59,8 +59,8 @@ func TestImport_PhotosOfOneMinute(t *testing.T) {
 		{[]exporttest.Say{picture(1, "sorry, again"), picture(2, "look")}, "1 imported, 1 duplicates, 1 media, 0 system"},
 		{[]exporttest.Say{picture(1, ""), picture(2, "")}, "0 imported, 2 duplicates, 0 media, 0 system"},
 	} {
-		if got := w.imports(exporttest.LocaleOf("de").Zip(t, exporttest.Android, step.chat), named("Anna", anna)); told(got) != step.want {
-			t.Errorf("twice, step %d: %s, want %s", i, told(got), step.want)
+		if got := w.imports(exporttest.LocaleOf("de").Zip(t, exporttest.Android, step.chat), named("Anna", anna)); summary(got) != step.want {
+			t.Errorf("twice, step %d: %s, want %s", i, summary(got), step.want)
 		}
 	}
 	if diff := gocmp.Diff([]string{"Anna: look[document]", "Anna: sorry, again[document]"}, w.authors(chatJID("Weekend"))); diff != "" {
@@ -71,8 +71,8 @@ func TestImport_PhotosOfOneMinute(t *testing.T) {
 	photo := received("P", "imageMessage", "")
 	photo.Media = &bridge.Media{Type: bridge.MediaImage, Ref: bridge.MediaRef{MediaKey: make([]byte, 32), FileSHA256: sha([]byte("as it was sent"))}}
 	w.know(bridge.Owner{PN: me}, bridge.Contact{JID: anna, Name: new("Anna")}, photo)
-	if got := w.imports(photos(t, 1), into(anna)); told(got) != "0 imported, 1 duplicates, 0 media, 0 system" {
-		t.Errorf("beside a received one: %s", told(got))
+	if got := w.imports(photos(t, 1), into(anna)); summary(got) != "0 imported, 1 duplicates, 0 media, 0 system" {
+		t.Errorf("beside a received one: %s", summary(got))
 	}
 }
 
@@ -103,8 +103,8 @@ func TestImport_WhatIsReceivedAsMoreThanText(t *testing.T) {
 				m := received("M", test.kind, test.text)
 				m.Imported = imported
 				w.know(bridge.Owner{PN: me}, bridge.Contact{JID: anna, Name: new("Anna")}, m)
-				if got := w.imports(test.export, into(anna)); told(got) != test.want {
-					t.Errorf("imported %v: %s, want %s", imported, told(got), test.want)
+				if got := w.imports(test.export, into(anna)); summary(got) != test.want {
+					t.Errorf("imported %v: %s, want %s", imported, summary(got), test.want)
 				}
 				if is, err := w.store.Message(t.Context(), anna, "M"); err != nil || is.MessageType != test.kind || is.Content != test.text {
 					t.Errorf("imported %v: %v %+v", imported, err, is)
@@ -126,8 +126,8 @@ func TestImport_APollThatWentOn(t *testing.T) {
 		{"13.01.25, 10:00 - Anna: to buy:\nbread (2)\nmilk (1)", "1 imported, 0 duplicates, 0 media, 0 system"},
 		{"13.01.25, 10:00 - Anna: to buy:\nbread (3)\nmilk (1)", "1 imported, 0 duplicates, 0 media, 0 system"},
 	} {
-		if got := w.imports([]byte(test.export)); told(got) != test.want {
-			t.Errorf("%q: %s, want %s", test.export, told(got), test.want)
+		if got := w.imports([]byte(test.export)); summary(got) != test.want {
+			t.Errorf("%q: %s, want %s", test.export, summary(got), test.want)
 		}
 	}
 }
@@ -159,8 +159,8 @@ func TestImport_DocumentsWithoutTheirFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			for i, step := range steps {
-				if got := w.imports(step.export, named("Anna", anna)); told(got) != step.want {
-					t.Errorf("step %d: %s, want %s", i, told(got), step.want)
+				if got := w.imports(step.export, named("Anna", anna)); summary(got) != step.want {
+					t.Errorf("step %d: %s, want %s", i, summary(got), step.want)
 				}
 			}
 			for i, m := range w.messages(chatJID("Weekend")) {
@@ -177,7 +177,7 @@ func TestImport_DocumentsWithoutTheirFiles(t *testing.T) {
 	w := newWorld(t)
 	w.know(bridge.Owner{PN: me}, bridge.Contact{JID: anna, Name: new("Anna")}, received("M", bridge.TypeText, "README (Datei angehängt)"))
 	if got := w.imports(with, into(anna)); got.Imported != 4 {
-		t.Errorf("beside a received text: %s", told(got))
+		t.Errorf("beside a received text: %s", summary(got))
 	}
 }
 
@@ -212,7 +212,7 @@ func TestImport_FilesThatAreLeftOutInAnotherWay(t *testing.T) {
 			first := w.imports(exports[order[0]])
 			for _, again := range []int{order[1], order[0], order[1]} {
 				if got := w.imports(exports[again]); got.Imported != 0 || got.Duplicates != first.Imported {
-					t.Errorf("%s, %v: %s, after %s", name, order, told(got), told(first))
+					t.Errorf("%s, %v: %s, after %s", name, order, summary(got), summary(first))
 				}
 			}
 		}

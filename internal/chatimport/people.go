@@ -17,17 +17,16 @@ import (
 	"bridged/internal/folding"
 )
 
-// sender is who a name in an export is.
+// sender is the person with a name in an export.
 type sender struct {
-	jid    bridge.JID // their own, or that of the name
-	nobody bridge.JID // that of the name
-	isMe   bool
-	known  bool
-	// formerly lists for whom they were taken in earlier imports.
-	formerly []bridge.JID
+	jid         bridge.JID // the placeholder if the person is not known
+	placeholder bridge.JID // made from the chat and the name
+	isMe        bool
+	known       bool
+	previous    []bridge.JID // people that earlier imports attributed the name to
 }
 
-// looksLikeJID matches what was meant as a JID.
+// looksLikeJID matches texts that are meant as JIDs.
 var looksLikeJID = regexp.MustCompile(`^[^\s@]+@(s\.whatsapp\.net|c\.us|g\.us|lid|broadcast|bot|newsletter|import)$`)
 
 const maxName = 100 // characters
@@ -45,7 +44,7 @@ func checkName(field, name string) (string, error) {
 	return name, nil
 }
 
-// chatJID returns the JID of a chat by its name: a second export of it goes to the same chat.
+// chatJID returns the JID of a chat without a known JID, which depends only on its name.
 func chatJID(name string) bridge.JID { return hashJID("chat", folding.Fold(name)) }
 
 func hashJID(parts ...string) bridge.JID {
@@ -53,35 +52,34 @@ func hashJID(parts ...string) bridge.JID {
 	return bridge.JID(fmt.Sprintf("%018d@%s", binary.BigEndian.Uint64(sum[:])%1e18, bridge.ServerImport))
 }
 
-// phone matches how the apps show somebody who is not in the address book.
+// phone matches the numbers that the apps show for people who are not in the address book.
 var phone = regexp.MustCompile(`^\+[0-9][0-9\s().\-\x{2010}-\x{2015}]{5,30}$`)
 
-// resolve finds out who the senders of an export are: by what the caller says, by their numbers,
-// by who they were in the last import, by the account's own name, by the address book, and in a
-// chat of two by who is left.
+// resolve identifies the senders of an export by the caller's mapping, their numbers, earlier imports, the account's own name
+// and the address book. In a chat of two, the other one is the person who is left.
 func (j *job) resolve(ctx context.Context, names []string) error {
 	me := bridge.JID("")
 	if user := j.i.o.Me(); user != nil {
 		me = j.i.o.Store.Canonical(user.JID)
 	}
-	r, err := j.register(ctx, names, me)
+	r, err := j.nameResolver(ctx, names, me)
 	if err != nil {
 		return err
 	}
 	j.senders = make(map[string]sender, len(names))
 	for _, name := range names {
-		if ctx.Err() != nil { // thousands of names that differ in case only take their time
+		if ctx.Err() != nil { // thousands of names that differ only in case are slow
 			return ctx.Err()
 		}
-		nobody, formerly := r.nobody(name)
-		j.know(name, sender{nobody: nobody, formerly: formerly, jid: r.person(name, nobody)}, me)
+		placeholder, previous := r.placeholder(name)
+		j.identify(name, sender{placeholder: placeholder, previous: previous, jid: r.person(name, placeholder)}, me)
 	}
 	if chat := j.state.ChatJID; chat.IsPerson() {
-		j.pair(chat, me, r.mine != "")
+		j.resolvePair(chat, me, r.ownName != "")
 	}
 	for _, name := range names {
 		if s := j.senders[name]; !s.known {
-			s.jid = s.nobody
+			s.jid = s.placeholder
 			j.senders[name] = s
 			j.state.UnknownNames = append(j.state.UnknownNames, name)
 		}
@@ -90,7 +88,7 @@ func (j *job) resolve(ctx context.Context, names []string) error {
 	return nil
 }
 
-// numberOf returns the JID of a number that the apps show in place of a name; empty for a name.
+// numberOf returns the JID of a sender that the apps show as a number; empty for a name.
 func numberOf(name string) bridge.JID {
 	if !phone.MatchString(name) {
 		return ""
@@ -102,7 +100,7 @@ func numberOf(name string) bridge.JID {
 	return bridge.PhoneJID(number)
 }
 
-func (j *job) know(name string, s sender, me bridge.JID) {
+func (j *job) identify(name string, s sender, me bridge.JID) {
 	if s.known = s.jid != ""; s.known {
 		s.jid = j.i.o.Store.Canonical(s.jid)
 		s.isMe = me != "" && s.jid == me
@@ -110,22 +108,23 @@ func (j *job) know(name string, s sender, me bridge.JID) {
 	j.senders[name] = s
 }
 
-// pair names who is left in a chat with a person.
-func (j *job) pair(chat, me bridge.JID, knowsOwn bool) {
+// resolvePair identifies the senders of a chat with a person by elimination. hasOwnName reports whether the account's own name
+// is known.
+func (j *job) resolvePair(chat, me bridge.JID, hasOwnName bool) {
 	for name, s := range j.senders {
 		if s.known || numberOf(name) != "" {
 			continue
 		}
-		if s.jid = j.left(name, chat, me, knowsOwn); s.jid != "" {
-			j.know(name, s, me)
+		if s.jid = j.remaining(name, chat, me, hasOwnName); s.jid != "" {
+			j.identify(name, s, me)
 		}
 	}
 }
 
-// left returns who a name is beside the other one. Where it is alone it is not the account's, if
-// this has a name that is known.
-func (j *job) left(name string, chat, me bridge.JID, knowsOwn bool) bridge.JID {
-	if len(j.senders) == 1 && (knowsOwn || chat == me) {
+// remaining returns the person that a name must mean; empty if that is not certain. A single name is not the account's if the
+// account's own name is known.
+func (j *job) remaining(name string, chat, me bridge.JID, hasOwnName bool) bridge.JID {
+	if len(j.senders) == 1 && (hasOwnName || chat == me) {
 		return chat
 	}
 	if len(j.senders) != 2 || me == "" || chat == me {

@@ -71,15 +71,15 @@ func TestImport_AWrongNameIsCorrected(t *testing.T) {
 			w.imports(whole, named("Anna", test.wrong))
 			for i, export := range test.correct {
 				dry := w.imports(export, named("Anna", test.right), func(r *Request) { r.DryRun = true })
-				if got := w.imports(export, named("Anna", test.right)); got.Imported != 0 || told(got) != told(dry) {
-					t.Errorf("step %d: %s, dry %s", i, told(got), told(dry))
+				if got := w.imports(export, named("Anna", test.right)); got.Imported != 0 || summary(got) != summary(dry) {
+					t.Errorf("step %d: %s, dry %s", i, summary(got), summary(dry))
 				}
 			}
 			if diff := gocmp.Diff(test.want, w.authors(chatJID("Weekend"))); diff != "" {
 				t.Error(diff)
 			}
-			if got := w.imports(whole); told(got) != fmt.Sprintf("0 imported, %d duplicates, 0 media, 0 system", total) || len(got.UnknownNames) > 0 {
-				t.Errorf("once more: %s", told(got))
+			if got := w.imports(whole); summary(got) != fmt.Sprintf("0 imported, %d duplicates, 0 media, 0 system", total) || len(got.UnknownNames) > 0 {
+				t.Errorf("once more: %s", summary(got))
 			}
 		})
 	}
@@ -143,7 +143,7 @@ func TestImport_AWrongNameIsCorrectedInTheEnd(t *testing.T) {
 	}
 	w.commit = func() error { return nil }
 	if got := w.imports(export); got.Imported != 0 {
-		t.Errorf("again: %s", told(got))
+		t.Errorf("again: %s", summary(got))
 	}
 	for _, m := range w.messages(chatJID("Weekend")) {
 		if m.SenderJID != anna {
@@ -212,7 +212,7 @@ func TestImport_NamesThatDifferInCase(t *testing.T) {
 			}
 			last := test.steps[len(test.steps)-1]
 			if got := w.imports([]byte(last.export)); got.Imported != 0 {
-				t.Errorf("once more: %s", told(got))
+				t.Errorf("once more: %s", summary(got))
 			}
 		})
 	}

@@ -9,14 +9,14 @@ import (
 	"bridged/internal/intake"
 )
 
-// Limits of the imports that are remembered until the process ends, of all callers, and of one token
-// tree but BRIDGE_TOKEN's: their number, and the bytes of their lines and names.
+// Limits of the imports in memory, of all callers and of one token tree except BRIDGE_TOKEN's: their number, and the bytes of
+// their lines and names.
 const (
-	maxJobs           = 100
-	maxJobsOfOne      = 50
-	maxRemembered     = 8 << 20
-	maxRememberedOne  = 2 << 20
-	rememberedAtLeast = 1 << 10 // bytes of an import without lines and names
+	maxJobs       = 100
+	maxJobsOfTree = 50
+	maxSize       = 8 << 20
+	maxSizeOfTree = 2 << 20
+	minSize       = 1 << 10 // of an import without lines and names
 )
 
 func (i *Importer) remember(j *job) {
@@ -25,27 +25,26 @@ func (i *Importer) remember(j *job) {
 	i.jobs = append(i.jobs, j)
 }
 
-// forget drops the oldest imports that have ended until the others are within the limits. The last one
-// is ended, which is measured now.
+// forget measures an import that has just ended, and removes the oldest ended imports until the others are within the limits.
 func (i *Importer) forget(ended *job) {
 	state := ended.now()
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	ended.size = rememberedAtLeast
+	ended.size = minSize
 	for _, name := range state.UnknownNames {
 		ended.size += len(name) + 16
 	}
-	for _, doubt := range state.Doubtful {
-		ended.size += len(doubt.Text) + len(doubt.Why) + 64
+	for _, line := range state.Doubtful {
+		ended.size += len(line.Text) + len(line.Why) + 64
 	}
-	if ended.family != intake.Operator {
-		i.drop(ended, maxJobsOfOne, maxRememberedOne, func(j *job) bool { return j.family == ended.family })
+	if ended.tree != intake.Operator {
+		i.drop(ended, maxJobsOfTree, maxSizeOfTree, func(j *job) bool { return j.tree == ended.tree })
 	}
-	i.drop(ended, maxJobs, maxRemembered, func(*job) bool { return true })
+	i.drop(ended, maxJobs, maxSize, func(*job) bool { return true })
 }
 
-// drop drops the oldest imports among some but the last one, until so many and so many bytes are left.
-// The caller holds mu.
+// drop removes the oldest of some imports, but not the last one, until at most count imports with size bytes are left. The
+// caller holds mu.
 func (i *Importer) drop(last *job, count, size int, among func(*job) bool) {
 	for _, j := range i.jobs {
 		if among(j) {
@@ -53,7 +52,7 @@ func (i *Importer) drop(last *job, count, size int, among func(*job) bool) {
 		}
 	}
 	i.jobs = slices.DeleteFunc(i.jobs, func(j *job) bool {
-		if count >= 0 && size >= 0 || j == last || !among(j) || j.size == 0 { // a running one has no size yet
+		if count >= 0 && size >= 0 || j == last || !among(j) || j.size == 0 { // running imports have no size
 			return false
 		}
 		count, size = count+1, size+j.size
@@ -61,7 +60,7 @@ func (i *Importer) drop(last *job, count, size int, among func(*job) bool) {
 	})
 }
 
-// Wait waits until an import has ended, or for so long, and returns it.
+// Wait waits until an import has ended, but not longer than most, and returns it.
 func (i *Importer) Wait(ctx context.Context, id string, most time.Duration) (bridge.Import, error) {
 	j, err := i.find(id)
 	if err != nil {
@@ -81,9 +80,8 @@ func (i *Importer) Wait(ctx context.Context, id string, most time.Duration) (bri
 	return j.now(), nil
 }
 
-// Cancel ends an import that is running, and returns it once it has ended: what it has stored stays.
-// Its errors are [bridge.CodeNotFound], [bridge.CodeImportEnded] for one that has ended already, and
-// that of ctx.
+// Cancel ends a running import, and returns it after it has ended. Its stored messages stay. The errors are
+// [bridge.CodeNotFound], [bridge.CodeImportEnded] if it is not running, and the error of ctx.
 func (i *Importer) Cancel(ctx context.Context, id string) (bridge.Import, error) {
 	j, err := i.find(id)
 	if err != nil {
@@ -101,7 +99,7 @@ func (i *Importer) Cancel(ctx context.Context, id string) (bridge.Import, error)
 	}
 }
 
-// Leave ends an import whose caller left before it was answered, if it is running.
+// Leave ends a running import whose caller left before the answer.
 func (i *Importer) Leave(id string) {
 	if j, err := i.find(id); err == nil {
 		j.end(errCancelled)

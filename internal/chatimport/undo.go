@@ -10,10 +10,10 @@ import (
 	"bridged/internal/store"
 )
 
-// undoRetry is the pause after an undo that failed, such as on a full disk.
+// undoRetry is the pause after a failure, such as a full disk.
 const undoRetry = time.Minute
 
-// resume notes the imports that the end of the process has interrupted, and continues to undo those that were being undone.
+// resume marks the imports that the end of the process has interrupted as failed, and resumes undoing.
 func (i *Importer) resume(ctx context.Context) error {
 	undoing, err := i.o.Store.FailImports(ctx, interrupted)
 	for _, one := range undoing {
@@ -22,11 +22,11 @@ func (i *Importer) resume(ctx context.Context) error {
 	return err
 }
 
-// interrupted is the error of an import that the end of the process has interrupted.
+// interrupted is the error text of an import that the end of the process has interrupted.
 const interrupted = "the bridge was stopped before the import was done: import the chat again, which stores the rest"
 
-// Undo begins to remove what an import has stored, except what received messages or other imports account for. It continues
-// by itself, also after a restart. Its errors are [bridge.CodeNotFound], and [bridge.CodeImportEnded] for a dry run.
+// Undo starts removing the messages and files that only an import has stored. It runs in the background and resumes after a
+// restart. The errors are [bridge.CodeNotFound], and [bridge.CodeImportEnded] for a dry run.
 func (i *Importer) Undo(ctx context.Context, id string) error {
 	if j, err := i.find(id); err == nil && j.state.DryRun {
 		return bridge.Fail(bridge.CodeImportEnded, "the dry run has ended already, and it has stored nothing")
@@ -42,7 +42,7 @@ func (i *Importer) Undo(ctx context.Context, id string) error {
 	return nil
 }
 
-// undo undoes an import in the background, once nothing else is imported into its chat.
+// undo undoes an import in the background, when no import runs into its chat.
 func (i *Importer) undo(is store.ImportRecord) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -56,7 +56,7 @@ func (i *Importer) undo(is store.ImportRecord) {
 			i.mu.Lock()
 			defer i.mu.Unlock()
 			delete(i.undoing, is.ID)
-			i.jobs = slices.DeleteFunc(i.jobs, func(j *job) bool { return j.state.ID == is.ID }) // with texts of the export
+			i.jobs = slices.DeleteFunc(i.jobs, func(j *job) bool { return j.state.ID == is.ID }) // they have texts of the export
 			close(done)
 		}()
 		i.undoAll(is)
@@ -65,10 +65,10 @@ func (i *Importer) undo(is store.ImportRecord) {
 
 func (i *Importer) undoAll(is store.ImportRecord) {
 	ctx := i.o.Lifetime
-	if i.enter(ctx, is.ChatJID) != nil {
+	if i.lockChat(ctx, is.ChatJID) != nil {
 		return
 	}
-	defer i.exit(is.ChatJID)
+	defer i.unlockChat(is.ChatJID)
 	began := time.Now()
 	for {
 		err := i.o.Store.UndoImport(ctx, is)
@@ -79,14 +79,14 @@ func (i *Importer) undoAll(is store.ImportRecord) {
 		case ctx.Err() != nil: // the next start continues
 			return
 		}
-		i.o.Log.Error().Err(err).Msg("chat import not undone yet; trying again in a minute")
+		i.o.Log.Error().Err(err).Msg("cannot undo a chat import, trying again in a minute")
 		if !bridge.Sleep(ctx, undoRetry) {
 			return
 		}
 	}
 }
 
-// WaitUndone waits until an import is undone, or for at most a time, and returns it.
+// WaitUndone waits until an import is undone, but not longer than most, and returns it.
 func (i *Importer) WaitUndone(ctx context.Context, id string, most time.Duration) (bridge.Import, error) {
 	i.mu.Lock()
 	done := i.undoing[id]
@@ -105,7 +105,7 @@ func (i *Importer) WaitUndone(ctx context.Context, id string, most time.Duration
 	return is.Import, err
 }
 
-// Imports lists imports, the newest first. Those that are running have their latest numbers.
+// Imports lists imports, the newest first, with the current numbers of running ones.
 func (i *Importer) Imports(ctx context.Context, q bridge.ImportQuery) (bridge.Page[bridge.Import], error) {
 	page, err := i.o.Store.Imports(ctx, q)
 	for n := range page.Items {
@@ -114,7 +114,7 @@ func (i *Importer) Imports(ctx context.Context, q bridge.ImportQuery) (bridge.Pa
 	return page, err
 }
 
-// remembered adds to a stored import what is in memory alone.
+// remembered adds the lists that are only in memory to a stored import.
 func (i *Importer) remembered(is bridge.Import) bridge.Import {
 	j, err := i.find(is.ID)
 	if err != nil || is.State == bridge.ImportUndone {
@@ -125,7 +125,7 @@ func (i *Importer) remembered(is bridge.Import) bridge.Import {
 	return is
 }
 
-// Import returns an import: [bridge.CodeNotFound] if there is none with the id.
+// Import returns an import. The error is [bridge.CodeNotFound] if its id is unknown.
 func (i *Importer) Import(ctx context.Context, id string) (bridge.Import, error) {
 	if j, err := i.find(id); err == nil && (j.state.DryRun || j.now().State == bridge.ImportRunning) {
 		return j.now(), nil
@@ -134,7 +134,7 @@ func (i *Importer) Import(ctx context.Context, id string) (bridge.Import, error)
 	return i.remembered(is.Import), err
 }
 
-// Token returns the id of the token that began an import: [bridge.CodeNotFound] if there is no import with the id.
+// Token returns the id of the token of an import. The error is [bridge.CodeNotFound] if the import is unknown.
 func (i *Importer) Token(ctx context.Context, id string) (int64, error) {
 	if j, err := i.find(id); err == nil {
 		return j.token, nil
@@ -143,22 +143,22 @@ func (i *Importer) Token(ctx context.Context, id string) (int64, error) {
 	return is.Token, err
 }
 
-// store notes the beginning of an import that is no dry run.
+// addImport stores a new import, unless it is a dry run.
 func (i *Importer) addImport(ctx context.Context, j *job) (err error) {
 	if j.r.DryRun {
 		return nil
 	}
-	j.seq, err = i.o.Store.AddImport(ctx, store.ImportRecord{Import: j.now(), Token: j.token, Family: j.family})
+	j.seq, err = i.o.Store.AddImport(ctx, store.ImportRecord{Import: j.now(), Token: j.token, Tree: j.tree})
 	return err
 }
 
-// storeEnd stores how an import has ended. If the store is closed, the next start does.
+// storeEnd stores the final state of an import. If the store is closed, the next start marks it as failed.
 func (j *job) storeEnd() {
 	if j.seq == 0 {
 		return
 	}
 	err := j.i.o.Store.EndImport(context.Background(), j.seq, j.now())
 	if err != nil && !errors.Is(context.Cause(j.ctx), errStopped) {
-		j.i.o.Log.Error().Err(err).Msg("end of a chat import not stored")
+		j.i.o.Log.Error().Err(err).Msg("cannot store the end of a chat import")
 	}
 }

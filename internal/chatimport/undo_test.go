@@ -82,7 +82,7 @@ func TestUndo_LeavesNothing(t *testing.T) {
 					if n := w.files(); n != 0 {
 						t.Errorf("%d files", n)
 					}
-					if name := w.store.PushName((&register{chat: chatJID("Weekend")}).folded("Zoë")); name != "" {
+					if name := w.store.PushName((&nameResolver{chat: chatJID("Weekend")}).foldedJID("Zoë")); name != "" {
 						t.Errorf("the placeholder sender %s is left", name)
 					}
 				}
@@ -174,8 +174,8 @@ func TestUndo_ReceivedMessagesStayAsTheyWere(t *testing.T) {
 	picture.File, picture.Data = "IMG-20250113-WA0001.jpg", []byte("a picture")
 	document.File, document.Data = "plan.pdf", []byte("%PDF-1.4")
 	done := w.imports(exporttest.LocaleOf("de").Zip(t, exporttest.Android, []exporttest.Say{say("hello"), picture, document, say("only here")}), into(anna))
-	if told(done) != "1 imported, 3 duplicates, 2 media, 0 system" || w.files() != 2 {
-		t.Fatalf("imported %s, %d files", told(done), w.files())
+	if summary(done) != "1 imported, 3 duplicates, 2 media, 0 system" || w.files() != 2 {
+		t.Fatalf("imported %s, %d files", summary(done), w.files())
 	}
 	if undone := w.undoes(done); undone.Removed != 1 {
 		t.Errorf("removed %d", undone.Removed)
@@ -203,8 +203,8 @@ func TestUndo_AWrongName(t *testing.T) {
 	if diff := cmp.Diff(before, w.shows()); diff != "" {
 		t.Error(diff)
 	}
-	if again := w.imports(export); told(again) != "0 imported, 3 duplicates, 0 media, 0 system" || cmp.Diff([]string{"Ada", "Bob"}, again.UnknownNames) != "" {
-		t.Errorf("again: %s, unknown %v", told(again), again.UnknownNames)
+	if again := w.imports(export); summary(again) != "0 imported, 3 duplicates, 0 media, 0 system" || cmp.Diff([]string{"Ada", "Bob"}, again.UnknownNames) != "" {
+		t.Errorf("again: %s, unknown %v", summary(again), again.UnknownNames)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/chatimport/match"
 )
 
-// zone returns the time zone with which the export is read at first, and where it comes from; empty if it is to be found.
+// zone returns the time zone for reading the export and its source. If the zone has to be detected, it returns UTC and no source.
 func (j *job) zone() (*time.Location, bridge.ZoneSource) {
 	switch {
 	case j.r.Zone != nil:
@@ -21,8 +21,8 @@ func (j *job) zone() (*time.Location, bridge.ZoneSource) {
 	return time.UTC, ""
 }
 
-// findZone finds the offset at which the texts of the export match stored messages, and sets it. Its error is
-// [bridge.CodeAmbiguousTimezone] if there is none.
+// findZone sets the offset at which the texts of the export match stored messages. The error is
+// [bridge.CodeAmbiguousTimezone] if there is no such offset.
 func (j *job) findZone(ctx context.Context) error {
 	const widest = 15 * time.Hour // more than the offset of any zone
 	offsets := match.NewOffsets()
@@ -49,7 +49,7 @@ func (j *job) findZone(ctx context.Context) error {
 	return nil
 }
 
-// setZone notes the zone of the import, and the times of its first and last message in it.
+// setZone sets the zone of the import, and the times of the first and the last message in it.
 func (j *job) setZone(zone *time.Location, from bridge.ZoneSource) {
 	j.state.Timezone, j.state.TimezoneFrom = zone.String(), from
 	if j.first.IsZero() {
@@ -58,7 +58,7 @@ func (j *job) setZone(zone *time.Location, from bridge.ZoneSource) {
 	j.state.FirstAt, j.state.LastAt = new(j.first.In(zone).Format(time.RFC3339)), new(j.last.In(zone).Format(time.RFC3339))
 }
 
-// offsetZone returns the zone of an offset from UTC, which has no summer time.
+// offsetZone returns the zone of an offset from UTC, without summer time.
 func offsetZone(offset time.Duration) *time.Location {
 	sign, minutes := '+', int(offset.Minutes())
 	if minutes < 0 {
@@ -67,7 +67,7 @@ func offsetZone(offset time.Duration) *time.Location {
 	return time.FixedZone(fmt.Sprintf("%c%02d:%02d", sign, minutes/60, minutes%60), int(offset.Seconds()))
 }
 
-// ParseZone returns the zone of a name of the IANA database, or of an offset like +02:00.
+// ParseZone returns the zone with a name of the IANA database or an offset like +02:00.
 func ParseZone(text string) (*time.Location, error) {
 	if at, err := time.Parse("-07:00", text); err == nil {
 		_, seconds := at.Zone()

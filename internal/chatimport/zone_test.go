@@ -27,8 +27,8 @@ func TestImport_FindsTheTimeZone(t *testing.T) {
 		t.Errorf("dry run: %+v", dry)
 	}
 	done := w.imports(export, into(anna), anyZone)
-	if told(done) != "1 imported, 2 duplicates, 0 media, 0 system" || done.Timezone != "+02:00" {
-		t.Errorf("got %s in %s", told(done), done.Timezone)
+	if summary(done) != "1 imported, 2 duplicates, 0 media, 0 system" || done.Timezone != "+02:00" {
+		t.Errorf("got %s in %s", summary(done), done.Timezone)
 	}
 	if m := w.messages(anna)[0]; !m.Timestamp.Equal(at.Add(-time.Hour)) {
 		t.Errorf("the first message is of %v", m.Timestamp)

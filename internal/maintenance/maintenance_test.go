@@ -15,7 +15,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
-	"bridged/internal/chatimport/match"
 	"bridged/internal/media/cdn"
 	"bridged/internal/media/files"
 	"bridged/internal/store"
@@ -119,18 +118,18 @@ func TestRemoveNoted_FilesOfImportedMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	chat := bridge.JID("15550100301@s.whatsapp.net")
-	run, err := s.BeginExport(t.Context(), chat, 0, nil, time.Now(), time.Now())
+	run, err := s.BeginExport(t.Context(), chat, 0, time.Now(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if run.Import, err = s.AddImport(t.Context(), store.ImportRecord{Import: bridge.Import{ID: "I", ChatJID: chat, State: bridge.ImportRunning}}); err != nil {
 		t.Fatal(err)
 	}
-	m := bridge.ExportedMessage{
+	m := &store.ExportedMessage{
 		Message: bridge.Message{Chat: chat, SenderJID: chat, MessageType: "documentMessage", Timestamp: bridge.At(time.Now()), Media: file},
-		SHA256:  file.Ref.FileSHA256,
+		SHA256:  file.Ref.FileSHA256, TakesFile: true,
 	}
-	if err := s.SaveExported(t.Context(), run, []bridge.ExportedMessage{m}, []match.Result{{TakesFile: true}}); err != nil {
+	if err := s.SaveExported(t.Context(), run, []*store.ExportedMessage{m}); err != nil {
 		t.Fatal(err)
 	}
 	page, err := s.Messages(t.Context(), bridge.MessageQuery{Chat: chat, Limit: 1})

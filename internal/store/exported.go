@@ -6,79 +6,76 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/chatimport/match"
 	"bridged/internal/search"
 )
+
+// ExportedMessage is a message of an exported chat, and how it is to be stored.
+type ExportedMessage struct {
+	bridge.Message
+	// Placeholder is the JID of the sender's name in the chat. Messages are stored under it until the person is known.
+	Placeholder bridge.JID
+	// SHA256 is the hash of the message's file; nil if it has none.
+	SHA256 []byte
+
+	// Seq is the stored message that this is; 0 if it is not stored.
+	Seq int64
+	// TakesFile reports whether the file is to be stored: the message is new, or the stored one lacks the file.
+	TakesFile bool
+	// ReplacesText reports whether the stored text only names the file.
+	ReplacesText bool
+	// Reattributes reports whether the stored message is attributed to another person and is to be given to the sender.
+	Reattributes bool
+	// Duplicate is a second stored message that this is, to be removed; 0 for none.
+	Duplicate int64
+}
 
 // ExportRun is the import of one exported chat. One goroutine uses it.
 type ExportRun struct {
 	Chat bridge.JID
 	// Import is the number of the import: see [Store.AddImport].
 	Import int64
-	// floor is the last message that was stored before the run: the chat's own messages are no
-	// duplicates of each other.
-	floor int64
-	isNew bool // there is nothing to compare with
-	known []bridge.JID
-	// Family is the token tree that imports, and Used the bytes that its imports have stored. It is
-	// not counted for BRIDGE_TOKEN, whose tree is 0.
-	Family, Used int64
-	// cut lists minutes of which the export may have a part only.
-	cut []int64
-	// Stored messages that were found to be in the export, the latest of them: each is one
-	// duplicate. Those in earlier are forgotten next, as they are far behind in the export.
-	taken, earlier map[int64]bool
+	// Tree is the token tree that imports, and Used the bytes that its imports have stored. They are not counted for the tree
+	// of BRIDGE_TOKEN, which is 0.
+	Tree, Used int64
+	// LastSeq is the last message that was stored before the run.
+	LastSeq int64
+	// IsNew reports whether the chat had no messages.
+	IsNew bool
+	// PartialMinutes lists minutes with messages that the export may lack.
+	PartialMinutes []int64
 }
 
-// maxTaken bounds how many duplicates a run remembers, twice.
-const maxTaken = 1 << 17
-
-// BeginExport begins to import an exported chat, which need not be stored, with messages of some
-// time. family is the token tree that imports it, and known lists the people who are its senders under
-// their names.
-func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, family int64, known []bridge.JID, first, last time.Time) (*ExportRun, error) {
-	run := &ExportRun{Chat: chat, Family: family, known: known, taken: make(map[int64]bool)}
+// BeginExport begins to import an exported chat, which need not be stored. tree is the token tree that imports it; first and
+// last are the times of its first and last message.
+func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, tree int64, first, last time.Time) (*ExportRun, error) {
+	run := &ExportRun{Chat: chat, Tree: tree}
 	err := s.read(ctx, func(r *readTx) {
-		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &run.floor)
-		r.Find(importedBytesQuery, []any{family}, &run.Used)
-		id, found := r.chatOf(chat)
-		run.isNew = !found || !r.Find("SELECT 1 FROM messages WHERE chat = ? LIMIT 1", []any{id}, new(int))
+		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &run.LastSeq)
+		r.Find(importedBytesQuery, []any{tree}, &run.Used)
+		id := r.chatOf(chat)
+		run.IsNew = !r.Find("SELECT 1 FROM messages WHERE chat = ? LIMIT 1", []any{id}, new(int))
 		from, to := first.Unix()/60, last.Unix()/60
 		if r.Find("SELECT 1 FROM messages WHERE chat = ? AND timestamp < ? LIMIT 1", []any{id, from * 60_000}, new(int)) {
-			run.cut = append(run.cut, from)
+			run.PartialMinutes = append(run.PartialMinutes, from)
 		}
 		if r.Find("SELECT 1 FROM messages WHERE chat = ? AND timestamp >= ? LIMIT 1", []any{id, (to + 1) * 60_000}, new(int)) {
-			run.cut = append(run.cut, to)
+			run.PartialMinutes = append(run.PartialMinutes, to)
 		}
 	})
 	return run, err
 }
 
-// SaveExported stores the messages of an export that are not stored, and gives those that are
-// the files that they lack. It makes no events, and nothing unread.
-func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []bridge.ExportedMessage, results []match.Result) error {
+// SaveExported stores the messages of an export that are not stored, and adds the files that stored messages lack. It logs
+// no events and marks nothing as unread.
+func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []*ExportedMessage) error {
 	used := run.Used
 	err := s.write(ctx, func(t *writeTx) {
 		t.silently(func() {
-			for i, result := range results {
-				m := bridge.Bounded(messages[i].Message).(bridge.Message)
-				switch {
-				case result.Seq == 0:
-					result.Seq = t.addExported(m, messages[i].SHA256)
-					t.account(run, messages[i], result.Seq, nil)
-					used += t.countBytes(run.Family, result.Seq, ExportedBytes(messages[i]))
-				case result.TakesFile:
-					if before := t.addFile(result.Seq, m, messages[i].SHA256); before != nil {
-						t.account(run, messages[i], result.Seq, before)
-					}
-					used += t.countBytes(run.Family, result.Seq, ExportedBytes(messages[i]))
-				default:
-					t.accountAlso(run, messages[i], result.Seq)
-				}
-				t.correct(results[i], m)
+			for _, m := range messages {
+				used += t.saveExported(run, m)
 			}
 		})
-		t.countImported(run, results)
+		t.countImported(run, messages)
 	})
 	if err == nil {
 		run.Used = used
@@ -86,12 +83,37 @@ func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []bri
 	return err
 }
 
+// saveExported stores one message of an export, and returns the bytes that count towards the quota.
+func (t *writeTx) saveExported(run *ExportRun, m *ExportedMessage) (bytes int64) {
+	size := m.Bytes()
+	bounded := bridge.Bounded(m.Message).(bridge.Message)
+	switch {
+	case m.Seq == 0:
+		seq := t.addExported(bounded, m.SHA256)
+		t.account(run, m, seq, nil)
+		return t.countBytes(run.Tree, seq, size)
+	case m.TakesFile:
+		if before := t.addFile(m, bounded); before != nil {
+			t.account(run, m, m.Seq, before)
+		}
+		bytes = t.countBytes(run.Tree, m.Seq, size)
+	default:
+		t.accountAlso(run, m)
+	}
+	if m.Reattributes {
+		t.Run("UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE seq = ?", t.senderOf(bounded).id, m.FromMe, statusColumn(bounded), m.Seq)
+	}
+	if m.Duplicate != 0 {
+		t.removeMessage(m.Duplicate)
+	}
+	return bytes
+}
+
 // importedBytesQuery sums the bytes that the imports of a token tree have stored.
 const importedBytesQuery = "SELECT ifnull(sum(bytes), 0) FROM import_bytes WHERE family = ?"
 
-// ExportedBytes returns about how many bytes a new message of an export takes of the disk: its row, its text in
-// the forms in which it is stored and searched, and its file.
-func ExportedBytes(m bridge.ExportedMessage) int64 {
+// Bytes estimates how many bytes a message takes on the disk: its row, all forms of its text, and its file.
+func (m *ExportedMessage) Bytes() int64 {
 	size := int64(256 + 4*len(m.Content))
 	if m.Media != nil {
 		size += m.Media.Size
@@ -99,16 +121,16 @@ func ExportedBytes(m bridge.ExportedMessage) int64 {
 	return size
 }
 
-// countBytes notes what a message of an import takes of the disk, and returns it; 0 for BRIDGE_TOKEN.
-func (t *writeTx) countBytes(family, seq, size int64) int64 {
-	if family == 0 {
+// countBytes counts the bytes of an imported message for a token tree, and returns them; 0 for BRIDGE_TOKEN.
+func (t *writeTx) countBytes(tree, seq, size int64) int64 {
+	if tree == 0 {
 		return 0
 	}
-	t.Run("INSERT INTO import_bytes (message, family, bytes) VALUES (?1, ?2, ?3) ON CONFLICT (message) DO UPDATE SET bytes = bytes + ?3", seq, family, size)
+	t.Run("INSERT INTO import_bytes (message, family, bytes) VALUES (?1, ?2, ?3) ON CONFLICT (message) DO UPDATE SET bytes = bytes + ?3", seq, tree, size)
 	return size
 }
 
-// addExported stores a message under an id of its own, and returns its row.
+// addExported stores a message under a new id, and returns its row.
 func (t *writeTx) addExported(m bridge.Message, sum []byte) (seq int64) {
 	m.ID, m.Imported = bridge.ExportedID(rand.Text()), true
 	c := t.ensureChat(m.Chat)
@@ -137,9 +159,10 @@ func millisOrNull(at *bridge.Time) any {
 	return at.UnixMilli()
 }
 
-// addFile gives a stored message the file of an exported one, and returns how the message was before; nil if it was
-// deleted meanwhile.
-func (t *writeTx) addFile(seq int64, m bridge.Message, sum []byte) *fileBefore {
+// addFile adds the file of an exported message to the stored one, and returns how the stored one was before; nil if it has
+// been deleted meanwhile. m is exported within the limits of stored messages.
+func (t *writeTx) addFile(exported *ExportedMessage, m bridge.Message) *fileBefore {
+	seq := exported.Seq
 	before := new(fileBefore)
 	var packed []byte
 	var text string
@@ -153,7 +176,7 @@ func (t *writeTx) addFile(seq int64, m bridge.Message, sum []byte) *fileBefore {
 	before.Media = d.Media
 	if before.Whole = d.Media == nil || len(stored.MediaKey) == 0; before.Whole {
 		d.Media, stored = detailsOf(m).Media, m.Media.Ref
-		if text == "" || match.StandsFor(text, m.Media.FileName, m.Content) { // the caption was left out, too
+		if text == "" || exported.ReplacesText {
 			before.Text, text = new(text), m.Content
 		}
 		folded, bare := search.Columns(text, d.Transcript.GetText())
@@ -163,27 +186,27 @@ func (t *writeTx) addFile(seq int64, m bridge.Message, sum []byte) *fileBefore {
 	}
 	stored.Kept = true
 	t.Run("INSERT INTO message_raw (seq, media_ref) VALUES (?1, ?2) ON CONFLICT (seq) DO UPDATE SET media_ref = ?2", seq, t.Encode(stored))
-	t.keepFile(seq, sum)
+	t.keepFile(seq, exported.SHA256)
 	return before
 }
 
-// keepFile notes the file of a message that is kept on this machine; nil is none.
+// keepFile records the imported file of a message by its hash; nil means no file.
 func (t *writeTx) keepFile(seq int64, sum []byte) {
 	if sum != nil {
 		t.Run("INSERT INTO kept_files (message, sha256) VALUES (?1, ?2) ON CONFLICT (message) DO UPDATE SET sha256 = ?2", seq, sum)
 	}
 }
 
-// IsKept reports whether a message has a file that is kept on this machine.
+// IsKept reports whether a message has the imported file with a hash.
 func (s *Store) IsKept(ctx context.Context, sum []byte) (bool, error) {
-	return readAs(ctx, s, "look a kept file up", func(r *readTx) (kept bool) {
+	return readAs(ctx, s, "look up an imported file", func(r *readTx) (kept bool) {
 		r.Find("SELECT EXISTS (SELECT 1 FROM kept_files WHERE sha256 = ?)", []any{sum}, &kept)
 		return kept
 	})
 }
 
-// AddImportedChat makes sure that the chat of a JID of the server import is stored, with its
-// name and as many members.
+// AddImportedChat stores a chat whose JID an import has made up from its name, unless it is stored, and sets the number of
+// its members if it has fewer.
 func (s *Store) AddImportedChat(ctx context.Context, jid bridge.JID, name string, members int) error {
 	return s.writeAs(ctx, "add an imported chat", func(t *writeTx) {
 		t.Run(`
@@ -192,13 +215,12 @@ func (s *Store) AddImportedChat(ctx context.Context, jid bridge.JID, name string
 	})
 }
 
-// ChatsNamed returns the chats with a name, as lists show it.
+// ChatsNamed returns the chats that have a name.
 func (s *Store) ChatsNamed(ctx context.Context, name string) ([]bridge.JID, error) {
 	return s.jids(ctx, "SELECT jid FROM chats WHERE name = ?", name)
 }
 
-// OldestKnown returns the oldest message of a chat that the network knows, none of those from
-// exports, and reports whether there is one.
+// OldestKnown returns the oldest message of a chat that does not come from an export, and reports whether there is one.
 func (s *Store) OldestKnown(ctx context.Context, chat bridge.JID) (oldest bridge.Message, found bool, err error) {
 	oldest, err = readAs(ctx, s, "read the oldest message", func(r *readTx) bridge.Message {
 		messages, _ := r.messagesOf("", 1, nil, `

@@ -5,68 +5,64 @@ import (
 	"strings"
 
 	"bridged/internal/bridge"
-	"bridged/internal/chatimport/match"
 	"bridged/internal/sqlite"
 	"bridged/internal/store/settings"
 )
 
-// NobodyNames has the names of people in an exported chat of whom nothing else is known, by
-// the JIDs that these names have.
-type NobodyNames map[bridge.JID]string
-
-// settingNamed, with the user of a name's JID behind it, has the person whose name it is, and
-// settingFormerly those whose name it was said to be before.
+// settingNamed, followed by the user of a placeholder's JID, has the person whose name it is; settingFormerly has the people that
+// the name was attributed to before.
 const (
 	settingNamed    = "store.import.name."
 	settingFormerly = "store.import.formerly."
 )
 
-// Learned says whose a name in an exported chat is known to be.
-type Learned struct {
+// NameOwner is the person who has a name in exported chats, as imports have learned it.
+type NameOwner struct {
 	Person   bridge.JID
-	Formerly []bridge.JID // whose it was said to be before, wrongly
+	Previous []bridge.JID // people that the name was attributed to before
 }
 
-// NamesLearned returns the people whose names in exported chats were known once, by the JIDs of
-// these names.
-func (s *Store) NamesLearned(ctx context.Context, nobodies []bridge.JID) (map[bridge.JID]Learned, error) {
-	return readAs(ctx, s, "read who names are", func(r *readTx) map[bridge.JID]Learned {
-		names := make(map[bridge.JID]Learned)
-		for _, nobody := range nobodies {
-			if is := learned(r.Conn, nobody); is.Person != "" {
-				names[nobody] = is
+// NameOwners returns the people whose names in exported chats are known, by the placeholders of the names.
+func (s *Store) NameOwners(ctx context.Context, placeholders []bridge.JID) (map[bridge.JID]NameOwner, error) {
+	return readAs(ctx, s, "read the owners of names", func(r *readTx) map[bridge.JID]NameOwner {
+		owners := make(map[bridge.JID]NameOwner)
+		for _, placeholder := range placeholders {
+			if owner := nameOwner(r.Conn, placeholder); owner.Person != "" {
+				owners[placeholder] = owner
 			}
 		}
-		return names
+		return owners
 	})
 }
 
-func learned(c *sqlite.Conn, nobody bridge.JID) Learned {
-	is := Learned{Person: bridge.JID(settings.Get(c, settingNamed+nobody.User()))}
-	for _, jid := range strings.Fields(settings.Get(c, settingFormerly+nobody.User())) {
-		is.Formerly = append(is.Formerly, bridge.JID(jid))
+func nameOwner(c *sqlite.Conn, placeholder bridge.JID) NameOwner {
+	owner := NameOwner{Person: bridge.JID(settings.Get(c, settingNamed+placeholder.User()))}
+	for _, jid := range strings.Fields(settings.Get(c, settingFormerly+placeholder.User())) {
+		owner.Previous = append(owner.Previous, bridge.JID(jid))
 	}
-	return is
+	return owner
 }
 
-// learn notes whose a name is. Whose it was said to be stays known: messages that are corrected
-// by and by stand under them.
-func (t *writeTx) learn(nobody, person bridge.JID) {
-	was := learned(t.Conn, nobody)
-	if was.Person == person {
-		return
-	}
-	settings.Set(t.Conn, settingNamed+nobody.User(), string(person))
-	if was.Person == "" {
-		return
-	}
-	var formerly []string
-	for _, jid := range append(was.Formerly, was.Person) {
-		if jid != person {
-			formerly = append(formerly, string(jid))
+// LearnName stores that a name in exported chats is a person's, as an import says.
+func (s *Store) LearnName(ctx context.Context, run *ExportRun, placeholder, person bridge.JID) error {
+	return s.writeAs(ctx, "remember a name", func(t *writeTx) {
+		t.Run("INSERT INTO import_names (name, import, person) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", string(placeholder), run.Import, string(person))
+		was := nameOwner(t.Conn, placeholder)
+		if was.Person == person {
+			return
 		}
-	}
-	settings.Set(t.Conn, settingFormerly+nobody.User(), strings.Join(formerly, " "))
+		settings.Set(t.Conn, settingNamed+placeholder.User(), string(person))
+		if was.Person == "" {
+			return
+		}
+		var previous []string // retained, as messages may be stored under them until other imports correct them
+		for _, jid := range append(was.Previous, was.Person) {
+			if jid != person {
+				previous = append(previous, string(jid))
+			}
+		}
+		settings.Set(t.Conn, settingFormerly+placeholder.User(), strings.Join(previous, " "))
+	})
 }
 
 const (
@@ -74,89 +70,48 @@ const (
 	attributeQuery = "UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE chat = ? AND sender = ? AND timestamp >= ? AND timestamp < ?"
 )
 
-// attributeBatch limits the messages that one transaction gives to somebody. A minute is not
-// divided.
+// attributeBatch limits the messages that one transaction attributes to another person. It divides no minute.
 const attributeBatch = 1000
 
-// Attribute remembers whose name nobody's is, and gives the messages of a chat that stand under it
-// to that person; isMe says that it is the account. Messages that the person's own ones turn out to
-// be are removed.
-func (s *Store) Attribute(ctx context.Context, run *ExportRun, nobody, person bridge.JID, isMe bool) error {
-	err := s.writeAs(ctx, "remember a name", func(t *writeTx) {
-		t.Run("INSERT INTO import_names (name, import, person) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", string(nobody), run.Import, string(person))
-		t.learn(nobody, person)
+// MinutesUnder returns the minutes, counted from 1970, of up to 1,000 messages that are stored under a placeholder.
+func (s *Store) MinutesUnder(ctx context.Context, chat, placeholder bridge.JID) ([]int64, error) {
+	return readAs(ctx, s, "read imported messages", func(r *readTx) []int64 {
+		p, known := r.s.people.find(placeholder)
+		if !known {
+			return nil
+		}
+		return sqlite.List[int64](r.Conn, "SELECT DISTINCT timestamp / 60000 FROM ("+underNameQuery+")", r.chatOf(chat), p.id, attributeBatch)
 	})
-	if err != nil {
-		return err
-	}
-	for more := true; more; {
-		if err := s.writeAs(ctx, "attribute imported messages", func(t *writeTx) { more = t.attribute(run.Chat, nobody, person, isMe) }); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
-func (t *writeTx) attribute(chat, nobody, person bridge.JID, isMe bool) (more bool) {
-	c, found := t.findChat(chat)
-	from, known := t.people.find(nobody)
-	if !found || !known {
-		return false
-	}
-	to := t.ensurePerson(person)
-	minutes := sqlite.List[int64](t.Conn, "SELECT DISTINCT timestamp / 60000 FROM ("+underNameQuery+")", c.id, from.id, attributeBatch)
-	for _, minute := range minutes {
-		t.removeStoredTwice(c.id, minute, from.id, bridge.Message{SenderJID: person, FromMe: isMe})
-		status := statusColumn(bridge.Message{FromMe: isMe, Status: new(bridge.DeliverySent)})
-		t.Run(attributeQuery, to.id, isMe, status, c.id, from.id, minute*60_000, (minute+1)*60_000)
-	}
-	return len(minutes) > 0
-}
-
-// removeStoredTwice removes the messages of a minute under a name that the person's own ones are.
-func (t *writeTx) removeStoredTwice(chat, minute, nobody int64, by bridge.Message) {
-	r, run := &readTx{Conn: t.Conn, s: t.s}, &ExportRun{floor: t.numbers.seq}
-	own := match.Minute{Now: t.s.o.Clock.Now()}
-	var theirs []*match.Message
-	seqs := make(map[*match.Message]int64)
-	for _, m := range r.storedIn(chat, minute, run) {
-		if m.Sender == nobody {
-			is := r.exported(m.AsExported(by), new(match.Result))
-			theirs, seqs[is] = append(theirs, is), m.Seq
-		} else {
-			own.Stored = append(own.Stored, m)
+// Attribute attributes the messages that are stored under a placeholder, in some minutes of a chat, to a person. It removes
+// the duplicates among them. isMe reports whether the person is the account.
+func (s *Store) Attribute(ctx context.Context, chat, placeholder, person bridge.JID, isMe bool, minutes, duplicates []int64) error {
+	return s.writeAs(ctx, "attribute imported messages", func(t *writeTx) {
+		c, found := t.findChat(chat)
+		from, known := t.people.find(placeholder)
+		if !found || !known {
+			return
 		}
-	}
-	if err := own.Match(context.Background(), theirs); err != nil { // of a minute, in a transaction that ends by itself
-		t.Fail(err)
-	}
-	t.silently(func() {
-		for _, m := range theirs {
-			if m.Result.Seq != 0 {
-				t.removeMessage(seqs[m])
+		t.silently(func() {
+			for _, seq := range duplicates {
+				t.removeMessage(seq)
 			}
+		})
+		to, status := t.ensurePerson(person), statusColumn(bridge.Message{FromMe: isMe, Status: new(bridge.DeliverySent)})
+		for _, minute := range minutes {
+			t.Run(attributeQuery, to.id, isMe, status, c.id, from.id, minute*60_000, (minute+1)*60_000)
 		}
 	})
 }
 
-// correct gives a stored message to the sender of the exported one that it is, and removes what
-// stands twice.
-func (t *writeTx) correct(result match.Result, m bridge.Message) {
-	if result.Misnamed {
-		t.Run("UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE seq = ?", t.senderOf(m).id, m.FromMe, statusColumn(m), result.Seq)
-	}
-	if result.Twice != 0 {
-		t.removeMessage(result.Twice)
-	}
-}
-
-// Namesake is somebody whom the account's address book has under a name, perhaps in another case.
+// Namesake is a person whose name in the account's address book differs from a name at most in case.
 type Namesake struct {
 	JID  bridge.JID
 	Name string
 }
 
-// PeopleNamed returns the people whom the account's address book has under names, by name.
+// PeopleNamed returns the people who have names in the account's address book, by the names.
 func (s *Store) PeopleNamed(names []string) map[string][]Namesake {
 	wanted := make(map[string][]string, len(names))
 	for _, name := range names {
@@ -176,7 +131,7 @@ func (s *Store) PeopleNamed(names []string) map[string][]Namesake {
 	return found
 }
 
-// PushName returns the name that a person has chosen, empty where it is not known.
+// PushName returns the name that a person has chosen; empty if it is not known.
 func (s *Store) PushName(jid bridge.JID) string {
 	p, _ := s.people.find(jid)
 	return p.push

@@ -7,9 +7,8 @@ import (
 	"bridged/internal/store/settings"
 )
 
-// saveImported stores a message of the phone's history and its changes, or changes of one
-// that was imported. Messages that came over the connection stay as they are, but
-// placeholders are replaced, and that is logged.
+// saveImported stores a message of the phone's history with its changes, or changes of a stored message from the history.
+// Received messages stay as they are, except placeholders: they are replaced, with an event.
 func (t *writeTx) saveImported(f bridge.Imported) {
 	if f.Shared {
 		t.saveShared(f)
@@ -25,8 +24,7 @@ func (t *writeTx) saveImported(f bridge.Imported) {
 	})
 }
 
-// saveShared stores a message that a member of a group shares, and its changes, unless there is
-// a message with its id.
+// saveShared stores a message that a member of a group shares, with its changes, unless its id is stored.
 func (t *writeTx) saveShared(f bridge.Imported) {
 	if f.Message == nil {
 		return
@@ -56,7 +54,7 @@ func (t *writeTx) saveImportedMessage(m bridge.Message) {
 	}
 }
 
-// silently runs f without events of what it changes.
+// silently runs f without logging events.
 func (t *writeTx) silently(f func()) {
 	before := t.silent
 	defer func() { t.silent = before }()
@@ -77,7 +75,7 @@ func (t *writeTx) saveImportedChange(change bridge.Fact) {
 	}
 }
 
-// saveChatName gives a person or a group without a name the one that the phone shows.
+// saveChatName sets the name that the phone shows for a person or a group without a name.
 func (t *writeTx) saveChatName(f bridge.ChatName) {
 	switch {
 	case f.Name == "":
@@ -110,14 +108,14 @@ func (t *writeTx) forgetHistory() {
 	t.Run("UPDATE chats SET history_end = 0 WHERE history_end != 0") // the next phone may have more
 }
 
-// saveHistoryEnd stores what the phone has of a chat from before the stored messages.
+// saveHistoryEnd stores whether the phone has older messages of a chat.
 func (t *writeTx) saveHistoryEnd(f bridge.ChatHistoryEnd) {
 	if c, found := t.findChat(f.Chat); found {
 		t.Run("UPDATE chats SET history_end = ?1 WHERE id = ?2 AND history_end != ?1", int(f.End), c.id)
 	}
 }
 
-// HistoryEnd returns what the phone has of a chat from before the stored messages.
+// HistoryEnd returns whether the phone has older messages of a chat.
 func (s *Store) HistoryEnd(ctx context.Context, chat bridge.JID) (bridge.HistoryEnd, error) {
 	return readAs(ctx, s, "read the end of a history", func(r *readTx) (end bridge.HistoryEnd) {
 		r.Find("SELECT history_end FROM chats WHERE id = ?", []any{r.findChat(chat)}, &end)

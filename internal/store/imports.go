@@ -7,27 +7,26 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/chatimport/match"
 	"bridged/internal/sqlite"
 )
 
-// ImportRecord is a stored import, with the token that began it and the token tree.
+// ImportRecord is a stored import, with its token and the token tree.
 type ImportRecord struct {
 	bridge.Import
-	Seq, Token, Family int64
+	Seq, Token, Tree int64
 }
 
-// maxImports limits the imports that stay listed, apart from those whose messages are stored.
+// maxImports limits the listed imports without stored messages.
 const maxImports = 1000
 
-// AddImport stores that an import begins, and returns its number.
+// AddImport stores a new import, and returns its number.
 func (s *Store) AddImport(ctx context.Context, i ImportRecord) (seq int64, err error) {
 	err = s.writeAs(ctx, "store an import", func(t *writeTx) {
 		_, found := t.findChat(i.ChatJID)
 		seq = t.Insert(`
 			INSERT INTO imports (id, chat, made_chat, token, family, state, started_at, about)
 			VALUES (?1, ?2, NOT ?3 OR EXISTS (SELECT 1 FROM imports WHERE chat = ?2 AND made_chat AND state != ?4), ?5, ?6, ?7, ?8, ?9)`,
-			i.ID, string(i.ChatJID), found, string(bridge.ImportUndone), i.Token, i.Family, string(i.State), i.StartedAt.UnixMilli(), t.Encode(i.ImportAbout))
+			i.ID, string(i.ChatJID), found, string(bridge.ImportUndone), i.Token, i.Tree, string(i.State), i.StartedAt.UnixMilli(), t.Encode(i.ImportAbout))
 		t.Run(`
 			DELETE FROM imports WHERE seq IN (
 				SELECT seq FROM imports i WHERE state NOT IN (?, ?) AND NOT EXISTS (SELECT 1 FROM import_rows r WHERE r.import = i.seq)
@@ -36,15 +35,14 @@ func (s *Store) AddImport(ctx context.Context, i ImportRecord) (seq int64, err e
 	return seq, err
 }
 
-// EndImport stores how an import has ended.
+// EndImport stores the final state of an import.
 func (s *Store) EndImport(ctx context.Context, seq int64, i bridge.Import) error {
 	return s.writeAs(ctx, "store the end of an import", func(t *writeTx) {
 		t.Run("UPDATE imports SET state = ?, error = ?, ended_at = ? WHERE seq = ?", string(i.State), i.Error, i.EndedAt.UnixMilli(), seq)
 	})
 }
 
-// FailImports stores that imports have failed that ran when the process ended, and returns the imports that are being
-// undone.
+// FailImports marks the imports that ran when the process ended as failed, and returns the imports that are being undone.
 func (s *Store) FailImports(ctx context.Context, reason string) (undoing []ImportRecord, err error) {
 	err = s.writeAs(ctx, "look for unfinished imports", func(t *writeTx) {
 		t.Run("UPDATE imports SET state = ?, error = ?, ended_at = ? WHERE state = ?", string(bridge.ImportFailed), reason, t.at, string(bridge.ImportRunning))
@@ -60,13 +58,13 @@ const selectImports = `
 
 func (r *readTx) scanImport(row *sqlite.Row) (i ImportRecord) {
 	var about []byte
-	row.Scan(&i.Seq, &i.ID, &i.ChatJID, &i.Token, &i.Family, &i.State, &i.Error, &i.StartedAt, &i.EndedAt, &i.Imported, &i.Duplicates, &i.Media, &i.Removed, &about)
+	row.Scan(&i.Seq, &i.ID, &i.ChatJID, &i.Token, &i.Tree, &i.State, &i.Error, &i.StartedAt, &i.EndedAt, &i.Imported, &i.Duplicates, &i.Media, &i.Removed, &about)
 	r.Decode(about, &i.ImportAbout)
 	i.ChatJID, i.Doubtful, i.UnknownNames = r.s.Canonical(i.ChatJID), []bridge.Doubt{}, []string{}
 	return i
 }
 
-// Import returns an import: [bridge.CodeNotFound] if there is none with the id.
+// Import returns an import. The error is [bridge.CodeNotFound] if its id is not stored.
 func (s *Store) Import(ctx context.Context, id string) (ImportRecord, error) {
 	return readAs(ctx, s, "read an import", func(r *readTx) (i ImportRecord) {
 		for row := range r.Rows(selectImports+"id = ?", id) {
@@ -98,7 +96,7 @@ func (s *Store) Imports(ctx context.Context, q bridge.ImportQuery) (bridge.Page[
 	})
 }
 
-// formsOf returns the JIDs under which chats may have been stored.
+// formsOf returns the JIDs that chats may be stored under.
 func (r *readTx) formsOf(chats ...bridge.JID) []bridge.JID {
 	forms := []bridge.JID{}
 	for _, jid := range chats {
@@ -107,24 +105,24 @@ func (r *readTx) formsOf(chats ...bridge.JID) []bridge.JID {
 	return forms
 }
 
-// countImported adds to the numbers of an import what a batch of it has stored.
-func (t *writeTx) countImported(run *ExportRun, results []match.Result) {
+// countImported adds a saved batch to the numbers of an import.
+func (t *writeTx) countImported(run *ExportRun, messages []*ExportedMessage) {
 	added, files := 0, 0
-	for _, result := range results {
-		if result.Seq == 0 {
+	for _, m := range messages {
+		if m.Seq == 0 {
 			added++
 		}
-		if result.TakesFile {
+		if m.TakesFile {
 			files++
 		}
 	}
 	t.Run("UPDATE imports SET imported = imported + ?, duplicates = duplicates + ?, media = media + ? WHERE seq = ?",
-		added, len(results)-added, files, run.Import)
+		added, len(messages)-added, files, run.Import)
 }
 
-// account notes that an import accounts for a message that it has stored, or given a file.
-func (t *writeTx) account(run *ExportRun, m bridge.ExportedMessage, seq int64, before *fileBefore) {
-	name, _ := t.people.find(m.Nobody)
+// account records that an import has stored a message or its file. before is the message without the file, if it was stored.
+func (t *writeTx) account(run *ExportRun, m *ExportedMessage, seq int64, before *fileBefore) {
+	name, _ := t.people.find(m.Placeholder)
 	var packed any
 	if before != nil {
 		packed = t.Encode(before)
@@ -132,10 +130,10 @@ func (t *writeTx) account(run *ExportRun, m bridge.ExportedMessage, seq int64, b
 	t.Run("INSERT INTO import_rows (message, import, name, has_file, before) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", seq, run.Import, name.id, m.SHA256 != nil, packed)
 }
 
-// accountAlso notes that an import has a message, too, that other imports account for. If the export has it without its
-// file, it notes how the message would be stored.
-func (t *writeTx) accountAlso(run *ExportRun, m bridge.ExportedMessage, seq int64) {
-	name, _ := t.people.find(m.Nobody)
+// accountAlso records that an import has a message that other imports have stored. If the export lacks the file, it records
+// how the message would be stored without it.
+func (t *writeTx) accountAlso(run *ExportRun, m *ExportedMessage) {
+	name, _ := t.people.find(m.Placeholder)
 	var without any
 	if m.SHA256 == nil && m.MessageType != bridge.TypeText {
 		without = t.Encode(fileBefore{Type: m.MessageType, Text: &m.Content, Whole: true})
@@ -143,24 +141,24 @@ func (t *writeTx) accountAlso(run *ExportRun, m bridge.ExportedMessage, seq int6
 	t.Run(`
 		INSERT INTO import_rows (message, import, name, has_file, before)
 		SELECT ?1, ?2, ?3, EXISTS (SELECT 1 FROM kept_files WHERE message = ?1 AND sha256 = ?4), ?5
-		WHERE EXISTS (SELECT 1 FROM import_rows WHERE message = ?1) ON CONFLICT DO NOTHING`, seq, run.Import, name.id, m.SHA256, without)
+		WHERE EXISTS (SELECT 1 FROM import_rows WHERE message = ?1) ON CONFLICT DO NOTHING`, m.Seq, run.Import, name.id, m.SHA256, without)
 }
 
-// SaveImportPeople stores the senders of an export who are not stored, and the names of placeholder senders.
-func (s *Store) SaveImportPeople(ctx context.Context, run *ExportRun, names NobodyNames) error {
+// SaveImportPeople stores the known senders of an export, and the names of placeholders by their JIDs.
+func (s *Store) SaveImportPeople(ctx context.Context, run *ExportRun, senders []bridge.JID, placeholders map[bridge.JID]string) error {
 	return s.writeAs(ctx, "store the people of an exported chat", func(t *writeTx) {
-		for _, jid := range append(slices.Clone(run.known), run.Chat) {
+		for _, jid := range append(slices.Clone(senders), run.Chat) {
 			if jid.IsPerson() && !jid.IsImport() {
 				t.addImported(run, jid)
 			}
 		}
-		for jid, name := range names {
+		for jid, name := range placeholders {
 			t.savePushName(t.addImported(run, jid), name)
 		}
 	})
 }
 
-// addImported returns the person with a JID, and notes if only imports have added them.
+// addImported returns the person with a JID, and records the import if only imports have added them.
 func (t *writeTx) addImported(run *ExportRun, jid bridge.JID) person {
 	_, known := t.people.find(jid)
 	p := t.ensurePerson(jid)
@@ -173,12 +171,11 @@ func (t *writeTx) addImported(run *ExportRun, jid bridge.JID) person {
 // maxTexts limits the texts that [Store.TextsBetween] reads.
 const maxTexts = 50_000
 
-// TextsBetween reads texts of a chat from a span of time, the newest first, at most 50,000 messages.
+// TextsBetween reads the newest 50,000 texts of a chat between two times, the newest first.
 func (s *Store) TextsBetween(ctx context.Context, chat bridge.JID, from, to time.Time, each func(text string, at time.Time)) error {
 	return s.read(ctx, func(r *readTx) {
-		id, _ := r.chatOf(chat)
 		for row := range r.Rows("SELECT content, timestamp FROM messages WHERE chat = ? AND timestamp >= ? AND timestamp < ? ORDER BY timestamp DESC LIMIT ?",
-			id, from.UnixMilli(), to.UnixMilli(), maxTexts) {
+			r.chatOf(chat), from.UnixMilli(), to.UnixMilli(), maxTexts) {
 			var text string
 			var at bridge.Time
 			row.Scan(&text, &at)
@@ -187,7 +184,7 @@ func (s *Store) TextsBetween(ctx context.Context, chat bridge.JID, from, to time
 	})
 }
 
-// NamesWithColons returns the people who have colons in their name or push name, by these.
+// NamesWithColons returns the people whose names or push names have colons, by these names.
 func (s *Store) NamesWithColons() map[string][]bridge.JID {
 	names := make(map[string][]bridge.JID)
 	s.people.mu.RLock()

@@ -18,7 +18,7 @@ type fileBefore struct {
 	Whole bool          `json:"w,omitempty"` // the import replaced all of this; else Ref alone
 }
 
-// BeginUndo notes that an import which has ended is being undone.
+// BeginUndo marks an import that has ended as being undone.
 func (s *Store) BeginUndo(ctx context.Context, seq int64) error {
 	return s.writeAs(ctx, "begin to undo an import", func(t *writeTx) {
 		t.Run("UPDATE imports SET state = ?, error = NULL WHERE seq = ? AND state NOT IN (?, ?)", string(bridge.ImportUndoing), seq,
@@ -26,10 +26,10 @@ func (s *Store) BeginUndo(ctx context.Context, seq int64) error {
 	})
 }
 
-// UndoImport removes what an import has stored, except what received messages or other imports account for. It works in
-// batches, between which others write. If it ends early, calling it again does the rest.
+// UndoImport removes the messages, files, names and people that only this import has added. It works in batches, so that other
+// writes are not delayed. If it ends early, calling it again does the rest.
 func (s *Store) UndoImport(ctx context.Context, i ImportRecord) error {
-	defer s.index.Wake() // packs that have lost only some of their messages
+	defer s.index.Wake() // to rewrite segments that have lost some of their messages
 	if _, err := s.inBatches(ctx, "undo an import", retainBatch, func(t *writeTx) int64 { return t.undoRows(i.Seq) }); err != nil {
 		return err
 	}
@@ -45,13 +45,13 @@ func (s *Store) UndoImport(ctx context.Context, i ImportRecord) error {
 	})
 }
 
-// importRow is a message that an import accounts for.
+// importRow is a message that an import has stored or given a file.
 type importRow struct {
 	message, name int64
 	hasFile       bool
 	before        []byte
-	isExported    bool // the message itself comes from an export
-	others        int  // imports that account for it, too
+	isExported    bool // the message comes from an export
+	others        int  // other imports that have it
 	otherHasFile  bool
 }
 
@@ -62,7 +62,7 @@ const undoQuery = `
 	FROM import_rows r JOIN messages m ON m.seq = r.message
 	WHERE r.import = ? ORDER BY r.message LIMIT ?`
 
-// undoRows undoes a batch of the messages of an import, and returns how many it has looked at.
+// undoRows undoes a batch of the messages of an import, and returns the size of the batch.
 func (t *writeTx) undoRows(seq int64) int64 {
 	rows := sqlite.Collect(t.Conn, func(row *sqlite.Row) (r importRow) {
 		row.Scan(&r.message, &r.name, &r.hasFile, &r.before, &r.isExported, &r.others, &r.otherHasFile)
@@ -85,7 +85,7 @@ func (t *writeTx) undoRows(seq int64) int64 {
 	return int64(len(rows))
 }
 
-// undoShared undoes what an import has done to a message that stays.
+// undoShared undoes the changes of an import to a message that stays.
 func (t *writeTx) undoShared(seq int64, r importRow) {
 	t.Run("DELETE FROM import_rows WHERE message = ? AND import = ?", r.message, seq)
 	switch {
@@ -95,16 +95,16 @@ func (t *writeTx) undoShared(seq int64, r importRow) {
 			UPDATE import_rows SET before = nullif(?1, '') WHERE message = ?2 AND before IS NULL
 				AND import = (SELECT min(import) FROM import_rows WHERE message = ?2 AND has_file)`, string(r.before), r.message)
 	default:
-		t.takeFileBack(r.message, t.withoutFile(r))
+		t.removeFile(r.message, t.withoutFile(r))
 	}
-	if r.isExported { // and was stored under the other export's spelling of the sender
+	if r.isExported { // it gets the placeholder of the other import
 		t.Run(`
 			UPDATE messages SET sender = (SELECT min(name) FROM import_rows WHERE message = ?1)
 			WHERE seq = ?1 AND sender = ?2 AND NOT EXISTS (SELECT 1 FROM import_rows WHERE message = ?1 AND name = ?2)`, r.message, r.name)
 	}
 }
 
-// withoutFile returns a message without the file that an import gave it: as it was before, or as another import has it.
+// withoutFile returns a message without the file of an import: as it was before, or as another import has it.
 func (t *writeTx) withoutFile(r importRow) (before fileBefore) {
 	if len(r.before) == 0 && !t.Find("SELECT before FROM import_rows WHERE message = ? AND before IS NOT NULL AND NOT has_file ORDER BY import LIMIT 1", []any{r.message}, &r.before) {
 		before.Whole = true
@@ -115,8 +115,8 @@ func (t *writeTx) withoutFile(r importRow) (before fileBefore) {
 	return before
 }
 
-// takeFileBack removes the imported file of a message, whose text stays if somebody has edited it since.
-func (t *writeTx) takeFileBack(seq int64, before fileBefore) {
+// removeFile removes the imported file of a message. It restores the text unless it has been edited since.
+func (t *writeTx) removeFile(seq int64, before fileBefore) {
 	var content string
 	var packed []byte
 	var isEdited bool
@@ -149,8 +149,8 @@ func (t *writeTx) takeFileBack(seq int64, before fileBefore) {
 	t.s.index.MarkStale(t.Conn, seq)
 }
 
-// undoName forgets whose a name was for an import, unless another import says the same, and gives the messages under
-// the name to whose it was for another import. It reports whether there is more to do.
+// undoName removes one name that an import has learned, unless another import says the same. It attributes the messages to the
+// person of the latest other import, or to the placeholder. It reports whether there is more to do.
 func (t *writeTx) undoName(i ImportRecord) (more bool) {
 	var name, person bridge.JID
 	if !t.Find("SELECT name, person FROM import_names WHERE import = ? LIMIT 1", []any{i.Seq}, &name, &person) {
@@ -162,7 +162,7 @@ func (t *writeTx) undoName(i ImportRecord) (more bool) {
 	}
 	var others int
 	t.Find("SELECT count(*) FROM import_names WHERE name = ? AND person = ? AND import != ?", []any{string(name), string(person), i.Seq}, &others)
-	if is := learned(t.Conn, name); is.Person != person || others > 0 {
+	if owner := nameOwner(t.Conn, name); owner.Person != person || others > 0 {
 		return forget()
 	}
 	next := name
@@ -178,8 +178,7 @@ func (t *writeTx) undoName(i ImportRecord) (more bool) {
 	return forget()
 }
 
-// reattribute gives a batch of the messages of exports under a name from one person to another, and reports whether
-// there were any.
+// reattribute attributes a batch of imported messages under a name to another person. It reports whether there were any.
 func (t *writeTx) reattribute(chat, name, from, to bridge.JID) bool {
 	c, found := t.findChat(chat)
 	of, known := t.people.find(name)
@@ -197,7 +196,7 @@ func (t *writeTx) reattribute(chat, name, from, to bridge.JID) bool {
 		is.id, isMe, status, of.id, c.id, was.id, bridge.ExportedID("%"), attributeBatch) > 0 && is.id != was.id
 }
 
-// unusedQuery reports whether a person has been added by imports alone, and nothing names them any more.
+// unusedQuery finds a person who was added by imports only and that nothing refers to any more.
 const unusedQuery = `
 	SELECT 1 FROM people p WHERE p.id = ?1 AND p.name = '' AND p.business_name = '' AND p.username = '' AND p.lid IS NULL AND NOT p.blocked
 		AND p.timer_set_at = 0 AND (p.push_name = '' OR p.pn LIKE ?2)
@@ -213,7 +212,7 @@ const unusedQuery = `
 		AND NOT EXISTS (SELECT 1 FROM event_responses WHERE person = ?1)
 		AND NOT EXISTS (SELECT 1 FROM calls WHERE caller = ?1)`
 
-// undoPeople removes the people whom only an import has added.
+// undoPeople removes the people that only this import has added.
 func (t *writeTx) undoPeople(i ImportRecord) {
 	people := sqlite.List[int64](t.Conn, "SELECT person FROM import_people WHERE import = ?", i.Seq)
 	t.Run("DELETE FROM import_people WHERE import = ?", i.Seq)
@@ -230,7 +229,7 @@ func (t *writeTx) undoPeople(i ImportRecord) {
 	}
 }
 
-// isUnusedChat reports whether only imports have added a chat, and nothing is stored of it any more.
+// isUnusedChat reports whether a chat was added by imports only and is empty.
 func (t *writeTx) isUnusedChat(i ImportRecord, c chatRow) bool {
 	return t.Find(`
 		SELECT 1 FROM chats c WHERE c.id = ?1 AND c.message_count = 0 AND NOT c.archived AND NOT c.pinned AND c.muted_until IS NULL AND NOT c.marked_unread
@@ -243,7 +242,7 @@ func (t *writeTx) isUnusedChat(i ImportRecord, c chatRow) bool {
 			AND NOT EXISTS (SELECT 1 FROM events WHERE chat = ?1)`, []any{c.id, i.Seq, string(i.ChatJID), string(bridge.ImportRunning)}, new(int))
 }
 
-// undoChat removes the chat of an import if only imports have added it, or corrects its number of people.
+// undoChat removes the chat of an import if it is unused, or else corrects its number of people.
 func (t *writeTx) undoChat(i ImportRecord) {
 	c, found := t.findChat(i.ChatJID)
 	switch {
@@ -258,7 +257,7 @@ func (t *writeTx) undoChat(i ImportRecord) {
 	}
 }
 
-// forget removes a person from look-ups. Readers of older snapshots still find them by their id.
+// forget removes a person from look-ups by JID. Readers of older snapshots find the person by the id.
 func (p *people) forget(id int64) {
 	p.change(func() {
 		for _, jid := range []bridge.JID{p.byID[id].pn, p.byID[id].lid} {

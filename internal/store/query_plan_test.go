@@ -126,7 +126,7 @@ func TestPlans_OfLookUpsAreCheap(t *testing.T) {
 	for query, args := range map[string][]any{
 		"SELECT max(timestamp) FROM messages WHERE chat = ?": {1},
 		unfinishedQuery: {1},
-		storedInQuery:   {1, 1, 2, 3, 4},
+		minuteQuery:     {1, 1, 2, 3, 4},
 		underNameQuery:  {1, 1, 1},
 		attributeQuery:  {1, 1, 1, 1, 1, 1, 1},
 		"UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?": {1, 1, 1},

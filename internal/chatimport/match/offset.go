@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Offsets finds the time zone's offset of an export from the texts that it has in common with stored messages. Only a text
-// that occurs once in both counts.
+// Offsets determines the time zone's offset of an export from texts that are also stored. It counts only texts that occur once
+// in the export and once in the store.
 type Offsets struct {
 	seed     maphash.Seed
-	stored   map[uint64]int64 // minutes by text; repeated for a text that occurs again
+	stored   map[uint64]int64 // minutes by text; repeated for a text of several minutes
 	exported map[uint64]wallMinute
 }
 
@@ -23,10 +23,10 @@ const (
 	repeated = -1 << 62
 	// The offsets of time zones are multiples of a quarter of an hour between these (IANA's tz database).
 	leastOffset, mostOffset, offsetStep = -12 * 60, 14 * 60, 15
-	// enoughText is how many characters a text has that is no coincidence by itself.
-	enoughText = 12
-	// clearly is by how much the texts of an offset outnumber all others if it is the right one.
-	clearly = 10
+	// longText is the fewest characters of a text that is enough by itself.
+	longText = 12
+	// majority is how many times more texts the right offset has than all others.
+	majority = 10
 )
 
 // NewOffsets returns an empty comparison.
@@ -34,9 +34,9 @@ func NewOffsets() *Offsets {
 	return &Offsets{seed: maphash.MakeSeed(), stored: make(map[uint64]int64), exported: make(map[uint64]wallMinute)}
 }
 
-func (o *Offsets) sum(text string) uint64 { return maphash.String(o.seed, sameSpelling(text)) }
+func (o *Offsets) sum(text string) uint64 { return maphash.String(o.seed, normalise(text)) }
 
-// AddStored adds a stored message. All stored messages are added before the first exported one.
+// AddStored adds a stored message. Add all stored messages before the first exported one.
 func (o *Offsets) AddStored(text string, at time.Time) {
 	if text == "" {
 		return
@@ -48,7 +48,7 @@ func (o *Offsets) AddStored(text string, at time.Time) {
 	o.stored[sum] = minute
 }
 
-// AddExported adds a message of the export with its wall-clock time, given as if the phone were in UTC.
+// AddExported adds a message of the export with its wall-clock time, as if the phone's time zone were UTC.
 func (o *Offsets) AddExported(text string, wall time.Time) {
 	sum := o.sum(text)
 	if _, found := o.stored[sum]; text == "" || !found {
@@ -58,10 +58,10 @@ func (o *Offsets) AddExported(text string, wall time.Time) {
 	if was, found := o.exported[sum]; found && was.minute != minute {
 		minute = repeated
 	}
-	o.exported[sum] = wallMinute{minute, utf8.RuneCountInString(text) >= enoughText}
+	o.exported[sum] = wallMinute{minute, utf8.RuneCountInString(text) >= longText}
 }
 
-// Offset returns the offset from UTC at which the texts match. ok is false if none match, too few do, or some match at
+// Offset returns the offset from UTC at which the texts match. ok is false if no or too few texts match, or too many match at
 // another offset.
 func (o *Offsets) Offset() (offset time.Duration, ok bool) {
 	votes, isLong := make(map[int64]int), make(map[int64]bool)
@@ -80,5 +80,5 @@ func (o *Offsets) Offset() (offset time.Duration, ok bool) {
 		}
 	}
 	ok = votes[best] > 1 || votes[best] == 1 && isLong[best]
-	return time.Duration(best) * time.Minute, ok && (all-votes[best])*clearly <= votes[best]
+	return time.Duration(best) * time.Minute, ok && (all-votes[best])*majority <= votes[best]
 }

@@ -11,14 +11,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// rule returns a function that reports whether a stored message is a message of an export, by the
-// same sender and of the same minute; nil if the rule does not apply to that message.
+// rule returns a function that reports whether a stored message of the same sender and minute is a message of an export. It
+// returns nil if the rule does not apply to the message.
 type rule func(m *Message) func(*Stored) bool
 
-// sure and sameness list rules from the surest on. What those of sure find is the same beyond doubt.
+// rules lists all rules, the most reliable first. exactRules do not guess.
 var (
-	sure     = []rule{sameFileAndText, sameFile, sameCard, sameContent}
-	sameness = slices.Concat(sure, []rule{namedInText, leftOut, deletedSince})
+	exactRules = []rule{sameFileAndText, sameFile, sameCard, sameContent}
+	rules      = slices.Concat(exactRules, []rule{fileNamedInText, omittedFile, deletedAfterExport})
 )
 
 func sameFile(m *Message) func(*Stored) bool {
@@ -33,11 +33,11 @@ func sameFileAndText(m *Message) func(*Stored) bool {
 	if isSame == nil {
 		return nil
 	}
-	return func(stored *Stored) bool { return isSame(stored) && stored.text.Is(m.text) }
+	return func(stored *Stored) bool { return isSame(stored) && stored.content.Is(m.text) }
 }
 
-// sameCard finds contacts, which one phone writes with their names and the other without: before
-// sameContent takes another file without a name for them.
+// sameCard matches contact cards, which Android exports with their names and iPhones without. It comes before sameContent,
+// which matches other files without names with them.
 func sameCard(m *Message) func(*Stored) bool {
 	switch {
 	case m.MessageType != "documentMessage" || m.SHA256 != nil:
@@ -67,7 +67,7 @@ func sameContent(m *Message) func(*Stored) bool {
 			return !stored.Deleted && strings.HasSuffix(strings.ToLower(stored.Kind), "locationmessage")
 		}
 	}
-	text, file := m.text, sameSpelling(m.FileName)
+	text, file := m.text, normalise(m.FileName)
 	poll, card := pollOf(text), cardName(m.FileName)
 	return func(stored *Stored) bool {
 		switch {
@@ -79,34 +79,33 @@ func sameContent(m *Message) func(*Stored) bool {
 			return isPollOf(text, stored.Text)
 		case isFile(m.MessageType) != stored.isFile():
 			return false
-		case stored.text.Is(text), poll != "" && stored.Exported && poll == stored.pollOf():
-			return !stored.keepsOther(m.SHA256)
+		case stored.content.Is(text), poll != "" && stored.Exported && poll == stored.pollOf():
+			return !stored.hasOtherFile(m.SHA256)
 		}
-		isNamed := m.FileName != "" && m.FileName == stored.FileName || standsFor(stored.Text, file, text) || standsFor(text, stored.fileName, stored.Text)
-		return isNamed && !stored.keepsOther(m.SHA256)
+		isNamed := m.FileName != "" && m.FileName == stored.FileName || isNameOf(stored.Text, file, text) || isNameOf(text, stored.fileName, stored.Text)
+		return isNamed && !stored.hasOtherFile(m.SHA256)
 	}
 }
 
-// standsFor reports whether a text stands for a file: it is its name, perhaps without the ending, and
-// then its caption. All three are as texts are compared.
-func standsFor(text, file, caption string) bool {
+// isNameOf reports whether a text is the name of a file, with or without the extension, optionally followed by a line with the
+// caption. All three are normalised.
+func isNameOf(text, file, caption string) bool {
 	if file == "" || !strings.HasPrefix(text, strings.TrimSuffix(file, path.Ext(file))) {
 		return false
 	}
-	name, below, several := strings.Cut(text, "\n")
-	return (name == file || name == strings.TrimSuffix(file, path.Ext(file))) && (!several || below == caption)
+	name, rest, hasRest := strings.Cut(text, "\n")
+	return (name == file || name == strings.TrimSuffix(file, path.Ext(file))) && (!hasRest || rest == caption)
 }
 
-// namedInText finds documents that stand as a text where the export had, or has, only their
-// names.
-func namedInText(m *Message) func(*Stored) bool {
+// fileNamedInText matches documents with texts that consist of their names.
+func fileNamedInText(m *Message) func(*Stored) bool {
 	switch {
 	case m.MessageType == bridge.TypeText && m.DeletedAt == nil:
 		return func(stored *Stored) bool {
 			return stored.Exported && stored.HasFile && isNoteOf(m.text, stored.fileName)
 		}
 	case m.SHA256 != nil && m.FileName != "":
-		file := sameSpelling(m.FileName)
+		file := normalise(m.FileName)
 		return func(stored *Stored) bool {
 			return stored.Exported && stored.Kind == bridge.TypeText && isNoteOf(stored.Text, file)
 		}
@@ -114,26 +113,24 @@ func namedInText(m *Message) func(*Stored) bool {
 	return nil
 }
 
-// isNoteOf reports whether a text is a file's name with the app's words after it, in brackets. Both
-// are as texts are compared.
+// isNoteOf reports whether a text is the name of a file followed by a note of the app in brackets. Both are normalised.
 func isNoteOf(text, file string) bool {
 	if file == "" || !strings.HasPrefix(text, file+" ") {
 		return false
 	}
-	words, _, _ := strings.Cut(text[len(file)+1:], "\n")
-	return strings.HasPrefix(words, "(") && strings.HasSuffix(words, ")") || strings.HasPrefix(words, "<") && strings.HasSuffix(words, ">")
+	note, _, _ := strings.Cut(text[len(file)+1:], "\n")
+	return strings.HasPrefix(note, "(") && strings.HasSuffix(note, ")") || strings.HasPrefix(note, "<") && strings.HasSuffix(note, ">")
 }
 
-// StandsFor reports whether a stored text stands for a file from an export that was left out before:
-// its name, perhaps with its caption or with the app's words after it.
-func StandsFor(stored, file, caption string) bool {
-	stored, file = sameSpelling(stored), sameSpelling(file)
-	return standsFor(stored, file, sameSpelling(caption)) || isNoteOf(stored, file)
+// NamesFile reports whether a stored text only names a file that an earlier export omitted.
+func NamesFile(stored, file, caption string) bool {
+	stored, file = normalise(stored), normalise(file)
+	return isNameOf(stored, file, normalise(caption)) || isNoteOf(stored, file)
 }
 
-// leftOut finds files that an export has left out, or had: some leave their captions out, too,
-// and iPhones the names of contacts.
-func leftOut(m *Message) func(*Stored) bool {
+// omittedFile matches files if this export or an earlier one omits them. Some exports also omit captions, and iPhones the
+// names of contacts.
+func omittedFile(m *Message) func(*Stored) bool {
 	if !isFile(m.MessageType) {
 		return nil
 	}
@@ -146,14 +143,14 @@ func leftOut(m *Message) func(*Stored) bool {
 	}
 }
 
-// deletedSince finds what was deleted since it was exported: it must not come back.
-func deletedSince(*Message) func(*Stored) bool {
+// deletedAfterExport matches messages that were deleted after the export, so that they are not stored again.
+func deletedAfterExport(*Message) func(*Stored) bool {
 	return func(stored *Stored) bool { return stored.Deleted }
 }
 
-// deletedLater finds what was deleted since it was stored, which keeps it. A wrong one costs
-// nothing but the mark of a deletion.
-func deletedLater(m *Message) func(*Stored) bool {
+// deletedAfterStoring matches messages that were deleted before the export and are stored with their content. They stay as
+// they are, so a wrong match loses only the mark of a deletion.
+func deletedAfterStoring(m *Message) func(*Stored) bool {
 	if m.DeletedAt == nil {
 		return nil
 	}
@@ -168,8 +165,8 @@ func isFile(kind string) bool {
 	return false
 }
 
-// sameSpelling returns a text without what phones and exports write differently.
-func sameSpelling(s string) string {
+// normalise removes from a text what phones and exports write differently: carriage returns, directional marks, special spaces.
+func normalise(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\r' || r == '\u200e' || r == '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069':
@@ -182,15 +179,15 @@ func sameSpelling(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// cardName returns the name of the contact that a file has; empty for another file.
+// cardName returns the name of the contact in the name of a contact card; empty for another file.
 func cardName(file string) string {
 	if ext := path.Ext(file); strings.EqualFold(ext, ".vcf") {
-		return sameSpelling(strings.TrimSuffix(file, ext))
+		return normalise(strings.TrimSuffix(file, ext))
 	}
 	return ""
 }
 
-// isPollOf reports whether a text is a poll with a question, as exports write it.
+// isPollOf reports whether a text is an exported poll with a question.
 func isPollOf(text, question string) bool {
 	_, poll, _ := strings.Cut(text, "\n")
 	return poll == question || strings.HasPrefix(poll, question+"\n")
@@ -199,10 +196,10 @@ func isPollOf(text, question string) bool {
 // pollOption matches an option of a poll in an export, with its votes.
 var pollOption = regexp.MustCompile(`(?m)^([^:：\n]{1,40}[:：] .*) \([^()\n]*\pN[^()\n]*\)$`)
 
-// pollOf returns a poll in an export without its votes, which change; empty for another text.
+// pollOf returns an exported poll without its votes, which change; empty for another text.
 func pollOf(text string) string {
-	head, options, _ := strings.Cut(text, "\n")
-	if !strings.HasSuffix(head, ":") && !strings.HasSuffix(head, "：") || len(pollOption.FindAllStringIndex(options, 2)) < 2 {
+	heading, options, _ := strings.Cut(text, "\n")
+	if !strings.HasSuffix(heading, ":") && !strings.HasSuffix(heading, "：") || len(pollOption.FindAllStringIndex(options, 2)) < 2 {
 		return ""
 	}
 	return pollOption.ReplaceAllString(text, "$1")

@@ -1,6 +1,6 @@
 // Package match compares messages of exported chats with stored ones.
 //
-// Texts come from strangers: every comparison takes time that grows linearly with them.
+// Texts are untrusted, so the time of a comparison grows linearly with their length.
 package match
 
 import (
@@ -13,17 +13,16 @@ import (
 // maxMention bounds the name that an export shows for a mentioned person, in characters.
 const maxMention = 255
 
-// Text compares texts of exports with a stored text, in which people may be mentioned under other
-// spellings: stored texts have their numbers or LIDs after the "@", exports their names.
+// Text is a stored text that is compared with texts of exports. After the "@" of a mention, a stored text has the person's
+// number or LID, and an export has the name.
 type Text struct {
 	stored string
-	// literals are the parts of stored between the mentions in it: one more than there are mentions.
+	// literals are the parts of stored between its mentions, one more than there are mentions.
 	literals []string
 }
 
-// NewText returns a stored text for comparisons. spellings lists what may follow the "@" of a
-// mention in it, such as numbers, LIDs and names of the people whom it mentions. If it mentions somebody, other numbers after an
-// "@" are mentions, too.
+// NewText returns a stored text for comparisons. spellings lists the numbers, LIDs and names of the people that it mentions.
+// Unless the list is empty, every long number after an "@" is a mention, too.
 func NewText(stored string, spellings ...string) Text {
 	t := Text{stored: stored}
 	spellings = slices.DeleteFunc(spellings, func(s string) bool { return s == "" })
@@ -51,8 +50,7 @@ func NewText(stored string, spellings ...string) Text {
 	return t
 }
 
-// numberLength returns how many digits a text begins with, if they may be the number or the LID of a person of whom the store
-// does not know it; else 0.
+// numberLength returns how many digits a text begins with if they may be a number or a LID; else 0.
 func numberLength(s string) int {
 	const fewest = 7 // digits
 	if n := len(s) - len(strings.TrimLeft(s, "0123456789")); n >= fewest {
@@ -61,8 +59,7 @@ func numberLength(s string) int {
 	return 0
 }
 
-// longestPrefix returns the length of the longest of some sorted texts that s begins with; 0 if it
-// begins with none of them.
+// longestPrefix returns the length of the longest of some sorted texts that is a prefix of s; 0 if none is.
 func longestPrefix(sorted []string, s string) int {
 	if most := sorted[len(sorted)-1]; len(sorted) == 1 && !strings.HasPrefix(s, most) {
 		return 0
@@ -90,11 +87,11 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// Is reports whether a text of an export is the stored one: the same but for what follows the "@"
-// of the mentions, which is at most 255 characters of one line.
+// Is reports whether a text of an export is the stored one, except for the names after the "@" of mentions. A name has at
+// most 255 characters and no line break.
 //
-// It takes each literal at the first place after its mention, without trying later ones: a name with
-// the literal and another "@" in it counts as two mentions, and the last mention takes up the rest.
+// It ends a name where the next literal first occurs, and does not try later positions. A name that contains the literal and
+// another "@" counts as two mentions. The last mention extends to the last literal.
 func (t Text) Is(exported string) bool {
 	if t.literals == nil || exported == t.stored {
 		return exported == t.stored
@@ -121,7 +118,7 @@ func (t Text) Is(exported string) bool {
 	return found && isMention(name)
 }
 
-// afterMention returns what follows a mentioned name and then a literal, which another mention follows.
+// afterMention returns the rest of a text after a mentioned name and a literal, before the next mention.
 func afterMention(s, literal string) (rest string, found bool) {
 	if s == "" {
 		return "", false
@@ -135,7 +132,7 @@ func afterMention(s, literal string) (rest string, found bool) {
 	return s[first+i+len(literal):], true
 }
 
-// isMention reports whether a text may be a name that an export shows after the "@" of a mention.
+// isMention reports whether a text may be a name after the "@" of a mention.
 func isMention(name string) bool {
 	return name != "" && !strings.Contains(name, "\n") && utf8.RuneCountInString(name) <= maxMention
 }

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// batch and batchBytes limit the messages of one transaction, for which what comes over the
-	// connection waits. A minute is not divided, up to mostBatch and mostBatchBytes.
+	// batch and batchBytes limit the messages of one transaction, because received messages wait until it ends. A batch
+	// divides no minute, unless it reaches mostBatch or mostBatchBytes.
 	batch          = 200
 	mostBatch      = 2000
 	batchBytes     = 1 << 20
@@ -26,7 +26,7 @@ const (
 	maxNames = 4096
 )
 
-// prepare reads the whole export, without storing anything.
+// prepare reads the whole export and stores nothing.
 func (j *job) prepare(ctx context.Context) (err error) {
 	export := j.r.Export
 	if j.archive, err = chatexport.Open(source{j.ctx, export}, export.Size(), j.i.o.Limits); err != nil {
@@ -38,7 +38,7 @@ func (j *job) prepare(ctx context.Context) (err error) {
 	}
 	zone, zoneFrom := j.zone()
 	if err := j.archive.Survey(chatexport.Options{Zone: zone, Now: j.i.o.Now(), Order: j.r.Order, IsName: isName}); err != nil {
-		return datesFault(err)
+		return datesError(err)
 	}
 	var notes chatexport.Notes
 	var names []string
@@ -85,7 +85,7 @@ func notNull[T any](list []T) []T {
 	return list
 }
 
-// hash reads all files to their end, which shows that they are whole.
+// hash hashes all files. It reads them to their end, which shows that they are complete.
 func (j *job) hash(ctx context.Context, files map[string]bool) error {
 	j.sums = make(map[string][]byte, len(files))
 	for name := range files {
@@ -109,38 +109,40 @@ func (j *job) read(name string, do func(io.Reader) error) error {
 	return errors.Join(do(file), file.Close())
 }
 
-// takeOver stores what is not stored.
-func (j *job) takeOver(ctx context.Context) error {
-	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID, j.family, j.known(), j.first, j.last)
+// importAll stores the messages that are not stored.
+func (j *job) importAll(ctx context.Context) error {
+	run, err := j.i.o.Store.BeginExport(ctx, j.state.ChatJID, j.tree, j.first, j.last)
 	if err != nil {
 		return err
 	}
-	if run.Import = j.seq; !j.r.DryRun {
-		if err := j.storePeople(ctx, run); err != nil {
+	run.Import = j.seq
+	m := &matcher{store: j.i.o.Store, run: run, known: j.known(), now: j.i.o.Now, matched: make(map[int64]bool)}
+	if !j.r.DryRun {
+		if err := j.storePeople(ctx, m); err != nil {
 			return err
 		}
 	}
-	done := j.i.o.Kept.Adding()
+	done := j.i.o.Files.Adding()
 	defer done()
 	gathered, size := make([]chatexport.Message, 0, batch), 0
-	for m, err := range j.archive.Messages(new(chatexport.Notes)) {
+	for message, err := range j.archive.Messages(new(chatexport.Notes)) {
 		if err != nil {
 			return err
 		}
-		if n := len(gathered); n >= mostBatch || size >= mostBatchBytes || (n >= batch || size >= batchBytes) && !m.At.Truncate(time.Minute).Equal(gathered[n-1].At.Truncate(time.Minute)) {
-			if err := j.store(ctx, run, gathered); err != nil {
+		if n := len(gathered); n >= mostBatch || size >= mostBatchBytes || (n >= batch || size >= batchBytes) && !message.At.Truncate(time.Minute).Equal(gathered[n-1].At.Truncate(time.Minute)) {
+			if err := j.store(ctx, m, gathered); err != nil {
 				return err
 			}
 			clear(gathered) // or it would retain the texts
 			gathered, size = gathered[:0], 0
 		}
-		gathered = append(gathered, m)
-		size += len(m.Text) + len(m.Sender) + len(m.File) + len(m.Name)
+		gathered = append(gathered, message)
+		size += len(message.Text) + len(message.Sender) + len(message.File) + len(message.Name)
 	}
-	return j.store(ctx, run, gathered)
+	return j.store(ctx, m, gathered)
 }
 
-// known returns the people who are senders of the export.
+// known returns the identified senders of the export.
 func (j *job) known() (people []bridge.JID) {
 	for _, is := range j.senders {
 		if is.known {
@@ -150,113 +152,116 @@ func (j *job) known() (people []bridge.JID) {
 	return people
 }
 
-// storePeople stores the chat and the names in it, and attributes what is stored under a name to the person whose name it
-// has turned out to be.
-func (j *job) storePeople(ctx context.Context, run *store.ExportRun) error {
+// storePeople stores the chat and the senders. It attributes messages that are stored under placeholders to the people who are
+// identified now.
+func (j *job) storePeople(ctx context.Context, m *matcher) error {
 	s, chat := j.i.o.Store, j.state.ChatJID
 	if chat.IsImport() {
 		if err := s.AddImportedChat(ctx, chat, j.name, len(j.senders)); err != nil {
 			return err
 		}
 	}
-	nobodies := make(store.NobodyNames)
+	placeholders := make(map[bridge.JID]string)
 	for name, is := range j.senders {
-		nobodies[is.nobody] = name // also of people who are known: it says which of two names in another case they are
+		placeholders[is.placeholder] = name // also of identified people: it distinguishes names that differ in case
 	}
-	if err := s.SaveImportPeople(ctx, run, nobodies); err != nil {
+	if err := s.SaveImportPeople(ctx, m.run, m.known, placeholders); err != nil {
 		return err
 	}
 	for _, is := range j.senders {
 		if !is.known {
 			continue
 		}
-		if err := s.Attribute(ctx, run, is.nobody, is.jid, is.isMe); err != nil {
+		if err := m.attribute(ctx, is); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// store stores those of some messages that are not stored, with their files.
-func (j *job) store(ctx context.Context, run *store.ExportRun, gathered []chatexport.Message) error {
-	messages := make([]bridge.ExportedMessage, len(gathered))
-	for n, m := range gathered {
-		messages[n] = j.exported(m)
+// store stores the messages of a batch that are not stored, with their files.
+func (j *job) store(ctx context.Context, m *matcher, gathered []chatexport.Message) error {
+	compared, messages := make([]*match.Message, len(gathered)), make([]*store.ExportedMessage, len(gathered))
+	for n := range gathered {
+		compared[n] = j.exported(gathered[n])
+		messages[n] = compared[n].ExportedMessage
 	}
-	results, err := j.i.o.Store.MatchExport(ctx, run, messages)
+	err := m.match(ctx, compared)
 	if err == nil && !j.r.DryRun {
-		err = j.admit(run, messages, results, gathered)
+		if err = j.admit(m.run, messages, gathered); err == nil {
+			err = j.save(ctx, m.run, compared, messages, gathered)
+		}
 	}
 	if err != nil {
 		return err
 	}
-	files := 0
-	for n := range messages {
-		if !results[n].TakesFile {
-			continue
-		}
-		files++
-		if j.r.DryRun {
-			continue
-		}
-		if err := j.keep(ctx, &messages[n], gathered[n]); err != nil {
-			return err
-		}
-	}
-	if !j.r.DryRun {
-		if files > 0 {
-			err = j.i.o.Kept.Sync()
-		}
-		if err == nil {
-			err = j.i.o.Store.SaveExported(ctx, run, messages, results)
-		}
-		for n := range messages {
-			if err == nil && results[n].TakesFile {
-				err = j.i.o.Kept.Settle(messages[n].SHA256)
+	j.change(func(state *bridge.Import) {
+		for _, message := range messages {
+			if message.Seq == 0 {
+				state.Imported++
+			} else {
+				state.Duplicates++
+			}
+			if message.TakesFile {
+				state.Media++
 			}
 		}
-		if err != nil {
-			return err
-		}
-	}
-	added := 0
-	for _, result := range results {
-		if result.Seq == 0 {
-			added++
-		}
-	}
-	j.change(func(state *bridge.Import) {
-		state.Imported += added
-		state.Duplicates += len(results) - added
-		state.Media += files
 	})
 	return nil
 }
 
-// admit refuses what would exceed the quota of the token tree, or the reserve of the disk.
-func (j *job) admit(run *store.ExportRun, messages []bridge.ExportedMessage, results []match.Result, gathered []chatexport.Message) error {
+// save stores a batch: first the files, which must be on the disk when messages refer to them.
+func (j *job) save(ctx context.Context, run *store.ExportRun, compared []*match.Message, messages []*store.ExportedMessage, gathered []chatexport.Message) error {
+	var files [][]byte
+	for n, message := range compared {
+		if !message.TakesFile {
+			continue
+		}
+		if err := j.unpack(ctx, message, gathered[n]); err != nil {
+			return err
+		}
+		files = append(files, message.SHA256)
+	}
+	if files != nil {
+		if err := j.i.o.Files.Sync(); err != nil {
+			return err
+		}
+	}
+	if err := j.i.o.Store.SaveExported(ctx, run, messages); err != nil {
+		return err
+	}
+	for _, sum := range files {
+		if err := j.i.o.Files.Settle(sum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// admit returns an error if a batch exceeds the quota of the token tree or the reserve of the disk.
+func (j *job) admit(run *store.ExportRun, messages []*store.ExportedMessage, gathered []chatexport.Message) error {
 	var size int64
 	for n, m := range messages {
-		if results[n].Seq == 0 {
-			size += store.ExportedBytes(m)
+		if m.Seq == 0 {
+			size += m.Bytes()
 		}
-		if results[n].TakesFile {
+		if m.TakesFile {
 			size += j.archive.Size(gathered[n].File)
 		}
 	}
-	if quota := j.i.o.Quota; quota > 0 && run.Family != intake.Operator && run.Used+size > quota {
+	if quota := j.i.o.Quota; quota > 0 && run.Tree != intake.Operator && run.Used+size > quota {
 		return bridge.Fail(bridge.CodePayloadTooLarge, "the imports of this token, and of the tokens that it created, may store %d MB, which IMPORT_QUOTA sets, and have stored %d MB: import the rest with BRIDGE_TOKEN, or raise IMPORT_QUOTA", quota>>20, run.Used>>20)
 	}
 	return j.i.o.Reserve.Check(size)
 }
 
-// keep unpacks the file of a message to where it stays.
-func (j *job) keep(ctx context.Context, m *bridge.ExportedMessage, of chatexport.Message) error {
+// unpack adds the file of a message to the imported files.
+func (j *job) unpack(ctx context.Context, m *match.Message, of chatexport.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return j.read(of.File, func(r io.Reader) error {
-		file, err := j.i.o.Kept.Add(j.i.o.Reserve.Reader(r), of.Name, of.Type, of.PTT)
+		file, err := j.i.o.Files.Add(j.i.o.Reserve.Reader(r), of.Name, of.Type, of.PTT)
 		if err != nil {
 			return err
 		}
@@ -267,20 +272,21 @@ func (j *job) keep(ctx context.Context, m *bridge.ExportedMessage, of chatexport
 		if file.Type != bridge.MediaDocument {
 			m.Media.FileName = ""
 		}
+		m.ReplacesText = m.Found != nil && match.NamesFile(m.Found.Text, m.Media.FileName, m.Content)
 		return nil
 	})
 }
 
-// exported returns a message as it is stored, without its file.
-func (j *job) exported(m chatexport.Message) bridge.ExportedMessage {
+// exported returns the form of a message for comparing and storing, without its file.
+func (j *job) exported(m chatexport.Message) *match.Message {
 	by := j.senders[m.Sender]
-	e := bridge.ExportedMessage{
-		// Within the limits of what is stored, with which it is compared.
+	e := &match.Message{Previous: by.previous, FileName: m.Name, ExportedMessage: &store.ExportedMessage{
+		// Within the limits of stored messages, because it is compared with them.
 		Message: bridge.Bounded(bridge.Message{
 			Chat: j.state.ChatJID, SenderJID: by.jid, FromMe: by.isMe, Timestamp: bridge.At(m.At), MessageType: bridge.TypeText, Content: m.Text,
 		}).(bridge.Message),
-		Nobody: by.nobody, Formerly: by.formerly, FileName: m.Name,
-	}
+		Placeholder: by.placeholder,
+	}}
 	e.Caption = e.Content
 	if by.isMe {
 		e.Status = new(bridge.DeliverySent)
@@ -292,7 +298,7 @@ func (j *job) exported(m chatexport.Message) bridge.ExportedMessage {
 	case chatexport.Attached:
 		e.MessageType, e.SHA256 = string(m.Type)+"Message", j.sums[m.File]
 		if e.SHA256 == nil && m.Type == bridge.MediaDocument && e.Content == "" {
-			e.Content = m.Name // which would be lost otherwise
+			e.Content = m.Name // no other field of a message without a file has it
 		}
 	case chatexport.Omitted:
 		e.MessageType = bridge.TypeOmitted

@@ -12,12 +12,12 @@ import (
 	"bridged/internal/folding"
 )
 
-// colonNames returns a function that reports whether somebody has a name with colons: in names of the request, in the
-// name of the export's file, or among the people whom the caller may know.
+// colonNames returns a function that reports whether a text with colons is a name: of the request, in the name of the export's
+// file, or of a person who is not hidden from the caller.
 func (j *job) colonNames(ctx context.Context) (func(name string) bool, error) {
 	known := make(map[string]bool)
 	for name := range j.r.Names {
-		known[caseless(name)] = true
+		known[foldName(name)] = true
 	}
 	people := j.i.o.Store.NamesWithColons()
 	hidden, err := j.r.hidden(ctx, slices.Concat(slices.Collect(maps.Values(people))...))
@@ -26,18 +26,18 @@ func (j *job) colonNames(ctx context.Context) (func(name string) bool, error) {
 	}
 	for name, all := range people {
 		if slices.ContainsFunc(all, func(jid bridge.JID) bool { return !hidden[jid] }) {
-			known[caseless(name)] = true
+			known[foldName(name)] = true
 		}
 	}
 	files := []string{lettersOf(j.r.FileName), lettersOf(j.archive.TextName())}
 	return func(name string) bool {
 		letters := lettersOf(name + ".")
-		return known[caseless(name)] || letters != "" && slices.ContainsFunc(files, func(file string) bool { return strings.HasSuffix(file, letters) })
+		return known[foldName(name)] || letters != "" && slices.ContainsFunc(files, func(file string) bool { return strings.HasSuffix(file, letters) })
 	}, nil
 }
 
-// lettersOf returns the letters and digits of a file's name without its extension, and without the number of a copy: file
-// systems and browsers replace colons.
+// lettersOf returns the letters and digits of a file's name, without its extension and the number of a copy. File systems and
+// browsers replace colons, so the other characters do not count.
 func lettersOf(file string) string {
 	file = strings.TrimSuffix(file, path.Ext(file))
 	if i := strings.LastIndex(file, " ("); i > 0 && strings.Trim(file[i:], " (0123456789)") == "" {

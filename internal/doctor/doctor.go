@@ -1,6 +1,6 @@
-// Package doctor checks a bridge and its needs, for the operator and for reports of
-// faults. A check changes nothing, and ends in time. A report holds no token, no text of
-// a message and no whole phone number.
+// Package doctor checks a bridge and what it depends on, for the operator and for bug reports. A check
+// changes nothing and has a timeout. A report contains no tokens, no texts of messages and no whole phone
+// numbers.
 package doctor
 
 import (
@@ -34,47 +34,46 @@ type Finding struct {
 	Remedy  string  `json:"remedy,omitempty"`
 }
 
-// Check looks at one subject.
+// Check examines one subject.
 type Check struct {
-	Name string
-	Look func(ctx context.Context) []Finding
-	// Public marks findings whose long numbers are no phone numbers.
-	Public bool
+	Name   string
+	Look   func(ctx context.Context) []Finding
+	Public bool // its findings contain no phone numbers, so numbers are not masked
 }
 
 // Report holds all findings, in the order of the checks.
 type Report struct {
-	OK       bool      `json:"ok"` // whether none failed
+	OK       bool      `json:"ok"` // whether no check failed
 	Findings []Finding `json:"findings"`
 }
 
-const patience = 15 * time.Second
+const timeout = 15 * time.Second
 
 // Examine runs the checks at the same time.
 func Examine(ctx context.Context, checks []Check) Report {
 	found := make([][]Finding, len(checks))
-	var looking sync.WaitGroup
+	var running sync.WaitGroup
 	for i, check := range checks {
-		looking.Go(func() { found[i] = check.take(ctx, patience) })
+		running.Go(func() { found[i] = check.run(ctx, timeout) })
 	}
-	looking.Wait()
+	running.Wait()
 	var report Report
 	report.Findings = slices.Concat(found...)
 	report.OK = !slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Verdict == Fail })
 	return report
 }
 
-// take runs a check for so long at most: a file system that hangs ignores the context.
-func (c *Check) take(ctx context.Context, limit time.Duration) []Finding {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+// run runs a check and returns its findings, or a warning after a timeout.
+func (c *Check) run(ctx context.Context, timeout time.Duration) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	looked := make(chan []Finding, 1)
-	go func() { looked <- c.Look(ctx) }()
+	found := make(chan []Finding, 1)
+	go func() { found <- c.Look(ctx) }() // it may ignore the context, if a file system hangs
 	var findings []Finding
 	select {
-	case findings = <-looked:
+	case findings = <-found:
 	case <-ctx.Done():
-		findings = []Finding{warn(fmt.Sprintf("no answer within %v", limit), "try again; if it stays, look at what is slow")}
+		findings = []Finding{warn(fmt.Sprintf("no answer within %v", timeout), "try again; if this repeats, find out what is slow")}
 	}
 	for i := range findings {
 		f := &findings[i]
@@ -86,13 +85,13 @@ func (c *Check) take(ctx context.Context, limit time.Duration) []Finding {
 	return findings
 }
 
-// example matches the number that sentences show as an example.
+// example matches the phone number that sentences have as an example.
 var example = regexp.MustCompile(`\b` + bridge.ExamplePhone + `\b`)
 
-// masked returns a text without whole phone numbers, except the one that shows how to write one.
+// masked masks the phone numbers in a text, except the example.
 func masked(text string) string {
-	const holder = "\x00"
-	return strings.ReplaceAll(bridge.Redact(example.ReplaceAllLiteralString(text, holder)), holder, bridge.ExamplePhone)
+	const placeholder = "\x00"
+	return strings.ReplaceAll(bridge.Redact(example.ReplaceAllLiteralString(text, placeholder)), placeholder, bridge.ExamplePhone)
 }
 
 func ok(message string) Finding { return Finding{Verdict: OK, Message: message} }
@@ -104,7 +103,7 @@ func fail(message, remedy string) Finding {
 	return Finding{Verdict: Fail, Message: message, Remedy: remedy}
 }
 
-// about names the subject of a finding, where a check has several.
+// about sets the subject of a finding, for a check that has several.
 func (f Finding) about(subject string) Finding {
 	f.Check = subject
 	return f
@@ -125,7 +124,7 @@ func (r Report) String() string {
 			fmt.Fprintf(&b, "%*s→ %s\n", len("warn")+2+width+2, "", f.Remedy)
 		}
 	}
-	fmt.Fprintf(&b, "\n%s, %s. To report a fault, copy all of this: it holds no token, no message and no whole phone number.\n",
+	fmt.Fprintf(&b, "\n%s, %s. To report a bug, copy all of this: it contains no tokens, no messages and no whole phone numbers.\n",
 		count(counts[Fail], "failure"), count(counts[Warn], "warning"))
 	return b.String()
 }

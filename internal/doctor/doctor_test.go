@@ -24,8 +24,8 @@ func TestExamine_EndsAlsoWhereACheckHangs(t *testing.T) {
 			{Name: "slow", Look: func(context.Context) []Finding { <-hang; return nil }},
 			{Name: "quick", Look: func(context.Context) []Finding { return []Finding{ok("done")} }},
 		})
-		if took := time.Since(began); took != patience {
-			t.Errorf("took %v, want %v", took, patience)
+		if took := time.Since(began); took != timeout {
+			t.Errorf("took %v, want %v", took, timeout)
 		}
 		if len(report.Findings) != 2 || report.Findings[0].Verdict != Warn || report.Findings[1].Message != "done" || !report.OK {
 			t.Errorf("found %+v", report)

@@ -15,19 +15,19 @@ import (
 // Way describes how the account reaches the network.
 type Way struct {
 	// HTTP connects as the account does: through its proxy, and to its network.
-	HTTP *http.Client
-	// Whether the network is a simulated one, or reached through a proxy.
-	Simulated, Proxied bool
+	HTTP      *http.Client
+	Simulated bool
+	Proxied   bool
 }
 
-// SocketHost is the host of the network's socket, MediaHost one of its media servers.
+// The hosts that Network connects to.
 const (
 	SocketHost = "web.whatsapp.com"
-	MediaHost  = "mmg.whatsapp.net"
+	MediaHost  = "mmg.whatsapp.net" // one of several media servers
 )
 
-// Network connects to the hosts that the account needs: name, TCP, TLS. Those of a
-// simulated network have one address.
+// Network connects to the hosts that the account needs. In a simulated network all hosts have one
+// address.
 func Network(way Way) Check {
 	return Check{Name: "network", Look: func(ctx context.Context) []Finding {
 		if way.Simulated {
@@ -40,7 +40,7 @@ func Network(way Way) Check {
 }
 
 func reach(ctx context.Context, way Way, host, name string) Finding {
-	began := time.Now()
+	start := time.Now()
 	_, stage, err := head(ctx, way, host)
 	through := ""
 	if way.Proxied {
@@ -50,27 +50,28 @@ func reach(ctx context.Context, way Way, host, name string) Finding {
 	case err == nil && way.Simulated:
 		return warn(name+" answers", "this is not WhatsApp: remove WA_NETWORK_FILE to use the real network")
 	case err == nil:
-		return ok(fmt.Sprintf("%s answers%s in %d ms", name, through, time.Since(began).Milliseconds()))
+		return ok(fmt.Sprintf("%s answers%s in %d ms", name, through, time.Since(start).Milliseconds()))
 	case way.Simulated:
-		return fail(fmt.Sprintf("%s does not answer: %v", name, err), "is it running, and is WA_NETWORK_FILE the one that it wrote last?")
+		return fail(fmt.Sprintf("%s does not answer: %v", name, err), "check that it runs, and that WA_NETWORK_FILE is the file that it wrote last")
 	case way.Proxied:
-		return fail(fmt.Sprintf("%s is not reached%s: %v", name, through, err), "check the proxy, and that it lets "+host+" on port 443 pass")
+		return fail(fmt.Sprintf("cannot reach %s%s: %v", name, through, err), "check the proxy, and that it allows "+host+" on port 443")
 	}
-	return fail(fmt.Sprintf("%s is not reached, %s: %v", name, stage.message, err), fmt.Sprintf(stage.remedy, host))
+	return fail(fmt.Sprintf("cannot reach %s, %s: %v", name, stage.message, err), fmt.Sprintf(stage.remedy, host))
 }
 
-// stage is how far a connection came.
+// stage is a step of a connection, with the message and the remedy if it fails.
 type stage struct{ message, remedy string }
 
 var (
-	resolving  = stage{"its name has no address", "check the DNS of this machine, or of the container, for %s"}
-	connecting = stage{"nothing answers at its address", "let this machine reach %s on port 443 (firewall, route), or set PROXY_URL"}
-	securing   = stage{"TLS fails", "something on the way to %s changes the connection, or this machine's clock or root certificates are wrong"}
-	answering  = stage{"it does not answer", "try again; if it stays, something on the way to %s holds requests back"}
+	resolving  = stage{"because its name has no address", "check the DNS of this machine, or of the container, for %s"}
+	connecting = stage{"because nothing answers at its address", "let this machine reach %s on port 443 (firewall, route), or set PROXY_URL"}
+	securing   = stage{"because TLS fails", "something on the way to %s changes the connection, or the clock or the root certificates of this machine are wrong"}
+	answering  = stage{"because it does not answer", "try again; if this repeats, something on the way to %s delays requests"}
 )
 
-// head requests a page's head, and returns how far that came. Any answer counts.
-func head(ctx context.Context, way Way, host string) (date string, reached stage, err error) {
+// head sends a HEAD request and returns the Date of the answer, whatever its status, or the stage that
+// failed.
+func head(ctx context.Context, way Way, host string) (date string, failed stage, err error) {
 	var at atomic.Pointer[stage]
 	at.Store(&resolving)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -90,8 +91,8 @@ func head(ctx context.Context, way Way, host string) (date string, reached stage
 	client := *way.HTTP
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp, err := client.Do(req)
-	if failed, ok := errors.AsType[*url.Error](err); ok {
-		err = failed.Err // the finding names the address
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err // the finding names the address
 	}
 	if err != nil {
 		return "", *at.Load(), err
@@ -99,8 +100,8 @@ func head(ctx context.Context, way Way, host string) (date string, reached stage
 	return resp.Header.Get("Date"), *at.Load(), resp.Body.Close()
 }
 
-// How far this machine's clock may be off: certificates, codes and the times of messages
-// depend on it.
+// With a larger error of this machine's clock the doctor warns or fails. Certificates, codes and the times
+// of messages depend on the clock.
 const (
 	clockWarns = 30 * time.Second
 	clockFails = 5 * time.Minute
@@ -109,28 +110,28 @@ const (
 // Clock compares this machine's clock with the network's.
 func Clock(way Way) Check {
 	return Check{Name: "clock", Look: func(ctx context.Context) []Finding {
-		began := time.Now()
+		start := time.Now()
 		date, _, err := head(ctx, way, SocketHost)
 		if err != nil {
-			return []Finding{warn("not compared: the network is not reached", "see network")}
+			return []Finding{warn("not compared: cannot reach the network", "follow the remedy of the check network")}
 		}
 		theirs, err := http.ParseTime(date)
 		if err != nil {
-			return []Finding{warn("not compared: the network sends no time", "compare it with a clock that is right")}
+			return []Finding{warn("not compared: the network sends no time", "compare it with another clock")}
 		}
-		return []Finding{compare(theirs, began, time.Now())}
+		return []Finding{compare(theirs, start, time.Now())}
 	}}
 }
 
-// compare judges the clock by a time of the network in whole seconds, sent between two
-// moments.
+// compare compares the clock with the network's, which was read between two moments and has whole
+// seconds.
 func compare(theirs, before, after time.Time) Finding {
 	off := max(before.Sub(theirs.Add(time.Second)), theirs.Sub(after), 0)
 	switch message := fmt.Sprintf("off by %v", off.Round(time.Second)); {
 	case off >= clockFails:
-		return fail(message, "set it, and keep it right with NTP: timedatectl set-ntp true")
+		return fail(message, "set it, and synchronise it with NTP: timedatectl set-ntp true")
 	case off >= clockWarns:
-		return warn(message, "keep it right with NTP: timedatectl set-ntp true")
+		return warn(message, "synchronise it with NTP: timedatectl set-ntp true")
 	}
-	return ok("agrees with the network's")
+	return ok("agrees with the network's clock")
 }

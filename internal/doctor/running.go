@@ -11,20 +11,20 @@ import (
 	"bridged/internal/client"
 )
 
-// Bridge asks the running bridge, if there is one, for its state and that of its
-// account. version is this program's version; phone is the configured number, empty for any.
+// Bridge asks the running bridge for its state and its account's. version is this program's version.
+// phone is the configured number, or "".
 func Bridge(c *client.Client, version, phone string) Check {
 	return Check{Name: "bridge", Look: func(ctx context.Context) []Finding {
 		status, err := c.Status(ctx)
 		if err != nil {
-			return []Finding{unanswered(c, err)}
+			return []Finding{noStatus(c, err)}
 		}
 		stats, err := c.Stats(ctx, bridge.At(time.Now().Add(-24*time.Hour)))
 		findings := []Finding{
 			running(c, stats, err, version), account(status).about("account"), login(status).about("client version in use"), stored(ctx, c).about("store"), webhooks(ctx, c).about("webhooks"),
 		}
 		if user := status.User; phone != "" && user != nil && user.Phone != "" && !bridge.SamePhone(user.Phone, phone) {
-			findings = append(findings, sentenced(Warn, bridge.OtherPhone(user.Phone, phone)).about("account"))
+			findings = append(findings, split(Warn, bridge.OtherPhone(user.Phone, phone)).about("account"))
 		}
 		if status.NewChats != nil {
 			findings = append(findings, newChats(*status.NewChats).about("new chats"))
@@ -42,23 +42,23 @@ func Bridge(c *client.Client, version, phone string) Check {
 	}}
 }
 
-// unanswered explains why the bridge did not return its status.
-func unanswered(c *client.Client, err error) Finding {
+// noStatus explains why the bridge did not return its status.
+func noStatus(c *client.Client, err error) Finding {
 	refused, ok := errors.AsType[*client.Error](err)
 	switch {
 	case ok && refused.Status == http.StatusUnauthorized:
-		return fail(fmt.Sprintf("the bridge at %s does not take this BRIDGE_TOKEN", c.BaseURL()),
-			"run bridged doctor with the variables that the bridge runs with")
+		return fail(fmt.Sprintf("the bridge at %s does not accept this BRIDGE_TOKEN", c.BaseURL()),
+			"run bridged doctor with the variables of the bridge")
 	case ok:
-		return fail(fmt.Sprintf("what answers at %s is in trouble, or no bridge: %v", c.BaseURL(), err),
-			"look into its log; if another program has this address, change LISTEN_ADDR")
+		return fail(fmt.Sprintf("the answer of %s is not a bridge's, or the bridge has a problem: %v", c.BaseURL(), err),
+			"read its log; if another program has this address, change LISTEN_ADDR")
 	}
 	return warn(fmt.Sprintf("no bridge answers at %s", c.BaseURL()), "start it, then run bridged doctor again with the same variables")
 }
 
 func running(c *client.Client, stats client.Stats, err error, version string) Finding {
 	if err != nil {
-		return fail(fmt.Sprintf("the bridge at %s returns no statistics: %v", c.BaseURL(), err), "restart it if this program is a newer version; its log has the cause")
+		return fail(fmt.Sprintf("the bridge at %s returns no statistics: %v", c.BaseURL(), err), "restart it if this program is a newer version; otherwise read its log")
 	}
 	message := fmt.Sprintf("version %s answers at %s since %s; in the last 24 hours %d received, %d sent",
 		stats.Version, c.BaseURL(), moment(stats.StartedAt), stats.Received, stats.Sent)
@@ -79,21 +79,21 @@ func account(s bridge.Status) Finding {
 	if p := s.CatchingUp; p != nil {
 		message += fmt.Sprintf("; %d of %d queued stanzas received", p.Received, p.Expected)
 	}
-	const remedies = "docs/operations.md names what to do for each lastError"
+	const remedies = "if the sentence does not say what to do, docs/operations.md does, under lastError"
 	switch {
 	case s.Status == bridge.StateOpen && s.LastError == nil:
 		return ok(message)
 	case s.Status == bridge.StateOpen:
 		return warn(message, remedies)
 	case s.PausedUntil != nil:
-		return fail(message, "wait: logging in before "+moment(*s.PausedUntil)+" prolongs the pause. Is a second program logging in with this session, or is the connection lost again and again?")
+		return fail(message, "wait: logging in before "+moment(*s.PausedUntil)+" prolongs the pause. Find out whether a second program logs in with this session, or whether the connection breaks again and again")
 	case s.Status == bridge.StateNeedsPair && s.LastError == nil:
 		return fail(message, "link the account: bridged pair")
 	}
 	return fail(message, remedies)
 }
 
-// newChats checks whether the network's quota of new chats is used up, or soon will be.
+// newChats warns if the network's quota of new chats is used up or nearly used up.
 func newChats(q bridge.NewChatQuota) Finding {
 	message := "the network limits the chats that this account starts"
 	if q.Total != nil && q.Used != nil {
@@ -104,24 +104,24 @@ func newChats(q bridge.NewChatQuota) Finding {
 	}
 	switch q.Status {
 	case bridge.QuotaCapped:
-		return warn(message+"; no more may start now", "wait for that time, or let people write first: chats that have begun work")
+		return warn(message+"; the account cannot start more now", "wait until then, or let people write first: existing chats work")
 	case bridge.QuotaFirstWarning, bridge.QuotaSecondWarning:
 		return warn(message+"; the network warns that they will be used up", "start fewer chats, or let people write first")
 	}
 	return ok(message)
 }
 
-// security reports that somebody registers the number elsewhere.
+// security returns the notice that the number is being registered elsewhere.
 func security(s bridge.SecurityNotice) Finding {
 	return warn(s.Message+" ("+moment(s.At)+")", "do what the sentence says; docs/operations.md has more. The notice disappears after 7 days")
 }
 
-// login checks whether the network will refuse the version that the account's client reports.
+// login warns if the network will soon refuse the client's version.
 func login(s bridge.Status) Finding {
 	version := s.ClientVersion.Current
 	switch {
 	case version == "":
-		return ok("an older bridge does not name it")
+		return ok("unknown, because the bridge is older")
 	case s.ClientVersion.ExpiresAt == nil:
 		return ok("WhatsApp Web " + version)
 	}
@@ -132,26 +132,26 @@ func login(s bridge.Status) Finding {
 func stored(ctx context.Context, c *client.Client) Finding {
 	err := c.Call(ctx, http.MethodGet, "/readyz", nil, nil)
 	if bridge.CodeOf(err) == bridge.CodeStorageUnavailable {
-		return fail(err.Error(), "do what the sentence says; the log has the cause")
+		return fail(err.Error(), "follow the sentence; the log has the cause")
 	}
 	return ok("messages can be read")
 }
 
-// history compares the wanted history with the history that the pairing asked for.
+// history compares the configured history with the history that the pairing requested.
 func history(s client.Stats) Finding {
 	message := "HISTORY_IMPORT is " + string(s.HistoryImport)
 	switch paired := string(s.HistoryPaired); {
 	case !s.HistoryImport.Exceeds(s.HistoryPaired):
 		return ok(message)
 	case paired == "":
-		message += ", which the pairing did not ask for"
+		message += ", which the pairing did not request"
 	default:
 		message += ", and was " + paired + " at the pairing"
 	}
-	return warn(message, "pair again: the phone sends its history only then. Or ask for older messages of a chat with POST /api/chats/{jid}/history")
+	return warn(message, "pair again, because the phone sends its history only then. Or request older messages of a chat with POST /api/chats/{jid}/history")
 }
 
-// transcripts checks whether there are minutes left for voice notes.
+// transcripts warns if the minutes of this month are used up.
 func transcripts(t bridge.Transcription) Finding {
 	message := fmt.Sprintf("TRANSCRIBE is %s; %d wait, %d minutes used this month", t.Mode, t.Waiting, (t.SecondsUsed+59)/60)
 	if t.SecondsLimit == nil {
@@ -164,9 +164,9 @@ func transcripts(t bridge.Transcription) Finding {
 	return ok(message)
 }
 
-// webhooks checks whether receivers accept deliveries.
+// webhooks warns about deliveries that have failed for good.
 func webhooks(ctx context.Context, c *client.Client) Finding {
-	const look = "GET /api/webhooks names the receivers and their last errors; dead deliveries can be posted again"
+	const look = "GET /api/webhooks lists the receivers with their last errors; dead deliveries can be posted again"
 	hooks, err := c.Webhooks(ctx)
 	if err != nil {
 		return fail(err.Error(), "the log has the cause")

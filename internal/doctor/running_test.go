@@ -44,7 +44,7 @@ func TestNewChats_WarnsOfTheQuota(t *testing.T) {
 			Warn,
 			"the network limits the chats that this account starts: 45 of 50 are used; the network warns that they will be used up",
 		},
-		{bridge.NewChatQuota{Status: bridge.QuotaCapped}, Warn, "the network limits the chats that this account starts; no more may start now"},
+		{bridge.NewChatQuota{Status: bridge.QuotaCapped}, Warn, "the network limits the chats that this account starts; the account cannot start more now"},
 	} {
 		if got := newChats(test.of); got.Verdict != test.want || got.Message != test.says || (got.Remedy == "") != (test.want == OK) {
 			t.Errorf("%+v: %+v", test.of, got)
@@ -61,7 +61,7 @@ func TestLogin_WarnsOfAVersionThatExpires(t *testing.T) {
 	}{
 		{bridge.ClientVersion{Current: "2.3000.1"}, OK, "WhatsApp Web 2.3000.1"},
 		{bridge.ClientVersion{Current: "2.3000.1", ExpiresAt: &at}, Warn, "WhatsApp Web 2.3000.1, which the network will refuse from 2026-12-24 12:00:00 UTC"},
-		{bridge.ClientVersion{}, OK, "an older bridge does not name it"},
+		{bridge.ClientVersion{}, OK, "unknown, because the bridge is older"},
 	} {
 		got := login(bridge.Status{ClientVersion: test.of})
 		if got.Verdict != test.want || got.Message != test.says || strings.Contains(got.Remedy, "CLIENT_VERSION") != (test.want == Warn) {

@@ -273,7 +273,7 @@ var brokenSetups = map[string]struct {
 	},
 	"full disk": {
 		harm:    remounted(4096, "mount -t tmpfs -o size=4m,mode=700 tmpfs DIR"),
-		verdict: "fail", check: "disk", message: "0.0 GB free", remedy: "make room: without it nothing is stored, and messages wait at the network", code: 1,
+		verdict: "fail", check: "disk", message: "0.0 GB free", remedy: "free some space: until then nothing is stored, and messages wait at the network", code: 1,
 		start: "the disk is full: make room",
 	},
 	"store of a newer bridged": {
@@ -330,7 +330,7 @@ var brokenSetups = map[string]struct {
 	},
 	"directory missing": {
 		harm: func(s *setup) { s.do(os.RemoveAll(s.dir)) }, verdict: "warn", check: "disk", starts: true, message: "DATA_DIR does not exist yet",
-		remedy: "nothing, if bridged was never started here: the first start makes it. Otherwise correct DATA_DIR, or mount its volume",
+		remedy: "nothing, if bridged was never started here: the first start creates it. Otherwise correct DATA_DIR, or mount its volume",
 	},
 }
 

@@ -41,7 +41,7 @@ func TestDoctor_FindsAHealthyBridge(t *testing.T) {
 	if after := tree(t, c.Bridge.Env["DATA_DIR"]); after != files {
 		t.Errorf("the data directory holds\n%s\nand held\n%s", after, files)
 	}
-	c.Bridge.Doctor("BRIDGE_TOKEN=not-the-token-of-this-bridge").Expect(t, "bridge", "fail", "does not take this BRIDGE_TOKEN")
+	c.Bridge.Doctor("BRIDGE_TOKEN=not-the-token-of-this-bridge").Expect(t, "bridge", "fail", "does not accept this BRIDGE_TOKEN")
 }
 
 func TestDoctor_FindsWhatIsMissing(t *testing.T) {
@@ -68,8 +68,8 @@ func TestDoctor_FindsWhatIsMissing(t *testing.T) {
 	p.Doctor().Expect(t, "network", "fail", "the simulated network does not answer")
 	// The real network, with no way to reach it.
 	cut := p.Doctor("WA_NETWORK_FILE=", "PROXY_URL=http://127.0.0.1:1")
-	cut.Expect(t, "network", "fail", "web.whatsapp.com is not reached through PROXY_URL")
-	cut.Expect(t, "network", "fail", "mmg.whatsapp.net is not reached through PROXY_URL")
+	cut.Expect(t, "network", "fail", "cannot reach web.whatsapp.com through PROXY_URL")
+	cut.Expect(t, "network", "fail", "cannot reach mmg.whatsapp.net through PROXY_URL")
 	cut.Expect(t, "client version", "warn", "is unknown")
 	cut.Expect(t, "clock", "warn", "not compared")
 }

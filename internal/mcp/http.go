@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/rs/zerolog/hlog"
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
@@ -45,7 +46,20 @@ func (s *Server) Handler(stopping context.Context) http.Handler {
 		sessions.ServeHTTP(w, r)
 	})
 	authenticated := auth.RequireBearerToken(s.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
-	return guarded(stopping, authenticated(s.admitted(byVersion)))
+	return front.Observe(guarded(stopping, authenticated(s.admitted(byVersion))), s.options.Log, logAccess, func(w http.ResponseWriter, r *http.Request, err error) {
+		hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("agent")
+		refuse(w, errors.New("something went wrong inside the bridge; its log says what"))
+	})
+}
+
+// logAccess logs refused tokens as warnings, and other requests for debugging: calls of tools
+// have lines of their own.
+func logAccess(r *http.Request, status, size int, took time.Duration) {
+	line := hlog.FromRequest(r).Debug()
+	if status == http.StatusUnauthorized {
+		line = front.AccessLine(r, status)
+	}
+	front.Accessed(line, r, status, size, took).Msg("agent")
 }
 
 // The keys of the extra data of a token, which each request has for itself.

@@ -10,6 +10,7 @@ import (
 
 	"bridged/internal/config"
 	"bridged/internal/store"
+	"bridged/internal/store/storefile"
 )
 
 // backupCommand copies chats, messages and settings. It copies tokens, webhooks and hooks only on
@@ -22,7 +23,7 @@ func (e *environment) backupCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := store.BackupFile(e.ctx, filepath.Join(settings.DataDir, "bridged.db"), args[0], withSecrets); err != nil {
+		if err := storefile.Backup(e.ctx, filepath.Join(settings.DataDir, "bridged.db"), args[0], withSecrets); err != nil {
 			return err
 		}
 		holds := "Chats and messages are in %s. Tokens, webhooks and hooks are not: create them again after a restore, or copy them with --with-secrets.\n"

@@ -13,7 +13,7 @@ import (
 	"bridged/internal/config"
 	"bridged/internal/doctor"
 	"bridged/internal/shell"
-	"bridged/internal/store"
+	"bridged/internal/store/storefile"
 	"bridged/internal/wa"
 )
 
@@ -64,7 +64,7 @@ func checks(environ []string) []doctor.Check {
 	list = append(list, ffmpegCheck(c), bridgeCheck(environ, c, faults))
 	list = append(list, serviceChecks(c)...)
 	if c.DataDir != "" {
-		list = append(list, doctor.DataDir(c.DataDir, func(ctx context.Context) bool { return runsHere(ctx, environ) }, store.File(), wa.SessionFile()))
+		list = append(list, doctor.DataDir(c.DataDir, func(ctx context.Context) bool { return runsHere(ctx, environ) }, storefile.Database, wa.SessionFile()))
 	}
 	if hasNetwork {
 		list = append(list, doctor.Network(way), doctor.Clock(way))

@@ -10,7 +10,7 @@ import (
 // saveBlock keeps whether the account blocks a person.
 func (t *writeTx) saveBlock(f bridge.Block) {
 	if f.JID.IsPerson() {
-		t.setBlocked(t.ensurePerson(f.JID).id, f.IsBlocked)
+		t.setBlocked(t.EnsurePerson(f.JID).ID, f.IsBlocked)
 	}
 }
 
@@ -19,7 +19,7 @@ func (t *writeTx) saveBlocklist(f bridge.Blocklist) {
 	var listed []int64
 	for _, jid := range f.JIDs {
 		if jid.IsPerson() {
-			listed = append(listed, t.ensurePerson(jid).id)
+			listed = append(listed, t.EnsurePerson(jid).ID)
 		}
 	}
 	for _, person := range sqlite.List[int64](t.Conn, "SELECT id FROM people WHERE blocked") {

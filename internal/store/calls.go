@@ -44,8 +44,8 @@ func (r *readTx) callsQuery(q bridge.CallQuery) (string, []any) {
 func (r *readTx) scanCall(row *sqlite.Row) (call bridge.Call, place []any) {
 	var seq, caller int64
 	row.Scan(&seq, &call.ID, &call.WireID, &caller, &call.ChatJID, &call.IsGroup, &call.IsVideo, &call.State, &call.StartedAt, &call.EndedAt)
-	p := r.s.people.get(caller)
-	call.FromJID, call.FromLID = p.jid(), p.lid
+	p := r.s.people.Get(caller)
+	call.FromJID, call.FromLID = p.JID(), p.LID
 	return call, []any{call.StartedAt.UnixMilli(), seq}
 }
 
@@ -77,8 +77,8 @@ func (t *writeTx) saveCall(f bridge.Call) {
 	if f.ID == "" || !f.FromJID.IsPerson() {
 		return
 	}
-	caller := t.ensurePerson(f.FromJID)
-	if caller.id == t.people.ownerID() {
+	caller := t.EnsurePerson(f.FromJID)
+	if caller.ID == t.People.OwnerID() {
 		return
 	}
 	chat := t.callChat(f)
@@ -86,13 +86,13 @@ func (t *writeTx) saveCall(f bridge.Call) {
 	if !t.Find(`
 		INSERT INTO calls (id, wire_id, caller, chat, is_group, is_video, state, started_at, noted_at)
 		VALUES (?, ?, ?, nullif(?, 0), ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING seq`,
-		[]any{f.ID, f.WireID, caller.id, chat, f.IsGroup, f.IsVideo, cmp.Or(f.State, bridge.CallRinging), f.StartedAt.UnixMilli(), t.at}, &seq) {
+		[]any{f.ID, f.WireID, caller.ID, chat, f.IsGroup, f.IsVideo, cmp.Or(f.State, bridge.CallRinging), f.StartedAt.UnixMilli(), t.at}, &seq) {
 		return
 	}
 	t.appendCallEvent(bridge.EventCallCreated, seq, chat)
 	t.Run(`
 		DELETE FROM calls WHERE caller = ?1
-			AND seq <= (SELECT seq FROM calls WHERE caller = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, caller.id, maxCallsOfOne)
+			AND seq <= (SELECT seq FROM calls WHERE caller = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, caller.ID, maxCallsOfOne)
 }
 
 // callChat returns the chat of a call; 0 where it has none.
@@ -118,9 +118,9 @@ func (t *writeTx) saveCallChange(f bridge.CallChange) {
 		[]any{f.ID}, &seq, &callerID, &chat, &isGroup, &state, &hasEnd) {
 		return
 	}
-	caller, _ := t.people.find(f.Caller)
-	by, known := t.people.find(f.By)
-	mayChange := caller.id == callerID && (isGroup || known && (by.id == callerID || by.id == t.people.ownerID()))
+	caller, _ := t.People.Find(f.Caller)
+	by, known := t.People.Find(f.By)
+	mayChange := caller.ID == callerID && (isGroup || known && (by.ID == callerID || by.ID == t.People.OwnerID()))
 	next, changes := callAfter(state, f.State, hasEnd)
 	if !mayChange || !changes {
 		return

@@ -5,7 +5,11 @@ import (
 	"context"
 	"fmt"
 
+	"bridged/internal/store/people"
+
 	"bridged/internal/bridge"
+	"bridged/internal/folding"
+	"bridged/internal/search"
 	"bridged/internal/sqlite"
 )
 
@@ -56,8 +60,8 @@ func (r *readTx) chatsQuery(q bridge.ChatQuery) (string, []any) {
 	if r.After(listChats, q.Cursor, &recency, &jid) {
 		f.Add("(c.recency, c.jid) > (?, ?)", recency, jid)
 	}
-	if !blank(q.Q) {
-		needle := foldName(q.Q)
+	if !search.IsBlank(q.Q) {
+		needle := folding.FoldStripped(q.Q)
 		f.Add("(instr(c.folded_name, ?) > 0 OR instr(c.jid, ?) > 0)", needle, needle)
 	}
 	return selectChats + f.Where() + " ORDER BY c.recency, c.jid" + sqlite.Limited + " OFFSET ?", append(f.Args, sqlite.LimitOf(q.Limit)+1, max(q.Offset, 0))
@@ -72,9 +76,9 @@ func (r *readTx) addKind(f *sqlite.Filter, kind bridge.ChatKind) {
 	case bridge.KindCommunity:
 		f.Add("c.is_group AND " + isCommunity)
 	case bridge.KindIndividual:
-		f.Add("NOT c.is_group AND c.person != ?", r.s.people.ownerID())
+		f.Add("NOT c.is_group AND c.person != ?", r.s.people.OwnerID())
 	case bridge.KindSelf:
-		f.Add("NOT c.is_group AND c.person = ?", r.s.people.ownerID())
+		f.Add("NOT c.is_group AND c.person = ?", r.s.people.OwnerID())
 	case bridge.KindImported:
 		f.Add("NOT c.is_group AND +c.person IS NULL") // its index has all groups, too
 	}
@@ -86,8 +90,8 @@ func (r *readTx) scanChat(row *sqlite.Row) (chat bridge.Chat, id, recency int64)
 	row.Scan(&id, &chat.JID, &person, &chat.IsGroup, &chat.Name, &chat.LastMessageAt, &chat.Participants,
 		&chat.UnreadCount, &chat.Archived, &chat.Pinned, &chat.MutedUntil, &recency)
 	if person != 0 {
-		p := r.s.people.get(person)
-		chat.LID, chat.Username = p.lid, p.usernameOrNil()
+		p := r.s.people.Get(person)
+		chat.LID, chat.Username = p.LID, p.UsernameOrNil()
 	}
 	if chat.MutedUntil != nil && chat.MutedUntil.UnixMilli() <= r.s.now() {
 		chat.MutedUntil = nil
@@ -122,8 +126,8 @@ func (r *readTx) addLastMessages(chats []bridge.Chat, ids []int64) {
 			r.Fail(err)
 			m.Status = &d
 		}
-		p := r.s.people.get(sender)
-		m.SenderJID, m.PushName = p.jid(), cmp.Or(m.PushName, p.pushName())
+		p := r.s.people.Get(sender)
+		m.SenderJID, m.PushName = p.JID(), cmp.Or(m.PushName, p.AuthorName())
 		m.Bound()
 		if c := byID[chat]; c != nil {
 			c.LastMessage = &m
@@ -195,8 +199,8 @@ func (s *Store) ChatTimer(ctx context.Context, jid bridge.JID) (bridge.ChatTimer
 		timer := bridge.ChatTimer{Chat: jid}
 		if jid.IsGroup() {
 			r.Find("SELECT timer FROM chats WHERE jid = ?", []any{jid}, &timer.Seconds)
-		} else if p, known := s.people.find(jid); known {
-			r.Find("SELECT timer, nullif(timer_set_at, 0) FROM people WHERE id = ?", []any{p.id}, &timer.Seconds, &timer.SetAt)
+		} else if p, known := s.people.Find(jid); known {
+			r.Find("SELECT timer, nullif(timer_set_at, 0) FROM people WHERE id = ?", []any{p.ID}, &timer.Seconds, &timer.SetAt)
 		}
 		return timer
 	})
@@ -211,7 +215,7 @@ func isChat(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
 
 // findChat looks a chat up by its JID in either form.
 func (t *writeTx) findChat(jid bridge.JID) (chatRow, bool) {
-	jid = t.people.canonical(jid)
+	jid = t.People.Canonical(jid)
 	if c, known := t.s.chats[jid]; known {
 		return c, true
 	}
@@ -241,47 +245,44 @@ func (t *writeTx) addGroup(jid bridge.JID) chatRow {
 	name := jid.User()
 	id := t.Insert(`
 		INSERT INTO chats (jid, is_group, name, folded_name, participants) VALUES (?, 1, ?, ?, 0)`,
-		string(jid), name, foldName(name))
+		string(jid), name, folding.FoldStripped(name))
 	t.Run("INSERT INTO groups (chat) VALUES (?)", id)
 	t.takeSettings(id, jid, "")
 	return chatRow{id: id}
 }
 
 func (t *writeTx) addPrivateChat(jid bridge.JID) chatRow {
-	p := t.ensurePerson(jid)
-	name := chatName(p)
+	p := t.EnsurePerson(jid)
+	name := p.ChatName()
 	id := t.Insert(`
 		INSERT INTO chats (jid, person, is_group, name, folded_name, participants) VALUES (?, ?, 0, ?, ?, ?)`,
-		string(p.jid()), p.id, name, p.foldedChat(), t.privateParticipants(p))
-	t.takeSettings(id, p.jid(), p.lid)
-	return chatRow{id: id, person: p.id}
+		string(p.JID()), p.ID, name, p.FoldedChat(), t.privateParticipants(p))
+	t.takeSettings(id, p.JID(), p.LID)
+	return chatRow{id: id, person: p.ID}
 }
 
-// chatName returns the name of the chat with p.
-func chatName(p person) string { return cmp.Or(p.displayName(), p.jid().User()) }
-
 // privateParticipants returns 2, or 1 in the chat with oneself.
-func (t *writeTx) privateParticipants(p person) int {
-	if p.id == t.people.ownerID() {
+func (t *writeTx) privateParticipants(p people.Person) int {
+	if p.ID == t.People.OwnerID() {
 		return 1
 	}
 	return 2
 }
 
 // updatePrivateChat updates the JID and the names of the chat with p.
-func (t *writeTx) updatePrivateChat(p person) {
-	name := chatName(p)
+func (t *writeTx) updatePrivateChat(p people.Person) {
+	name := p.ChatName()
 	changed := t.Change(`
 		UPDATE chats SET jid = ?1, name = ?2, folded_name = ?3, participants = ?4
 		WHERE person = ?5 AND (jid, name, folded_name, participants) IS NOT (?1, ?2, ?3, ?4)`,
-		string(p.jid()), name, p.foldedChat(), t.privateParticipants(p), p.id)
+		string(p.JID()), name, p.FoldedChat(), t.privateParticipants(p), p.ID)
 	if changed == 0 {
 		return
 	}
 	clear(t.s.chats)
 	var chat int64
-	if t.Find("SELECT id FROM chats WHERE person = ?", []any{p.id}, &chat) {
-		t.takeSettings(chat, p.jid(), p.lid) // those of a JID that is only now known to be theirs
+	if t.Find("SELECT id FROM chats WHERE person = ?", []any{p.ID}, &chat) {
+		t.takeSettings(chat, p.JID(), p.LID) // those of a JID that is only now known to be theirs
 		t.appendEvent(bridge.EventChatUpdated, 0, chat)
 	}
 }
@@ -340,7 +341,7 @@ func mutedColumn(until *bridge.Time) any {
 // postponeSettings keeps the settings of a chat that is not stored yet, unless they are
 // the defaults.
 func (t *writeTx) postponeSettings(f bridge.ChatSettings) {
-	jid := string(t.people.canonical(f.Chat))
+	jid := string(t.People.Canonical(f.Chat))
 	t.Run(`
 		INSERT INTO pending_settings (jid, archived, pinned, muted_until) VALUES (?1, ifnull(?2, 0), ifnull(?3, 0), ?5)
 		ON CONFLICT (jid) DO UPDATE SET archived = ifnull(?2, archived), pinned = ifnull(?3, pinned),
@@ -373,8 +374,8 @@ func (t *writeTx) saveTimer(f bridge.ChatTimer) {
 		t.Run("UPDATE chats SET timer = ? WHERE jid = ?", f.Seconds, string(f.Chat))
 		return
 	}
-	p := t.ensurePerson(f.Chat)
-	t.Run("UPDATE people SET timer = ?1, timer_set_at = ?2 WHERE id = ?3 AND timer_set_at <= ?2", f.Seconds, millis(f.SetAt), p.id)
+	p := t.EnsurePerson(f.Chat)
+	t.Run("UPDATE people SET timer = ?1, timer_set_at = ?2 WHERE id = ?3 AND timer_set_at <= ?2", f.Seconds, millis(f.SetAt), p.ID)
 }
 
 // millis returns a moment in milliseconds, 0 for none.

@@ -3,16 +3,15 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
+	"bridged/internal/store/storefile"
+
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
 	"bridged/internal/search"
-	"bridged/internal/sqlite"
-	"bridged/migrations"
 )
 
 // Damage returns the damage that was found since the store was opened, as a
@@ -33,7 +32,7 @@ const (
 func (s *Store) checkInBackground(ctx context.Context) {
 	defer close(s.checked)
 	for pause := firstCheckPause; ; pause = min(2*pause, longestCheckPause) {
-		if s.check(ctx, s.checkTables) || !bridge.Sleep(ctx, pause) {
+		if s.check(ctx, func(ctx context.Context) (map[string]string, error) { return storefile.CheckTables(ctx, s.o.Path) }) || !bridge.Sleep(ctx, pause) {
 			return
 		}
 	}
@@ -52,9 +51,9 @@ func (s *Store) check(ctx context.Context, tables func(context.Context) (map[str
 	}
 	switch {
 	case dbfile.IsDamage(err):
-		s.noteDamage(explainRead(ctx, err))
+		s.noteDamage(storefile.ExplainRead(ctx, err))
 	case err != nil:
-		sentence := explainRead(ctx, err)
+		sentence := storefile.ExplainRead(ctx, err)
 		s.unchecked.Store(&sentence)
 		s.o.Log.Error().Err(err).Msg("store not checked; trying again")
 		return false
@@ -63,45 +62,6 @@ func (s *Store) check(ctx context.Context, tables func(context.Context) (map[str
 	}
 	s.unchecked.Store(nil)
 	return true
-}
-
-// checkTables returns SQLite's verdicts on damaged tables, by name.
-func (s *Store) checkTables(ctx context.Context) (damaged map[string]string, err error) {
-	c, err := sqlite.Open(s.o.Path, readerPragmas)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	tables, err := realTables(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	damaged = make(map[string]string)
-	for _, table := range tables {
-		began, verdict := time.Now(), ""
-		err := c.Use(ctx, func() { c.Find(`PRAGMA quick_check("`+table+`")`, nil, &verdict) })
-		switch {
-		case dbfile.IsDamage(err):
-			damaged[table] = err.Error()
-		case err != nil:
-			return damaged, err
-		case verdict != "ok":
-			damaged[table] = verdict
-		}
-		if !bridge.Sleep(ctx, time.Since(began)) {
-			return damaged, ctx.Err()
-		}
-	}
-	return damaged, nil
-}
-
-// realTables returns the tables that have pages, first the schema with the list of free
-// pages.
-func realTables(ctx context.Context, c *sqlite.Conn) (names []string, err error) {
-	err = c.Use(ctx, func() {
-		names = sqlite.List[string](c, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
-	})
-	return append([]string{"sqlite_schema"}, names...), err
 }
 
 // noteDamagedTables rebuilds the search index if only that is damaged.
@@ -114,7 +74,7 @@ func (s *Store) noteDamagedTables(damaged map[string]string) {
 		}
 	}
 	if len(causes) > 0 {
-		s.noteDamage(database.Damaged(errors.Join(causes...)))
+		s.noteDamage(storefile.Database.Damaged(errors.Join(causes...)))
 		return
 	}
 	if s.index.SetBroken() {
@@ -127,48 +87,6 @@ func (s *Store) noteDamage(err error) {
 	if s.damage.CompareAndSwap(nil, &err) {
 		s.o.Log.Error().Err(err).Msg("the store is damaged")
 	}
-}
-
-// applicationID marks a SQLite file as a store of ours ("brdg").
-const applicationID = 0x62726467
-
-// database describes the store's file.
-var database = dbfile.Database{
-	Name: "bridged.db",
-	Repair: "stop bridged, put a copy made with `bridged backup` in its place (delete bridged.db-wal and bridged.db-shm) and start again; " +
-		"without a copy, move it away to begin with an empty store",
-	Application: applicationID, SchemaQuery: "PRAGMA user_version", Schema: len(migrations.Names()),
-}
-
-// File describes the store's file, for the doctor.
-func File() dbfile.Database { return database }
-
-// explain turns errors of SQLite, and of stored JSON, into [bridge.CodeStorageUnavailable].
-// Other errors stay as they are.
-func explain(err error) error {
-	var known *bridge.Error
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	if !errors.As(err, &known) && (errors.As(err, &syntax) || errors.As(err, &kind)) {
-		return database.Unreadable(err)
-	}
-	return database.Explain(err)
-}
-
-// explainRead explains an error of reading. If neither SQLite nor ctx caused it, a row cannot be
-// decoded.
-func explainRead(ctx context.Context, err error) error {
-	err = explain(err)
-	var known *bridge.Error
-	switch {
-	case err == nil, errors.As(err, &known):
-		return err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	}
-	return database.Unreadable(err)
 }
 
 func errClosed() error {

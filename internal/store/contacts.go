@@ -4,7 +4,10 @@ import (
 	"context"
 	"strings"
 
+	"bridged/internal/store/people"
+
 	"bridged/internal/bridge"
+	"bridged/internal/folding"
 	"bridged/internal/sqlite"
 )
 
@@ -59,7 +62,7 @@ func (r *readTx) contactsQuery(q bridge.ContactQuery) (string, []any) {
 	if r.After(listContacts, q.Cursor, &nameless, &sortKey, &id) {
 		f.Add("(p.nameless, p.sort_key, p.id) > (?, ?, ?)", nameless, sortKey, id)
 	}
-	if needle := foldName(strings.TrimSpace(q.Q)); needle != "" {
+	if needle := folding.FoldStripped(strings.TrimSpace(q.Q)); needle != "" {
 		if number := bridge.PhoneDigits(q.Q); number != "" {
 			f.Add("(instr(p.folded_names, ?) > 0 OR instr(p.pn, ?) > 0)", needle, number)
 		} else {
@@ -76,7 +79,7 @@ func scanContact(row *sqlite.Row) (c bridge.KnownContact, place []any) {
 	var sortKey string
 	var id int64
 	row.Scan(&id, &pn, &c.LID, &c.Name, &c.PushName, &c.BusinessName, &c.Username, &c.IsBlocked, &nameless, &sortKey, &c.ChatJID)
-	c.JID, c.IsSaved = person{pn: pn, lid: c.LID}.jid(), c.Name != ""
+	c.JID, c.IsSaved = people.Person{PN: pn, LID: c.LID}.JID(), c.Name != ""
 	if pn.Server() == bridge.ServerUser {
 		c.Phone = new(pn.User())
 	}

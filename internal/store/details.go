@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"bridged/internal/store/people"
+
 	"bridged/internal/bridge"
 )
 
@@ -130,7 +132,7 @@ func (d details) hasLink(text string) bool {
 }
 
 // unpack fills the fields of m that the column has.
-func (s *Store) unpack(column []byte, m *bridge.Message, find finder) error {
+func (s *Store) unpack(column []byte, m *bridge.Message, find people.Finder) error {
 	if len(column) == 0 {
 		return nil
 	}
@@ -144,7 +146,7 @@ func (s *Store) unpack(column []byte, m *bridge.Message, find finder) error {
 
 // fill fills the fields of m that details have, with people as find knows them. The content
 // is read already.
-func (s *Store) fill(m *bridge.Message, d details, find finder) {
+func (s *Store) fill(m *bridge.Message, d details, find people.Finder) {
 	m.IsForwarded, m.Kept = d.Forwarded, d.Keep != nil && d.Keep.Kept
 	if !m.Kept && d.Expiration > 0 {
 		m.ExpiresAt = new(bridge.At(m.Timestamp.Add(time.Duration(d.Expiration) * time.Second)))

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"bridged/internal/store/storefile"
+
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
 	"bridged/internal/store/settings"
@@ -54,7 +56,7 @@ func newEraser(s *Store) *eraser {
 // process has left work. It waits for readers only briefly: writers wait for it.
 func (e *eraser) open(ctx context.Context) (err error) {
 	if e.db, err = sqlite.Open(e.s.o.Path, []string{"busy_timeout(100)", "synchronous(FULL)"}); err != nil {
-		return explain(err)
+		return storefile.Explain(err)
 	}
 	pending, err := e.s.Setting(ctx, settingErasing)
 	if pending != "" {
@@ -237,7 +239,7 @@ func (e *eraser) checkpoint(ctx context.Context, mode string) error {
 	var busy, frames, copied *int64
 	err := e.db.Use(ctx, func() { e.db.Find("PRAGMA wal_checkpoint("+mode+")", nil, &busy, &frames, &copied) })
 	if err != nil {
-		return fmt.Errorf("cut off the write-ahead log: %w", explain(err))
+		return fmt.Errorf("cut off the write-ahead log: %w", storefile.Explain(err))
 	}
 	if busy != nil && *busy != 0 {
 		return errBusyLog

@@ -324,12 +324,12 @@ func (r *readTx) addChanges(event *bridge.Event, data string) {
 	r.Decode([]byte(data), &change)
 	event.Changes.Fields = change.Changes
 	for _, reaction := range change.Reactions {
-		by := r.s.people.get(reaction.Sender)
-		event.Reactions = append(event.Reactions, bridge.MessageReaction{SenderJID: by.jid(), Emoji: reaction.Emoji, Timestamp: bridge.Millis(reaction.Timestamp)})
+		by := r.s.people.Get(reaction.Sender)
+		event.Reactions = append(event.Reactions, bridge.MessageReaction{SenderJID: by.JID(), Emoji: reaction.Emoji, Timestamp: bridge.Millis(reaction.Timestamp)})
 	}
 	for _, voter := range change.Voters {
-		by := r.s.people.get(voter)
-		event.Voters = append(event.Voters, by.jid())
+		by := r.s.people.Get(voter)
+		event.Voters = append(event.Voters, by.JID())
 	}
 }
 
@@ -381,7 +381,7 @@ func (t *writeTx) saveNoMessage(f bridge.NoMessage) {
 	if !found || !m.isPlaceholder() || m.isAlias || m.fromMe != f.FromMe {
 		return
 	}
-	sender := t.ensurePerson(f.Sender)
+	sender := t.EnsurePerson(f.Sender)
 	if !t.couldBeOne(m.sender, sender) {
 		return
 	}
@@ -398,10 +398,10 @@ func (r *readTx) removedMessage(e entry) *bridge.Message {
 		return nil
 	}
 	r.Decode([]byte(e.data), &kept)
-	p, removed := r.s.people.get(kept.Sender), bridge.Millis(kept.RemovedAt)
+	p, removed := r.s.people.Get(kept.Sender), bridge.Millis(kept.RemovedAt)
 	return &bridge.Message{
 		Chat: r.s.Canonical(chat), ID: kept.ID, FromMe: kept.FromMe, MessageType: bridge.TypeUndecryptable, Timestamp: bridge.Millis(kept.Timestamp),
-		SenderJID: p.jid(), SenderLID: p.lid, SenderUsername: p.usernameOrNil(), PushName: p.pushName(),
+		SenderJID: p.JID(), SenderLID: p.LID, SenderUsername: p.UsernameOrNil(), PushName: p.AuthorName(),
 		Reactions: []bridge.MessageReaction{}, DeletedAt: &removed,
 	}
 }

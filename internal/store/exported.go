@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/folding"
 	"bridged/internal/search"
+	"bridged/internal/store/people"
 )
 
 // ExportedMessage is a message of an exported chat, and how it is to be stored.
@@ -101,7 +103,7 @@ func (t *writeTx) saveExported(run *ExportRun, m *ExportedMessage) (bytes int64)
 		t.accountAlso(run, m)
 	}
 	if m.Reattributes {
-		t.Run("UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE seq = ?", t.senderOf(bounded).id, m.FromMe, statusColumn(bounded), m.Seq)
+		t.Run("UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE seq = ?", t.senderOf(bounded).ID, m.FromMe, statusColumn(bounded), m.Seq)
 	}
 	if m.Duplicate != 0 {
 		t.removeMessage(m.Duplicate)
@@ -145,11 +147,11 @@ func (t *writeTx) addExported(m bridge.Message, sum []byte) (seq int64) {
 }
 
 // senderOf returns the person who has sent a message of an export.
-func (t *writeTx) senderOf(m bridge.Message) person {
-	if m.FromMe && t.people.ownerID() != 0 {
-		return t.people.get(t.people.ownerID())
+func (t *writeTx) senderOf(m bridge.Message) people.Person {
+	if m.FromMe && t.People.OwnerID() != 0 {
+		return t.People.Get(t.People.OwnerID())
 	}
-	return t.ensurePerson(m.SenderJID)
+	return t.EnsurePerson(m.SenderJID)
 }
 
 func millisOrNull(at *bridge.Time) any {
@@ -211,7 +213,7 @@ func (s *Store) AddImportedChat(ctx context.Context, jid bridge.JID, name string
 	return s.writeAs(ctx, "add an imported chat", func(t *writeTx) {
 		t.Run(`
 			INSERT INTO chats (jid, is_group, name, folded_name, participants) VALUES (?1, 0, ?2, ?3, ?4)
-			ON CONFLICT (jid) DO UPDATE SET participants = max(participants, ?4)`, string(jid), name, foldName(name), members)
+			ON CONFLICT (jid) DO UPDATE SET participants = max(participants, ?4)`, string(jid), name, folding.FoldStripped(name), members)
 	})
 }
 

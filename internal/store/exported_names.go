@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"bridged/internal/bridge"
+	"bridged/internal/folding"
 	"bridged/internal/sqlite"
 	"bridged/internal/store/settings"
 )
@@ -76,11 +77,11 @@ const attributeBatch = 1000
 // MinutesUnder returns the minutes, counted from 1970, of up to 1,000 messages that are stored under a placeholder.
 func (s *Store) MinutesUnder(ctx context.Context, chat, placeholder bridge.JID) ([]int64, error) {
 	return readAs(ctx, s, "read imported messages", func(r *readTx) []int64 {
-		p, known := r.s.people.find(placeholder)
+		p, known := r.s.people.Find(placeholder)
 		if !known {
 			return nil
 		}
-		return sqlite.List[int64](r.Conn, "SELECT DISTINCT timestamp / 60000 FROM ("+underNameQuery+")", r.chatOf(chat), p.id, attributeBatch)
+		return sqlite.List[int64](r.Conn, "SELECT DISTINCT timestamp / 60000 FROM ("+underNameQuery+")", r.chatOf(chat), p.ID, attributeBatch)
 	})
 }
 
@@ -89,7 +90,7 @@ func (s *Store) MinutesUnder(ctx context.Context, chat, placeholder bridge.JID) 
 func (s *Store) Attribute(ctx context.Context, chat, placeholder, person bridge.JID, isMe bool, minutes, duplicates []int64) error {
 	return s.writeAs(ctx, "attribute imported messages", func(t *writeTx) {
 		c, found := t.findChat(chat)
-		from, known := t.people.find(placeholder)
+		from, known := t.People.Find(placeholder)
 		if !found || !known {
 			return
 		}
@@ -98,9 +99,9 @@ func (s *Store) Attribute(ctx context.Context, chat, placeholder, person bridge.
 				t.removeMessage(seq)
 			}
 		})
-		to, status := t.ensurePerson(person), statusColumn(bridge.Message{FromMe: isMe, Status: new(bridge.DeliverySent)})
+		to, status := t.EnsurePerson(person), statusColumn(bridge.Message{FromMe: isMe, Status: new(bridge.DeliverySent)})
 		for _, minute := range minutes {
-			t.Run(attributeQuery, to.id, isMe, status, c.id, from.id, minute*60_000, (minute+1)*60_000)
+			t.Run(attributeQuery, to.ID, isMe, status, c.id, from.ID, minute*60_000, (minute+1)*60_000)
 		}
 	})
 }
@@ -115,17 +116,15 @@ type Namesake struct {
 func (s *Store) PeopleNamed(names []string) map[string][]Namesake {
 	wanted := make(map[string][]string, len(names))
 	for _, name := range names {
-		wanted[fold(name)] = append(wanted[fold(name)], name)
+		wanted[folding.Fold(name)] = append(wanted[folding.Fold(name)], name)
 	}
 	found := make(map[string][]Namesake)
-	s.people.mu.RLock()
-	defer s.people.mu.RUnlock()
-	for _, p := range s.people.byID {
-		if p.name == "" || p.jid().IsImport() {
+	for p := range s.people.All() {
+		if p.Name == "" || p.JID().IsImport() {
 			continue
 		}
-		for _, name := range wanted[fold(p.name)] {
-			found[name] = append(found[name], Namesake{p.jid(), p.name})
+		for _, name := range wanted[folding.Fold(p.Name)] {
+			found[name] = append(found[name], Namesake{p.JID(), p.Name})
 		}
 	}
 	return found
@@ -133,6 +132,6 @@ func (s *Store) PeopleNamed(names []string) map[string][]Namesake {
 
 // PushName returns the name that a person has chosen; empty if it is not known.
 func (s *Store) PushName(jid bridge.JID) string {
-	p, _ := s.people.find(jid)
-	return p.push
+	p, _ := s.people.Find(jid)
+	return p.PushName
 }

@@ -51,7 +51,7 @@ func (s *Store) Minutes(ctx context.Context, run *ExportRun, minutes iter.Seq[in
 					var d details
 					r.Decode(packed, &d)
 					r.Decode(ref, &m.Ref)
-					m.Sender, m.Exported = r.s.people.get(sender).jid(), m.Imported && bridge.IsExportedID(id)
+					m.Sender, m.Exported = r.s.people.Get(sender).JID(), m.Imported && bridge.IsExportedID(id)
 					if m.HasFile = d.Media != nil; m.HasFile {
 						m.FileName = d.Media.FileName
 					}
@@ -74,8 +74,8 @@ func (s *Store) Minutes(ctx context.Context, run *ExportRun, minutes iter.Seq[in
 func (r *readTx) spellingsOf(people []bridge.JID) (spellings []string) {
 	for _, jid := range people {
 		spellings = append(spellings, jid.User())
-		if p, known := r.s.people.find(jid); known {
-			spellings = append(spellings, p.jid().User(), r.s.LIDOf(jid).User(), p.name, p.push)
+		if p, known := r.s.people.Find(jid); known {
+			spellings = append(spellings, p.JID().User(), r.s.LIDOf(jid).User(), p.Name, p.PushName)
 		}
 	}
 	return spellings

@@ -1,6 +1,9 @@
 package store
 
-import "bridged/internal/bridge"
+import (
+	"bridged/internal/bridge"
+	"bridged/internal/store/people"
+)
 
 // groupSettings holds what a change of a group compares.
 type groupSettings struct {
@@ -58,12 +61,12 @@ func (r *readTx) shownChanges(stored *bridge.GroupChanges) *bridge.GroupChanges 
 	if stored == nil {
 		return nil
 	}
-	find, shown := finder(r.find), *stored
-	shown.By = find.canonical(stored.By)
+	find, shown := people.Finder(r.find), *stored
+	shown.By = find.Canonical(stored.By)
 	for _, list := range []*[]bridge.JID{&shown.Added, &shown.Removed, &shown.Left, &shown.Promoted, &shown.Demoted} {
 		people := make([]bridge.JID, len(*list))
 		for i, jid := range *list {
-			people[i] = find.canonical(jid)
+			people[i] = find.Canonical(jid)
 		}
 		*list = people
 	}

@@ -5,13 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"bridged/internal/store/people"
+
 	"bridged/internal/bridge"
+	"bridged/internal/folding"
 	"bridged/internal/sqlite"
 )
 
 // renameChat gives a group's chat a name, and reports whether it is a new one.
 func (t *writeTx) renameChat(chat int64, name string) bool {
-	return t.changeChat(chat, "UPDATE chats SET name = ?1, folded_name = ?2 WHERE id = ?3 AND name != ?1", name, foldName(name), chat)
+	return t.changeChat(chat, "UPDATE chats SET name = ?1, folded_name = ?2 WHERE id = ?3 AND name != ?1", name, folding.FoldStripped(name), chat)
 }
 
 // nameGroup names a group's chat by its subject, or by its members if it has none. It reports
@@ -32,21 +35,21 @@ func (t *writeTx) nameGroup(chat int64) bool {
 func (t *writeTx) nameByMembers(chat int64) string {
 	type shownMember struct{ key, name string }
 	var named, numbered []shownMember
-	unnamed, own := 0, t.people.ownerID()
+	unnamed, own := 0, t.People.OwnerID()
 	isMember := false
 	for row := range t.Rows("SELECT person, display_name FROM members WHERE chat = ?", chat) {
 		var id int64
 		var shown string
 		row.Scan(&id, &shown)
-		p := t.people.get(id)
-		name := strings.TrimSpace(cmp.Or(p.displayName(), shown))
+		p := t.People.Get(id)
+		name := strings.TrimSpace(cmp.Or(p.DisplayName(), shown))
 		switch {
-		case p.id == own:
+		case p.ID == own:
 			isMember = true
 		case name != "":
-			named = append(named, shownMember{foldName(name), name})
-		case p.pn != "":
-			numbered = append(numbered, shownMember{p.pn.User(), "+" + p.pn.User()})
+			named = append(named, shownMember{folding.FoldStripped(name), name})
+		case p.PN != "":
+			numbered = append(numbered, shownMember{p.PN.User(), "+" + p.PN.User()})
 		default:
 			unnamed++
 		}
@@ -66,9 +69,9 @@ func (t *writeTx) nameByMembers(chat int64) string {
 
 // updateChats updates the chat with p, and the names of p's groups without a subject, after p
 // has new names or another JID.
-func (t *writeTx) updateChats(p person) {
+func (t *writeTx) updateChats(p people.Person) {
 	t.updatePrivateChat(p)
-	for _, chat := range sqlite.List[int64](t.Conn, "SELECT m.chat FROM members m CROSS JOIN groups g ON g.chat = m.chat WHERE m.person = ? AND g.subject = '' AND g.known", p.id) {
+	for _, chat := range sqlite.List[int64](t.Conn, "SELECT m.chat FROM members m CROSS JOIN groups g ON g.chat = m.chat WHERE m.person = ? AND g.subject = '' AND g.known", p.ID) {
 		if t.nameGroup(chat) {
 			t.appendEntry(entryKey{event: bridge.EventGroupUpdated, chat: chat})
 		}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"bridged/internal/store/people"
+
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
 )
@@ -33,7 +35,7 @@ func (r *readTx) group(id int64) (g bridge.StoredGroup, found bool) {
 		&g.JID, &g.Name, &g.MessageCount, &g.LastMessageAt, &g.Expiration,
 		&g.Topic, &owner, &g.CreatedAt, &g.IsAnnounce, &g.IsLocked, &g.JoinApproval, &g.UpdatedAt, &g.PictureID)
 	if owner != nil {
-		g.OwnerJID = r.s.people.get(*owner).jid()
+		g.OwnerJID = r.s.people.Get(*owner).JID()
 	}
 	g.Participants = r.members(id)
 	return g, found
@@ -48,8 +50,8 @@ func (r *readTx) members(chat int64) []bridge.Participant {
 		var m bridge.Participant
 		var id int64
 		row.Scan(&id, &m.DisplayName, &m.IsAdmin, &m.IsSuperAdmin, &m.Label)
-		p := r.s.people.get(id)
-		m.JID, m.LID, m.Username, m.DisplayName = p.jid(), p.lid, p.usernameOrNil(), cmp.Or(p.displayName(), m.DisplayName)
+		p := r.s.people.Get(id)
+		m.JID, m.LID, m.Username, m.DisplayName = p.JID(), p.LID, p.UsernameOrNil(), cmp.Or(p.DisplayName(), m.DisplayName)
 		members = append(members, m)
 	}
 	return members
@@ -69,11 +71,11 @@ func (t *writeTx) saveGroup(f bridge.Group) {
 	c := t.ensureChat(f.JID)
 	before, known := t.settingsOf(c.id)
 	var changes bridge.GroupChanges
-	wasMember := t.isMember(c.id, t.people.ownerID())
+	wasMember := t.isMember(c.id, t.People.OwnerID())
 	members := t.replaceMembers(c.id, f.Participants, &changes)
 	var owner *int64
 	if f.OwnerJID.IsPerson() {
-		owner = new(t.ensurePerson(f.OwnerJID).id)
+		owner = new(t.EnsurePerson(f.OwnerJID).ID)
 	}
 	facts := t.Change(`
 		UPDATE groups SET known = 1, withheld = 0, topic = ?2, owner = ?3, created_at = ?4, is_announce = ?5, is_locked = ?6, join_approval = ?7, is_community = ?8, subject = ?9
@@ -88,8 +90,8 @@ func (t *writeTx) saveGroup(f bridge.Group) {
 	if members || facts > 0 || renamed || timed {
 		data := groupData{}
 		switch after, _ := t.settingsOf(c.id); {
-		case f.Joined && !wasMember && t.isMember(c.id, t.people.ownerID()): // what changed before is not by JoinedBy
-			data.Changes = &bridge.GroupChanges{By: f.JoinedBy, Added: []bridge.JID{t.people.get(t.people.ownerID()).jid()}}
+		case f.Joined && !wasMember && t.isMember(c.id, t.People.OwnerID()): // what changed before is not by JoinedBy
+			data.Changes = &bridge.GroupChanges{By: f.JoinedBy, Added: []bridge.JID{t.People.Get(t.People.OwnerID()).JID()}}
 		case known:
 			data.Changes = before.compare(after, &changes)
 		}
@@ -174,8 +176,8 @@ func (t *writeTx) replaceMembers(chat int64, members []bridge.Participant, chang
 	for _, p := range slices.Sorted(maps.Keys(before)) {
 		if !stays[p] {
 			t.Run("DELETE FROM members WHERE chat = ? AND person = ?", chat, p)
-			gone := t.people.get(p)
-			changes.Left = append(changes.Left, gone.jid())
+			gone := t.People.Get(p)
+			changes.Left = append(changes.Left, gone.JID())
 			changed = true
 		}
 	}
@@ -189,23 +191,23 @@ func (t *writeTx) saveMember(chat int64, f bridge.Participant, joined bool) (id 
 	if !known {
 		return 0, false
 	}
-	return p.id, t.Change(`
+	return p.ID, t.Change(`
 		INSERT INTO members (chat, person, display_name, is_admin, is_super_admin) VALUES (?1, ?2, ?3, ?4, ?5)
 		ON CONFLICT (chat, person) DO UPDATE SET display_name = excluded.display_name,
 			is_admin = excluded.is_admin, is_super_admin = excluded.is_super_admin
 		WHERE NOT ?6 AND (members.display_name, members.is_admin, members.is_super_admin)
 			IS NOT (excluded.display_name, excluded.is_admin, excluded.is_super_admin)`,
-		chat, p.id, f.DisplayName, f.IsAdmin || f.IsSuperAdmin, f.IsSuperAdmin, joined) > 0
+		chat, p.ID, f.DisplayName, f.IsAdmin || f.IsSuperAdmin, f.IsSuperAdmin, joined) > 0
 }
 
 // ensureParticipant returns the person that f names, by one identity or both.
-func (t *writeTx) ensureParticipant(f bridge.Participant) (person, bool) {
-	t.saveIdentity(bridge.Identity{PN: f.JID, LID: f.LID})
+func (t *writeTx) ensureParticipant(f bridge.Participant) (people.Person, bool) {
+	t.SaveIdentity(bridge.Identity{PN: f.JID, LID: f.LID})
 	jid := cmp.Or(f.JID, f.LID)
 	if !jid.IsPerson() {
-		return person{}, false
+		return people.Person{}, false
 	}
-	return t.ensurePerson(jid), true
+	return t.EnsurePerson(jid), true
 }
 
 // countMembers keeps the number of members with the chat, once all of them are known.
@@ -224,13 +226,13 @@ func (t *writeTx) saveMemberLabel(f bridge.MemberLabel) {
 		return
 	}
 	c := t.ensureChat(f.Chat)
-	p := t.ensurePerson(f.Member)
+	p := t.EnsurePerson(f.Member)
 	t.Run(`
 		INSERT INTO members (chat, person) SELECT ?1, ?2 FROM groups WHERE chat = ?1 AND NOT known
-		ON CONFLICT (chat, person) DO NOTHING`, c.id, p.id)
+		ON CONFLICT (chat, person) DO NOTHING`, c.id, p.ID)
 	at := f.SetAt.UnixMilli()
-	changed := t.Change("UPDATE members SET label = ?3 WHERE chat = ?1 AND person = ?2 AND label_at <= ?4 AND label != ?3", c.id, p.id, f.Label, at)
-	t.Run("UPDATE members SET label_at = max(label_at, ?3) WHERE chat = ?1 AND person = ?2", c.id, p.id, at)
+	changed := t.Change("UPDATE members SET label = ?3 WHERE chat = ?1 AND person = ?2 AND label_at <= ?4 AND label != ?3", c.id, p.ID, f.Label, at)
+	t.Run("UPDATE members SET label_at = max(label_at, ?3) WHERE chat = ?1 AND person = ?2", c.id, p.ID, at)
 	if changed > 0 {
 		t.appendGroupEvent(c.id, at, groupData{})
 	}
@@ -252,7 +254,7 @@ func (t *writeTx) changeMembers(chat int64, f bridge.GroupChange, changes *bridg
 			changed = true
 		}
 	}
-	by, byKnown := t.people.find(f.By)
+	by, byKnown := t.People.Find(f.By)
 	for _, step := range []struct {
 		members []bridge.JID
 		named   *[]bridge.JID
@@ -265,12 +267,12 @@ func (t *writeTx) changeMembers(chat int64, f bridge.GroupChange, changes *bridg
 		{f.Demoted, &changes.Demoted, "UPDATE members SET is_admin = 0, is_super_admin = 0 WHERE chat = ? AND person = ? AND is_admin"},
 	} {
 		for _, jid := range step.members {
-			p := t.ensurePerson(jid).id
+			p := t.EnsurePerson(jid).ID
 			if t.Change(step.query, chat, p) == 0 {
 				continue
 			}
 			changed = true
-			if named := step.named; named == &changes.Removed && (!byKnown || p == by.id) {
+			if named := step.named; named == &changes.Removed && (!byKnown || p == by.ID) {
 				changes.Left = append(changes.Left, jid)
 			} else {
 				*named = append(*named, jid)
@@ -307,7 +309,7 @@ func (t *writeTx) changeRequests(chat int64, f bridge.GroupChange, at int64) (da
 			if !known {
 				continue
 			}
-			if t.Change(step.query, chat, p.id, at) > 0 && step.news != nil {
+			if t.Change(step.query, chat, p.ID, at) > 0 && step.news != nil {
 				*step.news = append(*step.news, asking.JID)
 			}
 		}
@@ -330,7 +332,7 @@ func (r *readTx) asking(people []bridge.JID, at *bridge.Time) []bridge.JoinReque
 	requests := make([]bridge.JoinRequest, len(people))
 	for i, jid := range people {
 		requests[i] = r.s.Asking(jid, at)
-		if p, known := r.s.people.find(jid); known && !r.knows(p) {
+		if p, known := r.s.people.Find(jid); known && !r.knows(p) {
 			requests[i] = requests[i].AsNamed()
 		}
 	}
@@ -341,8 +343,8 @@ func (r *readTx) asking(people []bridge.JID, at *bridge.Time) []bridge.JoinReque
 // the person.
 func (s *Store) Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest {
 	request := bridge.JoinRequest{JID: s.Canonical(jid), LID: s.LIDOf(jid), Username: s.UsernameOf(jid), RequestedAt: at, Named: jid}
-	if p, known := s.people.find(jid); known {
-		request.DisplayName = p.displayName()
+	if p, known := s.people.Find(jid); known {
+		request.DisplayName = p.DisplayName()
 	}
 	return request
 }
@@ -354,4 +356,20 @@ func (s *Store) GroupsNamed(ctx context.Context, name string) ([]bridge.JID, err
 
 func (s *Store) jids(ctx context.Context, query string, args ...any) ([]bridge.JID, error) {
 	return readAs(ctx, s, "look up groups", func(r *readTx) []bridge.JID { return notNil(sqlite.List[bridge.JID](r.Conn, query, args...)) })
+}
+
+// moveMember gives a member's place in a group to the person that they are now, and reports
+// whether that makes a difference.
+func (t *writeTx) moveMember(chat int64, m bridge.MovedMember) bool {
+	old, known := t.People.Find(m.From)
+	now, named := t.ensureParticipant(m.To)
+	if !known || !named || old.ID == now.ID {
+		return false
+	}
+	moved := t.Change(`
+		INSERT INTO members (chat, person, display_name, is_admin, is_super_admin, label, label_at)
+		SELECT chat, ?3, display_name, is_admin, is_super_admin, label, label_at FROM members WHERE chat = ?1 AND person = ?2
+		ON CONFLICT (chat, person) DO UPDATE SET
+			is_admin = max(is_admin, excluded.is_admin), is_super_admin = max(is_super_admin, excluded.is_super_admin)`, chat, old.ID, now.ID)
+	return t.Change("DELETE FROM members WHERE chat = ? AND person = ?", chat, old.ID) > 0 && moved > 0
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/search"
 	"bridged/internal/sqlite"
 )
 
@@ -157,7 +158,7 @@ func naive(t *testing.T, s *Store, q bridge.MessageQuery) []string {
 	for _, m := range messages(t, s, bridge.MessageQuery{Chat: q.Chat, Order: q.Order, Limit: 100000}) {
 		if q.Sender != "" && m.SenderJID != s.Canonical(q.Sender) ||
 			q.Since != nil && m.Timestamp.Before(q.Since.Time) || q.Until != nil && m.Timestamp.After(q.Until.Time) ||
-			!blank(q.Q) && !contains(m.Content, q.Q, "") {
+			!search.IsBlank(q.Q) && !contains(m.Content, q.Q, "") {
 			continue
 		}
 		list = append(list, m.ID)

@@ -87,9 +87,9 @@ func (t *writeTx) saveChatName(f bridge.ChatName) {
 			t.renameChat(c.id, f.Name)
 		}
 	case f.JID.IsPerson():
-		if p := t.ensurePerson(f.JID); p.name == "" {
-			p.name = f.Name
-			t.saveNames(p)
+		if p := t.EnsurePerson(f.JID); p.Name == "" {
+			p.Name = f.Name
+			t.SaveNames(p)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/people"
 )
 
 // ImportRecord is a stored import, with its token and the token tree.
@@ -122,18 +123,18 @@ func (t *writeTx) countImported(run *ExportRun, messages []*ExportedMessage) {
 
 // account records that an import has stored a message or its file. before is the message without the file, if it was stored.
 func (t *writeTx) account(run *ExportRun, m *ExportedMessage, seq int64, before *fileBefore) {
-	name, _ := t.people.find(m.Placeholder)
+	name, _ := t.People.Find(m.Placeholder)
 	var packed any
 	if before != nil {
 		packed = t.Encode(before)
 	}
-	t.Run("INSERT INTO import_rows (message, import, name, has_file, before) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", seq, run.Import, name.id, m.SHA256 != nil, packed)
+	t.Run("INSERT INTO import_rows (message, import, name, has_file, before) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", seq, run.Import, name.ID, m.SHA256 != nil, packed)
 }
 
 // accountAlso records that an import has a message that other imports have stored. If the export lacks the file, it records
 // how the message would be stored without it.
 func (t *writeTx) accountAlso(run *ExportRun, m *ExportedMessage) {
-	name, _ := t.people.find(m.Placeholder)
+	name, _ := t.People.Find(m.Placeholder)
 	var without any
 	if m.SHA256 == nil && m.MessageType != bridge.TypeText {
 		without = t.Encode(fileBefore{Type: m.MessageType, Text: &m.Content, Whole: true})
@@ -141,7 +142,7 @@ func (t *writeTx) accountAlso(run *ExportRun, m *ExportedMessage) {
 	t.Run(`
 		INSERT INTO import_rows (message, import, name, has_file, before)
 		SELECT ?1, ?2, ?3, EXISTS (SELECT 1 FROM kept_files WHERE message = ?1 AND sha256 = ?4), ?5
-		WHERE EXISTS (SELECT 1 FROM import_rows WHERE message = ?1) ON CONFLICT DO NOTHING`, m.Seq, run.Import, name.id, m.SHA256, without)
+		WHERE EXISTS (SELECT 1 FROM import_rows WHERE message = ?1) ON CONFLICT DO NOTHING`, m.Seq, run.Import, name.ID, m.SHA256, without)
 }
 
 // SaveImportPeople stores the known senders of an export, and the names of placeholders by their JIDs.
@@ -153,18 +154,18 @@ func (s *Store) SaveImportPeople(ctx context.Context, run *ExportRun, senders []
 			}
 		}
 		for jid, name := range placeholders {
-			t.savePushName(t.addImported(run, jid), name)
+			t.SavePushName(t.addImported(run, jid), name)
 		}
 	})
 }
 
 // addImported returns the person with a JID, and records the import if only imports have added them.
-func (t *writeTx) addImported(run *ExportRun, jid bridge.JID) person {
-	_, known := t.people.find(jid)
-	p := t.ensurePerson(jid)
+func (t *writeTx) addImported(run *ExportRun, jid bridge.JID) people.Person {
+	_, known := t.People.Find(jid)
+	p := t.EnsurePerson(jid)
 	t.Run(`
 		INSERT INTO import_people (person, import) SELECT ?1, ?2
-		WHERE ?3 OR EXISTS (SELECT 1 FROM import_people WHERE person = ?1) ON CONFLICT DO NOTHING`, p.id, run.Import, !known)
+		WHERE ?3 OR EXISTS (SELECT 1 FROM import_people WHERE person = ?1) ON CONFLICT DO NOTHING`, p.ID, run.Import, !known)
 	return p
 }
 
@@ -187,12 +188,10 @@ func (s *Store) TextsBetween(ctx context.Context, chat bridge.JID, from, to time
 // NamesWithColons returns the people whose names or push names have colons, by these names.
 func (s *Store) NamesWithColons() map[string][]bridge.JID {
 	names := make(map[string][]bridge.JID)
-	s.people.mu.RLock()
-	defer s.people.mu.RUnlock()
-	for _, p := range s.people.byID {
-		for _, name := range []string{p.name, p.push} {
+	for p := range s.people.All() {
+		for _, name := range []string{p.Name, p.PushName} {
 			if strings.Contains(name, ":") {
-				names[name] = append(names[name], p.jid())
+				names[name] = append(names[name], p.JID())
 			}
 		}
 	}

@@ -181,19 +181,19 @@ func (t *writeTx) undoName(i ImportRecord) (more bool) {
 // reattribute attributes a batch of imported messages under a name to another person. It reports whether there were any.
 func (t *writeTx) reattribute(chat, name, from, to bridge.JID) bool {
 	c, found := t.findChat(chat)
-	of, known := t.people.find(name)
-	was, isStored := t.people.find(from)
+	of, known := t.People.Find(name)
+	was, isStored := t.People.Find(from)
 	if !found || !known || !isStored {
 		return false
 	}
-	is := t.ensurePerson(to)
-	isMe := is.id == t.people.ownerID()
+	is := t.EnsurePerson(to)
+	isMe := is.ID == t.People.OwnerID()
 	status := statusColumn(bridge.Message{FromMe: isMe, Status: new(bridge.DeliverySent)})
 	return t.Change(`
 		UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE seq IN (
 			SELECT m.seq FROM messages m JOIN import_rows r ON r.message = m.seq AND r.name = ?
 			WHERE m.chat = ? AND m.sender = ? AND m.imported AND m.id LIKE ? LIMIT ?)`,
-		is.id, isMe, status, of.id, c.id, was.id, bridge.ExportedID("%"), attributeBatch) > 0 && is.id != was.id
+		is.ID, isMe, status, of.ID, c.id, was.ID, bridge.ExportedID("%"), attributeBatch) > 0 && is.ID != was.ID
 }
 
 // unusedQuery finds a person who was added by imports only and that nothing refers to any more.
@@ -224,7 +224,7 @@ func (t *writeTx) undoPeople(i ImportRecord) {
 		if t.Find(unusedQuery, []any{id, "%@" + bridge.ServerImport}, new(int)) {
 			t.markErased()
 			t.Run("DELETE FROM people WHERE id = ?", id)
-			t.people.forget(id)
+			t.People.Forget(id)
 		}
 	}
 }
@@ -255,15 +255,4 @@ func (t *writeTx) undoChat(i ImportRecord) {
 	case i.ChatJID.IsImport():
 		t.Run("UPDATE chats SET participants = (SELECT count(DISTINCT sender) FROM messages WHERE chat = ?1) WHERE id = ?1", c.id)
 	}
-}
-
-// forget removes a person from look-ups by JID. Readers of older snapshots find the person by the id.
-func (p *people) forget(id int64) {
-	p.change(func() {
-		for _, jid := range []bridge.JID{p.byID[id].pn, p.byID[id].lid} {
-			if p.byJID[jid] == id {
-				delete(p.byJID, jid)
-			}
-		}
-	})
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"bridged/internal/store/people"
+
 	"bridged/internal/bridge"
 )
 
@@ -40,42 +42,22 @@ const insideQuery = `
 		WHERE a.person = ?2 AND m.chat IN (SELECT value FROM json_each(?1)))`
 
 // knows reports whether the reader may know a person.
-func (r *readTx) knows(p person) bool {
-	if r.limit == nil || p.id == r.s.people.ownerID() {
+func (r *readTx) knows(p people.Person) bool {
+	if r.limit == nil || p.ID == r.s.people.OwnerID() {
 		return true
 	}
-	inside, looked := r.limit.known[p.id]
+	inside, looked := r.limit.known[p.ID]
 	if !looked {
-		r.Find(insideQuery, []any{r.limit.chats, p.id}, &inside)
-		r.limit.known[p.id] = inside
+		r.Find(insideQuery, []any{r.limit.chats, p.ID}, &inside)
+		r.limit.known[p.ID] = inside
 	}
 	return inside
 }
 
 // find returns the person of a JID in either form, if the reader may know them.
-func (r *readTx) find(jid bridge.JID) (person, bool) {
-	p, known := r.s.people.find(jid)
+func (r *readTx) find(jid bridge.JID) (people.Person, bool) {
+	p, known := r.s.people.Find(jid)
 	return p, known && r.knows(p)
-}
-
-// finder finds a person by a JID in either form.
-type finder func(jid bridge.JID) (person, bool)
-
-func (f finder) canonical(jid bridge.JID) bridge.JID {
-	if p, known := f(jid); known {
-		return p.jid()
-	}
-	return jid
-}
-
-func (f finder) lid(jid bridge.JID) bridge.JID {
-	if p, known := f(jid); known {
-		return p.lid
-	}
-	if jid.IsLID() {
-		return jid
-	}
-	return ""
 }
 
 func keysOf[V any](m map[int64]V) []int64 { return notNil(slices.Sorted(maps.Keys(m))) }
@@ -99,13 +81,13 @@ func (s *Store) Outsiders(ctx context.Context, only, people []bridge.JID) ([]bri
 
 // mentions returns the people that a message mentions, each once, with the word of the text
 // that names them.
-func mentions(find finder, mentioned []bridge.JID, text string) []bridge.Mention {
+func mentions(find people.Finder, mentioned []bridge.JID, text string) []bridge.Mention {
 	list := make([]bridge.Mention, 0, len(mentioned))
 	index := make(map[bridge.JID]int, len(mentioned))
 	for _, jid := range mentioned {
-		m := bridge.Mention{JID: jid, LID: find.lid(jid)}
+		m := bridge.Mention{JID: jid, LID: find.LID(jid)}
 		if p, known := find(jid); known {
-			m.JID, m.Name = p.jid(), p.displayName()
+			m.JID, m.Name = p.JID(), p.DisplayName()
 		}
 		if _, seen := index[m.JID]; !seen {
 			index[m.JID] = len(list)
@@ -123,7 +105,7 @@ const maxTokens = 4096
 
 // findTokens gives each of the people the first word of the text that is an @ and one of
 // their numbers.
-func findTokens(find finder, list []bridge.Mention, index map[bridge.JID]int, text string) {
+func findTokens(find people.Finder, list []bridge.Mention, index map[bridge.JID]int, text string) {
 	for range maxTokens {
 		at := strings.IndexByte(text, '@')
 		if at < 0 {
@@ -136,7 +118,7 @@ func findTokens(find finder, list []bridge.Mention, index map[bridge.JID]int, te
 			continue
 		}
 		for _, server := range []string{bridge.ServerUser, bridge.ServerLID, bridge.ServerBot, bridge.ServerGroup} {
-			jid := find.canonical(bridge.JID(token[1:] + "@" + server))
+			jid := find.Canonical(bridge.JID(token[1:] + "@" + server))
 			if i, found := index[jid]; found && list[i].Token == nil {
 				list[i].Token = &token
 				break
@@ -146,9 +128,9 @@ func findTokens(find finder, list []bridge.Mention, index map[bridge.JID]int, te
 }
 
 // shown returns the context of a message with a text, with people as find knows them.
-func (c *contextDetails) shown(find finder, text string) *bridge.ContextInfo {
+func (c *contextDetails) shown(find people.Finder, text string) *bridge.ContextInfo {
 	context := &bridge.ContextInfo{
-		QuotedMsgID: c.QuotedID, QuotedSenderJID: find.canonical(c.QuotedSender), MentionsAll: c.MentionsAll,
+		QuotedMsgID: c.QuotedID, QuotedSenderJID: find.Canonical(c.QuotedSender), MentionsAll: c.MentionsAll,
 		Mentions: mentions(find, c.Mentioned, text), MentionedJID: make([]bridge.JID, 0, len(c.Mentioned)),
 	}
 	for _, m := range context.Mentions {

@@ -20,7 +20,7 @@ func (t *writeTx) saveNewChat(f bridge.NewChat) {
 		return
 	}
 	c := t.ensureChat(f.Chat)
-	if c.person == t.people.ownerID() || !isNewChat(t.Conn, t.people.canonical(f.Chat)) {
+	if c.person == t.People.OwnerID() || !isNewChat(t.Conn, t.People.Canonical(f.Chat)) {
 		return
 	}
 	t.Run("DELETE FROM new_chats WHERE at <= ?", t.at-newChatLife.Milliseconds())
@@ -47,7 +47,7 @@ func (s *Store) IsNewChat(ctx context.Context, names ...bridge.JID) (isNew bool,
 
 func (s *Store) areNew(r *readTx, names []bridge.JID) bool {
 	for _, name := range names {
-		if p, known := s.people.find(name); known && p.id == s.people.ownerID() || !isNewChat(r.Conn, s.Canonical(name)) {
+		if p, known := s.people.Find(name); known && p.ID == s.people.OwnerID() || !isNewChat(r.Conn, s.Canonical(name)) {
 			return false
 		}
 	}

@@ -1,33 +1,32 @@
 package store
 
 import (
-	"cmp"
-
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/people"
 	"bridged/internal/store/settings"
 )
 
-// mergePeople makes from, who was known by a LID alone, one with into.
-func (t *writeTx) mergePeople(from person, into *person) {
+// PersonChanged updates the chat with p, and the names of p's groups without a subject.
+func (t *writeTx) PersonChanged(p people.Person) { t.updateChats(p) }
+
+// SenderRenamed gives the pending changes of a sender their new JID.
+func (t *writeTx) SenderRenamed(from, into bridge.JID) {
+	t.movePending("sender", string(from), string(into))
+}
+
+// Merging moves what is stored about one person to another.
+func (t *writeTx) Merging(from, into int64) {
 	clear(t.s.chats)
 	for _, step := range []func(from, into int64){
 		t.mergeRows, t.mergeMembers, t.mergeAnswers, t.mergePrivateChats, t.mergePending,
 	} {
-		step(from.id, into.id)
+		step(from, into)
 	}
-	t.people.merge(from.id, into.id)
-	for _, lid := range sqlite.List[bridge.JID](t.Conn, "SELECT lid FROM identities WHERE person = ?", from.id) {
-		t.assignLID(lid, into.id)
-	}
-	t.Run("DELETE FROM people WHERE id = ?", from.id)
-	into.name = cmp.Or(into.name, from.name)
-	into.push = cmp.Or(into.push, from.push)
-	into.business = cmp.Or(into.business, from.business)
-	into.username = cmp.Or(from.username, into.username) // a new LID comes with its username
-	t.saveNames(*into)
-	t.applyPendingIn(into.jid())
 }
+
+// Merged applies the pending changes that have waited for two chats to become one.
+func (t *writeTx) Merged(into people.Person) { t.applyPendingIn(into.JID()) }
 
 // mergePerson lists the simple moves from one person (?1) to another. The timer that was set
 // last stays.

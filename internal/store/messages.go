@@ -88,8 +88,8 @@ func (r *readTx) scanMessage(rows *sqlite.Row, row *messageRow, m *bridge.Messag
 	} else {
 		m.Chat = row.chat
 	}
-	p := r.s.people.get(row.sender)
-	m.SenderJID, m.SenderLID, m.SenderUsername, m.PushName = p.jid(), p.lid, p.usernameOrNil(), cmp.Or(m.PushName, p.pushName())
+	p := r.s.people.Get(row.sender)
+	m.SenderJID, m.SenderLID, m.SenderUsername, m.PushName = p.JID(), p.LID, p.UsernameOrNil(), cmp.Or(m.PushName, p.AuthorName())
 	row.at.Timestamp = m.Timestamp.UnixMilli()
 	m.Reactions = make([]bridge.MessageReaction, 0, row.reactions)
 	if row.status != -1 {
@@ -167,7 +167,7 @@ func (r *readTx) answersTo(seqs []int64, messages map[int64]*bridge.Message, que
 		var seq, person int64
 		into = append([]any{&seq, &person}, into...)
 		for row := range r.rowsOf(query, seqs) {
-			if !row.Scan(into...) || !yield(messages[seq], r.s.people.get(person).jid()) {
+			if !row.Scan(into...) || !yield(messages[seq], r.s.people.Get(person).JID()) {
 				return
 			}
 		}
@@ -261,8 +261,8 @@ func (r *readTx) senderID(jid bridge.JID) int64 {
 	if jid == "" {
 		return 0
 	}
-	if p, known := r.s.people.find(jid); known {
-		return p.id
+	if p, known := r.s.people.Find(jid); known {
+		return p.ID
 	}
 	return unknownPerson
 }

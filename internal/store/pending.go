@@ -84,11 +84,11 @@ func (t *writeTx) postpone(fact bridge.Fact) {
 	if !isChat(row.chat) || row.target == "" || !row.sender.IsPerson() || row.size() > maxPendingSize {
 		return
 	}
-	t.ensurePerson(row.sender)
+	t.EnsurePerson(row.sender)
 	if !row.chat.IsGroup() {
-		t.ensurePerson(row.chat)
+		t.EnsurePerson(row.chat)
 	}
-	chat, sender := t.pendingChat(row.chat), string(t.people.canonical(row.sender))
+	chat, sender := t.pendingChat(row.chat), string(t.People.Canonical(row.sender))
 	if row.kind == pendingDeletion {
 		t.dropPending("chat = ? AND target = ? AND sender = ? AND kind != ?", chat, row.target, sender, pendingDeletion)
 	}
@@ -123,8 +123,8 @@ func (t *writeTx) pendingChat(chat bridge.JID) string {
 	if chat.IsGroup() {
 		return string(chat)
 	}
-	if p, known := t.people.find(chat); known {
-		return pendingPerson(p.id)
+	if p, known := t.People.Find(chat); known {
+		return pendingPerson(p.ID)
 	}
 	return ""
 }
@@ -227,9 +227,9 @@ func (s *Store) forgetPendingBefore(ctx context.Context, before time.Time) (remo
 // mergePending moves changes in the chat with one person, or by that person, to another.
 func (t *writeTx) mergePending(from, into int64) {
 	t.movePending("chat", pendingPerson(from), pendingPerson(into))
-	one := t.people.get(from)
-	other := t.people.get(into)
-	t.movePending("sender", string(one.jid()), string(other.jid()))
+	one := t.People.Get(from)
+	other := t.People.Get(into)
+	t.movePending("sender", string(one.JID()), string(other.JID()))
 }
 
 // movePending renames the chat or the sender of pending changes. The rules of postpone and
@@ -299,7 +299,7 @@ func (t *writeTx) unpackEdit(row pendingChange) bridge.Fact {
 	var f editFact
 	t.Decode([]byte(row.fact), &f)
 	edited := bridge.Message{MessageType: f.Type, Content: f.Content, ViewOnce: f.ViewOnce, Raw: row.raw}
-	t.s.fill(&edited, f.Details, t.people.find)
+	t.s.fill(&edited, f.Details, t.People.Find)
 	if edited.Media != nil {
 		edited.Media.Ref = f.Ref
 	}

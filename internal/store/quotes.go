@@ -3,6 +3,8 @@ package store
 import (
 	"cmp"
 
+	"bridged/internal/store/people"
+
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
 )
@@ -52,7 +54,7 @@ func (s *Store) quotedChat(c *contextDetails, chat bridge.JID) bridge.JID {
 }
 
 // embedded returns what m carries of the message that it quotes; nil without a quote.
-func (s *Store) embedded(c *contextDetails, m *bridge.Message, find finder) *bridge.Quoted {
+func (s *Store) embedded(c *contextDetails, m *bridge.Message, find people.Finder) *bridge.Quoted {
 	if c.QuotedID == nil {
 		return nil
 	}
@@ -61,10 +63,10 @@ func (s *Store) embedded(c *contextDetails, m *bridge.Message, find finder) *bri
 		SenderJID: m.ContextInfo.QuotedSenderJID, FromMe: s.isOwner(c.QuotedSender),
 	}
 	if quoted.ChatJID != m.Chat {
-		quoted.ChatJID = find.canonical(bridge.JID(*c.QuotedChat))
+		quoted.ChatJID = find.Canonical(bridge.JID(*c.QuotedChat))
 	}
 	if p, known := find(c.QuotedSender); known {
-		quoted.PushName = p.pushName()
+		quoted.PushName = p.AuthorName()
 	}
 	if e := c.QuotedCopy; e != nil {
 		quoted.MessageType, quoted.Content, quoted.FileName = e.Type, e.Content, e.FileName
@@ -75,18 +77,18 @@ func (s *Store) embedded(c *contextDetails, m *bridge.Message, find finder) *bri
 // isOwner reports whether a JID is the account's; nil if that is unknown, as with a LID while
 // the account's own is not known.
 func (s *Store) isOwner(jid bridge.JID) *bool {
-	if !jid.IsPerson() || s.people.ownerID() == 0 {
+	if !jid.IsPerson() || s.people.OwnerID() == 0 {
 		return nil
 	}
-	owner := s.people.get(s.people.ownerID())
+	owner := s.people.Get(s.people.OwnerID())
 	switch {
-	case jid == owner.pn || jid == owner.lid:
+	case jid == owner.PN || jid == owner.LID:
 		return new(true)
-	case jid.IsLID() && owner.lid == "":
+	case jid.IsLID() && owner.LID == "":
 		return nil
 	}
-	p, known := s.people.find(jid)
-	return new(known && p.id == owner.id)
+	p, known := s.people.Find(jid)
+	return new(known && p.ID == owner.ID)
 }
 
 // addQuoted replaces the copies of quoted messages by the messages, if the same chat has
@@ -118,9 +120,9 @@ func (r *readTx) addQuoted(messages []bridge.Message, positions []position) {
 		if !row.Scan(&i, quoted.FromMe, &sender, &quoted.PushName, &quoted.MessageType, &quoted.Content, &quoted.FileName, quoted.Timestamp, &quoted.DeletedAt) {
 			break
 		}
-		p := r.s.people.get(sender)
+		p := r.s.people.Get(sender)
 		quoted.MsgID, quoted.ChatJID = messages[i].Quoted.MsgID, messages[i].Chat
-		quoted.SenderJID, quoted.PushName = p.jid(), cmp.Or(quoted.PushName, p.pushName())
+		quoted.SenderJID, quoted.PushName = p.JID(), cmp.Or(quoted.PushName, p.AuthorName())
 		quoted.Bound()
 		messages[i].Quoted = &quoted
 	}
@@ -169,8 +171,8 @@ func (t *writeTx) isDeleted(q *bridge.Quoted) bool {
 func (t *writeTx) mayDeleteQuoted(chat, author, by bridge.JID) bool {
 	isOwn := t.s.isOwner(author)
 	m := target{isPrivate: chat.IsPerson(), fromMe: isOwn != nil && *isOwn}
-	if p, known := t.people.find(author); known {
-		m.sender = p.id
+	if p, known := t.People.Find(author); known {
+		m.sender = p.ID
 	} else if author == by {
 		return true
 	}
@@ -197,7 +199,7 @@ func (t *writeTx) eraseQuotes(chat bridge.JID, id string, allows func(author bri
 		WHERE q.target = ? AND m.details IS NOT NULL`, id) {
 		d := t.detailsIn(q.details)
 		if c := d.Context; c == nil || c.QuotedID == nil || *c.QuotedID != id ||
-			t.s.quotedChat(c, t.people.canonical(q.chat)) != t.people.canonical(chat) || !allows(c.QuotedSender) {
+			t.s.quotedChat(c, t.People.Canonical(q.chat)) != t.People.Canonical(chat) || !allows(c.QuotedSender) {
 			continue
 		}
 		d.Context.QuotedCopy = nil

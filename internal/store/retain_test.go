@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"bridged/internal/store/storefile"
+
 	"bridged/internal/bridge"
 )
 
@@ -78,7 +80,7 @@ func TestBackup_IsCompleteWhileMessagesComeIn(t *testing.T) {
 		}
 	}()
 	path := filepath.Join(t.TempDir(), "copy.db")
-	if err := BackupFile(context.Background(), s.o.Path, path, true); err != nil {
+	if err := storefile.Backup(context.Background(), s.o.Path, path, true); err != nil {
 		t.Fatal(err)
 	}
 	stop()
@@ -101,7 +103,7 @@ func TestBackup_NeverOverwrites(t *testing.T) {
 	s := longHistory(t, 3)
 	path := filepath.Join(t.TempDir(), "copy.db")
 	write(t, path, "precious")
-	if err := BackupFile(context.Background(), s.o.Path, path, true); err == nil {
+	if err := storefile.Backup(context.Background(), s.o.Path, path, true); err == nil {
 		t.Error("no error")
 	}
 	if data, _ := os.ReadFile(path); string(data) != "precious" {
@@ -114,7 +116,7 @@ func TestBackup_LeavesNothingWhenItFails(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := BackupFile(ctx, s.o.Path, filepath.Join(dir, "copy.db"), false); err == nil {
+	if err := storefile.Backup(ctx, s.o.Path, filepath.Join(dir, "copy.db"), false); err == nil {
 		t.Error("no error")
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {

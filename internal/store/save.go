@@ -4,8 +4,16 @@ import (
 	"context"
 	"fmt"
 
+	"bridged/internal/store/people"
+
 	"bridged/internal/bridge"
 	"bridged/internal/store/settings"
+)
+
+// The names of settings.
+const (
+	settingStatus  = "store.status"
+	settingLastSeq = "store.last_seq" // of the messages that were removed
 )
 
 // Save writes the facts of one stanza, [bridge.Bounded]: all of them or none. When it
@@ -28,11 +36,11 @@ func (t *writeTx) save(fact bridge.Fact) {
 	case bridge.Group:
 		t.saveGroup(f)
 	case bridge.Identity:
-		t.saveIdentity(f)
+		t.SaveIdentity(f)
 	case bridge.IdentityChange:
-		t.saveIdentityChange(f)
+		t.SaveIdentityChange(f)
 	case bridge.Contact:
-		t.saveContact(f)
+		t.SaveContact(f)
 	case bridge.Block:
 		t.saveBlock(f)
 	case bridge.Blocklist:
@@ -70,7 +78,7 @@ func (t *writeTx) save(fact bridge.Fact) {
 	case bridge.ChatTimer:
 		t.saveTimer(f)
 	case bridge.Owner:
-		t.saveOwner(f)
+		t.SaveOwner(f)
 	case bridge.MediaMoved:
 		t.saveMediaMoved(f)
 	case bridge.GroupWithheld:
@@ -114,4 +122,10 @@ func (t *writeTx) save(fact bridge.Fact) {
 	default:
 		t.Fail(fmt.Errorf("the store does not know this kind of fact"))
 	}
+}
+
+// OwnerOf returns whose account the store holds, and reports whether that is known yet.
+func (s *Store) OwnerOf(ctx context.Context) (owner bridge.Owner, known bool, err error) {
+	err = s.read(ctx, func(r *readTx) { owner, known = people.ReadOwner(r.Conn) })
+	return owner, known, err
 }

@@ -18,7 +18,7 @@ func (t *writeTx) saveAnswer(f bridge.Fact, chat bridge.JID, id string, by bridg
 	case m.deleted != 0 || !by.IsPerson():
 		return 0
 	}
-	if t.Change(query, append([]any{m.seq, t.ensurePerson(by).id}, answer...)...) == 0 {
+	if t.Change(query, append([]any{m.seq, t.EnsurePerson(by).ID}, answer...)...) == 0 {
 		return 0
 	}
 	return m.seq
@@ -33,7 +33,7 @@ func (t *writeTx) saveReaction(f bridge.ReactionChange) {
 		f.Emoji, f.Timestamp.UnixMilli())
 	if seq != 0 {
 		t.countReactions(seq)
-		by := t.ensurePerson(f.Sender).id
+		by := t.EnsurePerson(f.Sender).ID
 		t.logChange(seq, messageChange{Changes: []bridge.MessageField{bridge.ChangedReactions}, Reactions: []reactionChange{{by, f.Emoji, f.Timestamp.UnixMilli()}}})
 	}
 }
@@ -46,7 +46,7 @@ func (t *writeTx) saveVote(f bridge.PollVote) {
 		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.hashes != hashes`,
 		notNil(slices.Concat(f.Hashes...)), f.Timestamp.UnixMilli())
 	if seq != 0 {
-		t.logChange(seq, messageChange{Changes: []bridge.MessageField{bridge.ChangedPoll}, Voters: []int64{t.ensurePerson(f.Voter).id}})
+		t.logChange(seq, messageChange{Changes: []bridge.MessageField{bridge.ChangedPoll}, Voters: []int64{t.EnsurePerson(f.Voter).ID}})
 	}
 }
 
@@ -136,25 +136,25 @@ func (t *writeTx) saveRemovedElsewhere(f bridge.RemovedElsewhere) {
 
 // isAuthor reports whether jid wrote m. Private chats have two sides, so the side is enough.
 func (t *writeTx) isAuthor(m target, jid bridge.JID) bool {
-	p, known := t.people.find(jid)
+	p, known := t.People.Find(jid)
 	if m.isPrivate {
-		isMe := known && p.id == t.people.ownerID()
-		return m.fromMe == isMe || known && p.id == m.sender
+		isMe := known && p.ID == t.People.OwnerID()
+		return m.fromMe == isMe || known && p.ID == m.sender
 	}
-	return known && (p.id == m.sender || m.fromMe && p.id == t.people.ownerID())
+	return known && (p.ID == m.sender || m.fromMe && p.ID == t.People.OwnerID())
 }
 
 func (t *writeTx) mayDelete(m target, jid bridge.JID) bool {
 	if t.isAuthor(m, jid) {
 		return true
 	}
-	p, known := t.people.find(jid)
+	p, known := t.People.Find(jid)
 	if m.isPrivate || !known {
 		return false
 	}
 	var isAdmin bool
 	t.Find("SELECT is_admin OR is_super_admin FROM members WHERE chat = ? AND person = ?",
-		[]any{m.chat, p.id}, &isAdmin)
+		[]any{m.chat, p.ID}, &isAdmin)
 	return isAdmin
 }
 
@@ -177,26 +177,13 @@ func (t *writeTx) saveEncrypted(f bridge.Encrypted) {
 	if len(original.Raw) == 0 {
 		return
 	}
-	author := t.people.get(m.sender)
-	original.Chat, original.ID, original.FromMe, original.SenderJID = f.Chat, f.Target, m.fromMe, author.jid()
-	for _, fact := range t.s.o.Open(f, original, t.formsOf(f.Sender), author.forms()) {
+	author := t.People.Get(m.sender)
+	original.Chat, original.ID, original.FromMe, original.SenderJID = f.Chat, f.Target, m.fromMe, author.JID()
+	for _, fact := range t.s.o.Open(f, original, t.People.FormsOf(f.Sender), author.Forms()) {
 		if _, again := fact.(bridge.Encrypted); again {
 			t.Fail(errors.New("an encrypted change contains another one"))
 			return
 		}
 		t.save(bridge.Bounded(fact))
 	}
-}
-
-// formsOf returns the JIDs by which a person is known.
-func (t *writeTx) formsOf(jid bridge.JID) []bridge.JID {
-	if p, known := t.people.find(jid); known {
-		return p.forms()
-	}
-	return []bridge.JID{jid}
-}
-
-// forms returns the number and the LID of a person, as far as they are known.
-func (p person) forms() []bridge.JID {
-	return slices.DeleteFunc([]bridge.JID{p.pn, p.lid}, func(jid bridge.JID) bool { return jid == "" })
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"cmp"
 
+	"bridged/internal/store/people"
+
 	"bridged/internal/bridge"
 	"bridged/internal/search"
 )
@@ -173,7 +175,7 @@ func (t *writeTx) addAlias(chat bridge.JID, id string, seq int64) {
 
 // storedAs returns the seq of the message that m is stored as under another id, as a
 // picture is that comes after its HD upload; 0 where it is not.
-func (t *writeTx) storedAs(m bridge.Message, c chatRow, sender person) (seq int64) {
+func (t *writeTx) storedAs(m bridge.Message, c chatRow, sender people.Person) (seq int64) {
 	var author int64
 	var fromMe bool
 	found := t.Find(`

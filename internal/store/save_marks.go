@@ -81,8 +81,8 @@ func (t *writeTx) mayMark(m target, by bridge.JID) (allowed, known bool) {
 	}
 	var isLocked, isAdmin bool
 	person := int64(0)
-	if p, found := t.people.find(by); found {
-		person = p.id
+	if p, found := t.People.Find(by); found {
+		person = p.ID
 	}
 	t.Find(`
 		SELECT g.known, g.is_locked, ifnull(p.is_admin OR p.is_super_admin, 0)
@@ -105,7 +105,7 @@ func (t *writeTx) savePollOption(f bridge.PollOptionAdded) {
 	if d.Poll == nil || !d.Poll.Extensible && !t.isAuthor(m, f.By) {
 		return
 	}
-	t.ensurePerson(f.By)
+	t.EnsurePerson(f.By)
 	if d.Poll.add(addedOption{Name: f.Name, By: f.By, At: f.Timestamp.UnixMilli()}) {
 		t.changeDetails(m.seq, d, bridge.ChangedPoll)
 	}

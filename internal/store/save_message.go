@@ -3,6 +3,8 @@ package store
 import (
 	"strconv"
 
+	"bridged/internal/store/people"
+
 	"bridged/internal/bridge"
 	"bridged/internal/search"
 	"bridged/internal/sqlite"
@@ -16,8 +18,8 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 	}
 	c := t.ensureChat(m.Chat)
 	sender := t.ensureSender(m, c)
-	if !m.Imported || sender.push == "" { // history knows old names
-		t.savePushName(sender, m.PushName)
+	if !m.Imported || sender.PushName == "" { // history knows old names
+		t.SavePushName(sender, m.PushName)
 	}
 	var isAlias, isAwaited bool // mostly neither: one query asks for both
 	t.Find("SELECT EXISTS (SELECT 1 FROM aliases WHERE id = ?1), EXISTS (SELECT 1 FROM pending_changes WHERE chat = ?2 AND target = ?1)",
@@ -61,18 +63,18 @@ func (t *writeTx) countNew(m bridge.Message, c chatRow, seq int64) {
 
 // ensureSender returns the person who wrote m: without a sender, the account or the other
 // side of the chat.
-func (t *writeTx) ensureSender(m bridge.Message, c chatRow) person {
+func (t *writeTx) ensureSender(m bridge.Message, c chatRow) people.Person {
 	switch {
 	case m.SenderJID.IsPerson():
-		return t.ensurePerson(m.SenderJID)
-	case m.FromMe && t.people.ownerID() != 0:
-		me := t.people.get(t.people.ownerID())
+		return t.EnsurePerson(m.SenderJID)
+	case m.FromMe && t.People.OwnerID() != 0:
+		me := t.People.Get(t.People.OwnerID())
 		return me
 	case c.person != 0:
-		other := t.people.get(c.person)
+		other := t.People.Get(c.person)
 		return other
 	}
-	return t.ensurePerson(unknownSender)
+	return t.EnsurePerson(unknownSender)
 }
 
 // unknownSender is the author where the stanza names none: WhatsApp's own number for its
@@ -80,14 +82,14 @@ func (t *writeTx) ensureSender(m bridge.Message, c chatRow) person {
 const unknownSender bridge.JID = "0@" + bridge.ServerUser
 
 // insertMessage returns 0 where the message is stored already.
-func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender person) int64 {
+func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender people.Person) int64 {
 	seq, d := t.numbers.seq+1, detailsOf(m)
 	folded, bare := search.Columns(m.Content, "")
 	added := t.Change(`
 		INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, bare, details, has_link, status, imported)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chat, id) DO NOTHING`,
-		seq, c.id, m.ID, sender.id, m.FromMe, m.Timestamp.UnixMilli(), m.MessageType, m.PushName,
+		seq, c.id, m.ID, sender.ID, m.FromMe, m.Timestamp.UnixMilli(), m.MessageType, m.PushName,
 		m.Content, folded, bare, t.pack(d), d.hasLink(m.Content), statusColumn(m), m.Imported)
 	if added == 0 {
 		return 0
@@ -131,7 +133,7 @@ const targetQuery = `
 func (t *writeTx) findMessage(chat bridge.JID, id string) (m target, found bool) {
 	for i, named := range []string{" AND m.id = ?", " AND m.seq IN (SELECT message FROM aliases WHERE id = ?)"} {
 		m.isAlias = i > 0
-		found = t.Find(targetQuery+named, []any{string(t.people.canonical(chat)), id},
+		found = t.Find(targetQuery+named, []any{string(t.People.Canonical(chat)), id},
 			&m.seq, &m.chat, &m.sender, &m.fromMe, &m.kind, &m.timestamp, &m.content, &m.details,
 			&m.edited, &m.deleted, &m.status, &m.isPrivate, &m.imported)
 		if found {
@@ -143,7 +145,7 @@ func (t *writeTx) findMessage(chat bridge.JID, id string) (m target, found bool)
 
 // onDuplicate handles a message that is stored already: the real one for a placeholder, an
 // own one that got further, or one that came twice.
-func (t *writeTx) onDuplicate(m bridge.Message, sender person) {
+func (t *writeTx) onDuplicate(m bridge.Message, sender people.Person) {
 	stored, found := t.findMessage(m.Chat, m.ID)
 	if !found {
 		return
@@ -159,7 +161,7 @@ func (t *writeTx) onDuplicate(m bridge.Message, sender person) {
 
 // replacePlaceholder replaces a placeholder by its real message, which keeps its seq. A
 // deletion that came meanwhile stays, and so does an edit.
-func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender person) {
+func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender people.Person) {
 	if stored.deleted != 0 || stored.fromMe != m.FromMe || !t.couldBeOne(stored.sender, sender) {
 		return
 	}
@@ -169,7 +171,7 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender per
 	t.Run(`
 		UPDATE messages SET sender = ?, type = ?, push_name = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ?, status = ?, edited_at = NULL
 		WHERE seq = ?`,
-		sender.id, m.MessageType, m.PushName, m.Content, folded, bare, t.pack(d), d.hasLink(m.Content), statusColumn(m), stored.seq)
+		sender.ID, m.MessageType, m.PushName, m.Content, folded, bare, t.pack(d), d.hasLink(m.Content), statusColumn(m), stored.seq)
 	t.insertRaw(m, stored.seq)
 	t.recordQuote(m, stored.seq)
 	t.queueTranscript(stored.seq, m)
@@ -185,12 +187,12 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender per
 
 // couldBeOne reports whether two people may be one: a sender may be named by number once
 // and by LID the next time.
-func (t *writeTx) couldBeOne(stored int64, p person) bool {
-	other := t.people.get(stored)
-	if other.id == 0 || other.id == p.id {
+func (t *writeTx) couldBeOne(stored int64, p people.Person) bool {
+	other := t.People.Get(stored)
+	if other.ID == 0 || other.ID == p.ID {
 		return true
 	}
-	return (other.pn == "" || p.pn == "") && (other.lid == "" || p.lid == "")
+	return (other.PN == "" || p.PN == "") && (other.LID == "" || p.LID == "")
 }
 
 // contentChanged logs which fields of a message have changed, with its content.

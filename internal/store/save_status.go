@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"bridged/internal/store/storefile"
+
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
 	"bridged/internal/store/settings"
@@ -28,7 +30,7 @@ var deliveries = [...]bridge.Delivery{
 // delivery returns the delivery with a number; an unknown one is damage.
 func delivery(status int64) (bridge.Delivery, error) {
 	if status < 0 || status >= int64(len(deliveries)) {
-		return "", database.Damaged(fmt.Errorf("a message has the status %d", status))
+		return "", storefile.Database.Damaged(fmt.Errorf("a message has the status %d", status))
 	}
 	return deliveries[status], nil
 }
@@ -78,8 +80,8 @@ func (t *writeTx) advanceMessage(m target, to bridge.Delivery) {
 // saveReceipt moves the status of own messages forward. In a group the first member's
 // receipt counts. The account's other devices count only in the chat with oneself.
 func (t *writeTx) saveReceipt(f bridge.Receipt) {
-	p, known := t.people.find(f.From)
-	ownDevice := known && p.id == t.people.ownerID() && t.people.canonical(f.Chat) != p.jid()
+	p, known := t.People.Find(f.From)
+	ownDevice := known && p.ID == t.People.OwnerID() && t.People.Canonical(f.Chat) != p.JID()
 	if ownDevice {
 		return
 	}

@@ -34,11 +34,6 @@ func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
 	return s.index.Indexed(ctx)
 }
 
-// fold and foldName are those of all that is searched.
-func fold(text string) string     { return folding.Fold(text) }
-func foldName(name string) string { return folding.FoldStripped(name) }
-func blank(q string) bool         { return search.IsBlank(q) }
-
 // Search finds the messages of all chats whose text contains q.Q and that the filters let
 // through, newest first: [bridge.CodeNotFound] when q.Chat is not stored.
 func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
@@ -68,7 +63,7 @@ func (r *readTx) searchQuery(q bridge.SearchQuery) search.Query {
 
 // setNeedle makes a query one of texts that contain q, in the spellings that a fold makes one.
 func setNeedle(sq *search.Query, q string, by bridge.Fold) {
-	if !blank(q) {
+	if !search.IsBlank(q) {
 		sq.Needle = folding.By(by)(q)
 		sq.Bare = by == bridge.FoldAccents && folding.MayHaveAccents(sq.Needle)
 	}
@@ -182,9 +177,9 @@ func (r *readTx) scanMatch(row *sqlite.Row) (match bridge.Match, at position) {
 	var column sqlite.Raw
 	row.Scan(&at.Seq, &match.ChatJID, &match.ChatName, &match.IsGroup, &match.MsgID, &match.FromMe, &sender, &match.PushName,
 		&match.MessageType, &match.Content, &column, &match.Timestamp)
-	p := r.s.people.get(sender)
+	p := r.s.people.Get(sender)
 	at.Timestamp, match.ChatJID = match.Timestamp.UnixMilli(), r.s.Canonical(match.ChatJID)
-	match.SenderJID, match.SenderLID, match.SenderUsername, match.PushName = p.jid(), p.lid, p.usernameOrNil(), cmp.Or(match.PushName, p.pushName())
+	match.SenderJID, match.SenderLID, match.SenderUsername, match.PushName = p.JID(), p.LID, p.UsernameOrNil(), cmp.Or(match.PushName, p.AuthorName())
 	var d details
 	r.Decode(column, &d)
 	match.Media, match.Transcript = d.Media.shown(match.ChatJID, match.MsgID), d.Transcript

@@ -15,13 +15,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"bridged/internal/bridge"
+	"bridged/internal/folding"
+	"bridged/internal/search"
 )
 
 func contains(content, q string, by bridge.Fold) bool {
 	if by == bridge.FoldAccents {
-		return strings.Contains(withoutAccents(fold(content)), withoutAccents(fold(q)))
+		return strings.Contains(withoutAccents(folding.Fold(content)), withoutAccents(folding.Fold(q)))
 	}
-	return strings.Contains(fold(content), fold(q))
+	return strings.Contains(folding.Fold(content), folding.Fold(q))
 }
 
 // withoutAccents leaves the marks of letters out that have no other letter in them.
@@ -103,7 +105,7 @@ func TestSearch_FoldsCaseBeyondASCII(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"ß", "SS"}, {"ẞ", "ss"}, {"Σ", "ς"}, {"İ", "i\u0307"}, {"Å", "å"}, {"ΐ", "\u03aa\u0301"}, {"Ǆ", "ǆ"}, {"K", "k"}, {"ﬃ", "FFI"}, {"Է", "է"}, {"Ა", "ა"},
 	} {
-		if got, want := fold(pair[0]), fold(pair[1]); got != want {
+		if got, want := folding.Fold(pair[0]), folding.Fold(pair[1]); got != want {
 			t.Errorf("%s folds to %q, %s to %q", pair[0], got, pair[1], want)
 		}
 	}
@@ -239,13 +241,13 @@ func (w *world) randomQuery() string {
 		if len(runes) > 0 {
 			from := w.r.IntN(len(runes))
 			to := from + 1 + w.r.IntN(min(5, len(runes)-from))
-			if q := string(runes[from:to]); !blank(q) {
+			if q := string(runes[from:to]); !search.IsBlank(q) {
 				return q
 			}
 		}
 	}
 	for {
-		if q := randomText(w.r, 1+w.r.IntN(4)); !blank(q) {
+		if q := randomText(w.r, 1+w.r.IntN(4)); !search.IsBlank(q) {
 			return q
 		}
 	}

@@ -23,6 +23,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"bridged/internal/store/people"
+
+	"bridged/internal/store/storefile"
+
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
 	"bridged/internal/search"
@@ -62,7 +66,7 @@ type Store struct {
 	*settings.Tables
 
 	o      Options
-	people *people
+	people *people.Directory
 
 	// writing guards writer, numbers and chats, and the order in which
 	// commits are published.
@@ -155,7 +159,7 @@ func (s *Store) ReleaseMemory(ctx context.Context) error {
 // release uses a statement that is not kept: SQLite releases when it prepares it.
 func release(c *sqlite.Conn) error {
 	if err := c.Script("PRAGMA shrink_memory"); err != nil {
-		return fmt.Errorf("release memory: %w", explain(err))
+		return fmt.Errorf("release memory: %w", storefile.Explain(err))
 	}
 	return nil
 }
@@ -190,7 +194,7 @@ const minReaders = 4
 // another program or of a newer version is refused with a sentence that says
 // what to do.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	if err := prepareFile(o.Path); err != nil {
+	if err := storefile.Prepare(o.Path); err != nil {
 		return nil, err
 	}
 	if o.WithoutQuote == nil {
@@ -207,7 +211,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		o:       o,
-		people:  &people{merged: make(map[int64]int64)},
+		people:  people.New(),
 		chats:   make(map[bridge.JID]chatRow),
 		changed: make(chan struct{}),
 		closed:  make(chan struct{}),
@@ -227,20 +231,21 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context) (err error) {
-	if s.writer, err = sqlite.Open(s.o.Path, writerPragmas); err != nil {
-		return opening(s.o.Path, err)
+	if s.writer, err = sqlite.Open(s.o.Path, storefile.WriterPragmas); err != nil {
+		return storefile.Opening(s.o.Path, err)
 	}
 	for range cap(s.readers) {
-		r, err := sqlite.Open(s.o.Path, readerPragmas)
+		r, err := sqlite.Open(s.o.Path, storefile.ReaderPragmas)
 		if err != nil {
-			return opening(s.o.Path, err)
+			return storefile.Opening(s.o.Path, err)
 		}
 		s.opened++
 		s.readers <- r
 	}
-	for _, load := range []func(context.Context) error{s.loadPeople, s.loadNumbers, s.startClock, s.index.Prepare, s.eraser.open} {
+	loadPeople := func(ctx context.Context) error { return s.people.Load(ctx, s.writer) }
+	for _, load := range []func(context.Context) error{loadPeople, s.loadNumbers, s.startClock, s.index.Prepare, s.eraser.open} {
 		if err := load(ctx); err != nil {
-			return opening(s.o.Path, err)
+			return storefile.Opening(s.o.Path, err)
 		}
 	}
 	if s.o.Watch == nil {
@@ -259,21 +264,6 @@ func (s *Store) open(ctx context.Context) (err error) {
 	s.done.Go(func() { s.checkInBackground(background) })
 	return nil
 }
-
-// The order of pragmas counts: the first to open waits, and does not fail, while
-// another process finishes. synchronous(FULL), because an acknowledged message
-// must survive a power cut; secure_delete, because a deleted one must not. With a longer
-// write-ahead log than usual, pages that every message writes are copied into the database
-// once for many messages.
-var (
-	writerPragmas = []string{
-		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)",
-		"temp_store(MEMORY)", "cache_size(-4096)", "journal_size_limit(67108864)", "wal_autocheckpoint(2000)",
-	}
-	readerPragmas = []string{
-		"busy_timeout(5000)", "query_only(1)", "temp_store(MEMORY)", "cache_size(-1024)",
-	}
-)
 
 func (s *Store) startClock(ctx context.Context) error {
 	if s.o.Clock != nil {

@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"bridged/internal/store/people"
+
+	"bridged/internal/store/storefile"
+
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
 	"bridged/internal/store/settings"
@@ -28,7 +32,7 @@ func (s *Store) read(ctx context.Context, f func(*readTx)) error {
 	case r = <-s.readers:
 	}
 	defer func() { s.readers <- r }()
-	return explainRead(ctx, r.View(ctx, func() { f(&readTx{Conn: r, s: s}) }))
+	return storefile.ExplainRead(ctx, r.View(ctx, func() { f(&readTx{Conn: r, s: s}) }))
 }
 
 // readAs returns what f reads on one snapshot; what says what was tried.
@@ -43,9 +47,8 @@ func readAs[T any](ctx context.Context, s *Store, what string, f func(*readTx) T
 
 // writeTx is one write transaction.
 type writeTx struct {
-	*sqlite.Conn
+	people.Tx
 	s        *Store
-	people   *people
 	at       int64
 	appended map[entryKey]bool
 	changed  map[int64]*loggedChange // by message
@@ -85,12 +88,13 @@ func (s *Store) write(ctx context.Context, f func(*writeTx)) error {
 	if err := s.mayWrite(ctx); err != nil {
 		return err
 	}
-	if err := s.reloadPeople(); err != nil {
-		return explain(err)
+	if err := s.people.Undo(s.writer); err != nil {
+		return storefile.Explain(err)
 	}
-	t := &writeTx{Conn: s.writer, s: s, people: s.people, at: s.now(), numbers: s.numbers}
+	t := &writeTx{Tx: people.Tx{Conn: s.writer, People: s.people}, s: s, at: s.now(), numbers: s.numbers}
+	t.Dependents = t
 	if err := s.commit(t, f); err != nil {
-		return explain(err)
+		return storefile.Explain(err)
 	}
 	s.publish(t)
 	return nil
@@ -121,7 +125,7 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 			return
 		}
 		clear(s.chats)
-		_ = s.reloadPeople()                // else before the next transaction
+		_ = s.people.Undo(s.writer)         // else before the next transaction
 		s.eventReads.Store(new(eventReads)) // one that is under way may name them
 	}()
 	err := t.Update(func() {
@@ -139,7 +143,8 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 
 // publish shows readers the changes of a committed transaction.
 func (s *Store) publish(t *writeTx) {
-	s.numbers, s.people.dirty = t.numbers, false
+	s.numbers = t.numbers
+	s.people.Committed()
 	s.eventReads.Store(new(eventReads))
 	if len(t.appended) > 0 {
 		s.waking.Lock()
@@ -153,6 +158,16 @@ func (s *Store) publish(t *writeTx) {
 		notify(s.queued)
 	}
 }
+
+// Canonical returns the JID that the API shows: the phone JID of a person if it is known. The JIDs of
+// groups and unknown people are returned unchanged.
+func (s *Store) Canonical(jid bridge.JID) bridge.JID { return s.people.Canonical(jid) }
+
+// LIDOf returns the LID of the person with any JID, "" if it is unknown.
+func (s *Store) LIDOf(jid bridge.JID) bridge.JID { return s.people.LIDOf(jid) }
+
+// UsernameOf returns the username of the person with any JID, nil if it is unknown.
+func (s *Store) UsernameOf(jid bridge.JID) *string { return s.people.UsernameOf(jid) }
 
 // notNil returns an empty list for none.
 func notNil[T any](list []T) []T {

@@ -43,7 +43,7 @@ func (r *readTx) unread(chat int64, upTo string) (page bridge.UnreadPage) {
 		var sender int64
 		var wire []byte
 		rows.Scan(&m.Seq, &m.ID, &sender, &wire)
-		m.WireID, m.SenderJID = string(wire), r.s.people.get(sender).jid()
+		m.WireID, m.SenderJID = string(wire), r.s.people.Get(sender).JID()
 		page.Messages = append(page.Messages, m)
 	}
 	if page.More = len(page.Messages) == unreadPage; page.More {

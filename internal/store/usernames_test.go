@@ -118,8 +118,8 @@ func TestPeople_AreKnownWhenTheirMessagesShow(t *testing.T) {
 		bridge.Identity{PN: alice, LID: aliceLID}, bridge.Contact{JID: aliceLID, PushName: ptr("al"), Username: ptr("bob")}, says(aliceLID, aliceLID, "M1", 1, "hi"),
 	}
 	atCommit = func() error {
-		p, known := s.people.find(aliceLID)
-		if !known || p.pn != alice || p.username != "bob" || p.push != "al" || s.UsernameOf(bob) != nil {
+		p, known := s.people.Find(aliceLID)
+		if !known || p.PN != alice || p.Username != "bob" || p.PushName != "al" || s.UsernameOf(bob) != nil {
 			t.Errorf("when its message is committed alice is %+v, bob has %v", p, s.UsernameOf(bob))
 		}
 		events(t, s, EventQuery{}) // somebody reads the log meanwhile
@@ -128,7 +128,7 @@ func TestPeople_AreKnownWhenTheirMessagesShow(t *testing.T) {
 	if err := s.Save(t.Context(), facts...); err == nil {
 		t.Fatal("the commit did not fail")
 	}
-	if _, known := s.people.find(aliceLID); known || s.Canonical(aliceLID) != aliceLID || *s.UsernameOf(bob) != "bob" {
+	if _, known := s.people.Find(aliceLID); known || s.Canonical(aliceLID) != aliceLID || *s.UsernameOf(bob) != "bob" {
 		t.Errorf("a commit that failed has left alice as %s", s.Canonical(aliceLID))
 	}
 	for _, e := range events(t, s, EventQuery{}).Events {

@@ -1,40 +1,47 @@
-package store
+// Package storefile creates, upgrades, copies and checks the database file of the store.
+//
+// Its errors say what the operator can do. The package does not know the content of the tables, except
+// which of them hold secrets.
+package storefile
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
+	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
 	"bridged/internal/sqlite"
 	"bridged/migrations"
 )
 
-// prepareFile makes sure that there is an intact store of today's schema at path. It changes
+// Prepare makes sure that there is an intact store of today's schema at path. It changes
 // nothing in a file that is no store.
-func prepareFile(path string) error {
-	switch err := database.CheckHead(path); {
+func Prepare(path string) error {
+	switch err := Database.CheckHead(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return opening(path, createMissing(path))
+		return Opening(path, createMissing(path))
 	case err != nil:
-		return opening(path, err)
+		return Opening(path, err)
 	}
 	if err := dbfile.MakePrivate(path, 0o600); err != nil {
-		return opening(path, err)
+		return Opening(path, err)
 	}
-	return opening(path, upgrade(path, writerPragmas))
+	return Opening(path, upgrade(path, WriterPragmas))
 }
 
-// opening explains why the store cannot be opened.
-func opening(path string, err error) error {
+// Opening explains why the store cannot be opened.
+func Opening(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("open %s: %w", path, database.ExplainOpening(path, err))
+	return fmt.Errorf("open %s: %w", path, Database.ExplainOpening(path, err))
 }
 
 // createMissing creates a store where there was none. A write-ahead log without its
@@ -60,7 +67,7 @@ func create(path string) error {
 		return err
 	}
 	// Only the whole draft is synced: one that is not finished is thrown away.
-	if err := upgrade(draft, append(slices.Clone(writerPragmas), "synchronous(OFF)")); err != nil {
+	if err := upgrade(draft, append(slices.Clone(WriterPragmas), "synchronous(OFF)")); err != nil {
 		return err
 	}
 	return finish(draft, path)
@@ -94,11 +101,11 @@ func upgrade(path string, pragmas []string) (err error) {
 	}
 	steps := migrations.Names()
 	var current int
-	if err := c.Use(context.Background(), func() { c.Find(database.SchemaQuery, nil, &current) }); err != nil {
+	if err := c.Use(context.Background(), func() { c.Find(Database.SchemaQuery, nil, &current) }); err != nil {
 		return err
 	}
-	if current > database.Schema {
-		return database.Newer(current)
+	if current > Database.Schema {
+		return Database.Newer(current)
 	}
 	for i, name := range steps[current:] {
 		script, err := fs.ReadFile(migrations.FS, name)
@@ -106,7 +113,7 @@ func upgrade(path string, pragmas []string) (err error) {
 			return err
 		}
 		if err := c.Script(fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", script, current+i+1)); err != nil {
-			return fmt.Errorf("upgrade with %s: %w", name, database.ExplainOpening(path, err))
+			return fmt.Errorf("upgrade with %s: %w", name, Database.ExplainOpening(path, err))
 		}
 	}
 	return nil
@@ -127,13 +134,13 @@ func readable(c *sqlite.Conn) error {
 	return nil
 }
 
-// BackupFile writes a consistent copy of the store in a file, which this or another process
+// Backup writes a consistent copy of the store in a file, which this or another process
 // may be using, to a new file.
 //
 // Without secrets the copy has no tokens, webhooks and hooks: once restored, they
 // would let in, and post to, those who were shut out since.
-func BackupFile(ctx context.Context, from, to string, secrets bool) error {
-	switch err := database.CheckHead(from); {
+func Backup(ctx context.Context, from, to string, secrets bool) error {
+	switch err := Database.CheckHead(from); {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no store to back up: %w", err)
 	case err != nil:
@@ -193,14 +200,14 @@ func copyTo(ctx context.Context, from, path string) (err error) {
 	}
 	c, err := sqlite.Open(from, []string{"busy_timeout(5000)"})
 	if err != nil {
-		return database.ExplainOpening(from, err)
+		return Database.ExplainOpening(from, err)
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	err = c.Use(ctx, func() { c.Run("VACUUM INTO ?", path) })
 	if dbfile.IsFull(err) {
 		return fmt.Errorf("the disk of %s is full: make room, or choose another place: %w", path, err)
 	}
-	return database.ExplainOpening(from, err)
+	return Database.ExplainOpening(from, err)
 }
 
 // secretTables hold secrets, and deliveries, which refer to webhooks.
@@ -211,40 +218,108 @@ var secretTables = []string{"deliveries", "webhooks", "hooks", "tokens"}
 func eraseSecrets(path string) (err error) {
 	c, err := sqlite.Open(path, []string{"journal_mode(off)", "secure_delete(on)"})
 	if err != nil {
-		return explain(err)
+		return Explain(err)
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	for _, table := range secretTables {
 		if err := c.Script("DELETE FROM " + table); err != nil {
-			return explain(err)
+			return Explain(err)
 		}
 	}
 	return nil
 }
 
-// Size counts the bytes of the database, and of the log of events in it.
-type Size struct{ Bytes, Log int64 }
+// The order of pragmas counts: the first to open waits, and does not fail, while
+// another process finishes. synchronous(FULL), because an acknowledged message
+// must survive a power cut; secure_delete, because a deleted one must not. With a longer
+// write-ahead log than usual, pages that every message writes are copied into the database
+// once for many messages.
+var (
+	WriterPragmas = []string{
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)",
+		"temp_store(MEMORY)", "cache_size(-4096)", "journal_size_limit(67108864)", "wal_autocheckpoint(2000)",
+	}
+	ReaderPragmas = []string{
+		"busy_timeout(5000)", "query_only(1)", "temp_store(MEMORY)", "cache_size(-1024)",
+	}
+)
 
-// Size measures the store. That takes about 60 ms for a million events.
-func (s *Store) Size(ctx context.Context) (Size, error) {
-	return readAs(ctx, s, "measure the store", func(r *readTx) (size Size) {
-		r.Find("SELECT pgsize FROM dbstat WHERE schema = 'main' AND aggregate = 1 AND name = 'events'", nil, &size.Log)
-		size.Bytes = r.fileSize()
-		return size
+// applicationID marks a SQLite file as a store of ours ("brdg").
+const applicationID = 0x62726467
+
+// Database describes the store's file.
+var Database = dbfile.Database{
+	Name: "bridged.db",
+	Repair: "stop bridged, put a copy made with `bridged backup` in its place (delete bridged.db-wal and bridged.db-shm) and start again; " +
+		"without a copy, move it away to begin with an empty store",
+	Application: applicationID, SchemaQuery: "PRAGMA user_version", Schema: len(migrations.Names()),
+}
+
+// Explain turns errors of SQLite, and of stored JSON, into [bridge.CodeStorageUnavailable].
+// Other errors stay as they are.
+func Explain(err error) error {
+	var known *bridge.Error
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &known) && (errors.As(err, &syntax) || errors.As(err, &kind)) {
+		return Database.Unreadable(err)
+	}
+	return Database.Explain(err)
+}
+
+// ExplainRead explains an error of reading. If neither SQLite nor ctx caused it, a row cannot be
+// decoded.
+func ExplainRead(ctx context.Context, err error) error {
+	err = Explain(err)
+	var known *bridge.Error
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return Database.Unreadable(err)
+}
+
+// CheckTables checks the tables of the database at path one after the other, each in a snapshot of its
+// own, and pauses after each for as long as it took. It returns SQLite's findings on damaged tables by
+// their names.
+func CheckTables(ctx context.Context, path string) (damaged map[string]string, err error) {
+	c, err := sqlite.Open(path, ReaderPragmas)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	tables, err := realTables(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	damaged = make(map[string]string)
+	for _, table := range tables {
+		began, verdict := time.Now(), ""
+		err := c.Use(ctx, func() { c.Find(`PRAGMA quick_check("`+table+`")`, nil, &verdict) })
+		switch {
+		case dbfile.IsDamage(err):
+			damaged[table] = err.Error()
+		case err != nil:
+			return damaged, err
+		case verdict != "ok":
+			damaged[table] = verdict
+		}
+		if !bridge.Sleep(ctx, time.Since(began)) {
+			return damaged, ctx.Err()
+		}
+	}
+	return damaged, nil
+}
+
+// realTables returns the tables that have pages, first the schema with the list of free
+// pages.
+func realTables(ctx context.Context, c *sqlite.Conn) (names []string, err error) {
+	err = c.Use(ctx, func() {
+		names = sqlite.List[string](c, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
 	})
-}
-
-// FileSize returns the bytes of the database.
-func (s *Store) FileSize(ctx context.Context) (int64, error) {
-	return readAs(ctx, s, "measure the store", (*readTx).fileSize)
-}
-
-// fileSize returns the size that the database's file has once the write-ahead log is in
-// it. The log itself grows and shrinks with how busy the bridge was, not with what it
-// holds.
-func (r *readTx) fileSize() int64 {
-	var pages, size int64
-	r.Find("PRAGMA page_count", nil, &pages)
-	r.Find("PRAGMA page_size", nil, &size)
-	return pages * size
+	return append([]string{"sqlite_schema"}, names...), err
 }

@@ -13,7 +13,7 @@ type forwardForm string
 const (
 	notForwarded forwardForm = "no"
 	asIs         forwardForm = "as it is"
-	asPlace      forwardForm = "as a place that stands still"
+	asPlace      forwardForm = "as a location that does not move"
 	asPoll       forwardForm = "as a new poll without votes"
 	// asWords is for content that the apps show only from businesses, or only in the original chat.
 	asWords forwardForm = "as its text, under its file"

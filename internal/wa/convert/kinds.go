@@ -42,15 +42,15 @@ var kinds = []kind{
 	{"imageMessage videoMessage ptvMessage", readFile, asIs, "the caption", "`media`", "yes"},
 	{"audioMessage stickerMessage", readFile, asIs, "empty", "`media`", "yes"},
 	{"documentMessage", readFile, asIs, "the caption", "`media`", "yes"},
-	{"locationMessage", readPlace, asIs, "name, address; else latitude,longitude", "`location`", ""},
-	{"liveLocationMessage", readLivePlace, asPlace, "the caption; else latitude,longitude", "`location`", ""},
+	{"locationMessage", readPlace, asIs, "name, address; otherwise latitude,longitude", "`location`", ""},
+	{"liveLocationMessage", readLivePlace, asPlace, "the caption; otherwise latitude,longitude", "`location`", ""},
 	{"contactMessage contactsArrayMessage", readContacts, asIs, "the names", "`contacts`", ""},
 	{
 		"pollCreationMessage pollCreationMessageV2 pollCreationMessageV3 pollCreationMessageV5 pollCreationMessageV6", readPoll, asPoll,
 		"the question", "`poll`", "",
 	},
 	{"pollResultSnapshotMessage pollResultSnapshotMessageV3", readPollResult, asWords, "the question and the result", "`poll`", ""},
-	{"eventMessage eventInviteMessage", readEvent, notForwarded, "name, description, place, link", "`event`", ""},
+	{"eventMessage eventInviteMessage", readEvent, notForwarded, "name, description, location, link", "`event`", ""},
 	{"groupInviteMessage", readGroupInvite, asIs, "the group's name, the caption", "`groupInvite`", ""},
 	{"newsletterAdminInviteMessage newsletterFollowerInviteMessageV2", readTitled, asIs, "the channel's name, the caption", "", ""},
 	{
@@ -61,11 +61,11 @@ var kinds = []kind{
 	{"listMessage", readList, asWords, "title, body, footer, sections with their rows", "`interactive`", ""},
 	{
 		"interactiveMessage", readInteractive, asWords,
-		"title, body, footer, buttons with their addresses, cards", "`interactive`, `media`, `location`, `product`, `order`", "the header's, else the first card's",
+		"title, body, footer, buttons with their addresses, cards", "`interactive`, `media`, `location`, `product`, `order`", "the header's, otherwise the first card's",
 	},
 	{
 		"buttonsResponseMessage templateButtonReplyMessage listResponseMessage interactiveResponseMessage", readAnswer, asWords,
-		"the words that were chosen", "`interactive.selected`", "",
+		"the chosen option", "`interactive.selected`", "",
 	},
 	{"productMessage", readProduct, asIs, "title, description, price, address, body, footer", "`product`, `media`", "the picture"},
 	{"orderMessage", readOrder, asWords, "title, message, number of items, total", "`order`", ""},
@@ -73,7 +73,7 @@ var kinds = []kind{
 	{
 		"sendPaymentMessage requestPaymentMessage declinePaymentRequestMessage cancelPaymentRequestMessage" +
 			" paymentInviteMessage paymentReminderMessage splitPaymentMessage", readPayment, asWords,
-		"what it is, the amount, the note", "", "",
+		"the kind of payment, the amount, the note", "", "",
 	},
 	{"richResponseMessage", readRichResponse, asWords, "the answer of an AI: texts, tables, code, addresses of pictures", "", ""},
 	{"placeholderMessage", readPlaceholder, notForwarded, "that a one-time passcode is on the phone", "", ""},

@@ -270,9 +270,9 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 	if len(c.PublicURLs) > 0 {
 		publicURL = c.PublicURLs[0].String()
 	}
-	var collectors []prometheus.Collector
+	collectors := []prometheus.Collector{disk.Metric(a.dir.file(""))}
 	if a.fleet != nil {
-		collectors = a.fleet.Metrics()
+		collectors = append(collectors, a.fleet.Metrics()...)
 	}
 	if a.voices != nil {
 		collectors = append(collectors, a.voices.Metrics()...)

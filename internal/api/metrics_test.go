@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
@@ -69,8 +70,11 @@ func TestMetrics_FollowTheConventions(t *testing.T) {
 
 func TestMetrics_TellWhatGoesOn(t *testing.T) {
 	h := newHooked(t, func(o *api.Options) { o.Build = metrics.Build{Version: "1.2.3", Library: "v0.9"} })
-	last := bridge.At(noon)
-	h.account.traffic = bridge.Traffic{Received: 7, Undecryptable: 1, Sent: 3, Failed: 2, SentAgain: 4, LastReceivedAt: &last, QueuedReceived: 711, QueueStalls: 1}
+	last, seen, expires := bridge.At(noon), bridge.At(noon.Add(-time.Hour)), bridge.At(noon.Add(time.Hour))
+	h.account.traffic = bridge.Traffic{Received: 7, Undecryptable: 1, Sent: 3, Failed: 2, SentAgain: 4, LastReceivedAt: &last, PhoneSeenAt: &seen, QueuedReceived: 711, QueueStalls: 1}
+	paired := h.account.status()
+	paired.ClientVersion.ExpiresAt = &expires
+	h.account.status = func() bridge.Status { return paired }
 	h.receiver.answers(http.StatusInternalServerError)
 	w := h.create(object{"url": public, "types": []string{"message.created"}})
 	h.know(say(grace, grace, "A1", "one", 1))
@@ -87,6 +91,8 @@ func TestMetrics_TellWhatGoesOn(t *testing.T) {
 		"bridged_offline_stalls_total 1",
 		"bridged_offline_remaining 0",
 		"bridged_last_message_received_timestamp_seconds "+strconv.FormatFloat(float64(noon.Unix()), 'g', -1, 64),
+		"bridged_phone_last_seen_timestamp_seconds "+strconv.FormatFloat(float64(noon.Unix()-3600), 'g', -1, 64),
+		"bridged_client_version_expires_timestamp_seconds "+strconv.FormatFloat(float64(noon.Unix()+3600), 'g', -1, 64),
 		`bridged_webhook_deliveries{status="pending"} 1`,
 		`bridged_webhook_deliveries{status="dead"} 0`,
 	)

@@ -112,6 +112,7 @@ type Traffic struct {
 	Failed         uint64 // without messages whose outcome is unknown
 	SentAgain      uint64 // to devices that the network reported as left out
 	LastReceivedAt *Time  // nil before the first
+	PhoneSeenAt    *Time  // the phone's last sign of life, also before the start; nil if none is known
 	QueuedReceived uint64 // stanzas of the network's offline queues
 	QueueStalls    uint64 // how often the network did not deliver such a queue
 }

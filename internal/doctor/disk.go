@@ -12,6 +12,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
+	"bridged/internal/media/disk"
 )
 
 // With fewer bytes of free disk space the doctor warns or fails.
@@ -59,7 +60,7 @@ func split(verdict Verdict, sentence string) Finding {
 }
 
 func freeSpace(path string) Finding {
-	free, err := freeBytes(path)
+	free, _, err := disk.Free(path)
 	if err != nil {
 		return warn(fmt.Sprintf("cannot read the free disk space: %v", err), "make sure that 1 GB or more is free")
 	}

@@ -50,6 +50,12 @@ func (p *phone) saw(at time.Time) (note bool, ended string) {
 	return note, ended
 }
 
+func (p *phone) lastSeen() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen
+}
+
 // away returns when the phone was last seen, and a warning if that is long ago.
 func (p *phone) away(now time.Time) (seen time.Time, warning string) {
 	p.mu.Lock()

@@ -39,5 +39,8 @@ func (m *Manager) Traffic() bridge.Traffic {
 		last := bridge.Millis(at)
 		counted.LastReceivedAt = &last
 	}
+	if at := m.phone.lastSeen(); !at.IsZero() {
+		counted.PhoneSeenAt = new(bridge.At(at))
+	}
 	return counted
 }

@@ -35,6 +35,10 @@ func TestTraffic_CountsWhatComesLeavesAndFails(t *testing.T) {
 	if got.LastReceivedAt == nil || time.Since(got.LastReceivedAt.Time) > time.Minute {
 		t.Errorf("last received at %v", got.LastReceivedAt)
 	}
+	if got.PhoneSeenAt == nil || time.Since(got.PhoneSeenAt.Time) > time.Minute {
+		t.Errorf("the phone was seen at %v", got.PhoneSeenAt)
+	}
+	got.PhoneSeenAt = nil
 	got.QueuedReceived = 0 // depends on how fast the account logs in
 	if got.LastReceivedAt = nil; got != (bridge.Traffic{Received: 2, Sent: 1, Failed: 1}) {
 		t.Errorf("counted %+v", got)

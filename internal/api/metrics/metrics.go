@@ -169,6 +169,14 @@ func (s *state) collectAccount(metrics chan<- prometheus.Metric) {
 		metrics <- gauge("bridged_last_message_received_timestamp_seconds", "When the last message was stored; missing before the first.",
 			float64(at.UnixMilli())/1000)
 	}
+	if at := traffic.PhoneSeenAt; at != nil && status.HasSession {
+		metrics <- gauge("bridged_phone_last_seen_timestamp_seconds", "The phone's last sign of life. The network unlinks the account after 14 days without one.",
+			float64(at.UnixMilli())/1000)
+	}
+	if at := status.ClientVersion.ExpiresAt; at != nil {
+		metrics <- gauge("bridged_client_version_expires_timestamp_seconds", "When the network stops to accept the client's version; missing if it is not known.",
+			float64(at.UnixMilli())/1000)
+	}
 }
 
 func (s *state) collectStored(ctx context.Context, metrics chan<- prometheus.Metric) {

@@ -31,7 +31,7 @@ func (r *Reserve) Check(more int64) error {
 	}
 	look := r.Free
 	if look == nil {
-		look = freeBytes
+		look = Free
 	}
 	free, all, err := look(r.Dir)
 	if err != nil || free-more >= reserveOf(all) {

@@ -4,4 +4,5 @@ package disk
 
 import "errors"
 
-func freeBytes(string) (free, all int64, err error) { return 0, 0, errors.ErrUnsupported }
+// Free is not supported on this system.
+func Free(string) (free, all int64, err error) { return 0, 0, errors.ErrUnsupported }

@@ -4,7 +4,8 @@ package disk
 
 import "syscall"
 
-func freeBytes(dir string) (free, all int64, err error) {
+// Free returns the bytes of the disk of a directory that this process may still use, and all of them.
+func Free(dir string) (free, all int64, err error) {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(dir, &disk); err != nil {
 		return 0, 0, err

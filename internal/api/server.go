@@ -141,7 +141,7 @@ type server struct {
 	sendTime   time.Duration // bounds a send with all its steps
 
 	bodies  front.Bodies
-	lists   front.Lists
+	lists   front.Answers
 	log     stream.Log
 	keys    sync.Map // bridge.SendKey by Key, of calls in progress
 	metrics *metrics.Metrics
@@ -196,7 +196,7 @@ func New(o Options) *Handler {
 		collectors = append(slices.Clone(collectors), o.Connections)
 	}
 	collected := metrics.New(metrics.Options{Build: o.Build, Store: o.Store, Account: o.Account, Files: o.Files, Others: collectors, Log: o.Log})
-	lists := front.NewLists()
+	lists := front.NewAnswers(front.ListsBytes)
 	tokens := callers.NewTokens(o.Token, o.Store, o.Now)
 	s := &server{
 		Options: o,

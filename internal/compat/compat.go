@@ -74,13 +74,13 @@ func NewDoor(o Options, peer Peer) *Door {
 // that waits for the API would hold what the API waits for.
 type Memory struct {
 	bodies front.Bodies
-	lists  front.Lists
+	lists  front.Answers
 	pauses *intake.Quota
 }
 
 // NewMemory returns the bounds of all compatibility APIs of a process.
 func NewMemory() *Memory {
-	return &Memory{front.NewBodies(), front.NewLists(), intake.NewQuota(intake.Divide(pausesBytes), pauseLook, 1)}
+	return &Memory{front.NewBodies(), front.NewAnswers(front.ListsBytes), intake.NewQuota(intake.Divide(pausesBytes), pauseLook, 1)}
 }
 
 // Call is a request of a known caller.

@@ -126,7 +126,7 @@ func (o *listWriter) write(l *List) error {
 		}
 		isFirst = false
 		o.buffer.Write(bytes.TrimSpace(encoded))
-		if o.buffer.Len() < front.ListPiece {
+		if o.buffer.Len() < front.ChunkBytes {
 			continue
 		}
 		if err := o.flush(); err != nil {

@@ -13,45 +13,43 @@ import (
 const (
 	// maxAnswer limits an answer as it is sent, in characters. Lists end earlier for it, with
 	// a cursor.
-	maxAnswer = 40_000
-	// maxPage limits the entries of a list.
-	maxPage = 50
-	// usualPage is the number of entries where none is asked for.
-	usualPage = 20
+	maxAnswer   = 40_000
+	maxPage     = 50 // entries of a list
+	defaultPage = 20 // entries of a list unless the call says how many
 )
 
-// answer is what a tool, a resource or a prompt shows: facts of the bridge and, below a
-// key named "untrusted", the texts and names that other people chose. Clients give a
-// model either the structure or the text of an answer, some both. So the text has the
-// same in short: lists as rows below the names of their columns.
+// answer is the answer of a tool, a resource or a prompt. Texts and names that other people chose
+// are under the key "untrusted". A client gives a model the structure or the text of an answer, or
+// both, so the text has the same content in a compact form: lists are rows under the names of their
+// columns.
 type answer interface {
-	// brief returns the short form, as a value to encode.
-	brief() any
+	// compact returns the value whose JSON is the text.
+	compact() any
 }
 
-// facts are what most answers have beside the untrusted part.
-type facts struct {
+// trusted has the fields that most answers have next to the untrusted part.
+type trusted struct {
 	ChatJID    bridge.JID `json:"chatJid,omitempty"`
 	NextCursor *string    `json:"nextCursor,omitempty"` // of the next page, if there is one
 }
 
-// short returns the short form of facts and an untrusted part.
-func (f facts) short(untrusted map[string]any) map[string]any {
-	shown := map[string]any{"untrusted": untrusted}
-	if f.ChatJID != "" {
-		shown["chatJid"] = f.ChatJID
+// with returns the compact form of t with an untrusted part.
+func (t trusted) with(untrusted map[string]any) map[string]any {
+	compact := map[string]any{"untrusted": untrusted}
+	if t.ChatJID != "" {
+		compact["chatJid"] = t.ChatJID
 	}
-	if f.NextCursor != nil {
-		shown["nextCursor"] = *f.NextCursor
+	if t.NextCursor != nil {
+		compact["nextCursor"] = *t.NextCursor
 	}
-	return shown
+	return compact
 }
 
-// notes are the parts of an entry that only some have; zero values are left out.
+// notes are the fields that only some entries of a list have. Zero values are left out.
 type notes map[string]any
 
-// behind returns a row of the short form that ends with the notes, if there are any.
-func (n notes) behind(cells ...any) []any {
+// row returns a row of the compact form: the cells, then the notes, if there are any.
+func (n notes) row(cells ...any) []any {
 	for name, value := range n {
 		if value == nil || reflect.ValueOf(value).IsZero() {
 			delete(n, name)
@@ -63,29 +61,29 @@ func (n notes) behind(cells ...any) []any {
 	return cells
 }
 
-// rows returns a list in short.
-func rows[T interface{ brief() []any }](list []T) []any {
-	short := make([]any, len(list))
+// compactRows returns the rows of a list.
+func compactRows[T interface{ compact() []any }](list []T) []any {
+	rows := make([]any, len(list))
 	for i, one := range list {
-		short[i] = one.brief()
+		rows[i] = one.compact()
 	}
-	return short
+	return rows
 }
 
-// The columns of rows. Notes may follow them.
+// The columns of rows, which notes may follow.
 var (
 	chatColumns    = []string{"jid", "name", "lastMessageAt"}
 	personColumns  = []string{"jid", "name"}
 	messageColumns = []string{"timestamp", "from", "name", "msgId", "text"}
 )
 
-// resultOf returns an answer as the protocol has it. A picture goes before the text.
+// resultOf returns the protocol's result for an answer. A picture goes before the text.
 func resultOf(a answer, picture *sdk.ImageContent) (*sdk.CallToolResult, error) {
 	structure, err := bridge.EncodeJSON(a)
 	if err != nil {
 		return nil, err
 	}
-	text, err := bridge.EncodeJSON(a.brief())
+	text, err := bridge.EncodeJSON(a.compact())
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +95,7 @@ func resultOf(a answer, picture *sdk.ImageContent) (*sdk.CallToolResult, error) 
 	return result, nil
 }
 
-// sizeOf returns the length of an answer as it is sent, in characters.
+// sizeOf returns the length of the protocol's result for an answer, in characters.
 func sizeOf(a answer) (int, error) {
 	result, err := resultOf(a, nil)
 	if err != nil {
@@ -107,9 +105,9 @@ func sizeOf(a answer) (int, error) {
 	return utf8.RuneCount(sent), err
 }
 
-// fitting returns the answer with as many entries as asked for, or as fit. get returns an
-// answer of at most so many entries, and how many it has. One that does not fit alone is
-// asked for once more.
+// fitting returns an answer with at most the given number of entries, and of at most maxAnswer
+// characters. get returns an answer with at most some number of entries, and how many it has. If one
+// entry alone is too long, get is called once more, and may shorten it.
 func fitting[A answer](most int, get func(most int) (A, int, error)) (A, error) {
 	for tried := false; ; {
 		a, count, err := get(most)

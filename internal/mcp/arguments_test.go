@@ -17,7 +17,7 @@ func TestArguments_AreCheckedAsTheirSchemaSays(t *testing.T) {
 	}
 	for arguments, want := range map[string]string{
 		`{}`: "jid is missing", ``: "jid is missing", `null`: "jid is missing", `{"jid":"x","chat":"y"}`: `no argument "chat"`, `{"JID":"x"}`: `no argument "JID"`, `[]`: "must be an object", `"x"`: "must be an object",
-		`{"jid":5}`: "jid must be a text, not a JSON number", `{"jid":"x","limit":"many"}`: "no whole number", `{"jid":"x","limit":2.5}`: "no whole number",
+		`{"jid":5}`: "jid must be a text, not a JSON number", `{"jid":"x","limit":"many"}`: "not a whole number", `{"jid":"x","limit":2.5}`: "not a whole number",
 		`{"jid":"x","limit":1e300}`: "limit must be between 1 and 50", `{"jid":"x","limit":0}`: "limit must be between 1 and 50", `{"jid":"x","limit":51}`: "limit must be between 1 and 50", `{"jid":"x","order":"up"}`: "order must be one of desc asc", `{"jid":"x"`: "not valid JSON", `{"jid":"x","since":{"a":1}}`: "since must be a text, not a JSON object",
 	} {
 		if got, err := decode(arguments); err == nil || !strings.Contains(err.Error(), want) {

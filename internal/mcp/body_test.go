@@ -17,19 +17,19 @@ import (
 	"bridged/internal/fuzzbudget"
 )
 
-// largest is the size of the largest body that a door of the tests takes, in
+// largest is the size of the largest body that an endpoint of the tests takes, in
 // bytes.
 const largest = 1 << 20
 
-// doorAnswer is what a door answers, with the bytes that it allocated for that.
-type doorAnswer struct {
+// endpointAnswer is what an endpoint answers, with the bytes that it allocated for that.
+type endpointAnswer struct {
 	*httptest.ResponseRecorder
 	took int
 }
 
-// newDoor returns a way to post to a door over an API that knows each token, and
+// newEndpoint returns a way to post to an endpoint over an API that knows each token, and
 // answers nothing else.
-func newDoor(t testing.TB) (post func(body string, headers ...string) doorAnswer) {
+func newEndpoint(t testing.TB) (post func(body string, headers ...string) endpointAnswer) {
 	t.Helper()
 	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := `{"name":"agent","scopes":["read","send"],"chats":["15550100301@s.whatsapp.net"]}`
@@ -42,8 +42,8 @@ func newDoor(t testing.TB) (post func(body string, headers ...string) doorAnswer
 		}
 	})
 	s := New(Options{Client: client.InProcess(api, ""), Send: true, SendsPerMinute: 1000, Log: zerolog.Nop()})
-	door := s.Handler(t.Context())
-	return func(body string, headers ...string) doorAnswer {
+	endpoint := s.Handler(t.Context())
+	return func(body string, headers ...string) endpointAnswer {
 		r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer x")
 		r.Header.Set("Content-Type", "application/json")
@@ -54,24 +54,24 @@ func newDoor(t testing.TB) (post func(body string, headers ...string) doorAnswer
 		w := httptest.NewRecorder()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		door.ServeHTTP(w, r)
+		endpoint.ServeHTTP(w, r)
 		runtime.ReadMemStats(&after)
-		return doorAnswer{w, int(after.TotalAlloc - before.TotalAlloc)}
+		return endpointAnswer{w, int(after.TotalAlloc - before.TotalAlloc)}
 	}
 }
 
 // A call costs what it holds: before, 8 MiB of empty lists took 779 MB.
 func TestDoor_ACallCostsWhatItHolds(t *testing.T) {
-	post := newDoor(t)
+	post := newEndpoint(t)
 	began := post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
 	id := began.Header().Get("Mcp-Session-Id")
 	post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Mcp-Session-Id", id)
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
-	ways := map[string]func(tool, arguments string) doorAnswer{
-		"in a session": func(tool, arguments string) doorAnswer {
+	ways := map[string]func(tool, arguments string) endpointAnswer{
+		"in a session": func(tool, arguments string) endpointAnswer {
 			return post(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments), "Mcp-Session-Id", id)
 		},
-		"without one": func(tool, arguments string) doorAnswer {
+		"without one": func(tool, arguments string) endpointAnswer {
 			return post(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{%s,"name":%q,"arguments":%s}}`, meta, tool, arguments),
 				"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool)
 		},
@@ -110,7 +110,7 @@ func TestDoor_ACallCostsWhatItHolds(t *testing.T) {
 // Whatever is posted, in a session or without, is answered, and costs what it
 // holds.
 func FuzzMessage(f *testing.F) {
-	post := newDoor(f)
+	post := newEndpoint(f)
 	began := post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
 	id := began.Header().Get("Mcp-Session-Id")
 	post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Mcp-Session-Id", id)

@@ -17,18 +17,17 @@ import (
 
 const confirmation = "confirm"
 
-// question is the error of a send that a person has not answered for yet.
+// question is the error of a send that a person has not confirmed yet.
 type question struct{ result *sdk.CallToolResult }
 
 // Error implements error.
 func (question) Error() string { return "a person must confirm this" }
 
-// errCannotAsk is a sentence for the model.
 var errCannotAsk = bridge.Fail(bridge.CodeForbidden, "a person must confirm each send, and this client cannot ask one: use a client with elicitation")
 
-// confirm returns a [question] to a person until it is answered; nil if sends need no
-// confirmation. An answer counts for the send that was shown.
-func (c call) confirm(ctx context.Context, out outgoing) error {
+// confirm returns nil if a person has confirmed exactly this send, or if sends need no confirmation.
+// Before the person has answered, it returns a [question].
+func (c call) confirm(ctx context.Context, out draft) error {
 	if !c.s.options.Confirm {
 		return nil
 	}
@@ -58,14 +57,14 @@ func (c call) confirm(ctx context.Context, out outgoing) error {
 	return nil
 }
 
-// ask returns the question about a send, by the names that a person knows.
-func (c call) ask(ctx context.Context, out outgoing) (string, error) {
+// ask returns the question about a send, with the names that a person knows.
+func (c call) ask(ctx context.Context, out draft) (string, error) {
 	chat, err := c.client.Chat(ctx, out.chat)
 	name := "the chat"
 	switch code := bridge.CodeOf(err); {
 	case err == nil:
 		name = quoted(chat.Name)
-	case code == bridge.CodeNotFound && c.mayBegin(out.chat):
+	case code == bridge.CodeNotFound && c.mayStart(out.chat):
 		name = "the new chat"
 	case code != bridge.CodeForbidden: // a token without the scope to read
 		return "", err
@@ -89,9 +88,9 @@ func (c call) ask(ctx context.Context, out outgoing) (string, error) {
 	return asked.String(), nil
 }
 
-// mayBegin reports whether a chat that is not stored yet may be written to: it is named
-// by the token or the operator.
-func (c *caller) mayBegin(jid bridge.JID) bool {
+// mayStart reports whether the caller may write to a chat that is not stored yet, because the token
+// or the operator names it.
+func (c *caller) mayStart(jid bridge.JID) bool {
 	return slices.Contains(c.destinations(), jid)
 }
 
@@ -105,7 +104,7 @@ func authorOf(m bridge.Message) string {
 	return fmt.Sprintf("the message of %s (%s)", quoted(m.PushName), m.SenderJID)
 }
 
-// excerptOf returns the beginning of a message, or the kind of one without words.
+// excerptOf returns the beginning of a message, or its kind if it has no text.
 func excerptOf(m bridge.Message) string {
 	switch {
 	case m.Content != "":
@@ -124,15 +123,15 @@ func quoted(s string) string {
 	return "“" + capped(s, 2*maxName) + "”"
 }
 
-// canAsk reports whether a client can show a person a question. One that names
-// no kind of questions can show these (protocol of 2025-06-18).
+// canAsk reports whether a client can show a person a question. A client that supports elicitation
+// without naming a mode supports forms (protocol of 2025-06-18).
 func canAsk(client *sdk.ClientCapabilities) bool {
 	return client != nil && client.Elicitation != nil && (client.Elicitation.Form != nil || client.Elicitation.URL == nil)
 }
 
-// askable turns the SDK's error about a question that a client could not show into the
-// sentence that a model is told.
-func askable(next sdk.MethodHandler) sdk.MethodHandler {
+// explainUnasked replaces the SDK's error about a question that a client could not show with a
+// sentence for the model.
+func explainUnasked(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		result, err := next(ctx, method, req)
 		if method == "tools/call" && err != nil && strings.Contains(err.Error(), "fulfilling input request") && ctx.Err() == nil {

@@ -23,7 +23,7 @@ func (a *asked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // TestTools_PassFiltersOn to the API, which decides what goes without a text.
 func TestTools_PassFiltersOn(t *testing.T) {
 	api := &asked{content: ordinary}
-	call := doorTo(t, api)
+	call := toolsOver(t, api)
 	for _, c := range []struct {
 		tool            string
 		arguments, want map[string]any

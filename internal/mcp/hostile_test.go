@@ -16,9 +16,9 @@ const textCopies = 48 << 20
 // No call of a tool takes a multiple of its bytes in memory, whatever is in place of each argument
 // that the list of tools names; nor does a message that is no call, or no JSON.
 func TestBodies_OfEveryToolHoldLittleMemory(t *testing.T) {
-	post := newDoor(t)
+	post := newEndpoint(t)
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
-	ask := func(method, name, params string) doorAnswer {
+	ask := func(method, name, params string) endpointAnswer {
 		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":%q,"params":{%s%s}}`, method, meta, params)
 		return post(body, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method, "Mcp-Name", name)
 	}

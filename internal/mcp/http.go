@@ -25,17 +25,17 @@ const (
 	sessionless = "2026-07-28"
 )
 
-// Path is where agents find the door over HTTP.
+// Path is the path of the endpoint.
 const Path = "/mcp"
 
-// Handler serves the protocol over HTTP ("streamable HTTP"), in all its
-// versions: those with sessions, which belong to the token that began them, and
-// that without. Every request carries a token. The end of stopping ends streams.
+// Handler serves the protocol over HTTP ("streamable HTTP"), in all its versions, with and without
+// sessions. A session belongs to the token that started it. Every request carries a token. The end
+// of stopping ends streams.
 func (s *Server) Handler(stopping context.Context) http.Handler {
-	// A reverse proxy on this machine passes its own name on, which the SDK would refuse.
-	// A page of another site has no token.
-	sessions := sdk.NewStreamableHTTPHandler(begin, &sdk.StreamableHTTPOptions{SessionTimeout: idleTimeout, DisableLocalhostProtection: true})
-	single := sdk.NewStreamableHTTPHandler(begin, &sdk.StreamableHTTPOptions{
+	// The SDK's protection would refuse the host name that a reverse proxy on this machine passes
+	// on. It is not needed, since pages of other sites have no token.
+	sessions := sdk.NewStreamableHTTPHandler(serverFor, &sdk.StreamableHTTPOptions{SessionTimeout: idleTimeout, DisableLocalhostProtection: true})
+	single := sdk.NewStreamableHTTPHandler(serverFor, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true,
 	})
 	byVersion := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,13 +46,13 @@ func (s *Server) Handler(stopping context.Context) http.Handler {
 		sessions.ServeHTTP(w, r)
 	})
 	authenticated := auth.RequireBearerToken(s.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
-	return front.Observe(guarded(stopping, authenticated(s.admitted(byVersion))), s.options.Log, logAccess, func(w http.ResponseWriter, r *http.Request, err error) {
+	return front.Observe(guarded(stopping, authenticated(s.checked(byVersion))), s.options.Log, logAccess, func(w http.ResponseWriter, r *http.Request, err error) {
 		hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("agent")
 		refuse(w, errors.New("something went wrong inside the bridge; its log says what"))
 	})
 }
 
-// logAccess logs refused tokens as warnings, and other requests for debugging: calls of tools
+// logAccess logs refused tokens as warnings, and other requests for debugging, because calls of tools
 // have lines of their own.
 func logAccess(r *http.Request, status, size int, took time.Duration) {
 	line := hlog.FromRequest(r).Debug()
@@ -62,14 +62,14 @@ func logAccess(r *http.Request, status, size int, took time.Duration) {
 	front.Accessed(line, r, status, size, took).Msg("agent")
 }
 
-// The keys of the extra data of a token, which each request has for itself.
+// The keys of the extra data that each request has in its TokenInfo.
 const (
 	callerKey = "caller"
-	bodyKey   = "body" // gives back the memory that the body takes
-	heldKey   = "held" // the memory that the answer takes
+	bodyKey   = "body"   // a function that releases the memory of the body
+	memoryKey = "memory" // the *front.Memory
 )
 
-// verify returns the caller that a token names.
+// verify returns the caller of a token.
 func (s *Server) verify(ctx context.Context, secret string, _ *http.Request) (*auth.TokenInfo, error) {
 	c, err := s.caller(ctx, secret)
 	switch {
@@ -85,7 +85,7 @@ func (s *Server) verify(ctx context.Context, secret string, _ *http.Request) (*a
 	return info, nil
 }
 
-// callerOf returns the caller of a request over HTTP, nil of any other.
+// callerOf returns the caller of a request, or nil if it did not come over HTTP.
 func callerOf(extra *sdk.RequestExtra) *caller {
 	if extra == nil || extra.TokenInfo == nil {
 		return nil
@@ -94,24 +94,24 @@ func callerOf(extra *sdk.RequestExtra) *caller {
 	return c
 }
 
-func begin(r *http.Request) *sdk.Server {
+// serverFor returns the server for the caller of a request, or nil if it is not authenticated.
+func serverFor(r *http.Request) *sdk.Server {
 	info := auth.TokenInfoFromContext(r.Context())
 	if info == nil {
-		return nil // not authenticated: the SDK answers 400
+		return nil // the SDK answers 400
 	}
 	c := info.Extra[callerKey].(*caller)
 	return c.s.server(c.rights())
 }
 
 const (
-	// maxDepth limits how deep the values of one message nest.
-	maxDepth = 32
-	// maxValues bounds the values of one message. The SDK decodes parts of it into
-	// maps, where a value of two bytes takes a hundred.
+	maxDepth = 32 // of nested values in one message
+	// maxValues limits the values of one message. The SDK decodes parts of it into maps, so
+	// a value of two bytes takes a hundred.
 	maxValues = 2000
 )
 
-// checkMessage refuses a message with more, or deeper, values than any call has.
+// checkMessage refuses a message with more values, or deeper nested ones, than any call has.
 func checkMessage(body []byte) error {
 	if begin := bytes.TrimLeft(body, " \t\r\n"); len(begin) > 0 && begin[0] == '[' {
 		return bridge.Invalid("send one message at a time, without a list around it")
@@ -140,9 +140,9 @@ func checkMessage(body []byte) error {
 	return nil
 }
 
-// admitted finds a place for a stream, or reads the body of a request, and checks it before
-// the SDK decodes it.
-func (s *Server) admitted(next http.Handler) http.Handler {
+// checked reads the body of a POST and checks it before the SDK decodes it. The connection of a GET
+// is counted as a stream.
+func (s *Server) checked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			if err := front.Keep(r); err != nil {
@@ -155,7 +155,8 @@ func (s *Server) admitted(next http.Handler) http.Handler {
 			return
 		}
 		extra := auth.TokenInfoFromContext(r.Context()).Extra
-		body, done, err := s.bodies.ReadBody(w, r, extra[callerKey].(*caller).family)
+		c := extra[callerKey].(*caller)
+		body, done, err := s.bodies.ReadBody(w, r, c.tree)
 		if err != nil {
 			refuse(w, err)
 			return
@@ -165,12 +166,11 @@ func (s *Server) admitted(next http.Handler) http.Handler {
 			refuse(w, err)
 			return
 		}
-		held := &holding{cut: func() { front.StopAnswer(w) }}
-		defer held.release()
-		if ours, is := w.(*privateWriter); is {
-			ours.last, ours.held = r.ContentLength < 0, held
-		}
-		extra[bodyKey], extra[heldKey] = done, held
+		ours := w.(*privateWriter)
+		ours.memory = s.answers.Answer(ours.ResponseWriter, c.tree, front.AnswerTime)
+		defer ours.memory.Release()
+		ours.last = r.ContentLength < 0
+		extra[bodyKey], extra[memoryKey] = done, ours.memory
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	})
@@ -188,8 +188,8 @@ func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, sentence(err), status)
 }
 
-// decoded gives back the memory of a body once it is decoded: a call may wait for long.
-func decoded(next sdk.MethodHandler) sdk.MethodHandler {
+// releaseBody releases the memory of a body that the SDK has decoded, because a call may take long.
+func releaseBody(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {
 			if done, read := extra.TokenInfo.Extra[bodyKey].(func()); read {
@@ -200,10 +200,9 @@ func decoded(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// guarded ends requests when the program stops, keeps answers out of caches, closes
-// connections after bodies that were not read or came in chunks, as the API does (see
-// head.go there), and refuses requests that pages of other sites make: agents send no
-// Origin.
+// guarded cancels requests when the program stops, forbids caching, closes connections after bodies
+// that were not read or arrived in chunks (see head.go in package front), and refuses requests from
+// pages of other sites. Agents send no Origin.
 func guarded(stopping context.Context, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -213,7 +212,7 @@ func guarded(stopping context.Context, next http.Handler) http.Handler {
 		w = &privateWriter{ResponseWriter: w, last: r.ContentLength != 0}
 		if origin := r.Header.Get("Origin"); origin != "" {
 			if at, err := url.Parse(origin); err != nil || at.Host != r.Host {
-				http.Error(w, "this door is not open to pages of other sites", http.StatusForbidden)
+				http.Error(w, "pages of other sites may not call this endpoint", http.StatusForbidden)
 				return
 			}
 		}
@@ -221,12 +220,12 @@ func guarded(stopping context.Context, next http.Handler) http.Handler {
 	})
 }
 
-// privateWriter sets headers that the SDK sets otherwise.
+// privateWriter replaces headers that the SDK sets.
 type privateWriter struct {
 	http.ResponseWriter
-	held  *holding // nil of a stream
-	last  bool     // the connection is closed after the answer
-	begun bool
+	memory *front.Memory // nil for a stream
+	last   bool          // the connection is closed after the answer
+	begun  bool
 }
 
 // WriteHeader begins the answer.
@@ -244,15 +243,15 @@ func (w *privateWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write writes a part of the answer, for which the caller has its time.
+// Write writes a part of the answer, with a new deadline for the caller to read it.
 func (w *privateWriter) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	front.AnswerNow(w.ResponseWriter)
-	if w.held == nil {
-		return w.ResponseWriter.Write(p)
+	if w.memory != nil {
+		return w.memory.Write(p)
 	}
-	return w.held.write(func() (int, error) { return w.ResponseWriter.Write(p) })
+	front.AnswerNow(w.ResponseWriter)
+	return w.ResponseWriter.Write(p)
 }
 
-// Unwrap returns the writer below; see [http.NewResponseController].
+// Unwrap returns the wrapped writer, for [http.NewResponseController].
 func (w *privateWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

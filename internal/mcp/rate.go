@@ -9,27 +9,27 @@ import (
 	"bridged/internal/bridge"
 )
 
-// sendRate counts the sends of one family of tokens: at most so many leave in any minute.
+// sendRate limits how many messages of one token tree leave in any minute.
 type sendRate struct {
 	perMinute int
 	now       func() time.Time
 
-	mu    sync.Mutex
-	under int         // sends in progress
-	left  []time.Time // when the ones of the last minute left, the oldest first
-	keys  []string    // of the latest sends that left, which may be repeated at no cost
+	mu      sync.Mutex
+	sending int         // sends in progress
+	left    []time.Time // when the messages of the last minute left, the oldest first
+	keys    []string    // of the latest messages that left; repeating them is not counted
 }
 
-// maxKeys bounds the sends whose repetition is known.
+// maxKeys limits the keys whose repetition is recognised.
 const maxKeys = 1000
 
-// full returns the error of one send too many. The caller holds mu.
+// full returns an error if one more send would be too many. The caller holds mu.
 func (r *sendRate) full() error {
 	now := r.now()
 	for len(r.left) > 0 && now.Sub(r.left[0]) >= time.Minute {
 		r.left = r.left[1:]
 	}
-	if r.under+len(r.left) < r.perMinute {
+	if r.sending+len(r.left) < r.perMinute {
 		return nil
 	}
 	wait := time.Minute // for one that is in progress
@@ -41,7 +41,7 @@ func (r *sendRate) full() error {
 	return err
 }
 
-// refuse returns the error of one send too many, nil if the one with this key may leave now.
+// refuse returns an error if the send with this key may not leave now.
 func (r *sendRate) refuse(key string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,9 +51,10 @@ func (r *sendRate) refuse(key string) error {
 	return r.full()
 }
 
-// take begins a send. done ends it, with whether a message may have left: one that was
-// refused, or that an earlier call had sent, is not counted.
-func (r *sendRate) take(key string) (done func(left bool), err error) {
+// start counts a send, or returns an error if it would be one too many. The caller calls done with
+// whether a message may have left. A message that was refused, or sent by an earlier call, is not
+// counted.
+func (r *sendRate) start(key string) (done func(left bool), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if slices.Contains(r.keys, key) {
@@ -62,23 +63,23 @@ func (r *sendRate) take(key string) (done func(left bool), err error) {
 	if err := r.full(); err != nil {
 		return nil, err
 	}
-	r.under++
+	r.sending++
 	return func(left bool) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.under--; left {
+		if r.sending--; left {
 			r.left = append(r.left, r.now())
 			r.keys = append(r.keys[max(0, len(r.keys)+1-maxKeys):], key)
 		}
 	}, nil
 }
 
-// rateOf returns the count of a family's sends.
-func (s *Server) rateOf(family int64) *sendRate {
+// rateOf returns the rate of a token tree.
+func (s *Server) rateOf(tree int64) *sendRate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.rates[family] == nil {
-		s.rates[family] = &sendRate{perMinute: s.options.SendsPerMinute, now: time.Now}
+	if s.rates[tree] == nil {
+		s.rates[tree] = &sendRate{perMinute: s.options.SendsPerMinute, now: time.Now}
 	}
-	return s.rates[family]
+	return s.rates[tree]
 }

@@ -23,9 +23,9 @@ func TestSends_AreCountedForATokenWithThoseItMade(t *testing.T) {
 		}
 	})
 	families := map[string]int64{"parent": 7, "child": 7, "other": 8}
-	s := New(Options{Client: client.InProcess(api, ""), SendsPerMinute: 3, Log: zerolog.Nop(), Family: func(_ context.Context, secret string) (int64, bool) {
-		family, known := families[secret]
-		return family, known
+	s := New(Options{Client: client.InProcess(api, ""), SendsPerMinute: 3, Log: zerolog.Nop(), Tree: func(_ context.Context, secret string) (int64, bool) {
+		tree, known := families[secret]
+		return tree, known
 	}})
 	for i, want := range []struct {
 		secret string
@@ -35,7 +35,7 @@ func TestSends_AreCountedForATokenWithThoseItMade(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		done, err := s.rateOf(c.family).take(fmt.Sprint(i))
+		done, err := s.rateOf(c.tree).start(fmt.Sprint(i))
 		if (err == nil) != want.taken {
 			t.Errorf("send %d, of %s: %v", i, want.secret, err)
 		}
@@ -55,7 +55,7 @@ func TestSends_AreThatManyInAnyMinute(t *testing.T) {
 	r := &sendRate{perMinute: 10, now: func() time.Time { return now }}
 	var left []time.Time
 	for range 600 { // two sends a second, for five minutes
-		if done, err := r.take(now.String()); err == nil {
+		if done, err := r.start(now.String()); err == nil {
 			done(true)
 			left = append(left, now)
 		} else if within := bridge.CodeOf(err); within != bridge.CodeRateLimited {
@@ -78,7 +78,7 @@ func TestSends_RefusedAndRepeatedOnesCostNothing(t *testing.T) {
 	r := &sendRate{perMinute: 2, now: func() time.Time { return now }}
 	take := func(key string, left bool) {
 		t.Helper()
-		done, err := r.take(key)
+		done, err := r.start(key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestSends_RefusedAndRepeatedOnesCostNothing(t *testing.T) {
 	take("two", true)
 	take("one", true) // repeated, though no other may leave
 	now = now.Add(20 * time.Second)
-	_, err := r.take("three")
+	_, err := r.start("three")
 	if err == nil || !strings.Contains(err.Error(), "try again in 40 seconds") {
 		t.Errorf("the third: %v", err)
 	}

@@ -134,14 +134,14 @@ func many[T any](n int, make func(int) T) []T {
 	return list
 }
 
-// doorTo returns a way to call the tools over an API, and to list them.
-func doorTo(t *testing.T, api http.Handler) func(method, name string, params map[string]any) map[string]any {
+// toolsOver returns a way to call the tools over an API, and to list them.
+func toolsOver(t *testing.T, api http.Handler) func(method, name string, params map[string]any) map[string]any {
 	t.Helper()
 	s := New(Options{
 		Client: client.InProcess(api, ""), Log: zerolog.Nop(),
 		Text: document.NewReader("").Part,
 	})
-	door := s.Handler(t.Context())
+	endpoint := s.Handler(t.Context())
 	return func(method, name string, params map[string]any) map[string]any {
 		t.Helper()
 		params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": sessionless, "io.modelcontextprotocol/clientCapabilities": map[string]any{}}
@@ -157,7 +157,7 @@ func doorTo(t *testing.T, api http.Handler) func(method, name string, params map
 			r.Header.Set(header, value)
 		}
 		w := httptest.NewRecorder()
-		door.ServeHTTP(w, r)
+		endpoint.ServeHTTP(w, r)
 		var answer struct{ Result map[string]any }
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || answer.Result == nil {
 			t.Fatalf("%s %s: %d %.500s", method, name, w.Code, w.Body)
@@ -205,7 +205,7 @@ func TestAnswers_EndBySize(t *testing.T) {
 	for _, c := range calls() {
 		row := "| `" + c.tool + "` |"
 		for _, made := range []content{ordinary, hostile, quotes} {
-			call := doorTo(t, made)
+			call := toolsOver(t, made)
 			for _, count := range []int{20, 50} {
 				result := call("tools/call", c.tool, map[string]any{"name": c.tool, "arguments": c.arguments(count)})
 				sent := result["sent"].(int)
@@ -261,7 +261,7 @@ func rounded(n int) string {
 func schemasOf(t *testing.T) map[string]*jsonschema.Resolved {
 	t.Helper()
 	found := make(map[string]*jsonschema.Resolved)
-	for _, one := range doorTo(t, ordinary)("tools/list", "", map[string]any{})["tools"].([]any) {
+	for _, one := range toolsOver(t, ordinary)("tools/list", "", map[string]any{})["tools"].([]any) {
 		tool := one.(map[string]any)
 		encoded, err := json.Marshal(tool["outputSchema"])
 		var schema *jsonschema.Schema

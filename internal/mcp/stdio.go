@@ -16,9 +16,9 @@ import (
 )
 
 // ServeStdio serves one agent on in and out until in ends, out is closed or ctx is done. It offers
-// what the running bridge at url offers to the token, and passes every call on to the bridge, which
-// alone decides what the agent may do and how often. It fails at once if the bridge cannot be
-// reached, has MCP switched off or refuses the token.
+// the tools, resources and prompts that the running bridge at url offers to the token, and passes
+// every call on to it, so the bridge's limits and its log are the same as for agents over HTTP. It
+// fails at once if the bridge cannot be reached, has MCP switched off or refuses the token.
 func ServeStdio(ctx context.Context, url, token string, in io.ReadCloser, out io.WriteCloser) error {
 	upstream := sdk.NewClient(&sdk.Implementation{Name: "bridged mcp"}, &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{}, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true}, // each call passes on the agent's
@@ -44,8 +44,8 @@ func ServeStdio(ctx context.Context, url, token string, in io.ReadCloser, out io
 // mirror returns a server with the tools, resources and prompts of a bridge, which answers them.
 func mirror(ctx context.Context, session *sdk.ClientSession) (*sdk.Server, error) {
 	about := session.InitializeResult()
-	server := sdk.NewServer(about.ServerInfo, &sdk.ServerOptions{Instructions: about.Instructions, Capabilities: about.Capabilities, SetCacheable: keepPrivate})
-	server.AddReceivingMiddleware(askable)
+	server := sdk.NewServer(about.ServerInfo, &sdk.ServerOptions{Instructions: about.Instructions, Capabilities: about.Capabilities, SetCacheable: forbidCaching})
+	server.AddReceivingMiddleware(explainUnasked)
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
 			return nil, err
@@ -89,11 +89,10 @@ func mirror(ctx context.Context, session *sdk.ClientSession) (*sdk.Server, error
 	return server, nil
 }
 
-// codeUnserved is the JSON-RPC code of a message that the bridge refused or did not get.
+// codeUnserved is the JSON-RPC code for a message that the bridge refused or did not get.
 const codeUnserved = -32000
 
-// refused returns the part of an error that the agent gets: the bridge's own, or why it was not
-// reached.
+// refused returns an error for the agent: the bridge's own, or the reason why it was not reached.
 func refused(err error) error {
 	if known, ok := errors.AsType[*bridge.Error](err); ok {
 		return &jsonrpc.Error{Code: codeUnserved, Message: known.Msg}
@@ -104,9 +103,8 @@ func refused(err error) error {
 	return err
 }
 
-// bridgeTransport carries the messages of the SDK to a bridge. Every failure is an error of one
-// request: the SDK would end the session after a status that it does not expect or an answer that
-// breaks off.
+// bridgeTransport sends the messages of the SDK to a bridge. A failure is an error of one request
+// only. Without it, the SDK would end the session after an unexpected status or an incomplete answer.
 type bridgeTransport struct {
 	http.RoundTripper
 	url, token string

@@ -23,12 +23,15 @@ type call struct {
 	req *sdk.CallToolRequest
 }
 
-// aboutChat is implemented by the arguments that name a chat, or may.
+// aboutChat is implemented by arguments that may name a chat.
 type aboutChat interface{ chat() bridge.JID }
 
-// add registers a tool. The picture of handle is nil for most.
-func add[In any, Out answer](d door, name, title, description string, writes bool, handle func(call, context.Context, In) (*sdk.ImageContent, Out, error)) {
-	d.register(&sdk.Tool{
+// handler answers the calls of a tool. It may return a picture.
+type handler[In any, Out answer] func(call, context.Context, In) (*sdk.ImageContent, Out, error)
+
+// add registers a tool.
+func add[In any, Out answer](r registry, name, title, description string, writes bool, handle handler[In, Out]) {
+	r.register(&sdk.Tool{
 		Name: name, Title: title, Description: description, OutputSchema: schemaOf(reflect.TypeFor[Out]().Elem()),
 		Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: !writes, DestructiveHint: &writes, OpenWorldHint: new(true)},
 	}, reflect.TypeFor[In](), func(c call, ctx context.Context, in any) (*sdk.ImageContent, answer, error) {
@@ -37,13 +40,13 @@ func add[In any, Out answer](d door, name, title, description string, writes boo
 	})
 }
 
-// register registers a tool whose arguments are of a type; handle is given a pointer to them.
-func (d door) register(tool *sdk.Tool, arguments reflect.Type, handle func(call, context.Context, any) (*sdk.ImageContent, answer, error)) {
+// register registers a tool with the type of its arguments. handle gets a pointer to them.
+func (r registry) register(tool *sdk.Tool, arguments reflect.Type, handle func(call, context.Context, any) (*sdk.ImageContent, answer, error)) {
 	schema := argumentsOf(arguments)
 	tool.InputSchema = schema
-	d.AddTool(tool, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	r.AddTool(tool, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c := call{callerOf(req.Extra), req}
-		ctx = bridge.WithTree(ctx, c.family)
+		ctx = bridge.WithTree(ctx, c.tree)
 		var chat bridge.JID
 		in := reflect.New(arguments).Interface()
 		err := decodeArguments(req.Params.Arguments, schema, in)
@@ -58,18 +61,7 @@ func (d door) register(tool *sdk.Tool, arguments reflect.Type, handle func(call,
 			if err != nil {
 				return err
 			}
-			answered := func() (bool, error) {
-				picture, shown, err = handle(c, ctx, in)
-				return picture != nil, err
-			}
-			switch {
-			case tool.Name == waitTool: // which holds nothing while it waits
-				_, err = answered()
-				return errors.Join(err, c.hold(ctx, req.Extra, textBytes))
-			case tool.Annotations.ReadOnlyHint:
-				return c.read(ctx, req.Extra, answered)
-			}
-			_, err = answered() // with a short answer
+			picture, shown, err = handle(c, ctx, in)
 			return err
 		})
 		if asked, is := errors.AsType[question](err); is {
@@ -83,22 +75,22 @@ func (d door) register(tool *sdk.Tool, arguments reflect.Type, handle func(call,
 }
 
 // addRead registers a tool that reads.
-func addRead[In any, Out answer](d door, name, title, description string, read func(*caller, context.Context, In) (Out, error)) {
-	add(d, name, title, description, false, func(c call, ctx context.Context, in In) (*sdk.ImageContent, Out, error) {
-		shown, err := read(c.caller, ctx, in)
+func addRead[In any, Out answer](r registry, name, title, description string, get func(*caller, context.Context, In) (Out, error)) {
+	add(r, name, title, description, false, reading(func(c call, ctx context.Context, in In) (*sdk.ImageContent, Out, error) {
+		shown, err := get(c.caller, ctx, in)
 		return nil, shown, err
-	})
+	}))
 }
 
-// refusal returns the answer that is an error, which the model reads.
+// refusal returns the result for a call that failed, with a sentence for the model.
 func refusal(err error) *sdk.CallToolResult {
 	result := new(sdk.CallToolResult)
 	result.SetError(errors.New(sentence(err)))
 	return result
 }
 
-// observed runs a handler and leaves a line in the log. The SDK calls it in a goroutine
-// of its own, in which a panic would end the whole program.
+// observed calls a handler, logs its outcome and returns a panic as an error. The SDK calls handlers
+// in goroutines of its own, so a panic would end the program.
 func (c *caller) observed(name string, chat bridge.JID, handle func() error) (err error) {
 	began := time.Now()
 	defer func() {
@@ -121,7 +113,7 @@ func (c *caller) observed(name string, chat bridge.JID, handle func() error) (er
 	return handle()
 }
 
-// redacted returns for the log a chat that a model named, unless it is no JID.
+// redacted returns a chat that a model named, for the log.
 func redacted(chat bridge.JID) string {
 	if chat == "" {
 		return ""
@@ -133,7 +125,7 @@ func redacted(chat bridge.JID) string {
 	return jid.Redacted()
 }
 
-// sentence returns the part of an error that a model may know.
+// sentence returns the sentence of an error that a model may read.
 func sentence(err error) string {
 	if known, ok := errors.AsType[*bridge.Error](err); ok && known.Code != bridge.CodeInternal {
 		return visible(known.Msg)
@@ -141,14 +133,13 @@ func sentence(err error) string {
 	return "something went wrong inside the bridge; its log says what"
 }
 
-// schemas describe the types that do not encode as their fields.
+// schemas has the schemas of types that have their own encoding.
 var schemas = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[bridge.Time](): {Type: "string", Format: "date-time"},
 	reflect.TypeFor[bridge.JID]():  {Types: []string{"string", "null"}},
 }
 
-// schemaOf returns the schema of a struct of ours. Beside the tags of the schema's package
-// it knows range:"least,most" and enum:"one,another".
+// schemaOf returns the schema of a struct.
 func schemaOf(t reflect.Type) *jsonschema.Schema {
 	schema, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: schemas})
 	if err != nil {
@@ -157,7 +148,8 @@ func schemaOf(t reflect.Type) *jsonschema.Schema {
 	return schema
 }
 
-// argumentsOf returns the schema of a tool's arguments.
+// argumentsOf returns the schema of a tool's arguments. In addition to the jsonschema tags it reads
+// range:"least,most" and enum:"one,another".
 func argumentsOf(t reflect.Type) *jsonschema.Schema {
 	schema := schemaOf(t)
 	for _, field := range reflect.VisibleFields(t) {
@@ -166,7 +158,7 @@ func argumentsOf(t reflect.Type) *jsonschema.Schema {
 		if property == nil {
 			continue
 		}
-		if property.Types != nil { // null is as good as left out, which need not be said
+		if property.Types != nil { // null means the same as leaving it out
 			property.Type, property.Types = property.Types[len(property.Types)-1], nil
 			if property.Type == "null" {
 				property.Type = "string"
@@ -192,9 +184,8 @@ func number(text string) float64 {
 	return n
 }
 
-// decodeArguments decodes a tool's arguments into their struct directly, so that
-// members which the struct does not have take no memory. It refuses what the schema
-// does.
+// decodeArguments decodes a tool's arguments directly into their struct, so unknown members take no
+// memory. It refuses arguments that the schema does not allow.
 func decodeArguments(raw json.RawMessage, schema *jsonschema.Schema, in any) error {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
@@ -222,7 +213,7 @@ func decodeArguments(raw json.RawMessage, schema *jsonschema.Schema, in any) err
 	return nil
 }
 
-// checkArgument refuses a value beyond what its schema allows.
+// checkArgument refuses a value that is out of range or not in the enum of its schema.
 func checkArgument(name string, value json.RawMessage, property *jsonschema.Schema) error {
 	var n float64
 	if property.Minimum != nil && json.Unmarshal(value, &n) == nil && string(value) != "null" && (n < *property.Minimum || n > *property.Maximum) {
@@ -235,7 +226,7 @@ func checkArgument(name string, value json.RawMessage, property *jsonschema.Sche
 	return nil
 }
 
-// argumentError returns a sentence for the model about arguments that do not fit.
+// argumentError returns an error for the model about arguments of the wrong type.
 func argumentError(err error) error {
 	if ours, ok := errors.AsType[*bridge.Error](err); ok {
 		return ours
@@ -270,7 +261,7 @@ func (n *whole) UnmarshalJSON(data []byte) error {
 	}
 	value, err := strconv.ParseFloat(string(data), 64)
 	if err != nil || value != float64(int32(value)) {
-		return bridge.Invalid("%s is no whole number", capped(string(data), maxName))
+		return bridge.Invalid("%s is not a whole number", capped(string(data), maxName))
 	}
 	*n = whole(value)
 	return nil

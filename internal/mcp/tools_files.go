@@ -11,20 +11,19 @@ import (
 	"bridged/internal/bridge"
 )
 
-// PictureSide is the longer side of pictures as a model takes them, in pixels.
+// PictureSide is the longer side of pictures for a model, in pixels.
 const PictureSide = 1000
 
 const (
 	// maxDocument limits a file whose text or picture is shown, in bytes.
 	maxDocument = 10 << 20
-	// maxText limits the text of a document in one answer, in characters of both forms
-	// together.
+	// maxText limits an answer with a document's text, in characters, structure and text together.
 	maxText = 20_000
 )
 
-func (d door) addFiles() {
-	add(d, "get_media", "Get a file", "Shows a picture, or where any other file can be downloaded with the same token.", false, call.media)
-	add(d, "read_file", "Read a file", "Shows the text of a document (PDF, Word, Excel, PowerPoint, OpenDocument or plain text), or a picture.", false, call.readFile)
+func (r registry) addFiles() {
+	add(r, "get_media", "Get a file", "Shows a picture, or where any other file can be downloaded with the same token.", false, reading(call.media))
+	add(r, "read_file", "Read a file", "Shows the text of a document (PDF, Word, Excel, PowerPoint, OpenDocument or plain text), or a picture.", false, reading(call.readFile))
 }
 
 type getMedia struct {
@@ -33,32 +32,31 @@ type getMedia struct {
 }
 
 type fileAnswer struct {
-	facts
+	trusted
 	MsgID       string `json:"msgId"`
 	DownloadURL string `json:"downloadUrl"` // a path of the API
-	// Picture reports that the answer shows the picture, beside the structure.
-	Picture   bool `json:"picture"`
-	Untrusted struct {
-		File    shownFile `json:"file"`
-		Caption string    `json:"caption,omitempty"`
+	Picture     bool   `json:"picture"`     // whether the result has the picture, too
+	Untrusted   struct {
+		File    fileView `json:"file"`
+		Caption string   `json:"caption,omitempty"`
 	} `json:"untrusted"`
 }
 
-func (a *fileAnswer) brief() any {
-	short := a.short(map[string]any{"file": a.Untrusted.File, "caption": a.Untrusted.Caption})
+func (a *fileAnswer) compact() any {
+	short := a.with(map[string]any{"file": a.Untrusted.File, "caption": a.Untrusted.Caption})
 	if !a.Picture {
 		short["downloadUrl"] = a.DownloadURL
 	}
 	return short
 }
 
-// media shows a picture, or says where a file is.
+// media returns a picture, or the address of another file.
 func (c call) media(ctx context.Context, in getMedia) (*sdk.ImageContent, *fileAnswer, error) {
 	info, err := c.client.MediaInfo(ctx, in.JID, in.MsgID)
 	if err != nil {
 		return nil, nil, err
 	}
-	shown := &fileAnswer{facts: facts{ChatJID: in.JID}, MsgID: in.MsgID, DownloadURL: info.DownloadURL}
+	shown := &fileAnswer{trusted: trusted{ChatJID: in.JID}, MsgID: in.MsgID, DownloadURL: info.DownloadURL}
 	shown.Untrusted.File, shown.Untrusted.Caption = fileOf(info), capped(info.Caption, maxShort)
 	if !isPicture(info) || info.Size > maxDocument {
 		return nil, shown, nil
@@ -66,7 +64,7 @@ func (c call) media(ctx context.Context, in getMedia) (*sdk.ImageContent, *fileA
 	picture, err := c.picture(ctx, in)
 	shown.Picture = picture != nil
 	if bridge.CodeOf(err) == bridge.CodeUnsupportedMedia {
-		err = nil // the address remains
+		err = nil // the answer has the address
 	}
 	return picture, shown, err
 }
@@ -75,7 +73,7 @@ func isPicture(m bridge.Media) bool {
 	return m.Type == bridge.MediaImage || m.Type == bridge.MediaSticker
 }
 
-// picture returns a message's picture, as large as a model takes it.
+// picture returns a message's picture, scaled to at most PictureSide pixels.
 func (c call) picture(ctx context.Context, in getMedia) (*sdk.ImageContent, error) {
 	file, err := c.open(ctx, in)
 	if err != nil {
@@ -88,8 +86,7 @@ func (c call) picture(ctx context.Context, in getMedia) (*sdk.ImageContent, erro
 	return &sdk.ImageContent{Data: data, MIMEType: "image/jpeg"}, nil
 }
 
-// open opens a message's file, which ends with an error beyond [maxDocument] bytes. Nothing of it
-// is in memory before it is read.
+// open opens a message's file. Reading fails after [maxDocument] bytes.
 func (c call) open(ctx context.Context, in getMedia) (io.ReadCloser, error) {
 	file, _, err := c.client.Download(ctx, in.JID, in.MsgID)
 	if err != nil {
@@ -98,7 +95,7 @@ func (c call) open(ctx context.Context, in getMedia) (io.ReadCloser, error) {
 	return &limited{file, maxDocument}, nil
 }
 
-// limited is a file that ends with an error when it is too large.
+// limited is a file whose reading fails after a number of bytes.
 type limited struct {
 	io.ReadCloser
 	rest int
@@ -123,37 +120,36 @@ type readFile struct {
 }
 
 type textAnswer struct {
-	facts
-	MsgID string `json:"msgId"`
-	// Picture reports that the answer shows the picture, beside the structure.
-	Picture    bool `json:"picture"`
-	Characters int  `json:"characters,omitempty"` // of the whole text
-	NextOffset int  `json:"nextOffset,omitempty"` // 0 at the end of the text
+	trusted
+	MsgID      string `json:"msgId"`
+	Picture    bool   `json:"picture"`              // whether the result has the picture, too
+	Characters int    `json:"characters,omitempty"` // of the whole text
+	NextOffset int    `json:"nextOffset,omitempty"` // 0 at the end of the text
 	Untrusted  struct {
-		File    shownFile `json:"file"`
-		Caption string    `json:"caption,omitempty"`
-		Text    string    `json:"text,omitempty"`
+		File    fileView `json:"file"`
+		Caption string   `json:"caption,omitempty"`
+		Text    string   `json:"text,omitempty"`
 	} `json:"untrusted"`
 }
 
-func (a *textAnswer) brief() any {
+func (a *textAnswer) compact() any {
 	if a.Picture {
-		return a.short(map[string]any{"file": a.Untrusted.File, "caption": a.Untrusted.Caption})
+		return a.with(map[string]any{"file": a.Untrusted.File, "caption": a.Untrusted.Caption})
 	}
-	short := a.short(map[string]any{"text": a.Untrusted.Text})
+	short := a.with(map[string]any{"text": a.Untrusted.Text})
 	if a.NextOffset > 0 {
 		short["nextOffset"] = a.NextOffset
 	}
 	return short
 }
 
-// readFile shows a part of a document's text, or a picture.
+// readFile returns a part of a document's text, or a picture.
 func (c call) readFile(ctx context.Context, in readFile) (*sdk.ImageContent, *textAnswer, error) {
 	info, err := c.client.MediaInfo(ctx, in.JID, in.MsgID)
 	if err != nil {
 		return nil, nil, err
 	}
-	shown := &textAnswer{facts: facts{ChatJID: in.JID}, MsgID: in.MsgID}
+	shown := &textAnswer{trusted: trusted{ChatJID: in.JID}, MsgID: in.MsgID}
 	shown.Untrusted.File, shown.Untrusted.Caption = fileOf(info), capped(info.Caption, maxShort)
 	switch {
 	case info.Size > maxDocument:
@@ -171,7 +167,7 @@ func (c call) readFile(ctx context.Context, in readFile) (*sdk.ImageContent, *te
 		return nil, nil, err
 	}
 	shown.Characters = length
-	return nil, shown, shown.take(text, int(in.Offset))
+	return nil, shown, shown.fill(text, int(in.Offset))
 }
 
 func article(t bridge.MediaType) string {
@@ -181,12 +177,12 @@ func article(t bridge.MediaType) string {
 	return "a " + string(t)
 }
 
-// take shows as much as fits of a text that begins so many characters after the start of the
-// whole one.
-func (a *textAnswer) take(text string, offset int) error {
+// fill sets the answer's text to as much of text as fits. text starts at the given offset of the
+// whole text, in characters.
+func (a *textAnswer) fill(text string, offset int) error {
 	end := offset + utf8.RuneCountInString(text)
 	for most := maxText / 2; ; most = most * 9 / 10 {
-		shown, rest := write(text, most)
+		shown, rest := visiblePrefix(text, most)
 		a.Untrusted.Text, a.NextOffset = shown, 0
 		if next := end - utf8.RuneCountInString(rest); next < a.Characters && shown != "" {
 			a.NextOffset = next

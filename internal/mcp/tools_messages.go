@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/folding"
@@ -12,7 +14,7 @@ import (
 
 type listMessages struct {
 	inChat
-	inTime
+	inSpan
 	Q      string `json:"q,omitempty" jsonschema:"a part of the text"`
 	Sender string `json:"sender,omitempty" jsonschema:"the JID of one person, in groups"`
 	ofType
@@ -21,17 +23,17 @@ type listMessages struct {
 }
 
 type messagesAnswer struct {
-	facts
+	trusted
 	Untrusted struct {
-		Messages []shownMessage `json:"messages"`
+		Messages []messageView `json:"messages"`
 	} `json:"untrusted"`
 }
 
-func (a *messagesAnswer) brief() any { return a.table() }
+func (a *messagesAnswer) compact() any { return a.table() }
 
-// table returns the short form of a list of messages.
+// table returns the compact form of a list of messages.
 func (a *messagesAnswer) table() map[string]any {
-	return a.short(map[string]any{"columns": messageColumns, "messages": rows(a.Untrusted.Messages)})
+	return a.with(map[string]any{"columns": messageColumns, "messages": compactRows(a.Untrusted.Messages)})
 }
 
 func (c *caller) messages(ctx context.Context, in listMessages) (*messagesAnswer, error) {
@@ -44,7 +46,7 @@ func (c *caller) messages(ctx context.Context, in listMessages) (*messagesAnswer
 			Chat: in.JID, Since: since, Until: until, Q: in.Q, Sender: bridge.JID(in.Sender), MessageFilter: bridge.MessageFilter{Type: in.Type},
 			Order: bridge.Order(in.Order), Limit: most, Cursor: in.Cursor,
 		})
-		shown := &messagesAnswer{facts: facts{in.JID, page.NextCursor}}
+		shown := &messagesAnswer{trusted: trusted{in.JID, page.NextCursor}}
 		shown.Untrusted.Messages = messagesOf(page.Items)
 		return shown, len(page.Items), err
 	})
@@ -57,7 +59,7 @@ type searchMessages struct {
 	Sender bridge.JID `json:"sender,omitempty" jsonschema:"the JID of one person"`
 	ofType
 	FromMe *bool `json:"fromMe,omitempty" jsonschema:"true: only the account's own messages; false: only those of others"`
-	inTime
+	inSpan
 	ChatType string `json:"chatType,omitempty" enum:"all,group,individual"`
 	paged
 }
@@ -65,18 +67,18 @@ type searchMessages struct {
 func (in searchMessages) chat() bridge.JID { return in.Chat }
 
 type matchesAnswer struct {
-	facts
+	trusted
 	Untrusted struct {
-		Matches []shownMatch `json:"matches"`
+		Matches []matchView `json:"matches"`
 	} `json:"untrusted"`
 }
 
-func (a *matchesAnswer) brief() any {
-	return a.short(map[string]any{"columns": messageColumns, "matches": rows(a.Untrusted.Matches)})
+func (a *matchesAnswer) compact() any {
+	return a.with(map[string]any{"columns": messageColumns, "matches": compactRows(a.Untrusted.Matches)})
 }
 
-// shownMatch is a message that was found, with the part of its text around the words.
-type shownMatch struct {
+// matchView is a message that a search found, with an excerpt of its text.
+type matchView struct {
 	ChatJID     bridge.JID  `json:"chatJid"`
 	ChatName    string      `json:"chatName"`
 	IsGroup     bool        `json:"isGroup"`
@@ -87,7 +89,7 @@ type shownMatch struct {
 	Timestamp   bridge.Time `json:"timestamp"`
 	MessageType string      `json:"messageType"`
 	Excerpt     string      `json:"excerpt"`
-	File        *shownFile  `json:"file,omitempty"`
+	File        *fileView   `json:"file,omitempty"`
 }
 
 // Characters of an excerpt before and after the words that were found.
@@ -96,12 +98,12 @@ const (
 	wordsAfter  = 200
 )
 
-func matchOf(m bridge.Match, words string, by bridge.Fold) shownMatch {
+func matchOf(m bridge.Match, words string, by bridge.Fold) matchView {
 	around := folding.Around(m.Words(), words, by, wordsBefore, wordsAfter)
-	shown := shownMatch{
+	shown := matchView{
 		ChatJID: m.ChatJID, ChatName: capped(m.ChatName, maxName), IsGroup: m.IsGroup, MsgID: capped(m.MsgID, maxName), FromMe: m.FromMe,
 		SenderJID: m.SenderJID, SenderName: capped(m.PushName, maxName), Timestamp: m.Timestamp, MessageType: capped(m.MessageType, maxName),
-		Excerpt: capped(folding.Plain(around), maxBrief),
+		Excerpt: capped(folding.Plain(around), maxExcerpt),
 	}
 	if m.Media != nil {
 		shown.File = new(fileOf(*m.Media))
@@ -109,12 +111,12 @@ func matchOf(m bridge.Match, words string, by bridge.Fold) shownMatch {
 	return shown
 }
 
-func (m shownMatch) brief() []any {
-	found := shownMessage{
+func (m matchView) compact() []any {
+	found := messageView{
 		ChatJID: m.ChatJID, ChatName: m.ChatName, MsgID: m.MsgID, FromMe: m.FromMe, SenderJID: m.SenderJID, SenderName: m.SenderName,
 		Timestamp: m.Timestamp, Text: m.Excerpt, File: m.File,
 	}
-	return found.brief()
+	return found.compact()
 }
 
 func (c *caller) search(ctx context.Context, in searchMessages) (*matchesAnswer, error) {
@@ -127,8 +129,8 @@ func (c *caller) search(ctx context.Context, in searchMessages) (*matchesAnswer,
 			Q: in.Q, Fold: bridge.Fold(in.Fold), Chat: in.Chat, Sender: in.Sender, MessageFilter: bridge.MessageFilter{Type: in.Type, FromMe: in.FromMe},
 			Since: since, Until: until, ChatType: bridge.ChatType(in.ChatType), Limit: most, Cursor: in.Cursor,
 		})
-		shown := &matchesAnswer{facts: facts{NextCursor: page.NextCursor}}
-		shown.Untrusted.Matches = each(page.Items, func(m bridge.Match) shownMatch { return matchOf(m, in.Q, bridge.Fold(in.Fold)) })
+		shown := &matchesAnswer{trusted: trusted{NextCursor: page.NextCursor}}
+		shown.Untrusted.Matches = each(page.Items, func(m bridge.Match) matchView { return matchOf(m, in.Q, bridge.Fold(in.Fold)) })
 		return shown, len(page.Items), err
 	})
 }
@@ -140,18 +142,18 @@ type messageContext struct {
 	After  *whole `json:"after,omitempty" jsonschema:"how many messages after it, by default 5" range:"0,25"`
 }
 
-// sameMoment bounds the messages of one second between a message and its neighbours.
+// sameMoment limits the messages of the same second that are read between a message and its
+// neighbours.
 const sameMoment = 25
 
-// contextAnswer holds a message with its neighbours, the oldest first.
+// contextAnswer has a message and its neighbours, the oldest first.
 type contextAnswer struct {
 	messagesAnswer
 	MsgID string `json:"msgId"`
-	// Fewer reports that not all neighbours fit that were asked for.
-	Fewer bool `json:"fewer,omitempty"`
+	Fewer bool   `json:"fewer,omitempty"` // whether some neighbours did not fit
 }
 
-func (a *contextAnswer) brief() any {
+func (a *contextAnswer) compact() any {
 	short := a.table()
 	if a.Fewer {
 		short["fewer"] = true
@@ -164,7 +166,7 @@ func (c *caller) context(ctx context.Context, in messageContext) (*contextAnswer
 	if err != nil {
 		return nil, err
 	}
-	beside := func(wanted *whole, order bridge.Order, since, until *bridge.Time) ([]bridge.Message, error) {
+	neighbours := func(wanted *whole, order bridge.Order, since, until *bridge.Time) ([]bridge.Message, error) {
 		count := 5
 		if wanted != nil {
 			count = int(*wanted)
@@ -174,32 +176,32 @@ func (c *caller) context(ctx context.Context, in messageContext) (*contextAnswer
 		}
 		return c.following(ctx, middle.ID, count, bridge.MessageQuery{Chat: middle.Chat, Since: since, Until: until, Order: order, Limit: count + 1 + sameMoment})
 	}
-	before, err := beside(in.Before, bridge.OrderDesc, nil, &middle.Timestamp)
+	before, err := neighbours(in.Before, bridge.OrderDesc, nil, &middle.Timestamp)
 	if err != nil {
 		return nil, err
 	}
-	after, err := beside(in.After, bridge.OrderAsc, &middle.Timestamp, nil)
+	after, err := neighbours(in.After, bridge.OrderAsc, &middle.Timestamp, nil)
 	if err != nil {
 		return nil, err
 	}
 	all, long := 1+len(before)+len(after), maxLong
 	return fitting(all, func(most int) (*contextAnswer, int, error) {
-		// The nearest ones stay, as many on one side as on the other where both have them.
+		// Leave out the most distant neighbours, as many on one side as on the other if possible.
 		earlier := min(len(before), max((most-1)/2, most-1-len(after)))
 		later := min(len(after), most-1-earlier)
-		shown := &contextAnswer{messagesAnswer: messagesAnswer{facts: facts{ChatJID: middle.Chat}}, MsgID: capped(middle.ID, maxName), Fewer: most < all}
+		shown := &contextAnswer{messagesAnswer: messagesAnswer{trusted: trusted{ChatJID: middle.Chat}}, MsgID: capped(middle.ID, maxName), Fewer: most < all}
 		near := messagesOf(before[:earlier])
 		slices.Reverse(near)
 		shown.Untrusted.Messages = append(append(near, messageOf(middle, long)), messagesOf(after[:later])...)
 		if most == 1 {
-			long /= 2 // beside everything else that a message can have
+			long /= 2 // the rest of the message needs space, too
 		}
 		return shown, 1 + earlier + later, nil
 	})
 }
 
-// following returns up to count messages that follow one in a history, if it is among
-// the first ones. Long messages may take several pages.
+// following returns up to count messages that follow the one with id in the history that q selects.
+// It reads at most q.Limit messages, over several pages if they are long.
 func (c *caller) following(ctx context.Context, id string, count int, q bridge.MessageQuery) (list []bridge.Message, err error) {
 	looked, found := 0, false
 	for m, err := range c.client.AllMessages(ctx, q) {
@@ -218,7 +220,7 @@ func (c *caller) following(ctx context.Context, id string, count int, q bridge.M
 }
 
 type unreadAnswer struct {
-	facts
+	trusted
 	Untrusted struct {
 		Chats []unreadChat `json:"chats"`
 	} `json:"untrusted"`
@@ -226,32 +228,32 @@ type unreadAnswer struct {
 
 // unreadChat is a chat with its unread messages, the oldest first.
 type unreadChat struct {
-	JID         bridge.JID     `json:"jid"`
-	IsGroup     bool           `json:"isGroup"`
-	Name        string         `json:"name"`
-	UnreadCount int            `json:"unreadCount"`
-	Messages    []shownMessage `json:"messages"` // the newest of them
-	size        int            // of these, as they are sent
+	JID         bridge.JID    `json:"jid"`
+	IsGroup     bool          `json:"isGroup"`
+	Name        string        `json:"name"`
+	UnreadCount int           `json:"unreadCount"`
+	Messages    []messageView `json:"messages"` // the newest of them
+	size        int           // of the messages, in characters of the result
 }
 
-func (a *unreadAnswer) brief() any {
-	return a.short(map[string]any{"columns": messageColumns, "chats": each(a.Untrusted.Chats, func(c unreadChat) map[string]any {
-		return map[string]any{"jid": c.JID, "name": c.Name, "unread": c.UnreadCount, "messages": rows(c.Messages)}
+func (a *unreadAnswer) compact() any {
+	return a.with(map[string]any{"columns": messageColumns, "chats": each(a.Untrusted.Chats, func(c unreadChat) map[string]any {
+		return map[string]any{"jid": c.JID, "name": c.Name, "unread": c.UnreadCount, "messages": compactRows(c.Messages)}
 	})})
 }
 
-// maxUnread bounds the unread messages that are shown of one chat.
+// maxUnread limits the unread messages of one chat in an answer.
 const maxUnread = 20
 
-// unread returns the chats that have unread messages, with these.
+// unread returns the chats with unread messages, and these messages.
 func (c *caller) unread(ctx context.Context, in paged) (*unreadAnswer, error) {
-	var unread []unreadChat // what was read already
+	var unread []unreadChat // chats that were read already
 	return fitting(in.limit(), func(most int) (*unreadAnswer, int, error) {
 		page, err := c.client.Chats(ctx, bridge.ChatQuery{Unread: new(true), Limit: most, Cursor: in.Cursor})
 		if err != nil {
 			return nil, 0, err
 		}
-		shown, size := &unreadAnswer{facts: facts{NextCursor: page.NextCursor}}, 0
+		shown, size := &unreadAnswer{trusted: trusted{NextCursor: page.NextCursor}}, 0
 		shown.Untrusted.Chats = []unreadChat{}
 		for i, one := range page.Items {
 			if i == len(unread) || unread[i].JID != one.JID {
@@ -263,28 +265,28 @@ func (c *caller) unread(ctx context.Context, in paged) (*unreadAnswer, error) {
 			}
 			shown.Untrusted.Chats = unread[:i+1]
 			if size += unread[i].size; size > maxAnswer {
-				break // so many do not fit
+				break // the rest does not fit
 			}
 		}
 		return shown, len(shown.Untrusted.Chats), nil
 	})
 }
 
-// unreadIn returns a chat's newest unread messages, which fit an answer.
+// unreadIn returns a chat with its newest unread messages, as many as fit in an answer.
 func (c *caller) unreadIn(ctx context.Context, one bridge.Chat) (unreadChat, error) {
-	shown := unreadChat{JID: one.JID, IsGroup: one.IsGroup, Name: capped(one.Name, maxName), UnreadCount: one.UnreadCount, Messages: []shownMessage{}}
+	shown := unreadChat{JID: one.JID, IsGroup: one.IsGroup, Name: capped(one.Name, maxName), UnreadCount: one.UnreadCount, Messages: []messageView{}}
 	wanted, looked := min(one.UnreadCount, maxUnread), 0
 	if wanted == 0 {
-		return shown, nil // only marked as unread
+		return shown, nil // the chat is only marked as unread
 	}
 	for m, err := range c.client.AllMessages(ctx, bridge.MessageQuery{Chat: one.JID, Limit: wanted}) {
 		if err != nil {
 			return shown, err
 		}
 		if !m.FromMe {
-			short := messageOf(m, maxBrief)
+			short := messageOf(m, maxExcerpt)
 			alone := &messagesAnswer{}
-			alone.Untrusted.Messages = []shownMessage{short}
+			alone.Untrusted.Messages = []messageView{short}
 			size, err := sizeOf(alone)
 			if err != nil {
 				return shown, err
@@ -311,10 +313,10 @@ type waitForMessages struct {
 
 type waitAnswer struct {
 	messagesAnswer
-	MissedSome bool `json:"missedSome"` // since an earlier call, which was too long ago
+	MissedSome bool `json:"missedSome"` // because the earlier call was too long ago
 }
 
-func (a *waitAnswer) brief() any {
+func (a *waitAnswer) compact() any {
 	short := a.table()
 	if a.MissedSome {
 		short["missedSome"] = true
@@ -322,18 +324,26 @@ func (a *waitAnswer) brief() any {
 	return short
 }
 
-// wait returns the next messages of other people. It ends well before the minute after
-// which the SDKs' clients give a call up.
-func (c *caller) wait(ctx context.Context, in waitForMessages) (*waitAnswer, error) {
-	if len(in.Chats) > usualPage {
-		return nil, bridge.Invalid("chats may name at most %d chats", usualPage)
+// wait returns the next messages of other people. It ends well within a minute, after which the
+// SDKs' clients cancel a call.
+func (c call) wait(ctx context.Context, in waitForMessages) (*sdk.ImageContent, *waitAnswer, error) {
+	shown, err := c.nextMessages(ctx, in)
+	if err == nil {
+		err = memoryOf(c.req.Extra).Reserve(ctx, textBytes) // only now, because waiting takes no memory
+	}
+	return nil, shown, err
+}
+
+func (c *caller) nextMessages(ctx context.Context, in waitForMessages) (*waitAnswer, error) {
+	if len(in.Chats) > defaultPage {
+		return nil, bridge.Invalid("chats may name at most %d chats", defaultPage)
 	}
 	for _, jid := range in.Chats {
 		if err := checkJID(jid); err != nil {
 			return nil, err
 		}
-		if _, err := c.client.Chat(ctx, jid); err != nil && !c.mayBegin(jid) {
-			return nil, err // it would be waited for in vain
+		if _, err := c.client.Chat(ctx, jid); err != nil && !c.mayStart(jid) {
+			return nil, err // no message could arrive
 		}
 	}
 	timeout := 30 * time.Second
@@ -349,8 +359,8 @@ func (c *caller) wait(ctx context.Context, in waitForMessages) (*waitAnswer, err
 	}
 	return fitting(maxPage, func(most int) (*waitAnswer, int, error) {
 		page, err := c.client.EventPage(ctx, query, most, timeout)
-		shown := &waitAnswer{messagesAnswer: messagesAnswer{facts: facts{NextCursor: &page.NextCursor}}, MissedSome: page.Reset}
-		shown.Untrusted.Messages = []shownMessage{}
+		shown := &waitAnswer{messagesAnswer: messagesAnswer{trusted: trusted{NextCursor: &page.NextCursor}}, MissedSome: page.Reset}
+		shown.Untrusted.Messages = []messageView{}
 		for _, e := range page.Events {
 			if e.Message != nil {
 				m := messageOf(*e.Message, maxShort)

@@ -17,7 +17,7 @@ type inChat struct {
 
 func (in inChat) chat() bridge.JID { return in.JID }
 
-// paged asks for a part of a list.
+// paged selects a page of a list.
 type paged struct {
 	Limit  whole  `json:"limit,omitempty" jsonschema:"the most entries, by default 20; a page may end earlier, by size" range:"1,50"`
 	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
@@ -25,17 +25,17 @@ type paged struct {
 
 func (p paged) limit() int {
 	if p.Limit == 0 {
-		return usualPage
+		return defaultPage
 	}
 	return int(p.Limit)
 }
 
-type inTime struct {
+type inSpan struct {
 	Since string `json:"since,omitempty" jsonschema:"RFC 3339 or a date"`
 	Until string `json:"until,omitempty" jsonschema:"RFC 3339 or a date"`
 }
 
-func (in inTime) span() (from, to *bridge.Time, err error) {
+func (in inSpan) span() (from, to *bridge.Time, err error) {
 	if from, err = moment("since", in.Since, bridge.ParseSince); err != nil {
 		return nil, nil, err
 	}
@@ -54,22 +54,19 @@ func moment(name, value string, parse func(string) (bridge.Time, error)) (*bridg
 	return &at, nil
 }
 
-// waitTool is the name of the tool that waits.
-const waitTool = "wait_for_messages"
-
-// addReads registers the tools that every caller with the scope to read is offered.
-func (d door) addReads() {
-	addRead(d, "list_chats", "List chats", "Lists chats with their unread count and last message, the latest first. unread: true shows what is unread, unanswered: true where the last word is somebody else's.", (*caller).chats)
-	addRead(d, "get_chat", "Get a chat", "Shows one chat and its latest messages.",
+// addReads registers the tools for callers with the scope to read.
+func (r registry) addReads() {
+	addRead(r, "list_chats", "List chats", "Lists chats with their unread count and last message, the latest first. unread: true shows what is unread, unanswered: true where the last word is somebody else's.", (*caller).chats)
+	addRead(r, "get_chat", "Get a chat", "Shows one chat and its latest messages.",
 		func(c *caller, ctx context.Context, in getChat) (*chatAnswer, error) { return c.chat(ctx, in) })
-	addRead(d, "get_group", "Get a group", "Shows a group's topic and members.", (*caller).group)
-	addRead(d, "find_contact", "Find a person", "Finds people in the address book, and others that the account has met, by a part of their name, username or number.", (*caller).contacts)
-	addRead(d, "list_messages", "List messages", "Lists the messages of one chat, or those with a text or of a type in it.", (*caller).messages)
-	addRead(d, "search_messages", "Search messages", "Searches the messages of all chats by text, chat, person or type, newest first, and shows the words around each hit. A page may be empty and still have a nextCursor.", (*caller).search)
-	addRead(d, "get_message_context", "Get a message in its context", "Shows one message, with more of its text than lists do, and those before and after it.", (*caller).context)
-	addRead(d, "catch_me_up", "Catch me up", "Shows the unread messages of all chats.", (*caller).unread)
-	addRead(d, waitTool, "Wait for messages", "Waits for new messages of other people. Call it again with nextCursor to miss none.", (*caller).wait)
-	d.addFiles()
+	addRead(r, "get_group", "Get a group", "Shows a group's topic and members.", (*caller).group)
+	addRead(r, "find_contact", "Find a person", "Finds people in the address book, and others that the account has met, by a part of their name, username or number.", (*caller).contacts)
+	addRead(r, "list_messages", "List messages", "Lists the messages of one chat, or those with a text or of a type in it.", (*caller).messages)
+	addRead(r, "search_messages", "Search messages", "Searches the messages of all chats by text, chat, person or type, newest first, and shows the words around each hit. A page may be empty and still have a nextCursor.", (*caller).search)
+	addRead(r, "get_message_context", "Get a message in its context", "Shows one message, with more of its text than lists do, and those before and after it.", (*caller).context)
+	addRead(r, "catch_me_up", "Catch me up", "Shows the unread messages of all chats.", (*caller).unread)
+	add(r, "wait_for_messages", "Wait for messages", "Waits for new messages of other people. Call it again with nextCursor to miss none.", false, call.wait)
+	r.addFiles()
 }
 
 type statusAnswer struct {
@@ -99,7 +96,7 @@ type accountShown struct {
 	Security  *string      `json:"securityNotice,omitempty"`
 }
 
-func (a statusAnswer) brief() any {
+func (a statusAnswer) compact() any {
 	short := notes{"scopes": a.Token.Scopes, "sendsTo": a.Token.SendsTo, "chats": a.Token.Chats, "account": "not paired"}
 	if a.Account != nil {
 		short["account"] = string(a.Account.JID) + " (" + a.Account.Name + ") " + string(a.Account.Status)
@@ -107,10 +104,10 @@ func (a statusAnswer) brief() any {
 	return short
 }
 
-// maxNamed bounds the chats of a token that are shown.
+// maxNamed limits the chats of a token in an answer.
 const maxNamed = 100
 
-// status returns the rights of the token, and whose account it is.
+// status returns the rights of the token and the account's owner and state.
 func (c *caller) status(ctx context.Context, _ nothing) (*statusAnswer, error) {
 	shown := &statusAnswer{Token: tokenShown{
 		Scopes: c.token.Scopes, ExpiresAt: c.token.ExpiresAt, ToolsThatSend: c.maySend(),
@@ -145,8 +142,8 @@ func firstNamed(chats []bridge.JID) (first []bridge.JID, more int) {
 	return first, len(chats) - len(first)
 }
 
-// destinations returns the chats to which the caller may send. If both the token and the operator
-// limit them, it returns the chats that both name.
+// destinations returns the chats that the caller may send to. If both the token and the operator
+// name chats, it returns the chats that both name.
 func (c *caller) destinations() []bridge.JID {
 	named := c.s.options.Chats
 	switch {
@@ -168,14 +165,14 @@ type listChats struct {
 }
 
 type chatsAnswer struct {
-	facts
+	trusted
 	Untrusted struct {
-		Chats []shownChat `json:"chats"`
+		Chats []chatView `json:"chats"`
 	} `json:"untrusted"`
 }
 
-func (a *chatsAnswer) brief() any {
-	return a.short(map[string]any{"columns": chatColumns, "chats": rows(a.Untrusted.Chats)})
+func (a *chatsAnswer) compact() any {
+	return a.with(map[string]any{"columns": chatColumns, "chats": compactRows(a.Untrusted.Chats)})
 }
 
 func (c *caller) chats(ctx context.Context, in listChats) (*chatsAnswer, error) {
@@ -183,7 +180,7 @@ func (c *caller) chats(ctx context.Context, in listChats) (*chatsAnswer, error) 
 		page, err := c.client.Chats(ctx, bridge.ChatQuery{
 			Type: bridge.ChatType(in.Type), Q: in.Q, Unread: in.Unread, Unanswered: in.Unanswered, Archived: in.Archived, Limit: most, Cursor: in.Cursor,
 		})
-		shown := &chatsAnswer{facts: facts{NextCursor: page.NextCursor}}
+		shown := &chatsAnswer{trusted: trusted{NextCursor: page.NextCursor}}
 		shown.Untrusted.Chats = each(page.Items, chatOf)
 		return shown, len(page.Items), err
 	})
@@ -195,26 +192,26 @@ type findContact struct {
 }
 
 type peopleAnswer struct {
-	facts
+	trusted
 	Untrusted struct {
-		People []shownPerson `json:"people"`
+		People []personView `json:"people"`
 	} `json:"untrusted"`
 }
 
-func (a *peopleAnswer) brief() any {
-	return a.short(map[string]any{"columns": personColumns, "people": rows(a.Untrusted.People)})
+func (a *peopleAnswer) compact() any {
+	return a.with(map[string]any{"columns": personColumns, "people": compactRows(a.Untrusted.People)})
 }
 
 func (c *caller) contacts(ctx context.Context, in findContact) (*peopleAnswer, error) {
 	return fitting(in.limit(), func(most int) (*peopleAnswer, int, error) {
 		page, err := c.client.Contacts(ctx, bridge.ContactQuery{Q: in.Q, Limit: most, Cursor: in.Cursor})
-		shown := &peopleAnswer{facts: facts{NextCursor: page.NextCursor}}
+		shown := &peopleAnswer{trusted: trusted{NextCursor: page.NextCursor}}
 		shown.Untrusted.People = each(page.Items, personOf)
 		return shown, len(page.Items), err
 	})
 }
 
-// checkJID refuses texts that are no JIDs before they reach a path, and so a log.
+// checkJID refuses texts that are not JIDs before they are used in a path, which is logged.
 func checkJID(jid bridge.JID) error {
 	if _, err := bridge.ParseJID(string(jid)); err != nil {
 		return bridge.Invalid("jid: %v", err)
@@ -228,15 +225,15 @@ type getChat struct {
 }
 
 type chatAnswer struct {
-	facts
+	trusted
 	Untrusted struct {
-		Chat     shownChat      `json:"chat"`
-		Messages []shownMessage `json:"messages"`
+		Chat     chatView      `json:"chat"`
+		Messages []messageView `json:"messages"`
 	} `json:"untrusted"`
 }
 
-func (a *chatAnswer) brief() any {
-	return a.short(map[string]any{"chat": a.Untrusted.Chat.brief(), "columns": messageColumns, "messages": rows(a.Untrusted.Messages)})
+func (a *chatAnswer) compact() any {
+	return a.with(map[string]any{"chat": a.Untrusted.Chat.compact(), "columns": messageColumns, "messages": compactRows(a.Untrusted.Messages)})
 }
 
 // chat returns a chat with its latest messages, the newest first.
@@ -250,7 +247,7 @@ func (c *caller) chat(ctx context.Context, in getChat) (*chatAnswer, error) {
 	}
 	return fitting(paged{Limit: in.Limit}.limit(), func(most int) (*chatAnswer, int, error) {
 		page, err := c.client.Messages(ctx, bridge.MessageQuery{Chat: found.JID, Limit: most})
-		shown := &chatAnswer{facts: facts{found.JID, page.NextCursor}}
+		shown := &chatAnswer{trusted: trusted{found.JID, page.NextCursor}}
 		shown.Untrusted.Chat, shown.Untrusted.Messages = chatOf(found), messagesOf(page.Items)
 		return shown, len(page.Items), err
 	})
@@ -262,27 +259,27 @@ type getGroup struct {
 }
 
 type groupAnswer struct {
-	facts
+	trusted
 	MemberCount int `json:"memberCount"`
 	Untrusted   struct {
-		Name    string        `json:"name"`
-		Topic   string        `json:"topic"`
-		Members []shownMember `json:"members"`
+		Name    string       `json:"name"`
+		Topic   string       `json:"topic"`
+		Members []memberView `json:"members"`
 	} `json:"untrusted"`
 }
 
-func (a *groupAnswer) brief() any {
-	short := a.short(map[string]any{
-		"name": a.Untrusted.Name, "topic": capped(a.Untrusted.Topic, maxQuote), "columns": personColumns, "members": rows(a.Untrusted.Members),
+func (a *groupAnswer) compact() any {
+	short := a.with(map[string]any{
+		"name": a.Untrusted.Name, "topic": capped(a.Untrusted.Topic, maxQuote), "columns": personColumns, "members": compactRows(a.Untrusted.Members),
 	})
 	short["memberCount"] = a.MemberCount
 	return short
 }
 
-// maxMembers bounds the members on one page.
+// maxMembers limits the members on one page.
 const maxMembers = 200
 
-// group returns a group with its members, by pages whose cursors count them.
+// group returns a page of a group's members. Its cursor is the number of members before it.
 func (c *caller) group(ctx context.Context, in getGroup) (*groupAnswer, error) {
 	begin, err := strconv.Atoi(in.Cursor)
 	if in.Cursor != "" && (err != nil || begin < 0) {
@@ -296,7 +293,7 @@ func (c *caller) group(ctx context.Context, in getGroup) (*groupAnswer, error) {
 	rest := people[min(begin, len(people)):]
 	return fitting(maxMembers, func(most int) (*groupAnswer, int, error) {
 		some := rest[:min(most, len(rest))]
-		shown := &groupAnswer{facts: facts{ChatJID: found.JID}, MemberCount: len(people)}
+		shown := &groupAnswer{trusted: trusted{ChatJID: found.JID}, MemberCount: len(people)}
 		if len(some) < len(rest) {
 			shown.NextCursor = new(strconv.Itoa(begin + len(some)))
 		}
@@ -306,7 +303,7 @@ func (c *caller) group(ctx context.Context, in getGroup) (*groupAnswer, error) {
 	})
 }
 
-// ofType chooses messages by what they are.
+// ofType selects messages by their type.
 type ofType struct {
 	Type string `json:"type,omitempty" jsonschema:"media (any file), image, video, audio, document, sticker, link, or a messageType such as pollCreationMessageV3"`
 }

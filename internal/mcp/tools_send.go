@@ -24,22 +24,22 @@ type toChat struct {
 
 func (to toChat) chat() bridge.JID { return to.JID }
 
-// once makes a send repeatable.
-type once struct {
+// idempotent has the idempotency key of a send.
+type idempotent struct {
 	Key string `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
 }
 
 type sendText struct {
 	toChat
 	Text string `json:"text"`
-	once
+	idempotent
 }
 
 type reply struct {
 	toChat
 	MsgID string `json:"msgId" jsonschema:"the message of that chat to answer"`
 	Text  string `json:"text"`
-	once
+	idempotent
 }
 
 type react struct {
@@ -55,12 +55,12 @@ type sendFile struct {
 	Type     string `json:"type" jsonschema:"image, video, audio or document"`
 	FileName string `json:"fileName,omitempty"`
 	Caption  string `json:"caption,omitempty"`
-	once
+	idempotent
 }
 
-// addSend registers a tool that sends the message which compose makes of its arguments.
-func addSend[In aboutChat](d door, name, title, description string, compose func(In) (outgoing, error)) {
-	add(d, name, title, description, true, func(c call, ctx context.Context, in In) (*sdk.ImageContent, *sentAnswer, error) {
+// addSend registers a tool that sends the message that compose returns.
+func addSend[In aboutChat](r registry, name, title, description string, compose func(In) (draft, error)) {
+	add(r, name, title, description, true, func(c call, ctx context.Context, in In) (*sdk.ImageContent, *sentAnswer, error) {
 		out, err := compose(in)
 		if err != nil {
 			return nil, nil, err
@@ -71,40 +71,40 @@ func addSend[In aboutChat](d door, name, title, description string, compose func
 	})
 }
 
-func (d door) addSends() {
-	addSend(d, "send_text", "Send a text", "Sends a text to a chat.", func(in sendText) (outgoing, error) {
-		return outgoing{key: in.Key, what: "this text", text: in.Text, message: client.Text{To: in.JID, Text: in.Text}}, nil
+func (r registry) addSends() {
+	addSend(r, "send_text", "Send a text", "Sends a text to a chat.", func(in sendText) (draft, error) {
+		return draft{key: in.Key, what: "this text", text: in.Text, message: client.Text{To: in.JID, Text: in.Text}}, nil
 	})
-	addSend(d, "reply", "Reply", "Answers a message with a text that quotes it.", func(in reply) (outgoing, error) {
-		return outgoing{
+	addSend(r, "reply", "Reply", "Answers a message with a text that quotes it.", func(in reply) (draft, error) {
+		return draft{
 			key: in.Key, what: "this reply", about: in.MsgID, text: in.Text,
 			message: client.Text{To: in.JID, Text: in.Text, Quote: client.Quote{QuotedMsgID: in.MsgID}},
 		}, nil
 	})
-	addSend(d, "react", "React", "Reacts to a message with an emoji.", func(in react) (outgoing, error) {
-		out := outgoing{what: "the reaction " + capped(in.Emoji, maxName), about: in.MsgID, message: client.Reaction{Chat: in.JID, MsgID: in.MsgID, Emoji: in.Emoji}}
+	addSend(r, "react", "React", "Reacts to a message with an emoji.", func(in react) (draft, error) {
+		out := draft{what: "the reaction " + capped(in.Emoji, maxName), about: in.MsgID, message: client.Reaction{Chat: in.JID, MsgID: in.MsgID, Emoji: in.Emoji}}
 		if in.Emoji == "" {
 			out.what = "no reaction any more"
 		}
 		return out, nil
 	})
-	addSend(d, "send_file", "Send a file", "Sends a file to a chat.", composeFile)
+	addSend(r, "send_file", "Send a file", "Sends a file to a chat.", composeFile)
 }
 
-// maxFile limits a file in a call, in bytes: in base64 it fits a body.
+// maxFile limits a file in a call, in bytes, so that its base64 fits in a body.
 const maxFile = 700 << 10
 
-func composeFile(in sendFile) (outgoing, error) {
+func composeFile(in sendFile) (draft, error) {
 	data, err := base64.StdEncoding.DecodeString(in.Data)
 	if err != nil {
-		return outgoing{}, bridge.Invalid("data must be base64, with its padding")
+		return draft{}, bridge.Invalid("data must be base64, with its padding")
 	}
-	out := outgoing{key: in.Key, text: in.Caption}
+	out := draft{key: in.Key, text: in.Caption}
 	switch {
 	case (in.URL == "") == (len(data) == 0):
-		return outgoing{}, bridge.Invalid("give the file as url or as data, one of them")
+		return draft{}, bridge.Invalid("give the file as url or as data, one of them")
 	case len(data) > maxFile:
-		return outgoing{}, bridge.Invalid("data holds more than %d KiB: give a url", maxFile>>10)
+		return draft{}, bridge.Invalid("data has more than %d KiB: give a url", maxFile>>10)
 	case in.URL != "":
 		out.what = fmt.Sprintf("the %s %s from %s", capped(in.Type, maxName), quoted(fileName(in)), capped(in.URL, maxShort))
 		out.message = client.File{To: in.JID, URL: in.URL, Type: bridge.MediaType(in.Type), FileName: in.FileName, Caption: in.Caption}
@@ -115,7 +115,7 @@ func composeFile(in sendFile) (outgoing, error) {
 	return out, nil
 }
 
-// fileName returns the name by which a file is sent.
+// fileName returns the name of a file that is sent.
 func fileName(in sendFile) string {
 	if at, err := url.Parse(in.URL); in.FileName == "" && err == nil {
 		return path.Base(at.Path)
@@ -123,12 +123,12 @@ func fileName(in sendFile) string {
 	return in.FileName
 }
 
-// outgoing is a message or a file that a tool sends. The person who confirms it is shown
-// what it is, with the message that it is about.
-type outgoing struct {
+// draft is a message or a file that a tool sends. The person who confirms the send sees its
+// description, its text, and the message that it answers or reacts to.
+type draft struct {
 	chat    bridge.JID
 	key     string
-	what    string // visible
+	what    string // the description
 	about   string // the id of a message
 	text    string
 	message client.Message
@@ -148,23 +148,23 @@ type sentAnswer struct {
 	Replayed       bool        `json:"replayed"` // an earlier call with this key had sent it
 }
 
-func (a *sentAnswer) brief() any { return map[string]any{"sent": true, "msgId": a.MsgID} }
+func (a *sentAnswer) compact() any { return map[string]any{"sent": true, "msgId": a.MsgID} }
 
-// send sends a message once the chat is allowed, a person has confirmed it, where the
-// operator wants that, and the limit is kept.
-func (c call) send(ctx context.Context, out outgoing) (*sentAnswer, error) {
+// send sends a message if the chat is allowed, a person has confirmed it (if the operator requires
+// that), and the rate is not exceeded.
+func (c call) send(ctx context.Context, out draft) (*sentAnswer, error) {
 	if err := c.mayWrite(ctx, out.chat); err != nil {
 		return nil, err
 	}
 	out.key = cmp.Or(out.key, rand.Text())
-	rate, counted := c.s.rateOf(c.family), c.id+out.key
+	rate, counted := c.s.rateOf(c.tree), c.id+out.key
 	if err := rate.refuse(counted); err != nil { // before a person is asked
 		return nil, err
 	}
 	if err := c.confirm(ctx, out); err != nil {
 		return nil, err
 	}
-	done, err := rate.take(counted)
+	done, err := rate.start(counted)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func mayHaveLeft(err error) bool {
 	return err != nil && (code == bridge.CodeSendTimeout || code == bridge.CodeInternal)
 }
 
-// mayWrite refuses a chat that the operator has not named. The API checks those of the token.
+// mayWrite refuses a chat that the operator does not name. The API checks the token's chats.
 func (c call) mayWrite(ctx context.Context, jid bridge.JID) error {
 	allowed := c.s.options.Chats
 	if allowed == nil || slices.Contains(allowed, jid) {

@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// visible returns a text in which everything that cannot be seen is written as its number:
-// control, formatting and bidirectional characters, variation selectors, tags and fillers.
-// Nothing in it acts on a terminal, makes words look like others or hides words from a
-// person that a model reads. Line breaks and tabs stay, and what shapes an emoji or a word.
+// visible returns a text with invisible characters written as their numbers: control, formatting and
+// bidirectional characters, variation selectors, tags and fillers. They could control a terminal,
+// make words look like others, or hide words from a person that a model reads. Line breaks and tabs
+// stay, and so do characters that shape an emoji or a word.
 func visible(s string) string {
-	shown, _ := write(s, len(s)*maxEscape)
+	shown, _ := visiblePrefix(s, len(s)*maxEscape)
 	return shown
 }
 
-// capped returns the beginning of a text, visible, in at most so many characters as JSON
-// writes them, and how many characters are left out.
+// capped returns the beginning of a text with invisible characters as numbers, in at most the given
+// number of characters of its JSON, and says how many characters are left out.
 func capped(s string, most int) string {
-	shown, rest := write(s, most)
+	shown, rest := visiblePrefix(s, most)
 	if rest == "" {
 		return shown
 	}
@@ -29,18 +29,18 @@ func capped(s string, most int) string {
 // maxEscape is the length of the longest number, "[U+10FFFF]".
 const maxEscape = 10
 
-// write makes a text visible until it has so many characters, and returns the rest.
-func write(s string, most int) (shown, rest string) {
+// visiblePrefix makes a text visible until its JSON has most characters, and returns the rest.
+func visiblePrefix(s string, most int) (shown, rest string) {
 	var b strings.Builder
 	before, size := rune(0), 0
 	for i := 0; i < len(s); {
 		r, width := utf8.DecodeRuneInString(s[i:])
 		next, _ := utf8.DecodeRuneInString(s[i+width:])
 		text := string(r)
-		if acts(r) && !shapes(before, r, next) {
+		if isInvisible(r) && !shapes(before, r, next) {
 			text = fmt.Sprintf("[U+%04X]", r)
 		}
-		if size += written(text); size > most {
+		if size += jsonLength(text); size > most {
 			return b.String(), s[i:]
 		}
 		b.WriteString(text)
@@ -49,8 +49,8 @@ func write(s string, most int) (shown, rest string) {
 	return b.String(), ""
 }
 
-// written returns the length of a text in a JSON string, in characters.
-func written(s string) (n int) {
+// jsonLength returns the length of a text in a JSON string, in characters.
+func jsonLength(s string) (n int) {
 	for _, r := range s {
 		switch r {
 		case '"', '\\', '\n', '\t':
@@ -64,10 +64,11 @@ func written(s string) (n int) {
 	return n
 }
 
-// fillers look like spaces, or like nothing, and are no formatting characters.
+// fillers look like spaces, or like nothing, without being formatting characters.
 var fillers = []*unicode.RangeTable{unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point, unicode.Zl, unicode.Zp}
 
-func acts(r rune) bool {
+// isInvisible reports whether a character cannot be seen, or changes how others look.
+func isInvisible(r rune) bool {
 	switch r {
 	case '\n', '\t':
 		return false
@@ -77,9 +78,8 @@ func acts(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || unicode.Is(unicode.Cf, r) || unicode.In(r, fillers...)
 }
 
-// shapes reports whether a character only shapes its neighbours: one joiner between two
-// letters or emoji, one selector that chooses how an emoji looks. Several in a row say
-// something of their own.
+// shapes reports whether a character only shapes its neighbours: a single joiner between two letters
+// or emoji, or a single selector of an emoji's style. Several in a row could encode a text.
 func shapes(before, r, next rune) bool {
 	switch r {
 	case '\u200c', '\u200d':

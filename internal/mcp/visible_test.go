@@ -63,8 +63,8 @@ func FuzzVisible(f *testing.F) {
 			if strings.ContainsFunc(got, acts) {
 				t.Errorf("%q", got)
 			}
-			if short := capped(s, 50); written(short) > 50+len(" [12345678901 more characters]") {
-				t.Errorf("%q takes %d characters", short, written(short))
+			if short := capped(s, 50); jsonLength(short) > 50+len(" [12345678901 more characters]") {
+				t.Errorf("%q takes %d characters", short, jsonLength(short))
 			}
 		})
 	})

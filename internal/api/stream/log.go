@@ -21,7 +21,7 @@ import (
 // Log is the log of events as the API serves it.
 type Log struct {
 	Store  *store.Store
-	Lists  front.Lists
+	Lists  front.Answers
 	Typing *Typing          // nil if the account is not available
 	Open   prometheus.Gauge // how many streams are open
 
@@ -132,7 +132,7 @@ func (l *Log) read(ctx context.Context, q Query) (store.EventPage, error) {
 		return store.EventPage{}, err
 	}
 	page, err := l.Store.Events(ctx, q.EventQuery)
-	q.memory.Shrink(int64(page.Size) + front.ListPiece)
+	q.memory.Shrink(int64(page.Size) + front.ChunkBytes)
 	return page, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
@@ -14,9 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/intake"
@@ -51,7 +50,7 @@ func (b bigFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A call of read_file holds the part of the text that it shows, not the file: forty at once of a
 // text of 10 MiB took 3.4 GB.
 func TestReadFile_HoldsNoFile(t *testing.T) {
-	call := doorTo(t, bigFile{ordinary})
+	call := toolsOver(t, bigFile{ordinary})
 	read := func(offset int) map[string]any {
 		arguments := map[string]any{"jid": testChat, "msgId": "3EB010000", "offset": offset}
 		return call("tools/call", "read_file", map[string]any{"name": "read_file", "arguments": arguments})
@@ -97,34 +96,32 @@ func TestReadFile_EndsAtItsLimit(t *testing.T) {
 func TestAnswers_HoldMemoryByTokenTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Client: client.InProcess(http.NotFoundHandler(), "")})
-		begin := func(tree int64) (call, *holding) {
-			held := &holding{cut: func() {}}
-			extra := &sdk.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{heldKey: held}}}
-			return call{&caller{s: s, family: tree}, &sdk.CallToolRequest{Extra: extra}}, held
+		memory := func(tree int64) *front.Memory {
+			return s.answers.Answer(httptest.NewRecorder(), tree, front.AnswerTime)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		var of7 []*holding
-		for range heldAnswers / 2 / readBytes {
-			c, held := begin(7)
-			if err := c.hold(ctx, c.req.Extra, readBytes); err != nil {
+		var of7 []*front.Memory
+		for range answersBytes / 2 / readBytes {
+			held := memory(7)
+			if err := held.Reserve(ctx, readBytes); err != nil {
 				t.Fatal(err)
 			}
 			of7 = append(of7, held)
 		}
 		for _, tree := range []int64{8, intake.Operator} {
-			c, held := begin(tree)
-			if err := c.hold(ctx, c.req.Extra, readBytes); err != nil {
+			held := memory(tree)
+			if err := held.Reserve(ctx, readBytes); err != nil {
 				t.Errorf("of %d: %v", tree, err)
 			}
-			held.release()
+			held.Release()
 		}
-		c, _ := begin(7)
-		if err := c.hold(ctx, c.req.Extra, readBytes); !errors.Is(err, context.DeadlineExceeded) {
+		late := memory(7)
+		if err := late.Reserve(ctx, readBytes); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("one too many: %v", err)
 		}
-		of7[0].release()
-		if err := c.hold(t.Context(), c.req.Extra, readBytes); err != nil {
+		of7[0].Release()
+		if err := late.Reserve(t.Context(), readBytes); err != nil {
 			t.Errorf("after one has ended: %v", err)
 		}
 	})

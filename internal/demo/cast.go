@@ -12,7 +12,7 @@ import (
 // usualNumber belongs to the demo's account and comes from a range reserved for fiction.
 const usualNumber = "15550100200"
 
-// acquaintances lists the people whom the account knows. Those without a contact are not in its address book.
+// acquaintances are the people that the account knows. A person without a contact is not in its address book.
 var acquaintances = []struct{ key, contact, number, pushName string }{
 	{"sofia", "Sofía Ramírez", "34600100101", "Sofi"},
 	{"jonas", "Jonas Weber", "4915100100102", "Jonas"},

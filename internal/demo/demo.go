@@ -27,7 +27,7 @@ const ready = 60 * time.Second
 type Bridge interface {
 	// Client returns a client of its API, as reached from this machine.
 	Client() *client.Client
-	// LoginLink returns an address that logs in to the console once, or "" if there is no console.
+	// LoginLink returns an address that logs in to the console once, or "" without a console.
 	LoginLink() string
 	// Wait waits until ctx ends or a part of the bridge fails.
 	Wait(ctx context.Context) error

@@ -13,7 +13,7 @@ const lastLine = "See you all on Saturday! 🥾"
 // span is the age of the conversation's first line; its last was said a few minutes ago.
 const span = 47*time.Hour + 30*time.Minute
 
-// play makes people converse over the past days: in several languages, with every kind of message, and in two groups, one of which addresses
+// play makes people converse over the past days: in several languages, with every kind of message, and in two groups. One of the groups addresses
 // its members by number.
 func (d *demo) play(ctx context.Context) error {
 	s := &script{ctx: ctx, d: d, at: time.Now().Add(-span)}

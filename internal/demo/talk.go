@@ -23,10 +23,10 @@ const (
 	toFamily  = "the family"
 )
 
-// ping is what the receivers in examples/ answer with "pong".
+// ping is the text that the receivers in examples/ answer with "pong".
 const ping = "ping"
 
-// smallTalk is said line by line, over and over. It has a ping every few lines, so that a
+// smallTalk is repeated line by line. It has a ping every few lines, so that a
 // receiver which was just started has something to answer.
 var smallTalk = []line{
 	{"jonas", toHike, "Der Wetterbericht sagt Sonne bis zum Nachmittag ☀️"},

@@ -40,14 +40,14 @@ func (s *Shell) Forward(ctx context.Context, of Target, to string) error {
 // Edit replaces the text of an own message, or the caption of its file.
 func (s *Shell) Edit(ctx context.Context, of Target, text string) error {
 	if strings.TrimSpace(text) == "" {
-		return Usage("there is no text to put in the place of the old one")
+		return Usage("there is no new text")
 	}
 	return s.act(ctx, of, "Edited in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
 		return s.API.Edit(ctx, chat, of.Message, text, nil, key)
 	})
 }
 
-// act does something with a message once, over lost connections, and prints the answer's id.
+// act does something with a message once, repeats it after lost connections, and prints the id of the answer.
 func (s *Shell) act(ctx context.Context, on Target, did string, do func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error)) error {
 	if strings.TrimSpace(on.Message) == "" {
 		return Usage("name a message by its id, which bridged messages CHAT --ids shows")

@@ -15,7 +15,7 @@ const maxPage = 500 // the API's largest
 type Chats struct {
 	Q      string
 	Type   bridge.ChatType
-	Unread bool // only those with unread messages
+	Unread bool // only chats with unread messages
 	Limit  int  // 0 is all
 }
 
@@ -29,7 +29,7 @@ func (s *Shell) Chats(ctx context.Context, q Chats) error {
 		}
 	}
 	columns := []column{{title: "NAME", most: 28, flexible: true}, {title: "JID"}, {title: "UNREAD"}, {title: "LAST"}, {title: "MESSAGE", flexible: true}}
-	const none = "There are no such chats. Listed are those with messages since the account was linked."
+	const none = "There are no such chats. Chats are listed once they have messages from after the linking."
 	return list(s, chats, q.Limit, none, columns, s.chatRow)
 }
 
@@ -50,7 +50,7 @@ func (s *Shell) chatRow(chat bridge.Chat) []string {
 	return []string{nameOf(chat), string(chat.JID), unread, s.when(chat.LastMessageAt), last}
 }
 
-// pageOf returns the size of pages for so many rows.
+// pageOf returns the size of pages for a number of rows.
 func pageOf(limit int) int {
 	if limit <= 0 {
 		return maxPage
@@ -74,12 +74,12 @@ func senderOf(pushName string, jid bridge.JID) string {
 // nameOf returns a chat's name, or else the user of its JID.
 func nameOf(chat bridge.Chat) string { return cmp.Or(chat.Name, chat.JID.User()) }
 
-// names holds the names of chats that events are about.
+// names caches the names of the chats in events.
 type names map[bridge.JID]string
 
-const maxNames = 4096 // that are kept
+const maxNames = 4096 // in the cache
 
-// name returns a chat's name, which is requested once, or else its JID.
+// name returns a chat's name, which it requests once, or the user of its JID.
 func (s *Shell) name(ctx context.Context, known names, jid bridge.JID) string {
 	if name, ok := known[jid]; ok {
 		return name

@@ -10,32 +10,32 @@ import (
 	"bridged/internal/bridge"
 )
 
-// place is where something is looked for by its name.
-type place struct {
-	one, many string // of what is there
-	command   string // that lists it
+// directory is a list in which find looks for a name.
+type directory struct {
+	one, many string // "chat" and "chats"
+	command   string // that prints the list
 	named     func(ctx context.Context, name string) iter.Seq2[candidate, error]
 }
 
-// candidate is a chat or a person with a name, or a part of it.
+// candidate is a chat or a person whose name contains the text.
 type candidate struct {
 	jid   bridge.JID
 	names []string
-	line  string // that shows it
+	line  string // shows it to the caller
 }
 
-// find returns a chat: by JID, by phone number, or by its exact name or @username. A name that
-// several chats have is refused.
+// find returns a chat by its JID, phone number, exact name or @username. It fails if several chats have the
+// name.
 func (s *Shell) find(ctx context.Context, who string) (bridge.JID, error) {
-	return s.findIn(ctx, place{"chat", "chats", "bridged chats", s.chatsNamed}, who)
+	return s.findIn(ctx, directory{"chat", "chats", "bridged chats", s.chatsNamed}, who)
 }
 
-// findPerson returns a person, as [Shell.find] does a chat.
+// findPerson returns a person in the same way as [Shell.find] returns a chat.
 func (s *Shell) findPerson(ctx context.Context, who string) (bridge.JID, error) {
-	return s.findIn(ctx, place{"person", "people", "bridged contacts", s.peopleNamed}, who)
+	return s.findIn(ctx, directory{"person", "people", "bridged contacts", s.peopleNamed}, who)
 }
 
-func (s *Shell) findIn(ctx context.Context, in place, who string) (bridge.JID, error) {
+func (s *Shell) findIn(ctx context.Context, in directory, who string) (bridge.JID, error) {
 	who = strings.TrimSpace(who)
 	if who == "" {
 		return "", Usage("name a %s: by JID, phone number, exact name or @username", in.one)
@@ -64,7 +64,7 @@ func (s *Shell) findIn(ctx context.Context, in place, who string) (bridge.JID, e
 	case len(named) == 1:
 		return named[0].jid, nil
 	case len(named) > 1:
-		return "", hinted(Usage("%d %s have the name %q: give the JID of the one that you mean", len(named), in.many, who), "%s", lines(named))
+		return "", hinted(Usage("%d %s have the name %q: give its JID instead", len(named), in.many, who), "%s", lines(named))
 	case strings.HasPrefix(who, "@"):
 		return "", hinted(bridge.NotFound("no %s has the username %s", in.one, who), "look for it with: %s", in.command)
 	case strings.Contains(who, "@"):
@@ -75,7 +75,7 @@ func (s *Shell) findIn(ctx context.Context, in place, who string) (bridge.JID, e
 	return "", hinted(bridge.NotFound("no %s has the name %q", in.one, who), "look for it with: %s\na number needs its country code, as in +1 555 123-4567", in.command)
 }
 
-// maxSimilar limits how many are shown that may have been meant.
+// maxSimilar limits the similar names in an error.
 const maxSimilar = 5
 
 // chatsNamed returns the chats that have a text in their name.

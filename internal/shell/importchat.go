@@ -14,7 +14,7 @@ import (
 	"bridged/internal/client"
 )
 
-// ImportChat describes a chat to import that an app has exported.
+// ImportChat describes an exported chat to import.
 type ImportChat struct {
 	File      string
 	Chat      string   // a JID, a phone number, or the name of a new chat
@@ -24,11 +24,10 @@ type ImportChat struct {
 	DryRun    bool
 }
 
-// importPause lies between two looks at an import that is under way.
+// importPause is the time between two queries about an import that is running.
 const importPause = time.Second
 
-// ImportChat takes an exported chat over, waits until that is done and prints what became of
-// it.
+// ImportChat imports an exported chat, waits for the end and prints the result.
 func (s *Shell) ImportChat(ctx context.Context, i ImportChat) (err error) {
 	export := client.ChatExport{Chat: i.Chat, Timezone: i.Timezone, DateOrder: i.DateOrder, DryRun: i.DryRun, FileName: filepath.Base(i.File)}
 	if number, notPhone := bridge.ParsePhone(i.Chat); notPhone == nil && !strings.Contains(i.Chat, "@") {
@@ -42,7 +41,7 @@ func (s *Shell) ImportChat(ctx context.Context, i ImportChat) (err error) {
 		return &fileError{err}
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	read := &noted{Reader: file}
+	read := &trackedReader{Reader: file}
 	done, err := s.upload(ctx, export, file, read)
 	if err != nil && read.err != nil {
 		return &fileError{read.err}
@@ -63,13 +62,13 @@ func (s *Shell) ImportChat(ctx context.Context, i ImportChat) (err error) {
 		return err
 	}
 	if done.State != bridge.ImportDone {
-		return hinted(fmt.Errorf("%s", *done.Error), "run the command again: what is stored already is not doubled")
+		return hinted(fmt.Errorf("%s", *done.Error), "run the command again: messages that are stored already are not stored twice")
 	}
 	return nil
 }
 
 // upload sends an export, and notes its progress until the bridge has read the lines in it.
-func (s *Shell) upload(ctx context.Context, export client.ChatExport, file *os.File, read *noted) (bridge.Import, error) {
+func (s *Shell) upload(ctx context.Context, export client.ChatExport, file *os.File, read *trackedReader) (bridge.Import, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return bridge.Import{}, &fileError{err}
@@ -83,7 +82,7 @@ func (s *Shell) upload(ctx context.Context, export client.ChatExport, file *os.F
 }
 
 // noteUpload notes how much of a file was read, each importPause until ctx ends.
-func (s *Shell) noteUpload(ctx context.Context, read *noted, size int64) {
+func (s *Shell) noteUpload(ctx context.Context, read *trackedReader, size int64) {
 	for seconds := 1; bridge.Sleep(ctx, importPause); seconds++ {
 		if count := read.count.Load(); count < size {
 			_ = s.note("%d of %d kB uploaded …", count>>10, size>>10) // the next output has the error
@@ -93,7 +92,7 @@ func (s *Shell) noteUpload(ctx context.Context, read *noted, size int64) {
 	}
 }
 
-// names reads who names are.
+// names parses the values of --name.
 func (s *Shell) names(ctx context.Context, given []string) (map[string]bridge.JID, error) {
 	names := make(map[string]bridge.JID, len(given))
 	for _, one := range given {
@@ -126,16 +125,16 @@ func (s *Shell) names(ctx context.Context, given []string) (map[string]bridge.JI
 	return names, nil
 }
 
-// explainDates adds to a refusal how the dates can be read.
+// explainDates adds the possible readings of the dates to an error.
 func explainDates(err error) error {
 	refused, is := errors.AsType[*client.Error](err)
 	if bridge.CodeOf(err) == bridge.CodeAmbiguousTimezone {
-		return hinted(err, "say it with --timezone, as in --timezone Europe/Berlin")
+		return hinted(err, "set it with --timezone, as in --timezone Europe/Berlin")
 	}
 	if !is || refused.Dates == nil {
 		return err
 	}
-	hint := "say which with --date-order:"
+	hint := "choose the order with --date-order:"
 	for _, example := range refused.Dates.Examples {
 		for _, order := range refused.Dates.Orders {
 			hint += fmt.Sprintf("\n  %s is %s with --date-order %s", Printable(example.Text), example.Reads[order], order)
@@ -154,12 +153,12 @@ func (s *Shell) printImport(i bridge.Import) error {
 	}
 	lines := []string{
 		fmt.Sprintf("%s %d of %d messages into %s, files: %d.", verb, i.Imported, i.Total, i.ChatJID, i.Media),
-		fmt.Sprintf("Stored already: %d. Notices of the app, left out: %d.", i.Duplicates, i.System),
+		fmt.Sprintf("Stored already: %d. Notices of the app, not imported: %d.", i.Duplicates, i.System),
 	}
 	if i.FirstAt != nil && i.LastAt != nil {
 		zone := "Time zone: " + i.Timezone
 		if i.TimezoneFrom == bridge.ZoneMatched {
-			zone += ", found by messages that are stored already"
+			zone += ", found by comparing messages that are stored already"
 		}
 		lines = append(lines, fmt.Sprintf("%s. First message: %s. Last message: %s.", zone, *i.FirstAt, *i.LastAt))
 	}
@@ -167,13 +166,13 @@ func (s *Shell) printImport(i bridge.Import) error {
 		lines = append(lines, "To remove what was imported: bridged imports undo "+i.ID)
 	}
 	for _, name := range i.UnknownNames {
-		lines = append(lines, fmt.Sprintf("Who is %q? Say it with --name %s, and import again: nothing is doubled.", Printable(name), shellQuoted(name+"=NUMBER")))
+		lines = append(lines, fmt.Sprintf("Who is %q? Add --name %s and import again; no message is stored twice.", Printable(name), shellQuoted(name+"=NUMBER")))
 	}
 	if len(i.Doubtful) > 0 {
-		lines = append(lines, fmt.Sprintf("Doubtful lines: %d", len(i.Doubtful)))
+		lines = append(lines, fmt.Sprintf("Ambiguous lines: %d", len(i.Doubtful)))
 	}
-	for _, doubt := range i.Doubtful {
-		lines = append(lines, fmt.Sprintf("  line %d: %s", doubt.Line, Printable(doubt.Text)), "    "+Printable(doubt.Why))
+	for _, ambiguous := range i.Doubtful {
+		lines = append(lines, fmt.Sprintf("  line %d: %s", ambiguous.Line, Printable(ambiguous.Text)), "    "+Printable(ambiguous.Why))
 	}
 	return s.print("%s\n", strings.Join(lines, "\n"))
 }

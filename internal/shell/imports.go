@@ -20,7 +20,7 @@ func (s *Shell) Imports(ctx context.Context, limit int) error {
 	})
 }
 
-// EndImport cancels an import that is running, or undoes one that has ended, and waits until that is done.
+// EndImport cancels an import that is running, or undoes one that has ended, and waits for the end.
 func (s *Shell) EndImport(ctx context.Context, id string, undo bool) error {
 	is, err := s.API.Import(ctx, id)
 	switch isRunning := is.State == bridge.ImportRunning; {

@@ -12,7 +12,7 @@ var kinds = map[string]string{
 	"liveLocationMessage": "live location", "pollCreationMessage": "poll", "viewOnceMessage": "view once",
 }
 
-// version matches the number of a type that WhatsApp has changed, as in pollCreationMessageV3.
+// version matches the version of a type, as in pollCreationMessageV3.
 var version = regexp.MustCompile(`V\d+$`)
 
 // kindWord returns the words for a type of message: "poll" for pollCreationMessageV3.

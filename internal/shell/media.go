@@ -21,10 +21,10 @@ import (
 type Media struct {
 	Chat    string
 	Message string // its id
-	// Output is where the file goes: a path, a directory, or - for the output. Empty is a file of its
-	// own name in the working directory.
+	// Output is the path of a file or a directory, or - for the output. By default the file is saved under
+	// its own name in the working directory.
 	Output string
-	Force  bool // replaces a file that is there
+	Force  bool // replaces an existing file
 }
 
 // savedFile describes a file that was downloaded, for programs.
@@ -43,9 +43,9 @@ func (s *Shell) Media(ctx context.Context, m Media) error {
 	case strings.TrimSpace(m.Message) == "":
 		return Usage("name a message by its id, which bridged messages CHAT --ids shows")
 	case toOutput && s.JSON:
-		return Usage("--json describes a file that is stored: leave out one of it and --output -")
+		return Usage("--json describes a saved file, so it cannot be combined with --output -")
 	case toOutput && s.Width > 0:
-		return Usage("a terminal cannot show the file: redirect the output, or store it with --output FILE")
+		return Usage("a terminal cannot show the file: redirect the output, or save it with --output FILE")
 	}
 	chat, err := s.find(ctx, m.Chat)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Shell) Media(ctx context.Context, m Media) error {
 	return s.print("%s\n", Printable(path))
 }
 
-// path returns where the file goes.
+// path returns the path to save the file under.
 func (m Media) path(header http.Header) string {
 	name := fileNameIn(header, m.Message)
 	if m.Output == "" {
@@ -87,8 +87,8 @@ func (m Media) path(header http.Header) string {
 	return m.Output
 }
 
-// fileNameIn returns the name of the file, which its sender chose, as a name within a directory:
-// neither hidden nor with what other systems do not allow.
+// fileNameIn returns the file name that the sender chose, as a name in a directory that every system
+// allows and that is not hidden.
 func fileNameIn(header http.Header, msgID string) string {
 	_, parameters, _ := mime.ParseMediaType(header.Get("Content-Disposition"))
 	return cmp.Or(plainName(parameters["filename"]), plainName(msgID), "file")
@@ -104,10 +104,10 @@ func plainName(name string) string {
 	return shortened(strings.TrimSpace(strings.TrimLeft(strings.TrimRight(name, ". "), ".- ")))
 }
 
-// maxFileName is what every file system takes, in bytes.
+// maxFileName is the length in bytes that every file system allows.
 const maxFileName = 143
 
-// shortened returns a name that a file can have. A long one keeps its extension.
+// shortened returns a name of at most maxFileName bytes, with its extension.
 func shortened(name string) string {
 	extension := filepath.Ext(name)
 	if len(extension) > 32 {
@@ -121,12 +121,11 @@ func shortened(name string) string {
 	return stem + extension
 }
 
-// save stores the file under its name only once it is whole. A file that is there stays, unless
-// it is to be replaced.
+// save saves the file. It removes an incomplete file and, without Force, does not replace an existing one.
 func (m Media) save(path string, resp *http.Response) (size int64, err error) {
 	file, err := m.create(path)
 	if errors.Is(err, fs.ErrExist) {
-		return 0, hinted(fmt.Errorf("%s is there already, and was left as it is", path), "replace it with --force, or store this one elsewhere with --output")
+		return 0, hinted(fmt.Errorf("%s exists already", path), "replace it with --force, or save under another name with --output")
 	}
 	if err != nil {
 		return 0, err
@@ -142,25 +141,25 @@ func (m Media) save(path string, resp *http.Response) (size int64, err error) {
 	return size, nil
 }
 
-// create creates the file, or one beside it that is to replace it. A device is not replaced.
+// create creates the file, or with Force a temporary file next to it. It refuses to replace a device.
 func (m Media) create(path string) (*os.File, error) {
 	if m.Force {
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is no file that could be replaced", path)
+			return nil, fmt.Errorf("%s is not a regular file and cannot be replaced", path)
 		}
 		return os.CreateTemp(filepath.Dir(path), ".bridged-*")
 	}
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// copyWhole copies a body, and fails where it breaks off.
+// copyWhole copies a body. It fails if the body is shorter than its Content-Length.
 func copyWhole(to io.Writer, resp *http.Response) (size int64, err error) {
 	size, err = io.Copy(to, resp.Body)
 	if err == nil && resp.ContentLength >= 0 && size != resp.ContentLength {
 		err = io.ErrUnexpectedEOF
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = fmt.Errorf("the file broke off after %d bytes: try again: %w", size, err)
+		err = fmt.Errorf("the download ended after %d bytes: try again: %w", size, err)
 	}
 	return size, err
 }

@@ -16,7 +16,7 @@ import (
 // Messages chooses messages of a chat.
 type Messages struct {
 	Chat          string
-	Q             string // a part of their text
+	Q             string // a part of the text
 	Fold          bridge.Fold
 	Filter        bridge.MessageFilter
 	Since, Before string
@@ -51,8 +51,8 @@ func (s *Shell) printMessages(messages iter.Seq2[shownMessage, error], ids bool)
 	})
 }
 
-// newest returns the newest messages of a query, the oldest of them first. All of them, for
-// a limit of 0, come page by page.
+// newest returns the newest messages of a query in the order of time. If limit is 0, it returns all
+// messages, one page at a time.
 func (s *Shell) newest(ctx context.Context, query bridge.MessageQuery, limit int) iter.Seq2[shownMessage, error] {
 	query.Order = bridge.OrderDesc
 	if limit == 0 {
@@ -80,7 +80,7 @@ func (s *Shell) newest(ctx context.Context, query bridge.MessageQuery, limit int
 	}
 }
 
-// between reads the bounds of a stretch of time. The end is not in it.
+// between parses the bounds of a period, which does not include its end.
 func (s *Shell) between(since, before string) (from, until *bridge.Time, err error) {
 	if from, err = s.moment("--since", since); err != nil {
 		return nil, nil, err
@@ -91,7 +91,7 @@ func (s *Shell) between(since, before string) (from, until *bridge.Time, err err
 	return from, new(bridge.At(until.Add(-time.Millisecond))), nil
 }
 
-// shownMessage shows a message as JSON, with its chat.
+// shownMessage is a message with its chat, for JSON.
 type shownMessage struct {
 	ChatJID bridge.JID `json:"chatJid"`
 	bridge.Message
@@ -104,7 +104,7 @@ func from(m bridge.Message) string {
 	return senderOf(m.PushName, m.SenderJID)
 }
 
-// messageText returns the text of a message, with its file, its state and reactions.
+// messageText returns the text of a message with its file, status and reactions.
 func messageText(m bridge.Message) string {
 	if m.DeletedAt != nil {
 		return "[deleted]"
@@ -128,8 +128,8 @@ func messageText(m bridge.Message) string {
 
 const maxQuote = 60 // characters
 
-// quoteText returns the message that another one answers; empty without one. It marks what
-// only the sender of the answer claims.
+// quoteText returns the quoted message, or "" if there is none. It marks a quotation that is not stored and
+// so may be false.
 func quoteText(q *bridge.Quoted) string {
 	if q == nil {
 		return ""
@@ -153,7 +153,7 @@ func quoteText(q *bridge.Quoted) string {
 	return fmt.Sprintf("[to %s%s: %s] ", cmp.Or(by, "somebody"), claim, bridge.Beginning(strings.Join(strings.Fields(what), " "), maxQuote))
 }
 
-// fileText returns the text of a message behind what its file is, if it has one.
+// fileText returns the text of a message, after the type and the name of its file if it has one.
 func fileText(content, kind string, file *bridge.Media) string {
 	if file == nil {
 		return textOf(content, kind)
@@ -162,12 +162,12 @@ func fileText(content, kind string, file *bridge.Media) string {
 	return strings.Replace(text, " ]", "]", 1)
 }
 
-// Search chooses messages by their text, or by what they are.
+// Search chooses messages by their text and other properties.
 type Search struct {
 	Q             string
 	Fold          bridge.Fold
-	Chat          string // only in this one
-	From          string // only by this person
+	Chat          string // only in this chat
+	From          string // only from this person
 	Type          bridge.ChatType
 	Filter        bridge.MessageFilter
 	Since, Before string
@@ -175,8 +175,8 @@ type Search struct {
 	IDs           bool // with ids and JIDs
 }
 
-// Search prints the messages that it finds, the newest first; those of one chat as [Shell.Messages]
-// does.
+// Search prints the messages that match, the newest first. It prints the messages of one chat in the same
+// way as [Shell.Messages].
 func (s *Shell) Search(ctx context.Context, q Search) error {
 	if q.Chat != "" && q.From == "" {
 		return s.Messages(ctx, Messages{Chat: q.Chat, Q: q.Q, Fold: q.Fold, Filter: q.Filter, Since: q.Since, Before: q.Before, Limit: q.Limit, IDs: q.IDs})
@@ -204,7 +204,7 @@ func (s *Shell) searchQuery(ctx context.Context, q Search) (query bridge.SearchQ
 			return query, err
 		}
 		if !query.Sender.IsPerson() {
-			return query, Usage("--from must name a person, and %s is none", q.From)
+			return query, Usage("--from must name a person, and %s is not one", q.From)
 		}
 	}
 	if !query.IsNarrow() {

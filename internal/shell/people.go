@@ -9,15 +9,15 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Contacts chooses people whom the account knows.
+// Contacts chooses people that the account knows.
 type Contacts struct {
-	Q       string // a part of a name, the @username, or of the number
-	Saved   bool   // only those in the address book
-	Blocked bool   // only those whom the account blocks
+	Q       string // a part of a name, of the @username or of the number
+	Saved   bool   // only people in the address book
+	Blocked bool   // only people that the account has blocked
 	Limit   int    // 0 is all
 }
 
-// personName returns the name by which the account knows a person, or else the user of their JID.
+// personName returns the name of a person in the account's contacts, or the user of the JID.
 func personName(p bridge.KnownContact) string {
 	return cmp.Or(p.Name, p.BusinessName, p.PushName, p.JID.User())
 }
@@ -26,7 +26,7 @@ func personName(p bridge.KnownContact) string {
 func (s *Shell) Contacts(ctx context.Context, q Contacts) error {
 	size := pageOf(q.Limit)
 	if q.Saved || q.Blocked {
-		size = maxPage // most of a page may not be wanted
+		size = maxPage // few people of a page may match
 	}
 	people := func(yield func(bridge.KnownContact, error) bool) {
 		for person, err := range s.API.AllContacts(ctx, bridge.ContactQuery{Q: q.Q, Limit: size}) {
@@ -49,7 +49,7 @@ func atName(username *string) string {
 	return "@" + *username
 }
 
-// yesOrNo is never empty, so that programs which split at spaces keep their columns.
+// yesOrNo never returns "", so that programs can split rows at spaces.
 func yesOrNo(is bool) string {
 	if is {
 		return "yes"
@@ -57,11 +57,11 @@ func yesOrNo(is bool) string {
 	return "no"
 }
 
-// maxChecked is how many numbers the API checks at a time.
+// maxChecked is the number of numbers that the API checks at a time.
 const maxChecked = 50
 
-// Check prints which numbers are on WhatsApp, in their order. It fails with
-// [bridge.CodeNotFound] where one is not.
+// Check prints which numbers are on WhatsApp, in their order. It fails with [bridge.CodeNotFound] if one of
+// them is not.
 func (s *Shell) Check(ctx context.Context, numbers []string) error {
 	if len(numbers) > maxChecked {
 		return Usage("at most %d numbers are checked at a time", maxChecked)
@@ -76,7 +76,7 @@ func (s *Shell) Check(ctx context.Context, numbers []string) error {
 		return err
 	}
 	columns := []column{{title: "NUMBER"}, {title: "JID"}, {title: "BUSINESS"}}
-	if err := list(s, known(checks), 0, "", columns, func(c bridge.NumberCheck) []string {
+	if err := list(s, all(checks), 0, "", columns, func(c bridge.NumberCheck) []string {
 		return []string{"+" + c.Phone, cmp.Or(string(c.JID), "-"), yesOrNo(c.IsBusiness)}
 	}); err != nil {
 		return err
@@ -106,14 +106,14 @@ func (s *Shell) Groups(ctx context.Context, limit int) error {
 	})
 }
 
-// Group prints a group with its members, as the network has it now or else as it was stored.
+// Group prints a group with its members as the network has it, or as it is stored if the network does not answer.
 func (s *Shell) Group(ctx context.Context, name string) error {
 	jid, err := s.find(ctx, name)
 	if err != nil {
 		return err
 	}
 	if !jid.IsGroup() {
-		return Usage("%s is no group: list them with: bridged groups", name)
+		return Usage("%s is not a group: list them with: bridged groups", name)
 	}
 	detail, err := s.API.Group(ctx, jid)
 	if err != nil {
@@ -126,16 +126,16 @@ func (s *Shell) Group(ctx context.Context, name string) error {
 	if s.JSON {
 		return s.printJSON(group)
 	}
-	for _, fact := range s.factsOf(group) {
-		if fact[1] == "" {
+	for _, property := range s.propertiesOf(group) {
+		if property[1] == "" {
 			continue
 		}
-		if err := s.print("%-10s %s\n", fact[0]+":", anchored(oneLine(fact[1]))); err != nil {
+		if err := s.print("%-10s %s\n", property[0]+":", anchored(oneLine(property[1]))); err != nil {
 			return err
 		}
 	}
 	if detail.Live == nil {
-		if err := s.note("The network cannot be asked now: this is what was stored."); err != nil {
+		if err := s.note("The network does not answer; this is the stored group."); err != nil {
 			return err
 		}
 	}
@@ -143,12 +143,12 @@ func (s *Shell) Group(ctx context.Context, name string) error {
 		return err
 	}
 	columns := []column{{title: "NAME", most: 32, flexible: true}, {title: "JID"}, {title: "USERNAME"}, {title: "ROLE"}}
-	return list(s, known(group.Participants), 0, "The members are not known yet.", columns, func(m bridge.Participant) []string {
+	return list(s, all(group.Participants), 0, "The members are not known yet.", columns, func(m bridge.Participant) []string {
 		return []string{cmp.Or(strings.TrimSpace(m.DisplayName), m.JID.User()), string(m.JID), atName(m.Username), roleOf(m)}
 	})
 }
 
-func (s *Shell) factsOf(g bridge.Group) [][2]string {
+func (s *Shell) propertiesOf(g bridge.Group) [][2]string {
 	var settings []string
 	add := func(is bool, what string) {
 		if is {

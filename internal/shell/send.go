@@ -23,20 +23,20 @@ import (
 // Send describes a message to send.
 type Send struct {
 	To       string
-	Text     string // the caption where there is a file
+	Text     string // the caption if there is a file
 	File     string // its path; empty for a text
 	Document bool   // whether the file is sent as a document, unchanged
-	ReplyTo  string // the id of the message that is answered, in the same chat
+	ReplyTo  string // the id of the quoted message, in the same chat
 	Key      string // random if empty
 	Wait     time.Duration
 }
 
 const (
 	maxText = 65536 // characters of the API's longest text
-	maxKey  = 255   // of its longest Idempotency-Key
+	maxKey  = 255   // characters of the API's longest Idempotency-Key
 )
 
-// ReadText reads the text of a message, without the line break that it ends in.
+// ReadText reads the text of a message without the line break at its end.
 func ReadText(r io.Reader) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(r, utf8.UTFMax*maxText+2))
 	if err != nil {
@@ -49,7 +49,7 @@ func ReadText(r io.Reader) (string, error) {
 	return text, nil
 }
 
-// Send sends a message once, over lost connections, and prints its id.
+// Send sends a message once, repeats the request after lost connections, and prints the id.
 func (s *Shell) Send(ctx context.Context, m Send) error {
 	if m.File == "" && strings.TrimSpace(m.Text) == "" {
 		return Usage("there is no text to send")
@@ -85,7 +85,7 @@ func (s *Shell) Send(ctx context.Context, m Send) error {
 	return nil
 }
 
-// keyOr returns a key that was given, or else a random one.
+// keyOr returns the key, or a random one if it is "".
 func keyOr(key string) (string, error) {
 	if key == "" {
 		return "shell-" + rand.Text(), nil
@@ -104,14 +104,14 @@ func (s *Shell) post(ctx context.Context, to bridge.JID, m Send) (sent client.Se
 	if info, err := os.Stat(m.File); err != nil {
 		return sent, &fileError{err}
 	} else if !info.Mode().IsRegular() {
-		return sent, Usage("%s is not a file that can be read again", m.File)
+		return sent, Usage("%s is not a regular file", m.File)
 	}
 	file, err := os.Open(m.File)
 	if err != nil {
 		return sent, &fileError{err}
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	read := &noted{Reader: file}
+	read := &trackedReader{Reader: file}
 	upload := client.Upload{To: to, FileName: filepath.Base(m.File), Caption: m.Text, QuotedMsgID: m.ReplyTo}
 	if m.Document {
 		upload.Type = bridge.MediaDocument
@@ -123,10 +123,10 @@ func (s *Shell) post(ctx context.Context, to bridge.JID, m Send) (sent client.Se
 	return sent, err
 }
 
-// fileError is an error of a file on this machine that was to be sent or imported.
+// fileError is the error of a local file to send or import.
 type fileError struct{ error }
 
-// IsMissingFile reports whether a file that was to be sent or imported does not exist.
+// IsMissingFile reports whether err says that a file to send or import does not exist.
 func IsMissingFile(err error) bool {
 	_, is := errors.AsType[*fileError](err)
 	return is && errors.Is(err, fs.ErrNotExist)
@@ -134,14 +134,14 @@ func IsMissingFile(err error) bool {
 
 func (e *fileError) Unwrap() error { return e.error }
 
-// noted keeps the error of its reader, and counts its bytes.
-type noted struct {
+// trackedReader remembers the error of its reader and counts the bytes.
+type trackedReader struct {
 	io.Reader
 	err   error
 	count atomic.Int64
 }
 
-func (n *noted) Read(p []byte) (int, error) {
+func (n *trackedReader) Read(p []byte) (int, error) {
 	count, err := n.Reader.Read(p)
 	n.count.Add(int64(count))
 	if err != nil && err != io.EOF {
@@ -150,14 +150,14 @@ func (n *noted) Read(p []byte) (int, error) {
 	return count, err
 }
 
-// printSent prints the id alone, so that a script can take it, and notes what was done where.
+// printSent prints the id alone, for scripts, and a note that says what was done.
 func (s *Shell) printSent(did string, sent client.Sent) error {
 	if s.JSON {
 		return s.printJSON(sent)
 	}
 	how := "%s %s."
 	if sent.Replayed {
-		how = "%s %s before, under the same key."
+		how = "%s %s before, with the same key."
 	}
 	if err := s.note(how, did, sent.Chat); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (s *Shell) printSent(did string, sent client.Sent) error {
 	return s.print("%s\n", Printable(sent.ID))
 }
 
-// awaitDelivery waits until a phone has taken the message, by the log since before it.
+// awaitDelivery follows the log from before the message until a phone has received the message.
 func (s *Shell) awaitDelivery(ctx context.Context, sent client.Sent, cursor string, wait time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -191,10 +191,10 @@ func (s *Shell) awaitDelivery(ctx context.Context, sent client.Sent, cursor stri
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return hinted(fmt.Errorf("sent, but no phone has taken it within %s", wait), "it is delivered once their phone is online; do not send it again")
+	return hinted(fmt.Errorf("sent, but no phone has received it within %s", wait), "it is delivered when the phone is online; do not send it again")
 }
 
-// isDelivered reports whether nothing more is to be waited for.
+// isDelivered reports whether the delivery has ended, with an error if it has failed.
 func (s *Shell) isDelivered(m bridge.Message) (bool, error) {
 	if m.Status == nil {
 		return false, nil
@@ -208,15 +208,14 @@ func (s *Shell) isDelivered(m bridge.Message) (bool, error) {
 	return false, nil
 }
 
-// pauses lie between tries whose outcome is not known.
+// pauses are the times between attempts whose outcome is unknown.
 var pauses = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second}
 
-// longestPause bounds the pauses that the bridge asks for.
+// longestPause limits the pauses that the bridge requests with Retry-After.
 const longestPause = 30 * time.Second
 
-// sendOnce sends until the bridge answers with the outcome. Each try has the same key,
-// so that the message is sent once. If the first one does not reach a bridge it fails at
-// once: nothing was sent.
+// sendOnce repeats a request until the bridge answers with the outcome. Each attempt has the same key, so
+// that the message is sent once. It fails at once if the first attempt does not reach a bridge.
 func (s *Shell) sendOnce(ctx context.Context, key string, send func(context.Context) (client.Sent, error)) (client.Sent, error) {
 	for try := 0; ; try++ {
 		sent, err := send(ctx)
@@ -224,10 +223,10 @@ func (s *Shell) sendOnce(ctx context.Context, key string, send func(context.Cont
 			return sent, withKey(err, key, try > 0)
 		}
 		if try == len(pauses) || ctx.Err() != nil {
-			return sent, hinted(fmt.Errorf("it is not known whether the message was sent: %w", err), "%s", repeatWith(key))
+			return sent, hinted(fmt.Errorf("it is unknown whether the message was sent: %w", err), "%s", repeatWith(key))
 		}
 		if try == 0 {
-			if err := s.note("The bridge did not say whether it was sent; trying again under the same key."); err != nil {
+			if err := s.note("The bridge did not say whether it was sent; trying again with the same key."); err != nil {
 				return sent, err
 			}
 		}
@@ -239,20 +238,20 @@ func repeatWith(key string) string {
 	return fmt.Sprintf("repeat the command with --key %s, which never sends it twice", key)
 }
 
-// withKey adds a hint to a refusal after which the message may have been sent.
+// withKey adds a hint to an error after which the message may have been sent.
 func withKey(err error, key string, isRepeated bool) error {
 	switch code := bridge.CodeOf(err); {
 	case err == nil:
 		return nil
-	case code == bridge.CodeNotConnected: // also of a bridge that ends while it sends
+	case code == bridge.CodeNotConnected: // a bridge that stops while it sends returns it too
 		return hinted(err, "%s\n%s", hints[code], repeatWith(key))
 	case code == bridge.CodeIdempotencyMismatch && isRepeated:
-		return hinted(fmt.Errorf("it is not known whether the message was sent, and its file has changed since: %w", err), "look in the chat before you send it again")
+		return hinted(fmt.Errorf("it is unknown whether the message was sent, and its file has changed since: %w", err), "look in the chat before you send it again")
 	}
 	return err
 }
 
-// mayHaveLeft reports whether a failed try, or one before it, may have sent the message.
+// mayHaveLeft reports whether a failed attempt, or one before it, may have sent the message.
 func mayHaveLeft(err error, isRepeated bool) bool {
 	_, isFile := errors.AsType[*fileError](err)
 	_, isUsage := errors.AsType[*UsageError](err)
@@ -271,7 +270,7 @@ func mayHaveLeft(err error, isRepeated bool) bool {
 	case bridge.CodeSendTimeout, bridge.CodeRequestInProgress:
 		return true
 	case bridge.CodeNotConnected, bridge.CodeRateLimited, bridge.CodeUnauthorized:
-		return isRepeated // the outcome of the try before is unknown
+		return isRepeated // the outcome of the attempt before is unknown
 	}
 	return refused.Status >= http.StatusInternalServerError // also from a proxy, while the bridge restarts
 }

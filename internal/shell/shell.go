@@ -1,9 +1,9 @@
-// Package shell is the bridge at a command line, for people and for cron: lists of
-// chats and messages, searching, sending, and following the events.
+// Package shell implements the commands that use a running bridge, for people and for cron: they list chats
+// and messages, search, send, and follow events.
 //
-// It is a client of the API with the caller's token. It prints tables or lines for people,
-// with local times, cut to the terminal; or the API's JSON, one object a line. Names and
-// texts, which strangers choose, do not act on the terminal ([Printable]).
+// It is a client of the API with the caller's token. It prints tables or lines with local times that fit the
+// terminal, or the API's JSON, one object a line. Names and texts come from other people, so their control
+// characters are escaped ([Printable]).
 package shell
 
 import (
@@ -23,10 +23,10 @@ type Shell struct {
 	API   *client.Client
 	Out   io.Writer        // for results
 	Notes io.Writer        // for remarks
-	Width int              // columns of the terminal that Out is; 0 where it is none
+	Width int              // columns of the terminal; 0 if Out is not a terminal
 	Color bool             // whether names and times may be highlighted
-	JSON  bool             // one object a line, for programs
-	Now   func() time.Time // in the zone of the person
+	JSON  bool             // prints one object a line, for programs
+	Now   func() time.Time // in the caller's time zone
 }
 
 func (s *Shell) printJSON(value any) error {
@@ -41,8 +41,8 @@ func (s *Shell) note(format string, args ...any) error {
 	return Printf(s.Notes, format+"\n", args...)
 }
 
-// known returns items that are there already for [list].
-func known[T any](items []T) iter.Seq2[T, error] {
+// all returns the items of a slice for [list].
+func all[T any](items []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for _, item := range items {
 			if !yield(item, nil) {
@@ -52,8 +52,7 @@ func known[T any](items []T) iter.Seq2[T, error] {
 	}
 }
 
-// list prints items as JSON or in a table, or says that there are none: at most limit, 0
-// for all.
+// list prints at most limit items as JSON or in a table. 0 is no limit. It notes none if there are no items.
 func list[T any](s *Shell, items iter.Seq2[T, error], limit int, none string, columns []column, row func(T) []string) error {
 	var rows [][]string
 	printed := 0
@@ -92,20 +91,20 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// UsageError is a command that cannot be carried out as it was typed.
+// UsageError is the error of a wrong command line.
 type UsageError struct{ error }
 
-// Usage returns the error of a command that cannot be carried out as it was typed.
+// Usage returns a [UsageError].
 func Usage(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
 func hinted(err error, format string, args ...any) error {
 	return &Error{err, fmt.Sprintf(format, args...)}
 }
 
-// hints complete sentences of the API that are for programs.
+// hints complete the API's sentences, which are for programs.
 var hints = map[bridge.Code]string{
 	bridge.CodeUnauthorized:     "set BRIDGE_TOKEN to the bridge's token, or to one of: bridged token create",
-	bridge.CodeForbidden:        "BRIDGE_TOKEN may do everything; a token for this is made with: bridged token create NAME --scopes read,send",
+	bridge.CodeForbidden:        "BRIDGE_TOKEN may do everything; create a token for this with: bridged token create NAME --scopes read,send",
 	bridge.CodeSendDisabled:     "start the bridge with ENABLE_SEND=true",
 	bridge.CodeNotConnected:     "find the fault with: bridged doctor",
 	bridge.CodeNotFound:         "look for it with: bridged chats, or bridged messages CHAT --ids",
@@ -115,7 +114,7 @@ var hints = map[bridge.Code]string{
 	bridge.CodeUnsupportedMedia: "send, with --document, sends a file as it is",
 }
 
-// Explain adds a hint to an answer of the API that has none.
+// Explain adds a hint to an error of the API that has none.
 func Explain(err error) error {
 	refused, ok := errors.AsType[*client.Error](err)
 	if _, hinted := errors.AsType[*Error](err); hinted || !ok {

@@ -8,17 +8,17 @@ import (
 // column is one column of a table. A flexible one shrinks on a narrow terminal.
 type column struct {
 	title    string
-	most     int // columns of the terminal; 0 is any number
+	most     int // columns of the terminal; 0 is unlimited
 	flexible bool
-	wraps    bool // over several lines, where there is a terminal; the last one
+	wraps    bool // over several lines of a terminal; only the last column can
 }
 
 const gap = "  "
 
-// leastFlexible bounds how narrow a flexible column may become.
+// leastFlexible is the least width of a flexible column.
 const leastFlexible = 12
 
-// table prints rows under titles. On a terminal their cells are cut.
+// table prints rows under titles. On a terminal it cuts the cells.
 func (s *Shell) table(columns []column, rows [][]string) error {
 	titles := make([]string, len(columns))
 	for i, c := range columns {
@@ -39,7 +39,7 @@ func (s *Shell) table(columns []column, rows [][]string) error {
 	return nil
 }
 
-// printable returns a cell as it can be printed, on one line unless it is wrapped.
+// printable returns a printable cell, on one line unless it wraps.
 func (s *Shell) printable(c column, cell string) string {
 	if c.wraps && s.Width > 0 {
 		return PrintableLines(strings.ReplaceAll(strings.TrimSpace(cell), "\t", "    "))
@@ -72,7 +72,7 @@ func (s *Shell) widths(columns []column, rows [][]string) []int {
 	return widths
 }
 
-// printRow prints a row, in several lines where its last cell has them.
+// printRow prints a row, in several lines if its last cell wraps.
 func (s *Shell) printRow(columns []column, widths []int, cells []string) error {
 	last := len(cells) - 1
 	lines := []string{cells[last]}
@@ -89,7 +89,7 @@ func (s *Shell) printRow(columns []column, widths []int, cells []string) error {
 	return nil
 }
 
-// row returns printable cells side by side.
+// row returns a line with printable cells.
 func (s *Shell) row(widths []int, cells []string) string {
 	var b strings.Builder
 	for i, cell := range cells {
@@ -113,7 +113,7 @@ func (s *Shell) print(format string, args ...any) error {
 	return err
 }
 
-// The sequences of ECMA-48 for text that stands back, and for names.
+// The sequences of ECMA-48 for dim and bold text.
 const (
 	dimText  = "\x1b[2m"
 	boldText = "\x1b[1m"

@@ -14,18 +14,18 @@ import (
 
 // Tail chooses events of the log.
 type Tail struct {
-	Chat  string // only this one
+	Chat  string // only events of this chat
 	Types []string
 	Since string // an event's number, or a moment; empty for now
 }
 
-// Tail prints events as they come until ctx ends, over lost connections.
+// Tail prints events as they arrive until ctx ends. It reconnects after lost connections.
 func (s *Shell) Tail(ctx context.Context, t Tail) error {
 	query := client.EventQuery{After: "now"}
 	for _, name := range t.Types {
 		kind := bridge.EventType(strings.TrimSpace(name))
 		if !slices.Contains(bridge.StreamTypes(), kind) {
-			return Usage("%q is no type of event: there are %s", name, bridge.Join(bridge.StreamTypes(), ", "))
+			return Usage("%q is not a type of event: there are %s", name, bridge.Join(bridge.StreamTypes(), ", "))
 		}
 		query.Types = append(query.Types, kind)
 	}
@@ -54,11 +54,11 @@ func (s *Shell) Tail(ctx context.Context, t Tail) error {
 	return nil
 }
 
-// statuses holds the status of each message that was printed last.
+// statuses has the last printed status of each message.
 type statuses map[[2]string]bridge.Delivery
 
-// isNew reports whether an event says more than the one before it of its message: an event has the
-// message as it is when it is read, so two changes that are read late have the same status.
+// isNew reports whether an event changes the printed status of its message. An event has the message as it
+// is when it is read, so two changes that are read late have the same status.
 func (seen statuses) isNew(e bridge.Event) bool {
 	if e.Type != bridge.EventMessageStatus || e.Message == nil || e.Message.Status == nil {
 		return true
@@ -74,7 +74,7 @@ func (seen statuses) isNew(e bridge.Event) bool {
 	return true
 }
 
-// cursor returns the place in the log after which to begin.
+// cursor returns the position in the log to start after.
 func (s *Shell) cursor(ctx context.Context, since string) (string, error) {
 	if n, err := strconv.ParseInt(since, 10, 64); err == nil && n >= 0 {
 		return since, nil
@@ -89,10 +89,10 @@ func (s *Shell) cursor(ctx context.Context, since string) (string, error) {
 	}
 	last, err := strconv.Atoi(end)
 	if err != nil {
-		return "", fmt.Errorf("the bridge's log ends at %q, which is no number", end)
+		return "", fmt.Errorf("the bridge's log ends at %q, which is not a number", end)
 	}
 	var page client.EventPage
-	from := sort.Search(last, func(after int) bool { // the log is in the order of time
+	from := sort.Search(last, func(after int) bool { // the log is ordered by time
 		if err == nil {
 			page, err = s.API.EventPage(ctx, client.EventQuery{After: strconv.Itoa(after)}, 1, 0)
 		}
@@ -132,7 +132,7 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 	case e.Group != nil:
 		about, text = e.Group.Name, fmt.Sprintf("the group has changed: %d people", len(e.Group.Participants))
 		if r := e.JoinRequests; r != nil && len(r.Created) > 0 {
-			text = fmt.Sprintf("%s asks to be let in", s.name(ctx, known, r.Created[0].JID))
+			text = fmt.Sprintf("%s asks to join", s.name(ctx, known, r.Created[0].JID))
 			if others := len(r.Created) - 1; others > 0 {
 				text += fmt.Sprintf(", and %d more", others)
 			}
@@ -158,7 +158,7 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 	return s.print("%s  %s  %s\n", s.styled(dimText, at), s.styled(boldText, anchored(about)), text)
 }
 
-// change returns what has changed of a message, in words.
+// change describes a change of a message.
 func (s *Shell) change(ctx context.Context, known names, e bridge.Event) string {
 	changed := func(field bridge.MessageField) bool { return slices.Contains(e.Changes.Fields, field) }
 	switch {
@@ -206,7 +206,7 @@ func (s *Shell) aboutMessage(ctx context.Context, known names, e bridge.Event) s
 	return chat
 }
 
-// shownEvent shows an event as JSON; its message has its chat.
+// shownEvent is an event for JSON, whose message has its chat.
 type shownEvent struct {
 	bridge.Event
 	Message *shownMessage `json:"message,omitempty"`

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/text/width"
 )
 
-// joiner puts two emoji into one.
+// joiner joins two emoji into one.
 const joiner = '\u200d'
 
-// columnsOf returns how many columns a text takes: wide characters two, accents none.
+// columnsOf returns the width of a text in columns. Wide characters have two, accents none.
 func columnsOf(s string) int {
 	columns, isJoined := 0, false
 	for _, r := range s {
@@ -39,8 +39,8 @@ func runeColumns(r rune, isJoined bool) int {
 	return 1
 }
 
-// cut returns as much of a text as fits into so many columns, with an ellipsis if that
-// is not all. Accents without end do not make it longer.
+// cut cuts a text to a width in columns and adds an ellipsis. It also limits the bytes, as accents have no
+// width.
 func cut(s string, most int) string {
 	if columnsOf(s) <= most && len(s) <= 16*most {
 		return s
@@ -48,7 +48,7 @@ func cut(s string, most int) string {
 	return s[:fitting(s, most-1)] + "…"
 }
 
-// fitting returns the byte of a text where so many columns end.
+// fitting returns the number of bytes of a text that fit into a number of columns.
 func fitting(s string, most int) int {
 	columns, isJoined := 0, false
 	for i, r := range s {
@@ -61,12 +61,12 @@ func fitting(s string, most int) int {
 	return len(s)
 }
 
-// Wrap breaks a printable text into lines of at most so many columns, at spaces if it can.
+// Wrap breaks a printable text into lines of at most a number of columns, at spaces if possible.
 func Wrap(s string, most int) (lines []string) {
 	for line := range strings.SplitSeq(s, "\n") {
 		for columnsOf(line) > most {
 			end := fitting(line, most)
-			if end == 0 { // one wide character, in one column
+			if end == 0 { // a wide character in one column
 				break
 			}
 			if space := strings.LastIndexByte(line[:end], ' '); space > end/2 {
@@ -80,10 +80,10 @@ func Wrap(s string, most int) (lines []string) {
 	return lines
 }
 
-// leftToRight is the mark that keeps the text after it in its place.
+// leftToRight is the LEFT-TO-RIGHT MARK.
 const leftToRight = "\u200e"
 
-// anchored keeps a text that runs from right to left from moving its neighbours.
+// anchored surrounds a text with marks if it runs from right to left, so that the rest of the line does not move.
 func anchored(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
@@ -93,14 +93,13 @@ func anchored(s string) string {
 	return s
 }
 
-// Printable returns s as it can be shown on a terminal, on one line: characters that
-// would move the cursor, start a line or reverse the text are written as escapes.
-// Strangers choose names, message ids and texts.
+// Printable returns s with escapes for the characters that would move the cursor, start a line or reverse
+// text on a terminal. Other people choose names, message ids and texts.
 func Printable(s string) string {
 	return escaped(s, func(r rune) string { return strings.Trim(strconv.QuoteRuneToASCII(r), "'") })
 }
 
-// EscapeUnsafe escapes the unsafe characters, all of the basic plane, in a JSON text.
+// EscapeUnsafe escapes the unsafe characters in a JSON text. All of them are in the basic plane.
 func EscapeUnsafe(text string) string {
 	return escaped(text, func(r rune) string { return fmt.Sprintf(`\u%04x`, r) })
 }
@@ -120,7 +119,7 @@ func escaped(s string, escape func(rune) string) string {
 	return b.String()
 }
 
-// PrintableLines returns s as Printable does, but keeps its line breaks.
+// PrintableLines is Printable for a text of several lines.
 func PrintableLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
@@ -129,12 +128,12 @@ func PrintableLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// IsUnsafe reports whether r does anything but show itself.
+// IsUnsafe reports whether r acts on a terminal instead of being shown.
 func IsUnsafe(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff'
 }
 
-// oneLine returns a text on one line, every stretch of space as one.
+// oneLine returns a printable text on one line, with single spaces.
 func oneLine(s string) string { return Printable(strings.Join(strings.Fields(s), " ")) }
 
 // Printf prints to a terminal; every argument that is not a number is made printable.

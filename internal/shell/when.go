@@ -8,7 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// when returns a moment in local time, on a terminal without the obvious parts.
+// when formats a time in the local zone. On a terminal it omits the date of today and the year.
 func (s *Shell) when(at *bridge.Time) string {
 	if at == nil {
 		return ""
@@ -31,10 +31,10 @@ func (s *Shell) when(at *bridge.Time) string {
 	return t.Format("2006-01-02")
 }
 
-// momentLayouts lists the forms of moments in local time.
+// momentLayouts are the layouts of local times.
 var momentLayouts = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"}
 
-// moment reads how long ago, a local time, or one with its zone; nil for an empty text.
+// moment parses a duration before now, a local time, or a time with its zone. It returns nil for "".
 func (s *Shell) moment(flag, text string) (*bridge.Time, error) {
 	if text == "" {
 		return nil, nil
@@ -57,7 +57,7 @@ func (s *Shell) moment(flag, text string) (*bridge.Time, error) {
 	return nil, Usage("%s must be how long ago (90m, 12h, 3d, 2w), a local time (2026-11-21, 2026-11-21 08:15, 08:15), or one with its zone (2026-11-21T08:15:30Z)", flag)
 }
 
-// parseAgo reads a duration, which may be in days or weeks.
+// parseAgo parses a duration, which may be in days or weeks.
 func parseAgo(text string) (time.Duration, bool) {
 	const day = 24 * time.Hour
 	for unit, length := range map[string]time.Duration{"d": day, "w": 7 * day} {

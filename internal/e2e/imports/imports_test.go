@@ -68,7 +68,7 @@ func TestImports_ByCommand(t *testing.T) {
 		t.Errorf("a dry run ends with %d: %s %s", code, printed, said)
 	}
 	code, printed, said = imports(b, file, "--chat", chat)
-	for _, want := range []string{"Imported 5 of 5 messages into ", ", files: 1.", "Stored already: 0. Notices of the app, left out: 1.", `Who is "Xaver"? Say it with --name 'Xaver=NUMBER'`} {
+	for _, want := range []string{"Imported 5 of 5 messages into ", ", files: 1.", "Stored already: 0. Notices of the app, not imported: 1.", `Who is "Xaver"? Add --name 'Xaver=NUMBER'`} {
 		if code != 0 || !strings.Contains(printed, want) {
 			t.Errorf("the import ends with %d: %s %s", code, printed, said)
 		}

@@ -1,10 +1,9 @@
-// Package powercut provides a disk for tests whose power can be cut. [Disk] is a file
-// system in memory that also keeps the state that has reached the disk: the bytes of
-// a file as of its last fsync, and the entries of a directory as of the directory's
-// last fsync. That is the least that POSIX promises; real file systems keep more.
+// Package powercut provides a disk for tests of power cuts. [Disk] is a file system in memory. It also
+// stores the synced state: the bytes of a file at its last fsync, and the entries of a directory at the
+// directory's last fsync. POSIX promises no more than this; real file systems preserve more.
 //
-// [Disk.Mount] mounts it with FUSE. [Disk.Cut] cuts the power at one moment, and
-// [Disk.Remains] returns the disk that a program finds when the power is back.
+// [Disk.Mount] mounts it with FUSE. [Disk.Cut] cuts the power, and [Disk.Remains] returns the disk that a
+// program finds after the cut.
 package powercut
 
 import (
@@ -16,20 +15,20 @@ import (
 	"time"
 )
 
-// pageSize is the unit in which the bytes of a file are kept or lost.
+// pageSize is the unit in which unsynced bytes of a file survive or are lost.
 const pageSize = 4096
 
 // ErrNoFUSE reports that this system does not let users mount file systems.
-var ErrNoFUSE = errors.New("FUSE is missing here: there is no /dev/fuse, or no fusermount3, or no right to mount")
+var ErrNoFUSE = errors.New("FUSE is not available: /dev/fuse, fusermount3 or the permission to mount is missing")
 
 // Disk is a file system in memory. It is safe for concurrent use.
 type Disk struct {
 	// Features that the file system lacks, set before it is mounted.
-	NoSharedMemory bool // files cannot be mapped, as on a share without a cache
-	NoModes        bool // changes of modes have no effect, as on a Windows share
-	NoLocks        bool // as on a share without them
+	NoSharedMemory bool // files cannot be mapped, as on a network file system without a cache
+	NoModes        bool // changes of modes have no effect, as on a Windows file server
+	NoLocks        bool // as on a network file system without them
 
-	mu    sync.Mutex // guards everything below, and every entry
+	mu    sync.Mutex // guards the fields after it, and every entry
 	root  *entry
 	next  uint64 // the number of the next entry
 	isCut bool   // no more reads or writes
@@ -41,14 +40,14 @@ type entry struct {
 	mode    uint32 // permissions
 	changed time.Time
 
-	live, disk []byte         // of a file, now and as of the last fsync
-	dirty      map[int64]bool // pages of live that have changed since then
+	live, disk []byte         // the bytes of a file, current and synced
+	dirty      map[int64]bool // pages of live that have changed since the last fsync
 
 	isFolder              bool
-	liveNames, savedNames map[string]*entry // of a folder, now and as of the last fsync
+	liveNames, savedNames map[string]*entry // the entries of a folder, current and synced
 }
 
-// Open lets every user read and write all files, as a share without modes does.
+// Open lets every user read and write all files, as a network file system without modes does.
 func (d *Disk) Open() { d.root.mode = 0o777 }
 
 // New returns an empty disk.
@@ -78,9 +77,8 @@ func (d *Disk) do(f func() syscall.Errno) syscall.Errno {
 	return f()
 }
 
-// Cut cuts the power: writes no longer change the disk, and programs block at its
-// files until kill has killed them, because they must not act on an error that no
-// power cut causes.
+// Cut cuts the power. Writes no longer change the disk, and programs that use it block until kill has killed
+// them, because after a real power cut no program sees an error.
 func (d *Disk) Cut(kill func()) {
 	d.mu.Lock()
 	d.isCut = true
@@ -109,7 +107,7 @@ func (e *entry) write(data []byte, at int64) {
 func (e *entry) resize(size int64) {
 	old := int64(len(e.live))
 	if size < old {
-		clear(e.live[size:]) // so that it is zeros if it grows again
+		clear(e.live[size:]) // zeros if the file grows again
 		e.live = e.live[:size]
 	} else {
 		e.live = append(e.live, make([]byte, size-old)...)
@@ -125,21 +123,21 @@ func (e *entry) touch(from, to int64) {
 	e.changed = time.Now()
 }
 
-// sync copies an entry's changes to the disk.
+// sync copies an entry's changes to the synced state.
 func (e *entry) sync() {
 	if e.isFolder {
 		e.savedNames = maps.Clone(e.liveNames)
 		return
 	}
 	for page := range e.dirty {
-		e.keep(page)
+		e.syncPage(page)
 	}
 	e.disk = resized(e.disk, len(e.live))
 	clear(e.dirty)
 }
 
-// keep copies one page of a file to the disk.
-func (e *entry) keep(page int64) {
+// syncPage copies one page of a file to the synced state.
+func (e *entry) syncPage(page int64) {
 	from := int(page * pageSize)
 	to := min(from+pageSize, len(e.live))
 	if from >= to {
@@ -157,9 +155,8 @@ func resized(data []byte, size int) []byte {
 	return append(data, make([]byte, size-len(data))...)
 }
 
-// Remains returns the disk after a power cut. Unsynced changes survive as survives
-// decides: page by page, and names all together or none, as with a journal; nil means
-// that none do.
+// Remains returns the disk after a power cut. survives decides for each page, and once for all names, whether
+// unsynced changes survive. If it is nil, none survive.
 func (d *Disk) Remains(survives func() bool) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -167,34 +164,33 @@ func (d *Disk) Remains(survives func() bool) *Disk {
 		survives = func() bool { return false }
 	}
 	left := &Disk{next: d.next, over: make(chan struct{})}
-	c := copier{survives: survives, keepsNames: survives(), known: make(map[uint64]*entry)}
+	c := copier{survives: survives, namesSurvive: survives(), copied: make(map[uint64]*entry)}
 	left.root = c.copy(d.root)
 	return left
 }
 
-// copier copies the entries that survive a power cut. A file with two names stays one
-// file.
+// copier copies the entries that survive a power cut. A file with two names remains one file.
 type copier struct {
-	survives   func() bool
-	keepsNames bool
-	known      map[uint64]*entry
+	survives     func() bool
+	namesSurvive bool
+	copied       map[uint64]*entry
 }
 
 func (c *copier) copy(e *entry) *entry {
-	if found := c.known[e.ino]; found != nil {
+	if found := c.copied[e.ino]; found != nil {
 		return found
 	}
 	left := *e
-	c.known[e.ino] = &left
+	c.copied[e.ino] = &left
 	left.disk, left.dirty, left.liveNames = slices.Clone(e.disk), make(map[int64]bool), make(map[string]*entry)
 	for page := range e.dirty {
 		if c.survives() {
-			left.keep(page)
+			left.syncPage(page)
 		}
 	}
 	left.live = slices.Clone(left.disk)
 	names := e.savedNames
-	if c.keepsNames {
+	if c.namesSurvive {
 		names = e.liveNames
 	}
 	for name, e := range names {
@@ -204,7 +200,7 @@ func (c *copier) copy(e *entry) *entry {
 	return &left
 }
 
-// Files returns the contents that a power cut would leave now, by path.
+// Files returns the synced contents of the files by path.
 func (d *Disk) Files() map[string][]byte {
 	files := make(map[string][]byte)
 	d.Remains(nil).root.walk("", files)

@@ -16,14 +16,13 @@ type Mount struct{ server *fuse.Server }
 // Mount mounts the disk at an empty directory, or returns [ErrNoFUSE] if that is
 // not possible.
 func (d *Disk) Mount(path string) (*Mount, error) {
-	long := time.Hour // all changes go through the kernel
+	long := time.Hour // the kernel sees all changes
 	server, err := fs.Mount(path, &node{disk: d, entry: d.root}, &fs.Options{
 		MountOptions: fuse.MountOptions{
 			Name: "powercut", FsName: "powercut", DirectMount: true, DisableXAttrs: true,
-			// The kernel keeps the pages of mapped files, like SQLite's index of
-			// its log.
+			// The kernel caches the pages of mapped files, such as SQLite's index of its log.
 			ExplicitDataCacheControl: true,
-			EnableLocks:              d.NoLocks, // those of the kernel otherwise
+			EnableLocks:              d.NoLocks, // otherwise the kernel implements locks
 		},
 		EntryTimeout: &long, AttrTimeout: &long,
 		RootStableAttr:  &fs.StableAttr{Ino: d.root.ino},

@@ -9,6 +9,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/read"
 )
 
 // timed runs f b.N times and reports the median and the 99th percentile.
@@ -48,14 +49,14 @@ func BenchmarkPages(b *testing.B) {
 	c := bigStore(b)
 	big := c.chats[0]
 	count := 0
-	err := c.s.read(context.Background(), func(r *readTx) {
+	err := c.s.Read(context.Background(), func(r *read.Snapshot) {
 		r.Find("SELECT message_count FROM chats WHERE jid = ?", []any{string(big)}, &count)
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	sender := messages(b, c.s, bridge.MessageQuery{Chat: big, Limit: 1})[0].SenderJID
-	deep := sqlite.Cursor(listMessages, 1_732_000_000_000+30*24*time.Hour.Milliseconds(), 0)
+	deep := sqlite.Cursor(read.ListMessages, 1_732_000_000_000+30*24*time.Hour.Milliseconds(), 0)
 	b.Logf("largest chat: %d messages", count)
 	for name, q := range map[string]bridge.MessageQuery{
 		"newest100":    {Limit: 100},
@@ -147,7 +148,7 @@ func BenchmarkSearchInChat(b *testing.B) {
 // like is the usual way: a scan over the same rows.
 func (c *corpus) like(b *testing.B, q string) {
 	b.Helper()
-	err := c.s.read(context.Background(), func(r *readTx) {
+	err := c.s.Read(context.Background(), func(r *read.Snapshot) {
 		for rows := range r.Rows(`
 			SELECT seq FROM messages WHERE content LIKE '%' || ? || '%'
 			ORDER BY seq DESC LIMIT 100`, q) {

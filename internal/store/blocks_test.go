@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // blocked returns the contacts that are blocked.
@@ -24,7 +25,7 @@ func TestBlocks_FollowTheList(t *testing.T) {
 	save(t, s, owner(), says(alice, alice, "M1", 1, "hi"), bridge.Contact{JID: bobLID, PushName: ptr("bobby")})
 	updates := func() (n int) {
 		t.Helper()
-		page, err := s.Events(t.Context(), EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventChatUpdated}}})
+		page, err := s.Events(t.Context(), read.EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventChatUpdated}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/read"
 )
 
 // rings is a call that begins to ring.
@@ -142,7 +143,7 @@ func TestCalls_ListIsPagedNewestFirst(t *testing.T) {
 	sameList(t, "of the group", all(bridge.CallQuery{Chat: club}), []string{"G"})
 	sameList(t, "for one who may see two chats", all(bridge.CallQuery{Only: []bridge.JID{club, alice}, Limit: 3, Since: &since}), []string{"G", "A6"})
 	sameList(t, "for one who may see none", all(bridge.CallQuery{Only: []bridge.JID{carol}}), nil)
-	for _, cursor := range []string{"x", sqlite.Cursor(listMessages, 1, 1)} {
+	for _, cursor := range []string{"x", sqlite.Cursor(read.ListMessages, 1, 1)} {
 		_, err := s.Calls(t.Context(), bridge.CallQuery{Cursor: cursor})
 		wantCode(t, err, bridge.CodeInvalid)
 	}
@@ -165,7 +166,7 @@ func TestCalls_GoWithTheirPerson(t *testing.T) {
 		t.Error(diff)
 	}
 	save(t, s, told(alice, "C", bridge.CallEnded, 2))
-	page, err := s.Events(t.Context(), EventQuery{Only: []bridge.JID{alice}, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventCallCreated, bridge.EventCallUpdated}}})
+	page, err := s.Events(t.Context(), read.EventQuery{Only: []bridge.JID{alice}, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventCallCreated, bridge.EventCallUpdated}}})
 	if err != nil || len(page.Events) != 2 || page.Events[0].ChatJID != alice || page.Events[1].Call.State != bridge.CallMissed {
 		t.Errorf("events %+v, %v", page.Events, err)
 	}
@@ -215,7 +216,7 @@ func TestCalls_ThatRangDuringAnOutageAreMissed(t *testing.T) {
 		late := rings(alice, "C", 0)
 		late.State = bridge.CallMissed
 		save(t, s, late)
-		page := events(t, s, EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventCallCreated}}})
+		page := events(t, s, read.EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventCallCreated}}})
 		if len(page.Events) != 1 || page.Events[0].Call.State != bridge.CallMissed {
 			t.Errorf("announced as %+v", page.Events)
 		}
@@ -259,7 +260,7 @@ func TestCalls_OfOneStrangerAreBounded(t *testing.T) {
 	if got := stateOf(t, s, "FIRST"); got != "ringing -1" {
 		t.Error(got)
 	}
-	if page, err := s.Events(t.Context(), EventQuery{Limit: 5000, EventFilter: bridge.EventFilter{Chats: []bridge.JID{bob}}}); err != nil || len(page.Events) != maxCallsOfOne+1 {
+	if page, err := s.Events(t.Context(), read.EventQuery{Limit: 5000, EventFilter: bridge.EventFilter{Chats: []bridge.JID{bob}}}); err != nil || len(page.Events) != maxCallsOfOne+1 {
 		t.Errorf("%d events, %v", len(page.Events), err) // with that of the chat; those of calls that are gone are left out
 	}
 }
@@ -281,9 +282,9 @@ func TestPlans_OfCallsAreCheap(t *testing.T) {
 	s := newStore(t)
 	save(t, s, rings(alice, "A", 0))
 	since := at(1) // the whole list is walked in its order, up to the page's end
-	for _, q := range []bridge.CallQuery{{Chat: alice}, {Since: &since}, {Chat: alice, Since: &since, Cursor: sqlite.Cursor(listCalls, 1, 1)}} {
-		err := s.read(t.Context(), func(r *readTx) {
-			query, args := r.callsQuery(q)
+	for _, q := range []bridge.CallQuery{{Chat: alice}, {Since: &since}, {Chat: alice, Since: &since, Cursor: sqlite.Cursor(read.ListCalls, 1, 1)}} {
+		err := s.Read(t.Context(), func(r *read.Snapshot) {
+			query, args := r.CallsQuery(q)
 			wantCheap(t, s, query, args)
 		})
 		if err != nil {

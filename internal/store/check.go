@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"bridged/internal/store/storefile"
-
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
 	"bridged/internal/search"
+	"bridged/internal/store/storefile"
 )
 
 // Damage returns the damage that was found since the store was opened, as a

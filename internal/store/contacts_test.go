@@ -11,6 +11,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/read"
 )
 
 // contacts returns all pages of a list.
@@ -135,7 +136,7 @@ func TestContacts_PagesAreWhole(t *testing.T) {
 
 func TestContacts_RefuseCursorsOfOtherLists(t *testing.T) {
 	s := newStore(t)
-	for _, cursor := range []string{"x", "§", sqlite.Cursor(listChats, 1, alice), sqlite.Cursor(listContacts, "!", "x", 1), sqlite.Cursor(listContacts, false, "x", "")} {
+	for _, cursor := range []string{"x", "§", sqlite.Cursor(read.ListChats, 1, alice), sqlite.Cursor(read.ListContacts, "!", "x", 1), sqlite.Cursor(read.ListContacts, false, "x", "")} {
 		_, err := s.Contacts(t.Context(), bridge.ContactQuery{Cursor: cursor})
 		wantCode(t, err, bridge.CodeInvalid)
 	}

@@ -6,6 +6,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/fuzzbudget"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/read"
 )
 
 // parseCursor reads a cursor as lists do.
@@ -17,24 +18,24 @@ func parseCursor(list, cursor string, position ...any) error {
 
 // A cursor is one that a list answered, or is refused.
 func FuzzCursor(f *testing.F) {
-	f.Add(sqlite.Cursor(listMessages, 1, 2))
-	f.Add(sqlite.Cursor(listChats, 3, "1@g.us"))
-	f.Add(sqlite.Cursor(listMessages, nil, nil))
+	f.Add(sqlite.Cursor(read.ListMessages, 1, 2))
+	f.Add(sqlite.Cursor(read.ListChats, 3, "1@g.us"))
+	f.Add(sqlite.Cursor(read.ListMessages, nil, nil))
 	f.Add("bS4uLg")
 	f.Fuzz(func(t *testing.T, cursor string) {
 		if cursor == "" { // the first page
 			return
 		}
 		fuzzbudget.Usual.Check(t, len(cursor), func() {
-			var p, again position
-			err := parseCursor(listMessages, cursor, &p.Timestamp, &p.Seq)
-			if twice := parseCursor(listMessages, *messageCursor(p), &again.Timestamp, &again.Seq); err == nil && (twice != nil || again != p) {
+			var p, again read.Position
+			err := parseCursor(read.ListMessages, cursor, &p.Timestamp, &p.Seq)
+			if twice := parseCursor(read.ListMessages, *read.MessageCursor(p), &again.Timestamp, &again.Seq); err == nil && (twice != nil || again != p) {
 				t.Errorf("%q is %+v, and that %+v, %v", cursor, p, again, twice)
 			}
 			var recency, sameRecency int64
 			var jid, sameJID string
-			chatErr := parseCursor(listChats, cursor, &recency, &jid)
-			twice := parseCursor(listChats, sqlite.Cursor(listChats, recency, jid), &sameRecency, &sameJID)
+			chatErr := parseCursor(read.ListChats, cursor, &recency, &jid)
+			twice := parseCursor(read.ListChats, sqlite.Cursor(read.ListChats, recency, jid), &sameRecency, &sameJID)
 			if chatErr == nil && (twice != nil || sameRecency != recency || sameJID != jid) {
 				t.Errorf("%q is %d %q, and that %d %q, %v", cursor, recency, jid, sameRecency, sameJID, twice)
 			}

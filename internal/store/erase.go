@@ -9,11 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"bridged/internal/store/storefile"
-
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/columns"
+	"bridged/internal/store/read"
 	"bridged/internal/store/settings"
+	"bridged/internal/store/storefile"
 )
 
 // Deleted text must be gone from the disk. SQLite overwrites it (secure_delete), but copies
@@ -260,7 +261,7 @@ func (t *writeTx) recordFile(query string, args ...any) {
 
 // replacesFile reports whether an edit gives a message another file. A new path is no other
 // file.
-func (t *writeTx) replacesFile(seq int64, before *mediaDetails, edited *bridge.Media) (other bool) {
+func (t *writeTx) replacesFile(seq int64, before *columns.Media, edited *bridge.Media) (other bool) {
 	if before == nil || edited == nil {
 		return before == nil && edited != nil
 	}
@@ -270,7 +271,7 @@ func (t *writeTx) replacesFile(seq int64, before *mediaDetails, edited *bridge.M
 }
 
 // recordReplacedFile notes the file of a message that gets another one.
-func (t *writeTx) recordReplacedFile(seq int64, before *mediaDetails) {
+func (t *writeTx) recordReplacedFile(seq int64, before *columns.Media) {
 	if before != nil {
 		t.recordFile("SELECT ?, media_ref FROM message_raw WHERE seq = ? AND media_ref IS NOT NULL", before.Type, seq)
 	}
@@ -285,7 +286,7 @@ type ErasedFile struct {
 // ErasedFiles returns the files of deleted messages, and those that edits replaced,
 // that are not removed yet, the oldest first.
 func (s *Store) ErasedFiles(ctx context.Context, limit int) ([]ErasedFile, error) {
-	return readAs(ctx, s, "read the files of deleted messages", func(r *readTx) []ErasedFile {
+	return read.As(ctx, s.Reader, "read the files of deleted messages", func(r *read.Snapshot) []ErasedFile {
 		scan := func(row *sqlite.Row) (f ErasedFile) {
 			var ref []byte
 			row.Scan(&f.ID, &f.Media.Type, &ref)
@@ -344,7 +345,7 @@ const oldQuery = `
 func (s *Store) retainMessages(ctx context.Context, before int64) (total int, err error) {
 	for found := retainRead; found == retainRead; {
 		var old []int64
-		if err := s.read(ctx, func(r *readTx) { old = sqlite.List[int64](r.Conn, oldQuery, before, retainRead) }); err != nil {
+		if err := s.Read(ctx, func(r *read.Snapshot) { old = sqlite.List[int64](r.Conn, oldQuery, before, retainRead) }); err != nil {
 			return total, err
 		}
 		found = len(old)
@@ -368,7 +369,7 @@ func (t *writeTx) removeOld(seqs []int64, before int64) int {
 	t.Run(`
 		UPDATE chats SET used = 1 WHERE used = 0 AND id IN (
 			SELECT m.chat FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value
-			WHERE ifnull(m.status, -1) != ?)`, t.Encode(old), statusFailed)
+			WHERE ifnull(m.status, -1) != ?)`, t.Encode(old), columns.StatusFailed)
 	for _, seq := range old {
 		t.removeUnpacked(seq)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // erased waits until a store has worked off its deletions. On a slow disk that takes
@@ -175,7 +176,7 @@ func TestDeletion_WhileSomebodyReads(t *testing.T) {
 	reading, done := make(chan struct{}), make(chan struct{})
 	finished := make(chan error, 1)
 	go func() {
-		finished <- s.read(context.Background(), func(r *readTx) {
+		finished <- s.Read(context.Background(), func(r *read.Snapshot) {
 			var n int
 			r.Find("SELECT count(*) FROM messages", nil, &n)
 			close(reading)
@@ -211,7 +212,7 @@ func TestDeletion_WhileReadsOverlap(t *testing.T) {
 		work.Go(func() {
 			time.Sleep(time.Duration(i) * slow / 3)
 			for ctx.Err() == nil {
-				err := s.read(t.Context(), func(r *readTx) {
+				err := s.Read(t.Context(), func(r *read.Snapshot) {
 					var n int
 					defer time.Sleep(slow)
 					r.Find("SELECT count(*) FROM messages", nil, &n)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/columns"
+	"bridged/internal/store/read"
 )
 
 // busyLog fills a store with events of every type, of people known by number, by
@@ -62,11 +64,11 @@ func TestEvents_FiltersAreExact(t *testing.T) {
 
 func compareFilters(t *testing.T, s *Store, random *rand.Rand, when string) {
 	t.Helper()
-	all := events(t, s, EventQuery{Limit: 1000}).Events
+	all := events(t, s, read.EventQuery{Limit: 1000}).Events
 	chats := []bridge.JID{alice, aliceLID, bob, carol, club, "15550000001@s.whatsapp.net"}
 	found := 0
 	for range 300 {
-		var q EventQuery
+		var q read.EventQuery
 		q.Limit = 1 + random.IntN(100)
 		q.Types = someOf(random, bridge.EventTypes())
 		q.Chats, q.ExcludeChats = someOf(random, chats), someOf(random, chats)
@@ -90,7 +92,7 @@ func compareFilters(t *testing.T, s *Store, random *rand.Rand, when string) {
 }
 
 // numbersOf reads all pages.
-func numbersOf(t *testing.T, s *Store, q EventQuery) []int64 {
+func numbersOf(t *testing.T, s *Store, q read.EventQuery) []int64 {
 	t.Helper()
 	numbers := []int64{}
 	for {
@@ -124,20 +126,20 @@ func TestEvents_PassOverWhatIsNotAskedFor(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(bob, bob, "B1", 1, "x"))
-	const crowd = 2*eventWindow + eventWindow/2
+	const crowd = 2*read.EventWindow + read.EventWindow/2
 	err := s.write(t.Context(), func(t *writeTx) {
 		t.numbers.event += crowd
 		t.Run(`
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
 			INSERT INTO events (id, type, message, chat, at) SELECT (SELECT max(id) FROM events) + i, ?2, 1, NULL, 0 FROM n`,
-			crowd, eventNumber(bridge.EventMessageUpdated))
+			crowd, columns.EventNumber(bridge.EventMessageUpdated))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	save(t, s, says(alice, alice, "A1", 1, "x"))
 	pages := 0
-	for q := (EventQuery{EventFilter: bridge.EventFilter{Chats: []bridge.JID{alice}}, Limit: 10}); ; pages++ {
+	for q := (read.EventQuery{EventFilter: bridge.EventFilter{Chats: []bridge.JID{alice}}, Limit: 10}); ; pages++ {
 		page := events(t, s, q)
 		if !page.More {
 			if len(page.Events) != 2 || page.Events[1].ChatJID != alice {
@@ -157,7 +159,7 @@ func TestEvents_PassOverWhatIsNotAskedFor(t *testing.T) {
 func TestPlans_OfTheLogAreCheap(t *testing.T) {
 	s := newStore(t)
 	for bits := range 1 << 6 {
-		var q EventQuery
+		var q read.EventQuery
 		for i, set := range []func(){
 			func() { q.Types = []bridge.EventType{bridge.EventMessageCreated} },
 			func() { q.Chats = []bridge.JID{alice, bob} },
@@ -172,8 +174,8 @@ func TestPlans_OfTheLogAreCheap(t *testing.T) {
 		}
 		var query string
 		var args []any
-		err := s.read(t.Context(), func(r *readTx) {
-			query, args = r.entriesQuery(q, 1, 100)
+		err := s.Read(t.Context(), func(r *read.Snapshot) {
+			query, args = r.EntriesQuery(q, 1, 100)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +190,7 @@ func TestPlans_OfTheLogAreCheap(t *testing.T) {
 			}
 		}
 	}
-	if p := plan(t, s, chatSetQuery, []any{`["x"]`}); strings.Count(p, "SCAN ") != 3 || strings.Count(p, "SCAN named") != 3 {
+	if p := plan(t, s, read.ChatSetQuery, []any{`["x"]`}); strings.Count(p, "SCAN ") != 3 || strings.Count(p, "SCAN named") != 3 {
 		t.Errorf("names of chats are looked up with\n%s", p)
 	}
 }

@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
-func events(t *testing.T, s *Store, q EventQuery) EventPage {
+func events(t *testing.T, s *Store, q read.EventQuery) read.EventPage {
 	t.Helper()
 	page, err := s.Events(context.Background(), q)
 	if err != nil {
@@ -48,7 +49,7 @@ func TestEvents_ShowEveryKindOfChangeAsItIsNow(t *testing.T) {
 	save(t, s, bridge.Receipt{Chat: club, IDs: []string{"M1"}, From: alice, Status: bridge.DeliveryRead})
 	save(t, s, bridge.ReactionChange{Chat: club, Target: "M1", Sender: alice, Emoji: "👍", Timestamp: at(4)})
 
-	page := events(t, s, EventQuery{})
+	page := events(t, s, read.EventQuery{})
 	sameList(t, "events", lines(page.Events), []string{
 		"1 account.status open", "2 chat.updated Club", "3 message.created A1 edited",
 		"4 chat.updated Club", "5 group.updated Club", "6 message.updated A1 edited",
@@ -81,7 +82,7 @@ func TestEvents_SayWhenAMessageIsDecrypted(t *testing.T) {
 	save(t, s, bridge.Edit{Chat: club, Target: "A2", Editor: alice, Timestamp: at(4), New: says(club, alice, "A2", 4, "edited")})
 	save(t, s, says(club, alice, "A2", 2, "before"))
 	var got []string
-	for _, e := range events(t, s, EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}}).Events {
+	for _, e := range events(t, s, read.EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}}).Events {
 		got = append(got, fmt.Sprint(e.Message.ID, e.Changes.Fields))
 	}
 	sameList(t, "changes", got, []string{"A1[content messageType]", "A2[content editedAt messageType]", "A2[content editedAt]"})
@@ -102,7 +103,7 @@ func TestEvents_SayWhatChanged(t *testing.T) {
 	save(t, s, bridge.Deletion{Chat: club, Target: "A1", By: alice, Timestamp: at(8)})
 
 	var got []string
-	for _, e := range events(t, s, EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}}).Events {
+	for _, e := range events(t, s, read.EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}}).Events {
 		line := fmt.Sprint(e.Changes.Fields)
 		for _, reaction := range e.Reactions {
 			line += fmt.Sprintf(" %s %q", reaction.SenderJID.User(), reaction.Emoji)
@@ -124,7 +125,7 @@ func TestEvents_AreReadFromANumberOn(t *testing.T) {
 		save(t, s, says(alice, alice, fmt.Sprintf("A%d", i), i, "x"), says(bob, bob, fmt.Sprintf("B%d", i), i, "x"))
 	}
 	seen := []int64{}
-	for q := (EventQuery{Limit: 3}); ; {
+	for q := (read.EventQuery{Limit: 3}); ; {
 		page := events(t, s, q)
 		for _, e := range page.Events {
 			seen = append(seen, e.ID)
@@ -140,13 +141,13 @@ func TestEvents_AreReadFromANumberOn(t *testing.T) {
 	}
 	sameList(t, "numbers", seen, want)
 
-	page := events(t, s, EventQuery{EventFilter: bridge.EventFilter{Chats: []bridge.JID{bob}, Types: []bridge.EventType{bridge.EventMessageCreated}}, Limit: 2})
+	page := events(t, s, read.EventQuery{EventFilter: bridge.EventFilter{Chats: []bridge.JID{bob}, Types: []bridge.EventType{bridge.EventMessageCreated}}, Limit: 2})
 	sameList(t, "Bob's messages", lines(page.Events), []string{"4 message.created B0 x", "6 message.created B1 x"})
-	page = events(t, s, EventQuery{EventFilter: bridge.EventFilter{Chats: []bridge.JID{carol}}, After: 3})
+	page = events(t, s, read.EventQuery{EventFilter: bridge.EventFilter{Chats: []bridge.JID{carol}}, After: 3})
 	if len(page.Events) != 0 || page.Next != 22 || page.More {
 		t.Errorf("a chat that is not stored: %+v", page)
 	}
-	page = events(t, s, EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventGroupUpdated}}})
+	page = events(t, s, read.EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventGroupUpdated}}})
 	if len(page.Events) != 0 || page.Next != 22 {
 		t.Errorf("a type that did not happen: %+v", page)
 	}
@@ -154,18 +155,18 @@ func TestEvents_AreReadFromANumberOn(t *testing.T) {
 
 func TestEvents_WakeWhoWaits(t *testing.T) {
 	s := newStore(t)
-	read := make(chan bridge.Event)
+	seen := make(chan bridge.Event)
 	go func() {
-		defer close(read)
+		defer close(seen)
 		after := int64(0)
 		for after < 100 {
 			changed := s.Changed()
-			page, err := s.Events(context.Background(), EventQuery{After: after})
+			page, err := s.Events(context.Background(), read.EventQuery{After: after})
 			if err != nil {
 				return
 			}
 			for _, e := range page.Events {
-				read <- e
+				seen <- e
 			}
 			after = page.Next
 			if len(page.Events) == 0 {
@@ -182,7 +183,7 @@ func TestEvents_WakeWhoWaits(t *testing.T) {
 		}
 	}()
 	next := int64(1)
-	for e := range read {
+	for e := range seen {
 		if e.ID != next {
 			t.Fatalf("event %d after %d", e.ID, next-1)
 		}
@@ -203,7 +204,7 @@ func TestEvents_TellThatSomeAreGone(t *testing.T) {
 		t.Fatalf("removed %d, %v", n, err)
 	}
 	for after, want := range map[int64]bool{0: false, 1: true, 3: true, 4: false, 5: false, 6: false, 7: true} {
-		page := events(t, s, EventQuery{After: after})
+		page := events(t, s, read.EventQuery{After: after})
 		if page.Reset != want || page.Next != 6 {
 			t.Errorf("after %d: %+v", after, page)
 		}
@@ -211,19 +212,19 @@ func TestEvents_TellThatSomeAreGone(t *testing.T) {
 	if n, err := s.PruneEvents(ctx, time.Now().Add(time.Hour), 0); n != 2 || err != nil {
 		t.Fatalf("removed %d, %v", n, err)
 	}
-	page := events(t, s, EventQuery{After: 6})
+	page := events(t, s, read.EventQuery{After: 6})
 	if page.Reset || page.More || page.Next != 6 {
 		t.Errorf("page: %+v", page)
 	}
 	save(t, s, says(alice, alice, "B", 9, "x"))
-	sameList(t, "what came then", lines(events(t, s, EventQuery{After: 6}).Events), []string{"7 message.created B x"})
+	sameList(t, "what came then", lines(events(t, s, read.EventQuery{After: 6}).Events), []string{"7 message.created B x"})
 }
 
 func TestEvents_OfWhatIsGoneAreLeftOut(t *testing.T) {
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "by number"), says(aliceLID, aliceLID, "A1", 1, "by LID"), says(aliceLID, aliceLID, "A2", 2, "by LID"))
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
-	page := events(t, s, EventQuery{})
+	page := events(t, s, read.EventQuery{})
 	got := lines(page.Events)
 	sameList(t, "events", got, []string{
 		"1 chat.updated 491700000002", "2 message.created A1 by number", "5 message.created A2 by LID", "6 chat.updated 491700000002",
@@ -233,14 +234,14 @@ func TestEvents_OfWhatIsGoneAreLeftOut(t *testing.T) {
 func TestEvents_AreReadOnceForManyReaders(t *testing.T) {
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "first"))
-	first := events(t, s, EventQuery{After: 1})
-	again := events(t, s, EventQuery{After: 1})
+	first := events(t, s, read.EventQuery{After: 1})
+	again := events(t, s, read.EventQuery{After: 1})
 	if first.Events[0].Message != again.Events[0].Message {
 		t.Error("the log was read twice")
 	}
 	save(t, s, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(2), New: says(alice, alice, "A1", 2, "edited")})
-	sameList(t, "after an edit", lines(events(t, s, EventQuery{After: 1}).Events), []string{"2 message.created A1 edited", "3 message.updated A1 edited"})
-	sameList(t, "of another type", lines(events(t, s, EventQuery{After: 1, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}}).Events),
+	sameList(t, "after an edit", lines(events(t, s, read.EventQuery{After: 1}).Events), []string{"2 message.created A1 edited", "3 message.updated A1 edited"})
+	sameList(t, "of another type", lines(events(t, s, read.EventQuery{After: 1, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}}).Events),
 		[]string{"3 message.updated A1 edited"})
 }
 
@@ -249,10 +250,10 @@ func TestEvents_OfOneReaderDoNotFailWithAnother(t *testing.T) {
 	save(t, s, says(alice, alice, "A1", 1, "first"))
 	gone, leave := context.WithCancel(context.Background())
 	leave()
-	if _, err := s.Events(gone, EventQuery{}); err == nil {
+	if _, err := s.Events(gone, read.EventQuery{}); err == nil {
 		t.Error("a reader that has left was answered")
 	}
-	if got := len(events(t, s, EventQuery{}).Events); got != 2 {
+	if got := len(events(t, s, read.EventQuery{}).Events); got != 2 {
 		t.Errorf("%d events", got)
 	}
 }
@@ -267,7 +268,7 @@ func BenchmarkEvents_ForManyReaders(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := s.Events(context.Background(), EventQuery{After: last - 1}); err != nil {
+		if _, err := s.Events(context.Background(), read.EventQuery{After: last - 1}); err != nil {
 			b.Fatal(err)
 		}
 	}

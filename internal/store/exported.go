@@ -8,7 +8,9 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/folding"
 	"bridged/internal/search"
+	"bridged/internal/store/columns"
 	"bridged/internal/store/people"
+	"bridged/internal/store/read"
 )
 
 // ExportedMessage is a message of an exported chat, and how it is to be stored.
@@ -51,10 +53,10 @@ type ExportRun struct {
 // last are the times of its first and last message.
 func (s *Store) BeginExport(ctx context.Context, chat bridge.JID, tree int64, first, last time.Time) (*ExportRun, error) {
 	run := &ExportRun{Chat: chat, Tree: tree}
-	err := s.read(ctx, func(r *readTx) {
+	err := s.Read(ctx, func(r *read.Snapshot) {
 		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &run.LastSeq)
 		r.Find(importedBytesQuery, []any{tree}, &run.Used)
-		id := r.chatOf(chat)
+		id := chatID(r, chat)
 		run.IsNew = !r.Find("SELECT 1 FROM messages WHERE chat = ? LIMIT 1", []any{id}, new(int))
 		from, to := first.Unix()/60, last.Unix()/60
 		if r.Find("SELECT 1 FROM messages WHERE chat = ? AND timestamp < ? LIMIT 1", []any{id, from * 60_000}, new(int)) {
@@ -103,7 +105,7 @@ func (t *writeTx) saveExported(run *ExportRun, m *ExportedMessage) (bytes int64)
 		t.accountAlso(run, m)
 	}
 	if m.Reattributes {
-		t.Run("UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE seq = ?", t.senderOf(bounded).ID, m.FromMe, statusColumn(bounded), m.Seq)
+		t.Run("UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE seq = ?", t.senderOf(bounded).ID, m.FromMe, columns.StatusColumn(bounded), m.Seq)
 	}
 	if m.Duplicate != 0 {
 		t.removeMessage(m.Duplicate)
@@ -177,13 +179,13 @@ func (t *writeTx) addFile(exported *ExportedMessage, m bridge.Message) *fileBefo
 	t.Decode(before.Ref, &stored)
 	before.Media = d.Media
 	if before.Whole = d.Media == nil || len(stored.MediaKey) == 0; before.Whole {
-		d.Media, stored = detailsOf(m).Media, m.Media.Ref
+		d.Media, stored = columns.DetailsOf(m).Media, m.Media.Ref
 		if text == "" || exported.ReplacesText {
 			before.Text, text = new(text), m.Content
 		}
 		folded, bare := search.Columns(text, d.Transcript.GetText())
 		t.Run("UPDATE messages SET type = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ? WHERE seq = ?",
-			m.MessageType, text, folded, bare, t.pack(d), d.hasLink(text), seq)
+			m.MessageType, text, folded, bare, t.pack(d), d.HasLink(text), seq)
 		t.s.index.MarkStale(t.Conn, seq)
 	}
 	stored.Kept = true
@@ -201,7 +203,7 @@ func (t *writeTx) keepFile(seq int64, sum []byte) {
 
 // IsKept reports whether a message has the imported file with a hash.
 func (s *Store) IsKept(ctx context.Context, sum []byte) (bool, error) {
-	return readAs(ctx, s, "look up an imported file", func(r *readTx) (kept bool) {
+	return read.As(ctx, s.Reader, "look up an imported file", func(r *read.Snapshot) (kept bool) {
 		r.Find("SELECT EXISTS (SELECT 1 FROM kept_files WHERE sha256 = ?)", []any{sum}, &kept)
 		return kept
 	})
@@ -219,15 +221,15 @@ func (s *Store) AddImportedChat(ctx context.Context, jid bridge.JID, name string
 
 // ChatsNamed returns the chats that have a name.
 func (s *Store) ChatsNamed(ctx context.Context, name string) ([]bridge.JID, error) {
-	return s.jids(ctx, "SELECT jid FROM chats WHERE name = ?", name)
+	return s.JIDs(ctx, "SELECT jid FROM chats WHERE name = ?", name)
 }
 
 // OldestKnown returns the oldest message of a chat that does not come from an export, and reports whether there is one.
 func (s *Store) OldestKnown(ctx context.Context, chat bridge.JID) (oldest bridge.Message, found bool, err error) {
-	oldest, err = readAs(ctx, s, "read the oldest message", func(r *readTx) bridge.Message {
-		messages, _ := r.messagesOf("", 1, nil, `
-			SELECT `+messageColumns+`, c.jid FROM messages m JOIN chats c ON c.id = m.chat
-			WHERE m.chat = ? AND NOT (m.imported AND m.id LIKE ?) ORDER BY m.timestamp, m.seq LIMIT 1`, r.findChat(chat), bridge.ExportedID("%"))
+	oldest, err = read.As(ctx, s.Reader, "read the oldest message", func(r *read.Snapshot) bridge.Message {
+		messages, _ := r.MessagesOf("", 1, nil, `
+			SELECT `+read.MessageColumns+`, c.jid FROM messages m JOIN chats c ON c.id = m.chat
+			WHERE m.chat = ? AND NOT (m.imported AND m.id LIKE ?) ORDER BY m.timestamp, m.seq LIMIT 1`, r.FindChat(chat), bridge.ExportedID("%"))
 		if found = len(messages) > 0; found {
 			return messages[0]
 		}

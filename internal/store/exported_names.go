@@ -7,6 +7,8 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/folding"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/columns"
+	"bridged/internal/store/read"
 	"bridged/internal/store/settings"
 )
 
@@ -25,7 +27,7 @@ type NameOwner struct {
 
 // NameOwners returns the people whose names in exported chats are known, by the placeholders of the names.
 func (s *Store) NameOwners(ctx context.Context, placeholders []bridge.JID) (map[bridge.JID]NameOwner, error) {
-	return readAs(ctx, s, "read the owners of names", func(r *readTx) map[bridge.JID]NameOwner {
+	return read.As(ctx, s.Reader, "read the owners of names", func(r *read.Snapshot) map[bridge.JID]NameOwner {
 		owners := make(map[bridge.JID]NameOwner)
 		for _, placeholder := range placeholders {
 			if owner := nameOwner(r.Conn, placeholder); owner.Person != "" {
@@ -76,12 +78,12 @@ const attributeBatch = 1000
 
 // MinutesUnder returns the minutes, counted from 1970, of up to 1,000 messages that are stored under a placeholder.
 func (s *Store) MinutesUnder(ctx context.Context, chat, placeholder bridge.JID) ([]int64, error) {
-	return readAs(ctx, s, "read imported messages", func(r *readTx) []int64 {
-		p, known := r.s.people.Find(placeholder)
+	return read.As(ctx, s.Reader, "read imported messages", func(r *read.Snapshot) []int64 {
+		p, known := r.People().Find(placeholder)
 		if !known {
 			return nil
 		}
-		return sqlite.List[int64](r.Conn, "SELECT DISTINCT timestamp / 60000 FROM ("+underNameQuery+")", r.chatOf(chat), p.ID, attributeBatch)
+		return sqlite.List[int64](r.Conn, "SELECT DISTINCT timestamp / 60000 FROM ("+underNameQuery+")", chatID(r, chat), p.ID, attributeBatch)
 	})
 }
 
@@ -99,7 +101,7 @@ func (s *Store) Attribute(ctx context.Context, chat, placeholder, person bridge.
 				t.removeMessage(seq)
 			}
 		})
-		to, status := t.EnsurePerson(person), statusColumn(bridge.Message{FromMe: isMe, Status: new(bridge.DeliverySent)})
+		to, status := t.EnsurePerson(person), columns.StatusColumn(bridge.Message{FromMe: isMe, Status: new(bridge.DeliverySent)})
 		for _, minute := range minutes {
 			t.Run(attributeQuery, to.ID, isMe, status, c.id, from.ID, minute*60_000, (minute+1)*60_000)
 		}

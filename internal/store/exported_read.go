@@ -5,6 +5,8 @@ import (
 	"iter"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/columns"
+	"bridged/internal/store/read"
 )
 
 // ChatMessage is a stored message with which messages of an export are compared.
@@ -38,8 +40,8 @@ const minuteQuery = `
 // Minutes reads the messages of a chat that were sent in some minutes, which are counted from 1970, and stored before the run.
 // It calls each for every minute, with at most 20,000 messages, and ends with the first error of each.
 func (s *Store) Minutes(ctx context.Context, run *ExportRun, minutes iter.Seq[int64], each func(minute int64, messages iter.Seq[*ChatMessage]) error) error {
-	return s.read(ctx, func(r *readTx) {
-		chat := r.chatOf(run.Chat)
+	return s.Read(ctx, func(r *read.Snapshot) {
+		chat := chatID(r, run.Chat)
 		for minute := range minutes {
 			err := each(minute, func(yield func(*ChatMessage) bool) {
 				for row := range r.Rows(minuteQuery, chat, minute*60_000, (minute+1)*60_000, run.LastSeq, maxMessagesOfMinute) {
@@ -48,15 +50,15 @@ func (s *Store) Minutes(ctx context.Context, run *ExportRun, minutes iter.Seq[in
 					var sender int64
 					var packed, ref []byte
 					row.Scan(&m.Seq, &id, &sender, &m.FromMe, &m.Deleted, &m.Kind, &m.Text, &m.Imported, &m.At, &packed, &m.ViewOnce, &ref)
-					var d details
+					var d columns.Details
 					r.Decode(packed, &d)
 					r.Decode(ref, &m.Ref)
-					m.Sender, m.Exported = r.s.people.Get(sender).JID(), m.Imported && bridge.IsExportedID(id)
+					m.Sender, m.Exported = r.People().Get(sender).JID(), m.Imported && bridge.IsExportedID(id)
 					if m.HasFile = d.Media != nil; m.HasFile {
 						m.FileName = d.Media.FileName
 					}
 					if d.Context != nil {
-						m.Mentions = r.spellingsOf(d.Context.Mentioned)
+						m.Mentions = spellingsOf(r, d.Context.Mentioned)
 					}
 					if !yield(&m) {
 						return
@@ -71,19 +73,19 @@ func (s *Store) Minutes(ctx context.Context, run *ExportRun, minutes iter.Seq[in
 }
 
 // spellingsOf returns the texts that may follow an "@" in a text that mentions people: numbers, LIDs and names.
-func (r *readTx) spellingsOf(people []bridge.JID) (spellings []string) {
+func spellingsOf(r *read.Snapshot, people []bridge.JID) (spellings []string) {
 	for _, jid := range people {
 		spellings = append(spellings, jid.User())
-		if p, known := r.s.people.Find(jid); known {
-			spellings = append(spellings, p.JID().User(), r.s.LIDOf(jid).User(), p.Name, p.PushName)
+		if p, known := r.People().Find(jid); known {
+			spellings = append(spellings, p.JID().User(), r.People().LIDOf(jid).User(), p.Name, p.PushName)
 		}
 	}
 	return spellings
 }
 
-// chatOf returns the id of a chat; 0 if it is not stored.
-func (r *readTx) chatOf(jid bridge.JID) (id int64) {
-	canonical := r.s.Canonical(jid)
-	r.Find("SELECT id FROM chats WHERE jid IN (?, ?, ?) ORDER BY jid = ? DESC LIMIT 1", []any{canonical, jid, r.s.LIDOf(jid), canonical}, &id)
+// chatID returns the id of a chat; 0 if it is not stored.
+func chatID(r *read.Snapshot, jid bridge.JID) (id int64) {
+	canonical := r.People().Canonical(jid)
+	r.Find("SELECT id FROM chats WHERE jid IN (?, ?, ?) ORDER BY jid = ? DESC LIMIT 1", []any{canonical, jid, r.People().LIDOf(jid), canonical}, &id)
 	return id
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bridged/internal/bridge"
-	"bridged/internal/store/people"
 )
 
 // groupSettings holds what a change of a group compares.
@@ -53,25 +52,4 @@ func (t *writeTx) adminsAmong(chat int64) map[int64]bool {
 		members[person] = isAdmin
 	}
 	return members
-}
-
-// shownChanges returns the changes of a group with people as the reader may know them; nil
-// for none.
-func (r *readTx) shownChanges(stored *bridge.GroupChanges) *bridge.GroupChanges {
-	if stored == nil {
-		return nil
-	}
-	find, shown := people.Finder(r.find), *stored
-	shown.By = find.Canonical(stored.By)
-	for _, list := range []*[]bridge.JID{&shown.Added, &shown.Removed, &shown.Left, &shown.Promoted, &shown.Demoted} {
-		people := make([]bridge.JID, len(*list))
-		for i, jid := range *list {
-			people[i] = find.Canonical(jid)
-		}
-		*list = people
-	}
-	moved := make([]bridge.NumberChange, len(stored.NumberChanged))
-	copy(moved, stored.NumberChanged)
-	shown.NumberChanged = moved
-	return &shown
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // TestGroup_EventsSayWhatChangedAndWhoDidIt: five changes are not five equal groups.
@@ -31,7 +32,7 @@ func TestGroup_EventsSayWhatChangedAndWhoDidIt(t *testing.T) {
 		save(t, s, c)
 	}
 	save(t, s, bridge.Group{JID: club, Name: "Readers", Topic: "Thursdays", IsAnnounce: true, Expiration: 86400, Participants: []bridge.Participant{{JID: alice, IsAdmin: true}, {JID: bob}}})
-	page, err := s.Events(t.Context(), EventQuery{After: before, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventGroupUpdated}}})
+	page, err := s.Events(t.Context(), read.EventQuery{After: before, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventGroupUpdated}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"bridged/internal/store/people"
-
 	"bridged/internal/bridge"
 	"bridged/internal/folding"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/people"
+	"bridged/internal/store/read"
 )
 
 // renameChat gives a group's chat a name, and reports whether it is a new one.
@@ -73,7 +73,7 @@ func (t *writeTx) updateChats(p people.Person) {
 	t.updatePrivateChat(p)
 	for _, chat := range sqlite.List[int64](t.Conn, "SELECT m.chat FROM members m CROSS JOIN groups g ON g.chat = m.chat WHERE m.person = ? AND g.subject = '' AND g.known", p.ID) {
 		if t.nameGroup(chat) {
-			t.appendEntry(entryKey{event: bridge.EventGroupUpdated, chat: chat})
+			t.appendEntry(read.EntryKey{Event: bridge.EventGroupUpdated, Chat: chat})
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // TestGroup_WithoutASubjectIsNamedByItsMembers in chats, groups, searches and events, for
@@ -39,7 +40,7 @@ func TestGroup_WithoutASubjectIsNamedByItsMembers(t *testing.T) {
 	save(t, s, bridge.GroupChange{JID: club, By: alice, Name: ptr("Readers"), Timestamp: at(7)})
 	save(t, s, bridge.Contact{JID: aliceLID, Name: ptr("Augusta")})
 	shown("a subject", "Readers")
-	page, err := s.Events(t.Context(), EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventGroupUpdated}}, Limit: 1000})
+	page, err := s.Events(t.Context(), read.EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventGroupUpdated}}, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/columns"
+	"bridged/internal/store/read"
 	"bridged/internal/store/storetest"
 )
 
@@ -57,7 +59,7 @@ func openWith(t testing.TB, o Options) *Store {
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
 	}
-	s.tuning.small = 0
+	s.Tuning.Small = 0
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
@@ -187,14 +189,14 @@ func wantCode(t *testing.T, err error, want bridge.Code) {
 func logged(t testing.TB, s *Store) []string {
 	t.Helper()
 	lines := []string{}
-	err := s.read(context.Background(), func(r *readTx) {
+	err := s.Read(context.Background(), func(r *read.Snapshot) {
 		for row := range r.Rows(`
 			SELECT e.id, e.type, coalesce(m.id, c.jid, '') FROM events e
 			LEFT JOIN messages m ON m.seq = e.message LEFT JOIN chats c ON c.id = e.chat ORDER BY e.id`) {
 			var id, kind int
 			var about string
 			row.Scan(&id, &kind, &about)
-			lines = append(lines, fmt.Sprintf("%s %s", eventTypes[kind], about))
+			lines = append(lines, fmt.Sprintf("%s %s", columns.EventTypes[kind], about))
 		}
 	})
 	if err != nil {
@@ -214,7 +216,7 @@ func sameList[T comparable](t testing.TB, what string, got, want []T) {
 func checkSound(t testing.TB, s *Store) {
 	t.Helper()
 	var verdict string
-	err := s.read(t.Context(), func(r *readTx) {
+	err := s.Read(t.Context(), func(r *read.Snapshot) {
 		r.Find("PRAGMA quick_check(1)", nil, &verdict)
 	})
 	if err != nil || verdict != "ok" {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // next returns the part of the history that is due next; empty when there is none.
@@ -57,7 +58,7 @@ func TestHistoryParts_WaitUntilTheyAreOver(t *testing.T) {
 		t.Errorf("kinds %v, %v", kinds, err)
 	}
 	var left int
-	err := s.read(context.Background(), func(r *readTx) {
+	err := s.Read(context.Background(), func(r *read.Snapshot) {
 		r.Find("SELECT count(*) FROM history_parts WHERE notification IS NOT NULL", nil, &left)
 	})
 	if err != nil || left != 0 {

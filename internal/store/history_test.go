@@ -9,6 +9,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/search"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/read"
 )
 
 func TestChats_AreSortedByTheLatestMessageThenJID(t *testing.T) {
@@ -212,14 +213,14 @@ func TestMessages_OffsetCountsFromTheCursor(t *testing.T) {
 func TestMessages_RefusesABadCursor(t *testing.T) {
 	s := longHistory(t, 3)
 	save(t, s, says(bob, bob, "B1", 1, "x"))
-	chatCursor := sqlite.Cursor(listChats, 1, alice)
-	for _, cursor := range []string{"x", "!!!", chatCursor, sqlite.Cursor(listMessages, "z z", 1), sqlite.Cursor(listMessages, 1)} {
+	chatCursor := sqlite.Cursor(read.ListChats, 1, alice)
+	for _, cursor := range []string{"x", "!!!", chatCursor, sqlite.Cursor(read.ListMessages, "z z", 1), sqlite.Cursor(read.ListMessages, 1)} {
 		_, err := s.Messages(context.Background(), bridge.MessageQuery{Chat: club, Cursor: cursor})
 		wantCode(t, err, bridge.CodeInvalid)
 		_, err = s.Search(context.Background(), bridge.SearchQuery{Q: "x", Cursor: cursor})
 		wantCode(t, err, bridge.CodeInvalid)
 	}
-	for _, cursor := range []string{"x", sqlite.Cursor(listMessages, 1, 1), sqlite.Cursor(listChats, 1)} {
+	for _, cursor := range []string{"x", sqlite.Cursor(read.ListMessages, 1, 1), sqlite.Cursor(read.ListChats, 1)} {
 		_, err := s.Chats(context.Background(), bridge.ChatQuery{Cursor: cursor})
 		wantCode(t, err, bridge.CodeInvalid)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 func TestIdentity_MeansOneChatInEitherForm(t *testing.T) {
@@ -231,7 +232,7 @@ func TestOwner_IsTheSameByLIDOrSpelling(t *testing.T) {
 // checkCounts compares what is kept on chats with the messages themselves.
 func checkCounts(t *testing.T, s *Store) {
 	t.Helper()
-	err := s.read(context.Background(), func(r *readTx) {
+	err := s.Read(context.Background(), func(r *read.Snapshot) {
 		for what, query := range map[string]string{
 			"counts": `SELECT count(*) FROM chats c WHERE message_count != (SELECT count(*) FROM messages WHERE chat = c.id)`,
 			"last messages": `SELECT count(*) FROM chats c

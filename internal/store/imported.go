@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 	"bridged/internal/store/settings"
 )
 
@@ -117,8 +118,8 @@ func (t *writeTx) saveHistoryEnd(f bridge.ChatHistoryEnd) {
 
 // HistoryEnd returns whether the phone has older messages of a chat.
 func (s *Store) HistoryEnd(ctx context.Context, chat bridge.JID) (bridge.HistoryEnd, error) {
-	return readAs(ctx, s, "read the end of a history", func(r *readTx) (end bridge.HistoryEnd) {
-		r.Find("SELECT history_end FROM chats WHERE id = ?", []any{r.findChat(chat)}, &end)
+	return read.As(ctx, s.Reader, "read the end of a history", func(r *read.Snapshot) (end bridge.HistoryEnd) {
+		r.Find("SELECT history_end FROM chats WHERE id = ?", []any{r.FindChat(chat)}, &end)
 		return end
 	})
 }

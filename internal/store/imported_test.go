@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 func imported(m bridge.Message, changes ...bridge.Fact) bridge.Imported {
@@ -38,7 +39,7 @@ func TestImported_IsSilent(t *testing.T) {
 	}
 	save(t, s, again...)
 	save(t, s, again...)
-	page, err := s.Events(ctx, EventQuery{After: before, Limit: 10})
+	page, err := s.Events(ctx, read.EventQuery{After: before, Limit: 10})
 	if err != nil || len(page.Events) != 0 {
 		t.Errorf("the log tells %+v, %v", page.Events, err)
 	}
@@ -70,7 +71,7 @@ func TestImported_IsSilent(t *testing.T) {
 	}
 
 	save(t, s, imported(says(alice, alice, "WAITING", 40, "what it said")))
-	page, err = s.Events(ctx, EventQuery{After: before, Limit: 10})
+	page, err = s.Events(ctx, read.EventQuery{After: before, Limit: 10})
 	if err != nil || len(page.Events) != 1 || page.Events[0].Type != bridge.EventMessageUpdated {
 		t.Errorf("a placeholder is filled in: %+v, %v", page.Events, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
 	"bridged/internal/store/people"
+	"bridged/internal/store/read"
 )
 
 // ImportRecord is a stored import, with its token and the token tree.
@@ -47,8 +48,8 @@ func (s *Store) EndImport(ctx context.Context, seq int64, i bridge.Import) error
 func (s *Store) FailImports(ctx context.Context, reason string) (undoing []ImportRecord, err error) {
 	err = s.writeAs(ctx, "look for unfinished imports", func(t *writeTx) {
 		t.Run("UPDATE imports SET state = ?, error = ?, ended_at = ? WHERE state = ?", string(bridge.ImportFailed), reason, t.at, string(bridge.ImportRunning))
-		r := &readTx{Conn: t.Conn, s: t.s}
-		undoing = sqlite.Collect(t.Conn, r.scanImport, selectImports+"state = ?", string(bridge.ImportUndoing))
+		r := t.s.Over(t.Conn)
+		undoing = sqlite.Collect(t.Conn, func(row *sqlite.Row) ImportRecord { return scanImport(r, row) }, selectImports+"state = ?", string(bridge.ImportUndoing))
 	})
 	return undoing, err
 }
@@ -57,19 +58,19 @@ const selectImports = `
 	SELECT seq, id, chat, token, family, state, error, started_at, ended_at, imported, duplicates, media, removed, about
 	FROM imports WHERE `
 
-func (r *readTx) scanImport(row *sqlite.Row) (i ImportRecord) {
+func scanImport(r *read.Snapshot, row *sqlite.Row) (i ImportRecord) {
 	var about []byte
 	row.Scan(&i.Seq, &i.ID, &i.ChatJID, &i.Token, &i.Tree, &i.State, &i.Error, &i.StartedAt, &i.EndedAt, &i.Imported, &i.Duplicates, &i.Media, &i.Removed, &about)
 	r.Decode(about, &i.ImportAbout)
-	i.ChatJID, i.Doubtful, i.UnknownNames = r.s.Canonical(i.ChatJID), []bridge.Doubt{}, []string{}
+	i.ChatJID, i.Doubtful, i.UnknownNames = r.People().Canonical(i.ChatJID), []bridge.Doubt{}, []string{}
 	return i
 }
 
 // Import returns an import. The error is [bridge.CodeNotFound] if its id is not stored.
 func (s *Store) Import(ctx context.Context, id string) (ImportRecord, error) {
-	return readAs(ctx, s, "read an import", func(r *readTx) (i ImportRecord) {
+	return read.As(ctx, s.Reader, "read an import", func(r *read.Snapshot) (i ImportRecord) {
 		for row := range r.Rows(selectImports+"id = ?", id) {
-			return r.scanImport(row)
+			return scanImport(r, row)
 		}
 		r.Fail(bridge.NoImport(id))
 		return i
@@ -78,30 +79,30 @@ func (s *Store) Import(ctx context.Context, id string) (ImportRecord, error) {
 
 // Imports lists imports, the newest first.
 func (s *Store) Imports(ctx context.Context, q bridge.ImportQuery) (bridge.Page[bridge.Import], error) {
-	return readAs(ctx, s, "list imports", func(r *readTx) bridge.Page[bridge.Import] {
+	return read.As(ctx, s.Reader, "list imports", func(r *read.Snapshot) bridge.Page[bridge.Import] {
 		var f sqlite.Filter
 		var seq int64
-		if r.After(listImports, q.Cursor, &seq) {
+		if r.After(read.ListImports, q.Cursor, &seq) {
 			f.Add("seq < ?", seq)
 		}
 		if q.Chat != "" {
-			f.Add("chat IN (SELECT value FROM json_each(?))", r.Encode(r.formsOf(q.Chat)))
+			f.Add("chat IN (SELECT value FROM json_each(?))", r.Encode(formsOf(r, q.Chat)))
 		}
 		if q.Only != nil {
-			f.Add("chat IN (SELECT value FROM json_each(?))", r.Encode(r.formsOf(q.Only...)))
+			f.Add("chat IN (SELECT value FROM json_each(?))", r.Encode(formsOf(r, q.Only...)))
 		}
-		return sqlite.Page(r.Conn, listImports, sqlite.LimitOf(q.Limit), selectImports+f.Where()+" ORDER BY seq DESC"+sqlite.Limited, append(f.Args, sqlite.LimitOf(q.Limit)+1), func(row *sqlite.Row) (bridge.Import, []any) {
-			i := r.scanImport(row)
+		return sqlite.Page(r.Conn, read.ListImports, sqlite.LimitOf(q.Limit), selectImports+f.Where()+" ORDER BY seq DESC"+sqlite.Limited, append(f.Args, sqlite.LimitOf(q.Limit)+1), func(row *sqlite.Row) (bridge.Import, []any) {
+			i := scanImport(r, row)
 			return i.Import, []any{i.Seq}
 		})
 	})
 }
 
 // formsOf returns the JIDs that chats may be stored under.
-func (r *readTx) formsOf(chats ...bridge.JID) []bridge.JID {
+func formsOf(r *read.Snapshot, chats ...bridge.JID) []bridge.JID {
 	forms := []bridge.JID{}
 	for _, jid := range chats {
-		forms = append(forms, jid, r.s.Canonical(jid), r.s.LIDOf(jid))
+		forms = append(forms, jid, r.People().Canonical(jid), r.People().LIDOf(jid))
 	}
 	return forms
 }
@@ -174,9 +175,9 @@ const maxTexts = 50_000
 
 // TextsBetween reads the newest 50,000 texts of a chat between two times, the newest first.
 func (s *Store) TextsBetween(ctx context.Context, chat bridge.JID, from, to time.Time, each func(text string, at time.Time)) error {
-	return s.read(ctx, func(r *readTx) {
+	return s.Read(ctx, func(r *read.Snapshot) {
 		for row := range r.Rows("SELECT content, timestamp FROM messages WHERE chat = ? AND timestamp >= ? AND timestamp < ? ORDER BY timestamp DESC LIMIT ?",
-			r.chatOf(chat), from.UnixMilli(), to.UnixMilli(), maxTexts) {
+			chatID(r, chat), from.UnixMilli(), to.UnixMilli(), maxTexts) {
 			var text string
 			var at bridge.Time
 			row.Scan(&text, &at)

@@ -6,16 +6,17 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/search"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/columns"
 	"bridged/internal/store/settings"
 )
 
 // fileBefore describes a stored message before an import gave it a file. Text is set if the import replaced the text, too.
 type fileBefore struct {
-	Type  string        `json:"t"`
-	Text  *string       `json:"c,omitempty"`
-	Media *mediaDetails `json:"m,omitempty"`
-	Ref   []byte        `json:"r,omitempty"`
-	Whole bool          `json:"w,omitempty"` // the import replaced all of this; else Ref alone
+	Type  string         `json:"t"`
+	Text  *string        `json:"c,omitempty"`
+	Media *columns.Media `json:"m,omitempty"`
+	Ref   []byte         `json:"r,omitempty"`
+	Whole bool           `json:"w,omitempty"` // the import replaced all of this; else Ref alone
 }
 
 // BeginUndo marks an import that has ended as being undone.
@@ -145,7 +146,7 @@ func (t *writeTx) removeFile(seq int64, before fileBefore) {
 	t.Run("DELETE FROM transcriptions WHERE message = ?", seq)
 	folded, bare := search.Columns(content, "")
 	t.Run("UPDATE messages SET type = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ? WHERE seq = ?",
-		before.Type, content, folded, bare, t.pack(d), d.hasLink(content), seq)
+		before.Type, content, folded, bare, t.pack(d), d.HasLink(content), seq)
 	t.s.index.MarkStale(t.Conn, seq)
 }
 
@@ -188,7 +189,7 @@ func (t *writeTx) reattribute(chat, name, from, to bridge.JID) bool {
 	}
 	is := t.EnsurePerson(to)
 	isMe := is.ID == t.People.OwnerID()
-	status := statusColumn(bridge.Message{FromMe: isMe, Status: new(bridge.DeliverySent)})
+	status := columns.StatusColumn(bridge.Message{FromMe: isMe, Status: new(bridge.DeliverySent)})
 	return t.Change(`
 		UPDATE messages SET sender = ?, from_me = ?, status = ? WHERE seq IN (
 			SELECT m.seq FROM messages m JOIN import_rows r ON r.message = m.seq AND r.name = ?

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // asks is a notification that somebody asks to be let into the club.
@@ -26,7 +27,7 @@ func asksNoMore(seconds int, people ...bridge.JID) bridge.GroupChange {
 // requestsTold returns what the log tells of requests: "+" and "-" with JIDs.
 func requestsTold(t *testing.T, s *Store) (told []string) {
 	t.Helper()
-	page, err := s.Events(t.Context(), EventQuery{Limit: 1000})
+	page, err := s.Events(t.Context(), read.EventQuery{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // wantLast compares the last message in the list of chats and in the chat.
@@ -72,7 +73,7 @@ func TestLastMessage_IsCutBetweenSigns(t *testing.T) {
 // messages its chats have.
 func TestPlans_OfTheLastMessagesAreLookUps(t *testing.T) {
 	s := newStore(t)
-	p := plan(t, s, lastMessagesQuery, []any{"[1]"})
+	p := plan(t, s, read.LastMessagesQuery, []any{"[1]"})
 	if strings.Contains(p, "TEMP B-TREE") || strings.Contains(p, "SCAN m") ||
 		!strings.Contains(p, "SEARCH m USING INTEGER PRIMARY KEY") || !strings.Contains(p, "messages_by_time (chat=?)") {
 		t.Errorf("planned as\n%s", p)

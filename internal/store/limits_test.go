@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // TestSave_StrangeIDsNeitherBlockNorCollide: the store takes any text as an id,
@@ -31,7 +32,7 @@ func TestSave_StrangeIDsNeitherBlockNorCollide(t *testing.T) {
 			t.Errorf("%.20q does not survive JSON: %q", given[i], back)
 		}
 	}
-	page, err := s.Events(context.Background(), EventQuery{Limit: 1000})
+	page, err := s.Events(context.Background(), read.EventQuery{Limit: 1000})
 	if err != nil || len(page.Events) == 0 {
 		t.Errorf("%d events, %v", len(page.Events), err)
 	}

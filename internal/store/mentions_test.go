@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // hails is a message of Carol's that mentions people.
@@ -74,7 +75,7 @@ func TestMentions_All(t *testing.T) {
 // no page its time.
 func TestMentions_AreLookedForSoFar(t *testing.T) {
 	s := newStore(t)
-	save(t, s, hails("@"+alice.User()+strings.Repeat("@1", maxTokens)+"@"+bob.User(), alice, bob))
+	save(t, s, hails("@"+alice.User()+strings.Repeat("@1", read.MaxTokens)+"@"+bob.User(), alice, bob))
 	c := message(t, s, club, "M1").ContextInfo
 	if c.Mentions[0].Token == nil || c.Mentions[1].Token != nil {
 		t.Errorf("mentions: %+v", c.Mentions)

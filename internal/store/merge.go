@@ -3,6 +3,7 @@ package store
 import (
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/columns"
 	"bridged/internal/store/people"
 	"bridged/internal/store/settings"
 )
@@ -178,7 +179,7 @@ func (t *writeTx) dropDuplicate(kept, dropped int64) {
 	status := int64(-1)
 	t.Find("SELECT ifnull(status, -1) FROM messages WHERE seq = ?", []any{dropped}, &status)
 	if status >= 0 {
-		d, err := delivery(status)
+		d, err := columns.Delivery(status)
 		t.Fail(err)
 		t.advanceStatus(kept, d)
 	}

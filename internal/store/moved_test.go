@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 const (
@@ -42,10 +43,10 @@ func TestIdentityChange_ANewNumberKeepsTheChat(t *testing.T) {
 			save(t, s, change)
 			save(t, s, bridge.Identity{PN: aliceNew, LID: aliceLID}, says(aliceLID, aliceLID, "A2", 2, "new number"))
 			ofAlice(t, s, aliceNew, aliceLID, []string{"A1", "A2"}, alice)
-			before := events(t, s, EventQuery{}).Next
+			before := events(t, s, read.EventQuery{}).Next
 			save(t, s, change, bridge.Identity{PN: alice, LID: aliceLID}) // both come again
 			ofAlice(t, s, aliceNew, aliceLID, []string{"A1", "A2"}, alice)
-			sameList(t, "told of what changed nothing", lines(events(t, s, EventQuery{After: before}).Events), nil)
+			sameList(t, "told of what changed nothing", lines(events(t, s, read.EventQuery{After: before}).Events), nil)
 			if list := chats(t, s, bridge.ChatQuery{}); len(list) != 1 || list[0].JID != aliceNew || list[0].Name != "Alice A." {
 				t.Errorf("chats: %+v", list)
 			}

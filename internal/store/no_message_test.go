@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // TestNoMessage_TakesThePlaceholderBack, with its unread, and tells of it as deleted. A
@@ -27,7 +28,7 @@ func TestNoMessage_TakesThePlaceholderBack(t *testing.T) {
 	if chat, err := s.Chat(ctx, alice); err != nil || chat.UnreadCount != 2 || chat.LastMessage.ID != "MINE" {
 		t.Errorf("chat %+v, %v", chat, err)
 	}
-	page, err := s.Events(ctx, EventQuery{After: before})
+	page, err := s.Events(ctx, read.EventQuery{After: before})
 	if err != nil || len(page.Events) != 1 {
 		t.Fatalf("the log tells %+v, %v", page.Events, err)
 	}

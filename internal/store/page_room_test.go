@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // smallPages is a store whose pages end before 300,000 bytes of JSON.
 func smallPages(t *testing.T) *Store {
 	s := newStore(t)
-	s.tuning.page = 300_000
+	s.Tuning.Page = 300_000
 	return s
 }
 
@@ -144,11 +145,11 @@ func TestSearch_PagesEndByBytes(t *testing.T) {
 func TestEvents_PagesEndByBytes(t *testing.T) {
 	s := smallPages(t)
 	longTexts(t, s)
-	s.tuning.page = 100 << 20
-	want := lines(events(t, s, EventQuery{Limit: 20_000}).Events)
-	s.tuning.page = 300_000
+	s.Tuning.Page = 100 << 20
+	want := lines(events(t, s, read.EventQuery{Limit: 20_000}).Events)
+	s.Tuning.Page = 300_000
 	var found []string
-	query := EventQuery{Limit: 1000}
+	query := read.EventQuery{Limit: 1000}
 	for more := true; more; {
 		page := events(t, s, query)
 		pageEnds(t, "the log", page.Events, func(e bridge.Event) string { return fmt.Sprint(e.ID) })

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // partsOf are all parts that a message may have, with a word in each.
@@ -78,7 +79,7 @@ func TestParts_AreShownEverywhere(t *testing.T) {
 	want := partsOf("one")
 	expires := at(60 + 86400)
 	shown := map[string]bridge.Message{"list": historyOf(t, s, alice)[0], "one": message(t, s, alice, "A1")}
-	page, err := s.Events(t.Context(), EventQuery{})
+	page, err := s.Events(t.Context(), read.EventQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/columns"
 )
 
 // A change may come before its message: long queues are not delivered in order. Then it is
@@ -256,7 +257,7 @@ type editFact struct {
 	Timestamp     bridge.Time
 	Type, Content string
 	ViewOnce      bool
-	Details       details
+	Details       columns.Details
 	Ref           bridge.MediaRef
 }
 
@@ -275,7 +276,7 @@ func (t *writeTx) packPending(fact bridge.Fact) (row pendingChange) {
 		row.fact = t.Encode(fact)
 		return row
 	}
-	edit := editFact{Timestamp: f.Timestamp, Type: f.New.MessageType, Content: f.New.Content, ViewOnce: f.New.ViewOnce, Details: detailsOf(f.New)}
+	edit := editFact{Timestamp: f.Timestamp, Type: f.New.MessageType, Content: f.New.Content, ViewOnce: f.New.ViewOnce, Details: columns.DetailsOf(f.New)}
 	if f.New.Media != nil {
 		edit.Ref = f.New.Media.Ref
 	}
@@ -299,7 +300,7 @@ func (t *writeTx) unpackEdit(row pendingChange) bridge.Fact {
 	var f editFact
 	t.Decode([]byte(row.fact), &f)
 	edited := bridge.Message{MessageType: f.Type, Content: f.Content, ViewOnce: f.ViewOnce, Raw: row.raw}
-	t.s.fill(&edited, f.Details, t.People.Find)
+	t.s.Fill(&edited, f.Details, t.People.Find)
 	if edited.Media != nil {
 		edited.Media.Ref = f.Ref
 	}

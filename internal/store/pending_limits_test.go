@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // TestPending_StrangersFillNothing and drive out nobody else's changes.
@@ -32,7 +33,7 @@ func TestPending_StrangersFillNothing(t *testing.T) {
 	huge.New.Raw = make([]byte, maxPendingSize+1)
 	save(t, s, huge)
 	var size int
-	err := s.read(t.Context(), func(r *readTx) {
+	err := s.Read(t.Context(), func(r *read.Snapshot) {
 		r.Find("SELECT sum(size) FROM pending_changes WHERE sender = ?", []any{string(carol)}, &size)
 	})
 	if err != nil || size > maxPendingSizeOfSender || size < maxPendingSizeOfSender/3 {

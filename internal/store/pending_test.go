@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 func poll(chat, sender bridge.JID, id string, seconds int) bridge.Message {
@@ -26,7 +27,7 @@ func rewritten(chat, editor bridge.JID, id string, seconds int, text string) bri
 // pendingCount returns how many changes wait.
 func pendingCount(t *testing.T, s *Store) (count int) {
 	t.Helper()
-	err := s.read(t.Context(), func(r *readTx) {
+	err := s.Read(t.Context(), func(r *read.Snapshot) {
 		r.Find("SELECT count(*) FROM pending_changes", nil, &count)
 	})
 	if err != nil {
@@ -192,7 +193,7 @@ func TestPending_ADeletedTextIsNeverReadable(t *testing.T) {
 		t.Error("nobody is told that a text was deleted")
 	}
 	settle(t, s)
-	page, err := s.Events(t.Context(), EventQuery{After: before})
+	page, err := s.Events(t.Context(), read.EventQuery{After: before})
 	if err != nil {
 		t.Fatal(err)
 	}

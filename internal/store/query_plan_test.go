@@ -8,13 +8,14 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/read"
 )
 
 // plan is SQLite's plan for a query, one step a line.
 func plan(t *testing.T, s *Store, query string, args []any) string {
 	t.Helper()
 	var steps []string
-	err := s.read(context.Background(), func(r *readTx) {
+	err := s.Read(context.Background(), func(r *read.Snapshot) {
 		for row := range r.Rows("EXPLAIN QUERY PLAN "+query, args...) {
 			var id, parent, unused int
 			var detail string
@@ -44,9 +45,9 @@ func wantCheap(t *testing.T, s *Store, query string, args []any) {
 }
 
 // wantCheapPage is [wantCheap] of the query of a page.
-func wantCheapPage(t *testing.T, s *Store, of func(*readTx) (string, []any)) (query string, args []any) {
+func wantCheapPage(t *testing.T, s *Store, of func(*read.Snapshot) (string, []any)) (query string, args []any) {
 	t.Helper()
-	if err := s.read(t.Context(), func(r *readTx) { query, args = of(r) }); err != nil {
+	if err := s.Read(t.Context(), func(r *read.Snapshot) { query, args = of(r) }); err != nil {
 		t.Fatal(err)
 	}
 	wantCheap(t, s, query, args)
@@ -57,15 +58,15 @@ func TestPlans_OfTheChatsListAreCheap(t *testing.T) {
 	s := newStore(t)
 	for _, kind := range []bridge.ChatType{"", bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual} {
 		for _, q := range []string{"", "x"} {
-			for _, cursor := range []string{"", sqlite.Cursor(listChats, 1, alice)} {
+			for _, cursor := range []string{"", sqlite.Cursor(read.ListChats, 1, alice)} {
 				for _, of := range []bridge.ChatKind{bridge.KindGroup, bridge.KindIndividual, bridge.KindCommunity, bridge.KindSelf, bridge.KindImported} {
-					wantCheapPage(t, s, func(r *readTx) (string, []any) {
-						return r.chatsQuery(bridge.ChatQuery{Type: kind, Kind: of, Q: q, Cursor: cursor})
+					wantCheapPage(t, s, func(r *read.Snapshot) (string, []any) {
+						return r.ChatsQuery(bridge.ChatQuery{Type: kind, Kind: of, Q: q, Cursor: cursor})
 					})
 				}
 				for _, offset := range []int{0, 100} {
-					wantCheapPage(t, s, func(r *readTx) (string, []any) {
-						return r.chatsQuery(bridge.ChatQuery{Type: kind, Q: q, Cursor: cursor, Offset: offset})
+					wantCheapPage(t, s, func(r *read.Snapshot) (string, []any) {
+						return r.ChatsQuery(bridge.ChatQuery{Type: kind, Q: q, Cursor: cursor, Offset: offset})
 					})
 				}
 			}
@@ -76,9 +77,9 @@ func TestPlans_OfTheChatsListAreCheap(t *testing.T) {
 func TestPlans_OfTheContactsListAreCheap(t *testing.T) {
 	s := newStore(t)
 	for _, q := range []string{"", "x", "+1 555"} {
-		for _, cursor := range []string{"", sqlite.Cursor(listContacts, false, "x", 1), sqlite.Cursor(listContacts, true, "1", 1)} {
-			query, args := wantCheapPage(t, s, func(r *readTx) (string, []any) {
-				return r.contactsQuery(bridge.ContactQuery{Q: q, Cursor: cursor})
+		for _, cursor := range []string{"", sqlite.Cursor(read.ListContacts, false, "x", 1), sqlite.Cursor(read.ListContacts, true, "1", 1)} {
+			query, args := wantCheapPage(t, s, func(r *read.Snapshot) (string, []any) {
+				return r.ContactsQuery(bridge.ContactQuery{Q: q, Cursor: cursor})
 			})
 			p := plan(t, s, query, args)
 			if cursor != "" && !strings.Contains(p, "SEARCH p USING INDEX people_by_name ((nameless,sort_key)>(?,?))") {
@@ -86,7 +87,7 @@ func TestPlans_OfTheContactsListAreCheap(t *testing.T) {
 			}
 		}
 	}
-	wantCheap(t, s, contactQuery, []any{string(alice)})
+	wantCheap(t, s, read.ContactQuery, []any{string(alice)})
 }
 
 func TestPlans_OfHistoriesAreCheap(t *testing.T) {
@@ -100,15 +101,15 @@ func TestPlans_OfHistoriesAreCheap(t *testing.T) {
 			func() { q.Until = ptr(at(2)) },
 			func() { q.Sender = alice },
 			func() { q.Q = "text" },
-			func() { q.Cursor = sqlite.Cursor(listMessages, 1, 1) },
+			func() { q.Cursor = sqlite.Cursor(read.ListMessages, 1, 1) },
 		} {
 			if bits>>i&1 == 1 {
 				set()
 			}
 		}
-		err := s.read(context.Background(), func(r *readTx) {
-			h := r.historyQuery(1, q)
-			query, args := historyPage(r.Conn, h, 1)
+		err := s.Read(context.Background(), func(r *read.Snapshot) {
+			h := r.HistoryQuery(1, q)
+			query, args := read.HistoryPage(r.Conn, h, 1)
 			t.Run(fmt.Sprintf("%06b", bits), func(t *testing.T) { wantCheap(t, s, query, args) })
 			n++
 		})
@@ -140,5 +141,5 @@ func TestPlans_OfLookUpsAreCheap(t *testing.T) {
 // The chats that have new messages are found in the index of the list, and
 // their messages by time.
 func TestPlans_OfCountsAreCheap(t *testing.T) {
-	wantCheap(t, newStore(t), countQuery, []any{1, -1})
+	wantCheap(t, newStore(t), read.CountQuery, []any{1, -1})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // reading lists every exported method that reads.
@@ -26,7 +27,7 @@ func reading(s *Store) map[string]func(context.Context) error {
 		},
 		"Group":             func(ctx context.Context) error { _, err := s.Group(ctx, club); return err },
 		"GroupsWithoutInfo": func(ctx context.Context) error { _, err := s.GroupsWithoutInfo(ctx); return err },
-		"Events":            func(ctx context.Context) error { _, err := s.Events(ctx, EventQuery{Limit: 10}); return err },
+		"Events":            func(ctx context.Context) error { _, err := s.Events(ctx, read.EventQuery{Limit: 10}); return err },
 		"LastEvent":         func(ctx context.Context) error { _, err := s.LastEvent(ctx); return err },
 		"SendKey":           func(ctx context.Context) error { _, _, err := s.SendKey(ctx, "key"); return err },
 		"Setting":           func(ctx context.Context) error { _, err := s.Setting(ctx, "a setting"); return err },
@@ -100,7 +101,7 @@ func ruin(t *testing.T, s *Store) {
 		}
 		s.readers <- r // in any case: the store waits for it when it is closed
 	}
-	s.eventReads.Store(new(eventReads))
+	s.Forget()
 }
 
 // TestRead_RowsThatCannotBeDecodedAreDamage is for damage that SQLite does not

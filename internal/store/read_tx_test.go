@@ -2,6 +2,8 @@ package store
 
 import (
 	"testing"
+
+	"bridged/internal/store/read"
 )
 
 // TestRead_EndsBehindAPanic: the connection is used for the next one.
@@ -14,10 +16,10 @@ func TestRead_EndsBehindAPanic(t *testing.T) {
 					t.Error("the panic was swallowed")
 				}
 			}()
-			_ = s.read(t.Context(), func(*readTx) { panic("of a reader") })
+			_ = s.Read(t.Context(), func(*read.Snapshot) { panic("of a reader") })
 		}()
 	}
-	err := s.read(t.Context(), func(r *readTx) {
+	err := s.Read(t.Context(), func(r *read.Snapshot) {
 		r.Run("SELECT count(*) FROM messages")
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bridged/internal/sqlite"
+	"bridged/internal/store/read"
 )
 
 // TestReleaseMemory_GivesPagesBack: what a connection keeps of the database it
@@ -55,7 +56,7 @@ func TestConnections_KeepFewPages(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "bridged.db"))
 	var reader, writer int
 	err := errors.Join(
-		s.read(t.Context(), func(r *readTx) { r.Find("PRAGMA cache_size", nil, &reader) }),
+		s.Read(t.Context(), func(r *read.Snapshot) { r.Find("PRAGMA cache_size", nil, &reader) }),
 		s.write(t.Context(), func(w *writeTx) {
 			w.Find("PRAGMA cache_size", nil, &writer)
 		}),

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"bridged/internal/store/storefile"
-
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
+	"bridged/internal/store/storefile"
 )
 
 func TestRetain_RemovesWhatIsOldAndKeepsTheRestTrue(t *testing.T) {
@@ -41,7 +41,7 @@ func TestRetain_RemovesWhatIsOldAndKeepsTheRestTrue(t *testing.T) {
 		settle(t, w.s)
 	}
 	var left int
-	err = w.s.read(context.Background(), func(r *readTx) {
+	err = w.s.Read(context.Background(), func(r *read.Snapshot) {
 		r.Find(`SELECT (SELECT count(*) FROM blocks b WHERE NOT EXISTS
 			(SELECT 1 FROM messages WHERE seq BETWEEN b.id * 32 AND b.id * 32 + 31))
 			+ (SELECT count(*) FROM packs WHERE id >> 12 NOT IN (SELECT id FROM blocks))
@@ -151,9 +151,9 @@ func TestNumbers_AreNeverGivenTwice(t *testing.T) {
 	}
 	save(t, s, says(alice, alice, "A3", 3, "new"))
 	var seq int64
-	err = s.read(ctx, func(r *readTx) { r.Find("SELECT seq FROM messages", nil, &seq) })
+	err = s.Read(ctx, func(r *read.Snapshot) { r.Find("SELECT seq FROM messages", nil, &seq) })
 	if err != nil || seq != 3 {
 		t.Errorf("seq %d, want 3: %v", seq, err)
 	}
-	sameList(t, "events", lines(events(t, s, EventQuery{After: last}).Events), []string{"4 message.created A3 new"})
+	sameList(t, "events", lines(events(t, s, read.EventQuery{After: last}).Events), []string{"4 message.created A3 new"})
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"bridged/internal/store/people"
-
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 	"bridged/internal/store/settings"
 )
 
@@ -124,8 +123,17 @@ func (t *writeTx) save(fact bridge.Fact) {
 	}
 }
 
-// OwnerOf returns whose account the store holds, and reports whether that is known yet.
-func (s *Store) OwnerOf(ctx context.Context) (owner bridge.Owner, known bool, err error) {
-	err = s.read(ctx, func(r *readTx) { owner, known = people.ReadOwner(r.Conn) })
-	return owner, known, err
+// saveNewChat counts the first message of a chat, or refuses it. One that fails counts: the
+// network has seen it. Another try in the same chat does not count again.
+func (t *writeTx) saveNewChat(f bridge.NewChat) {
+	if !f.Limit.IsLimited() || !f.Chat.IsPerson() {
+		return
+	}
+	c := t.ensureChat(f.Chat)
+	if c.person == t.People.OwnerID() || !read.IsNewChat(t.Conn, t.People.Canonical(f.Chat)) {
+		return
+	}
+	t.Run("DELETE FROM new_chats WHERE at <= ?", t.at-read.NewChatLife.Milliseconds())
+	read.MayBegin(t.Conn, f.Limit, t.at)
+	t.Run("INSERT INTO new_chats (chat, at) VALUES (?, ?)", c.id, t.at)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 func album(chat, sender bridge.JID, id string, seconds int) bridge.Message {
@@ -79,7 +80,7 @@ func TestAlbum_OfSomebodyElseTakesNoPart(t *testing.T) {
 			save(t, s, its)
 			changed := map[string][]bridge.MessageField{}
 			updates := bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}
-			for _, e := range events(t, s, EventQuery{After: before, EventFilter: updates}).Events {
+			for _, e := range events(t, s, read.EventQuery{After: before, EventFilter: updates}).Events {
 				changed[e.Message.ID] = e.Changes.Fields
 				if e.Message.AlbumID != nil {
 					t.Errorf("the event shows the album %s", *e.Message.AlbumID)

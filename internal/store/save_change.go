@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/columns"
+	"bridged/internal/store/read"
 )
 
 // saveAnswer keeps a person's answer to a message, by a query that leaves a later answer as it
@@ -34,7 +36,7 @@ func (t *writeTx) saveReaction(f bridge.ReactionChange) {
 	if seq != 0 {
 		t.countReactions(seq)
 		by := t.EnsurePerson(f.Sender).ID
-		t.logChange(seq, messageChange{Changes: []bridge.MessageField{bridge.ChangedReactions}, Reactions: []reactionChange{{by, f.Emoji, f.Timestamp.UnixMilli()}}})
+		t.logChange(seq, columns.MessageChange{Changes: []bridge.MessageField{bridge.ChangedReactions}, Reactions: []columns.ReactionChange{{Sender: by, Emoji: f.Emoji, Timestamp: f.Timestamp.UnixMilli()}}})
 	}
 }
 
@@ -44,9 +46,9 @@ func (t *writeTx) saveVote(f bridge.PollVote) {
 		INSERT INTO votes (message, person, hashes, timestamp) VALUES (?, ?, ?, ?)
 		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
 		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.hashes != hashes`,
-		notNil(slices.Concat(f.Hashes...)), f.Timestamp.UnixMilli())
+		read.NotNil(slices.Concat(f.Hashes...)), f.Timestamp.UnixMilli())
 	if seq != 0 {
-		t.logChange(seq, messageChange{Changes: []bridge.MessageField{bridge.ChangedPoll}, Voters: []int64{t.EnsurePerson(f.Voter).ID}})
+		t.logChange(seq, columns.MessageChange{Changes: []bridge.MessageField{bridge.ChangedPoll}, Voters: []int64{t.EnsurePerson(f.Voter).ID}})
 	}
 }
 

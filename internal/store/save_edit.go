@@ -3,10 +3,10 @@ package store
 import (
 	"cmp"
 
-	"bridged/internal/store/people"
-
 	"bridged/internal/bridge"
 	"bridged/internal/search"
+	"bridged/internal/store/columns"
+	"bridged/internal/store/people"
 )
 
 // saveEdit replaces the content of a message, for its author alone. An older edit
@@ -54,9 +54,9 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	if f.Upload != nil {
 		edited = m.edited
 	}
-	d := detailsOf(f.New)
-	d.keepMarks(before)
-	d.keepCopy(before)
+	d := columns.DetailsOf(f.New)
+	d.KeepMarks(before)
+	d.KeepCopy(before)
 	t.recordQuote(f.New, m.seq)
 	isNewFile := t.replacesFile(m.seq, before.Media, f.New.Media)
 	if !isNewFile {
@@ -66,7 +66,7 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	changed := t.Change(`
 		UPDATE messages SET type = ?1, content = ?2, folded = ?3, bare = ?8, details = ?4, edited_at = nullif(?5, 0), has_link = ?7
 		WHERE seq = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, nullif(?5, 0))`,
-		f.New.MessageType, f.New.Content, folded, t.pack(d), edited, m.seq, d.hasLink(f.New.Content), bare)
+		f.New.MessageType, f.New.Content, folded, t.pack(d), edited, m.seq, d.HasLink(f.New.Content), bare)
 	if changed == 0 {
 		return
 	}
@@ -93,10 +93,10 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 
 // recaption completes the edit of a caption, which may come without the file, with the
 // file of the message. It is not ok where the message takes no caption.
-func (t *writeTx) recaption(m target, f *mediaDetails, edited bridge.Message) (_ bridge.Message, ok bool) {
+func (t *writeTx) recaption(m target, f *columns.Media, edited bridge.Message) (_ bridge.Message, ok bool) {
 	stored := t.rawOf(m.seq)
 	edited.Raw, ok = t.s.o.MergeEdit(stored.Raw, edited.Raw)
-	edited.MessageType, edited.ViewOnce, edited.Media = m.kind, stored.ViewOnce, f.shown("", "")
+	edited.MessageType, edited.ViewOnce, edited.Media = m.kind, stored.ViewOnce, f.Shown("", "")
 	edited.Media.Caption, edited.Media.Ref = edited.Content, stored.Media.Ref
 	return edited, ok
 }
@@ -111,7 +111,7 @@ func (t *writeTx) rawOf(seq int64) bridge.Message {
 }
 
 // keepQuote gives an edit without a quote the message's: quotes cannot be edited.
-func keepQuote(before *contextDetails, edited *bridge.Message) {
+func keepQuote(before *columns.MessageContext, edited *bridge.Message) {
 	if before == nil || before.QuotedID == nil || edited.ContextInfo != nil && edited.ContextInfo.QuotedMsgID != nil {
 		return
 	}
@@ -200,7 +200,7 @@ func (t *writeTx) joinAlbumLate(m bridge.Message, seq int64) {
 	if d.Parts != nil && d.Parts.AlbumID != nil {
 		return
 	}
-	d.keepMarks(details{Pin: d.Pin, Keep: d.Keep, Parts: &partsDetails{AlbumID: m.AlbumID}})
+	d.KeepMarks(columns.Details{Pin: d.Pin, Keep: d.Keep, Parts: &columns.Parts{AlbumID: m.AlbumID}})
 	t.changeDetails(seq, d, bridge.ChangedAlbumID)
 	t.joinAlbum(seq, m.AlbumID)
 }

@@ -1,11 +1,9 @@
 package store
 
 import (
-	"cmp"
-	"slices"
-
 	"bridged/internal/bridge"
 	"bridged/internal/search"
+	"bridged/internal/store/columns"
 )
 
 // savePin pins a message, or unpins it. The last one counts, from any member.
@@ -14,7 +12,7 @@ func (t *writeTx) savePin(f bridge.Pin) {
 	if m.seq == 0 {
 		return
 	}
-	pin := pinDetails{At: f.Timestamp.UnixMilli(), Until: millis(f.Until)}
+	pin := columns.Pin{At: f.Timestamp.UnixMilli(), Until: millis(f.Until)}
 	if d.Pin != nil && (*d.Pin == pin || d.Pin.At > pin.At) {
 		return
 	}
@@ -29,33 +27,17 @@ func (t *writeTx) saveKeep(f bridge.Keep) {
 	if m.seq == 0 {
 		return
 	}
-	keep := keepDetails{Kept: f.Kept, ByAuthor: t.isAuthor(m, f.By), At: f.Timestamp.UnixMilli()}
-	if !keep.replaces(d.Keep) {
+	keep := columns.Keep{Kept: f.Kept, ByAuthor: t.isAuthor(m, f.By), At: f.Timestamp.UnixMilli()}
+	if !keep.Replaces(d.Keep) {
 		return
 	}
 	d.Keep = &keep
 	t.changeDetails(m.seq, d, bridge.ChangedKept)
 }
 
-// replaces reports whether a decision counts instead of another; nil for none.
-func (k keepDetails) replaces(before *keepDetails) bool {
-	switch {
-	case before == nil:
-		return true
-	case k == *before:
-		return false
-	case k.ByAuthor != before.ByAuthor && (k.isFinal() || before.isFinal()):
-		return k.isFinal()
-	}
-	return k.At >= before.At
-}
-
-// isFinal reports whether only the author can change it.
-func (k keepDetails) isFinal() bool { return k.ByAuthor && !k.Kept }
-
 // marked returns the message that a person wants to mark for everybody, without a seq
 // where they may not. Where the message or the group is not known yet, the fact waits.
-func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge.JID) (target, details) {
+func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge.JID) (target, columns.Details) {
 	m, found := t.findMessage(chat, id)
 	allowed, known := false, false
 	if found {
@@ -70,7 +52,7 @@ func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge
 	case !known:
 		t.postpone(fact)
 	}
-	return target{}, details{}
+	return target{}, columns.Details{}
 }
 
 // mayMark reports whether a person may mark messages of the chat for everybody: only admins
@@ -106,30 +88,19 @@ func (t *writeTx) savePollOption(f bridge.PollOptionAdded) {
 		return
 	}
 	t.EnsurePerson(f.By)
-	if d.Poll.add(addedOption{Name: f.Name, By: f.By, At: f.Timestamp.UnixMilli()}) {
+	if d.Poll.Add(columns.AddedOption{Name: f.Name, By: f.By, At: f.Timestamp.UnixMilli()}) {
 		t.changeDetails(m.seq, d, bridge.ChangedPoll)
 	}
 }
 
-// add adds an option and reports whether it is new. Added options are ordered by time.
-func (p *pollDetails) add(option addedOption) bool {
-	if slices.Contains(p.Options, option.Name) || len(p.Options)+len(p.Added) >= bridge.MaxPollOptions ||
-		slices.ContainsFunc(p.Added, func(o addedOption) bool { return o.Name == option.Name }) {
-		return false
-	}
-	p.Added = append(p.Added, option)
-	slices.SortStableFunc(p.Added, func(a, b addedOption) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Name, b.Name)) })
-	return true
-}
-
 // detailsIn decodes the column.
-func (t *writeTx) detailsIn(column string) (d details) {
+func (t *writeTx) detailsIn(column string) (d columns.Details) {
 	t.Decode([]byte(column), &d)
 	return d
 }
 
 // changeDetails replaces the details of a message, and logs which field that changes.
-func (t *writeTx) changeDetails(seq int64, d details, field bridge.MessageField) {
+func (t *writeTx) changeDetails(seq int64, d columns.Details, field bridge.MessageField) {
 	t.Run("UPDATE messages SET details = ? WHERE seq = ?", t.pack(d), seq)
 	t.messageChanged(seq, field)
 }
@@ -147,10 +118,10 @@ func (t *writeTx) mergeMarks(kept, dropped int64) {
 	if d.Pin != nil && (other.Pin == nil || other.Pin.At < d.Pin.At) {
 		other.Pin = d.Pin
 	}
-	if d.Keep != nil && (other.Keep == nil || d.Keep.replaces(other.Keep)) {
+	if d.Keep != nil && (other.Keep == nil || d.Keep.Replaces(other.Keep)) {
 		other.Keep = d.Keep
 	}
-	d.keepMarks(other)
+	d.KeepMarks(other)
 	if d.Transcript == nil && d.Media != nil {
 		d.Transcript = other.Transcript
 	}
@@ -162,22 +133,4 @@ func (t *writeTx) mergeMarks(kept, dropped int64) {
 	} else if d.Media != nil {
 		t.Run("UPDATE OR IGNORE transcriptions SET message = ? WHERE message = ?", kept, dropped)
 	}
-}
-
-// keepMarks keeps details that neither an edit nor the real message of a placeholder has:
-// pins, added options, how the message came to the chat.
-func (d *details) keepMarks(before details) {
-	d.Pin, d.Keep = before.Pin, before.Keep
-	if d.Poll != nil && before.Poll != nil {
-		d.Poll.Extensible = d.Poll.Extensible || before.Poll.Extensible
-		for _, option := range before.Poll.Added {
-			d.Poll.add(option)
-		}
-	}
-	if before.Parts == nil || before.Parts.Referral == nil && before.Parts.AlbumID == nil {
-		return
-	}
-	parts := *cmp.Or(d.Parts, new(partsDetails))
-	parts.Referral, parts.AlbumID = cmp.Or(parts.Referral, before.Parts.Referral), cmp.Or(parts.AlbumID, before.Parts.AlbumID)
-	d.Parts = &parts
 }

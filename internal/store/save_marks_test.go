@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // lockedClub is a group that only its admin Alice may change.
@@ -34,7 +35,7 @@ func keep(chat, by bridge.JID, id string, seconds int, kept bool) bridge.Keep {
 // toldSince returns the types of the events behind a number.
 func toldSince(t *testing.T, s *Store, after int64) (types []bridge.EventType) {
 	t.Helper()
-	page, err := s.Events(t.Context(), EventQuery{After: after, Limit: 100})
+	page, err := s.Events(t.Context(), read.EventQuery{After: after, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +285,7 @@ func TestEventResponse_TheLatestOfEachCounts(t *testing.T) {
 	if m := message(t, s, club, "E"); m.Event != nil {
 		t.Errorf("a deleted event: %+v", m.Event)
 	}
-	err := s.read(context.Background(), func(r *readTx) {
+	err := s.Read(context.Background(), func(r *read.Snapshot) {
 		var left int
 		if r.Find("SELECT count(*) FROM event_responses", nil, &left); left == 0 {
 			return

@@ -3,11 +3,12 @@ package store
 import (
 	"strconv"
 
-	"bridged/internal/store/people"
-
 	"bridged/internal/bridge"
 	"bridged/internal/search"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/columns"
+	"bridged/internal/store/people"
+	"bridged/internal/store/read"
 	"bridged/internal/store/settings"
 )
 
@@ -56,7 +57,7 @@ func (t *writeTx) countNew(m bridge.Message, c chatRow, seq int64) {
 		unread = 1
 	}
 	t.countMessage(c.id, m.Timestamp.UnixMilli(), unread)
-	if m.FromMe && !m.Imported && statusColumn(m) != int64(statusPending) {
+	if m.FromMe && !m.Imported && columns.StatusColumn(m) != int64(columns.StatusPending) {
 		t.readUpTo(c.id, seq)
 	}
 }
@@ -83,14 +84,14 @@ const unknownSender bridge.JID = "0@" + bridge.ServerUser
 
 // insertMessage returns 0 where the message is stored already.
 func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender people.Person) int64 {
-	seq, d := t.numbers.seq+1, detailsOf(m)
+	seq, d := t.numbers.seq+1, columns.DetailsOf(m)
 	folded, bare := search.Columns(m.Content, "")
 	added := t.Change(`
 		INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, bare, details, has_link, status, imported)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chat, id) DO NOTHING`,
 		seq, c.id, m.ID, sender.ID, m.FromMe, m.Timestamp.UnixMilli(), m.MessageType, m.PushName,
-		m.Content, folded, bare, t.pack(d), d.hasLink(m.Content), statusColumn(m), m.Imported)
+		m.Content, folded, bare, t.pack(d), d.HasLink(m.Content), columns.StatusColumn(m), m.Imported)
 	if added == 0 {
 		return 0
 	}
@@ -165,13 +166,13 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender peo
 	if stored.deleted != 0 || stored.fromMe != m.FromMe || !t.couldBeOne(stored.sender, sender) {
 		return
 	}
-	d := detailsOf(m)
-	d.keepMarks(t.detailsIn(stored.details))
+	d := columns.DetailsOf(m)
+	d.KeepMarks(t.detailsIn(stored.details))
 	folded, bare := search.Columns(m.Content, "")
 	t.Run(`
 		UPDATE messages SET sender = ?, type = ?, push_name = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ?, status = ?, edited_at = NULL
 		WHERE seq = ?`,
-		sender.ID, m.MessageType, m.PushName, m.Content, folded, bare, t.pack(d), d.hasLink(m.Content), statusColumn(m), stored.seq)
+		sender.ID, m.MessageType, m.PushName, m.Content, folded, bare, t.pack(d), d.HasLink(m.Content), columns.StatusColumn(m), stored.seq)
 	t.insertRaw(m, stored.seq)
 	t.recordQuote(m, stored.seq)
 	t.queueTranscript(stored.seq, m)
@@ -245,7 +246,7 @@ func (t *writeTx) rejectForeignParts(m bridge.Message, seq int64) {
 		SELECT part.seq FROM messages album
 		CROSS JOIN (SELECT message FROM album_parts WHERE album = ? LIMIT ?) p
 		CROSS JOIN messages part ON part.seq = p.message AND part.chat = album.chat AND part.sender != album.sender
-		WHERE album.seq = ?`, m.ID, mostParts, seq)
+		WHERE album.seq = ?`, m.ID, read.MostParts, seq)
 	for _, part := range parts {
 		t.messageChanged(part, bridge.ChangedAlbumID)
 	}

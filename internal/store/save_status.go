@@ -3,64 +3,24 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
-
-	"bridged/internal/store/storefile"
 
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/columns"
 	"bridged/internal/store/settings"
 )
-
-// The delivery statuses in the column status.
-const (
-	statusPending = 0
-	statusFailed  = 5
-)
-
-var deliveries = [...]bridge.Delivery{
-	statusPending: bridge.DeliveryPending,
-	1:             bridge.DeliverySent,
-	2:             bridge.DeliveryDelivered,
-	3:             bridge.DeliveryRead,
-	4:             bridge.DeliveryPlayed,
-	statusFailed:  bridge.DeliveryFailed,
-}
-
-// delivery returns the delivery with a number; an unknown one is damage.
-func delivery(status int64) (bridge.Delivery, error) {
-	if status < 0 || status >= int64(len(deliveries)) {
-		return "", storefile.Database.Damaged(fmt.Errorf("a message has the status %d", status))
-	}
-	return deliveries[status], nil
-}
-
-// statusOf returns the number of a delivery, -1 for none that we know.
-func statusOf(d bridge.Delivery) int64 { return int64(slices.Index(deliveries[:], d)) }
-
-// statusColumn returns null for other people's messages. An own one without a status was
-// sent by the phone.
-func statusColumn(m bridge.Message) any {
-	if !m.FromMe {
-		return nil
-	}
-	if m.Status == nil || statusOf(*m.Status) < 0 {
-		return statusOf(bridge.DeliverySent)
-	}
-	return statusOf(*m.Status)
-}
 
 // advanceStatus moves the status of an own message forward, never back: to failed only from
 // pending, and from failed by a receipt, which proves that the message did go out.
 func (t *writeTx) advanceStatus(seq int64, to bridge.Delivery) {
-	status := statusOf(to)
-	if status <= statusPending {
+	status := columns.StatusOf(to)
+	if status <= columns.StatusPending {
 		return
 	}
 	condition := "status < ?1 OR status = ?3"
-	from := statusFailed
-	if status == statusFailed {
-		condition, from = "status = ?3", statusPending
+	from := columns.StatusFailed
+	if status == columns.StatusFailed {
+		condition, from = "status = ?3", columns.StatusPending
 	}
 	if t.Change("UPDATE messages SET status = ?1 WHERE seq = ?2 AND ("+condition+")", status, seq, from) > 0 {
 		t.appendEvent(bridge.EventMessageStatus, seq, 0)
@@ -71,7 +31,7 @@ func (t *writeTx) advanceStatus(seq int64, to bridge.Delivery) {
 // the account has read what came before it.
 func (t *writeTx) advanceMessage(m target, to bridge.Delivery) {
 	t.advanceStatus(m.seq, to)
-	hadLeft := m.status != statusPending && m.status != statusFailed
+	hadLeft := m.status != columns.StatusPending && m.status != columns.StatusFailed
 	if !hadLeft && to != bridge.DeliveryPending && to != bridge.DeliveryFailed {
 		t.readUpTo(m.chat, m.seq)
 	}
@@ -112,7 +72,7 @@ func (t *writeTx) saveSendResult(f bridge.SendResult) {
 // unfinishedQuery selects pending messages that no live key may still send.
 var unfinishedQuery = fmt.Sprintf(`
 	SELECT seq FROM messages WHERE status = %d AND NOT EXISTS
-		(SELECT 1 FROM send_keys WHERE send_keys.msg_id = messages.id AND send_keys.at > ?)`, statusPending)
+		(SELECT 1 FROM send_keys WHERE send_keys.msg_id = messages.id AND send_keys.at > ?)`, columns.StatusPending)
 
 // FailPending makes messages failed that were being sent when the program ended, unless a
 // live Idempotency-Key may still send them.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 func TestMessage_ShowsEveryFieldThatWasSaved(t *testing.T) {
@@ -176,7 +177,7 @@ func TestStatus_IsLoggedWithoutWhatPairingNeeds(t *testing.T) {
 	save(t, s, status)
 	sameList(t, "events", logged(t, s), []string{"account.status "})
 	var data string
-	err := s.read(context.Background(), func(r *readTx) {
+	err := s.Read(context.Background(), func(r *read.Snapshot) {
 		r.Find("SELECT data FROM events", nil, &data)
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // fullBlocks saves enough messages of one chat for n blocks, and two more.
@@ -20,7 +21,7 @@ func fullBlocks(t *testing.T, s *Store, chat bridge.JID, n int) {
 // countOf returns the number that a query returns.
 func countOf(t *testing.T, s *Store, query string) (n int) {
 	t.Helper()
-	err := s.read(t.Context(), func(r *readTx) { r.Find(query, nil, &n) })
+	err := s.Read(t.Context(), func(r *read.Snapshot) { r.Find(query, nil, &n) })
 	if err != nil {
 		t.Fatal(err)
 	}

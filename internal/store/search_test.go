@@ -17,6 +17,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/folding"
 	"bridged/internal/search"
+	"bridged/internal/store/read"
 )
 
 func contains(content, q string, by bridge.Fold) bool {
@@ -180,7 +181,7 @@ var worldChats = []bridge.JID{alice, bob, carol, club, "120363000000000002@g.us"
 
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{t: t, s: newStore(t), r: rand.New(rand.NewPCG(seed, 1))}
-	w.s.tuning, w.s.index.OfSender = tuning{small: 30, page: bridge.PageBytes, look: 40}, 2
+	w.s.Tuning, w.s.index.OfSender = read.Tuning{Small: 30, Page: bridge.PageBytes, Look: 40}, 2
 	save(t, w.s, owner())
 	return w
 }

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 func TestSize_GrowsWithWhatIsStored(t *testing.T) {
 	s := newStore(t)
-	size := func() Size {
+	size := func() read.Size {
 		size, err := s.Size(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -23,17 +23,27 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"bridged/internal/store/people"
-
-	"bridged/internal/store/storefile"
+	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
 	"bridged/internal/search"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/people"
+	"bridged/internal/store/read"
 	"bridged/internal/store/settings"
+	"bridged/internal/store/storefile"
+)
 
-	"github.com/rs/zerolog"
+// The types of the queries of [read.Reader], for callers that have a store.
+type (
+	EventQuery = read.EventQuery
+	EventPage  = read.EventPage
+	EventRef   = read.EventRef
+	EventRefs  = read.EventRefs
+	Post       = read.Post
+	Counts     = read.Counts
+	Size       = read.Size
 )
 
 // Options says how a store is opened.
@@ -64,6 +74,7 @@ type Options struct {
 // Store is an open store. All methods may be called at the same time.
 type Store struct {
 	*settings.Tables
+	*read.Reader
 
 	o      Options
 	people *people.Directory
@@ -76,9 +87,6 @@ type Store struct {
 	chats   map[bridge.JID]chatRow // found before; emptied when one may have changed
 	readers chan *sqlite.Conn
 	opened  int // of them
-	tuning  tuning
-
-	eventReads atomic.Pointer[eventReads]
 
 	// waking guards changed.
 	waking  sync.Mutex
@@ -96,16 +104,6 @@ type Store struct {
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 	closing sync.Once
-}
-
-// tuning has limits that tests change, to reach them with small stores.
-type tuning struct {
-	page int // bytes of JSON that the elements of a page take at most
-	// small is how many messages a chat has at most that is searched without the
-	// index: they are spread over as many packs.
-	small int
-	// look is how many messages a page with a filter looks at, or little more: then it ends.
-	look int
 }
 
 // Close finishes erasing deleted text (see [eraser.stop]), waits for writes and reads that are
@@ -217,12 +215,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		closed:  make(chan struct{}),
 		checked: make(chan struct{}),
 		queued:  make(chan struct{}, 1),
-		tuning:  tuning{small: 768, page: bridge.PageBytes, look: 1 << 14},
 		readers: make(chan *sqlite.Conn, max(minReaders, runtime.GOMAXPROCS(0))),
 	}
-	s.eventReads.Store(new(eventReads))
 	s.Tables = settings.New(transactions{s}, settings.Options{Log: o.Log, Spare: o.Spare, Transcribe: o.Transcribe})
 	s.index = search.New(transactions{s}, search.Options{Log: o.Log, BlockBits: o.blockBits, PackSize: o.packSize})
+	s.Reader = read.New(read.Options{View: transactions{s}.View, People: s.people, Index: s.index, Now: s.now, Log: o.Log})
 	s.eraser = newEraser(s)
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -270,7 +267,7 @@ func (s *Store) startClock(ctx context.Context) error {
 		return nil
 	}
 	var last bridge.Time
-	err := s.read(ctx, func(r *readTx) { r.Find("SELECT at FROM events ORDER BY id DESC LIMIT 1", nil, &last) })
+	err := s.Read(ctx, func(r *read.Snapshot) { r.Find("SELECT at FROM events ORDER BY id DESC LIMIT 1", nil, &last) })
 	s.o.Clock = bridge.NewClock(last.Time)
 	return err
 }

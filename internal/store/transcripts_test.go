@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 	"bridged/internal/store/settings"
 )
 
@@ -182,7 +183,7 @@ func TestTranscript_IsShownLoggedAndFound(t *testing.T) {
 	}
 	same("message", message(t, s, alice, "1").Transcript)
 	same("history", historyOf(t, s, alice)[0].Transcript)
-	page, err := s.Events(t.Context(), EventQuery{After: before})
+	page, err := s.Events(t.Context(), read.EventQuery{After: before})
 	if err != nil || len(page.Events) != 1 || len(page.Events[0].Changes.Fields) != 1 || page.Events[0].Changes.Fields[0] != bridge.ChangedTranscript {
 		t.Fatalf("events: %+v, %v", page.Events, err)
 	}

@@ -4,53 +4,19 @@ import (
 	"context"
 	"fmt"
 
-	"bridged/internal/store/people"
-
-	"bridged/internal/store/storefile"
-
-	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/people"
+	"bridged/internal/store/read"
 	"bridged/internal/store/settings"
+	"bridged/internal/store/storefile"
 )
-
-// readTx is one consistent view of the store, for reading.
-type readTx struct {
-	*sqlite.Conn
-	s *Store
-
-	limit *limit // of the reader; nil for none
-}
-
-// read runs f on one snapshot.
-func (s *Store) read(ctx context.Context, f func(*readTx)) error {
-	var r *sqlite.Conn
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-s.closed:
-		return errClosed()
-	case r = <-s.readers:
-	}
-	defer func() { s.readers <- r }()
-	return storefile.ExplainRead(ctx, r.View(ctx, func() { f(&readTx{Conn: r, s: s}) }))
-}
-
-// readAs returns what f reads on one snapshot; what says what was tried.
-func readAs[T any](ctx context.Context, s *Store, what string, f func(*readTx) T) (T, error) {
-	var value T
-	if err := s.read(ctx, func(r *readTx) { value = f(r) }); err != nil {
-		var none T
-		return none, fmt.Errorf("%s: %w", what, err)
-	}
-	return value, nil
-}
 
 // writeTx is one write transaction.
 type writeTx struct {
 	people.Tx
 	s        *Store
 	at       int64
-	appended map[entryKey]bool
+	appended map[read.EntryKey]bool
 	changed  map[int64]*loggedChange // by message
 
 	numbers    numbers
@@ -65,19 +31,25 @@ type writeTx struct {
 type numbers struct{ seq, event int64 }
 
 func (s *Store) loadNumbers(ctx context.Context) error {
-	return s.read(ctx, func(r *readTx) {
-		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &s.numbers.seq)
-		s.numbers.seq = max(s.numbers.seq, settings.Number(r.Conn, settingLastSeq))
-		s.numbers.event, _ = settings.LastEvent(r.Conn)
+	return s.view(ctx, func(c *sqlite.Conn) {
+		c.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &s.numbers.seq)
+		s.numbers.seq = max(s.numbers.seq, settings.Number(c, settingLastSeq))
+		s.numbers.event, _ = settings.LastEvent(c)
 	})
 }
 
-// entryKey identifies an event of a transaction. Content is read later, so that one event
-// is enough.
-type entryKey struct {
-	event         bridge.EventType
-	message, chat int64
-	data          string
+// view runs f on one snapshot.
+func (s *Store) view(ctx context.Context, f func(*sqlite.Conn)) error {
+	var r *sqlite.Conn
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.closed:
+		return errClosed()
+	case r = <-s.readers:
+	}
+	defer func() { s.readers <- r }()
+	return storefile.ExplainRead(ctx, r.View(ctx, func() { f(r) }))
 }
 
 // write runs f in one immediate transaction, which does not end with ctx once it has begun:
@@ -125,8 +97,8 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 			return
 		}
 		clear(s.chats)
-		_ = s.people.Undo(s.writer)         // else before the next transaction
-		s.eventReads.Store(new(eventReads)) // one that is under way may name them
+		_ = s.people.Undo(s.writer) // else before the next transaction
+		s.Forget()                  // one that is under way may name them
 	}()
 	err := t.Update(func() {
 		f(t)
@@ -145,7 +117,7 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 func (s *Store) publish(t *writeTx) {
 	s.numbers = t.numbers
 	s.people.Committed()
-	s.eventReads.Store(new(eventReads))
+	s.Forget()
 	if len(t.appended) > 0 {
 		s.waking.Lock()
 		close(s.changed)
@@ -159,20 +131,25 @@ func (s *Store) publish(t *writeTx) {
 	}
 }
 
-// Canonical returns the JID that the API shows: the phone JID of a person if it is known. The JIDs of
-// groups and unknown people are returned unchanged.
-func (s *Store) Canonical(jid bridge.JID) bridge.JID { return s.people.Canonical(jid) }
+// transactions runs the transactions of packages search and settings.
+type transactions struct{ *Store }
 
-// LIDOf returns the LID of the person with any JID, "" if it is unknown.
-func (s *Store) LIDOf(jid bridge.JID) bridge.JID { return s.people.LIDOf(jid) }
+// View runs f on one snapshot.
+func (s transactions) View(ctx context.Context, f func(*sqlite.Conn)) error {
+	return s.view(ctx, f)
+}
 
-// UsernameOf returns the username of the person with any JID, nil if it is unknown.
-func (s *Store) UsernameOf(jid bridge.JID) *string { return s.people.UsernameOf(jid) }
+// Update runs f in one transaction.
+func (s transactions) Update(ctx context.Context, f func(*sqlite.Conn)) error {
+	return s.write(ctx, func(t *writeTx) { f(t.Conn) })
+}
 
-// notNil returns an empty list for none.
-func notNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
+// Reindex calls [search.Index.Rebuild].
+func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) error {
+	return s.index.Rebuild(ctx, progress)
+}
+
+// Indexed calls [search.Index.Indexed].
+func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
+	return s.index.Indexed(ctx)
 }

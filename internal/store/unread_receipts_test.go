@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 // unreadOf returns the ids of what has not been told in a chat, in pages.
@@ -62,22 +63,22 @@ func TestUnread_TellsEachOnce(t *testing.T) {
 func TestUnread_IsTakenInPages(t *testing.T) {
 	s := newStore(t)
 	var facts []bridge.Fact
-	for i := range unreadPage + 5 {
+	for i := range read.UnreadPage + 5 {
 		facts = append(facts, says(alice, alice, fmt.Sprintf("A%04d", i), i, "x"))
 	}
 	save(t, s, append([]bridge.Fact{owner()}, facts...)...)
 	_, page := unreadOf(t, s, alice, "")
-	if len(page.Messages) != unreadPage || !page.More {
+	if len(page.Messages) != read.UnreadPage || !page.More {
 		t.Fatalf("%d messages, more %v", len(page.Messages), page.More)
 	}
 	save(t, s, bridge.ChatRead{Chat: alice, Seq: page.UpTo})
 	wantUnread(t, s, alice, 5, "the first page")
 	ids, page := unreadOf(t, s, alice, "")
-	if len(ids) != 5 || ids[0] != fmt.Sprintf("A%04d", unreadPage) || page.More {
+	if len(ids) != 5 || ids[0] != fmt.Sprintf("A%04d", read.UnreadPage) || page.More {
 		t.Errorf("then %v, more %v", ids, page.More)
 	}
 	// What is sorted is what is unread: the index knows arrivals, too.
-	if p := plan(t, s, unreadQuery, []any{1, 0, 100, time.Now().UnixMilli()}); !strings.HasPrefix(p, "SEARCH messages USING INDEX messages_by_time (chat=? AND timestamp>?)") {
+	if p := plan(t, s, read.UnreadQuery, []any{1, 0, 100, time.Now().UnixMilli()}); !strings.HasPrefix(p, "SEARCH messages USING INDEX messages_by_time (chat=? AND timestamp>?)") {
 		t.Errorf("planned as %s", p)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 )
 
 func found(t *testing.T, s *Store, q string) []bridge.JID {
@@ -59,14 +60,14 @@ func TestUsernames_AreShownAndFound(t *testing.T) {
 func TestUsernames_AreOnePersonsAtATime(t *testing.T) {
 	s := newStore(t)
 	save(t, s, owner(), says(aliceLID, aliceLID, "M1", 1, "hi"), says(bob, bob, "M2", 2, "ho"), bridge.Contact{JID: aliceLID, Username: ptr("flower")})
-	before := events(t, s, EventQuery{}).Next
+	before := events(t, s, read.EventQuery{}).Next
 	save(t, s, bridge.Contact{JID: aliceLID, Username: ptr("flower")})
-	sameList(t, "told of what changed nothing", lines(events(t, s, EventQuery{After: before}).Events), nil)
+	sameList(t, "told of what changed nothing", lines(events(t, s, read.EventQuery{After: before}).Events), nil)
 	save(t, s, bridge.Contact{JID: bob, Username: ptr("flower")})
 	if s.UsernameOf(aliceLID) != nil || *s.UsernameOf(bob) != "flower" {
 		t.Errorf("alice has %v, bob has %v", s.UsernameOf(aliceLID), s.UsernameOf(bob))
 	}
-	sameList(t, "told", lines(events(t, s, EventQuery{After: before}).Events), []string{
+	sameList(t, "told", lines(events(t, s, read.EventQuery{After: before}).Events), []string{
 		fmt.Sprintf("%d chat.updated %s", before+1, aliceLID.User()), fmt.Sprintf("%d chat.updated flower", before+2),
 	})
 	sameList(t, "chats", found(t, s, "flower"), []bridge.JID{bob})
@@ -122,7 +123,7 @@ func TestPeople_AreKnownWhenTheirMessagesShow(t *testing.T) {
 		if !known || p.PN != alice || p.Username != "bob" || p.PushName != "al" || s.UsernameOf(bob) != nil {
 			t.Errorf("when its message is committed alice is %+v, bob has %v", p, s.UsernameOf(bob))
 		}
-		events(t, s, EventQuery{}) // somebody reads the log meanwhile
+		events(t, s, read.EventQuery{}) // somebody reads the log meanwhile
 		return errors.New("disk full")
 	}
 	if err := s.Save(t.Context(), facts...); err == nil {
@@ -131,7 +132,7 @@ func TestPeople_AreKnownWhenTheirMessagesShow(t *testing.T) {
 	if _, known := s.people.Find(aliceLID); known || s.Canonical(aliceLID) != aliceLID || *s.UsernameOf(bob) != "bob" {
 		t.Errorf("a commit that failed has left alice as %s", s.Canonical(aliceLID))
 	}
-	for _, e := range events(t, s, EventQuery{}).Events {
+	for _, e := range events(t, s, read.EventQuery{}).Events {
 		if m := e.Message; m != nil && (m.SenderUsername == nil || *m.SenderUsername != "bob") {
 			t.Errorf("a commit that failed is remembered in the log: %+v", m)
 		}

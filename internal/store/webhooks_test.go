@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/read"
 	"bridged/internal/store/settings"
 )
 
@@ -238,7 +239,7 @@ func TestPost_IsAsTheReadRoutesShowIt(t *testing.T) {
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "first"), says(bob, bob, "B1", 2, "hi"))
 	w := addWebhook(t, s, bridge.Webhook{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}, Chats: []bridge.JID{alice}}})
-	post := func(event int64) Post {
+	post := func(event int64) read.Post {
 		t.Helper()
 		p, err := s.Post(t.Context(), w.ID, event)
 		if err != nil {

@@ -1,4 +1,4 @@
-package store
+package read
 
 import (
 	"cmp"
@@ -9,39 +9,17 @@ import (
 	"bridged/internal/folding"
 	"bridged/internal/search"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/columns"
 )
-
-// transactions runs the transactions of packages search and settings.
-type transactions struct{ *Store }
-
-// View runs f on one snapshot.
-func (s transactions) View(ctx context.Context, f func(*sqlite.Conn)) error {
-	return s.read(ctx, func(r *readTx) { f(r.Conn) })
-}
-
-// Update runs f in one transaction.
-func (s transactions) Update(ctx context.Context, f func(*sqlite.Conn)) error {
-	return s.write(ctx, func(t *writeTx) { f(t.Conn) })
-}
-
-// Reindex calls [search.Index.Rebuild].
-func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) error {
-	return s.index.Rebuild(ctx, progress)
-}
-
-// Indexed calls [search.Index.Indexed].
-func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
-	return s.index.Indexed(ctx)
-}
 
 // Search finds the messages of all chats whose text contains q.Q and that the filters let
 // through, newest first: [bridge.CodeNotFound] when q.Chat is not stored.
-func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
+func (s *Reader) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
 	limit := sqlite.LimitOf(q.Limit)
 	if !q.IsNarrow() {
 		return bridge.Page[bridge.Match]{}, bridge.Invalid("q must not be blank without a chat, a sender or a filter")
 	}
-	return readAs(ctx, s, "search", func(r *readTx) bridge.Page[bridge.Match] {
+	return As(ctx, s, "search", func(r *Snapshot) bridge.Page[bridge.Match] {
 		found, end := r.filtered(r.searchQuery(q), q.MessageFilter)
 		return r.matches(found, limit, end)
 	})
@@ -49,14 +27,14 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 
 // searchQuery returns the query of a page of the search. Its limit is one more than the
 // page's.
-func (r *readTx) searchQuery(q bridge.SearchQuery) search.Query {
+func (r *Snapshot) searchQuery(q bridge.SearchQuery) search.Query {
 	sq := search.Query{
 		Desc: true, Limit: sqlite.LimitOf(q.Limit) + 1, Kind: q.ChatType, Only: r.chatSet(q.Only), Sender: r.senderID(q.Sender),
 		Since: firstMillis(q.Since), Until: lastMillis(q.Until), After: r.positionAt(q.Cursor),
 	}
 	setNeedle(&sq, q.Q, q.Fold)
 	if q.Chat != "" {
-		sq.Chat = r.findChat(q.Chat)
+		sq.Chat = r.FindChat(q.Chat)
 	}
 	return sq
 }
@@ -78,7 +56,7 @@ const (
 
 // filtered runs a query with a filter. Where few of many messages pass it, end is the position
 // up to which all are found.
-func (r *readTx) filtered(q search.Query, filter bridge.MessageFilter) (found []position, end *position) {
+func (r *Snapshot) filtered(q search.Query, filter bridge.MessageFilter) (found []Position, end *Position) {
 	f := search.Filter{MessageFilter: filter}
 	if q.Chat == 0 { // the index knows senders in one chat only
 		f.Sender = q.Sender
@@ -87,7 +65,7 @@ func (r *readTx) filtered(q search.Query, filter bridge.MessageFilter) (found []
 	case r.Err() != nil || q.Only != nil && len(q.Only) == 0:
 		return nil, nil
 	case q.Needle == "":
-		return q.Walk(r.Conn, f, r.s.tuning.look)
+		return q.Walk(r.Conn, f, r.s.Tuning.Look)
 	case f == search.Filter{}:
 		return r.search(q), nil
 	case q.Chat == 0:
@@ -100,7 +78,7 @@ func (r *readTx) filtered(q search.Query, filter bridge.MessageFilter) (found []
 		if len(found) >= limit || len(hits) < q.Limit {
 			return found[:min(len(found), limit)], nil
 		}
-		if q.After = &hits[len(hits)-1]; looked >= r.s.tuning.look {
+		if q.After = &hits[len(hits)-1]; looked >= r.s.Tuning.Look {
 			return found, q.After
 		}
 	}
@@ -108,13 +86,13 @@ func (r *readTx) filtered(q search.Query, filter bridge.MessageFilter) (found []
 
 // search runs a query, without the index where the chat has few messages: these may be in
 // as many packs. Where it meets damage that a scan does not meet, the index is damaged.
-func (r *readTx) search(q search.Query) (found []position) {
-	index, small := r.s.index, false
+func (r *Snapshot) search(q search.Query) (found []Position) {
+	index, small := r.s.o.Index, false
 	switch {
 	case r.Err() != nil || q.Only != nil && len(q.Only) == 0:
 		return nil
 	case q.Chat != 0:
-		r.Find("SELECT message_count <= ? FROM chats WHERE id = ?", []any{r.s.tuning.small, q.Chat}, &small)
+		r.Find("SELECT message_count <= ? FROM chats WHERE id = ?", []any{r.s.Tuning.Small, q.Chat}, &small)
 	}
 	switch {
 	case r.Err() != nil: // no damage of the index
@@ -140,9 +118,9 @@ const matchColumns = `m.seq, c.jid, c.name, c.is_group, m.id, m.from_me, m.sende
 // matches reads the messages at positions, in their order: up to limit, and as many as there
 // is room for on a page. The next page begins behind them, or behind end where that is not nil
 // and all have room.
-func (r *readTx) matches(positions []position, limit int, end *position) bridge.Page[bridge.Match] {
+func (r *Snapshot) matches(positions []Position, limit int, end *Position) bridge.Page[bridge.Match] {
 	page := bridge.Page[bridge.Match]{Items: make([]bridge.Match, 0, min(len(positions), limit))}
-	room, last := &pageRoom{most: r.s.tuning.page}, position{}
+	room, last := &pageRoom{most: r.s.Tuning.Page}, Position{}
 	if len(positions) > limit {
 		last = positions[limit-1] // also where it is gone
 	}
@@ -157,14 +135,14 @@ func (r *readTx) matches(positions []position, limit int, end *position) bridge.
 	}
 	switch {
 	case len(positions) > limit || room.full:
-		page.NextCursor = messageCursor(last)
+		page.NextCursor = MessageCursor(last)
 	case end != nil:
-		page.NextCursor = messageCursor(*end)
+		page.NextCursor = MessageCursor(*end)
 	}
 	return page
 }
 
-func seqs(positions []position) []int64 {
+func seqs(positions []Position) []int64 {
 	list := make([]int64, len(positions))
 	for i, p := range positions {
 		list[i] = p.Seq
@@ -172,16 +150,16 @@ func seqs(positions []position) []int64 {
 	return list
 }
 
-func (r *readTx) scanMatch(row *sqlite.Row) (match bridge.Match, at position) {
+func (r *Snapshot) scanMatch(row *sqlite.Row) (match bridge.Match, at Position) {
 	var sender int64
 	var column sqlite.Raw
 	row.Scan(&at.Seq, &match.ChatJID, &match.ChatName, &match.IsGroup, &match.MsgID, &match.FromMe, &sender, &match.PushName,
 		&match.MessageType, &match.Content, &column, &match.Timestamp)
-	p := r.s.people.Get(sender)
+	p := r.s.o.People.Get(sender)
 	at.Timestamp, match.ChatJID = match.Timestamp.UnixMilli(), r.s.Canonical(match.ChatJID)
 	match.SenderJID, match.SenderLID, match.SenderUsername, match.PushName = p.JID(), p.LID, p.UsernameOrNil(), cmp.Or(match.PushName, p.AuthorName())
-	var d details
+	var d columns.Details
 	r.Decode(column, &d)
-	match.Media, match.Transcript = d.Media.shown(match.ChatJID, match.MsgID), d.Transcript
+	match.Media, match.Transcript = d.Media.Shown(match.ChatJID, match.MsgID), d.Transcript
 	return match, at
 }

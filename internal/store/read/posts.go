@@ -1,4 +1,4 @@
-package store
+package read
 
 import (
 	"context"
@@ -26,9 +26,9 @@ type EventRefs struct {
 
 // EventRefs reads the events after a number that a webhook subscribes to. It fails with
 // [bridge.CodeNotFound] if the webhook was removed, or the token that created it has expired.
-func (s *Store) EventRefs(ctx context.Context, webhook, after int64, limit int) (EventRefs, error) {
-	return readAs(ctx, s, "read the log", func(r *readTx) EventRefs {
-		page := EventRefs{Next: after, Log: settings.ReadLogState(r.Conn), Webhook: settings.LiveWebhook(r.Conn, webhook, s.now())}
+func (s *Reader) EventRefs(ctx context.Context, webhook, after int64, limit int) (EventRefs, error) {
+	return As(ctx, s, "read the log", func(r *Snapshot) EventRefs {
+		page := EventRefs{Next: after, Log: settings.ReadLogState(r.Conn), Webhook: settings.LiveWebhook(r.Conn, webhook, s.o.Now())}
 		last, pruned := settings.LastEvent(r.Conn)
 		if after >= last {
 			return page
@@ -36,7 +36,7 @@ func (s *Store) EventRefs(ctx context.Context, webhook, after int64, limit int) 
 		q := EventQuery{EventFilter: page.Webhook.EventFilter, Only: page.Webhook.Only, Limit: limit}
 		entries, next := r.entries(q, max(after, pruned), last)
 		for _, e := range entries {
-			page.Refs = append(page.Refs, EventRef{ID: e.id, Type: e.event, At: bridge.Millis(e.at), Queue: e.chat})
+			page.Refs = append(page.Refs, EventRef{ID: e.id, Type: e.Event, At: bridge.Millis(e.at), Queue: e.Chat})
 		}
 		page.Next, page.More = next, next < last
 		return page
@@ -53,9 +53,9 @@ type Post struct {
 
 // Post reads a webhook, and an event unless its number is 0. It fails with [bridge.CodeNotFound] if
 // the webhook was removed, or the token that created it has expired.
-func (s *Store) Post(ctx context.Context, webhook, event int64) (Post, error) {
-	return readAs(ctx, s, "read an event to post", func(r *readTx) Post {
-		p := Post{Log: settings.ReadLogState(r.Conn), Webhook: settings.LiveWebhook(r.Conn, webhook, s.now())}
+func (s *Reader) Post(ctx context.Context, webhook, event int64) (Post, error) {
+	return As(ctx, s, "read an event to post", func(r *Snapshot) Post {
+		p := Post{Log: settings.ReadLogState(r.Conn), Webhook: settings.LiveWebhook(r.Conn, webhook, s.o.Now())}
 		if event == 0 {
 			return p
 		}

@@ -2,66 +2,14 @@ package store
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 
-	"bridged/internal/store/people"
-
 	"bridged/internal/bridge"
-	"bridged/internal/sqlite"
+	"bridged/internal/store/columns"
+	"bridged/internal/store/people"
+	"bridged/internal/store/read"
 )
-
-// Group returns a stored group: [bridge.CodeNotFound] when there is none.
-func (s *Store) Group(ctx context.Context, jid bridge.JID) (bridge.StoredGroup, error) {
-	return readAs(ctx, s, "read a group", func(r *readTx) bridge.StoredGroup {
-		var id int64
-		r.Find("SELECT id FROM chats WHERE jid = ? AND is_group", []any{jid}, &id)
-		group, found := r.group(id)
-		if !found {
-			r.Fail(bridge.NotFound("there is no group %s in the store", jid))
-		}
-		return group
-	})
-}
-
-// group returns the group with a chat id, and reports whether there is one.
-func (r *readTx) group(id int64) (g bridge.StoredGroup, found bool) {
-	var owner *int64
-	found = r.Find(`
-		SELECT c.jid, c.name, c.message_count, c.last_message_at, c.timer,
-			g.topic, g.owner, g.created_at, g.is_announce, g.is_locked, g.join_approval, g.updated_at, g.picture
-		FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?`, []any{id},
-		&g.JID, &g.Name, &g.MessageCount, &g.LastMessageAt, &g.Expiration,
-		&g.Topic, &owner, &g.CreatedAt, &g.IsAnnounce, &g.IsLocked, &g.JoinApproval, &g.UpdatedAt, &g.PictureID)
-	if owner != nil {
-		g.OwnerJID = r.s.people.Get(*owner).JID()
-	}
-	g.Participants = r.members(id)
-	return g, found
-}
-
-// members returns a group's members, those with the most rights first.
-func (r *readTx) members(chat int64) []bridge.Participant {
-	members := []bridge.Participant{}
-	for row := range r.Rows(`
-		SELECT m.person, m.display_name, m.is_admin, m.is_super_admin, m.label FROM members m JOIN people p ON p.id = m.person
-		WHERE m.chat = ? ORDER BY m.is_super_admin DESC, m.is_admin DESC, ifnull(p.pn, p.lid)`, chat) {
-		var m bridge.Participant
-		var id int64
-		row.Scan(&id, &m.DisplayName, &m.IsAdmin, &m.IsSuperAdmin, &m.Label)
-		p := r.s.people.Get(id)
-		m.JID, m.LID, m.Username, m.DisplayName = p.JID(), p.LID, p.UsernameOrNil(), cmp.Or(p.DisplayName(), m.DisplayName)
-		members = append(members, m)
-	}
-	return members
-}
-
-// GroupsWithoutInfo returns the groups for whose description the network has still to be
-// asked.
-func (s *Store) GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error) {
-	return s.jids(ctx, "SELECT c.jid FROM groups g JOIN chats c ON c.id = g.chat WHERE g.known = 0 AND NOT g.withheld")
-}
 
 // saveGroup replaces all that is stored of a group, and logs that if it makes a difference.
 func (t *writeTx) saveGroup(f bridge.Group) {
@@ -88,7 +36,7 @@ func (t *writeTx) saveGroup(f bridge.Group) {
 		t.applyPendingIn(f.JID)
 	}
 	if members || facts > 0 || renamed || timed {
-		data := groupData{}
+		data := columns.GroupData{}
 		switch after, _ := t.settingsOf(c.id); {
 		case f.Joined && !wasMember && t.isMember(c.id, t.People.OwnerID()): // what changed before is not by JoinedBy
 			data.Changes = &bridge.GroupChanges{By: f.JoinedBy, Added: []bridge.JID{t.People.Get(t.People.OwnerID()).JID()}}
@@ -112,13 +60,13 @@ func (t *writeTx) setGroupTimer(chat int64, seconds uint32) bool {
 }
 
 // appendGroupEvent logs that a group has changed, with data that is in the event alone.
-func (t *writeTx) appendGroupEvent(chat, at int64, data groupData) {
+func (t *writeTx) appendGroupEvent(chat, at int64, data columns.GroupData) {
 	t.Run("UPDATE groups SET updated_at = max(ifnull(updated_at, 0), ?) WHERE chat = ?", at, chat)
 	var column string
 	if data.Changes != nil || data.Created != nil || data.Revoked != nil {
 		column = t.Encode(data)
 	}
-	t.appendEntry(entryKey{event: bridge.EventGroupUpdated, chat: chat, data: column})
+	t.appendEntry(read.EntryKey{Event: bridge.EventGroupUpdated, Chat: chat, Data: column})
 }
 
 func (t *writeTx) saveGroupChange(f bridge.GroupChange) {
@@ -234,7 +182,7 @@ func (t *writeTx) saveMemberLabel(f bridge.MemberLabel) {
 	changed := t.Change("UPDATE members SET label = ?3 WHERE chat = ?1 AND person = ?2 AND label_at <= ?4 AND label != ?3", c.id, p.ID, f.Label, at)
 	t.Run("UPDATE members SET label_at = max(label_at, ?3) WHERE chat = ?1 AND person = ?2", c.id, p.ID, at)
 	if changed > 0 {
-		t.appendGroupEvent(c.id, at, groupData{})
+		t.appendGroupEvent(c.id, at, columns.GroupData{})
 	}
 }
 
@@ -282,17 +230,9 @@ func (t *writeTx) changeMembers(chat int64, f bridge.GroupChange, changes *bridg
 	return changed
 }
 
-// groupData is the data of an event of a group: requests to be let in, and what changed, with
-// JIDs as the network gave them.
-type groupData struct {
-	Created []bridge.JID         `json:"created,omitempty"`
-	Revoked []bridge.JID         `json:"revoked,omitempty"`
-	Changes *bridge.GroupChanges `json:"changes,omitempty"`
-}
-
 // changeRequests stores who asks to be let into a group, and returns the changes as the data
 // of an event.
-func (t *writeTx) changeRequests(chat int64, f bridge.GroupChange, at int64) (data groupData) {
+func (t *writeTx) changeRequests(chat int64, f bridge.GroupChange, at int64) (data columns.GroupData) {
 	for _, step := range []struct {
 		people []bridge.Participant
 		news   *[]bridge.JID
@@ -315,47 +255,6 @@ func (t *writeTx) changeRequests(chat int64, f bridge.GroupChange, at int64) (da
 		}
 	}
 	return data
-}
-
-// addGroupData adds the requests and the changes in the data of a group's event.
-func (r *readTx) addGroupData(event *bridge.Event, data string) {
-	var named groupData
-	r.Decode([]byte(data), &named)
-	if named.Created != nil || named.Revoked != nil {
-		event.JoinRequests = &bridge.JoinRequestChange{Created: r.asking(named.Created, &event.At), Revoked: r.asking(named.Revoked, nil)}
-	}
-	event.Changes.Group = r.shownChanges(named.Changes)
-}
-
-// asking returns requests of some people, with what the reader may know of them.
-func (r *readTx) asking(people []bridge.JID, at *bridge.Time) []bridge.JoinRequest {
-	requests := make([]bridge.JoinRequest, len(people))
-	for i, jid := range people {
-		requests[i] = r.s.Asking(jid, at)
-		if p, known := r.s.people.Find(jid); known && !r.knows(p) {
-			requests[i] = requests[i].AsNamed()
-		}
-	}
-	return requests
-}
-
-// Asking returns the request of a person to be let into a group, with all that is known of
-// the person.
-func (s *Store) Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest {
-	request := bridge.JoinRequest{JID: s.Canonical(jid), LID: s.LIDOf(jid), Username: s.UsernameOf(jid), RequestedAt: at, Named: jid}
-	if p, known := s.people.Find(jid); known {
-		request.DisplayName = p.DisplayName()
-	}
-	return request
-}
-
-// GroupsNamed returns the groups with a name.
-func (s *Store) GroupsNamed(ctx context.Context, name string) ([]bridge.JID, error) {
-	return s.jids(ctx, "SELECT jid FROM chats WHERE is_group AND name = ?", name)
-}
-
-func (s *Store) jids(ctx context.Context, query string, args ...any) ([]bridge.JID, error) {
-	return readAs(ctx, s, "look up groups", func(r *readTx) []bridge.JID { return notNil(sqlite.List[bridge.JID](r.Conn, query, args...)) })
 }
 
 // moveMember gives a member's place in a group to the person that they are now, and reports

@@ -1,29 +1,28 @@
-package store
+package read
 
 import (
 	"context"
 	"strings"
 
-	"bridged/internal/store/people"
-
 	"bridged/internal/bridge"
 	"bridged/internal/folding"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/people"
 )
 
 // Contacts lists people by name; those without a name come last.
-func (s *Store) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Page[bridge.KnownContact], error) {
-	return readAs(ctx, s, "list contacts", func(r *readTx) bridge.Page[bridge.KnownContact] {
-		query, args := r.contactsQuery(q)
-		return sqlite.Page(r.Conn, listContacts, sqlite.LimitOf(q.Limit), query, args, scanContact)
+func (s *Reader) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Page[bridge.KnownContact], error) {
+	return As(ctx, s, "list contacts", func(r *Snapshot) bridge.Page[bridge.KnownContact] {
+		query, args := r.ContactsQuery(q)
+		return sqlite.Page(r.Conn, ListContacts, sqlite.LimitOf(q.Limit), query, args, scanContact)
 	})
 }
 
 // Contact returns one person, by any of their JIDs: [bridge.CodeNotFound] when they are not
 // stored.
-func (s *Store) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownContact, error) {
-	return readAs(ctx, s, "read a contact", func(r *readTx) (contact bridge.KnownContact) {
-		for row := range r.Rows(contactQuery, jid) {
+func (s *Reader) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownContact, error) {
+	return As(ctx, s, "read a contact", func(r *Snapshot) (contact bridge.KnownContact) {
+		for row := range r.Rows(ContactQuery, jid) {
 			contact, _ = scanContact(row)
 			return contact
 		}
@@ -39,15 +38,15 @@ const selectContacts = `SELECT p.id, ifnull(p.pn, ''), ifnull(p.lid, ''), p.name
 // isReachable leaves out those of whom nothing but a name in an exported chat is known.
 const isReachable = "ifnull(p.pn, '') NOT LIKE '%@" + bridge.ServerImport + "'"
 
-// contactQuery finds a person by number, or by a present or former LID.
-const contactQuery = selectContacts + `p.id = ifnull((SELECT person FROM identities WHERE lid = ?1), (SELECT id FROM people WHERE pn = ?1))`
+// ContactQuery finds a person by number, or by a present or former LID.
+const ContactQuery = selectContacts + `p.id = ifnull((SELECT person FROM identities WHERE lid = ?1), (SELECT id FROM people WHERE pn = ?1))`
 
 // onlyPeople selects the people whom a list of JIDs names, in either form.
 const onlyPeople = `p.id IN (
 	SELECT q.id FROM json_each(?) wanted CROSS JOIN people q ON q.pn = wanted.value
 	UNION ALL SELECT i.person FROM json_each(?) wanted CROSS JOIN identities i ON i.lid = wanted.value)`
 
-func (r *readTx) contactsQuery(q bridge.ContactQuery) (string, []any) {
+func (r *Snapshot) ContactsQuery(q bridge.ContactQuery) (string, []any) {
 	var f sqlite.Filter
 	f.Add(isReachable)
 	for _, people := range [][]bridge.JID{q.Only, q.Among} {
@@ -59,7 +58,7 @@ func (r *readTx) contactsQuery(q bridge.ContactQuery) (string, []any) {
 	var nameless bool
 	var sortKey string
 	var id int64
-	if r.After(listContacts, q.Cursor, &nameless, &sortKey, &id) {
+	if r.After(ListContacts, q.Cursor, &nameless, &sortKey, &id) {
 		f.Add("(p.nameless, p.sort_key, p.id) > (?, ?, ?)", nameless, sortKey, id)
 	}
 	if needle := folding.FoldStripped(strings.TrimSpace(q.Q)); needle != "" {

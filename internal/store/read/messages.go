@@ -1,4 +1,4 @@
-package store
+package read
 
 import (
 	"cmp"
@@ -10,27 +10,28 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/search"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/columns"
 )
 
 // Messages returns a page of a chat's history: [bridge.CodeNotFound] when the chat
 // is not stored. Raw is not read.
-func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
-	return readAs(ctx, s, "read a history", func(r *readTx) bridge.Page[bridge.Message] {
+func (s *Reader) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
+	return As(ctx, s, "read a history", func(r *Snapshot) bridge.Page[bridge.Message] {
 		r.limitTo(q.Only)
 		return r.history(q)
 	})
 }
 
-// messageColumns names the columns of messages in lists.
-const messageColumns = `m.seq, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, m.details,
+// MessageColumns names the columns of messages in lists.
+const MessageColumns = `m.seq, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, m.details,
 	m.timestamp, m.reactions, m.edited_at, m.deleted_at, ifnull(m.status, -1), m.imported`
 
-// messagesOf reads a query of messageColumns and the chat's JID, which is not needed where
+// MessagesOf reads a query of messageColumns and the chat's JID, which is not needed where
 // all are of one chat, with reactions and answers: at most most, and as many as there is
 // room for.
-func (r *readTx) messagesOf(chat bridge.JID, most int, room *pageRoom, query string, args ...any) ([]bridge.Message, []position) {
+func (r *Snapshot) MessagesOf(chat bridge.JID, most int, room *pageRoom, query string, args ...any) ([]bridge.Message, []Position) {
 	expected := min(most, rowsExpected)
-	messages, positions := make([]bridge.Message, 0, expected), make([]position, 0, expected)
+	messages, positions := make([]bridge.Message, 0, expected), make([]Position, 0, expected)
 	var reacted []int64
 	row := messageRow{chat: r.s.Canonical(chat)}
 	for rows := range r.Rows(query, args...) {
@@ -56,19 +57,19 @@ func (r *readTx) messagesOf(chat bridge.JID, most int, room *pageRoom, query str
 
 // messagesAt reads the messages with certain seqs, in that order, that are stored and for
 // which there is room.
-func (r *readTx) messagesAt(seqs []int64, room *pageRoom) ([]bridge.Message, []position) {
+func (r *Snapshot) messagesAt(seqs []int64, room *pageRoom) ([]bridge.Message, []Position) {
 	if len(seqs) == 0 {
 		return []bridge.Message{}, nil
 	}
-	return r.messagesOf("", len(seqs), room, `
-		SELECT `+messageColumns+`, c.jid FROM json_each(?) wanted
+	return r.MessagesOf("", len(seqs), room, `
+		SELECT `+MessageColumns+`, c.jid FROM json_each(?) wanted
 		CROSS JOIN messages m ON m.seq = wanted.value CROSS JOIN chats c ON c.id = m.chat`, r.Encode(seqs))
 }
 
 // messageRow has the columns that are no field of a message.
 type messageRow struct {
 	chat      bridge.JID // of all rows, where that is known
-	at        position
+	at        Position
 	sender    int64
 	details   sqlite.Raw
 	reactions int   // how many there are; they are in a table of their own
@@ -77,7 +78,7 @@ type messageRow struct {
 
 // scanMessage reads messageColumns and the chat's JID into m, which is in its list: messages
 // are large. Reactions become an empty list, not nil.
-func (r *readTx) scanMessage(rows *sqlite.Row, row *messageRow, m *bridge.Message) {
+func (r *Snapshot) scanMessage(rows *sqlite.Row, row *messageRow, m *bridge.Message) {
 	into := [...]any{
 		&row.at.Seq, &m.ID, &m.FromMe, &row.sender, &m.PushName, &m.MessageType, &m.Content, &row.details,
 		&m.Timestamp, &row.reactions, &m.EditedAt, &m.DeletedAt, &row.status, &m.Imported, &m.Chat,
@@ -88,12 +89,12 @@ func (r *readTx) scanMessage(rows *sqlite.Row, row *messageRow, m *bridge.Messag
 	} else {
 		m.Chat = row.chat
 	}
-	p := r.s.people.Get(row.sender)
+	p := r.s.o.People.Get(row.sender)
 	m.SenderJID, m.SenderLID, m.SenderUsername, m.PushName = p.JID(), p.LID, p.UsernameOrNil(), cmp.Or(m.PushName, p.AuthorName())
 	row.at.Timestamp = m.Timestamp.UnixMilli()
 	m.Reactions = make([]bridge.MessageReaction, 0, row.reactions)
 	if row.status != -1 {
-		d, err := delivery(row.status)
+		d, err := columns.Delivery(row.status)
 		r.Fail(err)
 		m.Status = &d
 	}
@@ -103,7 +104,7 @@ func (r *readTx) scanMessage(rows *sqlite.Row, row *messageRow, m *bridge.Messag
 // addAnswersAndReactions reads the reactions to messages that have some, the answers to
 // polls and events, and how many parts of albums are there. It takes the album from parts
 // of other people's albums.
-func (r *readTx) addAnswersAndReactions(messages []bridge.Message, positions []position, reacted []int64) {
+func (r *Snapshot) addAnswersAndReactions(messages []bridge.Message, positions []Position, reacted []int64) {
 	bySeq := bySeq(messages, positions)
 	var polls, events, albums, parts []int64
 	for i := range messages {
@@ -152,7 +153,7 @@ func (r *readTx) addAnswersAndReactions(messages []bridge.Message, positions []p
 	}
 }
 
-func bySeq(messages []bridge.Message, positions []position) map[int64]*bridge.Message {
+func bySeq(messages []bridge.Message, positions []Position) map[int64]*bridge.Message {
 	found := make(map[int64]*bridge.Message, len(messages))
 	for i, p := range positions {
 		found[p.Seq] = &messages[i]
@@ -162,12 +163,12 @@ func bySeq(messages []bridge.Message, positions []position) map[int64]*bridge.Me
 
 // answersTo runs a query over some messages. It returns the messages and people of its first
 // two columns, and reads the others into variables.
-func (r *readTx) answersTo(seqs []int64, messages map[int64]*bridge.Message, query string, into ...any) iter.Seq2[*bridge.Message, bridge.JID] {
+func (r *Snapshot) answersTo(seqs []int64, messages map[int64]*bridge.Message, query string, into ...any) iter.Seq2[*bridge.Message, bridge.JID] {
 	return func(yield func(*bridge.Message, bridge.JID) bool) {
 		var seq, person int64
 		into = append([]any{&seq, &person}, into...)
 		for row := range r.rowsOf(query, seqs) {
-			if !row.Scan(into...) || !yield(messages[seq], r.s.people.Get(person).JID()) {
+			if !row.Scan(into...) || !yield(messages[seq], r.s.o.People.Get(person).JID()) {
 				return
 			}
 		}
@@ -186,15 +187,15 @@ func addResponse(to *bridge.EventResponses, by bridge.JID, answer bridge.EventAn
 	}
 }
 
-// mostParts bounds how many parts of an album are counted: anybody can name one.
-const mostParts = 2000
+// MostParts bounds how many parts of an album are counted: anybody can name one.
+const MostParts = 2000
 
 // arrivedQuery counts the parts of albums that are stored and by the album's author.
 var arrivedQuery = fmt.Sprintf(`
 	SELECT parent.seq, parent.sender, (
 		SELECT count(*) FROM (SELECT message FROM album_parts WHERE album = parent.id LIMIT %d) p
 		CROSS JOIN messages m ON m.seq = p.message WHERE m.chat = parent.chat AND m.sender = parent.sender)
-	FROM json_each(?) wanted CROSS JOIN messages parent ON parent.seq = wanted.value`, mostParts)
+	FROM json_each(?) wanted CROSS JOIN messages parent ON parent.seq = wanted.value`, MostParts)
 
 // foreignPartsQuery selects the messages that name an album of another author: anybody can
 // name one.
@@ -206,7 +207,7 @@ const foreignPartsQuery = `
 	WHERE album.type = 'albumMessage' AND album.sender != part.sender`
 
 // rowsOf runs a query over a list of ids, which is its one argument.
-func (r *readTx) rowsOf(query string, ids []int64) iter.Seq[*sqlite.Row] {
+func (r *Snapshot) rowsOf(query string, ids []int64) iter.Seq[*sqlite.Row] {
 	if len(ids) == 0 {
 		return func(func(*sqlite.Row) bool) {}
 	}
@@ -215,17 +216,17 @@ func (r *readTx) rowsOf(query string, ids []int64) iter.Seq[*sqlite.Row] {
 
 // Message returns one message with Raw and the place of its file: [bridge.CodeNotFound]
 // when it is not stored.
-func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error) {
+func (s *Reader) Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error) {
 	return s.MessageFor(ctx, nil, chat, id)
 }
 
 // MessageFor is [Store.Message] for a caller who may see some chats only, nil for all.
-func (s *Store) MessageFor(ctx context.Context, only []bridge.JID, chat bridge.JID, id string) (bridge.Message, error) {
-	return readAs(ctx, s, "read a message", func(r *readTx) (m bridge.Message) {
+func (s *Reader) MessageFor(ctx context.Context, only []bridge.JID, chat bridge.JID, id string) (bridge.Message, error) {
+	return As(ctx, s, "read a message", func(r *Snapshot) (m bridge.Message) {
 		r.limitTo(only)
-		messages, positions := r.messagesOf("", 1, nil, `
-			SELECT `+messageColumns+`, c.jid FROM messages m JOIN chats c ON c.id = m.chat
-			WHERE m.chat = ? AND m.id = ?`, r.findChat(chat), id)
+		messages, positions := r.MessagesOf("", 1, nil, `
+			SELECT `+MessageColumns+`, c.jid FROM messages m JOIN chats c ON c.id = m.chat
+			WHERE m.chat = ? AND m.id = ?`, r.FindChat(chat), id)
 		if len(messages) == 0 {
 			r.Fail(bridge.NotFound("there is no message %s in the chat %s in the store", id, chat))
 			return m
@@ -245,9 +246,9 @@ func (s *Store) MessageFor(ctx context.Context, only []bridge.JID, chat bridge.J
 // unknownPerson is no person's id.
 const unknownPerson = -1
 
-// historyQuery returns the query of a page of one chat. Its limit is one more than the
+// HistoryQuery returns the query of a page of one chat. Its limit is one more than the
 // page's, which shows whether there is another one.
-func (r *readTx) historyQuery(chat int64, q bridge.MessageQuery) search.Query {
+func (r *Snapshot) HistoryQuery(chat int64, q bridge.MessageQuery) search.Query {
 	h := search.Query{
 		Chat: chat, Desc: q.Order != bridge.OrderAsc, Limit: sqlite.LimitOf(q.Limit) + 1, Sender: r.senderID(q.Sender),
 		Since: firstMillis(q.Since), Until: lastMillis(q.Until), After: r.positionAt(q.Cursor),
@@ -257,11 +258,11 @@ func (r *readTx) historyQuery(chat int64, q bridge.MessageQuery) search.Query {
 }
 
 // senderID returns the id of a person by whom messages are to be, 0 where none is named.
-func (r *readTx) senderID(jid bridge.JID) int64 {
+func (r *Snapshot) senderID(jid bridge.JID) int64 {
 	if jid == "" {
 		return 0
 	}
-	if p, known := r.s.people.Find(jid); known {
+	if p, known := r.s.o.People.Find(jid); known {
 		return p.ID
 	}
 	return unknownPerson
@@ -284,40 +285,40 @@ func lastMillis(moment *bridge.Time) *int64 {
 	return new(moment.UnixMilli())
 }
 
-func (r *readTx) history(q bridge.MessageQuery) bridge.Page[bridge.Message] {
-	h, offset := r.historyQuery(r.findChat(q.Chat), q), max(q.Offset, 0)
+func (r *Snapshot) history(q bridge.MessageQuery) bridge.Page[bridge.Message] {
+	h, offset := r.HistoryQuery(r.FindChat(q.Chat), q), max(q.Offset, 0)
 	var messages []bridge.Message
-	var positions []position
-	var end *position
-	room := &pageRoom{most: r.s.tuning.page}
+	var positions []Position
+	var end *Position
+	room := &pageRoom{most: r.s.Tuning.Page}
 	if h.Needle == "" && q.MessageFilter.IsZero() {
-		query, args := historyPage(r.Conn, h, offset)
-		messages, positions = r.messagesOf(q.Chat, h.Limit, room, query, args...)
+		query, args := HistoryPage(r.Conn, h, offset)
+		messages, positions = r.MessagesOf(q.Chat, h.Limit, room, query, args...)
 	} else {
 		wanted := h
 		wanted.Limit += offset
-		var found []position
+		var found []Position
 		found, end = r.filtered(wanted, q.MessageFilter)
 		messages, positions = r.messagesAt(seqs(found[min(offset, len(found)):]), room)
 	}
 	return cut(messages, positions, h.Limit-1, room.full, end)
 }
 
-// historyPage selects the messages of a query without a text by the chat's index.
-func historyPage(c *sqlite.Conn, h search.Query, offset int) (string, []any) {
+// HistoryPage selects the messages of a query without a text by the chat's index.
+func HistoryPage(c *sqlite.Conn, h search.Query, offset int) (string, []any) {
 	where, args := h.Where(c)
-	return "SELECT " + messageColumns + ", '' FROM messages m WHERE " + where + h.Order() + sqlite.Limited + " OFFSET ?", append(args, h.Limit, offset)
+	return "SELECT " + MessageColumns + ", '' FROM messages m WHERE " + where + h.Order() + sqlite.Limited + " OFFSET ?", append(args, h.Limit, offset)
 }
 
 // cut drops the message beyond the limit. A page that is full is not the last one, also
 // where it is shorter than its limit, nor is one whose search ended early.
-func cut(messages []bridge.Message, positions []position, limit int, full bool, end *position) bridge.Page[bridge.Message] {
+func cut(messages []bridge.Message, positions []Position, limit int, full bool, end *Position) bridge.Page[bridge.Message] {
 	page := bridge.Page[bridge.Message]{Items: messages[:min(len(messages), limit)]}
 	switch {
 	case len(messages) > limit || full && len(messages) > 0:
-		page.NextCursor = messageCursor(positions[len(page.Items)-1])
+		page.NextCursor = MessageCursor(positions[len(page.Items)-1])
 	case end != nil:
-		page.NextCursor = messageCursor(*end)
+		page.NextCursor = MessageCursor(*end)
 	}
 	return page
 }
@@ -356,7 +357,7 @@ const (
 
 // fits reports whether the page has room for a message and its reactions and answers, which
 // are not read yet.
-func (r *readTx) fits(room *pageRoom, m *bridge.Message, row messageRow) bool {
+func (r *Snapshot) fits(room *pageRoom, m *bridge.Message, row messageRow) bool {
 	if room == nil {
 		return true
 	}
@@ -377,18 +378,18 @@ func (r *readTx) fits(room *pageRoom, m *bridge.Message, row messageRow) bool {
 // Counts holds the numbers of messages of others and of the account.
 type Counts struct{ Received, Sent int }
 
-// countQuery looks only at chats with messages of that time.
-const countQuery = `
+// CountQuery looks only at chats with messages of that time.
+const CountQuery = `
 	SELECT ifnull(sum(m.from_me = 0), 0), ifnull(sum(m.from_me = 1), 0)
 	FROM chats c INDEXED BY chats_by_recency
 	CROSS JOIN messages m INDEXED BY messages_by_time ON m.chat = c.id AND m.timestamp >= ?
 	WHERE c.recency <= ?`
 
 // Count counts the messages since a moment.
-func (s *Store) Count(ctx context.Context, since bridge.Time) (Counts, error) {
-	return readAs(ctx, s, "count messages", func(r *readTx) (counts Counts) {
+func (s *Reader) Count(ctx context.Context, since bridge.Time) (Counts, error) {
+	return As(ctx, s, "count messages", func(r *Snapshot) (counts Counts) {
 		at := since.UnixMilli()
-		r.Find(countQuery, []any{at, -at}, &counts.Received, &counts.Sent)
+		r.Find(CountQuery, []any{at, -at}, &counts.Received, &counts.Sent)
 		return counts
 	})
 }

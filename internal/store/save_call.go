@@ -8,65 +8,9 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
+	"bridged/internal/store/columns"
+	"bridged/internal/store/read"
 )
-
-// Calls lists calls, the newest first.
-func (s *Store) Calls(ctx context.Context, q bridge.CallQuery) (bridge.Page[bridge.Call], error) {
-	return readAs(ctx, s, "list calls", func(r *readTx) bridge.Page[bridge.Call] {
-		query, args := r.callsQuery(q)
-		return sqlite.Page(r.Conn, listCalls, sqlite.LimitOf(q.Limit), query, args, r.scanCall)
-	})
-}
-
-const selectCalls = `
-	SELECT k.seq, k.id, k.wire_id, k.caller, ifnull(c.jid, ''), k.is_group, k.is_video, k.state, k.started_at, k.ended_at
-	FROM calls k LEFT JOIN chats c ON c.id = k.chat WHERE `
-
-func (r *readTx) callsQuery(q bridge.CallQuery) (string, []any) {
-	var f sqlite.Filter
-	if q.Only != nil {
-		f.Add("k.chat IN (SELECT value FROM json_each(?))", r.chatIDs(q.Only))
-	}
-	if q.Chat != "" {
-		f.Add("k.chat = ?", r.findChat(q.Chat))
-	}
-	if q.Since != nil {
-		f.Add("k.started_at >= ?", q.Since)
-	}
-	var startedAt, seq int64
-	if r.After(listCalls, q.Cursor, &startedAt, &seq) {
-		f.Add("(k.started_at, k.seq) < (?, ?)", startedAt, seq)
-	}
-	return selectCalls + f.Where() + " ORDER BY k.started_at DESC, k.seq DESC" + sqlite.Limited, append(f.Args, sqlite.LimitOf(q.Limit)+1)
-}
-
-// scanCall reads a row of selectCalls, and the call's place in the list.
-func (r *readTx) scanCall(row *sqlite.Row) (call bridge.Call, place []any) {
-	var seq, caller int64
-	row.Scan(&seq, &call.ID, &call.WireID, &caller, &call.ChatJID, &call.IsGroup, &call.IsVideo, &call.State, &call.StartedAt, &call.EndedAt)
-	p := r.s.people.Get(caller)
-	call.FromJID, call.FromLID = p.JID(), p.LID
-	return call, []any{call.StartedAt.UnixMilli(), seq}
-}
-
-// Call returns one call: [bridge.CodeNotFound] when it is not stored.
-func (s *Store) Call(ctx context.Context, id string) (bridge.Call, error) {
-	return readAs(ctx, s, "read a call", func(r *readTx) bridge.Call {
-		call, found := r.call("k.id = ?", id)
-		if !found {
-			r.Fail(bridge.NoCall(id))
-		}
-		return call
-	})
-}
-
-func (r *readTx) call(where string, arg any) (call bridge.Call, found bool) {
-	for row := range r.Rows(selectCalls+where, arg) {
-		call, _ = r.scanCall(row)
-		return call, true
-	}
-	return call, false
-}
 
 // maxCallsOfOne limits the calls of one caller that are kept, to the newest.
 const maxCallsOfOne = 1000
@@ -172,14 +116,14 @@ func (t *writeTx) saveCallsMissed(f bridge.CallsMissed) {
 }
 
 func (t *writeTx) appendCallEvent(event bridge.EventType, call, chat int64) {
-	t.appendEntry(entryKey{event: event, chat: chat, data: strconv.FormatInt(call, 10)})
+	t.appendEntry(read.EntryKey{Event: event, Chat: chat, Data: strconv.FormatInt(call, 10)})
 }
 
 // mergeCalls moves the calls of one chat, and their events, to another.
 func (t *writeTx) mergeCalls(from, into int64) {
 	if t.Change("UPDATE calls SET chat = ? WHERE chat = ?", into, from) > 0 {
 		t.Run("UPDATE events SET chat = ? WHERE chat = ? AND type IN (?, ?)", into, from,
-			eventNumber(bridge.EventCallCreated), eventNumber(bridge.EventCallUpdated))
+			columns.EventNumber(bridge.EventCallCreated), columns.EventNumber(bridge.EventCallUpdated))
 	}
 }
 

@@ -1,4 +1,4 @@
-package store
+package read
 
 import "context"
 
@@ -6,8 +6,8 @@ import "context"
 type Size struct{ Bytes, Log int64 }
 
 // Size measures the store. That takes about 60 ms for a million events.
-func (s *Store) Size(ctx context.Context) (Size, error) {
-	return readAs(ctx, s, "measure the store", func(r *readTx) (size Size) {
+func (s *Reader) Size(ctx context.Context) (Size, error) {
+	return As(ctx, s, "measure the store", func(r *Snapshot) (size Size) {
 		r.Find("SELECT pgsize FROM dbstat WHERE schema = 'main' AND aggregate = 1 AND name = 'events'", nil, &size.Log)
 		size.Bytes = r.fileSize()
 		return size
@@ -15,14 +15,14 @@ func (s *Store) Size(ctx context.Context) (Size, error) {
 }
 
 // FileSize returns the bytes of the database.
-func (s *Store) FileSize(ctx context.Context) (int64, error) {
-	return readAs(ctx, s, "measure the store", (*readTx).fileSize)
+func (s *Reader) FileSize(ctx context.Context) (int64, error) {
+	return As(ctx, s, "measure the store", (*Snapshot).fileSize)
 }
 
 // fileSize returns the size that the database's file has once the write-ahead log is in
 // it. The log itself grows and shrinks with how busy the bridge was, not with what it
 // holds.
-func (r *readTx) fileSize() int64 {
+func (r *Snapshot) fileSize() int64 {
 	var pages, size int64
 	r.Find("PRAGMA page_count", nil, &pages)
 	r.Find("PRAGMA page_size", nil, &size)

@@ -1,4 +1,4 @@
-package store
+package read
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"bridged/internal/store/people"
-
 	"bridged/internal/bridge"
+	"bridged/internal/store/columns"
+	"bridged/internal/store/people"
 )
 
 // A reader who may see some chats only knows the people of these chats: their other sides,
@@ -16,7 +16,7 @@ import (
 // Others appear as the messages name them, as if nothing else were known of them.
 
 // limitTo limits the reader to some chats; nil is all of them.
-func (r *readTx) limitTo(only []bridge.JID) {
+func (r *Snapshot) limitTo(only []bridge.JID) {
 	if only != nil {
 		r.limit = &limit{chats: r.chatIDs(only), known: make(map[int64]bool)}
 	}
@@ -42,8 +42,8 @@ const insideQuery = `
 		WHERE a.person = ?2 AND m.chat IN (SELECT value FROM json_each(?1)))`
 
 // knows reports whether the reader may know a person.
-func (r *readTx) knows(p people.Person) bool {
-	if r.limit == nil || p.ID == r.s.people.OwnerID() {
+func (r *Snapshot) knows(p people.Person) bool {
+	if r.limit == nil || p.ID == r.s.o.People.OwnerID() {
 		return true
 	}
 	inside, looked := r.limit.known[p.ID]
@@ -55,20 +55,20 @@ func (r *readTx) knows(p people.Person) bool {
 }
 
 // find returns the person of a JID in either form, if the reader may know them.
-func (r *readTx) find(jid bridge.JID) (people.Person, bool) {
-	p, known := r.s.people.Find(jid)
+func (r *Snapshot) find(jid bridge.JID) (people.Person, bool) {
+	p, known := r.s.o.People.Find(jid)
 	return p, known && r.knows(p)
 }
 
-func keysOf[V any](m map[int64]V) []int64 { return notNil(slices.Sorted(maps.Keys(m))) }
+func keysOf[V any](m map[int64]V) []int64 { return NotNil(slices.Sorted(maps.Keys(m))) }
 
 // Outsiders returns those of some people whom a caller who may see some chats only does not
 // know; none where only is nil.
-func (s *Store) Outsiders(ctx context.Context, only, people []bridge.JID) ([]bridge.JID, error) {
+func (s *Reader) Outsiders(ctx context.Context, only, people []bridge.JID) ([]bridge.JID, error) {
 	if only == nil || len(people) == 0 {
 		return nil, nil
 	}
-	return readAs(ctx, s, "look for people outside", func(r *readTx) (outside []bridge.JID) {
+	return As(ctx, s, "look for people outside", func(r *Snapshot) (outside []bridge.JID) {
 		r.limitTo(only)
 		for _, jid := range people {
 			if _, known := r.find(jid); !known {
@@ -100,13 +100,13 @@ func mentions(find people.Finder, mentioned []bridge.JID, text string) []bridge.
 	return list
 }
 
-// maxTokens bounds how many words with an @ are looked at in one text.
-const maxTokens = 4096
+// MaxTokens bounds how many words with an @ are looked at in one text.
+const MaxTokens = 4096
 
 // findTokens gives each of the people the first word of the text that is an @ and one of
 // their numbers.
 func findTokens(find people.Finder, list []bridge.Mention, index map[bridge.JID]int, text string) {
-	for range maxTokens {
+	for range MaxTokens {
 		at := strings.IndexByte(text, '@')
 		if at < 0 {
 			return
@@ -127,8 +127,8 @@ func findTokens(find people.Finder, list []bridge.Mention, index map[bridge.JID]
 	}
 }
 
-// shown returns the context of a message with a text, with people as find knows them.
-func (c *contextDetails) shown(find people.Finder, text string) *bridge.ContextInfo {
+// contextOf returns the context of a message with a text, with people as find knows them.
+func contextOf(c *columns.MessageContext, find people.Finder, text string) *bridge.ContextInfo {
 	context := &bridge.ContextInfo{
 		QuotedMsgID: c.QuotedID, QuotedSenderJID: find.Canonical(c.QuotedSender), MentionsAll: c.MentionsAll,
 		Mentions: mentions(find, c.Mentioned, text), MentionedJID: make([]bridge.JID, 0, len(c.Mentioned)),

@@ -1,56 +1,6 @@
 package store
 
-import (
-	"context"
-	"fmt"
-	"time"
-
-	"bridged/internal/bridge"
-)
-
-// unreadPage limits the read receipts that are sent at a time.
-const unreadPage = 1000
-
-// latest bounds how late a message may come: the network keeps none for longer.
-const latest = 30 * 24 * time.Hour
-
-// unreadQuery selects the messages of others in a chat whose authors have no read
-// receipt yet. The time bounds how much of a long chat it reads.
-var unreadQuery = fmt.Sprintf(`
-	SELECT seq, id, sender, CASE WHEN id GLOB 'x-*' THEN (SELECT wire_id FROM message_raw r WHERE r.seq = messages.seq) END
-	FROM messages
-	WHERE chat = ?1 AND seq > ?2 AND seq <= ?3 AND timestamp >= ?4 AND NOT from_me AND NOT imported AND type != '%s'
-	ORDER BY seq LIMIT %d`, bridge.TypeUndecryptable, unreadPage)
-
-// Unread returns the next messages of a chat whose authors have no read receipt yet, by
-// seq, up to the message with an id or, without one, to the last. Placeholders are left out.
-func (s *Store) Unread(ctx context.Context, chat bridge.JID, upTo string) (bridge.UnreadPage, error) {
-	return readAs(ctx, s, "read what is unread", func(r *readTx) bridge.UnreadPage { return r.unread(r.findChat(chat), upTo) })
-}
-
-func (r *readTx) unread(chat int64, upTo string) (page bridge.UnreadPage) {
-	var receipt, since int64
-	if upTo == "" {
-		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &page.UpTo)
-	} else if !r.Find("SELECT seq FROM messages WHERE chat = ? AND id = ?", []any{chat, upTo}, &page.UpTo) {
-		r.Fail(bridge.NotFound("there is no message %s in the chat in the store", upTo))
-	}
-	r.Find(`
-		SELECT receipt_seq, ifnull((SELECT timestamp FROM messages WHERE seq <= receipt_seq ORDER BY seq DESC LIMIT 1), 0)
-		FROM chats WHERE id = ?`, []any{chat}, &receipt, &since)
-	for rows := range r.Rows(unreadQuery, chat, receipt, page.UpTo, since-latest.Milliseconds()) {
-		var m bridge.UnreadMessage
-		var sender int64
-		var wire []byte
-		rows.Scan(&m.Seq, &m.ID, &sender, &wire)
-		m.WireID, m.SenderJID = string(wire), r.s.people.Get(sender).JID()
-		page.Messages = append(page.Messages, m)
-	}
-	if page.More = len(page.Messages) == unreadPage; page.More {
-		page.UpTo = page.Messages[unreadPage-1].Seq
-	}
-	return page
-}
+import "bridged/internal/bridge"
 
 // saveChatRead notes that the account has read a chat on one of its devices.
 func (t *writeTx) saveChatRead(f bridge.ChatRead) {

@@ -1,0 +1,29 @@
+package read
+
+import (
+	"bridged/internal/search"
+	"bridged/internal/sqlite"
+)
+
+// The lists that cursors belong to.
+const (
+	ListMessages = "m"
+	ListChats    = "c"
+	ListContacts = "p"
+	ListCalls    = "t"
+	ListImports  = "i"
+)
+
+// Position is where a message stands in every list of messages.
+type Position = search.Position
+
+func MessageCursor(p Position) *string { return new(sqlite.Cursor(ListMessages, p.Timestamp, p.Seq)) }
+
+// positionAt returns the position that a message's cursor names; nil for none.
+func (r *Snapshot) positionAt(cursor string) *Position {
+	var at Position
+	if !r.After(ListMessages, cursor, &at.Timestamp, &at.Seq) {
+		return nil
+	}
+	return &at
+}

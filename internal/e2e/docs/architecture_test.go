@@ -17,6 +17,8 @@ import (
 // goPackage describes a package of this module, as go list prints it.
 type goPackage struct {
 	ImportPath string
+	Dir        string
+	GoFiles    []string // without tests
 	Imports    []string // without those of tests
 }
 
@@ -221,7 +223,7 @@ func firstPart(imported string) string {
 // listPackages runs go list.
 func listPackages(t *testing.T) (packages []goPackage) {
 	t.Helper()
-	list := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	list := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports", "./...")
 	list.Dir = "../../.."
 	out, err := list.Output()
 	if err != nil {

@@ -261,12 +261,12 @@ func (t *writeTx) recordFile(query string, args ...any) {
 
 // replacesFile reports whether an edit gives a message another file. A new path is no other
 // file.
-func (t *writeTx) replacesFile(seq int64, before *columns.Media, edited *bridge.Media) (other bool) {
+func replacesFile(c *sqlite.Conn, seq int64, before *columns.Media, edited *bridge.Media) (other bool) {
 	if before == nil || edited == nil {
 		return before == nil && edited != nil
 	}
-	t.Find("SELECT json_remove(media_ref, '$.directPath') != json_remove(?, '$.directPath') FROM message_raw WHERE seq = ? AND media_ref IS NOT NULL",
-		[]any{t.Encode(edited.Ref), seq}, &other)
+	c.Find("SELECT json_remove(media_ref, '$.directPath') != json_remove(?, '$.directPath') FROM message_raw WHERE seq = ? AND media_ref IS NOT NULL",
+		[]any{c.Encode(edited.Ref), seq}, &other)
 	return other
 }
 
@@ -383,7 +383,7 @@ const pruneBatch = 2000
 // PruneEvents removes events from before a moment, and those beyond the newest keep, where
 // that is not 0. It returns how many it removed.
 func (s *Store) PruneEvents(ctx context.Context, before time.Time, keep int) (total int, err error) {
-	return s.inBatches(ctx, "remove old events", pruneBatch, func(t *writeTx) int64 { return t.pruneSome(before.UnixMilli(), keep) })
+	return s.inBatches(ctx, "remove old events", pruneBatch, func(t *writeTx) int64 { return pruneSome(t.Conn, before.UnixMilli(), keep) })
 }
 
 // inBatches repeats a transaction that removes a batch of rows, until there are no more,
@@ -398,17 +398,17 @@ func (s *Store) inBatches(ctx context.Context, what string, batch int64, remove 
 }
 
 // pruneSome removes the next batch of old events and returns how many these were.
-func (t *writeTx) pruneSome(before int64, keep int) int64 {
+func pruneSome(c *sqlite.Conn, before int64, keep int) int64 {
 	var surplus, last int64
 	if keep > 0 {
-		t.Find("SELECT ifnull(max(id), 0) - ? FROM events", []any{keep}, &surplus)
+		c.Find("SELECT ifnull(max(id), 0) - ? FROM events", []any{keep}, &surplus)
 	}
-	t.Find(`
+	c.Find(`
 		SELECT ifnull(max(id), 0) FROM (SELECT id, at FROM events ORDER BY id LIMIT ?) WHERE at < ? OR id <= ?`,
 		[]any{pruneBatch, before, surplus}, &last)
 	if last == 0 {
 		return 0
 	}
-	settings.Set(t.Conn, settings.Pruned, strconv.FormatInt(last, 10))
-	return t.Change("DELETE FROM events WHERE id <= ?", last)
+	settings.Set(c, settings.Pruned, strconv.FormatInt(last, 10))
+	return c.Change("DELETE FROM events WHERE id <= ?", last)
 }

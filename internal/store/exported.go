@@ -8,6 +8,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/folding"
 	"bridged/internal/search"
+	"bridged/internal/sqlite"
 	"bridged/internal/store/columns"
 	"bridged/internal/store/people"
 	"bridged/internal/store/read"
@@ -76,10 +77,10 @@ func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []*Ex
 	err := s.write(ctx, func(t *writeTx) {
 		t.silently(func() {
 			for _, m := range messages {
-				used += t.saveExported(run, m)
+				used += importTx{t}.saveExported(run, m)
 			}
 		})
-		t.countImported(run, messages)
+		importTx{t}.countImported(run, messages)
 	})
 	if err == nil {
 		run.Used = used
@@ -88,19 +89,19 @@ func (s *Store) SaveExported(ctx context.Context, run *ExportRun, messages []*Ex
 }
 
 // saveExported stores one message of an export, and returns the bytes that count towards the quota.
-func (t *writeTx) saveExported(run *ExportRun, m *ExportedMessage) (bytes int64) {
+func (t importTx) saveExported(run *ExportRun, m *ExportedMessage) (bytes int64) {
 	size := m.Bytes()
 	bounded := bridge.Bounded(m.Message).(bridge.Message)
 	switch {
 	case m.Seq == 0:
 		seq := t.addExported(bounded, m.SHA256)
 		t.account(run, m, seq, nil)
-		return t.countBytes(run.Tree, seq, size)
+		return countBytes(t.Conn, run.Tree, seq, size)
 	case m.TakesFile:
 		if before := t.addFile(m, bounded); before != nil {
 			t.account(run, m, m.Seq, before)
 		}
-		bytes = t.countBytes(run.Tree, m.Seq, size)
+		bytes = countBytes(t.Conn, run.Tree, m.Seq, size)
 	default:
 		t.accountAlso(run, m)
 	}
@@ -126,30 +127,30 @@ func (m *ExportedMessage) Bytes() int64 {
 }
 
 // countBytes counts the bytes of an imported message for a token tree, and returns them; 0 for BRIDGE_TOKEN.
-func (t *writeTx) countBytes(tree, seq, size int64) int64 {
+func countBytes(c *sqlite.Conn, tree, seq, size int64) int64 {
 	if tree == 0 {
 		return 0
 	}
-	t.Run("INSERT INTO import_bytes (message, family, bytes) VALUES (?1, ?2, ?3) ON CONFLICT (message) DO UPDATE SET bytes = bytes + ?3", seq, tree, size)
+	c.Run("INSERT INTO import_bytes (message, family, bytes) VALUES (?1, ?2, ?3) ON CONFLICT (message) DO UPDATE SET bytes = bytes + ?3", seq, tree, size)
 	return size
 }
 
 // addExported stores a message under a new id, and returns its row.
-func (t *writeTx) addExported(m bridge.Message, sum []byte) (seq int64) {
+func (t importTx) addExported(m bridge.Message, sum []byte) (seq int64) {
 	m.ID, m.Imported = bridge.ExportedID(rand.Text()), true
 	c := t.ensureChat(m.Chat)
 	seq = t.insertMessage(m, c, t.senderOf(m))
-	t.insertRaw(m, seq)
+	insertRaw(t.Conn, m, seq)
 	if m.EditedAt != nil || m.DeletedAt != nil {
 		t.Run("UPDATE messages SET edited_at = ?, deleted_at = ? WHERE seq = ?", millisOrNull(m.EditedAt), millisOrNull(m.DeletedAt), seq)
 	}
 	t.countNew(m, c, seq)
-	t.keepFile(seq, sum)
+	keepFile(t.Conn, seq, sum)
 	return seq
 }
 
 // senderOf returns the person who has sent a message of an export.
-func (t *writeTx) senderOf(m bridge.Message) people.Person {
+func (t importTx) senderOf(m bridge.Message) people.Person {
 	if m.FromMe && t.People.OwnerID() != 0 {
 		return t.People.Get(t.People.OwnerID())
 	}
@@ -165,7 +166,7 @@ func millisOrNull(at *bridge.Time) any {
 
 // addFile adds the file of an exported message to the stored one, and returns how the stored one was before; nil if it has
 // been deleted meanwhile. m is exported within the limits of stored messages.
-func (t *writeTx) addFile(exported *ExportedMessage, m bridge.Message) *fileBefore {
+func (t importTx) addFile(exported *ExportedMessage, m bridge.Message) *fileBefore {
 	seq := exported.Seq
 	before := new(fileBefore)
 	var packed []byte
@@ -175,7 +176,7 @@ func (t *writeTx) addFile(exported *ExportedMessage, m bridge.Message) *fileBefo
 		FROM messages m LEFT JOIN message_raw w ON w.seq = m.seq WHERE m.seq = ? AND m.deleted_at IS NULL`, []any{seq}, &before.Type, &text, &packed, &before.Ref) {
 		return nil
 	}
-	d, stored := t.detailsIn(string(packed)), bridge.MediaRef{}
+	d, stored := detailsIn(t.Conn, string(packed)), bridge.MediaRef{}
 	t.Decode(before.Ref, &stored)
 	before.Media = d.Media
 	if before.Whole = d.Media == nil || len(stored.MediaKey) == 0; before.Whole {
@@ -185,19 +186,19 @@ func (t *writeTx) addFile(exported *ExportedMessage, m bridge.Message) *fileBefo
 		}
 		folded, bare := search.Columns(text, d.Transcript.GetText())
 		t.Run("UPDATE messages SET type = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ? WHERE seq = ?",
-			m.MessageType, text, folded, bare, t.pack(d), d.HasLink(text), seq)
+			m.MessageType, text, folded, bare, pack(t.Conn, d), d.HasLink(text), seq)
 		t.s.index.MarkStale(t.Conn, seq)
 	}
 	stored.Kept = true
 	t.Run("INSERT INTO message_raw (seq, media_ref) VALUES (?1, ?2) ON CONFLICT (seq) DO UPDATE SET media_ref = ?2", seq, t.Encode(stored))
-	t.keepFile(seq, exported.SHA256)
+	keepFile(t.Conn, seq, exported.SHA256)
 	return before
 }
 
 // keepFile records the imported file of a message by its hash; nil means no file.
-func (t *writeTx) keepFile(seq int64, sum []byte) {
+func keepFile(c *sqlite.Conn, seq int64, sum []byte) {
 	if sum != nil {
-		t.Run("INSERT INTO kept_files (message, sha256) VALUES (?1, ?2) ON CONFLICT (message) DO UPDATE SET sha256 = ?2", seq, sum)
+		c.Run("INSERT INTO kept_files (message, sha256) VALUES (?1, ?2) ON CONFLICT (message) DO UPDATE SET sha256 = ?2", seq, sum)
 	}
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bridged/internal/bridge"
+	"bridged/internal/sqlite"
 )
 
 // groupSettings holds what a change of a group compares.
@@ -12,8 +13,8 @@ type groupSettings struct {
 }
 
 // settingsOf returns the settings of a group, and whether the network has described it.
-func (t *writeTx) settingsOf(chat int64) (s groupSettings, known bool) {
-	t.Find("SELECT g.subject, g.topic, g.is_announce, g.is_locked, g.join_approval, c.timer, g.known FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?",
+func settingsOf(c *sqlite.Conn, chat int64) (s groupSettings, known bool) {
+	c.Find("SELECT g.subject, g.topic, g.is_announce, g.is_locked, g.join_approval, c.timer, g.known FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?",
 		[]any{chat}, &s.subject, &s.topic, &s.isAnnounce, &s.isLocked, &s.joinApproval, &s.timer, &known)
 	return s, known
 }
@@ -37,15 +38,15 @@ func changeOf[T comparable](before, after T) *bridge.Change[T] {
 }
 
 // isMember reports whether a person is a member of a group.
-func (t *writeTx) isMember(chat, person int64) (is bool) {
-	t.Find("SELECT EXISTS (SELECT 1 FROM members WHERE chat = ? AND person = ?)", []any{chat, person}, &is)
+func isMember(c *sqlite.Conn, chat, person int64) (is bool) {
+	c.Find("SELECT EXISTS (SELECT 1 FROM members WHERE chat = ? AND person = ?)", []any{chat, person}, &is)
 	return is
 }
 
 // adminsAmong returns the members of a group, and whether each is an admin.
-func (t *writeTx) adminsAmong(chat int64) map[int64]bool {
+func adminsAmong(c *sqlite.Conn, chat int64) map[int64]bool {
 	members := make(map[int64]bool)
-	for row := range t.Rows("SELECT person, is_admin OR is_super_admin FROM members WHERE chat = ?", chat) {
+	for row := range c.Rows("SELECT person, is_admin OR is_super_admin FROM members WHERE chat = ?", chat) {
 		var person int64
 		var isAdmin bool
 		row.Scan(&person, &isAdmin)

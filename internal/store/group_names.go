@@ -19,7 +19,7 @@ func (t *writeTx) renameChat(chat int64, name string) bool {
 
 // nameGroup names a group's chat by its subject, or by its members if it has none. It reports
 // whether the name is a new one. A group that the network has not described retains its name.
-func (t *writeTx) nameGroup(chat int64) bool {
+func (t groupTx) nameGroup(chat int64) bool {
 	var jid bridge.JID
 	var subject string
 	var known bool
@@ -32,7 +32,7 @@ func (t *writeTx) nameGroup(chat int64) bool {
 
 // nameByMembers returns the name of a group without a subject: names first, then numbers,
 // both in alphabetical order. It is "You" if the account is the only member.
-func (t *writeTx) nameByMembers(chat int64) string {
+func (t groupTx) nameByMembers(chat int64) string {
 	type shownMember struct{ key, name string }
 	var named, numbered []shownMember
 	unnamed, own := 0, t.People.OwnerID()
@@ -72,7 +72,7 @@ func (t *writeTx) nameByMembers(chat int64) string {
 func (t *writeTx) updateChats(p people.Person) {
 	t.updatePrivateChat(p)
 	for _, chat := range sqlite.List[int64](t.Conn, "SELECT m.chat FROM members m CROSS JOIN groups g ON g.chat = m.chat WHERE m.person = ? AND g.subject = '' AND g.known", p.ID) {
-		if t.nameGroup(chat) {
+		if (groupTx{t}).nameGroup(chat) {
 			t.appendEntry(read.EntryKey{Event: bridge.EventGroupUpdated, Chat: chat})
 		}
 	}

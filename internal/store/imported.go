@@ -37,7 +37,7 @@ func (t *writeTx) saveShared(f bridge.Imported) {
 	t.silently(func() {
 		for _, change := range f.Changes {
 			change = bridge.Bounded(change)
-			if of := t.packPending(change); of.target == f.Message.ID {
+			if of := (pendingTx{t}).packPending(change); of.target == f.Message.ID {
 				t.saveImportedChange(change)
 			}
 		}
@@ -65,7 +65,7 @@ func (t *writeTx) silently(f func()) {
 
 // saveImportedChange applies a change of the phone's history to an imported message.
 func (t *writeTx) saveImportedChange(change bridge.Fact) {
-	of := t.packPending(change)
+	of := pendingTx{t}.packPending(change)
 	stored, found := t.findMessage(of.chat, of.target)
 	if edit, is := change.(bridge.Edit); !found && is && edit.Upload != nil {
 		t.saveImportedMessage(*edit.Upload)

@@ -12,6 +12,9 @@ import (
 	"bridged/internal/store/read"
 )
 
+// importTx saves and undoes imports of exported chats.
+type importTx struct{ *writeTx }
+
 // ImportRecord is a stored import, with its token and the token tree.
 type ImportRecord struct {
 	bridge.Import
@@ -108,7 +111,7 @@ func formsOf(r *read.Snapshot, chats ...bridge.JID) []bridge.JID {
 }
 
 // countImported adds a saved batch to the numbers of an import.
-func (t *writeTx) countImported(run *ExportRun, messages []*ExportedMessage) {
+func (t importTx) countImported(run *ExportRun, messages []*ExportedMessage) {
 	added, files := 0, 0
 	for _, m := range messages {
 		if m.Seq == 0 {
@@ -123,7 +126,7 @@ func (t *writeTx) countImported(run *ExportRun, messages []*ExportedMessage) {
 }
 
 // account records that an import has stored a message or its file. before is the message without the file, if it was stored.
-func (t *writeTx) account(run *ExportRun, m *ExportedMessage, seq int64, before *fileBefore) {
+func (t importTx) account(run *ExportRun, m *ExportedMessage, seq int64, before *fileBefore) {
 	name, _ := t.People.Find(m.Placeholder)
 	var packed any
 	if before != nil {
@@ -134,7 +137,7 @@ func (t *writeTx) account(run *ExportRun, m *ExportedMessage, seq int64, before 
 
 // accountAlso records that an import has a message that other imports have stored. If the export lacks the file, it records
 // how the message would be stored without it.
-func (t *writeTx) accountAlso(run *ExportRun, m *ExportedMessage) {
+func (t importTx) accountAlso(run *ExportRun, m *ExportedMessage) {
 	name, _ := t.People.Find(m.Placeholder)
 	var without any
 	if m.SHA256 == nil && m.MessageType != bridge.TypeText {
@@ -151,17 +154,17 @@ func (s *Store) SaveImportPeople(ctx context.Context, run *ExportRun, senders []
 	return s.writeAs(ctx, "store the people of an exported chat", func(t *writeTx) {
 		for _, jid := range append(slices.Clone(senders), run.Chat) {
 			if jid.IsPerson() && !jid.IsImport() {
-				t.addImported(run, jid)
+				importTx{t}.addImported(run, jid)
 			}
 		}
 		for jid, name := range placeholders {
-			t.SavePushName(t.addImported(run, jid), name)
+			t.SavePushName(importTx{t}.addImported(run, jid), name)
 		}
 	})
 }
 
 // addImported returns the person with a JID, and records the import if only imports have added them.
-func (t *writeTx) addImported(run *ExportRun, jid bridge.JID) people.Person {
+func (t importTx) addImported(run *ExportRun, jid bridge.JID) people.Person {
 	_, known := t.People.Find(jid)
 	p := t.EnsurePerson(jid)
 	t.Run(`

@@ -31,17 +31,17 @@ func (s *Store) BeginUndo(ctx context.Context, seq int64) error {
 // writes are not delayed. If it ends early, calling it again does the rest.
 func (s *Store) UndoImport(ctx context.Context, i ImportRecord) error {
 	defer s.index.Wake() // to rewrite segments that have lost some of their messages
-	if _, err := s.inBatches(ctx, "undo an import", retainBatch, func(t *writeTx) int64 { return t.undoRows(i.Seq) }); err != nil {
+	if _, err := s.inBatches(ctx, "undo an import", retainBatch, func(t *writeTx) int64 { return (importTx{t}).undoRows(i.Seq) }); err != nil {
 		return err
 	}
 	for more := true; more; {
-		if err := s.writeAs(ctx, "undo the names of an import", func(t *writeTx) { more = t.undoName(i) }); err != nil {
+		if err := s.writeAs(ctx, "undo the names of an import", func(t *writeTx) { more = (importTx{t}).undoName(i) }); err != nil {
 			return err
 		}
 	}
 	return s.writeAs(ctx, "undo the chat of an import", func(t *writeTx) {
-		t.undoPeople(i)
-		t.undoChat(i)
+		importTx{t}.undoPeople(i)
+		importTx{t}.undoChat(i)
 		t.Run("UPDATE imports SET state = ? WHERE seq = ?", string(bridge.ImportUndone), i.Seq)
 	})
 }
@@ -64,7 +64,7 @@ const undoQuery = `
 	WHERE r.import = ? ORDER BY r.message LIMIT ?`
 
 // undoRows undoes a batch of the messages of an import, and returns the size of the batch.
-func (t *writeTx) undoRows(seq int64) int64 {
+func (t importTx) undoRows(seq int64) int64 {
 	rows := sqlite.Collect(t.Conn, func(row *sqlite.Row) (r importRow) {
 		row.Scan(&r.message, &r.name, &r.hasFile, &r.before, &r.isExported, &r.others, &r.otherHasFile)
 		return r
@@ -87,7 +87,7 @@ func (t *writeTx) undoRows(seq int64) int64 {
 }
 
 // undoShared undoes the changes of an import to a message that stays.
-func (t *writeTx) undoShared(seq int64, r importRow) {
+func (t importTx) undoShared(seq int64, r importRow) {
 	t.Run("DELETE FROM import_rows WHERE message = ? AND import = ?", r.message, seq)
 	switch {
 	case !r.hasFile:
@@ -96,7 +96,7 @@ func (t *writeTx) undoShared(seq int64, r importRow) {
 			UPDATE import_rows SET before = nullif(?1, '') WHERE message = ?2 AND before IS NULL
 				AND import = (SELECT min(import) FROM import_rows WHERE message = ?2 AND has_file)`, string(r.before), r.message)
 	default:
-		t.removeFile(r.message, t.withoutFile(r))
+		t.removeFile(r.message, withoutFile(t.Conn, r))
 	}
 	if r.isExported { // it gets the placeholder of the other import
 		t.Run(`
@@ -106,18 +106,18 @@ func (t *writeTx) undoShared(seq int64, r importRow) {
 }
 
 // withoutFile returns a message without the file of an import: as it was before, or as another import has it.
-func (t *writeTx) withoutFile(r importRow) (before fileBefore) {
-	if len(r.before) == 0 && !t.Find("SELECT before FROM import_rows WHERE message = ? AND before IS NOT NULL AND NOT has_file ORDER BY import LIMIT 1", []any{r.message}, &r.before) {
+func withoutFile(c *sqlite.Conn, r importRow) (before fileBefore) {
+	if len(r.before) == 0 && !c.Find("SELECT before FROM import_rows WHERE message = ? AND before IS NOT NULL AND NOT has_file ORDER BY import LIMIT 1", []any{r.message}, &r.before) {
 		before.Whole = true
-		t.Find("SELECT type FROM messages WHERE seq = ?", []any{r.message}, &before.Type)
+		c.Find("SELECT type FROM messages WHERE seq = ?", []any{r.message}, &before.Type)
 		return before
 	}
-	t.Decode(r.before, &before)
+	c.Decode(r.before, &before)
 	return before
 }
 
 // removeFile removes the imported file of a message. It restores the text unless it has been edited since.
-func (t *writeTx) removeFile(seq int64, before fileBefore) {
+func (t importTx) removeFile(seq int64, before fileBefore) {
 	var content string
 	var packed []byte
 	var isEdited bool
@@ -132,7 +132,7 @@ func (t *writeTx) removeFile(seq int64, before fileBefore) {
 		ref = string(before.Ref)
 	}
 	t.Run("UPDATE message_raw SET media_ref = ? WHERE seq = ?", ref, seq)
-	d := t.detailsIn(string(packed))
+	d := detailsIn(t.Conn, string(packed))
 	if d.Media != nil {
 		t.Run("UPDATE import_bytes SET bytes = max(0, bytes - ?) WHERE message = ?", d.Media.Size, seq)
 	}
@@ -146,13 +146,13 @@ func (t *writeTx) removeFile(seq int64, before fileBefore) {
 	t.Run("DELETE FROM transcriptions WHERE message = ?", seq)
 	folded, bare := search.Columns(content, "")
 	t.Run("UPDATE messages SET type = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ? WHERE seq = ?",
-		before.Type, content, folded, bare, t.pack(d), d.HasLink(content), seq)
+		before.Type, content, folded, bare, pack(t.Conn, d), d.HasLink(content), seq)
 	t.s.index.MarkStale(t.Conn, seq)
 }
 
 // undoName removes one name that an import has learned, unless another import says the same. It attributes the messages to the
 // person of the latest other import, or to the placeholder. It reports whether there is more to do.
-func (t *writeTx) undoName(i ImportRecord) (more bool) {
+func (t importTx) undoName(i ImportRecord) (more bool) {
 	var name, person bridge.JID
 	if !t.Find("SELECT name, person FROM import_names WHERE import = ? LIMIT 1", []any{i.Seq}, &name, &person) {
 		return false
@@ -180,7 +180,7 @@ func (t *writeTx) undoName(i ImportRecord) (more bool) {
 }
 
 // reattribute attributes a batch of imported messages under a name to another person. It reports whether there were any.
-func (t *writeTx) reattribute(chat, name, from, to bridge.JID) bool {
+func (t importTx) reattribute(chat, name, from, to bridge.JID) bool {
 	c, found := t.findChat(chat)
 	of, known := t.People.Find(name)
 	was, isStored := t.People.Find(from)
@@ -214,7 +214,7 @@ const unusedQuery = `
 		AND NOT EXISTS (SELECT 1 FROM calls WHERE caller = ?1)`
 
 // undoPeople removes the people that only this import has added.
-func (t *writeTx) undoPeople(i ImportRecord) {
+func (t importTx) undoPeople(i ImportRecord) {
 	people := sqlite.List[int64](t.Conn, "SELECT person FROM import_people WHERE import = ?", i.Seq)
 	t.Run("DELETE FROM import_people WHERE import = ?", i.Seq)
 	c, _ := t.findChat(i.ChatJID)
@@ -231,7 +231,7 @@ func (t *writeTx) undoPeople(i ImportRecord) {
 }
 
 // isUnusedChat reports whether a chat was added by imports only and is empty.
-func (t *writeTx) isUnusedChat(i ImportRecord, c chatRow) bool {
+func (t importTx) isUnusedChat(i ImportRecord, c chatRow) bool {
 	return t.Find(`
 		SELECT 1 FROM chats c WHERE c.id = ?1 AND c.message_count = 0 AND NOT c.archived AND NOT c.pinned AND c.muted_until IS NULL AND NOT c.marked_unread
 			AND (SELECT made_chat FROM imports WHERE seq = ?2)
@@ -244,7 +244,7 @@ func (t *writeTx) isUnusedChat(i ImportRecord, c chatRow) bool {
 }
 
 // undoChat removes the chat of an import if it is unused, or else corrects its number of people.
-func (t *writeTx) undoChat(i ImportRecord) {
+func (t importTx) undoChat(i ImportRecord) {
 	c, found := t.findChat(i.ChatJID)
 	switch {
 	case !found:

@@ -8,26 +8,29 @@ import (
 	"bridged/internal/store/settings"
 )
 
+// mergeTx makes two people one, and what is stored about them.
+type mergeTx struct{ *writeTx }
+
 // PersonChanged updates the chat with p, and the names of p's groups without a subject.
-func (t *writeTx) PersonChanged(p people.Person) { t.updateChats(p) }
+func (t mergeTx) PersonChanged(p people.Person) { t.updateChats(p) }
 
 // SenderRenamed gives the pending changes of a sender their new JID.
-func (t *writeTx) SenderRenamed(from, into bridge.JID) {
-	t.movePending("sender", string(from), string(into))
+func (t mergeTx) SenderRenamed(from, into bridge.JID) {
+	pendingTx{t.writeTx}.movePending("sender", string(from), string(into))
 }
 
 // Merging moves what is stored about one person to another.
-func (t *writeTx) Merging(from, into int64) {
+func (t mergeTx) Merging(from, into int64) {
 	clear(t.s.chats)
-	for _, step := range []func(from, into int64){
-		t.mergeRows, t.mergeMembers, t.mergeAnswers, t.mergePrivateChats, t.mergePending,
-	} {
-		step(from, into)
-	}
+	mergeRows(t.Conn, from, into)
+	t.mergeMembers(from, into)
+	t.mergeAnswers(from, into)
+	t.mergePrivateChats(from, into)
+	pendingTx{t.writeTx}.mergePending(from, into)
 }
 
 // Merged applies the pending changes that have waited for two chats to become one.
-func (t *writeTx) Merged(into people.Person) { t.applyPendingIn(into.JID()) }
+func (t mergeTx) Merged(into people.Person) { pendingTx{t.writeTx}.applyPendingIn(into.JID()) }
 
 // mergePerson lists the simple moves from one person (?1) to another. The timer that was set
 // last stays.
@@ -42,17 +45,17 @@ var mergePerson = []string{
 	"UPDATE groups SET owner = ?2 WHERE owner = ?1",
 }
 
-func (t *writeTx) mergeRows(from, into int64) {
+func mergeRows(c *sqlite.Conn, from, into int64) {
 	for _, statement := range mergePerson {
-		t.Run(statement, from, into)
+		c.Run(statement, from, into)
 	}
 	// Messages are indexed chat by chat.
-	for _, chat := range sqlite.List[int64](t.Conn, "SELECT id FROM chats") {
-		t.Run("UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?", into, chat, from)
+	for _, chat := range sqlite.List[int64](c, "SELECT id FROM chats") {
+		c.Run("UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?", into, chat, from)
 	}
 }
 
-func (t *writeTx) mergeMembers(from, into int64) {
+func (t mergeTx) mergeMembers(from, into int64) {
 	groups := sqlite.List[int64](t.Conn, "SELECT chat FROM members WHERE person = ?", from)
 	t.Run(`
 		INSERT INTO members (chat, person, display_name, is_admin, is_super_admin, label, label_at)
@@ -63,34 +66,34 @@ func (t *writeTx) mergeMembers(from, into int64) {
 			is_super_admin = max(is_super_admin, excluded.is_super_admin)`, into, from)
 	t.Run("DELETE FROM members WHERE person = ?", from)
 	for _, chat := range groups {
-		t.countMembers(chat)
+		groupTx{t.writeTx}.countMembers(chat)
 	}
 }
 
-func (t *writeTx) mergeAnswers(from, into int64) {
+func (t mergeTx) mergeAnswers(from, into int64) {
 	reacted := sqlite.List[int64](t.Conn, "SELECT message FROM reactions WHERE person = ?", from)
-	t.moveAnswers("person", from, into)
+	moveAnswers(t.Conn, "person", from, into)
 	for _, message := range reacted {
-		t.countReactions(message)
+		countReactions(t.Conn, message)
 	}
 }
 
 // moveAnswers changes the message or the person of reactions, and of answers to polls and
 // events. Of two to one message by one person the later counts.
-func (t *writeTx) moveAnswers(column string, from, into int64) {
+func moveAnswers(c *sqlite.Conn, column string, from, into int64) {
 	same := map[string]string{"message": "person", "person": "message"}[column]
 	for _, table := range []string{"reactions", "votes", "event_responses"} {
-		t.Run(`
+		c.Run(`
 			DELETE FROM `+table+` AS old WHERE `+column+` IN (?1, ?2) AND EXISTS (
 				SELECT 1 FROM `+table+` AS other
 				WHERE other.`+column+` = iif(old.`+column+` = ?1, ?2, ?1) AND other.`+same+` = old.`+same+`
 					AND (other.timestamp > old.timestamp OR other.timestamp = old.timestamp AND old.`+column+` = ?1))`, from, into)
-		t.Run("UPDATE "+table+" SET "+column+" = ?2 WHERE "+column+" = ?1", from, into)
+		c.Run("UPDATE "+table+" SET "+column+" = ?2 WHERE "+column+" = ?1", from, into)
 	}
 }
 
 // mergePrivateChats makes the chats with two people who are one a single chat.
-func (t *writeTx) mergePrivateChats(from, into int64) {
+func (t mergeTx) mergePrivateChats(from, into int64) {
 	var old, kept int64
 	if !t.Find("SELECT id FROM chats WHERE person = ?", []any{from}, &old) {
 		return
@@ -104,10 +107,10 @@ func (t *writeTx) mergePrivateChats(from, into int64) {
 
 // mergeChats moves everything from one chat to another. A message that is in
 // both stays once.
-func (t *writeTx) mergeChats(from, into int64) {
+func (t mergeTx) mergeChats(from, into int64) {
 	t.dropDuplicates(from, into)
 	t.s.index.MarkStale(t.Conn, sqlite.List[int64](t.Conn, "SELECT seq FROM messages WHERE chat = ?", from)...)
-	receipt := t.receiptOfBoth(from, into)
+	receipt := receiptOfBoth(t.Conn, from, into)
 	t.Run("UPDATE messages SET chat = ? WHERE chat = ?", into, from)
 	t.Run(`
 		UPDATE chats SET
@@ -123,8 +126,8 @@ func (t *writeTx) mergeChats(from, into int64) {
 		FROM (SELECT * FROM chats WHERE id = ?) AS old
 		WHERE chats.id = ?`, receipt, from, into)
 	t.Run("UPDATE OR IGNORE new_chats SET chat = ? WHERE chat = ?", into, from)
-	t.countUnread(into)
-	t.mergeCalls(from, into)
+	countUnread(t.Conn, into)
+	mergeCalls(t.Conn, from, into)
 	settings.MoveDeliveries(t.Conn, from, into)
 	t.Run("DELETE FROM chats WHERE id = ?", from)
 	t.appendEvent(bridge.EventChatUpdated, 0, into)
@@ -132,8 +135,8 @@ func (t *writeTx) mergeChats(from, into int64) {
 
 // receiptOfBoth returns up to where read receipts were sent in two chats: before the
 // first message of either without one. Some messages may get a second receipt.
-func (t *writeTx) receiptOfBoth(one, other int64) (receipt int64) {
-	t.Find(`
+func receiptOfBoth(c *sqlite.Conn, one, other int64) (receipt int64) {
+	c.Find(`
 		SELECT ifnull(
 			(SELECT min(m.seq) - 1 FROM messages m JOIN chats c ON c.id = m.chat
 				WHERE c.id IN (?1, ?2) AND m.seq > c.receipt_seq AND NOT m.from_me AND NOT m.imported
@@ -151,7 +154,7 @@ const duplicatesQuery = `
 	FROM messages old JOIN messages kept ON kept.chat = ?1 AND kept.id = old.id
 	WHERE old.chat = ?2`
 
-func (t *writeTx) dropDuplicates(from, into int64) {
+func (t mergeTx) dropDuplicates(from, into int64) {
 	type duplicate struct{ kept, dropped int64 }
 	scan := func(row *sqlite.Row) duplicate {
 		var old, kept int64
@@ -169,9 +172,9 @@ func (t *writeTx) dropDuplicates(from, into int64) {
 
 // dropDuplicate removes one of two rows of a message, and moves reactions, answers, marks and
 // a later delivery status to the other.
-func (t *writeTx) dropDuplicate(kept, dropped int64) {
-	t.moveAnswers("message", dropped, kept)
-	t.countReactions(kept)
+func (t mergeTx) dropDuplicate(kept, dropped int64) {
+	moveAnswers(t.Conn, "message", dropped, kept)
+	countReactions(t.Conn, kept)
 	t.Run("UPDATE OR IGNORE aliases SET message = ? WHERE message = ?", kept, dropped)
 	t.Run("UPDATE OR IGNORE album_parts SET message = ? WHERE message = ?", kept, dropped)
 	t.Run("UPDATE OR IGNORE quotes SET message = ? WHERE message = ?", kept, dropped)

@@ -11,6 +11,9 @@ import (
 	"bridged/internal/store/columns"
 )
 
+// pendingTx stores changes of messages that are not stored yet.
+type pendingTx struct{ *writeTx }
+
 // A change may come before its message: long queues are not delivered in order. Then it is
 // pending, and made when the message comes, by the same rules as if it had come after. A
 // deletion in a group whose members are not known waits for them, and the edit of a
@@ -80,7 +83,7 @@ type pendingChange struct {
 
 // postpone keeps a change until its message comes. A deletion removes its sender's other
 // changes of the message, and keeps more of them from waiting.
-func (t *writeTx) postpone(fact bridge.Fact) {
+func (t pendingTx) postpone(fact bridge.Fact) {
 	row := t.packPending(fact)
 	if !isChat(row.chat) || row.target == "" || !row.sender.IsPerson() || row.size() > maxPendingSize {
 		return
@@ -104,7 +107,7 @@ func (t *writeTx) postpone(fact bridge.Fact) {
 
 // insertPending reports whether the change is pending now: not where a deletion by the same
 // sender is, or a later change of the kind.
-func (t *writeTx) insertPending(row pendingChange, chat, sender string) (id int64, added bool) {
+func (t pendingTx) insertPending(row pendingChange, chat, sender string) (id int64, added bool) {
 	if row.kind != pendingDeletion {
 		t.dropPending("chat = ? AND target = ? AND kind = ? AND sender = ? AND stanza = ? AND fact ->> '$.Timestamp' <= ? ->> '$.Timestamp'",
 			chat, row.target, row.kind, sender, row.stanza, row.fact)
@@ -120,7 +123,7 @@ func (t *writeTx) insertPending(row pendingChange, chat, sender string) (id int6
 
 // pendingChat returns the name of a chat in pending_changes, which stays when a number is
 // learned for a LID; empty for a person who is not known.
-func (t *writeTx) pendingChat(chat bridge.JID) string {
+func (t pendingTx) pendingChat(chat bridge.JID) string {
 	if chat.IsGroup() {
 		return string(chat)
 	}
@@ -134,7 +137,7 @@ func pendingPerson(id int64) string { return "person " + strconv.FormatInt(id, 1
 
 // applyPending makes the changes that have waited for a message, which this transaction
 // stores. Deletions come first, so that what they delete is never seen.
-func (t *writeTx) applyPending(chat bridge.JID, id string) {
+func (t pendingTx) applyPending(chat bridge.JID, id string) {
 	name := t.pendingChat(chat)
 	var rows []pendingChange
 	for found := range t.Rows(`
@@ -155,7 +158,7 @@ func (t *writeTx) applyPending(chat bridge.JID, id string) {
 
 // applyPendingIn makes the changes that have waited for the members of a chat to be known,
 // or for two chats to become one.
-func (t *writeTx) applyPendingIn(jid bridge.JID) {
+func (t pendingTx) applyPendingIn(jid bridge.JID) {
 	c, found := t.findChat(jid)
 	if !found {
 		return
@@ -168,13 +171,13 @@ func (t *writeTx) applyPendingIn(jid bridge.JID) {
 }
 
 // dropPendingOf removes the changes that wait for a message under any of its ids.
-func (t *writeTx) dropPendingOf(chat bridge.JID, seq int64) {
+func (t pendingTx) dropPendingOf(chat bridge.JID, seq int64) {
 	t.dropPending(`chat = ?1 AND target IN (
 		SELECT id FROM messages WHERE seq = ?2 UNION SELECT id FROM aliases WHERE message = ?2)`, t.pendingChat(chat), seq)
 }
 
 // dropPending removes pending changes, also from the disk, and returns how many.
-func (t *writeTx) dropPending(where string, args ...any) int64 {
+func (t pendingTx) dropPending(where string, args ...any) int64 {
 	removed := t.Change("DELETE FROM pending_changes WHERE "+where, args...)
 	if removed > 0 {
 		t.markErased()
@@ -199,7 +202,7 @@ const (
 	pendingCheck = 64
 )
 
-func (t *writeTx) trimPending(where, sender string, most, mostSize int64) {
+func (t pendingTx) trimPending(where, sender string, most, mostSize int64) {
 	var count, size int64
 	t.Find("SELECT count(*), ifnull(sum(size), 0) FROM pending_changes WHERE "+where, []any{sender}, &count, &size)
 	if count <= most && size <= mostSize {
@@ -220,13 +223,13 @@ func (s *Store) ForgetPending(ctx context.Context) (int, error) {
 
 func (s *Store) forgetPendingBefore(ctx context.Context, before time.Time) (removed int, err error) {
 	err = s.writeAs(ctx, "remove changes whose messages have not come", func(t *writeTx) {
-		removed = int(t.dropPending("at < ?", before.UnixMilli()))
+		removed = int(pendingTx{t}.dropPending("at < ?", before.UnixMilli()))
 	})
 	return removed, err
 }
 
 // mergePending moves changes in the chat with one person, or by that person, to another.
-func (t *writeTx) mergePending(from, into int64) {
+func (t pendingTx) mergePending(from, into int64) {
 	t.movePending("chat", pendingPerson(from), pendingPerson(into))
 	one := t.People.Get(from)
 	other := t.People.Get(into)
@@ -235,7 +238,7 @@ func (t *writeTx) mergePending(from, into int64) {
 
 // movePending renames the chat or the sender of pending changes. The rules of postpone and
 // insertPending go for those that meet.
-func (t *writeTx) movePending(column, from, into string) {
+func (t pendingTx) movePending(column, from, into string) {
 	same := map[string]string{"chat": "sender", "sender": "chat"}[column]
 	t.dropPending(`id IN (
 		SELECT iif(a.fact ->> '$.Timestamp' > b.fact ->> '$.Timestamp', b.id, a.id)
@@ -265,7 +268,7 @@ type editFact struct {
 func (r pendingChange) size() int { return len(r.target) + len(r.stanza) + len(r.fact) + len(r.raw) }
 
 // packPending returns the row of a change; the row of any other fact has no target.
-func (t *writeTx) packPending(fact bridge.Fact) (row pendingChange) {
+func (t pendingTx) packPending(fact bridge.Fact) (row pendingChange) {
 	for number, kind := range changeKinds[1:] {
 		if f, is := kind.fields(fact); is {
 			row = pendingChange{kind: number + 1, chat: *f.chat, sender: *f.sender, target: f.target, stanza: f.stanza}
@@ -285,7 +288,7 @@ func (t *writeTx) packPending(fact bridge.Fact) (row pendingChange) {
 }
 
 // unpackPending returns the change of a row.
-func (t *writeTx) unpackPending(row pendingChange) bridge.Fact {
+func (t pendingTx) unpackPending(row pendingChange) bridge.Fact {
 	switch {
 	case row.kind == pendingEdit:
 		return t.unpackEdit(row)
@@ -293,10 +296,10 @@ func (t *writeTx) unpackPending(row pendingChange) bridge.Fact {
 		t.Fail(fmt.Errorf("a pending change of the unknown kind %d", row.kind))
 		return nil
 	}
-	return changeKinds[row.kind].decode(t, row)
+	return changeKinds[row.kind].decode(t.writeTx, row)
 }
 
-func (t *writeTx) unpackEdit(row pendingChange) bridge.Fact {
+func (t pendingTx) unpackEdit(row pendingChange) bridge.Fact {
 	var f editFact
 	t.Decode([]byte(row.fact), &f)
 	edited := bridge.Message{MessageType: f.Type, Content: f.Content, ViewOnce: f.ViewOnce, Raw: row.raw}

@@ -33,7 +33,7 @@ func (t *writeTx) save(fact bridge.Fact) {
 	case bridge.Message:
 		t.saveMessage(f)
 	case bridge.Group:
-		t.saveGroup(f)
+		groupTx{t}.saveGroup(f)
 	case bridge.Identity:
 		t.SaveIdentity(f)
 	case bridge.IdentityChange:
@@ -47,7 +47,7 @@ func (t *writeTx) save(fact bridge.Fact) {
 	case bridge.ReactionChange:
 		t.saveReaction(f)
 	case bridge.Edit:
-		t.saveEdit(f)
+		editTx{t}.saveEdit(f)
 	case bridge.Deletion:
 		t.saveDeletion(f)
 	case bridge.NoMessage:
@@ -71,9 +71,9 @@ func (t *writeTx) save(fact bridge.Fact) {
 	case bridge.SendResult:
 		t.saveSendResult(f)
 	case bridge.GroupChange:
-		t.saveGroupChange(f)
+		groupTx{t}.saveGroupChange(f)
 	case bridge.MemberLabel:
-		t.saveMemberLabel(f)
+		groupTx{t}.saveMemberLabel(f)
 	case bridge.ChatTimer:
 		t.saveTimer(f)
 	case bridge.Owner:
@@ -81,7 +81,7 @@ func (t *writeTx) save(fact bridge.Fact) {
 	case bridge.MediaMoved:
 		t.saveMediaMoved(f)
 	case bridge.GroupWithheld:
-		t.saveWithheld(f)
+		groupTx{t}.saveWithheld(f)
 	case bridge.ChatRead:
 		t.saveChatRead(f)
 	case bridge.ChatMarkedUnread:
@@ -97,11 +97,11 @@ func (t *writeTx) save(fact bridge.Fact) {
 	case bridge.GroupMade:
 		settings.SaveGroupMade(t.Conn, f)
 	case bridge.Call:
-		t.saveCall(f)
+		callTx{t}.saveCall(f)
 	case bridge.CallChange:
-		t.saveCallChange(f)
+		callTx{t}.saveCallChange(f)
 	case bridge.CallsMissed:
-		t.saveCallsMissed(f)
+		callTx{t}.saveCallsMissed(f)
 	case bridge.NewChat:
 		t.saveNewChat(f)
 	case bridge.HistoryPart:

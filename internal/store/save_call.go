@@ -12,12 +12,15 @@ import (
 	"bridged/internal/store/read"
 )
 
+// callTx saves calls.
+type callTx struct{ *writeTx }
+
 // maxCallsOfOne limits the calls of one caller that are kept, to the newest.
 const maxCallsOfOne = 1000
 
 // saveCall stores a call that begins to ring, or was missed. It adds no group: anybody may
 // name one.
-func (t *writeTx) saveCall(f bridge.Call) {
+func (t callTx) saveCall(f bridge.Call) {
 	if f.ID == "" || !f.FromJID.IsPerson() {
 		return
 	}
@@ -40,7 +43,7 @@ func (t *writeTx) saveCall(f bridge.Call) {
 }
 
 // callChat returns the chat of a call; 0 where it has none.
-func (t *writeTx) callChat(f bridge.Call) int64 {
+func (t callTx) callChat(f bridge.Call) int64 {
 	if f.ChatJID.IsGroup() {
 		c, _ := t.findChat(f.ChatJID)
 		return c.id
@@ -53,7 +56,7 @@ func (t *writeTx) callChat(f bridge.Call) int64 {
 
 // saveCallChange changes the state of a call, for its caller, the account's own devices or,
 // of a group's call, for all.
-func (t *writeTx) saveCallChange(f bridge.CallChange) {
+func (t callTx) saveCallChange(f bridge.CallChange) {
 	var seq, callerID, chat int64
 	var isGroup bool
 	var state bridge.CallState
@@ -99,7 +102,7 @@ func callAfter(state, to bridge.CallState, hasEnd bool) (next bridge.CallState, 
 }
 
 // saveCallsMissed makes calls missed that have been ringing for so long.
-func (t *writeTx) saveCallsMissed(f bridge.CallsMissed) {
+func (t callTx) saveCallsMissed(f bridge.CallsMissed) {
 	before := t.at - f.Ringing.Milliseconds()
 	if f.Ringing == 0 {
 		before = math.MaxInt64 // the clock may have been set back
@@ -115,14 +118,14 @@ func (t *writeTx) saveCallsMissed(f bridge.CallsMissed) {
 	}
 }
 
-func (t *writeTx) appendCallEvent(event bridge.EventType, call, chat int64) {
+func (t callTx) appendCallEvent(event bridge.EventType, call, chat int64) {
 	t.appendEntry(read.EntryKey{Event: event, Chat: chat, Data: strconv.FormatInt(call, 10)})
 }
 
 // mergeCalls moves the calls of one chat, and their events, to another.
-func (t *writeTx) mergeCalls(from, into int64) {
-	if t.Change("UPDATE calls SET chat = ? WHERE chat = ?", into, from) > 0 {
-		t.Run("UPDATE events SET chat = ? WHERE chat = ? AND type IN (?, ?)", into, from,
+func mergeCalls(c *sqlite.Conn, from, into int64) {
+	if c.Change("UPDATE calls SET chat = ? WHERE chat = ?", into, from) > 0 {
+		c.Run("UPDATE events SET chat = ? WHERE chat = ? AND type IN (?, ?)", into, from,
 			columns.EventNumber(bridge.EventCallCreated), columns.EventNumber(bridge.EventCallUpdated))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bridged/internal/bridge"
+	"bridged/internal/sqlite"
 	"bridged/internal/store/columns"
 	"bridged/internal/store/read"
 )
@@ -15,7 +16,7 @@ func (t *writeTx) saveAnswer(f bridge.Fact, chat bridge.JID, id string, by bridg
 	m, found := t.findMessage(chat, id)
 	switch {
 	case !found:
-		t.postpone(f)
+		pendingTx{t}.postpone(f)
 		return 0
 	case m.deleted != 0 || !by.IsPerson():
 		return 0
@@ -34,7 +35,7 @@ func (t *writeTx) saveReaction(f bridge.ReactionChange) {
 		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.emoji != emoji`,
 		f.Emoji, f.Timestamp.UnixMilli())
 	if seq != 0 {
-		t.countReactions(seq)
+		countReactions(t.Conn, seq)
 		by := t.EnsurePerson(f.Sender).ID
 		t.logChange(seq, columns.MessageChange{Changes: []bridge.MessageField{bridge.ChangedReactions}, Reactions: []columns.ReactionChange{{Sender: by, Emoji: f.Emoji, Timestamp: f.Timestamp.UnixMilli()}}})
 	}
@@ -67,8 +68,8 @@ func (t *writeTx) saveEventResponse(f bridge.EventResponse) {
 
 // countReactions keeps a message's number of reactions, so that pages look only where
 // there are some.
-func (t *writeTx) countReactions(seq int64) {
-	t.Run(`
+func countReactions(c *sqlite.Conn, seq int64) {
+	c.Run(`
 		UPDATE messages SET reactions = (SELECT count(*) FROM reactions WHERE message = ?1 AND emoji != '')
 		WHERE seq = ?1`, seq)
 }
@@ -77,8 +78,8 @@ func (t *writeTx) countReactions(seq int64) {
 func (t *writeTx) saveDeletion(f bridge.Deletion) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	if !found {
-		t.postpone(f)
-		t.eraseQuotes(f.Chat, f.Target, func(author bridge.JID) bool { return t.mayDeleteQuoted(f.Chat, author, f.By) })
+		pendingTx{t}.postpone(f)
+		quoteTx{t}.eraseQuotes(f.Chat, f.Target, func(author bridge.JID) bool { return quoteTx{t}.mayDeleteQuoted(f.Chat, author, f.By) })
 		return
 	}
 	if m.deleted != 0 {
@@ -89,10 +90,10 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 		return
 	}
 	t.recordErasedFile(m.seq)
-	t.dropPendingOf(f.Chat, m.seq)
+	pendingTx{t}.dropPendingOf(f.Chat, m.seq)
 	t.albumChanged(m.seq)
-	for _, id := range t.idsOf(m.seq) {
-		t.eraseQuotes(f.Chat, id, func(bridge.JID) bool { return true })
+	for _, id := range idsOf(t.Conn, m.seq) {
+		quoteTx{t}.eraseQuotes(f.Chat, id, func(bridge.JID) bool { return true })
 	}
 	for _, empty := range []string{
 		"UPDATE message_raw SET raw = NULL, media_ref = NULL WHERE seq = ?",
@@ -124,7 +125,7 @@ func (t *writeTx) postponeUnchecked(m target, f bridge.Deletion) {
 		t.Find("SELECT known FROM groups WHERE chat = ?", []any{m.chat}, &known)
 	}
 	if m.isAlias || !known {
-		t.postpone(f)
+		pendingTx{t}.postpone(f)
 	}
 }
 
@@ -172,10 +173,10 @@ func (t *writeTx) saveMediaMoved(f bridge.MediaMoved) {
 func (t *writeTx) saveEncrypted(f bridge.Encrypted) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	if !found || m.isPlaceholder() && m.deleted == 0 {
-		t.postpone(f)
+		pendingTx{t}.postpone(f)
 		return
 	}
-	original := t.rawOf(m.seq)
+	original := rawOf(t.Conn, m.seq)
 	if len(original.Raw) == 0 {
 		return
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"bridged/internal/bridge"
 	"bridged/internal/folding"
+	"bridged/internal/sqlite"
 	"bridged/internal/store/people"
 )
 
@@ -47,7 +48,7 @@ func (t *writeTx) addGroup(jid bridge.JID) chatRow {
 		INSERT INTO chats (jid, is_group, name, folded_name, participants) VALUES (?, 1, ?, ?, 0)`,
 		string(jid), name, folding.FoldStripped(name))
 	t.Run("INSERT INTO groups (chat) VALUES (?)", id)
-	t.takeSettings(id, jid, "")
+	takeSettings(t.Conn, id, jid, "")
 	return chatRow{id: id}
 }
 
@@ -57,7 +58,7 @@ func (t *writeTx) addPrivateChat(jid bridge.JID) chatRow {
 	id := t.Insert(`
 		INSERT INTO chats (jid, person, is_group, name, folded_name, participants) VALUES (?, ?, 0, ?, ?, ?)`,
 		string(p.JID()), p.ID, name, p.FoldedChat(), t.privateParticipants(p))
-	t.takeSettings(id, p.JID(), p.LID)
+	takeSettings(t.Conn, id, p.JID(), p.LID)
 	return chatRow{id: id, person: p.ID}
 }
 
@@ -82,15 +83,15 @@ func (t *writeTx) updatePrivateChat(p people.Person) {
 	clear(t.s.chats)
 	var chat int64
 	if t.Find("SELECT id FROM chats WHERE person = ?", []any{p.ID}, &chat) {
-		t.takeSettings(chat, p.JID(), p.LID) // those of a JID that is only now known to be theirs
+		takeSettings(t.Conn, chat, p.JID(), p.LID) // those of a JID that is only now known to be theirs
 		t.appendEvent(bridge.EventChatUpdated, 0, chat)
 	}
 }
 
 // countMessage updates the chat of a new message; unread is 1 for one that the account
 // has not read, else 0.
-func (t *writeTx) countMessage(chat, timestamp, unread int64) {
-	t.Run(`
+func countMessage(c *sqlite.Conn, chat, timestamp, unread int64) {
+	c.Run(`
 		UPDATE chats SET message_count = message_count + 1,
 			last_message_at = max(ifnull(last_message_at, 0), ?1),
 			unread_since = iif(?2, iif(unread, min(unread_since, ?1), ?1), unread_since),
@@ -99,8 +100,8 @@ func (t *writeTx) countMessage(chat, timestamp, unread int64) {
 }
 
 // uncountMessage updates the chat of a message whose row is gone or has moved.
-func (t *writeTx) uncountMessage(chat int64) {
-	t.Run(`
+func uncountMessage(c *sqlite.Conn, chat int64) {
+	c.Run(`
 		UPDATE chats SET message_count = message_count - 1, last_message_at =
 			(SELECT max(timestamp) FROM messages WHERE chat = ?1) WHERE id = ?1`, chat)
 }
@@ -151,12 +152,12 @@ func (t *writeTx) postponeSettings(f bridge.ChatSettings) {
 }
 
 // takeSettings gives a new chat its pending settings, under either form of its JID.
-func (t *writeTx) takeSettings(chat int64, jid, lid bridge.JID) {
+func takeSettings(c *sqlite.Conn, chat int64, jid, lid bridge.JID) {
 	for _, name := range []bridge.JID{lid, jid} {
 		var archived, pinned bool
 		var muted *int64
-		if t.Find("DELETE FROM pending_settings WHERE jid = ? RETURNING archived, pinned, muted_until", []any{name}, &archived, &pinned, &muted) {
-			t.Run("UPDATE chats SET archived = ?, pinned = ?, muted_until = ? WHERE id = ?", archived, pinned, muted, chat)
+		if c.Find("DELETE FROM pending_settings WHERE jid = ? RETURNING archived, pinned, muted_until", []any{name}, &archived, &pinned, &muted) {
+			c.Run("UPDATE chats SET archived = ?, pinned = ?, muted_until = ? WHERE id = ?", archived, pinned, muted, chat)
 		}
 	}
 }

@@ -5,26 +5,30 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/search"
+	"bridged/internal/sqlite"
 	"bridged/internal/store/columns"
 	"bridged/internal/store/people"
 )
 
+// editTx saves edits.
+type editTx struct{ *writeTx }
+
 // saveEdit replaces the content of a message, for its author alone. An older edit
 // that comes after a newer one does not win.
-func (t *writeTx) saveEdit(f bridge.Edit) {
+func (t editTx) saveEdit(f bridge.Edit) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	switch {
 	case f.Upload != nil:
 		t.saveUpload(f, m, found)
 		return
 	case !found, m.isAlias && !t.isAuthor(m, f.Editor):
-		t.postpone(f)
+		pendingTx{t.writeTx}.postpone(f)
 		return
 	case !t.isAuthor(m, f.Editor), m.deleted != 0, f.Timestamp.UnixMilli() < m.edited:
 		return
 	}
 	if t.awaitsOriginal(m, f.Chat, f.Target) {
-		t.postpone(f)
+		pendingTx{t.writeTx}.postpone(f)
 	}
 	if m.isPlaceholder() && !isWhole(f.New) {
 		f.New = bridge.Message{MessageType: m.kind, Content: f.New.Content}
@@ -38,15 +42,15 @@ func isWhole(edited bridge.Message) bool {
 	return edited.Media == nil || len(edited.Media.Ref.MediaKey) > 0
 }
 
-func (t *writeTx) applyEdit(m target, f bridge.Edit) {
-	before := t.detailsIn(m.details)
+func (t editTx) applyEdit(m target, f bridge.Edit) {
+	before := detailsIn(t.Conn, m.details)
 	if before.Media != nil && (f.New.Media == nil || !isWhole(f.New)) {
 		var ok bool
 		if f.New, ok = t.recaption(m, before.Media, f.New); !ok {
 			return
 		}
 	}
-	f.New = t.withoutDeletedQuote(f.New)
+	f.New = quoteTx{t.writeTx}.withoutDeletedQuote(f.New)
 	keepQuote(before.Context, &f.New)
 	// An edit starts no new time, and a forwarded message stays one.
 	f.New.Expiration, f.New.IsForwarded = before.Expiration, before.Forwarded || f.New.IsForwarded
@@ -57,8 +61,8 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	d := columns.DetailsOf(f.New)
 	d.KeepMarks(before)
 	d.KeepCopy(before)
-	t.recordQuote(f.New, m.seq)
-	isNewFile := t.replacesFile(m.seq, before.Media, f.New.Media)
+	recordQuote(t.writeTx.Conn, f.New, m.seq)
+	isNewFile := replacesFile(t.Conn, m.seq, before.Media, f.New.Media)
 	if !isNewFile {
 		d.Transcript = before.Transcript
 	}
@@ -66,7 +70,7 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	changed := t.Change(`
 		UPDATE messages SET type = ?1, content = ?2, folded = ?3, bare = ?8, details = ?4, edited_at = nullif(?5, 0), has_link = ?7
 		WHERE seq = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, nullif(?5, 0))`,
-		f.New.MessageType, f.New.Content, folded, t.pack(d), edited, m.seq, d.HasLink(f.New.Content), bare)
+		f.New.MessageType, f.New.Content, folded, pack(t.Conn, d), edited, m.seq, d.HasLink(f.New.Content), bare)
 	if changed == 0 {
 		return
 	}
@@ -79,7 +83,7 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 		t.Run("DELETE FROM kept_files WHERE message = ?", m.seq)
 	}
 	t.Run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE seq = ?",
-		f.New.Raw, t.packRef(f.New), f.New.ViewOnce, m.seq)
+		f.New.Raw, packRef(t.Conn, f.New), f.New.ViewOnce, m.seq)
 	t.markErased() // the old text may have been a secret
 	fields := []bridge.MessageField{bridge.ChangedContent}
 	if f.Upload == nil {
@@ -93,8 +97,8 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 
 // recaption completes the edit of a caption, which may come without the file, with the
 // file of the message. It is not ok where the message takes no caption.
-func (t *writeTx) recaption(m target, f *columns.Media, edited bridge.Message) (_ bridge.Message, ok bool) {
-	stored := t.rawOf(m.seq)
+func (t editTx) recaption(m target, f *columns.Media, edited bridge.Message) (_ bridge.Message, ok bool) {
+	stored := rawOf(t.Conn, m.seq)
 	edited.Raw, ok = t.s.o.MergeEdit(stored.Raw, edited.Raw)
 	edited.MessageType, edited.ViewOnce, edited.Media = m.kind, stored.ViewOnce, f.Shown("", "")
 	edited.Media.Caption, edited.Media.Ref = edited.Content, stored.Media.Ref
@@ -102,11 +106,11 @@ func (t *writeTx) recaption(m target, f *columns.Media, edited bridge.Message) (
 }
 
 // rawOf reads a message's protobuf and the place of its file.
-func (t *writeTx) rawOf(seq int64) bridge.Message {
+func rawOf(c *sqlite.Conn, seq int64) bridge.Message {
 	m := bridge.Message{Media: new(bridge.Media)}
 	var ref []byte
-	t.Find("SELECT raw, media_ref, view_once FROM message_raw WHERE seq = ?", []any{seq}, &m.Raw, &ref, &m.ViewOnce)
-	t.Decode(ref, &m.Media.Ref)
+	c.Find("SELECT raw, media_ref, view_once FROM message_raw WHERE seq = ?", []any{seq}, &m.Raw, &ref, &m.ViewOnce)
+	c.Decode(ref, &m.Media.Ref)
 	return m
 }
 
@@ -126,13 +130,13 @@ func (t *writeTx) awaitsOriginal(m target, chat bridge.JID, id string) (waits bo
 	if m.isPlaceholder() || m.edited == 0 {
 		return m.isPlaceholder()
 	}
-	t.Find("SELECT 1 FROM pending_changes WHERE chat = ? AND target = ? AND kind = ?", []any{t.pendingChat(chat), id, pendingEdit}, &waits)
+	t.Find("SELECT 1 FROM pending_changes WHERE chat = ? AND target = ? AND kind = ?", []any{pendingTx{t}.pendingChat(chat), id, pendingEdit}, &waits)
 	return waits
 }
 
 // saveUpload has an HD upload replace the file of the picture that was sent before it.
 // They are one message with two ids, whichever of them comes first.
-func (t *writeTx) saveUpload(f bridge.Edit, m target, found bool) {
+func (t editTx) saveUpload(f bridge.Edit, m target, found bool) {
 	if found && t.isAuthor(m, f.Editor) {
 		t.addAlias(f.Chat, f.Upload.ID, m.seq)
 		t.replaceFile(f)
@@ -149,13 +153,13 @@ func (t *writeTx) saveUpload(f bridge.Edit, m target, found bool) {
 
 // replaceFile puts the file of an upload into the message. A caption that was
 // edited, or that came with the first picture alone, stays.
-func (t *writeTx) replaceFile(f bridge.Edit) {
+func (t editTx) replaceFile(f bridge.Edit) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	if !found || m.deleted != 0 {
 		return
 	}
 	if m.content != "" && (m.edited != 0 || f.New.Content == "") {
-		stored := t.rawOf(m.seq)
+		stored := rawOf(t.Conn, m.seq)
 		if raw, ok := t.s.o.MergeEdit(f.New.Raw, stored.Raw); ok && f.New.Media != nil {
 			media := *f.New.Media
 			media.Caption = m.content
@@ -167,15 +171,15 @@ func (t *writeTx) replaceFile(f bridge.Edit) {
 
 // addAlias makes an id stand for a message of the chat, and makes the changes
 // that have waited for that id.
-func (t *writeTx) addAlias(chat bridge.JID, id string, seq int64) {
+func (t editTx) addAlias(chat bridge.JID, id string, seq int64) {
 	if t.Change("INSERT INTO aliases (id, message) VALUES (?, ?) ON CONFLICT DO NOTHING", id, seq) > 0 {
-		t.applyPending(chat, id)
+		pendingTx{t.writeTx}.applyPending(chat, id)
 	}
 }
 
 // storedAs returns the seq of the message that m is stored as under another id, as a
 // picture is that comes after its HD upload; 0 where it is not.
-func (t *writeTx) storedAs(m bridge.Message, c chatRow, sender people.Person) (seq int64) {
+func (t editTx) storedAs(m bridge.Message, c chatRow, sender people.Person) (seq int64) {
 	var author int64
 	var fromMe bool
 	found := t.Find(`
@@ -188,7 +192,7 @@ func (t *writeTx) storedAs(m bridge.Message, c chatRow, sender people.Person) (s
 }
 
 // joinAlbumLate makes an upload that came before its picture a part of the picture's album.
-func (t *writeTx) joinAlbumLate(m bridge.Message, seq int64) {
+func (t editTx) joinAlbumLate(m bridge.Message, seq int64) {
 	if m.AlbumID == nil {
 		return
 	}
@@ -196,7 +200,7 @@ func (t *writeTx) joinAlbumLate(m bridge.Message, seq int64) {
 	if !t.Find("SELECT ifnull(details, '') FROM messages WHERE seq = ? AND deleted_at IS NULL", []any{seq}, &column) {
 		return
 	}
-	d := t.detailsIn(column)
+	d := detailsIn(t.Conn, column)
 	if d.Parts != nil && d.Parts.AlbumID != nil {
 		return
 	}

@@ -6,20 +6,24 @@ import (
 	"slices"
 
 	"bridged/internal/bridge"
+	"bridged/internal/sqlite"
 	"bridged/internal/store/columns"
 	"bridged/internal/store/people"
 	"bridged/internal/store/read"
 )
 
+// groupTx saves groups and their members.
+type groupTx struct{ *writeTx }
+
 // saveGroup replaces all that is stored of a group, and logs that if it makes a difference.
-func (t *writeTx) saveGroup(f bridge.Group) {
+func (t groupTx) saveGroup(f bridge.Group) {
 	if !f.JID.IsGroup() {
 		return
 	}
 	c := t.ensureChat(f.JID)
-	before, known := t.settingsOf(c.id)
+	before, known := settingsOf(t.Conn, c.id)
 	var changes bridge.GroupChanges
-	wasMember := t.isMember(c.id, t.People.OwnerID())
+	wasMember := isMember(t.Conn, c.id, t.People.OwnerID())
 	members := t.replaceMembers(c.id, f.Participants, &changes)
 	var owner *int64
 	if f.OwnerJID.IsPerson() {
@@ -29,16 +33,16 @@ func (t *writeTx) saveGroup(f bridge.Group) {
 		UPDATE groups SET known = 1, withheld = 0, topic = ?2, owner = ?3, created_at = ?4, is_announce = ?5, is_locked = ?6, join_approval = ?7, is_community = ?8, subject = ?9
 		WHERE chat = ?1 AND (known, topic, owner, created_at, is_announce, is_locked, join_approval, is_community, subject) IS NOT (1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`,
 		c.id, f.Topic, owner, f.CreatedAt, f.IsAnnounce, f.IsLocked, f.JoinApproval, f.IsCommunity, f.Name)
-	timed := t.setGroupTimer(c.id, f.Expiration)
+	timed := setGroupTimer(t.Conn, c.id, f.Expiration)
 	t.countMembers(c.id)
 	renamed := t.nameGroup(c.id)
 	if !known {
-		t.applyPendingIn(f.JID)
+		pendingTx{t.writeTx}.applyPendingIn(f.JID)
 	}
 	if members || facts > 0 || renamed || timed {
 		data := columns.GroupData{}
-		switch after, _ := t.settingsOf(c.id); {
-		case f.Joined && !wasMember && t.isMember(c.id, t.People.OwnerID()): // what changed before is not by JoinedBy
+		switch after, _ := settingsOf(t.Conn, c.id); {
+		case f.Joined && !wasMember && isMember(t.Conn, c.id, t.People.OwnerID()): // what changed before is not by JoinedBy
 			data.Changes = &bridge.GroupChanges{By: f.JoinedBy, Added: []bridge.JID{t.People.Get(t.People.OwnerID()).JID()}}
 		case known:
 			data.Changes = before.compare(after, &changes)
@@ -48,19 +52,19 @@ func (t *writeTx) saveGroup(f bridge.Group) {
 }
 
 // saveWithheld marks a group that the network does not describe.
-func (t *writeTx) saveWithheld(f bridge.GroupWithheld) {
+func (t groupTx) saveWithheld(f bridge.GroupWithheld) {
 	if c, found := t.findChat(f.JID); found {
 		t.Run("UPDATE groups SET withheld = 1 WHERE chat = ? AND known = 0", c.id)
 	}
 }
 
 // setGroupTimer reports whether a group's disappearing-messages timer is a new one.
-func (t *writeTx) setGroupTimer(chat int64, seconds uint32) bool {
-	return t.Change("UPDATE chats SET timer = ?1 WHERE id = ?2 AND timer != ?1", seconds, chat) > 0
+func setGroupTimer(c *sqlite.Conn, chat int64, seconds uint32) bool {
+	return c.Change("UPDATE chats SET timer = ?1 WHERE id = ?2 AND timer != ?1", seconds, chat) > 0
 }
 
 // appendGroupEvent logs that a group has changed, with data that is in the event alone.
-func (t *writeTx) appendGroupEvent(chat, at int64, data columns.GroupData) {
+func (t groupTx) appendGroupEvent(chat, at int64, data columns.GroupData) {
 	t.Run("UPDATE groups SET updated_at = max(ifnull(updated_at, 0), ?) WHERE chat = ?", at, chat)
 	var column string
 	if data.Changes != nil || data.Created != nil || data.Revoked != nil {
@@ -69,12 +73,12 @@ func (t *writeTx) appendGroupEvent(chat, at int64, data columns.GroupData) {
 	t.appendEntry(read.EntryKey{Event: bridge.EventGroupUpdated, Chat: chat, Data: column})
 }
 
-func (t *writeTx) saveGroupChange(f bridge.GroupChange) {
+func (t groupTx) saveGroupChange(f bridge.GroupChange) {
 	if !f.JID.IsGroup() {
 		return
 	}
 	c := t.ensureChat(f.JID)
-	before, known := t.settingsOf(c.id)
+	before, known := settingsOf(t.Conn, c.id)
 	changes := bridge.GroupChanges{By: f.By}
 	changed := t.Change(`
 		UPDATE groups SET topic = ifnull(?2, topic), is_announce = ifnull(?3, is_announce), is_locked = ifnull(?4, is_locked),
@@ -84,14 +88,14 @@ func (t *writeTx) saveGroupChange(f bridge.GroupChange) {
 		c.id, f.Topic, f.IsAnnounce, f.IsLocked, f.JoinApproval, f.PictureID, f.Name) > 0
 	changed = t.changeMembers(c.id, f, &changes) || changed
 	if f.Expiration != nil {
-		changed = t.setGroupTimer(c.id, *f.Expiration) || changed
+		changed = setGroupTimer(t.Conn, c.id, *f.Expiration) || changed
 	}
 	t.countMembers(c.id)
 	changed = t.nameGroup(c.id) || changed
 	at := cmp.Or(millis(f.Timestamp), t.at)
 	data := t.changeRequests(c.id, f, at)
 	if changed || data.Created != nil || data.Revoked != nil {
-		after, _ := t.settingsOf(c.id)
+		after, _ := settingsOf(t.Conn, c.id)
 		if !known { // nothing is to compare with: only what the notification says has changed
 			before = after
 		}
@@ -101,8 +105,8 @@ func (t *writeTx) saveGroupChange(f bridge.GroupChange) {
 }
 
 // replaceMembers reports whether the members are others than before.
-func (t *writeTx) replaceMembers(chat int64, members []bridge.Participant, changes *bridge.GroupChanges) bool {
-	before := t.adminsAmong(chat)
+func (t groupTx) replaceMembers(chat int64, members []bridge.Participant, changes *bridge.GroupChanges) bool {
+	before := adminsAmong(t.Conn, chat)
 	stays := make(map[int64]bool, len(members))
 	changed := false
 	for _, m := range members {
@@ -134,7 +138,7 @@ func (t *writeTx) replaceMembers(chat int64, members []bridge.Participant, chang
 
 // saveMember adds or changes a member, and reports whether that makes a difference. A
 // notification of a new member may come again, and changes no member.
-func (t *writeTx) saveMember(chat int64, f bridge.Participant, joined bool) (id int64, changed bool) {
+func (t groupTx) saveMember(chat int64, f bridge.Participant, joined bool) (id int64, changed bool) {
 	p, known := t.ensureParticipant(f)
 	if !known {
 		return 0, false
@@ -149,7 +153,7 @@ func (t *writeTx) saveMember(chat int64, f bridge.Participant, joined bool) (id 
 }
 
 // ensureParticipant returns the person that f names, by one identity or both.
-func (t *writeTx) ensureParticipant(f bridge.Participant) (people.Person, bool) {
+func (t groupTx) ensureParticipant(f bridge.Participant) (people.Person, bool) {
 	t.SaveIdentity(bridge.Identity{PN: f.JID, LID: f.LID})
 	jid := cmp.Or(f.JID, f.LID)
 	if !jid.IsPerson() {
@@ -159,7 +163,7 @@ func (t *writeTx) ensureParticipant(f bridge.Participant) (people.Person, bool) 
 }
 
 // countMembers keeps the number of members with the chat, once all of them are known.
-func (t *writeTx) countMembers(chat int64) {
+func (t groupTx) countMembers(chat int64) {
 	t.changeChat(chat, `
 		UPDATE chats SET participants = counted.members FROM (
 			SELECT (SELECT count(*) FROM members WHERE chat = ?1) AS members FROM groups WHERE chat = ?1 AND known
@@ -169,7 +173,7 @@ func (t *writeTx) countMembers(chat int64) {
 
 // saveMemberLabel keeps how a member describes themselves. While the members of a group
 // are not known, this makes the person one.
-func (t *writeTx) saveMemberLabel(f bridge.MemberLabel) {
+func (t groupTx) saveMemberLabel(f bridge.MemberLabel) {
 	if !f.Chat.IsGroup() || !f.Member.IsPerson() {
 		return
 	}
@@ -188,7 +192,7 @@ func (t *writeTx) saveMemberLabel(f bridge.MemberLabel) {
 
 // changeMembers makes the changes of members, and adds those that make a difference to
 // changes. It reports whether any does.
-func (t *writeTx) changeMembers(chat int64, f bridge.GroupChange, changes *bridge.GroupChanges) bool {
+func (t groupTx) changeMembers(chat int64, f bridge.GroupChange, changes *bridge.GroupChanges) bool {
 	changed := false
 	for _, m := range f.Moved {
 		if t.moveMember(chat, m) {
@@ -232,7 +236,7 @@ func (t *writeTx) changeMembers(chat int64, f bridge.GroupChange, changes *bridg
 
 // changeRequests stores who asks to be let into a group, and returns the changes as the data
 // of an event.
-func (t *writeTx) changeRequests(chat int64, f bridge.GroupChange, at int64) (data columns.GroupData) {
+func (t groupTx) changeRequests(chat int64, f bridge.GroupChange, at int64) (data columns.GroupData) {
 	for _, step := range []struct {
 		people []bridge.Participant
 		news   *[]bridge.JID
@@ -259,7 +263,7 @@ func (t *writeTx) changeRequests(chat int64, f bridge.GroupChange, at int64) (da
 
 // moveMember gives a member's place in a group to the person that they are now, and reports
 // whether that makes a difference.
-func (t *writeTx) moveMember(chat int64, m bridge.MovedMember) bool {
+func (t groupTx) moveMember(chat int64, m bridge.MovedMember) bool {
 	old, known := t.People.Find(m.From)
 	now, named := t.ensureParticipant(m.To)
 	if !known || !named || old.ID == now.ID {

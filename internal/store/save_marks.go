@@ -3,6 +3,7 @@ package store
 import (
 	"bridged/internal/bridge"
 	"bridged/internal/search"
+	"bridged/internal/sqlite"
 	"bridged/internal/store/columns"
 )
 
@@ -48,9 +49,9 @@ func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge
 	case found && (m.deleted != 0 || !by.IsPerson()):
 	case found && t.silent, // the phone's history, which the phone has checked
 		known && (allowed || isKeep && t.isAuthor(m, by)):
-		return m, t.detailsIn(m.details)
+		return m, detailsIn(t.Conn, m.details)
 	case !known:
-		t.postpone(fact)
+		pendingTx{t}.postpone(fact)
 	}
 	return target{}, columns.Details{}
 }
@@ -77,13 +78,13 @@ func (t *writeTx) mayMark(m target, by bridge.JID) (allowed, known bool) {
 func (t *writeTx) savePollOption(f bridge.PollOptionAdded) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	if !found || m.isPlaceholder() && m.deleted == 0 {
-		t.postpone(f)
+		pendingTx{t}.postpone(f)
 		return
 	}
 	if m.deleted != 0 || !f.By.IsPerson() || f.Name == "" {
 		return
 	}
-	d := t.detailsIn(m.details)
+	d := detailsIn(t.Conn, m.details)
 	if d.Poll == nil || !d.Poll.Extensible && !t.isAuthor(m, f.By) {
 		return
 	}
@@ -94,19 +95,19 @@ func (t *writeTx) savePollOption(f bridge.PollOptionAdded) {
 }
 
 // detailsIn decodes the column.
-func (t *writeTx) detailsIn(column string) (d columns.Details) {
-	t.Decode([]byte(column), &d)
+func detailsIn(c *sqlite.Conn, column string) (d columns.Details) {
+	c.Decode([]byte(column), &d)
 	return d
 }
 
 // changeDetails replaces the details of a message, and logs which field that changes.
 func (t *writeTx) changeDetails(seq int64, d columns.Details, field bridge.MessageField) {
-	t.Run("UPDATE messages SET details = ? WHERE seq = ?", t.pack(d), seq)
+	t.Run("UPDATE messages SET details = ? WHERE seq = ?", pack(t.Conn, d), seq)
 	t.messageChanged(seq, field)
 }
 
 // mergeMarks merges the marks of two rows of one message, and what is known of its sound.
-func (t *writeTx) mergeMarks(kept, dropped int64) {
+func (t mergeTx) mergeMarks(kept, dropped int64) {
 	var contents, columns [2]string
 	for i, seq := range []int64{kept, dropped} {
 		found := t.Find("SELECT content, ifnull(details, '') FROM messages WHERE seq = ? AND deleted_at IS NULL", []any{seq}, &contents[i], &columns[i])
@@ -114,7 +115,7 @@ func (t *writeTx) mergeMarks(kept, dropped int64) {
 			return
 		}
 	}
-	d, other := t.detailsIn(columns[0]), t.detailsIn(columns[1])
+	d, other := detailsIn(t.Conn, columns[0]), detailsIn(t.Conn, columns[1])
 	if d.Pin != nil && (other.Pin == nil || other.Pin.At < d.Pin.At) {
 		other.Pin = d.Pin
 	}
@@ -126,7 +127,7 @@ func (t *writeTx) mergeMarks(kept, dropped int64) {
 		d.Transcript = other.Transcript
 	}
 	folded, bare := search.Columns(contents[0], d.Transcript.GetText())
-	t.Run("UPDATE messages SET folded = ?, bare = ?, details = ? WHERE seq = ?", folded, bare, t.pack(d), kept)
+	t.Run("UPDATE messages SET folded = ?, bare = ?, details = ? WHERE seq = ?", folded, bare, pack(t.Conn, d), kept)
 	t.s.index.MarkStale(t.Conn, kept)
 	if d.Transcript != nil {
 		t.Run("DELETE FROM transcriptions WHERE message = ?", kept)

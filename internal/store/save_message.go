@@ -24,28 +24,28 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 	}
 	var isAlias, isAwaited bool // mostly neither: one query asks for both
 	t.Find("SELECT EXISTS (SELECT 1 FROM aliases WHERE id = ?1), EXISTS (SELECT 1 FROM pending_changes WHERE chat = ?2 AND target = ?1)",
-		[]any{m.ID, t.pendingChat(m.Chat)}, &isAlias, &isAwaited)
+		[]any{m.ID, pendingTx{t}.pendingChat(m.Chat)}, &isAlias, &isAwaited)
 	if isAlias {
-		if stored := t.storedAs(m, c, sender); stored != 0 {
-			t.joinAlbumLate(m, stored)
+		if stored := (editTx{t}).storedAs(m, c, sender); stored != 0 {
+			editTx{t}.joinAlbumLate(m, stored)
 			return
 		}
 	}
-	m = t.withoutDeletedQuote(m)
+	m = quoteTx{t}.withoutDeletedQuote(m)
 	seq := t.insertMessage(m, c, sender)
 	if seq == 0 {
 		t.onDuplicate(m, sender)
 		return
 	}
-	t.insertRaw(m, seq)
-	t.recordQuote(m, seq)
+	insertRaw(t.Conn, m, seq)
+	recordQuote(t.Conn, m, seq)
 	t.queueTranscript(seq, m)
 	t.countNew(m, c, seq)
 	t.appendEvent(bridge.EventMessageCreated, seq, 0)
 	t.joinAlbum(seq, m.AlbumID)
 	t.rejectForeignParts(m, seq)
 	if isAwaited {
-		t.applyPending(m.Chat, m.ID)
+		pendingTx{t}.applyPending(m.Chat, m.ID)
 	}
 }
 
@@ -56,7 +56,7 @@ func (t *writeTx) countNew(m bridge.Message, c chatRow, seq int64) {
 	if !m.FromMe && !m.Imported {
 		unread = 1
 	}
-	t.countMessage(c.id, m.Timestamp.UnixMilli(), unread)
+	countMessage(t.Conn, c.id, m.Timestamp.UnixMilli(), unread)
 	if m.FromMe && !m.Imported && columns.StatusColumn(m) != int64(columns.StatusPending) {
 		t.readUpTo(c.id, seq)
 	}
@@ -91,7 +91,7 @@ func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender people.Perso
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chat, id) DO NOTHING`,
 		seq, c.id, m.ID, sender.ID, m.FromMe, m.Timestamp.UnixMilli(), m.MessageType, m.PushName,
-		m.Content, folded, bare, t.pack(d), d.HasLink(m.Content), columns.StatusColumn(m), m.Imported)
+		m.Content, folded, bare, pack(t.Conn, d), d.HasLink(m.Content), columns.StatusColumn(m), m.Imported)
 	if added == 0 {
 		return 0
 	}
@@ -99,12 +99,12 @@ func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender people.Perso
 	return seq
 }
 
-func (t *writeTx) insertRaw(m bridge.Message, seq int64) {
-	t.Run(`
+func insertRaw(c *sqlite.Conn, m bridge.Message, seq int64) {
+	c.Run(`
 		INSERT INTO message_raw (seq, raw, media_ref, wire_id, view_once, expiration) VALUES (?, ?, ?, nullif(?, x''), ?, ?)
 		ON CONFLICT (seq) DO UPDATE SET raw = excluded.raw, media_ref = excluded.media_ref,
 			wire_id = ifnull(excluded.wire_id, wire_id), view_once = excluded.view_once, expiration = excluded.expiration`,
-		seq, m.Raw, t.packRef(m), []byte(m.WireID), m.ViewOnce, m.Expiration)
+		seq, m.Raw, packRef(c, m), []byte(m.WireID), m.ViewOnce, m.Expiration)
 }
 
 // target is the stored message that a fact is about.
@@ -167,14 +167,14 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender peo
 		return
 	}
 	d := columns.DetailsOf(m)
-	d.KeepMarks(t.detailsIn(stored.details))
+	d.KeepMarks(detailsIn(t.Conn, stored.details))
 	folded, bare := search.Columns(m.Content, "")
 	t.Run(`
 		UPDATE messages SET sender = ?, type = ?, push_name = ?, content = ?, folded = ?, bare = ?, details = ?, has_link = ?, status = ?, edited_at = NULL
 		WHERE seq = ?`,
-		sender.ID, m.MessageType, m.PushName, m.Content, folded, bare, t.pack(d), d.HasLink(m.Content), columns.StatusColumn(m), stored.seq)
-	t.insertRaw(m, stored.seq)
-	t.recordQuote(m, stored.seq)
+		sender.ID, m.MessageType, m.PushName, m.Content, folded, bare, pack(t.Conn, d), d.HasLink(m.Content), columns.StatusColumn(m), stored.seq)
+	insertRaw(t.Conn, m, stored.seq)
+	recordQuote(t.Conn, m, stored.seq)
 	t.queueTranscript(stored.seq, m)
 	t.joinAlbum(stored.seq, m.AlbumID)
 	t.rejectForeignParts(m, stored.seq)
@@ -183,7 +183,7 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender peo
 		fields = append(fields, bridge.ChangedType)
 	}
 	t.contentChanged(stored.seq, fields...)
-	t.applyPending(m.Chat, m.ID)
+	pendingTx{t}.applyPending(m.Chat, m.ID)
 }
 
 // couldBeOne reports whether two people may be one: a sender may be named by number once
@@ -223,7 +223,7 @@ func (t *writeTx) removeUnpacked(seq int64) {
 	if seq == t.numbers.seq {
 		settings.Set(t.Conn, settingLastSeq, strconv.FormatInt(seq, 10))
 	}
-	t.uncountMessage(chat)
+	uncountMessage(t.Conn, chat)
 }
 
 // joinAlbum makes a message a part of an album, and logs the album if it is stored.
@@ -261,4 +261,20 @@ func (t *writeTx) albumChanged(part int64) {
 	for _, album := range albums {
 		t.messageChanged(album, bridge.ChangedAlbum)
 	}
+}
+
+// pack returns the column, nil for no details.
+func pack(c *sqlite.Conn, d columns.Details) any {
+	if d == (columns.Details{}) {
+		return nil
+	}
+	return c.Encode(d)
+}
+
+// packRef returns the column that says where a message's file lies.
+func packRef(c *sqlite.Conn, m bridge.Message) any {
+	if m.Media == nil {
+		return nil
+	}
+	return c.Encode(m.Media.Ref)
 }

@@ -5,16 +5,19 @@ import (
 	"bridged/internal/sqlite"
 )
 
+// quoteTx erases the copies of messages in their quotes.
+type quoteTx struct{ *writeTx }
+
 // recordQuote notes which message a stored one quotes, so that its deletion finds the copy.
-func (t *writeTx) recordQuote(m bridge.Message, seq int64) {
-	if c := m.ContextInfo; c != nil && c.QuotedMsgID != nil {
-		t.Run("INSERT INTO quotes (target, message) VALUES (?, ?) ON CONFLICT DO NOTHING", *c.QuotedMsgID, seq)
+func recordQuote(c *sqlite.Conn, m bridge.Message, seq int64) {
+	if of := m.ContextInfo; of != nil && of.QuotedMsgID != nil {
+		c.Run("INSERT INTO quotes (target, message) VALUES (?, ?) ON CONFLICT DO NOTHING", *of.QuotedMsgID, seq)
 	}
 }
 
 // withoutDeletedQuote returns m, which is about to be stored, without its copy of a message
 // that was deleted for everyone before.
-func (t *writeTx) withoutDeletedQuote(m bridge.Message) bridge.Message {
+func (t quoteTx) withoutDeletedQuote(m bridge.Message) bridge.Message {
 	q := m.Quoted
 	if !q.IsClaim() || q.ChatJID == "" || m.ContextInfo == nil {
 		return m
@@ -29,12 +32,12 @@ func (t *writeTx) withoutDeletedQuote(m bridge.Message) bridge.Message {
 
 // isDeleted reports whether a quoted message was deleted for everyone, whether or not it is
 // stored.
-func (t *writeTx) isDeleted(q *bridge.Quoted) bool {
+func (t quoteTx) isDeleted(q *bridge.Quoted) bool {
 	if stored, found := t.findMessage(q.ChatJID, q.MsgID); found {
 		return stored.deleted != 0
 	}
 	deleters := sqlite.List[bridge.JID](t.Conn, "SELECT sender FROM pending_changes WHERE chat = ? AND target = ? AND kind = ?",
-		t.pendingChat(q.ChatJID), q.MsgID, pendingDeletion)
+		pendingTx{t.writeTx}.pendingChat(q.ChatJID), q.MsgID, pendingDeletion)
 	for _, by := range deleters {
 		if t.mayDeleteQuoted(q.ChatJID, q.SenderJID, by) {
 			return true
@@ -45,7 +48,7 @@ func (t *writeTx) isDeleted(q *bridge.Quoted) bool {
 
 // mayDeleteQuoted reports whether by may delete a message that is not stored, whose author
 // only a quote names: its author, the other side of a private chat, or an admin of the group.
-func (t *writeTx) mayDeleteQuoted(chat, author, by bridge.JID) bool {
+func (t quoteTx) mayDeleteQuoted(chat, author, by bridge.JID) bool {
 	isOwn := t.s.IsOwner(author)
 	m := target{isPrivate: chat.IsPerson(), fromMe: isOwn != nil && *isOwn}
 	if p, known := t.People.Find(author); known {
@@ -61,7 +64,7 @@ func (t *writeTx) mayDeleteQuoted(chat, author, by bridge.JID) bool {
 
 // eraseQuotes erases the copies of a message that is deleted for everyone under one of its
 // ids, as far as the author that a quote names allows it.
-func (t *writeTx) eraseQuotes(chat bridge.JID, id string, allows func(author bridge.JID) bool) {
+func (t quoteTx) eraseQuotes(chat bridge.JID, id string, allows func(author bridge.JID) bool) {
 	type quoting struct {
 		seq     int64
 		chat    bridge.JID
@@ -74,20 +77,20 @@ func (t *writeTx) eraseQuotes(chat bridge.JID, id string, allows func(author bri
 	for _, q := range sqlite.Collect(t.Conn, scan, `
 		SELECT m.seq, c.jid, m.details FROM quotes q JOIN messages m ON m.seq = q.message JOIN chats c ON c.id = m.chat
 		WHERE q.target = ? AND m.details IS NOT NULL`, id) {
-		d := t.detailsIn(q.details)
+		d := detailsIn(t.Conn, q.details)
 		if c := d.Context; c == nil || c.QuotedID == nil || *c.QuotedID != id ||
 			t.s.QuotedChat(c, t.People.Canonical(q.chat)) != t.People.Canonical(chat) || !allows(c.QuotedSender) {
 			continue
 		}
 		d.Context.QuotedCopy = nil
-		t.Run("UPDATE messages SET details = ? WHERE seq = ?", t.pack(d), q.seq)
-		stored := t.rawOf(q.seq)
+		t.Run("UPDATE messages SET details = ? WHERE seq = ?", pack(t.Conn, d), q.seq)
+		stored := rawOf(t.Conn, q.seq)
 		t.Run("UPDATE message_raw SET raw = ? WHERE seq = ?", t.s.o.WithoutQuote(stored.Raw), q.seq)
 		t.markErased()
 	}
 }
 
 // idsOf returns the ids of a stored message.
-func (t *writeTx) idsOf(seq int64) []string {
-	return sqlite.List[string](t.Conn, "SELECT id FROM messages WHERE seq = ?1 UNION SELECT id FROM aliases WHERE message = ?1", seq)
+func idsOf(c *sqlite.Conn, seq int64) []string {
+	return sqlite.List[string](c, "SELECT id FROM messages WHERE seq = ?1 UNION SELECT id FROM aliases WHERE message = ?1", seq)
 }

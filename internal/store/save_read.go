@@ -1,6 +1,9 @@
 package store
 
-import "bridged/internal/bridge"
+import (
+	"bridged/internal/bridge"
+	"bridged/internal/sqlite"
+)
 
 // saveChatRead notes that the account has read a chat on one of its devices.
 func (t *writeTx) saveChatRead(f bridge.ChatRead) {
@@ -56,12 +59,12 @@ func (t *writeTx) readUpTo(chat, seq int64) bool {
 		return false
 	}
 	t.Run("UPDATE chats SET read_seq = max(read_seq, ?), marked_unread = 0 WHERE id = ?", seq, chat)
-	return unread != 0 && t.countUnread(chat) != unread || marked
+	return unread != 0 && countUnread(t.Conn, chat) != unread || marked
 }
 
 // countUnread counts a chat's unread messages anew, from the oldest unread one on.
-func (t *writeTx) countUnread(chat int64) (left int64) {
-	t.Find(`
+func countUnread(c *sqlite.Conn, chat int64) (left int64) {
+	c.Find(`
 		UPDATE chats SET (unread, unread_since) = (
 			SELECT count(*), ifnull(min(m.timestamp), 0) FROM messages m
 			WHERE m.chat = chats.id AND m.timestamp >= chats.unread_since AND m.seq > chats.read_seq

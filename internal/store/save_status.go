@@ -61,8 +61,8 @@ func (t *writeTx) saveSendResult(f bridge.SendResult) {
 	}
 	if timestamp := millis(f.Timestamp); timestamp != 0 && timestamp != m.timestamp {
 		t.Run("UPDATE messages SET timestamp = ? WHERE seq = ?", timestamp, m.seq)
-		t.uncountMessage(m.chat)
-		t.countMessage(m.chat, timestamp, 0)
+		uncountMessage(t.Conn, m.chat)
+		countMessage(t.Conn, m.chat, timestamp, 0)
 		t.s.index.MarkStale(t.Conn, m.seq)
 		t.appendEvent(bridge.EventMessageStatus, m.seq, 0)
 	}

@@ -30,7 +30,7 @@ func (s *Store) AskTranscript(ctx context.Context, chat bridge.JID, id string, w
 		switch {
 		case !found || m.deleted != 0:
 			t.Fail(bridge.NotFound("there is no message %s in the chat %s in the store", id, chat))
-		case t.detailsIn(m.details).Transcript == nil:
+		case detailsIn(t.Conn, m.details).Transcript == nil:
 			settings.AskTranscript(t.Conn, m.seq, whole)
 			t.queued = true
 		}
@@ -50,10 +50,10 @@ func (s *Store) SaveTranscript(ctx context.Context, of settings.Transcription, m
 		if !found || !t.Find("SELECT content, ifnull(details, '') FROM messages WHERE seq = ? AND deleted_at IS NULL", []any{seq}, &content, &column) {
 			return
 		}
-		d := t.detailsIn(column)
+		d := detailsIn(t.Conn, column)
 		d.Transcript, saved = &made, true
 		folded, bare := search.Columns(content, made.Text)
-		t.Run("UPDATE messages SET folded = ?, bare = ?, details = ? WHERE seq = ?", folded, bare, t.pack(d), seq)
+		t.Run("UPDATE messages SET folded = ?, bare = ?, details = ? WHERE seq = ?", folded, bare, pack(t.Conn, d), seq)
 		t.contentChanged(seq, bridge.ChangedTranscript)
 	})
 	return saved, err

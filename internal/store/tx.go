@@ -64,7 +64,7 @@ func (s *Store) write(ctx context.Context, f func(*writeTx)) error {
 		return storefile.Explain(err)
 	}
 	t := &writeTx{Tx: people.Tx{Conn: s.writer, People: s.people}, s: s, at: s.now(), numbers: s.numbers}
-	t.Dependents = t
+	t.Dependents = mergeTx{t}
 	if err := s.commit(t, f); err != nil {
 		return storefile.Explain(err)
 	}

@@ -58,7 +58,7 @@ func TestPlans_OfWalksGoThroughTheirIndex(t *testing.T) {
 func TestWalk_OfWhatAnIndexHoldsReadsNothingElse(t *testing.T) {
 	_, s := newIndex(t, 5000)
 	for _, change := range []string{
-		`UPDATE messages SET details = '{"m":{"t":"image"}}', type = 'imageMessage' WHERE seq = 7`,
+		`UPDATE messages SET details = '{"m":{"type":"image"}}', type = 'imageMessage' WHERE seq = 7`,
 		"UPDATE messages SET has_link = 1 WHERE seq = 8",
 		"UPDATE messages SET from_me = 1, sender = 2 WHERE seq = 9", "UPDATE chats SET last_message_at = 5000",
 	} {

@@ -16,8 +16,8 @@ func StripAccents(folded string) string {
 	if isASCII(folded) {
 		return folded
 	}
-	bare, _ := AppendStripped(nil, []byte(folded), AppendAccents(nil, []byte(folded)))
-	return string(bare)
+	stripped, _ := AppendStripped(nil, []byte(folded), AppendAccents(nil, []byte(folded)))
+	return string(stripped)
 }
 
 // AppendAccents appends the places at which [StripAccents] changes case-folded texts. Bytes that
@@ -69,14 +69,14 @@ func MayHaveAccents(folded string) bool {
 
 // AppendStripped appends case-folded texts without the accents that [AppendAccents] found in
 // them. It returns false if the texts cannot have accents there, as in a damaged file.
-func AppendStripped(bare, folded, accents []byte) ([]byte, bool) {
+func AppendStripped(stripped, folded, accents []byte) ([]byte, bool) {
 	table := accentTable()
 	for _, run := range accents {
 		n := int(run)
 		if n >= len(folded) {
-			return bare, false
+			return stripped, false
 		}
-		bare, folded = append(bare, folded[:n]...), folded[n:]
+		stripped, folded = append(stripped, folded[:n]...), folded[n:]
 		if n == maxRun {
 			continue
 		}
@@ -85,12 +85,12 @@ func AppendStripped(bare, folded, accents []byte) ([]byte, bool) {
 		switch {
 		case table.isMark(r):
 		case r >= tableEnd || table[r].base == 0:
-			return bare, false
+			return stripped, false
 		default:
-			bare = utf8.AppendRune(bare, rune(table[r].base))
+			stripped = utf8.AppendRune(stripped, rune(table[r].base))
 		}
 	}
-	return append(bare, folded...), true
+	return append(stripped, folded...), true
 }
 
 // leadingASCII returns the number of ASCII bytes at the start of s.

@@ -29,8 +29,8 @@ func Columns(content, transcript string) (folded, bare any) {
 }
 
 // textOf returns the SQL for the text of a message m that searches compare.
-func textOf(bare bool) string {
-	if bare {
+func textOf(stripped bool) string {
+	if stripped {
 		return "coalesce(m.bare, m.folded, m.content)"
 	}
 	return "ifnull(m.folded, m.content)"

@@ -29,9 +29,9 @@ const gramLength = 4
 // movedTo is the code point to which ASCII characters that end words are moved.
 const movedTo = 0x0780
 
-// bareSign ends the words of grams that occur in a pack only after its accents are stripped. Such
+// strippedSign ends the words of grams that occur in a pack only after its accents are stripped. Such
 // a word is longer than any gram.
-const bareSign = "\u0080"
+const strippedSign = "\u0080"
 
 func encode(r rune) rune {
 	if r < utf8.RuneSelf && !('a' <= r && r <= 'z' || '0' <= r && r <= '9') {
@@ -90,14 +90,14 @@ func (s *encoder) characters() int { return len(s.starts) - 1 }
 // gram returns n characters from the i-th on.
 func (s *encoder) gram(i, n int) []byte { return s.encoded[s.starts[i]:s.starts[i+n]] }
 
-// enterBare adds the grams of accent-stripped texts. A gram of gramLength characters that no text
-// of the pack contains with its accents is also added with [bareSign].
-func (g *gramSet) enterBare(texts []byte) {
+// enterStripped adds the grams of accent-stripped texts. A gram of gramLength characters that no text
+// of the pack contains with its accents is also added with [strippedSign].
+func (g *gramSet) enterStripped(texts []byte) {
 	var marked []byte
 	for text := range bytes.SplitSeq(texts, []byte{textEnd}) {
 		for gram := range g.grams(text) {
 			if g.enter(gram) && utf8.RuneCount(gram) == gramLength {
-				marked = append(append(marked[:0], gram...), bareSign...)
+				marked = append(append(marked[:0], gram...), strippedSign...)
 				g.enter(marked)
 			}
 		}
@@ -125,7 +125,7 @@ const (
 
 // gramQuery returns the FTS5 query for the packs that may contain a folded text, with or without
 // accents. If chats are given, only their packs match. For a long text it uses the rarest grams.
-func gramQuery(folded string, bare bool, chats []int64, rare *rarity, packs float64) string {
+func gramQuery(folded string, stripped bool, chats []int64, rare *rarity, packs float64) string {
 	var words []string
 	if len(chats) > 0 {
 		var names []string
@@ -137,11 +137,11 @@ func gramQuery(folded string, bare bool, chats []int64, rare *rarity, packs floa
 	var s encoder
 	s.encode([]byte(folded))
 	n := min(gramLength, s.characters())
-	for _, i := range s.choose(n, bare, rare, packs) {
+	for _, i := range s.choose(n, stripped, rare, packs) {
 		gram := s.gram(i, n)
 		word := `"` + string(gram) + `"`
-		if !bare && n == gramLength && rare.isMostlyBare(gram) {
-			word = "(" + word + ` NOT "` + string(gram) + bareSign + `")`
+		if !stripped && n == gramLength && rare.isMostlyStripped(gram) {
+			word = "(" + word + ` NOT "` + string(gram) + strippedSign + `")`
 		}
 		words = append(words, word)
 	}
@@ -151,10 +151,10 @@ func gramQuery(folded string, bare bool, chats []int64, rare *rarity, packs floa
 // choose returns the offsets of the grams of length n to ask for: the rarest ones, until reading
 // the remaining packs is cheaper. It prefers grams that do not overlap a chosen one, because
 // overlapping grams mostly occur in the same packs.
-func (s *encoder) choose(n int, bare bool, rare *rarity, packs float64) (chosen []int) {
+func (s *encoder) choose(n int, stripped bool, rare *rarity, packs float64) (chosen []int) {
 	left, frequencies := make([]int, s.characters()-n+1), make([]float64, s.characters()-n+1)
 	for i := range left {
-		left[i], frequencies[i] = i, rare.frequency(s.gram(i, n), bare)
+		left[i], frequencies[i] = i, rare.frequency(s.gram(i, n), stripped)
 	}
 	overlaps := func(i int) (count int) {
 		if slices.ContainsFunc(chosen, func(at int) bool { return i < at+n && at < i+n }) {
@@ -177,9 +177,9 @@ func (s *encoder) choose(n int, bare bool, rare *rarity, packs float64) (chosen 
 // rarity estimates the fraction of packs that contain a gram, from a sample, with hashes of the
 // grams as keys. A wrong estimate makes a search slower, never wrong.
 type rarity struct {
-	packs  int // in the sample
-	counts [1 << rarityBits]uint8
-	bare   [1 << rarityBits]uint8 // packs that have the gram only after accents are stripped
+	packs    int // in the sample
+	counts   [1 << rarityBits]uint8
+	stripped [1 << rarityBits]uint8 // packs that have the gram only after accents are stripped
 }
 
 const (
@@ -196,32 +196,32 @@ func rarityOf(gram []byte) uint64 { return maphash.Bytes(raritySeed, gram) >> (6
 
 // frequency returns the estimated fraction of packs that contain a gram. It is never 0, as packs
 // outside the sample may contain it. Without a sample every gram counts as common.
-func (r *rarity) frequency(gram []byte, bare bool) float64 {
+func (r *rarity) frequency(gram []byte, stripped bool) float64 {
 	if r == nil || r.packs == 0 {
 		return 1
 	}
 	h := rarityOf(gram)
 	count := float64(r.counts[h])
-	if bare {
-		count += float64(r.bare[h])
+	if stripped {
+		count += float64(r.stripped[h])
 	}
 	return (count + 0.5) / float64(r.packs)
 }
 
-// isMostlyBare reports whether most packs of a gram have it only after accents are stripped.
-func (r *rarity) isMostlyBare(gram []byte) bool {
+// isMostlyStripped reports whether most packs of a gram have it only after accents are stripped.
+func (r *rarity) isMostlyStripped(gram []byte) bool {
 	if r == nil {
 		return false
 	}
 	h := rarityOf(gram)
-	return r.bare[h] > r.counts[h]
+	return r.stripped[h] > r.counts[h]
 }
 
 // sampling holds the buffers for counting.
 type sampling struct {
 	encoder
-	bare   []byte
-	lastIn [1 << rarityBits]uint8 // the last pack that contained a gram, by hash
+	stripped []byte
+	lastIn   [1 << rarityBits]uint8 // the last pack that contained a gram, by hash
 }
 
 // add counts the distinct grams of a pack.
@@ -229,8 +229,8 @@ func (r *rarity) add(texts, accents []byte, s *sampling) {
 	r.packs++
 	r.count(&r.counts, texts, s)
 	if len(accents) > 0 {
-		s.bare, _ = folding.AppendStripped(s.bare[:0], texts, accents)
-		r.count(&r.bare, s.bare, s)
+		s.stripped, _ = folding.AppendStripped(s.stripped[:0], texts, accents)
+		r.count(&r.stripped, s.stripped, s)
 	}
 }
 

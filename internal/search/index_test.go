@@ -170,17 +170,17 @@ func TestFind_TellsAccentsApartOrNot(t *testing.T) {
 	passed, found := 0, 0
 	ok(t, s.View(t.Context(), func(c *sqlite.Conn) {
 		for range 1000 {
-			for _, bare := range []bool{false, true} {
-				q := Query{Needle: random("aneiáñ", 6), Bare: bare, Desc: true, Limit: 20}
-				if bare {
+			for _, stripped := range []bool{false, true} {
+				q := Query{Needle: random("aneiáñ", 6), Stripped: stripped, Desc: true, Limit: 20}
+				if stripped {
 					q.Needle = folding.StripAccents(q.Needle)
 				}
-				if strings.Contains(gramQuery(q.Needle, bare, nil, x.rarity.Load(), 1000), " NOT ") {
+				if strings.Contains(gramQuery(q.Needle, stripped, nil, x.rarity.Load(), 1000), " NOT ") {
 					passed++
 				}
 				got := x.Find(c, q)
 				if want := q.Scan(c); !slices.Equal(got, want) {
-					t.Fatalf("%q without accents %t: %v, want %v", q.Needle, bare, got, want)
+					t.Fatalf("%q without accents %t: %v, want %v", q.Needle, stripped, got, want)
 				}
 				found += len(got)
 			}

@@ -75,9 +75,9 @@ func (p pack) all() iter.Seq2[packed, error] {
 	}
 }
 
-// bare returns the texts without accents. If there are accents to strip, the result is in buffer,
+// stripped returns the texts without accents. If there are accents to strip, the result is in buffer,
 // which is reused.
-func (p pack) bare(c *sqlite.Conn, buffer *[]byte) []byte {
+func (p pack) stripped(c *sqlite.Conn, buffer *[]byte) []byte {
 	if len(p.accents) == 0 {
 		return p.texts
 	}
@@ -151,7 +151,7 @@ func readPacks(c *sqlite.Conn, plans []packPlan) (built []builtPack) {
 // readPack builds a pack from the current messages.
 func readPack(c *sqlite.Conn, plan packPlan) builtPack {
 	p, grams := builtPack{pack: pack{id: plan.id}}, newGramSet()
-	var bare []byte // the accent-stripped texts
+	var stripped []byte // the accent-stripped texts
 	for row := range c.Rows(`
 		SELECT m.seq, m.chat, m.timestamp, `+textOf(false)+`, ifnull(m.bare, '')
 		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value`, c.Encode(plan.seqs)) {
@@ -167,9 +167,9 @@ func readPack(c *sqlite.Conn, plan packPlan) builtPack {
 			grams.enter(gram)
 		}
 		grams.enter([]byte(chatWord(m.chat)))
-		bare = append(append(bare, without...), textEnd)
+		stripped = append(append(stripped, without...), textEnd)
 	}
-	grams.enterBare(bare)
+	grams.enterStripped(stripped)
 	p.accents, p.grams = folding.AppendAccents(nil, p.texts), grams.text.String()
 	return p
 }

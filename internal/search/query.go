@@ -14,7 +14,7 @@ import (
 // direction.
 type Query struct {
 	Needle       string // folded; empty for any text
-	Bare         bool   // the needle has no accents, and the accents of texts are ignored
+	Stripped     bool   // the needle has no accents, and the accents of texts are ignored
 	Desc         bool
 	Limit        int   // most messages to return
 	Chat, Sender int64 // 0 for all
@@ -64,7 +64,7 @@ func (q *Query) Where(c *sqlite.Conn) (string, []any) {
 		f.Add("(m.timestamp, m.seq) "+than+" (?, ?)", q.After.Timestamp, q.After.Seq)
 	}
 	if q.Needle != "" {
-		f.Add("instr("+textOf(q.Bare)+", ?) > 0", q.Needle)
+		f.Add("instr("+textOf(q.Stripped)+", ?) > 0", q.Needle)
 	}
 	if group, one := q.group(); one {
 		f.Add("EXISTS (SELECT 1 FROM chats c WHERE c.id = m.chat AND c.is_group = ?)", group)
@@ -225,8 +225,8 @@ func (x *Index) lookUp(c *sqlite.Conn, q *Query, indexed int64, found *topK) {
 			}
 		}
 		texts := p.texts
-		if q.Bare {
-			texts = p.bare(c, &buffer)
+		if q.Stripped {
+			texts = p.stripped(c, &buffer)
 		}
 		x.match(c, q, p, texts, needle, found)
 	}
@@ -323,5 +323,5 @@ func (x *Index) lookUpQuery(q *Query, first, last int64) (string, []any) {
 	return `
 		SELECT g.rowid, p.messages, p.texts, p.accents FROM grams g CROSS JOIN packs p ON p.id = g.rowid
 		WHERE g.grams MATCH ? AND g.rowid >= ? AND g.rowid < ?` + kind + `
-		ORDER BY g.rowid` + direction(q.Desc), []any{gramQuery(q.Needle, q.Bare, chats, x.rarity.Load(), packs), firstPack(first), firstPack(last + 1)}
+		ORDER BY g.rowid` + direction(q.Desc), []any{gramQuery(q.Needle, q.Stripped, chats, x.rarity.Load(), packs), firstPack(first), firstPack(last + 1)}
 }

@@ -1,13 +1,10 @@
-// Package db is the one way into bridged.db: a connection to SQLite with the
-// statements that it has prepared.
+// Package sqlite connects to bridged.db, with prepared statements.
 //
-// A transaction keeps its first error, as bufio's Writer does ([Conn.Err]): statements after
-// it do nothing and find nothing, and the transaction ends with it ([Conn.View],
-// [Conn.Update]).
+// A transaction stores its first error, as bufio's Writer does ([Conn.Err]). Statements after it do
+// nothing and find nothing, and the transaction returns it ([Conn.View], [Conn.Update]).
 //
-// The package does without database/sql, which boxes every value of every row and
-// takes a lock for each: that costs more than reading the rows. It does not know
-// the tables.
+// The package does not use database/sql, which allocates every value of every row and takes a lock for
+// each: that costs more than reading the rows. The package does not know the tables.
 package sqlite
 
 import (
@@ -22,7 +19,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Conn is one connection, for one goroutine at a time. It keeps its statements: most take
+// Conn is one connection, for one goroutine at a time. It caches its prepared statements: most take
 // longer to prepare than to run.
 type Conn struct {
 	sqlite *sqlite.Conn
@@ -38,7 +35,7 @@ type stmt struct {
 }
 
 // Limited ends a query whose number of rows is an argument. SQLite prepares a statement with
-// a bare "LIMIT ?" anew for each run (sqlite3ExprIsInteger looks at the value).
+// a plain "LIMIT ?" again for each run (sqlite3ExprIsInteger reads the value).
 const Limited = " LIMIT 0 + ?"
 
 // Open opens the file at path, which must be there.
@@ -65,7 +62,7 @@ func (c *Conn) Close() error {
 	return coded(c.sqlite.Close())
 }
 
-// Script runs statements without keeping them, whatever failed before.
+// Script runs statements without caching them, also after an error.
 func (c *Conn) Script(script string) error {
 	for script = strings.TrimSpace(script); script != ""; script = strings.TrimSpace(script) {
 		s, rest, err := c.sqlite.PrepareTransient(script)
@@ -112,7 +109,7 @@ func (c *Conn) View(ctx context.Context, f func()) (err error) {
 	if err := c.always("BEGIN"); err != nil {
 		return fmt.Errorf("begin reading: %w", err)
 	}
-	defer func() { // also behind a panic of f
+	defer func() { // also after a panic of f
 		if end := c.always("ROLLBACK"); end != nil {
 			err = errors.Join(err, fmt.Errorf("end reading: %w", end))
 		}
@@ -143,7 +140,7 @@ func (c *Conn) Update(f func()) error {
 	return nil
 }
 
-// always runs a statement whatever has failed before.
+// always runs a statement, also after an error.
 func (c *Conn) always(query string) (err error) {
 	c.err, err = nil, c.err
 	c.Run(query)
@@ -151,8 +148,7 @@ func (c *Conn) always(query string) (err error) {
 	return err
 }
 
-// Fail ends the transaction with an error, unless it is nil or the transaction has failed
-// before.
+// Fail makes the transaction fail with err, unless err is nil or it has failed already.
 func (c *Conn) Fail(err error) {
 	if c.err == nil {
 		c.err = err
@@ -211,7 +207,7 @@ func List[T any](c *Conn, query string, args ...any) (list []T) {
 	return list
 }
 
-// Collect returns what scan makes of each row of a query.
+// Collect returns the result of scan for each row of a query.
 func Collect[T any](c *Conn, scan func(*Row) T, query string, args ...any) []T {
 	list := []T{}
 	for row := range c.Rows(query, args...) {
@@ -228,7 +224,7 @@ func (c *Conn) Rows(query string, args ...any) iter.Seq[*Row] {
 			return
 		}
 		defer func() {
-			_, _ = s.Reset(), s.ClearBindings() // both return the error that step has kept
+			_, _ = s.Reset(), s.ClearBindings() // both return the error that step has recorded
 			s.running = false
 		}()
 		row := &Row{conn: c, stmt: s.Stmt}
@@ -237,7 +233,7 @@ func (c *Conn) Rows(query string, args ...any) iter.Seq[*Row] {
 	}
 }
 
-// begin binds arguments to a statement; nil where something has failed.
+// begin binds arguments to a statement. It returns nil after an error.
 func (c *Conn) begin(query string, args []any) *stmt {
 	if c.err != nil {
 		return nil
@@ -270,7 +266,7 @@ func (c *Conn) prepare(query string) (*stmt, error) {
 		return nil, coded(err)
 	}
 	if rest > 0 {
-		return nil, errors.Join(errors.New("there is something behind the statement"), prepared.Finalize())
+		return nil, errors.Join(errors.New("there is text after the statement"), prepared.Finalize())
 	}
 	s := &stmt{Stmt: prepared, params: prepared.BindParamCount()}
 	c.stmts[query] = s

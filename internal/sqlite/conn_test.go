@@ -90,8 +90,8 @@ func TestConn_RefusesWhatDoesNotFit(t *testing.T) {
 		"whole number":    func() { c.Find("SELECT 'one'", nil, &number) },
 		"no rule":         func() { c.Find("SELECT 300", nil, new(int8)) },
 		"no rule for it":  func() { c.Find("SELECT -1", nil, new(uint64)) },
-		"behind":          func() { c.Run("SELECT 1; SELECT 2") },
-		"behind the":      func() { c.Run("SELECT 1; SELECT 2") }, // nor later
+		"after":           func() { c.Run("SELECT 1; SELECT 2") },
+		"after the":       func() { c.Run("SELECT 1; SELECT 2") }, // nor later
 		"no column holds": func() { c.Run("SELECT ?", struct{}{}) },
 		"run again": func() {
 			for range c.Rows(one) {

@@ -32,8 +32,8 @@ func Page[T any](c *Conn, list string, limit int, query string, args []any, scan
 	return page
 }
 
-// Cursor returns the cursor of an element of a list. Its position is the values by which the list
-// is sorted, so that the next page starts after it although elements were added.
+// Cursor returns the cursor of an element of a list. position has the values that the list is sorted
+// by, so the next page starts after the element even if others were added.
 func Cursor(list string, position ...any) string {
 	text, _ := json.Marshal(append([]any{list}, position...)) // numbers, texts and booleans
 	return base64.RawURLEncoding.EncodeToString(text)

@@ -170,7 +170,7 @@ func isBytes(v reflect.Value) bool {
 	return v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8
 }
 
-// scanKind reads a column into a type of ours, or into a new variable behind a pointer.
+// scanKind reads a column into one of our types, or into a new variable for a pointer.
 func scanKind(s *sqlite.Stmt, col int, kind sqlite.ColumnType, v reflect.Value) error {
 	var n int64
 	if v.CanInt() || v.CanUint() {

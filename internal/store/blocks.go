@@ -7,14 +7,14 @@ import (
 	"bridged/internal/sqlite"
 )
 
-// saveBlock keeps whether the account blocks a person.
+// saveBlock stores whether the account blocks a person.
 func (t *writeTx) saveBlock(f bridge.Block) {
 	if f.JID.IsPerson() {
 		t.setBlocked(t.EnsurePerson(f.JID).ID, f.IsBlocked)
 	}
 }
 
-// saveBlocklist unblocks everybody who is not in the list.
+// saveBlocklist blocks the people in the list and unblocks all others.
 func (t *writeTx) saveBlocklist(f bridge.Blocklist) {
 	var listed []int64
 	for _, jid := range f.JIDs {

@@ -81,7 +81,7 @@ func (s *Store) noteDamagedTables(damaged map[string]string) {
 	}
 }
 
-// noteDamage keeps the first damage that was found.
+// noteDamage stores the first damage that was found.
 func (s *Store) noteDamage(err error) {
 	if s.damage.CompareAndSwap(nil, &err) {
 		s.o.Log.Error().Err(err).Msg("the store is damaged")

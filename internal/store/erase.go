@@ -17,30 +17,30 @@ import (
 	"bridged/internal/store/storefile"
 )
 
-// Deleted text must be gone from the disk. SQLite overwrites it (secure_delete), but copies
-// stay: old pages in the write-ahead log until it is cut off, and grams in the full-text
-// index until its segments are merged. Both happen in the background.
+// Deleted text must be erased from the disk. SQLite overwrites it (secure_delete), but copies remain: old
+// pages in the write-ahead log until it is truncated, and n-grams in the full-text index until its
+// segments are merged. Both are done in the background.
 
 const (
-	eraseGather = time.Second // for which deletions are gathered
+	eraseGather = time.Second // to collect deletions
 	// eraseRetry is the pause while the log is being read; it doubles up to eraseRetryMax.
 	eraseRetry    = 100 * time.Millisecond
 	eraseRetryMax = 5 * time.Second
-	// readsHeld limits how long reads are held up, once in eraseRetryMax.
+	// readsHeld limits how long reads are blocked, once in eraseRetryMax.
 	readsHeld = time.Second
 	// eraseOnStop limits the time that a stop spends on erasing. The next start does the rest.
 	eraseOnStop = 1500 * time.Millisecond
-	// mergeShare limits the part of the time that merging the index takes.
+	// mergeShare is the maximal part of the time that is spent on merging the index.
 	mergeShare = 0.02
 )
 
-// settingErasing is set from a deletion until the index has forgotten it.
+// settingErasing is set from a deletion until the index does not contain it any more.
 const settingErasing = "store.erasing"
 
 // eraser overwrites in the background what transactions have deleted.
 type eraser struct {
 	s  *Store
-	db *sqlite.Conn // cuts off the write-ahead log
+	db *sqlite.Conn // truncates the write-ahead log
 
 	work, texts, files chan struct{} // tokens after deletions: for the background, TextErased, FilesErased
 
@@ -53,8 +53,8 @@ func newEraser(s *Store) *eraser {
 	return &eraser{s: s, retryMax: eraseRetryMax, work: make(chan struct{}, 1), texts: make(chan struct{}, 1), files: make(chan struct{}, 1)}
 }
 
-// open opens the connection that cuts off the log, and wakes the background if an earlier
-// process has left work. It waits for readers only briefly: writers wait for it.
+// open opens the connection that truncates the log, and wakes the background if an earlier process has
+// left work. The connection waits for readers only briefly, because writers wait for it.
 func (e *eraser) open(ctx context.Context) (err error) {
 	if e.db, err = sqlite.Open(e.s.o.Path, []string{"busy_timeout(100)", "synchronous(FULL)"}); err != nil {
 		return storefile.Explain(err)
@@ -78,8 +78,8 @@ func (e *eraser) committed(t *writeTx) {
 	}
 }
 
-// TextErased gives a token after a transaction that deleted text, so that copies elsewhere
-// are deleted, too; for a single listener.
+// TextErased returns a channel that receives after a transaction has deleted text, so that other copies
+// are deleted, too. It is for a single listener.
 func (s *Store) TextErased() <-chan struct{} { return s.eraser.texts }
 
 // markErased notes that a transaction deletes text.
@@ -91,7 +91,7 @@ func (t *writeTx) markErased() {
 	settings.Set(t.Conn, settingErasing, "1")
 }
 
-// run works until ctx ends. The rest is for [eraser.stop].
+// run works until ctx ends. [eraser.stop] does the rest.
 func (e *eraser) run(ctx context.Context) {
 	var again <-chan time.Time
 	for {
@@ -136,8 +136,8 @@ func (e *eraser) stop() {
 	}
 }
 
-// erase leaves nothing of deleted text. It returns how long it has to wait before the index
-// may be merged again, 0 when it is done.
+// erase erases deleted text. It returns the pause until the index may be merged again, or 0 when it is
+// done.
 func (e *eraser) erase(ctx context.Context) (time.Duration, error) {
 	if err := e.truncateLog(ctx); err != nil {
 		return 0, err
@@ -162,11 +162,11 @@ func (e *eraser) erase(ctx context.Context) (time.Duration, error) {
 	if err != nil || done {
 		return 0, err
 	}
-	return time.Until(e.mergeAt), nil // some came too late for this time
+	return time.Until(e.mergeAt), nil // some came too late for this merge
 }
 
-// finish notes that the index has forgotten the first so many deletions, and reports
-// whether these were all, in one transaction, so that no deletion comes in between.
+// finish records that a number of deletions are erased from the index, and reports whether these were
+// all. It uses one transaction, so that no other deletion comes in between.
 func (e *eraser) finish(ctx context.Context, deletions int64) (done bool, err error) {
 	err = e.s.write(ctx, func(t *writeTx) {
 		if done = e.deletions.Load() == deletions; done {
@@ -179,8 +179,8 @@ func (e *eraser) finish(ctx context.Context, deletions int64) (done bool, err er
 // errBusyLog means that the log is still being read.
 var errBusyLog = errors.New("the write-ahead log is being read")
 
-// truncateLog copies the write-ahead log into the database and cuts it off, once nothing
-// reads it. Slow reads that overlap without an end are held up.
+// truncateLog copies the write-ahead log into the database and truncates it when nothing reads it. It
+// blocks reads if slow ones overlap without an end.
 func (e *eraser) truncateLog(ctx context.Context) error {
 	for pause := eraseRetry; ; pause = min(2*pause, e.retryMax) {
 		err := e.truncateOnce(ctx)
@@ -212,8 +212,7 @@ func (e *eraser) truncateOnce(ctx context.Context) error {
 	return e.checkpoint(ctx, "TRUNCATE")
 }
 
-// truncateAlone cuts the log off while no read begins. Reads under way have
-// readsHeld to end.
+// truncateAlone truncates the log while no read begins. Running reads have readsHeld to end.
 func (e *eraser) truncateAlone(ctx context.Context) error {
 	var held []*sqlite.Conn
 	defer func() {
@@ -240,7 +239,7 @@ func (e *eraser) checkpoint(ctx context.Context, mode string) error {
 	var busy, frames, copied *int64
 	err := e.db.Use(ctx, func() { e.db.Find("PRAGMA wal_checkpoint("+mode+")", nil, &busy, &frames, &copied) })
 	if err != nil {
-		return fmt.Errorf("cut off the write-ahead log: %w", storefile.Explain(err))
+		return fmt.Errorf("truncate the write-ahead log: %w", storefile.Explain(err))
 	}
 	if busy != nil && *busy != 0 {
 		return errBusyLog
@@ -259,8 +258,8 @@ func (t *writeTx) recordFile(query string, args ...any) {
 	t.erasedFile = t.Change("INSERT INTO erased_files (type, ref) "+query, args...) > 0 || t.erasedFile
 }
 
-// replacesFile reports whether an edit gives a message another file. A new path is no other
-// file.
+// replacesFile reports whether an edit gives a message another file. A new path alone does not make it
+// another file.
 func replacesFile(c *sqlite.Conn, seq int64, before *columns.Media, edited *bridge.Media) (other bool) {
 	if before == nil || edited == nil {
 		return before == nil && edited != nil
@@ -280,11 +279,11 @@ func (t *writeTx) recordReplacedFile(seq int64, before *columns.Media) {
 // ErasedFile is the file of a message that was deleted, or that got another file.
 type ErasedFile struct {
 	ID    int64
-	Media bridge.Media // its type and where it lies
+	Media bridge.Media // its type and location
 }
 
-// ErasedFiles returns the files of deleted messages, and those that edits replaced,
-// that are not removed yet, the oldest first.
+// ErasedFiles returns the files of deleted messages, and replaced files, that are not removed yet, the
+// oldest first.
 func (s *Store) ErasedFiles(ctx context.Context, limit int) ([]ErasedFile, error) {
 	return read.As(ctx, s.Reader, "read the files of deleted messages", func(r *read.Snapshot) []ErasedFile {
 		scan := func(row *sqlite.Row) (f ErasedFile) {
@@ -297,7 +296,7 @@ func (s *Store) ErasedFiles(ctx context.Context, limit int) ([]ErasedFile, error
 	})
 }
 
-// FileRemoved forgets a file that was removed.
+// FileRemoved removes a file from [Store.ErasedFiles].
 func (s *Store) FileRemoved(ctx context.Context, id int64) error {
 	return s.write(ctx, func(t *writeTx) {
 		t.erased = true
@@ -305,21 +304,22 @@ func (s *Store) FileRemoved(ctx context.Context, id int64) error {
 	})
 }
 
-// FilesErased gives a token after a deletion that left a file; for a single listener.
+// FilesErased returns a channel that receives after a deletion of a message with a file. It is for a
+// single listener.
 func (s *Store) FilesErased() <-chan struct{} { return s.eraser.files }
 
 const (
-	// retainBatch limits the messages that one transaction removes: acknowledgements
-	// wait for it.
+	// retainBatch limits the messages that one transaction removes, because acknowledgements wait for
+	// it.
 	retainBatch = 256
-	retainRead  = 16 << 10 // old messages are looked for at a time
+	retainRead  = 16 << 10 // old messages are read at a time
 )
 
 // Retain removes messages, calls and pending changes that are older than a moment, and
 // returns how many messages. Chats and events stay.
 //
-// It goes by seq, not by chat, so that whole blocks of the search index
-// become empty instead of many being indexed again.
+// It removes them in the order of seqs, not chat by chat: then whole blocks of the search index become
+// empty, and few blocks must be indexed again.
 func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 	before := olderThan.UnixMilli()
 	if _, err := s.forgetPendingBefore(ctx, olderThan); err != nil {
@@ -380,14 +380,14 @@ func (t *writeTx) removeOld(seqs []int64, before int64) int {
 // pruneBatch limits the events that one transaction removes.
 const pruneBatch = 2000
 
-// PruneEvents removes events from before a moment, and those beyond the newest keep, where
-// that is not 0. It returns how many it removed.
-func (s *Store) PruneEvents(ctx context.Context, before time.Time, keep int) (total int, err error) {
-	return s.inBatches(ctx, "remove old events", pruneBatch, func(t *writeTx) int64 { return pruneSome(t.Conn, before.UnixMilli(), keep) })
+// PruneEvents removes the events before a time, and all but the newest events if newest is not 0. It returns
+// how many it removed.
+func (s *Store) PruneEvents(ctx context.Context, before time.Time, newest int) (total int, err error) {
+	return s.inBatches(ctx, "remove old events", pruneBatch, func(t *writeTx) int64 { return pruneSome(t.Conn, before.UnixMilli(), newest) })
 }
 
-// inBatches repeats a transaction that removes a batch of rows, until there are no more,
-// and returns how many it has removed.
+// inBatches repeats a transaction that removes a batch of rows until it removes fewer, and returns how
+// many it has removed.
 func (s *Store) inBatches(ctx context.Context, what string, batch int64, remove func(*writeTx) int64) (total int, err error) {
 	for removed := batch; removed == batch; total += int(removed) {
 		if err = s.writeAs(ctx, what, func(t *writeTx) { removed = remove(t) }); err != nil {

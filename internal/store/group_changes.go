@@ -5,7 +5,7 @@ import (
 	"bridged/internal/sqlite"
 )
 
-// groupSettings holds what a change of a group compares.
+// groupSettings has the settings of a group that are compared before and after a change.
 type groupSettings struct {
 	subject, topic                     string
 	isAnnounce, isLocked, joinApproval bool
@@ -19,7 +19,7 @@ func settingsOf(c *sqlite.Conn, chat int64) (s groupSettings, known bool) {
 	return s, known
 }
 
-// compare adds what is different after a change to changes; nil if nothing is.
+// compare adds the differences after a change to changes. It returns nil if there are none.
 func (s groupSettings) compare(after groupSettings, changes *bridge.GroupChanges) *bridge.GroupChanges {
 	changes.Subject, changes.Topic = changeOf(s.subject, after.subject), changeOf(s.topic, after.topic)
 	changes.IsAnnounce, changes.IsLocked = changeOf(s.isAnnounce, after.isAnnounce), changeOf(s.isLocked, after.isLocked)

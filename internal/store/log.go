@@ -7,7 +7,7 @@ import (
 	"bridged/internal/store/settings"
 )
 
-// logChange logs a change of a message. All of one transaction are one event.
+// logChange logs a change of a message. All changes in one transaction are one event.
 func (t *writeTx) logChange(seq int64, change columns.MessageChange) {
 	if t.silent {
 		return

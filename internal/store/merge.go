@@ -8,7 +8,7 @@ import (
 	"bridged/internal/store/settings"
 )
 
-// mergeTx makes two people one, and what is stored about them.
+// mergeTx makes two people, and their chats, one.
 type mergeTx struct{ *writeTx }
 
 // PersonChanged updates the chat with p, and the names of p's groups without a subject.
@@ -19,7 +19,7 @@ func (t mergeTx) SenderRenamed(from, into bridge.JID) {
 	pendingTx{t.writeTx}.movePending("sender", string(from), string(into))
 }
 
-// Merging moves what is stored about one person to another.
+// Merging moves all rows of one person to another.
 func (t mergeTx) Merging(from, into int64) {
 	clear(t.s.chats)
 	mergeRows(t.Conn, from, into)
@@ -105,8 +105,8 @@ func (t mergeTx) mergePrivateChats(from, into int64) {
 	t.mergeChats(old, kept)
 }
 
-// mergeChats moves everything from one chat to another. A message that is in
-// both stays once.
+// mergeChats moves everything from one chat to another. A message that is in both is stored once
+// afterwards.
 func (t mergeTx) mergeChats(from, into int64) {
 	t.dropDuplicates(from, into)
 	t.s.index.MarkStale(t.Conn, sqlite.List[int64](t.Conn, "SELECT seq FROM messages WHERE chat = ?", from)...)
@@ -133,8 +133,8 @@ func (t mergeTx) mergeChats(from, into int64) {
 	t.appendEvent(bridge.EventChatUpdated, 0, into)
 }
 
-// receiptOfBoth returns up to where read receipts were sent in two chats: before the
-// first message of either without one. Some messages may get a second receipt.
+// receiptOfBoth returns the seq up to which read receipts were sent in both of two chats: the one before
+// the first message without a receipt. Some messages may get a second receipt.
 func receiptOfBoth(c *sqlite.Conn, one, other int64) (receipt int64) {
 	c.Find(`
 		SELECT ifnull(
@@ -145,8 +145,8 @@ func receiptOfBoth(c *sqlite.Conn, one, other int64) (receipt int64) {
 	return receipt
 }
 
-// duplicatesQuery finds messages that are in two chats, and ranks both rows: a deletion must
-// stay, an edit too, and anything beats a placeholder.
+// duplicatesQuery finds messages that are in two chats, and ranks both rows: a deleted one wins, then an
+// edited one; a placeholder loses.
 const duplicatesQuery = `
 	SELECT old.seq, kept.seq,
 		iif(old.deleted_at IS NOT NULL, 3, iif(old.edited_at IS NOT NULL, 2, old.type != ?3)),

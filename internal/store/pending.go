@@ -14,10 +14,9 @@ import (
 // pendingTx stores changes of messages that are not stored yet.
 type pendingTx struct{ *writeTx }
 
-// A change may come before its message: long queues are not delivered in order. Then it is
-// pending, and made when the message comes, by the same rules as if it had come after. A
-// deletion in a group whose members are not known waits for them, and the edit of a
-// placeholder for its message.
+// A change may come before its message, because long queues are not delivered in order. Then it is
+// pending. It is applied when the message comes, by the same rules as if it had come later. A deletion
+// in a group whose members are not known waits for them. The edit of a placeholder waits for its message.
 
 // The kinds of change in the table pending_changes that its queries know.
 const (
@@ -81,8 +80,8 @@ type pendingChange struct {
 	raw    []byte
 }
 
-// postpone keeps a change until its message comes. A deletion removes its sender's other
-// changes of the message, and keeps more of them from waiting.
+// postpone stores a change until its message comes. A deletion removes its sender's other pending
+// changes of the message, and prevents new ones.
 func (t pendingTx) postpone(fact bridge.Fact) {
 	row := t.packPending(fact)
 	if !isChat(row.chat) || row.target == "" || !row.sender.IsPerson() || row.size() > maxPendingSize {
@@ -105,8 +104,8 @@ func (t pendingTx) postpone(fact bridge.Fact) {
 	}
 }
 
-// insertPending reports whether the change is pending now: not where a deletion by the same
-// sender is, or a later change of the kind.
+// insertPending reports whether it has stored the change. It does not store it if a deletion by the same
+// sender is pending, or a later change of its kind.
 func (t pendingTx) insertPending(row pendingChange, chat, sender string) (id int64, added bool) {
 	if row.kind != pendingDeletion {
 		t.dropPending("chat = ? AND target = ? AND kind = ? AND sender = ? AND stanza = ? AND fact ->> '$.Timestamp' <= ? ->> '$.Timestamp'",
@@ -121,8 +120,8 @@ func (t pendingTx) insertPending(row pendingChange, chat, sender string) (id int
 	return id, added
 }
 
-// pendingChat returns the name of a chat in pending_changes, which stays when a number is
-// learned for a LID; empty for a person who is not known.
+// pendingChat returns the name of a chat in pending_changes, which does not change when the number of a
+// LID becomes known. It returns "" for an unknown person.
 func (t pendingTx) pendingChat(chat bridge.JID) string {
 	if chat.IsGroup() {
 		return string(chat)
@@ -135,8 +134,8 @@ func (t pendingTx) pendingChat(chat bridge.JID) string {
 
 func pendingPerson(id int64) string { return "person " + strconv.FormatInt(id, 10) }
 
-// applyPending makes the changes that have waited for a message, which this transaction
-// stores. Deletions come first, so that what they delete is never seen.
+// applyPending applies the pending changes of a message that this transaction stores. Deletions come
+// first, so that deleted content is never visible.
 func (t pendingTx) applyPending(chat bridge.JID, id string) {
 	name := t.pendingChat(chat)
 	var rows []pendingChange
@@ -156,8 +155,8 @@ func (t pendingTx) applyPending(chat bridge.JID, id string) {
 	}
 }
 
-// applyPendingIn makes the changes that have waited for the members of a chat to be known,
-// or for two chats to become one.
+// applyPendingIn applies the pending changes of a chat's stored messages, after the members of the chat
+// became known or two chats became one.
 func (t pendingTx) applyPendingIn(jid bridge.JID) {
 	c, found := t.findChat(jid)
 	if !found {
@@ -170,7 +169,7 @@ func (t pendingTx) applyPendingIn(jid bridge.JID) {
 	}
 }
 
-// dropPendingOf removes the changes that wait for a message under any of its ids.
+// dropPendingOf removes the pending changes of a message under any of its ids.
 func (t pendingTx) dropPendingOf(chat bridge.JID, seq int64) {
 	t.dropPending(`chat = ?1 AND target IN (
 		SELECT id FROM messages WHERE seq = ?2 UNION SELECT id FROM aliases WHERE message = ?2)`, t.pendingChat(chat), seq)
@@ -185,11 +184,11 @@ func (t pendingTx) dropPending(where string, args ...any) int64 {
 	return removed
 }
 
-// Pending changes are bounded in age, size and number, for each sender and in all, so that
-// no stranger fills the disk or drives out those of others. Deletions go last.
+// The limits of pending changes in age, size and number, for each sender and in total. They prevent that
+// a sender fills the disk or evicts the changes of others. Deletions are evicted last.
 const (
-	// pendingLife is as long as the network keeps stanzas for a device, and as long
-	// as a phone may be away before its devices are unlinked.
+	// pendingLife is how long the network stores stanzas for a device, and how long a phone may be
+	// offline before its devices are unlinked.
 	pendingLife = 14 * 24 * time.Hour
 
 	maxPendingSize         = 1 << 20 // of one change, in bytes
@@ -198,7 +197,7 @@ const (
 	maxPending             = 20_000
 	maxPendingSizeInAll    = 64 << 20
 
-	// pendingCheck counts the changes that are added between two looks at the whole table.
+	// pendingCheck is the number of added changes after which the whole table is checked.
 	pendingCheck = 64
 )
 
@@ -215,8 +214,7 @@ func (t pendingTx) trimPending(where, sender string, most, mostSize int64) {
 		) WHERE place > ? OR size > ?)`, sender, pendingDeletion, most, mostSize)
 }
 
-// ForgetPending removes the changes that have waited too long for their message,
-// and returns how many.
+// ForgetPending removes the changes that have been pending for too long, and returns how many.
 func (s *Store) ForgetPending(ctx context.Context) (int, error) {
 	return s.forgetPendingBefore(ctx, s.o.Clock.Now().Add(-pendingLife))
 }
@@ -236,8 +234,8 @@ func (t pendingTx) mergePending(from, into int64) {
 	t.movePending("sender", string(one.JID()), string(other.JID()))
 }
 
-// movePending renames the chat or the sender of pending changes. The rules of postpone and
-// insertPending go for those that meet.
+// movePending renames the chat or the sender of pending changes. The rules of postpone and insertPending
+// decide which of two changes of the same message stays.
 func (t pendingTx) movePending(column, from, into string) {
 	same := map[string]string{"chat": "sender", "sender": "chat"}[column]
 	t.dropPending(`id IN (

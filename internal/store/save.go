@@ -15,10 +15,10 @@ const (
 	settingLastSeq = "store.last_seq" // of the messages that were removed
 )
 
-// Save writes the facts of one stanza, [bridge.Bounded]: all of them or none. When it
-// returns nil they are on the disk; saving them again changes nothing. A fact that cannot
-// apply (an edit by another person) is left out without an error, so that no stanza comes
-// back endlessly; one whose message has not come yet waits for it. It fails with
+// Save writes the updates of one stanza, [bridge.Bounded]: all of them or none. When it returns nil, they
+// are on the disk. Saving them again changes nothing. An update that is not permitted, such as an edit by
+// another person, is ignored without an error, so that the network does not send the stanza again. An
+// update of a message that is not stored yet becomes pending. Save fails with
 // [bridge.CodeStorageUnavailable].
 func (s *Store) Save(ctx context.Context, facts ...bridge.Fact) error {
 	return s.write(ctx, func(t *writeTx) {
@@ -119,7 +119,7 @@ func (t *writeTx) save(fact bridge.Fact) {
 	case bridge.Status:
 		t.saveStatus(f)
 	default:
-		t.Fail(fmt.Errorf("the store does not know this kind of fact"))
+		t.Fail(fmt.Errorf("the store does not know this kind of update"))
 	}
 }
 

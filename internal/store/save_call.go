@@ -15,11 +15,11 @@ import (
 // callTx saves calls.
 type callTx struct{ *writeTx }
 
-// maxCallsOfOne limits the calls of one caller that are kept, to the newest.
+// maxCallsOfOne is how many calls of one caller are retained: the newest.
 const maxCallsOfOne = 1000
 
-// saveCall stores a call that begins to ring, or was missed. It adds no group: anybody may
-// name one.
+// saveCall stores a call that rings or was missed. It does not add a group, because any caller can name
+// one.
 func (t callTx) saveCall(f bridge.Call) {
 	if f.ID == "" || !f.FromJID.IsPerson() {
 		return
@@ -42,7 +42,7 @@ func (t callTx) saveCall(f bridge.Call) {
 			AND seq <= (SELECT seq FROM calls WHERE caller = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, caller.ID, maxCallsOfOne)
 }
 
-// callChat returns the chat of a call; 0 where it has none.
+// callChat returns the chat of a call, or 0.
 func (t callTx) callChat(f bridge.Call) int64 {
 	if f.ChatJID.IsGroup() {
 		c, _ := t.findChat(f.ChatJID)
@@ -101,7 +101,7 @@ func callAfter(state, to bridge.CallState, hasEnd bool) (next bridge.CallState, 
 	return state, false
 }
 
-// saveCallsMissed makes calls missed that have been ringing for so long.
+// saveCallsMissed marks the calls as missed that have been ringing for that long.
 func (t callTx) saveCallsMissed(f bridge.CallsMissed) {
 	before := t.at - f.Ringing.Milliseconds()
 	if f.Ringing == 0 {

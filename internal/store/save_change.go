@@ -10,8 +10,8 @@ import (
 	"bridged/internal/store/read"
 )
 
-// saveAnswer keeps a person's answer to a message, by a query that leaves a later answer as it
-// is. It returns the message's seq, 0 where nothing has changed. The caller logs it.
+// saveAnswer stores a person's answer to a message by a query that does not replace a later answer. It
+// returns the message's seq, or 0 if nothing has changed. The caller logs the change.
 func (t *writeTx) saveAnswer(f bridge.Fact, chat bridge.JID, id string, by bridge.JID, query string, answer ...any) (seq int64) {
 	m, found := t.findMessage(chat, id)
 	switch {
@@ -66,8 +66,8 @@ func (t *writeTx) saveEventResponse(f bridge.EventResponse) {
 	}
 }
 
-// countReactions keeps a message's number of reactions, so that pages look only where
-// there are some.
+// countReactions stores a message's number of reactions, so that pages read reactions only if there are
+// any.
 func countReactions(c *sqlite.Conn, seq int64) {
 	c.Run(`
 		UPDATE messages SET reactions = (SELECT count(*) FROM reactions WHERE message = ?1 AND emoji != '')
@@ -116,9 +116,8 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 	t.contentChanged(m.seq, bridge.ChangedContent, bridge.ChangedDeleted)
 }
 
-// postponeUnchecked postpones a deletion that may turn out to be permitted: by an admin
-// of a group whose members are not known yet, or of a picture that has not come and whose
-// id an upload claims.
+// postponeUnchecked postpones a deletion that may be permitted later: if the members of the group are not
+// known yet, or if the message was found by an id that only its HD upload has named.
 func (t *writeTx) postponeUnchecked(m target, f bridge.Deletion) {
 	known := m.isPrivate
 	if !known {
@@ -129,8 +128,8 @@ func (t *writeTx) postponeUnchecked(m target, f bridge.Deletion) {
 	}
 }
 
-// saveRemovedElsewhere logs that another own device deleted something for itself, and
-// keeps it.
+// saveRemovedElsewhere logs that another own device deleted something for itself. The store does not
+// delete it.
 func (t *writeTx) saveRemovedElsewhere(f bridge.RemovedElsewhere) {
 	if c, found := t.findChat(f.Chat); found {
 		t.appendEvent(bridge.EventChatUpdated, 0, c.id)
@@ -161,15 +160,15 @@ func (t *writeTx) mayDelete(m target, jid bridge.JID) bool {
 	return isAdmin
 }
 
-// saveMediaMoved keeps the new place of a file.
+// saveMediaMoved stores the new location of a file.
 func (t *writeTx) saveMediaMoved(f bridge.MediaMoved) {
 	if m, found := t.findMessage(f.Chat, f.ID); found {
 		t.Run("UPDATE message_raw SET media_ref = json_set(media_ref, '$.directPath', ?) WHERE seq = ?", f.DirectPath, m.seq)
 	}
 }
 
-// saveEncrypted decrypts a change with the secret of its message and saves it. Until the
-// message comes, it waits.
+// saveEncrypted decrypts a change with the secret of its message and saves it. If the message is not
+// stored yet, the change becomes pending.
 func (t *writeTx) saveEncrypted(f bridge.Encrypted) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	if !found || m.isPlaceholder() && m.deleted == 0 {

@@ -10,8 +10,7 @@ import (
 // chatRow identifies a chat and, unless it is a group, the person it is with.
 type chatRow struct{ id, person int64 }
 
-// isChat reports whether messages of a JID are kept: not those of status updates and
-// broadcast lists.
+// isChat reports whether messages of a JID are stored. Status updates and broadcast lists are not.
 func isChat(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
 
 // findChat looks a chat up by its JID in either form.
@@ -83,7 +82,7 @@ func (t *writeTx) updatePrivateChat(p people.Person) {
 	clear(t.s.chats)
 	var chat int64
 	if t.Find("SELECT id FROM chats WHERE person = ?", []any{p.ID}, &chat) {
-		takeSettings(t.Conn, chat, p.JID(), p.LID) // those of a JID that is only now known to be theirs
+		takeSettings(t.Conn, chat, p.JID(), p.LID) // under a JID that became known as theirs
 		t.appendEvent(bridge.EventChatUpdated, 0, chat)
 	}
 }
@@ -106,8 +105,8 @@ func uncountMessage(c *sqlite.Conn, chat int64) {
 			(SELECT max(timestamp) FROM messages WHERE chat = ?1) WHERE id = ?1`, chat)
 }
 
-// saveSettings keeps how the account's devices show a chat. Those of a chat
-// that is not stored wait for it.
+// saveSettings stores how the account's devices show a chat. The settings of a chat that is not stored
+// wait for it.
 func (t *writeTx) saveSettings(f bridge.ChatSettings) {
 	if !isChat(f.Chat) {
 		return
@@ -139,8 +138,7 @@ func mutedColumn(until *bridge.Time) any {
 	return until.UnixMilli()
 }
 
-// postponeSettings keeps the settings of a chat that is not stored yet, unless they are
-// the defaults.
+// postponeSettings stores the settings of a chat that is not stored yet, unless they are the defaults.
 func (t *writeTx) postponeSettings(f bridge.ChatSettings) {
 	jid := string(t.People.Canonical(f.Chat))
 	t.Run(`
@@ -162,8 +160,8 @@ func takeSettings(c *sqlite.Conn, chat int64, jid, lid bridge.JID) {
 	}
 }
 
-// saveTimer keeps a chat's timer for disappearing messages, unless it is older than the
-// one that is stored. A private chat's belongs to the person: it may come before the chat.
+// saveTimer stores a chat's disappearing-messages timer, unless the stored one is newer. The timer of a
+// private chat belongs to the person, because it may come before the chat.
 func (t *writeTx) saveTimer(f bridge.ChatTimer) {
 	if !isChat(f.Chat) {
 		return

@@ -13,8 +13,8 @@ import (
 // editTx saves edits.
 type editTx struct{ *writeTx }
 
-// saveEdit replaces the content of a message, for its author alone. An older edit
-// that comes after a newer one does not win.
+// saveEdit replaces the content of a message, if its author has edited it. An edit that is older than the
+// stored one has no effect.
 func (t editTx) saveEdit(f bridge.Edit) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	switch {
@@ -52,7 +52,7 @@ func (t editTx) applyEdit(m target, f bridge.Edit) {
 	}
 	f.New = quoteTx{t.writeTx}.withoutDeletedQuote(f.New)
 	keepQuote(before.Context, &f.New)
-	// An edit starts no new time, and a forwarded message stays one.
+	// An edit does not restart the timer, and a forwarded message remains forwarded.
 	f.New.Expiration, f.New.IsForwarded = before.Expiration, before.Forwarded || f.New.IsForwarded
 	edited := f.Timestamp.UnixMilli()
 	if f.Upload != nil {
@@ -84,7 +84,7 @@ func (t editTx) applyEdit(m target, f bridge.Edit) {
 	}
 	t.Run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE seq = ?",
 		f.New.Raw, packRef(t.Conn, f.New), f.New.ViewOnce, m.seq)
-	t.markErased() // the old text may have been a secret
+	t.markErased() // the old text may be confidential
 	fields := []bridge.MessageField{bridge.ChangedContent}
 	if f.Upload == nil {
 		fields = append(fields, bridge.ChangedEdited)
@@ -96,7 +96,7 @@ func (t editTx) applyEdit(m target, f bridge.Edit) {
 }
 
 // recaption completes the edit of a caption, which may come without the file, with the
-// file of the message. It is not ok where the message takes no caption.
+// file of the message. It reports false if the message cannot have a caption.
 func (t editTx) recaption(m target, f *columns.Media, edited bridge.Message) (_ bridge.Message, ok bool) {
 	stored := rawOf(t.Conn, m.seq)
 	edited.Raw, ok = t.s.o.MergeEdit(stored.Raw, edited.Raw)
@@ -169,16 +169,15 @@ func (t editTx) replaceFile(f bridge.Edit) {
 	t.applyEdit(m, f)
 }
 
-// addAlias makes an id stand for a message of the chat, and makes the changes
-// that have waited for that id.
+// addAlias adds an id to a message of the chat, and applies the pending changes of that id.
 func (t editTx) addAlias(chat bridge.JID, id string, seq int64) {
 	if t.Change("INSERT INTO aliases (id, message) VALUES (?, ?) ON CONFLICT DO NOTHING", id, seq) > 0 {
 		pendingTx{t.writeTx}.applyPending(chat, id)
 	}
 }
 
-// storedAs returns the seq of the message that m is stored as under another id, as a
-// picture is that comes after its HD upload; 0 where it is not.
+// storedAs returns the seq of the message if m is stored under another id, as a picture that comes after
+// its HD upload. Otherwise it returns 0.
 func (t editTx) storedAs(m bridge.Message, c chatRow, sender people.Person) (seq int64) {
 	var author int64
 	var fromMe bool

@@ -15,7 +15,7 @@ import (
 // groupTx saves groups and their members.
 type groupTx struct{ *writeTx }
 
-// saveGroup replaces all that is stored of a group, and logs that if it makes a difference.
+// saveGroup replaces the stored description of a group, and logs the group if that has changed.
 func (t groupTx) saveGroup(f bridge.Group) {
 	if !f.JID.IsGroup() {
 		return
@@ -42,7 +42,7 @@ func (t groupTx) saveGroup(f bridge.Group) {
 	if members || facts > 0 || renamed || timed {
 		data := columns.GroupData{}
 		switch after, _ := settingsOf(t.Conn, c.id); {
-		case f.Joined && !wasMember && isMember(t.Conn, c.id, t.People.OwnerID()): // what changed before is not by JoinedBy
+		case f.Joined && !wasMember && isMember(t.Conn, c.id, t.People.OwnerID()): // earlier changes are not by JoinedBy
 			data.Changes = &bridge.GroupChanges{By: f.JoinedBy, Added: []bridge.JID{t.People.Get(t.People.OwnerID()).JID()}}
 		case known:
 			data.Changes = before.compare(after, &changes)
@@ -51,7 +51,7 @@ func (t groupTx) saveGroup(f bridge.Group) {
 	}
 }
 
-// saveWithheld marks a group that the network does not describe.
+// saveWithheld marks a group whose description the network refuses.
 func (t groupTx) saveWithheld(f bridge.GroupWithheld) {
 	if c, found := t.findChat(f.JID); found {
 		t.Run("UPDATE groups SET withheld = 1 WHERE chat = ? AND known = 0", c.id)
@@ -96,7 +96,7 @@ func (t groupTx) saveGroupChange(f bridge.GroupChange) {
 	data := t.changeRequests(c.id, f, at)
 	if changed || data.Created != nil || data.Revoked != nil {
 		after, _ := settingsOf(t.Conn, c.id)
-		if !known { // nothing is to compare with: only what the notification says has changed
+		if !known { // there is nothing to compare with
 			before = after
 		}
 		data.Changes = before.compare(after, &changes)
@@ -104,7 +104,7 @@ func (t groupTx) saveGroupChange(f bridge.GroupChange) {
 	}
 }
 
-// replaceMembers reports whether the members are others than before.
+// replaceMembers reports whether the members have changed.
 func (t groupTx) replaceMembers(chat int64, members []bridge.Participant, changes *bridge.GroupChanges) bool {
 	before := adminsAmong(t.Conn, chat)
 	stays := make(map[int64]bool, len(members))
@@ -136,8 +136,8 @@ func (t groupTx) replaceMembers(chat int64, members []bridge.Participant, change
 	return changed
 }
 
-// saveMember adds or changes a member, and reports whether that makes a difference. A
-// notification of a new member may come again, and changes no member.
+// saveMember adds or changes a member, and reports whether the members have changed. A notification of a
+// new member may come again; then joined is set, and a stored member does not change.
 func (t groupTx) saveMember(chat int64, f bridge.Participant, joined bool) (id int64, changed bool) {
 	p, known := t.ensureParticipant(f)
 	if !known {
@@ -162,7 +162,7 @@ func (t groupTx) ensureParticipant(f bridge.Participant) (people.Person, bool) {
 	return t.EnsurePerson(jid), true
 }
 
-// countMembers keeps the number of members with the chat, once all of them are known.
+// countMembers stores the number of members with the chat, if all members are known.
 func (t groupTx) countMembers(chat int64) {
 	t.changeChat(chat, `
 		UPDATE chats SET participants = counted.members FROM (
@@ -171,8 +171,8 @@ func (t groupTx) countMembers(chat int64) {
 		WHERE chats.id = ?1 AND participants != counted.members`, chat)
 }
 
-// saveMemberLabel keeps how a member describes themselves. While the members of a group
-// are not known, this makes the person one.
+// saveMemberLabel stores a member's label. If the members of the group are not known yet, the person
+// becomes one.
 func (t groupTx) saveMemberLabel(f bridge.MemberLabel) {
 	if !f.Chat.IsGroup() || !f.Member.IsPerson() {
 		return
@@ -190,8 +190,8 @@ func (t groupTx) saveMemberLabel(f bridge.MemberLabel) {
 	}
 }
 
-// changeMembers makes the changes of members, and adds those that make a difference to
-// changes. It reports whether any does.
+// changeMembers changes the members, and adds the effective changes to changes. It reports whether there
+// are any.
 func (t groupTx) changeMembers(chat int64, f bridge.GroupChange, changes *bridge.GroupChanges) bool {
 	changed := false
 	for _, m := range f.Moved {
@@ -261,8 +261,8 @@ func (t groupTx) changeRequests(chat int64, f bridge.GroupChange, at int64) (dat
 	return data
 }
 
-// moveMember gives a member's place in a group to the person that they are now, and reports
-// whether that makes a difference.
+// moveMember replaces a member of a group by the person that they are now, and reports whether the
+// members have changed.
 func (t groupTx) moveMember(chat int64, m bridge.MovedMember) bool {
 	old, known := t.People.Find(m.From)
 	now, named := t.ensureParticipant(m.To)

@@ -21,7 +21,7 @@ func (t *writeTx) savePin(f bridge.Pin) {
 	t.changeDetails(m.seq, d, bridge.ChangedPinned)
 }
 
-// saveKeep keeps a disappearing message, or lets it go. If its author lets it go, that is
+// saveKeep stores whether a disappearing message is retained. If its author decides against it, that is
 // final.
 func (t *writeTx) saveKeep(f bridge.Keep) {
 	m, d := t.marked(f, f.Chat, f.Target, f.By)
@@ -36,8 +36,8 @@ func (t *writeTx) saveKeep(f bridge.Keep) {
 	t.changeDetails(m.seq, d, bridge.ChangedKept)
 }
 
-// marked returns the message that a person wants to mark for everybody, without a seq
-// where they may not. Where the message or the group is not known yet, the fact waits.
+// marked returns the message that a person marks for all members, or one without a seq if the person may
+// not. If the message or the group is not known yet, the change becomes pending.
 func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge.JID) (target, columns.Details) {
 	m, found := t.findMessage(chat, id)
 	allowed, known := false, false
@@ -56,8 +56,8 @@ func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge
 	return target{}, columns.Details{}
 }
 
-// mayMark reports whether a person may mark messages of the chat for everybody: only admins
-// where only they may change the group. It is not known of a group without a description.
+// mayMark reports whether a person may mark messages of the chat for all members. If only admins may
+// change the group, only they may. This is unknown for a group without a description.
 func (t *writeTx) mayMark(m target, by bridge.JID) (allowed, known bool) {
 	if m.isPrivate {
 		return true, true
@@ -106,7 +106,7 @@ func (t *writeTx) changeDetails(seq int64, d columns.Details, field bridge.Messa
 	t.messageChanged(seq, field)
 }
 
-// mergeMarks merges the marks of two rows of one message, and what is known of its sound.
+// mergeMarks merges the marks and the transcripts of two rows of one message.
 func (t mergeTx) mergeMarks(kept, dropped int64) {
 	var contents, columns [2]string
 	for i, seq := range []int64{kept, dropped} {

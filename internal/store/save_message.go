@@ -49,8 +49,8 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 	}
 }
 
-// countNew updates the chat of a new message. An own one that was sent shows that the
-// account has read what came before.
+// countNew updates the chat of a new message. An own message that was sent means that the account has
+// read the messages before it.
 func (t *writeTx) countNew(m bridge.Message, c chatRow, seq int64) {
 	unread := int64(0)
 	if !m.FromMe && !m.Imported {
@@ -78,11 +78,11 @@ func (t *writeTx) ensureSender(m bridge.Message, c chatRow) people.Person {
 	return t.EnsurePerson(unknownSender)
 }
 
-// unknownSender is the author where the stanza names none: WhatsApp's own number for its
+// unknownSender is the author if the stanza does not name one: WhatsApp's own number for its
 // announcements.
 const unknownSender bridge.JID = "0@" + bridge.ServerUser
 
-// insertMessage returns 0 where the message is stored already.
+// insertMessage returns the seq, or 0 if the message is stored already.
 func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender people.Person) int64 {
 	seq, d := t.numbers.seq+1, columns.DetailsOf(m)
 	folded, bare := search.Columns(m.Content, "")
@@ -144,8 +144,8 @@ func (t *writeTx) findMessage(chat bridge.JID, id string) (m target, found bool)
 	return m, found
 }
 
-// onDuplicate handles a message that is stored already: the real one for a placeholder, an
-// own one that got further, or one that came twice.
+// onDuplicate handles a message that is stored already: the real message of a placeholder, an own message
+// with a later status, or a message that came twice.
 func (t *writeTx) onDuplicate(m bridge.Message, sender people.Person) {
 	stored, found := t.findMessage(m.Chat, m.ID)
 	if !found {
@@ -160,8 +160,8 @@ func (t *writeTx) onDuplicate(m bridge.Message, sender people.Person) {
 	}
 }
 
-// replacePlaceholder replaces a placeholder by its real message, which keeps its seq. A
-// deletion that came meanwhile stays, and so does an edit.
+// replacePlaceholder replaces a placeholder by its real message under the same seq. A deletion or an edit
+// that came in the meantime is retained.
 func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender people.Person) {
 	if stored.deleted != 0 || stored.fromMe != m.FromMe || !t.couldBeOne(stored.sender, sender) {
 		return
@@ -179,15 +179,15 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender peo
 	t.joinAlbum(stored.seq, m.AlbumID)
 	t.rejectForeignParts(m, stored.seq)
 	fields := []bridge.MessageField{bridge.ChangedContent}
-	if stored.isPlaceholder() { // and no edit has taken its place
+	if stored.isPlaceholder() { // and no edit has replaced it
 		fields = append(fields, bridge.ChangedType)
 	}
 	t.contentChanged(stored.seq, fields...)
 	pendingTx{t}.applyPending(m.Chat, m.ID)
 }
 
-// couldBeOne reports whether two people may be one: a sender may be named by number once
-// and by LID the next time.
+// couldBeOne reports whether two people may be the same: a sender may have a number in one stanza and a
+// LID in the next.
 func (t *writeTx) couldBeOne(stored int64, p people.Person) bool {
 	other := t.People.Get(stored)
 	if other.ID == 0 || other.ID == p.ID {
@@ -202,13 +202,13 @@ func (t *writeTx) contentChanged(seq int64, fields ...bridge.MessageField) {
 	t.messageChanged(seq, fields...)
 }
 
-// removeMessage takes a message out altogether.
+// removeMessage removes a message.
 func (t *writeTx) removeMessage(seq int64) {
 	t.s.index.MarkStale(t.Conn, seq)
 	t.removeUnpacked(seq)
 }
 
-// removeUnpacked removes a message that the search index knows as changed.
+// removeUnpacked removes a message whose pack is marked as stale.
 func (t *writeTx) removeUnpacked(seq int64) {
 	t.recordErasedFile(seq)
 	t.markErased()
@@ -236,8 +236,8 @@ func (t *writeTx) joinAlbum(seq int64, album *string) {
 	}
 }
 
-// rejectForeignParts logs that messages of other authors, which were stored before the album
-// m, are no parts of it.
+// rejectForeignParts logs that messages of other authors, which were stored before the album m, do not
+// belong to it.
 func (t *writeTx) rejectForeignParts(m bridge.Message, seq int64) {
 	if m.Album == nil {
 		return
@@ -271,7 +271,7 @@ func pack(c *sqlite.Conn, d columns.Details) any {
 	return c.Encode(d)
 }
 
-// packRef returns the column that says where a message's file lies.
+// packRef returns the column with the location of a message's file.
 func packRef(c *sqlite.Conn, m bridge.Message) any {
 	if m.Media == nil {
 		return nil

@@ -5,10 +5,10 @@ import (
 	"bridged/internal/sqlite"
 )
 
-// quoteTx erases the copies of messages in their quotes.
+// quoteTx erases the copies of deleted messages from quotes.
 type quoteTx struct{ *writeTx }
 
-// recordQuote notes which message a stored one quotes, so that its deletion finds the copy.
+// recordQuote stores which message another one quotes, so that a deletion finds the copy.
 func recordQuote(c *sqlite.Conn, m bridge.Message, seq int64) {
 	if of := m.ContextInfo; of != nil && of.QuotedMsgID != nil {
 		c.Run("INSERT INTO quotes (target, message) VALUES (?, ?) ON CONFLICT DO NOTHING", *of.QuotedMsgID, seq)
@@ -46,8 +46,8 @@ func (t quoteTx) isDeleted(q *bridge.Quoted) bool {
 	return false
 }
 
-// mayDeleteQuoted reports whether by may delete a message that is not stored, whose author
-// only a quote names: its author, the other side of a private chat, or an admin of the group.
+// mayDeleteQuoted reports whether by may delete a message that is not stored and whose author is known
+// from a quote: by is the author, the contact of a private chat, or an admin of the group.
 func (t quoteTx) mayDeleteQuoted(chat, author, by bridge.JID) bool {
 	isOwn := t.s.IsOwner(author)
 	m := target{isPrivate: chat.IsPerson(), fromMe: isOwn != nil && *isOwn}
@@ -62,8 +62,8 @@ func (t quoteTx) mayDeleteQuoted(chat, author, by bridge.JID) bool {
 	return t.mayDelete(m, by)
 }
 
-// eraseQuotes erases the copies of a message that is deleted for everyone under one of its
-// ids, as far as the author that a quote names allows it.
+// eraseQuotes erases the copies of a message that is deleted for everyone under one of its ids, if allows
+// returns true for the author in the quote.
 func (t quoteTx) eraseQuotes(chat bridge.JID, id string, allows func(author bridge.JID) bool) {
 	type quoting struct {
 		seq     int64

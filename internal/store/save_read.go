@@ -12,7 +12,7 @@ func (t *writeTx) saveChatRead(f bridge.ChatRead) {
 		return
 	}
 	seq := max(f.Seq, t.lastOf(f.Chat, f.IDs))
-	if f.Seq == 0 && len(f.IDs) == 0 { // without receipts: these come beside it, and are more exact
+	if f.Seq == 0 && len(f.IDs) == 0 { // receipts come separately and are more exact
 		seq = t.lastUntil(c.id, f.Until.UnixMilli())
 		if last := t.lastOf(f.Chat, f.Last); last != 0 {
 			seq = min(seq, last)
@@ -25,7 +25,7 @@ func (t *writeTx) saveChatRead(f bridge.ChatRead) {
 	}
 }
 
-// lastOf returns the seq of the last of some messages; 0 where none is stored.
+// lastOf returns the highest seq of some messages, or 0 if none is stored.
 func (t *writeTx) lastOf(chat bridge.JID, ids []string) (seq int64) {
 	for _, id := range ids {
 		if m, found := t.findMessage(chat, id); found {
@@ -35,8 +35,8 @@ func (t *writeTx) lastOf(chat bridge.JID, ids []string) (seq int64) {
 	return seq
 }
 
-// lastUntil returns the seq up to which a chat is read whose messages were read
-// up to a moment: where none is newer, the last one.
+// lastUntil returns the seq up to which a chat is read if its messages until a time are read. If no
+// message is newer, it is the last seq.
 func (t *writeTx) lastUntil(chat, moment int64) int64 {
 	var newer, last int64
 	if !t.Find("SELECT seq FROM messages WHERE chat = ? AND timestamp > ? LIMIT 1", []any{chat, moment}, &newer) {
@@ -48,8 +48,8 @@ func (t *writeTx) lastUntil(chat, moment int64) int64 {
 	return last
 }
 
-// readUpTo marks a chat as read up to a seq, and reports whether the chat looks different
-// now. Seqs count, not times: a message that comes late has not been read.
+// readUpTo marks a chat as read up to a seq, and reports whether the chat has changed. It goes by seqs,
+// not times, because a message that comes late has not been read.
 func (t *writeTx) readUpTo(chat, seq int64) bool {
 	var unread int64
 	var marked bool
@@ -62,7 +62,7 @@ func (t *writeTx) readUpTo(chat, seq int64) bool {
 	return unread != 0 && countUnread(t.Conn, chat) != unread || marked
 }
 
-// countUnread counts a chat's unread messages anew, from the oldest unread one on.
+// countUnread counts a chat's unread messages again, from the oldest unread one on.
 func countUnread(c *sqlite.Conn, chat int64) (left int64) {
 	c.Find(`
 		UPDATE chats SET (unread, unread_since) = (
@@ -73,7 +73,7 @@ func countUnread(c *sqlite.Conn, chat int64) (left int64) {
 	return left
 }
 
-// saveMarkedUnread notes a chat to come back to.
+// saveMarkedUnread marks a chat as unread.
 func (t *writeTx) saveMarkedUnread(f bridge.ChatMarkedUnread) {
 	c, found := t.findChat(f.Chat)
 	if !found {

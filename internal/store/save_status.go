@@ -27,8 +27,8 @@ func (t *writeTx) advanceStatus(seq int64, to bridge.Delivery) {
 	}
 }
 
-// advanceMessage moves the status of an own message forward. One that has left proves that
-// the account has read what came before it.
+// advanceMessage moves the status of an own message forward. A sent message means that the account has
+// read the messages before it.
 func (t *writeTx) advanceMessage(m target, to bridge.Delivery) {
 	t.advanceStatus(m.seq, to)
 	hadLeft := m.status != columns.StatusPending && m.status != columns.StatusFailed
@@ -52,8 +52,8 @@ func (t *writeTx) saveReceipt(f bridge.Receipt) {
 	}
 }
 
-// saveSendResult ends a try to send. The network's timestamp becomes the message's: other
-// people's apps order it by that.
+// saveSendResult stores the result of sending. The message gets the network's timestamp, by which other
+// apps sort it.
 func (t *writeTx) saveSendResult(f bridge.SendResult) {
 	m, found := t.findMessage(f.Chat, f.ID)
 	if !found || !m.fromMe {

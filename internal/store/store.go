@@ -1,17 +1,13 @@
-// Package store keeps the facts in SQLite: chats, people, groups, messages and
-// the log of events, in one file.
+// Package store stores the account's data in SQLite: chats, people, groups, messages and the log of
+// events, in one file.
 //
-// [Store.Save] writes the facts of one stanza in one durable transaction and
-// is safe to repeat; a nil answer is the only licence to acknowledge. Reading
-// methods answer [bridge] values as the API shows them, each from one
-// consistent snapshot. Every fact that changes something appends to the event
-// log in its own transaction; [Store.Changed] wakes readers who wait for more.
+// [Store.Save] writes the updates of one stanza in one durable transaction. Saving them again changes
+// nothing. Acknowledge a stanza only after Save has returned nil. An update that changes something
+// appends to the log of events in the same transaction; [Store.Changed] wakes readers that wait for
+// events. [read.Reader] answers queries.
 //
-// One person is one chat. The store owns the mapping between phone numbers and
-// LIDs: whatever form a JID is given in, it means the same person, and every
-// JID that is read is the phone JID where that is known.
-//
-// The package does not know who asks or who listens.
+// Each person has one chat. The store maps phone numbers and LIDs to people: callers may use any JID of
+// a person, and results have the phone JID if it is known.
 package store
 
 import (
@@ -49,21 +45,21 @@ type (
 // Options says how a store is opened.
 type Options struct {
 	Path  string         // of the database file, whose directory exists
-	Log   zerolog.Logger // gets no message text
+	Log   zerolog.Logger // never gets message text
 	Watch *dbfile.Watch  // of the data directory; nil for one of the store's own
 	// WithoutQuote returns a message's protobuf without the copy of the message that it quotes.
 	WithoutQuote func(raw []byte) []byte
-	// MergeEdit returns a message's protobuf with the caption of an edit that came
-	// without the file; not ok where the message takes no caption. Nil keeps the protobuf.
+	// MergeEdit returns a message's protobuf with the caption of an edit that came without the file.
+	// It reports false if the message cannot have a caption. If MergeEdit is nil, protobufs stay unchanged.
 	MergeEdit func(original, edit []byte) (merged []byte, ok bool)
-	// Open decrypts a change with the secret of its message; senders and authors are the
-	// JIDs of who sent it and of who wrote the message. It returns nothing where it
-	// cannot. Nil never can.
+	// Open decrypts a change with the secret of its message. senders and authors are the JIDs of the
+	// sender of the change and of the author of the message. It returns nil if it cannot decrypt the
+	// change.
 	Open       func(pending bridge.Encrypted, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
 	Transcribe bridge.TranscribeMode // which voice notes get a transcript; empty for off
-	// Clock is what things expire by; nil is a new one, from the last event on.
+	// Clock returns the time by which data expires; nil means a new one that starts at the last event.
 	Clock *bridge.Clock
-	// Spare is space that revoking a token may use on a full disk; nil is none.
+	// Spare is the space that revoking a token may use on a full disk; nil means none.
 	Spare *dbfile.Spare
 	// BeforeCommit may refuse a commit; tests use it to make writes fail.
 	BeforeCommit func() error
@@ -79,14 +75,13 @@ type Store struct {
 	o      Options
 	people *people.Directory
 
-	// writing guards writer, numbers and chats, and the order in which
-	// commits are published.
+	// writing guards writer, numbers and chats, and orders the publishing of commits.
 	writing sync.Mutex
 	writer  *sqlite.Conn
 	numbers numbers
-	chats   map[bridge.JID]chatRow // found before; emptied when one may have changed
+	chats   map[bridge.JID]chatRow // a cache; cleared when a chat may have changed
 	readers chan *sqlite.Conn
-	opened  int // of them
+	opened  int // number of readers that were opened
 
 	// waking guards changed.
 	waking  sync.Mutex
@@ -94,10 +89,10 @@ type Store struct {
 
 	index  *search.Index
 	eraser *eraser
-	queued chan struct{} // a token when there are transcripts to make
+	queued chan struct{} // has an element when there are transcripts to make
 
 	damage    atomic.Pointer[error] // the first that was found
-	unchecked atomic.Pointer[error] // why the last check could not read the store; nil where it could
+	unchecked atomic.Pointer[error] // why the last check could not read the store; nil if it could
 	checked   chan struct{}         // closed when the whole store was looked at
 
 	closed  chan struct{}
@@ -106,8 +101,8 @@ type Store struct {
 	closing sync.Once
 }
 
-// Close finishes erasing deleted text (see [eraser.stop]), waits for writes and reads that are
-// under way, and refuses later ones.
+// Close finishes erasing deleted text (see [eraser.stop]), waits for running writes and reads, and
+// refuses later ones.
 func (s *Store) Close() error {
 	var errs []error
 	s.closing.Do(func() {
@@ -132,11 +127,11 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// ReleaseMemory gives back the pages that connections keep, but for those that are reading.
-// They are read again when they are needed, mostly from the kernel's memory.
+// ReleaseMemory releases the cached pages of all connections that are not in use. They are read again
+// when they are needed, mostly from the kernel's cache.
 func (s *Store) ReleaseMemory(ctx context.Context) error {
 	var errs []error
-	for range cap(s.readers) { // each time the one that has rested longest
+	for range cap(s.readers) { // each time the one that was idle for the longest time
 		select {
 		case <-s.closed:
 			return errClosed()
@@ -154,7 +149,7 @@ func (s *Store) ReleaseMemory(ctx context.Context) error {
 	return errors.Join(append(errs, release(s.writer))...)
 }
 
-// release uses a statement that is not kept: SQLite releases when it prepares it.
+// release uses an uncached statement: SQLite releases the memory when it prepares the statement.
 func release(c *sqlite.Conn) error {
 	if err := c.Script("PRAGMA shrink_memory"); err != nil {
 		return fmt.Errorf("release memory: %w", storefile.Explain(err))
@@ -162,15 +157,15 @@ func release(c *sqlite.Conn) error {
 	return nil
 }
 
-// Changed returns a channel that is closed at the next commit that appends events. Ask for
-// it before reading, so that nothing falls between reading and waiting.
+// Changed returns a channel that is closed at the next commit that appends events. Call it before
+// reading, so that no event is missed between reading and waiting.
 func (s *Store) Changed() <-chan struct{} {
 	s.waking.Lock()
 	defer s.waking.Unlock()
 	return s.changed
 }
 
-// notify puts a token into a channel with room for one.
+// notify sends to a channel with a buffer of one.
 func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -178,19 +173,18 @@ func notify(c chan struct{}) {
 	}
 }
 
-// Clock returns the clock by which things expire.
+// Clock returns the clock by which data expires.
 func (s *Store) Clock() *bridge.Clock { return s.o.Clock }
 
 // now returns the time in milliseconds by the store's clock.
 func (s *Store) now() int64 { return s.o.Clock.Now().UnixMilli() }
 
-// minReaders lets a slow search not hold up short reads on small machines.
+// minReaders prevents that a slow search blocks short reads on small machines.
 const minReaders = 4
 
-// Open opens the store at o.Path, brings its schema up to date, and makes a
-// new one only where there never was one. A file that is empty, damaged, of
-// another program or of a newer version is refused with a sentence that says
-// what to do.
+// Open opens the store at o.Path and upgrades its schema. It creates a store if there is no file. It
+// refuses a file that is empty, damaged, from another program or from a newer version; the error says
+// how to repair it.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := storefile.Prepare(o.Path); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 )
 
 // queueTranscript queues a message with a new file, if messages of its kind are transcribed. An
-// earlier file of the message is no longer transcribed.
+// earlier file of the message leaves the queue.
 func (t *writeTx) queueTranscript(seq int64, m bridge.Message) {
 	if m.Media == nil {
 		return

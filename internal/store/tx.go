@@ -26,8 +26,8 @@ type writeTx struct {
 	queued     bool // there are more transcripts to make
 }
 
-// numbers holds the last ones that were given to messages and to events. None is ever given
-// twice, also when its row is gone.
+// numbers holds the last numbers of messages and events. A number is never used again, even if its row
+// was removed.
 type numbers struct{ seq, event int64 }
 
 func (s *Store) loadNumbers(ctx context.Context) error {
@@ -72,10 +72,10 @@ func (s *Store) write(ctx context.Context, f func(*writeTx)) error {
 	return nil
 }
 
-// writeAs does what write does; what says what was tried.
-func (s *Store) writeAs(ctx context.Context, what string, f func(*writeTx)) error {
+// writeAs is like write. Errors begin with the text of action.
+func (s *Store) writeAs(ctx context.Context, action string, f func(*writeTx)) error {
 	if err := s.write(ctx, f); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return fmt.Errorf("%s: %w", action, err)
 	}
 	return nil
 }
@@ -89,10 +89,10 @@ func (s *Store) mayWrite(ctx context.Context) error {
 	}
 }
 
-// commit runs f and commits what it has done.
+// commit runs f and commits its changes.
 func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 	committed := false
-	defer func() { // also behind a panic of f
+	defer func() { // also after a panic of f
 		if committed {
 			return
 		}
@@ -102,8 +102,8 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 	}()
 	err := t.Update(func() {
 		f(t)
-		// As late as a commit can be undone: nothing is acknowledged that was written into
-		// files that were taken away.
+		// As late as possible before the commit, so that no stanza is acknowledged after its data was
+		// written into removed files.
 		t.Fail(s.o.Watch.Check())
 		if t.Err() == nil {
 			t.Fail(s.o.BeforeCommit())

@@ -1,5 +1,5 @@
-// Package columns encodes and decodes the columns of messages and events that are no plain values:
-// JSON and numbers of kinds. The numbers and the names in the JSON are stored, so they never change
+// Package columns encodes and decodes the columns of messages and events that contain
+// JSON or the number of a kind. The numbers and the names in the JSON are stored, so they never change
 // their meaning.
 package columns
 
@@ -29,11 +29,11 @@ type Details struct {
 
 // Pin records the last pin of a message.
 type Pin struct {
-	Until int64 `json:"u,omitempty"` // 0 where it was unpinned
+	Until int64 `json:"u,omitempty"` // 0 if it was unpinned
 	At    int64 `json:"t"`
 }
 
-// Keep records the last decision that counts whether a message is kept.
+// Keep records the decision that counts about a disappearing message: keep it in the chat, or not.
 type Keep struct {
 	Kept     bool  `json:"k,omitempty"`
 	ByAuthor bool  `json:"a,omitempty"`
@@ -124,14 +124,14 @@ func (f *Media) Shown(chat bridge.JID, id string) *bridge.Media {
 	return &media
 }
 
-// quotedCopy is what a message carries of the one that it quotes.
+// quotedCopy is the copy of a quoted message in the message that quotes it.
 type quotedCopy struct {
 	Type     string `json:"t"`
 	Content  string `json:"c,omitempty"` // of at most [bridge.MaxPreview] characters
 	FileName string `json:"f,omitempty"`
 }
 
-// setCopy stores the chat and the copy of the message that m quotes.
+// setCopy sets the chat and the copy of the message that m quotes.
 func (c *MessageContext) setCopy(m bridge.Message) {
 	q := m.Quoted
 	if !q.IsClaim() || c.QuotedID == nil || q.MsgID != *c.QuotedID {
@@ -145,7 +145,7 @@ func (c *MessageContext) setCopy(m bridge.Message) {
 	}
 }
 
-// KeepCopy keeps the copy of the same quoted message in an edit, which rarely has one.
+// KeepCopy copies the quoted message from before, if the edit quotes the same one without a copy.
 func (d *Details) KeepCopy(before Details) {
 	if d.Context == nil || before.Context == nil || d.Context.QuotedID == nil || d.Context.QuotedCopy != nil {
 		return
@@ -182,7 +182,7 @@ func (p *Poll) Add(option AddedOption) bool {
 	return true
 }
 
-// KeepMarks keeps details that neither an edit nor the real message of a placeholder has:
+// KeepMarks copies details that neither an edit nor the real message of a placeholder has:
 // pins, added options, how the message came to the chat.
 func (d *Details) KeepMarks(before Details) {
 	d.Pin, d.Keep = before.Pin, before.Keep

@@ -56,7 +56,7 @@ type NoMessage struct {
 	ID        string `json:"id"`
 	Sender    int64  `json:"sender"` // a person
 	FromMe    bool   `json:"fromMe"`
-	Timestamp int64  `json:"timestamp"` // in milliseconds, as below
+	Timestamp int64  `json:"timestamp"` // in milliseconds, as RemovedAt
 	RemovedAt int64  `json:"removedAt"`
 }
 

@@ -90,8 +90,8 @@ func (p *Directory) OwnerID() int64 {
 	return p.owner
 }
 
-// Get returns the person with an id, or the one that it was merged into; the zero person
-// where there is none.
+// Get returns the person with an id, or the person it was merged into. It returns the zero person if
+// there is no such id.
 func (p *Directory) Get(id int64) Person {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -117,7 +117,7 @@ func (p *Directory) UsernameOf(jid bridge.JID) *string {
 	return is.UsernameOrNil()
 }
 
-// FormsOf returns the JIDs by which a person is known.
+// FormsOf returns all known JIDs of the person with a JID.
 func (p *Directory) FormsOf(jid bridge.JID) []bridge.JID {
 	if p, known := p.Find(jid); known {
 		return p.Forms()

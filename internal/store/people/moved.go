@@ -7,9 +7,8 @@ import (
 	"bridged/internal/sqlite"
 )
 
-// SaveIdentityChange gives a person the number or the LID that the network has announced.
-// Their chat follows, and the former number and LID lead to it until the network gives them
-// to somebody else.
+// SaveIdentityChange gives a person the number or the LID that the network has announced. Their chat
+// gets it, too. The former number and LID still lead to the chat until another person gets them.
 func (t *Tx) SaveIdentityChange(f bridge.IdentityChange) {
 	if f.OldPN == "" {
 		if p, known := t.People.Find(f.OldLID); known && p.LID == f.OldLID {
@@ -53,7 +52,7 @@ func (t *Tx) changeLID(old, now bridge.JID) {
 	}
 }
 
-// changeNumber gives a person another number, which may have been somebody else's before.
+// changeNumber gives a person another number. Another person may have had it before.
 func (t *Tx) changeNumber(f bridge.IdentityChange) {
 	defer t.SaveIdentity(bridge.Identity{PN: f.NewPN, LID: f.NewLID})
 	t.Run("DELETE FROM number_checks WHERE phone IN (?, ?)", f.OldPN.User(), f.NewPN.User()) // the answers may have changed

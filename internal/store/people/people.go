@@ -2,7 +2,7 @@
 // their names.
 //
 // [Directory] is a copy of them in memory, and [Tx] changes them in a transaction. The package does not
-// know what else is stored about people: [Dependents] update that.
+// know the other tables that contain people: [Dependents] update them.
 package people
 
 import (
@@ -24,7 +24,8 @@ type Tx struct {
 	Dependents
 }
 
-// Dependents update what is stored about people. All methods run in the transaction of the change.
+// Dependents update the other tables that contain people. All methods run in the transaction of the
+// change.
 type Dependents interface {
 	// PersonChanged is called after a person got other names or another JID.
 	PersonChanged(p Person)
@@ -73,12 +74,12 @@ func (t *Tx) saveNumbersOf(p Person) {
 	t.PersonChanged(p)
 }
 
-// SaveIdentity learns that a phone number and a LID are one person.
+// SaveIdentity stores that a phone number and a LID are one person.
 //
 // A person who was known by the LID alone becomes the one with the number: their chats
 // become one. A LID that belonged to another number moves: a number names a person
 // until a [bridge.IdentityChange], so no message of the old number is attributed to the new
-// one. A number that gets a new LID keeps its old ones.
+// one. A number that gets a new LID retains its old ones.
 func (t *Tx) SaveIdentity(f bridge.Identity) {
 	if !f.PN.IsPerson() || f.PN.IsLID() || !f.LID.IsLID() {
 		return
@@ -115,8 +116,8 @@ func (t *Tx) nameByPhone(p Person, pn bridge.JID) {
 	t.saveNumbersOf(p)
 }
 
-// giveLID makes lid the LID of p. Its holder, if there is one, loses it, or becomes p where
-// only the LID was known of them.
+// giveLID makes lid the LID of p. Its holder, if there is one, loses it. A holder without a number
+// becomes p.
 func (t *Tx) giveLID(p, holder Person, lid bridge.JID) {
 	switch {
 	case holder.ID == 0 || holder.ID == p.ID:
@@ -131,7 +132,7 @@ func (t *Tx) giveLID(p, holder Person, lid bridge.JID) {
 	t.saveNumbersOf(p)
 }
 
-// SaveContact learns a person's names.
+// SaveContact stores a person's names.
 func (t *Tx) SaveContact(f bridge.Contact) {
 	if !f.JID.IsPerson() {
 		return
@@ -151,7 +152,7 @@ func (t *Tx) SaveContact(f bridge.Contact) {
 	t.SaveNames(p)
 }
 
-// takeUsername takes the username of p from those who had it before.
+// takeUsername removes the username of p from the people who had it before.
 func (t *Tx) takeUsername(p Person) {
 	if p.Username == "" {
 		return
@@ -170,7 +171,7 @@ func set[T any](field *T, value *T) {
 	}
 }
 
-// SavePushName learns a name that came with a message.
+// SavePushName stores the push name of a message's sender.
 func (t *Tx) SavePushName(p Person, name string) {
 	if name != "" && name != p.PushName {
 		p.PushName = name

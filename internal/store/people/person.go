@@ -17,17 +17,18 @@ type Person struct {
 	Name         string // from the account's address book
 	PushName     string // chosen by the person
 	BusinessName string // verified by the network
-	Username     string // by which the network finds them
+	Username     string // unique on the network
 }
 
-// JID returns the canonical JID: the phone JID where it is known.
+// JID returns the canonical JID: the phone JID if it is known, else the LID.
 func (p Person) JID() bridge.JID { return cmp.Or(p.PN, p.LID) }
 
-// DisplayName returns the best name known, empty when there is none.
+// DisplayName returns the best known name, or "".
 func (p Person) DisplayName() string {
 	return cmp.Or(p.Name, p.PushName, p.BusinessName, p.Username)
 }
 
+// UsernameOrNil returns the username, or nil.
 func (p Person) UsernameOrNil() *string {
 	if p.Username == "" {
 		return nil
@@ -35,10 +36,10 @@ func (p Person) UsernameOrNil() *string {
 	return new(p.Username) // a copy: p does not leave the stack
 }
 
-// maxSortName bounds what contacts are sorted by, in characters: cursors contain it.
+// maxSortName limits sort keys, in characters, because cursors contain them.
 const maxSortName = 64
 
-// sortName returns the key by which a person is sorted; empty where they have no name.
+// sortName returns the sort key of a person, "" if they have no name.
 func (p Person) sortName() string {
 	name := strings.TrimSpace(folding.FoldStripped(p.DisplayName()))
 	for i := range name {
@@ -58,8 +59,8 @@ func (p Person) foldedNames() string {
 	return strings.TrimSpace(strings.Join(names, "\n"))
 }
 
-// FoldedChat returns the name, the LID where that is not the JID, and the username of the
-// chat with a person, for searches.
+// FoldedChat returns the searchable text of the chat with a person: the name, the LID unless it is the
+// JID, and the username.
 func (p Person) FoldedChat() string {
 	folded := folding.FoldStripped(p.ChatName())
 	if p.PN != "" && p.LID != "" {

@@ -12,8 +12,7 @@ import (
 	"bridged/internal/store/columns"
 )
 
-// Chats lists chats, the latest message first; chats without messages come
-// last, by JID.
+// Chats lists chats, the one with the latest message first. Chats without messages come last, by JID.
 func (s *Reader) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bridge.Chat], error) {
 	return As(ctx, s, "list chats", func(r *Snapshot) bridge.Page[bridge.Chat] {
 		query, args := r.ChatsQuery(q)
@@ -66,7 +65,7 @@ func (r *Snapshot) ChatsQuery(q bridge.ChatQuery) (string, []any) {
 	return selectChats + f.Where() + " ORDER BY c.recency, c.jid" + sqlite.Limited + " OFFSET ?", append(f.Args, sqlite.LimitOf(q.Limit)+1, max(q.Offset, 0))
 }
 
-// addKind adds the condition on chats of a kind, of which each chat has one.
+// addKind adds the condition for chats of a kind. Each chat has exactly one kind.
 func (r *Snapshot) addKind(f *sqlite.Filter, kind bridge.ChatKind) {
 	const isCommunity = "(SELECT is_community FROM groups g WHERE g.chat = c.id)"
 	switch kind {
@@ -98,8 +97,8 @@ func (r *Snapshot) scanChat(row *sqlite.Row) (chat bridge.Chat, id, recency int6
 	return chat, id, recency
 }
 
-// LastMessagesQuery looks up the newest message of each chat in the index of histories. Of a
-// long text it reads what is shown, and what is needed to cut it.
+// LastMessagesQuery looks up the newest message of each chat in an index. It reads only the beginning
+// of a long text: the preview, and a few characters for cutting it.
 var LastMessagesQuery = fmt.Sprintf(`
 	SELECT m.chat, m.id, m.from_me, m.sender, m.push_name, m.type, substr(m.content, 1, %d), m.timestamp, m.deleted_at, ifnull(m.status, -1)
 	FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = (
@@ -167,8 +166,8 @@ func (r *Snapshot) FindChat(jid bridge.JID) (id int64) {
 	return id
 }
 
-// ChatSetQuery looks JIDs up in the snapshot: what memory knows of people may be a
-// transaction ahead, or behind.
+// ChatSetQuery looks JIDs up in the snapshot, because the directory of people may be a transaction
+// older or newer.
 const ChatSetQuery = `
 	SELECT c.id FROM json_each(?1) named CROSS JOIN chats c ON c.jid = named.value
 	UNION ALL

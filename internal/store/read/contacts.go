@@ -10,7 +10,7 @@ import (
 	"bridged/internal/store/people"
 )
 
-// Contacts lists people by name; those without a name come last.
+// Contacts lists people by name. People without a name come last.
 func (s *Reader) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Page[bridge.KnownContact], error) {
 	return As(ctx, s, "list contacts", func(r *Snapshot) bridge.Page[bridge.KnownContact] {
 		query, args := r.ContactsQuery(q)
@@ -18,8 +18,7 @@ func (s *Reader) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Pa
 	})
 }
 
-// Contact returns one person, by any of their JIDs: [bridge.CodeNotFound] when they are not
-// stored.
+// Contact returns the person with any JID: [bridge.CodeNotFound] if there is no such person.
 func (s *Reader) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownContact, error) {
 	return As(ctx, s, "read a contact", func(r *Snapshot) (contact bridge.KnownContact) {
 		for row := range r.Rows(ContactQuery, jid) {
@@ -35,13 +34,13 @@ func (s *Reader) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownConta
 const selectContacts = `SELECT p.id, ifnull(p.pn, ''), ifnull(p.lid, ''), p.name, p.push_name, p.business_name, nullif(p.username, ''), p.blocked, p.nameless, p.sort_key,
 	ifnull((SELECT c.jid FROM chats c WHERE c.person = p.id), '') FROM people p WHERE `
 
-// isReachable leaves out those of whom nothing but a name in an exported chat is known.
+// isReachable leaves out people who are only a name in an exported chat.
 const isReachable = "ifnull(p.pn, '') NOT LIKE '%@" + bridge.ServerImport + "'"
 
 // ContactQuery finds a person by number, or by a present or former LID.
 const ContactQuery = selectContacts + `p.id = ifnull((SELECT person FROM identities WHERE lid = ?1), (SELECT id FROM people WHERE pn = ?1))`
 
-// onlyPeople selects the people whom a list of JIDs names, in either form.
+// onlyPeople selects the people with the JIDs of a list.
 const onlyPeople = `p.id IN (
 	SELECT q.id FROM json_each(?) wanted CROSS JOIN people q ON q.pn = wanted.value
 	UNION ALL SELECT i.person FROM json_each(?) wanted CROSS JOIN identities i ON i.lid = wanted.value)`
@@ -71,7 +70,7 @@ func (r *Snapshot) ContactsQuery(q bridge.ContactQuery) (string, []any) {
 	return selectContacts + f.Where() + " ORDER BY p.nameless, p.sort_key, p.id" + sqlite.Limited, append(f.Args, sqlite.LimitOf(q.Limit)+1)
 }
 
-// scanContact reads a row of selectContacts, and the contact's place in the list.
+// scanContact reads a row of selectContacts, and the contact's position in the list.
 func scanContact(row *sqlite.Row) (c bridge.KnownContact, place []any) {
 	var pn bridge.JID
 	var nameless bool

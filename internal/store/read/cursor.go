@@ -14,7 +14,7 @@ const (
 	ListImports  = "i"
 )
 
-// Position is where a message stands in every list of messages.
+// Position is the sort key of a message in every list.
 type Position = search.Position
 
 func MessageCursor(p Position) *string { return new(sqlite.Cursor(ListMessages, p.Timestamp, p.Seq)) }

@@ -29,21 +29,20 @@ type EventQuery struct {
 // EventPage holds a part of the log of events.
 type EventPage struct {
 	Events []bridge.Event // may be empty although more follow
-	Next   int64          // to ask after next time
+	Next   int64          // the After of the next page
 	More   bool
-	Size   int // of the events in JSON, in bytes and about
-	// Reset says that the reader has missed events: those after the number asked for were
-	// removed, or the number is of another log (a backup was restored). 0 is the
-	// beginning of the log, wherever that is.
+	Size   int // of the events in JSON, in bytes, approximately
+	// Reset means that the reader has missed events: events after After were removed, or After is
+	// from another log, because a backup was restored. 0 is always the beginning of the log.
 	Reset bool
 }
 
 // EventWindow bounds how many events a read of one page looks at.
 const EventWindow = 10_000
 
-// Events reads the log. An event shows its message, chat, group or call as it is now, and
-// is left out where that is gone. Ask for [Store.Changed] before reading. Readers share
-// the events, and must not change them.
+// Events reads the log. An event shows the current state of its message, chat, group or call, and is
+// left out if that was removed. Call store.Changed before reading. Callers share the events and must not
+// change them.
 func (s *Reader) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 	text, _ := json.Marshal(q) // numbers and texts
 	key, reads := string(text), s.eventReads.Load()
@@ -61,14 +60,14 @@ func (s *Reader) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 		return page, err
 	}
 	page, err, shared := reads.Do(key, read)
-	if err != nil && shared { // perhaps only the other reader's caller went away
+	if err != nil && shared { // perhaps only the other caller has cancelled
 		page, err = read()
 	}
 	return page.(EventPage), err
 }
 
-// eventReads shares readings of the log until the next commit: streams all wake at the
-// same commit, and most ask for the same part.
+// eventReads shares pages of the log until the next commit: all streams wake at the same commit, and
+// most read the same page.
 type eventReads struct {
 	singleflight.Group
 	last atomic.Pointer[eventRead]
@@ -111,8 +110,8 @@ type entry struct {
 	id, at int64
 }
 
-// entries reads the rows that q asks for after a number, until the page is full, and
-// returns up to which number it has read. last is the end of the log.
+// entries reads the rows that match q after a number, until the page is full. It also returns the last
+// number that it has looked at. last is the end of the log.
 func (r *Snapshot) entries(q EventQuery, after, last int64) ([]entry, int64) {
 	upTo := min(after+EventWindow, last)
 	query, args := r.EntriesQuery(q, after, upTo)
@@ -134,8 +133,8 @@ func (r *Snapshot) entries(q EventQuery, after, last int64) ([]entry, int64) {
 // renderedAtOnce limits the entries whose messages one query reads.
 const renderedAtOnce = 32
 
-// render reads the content of entries, as far as there is room, and returns how many of
-// them it has gone through.
+// render reads the content of entries until the page is full. It also returns how many entries it has
+// looked at.
 func (r *Snapshot) render(entries []entry, room *pageRoom) (events []bridge.Event, rendered int) {
 	events = make([]bridge.Event, 0, len(entries))
 	for some := range slices.Chunk(entries, renderedAtOnce) {
@@ -143,7 +142,7 @@ func (r *Snapshot) render(entries []entry, room *pageRoom) (events []bridge.Even
 		for _, e := range some {
 			event := bridge.Event{ID: e.id, Type: e.Event, At: bridge.Millis(e.at)}
 			switch {
-			case !r.addContent(&event, e, messages): // what it was about is gone
+			case !r.addContent(&event, e, messages): // its subject was removed
 			case !room.takes(event.Size()):
 				return events, rendered
 			default:
@@ -206,8 +205,8 @@ func (r *Snapshot) addContent(event *bridge.Event, e entry, messages map[int64]*
 	return false
 }
 
-// EntriesQuery selects the rows of the log after a number and up to another that q asks
-// for, as many as its page has. A list of chats of which none is stored matches nothing.
+// EntriesQuery selects the rows of the log that match q, after a number and up to another, at most a
+// page. A list of chats that are not stored matches nothing.
 func (r *Snapshot) EntriesQuery(q EventQuery, after, upTo int64) (string, []any) {
 	var f sqlite.Filter
 	f.Add("e.id > ? AND e.id <= ?", after, upTo)
@@ -246,7 +245,7 @@ func typeNumbers(types []bridge.EventType) string {
 	return strings.Join(numbers, ", ")
 }
 
-// addChanges adds what an event says of a change.
+// addChanges adds the description of a change to its event.
 func (r *Snapshot) addChanges(event *bridge.Event, data string) {
 	var change columns.MessageChange
 	r.Decode([]byte(data), &change)
@@ -261,7 +260,7 @@ func (r *Snapshot) addChanges(event *bridge.Event, data string) {
 	}
 }
 
-// removedMessage returns the message of an event that has no row any more; nil for none.
+// removedMessage returns the message of an event whose row was removed, or nil.
 func (r *Snapshot) removedMessage(e entry) *bridge.Message {
 	var kept columns.NoMessage
 	var chat bridge.JID

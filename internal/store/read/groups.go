@@ -10,7 +10,7 @@ import (
 	"bridged/internal/store/people"
 )
 
-// Group returns a stored group: [bridge.CodeNotFound] when there is none.
+// Group returns a stored group: [bridge.CodeNotFound] if there is no such group.
 func (s *Reader) Group(ctx context.Context, jid bridge.JID) (bridge.StoredGroup, error) {
 	return As(ctx, s, "read a group", func(r *Snapshot) bridge.StoredGroup {
 		var id int64
@@ -39,7 +39,7 @@ func (r *Snapshot) group(id int64) (g bridge.StoredGroup, found bool) {
 	return g, found
 }
 
-// members returns a group's members, those with the most rights first.
+// members returns a group's members: super admins first, then admins.
 func (r *Snapshot) members(chat int64) []bridge.Participant {
 	members := []bridge.Participant{}
 	for row := range r.Rows(`
@@ -55,8 +55,7 @@ func (r *Snapshot) members(chat int64) []bridge.Participant {
 	return members
 }
 
-// GroupsWithoutInfo returns the groups for whose description the network has still to be
-// asked.
+// GroupsWithoutInfo returns the groups whose description must still be requested from the network.
 func (s *Reader) GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error) {
 	return s.JIDs(ctx, "SELECT c.jid FROM groups g JOIN chats c ON c.id = g.chat WHERE g.known = 0 AND NOT g.withheld")
 }
@@ -71,7 +70,8 @@ func (r *Snapshot) addGroupData(event *bridge.Event, data string) {
 	event.Changes.Group = r.shownChanges(named.Changes)
 }
 
-// asking returns requests of some people, with what the reader may know of them.
+// asking returns the join requests of people. Of people whom the caller may not know, only the JID is
+// shown.
 func (r *Snapshot) asking(people []bridge.JID, at *bridge.Time) []bridge.JoinRequest {
 	requests := make([]bridge.JoinRequest, len(people))
 	for i, jid := range people {
@@ -83,8 +83,7 @@ func (r *Snapshot) asking(people []bridge.JID, at *bridge.Time) []bridge.JoinReq
 	return requests
 }
 
-// Asking returns the request of a person to be let into a group, with all that is known of
-// the person.
+// Asking returns the join request of a person with their names.
 func (s *Reader) Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest {
 	request := bridge.JoinRequest{JID: s.Canonical(jid), LID: s.LIDOf(jid), Username: s.UsernameOf(jid), RequestedAt: at, Named: jid}
 	if p, known := s.o.People.Find(jid); known {
@@ -102,8 +101,7 @@ func (s *Reader) JIDs(ctx context.Context, query string, args ...any) ([]bridge.
 	return As(ctx, s, "look up groups", func(r *Snapshot) []bridge.JID { return NotNil(sqlite.List[bridge.JID](r.Conn, query, args...)) })
 }
 
-// shownChanges returns the changes of a group with people as the reader may know them; nil
-// for none.
+// shownChanges returns the changes of a group with the JIDs that the caller may know, or nil.
 func (r *Snapshot) shownChanges(stored *bridge.GroupChanges) *bridge.GroupChanges {
 	if stored == nil {
 		return nil

@@ -11,21 +11,21 @@ import (
 	"bridged/internal/store/people"
 )
 
-// A reader who may see some chats only knows the people of these chats: their other sides,
-// members and owners, and those who wrote, reacted, voted or answered an event in one.
-// Others appear as the messages name them, as if nothing else were known of them.
+// A caller with limited access may only know the people of some chats: the contact of a private chat,
+// members and owners of groups, and people who wrote, reacted, voted or answered an event there. Other
+// people are shown with the JID in the message and without names.
 
-// limitTo limits the reader to some chats; nil is all of them.
+// limitTo limits the caller to some chats; nil means all chats.
 func (r *Snapshot) limitTo(only []bridge.JID) {
 	if only != nil {
 		r.limit = &limit{chats: r.chatIDs(only), known: make(map[int64]bool)}
 	}
 }
 
-// limit says what a limited reader may see.
+// limit is the access of a limited caller.
 type limit struct {
 	chats string         // ids, as an argument of json_each
-	known map[int64]bool // of people who were looked for, by id
+	known map[int64]bool // results of knows by the ids of people
 }
 
 // insideQuery reports whether a person is one of some chats' people.
@@ -41,7 +41,7 @@ const insideQuery = `
 	OR EXISTS (SELECT 1 FROM event_responses a CROSS JOIN messages m ON m.seq = a.message
 		WHERE a.person = ?2 AND m.chat IN (SELECT value FROM json_each(?1)))`
 
-// knows reports whether the reader may know a person.
+// knows reports whether the caller may know a person.
 func (r *Snapshot) knows(p people.Person) bool {
 	if r.limit == nil || p.ID == r.s.o.People.OwnerID() {
 		return true
@@ -54,7 +54,7 @@ func (r *Snapshot) knows(p people.Person) bool {
 	return inside
 }
 
-// find returns the person of a JID in either form, if the reader may know them.
+// find returns the person with any JID, if the caller may know them.
 func (r *Snapshot) find(jid bridge.JID) (people.Person, bool) {
 	p, known := r.s.o.People.Find(jid)
 	return p, known && r.knows(p)
@@ -62,8 +62,8 @@ func (r *Snapshot) find(jid bridge.JID) (people.Person, bool) {
 
 func keysOf[V any](m map[int64]V) []int64 { return NotNil(slices.Sorted(maps.Keys(m))) }
 
-// Outsiders returns those of some people whom a caller who may see some chats only does not
-// know; none where only is nil.
+// Outsiders returns the people of a list whom a caller with access to only some chats may not know. It
+// returns nil if only is nil.
 func (s *Reader) Outsiders(ctx context.Context, only, people []bridge.JID) ([]bridge.JID, error) {
 	if only == nil || len(people) == 0 {
 		return nil, nil

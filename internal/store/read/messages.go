@@ -13,8 +13,8 @@ import (
 	"bridged/internal/store/columns"
 )
 
-// Messages returns a page of a chat's history: [bridge.CodeNotFound] when the chat
-// is not stored. Raw is not read.
+// Messages returns a page of a chat's history, without Raw: [bridge.CodeNotFound] if the chat is not
+// stored.
 func (s *Reader) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
 	return As(ctx, s, "read a history", func(r *Snapshot) bridge.Page[bridge.Message] {
 		r.limitTo(q.Only)
@@ -66,9 +66,9 @@ func (r *Snapshot) messagesAt(seqs []int64, room *pageRoom) ([]bridge.Message, [
 		CROSS JOIN messages m ON m.seq = wanted.value CROSS JOIN chats c ON c.id = m.chat`, r.Encode(seqs))
 }
 
-// messageRow has the columns that are no field of a message.
+// messageRow has the columns that are not fields of a message.
 type messageRow struct {
-	chat      bridge.JID // of all rows, where that is known
+	chat      bridge.JID // of all rows; "" if they may differ
 	at        Position
 	sender    int64
 	details   sqlite.Raw
@@ -187,7 +187,7 @@ func addResponse(to *bridge.EventResponses, by bridge.JID, answer bridge.EventAn
 	}
 }
 
-// MostParts bounds how many parts of an album are counted: anybody can name one.
+// MostParts limits the parts of an album that are counted, because any message can claim to be one.
 const MostParts = 2000
 
 // arrivedQuery counts the parts of albums that are stored and by the album's author.
@@ -214,13 +214,13 @@ func (r *Snapshot) rowsOf(query string, ids []int64) iter.Seq[*sqlite.Row] {
 	return r.Rows(query, r.Encode(ids))
 }
 
-// Message returns one message with Raw and the place of its file: [bridge.CodeNotFound]
-// when it is not stored.
+// Message returns one message with Raw and the location of its file: [bridge.CodeNotFound] if it is not
+// stored.
 func (s *Reader) Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error) {
 	return s.MessageFor(ctx, nil, chat, id)
 }
 
-// MessageFor is [Store.Message] for a caller who may see some chats only, nil for all.
+// MessageFor is [Reader.Message] for a caller who may see some chats only, nil for all.
 func (s *Reader) MessageFor(ctx context.Context, only []bridge.JID, chat bridge.JID, id string) (bridge.Message, error) {
 	return As(ctx, s, "read a message", func(r *Snapshot) (m bridge.Message) {
 		r.limitTo(only)
@@ -243,7 +243,7 @@ func (s *Reader) MessageFor(ctx context.Context, only []bridge.JID, chat bridge.
 	})
 }
 
-// unknownPerson is no person's id.
+// unknownPerson is an id that no person has.
 const unknownPerson = -1
 
 // HistoryQuery returns the query of a page of one chat. Its limit is one more than the
@@ -257,7 +257,7 @@ func (r *Snapshot) HistoryQuery(chat int64, q bridge.MessageQuery) search.Query 
 	return h
 }
 
-// senderID returns the id of a person by whom messages are to be, 0 where none is named.
+// senderID returns the id of the sender that a query asks for, 0 if it asks for none.
 func (r *Snapshot) senderID(jid bridge.JID) int64 {
 	if jid == "" {
 		return 0
@@ -310,8 +310,8 @@ func HistoryPage(c *sqlite.Conn, h search.Query, offset int) (string, []any) {
 	return "SELECT " + MessageColumns + ", '' FROM messages m WHERE " + where + h.Order() + sqlite.Limited + " OFFSET ?", append(args, h.Limit, offset)
 }
 
-// cut drops the message beyond the limit. A page that is full is not the last one, also
-// where it is shorter than its limit, nor is one whose search ended early.
+// cut drops the message beyond the limit. There is a next page if there was such a message, if the page
+// is full although it is shorter than the limit, and if the search ended early.
 func cut(messages []bridge.Message, positions []Position, limit int, full bool, end *Position) bridge.Page[bridge.Message] {
 	page := bridge.Page[bridge.Message]{Items: messages[:min(len(messages), limit)]}
 	switch {
@@ -351,8 +351,8 @@ func (p *pageRoom) takes(size int) bool {
 // Sizes of reactions and answers, which are added to messages later, in bytes of JSON.
 const (
 	reactionSize  = 200
-	voteSize      = 48 // and that of an answer to an event
-	responsesSize = 80 // of no answers to an event
+	voteSize      = 48 // also of an answer to an event
+	responsesSize = 80 // of an event without answers
 )
 
 // fits reports whether the page has room for a message and its reactions and answers, which

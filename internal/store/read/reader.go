@@ -1,8 +1,8 @@
 // Package read answers the queries of the API: messages, chats, people, groups, calls, events, and
 // searches.
 //
-// Each answer is from one [Snapshot]. A query may be limited to some chats; then its answers name only
-// what the caller may know of people. The package changes nothing.
+// Each answer is from one [Snapshot]. A query may be limited to some chats; then its answers show only
+// the people of these chats with their names. The package changes nothing.
 package read
 
 import (
@@ -38,7 +38,7 @@ type Options struct {
 // Tuning has limits that tests change, to reach them with small stores.
 type Tuning struct {
 	Page  int // bytes of JSON of the elements of a page
-	Small int // messages of a chat that is searched without the index, because they may be in as many segments
+	Small int // messages of a chat that is searched without the index, because they may be in as many packs of the index
 	Look  int // messages that a page with a filter looks at, or a little more
 }
 
@@ -49,8 +49,7 @@ func New(o Options) *Reader {
 	return s
 }
 
-// Forget drops the events that were read since the last call. The writer calls it after each
-// transaction, because others may have a place in them now.
+// Forget drops the shared pages of events. The writer calls it after each transaction.
 func (s *Reader) Forget() { s.eventReads.Store(new(eventReads)) }
 
 // Snapshot is one consistent view of the store.
@@ -72,12 +71,12 @@ func (s *Reader) Read(ctx context.Context, f func(*Snapshot)) error {
 	return s.o.View(ctx, func(c *sqlite.Conn) { f(s.Over(c)) })
 }
 
-// As returns what f reads on one snapshot. what is the beginning of an error's text.
-func As[T any](ctx context.Context, s *Reader, what string, f func(*Snapshot) T) (T, error) {
+// As returns the result of f on one snapshot. Errors begin with the text of action.
+func As[T any](ctx context.Context, s *Reader, action string, f func(*Snapshot) T) (T, error) {
 	var value T
 	if err := s.Read(ctx, func(r *Snapshot) { value = f(r) }); err != nil {
 		var none T
-		return none, fmt.Errorf("%s: %w", what, err)
+		return none, fmt.Errorf("%s: %w", action, err)
 	}
 	return value, nil
 }

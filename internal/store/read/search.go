@@ -12,8 +12,8 @@ import (
 	"bridged/internal/store/columns"
 )
 
-// Search finds the messages of all chats whose text contains q.Q and that the filters let
-// through, newest first: [bridge.CodeNotFound] when q.Chat is not stored.
+// Search finds the messages whose text contains q.Q and that pass the filters, the newest first:
+// [bridge.CodeNotFound] if q.Chat is not stored.
 func (s *Reader) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
 	limit := sqlite.LimitOf(q.Limit)
 	if !q.IsNarrow() {
@@ -39,23 +39,23 @@ func (r *Snapshot) searchQuery(q bridge.SearchQuery) search.Query {
 	return sq
 }
 
-// setNeedle makes a query one of texts that contain q, in the spellings that a fold makes one.
+// setNeedle makes a query search for q, normalised by a fold.
 func setNeedle(sq *search.Query, q string, by bridge.Fold) {
 	if !search.IsBlank(q) {
 		sq.Needle = folding.By(by)(q)
-		sq.Bare = by == bridge.FoldAccents && folding.MayHaveAccents(sq.Needle)
+		sq.Stripped = by == bridge.FoldAccents && folding.MayHaveAccents(sq.Needle)
 	}
 }
 
-// firstLook is how many hits of a text are looked at first for those that a filter lets
-// through; then come four times as many each time, up to mostLook.
+// firstLook is the number of hits that are first checked against a filter. The number quadruples each
+// time, up to mostLook.
 const (
 	firstLook = 256
 	mostLook  = 4096
 )
 
-// filtered runs a query with a filter. Where few of many messages pass it, end is the position
-// up to which all are found.
+// filtered runs a query with a filter. If it ends early, because few of many messages pass the filter,
+// end is the position up to which the result is complete.
 func (r *Snapshot) filtered(q search.Query, filter bridge.MessageFilter) (found []Position, end *Position) {
 	f := search.Filter{MessageFilter: filter}
 	if q.Chat == 0 { // the index knows senders in one chat only
@@ -84,8 +84,8 @@ func (r *Snapshot) filtered(q search.Query, filter bridge.MessageFilter) (found 
 	}
 }
 
-// search runs a query, without the index where the chat has few messages: these may be in
-// as many packs. Where it meets damage that a scan does not meet, the index is damaged.
+// search runs a query. It does not use the index for a chat with few messages, because each of them may
+// be in another pack of it. If the index is damaged, it scans the messages.
 func (r *Snapshot) search(q search.Query) (found []Position) {
 	index, small := r.s.o.Index, false
 	switch {
@@ -95,7 +95,7 @@ func (r *Snapshot) search(q search.Query) (found []Position) {
 		r.Find("SELECT message_count <= ? FROM chats WHERE id = ?", []any{r.s.Tuning.Small, q.Chat}, &small)
 	}
 	switch {
-	case r.Err() != nil: // no damage of the index
+	case r.Err() != nil: // the index is not the cause
 		return nil
 	case small || index.IsBroken():
 		return q.Scan(r.Conn)
@@ -115,14 +115,14 @@ func (r *Snapshot) search(q search.Query) (found []Position) {
 const matchColumns = `m.seq, c.jid, c.name, c.is_group, m.id, m.from_me, m.sender, m.push_name, m.type, m.content,
 	m.details, m.timestamp`
 
-// matches reads the messages at positions, in their order: up to limit, and as many as there
-// is room for on a page. The next page begins behind them, or behind end where that is not nil
-// and all have room.
+// matches reads the messages at positions, in their order, until the limit is reached or the page is
+// full. The next page begins after the last of them, or after end if it is not nil and all positions
+// were read.
 func (r *Snapshot) matches(positions []Position, limit int, end *Position) bridge.Page[bridge.Match] {
 	page := bridge.Page[bridge.Match]{Items: make([]bridge.Match, 0, min(len(positions), limit))}
 	room, last := &pageRoom{most: r.s.Tuning.Page}, Position{}
 	if len(positions) > limit {
-		last = positions[limit-1] // also where it is gone
+		last = positions[limit-1] // also if it was removed
 	}
 	for row := range r.rowsOf(`
 		SELECT `+matchColumns+` FROM json_each(?) wanted

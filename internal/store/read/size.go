@@ -19,9 +19,8 @@ func (s *Reader) FileSize(ctx context.Context) (int64, error) {
 	return As(ctx, s, "measure the store", (*Snapshot).fileSize)
 }
 
-// fileSize returns the size that the database's file has once the write-ahead log is in
-// it. The log itself grows and shrinks with how busy the bridge was, not with what it
-// holds.
+// fileSize returns the size of the database file after a checkpoint. The size of the write-ahead log
+// depends on the recent load, not on the stored data.
 func (r *Snapshot) fileSize() int64 {
 	var pages, size int64
 	r.Find("PRAGMA page_count", nil, &pages)

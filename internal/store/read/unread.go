@@ -11,7 +11,7 @@ import (
 // UnreadPage limits the read receipts that are sent at a time.
 const UnreadPage = 1000
 
-// latest bounds how late a message may come: the network keeps none for longer.
+// latest limits how late a message may come: the network stores messages for this long.
 const latest = 30 * 24 * time.Hour
 
 // UnreadQuery selects the messages of others in a chat whose authors have no read

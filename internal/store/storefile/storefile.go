@@ -1,7 +1,7 @@
 // Package storefile creates, upgrades, copies and checks the database file of the store.
 //
-// Its errors say what the operator can do. The package does not know the content of the tables, except
-// which of them hold secrets.
+// Its errors say how the operator can solve the problem. The package knows which tables contain secrets,
+// and nothing else about them.
 package storefile
 
 import (
@@ -21,8 +21,8 @@ import (
 	"bridged/migrations"
 )
 
-// Prepare makes sure that there is an intact store of today's schema at path. It changes
-// nothing in a file that is no store.
+// Prepare makes sure that there is an intact store with the current schema at path. It does not change a
+// file that is not a store.
 func Prepare(path string) error {
 	switch err := Database.CheckHead(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -44,8 +44,8 @@ func Opening(path string, err error) error {
 	return fmt.Errorf("open %s: %w", path, Database.ExplainOpening(path, err))
 }
 
-// createMissing creates a store where there was none. A write-ahead log without its
-// database means that the database was taken away.
+// createMissing creates a store. It fails if there is a write-ahead log, because then the database was
+// removed.
 func createMissing(path string) error {
 	if _, err := os.Stat(path + "-wal"); err == nil {
 		return fmt.Errorf("it is missing, but %s-wal is there: put the database back next to it, "+
@@ -54,8 +54,8 @@ func createMissing(path string) error {
 	return create(path)
 }
 
-// create makes a new store beside path and moves it there when it is whole: a process that
-// is killed meanwhile leaves no store that looks damaged.
+// create makes a new store next to path and renames it when it is complete, so that a process that is
+// killed does not leave a store that looks damaged.
 func create(path string) error {
 	draft := path + ".new"
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} { // left by a process that was killed
@@ -66,7 +66,7 @@ func create(path string) error {
 	if err := reserve(draft); err != nil {
 		return err
 	}
-	// Only the whole draft is synced: one that is not finished is thrown away.
+	// Only the complete draft is synced: an incomplete one is removed.
 	if err := upgrade(draft, append(slices.Clone(WriterPragmas), "synchronous(OFF)")); err != nil {
 		return err
 	}
@@ -137,8 +137,8 @@ func readable(c *sqlite.Conn) error {
 // Backup writes a consistent copy of the store in a file, which this or another process
 // may be using, to a new file.
 //
-// Without secrets the copy has no tokens, webhooks and hooks: once restored, they
-// would let in, and post to, those who were shut out since.
+// Without secrets the copy has no tokens, webhooks and hooks. After a restore, these would give access,
+// and send events, to clients that were removed since the backup.
 func Backup(ctx context.Context, from, to string, secrets bool) error {
 	switch err := Database.CheckHead(from); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -153,7 +153,7 @@ func Backup(ctx context.Context, from, to string, secrets bool) error {
 }
 
 func backup(ctx context.Context, from, path string, secrets bool) error {
-	// The name is taken first, so that two backups cannot meet under it.
+	// The file is created first, so that two backups cannot use the same name.
 	if err := reserve(path); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("%s exists already: choose another name", path)
@@ -174,7 +174,7 @@ func backup(ctx context.Context, from, path string, secrets bool) error {
 	return nil
 }
 
-// reserve makes an empty private file where there is none.
+// reserve creates an empty private file. It fails if the file exists.
 func reserve(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -190,7 +190,7 @@ func remove(path string) error {
 	return nil
 }
 
-// copyTo uses a connection of its own: those of readers may not write another file, either.
+// copyTo uses its own connection, because readers' connections may not write any file.
 func copyTo(ctx context.Context, from, path string) (err error) {
 	if err := remove(path); err != nil { // left by a backup that was killed
 		return err
@@ -214,7 +214,7 @@ func copyTo(ctx context.Context, from, path string) (err error) {
 var secretTables = []string{"deliveries", "webhooks", "hooks", "tokens"}
 
 // eraseSecrets empties and overwrites secretTables in a copy that nothing else uses, without
-// a journal, which would keep their content.
+// a journal, which would still contain them.
 func eraseSecrets(path string) (err error) {
 	c, err := sqlite.Open(path, []string{"journal_mode(off)", "secure_delete(on)"})
 	if err != nil {

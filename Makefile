@@ -4,9 +4,10 @@ PLATFORMS = linux/arm darwin/arm64 windows/amd64
 DEADCODE = golang.org/x/tools/cmd/deadcode@v0.52.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
+HELM ?= $(or $(TMPDIR),/tmp)/bridged-helm
 WHATSMEOW ?=
 
-.PHONY: screenshots build test long check lint deadcode weblint race platforms clients agents fleet interop whisper n8n proxies quirks vuln demo image release
+.PHONY: screenshots build test long check lint deadcode weblint race platforms clients agents fleet interop whisper n8n proxies helm quirks vuln demo image release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -77,6 +78,11 @@ proxies:
 # Talks to the demo as an agent with the protocol's TypeScript SDKs. Needs Node.
 agents:
 	bash .ci/agents/run
+
+# Lints the Helm chart and compares it with deploy/kubernetes. The first run builds helm.
+helm:
+	mkdir -p $(HELM) && GOBIN=$(HELM) go install helm.sh/helm/v3/cmd/helm@v3.22.0
+	PATH=$(HELM):$$PATH go test ./internal/e2e/operations -count=1 -v -run TestHelm
 
 # Reads the demo's events from NATS with its JavaScript client. Needs Node.
 fleet:

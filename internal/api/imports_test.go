@@ -125,7 +125,7 @@ func TestImport_AChatOfItsOwn(t *testing.T) {
 			FileName: "chat.zip", Timezone: "UTC", TimezoneFrom: bridge.ZoneGiven, Names: map[string]bridge.JID{}, Total: 6, System: 1,
 			FirstAt: new("2026-10-21T12:01:00Z"), LastAt: new("2026-10-21T12:05:00Z"),
 		},
-		Imported: 6, Media: 1, Doubtful: []bridge.Doubt{}, UnknownNames: []string{"Zoë"},
+		Imported: 6, Media: 1, Doubtful: []bridge.AmbiguousLine{}, UnknownNames: []string{"Zoë"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -56,14 +56,14 @@ type Import struct {
 	DryRun  bool        `json:"dryRun"`
 	ChatJID JID         `json:"chatJid"`
 	ImportAbout
-	StartedAt    Time     `json:"startedAt"`
-	EndedAt      *Time    `json:"endedAt"`
-	Imported     int      `json:"imported"`   // messages that were not stored
-	Duplicates   int      `json:"duplicates"` // messages that were stored already
-	Media        int      `json:"media"`      // files that were stored
-	Removed      int      `json:"removed"`    // messages that undoing the import has removed
-	Doubtful     []Doubt  `json:"doubtful"`   // until the bridge restarts
-	UnknownNames []string `json:"unknownNames"`
+	StartedAt    Time            `json:"startedAt"`
+	EndedAt      *Time           `json:"endedAt"`
+	Imported     int             `json:"imported"`   // messages that were not stored
+	Duplicates   int             `json:"duplicates"` // messages that were stored already
+	Media        int             `json:"media"`      // files that were stored
+	Removed      int             `json:"removed"`    // messages that undoing the import has removed
+	Doubtful     []AmbiguousLine `json:"doubtful"`   // until the bridge restarts
+	UnknownNames []string        `json:"unknownNames"`
 }
 
 // ImportAbout describes an import: its file and its settings.
@@ -93,8 +93,8 @@ func NoImport(id string) *Error {
 	return NotFound("there is no import %s: GET /api/imports lists those that there are, and a dry run is forgotten when the bridge restarts", quoted(id))
 }
 
-// Doubt is a line of an exported chat that may be interpreted wrongly.
-type Doubt struct {
+// AmbiguousLine is a line of an exported chat that may be interpreted wrongly.
+type AmbiguousLine struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
 	Why  string `json:"why"`

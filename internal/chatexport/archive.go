@@ -71,7 +71,7 @@ func Open(r io.ReaderAt, size int64, l Limits) (*Archive, error) {
 	}
 	bounded.isOpen = true
 	a := &Archive{files: make(map[string]*zip.File)}
-	if err := a.take(unpacked.File, l); err != nil {
+	if err := a.addEntries(unpacked.File, l); err != nil {
 		return nil, err
 	}
 	if err := a.findText(unpacked.File); err != nil {
@@ -79,7 +79,7 @@ func Open(r io.ReaderAt, size int64, l Limits) (*Archive, error) {
 	}
 	for name, entry := range a.files {
 		if entry.UncompressedSize64 > uint64(max(l.File, 0)) {
-			return nil, tooLarge("%s is larger than the %d bytes that MEDIA_MAX_BYTES allows", shown(name), l.File)
+			return nil, tooLarge("%s is larger than the %d bytes that MEDIA_MAX_BYTES allows", quoted(name), l.File)
 		}
 	}
 	return a, nil
@@ -158,7 +158,7 @@ func checkDirectory(r io.ReaderAt, size int64) error {
 func tooManyEntries() error { return tooLarge("it has more than %d entries", MaxEntries) }
 
 // take checks all entries, and remembers the files.
-func (a *Archive) take(entries []*zip.File, l Limits) error {
+func (a *Archive) addEntries(entries []*zip.File, l Limits) error {
 	if len(entries) > MaxEntries {
 		return tooManyEntries()
 	}
@@ -169,7 +169,7 @@ func (a *Archive) take(entries []*zip.File, l Limits) error {
 		}
 		name := strings.ToLower(composed(entry.Name))
 		if seen[name] {
-			return refused("it has two entries of the name %s", shown(entry.Name))
+			return refused("it has two entries of the name %s", quoted(entry.Name))
 		}
 		seen[name] = true
 		size := entry.UncompressedSize64
@@ -177,11 +177,11 @@ func (a *Archive) take(entries []*zip.File, l Limits) error {
 			return tooLarge("its files have more than the %d bytes that IMPORT_MAX_BYTES allows", l.Sum)
 		}
 		rest -= size
-		if entry.FileInfo().IsDir() || isOfMac(entry.Name) {
+		if entry.FileInfo().IsDir() || isMacMetadata(entry.Name) {
 			continue
 		}
 		if name = composed(path.Base(entry.Name)); a.files[name] != nil {
-			return refused("it has two files of the name %s", shown(name))
+			return refused("it has two files of the name %s", quoted(name))
 		}
 		a.files[name] = entry
 		if isArchive(name) {
@@ -197,11 +197,11 @@ func checkEntry(entry *zip.File) error {
 	mode := entry.Mode()
 	switch {
 	case entry.Flags&(1<<0|1<<6|1<<13) != 0 || entry.Method == 99:
-		return refused("%s is encrypted", shown(name))
+		return refused("%s is encrypted", quoted(name))
 	case mode&fs.ModeType != 0 && !mode.IsDir():
-		return refused("%s is a link or a device, and no file", shown(name))
+		return refused("%s is a link or a device, and no file", quoted(name))
 	case entry.Method != zip.Store && entry.Method != zip.Deflate:
-		return refused("%s is packed in a way that the apps do not use", shown(name))
+		return refused("%s is packed in a way that the apps do not use", quoted(name))
 	}
 	return checkName(name)
 }
@@ -210,17 +210,17 @@ func checkEntry(entry *zip.File) error {
 func checkName(name string) error {
 	switch {
 	case !utf8.ValidString(name):
-		return refused("the name %s is not UTF-8: import the file that the phone has made, not one that was packed again", shown(name))
+		return refused("the name %s is not UTF-8: import the file that the phone has made, not one that was packed again", quoted(name))
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return refused("the name %s has characters that cannot be shown", shown(name))
+		return refused("the name %s has characters that cannot be shown", quoted(name))
 	case len(name) > 1024:
-		return refused("the name %s is too long", shown(name))
+		return refused("the name %s is too long", quoted(name))
 	case strings.Contains(name, "\\"), len(name) > 1 && name[1] == ':':
-		return refused("the name %s leads out of it", shown(name))
+		return refused("the name %s leads out of it", quoted(name))
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(name, "/"), "/") {
 		if part == "" || part == "." || part == ".." {
-			return refused("the name %s leads out of it", shown(name))
+			return refused("the name %s leads out of it", quoted(name))
 		}
 	}
 	return nil
@@ -254,13 +254,13 @@ func checkOverlap(entries []*zip.File) error {
 // the text.
 func composed(name string) string { return norm.NFC.String(name) }
 
-// isOfMac reports whether macOS added an entry when a person packed the files again.
-func isOfMac(name string) bool {
+// isMacMetadata reports whether macOS added an entry when a person packed the files again.
+func isMacMetadata(name string) bool {
 	return strings.HasPrefix(name, "__MACOSX/") || path.Base(name) == ".DS_Store"
 }
 
 // shown returns a name for an error.
-func shown(name string) string {
+func quoted(name string) string {
 	name = strings.ToValidUTF8(name, "?")
 	if len(name) > 80 {
 		name = strings.ToValidUTF8(name[:80], "") + "…"
@@ -293,15 +293,15 @@ func (r *entryReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Survey finds out from the whole text how it is written. Its errors are [Ambiguous], and of
+// DetectFormat finds out from the whole text how it is written. Its errors are [Ambiguous], and of
 // [bridge.CodeInvalid] and [bridge.CodeUnknownDates].
-func (a *Archive) Survey(o Options) error {
+func (a *Archive) DetectFormat(o Options) error {
 	text, err := a.text()
 	if err != nil {
 		return err
 	}
 	defer text.Close()
-	s, err := surveyOf(text, o)
+	s, err := detect(text, o)
 	if err == nil {
 		err = s.encoding.check()
 	}
@@ -312,13 +312,13 @@ func (a *Archive) Survey(o Options) error {
 	return err
 }
 
-// SetZone sets the zone of the phone, after [Archive.Survey].
+// SetZone sets the zone of the phone, after [Archive.DetectFormat].
 func (a *Archive) SetZone(zone *time.Location) { a.format.zone = zone }
 
 // TextName returns the name of the text in the archive; empty for a text alone.
 func (a *Archive) TextName() string { return a.textName }
 
-// Messages reads the messages in the order of the text. Call [Archive.Survey] first. The notes are
+// Messages reads the messages in the order of the text. Call [Archive.DetectFormat] first. The notes are
 // complete after the last message. An export without messages is an error of [bridge.CodeInvalid].
 func (a *Archive) Messages(notes *Notes) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
@@ -356,7 +356,7 @@ func (a *Archive) Size(name string) int64 {
 func (a *Archive) File(name string) (io.ReadCloser, int64, error) {
 	entry := a.files[composed(name)]
 	if entry == nil {
-		return nil, 0, bridge.NotFound("the archive has no file %s", shown(name))
+		return nil, 0, bridge.NotFound("the archive has no file %s", quoted(name))
 	}
 	from, err := open(entry)
 	return from, int64(entry.UncompressedSize64), err

@@ -35,7 +35,7 @@ func unpackAll(export []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Survey(Options{Zone: time.UTC, Now: now}); err != nil {
+	if err := a.DetectFormat(Options{Zone: time.UTC, Now: now}); err != nil {
 		return err
 	}
 	for name := range a.files {
@@ -281,7 +281,7 @@ func BenchmarkMessages(b *testing.B) {
 	for b.Loop() {
 		a, err := Open(strings.NewReader(text.String()), int64(text.Len()), limits)
 		if err == nil {
-			err = a.Survey(Options{Zone: time.UTC, Now: now})
+			err = a.DetectFormat(Options{Zone: time.UTC, Now: now})
 		}
 		if err != nil {
 			b.Fatal(err)

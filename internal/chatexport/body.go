@@ -64,8 +64,8 @@ func isPoll(raw string) bool {
 
 func startsWithMark(s string) bool { return strings.IndexAny(s, appMarks) == 0 }
 
-// isBehindText reports whether a marked text is one that the app adds at the end of a message.
-func isBehindText(marked string) bool {
+// isTrailing reports whether a marked text is one that the app adds at the end of a message.
+func isTrailing(marked string) bool {
 	marked = strings.TrimLeft(marked, appMarks)
 	if i := strings.IndexAny(marked, appMarks+"<"); i >= 0 {
 		marked = marked[:i]

@@ -50,7 +50,7 @@ func TestMessages_Captions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, notes := readAll(t, test.export, Options{})
-			if len(got) != 1 || got[0].Text != test.text || got[0].Name != test.file || len(notes.Doubts) > 0 {
+			if len(got) != 1 || got[0].Text != test.text || got[0].Name != test.file || len(notes.Warnings) > 0 {
 				t.Errorf("got %+v, %+v", got, notes)
 			}
 		})
@@ -85,7 +85,7 @@ func TestMessages_Locations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, notes := readAll(t, test.export, Options{})
-			if len(got) != 1 || got[0].Text != test.text || (got[0].Kind == Location) != (test.place != nil) || len(notes.Doubts) > 0 {
+			if len(got) != 1 || got[0].Text != test.text || (got[0].Kind == Location) != (test.place != nil) || len(notes.Warnings) > 0 {
 				t.Errorf("got %+v, %+v", got, notes)
 			}
 			if diff := cmp.Diff(test.place, got[0].Place); diff != "" {
@@ -103,7 +103,7 @@ func TestMessages_LeftOutOfAnyKind(t *testing.T) {
 		"視訊訊息已省略", "لم يتم إدراج رسالة الفيديو", "video mesajı dahil edilmedi", "videomeddelande uteslutet", "הודעת וידאו הושמט",
 	} {
 		got, notes := readAll(t, onIPhone("Hi", lrm+mark), Options{})
-		if len(got) != 2 || got[1].Kind != Omitted || got[1].Text != "" || len(notes.Doubts) > 0 {
+		if len(got) != 2 || got[1].Kind != Omitted || got[1].Text != "" || len(notes.Warnings) > 0 {
 			t.Errorf("%s: got %+v, %+v", mark, got, notes)
 		}
 	}
@@ -112,7 +112,7 @@ func TestMessages_LeftOutOfAnyKind(t *testing.T) {
 		"wiadomość wideo pominięta", // a mark, but in a form that no other one has
 	} {
 		got, notes := readAll(t, onIPhone("Hi", lrm+notice), Options{})
-		if len(got) != 1 || notes.System != 1 || len(notes.Doubts) != 1 {
+		if len(got) != 1 || notes.System != 1 || len(notes.Warnings) != 1 {
 			t.Errorf("%s: got %+v, %+v", notice, got, notes)
 		}
 	}

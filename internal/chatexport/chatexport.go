@@ -1,7 +1,7 @@
 // Package chatexport reads the files of "Export chat" in the apps on Android and iPhone: a text with
 // messages, alone or in a zip with their files.
 //
-// [Open] refuses a harmful archive. [Archive.Survey] reads the whole text to detect its format of
+// [Open] refuses a harmful archive. [Archive.DetectFormat] reads the whole text to detect its format of
 // dates, and [Archive.Messages] reads it message by message, in memory that does not grow with it. The
 // text does not name the language of the app, so the package knows the words of all languages.
 //
@@ -58,8 +58,8 @@ const (
 // Orders lists them.
 var Orders = bridge.DateOrders
 
-// Doubt is a line that may have been read wrongly.
-type Doubt = bridge.Doubt
+// Warning is a line that may be interpreted wrongly, and the reason.
+type Warning = bridge.AmbiguousLine
 
 // Example is a date that can be read in several ways.
 type Example = bridge.DateExample

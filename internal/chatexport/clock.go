@@ -7,21 +7,21 @@ import (
 	"unicode"
 )
 
-// half is the part of the day that a time names.
-type half int8
+// marker is the AM/PM marker of a time, or a word with a similar meaning.
+type marker int8
 
 const (
-	whole half = iota
+	none marker = iota
 	am
 	pm
-	noon  // 11 and 12 are before it
+	noon  // 11 and 12 o'clock are in the morning
 	night // from the evening to the morning
 )
 
-// halves returns the words for the halves of the day in all languages of the apps, without
+// markers returns the words for the markers of the day in all languages of the apps, without
 // spaces, dots and quotation marks.
-var halves = sync.OnceValue(func() map[string]half {
-	words := map[half]string{
+var markers = sync.OnceValue(func() map[string]marker {
+	words := map[marker]string{
 		am: `am a vorm dop ap fm fh ei rn yb de öö pd paradite eparadites sa pg to vm pagi madrugada mañana manhã damanhã
 			matin mattina priešpiet priekšp asubuhi inthemorning avant πμ проб претпл претпладне
 			преподне дп до дополудня ԿԱ կա ص صباحا صباحًا قظ قبلازظهر قبلدوپہر לפנהצ בבוקר
@@ -39,10 +39,10 @@ var halves = sync.OnceValue(func() map[string]half {
 		noon:  `中午 正午 noon mediodía delmediodía 낮 দুপুর दोपहर trưa`,
 		night: `noche noite danoite đêm রাত रात 밤 晚上 夜晚 夜間 深夜`,
 	}
-	all := make(map[string]half)
-	for half, list := range words {
+	all := make(map[string]marker)
+	for marker, list := range words {
 		for word := range strings.FieldsSeq(list) {
-			all[strings.ToLower(word)] = half
+			all[strings.ToLower(word)] = marker
 		}
 	}
 	return all
@@ -57,18 +57,18 @@ var fillers = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// halfOf returns the AM/PM marker in the words before and after a time, or else the words, unless they
+// markerOf returns the AM/PM marker in the words before and after a time, or else the words, unless they
 // are fillers. The last word decides: in "9:05 de la noche" it is "noche".
-func halfOf(before, behind string) (half, string) {
+func markerOf(before, behind string) (marker, string) {
 	words := append(slices.DeleteFunc(wordsOf(before), func(word string) bool { return word == "a" }), wordsOf(behind)...) // a las 9:05
 	for end := len(words); end > 0 && len(words) <= maxClockWords; end-- {
 		for start := range end {
-			if h, known := halves()[strings.Join(words[start:end], "")]; known {
+			if h, known := markers()[strings.Join(words[start:end], "")]; known {
 				return h, ""
 			}
 		}
 	}
-	return whole, strings.Join(words, " ")
+	return none, strings.Join(words, " ")
 }
 
 // maxClockWords bounds the words next to a time.
@@ -93,8 +93,8 @@ func onlyLetters(s string) string {
 	}, s)
 }
 
-// on24 returns an hour of the day by its half.
-func (h half) on24(hour int) int {
+// on24 returns an hour on the 24-hour clock.
+func (h marker) on24(hour int) int {
 	switch {
 	case hour == 24, (h == am || h == night) && hour == 12:
 		return 0
@@ -104,8 +104,8 @@ func (h half) on24(hour int) int {
 	return hour
 }
 
-// wordSurvey counts the unknown words next to times.
-type wordSurvey []wordCount
+// wordCounts counts the unknown words next to times.
+type wordCounts []wordCount
 
 // wordCount counts the times with an unknown word.
 type wordCount struct {
@@ -117,7 +117,7 @@ type wordCount struct {
 const maxCounted = 8 // words
 
 // add reads the words next to a time.
-func (s *wordSurvey) add(h head) {
+func (s *wordCounts) add(h prefix) {
 	if h.word == "" {
 		return
 	}
@@ -137,7 +137,7 @@ func (s *wordSurvey) add(h head) {
 // harmless returns the words that are no AM/PM markers, because they are next to times of a clock of
 // 24 hours. If other unknown words are next to more than a quarter of the times, the error is of
 // [bridge.CodeUnknownDates].
-func (s *wordSurvey) harmless(times int) (map[string]bool, error) {
+func (s *wordCounts) harmless(times int) (map[string]bool, error) {
 	found := make(map[string]bool)
 	var open []string
 	without := 0
@@ -155,9 +155,9 @@ func (s *wordSurvey) harmless(times int) (map[string]bool, error) {
 	return found, nil
 }
 
-// doubtWord warns that the word next to a message's time is unknown.
-func (r *reader) doubtWord(number int) {
+// warnWord warns that the word next to a message's time is unknown.
+func (r *reader) warnWord(number int) {
 	if r.word != "" && !r.f.harmless[r.word] {
-		r.doubt(line{number: number, text: r.begin}, "the word next to its time is not known: it may mean the other half of the day")
+		r.warn(line{number: number, text: r.begin}, "the word next to its time is unknown: the time may be 12 hours off")
 	}
 }

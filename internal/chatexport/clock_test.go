@@ -48,15 +48,15 @@ func TestMessages_TheHalfOfTheDay(t *testing.T) {
 	} {
 		t.Run(stamp, func(t *testing.T) {
 			got, notes := readAll(t, []byte(stamp+" - Anna: Hi"), Options{})
-			if len(got) != 1 || got[0].At.Format("15:04") != want || len(notes.Doubts) > 0 {
-				t.Errorf("got %+v %+v", got, notes.Doubts)
+			if len(got) != 1 || got[0].At.Format("15:04") != want || len(notes.Warnings) > 0 {
+				t.Errorf("got %+v %+v", got, notes.Warnings)
 			}
 		})
 	}
 }
 
 // Unknown words next to times: an export with many of them is refused, and few get a warning.
-func TestSurvey_UnknownWords(t *testing.T) {
+func TestFormat_UnknownWords(t *testing.T) {
 	lines := func(clocks ...string) string {
 		return "1/1/25, " + strings.Join(clocks, " - Anna: Hi\n1/1/25, ") + " - Anna: Hi\n"
 	}
@@ -77,7 +77,7 @@ func TestSurvey_UnknownWords(t *testing.T) {
 		"two without an order":             {"1/1/25, 9:05 blip - Anna: Hi\n2/1/25, 9:05 blop - Anna: Hi", nil, nil},
 		"after the afternoon of a day":     {lines("2:05 PM", "3:05 PM", "11:05 blip"), nil, nil},
 		"before the morning of a day":      {lines("2:05 blip", "3:05 blip", "11:05 AM"), nil, nil},
-		"mostly, beside both halves":       {lines("3:05 AM", "11:05 PM", "11:06 blip", "11:07 blip", "11:08 blip"), nil, nil},
+		"mostly, beside both markers":      {lines("3:05 AM", "11:05 PM", "11:06 blip", "11:07 blip", "11:08 blip"), nil, nil},
 		"beside a word for a part of them": {lines("深夜11:05", "上午9:05", "9:06 blip", "9:07 blip", "9:08 blip"), nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestSurvey_UnknownWords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = a.Survey(Options{Zone: time.UTC, Now: now})
+			err = a.DetectFormat(Options{Zone: time.UTC, Now: now})
 			if test.want == nil {
 				if bridge.CodeOf(err) != bridge.CodeUnknownDates || !strings.Contains(err.Error(), "“blip”") || !strings.Contains(err.Error(), "24-hour clock") {
 					t.Errorf("got %v", err)
@@ -98,7 +98,7 @@ func TestSurvey_UnknownWords(t *testing.T) {
 				clocks = append(clocks, m.At.Format("15:04"))
 			}
 			var doubts []int
-			for _, d := range notes.Doubts {
+			for _, d := range notes.Warnings {
 				doubts = append(doubts, d.Line)
 			}
 			if diff := cmp.Diff(test.want, clocks) + cmp.Diff(test.doubts, doubts); diff != "" {

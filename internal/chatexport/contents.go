@@ -66,7 +66,7 @@ func beginsAsChat(entry *zip.File) (begins, hasSender bool, err error) {
 		if err != nil {
 			return false, false, err
 		}
-		if h, ok := headOf(l.text); ok {
+		if h, ok := prefixOf(l.text); ok {
 			begins = true
 			_, _, hasSender = senderOf(h, "")
 		}
@@ -88,12 +88,12 @@ func isArchive(name string) bool {
 func (a *Archive) CheckInner(sent func(name string) bool) error {
 	for _, name := range a.inner {
 		if !sent(name) {
-			return refused("it has another archive in it, %s", shown(name))
+			return refused("it has another archive in it, %s", quoted(name))
 		}
 	}
 	for _, name := range a.chats {
 		if !sent(name) {
-			return refused("it has another exported chat in it, %s: unpack it, and import each chat by itself", shown(name))
+			return refused("it has another exported chat in it, %s: unpack it, and import each chat by itself", quoted(name))
 		}
 	}
 	return nil

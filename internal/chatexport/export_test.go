@@ -33,7 +33,7 @@ func readAll(t *testing.T, export []byte, o Options) ([]Message, Notes) {
 	if o.Now.IsZero() {
 		o.Now = now
 	}
-	if err := a.Survey(o); err != nil {
+	if err := a.DetectFormat(o); err != nil {
 		t.Fatal(err)
 	}
 	var notes Notes
@@ -64,7 +64,7 @@ func TestMessages_OfAllLanguages(t *testing.T) {
 					if diff := cmp.Diff(expected(p, media), withoutLines(got, p)); diff != "" {
 						t.Errorf("(-want +got)\n%s\n%s", diff, locale.Text(p, media, talk(p)))
 					}
-					if notes.System != 1 || len(notes.Doubts) > 0 {
+					if notes.System != 1 || len(notes.Warnings) > 0 {
 						t.Errorf("notes: %+v", notes)
 					}
 				})

@@ -21,8 +21,8 @@ func inUTF16(text string) string {
 	return b.String()
 }
 
-// TestSurvey_OtherEncodings are refused: names and words would be lost.
-func TestSurvey_OtherEncodings(t *testing.T) {
+// TestFormat_OtherEncodings are refused: names and words would be lost.
+func TestFormat_OtherEncodings(t *testing.T) {
 	for name, text := range map[string]string{
 		"Latin-1":           "13.01.25, 09:05 - Anna: hi\n13.01.25, 09:05 - J\xfcrgen: Gr\xfc\xdfe\n13.01.25, 09:06 - Anna: \xe4\n",
 		"UTF-16":            inUTF16("13.01.25, 09:05 - Anna: hi\n13.01.25, 09:05 - Jürgen: Grüße\n"),
@@ -30,7 +30,7 @@ func TestSurvey_OtherEncodings(t *testing.T) {
 	} {
 		a, err := Open(strings.NewReader(text), int64(len(text)), limits)
 		if err == nil {
-			err = a.Survey(Options{Zone: time.UTC, Now: now})
+			err = a.DetectFormat(Options{Zone: time.UTC, Now: now})
 		}
 		if bridge.CodeOf(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), "is not UTF-8") {
 			t.Errorf("%s: %v", name, err)

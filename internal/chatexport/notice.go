@@ -16,17 +16,17 @@ func (r *reader) isNotice(b beginning) bool {
 	isUnlike := isOpenQuote(b.sender) || isLong(b.sender) || busy && !isName(more)
 	switch {
 	case isQuote(b.sender, b.said), once && (isUnlike || marked && !isUnsaved(rest)):
-		r.doubt(b.line, "what stands before the colon is probably no sender: taken for a notice")
+		r.warn(b.line, "the text before the colon is probably not a sender: treated as a notice of the app")
 		return true
-	case once && busy, isUnlike && !r.wrote[b.sender], marked && !r.prefixed && (once || !isUnsaved(rest)):
-		r.doubt(b.line, "what stands before the colon may be no sender: taken for one")
+	case once && busy, (isUnlike || strings.Count(b.sender, `"`)%2 == 1) && !r.wrote[b.sender], marked && !r.prefixed && (once || !isUnsaved(rest)):
+		r.warn(b.line, "the text before the colon may not be a sender: treated as one")
 		r.prefixed = r.prefixed || marked
 	}
 	return false
 }
 
 // isNameless reports whether the sender is invisible.
-func isNameless(h head) bool { return strings.HasPrefix(plainName(h.rest), ":") }
+func isNameless(h prefix) bool { return strings.HasPrefix(plainName(h.rest), ":") }
 
 // isLong reports whether a text is longer than a name.
 func isLong(s string) bool { return strings.Count(s, " ") >= 8 || utf8.RuneCountInString(s) > 60 }
@@ -57,41 +57,37 @@ func isUnsaved(s string) bool {
 	return strings.HasPrefix(s, "~") || len(s) > 1 && s[0] == '+' && s[1] >= '0' && s[1] <= '9'
 }
 
-// isWritten reports whether a text after a mark of the app is a person's: phones also mark texts in
-// languages from right to left.
+// isWritten reports whether a text after a mark of the app is a person's. Phones also mark people's texts in languages from
+// right to left, so these are messages, with a warning for the first of each sender.
 func (r *reader) isWritten(m *Message, raw string) bool {
-	const asNotice = "the app has marked it as its own text: taken for a notice"
+	const asNotice = "the app marks it as its own text: treated as a notice of the app"
 	rightToLeft := strings.HasPrefix(raw, "\u200f")
-	says := !rightToLeft || len(r.f.writers) > 0 // the mark, if anybody writes without it
+	isMeant := !rightToLeft || len(r.f.writers) > 0 // the mark means something if anyone writes without it
 	writes := r.writes(m.Sender)
 	first, _, several := strings.Cut(raw, "\n")
 	l := line{number: m.Line, text: first}
 	switch {
 	case mentions(first, m.Sender): // as the app's notices about people do
-	case m.Line == r.first.number && (says && !several || isEncrypted(first)):
+	case m.Line == r.first.number && (isMeant && !several || isEncrypted(first)):
 		isNamed := r.f.chat != "" && r.f.senders[m.Sender] == 1 // by this line alone
 		if isNamed || rightToLeft && writes && !isEncrypted(first) {
-			r.doubt(l, asNotice)
+			r.warn(l, asNotice)
 		}
-	case says && r.isChat(m.Sender) && (!rightToLeft || len(r.f.senders) > 2):
-	case rightToLeft && !writes && len(r.f.natives) > 0 && r.f.senders[m.Sender] > fewLines: // the chat, too
-		if !r.chats[m.Sender] && !several {
-			r.doubt(l, "the app has marked all lines of this sender as its own text: taken for notices")
-		}
-		r.chats[m.Sender] = true
+	case isMeant && r.isChat(m.Sender) && (!rightToLeft || len(r.f.senders) > 2):
 	case rightToLeft:
-		if !r.wrote[m.Sender] || r.f.natives[m.Sender] || len(r.f.natives) > 0 && r.f.senders[m.Sender] <= fewLines {
-			r.doubt(l, "the app has marked it as its own text, but may mark all: taken for a message")
+		if !r.marks[m.Sender] {
+			r.warn(l, "the app marks it as its own text, but may mark all texts of this sender: treated as a message, as are the later ones")
 		}
+		r.marks[m.Sender] = true
 		return true
 	case (writes || r.f.senders[m.Sender] <= fewLines) && (several || strings.ContainsAny(strings.TrimLeft(first, appMarks), appMarks)):
-		r.doubt(l, "the app has marked it as its own text, but it may be something that a person did: taken for a message")
+		r.warn(l, "the app marks it as its own text, but it may be a person's: treated as a message")
 		return true
 	case writes || r.f.senders[m.Sender] <= fewLines:
-		r.doubt(l, asNotice)
+		r.warn(l, asNotice)
 	}
 	if several {
-		r.doubt(l, "the app has marked it as its own text, but it has several lines: taken for a notice")
+		r.warn(l, "the app marks it as its own text, but it has several lines: treated as a notice of the app")
 	}
 	return false
 }
@@ -114,16 +110,6 @@ func isEncrypted(s string) bool {
 		return r
 	}, s)
 	return slices.ContainsFunc([]string{"مشفر", "تشفير", "رمزگذاری", "מוצפנ", "הצפנה"}, func(word string) bool { return strings.Contains(s, word) })
-}
-
-// isRightToLeft reports whether a text is in a script that runs from right to left.
-func isRightToLeft(s string) bool {
-	i := strings.IndexFunc(s, unicode.IsLetter)
-	if i < 0 {
-		return false
-	}
-	first, _ := utf8.DecodeRuneInString(s[i:])
-	return unicode.In(first, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Adlam)
 }
 
 // fewLines limits the lines of a person whose lines all begin with a mark of the app. With more lines

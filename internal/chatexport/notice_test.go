@@ -104,10 +104,10 @@ func TestMessages_BehindQuotationMarks(t *testing.T) {
 			[]string{},
 			[]int{2, 3, 4, 5, 6, 7, 8, 9},
 		},
-		"behind a prefix": {
-			[]string{`דנה שינתה את שם הקבוצה מ"צוות: א" ל"צוות: ב"`, `דנה שינתה את שם הקבוצה מ"צוות: ב" ל"צוות: ג"`},
-			[]string{},
-			[]int{2, 3},
+		"behind a prefix, which may be an abbreviation": {
+			[]string{`דנה שינתה את שם הקבוצה מ"צוות: א" ל"צוות: ב"`},
+			[]string{`דנה שינתה את שם הקבוצה מ"צוות: א" ל"צוות: ב"`},
+			[]int{2},
 		},
 		"once": {
 			[]string{"Ana changed the description to “Rules: be kind"},
@@ -117,12 +117,12 @@ func TestMessages_BehindQuotationMarks(t *testing.T) {
 		"in abbreviations": {
 			[]string{`ד"ר כהן: הודעה "אחת"`, `עו"ד לוי: הודעה אחת`, `מנכ"לית החברה: שלום`, `ח"כית כהן: שלום`},
 			[]string{`ד"ר כהן: הודעה "אחת"`, `עו"ד לוי: הודעה אחת`, `מנכ"לית החברה: שלום`, `ח"כית כהן: שלום`},
-			[]int{},
+			[]int{2, 3, 4, 5},
 		},
 		"in names": {
 			[]string{"Max „Mütze“ Müller: hallo", `Bob 27" TV: hi`, "Eve “Evil” Doe: hi", "Ole »Olli« Olsen: hej", "Åsa ”Åsis” Ek: hej", `Joe "Jo" Doe: hi`, `Al "the man": hi`},
 			[]string{"Max „Mütze“ Müller: hallo", `Bob 27" TV: hi`, "Eve “Evil” Doe: hi", "Ole »Olli« Olsen: hej", "Åsa ”Åsis” Ek: hej", `Joe "Jo" Doe: hi`, `Al "the man": hi`},
-			[]int{},
+			[]int{3},
 		},
 		"by somebody with half of them": {
 			[]string{"“Bob: hi", "“Bob: I said “yes”"},
@@ -150,7 +150,7 @@ func TestMessages_ByNamesThatBeginLikeOthers(t *testing.T) {
 			[]string{"Ana hat die Gruppenbeschreibung geändert", "Ana changed who can write here", "Ana changed the description to “here”", "Ana изменила описание группы"},
 		},
 		{"محمد", []string{"محمد بن عبد الله"}, nil},
-		{"דנה", []string{"דנה מהעבודה של אבא", `דנה מאמנת של ד"ר כהן`}, []string{`דנה שינתה את השם ל"צוות`}},
+		{"דנה", []string{"דנה מהעבודה של אבא", `דנה מאמנת של ד"ר כהן`, `דנה שינתה את השם ל"צוות`}, nil},
 		{"राम", []string{"राम भाई दिल्ली वाले"}, nil},
 	} {
 		for _, name := range append(test.names, test.others...) {

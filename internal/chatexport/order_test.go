@@ -14,9 +14,9 @@ import (
 	"bridged/internal/chatexport/exporttest"
 )
 
-// TestSurvey_OneLineDecidesNothing: the app's notices are younger than what follows, a clock is
+// TestFormat_OneLineDecidesNothing: the app's notices are younger than what follows, a clock is
 // wrong, and only dates that nobody can have written tell one order from the others.
-func TestSurvey_OneLineDecidesNothing(t *testing.T) {
+func TestFormat_OneLineDecidesNothing(t *testing.T) {
 	const notice = "Messages and calls are end-to-end encrypted."
 	many := func(stamps ...string) string {
 		return strings.Join(stamps, ", 10:00 - Anna: Hi\n") + ", 10:00 - Anna: Hi"
@@ -54,7 +54,7 @@ func TestSurvey_OneLineDecidesNothing(t *testing.T) {
 		"a single clock that was behind": {many("1/2/24", "2/2/24", "1/1/15", "3/2/24"), []Order{DMY, MDY}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := surveyText(test.text, Options{})
+			f, err := detectText(test.text, Options{})
 			got := []Order{f.order}
 			if ambiguous, is := errors.AsType[*Ambiguous](err); is {
 				got, err = ambiguous.Orders, nil
@@ -69,9 +69,9 @@ func TestSurvey_OneLineDecidesNothing(t *testing.T) {
 	}
 }
 
-// TestSurvey_IsNeverWrong about chats of a few messages, some of which came late, below notices
+// TestFormat_IsNeverWrong about chats of a few messages, some of which came late, below notices
 // that are younger: each date and time is right, doubtful or asked for.
-func TestSurvey_IsNeverWrong(t *testing.T) {
+func TestFormat_IsNeverWrong(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, locale := range exporttest.Locales {
 		for _, p := range exporttest.Platforms {
@@ -106,7 +106,7 @@ func shortChat(r *rand.Rand) (chat []exporttest.Say) {
 
 func checkDates(t *testing.T, text string, chat []exporttest.Say) {
 	t.Helper()
-	f, err := surveyText(text, Options{})
+	f, err := detectText(text, Options{})
 	orders := []Order{f.order}
 	switch ambiguous, is := errors.AsType[*Ambiguous](err); {
 	case is:
@@ -124,7 +124,7 @@ func checkDates(t *testing.T, text string, chat []exporttest.Say) {
 	}
 	var got [][]time.Time
 	for _, order := range orders {
-		f, err := surveyText(text, Options{Order: order})
+		f, err := detectText(text, Options{Order: order})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func checkDates(t *testing.T, text string, chat []exporttest.Say) {
 				read = append(read, m.At)
 			}
 		}
-		if slices.ContainsFunc(notes.Doubts, func(d Doubt) bool { return strings.Contains(d.Why, "next to its time") }) {
+		if slices.ContainsFunc(notes.Warnings, func(d Warning) bool { return strings.Contains(d.Why, "next to its time") }) {
 			return
 		}
 		got = append(got, read)

@@ -16,15 +16,15 @@ import (
 const (
 	// maxText bounds a message while it is read, in bytes: the longest text that is stored, with a
 	// prefix, and with the app's words about a file.
-	maxText   = bridge.MaxContent*utf8.UTFMax + 8<<10
-	maxDoubts = 200
-	maxQuote  = 120 // characters of a line in a doubt
+	maxText     = bridge.MaxContent*utf8.UTFMax + 8<<10
+	maxWarnings = 200
+	maxQuote    = 120 // characters of a line in a warning
 )
 
 // Notes has the remarks about an export, in addition to its messages.
 type Notes struct {
-	System int     // notices of the app
-	Doubts []Doubt // at most 200
+	System   int       // notices of the app
+	Warnings []Warning // at most 200
 }
 
 // reader reads the messages of a text.
@@ -43,8 +43,8 @@ type reader struct {
 	isCut    bool            // some of its text is left out
 	marked   bool            // the app has marked its line
 	wrote    map[string]bool // who has sent messages
-	chats    map[string]bool // senders that seem to be the chat
-	prefixed bool            // a sender was doubted for the mark before them
+	marks    map[string]bool // senders with texts that the app has marked
+	prefixed bool            // a warning about a mark before a sender exists
 	lastDay  int64
 
 	first  firstLine
@@ -62,9 +62,9 @@ type firstLine struct {
 // messages reads a text. Lines that are not messages are noted.
 func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool), chats: make(map[string]bool)}
+		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool), marks: make(map[string]bool)}
 		defer func() { // warnings about held lines are late
-			slices.SortStableFunc(notes.Doubts, func(a, b Doubt) int { return cmp.Compare(a.Line, b.Line) })
+			slices.SortStableFunc(notes.Warnings, func(a, b Warning) int { return cmp.Compare(a.Line, b.Line) })
 		}()
 		for l, err := range lines(text) {
 			if err != nil {
@@ -72,11 +72,11 @@ func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) it
 				return
 			}
 			if l.broken {
-				r.doubt(l, "it is not UTF-8: what could not be read is replaced")
+				r.warn(l, "it is not valid UTF-8: the invalid characters were replaced")
 			}
 			b, begins := r.begins(l)
 			if !begins {
-				r.goOn(l)
+				r.addLine(l)
 				continue
 			}
 			if r.holds(b) {
@@ -96,7 +96,7 @@ func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) it
 // beginning is the first line of a message or a notice.
 type beginning struct {
 	line
-	head
+	prefix
 	at        time.Time
 	sender    string
 	said      string // by the sender
@@ -106,18 +106,18 @@ type beginning struct {
 // begins reads a line, and reports whether a message begins with it.
 func (r *reader) begins(l line) (b beginning, begins bool) {
 	b.line = l
-	if b.head, begins = headOf(l.text); !begins {
+	if b.prefix, begins = prefixOf(l.text); !begins {
 		return b, false
 	}
 	if b.shape != r.f.shape {
-		r.doubt(l, "it begins like a message, but not in the form of the others: taken as a part of the message above")
+		r.warn(l, "it looks like a new message, but in another format than the others: added to the message above it")
 		return b, false
 	}
-	if b.at, begins = r.f.time(b.head); !begins {
-		r.doubt(l, "its date is none in the order "+string(r.f.order)+": taken as a part of the message above")
+	if b.at, begins = r.f.time(b.prefix); !begins {
+		r.warn(l, "its date does not exist in the order "+string(r.f.order)+": added to the message above it")
 		return b, false
 	}
-	b.sender, b.said, b.hasSender = r.f.senderOf(b.head)
+	b.sender, b.said, b.hasSender = r.f.senderOf(b.prefix)
 	return b, true
 }
 
@@ -130,21 +130,21 @@ func (r *reader) open(b beginning) {
 		r.first = firstLine{b.number, b.sender}
 	}
 	r.notice = !b.hasSender || r.isNotice(b)
-	if !b.hasSender && isNameless(b.head) {
-		r.doubt(b.line, "its sender has no name: left out")
+	if !b.hasSender && isNameless(b.prefix) {
+		r.warn(b.line, "its sender has no name: not imported")
 	}
 	r.last.Sender = b.sender
 	r.add(b.said, b.line)
 	day := b.at.Unix() / (24 * 60 * 60)
 	switch {
 	case isFuture(b.at, r.f.now):
-		r.doubtMessage(b.line, "its date lies in the future")
+		r.warnMessage(b.line, "its date is in the future")
 		return
 	case b.at.Year() < firstYear:
-		r.doubtMessage(b.line, "its date is older than the app")
+		r.warnMessage(b.line, "its date is before the first release of the app")
 		return
 	case r.lastDay > day+backwards:
-		r.doubtMessage(b.line, "it is much older than the message above")
+		r.warnMessage(b.line, "it is more than a month older than the message above it")
 	}
 	r.lastDay = day
 }
@@ -156,29 +156,29 @@ const backwards = 31
 // holds holds a line that begins like a notice after a message: if more lines follow, a person has
 // pasted it.
 func (r *reader) holds(b beginning) bool {
-	if b.hasSender || isNameless(b.head) || !r.isOpen || r.notice || r.held != nil || isOpenQuote(b.rest) {
+	if b.hasSender || isNameless(b.prefix) || !r.isOpen || r.notice || r.held != nil || isOpenQuote(b.rest) {
 		return false
 	}
 	r.held, r.blanks = &b.line, 0
 	return true
 }
 
-// goOn adds a line to the message that is being read.
-func (r *reader) goOn(l line) {
+// addLine adds a line to the message that is being read.
+func (r *reader) addLine(l line) {
 	isBlank := strings.TrimFunc(l.text, func(c rune) bool { return isMark(c) || c == ' ' }) == ""
 	switch {
 	case r.held != nil && isBlank:
 		r.blanks++
 		return
 	case r.held != nil:
-		r.doubt(*r.held, "it begins like a notice, but has lines below it: taken as a part of the message above")
+		r.warn(*r.held, "it looks like a notice of the app, but more lines follow: added to the message above it")
 		r.add("\n"+r.held.text+strings.Repeat("\n", min(r.blanks, maxText)), *r.held)
 		r.held = nil
 	case !r.isOpen && !isBlank:
-		r.doubt(l, "it belongs to no message: left out")
+		r.warn(l, "it does not belong to a message: not imported")
 	case r.notice && !isBlank && !r.isLost:
 		r.isLost = true
-		r.doubt(l, "it stands below a notice: left out, with the lines up to the next message")
+		r.warn(l, "it follows a notice of the app: not imported, nor are the lines up to the next message")
 	}
 	if r.isOpen && !r.notice {
 		r.add("\n"+l.text, l)
@@ -207,9 +207,9 @@ func (r *reader) close() (Message, bool) {
 		whole := len(m.Text)
 		m.Text = bridge.CutContent(m.Text)
 		if r.isCut || len(m.Text) < whole {
-			r.doubt(line{number: m.Line, text: r.raw.String()}, fmt.Sprintf("it has more than %d characters: its end is left out", bridge.MaxContent))
+			r.warn(line{number: m.Line, text: r.raw.String()}, fmt.Sprintf("it has more than %d characters: the rest is cut off", bridge.MaxContent))
 		}
-		r.doubtWord(m.Line)
+		r.warnWord(m.Line)
 		m.detach(r.raw.Len())
 		return m, true
 	}
@@ -224,15 +224,15 @@ func (m *Message) detach(from int) {
 	}
 }
 
-// doubtMessage notes a warning about a line, unless it begins a notice that has been read completely.
-func (r *reader) doubtMessage(l line, why string) {
+// warnMessage notes a warning about a line, unless it begins a notice that has been read completely.
+func (r *reader) warnMessage(l line, why string) {
 	if !r.notice {
-		r.doubt(l, why)
+		r.warn(l, why)
 	}
 }
 
-func (r *reader) doubt(l line, why string) {
-	if len(r.notes.Doubts) == maxDoubts {
+func (r *reader) warn(l line, why string) {
+	if len(r.notes.Warnings) == maxWarnings {
 		return
 	}
 	text := detached(plainText(l.text), len(l.text))
@@ -242,5 +242,5 @@ func (r *reader) doubt(l line, why string) {
 			break
 		}
 	}
-	r.notes.Doubts = append(r.notes.Doubts, Doubt{Line: cmp.Or(l.number, r.last.Line), Text: text, Why: why})
+	r.notes.Warnings = append(r.notes.Warnings, Warning{Line: cmp.Or(l.number, r.last.Line), Text: text, Why: why})
 }

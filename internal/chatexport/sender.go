@@ -2,32 +2,28 @@ package chatexport
 
 import "strings"
 
-// senderSurvey counts the senders in the lines of a shape.
-type senderSurvey struct {
+// senderCount counts the senders in the lines of a shape.
+type senderCount struct {
 	chat    string // see chatIn
 	isName  func(name string) bool
 	senders map[string]int  // the number of lines of each sender
 	writers map[string]bool // senders of a text without a mark of the app
-	natives map[string]bool // writers of a text from right to left
 }
 
 const maxSenders = 4096 // whose lines are counted
 
-// newSenderSurvey begins with the first line.
-func newSenderSurvey(first head, isName func(string) bool) senderSurvey {
-	return senderSurvey{chat: chatIn(first), isName: isName, senders: make(map[string]int), writers: make(map[string]bool), natives: make(map[string]bool)}
+// newSenderCount begins with the first line.
+func newSenderCount(first prefix, isName func(string) bool) senderCount {
+	return senderCount{chat: chatIn(first), isName: isName, senders: make(map[string]int), writers: make(map[string]bool)}
 }
 
 // count counts a line, and returns its text, if it has a sender.
-func (s *senderSurvey) count(h head) (text string, found bool) {
+func (s *senderCount) count(h prefix) (text string, found bool) {
 	sender, text, found := s.senderOf(h)
 	if found && len(s.senders) < maxSenders {
 		s.senders[sender]++
 		if !startsWithMark(text) {
 			s.writers[sender] = true
-			if isRightToLeft(text) {
-				s.natives[sender] = true
-			}
 		}
 	}
 	return text, found
@@ -35,7 +31,7 @@ func (s *senderSurvey) count(h head) (text string, found bool) {
 
 // senderOf splits the rest of a line into sender and text, and reports whether it has a sender: the
 // longest known name with colons, or else the text before the first colon.
-func (s *senderSurvey) senderOf(h head) (sender, text string, found bool) {
+func (s *senderCount) senderOf(h prefix) (sender, text string, found bool) {
 	sender, text, found = senderOf(h, s.chat)
 	if !found || s.isName == nil {
 		return sender, text, found
@@ -64,7 +60,7 @@ func (f form) sign() string {
 
 // senderOf splits the text after a prefix into sender and text, and reports whether it has a sender.
 // The chat is the result of [chatIn].
-func senderOf(h head, chat string) (sender, text string, found bool) {
+func senderOf(h prefix, chat string) (sender, text string, found bool) {
 	if text, found = strings.CutPrefix(h.rest, chat); found && chat != "" && strings.HasPrefix(text, " ") {
 		return detached(plainName(strings.TrimSuffix(chat, ":")), len(chat)), text[1:], true
 	}
@@ -83,7 +79,7 @@ func senderOf(h head, chat string) (sender, text string, found bool) {
 
 // chatIn returns the chat's name at the beginning of an iPhone's first line, and the colon after it if
 // the name has colons of its own. The app marks its own words about the chat.
-func chatIn(h head) string {
+func chatIn(h prefix) string {
 	sender, text, found := senderOf(h, "")
 	if h.form != brackets || !found || startsWithMark(text) {
 		return ""
@@ -95,7 +91,7 @@ func chatIn(h head) string {
 		}
 		from += i + len(": ")
 		if said := h.rest[from:]; startsWithMark(said) {
-			if name := plainName(h.rest[:from-len(": ")]); isBehindText(said) || len(name) > maxName || name == sender {
+			if name := plainName(h.rest[:from-len(": ")]); isTrailing(said) || len(name) > maxName || name == sender {
 				return ""
 			}
 			return h.rest[:from-len(" ")]

@@ -182,7 +182,7 @@ func (i *Importer) newJob(r Request, chat bridge.JID, name string) *job {
 		}
 	}
 	j.state = bridge.Import{
-		ID: rand.Text(), State: bridge.ImportRunning, DryRun: r.DryRun, ChatJID: chat, StartedAt: bridge.At(i.o.Now()), Doubtful: []bridge.Doubt{}, UnknownNames: []string{},
+		ID: rand.Text(), State: bridge.ImportRunning, DryRun: r.DryRun, ChatJID: chat, StartedAt: bridge.At(i.o.Now()), Doubtful: []bridge.AmbiguousLine{}, UnknownNames: []string{},
 		ImportAbout: bridge.ImportAbout{FileName: r.FileName, Names: r.Names},
 	}
 	if r.Order != "" {

@@ -37,7 +37,7 @@ func (j *job) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	zone, zoneFrom := j.zone()
-	if err := j.archive.Survey(chatexport.Options{Zone: zone, Now: j.i.o.Now(), Order: j.r.Order, IsName: isName}); err != nil {
+	if err := j.archive.DetectFormat(chatexport.Options{Zone: zone, Now: j.i.o.Now(), Order: j.r.Order, IsName: isName}); err != nil {
 		return datesError(err)
 	}
 	var notes chatexport.Notes
@@ -66,7 +66,7 @@ func (j *job) prepare(ctx context.Context) (err error) {
 	if err := j.archive.CheckInner(func(name string) bool { return files[name] }); err != nil {
 		return err
 	}
-	j.state.System, j.state.Doubtful = notes.System, notNull(notes.Doubts)
+	j.state.System, j.state.Doubtful = notes.System, notNull(notes.Warnings)
 	if j.setZone(zone, zoneFrom); zoneFrom == "" {
 		if err := j.findZone(ctx); err != nil {
 			return err

@@ -65,7 +65,7 @@ func scanImport(r *read.Snapshot, row *sqlite.Row) (i ImportRecord) {
 	var about []byte
 	row.Scan(&i.Seq, &i.ID, &i.ChatJID, &i.Token, &i.Tree, &i.State, &i.Error, &i.StartedAt, &i.EndedAt, &i.Imported, &i.Duplicates, &i.Media, &i.Removed, &about)
 	r.Decode(about, &i.ImportAbout)
-	i.ChatJID, i.Doubtful, i.UnknownNames = r.People().Canonical(i.ChatJID), []bridge.Doubt{}, []string{}
+	i.ChatJID, i.Doubtful, i.UnknownNames = r.People().Canonical(i.ChatJID), []bridge.AmbiguousLine{}, []string{}
 	return i
 }
 

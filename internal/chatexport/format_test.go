@@ -12,23 +12,23 @@ import (
 	"bridged/internal/chatexport/exporttest"
 )
 
-// surveyText returns how a text is written.
-func surveyText(text string, o Options) (format, error) {
+// detectText returns how a text is written.
+func detectText(text string, o Options) (format, error) {
 	if o.Now.IsZero() {
 		o.Now = now
 	}
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
-	s, err := surveyOf(strings.NewReader(text), o)
+	s, err := detect(strings.NewReader(text), o)
 	if err != nil {
 		return format{}, err
 	}
 	return s.format()
 }
 
-// TestSurvey_FindsTheOrderInTheWholeText in which single dates could be read in any way.
-func TestSurvey_FindsTheOrderInTheWholeText(t *testing.T) {
+// TestFormat_FindsTheOrderInTheWholeText in which single dates could be read in any way.
+func TestFormat_FindsTheOrderInTheWholeText(t *testing.T) {
 	for name, test := range map[string]struct {
 		dates string
 		want  Order
@@ -48,7 +48,7 @@ func TestSurvey_FindsTheOrderInTheWholeText(t *testing.T) {
 		"years of two digits after a stroke": {"10/11/25 11/11/25 13/11/25", DMY},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := surveyText(strings.ReplaceAll(test.dates, " ", ", 10:00 - Anna: Hi\n")+", 10:00 - Anna: Hi", Options{})
+			f, err := detectText(strings.ReplaceAll(test.dates, " ", ", 10:00 - Anna: Hi\n")+", 10:00 - Anna: Hi", Options{})
 			if err != nil || f.order != test.want {
 				t.Errorf("got %s, %v, want %s", f.order, err, test.want)
 			}
@@ -56,8 +56,8 @@ func TestSurvey_FindsTheOrderInTheWholeText(t *testing.T) {
 	}
 }
 
-func TestSurvey_TwoOrdersFit(t *testing.T) {
-	_, err := surveyText("1/2/25, 10:00 - Anna: Hi\n1/2/25, 10:05 - Bob: Hi\n2/2/25, 9:00 - Anna: Hi\n3/2/25, 9:00 - Anna: Hi\n4/2/25, 9:00 - Anna: Hi", Options{})
+func TestFormat_TwoOrdersFit(t *testing.T) {
+	_, err := detectText("1/2/25, 10:00 - Anna: Hi\n1/2/25, 10:05 - Bob: Hi\n2/2/25, 9:00 - Anna: Hi\n3/2/25, 9:00 - Anna: Hi\n4/2/25, 9:00 - Anna: Hi", Options{})
 	var ambiguous *Ambiguous
 	if !errors.As(err, &ambiguous) {
 		t.Fatalf("got %v", err)
@@ -70,30 +70,36 @@ func TestSurvey_TwoOrdersFit(t *testing.T) {
 	if diff := cmp.Diff(want, ambiguous); diff != "" {
 		t.Error(diff)
 	}
-	_, err = surveyText("1/2/67, 10:00 - Anna: Hi\n2/2/67, 9:00 - Anna: Hi", Options{})
+	_, err = detectText("1/2/67, 10:00 - Anna: Hi\n2/2/67, 9:00 - Anna: Hi", Options{})
 	if !errors.As(err, &ambiguous) || ambiguous.Examples[0].Reads[DMY] != "2024-02-01" {
 		t.Errorf("of the Buddhist calendar: got %v %+v", err, ambiguous)
 	}
 	for _, order := range want.Orders {
-		f, err := surveyText("1/2/25, 10:00 - Anna: Hi\n2/2/25, 9:00 - Anna: Hi", Options{Order: order})
+		f, err := detectText("1/2/25, 10:00 - Anna: Hi\n2/2/25, 9:00 - Anna: Hi", Options{Order: order})
 		if err != nil || f.order != order {
 			t.Errorf("told %s: got %s, %v", order, f.order, err)
 		}
 	}
 }
 
-func TestSurvey_DatesThatCannotBeRead(t *testing.T) {
+func TestFormat_DatesThatCannotBeRead(t *testing.T) {
 	for name, text := range map[string]string{
 		"the Islamic calendar":         "15/7/1446, 10:00 - Anna: Hi",
 		"the Islamic calendar, era":    "[١٥/٧/١٤٤٦ هـ، ١٠:٠٠:٠٠ ص] Anna: Hi",
 		"the Persian calendar":         "۱۴۰۳/۱۰/۲۶، ۹:۴۱ - Anna: Hi",
 		"the Persian one, short years": "99/10/26, 9:41 - Anna: Hi\n99/10/27, 9:41 - Anna: Hi",
 		"the Hebrew calendar":          "3.5.5785, 10:00 - Anna: Hi",
+		"the emperor's years":          "令和06年1月2日 10:00 - Anna: Hi",
+		"the emperor's years, iPhone":  "[R06/01/02 午後3:04:05] Anna: Hi",
+		"an era after the year":        "6/13/30 H, 21:25 - Anna: Hi",
+		"an era in full":               "13/6/3 Reiwa, 21:25 - Anna: Hi",
+		"the republic's years":         "113/1/2 上午10:00 - Anna: Hi",
+		"the republic's years, named":  "民國113年1月2日 上午10:00 - Anna: Hi",
 		"months beyond twelve":         "45/45/25, 10:00 - Anna: Hi\n46/46/25, 10:00 - Anna: Hi",
 		"words without an order":       "1/2/25, 9:41 blip - Anna: Hi\n2/2/25, 9:41 blop - Anna: Hi",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := surveyText(text, Options{}); bridge.CodeOf(err) != bridge.CodeUnknownDates {
+			if _, err := detectText(text, Options{}); bridge.CodeOf(err) != bridge.CodeUnknownDates {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -104,15 +110,15 @@ func TestSurvey_DatesThatCannotBeRead(t *testing.T) {
 		"45/45/25, 10:00 - Anna: Hi":  "Set the phone to the Gregorian calendar",
 		"15/7/1446, 10:00 - Anna: Hi": "Set the phone to the Gregorian calendar",
 	} {
-		if _, err := surveyText(text, Options{Order: MDY}); bridge.CodeOf(err) != bridge.CodeUnknownDates || !strings.Contains(err.Error(), want) {
+		if _, err := detectText(text, Options{Order: MDY}); bridge.CodeOf(err) != bridge.CodeUnknownDates || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s in an order that does not fit: got %v", text, err)
 		}
 	}
 	unusual := "03/01/23, 10:00 - Anna: Hi\n15/01/23, 10:00 - Anna: Hi\n28/02/23, 10:00 - Anna: Hi\n01/03/23, 10:00 - Anna: Hi"
-	if _, err := surveyText(unusual, Options{Order: YMD}); bridge.CodeOf(err) != bridge.CodeUnknownDates || !strings.Contains(err.Error(), "choose DMY") {
+	if _, err := detectText(unusual, Options{Order: YMD}); bridge.CodeOf(err) != bridge.CodeUnknownDates || !strings.Contains(err.Error(), "choose DMY") {
 		t.Errorf("the year first, with strokes: got %v", err)
 	}
-	if _, err := surveyText("Dear diary,\ntoday 1/2/25 nothing happened", Options{}); bridge.CodeOf(err) != bridge.CodeInvalid {
+	if _, err := detectText("Dear diary,\ntoday 1/2/25 nothing happened", Options{}); bridge.CodeOf(err) != bridge.CodeInvalid {
 		t.Errorf("a text that is no chat: got %v", err)
 	}
 }
@@ -133,8 +139,8 @@ func TestMessages_InTheForms(t *testing.T) {
 		"2018/12/24 中午12:05 - Anna: Hi":                           time.Date(2018, 12, 24, 12, 5, 0, 0, time.UTC),
 		"2018/12/24 晚上9:05 - Anna: Hi":                            time.Date(2018, 12, 24, 21, 5, 0, 0, time.UTC),
 		"24/12/2561 17:03 - Anna: Hi":                             time.Date(2018, 12, 24, 17, 3, 0, 0, time.UTC),
-		"[平成30年12月24日 17:03:04] Anna: Hi":                         time.Date(2018, 12, 24, 17, 3, 4, 0, time.UTC),
-		"[H30/12/24 午後5:03:04] Anna: Hi":                          time.Date(2018, 12, 24, 17, 3, 4, 0, time.UTC),
+		"[西元2018年12月24日 17:03:04] Anna: Hi":                       time.Date(2018, 12, 24, 17, 3, 4, 0, time.UTC),
+		"[2018/12/24 午後5:03:04] Anna: Hi":                         time.Date(2018, 12, 24, 17, 3, 4, 0, time.UTC),
 		"5:03 CH, 24/12/2018 - Anna: Hi":                          time.Date(2018, 12, 24, 17, 3, 0, 0, time.UTC),
 		"17.03 24.12.2018 - Anna: Hi":                             time.Date(2018, 12, 24, 17, 3, 0, 0, time.UTC),
 		"[17.03.04 24.12.2018] Anna: Hi":                          time.Date(2018, 12, 24, 17, 3, 4, 0, time.UTC),
@@ -145,8 +151,8 @@ func TestMessages_InTheForms(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			got, notes := readAll(t, []byte(line), Options{})
-			if diff := cmp.Diff([]Message{{Line: 1, At: want, Sender: "Anna", Text: "Hi"}}, got); diff != "" || len(notes.Doubts) > 0 {
-				t.Errorf("%s %+v", diff, notes.Doubts)
+			if diff := cmp.Diff([]Message{{Line: 1, At: want, Sender: "Anna", Text: "Hi"}}, got); diff != "" || len(notes.Warnings) > 0 {
+				t.Errorf("%s %+v", diff, notes.Warnings)
 			}
 		})
 	}
@@ -161,7 +167,7 @@ func TestMessages_OfOldKoreanPhones(t *testing.T) {
 		"2018. 1. 15. 오후 9:41, and so on",
 		"2018년 1월 15일 오후 9:42, 영희님이 나갔습니다",
 	}, "\n")), Options{})
-	if len(got) != 1 || got[0].Text != "Hi\n2018년 1월 15일, 좋은 날\n2018. 1. 15. 오후 9:41, and so on" || notes.System != 2 || len(notes.Doubts) > 0 {
+	if len(got) != 1 || got[0].Text != "Hi\n2018년 1월 15일, 좋은 날\n2018. 1. 15. 오후 9:41, and so on" || notes.System != 2 || len(notes.Warnings) > 0 {
 		t.Errorf("%+v %+v", got, notes)
 	}
 }
@@ -173,7 +179,7 @@ func TestMessages_WithoutAHead(t *testing.T) {
 		"[1/2/25]", "[link](http://10.20.30.40:50)", "1/2/25, 25:00 - Anna: Hi", "1/2/25, 10:61 - Anna: Hi", "1/2/25, 10:1 - Anna: Hi",
 		"12345/1/2, 10:00 - Anna: Hi", "1/2/25, 10:00, or later: maybe", "10:00", "", "-", "[", "]", "年", "1/2/25, 10:00 and then it happened that - Anna: Hi",
 	} {
-		if h, ok := headOf(line); ok {
+		if h, ok := prefixOf(line); ok {
 			t.Errorf("%q begins a message: %+v", line, h)
 		}
 	}
@@ -253,15 +259,15 @@ func TestMessages_TextsOfPeople(t *testing.T) {
 	if notes.System != 4 {
 		t.Errorf("%d notices", notes.System)
 	}
-	wantDoubts := []Doubt{
-		{Line: 5, Text: "[12.01.25, 09:00:00] Anna: I am never late", Why: "it begins like a message, but not in the form of the others: taken as a part of the message above"},
-		{Line: 7, Text: "13/01/25, 10:04 - Anna changed the group description to “Rules: none”", Why: "what stands before the colon is probably no sender: taken for a notice"},
-		{Line: 9, Text: "13/01/25, 10:05 - Anna changed who can write here: only admins", Why: "what stands before the colon is probably no sender: taken for a notice"},
-		{Line: 10, Text: "13/01/25, 10:05 - Messages and calls are end-to-end encrypted and nobody can read them, learn more: https://example.com", Why: "what stands before the colon is probably no sender: taken for a notice"},
-		{Line: 19, Text: "01/02/24, 10:09 - Anna: an old one", Why: "it is much older than the message above"},
-		{Line: 20, Text: "13/13/25, 10:10 - Anna: no such month", Why: "its date is none in the order DMY: taken as a part of the message above"},
+	wantDoubts := []Warning{
+		{Line: 5, Text: "[12.01.25, 09:00:00] Anna: I am never late", Why: "it looks like a new message, but in another format than the others: added to the message above it"},
+		{Line: 7, Text: "13/01/25, 10:04 - Anna changed the group description to “Rules: none”", Why: "the text before the colon is probably not a sender: treated as a notice of the app"},
+		{Line: 9, Text: "13/01/25, 10:05 - Anna changed who can write here: only admins", Why: "the text before the colon is probably not a sender: treated as a notice of the app"},
+		{Line: 10, Text: "13/01/25, 10:05 - Messages and calls are end-to-end encrypted and nobody can read them, learn more: https://example.com", Why: "the text before the colon is probably not a sender: treated as a notice of the app"},
+		{Line: 19, Text: "01/02/24, 10:09 - Anna: an old one", Why: "it is more than a month older than the message above it"},
+		{Line: 20, Text: "13/13/25, 10:10 - Anna: no such month", Why: "its date does not exist in the order DMY: added to the message above it"},
 	}
-	if diff := cmp.Diff(wantDoubts, notes.Doubts); diff != "" {
+	if diff := cmp.Diff(wantDoubts, notes.Warnings); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -278,8 +284,8 @@ func TestMessages_OfOtherTimes(t *testing.T) {
 		"13.02.24, 09:07 - Anna: Hi",
 		"28.11.26, 09:07 - Anna: in a zone that is ahead",
 	}, "\n")), Options{})
-	want := []Doubt{{Line: 2, Text: "13.02.34, 09:06 - Bob: Hi", Why: "its date lies in the future"}, {Line: 5, Text: "13.02.05, 09:06 - Bob: Hi", Why: "its date is older than the app"}}
-	if diff := cmp.Diff(want, notes.Doubts); len(got) != 6 || diff != "" {
+	want := []Warning{{Line: 2, Text: "13.02.34, 09:06 - Bob: Hi", Why: "its date is in the future"}, {Line: 5, Text: "13.02.05, 09:06 - Bob: Hi", Why: "its date is before the first release of the app"}}
+	if diff := cmp.Diff(want, notes.Warnings); len(got) != 6 || diff != "" {
 		t.Errorf("%d messages, %s", len(got), diff)
 	}
 }
@@ -322,7 +328,7 @@ func TestMessages_OnIPhones(t *testing.T) {
 	if got[0].Kind != Omitted || got[1].Kind != Omitted || !got[4].Edited || got[5].Name != "Plan.pdf" || got[5].File != "00000012-Plan.pdf" || got[6].Type != bridge.MediaImage {
 		t.Errorf("%+v", got)
 	}
-	if notes.System != 4 || len(notes.Doubts) != 2 || notes.Doubts[0].Line != 3 || notes.Doubts[1].Line != 11 {
+	if notes.System != 4 || len(notes.Warnings) != 2 || notes.Warnings[0].Line != 3 || notes.Warnings[1].Line != 11 {
 		t.Errorf("notes: %+v", notes)
 	}
 }
@@ -348,10 +354,10 @@ func FuzzMessages(f *testing.F) {
 	f.Add("1/2/25, 10:00 - Anna: Hi\n2/2/25, 10:00 - Anna: <x> (y)\n\u200e<: .a>")
 	f.Fuzz(func(t *testing.T, text string) {
 		budget.Check(t, len(text), func() {
-			shape, err := surveyText(text, Options{})
+			shape, err := detectText(text, Options{})
 			var ambiguous *Ambiguous
 			if errors.As(err, &ambiguous) {
-				shape, err = surveyText(text, Options{Order: ambiguous.Orders[0]})
+				shape, err = detectText(text, Options{Order: ambiguous.Orders[0]})
 			}
 			if err != nil {
 				return

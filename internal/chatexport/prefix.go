@@ -1,13 +1,14 @@
 package chatexport
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// form is how the head of a message is set off from its text.
+// form is the separator between the prefix of a line and its text.
 type form int8
 
 const (
@@ -25,34 +26,32 @@ type shape struct {
 	seconds   bool
 }
 
-// head is the prefix of a line: the date and the time at the beginning of a message.
-type head struct {
+// prefix is the beginning of a message's first line: the date and the time.
+type prefix struct {
 	shape
-	date   [3]int // as written
-	width  [3]int // in digits
-	sign   string // between the numbers of the date, without spaces
-	dotted bool   // with spaces between them, and a dot at the end: 24. 2. 13.
-	era    int    // years before the first of an era that is named; 0 for none
-	// eraLast reports whether the era is named after the year, which is then the last number of the date.
-	eraLast bool
-	named   bool // the month has its name, and the date is given day first
-	hour    int
-	minute  int
-	second  int
-	half    half
-	word    string // near the time, with a meaning that is not known
-	stamp   string // the date as written
-	app     bool   // the app set a mark before it
-	rest    string // after the prefix
+	date      [3]int // as written
+	width     [3]int // in digits
+	sign      string // between the numbers of the date, without spaces
+	dotted    bool   // with spaces between them, and a dot at the end: 24. 2. 13.
+	era       bool   // the date names an era
+	named     bool   // the month has its name, and the date is given day first
+	hour      int
+	minute    int
+	second    int
+	marker    marker
+	word      string // near the time, with a meaning that is not known
+	timestamp string // date and time as written
+	app       bool   // the app set a mark before it
+	rest      string // after the prefix
 }
 
 const (
-	maxHead  = 96 // characters
-	maxWords = 48 // bytes between two numbers
+	maxPrefix = 96 // characters
+	maxWords  = 48 // bytes between two numbers
 )
 
-// headOf reads the head of a line, and reports whether it has one.
-func headOf(line string) (h head, ok bool) {
+// prefixOf reads the prefix of a line, and reports whether it has one.
+func prefixOf(line string) (h prefix, ok bool) {
 	first, size := utf8.DecodeRuneInString(line)
 	marked := false
 	for isMark(first) || first == ' ' || first == '\u00a0' {
@@ -61,15 +60,15 @@ func headOf(line string) (h head, ok bool) {
 		first, size = utf8.DecodeRuneInString(line)
 	}
 	if first != '[' && !unicode.IsDigit(first) && !unicode.IsLetter(first) {
-		return head{}, false
+		return prefix{}, false
 	}
-	plain, at := plainHead(line)
+	plain, at := plainPrefix(line)
 	if first == '[' {
 		end := strings.IndexByte(plain, ']')
 		if end < 0 {
-			return head{}, false
+			return prefix{}, false
 		}
-		h, ok = stampOf(plain[1:end])
+		h, ok = timestampOf(plain[1:end])
 		h.form, h.app, h.rest = brackets, marked, line[at[end]:]
 		return h, ok && (h.rest == "" || strings.HasPrefix(h.rest, " "))
 	}
@@ -83,8 +82,8 @@ func headOf(line string) (h head, ok bool) {
 				break
 			}
 			i += from
-			if h, ok = stampOf(plain[:i]); ok {
-				if spaced, isSpaced := spacedHead(line, plain, at); isSpaced && end.form == colon {
+			if h, ok = timestampOf(plain[:i]); ok {
+				if spaced, isSpaced := spacedPrefix(line, plain, at); isSpaced && end.form == colon {
 					return spaced, true
 				}
 				h.form, h.rest = end.form, line[at[i+len(end.sign)-1]:]
@@ -95,38 +94,38 @@ func headOf(line string) (h head, ok bool) {
 			from = i + 1
 		}
 	}
-	return spacedHead(line, plain, at)
+	return spacedPrefix(line, plain, at)
 }
 
-// spacedHead reads a head that nothing but a space sets off: it has seconds, perhaps AM or PM, and then a sender.
-func spacedHead(line, plain string, at []int) (found head, ok bool) {
+// spacedPrefix reads a prefix that ends with a space only. It has seconds, optionally AM or PM, and a sender follows.
+func spacedPrefix(line, plain string, at []int) (found prefix, ok bool) {
 	for i := range len(plain) {
 		if plain[i] != ' ' {
 			continue
 		}
-		h, isHead := stampOf(plain[:i])
+		h, isPrefix := timestampOf(plain[:i])
 		h.form, h.rest = space, line[at[i]:]
 		sender, _, hasSender := strings.Cut(h.rest, ": ")
-		if !isHead || !h.seconds || h.word != "" || !hasSender || len(sender) > maxName {
+		if !isPrefix || !h.seconds || h.word != "" || !hasSender || len(sender) > maxName {
 			continue
 		}
-		if half, word := halfOf("", sender); half != whole && word == "" {
+		if marker, word := markerOf("", sender); marker != none && word == "" {
 			continue // AM or PM, which a colon follows
 		}
-		if !ok || h.half != whole {
+		if !ok || h.marker != none {
 			found, ok = h, true
 		}
 	}
 	return found, ok
 }
 
-// plainHead returns the beginning of a line without marks, with plain spaces and digits, and
+// plainPrefix returns the beginning of a line without marks, with plain spaces and digits, and
 // where in the line the characters of its bytes end.
-func plainHead(line string) (string, []int) {
-	plain, at := make([]byte, 0, maxHead), make([]int, 0, maxHead)
+func plainPrefix(line string) (string, []int) {
+	plain, at := make([]byte, 0, maxPrefix), make([]int, 0, maxPrefix)
 	count := 0
 	for i, r := range line {
-		if count++; count > maxHead || r == utf8.RuneError {
+		if count++; count > maxPrefix || r == utf8.RuneError {
 			break
 		}
 		if isMark(r) {
@@ -162,32 +161,32 @@ func isMark(r rune) bool {
 	return r == '\ufeff' || r == '\u200b' || r == '\u200c' || r == '\u200d' || r == '\u2060' || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// number is a number of a head, with the words before it.
+// number is a number of a prefix, with the words before it.
 type number struct {
 	before string
 	value  int
 	width  int
 }
 
-// stampOf reads a date and a time in either order.
-func stampOf(s string) (head, bool) {
+// timestampOf reads a date and a time in either order.
+func timestampOf(s string) (prefix, bool) {
 	numeric, named := inNumbers(s)
 	numbers, tail, ok := numbersOf(numeric)
 	if !ok || len(numbers) < 5 || len(numbers) > 6 {
-		return head{}, false
+		return prefix{}, false
 	}
-	dateFirst, first := stampIn(numbers[:3], numbers[3:], false, tail)
-	timeFirst, last := stampIn(numbers[len(numbers)-3:], numbers[:len(numbers)-3], true, tail)
+	dateFirst, first := timestampIn(numbers[:3], numbers[3:], false, tail)
+	timeFirst, last := timestampIn(numbers[len(numbers)-3:], numbers[:len(numbers)-3], true, tail)
 	h := dateFirst
 	if last && (!first || !slices.Contains(numbers[:3], timeFirst.long()) && timeFirst.long().value > 31) {
 		h = timeFirst
 	}
-	h.stamp, h.named = strings.TrimSpace(s), named
+	h.timestamp, h.named = strings.TrimSpace(s), named
 	return h, first || last
 }
 
 // long returns the number of the date that has the most digits.
-func (h head) long() number {
+func (h prefix) long() number {
 	most := number{}
 	for i := range h.date {
 		if h.width[i] > most.width {
@@ -220,18 +219,18 @@ func numbersOf(s string) (numbers []number, tail string, ok bool) {
 	return numbers, tail, len(tail) <= maxWords && !strings.ContainsAny(tail, ",:،")
 }
 
-// stampIn reads the numbers of a date and of a time.
-func stampIn(date, clock []number, timeFirst bool, tail string) (h head, ok bool) {
+// timestampIn reads the numbers of a date and of a time.
+func timestampIn(date, clock []number, timeFirst bool, tail string) (h prefix, ok bool) {
 	if !isDate(date[1].before, date[2].before) || !isClock(clock) {
-		return head{}, false
+		return prefix{}, false
 	}
 	joint := clock[0].before
-	prefix := date[0].before
+	leading := date[0].before
 	if timeFirst {
-		joint, prefix = prefix, joint
+		joint, leading = leading, joint
 	}
 	if strings.Trim(joint, "./-:") == "" {
-		return head{}, false // it separates the numbers of one of the two
+		return prefix{}, false // it separates the numbers of one of the two
 	}
 	h.shape = shape{timeFirst: timeFirst, seconds: len(clock) == 3}
 	long := 0
@@ -248,21 +247,23 @@ func stampIn(date, clock []number, timeFirst bool, tail string) (h head, ok bool
 		h.second = clock[2].value
 	}
 	if long > 1 || h.hour > 24 || h.minute > 59 || h.second > 60 {
-		return head{}, false
+		return prefix{}, false
 	}
 	before, behind := joint, tail
 	if timeFirst {
-		before, behind = prefix, joint+" "+tail
-	} else if h.era, ok = eraOf(prefix); !ok {
-		return head{}, false
-	} else if h.era == 0 {
-		h.era, before = eraAfter(before)
-		h.eraLast = h.era != 0
+		before, behind = leading, joint+" "+tail
+	} else {
+		name, _, _ := strings.Cut(strings.TrimSpace(joint), ",")
+		name, _, _ = strings.Cut(name, " ")
+		h.era = eras.MatchString(strings.TrimSpace(leading)) || eras.MatchString(name)
+		if !h.era && !slices.Contains(commonEra, strings.TrimSpace(leading)) {
+			return prefix{}, false
+		}
 	}
 	if h.sign == "年" || h.sign == "년" {
 		before, behind = withoutDay.Replace(before), withoutDay.Replace(behind)
 	}
-	h.half, h.word = halfOf(before, behind)
+	h.marker, h.word = markerOf(before, behind)
 	return h, strings.Count(h.word, " ") < 2
 }
 
@@ -295,38 +296,8 @@ func isClock(clock []number) bool {
 	return len(clock) == 2 || clock[2].width == 2 && (first == strings.TrimSpace(clock[2].before) || slices.Contains([]string{"分", "분", "min"}, strings.TrimSpace(clock[2].before)))
 }
 
-// eras are named before a year. Each has the year before its first one.
-var eras = map[string]int{
-	"令和": 2018, "平成": 1988, "昭和": 1925, "r": 2018, "h": 1988, "s": 1925,
-	"民國": 1911, "民国": 1911, "中華民國": 1911, "西元": 0, "公元": 0, "西暦": 0,
-}
+// eras matches names of eras in Japanese and Taiwanese dates (Unicode CLDR 47, calendars japanese and roc), which are refused.
+var eras = regexp.MustCompile(`(?i)^(令和|平成|昭和|民國|民国|中華民國|reiwa|heisei|sh[oō]wa|minguo|r\.o\.c\.|roc|[rhs])$`)
 
-// eraOf returns the year before the first one of an era, or 0 without an era. It reports whether a
-// text may precede a date.
-func eraOf(prefix string) (int, bool) {
-	prefix = strings.ToLower(strings.TrimSpace(prefix))
-	before, known := eras[prefix]
-	return before, known || prefix == ""
-}
-
-// latinEras are named after a date in languages with Latin letters (Unicode CLDR 47, the eras of the
-// calendars japanese and roc).
-var latinEras = map[string]int{
-	"R": 2018, "H": 1988, "S": 1925, "Reiwa": 2018, "Heisei": 1988, "Shōwa": 1925, "Showa": 1925, "Minguo": 1911, "R.O.C.": 1911, "ROC": 1911,
-}
-
-// eraAfter removes the era from the words between a date and a time, and returns the year before its
-// first one; 0 without an era.
-func eraAfter(joint string) (era int, rest string) {
-	name := strings.TrimSpace(joint)
-	if end := strings.IndexAny(name, " ,"); end >= 0 {
-		name = name[:end]
-	}
-	if before, known := latinEras[name]; known {
-		return before, strings.Replace(joint, name, "", 1)
-	}
-	if before, known := eras[name]; known && len(name) > 1 { // in their own script
-		return before, strings.Replace(joint, name, "", 1)
-	}
-	return 0, joint
-}
+// commonEra lists the words that may precede a Gregorian year.
+var commonEra = []string{"", "西元", "公元", "西暦"}

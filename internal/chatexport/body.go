@@ -16,7 +16,7 @@ import (
 // by the direction of the language.
 const appMarks = "\u200e\u200f"
 
-// body reads the text of a message and reports whether it is one: the app writes notices, too.
+// body reads the text of a message, and reports whether it is a message and not a notice.
 func (r *reader) body(m *Message, raw string) bool {
 	app := r.f.form == brackets && startsWithMark(raw)
 	raw = r.withoutEdited(m, raw)
@@ -64,7 +64,7 @@ func isPoll(raw string) bool {
 
 func startsWithMark(s string) bool { return strings.IndexAny(s, appMarks) == 0 }
 
-// isTrailing reports whether a marked text is one that the app adds at the end of a message.
+// isTrailing reports whether a marked text is a note that the app adds at the end of a message.
 func isTrailing(marked string) bool {
 	marked = strings.TrimLeft(marked, appMarks)
 	if i := strings.IndexAny(marked, appMarks+"<"); i >= 0 {
@@ -81,7 +81,7 @@ func isTrailing(marked string) bool {
 
 func endsWithMark(s string) bool { return strings.TrimRight(s, appMarks) != s }
 
-// withoutEdited takes the mark of an edited message off the end of a text.
+// withoutEdited removes the note about an edit from the end of a text.
 func (r *reader) withoutEdited(m *Message, raw string) string {
 	trimmed := strings.TrimRightFunc(raw, func(c rune) bool { return isMark(c) || c == ' ' || c == '\n' || c == '\u00a0' })
 	start := strings.LastIndexByte(trimmed, '<')
@@ -100,10 +100,10 @@ func (r *reader) withoutEdited(m *Message, raw string) string {
 	return strings.TrimRight(strings.TrimRight(strings.TrimRight(before, " \n"), appMarks), " \n\u00a0")
 }
 
-// attached finds what iPhones write for a file that is in the archive.
+// attached matches the note of iPhones about a file in the archive.
 var attached = regexp.MustCompile(`<[^<>:：\n]{1,40}[:：]\s?([^<>\n]{1,300})>`)
 
-// attachment reads the name of a file that is in the archive, or should be.
+// attachment reads the name of a file that is in the archive or was omitted from it.
 func (r *reader) attachment(m *Message, raw string) bool {
 	if at := attached.FindAllStringSubmatchIndex(raw, -1); r.f.form != dash && at != nil {
 		last := at[len(at)-1]
@@ -123,7 +123,7 @@ func (r *reader) attachment(m *Message, raw string) bool {
 	return true
 }
 
-// noted finds what Android writes for such a file, and old iPhones.
+// noted matches the note of Android and old iPhones about such a file.
 var noted = regexp.MustCompile(`^([^\n]{1,300}) (?:\([^()\n]{1,60}\)|<[^<>\n]{1,60}>)$`)
 
 // caption sets a message's file, and its text without the app's words about the file.
@@ -142,8 +142,8 @@ func (m *Message) caption(text, file string) {
 	m.Text = plainText(text)
 }
 
-// description splits an iPhone's words about a document into its title and a caption, without its
-// length. byApp is true if the text is certainly by the app, which marks the length.
+// description splits an iPhone's description of a document into title and caption. byApp reports whether the text is certainly
+// a description, because the app has marked the number of pages.
 func description(text string) (called, caption string, byApp bool) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	called, more, _ := strings.Cut(first, " • ")
@@ -154,12 +154,12 @@ func description(text string) (called, caption string, byApp bool) {
 	return plainText(called), plainText(caption + "\n" + rest), byApp
 }
 
-// isLength reports whether words may be a number of pages.
+// isLength reports whether a text may be a number of pages.
 func isLength(s string) bool {
 	return strings.ContainsFunc(s, unicode.IsDigit) && utf8.RuneCountInString(s) < 20
 }
 
-// omission reads the mark of a file that was left out.
+// omission reads the note about a file that the export omits.
 func (r *reader) omission(m *Message, raw string, app bool) bool {
 	first, rest, _ := strings.Cut(raw, "\n")
 	switch phrase := plainPhrase(first); {
@@ -192,7 +192,7 @@ func (r *reader) omission(m *Message, raw string, app bool) bool {
 	return false
 }
 
-// leftOut sets the title of a document that was not exported, from all the words about it.
+// leftOut sets the title and the caption of an omitted document from its description.
 func (m *Message) leftOut(text string) {
 	if called, caption, described := description(text); described || isFileName(called) {
 		m.Name, m.Text = called, caption
@@ -207,8 +207,7 @@ var (
 	address = regexp.MustCompile(`^([^()\n]+) \(([^()\n]+)\)$`)
 )
 
-// location reads a location and the words about it: the name of a place, or a person's words. iPhones
-// mark it.
+// location reads a location with its text: the name of a place, or a person's words. iPhones mark it.
 func (r *reader) location(m *Message, text string, marked bool) bool {
 	found := place.FindStringSubmatch(text)
 	if found == nil {

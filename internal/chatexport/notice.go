@@ -15,7 +15,7 @@ func (r *reader) isNotice(b beginning) bool {
 	busy, more := r.beginsSentence(b.sender)
 	isUnlike := isOpenQuote(b.sender) || isLong(b.sender) || busy && !isName(more)
 	switch {
-	case isQuote(b.sender, b.said), once && (isUnlike || marked && !isUnsaved(rest)):
+	case isQuote(b.sender, b.content), once && (isUnlike || marked && !isUnsaved(rest)):
 		r.warn(b.line, "the text before the colon is probably not a sender: treated as a notice of the app")
 		return true
 	case once && busy, (isUnlike || strings.Count(b.sender, `"`)%2 == 1) && !r.wrote[b.sender], marked && !r.prefixed && (once || !isUnsaved(rest)):

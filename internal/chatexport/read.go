@@ -33,14 +33,14 @@ type reader struct {
 	has   func(name string) bool // whether the archive has a file
 	notes *Notes
 
-	last     Message // that is being read
+	last     Message // the message that is being read
 	begin    string  // its first line
-	word     string  // next to its time, if it is unknown
+	word     string  // an unknown word next to its time
 	raw      strings.Builder
 	isOpen   bool
-	notice   bool            // it is one of the app
-	isLost   bool            // and more lines follow it
-	isCut    bool            // some of its text is left out
+	notice   bool            // it is a notice of the app
+	isLost   bool            // it is a notice, and a warning names the lines after it
+	isCut    bool            // its text is cut off
 	marked   bool            // the app has marked its line
 	wrote    map[string]bool // who has sent messages
 	marks    map[string]bool // senders with texts that the app has marked
@@ -48,18 +48,17 @@ type reader struct {
 	lastDay  int64
 
 	first  firstLine
-	held   *line // begins like a notice, after the message that is being read
+	held   *line // a line after the message that looks like a notice; see hold
 	blanks int   // empty lines after it
 }
 
-// firstLine is the first line of an export, in which the app says how messages are encrypted: to one
-// person, or to a group.
+// firstLine is the first line of an export: the notice about encryption. Its sender is the chat.
 type firstLine struct {
 	number int
 	sender string
 }
 
-// messages reads a text. Lines that are not messages are noted.
+// messages reads the messages of a text. It adds warnings about other lines to the notes.
 func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		r := &reader{f: f, has: has, notes: notes, wrote: make(map[string]bool), marks: make(map[string]bool)}
@@ -79,7 +78,7 @@ func (f format) messages(text io.Reader, has func(string) bool, notes *Notes) it
 				r.addLine(l)
 				continue
 			}
-			if r.holds(b) {
+			if r.hold(b) {
 				continue
 			}
 			if m, ok := r.close(); ok && !yield(m, nil) {
@@ -99,7 +98,7 @@ type beginning struct {
 	prefix
 	at        time.Time
 	sender    string
-	said      string // by the sender
+	content   string // after the sender
 	hasSender bool
 }
 
@@ -117,7 +116,7 @@ func (r *reader) begins(l line) (b beginning, begins bool) {
 		r.warn(l, "its date does not exist in the order "+string(r.f.order)+": added to the message above it")
 		return b, false
 	}
-	b.sender, b.said, b.hasSender = r.f.senderOf(b.prefix)
+	b.sender, b.content, b.hasSender = r.f.senderOf(b.prefix)
 	return b, true
 }
 
@@ -134,7 +133,7 @@ func (r *reader) open(b beginning) {
 		r.warn(b.line, "its sender has no name: not imported")
 	}
 	r.last.Sender = b.sender
-	r.add(b.said, b.line)
+	r.add(b.content, b.line)
 	day := b.at.Unix() / (24 * 60 * 60)
 	switch {
 	case isFuture(b.at, r.f.now):
@@ -149,13 +148,12 @@ func (r *reader) open(b beginning) {
 	r.lastDay = day
 }
 
-// backwards is by how many days a message may be older than the one above it: phones sort by
-// when a message came.
+// backwards is the number of days that a message may be older than the one above it. Phones sort messages by arrival.
 const backwards = 31
 
-// holds holds a line that begins like a notice after a message: if more lines follow, a person has
-// pasted it.
-func (r *reader) holds(b beginning) bool {
+// hold holds back a line after a message that looks like a notice, and reports whether it does. If other lines follow, the
+// line is a part of the message, in which a person has pasted it.
+func (r *reader) hold(b beginning) bool {
 	if b.hasSender || isNameless(b.prefix) || !r.isOpen || r.notice || r.held != nil || isOpenQuote(b.rest) {
 		return false
 	}
@@ -163,7 +161,7 @@ func (r *reader) holds(b beginning) bool {
 	return true
 }
 
-// addLine adds a line to the message that is being read.
+// addLine adds a line without a prefix to the message that is being read.
 func (r *reader) addLine(l line) {
 	isBlank := strings.TrimFunc(l.text, func(c rune) bool { return isMark(c) || c == ' ' }) == ""
 	switch {
@@ -217,14 +215,14 @@ func (r *reader) close() (Message, bool) {
 	return Message{}, false
 }
 
-// detach makes a message retain nothing of the text of so many bytes that it was read from.
+// detach copies the texts of a message, so that it does not retain the text of size from that it was cut out of.
 func (m *Message) detach(from int) {
 	for _, s := range []*string{&m.Text, &m.File, &m.Name} {
 		*s = detached(*s, from)
 	}
 }
 
-// warnMessage notes a warning about a line, unless it begins a notice that has been read completely.
+// warnMessage adds a warning about the first line of a message; notices need none.
 func (r *reader) warnMessage(l line, why string) {
 	if !r.notice {
 		r.warn(l, why)
